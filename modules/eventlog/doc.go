@@ -1,21 +1,19 @@
-// Package eventlog shows an account what has happened, in order: the facts of the
-// last 30 days whose types are public, oldest first, in pages or as a stream that
-// goes on.
+// Package eventlog lets an account read its events in order: the facts of the last 30 days whose types are
+// public, oldest first, in pages or as a continuous stream.
 //
-// Words. A position is an event's id, or an id that stands for a moment; reading
-// goes on behind it. Pages give the position to go on from even when they are empty.
+// Terms. A position is an event's id, or an id that represents a point in time; reading continues after it.
+// Every page returns the position to continue from, even when the page is empty.
 //
-// What is promised.
-//   - An event is shown at every reading behind whose position it is: a reader who
-//     goes on from where the last answer ended misses none and gets none twice. (How:
-//     runtime/work/bus, Horizon. The price is that an event is shown half a second after it
-//     has happened, and later while a transaction that publishes stays open.)
-//   - A stream shows an event within a second, whether or not anything else wants the
-//     events of its account (wake.go).
-//   - Only the account's own events are shown. Another's id is a position like any.
-//   - A stream ends when its reader takes nothing for a while, when the service
-//     drains, and when a caller may have no more of them; the reader connects again and
-//     goes on from its position.
+// Guarantees:
+//   - A reader that continues from the end of the previous page misses no event and receives none twice.
+//     See Horizon in runtime/work/bus. In return, an event appears half a second after it happened, and
+//     later while a transaction that publishes stays open.
+//   - A stream delivers an event within a second, even if nothing else consumes the account's events
+//     (wake.go).
+//   - Only the account's own events are returned. An event id of another account works as a position, like
+//     any other id.
+//   - A stream ends when its reader stalls, when the service drains, or when the caller has too many
+//     streams. The reader then reconnects and continues from its position.
 //
-// The module owns no table: facts are the bus's.
+// The module owns no table: facts belong to the bus.
 package eventlog

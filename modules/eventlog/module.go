@@ -7,11 +7,11 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// Module gives *Service.
+// Module provides *Service.
 var Module = fx.Module("eventlog",
 	fx.Provide(New),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) { lc.Append(fx.Hook{OnStart: s.Start, OnStop: s.Stop}) }),
-	module.Drains(func(s *Service) module.Drain { return s.Drain }), // streams would hold a stop up
+	module.Drains(func(s *Service) module.Drain { return s.Drain }), // open streams would delay a stop
 	fx.Provide(
 		fx.Private,
 		func(b *bus.Bus) Log { return b.Log() },

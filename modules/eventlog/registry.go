@@ -10,9 +10,9 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// registry is the streams that are open in the process.
+// registry holds the open streams of the process.
 type registry struct {
-	opened chan struct{} // holds a wake when a stream was opened
+	opened chan struct{} // receives a wake when a stream is opened
 	ending chan struct{} // closed when the service drains
 
 	mutex sync.Mutex
@@ -27,7 +27,7 @@ func newRegistry() *registry {
 
 var errDraining = errors.New("the service is stopping")
 
-// enter lets a stream in, unless the service is stopping or too many are open.
+// enter registers a stream, unless the service is stopping or too many are open.
 func (r *registry) enter(stream *Stream) error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -35,9 +35,9 @@ func (r *registry) enter(stream *Stream) error {
 	case r.ended:
 		return fault.DatabaseUnavailable(errDraining)
 	case len(r.open[stream.accountID]) >= maxAccountStreams:
-		return tooMany("The account has %d event streams open, which is the most; close one", maxAccountStreams)
+		return tooMany("The account has %d event streams open, which is the maximum; close one", maxAccountStreams)
 	case r.all >= maxStreams:
-		return tooMany("%d event streams are open here, which is the most; ask again later", maxStreams)
+		return tooMany("This server has %d event streams open, which is the maximum; retry later", maxStreams)
 	}
 	r.open[stream.accountID] = append(r.open[stream.accountID], stream)
 	r.all++
@@ -54,7 +54,7 @@ func tooMany(format string, args ...any) error {
 	return refusal
 }
 
-// exit takes a stream out.
+// exit removes a stream.
 func (r *registry) exit(stream *Stream) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -65,14 +65,14 @@ func (r *registry) exit(stream *Stream) {
 	}
 }
 
-// accounts returns those that have streams.
+// accounts returns the accounts that have open streams.
 func (r *registry) accounts() []string {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return slices.Collect(maps.Keys(r.open))
 }
 
-// wake wakes the streams of the active accounts, and those of accounts that are not among the asked ones.
+// wake wakes the streams of the active accounts, and those of accounts missing from asked.
 func (r *registry) wake(active, asked []string) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -85,7 +85,7 @@ func (r *registry) wake(active, asked []string) {
 	}
 }
 
-// Drain ends all streams and lets no more begin. It may be called again.
+// Drain ends all streams and rejects new ones. It is safe to call more than once.
 func (s *Service) Drain() {
 	r := s.streams
 	r.mutex.Lock()

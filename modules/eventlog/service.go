@@ -17,10 +17,10 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Reach is how far back events are shown.
+// Reach is how far back events can be read.
 const Reach = 30 * 24 * time.Hour
 
-// Latest is the position behind everything that may be shown by now.
+// Latest is the position after the newest readable event.
 const Latest = "latest"
 
 // Limits of a page.
@@ -42,12 +42,12 @@ var _ Log = (*bus.Log)(nil)
 const (
 	maxAccountStreams = 10
 	maxStreams        = 200
-	wakeInterval      = 150 * time.Millisecond // between looks for new events while a stream is open
+	wakeInterval      = 150 * time.Millisecond // between checks for new events while a stream is open
 )
 
-// Config of the service. Zero fields take the default.
+// Config configures the service. Zero fields use the defaults.
 type Config struct {
-	Poll time.Duration // a stream looks at least so often, 2 s
+	Poll time.Duration // maximum interval between checks of a stream; default 2 s
 }
 
 func (c Config) withDefaults() Config {
@@ -57,7 +57,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Params of New.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
@@ -76,39 +76,39 @@ type Service struct {
 	horizon *sharedHorizon
 }
 
-// New makes the service. Streams are woken once it has started.
+// New returns a new service. Start must be called before streams are woken.
 func New(p Params) *Service {
 	return &Service{config: p.Config.withDefaults(), log: p.Log, tasks: worker.NewTasks(p.Logger, p.Workers), streams: newRegistry(), horizon: &sharedHorizon{log: p.Log}}
 }
 
-// Start begins to wake streams.
+// Start starts waking streams.
 func (s *Service) Start(context.Context) error {
 	s.tasks.Start(s.waking())
 	return nil
 }
 
-// Stop ends that.
+// Stop stops waking streams.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	return nil
 }
 
-// Query asks for events.
+// Query selects events.
 type Query struct {
-	After string   // a position, Latest, or empty: from the beginning
-	Types []string // empty: all
+	After string   // a position, Latest, or empty to start at the beginning
+	Types []string // empty for all
 	Limit int
 }
 
-// Validate reports every wrong field.
+// Validate reports every invalid field.
 func (q Query) Validate() error {
 	wrong := fault.Fields{}
 	if q.After != "" && q.After != Latest && !id.Is(id.Fact, q.After) {
-		wrong.Add("after", "is neither the id of an event nor %s", Latest)
+		wrong.Add("after", "must be the id of an event or %s", Latest)
 	}
 	for _, t := range q.Types {
 		if !slices.Contains(event.Names(), t) {
-			wrong.Add("types", "must be types of events, separated by commas: %s", strings.Join(event.Names(), ", "))
+			wrong.Add("types", "must be a comma-separated list of event types: %s", strings.Join(event.Names(), ", "))
 		}
 	}
 	if q.Limit < 1 || q.Limit > MaxLimit {
@@ -117,8 +117,8 @@ func (q Query) Validate() error {
 	return wrong.Err()
 }
 
-// List returns a stretch of the log, oldest first. Its NextCursor is the position behind
-// what was looked at, and never empty. Error: Invalid.
+// List returns a page of the log, oldest first. Its NextCursor is the position after the last event
+// examined and is never empty. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, q Query) (page.Page[event.Fact], error) {
 	if err := q.Validate(); err != nil {
 		return page.Page[event.Fact]{}, err

@@ -9,21 +9,21 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// streamPage is how many events a stream reads at once.
+// streamPage is the number of events a stream reads per query.
 const streamPage = 100
 
-// Stream is a reading that goes on. It belongs to one goroutine.
+// Stream is a continuous read of the event log. It must be used by one goroutine only.
 type Stream struct {
 	service   *Service
 	accountID string
 	query     Query
-	woken     chan struct{} // holds one wake at most
+	woken     chan struct{} // buffers at most one wake
 	closed    bool
 	more      bool
 }
 
-// Open begins a stream behind a position; with an empty one that is what happens
-// from now on. Limit of the query has no meaning. The caller closes the stream.
+// Open starts a stream after a position. With an empty position it starts with new events. The query's
+// Limit is ignored. The caller must close the stream.
 func (s *Service) Open(ctx context.Context, accountID string, q Query) (*Stream, error) {
 	q.Limit = streamPage
 	if q.After == "" {
@@ -36,7 +36,7 @@ func (s *Service) Open(ctx context.Context, accountID string, q Query) (*Stream,
 	if err := s.streams.enter(stream); err != nil {
 		return nil, err
 	}
-	if q.After == Latest { // from when the stream was asked for, not from its first read
+	if q.After == Latest { // from when the stream was opened, not from its first read
 		horizon, err := s.log.Horizon(ctx)
 		if err != nil {
 			stream.Close()
@@ -61,11 +61,11 @@ func (s *Stream) Close() {
 	s.service.streams.exit(s)
 }
 
-// Position is where reading goes on.
+// Position returns the position to continue from.
 func (s *Stream) Position() string { return s.query.After }
 
-// Next waits for events, for at most the time given: then it gives none. The error
-// is io.EOF when the service drains.
+// Next waits at most patience for events and returns an empty page if there are none. The error is io.EOF
+// when the service drains.
 func (s *Stream) Next(ctx context.Context, patience time.Duration) (page.Page[event.Fact], error) {
 	over := time.NewTimer(patience)
 	defer over.Stop()
@@ -94,7 +94,7 @@ func (s *Stream) Next(ctx context.Context, patience time.Duration) (page.Page[ev
 	}
 }
 
-// wait ends when there is something to read, and at the poll.
+// wait returns when events may be available, or at the next poll.
 func (s *Stream) wait(ctx context.Context, over <-chan time.Time) (done bool, err error) {
 	look := time.NewTimer(s.service.config.Poll)
 	defer look.Stop()
@@ -111,7 +111,7 @@ func (s *Stream) wait(ctx context.Context, over <-chan time.Time) (done bool, er
 	return false, nil
 }
 
-// wake has the stream look.
+// wake makes the stream check for events.
 func (s *Stream) wake() {
 	select {
 	case s.woken <- struct{}{}:

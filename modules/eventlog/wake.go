@@ -10,14 +10,13 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// While streams are open, one task of the process asks for the horizon and wakes those
-// streams whose account has a fact before it. So an event reaches a stream whether or not
-// anything else wants it, the database is asked once for all streams, and a stream that
-// has nothing to show costs no read of its own.
+// While streams are open, one task of the process polls the horizon and wakes the streams whose accounts
+// have new facts before it. Each event therefore reaches its stream even without other consumers, the
+// database is polled once for all streams, and an idle stream costs no query of its own.
 
-// waking is the task that wakes streams. It rests while none is open.
+// waking returns the task that wakes streams. It sleeps while no stream is open.
 func (s *Service) waking() worker.Task {
-	var seen time.Time // the horizon up to which streams were woken; zero: none was open
+	var seen time.Time // the horizon up to which streams were woken; zero if none was open
 	return worker.Task{Name: "wakes of event streams", First: worker.UntilWoken, Woken: s.streams.opened, Step: func(ctx context.Context) (time.Duration, error) {
 		accounts := s.streams.accounts()
 		if len(accounts) == 0 {
@@ -32,8 +31,9 @@ func (s *Service) waking() worker.Task {
 	}}
 }
 
-// wakeStreams wakes the streams of the accounts that have facts between since and the horizon, which it
-// returns, and those that were opened meanwhile: their first read may have been up to an older horizon.
+// wakeStreams wakes the streams of accounts that have facts between since and the horizon, and returns the
+// horizon. It also wakes streams opened in the meantime, because their first read may have used an older
+// horizon.
 func (s *Service) wakeStreams(ctx context.Context, accounts []string, since time.Time) (horizon time.Time, err error) {
 	if horizon, err = s.horizon.get(ctx); err != nil {
 		return horizon, err
@@ -48,7 +48,7 @@ func (s *Service) wakeStreams(ctx context.Context, accounts []string, since time
 	return horizon, nil
 }
 
-// tail reads up to a horizon that the streams of the process share.
+// tail reads up to a horizon shared by all streams of the process.
 func (s *Service) tail(ctx context.Context, accountID string, q Query) (page.Page[event.Fact], error) {
 	horizon, err := s.horizon.get(ctx)
 	if err != nil {
@@ -57,20 +57,19 @@ func (s *Service) tail(ctx context.Context, accountID string, q Query) (page.Pag
 	return s.read(ctx, accountID, q, horizon)
 }
 
-// horizonAge is how old a horizon may be that streams share. An old one is safe, it
-// only shows less.
+// horizonAge is the maximum age of a shared horizon. An older horizon is safe, but shows fewer events.
 const horizonAge = 50 * time.Millisecond
 
-// sharedHorizon is asked for by many and read from the log a few times a second.
+// sharedHorizon caches the horizon for many readers, so the log is queried only a few times a second.
 type sharedHorizon struct {
 	log Log
 
 	mutex sync.Mutex
 	at    time.Time
-	asked time.Time // when the log was asked
+	asked time.Time // when the log was queried
 }
 
-// get returns a horizon that is horizonAge old at most.
+// get returns a horizon no older than horizonAge.
 func (h *sharedHorizon) get(ctx context.Context) (time.Time, error) {
 	h.mutex.Lock()
 	at, fresh := h.at, time.Since(h.asked) < horizonAge
@@ -85,7 +84,7 @@ func (h *sharedHorizon) get(ctx context.Context) (time.Time, error) {
 	}
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	if asked.After(h.asked) { // else another caller has read a newer one meanwhile
+	if asked.After(h.asked) { // otherwise another caller has read a newer one in the meantime
 		h.at, h.asked = at, asked
 	}
 	return at, nil

@@ -14,18 +14,17 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Erased counts what was erased of one address.
+// Erased counts the data erased for one address.
 type Erased struct {
-	Emails       int // that went to nobody else, and are gone
-	Redacted     int // that went to others too, and lost the address and their bodies
-	Suppressions int // entries of the block lists that forgot the address and go on blocking it
-	Received     int // received emails from the address or to it: gone
+	Emails       int // sent only to the address; deleted
+	Redacted     int // also sent to others; the address and the body were removed
+	Suppressions int // suppressions that lost the address and still block it
+	Received     int // received emails from or to the address; deleted
 	Events       int // facts about the address apart from its emails
 }
 
-// Erase deletes what is stored of an address as a recipient of the account, and the
-// mail that came from it or to it.
-// Repeating it is harmless. Error: Invalid naming `email`.
+// Erase deletes the stored data of an address as a recipient of the account, and the mail received from it
+// or addressed to it. It is safe to repeat. Error: Invalid naming `email`.
 func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, error) {
 	parsed, err := address.Parse(email)
 	if err != nil {
@@ -76,7 +75,8 @@ func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, e
 	return done, nil
 }
 
-// eraseKept erases what other modules keep of an address: all, or only what acts by itself.
+// eraseKept erases an address from the data of other modules: from all of it, or only from data that
+// triggers actions.
 func (s *Service) eraseKept(ctx context.Context, accountID, addr string, actingOnly bool) error {
 	for _, kept := range s.kept {
 		if actingOnly && !kept.Active {
@@ -89,11 +89,11 @@ func (s *Service) eraseKept(ctx context.Context, accountID, addr string, actingO
 	return nil
 }
 
-// EraseUser deletes what is stored of somebody under an id that the account has given.
-// Repeating it is harmless. Error: Invalid naming `user_id`.
+// EraseUser deletes the stored data of a person under an id assigned by the account. It is safe to repeat.
+// Error: Invalid naming `user_id`.
 func (s *Service) EraseUser(ctx context.Context, accountID, userID string) error {
 	if strings.ContainsFunc(userID, unicode.IsControl) || utf8.RuneCountInString(userID) > maxUserID {
-		return fault.InvalidField("user_id", "must have at most %d characters, none of them a control character", maxUserID)
+		return fault.InvalidField("user_id", "must have at most %d characters and no control characters", maxUserID)
 	}
 	for _, kept := range s.kept {
 		if kept.EraseUser == nil {
@@ -106,11 +106,10 @@ func (s *Service) EraseUser(ctx context.Context, accountID, userID string) error
 	return nil
 }
 
-// maxUserID is how long an id of a person may be.
+// maxUserID is the maximum length of a user id.
 const maxUserID = 255
 
-// eraseMail goes on to what follows the emails also after an error, which a
-// repetition would not find again.
+// eraseMail continues with dependent data even after an error, because a retry would no longer find it.
 func (s *Service) eraseMail(ctx context.Context, accountID, addr string, done *Erased) ([]string, error) {
 	gone, err := s.near.Mail.Erase(ctx, accountID, addr)
 	emailIDs := slices.Concat(gone.Deleted, gone.Redacted)

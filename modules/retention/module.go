@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// Module gives *Service and runs its purges.
+// Module provides *Service and runs its purges.
 var Module = fx.Module("retention",
 	fx.Provide(New),
 	fx.Provide(

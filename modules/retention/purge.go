@@ -14,26 +14,26 @@ import (
 // Purged counts what a purge deleted.
 type Purged struct {
 	Bodies  int  // emails that lost their bodies
-	Records int  // emails that are gone
-	Skipped bool // another process was at it
+	Records int  // emails that were deleted
+	Skipped bool // another process was purging
 
-	ReceivedContents int // received messages that lost theirs
-	Received         int // that are gone
+	ReceivedContents int // received messages that lost their contents
+	Received         int // received messages that were deleted
 
-	Others int64 // rows of modules that keep something beside mail
+	Others int64 // rows of modules that store data other than mail
 }
 
 const (
 	accountPage = 200
-	// step keeps the transactions short beside the traffic.
+	// step limits the batch size, to keep transactions short next to live traffic.
 	step = 500
 	day  = 24 * time.Hour
 )
 
-// purgeLock keeps several processes from doing the same work at the same time.
+// purgeLock prevents processes from purging at the same time.
 const purgeLock = 0x706f7374_72657465 // "postrete"
 
-// Purge deletes what every account need not keep any more.
+// Purge deletes the data whose retention period has expired, for every account.
 func (s *Service) Purge(ctx context.Context) (total Purged, err error) {
 	conn, err := s.db.SQL.Conn(ctx)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Service) Purge(ctx context.Context) (total Purged, err error) {
 		return Purged{Skipped: true}, nil
 	}
 	defer func() {
-		// A connection on which this fails is thrown away, and its lock with it.
+		// If this fails, the connection is discarded and its lock with it.
 		_, unlockErr := conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(purgeLock))
 		err = errors.Join(err, unlockErr)
 	}()
@@ -110,7 +110,7 @@ func (s *Service) purgeAccount(ctx context.Context, a accounts.Retention, now ti
 	return nil
 }
 
-// receivedKind names the mark of received contents.
+// receivedKind is the name of the mark for received contents.
 const receivedKind = "received"
 
 func (s *Service) purgeReceived(ctx context.Context, accountID string, records, bodies time.Time, total *Purged) error {
@@ -140,8 +140,7 @@ func (s *Service) purgeReceived(ctx context.Context, accountID string, records, 
 	return err
 }
 
-// deleteEmails deletes what hangs off the emails first: after an error in between
-// the emails are still there to be found again.
+// deleteEmails deletes dependent data first: after an error in between, a retry still finds the emails.
 func (s *Service) deleteEmails(ctx context.Context, accountID string, ids []string) (int, error) {
 	if s.near.Follower != nil {
 		if _, err := s.near.Follower.DeleteFor(ctx, accountID, ids); err != nil {
@@ -151,8 +150,7 @@ func (s *Service) deleteEmails(ctx context.Context, accountID string, ids []stri
 	return s.near.Mail.Delete(ctx, accountID, ids)
 }
 
-// walkEmails walks the account's old emails from its mark on, and then those whose time
-// came late.
+// walkEmails processes the account's old emails from its mark on, then the ones that settled late.
 func (s *Service) walkEmails(ctx context.Context, accountID string, keep records.Keep, cutoff time.Time,
 	purge func(context.Context, string, []string) (int, error)) (total int, err error) {
 	kind := map[records.Keep]string{records.Records: "records", records.Bodies: "bodies"}[keep]
@@ -197,8 +195,8 @@ func purgeSome(ctx context.Context, accountID string, ids []string, purge func(c
 	return purge(ctx, accountID, ids)
 }
 
-// markLife bounds how long an email is missed that was not yet settled when the
-// mark passed it: after that the walk begins at the start again.
+// markLife limits how long the purge can miss an email that was unsettled when the mark passed it. After
+// that the walk restarts from the beginning.
 const (
 	markLife   = 7 * day
 	markSQL    = `SELECT until_id FROM retention_marks WHERE account_id = $1 AND kind = $2 AND updated_at > now() - $3 * interval '1 second'`

@@ -19,12 +19,12 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Accounts lists the accounts with what they keep, in the order of their ids.
+// Accounts lists the accounts and their retention periods, in id order.
 type Accounts interface {
 	Retentions(ctx context.Context, after string, limit int) ([]accounts.Retention, error)
 }
 
-// Mail is the store of what was sent.
+// Mail stores sent email.
 type Mail interface {
 	Expired(ctx context.Context, accountID string, keep records.Keep, after string, cutoff time.Time, limit int) (ids []string, last string, err error)
 	ExpiredLate(ctx context.Context, accountID string, keep records.Keep, cutoff time.Time, limit int) ([]string, error)
@@ -33,31 +33,31 @@ type Mail interface {
 	Erase(ctx context.Context, accountID, address string) (records.Erasure, error)
 }
 
-// Inbox is the store of what was received.
+// Inbox stores received email.
 type Inbox interface {
 	PurgeRecords(ctx context.Context, accountID string, cutoff time.Time, limit int) (int, error)
 	PurgeContents(ctx context.Context, accountID, after string, cutoff time.Time, limit int) (purged int, last string, err error)
 	Erase(ctx context.Context, accountID, address string) (emailIDs []string, err error)
 }
 
-// Follower keeps things about emails, which go when the emails do.
+// Follower stores data about emails that is deleted together with them.
 type Follower interface {
 	DeleteFor(ctx context.Context, accountID string, emailIDs []string) (int, error)
 }
 
-// Blocklist keeps addresses that must not be written to. To erase one there is to
-// forget the address and to go on blocking it.
+// Blocklist stores addresses that must not receive mail. Erasing an entry removes the address but keeps
+// blocking it.
 type Blocklist interface {
 	Erase(ctx context.Context, accountID, address string) (int, error)
 }
 
-// Listeners were told of what happened. What they answered, and test events, may name
-// an address. emailIDs are the emails of the address that were deleted or redacted.
+// Listeners stores webhook deliveries. Responses and test events may contain an address. emailIDs are the
+// address's emails that were deleted or redacted.
 type Listeners interface {
 	Erase(ctx context.Context, accountID, address string, emailIDs []string) error
 }
 
-// Facts are what was told of an account.
+// Facts stores the events published for an account.
 type Facts interface {
 	ForgetMentions(ctx context.Context, tx db.Execer, accountID, address string, types ...event.Type) (int64, error)
 }
@@ -68,7 +68,7 @@ var (
 	_ Inbox    = (*inbound.Service)(nil)
 )
 
-// Neighbours are the modules that keep things. Those that are off are nil.
+// Neighbours are the modules that store data. Disabled modules are nil.
 type Neighbours struct {
 	fx.In
 
@@ -79,7 +79,7 @@ type Neighbours struct {
 	Listeners Listeners
 }
 
-// Params of New.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
@@ -104,15 +104,15 @@ type Service struct {
 	tasks    *worker.Tasks
 }
 
-// New makes the service; nothing runs before Start.
+// New returns a new service; nothing runs before Start.
 func New(p Params) *Service {
-	kept := slices.SortedFunc(slices.Values(p.Kept), func(a, b module.PersonalData) int { // Fx gives them in any order
+	kept := slices.SortedFunc(slices.Values(p.Kept), func(a, b module.PersonalData) int { // Fx provides them in any order
 		return cmp.Or(cmp.Compare(eraseOrder(a), eraseOrder(b)), strings.Compare(a.What, b.What))
 	})
 	return &Service{db: p.DB, accounts: p.Accounts, near: p.Neighbours, kept: kept, facts: p.Facts, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
 }
 
-// eraseOrder is 0 for what acts by itself, which is erased first.
+// eraseOrder returns 0 for data that triggers actions, which is erased first.
 func eraseOrder(kept module.PersonalData) int {
 	if kept.Active {
 		return 0
@@ -120,33 +120,33 @@ func eraseOrder(kept module.PersonalData) int {
 	return 1
 }
 
-// firstRun keeps a start from being followed by deleting at once, and restarts in a
-// row from doing it again and again.
+// firstRun delays the first purge, so that a start, or several restarts in a row, do not trigger one
+// immediately.
 const (
 	firstRun = 10 * time.Minute
 	every    = time.Hour
 )
 
-// Start begins to purge, every hour.
+// Start starts the hourly purge.
 func (s *Service) Start(context.Context) error {
 	s.tasks.Start(worker.Task{Name: "purge of old mail", First: firstRun, Step: func(ctx context.Context) (time.Duration, error) { return every, s.runOnce(ctx) }})
 	return nil
 }
 
-// Stop cuts the purge that runs; the next start goes on.
+// Stop interrupts a running purge; the next start continues it.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	return nil
 }
 
-// runOnce purges and logs what went. After a failure the next run goes on where it was.
+// runOnce purges and logs the result. After a failure the next run continues where this one stopped.
 func (s *Service) runOnce(ctx context.Context) error {
 	done, err := s.Purge(ctx)
 	switch {
 	case err != nil:
 		return err
 	case done.Skipped:
-		s.log.DebugContext(ctx, "another process purges")
+		s.log.DebugContext(ctx, "another process is purging")
 	default:
 		s.log.InfoContext(ctx, "purged", "bodies", done.Bodies, "emails", done.Records, "received_contents", done.ReceivedContents, "received_emails", done.Received)
 	}
