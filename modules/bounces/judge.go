@@ -11,16 +11,16 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// judgement is what a report means for its recipient.
+// judgement is the meaning of a report for its recipient.
 type judgement struct {
 	kind      deliveryreport.Kind
-	bounce    *records.LateBounce // of a bounce
-	complaint *event.Complaint    // of a complaint that is told
-	// For the record:
+	bounce    *records.LateBounce // set for a bounce
+	complaint *event.Complaint    // set for a complaint to publish
+	// Stored with the report:
 	status, diagnostic, class, reporter string
 }
 
-// judgeReport is pure: what a report says about the recipient with this address.
+// judgeReport returns the meaning of a report for the recipient with this address. It is pure.
 func judgeReport(r dsn.Report, address string) judgement {
 	switch r.Kind {
 	case dsn.Failed, dsn.Delayed, dsn.Delivered:
@@ -51,8 +51,8 @@ func judgeDelivery(r dsn.Report, address string) judgement {
 	return j
 }
 
-// lineFor picks what is said of the address. A forwarding host knows another one, so
-// without a match the worst line counts.
+// lineFor returns the report line for the address. A forwarding host may name another address, so without a
+// match the worst line counts.
 func lineFor(lines []dsn.RecipientReport, address string) dsn.RecipientReport {
 	var worst dsn.RecipientReport
 	rank := map[dsn.Action]int{dsn.ActionDelivered: 1, dsn.ActionRelayed: 1, dsn.ActionExpanded: 1, dsn.ActionDelayed: 2, dsn.ActionFailed: 3}
@@ -67,8 +67,8 @@ func lineFor(lines []dsn.RecipientReport, address string) dsn.RecipientReport {
 	return worst
 }
 
-// isPermanent goes by the status (RFC 3463), then by the reply's first digit. A server
-// that gave up after trying long enough says 4.
+// isPermanent reports whether a failure is permanent, by the status (RFC 3463), then by the reply's first
+// digit. A server that gave up after long enough retries reports a 4xx status.
 func isPermanent(line dsn.RecipientReport, class bounce.Class) bool {
 	switch {
 	case strings.HasPrefix(line.Status, "5."):
@@ -81,8 +81,8 @@ func isPermanent(line dsn.RecipientReport, class bounce.Class) bool {
 	return !class.Soft()
 }
 
-// judgeComplaint tells people's reports from those of machines about authentication
-// (RFC 6591), which are no reason to write to nobody any more.
+// judgeComplaint separates complaints of people from automated authentication failure reports (RFC 6591),
+// which are no reason to stop mail to the recipient.
 func judgeComplaint(r dsn.Report) judgement {
 	kind := r.Feedback.Type
 	j := judgement{kind: deliveryreport.KindComplaint, class: kind, reporter: firstOf(r.Feedback.UserAgent, r.ReportingMTA)}
@@ -91,18 +91,18 @@ func judgeComplaint(r dsn.Report) judgement {
 		return j
 	case "abuse", "fraud", "virus", "not-spam":
 	case "":
-		kind = "abuse" // what the others all are
-	default: // RFC 5965, 3.1: of a kind that is not known
+		kind = "abuse" // as all other types are
+	default: // RFC 5965, 3.1: unknown type
 		kind = "other"
 	}
 	j.class, j.complaint = kind, &event.Complaint{Type: kind, Reporter: j.reporter}
 	return j
 }
 
-// mailAddress is generous: what only looks like one is missed by nobody.
+// mailAddress matches generously: removing text that only resembles an address does no harm.
 var mailAddress = regexp.MustCompile(`[^\s<>()\[\]"',;:]*@[^\s<>()\[\]"',;:]+`)
 
-// forRecord takes what could name a person out of a line that outlives an erasure.
+// forRecord removes text that could identify a person from a line that outlives an erasure.
 func forRecord(s string) string {
 	const most = 1000
 	s = mailAddress.ReplaceAllString(s, "(address)")

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// Module gives *Service, which takes mail to return paths in.
+// Module provides *Service, which receives mail to return paths.
 var Module = fx.Module("bounces",
 	fx.Provide(New),
 	module.Receives(func(s *Service) module.Recipients {

@@ -17,13 +17,13 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// maxRead is how much of a report is looked at. What follows is the message that came
-// back: it is read to its end, because a report counts only when it came whole.
+// maxRead is the number of bytes of a report that are examined. The rest is the returned message: it is
+// drained, because a report counts only when it was received completely.
 const maxRead = 1 << 20
 
-// Receive stores the report that came to a return path, and what it changes, in one
-// transaction. raw begins with the Return-Path field, from which a mail system is
-// told. Errors are temporary, ErrGone excepted: nothing was stored then.
+// Receive stores a report to a return path, and its effect, in one transaction. raw begins with the
+// Return-Path field, which identifies reports from mail systems. Errors other than ErrGone are temporary;
+// on any error nothing was stored.
 func (s *Service) Receive(ctx context.Context, mark Mark, remote netip.Addr, raw io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(raw, maxRead))
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Service) Receive(ctx context.Context, mark Mark, remote netip.Addr, raw
 	return nil
 }
 
-// arrival is one report that has come whole.
+// arrival is one report received completely.
 type arrival struct {
 	mark   Mark
 	remote netip.Addr
@@ -62,7 +62,7 @@ type arrival struct {
 	digest []byte
 }
 
-// outcome is what became of it.
+// outcome is the result of storing a report.
 type outcome struct {
 	judgement
 
@@ -79,14 +79,14 @@ func (s *Service) applyReport(ctx context.Context, tx *ent.Tx, a arrival) (outco
 		return outcome{}, ErrGone
 	}
 	o := outcome{judgement: judgeReport(a.report, to.Address), accountID: to.AccountID}
-	// The recipient is locked: nobody else stores a report about it meanwhile.
+	// The recipient is locked, so no other session stores a report about it concurrently.
 	o.repeated, err = tx.DeliveryReport.Query().
 		Where(deliveryreport.AccountID(to.AccountID), deliveryreport.RecipientID(a.mark.RecipientID), deliveryreport.Digest(a.digest)).Exist(ctx)
 	if err != nil || o.repeated {
 		return o, err
 	}
-	// Before the report, which refers to the email: locks are taken in the order of
-	// the other writers, recipient and then email.
+	// Runs before the report is inserted, because the report refers to the email. Locks are taken in the
+	// order of the other writers: recipient, then email.
 	if o.effective, err = s.applyEffect(ctx, tx, a.mark, to, o.judgement); err != nil {
 		return o, err
 	}
@@ -95,7 +95,7 @@ func (s *Service) applyReport(ctx context.Context, tx *ent.Tx, a arrival) (outco
 		SetClass(o.class).SetReporter(forRecord(o.reporter)).SetRemoteAddr(a.remote.String()).Exec(ctx)
 }
 
-// applyEffect changes what the report is a reason to change.
+// applyEffect applies the state changes that the report justifies.
 func (s *Service) applyEffect(ctx context.Context, tx *ent.Tx, mark Mark, to records.Addressee, j judgement) (bool, error) {
 	switch {
 	case j.bounce != nil:
@@ -115,7 +115,7 @@ func (s *Service) applyEffect(ctx context.Context, tx *ent.Tx, mark Mark, to rec
 	return false, nil
 }
 
-// IsRefusal tells an error that no repetition mends.
+// IsRefusal reports whether an error is permanent, so that retrying cannot help.
 func IsRefusal(err error) bool {
 	return errors.Is(err, ErrNotOurs) || errors.Is(err, ErrForged) || errors.Is(err, ErrExpired) || errors.Is(err, ErrGone)
 }

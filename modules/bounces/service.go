@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Mail knows the emails that reports are about.
+// Mail looks up and updates the emails that reports are about.
 type Mail interface {
 	Addressee(ctx context.Context, emailID string, recipientID int64) (records.Addressee, bool, error)
 	LockAddressee(ctx context.Context, tx db.Execer, emailID string, recipientID int64) (records.Addressee, bool, error)
@@ -22,21 +22,21 @@ type Mail interface {
 	Announce(ctx context.Context, tx db.Execer, notices ...records.Notice) (known int, err error)
 }
 
-// Bus carries the facts that a commit has stored.
+// Bus delivers committed facts.
 type Bus interface{ Wake() }
 
-// Mark says which recipient of which email a return path was made for.
+// Mark identifies the recipient and email of a return path.
 type Mark = returnpath.Mark
 
-// What Accepts can say besides that it could not look.
+// Errors of Accepts other than a failed lookup.
 var (
-	ErrNotOurs = returnpath.ErrNotReturnPath // no return path at all
+	ErrNotOurs = returnpath.ErrNotReturnPath // not a return path
 	ErrForged  = returnpath.ErrForged
 	ErrExpired = returnpath.ErrExpired
-	ErrGone    = errors.New("the recipient of the return path is stored no more")
+	ErrGone    = errors.New("the recipient of the return path is no longer stored")
 )
 
-// Params is what the module needs.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
@@ -44,7 +44,7 @@ type Params struct {
 	Mail        Mail
 	Bus         Bus
 	ReturnPaths *returnpath.Signer
-	Budget      *intake.Budget // of reports that come in
+	Budget      *intake.Budget // for incoming reports
 	Logger      *slog.Logger
 }
 
@@ -58,16 +58,16 @@ type Service struct {
 	logger *slog.Logger
 }
 
-// New makes the service.
+// New returns a new service.
 func New(p Params) (*Service, error) {
 	if p.Budget == nil {
-		return nil, errors.New("bounces: a budget is needed")
+		return nil, errors.New("bounces: Budget is required")
 	}
 	return &Service{db: p.DB, mail: p.Mail, bus: p.Bus, paths: p.ReturnPaths, budget: p.Budget, logger: p.Logger}, nil
 }
 
-// Accepts tells whether an address is a return path that reports are received at.
-// Errors: ErrNotOurs, ErrForged, ErrExpired, ErrGone, or that it could not be looked up.
+// Accepts returns the mark of an address that accepts reports. Errors: ErrNotOurs, ErrForged, ErrExpired,
+// ErrGone, or a failed lookup.
 func (s *Service) Accepts(ctx context.Context, address string) (Mark, error) {
 	mark, err := s.paths.Parse(address, time.Now())
 	if err != nil {

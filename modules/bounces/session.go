@@ -11,13 +11,13 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 
-// Listening makes the service the whole of a listener: what is no return path is
-// refused with Elsewhere.
+// Listening returns a handler for a listener that only receives reports. Addresses that are not return
+// paths are refused with Elsewhere.
 func (s *Service) Listening() smtpserver.Handler { return handler{s} }
 
 type handler struct{ service *Service }
 
-// NewSession takes everybody: null and other senders report.
+// NewSession accepts every client: reports come from null and other senders.
 func (h handler) NewSession(_ context.Context, p smtpserver.Peer) (smtpserver.Session, error) {
 	return &session{service: h.service, peer: p}, nil
 }
@@ -30,8 +30,8 @@ type session struct {
 	marks   []Mark
 }
 
-// Elsewhere is the answer to an address that is no return path. A listener that takes
-// other mail too goes on from there.
+// Elsewhere is the reply to an address that is not a return path. A listener that also accepts other mail
+// continues with its own handling.
 var Elsewhere = smtpserver.Refuse(550, "5.7.1", "Only reports to return paths are received here")
 
 var (
@@ -54,8 +54,8 @@ func (s *session) Rcpt(ctx context.Context, to smtpserver.Path) error {
 	return nil
 }
 
-// refusal says no more than that an address is unknown: whether a token is forged or
-// has expired is nobody's business.
+// refusal returns a reply that only says the address is unknown. It does not reveal whether a token is
+// forged or expired.
 func refusal(err error) error {
 	switch {
 	case errors.Is(err, ErrNotOurs):
@@ -85,8 +85,8 @@ func (s *session) Data(ctx context.Context, body io.Reader) error {
 	if len(s.marks) == 1 {
 		return refusal(s.service.Receive(ctx, s.marks[0], s.peer.Remote, text.Reader()))
 	}
-	// One message for several recipients of ours. What one of them has stored before
-	// another could not is not stored again when the message is repeated.
+	// One message may be for several return paths. If storing fails for one of them, a retry of the message
+	// does not store the others again.
 	for _, m := range s.marks {
 		if err := s.service.Receive(ctx, m, s.peer.Remote, text.Reader()); err != nil && !errors.Is(err, ErrGone) {
 			return err
@@ -96,14 +96,14 @@ func (s *session) Data(ctx context.Context, body io.Reader) error {
 }
 
 const (
-	smallReport     = 64 << 10    // octets that may lie in memory while they come
-	reportMemory    = 8 * maxRead // what taking a large report apart takes
-	receivePatience = time.Minute // of a sender, for room
+	smallReport     = 64 << 10    // bytes of a report kept in memory while it is received
+	reportMemory    = 8 * maxRead // needed to parse a large report
+	receivePatience = time.Minute // how long a sender waits for memory
 )
 
-// take reads as much of a report as is looked at, and the rest to its end.
+// take reads the part of a report that is examined, and drains the rest.
 func (s *session) take(ctx context.Context, body io.Reader) (*intake.Content, error) {
-	// RFC 5321, 4.4: who takes the final delivery says what the sender was.
+	// RFC 5321, 4.4: the server that makes the final delivery records the envelope sender.
 	raw := io.MultiReader(strings.NewReader("Return-Path: <"+s.from.String()+">\r\n"), body)
 	c := s.service.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Remote: s.peer.Remote}, MaxMemory: smallReport, MaxSize: maxRead, Patience: receivePatience})
 	err := c.Receive(ctx, intake.Upload{From: io.LimitReader(raw, maxRead), Limit: maxRead, Size: -1, Cut: func() { smtpserver.Cut(body, replyNoRoom) }})
@@ -117,7 +117,7 @@ func (s *session) take(ctx context.Context, body io.Reader) (*intake.Content, er
 	return c, nil
 }
 
-// noRoom makes a lack of room an answer.
+// noRoom converts a lack of memory into an SMTP reply.
 func noRoom(err error) error {
 	if errors.Is(err, intake.ErrFull) || errors.Is(err, intake.ErrCut) {
 		return replyNoRoom

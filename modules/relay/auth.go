@@ -12,11 +12,11 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Mechanisms are what programs speak: PLAIN (RFC 4616), and LOGIN for those that know
-// nothing else.
+// Mechanisms lists the supported mechanisms: PLAIN (RFC 4616), and LOGIN for clients that support nothing
+// else.
 func (s *session) Mechanisms() []string { return []string{sasl.Plain, sasl.Login} }
 
-// Auth begins an exchange.
+// Auth starts an exchange.
 func (s *session) Auth(ctx context.Context, mechanism string) (sasl.Server, error) {
 	if !s.service.guard.isAllowed(s.peer.Remote) {
 		return nil, replyFailures
@@ -25,7 +25,7 @@ func (s *session) Auth(ctx context.Context, mechanism string) (sasl.Server, erro
 	case sasl.Plain:
 		return sasl.NewPlainServer(func(identity, username, password string) error {
 			if identity != "" && identity != username {
-				username = "" // nobody acts for another
+				username = "" // acting for another user is not allowed
 			}
 			return s.signIn(ctx, username, password)
 		}), nil
@@ -45,11 +45,11 @@ func (s *session) signIn(ctx context.Context, username, password string) error {
 		s.service.guard.recordFailure(s.peer.Remote)
 		return replyCredentials
 	}
-	s.service.log.WarnContext(loglimit.Collapse(ctx, "lookup"), "a password could not be looked up", slog.Any(telemetry.KeyError, err))
+	s.service.log.WarnContext(loglimit.Collapse(ctx, "lookup"), "password lookup failed", slog.Any(telemetry.KeyError, err))
 	return replyLookup // RFC 4954 section 6
 }
 
-// login is the server's side of LOGIN, which has no RFC: two questions, two answers.
+// login is the server side of LOGIN, which has no RFC: two prompts, two responses.
 type login struct {
 	username *string
 	asked    bool
@@ -66,7 +66,7 @@ func (l *login) Next(response []byte) (challenge []byte, done bool, err error) {
 		l.username, l.asked = &name, true
 		return []byte("Password:"), false, nil
 	case response == nil:
-		return nil, false, errors.New("no password was given")
+		return nil, false, errors.New("password is missing")
 	}
 	return nil, true, l.signIn(*l.username, string(response))
 }

@@ -18,32 +18,31 @@ import (
 )
 
 const (
-	// believedFor is how long an open connection goes on without asking again.
+	// believedFor is how long an open connection uses a credential without checking it again.
 	believedFor   = time.Second
 	lookupTimeout = 5 * time.Second
 )
 
-// passwordHash is what is kept of a password, here too.
+// passwordHash is the only stored form of a password, in memory too.
 type passwordHash [sha256.Size]byte
 
-// credential is what the database said of a hash, also that it knows none.
+// credential is the result of a hash lookup, including that none exists.
 type credential struct {
 	id     string
 	caller accounts.Caller
 	known  bool // exists and is not revoked
 }
 
-// signedInWith is what an open connection goes on asking about.
+// signedInWith identifies the login of an open connection, for later checks.
 type signedInWith struct {
 	hash   passwordHash
 	apiKey bool // an API key was given as the password
 }
 
-// authenticate checks a user name and a password: that of a credential, or an API key with
-// the right to send. A credential is looked up in the database, always, so that a new
-// connection never lives from what was true before; API keys are looked up by package
-// accounts. The letter case of the user name does not matter: it is the same for everybody
-// and no secret. Error: Unauthorized, whatever is wrong.
+// authenticate checks a user name and a password: that of a credential, or an API key that may send. A
+// credential is always looked up in the database, so that a new connection never relies on stale state;
+// package accounts looks up API keys. The case of the user name does not matter: the name is the same for
+// all users and not a secret. Every failed check returns Unauthorized.
 func (s *Credentials) authenticate(ctx context.Context, username, password string) (signedInWith, error) {
 	with := signedInWith{hash: passwordHash(secret.HashToken(password)), apiKey: strings.HasPrefix(password, accounts.KeyPrefix)}
 	var found credential
@@ -63,7 +62,7 @@ func (s *Credentials) authenticate(ctx context.Context, username, password strin
 	return with, nil
 }
 
-// byKey makes a credential of an API key that may send.
+// byKey returns a credential for an API key that may send.
 func (s *Credentials) byKey(ctx context.Context, hash passwordHash) (credential, error) {
 	caller, err := s.accounts.AuthenticateHash(ctx, hash)
 	switch {
@@ -75,14 +74,14 @@ func (s *Credentials) byKey(ctx context.Context, hash passwordHash) (credential,
 	return credential{caller: caller, known: caller.May(rights.Send)}, nil
 }
 
-// markUsed notes that a credential was used; package accounts does so for API keys.
+// markUsed records the use of a credential; package accounts does so for API keys.
 func (s *Credentials) markUsed(c credential) {
 	if c.id != "" {
 		s.used.Mark(c.id)
 	}
 }
 
-// recheckCredential asks whether what signed in still holds.
+// recheckCredential checks whether a login is still valid.
 func (s *Credentials) recheckCredential(ctx context.Context, with signedInWith) (found credential, err error) {
 	if with.apiKey {
 		found, err = s.byKey(ctx, with.hash)
@@ -115,7 +114,7 @@ func (s *Credentials) loadCredential(ctx context.Context, hash passwordHash) (cr
 		return credential{}, err
 	}
 	found.caller.Scope, found.caller.Creator = rights.ScopeSending, by.Creator()
-	found.known = found.caller.May(rights.Send) // its creator may have lost the right since
+	found.known = found.caller.May(rights.Send) // its creator may have lost the right in the meantime
 	if err := json.Unmarshal([]byte(domainIDs), &found.caller.DomainIDs); err != nil {
 		return credential{}, fmt.Errorf("domains of credential %s: %w", found.id, err)
 	}

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// light may lie in memory; most messages are smaller.
+	// light is the size up to which a message stays in memory; most messages are smaller.
 	light = 64 << 10
-	// roomWait is how long a message waits for others that are being taken.
+	// roomWait is how long a message waits for memory used by other messages.
 	roomWait = 30 * time.Second
 )
 
-// take reads a whole message into a content, which the caller closes.
+// take reads a whole message into a content, which the caller must close.
 func (s *Service) take(ctx context.Context, accountID string, body io.Reader) (*intake.Content, error) {
 	c := s.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Account: accountID}, MaxMemory: light, MaxSize: MaxMessage, Patience: roomWait})
 	err := c.Receive(ctx, intake.Upload{From: body, Limit: MaxMessage, Size: -1, Cut: func() { smtpserver.Cut(body, replyRoom) }})
@@ -28,7 +28,7 @@ func (s *Service) take(ctx context.Context, accountID string, body io.Reader) (*
 	return c, nil
 }
 
-// refusalFor makes a lack of room an answer.
+// refusalFor converts a lack of memory into an SMTP reply.
 func refusalFor(err error) error {
 	if errors.Is(err, intake.ErrFull) || errors.Is(err, intake.ErrCut) {
 		return replyRoom
@@ -36,8 +36,8 @@ func refusalFor(err error) error {
 	return err
 }
 
-// work waits for the memory in which a message is cleaned and stored: itself without what
-// must not leave, twice for the statement, and its texts.
+// work waits for the memory needed to clean and store a message: the cleaned message, two copies for the
+// statement, and its texts.
 func (s *Service) work(ctx context.Context, accountID string, size int64) (release func(), err error) {
 	if size <= light {
 		return func() {}, nil
@@ -45,5 +45,5 @@ func (s *Service) work(ctx context.Context, accountID string, size int64) (relea
 	return s.budget.AcquireWork(ctx, intake.Tenant{Account: accountID}, 3*size+min(size, mostTexts), roomWait)
 }
 
-// mostTexts is what is made of the texts of a message: text and html of 5 MB, twice.
+// mostTexts is the memory for the texts of a message: text and HTML of 5 MB, twice.
 const mostTexts = 20 << 20

@@ -22,7 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// PasswordPrefix is what every password begins with.
+// PasswordPrefix is the prefix of every password.
 const PasswordPrefix = "svs_"
 
 const maxDomainIDs = 100
@@ -31,18 +31,19 @@ const maxDomainIDs = 100
 type NewCredential struct {
 	AccountID string
 	Name      string
-	DomainIDs []string // the domains it may send from; empty is all
-	// MadeBy is the id of the API key that asks, whose domains the credential cannot
-	// exceed; empty for the operator.
+	DomainIDs []string // the domains it may send from; empty for all
+	// MadeBy is the id of the API key that makes the request, whose domains the credential cannot exceed;
+	// empty for the operator.
 	MadeBy string
-	// CreatedBy is the id of the person who makes it; empty: a key does, whose creator it gets, or the operator.
+	// CreatedBy is the id of the user who creates the credential. It is empty if the operator creates it,
+	// or an API key, whose creator then applies.
 	CreatedBy string
-	// Keep stores the caller's answer in the transaction that makes the credential; nil
-	// for none. Its error undoes both and is returned.
+	// Keep stores the caller's response in the transaction that creates the credential; nil for none. Its
+	// error rolls back both and is returned.
 	Keep func(ctx context.Context, tx idempotency.Execer, made *ent.SMTPCredential, password secret.String) error
 }
 
-// Validate reports every wrong field.
+// Validate reports every invalid field.
 func (in NewCredential) Validate() error {
 	_, wrong := in.normalized()
 	return wrong.Err()
@@ -54,17 +55,17 @@ func (in NewCredential) normalized() (NewCredential, fault.Fields) {
 		wrong.Add("name", "is required")
 	}
 	if len(in.DomainIDs) > maxDomainIDs {
-		wrong.Add("domain_ids", "has more than %d entries", maxDomainIDs)
+		wrong.Add("domain_ids", "must have at most %d entries", maxDomainIDs)
 	}
 	for i, domainID := range in.DomainIDs {
 		if !id.Is(id.Domain, domainID) {
-			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "is not the id of a domain")
+			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "must be the id of a domain")
 		}
 	}
 	return in, wrong
 }
 
-// Create makes a credential. The password is returned here and never again.
+// Create creates a credential. The password is returned here and never again.
 func (s *Credentials) Create(ctx context.Context, in NewCredential) (*ent.SMTPCredential, secret.String, error) {
 	in, wrong := in.normalized()
 	if err := wrong.Err(); err != nil {
@@ -77,7 +78,7 @@ func (s *Credentials) Create(ctx context.Context, in NewCredential) (*ent.SMTPCr
 		if err != nil {
 			return err
 		}
-		if maker != nil && maker.CreatedBy != nil { // bounds what it makes as its creator bounds it
+		if maker != nil && maker.CreatedBy != nil { // the creator's limits also apply to the new credential
 			in.CreatedBy = *maker.CreatedBy
 		}
 		if made, err = insert(tx.SMTPCredential, in, hash).Save(ctx); err != nil || in.Keep == nil {
@@ -91,7 +92,8 @@ func (s *Credentials) Create(ctx context.Context, in NewCredential) (*ent.SMTPCr
 	return made.Unwrap(), password, nil
 }
 
-// checkBounds holds the domains against the account and the key that asks, which it returns.
+// checkBounds checks the domains against the account and the API key that makes the request, and returns
+// the key.
 func (in NewCredential) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent.APIKey, err error) {
 	known, err := tx.Account.Query().Where(account.ID(in.AccountID)).Exist(ctx)
 	if err != nil {
@@ -120,7 +122,7 @@ func (in NewCredential) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent
 	return maker, boundDomains(in.DomainIDs, owned, allowed).Err()
 }
 
-// boundDomains is pure: a key makes no credential that may send from more than itself.
+// boundDomains checks that a key creates no credential with more domains than its own. It is pure.
 func boundDomains(asked, owned, allowed []string) fault.Fields {
 	wrong := fault.Fields{}
 	for i, domainID := range asked {
@@ -132,7 +134,7 @@ func boundDomains(asked, owned, allowed []string) fault.Fields {
 		}
 	}
 	if len(allowed) > 0 && len(asked) == 0 {
-		wrong.Add("domain_ids", "is required: the key making this request may send from some domains only")
+		wrong.Add("domain_ids", "is required: the key making this request is limited to some domains")
 	}
 	return wrong
 }
@@ -145,12 +147,12 @@ func insert(c *ent.SMTPCredentialClient, in NewCredential, hash []byte) *ent.SMT
 	return create
 }
 
-// Ensure adopts a password that exists already: it makes the credential unless the
-// account has one with this password. A revoked one stays revoked.
+// Ensure adopts an existing password: it creates the credential unless the account has one with this
+// password. A revoked credential stays revoked.
 func (s *Credentials) Ensure(ctx context.Context, accountID, name string, password secret.String) (*ent.SMTPCredential, error) {
 	in, wrong := NewCredential{AccountID: accountID, Name: name}.normalized()
 	if !strings.HasPrefix(password.Reveal(), PasswordPrefix) || len(password.Reveal()) < len(PasswordPrefix)+20 {
-		wrong.Add("password", "must be %s and at least 20 characters", PasswordPrefix)
+		wrong.Add("password", "must be %s followed by at least 20 characters", PasswordPrefix)
 	}
 	if err := wrong.Err(); err != nil {
 		return nil, err
@@ -163,7 +165,7 @@ func (s *Credentials) Ensure(ctx context.Context, accountID, name string, passwo
 	if ent.IsNotFound(err) {
 		found, err = insert(s.db.Ent.SMTPCredential, in, hash).Save(ctx)
 	}
-	if ent.IsConstraintError(err) { // another process was first
+	if ent.IsConstraintError(err) { // another process created it first
 		found, err = find()
 	}
 	switch {
@@ -175,7 +177,7 @@ func (s *Credentials) Ensure(ctx context.Context, accountID, name string, passwo
 	return found, nil
 }
 
-// IsWithin reports whether a credential is limited to some of the domains, and to no other.
+// IsWithin reports whether a credential is limited to a subset of the domains.
 func (s *Credentials) IsWithin(ctx context.Context, accountID, credentialID string, domainIDs []string) (bool, error) {
 	found, err := s.Get(ctx, accountID, credentialID)
 	if err != nil {
@@ -184,7 +186,7 @@ func (s *Credentials) IsWithin(ctx context.Context, accountID, credentialID stri
 	return rights.Within(found.DomainIds, domainIDs), nil
 }
 
-// Get gives one credential of the account.
+// Get returns one credential of the account.
 func (s *Credentials) Get(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error) {
 	found, err := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.ID(credentialID), smtpcredential.AccountID(accountID)).Only(ctx)
 	switch {
@@ -196,9 +198,8 @@ func (s *Credentials) Get(ctx context.Context, accountID, credentialID string) (
 	return found, nil
 }
 
-// Revoke ends a credential, for connections that are open too: here at once, in other
-// processes when they hear of it, within a second at the latest. Revoking it again
-// changes nothing.
+// Revoke revokes a credential, including for open connections: immediately in this process, within a second
+// in others. Revoking it again changes nothing.
 func (s *Credentials) Revoke(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error) {
 	err := s.db.Ent.SMTPCredential.Update().
 		Where(smtpcredential.ID(credentialID), smtpcredential.AccountID(accountID), smtpcredential.RevokedAtIsNil()).
@@ -223,16 +224,17 @@ func (s *Credentials) List(ctx context.Context, accountID string, r page.Request
 
 // Filter narrows a list of credentials.
 type Filter struct {
-	Revoked *bool // nil: all
+	Revoked *bool // nil for all
 }
 
-// Filtered is List for the credentials that a filter lets pass.
+// Filtered returns one page of the account's credentials that match a filter.
 func (s *Credentials) Filtered(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[*ent.SMTPCredential], error) {
 	return page.Newest(ctx, s.cursors, page.List{Name: "smtp_credentials", AccountID: accountID}, r, s.queryCredential(accountID, f),
 		func(c *ent.SMTPCredential) string { return c.ID })
 }
 
-// Count counts the account's credentials that a filter lets pass, up to a number.
+// Count returns the number of the account's credentials that match a filter, counting at most up to a
+// limit.
 func (s *Credentials) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	found, err := s.queryCredential(accountID, f).Limit(most).IDs(ctx)
 	return len(found), err
@@ -250,7 +252,7 @@ func (s *Credentials) queryCredential(accountID string, f Filter) *ent.SMTPCrede
 	return query
 }
 
-// Endpoint is where programs reach the relay: host, port, and starttls or implicit.
+// Endpoint returns where programs reach the relay: host, port, and starttls or implicit.
 func (s *Credentials) Endpoint() (host string, port int, tls string) {
 	return s.config.Host, s.config.Port, s.config.TLS
 }

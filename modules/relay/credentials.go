@@ -14,16 +14,16 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Signals tells other processes of revocations.
+// Signals notifies other processes of revocations.
 type Signals interface {
 	Wake(channel string)
 	Subscribe(channel string) (<-chan struct{}, func())
 }
 
-// revokedChannel is woken when a credential was revoked.
+// revokedChannel is notified when a credential is revoked.
 const revokedChannel = "smtp credential revoked"
 
-// CredentialsParams are the parameters of NewCredentials.
+// CredentialsParams contains the parameters of NewCredentials.
 type CredentialsParams struct {
 	fx.In
 
@@ -36,7 +36,8 @@ type CredentialsParams struct {
 	Workers  *worker.Metrics `optional:"true"`
 }
 
-// Credentials knows who may hand in mail, and makes and revokes their passwords. Safe for concurrent use.
+// Credentials authenticates programs that submit mail, and creates and revokes their passwords. Safe for
+// concurrent use.
 type Credentials struct {
 	config   Config
 	db       *db.DB
@@ -49,14 +50,14 @@ type Credentials struct {
 	once     sync.Once
 }
 
-// NewCredentials makes Credentials; Start runs the background work.
+// NewCredentials returns new Credentials; Start runs the background work.
 func NewCredentials(p CredentialsParams) (*Credentials, error) {
 	known := cache.New(cache.Config[passwordHash, credential]{Max: 10_000, TTL: believedFor, LoadTimeout: lookupTimeout})
 	return &Credentials{config: p.Config, db: p.DB, accounts: p.Accounts, signals: p.Signals, cursors: p.Cursors, known: known,
 		used: lastuse.New(p.DB.SQL, "smtp_credentials"), tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
 
-// Start begins to write last_used_at and to hear of revocations elsewhere.
+// Start starts writing last_used_at and listening for revocations in other processes.
 func (s *Credentials) Start(context.Context) error {
 	s.tasks.Start(
 		worker.Every("last use of SMTP credentials", lastUsedInterval, s.used.Flush),
@@ -68,7 +69,7 @@ func (s *Credentials) Start(context.Context) error {
 	return nil
 }
 
-// Stop writes what is left of last_used_at. Listeners have ended by then.
+// Stop writes the remaining last_used_at updates. The listeners must have stopped by then.
 func (s *Credentials) Stop(ctx context.Context) error {
 	var err error
 	s.once.Do(func() {

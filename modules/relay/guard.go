@@ -8,9 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// guard counts wrong passwords by where they come from, in this process. It remembers a
-// bounded number of addresses; when there are more, the one that failed first is
-// forgotten first.
+// guard counts wrong passwords by client address, in this process. It remembers a bounded number of
+// addresses and drops the oldest failure first.
 type guard struct {
 	most int
 	time time.Duration
@@ -30,7 +29,7 @@ func newGuard(most int, within time.Duration) *guard {
 	return &guard{most: most, time: within, counts: map[netip.Prefix]failures{}}
 }
 
-// isAllowed tells whether the address may try a password.
+// isAllowed reports whether the address may try a password.
 func (g *guard) isAllowed(addr netip.Addr) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/verbatim"
 )
 
-// The fields that are for us, and for nobody after us.
+// Fields that only Postrider reads; they are removed before delivery.
 const (
 	headerPrefix      = "X-Postrider-"
 	headerUnsubscribe = headerPrefix + "Unsubscribe"
@@ -23,16 +23,15 @@ const (
 	headerKey         = headerPrefix + "Idempotency-Key"
 )
 
-// removed are taken out: a submission server writes them itself, or nobody after it
-// shall see them (RFC 6409 section 8, RFC 5321 section 4.4).
+// removed are the fields that are deleted: a submission server writes them itself, or later servers must
+// not see them (RFC 6409 section 8, RFC 5321 section 4.4).
 var removed = set("bcc", "sender", "return-path", "received", "dkim-signature")
 
-// written are the fields that a program composes, and that the API's callers do not
-// write as headers.
+// written are the fields that a program composes, and that API clients cannot set as custom headers.
 var written = set("from", "to", "cc", "reply-to", "subject", "date", "message-id", "mime-version")
 
-// once are the fields that a message has at most one of (RFC 5322 section 3.6, RFC
-// 2045, RFC 8058): of two, one reader takes the first and another the last.
+// once are the fields that may appear at most once in a message (RFC 5322 section 3.6, RFC 2045, RFC 8058):
+// given two, some readers use the first and others the last.
 var once = set("from", "to", "cc", "reply-to", "subject", "date", "message-id", "in-reply-to", "references", "mime-version",
 	"content-type", "content-transfer-encoding", "content-disposition", "content-id", "list-unsubscribe", "list-unsubscribe-post",
 	"x-postrider-unsubscribe", "x-postrider-category", "x-postrider-scheduled-at", "x-postrider-expires-at", "x-postrider-idempotency-key")
@@ -45,7 +44,7 @@ func set(names ...string) map[string]bool {
 	return all
 }
 
-// header is a header on its way through.
+// header is the header of a message while it is processed.
 type header struct {
 	kept      []verbatim.Field
 	seen      map[string]bool
@@ -58,23 +57,23 @@ type header struct {
 	options   options
 }
 
-// takeField judges one field and keeps it, or what it asks for. Its error is the answer.
+// takeField checks one field and keeps it, or applies the option it sets. Its error is the SMTP reply.
 func (h *header) takeField(f verbatim.Field) error {
 	name := strings.ToLower(f.Name)
 	if removed[name] {
 		return nil
 	}
 	if once[name] && h.seen[name] {
-		return badHeader(f.Name, "is given twice")
+		return badHeader(f.Name, "must appear only once")
 	}
 	h.seen[name] = true
 	value := f.Value()
 	if !utf8.ValidString(value) {
-		return badHeader(f.Name, "is not valid UTF-8")
+		return badHeader(f.Name, "must be valid UTF-8")
 	}
 	decoded := verbatim.Decode(value)
 	if strings.ContainsFunc(decoded, func(r rune) bool { return r != '\t' && (unicode.IsControl(r) || r == 0x2028 || r == 0x2029) }) {
-		return badHeader(f.Name, "has a line break or another control character")
+		return badHeader(f.Name, "cannot contain line breaks or other control characters")
 	}
 	if strings.HasPrefix(name, strings.ToLower(headerPrefix)) {
 		return h.options.takeOption(f.Name, name, decoded)
@@ -97,7 +96,7 @@ func (h *header) takeField(f verbatim.Field) error {
 	return nil
 }
 
-// understand reads the fields that the record and the rules are made of.
+// understand reads the fields needed for the record and the rules.
 func (h *header) understand(name string, f *verbatim.Field, value, decoded string) error {
 	switch name {
 	case "from":
@@ -126,14 +125,14 @@ func (h *header) understand(name string, f *verbatim.Field, value, decoded strin
 		if found && ended && address.ValidateMessageID(inner) == nil {
 			h.messageID = inner
 		} else {
-			f.Raw = nil // one of ours takes its place
+			f.Raw = nil // replaced by our own
 		}
 	}
 	return nil
 }
 
-// encode writes a field of raw UTF-8 (RFC 6532) in encoded words, so that it needs no
-// SMTPUTF8. Where such have no place it is refused.
+// encode writes a field of raw UTF-8 (RFC 6532) as encoded words, so that it does not need SMTPUTF8. Fields
+// that cannot contain encoded words are refused.
 func (h *header) encode(name string, f *verbatim.Field, value string) error {
 	lists := map[string][]address.Address{"to": h.to, "cc": h.cc, "reply-to": h.replyTo}
 	if h.from != nil {
@@ -145,7 +144,7 @@ func (h *header) encode(name string, f *verbatim.Field, value string) error {
 		f.Raw = mime.AddressField(f.Name, list)
 		return nil
 	case isList, once[name] && name != "subject", strings.HasPrefix(name, "content-"), strings.HasPrefix(name, "list-"):
-		return badHeader(f.Name, "has characters that are not ASCII and cannot be encoded here")
+		return badHeader(f.Name, "contains non-ASCII characters that cannot be encoded in this field")
 	}
 	raw, err := mime.Field(f.Name, value)
 	if err != nil {
@@ -159,7 +158,7 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// takeOption reads one of the fields that are for us.
+// takeOption reads one of the X-Postrider-* fields.
 func (o *options) takeOption(shown, name, value string) error {
 	moment := func() (*time.Time, error) {
 		at, err := time.Parse(time.RFC3339, value)
@@ -193,7 +192,7 @@ func (o *options) takeOption(shown, name, value string) error {
 			return badHeader(shown, "must be 1 to 255 printable ASCII characters")
 		}
 	default:
-		return badHeader(shown, "is no field that Postrider knows")
+		return badHeader(shown, "is not a known Postrider field")
 	}
 	return err
 }

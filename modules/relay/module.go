@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Module gives *Service and *Credentials. Its listeners are the assembly's.
+// Module provides *Service and *Credentials. The assembly provides their listeners.
 var Module = fx.Module("relay",
 	fx.Provide(New, NewCredentials),
 	fx.Provide(

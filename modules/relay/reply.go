@@ -31,29 +31,29 @@ func init() {
 	}
 }
 
-// badHeader refuses a message for one of its fields.
+// badHeader refuses a message because of one field.
 func badHeader(name, reason string) *smtpserver.Reply {
 	r := smtpserver.Refuse(550, "5.6.0", name+": "+reason)
 	r.Reason = "header"
 	return r
 }
 
-// forbiddenReply refuses what is not allowed to this sender.
+// forbiddenReply refuses a message that the sender may not send.
 func forbiddenReply(text string) *smtpserver.Reply {
 	r := smtpserver.Refuse(550, "5.7.1", text)
 	r.Reason = "policy"
 	return r
 }
 
-// suppressedReply refuses a message that was recorded and goes to nobody.
+// suppressedReply refuses a message that was recorded but has only suppressed recipients.
 func suppressedReply(r sending.Receipt) *smtpserver.Reply {
 	answer := smtpserver.Refuse(550, "5.7.1", "Not sent, recorded as "+r.ID+": suppressed "+strings.Join(r.Suppressed, ", "))
 	answer.Reason = "suppressed"
 	return answer
 }
 
-// replyTo says a fault in the words of SMTP. What is no fault stays as it is: the
-// listener logs it and answers 451.
+// replyTo converts a fault into an SMTP reply. Other errors are returned unchanged: the listener logs them
+// and replies 451.
 func replyTo(err error) error {
 	if err == nil {
 		return nil
@@ -85,7 +85,7 @@ func replyTo(err error) error {
 	return err
 }
 
-// invalidReply names one wrong field by what a client knows it by.
+// invalidReply reports one invalid field under the name that a client knows.
 func invalidReply(refused *fault.Error) *smtpserver.Reply {
 	if len(refused.Fields) == 0 {
 		return smtpserver.Refuse(550, "5.6.0", refused.Message)

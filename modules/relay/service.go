@@ -17,24 +17,24 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Username is the one that everybody signs in with, in any letter case.
+// Username is the user name of every login, in any letter case.
 const Username = "postrider"
 
-// An address that gives maxFailures wrong passwords within failureTime has to wait.
+// A client address must wait after maxFailures wrong passwords within failureTime.
 const (
 	maxFailures = 20
 	failureTime = 10 * time.Minute
 )
 
-// lastUsedInterval is the pace at which last_used_at is written.
+// lastUsedInterval is how often last_used_at is written.
 const lastUsedInterval = 30 * time.Second
 
 // Config of the module.
 type Config struct {
-	// Host, Port and TLS say how programs reach the relay, for records.
+	// Host, Port and TLS describe how programs reach the relay, for display.
 	Host string
 	Port int
-	TLS  string // starttls, implicit
+	TLS  string // starttls or implicit
 }
 
 // Sender accepts messages.
@@ -43,23 +43,23 @@ type Sender interface {
 	MaySend(ctx context.Context, caller accounts.Caller, from address.Address) error
 }
 
-// Accounts tells what an account may do, and whose an API key is.
+// Accounts checks what an account may do and looks up API keys.
 type Accounts interface {
 	AuthenticateHash(ctx context.Context, hash [sha256.Size]byte) (accounts.Caller, error)
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
 
-// Rate counts one message of an account, as one request.
+// Rate counts one message of an account as one request.
 type Rate interface {
 	Admit(ctx context.Context, account accounts.Account, header http.Header) error
 }
 
-// Answers remembers what was answered under an idempotency key.
+// Answers stores responses by idempotency key.
 type Answers interface {
 	Begin(ctx context.Context, accountID, operation, key string, canonicalBody []byte) (*idempotency.Claim, *idempotency.Response, error)
 }
 
-// Params is what taking messages needs.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
@@ -68,11 +68,11 @@ type Params struct {
 	Accounts    Accounts
 	Rate        Rate
 	Answers     Answers
-	Budget      *intake.Budget // of messages that come in
+	Budget      *intake.Budget // for incoming messages
 	Logger      *slog.Logger
 }
 
-// Service takes messages from programs. Safe for concurrent use.
+// Service accepts messages from programs. Safe for concurrent use.
 type Service struct {
 	credentials *Credentials
 	sender      Sender
@@ -84,10 +84,10 @@ type Service struct {
 	budget      *intake.Budget
 }
 
-// New makes the service.
+// New returns a new service.
 func New(p Params) (*Service, error) {
 	if p.Budget == nil {
-		return nil, errors.New("relay: a budget is needed")
+		return nil, errors.New("relay: Budget is required")
 	}
 	return &Service{credentials: p.Credentials, sender: p.Sender, accounts: p.Accounts, rate: p.Rate, answers: p.Answers, log: p.Logger,
 		guard: newGuard(maxFailures, failureTime), budget: p.Budget}, nil

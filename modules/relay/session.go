@@ -20,10 +20,10 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// MaxMessage is the largest message that is taken, in octets.
+// MaxMessage is the largest accepted message, in bytes.
 const MaxMessage = 40 << 20
 
-// Listening makes the service the whole of a listener.
+// Listening returns a handler for a listener that only accepts submissions.
 func (s *Service) Listening() smtpserver.Handler { return handler{s} }
 
 type handler struct{ service *Service }
@@ -45,7 +45,7 @@ type session struct {
 	signedIn bool
 	password signedInWith
 
-	credential credential // as of the last MAIL
+	credential credential // as of the last MAIL command
 	from       string
 	to         []address.Address
 }
@@ -84,8 +84,8 @@ func (s *session) Mail(ctx context.Context, from smtpserver.Path, _ smtpserver.M
 	return nil
 }
 
-// parsePath holds an address of the envelope against the grammar of all edges, and
-// against routes in its local part: who relays them is asked to relay for others.
+// parsePath checks an envelope address against the grammar of all edges. It also refuses source routes in
+// the local part, which would ask the receiver to relay to others.
 func parsePath(p smtpserver.Path) (address.Address, error) {
 	if routed(p.Local) {
 		return address.Address{}, replyRouting
@@ -132,8 +132,7 @@ func (s *session) Data(ctx context.Context, body io.Reader) error {
 	return smtpserver.Accept("OK " + receipt.ID)
 }
 
-// submitMessage judges a message that has come whole, and hands it to sending. Its error is the
-// answer.
+// submitMessage checks a complete message and passes it to sending. Its error is the SMTP reply.
 func (s *session) submitMessage(ctx context.Context, content *intake.Content) (receipt sending.Receipt, err error) {
 	release, err := s.service.work(ctx, s.credential.caller.AccountID, content.Size())
 	if err != nil {
@@ -155,11 +154,10 @@ func (s *session) submitMessage(ctx context.Context, content *intake.Content) (r
 	return receipt, refusalFor(err)
 }
 
-// operation is what idempotency keys of the relay are for: one that was used on another
-// edge is a conflict.
+// operation is the scope of the relay's idempotency keys: reusing the key of another edge is a conflict.
 const operation = "SMTP"
 
-// kept is what is remembered under an idempotency key.
+// kept is the response stored under an idempotency key.
 type kept struct {
 	ID         string   `json:"id"`
 	Status     string   `json:"status"`
@@ -187,10 +185,10 @@ func (s *session) sendMessage(ctx context.Context, sub submission, raw []byte) (
 	return receipt, err
 }
 
-// fingerprint tells one submission from another with the same key.
+// fingerprint distinguishes submissions that use the same key.
 func (s *session) fingerprint(raw []byte) []byte {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n", s.from) // a hash takes everything
+	fmt.Fprintf(h, "%s\n", s.from) // writing to a hash never fails
 	for _, to := range s.to {
 		fmt.Fprintf(h, "%s\n", to.AddrSpec())
 	}
@@ -210,7 +208,7 @@ func render(r sending.Receipt) idempotency.Response {
 func replayed(a *idempotency.Response) (sending.Receipt, error) {
 	var earlier kept
 	if err := json.Unmarshal(a.Body, &earlier); err != nil {
-		return sending.Receipt{}, fmt.Errorf("read the answer of an earlier submission: %w", err)
+		return sending.Receipt{}, fmt.Errorf("read the stored response of an earlier submission: %w", err)
 	}
 	return sending.Receipt{ID: earlier.ID, Status: earlier.Status, Suppressed: earlier.Suppressed}, nil
 }

@@ -14,21 +14,20 @@ import (
 	"github.com/postrider/postrider/runtime/mail/verbatim"
 )
 
-// submission is a message as it is handed to sending.
+// submission is a message in the form passed to sending.
 type submission struct {
 	message sending.Message
-	key     string // idempotency key; "" none
+	key     string // idempotency key; "" for none
 }
 
-// newSubmission judges a message and cleans its header. It is pure; its error is the
-// answer.
+// newSubmission checks a message and cleans its header. It is pure; its error is the SMTP reply.
 func newSubmission(raw []byte, envelope []address.Address) (submission, error) {
 	if !bytes.HasSuffix(raw, []byte("\r\n")) {
-		raw = append(raw, '\r', '\n') // BDAT needs no end of line
+		raw = append(raw, '\r', '\n') // a BDAT message may lack the final line break
 	}
 	fields, body, err := verbatim.Split(raw)
 	if err != nil {
-		r := smtpserver.Refuse(554, "5.6.0", "Not a message that can be sent: "+err.Error())
+		r := smtpserver.Refuse(554, "5.6.0", "The message cannot be sent: "+err.Error())
 		r.Reason = "format"
 		return submission{}, r
 	}
@@ -64,9 +63,9 @@ func newSubmission(raw []byte, envelope []address.Address) (submission, error) {
 	return sub, err
 }
 
-// countPlaces counts {{unsubscribe_url}} in the texts of a message: in those that the link is put
-// into, if it is, else in those that a reader sees. Only texts that are encoded have to be read
-// for that, and those that have the word.
+// countPlaces counts {{unsubscribe_url}} in the texts of a message: in the texts that the link is inserted
+// into, if it is inserted, otherwise in those that a reader sees. It decodes only encoded texts, and only
+// those that contain the word.
 func countPlaces(raw []byte, changed bool) (n int, err error) {
 	if !encodedText.Match(raw) && !bytes.Contains(raw, []byte("unsubscribe_url")) {
 		return 0, nil
@@ -94,7 +93,7 @@ func countPlaces(raw []byte, changed bool) (n int, err error) {
 
 var encodedText = regexp.MustCompile(`(?i)content-transfer-encoding:\s*(base64|quoted-printable)`)
 
-// readFiles finds the files as whoever receives the message reads them.
+// readFiles finds the attachments as the recipient's mail client sees them.
 func readFiles(r *sending.Relayed, fields []verbatim.Field) error {
 	contentType := strings.ToLower(verbatim.Get(fields, "Content-Type"))
 	simple := contentType == "" || strings.HasPrefix(contentType, "text/")
@@ -109,7 +108,7 @@ func readFiles(r *sending.Relayed, fields []verbatim.Field) error {
 	return nil
 }
 
-// findMailbox finds an address of the envelope in a field, which may give it a name.
+// findMailbox finds an envelope address in a field, which may add a display name.
 func findMailbox(list []address.Address, a address.Address) *address.Address {
 	i := slices.IndexFunc(list, func(other address.Address) bool { return strings.EqualFold(other.AddrSpec(), a.AddrSpec()) })
 	if i < 0 {
@@ -129,13 +128,13 @@ func mailboxes(list []address.Address) []sending.Mailbox {
 	return out
 }
 
-// options are what X-Postrider-* fields ask for.
+// options are the values of the X-Postrider-* fields.
 type options struct {
 	message sending.Message
 	key     string
 }
 
-// customHeaders are the fields that a caller of the API could have given in headers, once each.
+// customHeaders appends a field that an API client could have set as a custom header, once each.
 func customHeaders(list []shape.Header, name, value string) []shape.Header {
 	if len(list) >= sending.MaxHeaders || address.ValidateHeader(name, value) != nil ||
 		slices.ContainsFunc(list, func(h shape.Header) bool { return strings.EqualFold(h.Name, name) }) {
