@@ -12,21 +12,21 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-// ViaFallback is the Via of a delivery that is to take the fallback smarthost.
+// ViaFallback is the Via of a delivery that must use the fallback smarthost.
 const ViaFallback = "fallback"
 
-// Question asks for the way of one delivery.
+// Question describes one delivery that needs a route.
 type Question struct {
 	AccountID, DomainID string // DomainID: of the sender; may be empty
 	Destination         string // the recipient's domain
 	Via                 string // ViaFallback, or empty
 }
 
-var errNotStarted = errors.New("ways out: not started")
+var errNotStarted = errors.New("outbound routes: not started")
 
-// Choose gives the way of each delivery, index-aligned, and takes from the allowance
-// of addresses that warm up. It asks no database, but for plans that the accounts'
-// cache does not have. The ways are shared: their parts must not be changed.
+// Choose returns the route of each delivery, index-aligned, and reserves the allowance of addresses that
+// warm up. It queries no database, except for plans that the accounts' cache lacks. Callers must not modify
+// the returned ways, which are shared.
 func (w *Ways) Choose(ctx context.Context, questions []Question) ([]smtpclient.Way, error) {
 	ways := make([]smtpclient.Way, len(questions))
 	if w.config.Captured || len(questions) == 0 {
@@ -57,8 +57,8 @@ func (w *Ways) Choose(ctx context.Context, questions []Question) ([]smtpclient.W
 	return ways, nil
 }
 
-// Return gives back what Choose took for deliveries that do not begin now. Nothing is
-// lost without it: the next reading does the same.
+// Return releases the allowance that Choose reserved for deliveries that do not begin now. It is optional:
+// the next read has the same effect.
 func (w *Ways) Return(labels []string) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -69,8 +69,7 @@ func (w *Ways) Return(labels []string) {
 	}
 }
 
-// HasFallback tells whether a delivery that failed directly may go by a fallback
-// smarthost.
+// HasFallback reports whether a delivery that failed directly may use a fallback smarthost.
 func (w *Ways) HasFallback(accountID, domainID string) bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -79,13 +78,13 @@ func (w *Ways) HasFallback(accountID, domainID string) bool {
 	}
 	q := Question{AccountID: accountID, DomainID: domainID}
 	if w.smarthostFor(q) != nil {
-		return false // no attempt is direct
+		return false // there are no direct attempts
 	}
 	q.Via = ViaFallback
 	return w.smarthostFor(q) != nil
 }
 
-// smarthostFor is the smarthost of a delivery, nil for none.
+// smarthostFor returns the smarthost of a delivery, or nil.
 func (w *Ways) smarthostFor(q Question) *smtpclient.Way {
 	ofDomain, ofAccount := relays{}, w.known.relays[owner{accountID: q.AccountID}]
 	if q.DomainID != "" {
@@ -110,8 +109,8 @@ func (w *Ways) smarthostFor(q Question) *smtpclient.Way {
 	return nil
 }
 
-// loadPlans are those of the accounts that ask, where they matter. An account that does
-// not exist any more has none.
+// loadPlans returns the plans of the accounts in the questions, where plans matter. A deleted account has
+// no plan.
 func (w *Ways) loadPlans(ctx context.Context, questions []Question) (map[string]string, error) {
 	w.mutex.Lock()
 	asks := w.known != nil && w.known.asksPlan() && !w.config.Relayed
@@ -133,7 +132,7 @@ func (w *Ways) loadPlans(ctx context.Context, questions []Question) (map[string]
 	return plans, nil
 }
 
-// outletFor goes through the pools that the plan opens, in the order of overflow.
+// outletFor tries the pools available to the plan, in overflow order.
 func (s *snapshot) outletFor(q Question, plan string) *outlet {
 	if plan == accounts.PlanDedicated {
 		if o := nearestOutlets(s.dedicated[q.AccountID], gone, q); o != nil {
@@ -148,8 +147,8 @@ func (s *snapshot) outletFor(q Question, plan string) *outlet {
 	return nearestOutlets(s.shared, absent, q)
 }
 
-// nearestOutlets picks among the outlets of a pool that are nearestOutlets, and not farther than a reach:
-// those of this process, else those of others.
+// nearestOutlets picks among the nearest outlets of a pool, up to a maximum reach: first those of this
+// process, then those of others.
 func nearestOutlets(pool tiers, farthest reach, q Question) *outlet {
 	for _, some := range pool[:farthest+1] {
 		if o := pickOutlet(some, q.AccountID, q.Destination); o != nil {
@@ -159,11 +158,11 @@ func nearestOutlets(pool tiers, farthest reach, q Question) *outlet {
 	return nil
 }
 
-// pickOutlet chooses among the outlets of a pool by weighted rendezvous hashing: the same
-// account and destination keep their outlet as long as it is there, whatever comes or
-// goes beside it. Addresses that warm up weigh what they have left of the day, so that
-// none is used up long before the others; one that is warm weighs as much as the one
-// with the most left, so that those that warm up get mail where little is sent.
+// pickOutlet chooses an outlet of a pool by weighted rendezvous hashing: an account and destination keep
+// their outlet while it exists, whatever other outlets are added or removed. Addresses that warm up are
+// weighted by their remaining allowance of the day, so that none runs out long before the others. A warm
+// address has the weight of the largest remaining allowance, so that addresses that warm up receive mail
+// even when volume is low.
 func pickOutlet(pool []*outlet, accountID, destination string) *outlet {
 	most := int64(1)
 	warming := false
@@ -190,14 +189,14 @@ func pickOutlet(pool []*outlet, accountID, destination string) *outlet {
 	return best
 }
 
-// share is a number between 0 and 1 that is the same in every process.
+// share returns a number between 0 and 1 that is the same in every process.
 func share(parts ...string) float64 {
 	h := fnv.New64a()
 	for _, p := range parts {
 		h.Write([]byte(p))
 		h.Write([]byte{0})
 	}
-	// FNV mixes the last octets little; this is the finalizer of MurmurHash3.
+	// FNV mixes the last bytes poorly; this is the finalizer of MurmurHash3.
 	x := h.Sum64()
 	x = (x ^ x>>33) * 0xff51afd7ed558ccd
 	x = (x ^ x>>33) * 0xc4ceb9fe1a85ec53

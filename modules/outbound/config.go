@@ -8,22 +8,22 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-// Config of the module; the zero value of a duration is its default.
+// Config configures the module; a zero duration uses the default.
 type Config struct {
-	// Captured: mail is caught on this machine, so there is only the zero Way.
+	// Captured is set if mail is captured on this machine, so only the zero Way is used.
 	Captured bool
-	// Relayed: the zero Way is a smarthost. Sources and fallbacks are for direct
-	// attempts, of which there are none.
+	// Relayed is set if the zero Way is a smarthost. Sources and fallbacks apply to direct attempts only,
+	// so they are unused.
 	Relayed bool
-	// Fallback is the installation's; nil for none.
+	// Fallback is the fallback smarthost of the installation; nil for none.
 	Fallback *smtpclient.Smarthost
 
-	ReadEvery   time.Duration // how old the configuration may be: 5 s
-	ReportEvery time.Duration // the pace at which TLS sessions are stored: 1 min
-	GoneAfter   time.Duration // for so long a source waits for a process that has it: 10 min
+	ReadEvery   time.Duration // maximum age of the configuration; default 5 s
+	ReportEvery time.Duration // how often TLS session counts are stored; default 1 min
+	GoneAfter   time.Duration // how long a source waits for a process that has it; default 10 min
 }
 
-// ConfigOf takes what the module needs from the installation's configuration.
+// ConfigOf returns the module's part of the installation's configuration.
 func ConfigOf(cfg setting.Values) Config {
 	c := Config{Captured: MainExit.Of(cfg).How == Capture, Relayed: MainExit.Of(cfg).How == Smarthost}
 	if f := FallbackExit.Of(cfg); f.How == Smarthost {
@@ -45,7 +45,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports every setting that cannot work.
+// Validate reports every invalid setting.
 func (c Config) Validate() error {
 	wrong := fault.Fields{}
 	if c.ReadEvery < 0 {

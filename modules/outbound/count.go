@@ -10,16 +10,15 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// countSQL locks the counters in the order of the sources' ids, as every process does.
+// countSQL locks the counters in order of source id, as every process does.
 const countSQL = `
 INSERT INTO source_days (source_id, day, deliveries)
 SELECT c.id, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD'), c.n FROM unnest($1::text[], $2::bigint[]) AS c (id, n) ORDER BY c.id
 ON CONFLICT (source_id, day) DO UPDATE SET deliveries = source_days.deliveries + EXCLUDED.deliveries
 RETURNING source_id, day, deliveries`
 
-// Count writes down the deliveries that begin now, by the labels of their ways, as a
-// part of tx. Ways that do not warm up cost nothing; without others there is no
-// statement. The counters stay locked until tx ends.
+// Count stores the deliveries that begin now, by way label, as part of tx. Only ways that warm up are
+// counted; without them no statement runs. The counters stay locked until tx ends.
 func (w *Ways) Count(ctx context.Context, tx db.Execer, labels []string) error {
 	counts := w.beginDeliveries(labels)
 	if len(counts) == 0 {
@@ -48,8 +47,7 @@ func (w *Ways) Count(ctx context.Context, tx db.Execer, labels []string) error {
 	return nil
 }
 
-// beginDeliveries takes deliveries from those that were chosen and gives the numbers to count by
-// source.
+// beginDeliveries moves deliveries out of the pending count and returns the numbers to count by source.
 func (w *Ways) beginDeliveries(labels []string) map[string]int64 {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -75,13 +73,13 @@ func (w *Ways) beginDeliveries(labels []string) map[string]int64 {
 	return counts
 }
 
-// learnCounts takes over what the database counts, which other processes have a part in. If
-// the transaction is rolled back it is too much, until the next reading.
+// learnCounts adopts the database's counts, which include other processes. If the transaction is rolled
+// back, they are too high until the next read.
 func (w *Ways) learnCounts(day string, used map[string]int64) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.known.day != day {
-		return // a new day has begun: the next reading has its allowances
+		return // a new day has begun: the next read loads its allowances
 	}
 	for _, o := range w.known.byAddress {
 		for i := range o.sources {
@@ -92,7 +90,7 @@ func (w *Ways) learnCounts(day string, used map[string]int64) {
 	}
 }
 
-// findOutlet finds the one that a label names, nil when it is none or is not used any more.
+// findOutlet returns the outlet of a label, or nil if the label is not an outlet or it is no longer used.
 func (s *snapshot) findOutlet(label string) *outlet {
 	if s == nil || len(s.byAddress) == 0 || label == "" {
 		return nil

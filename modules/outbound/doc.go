@@ -1,58 +1,52 @@
-// Package outbound says by which way a message leaves.
+// Package outbound chooses the route by which a message leaves.
 //
-// # Words
+// # Terms
 //
-// A smarthost is a server that takes the mail of an account, or of one of its
-// domains, instead of the recipients' own. Its use is "always", or "fallback": only
-// after a direct attempt that the receiving side refused because of who connects, or
-// that reached nobody.
+// A smarthost is a server that accepts the mail of an account, or of one of its domains, in place of the
+// recipients' own servers. Its use is "always", or "fallback": only after a direct attempt that the
+// receiver refused because of the connecting host, or that reached no server.
 //
-// A source is an address that mail may leave from, of the machine of some process, in a pool:
-// "dedicated" to one account, "pool" for the plan Pool, "shared" for everybody. Two
-// sources of a pool with the same hostname and different families are one way: IPv4
-// and IPv6 of one mail host.
+// A source is an address that mail may leave from, on the machine of some process, in a pool: "dedicated"
+// to one account, "pool" for the plan Pool, "shared" for all accounts. Two sources of a pool with the same
+// hostname and different families are one way: IPv4 and IPv6 of one mail host.
 //
-// A source warms up when receivers have not seen mail from it before: its allowance
-// per day follows a schedule of ours (warmup.go) until it is warm. Days are UTC days
-// of the database clock.
+// A source warms up when receivers have not seen mail from it before: its allowance per day follows a
+// schedule (warmup.go) until it is warm. Days are UTC days of the database clock.
 //
-// # Which way
+// # Choice of the way
 //
-//  1. The smarthost of the domain, else of the account, with use "always".
-//  2. For a message that asks for the fallback: the fallback smarthost of the domain,
-//     else of the account, else of the installation.
-//  3. A source that is not paused and whose allowance is not used up: for the plan
-//     Dedicated the account's own, then "pool", then "shared"; for the plan Pool
-//     "pool", then "shared"; for all others "shared". Among several of a pool account
-//     and destination decide, so that a receiver sees the same sender day by day.
-//  4. The zero Way: what the settings of the installation say. This is also where mail
-//     goes when the allowance of every source is used up, so an installation that warms
-//     addresses up keeps one that is warm.
+// The first match applies:
+//   - The smarthost of the domain, else of the account, with use "always".
+//   - For a message that requests the fallback: the fallback smarthost of the domain, else of the account,
+//     else of the installation.
+//   - A source that is not paused and has allowance left. For the plan Dedicated: the account's own, then
+//     "pool", then "shared". For the plan Pool: "pool", then "shared". For all others: "shared". Within a
+//     pool, the account and destination decide, so that a receiver sees the same sender every day.
+//   - The zero Way: the settings of the installation. Mail also takes this way when the allowance of every
+//     source is used up, so an installation that warms up addresses should keep a warm one.
 //
-// Where POSTRIDER_OUTBOUND is a smarthost, sources and fallbacks are not asked: no
-// attempt is direct. Where it is capture nothing is asked, so that no mail leaves.
+// If POSTRIDER_OUTBOUND is a smarthost, sources and fallbacks are ignored, because there are no direct
+// attempts. If it is capture, everything is ignored, so that no mail leaves.
 //
 // # Several processes
 //
-// A source belongs to the process that it names, or to every one whose machine has the
-// address. Within a pool a process chooses sources of its own, else those of others that
-// live, else those that nobody has had for less than Config.GoneAfter. Of an account's
-// own pool it also chooses those that nobody has had for longer: their mail waits. Place
-// says who takes what waits for a way: of one that nobody has, every process that has
-// another one of the pool. Who has what is known from the beats of the nodes
-// (runtime/work/node), as of the latest reading: a wrong answer costs seconds.
+// A source belongs to the process it names, or to every process whose machine has the address. Within a
+// pool a process chooses its own sources first, then those of other running processes, then those that no
+// process has had for less than Config.GoneAfter. In an account's own pool it also chooses sources without
+// a process for longer: their mail waits. Place decides which process takes the mail queued for a way. Mail
+// for a way that no process has may be taken by every process with another way of the pool. Ownership comes
+// from the latest node heartbeats (runtime/work/node); stale data delays mail by seconds.
 //
-// # How exact an allowance is
+// # Accuracy of allowances
 //
-// Choose takes from the allowance in memory, Count writes it down in the transaction
-// in which deliveries begin and learns there what other processes have counted, and
-// everything is read again when it was changed and every few seconds. So an allowance
-// can be exceeded by what other processes have chosen since their last Count, and by
-// what had been chosen and not yet counted when it was read again: about one claim of
-// each process. One process alone keeps to what it has read, between two readings.
+// Choose reserves from the allowance in memory. Count stores the use in the transaction in which deliveries
+// begin, and learns the counts of other processes there. Everything is read again after a change and every
+// few seconds. An allowance can therefore be exceeded by what other processes have chosen since their last
+// Count, and by deliveries chosen but not yet counted at a read: about one claim per process. A single
+// process stays within the allowance between two reads.
 //
 // # TLS reports
 //
-// Sessions with mail hosts are counted by day, domain, host, policy and result, as TLS
-// reporting (RFC 8460) wants them, and kept for 60 days. They are not sent anywhere.
+// Sessions with mail hosts are counted by day, domain, host, policy and result, as TLS reporting (RFC 8460)
+// requires, and kept for 60 days. Postrider does not send the reports.
 package outbound

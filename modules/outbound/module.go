@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Module gives *Service, *Ways and *TLSRecorder, keeps the configuration fresh and stores
-// the counts of TLS sessions.
+// Module provides *Service, *Ways and *TLSRecorder, keeps the configuration up to date and stores the
+// counts of TLS sessions.
 var Module = fx.Module("outbound",
 	fx.Provide(ConfigOf, New, NewWays, NewTLSRecorder),
 	module.Sweeps(func(s *Service) module.Sweep {

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
-// Nodes knows this process and the others, and which addresses this one can leave from.
+// Nodes lists this process, the others, and the addresses this process can send from.
 type Nodes interface {
 	Self() node.Process
 	Others() []node.Process
@@ -22,35 +22,36 @@ type Nodes interface {
 
 var _ Nodes = (*node.Node)(nil)
 
-// Routing says who takes what waits for a way.
+// Routing is the decision on which process takes the mail queued for a way.
 type Routing int
 
 const (
-	// Open is one that this process may take: it has the way, or there is no such way any more.
+	// Open means that this process may take the mail: it has the way, or the way no longer exists.
 	Open Routing = iota
-	// Orphaned is one whose way nobody has, and this process may choose another for what waits there.
+	// Orphaned means that no process has the way, and this process may choose another way for its queued
+	// mail.
 	Orphaned
-	// OnOtherNode is one whose way another process has, or had a short time ago.
+	// OnOtherNode means that another process has the way, or had it recently.
 	OnOtherNode
-	// Unroutable is one whose way nobody has had for long, without another: an account leaves from
-	// its own addresses alone.
+	// Unroutable means that no process has had the way for long and there is no alternative: the account
+	// sends only from its own addresses.
 	Unroutable
 )
 
-// reach is how near an address is, the nearest first.
+// reach is the distance of an address, nearest first.
 type reach int
 
 const (
 	here   reach = iota
 	away         // another process has it
-	absent       // nobody has, since a short time
-	gone         // nobody has had it for Config.GoneAfter
+	absent       // no process has had it for a short time
+	gone         // no process has had it for Config.GoneAfter
 )
 
-// tiers are the outlets of a pool, by how near they are.
+// tiers are the outlets of a pool by reach.
 type tiers [gone + 1][]*outlet
 
-// Place tells who takes what waits for the way of a label.
+// Place returns which process takes the mail queued for the way of a label.
 func (w *Ways) Place(label string) Routing {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -74,11 +75,11 @@ func (w *Ways) Place(label string) Routing {
 	return OnOtherNode
 }
 
-// locateSources finds out how near the sources are and how many processes share them, and tells the node which of them connections
-// can leave from.
+// locateSources determines the reach of each source and the number of processes that share it, and tells
+// the node which sources connections can use.
 func (r *reader) locateSources(ctx context.Context, into *snapshot) {
 	if r.nodes == nil {
-		return // everything is here
+		return // every source is local
 	}
 	self, others, now := r.nodes.Self(), r.nodes.Others(), time.Now()
 	sources := into.sources
@@ -103,7 +104,7 @@ func (r *reader) locateSources(ctx context.Context, into *snapshot) {
 		default:
 			src.reach = gone
 			if !r.isGone[src.id] && !src.paused {
-				r.log.WarnContext(ctx, "no process has a source address: mail leaves by others, and that of a dedicated address waits", telemetry.KeyAddress, src.addr, "pool", src.pool, "node", src.node)
+				r.log.WarnContext(ctx, "no process has a source address; its mail uses other addresses, or waits if the address is dedicated", telemetry.KeyAddress, src.addr, "pool", src.pool, "node", src.node)
 			}
 		}
 		had[src.id] = last
@@ -115,7 +116,7 @@ func (r *reader) locateSources(ctx context.Context, into *snapshot) {
 	}
 }
 
-// lastSeen is when a process last had the address, as far as the rows tell; else now.
+// lastSeen returns when a process last had the address according to the node rows, or now if unknown.
 func (src source) lastSeen(others []node.Process, now time.Time) time.Time {
 	last, found := now, false
 	for _, p := range others {
@@ -126,7 +127,7 @@ func (src source) lastSeen(others []node.Process, now time.Time) time.Time {
 	return last
 }
 
-// byReach gives the outlets by how byReach they are.
+// byReach groups the outlets by reach.
 func byReach(all []*outlet) (by tiers) {
 	for _, o := range all {
 		by[o.reach] = append(by[o.reach], o)
@@ -134,8 +135,8 @@ func byReach(all []*outlet) (by tiers) {
 	return by
 }
 
-// Among is how many processes share what a mailbox provider allows the way of a label: those
-// that live, deliver, and leave from the same address. It is at least 1.
+// Among returns how many processes share a mailbox provider's limits for the way of a label: live processes
+// that deliver from the same address. It is at least 1.
 func (w *Ways) Among(label string) int {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -148,8 +149,8 @@ func (w *Ways) Among(label string) int {
 	return max(1, w.known.among)
 }
 
-// countSharing counts this process and the others that deliver behind the same public address, and
-// are counted by a test of the caller's.
+// countSharing counts this process and the other delivering processes behind the same public address that
+// match the given predicate.
 func countSharing(self node.Process, others []node.Process, too func(node.Process) bool) int {
 	n := 1
 	for _, p := range others {
@@ -160,8 +161,8 @@ func countSharing(self node.Process, others []node.Process, too func(node.Proces
 	return n
 }
 
-// hasAddress tells whether a process that lives can deliver from an address: the one of a name, or
-// any; where none runs, whether this machine hasAddress it.
+// hasAddress reports whether a live process can deliver from an address: the named process, or any if the
+// name is empty. If no process is running, it checks this machine.
 func hasAddress(list []node.Process, addr netip.Addr, name string) bool {
 	if len(list) == 0 && name == "" {
 		return machine.Interfaces{}.Has(addr)

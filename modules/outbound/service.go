@@ -11,21 +11,21 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Accounts tells what plan an account has.
+// Accounts looks up the plan of an account.
 type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 	Find(ctx context.Context, emailOrID string) (*ent.Account, error)
 }
 
-// Domains tells what domains an account has.
+// Domains looks up the domains of an account.
 type Domains interface {
 	Find(ctx context.Context, accountID, nameOrID string) (*ent.Domain, error)
 }
 
-// configChannel is woken when smarthosts or sources were changed.
+// configChannel is notified when smarthosts or sources change.
 const configChannel = "outbound"
 
-// Params of New.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
@@ -35,7 +35,7 @@ type Params struct {
 	Box      *secret.Box
 }
 
-// Service keeps what the operator sets up, sources and smarthosts, and reports on TLS. Safe for concurrent use.
+// Service manages the operator's sources and smarthosts, and returns TLS reports. Safe for concurrent use.
 type Service struct {
 	db       *db.DB
 	accounts Accounts
@@ -43,7 +43,7 @@ type Service struct {
 	box      *secret.Box
 }
 
-// New makes the service.
+// New returns a new service.
 func New(p Params) *Service {
 	return &Service{db: p.DB, accounts: p.Accounts, domains: p.Domains, box: p.Box}
 }

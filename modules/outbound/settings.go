@@ -13,17 +13,17 @@ import (
 
 const chapter = "Delivery"
 
-// How says which way mail leaves.
+// How is the kind of route that mail takes.
 type How string
 
-// The ways.
+// The kinds of routes.
 const (
 	MX        How = "mx"        // to the recipient domain's servers
-	Capture   How = "capture"   // into the development inbox
-	Smarthost How = "smarthost" // to one server that takes it from there
+	Capture   How = "capture"   // to the development inbox
+	Smarthost How = "smarthost" // to one server that relays it
 )
 
-// Exit is a way that mail leaves the installation.
+// Exit is the route by which mail leaves the installation.
 type Exit struct {
 	How How
 	// For Smarthost:
@@ -34,15 +34,15 @@ type Exit struct {
 	Password    secret.String
 }
 
-// MainExit is the way out of all mail that has none of its account or domain.
+// MainExit is the route of all mail without a route of its account or domain.
 var MainExit = setting.Declare(setting.Setting[Exit]{
 	Name: "POSTRIDER_OUTBOUND", Group: chapter, Secret: true, DefaultText: "mx; capture in development",
-	Help: "The way that mail leaves: mx, capture (development only), or smtp://user:password@host:port, smtps://… for a smarthost.",
+	Help: "Delivery route: mx, capture (development only), or a smarthost as smtp://user:password@host:port or smtps://…",
 	Form: setting.Form[Exit]{Placeholder: "HOW", Parse: func(text string) (Exit, error) {
 		if text == string(MX) || text == string(Capture) {
 			return Exit{How: How(text)}, nil
 		}
-		return parseExit(text, "is none of mx, capture, smtp://user:password@host:port, smtps://…")
+		return parseExit(text, "must be mx, capture, smtp://user:password@host:port or smtps://…")
 	}},
 	From: func(v setting.Values) Exit {
 		if v.Mode == setting.Dev {
@@ -52,29 +52,28 @@ var MainExit = setting.Declare(setting.Setting[Exit]{
 	},
 	Check: func(v setting.Values, e Exit) error {
 		if v.Mode == setting.Serve && e.How == Capture {
-			return errors.New("is capture, which keeps all mail on this machine: only for development mode")
+			return errors.New("cannot be capture outside development mode, because it keeps all mail on this machine")
 		}
 		return nil
 	},
 	Show: Exit.LogValue,
 })
 
-// FallbackExit is the installation's fallback; zero for none.
+// FallbackExit is the fallback smarthost of the installation; the zero value for none.
 var FallbackExit = setting.Declare(setting.Setting[Exit]{
 	Name: "POSTRIDER_FALLBACK", Group: chapter, Secret: true, DefaultText: "none",
 	Help: "smtp://user:password@host:port or smtps://…: a smarthost for mail that receivers refused because of who connects, or whose receivers could not be reached; for accounts and domains without one of their own. Only with mx.",
 	Form: setting.Form[Exit]{Placeholder: "URL", Parse: func(text string) (Exit, error) {
-		return parseExit(text, "is no smtp://user:password@host:port or smtps://…")
+		return parseExit(text, "must be smtp://user:password@host:port or smtps://…")
 	}},
 	Show: Exit.LogValue,
 })
 
-// parseExit reads the URL of a smarthost. Errors never quote the text: it may have a
-// password.
+// parseExit parses the URL of a smarthost. Errors never quote the text, which may contain a password.
 func parseExit(text, otherwise string) (Exit, error) {
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "smtp" && u.Scheme != "smtps") {
-		return Exit{}, errors.New(otherwise + " (characters such as @ and / in a password are written %40, %2F)")
+		return Exit{}, errors.New(otherwise + " (escape characters such as @ and / in a password as %40 and %2F)")
 	}
 	e := Exit{How: Smarthost, Host: u.Hostname(), Port: 587, ImplicitTLS: u.Scheme == "smtps"}
 	if e.ImplicitTLS {
@@ -96,19 +95,19 @@ func parseExit(text, otherwise string) (Exit, error) {
 		}
 	}
 	if (u.Path != "" && u.Path != "/") || u.RawQuery != "" || u.Fragment != "" {
-		note(errors.New("has something after host and port"))
+		note(errors.New("cannot have anything after host and port"))
 	}
 	if u.User != nil {
 		password, given := u.User.Password()
 		e.Username, e.Password = u.User.Username(), secret.New(password)
 		if e.Username == "" || !given {
-			note(errors.New("has a user name without a password, or the other way round"))
+			note(errors.New("must have both a user name and a password, or neither"))
 		}
 	}
 	return e, errors.Join(wrong...)
 }
 
-// LogValue has the user name and not the password.
+// LogValue includes the user name but not the password.
 func (e Exit) LogValue() slog.Value {
 	if e.How != Smarthost {
 		return slog.StringValue(string(e.How))

@@ -22,13 +22,13 @@ import (
 // SmarthostInput is the input of SetSmarthost.
 type SmarthostInput struct {
 	Account  string        // its email or id
-	Domain   string        // name or id of one of its domains; empty: all its mail
+	Domain   string        // name or id of one of its domains; empty for all its mail
 	URL      secret.String // smtp://user:password@host:port, smtps://…; ?verify=off accepts any certificate
 	Password secret.String // instead of one in the URL
 	Use      string        // always (when empty), or fallback
 }
 
-// Validate reports every wrong field. No reason shows the password.
+// Validate reports every invalid field. No reason contains the password.
 func (in SmarthostInput) Validate() error {
 	_, wrong := in.parsed()
 	return wrong.Err()
@@ -54,11 +54,11 @@ func (in SmarthostInput) host(wrong fault.Fields) *smtpclient.Smarthost {
 	if !in.Password.IsZero() {
 		u, err := url.Parse(text)
 		if err != nil || u.User.Username() == "" {
-			wrong.Add("url", "names no user for the password: want smtp://user@host:587")
+			wrong.Add("url", "must include the user for the password: smtp://user@host:587")
 			return nil
 		}
 		if _, given := u.User.Password(); given {
-			wrong.Add("password", "is given twice: the URL has one too")
+			wrong.Add("password", "cannot be combined with a password in the URL")
 			return nil
 		}
 		u.User = url.UserPassword(u.User.Username(), in.Password.Reveal())
@@ -75,14 +75,14 @@ func (in SmarthostInput) host(wrong fault.Fields) *smtpclient.Smarthost {
 	}
 	for field, value := range map[string]string{"user": host.Username, "password": host.Password} {
 		if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			wrong.Add("url", "has control characters in the %s", field)
+			wrong.Add("url", "cannot contain control characters in the %s", field)
 		}
 	}
 	return host
 }
 
-// hostName is an address, or a name in A-labels. A name without a dot is one of the
-// operator's own network.
+// hostName accepts an IP address, or a name in A-labels. A name without a dot belongs to the operator's own
+// network.
 func hostName(text string) (string, error) {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		return addr.String(), nil
@@ -95,8 +95,8 @@ func hostName(text string) (string, error) {
 	return address.ParseDomain(text)
 }
 
-// SetSmarthost stores the smarthost of an account, or of one of its domains, for one
-// use, in the place of the one that was there.
+// SetSmarthost stores the smarthost of an account, or of one of its domains, for one use, and replaces the
+// previous one.
 func (s *Service) SetSmarthost(ctx context.Context, in SmarthostInput) (*ent.Smarthost, error) {
 	host, wrong := in.parsed()
 	if err := wrong.Err(); err != nil {
@@ -120,7 +120,7 @@ func (s *Service) SetSmarthost(ctx context.Context, in SmarthostInput) (*ent.Sma
 	}
 	var stored *ent.Smarthost
 	err = s.change(ctx, "set smarthost", func(tx *ent.Tx) (err error) {
-		// One at a time for an account: no index says that there is one of each.
+		// Serialize changes per account: no index enforces uniqueness.
 		if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('outbound/smarthosts/' || $1, 0))`, account.ID); err != nil {
 			return err
 		}
@@ -161,8 +161,8 @@ func (s *Service) store(ctx context.Context, tx *ent.Tx, accountID string, domai
 	return u.Save(ctx)
 }
 
-// Smarthosts lists those of an account, or with no account all there are, oldest
-// first, for the operator.
+// Smarthosts lists the smarthosts of an account, or of all accounts if empty, oldest first, for the
+// operator.
 func (s *Service) Smarthosts(ctx context.Context, account string) ([]*ent.Smarthost, error) {
 	query := s.db.Ent.Smarthost.Query().Order(ent.Asc(smarthost.FieldID))
 	if account != "" {
@@ -179,7 +179,7 @@ func (s *Service) Smarthosts(ctx context.Context, account string) ([]*ent.Smarth
 	return rows, nil
 }
 
-// RemoveSmarthost deletes one.
+// RemoveSmarthost deletes one smarthost.
 func (s *Service) RemoveSmarthost(ctx context.Context, smarthostID string) error {
 	return s.change(ctx, "remove smarthost", func(tx *ent.Tx) error {
 		if !id.Is(id.Smarthost, smarthostID) {
@@ -194,7 +194,7 @@ func (s *Service) RemoveSmarthost(ctx context.Context, smarthostID string) error
 	})
 }
 
-// change does something to the configuration and has every process read it again.
+// change modifies the configuration in a transaction and notifies every process to read it again.
 func (s *Service) change(ctx context.Context, what string, do func(tx *ent.Tx) error) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := do(tx); err != nil {
@@ -208,11 +208,10 @@ func (s *Service) change(ctx context.Context, what string, do func(tx *ent.Tx) e
 	return err
 }
 
-// HasPassword tells whether a smarthost asks for one. (Ent reads NULL as empty.)
+// HasPassword reports whether a smarthost has a password. (Ent reads NULL as empty.)
 func HasPassword(h *ent.Smarthost) bool { return h.Password != nil && len(*h.Password) > 0 }
 
-// SmarthostURL shows a smarthost as it was given, with the user and without the
-// password.
+// SmarthostURL returns the URL of a smarthost with the user name and without the password.
 func SmarthostURL(h *ent.Smarthost) string {
 	u := url.URL{Scheme: "smtp", Host: net.JoinHostPort(h.Host, strconv.Itoa(h.Port))}
 	if h.ImplicitTLS {

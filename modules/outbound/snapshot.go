@@ -20,38 +20,38 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// source is an address as it was read.
+// source is one stored source address.
 type source struct {
 	id, hostname string
 	addr         netip.Addr
 	pool         entsource.Pool
 	accountID    string
-	node         string // the process that delivers from it; empty: any that has it
+	node         string // the process that delivers from it; empty for any that has it
 	reach        reach
-	among        int // processes that share it
+	among        int // number of processes that share it
 	paused       bool
 	warm         bool
-	day          int   // of the warm-up, from 1; 0: never warmed up
-	limit, used  int64 // of the day; of those that warm up only
+	day          int   // of the warm-up, from 1; 0 if it never warmed up
+	limit, used  int64 // today's values, for sources that warm up
 }
 
-// outlet is one source, or two of a pool that are one mail host's.
+// outlet is one source, or a pair of sources of a pool that belong to one mail host.
 type outlet struct {
 	way     smtpclient.Way
-	sources []source // not paused
+	sources []source // without paused ones
 	reach   reach    // of the nearest of them
-	among   int      // processes that share it
-	// pending deliveries were chosen and are not counted yet.
+	among   int      // number of processes that share it
+	// pending counts deliveries that were chosen and not counted yet.
 	pending int64
 }
 
-// isWarm tells whether there is no limit.
+// isWarm reports whether the outlet has no limit.
 func (o *outlet) isWarm() bool {
 	return !slices.ContainsFunc(o.sources, func(s source) bool { return !s.warm })
 }
 
-// remainingToday is what may still begin today. Which address of a pair a delivery leaves from
-// is known later only, so both count it and the smaller allowance holds.
+// remainingToday returns how many deliveries may still begin today. Which address of a pair a delivery uses
+// is decided later, so both count it and the smaller allowance applies.
 func (o *outlet) remainingToday() int64 {
 	left := int64(1 << 62)
 	for _, s := range o.sources {
@@ -62,31 +62,31 @@ func (o *outlet) remainingToday() int64 {
 	return left
 }
 
-// owner has smarthosts: an account, or one of its domains.
+// owner is the owner of smarthosts: an account, or one of its domains.
 type owner struct{ accountID, domainID string }
 
-// relays of one owner; nil ones it has not.
+// relays are the smarthosts of one owner, nil where not configured.
 type relays struct{ always, fallback *smtpclient.Way }
 
-// snapshot is the whole configuration at one moment.
+// snapshot is the whole configuration at one point in time.
 type snapshot struct {
 	day       string // of the allowances
-	among     int    // processes behind the public address of this one, with it
+	among     int    // number of processes behind the same public address, including this one
 	sources   []source
 	dedicated map[string]tiers // by account
 	pool      tiers
 	shared    tiers
-	shares    bool // there are outlets of the pool for the plan Pool
+	shares    bool // the pool for the plan Pool has outlets
 	byAddress map[netip.Addr]*outlet
 	relays    map[owner]relays
-	opened    map[string]opened // passwords by smarthost
+	opened    map[string]opened // decrypted passwords by smarthost
 }
 
-// asksPlan tells whether the plan of an account matters.
+// asksPlan reports whether routing depends on the plan of an account.
 func (s *snapshot) asksPlan() bool { return len(s.dedicated) > 0 || s.shares }
 
-// arrangeSources makes outlets of sources: those of one pool, account and hostname are one
-// as long as they have different families.
+// arrangeSources groups sources into outlets: two sources with the same pool, account and hostname form one
+// outlet if their address families differ.
 func (s *snapshot) arrangeSources() {
 	s.dedicated, s.byAddress = map[string]tiers{}, map[netip.Addr]*outlet{}
 	var all []*outlet
@@ -109,14 +109,14 @@ func (s *snapshot) arrangeSources() {
 		s.byAddress[src.addr] = o
 	}
 	for _, o := range all {
-		// IPv4 first: it names the way, whichever is used.
+		// IPv4 first: it names the way, whichever family is used.
 		slices.SortFunc(o.sources, func(a, b source) int { return a.addr.Compare(b.addr) })
 		o.way.Label, o.reach = o.sources[0].addr.String(), gone
 		for _, src := range o.sources {
 			o.reach, o.among = min(o.reach, src.reach), max(o.among, src.among)
 		}
 		for _, src := range o.sources {
-			if o.reach != here || src.reach == here { // what is here leaves from what is here
+			if o.reach != here || src.reach == here { // a local outlet only uses local sources
 				o.way.LocalAddrs = append(o.way.LocalAddrs, src.addr)
 			}
 		}
@@ -124,7 +124,7 @@ func (s *snapshot) arrangeSources() {
 	s.pools(all)
 }
 
-// pools puts outlets where they are looked for.
+// pools indexes outlets by pool and account.
 func (s *snapshot) pools(all []*outlet) {
 	dedicated, pool, shared := map[string][]*outlet{}, []*outlet(nil), []*outlet(nil)
 	for _, o := range all {
@@ -143,14 +143,14 @@ func (s *snapshot) pools(all []*outlet) {
 	s.pool, s.shared, s.shares = byReach(pool), byReach(shared), len(pool) > 0
 }
 
-// opened is a password, kept so that it is not opened every few seconds.
+// opened is a decrypted password, cached to avoid decrypting it every few seconds.
 type opened struct {
 	sealed   string
 	password string
 }
 
-// read takes a new snapshot. Deliveries that were chosen meanwhile stay taken from
-// the allowance; those from before are in the counters, or had been handed back.
+// read replaces the snapshot. Deliveries chosen during the read stay reserved in the allowance; earlier
+// ones are in the counters or were returned.
 func (w *Ways) read(ctx context.Context) error {
 	w.reading.Lock()
 	defer w.reading.Unlock()
@@ -182,13 +182,13 @@ func (w *Ways) read(ctx context.Context) error {
 	if before != nil && next.hasGained(before) {
 		select {
 		case w.gained <- struct{}{}:
-		default: // one wake is waiting there already
+		default: // a wake is already pending
 		}
 	}
 	return nil
 }
 
-// hasGained tells whether a way that another process had before may be for this one now.
+// hasGained reports whether this process may now use a way that previously belonged to another process.
 func (s *snapshot) hasGained(before *snapshot) bool {
 	for addr, o := range s.byAddress {
 		if was := before.byAddress[addr]; was != nil && was.reach != o.reach && o.reach != away {
@@ -198,19 +198,19 @@ func (s *snapshot) hasGained(before *snapshot) bool {
 	return false
 }
 
-// reader makes snapshots, one at a time.
+// reader builds snapshots, one at a time.
 type reader struct {
 	db        *db.DB
 	box       *secret.Box
 	log       *slog.Logger
-	nodes     Nodes         // nil: there is no other process, and every way is here
-	goneAfter time.Duration // for so long a source waits for a process that has it
+	nodes     Nodes         // nil if this is the only process, so every way is local
+	goneAfter time.Duration // how long a source waits for a process that has it
 
-	had    map[string]time.Time // when a process last had a source, by its id
-	isGone map[string]bool      // likewise: nobody has had it for long
+	had    map[string]time.Time // when a process last had each source, by source id
+	isGone map[string]bool      // sources that no process has had for goneAfter, by source id
 }
 
-// next reads the configuration as it is now. Passwords that before has are not opened again.
+// next reads the current configuration. It reuses the decrypted passwords of before.
 func (r *reader) next(ctx context.Context, before *snapshot) (*snapshot, error) {
 	next := &snapshot{}
 	if err := readSources(ctx, r.db, next); err != nil {
@@ -278,8 +278,8 @@ func (r *reader) readSmarthosts(ctx context.Context, into, before *snapshot) err
 	return nil
 }
 
-// openPassword gives "" for one that does not open. The smarthost then refuses the
-// credentials, which puts the mail off: it must not go another way.
+// openPassword returns "" for a password that cannot be decrypted. The smarthost then rejects the
+// credentials, which defers the mail: it must not use another route.
 func (r *reader) openPassword(ctx context.Context, row *ent.Smarthost, into, before *snapshot) string {
 	if !HasPassword(row) {
 		return ""
@@ -291,7 +291,7 @@ func (r *reader) openPassword(ctx context.Context, row *ent.Smarthost, into, bef
 	}
 	password, err := r.box.Open(*row.Password, sealedFor(row.ID))
 	if err != nil {
-		r.log.ErrorContext(ctx, "the password of a smarthost does not open: its mail waits", "smarthost", row.ID, telemetry.KeyAccountID, row.AccountID, telemetry.KeyError, err)
+		r.log.ErrorContext(ctx, "smarthost password cannot be decrypted; its mail is deferred", "smarthost", row.ID, telemetry.KeyAccountID, row.AccountID, telemetry.KeyError, err)
 	}
 	into.opened[row.ID] = opened{sealed: sealed, password: string(password)}
 	return string(password)

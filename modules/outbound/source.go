@@ -19,16 +19,16 @@ import (
 
 // SourceInput is the input of AddSource.
 type SourceInput struct {
-	Address   string // IPv4 or IPv6, one that a process that runs has
-	Node      string // name of the process that mail leaves from it by; empty: any that has it
-	Hostname  string // what the address's PTR record says
+	Address   string // IPv4 or IPv6, available on a running process
+	Node      string // name of the process that sends from it; empty for any that has it
+	Hostname  string // name in the address's PTR record
 	Pool      string // shared, pool or dedicated
-	Account   string // whose it is: email or id; of pool dedicated only
-	WarmUp    bool   // begin the warm-up now
-	Unchecked bool   // no process need have the address now: it is planned
+	Account   string // owner (email or id), for pool dedicated only
+	WarmUp    bool   // start the warm-up now
+	Unchecked bool   // skip the check that a process has the address, for a planned address
 }
 
-// Validate reports every wrong field.
+// Validate reports every invalid field.
 func (in SourceInput) Validate() error {
 	_, wrong := in.parsed()
 	return wrong.Err()
@@ -39,9 +39,9 @@ func (in SourceInput) parsed() (source, fault.Fields) {
 	var s source
 	var err error
 	if s.addr, err = netip.ParseAddr(strings.TrimSpace(in.Address)); err != nil {
-		wrong.Add("address", "is no IP address")
+		wrong.Add("address", "must be an IP address")
 	} else if s.addr = s.addr.Unmap(); s.addr.Zone() != "" || s.addr.IsUnspecified() || s.addr.IsMulticast() {
-		wrong.Add("address", "is no address that mail can leave from")
+		wrong.Add("address", "cannot be used to send mail")
 	}
 	if s.hostname, err = address.ParseDomain(in.Hostname); err != nil {
 		wrong.Add("hostname", "%s", err)
@@ -56,15 +56,15 @@ func (in SourceInput) parsed() (source, fault.Fields) {
 	case entsource.PoolValidator(s.pool) != nil:
 		wrong.Add("pool", "must be %s, %s or %s", entsource.PoolShared, entsource.PoolPool, entsource.PoolDedicated)
 	case dedicated && in.Account == "":
-		wrong.Add("account", "is required: a dedicated address is one account's")
+		wrong.Add("account", "is required: a dedicated address belongs to one account")
 	case !dedicated && in.Account != "":
-		wrong.Add("account", "is for the pool dedicated only")
+		wrong.Add("account", "requires the pool dedicated")
 	}
 	return s, wrong
 }
 
-// AddSource stores a source. Unless told otherwise it makes sure that a process that runs,
-// or the one that is named, has the address; where none runs, that this machine has it.
+// AddSource stores a source. Unless Unchecked is set, it checks that a running process, or the named
+// process, has the address. If no process is running, it checks this machine.
 func (s *Service) AddSource(ctx context.Context, in SourceInput) (*ent.Source, error) {
 	parsed, wrong := in.parsed()
 	if err := wrong.Err(); err != nil {
@@ -98,7 +98,7 @@ func (s *Service) AddSource(ctx context.Context, in SourceInput) (*ent.Source, e
 		}
 		stored, err = add.Save(ctx)
 		if ent.IsConstraintError(err) {
-			return fault.Conflictf(fault.CodeConflict, "There is already a source with the address %s", parsed.addr).WithCause(err)
+			return fault.Conflictf(fault.CodeConflict, "A source with the address %s already exists", parsed.addr).WithCause(err)
 		}
 		return err
 	})
@@ -108,7 +108,7 @@ func (s *Service) AddSource(ctx context.Context, in SourceInput) (*ent.Source, e
 	return stored.Unwrap(), nil
 }
 
-// checkSource refuses an address that nobody has who could deliver from it.
+// checkSource rejects an address that no delivering process has.
 func (s *Service) checkSource(ctx context.Context, in source) error {
 	list, err := node.Processes(ctx, s.db)
 	if err != nil {
@@ -123,19 +123,18 @@ func (s *Service) checkSource(ctx context.Context, in source) error {
 	case hasAddress(list, in.addr, in.node):
 		return nil
 	case len(list) == 0 && in.node == "":
-		return fault.InvalidField("address", "this machine does not have %s, and no process that delivers runs", in.addr)
+		return fault.InvalidField("address", "must be an address of this machine or of a running delivery process: %s is neither", in.addr)
 	case in.node == "":
-		return fault.InvalidField("address", "no process that runs has %s; they are %s", in.addr, strings.Join(names, ", "))
+		return fault.InvalidField("address", "cannot be %s: no running process has it (running: %s)", in.addr, strings.Join(names, ", "))
 	case len(list) == 0:
-		return fault.InvalidField("node", "is %s, and no process that delivers runs", in.node)
+		return fault.InvalidField("node", "cannot be %s: no delivery process is running", in.node)
 	case !slices.Contains(names, in.node):
-		return fault.InvalidField("node", "is %s; the processes that run and deliver are %s", in.node, strings.Join(names, ", "))
+		return fault.InvalidField("node", "cannot be %s: the running delivery processes are %s", in.node, strings.Join(names, ", "))
 	}
 	return fault.InvalidField("address", "the process %s does not have %s", in.node, in.addr)
 }
 
-// PauseSource takes a source out of use, or back into it. The warm-up goes on by the
-// calendar meanwhile.
+// PauseSource pauses or resumes a source. The warm-up continues by calendar day during a pause.
 func (s *Service) PauseSource(ctx context.Context, addressOrID string, pause bool) (*ent.Source, error) {
 	var changed *ent.Source
 	err := s.change(ctx, "pause source", func(tx *ent.Tx) error {
@@ -162,8 +161,8 @@ func (s *Service) PauseSource(ctx context.Context, addressOrID string, pause boo
 	return changed.Unwrap(), nil
 }
 
-// MoveSource says by which process mail leaves from a source: by one of a name, or, empty, by any whose machine
-// has the address. Its warm-up and what was counted of it stay. What waits for it follows.
+// MoveSource sets the process that sends from a source: a named process, or, if empty, any process whose
+// machine has the address. Its warm-up and counters are kept. Its queued mail moves with it.
 func (s *Service) MoveSource(ctx context.Context, addressOrID, to string, unchecked bool) (*ent.Source, error) {
 	if to != "" {
 		if err := config.CheckName(to); err != nil {
@@ -200,7 +199,7 @@ func (s *Service) MoveSource(ctx context.Context, addressOrID, to string, unchec
 	return changed.Unwrap(), nil
 }
 
-// RemoveSource deletes a source and what was counted of it.
+// RemoveSource deletes a source and its counters.
 func (s *Service) RemoveSource(ctx context.Context, addressOrID string) error {
 	return s.change(ctx, "remove source", func(tx *ent.Tx) error {
 		found, err := findSource(ctx, tx, addressOrID)
@@ -230,16 +229,16 @@ func findSource(ctx context.Context, tx *ent.Tx, addressOrID string) (*ent.Sourc
 	return found, err
 }
 
-// SourceState is a source and where its warm-up stands today.
+// SourceState is a source with today's state of its warm-up.
 type SourceState struct {
 	*ent.Source
 
-	Warm        bool  // no limit
-	Limit, Used int64 // of today, for one that is not warm
+	Warm        bool  // has no limit
+	Limit, Used int64 // today's values, for a source that is not warm
 	Day         int   // of the warm-up, from 1
 }
 
-// Sources lists all, oldest first.
+// Sources lists all sources, oldest first.
 func (s *Service) Sources(ctx context.Context) ([]SourceState, error) {
 	rows, err := s.db.Ent.Source.Query().Order(ent.Asc(entsource.FieldID)).All(ctx)
 	if err != nil {

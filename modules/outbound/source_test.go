@@ -91,7 +91,7 @@ func TestAddressesThatAreNotHereAreToldAtTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.process(t, Config{})
-	if log := w.logged.String(); !strings.Contains(log, "address=203.0.113.1 ") || strings.Count(log, "does not have a source address") != 1 {
+	if log := w.logged.String(); !strings.Contains(log, "address=203.0.113.1 ") || strings.Count(log, "no machine has a source address") != 1 {
 		t.Errorf("log: %s", log)
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// countersKept is how many days back counters are asked for: what TLS reporting needs
-// to answer questions about a report.
+// countersKept is how many days of counters are kept: TLS reporting needs them to answer questions about a
+// report.
 const countersKept = 60
 
 const sweepBatch = 1000
 
-// Days compare as text does.
+// Days in this format compare like text.
 var sweepSQL = [...]string{`
 DELETE FROM tls_report_counts WHERE id IN (
 	SELECT id FROM tls_report_counts WHERE day < to_char((now() AT TIME ZONE 'UTC') - make_interval(days => $1), 'YYYY-MM-DD')
@@ -20,7 +20,7 @@ DELETE FROM source_days WHERE id IN (
 	SELECT id FROM source_days WHERE day < to_char((now() AT TIME ZONE 'UTC') - make_interval(days => $1), 'YYYY-MM-DD')
 	 LIMIT $2 FOR UPDATE SKIP LOCKED)`}
 
-// Sweep deletes counters that have grown old, in small steps, and tells how many.
+// Sweep deletes old counters in small steps and returns the number of deleted rows.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var swept int64
 	for _, statement := range sweepSQL {

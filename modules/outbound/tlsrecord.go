@@ -14,9 +14,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// TLSRecorder counts sessions with mail hosts in memory and stores the sums now and
-// then. What a process that is killed had not stored is not counted; what is stored
-// after midnight counts for the new day.
+// TLSRecorder counts sessions with mail hosts in memory and stores the sums periodically. A killed process
+// loses the sums it has not stored; sums stored after midnight count for the new day.
 type TLSRecorder struct {
 	db    *db.DB
 	every time.Duration
@@ -29,8 +28,8 @@ type TLSRecorder struct {
 
 var _ smtpclient.TLSReports = (*TLSRecorder)(nil)
 
-// maxTLSCounts bounds the memory: the sessions of further domains are counted under
-// otherDomains until the next storing.
+// maxTLSCounts bounds the memory: when it is reached, sessions of further domains count under otherDomains
+// until the next store.
 const (
 	maxTLSCounts = 10_000
 	otherDomains = "other"
@@ -42,7 +41,7 @@ type tlsCount struct {
 	result               string
 }
 
-// NewTLSRecorder makes the recorder; Start has it store. metrics may be nil.
+// NewTLSRecorder returns a new recorder; Start runs its background task. metrics may be nil.
 func NewTLSRecorder(config Config, d *db.DB, log *slog.Logger, metrics *worker.Metrics) *TLSRecorder {
 	return &TLSRecorder{db: d, tasks: worker.NewTasks(log, metrics), every: config.withDefaults().ReportEvery, counts: map[tlsCount]int64{}}
 }
@@ -69,13 +68,13 @@ func (r *TLSRecorder) Start(context.Context) error {
 	return nil
 }
 
-// Stop stores what is left.
+// Stop stores the remaining sums.
 func (r *TLSRecorder) Stop(ctx context.Context) error {
 	r.tasks.Stop(ctx)
 	return r.store(ctx)
 }
 
-// tlsSessions is a count and how many sessions it has.
+// tlsSessions is a counter and its number of sessions.
 type tlsSessions struct {
 	tlsCount
 
@@ -92,7 +91,7 @@ var tlsRows = batch.New("c",
 	batch.Int("sessions", func(c tlsSessions) int64 { return c.sessions }),
 )
 
-// storeTLS locks the counters in one order, as every process does.
+// storeTLS locks the counters in the same order in every process, to prevent deadlocks.
 var storeTLS = db.Compile(tlsRows.Insert("tls_report_counts") + `
 ORDER BY c.domain, c.host, c.policy, c.testing, c.result
 ON CONFLICT (day, domain, host, policy, testing, result) DO UPDATE SET sessions = tls_report_counts.sessions + EXCLUDED.sessions`)

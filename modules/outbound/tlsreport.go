@@ -18,16 +18,16 @@ import (
 
 // TLSReportQuery is the input of TLSReports.
 type TLSReportQuery struct {
-	Day          string // 2026-11-22, a UTC day; empty: yesterday by the database clock
-	Domain       string // empty: all
-	Organization string // who reports
+	Day          string // a UTC day such as 2026-11-22; empty for yesterday by the database clock
+	Domain       string // empty for all
+	Organization string // the reporting organization
 	Contact      string // address for questions
 }
 
 func (q TLSReportQuery) normalized() (TLSReportQuery, error) {
 	wrong := fault.Fields{}
 	if _, err := time.Parse(time.DateOnly, q.Day); q.Day != "" && err != nil {
-		wrong.Add("day", "is no day; want 2026-11-22")
+		wrong.Add("day", "must be a day such as 2026-11-22")
 	}
 	if q.Domain != "" {
 		name, err := address.ParseDomain(q.Domain)
@@ -39,9 +39,8 @@ func (q TLSReportQuery) normalized() (TLSReportQuery, error) {
 	return q, wrong.Err()
 }
 
-// TLSReports gives one report for each domain that mail went to on the day, as RFC
-// 8460 section 4 has it, by the domain's name. What a domain's own policies say is not
-// kept, so policy-string and mx-host are empty.
+// TLSReports returns one report for each domain that received mail on the day, in the format of RFC 8460
+// section 4, sorted by domain. Domain policies are not stored, so policy-string and mx-host are empty.
 func (s *Service) TLSReports(ctx context.Context, q TLSReportQuery) ([]tlsrpt.ReportJSON, error) {
 	q, err := q.normalized()
 	if err != nil {
@@ -57,7 +56,7 @@ func (s *Service) TLSReports(ctx context.Context, q TLSReportQuery) ([]tlsrpt.Re
 	if q.Domain != "" {
 		query.Where(tlsreportcount.Domain(q.Domain))
 	} else {
-		query.Where(tlsreportcount.DomainNEQ(otherDomains)) // nobody's report
+		query.Where(tlsreportcount.DomainNEQ(otherDomains)) // belongs to no single domain
 	}
 	rows, err := query.All(ctx)
 	if err != nil {
@@ -66,9 +65,9 @@ func (s *Service) TLSReports(ctx context.Context, q TLSReportQuery) ([]tlsrpt.Re
 	return reportsOf(q, rows), nil
 }
 
-// reportsOf makes the reports of counters that come by domain.
+// reportsOf builds reports from counters sorted by domain.
 func reportsOf(q TLSReportQuery, rows []*ent.TLSReportCount) []tlsrpt.ReportJSON {
-	begin, _ := time.Parse(time.DateOnly, q.Day) // it was checked, or is the database's
+	begin, _ := time.Parse(time.DateOnly, q.Day) // already validated, or from the database
 	var reports []tlsrpt.ReportJSON
 	var report tlsrpt.Report
 	for i, c := range rows {
@@ -84,8 +83,8 @@ func reportsOf(q TLSReportQuery, rows []*ent.TLSReportCount) []tlsrpt.ReportJSON
 	return reports
 }
 
-// resultOf is what one counter says. DANE is a policy of the mail host, the others are
-// the domain's.
+// resultOf returns the result of one counter. DANE is a policy of the mail host, the others are policies of
+// the domain.
 func resultOf(c *ent.TLSReportCount) tlsrpt.Result {
 	kind, of := tlsrpt.NoPolicyFound, c.Domain
 	switch smtpclient.TLSPolicy(c.Policy) {

@@ -16,26 +16,26 @@ import (
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
-// Signals wakes this process when the configuration was changed.
+// Signals wakes this process after a configuration change.
 type Signals interface {
 	Subscribe(channel string) (<-chan struct{}, func())
 }
 
-// WaysParams are the parameters of NewWays.
+// WaysParams contains the parameters of NewWays.
 type WaysParams struct {
 	fx.In
 
 	Config   Config
 	DB       *db.DB
 	Accounts Accounts
-	Signals  Signals `optional:"true"` // nil: looked every few seconds only
-	Nodes    Nodes   `optional:"true"` // nil: there is no other process, and every way is here
+	Signals  Signals `optional:"true"` // nil to only poll every few seconds
+	Nodes    Nodes   `optional:"true"` // nil if this is the only process, so every way is local
 	Box      *secret.Box
 	Logger   *slog.Logger
 	Workers  *worker.Metrics `optional:"true"`
 }
 
-// Ways chooses the way out of each delivery, by what was set up. Safe for concurrent use.
+// Ways chooses the way of each delivery from the configuration. Safe for concurrent use.
 type Ways struct {
 	config   Config
 	accounts Accounts
@@ -45,13 +45,13 @@ type Ways struct {
 	mutex   sync.Mutex
 	known   *snapshot // nil before Start
 	reading sync.Mutex
-	reader  *reader // while reading
+	reader  *reader // used by one read at a time
 
 	gained chan struct{}
 	tasks  *worker.Tasks
 }
 
-// NewWays makes Ways; Start reads the configuration and keeps it fresh.
+// NewWays returns new Ways; Start reads the configuration and keeps it up to date.
 func NewWays(p WaysParams) (*Ways, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
@@ -61,10 +61,10 @@ func NewWays(p WaysParams) (*Ways, error) {
 		reader: &reader{db: p.DB, box: p.Box, log: p.Logger, nodes: p.Nodes, goneAfter: config.GoneAfter}}, nil
 }
 
-// Start reads the configuration, warns of addresses that this machine does not have,
-// and reads again whenever something was changed.
+// Start reads the configuration, warns about addresses that this machine does not have, and reads again
+// after every change.
 func (w *Ways) Start(ctx context.Context) error {
-	// Subscribed first, so that no change falls in between.
+	// Subscribe first, so that no change is missed in between.
 	var changed <-chan struct{}
 	unsubscribe := func() {}
 	if w.signals != nil {
@@ -72,26 +72,26 @@ func (w *Ways) Start(ctx context.Context) error {
 	}
 	if err := w.read(ctx); err != nil {
 		unsubscribe()
-		return fmt.Errorf("ways out: %w", err)
+		return fmt.Errorf("outbound routes: %w", err)
 	}
 	w.checkAddresses(ctx)
-	// What was not heard of is found a few seconds later.
+	// A missed notification is corrected by the next poll, a few seconds later.
 	w.tasks.Start(worker.Task{Name: "reading of the ways out", First: w.config.ReadEvery, Woken: changed, After: unsubscribe,
 		Step: func(ctx context.Context) (time.Duration, error) { return w.config.ReadEvery, w.read(ctx) }})
 	return nil
 }
 
-// Gained holds a wake when what waits for a way that another process had may be for this one: the source was moved, or
-// the other process is gone. It is for one reader.
+// Gained receives a wake when this process may take the mail queued for a way of another process: the
+// source was moved, or the other process is gone. It supports one reader.
 func (w *Ways) Gained() <-chan struct{} { return w.gained }
 
-// Stop ends the reading.
+// Stop stops reading the configuration.
 func (w *Ways) Stop(ctx context.Context) error {
 	w.tasks.Stop(ctx)
 	return nil
 }
 
-// checkAddresses warns once of addresses that neither this machine nor another process has.
+// checkAddresses warns once about addresses that neither this machine nor another process has.
 func (w *Ways) checkAddresses(ctx context.Context) {
 	w.mutex.Lock()
 	sources := w.known.sources
@@ -102,7 +102,7 @@ func (w *Ways) checkAddresses(ctx context.Context) {
 			lacks = !machine.Interfaces{}.Has(src.addr)
 		}
 		if lacks && !src.paused {
-			w.log.WarnContext(ctx, "this machine does not have a source address, and no other process has: mail waits for one that has it, or leaves by another", telemetry.KeyAddress, src.addr, "pool", src.pool, "node", src.node)
+			w.log.WarnContext(ctx, "no machine has a source address; its mail waits or uses another address", telemetry.KeyAddress, src.addr, "pool", src.pool, "node", src.node)
 		}
 	}
 }

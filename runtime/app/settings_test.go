@@ -288,7 +288,7 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 		"smarthost without host":  {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://" }, "POSTRIDER_OUTBOUND has"},
 		"smarthost, half a login": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://u@h" }, "user name without a password"},
 		"smarthost port":          {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://h:0" }, "want a number from 1"},
-		"fallback that is none":   {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "mx" }, "POSTRIDER_FALLBACK is no smtp://"},
+		"fallback that is none":   {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "mx" }, "POSTRIDER_FALLBACK must be smtp://"},
 		"fallback, half a login":  {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "smtp://u@h" }, "POSTRIDER_FALLBACK has a user name without a password"},
 		"another way out":         {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "https://h" }, "none of mx, capture"},
 		"a key twice":             {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] += "," + masterKey }, "key 2 is key 1 again"},

@@ -148,9 +148,9 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 		in          outbound.SourceInput
 		field, want string
 	}{
-		"nobody's":      {outbound.SourceInput{Address: "127.0.0.9", Pool: "shared"}, "address", "no process that runs has 127.0.0.9; they are one, two"},
+		"nobody's":      {outbound.SourceInput{Address: "127.0.0.9", Pool: "shared"}, "address", "cannot be 127.0.0.9: no running process has it (running: one, two)"},
 		"another's":     {outbound.SourceInput{Address: "127.0.0.2", Node: "two", Pool: "shared"}, "address", "the process two does not have 127.0.0.2"},
-		"of an unknown": {outbound.SourceInput{Address: "127.0.0.2", Node: "six", Pool: "shared"}, "node", "is six; the processes that run and deliver are one, two"},
+		"of an unknown": {outbound.SourceInput{Address: "127.0.0.2", Node: "six", Pool: "shared"}, "node", "cannot be six: the running delivery processes are one, two"},
 	} {
 		if err := f.addSource(t, refused.in); fault.KindOf(err) != fault.Invalid || fault.From(err).Fields[refused.field] != refused.want {
 			t.Errorf("%s: %v, want %s %s", name, err, refused.field, refused.want)
