@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Keep stores the caller's answer in the transaction of a change, so that neither
-// is there without the other; nil for none. Its error undoes both and is returned.
+// Keep stores the caller's response in the transaction of a change, so that both commit together; nil for
+// none. Its error rolls back both and is returned.
 type Keep func(ctx context.Context, tx idempotency.Execer, t Template) error
 
 // AddInput is the input of Add.
@@ -31,7 +31,7 @@ type AddInput struct {
 	Keep               Keep
 }
 
-// Validate reports every wrong field at once.
+// Validate reports every invalid field.
 func (in AddInput) Validate() fault.Fields {
 	_, wrong := in.parse()
 	return wrong
@@ -53,7 +53,7 @@ func (in AddInput) parse() (content, fault.Fields) {
 	return c, wrong
 }
 
-// Add makes a template: a draft that no send can use until it is published.
+// Add creates a template: a draft that no send can use until it is published.
 func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (Template, error) {
 	c, wrong := in.parse()
 	if err := wrong.Err(); err != nil {
@@ -85,7 +85,7 @@ func (s *Service) add(ctx context.Context, accountID, alias, name string, c cont
 	return made, nil
 }
 
-// write sets what a draft says.
+// write sets the fields of a draft.
 func write(m *ent.TemplateMutation, c content) {
 	m.SetSubject(c.subject)
 	m.SetFrom(c.from)
@@ -104,7 +104,7 @@ func write(m *ent.TemplateMutation, c content) {
 	set(c.category, m.SetCategory, m.ClearCategory)
 }
 
-// orNone is an empty list for none, so that equal drafts are equal rows.
+// orNone returns an empty list for nil, so that equal drafts are equal rows.
 func orNone[T any](list []T) []T {
 	if list == nil {
 		return []T{}

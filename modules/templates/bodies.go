@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/ent/templateversion"
 )
 
-// VersionBodies gives html and text of versions, as they are sent and as their authors wrote them, by id.
-// Versions leaves them out. Other fields are not set.
+// VersionBodies returns the html and text of versions by id, both as sent and as their authors wrote them.
+// Versions omits them. Other fields are not set.
 func (s *Service) VersionBodies(ctx context.Context, accountID string, versionIDs ...int64) (map[int64]*ent.TemplateVersion, error) {
 	rows, err := s.db.Ent.TemplateVersion.Query().Where(templateversion.AccountID(accountID), templateversion.IDIn(versionIDs...)).
 		Select(templateversion.FieldID, templateversion.FieldHTML, templateversion.FieldText, templateversion.FieldSourceHTML, templateversion.FieldSourceText).All(ctx)

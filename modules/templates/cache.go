@@ -10,26 +10,26 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// address of a template as a send gives it.
+// lookup identifies a template as a send names it.
 type lookup struct{ accountID, ref string }
 
-// published says which version a send gets.
+// published identifies the version that a send uses.
 type published struct {
 	id      string
 	version int
 }
 
-const cacheWeight = 128 << 20 // octets of compiled templates
+const cacheWeight = 128 << 20 // bytes of compiled templates
 
 const selectPublished = `SELECT id, version FROM templates WHERE account_id = $1 AND (id = $2 OR alias = $2)`
 
-// published resolves what a send names. The answer is up to CacheTTL old where
-// another process published; what this one publishes it sees at once.
+// published resolves the template of a send. The result may be up to CacheTTL old if another process
+// published; changes of this process are visible immediately.
 func (s *Service) published(ctx context.Context, accountID string, ref Ref) (published, error) {
 	field, name := fieldID, ref.ID
 	switch {
 	case (ref.ID == "") == (ref.Alias == ""):
-		return published{}, fault.InvalidField(fieldTemplate, "needs either id or alias")
+		return published{}, fault.InvalidField(fieldTemplate, "requires either id or alias")
 	case ref.ID != "" && !id.Is(id.Template, ref.ID):
 		return published{}, fault.InvalidField(fieldID, "is not a template of this account")
 	case ref.Alias != "":
@@ -52,24 +52,23 @@ func (s *Service) published(ctx context.Context, accountID string, ref Ref) (pub
 	case err != nil:
 		return published{}, fmt.Errorf("look up template: %w", err)
 	case !version.Valid:
-		return published{}, fault.InvalidField(field, "is a template that was never published; publish it first")
+		return published{}, fault.InvalidField(field, "must be a published template; publish it first")
 	}
 	found.version = int(version.Int64)
 	s.lookups.Set(key, found)
-	if s.epoch.Load() != epoch { // something was published while this was read
+	if s.epoch.Load() != epoch { // a version was published during the read
 		s.lookups.Invalidate(key)
 	}
 	return found, nil
 }
 
-// changed forgets what sends get, after a commit.
+// changed invalidates the cached lookups after a commit.
 func (s *Service) changed() {
 	s.epoch.Add(1)
 	s.lookups.InvalidateAll()
 }
 
-// ready gives a version, compiled. Versions never change, so neither do their
-// entries; they only make room for others.
+// ready returns a compiled version. Versions never change, so cache entries are only evicted for space.
 func (s *Service) ready(ctx context.Context, accountID string, p published) (compiled, error) {
 	if known, ok := s.versions.GetIfPresent(p); ok {
 		return known, nil
@@ -84,8 +83,8 @@ func (s *Service) ready(ctx context.Context, accountID string, p published) (com
 	wrong := fault.Fields{}
 	out := contentOf(v).compile(wrong)
 	if err := wrong.Err(); err != nil {
-		// It was judged before it was stored, by rules that have become stricter since.
-		return compiled{}, fault.InvalidField(fieldTemplate, "version %d cannot be used any more, publish it anew: %s", p.version, err)
+		// The version was validated when it was stored, but the rules have become stricter since.
+		return compiled{}, fault.InvalidField(fieldTemplate, "version %d is no longer valid; publish the template again: %s", p.version, err)
 	}
 	s.versions.Set(p, out)
 	return out, nil

@@ -17,8 +17,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Change is the input of Update: what is to change, nil for what stays. An empty
-// alias, html, text or category takes it away.
+// Change is the input of Update: new values, nil for unchanged fields. An empty alias, html, text or
+// category removes it.
 type Change struct {
 	Alias              *string
 	Name               *string
@@ -32,16 +32,16 @@ type Change struct {
 	Category           *string
 }
 
-// IsZero tells whether it changes nothing.
+// IsZero reports whether c changes nothing.
 func (c Change) IsZero() bool { return c == Change{} }
 
-// Validate reports every wrong field at once.
+// Validate reports every invalid field.
 func (c Change) Validate() fault.Fields {
 	_, wrong := c.parse()
 	return wrong
 }
 
-// parse gives a function that makes the change to a draft.
+// parse returns a function that applies the change to a draft.
 func (c Change) parse() (apply func(content) content, wrong fault.Fields) {
 	wrong = fault.Fields{}
 	if c.Alias != nil && *c.Alias != "" && badAlias(*c.Alias) != "" {
@@ -95,9 +95,9 @@ func (c Change) parse() (apply func(content) content, wrong fault.Fields) {
 	}, wrong
 }
 
-// Update changes the draft, and the alias and name at once. What sends use stays
-// until the draft is published. Errors: Invalid, NotFound, Conflict for an alias that
-// is taken and for a draft that was changed since the etag, where one is given.
+// Update changes the draft, and the alias and name immediately. Sends use the published version until the
+// draft is published. Errors: Invalid, NotFound, and Conflict if the alias is taken or the draft has
+// changed since the given etag.
 func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Change, etag string) (now Template, err error) {
 	apply, wrong := c.parse()
 	if err := wrong.Err(); err != nil {
@@ -109,7 +109,7 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Cha
 			return err
 		}
 		if etag != "" && etag != (Template{Template: before}).Etag() {
-			return fault.Conflictf(fault.CodeConflict, "The draft was changed since; read it again").With(fault.DetailChangedAt, before.UpdatedAt.UTC().Format(time.RFC3339Nano))
+			return fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it; read it again").With(fault.DetailChangedAt, before.UpdatedAt.UTC().Format(time.RFC3339Nano))
 		}
 		row := before
 		if alias := orEmpty(before.Alias); c.Alias != nil && alias != "" && *c.Alias != alias {
@@ -131,7 +131,7 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Cha
 	if err != nil {
 		return Template{}, fmt.Errorf("update template: %w", err)
 	}
-	s.changed() // the alias, perhaps
+	s.changed() // the alias may have changed
 	return now, nil
 }
 
@@ -178,8 +178,8 @@ func (s *Service) Delete(ctx context.Context, accountID, idOrAlias string) error
 	return nil
 }
 
-// Duplicate makes a new template of another's draft: without an alias, never
-// published, its name with (copy) behind it.
+// Duplicate creates a new template from another's draft: without an alias, never published, with (copy)
+// appended to its name.
 func (s *Service) Duplicate(ctx context.Context, accountID, idOrAlias string, keep Keep) (Template, error) {
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {
@@ -210,5 +210,5 @@ func (s *Service) lock(ctx context.Context, tx *ent.Tx, accountID, idOrAlias str
 	if err != nil {
 		return nil, err
 	}
-	return s.find(ctx, tx.Template, accountID, locked) // as it is under the lock
+	return s.find(ctx, tx.Template, accountID, locked) // current state under the lock
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// Mailbox is an address as the caller wrote it: one string, or its two parts.
+// Mailbox is an address in the form the caller sent it: one string, or two fields.
 type Mailbox struct {
 	Text  string // `Ada <ada@example.com>` or `ada@example.com`
 	Email string // the object form
@@ -33,8 +33,8 @@ func (b Mailbox) parse(field string, wrong fault.Fields) string {
 	return a.String()
 }
 
-// content is what a draft and a version say. The zero value of a field leaves it
-// to the send.
+// content holds the fields shared by a draft and a version. A field with the zero value is left to the
+// send.
 type content struct {
 	subject     string
 	from        string // display form
@@ -56,7 +56,7 @@ func contentOf(v *ent.TemplateVersion) content {
 		variables: v.Variables, unsubscribe: v.UnsubscribeEnabled, category: orEmpty(v.Category)}
 }
 
-// sourceOf is a version as its author wrote it.
+// sourceOf returns the content of a version as its author wrote it.
 func sourceOf(v *ent.TemplateVersion) content {
 	c := contentOf(v)
 	c.html, c.text = orEmpty(v.SourceHTML), orEmpty(v.SourceText)
@@ -77,11 +77,11 @@ func orNull(s string) *string {
 	return &s
 }
 
-// compiled are the parts of a content, ready to render.
+// compiled holds the compiled parts of a content, ready to render.
 type compiled struct {
 	content content
 	subject *language.Part
-	html    *language.Part // nil where there is none
+	html    *language.Part // nil if absent
 	text    *language.Part
 }
 
@@ -89,13 +89,12 @@ func (c compiled) parts() []*language.Part {
 	return slices.DeleteFunc([]*language.Part{c.subject, c.html, c.text}, func(p *language.Part) bool { return p == nil })
 }
 
-// weight is about what it takes in memory.
+// weight returns the approximate size in memory.
 func (c compiled) weight() int {
 	return 2000 + 8*(len(c.content.subject)+len(c.content.html)+len(c.content.text))
 }
 
-// compile judges the sources that nothing is said against yet; what is wrong is
-// named by field.
+// compile compiles the sources that have no errors yet, and adds errors by field.
 func (c content) compile(wrong fault.Fields) compiled {
 	out := compiled{content: c}
 	part := func(e *language.Engine, name, source string) *language.Part {
@@ -114,7 +113,7 @@ func (c content) compile(wrong fault.Fields) compiled {
 	return out
 }
 
-// publishable judges what only a version has to be: complete.
+// publishable checks the additional requirement of a version: it must be complete.
 func (c compiled) publishable(wrong fault.Fields) {
 	if c.content.html == "" && c.content.text == "" {
 		wrong.Add("html", "html or text is required")

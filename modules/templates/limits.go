@@ -10,6 +10,6 @@ const (
 	MaxCategory = 100 // characters
 	MaxReplyTo  = 10
 
-	// CacheTTL is how long another process may go on with an older version.
+	// CacheTTL is how long another process may use an older version.
 	CacheTTL = time.Second
 )

@@ -2,7 +2,7 @@ package templates
 
 import "go.uber.org/fx"
 
-// Module gives *Service.
+// Module provides *Service.
 var Module = fx.Module("templates",
 	fx.Provide(New),
 )

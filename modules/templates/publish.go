@@ -15,17 +15,17 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Publication is what publishing came to.
+// Publication is the result of publishing.
 type Publication struct {
 	Template Template
-	Warnings []string // what the author should know; nil when all went well
+	Warnings []string // for the author; nil if there are none
 }
 
-// KeepPublication is Keep for a publication.
+// KeepPublication is like Keep, for a publication.
 type KeepPublication func(ctx context.Context, tx idempotency.Execer, p Publication) error
 
-// Publish makes the draft the version that sends use. A draft that says what is
-// published already is left as it is: there is no new version.
+// Publish makes the draft the version that sends use. If the draft equals the published version, no new
+// version is created.
 func (s *Service) Publish(ctx context.Context, accountID, idOrAlias string, keep KeepPublication) (Publication, error) {
 	for {
 		t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
@@ -37,15 +37,15 @@ func (s *Service) Publish(ctx context.Context, accountID, idOrAlias string, keep
 			return Publication{}, err
 		}
 		out, err := s.publish(ctx, t, made, keep)
-		if errors.Is(err, errEdited) { // between our reading and our writing: publish what is there now
+		if errors.Is(err, errEdited) { // edited between the read and the write: publish the current draft
 			continue
 		}
 		return out, err
 	}
 }
 
-// Rollback publishes once more what version number said, as a new version, and
-// makes it the draft: unpublished changes are gone.
+// Rollback publishes the content of version number again, as a new version, and makes it the draft.
+// Unpublished changes are lost.
 func (s *Service) Rollback(ctx context.Context, accountID, idOrAlias string, number int, keep KeepPublication) (Publication, error) {
 	for {
 		t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
@@ -69,17 +69,17 @@ func (s *Service) Rollback(ctx context.Context, accountID, idOrAlias string, num
 	}
 }
 
-var errEdited = errors.New("the template was changed meanwhile")
+var errEdited = errors.New("the template was changed concurrently")
 
 // newVersion is a version before it is stored.
 type newVersion struct {
 	source   content // as its author wrote it
 	content  content // as it is sent
 	warnings []string
-	isDraft  bool // the source is to become the draft
+	isDraft  bool // the source becomes the draft
 }
 
-// makeVersion does everything that takes time, outside of a transaction.
+// makeVersion does the expensive work of a publication outside of a transaction.
 func (s *Service) makeVersion(ctx context.Context, source content) (newVersion, error) {
 	if err := s.publishing.Acquire(ctx); err != nil {
 		return newVersion{}, err
@@ -101,7 +101,7 @@ func newVersionOf(source content) (newVersion, error) {
 		case len(inlined) > language.MaxSource:
 			kept = "CSS was not inlined: html would be larger than 1 MB with it"
 		case err != nil:
-			kept = "CSS was not inlined: the result is no template any more"
+			kept = "CSS was not inlined: the result is not a valid template"
 		default:
 			v.content.html = inlined
 		}

@@ -17,17 +17,17 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Template is a template with what follows from its row and its version.
+// Template is a template with fields derived from its row and its version.
 type Template struct {
 	*ent.Template
 
-	HasUnpublishedChanges bool // the draft says something else than the published version
+	HasUnpublishedChanges bool // the draft differs from the published version
 }
 
 // Statuses of a template.
 const (
-	StatusDraft     = "draft"     // never published: no send can use it
-	StatusPublished = "published" // sends use its version
+	StatusDraft     = "draft"     // never published; sends cannot use it
+	StatusPublished = "published" // sends use the published version
 )
 
 // Status is draft or published.
@@ -38,16 +38,16 @@ func (t Template) Status() string {
 	return StatusPublished
 }
 
-// Etag stands for what the draft says, with its name and alias. Publishing leaves it
-// as it is. Lists, which are read without html and text, have none.
+// Etag identifies the content of the draft, with its name and alias. Publishing does not change it. It is
+// empty in lists, which are read without html and text.
 func (t Template) Etag() string {
 	d := draftOf(t.Template)
 	said := []any{t.Name, orEmpty(t.Alias), d.subject, d.from, orNone(d.replyTo), d.html, d.text, orNone(d.variables), d.unsubscribe, d.category}
 	document, err := json.Marshal(said)
 	if err != nil {
-		return "" // cannot be: all of it came as JSON
+		return "" // cannot happen: all values came from JSON
 	}
-	// A number is written as the database gives it, also before it has been there.
+	// Numbers use the database's format, even before they are stored.
 	var stored any
 	if err := json.Unmarshal(document, &stored); err != nil {
 		return ""
@@ -59,15 +59,15 @@ func (t Template) Etag() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ListQuery is the input of List. Empty filters let everything pass.
+// ListQuery is the input of List. Empty filters match everything.
 type ListQuery struct {
 	Page   page.Request
 	Alias  string
 	Status string // draft, published
-	Name   string // a part of the name, in any case
+	Name   string // part of the name, case-insensitive
 }
 
-// Validate reports every filter that cannot be.
+// Validate reports every invalid filter.
 func (q ListQuery) Validate() fault.Fields {
 	wrong := fault.Fields{}
 	if q.Alias != "" && badAlias(q.Alias) != "" {
@@ -85,10 +85,10 @@ func (q ListQuery) Validate() fault.Fields {
 	return wrong
 }
 
-// IsRef tells whether a word can be a template's id or alias at all.
+// IsRef reports whether a string can be the id or alias of a template.
 func IsRef(word string) bool { return badAlias(word) == "" || id.Is(id.Template, word) }
 
-// Get gives one template of the account, by its id or its alias.
+// Get returns one template of the account, by its id or its alias.
 func (s *Service) Get(ctx context.Context, accountID, idOrAlias string) (Template, error) {
 	found, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 	return page.With(found, whole), nil
 }
 
-// Count counts the templates that the filters let pass, up to a number.
+// Count returns the number of templates that match the filters, counting at most up to a limit.
 func (s *Service) Count(ctx context.Context, accountID string, q ListQuery, most int) (int, error) {
 	if err := q.Validate().Err(); err != nil {
 		return 0, err
@@ -147,7 +147,7 @@ func (q ListQuery) filters() []predicate.Template {
 	return out
 }
 
-// withoutBodies leaves out the columns that a list of 100 must not read.
+// withoutBodies removes the columns that a list of 100 must not read.
 func withoutBodies(columns []string) []string {
 	var out []string
 	for _, c := range columns {
@@ -160,8 +160,7 @@ func withoutBodies(columns []string) []string {
 	return out
 }
 
-// Bodies gives html and text, which List leaves out, by template id. Other fields
-// are not set.
+// Bodies returns html and text, which List omits, by template id. Other fields are not set.
 func (s *Service) Bodies(ctx context.Context, accountID string, templateIDs ...string) (map[string]*ent.Template, error) {
 	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), template.IDIn(templateIDs...)).
 		Select(template.FieldID, template.FieldHTML, template.FieldText).All(ctx)
@@ -175,7 +174,7 @@ func (s *Service) Bodies(ctx context.Context, accountID string, templateIDs ...s
 	return out, nil
 }
 
-// What was published is compared as its author wrote it.
+// The published version is compared in the form its author wrote.
 const selectUnchanged = `
 SELECT t.id FROM templates t JOIN template_versions v ON v.template_id = t.id AND v.number = t.version
  WHERE t.account_id = $1 AND t.id = ANY($2)
@@ -221,7 +220,8 @@ func same(ctx context.Context, from db.Execer, accountID string, ids []string) (
 	return out, nil
 }
 
-// Several gives the templates of those ids that the account has, without html and text, in no order.
+// Several returns the account's templates with the given ids, without html and text, in no particular
+// order.
 func (s *Service) Several(ctx context.Context, accountID string, templateIDs ...string) ([]Template, error) {
 	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), template.IDIn(templateIDs...)).Select(withoutBodies(template.Columns)...).All(ctx)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// Ref names a template by exactly one of the two.
+// Ref identifies a template by either its id or its alias.
 type Ref struct {
 	ID    string
 	Alias string
 }
 
-// Rendered is a version of a template with its gaps filled. Subject, From, HTML
-// and Text are empty where the template leaves them to the send.
+// Rendered is a rendered version of a template. Subject, From, HTML and Text are empty if the template
+// leaves them to the send.
 type Rendered struct {
 	TemplateID  string
 	Version     int // 0 for a draft
@@ -34,7 +34,7 @@ type Rendered struct {
 	Category    string
 }
 
-// The fields of a send that errors of Render name.
+// Fields of a send that errors of Render name.
 const (
 	fieldTemplate  = "template"
 	fieldID        = "template.id"
@@ -42,10 +42,9 @@ const (
 	fieldVariables = "template.variables."
 )
 
-// Render fills the published version. What is wrong is a fault of kind Invalid
-// that names the fields as a send has them: template, template.id,
-// template.alias, template.variables.<key>. {{unsubscribe_url}} comes through as
-// it stands, for the send to replace.
+// Render renders the published version. Errors have kind Invalid and name the fields of a send: template,
+// template.id, template.alias, template.variables.<key>. {{unsubscribe_url}} is left unchanged, for the
+// send to replace.
 func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variables map[string]any) (Rendered, error) {
 	published, err := s.published(ctx, accountID, ref)
 	if err != nil {
@@ -62,12 +61,12 @@ func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variabl
 
 // PreviewInput is the input of Preview.
 type PreviewInput struct {
-	Version   int // 0 is the draft
+	Version   int // 0 for the draft
 	Variables map[string]any
 }
 
-// Preview fills the draft or any version, for its author to look at. Errors name
-// variables.<key>, subject, html and text.
+// Preview renders the draft or any version for its author. Errors name variables.<key>, subject, html and
+// text.
 func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in PreviewInput) (Rendered, error) {
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {
@@ -91,8 +90,7 @@ func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in P
 	return out, err
 }
 
-// names are what errors call things: a preview has the parts before it, a send
-// has a template.
+// names are the field names used in errors: a preview names its parts, a send names the template.
 type names struct {
 	whole    string // empty: the part
 	variable string // before a variable's key
@@ -169,7 +167,7 @@ func (s *Service) find(ctx context.Context, c *ent.TemplateClient, accountID, id
 		query.Where(template.ID(idOrAlias))
 	case badAlias(idOrAlias) == "":
 		query.Where(template.Alias(idOrAlias))
-	default: // nor could every string be asked for: PostgreSQL has no NUL
+	default: // not every string can be queried: PostgreSQL has no NUL
 		return nil, missing(idOrAlias)
 	}
 	found, err := query.Only(ctx)
@@ -184,7 +182,7 @@ func (s *Service) find(ctx context.Context, c *ent.TemplateClient, accountID, id
 
 func missing(idOrAlias string) *fault.Error { return fault.NoSuch("template", shown(idOrAlias)) }
 
-// shown is a caller's own word, fit to be repeated.
+// shown returns the caller's input in a form that is safe to repeat in an error.
 func shown(s string) string {
 	if id.Is(id.Template, s) || badAlias(s) == "" {
 		return s

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Params of New.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
@@ -22,7 +22,7 @@ type Params struct {
 	Logger  *slog.Logger
 }
 
-// Service answers for templates. Safe for concurrent use.
+// Service manages and renders templates. Safe for concurrent use.
 type Service struct {
 	db      *db.DB
 	cursors *page.Codec
@@ -35,7 +35,7 @@ type Service struct {
 	publishing *limit.Semaphore // bounds the inlining of CSS, which is pure CPU
 }
 
-// New makes the service. Nothing of it has to be started.
+// New returns a new service. It does not need to be started.
 func New(p Params) *Service {
 	return &Service{db: p.DB, cursors: p.Cursors, log: p.Logger, publishing: limit.NewSemaphore(2, limit.Unbounded),
 		lookups: cache.New(cache.Config[lookup, published]{Max: 50_000, TTL: CacheTTL}),

@@ -23,13 +23,13 @@ func (s *Service) Versions(ctx context.Context, accountID, idOrAlias string, r p
 	}, func(v *ent.TemplateVersion) string { return strconv.Itoa(v.Number) })
 }
 
-// CountVersions counts the versions of a template, up to a number.
+// CountVersions returns the number of versions of a template, counting at most up to a limit.
 func (s *Service) CountVersions(ctx context.Context, accountID, templateID string, most int) (int, error) {
 	found, err := s.db.Ent.TemplateVersion.Query().Where(templateversion.AccountID(accountID), templateversion.TemplateID(templateID)).Limit(most).IDs(ctx)
 	return len(found), err
 }
 
-// Version gives one version with its html and text, as they are sent.
+// Version returns one version with its html and text, in the form used by sends.
 func (s *Service) Version(ctx context.Context, accountID, idOrAlias string, number int) (*ent.TemplateVersion, error) {
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {

@@ -109,7 +109,7 @@ func (f *fakeAutomations) Get(_ context.Context, _, id string) (*ent.Automation,
 func (f *fakeAutomations) Change(ctx context.Context, _, id string, members map[string]json.RawMessage, hash string) (*ent.Automation, error) {
 	f.changed = members
 	if hash == "stale" {
-		return nil, fmt.Errorf("change automation: %w", fault.Conflictf(fault.CodeConflict, "The draft was changed since; read it again").With(fault.DetailChangedAt, "2026-01-15T09:30:00Z"))
+		return nil, fmt.Errorf("change automation: %w", fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it; read it again").With(fault.DetailChangedAt, "2026-01-15T09:30:00Z"))
 	}
 	return f.does(ctx, "change "+hash, id, nil)
 }
@@ -160,7 +160,7 @@ func (f *fakeAutomations) Archive(ctx context.Context, _, id string, keep automa
 var three = 3
 
 func (f *fakeAutomations) Check(_ context.Context, _ accounts.Caller, id string) ([]automations.Problem, error) {
-	return []automations.Problem{{Path: "steps[0].template", Severity: "error", Message: "is a template that was never published; publish it first"}}, f.known(id)
+	return []automations.Problem{{Path: "steps[0].template", Severity: "error", Message: "must be a published template; publish it first"}}, f.known(id)
 }
 
 func (f *fakeAutomations) version() *ent.AutomationVersion {

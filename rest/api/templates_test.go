@@ -77,7 +77,7 @@ func (f *fakeTemplates) Get(_ context.Context, _, ref string) (templates.Templat
 
 func (f *fakeTemplates) Update(_ context.Context, _, ref string, c templates.Change, etag string) (templates.Template, error) {
 	if etag == "stale" {
-		return templates.Template{}, fmt.Errorf("update template: %w", fault.Conflictf(fault.CodeConflict, "The draft was changed since; read it again").With(fault.DetailChangedAt, "2026-01-15T09:30:00Z"))
+		return templates.Template{}, fmt.Errorf("update template: %w", fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it; read it again").With(fault.DetailChangedAt, "2026-01-15T09:30:00Z"))
 	}
 	f.changes = append(f.changes, c)
 	return f.find(ref)
@@ -102,7 +102,7 @@ func (f *fakeTemplates) Publish(ctx context.Context, _, ref string, keep templat
 		return templates.Publication{}, err
 	}
 	f.published++
-	p := templates.Publication{Template: t, Warnings: []string{"CSS was not inlined: there is too much of it"}}
+	p := templates.Publication{Template: t, Warnings: []string{"CSS was not inlined: it is too large"}}
 	return p, keep(ctx, nil, p)
 }
 

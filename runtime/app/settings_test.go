@@ -267,7 +267,7 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 		change func(s setting.RawValues)
 		want   string // part of the text
 	}{
-		"capture in production": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "capture" }, "POSTRIDER_OUTBOUND is capture"},
+		"capture in production": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "capture" }, "POSTRIDER_OUTBOUND cannot be capture"},
 		"dev on all addresses":  {setting.Dev, func(s setting.RawValues) { s["POSTRIDER_HTTP_ADDR"] = ":8080" }, "--allow-public"},
 		"dev on 0.0.0.0":        {setting.Dev, func(s setting.RawValues) { s["POSTRIDER_HTTP_ADDR"] = "0.0.0.0:8080" }, "--allow-public"},
 		"dev on a name":         {setting.Dev, func(s setting.RawValues) { s["POSTRIDER_HTTP_ADDR"] = "mail.example.com:8080" }, "--allow-public"},
@@ -286,11 +286,11 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 			"POSTRIDER_SANDBOX_DOMAIN is required: the base URL's host 192.0.2.1"},
 		"smarthost with a path":   {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://h/x" }, "after host and port"},
 		"smarthost without host":  {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://" }, "POSTRIDER_OUTBOUND has"},
-		"smarthost, half a login": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://u@h" }, "user name without a password"},
+		"smarthost, half a login": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://u@h" }, "both a user name and a password"},
 		"smarthost port":          {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://h:0" }, "want a number from 1"},
 		"fallback that is none":   {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "mx" }, "POSTRIDER_FALLBACK must be smtp://"},
-		"fallback, half a login":  {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "smtp://u@h" }, "POSTRIDER_FALLBACK has a user name without a password"},
-		"another way out":         {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "https://h" }, "none of mx, capture"},
+		"fallback, half a login":  {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "smtp://u@h" }, "POSTRIDER_FALLBACK must have both a user name and a password"},
+		"another way out":         {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "https://h" }, "must be mx, capture"},
 		"a key twice":             {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] += "," + masterKey }, "key 2 is key 1 again"},
 		"DNS server on port 0":    {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_DNS"] = "127.0.0.1:0" }, "POSTRIDER_DNS"},
 		"a node with a space":     {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_NODE"] = "box 7" }, `POSTRIDER_NODE is "box 7"`},

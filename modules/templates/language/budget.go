@@ -13,24 +13,24 @@ import (
 )
 
 var (
-	errTooLarge = errors.New("makes more than 1 MB")
+	errTooLarge = errors.New("produces more than 1 MB")
 	errTooSlow  = errors.New("takes too long to render")
 )
 
-// quick is what a render may take before it is slow work, of which nobody does much at a time: hardly a
-// template takes a tenth of it.
+// quick is how long a render may take before it counts as slow work, whose concurrency is limited.
+// Templates rarely take a tenth of it.
 const quick = 20 * time.Millisecond
 
-// Budget bounds one render in time and in bytes, over all of its parts. The library has no
-// such bounds and never looks at a context. So the budget is asked wherever the library
-// calls this package: at every output, at every use of a variable, at every turn of a loop.
+// Budget bounds one render in time and in bytes, over all of its parts. The library has no such limits and
+// never checks a context. The budget is therefore checked wherever the library calls this package: at every
+// output, variable use and loop iteration.
 type Budget struct {
 	ctx      context.Context //nolint:containedctx // lives as long as one render
-	slow     time.Time       // from when on it is slow work
+	slow     time.Time       // when the render starts to count as slow work
 	deadline time.Time
 	steps    int
 	broken   error
-	leave    func() // ends slow work; nil: it is none
+	leave    func() // ends slow work; nil if it is not slow work
 }
 
 // NewBudget returns the budget of a render that begins now.
@@ -39,7 +39,7 @@ func NewBudget(ctx context.Context) *Budget {
 	return &Budget{ctx: ctx, slow: now.Add(quick), deadline: now.Add(RenderTime)}
 }
 
-// spend counts a step and tells whether the render has to end.
+// spend counts a step and returns an error if the render must end.
 func (b *Budget) spend() error {
 	if b.steps++; b.broken == nil && b.steps%16 == 0 {
 		now := time.Now()
@@ -55,12 +55,12 @@ func (b *Budget) spend() error {
 	return b.broken
 }
 
-// enter waits until slow work may be done. The wait does not count as time of the render.
+// enter waits until slow work is allowed. The wait does not count toward the time of the render.
 func (b *Budget) enter(now time.Time) error {
 	leave, err := limit.AcquireBound(b.ctx)
 	if errors.Is(err, limit.ErrFull) {
 		return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: time.Second,
-			Message: "Too many templates of this account that take long are being rendered; try again in a moment"}
+			Message: "Too many slow templates of this account are being rendered; retry in a moment"}
 	}
 	b.leave = leave
 	b.deadline = b.deadline.Add(time.Since(now))
@@ -75,14 +75,14 @@ func (b *Budget) rest() {
 	}
 }
 
-// metered is a value whose every use is a step. The library calls ToLiquid when
-// it looks a name up, and takes a panic with its own error type for an error.
+// metered is a value whose every use is a step. The library calls ToLiquid when it looks up a name, and
+// treats a panic with its own error type as an error.
 type metered struct {
 	budget *Budget
 	value  any
 }
 
-// ToLiquid gives the value.
+// ToLiquid returns the value.
 func (m metered) ToLiquid() any {
 	if err := m.budget.spend(); err != nil {
 		panic(expressions.InterpreterError(err.Error()))
@@ -90,13 +90,13 @@ func (m metered) ToLiquid() any {
 	return m.value
 }
 
-// output collects what is rendered, up to MaxRender.
+// output collects the rendered text, up to MaxRender.
 type output struct {
 	bytes.Buffer
 	budget *Budget
 }
 
-// Write refuses what is too much.
+// Write returns an error above MaxRender.
 func (o *output) Write(p []byte) (int, error) {
 	if o.Len()+len(p) > MaxRender {
 		o.budget.broken = errTooLarge
@@ -107,5 +107,5 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.Buffer.Write(p)
 }
 
-// WriteString goes the same way: io.WriteString prefers it.
+// WriteString does the same: io.WriteString prefers it.
 func (o *output) WriteString(s string) (int, error) { return o.Write([]byte(s)) }

@@ -1,15 +1,14 @@
-// Package language is what the authors of templates write: Liquid, in the part of it that is
-// bounded.
+// Package language implements the template language: a bounded subset of Liquid.
 //
-// A source has output, if, unless, case, for, comment, raw, and the filters of filter.go.
-// There is no assign, capture, include, render, tablerow, cycle or range, and no filter that
-// turns escaping off. HTML escapes values, Text (for the subject and the text) does not.
+// A source has output, if, unless, case, for, comment, raw, and the filters of filter.go. There is no
+// assign, capture, include, render, tablerow, cycle or range, and no filter that disables escaping. HTML
+// escapes values; Text (for the subject and the text) does not.
 //
-// The author of a source is a stranger. So every source is judged when it is saved and again
-// before it is compiled for a send (scan.go, walk.go). A render ends at MaxRender bytes or
-// after RenderTime (budget.go), whatever it does.
+// The author of a source is untrusted. Every source is checked when it is saved, and again before it is
+// compiled for a send (scan.go, walk.go). A render always ends at MaxRender bytes or after RenderTime
+// (budget.go).
 //
-// A variable is a gap: a key as `customer.name`, a type, whether a send has to give it, and
-// its fallback. Fill holds the values of a send against the variables, Render puts them into
-// the gaps. {{unsubscribe_url}} comes through a render as it stands; the send replaces it.
+// A variable is a placeholder: a key such as `customer.name`, a type, whether a send must provide it, and
+// its fallback. Fill checks the values of a send against the variables, and Render inserts them. Render
+// leaves {{unsubscribe_url}} unchanged; the send replaces it.
 package language

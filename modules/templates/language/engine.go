@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// unsubscribeURL is the reserved variable. A render leaves it as it stands.
+// unsubscribeURL is the reserved variable that a render leaves unchanged.
 const unsubscribeURL = "unsubscribe_url"
 
 const unsubscribeToken = "{{" + unsubscribeURL + "}}"
@@ -44,8 +44,8 @@ func restoreToken(text string) string {
 // what an unknown name stands for is nothing, too.
 const tickName = "postrider_tick"
 
-// Engine compiles one kind of part. There are two engines: HTML escapes the values that are
-// put into a part, Text (for the subject and the text) does not.
+// Engine compiles one kind of part. There are two engines: HTML escapes inserted values, Text (for the
+// subject and the text) does not.
 type Engine struct {
 	liquid *liquid.Engine
 	html   bool
@@ -54,8 +54,8 @@ type Engine struct {
 
 // The engines are immutable after start, and safe for concurrent use.
 var (
-	HTML = newEngine(true)  // escapes what is put in
-	Text = newEngine(false) // does not
+	HTML = newEngine(true)  // escapes inserted values
+	Text = newEngine(false) // does not escape
 )
 
 func newEngine(html bool) *Engine {
@@ -64,8 +64,8 @@ func newEngine(html bool) *Engine {
 	if html {
 		e.liquid.SetAutoEscapeReplacer(render.HtmlEscaper)
 	}
-	// A condition that is never true and writes nothing: to write even nothing
-	// would change what {%- trims.
+	// A condition that is never true and writes nothing: writing even an empty string would change what {%-
+	// trims.
 	tick, err := e.liquid.ParseString("{% if " + tickName + " %}{% endif %}")
 	if err != nil {
 		panic("language: " + err.Error())
@@ -76,14 +76,14 @@ func newEngine(html bool) *Engine {
 
 // Part is one compiled source.
 type Part struct {
-	Name string // of its field: subject, html, text
+	Name string // of the field: subject, html or text
 
 	compiled *liquid.Template
 	findings findings
 }
 
-// Compile judges a source and makes it ready to render. The error is a sentence for its
-// author, mostly with a line.
+// Compile checks a source and prepares it for rendering. The error is a sentence for the author, usually
+// with a line.
 func (e *Engine) Compile(name, source string) (p *Part, err error) {
 	if strings.ContainsRune(source, 0) {
 		return nil, errors.New("contains a NUL character")
@@ -108,8 +108,8 @@ func (e *Engine) Compile(name, source string) (p *Part, err error) {
 	return &Part{Name: name, compiled: compiled, findings: w.found}, nil
 }
 
-// Render puts values into the gaps of a part. The error is a sentence for the author, or
-// that of the context or of kind Limit (IsOver).
+// Render inserts values into a part. The error is a sentence for the author, an error of the context, or of
+// kind Limit (IsOver).
 func (p *Part) Render(b *Budget, values map[string]any) (text string, err error) {
 	defer recovered(&err, "cannot be rendered with these variables")
 	bindings := make(map[string]any, len(values)+2)
@@ -131,13 +131,13 @@ func (p *Part) Render(b *Budget, values map[string]any) (text string, err error)
 	return restoreToken(out.String()), nil
 }
 
-// IsOver tells whether an error is that of a context, or of too much at once: there is no mistake in
-// the template.
+// IsOver reports whether an error comes from a context or a concurrency limit, rather than from the
+// template.
 func IsOver(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || fault.KindOf(err) == fault.Limit
 }
 
-// explained is the library's error without where it was, in one short line.
+// explained returns the library's error as one short line without its location.
 func explained(err liquid.SourceError) string {
 	text := err.Error()
 	if cause := err.Cause(); cause != nil {
@@ -152,12 +152,12 @@ func explained(err liquid.SourceError) string {
 	return text
 }
 
-// recovered turns a panic of the library into an error: it panics where a number
-// is too large for it, for instance.
+// recovered converts a panic of the library to an error. It panics on numbers that are too large, for
+// example.
 func recovered(err *error, what string) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("%s: %w", what, errPanicked)
 	}
 }
 
-var errPanicked = errors.New("there is a value in it that Liquid cannot take")
+var errPanicked = errors.New("contains a value that Liquid does not support")

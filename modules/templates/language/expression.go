@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// The library keeps expressions to itself, as closures. This reads their text
-// again for what the walk has to know: which variables, which filters, whether a
-// range. Whatever it cannot read is refused.
+// The library keeps expressions private, as closures. This file parses their text again for what the walk
+// needs: variables, filters, and ranges. An expression that it cannot parse is refused.
 
 type tokenKind int
 
@@ -29,7 +28,7 @@ type token struct {
 
 var wordsOfTheLanguage = []string{"true", "false", "nil", "and", "or", "contains", "in"}
 
-// tokens cuts an expression; ok is false where it cannot.
+// tokens splits an expression into tokens; ok is false if it cannot.
 func tokens(expression string) (out []token, ok bool) {
 	for rest := expression; rest != ""; {
 		t, length := nextToken(rest)
@@ -78,7 +77,7 @@ func nextToken(s string) (token, int) {
 	return token{tokenName, s[:n]}, n
 }
 
-// quoted is the length of a string with its quotes; a backslash counts in double ones only.
+// quoted returns the length of a string with its quotes; a backslash escapes only in double quotes.
 func quoted(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch {
@@ -104,7 +103,7 @@ func number(s string) int {
 	return n
 }
 
-// name is the length of an identifier.
+// name returns the length of an identifier.
 func name(s string) int {
 	n := 0
 	for n < len(s) {
@@ -121,15 +120,15 @@ func name(s string) int {
 	return n
 }
 
-// usage is what an expression uses.
+// usage lists the variables and filters of an expression.
 type usage struct {
-	paths   []string // customer.name, or customer where what follows is computed
+	paths   []string // customer.name, or customer if the rest is computed
 	filters []string // in their order
 	ranges  bool
 	loop    string // of a for: the name of its variable
 }
 
-// use reads an expression, or with isLoop the arguments of a for.
+// use parses an expression, or with isLoop the arguments of a for.
 func use(expression string, isLoop bool) (u usage, ok bool) {
 	list, ok := tokens(expression)
 	if !ok {
@@ -159,8 +158,8 @@ func use(expression string, isLoop bool) (u usage, ok bool) {
 	return u, true
 }
 
-// pathAt joins a name with the properties that follow it, and gives the position
-// of the last. What a computed index leads to is not known.
+// pathAt joins a name with the properties that follow it, and returns the position of the last. The target
+// of a computed index is unknown.
 func pathAt(list []token, i int) (string, int) {
 	path := []string{list[i].text}
 	for i+1 < len(list) && list[i+1].kind == tokenProperty {

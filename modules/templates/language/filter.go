@@ -13,15 +13,14 @@ import (
 	"github.com/osteele/tuesday"
 )
 
-// breakLines turns line breaks into <br>. In html its result is not escaped
-// again, so it must be the last.
+// breakLines converts line breaks to <br>. In html its result is not escaped again, so it must be the last
+// filter.
 const breakLines = "newline_to_br"
 
-// allowed are the filters that authors may use: those of the library whose
-// result is at most as large as what goes in, and those below that are capped.
-// Not among them: safe, which turns escaping off; json, inspect and type, which
-// show Go's view of a value; uniq, which is quadratic; strip_html, which is not
-// what its name says.
+// allowed are the filters that authors may use: those of the library whose result is at most as large as
+// their input, and the capped ones below. Excluded are: safe, which disables escaping; json, inspect and
+// type, which expose Go's view of a value; uniq, which is quadratic; strip_html, which does not do what its
+// name says.
 //
 //nolint:gochecknoglobals // a constant table
 var allowed = map[string]bool{
@@ -30,17 +29,17 @@ var allowed = map[string]bool{
 	"modulo": true, "at_least": true, "at_most": true, "upcase": true, "downcase": true, "capitalize": true, "strip": true, "lstrip": true, "rstrip": true,
 	"strip_newlines": true, "truncatewords": true, "pluralize": true, "remove": true, "remove_first": true, "remove_last": true, "handleize": true,
 	"escape_once": true, "url_decode": true,
-	// Ours, in place of the library's.
+	// Our replacements for the library's filters.
 	"append": true, "prepend": true, "replace": true, "replace_first": true, "replace_last": true, "join": true, "concat": true, "split": true,
 	"truncate": true, "url_encode": true, "escape": true, "date": true, breakLines: true,
 }
 
 func isFilter(name string) bool { return allowed[name] }
 
-var errLong = fmt.Errorf("makes more than %d octets", maxText)
+var errLong = fmt.Errorf("produces more than %d bytes", maxText)
 
-// addFilters puts capped filters in the place of those that can grow: a chain of
-// them doubles a text with every link.
+// addFilters replaces the filters whose result can grow with capped ones: a chain of them doubles a text at
+// every step.
 func addFilters(e *liquid.Engine, isHTML bool) {
 	e.RegisterFilter("append", func(s, suffix string) (string, error) { return short(s + suffix) })
 	e.RegisterFilter("prepend", func(s, prefix string) (string, error) { return short(prefix + s) })
@@ -60,7 +59,7 @@ func addFilters(e *liquid.Engine, isHTML bool) {
 	e.RegisterFilter("url_encode", encodeURL)
 	e.RegisterFilter("date", date)
 	if isHTML {
-		// Everything is escaped in the end; once is enough.
+		// Output is escaped at the end; escaping once is enough.
 		e.RegisterFilter("escape", func(s string) string { return s })
 		e.RegisterFilter("escape_once", html.UnescapeString)
 		e.RegisterFilter(breakLines, func(s string) (any, error) {
@@ -82,12 +81,12 @@ func short(s string) (string, error) {
 
 func few(list []any) ([]any, error) {
 	if len(list) > MaxList {
-		return nil, fmt.Errorf("makes a list of more than %d items", MaxList)
+		return nil, fmt.Errorf("produces a list of more than %d items", MaxList)
 	}
 	return list, nil
 }
 
-// replace knows the size before it makes it.
+// replace computes the size of the result before building it.
 func replace(s, old, by string, times int) (string, error) {
 	if times = min(times, strings.Count(s, old)); len(s)+times*(len(by)-len(old)) > maxText {
 		return "", errLong
@@ -151,7 +150,7 @@ func encodeURL(s string) (string, error) {
 
 var errFormat = errors.New("the format of a date is longer than 100 characters, or has a number of more than four digits")
 
-// date formats as strftime. Its widths are bounded: %9999999d is a bomb.
+// date formats like strftime. Its widths are bounded, because %9999999d would exhaust memory.
 func date(at time.Time, format func(string) string) (string, error) {
 	f := format("%a, %b %d, %y")
 	if len(f) > 100 || wideDirective(f) {
@@ -167,7 +166,7 @@ func wideDirective(format string) bool {
 			digits = 0
 			continue
 		}
-		if digits++; digits > 4 { // 2026 may stand in a format
+		if digits++; digits > 4 { // a format may contain 2026
 			return true
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A problem is what is wrong in a source, with its line for the author.
+// problem is an error in a source, with its line for the author.
 type problem struct {
 	line int
 	text string
@@ -15,14 +15,13 @@ func (p *problem) Error() string { return fmt.Sprintf("line %d: %s", p.line, p.t
 
 // Span is one {{ }} or {% %} of a source.
 type Span struct {
-	Start, End int // with its braces
+	Start, End int // including the braces
 }
 
-// Scan returns the tags of a source, in their order. The error is a sentence for the author:
-// Scan refuses text that the author surely meant as a tag, as `{{ name` without an end. The
-// scanner of the library is a regular expression that looks for the end of a tag behind
-// every beginning of one, which takes quadratic time for a source without ends. Scan takes
-// linear time.
+// Scan returns the tags of a source, in order. The error is a sentence for the author: Scan refuses text
+// that is almost certainly a broken tag, such as `{{ name` without an end. The library's scanner is a
+// regular expression that searches for the end of a tag after every start, which takes quadratic time for a
+// source without ends. Scan takes linear time.
 func Scan(source string) ([]Span, error) {
 	var spans []Span
 	at, line := 0, 1
@@ -78,7 +77,7 @@ func unclosed(rest, closing string) string {
 	return fmt.Sprintf("%s has no %s", rest[:2], closing)
 }
 
-// misplaced judges what stands between the braces.
+// misplaced checks the text between the braces.
 func misplaced(inner string, object bool) string {
 	text := strings.Trim(inner, " \t\r\n\f\v")
 	text = strings.Trim(strings.TrimSuffix(strings.TrimPrefix(text, "-"), "-"), " \t\r\n\f\v")
@@ -90,15 +89,14 @@ func misplaced(inner string, object bool) string {
 	case object && strings.Contains(text, "\n"):
 		return "{{ … }} has a line break inside"
 	case !object && strings.HasSuffix(text, "%"):
-		return "{% … %} ends with one % too many"
+		return "{% … %} ends with an extra %"
 	case !object && !startsWithWord(text):
 		return "{% must be followed by the name of a tag"
 	}
 	return ""
 }
 
-// startsWithWord holds a tag against what the library takes for one: a word, and
-// white space behind it.
+// startsWithWord reports whether the library sees the text as a tag: a word followed by white space.
 func startsWithWord(text string) bool {
 	word := strings.IndexFunc(text, func(r rune) bool {
 		return !(r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')

@@ -14,21 +14,19 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Object is a JSON object as Liquid sees it. The library would walk a map in an
-// order that changes with every render.
+// Object is a JSON object as Liquid sees it. The library would iterate over a map in random order.
 type Object map[string]any
 
-// Len is the number of fields.
+// Len returns the number of fields.
 func (o Object) Len() int { return len(o) }
 
-// Index gives the field at i, in the order of the names, as {% for %} takes it:
-// a pair of name and value.
+// Index returns the field at i, in name order, as {% for %} expects it: a pair of name and value.
 func (o Object) Index(i int) any {
 	name := slices.Sorted(maps.Keys(o))[i]
 	return []any{name, o[name]}
 }
 
-// String is what stands there when an object is put out as a whole.
+// String returns the output for a whole object.
 func (o Object) String() string {
 	encoded, err := json.Marshal(map[string]any(o))
 	if err != nil {
@@ -37,9 +35,9 @@ func (o Object) String() string {
 	return string(encoded)
 }
 
-// Fill returns the values of a template's variables: what a send gives, held against the
-// declared type, else the fallback. It ignores what is given and not declared. What is wrong
-// is added by the key of the variable, behind prefix.
+// Fill returns the values of a template's variables: the send's values, checked against the declared types,
+// or the fallbacks. Undeclared values are ignored. Errors are added by the key of the variable, prefixed
+// with prefix.
 func Fill(declared []shape.Variable, given map[string]any, prefix string, wrong fault.Fields) map[string]any {
 	out := map[string]any{}
 	for _, v := range declared {
@@ -52,7 +50,7 @@ func Fill(declared []shape.Variable, given map[string]any, prefix string, wrong 
 			value = v.Fallback
 		}
 		if value == nil && v.Type == TypeList {
-			value = []any{} // for the library, only a list that is there can be empty
+			value = []any{} // the library requires a list to exist to be empty
 		}
 		if value == nil {
 			continue
@@ -67,8 +65,7 @@ func Fill(declared []shape.Variable, given map[string]any, prefix string, wrong 
 	return out
 }
 
-// LookUp returns a value by its dotted key: under that very name, or nested. It takes null
-// for a value that is not given.
+// LookUp returns a value by its dotted key: under that exact name, or nested. null counts as missing.
 func LookUp(given map[string]any, key string) (any, bool) {
 	if value, flat := given[key]; flat && value != nil {
 		return value, true
@@ -88,8 +85,8 @@ func LookUp(given map[string]any, key string) (any, bool) {
 	return at, true
 }
 
-// put sets a value at a path. What stands there of the same object is kept: both
-// customer and customer.name may be declared.
+// put sets a value at a path. It keeps existing fields of the same object: both customer and customer.name
+// may be declared.
 func put(into map[string]any, path []string, value any) {
 	for _, part := range path[:len(path)-1] {
 		below, ok := into[part].(Object)
@@ -108,8 +105,8 @@ func put(into map[string]any, path []string, value any) {
 	into[last] = value
 }
 
-// takeValue holds a JSON value against a type and turns it into what Liquid
-// works with; the reason is empty when it fits.
+// takeValue checks a JSON value against a type and converts it for Liquid; the reason is empty if it
+// matches.
 func takeValue(typ string, value any) (any, string) {
 	left := MaxValues
 	taken, reason := convert(value, 0, &left)
@@ -122,8 +119,7 @@ func takeValue(typ string, value any) (any, string) {
 	return taken, ""
 }
 
-// Value turns a value of JSON into what Liquid works with. The error is a sentence for who
-// gave the value.
+// Value converts a JSON value for Liquid. The error is a sentence for the client that sent the value.
 func Value(value any) (any, error) {
 	left := MaxValues
 	taken, reason := convert(value, 0, &left)
@@ -187,7 +183,7 @@ func convert(value any, depth int, left *int) (any, string) {
 	}
 }
 
-// tidy makes a whole number an int, as filters count with, and limits of loops.
+// tidy converts a whole number to an int, as filters and loop limits require.
 func tidy(number float64) (any, string) {
 	if math.IsInf(number, 0) || math.IsNaN(number) {
 		return nil, "is a number out of range"

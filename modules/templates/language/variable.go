@@ -20,11 +20,11 @@ const (
 	TypeObject  = "object"
 )
 
-// Types lists them.
+// Types lists the types of variables.
 func Types() []string { return []string{TypeString, TypeNumber, TypeBoolean, TypeList, TypeObject} }
 
-// ValidateVariables judges the declaration of a template's variables. It returns them with
-// their fallbacks as Fill takes them, and adds what is wrong by its field.
+// ValidateVariables checks the declaration of a template's variables. It returns them with their fallbacks
+// in the form Fill expects, and adds errors by field.
 func ValidateVariables(list []shape.Variable, wrong fault.Fields) []shape.Variable {
 	if len(list) > MaxVariables {
 		wrong.Add("variables", "has %d variables; the limit is %d", len(list), MaxVariables)
@@ -38,7 +38,7 @@ func ValidateVariables(list []shape.Variable, wrong fault.Fields) []shape.Variab
 			wrong.Add(path+".key", "%s", reason)
 		}
 		if _, twice := types[v.Key]; twice {
-			wrong.Add(path+".key", "is declared twice")
+			wrong.Add(path+".key", "must be unique")
 		}
 		types[v.Key] = v.Type
 		if !slices.Contains(Types(), v.Type) {
@@ -60,7 +60,7 @@ func ValidateVariables(list []shape.Variable, wrong fault.Fields) []shape.Variab
 		}
 	}
 	if encoded, err := json.Marshal(out); err != nil || len(encoded) > maxFallbacks {
-		wrong.Add("variables", "are larger than %d octets", maxFallbacks)
+		wrong.Add("variables", "must have at most %d bytes", maxFallbacks)
 	}
 	return out
 }
@@ -73,7 +73,7 @@ func parentOf(key string) string {
 	return key[:dot]
 }
 
-// badKey is empty for a key that can be written in a template.
+// badKey returns why a key cannot be used in a template, or an empty string.
 func badKey(key string) string {
 	parts := strings.Split(key, ".")
 	switch {
@@ -126,7 +126,7 @@ func (p *Part) Variables() []string { return slices.Sorted(maps.Keys(p.findings.
 // use.
 func (p *Part) Line(variable string) int { return p.findings.paths[variable] }
 
-// Uses tells whether a part uses a variable, or something in it.
+// Uses reports whether a part uses a variable, or a field of it.
 func (p *Part) Uses(v shape.Variable) bool {
 	for path := range p.findings.paths {
 		if isDeclared(path, []shape.Variable{v}) {
@@ -136,8 +136,8 @@ func (p *Part) Uses(v shape.Variable) bool {
 	return false
 }
 
-// isDeclared tells whether a declaration covers a path. A declared object covers its parts,
-// and a declared part of an object covers the object.
+// isDeclared reports whether a declaration covers a path. A declared object covers its fields, and a
+// declared field of an object covers the object.
 func isDeclared(path string, declared []shape.Variable) bool {
 	return slices.ContainsFunc(declared, func(v shape.Variable) bool {
 		return path == v.Key || strings.HasPrefix(path, v.Key+".") || strings.HasPrefix(v.Key, path+".")

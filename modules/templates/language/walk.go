@@ -8,22 +8,22 @@ import (
 	"github.com/osteele/liquid/render"
 )
 
-// findings is what a walk learned of one source.
+// findings is the result of walking one source.
 type findings struct {
-	paths map[string]int // variables used that no loop made, with the line of their first use
+	paths map[string]int // variables used, without loop variables, with the line of their first use
 }
 
-// walker judges the syntax tree of a source: an allow-list, so that what a later
-// version of the library adds is refused until it was looked at.
+// walker checks the syntax tree of a source against an allow-list, so that additions of a later library
+// version are refused until they are reviewed.
 type walker struct {
 	html  bool
-	tick  render.Node // goes to the front of every loop's body
+	tick  render.Node // inserted at the start of every loop body
 	found findings
 }
 
-// scope is what is known at a place of the tree.
+// scope is the context of a node of the tree.
 type scope struct {
-	names  []string // that loops made
+	names  []string // loop variables
 	loops  int
 	blocks int
 }
@@ -54,7 +54,7 @@ func (w *walker) node(n render.Node, s scope) error {
 	case *render.BlockNode:
 		return w.block(n, s)
 	default:
-		return &problem{1, fmt.Sprintf("has a part of an unknown kind (%T)", n)}
+		return &problem{1, fmt.Sprintf("contains an unknown kind of node (%T)", n)}
 	}
 }
 
@@ -100,14 +100,14 @@ func (w *walker) block(n *render.BlockNode, s scope) error {
 	return nil
 }
 
-// expression judges the text of an expression and notes the variables in it.
+// expression checks the text of an expression and records its variables.
 func (w *walker) expression(text string, line int, isLoop, isOutput bool, s scope) (usage, error) {
 	u, ok := use(text, isLoop)
 	switch {
 	case !ok:
 		return u, &problem{line, fmt.Sprintf("cannot read %q", text)}
 	case u.ranges:
-		return u, &problem{line, "ranges as (1..5) are not allowed"}
+		return u, &problem{line, "ranges such as (1..5) are not allowed"}
 	}
 	for i, f := range u.filters {
 		if !isFilter(f) {

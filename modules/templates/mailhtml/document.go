@@ -14,15 +14,15 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Limits on finding the elements of selectors. cascadia backtracks over every ancestor and sibling
-// of a selector that does not match, and cannot be stopped.
+// Limits on selector matching. cascadia backtracks over every ancestor and sibling of a selector that does
+// not match, and cannot be interrupted.
 const (
 	maxSteps    = 10_000_000  // of one selector at one element, in the worst case
 	maxMatching = time.Second // all selectors at all elements
 )
 
 var (
-	errSelector = errors.New("a selector combines too much")
+	errSelector = errors.New("a selector is too complex")
 	errSlow     = errors.New("its selectors take too long")
 )
 
@@ -30,13 +30,13 @@ var (
 type document struct {
 	root, head      *html.Node
 	elements        []*html.Node
-	depth, siblings int // at most
+	depth, siblings int // maximum
 }
 
 func parseDocument(source string) (*document, error) {
 	root, err := html.Parse(strings.NewReader(source))
 	if err != nil {
-		return nil, fmt.Errorf("the HTML cannot be read: %w", err)
+		return nil, fmt.Errorf("the HTML cannot be parsed: %w", err)
 	}
 	d := &document{root: root}
 	d.add(root, 0)
@@ -116,8 +116,8 @@ var (
 	ofInside = regexp.MustCompile(`(?i):(has|haschild|contains|containsown|matches|matchesown)\(`)
 )
 
-// steps is what a selector takes at one element in the worst case: each space goes through the
-// ancestors, each ~ through the siblings, and some pseudo-classes through siblings or through all there is.
+// steps returns the worst-case cost of a selector at one element: each space walks the ancestors, each ~
+// the siblings, and some pseudo-classes walk siblings or all elements.
 func (d *document) steps(selector string) float64 {
 	plain := strings.TrimSpace(joints.ReplaceAllString(quoted.ReplaceAllString(selector, ""), "$1"))
 	steps := choices(d.depth, len(strings.Fields(plain))-1) * choices(d.siblings, strings.Count(plain, "~"))
@@ -130,7 +130,7 @@ func (d *document) steps(selector string) float64 {
 	return steps
 }
 
-// choices is in how many ways k of n can be chosen.
+// choices returns the number of ways to choose k of n.
 func choices(n, k int) float64 {
 	ways := 1.0
 	for i := range min(k, n) {

@@ -11,16 +11,16 @@ import (
 	"golang.org/x/net/html"
 )
 
-// What the inlining of CSS may cost: every selector looks at every element.
+// Limits on the cost of CSS inlining: every selector is matched against every element.
 const (
-	maxStyle   = 200_000   // octets of CSS
+	maxStyle   = 200_000   // bytes of CSS
 	maxMatches = 5_000_000 // rules and declarations, times elements
 )
 
-// InlineCSS returns a source with the rules of <style> in style attributes, for mail programs
-// that know no <style>. Rules that cannot be moved, as those of media queries, stay where they
-// are. Where the result would be another document than the author wrote, InlineCSS returns
-// the source as it is, and kept says why. It fetches nothing.
+// InlineCSS returns a source with the rules of <style> moved into style attributes, for mail programs that
+// ignore <style>. Rules that cannot be moved, such as media queries, stay in place. If inlining would
+// change the structure of the document, InlineCSS returns the source unchanged, and kept contains the
+// reason. It fetches nothing.
 func InlineCSS(source string) (inlined, kept string) {
 	if !strings.Contains(strings.ToLower(source), "<style") {
 		return source, ""
@@ -35,7 +35,7 @@ func InlineCSS(source string) (inlined, kept string) {
 func inline(source string) (out string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = errors.New("it cannot be read")
+			err = errors.New("it cannot be parsed")
 		}
 	}()
 	hidden, err := hide(source)
@@ -47,9 +47,9 @@ func inline(source string) (out string, err error) {
 	case hidden.control:
 		return "", errors.New("there are {% tags %} inside <style>")
 	case before.unknownRule != "":
-		return "", fmt.Errorf("%s is not understood", before.unknownRule)
+		return "", fmt.Errorf("%s is not supported", before.unknownRule)
 	case before.style > maxStyle, before.rules*len(before.shape) > maxMatches:
-		return "", errors.New("there is too much of it")
+		return "", errors.New("it is too large")
 	}
 	d, err := parseDocument(hidden.source)
 	if err != nil {
@@ -60,13 +60,13 @@ func inline(source string) (out string, err error) {
 		return "", err
 	}
 	if after := hidden.outline(made); !before.equals(after) {
-		return "", errors.New("elements or Liquid tags would change their places; close every element in the branch or loop that opens it")
+		return "", errors.New("elements or Liquid tags would move; close every element in the branch or loop that opens it")
 	}
 	return hidden.show(unimplied(hidden.source, made)), nil
 }
 
-// unimplied takes away the <tbody> that a parser adds to every table: between a
-// loop and its rows it would begin with every turn.
+// unimplied removes the <tbody> that a parser adds to every table: between a loop and its rows it would be
+// repeated in every iteration.
 func unimplied(source, made string) string {
 	if strings.Contains(strings.ToLower(source), "<tbody") || strings.Contains(made, "<tbody ") {
 		return made
@@ -74,8 +74,8 @@ func unimplied(source, made string) string {
 	return strings.NewReplacer("<tbody>", "", "</tbody>", "").Replace(made)
 }
 
-// outline is what must not change: elements, comments and Liquid, in their order,
-// but for what a parser adds and for the CSS itself.
+// outline is the structure that must not change: elements, comments and Liquid, in order, except for parser
+// additions and the CSS itself.
 type outline struct {
 	shape        []string
 	opened, ends map[string]int
@@ -98,10 +98,10 @@ func unknownRule(css string) string {
 	return ""
 }
 
-// implied are added by a parser wherever they are missing.
+// implied are the elements that a parser adds where they are missing.
 var implied = []string{"html", "head", "body", "tbody", "colgroup", "style"}
 
-// optional may be left open by an author, and are closed by a parser.
+// optional are the elements that an author may leave open; a parser closes them.
 var optional = []string{"p", "li", "td", "th", "tr", "dt", "dd", "option", "thead", "tfoot"}
 
 func (o *opaque) outline(source string) outline {
@@ -148,8 +148,8 @@ func (o *opaque) outline(source string) outline {
 	}
 }
 
-// unstyled is a token without the attributes that inlining writes, unless there is
-// control in them: rules with {{ }} in them may go to any number of elements.
+// unstyled returns a token without the attributes that inlining writes, unless they contain Liquid control
+// tags: rules containing {{ }} may apply to any number of elements.
 func unstyled(t html.Token, raw string) string {
 	if t.Type != html.StartTagToken && t.Type != html.SelfClosingTagToken {
 		return raw
@@ -167,7 +167,7 @@ func (a outline) equals(b outline) bool {
 	return slices.Equal(a.without(a), b.without(a))
 }
 
-// without leaves out the ends of those optional elements that the author left open.
+// without omits the end tags of optional elements that the author left open.
 func (a outline) without(author outline) []string {
 	return slices.DeleteFunc(slices.Clone(a.shape), func(s string) bool {
 		name, isEnd := strings.CutPrefix(s, "/")

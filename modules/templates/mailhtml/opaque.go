@@ -11,20 +11,19 @@ import (
 	"github.com/postrider/postrider/modules/templates/language"
 )
 
-// opaque is a source in HTML whose Liquid stands behind words that mean nothing,
-// so that programs for HTML can work on it: to them `{% if a < b %}` begins an
-// element, and a loop around rows of a table is text that does not belong there.
+// opaque is an HTML source whose Liquid is replaced by placeholder words, so that HTML programs can process
+// it: to them `{% if a < b %}` begins an element, and a loop around table rows is misplaced text.
 type opaque struct {
 	source string
-	stood  []string       // what each word stands for
-	words  *regexp.Regexp // in every form that they come back in
+	stood  []string       // the text that each word replaces
+	words  *regexp.Regexp // in every form that the HTML program may produce
 	prefix string
-	// control is set where Liquid other than output stands inside <style>.
+	// control is set if Liquid other than output appears inside <style>.
 	control bool
 }
 
-// hide puts words in the place of Liquid: comments where text stands, for those
-// may stand anywhere, and bare words inside of tags, style and title.
+// hide replaces Liquid with words: comments in text, which are allowed anywhere, and bare words inside
+// tags, style and title.
 func hide(source string) (*opaque, error) {
 	spans, err := language.Scan(source)
 	if err != nil {
@@ -49,8 +48,7 @@ func hide(source string) (*opaque, error) {
 	return o, nil
 }
 
-// pairLength is how many spans further a raw or comment block ends: nothing in it
-// is looked at.
+// pairLength returns the number of spans to the end of a raw or comment block, whose content is ignored.
 func pairLength(source string, spans []language.Span) int {
 	name := tagName(source[spans[0].Start:spans[0].End])
 	if name != "raw" && name != "comment" {
@@ -76,7 +74,7 @@ func tagName(tag string) string {
 	return inner[:end]
 }
 
-// word gives the word for a text, the same one for the same text.
+// word returns the word for a text, always the same for the same text.
 func (o *opaque) word(known map[string]string, stands string) string {
 	w, found := known[stands]
 	if !found {
@@ -87,10 +85,10 @@ func (o *opaque) word(known map[string]string, stands string) string {
 	return w
 }
 
-// rawText are the elements whose content is text to the last octet.
+// rawText are the elements whose entire content is text.
 var rawText = []string{"iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style", "textarea", "title", "xmp"}
 
-// place gives each word the form that fits where it stands.
+// place gives each word the form required by its position.
 func (o *opaque) place(source string, known map[string]string) string {
 	z := html.NewTokenizer(strings.NewReader(source))
 	var b strings.Builder
@@ -118,7 +116,7 @@ func (o *opaque) place(source string, known map[string]string) string {
 		case html.EndTagToken:
 			raw = ""
 		case html.CommentToken:
-			if !strings.HasPrefix(text, "<!--") { // <![if !mso]> would come back as a comment
+			if !strings.HasPrefix(text, "<!--") { // <![if !mso]> would be returned as a comment
 				text = "<!--" + o.word(known, o.show(text)) + "-->"
 			}
 		case html.DoctypeToken:
@@ -131,8 +129,8 @@ func (o *opaque) hasControl(text string) bool {
 	return slices.ContainsFunc(o.words.FindAllString(text, -1), func(w string) bool { return strings.HasPrefix(o.show(w), "{%") })
 }
 
-// apart puts spaces around the words between a tag's attributes, so that each is
-// an attribute to a parser.
+// apart puts spaces around the words between a tag's attributes, so that a parser sees each as an
+// attribute.
 func (o *opaque) apart(tag string) string {
 	if !strings.Contains(tag, o.prefix) {
 		return tag
@@ -163,7 +161,7 @@ func (o *opaque) apart(tag string) string {
 	return b.String()
 }
 
-// show puts the Liquid back.
+// show restores the Liquid.
 func (o *opaque) show(text string) string {
 	return o.words.ReplaceAllStringFunc(text, func(found string) string {
 		var i int

@@ -48,7 +48,7 @@ func (s *stylesheet) parse(text string) {
 	}
 }
 
-// add adds those declarations of a selector that have an importance, 0 or 1.
+// add adds the declarations of a selector that have an importance, 0 or 1.
 func (s *stylesheet) add(selector string, importance int, all []*css.CSSStyleDeclaration) {
 	declarations := slices.DeleteFunc(slices.Clone(all), func(d *css.CSSStyleDeclaration) bool { return d.Important != (importance == 1) })
 	if len(declarations) == 0 {
