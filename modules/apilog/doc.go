@@ -1,11 +1,12 @@
-// Package apilog keeps what was asked of the API, for seven days: who asked, what was answered, how
-// long it took, and both bodies without what is secret in them.
+// Package apilog stores API requests for seven days: the caller, the response status, the duration, and
+// both bodies with secrets redacted.
 //
-// A request is looked at twice. [Service.Keep] decides, when its answer begins, whether it is kept: it
-// counts and waits for nothing. Failures go before successes. [Service.Add] takes what was kept into a
-// buffer of bounded size, and one task writes the buffer to the table behind the answers. What finds no
-// room is dropped and counted. The table is unlogged: after a crash of the database the log begins again.
+// A request is handled in two steps. [Service.Keep] decides, when its response begins, whether to log it:
+// it only counts and never waits. Failures take priority over successes. [Service.Add] puts logged requests
+// into a bounded buffer, and one task writes the buffer to the table after the responses. Requests that do
+// not fit are dropped and counted. The table is unlogged: after a crash of the database the log starts
+// empty.
 //
-// A body is kept as [Redact] writes it again: members that are named like secrets lose their values, a
-// string is kept up to 1,000 octets and a body up to 4 KB. What cannot be read as JSON is not kept.
+// [Redact] rewrites each body: members named like secrets lose their values, strings are kept up to 1,000
+// bytes and bodies up to 4 KB. Content that cannot be read as JSON is not stored.
 package apilog

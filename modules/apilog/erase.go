@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// erasure is one that is done again: other processes may hold requests in memory for a moment that came
-// before it.
+// erasure is an erasure that is repeated, because other processes may briefly hold older requests in
+// memory.
 type erasure struct {
 	accountID string
 	words     []string
@@ -20,13 +20,13 @@ type erasure struct {
 
 const repeatAfter = 5 * time.Second
 
-// Erase deletes the requests of an account that name an address in their path or bodies, in any letter
-// case. It does so now, and once more when every process has stored what it held.
+// Erase deletes the requests of an account that contain an address in their path or bodies, in any letter
+// case. It runs now, and again after every process has stored its buffer.
 func (s *Service) Erase(ctx context.Context, accountID, address string) (deleted int64, err error) {
 	return s.eraseNow(ctx, accountID, address, url.QueryEscape(address), url.PathEscape(address))
 }
 
-// EraseUser deletes the requests of an account that have an id of a person as a value.
+// EraseUser deletes the requests of an account that contain a user id as a value.
 func (s *Service) EraseUser(ctx context.Context, accountID, userID string) (deleted int64, err error) {
 	return s.eraseNow(ctx, accountID, quote(userID))
 }
@@ -39,13 +39,13 @@ func (s *Service) eraseNow(ctx context.Context, accountID string, words ...strin
 	s.pending.Lock()
 	s.again = append(s.again, e)
 	s.pending.Unlock()
-	if err := s.Flush(ctx); err != nil { // what cannot be stored names nobody any more
+	if err := s.Flush(ctx); err != nil { // requests that cannot be stored are lost, so they need no erasure
 		return 0, err
 	}
 	return s.erase(ctx, e)
 }
 
-// repeatErasures does again those whose time has come.
+// repeatErasures repeats the erasures that are due.
 func (s *Service) repeatErasures(ctx context.Context, now time.Time) error {
 	s.pending.Lock()
 	var due, later []erasure
@@ -69,7 +69,7 @@ func (s *Service) repeatErasures(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// A stretch of an account's rows is looked at in one statement, so that none takes long.
+// Each statement examines a range of an account's rows, so that none takes long.
 const eraseSQL = `
 WITH stretch AS (
 	SELECT n, lower(path || E'\n' || request_body || E'\n' || response_body) AS said FROM api_requests WHERE account_id = $1 AND n > $2 ORDER BY n LIMIT $3

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Filter says which requests are wanted. Zero fields do not filter.
+// Filter selects requests. Zero fields do not filter.
 type Filter struct {
 	Methods     []string
 	PathPrefix  string // as /api/emails
@@ -29,17 +29,17 @@ type Filter struct {
 	Until       time.Time // exclusive
 }
 
-// Methods are those that the log can have.
+// Methods lists the methods that the log can contain.
 func Methods() []string {
 	return []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete, http.MethodHead}
 }
 
-// Validate reports every part of the filter that can find nothing.
+// Validate reports every invalid field of the filter.
 func (f Filter) Validate() error {
 	wrong := fault.Fields{}
 	for _, method := range f.Methods {
 		if !slices.Contains(Methods(), method) {
-			wrong.Add("method", "must be of %s", strings.Join(Methods(), ", "))
+			wrong.Add("method", "must be one of %s", strings.Join(Methods(), ", "))
 			break
 		}
 	}
@@ -59,7 +59,7 @@ func (f Filter) Validate() error {
 	}
 	for field, text := range map[string]string{"path": f.PathPrefix, "api_key_id": f.APIKeyID, "user_id": f.UserID, "request_id": f.RequestID, "email_id": f.EmailID} {
 		if len(text) > maxPath || text != clean(text, maxPath) {
-			wrong.Add(field, "has more than %d octets, or some that are no text", maxPath)
+			wrong.Add(field, "must be valid text of at most %d bytes", maxPath)
 		}
 	}
 	return wrong.Err()
@@ -75,7 +75,7 @@ func (r *Request) columns() []any {
 // failedSQL is the condition of the index of failures.
 const failedSQL = ` AND status >= 400`
 
-// query makes the statement for one page of an account's requests.
+// query builds the statement for one page of an account's requests.
 func (f Filter) query(columns, accountID string, beside int64, back bool, limit int) *db.Query {
 	q := &db.Query{}
 	var text strings.Builder
@@ -124,7 +124,7 @@ func (f Filter) query(columns, accountID string, beside int64, back bool, limit 
 	return q
 }
 
-// List gives one page of an account's requests, the newest first. Error: Invalid.
+// List returns one page of an account's requests, newest first. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[Request], error) {
 	list := page.List{Name: "api_requests", AccountID: accountID}
 	at, err := s.cursors.Open(list, r.OrDefault())
@@ -149,7 +149,8 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.R
 	return page.Of(s.cursors, list, rows, at, func(r Request) string { return s.cursors.Hide(list, r.n) }), nil
 }
 
-// Count counts those that a filter lets pass, up to a number. Error: Invalid.
+// Count returns the number of requests that match the filter, counting at most up to a limit. Error:
+// Invalid.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	if err := f.Validate(); err != nil {
 		return 0, err
@@ -159,7 +160,7 @@ func (s *Service) Count(ctx context.Context, accountID string, f Filter, most in
 	return found, err
 }
 
-// Get gives the newest request of an account that has the id. Error: NotFound.
+// Get returns the account's newest request with the id. Error: NotFound.
 func (s *Service) Get(ctx context.Context, accountID, id string) (Request, error) {
 	if !IsID(id) {
 		return Request{}, fault.NoSuch("API request", clean(id, maxID))

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// secrecy is what becomes of the value of a member.
+// secrecy says how the value of a member is redacted.
 type secrecy int
 
 const (
 	open    secrecy = iota
-	scalar          // a string or number is secret, in lists too; of an object each member is judged
+	scalar          // strings and numbers are secret, in lists too; members of an object are checked one by one
 	whole           // all of it is secret
 	headers         // header fields: their values are secret
 	files           // attachments: their content is not kept
@@ -18,15 +18,15 @@ const (
 	code            // in an answer it may be the code of an error
 )
 
-// parts of names whose values are secret in any form.
+// secretParts are parts of names whose values are secret in any form.
 var secretParts = []string{"password", "passwd", "passphrase", "secret", "token", "cookie", "authorization", "totp", "privatekey", "recoverycode",
 	"signature", "replyurl", "otpauth"}
 
-// harmless are names that only look like those of secrets.
+// harmless are names that only resemble names of secrets.
 var harmless = map[string]bool{"publickey": true, "stepkey": true, "statuscode": true, "errorcode": true, "enhancedcode": true, "countrycode": true,
 	"smtpcredential": true, "smtpcredentials": true}
 
-// secrecyOf judges a member by its name, whatever the letter case and the separators.
+// secrecyOf classifies a member by its name, ignoring letter case and separators.
 func secrecyOf(name string) secrecy {
 	word := strings.Map(func(r rune) rune {
 		switch {
@@ -62,12 +62,12 @@ func secrecyOf(name string) secrecy {
 	return open
 }
 
-// errorCode is what codes of errors and replies look like, and codes that let somebody in do not.
+// errorCode matches codes of errors and replies, but not login codes.
 var errorCode = regexp.MustCompile(`^(?:[a-z]+(?:_[a-z]+)*|[1-5][0-9]{2}|[245]\.[0-9]{1,3}\.[0-9]{1,3})$`)
 
 const secretWord = `[\w.-]*(?:password|passwd|secret|token|signature|api_?key|authorization|cookie)[\w.-]*`
 
-// What looks like a secret in the midst of a text.
+// inText matches text that looks like a secret.
 var inText = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -82,7 +82,7 @@ var inText = []struct {
 	{regexp.MustCompile(`(?i)("` + secretWord + `"\s*:\s*")(?:[^"\\]|\\.)*`), "$1" + redacted},
 }
 
-// withoutSecrets takes out of a text what looks like a secret.
+// withoutSecrets removes text that looks like a secret.
 func withoutSecrets(text string) string {
 	if !strings.ContainsAny(text, "_=:. -") {
 		return text

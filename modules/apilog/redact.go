@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	maxKept   = 4 << 10 // octets of a body
-	maxString = 1000    // octets of a string in it
+	maxKept   = 4 << 10 // bytes of a body
+	maxString = 1000    // bytes of a string in it
 	maxName   = 200
 	maxDepth  = 64
 
@@ -17,15 +17,15 @@ const (
 	cutMark  = "…[cut]"
 )
 
-// Redacted is what may be kept of a body.
+// Redacted is a redacted body.
 type Redacted struct {
 	Text    string // at most 4 KB; ends with …[cut] where the body went on or was not JSON any more
 	EmailID string // of an answer: the email that it has at the top, as `id`; may be empty
 }
 
-// Redact writes a JSON text again without what is secret in it. raw may be the beginning of a longer one,
-// which cut says. An answer may show the codes of errors. What stands behind a mistake in the JSON is not
-// written: nobody can tell what it is.
+// Redact rewrites a JSON text without its secrets. raw may be the beginning of a longer text, as indicated
+// by cut. A response may contain error codes. Text after a JSON syntax error is omitted, because its
+// meaning is unknown.
 func Redact(raw []byte, cut, answer bool) Redacted {
 	s := scanner{in: raw, cut: cut, answer: answer, room: maxKept - len(cutMark)}
 	whole := s.value(place{}) && s.atEnd()
@@ -35,7 +35,7 @@ func Redact(raw []byte, cut, answer bool) Redacted {
 	return Redacted{Text: string(s.out), EmailID: s.emailID}
 }
 
-// place is where a value stands.
+// place is the position of a value.
 type place struct {
 	secrecy secrecy
 	name    string // of the member
@@ -44,8 +44,8 @@ type place struct {
 	inField bool // among header fields
 }
 
-// scanner reads JSON octet by octet and writes what may be kept. Each of its methods reports false where it
-// cannot go on: at a mistake, at the end of the input, or when the room is used up.
+// scanner reads JSON byte by byte and writes the redacted text. Its methods report false if they cannot
+// continue: at a syntax error, at the end of the input, or when the output is full.
 type scanner struct {
 	in      []byte
 	at      int
@@ -69,7 +69,7 @@ func (s *scanner) write(text string) bool {
 	return true
 }
 
-// next skips white space and gives the octet behind it.
+// next skips white space and returns the next byte.
 func (s *scanner) next() (byte, bool) {
 	for s.at < len(s.in) {
 		switch c := s.in[s.at]; c {
@@ -87,7 +87,7 @@ func (s *scanner) atEnd() bool {
 	return !more
 }
 
-// take reads one octet of punctuation.
+// take reads one byte of punctuation.
 func (s *scanner) take(want byte) bool {
 	c, ok := s.next()
 	if !ok || c != want {
@@ -111,7 +111,7 @@ func (s *scanner) value(p place) bool {
 	}
 }
 
-// container reads an object or an array. One that is secret as a whole is read past.
+// container reads an object or an array. It skips one that is entirely secret.
 func (s *scanner) container(p place, c byte) bool {
 	if p.secrecy == whole {
 		s.muted++
@@ -132,7 +132,7 @@ func (s *scanner) container(p place, c byte) bool {
 	return s.list('{', '}', func() bool { return s.member(p) })
 }
 
-// list reads what stands between two brackets, separated by commas.
+// list reads comma-separated items between two brackets.
 func (s *scanner) list(begin, end byte, item func() bool) bool {
 	if !s.write(string(begin)) {
 		return false
@@ -178,7 +178,7 @@ func (s *scanner) member(p place) bool {
 	return s.value(p)
 }
 
-// quoted reads a string. An open one is not closed; its octets are read all the same.
+// quoted reads a string. For an unterminated string it returns the bytes read so far, with closed false.
 func (s *scanner) quoted() (text string, closed bool) {
 	begin := s.at + 1
 	plain := true
@@ -202,7 +202,7 @@ func (s *scanner) quoted() (text string, closed bool) {
 	return "", false
 }
 
-// text reads a string that is a value.
+// text reads a string value.
 func (s *scanner) text(p place) bool {
 	begin := s.at
 	text, closed := s.quoted()
@@ -225,7 +225,7 @@ func (s *scanner) text(p place) bool {
 	return s.write(quote(s.shown(text)))
 }
 
-// isContent tells whether a string is the content of a file.
+// isContent reports whether a string is the content of a file.
 func (s *scanner) isContent(p place) bool {
 	return p.secrecy == content || p.inFiles && (p.name == "data" || p.secrecy != open)
 }
@@ -242,7 +242,7 @@ func (s *scanner) isSecret(p place, text string) bool {
 	return p.inField && p.name != "name"
 }
 
-// shown is what is kept of a string.
+// shown returns the part of a string to log.
 func (s *scanner) shown(text string) string {
 	if trimmed := strings.TrimSpace(text); !s.nested && trimmed != "" && (trimmed[0] == '{' || trimmed[0] == '[') && json.Valid([]byte(trimmed)) {
 		inner := scanner{in: []byte(trimmed), answer: s.answer, nested: true, room: maxString}
@@ -263,10 +263,11 @@ func (s *scanner) shown(text string) string {
 	return text
 }
 
-// longestWord is longer than any address: half an address would not be found by who erases it.
+// longestWord is longer than any address: an erasure would not find half an address.
 const longestWord = 330
 
-// wordEnd is where a long text is cut: between words, or where a word is too long to be an address within it.
+// wordEnd returns where to cut a long text: between words, or inside a word that is too long to contain an
+// address.
 func wordEnd(text string) int {
 	end := strings.LastIndexAny(text[:maxString], " \t\r\n<>\"'(),;&")
 	if end < maxString-longestWord {

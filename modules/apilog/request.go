@@ -7,29 +7,29 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// MaxRaw is how many octets of a body are looked at.
+// MaxRaw is how many bytes of a body are examined.
 const MaxRaw = 32 << 10
 
 const (
-	maxPath = 500 // octets
+	maxPath = 500 // bytes
 	maxID   = 64
 )
 
-// IsID tells whether a word can be the id of a request (see X-Request-Id in runtime/base/telemetry).
+// IsID reports whether a string can be the id of a request (see X-Request-Id in runtime/base/telemetry).
 func IsID(word string) bool {
 	return word != "" && len(word) <= maxID && !strings.ContainsFunc(word, func(r rune) bool {
 		return r != '-' && r != '_' && r != '.' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	})
 }
 
-// Body is what the edge has seen of a body.
+// Body is a body as seen by the edge.
 type Body struct {
 	Octets int64  // of the whole body
 	Media  string // Content-Type
-	Raw    []byte // the first octets, at most MaxRaw; nil: nothing of it is kept
+	Raw    []byte // the first bytes, at most MaxRaw; nil if the body is not logged
 }
 
-// Seen is a request as the edge has seen it. It belongs to the log once it was added.
+// Seen is a request as seen by the edge. The log owns it after Add.
 type Seen struct {
 	ID        string // X-Request-Id
 	AccountID string
@@ -38,10 +38,10 @@ type Seen struct {
 	Operation string // its id in the OpenAPI document
 	Status    int
 	Took      time.Duration
-	APIKeyID  string // empty: a person asked
-	UserID    string // empty: a key asked
+	APIKeyID  string // empty for a request by a user
+	UserID    string // empty for a request by an API key
 	IP        string
-	EmailID   string // empty: the answer may tell
+	EmailID   string // if empty, taken from the response
 	At        time.Time
 	Asked     Body
 	Answered  Body
@@ -49,29 +49,29 @@ type Seen struct {
 
 func (s *Seen) octets() int { return len(s.Asked.Raw) + len(s.Answered.Raw) }
 
-// Request is one line of the log.
+// Request is one entry of the log.
 type Request struct {
-	ID             string // X-Request-Id; who asks may give the same one twice
+	ID             string // X-Request-Id; a client may send the same one twice
 	AccountID      string
 	Method         string
 	Path           string
 	Operation      string
 	Status         int
 	DurationMS     int
-	APIKeyID       string // empty: a person asked
-	UserID         string // empty: a key asked
+	APIKeyID       string // empty for a request by a user
+	UserID         string // empty for a request by an API key
 	IP             string
 	RequestBody    string // redacted, at most 4 KB
 	RequestOctets  int64  // of the whole body
 	ResponseBody   string
 	ResponseOctets int64
-	EmailID        string // of the email that was made, or that it is about; may be empty
+	EmailID        string // of the created or affected email; may be empty
 	CreatedAt      time.Time
 
 	n int64 // in the order of storing
 }
 
-// line is what is stored of a request.
+// line returns the log entry of a request.
 func (s *Seen) line() Request {
 	r := Request{ID: s.ID, AccountID: s.AccountID, Method: clean(s.Method, 20), Path: clean(s.Path, maxPath), Operation: s.Operation, Status: s.Status,
 		DurationMS: int(s.Took.Milliseconds()), APIKeyID: s.APIKeyID, UserID: s.UserID, IP: s.IP, EmailID: s.EmailID,
@@ -84,7 +84,7 @@ func (s *Seen) line() Request {
 	return r
 }
 
-// redacted is what is kept of a body.
+// redacted returns the redacted body.
 func (b Body) redacted(answer bool) Redacted {
 	switch {
 	case len(b.Raw) == 0:
@@ -95,14 +95,14 @@ func (b Body) redacted(answer bool) Redacted {
 	return Redact(b.Raw, int64(len(b.Raw)) < b.Octets, answer)
 }
 
-// IsJSON tells whether a body of the Content-Type can be redacted.
+// IsJSON reports whether a body of the Content-Type can be redacted.
 func IsJSON(contentType string) bool {
 	media, _, _ := strings.Cut(contentType, ";")
 	media = strings.ToLower(strings.TrimSpace(media))
 	return media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")
 }
 
-// clean makes of a text one that the database takes.
+// clean converts text to a form that the database accepts.
 func clean(text string, most int) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 	if len(text) > most {
@@ -111,7 +111,7 @@ func clean(text string, most int) string {
 	return text
 }
 
-// emailOf is the id of an email that a string is; empty for others.
+// emailOf returns the string if it is the id of an email, or an empty string.
 func emailOf(text string) string {
 	if id.Is(id.Email, text) {
 		return text

@@ -11,24 +11,24 @@ const (
 	bufferOctets = 16 << 20 // of raw bodies
 	wakeAt       = bufferRows / 2
 
-	// One account takes at most a quarter of the buffer, so that a program that does nothing but fail
-	// leaves room for others.
+	// One account uses at most a quarter of the buffer, so that a program that fails continuously leaves
+	// room for others.
 	accountRows = bufferRows / 4
 
-	accountRate, accountBurst = 5, 200  // successes of one account, in a second
+	accountRate, accountBurst = 5, 200  // successes of one account, per second
 	failureRate, failureBurst = 20, 500 // failures of one account
 	successBurstSeconds       = 10      // of all accounts
 	accountsRemembered        = 10_000
 	forgetAfter               = time.Minute
 )
 
-// bucket gives out so many tokens in a second.
+// bucket is a token bucket refilled per second.
 type bucket struct {
 	tokens float64
 	at     time.Time
 }
 
-// fill gives the bucket what has come since it was last asked. A new one is full.
+// fill adds the tokens accrued since the last call. A new bucket is full.
 func (b *bucket) fill(now time.Time, rate, burst float64) {
 	if b.at.IsZero() {
 		b.tokens = burst
@@ -38,25 +38,26 @@ func (b *bucket) fill(now time.Time, rate, burst float64) {
 	b.at = now
 }
 
-// share is what one account has of the log.
+// share is one account's use of the log.
 type share struct {
 	successes, failures bucket
 	round               uint64 // of the buffer that rows counts
 	rows                int
 }
 
-// verdict is what the sampler says of a request.
+// verdict is the sampler's decision on a request.
 type verdict int
 
 const (
 	keep    verdict = iota
-	sampled         // left out, for there are too many
+	sampled         // left out because there are too many
 	full            // there is no room
 )
 
-// sampler decides what is kept, and holds it until it is stored. It never waits. Safe for concurrent use.
+// sampler decides which requests to log and buffers them until they are stored. It never waits. Safe for
+// concurrent use.
 type sampler struct {
-	rate  float64 // successes of all accounts, in a second
+	rate  float64 // successes of all accounts, per second
 	now   func() time.Time
 	woken chan struct{}
 
@@ -72,7 +73,7 @@ func newSampler(rate int, now func() time.Time) *sampler {
 	return &sampler{rate: float64(rate), now: now, woken: make(chan struct{}, 1), accounts: map[string]*share{}}
 }
 
-// judge decides about a request when its answer begins.
+// judge decides about a request when its response begins.
 func (s *sampler) judge(accountID string, status int) verdict {
 	now := s.now()
 	s.mu.Lock()
@@ -117,7 +118,7 @@ func (s *sampler) share(accountID string) *share {
 	return of
 }
 
-// add takes a request; false: there is no room.
+// add buffers a request and reports whether there was room.
 func (s *sampler) add(r *Seen) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,7 +138,7 @@ func (s *sampler) add(r *Seen) bool {
 	return true
 }
 
-// drain gives what was added since the last time.
+// drain returns the requests added since the last call.
 func (s *sampler) drain() []*Seen {
 	now := s.now()
 	s.mu.Lock()

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Module gives *Service, stores in the background, and deletes what is old or is to be erased.
+// Module provides *Service, stores requests in the background, and deletes old and erased ones.
 var Module = fx.Module("apilog",
 	fx.Provide(ConfigOf, New),
 	fx.Provide(fx.Private, func(s *accounts.Service) Accounts { return s }),
@@ -30,22 +30,22 @@ var Module = fx.Module("apilog",
 	}),
 )
 
-// Config of the module.
+// Config configures the module.
 type Config struct {
-	Rate int // requests that succeeded, kept in a second by this process
+	Rate int // successful requests logged per second by this process
 }
 
-// ConfigOf takes what the module needs from the installation's configuration.
+// ConfigOf returns the module's part of the installation's configuration.
 func ConfigOf(v setting.Values) Config { return Config{Rate: Rate.Of(v)} }
 
-// Accounts says how long the accounts keep what they have sent.
+// Accounts lists how long the accounts keep sent mail.
 type Accounts interface {
 	Retentions(ctx context.Context, after string, limit int) ([]accounts.Retention, error)
 }
 
 var _ Accounts = (*accounts.Service)(nil)
 
-// Params of New.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
@@ -58,7 +58,7 @@ type Params struct {
 	Workers  *worker.Metrics       `optional:"true"`
 }
 
-// Service is the log. Safe for concurrent use, and in several processes.
+// Service is the API log. Safe for concurrent use, and in several processes.
 type Service struct {
 	db       *db.DB
 	accounts Accounts
@@ -72,7 +72,7 @@ type Service struct {
 	again   []erasure // to be repeated
 }
 
-// New makes the service; nothing is stored before Start.
+// New returns a new service; nothing is stored before Start.
 func New(p Params) (*Service, error) {
 	count, err := newCounters(p.Metrics)
 	if err != nil {
@@ -82,10 +82,10 @@ func New(p Params) (*Service, error) {
 		tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
 
-// every is how late a request may be in the log.
+// every is the maximum delay until a request appears in the log.
 const every = 500 * time.Millisecond
 
-// Start begins to store.
+// Start starts storing requests.
 func (s *Service) Start(context.Context) error {
 	s.tasks.Start(worker.Task{Name: "API log", First: every, Woken: s.sampler.woken, Step: func(ctx context.Context) (time.Duration, error) {
 		return every, s.step(ctx, time.Now())
@@ -93,7 +93,7 @@ func (s *Service) Start(context.Context) error {
 	return nil
 }
 
-// Stop stores what is left.
+// Stop stores the remaining requests.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	return s.step(ctx, time.Now().Add(repeatAfter))
@@ -106,8 +106,8 @@ func (s *Service) step(ctx context.Context, now time.Time) error {
 	return s.repeatErasures(ctx, now)
 }
 
-// Keep decides whether a request is kept, when its answer begins. It counts and does nothing else: bodies
-// are copied of what is kept only.
+// Keep decides whether to log a request, when its response begins. It only counts: bodies are copied only
+// for logged requests.
 func (s *Service) Keep(accountID string, status int) bool {
 	switch s.sampler.judge(accountID, status) {
 	case sampled:
@@ -120,7 +120,7 @@ func (s *Service) Keep(accountID string, status int) bool {
 	return true
 }
 
-// Add takes a request that is over. It never waits: where there is no room the request is dropped.
+// Add adds a finished request. It never waits: without room the request is dropped.
 func (s *Service) Add(r *Seen) {
 	if !s.sampler.add(r) {
 		s.count.full.Inc()

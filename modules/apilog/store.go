@@ -30,10 +30,10 @@ var lines = batch.New("line",
 
 var insertSQL = db.Compile(lines.Insert("api_requests"))
 
-// insertRows bounds one statement.
+// insertRows is the maximum number of rows per statement.
 const insertRows = 256
 
-// Flush stores what is in the buffer. What cannot be stored is lost.
+// Flush stores the buffered requests. Requests that cannot be stored are lost.
 func (s *Service) Flush(ctx context.Context) error {
 	s.storing.Lock()
 	defer s.storing.Unlock()

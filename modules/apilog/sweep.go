@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// KeptDays is how long a request is kept at most.
+	// KeptDays is how many days a request is kept at most.
 	KeptDays = 7
-	// MostRows is how many requests of an account are kept at most, the newest.
+	// MostRows is the maximum number of requests kept per account, the newest.
 	MostRows = 100_000
 
 	sweepBatch  = 1000
@@ -31,8 +31,8 @@ DELETE FROM api_requests WHERE account_id = $1 AND n IN
 	 LIMIT $3 FOR UPDATE SKIP LOCKED)`
 )
 
-// Sweep deletes what is older than seven days, or than an account keeps bodies of emails if that is
-// shorter, and what an account has beyond its most rows.
+// Sweep deletes requests older than seven days, or than the account's retention of email bodies if that is
+// shorter, and the rows of an account beyond MostRows.
 func (s *Service) Sweep(ctx context.Context) (deleted int64, err error) {
 	now, err := db.Now(ctx, s.db.SQL)
 	if err != nil {
@@ -69,12 +69,12 @@ func (s *Service) sweepAccount(ctx context.Context, accountID string, days int, 
 	return deleted + n, err
 }
 
-// Purge deletes an account's requests from before a moment.
+// Purge deletes an account's requests from before the given time.
 func (s *Service) Purge(ctx context.Context, accountID string, before time.Time) (deleted int64, err error) {
 	return s.inBatches(ctx, purgeSQL, accountID, before)
 }
 
-// inBatches repeats a statement, whose last parameter is a limit, until it deletes less than that.
+// inBatches repeats a statement, whose last parameter is a limit, until it deletes fewer rows than that.
 func (s *Service) inBatches(ctx context.Context, statement string, args ...any) (deleted int64, err error) {
 	for n := sweepBatch; n == sweepBatch; deleted += int64(n) {
 		if n, err = db.Exec(ctx, s.db.SQL, statement, append(args[:len(args):len(args)], sweepBatch)...); err != nil {

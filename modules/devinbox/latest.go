@@ -19,20 +19,20 @@ import (
 // MaxWait bounds how long Latest waits.
 const MaxWait = time.Minute
 
-// lookAgain is for mail that another process with the same database has stored.
+// lookAgain is the poll interval for mail stored by another process with the same database.
 const lookAgain = time.Second
 
-// LatestQuery says which mail Latest looks for.
+// LatestQuery selects the mail that Latest returns.
 type LatestQuery struct {
 	To      string        // a whole address of the envelope, in any case; empty: anybody
 	Subject string        // part of the subject, in any case; empty: any
 	Wait    time.Duration // how long to wait for one, 0 to MaxWait
 }
 
-// maxSubject is how long a part of a subject may be, in octets.
+// maxSubject is the maximum length of a subject filter, in bytes.
 const maxSubject = 1000
 
-// Validate names every wrong field: to, subject, wait.
+// Validate reports every invalid field: to, subject, wait.
 func (w LatestQuery) Validate() error {
 	wrong := fault.Fields{}
 	if w.To != "" {
@@ -44,7 +44,7 @@ func (w LatestQuery) Validate() error {
 		}
 	}
 	if len(w.Subject) > maxSubject || !utf8.ValidString(w.Subject) || strings.ContainsRune(w.Subject, 0) {
-		wrong.Add("subject", "must be text of at most %d octets", maxSubject)
+		wrong.Add("subject", "must be text of at most %d bytes", maxSubject)
 	}
 	if w.Wait < 0 || w.Wait > MaxWait {
 		wrong.Add("wait", "must be between 0s and %.0fs", MaxWait.Seconds())
@@ -52,9 +52,8 @@ func (w LatestQuery) Validate() error {
 	return wrong.Err()
 }
 
-// Latest gives the newest mail that matches, with its content, and waits for one while
-// there is none. Errors: Invalid, NotFound when the wait is over, Away when a stop begins
-// meanwhile, and that of ctx.
+// Latest returns the newest matching mail with its content, waiting until one arrives. Errors: Invalid,
+// NotFound after the wait, Unavailable if the service stops meanwhile, and the error of ctx.
 func (s *Service) Latest(ctx context.Context, w LatestQuery) (*ent.CapturedMail, error) {
 	if err := w.Validate(); err != nil {
 		return nil, err
@@ -82,7 +81,7 @@ func (s *Service) Latest(ctx context.Context, w LatestQuery) (*ent.CapturedMail,
 	}
 }
 
-// notFoundMessage is a sentence about what was looked for.
+// notFoundMessage returns a sentence that describes the failed query.
 func (w LatestQuery) notFoundMessage() string {
 	said := "No mail"
 	if w.To != "" {
@@ -97,7 +96,7 @@ func (w LatestQuery) notFoundMessage() string {
 	return said
 }
 
-// findNewest gives nil when nothing matches.
+// findNewest returns nil if no mail matches.
 func (s *Service) findNewest(ctx context.Context, w LatestQuery) (*ent.CapturedMail, error) {
 	query := s.db.Ent.CapturedMail.Query().Order(capturedmail.ByID(sql.OrderDesc()))
 	if parsed, err := address.Parse(w.To); err == nil {
@@ -116,7 +115,7 @@ func (s *Service) findNewest(ctx context.Context, w LatestQuery) (*ent.CapturedM
 		return nil, fmt.Errorf("look for captured mail: %w", err)
 	}
 	found, err := s.Get(ctx, id)
-	if fault.KindOf(err) == fault.NotFound { // it was cleared between the two looks
+	if fault.KindOf(err) == fault.NotFound { // cleared between the two queries
 		return nil, nil //nolint:nilnil // as above
 	}
 	return found, err
@@ -125,20 +124,20 @@ func (s *Service) findNewest(ctx context.Context, w LatestQuery) (*ent.CapturedM
 // Drain ends every wait of Latest.
 func (s *Service) Drain() { s.waits.drained.Do(func() { close(s.waits.draining) }) }
 
-// waits are those of Latest.
+// waits is the state of waiting Latest calls.
 type waits struct {
 	stored   broadcast // a mail was stored
 	drained  sync.Once
 	draining chan struct{} // is closed when nobody is to wait any more
 }
 
-// broadcast tells all who wait that something has happened. The zero value is ready.
+// broadcast notifies all waiters of an event. The zero value is ready to use.
 type broadcast struct {
 	mu      sync.Mutex
 	waiting chan struct{} // nil: nobody waits
 }
 
-// next gives a channel that is closed by the next tell.
+// next returns a channel that the next tell closes.
 func (b *broadcast) next() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

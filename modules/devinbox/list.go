@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Query asks for mails, newest first.
+// Query selects mails, newest first.
 type Query struct {
 	To     string // part of an envelope recipient, in any case; empty: all
 	Before int64  // id to continue below; 0: from the newest
@@ -24,18 +24,18 @@ const (
 	maxLimit     = 200
 )
 
-// Line is a mail as a list shows it.
+// Line is a mail in a list.
 type Line struct {
 	*ent.CapturedMail // without its content
 
-	Snippet string // how its text begins, on one line
+	Snippet string // beginning of its text, on one line
 }
 
 // listColumns are all but the message itself.
 var listColumns = []string{capturedmail.FieldID, capturedmail.FieldReceivedAt, capturedmail.FieldMailFrom, capturedmail.FieldRcptTo,
 	capturedmail.FieldFrom, capturedmail.FieldSubject, capturedmail.FieldMessageID, capturedmail.FieldSize}
 
-// List gives mails without their content.
+// List returns mails without their content.
 func (s *Service) List(ctx context.Context, q Query) ([]Line, error) {
 	if q.Limit == 0 {
 		q.Limit = defaultLimit

@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// Config of the module.
+// Config configures the module.
 type Config struct {
-	// Domains are those at which the sink plays receivers with whom something goes wrong;
-	// none: it takes all mail.
+	// Domains are the domains where the sink simulates failing receivers; if empty, it accepts all mail.
 	Domains []string
 }
 
-// scenario is what the sink plays for a recipient.
+// scenario is the behavior that the sink simulates for a recipient.
 type scenario string
 
 // The parts. Each is the local part of an address, alone or with +anything behind it: who
@@ -83,15 +82,15 @@ func (s *simulator) stop() { s.stopped.Do(func() { close(s.stopping) }) }
 // maxGreylisted bounds what greylist remembers.
 const maxGreylisted = 10_000
 
-// greylist refuses whom it has not seen, and knows them the next time. It is in memory: a
-// restart delays once more, as the restart of a greylisting server may.
+// greylist defers unknown envelopes once. It is in memory: a restart defers them again, as may a restarted
+// greylisting server.
 type greylist struct {
 	mu    sync.Mutex
 	seen  map[string]bool
 	order []string // oldest first; those that came back are still in it
 }
 
-// admit tells whether an envelope came before, and forgets it then.
+// admit reports whether an envelope was seen before, and then forgets it.
 func (g *greylist) admit(from, to string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// reportAfter lets the delivery be stored first, as a real report comes later.
+	// reportAfter delays reports until the delivery is stored, as with real reports.
 	reportAfter = 2 * time.Second
 	reportTries = 8
 	maxReports  = 1000 // that wait; a mail that needs one more is refused for now
@@ -29,7 +29,7 @@ type reports struct {
 
 func newReports() *reports { return &reports{woken: make(chan struct{}, 1)} }
 
-// ReportTo says which server takes mail to our return paths, as host:port; none, "".
+// ReportTo sets the server that accepts mail to our return paths, as host:port; empty for none.
 func (s *Service) ReportTo(server string) {
 	s.reports.mu.Lock()
 	defer s.reports.mu.Unlock()
@@ -42,7 +42,7 @@ func (q *reports) reportServer() (server string) {
 	return q.server
 }
 
-// addReports adds reports; false: there is no room for them.
+// addReports queues reports and reports whether there was room.
 func (q *reports) addReports(list ...report) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -57,7 +57,7 @@ func (q *reports) addReports(list ...report) bool {
 	return true
 }
 
-// takeDue gives what is due.
+// takeDue removes and returns the due reports.
 func (q *reports) takeDue(now time.Time) (due []report) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -71,7 +71,7 @@ func (q *reports) takeDue(now time.Time) (due []report) {
 	return due
 }
 
-// untilNextDue is how long it is until one is due.
+// untilNextDue returns the time until the next report is due.
 func (q *reports) untilNextDue(now time.Time) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -82,7 +82,7 @@ func (q *reports) untilNextDue(now time.Time) time.Duration {
 	return wait
 }
 
-// reportTask hands in the reports that are due.
+// reportTask returns the task that submits due reports.
 func (s *Service) reportTask() worker.Task {
 	return worker.Task{Name: "reports of development mode", First: worker.UntilWoken, Woken: s.reports.woken,
 		Step: func(ctx context.Context) (time.Duration, error) {
@@ -94,8 +94,8 @@ func (s *Service) reportTask() worker.Task {
 		}}
 }
 
-// handIn gives one report to the server. One that is not taken now comes again after 4, 8,
-// 16 … seconds, sooner than those of real systems.
+// handIn submits one report to the server. A report that is deferred is retried after 4, 8, 16 … seconds,
+// sooner than by real systems.
 func (s *Service) handIn(ctx context.Context, r report) error {
 	err := r.hand(ctx, s.reports.reportServer())
 	if err == nil {

@@ -17,13 +17,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Keep is how many mails are kept, MaxSize how large one may be, in octets.
+// Keep is how many mails are kept; MaxSize is the maximum size of one, in bytes.
 const (
 	Keep    = 1000
 	MaxSize = 150 << 20
 )
 
-// Params of New.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
@@ -33,7 +33,7 @@ type Params struct {
 	Workers *worker.Metrics `optional:"true"`
 }
 
-// Service is the sink and what it has caught.
+// Service is the sink and its captured mail.
 type Service struct {
 	db       *db.DB
 	log      *slog.Logger
@@ -47,7 +47,7 @@ type Service struct {
 	tasks    *worker.Tasks
 }
 
-// New takes a free port on loopback; nothing is answered there before Start.
+// New listens on a free loopback port; the sink does not respond before Start.
 func New(p Params) (*Service, error) {
 	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -59,10 +59,10 @@ func New(p Params) (*Service, error) {
 	return s, nil
 }
 
-// Addr is the host:port of the sink.
+// Addr returns the host:port of the sink.
 func (s *Service) Addr() string { return s.listener.Addr().String() }
 
-// Start begins to receive.
+// Start starts receiving mail.
 func (s *Service) Start(context.Context) error {
 	go func() {
 		defer close(s.served)
@@ -74,7 +74,7 @@ func (s *Service) Start(context.Context) error {
 	return nil
 }
 
-// Stop ends the sink; deliveries have ended before.
+// Stop stops the sink; deliveries must have stopped before.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	s.stage.stop()
@@ -86,7 +86,7 @@ func (s *Service) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Get gives one mail as it was received.
+// Get returns one mail as received.
 func (s *Service) Get(ctx context.Context, id int64) (*ent.CapturedMail, error) {
 	found, err := s.db.Ent.CapturedMail.Get(ctx, id)
 	if ent.IsNotFound(err) {
@@ -101,7 +101,7 @@ func (s *Service) Get(ctx context.Context, id int64) (*ent.CapturedMail, error) 
 	return found, nil
 }
 
-// Clear throws all mail and all text messages away.
+// Clear deletes all mail and text messages.
 func (s *Service) Clear(ctx context.Context) error {
 	if _, err := s.db.Ent.CapturedMail.Delete().Exec(ctx); err != nil {
 		return fmt.Errorf("clear captured mail: %w", err)

@@ -22,11 +22,10 @@ const (
 	sinkTimeout  = time.Minute
 	storeTimeout = 10 * time.Second
 	largeTimeout = 2 * time.Minute // for what does not come in one part
-	trimEvery    = 100             // captures between two looks at what is too old
+	trimEvery    = 100             // captures between two trims of old mail
 )
 
-// newServer has no limits on clients: only this process knows the port, and it
-// is on loopback.
+// newServer sets no limits on clients: only this process knows the port, and it is on loopback.
 func newServer(s *Service) *smtp.Server {
 	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{inbox: s}, nil }))
 	server.Domain = "inbox.localhost"
@@ -64,7 +63,7 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	return nil
 }
 
-// errStopping is the answer to a mail that a stop interrupts.
+// errStopping is the reply to a mail interrupted by a stop.
 var errStopping = &smtp.SMTPError{Code: 421, EnhancedCode: smtp.EnhancedCode{4, 3, 2}, Message: "The inbox is stopping"}
 
 func (s *session) Data(r io.Reader) error {

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	snippetRead = 32 << 10 // octets of a mail that are looked at for its snippet
+	snippetRead = 32 << 10 // bytes of a mail examined for its snippet
 	snippetLen  = 160      // characters of a snippet
 )
 
-// snippet takes the first octets of a mail and gives how its text begins, on one line: of
-// its text part, else of its HTML. It is empty for a mail without either.
+// snippet returns the beginning of a mail's text on one line, given the first bytes of the mail: from its
+// text part, or else its HTML. It is empty for a mail without either.
 func snippet(beginning []byte) string {
 	read, err := message.ReadFull(bytes.NewReader(beginning), message.Bounds{Text: snippetRead, Contents: 1})
 	if err != nil { // never of a bytes.Reader
@@ -30,8 +30,8 @@ func snippet(beginning []byte) string {
 	return text
 }
 
-// oneLine joins the words of a text. Characters that nobody sees go: mails are padded with
-// them to keep the snippet short, and some turn round what follows.
+// oneLine joins the words of a text. It removes invisible characters: senders pad mails with them to
+// shorten the snippet, and some reverse the following text.
 func oneLine(text string) string {
 	visible := strings.Map(func(r rune) rune {
 		const joiner = '\u034f' // combining grapheme joiner

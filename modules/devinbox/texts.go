@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Text is a text message as a provider would have got it.
+// Text is a text message as a provider would receive it.
 type Text struct {
 	MessageID string // sms_…
 	To        string
@@ -28,8 +28,7 @@ INSERT INTO captured_sms (message_id, "to", "from", text, encoding, segments, re
 	trimTextsSQL = `DELETE FROM captured_sms WHERE id <= (SELECT id FROM captured_sms ORDER BY id DESC OFFSET $1 LIMIT 1)`
 )
 
-// CatchText keeps a text message. Catching the same again is harmless. The newest ones are kept
-// (Keep); older ones go.
+// CatchText stores a text message. It is idempotent. Only the newest messages are kept (Keep).
 func (s *Service) CatchText(ctx context.Context, t Text) error {
 	if _, err := s.db.SQL.ExecContext(ctx, catchTextSQL, t.MessageID, t.To, t.From, t.Text, t.Encoding, t.Segments); err != nil {
 		return fmt.Errorf("catch a text message: %w", err)
@@ -42,7 +41,7 @@ func (s *Service) CatchText(ctx context.Context, t Text) error {
 	return nil
 }
 
-// Texts gives text messages, newest first. Query.To is a part of the number.
+// Texts returns text messages, newest first. Query.To is a part of the number.
 func (s *Service) Texts(ctx context.Context, q Query) ([]*ent.CapturedSMS, error) {
 	if q.Limit == 0 {
 		q.Limit = defaultLimit
@@ -64,7 +63,7 @@ func (s *Service) Texts(ctx context.Context, q Query) ([]*ent.CapturedSMS, error
 	return found, nil
 }
 
-// clearTexts throws all text messages away.
+// clearTexts deletes all text messages.
 func (s *Service) clearTexts(ctx context.Context) error {
 	_, err := db.Exec(ctx, s.db.SQL, `DELETE FROM captured_sms`)
 	return err

@@ -38,7 +38,7 @@ func (e emailEffect) check(ctx context.Context, c Check) error {
 		case err != nil:
 			return err
 		case found.Version == nil:
-			c.Report("template", "is a template that was never published; publish it first")
+			c.Report("template", "must be a published template; publish it first")
 			return nil
 		}
 		version, err := e.Templates.Version(ctx, c.Caller.AccountID, found.ID, *found.Version)

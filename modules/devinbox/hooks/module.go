@@ -6,8 +6,8 @@ import (
 	"github.com/postrider/postrider/runtime/ops/module"
 )
 
-// Module gives *Service.
+// Module provides *Service.
 var Module = fx.Module("devinbox/hooks",
 	fx.Provide(New),
-	module.Drains(func(s *Service) module.Drain { return s.Drain }), // who waits for a request would hold a stop up
+	module.Drains(func(s *Service) module.Drain { return s.Drain }), // waiting requests would delay a stop
 )

@@ -16,16 +16,16 @@ import (
 	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
-// Keep is how many requests are held for one account, maxHeld how many octets for all of them.
+// Keep is how many requests are held per account; maxHeld is how many bytes for all accounts.
 const (
 	Keep    = 100
 	maxHeld = 16 << 20
 )
 
-// overhead is what a request weighs beside its body and header, generously.
+// overhead is a generous estimate of a request's size without its body and header.
 const overhead = 1 << 10
 
-// Request is one that came in. It does not change once it is held.
+// Request is one incoming request. It is immutable once stored.
 type Request struct {
 	Number     int64 // from 1, in the order of arrival
 	AccountID  string
@@ -43,7 +43,7 @@ type Request struct {
 // Field is a header field.
 type Field struct{ Name, Value string }
 
-// secretFields are of people who try the receiver by hand; webhooks have none of them.
+// secretFields may contain credentials of people who call the receiver by hand; webhooks have none of them.
 var secretFields = []string{"Authorization", "Cookie", "Proxy-Authorization"}
 
 func newRequest(in Received, now time.Time) *Request {
@@ -66,7 +66,7 @@ func newRequest(in Received, now time.Time) *Request {
 	return r
 }
 
-// signer gives the endpoint whose secret has signed a request, or why that is none.
+// signer returns the endpoint whose secret signed a request, or why there is none.
 func (s *Service) signer(ctx context.Context, in Received) (webhookID, unsigned string) {
 	signature := in.Header.Get(webhooksig.Header)
 	switch {
@@ -92,7 +92,7 @@ func (s *Service) signer(ctx context.Context, in Received) (webhookID, unsigned 
 	return "", "It cannot be checked now"
 }
 
-// weight is what a request takes of maxHeld.
+// weight returns a request's share of maxHeld.
 func (r *Request) weight() int {
 	n := overhead + len(r.Body)
 	for _, f := range r.Header {
@@ -101,14 +101,15 @@ func (r *Request) weight() int {
 	return n
 }
 
-// held are requests, oldest first. The zero value is empty.
+// held is a list of requests, oldest first. The zero value is empty.
 type held struct {
 	list   []*Request
 	last   int64 // number of the newest one there ever was
 	weight int
 }
 
-// add holds one more, and forgets the oldest of its account past Keep, and of all past maxHeld.
+// add stores a request, and evicts the oldest of its account beyond Keep, and of all accounts beyond
+// maxHeld.
 func (h *held) add(r *Request) {
 	h.last++
 	r.Number = h.last
@@ -129,7 +130,7 @@ func (h *held) add(r *Request) {
 	})
 }
 
-// drop forgets those for which forget is true, which is asked for each from the oldest on.
+// drop removes the requests for which forget returns true. It is called for each, oldest first.
 func (h *held) drop(forget func(*Request) bool) {
 	h.list = slices.DeleteFunc(h.list, func(r *Request) bool {
 		if !forget(r) {

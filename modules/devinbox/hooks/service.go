@@ -17,10 +17,10 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// Path is where receivers are, below the address of the service: Path/<account>/<token>.
+// Path is the path of receivers under the base URL: Path/<account>/<token>.
 const Path = "/dev/webhooks/in"
 
-// MaxBody is how large a body may be, in octets.
+// MaxBody is the maximum size of a body, in bytes.
 const MaxBody = 1 << 20
 
 // Config of the receivers.
@@ -28,13 +28,13 @@ type Config struct {
 	BaseURL string // under which this process reaches itself
 }
 
-// Signatures tell whose secret has signed a request.
+// Signatures identifies the secret that signed a request.
 type Signatures interface {
-	// SignedBy gives the id of the account's endpoint at a path whose secret has signed the body.
+	// SignedBy returns the id of the account's endpoint at a path whose secret signed the body.
 	SignedBy(ctx context.Context, accountID, path, signature string, body []byte) (string, error)
 }
 
-// Params of New.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
@@ -44,7 +44,7 @@ type Params struct {
 	Logger     *slog.Logger
 }
 
-// Service is the receivers and what they have got. Safe for concurrent use.
+// Service is the receivers and their requests. Safe for concurrent use.
 type Service struct {
 	config     Config
 	keys       [][]byte
@@ -60,13 +60,13 @@ type Service struct {
 	arrived chan struct{}  // is closed by the next request
 }
 
-// New makes the receivers.
+// New returns the receivers.
 func New(p Params) *Service {
 	return &Service{config: p.Config, keys: p.Box.DeriveEach("webhook receiver of development mode"), signatures: p.Signatures, log: p.Logger,
 		draining: make(chan struct{}), answers: map[string]int{}, arrived: make(chan struct{})}
 }
 
-// URL is the receiver of an account. It stays the same over restarts, and nobody guesses it.
+// URL returns the receiver of an account. It is stable over restarts and cannot be guessed.
 func (s *Service) URL(accountID string) string {
 	return s.config.BaseURL + pathOf(accountID, token(s.keys[0], accountID))
 }
@@ -79,7 +79,7 @@ func token(key []byte, accountID string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// Received is what came in.
+// Received is an incoming request.
 type Received struct {
 	AccountID string
 	Token     string // of the URL
@@ -87,8 +87,8 @@ type Received struct {
 	Body      []byte
 }
 
-// Receive takes a request and gives the status to answer. Error: NotFound, for a URL that is no
-// account's.
+// Receive stores a request and returns the status to respond with. Error: NotFound if the URL belongs to no
+// account.
 func (s *Service) Receive(ctx context.Context, in Received) (int, error) {
 	if !s.knows(in) {
 		return 0, fault.NoSuch("receiver", in.AccountID)
@@ -113,7 +113,7 @@ func (s *Service) knows(in Received) bool {
 	return false
 }
 
-// answer is what the account wants to be answered. Whoever calls it holds mu.
+// answer returns the response status configured by the account. The caller must hold mu.
 func (s *Service) answer(accountID string) int {
 	if status := s.answers[accountID]; status != 0 {
 		return status
@@ -121,10 +121,10 @@ func (s *Service) answer(accountID string) int {
 	return http.StatusOK
 }
 
-// AnswerWith sets what the receiver of an account answers from now on. Error: Invalid.
+// AnswerWith sets the response status of an account's receiver. Error: Invalid.
 func (s *Service) AnswerWith(accountID string, status int) error {
 	if status < 200 || status > 599 || status >= 300 && status < 400 {
-		return fault.InvalidField("status", "must be a status of 200 to 299 or 400 to 599")
+		return fault.InvalidField("status", "must be a status from 200 to 299 or from 400 to 599")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,21 +134,21 @@ func (s *Service) AnswerWith(accountID string, status int) error {
 	return nil
 }
 
-// Clear forgets the requests of an account.
+// Clear deletes the requests of an account.
 func (s *Service) Clear(accountID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held.drop(func(r *Request) bool { return r.AccountID == accountID })
 }
 
-// MaxWait bounds how long List waits; MaxLimit and DefaultLimit how many requests it gives.
+// MaxWait bounds how long List waits; MaxLimit and DefaultLimit bound how many requests it returns.
 const (
 	MaxWait      = time.Minute
 	MaxLimit     = Keep
 	DefaultLimit = 50
 )
 
-// Query asks for requests of an account, newest first.
+// Query selects requests of an account, newest first.
 type Query struct {
 	After int64         // only those with a higher number
 	Type  string        // of the event; empty: all
@@ -156,7 +156,7 @@ type Query struct {
 	Wait  time.Duration // how long to wait for one while there is none, 0 to MaxWait
 }
 
-// validate names every wrong field, and fills in what was left out.
+// validate reports every invalid field and sets the defaults.
 func (q *Query) validate() error {
 	wrong := fault.Fields{}
 	if q.Limit == 0 {
@@ -179,7 +179,7 @@ func (q *Query) validate() error {
 
 const maxType = 200 // octets
 
-// Shown is what a receiver has got.
+// Shown is the content of a receiver.
 type Shown struct {
 	URL      string
 	Answer   int // the status that it answers now
@@ -187,8 +187,8 @@ type Shown struct {
 	HasMore  bool
 }
 
-// List gives what the receiver of an account has got, and waits while that is nothing. When the wait is
-// over it gives none. Errors: Invalid; Away when a stop begins meanwhile; that of ctx.
+// List returns the requests of an account's receiver, waiting while there are none, or an empty list after
+// the wait. Errors: Invalid; Unavailable if the service stops meanwhile; that of ctx.
 func (s *Service) List(ctx context.Context, accountID string, q Query) (Shown, error) {
 	if err := q.validate(); err != nil {
 		return Shown{}, err
@@ -212,7 +212,7 @@ func (s *Service) List(ctx context.Context, accountID string, q Query) (Shown, e
 	}
 }
 
-// look gives what is there, and what is closed by the next request.
+// look returns the current requests, and a channel that the next request closes.
 func (s *Service) look(accountID string, q Query) (Shown, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
