@@ -16,7 +16,7 @@ UPDATE event_exports SET position = least(position, $1 COLLATE "C"), again = aga
 	fence = fence + 1, node = NULL
 WHERE position > $1 OR due_at > now() + $2 * interval '1 microsecond'`
 
-// rewind sets the export back after the database clock stepped back (runtime/storage/clockstep).
+// rewind moves the export back after the database clock stepped back (runtime/storage/clockstep).
 func (s *Service) rewind(ctx context.Context, step clockstep.Step) (int64, error) {
 	n, err := db.Exec(ctx, s.db.SQL, resumeEarlierSQL, id.Since(id.Fact, step.At.Add(-clockstep.Matters)), lease.Microseconds())
 	if err != nil {

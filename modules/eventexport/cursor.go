@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// target is the name of the one row that there is yet.
+// target is the name of the only row so far.
 const target = "nats"
 
 // cursor is the claimed row.
@@ -24,19 +24,19 @@ type cursor struct {
 	horizon  time.Time
 }
 
-// page is what came of it.
+// page is the result of publishing a page.
 type page struct {
 	position string // the stream has every fact up to it
 	sent     int
 	more     bool // facts wait before the horizon
 	err      error
-	cut      bool // by the end of the lease or of this process, which is no failure
+	cut      bool // by the end of the lease or of this process, which is not a failure
 }
 
 const createSQL = `
 INSERT INTO event_exports (name, position, due_at, moved_at) VALUES ($1, $2, now(), now()) ON CONFLICT (name) DO NOTHING`
 
-// create makes the row at the horizon if there is none: what happens from now on is exported.
+// create inserts the row at the horizon if it does not exist: only later facts are exported.
 func (s *Service) create(ctx context.Context) error {
 	horizon, err := s.facts.Horizon(ctx)
 	if err == nil {
@@ -48,8 +48,8 @@ func (s *Service) create(ctx context.Context) error {
 	return nil
 }
 
-// claimSQL takes the row where a fact waits. The fact is looked for in the order of ids, so
-// that the index is used whatever the planner thinks of the range.
+// claimSQL claims the row if a fact waits. The fact is selected in id order, so that the index is used
+// regardless of the planner's estimate of the range.
 var claimSQL = db.Compile(`
 UPDATE event_exports e SET due_at = now() + @lease * interval '1 microsecond', fence = e.fence + 1, node = NULLIF(@node::int, 0), open = true
 FROM (
@@ -107,7 +107,7 @@ func (s *Service) release(ctx context.Context, cursors []cursor) error {
 
 const handBackSQL = `UPDATE event_exports SET due_at = now(), fence = fence + 1, node = NULL WHERE node = $1`
 
-// handBackOf makes due again what a node had claimed that is gone. Its page stays open.
+// handBackOf releases the claim of a node that is gone. Its page stays open.
 func (s *Service) handBackOf(ctx context.Context, gone int32) (int64, error) {
 	n, err := db.Exec(ctx, s.db.Hot, handBackSQL, gone)
 	if err != nil {
@@ -150,13 +150,13 @@ func (s *Service) settle(ctx context.Context, pages []worker.Result[cursor, page
 	return nil
 }
 
-// tell logs when the export begins to fail and when it works again, and counts what was sent.
+// tell logs when the export starts failing and when it recovers, and counts the sent facts.
 func (s *Service) tell(c cursor, p page) {
 	s.sent.Add(float64(p.sent))
 	switch {
 	case p.cut:
 	case p.err != nil && c.failures == 0:
-		s.log.Warn("event export: facts cannot be handed over, trying again until it works", telemetry.KeyError, p.err)
+		s.log.Warn("event export: publishing failed, retrying until it succeeds", telemetry.KeyError, p.err)
 	case p.err == nil && c.failures > 0:
 		s.log.Info("event export: works again", "failures", c.failures)
 	}

@@ -1,37 +1,35 @@
-// Package eventexport hands every event to a stream of NATS JetStream (POSTRIDER_EVENTS_TO):
-// the public facts of all accounts, in the order of their ids, as the JSON of the event log.
+// Package eventexport publishes every event to a stream of NATS JetStream (POSTRIDER_EVENTS_TO): the public
+// facts of all accounts, in id order, as the JSON of the event log.
 //
-// # Words
+// # Terms
 //
-// The position is the id up to which the stream has every fact. It stands in one row of
-// event_exports, the cursor. A page is some facts behind it, which one process publishes
-// under a lease (runtime/base/worker): the row is its job.
+// The position is the id up to which the stream has every fact. It is stored in one row of event_exports,
+// the cursor. A page is a number of facts after it, which one process publishes under a lease
+// (runtime/base/worker): the row is its job.
 //
-// # What is promised
+// # Guarantees
 //
-//   - Every fact that happens from the first start with the setting on is published at least
-//     once, if it is still there: an outage of the stream holds the position, and the facts
-//     are kept for as long as the account keeps its records.
-//   - The stream has it once. A page that was cut off is compared with the end of the stream
-//     before it goes on, and the stream drops what it has had within ten minutes. Exceptions
-//     are facts that Rewind sends again, and a restored database.
-//   - Facts of one account are in the stream in the order of their ids, between accounts
-//     there is no order.
-//   - Any process goes on where another has stopped or died: within seconds, when it is seen
-//     to be gone (runtime/work/node).
-//   - A stream that is away or full costs nothing but its own delay. Accepting and delivering
-//     know nothing of the export, and no transaction waits for the network.
+//   - Every fact after the first start with the setting is published at least once, if it is still stored.
+//     An outage of the stream holds the position, and facts are kept as long as the account keeps its
+//     records.
+//   - The stream has each fact once. An interrupted page is compared with the end of the stream before it
+//     continues, and the stream drops duplicates within ten minutes. Exceptions are facts that Rewind sends
+//     again, and a restored database.
+//   - Facts of one account are in the stream in id order. There is no order between accounts.
+//   - If a process stops or dies, another one continues within seconds, once it is detected as gone
+//     (runtime/work/node).
+//   - An unavailable or full stream only delays the export. Accepting and delivering do not depend on it,
+//     and no transaction waits for the network.
 //   - While the installation is held (runtime/work/hold), nothing is published.
 //
-// # How
+// # Implementation
 //
-// Ids are ordered by time and commits are not, so facts are read up to the horizon
-// (runtime/work/bus, Horizon), which is half a second back and more while a transaction that publishes stays open.
-// A claim takes the row if there is a fact between position and horizon; the run reads one
-// page, publishes it and waits for the acknowledgements; to settle it is to move the position
-// under the fencing number. After a failure the position moves to the first fact that
-// was not acknowledged, and the next try waits for up to 10 seconds.
+// Ids are ordered by time but commits are not, so facts are read up to the horizon (runtime/work/bus,
+// Horizon), which is half a second in the past, and more while a publishing transaction stays open. A claim
+// takes the row if there is a fact between position and horizon. The run reads one page, publishes it and
+// waits for the acknowledgements. Settling moves the position under the fencing number. After a failure the
+// position moves to the first unacknowledged fact, and the next attempt waits up to 10 seconds.
 //
-// The claim sets `open`, and settling a whole page takes it away. A claim that finds it has
-// a page in front of it of which the stream may have any part.
+// The claim sets `open`, and settling a whole page clears it. A claim that finds it set has a page of which
+// the stream may contain any part.
 package eventexport

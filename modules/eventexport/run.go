@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// A page is bounded in both, and so is what a process holds.
+// Limits of a page in both events and bytes, to bound the memory of a process.
 const (
 	pageFacts  = 1000
 	pageOctets = 4 << 20
@@ -34,7 +34,7 @@ func (s *Service) run(ctx context.Context, c cursor, lease *worker.Lease) page {
 	return page{position: position, sent: sent, more: read.More}
 }
 
-// failed is a page that was not finished.
+// failed returns the result of an unfinished page.
 func failed(ctx context.Context, position string, sent int, err error) page {
 	p := page{position: position, sent: sent, more: true, err: err, cut: errors.Is(err, errNotOurs)}
 	if cause := context.Cause(ctx); errors.Is(cause, worker.ErrStopping) || errors.Is(cause, worker.ErrLeaseOver) {
@@ -43,10 +43,10 @@ func failed(ctx context.Context, position string, sent int, err error) page {
 	return p
 }
 
-var errNotOurs = errors.New("the lease of the export is over")
+var errNotOurs = errors.New("the lease of the export has expired")
 
-// hand publishes those of the facts that the stream does not have. there[i] tells whether it
-// has facts[i] now, or is not to have it.
+// hand publishes the facts that the stream lacks. there[i] reports whether the stream now has facts[i], or
+// must not have it.
 func (s *Service) hand(ctx context.Context, c cursor, facts []event.Fact, lease *worker.Lease) (there []bool, sent int, err error) {
 	there = make([]bool, len(facts))
 	stream, err := s.connected(ctx)
@@ -84,14 +84,14 @@ func (s *Service) hand(ctx context.Context, c cursor, facts []event.Fact, lease 
 	return there, sent, err
 }
 
-// public tells whether others are told of the type. One that this version does not know is
-// one of a newer version, and passes: the position would leave it behind.
+// public reports whether a type is exported. A type unknown to this version comes from a newer version and
+// is exported, because the position would otherwise skip it.
 func public(t event.Type) bool {
 	entry, known := event.Lookup(t)
 	return !known || entry.Public()
 }
 
-// reached is the position behind the facts up to the first that is not there.
+// reached returns the position after the facts before the first missing one.
 func reached(position string, facts []event.Fact, there []bool) string {
 	if first := slices.Index(there, false); first >= 0 {
 		facts = facts[:first]
@@ -102,7 +102,7 @@ func reached(position string, facts []event.Fact, there []bool) string {
 	return position
 }
 
-// connected gives the stream, which is looked at anew after a failure.
+// connected returns the stream, and checks it again after a failure.
 func (s *Service) connected(ctx context.Context) (*jetstream.Stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

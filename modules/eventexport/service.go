@@ -17,15 +17,15 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Config of the export. Zero fields take the default; without a target nothing is exported.
+// Config configures the export. Zero fields use the defaults; without a target nothing is exported.
 type Config struct {
 	Stream jetstream.Config
-	Poll   time.Duration  // looks for facts so often, and five times more seldom where nothing happens: 400 ms
-	Page   int            // facts that are published under one claim: 1000
-	Retry  worker.Backoff // waits after pages that failed: 500 ms to 10 s
+	Poll   time.Duration  // poll interval, five times longer while idle; default 400 ms
+	Page   int            // facts published under one claim; default 1000
+	Retry  worker.Backoff // delay after failed pages; default 500 ms to 10 s
 }
 
-// ConfigOf takes what the module needs from the installation's configuration.
+// ConfigOf returns the module's part of the installation's configuration.
 func ConfigOf(v setting.Values, log *slog.Logger) Config { return Config{Stream: streamOf(v, log)} }
 
 func (c Config) withDefaults() Config {
@@ -41,10 +41,10 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// lease is how long a process that has died without being seen to be gone holds the export up.
+// lease is how long a dead process, not yet detected as gone, delays the export.
 const lease = 12 * time.Second
 
-// Facts reads what has happened.
+// Facts reads the published facts.
 type Facts interface {
 	Horizon(ctx context.Context) (time.Time, error)
 	ReadFeed(ctx context.Context, w bus.Feed) (bus.FeedPage, error)
@@ -60,7 +60,7 @@ type Node interface {
 	OnDead(what string, f node.ReleaseFunc)
 }
 
-// Params of New.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
@@ -88,7 +88,7 @@ type Service struct {
 	doubtful bool              // the latest page has failed
 }
 
-// New makes the service; nothing runs before Start.
+// New returns a new service; nothing runs before Start.
 func New(p Params) (*Service, error) {
 	if p.Node == nil {
 		p.Node = node.None{}
@@ -101,10 +101,10 @@ func New(p Params) (*Service, error) {
 	return s, s.measure(p.Registry)
 }
 
-// on tells whether this process exports.
+// on reports whether this process exports.
 func (s *Service) on() bool { return !s.config.Stream.Target.IsZero() }
 
-// Start begins to export, if there is a target.
+// Start starts the export, if there is a target.
 func (s *Service) Start(ctx context.Context) error {
 	if !s.on() {
 		return nil
@@ -115,7 +115,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return s.worker.Start(ctx)
 }
 
-// Stop ends that. The page that is being published is finished while ctx lasts.
+// Stop stops the export. The page being published finishes while ctx lasts.
 func (s *Service) Stop(ctx context.Context) error {
 	err := s.worker.Stop(ctx)
 	s.disconnect()

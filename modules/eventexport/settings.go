@@ -14,7 +14,7 @@ import (
 
 const group = "Event export"
 
-// To is where events are exported to; zero: nowhere.
+// To is the export target; zero for none.
 var To = setting.Declare(setting.Setting[jetstream.Target]{
 	Name: "POSTRIDER_EVENTS_TO", Group: group, Secret: true, DefaultText: "nowhere",
 	Help: "Servers of NATS JetStream that get every event, as nats://host:4222,host2:4222; tls:// for TLS; user:password@ or a token before the first host.",
@@ -22,7 +22,7 @@ var To = setting.Declare(setting.Setting[jetstream.Target]{
 	Show: func(t jetstream.Target) slog.Value { return slog.StringValue(strings.Join(t.Servers, ",")) },
 })
 
-// Files that prove who comes, and who is met.
+// Files for authentication of the client and the servers.
 var (
 	Credentials = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_EVENTS_CREDENTIALS", Group: group, Form: setting.Text("FILE"),
@@ -48,7 +48,7 @@ var (
 	})
 )
 
-// What the stream is like.
+// Properties of the stream.
 var (
 	Stream = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_EVENTS_STREAM", Group: group, Default: "postrider-facts",
@@ -70,7 +70,7 @@ var (
 	})
 )
 
-// streamOf takes what the stream needs from the installation's configuration.
+// streamOf returns the stream's part of the installation's configuration.
 func streamOf(v setting.Values, log *slog.Logger) jetstream.Config {
 	return jetstream.Config{Target: To.Of(v), Files: jetstream.Files{Credentials: Credentials.Of(v), CA: TLSCA.Of(v), Cert: TLSCert.Of(v), Key: TLSKey.Of(v)},
 		Stream: Stream.Of(v), Prefix: Subjects.Of(v), Replicas: Replicas.Of(v), MaxAge: MaxAge.Of(v), Name: "postrider " + config.Node.Of(v), Logger: log}

@@ -20,24 +20,24 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// BehindLimit is from when on the export is called degraded.
+// BehindLimit is the delay from which the export counts as degraded.
 const BehindLimit = time.Minute
 
-// countLimit bounds what is counted of facts that wait.
+// countLimit bounds the count of waiting facts.
 const countLimit = 100_000
 
-// Standing is how far the export is.
+// Standing is the progress of the export.
 type Standing struct {
 	Position   string        // the stream has every fact up to it
 	PositionAt time.Time     // when that was
 	MovedAt    time.Time     // when the position last changed
-	Waiting    int           // facts behind it, counted to 100,000
-	Behind     time.Duration // age of the oldest of them; 0: none waits
+	Waiting    int           // facts after it, counted up to 100,000
+	Behind     time.Duration // age of the oldest of them; 0 if none waits
 	Again      bool          // rewound, and not caught up
-	Failures   int           // pages in a row; 0: it works
+	Failures   int           // consecutive failed pages; 0 if it works
 	Error      string        // of the latest page that failed
-	FailedAt   *time.Time    // nil: none has
-	Node       string        // the process that publishes now; empty: none does
+	FailedAt   *time.Time    // nil if none failed
+	Node       string        // the process that publishes now; empty for none
 }
 
 const standingSQL = `
@@ -46,10 +46,10 @@ SELECT position, moved_at, again, failures, error, failed_at, coalesce((SELECT n
 	(SELECT count(*) FROM (SELECT FROM facts WHERE id > position ORDER BY id LIMIT $2) waiting)
 FROM event_exports e WHERE name = $1`
 
-// ErrNothing says that there is no position.
+// ErrNothing means that there is no position.
 var ErrNothing = errors.New("nothing is exported: no process was ever started with POSTRIDER_EVENTS_TO")
 
-// Look tells how far the export is. Error: ErrNothing.
+// Look returns the progress of the export. Error: ErrNothing.
 func Look(ctx context.Context, d *db.DB) (Standing, error) { return look(ctx, d, countLimit) }
 
 func look(ctx context.Context, d *db.DB, count int) (Standing, error) {
@@ -74,8 +74,8 @@ func look(ctx context.Context, d *db.DB, count int) (Standing, error) {
 	return found.Standing, nil
 }
 
-// Copies asks the servers of a configuration how many of them have the stream; 0: it was
-// not made yet. It changes nothing. The error says why the stream cannot be used.
+// Copies returns how many of the configured servers have the stream; 0 if it does not exist yet. It changes
+// nothing. The error says why the stream cannot be used.
 func Copies(ctx context.Context, v setting.Values) (int, error) {
 	return jetstream.Replicas(ctx, streamOf(v, slog.New(slog.DiscardHandler)))
 }
@@ -84,8 +84,8 @@ const rewindSQL = `
 UPDATE event_exports SET position = $2, again = true, fence = fence + 1, failures = 0, moved_at = now(), due_at = CASE WHEN node IS NULL THEN now() ELSE due_at END
 WHERE name = $1 AND position > $2`
 
-// Rewind has everything sent again that has happened since a time. A page that is being
-// published now ends first. Errors: Invalid naming `since`, ErrNothing.
+// Rewind exports all facts since a time again. A page that is being published finishes first. Errors:
+// Invalid naming `since`, ErrNothing.
 func Rewind(ctx context.Context, d *db.DB, since time.Time) (Standing, error) {
 	before, err := look(ctx, d, 0)
 	if err != nil {
@@ -97,12 +97,12 @@ func Rewind(ctx context.Context, d *db.DB, since time.Time) (Standing, error) {
 	case err != nil:
 		return Standing{}, fmt.Errorf("rewind the event export: %w", err)
 	case n == 0:
-		return Standing{}, fault.InvalidField("since", "must be before %s: what happened later was not exported yet", before.PositionAt.UTC().Format(time.RFC3339))
+		return Standing{}, fault.InvalidField("since", "must be before %s: later events were not exported yet", before.PositionAt.UTC().Format(time.RFC3339))
 	}
 	return Look(ctx, d)
 }
 
-// condition is the line of GET /readyz.
+// condition returns the line of GET /readyz.
 func (s *Service) condition(ctx context.Context) (module.Condition, error) {
 	if !s.on() {
 		return module.Condition{Off: true}, nil
@@ -120,8 +120,8 @@ func (s *Service) condition(ctx context.Context) (module.Condition, error) {
 
 const scrapeLimit = 3 * time.Second
 
-// measure registers the metrics. They are there where nothing is exported as well, so that
-// one rule serves all installations.
+// measure registers the metrics. They exist even if nothing is exported, so that one alert rule serves all
+// installations.
 func (s *Service) measure(reg prometheus.Registerer) error {
 	s.sent = prometheus.NewCounter(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "event_export_facts_total", Help: "Events that the stream has acknowledged to this process."})
 	if reg == nil {

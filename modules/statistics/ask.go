@@ -18,7 +18,7 @@ import (
 // Range is the time of a question.
 type Range = timeseries.Range
 
-// Interval is how long its periods are.
+// Interval is the length of a period.
 type Interval = timeseries.Interval
 
 // The intervals.
@@ -29,7 +29,7 @@ const (
 	Month = timeseries.Month
 )
 
-// Dimension is what figures may be broken down by.
+// Dimension is a way to group figures.
 type Dimension string
 
 // The dimensions. By the first four mail is told apart by who sent it; an email with two tags counts
@@ -52,7 +52,7 @@ var dimensions = map[Dimension]struct {
 	ByTag: {rollup.SenderTag, "key"}, ByRecipientDomain: {rollup.SenderDomain, "key"}, ByBounceClass: {rollup.SenderClass, "key"},
 }
 
-// Filter says which mail is counted. Empty fields do not filter; of the last three one may be given.
+// Filter selects the mail to count. Empty fields do not filter; at most one of the last three may be set.
 type Filter struct {
 	DomainID, APIKeyID, TemplateID, AutomationID string
 
@@ -61,7 +61,7 @@ type Filter struct {
 	BounceClass     string
 }
 
-// Question is what is asked for.
+// Question is a query about sent mail.
 type Question struct {
 	Range    Range
 	Interval Interval
@@ -110,8 +110,8 @@ func (f *Figures) Add(g Figures) {
 	}
 }
 
-// Took gives the time in which the share of deliveries was made, from hand-over to delivery, to within
-// 10 %. False: none was made.
+// Took returns the time within which the share of deliveries completed, from acceptance to delivery, to
+// within 10 %. It returns false if there were none.
 func (f *Figures) Took(share float64) (time.Duration, bool) {
 	all := int64(0)
 	if f.took == nil {
@@ -135,10 +135,10 @@ func (f *Figures) Took(share float64) (time.Duration, bool) {
 // Bucket is a period.
 type Bucket = timeseries.Bucket[Figures]
 
-// Group is mail that has something in common.
+// Group is a group of mail.
 type Group = timeseries.Group[Figures]
 
-// Answer is what a question is answered.
+// Answer is the result of a Question.
 type Answer struct {
 	timeseries.Result[Figures]
 
@@ -147,14 +147,14 @@ type Answer struct {
 
 const maxTop = 100
 
-// kind gives which rows answer a question.
+// kind returns the kind of rows that answer a question.
 func (q Question) kind(wrong fault.Fields) rollup.Kind {
 	kind, by := rollup.Account, ""
 	take := func(field string, given bool, k rollup.Kind) {
 		switch {
 		case !given:
 		case kind >= rollup.SenderTag && k >= rollup.SenderTag && k != kind:
-			wrong.Add(field, "cannot be beside %s: mail is counted by one of tag, recipientDomain and bounceClass at a time", by)
+			wrong.Add(field, "cannot be combined with %s: use one of tag, recipientDomain and bounceClass at a time", by)
 		case k > kind:
 			kind, by = k, field
 		}
@@ -186,7 +186,7 @@ func (f Filter) bySender() bool {
 	return f.DomainID+f.APIKeyID+f.TemplateID+f.AutomationID != ""
 }
 
-// plan checks a question, and gives the periods and which rows answer it.
+// plan validates a question and returns its periods and kind of rows.
 func (q Question) plan() (axis timeseries.Axis, kind rollup.Kind, err error) {
 	wrong := fault.Fields{}
 	kind = q.kind(wrong)
@@ -198,7 +198,7 @@ func (q Question) plan() (axis timeseries.Axis, kind rollup.Kind, err error) {
 	return axis, kind, wrong.Err()
 }
 
-// checkTop checks how many groups are asked for.
+// checkTop validates the number of requested groups.
 func checkTop(wrong fault.Fields, top int) int {
 	if top < 1 || top > maxTop {
 		wrong.Add("top", "must be between 1 and %d", maxTop)
@@ -207,7 +207,7 @@ func checkTop(wrong fault.Fields, top int) int {
 	return top
 }
 
-// Ask answers a question about an account's mail. Error: Invalid.
+// Ask returns figures of an account's mail. Error: Invalid.
 func (s *Service) Ask(ctx context.Context, accountID string, q Question) (answer Answer, err error) {
 	axis, kind, err := q.plan()
 	if err != nil {
@@ -229,7 +229,7 @@ func (s *Service) Ask(ctx context.Context, accountID string, q Question) (answer
 	return answer, nil
 }
 
-// ask reads the rows of a question and puts them together.
+// ask reads the rows of a question and combines them.
 func (r *reading) ask(ctx context.Context, q Question, kind rollup.Kind) (Answer, error) {
 	keys, periods, grouped := q.Filter.keys(), len(r.axis.Starts), dimensions[q.GroupBy]
 	var groups sums
@@ -274,7 +274,7 @@ func (r *reading) whole(ctx context.Context, q Question, kind rollup.Kind, group
 	return whole.of("", len(r.axis.Starts)), err
 }
 
-// keys is the key that the filter names; nil: none.
+// keys returns the key that the filter names, or nil.
 func (f Filter) keys() []string {
 	if key := f.Tag + strings.ToLower(f.RecipientDomain) + f.BounceClass; key != "" {
 		return []string{key}

@@ -9,26 +9,25 @@ import (
 )
 
 const (
-	// uncountedSQL asks whether anything is known of emails that is not counted yet.
+	// uncountedSQL checks for facts about emails that are not counted yet.
 	uncountedSQL = `SELECT EXISTS (SELECT FROM facts f WHERE ` + aboutCondition + `)`
 
 	aboutCondition = `f.account_id = $1 AND f.subject_id = ANY($2) AND f.id >= $3`
 
-	// Those who add for different accounts do not wait for one another.
+	// Transactions that add for different accounts do not block each other.
 	shareMarkSQL   = readMarkSQL + ` FOR SHARE`
 	lockAccountSQL = `SELECT pg_advisory_xact_lock(hashtextextended('statistics of ' || $1::text, 0))`
 )
 
-// Keep counts what is known of emails, sent or received, that tx is about to delete, as far as it was not
-// counted.
+// Keep counts the uncounted facts about sent or received emails that tx is about to delete.
 func (s *Service) Keep(ctx context.Context, tx db.Execer, accountID string, emailIDs ...string) error {
 	_, _, err := keep(ctx, tx, accountID, emailIDs)
 	return err
 }
 
-// Around has a part of what is known of emails deleted by a change within tx, as when one of several
-// recipients is erased. All that was not counted yet is counted before, and taken off again after it
-// is what is still there, whose turn comes: what the change has deleted stays counted.
+// Around lets a change within tx delete some facts about emails, for example when one of several recipients
+// is erased. It counts all uncounted facts before the change, and subtracts the remaining ones after it,
+// which are counted later: only the deleted facts stay counted.
 func (s *Service) Around(ctx context.Context, tx db.Execer, accountID string, emailIDs []string, change func() error) error {
 	mark, kept, err := keep(ctx, tx, accountID, emailIDs)
 	if err != nil {
@@ -43,8 +42,8 @@ func (s *Service) Around(ctx context.Context, tx db.Execer, accountID string, em
 	return nil
 }
 
-// keep counts what is known of emails and not counted, if there is anything: then the mark stays where it is until
-// the end of tx.
+// keep counts the uncounted facts about emails. If there are any, the mark does not move until the end of
+// tx.
 func keep(ctx context.Context, tx db.Execer, accountID string, emailIDs []string) (mark string, kept bool, err error) {
 	ids := db.Array(emailIDs)
 	if mark, err = oneOrNone(ctx, tx, readMarkSQL); err == nil {
@@ -61,8 +60,8 @@ func keep(ctx context.Context, tx db.Execer, accountID string, emailIDs []string
 	return mark, kept, nil
 }
 
-// holdMark returns the mark, which stands still until the end of tx, as does what others add for the account. Empty:
-// nothing was ever counted.
+// holdMark locks and returns the mark until the end of tx, and blocks other additions for the account. It
+// is empty if nothing was ever counted.
 func holdMark(ctx context.Context, tx db.Execer, accountID string) (string, error) {
 	mark, err := oneOrNone(ctx, tx, shareMarkSQL)
 	if err == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/timeseries"
 )
 
-// reading reads the rows of one question, within one transaction.
+// reading reads the rows of one query, within one transaction.
 type reading struct {
 	tx        db.Execer
 	accountID string
@@ -41,7 +41,7 @@ func newReading(tx db.Execer, accountID string, axis timeseries.Axis, q Question
 	return r
 }
 
-// sum is what a group has in a period.
+// sum is the total of a group in a period.
 type sum struct {
 	counts chunk.Figures
 	took   *latencies
@@ -86,7 +86,7 @@ func (s *sum) subtract(less *sum) {
 	}
 }
 
-// figures are the sum as an answer has it.
+// figures returns the sum in the form of an answer.
 func (s *sum) figures() Figures {
 	c := &s.counts
 	return Figures{c[rollup.Accepted], c[rollup.Recipients], c[rollup.Delivered], c[rollup.Delayed], c[rollup.Bounced], c[rollup.Failed], c[rollup.Complained],

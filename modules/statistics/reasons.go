@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Reason is why mail was refused.
+// Reason is a reason for rejected mail.
 type Reason struct {
 	Class        string // what it means, as bad_address: runtime/mail/bounce
 	EnhancedCode string // RFC 3463, as 5.1.1; empty: none was said
@@ -24,7 +24,7 @@ type Reason struct {
 
 const maxReasons = 100
 
-// reasonsSQL sums whole hours. The words of an example are read from its facts afterwards.
+// reasonsSQL sums whole hours. The diagnostic of an example is read from its facts afterwards.
 var reasonsSQL = db.Compile(`SELECT class, enhanced_code, host, sum(recipients)::bigint, (array_agg(email_id ORDER BY start DESC, email_id DESC))[1] FROM statistics_reasons
  WHERE account_id = @account AND start >= date_trunc('hour', @since::timestamptz, 'UTC') AND start < @until AND (@domain = '' OR domain_id = @domain) AND (@api_key = '' OR api_key_id = @api_key)
    AND (@template = '' OR template_id = @template) AND (@automation = '' OR automation_id = @automation) AND (@class = '' OR class = @class)
@@ -36,8 +36,8 @@ SELECT coalesce((SELECT left(coalesce(x.data->'bounce'->>'diagnostic', x.data->'
    AND coalesce(x.data->'bounce'->>'enhanced_code', '') = e.code AND (e.host = '' OR coalesce(x.data->'bounce'->>'remote_mta', '') = e.host)
  ORDER BY x.id DESC LIMIT 1), '') FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS e (email_id, code, host, n) ORDER BY n`
 
-// Reasons gives why an account's mail was refused in a range, which is widened to whole hours, the most
-// frequent reason first. Error: Invalid.
+// Reasons returns why an account's mail was rejected in a range, widened to whole hours, most frequent
+// reason first. Error: Invalid.
 func (s *Service) Reasons(ctx context.Context, accountID string, r Range, f Filter, first int) ([]Reason, error) {
 	wrong := fault.Fields{}
 	r.Check(wrong)
@@ -103,7 +103,7 @@ func readReasons(ctx context.Context, tx db.Execer, accountID string, r Range, f
 	return found, nil
 }
 
-// addReason adds what is not counted yet to what is. Its email is newer.
+// addReason adds uncounted refusals to the counted ones. Their email is newer.
 func addReason(to []Reason, more Reason) []Reason {
 	at := slices.IndexFunc(to, func(r Reason) bool {
 		return r.Class == more.Class && r.EnhancedCode == more.EnhancedCode && r.Host == more.Host

@@ -16,12 +16,12 @@ import (
 
 const rebuiltReceived = "rebuilt_statistics_received"
 
-// rebuiltSQL makes tables of the session that a rebuild counts into.
+// rebuiltSQL creates the session tables that a rebuild counts into.
 const rebuiltSQL = store.RebuiltSQL + `;
 CREATE TEMPORARY TABLE ` + store.RebuiltReasons + ` (LIKE statistics_reasons INCLUDING ALL);
 CREATE TEMPORARY TABLE ` + rebuiltReceived + ` (LIKE statistics_received INCLUDING ALL)`
 
-// Where facts were deleted since they were counted, the larger figure stays.
+// If facts were deleted after they were counted, the larger figure is kept.
 const (
 	mergeReasonsSQL = `
 INSERT INTO statistics_reasons AS s SELECT * FROM ` + store.RebuiltReasons + ` WHERE account_id = $1
@@ -32,20 +32,20 @@ ON CONFLICT (` + receivedKey + `) DO UPDATE SET ham = greatest(s.ham, excluded.h
 	ham_octets = greatest(s.ham_octets, excluded.ham_octets), spam_octets = greatest(s.spam_octets, excluded.spam_octets), unknown_octets = greatest(s.unknown_octets, excluded.unknown_octets)`
 
 	firstFactSQL = `SELECT coalesce(min(id), '') FROM facts`
-	// The planner's number of rows is exact enough for a progress.
+	// The planner's row estimate is accurate enough for progress.
 	aboutFactsSQL = `SELECT coalesce(sum(reltuples) FILTER (WHERE reltuples > 0), 0)::bigint FROM pg_class WHERE oid = 'facts'::regclass OR oid IN (SELECT relid FROM pg_partition_tree('facts') WHERE isleaf)`
 
 	rebuiltAccountsSQL = `SELECT account_id FROM ` + store.Rebuilt + ` UNION SELECT account_id FROM ` + store.RebuiltReasons + ` UNION SELECT account_id FROM ` + rebuiltReceived + ` ORDER BY 1`
 )
 
-// Progress is how far a rebuild is.
+// Progress is the progress of a rebuild.
 type Progress struct {
 	Facts, About    int64 // that were counted, of about so many
 	Skipped         int64 // that cannot be counted
 	Accounts, Whole int   // that were compared, of so many; Whole is 0 while facts are counted
 }
 
-// rebuild is one that runs, on a connection of its own.
+// rebuild is a running rebuild, on its own connection.
 type rebuild struct {
 	conn     *sql.Conn
 	batch    pace
@@ -54,8 +54,8 @@ type rebuild struct {
 	is       Progress
 }
 
-// Rebuild counts again what the facts that are kept say, up to the mark, and adds what is missing. Services that run
-// go on counting. progress is told how far it is; it may be nil.
+// Rebuild recounts the stored facts up to the mark and adds missing figures. Running services continue to
+// count. progress is called with the progress; it may be nil.
 func (s *Service) Rebuild(ctx context.Context, progress func(Progress)) (err error) {
 	if _, err := s.db.SQL.ExecContext(ctx, createMarkSQL); err != nil {
 		return fmt.Errorf("rebuild statistics: %w", err)
@@ -85,7 +85,7 @@ func (s *Service) Rebuild(ctx context.Context, progress func(Progress)) (err err
 	return nil
 }
 
-// count counts all facts before the mark into the tables of the session.
+// count counts all facts before the mark into the session tables.
 func (r *rebuild) count(ctx context.Context) (err error) {
 	if r.end, err = oneOrNone(ctx, r.conn, readMarkSQL); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (r *rebuild) inTx(ctx context.Context, do func(tx *sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// add counts the facts of a selection into the tables of the session.
+// add counts the facts of a selection into the session tables.
 func (r *rebuild) add(ctx context.Context, tx db.Execer, of rollup.Selection, condition string, args ...any) error {
 	counted := rollup.New()
 	if err := counted.Read(ctx, tx, of, 1, args...); err != nil {
@@ -149,7 +149,7 @@ func (r *rebuild) add(ctx context.Context, tx db.Execer, of rollup.Selection, co
 	return err
 }
 
-// compare adds what is missing, one account after the other.
+// compare adds missing figures, one account at a time.
 func (r *rebuild) compare(ctx context.Context) error {
 	if _, err := r.conn.ExecContext(ctx, "ANALYZE "+store.Rebuilt); err != nil {
 		return err
@@ -183,8 +183,8 @@ func (r *rebuild) compare(ctx context.Context) error {
 	return nil
 }
 
-// compareSome compares some rows of an account. The mark stands still meanwhile, and the tables of the session have
-// what the account did up to it.
+// compareSome compares some rows of an account. The mark does not move meanwhile, and the session tables
+// contain the account's figures up to it.
 func (r *rebuild) compareSome(ctx context.Context, tx db.Execer, account string, counted *string, place *store.Cursor) (more bool, err error) {
 	mark, err := holdMark(ctx, tx, account)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/timeseries"
 )
 
-// BySpamStatus breaks received mail down; so does ByDomain.
+// BySpamStatus groups received mail by spam verdict; ByDomain applies too.
 const BySpamStatus Dimension = "spam_status"
 
-// ReceivedQuestion is what is asked for of received mail.
+// ReceivedQuestion is a query about received mail.
 type ReceivedQuestion struct {
 	Range    Range
 	Interval Interval
@@ -47,14 +47,14 @@ func (f *ReceivedFigures) Add(g ReceivedFigures) {
 // Size is by what groups are compared.
 func (f *ReceivedFigures) Size() int64 { return f.Received }
 
-// ReceivedAnswer is what was asked for.
+// ReceivedAnswer is the result of a ReceivedQuestion.
 type ReceivedAnswer struct {
 	timeseries.Result[ReceivedFigures]
 
 	AsOf time.Time // all that happened before is counted
 }
 
-// ReceivedGroup is what has something in common.
+// ReceivedGroup is a group of received mail.
 type ReceivedGroup = timeseries.Group[ReceivedFigures]
 
 // ReceivedBucket is a period.
@@ -116,7 +116,7 @@ var received = map[Dimension]*db.Statement{
 	BySpamStatus: receivedSQL(0, `LATERAL (VALUES ('ham', ham, 0, 0, ham_octets), ('spam', 0, spam, 0, spam_octets), ('unknown', 0, 0, unknown, unknown_octets))`),
 }
 
-// AskReceived answers a question about the mail that an account has received. Error: Invalid.
+// AskReceived returns figures of the mail that an account received. Error: Invalid.
 func (s *Service) AskReceived(ctx context.Context, accountID string, q ReceivedQuestion) (ReceivedAnswer, error) {
 	wrong := fault.Fields{}
 	statement, known := received[q.GroupBy]

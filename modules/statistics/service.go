@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// Module gives *Service and counts in the background.
+// Module provides *Service and counts in the background.
 var Module = fx.Module("statistics",
 	fx.Provide(New),
 	fx.Provide(fx.Private, func(b *bus.Bus) Facts { return b.Log() }),
@@ -46,7 +46,7 @@ type Facts interface {
 	Horizon(ctx context.Context) (time.Time, error)
 }
 
-// Params of New.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
@@ -56,8 +56,7 @@ type Params struct {
 	Workers *worker.Metrics `optional:"true"`
 }
 
-// Service counts what became of mail, and answers for it. Safe for concurrent use, and in several
-// processes.
+// Service counts and reports the outcomes of mail. Safe for concurrent use, and in several processes.
 type Service struct {
 	db    *db.DB
 	facts Facts
@@ -68,7 +67,7 @@ type Service struct {
 	batch    pace
 }
 
-// New makes the service.
+// New returns a new service.
 func New(p Params) *Service {
 	return &Service{db: p.DB, facts: p.Facts, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers), batch: newPace()}
 }
@@ -76,14 +75,14 @@ func New(p Params) *Service {
 const (
 	// every is how often facts are counted, or more often when there are many.
 	every = time.Minute
-	// glance is how often it is looked whether there are many: manyFacts.
+	// glance is how often the service checks for a large backlog: manyFacts.
 	glance    = 5 * time.Second
 	manyFacts = 1000
-	// packEvery is how often it is looked whether a month is over.
+	// packEvery is how often the service checks for completed months.
 	packEvery = 6 * time.Hour
 )
 
-// Start begins to count.
+// Start starts counting.
 func (s *Service) Start(context.Context) error {
 	var counted time.Time
 	s.tasks.Start(worker.Every("statistics", glance, func(ctx context.Context) error {
@@ -106,13 +105,13 @@ func (s *Service) Start(context.Context) error {
 	return nil
 }
 
-// Stop ends that.
+// Stop stops counting.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	return nil
 }
 
-// Pack packs the rows of months that are over.
+// Pack packs the rows of completed months.
 func (s *Service) Pack(ctx context.Context) error {
 	now, err := db.Now(ctx, s.db.SQL)
 	if err != nil {
@@ -121,7 +120,7 @@ func (s *Service) Pack(ctx context.Context) error {
 	return store.Pack(ctx, s.db, now)
 }
 
-// KeptMonths is how long statistics are kept, when the messages they are about are long gone.
+// KeptMonths is how long statistics are kept, far longer than the messages themselves.
 const KeptMonths = 25
 
 const sweepBatch = 1000

@@ -12,10 +12,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// BehindLimit is how long an event may wait to be counted before that is called degraded.
+// BehindLimit is how long an event may wait to be counted before counting is reported as degraded.
 const BehindLimit = 10 * time.Minute
 
-// Standing is how counting does.
+// Standing is the state of counting.
 type Standing struct {
 	Behind  time.Duration // how long the oldest event has waited that is not counted
 	Skipped int64         // events that could not be counted
@@ -27,7 +27,7 @@ const (
 	oldestFactSQL = `SELECT id FROM facts WHERE id >= $1 ORDER BY id LIMIT 1`
 )
 
-// Look reads how counting does.
+// Look returns the state of counting.
 func Look(ctx context.Context, on db.Execer) (is Standing, err error) {
 	var mark string
 	all, err := db.All(ctx, on, func(s *Standing) []any { return []any{&mark, &s.Skipped, &s.Error} }, standingSQL)
@@ -44,23 +44,23 @@ func Look(ctx context.Context, on db.Execer) (is Standing, err error) {
 	return is, err
 }
 
-// standingLimit bounds a look from a scrape.
+// standingLimit bounds the query of a scrape.
 const standingLimit = 3 * time.Second
 
-// health is a line of GET /readyz.
+// health returns a line of GET /readyz.
 func (s *Service) health() module.Health {
 	return module.Health{Name: "statistics", Ask: func(ctx context.Context) (module.Condition, error) {
 		is, err := Look(ctx, s.db.SQL)
 		c := module.Condition{Degraded: is.Behind > BehindLimit, Figures: map[string]float64{"behind_seconds": math.Floor(is.Behind.Seconds())}}
 		if is.Error != "" {
-			c.Details = []string{"the latest batch was not counted: " + is.Error}
+			c.Details = []string{"the latest batch failed: " + is.Error}
 		}
 		return c, err
 	}}
 }
 
-// register shows in the metrics how counting does. It is asked for at each scrape, and not a number while the
-// database does not answer.
+// register adds the state of counting to the metrics. It is queried at each scrape, and NaN while the
+// database does not respond.
 func (s *Service) register(registry prometheus.Registerer) error {
 	gauge := func(name, help string, value func(Standing) float64) error {
 		return registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {

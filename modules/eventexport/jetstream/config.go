@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// Config says where the stream is, and what it is to be like where it is made here.
+// Config describes the stream, and its properties if it is created here.
 type Config struct {
 	Target Target
 	Files  Files
@@ -17,13 +17,13 @@ type Config struct {
 
 	Replicas int
 	MaxAge   time.Duration // how long the stream keeps messages
-	// Duplicates is for how long the stream drops messages whose ids it has had. Zero: 10 minutes.
+	// Duplicates is the deduplication window of the stream. Defaults to 10 minutes.
 	Duplicates time.Duration
 	Name       string // of this process, for the server's list of connections
 	Logger     *slog.Logger
 }
 
-// Target are servers and who comes. It shows no secrets.
+// Target contains the servers and the login. Its text form hides secrets.
 type Target struct {
 	Servers  []string // as nats://host:4222
 	User     string
@@ -31,10 +31,10 @@ type Target struct {
 	Token    secret.String
 }
 
-// IsZero tells whether there is no target.
+// IsZero reports whether there is no target.
 func (t Target) IsZero() bool { return len(t.Servers) == 0 }
 
-// Files are what proves who comes, and who is met. All may be empty.
+// Files authenticate the client and the servers. All may be empty.
 type Files struct {
 	Credentials string // a JWT and its seed, as nsc writes them
 	CA          string // who signs the servers' certificates; empty: the system's authorities
@@ -46,6 +46,6 @@ func (c Config) duplicates() time.Duration { return cmp.Or(c.Duplicates, 10*time
 const (
 	dialLimit = 2 * time.Second
 	ackLimit  = 2 * time.Second // for one acknowledgement, with the tries while there is no leader
-	// A connection whose other end is gone is noticed after two of these.
+	// A dead connection is detected after two of these.
 	pingEvery = 5 * time.Second
 )

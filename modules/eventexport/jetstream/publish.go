@@ -14,13 +14,13 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// lanes is how many accounts are published for side by side.
+// lanes is how many accounts are published concurrently.
 const lanes = 32
 
-// headerAccount has the account of a fact, for readers of streams that are renamed on their way.
+// headerAccount contains the account of a fact, for readers of streams whose subjects are mapped.
 const headerAccount = "Postrider-Account"
 
-// marshaler writes a message as NATS has it: the id for what drops duplicates, and the payload.
+// marshaler converts a message for NATS: the id for deduplication, and the payload.
 type marshaler struct{}
 
 // Marshal implements the Marshaler of watermill-nats. The topic is the subject.
@@ -32,10 +32,9 @@ func (marshaler) Marshal(subject string, m *message.Message) (*nats.Msg, error) 
 	return out, nil
 }
 
-// Publish hands over facts, which are in the order of their ids, and waits for the
-// acknowledgements. goOn is asked before each one: it says whether the facts are still this
-// process's to publish. acked[i] tells of facts[i]; the error is the first one, after which
-// no more is begun.
+// Publish publishes facts, which must be in id order, and waits for the acknowledgements. goOn is called
+// before each fact: its error means that this process may no longer publish. acked[i] reports on facts[i];
+// the error is the first one, after which no further fact is started.
 func (s *Stream) Publish(ctx context.Context, facts []event.Fact, goOn func() error) (acked []bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -63,8 +62,8 @@ func (s *Stream) Publish(ctx context.Context, facts []event.Fact, goOn func() er
 	return acked, context.Cause(ctx)
 }
 
-// byAccount gives the places of facts, parted so that those of one account stand in one part,
-// in their order.
+// byAccount returns the indexes of facts, partitioned so that each account's facts are in one part, in
+// order.
 func byAccount(facts []event.Fact) [][]int {
 	parts := make([][]int, lanes)
 	for i, f := range facts {
@@ -84,9 +83,9 @@ func (s *Stream) publish(f event.Fact) error {
 	m := message.NewMessage(f.ID, body)
 	m.Metadata.Set(headerAccount, f.AccountID)
 	if err := s.publisher.Publish(s.subject(f), m); errors.Is(err, nats.ErrTimeout) {
-		return fmt.Errorf("publish %s (%d octets): %w: the server does not acknowledge; its disk is full or slow, or fewer than half of the servers are up", f.ID, len(body), err)
+		return fmt.Errorf("publish %s (%d bytes): %w: the server does not acknowledge; its disk is full or slow, or fewer than half of the servers are up", f.ID, len(body), err)
 	} else if err != nil {
-		return fmt.Errorf("publish %s (%d octets): %w", f.ID, len(body), err)
+		return fmt.Errorf("publish %s (%d bytes): %w", f.ID, len(body), err)
 	}
 	return nil
 }
@@ -95,7 +94,7 @@ func (s *Stream) subject(f event.Fact) string {
 	return s.config.Prefix + "." + token(f.AccountID) + "." + token(string(f.Type))
 }
 
-// token makes a text fit to be part of a subject. Ids and types of events are.
+// token converts a text to a subject token. Ids and event types are valid tokens.
 func token(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r == '*' || r == '>' || r > '~' {
@@ -105,8 +104,8 @@ func token(text string) string {
 	}, text)
 }
 
-// Stored gives the ids, among those of the last messages of the stream, that are after the
-// position. It asks the leader, which knows everything that was acknowledged.
+// Stored returns the ids after the position among the last messages of the stream. It queries the leader,
+// which has every acknowledged message.
 func (s *Stream) Stored(ctx context.Context, position string, last int) (map[string]bool, error) {
 	found, err := s.js.StreamInfo(s.config.Stream, nats.Context(ctx))
 	if err != nil {

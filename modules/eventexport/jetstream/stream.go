@@ -15,15 +15,15 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// madeHere is in the metadata of a stream that Open has made, under madeBy: such a one is kept
-// as the configuration says, another's is only looked at.
+// madeHere is in the metadata of a stream that Open created, under madeBy. Such a stream is kept in line
+// with the configuration; a stream of another creator is only checked.
 const (
 	madeBy   = "made_by"
 	madeHere = "postrider"
 )
 
-// Stream is a connection to the servers, and a stream there that was found or made. Safe for
-// concurrent use.
+// Stream is a connection to the servers and a stream that was found or created there. Safe for concurrent
+// use.
 type Stream struct {
 	config    Config
 	conn      *nats.Conn
@@ -31,9 +31,9 @@ type Stream struct {
 	publisher message.Publisher
 }
 
-// Open connects, and makes the stream if there is none. It changes one that it has made
-// itself and that is not as the configuration says. Its error says what is wrong with the
-// server, or with a stream that others have made.
+// Open connects, and creates the stream if it does not exist. It updates a stream it created that differs
+// from the configuration. Its error describes the problem with the server, or with a stream created by
+// others.
 func Open(ctx context.Context, c Config) (*Stream, error) {
 	s, err := connect(c)
 	if err != nil {
@@ -46,10 +46,10 @@ func Open(ctx context.Context, c Config) (*Stream, error) {
 	return s, nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (s *Stream) Close() { s.conn.Close() }
 
-// Closed tells whether the connection has ended for good.
+// Closed reports whether the connection is closed permanently.
 func (s *Stream) Closed() bool { return s.conn.IsClosed() }
 
 func connect(c Config) (*Stream, error) {
@@ -85,11 +85,11 @@ func (c Config) options() []nats.Option {
 		nats.ReconnectHandler(told("connected again")),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
-				c.Logger.Warn("event export: the connection has ended, connecting again", telemetry.KeyError, err)
+				c.Logger.Warn("event export: connection lost, reconnecting", telemetry.KeyError, err)
 			}
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			c.Logger.Warn("event export: the server reports an error", telemetry.KeyError, err)
+			c.Logger.Warn("event export: server error", telemetry.KeyError, err)
 		}),
 	}
 	t, f := c.Target, c.Files
@@ -111,7 +111,7 @@ func (c Config) options() []nats.Option {
 	return options
 }
 
-// Prepare sees that the stream is there and as it has to be.
+// Prepare ensures that the stream exists and matches the configuration.
 func (s *Stream) Prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*ackLimit)
 	defer cancel()
@@ -120,7 +120,7 @@ func (s *Stream) Prepare(ctx context.Context) error {
 		if _, err = s.js.AddStream(s.wanted(), nats.Context(ctx)); err != nil {
 			return fmt.Errorf("make the stream %s with %d replicas: %w", s.config.Stream, s.config.Replicas, err)
 		}
-		s.config.Logger.Info("event export: the stream was made", "stream", s.config.Stream, "replicas", s.config.Replicas, "max_age", s.config.MaxAge)
+		s.config.Logger.Info("event export: stream created", "stream", s.config.Stream, "replicas", s.config.Replicas, "max_age", s.config.MaxAge)
 		return nil
 	}
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *Stream) Prepare(ctx context.Context) error {
 	return s.adjust(ctx, found.Config)
 }
 
-// unseen says that the servers do not tell of the stream.
+// unseen returns an error for servers that do not report on the stream.
 func (s *Stream) unseen(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
@@ -143,16 +143,16 @@ func (s *Stream) unseen(err error) error {
 	return fmt.Errorf("look at the stream %s: %w", s.config.Stream, err)
 }
 
-// wanted is the stream as it is made. A full one refuses, so that nothing goes that was not
-// read: what it refuses waits in the database.
+// wanted returns the configuration of a new stream. A full stream refuses messages, so that unread ones are
+// not discarded: refused messages wait in the database.
 func (s *Stream) wanted() *nats.StreamConfig {
 	return &nats.StreamConfig{Name: s.config.Stream, Description: "What has happened in Postrider.", Subjects: []string{s.config.Prefix + ".>"},
 		Retention: nats.LimitsPolicy, Discard: nats.DiscardNew, Storage: nats.FileStorage, Replicas: s.config.Replicas, MaxAge: s.config.MaxAge,
 		Duplicates: s.config.duplicates(), AllowDirect: true, Metadata: map[string]string{madeBy: madeHere}}
 }
 
-// adjust brings a stream that was made here to what the configuration says now. Limits that
-// an operator has set since stay.
+// adjust updates a stream created here to the current configuration. Limits set later by an operator are
+// kept.
 func (s *Stream) adjust(ctx context.Context, is nats.StreamConfig) error {
 	want, to := s.wanted(), is
 	to.Subjects, to.Replicas, to.MaxAge, to.Duplicates = want.Subjects, want.Replicas, want.MaxAge, want.Duplicates
@@ -162,32 +162,32 @@ func (s *Stream) adjust(ctx context.Context, is nats.StreamConfig) error {
 	if _, err := s.js.UpdateStream(&to, nats.Context(ctx)); err != nil {
 		return fmt.Errorf("change the stream %s to %d replicas: %w", s.config.Stream, to.Replicas, err)
 	}
-	s.config.Logger.Info("event export: the stream was changed", "stream", s.config.Stream, "replicas", to.Replicas, "max_age", to.MaxAge)
+	s.config.Logger.Info("event export: stream updated", "stream", s.config.Stream, "replicas", to.Replicas, "max_age", to.MaxAge)
 	return nil
 }
 
-// usable says what stands against a stream that others have made.
+// usable returns why a stream created by others cannot be used, or nil.
 func (s *Stream) usable(is nats.StreamConfig) error {
 	var wrong []error
 	if !slices.ContainsFunc(is.Subjects, func(pattern string) bool { return covers(pattern, s.config.Prefix+".>") }) {
-		wrong = append(wrong, fmt.Errorf("it has the subjects %s, and not %s.>", strings.Join(is.Subjects, ", "), s.config.Prefix))
+		wrong = append(wrong, fmt.Errorf("it has the subjects %s, but requires %s.>", strings.Join(is.Subjects, ", "), s.config.Prefix))
 	}
 	if is.Duplicates < s.config.duplicates() {
-		wrong = append(wrong, fmt.Errorf("its duplicate window is %s, and has to be %s at least", is.Duplicates, s.config.duplicates()))
+		wrong = append(wrong, fmt.Errorf("its duplicate window is %s, but must be at least %s", is.Duplicates, s.config.duplicates()))
 	}
 	if is.Storage != nats.FileStorage {
-		wrong = append(wrong, errors.New("it is in memory, and has to be in files"))
+		wrong = append(wrong, errors.New("its storage must be file, not memory"))
 	}
 	if is.NoAck {
 		wrong = append(wrong, errors.New("it acknowledges nothing"))
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("the stream %s, which was not made here, cannot be used: %w", s.config.Stream, errors.Join(wrong...))
+		return fmt.Errorf("the existing stream %s cannot be used: %w", s.config.Stream, errors.Join(wrong...))
 	}
 	return nil
 }
 
-// covers tells whether a pattern of subjects has all that another one has.
+// covers reports whether a subject pattern includes everything that another matches.
 func covers(pattern, other string) bool {
 	p, o := strings.Split(pattern, "."), strings.Split(other, ".")
 	for i, token := range p {
@@ -201,8 +201,8 @@ func covers(pattern, other string) bool {
 	return len(p) == len(o)
 }
 
-// Replicas tells how many servers have the stream of a configuration; 0: there is none yet.
-// Its error says why the stream cannot be reached or used.
+// Replicas returns how many servers have the stream of a configuration; 0 if it does not exist. Its error
+// says why the stream cannot be reached or used.
 func Replicas(ctx context.Context, c Config) (int, error) {
 	s, err := connect(c)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 	"github.com/postrider/postrider/runtime/base/setting"
 )
 
-// DefaultPort is that of NATS.
+// DefaultPort is the port of NATS.
 const DefaultPort = "4222"
 
-// ParseTarget reads nats://user:password@host:4222,host2:4222. Scheme and user are those of
-// the first server. tls:// wants TLS from the first octet of the servers' greeting on. Its
-// errors continue a sentence that begins with the setting's name, and quote no secret.
+// ParseTarget parses nats://user:password@host:4222,host2:4222. Scheme and user apply to all servers.
+// tls:// requires TLS from the first byte after the servers' greeting. Its errors continue a sentence that
+// begins with the setting's name, and quote no secret.
 func ParseTarget(text string) (t Target, err error) {
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found || scheme != "nats" && scheme != "tls" {
@@ -25,7 +25,7 @@ func ParseTarget(text string) (t Target, err error) {
 	for i, item := range setting.List(rest) {
 		item = strings.TrimPrefix(item, scheme+"://")
 		u, err := url.Parse(scheme + "://" + item)
-		if err != nil { // err would quote what may be a password
+		if err != nil { // err could quote a password
 			return Target{}, fmt.Errorf("has a server (number %d) that is no address; want nats://host:4222,host2:4222, and in a password everything but letters and digits as %%XX", i+1)
 		}
 		server, err := serverOf(u)
@@ -47,7 +47,7 @@ func ParseTarget(text string) (t Target, err error) {
 	return t, nil
 }
 
-// identify takes user and password, or a token, which has no colon.
+// identify sets the user and password, or a token, which has no colon.
 func identify(t *Target, user *url.Userinfo) {
 	if password, both := user.Password(); both {
 		t.User, t.Password = user.Username(), secret.New(password)
