@@ -70,9 +70,9 @@ func TestInliningLeavesAlone(t *testing.T) {
 		style + `<p>a{% if b %}</div>{% endif %}`:                                     "would move",
 		"<style>{% if a %}p { color: red }{% endif %}</style><p>x":                    "{% tags %} inside <style>",
 		"<style>@supports (color: red) { p { color: red } }</style><p>x":              "@supports is not supported",
-		"<style>" + strings.Repeat("p{color:red}", 20_000) + "</style>":               "too much",
+		"<style>" + strings.Repeat("p{color:red}", 20_000) + "</style>":               "too large",
 		style + "<div></p></div>":                                                     "would move",
-		style + strings.Repeat("<div>", 600) + "</div>":                               "cannot be read",
+		style + strings.Repeat("<div>", 600) + "</div>":                               "cannot be parsed",
 	} {
 		got, kept := InlineCSS(source)
 		if got != source || (want == "") != (kept == "") || !strings.Contains(kept, want) {
