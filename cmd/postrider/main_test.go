@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 }
 
 // Each script in testdata/database has its own database.
-func TestCommandLineWithADatabase(t *testing.T) {
+func TestCommandLineWithDatabase(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{Dir: "testdata/database", RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {

@@ -19,7 +19,7 @@ const promised = 6 * time.Second
 // A caller is answered when the budget of answerLimit is spent, however many calls a change makes, and whether
 // the provider is silent from the first one or slow with each. In this test, the budget is a fraction of the
 // limit of one exchange, so that a call outside of the budget shows on any machine.
-func TestCallersAreAnsweredInTime(t *testing.T) {
+func TestCallersAreAnsweredWithinBudget(t *testing.T) {
 	t.Parallel()
 	if answerLimit > promised-time.Second {
 		t.Errorf("a caller waits %s for the provider, which leaves less than a second of %s", answerLimit, promised)

@@ -27,7 +27,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-func TestWhoIsRefusedAtRcpt(t *testing.T) {
+func TestRcptRefusals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if _, err := w.PutRules(t.Context(), bob, domainOf(bob), addressrules.Rules{Rules: []shape.AddressRule{{Match: "support*", Action: addressrules.Accept}}}); err != nil {
@@ -53,7 +53,7 @@ func TestWhoIsRefusedAtRcpt(t *testing.T) {
 	}
 }
 
-func TestWhatIsStoredOfAMessage(t *testing.T) {
+func TestStoresMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(p *Params) {
 		p.Spam = filter{verdict: rspamd.Verdict{Status: rspamd.Spam, Score: 15.5, HasScore: true}}
@@ -81,7 +81,7 @@ func TestWhatIsStoredOfAMessage(t *testing.T) {
 	}
 }
 
-func TestASpamFilterThatIsAwayRefusesNothing(t *testing.T) {
+func TestUnavailableSpamFilterRefusesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(p *Params) { p.Spam = filter{err: errors.New("connection refused")} })
 	w.took(t, hello, "support@ada.example")
@@ -121,7 +121,7 @@ func TestRecipientsInTwoAccounts(t *testing.T) {
 	}
 }
 
-func TestAccountsOfOneTransactionAreFew(t *testing.T) {
+func TestLimitsAccountsPerTransaction(t *testing.T) {
 	t.Parallel()
 	s := &session{reception: newWorld(t).reception}
 	for i := range maxAccounts {
@@ -132,7 +132,7 @@ func TestAccountsOfOneTransactionAreFew(t *testing.T) {
 	}
 }
 
-func TestAMessageInCirclesIsRefused(t *testing.T) {
+func TestRefusesMailLoop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	received := "Received: from a by b; Sun, 22 Nov 2026 09:30:00 +0000\r\n"
@@ -146,7 +146,7 @@ func TestAMessageInCirclesIsRefused(t *testing.T) {
 }
 
 // The answer follows the commit: when that fails nothing is told, and nothing is there.
-func TestAFailingCommitIsNeverAnswered250(t *testing.T) {
+func TestFailedCommitIsNeverAccepted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if _, err := w.db.SQL.ExecContext(t.Context(), `ALTER TABLE received_emails ADD CONSTRAINT never CHECK (subject <> 'Hello') NOT VALID`); err != nil {
@@ -173,7 +173,7 @@ func TestAFailingCommitIsNeverAnswered250(t *testing.T) {
 	}
 }
 
-func TestTheSenderThatHasLeftLeavesNothing(t *testing.T) {
+func TestDisconnectedSenderStoresNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -190,7 +190,7 @@ func TestTheSenderThatHasLeftLeavesNothing(t *testing.T) {
 }
 
 // Whatever stands in a message, it is stored octet for octet.
-func TestBrokenMessagesAreReceived(t *testing.T) {
+func TestReceivesMalformedMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, message := range map[string]string{
@@ -215,7 +215,7 @@ func large(n int) string { return hello + strings.Repeat("0123456789abcd\r\n", n
 
 // Large messages come, are stored and read octet for octet, and nothing is held after
 // them; one that is cut leaves nothing either.
-func TestLargeMessagesAreKeptWhole(t *testing.T) {
+func TestStoresLargeMessagesUnchanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, n := range []int{70_000, 300_000, 3 << 20} {
@@ -233,7 +233,7 @@ func TestLargeMessagesAreKeptWhole(t *testing.T) {
 
 // Nobody gets a large message in while the share of its network is full, and everybody
 // else does.
-func TestAFullShareRefusesForNow(t *testing.T) {
+func TestFullNetworkShareRefusesTemporarily(t *testing.T) {
 	t.Parallel()
 	held, err := intake.New(intake.Config{Dir: t.TempDir(), Spool: 4 << 20, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -268,7 +268,7 @@ func TestAFullShareRefusesForNow(t *testing.T) {
 }
 
 // While DNS and the filter take their time, a large message holds no memory.
-func TestALargeMessageHoldsNoMemoryWhileOthersAreAsked(t *testing.T) {
+func TestLargeMessageHoldsNoMemoryDuringLookups(t *testing.T) {
 	t.Parallel()
 	var w *world
 	seen := make(chan intake.Usage, 1)
@@ -293,7 +293,7 @@ type brokenReader struct{ err error }
 
 func (b brokenReader) Read([]byte) (int, error) { return 0, b.err }
 
-func TestListsAreFiltered(t *testing.T) {
+func TestListFilters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.took(t, hello, "support@ada.example")
@@ -328,7 +328,7 @@ func TestListsAreFiltered(t *testing.T) {
 }
 
 // Age takes the content first and the record later; a person takes what names them.
-func TestReceivedMailAgesAndIsErased(t *testing.T) {
+func TestPurgeAndEraseReceivedMail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.took(t, hello, "support@ada.example")

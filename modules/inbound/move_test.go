@@ -108,7 +108,7 @@ func (w *world) run(t *testing.T) {
 
 // With the store away mail is received and read all the same; when it is back, the
 // running service brings it there, and what is deleted is deleted there.
-func TestContentsGoToTheObjectStore(t *testing.T) {
+func TestMovesContentsToObjectStore(t *testing.T) {
 	t.Parallel()
 	w, b := newBucketWorld(t)
 	b.away = errors.New("connection refused")
@@ -148,7 +148,7 @@ func TestContentsGoToTheObjectStore(t *testing.T) {
 
 // A process that dies between the upload and its record loses nothing and leaves one
 // object, which is deleted with the content even if nobody has heard of the upload.
-func TestAMoverThatDiesLosesNothing(t *testing.T) {
+func TestMoverCrashLosesNothing(t *testing.T) {
 	t.Parallel()
 	w, b := newBucketWorld(t)
 	w.took(t, hello, "support@ada.example")

@@ -16,7 +16,7 @@ type beginning struct{}
 func (beginning) Horizon(context.Context) (time.Time, error) { return time.Unix(0, 0), nil }
 
 // What is deleted, by somebody or by age, has been counted before.
-func TestDeletedMailStaysInTheStatistics(t *testing.T) {
+func TestStatisticsIncludeDeletedMail(t *testing.T) {
 	t.Parallel()
 	var counts *statistics.Service
 	w := newWorld(t, func(p *Params) {

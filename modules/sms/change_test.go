@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-func TestEveryWrongSettingIsNamed(t *testing.T) {
+func TestInvalidSettingsReportEveryField(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	token := secret.New(smstest.Token)
@@ -62,7 +62,7 @@ func TestEveryWrongSettingIsNamed(t *testing.T) {
 	}
 }
 
-func TestSecretsAreSealedAndStayWhereTheyBelong(t *testing.T) {
+func TestSecretsAreSealedPerAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.byTwilio(t, ours)
@@ -101,7 +101,7 @@ func TestSecretsAreSealedAndStayWhereTheyBelong(t *testing.T) {
 	refused(t, "another URL with the kept headers", err, "validation_error")
 }
 
-func TestSettingsOfAnAccountThatHasSetNothing(t *testing.T) {
+func TestDefaultSettings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if s, err := w.Settings(t.Context(), ours); err != nil || s.Provider != "operator" || s.Usable || len(s.Countries) != 0 || s.DailyCap != settings.DefaultDailyCap || s.UpdatedAt != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-func TestAMessageGoesToTwilio(t *testing.T) {
+func TestSendsMessageByTwilio(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.byTwilio(t, ours)
@@ -35,7 +35,7 @@ func TestAMessageGoesToTwilio(t *testing.T) {
 	}
 }
 
-func TestWhatTwilioRefuses(t *testing.T) {
+func TestTwilioRefusals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.byTwilio(t, ours)
@@ -53,7 +53,7 @@ func TestWhatTwilioRefuses(t *testing.T) {
 	}
 }
 
-func TestBusyProvidersAreAskedAgainForFourHours(t *testing.T) {
+func TestRetriesBusyProviderForFourHours(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.byTwilio(t, ours)
@@ -92,7 +92,7 @@ func TestBusyProvidersAreAskedAgainForFourHours(t *testing.T) {
 	w.is(t, ours, r.ID, "failed expired")
 }
 
-func TestNobodyIsReached(t *testing.T) {
+func TestUnreachableProviderIsRetried(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.byTwilio(t, ours)
@@ -104,7 +104,7 @@ func TestNobodyIsReached(t *testing.T) {
 
 // A message that waits because its account has as many requests under way as it may have
 // follows as soon as one ends: no claim has to come by chance.
-func TestMessagesOfABusyAccountFollowEachOther(t *testing.T) {
+func TestBusyAccountSendsAllMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.config = handover.Config{Poll: time.Hour, PerAccount: 1}
@@ -128,7 +128,7 @@ func takesAndHangsUp(w *world) {
 	})
 }
 
-func TestARequestWithoutAnAnswerIsUnknownAndNotRepeated(t *testing.T) {
+func TestUnansweredRequestIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.byTwilio(t, ours)
@@ -149,7 +149,7 @@ func TestARequestWithoutAnAnswerIsUnknownAndNotRepeated(t *testing.T) {
 	w.is(t, ours, r.ID, "delivered unknown")
 }
 
-func TestAnIdempotentGatewayIsAskedAgain(t *testing.T) {
+func TestRetriesIdempotentGateway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.set(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"}, HTTP: &settings.HTTPChange{URL: w.twilio.URL, Idempotent: true, IDPath: "data.0.id", Headers: map[string]string{"X-Api-Key": "s3cret"}}})
@@ -186,7 +186,7 @@ func cutOff(t *testing.T, w *world, messageID string) {
 	w.exec(t, `INSERT INTO sms_attempts (message_id, account_id, number, fence, provider, started_at, error) SELECT id, account_id, attempts, fence, provider, clock_timestamp(), '' FROM sms_messages WHERE id = $1`, messageID)
 }
 
-func TestAProcessThatDiedDuringARequest(t *testing.T) {
+func TestProcessCrashDuringRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.byTwilio(t, ours)
@@ -218,7 +218,7 @@ func TestAProcessThatDiedDuringARequest(t *testing.T) {
 
 // The process loses its lease while the provider thinks: another one must not send again, and the
 // late answer must not change what is settled.
-func TestALeaseThatEndsDuringARequest(t *testing.T) {
+func TestLeaseExpiryDuringRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.byTwilio(t, ours)
@@ -238,7 +238,7 @@ func TestALeaseThatEndsDuringARequest(t *testing.T) {
 	w.is(t, ours, r.ID, "unknown no_answer unknown")
 }
 
-func TestAnAccountThatHangsHoldsUpNoOther(t *testing.T) {
+func TestHangingAccountDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.byTwilio(t, ours)

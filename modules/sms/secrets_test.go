@@ -71,7 +71,7 @@ func hasSecret(text string) bool {
 	return strings.Contains(text, urlSecret) || strings.Contains(text, bodySecret)
 }
 
-func TestSecretsOfAGatewayAreSealedAndMasked(t *testing.T) {
+func TestGatewaySecretsAreSealedAndMasked(t *testing.T) {
 	t.Parallel()
 	w, g := newWorld(t), newGateway(t)
 	w.set(t, ours, g.change("/send?key="+urlSecret, plainBody))
@@ -105,7 +105,7 @@ func TestSecretsOfAGatewayAreSealedAndMasked(t *testing.T) {
 	}
 }
 
-func TestMasksAreForNoOtherAddress(t *testing.T) {
+func TestMasksRequireSameAddress(t *testing.T) {
 	t.Parallel()
 	w, g, thief := newWorld(t), newGateway(t), newGateway(t)
 	for name, c := range map[string]struct {
@@ -133,7 +133,7 @@ func TestMasksAreForNoOtherAddress(t *testing.T) {
 
 // What an earlier version has stored plainly is masked from the start, and sealed when no process of that
 // version is left. Programs of that version are refused then.
-func TestGatewaysOfAnEarlierVersionAreSealed(t *testing.T) {
+func TestSealsGatewaysOfEarlierVersion(t *testing.T) {
 	t.Parallel()
 	w, g := newWorld(t), newGateway(t)
 	w.exec(t, `INSERT INTO nodes (id, name, version, schema, roles, started_at, seen_at, claims_from) VALUES (7, 'old', 'v1', '20261126062013', '[]', now(), now(), now())`)
@@ -176,7 +176,7 @@ func TestGatewaysOfAnEarlierVersionAreSealed(t *testing.T) {
 }
 
 // A gateway without secrets in its URL and its body needs no program of this version.
-func TestAGatewayWithoutSecretsStaysReadable(t *testing.T) {
+func TestGatewayWithoutSecretsStaysReadable(t *testing.T) {
 	t.Parallel()
 	w, g := newWorld(t), newGateway(t)
 	w.set(t, ours, g.change("/send", `{"to": "{{to}}"}`))

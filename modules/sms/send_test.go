@@ -65,7 +65,7 @@ func TestHostileNumbersAndTexts(t *testing.T) {
 	}
 }
 
-func TestNothingIsSentWithoutAProviderOrACountry(t *testing.T) {
+func TestSendingRequiresProviderAndCountry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	problem := func(want string) {
@@ -119,7 +119,7 @@ func TestCaps(t *testing.T) {
 	w.send(t, theirs, american)
 }
 
-func TestThePlanCapsWhatGoesByTheOperator(t *testing.T) {
+func TestPlanCapsOperatorMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.process = w.start(t, settings.Operator{Kind: settings.KindCapture})
@@ -140,7 +140,7 @@ func TestThePlanCapsWhatGoesByTheOperator(t *testing.T) {
 }
 
 // Messages at the same time never get past the cap together.
-func TestCapsHoldAtTheSameTime(t *testing.T) {
+func TestCapsHoldUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.byTwilio(t, ours)
@@ -166,7 +166,7 @@ func TestCapsHoldAtTheSameTime(t *testing.T) {
 	}
 }
 
-func TestTheGuardDecidesInTheTransaction(t *testing.T) {
+func TestGuardRunsInTransaction(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.byTwilio(t, ours)
@@ -273,7 +273,7 @@ func TestPurgeAndErase(t *testing.T) {
 
 // While a message is handed over its person is erased, by address or by id: nothing is left of the
 // message, of its attempts, and of its number.
-func TestAMessageAtTheMomentOfErasure(t *testing.T) {
+func TestErasureDuringHandover(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.byTwilio(t, ours)

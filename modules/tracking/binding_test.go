@@ -58,7 +58,7 @@ func (w *world) wantRead(t *testing.T, what, token, host string, want error) {
 	}
 }
 
-func TestALinkIsAnsweredOnlyOnTheHostItWasIssuedFor(t *testing.T) {
+func TestLinkWorksOnlyOnItsHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.customer(t, w.ada, "ada.example")
@@ -80,7 +80,7 @@ func TestALinkIsAnsweredOnlyOnTheHostItWasIssuedFor(t *testing.T) {
 
 // A replaced tracking host still answers links of sent mail, until its domain is deleted or belongs to
 // another account.
-func TestALinkUnderAFormerHostWorksWhileItsDomainIsTheAccounts(t *testing.T) {
+func TestLinkOnFormerHostWorksWhileAccountOwnsDomain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	domainID := w.customer(t, w.ada, "ada.example")
@@ -95,7 +95,7 @@ func TestALinkUnderAFormerHostWorksWhileItsDomainIsTheAccounts(t *testing.T) {
 	w.wantRead(t, "a link of a domain that another account has", token, "links.ada.example", ErrForged)
 }
 
-func TestLinksOfVersionsBeforeTheBindingStayValid(t *testing.T) {
+func TestUnboundLinksStayValid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.customer(t, testAccount, "ada.example")
@@ -111,7 +111,7 @@ func TestLinksOfVersionsBeforeTheBindingStayValid(t *testing.T) {
 	}
 }
 
-func TestASuspendedAccountsLinksDoNotRedirect(t *testing.T) {
+func TestSuspendedAccountLinksDoNotRedirect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.customer(t, w.ada, "ada.example")
@@ -123,7 +123,7 @@ func TestASuspendedAccountsLinksDoNotRedirect(t *testing.T) {
 	w.wantRead(t, "a link of an account that was resumed", token, "links.ada.example", nil)
 }
 
-func TestAFlaggedTargetIsNotRedirectedTo(t *testing.T) {
+func TestFlaggedTargetIsNotRedirected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m, err := w.tokens.minter(w.ada, testEmail, ownHost)
@@ -151,7 +151,7 @@ func TestAFlaggedTargetIsNotRedirectedTo(t *testing.T) {
 	}
 }
 
-func TestLinksAreAnsweredWhileTheDatabaseIsAway(t *testing.T) {
+func TestLinksWorkWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.customer(t, w.ada, "ada.example")

@@ -32,7 +32,7 @@ func (i issuer) Obtain(names ...string) {
 	}
 }
 
-func TestLinksStandUnderAHostOnceItCanBeServed(t *testing.T) {
+func TestLinksUseHostOnceCertificateIsReady(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const target = "mail.example.org"

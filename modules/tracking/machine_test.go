@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestProgramsAreToldFromPeople(t *testing.T) {
+func TestClassifiesMachines(t *testing.T) {
 	t.Parallel()
 	m, err := newMachines(machinesFile)
 	if err != nil {
@@ -48,7 +48,7 @@ func TestProgramsAreToldFromPeople(t *testing.T) {
 	}
 }
 
-func TestATableWithAMistakeIsRefusedByLine(t *testing.T) {
+func TestInvalidTableReportsLine(t *testing.T) {
 	t.Parallel()
 	for table, want := range map[string]string{
 		"# x\nbot agent-has curl": "line 2", "bot agent-has": "line 1", "bot network 1.2.3.4.5/8": "line 1", `bot shape "x"`: "line 1", `bot header "Purpose"`: "line 1",
@@ -59,7 +59,7 @@ func TestATableWithAMistakeIsRefusedByLine(t *testing.T) {
 	}
 }
 
-func TestUserAgentsAreCutAndCleaned(t *testing.T) {
+func TestCleansUserAgents(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
 		"Mail/1.0\r\n\tX: y\x00\x7f\u0085\u202e\xff": "Mail/1.0X: y",

@@ -101,7 +101,7 @@ func openBy(ip string) hit {
 }
 
 // A scanner's first click looks like a person's until the third.
-func TestManyLinksWithinASecondAreAScanners(t *testing.T) {
+func TestBurstOfClicksIsScanner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{}
@@ -134,7 +134,7 @@ func TestManyLinksWithinASecondAreAScanners(t *testing.T) {
 	})
 }
 
-func TestAStopRecordsWhatWaits(t *testing.T) {
+func TestStopRecordsQueuedHits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{}
@@ -156,7 +156,7 @@ func TestAStopRecordsWhatWaits(t *testing.T) {
 	})
 }
 
-func TestVisitsWaitForTheDatabaseAndTheRestIsCounted(t *testing.T) {
+func TestQueuesVisitsWhileDatabaseIsDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{away: true}
@@ -185,7 +185,7 @@ func TestVisitsWaitForTheDatabaseAndTheRestIsCounted(t *testing.T) {
 	})
 }
 
-func TestAStopThatRunsOutOfTimeEnds(t *testing.T) {
+func TestStopReturnsAtDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{block: make(chan struct{})}
@@ -202,7 +202,7 @@ func TestAStopThatRunsOutOfTimeEnds(t *testing.T) {
 	})
 }
 
-func TestAVisitThatIsRefusedTakesNoOtherWithIt(t *testing.T) {
+func TestRefusedVisitDoesNotAffectOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{bad: "192.0.2.9"}

@@ -67,7 +67,7 @@ func read(t testing.TB, name string) string {
 	return string(content)
 }
 
-func TestLettersAreRewrittenAsTheGoldenFilesShow(t *testing.T) {
+func TestRewriteMatchesGolden(t *testing.T) {
 	t.Parallel()
 	r := newRewriter(t)
 	html, text := rewrite(t, r, both, read(t, "letter.html"), read(t, "letter.txt"))
@@ -91,7 +91,7 @@ func readable(t testing.TB, r *Rewriter, rewritten string) string {
 	})
 }
 
-func TestOnlyWhatIsOnIsTracked(t *testing.T) {
+func TestTracksOnlyEnabledKinds(t *testing.T) {
 	t.Parallel()
 	r := newRewriter(t)
 	const page, plain = `<p><a href="https://example.com/">x</a></p>`, "https://example.com/"
@@ -224,7 +224,7 @@ var oddHTML = []string{
 	`<a href=https://e.com/"x>`, `<a href="ht&#x0A;tps://e.com/">`, "\xff<a href=\"https://e.com/\xff\">", `<a href="https://e.com/é">`, `<noscript><a href="https://e.com/"></noscript>`,
 }
 
-func TestWhatIsNoTargetStaysToTheOctet(t *testing.T) {
+func TestNonTargetsStayUnchanged(t *testing.T) {
 	t.Parallel()
 	r := newRewriter(t)
 	for _, source := range append(oddHTML, read(t, "letter.html")) {

@@ -17,7 +17,7 @@ func mint(t testing.TB, of tokens) *minter {
 	return m
 }
 
-func TestTokensTellWhatTheyWereMadeFor(t *testing.T) {
+func TestTokenRoundTrip(t *testing.T) {
 	t.Parallel()
 	of := tokens{pinnedKey(t).DeriveEach(tokenPurpose)}
 	m := mint(t, of)
@@ -74,7 +74,7 @@ func secretOf(t testing.TB, keys ...secret.Key) *secret.Box {
 	return box
 }
 
-func TestTokensOutliveARotationOfTheMasterKey(t *testing.T) {
+func TestTokensSurviveKeyRotation(t *testing.T) {
 	t.Parallel()
 	older, newer := secret.NewKey(), secret.NewKey()
 	before := tokens{secretOf(t, older).DeriveEach(tokenPurpose)}
@@ -93,7 +93,7 @@ func TestTokensOutliveARotationOfTheMasterKey(t *testing.T) {
 }
 
 // Even with the key, a token cannot redirect to anything but a web address.
-func TestAGenuineTokenWithAStrangeTargetIsForged(t *testing.T) {
+func TestRefusesSignedTokenWithInvalidTarget(t *testing.T) {
 	t.Parallel()
 	of := tokens{pinnedKey(t).DeriveEach(tokenPurpose)}
 	m := mint(t, of)

@@ -101,7 +101,7 @@ func hitFor(kind Kind, accountID, emailID string) hit {
 	return h
 }
 
-func TestVisitsAreRecordedAndToldTogether(t *testing.T) {
+func TestVisitsAreRecordedAndAnnounced(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	emailID := w.email(t, w.ada)
@@ -141,7 +141,7 @@ func TestVisitsAreRecordedAndToldTogether(t *testing.T) {
 	}
 }
 
-func TestNothingIsRecordedOfEmailsThatAreNotThere(t *testing.T) {
+func TestIgnoresVisitsOfUnknownEmails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	emailID := w.email(t, w.ada)
@@ -151,7 +151,7 @@ func TestNothingIsRecordedOfEmailsThatAreNotThere(t *testing.T) {
 	}
 }
 
-func TestAnEmailHasABoundedNumberOfVisits(t *testing.T) {
+func TestBoundsVisitsPerEmail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	emailID, other := w.email(t, w.ada), w.email(t, w.ada)
@@ -173,7 +173,7 @@ func TestAnEmailHasABoundedNumberOfVisits(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeToldIsNotRecorded(t *testing.T) {
+func TestFailedAnnouncementRecordsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fails = fmt.Errorf("no")
@@ -182,7 +182,7 @@ func TestWhatCannotBeToldIsNotRecorded(t *testing.T) {
 	}
 }
 
-func TestProcessesRecordTheSameEmailsAtOnce(t *testing.T) {
+func TestConcurrentProcessesRecordSameEmails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ids := []string{w.email(t, w.ada), w.email(t, w.ada), w.email(t, w.ada)}
@@ -206,7 +206,7 @@ func TestProcessesRecordTheSameEmailsAtOnce(t *testing.T) {
 	}
 }
 
-func TestDeletionKeepsToTheAccount(t *testing.T) {
+func TestDeletionIsIsolatedByAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	mine, other, eves := w.email(t, w.ada), w.email(t, w.ada), w.email(t, w.eve)

@@ -9,9 +9,9 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// TestBodiesOfEveryEvent publishes the sample of each event type and compares the exact bytes that an
+// TestEventBodiesMatchGolden publishes the sample of each event type and compares the exact bytes that an
 // endpoint receives. A change of these files changes the API contract.
-func TestBodiesOfEveryEvent(t *testing.T) {
+func TestEventBodiesMatchGolden(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	r := newReceiver(t)

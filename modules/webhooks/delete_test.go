@@ -11,7 +11,7 @@ import (
 
 // An event that is fanned out while its endpoint is being deleted, by a transaction that began before the
 // deletion and commits after it, must not stay pending forever.
-func TestDeletingAnEndpointWhileEventsAreFannedOut(t *testing.T) {
+func TestFanoutDuringEndpointDeletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	r := newReceiver(t)
@@ -43,7 +43,7 @@ func TestDeletingAnEndpointWhileEventsAreFannedOut(t *testing.T) {
 }
 
 // Attempts returns the attempts of several deliveries in one call, but none of another account.
-func TestAttemptsOfSeveralDeliveries(t *testing.T) {
+func TestListAttemptsOfSeveralDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	r := newReceiver(t)

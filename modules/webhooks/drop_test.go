@@ -10,7 +10,7 @@ import (
 
 // Deliveries due before the given time fail with the reason; later ones stay pending. The endpoint stays
 // enabled, however many failed.
-func TestDropEndsWhatWasDueBefore(t *testing.T) {
+func TestDropDueFailsOnlyOlderDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made, _ := w.endpoint(t, ada, newReceiver(t).URL)

@@ -13,7 +13,7 @@ import (
 
 // URLs that are not allowed are refused on create and update. The dial refuses them too, because the name may
 // resolve differently by then.
-func TestPrivateEndpointsAreRefusedAtCreateChangeAndDial(t *testing.T) {
+func TestRefusesPrivateEndpoints(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *Config) { c.PlainLoopback, c.Allow = false, nil }).run(t)
 	good, _ := w.endpoint(t, ada, "https://hooks.example.com/x")
@@ -41,7 +41,7 @@ func TestPrivateEndpointsAreRefusedAtCreateChangeAndDial(t *testing.T) {
 	}
 }
 
-func TestEndpointInputIsJudged(t *testing.T) {
+func TestValidatesEndpointInput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	zero := 0
@@ -68,7 +68,7 @@ func TestEndpointInputIsJudged(t *testing.T) {
 	}
 }
 
-func TestBothSecretsSignForADay(t *testing.T) {
+func TestBothSecretsSignForOneDay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	r := newReceiver(t)
@@ -99,7 +99,7 @@ func TestBothSecretsSignForADay(t *testing.T) {
 	}
 }
 
-func TestAnEndpointThatIsGoneIsSwitchedOff(t *testing.T) {
+func TestDisablesEndpointOnGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	r := newReceiver(t)
@@ -115,7 +115,7 @@ func TestAnEndpointThatIsGoneIsSwitchedOff(t *testing.T) {
 
 // Thirty consecutive failed deliveries disable an endpoint, twenty-nine do not. The count restarts when it is
 // enabled again.
-func TestAnEndpointThatFailsIsSwitchedOff(t *testing.T) {
+func TestDisablesFailingEndpoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	r := newReceiver(t)
@@ -152,7 +152,7 @@ func TestAnEndpointThatFailsIsSwitchedOff(t *testing.T) {
 }
 
 // Recover queues failed deliveries and missed events once, and nothing else.
-func TestRecoverBringsWhatWasMissed(t *testing.T) {
+func TestRecoverQueuesMissedEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	r := newReceiver(t)

@@ -32,7 +32,7 @@ func (w *world) queued(t testing.TB) (lines []string) {
 
 // Handling random facts together creates the same deliveries as handling them one by one, and exactly those
 // that the rules require.
-func TestFactsAtOnceMakeTheDeliveriesOfSingleOnes(t *testing.T) {
+func TestBatchedFactsCreateSameDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	types := []event.Type{event.EmailSent, event.EmailDelivered, event.EmailBounced}
@@ -116,7 +116,7 @@ func TestFactsAtOnceMakeTheDeliveriesOfSingleOnes(t *testing.T) {
 }
 
 // A fact that cannot be stored does not affect the other facts of any account.
-func TestABrokenFactStopsNoOtherDeliveries(t *testing.T) {
+func TestBrokenFactDoesNotStopOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	adas, _ := w.endpoint(t, ada, "https://hooks.example.com")
@@ -148,7 +148,7 @@ func TestABrokenFactStopsNoOtherDeliveries(t *testing.T) {
 }
 
 // A test event stores its data with each of its deliveries and returns their ids.
-func TestATestEventIsQueuedForAllWithItsData(t *testing.T) {
+func TestQueuesTestEventForAllEndpoints(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 3 {

@@ -13,7 +13,7 @@ import (
 
 // Facts of accounts without an endpoint skip the bus. Facts that another process publishes before it learns
 // of a new endpoint are still delivered.
-func TestOnlyAccountsWithEndpointsAreHeardOf(t *testing.T) {
+func TestSkipsAccountsWithoutEndpoints(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if err := w.interest.Refresh(t.Context()); err != nil {
@@ -59,7 +59,7 @@ func sample(typ event.Type) event.Payload {
 }
 
 // A fact that arrives late goes only to endpoints that existed and were enabled when it happened.
-func TestAnEndpointIsToldOfWhatHappensFromThenOn(t *testing.T) {
+func TestEndpointReceivesOnlyLaterEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	r := newReceiver(t)

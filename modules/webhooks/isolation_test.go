@@ -15,10 +15,10 @@ import (
 // Meanwhile, other endpoints of the same and of other accounts receive their events. The test relies on the
 // order of events, not on a clock: the hanging POSTs are released only after the other endpoints have
 // received everything.
-func TestEndpointsThatHangHoldUpNobody(t *testing.T) {
+func TestHangingEndpointsDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	for range 10 {
-		if hangingHoldUpNobody(t) {
+		if checkHangingEndpoints(t) {
 			return
 		}
 		t.Log("a hanging POST timed out because the machine stalled; trying again")
@@ -26,8 +26,8 @@ func TestEndpointsThatHangHoldUpNobody(t *testing.T) {
 	t.Error("a hanging POST timed out in every try")
 }
 
-// hangingHoldUpNobody returns false if a hanging POST timed out before all conditions were met.
-func hangingHoldUpNobody(t *testing.T) (undisturbed bool) {
+// checkHangingEndpoints returns false if a hanging POST timed out before all conditions were met.
+func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 	t.Helper()
 	w := newWorld(t, func(c *Config) { c.Concurrency, c.Timeout = 16, lease/2 })
 	release := make(chan struct{})
@@ -125,7 +125,7 @@ func TestDeliveriesAreKeptForThirtyDays(t *testing.T) {
 
 // The limits of a claim, without a clock: a hanging endpoint has room for one, and slow endpoints share half.
 // Hanging POSTs no longer take room from others after two seconds, however many there are.
-func TestHangingFlightsGiveTheirRoomBack(t *testing.T) {
+func TestHangingFlightsReleaseCapacity(t *testing.T) {
 	t.Parallel()
 	f := newFlights(8, 4)
 	now := time.Unix(1_000_000, 0)

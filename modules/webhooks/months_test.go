@@ -61,7 +61,7 @@ func (w *world) ago(t *testing.T, age time.Duration) event.Fact {
 }
 
 // The id of a delivery is valid, has the time of its event and is derived from event and endpoint.
-func TestTheIDOfADeliveryFollowsFromItsEventAndItsEndpoint(t *testing.T) {
+func TestDeliveryIDDerivesFromEventAndEndpoint(t *testing.T) {
 	eachForm(t, func(t *testing.T, w *world) {
 		t.Helper()
 		for range 3 {
@@ -92,7 +92,7 @@ func TestTheIDOfADeliveryFollowsFromItsEventAndItsEndpoint(t *testing.T) {
 }
 
 // An event has one delivery per endpoint, no matter how many processes create it, at the same time or later.
-func TestAPairHasOneDeliveryHoweverManyMakeIt(t *testing.T) {
+func TestConcurrentFanoutCreatesOneDelivery(t *testing.T) {
 	eachForm(t, func(t *testing.T, w *world) {
 		t.Helper()
 		made, _ := w.endpoint(t, ada, "https://hooks.example.com")
@@ -123,7 +123,7 @@ func TestAPairHasOneDeliveryHoweverManyMakeIt(t *testing.T) {
 
 // Older versions gave deliveries random ids. An event with such a delivery gets no second one if it arrives
 // late or is recovered.
-func TestDeliveriesWithIDsFromBeforeAreFound(t *testing.T) {
+func TestFindsDeliveriesWithLegacyIDs(t *testing.T) {
 	eachForm(t, func(t *testing.T, w *world) {
 		t.Helper()
 		made, _ := w.endpoint(t, ada, "https://hooks.example.com")
@@ -145,7 +145,7 @@ func TestDeliveriesWithIDsFromBeforeAreFound(t *testing.T) {
 
 // In a split table, expired deliveries remain until their month is dropped. They are not shown, and the
 // responses of endpoints are deleted.
-func TestOldDeliveriesOfASplitTableAreNotSeen(t *testing.T) {
+func TestHidesExpiredDeliveriesOfSplitTable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).byMonth(t)
 	made, _ := w.endpoint(t, ada, "https://hooks.example.com")
@@ -184,7 +184,7 @@ func TestOldDeliveriesOfASplitTableAreNotSeen(t *testing.T) {
 }
 
 // A month is unneeded when its last delivery has expired and none is pending.
-func TestWhichMonthsOfDeliveriesAreUnneeded(t *testing.T) {
+func TestUnneededDeliveryMonths(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	now := time.Now()

@@ -56,7 +56,7 @@ func (w *world) queue(t *testing.T, events int) {
 
 // The rate of an endpoint applies across all processes: three that claim as fast as they can never claim more
 // together than one would, and still claim everything in time.
-func TestARateHoldsOverAllProcesses(t *testing.T) {
+func TestRateLimitAppliesAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const rate, events = 10, 24
@@ -97,7 +97,7 @@ func TestARateHoldsOverAllProcesses(t *testing.T) {
 // A claim that was delayed has an older now() than one that began later and finished first. The row written
 // by the other claim still counts, although it is further ahead than a burst. It is ignored only after a step
 // of the clock.
-func TestAClaimThatRunsLateKeepsTheRate(t *testing.T) {
+func TestDelayedClaimKeepsRateLimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	rate := 10 // a burst is 400 ms
@@ -119,7 +119,7 @@ func TestAClaimThatRunsLateKeepsTheRate(t *testing.T) {
 
 // Deliveries claimed by a dead node are due immediately, and their interrupted attempts are unknown. An
 // outcome that the node stores later has no effect.
-func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
+func TestHandsBackDeliveriesOfDeadNode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	hook, _ := w.endpoint(t, ada, newReceiver(t).URL)
@@ -156,7 +156,7 @@ func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 }
 
 // A claim that runs after the time until which its process may claim takes nothing.
-func TestALateClaimTakesNothing(t *testing.T) {
+func TestLateClaimTakesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.endpoint(t, ada, newReceiver(t).URL)

@@ -9,7 +9,7 @@ import (
 )
 
 // Queued deliveries are made because the commit wakes the worker: here the poll interval is an hour.
-func TestAFactIsDeliveredWithoutThePoll(t *testing.T) {
+func TestCommitWakesDelivery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *Config) { c.Poll = time.Hour }).run(t)
 	r := newReceiver(t)

@@ -207,7 +207,7 @@ func (r *receiver) heard() []heard {
 	return append([]heard{}, r.posts...)
 }
 
-func TestAnEventIsToldSignedToThoseWhoSubscribe(t *testing.T) {
+func TestDeliversSignedEventsToSubscribers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	all, some, other, foreign := newReceiver(t), newReceiver(t), newReceiver(t), newReceiver(t)
@@ -277,7 +277,7 @@ func sameJSON(t testing.TB, a, b []byte) bool {
 }
 
 // A fact that the bus delivers twice creates one delivery.
-func TestAFactIsToldOnce(t *testing.T) {
+func TestRepeatedFactCreatesOneDelivery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made, _ := w.endpoint(t, ada, newReceiver(t).URL)
@@ -294,7 +294,7 @@ func TestAFactIsToldOnce(t *testing.T) {
 
 // Failed attempts are retried on schedule (the test moves due times instead of waiting). The fifth failure is
 // final, and a replay has five attempts again.
-func TestFailuresAreRetriedOnScheduleThenKeptAndReplayed(t *testing.T) {
+func TestRetriesFailuresOnSchedule(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).run(t)
 	r := newReceiver(t)

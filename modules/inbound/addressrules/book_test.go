@@ -28,7 +28,7 @@ func (registry) Get(_ context.Context, accountID, id string) (*ent.Domain, error
 	return &ent.Domain{ID: id}, nil
 }
 
-func TestABookGoesByWhatWasPutLast(t *testing.T) {
+func TestBookUsesLatestRules(t *testing.T) {
 	t.Parallel()
 	b := NewBook(dbtest.New(t), registry{})
 	accepts := func(accountID, local string, want bool) {
@@ -52,7 +52,7 @@ func TestABookGoesByWhatWasPutLast(t *testing.T) {
 	}
 }
 
-func TestABookRefusesStrangersAndMistakes(t *testing.T) {
+func TestBookRefusesOtherAccountsAndInvalidRules(t *testing.T) {
 	t.Parallel()
 	b := NewBook(dbtest.New(t), registry{})
 	if _, err := b.Get(t.Context(), stranger, domainID); fault.KindOf(err) != fault.NotFound {

@@ -27,7 +27,7 @@ func TestRulesMatch(t *testing.T) {
 	}
 }
 
-func TestTheFirstRuleDecides(t *testing.T) {
+func TestFirstMatchingRuleDecides(t *testing.T) {
 	t.Parallel()
 	r := Rules{Rules: []shape.AddressRule{{Match: "old-*", Action: Reject}, {Match: "*-team", Action: Accept}}}
 	for local, want := range map[string]bool{"old-team": false, "New-Team": true, "x": false, "postmaster": true, "PostMaster": true} {
@@ -41,7 +41,7 @@ func TestTheFirstRuleDecides(t *testing.T) {
 	}
 }
 
-func TestRulesNameEveryMistake(t *testing.T) {
+func TestInvalidRulesReportEveryField(t *testing.T) {
 	t.Parallel()
 	err := Rules{Rules: []shape.AddressRule{{Match: "", Action: "drop"}, {Match: "a@b", Action: Accept}, {Match: "a\x00", Action: Reject}, {Match: strings.Repeat("x", 65), Action: Reject}, {Match: "a b", Action: Reject}}}.Validate()
 	for _, path := range []string{"rules[0].match", "rules[0].action", "rules[1].match", "rules[2].match", "rules[3].match", "rules[4].match"} {

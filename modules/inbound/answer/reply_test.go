@@ -38,7 +38,7 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-func TestSubjectsOfAnswers(t *testing.T) {
+func TestReplySubject(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{"Hello": "Re: Hello", "Re: Hello": "Re: Hello", "RE: Hello": "RE: Hello", "": "Re:", "Regards": "Re: Regards", "a\x01\u2028b": "Re: a  b"} {
 		if got := Subject("Re", given); got != want {

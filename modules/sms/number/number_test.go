@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestNumbersThatMayBeWrittenTo(t *testing.T) {
+func TestParseAcceptsMobileNumbers(t *testing.T) {
 	t.Parallel()
 	for text, region := range map[string]string{
 		"+4915112345678":    "DE",
@@ -27,7 +27,7 @@ func TestNumbersThatMayBeWrittenTo(t *testing.T) {
 	}
 }
 
-func TestTextsThatAreNoNumbers(t *testing.T) {
+func TestParseRefusesInvalidNumbers(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "+", "4915112345678", "0151 12345678", "+49 151 12345678", "+49(151)12345678", "+4915112345678x5", "tel:+4915112345678", "+0123456789",
 		"+491", "+49", "+49151123456781234567", "+1500555000", "+999123456789", "+49\x0015112345678", "＋4915112345678", "+４９15112345678", "+49015112345678",

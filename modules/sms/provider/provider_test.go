@@ -19,7 +19,7 @@ import (
 
 var hello = Message{ID: "sms_1", To: "+4915112345678", From: "Shop", Text: `He said "x"}, \ <b> & {{to}} ü`, Encoding: "ucs2", Segments: 1, ReceiptURL: "https://mail.example.com/s/r/x"}
 
-func TestBodiesOfGatewaysAreEncoded(t *testing.T) {
+func TestEncodesGatewayBodies(t *testing.T) {
 	t.Parallel()
 	fill := func(contentType, text string) string {
 		t.Helper()
@@ -64,7 +64,7 @@ func TestBodiesOfGatewaysAreEncoded(t *testing.T) {
 	}
 }
 
-func TestAnswersOfHTTP(t *testing.T) {
+func TestGatewayResponses(t *testing.T) {
 	t.Parallel()
 	const silent = "no answer" // before the request is given up
 	for name, c := range map[string]struct {
@@ -119,7 +119,7 @@ func TestAnswersOfHTTP(t *testing.T) {
 	}
 }
 
-func TestAStopBeforeTheConnectionIsNoDoubt(t *testing.T) {
+func TestFailureBeforeConnectionIsTemporary(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()

@@ -64,7 +64,7 @@ func randomText(r *rand.Rand, from []rune) string {
 }
 
 // The library cuts a text as handsets expect it: it is an implementation of TS 23.040.
-func TestPartsAreThoseOfAnotherImplementation(t *testing.T) {
+func TestPartsMatchReferenceLibrary(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(16, 5))
 	for name, alphabet := range alphabets {
@@ -86,7 +86,7 @@ func TestPartsAreThoseOfAnotherImplementation(t *testing.T) {
 
 // What goes over SMPP is what gosmpp makes of the parts. It counts characters and not units of
 // UTF-16, so texts with surrogates are left out.
-func TestPartsAreThoseOfSMPP(t *testing.T) {
+func TestPartsMatchSMPP(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(16, 6))
 	for name, alphabet := range alphabets {

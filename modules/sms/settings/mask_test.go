@@ -13,7 +13,7 @@ import (
 
 const s3 = "s3cr3t"
 
-func TestBodiesAreShownWithoutTheirConstants(t *testing.T) {
+func TestMasksBodyConstants(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		``:                                     ``,
@@ -60,7 +60,7 @@ func checkMask(t *testing.T, contentType, body, want string) {
 	}
 }
 
-func TestAMaskStandsForTheTextAtItsPlace(t *testing.T) {
+func TestMaskRestoresTextAtItsPosition(t *testing.T) {
 	t.Parallel()
 	const original = `{"key": "` + s3 + `", "pin": 1234, "list": ["a", "b"], "to": "{{to}}"}`
 	for body, want := range map[string]string{
@@ -89,7 +89,7 @@ func TestAMaskStandsForTheTextAtItsPlace(t *testing.T) {
 }
 
 // A body of many constants costs little: somebody may send it again and again.
-func TestManyConstantsCostLittle(t *testing.T) {
+func TestMaskingManyConstantsIsFast(t *testing.T) {
 	t.Parallel()
 	body := `{"a": [` + strings.Repeat(`"x",`, 4_000) + `"x"]}`
 	begin := time.Now()

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-func TestTheOperatorsSetting(t *testing.T) {
+func TestParseOperatorSetting(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Operator{
 		"none":    {},

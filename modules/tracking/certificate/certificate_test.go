@@ -79,7 +79,7 @@ func authority(t *testing.T, zone *dnsxtest.Server, httpPort, tlsPort int) (dire
 
 // A verified host is served over TLS under its own name, with each kind of challenge. Other names get no
 // certificate.
-func TestATrackingHostGetsACertificateAndIsServed(t *testing.T) {
+func TestTrackingHostGetsCertificate(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"http-01", "tls-alpn-01"} {
 		t.Run(way, func(t *testing.T) {
@@ -161,7 +161,7 @@ func get(t *testing.T, l net.Listener, roots *x509.CertPool, host string) (strin
 	return string(body), err
 }
 
-func TestAHostThatCannotBeReachedSaysWhy(t *testing.T) {
+func TestUnreachableHostReportsReason(t *testing.T) {
 	t.Parallel()
 	zone := dnsxtest.New(t)
 	plain, secure := listen(t), listen(t)
@@ -182,7 +182,7 @@ func TestAHostThatCannotBeReachedSaysWhy(t *testing.T) {
 	}
 }
 
-func TestFilesAreSealedAndSharedByProcesses(t *testing.T) {
+func TestFilesAreEncryptedAndShared(t *testing.T) {
 	t.Parallel()
 	d, box := dbtest.New(t), newBox(t)
 	one, two := &storage{d, box}, &storage{d, box}
@@ -229,7 +229,7 @@ func TestFilesAreSealedAndSharedByProcesses(t *testing.T) {
 	}
 }
 
-func TestALockIsHeldByOneAndEndsWithItsTime(t *testing.T) {
+func TestLockIsExclusiveAndExpires(t *testing.T) {
 	t.Parallel()
 	d, box := dbtest.New(t), newBox(t)
 	one, two := &storage{d, box}, &storage{d, box}

@@ -89,7 +89,7 @@ func (w *world) back(t *testing.T, domainID, interval string) {
 	}
 }
 
-func TestAHostIsVerifiedByItsCNAMERecord(t *testing.T) {
+func TestVerifiesHostByCNAME(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
@@ -118,7 +118,7 @@ func TestAHostIsVerifiedByItsCNAMERecord(t *testing.T) {
 	}
 }
 
-func TestAVerifiedHostFailsOnlyWhenItsRecordIsGoneForLong(t *testing.T) {
+func TestVerifiedHostFailsAfterGracePeriod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
@@ -155,7 +155,7 @@ func TestAVerifiedHostFailsOnlyWhenItsRecordIsGoneForLong(t *testing.T) {
 	}
 }
 
-func TestChecksInTheBackgroundVerify(t *testing.T) {
+func TestBackgroundCheckVerifiesHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
@@ -184,7 +184,7 @@ func TestChecksInTheBackgroundVerify(t *testing.T) {
 }
 
 // A manual check or another name overtakes a check in progress.
-func TestAnOvertakenCheckStoresNothing(t *testing.T) {
+func TestOvertakenCheckStoresNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
@@ -220,7 +220,7 @@ func TestAnOvertakenCheckStoresNothing(t *testing.T) {
 	}
 }
 
-func TestHostsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
+func TestRefusesInvalidHosts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
@@ -242,7 +242,7 @@ func TestHostsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
 	}
 }
 
-func TestHostsKeepToTheirAccount(t *testing.T) {
+func TestHostsAreIsolatedByAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	shop, sub := w.registry.add(w.ada, "shop.example", domain.StatusVerified), w.registry.add(w.eve, "sub.shop.example", domain.StatusVerified)
@@ -275,7 +275,7 @@ func TestHostsKeepToTheirAccount(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-func TestADomainThatGoesTakesItsHostAlong(t *testing.T) {
+func TestDeletingDomainDeletesHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, typ := range []event.Type{event.DomainDeleted, event.DomainLost} {

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/modules/tracking/weburl"
 )
 
-func TestTargetsAreWhatABrowserWouldOpen(t *testing.T) {
+func TestNormalizesTargetsLikeBrowser(t *testing.T) {
 	t.Parallel()
 	for written, want := range map[string]string{
 		"https://example.com": "https://example.com", " \n https://example.com/a\tb ": "https://example.com/ab", "HTTPS://Example.com/A": "https://Example.com/A",

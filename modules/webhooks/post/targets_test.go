@@ -205,7 +205,7 @@ func publicAddresses(t testing.TB, cases []target) map[netip.Addr]bool {
 // Every case is checked as in POST and PATCH /webhooks, and dialed by the client that makes deliveries. The
 // test runs in its own network namespace, in which every address leads to its listeners. No listener may see
 // a connection to an address that is not public, and the kernel may not even have started one.
-func TestNoTargetOfTheListIsReached(t *testing.T) {
+func TestForbiddenTargetsAreNotReached(t *testing.T) {
 	t.Parallel()
 	run, whole := inNamespace(t)
 	if !run {

@@ -58,7 +58,7 @@ func TestReceipts(t *testing.T) {
 	}
 }
 
-func TestAReceiptDuringTheRequestEndsTheAttempts(t *testing.T) {
+func TestReceiptDuringRequestEndsAttempts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.byTwilio(t, ours)
@@ -173,7 +173,7 @@ func TestStopAndStart(t *testing.T) {
 }
 
 // Who has said STOP between the acceptance and the hand-over gets nothing either.
-func TestStopWhileTheMessageWaits(t *testing.T) {
+func TestStopWhileMessageIsQueued(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.byTwilio(t, ours)
@@ -187,7 +187,7 @@ func TestStopWhileTheMessageWaits(t *testing.T) {
 
 // Without any provider text messages are off, and /readyz says nothing of them; one account with a provider of
 // its own, or a message that waits, changes that.
-func TestWithoutAProviderTextMessagesAreOff(t *testing.T) {
+func TestTextMessagesAreOffWithoutProvider(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	is := func(when string, off bool) {
@@ -205,7 +205,7 @@ func TestWithoutAProviderTextMessagesAreOff(t *testing.T) {
 	is("with the operator's", false)
 }
 
-func TestStopToTheOperatorStopsAllWhoSendByHim(t *testing.T) {
+func TestStopToOperatorAppliesToItsAccounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.process = w.start(t, settings.Operator{Kind: settings.KindTwilio, SID: smstest.SID, Secret: secret.New(smstest.Token), URL: w.twilio.URL, From: "+15005550006"})
@@ -228,7 +228,7 @@ func TestStopToTheOperatorStopsAllWhoSendByHim(t *testing.T) {
 }
 
 // An opt-out holds after the master key was rotated, also of a number that was erased.
-func TestOptOutsOutliveTheMasterKey(t *testing.T) {
+func TestOptOutsSurviveKeyRotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.byTwilio(t, ours)

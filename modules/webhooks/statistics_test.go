@@ -22,7 +22,7 @@ func (w *world) delivered(t *testing.T, account, webhook, state string, attempts
 }
 
 // Deliveries within the range are counted for each endpoint of the account and in total.
-func TestFiguresOfEndpoints(t *testing.T) {
+func TestEndpointStatistics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	mine, _ := w.endpoint(t, ada, "https://a.example/")
@@ -65,7 +65,7 @@ func TestFiguresOfEndpoints(t *testing.T) {
 
 // Answers have one bucket per period in the time zone, including empty ones. Deliveries outside the periods
 // do not count.
-func TestFiguresByPeriod(t *testing.T) {
+func TestStatisticsByPeriod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	mine, _ := w.endpoint(t, ada, "https://a.example/")
