@@ -40,16 +40,16 @@ func TestRcptRefusals(t *testing.T) {
 	}
 	for _, to := range []string{"anybody@ada.example", "Support+x@BOB.example", "PostMaster@bob.example"} {
 		if err := w.bring(t, hello, to); err != nil {
-			t.Errorf("mail to %s is answered with %v, want it accepted", to, err)
+			t.Errorf("mail to %s: %v, want it accepted", to, err)
 		}
 	}
 	w.reg.suspended = true
 	if err := w.bring(t, hello, "x@ada.example"); answered(err) != "450 4.2.1" {
-		t.Errorf("suspended: %v", err)
+		t.Errorf("mail to a suspended account: %v", err)
 	}
 	w.reg.away = errors.New("connection refused")
 	if err := w.bring(t, hello, "x@ada.example"); err == nil || answered(err) != "later" {
-		t.Errorf("database away: %v", err)
+		t.Errorf("mail while the database is unavailable: %v", err)
 	}
 }
 
@@ -67,17 +67,17 @@ func TestStoresMessage(t *testing.T) {
 	if e.RcptTo != "support@ada.example" || e.MailFrom != "eve@example.net" || e.From != "Eve <eve@example.net>" || e.FromAddress != "eve@example.net" || e.Subject != "Hello" ||
 		e.MessageID != "1@example.net" || e.InReplyTo != nil || e.Size != int64(len(hello)) || e.RemoteIP != "192.0.2.1" || e.Helo != "eve.example" || e.TLS != "" ||
 		e.SpamStatus != receivedemail.SpamStatusSpam || e.SpamScore == nil || *e.SpamScore != 15.5 {
-		t.Errorf("the stored record of the message is %+v, want the envelope, the header fields and the spam verdict of what came", e)
+		t.Errorf("stored record is %+v, want the envelope, header fields and spam verdict of the message", e)
 	}
-	// A policy of reject is told and not enforced.
+	// A DMARC policy of reject is recorded, not enforced.
 	if e.Authentication.DMARC != "fail" || e.Authentication.DMARCPolicy != "reject" {
-		t.Errorf("the stored authentication is %+v, want DMARC failed under the policy reject", e.Authentication)
+		t.Errorf("stored authentication is %+v, want DMARC failed with policy reject", e.Authentication)
 	}
 	if diff := cmp.Diff(hello, w.raw(t, e)); diff != "" {
-		t.Errorf("raw (-sent +stored):\n%s", diff)
+		t.Errorf("raw message (-sent +stored):\n%s", diff)
 	}
 	if n := w.count(t, `SELECT count(*) FROM facts WHERE type = 'email.received' AND account_id = $1 AND subject_id = $2`, ada, e.ID); n != 1 {
-		t.Errorf("%d facts", n)
+		t.Errorf("%d facts were published", n)
 	}
 }
 
@@ -86,11 +86,11 @@ func TestUnavailableSpamFilterRefusesNothing(t *testing.T) {
 	w := newWorld(t, func(p *Params) { p.Spam = filter{err: errors.New("connection refused")} })
 	w.took(t, hello, "support@ada.example")
 	if e := w.records(t, ada)[0]; e.SpamStatus != receivedemail.SpamStatusUnknown || e.SpamScore != nil {
-		t.Errorf("without the spam filter the stored record is %+v, want an unknown status and no score", e)
+		t.Errorf("without the spam filter, the stored record is %+v; want status unknown and no score", e)
 	}
 }
 
-// Two accounts in one transaction: each has its own, and one's deletion leaves the other's.
+// Two accounts in one transaction each get their own record. Deleting one leaves the other.
 func TestRecipientsInTwoAccounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -100,24 +100,24 @@ func TestRecipientsInTwoAccounts(t *testing.T) {
 		t.Fatalf("%d and %d records", len(adas), len(bobs))
 	}
 	if _, err := w.Get(t.Context(), bob, adas[0].ID); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("another's: %v", err)
+		t.Errorf("access from another account: %v", err)
 	}
 	if err := w.Delete(t.Context(), bob, adas[0].ID); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("another's: %v", err)
+		t.Errorf("access from another account: %v", err)
 	}
 	for i, left := range []int{2, 1} {
 		if err := w.Delete(t.Context(), ada, adas[i].ID); err != nil {
 			t.Fatal(err)
 		}
 		if n := w.count(t, `SELECT count(*) FROM received_contents`); n != left {
-			t.Errorf("after %d deletions %d contents, want %d", i+1, n, left)
+			t.Errorf("after %d deletions there are %d contents, want %d", i+1, n, left)
 		}
 	}
 	if w.raw(t, bobs[0]) != hello {
-		t.Error("bob's has changed")
+		t.Error("the record of bob has changed")
 	}
 	if n := w.count(t, `SELECT count(*) FROM facts WHERE account_id = $1`, ada); n != 0 {
-		t.Errorf("%d facts are left of what was deleted", n)
+		t.Errorf("%d facts of the deleted mail remain", n)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestLimitsAccountsPerTransaction(t *testing.T) {
 		s.to = append(s.to, addressee{receiver: domains.Receiver{AccountID: fmt.Sprint(i)}})
 	}
 	if err := s.Rcpt(t.Context(), smtpserver.Path{Local: "x", Domain: "ada.example"}); answered(err) != "452 4.5.3" {
-		t.Errorf("a recipient of one account too many is answered with %v, want 452 4.5.3", err)
+		t.Errorf("recipient of one account over the limit: %v, want 452 4.5.3", err)
 	}
 }
 
@@ -141,11 +141,11 @@ func TestRefusesMailLoop(t *testing.T) {
 	}
 	w.took(t, strings.Repeat(received, 100)+hello, "x@ada.example")
 	if n := len(w.records(t, ada)); n != 1 {
-		t.Errorf("%d records", n)
+		t.Errorf("%d records are stored", n)
 	}
 }
 
-// The answer follows the commit: when that fails nothing is told, and nothing is there.
+// The reply is sent after the commit. If the commit fails, no event is published and no row remains.
 func TestFailedCommitIsNeverAccepted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -153,15 +153,15 @@ func TestFailedCommitIsNeverAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.bring(t, hello, "x@ada.example"); err == nil || answered(err) != "later" {
-		t.Errorf("a message whose commit fails is answered with %v, want a temporary refusal", err)
+		t.Errorf("message whose commit fails: %v, want a temporary refusal", err)
 	}
-	// Another that comes at the same time is not held up by it.
+	// Concurrent messages are not delayed by it.
 	var group sync.WaitGroup
 	for i := range 20 {
 		group.Go(func() {
 			err := w.bring(t, strings.Replace(hello, "Hello", []string{"Hello", "Good day"}[i%2], 1), "x@ada.example")
 			if (err == nil) != (i%2 == 1) {
-				t.Errorf("message %d beside failing commits is answered with %v, want only every second accepted", i, err)
+				t.Errorf("message %d during failing commits: %v, want only every second one accepted", i, err)
 			}
 		})
 	}
@@ -185,11 +185,11 @@ func TestDisconnectedSenderStoresNothing(t *testing.T) {
 	defer raw.Close()
 	err = w.reception.receive(ctx, envelope{remote: netip.MustParseAddr("192.0.2.1"), to: []addressee{{receiver: domains.Receiver{AccountID: ada, DomainID: domainOf(ada), Domain: "ada.example"}, address: "x@ada.example"}}}, raw)
 	if !errors.Is(err, context.Canceled) || len(w.records(t, ada)) != 0 {
-		t.Errorf("a message whose sender has left gives %v, want it given up and nothing stored", err)
+		t.Errorf("message of a disconnected sender: %v, want it abandoned and nothing stored", err)
 	}
 }
 
-// Whatever stands in a message, it is stored octet for octet.
+// A message is stored byte for byte, whatever it contains.
 func TestReceivesMalformedMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -201,20 +201,20 @@ func TestReceivesMalformedMessages(t *testing.T) {
 		"json": "Subject: \\u0000 \" \\\r\nMessage-ID: <\\u0000\">\r\nReferences: <a\x01b>\r\n\r\n\\u0000", "words": "Subject: 'a' & !b | (c):*\\\r\n\r\nx' \\ :*",
 	} {
 		if err := w.bring(t, message, "x@ada.example"); err != nil {
-			t.Errorf("%s: the message is answered with %v, want it accepted", name, err)
+			t.Errorf("%s: %v, want the message accepted", name, err)
 			continue
 		}
 		if got := w.raw(t, w.records(t, ada)[0]); got != message {
-			t.Errorf("%s: stored %d octets of %d", name, len(got), len(message))
+			t.Errorf("%s: stored %d bytes of %d", name, len(got), len(message))
 		}
 	}
 }
 
-// large is a message of n octets and some.
+// large returns a message of slightly more than n bytes.
 func large(n int) string { return hello + strings.Repeat("0123456789abcd\r\n", n/16) }
 
-// Large messages come, are stored and read octet for octet, and nothing is held after
-// them; one that is cut leaves nothing either.
+// Large messages are stored and read byte for byte, and release their memory and disk space. An interrupted one
+// leaves nothing either.
 func TestStoresLargeMessagesUnchanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -222,17 +222,16 @@ func TestStoresLargeMessagesUnchanged(t *testing.T) {
 		message := large(n)
 		w.took(t, message, "support@ada.example")
 		if got := w.raw(t, w.records(t, ada)[0]); got != message {
-			t.Errorf("of %d octets %d are read, and they differ", len(message), len(got))
+			t.Errorf("sent %d bytes, read %d different bytes", len(message), len(got))
 		}
 	}
 	cut := errors.New("cut")
 	if _, err := w.reception.readMessage(t.Context(), netip.MustParseAddr("192.0.2.1"), io.MultiReader(bytes.NewReader(make([]byte, 70<<10)), brokenReader{cut})); !errors.Is(err, cut) {
-		t.Errorf("a message that is cut: %v", err)
+		t.Errorf("interrupted message: %v", err)
 	}
 }
 
-// Nobody gets a large message in while the share of its network is full, and everybody
-// else does.
+// While the share of a network is full, large messages from it wait. Small ones and other networks are accepted.
 func TestFullNetworkShareRefusesTemporarily(t *testing.T) {
 	t.Parallel()
 	held, err := intake.New(intake.Config{Dir: t.TempDir(), Spool: 4 << 20, Logger: slog.New(slog.DiscardHandler)})
@@ -248,26 +247,26 @@ func TestFullNetworkShareRefusesTemporarily(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.reception.readMessage(ctx, netip.MustParseAddr("203.0.113.1"), strings.NewReader(large(70_000))); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("of the same network: %v, want that it waits", err)
+		t.Errorf("large message from the same network: %v, want it to wait", err)
 	}
 	if answered(replyForError(intake.ErrFull)) != "452 4.3.1" || answered(replyForError(intake.ErrCut)) != "452 4.3.1" {
-		t.Error("a lack of room is not answered 452 4.3.1")
+		t.Error("the reply to a lack of room is not 452 4.3.1")
 	}
 	for _, small := range []string{"203.0.113.1", "198.51.100.1"} {
 		c, err := w.reception.readMessage(t.Context(), netip.MustParseAddr(small), strings.NewReader(hello))
 		if err != nil {
-			t.Fatalf("a small one from %s: %v", small, err)
+			t.Fatalf("small message from %s: %v", small, err)
 		}
 		c.Close()
 	}
 	c, err := w.reception.readMessage(t.Context(), netip.MustParseAddr("198.51.100.1"), strings.NewReader(large(70_000)))
 	if err != nil {
-		t.Fatalf("a large one from elsewhere: %v", err)
+		t.Fatalf("large message from another network: %v", err)
 	}
 	c.Close()
 }
 
-// While DNS and the filter take their time, a large message holds no memory.
+// A large message holds no memory while DNS and the spam filter are queried.
 func TestLargeMessageHoldsNoMemoryDuringLookups(t *testing.T) {
 	t.Parallel()
 	var w *world
@@ -277,11 +276,11 @@ func TestLargeMessageHoldsNoMemoryDuringLookups(t *testing.T) {
 	})
 	w.took(t, large(1<<20), "support@ada.example")
 	if got := <-seen; got.Arriving != 0 || got.Working != 0 || got.Spool < 1<<20 {
-		t.Errorf("while the sender is looked up %+v is held, want octets of the spool only", got)
+		t.Errorf("during the sender lookup, %+v is held; want only spooled bytes", got)
 	}
 }
 
-// verifying calls something while it verifies.
+// verifying is a test double of the verifier that calls a function during verification.
 type verifying func()
 
 func (f verifying) Verify(ctx context.Context, c authn.Client, raw io.ReaderAt, size int64) shape.Authentication {
@@ -322,12 +321,12 @@ func TestListFilters(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, got, c.want)
 		}
 		if none, err := w.List(t.Context(), bob, ListQuery{Page: page.Request{Limit: 10}, Filter: c.filter}); err != nil || len(none.Items) != 0 {
-			t.Errorf("%s: a stranger sees %v, %v", name, none.Items, err)
+			t.Errorf("%s: another account sees %v, %v", name, none.Items, err)
 		}
 	}
 }
 
-// Age takes the content first and the record later; a person takes what names them.
+// Retention deletes the content first and the record later. Erasure deletes all mail that contains the address.
 func TestPurgeAndEraseReceivedMail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -335,28 +334,28 @@ func TestPurgeAndEraseReceivedMail(t *testing.T) {
 	w.took(t, strings.ReplaceAll(hello, "Eve <eve@", "<mallory@"), "sales@ada.example")
 	future := time.Now().Add(time.Hour)
 	if n, last, err := w.PurgeContents(t.Context(), ada, "", time.Now().Add(-time.Hour), 10); n != 0 || last != "" || err != nil {
-		t.Errorf("purged %d, %q, %v of what is young", n, last, err)
+		t.Errorf("purged %d, %q, %v of recent mail", n, last, err)
 	}
 	n, last, err := w.PurgeContents(t.Context(), ada, "", future, 1)
 	if n != 1 || last == "" || err != nil {
-		t.Errorf("purged %d, %q, %v", n, last, err)
+		t.Errorf("purge of contents: %d, %q, %v", n, last, err)
 	}
 	if n, last, err = w.PurgeContents(t.Context(), ada, last, future, 10); n != 1 || last != "" || err != nil {
-		t.Errorf("then %d, %q, %v", n, last, err)
+		t.Errorf("purge of records: %d, %q, %v", n, last, err)
 	}
 	for _, e := range w.records(t, ada) {
 		if _, err := w.Open(t.Context(), e); !errors.Is(err, ErrPurged) {
-			t.Errorf("opening a purged message gives %v, want ErrPurged", err)
+			t.Errorf("opening a purged message: %v, want ErrPurged", err)
 		}
 	}
-	// bring's envelope sender is eve's, so both are hers.
+	// The envelope sender in bring is eve, so both records contain her address.
 	if ids, err := w.Erase(t.Context(), bob, "eve@example.net"); len(ids) != 0 || err != nil {
-		t.Errorf("another's: %v, %v", ids, err)
+		t.Errorf("erasing from another account: %v, %v", ids, err)
 	}
 	if ids, err := w.Erase(t.Context(), ada, "Sales@ADA.example"); len(ids) != 1 || err != nil {
-		t.Errorf("erasing Sales@ADA.example gives %v, %v, want one record", ids, err)
+		t.Errorf("erasing Sales@ADA.example: %v, %v; want one record", ids, err)
 	}
 	if n, err := w.PurgeRecords(t.Context(), ada, future, 10); n != 1 || err != nil || w.count(t, `SELECT count(*) FROM received_contents`) != 0 {
-		t.Errorf("%d records, %v", n, err)
+		t.Errorf("%d records remain, %v", n, err)
 	}
 }

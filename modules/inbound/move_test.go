@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 )
 
-// bucket is an object store in memory, which can be away or keep something else.
+// bucket is an in-memory object store that can be unavailable or store other contents than it was sent.
 type bucket struct {
 	mu      sync.Mutex
 	away    error
@@ -70,13 +70,13 @@ func newBucketWorld(t *testing.T) (*world, *bucket) {
 	return newWorld(t, func(p *Params) { p.Objects = b }), b
 }
 
-// inStore counts the contents that only the store has.
+// inStore returns the number of contents that only the object store has.
 func (w *world) inStore(t *testing.T) int {
 	t.Helper()
 	return w.count(t, `SELECT count(*) FROM received_contents WHERE data IS NULL AND object_key IS NOT NULL AND due_at IS NULL`)
 }
 
-// soon makes what waits for another try due.
+// soon makes retries due immediately.
 func (w *world) soon(t *testing.T) {
 	t.Helper()
 	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE received_contents SET due_at = now() WHERE due_at IS NOT NULL`); err != nil {
@@ -84,7 +84,7 @@ func (w *world) soon(t *testing.T) {
 	}
 }
 
-// run claims, does and settles what is due.
+// run claims, executes and settles all due work.
 func (w *world) run(t *testing.T) {
 	t.Helper()
 	jobs, err := w.mover.claim(t.Context(), 10, time.Minute)
@@ -106,8 +106,8 @@ func (w *world) run(t *testing.T) {
 	}
 }
 
-// With the store away mail is received and read all the same; when it is back, the
-// running service brings it there, and what is deleted is deleted there.
+// Mail is received and read while the store is unavailable. When it is available again, the running service moves
+// the contents there. Deleting mail deletes its object.
 func TestMovesContentsToObjectStore(t *testing.T) {
 	t.Parallel()
 	w, b := newBucketWorld(t)
@@ -116,20 +116,20 @@ func TestMovesContentsToObjectStore(t *testing.T) {
 	if err := w.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	expect.EventuallyWithin(t, 20*time.Second, "it was tried", func() bool { return w.count(t, `SELECT count(*) FROM received_contents WHERE attempts > 0`) == 1 })
+	expect.EventuallyWithin(t, 20*time.Second, "the upload to be attempted", func() bool { return w.count(t, `SELECT count(*) FROM received_contents WHERE attempts > 0`) == 1 })
 	e := w.records(t, ada)[0]
 	if w.raw(t, e) != hello || w.inStore(t) != 0 {
 		t.Error("the content is not in the database")
 	}
 	b.with(func() { b.away = nil })
-	expect.EventuallyWithin(t, 20*time.Second, "it is in the store", func() bool { w.soon(t); return w.inStore(t) == 1 })
+	expect.EventuallyWithin(t, 20*time.Second, "the content to be in the store", func() bool { w.soon(t); return w.inStore(t) == 1 })
 	if w.raw(t, e) != hello || b.size() != 1 {
-		t.Errorf("%d objects", b.size())
+		t.Errorf("the store has %d objects", b.size())
 	}
 
 	b.with(func() { b.away = errors.New("connection refused") })
 	if _, err := w.Open(t.Context(), e); fault.KindOf(err) != fault.Unavailable {
-		t.Errorf("read while the store is away: %v", err)
+		t.Errorf("reading while the store is unavailable: %v", err)
 	}
 	for _, e := range w.records(t, ada) {
 		if err := w.Delete(t.Context(), ada, e.ID); err != nil {
@@ -137,46 +137,46 @@ func TestMovesContentsToObjectStore(t *testing.T) {
 		}
 	}
 	if w.count(t, `SELECT count(*) FROM received_contents WHERE object_key IS NOT NULL`) != 1 {
-		t.Error("nobody remembers the object")
+		t.Error("the object is not queued for deletion")
 	}
 	b.with(func() { b.away = nil })
-	expect.EventuallyWithin(t, 20*time.Second, "the object and its row are gone", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "the object and its row to be deleted", func() bool {
 		w.soon(t)
 		return b.size() == 0 && w.count(t, `SELECT count(*) FROM received_contents`) == 0
 	})
 }
 
-// A process that dies between the upload and its record loses nothing and leaves one
-// object, which is deleted with the content even if nobody has heard of the upload.
+// A process that dies between an upload and its record loses nothing. The object it leaves is deleted with the
+// content, although no record of the upload exists.
 func TestMoverCrashLosesNothing(t *testing.T) {
 	t.Parallel()
 	w, b := newBucketWorld(t)
 	w.took(t, hello, "support@ada.example")
 	dead, err := w.mover.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(dead) != 1 {
-		t.Fatalf("claiming the one message to move gives %v, %v, want it", dead, err)
+		t.Fatalf("claim = %v, %v; want the one message to move", dead, err)
 	}
 	if err := w.mover.upload(t.Context(), dead[0]); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := w.mover.claim(t.Context(), 10, time.Minute); err != nil || len(again) != 0 {
-		t.Errorf("claimed twice: %v, %v", again, err)
+		t.Errorf("second claim = %v, %v; want none", again, err)
 	}
-	w.soon(t) // the lease is over
+	w.soon(t) // the lease has expired
 	w.run(t)
 	if w.inStore(t) != 1 || b.size() != 1 || w.raw(t, w.records(t, ada)[0]) != hello {
-		t.Errorf("%d in the store, %d objects", w.inStore(t), b.size())
+		t.Errorf("%d contents in the store, %d objects", w.inStore(t), b.size())
 	}
-	// The dead one comes back: its fence is old.
+	// The dead process continues with an outdated fence.
 	if err := w.mover.settle(t.Context(), []worker.Result[move, moveResult]{{Job: dead[0], Value: moveResult{errors.New("cut")}}}); err != nil || w.inStore(t) != 1 {
-		t.Errorf("settling with an old fence gives %v, want no error and the message still in the store", err)
+		t.Errorf("settling with an old fence: %v; want no error and the message still in the store", err)
 	}
 
-	// Deleted while an upload runs: the object goes after its lease.
+	// If mail is deleted during its upload, the object is deleted once the lease has expired.
 	w.took(t, hello, "sales@ada.example")
 	running, err := w.mover.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(running) != 1 {
-		t.Fatalf("claiming the second message to move gives %v, %v, want it alone", running, err)
+		t.Fatalf("claim = %v, %v; want only the second message", running, err)
 	}
 	if err := w.Delete(t.Context(), ada, w.records(t, ada)[0].ID); err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestMoverCrashLosesNothing(t *testing.T) {
 	w.soon(t)
 	w.run(t)
 	if b.size() != 1 || w.count(t, `SELECT count(*) FROM received_contents`) != 1 {
-		t.Errorf("%d objects", b.size())
+		t.Errorf("the store has %d objects", b.size())
 	}
 }
 
@@ -204,17 +204,17 @@ func TestMoveFailsWhenTheStoredObjectDiffers(t *testing.T) {
 	w.took(t, hello, "support@ada.example")
 	w.run(t)
 	if w.inStore(t) != 0 || w.raw(t, w.records(t, ada)[0]) != hello || b.puts != 1 {
-		t.Errorf("%d in the store after %d puts", w.inStore(t), b.puts)
+		t.Errorf("%d contents in the store after %d uploads", w.inStore(t), b.puts)
 	}
 	b.spoil = false
 	w.soon(t)
 	w.run(t)
 	if w.inStore(t) != 1 {
-		t.Error("not stored when it should be")
+		t.Error("the content is not in the store")
 	}
-	// Age deletes the object, and the record stays.
+	// Retention deletes the object and keeps the record.
 	if n, _, err := w.PurgeContents(t.Context(), ada, "", time.Now().Add(time.Hour), 10); n != 1 || err != nil {
-		t.Errorf("purging the stored content gives %d, %v, want 1", n, err)
+		t.Errorf("purge of the stored content: %d, %v; want 1", n, err)
 	}
 	w.soon(t)
 	w.run(t)
@@ -226,7 +226,7 @@ func TestMoveFailsWhenTheStoredObjectDiffers(t *testing.T) {
 func only(t *testing.T, list []*ent.ReceivedEmail) *ent.ReceivedEmail {
 	t.Helper()
 	if len(list) != 1 {
-		t.Fatalf("%d records", len(list))
+		t.Fatalf("%d records are stored", len(list))
 	}
 	return list[0]
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// beginning is where no fact is counted by its turn yet.
+// beginning is a test double of the statistics horizon before the first fact was counted.
 type beginning struct{}
 
 func (beginning) Horizon(context.Context) (time.Time, error) { return time.Unix(0, 0), nil }
 
-// What is deleted, by somebody or by age, has been counted before.
+// Mail is counted before it is deleted, by a user or by retention.
 func TestStatisticsIncludeDeletedMail(t *testing.T) {
 	t.Parallel()
 	var counts *statistics.Service
@@ -38,18 +38,18 @@ func TestStatisticsIncludeDeletedMail(t *testing.T) {
 	}
 	before := ask()
 	if before.Totals.Received != 3 || before.Totals.Unknown != 3 || before.Totals.Octets < 3*10 || before.Groups[0].Key != domainOf(ada) {
-		t.Fatalf("three messages came; the answer is %+v", before)
+		t.Fatalf("statistics of three messages: %+v", before)
 	}
 	if err := w.Delete(t.Context(), ada, w.records(t, ada)[1].ID); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := w.PurgeRecords(t.Context(), ada, now.Add(time.Hour), 10); err != nil || n != 2 {
-		t.Fatalf("%d were deleted by age, %v", n, err)
+		t.Fatalf("retention deleted %d records, %v", n, err)
 	}
 	if after := ask(); after.Totals != before.Totals || after.Groups[0].Totals != before.Totals {
-		t.Errorf("after all is deleted the answer is %+v, want %+v", after.Totals, before.Totals)
+		t.Errorf("statistics after deletion: %+v, want %+v", after.Totals, before.Totals)
 	}
 	if err := w.Delete(t.Context(), ada, id.New(id.ReceivedEmail)); err == nil {
-		t.Error("what there is not is deleted")
+		t.Error("deleting missing mail succeeded")
 	}
 }

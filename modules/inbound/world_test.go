@@ -32,7 +32,7 @@ const (
 	bob = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 )
 
-// registry stands for domains and accounts: ada.example and bob.example receive.
+// registry is a test double of domains and accounts. ada.example and bob.example receive mail.
 type registry struct {
 	mu        sync.Mutex
 	away      error
@@ -73,7 +73,7 @@ func (verifier) Verify(context.Context, authn.Client, io.ReaderAt, int64) shape.
 	return shape.Authentication{SPF: "fail", DKIM: "none", DMARC: "fail", IPRev: "temperror", DMARCPolicy: "reject"}
 }
 
-// filter answers what it is told to.
+// filter is a spam filter with a fixed verdict.
 type filter struct {
 	verdict rspamd.Verdict
 	err     error
@@ -110,13 +110,13 @@ func newWorld(t *testing.T, change ...func(*Params)) *world {
 			t.Error(err)
 		}
 		if got := w.contents.budget.Usage(); got != (intake.Usage{}) {
-			t.Errorf("after the test %+v is held, want nothing", got)
+			t.Errorf("after the test, %+v is still held; want nothing", got)
 		}
 	})
 	return w
 }
 
-// bring talks to a session: the error of the first recipient that is refused, or of the message.
+// bring delivers a message over a session. It returns the error of the first refused recipient or of the message.
 func (w *world) bring(t *testing.T, message string, to ...string) error {
 	t.Helper()
 	s, err := w.SMTPHandler().NewSession(t.Context(), smtpserver.Peer{Remote: netip.MustParseAddr("192.0.2.1")})

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// told is a request that a provider makes to a URL that it was given.
+// told returns a callback request of a provider.
 func told(target string, form url.Values, signature string) callback.Request {
 	u, err := url.Parse(target)
 	if err != nil {
@@ -21,7 +21,7 @@ func told(target string, form url.Values, signature string) callback.Request {
 	return callback.Request{Token: u.Path[strings.LastIndexByte(u.Path, '/')+1:], URI: u.RequestURI(), Fields: form, Signature: signature}
 }
 
-// sent gives a message that Twilio has.
+// sent sends a message and returns it as Twilio received it.
 func (w *world) sent(t *testing.T, accountID, to string) (string, smstest.Message) {
 	t.Helper()
 	r := w.send(t, accountID, to)
@@ -63,7 +63,7 @@ func TestReceiptDuringRequestEndsAttempts(t *testing.T) {
 	w := newWorld(t)
 	w.byTwilio(t, ours)
 	r := w.send(t, ours, german)
-	cutOff(t, w, r.ID) // the provider has it, and nothing is settled
+	cutOff(t, w, r.ID) // the provider has it, but it is not settled
 	m := smstest.Message{SID: "SM1", To: german, CallbackURL: w.ReceiptURL(r.ID)}
 	form, signature := m.Callback("delivered", "")
 	if err := w.Receipt(t.Context(), told(m.CallbackURL, form, signature)); err != nil {
@@ -72,7 +72,7 @@ func TestReceiptDuringRequestEndsAttempts(t *testing.T) {
 	w.drain(t)
 	w.is(t, ours, r.ID, "delivered open")
 	if w.twilio.Asked() != 0 {
-		t.Errorf("Twilio was asked %d times, want never: the message has arrived", w.twilio.Asked())
+		t.Errorf("Twilio received %d requests, want none: the message was already delivered", w.twilio.Asked())
 	}
 }
 
@@ -143,10 +143,10 @@ func TestStopAndStart(t *testing.T) {
 			t.Fatalf("the reply %q was refused: %v", text, err)
 		}
 		if r := w.send(t, ours, german); !r.Suppressed {
-			t.Errorf("after the reply %q the number is written to, want it suppressed", text)
+			t.Errorf("after the reply %q, sending to the number succeeded; want it suppressed", text)
 		}
 		if r := w.send(t, theirs, german); r.Suppressed {
-			t.Errorf("after the reply %q to one account the other one is stopped as well", text)
+			t.Errorf("the reply %q to one account also stopped the other", text)
 		}
 		if err := w.reply(t, ours, "Start"); err != nil {
 			t.Fatalf("the reply START was refused: %v", err)
@@ -162,17 +162,17 @@ func TestStopAndStart(t *testing.T) {
 		}
 	}
 	if r := w.send(t, ours, german); r.Suppressed {
-		t.Error("a reply that is not one of the words has stopped the messages")
+		t.Error("a reply that is not a keyword stopped the messages")
 	}
 	form := url.Values{"From": {german}, "Body": {"STOP"}}
 	refused(t, "a reply without a signature", w.Reply(t.Context(), told(w.ReplyURL(ours), form, "")), "not_found")
 	refused(t, "a reply with the token of nobody", w.Reply(t.Context(), callback.Request{Token: "acc_x.y", Fields: form}), "not_found")
 	if r := w.send(t, ours, german); r.Suppressed {
-		t.Error("a reply that is not genuine has stopped the messages")
+		t.Error("a forged reply stopped the messages")
 	}
 }
 
-// Who has said STOP between the acceptance and the hand-over gets nothing either.
+// A STOP between acceptance and sending also applies to the queued message.
 func TestStopWhileMessageIsQueued(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -185,15 +185,15 @@ func TestStopWhileMessageIsQueued(t *testing.T) {
 	w.is(t, ours, r.ID, "failed suppressed")
 }
 
-// Without any provider text messages are off, and /readyz says nothing of them; one account with a provider of
-// its own, or a message that waits, changes that.
+// Without any provider, text messages are off and /readyz does not mention them, unless an account has its own
+// provider or a message is queued.
 func TestTextMessagesAreOffWithoutProvider(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	is := func(when string, off bool) {
 		t.Helper()
 		if c, err := w.queueCondition(t.Context()); err != nil || c.Off != off {
-			t.Errorf("%s the condition is %+v, %v; want off: %t", when, c, err, off)
+			t.Errorf("%s: condition is %+v, %v; want off: %t", when, c, err, off)
 		}
 	}
 	is("without any", true)
@@ -213,21 +213,21 @@ func TestStopToOperatorAppliesToItsAccounts(t *testing.T) {
 	w.byTwilio(t, theirs)
 	target := w.URL(link.ReplyPath, link.OperatorName)
 	if c, err := w.queueCondition(t.Context()); err != nil || len(c.Details) != 1 || !strings.Contains(c.Details[0], target) {
-		t.Errorf("the condition is %+v, %v; want the address for replies in its details", c, err)
+		t.Errorf("condition is %+v, %v; want the reply URL in its details", c, err)
 	}
 	form := url.Values{"From": {german}, "Body": {"STOP"}}
 	if err := w.Reply(t.Context(), told(target, form, smstest.Signature(target, form))); err != nil {
 		t.Fatalf("the reply was refused: %v", err)
 	}
 	if r := w.send(t, ours, german); !r.Suppressed {
-		t.Error("an account that sends by the operator's provider writes to a number that has said STOP to it")
+		t.Error("an account with the operator's provider can send to a number that replied STOP to it")
 	}
 	if r := w.send(t, theirs, german); r.Suppressed {
-		t.Error("an account with a provider of its own is stopped by a reply to the operator's")
+		t.Error("a reply to the operator stopped an account with its own provider")
 	}
 }
 
-// An opt-out holds after the master key was rotated, also of a number that was erased.
+// An opt-out, including one of an erased number, remains effective after a rotation of the master key.
 func TestOptOutsSurviveKeyRotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -239,14 +239,14 @@ func TestOptOutsSurviveKeyRotation(t *testing.T) {
 	w.key = secret.NewKey()
 	w.process = w.start(t, settings.Operator{}, older)
 	if r := w.send(t, ours, german); !r.Suppressed {
-		t.Error("after a rotation the number is written to, want it suppressed")
+		t.Error("after a rotation, sending to the number succeeded; want it suppressed")
 	}
 	if err := w.numbers.Rehash(t.Context()); err != nil {
-		t.Fatalf("hash anew: %v", err)
+		t.Fatalf("rehash: %v", err)
 	}
 	w.process = w.start(t, settings.Operator{})
 	w.set(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"}, HTTP: &settings.HTTPChange{URL: "https://sms.example.com"}})
 	if r := w.send(t, ours, german); !r.Suppressed {
-		t.Error("after the older key is gone the number is written to, want it suppressed")
+		t.Error("after the old key was removed, sending to the number succeeded; want it suppressed")
 	}
 }

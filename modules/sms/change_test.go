@@ -50,15 +50,15 @@ func TestInvalidSettingsReportEveryField(t *testing.T) {
 		_, err := w.SetSettings(t.Context(), ours, c.change)
 		var f *fault.Error
 		if !errors.As(err, &f) {
-			t.Errorf("%s: the error is %v, want one that names fields", name, err)
+			t.Errorf("%s: %v, want an error with fields", name, err)
 			continue
 		}
 		if diff := cmp.Diff(c.want, slices.Sorted(maps.Keys(f.Fields))); diff != "" {
-			t.Errorf("%s: the wrong fields are others (-want +got):\n%s", name, diff)
+			t.Errorf("%s: error fields (-want +got):\n%s", name, diff)
 		}
 	}
 	if n := w.rows(t, "sms_settings"); n != 0 {
-		t.Errorf("refused settings have left %d rows", n)
+		t.Errorf("refused settings left %d rows", n)
 	}
 }
 
@@ -68,20 +68,20 @@ func TestSecretsAreSealedPerAccount(t *testing.T) {
 	w.byTwilio(t, ours)
 	stored, err := db.One(t.Context(), w.db.SQL, db.Value[string], `SELECT config::text || encode(credentials, 'escape') FROM sms_settings`)
 	if err != nil || strings.Contains(stored, smstest.Token) {
-		t.Fatalf("the row of the settings is %q, %v; want no token in it", stored, err)
+		t.Fatalf("stored settings are %q, %v; want no plain token", stored, err)
 	}
-	// The row of one account opens for no other.
+	// One account cannot decrypt the row of another.
 	w.exec(t, `INSERT INTO sms_settings (id, provider, config, credentials, countries) SELECT $1, provider, config, credentials, countries FROM sms_settings`, theirs)
 	if _, err := w.Route(t.Context(), theirs); err == nil {
-		t.Error("sealed secrets of one account open for another")
+		t.Error("another account can decrypt the secrets")
 	}
 	again := settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US"}, Twilio: &settings.TwilioChange{AccountSID: smstest.SID, BaseURL: w.twilio.URL + "/"}}
 	if s, err := w.SetSettings(t.Context(), ours, again); err != nil || !s.HasSecret || !s.Usable {
-		t.Errorf("a change without the token gives %+v, %v; want the token kept", s, err)
+		t.Errorf("after a change without the token: %+v, %v; want the token kept", s, err)
 	}
 	w.send(t, ours, american)
 	if w.drain(t); len(w.twilio.Messages()) != 1 {
-		t.Error("with the kept token no message is sent")
+		t.Error("no message was sent with the kept token")
 	}
 	again.Twilio.BaseURL = "https://thief.example"
 	_, err = w.SetSettings(t.Context(), ours, again)
@@ -94,7 +94,7 @@ func TestSecretsAreSealedPerAccount(t *testing.T) {
 	w.set(t, ours, gateway)
 	gateway.HTTP.Headers = nil
 	if s, err := w.SetSettings(t.Context(), ours, gateway); err != nil || !s.HasSecret || !slices.Equal(s.Config.HeaderNames, []string{"X-Key"}) {
-		t.Errorf("a change without the headers gives %+v, %v; want them kept", s, err)
+		t.Errorf("after a change without headers: %+v, %v; want them kept", s, err)
 	}
 	gateway.HTTP.URL = "https://thief.example"
 	_, err = w.SetSettings(t.Context(), ours, gateway)
@@ -105,10 +105,10 @@ func TestDefaultSettings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if s, err := w.Settings(t.Context(), ours); err != nil || s.Provider != "operator" || s.Usable || len(s.Countries) != 0 || s.DailyCap != settings.DefaultDailyCap || s.UpdatedAt != nil {
-		t.Errorf("the settings are %+v, %v; want the operator's provider, which there is not, and no country", s, err)
+		t.Errorf("settings are %+v, %v; want the operator's provider (not configured) and no country", s, err)
 	}
 	captured := w.start(t, settings.Operator{Kind: settings.KindCapture})
 	if s, err := captured.Settings(context.WithoutCancel(t.Context()), ours); err != nil || !s.Usable || s.Carrier != "capture" {
-		t.Errorf("in development the settings are %+v, %v; want capture", s, err)
+		t.Errorf("settings in development are %+v, %v; want capture", s, err)
 	}
 }

@@ -25,13 +25,13 @@ func TestSendsMessageByTwilio(t *testing.T) {
 	w.is(t, ours, r.ID, "sent sent")
 	got := w.twilio.Messages()
 	if len(got) != 1 || got[0].To != german || got[0].From != "+15005550006" || got[0].Body != "Invoice 7 is open." || got[0].CallbackURL != w.ReceiptURL(r.ID) {
-		t.Errorf("Twilio has %+v, want the message once, with the URL for receipts", got)
+		t.Errorf("Twilio received %+v, want the message once with a receipt URL", got)
 	}
 	if m, err := w.Get(t.Context(), ours, r.ID); err != nil || m.ProviderID != got[0].SID || m.SentAt == nil || m.DueAt != nil {
-		t.Errorf("the message is %+v, %v; want it with the provider's id and settled", m.SMSMessage, err)
+		t.Errorf("message is %+v, %v; want it settled with the provider's id", m.SMSMessage, err)
 	}
 	if said := w.logged.String(); strings.Contains(said, german) || strings.Contains(said, "Invoice") || strings.Contains(said, smstest.Token) || !strings.Contains(said, r.ID) {
-		t.Errorf("the log is %q, want the id of the message and neither number, text nor token", said)
+		t.Errorf("log is %q, want the message id and no number, text or token", said)
 	}
 }
 
@@ -44,12 +44,12 @@ func TestTwilioRefusals(t *testing.T) {
 	w.is(t, ours, invalid.ID, "failed 21211 failed")
 	w.is(t, ours, out.ID, "failed 21610 failed")
 	if again := w.send(t, ours, smstest.Unsubscribed); !again.Suppressed {
-		t.Error("a number of which Twilio says 21610 is written to again, want it suppressed")
+		t.Error("sending to a number with Twilio error 21610 succeeded, want it suppressed")
 	} else {
 		w.is(t, ours, again.ID, "failed suppressed")
 	}
 	if w.drain(t); w.twilio.Asked() != 2 {
-		t.Errorf("Twilio was asked %d times, want 2: nothing goes to a suppressed number", w.twilio.Asked())
+		t.Errorf("Twilio received %d requests, want 2 and none for the suppressed number", w.twilio.Asked())
 	}
 }
 
@@ -69,7 +69,7 @@ func TestRetriesBusyProviderForFourHours(t *testing.T) {
 	w.is(t, ours, r.ID, "queued busy temporary")
 	m, err := w.Get(t.Context(), ours, r.ID)
 	if err != nil || m.DueAt == nil || m.DueAt.Sub(*m.Attempts[0].FinishedAt).Minutes() < 9.9 {
-		t.Errorf("the next attempt is at %v, %v; want it after the 10 minutes that the provider asked for", m.DueAt, err)
+		t.Errorf("next attempt is due at %v, %v; want 10 minutes later, as the provider requested", m.DueAt, err)
 	}
 	w.due(t)
 	w.drain(t)
@@ -102,8 +102,8 @@ func TestUnreachableProviderIsRetried(t *testing.T) {
 	w.is(t, ours, r.ID, "queued unreachable temporary")
 }
 
-// A message that waits because its account has as many requests under way as it may have
-// follows as soon as one ends: no claim has to come by chance.
+// A message that waits because its account is at its request limit is sent as soon as one request ends, without
+// waiting for the next poll.
 func TestBusyAccountSendsAllMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -117,10 +117,10 @@ func TestBusyAccountSendsAllMessages(t *testing.T) {
 	if err := p.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	expect.Eventually(t, "every message is handed over", func() bool { return len(w.twilio.Messages()) == messages })
+	expect.Eventually(t, "every message to be sent", func() bool { return len(w.twilio.Messages()) == messages })
 }
 
-// takesAndHangsUp has the double take the message and close the connection without an answer.
+// takesAndHangsUp makes the test double accept messages and close the connection without a response.
 func takesAndHangsUp(w *world) {
 	w.twilio.Answer(func(_ int, _ http.ResponseWriter, r *http.Request) bool {
 		w.twilio.Take(r)
@@ -139,9 +139,9 @@ func TestUnansweredRequestIsNotRepeated(t *testing.T) {
 	w.due(t)
 	w.drain(t)
 	if n := len(w.twilio.Messages()); n != 1 {
-		t.Errorf("Twilio has the message %d times, want once", n)
+		t.Errorf("Twilio received the message %d times, want once", n)
 	}
-	// A receipt says what became of it.
+	// A receipt reports the outcome.
 	form, signature := w.twilio.Messages()[0].Callback("delivered", "")
 	if err := w.Receipt(t.Context(), told(w.twilio.Messages()[0].CallbackURL, form, signature)); err != nil {
 		t.Errorf("the receipt was refused: %v", err)
@@ -170,16 +170,16 @@ func TestRetriesIdempotentGateway(t *testing.T) {
 	w.is(t, ours, r.ID, "sent temporary sent")
 	for range 2 {
 		if got := <-keys; got != r.ID+" s3cret" {
-			t.Errorf("the request has the key and header %q, want the id of the message and the secret", got)
+			t.Errorf("idempotency key and header are %q, want the message id and the secret", got)
 		}
 	}
 	if m, err := w.Get(t.Context(), ours, r.ID); err != nil || m.ProviderID != "4711" {
-		t.Errorf("the provider's id is %q, %v; want 4711", m.ProviderID, err)
+		t.Errorf("provider id is %q, %v; want 4711", m.ProviderID, err)
 	}
 }
 
-// cutOff plays a process that is killed while a request is under way: the message is claimed, its
-// attempt is a row, the provider has it, and nobody settles.
+// cutOff simulates a process that is killed during a request: the message is claimed, its attempt is stored and
+// the provider has received it, but it is never settled.
 func cutOff(t *testing.T, w *world, messageID string) {
 	t.Helper()
 	w.exec(t, `UPDATE sms_messages SET fence = fence + 1, attempts = attempts + 1, due_at = now() WHERE id = $1`, messageID)
@@ -205,19 +205,19 @@ func TestProcessCrashDuringRequest(t *testing.T) {
 	w.drain(t)
 	w.is(t, theirs, again.ID, "sent unknown sent")
 
-	// The gateway was changed since: that another one takes a request twice says nothing of the first.
+	// The gateway has been replaced. That the new one is idempotent does not apply to the old one.
 	changed := w.send(t, theirs, german)
 	cutOff(t, w, changed.ID)
 	w.set(t, theirs, settings.Change{Provider: "http", Countries: []string{"DE"}, HTTP: &settings.HTTPChange{URL: w.twilio.URL + "/other", Idempotent: true}})
 	w.drain(t)
 	w.is(t, theirs, changed.ID, "unknown no_answer unknown")
 	if n := w.twilio.Asked(); n != 1 {
-		t.Errorf("the provider was asked %d times, want once", n)
+		t.Errorf("the provider received %d requests, want one", n)
 	}
 }
 
-// The process loses its lease while the provider thinks: another one must not send again, and the
-// late answer must not change what is settled.
+// The process loses its lease before the provider responds. Another process must not send the message again, and
+// the late response must not change the settled outcome.
 func TestLeaseExpiryDuringRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -227,13 +227,13 @@ func TestLeaseExpiryDuringRequest(t *testing.T) {
 	w.twilio.Answer(func(_ int, _ http.ResponseWriter, _ *http.Request) bool {
 		w.due(t)
 		if _, err := other.Drain(t.Context()); err != nil {
-			t.Errorf("the other process: %v", err)
+			t.Errorf("drain of the other process: %v", err)
 		}
 		return false
 	})
 	w.drain(t)
 	if n := len(w.twilio.Messages()); n != 1 {
-		t.Errorf("Twilio has the message %d times, want once", n)
+		t.Errorf("Twilio received the message %d times, want once", n)
 	}
 	w.is(t, ours, r.ID, "unknown no_answer unknown")
 }
@@ -257,7 +257,7 @@ func TestHangingAccountDoesNotDelayOthers(t *testing.T) {
 	})
 	w.drain(t)
 	if n := taken.Load(); n == 0 || n > 9 {
-		t.Errorf("the message of the other account was request %d, want it in the first claim, which has 8 of one account", n)
+		t.Errorf("the message of the other account was request %d, want it in the first claim, which takes 8 of an account", n)
 	}
 	w.is(t, theirs, first.ID, "sent sent")
 }
@@ -292,7 +292,7 @@ func TestCapture(t *testing.T) {
 	w.drain(t)
 	w.is(t, ours, r.ID, "delivered temporary sent")
 	if len(w.caught.messages) != 1 || w.caught.messages[0].Encoding != "gsm7" || w.caught.messages[0].Segments != 1 {
-		t.Errorf("the inbox has %+v, want the message with its encoding and parts", w.caught.messages)
+		t.Errorf("inbox contains %+v, want the message with its encoding and parts", w.caught.messages)
 	}
 }
 
@@ -305,6 +305,6 @@ func TestPrivateAddressesAreNotReached(t *testing.T) {
 	w.drain(t)
 	w.is(t, ours, r.ID, "failed "+provider.CodeSettings+" failed")
 	if m, err := w.Get(t.Context(), ours, r.ID); err != nil || strings.Contains(m.Error, "169") {
-		t.Errorf("the error is %q, %v; want none that names the address", m.Error, err)
+		t.Errorf("error is %q, %v; want no address in it", m.Error, err)
 	}
 }

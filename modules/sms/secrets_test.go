@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// gateway is a gateway that wants a key in its URL and a password in the body.
+// gateway is a test gateway with a key in its URL and a password in its body.
 type gateway struct {
 	*httptest.Server
 
@@ -76,32 +76,32 @@ func TestGatewaySecretsAreSealedAndMasked(t *testing.T) {
 	w, g := newWorld(t), newGateway(t)
 	w.set(t, ours, g.change("/send?key="+urlSecret, plainBody))
 	if hasSecret(w.row(t)) {
-		t.Errorf("the row is %s, want no secret in it", w.row(t))
+		t.Errorf("stored row is %s, want no plain secret", w.row(t))
 	}
 	masked := g.change("/send?key=********", shownBody)
 	s, err := w.Settings(t.Context(), ours)
 	if err != nil || s.Config.URL != masked.HTTP.URL || s.Config.Body != shownBody || !s.Usable {
 		t.Errorf("the settings are %+v, %v; want them with masks", s.Config, err)
 	}
-	// What is shown is sent back, with another field changed.
+	// The masked settings are sent back with another field changed.
 	masked.HTTP.Idempotent = true
 	if s, err = w.SetSettings(t.Context(), ours, masked); err != nil || !s.Config.Idempotent || hasSecret(s.Config.URL+s.Config.Body) {
-		t.Errorf("the settings with masks become %+v, %v; want them stored, and shown with masks", s.Config, err)
+		t.Errorf("settings after sending masks back are %+v, %v; want them stored and masked", s.Config, err)
 	}
 	w.send(t, ours, german)
 	w.drain(t)
 	if diff := cmp.Diff([]string{"/send?key=" + urlSecret + " " + sentBody}, g.requests()); diff != "" {
-		t.Errorf("the gateway has got (-want +got):\n%s", diff)
+		t.Errorf("requests to the gateway (-want +got):\n%s", diff)
 	}
 	if hasSecret(w.row(t)) || hasSecret(w.logged.String()) {
-		t.Error("a secret is in the row or in the log after a change")
+		t.Error("the row or the log contains a secret after a change")
 	}
 	// New values replace the old ones, one at a time.
 	w.set(t, ours, g.change("/send?key=new", shownBody))
 	w.send(t, ours, german)
 	w.drain(t)
 	if got := g.requests()[1]; got != "/send?key=new "+sentBody {
-		t.Errorf("after a change of the key the gateway has got %s", got)
+		t.Errorf("after a change of the key, the gateway received %s", got)
 	}
 }
 
@@ -122,17 +122,17 @@ func TestMasksRequireSameAddress(t *testing.T) {
 		w.set(t, ours, g.change("/send?key="+urlSecret, plainBody))
 		_, err := w.SetSettings(t.Context(), ours, c.change)
 		if diff := cmp.Diff(slices.Sorted(slices.Values(c.want)), slices.Sorted(maps.Keys(fault.From(err).Fields))); diff != "" {
-			t.Errorf("%s: the wrong fields are (-want +got):\n%s", name, diff)
+			t.Errorf("%s: error fields (-want +got):\n%s", name, diff)
 		}
 	}
 	w.exec(t, `DELETE FROM sms_settings`)
 	if _, err := w.SetSettings(t.Context(), ours, g.change("/send?key=********", shownBody)); fault.KindOf(err) != fault.Invalid {
-		t.Errorf("masks of settings that are not there: %v, want them refused", err)
+		t.Errorf("masks without stored settings: %v, want them refused", err)
 	}
 }
 
-// What an earlier version has stored plainly is masked from the start, and sealed when no process of that
-// version is left. Programs of that version are refused then.
+// Settings that an earlier version stored in plain text are masked immediately, and sealed once no process of that
+// version runs. From then on, processes of that version are refused.
 func TestSealsGatewaysOfEarlierVersion(t *testing.T) {
 	t.Parallel()
 	w, g := newWorld(t), newGateway(t)
@@ -144,14 +144,14 @@ func TestSealsGatewaysOfEarlierVersion(t *testing.T) {
 			t.Fatalf("%s: %v", when, err)
 		}
 		if hasSecret(w.row(t)) == sealed {
-			t.Errorf("%s the row is sealed: %t, want %t", when, !hasSecret(w.row(t)), sealed)
+			t.Errorf("%s: row is sealed: %t, want %t", when, !hasSecret(w.row(t)), sealed)
 		}
 		refuses, err := db.One(t.Context(), w.db.SQL, db.Value[bool], `SELECT EXISTS (SELECT FROM schema_migrations WHERE name LIKE '%sealed_sms_gateways%' AND oldest = version)`)
 		if err != nil || refuses != sealed {
-			t.Errorf("%s older programs are refused: %t, %v; want %t", when, refuses, err, sealed)
+			t.Errorf("%s: older versions are refused: %t, %v; want %t", when, refuses, err, sealed)
 		}
 		if s, err := w.Settings(t.Context(), ours); err != nil || hasSecret(s.Config.URL+s.Config.Body) || s.Config.Body != shownBody {
-			t.Errorf("%s the settings are %+v, %v; want them with masks", when, s.Config, err)
+			t.Errorf("%s: settings are %+v, %v; want them masked", when, s.Config, err)
 		}
 	}
 	changed := func() string {
@@ -166,16 +166,16 @@ func TestSealsGatewaysOfEarlierVersion(t *testing.T) {
 	w.exec(t, `DELETE FROM nodes WHERE id = 7`)
 	look("when it has gone,", true)
 	if after := changed(); after != before {
-		t.Errorf("the settings were changed at %s, and %s before they were sealed", after, before)
+		t.Errorf("sealing changed the update time to %s, want %s", after, before)
 	}
 	w.send(t, ours, german)
 	w.drain(t)
 	if diff := cmp.Diff([]string{"/send?key=" + urlSecret + " " + sentBody}, g.requests()); diff != "" {
-		t.Errorf("the gateway has got (-want +got):\n%s", diff)
+		t.Errorf("requests to the gateway (-want +got):\n%s", diff)
 	}
 }
 
-// A gateway without secrets in its URL and its body needs no program of this version.
+// A gateway without secrets in its URL and body stays readable by older versions.
 func TestGatewayWithoutSecretsStaysReadable(t *testing.T) {
 	t.Parallel()
 	w, g := newWorld(t), newGateway(t)
@@ -184,6 +184,6 @@ func TestGatewayWithoutSecretsStaysReadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := w.rows(t, "schema_migrations WHERE name LIKE '%sealed_sms_gateways%' AND oldest = version"); n != 0 || strings.Contains(w.row(t), "sealed") {
-		t.Errorf("older programs are refused by %d migrations, and the row is %s", n, w.row(t))
+		t.Errorf("older versions are refused by %d migrations, and the row is %s", n, w.row(t))
 	}
 }

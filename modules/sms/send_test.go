@@ -56,11 +56,11 @@ func TestHostileNumbersAndTexts(t *testing.T) {
 		refused(t, name, err, c.code)
 	}
 	if n := w.rows(t, "sms_messages") + w.rows(t, "sms_days"); n != 0 {
-		t.Errorf("refused messages have left %d rows, want none", n)
+		t.Errorf("refused messages left %d rows, want none", n)
 	}
 	for name, text := range map[string]string{"10 parts of GSM": strings.Repeat("a", 1530), "10 parts of UTF-16": strings.Repeat("ж", 670), "lines": "a\r\nb"} {
 		if r, err := w.try(t, ours, Message{To: german, Text: text}); err != nil {
-			t.Errorf("%s: %v, want it accepted (it is %d parts)", name, err, r.Segments)
+			t.Errorf("%s: %v, want it accepted (%d parts)", name, err, r.Segments)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestSendingRequiresProviderAndCountry(t *testing.T) {
 	problem := func(want string) {
 		t.Helper()
 		if got, err := w.Problem(t.Context(), ours); err != nil || !strings.Contains(got, want) || (want == "") != (got == "") {
-			t.Errorf("the problem is %q, %v; want %q", got, err, want)
+			t.Errorf("problem is %q, %v; want %q", got, err, want)
 		}
 	}
 	_, err := w.try(t, ours, Message{To: german, Text: "x"})
@@ -88,7 +88,7 @@ func TestSendingRequiresProviderAndCountry(t *testing.T) {
 	w.byTwilio(t, ours)
 	problem("")
 
-	// The provider goes while a message waits.
+	// The provider is removed while a message is queued.
 	r := w.send(t, ours, german)
 	w.set(t, ours, settings.Change{Provider: "none"})
 	w.drain(t)
@@ -131,7 +131,7 @@ func TestPlanCapsOperatorMessages(t *testing.T) {
 	_, err := w.try(t, ours, Message{To: german, Text: "x"})
 	refused(t, "more than the plan's cap", err, CodeCap)
 	w.byTwilio(t, ours)
-	w.send(t, ours, german) // an own provider is the account's own matter
+	w.send(t, ours, german) // the cap does not apply to the account's own provider
 
 	w.owner.is(func(a *accounts.Account) { a.Plan.Sandboxed = true })
 	w.set(t, theirs, settings.Change{Provider: "operator", Countries: []string{"DE"}})
@@ -139,7 +139,7 @@ func TestPlanCapsOperatorMessages(t *testing.T) {
 	refused(t, "an account whose production is locked", err, "production_not_unlocked")
 }
 
-// Messages at the same time never get past the cap together.
+// Concurrent messages cannot exceed the cap.
 func TestCapsHoldUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -162,7 +162,7 @@ func TestCapsHoldUnderConcurrency(t *testing.T) {
 	}
 	wait.Wait()
 	if accepted != perHour || w.rows(t, "sms_messages") != perHour {
-		t.Errorf("of 25 messages at the same time %d were accepted and %d are stored, want %d", accepted, w.rows(t, "sms_messages"), perHour)
+		t.Errorf("of 25 concurrent messages, %d were accepted and %d stored; want %d", accepted, w.rows(t, "sms_messages"), perHour)
 	}
 }
 
@@ -178,17 +178,17 @@ func TestGuardRunsInTransaction(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	if err := try(func(context.Context, db.Execer, Receipt) (bool, error) { return false, nil }); !errors.Is(err, ErrNotHeld) {
-		t.Errorf("with a guard that does not hold the error is %v, want ErrNotHeld", err)
+		t.Errorf("guard that does not hold: %v, want ErrNotHeld", err)
 	}
 	if err := try(func(context.Context, db.Execer, Receipt) (bool, error) { return true, broken }); !errors.Is(err, broken) {
-		t.Errorf("with a guard that fails the error is %v, want its own", err)
+		t.Errorf("failing guard: %v, want its error", err)
 	}
 	if n := w.rows(t, "sms_messages") + w.rows(t, "sms_days"); n != 0 {
-		t.Errorf("messages that were not held have left %d rows, want none", n)
+		t.Errorf("rejected messages left %d rows, want none", n)
 	}
 	var asked Receipt
 	if err := try(func(_ context.Context, _ db.Execer, r Receipt) (bool, error) { asked = r; return true, nil }); err != nil || !id.Is(id.SMS, asked.ID) || asked.Segments != 1 {
-		t.Errorf("the guard was asked about %+v, %v; want the message with its id and parts", asked, err)
+		t.Errorf("guard received %+v, %v; want the message with its id and parts", asked, err)
 	}
 }
 
@@ -206,20 +206,20 @@ func TestAccountsSeeTheirOwnMessagesOnly(t *testing.T) {
 			t.Errorf("account %s lists %d messages, %v; want its own", accountID, len(list.Items), err)
 		}
 		if rows, err := w.OfRun(t.Context(), accountID, "run_x"); err != nil || len(rows) != 0 {
-			t.Errorf("a run that is none has %d messages, %v", len(rows), err)
+			t.Errorf("an unknown run has %d messages, %v", len(rows), err)
 		}
 	}
 	w.send(t, ours, american)
 	first, err := w.List(t.Context(), ours, Filter{Request: page.Request{Limit: 1}})
 	if err != nil || !first.HasMore {
-		t.Fatalf("the first page: %+v, %v; want one that has more behind it", first, err)
+		t.Fatalf("first page: %+v, %v; want HasMore", first, err)
 	}
 	if _, err := w.List(t.Context(), theirs, Filter{Request: page.Request{Limit: 1, Cursor: first.NextCursor}}); err == nil {
-		t.Error("a cursor of another account is taken")
+		t.Error("a cursor of another account is accepted")
 	}
 	for name, f := range map[string]Filter{"status": {Status: "gone"}, "to": {To: "0151"}, "automation_id": {AutomationID: "x\x00"}, "run_id": {RunID: "run_'"}} {
 		if _, err := w.List(t.Context(), ours, f); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("a wrong %s gives the error %v, want one that names it", name, err)
+			t.Errorf("invalid %s: %v, want an error of that field", name, err)
 		}
 	}
 }
@@ -246,33 +246,33 @@ func TestPurgeAndErase(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, err := w.Purge(t.Context(), ours, time.Now().Add(-time.Hour)); err != nil || n != 0 {
-		t.Errorf("a purge of what is older than an hour has deleted %d messages, %v; want none", n, err)
+		t.Errorf("purge of messages older than an hour deleted %d, %v; want none", n, err)
 	}
 	if n, err := w.Purge(t.Context(), ours, time.Now().Add(time.Hour)); err != nil || n != 2 || w.rows(t, "sms_attempts") != 2 {
-		t.Errorf("a purge has deleted %d messages and left %d attempts, %v; want 2, and the other account's 2", n, w.rows(t, "sms_attempts"), err)
+		t.Errorf("purge deleted %d messages and left %d attempts, %v; want 2 and the 2 of the other account", n, w.rows(t, "sms_attempts"), err)
 	}
 	w.is(t, ours, waiting.ID, "queued")
 	if n, err := w.Erase(t.Context(), ours, "Bob@Example.net"); err != nil || n != 1 {
-		t.Errorf("an erasure has deleted %d messages, %v; want the one that waits", n, err)
+		t.Errorf("erasure deleted %d messages, %v; want the queued one", n, err)
 	}
 	w.drain(t)
 	if n := len(w.twilio.Messages()); n != 4 {
-		t.Errorf("Twilio has %d messages, want 4: what was erased is not sent", n)
+		t.Errorf("Twilio received %d messages, want 4 without the erased one", n)
 	}
 	if left := w.rows(t, "sms_opt_outs WHERE number IS NOT NULL"); left != 0 {
-		t.Error("the opt-out of an erased person has its number still")
+		t.Error("the opt-out of an erased person still contains the number")
 	}
 	if r := w.send(t, ours, german); !r.Suppressed {
-		t.Error("an erased number that has said STOP is written to")
+		t.Error("sending to an erased number that replied STOP succeeded")
 	}
 	w.exec(t, `UPDATE sms_days SET day = '2020-01-01'`)
 	if n, err := w.Sweep(t.Context()); err != nil || n != 2 {
-		t.Errorf("the sweep has deleted %d counters, %v; want 2", n, err)
+		t.Errorf("sweep deleted %d counters, %v; want 2", n, err)
 	}
 }
 
-// While a message is handed over its person is erased, by address or by id: nothing is left of the
-// message, of its attempts, and of its number.
+// A person is erased, by address or id, while a message to them is being sent. Nothing of the message, its attempts
+// or its number remains.
 func TestErasureDuringHandover(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -299,7 +299,7 @@ func TestErasureDuringHandover(t *testing.T) {
 		both.Wait()
 		w.drain(t)
 		if messages, attempts := w.rows(t, "sms_messages"), w.rows(t, "sms_attempts"); messages+attempts != 0 {
-			t.Fatalf("round %d: %d messages and %d attempts are left of an erased person", i, messages, attempts)
+			t.Fatalf("round %d: %d messages and %d attempts of an erased person remain", i, messages, attempts)
 		}
 	}
 }
@@ -319,17 +319,17 @@ func TestErasureByUserID(t *testing.T) {
 	}
 	for _, nobody := range []string{"", "u3", "u1\x00", "' OR true --"} {
 		if n, err := w.EraseUser(t.Context(), ours, nobody); err != nil || n != 0 {
-			t.Errorf("erasing the user %q deletes %d messages, %v; want none", nobody, n, err)
+			t.Errorf("erasing the user %q deleted %d messages, %v; want none", nobody, n, err)
 		}
 		if n, err := w.Erase(t.Context(), ours, nobody); err != nil || n != 0 {
-			t.Errorf("erasing the address %q deletes %d messages, %v; want none", nobody, n, err)
+			t.Errorf("erasing the address %q deleted %d messages, %v; want none", nobody, n, err)
 		}
 	}
 	if n, err := w.EraseUser(t.Context(), ours, "u1"); err != nil || n != 2 {
-		t.Errorf("erasing the user deletes %d messages, %v; want his 2 of this account", n, err)
+		t.Errorf("erasing the user deleted %d messages, %v; want the 2 of this account", n, err)
 	}
 	if n := w.rows(t, "sms_messages"); n != 6 {
-		t.Errorf("%d messages are left, want the 6 of other people and of the other account", n)
+		t.Errorf("%d messages remain, want the 6 of other people and of the other account", n)
 	}
 }
 

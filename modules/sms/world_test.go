@@ -28,7 +28,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Two accounts, and numbers of two countries.
+// Two accounts and numbers of two countries.
 const (
 	ours   = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
 	theirs = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
@@ -37,8 +37,8 @@ const (
 	american = "+12125550123"
 )
 
-// world is an installation for a test: real PostgreSQL, Twilio's double. Messages are handed over by
-// Drain, so that a test says when.
+// world is an installation with real PostgreSQL and a test double of Twilio. Messages are sent by Drain, so that
+// the test controls when.
 type world struct {
 	*process
 	db     *db.DB
@@ -47,10 +47,10 @@ type world struct {
 	owner  *customer
 	key    secret.Key
 	logged *expect.Log
-	config handover.Config // of processes that are started
+	config handover.Config // for new processes
 }
 
-// process is one process of an installation, with its rooms.
+// process is one process of an installation.
 type process struct {
 	*Service
 	*choices
@@ -65,7 +65,7 @@ type (
 	callbacks = callback.Service
 )
 
-// customer stands in for the module accounts.
+// customer is a test double of the accounts module.
 type customer struct {
 	mu   sync.Mutex
 	said accounts.Account
@@ -125,7 +125,7 @@ func lookup(_ context.Context, host string) ([]netip.Addr, error) {
 	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 }
 
-// start starts one process of the installation with an operator's provider.
+// start starts a process with the operator's provider.
 func (w *world) start(t testing.TB, operator settings.Operator, older ...secret.Key) *process {
 	t.Helper()
 	box, err := secret.NewBox(append([]secret.Key{w.key}, older...)...)
@@ -151,7 +151,7 @@ func (w *world) start(t testing.TB, operator settings.Operator, older ...secret.
 	return &process{Service: s, choices: chosen, callbacks: callback.New(callback.Params{DB: w.db, Settings: chosen, OptOuts: numbers, Links: links, Logger: log}), Links: links, numbers: numbers}
 }
 
-// byTwilio gives an account Twilio's double as its provider.
+// byTwilio sets the test double of Twilio as an account's provider.
 func (w *world) byTwilio(t testing.TB, accountID string) {
 	t.Helper()
 	w.set(t, accountID, settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"}, Twilio: &settings.TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token), BaseURL: w.twilio.URL}})
@@ -160,11 +160,11 @@ func (w *world) byTwilio(t testing.TB, accountID string) {
 func (w *world) set(t testing.TB, accountID string, c settings.Change) {
 	t.Helper()
 	if _, err := w.SetSettings(t.Context(), accountID, c); err != nil {
-		t.Fatalf("set the settings of an account: %v", err)
+		t.Fatalf("set the account's settings: %v", err)
 	}
 }
 
-// try has a message accepted in a transaction of its own, which an error undoes.
+// try submits a message in its own transaction, which is rolled back on an error.
 func (w *world) try(t testing.TB, accountID string, m Message) (r Receipt, err error) {
 	t.Helper()
 	err = w.db.InTx(t.Context(), func(tx *ent.Tx) error {
@@ -186,7 +186,7 @@ func (w *world) send(t testing.TB, accountID, to string) Receipt {
 func (w *world) drain(t testing.TB) {
 	t.Helper()
 	if _, err := w.Drain(t.Context()); err != nil {
-		t.Errorf("hand text messages over: %v", err)
+		t.Errorf("drain: %v", err)
 	}
 }
 
@@ -197,13 +197,13 @@ func (w *world) exec(t testing.TB, statement string, args ...any) {
 	}
 }
 
-// due makes everything that waits due now, and ends all leases.
+// due makes all queued messages due now and ends all leases.
 func (w *world) due(t testing.TB) {
 	t.Helper()
 	w.exec(t, `UPDATE sms_messages SET due_at = now() WHERE due_at IS NOT NULL`)
 }
 
-// is holds a message against what it should be: its status, the code of its error, its attempts.
+// is compares the status, error code and attempts of a message with the wanted ones.
 func (w *world) is(t testing.TB, accountID, messageID, want string) {
 	t.Helper()
 	m, err := w.Get(t.Context(), accountID, messageID)
@@ -223,15 +223,15 @@ func (w *world) is(t testing.TB, accountID, messageID, want string) {
 		got = append(got, outcome)
 	}
 	if strings.Join(got, " ") != want {
-		t.Errorf("the text message is %q (%s), want %q", strings.Join(got, " "), m.Error, want)
+		t.Errorf("text message is %q (%s), want %q", strings.Join(got, " "), m.Error, want)
 	}
 }
 
-// refused holds an error against the code that it should have.
+// refused checks the code of an error.
 func refused(t testing.TB, what string, err error, code string) {
 	t.Helper()
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != code {
-		t.Errorf("%s: the error is %v, want one with the code %s", what, err, code)
+		t.Errorf("%s: %v, want an error with code %s", what, err, code)
 	}
 }

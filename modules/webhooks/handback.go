@@ -21,7 +21,7 @@ const handBackNodeSQL = waitingSQL + `, held AS (
 )
 SELECT count(*) FROM back`
 
-// handBackNode hands back the deliveries of a dead node.
+// handBackNode makes the deliveries of a dead node due again and returns their number.
 func (s *deliverer) handBackNode(ctx context.Context, gone int32) (count int64, err error) {
 	err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, handBackNodeSQL, gone).Scan(&count)

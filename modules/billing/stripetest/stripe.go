@@ -150,7 +150,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 	json.NewEncoder(w).Encode(v)
 }
 
-// judged answers a request that the validator accepts.
+// judged validates a request and returns the response. A request that the validator refuses fails the test.
 func (s *Stripe) judged(r *http.Request, body []byte) (int, []byte) {
 	copied := r.Clone(r.Context())
 	copied.Body = io.NopCloser(bytes.NewReader(body))

@@ -18,7 +18,7 @@ const (
 	domainID = "dom_01kf0m4w7he6x8q2v5b3n9c1ta"
 )
 
-// registry knows one domain, of the account.
+// registry is a test double of the domains module with a single domain.
 type registry struct{}
 
 func (registry) Get(_ context.Context, accountID, id string) (*ent.Domain, error) {
@@ -34,21 +34,21 @@ func TestBookUsesLatestRules(t *testing.T) {
 	accepts := func(accountID, local string, want bool) {
 		t.Helper()
 		if got, err := b.Accepts(t.Context(), accountID, domainID, local); err != nil || got != want {
-			t.Errorf("that %s exists for %s is %t, %v, want %t", local, accountID, got, err, want)
+			t.Errorf("%s exists for %s: %t, %v; want %t", local, accountID, got, err, want)
 		}
 	}
 	accepts(account, "x", true)
 	want := Rules{Rules: []shape.AddressRule{{Match: "support*", Action: Accept}}}
 	if _, err := b.Put(t.Context(), account, domainID, want); err != nil {
-		t.Fatalf("putting rules failed: %v", err)
+		t.Fatalf("put rules: %v", err)
 	}
 	accepts(account, "x", false)
 	accepts(account, "Support-de", true)
-	// They do not go along to another account that has the domain.
+	// The rules do not apply to another account that takes over the domain.
 	accepts(stranger, "x", true)
 	got, err := b.Get(t.Context(), account, domainID)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("the rules read again differ, %v (-want +got):\n%s", err, diff)
+		t.Errorf("stored rules: error %v, diff (-want +got):\n%s", err, diff)
 	}
 }
 
@@ -56,12 +56,12 @@ func TestBookRefusesOtherAccountsAndInvalidRules(t *testing.T) {
 	t.Parallel()
 	b := NewBook(dbtest.New(t), registry{})
 	if _, err := b.Get(t.Context(), stranger, domainID); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("a stranger who reads the rules gets %v, want not found", err)
+		t.Errorf("reading the rules from another account: %v, want not found", err)
 	}
 	if _, err := b.Put(t.Context(), stranger, domainID, Rules{}); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("a stranger who replaces the rules gets %v, want not found", err)
+		t.Errorf("replacing the rules from another account: %v, want not found", err)
 	}
 	if _, err := b.Put(t.Context(), account, domainID, Rules{Rules: []shape.AddressRule{{Match: "", Action: Accept}}}); fault.KindOf(err) != fault.Invalid {
-		t.Errorf("rules with an empty pattern are refused with %v, want invalid", err)
+		t.Errorf("rules with an empty pattern: %v, want an invalid error", err)
 	}
 }

@@ -46,10 +46,10 @@ func TestInvalidRulesReportEveryField(t *testing.T) {
 	err := Rules{Rules: []shape.AddressRule{{Match: "", Action: "drop"}, {Match: "a@b", Action: Accept}, {Match: "a\x00", Action: Reject}, {Match: strings.Repeat("x", 65), Action: Reject}, {Match: "a b", Action: Reject}}}.Validate()
 	for _, path := range []string{"rules[0].match", "rules[0].action", "rules[1].match", "rules[2].match", "rules[3].match", "rules[4].match"} {
 		if fault.From(err).Fields[path] == "" {
-			t.Errorf("%s is not named: %v", path, err)
+			t.Errorf("%s is missing from the error: %v", path, err)
 		}
 	}
 	if err := (Rules{Rules: make([]shape.AddressRule, MaxRules+1)}).Validate(); fault.From(err).Fields["rules"] == "" {
-		t.Errorf("too many: %v", err)
+		t.Errorf("too many rules: %v, want an error", err)
 	}
 }

@@ -33,7 +33,7 @@ func TestThreads(t *testing.T) {
 			t.Errorf("%s: %q and %q", name, answer, references)
 		}
 		if name == "references too many" && (!strings.HasPrefix(references, "<"+long[0]+"> ") || !strings.HasSuffix(references, "<"+long[99]+"> <3@x>")) {
-			t.Errorf("%s: the thread is %q, want the first reference and the last ones", name, references)
+			t.Errorf("%s: References is %q, want the first reference and the last ones", name, references)
 		}
 	}
 }

@@ -10,7 +10,7 @@ func TestParseAcceptsMobileNumbers(t *testing.T) {
 	for text, region := range map[string]string{
 		"+4915112345678":    "DE",
 		" +4915112345678\n": "DE",
-		"+15005550006":      "US", // no area code that is given out: the country of its code
+		"+15005550006":      "US", // unassigned area code: the main country of the calling code
 		"+12125550123":      "US",
 		"+18765550123":      "JM",
 		"+14165550123":      "CA",
@@ -22,7 +22,7 @@ func TestParseAcceptsMobileNumbers(t *testing.T) {
 	} {
 		n, err := Parse(text)
 		if err != nil || n.E164 != strings.TrimSpace(text) || n.Region != region {
-			t.Errorf("Parse(%q) = %+v, %v; want it as it is, of %s", text, n, err, region)
+			t.Errorf("Parse(%q) = %+v, %v; want it unchanged with region %s", text, n, err, region)
 		}
 	}
 }
@@ -46,7 +46,7 @@ func TestRegionsAreCountries(t *testing.T) {
 		}
 	}
 	if n := len(Regions()); n < 200 {
-		t.Errorf("there are %d regions, want all countries", n)
+		t.Errorf("%d regions are known, want all countries", n)
 	}
 }
 
@@ -61,7 +61,7 @@ func FuzzParse(f *testing.F) {
 		}
 		again, err := Parse(n.E164)
 		if err != nil || again != n || !form.MatchString(n.E164) || n.Region != NoRegion && !IsRegion(n.Region) {
-			t.Errorf("Parse(%q) = %+v, and of that %+v, %v", text, n, again, err)
+			t.Errorf("Parse(%q) = %+v, which parses as %+v, %v", text, n, again, err)
 		}
 	})
 }
@@ -71,7 +71,7 @@ func TestSenders(t *testing.T) {
 	for text, want := range map[string]bool{"+4915112345678": true, "12345": true, "Postrider": true, "My Shop 24": true, "MG0123456789abcdef0123456789abcdef": true,
 		"": false, "12": false, "123456789": false, "Abcdefghijkl": false, " Shop": false, "Shop\r\n": false, "Ünïcode": false, "+49": false, " +4915112345678": false} {
 		if err := CheckSender(text); (err == nil) != want {
-			t.Errorf("CheckSender(%q) = %v, want it to be taken: %t", text, err, want)
+			t.Errorf("CheckSender(%q) = %v, want accepted: %t", text, err, want)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestEncodesGatewayBodies(t *testing.T) {
 		}
 		filled, err := b.Fill(t.Context(), hello)
 		if err != nil {
-			t.Fatalf("the body %q cannot be filled: %v", text, err)
+			t.Fatalf("render body %q: %v", text, err)
 		}
 		return filled
 	}
@@ -40,18 +40,18 @@ func TestEncodesGatewayBodies(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(fill("", `{"messages": [{"to": "{{to}}", "text": "{{text}}"}], "segments": 1.50, "standing": "{{from | upcase}}"}`)), &object); err != nil ||
 		object.Messages[0].Text != hello.Text || object.Messages[0].To != hello.To || object.Standing != "SHOP" || object.Segments != 1.5 {
-		t.Errorf("the JSON body is %+v, %v; want the text as it is", object, err)
+		t.Errorf("JSON body is %+v, %v; want the text unchanged", object, err)
 	}
 	values, err := url.ParseQuery(fill("application/x-www-form-urlencoded; charset=utf-8", "user=me&to={{to}}&msg={{text}}"))
 	if err != nil || values.Get("msg") != hello.Text || values.Get("to") != hello.To || values.Get("user") != "me" || len(values) != 3 {
-		t.Errorf("the form is %v, %v; want the text as it is", values, err)
+		t.Errorf("form is %v, %v; want the text unchanged", values, err)
 	}
 	var element struct {
 		Text string `xml:"text"`
 		To   string `xml:"to,attr"`
 	}
 	if err := xml.Unmarshal([]byte(fill("text/xml", `<sms to="{{to}}"><text>{{text}}</text></sms>`)), &element); err != nil || element.Text != hello.Text || element.To != hello.To {
-		t.Errorf("the XML body is %+v, %v; want the text as it is", element, err)
+		t.Errorf("XML body is %+v, %v; want the text unchanged", element, err)
 	}
 	if got := fill("text/plain", "{{id}} {{segments}} {{text}}"); got != "sms_1 1 "+hello.Text {
 		t.Errorf("the text body is %q", got)
@@ -59,14 +59,14 @@ func TestEncodesGatewayBodies(t *testing.T) {
 	for text, contentType := range map[string]string{"{": "", `{"a": "{{secret}}"}`: "", `{"a": "{% for x in y %}"}`: "", "a": Form, "=x": Form, "<a>{{nobody}}</a>": XML, "x": "image/png", "y": ";;",
 		`"` + strings.Repeat("x", maxBody) + `"`: "", `{} {}`: ""} {
 		if _, err := NewBody(contentType, text); err == nil {
-			t.Errorf("the body %.40q of %q is taken, want an error", text, contentType)
+			t.Errorf("body %.40q of type %q is accepted, want an error", text, contentType)
 		}
 	}
 }
 
 func TestGatewayResponses(t *testing.T) {
 	t.Parallel()
-	const silent = "no answer" // before the request is given up
+	const silent = "no answer" // until the request times out
 	for name, c := range map[string]struct {
 		handle http.HandlerFunc
 		want   Answer
@@ -83,7 +83,7 @@ func TestGatewayResponses(t *testing.T) {
 		"a negative wait": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "-5"); w.WriteHeader(503) }, Answer{Outcome: Temporary, Status: 503, Code: CodeBusy}},
 		"hung up":         {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, Answer{Outcome: Unknown, Code: CodeNoAnswer}},
 		silent: {func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the client has gone
+			_, _ = io.Copy(io.Discard, r.Body) // required for the server to notice a disconnect
 			<-r.Context().Done()
 		}, Answer{Outcome: Unknown, Code: CodeNoAnswer}},
 		"half an answer": {func(w http.ResponseWriter, _ *http.Request) {
@@ -111,10 +111,10 @@ func TestGatewayResponses(t *testing.T) {
 		server.CloseClientConnections()
 		server.Close()
 		if got.Outcome != c.want.Outcome || got.Status != c.want.Status || got.Code != c.want.Code || got.Wait != c.want.Wait || got.ProviderID != c.want.ProviderID || asked != 1 {
-			t.Errorf("%s: the answer is %+v after %d requests, want %+v after one", name, got, asked, c.want)
+			t.Errorf("%s: response is %+v after %d requests, want %+v after one", name, got, asked, c.want)
 		}
 		if (got.Reason == "") != (got.Outcome == Sent) || strings.Contains(got.Reason, "127.0.0.1") {
-			t.Errorf("%s: the reason is %q, want one that names no address", name, got.Reason)
+			t.Errorf("%s: reason is %q, want no address in it", name, got.Reason)
 		}
 	}
 }
@@ -128,12 +128,12 @@ func TestFailureBeforeConnectionIsTemporary(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := g.Submit(t.Context(), hello); got.Outcome != Temporary || got.Code != CodeUnreachable {
-		t.Errorf("a connection that is refused is %+v, want temporary", got)
+		t.Errorf("refused connection: %+v, want temporary", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if got := g.Submit(ctx, hello); got.Outcome != Temporary {
-		t.Errorf("a request that never began is %+v, want temporary", got)
+		t.Errorf("request that never started: %+v, want temporary", got)
 	}
 }
 
@@ -142,11 +142,11 @@ func TestTwilioServices(t *testing.T) {
 	double := smstest.NewTwilio(t)
 	p := &Twilio{BaseURL: double.URL + "/", AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token), From: "MG0123456789abcdef0123456789abcdef", Client: http.DefaultClient}
 	if a := p.Submit(t.Context(), Message{To: "+15005550006", Text: "x"}); a.Outcome != Sent || double.Messages()[0].Service == "" || double.Messages()[0].From != "" {
-		t.Errorf("the answer is %+v and Twilio has %+v, want the messaging service in the place of the sender", a, double.Messages())
+		t.Errorf("response is %+v and Twilio received %+v, want the messaging service instead of a sender", a, double.Messages())
 	}
 	p.AuthToken = secret.New("another")
 	if a := p.Submit(t.Context(), hello); a.Outcome != Failed || a.Code != "20003" || a.Status != 401 {
-		t.Errorf("with another token the answer is %+v, want the refusal of Twilio", a)
+		t.Errorf("response with a wrong token is %+v, want Twilio's refusal", a)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestSignatures(t *testing.T) {
 	if !Signed(token, "https://mail.example.com/s/r/x?y=1", form, signature) {
 		t.Error("a genuine signature is refused")
 	}
-	// The example of Twilio's public description of its signatures.
+	// The example in Twilio's documentation of signatures.
 	example := url.Values{"CallSid": {"CA1234567890ABCDE"}, "Caller": {"+14158675309"}, "Digits": {"1234"}, "From": {"+14158675309"}, "To": {"+18005551212"}}
 	if got := Sign(secret.New("12345"), "https://mycompany.com/myapp.php?foo=1&bar=2", example); got != "RSOYDt4T1cUTdK1PDd93/VVr8B8=" {
 		t.Errorf("the signature of the published example is %s", got)
@@ -166,7 +166,7 @@ func TestSignatures(t *testing.T) {
 	for name, ok := range map[string]bool{"another URL": Signed(token, "https://mail.example.com/s/r/z", form, signature), "another token": Signed(secret.New("x"), "https://mail.example.com/s/r/x?y=1", form, signature),
 		"no token": Signed(secret.String{}, "https://mail.example.com/s/r/x?y=1", form, Sign(secret.String{}, "https://mail.example.com/s/r/x?y=1", form)), "none": Signed(token, "https://mail.example.com/s/r/x?y=1", form, "")} {
 		if ok {
-			t.Errorf("a signature with %s is taken", name)
+			t.Errorf("a signature with %s is accepted", name)
 		}
 	}
 }
@@ -184,7 +184,7 @@ func FuzzReceipt(f *testing.F) {
 		for _, r := range []Receipt{ReadReceipt(fields), ReadTwilioReceipt(fields)} {
 			for _, text := range []string{r.ProviderID, r.Code, r.Reason} {
 				if len(text) > 300 || strings.ContainsRune(text, 0) || strings.ToValidUTF8(text, "") != text {
-					t.Errorf("the receipt %+v has a text that no row takes", r)
+					t.Errorf("receipt %+v contains text that the database refuses", r)
 				}
 			}
 			if r.Outcome != "" && r.Outcome != Sent && r.Outcome != Delivered && r.Outcome != Failed || (r.Outcome == Failed) != (r.Reason != "") {

@@ -16,7 +16,7 @@ import (
 
 func TestCount(t *testing.T) {
 	t.Parallel()
-	emoji := "😀" // two units of UTF-16
+	emoji := "😀" // two UTF-16 code units
 	for name, c := range map[string]struct {
 		text     string
 		encoding Encoding
@@ -47,7 +47,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// alphabets are what random texts are made of.
+// alphabets are the characters of random texts.
 var alphabets = map[string][]rune{
 	"GSM":                          []rune(basic),
 	"GSM with its extension table": []rune(basic + strings.Repeat(extension, 5)),
@@ -63,7 +63,7 @@ func randomText(r *rand.Rand, from []rune) string {
 	return string(out)
 }
 
-// The library cuts a text as handsets expect it: it is an implementation of TS 23.040.
+// The library splits texts as handsets expect: it implements TS 23.040.
 func TestPartsMatchReferenceLibrary(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(16, 5))
@@ -71,21 +71,21 @@ func TestPartsMatchReferenceLibrary(t *testing.T) {
 		for range 400 {
 			text := randomText(r, alphabet)
 			if text == "" {
-				continue // the library makes no part of it, a provider sends one
+				continue // the library returns no part, but a provider sends one
 			}
 			want, err := sms.Encode([]byte(text))
 			if err != nil {
-				t.Fatalf("%s: the other implementation refused %q: %v", name, text, err)
+				t.Fatalf("%s: the reference library refused %q: %v", name, text, err)
 			}
 			if encoding, got := Count(text); got != len(want) {
-				t.Errorf("%s: %d parts of %s, the other implementation makes %d, of %q", name, got, encoding, len(want), text)
+				t.Errorf("%s: %d parts in %s, want %d as in the reference library, for %q", name, got, encoding, len(want), text)
 			}
 		}
 	}
 }
 
-// What goes over SMPP is what gosmpp makes of the parts. It counts characters and not units of
-// UTF-16, so texts with surrogates are left out.
+// Parts are encoded for SMPP as gosmpp encodes them. gosmpp counts characters instead of UTF-16 code units, so texts
+// with surrogates are excluded.
 func TestPartsMatchSMPP(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(16, 6))
@@ -110,7 +110,7 @@ func TestPartsMatchSMPP(t *testing.T) {
 				t.Fatalf("%s: gosmpp refused %q: %v", name, text, err)
 			}
 			if len(want) != len(parts) {
-				t.Fatalf("%s: %d parts, gosmpp makes %d, of %q", name, len(parts), len(want), text)
+				t.Fatalf("%s: %d parts, want %d as in gosmpp, for %q", name, len(parts), len(want), text)
 			}
 			for i, part := range parts {
 				got, err := encode(part)
@@ -122,9 +122,8 @@ func TestPartsMatchSMPP(t *testing.T) {
 	}
 }
 
-// same compares a part as it is encoded with what gosmpp made of it. Septets of a part begin at the
-// next septet behind the header of the part, which leaves one bit before them; behind them an octet
-// may be filled up.
+// same reports whether an encoded part equals the one of gosmpp. Septets start at the next septet boundary after
+// the header, which leaves one padding bit before them. The last octet may be padded too.
 func same(encoding Encoding, part string, encoded, smpp []byte) bool {
 	if encoding == UCS2 {
 		return bytes.Equal(encoded, smpp)
@@ -147,7 +146,7 @@ func FuzzSplit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		encoding, parts := Split(text)
 		if strings.Join(parts, "") != text {
-			t.Fatalf("the parts of %q joined are %q", text, strings.Join(parts, ""))
+			t.Fatalf("joined parts of %q are %q", text, strings.Join(parts, ""))
 		}
 		has := rooms[encoding]
 		most := has.alone

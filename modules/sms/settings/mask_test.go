@@ -28,7 +28,7 @@ func TestMasksBodyConstants(t *testing.T) {
 	} {
 		checkMask(t, "", body, want)
 		if body != "" && !json.Valid([]byte(maskBody("", body))) {
-			t.Errorf("%s is shown as no JSON: %s", body, maskBody("", body))
+			t.Errorf("%s is masked as invalid JSON: %s", body, maskBody("", body))
 		}
 	}
 	for body, want := range map[string]string{
@@ -50,13 +50,13 @@ func checkMask(t *testing.T, contentType, body, want string) {
 	t.Helper()
 	got := maskBody(contentType, body)
 	if diff := cmp.Diff(want, got); diff != "" || strings.Contains(got, s3) {
-		t.Errorf("%s is shown as (-want +got):\n%s", body, diff)
+		t.Errorf("%s, masked (-want +got):\n%s", body, diff)
 	}
 	if again := maskBody(contentType, got); again != got {
-		t.Errorf("%s, masked again, is %s", got, again)
+		t.Errorf("%s, masked again: %s", got, again)
 	}
 	if back, err := unmaskBody(contentType, got, body); err != nil || back != body {
-		t.Errorf("%s comes back as %s, %v; want %s", got, back, err, body)
+		t.Errorf("%s is restored as %s, %v; want %s", got, back, err, body)
 	}
 }
 
@@ -77,27 +77,27 @@ func TestMaskRestoresTextAtItsPosition(t *testing.T) {
 	} {
 		got, err := unmaskBody("application/json", body, original)
 		if (err == nil) != (want != "") || err == nil && got != want {
-			t.Errorf("%s comes back as %s, %v; want %q", body, got, err, want)
+			t.Errorf("%s is restored as %s, %v; want %q", body, got, err, want)
 		}
 		if err != nil && strings.Contains(err.Error(), s3) {
-			t.Errorf("%s: the error has the secret: %v", body, err)
+			t.Errorf("%s: the error contains the secret: %v", body, err)
 		}
 	}
 	if _, err := unmaskBody("application/x-www-form-urlencoded", `key=********&to={{to}}`, original); err == nil {
-		t.Error("a mask is restored from a body of another form")
+		t.Error("a mask was restored from a body with another structure")
 	}
 }
 
-// A body of many constants costs little: somebody may send it again and again.
+// Masking a body with many constants must be cheap, because a client may send it repeatedly.
 func TestMaskingManyConstantsIsFast(t *testing.T) {
 	t.Parallel()
 	body := `{"a": [` + strings.Repeat(`"x",`, 4_000) + `"x"]}`
 	begin := time.Now()
 	if back, err := unmaskBody("", maskBody("", body), body); err != nil || back != body {
-		t.Errorf("the body is not restored: %v", err)
+		t.Errorf("restore body: %v", err)
 	}
 	if took := time.Since(begin); took > 5*time.Second {
-		t.Errorf("a body of 4,001 constants is masked and restored in %s", took)
+		t.Errorf("masking and restoring a body of 4,001 constants took %s", took)
 	}
 }
 
@@ -115,7 +115,7 @@ func FuzzMaskBody(f *testing.F) {
 		}
 		masked := maskBody(contentType, body)
 		if back, err := unmaskBody(contentType, masked, body); err != nil || back != body {
-			t.Errorf("%q, shown as %q, comes back as %q, %v", body, masked, back, err)
+			t.Errorf("%q, masked as %q, is restored as %q, %v", body, masked, back, err)
 		}
 	})
 }

@@ -19,15 +19,15 @@ func TestParseOperatorSetting(t *testing.T) {
 	} {
 		got, err := parseOperator(text)
 		if err != nil || got.Kind != want.Kind || got.SID != want.SID || got.User != want.User || got.URL != want.URL || got.From != want.From || got.Secret.Reveal() != want.Secret.Reveal() {
-			t.Errorf("the setting %q is read as %+v, %v; want %+v", text, got, err, want)
+			t.Errorf("setting %q is parsed as %+v, %v; want %+v", text, got, err, want)
 		}
 		if shown := got.LogValue().String(); want.Secret.Reveal() != "" && strings.Contains(shown, want.Secret.Reveal()) {
-			t.Errorf("the log shows %q, which has the secret", shown)
+			t.Errorf("log value %q contains the secret", shown)
 		}
 	}
 	for _, text := range []string{"twilio", "smpp://x", "twilio://api.twilio.com?from=12345", "twilio://AC1:s3cret@api.twilio.com", "twilio://AC1:s3cret@h/path?from=12345", "http://user@h/", "https://h/?from=%0a", "ht!tp://s3cret"} {
 		if _, err := parseOperator(text); err == nil || strings.Contains(err.Error(), "s3cret") {
-			t.Errorf("the setting %q gives the error %v, want one without the secret", text, err)
+			t.Errorf("setting %q: %v, want an error without the secret", text, err)
 		}
 	}
 }
