@@ -62,7 +62,7 @@ func (line *commandLine) parse(args []string, s *session) (*kong.Context, error)
 	return parser.Parse(args)
 }
 
-// newParser creates the newParser from the declarations.
+// newParser creates the parser from the declarations.
 func (line *commandLine) newParser(s *session) (*kong.Kong, error) {
 	addSettings(reflect.ValueOf(line).Elem(), setting.All())
 	parser, err := kong.New(line, kong.Name("postrider"), kong.Description(description), kong.Writers(s.out, s.log),

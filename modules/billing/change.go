@@ -254,7 +254,7 @@ func (s *Service) checkCustomer(ctx context.Context, accountID, planID string) (
 
 const customerSQL = `SELECT coalesce((SELECT customer_id FROM billing_customers WHERE id = $1), '')`
 
-// lookupCustomer returns the lookupCustomer ID of an account. It returns Conflict if the account has none.
+// lookupCustomer returns the customer ID of an account. It returns Conflict if the account has none.
 func (s *Service) lookupCustomer(ctx context.Context, accountID string) (string, error) {
 	if !s.config.on() {
 		return "", errDisabled()

@@ -26,7 +26,7 @@ const (
 	card            = "card" // the kind of a page that collects a payment method
 )
 
-// returnURL returns the URL that a page links returnURL to. Only a path of this service is allowed, never another host,
+// returnURL returns the URL that a page links back to. Only a path of this service is allowed, never another host,
 // whatever slashes it contains.
 func (s *Service) returnURL(path string) (string, error) {
 	if path == "" {

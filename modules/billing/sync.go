@@ -101,7 +101,7 @@ func (s *customers) claimDue(ctx context.Context, accountID string) ([]claim, er
 }
 
 // syncCustomer reads one customer from the provider and stores its state. An unavailable provider is not an error: the
-// syncCustomer is repeated later. The calls to the provider end with asking.
+// sync is repeated later. The calls to the provider end with asking.
 func (s *customers) syncCustomer(ctx, asking context.Context, c claim) error {
 	state, err := s.readState(asking, c)
 	if err != nil {

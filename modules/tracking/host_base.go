@@ -38,7 +38,7 @@ func newBases(config Config, d *db.DB, certificates hosts.Certificates, log *slo
 }
 
 // baseFor returns the domain's tracking host if the latest check found its CNAME and the host can be served.
-// Otherwise, and if the database is unavailable, it returns the base URL baseFor the installation, whose links
+// Otherwise, and if the database is unavailable, it returns the base URL of the installation, whose links
 // always work.
 func (b *linkBases) baseFor(ctx context.Context, accountID, domainID string) linkBase {
 	base, err := b.known.Get(ctx, domainKey{accountID, domainID}, b.loadBase)

@@ -88,7 +88,7 @@ func editLink(tag string, z *html.Tokenizer, track tracker) (edit, bool) {
 
 func isHref(a html.Attribute) bool { return a.Key == "href" }
 
-// readAttributes reads the readAttributes of the tokenizer's current tag.
+// readAttributes reads the attributes of the tokenizer's current tag.
 func readAttributes(z *html.Tokenizer) []html.Attribute {
 	var all []html.Attribute
 	for more := true; more; {

@@ -89,7 +89,7 @@ func lockEndpoint(ctx context.Context, tx *ent.Tx, accountID, webhookID string) 
 	return row, err
 }
 
-// endpointDeleted is the error of deliveries whose endpoint was endpointDeleted.
+// endpointDeleted is the error of deliveries whose endpoint was deleted.
 const endpointDeleted = "the endpoint has been deleted"
 
 // Delete removes an endpoint. Its pending deliveries fail. Its log stays for 30 days.

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// eventErased is the error of a delivery whose event was eventErased.
+// eventErased is the error of a delivery whose event was erased.
 const eventErased = "the event has been erased"
 
 // deliver makes one attempt.
@@ -45,7 +45,7 @@ func (s *deliverer) deliver(ctx context.Context, d delivery, l *worker.Lease) (a
 	return a
 }
 
-// openSecrets returns the signing openSecrets, newest first.
+// openSecrets decrypts the signing secrets, newest first.
 func (s *deliverer) openSecrets(d delivery) ([]secret.String, error) {
 	var all []secret.String
 	for _, sealed := range [][]byte{d.secret, d.previous} {

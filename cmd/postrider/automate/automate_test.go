@@ -34,7 +34,7 @@ steps:
 	broken = `{"name": "Broken", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "a@nobody.example", "subject": "s", "text": "t"}]}`
 )
 
-// writeFolder creates a writeFolder with the files.
+// writeFolder creates a folder with the files.
 func writeFolder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

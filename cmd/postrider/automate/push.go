@@ -93,7 +93,7 @@ func (p Push) refusedDefinition(f file, err error) (bool, error) {
 	return false, nil
 }
 
-// updateDraft makes the updateDraft of the account equal to the file, and describes the change.
+// updateDraft makes the draft of the account equal to the file, and describes the change.
 func (p Push) updateDraft(ctx context.Context, f file, list []Automation) (draft Automation, did string, err error) {
 	known, err := findByName(list, f.name)
 	if err != nil {

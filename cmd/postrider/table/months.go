@@ -27,7 +27,7 @@ func Months(tables []months.State) string {
 	return out.String()
 }
 
-// formatDay returns the formatDay on which ids reach a bound.
+// formatDay formats the day on which ids reach a bound.
 func formatDay(bound string) string {
 	if bound == "" {
 		return "-"

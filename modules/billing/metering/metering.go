@@ -35,7 +35,7 @@ func Bills(status string) bool {
 }
 
 // meteredSQL selects the accounts whose usage is reported, and their range of hours: from the hour in which the
-// meteredSQL price began to the hour in which it ended. Earlier hours are not billed at that price. An hour is
+// metered price began to the hour in which it ended. Earlier hours are not billed at that price. An hour is
 // reported once it has ended, and usage until then is on the last invoice.
 const meteredSQL = `(SELECT account_id, min(date_trunc('hour', metered_since)) AS since, max(CASE WHEN ` + billedSQL + ` THEN 'infinity' ELSE metered_until END) AS until
 	FROM billing_subscriptions WHERE ` + billedSQL + ` OR metered_until > now() - interval '` + oldest + `' GROUP BY account_id)`

@@ -99,7 +99,7 @@ func timeOf(unix int64) *time.Time {
 	return &t
 }
 
-// idempotentParams returns the parameters of a write that takes effect idempotentParams per key, however often it is sent.
+// idempotentParams returns the parameters of a write that takes effect once per key, however often it is sent.
 func idempotentParams(key string) stripe.Params {
 	return stripe.Params{IdempotencyKey: stripe.String(key)}
 }

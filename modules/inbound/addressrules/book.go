@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Domains tells whose a domain is.
+// Domains returns domains of an account.
 type Domains interface {
 	// Get returns one domain of the account. Error: NotFound.
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
@@ -75,7 +75,7 @@ func (b *Book) Put(ctx context.Context, accountID, domainID string, r Rules) (Ru
 	return r, nil
 }
 
-// Accepts tells whether the address with the local part exists at the domain of the account.
+// Accepts reports whether the address with the local part exists at the domain of the account.
 func (b *Book) Accepts(ctx context.Context, accountID, domainID, local string) (bool, error) {
 	rules, err := b.known.Get(ctx, accountDomain{accountID, domainID}, b.read)
 	return err == nil && rules.Accepts(local), err

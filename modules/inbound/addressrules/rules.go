@@ -61,7 +61,7 @@ func checkMatch(match string) string {
 	return ""
 }
 
-// Accepts tells whether the address exists. postmaster always does.
+// Accepts reports whether the address exists. postmaster always does.
 func (r Rules) Accepts(local string) bool {
 	local = strings.ToLower(local)
 	if local == "postmaster" {

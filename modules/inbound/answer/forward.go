@@ -64,7 +64,7 @@ func formatPreformatted(text string) string {
 
 // Content is the message that is forwarded.
 type Content interface {
-	// Files writes each file, decoded, to the writer that to gives for its number.
+	// Files writes each file, decoded, to the writer that to returns for its index.
 	Files(to func(n int) io.Writer) error
 }
 

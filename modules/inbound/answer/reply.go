@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// To gives whom a reply goes to, as RFC 5322 section 3.6.2 says: the addresses of Reply-To, else that of From.
+// To returns the recipients of a reply (RFC 5322 section 3.6.2): the addresses of Reply-To, or else of From.
 func To(e *ent.ReceivedEmail) (to []sending.Mailbox) {
 	for _, list := range [][]string{e.ReplyTo, {e.From}, {e.FromAddress}} {
 		for _, display := range list {

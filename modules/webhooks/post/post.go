@@ -79,7 +79,7 @@ func makeStorable(text []byte) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// explainFailure tells the endpoint's owner why there was no answer. It does not reveal our DNS servers or private
+// explainFailure explains to the endpoint's owner why there was no answer. It does not reveal our DNS servers or private
 // addresses.
 func explainFailure(err error, timeout time.Duration) string {
 	var dnsError *net.DNSError

@@ -199,7 +199,7 @@ func Overloaded(wait time.Duration) *Error {
 	return &Error{Kind: Unavailable, Code: CodeUnavailable, RetryAfter: wait, Message: "Too many ask for this right now; try again in a moment"}
 }
 
-// OrUnavailable returns Unavailable if err means that the database is away, and err itself otherwise.
+// OrUnavailable returns Unavailable if err means that the database is unavailable, and err itself otherwise.
 func OrUnavailable(err error) error {
 	if IsDatabaseUnavailable(err) {
 		return DatabaseUnavailable(err)

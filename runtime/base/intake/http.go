@@ -99,7 +99,7 @@ func (a *PacedWriter) Write(b []byte) (n int, err error) {
 	return n, a.err
 }
 
-// setDeadline does not override the setDeadline set by a content that was cut.
+// setDeadline sets the write deadline. It does not override the deadline set by a content that was cut.
 func (a *PacedWriter) setDeadline(at time.Time) error {
 	for _, c := range a.holding {
 		if c.isCut() {

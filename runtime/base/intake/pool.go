@@ -277,7 +277,7 @@ func (p *Pool) serveWaiters() {
 	}
 }
 
-// fullestShare returns what the fullestShare share of the hold holds.
+// fullestShare returns the units in the fullest share of the hold.
 func (h *hold) fullestShare() (most int64) {
 	for _, s := range h.shares[:h.n] {
 		most = max(most, s.held)

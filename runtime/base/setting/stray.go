@@ -38,7 +38,7 @@ func nearestName(name string, known []string) string {
 	return slices.MinFunc(known, func(a, b string) int { return editDistance(name, a) - editDistance(name, b) })
 }
 
-// editDistance returns the Levenshtein editDistance of two names in bytes.
+// editDistance returns the Levenshtein distance of two names in bytes.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1) // of the bytes of a so far, against each prefix of b
 	for j := range row {

@@ -34,7 +34,7 @@ func messageIDs(emailID string) (id trace.TraceID, accepted trace.SpanID) {
 
 type messageKey struct{}
 
-// idGenerator generates random idGenerator, except for message spans, which use the trace id of their message.
+// idGenerator generates random ids, except for message spans, which use the trace id of their message.
 type idGenerator struct{}
 
 var _ sdktrace.IDGenerator = idGenerator{}

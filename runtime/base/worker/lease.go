@@ -39,7 +39,7 @@ func (l *Lease) Valid() bool {
 	return left > 0 && l.process.Holds(since)
 }
 
-// isRenewedBefore reports whether the lease was taken or extended by a statement sent isRenewedBefore t.
+// isRenewedBefore reports whether the lease was taken or extended by a statement sent before t.
 func (l *Lease) isRenewedBefore(t time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

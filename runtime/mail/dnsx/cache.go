@@ -74,7 +74,7 @@ func escapeName(name string) string {
 	return name
 }
 
-// askExact gives what is known of exactly this name and type, from the cache or a server.
+// askExact returns the answer for exactly this name and type, from the cache or a server.
 func (r *Resolver) askExact(ctx context.Context, name string, qtype uint16) (*answer, error) {
 	q, err := newQuestion(name, qtype)
 	if err != nil {

@@ -3,7 +3,7 @@
 // A result is one of three things, which callers must distinguish:
 //
 //   - records;
-//   - ErrNotFound: the name does not exist, or has no records of that type (Error.NXDomain tells which). It
+//   - ErrNotFound: the name does not exist, or has no records of that type (see Error.NXDomain). It
 //     is an answer, and it is cached;
 //   - ErrTemporary: SERVFAIL, REFUSED, no reply, no network, a broken or endless chain of aliases. It says
 //     nothing about the name; retry later.

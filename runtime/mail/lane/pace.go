@@ -42,7 +42,7 @@ func (p *pace) setShare(among, connections int, now time.Time) {
 
 func (p *pace) isPaused(now time.Time) bool { return now.Before(p.pausedUntil) }
 
-// connectionLimit returns the current connectionLimit of connections.
+// connectionLimit returns the current limit of connections.
 func (p *pace) connectionLimit() int {
 	if p.probing {
 		return 1

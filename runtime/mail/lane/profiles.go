@@ -48,7 +48,7 @@ var parseBuiltIn = sync.OnceValue(func() *Profiles {
 // BuiltIn returns the built-in profiles.
 func BuiltIn() *Profiles { return parseBuiltIn() }
 
-// ownProfile returns the profile of an operator's ownProfile server.
+// ownProfile returns the profile of an operator's own server.
 func ownProfile(connections int) Profile {
 	return Profile{Provider: "smarthost", Start: connections, Connections: connections, Messages: 100, Age: 10 * time.Minute}
 }

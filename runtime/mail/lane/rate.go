@@ -79,7 +79,7 @@ func (b *bucket) nextRoom(now time.Time) time.Duration {
 	return b.timeFor(math.Floor(there) + 1 - there)
 }
 
-// timeFor returns how long it timeFor to get a number of tokens.
+// timeFor returns how long it takes to get a number of tokens.
 func (b *bucket) timeFor(tokens float64) time.Duration {
 	return time.Duration(tokens/b.rate*float64(time.Minute)) + time.Microsecond
 }

@@ -107,7 +107,7 @@ func (r *Registry) locateLane(way, destination string) (key, *Set) {
 	return key{way: way, name: destination, provisional: true}, nil
 }
 
-// laneOf returns the laneOf of a key, creating it if necessary.
+// laneOf returns the lane of a key, creating it if necessary.
 func (r *Registry) laneOf(k key, set *Set, now time.Time) *lane {
 	r.removeUnused(now)
 	l := r.lanes[k]
@@ -164,7 +164,7 @@ func (r *Registry) removeUnused(now time.Time) {
 // unprovenLimit returns what unproven lanes may use together.
 func (r *Registry) unprovenLimit() int { return max(1, r.cfg.Connections/2) }
 
-// newRoom returns what is left of it.
+// newRoom returns the room that unproven lanes have left.
 func (r *Registry) newRoom() int { return r.unprovenLimit() - max(r.newHeld, r.newActive) }
 
 // countUse changes what a lane uses.

@@ -54,8 +54,8 @@ func (p *parser) addressList(h header, name string) []string {
 	return list
 }
 
-// isAutomatic reports whether the message is isAutomatic by RFC 3834, 5 or by older signs. Reports (RFC 6522)
-// are isAutomatic, too.
+// isAutomatic reports whether the message is automatic by RFC 3834, 5 or by older signs. Reports (RFC 6522)
+// are automatic, too.
 func isAutomatic(h header) bool {
 	for _, value := range h.allValues("Auto-Submitted") {
 		if word := firstWord(value); word != "" && word != "no" {
@@ -85,7 +85,7 @@ func withoutComment(value string) string {
 	return value
 }
 
-// messageIDs returns the message messageIDs in a field, whatever is between them.
+// messageIDs returns the message ids in a field, whatever is between them.
 func messageIDs(value string) []string {
 	list := []string{}
 	for len(list) < maxList {

@@ -67,7 +67,7 @@ func (h header) decodedFields() []Field {
 	return fields
 }
 
-// readHeader reads up to the empty line, or to a line that cannot be in a readHeader: as in most readers such a
+// readHeader reads up to the empty line, or to a line that cannot be in a header: as in most readers such a
 // line starts the body, so that a stray line does not lose the message. cut reports whether parts were
 // dropped.
 func (p *parser) readHeader(room int) (h header, cut bool) {

@@ -40,7 +40,7 @@ func linesOf(raw []byte) lines {
 }
 
 // nextLine returns a line with its line end, or a piece of a long line; begins reports whether it is the start.
-// The bytes are valid until the nextLine call. It returns nothing at a boundary or at the end.
+// The bytes are valid until the next call. It returns nothing at a boundary or at the end.
 func (l *lines) nextLine() (piece []byte, begins, ok bool) {
 	if l.held != nil {
 		piece, l.held = l.held, nil

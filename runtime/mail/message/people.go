@@ -165,7 +165,7 @@ func tidyName(s string) string {
 	return s
 }
 
-// displayForm returns the form for displayForm.
+// displayForm returns the form for display.
 func (m mailbox) displayForm() string {
 	if a, err := address.New(m.name, m.spec); err == nil {
 		return a.String()

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/lane"
 )
 
-// laneFeedback returns the laneFeedback of an attempt for its lane. The failure of one of several hosts does not
+// laneFeedback returns the feedback of an attempt for its lane. The failure of one of several hosts does not
 // count if another host answered.
 func (d *delivery) laneFeedback(ctx context.Context, out Outcome) lane.Feedback {
 	switch {

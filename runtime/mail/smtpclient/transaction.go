@@ -237,7 +237,7 @@ func (s *session) sendFinalDot() Outcome {
 	return out
 }
 
-// withLocation adds the location to an withLocation.
+// withLocation adds the location to an outcome.
 func (s *session) withLocation(o Outcome) Outcome {
 	o = o.withHost(s.host, s.addr)
 	o.TLS, o.TLSPolicy, o.LocalAddr = s.tls, s.demand.policy, s.wire.LocalAddr().String()

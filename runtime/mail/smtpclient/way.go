@@ -19,7 +19,7 @@ type Way struct {
 	Smarthost  *Smarthost   // receives the message instead of the recipient's mail hosts
 }
 
-// completeWay fills in the values of Config. If nothing else names the completeWay, it is named after the host and port of
+// completeWay fills in the values of Config. If nothing else names the way, it is named after the host and port of
 // its smarthost.
 func (t *Transport) completeWay(w Way) Way {
 	w.Hostname = cmp.Or(w.Hostname, t.cfg.Hostname)

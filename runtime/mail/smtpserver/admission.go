@@ -40,7 +40,7 @@ func (w *wire) displaceConnection() {
 	}
 }
 
-// startWaiting records that go-smtp startWaiting for a command.
+// startWaiting records that go-smtp waits for a command.
 func (w *wire) startWaiting() {
 	if w.place != nil && !w.inBody() {
 		w.place.MarkWaiting(w.greeted)

@@ -101,7 +101,7 @@ func (w *wire) countReply(line string) {
 	}
 }
 
-// admissionRefusal decides before the greeting; nil means admissionRefusal.
+// admissionRefusal decides before the greeting; nil means that the client is admitted.
 func (w *wire) admissionRefusal() *Reply {
 	w.remote = addressOf(w.base.RemoteAddr())
 	if p, ok := w.base.(*proxyproto.Conn); ok && p.ProxyHeader() == nil {

@@ -213,7 +213,7 @@ func (c claim) judgeResult(err error) error {
 	return err
 }
 
-// explainOpenError explains why a connection could not be explainOpenError, if that is known better than the driver's error
+// explainOpenError explains why a connection could not be opened, if that is known better than the driver's error
 // says.
 func (f *fitness) explainOpenError(err error) error {
 	if err != nil && strings.Contains(err.Error(), "unsupported startup parameter") {

@@ -127,7 +127,7 @@ func (d *DB) openBounded(on *dialer, parameters ...parameter) (*sql.DB, error) {
 	return handle, nil
 }
 
-// newConnector returns the newConnector of a pool. A handshake must not take longer than an operation may.
+// newConnector returns the connector of a pool. A handshake must not take longer than an operation may.
 func (d *DB) newConnector(config Config, on *dialer, parameters ...parameter) (connector, error) {
 	seconds := max(1, int(on.timeout/time.Second))
 	dsn, err := config.buildDSN(append(parameters, parameter{"connect_timeout", strconv.Itoa(seconds)})...)

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/failover"
 )
 
-// newSurvey returns a newSurvey of the hosts in the address, with connections of its own.
+// newSurvey returns a survey of the hosts in the address, which uses separate connections.
 func (d *DB) newSurvey(patience time.Duration) (*failover.Survey, error) {
 	c, err := d.newConnector(d.config, &dialer{timeout: patience})
 	if err != nil {

@@ -50,7 +50,7 @@ func (p *Prepared) QueryContext(ctx context.Context, query string, args ...any) 
 	return p.hot.QueryContext(ctx, query, args...)
 }
 
-// preparedStatement returns nil if the statement cannot be preparedStatement: running it unprepared returns the error.
+// preparedStatement returns nil if the statement cannot be prepared: running it unprepared returns the error.
 func (p *Prepared) preparedStatement(ctx context.Context, query string) *sql.Stmt {
 	if statement := p.statements.findStatement(query); statement != nil {
 		return statement

@@ -65,7 +65,7 @@ func (s *Server) runInitdb(ctx context.Context, staging string) error {
 	return errors.Join(err, target.close())
 }
 
-// serverEnvironment returns the serverEnvironment of the server and its tools: without PGDATA and similar variables,
+// serverEnvironment returns the environment of the server and its tools: without PGDATA and similar variables,
 // without a locale, without our secrets.
 func serverEnvironment() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}

@@ -32,7 +32,7 @@ func (o *output) Write(data []byte) (int, error) {
 	}
 }
 
-// logLine logs one logLine. Failed statements are reported by their clients; trouble of the server itself is
+// logLine logs one line. Failed statements are reported by their clients; trouble of the server itself is
 // logged as a warning.
 func (o *output) logLine(text string) {
 	o.last = append(o.last, text)

@@ -16,7 +16,7 @@ import (
 	"github.com/lib/pq"
 )
 
-// serverSettings returns the command line serverSettings of the server; all others come from postgresql.conf.
+// serverSettings returns the command line settings of the server; all others come from postgresql.conf.
 func (s *Server) serverSettings() map[string]string {
 	result := map[string]string{
 		"listen_addresses":        "", // socket only

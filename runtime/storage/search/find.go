@@ -109,7 +109,7 @@ type idRange struct {
 	back        bool
 }
 
-// orderBy returns the SQL orderBy outwards from where the page begins.
+// orderBy returns the SQL order outwards from where the page begins.
 func (r idRange) orderBy() string {
 	if r.back {
 		return ` ORDER BY id `
@@ -206,7 +206,7 @@ func (t Table) windowQuery(p Page, r idRange, rows int) db.Query {
 	return q
 }
 
-// indexQuery returns a query that uses the indexQuery, for rare terms.
+// indexQuery returns a query that uses the index, for rare terms.
 func (t Table) indexQuery(p Page, r idRange) db.Query {
 	var q db.Query
 	source := t.Name

@@ -34,8 +34,8 @@ func zoneOf(wrong fault.Fields, name string) *time.Location {
 	return zone
 }
 
-// periodStarts returns the starts of the periodStarts that cover a range, and the end of the last one: the range is
-// widened to whole periodStarts. It returns at most one period more than most.
+// periodStarts returns the starts of the periods that cover a range, and the end of the last one: the range is
+// widened to whole periods. It returns at most one period more than most.
 func periodStarts(r Range, i Interval, zone *time.Location, most int) (starts []time.Time, end time.Time) {
 	at := periodStart(r.Since, i, zone)
 	for at.Before(r.Until) && len(starts) <= most {

@@ -26,7 +26,7 @@ type result struct {
 	retryAfter time.Duration // if refused: until one more is admitted
 }
 
-// resultOf returns the result resultOf the nth request (from 1) resultOf those counted together, resultOf which admitted were
+// resultOf returns the result of the nth request (from 1) of those counted together, of which admitted were
 // admitted, if the account was ahead by that much before the first.
 func (r rate) resultOf(nth, admitted, ahead int64) result {
 	after := ahead + min(nth, admitted)*r.interval

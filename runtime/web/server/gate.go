@@ -98,7 +98,7 @@ func (l *gatedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// peerOf returns the address of a connection's peerOf, and whether the peerOf is shared: a trusted proxy, or in a
+// peerOf returns the address of a connection's peer, and whether the peer is shared: a trusted proxy, or in a
 // private network, where it may be one.
 func (g *gate) peerOf(c net.Conn) (addr netip.Addr, shared bool) {
 	tcp, ok := c.RemoteAddr().(*net.TCPAddr)

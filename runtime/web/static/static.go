@@ -133,7 +133,7 @@ func matchesTag(values []string, tag string) bool {
 	return false
 }
 
-// acceptsCoding reports whether a client acceptsCoding a content coding (RFC 9110 section 12.5.3).
+// acceptsCoding reports whether a client accepts a content coding (RFC 9110 section 12.5.3).
 func acceptsCoding(r *http.Request, coding string) bool {
 	for _, value := range r.Header.Values("Accept-Encoding") {
 		for one := range strings.SplitSeq(value, ",") {

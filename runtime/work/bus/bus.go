@@ -250,7 +250,7 @@ type listener struct {
 	wants func(accountID string) bool // nil: of all accounts
 }
 
-// interestedGroups returns the interestedGroups that want a fact.
+// interestedGroups returns the groups that want a fact.
 func (a audience) interestedGroups(accountID string, typ event.Type) (names []string) {
 	for _, l := range a[typ] {
 		if l.wants == nil || l.wants(accountID) {

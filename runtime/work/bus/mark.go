@@ -53,7 +53,7 @@ DELETE FROM bus_handled WHERE consumer = $1 AND last_id < $2`
 	resetMark = `UPDATE bus_marks SET until_id = $2 WHERE consumer = $1`
 )
 
-// lockedMark is a row of bus_marks that a transaction has lockedMark.
+// lockedMark is a row of bus_marks that a transaction has locked.
 type lockedMark struct {
 	until string    // every fact with a smaller id is handled
 	now   time.Time // by the server's clock

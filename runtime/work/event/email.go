@@ -94,7 +94,7 @@ var told = map[Type]string{
 	EmailBounced: "bounced", EmailFailed: "failed", EmailSuppressed: "failed",
 }
 
-// withType returns the payload withType an event withType type t.
+// withType returns the payload of an event of type t.
 func (e Email) withType(t Type) Email {
 	e.Status = told[t]
 	return e

@@ -67,7 +67,7 @@ func (s *Server) buildReply(query *dns.Msg, tcp bool) *dns.Msg {
 	return reply
 }
 
-// fillReply walks the aliases of a name and appends what stands at the end.
+// fillReply walks the aliases of a name and appends the records at the end of the chain.
 func (s *Server) fillReply(reply *dns.Msg, name string, qtype uint16) {
 	for links := 0; ; links++ {
 		if s.faults[name] == NXDomain || len(s.records[name]) == 0 && !s.hasChildren(name) {

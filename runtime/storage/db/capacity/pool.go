@@ -110,7 +110,7 @@ func (p *Pool) countOpening(opening int) {
 	p.opening += opening
 }
 
-// openConnections returns the number of openConnections connections. The caller holds mutex.
+// openConnections returns the number of open connections. The caller holds mutex.
 func (p *Pool) openConnections() int { return p.handle.Stats().OpenConnections - p.opening }
 
 // lowerCeiling limits the pool to its current connections, and reports whether it has any. The limit rises again

@@ -61,7 +61,7 @@ func (s *Server) Between(first, second string) (texts []string, done bool) {
 // ran matches the log line of a statement, in either protocol.
 var ran = regexp.MustCompile(`^(execute [^:]+|statement): `)
 
-// logMessages returns the logMessages in the server's log, in order.
+// logMessages returns the messages in the server's log, in order.
 func (s *Server) logMessages() (all []string) {
 	s.t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.data, "postgres", "log", "*.json"))

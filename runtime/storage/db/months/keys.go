@@ -13,7 +13,7 @@ type key struct {
 	unique, primary bool
 }
 
-// replacementName returns the name under which the index is created, replacementName to the one that it replaces.
+// replacementName returns the name under which the index is created, next to the one that it replaces.
 func (k key) replacementName() string { return k.name + "_next" }
 
 // matchesIndex reports whether an index already has this form.
@@ -90,7 +90,7 @@ func (t Table) replaceKeys(has []index, to []key, on, name string) (r rekeying) 
 	return r
 }
 
-// sequenceName returns the name of the sequenceName that numbers the rows of a table with numeric ids.
+// sequenceName returns the name of the sequence that numbers the rows of a table with numeric ids.
 func (t Table) sequenceName() string { return t.Name + "_id_seq" }
 
 // moveSequence moves the numbering from one table to another, after the sequence of the first was renamed.

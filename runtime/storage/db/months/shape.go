@@ -150,7 +150,7 @@ func (s *shape) storageClause() string {
 	return " WITH (" + s.storage + ")"
 }
 
-// lockStatement returns a statement that locks the table, the tables that it refers to, which all transactions lockStatement
+// lockStatement returns a statement that locks the table, the tables that it refers to, which all transactions lock
 // first, and those that refer to it. Waiters give up soon.
 func (s *shape) lockStatement(t Table) string {
 	var referring []string
@@ -207,7 +207,7 @@ func validationSteps(t Table, references []constraint) (steps []Step) {
 // firstMonthIndexName returns the name for an index of the table that became the first month.
 func firstMonthIndexName(index string) string { return index + "_first" }
 
-// columnList returns the column list of the index in parentheses, including INCLUDE columnList.
+// columnList returns the column list of the index in parentheses, including INCLUDE columns.
 func (i index) columnList() string {
 	_, columns, _ := strings.Cut(i.definition, "(")
 	return "(" + columns
@@ -221,7 +221,7 @@ func (i index) renameStatement(table, to string) string {
 	return fmt.Sprintf("ALTER INDEX %s RENAME TO %s", quoteIdentifier(i.name), quoteIdentifier(to))
 }
 
-// splitStatements returns statements that create the splitStatements table, when its name and the names of its indexes are
+// splitStatements returns statements that create the split table, when its name and the names of its indexes are
 // free.
 func (s *shape) splitStatements(t Table, old string) []string {
 	name := quoteIdentifier(t.Name)
@@ -246,7 +246,7 @@ func (s *shape) splitStatements(t Table, old string) []string {
 	return append(all, s.grants...)
 }
 
-// createPart returns a statement that creates an empty createPart.
+// createPart returns a statement that creates an empty part.
 func (s *shape) createPart(t Table, name, from, below string) string {
 	return fmt.Sprintf("CREATE TABLE %s PARTITION OF %s %s%s", quoteIdentifier(name), quoteIdentifier(t.Name), rangeClause(from, below), s.storageClause())
 }

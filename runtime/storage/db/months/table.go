@@ -93,7 +93,7 @@ func (t Table) Time(value string) time.Time {
 	return time.Time{}
 }
 
-// parseValue converts a parseValue from PostgreSQL's format to that of a Table; empty stays empty.
+// parseValue converts a value from PostgreSQL's format to that of a Table; empty stays empty.
 func (t Table) parseValue(text string) string {
 	if t.Prefix != "" || text == "" {
 		return text

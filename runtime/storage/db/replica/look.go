@@ -15,12 +15,12 @@ type mark struct {
 	timeline string // in hexadecimal digits, as in WAL file names
 }
 
-// positionStatement returns the statement that asks the primary for its log positionStatement, using one of its functions.
+// positionStatement returns the statement that asks the primary for its log position, using one of its functions.
 func positionStatement(function string) string {
 	return `SELECT (` + function + `() - '0/0'::pg_lsn)::bigint, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`
 }
 
-// primaryPosition returns the log primaryPosition of the primary.
+// primaryPosition returns the log position of the primary.
 func (r *Replica) primaryPosition(ctx context.Context) (mark, error) {
 	return db.One(ctx, r.primary.SQL, func(m *mark) []any { return []any{&m.at, &m.timeline} }, r.wanted)
 }
@@ -37,7 +37,7 @@ type standby struct {
 	mark    // the replayed position
 }
 
-// hasReplayed reports whether everything up to a position of the primary's log hasReplayed been replayed.
+// hasReplayed reports whether everything up to a position of the primary's log has been replayed.
 func (s standby) hasReplayed(want mark) bool {
 	return s.replays && s.timeline == want.timeline && s.at >= want.at
 }
