@@ -59,7 +59,7 @@ func startProcess(t *testing.T, args ...string) *process {
 	return startProcessIn(t, nil, args...)
 }
 
-// startProcessIn is begun with additional environment variables, NAME=value.
+// startProcessIn starts a process with additional environment variables, in the form NAME=value.
 func startProcessIn(t *testing.T, environment []string, args ...string) *process {
 	t.Helper()
 	p := &process{log: &expect.Log{}}

@@ -39,9 +39,9 @@ func replyForError(err error) error {
 	return err
 }
 
-// waitForMemory waits for the memory needed to parse and store a message: three times its size, for the message itself
-// and the statement, plus its texts. This memory is held only while the process works, not while it waits for
-// others.
+// waitForMemory waits for the memory needed to parse and store a message: three times its size, for the message
+// itself and the statement, plus its texts. The memory is held only during this work, not while the process waits
+// for clients, DNS or the spam filter.
 func waitForMemory(ctx context.Context, budget *intake.Budget, o intake.Tenant, size int64, patience time.Duration) (release func(), err error) {
 	if size <= memoryMessageSize {
 		return func() {}, nil

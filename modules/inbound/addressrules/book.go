@@ -19,18 +19,18 @@ type Domains interface {
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 }
 
-// Book keeps the rules of domains. Safe for concurrent use.
+// Book stores the rules of domains. It is safe for concurrent use.
 type Book struct {
 	db      *db.DB
 	domains Domains
 	known   *cache.Cache[accountDomain, Rules]
 }
 
-// accountDomain is a domain as one account has it.
+// accountDomain identifies one account's use of a domain.
 type accountDomain struct{ accountID, domainID string }
 
 const (
-	knownFor      = 5 * time.Second // how long another process may go by old rules
+	knownFor      = 5 * time.Second // how long another process may use outdated rules
 	lookupTimeout = 5 * time.Second
 )
 
@@ -52,8 +52,8 @@ const putSQL = `
 INSERT INTO address_rule_sets (account_id, domain_id, rules, catch_all) VALUES ($1, $2, $3::jsonb, $4)
 ON CONFLICT (domain_id) DO UPDATE SET account_id = excluded.account_id, rules = excluded.rules, catch_all = excluded.catch_all, updated_at = clock_timestamp()`
 
-// Put replaces the rules of a domain. Other processes go by them after 5 seconds at most.
-// Errors: NotFound for the domain, Invalid with all wrong fields.
+// Put replaces the rules of a domain. Other processes apply them within 5 seconds.
+// Errors: NotFound for the domain, Invalid with all invalid fields.
 func (b *Book) Put(ctx context.Context, accountID, domainID string, r Rules) (Rules, error) {
 	if _, err := b.domains.Get(ctx, accountID, domainID); err != nil {
 		return Rules{}, err

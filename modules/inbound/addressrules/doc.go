@@ -1,10 +1,8 @@
-// Package addressrules says which addresses of a domain exist: its rules, in an order in
-// which the first that matches decides, and what becomes of an address that none matches.
+// Package addressrules defines which addresses of a domain exist. Rules are evaluated in order and the first match
+// decides; a default applies to all other addresses.
 //
-// Rules belong to a domain as one account has it. They do not go along with a domain that
-// another account has proved control of. A domain without rules takes mail for every
-// address; postmaster always exists (RFC 5321 section 4.5.1).
+// Rules belong to one account's use of a domain. They do not apply after another account has proved control of the
+// domain. A domain without rules accepts mail for every address; postmaster always exists (RFC 5321 section 4.5.1).
 //
-// A Book keeps the rules of all domains. What it knows from memory may be 5 seconds behind a
-// change made by another process.
+// A Book stores the rules of all domains. Its cache may lag up to 5 seconds behind a change made by another process.
 package addressrules

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// What a rule does with an address.
+// Actions of a rule.
 const (
 	Accept = "accept"
 	Reject = "reject"
@@ -17,20 +17,19 @@ const (
 // The limits of a domain's rules.
 const (
 	MaxRules = 200
-	MaxMatch = 64 // octets; a local part has no more (RFC 5321 section 4.5.3.1.1)
+	MaxMatch = 64 // bytes; the maximum of a local part (RFC 5321 section 4.5.3.1.1)
 )
 
-// Rules are those of one domain. The first that matches decides; CatchAll is what
-// becomes of an address that none matches.
+// Rules are the rules of one domain. The first match decides. CatchAll reports whether all other addresses exist.
 type Rules struct {
 	Rules    []shape.AddressRule
 	CatchAll bool
 }
 
-// acceptAll is the rules of a domain that has none.
+// acceptAll applies to a domain without rules.
 var acceptAll = Rules{CatchAll: true}
 
-// Validate reports every wrong field.
+// Validate reports every invalid field.
 func (r Rules) Validate() error {
 	wrong := fault.Fields{}
 	if len(r.Rules) > MaxRules {
@@ -75,8 +74,8 @@ func (r Rules) Accepts(local string) bool {
 	return r.CatchAll
 }
 
-// matchPattern compares a text with a pattern in which * stands for any characters. It
-// takes each part between two stars at its first place, which is enough.
+// matchPattern reports whether a text matches a pattern, in which * matches any characters. Matching each part
+// between two stars at its first occurrence is sufficient.
 func matchPattern(pattern, text string) bool {
 	first, rest, starred := strings.Cut(pattern, "*")
 	if !starred {

@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/plaintext"
 )
 
-// Bodies gives text and html of a forwarded email: below what the sender writes. There is
-// an html body when the sender or the email has one.
+// Bodies returns the text and HTML of a forwarded email: the sender's text, then the original. It returns HTML if the
+// sender or the email has HTML.
 func Bodies(text, htmlText string, e *ent.ReceivedEmail, m *message.Message) (newText, newHTML string) {
 	lines := [][2]string{{"From", e.From}, {"Date", m.Get("Date")}, {"Subject", e.Subject}, {"To", strings.Join(e.To, ", ")}}
 	if len(e.Cc) > 0 {
@@ -62,19 +62,18 @@ func formatPreformatted(text string) string {
 	return `<div style="white-space: pre-wrap">` + html.EscapeString(text) + "</div>"
 }
 
-// Content is the message that is forwarded.
+// Content is the message to forward.
 type Content interface {
 	// Files writes each file, decoded, to the writer that to returns for its index.
 	Files(to func(n int) io.Writer) error
 }
 
-// Files gives the files of a forwarded email as a send takes them: with names, and content types that can
-// stand in a header. Their octets lie in the content into. What a send refuses (blocked
-// extensions, sizes) it refuses here.
+// Files returns the files of a forwarded email as attachments, with names and valid content types. Their bytes are
+// stored in into. Blocked extensions and sizes are refused by the send.
 func Files(ctx context.Context, content Content, m *message.Message, into *intake.Content) ([]sending.Attachment, error) {
 	ends := make([]int64, len(m.Files)) // of each, in into
 	current := -1
-	end := func(next int) { // what was written last is whole
+	end := func(next int) { // the files before next are complete
 		for ; current >= 0 && current < min(next, len(ends)); current++ {
 			ends[current] = into.Size()
 		}
@@ -82,7 +81,7 @@ func Files(ctx context.Context, content Content, m *message.Message, into *intak
 	}
 	err := content.Files(func(n int) io.Writer {
 		end(n)
-		if n > sending.MaxAttachments || n >= len(ends) { // refused for their number
+		if n > sending.MaxAttachments || n >= len(ends) { // the send refuses too many files
 			return io.Discard
 		}
 		return into.Writer(ctx)
@@ -125,7 +124,7 @@ func newAttachment(i int, f message.File, data []byte) sending.Attachment {
 	return out
 }
 
-// extensionOf names a message inside the message so that mail programs open it.
+// extensionOf returns the extension with which mail programs open an attached message.
 func extensionOf(contentType string) string {
 	if contentType == "message/rfc822" {
 		return ".eml"

@@ -25,8 +25,7 @@ func To(e *ent.ReceivedEmail) (to []sending.Mailbox) {
 	return nil
 }
 
-// WithThreadHeaders adds the fields that join a reply to its thread, unless the email has
-// nothing to join to.
+// WithThreadHeaders adds the header fields that join a reply to its thread, if the email has a message id.
 func WithThreadHeaders(headers []shape.Header, e *ent.ReceivedEmail) ([]shape.Header, error) {
 	inReplyTo, references := threadHeaders(e)
 	if inReplyTo == "" {
@@ -40,12 +39,12 @@ func WithThreadHeaders(headers []shape.Header, e *ent.ReceivedEmail) ([]shape.He
 	return append(append([]shape.Header{}, headers...), shape.Header{Name: "In-Reply-To", Value: inReplyTo}, shape.Header{Name: "References", Value: references}), nil
 }
 
-// maxReferences keeps a field below what a header value may have, 998 characters.
+// maxReferences keeps the field below the maximum length of a header value, 998 characters.
 const maxReferences = 900
 
-// threadHeaders gives the fields of a reply (RFC 5322 section 3.6.4): the ids of the parent's
-// References, or of its In-Reply-To when it has none, then its own. When they are too
-// many the first, where the threadHeaders began, and the last stay.
+// threadHeaders returns the thread fields of a reply (RFC 5322 section 3.6.4): the ids in the parent's References, or
+// in its In-Reply-To if it has none, and then the parent's own id. If there are too many, it keeps the first, which
+// started the thread, and the last ones.
 func threadHeaders(e *ent.ReceivedEmail) (inReplyTo, references string) {
 	own := formatMessageID(e.MessageID)
 	if own == "" {
@@ -77,8 +76,7 @@ func threadHeaders(e *ent.ReceivedEmail) (inReplyTo, references string) {
 	return own, references + own
 }
 
-// formatMessageID is a message id as a field has it; empty when a stranger's id could not
-// stand there.
+// formatMessageID returns a message id in angle brackets, or an empty string if it is not valid in a header field.
 func formatMessageID(id string) string {
 	if id == "" || len(id) > 250 || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '<' || r == '>' }) {
 		return ""
@@ -89,7 +87,7 @@ func formatMessageID(id string) string {
 // maxSubject is the longest subject, in characters.
 const maxSubject = 998
 
-// Subject puts a prefix before a subject, once.
+// Subject adds a prefix to a subject, unless it already has it.
 func Subject(prefix, subject string) string {
 	subject = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if address.ValidateSubject(string(r)) != nil {

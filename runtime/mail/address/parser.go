@@ -199,7 +199,7 @@ func (p *parser) parseWord() (word, error) {
 	}
 }
 
-// parseQuoted parses a parseQuoted string. Its content is any text; restrictions of a local part are checked
+// parseQuoted parses a quoted string. Its content is any text; restrictions of a local part are checked
 // elsewhere.
 func (p *parser) parseQuoted() (word, error) {
 	var b strings.Builder
@@ -224,7 +224,7 @@ func (p *parser) parseQuoted() (word, error) {
 	return word{}, errors.New("has an unclosed double quote")
 }
 
-// localPart converts a word to a localPart part.
+// localPart converts a word to a local part.
 func (w word) localPart() (string, error) {
 	text := norm.NFC.String(w.text)
 	if text == "" {
@@ -260,7 +260,7 @@ func checkDotString(s string) error {
 	return nil
 }
 
-// parseDomain parses the rest as a parseDomain and converts it to A-labels.
+// parseDomain parses the rest as a domain and converts it to A-labels.
 func (p *parser) parseDomain() (string, error) {
 	if p.peek() == '[' {
 		return "", errors.New("has an IP address instead of a domain, which is not allowed")
@@ -284,7 +284,7 @@ func (p *parser) parseDomain() (string, error) {
 type phrase struct{ words []word }
 
 // displayName joins the words with one space each, decodes encoded words, and validates the result like an
-// unencoded displayName.
+// unencoded display name.
 func (p phrase) displayName() (string, error) {
 	var b strings.Builder
 	encodedBefore := false

@@ -141,7 +141,7 @@ func (c *Client) checkMessage(ctx context.Context, e Envelope, raw io.ReaderAt, 
 	return said, nil
 }
 
-// requestHeader returns the request requestHeader, with the field names of rspamd's protocol.
+// requestHeader returns the request header, with the field names of rspamd's protocol.
 func (e Envelope) requestHeader() http.Header {
 	h := http.Header{"Content-Type": {"message/rfc822"}}
 	from := e.From

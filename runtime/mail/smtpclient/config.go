@@ -103,7 +103,7 @@ func (c Config) Validate() error {
 		mistakes = append(mistakes, errors.New("smtp transport: a control over target addresses is needed to deliver to mail hosts"))
 	}
 	if c.MXPort > 65535 {
-		mistakes = append(mistakes, errors.New("smtp transport: the MX port must be between 1 and 65535"))
+		mistakes = append(mistakes, errors.New("smtp transport: the MX port must be at most 65535"))
 	}
 	return errors.Join(mistakes...)
 }

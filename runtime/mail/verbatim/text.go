@@ -44,7 +44,7 @@ func Read(message []byte) (*Message, error) {
 	return m, nil
 }
 
-// decodeText returns the content of a body. Content that cannot be decoded unambiguously is not a decodeText, and so is
+// decodeText returns the content of a body. Content that cannot be decoded unambiguously is not a text, and so is
 // never changed.
 func (p part) decodeText(message []byte) (string, bool) {
 	if p.contentType != "text/html" && p.contentType != "text/plain" || p.opaque || p.enclosed ||
@@ -168,7 +168,7 @@ func encodeBase64(data []byte) []byte {
 	return out
 }
 
-// maxSize returns the approximate maximum maxSize of the edited message in bytes.
+// maxSize returns the approximate maximum size of the edited message in bytes.
 func (s *structure) maxSize(fields []Field, edits []edit) int {
 	size := len(s.message)
 	for _, e := range edits {
