@@ -91,8 +91,8 @@ func (w *world) serve() (url string) {
 	return srv.URL
 }
 
-// told posts all new events and syncs the customers that are due.
-func (w *world) told(url string) {
+// postEvents posts all new events and syncs the customers that are due.
+func (w *world) postEvents(url string) {
 	w.t.Helper()
 	for _, e := range w.stripe.Events() {
 		if status, said := stripetest.Post(w.t, url, stripetest.Secret, e.Body, time.Now()); status != http.StatusOK {
@@ -144,7 +144,7 @@ func (w *world) buy(plan string) string {
 	return w.stripe.Pay(p.URL)
 }
 
-func (w *world) wants(what, plan, status string) Overview {
+func (w *world) checkPlan(what, plan, status string) Overview {
 	w.t.Helper()
 	o := w.overview()
 	if o.Plan.ID != plan || o.Status != status {
@@ -165,8 +165,8 @@ func TestCardUnlocksProduction(t *testing.T) {
 		t.Errorf("the page requested again is %+v, %v, want the open one", again, err)
 	}
 	w.stripe.Pay(first.URL)
-	w.told(url)
-	o := w.wants("a card", "free", StatusNone)
+	w.postEvents(url)
+	o := w.checkPlan("a card", "free", StatusNone)
 	if o.PaymentMethod == nil || *o.PaymentMethod != (Card{"visa", "4242", 12, 2099}) || !o.OnFile || o.Mode != Test || o.Unlocked {
 		t.Errorf("with a card, the overview is %+v; the domain must still be missing", o)
 	}
@@ -187,7 +187,7 @@ once:
 	// The card is removed. An expired card does not replace it.
 	w.stripe.AddCard(w.customerID(), "1111", 1, 2020)
 	w.stripe.RemoveCard(w.overviewCard())
-	w.told(url)
+	w.postEvents(url)
 	if o := w.overview(); o.Unlocked || o.OnFile || o.PaymentMethod != nil {
 		t.Errorf("without a card, the overview is %+v", o)
 	}
@@ -208,8 +208,8 @@ func TestBuyChangeAndEndPlan(t *testing.T) {
 	w := newWorld(t)
 	url := w.serve()
 	sub := w.buy("pro")
-	w.told(url)
-	w.wants("bought", "pro", "active")
+	w.postEvents(url)
+	w.checkPlan("bought", "pro", "active")
 	if _, err := w.PlanPage(t.Context(), w.ada, "scale", ""); fault.From(err).Code != fault.CodeConflict {
 		t.Errorf("buying a second plan: %v", err)
 	}
@@ -240,19 +240,19 @@ func TestBuyChangeAndEndPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.stripe.Turn(sub)
-	w.told(url)
-	w.wants("the period has ended", "pro", "active")
+	w.postEvents(url)
+	w.checkPlan("the period has ended", "pro", "active")
 	o, effective, err = w.SetPlan(t.Context(), w.ada, "free")
 	if err != nil || effective != PeriodEnd || o.CancelAt == nil || o.Plan.ID != "pro" {
 		t.Errorf("change to Free: %+v %s %v", o, effective, err)
 	}
 	w.stripe.Turn(sub)
-	w.told(url)
-	w.wants("ended", "free", "canceled")
+	w.postEvents(url)
+	w.checkPlan("ended", "free", "canceled")
 	// Buy again.
 	w.buy("scale")
-	w.told(url)
-	w.wants("bought again", "scale", "active")
+	w.postEvents(url)
+	w.checkPlan("bought again", "scale", "active")
 }
 
 func TestRefusedChangeStatesReason(t *testing.T) {
@@ -274,7 +274,7 @@ func TestRefusedChangeStatesReason(t *testing.T) {
 	}
 	sub := w.buy("scale")
 	url := w.serve()
-	w.told(url)
+	w.postEvents(url)
 	if _, _, err := w.SetPlan(t.Context(), w.ada, "scale"); fault.From(err).Code != fault.CodeConflict {
 		t.Errorf("changing to the same plan: %v", err)
 	}
@@ -286,13 +286,13 @@ func TestRefusedChangeStatesReason(t *testing.T) {
 		t.Errorf("downgrade with too many domains: %+v", f)
 	}
 	w.stripe.Set(sub, "status", "past_due", "customer.subscription.updated")
-	w.told(url)
+	w.postEvents(url)
 	if _, _, err := w.SetPlan(t.Context(), w.ada, "pool"); fault.From(err).Code != fault.CodePaymentDue {
 		t.Errorf("changing a plan while a payment is overdue: %v", err)
 	}
 	// Of two concurrent changes, one is made.
 	w.stripe.Set(sub, "status", "active", "customer.subscription.updated")
-	w.told(url)
+	w.postEvents(url)
 	var wait sync.WaitGroup
 	results := make([]error, 2)
 	for i := range results {
@@ -309,23 +309,23 @@ func TestDunning(t *testing.T) {
 	w := newWorld(t)
 	url := w.serve()
 	sub := w.buy("pro")
-	w.told(url)
+	w.postEvents(url)
 	w.stripe.Set(sub, "status", "past_due", "invoice.payment_failed")
 	w.stripe.Set(sub, "status", "past_due", "customer.subscription.updated")
-	w.told(url)
-	if o := w.wants("a payment failed", "pro", "past_due"); !o.PaymentDue || len(o.Problems) != 1 {
+	w.postEvents(url)
+	if o := w.checkPlan("a payment failed", "pro", "past_due"); !o.PaymentDue || len(o.Problems) != 1 {
 		t.Errorf("after a failed payment, the overview is %+v", o)
 	}
 	w.exec(`UPDATE billing_subscriptions SET past_due_since = now() - interval '8 days'`)
 	w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
 	w.synced()
-	if o := w.wants("a week went by", "free", "past_due"); o.PaymentDue {
+	if o := w.checkPlan("a week went by", "free", "past_due"); o.PaymentDue {
 		t.Errorf("on Free, want no payment due: %+v", o)
 	}
 	w.stripe.Set(sub, "status", "active", "invoice.paid")
 	w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
-	w.told(url)
-	if o := w.wants("paid", "pro", "active"); o.PaymentDue {
+	w.postEvents(url)
+	if o := w.checkPlan("paid", "pro", "active"); o.PaymentDue {
 		t.Errorf("after payment, want no payment due: %+v", o)
 	}
 }
@@ -449,18 +449,18 @@ func TestOperatorsPlanHoldsUntilSubscriptionChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.stripe.Pay(page.URL)
-	w.told(url)
-	w.wants("a card of an account whose plan the operator assigned", "dedicated", StatusNone)
+	w.postEvents(url)
+	w.checkPlan("a card of an account whose plan the operator assigned", "dedicated", StatusNone)
 	sub := w.buy("pro")
-	w.told(url)
-	w.wants("bought", "pro", "active")
+	w.postEvents(url)
+	w.checkPlan("bought", "pro", "active")
 	give("dedicated")
 	w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
 	w.synced()
-	w.wants("assigned again, and synced again", "dedicated", "active")
+	w.checkPlan("assigned again, and synced again", "dedicated", "active")
 	w.stripe.Set(sub, "status", "canceled", "customer.subscription.deleted")
-	w.told(url)
-	w.wants("the subscription has ended", "free", "canceled")
+	w.postEvents(url)
+	w.checkPlan("the subscription has ended", "free", "canceled")
 }
 
 func TestPriceOfUnknownPlanChangesNothing(t *testing.T) {
@@ -468,7 +468,7 @@ func TestPriceOfUnknownPlanChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	url := w.serve()
 	sub := w.buy("pro")
-	w.told(url)
+	w.postEvents(url)
 	found, err := w.Service.stripe.Subscriptions(t.Context(), w.customerID())
 	if err != nil {
 		t.Fatal(err)
@@ -476,8 +476,8 @@ func TestPriceOfUnknownPlanChangesNothing(t *testing.T) {
 	w.catalog.at = time.Time{}
 	w.stripe.Set(found[0].Items[0].Product, "metadata", map[string]any{"postrider_plan": "gold"}, "")
 	w.stripe.Set(sub, "description", "x", "customer.subscription.updated")
-	w.told(url)
-	w.wants("a product without a plan", "pro", "active")
+	w.postEvents(url)
+	w.checkPlan("a product without a plan", "pro", "active")
 	problems, err := db.One(t.Context(), w.db.SQL, db.Value[string], `SELECT problems::text FROM billing_customers`)
 	if err != nil || !strings.Contains(problems, "price of no known plan") {
 		t.Errorf("the operator sees %s, %v", problems, err)
@@ -489,7 +489,7 @@ func TestProviderOutageAffectsOnlyPrices(t *testing.T) {
 	w := newWorld(t)
 	url := w.serve()
 	w.buy("pro")
-	w.told(url)
+	w.postEvents(url)
 	w.stripe.Fault = func(*http.Request) stripetest.Fault { return stripetest.Fault{Status: 500} }
 	w.catalog.at = time.Time{}
 	for name, call := range map[string]func() error{
@@ -503,7 +503,7 @@ func TestProviderOutageAffectsOnlyPrices(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	w.wants("away", "pro", "active")
+	w.checkPlan("away", "pro", "active")
 	offers, err := w.Offers(t.Context(), w.ada)
 	if err != nil || len(offers) != 5 || offers[1].Price != nil {
 		t.Errorf("the plans are %+v, %v, want all without prices", offers, err)
@@ -545,8 +545,8 @@ func TestCallsTakeEffectOnceOverCutConnections(t *testing.T) {
 		w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
 		w.synced()
 	}
-	w.told(url)
-	w.wants("bought over cut connections", "pool", "active")
+	w.postEvents(url)
+	w.checkPlan("bought over cut connections", "pool", "active")
 	if customers := w.stripe.Customers(); len(customers) != 1 {
 		t.Errorf("the customers are %v, want one", customers)
 	}
@@ -571,7 +571,7 @@ func TestCreateCustomerOnce(t *testing.T) {
 		t.Errorf("the customers are %v and the account has %s; want only that one", customers, first)
 	}
 	w.stripe.Set(first, "deleted", true, "customer.deleted")
-	w.told(w.serve())
+	w.postEvents(w.serve())
 	if _, err := w.CardPage(t.Context(), w.ada, ""); err != nil || w.customerID() == first {
 		t.Errorf("adding a card after the customer was deleted: %v; the account has %s", err, w.customerID())
 	}
@@ -602,8 +602,8 @@ func TestRefusedChangeCreatesNoCustomer(t *testing.T) {
 	}
 }
 
-// hour counts emails of an hour that has ended.
-func (w *world) hour(at time.Time, emails int) {
+// addHour counts emails of an hour that has ended.
+func (w *world) addHour(at time.Time, emails int) {
 	w.t.Helper()
 	w.exec(`INSERT INTO usage_marks (id, hour, fact_id) VALUES (1, $1, $2) ON CONFLICT (id) DO UPDATE SET hour = greatest(usage_marks.hour, $1)`, at.Add(time.Hour), id.Since(id.Fact, at.Add(time.Hour)))
 	w.exec(`INSERT INTO usage_hours AS u (account_id, hour, emails) VALUES ($1, $2, $3) ON CONFLICT (account_id, hour) DO UPDATE SET emails = u.emails + $3`, w.ada, at, emails)
@@ -616,7 +616,7 @@ func TestMeterMatchesSentEmails(t *testing.T) {
 	w := newWorld(t)
 	url := w.serve()
 	w.buy("pool")
-	w.told(url)
+	w.postEvents(url)
 	w.exec(`UPDATE billing_subscriptions SET metered_since = now() - interval '10 days'`)
 	dice := rand.New(rand.NewPCG(7, 7))
 	var mu sync.Mutex
@@ -639,10 +639,10 @@ func TestMeterMatchesSentEmails(t *testing.T) {
 	other := w.process(w.db)
 	for i := range 24 {
 		n := 1 + i*7%50
-		w.hour(start.Add(time.Duration(i)*time.Hour), n)
+		w.addHour(start.Add(time.Duration(i)*time.Hour), n)
 		want += int64(n)
 		if i%5 == 0 { // an hour is corrected after it was reported
-			w.hour(start.Add(time.Duration(i/2)*time.Hour), 3)
+			w.addHour(start.Add(time.Duration(i/2)*time.Hour), 3)
 			want += 3
 		}
 		var wait sync.WaitGroup
@@ -707,11 +707,11 @@ func TestInvoiceWaitsForUsage(t *testing.T) {
 	w := newWorld(t)
 	url := w.serve()
 	w.buy("pool")
-	w.told(url)
+	w.postEvents(url)
 	w.exec(`UPDATE billing_subscriptions SET metered_since = now() - interval '20 days'`)
 	end := time.Now().UTC().Truncate(time.Hour).Add(-2 * time.Hour)
 	start := end.Add(-3 * time.Hour)
-	w.hour(start, 5)
+	w.addHour(start, 5)
 	e := w.stripe.Invoice(w.customerID(), start, end)
 	post := func() int {
 		t.Helper()
@@ -721,8 +721,8 @@ func TestInvoiceWaitsForUsage(t *testing.T) {
 	if got := post(); got != http.StatusServiceUnavailable {
 		t.Errorf("while hours of the period are open, the invoice is answered %d", got)
 	}
-	w.hour(start.Add(time.Hour), 6)
-	w.hour(start.Add(2*time.Hour), 7)
+	w.addHour(start.Add(time.Hour), 6)
+	w.addHour(start.Add(2*time.Hour), 7)
 	w.stripe.Fault = func(r *http.Request) stripetest.Fault {
 		return stripetest.Fault{Status: map[bool]int{true: 500}[r.URL.Path == "/v1/billing/meter_events"]}
 	}
@@ -735,7 +735,7 @@ func TestInvoiceWaitsForUsage(t *testing.T) {
 		t.Errorf("after everything was reported, the invoice is answered %d", got)
 	}
 	// A usage report that fails for 60 hours no longer delays the invoice.
-	w.hour(start, 1)
+	w.addHour(start, 1)
 	w.stripe.SetFault(func(*http.Request) stripetest.Fault { return stripetest.Fault{Status: http.StatusServiceUnavailable} })
 	if got := post(); got != http.StatusServiceUnavailable {
 		t.Errorf("while a corrected hour cannot be reported, the invoice is answered %d", got)
@@ -772,7 +772,7 @@ func TestReportsUsageUntilEndOfPlan(t *testing.T) {
 			w := newWorld(t)
 			url := w.serve()
 			sub := w.buy("pool")
-			w.told(url)
+			w.postEvents(url)
 			if _, _, err := w.SetPlan(t.Context(), w.ada, to); err != nil {
 				t.Fatal(err)
 			}
@@ -780,15 +780,15 @@ func TestReportsUsageUntilEndOfPlan(t *testing.T) {
 			w.stripe.Backdate(sub, now.Add(-10*time.Hour))
 			w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
 			w.synced()
-			w.hour(now.Add(-3*time.Hour), 5)
+			w.addHour(now.Add(-3*time.Hour), 5)
 			w.stripe.Turn(sub)
-			w.told(url)
-			w.wants("the period has ended", to, map[string]string{"pro": "active", "free": "canceled"}[to])
+			w.postEvents(url)
+			w.checkPlan("the period has ended", to, map[string]string{"pro": "active", "free": "canceled"}[to])
 			e := w.stripe.Invoice(w.customerID(), now.Add(-10*time.Hour), now)
 			if status, _ := stripetest.Post(t, url, stripetest.Secret, e.Body, time.Now()); status != http.StatusServiceUnavailable {
 				t.Errorf("while the last hour is open, the last invoice is answered %d", status)
 			}
-			w.hour(now.Add(-time.Hour), 7)
+			w.addHour(now.Add(-time.Hour), 7)
 			for range 2 { // the result is the same a day later
 				w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
 				w.synced()
@@ -800,7 +800,7 @@ func TestReportsUsageUntilEndOfPlan(t *testing.T) {
 			if diff := cmp.Diff(want, w.stripe.Windows(w.customerID())); diff != "" {
 				t.Errorf("the meter has different usage (-want +got):\n%s", diff)
 			}
-			w.hour(now.Add(time.Hour), 3) // a later hour has no metered price
+			w.addHour(now.Add(time.Hour), 3) // a later hour has no metered price
 			if err := w.meter.Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -818,17 +818,17 @@ func TestDeletedCustomerDoesNotDelayOthers(t *testing.T) {
 	w := newWorld(t)
 	url := w.serve()
 	w.buy("pool")
-	w.told(url)
+	w.postEvents(url)
 	start := time.Now().UTC().Truncate(time.Hour).Add(-100 * time.Hour)
 	w.exec(`UPDATE billing_subscriptions SET metered_since = $1`, start)
 	for i := range 60 {
-		w.hour(start.Add(time.Duration(i)*time.Hour), 1)
+		w.addHour(start.Add(time.Duration(i)*time.Hour), 1)
 	}
 	if err := w.meter.Queue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.stripe.Set(w.customerID(), "deleted", true, "customer.deleted")
-	w.told(url)
+	w.postEvents(url)
 	if _, err := w.lookupCustomer(t.Context(), w.ada); fault.KindOf(err) != fault.Conflict {
 		t.Fatalf("the customer was deleted at the provider, but still exists here: %v", err)
 	}
@@ -839,9 +839,9 @@ func TestDeletedCustomerDoesNotDelayOthers(t *testing.T) {
 	}
 	w.ada = bob.ID
 	w.buy("pool")
-	w.told(url)
+	w.postEvents(url)
 	w.exec(`UPDATE billing_subscriptions SET metered_since = $1`, start)
-	w.hour(start.Add(70*time.Hour), 9)
+	w.addHour(start.Add(70*time.Hour), 9)
 	if err := w.meter.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -861,7 +861,7 @@ func TestOperatorSeesDisputes(t *testing.T) {
 	w := newWorld(t)
 	url := w.serve()
 	w.buy("pro")
-	w.told(url)
+	w.postEvents(url)
 	post := func(e stripetest.Event) int {
 		t.Helper()
 		status, _ := stripetest.Post(t, url, stripetest.Secret, e.Body, time.Now())
@@ -890,7 +890,7 @@ func TestOperatorSeesDisputes(t *testing.T) {
 		}
 	}
 	seen("disputed, and posted twice", watch.Problem{AccountID: w.ada, What: "A payment is disputed"})
-	w.wants("disputed", "pro", "active")
+	w.checkPlan("disputed", "pro", "active")
 	if got := post(events[1]); got != http.StatusOK {
 		t.Errorf("the closed dispute is answered %d", got)
 	}

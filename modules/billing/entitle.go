@@ -48,7 +48,7 @@ func entitle(all []subscriptionState, before string, grace time.Duration, now ti
 				}
 				continue
 			}
-			if best == nil || s.above(best) {
+			if best == nil || s.outranks(best) {
 				best = s
 			}
 		case "incomplete": // the first payment is pending: the previous plan applies
@@ -72,7 +72,7 @@ func entitle(all []subscriptionState, before string, grace time.Duration, now ti
 	return e
 }
 
-func (s *subscriptionState) above(other *subscriptionState) bool {
+func (s *subscriptionState) outranks(other *subscriptionState) bool {
 	switch {
 	case s.rank != other.rank:
 		return s.rank > other.rank

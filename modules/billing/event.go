@@ -49,7 +49,7 @@ type events struct {
 	db      *db.DB
 	stripe  *provider.Client  // nil if billing is off
 	meter   *metering.Service // nil if billing is off
-	figures metricSet
+	metrics metricSet
 	log     *slog.Logger
 }
 

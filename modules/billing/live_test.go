@@ -118,12 +118,12 @@ func TestStripeAndDoubleAgree(t *testing.T) {
 	t.Cleanup(func() { person.leave(t, customer) })
 	person.giveCard(t, customer)
 	w.ask()
-	if o := w.wants("a card", "free", StatusNone); o.PaymentMethod == nil || o.PaymentMethod.Last4 != "4242" || o.Mode != Test {
+	if o := w.checkPlan("a card", "free", StatusNone); o.PaymentMethod == nil || o.PaymentMethod.Last4 != "4242" || o.Mode != Test {
 		t.Errorf("with a card, the overview is %+v", o)
 	}
 	person.buy(t, w, "pro", customer)
 	w.ask()
-	w.wants("bought", "pro", "active")
+	w.checkPlan("bought", "pro", "active")
 	if q, err := w.Preview(t.Context(), w.ada, "pool"); err != nil || q.AmountDue <= 0 || q.Currency != "eur" || len(q.Lines) == 0 {
 		t.Errorf("the preview is %+v, %v", q, err)
 	}
@@ -144,7 +144,7 @@ func TestStripeAndDoubleAgree(t *testing.T) {
 	hour := time.Now().UTC().Truncate(time.Hour)
 	w.exec(`UPDATE billing_subscriptions SET metered_since = $1`, hour)
 	for range 2 {
-		w.hour(hour, 70)
+		w.addHour(hour, 70)
 		if err := w.meter.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}

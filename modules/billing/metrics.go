@@ -17,7 +17,7 @@ type metricSet struct {
 	oldestHours prometheus.Gauge // in seconds
 }
 
-func newFigures() metricSet {
+func newMetricSet() metricSet {
 	gauge := func(name, help string) prometheus.Gauge {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Subsystem: "billing", Name: name, Help: help})
 	}
@@ -46,7 +46,7 @@ func (f metricSet) registerMetrics(reg prometheus.Registerer) error {
 	return nil
 }
 
-func (s *events) countEvent(result string) { s.figures.events.WithLabelValues(result).Inc() }
+func (s *events) countEvent(result string) { s.metrics.events.WithLabelValues(result).Inc() }
 
 const syncDueSQL = `SELECT count(*) FROM billing_customers WHERE sync_due_at <= now()`
 
@@ -60,8 +60,8 @@ func (s *events) updateGauges(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.figures.due.Set(due)
-	s.figures.hours.Set(float64(backlog.Hours))
-	s.figures.oldestHours.Set(backlog.Oldest.Seconds())
+	s.metrics.due.Set(due)
+	s.metrics.hours.Set(float64(backlog.Hours))
+	s.metrics.oldestHours.Set(backlog.Oldest.Seconds())
 	return nil
 }

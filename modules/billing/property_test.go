@@ -332,7 +332,7 @@ func TestPropertyMeterMatchesSentEmails(t *testing.T) {
 			case 0, 1, 2: // an hour has ended, or its count was corrected
 				n := 1 + l.dice.IntN(500)
 				l.note("%d emails more at %s", n, at)
-				w.hour(at, n)
+				w.addHour(at, n)
 				want[at.Unix()] += int64(n)
 			case 3: // killed after the report
 				l.note("%s was reported, but not recorded", at)

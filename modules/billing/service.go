@@ -64,13 +64,13 @@ func New(p Params) (*Service, error) {
 		s.stripe = provider.New(config.Key, config.URL)
 		prices, meter = newCatalog(s.stripe), metering.New(p.DB, s.stripe, p.Logger)
 	}
-	s.events = &events{config: s.config, db: p.DB, stripe: s.stripe, meter: meter, figures: newFigures(), log: p.Logger}
+	s.events = &events{config: s.config, db: p.DB, stripe: s.stripe, meter: meter, metrics: newMetricSet(), log: p.Logger}
 	s.offers = &offers{config: s.config, accounts: p.Accounts, plans: p.Plans, catalog: prices, log: p.Logger}
 	s.customers = &customers{config: s.config, db: p.DB, accounts: p.Accounts, plans: p.Plans, stripe: s.stripe, catalog: prices, log: p.Logger}
 	if p.Notices != nil && p.Notices.Sends() {
 		s.tell = tell.New(p.DB, p.Notices, config.BaseURL)
 	}
-	return s, s.events.figures.registerMetrics(p.Registry)
+	return s, s.events.metrics.registerMetrics(p.Registry)
 }
 
 // Enabled reports whether billing is on.

@@ -34,21 +34,21 @@ func TestRcptRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for to, want := range map[string]string{"x@nobody.example": "550 5.1.2", "x@[192.0.2.7]": "550 5.1.2", "x@sub.ada.example": "550 5.1.2", "sales@bob.example": "550 5.1.1"} {
-		if err := w.bring(t, hello, to); answered(err) != want {
+		if err := w.receiveMail(t, hello, to); smtpReply(err) != want {
 			t.Errorf("%s: %v, want %s", to, err, want)
 		}
 	}
 	for _, to := range []string{"anybody@ada.example", "Support+x@BOB.example", "PostMaster@bob.example"} {
-		if err := w.bring(t, hello, to); err != nil {
+		if err := w.receiveMail(t, hello, to); err != nil {
 			t.Errorf("mail to %s: %v, want it accepted", to, err)
 		}
 	}
 	w.reg.suspended = true
-	if err := w.bring(t, hello, "x@ada.example"); answered(err) != "450 4.2.1" {
+	if err := w.receiveMail(t, hello, "x@ada.example"); smtpReply(err) != "450 4.2.1" {
 		t.Errorf("mail to a suspended account: %v", err)
 	}
 	w.reg.away = errors.New("connection refused")
-	if err := w.bring(t, hello, "x@ada.example"); err == nil || answered(err) != "later" {
+	if err := w.receiveMail(t, hello, "x@ada.example"); err == nil || smtpReply(err) != "later" {
 		t.Errorf("mail while the database is unavailable: %v", err)
 	}
 }
@@ -58,7 +58,7 @@ func TestStoresMessage(t *testing.T) {
 	w := newWorld(t, func(p *Params) {
 		p.Spam = filter{verdict: rspamd.Verdict{Status: rspamd.Spam, Score: 15.5, HasScore: true}}
 	})
-	w.took(t, hello, "support@ada.example", "SUPPORT@ada.example", "support@ada.example")
+	w.mustReceive(t, hello, "support@ada.example", "SUPPORT@ada.example", "support@ada.example")
 	found := w.records(t, ada)
 	if len(found) != 2 || found[0].ContentID != found[1].ContentID {
 		t.Fatalf("%d records: %v", len(found), found)
@@ -84,7 +84,7 @@ func TestStoresMessage(t *testing.T) {
 func TestUnavailableSpamFilterRefusesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(p *Params) { p.Spam = filter{err: errors.New("connection refused")} })
-	w.took(t, hello, "support@ada.example")
+	w.mustReceive(t, hello, "support@ada.example")
 	if e := w.records(t, ada)[0]; e.SpamStatus != receivedemail.SpamStatusUnknown || e.SpamScore != nil {
 		t.Errorf("without the spam filter, the stored record is %+v; want status unknown and no score", e)
 	}
@@ -94,7 +94,7 @@ func TestUnavailableSpamFilterRefusesNothing(t *testing.T) {
 func TestRecipientsInTwoAccounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.took(t, hello, "support@ada.example", "sales@bob.example", "help@ada.example")
+	w.mustReceive(t, hello, "support@ada.example", "sales@bob.example", "help@ada.example")
 	adas, bobs := w.records(t, ada), w.records(t, bob)
 	if len(adas) != 2 || len(bobs) != 1 || w.count(t, `SELECT count(*) FROM received_contents`) != 2 {
 		t.Fatalf("%d and %d records", len(adas), len(bobs))
@@ -127,7 +127,7 @@ func TestLimitsAccountsPerTransaction(t *testing.T) {
 	for i := range maxAccounts {
 		s.to = append(s.to, addressee{receiver: domains.Receiver{AccountID: fmt.Sprint(i)}})
 	}
-	if err := s.Rcpt(t.Context(), smtpserver.Path{Local: "x", Domain: "ada.example"}); answered(err) != "452 4.5.3" {
+	if err := s.Rcpt(t.Context(), smtpserver.Path{Local: "x", Domain: "ada.example"}); smtpReply(err) != "452 4.5.3" {
 		t.Errorf("recipient of one account over the limit: %v, want 452 4.5.3", err)
 	}
 }
@@ -152,14 +152,14 @@ func TestFailedCommitIsNeverAccepted(t *testing.T) {
 	if _, err := w.db.SQL.ExecContext(t.Context(), `ALTER TABLE received_emails ADD CONSTRAINT never CHECK (subject <> 'Hello') NOT VALID`); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.bring(t, hello, "x@ada.example"); err == nil || answered(err) != "later" {
+	if err := w.receiveMail(t, hello, "x@ada.example"); err == nil || smtpReply(err) != "later" {
 		t.Errorf("message whose commit fails: %v, want a temporary refusal", err)
 	}
 	// Concurrent messages are not delayed by it.
 	var group sync.WaitGroup
 	for i := range 20 {
 		group.Go(func() {
-			err := w.bring(t, strings.Replace(hello, "Hello", []string{"Hello", "Good day"}[i%2], 1), "x@ada.example")
+			err := w.receiveMail(t, strings.Replace(hello, "Hello", []string{"Hello", "Good day"}[i%2], 1), "x@ada.example")
 			if (err == nil) != (i%2 == 1) {
 				t.Errorf("message %d during failing commits: %v, want only every second one accepted", i, err)
 			}
@@ -200,7 +200,7 @@ func TestReceivesMalformedMessages(t *testing.T) {
 		"long address": "From: " + strings.Repeat("x", 5000) + "@" + strings.Repeat("y", 5000) + "\r\n\r\nx", "endless multipart": "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n",
 		"json": "Subject: \\u0000 \" \\\r\nMessage-ID: <\\u0000\">\r\nReferences: <a\x01b>\r\n\r\n\\u0000", "words": "Subject: 'a' & !b | (c):*\\\r\n\r\nx' \\ :*",
 	} {
-		if err := w.bring(t, message, "x@ada.example"); err != nil {
+		if err := w.receiveMail(t, message, "x@ada.example"); err != nil {
 			t.Errorf("%s: %v, want the message accepted", name, err)
 			continue
 		}
@@ -210,8 +210,8 @@ func TestReceivesMalformedMessages(t *testing.T) {
 	}
 }
 
-// large returns a message of slightly more than n bytes.
-func large(n int) string { return hello + strings.Repeat("0123456789abcd\r\n", n/16) }
+// largeMessage returns a message of slightly more than n bytes.
+func largeMessage(n int) string { return hello + strings.Repeat("0123456789abcd\r\n", n/16) }
 
 // Large messages are stored and read byte for byte, and release their memory and disk space. An interrupted one
 // leaves nothing either.
@@ -219,8 +219,8 @@ func TestStoresLargeMessagesUnchanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, n := range []int{70_000, 300_000, 3 << 20} {
-		message := large(n)
-		w.took(t, message, "support@ada.example")
+		message := largeMessage(n)
+		w.mustReceive(t, message, "support@ada.example")
 		if got := w.raw(t, w.records(t, ada)[0]); got != message {
 			t.Errorf("sent %d bytes, read %d different bytes", len(message), len(got))
 		}
@@ -246,10 +246,10 @@ func TestFullNetworkShareRefusesTemporarily(t *testing.T) {
 	if err := blocking.Reserve(t.Context(), 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.reception.readMessage(ctx, netip.MustParseAddr("203.0.113.1"), strings.NewReader(large(70_000))); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := w.reception.readMessage(ctx, netip.MustParseAddr("203.0.113.1"), strings.NewReader(largeMessage(70_000))); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("large message from the same network: %v, want it to wait", err)
 	}
-	if answered(replyForError(intake.ErrFull)) != "452 4.3.1" || answered(replyForError(intake.ErrCut)) != "452 4.3.1" {
+	if smtpReply(replyForError(intake.ErrFull)) != "452 4.3.1" || smtpReply(replyForError(intake.ErrCut)) != "452 4.3.1" {
 		t.Error("the reply to a lack of room is not 452 4.3.1")
 	}
 	for _, small := range []string{"203.0.113.1", "198.51.100.1"} {
@@ -259,7 +259,7 @@ func TestFullNetworkShareRefusesTemporarily(t *testing.T) {
 		}
 		c.Close()
 	}
-	c, err := w.reception.readMessage(t.Context(), netip.MustParseAddr("198.51.100.1"), strings.NewReader(large(70_000)))
+	c, err := w.reception.readMessage(t.Context(), netip.MustParseAddr("198.51.100.1"), strings.NewReader(largeMessage(70_000)))
 	if err != nil {
 		t.Fatalf("large message from another network: %v", err)
 	}
@@ -274,7 +274,7 @@ func TestLargeMessageHoldsNoMemoryDuringLookups(t *testing.T) {
 	w = newWorld(t, func(p *Params) {
 		p.Verifier = verifying(func() { seen <- w.contents.budget.Usage() })
 	})
-	w.took(t, large(1<<20), "support@ada.example")
+	w.mustReceive(t, largeMessage(1<<20), "support@ada.example")
 	if got := <-seen; got.Arriving != 0 || got.Working != 0 || got.Spool < 1<<20 {
 		t.Errorf("during the sender lookup, %+v is held; want only spooled bytes", got)
 	}
@@ -295,8 +295,8 @@ func (b brokenReader) Read([]byte) (int, error) { return 0, b.err }
 func TestListFilters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.took(t, hello, "support@ada.example")
-	w.took(t, strings.NewReplacer("Eve", "Mallory", "eve@", "mallory@", "Hello", "Invoice 42", "A text", "Grüße aus Köln").Replace(hello), "sales@ada.example")
+	w.mustReceive(t, hello, "support@ada.example")
+	w.mustReceive(t, strings.NewReplacer("Eve", "Mallory", "eve@", "mallory@", "Hello", "Invoice 42", "A text", "Grüße aus Köln").Replace(hello), "sales@ada.example")
 	now := time.Now()
 	later, before := now.Add(time.Hour), now.Add(-time.Hour)
 	for name, c := range map[string]struct {
@@ -330,8 +330,8 @@ func TestListFilters(t *testing.T) {
 func TestPurgeAndEraseReceivedMail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.took(t, hello, "support@ada.example")
-	w.took(t, strings.ReplaceAll(hello, "Eve <eve@", "<mallory@"), "sales@ada.example")
+	w.mustReceive(t, hello, "support@ada.example")
+	w.mustReceive(t, strings.ReplaceAll(hello, "Eve <eve@", "<mallory@"), "sales@ada.example")
 	future := time.Now().Add(time.Hour)
 	if n, last, err := w.PurgeContents(t.Context(), ada, "", time.Now().Add(-time.Hour), 10); n != 0 || last != "" || err != nil {
 		t.Errorf("purged %d, %q, %v of recent mail", n, last, err)

@@ -70,14 +70,14 @@ func newBucketWorld(t *testing.T) (*world, *bucket) {
 	return newWorld(t, func(p *Params) { p.Objects = b }), b
 }
 
-// inStore returns the number of contents that only the object store has.
-func (w *world) inStore(t *testing.T) int {
+// countStored returns the number of contents that only the object store has.
+func (w *world) countStored(t *testing.T) int {
 	t.Helper()
 	return w.count(t, `SELECT count(*) FROM received_contents WHERE data IS NULL AND object_key IS NOT NULL AND due_at IS NULL`)
 }
 
-// soon makes retries due immediately.
-func (w *world) soon(t *testing.T) {
+// makeDue makes retries due immediately.
+func (w *world) makeDue(t *testing.T) {
 	t.Helper()
 	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE received_contents SET due_at = now() WHERE due_at IS NOT NULL`); err != nil {
 		t.Fatal(err)
@@ -112,17 +112,17 @@ func TestMovesContentsToObjectStore(t *testing.T) {
 	t.Parallel()
 	w, b := newBucketWorld(t)
 	b.away = errors.New("connection refused")
-	w.took(t, hello, "support@ada.example", "sales@ada.example")
+	w.mustReceive(t, hello, "support@ada.example", "sales@ada.example")
 	if err := w.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	expect.EventuallyWithin(t, 20*time.Second, "the upload to be attempted", func() bool { return w.count(t, `SELECT count(*) FROM received_contents WHERE attempts > 0`) == 1 })
 	e := w.records(t, ada)[0]
-	if w.raw(t, e) != hello || w.inStore(t) != 0 {
+	if w.raw(t, e) != hello || w.countStored(t) != 0 {
 		t.Error("the content is not in the database")
 	}
 	b.with(func() { b.away = nil })
-	expect.EventuallyWithin(t, 20*time.Second, "the content to be in the store", func() bool { w.soon(t); return w.inStore(t) == 1 })
+	expect.EventuallyWithin(t, 20*time.Second, "the content to be in the store", func() bool { w.makeDue(t); return w.countStored(t) == 1 })
 	if w.raw(t, e) != hello || b.size() != 1 {
 		t.Errorf("the store has %d objects", b.size())
 	}
@@ -141,7 +141,7 @@ func TestMovesContentsToObjectStore(t *testing.T) {
 	}
 	b.with(func() { b.away = nil })
 	expect.EventuallyWithin(t, 20*time.Second, "the object and its row to be deleted", func() bool {
-		w.soon(t)
+		w.makeDue(t)
 		return b.size() == 0 && w.count(t, `SELECT count(*) FROM received_contents`) == 0
 	})
 }
@@ -151,7 +151,7 @@ func TestMovesContentsToObjectStore(t *testing.T) {
 func TestMoverCrashLosesNothing(t *testing.T) {
 	t.Parallel()
 	w, b := newBucketWorld(t)
-	w.took(t, hello, "support@ada.example")
+	w.mustReceive(t, hello, "support@ada.example")
 	dead, err := w.mover.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(dead) != 1 {
 		t.Fatalf("claim = %v, %v; want the one message to move", dead, err)
@@ -162,18 +162,18 @@ func TestMoverCrashLosesNothing(t *testing.T) {
 	if again, err := w.mover.claim(t.Context(), 10, time.Minute); err != nil || len(again) != 0 {
 		t.Errorf("second claim = %v, %v; want none", again, err)
 	}
-	w.soon(t) // the lease has expired
+	w.makeDue(t) // the lease has expired
 	w.run(t)
-	if w.inStore(t) != 1 || b.size() != 1 || w.raw(t, w.records(t, ada)[0]) != hello {
-		t.Errorf("%d contents in the store, %d objects", w.inStore(t), b.size())
+	if w.countStored(t) != 1 || b.size() != 1 || w.raw(t, w.records(t, ada)[0]) != hello {
+		t.Errorf("%d contents in the store, %d objects", w.countStored(t), b.size())
 	}
 	// The dead process continues with an outdated fence.
-	if err := w.mover.settle(t.Context(), []worker.Result[move, moveResult]{{Job: dead[0], Value: moveResult{errors.New("cut")}}}); err != nil || w.inStore(t) != 1 {
+	if err := w.mover.settle(t.Context(), []worker.Result[move, moveResult]{{Job: dead[0], Value: moveResult{errors.New("cut")}}}); err != nil || w.countStored(t) != 1 {
 		t.Errorf("settling with an old fence: %v; want no error and the message still in the store", err)
 	}
 
 	// If mail is deleted during its upload, the object is deleted once the lease has expired.
-	w.took(t, hello, "sales@ada.example")
+	w.mustReceive(t, hello, "sales@ada.example")
 	running, err := w.mover.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(running) != 1 {
 		t.Fatalf("claim = %v, %v; want only the second message", running, err)
@@ -190,7 +190,7 @@ func TestMoverCrashLosesNothing(t *testing.T) {
 	if err := w.mover.settle(t.Context(), []worker.Result[move, moveResult]{{Job: running[0]}}); err != nil {
 		t.Fatal(err)
 	}
-	w.soon(t)
+	w.makeDue(t)
 	w.run(t)
 	if b.size() != 1 || w.count(t, `SELECT count(*) FROM received_contents`) != 1 {
 		t.Errorf("the store has %d objects", b.size())
@@ -201,22 +201,22 @@ func TestMoveFailsWhenTheStoredObjectDiffers(t *testing.T) {
 	t.Parallel()
 	w, b := newBucketWorld(t)
 	b.spoil = true
-	w.took(t, hello, "support@ada.example")
+	w.mustReceive(t, hello, "support@ada.example")
 	w.run(t)
-	if w.inStore(t) != 0 || w.raw(t, w.records(t, ada)[0]) != hello || b.puts != 1 {
-		t.Errorf("%d contents in the store after %d uploads", w.inStore(t), b.puts)
+	if w.countStored(t) != 0 || w.raw(t, w.records(t, ada)[0]) != hello || b.puts != 1 {
+		t.Errorf("%d contents in the store after %d uploads", w.countStored(t), b.puts)
 	}
 	b.spoil = false
-	w.soon(t)
+	w.makeDue(t)
 	w.run(t)
-	if w.inStore(t) != 1 {
+	if w.countStored(t) != 1 {
 		t.Error("the content is not in the store")
 	}
 	// Retention deletes the object and keeps the record.
 	if n, _, err := w.PurgeContents(t.Context(), ada, "", time.Now().Add(time.Hour), 10); n != 1 || err != nil {
 		t.Errorf("purge of the stored content: %d, %v; want 1", n, err)
 	}
-	w.soon(t)
+	w.makeDue(t)
 	w.run(t)
 	if _, err := w.Open(t.Context(), only(t, w.records(t, ada))); !errors.Is(err, ErrPurged) || b.size() != 0 {
 		t.Errorf("%v, %d objects", err, b.size())

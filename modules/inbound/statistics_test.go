@@ -24,7 +24,7 @@ func TestStatisticsIncludeDeletedMail(t *testing.T) {
 		p.Statistics = counts
 	})
 	for range 3 {
-		w.took(t, "Subject: s\r\n\r\nx\r\n", "a@ada.example")
+		w.mustReceive(t, "Subject: s\r\n\r\nx\r\n", "a@ada.example")
 	}
 	now := time.Now()
 	ask := func() statistics.ReceivedAnswer {

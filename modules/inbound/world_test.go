@@ -116,8 +116,8 @@ func newWorld(t *testing.T, change ...func(*Params)) *world {
 	return w
 }
 
-// bring delivers a message over a session. It returns the error of the first refused recipient or of the message.
-func (w *world) bring(t *testing.T, message string, to ...string) error {
+// receiveMail delivers a message over a session. It returns the error of the first refused recipient or of the message.
+func (w *world) receiveMail(t *testing.T, message string, to ...string) error {
 	t.Helper()
 	s, err := w.SMTPHandler().NewSession(t.Context(), smtpserver.Peer{Remote: netip.MustParseAddr("192.0.2.1")})
 	if err != nil {
@@ -139,9 +139,9 @@ func (w *world) bring(t *testing.T, message string, to ...string) error {
 	return w.reception.receive(t.Context(), envelope{remote: netip.MustParseAddr("192.0.2.1"), hello: "eve.example", from: own.from.String(), to: own.to}, raw)
 }
 
-func (w *world) took(t *testing.T, message string, to ...string) {
+func (w *world) mustReceive(t *testing.T, message string, to ...string) {
 	t.Helper()
-	if err := w.bring(t, message, to...); err != nil {
+	if err := w.receiveMail(t, message, to...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -177,7 +177,7 @@ func (w *world) raw(t *testing.T, e *ent.ReceivedEmail) string {
 	return string(octets)
 }
 
-func answered(err error) string {
+func smtpReply(err error) string {
 	var r *smtpserver.Reply
 	if errors.As(err, &r) {
 		return fmt.Sprintf("%d %d.%d.%d", r.Code, r.Enhanced[0], r.Enhanced[1], r.Enhanced[2])

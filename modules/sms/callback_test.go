@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// told returns a callback request of a provider.
-func told(target string, form url.Values, signature string) callback.Request {
+// newRequest returns a callback request of a provider.
+func newRequest(target string, form url.Values, signature string) callback.Request {
 	u, err := url.Parse(target)
 	if err != nil {
 		panic(err)
@@ -21,8 +21,8 @@ func told(target string, form url.Values, signature string) callback.Request {
 	return callback.Request{Token: u.Path[strings.LastIndexByte(u.Path, '/')+1:], URI: u.RequestURI(), Fields: form, Signature: signature}
 }
 
-// sent sends a message and returns it as Twilio received it.
-func (w *world) sent(t *testing.T, accountID, to string) (string, smstest.Message) {
+// sendByTwilio sends a message and returns it as Twilio received it.
+func (w *world) sendByTwilio(t *testing.T, accountID, to string) (string, smstest.Message) {
 	t.Helper()
 	r := w.send(t, accountID, to)
 	w.drain(t)
@@ -33,7 +33,7 @@ func (w *world) sent(t *testing.T, accountID, to string) (string, smstest.Messag
 func TestReceipts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	for name, c := range map[string]struct{ statuses, want string }{
 		"in order":                   {"queued sent delivered", "delivered sent"},
 		"twice":                      {"delivered delivered", "delivered sent"},
@@ -43,34 +43,34 @@ func TestReceipts(t *testing.T) {
 		"words that nobody knows":    {"gone", "sent sent"},
 		"sent comes behind the fact": {"undelivered sent", "failed 30006 sent"},
 	} {
-		messageID, at := w.sent(t, ours, german)
+		messageID, at := w.sendByTwilio(t, ours, german)
 		for status := range strings.FieldsSeq(c.statuses) {
 			code := ""
 			if status == "undelivered" || status == "failed" {
 				code = "30006"
 			}
 			form, signature := at.Callback(status, code)
-			if err := w.Receipt(t.Context(), told(at.CallbackURL, form, signature)); err != nil {
+			if err := w.Receipt(t.Context(), newRequest(at.CallbackURL, form, signature)); err != nil {
 				t.Errorf("%s: the receipt %s was refused: %v", name, status, err)
 			}
 		}
-		w.is(t, ours, messageID, c.want)
+		w.checkMessage(t, ours, messageID, c.want)
 	}
 }
 
 func TestReceiptDuringRequestEndsAttempts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	r := w.send(t, ours, german)
-	cutOff(t, w, r.ID) // the provider has it, but it is not settled
+	simulateCrash(t, w, r.ID) // the provider has it, but it is not settled
 	m := smstest.Message{SID: "SM1", To: german, CallbackURL: w.ReceiptURL(r.ID)}
 	form, signature := m.Callback("delivered", "")
-	if err := w.Receipt(t.Context(), told(m.CallbackURL, form, signature)); err != nil {
+	if err := w.Receipt(t.Context(), newRequest(m.CallbackURL, form, signature)); err != nil {
 		t.Fatalf("the receipt was refused: %v", err)
 	}
 	w.drain(t)
-	w.is(t, ours, r.ID, "delivered open")
+	w.checkMessage(t, ours, r.ID, "delivered open")
 	if w.twilio.Asked() != 0 {
 		t.Errorf("Twilio received %d requests, want none: the message was already delivered", w.twilio.Asked())
 	}
@@ -79,11 +79,11 @@ func TestReceiptDuringRequestEndsAttempts(t *testing.T) {
 func TestForgedReceipts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
-	messageID, at := w.sent(t, ours, german)
-	other, _ := w.sent(t, ours, american)
+	w.useTwilio(t, ours)
+	messageID, at := w.sendByTwilio(t, ours, german)
+	other, _ := w.sendByTwilio(t, ours, american)
 	form, signature := at.Callback("delivered", "")
-	genuine := told(at.CallbackURL, form, signature)
+	genuine := newRequest(at.CallbackURL, form, signature)
 	forged := map[string]callback.Request{}
 	with := func(name string, change func(*callback.Request)) {
 		one := genuine
@@ -103,10 +103,10 @@ func TestForgedReceipts(t *testing.T) {
 		r.Token = strings.TrimPrefix(link.New("", [][]byte{make([]byte, 32)}).URL(link.ReceiptPath, messageID), link.ReceiptPath)
 	})
 	for name, r := range forged {
-		refused(t, "a receipt with "+name, w.Receipt(t.Context(), r), "not_found")
+		checkRefusal(t, "a receipt with "+name, w.Receipt(t.Context(), r), "not_found")
 	}
-	w.is(t, ours, messageID, "sent sent")
-	w.is(t, ours, other, "sent sent")
+	w.checkMessage(t, ours, messageID, "sent sent")
+	w.checkMessage(t, ours, other, "sent sent")
 }
 
 func TestReceiptsOfAGateway(t *testing.T) {
@@ -115,14 +115,14 @@ func TestReceiptsOfAGateway(t *testing.T) {
 	w.set(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"}, HTTP: &settings.HTTPChange{URL: w.twilio.URL}})
 	w.exec(t, `UPDATE sms_settings SET config = config - 'nothing'`)
 	r := w.send(t, ours, german)
-	cutOff(t, w, r.ID)
+	simulateCrash(t, w, r.ID)
 	w.drain(t)
-	w.is(t, ours, r.ID, "unknown no_answer unknown")
+	w.checkMessage(t, ours, r.ID, "unknown no_answer unknown")
 	for _, c := range []struct{ status, want string }{{"ACCEPTD", "sent unknown"}, {"REJECTD", "failed 7 unknown"}, {"DELIVRD", "delivered unknown"}} {
-		if err := w.Receipt(t.Context(), told(w.ReceiptURL(r.ID), url.Values{"status": {c.status}, "code": {"7"}, "error": {"no\x00such \xff"}}, "")); err != nil {
+		if err := w.Receipt(t.Context(), newRequest(w.ReceiptURL(r.ID), url.Values{"status": {c.status}, "code": {"7"}, "error": {"no\x00such \xff"}}, "")); err != nil {
 			t.Errorf("the receipt %s was refused: %v", c.status, err)
 		}
-		w.is(t, ours, r.ID, c.want)
+		w.checkMessage(t, ours, r.ID, c.want)
 	}
 }
 
@@ -130,14 +130,14 @@ func (w *world) reply(t *testing.T, accountID, text string) error {
 	t.Helper()
 	target := w.ReplyURL(accountID)
 	form := url.Values{"From": {german}, "To": {"+15005550006"}, "Body": {text}}
-	return w.Reply(t.Context(), told(target, form, smstest.Signature(target, form)))
+	return w.Reply(t.Context(), newRequest(target, form, smstest.Signature(target, form)))
 }
 
 func TestStopAndStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
-	w.byTwilio(t, theirs)
+	w.useTwilio(t, ours)
+	w.useTwilio(t, theirs)
 	for _, text := range []string{"STOP", " stop.\n", "Unsubscribe", "end", "QUIT", "cancel!"} {
 		if err := w.reply(t, ours, text); err != nil {
 			t.Fatalf("the reply %q was refused: %v", text, err)
@@ -165,8 +165,8 @@ func TestStopAndStart(t *testing.T) {
 		t.Error("a reply that is not a keyword stopped the messages")
 	}
 	form := url.Values{"From": {german}, "Body": {"STOP"}}
-	refused(t, "a reply without a signature", w.Reply(t.Context(), told(w.ReplyURL(ours), form, "")), "not_found")
-	refused(t, "a reply with the token of nobody", w.Reply(t.Context(), callback.Request{Token: "acc_x.y", Fields: form}), "not_found")
+	checkRefusal(t, "a reply without a signature", w.Reply(t.Context(), newRequest(w.ReplyURL(ours), form, "")), "not_found")
+	checkRefusal(t, "a reply with the token of nobody", w.Reply(t.Context(), callback.Request{Token: "acc_x.y", Fields: form}), "not_found")
 	if r := w.send(t, ours, german); r.Suppressed {
 		t.Error("a forged reply stopped the messages")
 	}
@@ -176,13 +176,13 @@ func TestStopAndStart(t *testing.T) {
 func TestStopWhileMessageIsQueued(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	r := w.send(t, ours, german)
 	if err := w.reply(t, ours, "STOP"); err != nil {
 		t.Fatalf("the reply was refused: %v", err)
 	}
 	w.drain(t)
-	w.is(t, ours, r.ID, "failed suppressed")
+	w.checkMessage(t, ours, r.ID, "failed suppressed")
 }
 
 // Without any provider, text messages are off and /readyz does not mention them, unless an account has its own
@@ -197,7 +197,7 @@ func TestTextMessagesAreOffWithoutProvider(t *testing.T) {
 		}
 	}
 	is("without any", true)
-	w.byTwilio(t, theirs)
+	w.useTwilio(t, theirs)
 	is("with an account's own", false)
 	w.exec(t, `UPDATE sms_settings SET provider = 'none'`)
 	is("after that was given up", true)
@@ -210,13 +210,13 @@ func TestStopToOperatorAppliesToItsAccounts(t *testing.T) {
 	w := newWorld(t)
 	w.process = w.start(t, settings.Operator{Kind: settings.KindTwilio, SID: smstest.SID, Secret: secret.New(smstest.Token), URL: w.twilio.URL, From: "+15005550006"})
 	w.set(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
-	w.byTwilio(t, theirs)
+	w.useTwilio(t, theirs)
 	target := w.URL(link.ReplyPath, link.OperatorName)
 	if c, err := w.queueCondition(t.Context()); err != nil || len(c.Details) != 1 || !strings.Contains(c.Details[0], target) {
 		t.Errorf("condition is %+v, %v; want the reply URL in its details", c, err)
 	}
 	form := url.Values{"From": {german}, "Body": {"STOP"}}
-	if err := w.Reply(t.Context(), told(target, form, smstest.Signature(target, form))); err != nil {
+	if err := w.Reply(t.Context(), newRequest(target, form, smstest.Signature(target, form))); err != nil {
 		t.Fatalf("the reply was refused: %v", err)
 	}
 	if r := w.send(t, ours, german); !r.Suppressed {
@@ -231,7 +231,7 @@ func TestStopToOperatorAppliesToItsAccounts(t *testing.T) {
 func TestOptOutsSurviveKeyRotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	if err := w.reply(t, ours, "STOP"); err != nil {
 		t.Fatalf("the reply was refused: %v", err)
 	}

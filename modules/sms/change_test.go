@@ -65,7 +65,7 @@ func TestInvalidSettingsReportEveryField(t *testing.T) {
 func TestSecretsAreSealedPerAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	stored, err := db.One(t.Context(), w.db.SQL, db.Value[string], `SELECT config::text || encode(credentials, 'escape') FROM sms_settings`)
 	if err != nil || strings.Contains(stored, smstest.Token) {
 		t.Fatalf("stored settings are %q, %v; want no plain token", stored, err)
@@ -85,10 +85,10 @@ func TestSecretsAreSealedPerAccount(t *testing.T) {
 	}
 	again.Twilio.BaseURL = "https://thief.example"
 	_, err = w.SetSettings(t.Context(), ours, again)
-	refused(t, "another address with the kept token", err, "validation_error")
+	checkRefusal(t, "another address with the kept token", err, "validation_error")
 	again.Twilio.BaseURL, again.Twilio.AccountSID = w.twilio.URL, "ACother"
 	_, err = w.SetSettings(t.Context(), ours, again)
-	refused(t, "another account with the kept token", err, "validation_error")
+	checkRefusal(t, "another account with the kept token", err, "validation_error")
 
 	gateway := settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://sms.example.com", Headers: map[string]string{"X-Key": "s3cret"}}}
 	w.set(t, ours, gateway)
@@ -98,7 +98,7 @@ func TestSecretsAreSealedPerAccount(t *testing.T) {
 	}
 	gateway.HTTP.URL = "https://thief.example"
 	_, err = w.SetSettings(t.Context(), ours, gateway)
-	refused(t, "another URL with the kept headers", err, "validation_error")
+	checkRefusal(t, "another URL with the kept headers", err, "validation_error")
 }
 
 func TestDefaultSettings(t *testing.T) {

@@ -18,11 +18,11 @@ import (
 func TestSendsMessageByTwilio(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	r := w.send(t, ours, german)
-	w.is(t, ours, r.ID, "queued")
+	w.checkMessage(t, ours, r.ID, "queued")
 	w.drain(t)
-	w.is(t, ours, r.ID, "sent sent")
+	w.checkMessage(t, ours, r.ID, "sent sent")
 	got := w.twilio.Messages()
 	if len(got) != 1 || got[0].To != german || got[0].From != "+15005550006" || got[0].Body != "Invoice 7 is open." || got[0].CallbackURL != w.ReceiptURL(r.ID) {
 		t.Errorf("Twilio received %+v, want the message once with a receipt URL", got)
@@ -38,15 +38,15 @@ func TestSendsMessageByTwilio(t *testing.T) {
 func TestTwilioRefusals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	invalid, out := w.send(t, ours, smstest.Invalid), w.send(t, ours, smstest.Unsubscribed)
 	w.drain(t)
-	w.is(t, ours, invalid.ID, "failed 21211 failed")
-	w.is(t, ours, out.ID, "failed 21610 failed")
+	w.checkMessage(t, ours, invalid.ID, "failed 21211 failed")
+	w.checkMessage(t, ours, out.ID, "failed 21610 failed")
 	if again := w.send(t, ours, smstest.Unsubscribed); !again.Suppressed {
 		t.Error("sending to a number with Twilio error 21610 succeeded, want it suppressed")
 	} else {
-		w.is(t, ours, again.ID, "failed suppressed")
+		w.checkMessage(t, ours, again.ID, "failed suppressed")
 	}
 	if w.drain(t); w.twilio.Asked() != 2 {
 		t.Errorf("Twilio received %d requests, want 2 and none for the suppressed number", w.twilio.Asked())
@@ -56,7 +56,7 @@ func TestTwilioRefusals(t *testing.T) {
 func TestRetriesBusyProviderForFourHours(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	w.twilio.Answer(func(n int, rw http.ResponseWriter, _ *http.Request) bool {
 		if n <= 2 {
 			rw.Header().Set("Retry-After", "600")
@@ -66,17 +66,17 @@ func TestRetriesBusyProviderForFourHours(t *testing.T) {
 	})
 	r := w.send(t, ours, german)
 	w.drain(t)
-	w.is(t, ours, r.ID, "queued busy temporary")
+	w.checkMessage(t, ours, r.ID, "queued busy temporary")
 	m, err := w.Get(t.Context(), ours, r.ID)
 	if err != nil || m.DueAt == nil || m.DueAt.Sub(*m.Attempts[0].FinishedAt).Minutes() < 9.9 {
 		t.Errorf("next attempt is due at %v, %v; want 10 minutes later, as the provider requested", m.DueAt, err)
 	}
-	w.due(t)
+	w.makeAllDue(t)
 	w.drain(t)
-	w.is(t, ours, r.ID, "queued busy temporary temporary")
-	w.due(t)
+	w.checkMessage(t, ours, r.ID, "queued busy temporary temporary")
+	w.makeAllDue(t)
 	w.drain(t)
-	w.is(t, ours, r.ID, "sent temporary temporary sent")
+	w.checkMessage(t, ours, r.ID, "sent temporary temporary sent")
 
 	w.twilio.Answer(func(_ int, rw http.ResponseWriter, _ *http.Request) bool {
 		rw.WriteHeader(http.StatusInternalServerError)
@@ -85,21 +85,21 @@ func TestRetriesBusyProviderForFourHours(t *testing.T) {
 	r = w.send(t, ours, german)
 	w.exec(t, `UPDATE sms_messages SET expires_at = now() + interval '30 seconds' WHERE id = $1`, r.ID)
 	w.drain(t)
-	w.is(t, ours, r.ID, "failed busy temporary")
+	w.checkMessage(t, ours, r.ID, "failed busy temporary")
 	r = w.send(t, ours, german)
 	w.exec(t, `UPDATE sms_messages SET expires_at = now() WHERE id = $1`, r.ID)
 	w.drain(t)
-	w.is(t, ours, r.ID, "failed expired")
+	w.checkMessage(t, ours, r.ID, "failed expired")
 }
 
 func TestUnreachableProviderIsRetried(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	w.twilio.Close()
 	r := w.send(t, ours, german)
 	w.drain(t)
-	w.is(t, ours, r.ID, "queued unreachable temporary")
+	w.checkMessage(t, ours, r.ID, "queued unreachable temporary")
 }
 
 // A message that waits because its account is at its request limit is sent as soon as one request ends, without
@@ -109,7 +109,7 @@ func TestBusyAccountSendsAllMessages(t *testing.T) {
 	w := newWorld(t)
 	w.config = handover.Config{Poll: time.Hour, PerAccount: 1}
 	p := w.start(t, settings.Operator{})
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	const messages = 5
 	for range messages {
 		w.send(t, ours, german)
@@ -120,8 +120,8 @@ func TestBusyAccountSendsAllMessages(t *testing.T) {
 	expect.Eventually(t, "every message to be sent", func() bool { return len(w.twilio.Messages()) == messages })
 }
 
-// takesAndHangsUp makes the test double accept messages and close the connection without a response.
-func takesAndHangsUp(w *world) {
+// closeWithoutAnswer makes the test double accept messages and close the connection without a response.
+func closeWithoutAnswer(w *world) {
 	w.twilio.Answer(func(_ int, _ http.ResponseWriter, r *http.Request) bool {
 		w.twilio.Take(r)
 		panic(http.ErrAbortHandler)
@@ -131,22 +131,22 @@ func takesAndHangsUp(w *world) {
 func TestUnansweredRequestIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
-	takesAndHangsUp(w)
+	w.useTwilio(t, ours)
+	closeWithoutAnswer(w)
 	r := w.send(t, ours, german)
 	w.drain(t)
-	w.is(t, ours, r.ID, "unknown no_answer unknown")
-	w.due(t)
+	w.checkMessage(t, ours, r.ID, "unknown no_answer unknown")
+	w.makeAllDue(t)
 	w.drain(t)
 	if n := len(w.twilio.Messages()); n != 1 {
 		t.Errorf("Twilio received the message %d times, want once", n)
 	}
 	// A receipt reports the outcome.
 	form, signature := w.twilio.Messages()[0].Callback("delivered", "")
-	if err := w.Receipt(t.Context(), told(w.twilio.Messages()[0].CallbackURL, form, signature)); err != nil {
+	if err := w.Receipt(t.Context(), newRequest(w.twilio.Messages()[0].CallbackURL, form, signature)); err != nil {
 		t.Errorf("the receipt was refused: %v", err)
 	}
-	w.is(t, ours, r.ID, "delivered unknown")
+	w.checkMessage(t, ours, r.ID, "delivered unknown")
 }
 
 func TestRetriesIdempotentGateway(t *testing.T) {
@@ -164,10 +164,10 @@ func TestRetriesIdempotentGateway(t *testing.T) {
 	})
 	r := w.send(t, ours, german)
 	w.drain(t)
-	w.is(t, ours, r.ID, "queued no_answer temporary")
-	w.due(t)
+	w.checkMessage(t, ours, r.ID, "queued no_answer temporary")
+	w.makeAllDue(t)
 	w.drain(t)
-	w.is(t, ours, r.ID, "sent temporary sent")
+	w.checkMessage(t, ours, r.ID, "sent temporary sent")
 	for range 2 {
 		if got := <-keys; got != r.ID+" s3cret" {
 			t.Errorf("idempotency key and header are %q, want the message id and the secret", got)
@@ -178,9 +178,9 @@ func TestRetriesIdempotentGateway(t *testing.T) {
 	}
 }
 
-// cutOff simulates a process that is killed during a request: the message is claimed, its attempt is stored and
+// simulateCrash simulates a process that is killed during a request: the message is claimed, its attempt is stored and
 // the provider has received it, but it is never settled.
-func cutOff(t *testing.T, w *world, messageID string) {
+func simulateCrash(t *testing.T, w *world, messageID string) {
 	t.Helper()
 	w.exec(t, `UPDATE sms_messages SET fence = fence + 1, attempts = attempts + 1, due_at = now() WHERE id = $1`, messageID)
 	w.exec(t, `INSERT INTO sms_attempts (message_id, account_id, number, fence, provider, started_at, error) SELECT id, account_id, attempts, fence, provider, clock_timestamp(), '' FROM sms_messages WHERE id = $1`, messageID)
@@ -189,11 +189,11 @@ func cutOff(t *testing.T, w *world, messageID string) {
 func TestProcessCrashDuringRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	r := w.send(t, ours, german)
-	cutOff(t, w, r.ID)
+	simulateCrash(t, w, r.ID)
 	w.drain(t)
-	w.is(t, ours, r.ID, "unknown no_answer unknown")
+	w.checkMessage(t, ours, r.ID, "unknown no_answer unknown")
 
 	w.set(t, theirs, settings.Change{Provider: "http", Countries: []string{"DE"}, HTTP: &settings.HTTPChange{URL: w.twilio.URL, Idempotent: true}})
 	w.twilio.Answer(func(_ int, rw http.ResponseWriter, _ *http.Request) bool {
@@ -201,16 +201,16 @@ func TestProcessCrashDuringRequest(t *testing.T) {
 		return true
 	})
 	again := w.send(t, theirs, german)
-	cutOff(t, w, again.ID)
+	simulateCrash(t, w, again.ID)
 	w.drain(t)
-	w.is(t, theirs, again.ID, "sent unknown sent")
+	w.checkMessage(t, theirs, again.ID, "sent unknown sent")
 
 	// The gateway has been replaced. That the new one is idempotent does not apply to the old one.
 	changed := w.send(t, theirs, german)
-	cutOff(t, w, changed.ID)
+	simulateCrash(t, w, changed.ID)
 	w.set(t, theirs, settings.Change{Provider: "http", Countries: []string{"DE"}, HTTP: &settings.HTTPChange{URL: w.twilio.URL + "/other", Idempotent: true}})
 	w.drain(t)
-	w.is(t, theirs, changed.ID, "unknown no_answer unknown")
+	w.checkMessage(t, theirs, changed.ID, "unknown no_answer unknown")
 	if n := w.twilio.Asked(); n != 1 {
 		t.Errorf("the provider received %d requests, want one", n)
 	}
@@ -221,11 +221,11 @@ func TestProcessCrashDuringRequest(t *testing.T) {
 func TestLeaseExpiryDuringRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	other := w.start(t, settings.Operator{})
 	r := w.send(t, ours, german)
 	w.twilio.Answer(func(_ int, _ http.ResponseWriter, _ *http.Request) bool {
-		w.due(t)
+		w.makeAllDue(t)
 		if _, err := other.Drain(t.Context()); err != nil {
 			t.Errorf("drain of the other process: %v", err)
 		}
@@ -235,14 +235,14 @@ func TestLeaseExpiryDuringRequest(t *testing.T) {
 	if n := len(w.twilio.Messages()); n != 1 {
 		t.Errorf("Twilio received the message %d times, want once", n)
 	}
-	w.is(t, ours, r.ID, "unknown no_answer unknown")
+	w.checkMessage(t, ours, r.ID, "unknown no_answer unknown")
 }
 
 func TestHangingAccountDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
-	w.byTwilio(t, theirs)
+	w.useTwilio(t, ours)
+	w.useTwilio(t, theirs)
 	for i := range 9 {
 		w.send(t, ours, fmt.Sprintf("+491511234567%d", i))
 	}
@@ -259,23 +259,23 @@ func TestHangingAccountDoesNotDelayOthers(t *testing.T) {
 	if n := taken.Load(); n == 0 || n > 9 {
 		t.Errorf("the message of the other account was request %d, want it in the first claim, which takes 8 of an account", n)
 	}
-	w.is(t, theirs, first.ID, "sent sent")
+	w.checkMessage(t, theirs, first.ID, "sent sent")
 }
 
 func TestSuspendedAccountsWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	r := w.send(t, ours, german)
 	w.owner.said.Suspended = true
 	w.drain(t)
-	w.is(t, ours, r.ID, "queued account_suspended")
-	_, err := w.try(t, ours, Message{To: german, Text: "x"})
-	refused(t, "a message of a suspended account", err, "account_suspended")
+	w.checkMessage(t, ours, r.ID, "queued account_suspended")
+	_, err := w.trySend(t, ours, Message{To: german, Text: "x"})
+	checkRefusal(t, "a message of a suspended account", err, "account_suspended")
 	w.owner.said.Suspended = false
-	w.due(t)
+	w.makeAllDue(t)
 	w.drain(t)
-	w.is(t, ours, r.ID, "sent sent")
+	w.checkMessage(t, ours, r.ID, "sent sent")
 }
 
 func TestCapture(t *testing.T) {
@@ -286,11 +286,11 @@ func TestCapture(t *testing.T) {
 	w.caught.away = true
 	r := w.send(t, ours, german)
 	w.drain(t)
-	w.is(t, ours, r.ID, "queued unreachable temporary")
+	w.checkMessage(t, ours, r.ID, "queued unreachable temporary")
 	w.caught.away = false
-	w.due(t)
+	w.makeAllDue(t)
 	w.drain(t)
-	w.is(t, ours, r.ID, "delivered temporary sent")
+	w.checkMessage(t, ours, r.ID, "delivered temporary sent")
 	if len(w.caught.messages) != 1 || w.caught.messages[0].Encoding != "gsm7" || w.caught.messages[0].Segments != 1 {
 		t.Errorf("inbox contains %+v, want the message with its encoding and parts", w.caught.messages)
 	}
@@ -299,11 +299,11 @@ func TestCapture(t *testing.T) {
 func TestPrivateAddressesAreNotReached(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	r := w.send(t, ours, german)
 	w.exec(t, `UPDATE sms_settings SET config = jsonb_set(config, '{base_url}', '"https://169.254.169.254"')`)
 	w.drain(t)
-	w.is(t, ours, r.ID, "failed "+provider.CodeSettings+" failed")
+	w.checkMessage(t, ours, r.ID, "failed "+provider.CodeSettings+" failed")
 	if m, err := w.Get(t.Context(), ours, r.ID); err != nil || strings.Contains(m.Error, "169") {
 		t.Errorf("error is %q, %v; want no address in it", m.Error, err)
 	}

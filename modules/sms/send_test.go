@@ -31,7 +31,7 @@ func (w *world) rows(t testing.TB, table string) int {
 func TestHostileNumbersAndTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	for name, c := range map[string]struct {
 		m    Message
 		code string
@@ -52,14 +52,14 @@ func TestHostileNumbersAndTexts(t *testing.T) {
 		"another country":      {Message{To: "+33612345678", Text: "x"}, CodeCountry},
 		"a satellite":          {Message{To: "+881612345678", Text: "x"}, CodeCountry},
 	} {
-		_, err := w.try(t, ours, c.m)
-		refused(t, name, err, c.code)
+		_, err := w.trySend(t, ours, c.m)
+		checkRefusal(t, name, err, c.code)
 	}
 	if n := w.rows(t, "sms_messages") + w.rows(t, "sms_days"); n != 0 {
 		t.Errorf("refused messages left %d rows, want none", n)
 	}
 	for name, text := range map[string]string{"10 parts of GSM": strings.Repeat("a", 1530), "10 parts of UTF-16": strings.Repeat("ж", 670), "lines": "a\r\nb"} {
-		if r, err := w.try(t, ours, Message{To: german, Text: text}); err != nil {
+		if r, err := w.trySend(t, ours, Message{To: german, Text: text}); err != nil {
 			t.Errorf("%s: %v, want it accepted (%d parts)", name, err, r.Segments)
 		}
 	}
@@ -74,37 +74,37 @@ func TestSendingRequiresProviderAndCountry(t *testing.T) {
 			t.Errorf("problem is %q, %v; want %q", got, err, want)
 		}
 	}
-	_, err := w.try(t, ours, Message{To: german, Text: "x"})
-	refused(t, "without any settings", err, CodeNoProvider)
+	_, err := w.trySend(t, ours, Message{To: german, Text: "x"})
+	checkRefusal(t, "without any settings", err, CodeNoProvider)
 	problem("has no provider")
 	w.set(t, ours, settings.Change{Provider: "none", Countries: []string{"DE"}})
-	_, err = w.try(t, ours, Message{To: german, Text: "x"})
-	refused(t, "switched off", err, CodeNoProvider)
+	_, err = w.trySend(t, ours, Message{To: german, Text: "x"})
+	checkRefusal(t, "switched off", err, CodeNoProvider)
 	problem("disabled")
 	w.set(t, ours, settings.Change{Provider: "twilio", From: "12345", Twilio: &settings.TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token)}})
-	_, err = w.try(t, ours, Message{To: german, Text: "x"})
-	refused(t, "without a country", err, CodeCountry)
+	_, err = w.trySend(t, ours, Message{To: german, Text: "x"})
+	checkRefusal(t, "without a country", err, CodeCountry)
 	problem("any country")
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	problem("")
 
 	// The provider is removed while a message is queued.
 	r := w.send(t, ours, german)
 	w.set(t, ours, settings.Change{Provider: "none"})
 	w.drain(t)
-	w.is(t, ours, r.ID, "failed no_provider")
+	w.checkMessage(t, ours, r.ID, "failed no_provider")
 }
 
 func TestCaps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
-	w.byTwilio(t, theirs)
+	w.useTwilio(t, ours)
+	w.useTwilio(t, theirs)
 	for range perHour {
 		w.send(t, ours, german)
 	}
-	_, err := w.try(t, ours, Message{To: german, Text: "x"})
-	refused(t, "the eleventh message to a number within the hour", err, CodeCap)
+	_, err := w.trySend(t, ours, Message{To: german, Text: "x"})
+	checkRefusal(t, "the eleventh message to a number within the hour", err, CodeCap)
 	w.send(t, ours, american)
 	w.send(t, theirs, german)
 	w.exec(t, `UPDATE sms_messages SET created_at = now() - interval '61 minutes'`)
@@ -113,8 +113,8 @@ func TestCaps(t *testing.T) {
 	w.set(t, theirs, settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"}, DailyCap: 3, Twilio: &settings.TwilioChange{AccountSID: smstest.SID, BaseURL: w.twilio.URL}})
 	w.send(t, theirs, american)
 	w.send(t, theirs, american)
-	_, err = w.try(t, theirs, Message{To: american, Text: "x"})
-	refused(t, "more than the account's cap of the day", err, CodeCap)
+	_, err = w.trySend(t, theirs, Message{To: american, Text: "x"})
+	checkRefusal(t, "more than the account's cap of the day", err, CodeCap)
 	w.exec(t, `UPDATE sms_days SET day = '2026-01-01'`)
 	w.send(t, theirs, american)
 }
@@ -128,22 +128,22 @@ func TestPlanCapsOperatorMessages(t *testing.T) {
 	w.set(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
 	w.send(t, ours, german)
 	w.send(t, ours, german)
-	_, err := w.try(t, ours, Message{To: german, Text: "x"})
-	refused(t, "more than the plan's cap", err, CodeCap)
-	w.byTwilio(t, ours)
+	_, err := w.trySend(t, ours, Message{To: german, Text: "x"})
+	checkRefusal(t, "more than the plan's cap", err, CodeCap)
+	w.useTwilio(t, ours)
 	w.send(t, ours, german) // the cap does not apply to the account's own provider
 
 	w.owner.is(func(a *accounts.Account) { a.Plan.Sandboxed = true })
 	w.set(t, theirs, settings.Change{Provider: "operator", Countries: []string{"DE"}})
-	_, err = w.try(t, theirs, Message{To: german, Text: "x"})
-	refused(t, "an account whose production is locked", err, "production_not_unlocked")
+	_, err = w.trySend(t, theirs, Message{To: german, Text: "x"})
+	checkRefusal(t, "an account whose production is locked", err, "production_not_unlocked")
 }
 
 // Concurrent messages cannot exceed the cap.
 func TestCapsHoldUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	accepted := 0
@@ -169,7 +169,7 @@ func TestCapsHoldUnderConcurrency(t *testing.T) {
 func TestGuardRunsInTransaction(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	try := func(guard Guard) error {
 		return w.db.InTx(t.Context(), func(tx *ent.Tx) error {
 			_, err := w.Send(t.Context(), tx, ours, Message{To: german, Text: "x"}, guard)
@@ -195,12 +195,12 @@ func TestGuardRunsInTransaction(t *testing.T) {
 func TestAccountsSeeTheirOwnMessagesOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
-	w.byTwilio(t, theirs)
+	w.useTwilio(t, ours)
+	w.useTwilio(t, theirs)
 	mine, other := w.send(t, ours, german), w.send(t, theirs, german)
 	for accountID, messageID := range map[string]string{ours: other.ID, theirs: mine.ID} {
 		_, err := w.Get(t.Context(), accountID, messageID)
-		refused(t, "another account's message", err, "not_found")
+		checkRefusal(t, "another account's message", err, "not_found")
 		list, err := w.List(t.Context(), accountID, Filter{Request: page.Request{Limit: 10}, To: german})
 		if err != nil || len(list.Items) != 1 || list.Items[0].AccountID != accountID {
 			t.Errorf("account %s lists %d messages, %v; want its own", accountID, len(list.Items), err)
@@ -227,18 +227,18 @@ func TestAccountsSeeTheirOwnMessagesOnly(t *testing.T) {
 func TestPurgeAndErase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
-	w.byTwilio(t, theirs)
+	w.useTwilio(t, ours)
+	w.useTwilio(t, theirs)
 	person := Message{To: german, Text: "x", RunID: "run_1", EmailKey: "bob@example.net"}
 	for range 2 {
 		for _, accountID := range []string{ours, theirs} {
-			if _, err := w.try(t, accountID, person); err != nil {
+			if _, err := w.trySend(t, accountID, person); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	w.drain(t)
-	waiting, err := w.try(t, ours, person)
+	waiting, err := w.trySend(t, ours, person)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func TestPurgeAndErase(t *testing.T) {
 	if n, err := w.Purge(t.Context(), ours, time.Now().Add(time.Hour)); err != nil || n != 2 || w.rows(t, "sms_attempts") != 2 {
 		t.Errorf("purge deleted %d messages and left %d attempts, %v; want 2 and the 2 of the other account", n, w.rows(t, "sms_attempts"), err)
 	}
-	w.is(t, ours, waiting.ID, "queued")
+	w.checkMessage(t, ours, waiting.ID, "queued")
 	if n, err := w.Erase(t.Context(), ours, "Bob@Example.net"); err != nil || n != 1 {
 		t.Errorf("erasure deleted %d messages, %v; want the queued one", n, err)
 	}
@@ -276,11 +276,11 @@ func TestPurgeAndErase(t *testing.T) {
 func TestErasureDuringHandover(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
+	w.useTwilio(t, ours)
 	for i := range 20 {
 		user, address := fmt.Sprint("u", i), fmt.Sprintf("u%d@example.net", i)
 		to := fmt.Sprintf("+49151123456%02d", i)
-		if _, err := w.try(t, ours, Message{To: to, Text: "x", RunID: "run_1", UserID: user, EmailKey: address}); err != nil {
+		if _, err := w.trySend(t, ours, Message{To: to, Text: "x", RunID: "run_1", UserID: user, EmailKey: address}); err != nil {
 			t.Fatal(err)
 		}
 		var both sync.WaitGroup
@@ -307,12 +307,12 @@ func TestErasureDuringHandover(t *testing.T) {
 func TestErasureByUserID(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.byTwilio(t, ours)
-	w.byTwilio(t, theirs)
+	w.useTwilio(t, ours)
+	w.useTwilio(t, theirs)
 	for _, m := range []Message{{UserID: "u1", EmailKey: "bob@example.net"}, {UserID: "u1"}, {UserID: "u2", EmailKey: "bob@example.net"}, {}} {
 		m.To, m.Text = german, "x"
 		for _, accountID := range []string{ours, theirs} {
-			if _, err := w.try(t, accountID, m); err != nil {
+			if _, err := w.trySend(t, accountID, m); err != nil {
 				t.Fatal(err)
 			}
 		}

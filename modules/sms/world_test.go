@@ -151,8 +151,8 @@ func (w *world) start(t testing.TB, operator settings.Operator, older ...secret.
 	return &process{Service: s, choices: chosen, callbacks: callback.New(callback.Params{DB: w.db, Settings: chosen, OptOuts: numbers, Links: links, Logger: log}), Links: links, numbers: numbers}
 }
 
-// byTwilio sets the test double of Twilio as an account's provider.
-func (w *world) byTwilio(t testing.TB, accountID string) {
+// useTwilio sets the test double of Twilio as an account's provider.
+func (w *world) useTwilio(t testing.TB, accountID string) {
 	t.Helper()
 	w.set(t, accountID, settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"}, Twilio: &settings.TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token), BaseURL: w.twilio.URL}})
 }
@@ -164,8 +164,8 @@ func (w *world) set(t testing.TB, accountID string, c settings.Change) {
 	}
 }
 
-// try submits a message in its own transaction, which is rolled back on an error.
-func (w *world) try(t testing.TB, accountID string, m Message) (r Receipt, err error) {
+// trySend submits a message in its own transaction, which is rolled back on an error.
+func (w *world) trySend(t testing.TB, accountID string, m Message) (r Receipt, err error) {
 	t.Helper()
 	err = w.db.InTx(t.Context(), func(tx *ent.Tx) error {
 		r, err = w.Send(t.Context(), tx, accountID, m, nil)
@@ -176,7 +176,7 @@ func (w *world) try(t testing.TB, accountID string, m Message) (r Receipt, err e
 
 func (w *world) send(t testing.TB, accountID, to string) Receipt {
 	t.Helper()
-	r, err := w.try(t, accountID, Message{To: to, Text: "Invoice 7 is open."})
+	r, err := w.trySend(t, accountID, Message{To: to, Text: "Invoice 7 is open."})
 	if err != nil {
 		t.Fatalf("send a text message: %v", err)
 	}
@@ -197,14 +197,14 @@ func (w *world) exec(t testing.TB, statement string, args ...any) {
 	}
 }
 
-// due makes all queued messages due now and ends all leases.
-func (w *world) due(t testing.TB) {
+// makeAllDue makes all queued messages due now and ends all leases.
+func (w *world) makeAllDue(t testing.TB) {
 	t.Helper()
 	w.exec(t, `UPDATE sms_messages SET due_at = now() WHERE due_at IS NOT NULL`)
 }
 
-// is compares the status, error code and attempts of a message with the wanted ones.
-func (w *world) is(t testing.TB, accountID, messageID, want string) {
+// checkMessage compares the status, error code and attempts of a message with the wanted ones.
+func (w *world) checkMessage(t testing.TB, accountID, messageID, want string) {
 	t.Helper()
 	m, err := w.Get(t.Context(), accountID, messageID)
 	if err != nil {
@@ -227,8 +227,8 @@ func (w *world) is(t testing.TB, accountID, messageID, want string) {
 	}
 }
 
-// refused checks the code of an error.
-func refused(t testing.TB, what string, err error, code string) {
+// checkRefusal checks the code of an error.
+func checkRefusal(t testing.TB, what string, err error, code string) {
 	t.Helper()
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != code {

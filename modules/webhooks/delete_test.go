@@ -17,7 +17,7 @@ func TestFanoutDuringEndpointDeletion(t *testing.T) {
 	r := newReceiver(t)
 	made, _ := w.endpoint(t, ada, r.URL)
 	stays, _ := w.endpoint(t, ada, r.URL)
-	fact := w.happens(t, ada, event.EmailSent)
+	fact := w.publishSample(t, ada, event.EmailSent)
 	err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error {
 		if err := w.handleFact(t.Context(), tx, fact); err != nil {
 			return err
@@ -49,7 +49,7 @@ func TestListAttemptsOfSeveralDeliveries(t *testing.T) {
 	r := newReceiver(t)
 	made, _ := w.endpoint(t, ada, r.URL)
 	for range 3 {
-		w.happens(t, ada, event.EmailSent)
+		w.publishSample(t, ada, event.EmailSent)
 	}
 	within(t, "all are delivered", func() bool {
 		return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'delivered'`) == 3

@@ -16,7 +16,7 @@ func TestDropDueFailsOnlyOlderDeliveries(t *testing.T) {
 	made, _ := w.endpoint(t, ada, newReceiver(t).URL)
 	const old = failingAfter + 5
 	for range old + 3 {
-		fact := w.happens(t, ada, event.EmailSent)
+		fact := w.publishSample(t, ada, event.EmailSent)
 		if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.handleFact(t.Context(), tx, fact) }); err != nil {
 			t.Fatal(err)
 		}

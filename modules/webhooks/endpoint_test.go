@@ -32,7 +32,7 @@ func TestRefusesPrivateEndpoints(t *testing.T) {
 	}
 	r := newReceiver(t)
 	w.exec(t, `UPDATE webhooks SET url = $1`, strings.Replace(r.URL, "http:", "https:", 1)) // as if DNS had changed
-	w.happens(t, ada, event.EmailSent)
+	w.publishSample(t, ada, event.EmailSent)
 	within(t, "the dial is refused", func() bool {
 		return w.count(t, `SELECT count(*) FROM webhook_attempts WHERE error = 'the host leads to a private, local or reserved address'`) == 1
 	})
@@ -85,16 +85,16 @@ func TestBothSecretsSignForOneDay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.happens(t, ada, event.EmailSent)
+	w.publishSample(t, ada, event.EmailSent)
 	within(t, "the event is delivered", func() bool { return len(r.heard()) == 1 })
 	got := r.heard()[0]
-	if header := got.header.Get("Service-Signature"); strings.Count(header, "v1=") != 2 || !strings.HasPrefix(header, resigned(t, got, third)) || strings.Contains(header, strings.SplitN(resigned(t, got, first), "v1=", 2)[1]) {
+	if header := got.header.Get("Service-Signature"); strings.Count(header, "v1=") != 2 || !strings.HasPrefix(header, computeSignature(t, got, third)) || strings.Contains(header, strings.SplitN(computeSignature(t, got, first), "v1=", 2)[1]) {
 		t.Errorf("signature header %s, want the new and the previous secret only", header)
 	}
 	w.exec(t, `UPDATE webhooks SET previous_secret_until = now() - interval '1 second'`)
-	w.happens(t, ada, event.EmailSent)
+	w.publishSample(t, ada, event.EmailSent)
 	within(t, "the second event is delivered", func() bool { return len(r.heard()) == 2 })
-	if got := r.heard()[1]; got.header.Get("Service-Signature") != resigned(t, got, third) {
+	if got := r.heard()[1]; got.header.Get("Service-Signature") != computeSignature(t, got, third) {
 		t.Errorf("after a day the signature header is %s, want only the new secret", got.header.Get("Service-Signature"))
 	}
 }
@@ -105,7 +105,7 @@ func TestDisablesEndpointOnGone(t *testing.T) {
 	r := newReceiver(t)
 	r.answers(http.StatusGone, "")
 	made, _ := w.endpoint(t, ada, r.URL)
-	w.happens(t, ada, event.EmailSent)
+	w.publishSample(t, ada, event.EmailSent)
 	within(t, "the endpoint is disabled", func() bool { got, err := w.Get(t.Context(), ada, made.ID); return err == nil && !got.Enabled })
 	got, err := w.Get(t.Context(), ada, made.ID)
 	if err != nil || got.DisabledReason != ReasonGone || got.DisabledAt == nil || w.only(t, made.ID).State != "failed" {
@@ -125,7 +125,7 @@ func TestDisablesFailingEndpoint(t *testing.T) {
 		t.Helper()
 		before := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'failed'`)
 		for range n {
-			w.happens(t, ada, event.EmailSent)
+			w.publishSample(t, ada, event.EmailSent)
 		}
 		within(t, "all deliveries failed", func() bool {
 			w.exec(t, `UPDATE webhook_works SET round = 4, due_at = now() WHERE NOT EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.delivery_id = webhook_works.id AND a.outcome IS NULL)`)
@@ -158,16 +158,16 @@ func TestRecoverQueuesMissedEvents(t *testing.T) {
 	r := newReceiver(t)
 	made, _ := w.endpoint(t, ada, r.URL, "email.sent", "email.bounced")
 	began := time.Now().Add(-time.Second)
-	w.happens(t, ada, event.EmailSent)
+	w.publishSample(t, ada, event.EmailSent)
 	within(t, "the event is queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 1 })
 	within(t, "the first event is delivered", func() bool { return w.only(t, made.ID).State == "delivered" })
 	no, yes := false, true
 	if _, err := w.Update(t.Context(), ada, made.ID, Change{Enabled: &no}); err != nil {
 		t.Fatal(err)
 	}
-	missed := w.happens(t, ada, event.EmailBounced)
-	w.happens(t, ada, event.EmailOpened) // not subscribed
-	w.happens(t, eve, event.EmailBounced)
+	missed := w.publishSample(t, ada, event.EmailBounced)
+	w.publishSample(t, ada, event.EmailOpened) // not subscribed
+	w.publishSample(t, eve, event.EmailBounced)
 	within(t, "the bus has handled all messages", func() bool { return w.count(t, `SELECT count(*) FROM bus_messages`) == 0 })
 	if _, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: began}); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("Recover of a disabled endpoint: %v, want a conflict", err)

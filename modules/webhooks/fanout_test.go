@@ -17,8 +17,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// queued returns the pending deliveries as lines, without times and new ids.
-func (w *world) queued(t testing.TB) (lines []string) {
+// pendingLines returns the pending deliveries as lines, without times and new ids.
+func (w *world) pendingLines(t testing.TB) (lines []string) {
 	t.Helper()
 	lines, err := db.All(t.Context(), w.db.SQL, db.Value[string], `
 		SELECT concat_ws(' ', d.account_id, d.webhook_id, d.event_id, d.event_type, to_char(d.event_created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), d.state,
@@ -78,7 +78,7 @@ func TestBatchedFactsCreateSameDeliveries(t *testing.T) {
 		if err != nil {
 			t.Fatalf("handle %d facts, together=%t: %v", len(some), atOnce, err)
 		}
-		return w.queued(t)
+		return w.pendingLines(t)
 	}
 	none := func() { w.exec(t, `TRUNCATE webhook_deliveries, webhook_works`) }
 	single := handled(facts, false)

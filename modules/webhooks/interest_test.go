@@ -20,13 +20,13 @@ func TestSkipsAccountsWithoutEndpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	const messages = `SELECT count(*) FROM bus_messages WHERE consumer = 'webhooks'`
-	w.happens(t, ada, event.EmailSent)
+	w.publishSample(t, ada, event.EmailSent)
 	if n := w.count(t, messages); n != 0 {
 		t.Fatalf("%d messages for an account without endpoints, want 0", n)
 	}
 	r := newReceiver(t)
 	hook, _ := w.endpoint(t, ada, r.URL, string(event.EmailDelivered))
-	w.happens(t, ada, event.EmailDelivered)
+	w.publishSample(t, ada, event.EmailDelivered)
 	if n := w.count(t, messages); n != 1 {
 		t.Fatalf("%d messages, want one for the account that now has an endpoint", n)
 	}

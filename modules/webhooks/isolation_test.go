@@ -48,7 +48,7 @@ func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 	w.endpoint(t, ada, good.URL)
 	w.endpoint(t, eve, other.URL)
 	w.run(t)
-	w.happens(t, ada, event.EmailSent)
+	w.publishSample(t, ada, event.EmailSent)
 	within(t, "all endpoints have answered once", func() bool {
 		return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'delivered'`) == 6
 	})
@@ -60,16 +60,16 @@ func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 	}
 	const first, events = 10, 40
 	for range first {
-		w.happens(t, ada, event.EmailSent)
+		w.publishSample(t, ada, event.EmailSent)
 	}
 	open := func() int { return w.count(t, `SELECT count(*) FROM webhook_attempts WHERE outcome IS NULL`) }
 	within(t, "the hanging endpoints have used their room", func() bool {
-		return late() || len(good.heard()) >= 1+first && len(failing.heard()) >= 1+first && open() == w.taken(hanging) && w.taken(hanging) >= 4
+		return late() || len(good.heard()) >= 1+first && len(failing.heard()) >= 1+first && open() == w.countHanging(hanging) && w.countHanging(hanging) >= 4
 	})
-	before := w.taken(hanging)
+	before := w.countHanging(hanging)
 	for range events {
-		w.happens(t, ada, event.EmailSent)
-		w.happens(t, eve, event.EmailSent)
+		w.publishSample(t, ada, event.EmailSent)
+		w.publishSample(t, eve, event.EmailSent)
 	}
 	within(t, "the healthy endpoints have received everything", func() bool {
 		return late() || len(good.heard()) >= 1+first+events && len(other.heard()) >= events && len(failing.heard()) >= 1+first+events
@@ -77,10 +77,10 @@ func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 	if late() {
 		return false
 	}
-	if after := w.taken(hanging); after > 4*maxPerEndpoint || after < before || before > w.config.Concurrency {
+	if after := w.countHanging(hanging); after > 4*maxPerEndpoint || after < before || before > w.config.Concurrency {
 		t.Errorf("hanging POSTs: %d, then %d", before, after)
 	}
-	within(t, "only hanging POSTs have no outcome", func() bool { return late() || open() == w.taken(hanging) })
+	within(t, "only hanging POSTs have no outcome", func() bool { return late() || open() == w.countHanging(hanging) })
 	if late() {
 		return false
 	}
@@ -90,8 +90,8 @@ func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 	return true
 }
 
-// taken returns the number of POSTs that hang, not counting the first one of each endpoint.
-func (w *world) taken(hanging []*receiver) (n int) {
+// countHanging returns the number of POSTs that hang, not counting the first one of each endpoint.
+func (w *world) countHanging(hanging []*receiver) (n int) {
 	for _, slow := range hanging {
 		n += len(slow.heard()) - 1
 	}

@@ -52,8 +52,8 @@ func (w *world) tell(t *testing.T, facts ...event.Fact) {
 	}
 }
 
-// ago returns a fact of the given age.
-func (w *world) ago(t *testing.T, age time.Duration) event.Fact {
+// factOfAge returns a fact of the given age.
+func (w *world) factOfAge(t *testing.T, age time.Duration) event.Fact {
 	t.Helper()
 	f := event.New(ada, event.EmailSent, time.Now().Add(-age), sample(event.EmailSent))
 	f.ID = id.Since(id.Fact, time.Now().Add(-age))[:14] + f.ID[14:]
@@ -68,7 +68,7 @@ func TestDeliveryIDDerivesFromEventAndEndpoint(t *testing.T) {
 			made, _ := w.endpoint(t, ada, "https://hooks.example.com")
 			w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, made.ID)
 		}
-		facts := []event.Fact{w.ago(t, 0), w.ago(t, time.Hour), w.ago(t, 29*24*time.Hour)}
+		facts := []event.Fact{w.factOfAge(t, 0), w.factOfAge(t, time.Hour), w.factOfAge(t, 29*24*time.Hour)}
 		ids := func() (all []string) {
 			w.tell(t, facts...)
 			rows, err := w.db.Ent.WebhookDelivery.Query().Order(webhookdelivery.ByID()).All(t.Context())
@@ -99,7 +99,7 @@ func TestConcurrentFanoutCreatesOneDelivery(t *testing.T) {
 		w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, made.ID)
 		var facts []event.Fact
 		for n := range 60 {
-			facts = append(facts, w.ago(t, time.Duration(n)*3*time.Second))
+			facts = append(facts, w.factOfAge(t, time.Duration(n)*3*time.Second))
 			w.exec(t, `INSERT INTO facts (id, account_id, type, subject_id, data, created_at) VALUES ($1, $2, $3, 's', '{}', $4)`, facts[n].ID, ada, facts[n].Type, facts[n].CreatedAt)
 		}
 		var all sync.WaitGroup
@@ -128,11 +128,11 @@ func TestFindsDeliveriesWithLegacyIDs(t *testing.T) {
 		t.Helper()
 		made, _ := w.endpoint(t, ada, "https://hooks.example.com")
 		w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, made.ID)
-		late := w.ago(t, 2*lateAfter)
+		late := w.factOfAge(t, 2*lateAfter)
 		w.exec(t, `INSERT INTO facts (id, account_id, type, subject_id, data, created_at) VALUES ($1, $2, $3, 's', '{}', $4)`, late.ID, ada, late.Type, late.CreatedAt)
 		w.exec(t, `INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, attempts, replays, error, created_at, failed)
 			VALUES ($1, $2, $3, $4, 'email.sent', now(), 'failed', 5, 0, '', now(), true)`, id.New(id.WebhookDelivery), ada, made.ID, late.ID)
-		w.tell(t, late, w.ago(t, 0))
+		w.tell(t, late, w.factOfAge(t, 0))
 		if n := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE event_id = $1`, late.ID); n != 1 {
 			t.Errorf("event with a delivery of an older version has %d deliveries, want 1", n)
 		}

@@ -24,8 +24,8 @@ type numbered struct {
 func (n numbered) ID() int32              { return n.id }
 func (n numbered) ClaimsUntil() time.Time { return n.until }
 
-// beside returns a service of another process on the same database, not started.
-func (w *world) beside(t *testing.T, n numbered) *Service {
+// newOtherProcess returns a service of another process on the same database, not started.
+func (w *world) newOtherProcess(t *testing.T, n numbered) *Service {
 	t.Helper()
 	signals, err := db.NewSignals(w.db, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -43,8 +43,8 @@ func (w *world) beside(t *testing.T, n numbered) *Service {
 	return s
 }
 
-// queue creates deliveries of the given number of events.
-func (w *world) queue(t *testing.T, events int) {
+// queueEvents creates deliveries of the given number of events.
+func (w *world) queueEvents(t *testing.T, events int) {
 	t.Helper()
 	entry, _ := event.Lookup(event.EmailSent)
 	for range events {
@@ -66,9 +66,9 @@ func TestRateLimitAppliesAcrossProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.endpoint(t, ada, free.URL)
-	w.queue(t, events)
+	w.queueEvents(t, events)
 	for range 3 {
-		s := w.beside(t, numbered{})
+		s := w.newOtherProcess(t, numbered{})
 		if err := s.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -104,8 +104,8 @@ func TestDelayedClaimKeepsRateLimit(t *testing.T) {
 	if _, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: newReceiver(t).URL, RateLimit: &rate}); err != nil {
 		t.Fatal(err)
 	}
-	w.queue(t, 20)
-	s := w.beside(t, numbered{id: 7})
+	w.queueEvents(t, 20)
+	s := w.newOtherProcess(t, numbered{id: 7})
 	for _, c := range []struct {
 		ahead string
 		want  int // an endpoint without an answer yet gets one at a time
@@ -123,8 +123,8 @@ func TestHandsBackDeliveriesOfDeadNode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	hook, _ := w.endpoint(t, ada, newReceiver(t).URL)
-	w.queue(t, 1)
-	dead, other := w.beside(t, numbered{id: 7}), w.beside(t, numbered{id: 8})
+	w.queueEvents(t, 1)
+	dead, other := w.newOtherProcess(t, numbered{id: 7}), w.newOtherProcess(t, numbered{id: 8})
 	jobs, err := dead.claim(t.Context(), 10, lease)
 	if err != nil || len(jobs) != 1 {
 		t.Fatalf("claimed %d, %v", len(jobs), err)
@@ -160,12 +160,12 @@ func TestLateClaimTakesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.endpoint(t, ada, newReceiver(t).URL)
-	w.queue(t, 1)
+	w.queueEvents(t, 1)
 	for _, c := range []struct {
 		until time.Duration
 		want  int
 	}{{-time.Second, 0}, {time.Minute, 1}} {
-		if jobs, err := w.beside(t, numbered{until: time.Now().Add(c.until)}).claim(t.Context(), 10, lease); err != nil || len(jobs) != c.want {
+		if jobs, err := w.newOtherProcess(t, numbered{until: time.Now().Add(c.until)}).claim(t.Context(), 10, lease); err != nil || len(jobs) != c.want {
 			t.Errorf("a claim allowed until %s from now took %d, %v; want %d", c.until, len(jobs), err, c.want)
 		}
 	}

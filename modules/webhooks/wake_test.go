@@ -15,7 +15,7 @@ func TestCommitWakesDelivery(t *testing.T) {
 	r := newReceiver(t)
 	w.endpoint(t, ada, r.URL, string(event.EmailDelivered))
 	for n := range 10 {
-		w.happens(t, ada, event.EmailDelivered)
+		w.publishSample(t, ada, event.EmailDelivered)
 		expect.EventuallyWithin(t, 10*time.Second, "the event is delivered", func() bool { return len(r.heard()) == n+1 })
 	}
 }

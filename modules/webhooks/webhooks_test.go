@@ -108,8 +108,8 @@ func (w *world) endpoint(t testing.TB, accountID, url string, events ...string) 
 	return made, token
 }
 
-// happens publishes a sample of the type as a fact.
-func (w *world) happens(t testing.TB, accountID string, typ event.Type) event.Fact {
+// publishSample publishes a sample of the type as a fact.
+func (w *world) publishSample(t testing.TB, accountID string, typ event.Type) event.Fact {
 	t.Helper()
 	entry, _ := event.Lookup(typ)
 	fact := event.New(accountID, typ, time.Now(), entry.Sample)
@@ -220,8 +220,8 @@ func TestDeliversSignedEventsToSubscribers(t *testing.T) {
 	if _, err := w.Update(t.Context(), ada, off.ID, Change{Enabled: &no}); err != nil {
 		t.Fatal(err)
 	}
-	fact := w.happens(t, ada, event.EmailBounced)
-	w.happens(t, ada, event.EmailRescheduled) // not public
+	fact := w.publishSample(t, ada, event.EmailBounced)
+	w.publishSample(t, ada, event.EmailRescheduled) // not public
 	within(t, "both deliveries are queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 2 })
 	within(t, "both endpoints have received it", func() bool { return len(all.heard()) == 1 && len(some.heard()) == 1 })
 	within(t, "the delivery is settled", func() bool { return w.only(t, first.ID).State == "delivered" })
@@ -234,7 +234,7 @@ func TestDeliversSignedEventsToSubscribers(t *testing.T) {
 		t.Errorf("the endpoint received %s, %v; want email.bounced with the data of the fact", got.body, err)
 	}
 	for name, want := range map[string]string{"Content-Type": "application/json", "User-Agent": "Postrider-Webhooks/1", "Service-Event-Id": fact.ID,
-		"Service-Delivery-Attempt": "1", "Service-Signature": resigned(t, got, token)} {
+		"Service-Delivery-Attempt": "1", "Service-Signature": computeSignature(t, got, token)} {
 		if got.header.Get(name) != want {
 			t.Errorf("%s is %q, want %q", name, got.header.Get(name), want)
 		}
@@ -281,7 +281,7 @@ func TestRepeatedFactCreatesOneDelivery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made, _ := w.endpoint(t, ada, newReceiver(t).URL)
-	fact := w.happens(t, ada, event.EmailSent)
+	fact := w.publishSample(t, ada, event.EmailSent)
 	for range 2 {
 		if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.handleFact(t.Context(), tx, fact) }); err != nil {
 			t.Fatal(err)
@@ -300,7 +300,7 @@ func TestRetriesFailuresOnSchedule(t *testing.T) {
 	r := newReceiver(t)
 	r.answers(http.StatusInternalServerError, "broken")
 	made, _ := w.endpoint(t, ada, r.URL)
-	fact := w.happens(t, ada, event.EmailSent)
+	fact := w.publishSample(t, ada, event.EmailSent)
 	within(t, "the event is queued", func() bool { return w.count(t, `SELECT count(*) FROM webhook_deliveries`) == 1 })
 	for attempt, wait := range []float64{5, 30, 120, 120} {
 		var due float64
