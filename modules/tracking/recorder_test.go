@@ -117,13 +117,13 @@ func TestBurstOfClicksIsScanner(t *testing.T) {
 		want := `click a "scanner"` + "\n" + `click b "scanner"` + "\n" + `click c "scanner"` + "\n" +
 			`click a ""` + "\n" + `click a ""` + "\n" + `click a ""` + "\n"
 		if got := s.machines(); got != want {
-			t.Errorf("recorded\n%s", got)
+			t.Errorf("recorded hits:\n%s", got)
 		}
 		// Later, the same visitor counts as a person again, and earlier clicks are forgotten.
 		r.offer(clickOn("d", "192.0.2.1"))
 		time.Sleep(2 * burstWindow)
 		if got := s.machines(); got != want+`click d ""`+"\n" {
-			t.Errorf("recorded\n%s", got)
+			t.Errorf("recorded hits:\n%s", got)
 		}
 		if err := r.stop(t.Context()); err != nil {
 			t.Error(err)

@@ -24,10 +24,10 @@ type Announcement struct {
 	Fill               func(*event.Email) // sets the fields specific to the event
 }
 
-// Announcer publishes facts of emails as part of a transaction. Emails that do not exist are skipped; told is
-// the number of published facts.
+// Announcer publishes facts of emails as part of a transaction. Emails that do not exist are skipped. It
+// returns the number of published facts.
 type Announcer interface {
-	Announce(ctx context.Context, tx db.Execer, seen []Announcement) (told int, err error)
+	Announce(ctx context.Context, tx db.Execer, seen []Announcement) (announced int, err error)
 }
 
 // Bus wakes the consumers of facts after a commit.

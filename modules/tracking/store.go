@@ -53,19 +53,19 @@ type agedHit struct {
 
 // storeHits stores hits and announces them in one transaction.
 func (s *Service) storeHits(ctx context.Context, hits []hit) error {
-	told := 0
+	announced := 0
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		admitted, err := insertHits(ctx, tx, hits, time.Now())
 		if err != nil || len(admitted) == 0 || s.announcer == nil {
 			return err
 		}
-		told, err = s.announcer.Announce(ctx, tx, admitted)
+		announced, err = s.announcer.Announce(ctx, tx, admitted)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("record opens and clicks: %w", err)
 	}
-	if told > 0 {
+	if announced > 0 {
 		s.bus.Wake()
 	}
 	return nil
@@ -85,15 +85,15 @@ func insertHits(ctx context.Context, tx *ent.Tx, hits []hit, now time.Time) (adm
 
 // seen returns the hit as an announcement.
 func (h hit) seen() Announcement {
-	told := Announcement{AccountID: h.mark.AccountID, EmailID: h.mark.EmailID, Type: event.EmailOpened}
-	told.Fill = func(e *event.Email) { e.Open = &event.Open{IP: h.ip, UserAgent: h.agent, Machine: h.machine != ""} }
+	a := Announcement{AccountID: h.mark.AccountID, EmailID: h.mark.EmailID, Type: event.EmailOpened}
+	a.Fill = func(e *event.Email) { e.Open = &event.Open{IP: h.ip, UserAgent: h.agent, Machine: h.machine != ""} }
 	if h.mark.Kind == Click {
-		told.Type = event.EmailClicked
-		told.Fill = func(e *event.Email) {
+		a.Type = event.EmailClicked
+		a.Fill = func(e *event.Email) {
 			e.Click = &event.Click{URL: h.mark.Target, IP: h.ip, UserAgent: h.agent, Machine: h.machine != ""}
 		}
 	}
-	return told
+	return a
 }
 
 // DeleteFor deletes the engagements of emails and returns how many there were.

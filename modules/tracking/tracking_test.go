@@ -113,7 +113,7 @@ func TestVisitsAreRecordedAndAnnounced(t *testing.T) {
 		mark := hitFor(kind, w.ada, emailID).mark
 		w.Record(Visit{Mark: mark, IP: netip.MustParseAddr("::ffff:192.0.2.7"), UserAgent: "curl/8"})
 	}
-	expect.EventuallyWithin(t, 20*time.Second, "both visits are announced", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "both visits to be announced", func() bool {
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
 		return len(w.told) == 2 && w.woken > 0

@@ -42,6 +42,6 @@ func TestDropDueFailsOnlyOlderDeliveries(t *testing.T) {
 	}
 	var failing bool
 	if err := w.db.SQL.QueryRowContext(t.Context(), failingSQL, made.ID, failingAfter).Scan(&failing); err != nil || failing {
-		t.Errorf("endpoint counts as failing: %t, %v; dropped deliveries must not count", failing, err)
+		t.Errorf("endpoint counts as failing: %t, %v; want dropped deliveries ignored", failing, err)
 	}
 }

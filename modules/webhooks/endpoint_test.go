@@ -86,7 +86,7 @@ func TestBothSecretsSignForOneDay(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.publishSample(t, ada, event.EmailSent)
-	within(t, "the event is delivered", func() bool { return len(r.heard()) == 1 })
+	within(t, "the event to be delivered", func() bool { return len(r.heard()) == 1 })
 	got := r.heard()[0]
 	if header := got.header.Get("Service-Signature"); strings.Count(header, "v1=") != 2 || !strings.HasPrefix(header, computeSignature(t, got, third)) || strings.Contains(header, strings.SplitN(computeSignature(t, got, first), "v1=", 2)[1]) {
 		t.Errorf("signature header %s, want the new and the previous secret only", header)

@@ -113,7 +113,7 @@ func TestTrackingHostGetsCertificate(t *testing.T) {
 				t.Errorf("before Obtain: %+v, want pending", got)
 			}
 			k.Obtain(links)
-			expect.EventuallyWithin(t, time.Minute, "the certificate is issued", func() bool { return k.Ready(t.Context(), links) })
+			expect.EventuallyWithin(t, time.Minute, "the certificate to be issued", func() bool { return k.Ready(t.Context(), links) })
 			if got := k.Certificate(t.Context(), links); got.Status != hosts.CertificateIssued || time.Until(*got.Expires) < time.Hour {
 				t.Errorf("after Obtain: %+v, want issued", got)
 			}
@@ -170,7 +170,7 @@ func TestUnreachableHostReportsReason(t *testing.T) {
 		Config: Config{CA: directory, Email: "ops@mail.example.org", Roots: server, HTTPPort: port(plain), TLSPort: port(secure)}})
 	serve(t, plain, k.Challenge(http.NotFoundHandler()))
 	k.Obtain("nowhere.example")
-	expect.EventuallyWithin(t, time.Minute, "the attempt has failed", func() bool {
+	expect.EventuallyWithin(t, time.Minute, "the attempt to fail", func() bool {
 		got := k.Certificate(t.Context(), "nowhere.example")
 		return got.Status == hosts.CertificateFailed && got.Error != ""
 	})

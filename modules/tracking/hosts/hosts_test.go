@@ -95,7 +95,7 @@ func TestVerifiesHostByCNAME(t *testing.T) {
 	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
 	h := w.set(t, w.ada, shop, " Links.Shop.Example. ")
 	if h.Host != "links.shop.example" || h.Status != trackinghost.StatusPending || h.Target != testTarget || h.Certificate.Status != CertificateUnavailable || h.DueAt == nil {
-		t.Errorf("set: %+v", h)
+		t.Errorf("after Set: %+v", h)
 	}
 	h = w.verify(t, w.ada, shop)
 	if h.Status != trackinghost.StatusPending || len(h.Found) != 0 || !strings.Contains(h.Error, "Publish a CNAME record at links.shop.example that points to "+testTarget) || h.LastCheckedAt == nil {
@@ -107,7 +107,7 @@ func TestVerifiesHostByCNAME(t *testing.T) {
 	}
 	w.zone.Set(t, "elsewhere.example", "elsewhere.example. 60 IN CNAME "+strings.ToUpper(testTarget)+".")
 	if h = w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.Error != "" || h.VerifiedAt == nil || !cmp.Equal(h.Found, []string{"elsewhere.example", testTarget}) {
-		t.Errorf("with a chain to us: %+v", h)
+		t.Errorf("with a CNAME chain to the target: %+v", h)
 	}
 	// Setting the same host again changes nothing; another host starts over.
 	if again := w.set(t, w.ada, shop, "links.shop.example"); again.Status != trackinghost.StatusVerified {
@@ -129,16 +129,16 @@ func TestVerifiedHostFailsAfterGracePeriod(t *testing.T) {
 
 	w.zone.Fault("links.shop.example", dnsxtest.ServFail)
 	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.FailingSince != nil || !h.LastCheckedAt.Equal(*first.LastCheckedAt) || len(h.Found) != 1 || h.Error == "" {
-		t.Errorf("without an answer: %+v", h)
+		t.Errorf("after a lookup without an answer: %+v", h)
 	}
 	w.zone.Fault("links.shop.example", 0)
 	w.zone.Set(t, "links.shop.example")
 	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.FailingSince == nil {
-		t.Errorf("gone: %+v", h)
+		t.Errorf("record missing: %+v", h)
 	}
 	w.back(t, shop, "71 hours")
 	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified {
-		t.Errorf("gone for 71 h: %+v", h)
+		t.Errorf("record missing for 71 h: %+v", h)
 	}
 	w.back(t, shop, "2 hours")
 	w.zone.Fault("links.shop.example", dnsxtest.ServFail)
@@ -147,11 +147,11 @@ func TestVerifiedHostFailsAfterGracePeriod(t *testing.T) {
 	}
 	w.zone.Fault("links.shop.example", 0)
 	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusFailed {
-		t.Errorf("gone for 73 h: %+v", h)
+		t.Errorf("record missing for 73 h: %+v", h)
 	}
 	w.zone.Set(t, "links.shop.example", record)
 	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.FailingSince != nil {
-		t.Errorf("back: %+v", h)
+		t.Errorf("record present again: %+v", h)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestBackgroundCheckVerifiesHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	var h Host
-	expect.EventuallyWithin(t, 20*time.Second, "it is verified", func() (done bool) {
+	expect.EventuallyWithin(t, 20*time.Second, "the host to be verified", func() (done bool) {
 		var err error
 		if h, err = w.Get(t.Context(), w.ada, shop); err != nil {
 			t.Fatal(err)

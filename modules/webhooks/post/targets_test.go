@@ -324,7 +324,7 @@ func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 			t.Errorf("dial %s without a guard: %v", address, err)
 			continue
 		}
-		expect.EventuallyWithin(t, 20*time.Second, address+" is seen by a listener", func() bool { return len(w.seen()) == seen+1 })
+		expect.EventuallyWithin(t, 20*time.Second, address+" to be seen by a listener", func() bool { return len(w.seen()) == seen+1 })
 		if connectsBegun(t) != before+1 {
 			t.Errorf("the kernel did not count the connection to %s", address)
 		}

@@ -221,7 +221,7 @@ func FormatSeconds(wait time.Duration) string {
 	return strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)
 }
 
-// From turns any error into an *Error: an *Error in its chain, Unavailable if the database is away,
+// From turns any error into an *Error: an *Error in its chain, Unavailable if the database is unavailable,
 // Internal otherwise.
 func From(err error) *Error {
 	var known *Error

@@ -39,7 +39,7 @@ func (p *Pool) canAllFinish(s *share, h *hold, n int64) bool {
 	return true
 }
 
-// startTransfer says that the process waits for a client to send or receive, and how to end that. end is called
+// startTransfer records that the process waits for a client to send or receive, and how to end that. end is called
 // with the pool's mutex held, once at most and never after still has returned; it must not block.
 func (h *hold) startTransfer(end func()) {
 	p := h.pool
@@ -56,7 +56,7 @@ func (h *hold) countTransfer(n int) {
 	h.moved += int64(n)
 }
 
-// endTransfer says that the process no longer waits for the client. It reports whether the client was ended.
+// endTransfer records that the process no longer waits for the client. It reports whether the client was ended.
 func (h *hold) endTransfer() (ended bool) {
 	p := h.pool
 	if p == nil {

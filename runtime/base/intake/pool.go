@@ -165,7 +165,7 @@ func (h *hold) releaseUnits(n int64) {
 	p.serveWaiters()
 }
 
-// stopGrowing says that the hold grows no further.
+// stopGrowing records that the hold grows no further.
 func (h *hold) stopGrowing() {
 	p := h.pool
 	if p == nil {

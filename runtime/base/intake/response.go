@@ -137,7 +137,7 @@ func (x *response) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// fail gives the response up. A response that has not begun becomes a refusal.
+// fail abandons the response. If it has not begun, a refusal is sent instead.
 func (x *response) fail(err error) {
 	x.err = err
 	x.content.Close()

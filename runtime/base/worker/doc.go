@@ -35,7 +35,7 @@
 //
 //   - Results that are ready together are settled together (group commit, no timer).
 //   - While results cannot be stored, no new Run starts and nothing is claimed. This is so after a Settle
-//     failed because the database is away, and while a Settle has been waiting for longer than
+//     failed because the database is unavailable, and while a Settle has been waiting for longer than
 //     Config.Stall. Likewise no Run starts while claims fail for these reasons. A failed Settle is retried
 //     until the results are stored, even after the lease: the fencing number decides whether they still
 //     count, and dropping them would mean running the jobs twice. A result that the database rejects

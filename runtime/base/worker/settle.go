@@ -49,7 +49,7 @@ func (w *Worker[J, R]) collectOutcomes(first outcome[J, R]) (ran []outcome[J, R]
 	return ran, released
 }
 
-// settleBatch stores a batch. While the database is away it retries until the database is back. A batch that is
+// settleBatch stores a batch. While the database is unavailable, it retries. A batch that is
 // rejected is split, to isolate the bad results.
 func (w *Worker[J, R]) settleBatch(batch []outcome[J, R], health *condition) {
 	for try := 1; ; try++ {

@@ -106,7 +106,7 @@ func (r *Resolver) cachedAnswer(ctx context.Context, q question) (*answer, error
 	return a, nil
 }
 
-// askFollowing is ask, going on where a server left a chain of aliases unfinished.
+// askFollowing is like ask, but continues a chain of aliases that a server left unfinished.
 func (r *Resolver) askFollowing(ctx context.Context, name string, qtype uint16) (*answer, error) {
 	a, err := r.askExact(ctx, name, qtype)
 	authentic, links := a.authentic, a.links

@@ -54,7 +54,7 @@ func serversOf(setting string) ([]string, error) {
 	return servers, nil
 }
 
-// A host name would itself need a resolver.
+// oneServer accepts IP addresses only: a host name would itself need a resolver.
 func oneServer(setting string) ([]string, error) {
 	if addr, err := netip.ParseAddr(setting); err == nil {
 		return []string{netip.AddrPortFrom(addr, 53).String()}, nil

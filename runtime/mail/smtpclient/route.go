@@ -135,7 +135,8 @@ func (t *Transport) mailHosts(ctx context.Context, domain string) ([]target, des
 	return hosts, to, nil
 }
 
-// GatherDestinations also returns "permanent" for unusable host names.
+// isNullMX reports whether the domain has a null MX. GatherDestinations also returns "permanent" for unusable host
+// names.
 func (t *Transport) isNullMX(ctx context.Context, domain string) bool {
 	mx, err := t.cfg.Resolver.LookupMX(ctx, domain)
 	return err == nil && len(mx) == 1 && mx[0].Host == "."

@@ -62,8 +62,8 @@ var errJoinerClosed = errors.New("shutting down")
 // NewJoiner returns a new Joiner. flush stores the items in one transaction and returns one error per item,
 // or nil if all were stored. If it returns an error for every one of several items, nothing may be stored:
 // each item is then flushed alone, so that a bad item does not affect the others, unless the database is
-// away. Only the items of a flush get its error; items that were in none get an error of the Joiner which
-// says that the database is away.
+// unavailable. Only the items of a flush get its error. Items that were in no flush get an error of the Joiner, which
+// reports that the database is unavailable.
 func NewJoiner[T any](config JoinerConfig[T], flush func(ctx context.Context, items []T) []error) *Joiner[T] {
 	set := func(value *int, standard int) {
 		if *value <= 0 {
@@ -227,13 +227,13 @@ func (j *Joiner[T]) settleBatch(batch []*waiting[T]) {
 	}
 }
 
-// notTried returns the error for an item that was in no flush when the database was found to be away. It
+// notTried returns the error for an item that was in no flush when the database was found to be unavailable. It
 // has the text of the error that occurred, but does not wrap it, because it belongs to other items.
 func notTried(met error) error {
 	return fault.DatabaseUnavailable(fmt.Errorf("not tried, the database was just found to be away: %s", met.Error()))
 }
 
-// refuseLate refuses items that were queued for long when the database was found to be away: a flush of
+// refuseLate refuses items that were queued for long when the database was found to be unavailable: a flush of
 // their own would take as long again.
 func (j *Joiner[T]) refuseLate(met error) {
 	err := notTried(met)

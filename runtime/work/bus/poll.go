@@ -36,7 +36,7 @@ func (b *Bus) pollTask(groups []*group) worker.Task {
 	}}
 }
 
-// requestPoll tells the group to read, unless it was already told.
+// requestPoll makes the group read, unless a read is already requested.
 func (g *group) requestPoll() {
 	select {
 	case g.polled <- struct{}{}:

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// registerSQL creates the row. If others are silent, the database may have been away: then nothing is
+// registerSQL creates the row. If others are silent, the database may have been unavailable: then nothing is
 // claimed for a while, unless the beats of some process show that it was not. If others are back but claim
 // nothing yet, the process waits as long as they do, which is at most a pause. The last column reports
 // whether a live process has the same name.

@@ -91,7 +91,7 @@ func (s *Server) fillReply(reply *dns.Msg, name string, qtype uint16) {
 	}
 }
 
-// An empty non-terminal exists (RFC 8020).
+// hasChildren reports whether a longer name exists below name: an empty non-terminal exists too (RFC 8020).
 func (s *Server) hasChildren(name string) bool {
 	for other := range s.records {
 		if strings.HasSuffix(other, "."+name) {
