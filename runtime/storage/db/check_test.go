@@ -87,7 +87,7 @@ func TestAServerThatIsNotFitIsRefusedLater(t *testing.T) {
 	for _, c := range []struct {
 		to   *dbtest.Server
 		want string
-	}{{other, "another database"}, {first, ""}, {careless, "synchronous_commit=off"}, {first, ""}} {
+	}{{other, "another cluster"}, {first, ""}, {careless, "synchronous_commit=off"}, {first, ""}} {
 		proxy.lead(t, c.to.URL())
 		d.SQL.SetMaxIdleConns(0) // the next statement opens a new connection
 		_, err := d.SQL.ExecContext(t.Context(), `SELECT 1`)

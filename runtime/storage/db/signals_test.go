@@ -144,7 +144,7 @@ func TestSignalsPassOverAServerOfAnotherCluster(t *testing.T) {
 	if _, err := server.Open().SQL.ExecContext(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`); err != nil {
 		t.Fatal(err)
 	}
-	for said := ""; !strings.Contains(said, "another database"); {
+	for said := ""; !strings.Contains(said, "another cluster"); {
 		select {
 		case said = <-log:
 		case <-time.After(expect.Patience):
