@@ -27,7 +27,7 @@ func (u *unfitError) Error() string { return u.Reason.Error() }
 func (u *unfitError) Unwrap() error { return u.Reason }
 
 var (
-	errPooler   = errors.New("this is a connection pooler, as PgBouncer, and not PostgreSQL itself: it resets settings that each connection needs, and ends sessions that hold locks. Connect to the server directly; a process opens at most POSTRIDER_DATABASE_CONNECTIONS connections")
+	errPooler   = errors.New("this is a connection pooler, such as PgBouncer, and not PostgreSQL itself: it resets settings that each connection needs, and ends sessions that hold locks. Connect to the server directly; a process opens at most POSTRIDER_DATABASE_CONNECTIONS connections")
 	errCluster  = errors.New("this server belongs to another cluster than the first server (its system identifier differs): all hosts of DATABASE_URL must be in one cluster")
 	errTimeline = errors.New("this server was the primary before a fail-over (its timeline is older than that of another server), and its writes would be lost: make it a standby of the new primary, or remove it")
 )
