@@ -136,10 +136,10 @@ func TestRefusesMailLoop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	received := "Received: from a by b; Sun, 22 Nov 2026 09:30:00 +0000\r\n"
-	if err := w.bring(t, strings.Repeat(received, 101)+hello, "x@ada.example"); answered(err) != "554 5.4.6" {
-		t.Errorf("a message with 101 Received fields is answered with %v, want 554 5.4.6", err)
+	if err := w.receiveMail(t, strings.Repeat(received, 101)+hello, "x@ada.example"); smtpReply(err) != "554 5.4.6" {
+		t.Errorf("message with 101 Received fields: %v, want 554 5.4.6", err)
 	}
-	w.took(t, strings.Repeat(received, 100)+hello, "x@ada.example")
+	w.mustReceive(t, strings.Repeat(received, 100)+hello, "x@ada.example")
 	if n := len(w.records(t, ada)); n != 1 {
 		t.Errorf("%d records are stored", n)
 	}
