@@ -75,7 +75,7 @@ func excerpt(text string, at int) string {
 }
 
 // idioms are common English that contains an expression of habits.
-var idioms = regexp.MustCompile(`\b(?:is no longer|gives up|tells? \w+(?: \w+)? apart|behind (?:(?:a|an|the|its|your|another|one|trusted|reverse|this) )*(?:\w+ )?(?:prox(?:y|ies)|NAT|load balancer|nginx|Caddy|firewall))\b`)
+var idioms = regexp.MustCompile(`\b(?:is no longer|there is no(?:ne)?|There is no|gives up|tells? \w+(?: \w+)? apart|behind (?:(?:a|an|the|its|your|another|one|trusted|reverse|this) )*(?:\w+ )?(?:prox(?:y|ies)|NAT|load balancer|nginx|Caddy|firewall))\b`)
 
 // passage is a comment, a string or a line of a document.
 type passage struct{ where, text string }
