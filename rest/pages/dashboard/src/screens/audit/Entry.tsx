@@ -8,7 +8,7 @@ import { kinds, pageOf } from './words'
 
 export type Row = AuditEntriesQuery['auditLog']['nodes'][number]
 
-// Id gives way where there is no room.
+// Id shrinks if there is not enough room.
 const Id = ({ id }: { id: string }) => <span className="grid grid-cols-[minmax(0,max-content)]"><Copyable id={id} /></span>
 
 // Entry is all that is known of one entry.

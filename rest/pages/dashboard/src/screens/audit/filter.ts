@@ -3,7 +3,7 @@ import type { AuditLogFilter } from './queries.gen'
 
 export const hints = ['action:member', 'by:usr_…', 'after:2026-01-31', 'before:2026-12-31']
 
-// filterOf reads the text of the filter bar: what it says, or what is wrong with it.
+// filterOf parses the text of the filter bar. It returns the filter, or the reason why the text is invalid.
 export function filterOf(text: string): { filter?: AuditLogFilter; wrong?: string } {
   const filter: AuditLogFilter = {}
   const time: { gte?: string; lt?: string } = {}

@@ -67,7 +67,7 @@ function Loaded({ automation: a }: { automation: Detail }) {
   const draft = useDraft(a.id, problems, changed)
   const { dirty } = draft
   useSaveKey(useCallback(() => { if (writes && dirty && !draft.busy && !draft.broken) void draft.save() }, [writes, dirty, draft]))
-  // A dry run keeps what was typed while another tab is looked at.
+  // A dry run keeps its input while another tab is open.
   const tried = useRef(false)
   if (tab === 'try') tried.current = true
   const [played, setPlayed] = useState<Played | null>(null)

@@ -25,8 +25,7 @@ interface Props {
 
 const noMarks = { marks: new Map<string, Mark>(), taken: new Set<string>() }
 
-// Builder is where a person makes an automation: the outline, the canvas beside it, and the settings of
-// what is chosen.
+// Builder edits an automation: the outline, the canvas next to it, and the settings of the selected step.
 export function Builder({ automation: a, draft, write, trace }: Props) {
   const [address, go] = useSearchParams()
   const { doc } = draft

@@ -9,8 +9,8 @@ import { keyOfStep, type Step } from './model/ways'
 import { lookOfStep } from './steps/kinds'
 import type { Draft } from './useDraft'
 
-// ConflictDialog tells the second of two people who change one draft what the other one has saved, and
-// puts both together. Nothing is lost: each state is one step of undo away.
+// ConflictDialog shows what another person has saved while this draft was edited, and merges both. Nothing is
+// lost: undo restores each state.
 export function ConflictDialog({ draft }: { draft: Draft }) {
   const { conflict } = draft
   const [chosen, setChosen] = useState<Record<string, Side>>({})

@@ -6,8 +6,8 @@ import { SceneContext, type Scene } from './scene'
 
 const nothing: Pick<Scene, 'figures' | 'troubles'> = { figures: new Map(), troubles: [] }
 
-// Way is the way that a run has taken, on the canvas. It says nothing that the list of steps beside it
-// does not say, so small screens go without.
+// Way shows the path of a run on the canvas. The list of steps next to it contains the same information, so
+// small screens leave the canvas out.
 export function Way({ steps, trigger, taken, at, chosen }: { steps: Step[]; trigger?: unknown; taken: Taken[]; at?: { key: string; word: string } | null; chosen?: (key: string) => void }) {
   const [selected, setSelected] = useState<string | null>(null)
   const scene = useMemo((): Scene => ({

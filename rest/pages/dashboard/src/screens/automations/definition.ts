@@ -18,7 +18,7 @@ export const useDefinition = (id: string) => useQuery({ queryKey: definitionKey(
 // useCheck reads what speaks against activating the draft.
 export const useCheck = (id: string, enabled = true) => useQuery({ queryKey: checkKey(id), queryFn: () => unwrap(rest.GET('/automations/{id}/check', { params: { path: { id } } })).then((a) => a.problems), enabled })
 
-// Members stand in an order that reads well; the service keeps none.
+// The order in which members are written, for readers. The server does not keep an order.
 const order = ['key', 'name', 'type', 'event', 'conditions', 're_entry', 'if', 'duration', 'timeout', 'from', 'to', 'subject', 'template']
 const place = (name: string) => (order.indexOf(name) + 1 || order.length + 1)
 

@@ -1,4 +1,4 @@
-// Where the members of a JSON text stand, by their paths as the service writes them: `steps[2].timeout`.
+// The positions of the members of a JSON text, by their paths as the server writes them: `steps[2].timeout`.
 
 export interface Place {
   from: number

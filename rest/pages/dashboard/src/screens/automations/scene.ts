@@ -65,6 +65,6 @@ export function figuresOf(f: Figures): [string, number, string?][] {
   return said.filter(([, n], i) => i === 0 || n > 0)
 }
 
-// toPanel puts the cursor into the settings once they are shown; toStep gives it back to the outline.
+// toPanel focuses the settings once they are shown; toStep returns the focus to the outline.
 export const toPanel = () => setTimeout(() => document.querySelector<HTMLElement>('[data-panel] [data-field]')?.focus(), 60)
 export const toStep = (key: string) => setTimeout(() => document.querySelector<HTMLElement>(`[data-step="${key}"]`)?.focus(), 0)

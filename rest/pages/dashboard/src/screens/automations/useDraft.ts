@@ -15,7 +15,7 @@ interface Held {
   // base and etag are what the service had when this began.
   base: Doc
   etag: string
-  // text is what stands in the editor, where it is not how the draft would be written: null otherwise.
+  // text is the content of the editor if it differs from how the draft would be written, otherwise null.
   text: string | null
 }
 
@@ -26,7 +26,7 @@ export interface Conflict {
   by: string | null
 }
 
-// docOfText reads a definition that was written by hand; null while it is none.
+// docOfText parses a definition that was written by hand; null if it is invalid.
 function docOfText(text: string): Doc | null {
   try {
     const value = JSON.parse(text) as Doc
@@ -37,8 +37,8 @@ function docOfText(text: string): Doc | null {
   }
 }
 
-// useDraft holds the draft of an automation while somebody changes it, as steps or as JSON, with all
-// that was before, and saves it.
+// useDraft holds the draft of an automation while it is edited, as steps or as JSON, with its history, and saves
+// it.
 export function useDraft(id: string, problems: Problem[], saved: () => void) {
   const client = useQueryClient()
   const read = useDefinition(id)
@@ -58,7 +58,7 @@ export function useDraft(id: string, problems: Problem[], saved: () => void) {
     latest.current = next
     setHeld(next)
   }, [])
-  // Without changes of one's own, what somebody else has saved is shown at once.
+  // Without unsaved changes, what another person has saved is shown immediately.
   useEffect(() => {
     if (held && !dirty && read.data && read.data.etag !== held.etag && !busy) put(null)
   }, [held, dirty, read.data, busy, put])
@@ -81,7 +81,7 @@ export function useDraft(id: string, problems: Problem[], saved: () => void) {
     if (now) put({ ...now, history: by(now.history), text: null })
   }, [put])
 
-  // save answers whether all is saved now. With `over` it replaces what it is given of somebody else.
+  // save resolves to whether everything is saved. With `over` it replaces what another person has saved.
   const save = useCallback(async (next?: { doc: Doc; etag: string }) => {
     const now = latest.current
     if (!now) return true
@@ -117,7 +117,7 @@ export function useDraft(id: string, problems: Problem[], saved: () => void) {
   const conflictOf = useRef(conflict)
   conflictOf.current = conflict
 
-  // takeTheirs shows what somebody else has saved; one's own state is one step back.
+  // takeTheirs shows the other person's saved draft. Undo returns to your own.
   const takeTheirs = useCallback(() => {
     const now = latest.current
     const theirs = conflictOf.current?.theirs
@@ -138,8 +138,8 @@ export function useDraft(id: string, problems: Problem[], saved: () => void) {
     void read.refetch()
   }, [put, mark, read])
 
-  // What the service has refused counts until the place says something else; then what has to be filled
-  // in; and of what is saved, what its check says.
+  // Problems in order: what the server has refused, until that place changes; then required fields; then what the
+  // check of the saved draft reports.
   const troubles = useMemo<Trouble[]>(() => {
     if (!doc) return []
     const refused = refusal ? standing(refusal.list, refusal.was, doc) : []

@@ -14,8 +14,8 @@ type Applied = components['schemas']['DnsApplied']
 
 const isProvider = (name: string | null | undefined): name is Provider => name !== null && name !== undefined && name in providers
 
-// Publish writes the records at a DNS provider: first as a dry run, then for good. The credentials
-// stay in this dialog.
+// Publish creates the records at a DNS provider: first as a dry run, then permanently. The credentials stay in
+// this dialog.
 export function Publish({ domain, onClose, read }: { domain: Domain; onClose: () => void; read: () => Promise<unknown> }) {
   const found = useProvider(domain.id)
   const [chosen, setChosen] = useState<Provider>()

@@ -27,7 +27,7 @@ const certificates: Record<Host['certificate']['status'], string> = {
   not_needed: 'Not needed', unavailable: 'Not available', pending: 'Requesting', issued: 'Issued', failed: 'Failed',
 }
 
-// Tracking is the host name under which tracked links of the domain stand.
+// Tracking is the host name of the tracked links of a domain.
 export function Tracking({ domain }: { domain: Domain }) {
   const { can } = useViewer()
   const path = { id: domain.id }

@@ -23,7 +23,7 @@ const recordLooks: Record<string, Omit<Look, 'means'>> = {
   missing: { word: 'Missing', tone: 'warn', icon: CircleHelp },
 }
 
-// lookOfRecord is how a record stands; one that was never looked for is not called missing.
+// lookOfRecord returns the state of a record. A record that was never checked is not called missing.
 export function lookOfRecord(status: string, checked: boolean): Omit<Look, 'means'> {
   if (status === 'missing' && !checked) return { word: 'Not checked', tone: 'quiet', icon: Clock }
   return recordLooks[status] ?? { word: status, tone: 'quiet', icon: CircleHelp }

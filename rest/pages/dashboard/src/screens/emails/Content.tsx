@@ -67,7 +67,7 @@ export function Headers({ content, email }: { content: Content; email: Email }) 
   )
 }
 
-const octets = (n: number) => (n < 1024 ? `${n} B` : n < 1_048_576 ? `${(n / 1024).toFixed(1)} KB` : `${(n / 1_048_576).toFixed(1)} MB`)
+const formatBytes = (n: number) => (n < 1024 ? `${n} B` : n < 1_048_576 ? `${(n / 1024).toFixed(1)} KB` : `${(n / 1_048_576).toFixed(1)} MB`)
 
 export function Attachments({ content }: { content: Content }) {
   return (
@@ -81,7 +81,7 @@ export function Attachments({ content }: { content: Content }) {
               <li key={i} className="flex min-h-11 items-center gap-2 border-t border-line-soft px-4 py-2 first:border-t-0">
                 <Paperclip aria-hidden className="text-ink-3" />
                 <span className="min-w-0 flex-1 wrap-anywhere">{a.name}{a.contentId && <span className="chip ml-2">inline</span>}</span>
-                <span className="flex-none text-xs text-ink-3">{a.contentType} · {octets(a.size)}</span>
+                <span className="flex-none text-xs text-ink-3">{a.contentType} · {formatBytes(a.size)}</span>
               </li>
             ))}
           </ul>

@@ -11,12 +11,11 @@ import { Head } from './Head'
 import { EmailDetail, EmailEngagement, type EmailDetailQuery } from './queries.gen'
 import { Attempts, Recipients } from './Recipients'
 import { Story } from './Story'
-import { ToldOf } from './ToldOf'
+import { WebhookDeliveries } from './WebhookDeliveries'
 
 export type Email = NonNullable<EmailDetailQuery['email']>
 
-// EmailView is all of an email: beside a list one below the other, on its own page the content beside
-// the story.
+// EmailView shows an email: in one column next to a list, in two columns (content and timeline) on its own page.
 export function EmailView({ id, beside }: { id: string; beside?: boolean }) {
   const { can, has } = useViewer()
   const queries = useQueryClient()
@@ -51,7 +50,7 @@ export function EmailView({ id, beside }: { id: string; beside?: boolean }) {
     switch (tab) {
       case 'recipients': return <Recipients email={email} />
       case 'attempts': return <Attempts email={email} />
-      case 'webhooks': return <ToldOf id={id} />
+      case 'webhooks': return <WebhookDeliveries id={id} />
       case 'preview': return <Preview content={content} tall={!beside} />
       case 'text': return <Text content={content} />
       case 'source': return <Source content={content} />

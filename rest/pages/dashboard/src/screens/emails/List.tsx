@@ -53,8 +53,8 @@ export default function List() {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const actions = useBulk()
   useEffect(() => setSelected(new Set()), [q])
-  const all = (signal: AbortSignal, tell: (read: number) => void) =>
-    fetchAll(EmailList, { first: 100, q: q || null }, (d) => d.emails, signal, tell).then(({ nodes, more }) => ({ items: nodes.map((e) => ({ id: e.id, name: nameOf(e) })), more }))
+  const all = (signal: AbortSignal, report: (read: number) => void) =>
+    fetchAll(EmailList, { first: 100, q: q || null }, (d) => d.emails, signal, report).then(({ nodes, more }) => ({ items: nodes.map((e) => ({ id: e.id, name: nameOf(e) })), more }))
   const go = (id: string | null) => change({ open: id ?? undefined }, !open)
   const filterBy = (field: string, value: string) => change({ q: setTerm(q, field, value), open: undefined }, true)
 

@@ -7,7 +7,7 @@ import { lookOfEvent } from './status'
 type Entry = Email['timeline'][number]
 type Engagement = NonNullable<EmailEngagementQuery['email']>['engagements'][number]
 
-// attemptOf finds the try behind an entry: by its number, or the one that delivered.
+// attemptOf finds the attempt of an entry: by its number, or the one that delivered.
 function attemptOf(email: Email, entry: Entry) {
   const tries = email.attempts.filter((a) => a.recipient === entry.recipient)
   if (entry.attempt !== null) return tries.find((a) => a.number === entry.attempt)

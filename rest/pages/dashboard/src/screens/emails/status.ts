@@ -38,7 +38,7 @@ const unknown: Look = { word: '', tone: 'quiet', icon: Clock }
 export const lookOfStatus = (status: string): Look => statuses[status] ?? { ...unknown, word: status.toLowerCase() }
 export const lookOfEvent = (type: string): Look => events[type] ?? { ...unknown, word: type }
 
-// lookOfEmail is what to say of an email at a glance: its status, or what has happened after that.
+// lookOfEmail summarizes an email: its status, or the event after that.
 export function lookOfEmail(e: { status: string; lastEvent: string }): Look {
   const after = e.status === 'DELIVERED' && ['email.opened', 'email.clicked', 'email.complained'].includes(e.lastEvent)
   const delayed = e.status === 'SENT' && e.lastEvent === 'email.delivery_delayed'

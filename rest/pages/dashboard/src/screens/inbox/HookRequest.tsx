@@ -17,7 +17,7 @@ import { lookOfDelivery } from '../webhooks/look'
 import { WebhookDeliveryList } from '../webhooks/queries.gen'
 import { useDelivery, type Hook } from './hooks'
 
-// HookRequest is one webhook as it came in, and what became of its delivery.
+// HookRequest is one received webhook request, with the outcome of its delivery.
 export function HookRequest({ hook: h, onClose }: { hook: Hook; onClose: () => void }) {
   const [address, change] = useSearchParams()
   const tab = address.tab === 'headers' ? 'headers' : 'body'

@@ -14,7 +14,7 @@ const answers = [200, 429, 500] as const
 // HookTools make the endpoint of the receiver, send a test event to it, and say what it answers.
 export function HookTools({ url, answer, endpoint, changed }: { url: string; answer: number; endpoint: WebhookRowFragment | null; changed: () => void }) {
   const { can } = useViewer()
-  const told = async (write: () => Promise<unknown>) => {
+  const notify = async (write: () => Promise<unknown>) => {
     try {
       await write()
       changed()
@@ -22,11 +22,11 @@ export function HookTools({ url, answer, endpoint, changed }: { url: string; ans
       toast.error(error)
     }
   }
-  const create = useWrite(() => told(async () => {
+  const create = useWrite(() => notify(async () => {
     await unwrap(rest.POST('/webhooks', { body: { url } }))
     toast.success('Endpoint created. Send a test event.')
   }))
-  const test = useWrite(() => told(async () => {
+  const test = useWrite(() => notify(async () => {
     await unwrap(rest.POST('/emails/test', { body: { event: 'email.delivered', deliver: true } }))
     toast.success('Test event queued')
   }))
@@ -47,7 +47,7 @@ export function HookTools({ url, answer, endpoint, changed }: { url: string; ans
       {can('WRITE') && (
         <span className="flex items-center gap-2 md:ml-auto">
           <span className="text-xs text-ink-3">Responds with</span>
-          <SegmentedControl label="Response status" choices={choices.map((status) => ({ key: String(status), name: String(status) }))} value={String(answer)} onChange={(status) => void told(() => answerWith(Number(status)))} />
+          <SegmentedControl label="Response status" choices={choices.map((status) => ({ key: String(status), name: String(status) }))} value={String(answer)} onChange={(status) => void notify(() => answerWith(Number(status)))} />
         </span>
       )}
     </div>

@@ -34,7 +34,7 @@ export function Hooks() {
   const fresh = useNextHooks(newest, receiver.isSuccess).data?.requests.length ?? 0
   const [over, setOver] = useState(false)
   const { refetch } = receiver
-  // New requests come by themselves, except under the pointer.
+  // New requests appear automatically, except under the pointer.
   useEffect(() => {
     if (fresh > 0 && !over) void refetch()
   }, [fresh, over, refetch])

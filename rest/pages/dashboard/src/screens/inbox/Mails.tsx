@@ -32,7 +32,7 @@ export function Mails({ base }: { base: string }) {
   const shown = list.rows[0]?.id ?? 0
   const fresh = list.isSuccess ? (newest.data?.mails.filter((m) => m.id > shown).length ?? 0) : 0
   const { refetch } = list
-  // New mail comes by itself, except under the pointer.
+  // New mail appears automatically, except under the pointer.
   useEffect(() => {
     if (fresh > 0 && !over) void refetch()
   }, [fresh, over, refetch])

@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { fetchService } from '@/api/connection'
 import { ApiError } from '@/api/errors'
 
-// What the development inbox gives to scripts: see rest/pages/devinbox.
+// A message as the development inbox returns it to scripts: see rest/pages/devinbox.
 export interface Caught {
   id: number
   received_at: string
@@ -87,7 +87,7 @@ export function useTexts(base: string, to: string) {
   return useQuery({ queryKey: ['inbox-texts', base, to], queryFn: ({ signal }) => json<{ texts: Text[]; has_more: boolean }>(listPath(`${base}/sms`, to, null, 199), signal), refetchInterval: 3000 })
 }
 
-// clearInbox empties it. The answer is a redirection to the inbox's own page, which nobody needs.
+// clearInbox empties the inbox. The response redirects to the inbox's own page, which is not needed here.
 export async function clearInbox(base: string): Promise<void> {
   const response = await fetchService(`${base}/clear`, { method: 'POST', redirect: 'manual' })
   if (response.type !== 'opaqueredirect' && !response.ok) throw new ApiError((await response.text()).trim(), { status: response.status })

@@ -58,8 +58,8 @@ export function check(mail: Judged): Finding[] {
     if (!doc.documentElement.lang) say('warn', 'No language', '<html lang="…"> tells screen readers which language to use.')
     const gap = /\{\{.*?\}\}|\{%.*?%\}/.exec(doc.body.textContent ?? '')?.[0]
     if (gap) say('bad', 'An unfilled variable', `${gap} appears in the email.`)
-    const octets = new TextEncoder().encode(mail.html).length
-    if (octets > clipped) say('warn', `${Math.round(octets / 1024)} kB of HTML`, 'Gmail clips emails over 102 kB, which hides the unsubscribe link and the tracking image.')
+    const bytes = new TextEncoder().encode(mail.html).length
+    if (bytes > clipped) say('warn', `${Math.round(bytes / 1024)} kB of HTML`, 'Gmail clips emails over 102 kB, which hides the unsubscribe link and the tracking image.')
     if (!mail.text.trim()) say('warn', 'No text part', 'Spam filters penalize it, and some people read plain text only.')
   }
   const gap = /\{\{.*?\}\}/.exec(mail.subject)?.[0]
@@ -67,7 +67,7 @@ export function check(mail: Judged): Finding[] {
   return found
 }
 
-// isPixel tells the picture that counts opens.
+// isPixel reports whether an image counts opens.
 const isPixel = (i: HTMLImageElement) => i.getAttribute('width') === '1' || /\/t\/o\//.test(i.getAttribute('src') ?? '')
 
 // links are all links of a mail, with what is wrong about each.

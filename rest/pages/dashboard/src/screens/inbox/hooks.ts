@@ -4,7 +4,7 @@ import { readError } from '@/api/errors'
 import { useGraphQL, usePages } from '@/api/graphql'
 import { WebhookDeliveryList, WebhookList } from '../webhooks/queries.gen'
 
-// What the receiver of webhooks of development mode gives: see rest/pages/devhooks.
+// A request as the webhook receiver of development mode returns it: see rest/pages/devhooks.
 export interface Hook {
   number: number
   received_at: string
@@ -55,7 +55,7 @@ export function useEndpoint(url: string | undefined) {
   return { ...list, endpoint: list.isSuccess ? (list.rows.find((w) => w.url === url) ?? null) : undefined }
 }
 
-// useDelivery is what became of an event at an endpoint, read anew while it is on its way.
+// useDelivery is the delivery of an event to an endpoint, read again while it is in progress.
 export function useDelivery(webhookId: string, eventId: string) {
   const list = useGraphQL(WebhookDeliveryList, { webhookId, first: 100 }, { refetchInterval: 1000 })
   return list.data?.webhookDeliveries?.nodes.find((d) => d.eventId === eventId)

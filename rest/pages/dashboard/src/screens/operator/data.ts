@@ -10,7 +10,7 @@ export type AccountChange = Schemas['UpdateAccountAsOperator']
 export type PlanChange = Schemas['UpdatePlanAsOperator']
 
 
-// Who is no operator any more has no list either.
+// A former operator gets no list.
 const nothing = { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } }
 
 export const statuses: { value: OperatorAccountStatus; name: string }[] = [{ value: 'ACTIVE', name: 'Active' }, { value: 'SUSPENDED', name: 'Suspended' }, { value: 'PAYMENT_DUE', name: 'Payment overdue' }]

@@ -5,7 +5,7 @@ import { acts, type Act, type Target } from './actions'
 
 const order: Act[] = ['retry', 'hold', 'release', 'drop']
 
-// BulkBar stands below a list while something is chosen.
+// BulkBar appears below a list while entries are selected.
 export function BulkBar({ words, target, clear }: { words: string; target: Target; clear: () => void }) {
   return (
     <div role="toolbar" aria-label="Selection actions" className="flex flex-none flex-wrap items-center gap-2 border-t border-line bg-raised px-4 py-2 md:px-6">

@@ -17,7 +17,7 @@ export function StateBadge({ state, running }: { state: QueueState; running: boo
 
 export const stateNames = Object.entries(states).map(([value, [, , name]]) => ({ value: value as QueueState, name }))
 
-// States says how many stand where; what is zero is left out.
+// States counts recipients by state. Zero counts are left out.
 export function States({ due, running, parked, deferred, held, wrap }: { due: number; running: number; parked: number; deferred: number; held: number; wrap?: boolean }) {
   const all: [number, string, Tone, LucideIcon][] = [[deferred, 'deferred', 'warn', Timer], [held, 'held', 'quiet', Pause], [parked, 'waiting for capacity', 'quiet', TrafficCone], [due, 'due', 'info', CircleDashed], [running, 'being delivered', 'info', Send]]
   return <span className={`inline-flex gap-1 ${wrap ? 'flex-wrap' : ''}`}>{all.filter(([n]) => n > 0).map(([n, word, tone, icon]) => <Badge key={word} tone={tone} icon={icon}>{n.toLocaleString()} {word}</Badge>)}</span>

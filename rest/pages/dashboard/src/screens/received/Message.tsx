@@ -23,12 +23,12 @@ import { Files } from './Files'
 import { Preview } from './Preview'
 import { ReceivedOne, type ReceivedOneQuery } from './queries.gen'
 import { formatBytes, saveFile } from '@/parts/file'
-import { ToldOf } from './ToldOf'
+import { WebhookDeliveries } from './WebhookDeliveries'
 import { SpamVerdict, Verdict } from './Verdict'
 
 export type Received = NonNullable<ReceivedOneQuery['receivedEmail']>
 
-// readWhole reads a message with its files: only REST has their octets.
+// readWhole reads a message with its files: only REST returns their bytes.
 export const readWhole = (id: string) => unwrap(rest.GET('/received-emails/{id}', { params: { path: { id } } })).then((a) => a.received_email)
 
 const readRaw = (id: string) => unwrap(rest.GET('/received-emails/{id}/raw', { params: { path: { id } }, parseAs: 'text' }))
@@ -117,7 +117,7 @@ function Contents({ mail }: { mail: Received }) {
     source: () => <Source id={mail.id} />,
     files: () => <Files mail={mail} />,
     thread: () => <Conversation {...thread} open={mail.id} />,
-    webhooks: () => <ToldOf id={mail.id} />,
+    webhooks: () => <WebhookDeliveries id={mail.id} />,
     details: () => <Details mail={mail} />,
   }
   return (

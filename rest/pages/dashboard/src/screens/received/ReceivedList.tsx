@@ -52,8 +52,8 @@ export default function ReceivedList() {
   useLive(['email.received'], () => setFresh((n) => n + 1))
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   useEffect(() => setSelected(new Set()), [address.q])
-  const all = (signal: AbortSignal, tell: (read: number) => void) =>
-    fetchAll(List, { filter }, (d) => d.receivedEmails, signal, tell).then(({ nodes, more }) => ({ items: nodes.map((r) => ({ id: r.id, name: nameOf(r) })), more }))
+  const all = (signal: AbortSignal, report: (read: number) => void) =>
+    fetchAll(List, { filter }, (d) => d.receivedEmails, signal, report).then(({ nodes, more }) => ({ items: nodes.map((r) => ({ id: r.id, name: nameOf(r) })), more }))
   const may = viewer.can('WRITE')
   const open = (id: string | null) => change({ open: id ?? undefined })
   const { previous, next } = adjacentRows(list.rows.map((r) => r.id), address.open, open)

@@ -3,7 +3,7 @@ import type { ReceivedEmailFilter } from './queries.gen'
 
 export const hints = ['from:', 'to:', 'domain:', 'after:2026-01-31', 'before:2026-12-31']
 
-// filterOf checks the text of the filter bar, which the server reads: what to ask for, or what is wrong with it.
+// filterOf parses the text of the filter bar, which the server evaluates. It returns the query, or why it is invalid.
 export function filterOf(text: string): { filter?: ReceivedEmailFilter; wrong?: string } {
   for (const term of parseTerms(text)) {
     if ((term.field === 'after' || term.field === 'before') && Number.isNaN(new Date(term.value.replaceAll('"', '')).getTime()))

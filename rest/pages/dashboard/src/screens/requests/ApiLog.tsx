@@ -21,7 +21,7 @@ const choices = [
   { field: 'method', label: 'Any method', values: ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'].map((value) => ({ value, name: value })) },
 ]
 
-// Two requests may have the same id, since whoever asks may choose it.
+// Two requests can have the same id, because the caller can choose it.
 const keyOf = (r: Row) => `${r.id} ${r.createdAt}`
 
 export default function ApiLog() {

@@ -18,12 +18,12 @@ const most = 10_000
 // leftOf counts the emails to an address that are stored still.
 const leftOf = async (email: string) => (await query(ErasedYet, { email })).emails.count.value
 
-// watched tells how many of the emails are gone: when `erasing` begins, and about every second of it.
-async function watched<T>(email: string, erasing: () => Promise<T>, tell: (gone: number, of: number) => void): Promise<T> {
+// watched reports how many of the emails are gone: when `erasing` begins, and about every second.
+async function watched<T>(email: string, erasing: () => Promise<T>, report: (gone: number, of: number) => void): Promise<T> {
   const of = await leftOf(email).catch(() => 0)
   if (of === 0) return erasing()
-  tell(0, of)
-  const timer = setInterval(() => void leftOf(email).then((left) => tell(Math.max(0, of - left), of), () => undefined), 1000)
+  report(0, of)
+  const timer = setInterval(() => void leftOf(email).then((left) => report(Math.max(0, of - left), of), () => undefined), 1000)
   return erasing().finally(() => clearInterval(timer))
 }
 

@@ -1,7 +1,7 @@
 const most = 65_536
 const widest = 1024
 
-// readLogo gives a PNG as base64, or throws what is wrong with it.
+// readLogo returns a PNG as base64, or throws the reason why it cannot be used.
 export async function readLogo(file: File): Promise<string> {
   if (file.type !== 'image/png') throw new Error('The logo must be a PNG image.')
   if (file.size > most) throw new Error(`The file is ${file.size.toLocaleString('en')} bytes; the maximum is ${most.toLocaleString('en')}.`)

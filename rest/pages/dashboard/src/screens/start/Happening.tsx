@@ -7,7 +7,7 @@ import { Card } from '@/parts/Page'
 import { Time } from '@/parts/Time'
 import { lookOfEvent } from '../emails/status'
 
-interface Told {
+interface EventData {
   email_id?: string
   subject?: string
   recipient?: string
@@ -27,12 +27,12 @@ export function Happening({ first }: { first: boolean }) {
         {events.length === 0 && <li className="flex min-h-12 items-center gap-3 px-4 text-ink-2"><span aria-hidden className="size-2 animate-breathe rounded-full bg-accent" />Waiting for your first email. Run the code above and watch it show up here.</li>}
         {events.map((e) => {
           const look = lookOfEvent(e.type)
-          const told = e.data as Told
+          const data = e.data as EventData
           return (
             <li key={e.id} className="border-t border-line-soft first:border-t-0">
-              <Link to={`/emails/${told.email_id ?? ''}`} className="flex min-h-11 items-center gap-3 px-4 py-1.5 hover:bg-hover">
+              <Link to={`/emails/${data.email_id ?? ''}`} className="flex min-h-11 items-center gap-3 px-4 py-1.5 hover:bg-hover">
                 <span className="w-[104px] flex-none"><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></span>
-                <span className="min-w-0 flex-1 truncate"><b className="font-medium">{told.recipient ?? told.to?.[0]}</b> <span className="text-ink-2">{told.bounce?.diagnostic ?? told.delay?.diagnostic ?? told.subject}</span></span>
+                <span className="min-w-0 flex-1 truncate"><b className="font-medium">{data.recipient ?? data.to?.[0]}</b> <span className="text-ink-2">{data.bounce?.diagnostic ?? data.delay?.diagnostic ?? data.subject}</span></span>
                 <span className="flex-none text-xs text-ink-3"><Time at={e.createdAt} seconds /></span>
               </Link>
             </li>

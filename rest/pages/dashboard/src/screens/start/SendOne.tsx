@@ -20,7 +20,7 @@ export function SendOne({ domain }: { domain: string | undefined }) {
   const [made, setMade] = useState('')
   const name = `Start, ${new Date().toISOString().slice(0, 10)}`
   const make = useWrite(() => unwrap(rest.POST('/api-keys', { params: { header: { 'Idempotency-Key': newIdempotencyKey() } }, body: { name, scope: 'sending' } })))
-  // Where the relay is, is said by each credential; the password of one is told once, when it is made.
+  // Each credential contains the address of the relay. Its password is shown once, when it is created.
   const known = useGraphQL(StartSmtp, {}, { enabled: language === 'smtp' && viewer.has('relay') && viewer.can('WRITE') }).data?.smtpCredentials.nodes[0]
   const credential = useWrite(() => unwrap(rest.POST('/smtp-credentials', { params: { header: { 'Idempotency-Key': newIdempotencyKey() } }, body: { name } })))
   const [signIn, setSignIn] = useState<{ host: string; port: number; tls: string; username: string; password: string }>()

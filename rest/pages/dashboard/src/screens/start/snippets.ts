@@ -17,7 +17,7 @@ export const languages: { key: Language; name: string }[] = [
   { key: 'smtp', name: 'SMTP' },
 ]
 
-// snippet is a program that sends one email as it stands, with nothing but the language's own library.
+// snippet returns a complete program that sends one email with only the language's standard library.
 export function snippet(language: Language, s: Sample): string {
   switch (language) {
     case 'curl':
@@ -120,7 +120,7 @@ END`
   }
 }
 
-// smtpFlags are how curl reaches the relay: TLS from the first octet, or by STARTTLS and not without it.
+// smtpFlags returns curl's flags for the relay: implicit TLS, or STARTTLS and not without it.
 function smtpFlags({ smtp }: Sample): string {
   if (!smtp) return '--ssl-reqd "smtp://$SMTP_HOST:$SMTP_PORT"'
   const scheme = smtp.tls.toLowerCase() === 'implicit' ? 'smtps' : 'smtp'

@@ -8,7 +8,7 @@ export interface Point<F = Figures> {
   name: string
   brief: string
   figures: F
-  // search is the list of emails behind the point.
+  // search is the list of emails that a point counts.
   search?: { q: string }
 }
 
@@ -150,7 +150,7 @@ function Swatch({ series, kind }: { series: Look; kind: Measure['kind'] }) {
   )
 }
 
-// Patterns tell bars apart for who does not see their colours.
+// Patterns distinguish bars without their colors.
 function Patterns() {
   return (
     <defs>

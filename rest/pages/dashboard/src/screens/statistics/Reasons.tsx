@@ -11,12 +11,12 @@ import type { Choice } from './range'
 // Reasons are why mail was refused, each with the newest example in the server's own words.
 export function Reasons({ choice, variables }: { choice: Choice; variables: MailRefusalsQueryVariables }) {
   const [, change] = useSearchParams()
-  const told = choice.only?.dimension !== 'TAG' && choice.only?.dimension !== 'RECIPIENT_DOMAIN'
-  const list = useGraphQL(MailRefusals, variables, { keepPrevious: true, enabled: told })
+  const available = choice.only?.dimension !== 'TAG' && choice.only?.dimension !== 'RECIPIENT_DOMAIN'
+  const list = useGraphQL(MailRefusals, variables, { keepPrevious: true, enabled: available })
   const rows = list.data?.topBounceReasons
   return (
     <Card title="Top bounce reasons" padded={false}>
-      {!told ? <p className="p-4 text-ink-3">Reasons aren’t available by tag or recipient domain. <button type="button" className="link under" onClick={() => change({ only: undefined, called: undefined })}>Show all emails</button></p>
+      {!available ? <p className="p-4 text-ink-3">Reasons aren’t available by tag or recipient domain. <button type="button" className="link under" onClick={() => change({ only: undefined, called: undefined })}>Show all emails</button></p>
         : list.error && !rows ? <div className="p-4"><ErrorAlert error={list.error} retry={() => void list.refetch()} /></div>
           : !rows ? <div className="p-4"><SkeletonText /></div>
             : rows.length === 0 ? <p className="p-4 text-ink-3">No bounces in this range.</p>

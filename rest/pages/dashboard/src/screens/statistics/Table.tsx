@@ -11,7 +11,7 @@ export interface TableRow {
 
 const heads = ['Accepted', 'Delivered', 'Bounced', 'Failed', 'Complained', 'Opened', 'Clicked', 'p50', 'p95']
 
-// FiguresTable are figures row by row, of periods or of groups. It scrolls by itself where it is wide.
+// FiguresTable shows figures by period or by group. It scrolls sideways if it is wide.
 export function FiguresTable({ label, first, rows, total }: { label: string; first: string; rows: TableRow[]; total?: Figures }) {
   return (
     <div className="max-h-[520px] overflow-auto" tabIndex={0} role="region" aria-label={label}>

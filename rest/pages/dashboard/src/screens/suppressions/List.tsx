@@ -52,8 +52,8 @@ export function List({ add }: { add?: () => void }) {
   const open = address.open
   const go = (id: string | null) => change({ open: id ?? undefined }, !open)
   useEffect(() => setSelected(new Set()), [q])
-  const all = (signal: AbortSignal, tell: (read: number) => void) =>
-    fetchAll(SuppressionList, { first: 100, ...filter }, (d) => d.suppressions, signal, tell).then(({ nodes, more }) => ({ items: nodes.map((s) => ({ id: s.id, name: s.email ?? erased })), more }))
+  const all = (signal: AbortSignal, report: (read: number) => void) =>
+    fetchAll(SuppressionList, { first: 100, ...filter }, (d) => d.suppressions, signal, report).then(({ nodes, more }) => ({ items: nodes.map((s) => ({ id: s.id, name: s.email ?? erased })), more }))
   const show = () => { setFresh([]); void list.refetch() }
 
   const empty = q

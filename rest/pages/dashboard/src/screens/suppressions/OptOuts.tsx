@@ -38,8 +38,8 @@ export function OptOuts() {
   const filter = { email: words[0] ?? null, category: category || null }
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   useEffect(() => setSelected(new Set()), [q])
-  const all = (signal: AbortSignal, tell: (read: number) => void) =>
-    fetchAll(OptOutList, { first: 100, ...filter }, (d) => d.categoryOptOuts, signal, tell).then(({ nodes, more }) => ({ items: nodes.map((o) => ({ id: o.id, name: nameOf(o) })), more }))
+  const all = (signal: AbortSignal, report: (read: number) => void) =>
+    fetchAll(OptOutList, { first: 100, ...filter }, (d) => d.categoryOptOuts, signal, report).then(({ nodes, more }) => ({ items: nodes.map((o) => ({ id: o.id, name: nameOf(o) })), more }))
   const list = usePages(OptOutList, { first: 100, ...filter }, (d) => d.categoryOptOuts, { keepPrevious: true, enabled: !wrong })
 
   const columns: Column<OptOutRowFragment>[] = [

@@ -1,5 +1,5 @@
 export interface Line {
-  // line is where it stands in the file, from 1.
+  // line is its line in the file, from 1.
   line: number
   address: string
 }

@@ -7,7 +7,7 @@ import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { givable, restRole, type Role } from './roles'
 
-// Invite mails somebody an offer to join.
+// Invite emails an invitation to join the team.
 export function Invite({ onClose, invited }: { onClose: () => void; invited: () => void }) {
   const { role: mine } = useViewer()
   const choices = givable(mine)

@@ -14,8 +14,8 @@ export const roles: { key: Role; name: string; about: string }[] = [
 export const roleName = (role: Role) => roles.find((r) => r.key === role)?.name ?? role
 export const restRole = (role: Role) => role.toLowerCase() as RoleName
 
-// givable are the roles that somebody may give: nobody gives one above their own.
+// givable lists the roles that a person can grant: none above their own.
 export const givable = (mine: Role | null) => (mine === 'OWNER' ? roles : mine === 'ADMIN' ? roles.filter((r) => r.key !== 'OWNER') : [])
 
-// touches tells whether somebody may change a member of a role: only owners touch owners.
+// touches reports whether a person can change a member with a role: only owners can change owners.
 export const touches = (mine: Role | null, theirs: Role) => mine === 'OWNER' || (mine === 'ADMIN' && theirs !== 'OWNER')

@@ -6,8 +6,7 @@ import { draftOf, type Draft } from './draft'
 import { merge, names } from './merge'
 import type { Conflict, Editor } from './useEditor'
 
-// ConflictDialog tells the second of two people who write one template what the other one has saved, and puts both
-// together.
+// ConflictDialog shows what another person has saved while this template was edited, and merges both.
 export function ConflictDialog({ conflict, editor }: { conflict: Conflict; editor: Editor }) {
   const { theirs, base, mine, by } = conflict
   const [chosen, setChosen] = useState<Record<string, Side>>({})

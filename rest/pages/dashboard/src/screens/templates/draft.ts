@@ -78,7 +78,7 @@ export function bodyOf(draft: Draft, base: Draft): components['schemas']['Update
   return body
 }
 
-// sampleOf is what stands for a variable until somebody writes another value.
+// sampleOf returns the sample value of a variable until another one is entered.
 export function sampleOf(v: Variable): string {
   if (v.fallback) return v.fallback
   switch (v.type) {
@@ -95,8 +95,8 @@ export function sampleOf(v: Variable): string {
   }
 }
 
-// valuesOf makes of samples what a send gives: `customer.name` is a member of `customer`. A sample
-// that was emptied is left out.
+// valuesOf converts samples to the variables of a send: `customer.name` becomes a member of `customer`. Empty
+// samples are left out.
 export function valuesOf(variables: Variable[], samples: Record<string, string>): Record<string, unknown> {
   const values: Record<string, unknown> = {}
   for (const v of variables) {
@@ -114,7 +114,7 @@ export function valuesOf(variables: Variable[], samples: Record<string, string>)
   return values
 }
 
-// undeclared are gaps of the texts that no variable stands for.
+// undeclared lists the placeholders of the texts that no variable declares.
 export function undeclared(draft: Draft): string[] {
   const all = `${draft.subject}\n${draft.html}\n${draft.text}\n${draft.from}`
   const known = new Set(['unsubscribe_url', 'forloop', 'true', 'false', 'nil', 'empty', 'blank', ...draft.variables.map((v) => v.key)])

@@ -9,7 +9,7 @@ import { useUnsaved } from '@/screens/code/unsaved'
 import { bodyOf, draftOf, fromRest, type Draft, type Template, type TemplateRecord, type Unsaved } from './draft'
 import { TemplateStamp, TemplateVersions, Templates } from './templates.gen'
 
-// Conflict is what somebody else has saved meanwhile, and what one has written oneself.
+// Conflict is what another person has saved in the meantime, and your own unsaved changes.
 export interface Conflict {
   theirs: Template
   base: Draft
@@ -23,8 +23,8 @@ const readTemplate = (id: string) => unwrap(rest.GET('/templates/{id}', { params
 // useTemplate reads the draft with its etag, which GraphQL does not have.
 export const useTemplate = (id: string) => useQuery({ queryKey: templateKey(id), queryFn: () => readTemplate(id) })
 
-// useEditor holds what is read, what is written and not saved, and saves it. `conflict` stands where somebody
-// else has saved in between.
+// useEditor holds the template and the unsaved changes, and saves them. `conflict` is set if another person has
+// saved in the meantime.
 export function useEditor(template: Template) {
   const client = useQueryClient()
   const { id } = template
@@ -93,7 +93,7 @@ export function useEditor(template: Template) {
     void client.invalidateQueries({ queryKey: templateKey(id) })
   }, [client, id, hold])
 
-  // takeTheirs shows what somebody else has saved; one's own is one click away.
+  // takeTheirs shows the other person's saved template. One click returns to your own.
   const takeTheirs = useCallback(() => {
     const mine = latest.current
     drop()

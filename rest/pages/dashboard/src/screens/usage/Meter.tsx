@@ -5,7 +5,7 @@ import { formatBytes } from '@/parts/file'
 import { count, dayOf } from './money'
 import type { UsageNowQuery } from './queries.gen'
 
-// Meter is what was sent this month beside what may be, and where the month will end.
+// Meter shows this month's emails, the limit, and the projection for the end of the month.
 export function Meter({ usage: u, account }: { usage: UsageNowQuery['usage']; account: UsageNowQuery['account'] }) {
   const cap = u.limit ?? u.included
   const share = cap ? u.emails / cap : 0

@@ -14,7 +14,7 @@ import type { BillingNowQuery } from './queries.gen'
 
 type Billing = BillingNowQuery['billing']
 
-// Payment is who pays, with which card, and what is wrong with it.
+// Payment shows the payer, the card and its problems.
 export function Payment({ billing: b, plans }: { billing: Billing; plans: BillingNowQuery['plans'] }) {
   const { can } = useViewer()
   const client = useQueryClient()

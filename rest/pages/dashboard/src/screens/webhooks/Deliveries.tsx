@@ -30,7 +30,7 @@ const columns: Column<Row>[] = [
   { key: 'at', head: 'Queued', width: '104px', right: true, cell: (d) => <span className="text-xs text-ink-3"><Time at={d.createdAt} /></span> },
 ]
 
-// Deliveries are what the endpoint was told; `listed` hears of which they are.
+// Deliveries lists the deliveries to an endpoint; `listed` receives their ids.
 export function Deliveries({ endpoint, listed, recover, test }: { endpoint: WebhookRowFragment; listed: (ids: string[]) => void; recover?: () => void; test?: () => void }) {
   const [address, change] = useSearchParams()
   const state = (choices.find((c) => c.key === address.state)?.key ?? '') as Choice

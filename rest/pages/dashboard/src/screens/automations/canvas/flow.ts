@@ -8,7 +8,7 @@ import type { Scene } from '../scene'
 export interface WayData extends Record<string, unknown> {
   points: Point[]
   label: string
-  // at is where the label and the button to add a step stand.
+  // at is the position of the label and of the button that adds a step.
   at: Point
   place: Place | null
   about: string

@@ -15,7 +15,7 @@ export function ConditionField({ field, label, hint, optional, arriving }: { fie
   const [rows, setRows] = useState<Rows | null>(() => rowsOf(source))
   const [byHand, setByHand] = useState(rows === null)
   const written = useRef(source)
-  // What was changed elsewhere (undo, JSON) is read anew.
+  // Changes made elsewhere (undo, JSON) are read again.
   useEffect(() => {
     if (source === written.current) return
     written.current = source

@@ -55,7 +55,7 @@ function TemplateFields() {
   const list = form.hints.templates ?? []
   const named = template.id ?? template.alias ?? ''
   const chosen = list.find((t) => t.id === named || (t.alias !== null && t.alias === named))
-  // The alias is preferred: it survives that a template is made anew.
+  // The alias is preferred: it stays valid if the template is created again.
   const choose = (id: string) => {
     const t = list.find((one) => one.id === id)
     form.set('template', t ? { ...(t.alias ? { alias: t.alias } : { id: t.id }), ...(form.get('template.variables') ? { variables: form.get('template.variables') } : {}) } : undefined)

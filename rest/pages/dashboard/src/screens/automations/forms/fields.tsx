@@ -29,13 +29,13 @@ export function TextField({ field, label, hint, liquid, rows, mono, list, placeh
   )
 }
 
-// spliced puts a text where the cursor stands.
+// spliced inserts a text at the cursor.
 function spliced(input: Area | null, value: string, text: string): string {
   const [from, to] = [input?.selectionStart ?? value.length, input?.selectionEnd ?? value.length]
   return value.slice(0, from) + text + value.slice(to)
 }
 
-// Values offers what can stand in a text.
+// Values offers the variables that a text can use.
 export function Values({ into }: { into: (text: string) => void }) {
   const { hints, outcomes } = useStepForm()
   const paths = [...hints.paths, ...outcomes]

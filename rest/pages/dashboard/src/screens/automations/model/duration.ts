@@ -23,7 +23,7 @@ export const textOfSpan = (n: number, unit: Unit) => (unit === 'D' || unit === '
 
 const every = /^(-)?P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/
 
-// wordsOfSpan is `3 days` or `1 day 2 hours`, or the text where it is none.
+// wordsOfSpan returns `3 days` or `1 day 2 hours`, or the text if it is not a duration.
 export function wordsOfSpan(text: unknown): string {
   const m = typeof text === 'string' ? every.exec(text) : null
   if (!m) return typeof text === 'string' ? text : ''

@@ -1,5 +1,5 @@
-// What a person does to the steps of a definition. Each gives a new list; null where it cannot be done
-// because runs only go forward.
+// Edits of the steps of a definition. Each returns a new list, or null if the edit is impossible because runs
+// only go forward.
 
 import { kindOf } from '../steps/kinds'
 import { outlineOf, type Node } from './outline'
@@ -36,7 +36,7 @@ function onto(g: Graph, place: Place, entry: string, leave: (goal: Goal) => void
 
 const goalOf = (g: Graph, place: Place): Goal => ('after' in place ? (waysIn(g, place.after).find((w) => w.slot === place.slot)?.goal ?? END) : place.before)
 
-// beside is the index at which something with these goals stands well.
+// beside returns the index that suits something with these goals.
 const beside = (g: Graph, goal: Goal) => (isEnd(goal) ? g.order.length : g.order.indexOf(goal))
 
 // insert puts a new step at a place; without steps it is the first.
@@ -67,7 +67,7 @@ function onward(g: Graph, key: string): Goal {
   return (ways.find((w) => !isEnd(w.goal)) ?? ways[0])?.goal ?? END
 }
 
-// take deletes a step and gives what nothing leads to any more.
+// take deletes a step and returns the steps that nothing leads to any more.
 function take(g: Graph, key: string): string[] {
   const first = g.order[0] ?? ''
   const before = reach(g, first)
@@ -117,7 +117,7 @@ export function find(nodes: Node[], key: string): Found | null {
 // blockOf are the steps of a node in the outline: it, and those on its ways.
 export const blockOf = (n: Node): string[] => [n.key, ...n.ways.flatMap((w) => w.nodes.flatMap(blockOf))]
 
-// move carries a step, with what stands on its ways, to another place.
+// move moves a step, with the steps on its ways, to another place.
 export function move(steps: Step[], key: string, place: Place): Edited | null {
   const found = find(outlineOf(steps).nodes, key)
   const exit = found?.node.exit
@@ -139,7 +139,7 @@ export function move(steps: Step[], key: string, place: Place): Edited | null {
   return ok ? done(close(g, start), key) : null
 }
 
-// after is the place behind a node of the outline, where all its ways have met.
+// after returns the place after a node of the outline, where all its ways have joined.
 export function after(n: Node): Place | null {
   if (n.ways.length === 0) return n.exit ? { after: n.key, slot: 'next' } : null
   return n.exit && !isEnd(n.exit) ? { before: n.exit, within: n.key } : null
@@ -156,7 +156,7 @@ export function shift(steps: Step[], key: string, by: -1 | 1): Edited | null {
   return moved && { steps: moved.steps, key }
 }
 
-// duplicate puts a copy beside a step.
+// duplicate inserts a copy next to a step.
 export function duplicate(steps: Step[], key: string): Edited | null {
   const g = open(steps)
   const step = stepAt(g, key)
@@ -192,7 +192,7 @@ export function target(steps: Step[], key: string, slot: string, goal: Goal): Ed
   return done(close(g), key)
 }
 
-// addCase gives a branch one more case, which leads where the others do not.
+// addCase adds a case to a branch. It leads where the other cases do not.
 export function addCase(steps: Step[], key: string): Edited | null {
   const g = open(steps)
   const step = stepAt(g, key)
@@ -222,7 +222,7 @@ export function goals(steps: Step[], key: string): string[] {
 
 const names = (key: string) => new RegExp(`\\bsteps\\.${key}\\b`, 'g')
 
-// rename gives a step another key, and everything that names it.
+// rename changes the key of a step, and everything that refers to it.
 export function rename<T>(doc: T, from: string, to: string): T {
   const walk = (value: unknown, field = ''): unknown => {
     if (typeof value === 'string') return (field === 'goto' || field === 'step') && value === from ? to : value.replace(names(from), `steps.${to}`)

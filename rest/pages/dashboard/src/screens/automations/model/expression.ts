@@ -71,7 +71,7 @@ function rowOf(source: string): Row | null {
   return null
 }
 
-// cut splits at a sign that stands outside of texts and brackets.
+// cut splits at a sign that is outside of texts and brackets.
 function cut(source: string, at: string): string[] {
   const out: string[] = []
   let depth = 0
@@ -125,7 +125,7 @@ function textOfRow(row: Row): string {
   }
 }
 
-// whole tells whether a row says something yet.
+// whole reports whether a row is complete.
 export const whole = (row: Row) => words.test(row.left) && (row.sign === 'has' || row.sign === 'lacks' || row.sign === '==' || row.sign === '!=' || row.right.trim() !== '')
 
 // textOfRows writes rows as the service reads them. Rows that are not finished are left out.
@@ -133,7 +133,7 @@ export const textOfRows = ({ all, rows }: Rows) => rows.filter(whole).map(textOf
 
 const short = (left: string) => left.replace(/^(?:event|trigger)\.data\./, '').replace(/^(?:event|trigger)\./, '')
 
-// wordsOfExpression says a condition as people would, or as it stands.
+// wordsOfExpression describes a condition in words, or returns it unchanged.
 export function wordsOfExpression(source: unknown): string {
   if (typeof source !== 'string' || source.trim() === '') return ''
   const read = rowsOf(source)

@@ -1,5 +1,5 @@
-// The steps of a definition as a graph that is changed, and written back as a list. Ways that a change
-// says nothing about lead where they led: where the list no longer says so by itself, `next` does.
+// The steps of a definition as a graph that can be changed and written back as a list. Ways that a change does
+// not affect keep their targets: `next` is written if the order of the list does not imply the target.
 
 import { END, FAIL, goesOn, isEnd, keyed, rawOf, waysFrom, ways, withRaw, type Goal, type Keyed, type Step, type Way } from './ways'
 
@@ -48,7 +48,7 @@ export function aim(g: Graph, key: string, slot: string, goal: Goal) {
   else g.steps.set(key, withRaw(step, slot, goal === END ? 'end' : goal === FAIL ? 'fail' : { goto: goal }))
 }
 
-// into gives the ways that lead to a goal.
+// into returns the ways that lead to a goal.
 export function into(g: Graph, goal: Goal, from: Iterable<string> = g.order): { key: string; slot: string }[] {
   return [...from].flatMap((key) => waysIn(g, key).filter((w) => w.goal === goal).map((w) => ({ key, slot: w.slot })))
 }

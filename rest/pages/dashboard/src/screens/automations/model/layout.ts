@@ -1,6 +1,6 @@
-// A layered drawing of a graph in which everything goes down: each box stands below all that lead to it,
-// lines that pass a layer get a place of their own in it, neighbours stand in the order with few
-// crossings, and each box as near as can be to what it is connected with.
+// A layered drawing of a graph in which everything goes down. Each box is below all boxes that lead to it, lines
+// that pass a layer have their own place in it, neighbors are ordered to avoid crossings, and each box is as
+// close as possible to the boxes that it is connected with.
 
 export interface Box {
   id: string
@@ -125,7 +125,7 @@ export function layoutOf(boxes: Box[], lines: Line[]): Drawing {
     const to = chain.at(-1) as Cell
     points.push({ x: at(to), y: tops[to.layer] ?? 0 })
     drawn.lines.set(id, points)
-    // The label stands above what the line reaches first, where lines from one box are apart.
+    // The label is above the first box that the line reaches, where lines from one box are apart.
     drawn.labels.set(id, { x: at(chain[1] as Cell), y: (tops[from.layer + 1] ?? 0) - between * 0.42 })
   }
   return drawn
@@ -168,8 +168,8 @@ function crossings(layers: Cell[][]): number {
   return n
 }
 
-// pack gives each cell of a layer the place nearest to its wish that its neighbours leave it: cells that
-// want the same move together (least squares in a fixed order).
+// pack assigns each cell of a layer the free place nearest to its wish. Cells that want the same place move
+// together (least squares in a fixed order).
 function pack(layer: Cell[], wish: (c: Cell) => number | null) {
   const groups: { sum: number; n: number; cells: Cell[]; offsets: number[] }[] = []
   let offset = 0

@@ -70,8 +70,8 @@ function mergeSteps(base: Keyed[], mine: Keyed[], theirs: Keyed[], pick: Choice[
   return order(base, mine, theirs, kept, pick).map((key) => kept.get(key) as Keyed)
 }
 
-// order is that of the side that has moved steps, with the new steps of the other behind what they
-// stood behind.
+// order returns the order of the side that has moved steps, with the new steps of the other side after the steps
+// that they followed there.
 function order(base: Keyed[], mine: Keyed[], theirs: Keyed[], kept: Map<string, Keyed>, pick: Choice['pick']): string[] {
   const [b, m, t] = [base, mine, theirs].map((list) => list.map((s) => s.key)) as [string[], string[], string[]]
   const common = (list: string[]) => list.filter((k) => m.includes(k) && t.includes(k))

@@ -8,7 +8,7 @@ export function getIn(value: unknown, path: string): unknown {
 
 const nothing = (value: unknown) => value === undefined || value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
 
-// setIn gives a copy with another value there. What becomes empty is left out, but for elements of lists.
+// setIn returns a copy with another value at a path. Objects that become empty are left out, except elements of lists.
 export function setIn<T>(value: T, path: string, next: unknown): T {
   const [first, ...rest] = partsOf(path)
   const put = (at: unknown, part: string | number, more: (string | number)[]): unknown => {

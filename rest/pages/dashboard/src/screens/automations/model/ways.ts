@@ -55,11 +55,11 @@ export function waysFrom(step: Step, goes: Goal, named: (key: string) => Goal): 
   })
 }
 
-// goesOn tells whether anything follows from what `next` says.
+// goesOn reports whether anything follows `next`.
 export const goesOn = (step: Step) => slotsOf(step).some((s) => s.slot === 'next' || rawOf(step, s.slot) === 'continue')
 
-// ways gives, for each step of a list, where `continue` leads and its ways. Targets that the service
-// would refuse count as the end.
+// ways returns, for each step of a list, the target of `continue` and its ways. Targets that the server would
+// refuse count as the end.
 export function ways(steps: Step[]): { goes: Goal; ways: Way[] }[] {
   const places = new Map(steps.map((s, i) => [keyOfStep(s, i), i]))
   return steps.map((step, i) => {

@@ -23,7 +23,7 @@ export interface StepKind {
   lacks?: (step: Step) => { field: string; message?: string }[]
   // acts marks a type that acts outside the run, so that a dry run can choose its outcome.
   acts?: boolean
-  // gives lists the output that later steps can read; values the words that its status can have.
+  // gives lists the output that later steps can read; values lists the possible words of its status.
   gives: string[]
   values: string[]
   // took returns the way of a step that ended; wordOf what it decided.

@@ -23,8 +23,8 @@ interface Delivery {
   webhook: { url: string; enabled: boolean } | null
 }
 
-// Told is what webhook endpoints were told of something, the newest first; each can be told again.
-export function Told({ list, again }: { list: Delivery[]; again: () => void }) {
+// DeliveryList lists the webhook deliveries about a subject, newest first. Each can be replayed.
+export function DeliveryList({ list, again }: { list: Delivery[]; again: () => void }) {
   if (list.length === 0) return <p className="text-ink-3">No endpoint received this event. <Link to="/webhooks" className="link">Webhooks</Link></p>
   return <ol className="grid grid-cols-[minmax(0,1fr)] gap-4">{[...list].reverse().map((d) => <One key={d.id} delivery={d} again={again} />)}</ol>
 }
