@@ -35,36 +35,39 @@ func judgeReport(r dsn.Report, address string) judgement {
 }
 
 func judgeDelivery(r dsn.Report, address string) judgement {
-	line := lineFor(r.Recipients, address)
+	line, named := lineFor(r.Recipients, address)
+	if r.Inferred && !named {
+		return judgement{kind: deliveryreport.KindUnreadable, reporter: r.ReportingMTA}
+	}
 	j := judgement{kind: deliveryreport.KindDelivered, status: line.Status, diagnostic: line.Diagnostic, reporter: r.ReportingMTA}
 	switch line.Action {
 	case dsn.ActionDelayed:
 		j.kind = deliveryreport.KindDelay
 	case dsn.ActionFailed:
 		j.kind = deliveryreport.KindBounce
-		class := bounce.Classify(bounce.Reply{Code: line.Code, Enhanced: line.Status, Text: line.Diagnostic})
-		j.class = string(class)
-		j.bounce = &records.LateBounce{Class: class, Permanent: isPermanent(line, class), Code: line.Code, EnhancedCode: line.Status, Diagnostic: line.Diagnostic,
+		verdict := bounce.Judge(line.Rejection())
+		j.class = string(verdict.Class)
+		j.bounce = &records.LateBounce{Verdict: verdict, Permanent: isPermanent(line, verdict.Class), Code: line.Code, EnhancedCode: line.Status, Diagnostic: line.Diagnostic,
 			RemoteMTA: firstOf(line.RemoteMTA, r.ReportingMTA)}
 	case dsn.ActionDelivered, dsn.ActionRelayed, dsn.ActionExpanded:
 	}
 	return j
 }
 
-// lineFor returns the report line for the address. A forwarding host may name another address, so without a
-// match the worst line counts.
-func lineFor(lines []dsn.RecipientReport, address string) dsn.RecipientReport {
+// lineFor returns what is said of the address, and whether the report names it. A forwarding host knows another
+// one, so without a match the worst line counts.
+func lineFor(lines []dsn.RecipientReport, address string) (line dsn.RecipientReport, named bool) {
 	var worst dsn.RecipientReport
 	rank := map[dsn.Action]int{dsn.ActionDelivered: 1, dsn.ActionRelayed: 1, dsn.ActionExpanded: 1, dsn.ActionDelayed: 2, dsn.ActionFailed: 3}
 	for _, l := range lines {
 		if strings.EqualFold(l.Address, address) || strings.EqualFold(l.OriginalAddress, address) {
-			return l
+			return l, true
 		}
 		if rank[l.Action] > rank[worst.Action] {
 			worst = l
 		}
 	}
-	return worst
+	return worst, false
 }
 
 // isPermanent reports whether a failure is permanent, by the status (RFC 3463), then by the reply's first

@@ -57,9 +57,10 @@ func judgeTemporary(d Job, out smtpclient.Outcome) verdict {
 }
 
 // finalVerdict returns the verdict if nothing more is tried. It is a bounce if the recipient was refused or was
-// never reached. Otherwise the delivery failed, because the message or its sender was refused.
+// never reached. Otherwise the delivery failed, because the message or its sender was refused. The phase of the
+// transaction decides about a refusal without a known reason.
 func finalVerdict(out smtpclient.Outcome) verdict {
-	if out.Kind != smtpclient.Failed && classOf(out).Bounces() {
+	if out.Kind != smtpclient.Failed && (out.Code == 0 || bounce.Judge(out.Rejection()).Bounces) {
 		return verdict{state: recipient.StateBounced, outcome: attempt.OutcomeBounced, event: event.EmailBounced}
 	}
 	return verdict{state: recipient.StateFailed, outcome: attempt.OutcomeFailed, event: event.EmailFailed}
@@ -91,7 +92,7 @@ func classOf(out smtpclient.Outcome) bounce.Class {
 	case out.Kind == smtpclient.Delivered:
 		return ""
 	case out.Code != 0:
-		return bounce.Classify(bounce.Reply{Code: out.Code, Enhanced: out.EnhancedCode, Text: out.Reply})
+		return bounce.Classify(out.Rejection())
 	case out.Kind == smtpclient.Failed:
 		return failureClass[out.Reason]
 	default:

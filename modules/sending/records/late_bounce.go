@@ -16,7 +16,7 @@ import (
 type LateBounce struct {
 	EmailID      string
 	RecipientID  int64
-	Class        bounce.Class // reason of the refusal; only some classes are bounces
+	Verdict      bounce.Verdict // what it is about, and whether the recipient bounces
 	Permanent    bool
 	Code         int // RFC 5321 reply code; 0 if none was reported
 	EnhancedCode string
@@ -81,14 +81,14 @@ func (s *Service) BounceLate(ctx context.Context, tx db.Execer, b LateBounce) (c
 }
 
 func (b LateBounce) state() recipient.State {
-	if b.Class.Bounces() {
+	if b.Verdict.Bounces {
 		return recipient.StateBounced
 	}
 	return recipient.StateFailed
 }
 
 func (b LateBounce) event() event.Type {
-	if b.Class.Bounces() {
+	if b.Verdict.Bounces {
 		return event.EmailBounced
 	}
 	return event.EmailFailed
@@ -96,8 +96,8 @@ func (b LateBounce) event() event.Type {
 
 func (b LateBounce) describe(data *event.Email, addr string) {
 	data.Recipient = addr
-	if !b.Class.Bounces() {
-		data.Failure = &event.Failure{Reason: b.Diagnostic, Code: string(b.Class)}
+	if !b.Verdict.Bounces {
+		data.Failure = &event.Failure{Reason: b.Diagnostic, Code: string(b.Verdict.Class)}
 		return
 	}
 	kind := "transient"
@@ -140,8 +140,8 @@ func (s *Service) updateStatus(ctx context.Context, tx db.Execer, b LateBounce) 
 	if next := all.Overall(); lifecycle.MayBecome(now, next) {
 		now = next
 	}
-	reason := "" // for a bounce
-	if b.Class.Bounces() {
+	reason := "" // of a bounce
+	if b.Verdict.Bounces {
 		reason = b.Diagnostic
 	}
 	_, err = tx.ExecContext(ctx, storeLateSQL, b.EmailID, string(now), lifecycle.Uncommon(now), reason)

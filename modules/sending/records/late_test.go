@@ -21,7 +21,7 @@ import (
 
 var (
 	taken  = smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"}
-	lately = records.LateBounce{Class: bounce.BadAddress, Permanent: true, Code: 550, EnhancedCode: "5.1.1", Diagnostic: "550 5.1.1 no such user", RemoteMTA: "inner.example.net"}
+	lately = records.LateBounce{Verdict: bounce.Verdict{Class: bounce.BadAddress, Bounces: true}, Permanent: true, Code: 550, EnhancedCode: "5.1.1", Diagnostic: "550 5.1.1 no such user", RemoteMTA: "inner.example.net"}
 )
 
 func (f *fixture) bounceLate(t *testing.T, b records.LateBounce) (changed bool) {
@@ -81,7 +81,7 @@ func TestLateMessageRefusalIsNotABounce(t *testing.T) {
 	id := f.Send(t, rooms.Simple("bob@example.net", "carol@example.net"))
 	f.SettleWith(t, f.ClaimAll(t), taken)
 	_, recipients, _, _ := f.State(t, id)
-	b := records.LateBounce{EmailID: id, RecipientID: recipients[0].ID, Class: bounce.Content, Permanent: true, Code: 554, EnhancedCode: "5.7.1", Diagnostic: "554 5.7.1 spam"}
+	b := records.LateBounce{EmailID: id, RecipientID: recipients[0].ID, Verdict: bounce.Verdict{Class: bounce.Content}, Permanent: true, Code: 554, EnhancedCode: "5.7.1", Diagnostic: "554 5.7.1 spam"}
 	if !f.bounceLate(t, b) || f.bounceLate(t, b) {
 		t.Error("want a change by the first report only")
 	}

@@ -15,6 +15,10 @@
 //     codes.go). Vague details (X.0.0, X.7.1) give precedence to the common words;
 //  3. common words (words.go), then the basic code alone (RFC 5321, 4.2.3).
 //
+// The phase of the transaction limits what a rejection can be about. Before RCPT, the server does not know the
+// recipient. After DATA, it has accepted the recipient and rejects the message, unless it says otherwise. Judge
+// turns the class and the phase into the decision whether the recipient bounces.
+//
 // The text may begin with its codes.
 package bounce
 
@@ -52,10 +56,10 @@ func (c Class) Hard() bool { return c == BadAddress || c == BadDomain }
 func (c Class) Soft() bool { return c == MailboxFull || c == System }
 
 // Bounces reports whether a permanent failure with this class is a bounce of its recipient, who then
-// receives no more mail. That includes a mailbox that was full during all retries, and a rejection that
-// cannot be classified. A rejection of the message or of its sender is not a bounce: another message may
-// well be delivered.
-func (c Class) Bounces() bool { return c.Hard() || c.Soft() || c == Unknown }
+// receives no more mail. That includes a mailbox that was full during all retries. A rejection of the message
+// or of its sender is not a bounce: another message may well be delivered. For Unknown the class does not
+// decide; see Judge.
+func (c Class) Bounces() bool { return c.Hard() || c.Soft() }
 
 // Throttles reports whether the sender should slow down everything for this destination. Insisting with a
 // receiver that blocks makes its opinion worse.
@@ -66,6 +70,26 @@ type Reply struct {
 	Code     int    // for example 550; 0 if there was none
 	Enhanced string // "5.1.1", or empty
 	Text     string // the reply's or the diagnostic's text
+	Phase    Phase  // of the transaction
+	Derived  bool   // another system added Enhanced: the text says more than the code
+}
+
+// isPermanent reports whether the rejecting server asked not to retry.
+func (r Reply) isPermanent() bool {
+	return r.Code/100 == 5 || r.Code == 0 && strings.HasPrefix(r.Enhanced, "5.")
+}
+
+// Verdict is the consequence of a rejection for its recipient.
+type Verdict struct {
+	Class   Class
+	Bounces bool // the recipient bounces, otherwise the message failed
+}
+
+// Judge decides whether a final rejection bounces the recipient. A permanent rejection without a known reason
+// does only where it can be about the recipient: at RCPT, or in a report that does not name the phase.
+func Judge(r Reply) Verdict {
+	class := Classify(r)
+	return Verdict{class, class.Bounces() || class == Unknown && (r.Phase.concernsRecipient() || !r.isPermanent())}
 }
 
 // Classify returns the class of a reply. Replies that are not rejections (2yz, 3yz) are Unknown.
@@ -82,29 +106,36 @@ func decideClass(r Reply) (class Class, row string) {
 	if r.Code/100 == 2 || r.Code/100 == 3 || r.Code == 0 && strings.HasPrefix(r.Enhanced, "2.") {
 		return Unknown, "no refusal"
 	}
+	class, row, vague := r.matchTables()
+	return r.fitPhase(class, vague), row
+}
+
+// matchTables returns the first row that matches, and whether it is a vague one.
+func (r Reply) matchTables() (class Class, row string, vague bool) {
 	text := normalizeText(r.Text)
 	subject, detail, known := splitEnhanced(r.Enhanced)
 	for _, p := range phrases {
 		if (p.code == "" || p.code == subject+"."+detail) && strings.Contains(text, p.text) {
-			return p.class, p.text
+			return p.class, p.text, false
 		}
 	}
 	var code enhanced
 	if known {
 		code, known = enhancedRow(subject, detail)
 	}
-	if known && !code.vague {
-		return code.class, code.code
+	if known && !code.vague && !r.Derived {
+		return code.class, code.code, false
 	}
 	for _, w := range words {
-		if w.mayFollow(subject) && strings.Contains(text, w.text) {
-			return w.class, w.text
+		if w.mayFollow(subject, r.Phase) && strings.Contains(text, w.text) {
+			return w.class, w.text, w.class == System
 		}
 	}
 	if known {
-		return code.class, code.code
+		return code.class, code.code, true
 	}
-	return byCode(r)
+	class, row = byCode(r)
+	return class, row, class != BadDomain // 521 and 556 exist for this purpose only
 }
 
 // addresses matches addresses in angle brackets, which may contain words of the tables: spam@,

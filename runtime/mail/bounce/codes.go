@@ -168,15 +168,15 @@ var basicCodes = []basic{
 	{535, Policy, "authentication credentials invalid (RFC 4954)"},
 	{538, Policy, "encryption required for authentication (RFC 4954)"},
 	{541, Content, "refused as spam, of some gateways"},
-	{550, BadAddress, "mailbox unavailable: not found, no access"},
+	{550, Unknown, "mailbox unavailable: not found, no access, or rejected for policy reasons"},
 	{551, BadAddress, "user not local"},
 	{552, Unknown, "exceeded storage allocation: the mailbox's or the message's"},
-	{553, BadAddress, "mailbox name not allowed"},
+	{553, Unknown, "mailbox name not allowed: the recipient's or the sender's"},
 	{554, Unknown, "transaction failed: what servers say for want of a better code"},
 	{555, Unknown, "MAIL FROM or RCPT TO parameters not recognised"},
 	{556, BadDomain, "domain does not accept mail (RFC 7504)"},
 	{571, Policy, "refused by policy, of some gateways"},
-	{5, BadAddress, "permanent"},
+	{5, Unknown, "permanent"},
 
 	// No response during all retries, or a report without a reason.
 	{0, System, "no reply"},

@@ -8,10 +8,11 @@ type word struct {
 }
 
 // mayFollow keeps words about the recipient away from codes about the message and the sender (X.6.z,
-// X.7.z), where "does not exist" more often refers to the sender's domain. Only unambiguous words count.
-func (w word) mayFollow(subject string) bool {
+// X.7.z), where "does not exist" more often refers to the sender's domain. Only unambiguous words count. The
+// same holds for words about addresses and domains after the message was transmitted.
+func (w word) mayFollow(subject string, phase Phase) bool {
 	if subject != "6" && subject != "7" {
-		return true
+		return w.sure || phase != PhaseMessage || !w.class.Hard()
 	}
 	return w.sure || !w.class.Hard() && !w.class.Soft()
 }
@@ -85,6 +86,7 @@ var words = []word{
 	{BadAddress, "has moved", false},
 	{BadAddress, "not listed in", false}, // Domino Directory
 	{BadAddress, "not our customer", true},
+	{BadAddress, "not in my list of allowed recipients", true}, // qmail with chkuser
 	{BadAddress, "doesn't handle mail for that user", true},
 	{BadAddress, "address couldn't be found", true},
 	{BadAddress, "couldn't be found", false},
@@ -178,6 +180,24 @@ var words = []word{
 	{Content, "banned file", false},
 
 	{Block, "block", false},
+	{Content, "looks like an advert", false},
+	{Content, "message header", false},
+	{Content, "missing message-id", false},
+	{Content, "line length", false},
+	{Content, "line limit", false},
+	{Content, "line too long", false},
+	{Content, "non-rfc", false},
+	{Content, "rfc 5322", false},
+	{Content, "rfc5322", false},
+	{Content, "rfc 2822", false},
+	{Policy, "message refused", false},
+	{Policy, "message rejected", false},
+	{Policy, "mail rejected", false},
+	{Policy, "mail refused", false},
+	{Policy, "rejected your message", false},
+	{Policy, "reject your message", false},
+	{Policy, "is not verified", false},
+	{Policy, "administrative prohibition", false},
 	{Policy, "policy", false},
 	{Policy, "policies", false},
 	{Policy, "access denied", false},

@@ -24,6 +24,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/runtime/mail/bounce"
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
@@ -53,6 +54,7 @@ type Report struct {
 	ReportingMTA string // who reports: a host name
 	EnvelopeID   string // ENVID of the MAIL command (RFC 3461, 4.4)
 	Structured   bool   // read from declared fields, not from a text for people
+	Inferred     bool   `json:",omitempty"` // read from reply codes beside addresses: counts for a recipient that is named
 
 	// AutoReply reports whether a program wrote the message, whatever its Kind. Replying to it
 	// automatically could cause a loop (RFC 3834, 2).
@@ -76,10 +78,11 @@ type RecipientReport struct {
 	Address         string // as the reporting system knows it; may be empty
 	OriginalAddress string // as the sender gave it, when the report says so
 	Action          Action
-	Status          string // "5.1.1", or empty
-	Code            int    // of the SMTP reply; 0: none was quoted
-	Diagnostic      string // the reply or the reason, on one line
-	RemoteMTA       string // the host that reported it
+	Status          string       // "5.1.1", or empty; that of the quoted reply, or else the declared one
+	Code            int          // of the SMTP reply; 0: none was quoted
+	Phase           bounce.Phase `json:",omitempty"` // of the transaction that failed, as far as the report names it
+	Diagnostic      string       // the reply or the reason, on one line
+	RemoteMTA       string       // the host that said so
 	WillRetryUntil  time.Time
 }
 
@@ -169,7 +172,11 @@ func newExamination(read *message.FullMessage, raw string) *reportParser {
 func (e *reportParser) classify() Report {
 	r := Report{Original: e.readOriginal()}
 	switch {
-	case e.readFeedback(&r), e.readReceipt(&r), e.deliveryStatus(&r):
+	case e.readFeedback(&r):
+		r.Structured = true
+	case e.origin.forwarded: // by a person, who may have changed it; complaints are often called so
+		r.Kind, r.Original = Ordinary, Original{}
+	case e.readReceipt(&r), e.deliveryStatus(&r):
 		r.Structured = true
 	case e.origin.isPersonal(): // its text may contain "could not be delivered"
 		r.Kind = AutoReply
@@ -178,7 +185,7 @@ func (e *reportParser) classify() Report {
 		}
 	case e.embeddedStatus(&r), e.microsoftComplaint(&r):
 		r.Structured = true
-	case e.readQmail(&r), e.plainText(&r):
+	case e.readQmail(&r), e.plainText(&r), e.inferRecipients(&r):
 	case e.isChallenge():
 		r.Kind = Challenge
 	case (e.origin.replied || e.origin.null && e.origin.answers) && !e.origin.daemon:

@@ -18,6 +18,7 @@ type origin struct {
 	replied   bool // a program, in reply to a message
 	reply     bool // certain: a field or subject that only automatic replies have
 	answers   bool // refers to an earlier message
+	forwarded bool // a person passed it on
 }
 
 // isReporter reports whether a mail system may have written the message. Its text decides then.
@@ -32,7 +33,10 @@ var (
 	daemonName = regexp.MustCompile(`(?i)^"?(?:mailer-?daemon|mail-?daemon|postmaster|microsoftexchange[0-9a-f]*|mdaemon|mail-?delivery|mail-?system|mail delivery|mailadmin|mail administrator|no-?reply-?bounce|system administrator|internet mail delivery)`)
 	daemonText = regexp.MustCompile(`(?i)mail delivery (?:sub)?system|mail delivery service|postmaster|mailer-daemon|mail administrator|system administrator`)
 
-	bounceSubject = regexp.MustCompile(`^(?:(?:re|fwd?): )?(?:\[[^\]]*\] )?(?:undeliver|undelivered|delivery (?:status )?notification|delivery (?:failure|failed|report|error|delayed|problem|has failed)|` +
+	// "Forwarded" as mail programs abbreviate it.
+	forwardSubject = regexp.MustCompile(`^(?:fwd?|wg|tr|rv|enc|doorst|vs|vb|pd|i|пересл|переслано|转发|轉寄|転送)\s?[:：]`)
+
+	bounceSubject = regexp.MustCompile(`^(?:\[[^\]]*\] )?(?:undeliver|undelivered|delivery (?:status )?notification|delivery (?:failure|failed|report|error|delayed|problem|has failed)|` +
 		`failure notice|failed mail|mail (?:delivery )?(?:failed|failure|error|undeliverable|system error)|returned mail|returned to sender|message (?:not delivered|undeliverable|delayed|delivery)|` +
 		`nondeliverable|non.?delivery|unzustellbar|mail could not be delivered|mail not delivered|your message could not be delivered|your mail .* could not be delivered|` +
 		`successful mail delivery|warning: (?:could not send|message|e-?mail)|delayed mail|permanent (?:delivery )?failure|email (?:not delivered|delivery failure)|` +
@@ -54,6 +58,7 @@ func originOf(m *message.FullMessage, subject string) origin {
 	path := strings.Join(strings.Fields(m.Get("Return-Path")), "")
 	o.null = path == "<>"
 	o.bounce = bounceSubject.MatchString(subject)
+	o.forwarded = path != "<>" && (forwardSubject.MatchString(subject) || m.Get("Resent-From") != "" || m.Get("Resent-Sender") != "")
 	o.failed = m.Get("X-Failed-Recipients") != ""
 	o.answers = m.InReplyTo != nil || len(m.References) > 0
 	get := func(name string) string { return strings.ToLower(strings.TrimSpace(m.Get(name))) }

@@ -13,7 +13,7 @@ import (
 func (e *reportParser) deliveryStatus(r *Report) bool {
 	system := e.origin.isReporter() || e.reportType != ""
 	for _, part := range e.parts {
-		if declaresType(part.contentType, "delivery-status") ||
+		if system && declaresType(part.contentType, "delivery-status") ||
 			system && !isMessage(part.contentType) && len(part.data) < maxText && finalRecipient.Match(part.data) {
 			r.addRecipients(readFields(decodeText(part.data)))
 		}
@@ -79,7 +79,8 @@ func (e *reportParser) completeRecipients(r *Report) bool {
 			one.Action = actionBy(one.Status, one.Code, e.textAction())
 		}
 	}
-	// The outcome of these is unknown.
+	e.addPhases(r.Recipients)
+	// Nobody knows what happened to these.
 	r.Recipients = slices.DeleteFunc(r.Recipients, func(one RecipientReport) bool { return one.Action == "" })
 	if len(r.Recipients) == 0 {
 		r.Recipients = nil
@@ -160,9 +161,9 @@ func parseRecipient(group map[string]string) (RecipientReport, bool) {
 	one.WillRetryUntil = parseDate(group["will-retry-until"])
 	code, enhanced := findCodes(one.Diagnostic)
 	one.Code, one.Status = code, parseStatus(group["status"])
-	// X.0.0 contains no information: the reply of the other server is better. It must not contradict: a
-	// message that expired with 5.4.7 quotes the last 4yz.
-	if vagueStatus(one.Status) && enhanced != "" && (one.Status == "" || one.Status[0] == enhanced[0]) {
+	// The refusing server knows the reason; Status is what another system made of it. Not if the server asked to
+	// retry: a message that expired with 5.4.7 quotes the last 4yz.
+	if enhanced != "" && (one.Status == "" || one.Status[0] == enhanced[0] || enhanced[0] == '5' && code/100 == 5) {
 		one.Status = enhanced
 	}
 	one.Action = parseAction(group["action"])
@@ -252,19 +253,30 @@ func trimZeros(s string) string {
 }
 
 var (
-	// Excludes IP addresses and versions: no digit and no dot on either side.
-	enhancedCode = regexp.MustCompile(`(?:^|[^0-9.])([245]\.[0-9]{1,3}\.[0-9]{1,3})(?:$|[^0-9.]|\.(?:$|[^0-9]))`)
-	// A reply code, in the most reliable place first: with its enhanced code; at the start of a line or of a
-	// server's reply; alone, if it is a common one.
+	// Neither an IP address nor a version: no digit and no dot on either side.
+	enhancedCode = regexp.MustCompile(`(?:^|[^0-9.])([245]\.0?0?[0-7]\.[0-9]{1,3})(?:$|[^0-9.]|\.(?:$|[^0-9]))`)
+	// A reply code, the surest place first: with its enhanced code; at the start of a
+	// line or of what a server said; alone, if it is one that servers use.
 	replyCodes = []*regexp.Regexp{
 		regexp.MustCompile(`(?:^|[^0-9.])([245][0-5][0-9])[ -](?:#|\()?[245]\.[0-9]{1,3}\.[0-9]{1,3}`),
-		regexp.MustCompile(`(?i)(?:^|: |said:? ?|<<< |reason: |#|error |code |response was |returned |reply |smtp;\s?)"?'?([245][0-5][0-9])(?:$|[ :;,."')-])`),
+		regexp.MustCompile(`(?i)(?:^|: |said:? ?|<<< |reason: |#|error |code |response was |returned |reply |smtp;\s?)"?'?(2[125][0-3]|[45][0-7][0-9])(?:$|[ :;,"')-]|\.(?:$|[^0-9]))`),
 		regexp.MustCompile(`(?:^|[ (<;:"'#-])(421|45[0-5]|50[1-4]|521|530|535|541|55[0-6]|571)(?:$|[ :;,>"')-])`),
 	}
 )
 
-// findCodes finds a reply code and an enhanced code in a text.
+// otherNumbers are parts of texts whose digits are no codes: addresses of both kinds and links, dates and
+// times, versions of software, and ids.
+var otherNumbers = regexp.MustCompile(`(?i)\b(?:[0-9]{1,3}\.){3}[0-9]{1,3}\b|\[?(?:ipv6:)?[0-9a-f]{0,4}:[0-9a-f]{0,4}:[0-9a-f:.]+\]?|https?://[^\s<>"]+|<[^<>\s]*@[^<>\s]*>` +
+	`|\b(?:19|20)[0-9]{2}[-/.][0-9]{1,2}[-/.][0-9]{1,2}(?:t[0-9:.]+z?)?|\b[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:\.[0-9]+)?(?: ?[+-][0-9]{4})?\b` +
+	`|\b(?:exim|postfix|sendmail|opensmtpd|version|mdaemon|release|build)[ /]v?[0-9]+(?:\.[0-9]+)+|\bv[0-9]+(?:\.[0-9]+)+` +
+	`|\b(?:id|ids|qid|queue-id|message-id|session|session-id|ref|reference|ticket|case|port|bytes|size)\b(?: (?:no|is|number))?[ =:#.]{1,2}[0-9][\w.-]*|\b[0-9]+ (?:bytes|octets|kb|mb|seconds|minutes|hours|days)\b`)
+
+// withoutNumbers removes otherNumbers.
+func withoutNumbers(s string) string { return otherNumbers.ReplaceAllString(s, "…") }
+
+// findCodes looks for a reply code and an enhanced code in a text.
 func findCodes(s string) (code int, enhanced string) {
+	s = withoutNumbers(s)
 	if m := enhancedCode.FindStringSubmatch(s); m != nil {
 		enhanced = m[1]
 	}

@@ -34,6 +34,7 @@ func (e *reportParser) plainText(r *Report) bool {
 			list[i].Diagnostic = rest
 		}
 	}
+	e.addPhases(list)
 	r.Recipients = list
 	r.Kind = kindOf(list)
 	return true
@@ -48,6 +49,10 @@ var textActions = []struct {
 	{ActionDelayed, regexp.MustCompile(`warning message only|still trying|still being retried|will (?:continue|keep) (?:to try|trying|retrying)|will be retried|will (?:re)?try (?:again|for|to send)|not yet been delivered|not been delivered yet|has been delayed|is delayed|delayed mail|delivery delayed|delivery incomplete|\(delay(?:ed)?\)|delayed (?:by )?[0-9]+ hours?|temporarily suspended|(?:not|n't) need to re-?send|could not send message for (?:the )?past|delivery attempts will continue|message delayed`)},
 	{ActionDelivered, regexp.MustCompile(`successful(?:ly)? (?:been )?(?:mail deliver|deliver|relayed)|\(success\)|\(relayed?\)|(?:message|mail) (?:was|has been) (?:successfully )?(?:delivered|relayed)|confirmation of delivery|delivery to the following recipients? (?:was )?succe`)},
 	{ActionFailed, regexp.MustCompile(`undeliver|(?:not|n't) (?:be delivered|been delivered|delivered|deliver\b|able to deliver|be reached)|unable to (?:deliver|be delivered)|delivery (?:to .{0,200})?(?:has )?failed|delivery failure|delivery error|error delivering|failed to deliver|failed delivery|did not reach|was(?:n't| not) accepted|(?:was|been|message|mail) (?:rejected|bounced|blocked|refused)|address not found|returned to sender|returned mail|returning message|failure notice|non.?deliver|no such user|user unknown|` +
+		`配信できません|送信できません|配送できません|配達できません|届けられません|送達できません|配信不能|配達不能|退信|退回|无法投递|無法投遞|投递失败|投遞失敗|无法送达|無法送達|` +
+		`не может быть доставлен|не (?:было |был )?доставлен|не удалось доставить|недоставлен|невозможно доставить|` +
+		`nie (?:mogła|mogło|mógł|może) (?:zostać|być) (?:dostarczon|doręczon)|nie (?:została|zostało|został) (?:dostarczon|doręczon)|nie udało się dostarczyć|niedoręczon|niedostarczon|` +
+		`nelze doručit|nebyla? doručen|teslim edilemedi|kunde inte levereras|kunne ikke leveres|ei voitu toimittaa|전달되지|배달되지|전송하지 못|` +
 		`nicht zugestellt werden|unzustellbar|pas pu être (?:remis|délivré|distribué)|non remis|no se (?:pudo|puede|ha podido) entregar|niet worden (?:bezorgd|afgeleverd)|onbestelbaar|impossibil[ei] recapitare|não pôde ser entregue`)},
 }
 
@@ -236,6 +241,7 @@ func (e *reportParser) readQmail(r *Report) bool {
 	if len(r.Recipients) == 0 {
 		return false
 	}
+	e.addPhases(r.Recipients)
 	r.Kind, r.Structured = kindOf(r.Recipients), true
 	return true
 }

@@ -32,6 +32,6 @@ func (o Outcome) isThrottling() bool {
 		return false
 	}
 	early := o.Phase == PhaseGreeting || o.Phase == PhaseEHLO
-	class := bounce.Classify(bounce.Reply{Code: o.Code, Enhanced: o.EnhancedCode, Text: o.Reply})
+	class := bounce.Classify(o.Rejection())
 	return o.Code == 421 || class == bounce.Throttle || class.Throttles() && (o.Code < 500 || early) || early && o.Code < 500
 }

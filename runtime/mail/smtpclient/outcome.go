@@ -3,6 +3,8 @@ package smtpclient
 import (
 	"errors"
 	"fmt"
+
+	"github.com/postrider/postrider/runtime/mail/bounce"
 )
 
 // Kind is the kind of outcome of an attempt.
@@ -90,6 +92,19 @@ func (o Outcome) Diagnostic() string {
 		return o.Err.Error()
 	}
 	return ""
+}
+
+// Rejection returns the deciding reply for classification.
+func (o Outcome) Rejection() bounce.Reply {
+	return bounce.Reply{Code: o.Code, Enhanced: o.EnhancedCode, Text: o.Reply, Phase: rejectionPhase[o.Phase]}
+}
+
+// rejectionPhase maps the phases in which a server can reply.
+var rejectionPhase = map[Phase]bounce.Phase{
+	PhaseConnect: bounce.PhaseSession, PhaseGreeting: bounce.PhaseSession, PhaseEHLO: bounce.PhaseSession,
+	PhaseStartTLS: bounce.PhaseSession, PhaseAuth: bounce.PhaseSession, PhaseReset: bounce.PhaseSession,
+	PhaseMail: bounce.PhaseSender, PhaseRcpt: bounce.PhaseRecipient,
+	PhaseData: bounce.PhaseMessage, PhaseBody: bounce.PhaseMessage, PhaseDot: bounce.PhaseMessage,
 }
 
 func newFailure(phase Phase, reason Reason, format string, args ...any) Outcome {

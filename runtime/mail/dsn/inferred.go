@@ -1,0 +1,71 @@
+package dsn
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	anyAddress = regexp.MustCompile(addrSpec)
+	// A reply code that stands alone in a text of an unknown language must be one for a recipient or message.
+	loneCode = regexp.MustCompile(`(?:^|[^0-9A-Za-z.:/@_+-])(?:45[0-4]|55[0-4])(?:$|[^0-9A-Za-z:/@_+])`)
+)
+
+// inferRecipients reads a report in a language that this package does not know, from the reply code that
+// stands on the line of an address or in the lines below it. It does not know which of the addresses is the
+// recipient's, so the caller must check that.
+func (e *reportParser) inferRecipients(r *Report) bool {
+	if !e.origin.daemon && !e.origin.null && !e.origin.failed {
+		return false
+	}
+	var list []RecipientReport
+	said := "" // about the last address
+	settle := func() {
+		if len(list) > 0 {
+			if one := &list[len(list)-1]; one.Code == 0 && one.Status == "" && hasCode(said) {
+				one.readDiagnostic(said)
+			}
+		}
+		said = ""
+	}
+	lines := 0
+	for line := range strings.Lines(e.text) {
+		if lines++; lines > maxLines {
+			break
+		}
+		line = strings.TrimSpace(boundText(line))
+		if m := anyAddress.FindStringSubmatch(line); m != nil {
+			settle()
+			address := strings.Trim(m[1], "'.")
+			if local, _, _ := strings.Cut(address, "@"); !daemonName.MatchString(local) && len(list) < maxRecipients {
+				list = append(list, RecipientReport{Address: address})
+			}
+		}
+		if len(said)+len(line) < maxLine {
+			said += " " + line
+		}
+	}
+	settle()
+	list = e.withFailedRecipients(list)
+	read := list[:0]
+	for _, one := range list {
+		if one.Action = actionBy(one.Status, one.Code, ""); one.Action == ActionFailed || one.Action == ActionDelayed {
+			read = append(read, one)
+		}
+	}
+	if len(read) == 0 {
+		return false
+	}
+	e.addPhases(read)
+	r.Recipients, r.Kind, r.Inferred = read, kindOf(read), true
+	return true
+}
+
+// hasCode reports whether a text contains an enhanced code of a rejection or a reply code that stands alone.
+func hasCode(text string) bool {
+	code, enhanced := findCodes(text)
+	if enhanced != "" {
+		return enhanced[0] != '2'
+	}
+	return code/100 > 3 && loneCode.MatchString(withoutNumbers(text))
+}
