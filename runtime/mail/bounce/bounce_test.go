@@ -62,8 +62,12 @@ func TestEveryRowDecides(t *testing.T) {
 	}
 	for _, e := range enhancedCodes {
 		code := strings.Replace(e.code, "*", "99", 1)
-		check(Reply{Code: 550, Enhanced: "5." + code}, e.class, e.code)
-		check(Reply{Code: 450, Enhanced: "4." + code, Text: "450 4." + code + " no"}, e.class, e.code)
+		permanent, temporary := 550, 450
+		if e.code == "0.*" {
+			permanent, temporary = 0, 0 // the reply code says more
+		}
+		check(Reply{Code: permanent, Enhanced: "5." + code}, e.class, e.code)
+		check(Reply{Code: temporary, Enhanced: "4." + code, Text: "450 4." + code + " no"}, e.class, e.code)
 		if e.vague {
 			check(Reply{Enhanced: "5." + code, Text: "message too large"}, Size, "too large")
 		} else {
@@ -168,7 +172,7 @@ func TestWhatBounces(t *testing.T) {
 		"bare 552":                         {Reply{Code: 552, Enhanced: "", Text: "552 Aborted"}, true},
 		"bare 552, size":                   {Reply{Code: 552, Enhanced: "", Text: "552 Message size exceeds fixed maximum"}, false},
 		"bare 552, quota":                  {Reply{Code: 552, Enhanced: "", Text: "552 Requested mail action aborted: exceeded storage allocation"}, true},
-		"bare 554":                         {Reply{Code: 554, Enhanced: "", Text: "554 Transaction failed"}, true},
+		"bare 554":                         {Reply{Code: 554, Enhanced: "", Text: "554 Transaction failed"}, false},
 		"bare 554, blocked":                {Reply{Code: 554, Enhanced: "", Text: "554 Your IP is on a blocklist"}, false},
 		"bare 554, unknown":                {Reply{Code: 554, Enhanced: "", Text: "554 delivery error: this user does not exist"}, true},
 		"bare 530":                         {Reply{Code: 530, Enhanced: "", Text: "530 Authentication required"}, false},

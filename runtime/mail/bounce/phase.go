@@ -18,6 +18,11 @@ var Phases = []Phase{PhaseUnknown, PhaseSession, PhaseSender, PhaseRecipient, Ph
 // concernsRecipient reports whether a rejection without a reason can be about the recipient.
 func (p Phase) concernsRecipient() bool { return p == PhaseRecipient || p == PhaseUnknown }
 
+// mayConcernRecipient reports whether the reply, which has no known reason, can be about the recipient.
+func (r Reply) mayConcernRecipient() bool {
+	return r.Phase.concernsRecipient() && (r.Phase != PhaseUnknown || r.Code != 554)
+}
+
 // precedesRecipient reports whether the server could not know the recipient.
 func (p Phase) precedesRecipient() bool { return p == PhaseSession || p == PhaseSender }
 
