@@ -7,8 +7,10 @@ import (
 
 var (
 	anyAddress = regexp.MustCompile(addrSpec)
+	// A label and a reply code: "Reason: 550 ".
+	labelledCode = regexp.MustCompile(`[:：] ?[45][0-7][0-9] [^:]*$`)
 	// A reply code that stands alone in a text of an unknown language must be one for a recipient or message.
-	loneCode = regexp.MustCompile(`(?:^|[^0-9A-Za-z.:/@_+-])(?:45[0-4]|55[0-4])(?:$|[^0-9A-Za-z:/@_+])`)
+	loneCode = regexp.MustCompile(`(?:^|[^0-9A-Za-z.:/@_+-])(?:421|45[0-5]|50[1-4]|521|530|535|541|55[0-6]|571)(?:$|[^0-9A-Za-z:/@_+-]|-[^0-9])`)
 )
 
 // inferRecipients reads a report in a language that this package does not know, from the reply code that
@@ -35,6 +37,9 @@ func (e *reportParser) inferRecipients(r *Report) bool {
 		}
 		line = strings.TrimSpace(boundText(line))
 		if m := anyAddress.FindStringSubmatch(line); m != nil {
+			if before, _, _ := strings.Cut(line, m[1]); labelledCode.MatchString(before) && !hasCode(said) {
+				said += " " + line // the reply to the address above names another one
+			}
 			settle()
 			address := strings.Trim(m[1], "'.")
 			if local, _, _ := strings.Cut(address, "@"); !daemonName.MatchString(local) && len(list) < maxRecipients {

@@ -259,8 +259,8 @@ var (
 	// line or of what a server said; alone, if it is one that servers use.
 	replyCodes = []*regexp.Regexp{
 		regexp.MustCompile(`(?:^|[^0-9.])([245][0-5][0-9])[ -](?:#|\()?[245]\.[0-9]{1,3}\.[0-9]{1,3}`),
-		regexp.MustCompile(`(?i)(?:^|: |said:? ?|<<< |reason: |#|error |code |response was |returned |reply |smtp;\s?)"?'?(2[125][0-3]|[45][0-7][0-9])(?:$|[ :;,"')-]|\.(?:$|[^0-9]))`),
-		regexp.MustCompile(`(?:^|[ (<;:"'#-])(421|45[0-5]|50[1-4]|521|530|535|541|55[0-6]|571)(?:$|[ :;,>"')-])`),
+		regexp.MustCompile(`(?i)(?:^|: |said:? ?|<<< |reason: |#|error |code |response was |returned |reply |smtp;\s?)"?'?(2[125][0-3]|[45][0-7][0-9])(?:$|[ :;,"')]|[.-](?:$|[^0-9]))`),
+		regexp.MustCompile(`(?:^|[ (<;:"'#-])(421|45[0-5]|50[1-4]|521|530|535|541|55[0-6]|571)(?:$|[ :;,>"')]|-(?:$|[^0-9]))`),
 	}
 )
 
