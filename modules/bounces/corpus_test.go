@@ -95,7 +95,8 @@ func (r remoteReply) render(form string) string {
 	for word, says := range phaseWords[r.phase] {
 		form = strings.ReplaceAll(form, word, says)
 	}
-	return "Return-Path: <>\n" + strings.NewReplacer("{RCPT}", bob, "{PATH}", corpusPath, "{REPLY}", whole, "{TEXT}", r.text, "{STATUS}", status, "{GUESS}", guess).Replace(form)
+	form = strings.NewReplacer("{REPLY}", whole, "{TEXT}", r.text).Replace(form)
+	return "Return-Path: <>\n" + strings.NewReplacer("{RCPT}", bob, "{PATH}", corpusPath, "{STATUS}", status, "{GUESS}", guess).Replace(form)
 }
 
 // The corpus is every reply in the form of every mail system. A dead address must be recognized, and a refusal

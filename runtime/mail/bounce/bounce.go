@@ -87,7 +87,8 @@ type Verdict struct {
 
 // Judge decides whether a final rejection bounces the recipient. A permanent rejection without a known reason
 // does only where it can be about the recipient: at RCPT, or in a report that does not name the phase, unless the
-// reply code is 554, which RFC 5321 (4.3.2) has for connections and messages.
+// reply code is 554, which RFC 5321 (4.3.2) has for connections and messages, or the text says no more than that
+// something was rejected.
 func Judge(r Reply) Verdict {
 	class := Classify(r)
 	return Verdict{class, class.Bounces() || class == Unknown && (r.mayConcernRecipient() || !r.isPermanent())}
@@ -132,7 +133,7 @@ func (r Reply) matchTables() (class Class, row string, vague bool) {
 			return w.class, w.text, w.class == System
 		}
 	}
-	if known && (subject != "0" || r.Code == 0) { // X.0.z says less than the reply code
+	if known && (r.Code == 0 || subject != "0" && subject+detail != "30") { // X.0.z and X.3.0 say less than the reply code
 		return code.class, code.code, true
 	}
 	class, row = byCode(r)

@@ -1,5 +1,7 @@
 package bounce
 
+import "regexp"
+
 // Phase is the part of an SMTP transaction in which a server rejected.
 type Phase string
 
@@ -20,8 +22,23 @@ func (p Phase) concernsRecipient() bool { return p == PhaseRecipient || p == Pha
 
 // mayConcernRecipient reports whether the reply, which has no known reason, can be about the recipient.
 func (r Reply) mayConcernRecipient() bool {
-	return r.Phase.concernsRecipient() && (r.Phase != PhaseUnknown || r.Code != 554)
+	switch r.Phase {
+	case PhaseRecipient:
+		return true
+	case PhaseUnknown:
+		text := normalizeText(r.Text)
+		return r.Code != 554 && (!rejected.MatchString(text) || recipientNoun.MatchString(text))
+	case PhaseSession, PhaseSender, PhaseMessage:
+	}
+	return false
 }
+
+var (
+	// rejected is what servers say when they judge a message: an address that does not exist is not "refused".
+	rejected = regexp.MustCompile(`\b(?:reject(?:ed|ion)?|refuse[ds]?|denied|prohibited|not accept(?:ed|able|ing)?|not welcome|unwelcome|not wanted|unwanted|bounced by|disallowed|forbidden|` +
+		`abgelehnt|verweigert|zurückgewiesen|nicht (?:akzeptiert|angenommen)|rejet[eé]e?|refusée?|rechazado|denegado|rifiutat[oa]|geweigerd|odrzucon[aey]|zablokowan[aey])\b|отклонен|отклонён|отказано|заблокирован|拒绝|拒絕|拒否|차단|거부`)
+	recipientNoun = regexp.MustCompile(`\b(?:recipient|address|user|mailbox|account|alias|empfänger|adresse|destinataire|destinatario|użytkownik|adres)\b|получател|адрес|收件人|宛先|수신자`)
+)
 
 // precedesRecipient reports whether the server could not know the recipient.
 func (p Phase) precedesRecipient() bool { return p == PhaseSession || p == PhaseSender }

@@ -54,6 +54,7 @@ var phrases = []phrase{
 	{Throttle, "frequency limited", ""},  // QQ
 	{Throttle, "trop de connexions", ""}, // Orange
 	{Throttle, "too many recipients", ""},
+	{Block, "too many invalid recipients", ""},
 
 	// Block lists and reputation.
 	{Block, "permanently deferred", ""}, // Yahoo, TSS09
@@ -86,10 +87,11 @@ var phrases = []phrase{
 
 	// Addresses, with codes that mean something else.
 	{BadAddress, "recipient address rejected: access denied", "4.1"}, // Microsoft's directory-based blocking
-	{BadAddress, "resolver.adr.", ""},                                // Exchange: RecipNotFound, ExRecipNotFound, RecipientNotFound, Ambiguous
-	{BadAddress, "not accepted -- invalid mailbox", ""},              // Mail.ru
-	{BadAddress, "this user doesn't have a", ""},                     // Yahoo
-	{BadAddress, "disabled or discontinued", ""},                     // Yahoo
+	{BadAddress, "recipient addresses rejected : access denied", "4.1"},
+	{BadAddress, "resolver.adr.", ""},                   // Exchange: RecipNotFound, ExRecipNotFound, RecipientNotFound, Ambiguous
+	{BadAddress, "not accepted -- invalid mailbox", ""}, // Mail.ru
+	{BadAddress, "this user doesn't have a", ""},        // Yahoo
+	{BadAddress, "disabled or discontinued", ""},        // Yahoo
 	{BadAddress, "email account that you tried to reach does not exist", ""},
 	{BadAddress, "email account that you tried to reach is disabled", ""},
 	{BadAddress, "email account that you tried to reach is inactive", ""},

@@ -7,8 +7,8 @@ import (
 
 var (
 	anyAddress = regexp.MustCompile(addrSpec)
-	// A label and a reply code: "Reason: 550 ".
-	labelledCode = regexp.MustCompile(`[:：] ?[45][0-7][0-9] [^:]*$`)
+	// A reply code at the start of a line or behind a label: "Reason: 550 ".
+	precedingCode = regexp.MustCompile(`(?:^|[:：] ?)[45][0-7][0-9] `)
 	// A reply code that stands alone in a text of an unknown language must be one for a recipient or message.
 	loneCode = regexp.MustCompile(`(?:^|[^0-9A-Za-z.:/@_+-])(?:421|45[0-5]|50[1-4]|521|530|535|541|55[0-6]|571)(?:$|[^0-9A-Za-z:/@_+-]|-[^0-9])`)
 )
@@ -21,14 +21,15 @@ func (e *reportParser) inferRecipients(r *Report) bool {
 		return false
 	}
 	var list []RecipientReport
-	said := "" // about the last address
+	said := ""   // about the last address
+	gap := false // an empty line came after it
 	settle := func() {
 		if len(list) > 0 {
 			if one := &list[len(list)-1]; one.Code == 0 && one.Status == "" && hasCode(said) {
 				one.readDiagnostic(said)
 			}
 		}
-		said = ""
+		said, gap = "", false
 	}
 	lines := 0
 	for line := range strings.Lines(e.text) {
@@ -36,8 +37,9 @@ func (e *reportParser) inferRecipients(r *Report) bool {
 			break
 		}
 		line = strings.TrimSpace(boundText(line))
+		gap = gap || line == ""
 		if m := anyAddress.FindStringSubmatch(line); m != nil {
-			if before, _, _ := strings.Cut(line, m[1]); labelledCode.MatchString(before) && !hasCode(said) {
+			if before, _, _ := strings.Cut(line, m[1]); !gap && said != "" && precedingCode.MatchString(before) && !hasCode(said) {
 				said += " " + line // the reply to the address above names another one
 			}
 			settle()
