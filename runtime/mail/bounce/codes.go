@@ -58,7 +58,7 @@ var enhancedCodes = []enhanced{
 	{"4.*", System, true, "network and routing"},
 
 	// A protocol mismatch says nothing about the address.
-	{"5.0", BadAddress, true, "other or undefined protocol status; Outlook writes it for an unavailable mailbox"},
+	{"5.0", Unknown, true, "other or undefined protocol status"},
 	{"5.1", Unknown, true, "invalid command"},
 	{"5.2", Unknown, true, "syntax error"},
 	{"5.3", Throttle, false, "too many recipients"},

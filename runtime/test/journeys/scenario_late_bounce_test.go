@@ -195,7 +195,58 @@ func TestScenarioDelayedBounce(t *testing.T) {
 	}
 }
 
-// Reports that are not about a final failure, or not from a receiver of the message, change nothing.
+// A report about a refusal of the sender or the message fails the email and suppresses nobody. A report in any
+// language that has a code beside our recipient is a bounce.
+func TestScenarioAReportAboutTheSender(t *testing.T) {
+	t.Parallel()
+	app := harness.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	plain := func(to, text string) string {
+		return "From: MAILER-DAEMON@mx.example.jp\r\nTo: " + to + "\r\nSubject: =?utf-8?B?6YWN5L+h?=\r\nMIME-Version: 1.0\r\n" +
+			"Content-Type: text/plain; charset=utf-8\r\n\r\n" + text + "\r\n"
+	}
+	for local, c := range map[string]struct {
+		message func(sender, to string) string
+		status  string
+	}{
+		"policy": {func(sender, to string) string {
+			return report(sender, to, "failed", "5.1.1", "550 5.7.1 Not authorized")
+		}, "failed"},
+		"dot": {func(sender, to string) string {
+			return plain(sender, "<"+to+">: host mx.example.jp said: 550 No (in reply to end of DATA command)")
+		}, "failed"},
+		"address": {func(sender, to string) string {
+			return plain(sender, to+"\r\nSMTP error from remote mail server after initial connection:\r\n571 No reverse name for: 203.0.113.22")
+		}, "failed"},
+		"language": {func(sender, to string) string { return plain(sender, "<"+to+">: \u5b9b\u5148 (550 5.1.1)") }, "bounced"},
+		"opensmtpd": {func(sender, to string) string {
+			return plain(sender, "An error has occurred while attempting to deliver a message for\r\nthe following list of recipients:\r\n\r\n"+to+": 550 5.1.1 no such mailbox")
+		}, "bounced"},
+	} {
+		t.Run(local, func(t *testing.T) {
+			to := local + "@example.net"
+			id := send(t, app, `{"from":"ada@dev.test","to":"`+to+`","subject":"s","text":"t"}`)
+			waitForStatus(t, app, id, "delivered")
+			sender := senderOf(t, app, to)
+			if rcpt, data := deliver(t, app, "", sender, c.message(sender, to)); !strings.HasPrefix(data, "250 ") {
+				t.Fatalf("the report is answered %s, %s", rcpt, data)
+			}
+			if got := waitForStatus(t, app, id, c.status); got.Email.LastEvent != "email."+c.status {
+				t.Errorf("the last event is %s, want email.%s", got.Email.LastEvent, c.status)
+			}
+			if c.status == "bounced" {
+				harness.Eventually(t, to+" is suppressed", func() bool {
+					return app.Do(t, http.MethodGet, "/api/suppressions/"+to, nil).Status == http.StatusOK
+				})
+			} else {
+				checkBlocked(t, app, to, false)
+			}
+		})
+	}
+}
+
+// What is no final failure, and what is not from somebody who saw the message,
+// changes nothing.
 func TestScenarioReportsThatChangeNothing(t *testing.T) {
 	t.Parallel()
 	url, key := dbtest.URL(t), secret.NewKey()
