@@ -63,7 +63,7 @@ func (e *reportParser) inferRecipients(r *Report) bool {
 	if len(read) == 0 {
 		return false
 	}
-	e.addPhases(read)
+	e.addPhases(read, true)
 	r.Recipients, r.Kind, r.Inferred = read, kindOf(read), true
 	return true
 }

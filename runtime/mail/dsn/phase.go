@@ -67,9 +67,9 @@ func findPhase(text string) bounce.Phase {
 }
 
 // addPhases completes the phases from the text for people. In a report about several recipients only what is
-// said about the recipient counts.
-func (e *reportParser) addPhases(list []RecipientReport) {
-	var told []RecipientReport
+// said about the recipient counts. scanned reports that the diagnostics are already all that the text says.
+func (e *reportParser) addPhases(list []RecipientReport, scanned bool) {
+	var told map[string]bounce.Phase // by address
 	for i := range list {
 		one := &list[i]
 		if one.Phase = findPhase(one.Diagnostic); one.Phase != bounce.PhaseUnknown {
@@ -79,13 +79,15 @@ func (e *reportParser) addPhases(list []RecipientReport) {
 			one.Phase = findPhase(strings.Join(strings.Fields(e.text), " "))
 			continue
 		}
-		if told == nil {
-			told = scanRecipients(e.text)
+		if scanned {
+			continue
 		}
-		for _, t := range told {
-			if strings.EqualFold(t.Address, one.Address) {
-				one.Phase = findPhase(t.Diagnostic)
+		if told == nil {
+			told = map[string]bounce.Phase{}
+			for _, t := range scanRecipients(e.text) {
+				told[strings.ToLower(t.Address)] = findPhase(t.Diagnostic)
 			}
 		}
+		one.Phase = told[strings.ToLower(one.Address)]
 	}
 }

@@ -79,7 +79,7 @@ func (e *reportParser) completeRecipients(r *Report) bool {
 			one.Action = actionBy(one.Status, one.Code, e.textAction())
 		}
 	}
-	e.addPhases(r.Recipients)
+	e.addPhases(r.Recipients, false)
 	// Nobody knows what happened to these.
 	r.Recipients = slices.DeleteFunc(r.Recipients, func(one RecipientReport) bool { return one.Action == "" })
 	if len(r.Recipients) == 0 {

@@ -34,7 +34,7 @@ func (e *reportParser) plainText(r *Report) bool {
 			list[i].Diagnostic = rest
 		}
 	}
-	e.addPhases(list)
+	e.addPhases(list, true)
 	r.Recipients = list
 	r.Kind = kindOf(list)
 	return true
@@ -241,7 +241,7 @@ func (e *reportParser) readQmail(r *Report) bool {
 	if len(r.Recipients) == 0 {
 		return false
 	}
-	e.addPhases(r.Recipients)
+	e.addPhases(r.Recipients, true)
 	r.Kind, r.Structured = kindOf(r.Recipients), true
 	return true
 }
