@@ -197,7 +197,7 @@ func TestScenarioDelayedBounce(t *testing.T) {
 
 // A report about a refusal of the sender or the message fails the email and suppresses nobody. A report in any
 // language that has a code beside our recipient is a bounce.
-func TestScenarioAReportAboutTheSender(t *testing.T) {
+func TestScenarioReportAboutSender(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
@@ -210,7 +210,7 @@ func TestScenarioAReportAboutTheSender(t *testing.T) {
 		status  string
 	}{
 		"policy": {func(sender, to string) string {
-			return report(sender, to, "failed", "5.1.1", "550 5.7.1 Not authorized")
+			return bounceReport(sender, to, "failed", "5.1.1", "550 5.7.1 Not authorized")
 		}, "failed"},
 		"dot": {func(sender, to string) string {
 			return plain(sender, "<"+to+">: host mx.example.jp said: 550 No (in reply to end of DATA command)")

@@ -29,9 +29,9 @@ func TestScenarioPermanentRejection(t *testing.T) {
 		{"body", smtptest.Body, smtptest.Reply(554, "5.6.0", "Message is malformed"), refusedFor("content", "554 5.6.0", "failed dot 554 5.6.0 mx1")},
 		{"dot, spam", smtptest.Dot, smtptest.Reply(554, "5.7.1", "Message is spam"), refusedFor("content", "554 5.7.1", "failed dot 554 5.7.1 mx1")},
 		{"dot, for no reason", smtptest.Dot, smtptest.Reply(554, "", "Transaction failed"), refusedFor("unknown", "554", "failed dot 554 mx1")},
-		{"dot, no such user", smtptest.Dot, smtptest.Reply(550, "5.1.1", "User unknown"), bounced("550 5.1.1", true, "bounced dot 550 5.1.1 mx1")},
+		{"dot, no such user", smtptest.Dot, smtptest.Reply(550, "5.1.1", "User unknown"), bouncedStory("550 5.1.1", true, "bounced dot 550 5.1.1 mx1")},
 		{"mail, for no reason", smtptest.Mail, smtptest.Reply(554, "", "Transaction failed"), refusedFor("unknown", "554", "failed mail 554 mx1")},
-		{"rcpt, for no reason", smtptest.Rcpt, smtptest.Reply(550, "", "No"), bounced("550", true, "bounced rcpt 550 mx1")},
+		{"rcpt, for no reason", smtptest.Rcpt, smtptest.Reply(550, "", "No"), bouncedStory("550", true, "bounced rcpt 550 mx1")},
 		{"data, for no reason", smtptest.Data, smtptest.Reply(550, "", "No"), refusedFor("unknown", "550", "failed data 550 mx1")},
 		{"dot, too large", smtptest.Dot, smtptest.Reply(552, "5.3.4", "Message is too large"), tooLarge("552 5.3.4")},
 	} {
