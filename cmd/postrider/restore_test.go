@@ -62,7 +62,7 @@ func restoreDrill(t *testing.T, before, after []string, flags ...string) {
 
 	if len(flags) > 0 {
 		code, _, stderr = runPostrider(t, tool(after, "restore", "--from", made.Folder)...)
-		if code != 1 || !strings.Contains(stderr, "holds a database") {
+		if code != 1 || !strings.Contains(stderr, "already has a database") {
 			t.Errorf("a restore over a database: code %d, want 1 and an explanation\n%s", code, stderr)
 		}
 	}
@@ -161,7 +161,7 @@ func TestRestoreRefusesInvalidBackup(t *testing.T) {
 		what, word string
 		args       []string
 	}{
-		{"a folder without a manifest", "no whole backup", []string{"restore", "--from", empty}},
+		{"a folder without a manifest", "is not a complete backup", []string{"restore", "--from", empty}},
 		{"a dump that was changed", "is damaged", []string{"restore", "--from", damaged}},
 		{"a database that is not empty", "is not empty", []string{"restore", "--from", made.Folder, "--database-url", full}},
 		{"a backup without a database", "has no database", []string{"backup", "--to", whole, "--data-dir", empty}},

@@ -171,7 +171,7 @@ func TestStopDuringStart(t *testing.T) {
 	}
 	away := startProcess(t, "dev", "--data-dir", t.TempDir(), "--http-addr=127.0.0.1:0", "--database-url=postgres://u@127.0.0.1:1/d?sslmode=disable")
 	expect.Eventually(t, "it to wait for the database", func() bool {
-		return strings.Contains(away.log.String(), "the database is away")
+		return strings.Contains(away.log.String(), "database unavailable, retrying")
 	})
 	away.signal(t, os.Interrupt)
 	if err := away.ended(); err != nil {

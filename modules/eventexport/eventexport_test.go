@@ -70,7 +70,7 @@ func TestAServerThatWasAwayGetsWhatHappenedMeanwhile(t *testing.T) {
 	if is := w.standing(); is.Failures != 0 || is.FailedAt == nil {
 		t.Errorf("after the outage the export stands at %+v, want no failures in a row, and when the last one was", is)
 	}
-	for _, line := range []string{"facts cannot be handed over", "works again"} {
+	for _, line := range []string{"publishing failed", "works again"} {
 		if n := strings.Count(w.log.String(), line); n != 1 {
 			t.Errorf("the log says %d times that %s, want once:\n%s", n, line, w.log.String())
 		}

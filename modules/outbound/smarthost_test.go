@@ -63,7 +63,7 @@ func TestPasswordIsSealedToItsRowAndShownNowhere(t *testing.T) {
 	other := w.smarthost(t, SmarthostInput{Account: w.pool, URL: plain("smtp://thief:own@thief.example.com")})
 	w.exec(t, `UPDATE smarthosts SET password = $1 WHERE id = $2`, *rows[0].Password, other.ID)
 	s := w.process(t, Config{})
-	if got := w.relayOf(t, s, w.pool); got.Password != "" || got.Username != "thief" || !strings.Contains(w.logged.String(), "does not open") {
+	if got := w.relayOf(t, s, w.pool); got.Password != "" || got.Username != "thief" || !strings.Contains(w.logged.String(), "cannot be decrypted") {
 		t.Errorf("%#v, log %s", got, w.logged)
 	}
 	if got := w.relayOf(t, s, w.free); got.Password != "hush-hush" {
@@ -76,7 +76,7 @@ func TestCredentialsThatAreTakenAwayAreGone(t *testing.T) {
 	w := newWorld(t)
 	w.smarthost(t, SmarthostInput{Account: w.free, URL: plain("smtp://user:hush@relay.example.com?verify=off")})
 	changed := w.smarthost(t, SmarthostInput{Account: w.free, URL: plain("smtp://postfix:2525")})
-	if diff := cmp.Diff(smtpclient.Smarthost{Host: "postfix", Port: 2525}, w.relayOf(t, w.Ways, w.free)); diff != "" || HasPassword(changed) || strings.Contains(w.logged.String(), "does not open") {
+	if diff := cmp.Diff(smtpclient.Smarthost{Host: "postfix", Port: 2525}, w.relayOf(t, w.Ways, w.free)); diff != "" || HasPassword(changed) || strings.Contains(w.logged.String(), "cannot be decrypted") {
 		t.Error(diff)
 	}
 	if err := w.RemoveSmarthost(t.Context(), changed.ID); err != nil {

@@ -26,7 +26,7 @@ const (
 		Requires: []string{"accounts"},
 		Option:   notes.Module,
 		Routes:   []route{routesOf(func(s *notes.Service) api.Routes { return restnotes.Routes(s) })},
-		Graph:    []part{shows(func(p *graph.Parts, s *notes.Service) { p.Notes = s })},
+		Graph:    []part{provideGraph(func(p *graph.Parts, s *notes.Service) { p.Notes = s })},
 	},
 `
 )

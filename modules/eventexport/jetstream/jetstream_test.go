@@ -80,9 +80,9 @@ func TestAStreamOfOthersIsLookedAt(t *testing.T) {
 	}{
 		{nats.StreamConfig{Subjects: []string{"a.*.facts.>"}, Duplicates: time.Hour, MaxAge: 3 * time.Hour}, ""},
 		{nats.StreamConfig{Subjects: []string{"b.>"}, Duplicates: time.Minute}, "duplicate window is 1m0s"},
-		{nats.StreamConfig{Subjects: []string{"c.>"}, Duplicates: time.Hour, Storage: nats.MemoryStorage}, "in memory"},
+		{nats.StreamConfig{Subjects: []string{"c.>"}, Duplicates: time.Hour, Storage: nats.MemoryStorage}, "not memory"},
 		{nats.StreamConfig{Subjects: []string{"d.>"}, Duplicates: time.Hour, NoAck: true}, "acknowledges nothing"},
-		{nats.StreamConfig{Subjects: []string{"e.mine.facts.*"}, Duplicates: time.Hour}, "and not e.mine.facts.>"},
+		{nats.StreamConfig{Subjects: []string{"e.mine.facts.*"}, Duplicates: time.Hour}, "but requires e.mine.facts.>"},
 	} {
 		made.config.Name = fmt.Sprintf("s%d", i)
 		if _, err := js.AddStream(&made.config); err != nil {

@@ -13,8 +13,8 @@ import (
 var Module = fx.Module("notes",
 	fx.Provide(New),
 	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "notes", Run: s.Sweep} }),
-	module.Keeps(func(s *Service) module.Kept {
-		return module.Kept{What: "notes", Purge: s.Purge, Erase: s.Erase}
+	module.Retains(func(s *Service) module.PersonalData {
+		return module.PersonalData{What: "notes", Purge: s.Purge, Erase: s.Erase}
 	}),
 	module.Healths(func(*Service) module.Health {
 		return module.Health{Name: "notes", Ask: func(context.Context) (module.Condition, error) {
