@@ -1,36 +1,35 @@
-// Package signin lets people in: sessions, passwords, codes, links.
+// Package signin authenticates users: sessions, passwords, second factors and links.
 //
 // # Sessions
 //
-// The cookie of a session is 256 random bits; its row keeps the SHA-256. It ends after 7 days without
-// use and after 30 days in all, and gets a new cookie at sign-in and at each confirmation. Person
-// answers from a cache of three seconds, so a sign-out, a removed member or a disabled user takes
-// effect everywhere within five. A session is a row that requests only read: one that runs while its
-// user signs out cannot bring it back.
+// A session cookie is 256 random bits; the database stores their SHA-256. A session ends after 7 days without
+// use and after 30 days in total. Every sign-in and every confirmation issues a new cookie. Person uses a
+// cache with a TTL of three seconds, so a sign-out, a removed member or a disabled user takes effect on every
+// node within five seconds. Requests never write a whole session row, so a request that runs while its user
+// signs out cannot revive the session.
 //
 // # Links
 //
-// A link is 256 random bits in the fragment of a URL, so that neither logs nor Referer have it. It
-// works once, for one purpose. Who asks for one gets the same answer whether they are known or not,
-// after one row was written: a worker decides, makes the token and has the mail sent, in one
-// transaction with the mail's own. So neither answers nor times tell who is known, and no mail is lost
-// or doubled.
+// A link carries 256 random bits in the URL fragment, which keeps them out of logs and the Referer header. It
+// works once and for one purpose. A request for a link inserts one row and returns the same response for
+// known and unknown emails. A worker later decides whether to send mail, and creates the token and queues the
+// mail in one transaction. So neither responses nor response times reveal whether an email is known, and no
+// mail is lost or sent twice.
 //
 // # Trust
 //
-// A change of credentials ends the other sessions, the links and the changes that were begun before
-// (package trust). Whoever changes a person, or uses a link of theirs, locks their row first, then links,
-// then accounts.
+// A change of credentials ends the user's other sessions, links and pending changes (package trust). Code
+// that changes a user, or uses one of their links, locks the user row first, then links, then accounts.
 //
 // # Guessing
 //
-// Failures count by email and network, by network, and by email, in all processes together (package
-// guessing). Over a limit no password is hashed. Unknown emails count and cost as known ones. A browser that
-// is known (package devices) and a session have counts of their own, so strangers lock nobody out; a link,
-// a passkey and an outside provider are not counted.
+// Failures are counted across all processes by email and network, by network, and by email (package
+// guessing). Over a limit, no password is hashed. Unknown emails count and cost the same as known ones. Known
+// browsers (package devices) and sessions have their own counters, so strangers cannot lock a user out.
+// Links, passkeys and external providers are not counted.
 //
-// # Getting in
+// # First access and recovery
 //
-// The first person comes in by a set-up link, which `serve` prints while nobody can sign in. There is
-// no default password. Who is locked out gets a link by `postrider user link`.
+// The first user signs in with a set-up link, which `serve` prints until some user can sign in. There is no
+// default password. An operator creates a link for a locked-out user with `postrider user link`.
 package signin

@@ -18,14 +18,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// How long links work.
+// Lifetimes of links.
 const (
 	setUpLife  = 24 * time.Hour
 	signUpLife = 24 * time.Hour
 	resetLife  = time.Hour
-	emailLife  = 24 * time.Hour // of a new address, and of the link that stops it
+	emailLife  = 24 * time.Hour // links that confirm or cancel an email change
 	signInLife = time.Hour
-	devLife    = 365 * 24 * time.Hour // while the process runs: a start ends those of others
+	devLife    = 365 * 24 * time.Hour // each start of a process in development mode deletes the earlier links
 )
 
 // The pages that links lead to.
@@ -39,11 +39,13 @@ const (
 	PathSignIn = "/sign-in"
 )
 
-// wrongLink is what every token gets that opens nothing: wrong, spent, expired or for another
-// purpose.
-func wrongLink() error { return fault.NoSuch("link", "it is wrong, was used, or has expired") }
+// wrongLink is the error for every invalid token: unknown, used, expired, or issued for another purpose.
+func wrongLink() error {
+	return fault.NoSuch("link", "it is invalid, was used already, or has expired")
+}
 
-// takeLink uses a link up, in a transaction. Of two at once one does. Error: NotFound.
+// takeLink marks a link as used, in a transaction. Of two concurrent callers, only one succeeds. Error:
+// NotFound.
 func takeLink(ctx context.Context, tx *ent.Tx, purpose signinlink.Purpose, token string) (*ent.SignInLink, error) {
 	row, err := tx.SignInLink.Query().Where(signinlink.TokenHash(secret.HashToken(token)), signinlink.PurposeEQ(purpose), signinlink.UsedAtIsNil()).ForUpdate().Only(ctx)
 	switch {
@@ -64,7 +66,7 @@ func takeLink(ctx context.Context, tx *ent.Tx, purpose signinlink.Purpose, token
 	return row, tx.SignInLink.UpdateOneID(row.ID).SetUsedAt(time.Now()).Exec(ctx)
 }
 
-// takeOwnLink is takeLink for one that names a person, whom it locks first.
+// takeOwnLink is takeLink for a link that belongs to a user. It locks the user first.
 func takeOwnLink(ctx context.Context, tx *ent.Tx, purpose signinlink.Purpose, token string) (*ent.SignInLink, error) {
 	row, err := tx.SignInLink.Query().Where(signinlink.TokenHash(secret.HashToken(token)), signinlink.PurposeEQ(purpose)).Only(ctx)
 	switch {
@@ -79,13 +81,13 @@ func takeOwnLink(ctx context.Context, tx *ent.Tx, purpose signinlink.Purpose, to
 	return takeLink(ctx, tx, purpose, token)
 }
 
-// endSiblings ends the other links of a person for the same purpose: they asked for one.
+// endSiblings deletes the user's other links for the same purpose.
 func endSiblings(ctx context.Context, tx *ent.Tx, used *ent.SignInLink) error {
 	_, err := tx.SignInLink.Delete().Where(signinlink.PurposeEQ(used.Purpose), signinlink.UserID(*used.UserID), signinlink.IDNEQ(used.ID), signinlink.Again(false)).Exec(ctx)
 	return err
 }
 
-// newLink stores a link whose token is told now.
+// newLink stores a link and returns its token.
 func (s *Service) newLink(ctx context.Context, purpose signinlink.Purpose, life time.Duration, set func(*ent.SignInLinkCreate)) (secret.String, error) {
 	token, hash := secret.NewToken("")
 	create := s.db.Ent.SignInLink.Create().SetPurpose(purpose).SetTokenHash(hash).SetExpiresAt(time.Now().Add(life))
@@ -102,8 +104,8 @@ func (s *Service) url(path string, token secret.String) string {
 	return s.config.BaseURL + path + "#" + token.Reveal()
 }
 
-// SetUpLink returns the URL by which the first person comes in; empty where somebody can sign in
-// already.
+// SetUpLink returns the URL with which the first user sets up the installation. It is empty if some user can
+// already sign in.
 func (s *Service) SetUpLink(ctx context.Context) (string, error) {
 	somebody, err := anybody(ctx, s.db.SQL)
 	if err != nil || somebody {
@@ -116,8 +118,8 @@ func (s *Service) SetUpLink(ctx context.Context) (string, error) {
 	return s.url(PathSetUp, token), nil
 }
 
-// UserLink returns a URL that lets a person in once, for the operator: nobody is locked out for good.
-// Error: NotFound.
+// UserLink returns a URL that signs in a user once. Operators use it to help users who are locked out. Error:
+// NotFound.
 func (s *Service) UserLink(ctx context.Context, emailOrID string) (string, error) {
 	who, err := s.teams.User(ctx, emailOrID)
 	if err != nil {
@@ -130,8 +132,8 @@ func (s *Service) UserLink(ctx context.Context, emailOrID string) (string, error
 	return s.url(PathSignIn, token), nil
 }
 
-// DevelopmentLink returns a URL that lets a person in as often as it is opened, until the next start
-// of a process in development mode.
+// DevelopmentLink returns a URL that signs in a user every time it is opened, until the next start of a
+// process in development mode.
 func (s *Service) DevelopmentLink(ctx context.Context, userID string) (string, error) {
 	if _, err := s.db.Ent.SignInLink.Delete().Where(signinlink.Again(true)).Exec(ctx); err != nil {
 		return "", fmt.Errorf("development link: %w", err)
@@ -143,8 +145,8 @@ func (s *Service) DevelopmentLink(ctx context.Context, userID string) (string, e
 	return s.named() + PathSignIn + "#" + token.Reveal(), nil
 }
 
-// named is a URL of this installation whose host has a name, since passkeys need one; else the base
-// URL.
+// named returns the first URL of this installation whose host is a name, because passkeys require one.
+// Without such a URL it returns the base URL.
 func (s *Service) named() string {
 	for _, raw := range append([]string{s.config.BaseURL}, s.config.Origins...) {
 		if at, err := url.Parse(raw); err == nil {
@@ -156,8 +158,8 @@ func (s *Service) named() string {
 	return s.config.BaseURL
 }
 
-// EnsureDevelopmentOwner sets a known password for the user of an address, and creates a link that signs
-// them in as often as it is opened.
+// EnsureDevelopmentOwner sets the password of an existing user, unless the user already has it, and then also
+// makes the user an operator. It returns a DevelopmentLink.
 func (s *Service) EnsureDevelopmentOwner(ctx context.Context, email string, password secret.String) (link string, err error) {
 	who, err := s.teams.User(ctx, email)
 	if err != nil {
@@ -193,8 +195,8 @@ func (s *Service) EnsureDevelopmentOwner(ctx context.Context, email string, pass
 	return s.DevelopmentLink(ctx, who.ID)
 }
 
-// EnterByLink lets somebody in by a link of the operator's. It stands for a second factor too: who has
-// lost theirs comes in this way. Error: NotFound.
+// EnterByLink signs in a user with a link from an operator. The link also replaces the second factor, so that
+// a user who lost theirs can sign in. Error: NotFound.
 func (s *Service) EnterByLink(ctx context.Context, token string) (Entered, error) {
 	var entered Entered
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
@@ -219,15 +221,14 @@ func (s *Service) EnterByLink(ctx context.Context, token string) (Entered, error
 	return s.signedIn(ctx, entered, fault.Wrap("sign in by link", err))
 }
 
-// askSQL writes one row for a mail that a worker decides about. While one waits for the worker already, it
-// stands for both.
+// askSQL inserts a row for a mail that a worker decides about, unless an equal row is still unprocessed.
 const askSQL = `
 INSERT INTO sign_in_links (purpose, email, known_device, expires_at, due_at, attempts, again, created_at)
 SELECT $1::text, $2::text, $3::bool, now() + make_interval(secs => $4), now(), 0, false, now()
  WHERE NOT EXISTS (SELECT FROM sign_in_links WHERE email = $2 AND purpose = $1 AND known_device = $3 AND due_at IS NOT NULL AND attempts = 0)`
 
-// ask writes one row for a mail that a worker decides about. Errors: Invalid; Limit, which says nothing
-// of who is known either.
+// ask inserts a row for a mail that a worker decides about. Errors: Invalid; Limit, which does not reveal
+// whether the email is known.
 func (s *Service) ask(ctx context.Context, purpose signinlink.Purpose, email string, life time.Duration) error {
 	wrong := fault.Fields{}
 	email = checkEmail(wrong, email)
@@ -250,7 +251,7 @@ func (s *Service) ask(ctx context.Context, purpose signinlink.Purpose, email str
 	return fault.OrUnavailable(fault.Wrap("ask for a link", err))
 }
 
-// emailOf reads whom a link was mailed to, without using it up. Error: NotFound.
+// emailOf returns the email that a link was sent to, without using the link. Error: NotFound.
 func (s *Service) emailOf(ctx context.Context, purpose signinlink.Purpose, token string) (email string, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		row, err := tx.SignInLink.Query().Where(signinlink.TokenHash(secret.HashToken(token)), signinlink.PurposeEQ(purpose), signinlink.UsedAtIsNil(),

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Module provides *Service, which lets people in.
+// Module provides *Service and runs its workers and sweeps.
 var Module = fx.Module("signin",
 	fx.Provide(ConfigOf, New, NewGuard, func(g *guessing.Guard) team.MailBounds { return g }),
 	module.Repairs(func(s *Service) clockstep.Repair {
@@ -37,7 +37,7 @@ var Module = fx.Module("signin",
 		return module.Sweep{What: "counts of wrong sign-ins", Run: s.guard.Sweep}
 	}),
 	module.Sweeps(func(s *Service) module.Sweep {
-		return module.Sweep{What: "sign-ins that were begun", Run: s.sweepWith(sweepChallengesSQL)}
+		return module.Sweep{What: "expired sign-in challenges", Run: s.sweepWith(sweepChallengesSQL)}
 	}),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{
@@ -58,7 +58,7 @@ func (s *Service) sweepWith(statement string) func(ctx context.Context) (int64, 
 }
 
 const (
-	// A link or session keeps its life, counted from now if it was created in the future.
+	// These statements keep the remaining lifetime of a link or session whose creation time is in the future.
 	repairLinksSQL = `UPDATE sign_in_links SET expires_at = expires_at - (created_at - now()), created_at = now() WHERE created_at > now()`
 
 	repairSessionsSQL = `

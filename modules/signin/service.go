@@ -27,8 +27,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Mailer sends a mail of the installation. hold is called in the transaction that stores it: what
-// it answers decides whether it is stored.
+// Mailer sends an email of the installation. It calls hold in the transaction that stores the email, and
+// stores it only if hold returns true.
 type Mailer interface {
 	Send(ctx context.Context, n notices.Notice, hold func(ctx context.Context, tx db.Execer) (bool, error)) error
 }
@@ -42,15 +42,15 @@ type Params struct {
 	Accounts *accounts.Service
 	Teams    *team.Service
 	Box      *secret.Box
-	Guard    *guessing.Guard `optional:"true"` // nil: one of its own
-	Signals  *db.Signals     `optional:"true"` // nil: nothing runs in the background
+	Guard    *guessing.Guard `optional:"true"` // nil: New creates one
+	Signals  *db.Signals     `optional:"true"` // nil: no background workers run
 	Logger   *slog.Logger
-	Notices  *notices.Service      `optional:"true"` // nil: mail is not sent here, and links come by the command line
+	Notices  *notices.Service      `optional:"true"` // nil: no mail is sent, and links are created on the command line
 	Workers  *worker.Metrics       `optional:"true"`
 	Registry prometheus.Registerer `optional:"true"`
 }
 
-// Service lets people in. Safe for concurrent use.
+// Service authenticates users. It is safe for concurrent use.
 type Service struct {
 	config   Config
 	db       *db.DB
@@ -64,27 +64,27 @@ type Service struct {
 	post     *post
 }
 
-// guard bounds what people may try, with a count of its own for browsers that are known.
+// guard limits sign-in attempts, with separate counters for known browsers.
 type guard struct {
 	*guessing.Guard
 
 	devices devices.Keys
 }
 
-// seen is what is remembered of the database, what is written there later, and what is counted.
+// seen holds the session cache, pending last-use updates and sign-in counters.
 type seen struct {
 	signIns  tally.Results
 	sessions *cache.Cache[tokenHash, found]
 	used     *lastuse.Recorder
-	somebody atomic.Bool // can sign in; once it is so, pages need not ask again
+	somebody atomic.Bool // some user can sign in; never reset, so pages skip the query once it is set
 }
 
-// NewGuard creates the guard that bounds what people may try, and which mails they may cause.
+// NewGuard creates the guard that limits sign-in attempts and the emails that they can cause.
 func NewGuard(d *db.DB, box *secret.Box) *guessing.Guard {
 	return guessing.New(d, box.Derive("sign-in failures"))
 }
 
-// New creates the service; nothing runs before Start.
+// New creates the service. Background work begins with Start.
 func New(p Params) (*Service, error) {
 	bounds := p.Guard
 	if bounds == nil {
@@ -109,25 +109,25 @@ func New(p Params) (*Service, error) {
 
 const (
 	usedEvery = 30 * time.Second
-	mailEvery = 20 * time.Second // a wake that was lost costs so much
+	mailEvery = 20 * time.Second // the longest delay after a lost notification
 )
 
-// Start begins to write last_used_at and to have mails sent.
+// Start begins to write last_used_at and to send queued mail.
 func (s *Service) Start(context.Context) error {
 	s.post.start(worker.Every("last use of sessions", usedEvery, s.seen.used.Flush))
 	return nil
 }
 
-// Stop ends that, and writes what is left.
+// Stop ends the background work and writes pending last_used_at values.
 func (s *Service) Stop(ctx context.Context) error {
 	s.post.tasks.Stop(ctx)
 	return s.seen.used.Flush(ctx)
 }
 
-// Hashes is how many passwords were hashed or checked: what guessing has cost.
+// Hashes returns the number of passwords hashed or checked so far, which is the cost of guessing.
 func (s *Service) Hashes() int64 { return s.hasher.Done() }
 
-// Options are what a person may do who is not signed in.
+// Options lists the ways to sign in or sign up that the sign-in page offers.
 type Options struct {
 	SetUp     bool   // no user can sign in yet
 	SignUp    string // invite, open, closed
@@ -135,7 +135,7 @@ type Options struct {
 	Passkeys  bool
 }
 
-// Options tells them. That somebody can sign in is asked of the database until it is so.
+// Options returns the sign-in options. It queries the database only until some user can sign in.
 func (s *Service) Options(ctx context.Context) (Options, error) {
 	somebody := s.seen.somebody.Load()
 	if !somebody {
@@ -158,14 +158,14 @@ func anybody(ctx context.Context, on db.Execer) (bool, error) {
 	return db.One(ctx, on, db.Value[bool], anybodySQL)
 }
 
-// Profile is a person as they see themselves.
+// Profile is a user as they see themselves.
 type Profile struct {
 	*ent.User
 
 	SecondFactor bool // an authenticator app is set up
 	Passkeys     int
 	Password     bool
-	Device       string // the cookie by which the browser is known from now on; empty: it stays as it is
+	Device       string // the new cookie that identifies the browser; empty if it does not change
 }
 
 const profileSQL = `

@@ -23,13 +23,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// How long a session lives.
+// Lifetimes of a session: since its last use, and in total.
 const (
 	IdleLife    = 7 * 24 * time.Hour
 	SessionLife = 30 * 24 * time.Hour
 )
 
-// The ways of signing in.
+// Sign-in methods.
 const (
 	ByPassword = "password"
 	ByPasskey  = "passkey"
@@ -37,10 +37,10 @@ const (
 	ByLink     = "link"
 )
 
-// Entered is somebody who has come in: the cookie, shown this once, and what it opens.
+// Entered is a new session: its cookie, which is returned only once, and its view.
 type Entered struct {
-	Token  secret.String // zero: they are not in
-	Device string        // the cookie by which the browser is known from now on
+	Token  secret.String // zero if the user is not signed in
+	Device string        // the new cookie that identifies the browser
 	View
 }
 
@@ -49,7 +49,7 @@ type View struct {
 	Session      *ent.Session
 	User         Profile
 	Memberships  []team.Membership
-	SecondFactor bool // the user has one that counts
+	SecondFactor bool // the user has an active second factor
 }
 
 type tokenHash [sha256.Size]byte
@@ -58,17 +58,17 @@ type tokenHash [sha256.Size]byte
 type belonging struct {
 	AccountID string      `json:"a"`
 	Role      rights.Role `json:"r"`
-	Factor    bool        `json:"f"` // the account wants a second factor
+	Factor    bool        `json:"f"` // the account requires a second factor
 	Suspended bool        `json:"s"`
 }
 
-// found is what the database said of a token, also that it knows none.
+// found is the result of looking up a token, including that it is unknown.
 type found struct {
 	known     bool
 	person    accounts.Person
-	accountID string // the session's own
+	accountID string // the session's account
 	belongs   []belonging
-	endsAt    time.Time // on this process's clock
+	endsAt    time.Time // by the clock of this process
 }
 
 const (
@@ -81,8 +81,8 @@ func newCache() *cache.Cache[tokenHash, found] {
 	return cache.New(cache.Config[tokenHash, found]{Max: cacheSize, TTL: cacheTTL, LoadTimeout: lookupTimeout})
 }
 
-// Person tells who has the cookie of a session, in the account of the id; empty: in the session's
-// own. Errors: Unauthorized; NotFound for an account that the person does not belong to; Away.
+// Person authenticates a session cookie for an account; an empty accountID selects the session's account.
+// Errors: Unauthorized; NotFound if the user is not a member of the account; Unavailable.
 func (s *Service) Person(ctx context.Context, token, accountID string) (accounts.Caller, error) {
 	f, err := s.seen.sessions.Get(ctx, tokenHash(secret.HashToken(token)), s.load)
 	switch {
@@ -95,7 +95,7 @@ func (s *Service) Person(ctx context.Context, token, accountID string) (accounts
 	return f.in(accountID)
 }
 
-// in is the person as the caller of a request for an account.
+// in returns the session's user as the caller of a request for an account.
 func (f found) in(accountID string) (accounts.Caller, error) {
 	who := f.person
 	wanted := accountID
@@ -149,7 +149,7 @@ func (s *Service) load(ctx context.Context, hash tokenHash) (found, error) {
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// start makes a session for a user, in a transaction, and queues the mail about a browser that is not known.
+// start creates a session for a user, in a transaction, and queues an alert if the browser is unknown.
 func (s *Service) start(ctx context.Context, tx *ent.Tx, who *ent.User, method string, secondFactor bool) (Entered, error) {
 	if err := s.tellOfDevice(ctx, tx, who); err != nil {
 		return Entered{}, err
@@ -187,13 +187,12 @@ func (s *Service) startQuietly(ctx context.Context, tx *ent.Tx, who *ent.User, m
 	return Entered{Token: token, Device: s.remember(ctx, who.Email), View: View{Session: made.Unwrap()}}, nil
 }
 
-// remember makes the cookie by which a browser is known in which the person with an email has signed in.
+// remember returns the device cookie of a browser in which the user with the email has just signed in.
 func (s *Service) remember(ctx context.Context, email string) string {
 	return s.guard.devices.Remember(audit.OriginOf(ctx).Device, email, time.Now())
 }
 
-// tellOfDevice queues a mail to somebody who has signed in before, and now does in a browser that is not
-// known.
+// tellOfDevice queues an alert if a user who has signed in before uses an unknown browser.
 func (s *Service) tellOfDevice(ctx context.Context, tx *ent.Tx, who *ent.User) error {
 	if who.LastSignInAt == nil || who.DisabledAt != nil {
 		return nil
@@ -209,8 +208,8 @@ const lastAccountSQL = `
 SELECT m.account_id FROM memberships m WHERE m.user_id = $1
  ORDER BY (SELECT max(s.id COLLATE "C") FROM sessions s WHERE s.user_id = $1 AND s.account_id = m.account_id) DESC NULLS LAST, m.id LIMIT 1`
 
-// lastAccount is the account of a person's latest session that they still belong to, else their
-// oldest; empty: none.
+// lastAccount returns the account of the user's latest session, if the user is still a member, or else their
+// oldest account. It is empty if the user has no account.
 func lastAccount(ctx context.Context, tx db.Execer, userID string) (string, error) {
 	list, err := db.All(ctx, tx, db.Value[string], lastAccountSQL, userID)
 	if err != nil || len(list) == 0 {
@@ -219,7 +218,7 @@ func lastAccount(ctx context.Context, tx db.Execer, userID string) (string, erro
 	return list[0], nil
 }
 
-// complete reads what is shown of a session beside itself.
+// complete loads the view of a new session.
 func (s *Service) complete(ctx context.Context, e Entered, err error) (Entered, error) {
 	if err != nil {
 		return Entered{}, err
@@ -228,7 +227,7 @@ func (s *Service) complete(ctx context.Context, e Entered, err error) (Entered, 
 	return e, err
 }
 
-// signedIn is complete for an attempt to sign in, which it counts.
+// signedIn is complete for a sign-in attempt, which it also counts.
 func (s *Service) signedIn(ctx context.Context, e Entered, err error) (Entered, error) {
 	s.seen.signIns.Count(err)
 	return s.complete(ctx, e, err)
@@ -255,12 +254,12 @@ func (s *Service) Session(ctx context.Context, c accounts.Caller) (View, error) 
 	return s.view(ctx, row)
 }
 
-// SignOut ends the session of a token. Repeating it changes nothing.
+// SignOut ends the caller's session. Repeated calls have no effect.
 func (s *Service) SignOut(ctx context.Context, c accounts.Caller) error {
 	return s.EndSession(ctx, c, c.Person.SessionID)
 }
 
-// Sessions lists those of the caller that are open, the latest first.
+// Sessions returns the caller's open sessions, newest first.
 func (s *Service) Sessions(ctx context.Context, c accounts.Caller) ([]*ent.Session, error) {
 	rows, err := s.db.Ent.Session.Query().Where(session.UserID(c.Person.UserID), session.RevokedAtIsNil(), session.ExpiresAtGT(time.Now()),
 		session.LastUsedAtGT(time.Now().Add(-IdleLife))).Order(ent.Desc(session.FieldID)).Limit(maxSessions).All(ctx)
@@ -272,7 +271,7 @@ func (s *Service) Sessions(ctx context.Context, c accounts.Caller) ([]*ent.Sessi
 
 const maxSessions = 200
 
-// EndSession ends one session of the caller; it lets nobody in after five seconds. Error: NotFound.
+// EndSession ends one of the caller's sessions. Every node rejects it within five seconds. Error: NotFound.
 func (s *Service) EndSession(ctx context.Context, c accounts.Caller, sessionID string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		row, err := tx.Session.Query().Where(session.ID(sessionID), session.UserID(c.Person.UserID)).Only(ctx)
@@ -289,11 +288,11 @@ func (s *Service) EndSession(ctx context.Context, c accounts.Caller, sessionID s
 		}
 		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "session.ended", Target: sessionID})
 	})
-	s.seen.sessions.InvalidateAll() // rare, and the tokens are not kept
+	s.seen.sessions.InvalidateAll() // rare, and the token that is the cache key is unknown here
 	return fault.Wrap("end session", err)
 }
 
-// EndOthers ends all sessions of the caller but the one that calls.
+// EndOthers ends all sessions of the caller except the current one.
 func (s *Service) EndOthers(ctx context.Context, c accounts.Caller) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := tx.Session.Update().Where(session.UserID(c.Person.UserID), session.IDNEQ(c.Person.SessionID), session.RevokedAtIsNil()).SetRevokedAt(time.Now()).Exec(ctx); err != nil {
@@ -305,8 +304,7 @@ func (s *Service) EndOthers(ctx context.Context, c accounts.Caller) error {
 	return fault.Wrap("end sessions", err)
 }
 
-// SwitchAccount makes another of the caller's accounts the one that the session is in. Error:
-// NotFound.
+// SwitchAccount switches the session to another of the caller's accounts. Error: NotFound.
 func (s *Service) SwitchAccount(ctx context.Context, c accounts.Caller, accountID string) (View, error) {
 	list, err := s.teams.Memberships(ctx, c.Person.UserID)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 
 const chapter = "People"
 
-// SignUp says who may make a user and a team without being invited.
+// SignUp is the policy for creating a user and a team without an invitation.
 type SignUp struct {
-	Open    bool     // everybody, or who has an address at Domains
-	Domains []string // A-labels; empty: everybody
-	Closed  bool     // invitations do not work either
+	Open    bool     // anyone, or only addresses at Domains
+	Domains []string // A-labels; empty: any domain
+	Closed  bool     // invitations are disabled, too
 }
 
-// The words of POSTRIDER_SIGN_UP.
+// The values of POSTRIDER_SIGN_UP.
 const (
 	wordInvite = "invite"
 	wordOpen   = "open"
@@ -31,7 +31,7 @@ const (
 // SignUpSetting is POSTRIDER_SIGN_UP.
 var SignUpSetting = setting.Declare(setting.Setting[SignUp]{
 	Name: "POSTRIDER_SIGN_UP", Group: chapter, DefaultText: wordInvite,
-	Help: "Who may sign up: invite (who is invited), open (everybody), @example.com,@example.org (who has an address there), closed (nobody: the command line makes users).",
+	Help: "Who can sign up: invite (invited users), open (anyone), @example.com,@example.org (addresses at these domains), closed (no one: create users on the command line).",
 	Form: setting.Form[SignUp]{Placeholder: "WHO", Parse: parseSignUp},
 	Show: func(s SignUp) slog.Value {
 		return slog.StringValue(strings.Join(append([]string{s.Word()}, s.Domains...), ","))
@@ -51,24 +51,24 @@ func parseSignUp(text string) (SignUp, error) {
 	for word := range strings.SplitSeq(text, ",") {
 		name, found := strings.CutPrefix(strings.TrimSpace(word), "@")
 		if !found {
-			return SignUp{}, errors.New("is none of invite, open, closed, @example.com,…")
+			return SignUp{}, errors.New("must be one of invite, open, closed, or a list such as @example.com,@example.org")
 		}
 		domain, err := address.ParseDomain(name)
 		if err != nil {
-			return SignUp{}, fmt.Errorf("has the domain %q, which %w", name, err)
+			return SignUp{}, fmt.Errorf("has an invalid domain %q: it %w", name, err)
 		}
 		out.Domains = append(out.Domains, domain)
 	}
 	return out, nil
 }
 
-// Admits reports whether somebody with the address, in its stored form, may sign up.
+// Admits reports whether the policy allows the email, in its stored form, to sign up.
 func (s SignUp) Admits(email string) bool {
 	domain := email[strings.LastIndexByte(email, '@')+1:]
 	return s.Open && (len(s.Domains) == 0 || slices.Contains(s.Domains, domain))
 }
 
-// Word is what the setting says in one word.
+// Word returns the policy as one word, without its domains.
 func (s SignUp) Word() string {
 	switch {
 	case s.Closed:
@@ -82,13 +82,13 @@ func (s SignUp) Word() string {
 // PasswordsSetting is POSTRIDER_PASSWORDS.
 var PasswordsSetting = setting.Declare(setting.Setting[PasswordsWord]{
 	Name: "POSTRIDER_PASSWORDS", Group: chapter, Form: setting.OneOf("HOW", PasswordsOn, PasswordsOff), Default: PasswordsOn,
-	Help: "off: nobody signs in with a password, only by passkey, OpenID Connect or a link.",
+	Help: "off: disables passwords. Users sign in with a passkey, OpenID Connect or a link.",
 })
 
-// PasswordsWord is what POSTRIDER_PASSWORDS may say.
+// PasswordsWord is a value of POSTRIDER_PASSWORDS.
 type PasswordsWord string
 
-// The words.
+// The values of POSTRIDER_PASSWORDS.
 const (
 	PasswordsOn  PasswordsWord = "on"
 	PasswordsOff PasswordsWord = "off"
@@ -96,7 +96,7 @@ const (
 
 // Config of the module.
 type Config struct {
-	BaseURL   string   // of links
+	BaseURL   string   // base URL of links
 	Origins   []string // other URLs under which the pages are served
 	SignUp    SignUp
 	Passwords bool
