@@ -12,19 +12,19 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// UserChange is what people change about themselves; nil leaves things as they are.
+// UserChange is a change of one's own user; nil fields do not change.
 type UserChange struct {
 	Name     *string
-	Email    *string // counts once the link that is mailed there was used
+	Email    *string // takes effect after confirmation with the link sent there
 	Password *PasswordChange
 }
 
-// PasswordChange is the old password and a new one. Who has none yet leaves Current empty.
+// PasswordChange is the current and the new password. Current is empty if the user has no password yet.
 type PasswordChange struct{ Current, New string }
 
-// ChangeUser changes the caller. A new password ends the other sessions, all links, and a change of the
-// address that was begun. Errors: Invalid; Forbidden with confirmation_required; Limit for wrong current
-// passwords, and for mails to one address or from one network.
+// ChangeUser changes the caller's user. A new password ends the other sessions, all links and a pending email
+// change. Errors: Invalid; Forbidden with confirmation_required; Limit for wrong current passwords, and for
+// mails to one address or from one network.
 func (s *Service) ChangeUser(ctx context.Context, c accounts.Caller, change UserChange) (Profile, error) {
 	wrong := fault.Fields{}
 	if change.Name != nil {
@@ -63,7 +63,7 @@ func (s *Service) ChangeUser(ctx context.Context, c accounts.Caller, change User
 	return p, err
 }
 
-// replacePassword checks the old password and returns the hash of the new one.
+// replacePassword checks the current password and returns the hash of the new one.
 func (s *Service) replacePassword(ctx context.Context, c accounts.Caller, change PasswordChange) (string, error) {
 	who, err := s.knownBy(ctx, c.Person.Email)
 	if err != nil {
@@ -102,5 +102,5 @@ func (s *Service) applyChange(ctx context.Context, tx *ent.Tx, c accounts.Caller
 	if change.Email == nil {
 		return nil
 	}
-	return s.askForEmail(ctx, tx, c, *change.Email) // after the password, which ends such changes
+	return s.askForEmail(ctx, tx, c, *change.Email) // after setting the password, which cancels pending email changes
 }

@@ -49,8 +49,8 @@ func stopEmailChange(ctx context.Context, tx *ent.Tx, userID string) error {
 	return err
 }
 
-// EmailConfirmation is what somebody says who confirms a new address: nothing but the token in a session of
-// the person, else their password, and a code where they have a second factor.
+// EmailConfirmation is the input for confirming a new email. A user who is signed in sends only the token.
+// Otherwise the password is required, and a code if the user has a second factor.
 type EmailConfirmation struct {
 	Token    string
 	Password string
@@ -58,10 +58,10 @@ type EmailConfirmation struct {
 	Caller   *accounts.Caller // nil if no user is signed in
 }
 
-// ConfirmEmail makes an address that a link was mailed to the user's own. The link alone does not: it may
-// have been asked for from a session that was stolen. All other sessions and links end. Errors: NotFound;
-// Invalid without a session and a password; Unauthorized; Forbidden with second_factor_required; Limit;
-// Conflict.
+// ConfirmEmail changes the user's email to the address that the link was sent to. The link alone is not
+// enough, because the change may have been requested from a stolen session. All other sessions and links end.
+// Errors: NotFound; Invalid if neither a session nor a password is sent; Unauthorized; Forbidden with
+// second_factor_required; Limit; Conflict.
 func (s *Service) ConfirmEmail(ctx context.Context, in EmailConfirmation) (Profile, error) {
 	who, err := s.emailChangeOf(ctx, in.Token)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Service) ConfirmEmail(ctx context.Context, in EmailConfirmation) (Profi
 	return p, err
 }
 
-// emailChangeOf reads whose address a link changes, without using it up. Error: NotFound.
+// emailChangeOf returns the user whose email a link changes, without using the link. Error: NotFound.
 func (s *Service) emailChangeOf(ctx context.Context, token string) (who *ent.User, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		row, err := tx.SignInLink.Query().Where(signinlink.TokenHash(secret.HashToken(token)), signinlink.PurposeEQ(signinlink.PurposeEmail), signinlink.UsedAtIsNil(),
@@ -108,7 +108,7 @@ func (s *Service) emailChangeOf(ctx context.Context, token string) (who *ent.Use
 
 func (s *Service) confirmEmailByPassword(ctx context.Context, of *ent.User, in EmailConfirmation) error {
 	if in.Password == "" {
-		return fault.InvalidField("password", "is required unless you are signed in as the person whose address changes")
+		return fault.InvalidField("password", "is required unless you are signed in as the user whose email changes")
 	}
 	return s.judgedByPassword(ctx, of.Email, func(turn *passwords.Turn, v guessing.Visitor) error {
 		who, err := s.knownUser(ctx, of)
@@ -124,7 +124,7 @@ func (s *Service) confirmEmailByPassword(ctx context.Context, of *ent.User, in E
 	})
 }
 
-// changeEmail uses a link up, in a transaction.
+// changeEmail uses the link and changes the email, in a transaction. The session keep stays open.
 func (s *Service) changeEmail(ctx context.Context, tx *ent.Tx, who *ent.User, token, keep string) error {
 	row, err := takeOwnLink(ctx, tx, signinlink.PurposeEmail, token)
 	if err != nil {
@@ -137,8 +137,8 @@ func (s *Service) changeEmail(ctx context.Context, tx *ent.Tx, who *ent.User, to
 		Says: map[string]any{"from": who.Email, "email": row.Email}})
 }
 
-// StopEmailChange stops the change of an address by the link that was mailed to the old one. Whoever asked
-// for the change was signed in, so all sessions and links of the person end. Error: NotFound.
+// StopEmailChange cancels an email change with the link that was sent to the old address. The change was
+// requested from a session of the user, so all sessions and links of the user end. Error: NotFound.
 func (s *Service) StopEmailChange(ctx context.Context, token string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		row, err := takeOwnLink(ctx, tx, signinlink.PurposeEmailStop, token)
@@ -151,5 +151,5 @@ func (s *Service) StopEmailChange(ctx context.Context, token string) error {
 		return audit.WriteForMember(ctx, tx, *row.UserID, audit.Entry{Actor: audit.Actor{Kind: audit.ByUser, ID: *row.UserID, Name: row.Email}, Action: "user.email_stopped", Target: *row.UserID})
 	})
 	s.seen.sessions.InvalidateAll()
-	return fault.Wrap("stop the change of an address", err)
+	return fault.Wrap("stop email change", err)
 }

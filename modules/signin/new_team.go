@@ -12,13 +12,13 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-const teamsADay = 20 // that one person may make
+const teamsADay = 20 // that one user may create
 
-// NewTeam creates a further account of the caller, who is its owner. Errors: Forbidden unless sign-up is
-// open, or the caller is an operator; Conflict over the limit of teams on the plan free; Invalid.
+// NewTeam creates another account, owned by the caller. Errors: Forbidden unless sign-up is open or the
+// caller is an operator; Conflict over the limit of teams on the free plan; Invalid.
 func (s *Service) NewTeam(ctx context.Context, c accounts.Caller, name string) (accountID string, err error) {
 	if !c.Person.Operator && !s.config.SignUp.Admits(c.Person.Email) {
-		return "", fault.Forbiddenf(fault.CodeInsufficientRole, "Only operators make teams here: sign-up is not open")
+		return "", fault.Forbiddenf(fault.CodeInsufficientRole, "Only operators can create teams while sign-up is not open")
 	}
 	wrong := fault.Fields{}
 	if name = accounts.CheckName(wrong, "name", name); name == "" && wrong["name"] == "" {

@@ -12,8 +12,8 @@ import (
 // Passkeys returns the service that manages passkeys.
 func (s *Service) Passkeys() *passkeys.Service { return s.passkeys }
 
-// SignInByPasskey signs in a user with a passkey, which counts as both factors. Wrong passwords do not lock it.
-// Errors: Invalid; Unauthorized; Conflict if passkeys are unavailable.
+// SignInByPasskey signs in a user with a passkey, which counts as both factors. Failed passwords do not block
+// it. Errors: Invalid; Unauthorized; Conflict if passkeys are unavailable.
 func (s *Service) SignInByPasskey(ctx context.Context, in passkeys.Answer) (Entered, error) {
 	var entered Entered
 	err := s.passkeys.Judge(ctx, in, func(tx *ent.Tx, who *ent.User) (err error) {
@@ -23,7 +23,7 @@ func (s *Service) SignInByPasskey(ctx context.Context, in passkeys.Answer) (Ente
 	return s.signedIn(ctx, entered, fault.Wrap("sign in by passkey", err))
 }
 
-// confirmByPasskey is Confirm by a passkey of the caller's own.
+// confirmByPasskey is Confirm with one of the caller's passkeys.
 func (s *Service) confirmByPasskey(ctx context.Context, c accounts.Caller, in passkeys.Answer) (entered Entered, err error) {
 	err = s.passkeys.Judge(ctx, in, func(tx *ent.Tx, who *ent.User) (err error) {
 		if who.ID != c.Person.UserID {

@@ -21,18 +21,19 @@ import (
 type Credentials struct {
 	Email    string
 	Password string
-	Code     string // of the authenticator app, or a recovery code; empty: none
+	Code     string // a TOTP code or a recovery code; empty if not sent
 }
 
-// known is what is stored of somebody who may be signing in; zero for one who is not known.
+// known holds the stored credentials of a user; zero for an unknown email.
 type known struct {
 	user   *ent.User
 	hash   string
-	factor *ent.SecondFactor // nil: none that counts
+	factor *ent.SecondFactor // nil if none is active
 }
 
-// SignIn lets somebody in by password, and code where one is set up. Errors: Invalid; Unauthorized
-// for a wrong email, password or code alike; Forbidden with second_factor_required; Limit; Away.
+// SignIn signs in a user with a password, and with a code if a second factor is set up. Errors: Invalid;
+// Unauthorized for an unknown email, a wrong password or a wrong code alike; Forbidden with
+// second_factor_required; Limit; Unavailable.
 func (s *Service) SignIn(ctx context.Context, in Credentials) (Entered, error) {
 	if !s.config.Passwords {
 		return Entered{}, fault.Unauthenticated()
@@ -69,9 +70,9 @@ func (s *Service) signIn(ctx context.Context, turn *passwords.Turn, v guessing.V
 	return entered, err
 }
 
-// withCode does something in a transaction that takes the code of a person whose password was right; of one
-// without a second factor it takes none. Wrong codes have a count of their own. Errors: Unauthorized; Limit;
-// those of then.
+// withCode runs then in a transaction, after it has checked and used the code of a user whose password was
+// correct. Without a second factor no code is needed. Wrong codes have their own counter. Errors:
+// Unauthorized; Limit; errors of then.
 func (s *Service) withCode(ctx context.Context, who known, v guessing.Visitor, code string, then func(tx *ent.Tx) error) error {
 	if who.factor == nil {
 		return s.db.InTx(ctx, then)
@@ -87,11 +88,11 @@ func (s *Service) withCode(ctx context.Context, who known, v guessing.Visitor, c
 }
 
 func needsCode() error {
-	return fault.Forbiddenf(fault.CodeSecondFactorRequired, "Give the code of your authenticator app, or a recovery code, together with email and password")
+	return fault.Forbiddenf(fault.CodeSecondFactorRequired, "Send the code of your authenticator app, or a recovery code, along with email and password")
 }
 
-// knownBy looks up the user with an email. An unknown email returns a zero answer, after as many questions to the
-// database: time does not tell who is known.
+// knownBy looks up the credentials of the user with the email. For an unknown email it returns the zero value
+// after the same number of queries, so response times do not reveal which emails are known.
 func (s *Service) knownBy(ctx context.Context, email string) (known, error) {
 	who, err := s.db.Ent.User.Query().Where(user.Email(email)).Only(ctx)
 	switch {
@@ -128,8 +129,8 @@ func setPassword(ctx context.Context, tx *ent.Tx, userID, hash string) error {
 	return tx.Password.Create().SetID(userID).SetHash(hash).Exec(ctx)
 }
 
-// newHash judges a new password of somebody who has shown who they are, and hashes it. Error: Invalid for
-// the field; Away.
+// newHash validates and hashes a new password of an authenticated user. Errors: Invalid for the field;
+// Unavailable.
 func (s *Service) newHash(ctx context.Context, field, password, email string) (string, error) {
 	if err := passwords.Check(password, email); err != nil {
 		return "", fault.InvalidField(field, "%s", err)
@@ -137,7 +138,7 @@ func (s *Service) newHash(ctx context.Context, field, password, email string) (s
 	return s.hasher.Hash(ctx, proven, password)
 }
 
-// Confirmation is how somebody shows again that it is them: a password, a code, or a passkey.
+// Confirmation is the input for confirming a session: a password, a code, or a passkey.
 type Confirmation struct {
 	Password, Code string
 	Passkey        *passkeys.Answer
@@ -152,11 +153,11 @@ func (c Confirmation) ways() (n int) {
 	return n
 }
 
-// Confirm lets a session do what is dangerous for ten minutes. It gets a new cookie. Errors: Invalid;
-// Unauthorized; Limit; Away.
+// Confirm allows a session to perform sensitive actions for ten minutes, and issues a new cookie. Errors:
+// Invalid; Unauthorized; Limit; Unavailable.
 func (s *Service) Confirm(ctx context.Context, c accounts.Caller, in Confirmation) (Entered, error) {
 	if in.ways() != 1 {
-		return Entered{}, fault.InvalidField("password", "or code or passkey is required, one of them")
+		return Entered{}, fault.InvalidField("password", "cannot be combined: send exactly one of password, code and passkey")
 	}
 	entered, err := s.confirmBy(ctx, c, in)
 	s.seen.sessions.InvalidateAll()
@@ -197,7 +198,7 @@ func (s *Service) confirmNow(ctx context.Context, c accounts.Caller, code string
 	return entered, err
 }
 
-// checkOwnPassword refuses a password that is not the caller's. Errors: Unauthorized; Away.
+// checkOwnPassword returns an error if the password is not the caller's. Errors: Unauthorized; Unavailable.
 func (s *Service) checkOwnPassword(ctx context.Context, turn *passwords.Turn, c accounts.Caller, password string) error {
 	who, err := s.knownBy(ctx, c.Person.Email)
 	if err != nil {
@@ -209,7 +210,8 @@ func (s *Service) checkOwnPassword(ctx context.Context, turn *passwords.Turn, c 
 	return nil
 }
 
-// confirm issues a new session cookie and confirms the session for ten minutes, in a transaction.
+// confirm marks the session as confirmed now and issues a new cookie, in a transaction. factor also marks it
+// as authenticated with a second factor.
 func (s *Service) confirm(ctx context.Context, tx *ent.Tx, c accounts.Caller, factor bool) (Entered, error) {
 	token, hash := secret.NewToken("")
 	row, err := tx.Session.Query().Where(session.ID(c.Person.SessionID), session.RevokedAtIsNil()).ForUpdate().Only(ctx)

@@ -21,8 +21,8 @@ func checkEmail(wrong fault.Fields, email string) string {
 	return accounts.CheckEmail(wrong, "email", email)
 }
 
-// checkPerson judges what somebody says who becomes a user, and hashes the password. Names are trimmed.
-// Errors: Invalid with all wrong fields; Away.
+// checkPerson validates the input for a new user, trims the names, and hashes the password. Errors: Invalid
+// with all invalid fields; Unavailable.
 func (s *Service) checkPerson(ctx context.Context, email, password string, name, accountName *string, needsAccount bool) (hash string, err error) {
 	wrong := fault.Fields{}
 	stored := checkEmail(wrong, email)
@@ -44,8 +44,9 @@ func (s *Service) checkPerson(ctx context.Context, email, password string, name,
 const signsInSQL = `
 SELECT EXISTS (SELECT FROM passwords p WHERE p.id = $1) OR EXISTS (SELECT FROM passkeys k WHERE k.user_id = $1) OR EXISTS (SELECT FROM identities i WHERE i.user_id = $1)`
 
-// person returns the user of an address with a new password, made if there is none, in a transaction. The
-// address was proven by a link. known: they could sign in before.
+// person returns the user with the email and sets their password, in a transaction. It creates the user if
+// there is none. The caller has verified the email with a link. known reports whether the user could sign in
+// before.
 func (s *Service) person(ctx context.Context, tx *ent.Tx, email, name, hash string) (who *ent.User, known bool, err error) {
 	if who, err = accounts.EnsureUser(ctx, tx, email, name); err != nil {
 		return nil, false, err
@@ -60,7 +61,7 @@ func (s *Service) person(ctx context.Context, tx *ent.Tx, email, name, hash stri
 	switch {
 	case err != nil:
 		return nil, false, err
-	case factor != nil: // a mailbox alone does not stand for it
+	case factor != nil: // access to the mailbox does not replace the second factor
 		return nil, false, needsCode()
 	}
 	if name != "" && who.Name != name {
@@ -81,9 +82,9 @@ type Acceptance struct {
 	Caller   *accounts.Caller // nil if no user is signed in
 }
 
-// Accept makes somebody a member by an invitation, which works also while sign-up is closed to others.
-// Errors: NotFound for a wrong link; Forbidden where somebody else is signed in; Invalid; Unauthorized
-// for the wrong password of a user who has one.
+// Accept accepts an invitation and signs in the new member, also if open sign-up is disabled. Errors:
+// NotFound for an invalid link; Forbidden if another user is signed in; Invalid; Unauthorized if the password
+// of an existing user is wrong.
 func (s *Service) Accept(ctx context.Context, in Acceptance) (Entered, error) {
 	if s.config.SignUp.Closed {
 		return Entered{}, wrongLink()
@@ -96,7 +97,7 @@ func (s *Service) Accept(ctx context.Context, in Acceptance) (Entered, error) {
 		return s.acceptSignedIn(ctx, in, open)
 	}
 	var hash string
-	if who.user != nil && who.hash != "" { // a person who is known shows that it is them
+	if who.user != nil && who.hash != "" { // an existing user enters their password
 		if err = s.showsPassword(ctx, who, in.Password); err != nil {
 			return Entered{}, err
 		}
@@ -124,8 +125,8 @@ func (s *Service) Accept(ctx context.Context, in Acceptance) (Entered, error) {
 	return s.complete(ctx, entered, fault.Wrap("accept invitation", err))
 }
 
-// joining returns who accepts an invitation, locked: who is known and has shown their password, or whoever
-// gets one now.
+// joining returns the user that accepts an invitation, locked: an existing user whose password was checked,
+// or a user who sets a password now.
 func (s *Service) joining(ctx context.Context, tx *ent.Tx, email, name, hash string, who known) (*ent.User, error) {
 	if hash == "" {
 		return who.user, trust.Lock(ctx, tx, who.user.ID)
@@ -137,7 +138,7 @@ func (s *Service) joining(ctx context.Context, tx *ent.Tx, email, name, hash str
 	return joined, trust.Changed(ctx, tx, trust.Change{UserID: joined.ID, Email: joined.Email, Kind: alerts.PasswordChanged, Action: "password.changed"})
 }
 
-// invited reads an open invitation and who has its address, without using it up.
+// invited returns an open invitation and the user with its email, without using the invitation.
 func (s *Service) invited(ctx context.Context, token string) (open *ent.Invitation, who known, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		open, err = team.OpenInvitation(ctx, tx, token)
@@ -150,8 +151,8 @@ func (s *Service) invited(ctx context.Context, token string) (open *ent.Invitati
 	return open, who, err
 }
 
-// showsPassword checks the password of a person who accepts an invitation. One with a second factor
-// signs in first.
+// showsPassword checks the password of an existing user who accepts an invitation. A user with a second
+// factor must sign in first.
 func (s *Service) showsPassword(ctx context.Context, who known, password string) error {
 	if who.factor != nil {
 		return needsCode()
@@ -164,10 +165,10 @@ func (s *Service) showsPassword(ctx context.Context, who known, password string)
 	})
 }
 
-// acceptSignedIn makes the caller a member; the session goes to the new account.
+// acceptSignedIn makes the caller a member and switches the session to the new account.
 func (s *Service) acceptSignedIn(ctx context.Context, in Acceptance, open *ent.Invitation) (Entered, error) {
 	if in.Caller.Person.Email != open.Email {
-		return Entered{}, fault.Forbiddenf(fault.CodeInsufficientRole, "This invitation is for %s, and you are signed in as %s: sign out first", open.Email, in.Caller.Person.Email)
+		return Entered{}, fault.Forbiddenf(fault.CodeInsufficientRole, "This invitation is for %s, but you are signed in as %s. Sign out first.", open.Email, in.Caller.Person.Email)
 	}
 	var entered Entered
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
@@ -201,7 +202,7 @@ func (s *Service) confirmless(ctx context.Context, tx *ent.Tx, c accounts.Caller
 	return Entered{Token: token, View: View{Session: changed.Unwrap()}}, nil
 }
 
-// Invitation is what the page of an invitation shows.
+// Invitation is the content of the invitation page.
 type Invitation struct {
 	Email       string
 	AccountName string
@@ -209,7 +210,7 @@ type Invitation struct {
 	Known       bool // a user with a password has the address
 }
 
-// InvitationOf reads what an invitation says. Error: NotFound.
+// InvitationOf returns the content of an invitation's page. Error: NotFound.
 func (s *Service) InvitationOf(ctx context.Context, token string) (Invitation, error) {
 	open, who, err := s.invited(ctx, token)
 	if err != nil {

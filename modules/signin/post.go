@@ -15,15 +15,15 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// channel is where it is told that a link's mail is to be written.
+// channel is the notification channel for links whose mail is due.
 const channel = "sign_in_links"
 
-// post has the mails of links and invitations sent. What is due is a row; its token is made when its
-// mail is stored, in one transaction, so no mail is lost or doubled.
+// post sends the mail of links, invitations and alerts. A due mail is a row. Its token is created in the
+// transaction that stores the mail, so no mail is lost or sent twice.
 type post struct {
 	db      *db.DB
 	teams   *team.Service
-	mailer  Mailer // nil: there is none
+	mailer  Mailer // nil: no mail is sent
 	signals *db.Signals
 	log     *slog.Logger
 	baseURL string
@@ -31,7 +31,7 @@ type post struct {
 }
 
 const (
-	mailsFreely  = 5 // to one mailbox in a day for one purpose; then none while the link of the last one works
+	mailsFreely  = 5 // per mailbox, day and purpose; after that, none while the latest link is valid
 	postBatch    = 20
 	postAttempts = 12 // over about ten hours
 )
@@ -46,7 +46,7 @@ func (p *post) start(more ...worker.Task) {
 	p.tasks.Start(more...)
 }
 
-// step writes what is due of a channel.
+// step processes a batch of due mail of a channel.
 func (p *post) step(ctx context.Context, of string) (time.Duration, error) {
 	run := map[string]func(context.Context) (int, error){channel: p.links, team.Channel: p.invitations, alerts.Channel: p.alerts}[of]
 	n, err := run(ctx)
@@ -56,15 +56,15 @@ func (p *post) step(ctx context.Context, of string) (time.Duration, error) {
 	return mailEvery, err
 }
 
-// due is a link whose mail is to be written, taken until Until.
+// due is a link whose mail is due, claimed until the time until.
 type due struct {
 	id       int64
 	purpose  string
 	email    string
 	userName string
-	asked    string // the new address, of a link that stops its change
-	known    bool   // a user who may sign in has the address
-	enough   bool   // another mail is not wanted: the mailbox has one whose link works, or has had many today
+	asked    string // the new address, for a link that cancels the change
+	known    bool   // an enabled user has the address
+	enough   bool   // skip the mail: the mailbox had mailsFreely mails today, and one of their links is still valid
 	attempts int
 	until    time.Time
 }
@@ -93,7 +93,7 @@ func (p *post) links(ctx context.Context) (int, error) {
 	return len(list), errors.Join(failed...)
 }
 
-// mailOf decides what a link's mail is; false: there is none to write.
+// mail returns the notice for a link, and false if no mail must be sent.
 func (d due) mail() (m notices.Notice, wanted bool) {
 	m = notices.Notice{To: d.email, Names: map[string]string{"name": d.userName}}
 	switch {
@@ -124,7 +124,7 @@ func (p *post) link(ctx context.Context, d due) error {
 	wanted = wanted && !d.enough
 	if !wanted || p.mailer == nil || d.attempts > postAttempts {
 		if wanted {
-			p.log.WarnContext(ctx, "a sign-in mail is given up; `postrider user link` prints the same link", "purpose", d.purpose, "attempts", d.attempts)
+			p.log.WarnContext(ctx, "sign-in mail not sent; run `postrider user link` to create a sign-in link", "purpose", d.purpose, "attempts", d.attempts)
 		}
 		_, err := db.Exec(ctx, p.db.SQL, dropLinkSQL, d.id, d.until)
 		return err
@@ -149,7 +149,8 @@ func (p *post) alerts(ctx context.Context) (int, error) {
 	return len(list), errors.Join(failed...)
 }
 
-// alert has the mail of an alert sent. Where a person has had many of a kind today, the audit log has the rest.
+// alert sends the mail of a security alert. Alerts over the daily limit of their kind appear only in the
+// audit log.
 func (p *post) alert(ctx context.Context, d alerts.Claimed) error {
 	if d.Kind == alerts.Locked {
 		return p.db.InTx(ctx, func(tx *ent.Tx) error { return alerts.SettleLock(ctx, tx, d) })
@@ -179,7 +180,7 @@ func (p *post) invitations(ctx context.Context) (int, error) {
 
 func (p *post) invitation(ctx context.Context, d team.Due) error {
 	if p.mailer == nil || d.Attempts > postAttempts {
-		p.log.WarnContext(ctx, "the mail of an invitation is given up", "invitation", d.ID, "attempts", d.Attempts)
+		p.log.WarnContext(ctx, "invitation not mailed", "invitation", d.ID, "attempts", d.Attempts)
 		return p.teams.GiveUp(ctx, d)
 	}
 	token, hash := secret.NewToken("")

@@ -12,14 +12,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Forgot asks for a link by which a password is reset. The answer tells nothing about who is known.
+// Forgot requests a password reset link. The response does not reveal whether the email is known.
 func (s *Service) Forgot(ctx context.Context, email string) error {
 	return s.ask(ctx, signinlink.PurposeReset, email, resetLife)
 }
 
-// Reset sets a password anew by a mailed link, ends all sessions and all other links, clears what wrong
-// attempts have counted here, and signs the person in. Who has a second factor still needs it: they are not
-// signed in, and the Token is zero. Errors: NotFound; Invalid.
+// Reset sets a new password with an emailed link, ends all sessions and other links, clears the user's
+// failure counters for this visitor, and signs in the user. A user with a second factor is not signed in, and
+// Token is zero. Errors: NotFound; Invalid.
 func (s *Service) Reset(ctx context.Context, token, newPassword string) (Entered, error) {
 	email, err := s.emailOf(ctx, signinlink.PurposeReset, token)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 
 const maxReturn = 2048 // bytes
 
-// publicLinks lists paths of public links, some of which redirect to other sites, and paths of APIs. No user
-// needs one of them after signing in, so a return path that starts with one is an attack.
+// publicLinks lists path prefixes of public links, some of which redirect to other sites, and of APIs. No
+// user needs one of them after signing in, so ReturnPath rejects them.
 var publicLinks = []string{"/t/", "/u/", "/api/", "/graphql"}
 
 // ReturnPath returns the page to show after a sign-in: text if it is the path of a page of this installation,
@@ -48,7 +48,8 @@ func unprintable(r rune) bool {
 	return r > unicode.MaxASCII || unicode.IsControl(r) || unicode.IsSpace(r)
 }
 
-// cleanPage returns text if its path, decoded, is one that no browser and no router reads as another.
+// cleanPage returns text if all browsers and routers resolve its decoded path to the same page, and "/"
+// otherwise.
 func cleanPage(decoded, text string) string {
 	if strings.Contains(decoded, `\`) || strings.ContainsFunc(decoded, unicode.IsControl) {
 		return "/"

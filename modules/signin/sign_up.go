@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// SetUp is what the first person says.
+// SetUp is the input for setting up the first user.
 type SetUp struct {
 	Token       string
 	Email       string
@@ -19,17 +19,17 @@ type SetUp struct {
 	AccountName string
 }
 
-// lockSetUp is held by who sets up: of many at once one wins.
+// lockSetUp serializes concurrent set-ups, so that only one succeeds.
 const lockSetUp = `SELECT pg_advisory_xact_lock(hashtextextended('signin/setup', 0))`
 
-// SetUp makes the first person: operator of the installation and owner of an account, which is the one
-// that has their email, or a new one. Errors: NotFound for a wrong link, and once somebody can sign
-// in; Invalid.
+// SetUp creates the first user, who becomes an operator of the installation and the owner of an account. The
+// account is the one with the user's email, or a new one. Errors: NotFound for an invalid link, and if some
+// user can already sign in; Invalid.
 func (s *Service) SetUp(ctx context.Context, in SetUp) (Entered, error) {
 	if somebody, err := anybody(ctx, s.db.SQL); err != nil || somebody {
 		return Entered{}, fault.Wrap("set up", orMissing(err))
 	}
-	if _, err := s.emailOf(ctx, signinlink.PurposeSetup, in.Token); err != nil { // strangers cost no hash
+	if _, err := s.emailOf(ctx, signinlink.PurposeSetup, in.Token); err != nil { // do not hash for strangers
 		return Entered{}, err
 	}
 	hash, err := s.checkPerson(ctx, in.Email, in.Password, &in.Name, &in.AccountName, true)
@@ -74,20 +74,20 @@ func orMissing(err error) error {
 	return wrongLink()
 }
 
-// AskSignUp asks for a link by which somebody signs up. Errors: NotFound unless sign-up is open; Invalid
-// for an address that may not.
+// AskSignUp requests a sign-up link. Errors: NotFound unless sign-up is open; Invalid if the email's domain
+// is not allowed.
 func (s *Service) AskSignUp(ctx context.Context, email string) error {
 	if !s.config.SignUp.Open {
-		return fault.NoSuch("path", "sign-up is not open here: ask for an invitation")
+		return fault.NoSuch("path", "sign-up is not open; ask for an invitation")
 	}
 	wrong := fault.Fields{}
 	if stored := checkEmail(wrong, email); wrong.Err() == nil && !s.config.SignUp.Admits(stored) {
-		return fault.InvalidField("email", "is at a domain that may not sign up here")
+		return fault.InvalidField("email", "must be at a domain that is allowed to sign up")
 	}
 	return s.ask(ctx, signinlink.PurposeSignUp, email, signUpLife)
 }
 
-// SignUpCompleted is what somebody says who signs up.
+// SignUpCompleted is the input for completing a sign-up.
 type SignUpCompleted struct {
 	Token       string
 	Name        string
@@ -95,8 +95,8 @@ type SignUpCompleted struct {
 	AccountName string
 }
 
-// CompleteSignUp makes a user and a team of their own, by a mailed link. Somebody who can sign in already
-// does not sign up. Errors: NotFound; Invalid.
+// CompleteSignUp creates a user and their own team with an emailed link. Users who can already sign in cannot
+// sign up. Errors: NotFound; Invalid.
 func (s *Service) CompleteSignUp(ctx context.Context, in SignUpCompleted) (Entered, error) {
 	email, err := s.emailOf(ctx, signinlink.PurposeSignUp, in.Token)
 	if err != nil {

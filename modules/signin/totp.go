@@ -23,11 +23,11 @@ import (
 const (
 	issuer        = "Postrider"
 	stepSeconds   = 30 // RFC 6238 section 4.1
-	drift         = 1  // steps that a clock may be off
+	drift         = 1  // accepted clock difference, in steps
 	recoveryCodes = 10
 )
 
-// Key is what an authenticator app is given.
+// Key is the input for an authenticator app.
 type Key struct {
 	Secret string // base 32
 	URI    string // otpauth://, for a QR code
@@ -35,8 +35,8 @@ type Key struct {
 
 func sealedFor(userID string) []byte { return []byte("second factor of " + userID) }
 
-// NewFactor creates a secret for an authenticator app. It counts once ActivateFactor has seen a code.
-// Errors: Conflict where one counts already.
+// NewFactor creates a secret for an authenticator app. ActivateFactor activates it. Error: Conflict if a
+// second factor is active.
 func (s *Service) NewFactor(ctx context.Context, c accounts.Caller) (Key, error) {
 	key, err := totp.Generate(totp.GenerateOpts{Issuer: issuer, AccountName: c.Person.Email})
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Service) NewFactor(ctx context.Context, c accounts.Caller) (Key, error)
 		}
 		err := tx.SecondFactor.Create().SetID(c.Person.UserID).SetSecret(sealed).Exec(ctx)
 		if ent.IsConstraintError(err) {
-			return fault.Conflictf(fault.CodeConflict, "An authenticator app is set up already: remove it first").WithCause(err)
+			return fault.Conflictf(fault.CodeConflict, "An authenticator app is already set up. Remove it first.").WithCause(err)
 		}
 		return err
 	})
@@ -62,9 +62,9 @@ func (s *Service) NewFactor(ctx context.Context, c accounts.Caller) (Key, error)
 	return Key{key.Secret(), key.URL()}, nil
 }
 
-// ActivateFactor makes an authenticator app count, by a first code, and gives recovery codes, shown this
-// once. The session counts as one with a second factor; the others end. Errors: Invalid for a wrong code; NotFound
-// without NewFactor.
+// ActivateFactor activates an authenticator app with its first code, and returns recovery codes, which cannot
+// be read again. The current session counts as authenticated with a second factor; all others end. Errors:
+// Invalid for a wrong code; NotFound without NewFactor.
 func (s *Service) ActivateFactor(ctx context.Context, c accounts.Caller, code string) (codes []string, err error) {
 	err = s.judged(ctx, s.guard.Confirm(c.Person.SessionID), c.Person.Email, func() error {
 		return s.db.InTx(ctx, func(tx *ent.Tx) error {
@@ -86,7 +86,7 @@ func (s *Service) activate(ctx context.Context, tx *ent.Tx, c accounts.Caller, c
 	row, err := tx.SecondFactor.Query().Where(secondfactor.ID(c.Person.UserID), secondfactor.ActiveAtIsNil()).ForUpdate().Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, fault.NoSuch("authenticator app", "ask for a secret first")
+		return nil, fault.NoSuch("authenticator app", "request a secret first")
 	case err != nil:
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (s *Service) activate(ctx context.Context, tx *ent.Tx, c accounts.Caller, c
 	case err != nil:
 		return nil, err
 	case step == 0:
-		return nil, fault.InvalidField("code", "is wrong; is the clock of the device right?")
+		return nil, fault.InvalidField("code", "is wrong; check the clock of your device")
 	}
 	codes, hashes := newRecoveryCodes()
 	if err := tx.SecondFactor.UpdateOneID(row.ID).SetActiveAt(time.Now()).SetLastStep(step).SetRecovery(hashes).Exec(ctx); err != nil {
@@ -107,13 +107,13 @@ func (s *Service) activate(ctx context.Context, tx *ent.Tx, c accounts.Caller, c
 	return codes, trust.Changed(ctx, tx, ownChange(c, alerts.SecondFactorAdded, "second_factor.added"))
 }
 
-// ownChange is a change that the caller makes to how they sign in. Their session goes on.
+// ownChange is a change of the caller's credentials, which keeps the caller's session open.
 func ownChange(c accounts.Caller, kind alerts.Kind, action string) trust.Change {
 	return trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, Keep: c.Person.SessionID, Kind: kind, Action: action}
 }
 
-// RemoveFactor takes the authenticator app away, and its recovery codes, and ends the other sessions.
-// Repeating it changes nothing.
+// RemoveFactor removes the authenticator app and its recovery codes, and ends the other sessions. Repeated
+// calls have no effect.
 func (s *Service) RemoveFactor(ctx context.Context, c accounts.Caller) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
@@ -132,13 +132,12 @@ func (s *Service) RemoveFactor(ctx context.Context, c accounts.Caller) error {
 func activeFactor(ctx context.Context, on *ent.SecondFactorClient, userID string) (*ent.SecondFactor, error) {
 	row, err := on.Query().Where(secondfactor.ID(userID), secondfactor.ActiveAtNotNil()).Only(ctx)
 	if ent.IsNotFound(err) {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // nil means no active factor
 	}
 	return row, err
 }
 
-// takeCode uses up a code of the app, or a recovery code, in a transaction: it is never taken again.
-// Error: Unauthorized.
+// takeCode checks a TOTP or recovery code and marks it as used, in a transaction. Error: Unauthorized.
 func (s *Service) takeCode(ctx context.Context, tx *ent.Tx, userID, code string) error {
 	row, err := tx.SecondFactor.Query().Where(secondfactor.ID(userID), secondfactor.ActiveAtNotNil()).ForUpdate().Only(ctx)
 	switch {
@@ -162,7 +161,7 @@ func (s *Service) takeCode(ctx context.Context, tx *ent.Tx, userID, code string)
 	return tx.SecondFactor.UpdateOneID(userID).SetRecovery(left).Exec(ctx)
 }
 
-// stepOf returns the time step whose code it is, near to now; 0: of none.
+// stepOf returns the time step of a code, if it is within drift of the current one, and otherwise 0.
 func (s *Service) stepOf(row *ent.SecondFactor, code string) (int64, error) {
 	plain, err := s.box.Open(row.Secret, sealedFor(row.ID))
 	if err != nil {
@@ -183,19 +182,19 @@ func (s *Service) stepOf(row *ent.SecondFactor, code string) (int64, error) {
 	return is, nil
 }
 
-// normal is a code without what people put in between.
+// normal returns a code in lower case, without spaces and hyphens.
 func normal(code string) string {
 	return strings.ToLower(strings.NewReplacer(" ", "", "-", "").Replace(code))
 }
 
-const recoveryDigits = 12 // of base 36 or so: more than 60 bits
+const recoveryDigits = 12 // about base 36: more than 60 bits
 
-// newRecoveryCodes makes codes as abcdef-ghijkl, and what is stored of them.
+// newRecoveryCodes returns new codes, such as abcdef-ghijkl, and the hashes to store.
 func newRecoveryCodes() (codes []string, hashes [][]byte) {
 	for range recoveryCodes {
 		token, _ := secret.NewToken("")
 		text := strings.ToLower(token.Reveal())
-		code := text[len(text)-recoveryDigits:] // the last digits are as likely as each other
+		code := text[len(text)-recoveryDigits:] // the last digits are uniformly distributed
 		codes = append(codes, code[:recoveryDigits/2]+"-"+code[recoveryDigits/2:])
 		hashes = append(hashes, secret.HashToken(code))
 	}

@@ -18,14 +18,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// A cookie from before the password was changed says nothing.
+// A device cookie from before the last password change is not valid.
 const deviceHoldsSQL = `
 SELECT EXISTS (SELECT FROM users u LEFT JOIN passwords p ON p.id = u.id
                 WHERE u.email = $1 AND u.disabled_at IS NULL AND date_trunc('second', coalesce(p.changed_at, 'epoch')) <= $2)`
 
-// visitor says where a request comes from for the person with an email: from a browser in which they have
-// signed in before, or from a stranger's. Only a genuine cookie costs a question to the database, so
-// emails that are known and others are alike.
+// visitor returns the origin of a request for the user with the email: the network, and the device if the
+// user has signed in from this browser. Only a genuine cookie causes a query, so known and unknown emails
+// take the same time.
 func (s *Service) visitor(ctx context.Context, email string) (guessing.Visitor, error) {
 	o := audit.OriginOf(ctx)
 	v := guessing.Visitor{Addr: o.Addr}
@@ -43,11 +43,11 @@ func (s *Service) visitor(ctx context.Context, email string) (guessing.Visitor, 
 	return v, nil
 }
 
-// proven is whose turn it is for work that a link has authorized: strangers cannot make it happen.
+// proven is the hashing queue's caller for work that a link has authorized, which strangers cannot cause.
 var proven = limit.Caller{Name: "link", Known: true}
 
-// judged lets somebody make an attempt, unless they have failed too often. An attempt that came to no
-// judgement is not counted. email is whose lock is noted; empty: nobody's. Errors: Limit; Away; those of try.
+// judged runs an attempt, unless too many have failed. An attempt that ends without a verdict is not counted.
+// It logs a lock of email, if email is not empty. Errors: Limit; Unavailable; errors of try.
 func (s *Service) judged(ctx context.Context, attempt guessing.Attempt, email string, try func() error) error {
 	last, err := s.guard.Begin(ctx, attempt)
 	if err != nil {
@@ -67,8 +67,8 @@ func (s *Service) judged(ctx context.Context, attempt guessing.Attempt, email st
 	return s.guard.Succeeded(ctx, attempt)
 }
 
-// judgedByPassword is judged for an attempt that hashes. It waits for the hash before the attempt is counted:
-// in a flood those who find no room cost nothing more.
+// judgedByPassword is judged for an attempt that hashes a password. It counts the attempt only once a hashing
+// slot is free, so that attempts rejected during a flood do not reach the counters.
 func (s *Service) judgedByPassword(ctx context.Context, email string, try func(*passwords.Turn, guessing.Visitor) error) error {
 	v, err := s.visitor(ctx, email)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Service) judgedByPassword(ctx context.Context, email string, try func(*
 	})
 }
 
-// judgedInSession is judgedByPassword for the caller's own password: strangers lock no session out.
+// judgedInSession is judgedByPassword for the caller's own password. Strangers cannot lock a session.
 func (s *Service) judgedInSession(ctx context.Context, c accounts.Caller, try func(*passwords.Turn) error) error {
 	attempt := s.guard.Confirm(c.Person.SessionID)
 	if err := s.guard.Locked(attempt); err != nil {
@@ -94,11 +94,11 @@ func (s *Service) judgedInSession(ctx context.Context, c accounts.Caller, try fu
 	})
 }
 
-// noteLock queues a line of the audit log that attempts at an email are refused for a while. Who has the
-// email is asked later: for one that nobody has the same is done, so that time does not tell who is known.
+// noteLock queues an audit log entry that sign-in attempts for an email are blocked for a while. The user is
+// looked up later, and unknown emails are treated the same, so response times do not reveal which are known.
 func (s *Service) noteLock(ctx context.Context, email string) error {
-	s.post.log.WarnContext(loglimit.Collapse(ctx, "locked"), "sign-in attempts are refused for a while after wrong ones", "from", audit.OriginOf(ctx).IP())
-	return fault.Wrap("note a lock", s.db.InTx(ctx, func(tx *ent.Tx) error {
+	s.post.log.WarnContext(loglimit.Collapse(ctx, "locked"), "sign-in attempts blocked temporarily after failures", "from", audit.OriginOf(ctx).IP())
+	return fault.Wrap("queue lock alert", s.db.InTx(ctx, func(tx *ent.Tx) error {
 		return alerts.Add(ctx, tx, alerts.Alert{Email: email, Kind: alerts.Locked})
 	}))
 }

@@ -1,6 +1,6 @@
-// Package passkeys keeps the passkeys of people and judges what browsers make of them (WebAuthn Level
-// 3): discoverable credentials with user verification, which count as both factors.
+// Package passkeys stores passkeys and verifies the responses of browsers (WebAuthn Level 3). Passkeys are
+// discoverable credentials with user verification, which count as both factors.
 //
-// A challenge is not stored: the browser brings it back sealed, so strangers who ask for thousands
-// write no row. One that has let somebody in is stored until it has expired, and lets nobody in again.
+// Challenges are not stored: the browser returns them sealed, so requests by strangers write no rows. A used
+// challenge is stored until it expires, so that it cannot be used again.
 package passkeys

@@ -17,8 +17,8 @@ import (
 
 const challengeLife = 5 * time.Minute
 
-// relyingParty is what passkeys are bound to: the host of the first URL that has a name, with all
-// URLs of that host. WebAuthn takes no addresses; without a name the answer is nil.
+// relyingParty returns the party that passkeys are bound to: the first host with a name, along with all URLs
+// of that host. WebAuthn does not accept IP addresses. Without a named host, it returns nil.
 func relyingParty(name string, urls []string) (*webauthn.WebAuthn, error) {
 	var host string
 	var origins []string
@@ -34,7 +34,7 @@ func relyingParty(name string, urls []string) (*webauthn.WebAuthn, error) {
 		origins = append(origins, at.Scheme+"://"+at.Host)
 	}
 	if host == "" {
-		return nil, nil //nolint:nilnil // there are no passkeys
+		return nil, nil //nolint:nilnil // nil disables passkeys
 	}
 	times := webauthn.TimeoutConfig{Enforce: true, Timeout: challengeLife, TimeoutUVD: challengeLife}
 	return webauthn.New(&webauthn.Config{RPID: host, RPDisplayName: name, RPOrigins: origins,
@@ -42,13 +42,13 @@ func relyingParty(name string, urls []string) (*webauthn.WebAuthn, error) {
 		Timeouts:               webauthn.TimeoutsConfig{Login: times, Registration: times}})
 }
 
-// Ceremony is what a browser is asked, and what it brings back beside its answer.
+// Ceremony is a request to a browser. The browser returns ChallengeID with its response.
 type Ceremony struct {
-	Options     any // of navigator.credentials.get or create, as JSON
+	Options     any // JSON options of navigator.credentials.get or create
 	ChallengeID string
 }
 
-// The purposes of challenges: one does not stand for the other.
+// Purposes of challenges. A challenge is valid for its own purpose only.
 var (
 	toSignIn   = []byte("passkey challenge")
 	toRegister = []byte("new passkey challenge")
@@ -62,7 +62,7 @@ func seal(box *secret.Box, session *webauthn.SessionData, purpose []byte) (strin
 	return base64.RawURLEncoding.EncodeToString(box.Seal(plain, purpose)), nil
 }
 
-// unseal reads a challenge that seal has made for the same purpose. Error: Unauthorized.
+// unseal opens a challenge that seal created for the same purpose. Error: Unauthorized.
 func unseal(box *secret.Box, challengeID string, purpose []byte) (session webauthn.SessionData, err error) {
 	sealed, err := base64.RawURLEncoding.DecodeString(challengeID)
 	if err != nil {

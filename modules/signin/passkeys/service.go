@@ -25,17 +25,17 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Max is how many passkeys one person may have.
+// Max is the maximum number of passkeys of a user.
 const Max = 20
 
-// Service manages passkeys. Safe for concurrent use.
+// Service manages passkeys. It is safe for concurrent use.
 type Service struct {
 	db    *db.DB
 	box   *secret.Box
 	party *webauthn.WebAuthn // nil: no URL has a host name
 }
 
-// New creates the service of pages that are served under the URLs, the first one first.
+// New creates the service for pages served under the URLs, which are in order of preference.
 func New(d *db.DB, box *secret.Box, name string, urls ...string) (*Service, error) {
 	party, err := relyingParty(name, urls)
 	if err != nil {
@@ -44,14 +44,14 @@ func New(d *db.DB, box *secret.Box, name string, urls ...string) (*Service, erro
 	return &Service{d, box, party}, nil
 }
 
-// Possible reports whether people can have passkeys here.
+// Possible reports whether passkeys are available in this installation.
 func (s *Service) Possible() bool { return s.party != nil }
 
 func impossible() error {
-	return fault.Conflictf(fault.CodeConflict, "Passkeys need a host name in POSTRIDER_BASE_URL; in development open the pages at localhost")
+	return fault.Conflictf(fault.CodeConflict, "Passkeys require a host name in POSTRIDER_BASE_URL; in development, open the pages at localhost")
 }
 
-// holder is a person as WebAuthn sees them.
+// holder implements webauthn.User.
 type holder struct {
 	who  *ent.User
 	keys []webauthn.Credential
@@ -62,7 +62,7 @@ func (h *holder) WebAuthnName() string                       { return h.who.Emai
 func (h *holder) WebAuthnDisplayName() string                { return h.who.Email }
 func (h *holder) WebAuthnCredentials() []webauthn.Credential { return h.keys }
 
-// holderOf reads a person with their passkeys. Their row is locked until the transaction ends.
+// holderOf returns a user with their passkeys. It locks the user until the transaction ends.
 func holderOf(ctx context.Context, tx *ent.Tx, userID string) (*holder, error) {
 	who, err := tx.User.Query().Where(user.ID(userID)).ForUpdate().Only(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func holderOf(ctx context.Context, tx *ent.Tx, userID string) (*holder, error) {
 	return h, nil
 }
 
-// Begin starts a sign-in with any passkey of the browser's user. Error: Conflict if passkeys are unavailable.
+// Begin starts a sign-in with any passkey for this installation. Error: Conflict if passkeys are unavailable.
 func (s *Service) Begin() (c Ceremony, err error) {
 	if s.party == nil {
 		return c, impossible()
@@ -97,15 +97,15 @@ func (s *Service) Begin() (c Ceremony, err error) {
 	return c, err
 }
 
-// Answer is what a browser has made of a ceremony.
+// Answer is the response of a browser to a ceremony.
 type Answer struct {
 	ChallengeID string
-	Credential  []byte // JSON of PublicKeyCredential
-	Name        string // of a new passkey
+	Credential  []byte // PublicKeyCredential as JSON
+	Name        string // name of a new passkey
 }
 
-// Judge tells whose passkey has answered, to then, in one transaction that uses the challenge up.
-// Errors: Invalid; Unauthorized; Conflict where there are no passkeys; those of then.
+// Judge verifies a sign-in response, marks its challenge as used, and calls then with the user, in one
+// transaction. Errors: Invalid; Unauthorized; Conflict if passkeys are unavailable; errors of then.
 func (s *Service) Judge(ctx context.Context, in Answer, then func(tx *ent.Tx, who *ent.User) error) error {
 	if s.party == nil {
 		return impossible()
@@ -116,7 +116,7 @@ func (s *Service) Judge(ctx context.Context, in Answer, then func(tx *ent.Tx, wh
 	}
 	answer, err := protocol.ParseCredentialRequestResponseBytes(in.Credential)
 	if err != nil {
-		return fault.InvalidField("credential", "is no answer of a passkey")
+		return fault.InvalidField("credential", "must be a WebAuthn assertion")
 	}
 	return fault.OrUnavailable(s.db.InTx(ctx, func(tx *ent.Tx) error {
 		who, err := s.verify(ctx, tx, session, answer)
@@ -130,7 +130,7 @@ func (s *Service) Judge(ctx context.Context, in Answer, then func(tx *ent.Tx, wh
 	}))
 }
 
-// verify judges an answer and notes the use of its passkey. Error: Unauthorized.
+// verify checks a response and updates the passkey's last use. Error: Unauthorized.
 func (s *Service) verify(ctx context.Context, tx *ent.Tx, session webauthn.SessionData, answer *protocol.ParsedCredentialAssertionData) (*ent.User, error) {
 	var met error
 	found, key, err := s.party.ValidatePasskeyLogin(func(_, handle []byte) (webauthn.User, error) {
@@ -145,12 +145,12 @@ func (s *Service) verify(ctx context.Context, tx *ent.Tx, session webauthn.Sessi
 		return nil, met
 	case err != nil:
 		return nil, fault.Unauthenticated().WithCause(err)
-	case key.Authenticator.CloneWarning: // the counter went back: two devices have the key
-		return nil, fault.Unauthenticated().WithCause(errors.New("the counter of the passkey went back"))
+	case key.Authenticator.CloneWarning: // the counter went backwards: the key may have been copied
+		return nil, fault.Unauthenticated().WithCause(errors.New("the counter of the passkey went backwards"))
 	}
 	h, is := found.(*holder)
 	if !is {
-		return nil, errors.New("WebAuthn gave back somebody else")
+		return nil, errors.New("WebAuthn returned an unexpected user type")
 	}
 	encoded, err := json.Marshal(key)
 	if err != nil {
@@ -159,20 +159,20 @@ func (s *Service) verify(ctx context.Context, tx *ent.Tx, session webauthn.Sessi
 	return h.who, tx.Passkey.Update().Where(passkey.CredentialID(key.ID)).SetCredential(encoded).SetLastUsedAt(time.Now()).Exec(ctx)
 }
 
-// spend stores that a challenge was used. The library itself would take one answer again and again.
-// Error: Unauthorized for one that was used.
+// spend marks a challenge as used, because the library would accept the same response repeatedly. Error:
+// Unauthorized if the challenge was used already.
 func spend(ctx context.Context, tx *ent.Tx, session webauthn.SessionData) error {
 	sum := sha256.Sum256([]byte(session.Challenge))
 	err := tx.SignInChallenge.Create().SetID(string(id.Challenge) + "_" + hex.EncodeToString(sum[:])).SetKind(signinchallenge.KindPasskey).
 		SetData([]byte("{}")).SetExpiresAt(session.Expires.Add(time.Minute)).Exec(ctx)
 	if ent.IsConstraintError(err) {
-		return fault.Unauthenticated().WithCause(errors.New("the challenge was used already"))
+		return fault.Unauthenticated().WithCause(errors.New("the challenge was already used"))
 	}
 	return err
 }
 
-// BeginNew asks the browser of a person for a new passkey. Error: Conflict where there are none, and
-// over Max.
+// BeginNew starts the registration of a new passkey. Error: Conflict if passkeys are unavailable, and over
+// Max.
 func (s *Service) BeginNew(ctx context.Context, userID string) (c Ceremony, err error) {
 	if s.party == nil {
 		return c, impossible()
@@ -201,11 +201,11 @@ func (s *Service) BeginNew(ctx context.Context, userID string) (c Ceremony, err 
 }
 
 func tooMany() error {
-	return fault.Conflictf(fault.CodeConflict, "You have %d passkeys, which is the limit: remove one first", Max)
+	return fault.Conflictf(fault.CodeConflict, "You have %d passkeys, which is the limit. Remove one first.", Max)
 }
 
-// Add stores a passkey that the caller's browser has made, and ends their other sessions. Errors: Invalid; Unauthorized for a
-// challenge that is not the caller's; Conflict for one that somebody has, and over Max.
+// Add stores a new passkey of the caller and ends their other sessions. Errors: Invalid; Unauthorized if the
+// challenge is not the caller's; Conflict if the passkey is already registered, and over Max.
 func (s *Service) Add(ctx context.Context, c accounts.Caller, in Answer) (made *ent.Passkey, err error) {
 	if s.party == nil {
 		return nil, impossible()
@@ -216,7 +216,7 @@ func (s *Service) Add(ctx context.Context, c accounts.Caller, in Answer) (made *
 	}
 	answer, malformed := protocol.ParseCredentialCreationResponseBytes(in.Credential)
 	if malformed != nil {
-		wrong.Add("credential", "is no new passkey")
+		wrong.Add("credential", "must be a WebAuthn attestation")
 	}
 	if err := wrong.Err(); err != nil {
 		return nil, err
@@ -247,7 +247,7 @@ func (s *Service) add(ctx context.Context, tx *ent.Tx, c accounts.Caller, sessio
 	}
 	key, err := s.party.CreateCredential(h, session, answer)
 	if err != nil {
-		return nil, fault.InvalidField("credential", "does not answer what was asked")
+		return nil, fault.InvalidField("credential", "does not match the challenge")
 	}
 	encoded, err := json.Marshal(key)
 	if err != nil {
@@ -256,25 +256,25 @@ func (s *Service) add(ctx context.Context, tx *ent.Tx, c accounts.Caller, sessio
 	made, err := tx.Passkey.Create().SetID(id.New(id.Passkey)).SetUserID(h.who.ID).SetCredentialID(key.ID).SetCredential(encoded).SetName(name).Save(ctx)
 	switch {
 	case ent.IsConstraintError(err):
-		return nil, fault.Conflictf(fault.CodeConflict, "This passkey is in use already").WithCause(err)
+		return nil, fault.Conflictf(fault.CodeConflict, "This passkey is already registered").WithCause(err)
 	case err != nil:
 		return nil, err
 	}
 	return made.Unwrap(), trust.Changed(ctx, tx, changed(c, alerts.PasskeyAdded, "passkey.added", made.ID, name))
 }
 
-// changed is what adding and removing a passkey changes. The session of the caller goes on.
+// changed is the addition or removal of a passkey, which keeps the caller's session open.
 func changed(c accounts.Caller, kind alerts.Kind, action, passkeyID, name string) trust.Change {
 	return trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, Keep: c.Person.SessionID, Kind: kind, Action: action, Target: passkeyID, Says: map[string]any{"name": name}}
 }
 
-// List returns those of a person, the oldest first.
+// List returns the user's passkeys, oldest first.
 func (s *Service) List(ctx context.Context, userID string) ([]*ent.Passkey, error) {
 	rows, err := s.db.Ent.Passkey.Query().Where(passkey.UserID(userID)).Order(ent.Asc(passkey.FieldID)).Limit(Max).All(ctx)
 	return rows, fault.Wrap("passkeys", err)
 }
 
-// Remove takes a passkey of the caller away, and ends their other sessions. Error: NotFound.
+// Remove deletes one of the caller's passkeys and ends their other sessions. Error: NotFound.
 func (s *Service) Remove(ctx context.Context, c accounts.Caller, passkeyID string) error {
 	return fault.Wrap("remove passkey", s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
