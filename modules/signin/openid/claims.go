@@ -9,10 +9,10 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// word is a claim that is true, false, or not given. Some providers write it as a string.
+// word is a boolean claim that may be missing: "yes", "no" or "". Some providers encode it as a string.
 type word string
 
-// UnmarshalJSON takes any value. What is neither true nor "true" and is given is a no.
+// UnmarshalJSON accepts any value. Values other than true, "true" and null count as "no".
 func (w *word) UnmarshalJSON(b []byte) error {
 	switch strings.Trim(string(b), `"`) {
 	case "null":
@@ -24,8 +24,8 @@ func (w *word) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// claims are what the provider says of a person (OpenID Connect Core 1.0 sections 2 and 5.1).
-type claims struct { //nolint:recvcheck // only reading changes it
+// claims are the provider's claims about a user (OpenID Connect Core 1.0 sections 2 and 5.1).
+type claims struct { //nolint:recvcheck // only complete modifies it
 	Issuer   string   `json:"iss"`
 	Subject  string   `json:"sub"`
 	Email    string   `json:"email"`
@@ -35,7 +35,7 @@ type claims struct { //nolint:recvcheck // only reading changes it
 	Methods  []string `json:"amr"`
 }
 
-// complete takes from the answer of the UserInfo endpoint what the ID token does not say.
+// complete adds claims from the UserInfo endpoint that the ID token does not contain.
 func (c *claims) complete(more claims) {
 	c.Email = more.Email
 	if c.Verified != "no" {
@@ -46,7 +46,7 @@ func (c *claims) complete(more claims) {
 	}
 }
 
-// email is the address in its stored form; empty: there is none that can be used.
+// email returns the email in its stored form, or "" if it is missing or invalid.
 func (c claims) email() string {
 	wrong := fault.Fields{}
 	stored := accounts.CheckEmail(wrong, "email", c.Email)
@@ -56,13 +56,13 @@ func (c claims) email() string {
 	return stored
 }
 
-// verified reports whether the address counts. trust takes silence for a yes, and a no for a no.
+// verified reports whether the email is verified. trust accepts a missing claim, but not a false one.
 func (c claims) verified(trust bool) bool { return c.Verified == "yes" || trust && c.Verified == "" }
 
-// secondFactor tells whether the provider says that it has asked for one (RFC 8176 section 2).
+// secondFactor reports whether the provider checked a second factor (RFC 8176 section 2).
 func (c claims) secondFactor() bool { return slices.Contains(c.Methods, "mfa") }
 
-// name is what the person is called; empty for what cannot be shown.
+// name returns the user's name, or "" if it is not valid here.
 func (c claims) name() string {
 	wrong := fault.Fields{}
 	name := accounts.CheckName(wrong, "name", c.Name)

@@ -2,25 +2,25 @@ package openid
 
 import "github.com/postrider/postrider/ent"
 
-// known is what is known here of a person at the provider.
+// known is the stored state for a user of the provider.
 type known struct {
-	linked  *ent.User // whom issuer and subject belong to; nil if there is no such user
-	holder  *ent.User // who has the email; nil if there is no such user
-	other   bool      // the holder is linked with another subject of the issuer
-	invited bool      // an invitation to the email is open
+	linked  *ent.User // the user linked to issuer and subject, or nil
+	holder  *ent.User // the user with the email, or nil
+	other   bool      // the holder is linked to another subject of the issuer
+	invited bool      // the email has an open invitation
 }
 
-// step is what is done for a person who may come in.
+// step is how a user of the provider is admitted.
 type step int
 
 const (
-	enter  step = iota // who is linked comes in
-	link               // who has the email is linked, and comes in
-	accept             // a user is made, and accepts what they are invited to
-	join               // a user is made, and joins the team of the setting
+	enter  step = iota // sign in the linked user
+	link               // link and sign in the user with the email
+	accept             // create a user and accept their invitations
+	join               // create a user and add them to the team in POSTRIDER_OIDC_JOIN
 )
 
-// decide says what is done for a person, or why they do not get in.
+// decide returns how to admit a user of the provider, or a Refusal.
 func (c Config) decide(who claims, k known) (step, error) {
 	switch {
 	case k.linked != nil && k.linked.DisabledAt != nil:
@@ -41,7 +41,7 @@ func (c Config) decide(who claims, k known) (step, error) {
 	return 0, refuse(Unknown)
 }
 
-// mayLink judges whether an email alone links its holder with a subject.
+// mayLink returns a Refusal unless the email alone is sufficient to link its holder to a subject.
 func mayLink(k known) error {
 	switch {
 	case k.holder.DisabledAt != nil:

@@ -1,25 +1,24 @@
-// Package openid lets people in whom an outside provider of OpenID Connect knows.
+// Package openid signs in users with an external OpenID Connect provider.
 //
-// # The way there and back
+// # Flow
 //
-// Begin sends a browser to the provider: authorization code, PKCE (S256), state and nonce. What must
-// come back stands in a cookie of that browser, under a MAC and for five minutes, and not in a row: a
-// GET by a stranger writes nothing, and the answer counts in that browser only. The verifier and the
-// nonce are made of the state and a key of this installation, so the browser never has them. Finish
-// exchanges the code, checks the ID token, and lets its person in. The state is noted then, in the same
-// transaction: an answer counts once, also at a provider that lets a code count twice.
+// Begin redirects the browser to the provider, with the authorization code flow, PKCE (S256), state and
+// nonce. The pending sign-in is kept for five minutes in a cookie with a MAC, not in a row. So a GET by a
+// stranger writes nothing, and the callback is valid in that browser only. The verifier and the nonce are
+// derived from the state and a key of this installation, so the cookie contains neither. Finish exchanges the
+// code, checks the ID token and signs in its user. It stores the state as used in the same transaction, so a
+// callback works once, even if the provider accepts a code twice.
 //
-// # Who comes in
+// # Admission
 //
-// A person is found by issuer and subject. The first time they are found by an email that the provider
-// has verified, but never an operator, and never a user whom the provider knows by another subject:
-// those link the provider themselves, while they are signed in (BeginLink). Somebody new comes in by an
-// open invitation to their email, or where a setting names a team that all people of the provider join.
-// decide.go has all of it.
+// Users are identified by issuer and subject. On their first sign-in they are identified by an email that the
+// provider has verified. This excludes operators and users linked to another subject of the provider: they
+// link the provider themselves while signed in (BeginLink). New users need an open invitation to their email,
+// or a setting that names the team that all users of the provider join. See decide.go.
 //
-// # The provider being away
+// # Provider failures
 //
-// The provider is asked for the first time when somebody wants to sign in by it, and again after a
-// failure. Nothing else waits for it. Its issuer is the operator's word, so it may be on a private
-// network; only link-local addresses, where clouds have their metadata, are refused.
+// The provider is contacted at the first sign-in, and again after a failure. Nothing else depends on it. The
+// operator chooses the issuer, so it may be on a private network. Only link-local addresses are blocked,
+// because clouds serve their metadata there.
 package openid

@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/modules/signin/trust"
 )
 
-// lockSQL is held by who comes in as a subject, and by who has an email: of two who come in for the
-// first time at once, the second one finds what the first has made.
+// lockSQL serializes sign-ins by subject and by email, so that the second of two concurrent first sign-ins
+// finds the user that the first one created.
 const lockSQL = `SELECT pg_advisory_xact_lock(hashtextextended('signin/openid/' || $1, 0))`
 
 func lock(ctx context.Context, tx *ent.Tx, name string) error {
@@ -24,13 +24,13 @@ func lock(ctx context.Context, tx *ent.Tx, name string) error {
 	return err
 }
 
-// enter lets a person of the provider in.
+// enter signs in a user of the provider.
 func (s *Service) enter(ctx context.Context, p pending, who claims) (signin.Entered, error) {
 	options, err := s.people.Options(ctx)
 	switch {
 	case err != nil:
 		return signin.Entered{}, err
-	case options.SetUp: // the first person must be the operator, who has the link of the log
+	case options.SetUp: // the first user must be the operator, who has the set-up link from the log
 		return signin.Entered{}, refuse(SetUpFirst)
 	}
 	return s.people.EnterAs(ctx, signin.ByOIDC, func(ctx context.Context, tx *ent.Tx) (*ent.User, bool, error) {
@@ -42,7 +42,7 @@ func (s *Service) enter(ctx context.Context, p pending, who claims) (signin.Ente
 	})
 }
 
-// admit returns the user of a person of the provider; who is new is made, and linked.
+// admit returns the user for the provider's claims. It links an existing user or creates a new one if needed.
 func (s *Service) admit(ctx context.Context, tx *ent.Tx, who claims) (*ent.User, error) {
 	if err := lock(ctx, tx, who.Issuer+"\x1f"+who.Subject); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (s *Service) admit(ctx context.Context, tx *ent.Tx, who claims) (*ent.User,
 	return made, nil
 }
 
-// lookUp reads what is known of a person of the provider, and what their email is invited to.
+// lookUp returns the stored state for the provider's claims and, for an unknown email, its open invitations.
 func (s *Service) lookUp(ctx context.Context, tx *ent.Tx, who claims) (k known, open []*ent.Invitation, err error) {
 	linked, err := tx.Identity.Query().Where(identity.Issuer(who.Issuer), identity.Subject(who.Subject)).Only(ctx)
 	switch {
@@ -110,7 +110,7 @@ func (s *Service) lookUp(ctx context.Context, tx *ent.Tx, who claims) (k known, 
 	return k, nil, err
 }
 
-// keep links a user with a subject of the provider. Their sessions end but the one given.
+// keep links a user to a subject of the provider. It ends the user's sessions except the given one.
 func (s *Service) keep(ctx context.Context, tx *ent.Tx, to *ent.User, session string, who claims) error {
 	if err := trust.Lock(ctx, tx, to.ID); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (s *Service) keep(ctx context.Context, tx *ent.Tx, to *ent.User, session st
 
 const actionLinked = "identity.linked"
 
-// keepNew links a user who was made for a person of the provider.
+// keepNew links a newly created user to a subject of the provider.
 func (s *Service) keepNew(ctx context.Context, tx *ent.Tx, made *ent.User, who claims) error {
 	if err := tx.Identity.Create().SetUserID(made.ID).SetIssuer(who.Issuer).SetSubject(who.Subject).Exec(ctx); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (s *Service) keepNew(ctx context.Context, tx *ent.Tx, made *ent.User, who c
 		Changes: map[string]any{"issuer": who.Issuer, "subject": who.Subject}})
 }
 
-// join adds a new user to the team that the setting names.
+// join adds a new user to the team in POSTRIDER_OIDC_JOIN.
 func (s *Service) join(ctx context.Context, tx *ent.Tx, made *ent.User) error {
 	j := s.config.Join
 	if err := team.Join(ctx, tx, j.AccountID, made.ID, j.Role); err != nil {
@@ -143,8 +143,8 @@ func (s *Service) join(ctx context.Context, tx *ent.Tx, made *ent.User) error {
 		Target: made.ID, Changes: map[string]any{"email": made.Email, "role": j.Role, "method": signin.ByOIDC}})
 }
 
-// link joins the caller with a subject of the provider, in place of an earlier one. The browser must
-// still be signed in as who began.
+// link links the caller to a subject of the provider and replaces an earlier link. The browser must still be
+// signed in as the user who started the link.
 func (s *Service) link(ctx context.Context, p pending, c accounts.Caller, who claims) error {
 	if c.Person == nil || c.Person.UserID != p.UserID {
 		return refuse(SignedOut)
@@ -172,7 +172,8 @@ func (s *Service) link(ctx context.Context, p pending, c accounts.Caller, who cl
 	})
 }
 
-// Unlink forgets who the caller is at the provider, and ends their other sessions. Repeating it changes nothing.
+// Unlink removes the caller's link to the provider and ends their other sessions. Repeated calls have no
+// effect.
 func (s *Service) Unlink(ctx context.Context, c accounts.Caller) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {

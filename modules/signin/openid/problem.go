@@ -2,34 +2,34 @@ package openid
 
 import "errors"
 
-// Parameter is the query parameter that tells the sign-in page of a Problem.
+// Parameter is the query parameter that carries a Problem to the sign-in page.
 const Parameter = "openid"
 
-// Problem is the reason why a sign-in with the provider failed. Pages show a sentence for each.
+// Problem is the reason why a sign-in with the provider failed. The sign-in page shows a sentence for each.
 type Problem string
 
-// The problems.
+// Problems of a sign-in with the provider.
 const (
-	Away       Problem = "away"       // the provider cannot be asked
-	Busy       Problem = "busy"       // too many are signing in at once
-	Lost       Problem = "lost"       // the answer is not for this browser, is too old, or has counted
-	Refused    Problem = "refused"    // the provider says no
-	Untrusted  Problem = "untrusted"  // what the provider answers is not in order
-	NoEmail    Problem = "no_email"   // the provider tells none that can be used
+	Away       Problem = "away"       // the provider is unavailable
+	Busy       Problem = "busy"       // too many concurrent sign-ins
+	Lost       Problem = "lost"       // the callback is for another browser, too old, or already used
+	Refused    Problem = "refused"    // the provider returned an error
+	Untrusted  Problem = "untrusted"  // the provider's response is invalid
+	NoEmail    Problem = "no_email"   // the provider sent no valid email
 	Unverified Problem = "unverified" // the provider has not verified the email
-	Operator   Problem = "operator"   // an operator has the email
-	Unknown    Problem = "unknown"    // nobody here has the email, and it is not invited
-	Disabled   Problem = "disabled"   // the user may not sign in
-	Other      Problem = "other"      // the user is linked with another subject of the provider
+	Operator   Problem = "operator"   // the email belongs to an operator
+	Unknown    Problem = "unknown"    // the email has neither a user nor an invitation
+	Disabled   Problem = "disabled"   // the user is disabled
+	Other      Problem = "other"      // the user is linked to another subject of the provider
 	Taken      Problem = "taken"      // the subject belongs to another user
-	SetUpFirst Problem = "set_up"     // nobody has set this installation up
-	SignedOut  Problem = "signed_out" // who wanted to link is not signed in any more
-	Failed     Problem = "failed"     // something is wrong here
-	Linked     Problem = "linked"     // none: the provider is linked
+	SetUpFirst Problem = "set_up"     // the installation has no first user yet
+	SignedOut  Problem = "signed_out" // the user who started the link is no longer signed in
+	Failed     Problem = "failed"     // internal error
+	Linked     Problem = "linked"     // not a failure: the provider is linked
 )
 
-// Refusal is an error with a Problem. Its cause is for the log.
-type Refusal struct { //nolint:errname // what a person is told
+// Refusal is an error with a Problem. Its cause is only logged.
+type Refusal struct { //nolint:errname // shown to users as a refusal
 	Problem Problem
 	cause   error
 }
@@ -44,7 +44,7 @@ func (r *Refusal) Error() string {
 // Unwrap returns the cause.
 func (r *Refusal) Unwrap() error { return r.cause }
 
-// Refused reports whether the person was refused, and not held up by something that fails.
+// Refused reports whether the user was refused, in contrast to a temporary or internal failure.
 func (r *Refusal) Refused() bool {
 	return r.Problem != Away && r.Problem != Busy && r.Problem != Failed
 }
@@ -53,7 +53,7 @@ func refuse(p Problem) error { return &Refusal{Problem: p} }
 
 func refuseFor(p Problem, cause error) error { return &Refusal{p, cause} }
 
-// ProblemOf is the problem of an error; Failed for an error without one.
+// ProblemOf returns the problem of an error, or Failed for other errors.
 func ProblemOf(err error) Problem {
 	var refusal *Refusal
 	if errors.As(err, &refusal) {

@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	requestTime   = 5 * time.Second  // of one request to the provider
-	exchangeTime  = 12 * time.Second // of all that a sign-in asks it
-	knownFor      = time.Hour        // until what was discovered is asked for again
-	failureFor    = 2 * time.Second  // until a provider that was away is asked again
-	flights       = 16               // sign-ins that may wait for the provider at once
-	maxAnswer     = 1 << 20          // bytes of an answer
-	maxFailureLog = 300              // bytes of an answer that are logged
+	requestTime   = 5 * time.Second  // timeout of one request to the provider
+	exchangeTime  = 12 * time.Second // timeout of all requests of a sign-in
+	knownFor      = time.Hour        // lifetime of the discovery document
+	failureFor    = 2 * time.Second  // before discovery is retried after a failure
+	flights       = 16               // concurrent sign-ins that wait for the provider
+	maxAnswer     = 1 << 20          // bytes of a response
+	maxFailureLog = 300              // bytes of an error that are logged
 )
 
-// provider speaks with the provider. It is asked for nothing before somebody wants to sign in.
+// provider is the client of the OpenID Connect provider. It sends no request before the first sign-in.
 type provider struct {
 	config  Config
 	client  *http.Client
@@ -40,17 +40,17 @@ type provider struct {
 	failure error
 }
 
-// discovered is what a provider says of itself, and what follows from that.
+// discovered holds the provider's discovery document and the clients built from it.
 type discovered struct {
 	oauth       *oauth2.Config
 	oidc        *oidc.Provider
 	verifier    *oidc.IDTokenVerifier
-	namesIssuer bool // it says who it is in each answer (RFC 9207)
+	namesIssuer bool // the provider sends iss in each callback (RFC 9207)
 	at          time.Time
 }
 
-// private is where an issuer may be beside public addresses. What is link-local stays refused: the
-// metadata services of clouds are there.
+// private returns the networks where an issuer may be, in addition to public addresses. Link-local addresses
+// stay blocked, because clouds serve their metadata there.
 func private() []netip.Prefix {
 	var list []netip.Prefix
 	for _, text := range []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8", "fc00::/7", "::1/128"} {
@@ -67,7 +67,7 @@ func newProvider(c Config, find lookup) *provider {
 	return &provider{config: c, client: client, turn: limit.NewSemaphore(1, limit.Unbounded), flights: limit.NewSemaphore(flights, 0)}
 }
 
-// bounded cuts answers that are too long: the libraries read them whole.
+// bounded limits the size of responses, because the libraries read them completely.
 type bounded struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -79,7 +79,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// remembered returns what is known without asking, or why it is not known; neither: ask.
+// remembered returns the cached discovery result or error. It returns neither if discovery is due.
 func (p *provider) remembered(now time.Time) (*discovered, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,11 +89,11 @@ func (p *provider) remembered(now time.Time) (*discovered, error) {
 	case p.failure != nil && now.Sub(p.askedAt) < failureFor:
 		return nil, p.failure
 	}
-	return nil, nil //nolint:nilnil // it is to be asked
+	return nil, nil //nolint:nilnil // neither: discovery is due
 }
 
-// find returns what the provider says of itself; one asks at a time. What was known goes on being used
-// while the provider is away. Error: Away.
+// find returns the discovery result. Only one request runs at a time. While the provider is unavailable, the
+// earlier result stays in use. Error: Away.
 func (p *provider) find(ctx context.Context) (*discovered, error) {
 	if known, err := p.remembered(time.Now()); known != nil || err != nil {
 		return known, err
@@ -139,7 +139,7 @@ func (p *provider) discover(ctx context.Context) (*discovered, error) {
 			RedirectURL: p.config.BaseURL + PathCallback, Scopes: []string{oidc.ScopeOpenID, oidc.ScopeEmail, oidc.ScopeProfile}}}, nil
 }
 
-// address is where a browser is sent. Error: Away.
+// address returns the URL of the provider's sign-in page. Error: Away.
 func (p *provider) address(ctx context.Context, state string, c codes) (string, error) {
 	found, err := p.find(ctx)
 	if err != nil {
@@ -148,10 +148,10 @@ func (p *provider) address(ctx context.Context, state string, c codes) (string, 
 	return found.oauth.AuthCodeURL(state, oauth2.S256ChallengeOption(c.verifier), oidc.Nonce(c.nonce)), nil
 }
 
-// answer is what a browser brings back.
+// answer is the provider's response in the callback.
 type answer struct{ code, issuer string }
 
-// person exchanges a code for what the provider says of a person. Errors: Away, Busy, Untrusted.
+// person exchanges a code for the user's claims. Errors: Away, Busy, Untrusted.
 func (p *provider) person(ctx context.Context, a answer, c codes) (claims, error) {
 	if !p.flights.TryAcquire() {
 		return claims{}, refuse(Busy)
@@ -162,7 +162,7 @@ func (p *provider) person(ctx context.Context, a answer, c codes) (claims, error
 		return claims{}, err
 	}
 	if a.issuer != "" && a.issuer != p.config.Issuer || a.issuer == "" && found.namesIssuer {
-		return claims{}, refuseFor(Untrusted, errors.New("the answer is of another issuer"))
+		return claims{}, refuseFor(Untrusted, errors.New("the response is from another issuer"))
 	}
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, p.client), exchangeTime)
 	defer cancel()
@@ -175,24 +175,24 @@ func (p *provider) person(ctx context.Context, a answer, c codes) (claims, error
 	return who, err
 }
 
-// exchangeFailed tells a provider that refuses a code from one that does not answer. Its words are not
-// repeated: they may hold the code.
+// exchangeFailed distinguishes a rejected code from an unavailable provider. It does not repeat the
+// provider's message, which may contain the code.
 func exchangeFailed(err error) error {
 	var refused *oauth2.RetrieveError
 	switch {
 	case !errors.As(err, &refused):
 		return refuseFor(Away, shortened(err))
 	case refused.Response != nil && refused.Response.StatusCode >= http.StatusInternalServerError:
-		return refuseFor(Away, fmt.Errorf("the token endpoint answers %d", refused.Response.StatusCode))
+		return refuseFor(Away, fmt.Errorf("the token endpoint returned status %d", refused.Response.StatusCode))
 	}
-	return refuseFor(Untrusted, fmt.Errorf("the token endpoint refuses the code: %.40q", refused.ErrorCode))
+	return refuseFor(Untrusted, fmt.Errorf("the token endpoint rejected the code: %.40q", refused.ErrorCode))
 }
 
-// judge checks a token (OpenID Connect Core 1.0 section 3.1.3.7) and reads what it says.
+// judge validates a token (OpenID Connect Core 1.0 section 3.1.3.7) and returns its claims.
 func (d *discovered) judge(ctx context.Context, token *oauth2.Token, nonce, clientID string) (who claims, err error) {
 	raw, is := token.Extra("id_token").(string)
 	if !is {
-		return who, refuseFor(Untrusted, errors.New("there is no ID token"))
+		return who, refuseFor(Untrusted, errors.New("the response has no ID token"))
 	}
 	checked, err := d.verifier.Verify(ctx, raw)
 	if err != nil {
@@ -207,7 +207,7 @@ func (d *discovered) judge(ctx context.Context, token *oauth2.Token, nonce, clie
 	case who.Subject == "":
 		return who, refuseFor(Untrusted, errors.New("the ID token has no subject"))
 	case who.Party != "" && who.Party != clientID, who.Party == "" && slices.ContainsFunc(checked.Audience, func(of string) bool { return of != clientID }):
-		return who, refuseFor(Untrusted, errors.New("the ID token was made for another client"))
+		return who, refuseFor(Untrusted, errors.New("the ID token was issued for another client"))
 	case checked.AccessTokenHash != "" && checked.VerifyAccessToken(token.AccessToken) != nil:
 		return who, refuseFor(Untrusted, errors.New("the access token does not belong to the ID token"))
 	case who.Email == "" && d.oidc.UserInfoEndpoint() != "":
@@ -216,8 +216,8 @@ func (d *discovered) judge(ctx context.Context, token *oauth2.Token, nonce, clie
 	return who, nil
 }
 
-// ask completes a person from the UserInfo endpoint, where many providers tell the email. The subject
-// must be the same (OpenID Connect Core 1.0 section 5.3.2).
+// ask adds claims from the UserInfo endpoint, where many providers return the email. The subject must match
+// (OpenID Connect Core 1.0 section 5.3.2).
 func (d *discovered) ask(ctx context.Context, token *oauth2.Token, who claims) (claims, error) {
 	info, err := d.oidc.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil {
@@ -234,7 +234,7 @@ func (d *discovered) ask(ctx context.Context, token *oauth2.Token, who claims) (
 	return who, nil
 }
 
-// shortened is an error of the libraries, which repeat whole answers in it.
+// shortened truncates an error of the libraries, which include whole responses.
 func shortened(err error) error {
 	text := err.Error()
 	return errors.New(text[:min(len(text), maxFailureLog)])

@@ -22,7 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// Module provides *Service, which lets people in by an outside provider.
+// Module provides *Service, which signs in users with OpenID Connect.
 var Module = fx.Module("openid", fx.Provide(ConfigOf, New))
 
 // Params of New.
@@ -33,21 +33,21 @@ type Params struct {
 	DB       *db.DB
 	People   *signin.Service
 	Box      *secret.Box
-	Resolver *dnsx.Resolver `optional:"true"` // nil: the system's
+	Resolver *dnsx.Resolver `optional:"true"` // nil: use the system resolver
 	Logger   *slog.Logger
 }
 
-// Service lets people in by an outside provider. Safe for concurrent use.
+// Service signs in users with an OpenID Connect provider. It is safe for concurrent use.
 type Service struct {
 	config   Config
 	db       *db.DB
 	people   *signin.Service
 	keys     keys
-	provider *provider // nil: there is none
+	provider *provider // nil if not configured
 	log      *slog.Logger
 }
 
-// New creates the service. The provider is not asked.
+// New creates the service. It does not contact the provider.
 func New(p Params) *Service {
 	s := &Service{config: p.Config, db: p.DB, people: p.People, keys: p.Box.DeriveEach("sign-in by OpenID Connect"), log: p.Logger}
 	if p.Config.Issuer == "" {
@@ -61,7 +61,7 @@ func New(p Params) *Service {
 	return s
 }
 
-// Name is what the provider is called; empty: there is none.
+// Name returns the name of the provider, or "" if none is configured.
 func (s *Service) Name() string {
 	if s == nil || s.provider == nil {
 		return ""
@@ -69,20 +69,20 @@ func (s *Service) Name() string {
 	return s.config.Name
 }
 
-// Departure is where a browser is sent, and the cookie that it takes along.
+// Departure is the redirect to the provider, with the cookie to set.
 type Departure struct {
 	URL    string
 	Cookie *http.Cookie
 }
 
-// Begin sends somebody to the provider who wants to sign in, and afterwards to a path of this
-// installation. Errors: NotFound where there is no provider; a Refusal.
+// Begin starts a sign-in with the provider, which ends at the path returnTo. Errors: NotFound if no provider
+// is configured; a Refusal.
 func (s *Service) Begin(ctx context.Context, returnTo string) (Departure, error) {
 	return s.begin(ctx, newPending(signin.ReturnPath(returnTo), "", time.Now()))
 }
 
-// BeginLink sends the caller to the provider, to be linked with who they are there. The session must
-// have been confirmed of late: whoever links a provider can come in by it. Errors as Begin; Forbidden.
+// BeginLink starts linking the caller to a subject of the provider. It requires a recently confirmed session,
+// because the link allows sign-ins. Errors: those of Begin; Forbidden.
 func (s *Service) BeginLink(ctx context.Context, c accounts.Caller) (Departure, error) {
 	if c.Person == nil {
 		return Departure{}, fault.Unauthenticated()
@@ -95,7 +95,7 @@ func (s *Service) BeginLink(ctx context.Context, c accounts.Caller) (Departure, 
 
 func (s *Service) begin(ctx context.Context, p pending) (Departure, error) {
 	if s.provider == nil {
-		return Departure{}, fault.NoSuch("path", "no OpenID Connect provider is set up here")
+		return Departure{}, fault.NoSuch("path", "no OpenID Connect provider is configured")
 	}
 	address, err := s.provider.address(ctx, p.State, codesOf(s.keys[0], p.State))
 	if err != nil {
@@ -108,33 +108,34 @@ func (s *Service) begin(ctx context.Context, p pending) (Departure, error) {
 	return Departure{address, s.cookie(cookie)}, nil
 }
 
-// cookie is what a browser keeps while its person is at the provider; an empty value takes it away.
+// cookie returns the cookie for a started sign-in. An empty value deletes it.
 func (s *Service) cookie(value string) *http.Cookie { return newCookie(s.config.BaseURL, value) }
 
-// Forget is the cookie that takes away what the browser has kept.
+// Forget returns the cookie that deletes a started sign-in.
 func (s *Service) Forget() *http.Cookie { return s.cookie("") }
 
-// Return is what a browser brings back from the provider.
+// Return is the callback request of a browser.
 type Return struct {
 	State   string
 	Code    string
 	Problem string // error of RFC 6749 section 4.1.2.1
-	Issuer  string // iss of RFC 9207; empty: not given
-	Cookies string // the header Cookie
+	Issuer  string // iss of RFC 9207; empty if missing
+	Cookies string // the Cookie header
 	Caller  accounts.Caller
 }
 
-// Arrival is the result of a return from the provider.
+// Arrival is the result of a callback.
 type Arrival struct {
-	Entered  *signin.Entered // nil: the caller has linked the provider
+	Entered  *signin.Entered // nil if the caller linked the provider
 	ReturnTo string          // empty if the browser has no valid state
 }
 
-// Finish lets somebody in who has come back, or links the caller. Errors: NotFound where there is no
-// provider; a Refusal; Away. With a Refusal it gives the ReturnTo of who may try again.
+// Finish completes a sign-in or a link after the callback. Errors: NotFound if no provider is configured; a
+// Refusal; Unavailable. With a Refusal it also returns the ReturnTo for another attempt, if the state was
+// valid and the user was signing in.
 func (s *Service) Finish(ctx context.Context, r Return) (Arrival, error) {
 	if s.provider == nil {
-		return Arrival{}, fault.NoSuch("path", "no OpenID Connect provider is set up here")
+		return Arrival{}, fault.NoSuch("path", "no OpenID Connect provider is configured")
 	}
 	p, c, err := s.keys.open(pick(s.config.BaseURL, r.Cookies), r.State, time.Now())
 	if err != nil {
@@ -142,11 +143,11 @@ func (s *Service) Finish(ctx context.Context, r Return) (Arrival, error) {
 	}
 	out := Arrival{ReturnTo: p.ReturnTo}
 	again := out
-	if p.UserID != "" { // the page that they return to would say that they are linked
+	if p.UserID != "" { // the page at ReturnTo would say that the provider is linked
 		again.ReturnTo = ""
 	}
 	if r.Problem != "" || r.Code == "" {
-		return again, s.told(ctx, refuseFor(Refused, fmt.Errorf("the provider answers %.60q", r.Problem)))
+		return again, s.told(ctx, refuseFor(Refused, fmt.Errorf("the provider returned %.60q", r.Problem)))
 	}
 	who, err := s.provider.person(ctx, answer{r.Code, r.Issuer}, c)
 	if err != nil {
@@ -166,23 +167,23 @@ func (s *Service) Finish(ctx context.Context, r Return) (Arrival, error) {
 	return out, nil
 }
 
-// told writes a refusal to the log; the person reads a sentence about it.
+// told logs a refusal. The user sees a sentence about it.
 func (s *Service) told(ctx context.Context, err error) error {
 	switch problem := ProblemOf(err); {
 	case err == nil || problem == Failed:
 	case problem == Away || problem == Untrusted:
-		s.log.WarnContext(loglimit.Collapse(ctx, string(problem)), "a sign-in by OpenID Connect failed at the provider", "problem", problem, "error", err)
+		s.log.WarnContext(loglimit.Collapse(ctx, string(problem)), "OpenID Connect sign-in failed at the provider", "problem", problem, "error", err)
 	default:
-		s.log.InfoContext(loglimit.Collapse(ctx, string(problem)), "a sign-in by OpenID Connect was refused", "problem", problem, "error", err)
+		s.log.InfoContext(loglimit.Collapse(ctx, string(problem)), "OpenID Connect sign-in refused", "problem", problem, "error", err)
 	}
 	return err
 }
 
-// spendSQL keeps a state for an hour longer than it counts: the clocks of process and database may differ.
+// spendSQL keeps a state for an hour after it expires, because the clocks of process and database may differ.
 const spendSQL = `
 INSERT INTO sign_in_challenges (id, kind, data, expires_at) VALUES ($1, 'oidc', 'used', to_timestamp($2) + interval '1 hour') ON CONFLICT (id) DO NOTHING`
 
-// spend lets a state count, in the transaction of its effect. Error: Lost, when it has counted.
+// spend marks a state as used, in the transaction of its effect. Error: Lost if it was already used.
 func spend(ctx context.Context, tx *ent.Tx, p pending) error {
 	name := sha256.Sum256([]byte(p.State))
 	n, err := db.Exec(ctx, tx, spendSQL, "oidc_"+hex.EncodeToString(name[:]), p.Until)

@@ -18,12 +18,12 @@ import (
 // stateLife is the maximum time between Begin and Finish.
 const stateLife = 5 * time.Minute
 
-// pending is a sign-in that has begun, as its browser keeps it.
+// pending is a started sign-in. The browser keeps it in a cookie.
 type pending struct {
 	State    string `json:"s"`
-	Until    int64  `json:"t"` // seconds since 1970
+	Until    int64  `json:"t"` // Unix time
 	ReturnTo string `json:"r"`
-	UserID   string `json:"u,omitempty"` // who links the provider; empty: somebody signs in
+	UserID   string `json:"u,omitempty"` // the user who links the provider; empty for a sign-in
 }
 
 func newPending(returnTo, userID string, now time.Time) pending {
@@ -31,8 +31,8 @@ func newPending(returnTo, userID string, now time.Time) pending {
 	return pending{State: state.Reveal(), Until: now.Add(stateLife).Unix(), ReturnTo: returnTo, UserID: userID}
 }
 
-// keys make what only this installation knows of a sign-in that has begun. The first one is used; the
-// others are of master keys that are being replaced.
+// keys derive the secrets of a started sign-in. New sign-ins use the first key. The others belong to master
+// keys that are being replaced.
 type keys [][]byte
 
 func mac(key []byte, purpose, text string) string {
@@ -41,14 +41,14 @@ func mac(key []byte, purpose, text string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-// codes are the nonce of a sign-in, and its verifier of RFC 7636 section 4.1: 43 characters, 256 bits.
+// codes are the nonce of a sign-in and its PKCE verifier (RFC 7636 section 4.1): 43 characters, 256 bits.
 type codes struct{ nonce, verifier string }
 
 func codesOf(key []byte, state string) codes {
 	return codes{mac(key, "nonce", state), mac(key, "verifier", state)}
 }
 
-// seal writes a sign-in down for its browser.
+// seal encodes and authenticates a started sign-in as a cookie value.
 func (k keys) seal(p pending) (string, error) {
 	plain, err := json.Marshal(p)
 	if err != nil {
@@ -58,9 +58,9 @@ func (k keys) seal(p pending) (string, error) {
 	return text + "." + mac(k[0], "cookie", text), nil
 }
 
-var errState = errors.New("the answer is not for this browser, is too old, or was changed")
+var errState = errors.New("the callback is for another browser, too old, or modified")
 
-// open reads the cookie of a browser that has come back with a state.
+// open verifies and decodes the cookie of a browser that returns with a state.
 func (k keys) open(cookie, state string, now time.Time) (p pending, c codes, err error) {
 	text, sum, _ := strings.Cut(cookie, ".")
 	for _, key := range k {
@@ -84,8 +84,8 @@ func (k keys) open(cookie, state string, now time.Time) (p pending, c codes, err
 
 func cookieName(baseURL string) string { return admission.CookieName(baseURL) + "-oidc" }
 
-// newCookie makes the cookie of a sign-in that has begun, or takes it away. A browser sends it also when
-// the provider sends the browser back, which is a navigation (SameSite=Lax).
+// newCookie returns the cookie of a started sign-in, or one that deletes it if value is empty. SameSite=Lax
+// lets the browser send it when the provider redirects back.
 func newCookie(baseURL, value string) *http.Cookie {
 	cookie := admission.Cookie(baseURL, value)
 	cookie.Name = cookieName(baseURL)
@@ -95,7 +95,7 @@ func newCookie(baseURL, value string) *http.Cookie {
 	return cookie
 }
 
-// pick finds the cookie in a header Cookie; two of its name are none.
+// pick returns the cookie's value from a Cookie header, or "" unless it occurs exactly once.
 func pick(baseURL, header string) string {
 	r := http.Request{Header: http.Header{"Cookie": {header}}}
 	found := r.CookiesNamed(cookieName(baseURL))
