@@ -1,9 +1,9 @@
-// Package notices writes the mail of the installation itself to people: links that they asked for,
-// invitations, changes of how they sign in, limits and payments. It speaks nine languages; each person reads
-// the one that their browser preferred when they last signed in.
+// Package notices writes the installation's own email to users: links that they requested, invitations,
+// security alerts, limits and payments. It has nine languages. Each user gets the language that their browser
+// preferred at their last sign-in.
 //
-// It goes the way of all mail, from an account that nobody belongs to, is listed nowhere, and that
-// neither caps nor the sandbox hold. A notice is stored in one transaction with what its sender notes
-// of it (sending.Guard), so none is lost or doubled. Its body has a link that lets people in: it is
-// deleted within an hour of its delivery.
+// Notices are sent like any other email, from an account without members that appears in no list and is
+// exempt from caps and the sandbox. A notice is stored in one transaction with its sender's own records
+// (sending.Guard), so none is lost or sent twice. Its body may contain a sign-in link, so it is deleted
+// within an hour of delivery.
 package notices

@@ -32,17 +32,17 @@ type Params struct {
 
 	Config   Config
 	Accounts *accounts.Service
-	Sender   *sending.Service `optional:"true"` // nil: nothing is sent here
+	Sender   *sending.Service `optional:"true"` // nil: no notices are sent
 	Records  *records.Service `optional:"true"`
 }
 
-// Service writes notices. Safe for concurrent use.
+// Service writes notices. It is safe for concurrent use.
 type Service struct {
 	config   Config
 	accounts *accounts.Service
 	sender   *sending.Service
 	records  *records.Service
-	account  atomic.Pointer[string] // that sends; nil: not looked up yet
+	account  atomic.Pointer[string] // id of the sending account; nil until looked up
 }
 
 // New creates the service.
@@ -53,18 +53,18 @@ func New(p Params) *Service {
 // Sends reports whether notices can be sent here.
 func (s *Service) Sends() bool { return s.sender != nil }
 
-// Kind is what a notice is about.
+// Kind is the subject of a notice.
 type Kind string
 
-// The kinds.
+// Kinds of notices.
 const (
 	Reset   Kind = "reset"   // a password reset was requested
 	SignUp  Kind = "sign_up" // a user signs up
-	Already Kind = "already" // who signs up has a user
-	Email   Kind = "email"   // a new address is to be confirmed
-	Invite  Kind = "invite"  // to a team
+	Already Kind = "already" // a sign-up for an email that has a user
+	Email   Kind = "email"   // confirm a new email
+	Invite  Kind = "invite"  // an invitation to a team
 
-	EmailAsked          Kind = "email_asked" // to the old address: a change was asked for, which the link stops
+	EmailAsked          Kind = "email_asked" // sent to the old email: a change was requested, which the link cancels
 	EmailChanged        Kind = "email_changed"
 	PasswordChanged     Kind = "password_changed"
 	SecondFactorAdded   Kind = "second_factor_added"
@@ -77,21 +77,21 @@ const (
 	RoleChanged         Kind = "role_changed"
 	MemberRemoved       Kind = "member_removed"
 
-	LimitNear       Kind = "limit_near"       // 80 % of what a team may send in a month
+	LimitNear       Kind = "limit_near"       // 80 % of a team's monthly limit
 	LimitReached    Kind = "limit_reached"    // all of it
-	IncludedNear    Kind = "included_near"    // 80 % of what its plan includes
+	IncludedNear    Kind = "included_near"    // 80 % of the emails included in the plan
 	IncludedReached Kind = "included_reached" // all of it
 	PaymentFailed   Kind = "payment_failed"
 	PlanChanged     Kind = "plan_changed"
 )
 
-// group is what notices have a button and an end in common with.
+// group is a set of notices with the same button and closing text.
 type group int
 
 const (
 	alone    group = iota
-	security       // what was changed about how a person signs in: with where and when, and a way to a new password
-	ofTeam         // what was changed about their place in a team
+	security       // changes of credentials: with time, browser, IP address and a password reset link
+	ofTeam         // changes of the user's team membership
 	paying         // limits and payments
 )
 
@@ -102,23 +102,23 @@ var groups = map[Kind]group{
 	LimitNear: paying, LimitReached: paying, IncludedNear: paying, IncludedReached: paying, PaymentFailed: paying, PlanChanged: paying,
 }
 
-// Security reports whether a notice is about how a person signs in, and so leads to a new password.
+// Security reports whether a notice is about credentials and contains a password reset link.
 func (k Kind) Security() bool { return groups[k] == security }
 
-// Notice is what one person is written. Path is of the page that its link leads to; the token stands
-// in the fragment, if there is one. Without Path there is no link.
+// Notice is an email to one user. Path is the page that its link opens. Token is in the URL fragment if it is
+// set. Without Path there is no link.
 type Notice struct {
 	To       string
 	Kind     Kind
-	Names    map[string]string // of what the kind tells: name, team, inviter, role, before, email, plan, number, time, browser, ip
-	Language string            // empty: the one that the person with the address prefers
+	Names    map[string]string // placeholders of the kind: name, team, inviter, role, before, email, plan, number, time, browser, ip
+	Language string            // empty: the recipient's preference
 	BaseURL  string
 	Path     string
 	Token    secret.String
 }
 
-// Send stores a notice for delivery. hold is called in the transaction that stores it: where it
-// answers false nothing is stored, and that is no error.
+// Send stores a notice for delivery. It calls hold in the transaction that stores the notice. If hold returns
+// false, the notice is not stored and Send returns no error.
 func (s *Service) Send(ctx context.Context, n Notice, hold func(ctx context.Context, tx db.Execer) (bool, error)) error {
 	from, err := s.from(ctx)
 	if err != nil {
@@ -141,12 +141,12 @@ func (s *Service) Send(ctx context.Context, n Notice, hold func(ctx context.Cont
 	return nil
 }
 
-// guard asks for one notice. Guards are told apart by their address.
+// guard guards one notice. It is a pointer, so that guards of different notices are distinct.
 type guard struct {
 	hold func(ctx context.Context, tx db.Execer) (bool, error)
 }
 
-// Hold is sending's question.
+// Hold implements sending.Guard.
 func (g *guard) Hold(ctx context.Context, tx db.Execer, list []sending.Held) ([]bool, error) {
 	out := make([]bool, len(list))
 	for i := range list {
@@ -175,7 +175,7 @@ const (
 	sweepBatch = 500
 )
 
-// sweep deletes the bodies of notices that were delivered, or given up, an hour ago: they hold links.
+// sweep deletes the bodies of notices that were delivered or failed an hour ago, because they contain links.
 func (s *Service) sweep(ctx context.Context) (deleted int64, err error) {
 	if s.records == nil {
 		return 0, nil

@@ -17,16 +17,17 @@ import (
 	"github.com/postrider/postrider/modules/sending"
 )
 
-// Languages are those that notices are written in. The first stands for all others.
+// Languages are the languages of notices. The first is the fallback.
 var Languages = []string{"en", "de", "fr", "es", "pt", "it", "nl", "pl", "ja"}
 
-// words are what notices say in one language: the file words/<language>.json. Names in braces are filled in.
+// words are the texts of notices in one language, from words/<language>.json. Names in braces are
+// placeholders.
 type words struct {
 	Language string `json:"-"`
 
 	Hello     string `json:"hello"`
 	HelloName string `json:"hello_name"` // {name}
-	Someone   string `json:"someone"`    // an inviter who has no name
+	Someone   string `json:"someone"`    // an inviter without a name
 	ATeam     string `json:"a_team"`     // a team whose name cannot be shown
 	Unknown   string `json:"unknown"`    // a browser or an address
 
@@ -40,7 +41,7 @@ type words struct {
 	Kinds map[Kind]sentences `json:"kinds"`
 }
 
-// sentences are those of one kind. Without a button or an end they have the one of their group.
+// sentences are the texts of one kind of notice. Without a button or an end, those of its group apply.
 type sentences struct {
 	Subject string   `json:"subject"`
 	Lines   []string `json:"lines"`
@@ -53,7 +54,7 @@ var wordFiles embed.FS
 
 var spoken = loadWords()
 
-// loadWords reads the words of each language.
+// loadWords parses the texts of all languages.
 func loadWords() map[string]*words {
 	all := make(map[string]*words, len(Languages))
 	for _, name := range Languages {
@@ -65,14 +66,14 @@ func loadWords() map[string]*words {
 			err = decoder.Decode(w)
 		}
 		if err != nil {
-			panic(fmt.Sprintf("notices: words of %s: %v", name, err)) // the files are ours
+			panic(fmt.Sprintf("notices: words of %s: %v", name, err)) // the files are embedded
 		}
 		all[name] = w
 	}
 	return all
 }
 
-const maxAccept = 1000 // bytes of Accept-Language that are read; browsers write less than 200
+const maxAccept = 1000 // bytes of Accept-Language; browsers send fewer than 200
 
 var matcher = language.NewMatcher(tags())
 
@@ -83,8 +84,8 @@ func tags() (list []language.Tag) {
 	return list
 }
 
-// LanguageOf returns the language of notices that a browser prefers (RFC 9110 section 12.5.4); "" where it
-// names none of them.
+// LanguageOf returns the supported language that a browser prefers (RFC 9110 section 12.5.4), or "" if it
+// accepts none.
 func LanguageOf(accept string) string {
 	if accept == "" || len(accept) > maxAccept {
 		return ""
@@ -100,7 +101,7 @@ func LanguageOf(accept string) string {
 	return Languages[best]
 }
 
-// fill puts names in the place of {name}.
+// fill replaces each {name} with its value.
 func fill(text string, names map[string]string) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(names)) {
@@ -111,8 +112,8 @@ func fill(text string, names map[string]string) string {
 
 const maxShown = 80 // characters of a name
 
-// shownName is what a mail shows of a name that people have chosen. A name from before the rules for names,
-// which may hold a link, gives way to other words.
+// shownName returns a user-chosen name as shown in an email. It replaces names that may contain a link with
+// otherwise: older names may break today's rules.
 func shownName(name, otherwise string) string {
 	if name == "" || !isPlain(name) {
 		return otherwise
@@ -135,7 +136,7 @@ type shown struct {
 	Lines                                       []string
 }
 
-// in returns the words of a language.
+// in returns the texts in a language.
 func in(name string) *words {
 	if w := spoken[name]; w != nil {
 		return w
@@ -143,7 +144,7 @@ func in(name string) *words {
 	return spoken[Languages[0]]
 }
 
-// names are what is filled in: of the names that n has, only those that some kind tells.
+// names returns the values of all placeholders.
 func (n Notice) names(w *words) map[string]string {
 	or := func(name, otherwise string) string {
 		if name == "" {
@@ -158,12 +159,12 @@ func (n Notice) names(w *words) map[string]string {
 	}
 }
 
-// message makes the mail of a notice.
+// message renders a notice as an email.
 func (n Notice) message(from string) (sending.Message, error) {
 	w := in(n.Language)
 	of, known := w.Kinds[n.Kind]
 	if !known {
-		return sending.Message{}, fmt.Errorf("there is no notice %q", n.Kind)
+		return sending.Message{}, fmt.Errorf("unknown notice kind %q", n.Kind)
 	}
 	names := n.names(w)
 	s := shown{Language: w.Language, Subject: fill(of.Subject, names), Hello: w.Hello, Button: of.Button, End: of.End}

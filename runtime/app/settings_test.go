@@ -298,14 +298,14 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 		"a drain before it":       {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_DRAIN_DELAY"] = "-1" }, "from 0 to 15s"},
 		"a drain of no time":      {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_DRAIN_DELAY"] = "soon" }, "POSTRIDER_DRAIN_DELAY"},
 		"an issuer alone": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_ISSUER"] = "https://id.example.com" },
-			"POSTRIDER_OIDC_ISSUER is given without POSTRIDER_OIDC_CLIENT_ID"},
+			"POSTRIDER_OIDC_ISSUER requires POSTRIDER_OIDC_CLIENT_ID"},
 		"an issuer without secret": {setting.Serve, func(s setting.RawValues) {
 			s["POSTRIDER_OIDC_ISSUER"], s["POSTRIDER_OIDC_CLIENT_ID"] = "https://id.example.com", "x"
-		}, "POSTRIDER_OIDC_ISSUER is given without POSTRIDER_OIDC_CLIENT_SECRET"},
-		"a client without issuer":   {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_CLIENT_ID"] = "x" }, "POSTRIDER_OIDC_CLIENT_ID is given without POSTRIDER_OIDC_ISSUER"},
-		"a secret without issuer":   {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_CLIENT_SECRET"] = "x" }, "POSTRIDER_OIDC_CLIENT_SECRET is given without POSTRIDER_OIDC_ISSUER"},
-		"a plain issuer":            {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_ISSUER"] = "http://id.example.com" }, "POSTRIDER_OIDC_ISSUER must be https://"},
-		"all join as owners":        {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_JOIN"] = "acc_01kf0m4w7he6x8q2v5b3n9c1ta:owner" }, "POSTRIDER_OIDC_JOIN cannot make owners"},
+		}, "POSTRIDER_OIDC_ISSUER requires POSTRIDER_OIDC_CLIENT_SECRET"},
+		"a client without issuer":   {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_CLIENT_ID"] = "x" }, "POSTRIDER_OIDC_CLIENT_ID requires POSTRIDER_OIDC_ISSUER"},
+		"a secret without issuer":   {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_CLIENT_SECRET"] = "x" }, "POSTRIDER_OIDC_CLIENT_SECRET requires POSTRIDER_OIDC_ISSUER"},
+		"a plain issuer":            {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_ISSUER"] = "http://id.example.com" }, "POSTRIDER_OIDC_ISSUER must use https://"},
+		"all join as owners":        {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_JOIN"] = "acc_01kf0m4w7he6x8q2v5b3n9c1ta:owner" }, "POSTRIDER_OIDC_JOIN cannot have the role owner"},
 		"production names, no host": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_BASE_URL"] = "https://localhost" }, "POSTRIDER_RETURN_PATH_HOST is required"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,9 +1,8 @@
-// Package devices recognizes browsers in which a person has signed in before.
+// Package devices recognizes browsers in which a user has signed in before.
 //
-// Such a browser keeps a cookie that this installation has authenticated. It signs nobody in: it gives the
-// browser a count of wrong attempts of its own, which strangers cannot use up, and spares its owner the
-// mail about a sign-in from a new browser. A cookie is for one email, holds for 180 days, and ends with
-// each change of the password.
+// Such a browser keeps an authenticated cookie. The cookie does not sign in anyone. It gives the browser its
+// own counter of failed attempts, which strangers cannot use up, and avoids the mail about a sign-in from a
+// new browser. A cookie is valid for one email and 180 days, and until the next change of the password.
 package devices
 
 import (
@@ -22,7 +21,7 @@ import (
 const Life = admission.DeviceLife
 
 const (
-	mostPeople = 4 // that one browser is remembered for
+	mostPeople = 4 // users per browser
 	maxCookie  = 1024
 
 	idSize   = 12
@@ -31,17 +30,17 @@ const (
 	size     = idSize + timeSize + macSize
 )
 
-// Keys authenticate cookies. The first one makes them; the others are of master keys that are being
+// Keys authenticate cookies. New cookies use the first key. The others belong to master keys that are being
 // replaced.
 type Keys [][]byte
 
 // Device is a browser in which a user has signed in.
 type Device struct {
 	ID string
-	At time.Time // when it signed in, to the second
+	At time.Time // time of the sign-in, to the second
 }
 
-// Find returns the device that a cookie names for an email, in its stored form.
+// Find returns the device that a cookie contains for an email, in its stored form.
 func (k Keys) Find(cookie, email string, now time.Time) (Device, bool) {
 	for entry := range entries(cookie) {
 		d, is := k.open(entry, email)
@@ -52,8 +51,8 @@ func (k Keys) Find(cookie, email string, now time.Time) (Device, bool) {
 	return Device{}, false
 }
 
-// Remember returns the cookie of a browser in which the person with the email has signed in now. The other
-// people of the browser stay in it.
+// Remember returns the cookie of a browser in which the user with the email has just signed in. It keeps the
+// entries of other users.
 func (k Keys) Remember(cookie, email string, now time.Time) string {
 	known, is := k.Find(cookie, email, now)
 	id := []byte(known.ID)
@@ -70,7 +69,7 @@ func (k Keys) Remember(cookie, email string, now time.Time) string {
 	return strings.Join(list, ".")
 }
 
-// entries yields what may be entries of a cookie.
+// entries yields the possible entries of a cookie.
 func entries(cookie string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		if len(cookie) > maxCookie {

@@ -9,19 +9,19 @@ import (
 	"github.com/postrider/postrider/runtime/base/limit"
 )
 
-// How many failed attempts are judged freely, and in what time. Nobody waits for longer than short.
+// Failed attempts allowed per counter. A locked counter allows a new attempt after the duration short at the latest.
 const (
 	failuresOfPair       = 5  // one email from one network
 	failuresOfWidePair   = 15 // one email from the wider network around it
 	failuresOfNetwork    = 30 // all emails from one network
 	failuresOfWide       = 90
-	failuresOfEmail      = 60 // one email from all browsers that are not known; then one attempt a minute
+	failuresOfEmail      = 60 // one email from all unknown browsers; then one attempt per minute
 	failuresOfDevice     = 10 // one email in a browser that has signed in with it before
-	failuresOfCode       = 5  // codes after a right password; then one a quarter of an hour
-	failuresOfConfirming = 5  // one session that confirms; then one a quarter of an hour
+	failuresOfCode       = 5  // codes after a correct password; then one every 15 minutes
+	failuresOfConfirming = 5  // confirmations of one session; then one every 15 minutes
 )
 
-// How many mails may be asked for.
+// Mail requests allowed per counter.
 const (
 	mailsOfPair    = 5
 	mailsOfDevice  = 5
@@ -32,31 +32,31 @@ const (
 const (
 	short   = 15 * time.Minute
 	day     = 24 * time.Hour
-	slowest = time.Minute // between two attempts at an email that many networks guess at
+	slowest = time.Minute // interval between attempts at an email that many networks guess
 )
 
-// bound is one name that an attempt counts for. The name tells neither the email nor the network.
+// bound is one counter of an attempt, with its limit. The name reveals neither the email nor the network.
 type bound struct {
 	name   string
 	most   int
 	window time.Duration
-	then   time.Duration // beyond most one attempt is judged in so long; 0: none before the window ends
-	ofOne  bool          // it is about one email, not about a whole network
+	then   time.Duration // interval of attempts over the limit; 0: none until the window ends
+	ofOne  bool          // the counter is about one email, not about a whole network
 }
 
-// Attempt is what is counted, each with its limit.
+// Attempt is the set of counters that an attempt uses.
 type Attempt struct {
 	bounds []bound
-	owner  limit.Caller // whose turn it takes
+	owner  limit.Caller // whose turn in the queue it uses
 }
 
-// Visitor is where an attempt comes from.
+// Visitor is the origin of an attempt.
 type Visitor struct {
 	Addr   netip.Addr
-	Device string // id of a browser that has signed in as this person before; empty: a stranger's
+	Device string // id of a browser in which this user has signed in before; empty if unknown
 }
 
-// Owner is whose turn it is where work is shared out: that of a browser that is known, or of a network.
+// Owner returns the caller for fair queues: the known browser, or else the network.
 func (v Visitor) Owner() limit.Caller {
 	if v.Device != "" {
 		return limit.Caller{Name: "device " + v.Device, Known: true}
@@ -65,8 +65,8 @@ func (v Visitor) Owner() limit.Caller {
 	return limit.Caller{Name: narrow}
 }
 
-// SignIn is an attempt to show that one is the person with the email, in its stored form. A browser that
-// is known has a count of its own: strangers do not use it up.
+// SignIn returns the attempt to authenticate as the user with the email, in its stored form. A known browser
+// has its own counter, which strangers cannot use up.
 func (g *Guard) SignIn(email string, v Visitor) Attempt {
 	if v.Device != "" {
 		return Attempt{[]bound{{name: g.hash("device", email+"\x00"+v.Device), most: failuresOfDevice, window: short, ofOne: true}}, v.Owner()}
@@ -81,18 +81,18 @@ func (g *Guard) SignIn(email string, v Visitor) Attempt {
 	}, v.Owner()}
 }
 
-// Code is an attempt to give the code of a person whose password was right.
+// Code returns the attempt to enter a code after a correct password.
 func (g *Guard) Code(userID string, v Visitor) Attempt {
 	return Attempt{[]bound{{name: g.hash("code", userID+"\x00"+v.Device), most: failuresOfCode, window: day, then: short, ofOne: true}}, v.Owner()}
 }
 
-// Confirm is an attempt, in a session, to show that one is still its person.
+// Confirm returns the attempt to confirm a session.
 func (g *Guard) Confirm(sessionID string) Attempt {
 	return Attempt{[]bound{{name: g.hash("session", sessionID), most: failuresOfConfirming, window: day, then: short, ofOne: true}}, limit.Caller{Name: "session " + sessionID, Known: true}}
 }
 
-// Mail is a request for a mail to a mailbox, known or not. How many are sent to one mailbox is bounded
-// where they are sent, so that strangers do not use up what a person may ask for.
+// Mail returns the request for mail to a mailbox, known or not. The limit per mailbox applies when mail is
+// sent, so that strangers cannot use up the requests of a user.
 func (g *Guard) Mail(email string, v Visitor) Attempt {
 	if v.Device != "" {
 		return Attempt{[]bound{{name: g.hash("mail device", email+"\x00"+v.Device), most: mailsOfDevice, window: short}}, v.Owner()}
@@ -105,19 +105,19 @@ func (g *Guard) Mail(email string, v Visitor) Attempt {
 	}, v.Owner()}
 }
 
-// Times is something that may happen so often in a window, counted under a name of one kind.
+// Times returns an attempt that is limited to most per window. Its counter is identified by kind and of.
 func (g *Guard) Times(kind, of string, most int, window time.Duration) Attempt {
 	return Attempt{bounds: []bound{{name: g.hash(kind, of), most: most, window: window}}}
 }
 
-// networksOf are what an address is counted by: the network that one person may have (/24, /56), and the
-// wider one around it that a site or a provider has (/16, /48).
+// networksOf returns the networks by which an address is counted: one that a single user may have (/24, /56),
+// and the wider one of a site or provider (/16, /48).
 func networksOf(addr netip.Addr) (narrow, wide string) {
 	levels := intake.ContainingPrefixes(addr)
 	return levels[1].String(), levels[2].String()
 }
 
-// names are sorted, so that attempts lock them in one order.
+// names returns the counters' names, sorted, so that all attempts lock them in the same order.
 func (a Attempt) names() (list []string) {
 	for _, b := range a.bounds {
 		list = append(list, b.name)
@@ -126,7 +126,7 @@ func (a Attempt) names() (list []string) {
 	return list
 }
 
-// seconds are window and then of each name.
+// seconds returns window and then for each name.
 func (a Attempt) seconds(names []string) (windows, thens []float64) {
 	for _, name := range names {
 		b := a.bound(name)
@@ -139,8 +139,8 @@ func (a Attempt) bound(name string) bound {
 	return a.bounds[slices.IndexFunc(a.bounds, func(b bound) bool { return b.name == name })]
 }
 
-// split are the names that a success clears, because they are about its person alone, and those that it
-// only leaves as they were: strangers count for them, too.
+// split returns the counters that a success clears, because they belong to its user alone, and those that it
+// only decrements, because strangers count there, too.
 func (a Attempt) split() (own, shared []string) {
 	for _, b := range a.bounds {
 		if b.ofOne && (b.then == 0 || len(a.bounds) == 1) {

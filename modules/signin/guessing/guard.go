@@ -16,8 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// How many attempts are judged in the database at a time, so that a flood leaves connections to
-// others, and how many wait for that, in all and of one network.
+// Limits of the queue for the database: concurrent attempts, so that a flood leaves connections for other work, and waiting
+// attempts, in total and per network.
 const (
 	atOnce     = 2
 	mostWait   = 256
@@ -26,32 +26,32 @@ const (
 	retryAfter = 2 * time.Second
 )
 
-// Guard counts attempts over all processes. What is over a limit is remembered here for a moment, so
-// that a flood does not reach the database. Safe for concurrent use.
+// Guard counts attempts across all processes. It caches locked counters briefly, so that a flood does not
+// reach the database. It is safe for concurrent use.
 type Guard struct {
 	db     *db.DB
 	key    []byte
 	gate   *limit.Queue
-	locked *cache.Cache[string, time.Time] // what is counted, and until when it is locked
+	locked *cache.Cache[string, time.Time] // by counter name, until when it is locked
 }
 
 const (
 	lockedSize = 20_000
-	lockedTTL  = 5 * time.Second // a lock that is lifted elsewhere ends here so much later
+	lockedTTL  = 5 * time.Second // how long a lock may outlive its removal by another process
 )
 
-// New creates a Guard. By the key the names of what is counted are hashed.
+// New creates a Guard. The key hashes the names of counters.
 func New(d *db.DB, key []byte) *Guard {
 	gate := limit.NewQueue(limit.Limits{Inside: atOnce, Waiting: mostWait, PerOwner: mostOfOne, Patience: patience})
 	return &Guard{d, key, gate, cache.New(cache.Config[string, time.Time]{Max: lockedSize, TTL: lockedTTL})}
 }
 
-// tooMany is the refusal over a limit.
+// tooMany returns the error over a limit.
 func tooMany(wait time.Duration) *fault.Error {
-	return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: max(wait, time.Second), Message: "Too many attempts; try again later, or use a passkey or a link"}
+	return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: max(wait, time.Second), Message: "Too many attempts. Try again later, or use a passkey or a link."}
 }
 
-// lockSQL locks sorted names, so that attempts which share some wait for each other in one order.
+// lockSQL locks sorted names, so that attempts with common counters lock them in the same order.
 const lockSQL = `SELECT pg_advisory_xact_lock(hashtextextended('signin/' || name, 0)) FROM unnest($1::text[]) AS name`
 
 const countedSQL = `
@@ -70,7 +70,7 @@ type tally struct {
 	over, again float64 // seconds until the window ends, and until one more attempt is judged
 }
 
-// wait is how long nothing is judged under a bound; 0: the next attempt is.
+// wait returns how long attempts stay blocked under a bound; 0 if the next one is allowed.
 func (b bound) wait(t tally) time.Duration {
 	switch {
 	case t.count < b.most:
@@ -83,9 +83,9 @@ func (b bound) wait(t tally) time.Duration {
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// Begin counts an attempt as a failure, before anything is hashed; Succeeded takes it back. last: the
-// next one for the same email will be refused. Over a limit nothing is counted. Errors: Limit; Away,
-// also where too many wait.
+// Begin counts an attempt as a failure before a password is hashed; Succeeded takes it back. last reports
+// whether the next attempt for the same email will be blocked. Over a limit, Begin counts nothing. Errors:
+// Limit; Unavailable, also if the queue is full.
 func (g *Guard) Begin(ctx context.Context, a Attempt) (last bool, err error) {
 	if err := g.Locked(a); err != nil {
 		return false, err
@@ -102,7 +102,7 @@ func (g *Guard) Begin(ctx context.Context, a Attempt) (last bool, err error) {
 	return last, fault.OrUnavailable(err)
 }
 
-// Locked refuses an attempt that is known here to be over a limit, without asking the database. Error:
+// Locked returns an error if the cache has a lock for the attempt. It does not query the database. Error:
 // Limit.
 func (g *Guard) Locked(a Attempt) error {
 	for _, b := range a.bounds {
@@ -141,20 +141,20 @@ const (
 	forgetSQL = `DELETE FROM sign_in_failures WHERE id = ANY($1)`
 )
 
-// Undo takes an attempt back that Begin has counted and that showed nothing, right or wrong.
+// Undo takes back an attempt that Begin counted and that ended without a verdict.
 func (g *Guard) Undo(ctx context.Context, a Attempt) error {
 	_, err := g.db.SQL.ExecContext(ctx, undoSQL, db.Array(a.names()))
-	return fault.Wrap("take back an attempt", err)
+	return fault.Wrap("undo attempt", err)
 }
 
-// Succeeded takes an attempt back that Begin has counted, and forgets the failures of its person here.
+// Succeeded takes back an attempt that Begin counted, and clears the failures of its user for this visitor.
 func (g *Guard) Succeeded(ctx context.Context, a Attempt) error {
 	own, shared := a.split()
 	_, err := g.db.SQL.ExecContext(ctx, `WITH gone AS (`+forgetSQL+`) `+strings.ReplaceAll(undoSQL, "$1", "$2"), db.Array(own), db.Array(shared))
 	return fault.Wrap("forget failures", err)
 }
 
-// Forget forgets what attempts have counted for their person: it was shown who they are.
+// Forget clears the counters of the attempts that belong to their user, who is now authenticated.
 func (g *Guard) Forget(ctx context.Context, tx *ent.Tx, attempts ...Attempt) error {
 	var names []string
 	for _, a := range attempts {
@@ -171,17 +171,17 @@ func (g *Guard) Forget(ctx context.Context, tx *ent.Tx, attempts ...Attempt) err
 
 const sweepSQL = `DELETE FROM sign_in_failures WHERE id IN (SELECT id FROM sign_in_failures WHERE until < now() LIMIT 10000 FOR UPDATE SKIP LOCKED)`
 
-// Sweep deletes counts that say nothing any more.
+// Sweep deletes expired counters.
 func (g *Guard) Sweep(ctx context.Context) (int64, error) {
 	n, err := db.Exec(ctx, g.db.SQL, sweepSQL)
 	return int64(n), err
 }
 
-// Reset has all counts begin again. It is for a clock of the database that went back: counts
-// do not say when they began, and would last until a wrong time.
+// Reset deletes all counters. It runs after the database clock stepped back, because counters do not store
+// their start and would last too long.
 func (g *Guard) Reset(ctx context.Context) (int64, error) {
 	n, err := db.ExecAll(ctx, g.db.SQL, `DELETE FROM sign_in_failures WHERE id IN (SELECT id FROM sign_in_failures LIMIT 10000 FOR UPDATE SKIP LOCKED)`)
-	return n, fault.Wrap("reset counts of failures", err)
+	return n, fault.Wrap("reset failure counters", err)
 }
 
 func (g *Guard) hash(kind, of string) string {

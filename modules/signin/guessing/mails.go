@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// How many mails a day people may have sent to mailboxes of others. A mailbox gets few, whoever asks.
+// Mails per day that users can cause to other people's mailboxes: per mailbox, per user and per network.
 const (
 	mailsToMailbox   = 5
 	mailsOfInviter   = 100
@@ -26,7 +26,7 @@ var _ team.MailBounds = (*Guard)(nil)
 // MayInvite counts an email that a user causes to another person's mailbox. Error: Limit.
 func (g *Guard) MayInvite(ctx context.Context, tx *ent.Tx, inviterID, email string) error {
 	_, err := g.Count(ctx, tx, g.toMailbox(email, inviterID, audit.OriginOf(ctx).Addr))
-	return Instead(err, "This address, or you, have reached the number of mails of this kind for a day (%d to one address, %d from one person)", mailsToMailbox, mailsOfInviter)
+	return Instead(err, "The daily limit of these emails is reached (%d to one address, %d from one user)", mailsToMailbox, mailsOfInviter)
 }
 
 func (g *Guard) toMailbox(email, from string, addr netip.Addr) Attempt {
@@ -51,7 +51,7 @@ func mailboxOf(email string) string {
 	return email
 }
 
-// Instead puts other words into the refusal over a limit.
+// Instead replaces the message of an error over a limit.
 func Instead(err error, format string, args ...any) error {
 	var limit *fault.Error
 	if !errors.As(err, &limit) || limit.Kind != fault.Limit {

@@ -20,56 +20,56 @@ import (
 
 const chapter = "People"
 
-// The settings that go together.
+// The required settings of a provider.
 var (
 	Issuer = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_OIDC_ISSUER", Group: chapter, Form: setting.Form[string]{Placeholder: "URL", Parse: parseIssuer},
-		Help: "Issuer of the OpenID Connect provider that people may sign in by, written to the slash as the provider writes it.",
+		Help: "Issuer URL of the OpenID Connect provider for sign-in. It must match the provider's issuer exactly, including a trailing slash.",
 		Check: func(v setting.Values, issuer string) error {
 			switch {
 			case issuer == "":
 				return nil
 			case ClientID.Of(v) == "":
-				return errors.New("is given without POSTRIDER_OIDC_CLIENT_ID")
+				return errors.New("requires POSTRIDER_OIDC_CLIENT_ID")
 			case ClientSecret.Of(v).IsZero():
-				return errors.New("is given without POSTRIDER_OIDC_CLIENT_SECRET")
+				return errors.New("requires POSTRIDER_OIDC_CLIENT_SECRET")
 			}
 			return nil
 		},
 	})
 	ClientID = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_OIDC_CLIENT_ID", Group: chapter, Form: setting.Text("ID"),
-		Help: "What the provider calls Postrider.",
+		Help: "OAuth client ID of Postrider at the provider.",
 	})
 	ClientSecret = setting.Declare(setting.Setting[secret.String]{
 		Name: "POSTRIDER_OIDC_CLIENT_SECRET", Group: chapter, Secret: true, DefaultText: "none",
 		Form: setting.Form[secret.String]{Placeholder: "SECRET", Parse: func(text string) (secret.String, error) { return secret.New(text), nil }},
-		Help: "The secret that belongs to POSTRIDER_OIDC_CLIENT_ID.",
+		Help: "OAuth client secret for POSTRIDER_OIDC_CLIENT_ID.",
 	})
 )
 
-// The settings that say more about the provider.
+// The optional settings of a provider.
 var (
 	Name = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_OIDC_NAME", Group: chapter, Form: setting.Form[string]{Placeholder: "NAME", Parse: parseName},
 		DefaultText: "the issuer's host", From: func(v setting.Values) string { return hostOf(Issuer.Of(v)) },
-		Help: "What the provider is called on the sign-in page: Sign in with NAME.",
+		Help: "Name of the provider on the sign-in page: Sign in with NAME.",
 	})
 	JoinSetting = setting.Declare(setting.Setting[Join]{
 		Name: "POSTRIDER_OIDC_JOIN", Group: chapter, Form: setting.Form[Join]{Placeholder: "ACCOUNT:ROLE", Parse: parseJoin}, DefaultText: "none",
-		Help: "Team and role, as acc_…:viewer, for people of the provider who are not known here and have a verified email. Without it they need an invitation. " +
-			"Where everybody can have an account at the provider, everybody joins.",
+		Help: "Team and role for new users of the provider with a verified email, such as acc_…:viewer. Without it they need an invitation. " +
+			"If anyone can create an account at the provider, anyone can join.",
 		Show: func(j Join) slog.Value { return slog.StringValue(j.String()) },
 	})
 	TrustEmail = setting.Declare(setting.Setting[bool]{
 		Name: "POSTRIDER_OIDC_TRUST_EMAIL", Group: chapter, Form: setting.Switch(),
-		Help: "Take an email for verified where the provider does not say whether it is. Only right where users of the provider cannot choose their email.",
+		Help: "Treat an email as verified if the provider does not send email_verified. Only safe if users of the provider cannot choose their email.",
 	})
 )
 
-// None of the other settings means anything without the issuer. The checks are added here, because each
-// reads the issuer, whose own check reads two of them.
-func init() { //nolint:gochecknoinits // the declarations would name each other in a circle
+// All other settings require the issuer. The checks are added here, because each reads the issuer, whose own
+// check reads two of them.
+func init() { //nolint:gochecknoinits // avoids an initialization cycle
 	ClientID.Check = func(v setting.Values, _ string) error { return withIssuer(v, ClientID.Given(v)) }
 	ClientSecret.Check = func(v setting.Values, _ secret.String) error { return withIssuer(v, ClientSecret.Given(v)) }
 	Name.Check = func(v setting.Values, _ string) error { return withIssuer(v, Name.Given(v)) }
@@ -79,30 +79,30 @@ func init() { //nolint:gochecknoinits // the declarations would name each other 
 
 func withIssuer(v setting.Values, given bool) error {
 	if given && Issuer.Of(v) == "" {
-		return errors.New("is given without POSTRIDER_OIDC_ISSUER")
+		return errors.New("requires POSTRIDER_OIDC_ISSUER")
 	}
 	return nil
 }
 
 const wellKnown = "/.well-known/openid-configuration"
 
-// parseIssuer takes the URL of an issuer (OpenID Connect Discovery 1.0 section 3): https, without query
-// and fragment. To this machine http is taken as well.
+// parseIssuer parses an issuer URL (OpenID Connect Discovery 1.0 section 3): https, without query and
+// fragment. http is accepted for localhost only.
 func parseIssuer(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Hostname() == "" || u.Opaque != "":
-		return "", errors.New("is not a URL such as https://id.example.com/realms/staff")
+		return "", errors.New("must be a URL such as https://id.example.com/realms/staff")
 	case u.User != nil:
-		return "", errors.New("must not hold a user name or password")
+		return "", errors.New("must not contain a user name or password")
 	case u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#"):
 		return "", errors.New("must not have a query or a fragment")
 	case strings.HasSuffix(u.Path, wellKnown):
-		return "", fmt.Errorf("is the issuer alone, without %s", wellKnown)
+		return "", fmt.Errorf("must be the issuer, without %s", wellKnown)
 	case u.Scheme == "http" && egress.IsLocalhost(u.Hostname()), u.Scheme == "https":
 		return text, nil
 	}
-	return "", errors.New("must be https://; http:// only to this machine")
+	return "", errors.New("must use https://, or http:// for localhost")
 }
 
 func hostOf(issuer string) string {
@@ -119,20 +119,20 @@ func parseName(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	switch {
 	case text == "" || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return "", errors.New("must be a name that can be shown on a button")
+		return "", errors.New("must be a name of printable characters")
 	case len(text) > maxName:
-		return "", fmt.Errorf("is longer than %d octets", maxName)
+		return "", fmt.Errorf("must be at most %d bytes", maxName)
 	}
 	return text, nil
 }
 
-// Join is what people of the provider become who are not known here; zero: nothing.
+// Join is the team and role of new users of the provider. The zero value means that they do not join a team.
 type Join struct {
 	AccountID string
 	Role      rights.Role
 }
 
-// String is the setting's text.
+// String returns the value in the format of the setting.
 func (j Join) String() string {
 	if j.AccountID == "" {
 		return ""
@@ -144,19 +144,19 @@ func parseJoin(text string) (Join, error) {
 	accountID, role, found := strings.Cut(text, ":")
 	switch {
 	case !found || !id.Is(id.Account, accountID):
-		return Join{}, errors.New("must be the id of an account and a role, as acc_…:viewer")
+		return Join{}, errors.New("must be an account id and a role, such as acc_…:viewer")
 	case rights.Role(role) == rights.RoleOwner:
-		return Join{}, errors.New("cannot make owners: an owner of the team does that")
+		return Join{}, errors.New("cannot have the role owner: only an owner of the team can add owners")
 	case !rights.Role(role).Known():
-		return Join{}, errors.New("has a role that is none of admin, developer, billing, viewer")
+		return Join{}, errors.New("must have one of the roles admin, developer, billing, viewer")
 	}
 	return Join{accountID, rights.Role(role)}, nil
 }
 
-// PathCallback is where the provider sends people back to, under the base URL.
+// PathCallback is the redirect path for the provider, under the base URL.
 const PathCallback = "/api/session/oidc/callback"
 
-// Config of the service. Without Issuer nobody signs in this way.
+// Config of the service. Without Issuer the provider is disabled.
 type Config struct {
 	Issuer       string
 	ClientID     string
@@ -165,8 +165,8 @@ type Config struct {
 	Join         Join
 	TrustEmail   bool
 	BaseURL      string
-	NoInvites    bool // invitations do not work
-	OwnResolver  bool // names are looked up by the resolver of the installation, not by the system
+	NoInvites    bool // invitations are disabled
+	OwnResolver  bool // resolve names with the resolver of the installation instead of the system's
 }
 
 // ConfigOf reads the settings.

@@ -1,8 +1,7 @@
-// Package passwords judges passwords of people, hashes them and checks them.
+// Package passwords validates, hashes and checks passwords.
 //
-// The hash is argon2id (RFC 9106) with 19 MiB, two passes and one lane, in the PHC string format.
-// Hashing is bounded: half as many hashes run at a time as there are cores, one at least and four at
-// most. The others wait for five seconds at most, and are then told to come back. Browsers that are known
-// go first; of the others the network is next that has had the least of late. So those who guess, from many
-// networks too, cost everybody else little.
+// The hash is argon2id (RFC 9106) with 19 MiB, two passes and one lane, in the PHC string format. Concurrent
+// hashes are limited to half the number of cores, at least one and at most four. Other requests wait for at
+// most five seconds and are then rejected with a retry time. Known browsers go first. Among the others, the
+// network with the least recent use is next. So guessing, even from many networks, hardly delays other users.
 package passwords

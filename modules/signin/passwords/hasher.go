@@ -28,11 +28,11 @@ const (
 	retryAfter = 2 * time.Second
 )
 
-// Hasher hashes and checks, so many at a time. Safe for concurrent use.
+// Hasher hashes and checks passwords with bounded concurrency. It is safe for concurrent use.
 type Hasher struct {
 	queue  *limit.Queue
 	done   atomic.Int64
-	nobody func() string // the hash that is checked where there is none
+	nobody func() string // returns the hash to check for users without one
 	log    *slog.Logger
 }
 
@@ -42,19 +42,19 @@ func NewHasher(log *slog.Logger) *Hasher {
 	return &Hasher{queue: limit.NewQueue(limits), log: log, nobody: sync.OnceValue(nobodysHash)}
 }
 
-// nobodysHash is one that no password has.
+// nobodysHash returns a hash that no valid password matches.
 func nobodysHash() string {
 	made, err := argon2id.CreateHash(strings.Repeat("0", Longest+1), cost)
-	if err != nil { // the system gives no random bytes
+	if err != nil { // the system has no random source
 		panic(err)
 	}
 	return made
 }
 
-// Done is how many hashes were made or checked: what guessing has cost.
+// Done returns the number of hashes created or checked, which is the cost of guessing.
 func (h *Hasher) Done() int64 { return h.done.Load() }
 
-// Hash returns what is stored of a password. Error: Away where too many wait.
+// Hash returns the hash of a password. Error: Unavailable if the queue is full.
 func (h *Hasher) Hash(ctx context.Context, of limit.Caller, password string) (hash string, err error) {
 	err = h.InTurn(ctx, of, func(*Turn) (err error) {
 		h.done.Add(1)
@@ -64,11 +64,11 @@ func (h *Hasher) Hash(ctx context.Context, of limit.Caller, password string) (ha
 	return hash, err
 }
 
-// Turn is room for a hash.
+// Turn is a slot for a hash.
 type Turn struct{ h *Hasher }
 
-// InTurn runs what needs a hash when it is the owner's turn, so that what comes before the hash is not
-// done for those who will find no room. Errors: Away where too many wait; those of run.
+// InTurn runs run when it is the caller's turn to hash, so that the work before the hash is skipped for
+// callers that find no slot. Errors: Unavailable if the queue is full; errors of run.
 func (h *Hasher) InTurn(ctx context.Context, of limit.Caller, run func(*Turn) error) error {
 	err := h.queue.Do(ctx, of, func() error { return run(&Turn{h}) })
 	if errors.Is(err, limit.ErrFull) {
@@ -77,8 +77,8 @@ func (h *Hasher) InTurn(ctx context.Context, of limit.Caller, run func(*Turn) er
 	return err
 }
 
-// Check reports whether a password is that of a stored hash. Without a hash it answers no, and takes as
-// long.
+// Check reports whether a password matches a stored hash. Without a hash it returns false after the same
+// time.
 func (t *Turn) Check(ctx context.Context, password, hash string) bool {
 	known := hash != ""
 	if !known {
@@ -87,12 +87,12 @@ func (t *Turn) Check(ctx context.Context, password, hash string) bool {
 	t.h.done.Add(1)
 	same, err := compare(password, hash)
 	if err != nil {
-		t.h.log.ErrorContext(loglimit.Collapse(ctx, "hash"), "a stored password hash cannot be read", "error", err)
+		t.h.log.ErrorContext(loglimit.Collapse(ctx, "hash"), "invalid stored password hash", "error", err)
 	}
 	return err == nil && same && known
 }
 
-// compare answers no to a hash that is malformed, on which the library panics.
+// compare returns an error for a malformed hash, on which the library panics.
 func compare(password, hash string) (same bool, err error) {
 	defer func() {
 		if met := recover(); met != nil {

@@ -28,23 +28,23 @@ var common = sync.OnceValue(func() map[string]bool {
 	return words
 })
 
-// Check judges a new password of the person with the email; the error is a reason to stand beside
-// the field. There are no rules of composition (NIST SP 800-63B section 3.1.1).
+// Check validates a new password of the user with the email. The error is shown next to the field. There are
+// no composition rules (NIST SP 800-63B section 3.1.1).
 func Check(password, email string) error {
 	length := utf8.RuneCountInString(password)
 	switch {
 	case !utf8.ValidString(password):
-		return errors.New("is no valid UTF-8")
+		return errors.New("must be valid UTF-8")
 	case strings.ContainsRune(password, 0):
-		return errors.New("must not contain NUL")
+		return errors.New("cannot contain NUL")
 	case length < Shortest:
 		return fmt.Errorf("must have at least %d characters", Shortest)
 	case length > Longest:
 		return fmt.Errorf("must have at most %d characters", Longest)
 	case strings.EqualFold(password, email):
-		return errors.New("must not be the email")
+		return errors.New("cannot be the email")
 	case isCommon(password):
-		return errors.New("is among the passwords that are guessed first; take another")
+		return errors.New("is too easy to guess; choose another one")
 	}
 	return nil
 }

@@ -1,2 +1,2 @@
-// Package tally counts what attempts to sign in came to, for the operator's metrics.
+// Package tally counts sign-in attempts by result, for metrics.
 package tally

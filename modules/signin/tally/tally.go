@@ -9,13 +9,13 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Results counts attempts. Safe for concurrent use.
+// Results counts attempts by result. It is safe for concurrent use.
 type Results map[string]prometheus.Counter
 
-// New registers the counters; without a registry they count for nobody.
+// New registers the counters. A nil registry leaves them unregistered.
 func New(reg prometheus.Registerer) (Results, error) {
 	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "sign_in_total",
-		Help: "Attempts to sign in, by what they came to: code is a right password without the second factor, limited is after too many attempts, busy is for want of room to hash."}, []string{"result"})
+		Help: "Sign-in attempts by result: code is a correct password without the second factor, limited is over a limit of attempts, busy is without a free slot to hash."}, []string{"result"})
 	r := Results{}
 	for _, name := range []string{"signed_in", "refused", "code", "limited", "busy", "failed"} {
 		r[name] = all.WithLabelValues(name)
@@ -26,10 +26,10 @@ func New(reg prometheus.Registerer) (Results, error) {
 	return r, reg.Register(all)
 }
 
-// Count counts an attempt by the error that it ended with, nil for somebody who is in.
+// Count counts an attempt by its error, which is nil for a success.
 func (r Results) Count(err error) { r[result(err)].Inc() }
 
-// refusal is an error of a way in that has words of its own, as that by a provider.
+// refusal is an error of a sign-in method that classifies itself, such as a provider's.
 type refusal interface {
 	error
 	Refused() bool

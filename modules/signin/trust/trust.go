@@ -1,9 +1,9 @@
-// Package trust ends what people began under credentials that have changed since.
+// Package trust ends sessions, links and pending changes when a user's credentials change.
 //
-// Sessions, links that wait in mailboxes and changes that were begun are only as good as the credentials of
-// their time. So a change of a password, an address, a second factor, a passkey or a provider ends all of
-// them, but for the session that makes the change. The person is told by mail, and the change is in the
-// audit log of each of their teams.
+// Sessions, mailed links and pending changes are only as trustworthy as the credentials at the time. So a
+// change of a password, an email, a second factor, a passkey or a provider ends all of them, except the
+// session that makes the change. The user gets an email, and the audit log of each of their teams gets an
+// entry.
 package trust
 
 import (
@@ -15,20 +15,20 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Change is a change of how a person signs in.
+// Change is a change of a user's credentials.
 type Change struct {
 	UserID string
-	Email  string         // of the person before the change; the mail goes there
-	Also   string         // another address whose links end; empty: none
-	Keep   string         // id of the session that goes on; empty: none does
-	Kind   alerts.Kind    // of the mail
+	Email  string         // the user's email before the change, which gets the mail
+	Also   string         // another email whose links end; optional
+	Keep   string         // id of the session that stays open; optional
+	Kind   alerts.Kind    // kind of the mail
 	Action string         // in the audit log
-	Target string         // in the audit log; empty: the person
+	Target string         // in the audit log; empty: the user
 	Says   map[string]any // in the audit log; never a secret
 }
 
-// Changed ends what was begun before the change, queues the mail about it and writes the audit log, in the
-// transaction of the change. The caller has locked the user with [Lock].
+// Changed ends the user's sessions, links and pending changes, queues the mail and writes the audit log, in
+// the transaction of the change. The caller has locked the user with [Lock].
 func Changed(ctx context.Context, tx *ent.Tx, c Change) error {
 	if err := End(ctx, tx, c.UserID, c.Keep, c.Email, c.Also); err != nil {
 		return err
@@ -52,15 +52,14 @@ WITH ended AS (UPDATE sessions SET revoked_at = now() WHERE user_id = $1 AND id 
      begun AS (DELETE FROM second_factors WHERE id = $1 AND active_at IS NULL)
 DELETE FROM sign_in_links WHERE NOT again AND (user_id = $1 OR email <> '' AND email IN ($3, $4))`
 
-// End ends the sessions of a person but one ("": all), the links to their addresses, and what they have
-// begun to set up.
+// End ends the sessions of a user except keep, the links to their emails, and an inactive second factor.
 func End(ctx context.Context, tx *ent.Tx, userID, keep, email, also string) error {
 	_, err := db.Exec(ctx, tx, endSQL, userID, keep, email, also)
 	return err
 }
 
-// Lock locks a person until the transaction ends. Whoever changes how they sign in, or uses a link of
-// theirs, does so first: so of two at the same time the second one sees what the first has ended.
+// Lock locks a user until the transaction ends. Code that changes credentials or uses a link calls it first,
+// so that the second of two concurrent changes sees the effects of the first.
 func Lock(ctx context.Context, tx *ent.Tx, userID string) error {
 	_, err := tx.ExecContext(ctx, `SELECT FROM users WHERE id = $1 FOR UPDATE`, userID)
 	return err
