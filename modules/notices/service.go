@@ -89,21 +89,21 @@ const (
 type group int
 
 const (
-	alone    group = iota
-	security       // changes of credentials: with time, browser, IP address and a password reset link
-	ofTeam         // changes of the user's team membership
-	paying         // limits and payments
+	noGroup       group = iota
+	securityGroup       // changes of credentials: with time, browser, IP address and a password reset link
+	teamGroup           // changes of the user's team membership
+	billingGroup        // limits and payments
 )
 
 var groups = map[Kind]group{
-	PasswordChanged: security, SecondFactorAdded: security, SecondFactorRemoved: security, PasskeyAdded: security, PasskeyRemoved: security,
-	ProviderLinked: security, ProviderUnlinked: security, NewDevice: security,
-	RoleChanged: ofTeam, MemberRemoved: ofTeam,
-	LimitNear: paying, LimitReached: paying, IncludedNear: paying, IncludedReached: paying, PaymentFailed: paying, PlanChanged: paying,
+	PasswordChanged: securityGroup, SecondFactorAdded: securityGroup, SecondFactorRemoved: securityGroup, PasskeyAdded: securityGroup, PasskeyRemoved: securityGroup,
+	ProviderLinked: securityGroup, ProviderUnlinked: securityGroup, NewDevice: securityGroup,
+	RoleChanged: teamGroup, MemberRemoved: teamGroup,
+	LimitNear: billingGroup, LimitReached: billingGroup, IncludedNear: billingGroup, IncludedReached: billingGroup, PaymentFailed: billingGroup, PlanChanged: billingGroup,
 }
 
 // Security reports whether a notice is about credentials and contains a password reset link.
-func (k Kind) Security() bool { return groups[k] == security }
+func (k Kind) Security() bool { return groups[k] == securityGroup }
 
 // Notice is an email to one user. Path is the page that its link opens. Token is in the URL fragment if it is
 // set. Without Path there is no link.
@@ -120,7 +120,7 @@ type Notice struct {
 // Send stores a notice for delivery. It calls hold in the transaction that stores the notice. If hold returns
 // false, the notice is not stored and Send returns no error.
 func (s *Service) Send(ctx context.Context, n Notice, hold func(ctx context.Context, tx db.Execer) (bool, error)) error {
-	from, err := s.from(ctx)
+	from, err := s.ensureAccount(ctx)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (s *Service) Send(ctx context.Context, n Notice, hold func(ctx context.Cont
 			return err
 		}
 	}
-	m, err := n.message(s.config.From)
+	m, err := n.buildMessage(s.config.From)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (g *guard) Hold(ctx context.Context, tx db.Execer, list []sending.Held) ([]
 	return out, nil
 }
 
-func (s *Service) from(ctx context.Context) (string, error) {
+func (s *Service) ensureAccount(ctx context.Context) (string, error) {
 	if known := s.account.Load(); known != nil {
 		return *known, nil
 	}
@@ -180,7 +180,7 @@ func (s *Service) sweep(ctx context.Context) (deleted int64, err error) {
 	if s.records == nil {
 		return 0, nil
 	}
-	from, err := s.from(ctx)
+	from, err := s.ensureAccount(ctx)
 	if err != nil {
 		return 0, err
 	}

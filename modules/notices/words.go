@@ -52,7 +52,7 @@ type sentences struct {
 //go:embed words/*.json
 var wordFiles embed.FS
 
-var spoken = loadWords()
+var wordsByLanguage = loadWords()
 
 // loadWords parses the texts of all languages.
 func loadWords() map[string]*words {
@@ -75,9 +75,9 @@ func loadWords() map[string]*words {
 
 const maxAccept = 1000 // bytes of Accept-Language; browsers send fewer than 200
 
-var matcher = language.NewMatcher(tags())
+var matcher = language.NewMatcher(languageTags())
 
-func tags() (list []language.Tag) {
+func languageTags() (list []language.Tag) {
 	for _, name := range Languages {
 		list = append(list, language.MustParse(name))
 	}
@@ -131,21 +131,21 @@ var layout string
 
 var page = template.Must(template.New("notice").Parse(layout))
 
-type shown struct {
+type pageData struct {
 	Language, Subject, Hello, Button, Link, End string
 	Lines                                       []string
 }
 
-// in returns the texts in a language.
-func in(name string) *words {
-	if w := spoken[name]; w != nil {
+// wordsFor returns the texts wordsFor a language.
+func wordsFor(name string) *words {
+	if w := wordsByLanguage[name]; w != nil {
 		return w
 	}
-	return spoken[Languages[0]]
+	return wordsByLanguage[Languages[0]]
 }
 
-// names returns the values of all placeholders.
-func (n Notice) names(w *words) map[string]string {
+// placeholderValues returns the values of all placeholders.
+func (n Notice) placeholderValues(w *words) map[string]string {
 	or := func(name, otherwise string) string {
 		if name == "" {
 			return otherwise
@@ -159,26 +159,26 @@ func (n Notice) names(w *words) map[string]string {
 	}
 }
 
-// message renders a notice as an email.
-func (n Notice) message(from string) (sending.Message, error) {
-	w := in(n.Language)
+// buildMessage renders a notice as an email.
+func (n Notice) buildMessage(from string) (sending.Message, error) {
+	w := wordsFor(n.Language)
 	of, known := w.Kinds[n.Kind]
 	if !known {
 		return sending.Message{}, fmt.Errorf("unknown notice kind %q", n.Kind)
 	}
-	names := n.names(w)
-	s := shown{Language: w.Language, Subject: fill(of.Subject, names), Hello: w.Hello, Button: of.Button, End: of.End}
+	names := n.placeholderValues(w)
+	s := pageData{Language: w.Language, Subject: fill(of.Subject, names), Hello: w.Hello, Button: of.Button, End: of.End}
 	if names["name"] != "" {
 		s.Hello = fill(w.HelloName, names)
 	}
 	lines := of.Lines
 	switch group := groups[n.Kind]; {
-	case group == security:
+	case group == securityGroup:
 		lines = append(slices.Clone(lines), w.Details...)
 		s.Button, s.End = w.SecurityButton, w.SecurityEnd
-	case group == ofTeam:
+	case group == teamGroup:
 		s.End = w.TeamEnd
-	case group == paying:
+	case group == billingGroup:
 		s.End = w.PayingEnd
 		if s.Button == "" {
 			s.Button = w.BillingButton
@@ -197,10 +197,10 @@ func (n Notice) message(from string) (sending.Message, error) {
 	if err := page.Execute(&html, s); err != nil {
 		return sending.Message{}, err
 	}
-	return sending.Message{From: sending.Mailbox{Text: from}, To: []sending.Mailbox{{Text: n.To}}, Subject: s.Subject, HTML: html.String(), Text: s.text()}, nil
+	return sending.Message{From: sending.Mailbox{Text: from}, To: []sending.Mailbox{{Text: n.To}}, Subject: s.Subject, HTML: html.String(), Text: s.renderText()}, nil
 }
 
-func (s shown) text() string {
+func (s pageData) renderText() string {
 	parts := append([]string{s.Hello, ""}, s.Lines...)
 	if s.Link != "" {
 		parts = append(parts, "", s.Link)

@@ -34,9 +34,9 @@ func TestEveryNoticeIsWrittenInEveryLanguage(t *testing.T) {
 	if len(Languages) != 9 {
 		t.Errorf("there are %d languages, want nine", len(Languages))
 	}
-	english := in("en")
+	english := wordsFor("en")
 	for _, name := range Languages {
-		w := in(name)
+		w := wordsFor(name)
 		if w.Language != name {
 			t.Errorf("the language %s has the words of %s", name, w.Language)
 		}
@@ -77,7 +77,7 @@ func TestNamesInNoticesAreHarmless(t *testing.T) {
 			for _, bad := range hostile {
 				n := Notice{To: "bob@example.com", Kind: kind, Language: name, BaseURL: "https://mail.example.com", Path: "/page", Token: secret.New("token"),
 					Names: map[string]string{"name": bad, "team": bad, "inviter": bad, "plan": bad, "role": "viewer", "before": "owner", "number": "1", "email": "new@example.com", "time": "2026-01-15 09:30"}}
-				m, err := n.message("Postrider <no-reply@example.com>")
+				m, err := n.buildMessage("Postrider <no-reply@example.com>")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -101,7 +101,7 @@ func TestNamesInNoticesAreHarmless(t *testing.T) {
 func TestNamesInSubjectsAreQuoted(t *testing.T) {
 	t.Parallel()
 	for _, name := range Languages {
-		for kind, s := range in(name).Kinds {
+		for kind, s := range wordsFor(name).Kinds {
 			for _, text := range append(slices.Clone(s.Lines), s.Subject) {
 				before, _, found := strings.Cut(text, "{team}")
 				if !found {

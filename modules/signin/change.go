@@ -56,21 +56,21 @@ func (s *Service) ChangeUser(ctx context.Context, c accounts.Caller, change User
 		return Profile{}, fault.Wrap("change user", err)
 	}
 	s.seen.sessions.InvalidateAll()
-	p, err := s.profile(ctx, c.Person.UserID)
+	p, err := s.loadProfile(ctx, c.Person.UserID)
 	if hash != "" {
-		p.Device = s.remember(ctx, c.Person.Email)
+		p.Device = s.issueDeviceCookie(ctx, c.Person.Email)
 	}
 	return p, err
 }
 
 // replacePassword checks the current password and returns the hash of the new one.
 func (s *Service) replacePassword(ctx context.Context, c accounts.Caller, change PasswordChange) (string, error) {
-	who, err := s.knownBy(ctx, c.Person.Email)
+	who, err := s.findCredentials(ctx, c.Person.Email)
 	if err != nil {
 		return "", err
 	}
 	if who.hash != "" {
-		if err := s.judgedInSession(ctx, c, func(turn *passwords.Turn) error {
+		if err := s.runSessionAttempt(ctx, c, func(turn *passwords.Turn) error {
 			if !turn.Check(ctx, change.Current, who.hash) {
 				return fault.InvalidField("password.current", "is wrong")
 			}
@@ -102,5 +102,5 @@ func (s *Service) applyChange(ctx context.Context, tx *ent.Tx, c accounts.Caller
 	if change.Email == nil {
 		return nil
 	}
-	return s.askForEmail(ctx, tx, c, *change.Email) // after setting the password, which cancels pending email changes
+	return s.requestEmailChange(ctx, tx, c, *change.Email) // after setting the password, which cancels pending email changes
 }

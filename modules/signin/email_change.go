@@ -21,16 +21,16 @@ import (
 
 const emailChangesADay = 5 // that one user may request
 
-// askForEmail starts an email change, in a transaction, and replaces a pending one. The new address gets a link
+// requestEmailChange starts an email change, in a transaction, and replaces a pending one. The new address gets a link
 // that completes the change; the old address gets a link that cancels it.
-func (s *Service) askForEmail(ctx context.Context, tx *ent.Tx, c accounts.Caller, email string) error {
+func (s *Service) requestEmailChange(ctx context.Context, tx *ent.Tx, c accounts.Caller, email string) error {
 	if _, err := s.guard.Count(ctx, tx, s.guard.Times("email changes", c.Person.UserID, emailChangesADay, 24*time.Hour)); err != nil {
 		return guessing.Instead(err, "You have requested %d email changes in 24 hours, which is the limit", emailChangesADay)
 	}
 	if err := s.guard.MayInvite(ctx, tx, c.Person.UserID, email); err != nil {
 		return err
 	}
-	if err := stopEmailChange(ctx, tx, c.Person.UserID); err != nil {
+	if err := cancelEmailChange(ctx, tx, c.Person.UserID); err != nil {
 		return err
 	}
 	for purpose, to := range map[signinlink.Purpose]string{signinlink.PurposeEmail: email, signinlink.PurposeEmailStop: c.Person.Email} {
@@ -44,7 +44,7 @@ func (s *Service) askForEmail(ctx context.Context, tx *ent.Tx, c accounts.Caller
 	return audit.WriteForMember(ctx, tx, c.Person.UserID, audit.Entry{Actor: audit.ActorOf(c), Action: "user.email_asked", Target: c.Person.UserID, Changes: map[string]any{"email": email}})
 }
 
-func stopEmailChange(ctx context.Context, tx *ent.Tx, userID string) error {
+func cancelEmailChange(ctx context.Context, tx *ent.Tx, userID string) error {
 	_, err := tx.SignInLink.Delete().Where(signinlink.UserID(userID), signinlink.PurposeIn(signinlink.PurposeEmail, signinlink.PurposeEmailStop)).Exec(ctx)
 	return err
 }
@@ -63,7 +63,7 @@ type EmailConfirmation struct {
 // Errors: NotFound; Invalid if neither a session nor a password is sent; Unauthorized; Forbidden with
 // second_factor_required; Limit; Conflict.
 func (s *Service) ConfirmEmail(ctx context.Context, in EmailConfirmation) (Profile, error) {
-	who, err := s.emailChangeOf(ctx, in.Token)
+	who, err := s.findEmailChange(ctx, in.Token)
 	if err != nil {
 		return Profile{}, err
 	}
@@ -76,27 +76,27 @@ func (s *Service) ConfirmEmail(ctx context.Context, in EmailConfirmation) (Profi
 	if err != nil {
 		return Profile{}, fault.Wrap("confirm email", err)
 	}
-	p, err := s.profile(ctx, who.ID)
+	p, err := s.loadProfile(ctx, who.ID)
 	if err == nil {
-		p.Device = s.remember(ctx, p.Email)
+		p.Device = s.issueDeviceCookie(ctx, p.Email)
 	}
 	return p, err
 }
 
-// emailChangeOf returns the user whose email a link changes, without using the link. Error: NotFound.
-func (s *Service) emailChangeOf(ctx context.Context, token string) (who *ent.User, err error) {
+// findEmailChange returns the user whose email a link changes, without using the link. Error: NotFound.
+func (s *Service) findEmailChange(ctx context.Context, token string) (who *ent.User, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		row, err := tx.SignInLink.Query().Where(signinlink.TokenHash(secret.HashToken(token)), signinlink.PurposeEQ(signinlink.PurposeEmail), signinlink.UsedAtIsNil(),
 			signinlink.ExpiresAtGT(time.Now())).Only(ctx)
 		if ent.IsNotFound(err) {
-			return wrongLink()
+			return invalidLinkError()
 		}
 		if err != nil {
 			return err
 		}
 		who, err = tx.User.Query().Where(user.ID(*row.UserID), user.DisabledAtIsNil()).Only(ctx)
 		if ent.IsNotFound(err) {
-			return wrongLink()
+			return invalidLinkError()
 		}
 		return err
 	})
@@ -110,15 +110,15 @@ func (s *Service) confirmEmailByPassword(ctx context.Context, of *ent.User, in E
 	if in.Password == "" {
 		return fault.InvalidField("password", "is required unless you are signed in as the user whose email changes")
 	}
-	return s.judgedByPassword(ctx, of.Email, func(turn *passwords.Turn, v guessing.Visitor) error {
-		who, err := s.knownUser(ctx, of)
+	return s.runPasswordAttempt(ctx, of.Email, func(turn *passwords.Turn, v guessing.Visitor) error {
+		who, err := s.loadCredentials(ctx, of)
 		switch {
 		case err != nil:
 			return err
 		case !turn.Check(ctx, in.Password, who.hash):
 			return fault.Unauthenticated()
 		case who.factor != nil && in.Code == "":
-			return needsCode()
+			return codeRequiredError()
 		}
 		return s.withCode(ctx, who, v, in.Code, func(tx *ent.Tx) error { return s.changeEmail(ctx, tx, of, in.Token, "") })
 	})

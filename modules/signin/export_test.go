@@ -11,9 +11,9 @@ func (s *Service) SetMailer(m Mailer) { s.post.mailer = m }
 // Post does what the worker does that writes the mails, until nothing is due.
 func (s *Service) Post(ctx context.Context) error {
 	for {
-		links, err1 := s.post.links(ctx)
-		invitations, err2 := s.post.invitations(ctx)
-		alerts, err3 := s.post.alerts(ctx)
+		links, err1 := s.post.sendLinks(ctx)
+		invitations, err2 := s.post.sendInvitations(ctx)
+		alerts, err3 := s.post.sendAlerts(ctx)
 		if err := errors.Join(err1, err2, err3); err != nil || links+invitations+alerts == 0 {
 			return err
 		}

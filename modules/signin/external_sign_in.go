@@ -16,8 +16,8 @@ func (s *Service) EnterAs(ctx context.Context, method string, admit func(ctx con
 		if err != nil {
 			return err
 		}
-		entered, err = s.start(ctx, tx, who, method, secondFactor)
+		entered, err = s.startSession(ctx, tx, who, method, secondFactor)
 		return err
 	})
-	return s.signedIn(ctx, entered, fault.OrUnavailable(fault.Wrap("sign in", err)))
+	return s.finishSignIn(ctx, entered, fault.OrUnavailable(fault.Wrap("sign in", err)))
 }

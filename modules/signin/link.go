@@ -39,8 +39,8 @@ const (
 	PathSignIn = "/sign-in"
 )
 
-// wrongLink is the error for every invalid token: unknown, used, expired, or issued for another purpose.
-func wrongLink() error {
+// invalidLinkError is the error for every invalid token: unknown, used, expired, or issued for another purpose.
+func invalidLinkError() error {
 	return fault.NoSuch("link", "it is invalid, was used already, or has expired")
 }
 
@@ -50,7 +50,7 @@ func takeLink(ctx context.Context, tx *ent.Tx, purpose signinlink.Purpose, token
 	row, err := tx.SignInLink.Query().Where(signinlink.TokenHash(secret.HashToken(token)), signinlink.PurposeEQ(purpose), signinlink.UsedAtIsNil()).ForUpdate().Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, wrongLink()
+		return nil, invalidLinkError()
 	case err != nil:
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func takeLink(ctx context.Context, tx *ent.Tx, purpose signinlink.Purpose, token
 	case err != nil:
 		return nil, err
 	case !now.Before(row.ExpiresAt):
-		return nil, wrongLink()
+		return nil, invalidLinkError()
 	case row.Again:
 		return row, nil
 	}
@@ -71,7 +71,7 @@ func takeOwnLink(ctx context.Context, tx *ent.Tx, purpose signinlink.Purpose, to
 	row, err := tx.SignInLink.Query().Where(signinlink.TokenHash(secret.HashToken(token)), signinlink.PurposeEQ(purpose)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, wrongLink()
+		return nil, invalidLinkError()
 	case err != nil:
 		return nil, err
 	}
@@ -100,14 +100,14 @@ func (s *Service) newLink(ctx context.Context, purpose signinlink.Purpose, life 
 	return token, nil
 }
 
-func (s *Service) url(path string, token secret.String) string {
+func (s *Service) linkURL(path string, token secret.String) string {
 	return s.config.BaseURL + path + "#" + token.Reveal()
 }
 
 // SetUpLink returns the URL with which the first user sets up the installation. It is empty if some user can
 // already sign in.
 func (s *Service) SetUpLink(ctx context.Context) (string, error) {
-	somebody, err := anybody(ctx, s.db.SQL)
+	somebody, err := hasActiveUser(ctx, s.db.SQL)
 	if err != nil || somebody {
 		return "", err
 	}
@@ -115,7 +115,7 @@ func (s *Service) SetUpLink(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.url(PathSetUp, token), nil
+	return s.linkURL(PathSetUp, token), nil
 }
 
 // UserLink returns a URL that signs in a user once. Operators use it to help users who are locked out. Error:
@@ -129,7 +129,7 @@ func (s *Service) UserLink(ctx context.Context, emailOrID string) (string, error
 	if err != nil {
 		return "", err
 	}
-	return s.url(PathSignIn, token), nil
+	return s.linkURL(PathSignIn, token), nil
 }
 
 // DevelopmentLink returns a URL that signs in a user every time it is opened, until the next start of a
@@ -142,12 +142,12 @@ func (s *Service) DevelopmentLink(ctx context.Context, userID string) (string, e
 	if err != nil {
 		return "", err
 	}
-	return s.named() + PathSignIn + "#" + token.Reveal(), nil
+	return s.namedBaseURL() + PathSignIn + "#" + token.Reveal(), nil
 }
 
-// named returns the first URL of this installation whose host is a name, because passkeys require one.
+// namedBaseURL returns the first URL of this installation whose host is a name, because passkeys require one.
 // Without such a URL it returns the base URL.
-func (s *Service) named() string {
+func (s *Service) namedBaseURL() string {
 	for _, raw := range append([]string{s.config.BaseURL}, s.config.Origins...) {
 		if at, err := url.Parse(raw); err == nil {
 			if _, err := netip.ParseAddr(at.Hostname()); err != nil {
@@ -165,13 +165,13 @@ func (s *Service) EnsureDevelopmentOwner(ctx context.Context, email string, pass
 	if err != nil {
 		return "", err
 	}
-	found, err := s.knownUser(ctx, who)
+	found, err := s.loadCredentials(ctx, who)
 	if err != nil {
 		return "", err
 	}
 	same := false
 	if found.hash != "" {
-		if err := s.hasher.InTurn(ctx, proven, func(turn *passwords.Turn) error {
+		if err := s.hasher.InTurn(ctx, trustedCaller, func(turn *passwords.Turn) error {
 			same = turn.Check(ctx, password.Reveal(), found.hash)
 			return nil
 		}); err != nil {
@@ -179,7 +179,7 @@ func (s *Service) EnsureDevelopmentOwner(ctx context.Context, email string, pass
 		}
 	}
 	if !same {
-		hash, err := s.hasher.Hash(ctx, proven, password.Reveal())
+		hash, err := s.hasher.Hash(ctx, trustedCaller, password.Reveal())
 		if err != nil {
 			return "", err
 		}
@@ -209,16 +209,16 @@ func (s *Service) EnterByLink(ctx context.Context, token string) (Entered, error
 			return err
 		}
 		if row.Again { // of development mode
-			entered, err = s.startQuietly(ctx, tx, who, ByLink, true)
+			entered, err = s.startSessionWithoutAlert(ctx, tx, who, ByLink, true)
 			return err
 		}
 		if err := endSiblings(ctx, tx, row); err != nil {
 			return err
 		}
-		entered, err = s.start(ctx, tx, who, ByLink, true)
+		entered, err = s.startSession(ctx, tx, who, ByLink, true)
 		return err
 	})
-	return s.signedIn(ctx, entered, fault.Wrap("sign in by link", err))
+	return s.finishSignIn(ctx, entered, fault.Wrap("sign in by link", err))
 }
 
 // askSQL inserts a row for a mail that a worker decides about, unless an equal row is still unprocessed.
@@ -227,15 +227,15 @@ INSERT INTO sign_in_links (purpose, email, known_device, expires_at, due_at, att
 SELECT $1::text, $2::text, $3::bool, now() + make_interval(secs => $4), now(), 0, false, now()
  WHERE NOT EXISTS (SELECT FROM sign_in_links WHERE email = $2 AND purpose = $1 AND known_device = $3 AND due_at IS NOT NULL AND attempts = 0)`
 
-// ask inserts a row for a mail that a worker decides about. Errors: Invalid; Limit, which does not reveal
+// requestLink inserts a row for a mail that a worker decides about. Errors: Invalid; Limit, which does not reveal
 // whether the email is known.
-func (s *Service) ask(ctx context.Context, purpose signinlink.Purpose, email string, life time.Duration) error {
+func (s *Service) requestLink(ctx context.Context, purpose signinlink.Purpose, email string, life time.Duration) error {
 	wrong := fault.Fields{}
 	email = checkEmail(wrong, email)
 	if err := wrong.Err(); err != nil {
 		return err
 	}
-	v, err := s.visitor(ctx, email)
+	v, err := s.identifyVisitor(ctx, email)
 	if err != nil {
 		return err
 	}
@@ -251,13 +251,13 @@ func (s *Service) ask(ctx context.Context, purpose signinlink.Purpose, email str
 	return fault.OrUnavailable(fault.Wrap("ask for a link", err))
 }
 
-// emailOf returns the email that a link was sent to, without using the link. Error: NotFound.
-func (s *Service) emailOf(ctx context.Context, purpose signinlink.Purpose, token string) (email string, err error) {
+// findLinkEmail returns the email that a link was sent to, without using the link. Error: NotFound.
+func (s *Service) findLinkEmail(ctx context.Context, purpose signinlink.Purpose, token string) (email string, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		row, err := tx.SignInLink.Query().Where(signinlink.TokenHash(secret.HashToken(token)), signinlink.PurposeEQ(purpose), signinlink.UsedAtIsNil(),
 			signinlink.ExpiresAtGT(time.Now())).Only(ctx)
 		if ent.IsNotFound(err) {
-			return wrongLink()
+			return invalidLinkError()
 		}
 		if err == nil {
 			email = row.Email

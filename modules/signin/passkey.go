@@ -17,10 +17,10 @@ func (s *Service) Passkeys() *passkeys.Service { return s.passkeys }
 func (s *Service) SignInByPasskey(ctx context.Context, in passkeys.Answer) (Entered, error) {
 	var entered Entered
 	err := s.passkeys.Judge(ctx, in, func(tx *ent.Tx, who *ent.User) (err error) {
-		entered, err = s.start(ctx, tx, who, ByPasskey, true)
+		entered, err = s.startSession(ctx, tx, who, ByPasskey, true)
 		return err
 	})
-	return s.signedIn(ctx, entered, fault.Wrap("sign in by passkey", err))
+	return s.finishSignIn(ctx, entered, fault.Wrap("sign in by passkey", err))
 }
 
 // confirmByPasskey is Confirm with one of the caller's passkeys.
@@ -29,7 +29,7 @@ func (s *Service) confirmByPasskey(ctx context.Context, c accounts.Caller, in pa
 		if who.ID != c.Person.UserID {
 			return fault.Unauthenticated()
 		}
-		entered, err = s.confirm(ctx, tx, c, true)
+		entered, err = s.confirmSession(ctx, tx, c, true)
 		return err
 	})
 	return entered, err

@@ -24,8 +24,8 @@ type Credentials struct {
 	Code     string // a TOTP code or a recovery code; empty if not sent
 }
 
-// known holds the stored credentials of a user; zero for an unknown email.
-type known struct {
+// userCredentials holds the stored credentials of a user; zero for an unknown email.
+type userCredentials struct {
 	user   *ent.User
 	hash   string
 	factor *ent.SecondFactor // nil if none is active
@@ -44,15 +44,15 @@ func (s *Service) SignIn(ctx context.Context, in Credentials) (Entered, error) {
 		return Entered{}, err
 	}
 	var entered Entered
-	err := s.judgedByPassword(ctx, email, func(turn *passwords.Turn, v guessing.Visitor) (err error) {
+	err := s.runPasswordAttempt(ctx, email, func(turn *passwords.Turn, v guessing.Visitor) (err error) {
 		entered, err = s.signIn(ctx, turn, v, email, in)
 		return err
 	})
-	return s.signedIn(ctx, entered, fault.Wrap("sign in", err))
+	return s.finishSignIn(ctx, entered, fault.Wrap("sign in", err))
 }
 
 func (s *Service) signIn(ctx context.Context, turn *passwords.Turn, v guessing.Visitor, email string, in Credentials) (entered Entered, err error) {
-	who, err := s.knownBy(ctx, email)
+	who, err := s.findCredentials(ctx, email)
 	if err != nil {
 		return entered, err
 	}
@@ -61,10 +61,10 @@ func (s *Service) signIn(ctx context.Context, turn *passwords.Turn, v guessing.V
 	case !same || who.user.DisabledAt != nil:
 		return entered, fault.Unauthenticated()
 	case who.factor != nil && in.Code == "":
-		return entered, needsCode()
+		return entered, codeRequiredError()
 	}
 	err = s.withCode(ctx, who, v, in.Code, func(tx *ent.Tx) (err error) {
-		entered, err = s.start(ctx, tx, who.user, ByPassword, who.factor != nil)
+		entered, err = s.startSession(ctx, tx, who.user, ByPassword, who.factor != nil)
 		return err
 	})
 	return entered, err
@@ -73,11 +73,11 @@ func (s *Service) signIn(ctx context.Context, turn *passwords.Turn, v guessing.V
 // withCode runs then in a transaction, after it has checked and used the code of a user whose password was
 // correct. Without a second factor no code is needed. Wrong codes have their own counter. Errors:
 // Unauthorized; Limit; errors of then.
-func (s *Service) withCode(ctx context.Context, who known, v guessing.Visitor, code string, then func(tx *ent.Tx) error) error {
+func (s *Service) withCode(ctx context.Context, who userCredentials, v guessing.Visitor, code string, then func(tx *ent.Tx) error) error {
 	if who.factor == nil {
 		return s.db.InTx(ctx, then)
 	}
-	return s.judged(ctx, s.guard.Code(who.user.ID, v), "", func() error {
+	return s.runAttempt(ctx, s.guard.Code(who.user.ID, v), "", func() error {
 		return s.db.InTx(ctx, func(tx *ent.Tx) error {
 			if err := s.takeCode(ctx, tx, who.user.ID, code); err != nil {
 				return err
@@ -87,35 +87,35 @@ func (s *Service) withCode(ctx context.Context, who known, v guessing.Visitor, c
 	})
 }
 
-func needsCode() error {
+func codeRequiredError() error {
 	return fault.Forbiddenf(fault.CodeSecondFactorRequired, "Send the code of your authenticator app, or a recovery code, along with email and password")
 }
 
-// knownBy looks up the credentials of the user with the email. For an unknown email it returns the zero value
+// findCredentials looks up the credentials of the user with the email. For an unknown email it returns the zero value
 // after the same number of queries, so response times do not reveal which emails are known.
-func (s *Service) knownBy(ctx context.Context, email string) (known, error) {
+func (s *Service) findCredentials(ctx context.Context, email string) (userCredentials, error) {
 	who, err := s.db.Ent.User.Query().Where(user.Email(email)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		_, err := s.knownUser(ctx, &ent.User{})
-		return known{}, err
+		_, err := s.loadCredentials(ctx, &ent.User{})
+		return userCredentials{}, err
 	case err != nil:
-		return known{}, fault.OrUnavailable(fmt.Errorf("sign in: %w", err))
+		return userCredentials{}, fault.OrUnavailable(fmt.Errorf("sign in: %w", err))
 	}
-	return s.knownUser(ctx, who)
+	return s.loadCredentials(ctx, who)
 }
 
-func (s *Service) knownUser(ctx context.Context, who *ent.User) (k known, err error) {
+func (s *Service) loadCredentials(ctx context.Context, who *ent.User) (k userCredentials, err error) {
 	k.user = who
 	row, err := s.db.Ent.Password.Query().Where(password.ID(who.ID)).Only(ctx)
 	switch {
 	case err == nil:
 		k.hash = row.Hash
 	case !ent.IsNotFound(err):
-		return known{}, fault.OrUnavailable(fmt.Errorf("sign in: %w", err))
+		return userCredentials{}, fault.OrUnavailable(fmt.Errorf("sign in: %w", err))
 	}
 	if k.factor, err = activeFactor(ctx, s.db.Ent.SecondFactor, who.ID); err != nil {
-		return known{}, fault.OrUnavailable(fmt.Errorf("sign in: %w", err))
+		return userCredentials{}, fault.OrUnavailable(fmt.Errorf("sign in: %w", err))
 	}
 	return k, nil
 }
@@ -135,7 +135,7 @@ func (s *Service) newHash(ctx context.Context, field, password, email string) (s
 	if err := passwords.Check(password, email); err != nil {
 		return "", fault.InvalidField(field, "%s", err)
 	}
-	return s.hasher.Hash(ctx, proven, password)
+	return s.hasher.Hash(ctx, trustedCaller, password)
 }
 
 // Confirmation is the input for confirming a session: a password, a code, or a passkey.
@@ -144,7 +144,7 @@ type Confirmation struct {
 	Passkey        *passkeys.Answer
 }
 
-func (c Confirmation) ways() (n int) {
+func (c Confirmation) countMethods() (n int) {
 	for _, given := range []bool{c.Password != "", c.Code != "", c.Passkey != nil} {
 		if given {
 			n++
@@ -156,12 +156,12 @@ func (c Confirmation) ways() (n int) {
 // Confirm allows a session to perform sensitive actions for ten minutes, and issues a new cookie. Errors:
 // Invalid; Unauthorized; Limit; Unavailable.
 func (s *Service) Confirm(ctx context.Context, c accounts.Caller, in Confirmation) (Entered, error) {
-	if in.ways() != 1 {
+	if in.countMethods() != 1 {
 		return Entered{}, fault.InvalidField("password", "cannot be combined: send exactly one of password, code and passkey")
 	}
 	entered, err := s.confirmBy(ctx, c, in)
 	s.seen.sessions.InvalidateAll()
-	return s.complete(ctx, entered, fault.Wrap("confirm", err))
+	return s.completeSession(ctx, entered, fault.Wrap("confirm", err))
 }
 
 func (s *Service) confirmBy(ctx context.Context, c accounts.Caller, in Confirmation) (entered Entered, err error) {
@@ -169,7 +169,7 @@ func (s *Service) confirmBy(ctx context.Context, c accounts.Caller, in Confirmat
 		return s.confirmByPasskey(ctx, c, *in.Passkey)
 	}
 	if in.Password != "" {
-		err = s.judgedInSession(ctx, c, func(turn *passwords.Turn) error {
+		err = s.runSessionAttempt(ctx, c, func(turn *passwords.Turn) error {
 			if err := s.checkOwnPassword(ctx, turn, c, in.Password); err != nil {
 				return err
 			}
@@ -178,7 +178,7 @@ func (s *Service) confirmBy(ctx context.Context, c accounts.Caller, in Confirmat
 		})
 		return entered, err
 	}
-	err = s.judged(ctx, s.guard.Confirm(c.Person.SessionID), c.Person.Email, func() error {
+	err = s.runAttempt(ctx, s.guard.Confirm(c.Person.SessionID), c.Person.Email, func() error {
 		entered, err = s.confirmNow(ctx, c, in.Code)
 		return err
 	})
@@ -192,7 +192,7 @@ func (s *Service) confirmNow(ctx context.Context, c accounts.Caller, code string
 				return err
 			}
 		}
-		entered, err = s.confirm(ctx, tx, c, code != "")
+		entered, err = s.confirmSession(ctx, tx, c, code != "")
 		return err
 	})
 	return entered, err
@@ -200,7 +200,7 @@ func (s *Service) confirmNow(ctx context.Context, c accounts.Caller, code string
 
 // checkOwnPassword returns an error if the password is not the caller's. Errors: Unauthorized; Unavailable.
 func (s *Service) checkOwnPassword(ctx context.Context, turn *passwords.Turn, c accounts.Caller, password string) error {
-	who, err := s.knownBy(ctx, c.Person.Email)
+	who, err := s.findCredentials(ctx, c.Person.Email)
 	if err != nil {
 		return err
 	}
@@ -210,9 +210,9 @@ func (s *Service) checkOwnPassword(ctx context.Context, turn *passwords.Turn, c 
 	return nil
 }
 
-// confirm marks the session as confirmed now and issues a new cookie, in a transaction. factor also marks it
+// confirmSession marks the session as confirmed now and issues a new cookie, in a transaction. factor also marks it
 // as authenticated with a second factor.
-func (s *Service) confirm(ctx context.Context, tx *ent.Tx, c accounts.Caller, factor bool) (Entered, error) {
+func (s *Service) confirmSession(ctx context.Context, tx *ent.Tx, c accounts.Caller, factor bool) (Entered, error) {
 	token, hash := secret.NewToken("")
 	row, err := tx.Session.Query().Where(session.ID(c.Person.SessionID), session.RevokedAtIsNil()).ForUpdate().Only(ctx)
 	switch {
@@ -229,5 +229,5 @@ func (s *Service) confirm(ctx context.Context, tx *ent.Tx, c accounts.Caller, fa
 	if err != nil {
 		return Entered{}, err
 	}
-	return Entered{Token: token, Device: s.remember(ctx, c.Person.Email), View: View{Session: changed.Unwrap()}}, nil
+	return Entered{Token: token, Device: s.issueDeviceCookie(ctx, c.Person.Email), View: View{Session: changed.Unwrap()}}, nil
 }

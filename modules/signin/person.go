@@ -38,16 +38,16 @@ func (s *Service) checkPerson(ctx context.Context, email, password string, name,
 	if err := wrong.Err(); err != nil {
 		return "", err
 	}
-	return s.hasher.Hash(ctx, proven, password)
+	return s.hasher.Hash(ctx, trustedCaller, password)
 }
 
 const signsInSQL = `
 SELECT EXISTS (SELECT FROM passwords p WHERE p.id = $1) OR EXISTS (SELECT FROM passkeys k WHERE k.user_id = $1) OR EXISTS (SELECT FROM identities i WHERE i.user_id = $1)`
 
-// person returns the user with the email and sets their password, in a transaction. It creates the user if
+// ensureUser returns the user with the email and sets their password, in a transaction. It creates the user if
 // there is none. The caller has verified the email with a link. known reports whether the user could sign in
 // before.
-func (s *Service) person(ctx context.Context, tx *ent.Tx, email, name, hash string) (who *ent.User, known bool, err error) {
+func (s *Service) ensureUser(ctx context.Context, tx *ent.Tx, email, name, hash string) (who *ent.User, known bool, err error) {
 	if who, err = accounts.EnsureUser(ctx, tx, email, name); err != nil {
 		return nil, false, err
 	}
@@ -62,7 +62,7 @@ func (s *Service) person(ctx context.Context, tx *ent.Tx, email, name, hash stri
 	case err != nil:
 		return nil, false, err
 	case factor != nil: // access to the mailbox does not replace the second factor
-		return nil, false, needsCode()
+		return nil, false, codeRequiredError()
 	}
 	if name != "" && who.Name != name {
 		if err := team.ChangeUser(ctx, tx, who.ID, team.Change{Name: &name}); err != nil {
@@ -87,9 +87,9 @@ type Acceptance struct {
 // of an existing user is wrong.
 func (s *Service) Accept(ctx context.Context, in Acceptance) (Entered, error) {
 	if s.config.SignUp.Closed {
-		return Entered{}, wrongLink()
+		return Entered{}, invalidLinkError()
 	}
-	open, who, err := s.invited(ctx, in.Token)
+	open, who, err := s.findInvitation(ctx, in.Token)
 	if err != nil {
 		return Entered{}, err
 	}
@@ -98,7 +98,7 @@ func (s *Service) Accept(ctx context.Context, in Acceptance) (Entered, error) {
 	}
 	var hash string
 	if who.user != nil && who.hash != "" { // an existing user enters their password
-		if err = s.showsPassword(ctx, who, in.Password); err != nil {
+		if err = s.checkInviteePassword(ctx, who, in.Password); err != nil {
 			return Entered{}, err
 		}
 	} else if hash, err = s.checkPerson(ctx, open.Email, in.Password, &in.Name, nil, false); err != nil {
@@ -106,7 +106,7 @@ func (s *Service) Accept(ctx context.Context, in Acceptance) (Entered, error) {
 	}
 	var entered Entered
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		joined, err := s.joining(ctx, tx, open.Email, in.Name, hash, who)
+		joined, err := s.lockInvitee(ctx, tx, open.Email, in.Name, hash, who)
 		if err != nil {
 			return err
 		}
@@ -117,47 +117,47 @@ func (s *Service) Accept(ctx context.Context, in Acceptance) (Entered, error) {
 		if err := team.Accept(ctx, tx, open, joined); err != nil {
 			return err
 		}
-		if entered, err = s.start(ctx, tx, joined, ByPassword, false); err != nil {
+		if entered, err = s.startSession(ctx, tx, joined, ByPassword, false); err != nil {
 			return err
 		}
 		return tx.Session.UpdateOneID(entered.Session.ID).SetAccountID(open.AccountID).Exec(ctx)
 	})
-	return s.complete(ctx, entered, fault.Wrap("accept invitation", err))
+	return s.completeSession(ctx, entered, fault.Wrap("accept invitation", err))
 }
 
-// joining returns the user that accepts an invitation, locked: an existing user whose password was checked,
+// lockInvitee returns the user that accepts an invitation, locked: an existing user whose password was checked,
 // or a user who sets a password now.
-func (s *Service) joining(ctx context.Context, tx *ent.Tx, email, name, hash string, who known) (*ent.User, error) {
+func (s *Service) lockInvitee(ctx context.Context, tx *ent.Tx, email, name, hash string, who userCredentials) (*ent.User, error) {
 	if hash == "" {
 		return who.user, trust.Lock(ctx, tx, who.user.ID)
 	}
-	joined, known, err := s.person(ctx, tx, email, name, hash)
+	joined, known, err := s.ensureUser(ctx, tx, email, name, hash)
 	if err != nil || !known {
 		return joined, err
 	}
 	return joined, trust.Changed(ctx, tx, trust.Change{UserID: joined.ID, Email: joined.Email, Kind: alerts.PasswordChanged, Action: "password.changed"})
 }
 
-// invited returns an open invitation and the user with its email, without using the invitation.
-func (s *Service) invited(ctx context.Context, token string) (open *ent.Invitation, who known, err error) {
+// findInvitation returns an open invitation and the user with its email, without using the invitation.
+func (s *Service) findInvitation(ctx context.Context, token string) (open *ent.Invitation, who userCredentials, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		open, err = team.OpenInvitation(ctx, tx, token)
 		return err
 	})
 	if err != nil {
-		return nil, known{}, fault.Wrap("invitation", err)
+		return nil, userCredentials{}, fault.Wrap("invitation", err)
 	}
-	who, err = s.knownBy(ctx, open.Email)
+	who, err = s.findCredentials(ctx, open.Email)
 	return open, who, err
 }
 
-// showsPassword checks the password of an existing user who accepts an invitation. A user with a second
+// checkInviteePassword checks the password of an existing user who accepts an invitation. A user with a second
 // factor must sign in first.
-func (s *Service) showsPassword(ctx context.Context, who known, password string) error {
+func (s *Service) checkInviteePassword(ctx context.Context, who userCredentials, password string) error {
 	if who.factor != nil {
-		return needsCode()
+		return codeRequiredError()
 	}
-	return s.judgedByPassword(ctx, who.user.Email, func(turn *passwords.Turn, _ guessing.Visitor) error {
+	return s.runPasswordAttempt(ctx, who.user.Email, func(turn *passwords.Turn, _ guessing.Visitor) error {
 		if !turn.Check(ctx, password, who.hash) || who.user.DisabledAt != nil {
 			return fault.Unauthenticated()
 		}
@@ -183,17 +183,17 @@ func (s *Service) acceptSignedIn(ctx context.Context, in Acceptance, open *ent.I
 		if err := team.Accept(ctx, tx, open, who); err != nil {
 			return err
 		}
-		if entered, err = s.confirmless(ctx, tx, *in.Caller); err != nil {
+		if entered, err = s.rotateCookie(ctx, tx, *in.Caller); err != nil {
 			return err
 		}
 		return tx.Session.UpdateOneID(in.Caller.Person.SessionID).SetAccountID(open.AccountID).Exec(ctx)
 	})
 	s.seen.sessions.InvalidateAll()
-	return s.complete(ctx, entered, fault.Wrap("accept invitation", err))
+	return s.completeSession(ctx, entered, fault.Wrap("accept invitation", err))
 }
 
-// confirmless issues a new session cookie without confirming the session.
-func (s *Service) confirmless(ctx context.Context, tx *ent.Tx, c accounts.Caller) (Entered, error) {
+// rotateCookie issues a new session cookie without confirming the session.
+func (s *Service) rotateCookie(ctx context.Context, tx *ent.Tx, c accounts.Caller) (Entered, error) {
 	token, hash := secret.NewToken("")
 	changed, err := tx.Session.UpdateOneID(c.Person.SessionID).SetTokenHash(hash).Save(ctx)
 	if err != nil {
@@ -212,7 +212,7 @@ type Invitation struct {
 
 // InvitationOf returns the content of an invitation's page. Error: NotFound.
 func (s *Service) InvitationOf(ctx context.Context, token string) (Invitation, error) {
-	open, who, err := s.invited(ctx, token)
+	open, who, err := s.findInvitation(ctx, token)
 	if err != nil {
 		return Invitation{}, err
 	}

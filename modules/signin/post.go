@@ -18,9 +18,9 @@ import (
 // channel is the notification channel for links whose mail is due.
 const channel = "sign_in_links"
 
-// post sends the mail of links, invitations and alerts. A due mail is a row. Its token is created in the
+// mailQueue sends the mail of links, invitations and alerts. A due mail is a row. Its token is created in the
 // transaction that stores the mail, so no mail is lost or sent twice.
-type post struct {
+type mailQueue struct {
 	db      *db.DB
 	teams   *team.Service
 	mailer  Mailer // nil: no mail is sent
@@ -36,19 +36,19 @@ const (
 	postAttempts = 12 // over about ten hours
 )
 
-func (p *post) start(more ...worker.Task) {
+func (p *mailQueue) start(more ...worker.Task) {
 	for _, channel := range []string{channel, team.Channel, alerts.Channel} {
 		woken, end := p.signals.Subscribe(channel)
 		p.tasks.Start(worker.Task{Name: "mails of " + channel, Woken: woken, After: end, Step: func(ctx context.Context) (time.Duration, error) {
-			return p.step(ctx, channel)
+			return p.processBatch(ctx, channel)
 		}})
 	}
 	p.tasks.Start(more...)
 }
 
-// step processes a batch of due mail of a channel.
-func (p *post) step(ctx context.Context, of string) (time.Duration, error) {
-	run := map[string]func(context.Context) (int, error){channel: p.links, team.Channel: p.invitations, alerts.Channel: p.alerts}[of]
+// processBatch processes a batch of due mail of a channel.
+func (p *mailQueue) processBatch(ctx context.Context, of string) (time.Duration, error) {
+	run := map[string]func(context.Context) (int, error){channel: p.sendLinks, team.Channel: p.sendInvitations, alerts.Channel: p.sendAlerts}[of]
 	n, err := run(ctx)
 	if n == postBatch && err == nil {
 		return 0, nil
@@ -56,17 +56,17 @@ func (p *post) step(ctx context.Context, of string) (time.Duration, error) {
 	return mailEvery, err
 }
 
-// due is a link whose mail is due, claimed until the time until.
-type due struct {
-	id       int64
-	purpose  string
-	email    string
-	userName string
-	asked    string // the new address, for a link that cancels the change
-	known    bool   // an enabled user has the address
-	enough   bool   // skip the mail: the mailbox had mailsFreely mails today, and one of their links is still valid
-	attempts int
-	until    time.Time
+// dueLink is a link whose mail is dueLink, claimed until the time until.
+type dueLink struct {
+	id        int64
+	purpose   string
+	email     string
+	userName  string
+	newEmail  string // the new address, for a link that cancels the change
+	known     bool   // an enabled user has the address
+	overLimit bool   // skip the mail: the mailbox had mailsFreely mails today, and one of their links is still valid
+	attempts  int
+	until     time.Time
 }
 
 const takeLinksSQL = `
@@ -79,22 +79,22 @@ RETURNING l.id, l.purpose, l.email, l.attempts, l.due_at,
 		AND (SELECT count(*) FROM sign_in_links o WHERE o.email = l.email AND o.purpose = l.purpose AND o.due_at IS NULL AND o.created_at > now() - interval '1 day') >= $2
 		AND EXISTS (SELECT FROM sign_in_links o WHERE o.email = l.email AND o.purpose = l.purpose AND o.due_at IS NULL AND o.used_at IS NULL AND o.expires_at > now() + interval '15 minutes')`
 
-func (p *post) links(ctx context.Context) (int, error) {
-	list, err := db.All(ctx, p.db.SQL, func(d *due) []any {
-		return []any{&d.id, &d.purpose, &d.email, &d.attempts, &d.until, &d.userName, &d.known, &d.asked, &d.enough}
+func (p *mailQueue) sendLinks(ctx context.Context) (int, error) {
+	list, err := db.All(ctx, p.db.SQL, func(d *dueLink) []any {
+		return []any{&d.id, &d.purpose, &d.email, &d.attempts, &d.until, &d.userName, &d.known, &d.newEmail, &d.overLimit}
 	}, takeLinksSQL, postBatch, mailsFreely)
 	if err != nil {
 		return 0, err
 	}
 	var failed []error
 	for _, d := range list {
-		failed = append(failed, p.link(ctx, d))
+		failed = append(failed, p.sendLink(ctx, d))
 	}
 	return len(list), errors.Join(failed...)
 }
 
-// mail returns the notice for a link, and false if no mail must be sent.
-func (d due) mail() (m notices.Notice, wanted bool) {
+// buildNotice returns the notice for a link, and false if no buildNotice must be sent.
+func (d dueLink) buildNotice() (m notices.Notice, wanted bool) {
 	m = notices.Notice{To: d.email, Names: map[string]string{"name": d.userName}}
 	switch {
 	case d.purpose == "reset" && d.known:
@@ -107,7 +107,7 @@ func (d due) mail() (m notices.Notice, wanted bool) {
 		m.Kind, m.Path = notices.Email, PathEmail
 	case d.purpose == "email_stop":
 		m.Kind, m.Path = notices.EmailAsked, PathStop
-		m.Names["email"] = d.asked
+		m.Names["email"] = d.newEmail
 	default:
 		return m, false
 	}
@@ -119,9 +119,9 @@ const (
 	dropLinkSQL   = `DELETE FROM sign_in_links WHERE id = $1 AND due_at = $2`
 )
 
-func (p *post) link(ctx context.Context, d due) error {
-	m, wanted := d.mail()
-	wanted = wanted && !d.enough
+func (p *mailQueue) sendLink(ctx context.Context, d dueLink) error {
+	m, wanted := d.buildNotice()
+	wanted = wanted && !d.overLimit
 	if !wanted || p.mailer == nil || d.attempts > postAttempts {
 		if wanted {
 			p.log.WarnContext(ctx, "sign-in mail not sent; run `postrider user link` to create a sign-in link", "purpose", d.purpose, "attempts", d.attempts)
@@ -137,21 +137,21 @@ func (p *post) link(ctx context.Context, d due) error {
 	})
 }
 
-func (p *post) alerts(ctx context.Context) (int, error) {
+func (p *mailQueue) sendAlerts(ctx context.Context) (int, error) {
 	list, err := alerts.Claim(ctx, p.db.SQL, postBatch)
 	if err != nil {
 		return 0, err
 	}
 	var failed []error
 	for _, d := range list {
-		failed = append(failed, p.alert(ctx, d))
+		failed = append(failed, p.sendAlert(ctx, d))
 	}
 	return len(list), errors.Join(failed...)
 }
 
-// alert sends the mail of a security alert. Alerts over the daily limit of their kind appear only in the
+// sendAlert sends the mail of a security sendAlert. Alerts over the daily limit of their kind appear only in the
 // audit log.
-func (p *post) alert(ctx context.Context, d alerts.Claimed) error {
+func (p *mailQueue) sendAlert(ctx context.Context, d alerts.Claimed) error {
 	if d.Kind == alerts.Locked {
 		return p.db.InTx(ctx, func(tx *ent.Tx) error { return alerts.SettleLock(ctx, tx, d) })
 	}
@@ -166,19 +166,19 @@ func (p *post) alert(ctx context.Context, d alerts.Claimed) error {
 	return p.mailer.Send(ctx, m, func(ctx context.Context, tx db.Execer) (bool, error) { return alerts.MarkMailed(ctx, tx, d) })
 }
 
-func (p *post) invitations(ctx context.Context) (int, error) {
+func (p *mailQueue) sendInvitations(ctx context.Context) (int, error) {
 	list, err := p.teams.TakeDue(ctx, postBatch)
 	if err != nil {
 		return 0, err
 	}
 	var failed []error
 	for _, d := range list {
-		failed = append(failed, p.invitation(ctx, d))
+		failed = append(failed, p.sendInvitation(ctx, d))
 	}
 	return len(list), errors.Join(failed...)
 }
 
-func (p *post) invitation(ctx context.Context, d team.Due) error {
+func (p *mailQueue) sendInvitation(ctx context.Context, d team.Due) error {
 	if p.mailer == nil || d.Attempts > postAttempts {
 		p.log.WarnContext(ctx, "invitation not mailed", "invitation", d.ID, "attempts", d.Attempts)
 		return p.teams.GiveUp(ctx, d)

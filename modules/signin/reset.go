@@ -14,14 +14,14 @@ import (
 
 // Forgot requests a password reset link. The response does not reveal whether the email is known.
 func (s *Service) Forgot(ctx context.Context, email string) error {
-	return s.ask(ctx, signinlink.PurposeReset, email, resetLife)
+	return s.requestLink(ctx, signinlink.PurposeReset, email, resetLife)
 }
 
 // Reset sets a new password with an emailed link, ends all sessions and other links, clears the user's
 // failure counters for this visitor, and signs in the user. A user with a second factor is not signed in, and
 // Token is zero. Errors: NotFound; Invalid.
 func (s *Service) Reset(ctx context.Context, token, newPassword string) (Entered, error) {
-	email, err := s.emailOf(ctx, signinlink.PurposeReset, token)
+	email, err := s.findLinkEmail(ctx, signinlink.PurposeReset, token)
 	if err != nil {
 		return Entered{}, err
 	}
@@ -29,7 +29,7 @@ func (s *Service) Reset(ctx context.Context, token, newPassword string) (Entered
 	if err != nil {
 		return Entered{}, err
 	}
-	v, err := s.visitor(ctx, email)
+	v, err := s.identifyVisitor(ctx, email)
 	if err != nil {
 		return Entered{}, err
 	}
@@ -38,7 +38,7 @@ func (s *Service) Reset(ctx context.Context, token, newPassword string) (Entered
 		who, err := tx.User.Query().Where(user.Email(email), user.DisabledAtIsNil()).ForUpdate().Only(ctx)
 		switch {
 		case ent.IsNotFound(err):
-			return wrongLink()
+			return invalidLinkError()
 		case err != nil:
 			return err
 		}
@@ -54,17 +54,17 @@ func (s *Service) Reset(ctx context.Context, token, newPassword string) (Entered
 		if err := s.guard.Forget(ctx, tx, s.guard.SignIn(email, guessing.Visitor{Addr: v.Addr}), s.guard.SignIn(email, v), s.guard.Code(who.ID, v), s.guard.Code(who.ID, guessing.Visitor{})); err != nil {
 			return err
 		}
-		entered.Device = s.remember(ctx, email)
+		entered.Device = s.issueDeviceCookie(ctx, email)
 		factor, err := activeFactor(ctx, tx.SecondFactor, who.ID)
 		if err != nil || factor != nil {
 			return err
 		}
-		entered, err = s.startQuietly(ctx, tx, who, ByLink, false)
+		entered, err = s.startSessionWithoutAlert(ctx, tx, who, ByLink, false)
 		return err
 	})
 	s.seen.sessions.InvalidateAll()
 	if err != nil || entered.Session == nil {
 		return entered, fault.Wrap("reset password", err)
 	}
-	return s.signedIn(ctx, entered, nil)
+	return s.finishSignIn(ctx, entered, nil)
 }

@@ -20,7 +20,7 @@ func ReturnPath(text string) string {
 	switch {
 	case err != nil, u.IsAbs(), u.Host != "", u.User != nil, u.Opaque != "", len(text) > maxReturn:
 		return "/"
-	case !strings.HasPrefix(text, "/"), strings.Contains(text, `\`), strings.ContainsFunc(text, unprintable):
+	case !strings.HasPrefix(text, "/"), strings.Contains(text, `\`), strings.ContainsFunc(text, isUnprintable):
 		return "/"
 	}
 	return cleanPage(u.Path, text)
@@ -44,7 +44,7 @@ func Door(returnTo string, query url.Values) string {
 	return PathSignIn + "?" + query.Encode()
 }
 
-func unprintable(r rune) bool {
+func isUnprintable(r rune) bool {
 	return r > unicode.MaxASCII || unicode.IsControl(r) || unicode.IsSpace(r)
 }
 

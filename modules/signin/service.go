@@ -60,8 +60,8 @@ type Service struct {
 	hasher   *passwords.Hasher
 	guard    guard
 	passkeys *passkeys.Service
-	seen     *seen
-	post     *post
+	seen     *sessionState
+	post     *mailQueue
 }
 
 // guard limits sign-in attempts, with separate counters for known browsers.
@@ -71,12 +71,12 @@ type guard struct {
 	devices devices.Keys
 }
 
-// seen holds the session cache, pending last-use updates and sign-in counters.
-type seen struct {
-	signIns  tally.Results
-	sessions *cache.Cache[tokenHash, found]
-	used     *lastuse.Recorder
-	somebody atomic.Bool // some user can sign in; never reset, so pages skip the query once it is set
+// sessionState holds the session cache, pending last-use updates and sign-in counters.
+type sessionState struct {
+	signIns   tally.Results
+	sessions  *cache.Cache[tokenHash, sessionEntry]
+	used      *lastuse.Recorder
+	canSignIn atomic.Bool // some user can sign in; never reset, so pages skip the query once it is set
 }
 
 // NewGuard creates the guard that limits sign-in attempts and the emails that they can cause.
@@ -99,8 +99,8 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{config: p.Config, db: p.DB, accounts: p.Accounts, teams: p.Teams, box: p.Box, hasher: passwords.NewHasher(p.Logger), guard: guard{bounds, p.Box.DeriveEach("known device")}, passkeys: keys,
-		seen: &seen{signIns: signIns, sessions: newCache(), used: lastuse.New(p.DB.SQL, "sessions")}}
-	s.post = &post{db: p.DB, teams: p.Teams, signals: p.Signals, log: p.Logger, baseURL: p.Config.BaseURL, tasks: worker.NewTasks(p.Logger, p.Workers)}
+		seen: &sessionState{signIns: signIns, sessions: newCache(), used: lastuse.New(p.DB.SQL, "sessions")}}
+	s.post = &mailQueue{db: p.DB, teams: p.Teams, signals: p.Signals, log: p.Logger, baseURL: p.Config.BaseURL, tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if p.Notices != nil && p.Notices.Sends() {
 		s.post.mailer = p.Notices
 	}
@@ -137,25 +137,25 @@ type Options struct {
 
 // Options returns the sign-in options. It queries the database only until some user can sign in.
 func (s *Service) Options(ctx context.Context) (Options, error) {
-	somebody := s.seen.somebody.Load()
+	somebody := s.seen.canSignIn.Load()
 	if !somebody {
 		var err error
-		if somebody, err = anybody(ctx, s.db.SQL); err != nil {
+		if somebody, err = hasActiveUser(ctx, s.db.SQL); err != nil {
 			return Options{}, fault.OrUnavailable(fmt.Errorf("sign-in options: %w", err))
 		}
-		s.seen.somebody.Store(somebody)
+		s.seen.canSignIn.Store(somebody)
 	}
 	return Options{SetUp: !somebody, SignUp: s.config.SignUp.Word(), Passwords: s.config.Passwords, Passkeys: s.passkeys.Possible()}, nil
 }
 
-const anybodySQL = `
+const hasActiveUserSQL = `
 SELECT EXISTS (SELECT FROM users u WHERE u.disabled_at IS NULL AND (
 	EXISTS (SELECT FROM passwords p WHERE p.id = u.id) OR EXISTS (SELECT FROM passkeys k WHERE k.user_id = u.id)
 	OR EXISTS (SELECT FROM identities i WHERE i.user_id = u.id)))`
 
-// anybody reports whether there is a user who can sign in.
-func anybody(ctx context.Context, on db.Execer) (bool, error) {
-	return db.One(ctx, on, db.Value[bool], anybodySQL)
+// hasActiveUser reports whether there is a user who can sign in.
+func hasActiveUser(ctx context.Context, on db.Execer) (bool, error) {
+	return db.One(ctx, on, db.Value[bool], hasActiveUserSQL)
 }
 
 // Profile is a user as they see themselves.
@@ -172,7 +172,7 @@ const profileSQL = `
 SELECT EXISTS (SELECT FROM second_factors f WHERE f.id = $1 AND f.active_at IS NOT NULL),
        (SELECT count(*) FROM passkeys k WHERE k.user_id = $1), EXISTS (SELECT FROM passwords p WHERE p.id = $1)`
 
-func (s *Service) profile(ctx context.Context, userID string) (p Profile, err error) {
+func (s *Service) loadProfile(ctx context.Context, userID string) (p Profile, err error) {
 	p, err = db.One(ctx, s.db.SQL, func(p *Profile) []any { return []any{&p.SecondFactor, &p.Passkeys, &p.Password} }, profileSQL, userID)
 	if err != nil {
 		return p, fmt.Errorf("profile: %w", err)

@@ -54,20 +54,20 @@ type View struct {
 
 type tokenHash [sha256.Size]byte
 
-// belonging is a membership in the snapshot of a session.
-type belonging struct {
+// membership is a membership in the snapshot of a session.
+type membership struct {
 	AccountID string      `json:"a"`
 	Role      rights.Role `json:"r"`
 	Factor    bool        `json:"f"` // the account requires a second factor
 	Suspended bool        `json:"s"`
 }
 
-// found is the result of looking up a token, including that it is unknown.
-type found struct {
+// sessionEntry is the result of looking up a token, including that it is unknown.
+type sessionEntry struct {
 	known     bool
 	person    accounts.Person
 	accountID string // the session's account
-	belongs   []belonging
+	belongs   []membership
 	endsAt    time.Time // by the clock of this process
 }
 
@@ -77,14 +77,14 @@ const (
 	lookupTimeout = 5 * time.Second
 )
 
-func newCache() *cache.Cache[tokenHash, found] {
-	return cache.New(cache.Config[tokenHash, found]{Max: cacheSize, TTL: cacheTTL, LoadTimeout: lookupTimeout})
+func newCache() *cache.Cache[tokenHash, sessionEntry] {
+	return cache.New(cache.Config[tokenHash, sessionEntry]{Max: cacheSize, TTL: cacheTTL, LoadTimeout: lookupTimeout})
 }
 
 // Person authenticates a session cookie for an account; an empty accountID selects the session's account.
 // Errors: Unauthorized; NotFound if the user is not a member of the account; Unavailable.
 func (s *Service) Person(ctx context.Context, token, accountID string) (accounts.Caller, error) {
-	f, err := s.seen.sessions.Get(ctx, tokenHash(secret.HashToken(token)), s.load)
+	f, err := s.seen.sessions.Get(ctx, tokenHash(secret.HashToken(token)), s.loadSession)
 	switch {
 	case err != nil:
 		return accounts.Caller{}, fmt.Errorf("session: %w", err)
@@ -92,11 +92,11 @@ func (s *Service) Person(ctx context.Context, token, accountID string) (accounts
 		return accounts.Caller{}, fault.Unauthenticated()
 	}
 	s.seen.used.Mark(f.person.SessionID)
-	return f.in(accountID)
+	return f.callerFor(accountID)
 }
 
-// in returns the session's user as the caller of a request for an account.
-func (f found) in(accountID string) (accounts.Caller, error) {
+// callerFor returns the session's user as the caller of a request for an account.
+func (f sessionEntry) callerFor(accountID string) (accounts.Caller, error) {
 	who := f.person
 	wanted := accountID
 	if wanted == "" {
@@ -122,9 +122,9 @@ SELECT s.id, s.user_id, coalesce(s.account_id, ''), s.second_factor, extract(epo
   FROM sessions s JOIN users u ON u.id = s.user_id
  WHERE s.token_hash = $1 AND s.revoked_at IS NULL AND u.disabled_at IS NULL`
 
-func (s *Service) load(ctx context.Context, hash tokenHash) (found, error) {
+func (s *Service) loadSession(ctx context.Context, hash tokenHash) (sessionEntry, error) {
 	type row struct {
-		found
+		sessionEntry
 
 		confirmed, endsIn float64
 	}
@@ -135,13 +135,13 @@ func (s *Service) load(ctx context.Context, hash tokenHash) (found, error) {
 	}, sessionSQL, hash[:], IdleLife.Seconds())
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return found{}, nil
+		return sessionEntry{}, nil
 	case fault.IsDatabaseUnavailable(err):
-		return found{}, fault.DatabaseUnavailable(err)
+		return sessionEntry{}, fault.DatabaseUnavailable(err)
 	case err != nil:
-		return found{}, err
+		return sessionEntry{}, err
 	}
-	out := r.found
+	out := r.sessionEntry
 	out.known, out.endsAt = true, askedAt.Add(seconds(r.endsIn))
 	out.person.ConfirmedAt = askedAt.Add(-seconds(r.confirmed))
 	return out, nil
@@ -149,16 +149,16 @@ func (s *Service) load(ctx context.Context, hash tokenHash) (found, error) {
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// start creates a session for a user, in a transaction, and queues an alert if the browser is unknown.
-func (s *Service) start(ctx context.Context, tx *ent.Tx, who *ent.User, method string, secondFactor bool) (Entered, error) {
-	if err := s.tellOfDevice(ctx, tx, who); err != nil {
+// startSession creates a session for a user, in a transaction, and queues an alert if the browser is unknown.
+func (s *Service) startSession(ctx context.Context, tx *ent.Tx, who *ent.User, method string, secondFactor bool) (Entered, error) {
+	if err := s.alertUnknownDevice(ctx, tx, who); err != nil {
 		return Entered{}, err
 	}
-	return s.startQuietly(ctx, tx, who, method, secondFactor)
+	return s.startSessionWithoutAlert(ctx, tx, who, method, secondFactor)
 }
 
-// startQuietly is start for a user who is notified in another way.
-func (s *Service) startQuietly(ctx context.Context, tx *ent.Tx, who *ent.User, method string, secondFactor bool) (Entered, error) {
+// startSessionWithoutAlert is startSession for a user who is notified in another way.
+func (s *Service) startSessionWithoutAlert(ctx context.Context, tx *ent.Tx, who *ent.User, method string, secondFactor bool) (Entered, error) {
 	if who.DisabledAt != nil {
 		return Entered{}, fault.Unauthenticated()
 	}
@@ -184,20 +184,20 @@ func (s *Service) startQuietly(ctx context.Context, tx *ent.Tx, who *ent.User, m
 		Target: made.ID, Changes: map[string]any{"method": method, "second_factor": secondFactor}}); err != nil {
 		return Entered{}, err
 	}
-	return Entered{Token: token, Device: s.remember(ctx, who.Email), View: View{Session: made.Unwrap()}}, nil
+	return Entered{Token: token, Device: s.issueDeviceCookie(ctx, who.Email), View: View{Session: made.Unwrap()}}, nil
 }
 
-// remember returns the device cookie of a browser in which the user with the email has just signed in.
-func (s *Service) remember(ctx context.Context, email string) string {
+// issueDeviceCookie returns the device cookie of a browser in which the user with the email has just signed in.
+func (s *Service) issueDeviceCookie(ctx context.Context, email string) string {
 	return s.guard.devices.Remember(audit.OriginOf(ctx).Device, email, time.Now())
 }
 
-// tellOfDevice queues an alert if a user who has signed in before uses an unknown browser.
-func (s *Service) tellOfDevice(ctx context.Context, tx *ent.Tx, who *ent.User) error {
+// alertUnknownDevice queues an alert if a user who has signed in before uses an unknown browser.
+func (s *Service) alertUnknownDevice(ctx context.Context, tx *ent.Tx, who *ent.User) error {
 	if who.LastSignInAt == nil || who.DisabledAt != nil {
 		return nil
 	}
-	v, err := s.visitor(ctx, who.Email)
+	v, err := s.identifyVisitor(ctx, who.Email)
 	if err != nil || v.Device != "" {
 		return err
 	}
@@ -218,24 +218,24 @@ func lastAccount(ctx context.Context, tx db.Execer, userID string) (string, erro
 	return list[0], nil
 }
 
-// complete loads the view of a new session.
-func (s *Service) complete(ctx context.Context, e Entered, err error) (Entered, error) {
+// completeSession loads the view of a new session.
+func (s *Service) completeSession(ctx context.Context, e Entered, err error) (Entered, error) {
 	if err != nil {
 		return Entered{}, err
 	}
-	e.View, err = s.view(ctx, e.Session)
+	e.View, err = s.loadView(ctx, e.Session)
 	return e, err
 }
 
-// signedIn is complete for a sign-in attempt, which it also counts.
-func (s *Service) signedIn(ctx context.Context, e Entered, err error) (Entered, error) {
+// finishSignIn is completeSession for a sign-in attempt, which it also counts.
+func (s *Service) finishSignIn(ctx context.Context, e Entered, err error) (Entered, error) {
 	s.seen.signIns.Count(err)
-	return s.complete(ctx, e, err)
+	return s.completeSession(ctx, e, err)
 }
 
-func (s *Service) view(ctx context.Context, row *ent.Session) (v View, err error) {
+func (s *Service) loadView(ctx context.Context, row *ent.Session) (v View, err error) {
 	v.Session = row
-	if v.User, err = s.profile(ctx, row.UserID); err != nil {
+	if v.User, err = s.loadProfile(ctx, row.UserID); err != nil {
 		return v, err
 	}
 	v.Memberships, err = s.teams.Memberships(ctx, row.UserID)
@@ -251,7 +251,7 @@ func (s *Service) Session(ctx context.Context, c accounts.Caller) (View, error) 
 	case err != nil:
 		return View{}, fmt.Errorf("session: %w", err)
 	}
-	return s.view(ctx, row)
+	return s.loadView(ctx, row)
 }
 
 // SignOut ends the caller's session. Repeated calls have no effect.

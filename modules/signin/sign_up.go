@@ -26,10 +26,10 @@ const lockSetUp = `SELECT pg_advisory_xact_lock(hashtextextended('signin/setup',
 // account is the one with the user's email, or a new one. Errors: NotFound for an invalid link, and if some
 // user can already sign in; Invalid.
 func (s *Service) SetUp(ctx context.Context, in SetUp) (Entered, error) {
-	if somebody, err := anybody(ctx, s.db.SQL); err != nil || somebody {
-		return Entered{}, fault.Wrap("set up", orMissing(err))
+	if somebody, err := hasActiveUser(ctx, s.db.SQL); err != nil || somebody {
+		return Entered{}, fault.Wrap("set up", orInvalidLink(err))
 	}
-	if _, err := s.emailOf(ctx, signinlink.PurposeSetup, in.Token); err != nil { // do not hash for strangers
+	if _, err := s.findLinkEmail(ctx, signinlink.PurposeSetup, in.Token); err != nil { // do not hash for strangers
 		return Entered{}, err
 	}
 	hash, err := s.checkPerson(ctx, in.Email, in.Password, &in.Name, &in.AccountName, true)
@@ -42,8 +42,8 @@ func (s *Service) SetUp(ctx context.Context, in SetUp) (Entered, error) {
 		if _, err := tx.ExecContext(ctx, lockSetUp); err != nil {
 			return err
 		}
-		if somebody, err := anybody(ctx, tx); err != nil || somebody {
-			return orMissing(err)
+		if somebody, err := hasActiveUser(ctx, tx); err != nil || somebody {
+			return orInvalidLink(err)
 		}
 		if _, err := takeLink(ctx, tx, signinlink.PurposeSetup, in.Token); err != nil {
 			return err
@@ -51,7 +51,7 @@ func (s *Service) SetUp(ctx context.Context, in SetUp) (Entered, error) {
 		if _, err := tx.SignInLink.Delete().Where(signinlink.PurposeEQ(signinlink.PurposeSetup)).Exec(ctx); err != nil {
 			return err
 		}
-		who, _, err := s.person(ctx, tx, in.Email, in.Name, hash)
+		who, _, err := s.ensureUser(ctx, tx, in.Email, in.Name, hash)
 		if err != nil {
 			return err
 		}
@@ -61,17 +61,17 @@ func (s *Service) SetUp(ctx context.Context, in SetUp) (Entered, error) {
 		if err := s.accounts.EnsureOwnedTeam(ctx, tx, in.Email, in.AccountName, who.ID); err != nil {
 			return err
 		}
-		entered, err = s.start(ctx, tx, who, ByPassword, false)
+		entered, err = s.startSession(ctx, tx, who, ByPassword, false)
 		return err
 	})
-	return s.complete(ctx, entered, fault.Wrap("set up", err))
+	return s.completeSession(ctx, entered, fault.Wrap("set up", err))
 }
 
-func orMissing(err error) error {
+func orInvalidLink(err error) error {
 	if err != nil {
 		return err
 	}
-	return wrongLink()
+	return invalidLinkError()
 }
 
 // AskSignUp requests a sign-up link. Errors: NotFound unless sign-up is open; Invalid if the email's domain
@@ -84,7 +84,7 @@ func (s *Service) AskSignUp(ctx context.Context, email string) error {
 	if stored := checkEmail(wrong, email); wrong.Err() == nil && !s.config.SignUp.Admits(stored) {
 		return fault.InvalidField("email", "must be at a domain that is allowed to sign up")
 	}
-	return s.ask(ctx, signinlink.PurposeSignUp, email, signUpLife)
+	return s.requestLink(ctx, signinlink.PurposeSignUp, email, signUpLife)
 }
 
 // SignUpCompleted is the input for completing a sign-up.
@@ -98,7 +98,7 @@ type SignUpCompleted struct {
 // CompleteSignUp creates a user and their own team with an emailed link. Users who can already sign in cannot
 // sign up. Errors: NotFound; Invalid.
 func (s *Service) CompleteSignUp(ctx context.Context, in SignUpCompleted) (Entered, error) {
-	email, err := s.emailOf(ctx, signinlink.PurposeSignUp, in.Token)
+	email, err := s.findLinkEmail(ctx, signinlink.PurposeSignUp, in.Token)
 	if err != nil {
 		return Entered{}, err
 	}
@@ -108,12 +108,12 @@ func (s *Service) CompleteSignUp(ctx context.Context, in SignUpCompleted) (Enter
 	}
 	var entered Entered
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		who, known, err := s.person(ctx, tx, email, in.Name, hash)
+		who, known, err := s.ensureUser(ctx, tx, email, in.Name, hash)
 		switch {
 		case err != nil:
 			return err
 		case known:
-			return wrongLink()
+			return invalidLinkError()
 		}
 		if _, err := takeLink(ctx, tx, signinlink.PurposeSignUp, in.Token); err != nil {
 			return err
@@ -124,8 +124,8 @@ func (s *Service) CompleteSignUp(ctx context.Context, in SignUpCompleted) (Enter
 		if _, err := s.accounts.CreateTeam(ctx, tx, email, in.AccountName, who.ID); err != nil {
 			return err
 		}
-		entered, err = s.start(ctx, tx, who, ByPassword, false)
+		entered, err = s.startSession(ctx, tx, who, ByPassword, false)
 		return err
 	})
-	return s.complete(ctx, entered, fault.Wrap("sign up", err))
+	return s.completeSession(ctx, entered, fault.Wrap("sign up", err))
 }

@@ -33,7 +33,7 @@ type Key struct {
 	URI    string // otpauth://, for a QR code
 }
 
-func sealedFor(userID string) []byte { return []byte("second factor of " + userID) }
+func sealPurpose(userID string) []byte { return []byte("second factor of " + userID) }
 
 // NewFactor creates a secret for an authenticator app. ActivateFactor activates it. Error: Conflict if a
 // second factor is active.
@@ -42,7 +42,7 @@ func (s *Service) NewFactor(ctx context.Context, c accounts.Caller) (Key, error)
 	if err != nil {
 		return Key{}, fmt.Errorf("new second factor: %w", err)
 	}
-	sealed := s.box.Seal([]byte(key.Secret()), sealedFor(c.Person.UserID))
+	sealed := s.box.Seal([]byte(key.Secret()), sealPurpose(c.Person.UserID))
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
 			return err
@@ -66,7 +66,7 @@ func (s *Service) NewFactor(ctx context.Context, c accounts.Caller) (Key, error)
 // be read again. The current session counts as authenticated with a second factor; all others end. Errors:
 // Invalid for a wrong code; NotFound without NewFactor.
 func (s *Service) ActivateFactor(ctx context.Context, c accounts.Caller, code string) (codes []string, err error) {
-	err = s.judged(ctx, s.guard.Confirm(c.Person.SessionID), c.Person.Email, func() error {
+	err = s.runAttempt(ctx, s.guard.Confirm(c.Person.SessionID), c.Person.Email, func() error {
 		return s.db.InTx(ctx, func(tx *ent.Tx) error {
 			if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
 				return err
@@ -153,7 +153,7 @@ func (s *Service) takeCode(ctx context.Context, tx *ent.Tx, userID, code string)
 	case step > row.LastStep:
 		return tx.SecondFactor.UpdateOneID(userID).SetLastStep(step).Exec(ctx)
 	}
-	hash := secret.HashToken(normal(code))
+	hash := secret.HashToken(normalizeCode(code))
 	left := slices.DeleteFunc(slices.Clone(row.Recovery), func(h []byte) bool { return subtle.ConstantTimeCompare(h, hash) == 1 })
 	if len(left) == len(row.Recovery) {
 		return fault.Unauthenticated()
@@ -163,11 +163,11 @@ func (s *Service) takeCode(ctx context.Context, tx *ent.Tx, userID, code string)
 
 // stepOf returns the time step of a code, if it is within drift of the current one, and otherwise 0.
 func (s *Service) stepOf(row *ent.SecondFactor, code string) (int64, error) {
-	plain, err := s.box.Open(row.Secret, sealedFor(row.ID))
+	plain, err := s.box.Open(row.Secret, sealPurpose(row.ID))
 	if err != nil {
 		return 0, fmt.Errorf("second factor of %s: %w", row.ID, err)
 	}
-	code = normal(code)
+	code = normalizeCode(code)
 	now := time.Now().Unix() / stepSeconds
 	var is int64
 	for step := now - drift; step <= now+drift; step++ {
@@ -182,8 +182,8 @@ func (s *Service) stepOf(row *ent.SecondFactor, code string) (int64, error) {
 	return is, nil
 }
 
-// normal returns a code in lower case, without spaces and hyphens.
-func normal(code string) string {
+// normalizeCode returns a code in lower case, without spaces and hyphens.
+func normalizeCode(code string) string {
 	return strings.ToLower(strings.NewReplacer(" ", "", "-", "").Replace(code))
 }
 

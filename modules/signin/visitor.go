@@ -23,10 +23,10 @@ const deviceHoldsSQL = `
 SELECT EXISTS (SELECT FROM users u LEFT JOIN passwords p ON p.id = u.id
                 WHERE u.email = $1 AND u.disabled_at IS NULL AND date_trunc('second', coalesce(p.changed_at, 'epoch')) <= $2)`
 
-// visitor returns the origin of a request for the user with the email: the network, and the device if the
+// identifyVisitor returns the origin of a request for the user with the email: the network, and the device if the
 // user has signed in from this browser. Only a genuine cookie causes a query, so known and unknown emails
 // take the same time.
-func (s *Service) visitor(ctx context.Context, email string) (guessing.Visitor, error) {
+func (s *Service) identifyVisitor(ctx context.Context, email string) (guessing.Visitor, error) {
 	o := audit.OriginOf(ctx)
 	v := guessing.Visitor{Addr: o.Addr}
 	device, genuine := s.guard.devices.Find(o.Device, email, time.Now())
@@ -43,12 +43,12 @@ func (s *Service) visitor(ctx context.Context, email string) (guessing.Visitor, 
 	return v, nil
 }
 
-// proven is the hashing queue's caller for work that a link has authorized, which strangers cannot cause.
-var proven = limit.Caller{Name: "link", Known: true}
+// trustedCaller is the hashing queue's caller for work that a link has authorized, which strangers cannot cause.
+var trustedCaller = limit.Caller{Name: "link", Known: true}
 
-// judged runs an attempt, unless too many have failed. An attempt that ends without a verdict is not counted.
+// runAttempt runs an attempt, unless too many have failed. An attempt that ends without a verdict is not counted.
 // It logs a lock of email, if email is not empty. Errors: Limit; Unavailable; errors of try.
-func (s *Service) judged(ctx context.Context, attempt guessing.Attempt, email string, try func() error) error {
+func (s *Service) runAttempt(ctx context.Context, attempt guessing.Attempt, email string, try func() error) error {
 	last, err := s.guard.Begin(ctx, attempt)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (s *Service) judged(ctx context.Context, attempt guessing.Attempt, email st
 	switch fault.KindOf(failed) {
 	case fault.Unauthorized, fault.Invalid:
 		if last && email != "" {
-			return errors.Join(failed, s.noteLock(ctx, email))
+			return errors.Join(failed, s.queueLockAlert(ctx, email))
 		}
 		return failed
 	}
@@ -67,10 +67,10 @@ func (s *Service) judged(ctx context.Context, attempt guessing.Attempt, email st
 	return s.guard.Succeeded(ctx, attempt)
 }
 
-// judgedByPassword is judged for an attempt that hashes a password. It counts the attempt only once a hashing
+// runPasswordAttempt is runAttempt for an attempt that hashes a password. It counts the attempt only once a hashing
 // slot is free, so that attempts rejected during a flood do not reach the counters.
-func (s *Service) judgedByPassword(ctx context.Context, email string, try func(*passwords.Turn, guessing.Visitor) error) error {
-	v, err := s.visitor(ctx, email)
+func (s *Service) runPasswordAttempt(ctx context.Context, email string, try func(*passwords.Turn, guessing.Visitor) error) error {
+	v, err := s.identifyVisitor(ctx, email)
 	if err != nil {
 		return err
 	}
@@ -79,24 +79,24 @@ func (s *Service) judgedByPassword(ctx context.Context, email string, try func(*
 		return err
 	}
 	return s.hasher.InTurn(ctx, v.Owner(), func(turn *passwords.Turn) error {
-		return s.judged(ctx, attempt, email, func() error { return try(turn, v) })
+		return s.runAttempt(ctx, attempt, email, func() error { return try(turn, v) })
 	})
 }
 
-// judgedInSession is judgedByPassword for the caller's own password. Strangers cannot lock a session.
-func (s *Service) judgedInSession(ctx context.Context, c accounts.Caller, try func(*passwords.Turn) error) error {
+// runSessionAttempt is runPasswordAttempt for the caller's own password. Strangers cannot lock a session.
+func (s *Service) runSessionAttempt(ctx context.Context, c accounts.Caller, try func(*passwords.Turn) error) error {
 	attempt := s.guard.Confirm(c.Person.SessionID)
 	if err := s.guard.Locked(attempt); err != nil {
 		return err
 	}
 	return s.hasher.InTurn(ctx, limit.Caller{Name: "session " + c.Person.SessionID, Known: true}, func(turn *passwords.Turn) error {
-		return s.judged(ctx, attempt, c.Person.Email, func() error { return try(turn) })
+		return s.runAttempt(ctx, attempt, c.Person.Email, func() error { return try(turn) })
 	})
 }
 
-// noteLock queues an audit log entry that sign-in attempts for an email are blocked for a while. The user is
+// queueLockAlert queues an audit log entry that sign-in attempts for an email are blocked for a while. The user is
 // looked up later, and unknown emails are treated the same, so response times do not reveal which are known.
-func (s *Service) noteLock(ctx context.Context, email string) error {
+func (s *Service) queueLockAlert(ctx context.Context, email string) error {
 	s.post.log.WarnContext(loglimit.Collapse(ctx, "locked"), "sign-in attempts blocked temporarily after failures", "from", audit.OriginOf(ctx).IP())
 	return fault.Wrap("queue lock alert", s.db.InTx(ctx, func(tx *ent.Tx) error {
 		return alerts.Add(ctx, tx, alerts.Alert{Email: email, Kind: alerts.Locked})

@@ -42,7 +42,7 @@ type Device struct {
 
 // Find returns the device that a cookie contains for an email, in its stored form.
 func (k Keys) Find(cookie, email string, now time.Time) (Device, bool) {
-	for entry := range entries(cookie) {
+	for entry := range splitEntries(cookie) {
 		d, is := k.open(entry, email)
 		if is && now.Before(d.At.Add(Life)) {
 			return d, true
@@ -61,7 +61,7 @@ func (k Keys) Remember(cookie, email string, now time.Time) string {
 		rand.Read(id)
 	}
 	list := []string{k.seal(id, email, now)}
-	for entry := range entries(cookie) {
+	for entry := range splitEntries(cookie) {
 		if _, own := k.open(entry, email); !own && len(entry) == len(list[0]) && len(list) < mostPeople {
 			list = append(list, entry)
 		}
@@ -69,8 +69,8 @@ func (k Keys) Remember(cookie, email string, now time.Time) string {
 	return strings.Join(list, ".")
 }
 
-// entries yields the possible entries of a cookie.
-func entries(cookie string) func(yield func(string) bool) {
+// splitEntries yields the possible splitEntries of a cookie.
+func splitEntries(cookie string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		if len(cookie) > maxCookie {
 			return

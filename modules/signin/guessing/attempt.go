@@ -117,8 +117,8 @@ func networksOf(addr netip.Addr) (narrow, wide string) {
 	return levels[1].String(), levels[2].String()
 }
 
-// names returns the counters' names, sorted, so that all attempts lock them in the same order.
-func (a Attempt) names() (list []string) {
+// counterNames returns the counters' counterNames, sorted, so that all attempts lock them in the same order.
+func (a Attempt) counterNames() (list []string) {
 	for _, b := range a.bounds {
 		list = append(list, b.name)
 	}
@@ -126,22 +126,22 @@ func (a Attempt) names() (list []string) {
 	return list
 }
 
-// seconds returns window and then for each name.
-func (a Attempt) seconds(names []string) (windows, thens []float64) {
+// windowSeconds returns window and then for each name.
+func (a Attempt) windowSeconds(names []string) (windows, thens []float64) {
 	for _, name := range names {
-		b := a.bound(name)
+		b := a.findBound(name)
 		windows, thens = append(windows, b.window.Seconds()), append(thens, b.then.Seconds())
 	}
 	return windows, thens
 }
 
-func (a Attempt) bound(name string) bound {
+func (a Attempt) findBound(name string) bound {
 	return a.bounds[slices.IndexFunc(a.bounds, func(b bound) bool { return b.name == name })]
 }
 
-// split returns the counters that a success clears, because they belong to its user alone, and those that it
+// splitCounters returns the counters that a success clears, because they belong to its user alone, and those that it
 // only decrements, because strangers count there, too.
-func (a Attempt) split() (own, shared []string) {
+func (a Attempt) splitCounters() (own, shared []string) {
 	for _, b := range a.bounds {
 		if b.ofOne && (b.then == 0 || len(a.bounds) == 1) {
 			own = append(own, b.name)

@@ -46,8 +46,8 @@ func New(d *db.DB, key []byte) *Guard {
 	return &Guard{d, key, gate, cache.New(cache.Config[string, time.Time]{Max: lockedSize, TTL: lockedTTL})}
 }
 
-// tooMany returns the error over a limit.
-func tooMany(wait time.Duration) *fault.Error {
+// limitError returns the error over a limit.
+func limitError(wait time.Duration) *fault.Error {
 	return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: max(wait, time.Second), Message: "Too many attempts. Try again later, or use a passkey or a link."}
 }
 
@@ -70,8 +70,8 @@ type tally struct {
 	over, again float64 // seconds until the window ends, and until one more attempt is judged
 }
 
-// wait returns how long attempts stay blocked under a bound; 0 if the next one is allowed.
-func (b bound) wait(t tally) time.Duration {
+// remainingWait returns how long attempts stay blocked under a bound; 0 if the next one is allowed.
+func (b bound) remainingWait(t tally) time.Duration {
 	switch {
 	case t.count < b.most:
 		return 0
@@ -107,7 +107,7 @@ func (g *Guard) Begin(ctx context.Context, a Attempt) (last bool, err error) {
 func (g *Guard) Locked(a Attempt) error {
 	for _, b := range a.bounds {
 		if until, is := g.locked.GetIfPresent(b.name); is && time.Now().Before(until) {
-			return tooMany(time.Until(until))
+			return limitError(time.Until(until))
 		}
 	}
 	return nil
@@ -115,7 +115,7 @@ func (g *Guard) Locked(a Attempt) error {
 
 // Count is Begin in the transaction of the caller.
 func (g *Guard) Count(ctx context.Context, tx *ent.Tx, a Attempt) (last bool, err error) {
-	names := a.names()
+	names := a.counterNames()
 	if _, err := tx.ExecContext(ctx, lockSQL, db.Array(names)); err != nil {
 		return false, err
 	}
@@ -124,14 +124,14 @@ func (g *Guard) Count(ctx context.Context, tx *ent.Tx, a Attempt) (last bool, er
 		return false, err
 	}
 	for _, t := range found {
-		b := a.bound(t.id)
-		if wait := b.wait(t); wait > 0 {
+		b := a.findBound(t.id)
+		if wait := b.remainingWait(t); wait > 0 {
 			g.locked.Set(t.id, time.Now().Add(wait))
-			return false, tooMany(wait)
+			return false, limitError(wait)
 		}
 		last = last || b.ofOne && t.count == b.most-1
 	}
-	windows, thens := a.seconds(names)
+	windows, thens := a.windowSeconds(names)
 	_, err = tx.ExecContext(ctx, countSQL, db.Array(names), db.Array(windows), db.Array(thens))
 	return last, err
 }
@@ -143,13 +143,13 @@ const (
 
 // Undo takes back an attempt that Begin counted and that ended without a verdict.
 func (g *Guard) Undo(ctx context.Context, a Attempt) error {
-	_, err := g.db.SQL.ExecContext(ctx, undoSQL, db.Array(a.names()))
+	_, err := g.db.SQL.ExecContext(ctx, undoSQL, db.Array(a.counterNames()))
 	return fault.Wrap("undo attempt", err)
 }
 
 // Succeeded takes back an attempt that Begin counted, and clears the failures of its user for this visitor.
 func (g *Guard) Succeeded(ctx context.Context, a Attempt) error {
-	own, shared := a.split()
+	own, shared := a.splitCounters()
 	_, err := g.db.SQL.ExecContext(ctx, `WITH gone AS (`+forgetSQL+`) `+strings.ReplaceAll(undoSQL, "$1", "$2"), db.Array(own), db.Array(shared))
 	return fault.Wrap("forget failures", err)
 }

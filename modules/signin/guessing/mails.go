@@ -25,11 +25,11 @@ var _ team.MailBounds = (*Guard)(nil)
 
 // MayInvite counts an email that a user causes to another person's mailbox. Error: Limit.
 func (g *Guard) MayInvite(ctx context.Context, tx *ent.Tx, inviterID, email string) error {
-	_, err := g.Count(ctx, tx, g.toMailbox(email, inviterID, audit.OriginOf(ctx).Addr))
+	_, err := g.Count(ctx, tx, g.mailboxAttempt(email, inviterID, audit.OriginOf(ctx).Addr))
 	return Instead(err, "The daily limit of these emails is reached (%d to one address, %d from one user)", mailsToMailbox, mailsOfInviter)
 }
 
-func (g *Guard) toMailbox(email, from string, addr netip.Addr) Attempt {
+func (g *Guard) mailboxAttempt(email, from string, addr netip.Addr) Attempt {
 	_, wide := networksOf(addr)
 	a := Attempt{bounds: []bound{
 		{name: g.hash("mailbox", mailboxOf(email)), most: mailsToMailbox, window: day},

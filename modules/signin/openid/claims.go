@@ -9,11 +9,11 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// word is a boolean claim that may be missing: "yes", "no" or "". Some providers encode it as a string.
-type word string
+// optionalBool is a boolean claim that may be missing: "yes", "no" or "". Some providers encode it as a string.
+type optionalBool string
 
 // UnmarshalJSON accepts any value. Values other than true, "true" and null count as "no".
-func (w *word) UnmarshalJSON(b []byte) error {
+func (w *optionalBool) UnmarshalJSON(b []byte) error {
 	switch strings.Trim(string(b), `"`) {
 	case "null":
 	case "true":
@@ -26,17 +26,17 @@ func (w *word) UnmarshalJSON(b []byte) error {
 
 // claims are the provider's claims about a user (OpenID Connect Core 1.0 sections 2 and 5.1).
 type claims struct { //nolint:recvcheck // only complete modifies it
-	Issuer   string   `json:"iss"`
-	Subject  string   `json:"sub"`
-	Email    string   `json:"email"`
-	Verified word     `json:"email_verified"`
-	Name     string   `json:"name"`
-	Party    string   `json:"azp"`
-	Methods  []string `json:"amr"`
+	Issuer   string       `json:"iss"`
+	Subject  string       `json:"sub"`
+	Email    string       `json:"email"`
+	Verified optionalBool `json:"email_verified"`
+	Name     string       `json:"name"`
+	Party    string       `json:"azp"`
+	Methods  []string     `json:"amr"`
 }
 
-// complete adds claims from the UserInfo endpoint that the ID token does not contain.
-func (c *claims) complete(more claims) {
+// addUserInfo adds claims from the UserInfo endpoint that the ID token does not contain.
+func (c *claims) addUserInfo(more claims) {
 	c.Email = more.Email
 	if c.Verified != "no" {
 		c.Verified = more.Verified
@@ -46,8 +46,8 @@ func (c *claims) complete(more claims) {
 	}
 }
 
-// email returns the email in its stored form, or "" if it is missing or invalid.
-func (c claims) email() string {
+// storedEmail returns the storedEmail in its stored form, or "" if it is missing or invalid.
+func (c claims) storedEmail() string {
 	wrong := fault.Fields{}
 	stored := accounts.CheckEmail(wrong, "email", c.Email)
 	if wrong.Err() != nil {
@@ -56,14 +56,14 @@ func (c claims) email() string {
 	return stored
 }
 
-// verified reports whether the email is verified. trust accepts a missing claim, but not a false one.
-func (c claims) verified(trust bool) bool { return c.Verified == "yes" || trust && c.Verified == "" }
+// isVerified reports whether the email is isVerified. trust accepts a missing claim, but not a false one.
+func (c claims) isVerified(trust bool) bool { return c.Verified == "yes" || trust && c.Verified == "" }
 
-// secondFactor reports whether the provider checked a second factor (RFC 8176 section 2).
-func (c claims) secondFactor() bool { return slices.Contains(c.Methods, "mfa") }
+// hasSecondFactor reports whether the provider checked a second factor (RFC 8176 section 2).
+func (c claims) hasSecondFactor() bool { return slices.Contains(c.Methods, "mfa") }
 
-// name returns the user's name, or "" if it is not valid here.
-func (c claims) name() string {
+// validName returns the user's validName, or "" if it is not valid here.
+func (c claims) validName() string {
 	wrong := fault.Fields{}
 	name := accounts.CheckName(wrong, "name", c.Name)
 	if wrong.Err() != nil {
@@ -72,4 +72,4 @@ func (c claims) name() string {
 	return name
 }
 
-var _ json.Unmarshaler = (*word)(nil)
+var _ json.Unmarshaler = (*optionalBool)(nil)

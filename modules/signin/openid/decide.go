@@ -2,8 +2,8 @@ package openid
 
 import "github.com/postrider/postrider/ent"
 
-// known is the stored state for a user of the provider.
-type known struct {
+// storedState is the stored state for a user of the provider.
+type storedState struct {
 	linked  *ent.User // the user linked to issuer and subject, or nil
 	holder  *ent.User // the user with the email, or nil
 	other   bool      // the holder is linked to another subject of the issuer
@@ -21,18 +21,18 @@ const (
 )
 
 // decide returns how to admit a user of the provider, or a Refusal.
-func (c Config) decide(who claims, k known) (step, error) {
+func (c Config) decide(who claims, k storedState) (step, error) {
 	switch {
 	case k.linked != nil && k.linked.DisabledAt != nil:
 		return 0, refuse(Disabled)
 	case k.linked != nil:
 		return enter, nil
-	case who.email() == "":
+	case who.storedEmail() == "":
 		return 0, refuse(NoEmail)
-	case !who.verified(c.TrustEmail):
+	case !who.isVerified(c.TrustEmail):
 		return 0, refuse(Unverified)
 	case k.holder != nil:
-		return link, mayLink(k)
+		return link, checkLink(k)
 	case k.invited && !c.NoInvites:
 		return accept, nil
 	case c.Join.AccountID != "":
@@ -41,8 +41,8 @@ func (c Config) decide(who claims, k known) (step, error) {
 	return 0, refuse(Unknown)
 }
 
-// mayLink returns a Refusal unless the email alone is sufficient to link its holder to a subject.
-func mayLink(k known) error {
+// checkLink returns a Refusal unless the email alone is sufficient to link its holder to a subject.
+func checkLink(k storedState) error {
 	switch {
 	case k.holder.DisabledAt != nil:
 		return refuse(Disabled)

@@ -19,13 +19,13 @@ import (
 // finds the user that the first one created.
 const lockSQL = `SELECT pg_advisory_xact_lock(hashtextextended('signin/openid/' || $1, 0))`
 
-func lock(ctx context.Context, tx *ent.Tx, name string) error {
+func lockName(ctx context.Context, tx *ent.Tx, name string) error {
 	_, err := tx.ExecContext(ctx, lockSQL, name)
 	return err
 }
 
-// enter signs in a user of the provider.
-func (s *Service) enter(ctx context.Context, p pending, who claims) (signin.Entered, error) {
+// signIn signs in a user of the provider.
+func (s *Service) signIn(ctx context.Context, p pendingSignIn, who claims) (signin.Entered, error) {
 	options, err := s.people.Options(ctx)
 	switch {
 	case err != nil:
@@ -34,17 +34,17 @@ func (s *Service) enter(ctx context.Context, p pending, who claims) (signin.Ente
 		return signin.Entered{}, refuse(SetUpFirst)
 	}
 	return s.people.EnterAs(ctx, signin.ByOIDC, func(ctx context.Context, tx *ent.Tx) (*ent.User, bool, error) {
-		if err := spend(ctx, tx, p); err != nil {
+		if err := markUsed(ctx, tx, p); err != nil {
 			return nil, false, err
 		}
 		found, err := s.admit(ctx, tx, who)
-		return found, who.secondFactor(), err
+		return found, who.hasSecondFactor(), err
 	})
 }
 
 // admit returns the user for the provider's claims. It links an existing user or creates a new one if needed.
 func (s *Service) admit(ctx context.Context, tx *ent.Tx, who claims) (*ent.User, error) {
-	if err := lock(ctx, tx, who.Issuer+"\x1f"+who.Subject); err != nil {
+	if err := lockName(ctx, tx, who.Issuer+"\x1f"+who.Subject); err != nil {
 		return nil, err
 	}
 	k, open, err := s.lookUp(ctx, tx, who)
@@ -59,17 +59,17 @@ func (s *Service) admit(ctx context.Context, tx *ent.Tx, who claims) (*ent.User,
 	case enter:
 		return k.linked, nil
 	case link:
-		return k.holder, s.keep(ctx, tx, k.holder, "", who)
+		return k.holder, s.linkUser(ctx, tx, k.holder, "", who)
 	}
-	made, err := accounts.EnsureUser(ctx, tx, who.email(), who.name())
+	made, err := accounts.EnsureUser(ctx, tx, who.storedEmail(), who.validName())
 	if err != nil {
 		return nil, err
 	}
-	if err := s.keepNew(ctx, tx, made, who); err != nil {
+	if err := s.linkNewUser(ctx, tx, made, who); err != nil {
 		return nil, err
 	}
 	if what == join {
-		return made, s.join(ctx, tx, made)
+		return made, s.joinTeam(ctx, tx, made)
 	}
 	for _, invitation := range open {
 		if err := team.Accept(ctx, tx, invitation, made); err != nil {
@@ -80,7 +80,7 @@ func (s *Service) admit(ctx context.Context, tx *ent.Tx, who claims) (*ent.User,
 }
 
 // lookUp returns the stored state for the provider's claims and, for an unknown email, its open invitations.
-func (s *Service) lookUp(ctx context.Context, tx *ent.Tx, who claims) (k known, open []*ent.Invitation, err error) {
+func (s *Service) lookUp(ctx context.Context, tx *ent.Tx, who claims) (k storedState, open []*ent.Invitation, err error) {
 	linked, err := tx.Identity.Query().Where(identity.Issuer(who.Issuer), identity.Subject(who.Subject)).Only(ctx)
 	switch {
 	case err == nil:
@@ -89,11 +89,11 @@ func (s *Service) lookUp(ctx context.Context, tx *ent.Tx, who claims) (k known, 
 	case !ent.IsNotFound(err):
 		return k, nil, err
 	}
-	email := who.email()
+	email := who.storedEmail()
 	if email == "" {
 		return k, nil, nil
 	}
-	if err := lock(ctx, tx, email); err != nil {
+	if err := lockName(ctx, tx, email); err != nil {
 		return k, nil, err
 	}
 	k.holder, err = tx.User.Query().Where(user.Email(email)).Only(ctx)
@@ -110,8 +110,8 @@ func (s *Service) lookUp(ctx context.Context, tx *ent.Tx, who claims) (k known, 
 	return k, nil, err
 }
 
-// keep links a user to a subject of the provider. It ends the user's sessions except the given one.
-func (s *Service) keep(ctx context.Context, tx *ent.Tx, to *ent.User, session string, who claims) error {
+// linkUser links a user to a subject of the provider. It ends the user's sessions except the given one.
+func (s *Service) linkUser(ctx context.Context, tx *ent.Tx, to *ent.User, session string, who claims) error {
 	if err := trust.Lock(ctx, tx, to.ID); err != nil {
 		return err
 	}
@@ -124,8 +124,8 @@ func (s *Service) keep(ctx context.Context, tx *ent.Tx, to *ent.User, session st
 
 const actionLinked = "identity.linked"
 
-// keepNew links a newly created user to a subject of the provider.
-func (s *Service) keepNew(ctx context.Context, tx *ent.Tx, made *ent.User, who claims) error {
+// linkNewUser links a newly created user to a subject of the provider.
+func (s *Service) linkNewUser(ctx context.Context, tx *ent.Tx, made *ent.User, who claims) error {
 	if err := tx.Identity.Create().SetUserID(made.ID).SetIssuer(who.Issuer).SetSubject(who.Subject).Exec(ctx); err != nil {
 		return err
 	}
@@ -133,8 +133,8 @@ func (s *Service) keepNew(ctx context.Context, tx *ent.Tx, made *ent.User, who c
 		Changes: map[string]any{"issuer": who.Issuer, "subject": who.Subject}})
 }
 
-// join adds a new user to the team in POSTRIDER_OIDC_JOIN.
-func (s *Service) join(ctx context.Context, tx *ent.Tx, made *ent.User) error {
+// joinTeam adds a new user to the team in POSTRIDER_OIDC_JOIN.
+func (s *Service) joinTeam(ctx context.Context, tx *ent.Tx, made *ent.User) error {
 	j := s.config.Join
 	if err := team.Join(ctx, tx, j.AccountID, made.ID, j.Role); err != nil {
 		return fmt.Errorf("POSTRIDER_OIDC_JOIN: %w", err)
@@ -143,17 +143,17 @@ func (s *Service) join(ctx context.Context, tx *ent.Tx, made *ent.User) error {
 		Target: made.ID, Changes: map[string]any{"email": made.Email, "role": j.Role, "method": signin.ByOIDC}})
 }
 
-// link links the caller to a subject of the provider and replaces an earlier link. The browser must still be
-// signed in as the user who started the link.
-func (s *Service) link(ctx context.Context, p pending, c accounts.Caller, who claims) error {
+// linkCaller links the caller to a subject of the provider and replaces an earlier linkCaller. The browser must still be
+// signed in as the user who started the linkCaller.
+func (s *Service) linkCaller(ctx context.Context, p pendingSignIn, c accounts.Caller, who claims) error {
 	if c.Person == nil || c.Person.UserID != p.UserID {
 		return refuse(SignedOut)
 	}
 	return s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if err := spend(ctx, tx, p); err != nil {
+		if err := markUsed(ctx, tx, p); err != nil {
 			return err
 		}
-		if err := lock(ctx, tx, who.Issuer+"\x1f"+who.Subject); err != nil {
+		if err := lockName(ctx, tx, who.Issuer+"\x1f"+who.Subject); err != nil {
 			return err
 		}
 		found, err := tx.Identity.Query().Where(identity.Issuer(who.Issuer), identity.Subject(who.Subject)).Only(ctx)
@@ -168,7 +168,7 @@ func (s *Service) link(ctx context.Context, p pending, c accounts.Caller, who cl
 		if _, err := tx.Identity.Delete().Where(identity.Issuer(who.Issuer), identity.UserID(p.UserID)).Exec(ctx); err != nil {
 			return err
 		}
-		return s.keep(ctx, tx, &ent.User{ID: p.UserID, Email: c.Person.Email}, c.Person.SessionID, who)
+		return s.linkUser(ctx, tx, &ent.User{ID: p.UserID, Email: c.Person.Email}, c.Person.SessionID, who)
 	})
 }
 

@@ -35,13 +35,13 @@ type provider struct {
 	flights *limit.Semaphore // held during an exchange
 
 	mu      sync.Mutex
-	known   *discovered
+	known   *discovery
 	askedAt time.Time
 	failure error
 }
 
-// discovered holds the provider's discovery document and the clients built from it.
-type discovered struct {
+// discovery holds the provider's discovery document and the clients built from it.
+type discovery struct {
 	oauth       *oauth2.Config
 	oidc        *oidc.Provider
 	verifier    *oidc.IDTokenVerifier
@@ -49,9 +49,9 @@ type discovered struct {
 	at          time.Time
 }
 
-// private returns the networks where an issuer may be, in addition to public addresses. Link-local addresses
+// privateNetworks returns the networks where an issuer may be, in addition to public addresses. Link-local addresses
 // stay blocked, because clouds serve their metadata there.
-func private() []netip.Prefix {
+func privateNetworks() []netip.Prefix {
 	var list []netip.Prefix
 	for _, text := range []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8", "fc00::/7", "::1/128"} {
 		list = append(list, netip.MustParsePrefix(text))
@@ -59,19 +59,19 @@ func private() []netip.Prefix {
 	return list
 }
 
-type lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+type lookupFunc func(ctx context.Context, host string) ([]netip.Addr, error)
 
-func newProvider(c Config, find lookup) *provider {
-	client := egress.NewClient(egress.ClientConfig{Guard: egress.NewGuard(private()), PlainLoopback: true, ConnectTimeout: requestTime, Timeout: requestTime, Lookup: find})
-	client.Transport = bounded{client.Transport}
+func newProvider(c Config, find lookupFunc) *provider {
+	client := egress.NewClient(egress.ClientConfig{Guard: egress.NewGuard(privateNetworks()), PlainLoopback: true, ConnectTimeout: requestTime, Timeout: requestTime, Lookup: find})
+	client.Transport = boundedTransport{client.Transport}
 	return &provider{config: c, client: client, turn: limit.NewSemaphore(1, limit.Unbounded), flights: limit.NewSemaphore(flights, 0)}
 }
 
-// bounded limits the size of responses, because the libraries read them completely.
-type bounded struct{ http.RoundTripper }
+// boundedTransport limits the size of responses, because the libraries read them completely.
+type boundedTransport struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := b.RoundTripper.RoundTrip(r)
 	if err == nil {
 		res.Body = http.MaxBytesReader(nil, res.Body, maxAnswer)
@@ -79,8 +79,8 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// remembered returns the cached discovery result or error. It returns neither if discovery is due.
-func (p *provider) remembered(now time.Time) (*discovered, error) {
+// cachedDiscovery returns the cached discovery result or error. It returns neither if discovery is due.
+func (p *provider) cachedDiscovery(now time.Time) (*discovery, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -92,17 +92,17 @@ func (p *provider) remembered(now time.Time) (*discovered, error) {
 	return nil, nil //nolint:nilnil // neither: discovery is due
 }
 
-// find returns the discovery result. Only one request runs at a time. While the provider is unavailable, the
+// ensureDiscovered returns the discovery result. Only one request runs at a time. While the provider is unavailable, the
 // earlier result stays in use. Error: Away.
-func (p *provider) find(ctx context.Context) (*discovered, error) {
-	if known, err := p.remembered(time.Now()); known != nil || err != nil {
+func (p *provider) ensureDiscovered(ctx context.Context) (*discovery, error) {
+	if known, err := p.cachedDiscovery(time.Now()); known != nil || err != nil {
 		return known, err
 	}
 	if err := p.turn.Acquire(ctx); err != nil {
 		return nil, refuseFor(Away, err)
 	}
 	defer p.turn.Release()
-	if known, err := p.remembered(time.Now()); known != nil || err != nil {
+	if known, err := p.cachedDiscovery(time.Now()); known != nil || err != nil {
 		return known, err
 	}
 	found, err := p.discover(ctx)
@@ -110,7 +110,7 @@ func (p *provider) find(ctx context.Context) (*discovered, error) {
 	defer p.mu.Unlock()
 	p.askedAt = time.Now()
 	if err != nil {
-		p.failure = refuseFor(Away, shortened(err))
+		p.failure = refuseFor(Away, truncateError(err))
 		if p.known != nil {
 			return p.known, nil
 		}
@@ -120,7 +120,7 @@ func (p *provider) find(ctx context.Context) (*discovered, error) {
 	return found, nil
 }
 
-func (p *provider) discover(ctx context.Context) (*discovered, error) {
+func (p *provider) discover(ctx context.Context) (*discovery, error) {
 	// Others use the answer, so it must not end with the first caller.
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(context.WithoutCancel(ctx), p.client), requestTime)
 	defer cancel()
@@ -134,30 +134,30 @@ func (p *provider) discover(ctx context.Context) (*discovered, error) {
 	if err := found.Claims(&says); err != nil {
 		return nil, err
 	}
-	return &discovered{oidc: found, namesIssuer: says.NamesIssuer, at: time.Now(), verifier: found.Verifier(&oidc.Config{ClientID: p.config.ClientID}),
+	return &discovery{oidc: found, namesIssuer: says.NamesIssuer, at: time.Now(), verifier: found.Verifier(&oidc.Config{ClientID: p.config.ClientID}),
 		oauth: &oauth2.Config{ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret.Reveal(), Endpoint: found.Endpoint(),
 			RedirectURL: p.config.BaseURL + PathCallback, Scopes: []string{oidc.ScopeOpenID, oidc.ScopeEmail, oidc.ScopeProfile}}}, nil
 }
 
-// address returns the URL of the provider's sign-in page. Error: Away.
-func (p *provider) address(ctx context.Context, state string, c codes) (string, error) {
-	found, err := p.find(ctx)
+// buildSignInURL returns the URL of the provider's sign-in page. Error: Away.
+func (p *provider) buildSignInURL(ctx context.Context, state string, c codes) (string, error) {
+	found, err := p.ensureDiscovered(ctx)
 	if err != nil {
 		return "", err
 	}
 	return found.oauth.AuthCodeURL(state, oauth2.S256ChallengeOption(c.verifier), oidc.Nonce(c.nonce)), nil
 }
 
-// answer is the provider's response in the callback.
-type answer struct{ code, issuer string }
+// callbackAnswer is the provider's response in the callback.
+type callbackAnswer struct{ code, issuer string }
 
-// person exchanges a code for the user's claims. Errors: Away, Busy, Untrusted.
-func (p *provider) person(ctx context.Context, a answer, c codes) (claims, error) {
+// exchangeCode exchanges a code for the user's claims. Errors: Away, Busy, Untrusted.
+func (p *provider) exchangeCode(ctx context.Context, a callbackAnswer, c codes) (claims, error) {
 	if !p.flights.TryAcquire() {
 		return claims{}, refuse(Busy)
 	}
 	defer p.flights.Release()
-	found, err := p.find(ctx)
+	found, err := p.ensureDiscovered(ctx)
 	if err != nil {
 		return claims{}, err
 	}
@@ -168,38 +168,38 @@ func (p *provider) person(ctx context.Context, a answer, c codes) (claims, error
 	defer cancel()
 	token, err := found.oauth.Exchange(ctx, a.code, oauth2.VerifierOption(c.verifier))
 	if err != nil {
-		return claims{}, exchangeFailed(err)
+		return claims{}, classifyExchangeError(err)
 	}
-	who, err := found.judge(ctx, token, c.nonce, p.config.ClientID)
+	who, err := found.validateToken(ctx, token, c.nonce, p.config.ClientID)
 	who.Issuer = p.config.Issuer // Google's tokens may leave https:// out
 	return who, err
 }
 
-// exchangeFailed distinguishes a rejected code from an unavailable provider. It does not repeat the
+// classifyExchangeError distinguishes a rejected code from an unavailable provider. It does not repeat the
 // provider's message, which may contain the code.
-func exchangeFailed(err error) error {
+func classifyExchangeError(err error) error {
 	var refused *oauth2.RetrieveError
 	switch {
 	case !errors.As(err, &refused):
-		return refuseFor(Away, shortened(err))
+		return refuseFor(Away, truncateError(err))
 	case refused.Response != nil && refused.Response.StatusCode >= http.StatusInternalServerError:
 		return refuseFor(Away, fmt.Errorf("the token endpoint returned status %d", refused.Response.StatusCode))
 	}
 	return refuseFor(Untrusted, fmt.Errorf("the token endpoint rejected the code: %.40q", refused.ErrorCode))
 }
 
-// judge validates a token (OpenID Connect Core 1.0 section 3.1.3.7) and returns its claims.
-func (d *discovered) judge(ctx context.Context, token *oauth2.Token, nonce, clientID string) (who claims, err error) {
+// validateToken validates a token (OpenID Connect Core 1.0 section 3.1.3.7) and returns its claims.
+func (d *discovery) validateToken(ctx context.Context, token *oauth2.Token, nonce, clientID string) (who claims, err error) {
 	raw, is := token.Extra("id_token").(string)
 	if !is {
 		return who, refuseFor(Untrusted, errors.New("the response has no ID token"))
 	}
 	checked, err := d.verifier.Verify(ctx, raw)
 	if err != nil {
-		return who, refuseFor(Untrusted, shortened(err))
+		return who, refuseFor(Untrusted, truncateError(err))
 	}
 	if err := checked.Claims(&who); err != nil {
-		return who, refuseFor(Untrusted, shortened(err))
+		return who, refuseFor(Untrusted, truncateError(err))
 	}
 	switch {
 	case checked.Nonce != nonce:
@@ -211,31 +211,31 @@ func (d *discovered) judge(ctx context.Context, token *oauth2.Token, nonce, clie
 	case checked.AccessTokenHash != "" && checked.VerifyAccessToken(token.AccessToken) != nil:
 		return who, refuseFor(Untrusted, errors.New("the access token does not belong to the ID token"))
 	case who.Email == "" && d.oidc.UserInfoEndpoint() != "":
-		return d.ask(ctx, token, who)
+		return d.fetchUserInfo(ctx, token, who)
 	}
 	return who, nil
 }
 
-// ask adds claims from the UserInfo endpoint, where many providers return the email. The subject must match
+// fetchUserInfo adds claims from the UserInfo endpoint, where many providers return the email. The subject must match
 // (OpenID Connect Core 1.0 section 5.3.2).
-func (d *discovered) ask(ctx context.Context, token *oauth2.Token, who claims) (claims, error) {
+func (d *discovery) fetchUserInfo(ctx context.Context, token *oauth2.Token, who claims) (claims, error) {
 	info, err := d.oidc.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil {
-		return who, refuseFor(Away, shortened(err))
+		return who, refuseFor(Away, truncateError(err))
 	}
 	var more claims
 	if err := info.Claims(&more); err != nil {
-		return who, refuseFor(Untrusted, shortened(err))
+		return who, refuseFor(Untrusted, truncateError(err))
 	}
 	if more.Subject != who.Subject {
 		return who, refuseFor(Untrusted, errors.New("UserInfo is about another subject"))
 	}
-	who.complete(more)
+	who.addUserInfo(more)
 	return who, nil
 }
 
-// shortened truncates an error of the libraries, which include whole responses.
-func shortened(err error) error {
+// truncateError truncates an error of the libraries, which include whole responses.
+func truncateError(err error) error {
 	text := err.Error()
 	return errors.New(text[:min(len(text), maxFailureLog)])
 }

@@ -53,7 +53,7 @@ func New(p Params) *Service {
 	if p.Config.Issuer == "" {
 		return s
 	}
-	var find lookup
+	var find lookupFunc
 	if p.Resolver != nil && p.Config.OwnResolver {
 		find = egress.WithLocalhost(p.Resolver.LookupIP)
 	}
@@ -93,13 +93,13 @@ func (s *Service) BeginLink(ctx context.Context, c accounts.Caller) (Departure, 
 	return s.begin(ctx, newPending(signin.PathSignIn+"?"+Parameter+"="+string(Linked), c.Person.UserID, time.Now()))
 }
 
-func (s *Service) begin(ctx context.Context, p pending) (Departure, error) {
+func (s *Service) begin(ctx context.Context, p pendingSignIn) (Departure, error) {
 	if s.provider == nil {
 		return Departure{}, fault.NoSuch("path", "no OpenID Connect provider is configured")
 	}
-	address, err := s.provider.address(ctx, p.State, codesOf(s.keys[0], p.State))
+	address, err := s.provider.buildSignInURL(ctx, p.State, deriveCodes(s.keys[0], p.State))
 	if err != nil {
-		return Departure{}, s.told(ctx, err)
+		return Departure{}, s.logRefusal(ctx, err)
 	}
 	cookie, err := s.keys.seal(p)
 	if err != nil {
@@ -137,9 +137,9 @@ func (s *Service) Finish(ctx context.Context, r Return) (Arrival, error) {
 	if s.provider == nil {
 		return Arrival{}, fault.NoSuch("path", "no OpenID Connect provider is configured")
 	}
-	p, c, err := s.keys.open(pick(s.config.BaseURL, r.Cookies), r.State, time.Now())
+	p, c, err := s.keys.open(findCookie(s.config.BaseURL, r.Cookies), r.State, time.Now())
 	if err != nil {
-		return Arrival{}, s.told(ctx, refuseFor(Lost, err))
+		return Arrival{}, s.logRefusal(ctx, refuseFor(Lost, err))
 	}
 	out := Arrival{ReturnTo: p.ReturnTo}
 	again := out
@@ -147,28 +147,28 @@ func (s *Service) Finish(ctx context.Context, r Return) (Arrival, error) {
 		again.ReturnTo = ""
 	}
 	if r.Problem != "" || r.Code == "" {
-		return again, s.told(ctx, refuseFor(Refused, fmt.Errorf("the provider returned %.60q", r.Problem)))
+		return again, s.logRefusal(ctx, refuseFor(Refused, fmt.Errorf("the provider returned %.60q", r.Problem)))
 	}
-	who, err := s.provider.person(ctx, answer{r.Code, r.Issuer}, c)
+	who, err := s.provider.exchangeCode(ctx, callbackAnswer{r.Code, r.Issuer}, c)
 	if err != nil {
-		return again, s.told(ctx, err)
+		return again, s.logRefusal(ctx, err)
 	}
 	if p.UserID != "" {
-		if err := s.link(ctx, p, r.Caller, who); err != nil {
-			return again, s.told(ctx, err)
+		if err := s.linkCaller(ctx, p, r.Caller, who); err != nil {
+			return again, s.logRefusal(ctx, err)
 		}
 		return out, nil
 	}
-	entered, err := s.enter(ctx, p, who)
+	entered, err := s.signIn(ctx, p, who)
 	if err != nil {
-		return again, s.told(ctx, err)
+		return again, s.logRefusal(ctx, err)
 	}
 	out.Entered = &entered
 	return out, nil
 }
 
-// told logs a refusal. The user sees a sentence about it.
-func (s *Service) told(ctx context.Context, err error) error {
+// logRefusal logs a refusal. The user sees a sentence about it.
+func (s *Service) logRefusal(ctx context.Context, err error) error {
 	switch problem := ProblemOf(err); {
 	case err == nil || problem == Failed:
 	case problem == Away || problem == Untrusted:
@@ -183,8 +183,8 @@ func (s *Service) told(ctx context.Context, err error) error {
 const spendSQL = `
 INSERT INTO sign_in_challenges (id, kind, data, expires_at) VALUES ($1, 'oidc', 'used', to_timestamp($2) + interval '1 hour') ON CONFLICT (id) DO NOTHING`
 
-// spend marks a state as used, in the transaction of its effect. Error: Lost if it was already used.
-func spend(ctx context.Context, tx *ent.Tx, p pending) error {
+// markUsed marks a state as used, in the transaction of its effect. Error: Lost if it was already used.
+func markUsed(ctx context.Context, tx *ent.Tx, p pendingSignIn) error {
 	name := sha256.Sum256([]byte(p.State))
 	n, err := db.Exec(ctx, tx, spendSQL, "oidc_"+hex.EncodeToString(name[:]), p.Until)
 	switch {

@@ -15,7 +15,7 @@ func TestAStateCountsInItsBrowserForFiveMinutes(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, c, err := ours.open(cookie, p.State, now.Add(stateLife-time.Second))
-	if err != nil || got != p || c != codesOf(ours[0], p.State) || len(c.verifier) != 43 {
+	if err != nil || got != p || c != deriveCodes(ours[0], p.State) || len(c.verifier) != 43 {
 		t.Errorf("the cookie that was given opens as %+v with the error %v, want %+v", got, err, p)
 	}
 	later := keys{[]byte("a new key"), ours[0]}

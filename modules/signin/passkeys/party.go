@@ -17,9 +17,9 @@ import (
 
 const challengeLife = 5 * time.Minute
 
-// relyingParty returns the party that passkeys are bound to: the first host with a name, along with all URLs
+// newRelyingParty returns the party that passkeys are bound to: the first host with a name, along with all URLs
 // of that host. WebAuthn does not accept IP addresses. Without a named host, it returns nil.
-func relyingParty(name string, urls []string) (*webauthn.WebAuthn, error) {
+func newRelyingParty(name string, urls []string) (*webauthn.WebAuthn, error) {
 	var host string
 	var origins []string
 	for _, raw := range urls {

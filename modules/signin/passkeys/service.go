@@ -37,7 +37,7 @@ type Service struct {
 
 // New creates the service for pages served under the URLs, which are in order of preference.
 func New(d *db.DB, box *secret.Box, name string, urls ...string) (*Service, error) {
-	party, err := relyingParty(name, urls)
+	party, err := newRelyingParty(name, urls)
 	if err != nil {
 		return nil, fmt.Errorf("passkeys: %w", err)
 	}
@@ -47,7 +47,7 @@ func New(d *db.DB, box *secret.Box, name string, urls ...string) (*Service, erro
 // Possible reports whether passkeys are available in this installation.
 func (s *Service) Possible() bool { return s.party != nil }
 
-func impossible() error {
+func unavailableError() error {
 	return fault.Conflictf(fault.CodeConflict, "Passkeys require a host name in POSTRIDER_BASE_URL; in development, open the pages at localhost")
 }
 
@@ -62,8 +62,8 @@ func (h *holder) WebAuthnName() string                       { return h.who.Emai
 func (h *holder) WebAuthnDisplayName() string                { return h.who.Email }
 func (h *holder) WebAuthnCredentials() []webauthn.Credential { return h.keys }
 
-// holderOf returns a user with their passkeys. It locks the user until the transaction ends.
-func holderOf(ctx context.Context, tx *ent.Tx, userID string) (*holder, error) {
+// lockHolder returns a user with their passkeys. It locks the user until the transaction ends.
+func lockHolder(ctx context.Context, tx *ent.Tx, userID string) (*holder, error) {
 	who, err := tx.User.Query().Where(user.ID(userID)).ForUpdate().Only(ctx)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func holderOf(ctx context.Context, tx *ent.Tx, userID string) (*holder, error) {
 // Begin starts a sign-in with any passkey for this installation. Error: Conflict if passkeys are unavailable.
 func (s *Service) Begin() (c Ceremony, err error) {
 	if s.party == nil {
-		return c, impossible()
+		return c, unavailableError()
 	}
 	options, session, err := s.party.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
 	if err != nil {
@@ -108,7 +108,7 @@ type Answer struct {
 // transaction. Errors: Invalid; Unauthorized; Conflict if passkeys are unavailable; errors of then.
 func (s *Service) Judge(ctx context.Context, in Answer, then func(tx *ent.Tx, who *ent.User) error) error {
 	if s.party == nil {
-		return impossible()
+		return unavailableError()
 	}
 	session, err := unseal(s.box, in.ChallengeID, toSignIn)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Service) Judge(ctx context.Context, in Answer, then func(tx *ent.Tx, wh
 		if err != nil {
 			return err
 		}
-		if err := spend(ctx, tx, session); err != nil {
+		if err := markUsed(ctx, tx, session); err != nil {
 			return err
 		}
 		return then(tx, who)
@@ -134,7 +134,7 @@ func (s *Service) Judge(ctx context.Context, in Answer, then func(tx *ent.Tx, wh
 func (s *Service) verify(ctx context.Context, tx *ent.Tx, session webauthn.SessionData, answer *protocol.ParsedCredentialAssertionData) (*ent.User, error) {
 	var met error
 	found, key, err := s.party.ValidatePasskeyLogin(func(_, handle []byte) (webauthn.User, error) {
-		h, err := holderOf(ctx, tx, string(handle))
+		h, err := lockHolder(ctx, tx, string(handle))
 		if err != nil && !ent.IsNotFound(err) {
 			met = err
 		}
@@ -159,9 +159,9 @@ func (s *Service) verify(ctx context.Context, tx *ent.Tx, session webauthn.Sessi
 	return h.who, tx.Passkey.Update().Where(passkey.CredentialID(key.ID)).SetCredential(encoded).SetLastUsedAt(time.Now()).Exec(ctx)
 }
 
-// spend marks a challenge as used, because the library would accept the same response repeatedly. Error:
+// markUsed marks a challenge as used, because the library would accept the same response repeatedly. Error:
 // Unauthorized if the challenge was used already.
-func spend(ctx context.Context, tx *ent.Tx, session webauthn.SessionData) error {
+func markUsed(ctx context.Context, tx *ent.Tx, session webauthn.SessionData) error {
 	sum := sha256.Sum256([]byte(session.Challenge))
 	err := tx.SignInChallenge.Create().SetID(string(id.Challenge) + "_" + hex.EncodeToString(sum[:])).SetKind(signinchallenge.KindPasskey).
 		SetData([]byte("{}")).SetExpiresAt(session.Expires.Add(time.Minute)).Exec(ctx)
@@ -175,17 +175,17 @@ func spend(ctx context.Context, tx *ent.Tx, session webauthn.SessionData) error 
 // Max.
 func (s *Service) BeginNew(ctx context.Context, userID string) (c Ceremony, err error) {
 	if s.party == nil {
-		return c, impossible()
+		return c, unavailableError()
 	}
 	var h *holder
 	if err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		h, err = holderOf(ctx, tx, userID)
+		h, err = lockHolder(ctx, tx, userID)
 		return err
 	}); err != nil {
 		return c, fault.Wrap("begin new passkey", err)
 	}
 	if len(h.keys) >= Max {
-		return c, tooMany()
+		return c, limitError()
 	}
 	known := make([]protocol.CredentialDescriptor, len(h.keys))
 	for i, key := range h.keys {
@@ -200,7 +200,7 @@ func (s *Service) BeginNew(ctx context.Context, userID string) (c Ceremony, err 
 	return c, err
 }
 
-func tooMany() error {
+func limitError() error {
 	return fault.Conflictf(fault.CodeConflict, "You have %d passkeys, which is the limit. Remove one first.", Max)
 }
 
@@ -208,7 +208,7 @@ func tooMany() error {
 // challenge is not the caller's; Conflict if the passkey is already registered, and over Max.
 func (s *Service) Add(ctx context.Context, c accounts.Caller, in Answer) (made *ent.Passkey, err error) {
 	if s.party == nil {
-		return nil, impossible()
+		return nil, unavailableError()
 	}
 	wrong := fault.Fields{}
 	if in.Name = accounts.CheckName(wrong, "name", in.Name); in.Name == "" {
@@ -236,14 +236,14 @@ func (s *Service) Add(ctx context.Context, c accounts.Caller, in Answer) (made *
 }
 
 func (s *Service) add(ctx context.Context, tx *ent.Tx, c accounts.Caller, session webauthn.SessionData, answer *protocol.ParsedCredentialCreationData, name string) (*ent.Passkey, error) {
-	h, err := holderOf(ctx, tx, c.Person.UserID)
+	h, err := lockHolder(ctx, tx, c.Person.UserID)
 	switch {
 	case err != nil:
 		return nil, err
 	case string(session.UserID) != h.who.ID:
 		return nil, fault.Unauthenticated()
 	case len(h.keys) >= Max:
-		return nil, tooMany()
+		return nil, limitError()
 	}
 	key, err := s.party.CreateCredential(h, session, answer)
 	if err != nil {
@@ -260,11 +260,11 @@ func (s *Service) add(ctx context.Context, tx *ent.Tx, c accounts.Caller, sessio
 	case err != nil:
 		return nil, err
 	}
-	return made.Unwrap(), trust.Changed(ctx, tx, changed(c, alerts.PasskeyAdded, "passkey.added", made.ID, name))
+	return made.Unwrap(), trust.Changed(ctx, tx, passkeyChange(c, alerts.PasskeyAdded, "passkey.added", made.ID, name))
 }
 
-// changed is the addition or removal of a passkey, which keeps the caller's session open.
-func changed(c accounts.Caller, kind alerts.Kind, action, passkeyID, name string) trust.Change {
+// passkeyChange is the addition or removal of a passkey, which keeps the caller's session open.
+func passkeyChange(c accounts.Caller, kind alerts.Kind, action, passkeyID, name string) trust.Change {
 	return trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, Keep: c.Person.SessionID, Kind: kind, Action: action, Target: passkeyID, Says: map[string]any{"name": name}}
 }
 
@@ -290,6 +290,6 @@ func (s *Service) Remove(ctx context.Context, c accounts.Caller, passkeyID strin
 		if err := tx.Passkey.DeleteOneID(passkeyID).Exec(ctx); err != nil {
 			return err
 		}
-		return trust.Changed(ctx, tx, changed(c, alerts.PasskeyRemoved, "passkey.removed", passkeyID, gone.Name))
+		return trust.Changed(ctx, tx, passkeyChange(c, alerts.PasskeyRemoved, "passkey.removed", passkeyID, gone.Name))
 	}))
 }

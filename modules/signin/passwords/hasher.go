@@ -30,20 +30,20 @@ const (
 
 // Hasher hashes and checks passwords with bounded concurrency. It is safe for concurrent use.
 type Hasher struct {
-	queue  *limit.Queue
-	done   atomic.Int64
-	nobody func() string // returns the hash to check for users without one
-	log    *slog.Logger
+	queue     *limit.Queue
+	done      atomic.Int64
+	dummyHash func() string // returns the hash to check for users without one
+	log       *slog.Logger
 }
 
 // NewHasher creates a Hasher.
 func NewHasher(log *slog.Logger) *Hasher {
 	limits := limit.Limits{Inside: min(runtime.GOMAXPROCS(0)/2, mostAtOnce), Waiting: mostWait, PerOwner: mostOfOne, Patience: patience}
-	return &Hasher{queue: limit.NewQueue(limits), log: log, nobody: sync.OnceValue(nobodysHash)}
+	return &Hasher{queue: limit.NewQueue(limits), log: log, dummyHash: sync.OnceValue(newDummyHash)}
 }
 
-// nobodysHash returns a hash that no valid password matches.
-func nobodysHash() string {
+// newDummyHash returns a hash that no valid password matches.
+func newDummyHash() string {
 	made, err := argon2id.CreateHash(strings.Repeat("0", Longest+1), cost)
 	if err != nil { // the system has no random source
 		panic(err)
@@ -82,18 +82,18 @@ func (h *Hasher) InTurn(ctx context.Context, of limit.Caller, run func(*Turn) er
 func (t *Turn) Check(ctx context.Context, password, hash string) bool {
 	known := hash != ""
 	if !known {
-		hash = t.h.nobody()
+		hash = t.h.dummyHash()
 	}
 	t.h.done.Add(1)
-	same, err := compare(password, hash)
+	same, err := compareHash(password, hash)
 	if err != nil {
 		t.h.log.ErrorContext(loglimit.Collapse(ctx, "hash"), "invalid stored password hash", "error", err)
 	}
 	return err == nil && same && known
 }
 
-// compare returns an error for a malformed hash, on which the library panics.
-func compare(password, hash string) (same bool, err error) {
+// compareHash returns an error for a malformed hash, on which the library panics.
+func compareHash(password, hash string) (same bool, err error) {
 	defer func() {
 		if met := recover(); met != nil {
 			same, err = false, fmt.Errorf("malformed hash: %v", met)

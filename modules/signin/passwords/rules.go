@@ -52,12 +52,12 @@ func Check(password, email string) error {
 // isCommon reports whether a password is on the list, repeats a short piece, or counts up or down.
 func isCommon(password string) bool {
 	lower := strings.ToLower(password)
-	return common()[lower] || repeats(lower) || counts(lower)
+	return common()[lower] || isRepetition(lower) || isSequence(lower)
 }
 
 const longestPiece = 4 // bytes
 
-func repeats(s string) bool {
+func isRepetition(s string) bool {
 	for n := 1; n <= longestPiece; n++ {
 		if len(s) > n && strings.HasPrefix(strings.Repeat(s[:n], len(s)/n+1), s) {
 			return true
@@ -66,8 +66,8 @@ func repeats(s string) bool {
 	return false
 }
 
-// counts reports whether each byte is one more, or one less, than the one before; 0 follows 9.
-func counts(s string) bool {
+// isSequence reports whether each byte is one more, or one less, than the one before; 0 follows 9.
+func isSequence(s string) bool {
 	up, down := true, true
 	for i := 1; i < len(s); i++ {
 		up = up && (s[i] == s[i-1]+1 || s[i] == '0' && s[i-1] == '9')

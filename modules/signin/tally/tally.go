@@ -27,7 +27,7 @@ func New(reg prometheus.Registerer) (Results, error) {
 }
 
 // Count counts an attempt by its error, which is nil for a success.
-func (r Results) Count(err error) { r[result(err)].Inc() }
+func (r Results) Count(err error) { r[classifyError(err)].Inc() }
 
 // refusal is an error of a sign-in method that classifies itself, such as a provider's.
 type refusal interface {
@@ -35,7 +35,7 @@ type refusal interface {
 	Refused() bool
 }
 
-func result(err error) string {
+func classifyError(err error) string {
 	if err == nil {
 		return "signed_in"
 	}
