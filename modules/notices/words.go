@@ -136,7 +136,7 @@ type pageData struct {
 	Lines                                       []string
 }
 
-// wordsFor returns the texts wordsFor a language.
+// wordsFor returns the texts in a language.
 func wordsFor(name string) *words {
 	if w := wordsByLanguage[name]; w != nil {
 		return w

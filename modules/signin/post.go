@@ -56,7 +56,7 @@ func (p *mailQueue) processBatch(ctx context.Context, of string) (time.Duration,
 	return mailEvery, err
 }
 
-// dueLink is a link whose mail is dueLink, claimed until the time until.
+// dueLink is a link whose mail is due, claimed until the time until.
 type dueLink struct {
 	id        int64
 	purpose   string
@@ -93,7 +93,7 @@ func (p *mailQueue) sendLinks(ctx context.Context) (int, error) {
 	return len(list), errors.Join(failed...)
 }
 
-// buildNotice returns the notice for a link, and false if no buildNotice must be sent.
+// buildNotice returns the notice for a link, and false if no mail must be sent.
 func (d dueLink) buildNotice() (m notices.Notice, wanted bool) {
 	m = notices.Notice{To: d.email, Names: map[string]string{"name": d.userName}}
 	switch {
@@ -149,7 +149,7 @@ func (p *mailQueue) sendAlerts(ctx context.Context) (int, error) {
 	return len(list), errors.Join(failed...)
 }
 
-// sendAlert sends the mail of a security sendAlert. Alerts over the daily limit of their kind appear only in the
+// sendAlert sends the mail of a security alert. Alerts over the daily limit of their kind appear only in the
 // audit log.
 func (p *mailQueue) sendAlert(ctx context.Context, d alerts.Claimed) error {
 	if d.Kind == alerts.Locked {

@@ -69,7 +69,7 @@ func (k Keys) Remember(cookie, email string, now time.Time) string {
 	return strings.Join(list, ".")
 }
 
-// splitEntries yields the possible splitEntries of a cookie.
+// splitEntries yields the possible entries of a cookie.
 func splitEntries(cookie string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		if len(cookie) > maxCookie {

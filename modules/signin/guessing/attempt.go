@@ -117,7 +117,7 @@ func networksOf(addr netip.Addr) (narrow, wide string) {
 	return levels[1].String(), levels[2].String()
 }
 
-// counterNames returns the counters' counterNames, sorted, so that all attempts lock them in the same order.
+// counterNames returns the counters' names, sorted, so that all attempts lock them in the same order.
 func (a Attempt) counterNames() (list []string) {
 	for _, b := range a.bounds {
 		list = append(list, b.name)

@@ -46,7 +46,7 @@ func (c *claims) addUserInfo(more claims) {
 	}
 }
 
-// storedEmail returns the storedEmail in its stored form, or "" if it is missing or invalid.
+// storedEmail returns the email in its stored form, or "" if it is missing or invalid.
 func (c claims) storedEmail() string {
 	wrong := fault.Fields{}
 	stored := accounts.CheckEmail(wrong, "email", c.Email)
@@ -56,13 +56,13 @@ func (c claims) storedEmail() string {
 	return stored
 }
 
-// isVerified reports whether the email is isVerified. trust accepts a missing claim, but not a false one.
+// isVerified reports whether the email is verified. trust accepts a missing claim, but not a false one.
 func (c claims) isVerified(trust bool) bool { return c.Verified == "yes" || trust && c.Verified == "" }
 
 // hasSecondFactor reports whether the provider checked a second factor (RFC 8176 section 2).
 func (c claims) hasSecondFactor() bool { return slices.Contains(c.Methods, "mfa") }
 
-// validName returns the user's validName, or "" if it is not valid here.
+// validName returns the user's name, or "" if it is not valid here.
 func (c claims) validName() string {
 	wrong := fault.Fields{}
 	name := accounts.CheckName(wrong, "name", c.Name)

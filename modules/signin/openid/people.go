@@ -143,8 +143,8 @@ func (s *Service) joinTeam(ctx context.Context, tx *ent.Tx, made *ent.User) erro
 		Target: made.ID, Changes: map[string]any{"email": made.Email, "role": j.Role, "method": signin.ByOIDC}})
 }
 
-// linkCaller links the caller to a subject of the provider and replaces an earlier linkCaller. The browser must still be
-// signed in as the user who started the linkCaller.
+// linkCaller links the caller to a subject of the provider and replaces an earlier link. The browser must still be
+// signed in as the user who started the link.
 func (s *Service) linkCaller(ctx context.Context, p pendingSignIn, c accounts.Caller, who claims) error {
 	if c.Person == nil || c.Person.UserID != p.UserID {
 		return refuse(SignedOut)
