@@ -22,14 +22,14 @@ var allKinds = append(func() (kinds []Kind) {
 
 var placeholder = regexp.MustCompile(`\{\w+\}`)
 
-func placeholders(texts ...string) []string {
+func findPlaceholders(texts ...string) []string {
 	found := placeholder.FindAllString(strings.Join(texts, " "), -1)
 	slices.Sort(found)
 	return found
 }
 
 // Each notice is written in each language, with the same names to fill in.
-func TestEveryNoticeIsWrittenInEveryLanguage(t *testing.T) {
+func TestEveryLanguageHasEveryNotice(t *testing.T) {
 	t.Parallel()
 	if len(Languages) != 9 {
 		t.Errorf("there are %d languages, want nine", len(Languages))
@@ -48,10 +48,10 @@ func TestEveryNoticeIsWrittenInEveryLanguage(t *testing.T) {
 			if got.Subject == "" || len(got.Lines) != len(want.Lines) || (got.Button == "") != (want.Button == "") || (got.End == "") != (want.End == "") {
 				t.Errorf("%s: the notice %s is not written as in English: %+v", name, kind, got)
 			}
-			if diff := cmp.Diff(placeholders(want.Subject), placeholders(got.Subject)); diff != "" {
+			if diff := cmp.Diff(findPlaceholders(want.Subject), findPlaceholders(got.Subject)); diff != "" {
 				t.Errorf("%s: the subject of %s fills in other names (-English +%s):\n%s", name, kind, name, diff)
 			}
-			if diff := cmp.Diff(placeholders(want.Lines...), placeholders(got.Lines...)); diff != "" {
+			if diff := cmp.Diff(findPlaceholders(want.Lines...), findPlaceholders(got.Lines...)); diff != "" {
 				t.Errorf("%s: the lines of %s fill in other names (-English +%s):\n%s", name, kind, name, diff)
 			}
 		}
@@ -61,7 +61,7 @@ func TestEveryNoticeIsWrittenInEveryLanguage(t *testing.T) {
 				t.Errorf("%s: %s is empty", name, what)
 			}
 		}
-		if diff := cmp.Diff(placeholders(english.Details...), placeholders(w.Details...)); diff != "" {
+		if diff := cmp.Diff(findPlaceholders(english.Details...), findPlaceholders(w.Details...)); diff != "" {
 			t.Errorf("%s: the details fill in other names:\n%s", name, diff)
 		}
 	}
@@ -69,7 +69,7 @@ func TestEveryNoticeIsWrittenInEveryLanguage(t *testing.T) {
 
 // Nothing that somebody has chosen becomes a link, a line or a header of a mail that the installation signs,
 // also where the name is from before the rules for names.
-func TestNamesInNoticesAreHarmless(t *testing.T) {
+func TestSanitizesNamesInNotices(t *testing.T) {
 	t.Parallel()
 	hostile := []string{"URGENT: open https://evil.example now", "x\r\nBcc: eve@evil.example", "see evil.com today", "{{unsubscribe_url}}", "a\u202eb", strings.Repeat("long ", 40), `<a href="https://evil.example">x</a>`, "{role}"}
 	for _, name := range Languages {
@@ -98,7 +98,7 @@ func TestNamesInNoticesAreHarmless(t *testing.T) {
 }
 
 // Names are quoted, so that what they say is not taken for what the installation says.
-func TestNamesInSubjectsAreQuoted(t *testing.T) {
+func TestQuotesTeamNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range Languages {
 		for kind, s := range wordsFor(name).Kinds {
@@ -116,7 +116,7 @@ func TestNamesInSubjectsAreQuoted(t *testing.T) {
 	}
 }
 
-func TestTheLanguageOfABrowser(t *testing.T) {
+func TestMatchesBrowserLanguage(t *testing.T) {
 	t.Parallel()
 	for accept, want := range map[string]string{"": "", "de-CH,de;q=0.9,en;q=0.5": "de", "sv, ja;q=0.5": "ja", "en-US": "en", "pt-BR": "pt", "xx": "", "*": "", ";;;": "", strings.Repeat("de,", 1000): ""} {
 		if got := LanguageOf(accept); got != want && (want != "" || got != "en") {

@@ -24,17 +24,17 @@ const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 
 // Whoever's password, address, second factor or role changes gets one mail about each, and so does who signs
 // in by a browser that is not known. The mail says when and where, in words of ours.
-func TestPeopleAreToldOfChanges(t *testing.T) {
+func TestMailsSecurityAlerts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	own := w.setUp(t)
-	ada := w.caller(t, own)
-	bob := w.joined(t, ada, "bob@example.com", rights.RoleDeveloper)
-	w.posted(t)
+	ada := w.callerOf(t, own)
+	bob := w.addMember(t, ada, "bob@example.com", rights.RoleDeveloper)
+	w.sendDueMail(t)
 	told := func(what, to string, want ...notices.Kind) {
 		t.Helper()
 		var got []notices.Kind
-		for _, m := range w.posted(t) {
+		for _, m := range w.sendDueMail(t) {
 			if m.To == to && m.Kind != notices.Reset {
 				got = append(got, m.Kind)
 			}
@@ -45,7 +45,7 @@ func TestPeopleAreToldOfChanges(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %s gets %v, want %v", what, to, got, want)
 		}
-		if again := w.posted(t); len(again) != 0 {
+		if again := w.sendDueMail(t); len(again) != 0 {
 			t.Errorf("%s: %d mails more, want none", what, len(again))
 		}
 	}
@@ -66,10 +66,10 @@ func TestPeopleAreToldOfChanges(t *testing.T) {
 	must(w.RemoveFactor(ctx, ada))
 	told("that again", "ada@example.com")
 	must(w.Forgot(ctx, "ada@example.com"))
-	in, err := w.Reset(ctx, w.mailed(t, notices.Reset, "ada@example.com").Token.Reveal(), adasPassword)
+	in, err := w.Reset(ctx, w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal(), adasPassword)
 	must(err)
 	told("a reset", "ada@example.com", notices.PasswordChanged)
-	ada = w.caller(t, in)
+	ada = w.callerOf(t, in)
 
 	known := audit.WithOrigin(ctx, audit.Origin{Addr: netip.MustParseAddr("192.0.2.7"), Agent: firefox, Device: in.Device})
 	_, err = w.SignIn(known, signin.Credentials{Email: "ada@example.com", Password: adasPassword})
@@ -102,11 +102,11 @@ func (w *world) addFactorFrom(ctx context.Context, t *testing.T, c accounts.Call
 
 // Security events of a member are in the audit log of each of their teams, so that an owner sees who had
 // their password reset; and in no other team's.
-func TestSecurityEventsAreInTheLogsOfTheTeams(t *testing.T) {
+func TestAuditsSecurityEventsInAllTeams(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
-	w.joined(t, ada, "bob@example.com", rights.RoleDeveloper)
+	ada := w.callerOf(t, w.setUp(t))
+	w.addMember(t, ada, "bob@example.com", rights.RoleDeveloper)
 	second, token := w.secondTeam(t, ada, "bob@example.com")
 	if _, err := w.Accept(t.Context(), signin.Acceptance{Token: token, Password: bobsPassword}); err != nil {
 		t.Fatal(err)
@@ -118,16 +118,16 @@ func TestSecurityEventsAreInTheLogsOfTheTeams(t *testing.T) {
 	if err := w.Forgot(t.Context(), "bob@example.com"); err != nil {
 		t.Fatal(err)
 	}
-	in, err := w.Reset(t.Context(), w.mailed(t, notices.Reset, "bob@example.com").Token.Reveal(), adasPassword)
+	in, err := w.Reset(t.Context(), w.lastMail(t, notices.Reset, "bob@example.com").Token.Reveal(), adasPassword)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bob := w.caller(t, in)
+	bob := w.callerOf(t, in)
 	to := "bob@new.example"
 	if _, err := w.ChangeUser(t.Context(), bob, signin.UserChange{Email: &to}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.ConfirmEmail(t.Context(), signin.EmailConfirmation{Token: w.mailed(t, notices.Email, to).Token.Reveal(), Caller: &bob}); err != nil {
+	if _, err := w.ConfirmEmail(t.Context(), signin.EmailConfirmation{Token: w.lastMail(t, notices.Email, to).Token.Reveal(), Caller: &bob}); err != nil {
 		t.Fatal(err)
 	}
 	teams := map[string]bool{ada.AccountID: true, third: false}
@@ -153,17 +153,17 @@ func TestSecurityEventsAreInTheLogsOfTheTeams(t *testing.T) {
 
 // Changes that follow each other do not fill a mailbox: of one kind a person gets five mails a day. Kinds
 // that others cause do not use up the ones about the person's own credentials.
-func TestAlertsToOnePersonAreBounded(t *testing.T) {
+func TestLimitsAlertsPerUser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
-	bob := w.joined(t, ada, "bob@example.com", rights.RoleDeveloper)
-	w.posted(t)
+	ada := w.callerOf(t, w.setUp(t))
+	bob := w.addMember(t, ada, "bob@example.com", rights.RoleDeveloper)
+	w.sendDueMail(t)
 	for i := range 40 {
 		if _, err := w.teams.SetRole(t.Context(), ada, bob.Person.UserID, []rights.Role{rights.RoleViewer, rights.RoleDeveloper}[i%2]); err != nil {
 			t.Fatal(err)
 		}
-		w.posted(t)
+		w.sendDueMail(t)
 	}
 	kinds := map[notices.Kind]int{}
 	for _, m := range w.box.mails {
@@ -175,15 +175,15 @@ func TestAlertsToOnePersonAreBounded(t *testing.T) {
 	if _, err := w.ChangeUser(t.Context(), bob, signin.UserChange{Password: &signin.PasswordChange{Current: bobsPassword, New: adasPassword}}); err != nil {
 		t.Fatal(err)
 	}
-	w.mailed(t, notices.PasswordChanged, "bob@example.com")
+	w.lastMail(t, notices.PasswordChanged, "bob@example.com")
 }
 
 // A mail that could not be handed over is tried again, and is not doubled by a worker that takes it meanwhile.
-func TestAnAlertIsMailedOnce(t *testing.T) {
+func TestMailsAlertOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
-	w.SetMailer(broken{})
+	ada := w.callerOf(t, w.setUp(t))
+	w.SetMailer(brokenMailer{})
 	if _, err := w.ChangeUser(t.Context(), ada, signin.UserChange{Password: &signin.PasswordChange{Current: adasPassword, New: bobsPassword}}); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestAnAlertIsMailedOnce(t *testing.T) {
 		t.Errorf("the worker says %v, want what the mailer said", err)
 	}
 	w.SetMailer(w.box)
-	if mails := w.posted(t); len(mails) != 0 {
+	if mails := w.sendDueMail(t); len(mails) != 0 {
 		t.Errorf("right after a failure %d mails go, want it to wait", len(mails))
 	}
 	for range 2 {
@@ -210,25 +210,25 @@ func TestAnAlertIsMailedOnce(t *testing.T) {
 			}
 		}
 	}
-	if mails := w.posted(t); len(mails) != 0 {
+	if mails := w.sendDueMail(t); len(mails) != 0 {
 		t.Errorf("an alert that is settled is mailed %d times more", len(mails))
 	}
 }
 
 var errBroken = errors.New("the mailer is broken")
 
-type broken struct{}
+type brokenMailer struct{}
 
-func (broken) Send(context.Context, notices.Notice, func(context.Context, db.Execer) (bool, error)) error {
+func (brokenMailer) Send(context.Context, notices.Notice, func(context.Context, db.Execer) (bool, error)) error {
 	return errBroken
 }
 
 // One stranger's mailbox gets few mails a day, whoever asks, from however many teams; and one person makes
 // few teams a day.
-func TestOneMailboxGetsFewMails(t *testing.T) {
+func TestLimitsMailsPerMailbox(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
+	ada := w.callerOf(t, w.setUp(t))
 	var teams []string
 	for i := range 30 {
 		accountID, err := w.NewTeam(t.Context(), ada, fmt.Sprint("Team ", i))
@@ -258,7 +258,7 @@ func TestOneMailboxGetsFewMails(t *testing.T) {
 	if invited != 5 || err == nil {
 		t.Errorf("%d mails of 20 teams went to one mailbox, and a change of address there got %v; want five mails and a refusal", invited, err)
 	}
-	if n := len(slices.DeleteFunc(w.posted(t), func(m notices.Notice) bool { return !strings.HasPrefix(m.To, "victim") })); n > 5 {
+	if n := len(slices.DeleteFunc(w.sendDueMail(t), func(m notices.Notice) bool { return !strings.HasPrefix(m.To, "victim") })); n > 5 {
 		t.Errorf("%d mails went to one mailbox, want five at most", n)
 	}
 }
@@ -266,17 +266,17 @@ func TestOneMailboxGetsFewMails(t *testing.T) {
 func openSignUp(c *signin.Config) { c.SignUp = signin.SignUp{Open: true} }
 
 // Strangers who ask to sign up with the address of another have few mails sent there.
-func TestMailsToSignUpAreBounded(t *testing.T) {
+func TestLimitsSignUpMails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, openSignUp)
 	w.setUp(t)
 	for i := range 60 {
 		for _, email := range []string{"victim@example.org", "ada@example.com"} {
-			if err := w.AskSignUp(from(t, fmt.Sprintf("11.%d.0.1", i)), email); err != nil {
+			if err := w.AskSignUp(requestFrom(t, fmt.Sprintf("11.%d.0.1", i)), email); err != nil {
 				t.Fatal(err)
 			}
 		}
-		w.posted(t)
+		w.sendDueMail(t)
 	}
 	counts := map[string]int{}
 	for _, m := range w.box.mails {

@@ -18,8 +18,8 @@ import (
 
 const bobsPassword = "seven wet umbrellas sing"
 
-// invited returns the token of a mailed invitation.
-func (w *world) invited(t *testing.T, by accounts.Caller, email string, role rights.Role) (id, token string) {
+// inviteUser returns the token of a mailed invitation.
+func (w *world) inviteUser(t *testing.T, by accounts.Caller, email string, role rights.Role) (id, token string) {
 	t.Helper()
 	made, err := w.teams.Invite(t.Context(), by, team.NewInvitation{Email: email, Role: role})
 	if err != nil {
@@ -36,19 +36,19 @@ func (w *world) invited(t *testing.T, by accounts.Caller, email string, role rig
 	return made.ID, text.Reveal()
 }
 
-// joined is somebody who has accepted an invitation.
-func (w *world) joined(t *testing.T, by accounts.Caller, email string, role rights.Role) accounts.Caller {
+// addMember is somebody who has accepted an invitation.
+func (w *world) addMember(t *testing.T, by accounts.Caller, email string, role rights.Role) accounts.Caller {
 	t.Helper()
-	_, token := w.invited(t, by, email, role)
+	_, token := w.inviteUser(t, by, email, role)
 	in, err := w.Accept(t.Context(), signin.Acceptance{Token: token, Password: bobsPassword})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w.caller(t, in)
+	return w.callerOf(t, in)
 }
 
-// changed is a token with one byte changed.
-func changed(token string) string {
+// corruptToken is a token with one byte corruptToken.
+func corruptToken(token string) string {
 	other := byte('A')
 	if token[len(token)/2] == other {
 		other = 'B'
@@ -57,10 +57,10 @@ func changed(token string) string {
 }
 
 // A link counts as it was given, for what it was given, in its time, and once.
-func TestLinksThatDoNotCount(t *testing.T) {
+func TestRejectsInvalidLinks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
+	ada := w.callerOf(t, w.setUp(t))
 	link, err := w.UserLink(t.Context(), "ada@example.com")
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestLinksThatDoNotCount(t *testing.T) {
 		_, err := w.SetUp(t.Context(), signin.SetUp{Token: token, Email: "bob@example.com", Password: bobsPassword, AccountName: "Bob's"})
 		return err
 	}
-	for what, wrong := range map[string]string{"no token": "", "one octet changed": changed(token), "cut short": token[:len(token)-1], "too long": token + "A", "NUL": "\x00", "8 KB": strings.Repeat("x", 8192), "octets that are no text": "\xff\xfe"} {
+	for what, wrong := range map[string]string{"no token": "", "one octet changed": corruptToken(token), "cut short": token[:len(token)-1], "too long": token + "A", "NUL": "\x00", "8 KB": strings.Repeat("x", 8192), "octets that are no text": "\xff\xfe"} {
 		refused("a link to sign in, "+what, enter(wrong))
 		refused("an invitation, "+what, accept(wrong))
 		refused("a reset, "+what, reset(wrong))
@@ -121,13 +121,13 @@ func TestLinksThatDoNotCount(t *testing.T) {
 	}
 	refused("a link whose time is over", enter(tokenOf(t, link)))
 
-	revoked, token := w.invited(t, ada, "bob@example.com", rights.RoleViewer)
+	revoked, token := w.inviteUser(t, ada, "bob@example.com", rights.RoleViewer)
 	refused("an invitation as a link to sign in", enter(token))
 	if err := w.teams.Revoke(t.Context(), ada, revoked); err != nil {
 		t.Fatal(err)
 	}
 	refused("a revoked invitation", accept(token))
-	_, token = w.invited(t, ada, "bob@example.com", rights.RoleViewer)
+	_, token = w.inviteUser(t, ada, "bob@example.com", rights.RoleViewer)
 	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE invitations SET expires_at = now()`); err != nil {
 		t.Fatal(err)
 	}
@@ -138,10 +138,10 @@ func TestLinksThatDoNotCount(t *testing.T) {
 }
 
 // What is no mailbox gets no user, no invitation and no mail.
-func TestAddressesThatAreRefused(t *testing.T) {
+func TestRejectsInvalidEmails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
+	ada := w.callerOf(t, w.setUp(t))
 	for _, email := range []string{"", "ada", "Ada <bob@example.com>", "bob@example.com\r\nBcc: eve@example.com", "bob@example.com\x00", "bob\n@example.com", strings.Repeat("x", 309) + "@example.com", "bob@localhost", "bob@example.com.",
 		`"b b@example.com`, "bob@@example.com", "bob@example..com", "bob@[192.0.2.1]", "b\xffb@example.com"} {
 		_, signIn := w.SignIn(t.Context(), signin.Credentials{Email: email, Password: adasPassword})
@@ -160,10 +160,10 @@ func TestAddressesThatAreRefused(t *testing.T) {
 }
 
 // Who is a user, however the address is written, stays one user.
-func TestSpellingsOfOneMailbox(t *testing.T) {
+func TestEmailSpellingsMatchOneUser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
+	ada := w.callerOf(t, w.setUp(t))
 	for email, spelled := range map[string]string{"bücher@bücher.example": "bücher@XN--bcher-kva.example", `"b b"@example.com`: `"b b"@Example.COM`} {
 		made, err := w.teams.CreateUser(t.Context(), email, "Bob")
 		if err != nil {
@@ -184,10 +184,10 @@ func TestSpellingsOfOneMailbox(t *testing.T) {
 }
 
 // A code counts once, also for ten who give it at the same moment.
-func TestACodeUsedTwiceAtOnce(t *testing.T) {
+func TestConcurrentCodeWorksOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
+	ada := w.callerOf(t, w.setUp(t))
 	key, err := w.NewFactor(t.Context(), ada)
 	if err != nil {
 		t.Fatal(err)
@@ -205,8 +205,8 @@ func TestACodeUsedTwiceAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, given := range map[string]string{"a code of the app": code(at.Add(30 * time.Second)), "a recovery code": recovery[0]} {
-		ended := atOnce(4, func(i int) error {
-			_, err := w.SignIn(from(t, fmt.Sprintf("192.0.%d.1", i)), signin.Credentials{Email: "ada@example.com", Password: adasPassword, Code: given})
+		ended := runConcurrently(4, func(i int) error {
+			_, err := w.SignIn(requestFrom(t, fmt.Sprintf("192.0.%d.1", i)), signin.Credentials{Email: "ada@example.com", Password: adasPassword, Code: given})
 			return err
 		})
 		if ended[succeeded] != 1 || ended[succeeded]+ended[fault.Unauthorized]+ended[fault.Unavailable] != 4 {
@@ -216,11 +216,11 @@ func TestACodeUsedTwiceAtOnce(t *testing.T) {
 }
 
 // Members cannot grant a role above their own, and only owners can change owners.
-func TestRolesThatAreNotGiven(t *testing.T) {
+func TestRejectsForbiddenRoles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
-	bob := w.joined(t, ada, "bob@example.com", rights.RoleAdmin)
+	ada := w.callerOf(t, w.setUp(t))
+	bob := w.addMember(t, ada, "bob@example.com", rights.RoleAdmin)
 	wants := func(what string, err error, kind fault.Kind) {
 		t.Helper()
 		if fault.KindOf(err) != kind {
@@ -255,11 +255,11 @@ func TestRolesThatAreNotGiven(t *testing.T) {
 }
 
 // Who is disabled gets in by no way, and what they are signed in with ends.
-func TestADisabledUserIsOut(t *testing.T) {
+func TestDisabledUserCannotSignIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
-	w.joined(t, ada, "bob@example.com", rights.RoleDeveloper)
+	ada := w.callerOf(t, w.setUp(t))
+	w.addMember(t, ada, "bob@example.com", rights.RoleDeveloper)
 	in, err := w.SignIn(t.Context(), signin.Credentials{Email: "bob@example.com", Password: bobsPassword})
 	if err != nil {
 		t.Fatal(err)
@@ -302,12 +302,12 @@ func (w *world) secondTeam(t *testing.T, by accounts.Caller, email string) (id, 
 		t.Fatal(err)
 	}
 	by.AccountID = accountID
-	return w.invited(t, by, email, rights.RoleViewer)
+	return w.inviteUser(t, by, email, rights.RoleViewer)
 }
 
 // A session ends after seven days without use, and after thirty whatever is done with it. A confirmation
 // counts for ten minutes.
-func TestSessionsAreNotForEver(t *testing.T) {
+func TestSessionsExpire(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.setUp(t)
@@ -343,7 +343,7 @@ func TestSessionsAreNotForEver(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := "bobs@example.com"
-		_, err = w.ChangeUser(t.Context(), w.caller(t, in), signin.UserChange{Email: &name})
+		_, err = w.ChangeUser(t.Context(), w.callerOf(t, in), signin.UserChange{Email: &name})
 		if refused := fault.From(err).Code == fault.CodeConfirmationRequired; refused == want {
 			t.Errorf("a change of address %d minutes after the password: %v; want it taken: %t", minutes, err, want)
 		}
@@ -352,18 +352,18 @@ func TestSessionsAreNotForEver(t *testing.T) {
 
 // One person owns five teams on a free plan, also one who makes ten at the same moment; who is not an
 // operator makes none while sign-up is not open.
-func TestTeamsOfOnePersonAreBounded(t *testing.T) {
+func TestLimitsTeamsPerUser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
-	bob := w.joined(t, ada, "bob@example.com", rights.RoleOwner)
+	ada := w.callerOf(t, w.setUp(t))
+	bob := w.addMember(t, ada, "bob@example.com", rights.RoleOwner)
 	if _, err := w.NewTeam(t.Context(), bob, "Bob's"); fault.KindOf(err) != fault.Forbidden {
 		t.Errorf("bob, who is no operator, makes a team: %v, want it forbidden", err)
 	}
 	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE plans SET sandboxed = true`); err != nil { // as free is
 		t.Fatal(err)
 	}
-	ended := atOnce(10, func(i int) error {
+	ended := runConcurrently(10, func(i int) error {
 		_, err := w.NewTeam(t.Context(), ada, fmt.Sprint("Team ", i))
 		return err
 	})

@@ -27,13 +27,13 @@ func inBrowser(t *testing.T, ip, device string) context.Context {
 	return audit.WithOrigin(t.Context(), audit.Origin{Addr: netip.MustParseAddr(ip), Device: device})
 }
 
-// guess has strangers guess at an email from many networks until all of them are refused, and returns how
+// guessFromNetworks has strangers guessFromNetworks at an email from many networks until all of them are refused, and returns how
 // many guesses were judged.
-func (w *world) guess(t *testing.T, email string, networks int) (judged int) {
+func (w *world) guessFromNetworks(t *testing.T, email string, networks int) (judged int) {
 	t.Helper()
 	for i := range networks {
 		for range 6 {
-			_, err := w.SignIn(from(t, fmt.Sprintf("11.%d.0.1", i)), signin.Credentials{Email: email, Password: "wrong"})
+			_, err := w.SignIn(requestFrom(t, fmt.Sprintf("11.%d.0.1", i)), signin.Credentials{Email: email, Password: "wrong"})
 			var refused *fault.Error
 			switch {
 			case fault.KindOf(err) == fault.Unauthorized:
@@ -53,19 +53,19 @@ func (w *world) guess(t *testing.T, email string, networks int) (judged int) {
 // Strangers who guess at an email from many networks do not keep its person out, who need not have a
 // passkey: not in a browser that has signed in before, not in a session, and not by a new password. The
 // guesses themselves stay bounded.
-func TestStrangersLockNobodyOut(t *testing.T) {
+func TestStrangersCannotLockUserOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	own := w.setUp(t)
-	ada := w.caller(t, own)
-	if judged := w.guess(t, "ada@example.com", 40); judged < 50 || judged > 62 { // and one a minute
+	ada := w.callerOf(t, own)
+	if judged := w.guessFromNetworks(t, "ada@example.com", 40); judged < 50 || judged > 62 { // and one a minute
 		t.Errorf("of 240 guesses from 40 networks %d were judged, want about 60", judged)
 	}
 	right := signin.Credentials{Email: "ada@example.com", Password: adasPassword}
 	if _, err := w.SignIn(inBrowser(t, "11.7.0.1", own.Device), right); err != nil {
 		t.Errorf("ada in a browser that is known, also from a network that guesses: %v, want her let in", err)
 	}
-	if _, err := w.Confirm(from(t, "11.7.0.1"), ada, signin.Confirmation{Password: adasPassword}); err != nil {
+	if _, err := w.Confirm(requestFrom(t, "11.7.0.1"), ada, signin.Confirmation{Password: adasPassword}); err != nil {
 		t.Errorf("ada, who confirms her session: %v, want it confirmed", err)
 	}
 	stranger := inBrowser(t, "12.0.0.1", "")
@@ -76,7 +76,7 @@ func TestStrangersLockNobodyOut(t *testing.T) {
 	if err := w.Forgot(stranger, "ada@example.com"); err != nil {
 		t.Fatal(err)
 	}
-	entered, err := w.Reset(stranger, w.mailed(t, notices.Reset, "ada@example.com").Token.Reveal(), bobsPassword)
+	entered, err := w.Reset(stranger, w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal(), bobsPassword)
 	if err != nil || entered.Token.IsZero() {
 		t.Fatalf("a reset: %v, want it to sign in", err)
 	}
@@ -94,11 +94,11 @@ func TestStrangersLockNobodyOut(t *testing.T) {
 
 // A count of its own is no way around the bounds: a browser that is known guesses ten times, and only for
 // whom it is known; a cookie from before the password was changed says nothing.
-func TestAKnownBrowserIsBoundedToo(t *testing.T) {
+func TestLimitsKnownBrowser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	own := w.setUp(t)
-	ada := w.caller(t, own)
+	ada := w.callerOf(t, own)
 	tried := func(ctx context.Context, email string) (judged int) {
 		for range 30 {
 			if _, err := w.SignIn(ctx, signin.Credentials{Email: email, Password: "wrong"}); fault.KindOf(err) == fault.Unauthorized {
@@ -132,13 +132,13 @@ func TestAKnownBrowserIsBoundedToo(t *testing.T) {
 }
 
 // Whoever has a session that was stolen guesses at its password no faster for having it.
-func TestGuessesInASessionAreBounded(t *testing.T) {
+func TestLimitsGuessesInSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
+	ada := w.callerOf(t, w.setUp(t))
 	judged := 0
 	for i := range 30 {
-		_, err := w.Confirm(from(t, fmt.Sprintf("11.%d.0.1", i)), ada, signin.Confirmation{Password: "wrong"})
+		_, err := w.Confirm(requestFrom(t, fmt.Sprintf("11.%d.0.1", i)), ada, signin.Confirmation{Password: "wrong"})
 		var refused *fault.Error
 		switch {
 		case fault.KindOf(err) == fault.Unauthorized:
@@ -154,31 +154,31 @@ func TestGuessesInASessionAreBounded(t *testing.T) {
 
 // Ten or a hundred strangers who ask for links leave the person one: a link that works is in their mailbox
 // whenever somebody asks, and the mailbox is not filled.
-func TestStrangersUseUpNoResetLinks(t *testing.T) {
+func TestStrangersCannotUseUpResetLinks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	own := w.setUp(t)
 	for i := range 100 {
-		if err := w.Forgot(from(t, fmt.Sprintf("11.%d.0.1", i)), "ada@example.com"); err != nil {
+		if err := w.Forgot(requestFrom(t, fmt.Sprintf("11.%d.0.1", i)), "ada@example.com"); err != nil {
 			t.Fatal(err)
 		}
-		w.posted(t)
+		w.sendDueMail(t)
 	}
-	last := w.mailed(t, notices.Reset, "ada@example.com")
+	last := w.lastMail(t, notices.Reset, "ada@example.com")
 	if n := len(w.box.mails); n > 6 {
 		t.Errorf("100 strangers had %d mails sent to ada, want 5 or so", n)
 	}
-	if err := w.Forgot(from(t, "12.0.0.1"), "ada@example.com"); err != nil {
+	if err := w.Forgot(requestFrom(t, "12.0.0.1"), "ada@example.com"); err != nil {
 		t.Errorf("ada asks for a link after 100 strangers: %v, want it taken", err)
 	}
-	w.posted(t)
+	w.sendDueMail(t)
 	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE sign_in_links SET expires_at = now() + interval '10 minutes'`); err != nil { // soon the last one ends
 		t.Fatal(err)
 	}
-	if err := w.Forgot(from(t, "12.0.0.1"), "ada@example.com"); err != nil {
+	if err := w.Forgot(requestFrom(t, "12.0.0.1"), "ada@example.com"); err != nil {
 		t.Fatal(err)
 	}
-	next := w.mailed(t, notices.Reset, "ada@example.com")
+	next := w.lastMail(t, notices.Reset, "ada@example.com")
 	if next.Token.Reveal() == last.Token.Reveal() {
 		t.Error("when the last link is about to end there is no next one")
 	}
@@ -186,7 +186,7 @@ func TestStrangersUseUpNoResetLinks(t *testing.T) {
 	if err := w.Forgot(inBrowser(t, "11.1.0.1", own.Device), "ada@example.com"); err != nil {
 		t.Errorf("ada asks in a browser that is known: %v, want it taken", err)
 	}
-	if w.posted(t); len(w.box.mails) != before+1 {
+	if w.sendDueMail(t); len(w.box.mails) != before+1 {
 		t.Errorf("ada asks in a browser that is known, and %d mails go, want one", len(w.box.mails)-before)
 	}
 	if _, err := w.Reset(t.Context(), next.Token.Reveal(), bobsPassword); err != nil {
@@ -218,7 +218,7 @@ func TestGuessersDoNotStarveSignIns(t *testing.T) {
 	expect.Eventually(t, "the guessers are at it", func() bool { return judged.Load() > 2*guessers })
 	refused := 0
 	for i := range honest {
-		_, err := w.SignIn(from(t, fmt.Sprintf("12.%d.0.1", i)), signin.Credentials{Email: "ada@example.com", Password: adasPassword})
+		_, err := w.SignIn(requestFrom(t, fmt.Sprintf("12.%d.0.1", i)), signin.Credentials{Email: "ada@example.com", Password: adasPassword})
 		if err != nil {
 			refused++
 			t.Logf("honest sign-in %d: %v", i, err)
@@ -233,7 +233,7 @@ func TestGuessersDoNotStarveSignIns(t *testing.T) {
 
 // At every attempt, the one that fills a count too, an email that somebody has costs the same statements and
 // the same hashes as one that nobody has, and leaves as many rows: time does not tell them apart.
-func TestEveryAttemptCostsTheSameForUnknownEmails(t *testing.T) {
+func TestAttemptsCostTheSameForUnknownEmails(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	server.RecordStatements()
@@ -269,7 +269,7 @@ SELECT (SELECT count(*) FROM sign_in_failures) + (SELECT count(*) FROM security_
 			begin, end := "begin "+what+" "+email, "end "+what+" "+email
 			hashes, before := w.Hashes(), rows()
 			mark(begin)
-			err := do(from(t, ip), email)
+			err := do(requestFrom(t, ip), email)
 			mark(end)
 			c := cost{Kind: fault.KindOf(err), Hashes: w.Hashes() - hashes, Rows: rows() - before}
 			expect.Eventually(t, "the server has written of it", func() (done bool) {

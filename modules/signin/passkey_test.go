@@ -19,14 +19,14 @@ type device struct {
 	key  virtualwebauthn.Credential
 }
 
-// coseOctets is how long a whole key of P-256 is in CBOR (RFC 9053 section 7.1.1).
-const coseOctets = 77
+// coseKeyBytes is how long a whole key of P-256 is in CBOR (RFC 9053 section 7.1.1).
+const coseKeyBytes = 77
 
 // newKey makes a key pair. The library leaves leading zeros of coordinates away, which is no key: one
 // in 128.
 func newKey() virtualwebauthn.Credential {
 	for {
-		if made := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2); len(made.Key.AttestationData()) == coseOctets {
+		if made := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2); len(made.Key.AttestationData()) == coseKeyBytes {
 			return made
 		}
 	}
@@ -37,7 +37,7 @@ func newDevice(userID string) *device {
 		chip: virtualwebauthn.NewAuthenticatorWithOptions(virtualwebauthn.AuthenticatorOptions{UserHandle: []byte(userID)}), key: newKey()}
 }
 
-func asked(t *testing.T, c passkeys.Ceremony) string {
+func encodeOptions(t *testing.T, c passkeys.Ceremony) string {
 	t.Helper()
 	text, err := json.Marshal(c.Options)
 	if err != nil {
@@ -46,42 +46,42 @@ func asked(t *testing.T, c passkeys.Ceremony) string {
 	return string(text)
 }
 
-// made is the answer to options of a new passkey.
-func (d *device) made(t *testing.T, c passkeys.Ceremony) passkeys.Answer {
+// answerRegistration is the answer to options of a new passkey.
+func (d *device) answerRegistration(t *testing.T, c passkeys.Ceremony) passkeys.Answer {
 	t.Helper()
-	options, err := virtualwebauthn.ParseAttestationOptions(asked(t, c))
+	options, err := virtualwebauthn.ParseAttestationOptions(encodeOptions(t, c))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return passkeys.Answer{ChallengeID: c.ChallengeID, Credential: []byte(virtualwebauthn.CreateAttestationResponse(d.page, d.chip, d.key, *options)), Name: "Laptop"}
 }
 
-// signed is the answer to options of a sign-in.
-func (d *device) signed(t *testing.T, c passkeys.Ceremony) passkeys.Answer {
+// answerSignIn is the answer to options of a sign-in.
+func (d *device) answerSignIn(t *testing.T, c passkeys.Ceremony) passkeys.Answer {
 	t.Helper()
-	options, err := virtualwebauthn.ParseAssertionOptions(asked(t, c))
+	options, err := virtualwebauthn.ParseAssertionOptions(encodeOptions(t, c))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return passkeys.Answer{ChallengeID: c.ChallengeID, Credential: []byte(virtualwebauthn.CreateAssertionResponse(d.page, d.chip, d.key, *options))}
 }
 
-// register makes a passkey of the caller's.
-func (w *world) register(t *testing.T, c accounts.Caller) *device {
+// registerPasskey makes a passkey of the caller's.
+func (w *world) registerPasskey(t *testing.T, c accounts.Caller) *device {
 	t.Helper()
 	d := newDevice(c.Person.UserID)
 	options, err := w.Passkeys().BeginNew(t.Context(), c.Person.UserID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Passkeys().Add(t.Context(), c, d.made(t, options)); err != nil {
+	if _, err := w.Passkeys().Add(t.Context(), c, d.answerRegistration(t, options)); err != nil {
 		t.Fatal(err)
 	}
 	d.chip.AddCredential(d.key)
 	return d
 }
 
-func (w *world) begin(t *testing.T) passkeys.Ceremony {
+func (w *world) beginSignIn(t *testing.T) passkeys.Ceremony {
 	t.Helper()
 	c, err := w.Passkeys().Begin()
 	if err != nil {
@@ -92,16 +92,16 @@ func (w *world) begin(t *testing.T) passkeys.Ceremony {
 
 // A passkey lets its owner in as with both factors, also while their password is locked; each answer
 // works once.
-func TestAPasskeyLetsIn(t *testing.T) {
+func TestSignsInByPasskey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
-	d := w.register(t, ada)
-	ctx := from(t, "192.0.2.1")
+	ada := w.callerOf(t, w.setUp(t))
+	d := w.registerPasskey(t, ada)
+	ctx := requestFrom(t, "192.0.2.1")
 	for range 6 {
 		_, _ = w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: "wrong"})
 	}
-	answer := d.signed(t, w.begin(t))
+	answer := d.answerSignIn(t, w.beginSignIn(t))
 	in, err := w.SignInByPasskey(ctx, answer)
 	if err != nil || !in.Session.SecondFactor || in.User.ID != ada.Person.UserID || in.Session.Method != signin.ByPasskey {
 		t.Fatalf("the passkey, with the password locked: %+v, %v; want its owner in, with both factors", in.View.Session, err)
@@ -109,34 +109,34 @@ func TestAPasskeyLetsIn(t *testing.T) {
 	if _, err := w.SignInByPasskey(ctx, answer); fault.KindOf(err) != fault.Unauthorized {
 		t.Errorf("the same answer again: %v, want unauthorized", err)
 	}
-	ended := atOnce(8, func() func(int) error {
-		answer := d.signed(t, w.begin(t))
+	ended := runConcurrently(8, func() func(int) error {
+		answer := d.answerSignIn(t, w.beginSignIn(t))
 		return func(int) error { _, err := w.SignInByPasskey(ctx, answer); return err }
 	}())
 	if ended[succeeded] != 1 || ended[fault.Unauthorized] != 7 {
 		t.Errorf("one answer eight times at once: %v, want it taken once", ended)
 	}
-	confirmed, err := w.Confirm(ctx, ada, signin.Confirmation{Passkey: new(d.signed(t, w.begin(t)))})
+	confirmed, err := w.Confirm(ctx, ada, signin.Confirmation{Passkey: new(d.answerSignIn(t, w.beginSignIn(t)))})
 	if err != nil || confirmed.Session.ID != ada.Person.SessionID {
 		t.Errorf("the passkey confirms its owner's session: %v, want it done", err)
 	}
 }
 
 // What is not an answer of the owner's passkey to our question on our page lets nobody in.
-func TestOtherAnswersThanThePasskeysAreRefused(t *testing.T) {
+func TestRejectsInvalidPasskeyResponses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first := w.setUp(t)
-	ada := w.caller(t, first)
-	d := w.register(t, ada)
+	ada := w.callerOf(t, first)
+	d := w.registerPasskey(t, ada)
 	elsewhere, stranger, unverified := *d, newDevice(ada.Person.UserID), *d
 	elsewhere.page.Origin = "https://mail.example.com.evil.test"
 	unverified.chip.Options.UserNotVerified = true
 	nobody := *d
 	nobody.chip.Options.UserHandle = []byte("usr_nobody")
-	other := d.signed(t, w.begin(t))
-	mixed := d.signed(t, w.begin(t))
-	mixed.ChallengeID = w.begin(t).ChallengeID
+	other := d.answerSignIn(t, w.beginSignIn(t))
+	mixed := d.answerSignIn(t, w.beginSignIn(t))
+	mixed.ChallengeID = w.beginSignIn(t).ChallengeID
 	registering, err := w.Passkeys().BeginNew(t.Context(), ada.Person.UserID)
 	if err != nil {
 		t.Fatal(err)
@@ -144,10 +144,10 @@ func TestOtherAnswersThanThePasskeysAreRefused(t *testing.T) {
 	otherPurpose := other
 	otherPurpose.ChallengeID = registering.ChallengeID
 	for name, answer := range map[string]passkeys.Answer{
-		"on a page of another host":     elsewhere.signed(t, w.begin(t)),
-		"by a key that is not known":    stranger.signed(t, w.begin(t)),
-		"without looking who it is":     unverified.signed(t, w.begin(t)),
-		"for a person who is not there": nobody.signed(t, w.begin(t)),
+		"on a page of another host":     elsewhere.answerSignIn(t, w.beginSignIn(t)),
+		"by a key that is not known":    stranger.answerSignIn(t, w.beginSignIn(t)),
+		"without looking who it is":     unverified.answerSignIn(t, w.beginSignIn(t)),
+		"for a person who is not there": nobody.answerSignIn(t, w.beginSignIn(t)),
 		"to another challenge":          mixed,
 		"to a challenge of a new key":   otherPurpose,
 		"without a challenge":           {Credential: other.Credential},
@@ -157,7 +157,7 @@ func TestOtherAnswersThanThePasskeysAreRefused(t *testing.T) {
 			t.Errorf("an answer %s: %v, want unauthorized", name, err)
 		}
 	}
-	for _, malformed := range []string{"", "{}", "null", "[]", `{"id":"AQID","rawId":"AQID","type":"public-key","response":{}}`, string(d.made(t, registering).Credential)} {
+	for _, malformed := range []string{"", "{}", "null", "[]", `{"id":"AQID","rawId":"AQID","type":"public-key","response":{}}`, string(d.answerRegistration(t, registering).Credential)} {
 		if _, err := w.SignInByPasskey(t.Context(), passkeys.Answer{ChallengeID: other.ChallengeID, Credential: []byte(malformed)}); fault.From(err).Fields["credential"] == "" {
 			t.Errorf("the answer %.60s: %v, want the field credential named", malformed, err)
 		}
@@ -166,16 +166,16 @@ func TestOtherAnswersThanThePasskeysAreRefused(t *testing.T) {
 	if _, err := w.teams.ChangeAsOperator(t.Context(), "ada@example.com", userChange(&disabled)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.SignInByPasskey(t.Context(), d.signed(t, w.begin(t))); fault.KindOf(err) != fault.Unauthorized {
+	if _, err := w.SignInByPasskey(t.Context(), d.answerSignIn(t, w.beginSignIn(t))); fault.KindOf(err) != fault.Unauthorized {
 		t.Errorf("the passkey of a disabled person: %v, want unauthorized", err)
 	}
 }
 
 // New passkeys belong to who has asked for them; a removed one lets nobody in.
-func TestPasskeysAreTheirOwners(t *testing.T) {
+func TestPasskeysBelongToTheirOwner(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
+	ada := w.callerOf(t, w.setUp(t))
 	if _, err := w.teams.CreateUser(t.Context(), "bob@example.com", "Bob"); err != nil {
 		t.Fatal(err)
 	}
@@ -187,20 +187,20 @@ func TestPasskeysAreTheirOwners(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bob := w.caller(t, entered)
+	bob := w.callerOf(t, entered)
 	options, err := w.Passkeys().BeginNew(t.Context(), ada.Person.UserID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Passkeys().Add(t.Context(), bob, newDevice(ada.Person.UserID).made(t, options)); fault.KindOf(err) != fault.Unauthorized {
+	if _, err := w.Passkeys().Add(t.Context(), bob, newDevice(ada.Person.UserID).answerRegistration(t, options)); fault.KindOf(err) != fault.Unauthorized {
 		t.Errorf("bob answers what ada was asked: %v, want unauthorized", err)
 	}
-	d := w.register(t, ada)
+	d := w.registerPasskey(t, ada)
 	again, err := w.Passkeys().BeginNew(t.Context(), bob.Person.UserID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Passkeys().Add(t.Context(), bob, d.made(t, again)); fault.KindOf(err) != fault.Conflict {
+	if _, err := w.Passkeys().Add(t.Context(), bob, d.answerRegistration(t, again)); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("bob adds the passkey that ada has: %v, want a conflict", err)
 	}
 	list, err := w.Passkeys().List(t.Context(), ada.Person.UserID)
@@ -210,19 +210,19 @@ func TestPasskeysAreTheirOwners(t *testing.T) {
 	if err := w.Passkeys().Remove(t.Context(), bob, list[0].ID); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("bob removes ada's passkey: %v, want not found", err)
 	}
-	if _, err := w.Confirm(t.Context(), bob, signin.Confirmation{Passkey: new(d.signed(t, w.begin(t)))}); fault.KindOf(err) != fault.Unauthorized {
+	if _, err := w.Confirm(t.Context(), bob, signin.Confirmation{Passkey: new(d.answerSignIn(t, w.beginSignIn(t)))}); fault.KindOf(err) != fault.Unauthorized {
 		t.Errorf("ada's passkey confirms bob's session: %v, want unauthorized", err)
 	}
 	if err := w.Passkeys().Remove(t.Context(), ada, list[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.SignInByPasskey(t.Context(), d.signed(t, w.begin(t))); fault.KindOf(err) != fault.Unauthorized {
+	if _, err := w.SignInByPasskey(t.Context(), d.answerSignIn(t, w.beginSignIn(t))); fault.KindOf(err) != fault.Unauthorized {
 		t.Errorf("a removed passkey: %v, want unauthorized", err)
 	}
 }
 
 // Under an address there are no passkeys; in development they are those of localhost.
-func TestPasskeysNeedAName(t *testing.T) {
+func TestPasskeysRequireHostName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *signin.Config) { c.BaseURL = "http://127.0.0.1:8025" })
 	if options, err := w.Options(t.Context()); err != nil || options.Passkeys {
@@ -234,14 +234,14 @@ func TestPasskeysNeedAName(t *testing.T) {
 	w = newWorld(t, func(c *signin.Config) {
 		c.BaseURL, c.Origins = "http://127.0.0.1:8025", []string{"http://localhost:8025", "http://127.0.0.1:8025"}
 	})
-	ada := w.caller(t, w.setUp(t))
+	ada := w.callerOf(t, w.setUp(t))
 	d := newDevice(ada.Person.UserID)
 	d.page.ID, d.page.Origin = "localhost", "http://localhost:8025"
 	options, err := w.Passkeys().BeginNew(t.Context(), ada.Person.UserID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Passkeys().Add(t.Context(), ada, d.made(t, options)); err != nil {
+	if _, err := w.Passkeys().Add(t.Context(), ada, d.answerRegistration(t, options)); err != nil {
 		t.Errorf("a passkey of localhost: %v, want it taken", err)
 	}
 }

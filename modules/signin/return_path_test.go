@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestOnlyPagesOfThisInstallationAreReturnedTo(t *testing.T) {
+func TestReturnPathAcceptsOwnPagesOnly(t *testing.T) {
 	t.Parallel()
 	for _, same := range []string{
 		"/", "/emails?status=failed", "/emails/msg_1#top", "/emails/", "/requests?q=https://example.com//x", "/emails?q=%5C%22a%2F%2F", "/settings/billing?from=%E2%82%AC", "/traffic", "/users",

@@ -86,8 +86,8 @@ func (m *mailbox) Send(ctx context.Context, n notices.Notice, hold func(context.
 	return err
 }
 
-// posted has the mails written that are due, and returns them.
-func (w *world) posted(t *testing.T) []notices.Notice {
+// sendDueMail has the mails written that are due, and returns them.
+func (w *world) sendDueMail(t *testing.T) []notices.Notice {
 	t.Helper()
 	before := len(w.box.mails)
 	if err := w.Post(t.Context()); err != nil {
@@ -96,10 +96,10 @@ func (w *world) posted(t *testing.T) []notices.Notice {
 	return w.box.mails[before:]
 }
 
-// mailed returns the last mail of a kind to an address.
-func (w *world) mailed(t *testing.T, kind notices.Kind, to string) notices.Notice {
+// lastMail returns the last mail of a kind to an address.
+func (w *world) lastMail(t *testing.T, kind notices.Kind, to string) notices.Notice {
 	t.Helper()
-	w.posted(t)
+	w.sendDueMail(t)
 	for i := len(w.box.mails) - 1; i >= 0; i-- {
 		if m := w.box.mails[i]; m.Kind == kind && m.To == to {
 			return m
@@ -109,8 +109,8 @@ func (w *world) mailed(t *testing.T, kind notices.Kind, to string) notices.Notic
 	return notices.Notice{}
 }
 
-// from is a request from an address.
-func from(t *testing.T, ip string) context.Context {
+// requestFrom is a request requestFrom an address.
+func requestFrom(t *testing.T, ip string) context.Context {
 	t.Helper()
 	return audit.WithOrigin(t.Context(), audit.Origin{Addr: netip.MustParseAddr(ip)})
 }
@@ -137,8 +137,8 @@ func (w *world) setUp(t *testing.T) signin.Entered {
 	return in
 }
 
-// caller is who has a session.
-func (w *world) caller(t *testing.T, in signin.Entered) accounts.Caller {
+// callerOf is who has a session.
+func (w *world) callerOf(t *testing.T, in signin.Entered) accounts.Caller {
 	t.Helper()
 	c, err := w.Person(t.Context(), in.Token.Reveal(), "")
 	if err != nil {
@@ -147,8 +147,8 @@ func (w *world) caller(t *testing.T, in signin.Entered) accounts.Caller {
 	return c
 }
 
-// atOnce runs something many times at once and counts how it ended, by kind.
-func atOnce(n int, do func(i int) error) map[fault.Kind]int {
+// runConcurrently runs something many times at once and counts how it ended, by kind.
+func runConcurrently(n int, do func(i int) error) map[fault.Kind]int {
 	var mu sync.Mutex
 	ended := map[fault.Kind]int{}
 	var all sync.WaitGroup
@@ -171,7 +171,7 @@ func atOnce(n int, do func(i int) error) map[fault.Kind]int {
 const succeeded = fault.Kind(-1)
 
 // A set-up link works once: of twenty at once one wins, and afterwards no link sets anything up.
-func TestOneSetUpWins(t *testing.T) {
+func TestOnlyOneSetUpSucceeds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	link, err := w.SetUpLink(t.Context())
@@ -182,7 +182,7 @@ func TestOneSetUpWins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended := atOnce(20, func(i int) error {
+	ended := runConcurrently(20, func(i int) error {
 		token := tokenOf(t, []string{link, second}[i%2])
 		_, err := w.SetUp(t.Context(), signin.SetUp{Token: token, Email: fmt.Sprintf("p%d@example.com", i), Password: adasPassword, AccountName: "Acme"})
 		return err
@@ -199,7 +199,7 @@ func TestOneSetUpWins(t *testing.T) {
 }
 
 // The first person becomes the owner of the account that has their email already.
-func TestSetUpAdoptsTheAccountOfItsEmail(t *testing.T) {
+func TestSetUpAdoptsExistingAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	before, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: "Old", Email: "ada@example.com"})
@@ -214,12 +214,12 @@ func TestSetUpAdoptsTheAccountOfItsEmail(t *testing.T) {
 
 // Guesses at one email from one network: five are hashed, the others are refused alike and cost no hash,
 // also for an email that nobody has.
-func TestGuessesAreBounded(t *testing.T) {
+func TestLimitsPasswordGuesses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.setUp(t)
 	for i, email := range []string{"ada@example.com", "nobody@example.com"} {
-		ctx := from(t, fmt.Sprintf("192.0.2.%d", i+1))
+		ctx := requestFrom(t, fmt.Sprintf("192.0.2.%d", i+1))
 		before := w.Hashes()
 		ended := map[fault.Kind]int{}
 		for range 200 {
@@ -230,28 +230,28 @@ func TestGuessesAreBounded(t *testing.T) {
 			t.Errorf("200 guesses at %s: %d hashed, ends %v; want 5 hashed and 195 refused by the limit", email, hashed, ended)
 		}
 	}
-	if _, err := w.SignIn(from(t, "192.0.2.1"), signin.Credentials{Email: "ada@example.com", Password: adasPassword}); fault.KindOf(err) != fault.Limit {
+	if _, err := w.SignIn(requestFrom(t, "192.0.2.1"), signin.Credentials{Email: "ada@example.com", Password: adasPassword}); fault.KindOf(err) != fault.Limit {
 		t.Errorf("the right password from the locked network: %v, want the limit", err)
 	}
-	if _, err := w.SignIn(from(t, "198.51.100.7"), signin.Credentials{Email: "ada@example.com", Password: adasPassword}); err != nil {
+	if _, err := w.SignIn(requestFrom(t, "198.51.100.7"), signin.Credentials{Email: "ada@example.com", Password: adasPassword}); err != nil {
 		t.Errorf("the right password from another network: %v, want it let in", err)
 	}
 	link, err := w.UserLink(t.Context(), "ada@example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.EnterByLink(from(t, "192.0.2.1"), tokenOf(t, link)); err != nil {
+	if _, err := w.EnterByLink(requestFrom(t, "192.0.2.1"), tokenOf(t, link)); err != nil {
 		t.Errorf("a link from the locked network: %v, want it let in", err)
 	}
 }
 
 // Networks that guess at many emails are bounded too, and all IPv6 addresses of one /64 are one.
-func TestANetworkThatGuessesIsBounded(t *testing.T) {
+func TestLimitsGuessesPerNetwork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	before := w.Hashes()
 	for i := range 60 {
-		_, err := w.SignIn(from(t, fmt.Sprintf("2001:db8::%x", i+1)), signin.Credentials{Email: fmt.Sprintf("p%d@example.com", i), Password: "wrong"})
+		_, err := w.SignIn(requestFrom(t, fmt.Sprintf("2001:db8::%x", i+1)), signin.Credentials{Email: fmt.Sprintf("p%d@example.com", i), Password: "wrong"})
 		if kind := fault.KindOf(err); kind != fault.Unauthorized && kind != fault.Limit {
 			t.Fatal(err)
 		}
@@ -262,11 +262,11 @@ func TestANetworkThatGuessesIsBounded(t *testing.T) {
 }
 
 // A password that is right takes failures back: who mistypes now and then is never locked.
-func TestWhoGetsInIsNotLocked(t *testing.T) {
+func TestSuccessClearsFailures(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.setUp(t)
-	ctx := from(t, "192.0.2.9")
+	ctx := requestFrom(t, "192.0.2.9")
 	for range 4 {
 		for range 4 {
 			if _, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: "wrong"}); fault.KindOf(err) != fault.Unauthorized {
@@ -280,10 +280,10 @@ func TestWhoGetsInIsNotLocked(t *testing.T) {
 }
 
 // Two owners who leave at the same moment: one stays.
-func TestTheLastTwoOwnersDoNotBothLeave(t *testing.T) {
+func TestLastTwoOwnersCannotBothLeave(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
+	ada := w.callerOf(t, w.setUp(t))
 	other, err := w.teams.CreateUser(t.Context(), "bob@example.com", "Bob")
 	if err != nil {
 		t.Fatal(err)
@@ -297,8 +297,8 @@ func TestTheLastTwoOwnersDoNotBothLeave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bob := w.caller(t, in)
-	ended := atOnce(2, func(i int) error {
+	bob := w.callerOf(t, in)
+	ended := runConcurrently(2, func(i int) error {
 		c := []accounts.Caller{ada, bob}[i]
 		return w.teams.Remove(t.Context(), c, c.Person.UserID)
 	})
@@ -308,10 +308,10 @@ func TestTheLastTwoOwnersDoNotBothLeave(t *testing.T) {
 }
 
 // Of many who accept one invitation at once one does.
-func TestAnInvitationIsAcceptedOnce(t *testing.T) {
+func TestAcceptsInvitationOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
+	ada := w.callerOf(t, w.setUp(t))
 	if _, err := w.teams.Invite(t.Context(), ada, team.NewInvitation{Email: "Bob@Example.com", Role: rights.RoleViewer}); err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +326,7 @@ func TestAnInvitationIsAcceptedOnce(t *testing.T) {
 	if held, err := team.Mailed(t.Context(), w.db.SQL, due[0], hash); err != nil || held {
 		t.Errorf("mailed a second time: %t, %v; want it refused", held, err)
 	}
-	ended := atOnce(10, func(int) error {
+	ended := runConcurrently(10, func(int) error {
 		_, err := w.Accept(t.Context(), signin.Acceptance{Token: token.Reveal(), Password: "seven wet umbrellas sing"})
 		return err
 	})
@@ -339,11 +339,11 @@ func TestAnInvitationIsAcceptedOnce(t *testing.T) {
 }
 
 // A session that is ended while a request of it runs stays ended: a request writes no session.
-func TestASignOutDuringARequestStays(t *testing.T) {
+func TestSignOutDuringRequestIsFinal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	in := w.setUp(t)
-	slow := w.caller(t, in) // the request has begun
+	slow := w.callerOf(t, in) // the request has begun
 	if err := w.SignOut(t.Context(), slow); err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +360,7 @@ func TestASignOutDuringARequestStays(t *testing.T) {
 }
 
 // Who sets a password is told what is wrong with it.
-func TestPasswordsAreJudged(t *testing.T) {
+func TestRejectsWeakPasswords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	link, err := w.SetUpLink(t.Context())
@@ -385,7 +385,7 @@ func TestPasswordsAreJudged(t *testing.T) {
 func userChange(disabled *bool) team.UserChange { return team.UserChange{Disabled: disabled} }
 
 // A stranger who knows no link makes nobody hash.
-func TestAWrongLinkCostsNoHash(t *testing.T) {
+func TestInvalidLinkCausesNoHash(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	wrong, _ := secret.NewToken("")
@@ -408,10 +408,10 @@ func TestAWrongLinkCostsNoHash(t *testing.T) {
 }
 
 // An account mails so many invitations a day, however often they are taken back.
-func TestInvitationsOfADayAreBounded(t *testing.T) {
+func TestLimitsInvitationsPerDay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
+	ada := w.callerOf(t, w.setUp(t))
 	var refused *fault.Error
 	mails := 0
 	for refused == nil && mails <= 200 {
@@ -439,14 +439,14 @@ func TestInvitationsOfADayAreBounded(t *testing.T) {
 }
 
 // A lock is in the audit log of the person's team, once.
-func TestALockIsAudited(t *testing.T) {
+func TestAuditsLock(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
+	ada := w.callerOf(t, w.setUp(t))
 	for range 20 {
-		_, _ = w.SignIn(from(t, "192.0.2.1"), signin.Credentials{Email: "ada@example.com", Password: "wrong"})
+		_, _ = w.SignIn(requestFrom(t, "192.0.2.1"), signin.Credentials{Email: "ada@example.com", Password: "wrong"})
 	}
-	w.posted(t)
+	w.sendDueMail(t)
 	found := w.db.Ent.AuditEntry.Query().Where(auditentry.Action("user.locked")).AllX(t.Context())
 	if len(found) != 1 || found[0].AccountID == nil || *found[0].AccountID != ada.AccountID || found[0].Target != ada.Person.UserID || found[0].IP != "192.0.2.1" {
 		t.Errorf("20 wrong passwords left the entries %+v, want one, in ada's team, from 192.0.2.1", found)
@@ -454,10 +454,10 @@ func TestALockIsAudited(t *testing.T) {
 }
 
 // Who knows a password does not take failures of the code back with it.
-func TestCodesAreBoundedToo(t *testing.T) {
+func TestLimitsCodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
+	ada := w.callerOf(t, w.setUp(t))
 	key, err := w.NewFactor(t.Context(), ada)
 	if err != nil {
 		t.Fatal(err)
@@ -469,7 +469,7 @@ func TestCodesAreBoundedToo(t *testing.T) {
 	if _, err := w.ActivateFactor(t.Context(), ada, code); err != nil {
 		t.Fatal(err)
 	}
-	ctx := from(t, "192.0.2.1")
+	ctx := requestFrom(t, "192.0.2.1")
 	tried := 0
 	for range 20 {
 		_, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: adasPassword}) // which needs a code
@@ -492,7 +492,7 @@ func TestCodesAreBoundedToo(t *testing.T) {
 }
 
 // Hostile headers are stored as far as they are text.
-func TestHostileUserAgentsAreStored(t *testing.T) {
+func TestStoresHostileUserAgents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.setUp(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// stolen is a session of somebody that another has, confirmed a moment ago.
-func (w *world) stolen(t *testing.T, email, password string) signin.Entered {
+// signInAgain is a session of somebody that another has, confirmed a moment ago.
+func (w *world) signInAgain(t *testing.T, email, password string) signin.Entered {
 	t.Helper()
 	in, err := w.SignIn(t.Context(), signin.Credentials{Email: email, Password: password})
 	if err != nil {
@@ -25,8 +25,8 @@ func (w *world) stolen(t *testing.T, email, password string) signin.Entered {
 	return in
 }
 
-// pending is what a thief has begun in ada's name, and what waits in her mailbox.
-type pending struct {
+// pendingChanges is what a thief has begun in ada's name, and what waits in her mailbox.
+type pendingChanges struct {
 	session            signin.Entered
 	email, stop, reset string // tokens
 	other, link        string
@@ -35,11 +35,11 @@ type pending struct {
 
 const thief = "thief@evil.example"
 
-// beginAll begins everything that can be begun, from a session that was stolen.
-func (w *world) beginAll(t *testing.T) (p pending) {
+// startAllChanges begins everything that can be begun, from a session that was stolen.
+func (w *world) startAllChanges(t *testing.T) (p pendingChanges) {
 	t.Helper()
-	p.session = w.stolen(t, "ada@example.com", adasPassword)
-	c := w.caller(t, p.session)
+	p.session = w.signInAgain(t, "ada@example.com", adasPassword)
+	c := w.callerOf(t, p.session)
 	to := thief
 	if _, err := w.ChangeUser(t.Context(), c, signin.UserChange{Email: &to}); err != nil {
 		t.Fatal(err)
@@ -47,12 +47,12 @@ func (w *world) beginAll(t *testing.T) (p pending) {
 	if key, err := w.NewFactor(t.Context(), c); err == nil {
 		p.secret = key.Secret
 	}
-	p.email, p.stop = w.mailed(t, notices.Email, thief).Token.Reveal(), w.mailed(t, notices.EmailAsked, "ada@example.com").Token.Reveal()
+	p.email, p.stop = w.lastMail(t, notices.Email, thief).Token.Reveal(), w.lastMail(t, notices.EmailAsked, "ada@example.com").Token.Reveal()
 	for _, token := range []*string{&p.reset, &p.other} {
 		if err := w.Forgot(t.Context(), "ada@example.com"); err != nil {
 			t.Fatal(err)
 		}
-		*token = w.mailed(t, notices.Reset, "ada@example.com").Token.Reveal()
+		*token = w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal()
 	}
 	link, err := w.UserLink(t.Context(), "ada@example.com")
 	if err != nil {
@@ -62,8 +62,8 @@ func (w *world) beginAll(t *testing.T) (p pending) {
 	return p
 }
 
-// ended fails the test unless nothing that was begun counts any more.
-func (w *world) ended(t *testing.T, what string, p pending) {
+// wantAllEnded fails the test unless nothing that was begun counts any more.
+func (w *world) wantAllEnded(t *testing.T, what string, p pendingChanges) {
 	t.Helper()
 	refused := func(of string, err error, kinds ...fault.Kind) {
 		t.Helper()
@@ -92,41 +92,41 @@ func (w *world) ended(t *testing.T, what string, p pending) {
 
 // Each change of how somebody signs in ends the sessions, links and changes that were begun before: a thief
 // who has begun a change of the address from a session that was stolen does not keep the account.
-func TestACredentialChangeEndsWhatWasBegun(t *testing.T) {
+func TestCredentialChangeEndsPendingChanges(t *testing.T) {
 	t.Parallel()
-	for what, change := range map[string]func(t *testing.T, w *world, ada accounts.Caller, p pending) (goesOn bool){
-		"a reset": func(t *testing.T, w *world, _ accounts.Caller, _ pending) bool {
+	for what, change := range map[string]func(t *testing.T, w *world, ada accounts.Caller, p pendingChanges) (goesOn bool){
+		"a reset": func(t *testing.T, w *world, _ accounts.Caller, _ pendingChanges) bool {
 			t.Helper()
 			if err := w.Forgot(t.Context(), "ada@example.com"); err != nil {
 				t.Fatal(err)
 			}
-			_, err := w.Reset(t.Context(), w.mailed(t, notices.Reset, "ada@example.com").Token.Reveal(), bobsPassword)
+			_, err := w.Reset(t.Context(), w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal(), bobsPassword)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return false
 		},
-		"a new password": func(t *testing.T, w *world, ada accounts.Caller, _ pending) bool {
+		"a new password": func(t *testing.T, w *world, ada accounts.Caller, _ pendingChanges) bool {
 			t.Helper()
 			if _, err := w.ChangeUser(t.Context(), ada, signin.UserChange{Password: &signin.PasswordChange{Current: adasPassword, New: bobsPassword}}); err != nil {
 				t.Fatal(err)
 			}
 			return true
 		},
-		"a second factor": func(t *testing.T, w *world, ada accounts.Caller, _ pending) bool {
+		"a second factor": func(t *testing.T, w *world, ada accounts.Caller, _ pendingChanges) bool {
 			t.Helper()
 			w.addFactor(t, ada)
 			w.mustRemoveFactor(t, ada)
 			return true
 		},
-		"a stopped change of the address": func(t *testing.T, w *world, _ accounts.Caller, p pending) bool {
+		"a stopped change of the address": func(t *testing.T, w *world, _ accounts.Caller, p pendingChanges) bool {
 			t.Helper()
 			if err := w.StopEmailChange(t.Context(), p.stop); err != nil {
 				t.Fatal(err)
 			}
 			return false
 		},
-		"a person who is disabled and enabled again": func(t *testing.T, w *world, ada accounts.Caller, _ pending) bool {
+		"a person who is disabled and enabled again": func(t *testing.T, w *world, ada accounts.Caller, _ pendingChanges) bool {
 			t.Helper()
 			for _, disabled := range []bool{true, false} {
 				if _, err := w.ChangeAsOperator(t.Context(), ada.Person.UserID, team.UserChange{Disabled: &disabled}); err != nil {
@@ -140,10 +140,10 @@ func TestACredentialChangeEndsWhatWasBegun(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			own := w.setUp(t)
-			ada := w.caller(t, own)
-			p := w.beginAll(t)
+			ada := w.callerOf(t, own)
+			p := w.startAllChanges(t)
 			goesOn := change(t, w, ada, p)
-			w.ended(t, what, p)
+			w.wantAllEnded(t, what, p)
 			if _, err := w.Person(t.Context(), own.Token.Reveal(), ""); (err == nil) != goesOn {
 				t.Errorf("%s: the session from before: %v; want it to go on: %t", what, err, goesOn)
 			}
@@ -184,22 +184,22 @@ func (w *world) mustRemoveFactor(t *testing.T, c accounts.Caller) {
 
 // A new address counts by its link together with a session of the person or their password, and ends what
 // was begun with the old one. The old address is told when the change is asked for, and when it is made.
-func TestANewAddressTakesMoreThanItsLink(t *testing.T) {
+func TestEmailChangeRequiresMoreThanLink(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	own := w.setUp(t)
-	ada := w.caller(t, own)
-	bob := w.joined(t, ada, "bob@example.com", rights.RoleViewer)
+	ada := w.callerOf(t, own)
+	bob := w.addMember(t, ada, "bob@example.com", rights.RoleViewer)
 	ask := func() string {
 		t.Helper()
 		to := "ada@new.example"
 		if _, err := w.ChangeUser(t.Context(), ada, signin.UserChange{Email: &to}); err != nil {
 			t.Fatal(err)
 		}
-		if m := w.mailed(t, notices.EmailAsked, "ada@example.com"); m.Names["email"] != to || m.Path != signin.PathStop {
+		if m := w.lastMail(t, notices.EmailAsked, "ada@example.com"); m.Names["email"] != to || m.Path != signin.PathStop {
 			t.Errorf("the old address is told %+v, want the new one and a link that stops it", m)
 		}
-		return w.mailed(t, notices.Email, to).Token.Reveal()
+		return w.lastMail(t, notices.Email, to).Token.Reveal()
 	}
 	first := ask()
 	token := ask()
@@ -221,7 +221,7 @@ func TestANewAddressTakesMoreThanItsLink(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, c.err, c.want)
 		}
 	}
-	other := w.stolen(t, "ada@example.com", adasPassword)
+	other := w.signInAgain(t, "ada@example.com", adasPassword)
 	if err := confirm(token, "", &ada); err != nil {
 		t.Fatalf("the link in ada's session: %v, want it to count", err)
 	}
@@ -231,16 +231,16 @@ func TestANewAddressTakesMoreThanItsLink(t *testing.T) {
 	if _, err := w.Person(t.Context(), other.Token.Reveal(), ""); fault.KindOf(err) != fault.Unauthorized {
 		t.Errorf("another session: %v, want it ended", err)
 	}
-	if m := w.mailed(t, notices.EmailChanged, "ada@example.com"); m.Names["email"] != "ada@new.example" {
+	if m := w.lastMail(t, notices.EmailChanged, "ada@example.com"); m.Names["email"] != "ada@new.example" {
 		t.Errorf("the old address is told %+v, want the new one", m)
 	}
 
 	back := "ada@example.com"
-	ada = w.caller(t, own)
+	ada = w.callerOf(t, own)
 	if _, err := w.ChangeUser(t.Context(), ada, signin.UserChange{Email: &back}); err != nil {
 		t.Fatal(err)
 	}
-	token = w.mailed(t, notices.Email, back).Token.Reveal()
+	token = w.lastMail(t, notices.Email, back).Token.Reveal()
 	if err := confirm(token, adasPassword, nil); err != nil {
 		t.Errorf("the link with the password, without a session: %v, want it to count", err)
 	}
@@ -250,16 +250,16 @@ func TestANewAddressTakesMoreThanItsLink(t *testing.T) {
 }
 
 // Where a second factor is set up, a password without a code confirms no address.
-func TestANewAddressTakesTheSecondFactor(t *testing.T) {
+func TestEmailChangeRequiresSecondFactor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ada := w.caller(t, w.setUp(t))
+	ada := w.callerOf(t, w.setUp(t))
 	key := w.addFactor(t, ada)
 	to := "ada@new.example"
 	if _, err := w.ChangeUser(t.Context(), ada, signin.UserChange{Email: &to}); err != nil {
 		t.Fatal(err)
 	}
-	token := w.mailed(t, notices.Email, to).Token.Reveal()
+	token := w.lastMail(t, notices.Email, to).Token.Reveal()
 	if _, err := w.ConfirmEmail(t.Context(), signin.EmailConfirmation{Token: token, Password: adasPassword}); fault.From(err).Code != fault.CodeSecondFactorRequired {
 		t.Errorf("a password without a code: %v, want the code asked for", err)
 	}
@@ -274,7 +274,7 @@ func TestANewAddressTakesTheSecondFactor(t *testing.T) {
 
 // Of links that were asked for several times the one that is used ends the others: three resets were asked
 // for, one counts. The same holds for links of the operator and for set-up links.
-func TestAUsedLinkEndsItsSiblings(t *testing.T) {
+func TestUsedLinkEndsOtherLinks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var setUps []string
@@ -310,7 +310,7 @@ func TestAUsedLinkEndsItsSiblings(t *testing.T) {
 		if err := w.Forgot(t.Context(), "ada@example.com"); err != nil {
 			t.Fatal(err)
 		}
-		return w.mailed(t, notices.Reset, "ada@example.com").Token.Reveal()
+		return w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal()
 	}, func(token string) error {
 		_, err := w.Reset(t.Context(), token, bobsPassword)
 		return err
@@ -328,15 +328,15 @@ func TestAUsedLinkEndsItsSiblings(t *testing.T) {
 }
 
 // A link to sign up makes nobody's password new who has become a user since it was mailed.
-func TestALinkToSignUpIsNoReset(t *testing.T) {
+func TestSignUpLinkCannotResetPassword(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *signin.Config) { c.SignUp = signin.SignUp{Open: true} })
-	ada := w.caller(t, w.setUp(t))
+	ada := w.callerOf(t, w.setUp(t))
 	if err := w.AskSignUp(t.Context(), "bob@example.com"); err != nil {
 		t.Fatal(err)
 	}
-	token := w.mailed(t, notices.SignUp, "bob@example.com").Token.Reveal()
-	w.joined(t, ada, "bob@example.com", rights.RoleViewer)
+	token := w.lastMail(t, notices.SignUp, "bob@example.com").Token.Reveal()
+	w.addMember(t, ada, "bob@example.com", rights.RoleViewer)
 	if _, err := w.CompleteSignUp(t.Context(), signin.SignUpCompleted{Token: token, Password: adasPassword, AccountName: "Bob's"}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("a link to sign up, once its address has a user: %v, want not found", err)
 	}
@@ -346,7 +346,7 @@ func TestALinkToSignUpIsNoReset(t *testing.T) {
 }
 
 // Whoever is removed, or may not give a role any more, does not come back by an invitation of their own.
-func TestInvitationsEndWithTheRightOfTheirInviter(t *testing.T) {
+func TestInvitationsEndWithInvitersRights(t *testing.T) {
 	t.Parallel()
 	for what, change := range map[string]func(ctx context.Context, w *world, ada, bob accounts.Caller) error{
 		"bob is removed": func(ctx context.Context, w *world, ada, bob accounts.Caller) error {
@@ -364,9 +364,9 @@ func TestInvitationsEndWithTheRightOfTheirInviter(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			ada := w.caller(t, w.setUp(t))
-			bob := w.joined(t, ada, "bob@example.com", rights.RoleAdmin)
-			_, token := w.invited(t, bob, "bob@second.example", rights.RoleAdmin)
+			ada := w.callerOf(t, w.setUp(t))
+			bob := w.addMember(t, ada, "bob@example.com", rights.RoleAdmin)
+			_, token := w.inviteUser(t, bob, "bob@second.example", rights.RoleAdmin)
 			if err := change(t.Context(), w, ada, bob); err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,7 @@ const ada, bob = "ada@example.com", "bob@example.com"
 var keys = devices.Keys{bytes.Repeat([]byte{1}, 32)}
 
 // A browser is recognized for whom it has signed in, for 180 days, also when several people share it.
-func TestABrowserIsRecognizedForThosePeopleWhoSignedIn(t *testing.T) {
+func TestRecognizesBrowserPerUser(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	cookie := keys.Remember("", ada, now)
@@ -45,7 +45,7 @@ func TestABrowserIsRecognizedForThosePeopleWhoSignedIn(t *testing.T) {
 }
 
 // Whoever does not have the key makes no cookie.
-func TestOnlyThisInstallationMakesCookies(t *testing.T) {
+func TestRejectsForgedCookies(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	cookie := keys.Remember("", ada, now)

@@ -34,15 +34,15 @@ import (
 type world struct {
 	*openid.Service
 
-	db       *db.DB
-	accounts *accounts.Service
-	teams    *team.Service
-	people   *signin.Service
-	box      *secret.Box
-	ada      signin.Entered
-	mock     *mockoidc.MockOIDC
-	config   openid.Config
-	mend     func(answer map[string]any) // changes what the token endpoint answers; nil: nothing
+	db        *db.DB
+	accounts  *accounts.Service
+	teams     *team.Service
+	people    *signin.Service
+	box       *secret.Box
+	ada       signin.Entered
+	mock      *mockoidc.MockOIDC
+	config    openid.Config
+	editToken func(answer map[string]any) // changes what the token endpoint answers; nil: nothing
 }
 
 const base = "https://mail.example.com"
@@ -73,7 +73,7 @@ func newWorld(t *testing.T, change ...func(*openid.Config)) *world {
 	if w.mock, err = mockoidc.NewServer(nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.mock.AddMiddleware(w.mending); err != nil {
+	if err := w.mock.AddMiddleware(w.editTokenResponses); err != nil {
 		t.Fatal(err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -92,18 +92,18 @@ func newWorld(t *testing.T, change ...func(*openid.Config)) *world {
 	for _, c := range change {
 		c(&w.config)
 	}
-	w.Service = w.with(w.config)
+	w.Service = w.newService(w.config)
 	return w
 }
 
-func (w *world) with(c openid.Config) *openid.Service {
+func (w *world) newService(c openid.Config) *openid.Service {
 	return openid.New(openid.Params{Config: c, DB: w.db, People: w.people, Box: w.box, Logger: slog.New(slog.DiscardHandler)})
 }
 
-// mending lets a test change the answers of the token endpoint.
-func (w *world) mending(next http.Handler) http.Handler {
+// editTokenResponses lets a test change the answers of the token endpoint.
+func (w *world) editTokenResponses(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if w.mend == nil || r.URL.Path != mockoidc.TokenEndpoint {
+		if w.editToken == nil || r.URL.Path != mockoidc.TokenEndpoint {
 			next.ServeHTTP(rw, r)
 			return
 		}
@@ -111,7 +111,7 @@ func (w *world) mending(next http.Handler) http.Handler {
 		next.ServeHTTP(kept, r)
 		var answer map[string]any
 		if err := json.Unmarshal(kept.Body.Bytes(), &answer); err == nil && kept.Code == http.StatusOK {
-			w.mend(answer)
+			w.editToken(answer)
 		}
 		rw.Header().Set("Content-Type", "application/json")
 		rw.WriteHeader(kept.Code)
@@ -119,30 +119,30 @@ func (w *world) mending(next http.Handler) http.Handler {
 	})
 }
 
-// somebody is a person at the provider, by the claims of their ID token; nil takes a claim away.
-type somebody jwt.MapClaims
+// providerUser is a person at the provider, by the claims of their ID token; nil takes a claim away.
+type providerUser jwt.MapClaims
 
-func bob(change somebody) somebody {
-	who := somebody{"sub": "bob-1", "email": "bob@example.com", "email_verified": true, "name": "Bob"}
+func newBob(change providerUser) providerUser {
+	who := providerUser{"sub": "bob-1", "email": "bob@example.com", "email_verified": true, "name": "Bob"}
 	maps.Copy(who, change)
 	return who
 }
 
-func (s somebody) ID() string { return "bob-1" }
+func (s providerUser) ID() string { return "bob-1" }
 
-func (s somebody) Userinfo([]string) ([]byte, error) {
+func (s providerUser) Userinfo([]string) ([]byte, error) {
 	return json.Marshal(map[string]any{"sub": s["sub"], "name": "Somebody"})
 }
 
-func (s somebody) Claims(_ []string, b *mockoidc.IDTokenClaims) (jwt.Claims, error) {
+func (s providerUser) Claims(_ []string, b *mockoidc.IDTokenClaims) (jwt.Claims, error) {
 	all := jwt.MapClaims{"iss": b.Issuer, "aud": b.Audience, "exp": b.ExpiresAt, "iat": b.IssuedAt, "nonce": b.Nonce}
 	maps.Copy(all, jwt.MapClaims(s))
 	maps.DeleteFunc(all, func(_ string, value any) bool { return value == nil })
 	return all, nil
 }
 
-// there sends a browser to the provider as somebody, and gives what it brings back.
-func (w *world) there(t *testing.T, d openid.Departure, who somebody) openid.Return {
+// visitProvider sends a browser to the provider as somebody, and gives what it brings back.
+func (w *world) visitProvider(t *testing.T, d openid.Departure, who providerUser) openid.Return {
 	t.Helper()
 	w.mock.QueueUser(who)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.URL, nil)
@@ -161,7 +161,7 @@ func (w *world) there(t *testing.T, d openid.Departure, who somebody) openid.Ret
 	return openid.Return{State: back.Query().Get("state"), Code: back.Query().Get("code"), Cookies: d.Cookie.Name + "=" + d.Cookie.Value}
 }
 
-func (w *world) begin(t *testing.T) openid.Departure {
+func (w *world) beginSignIn(t *testing.T) openid.Departure {
 	t.Helper()
 	d, err := w.Begin(t.Context(), "/emails")
 	if err != nil {
@@ -170,9 +170,9 @@ func (w *world) begin(t *testing.T) openid.Departure {
 	return d
 }
 
-func (w *world) signIn(t *testing.T, who somebody) (openid.Arrival, error) {
+func (w *world) signIn(t *testing.T, who providerUser) (openid.Arrival, error) {
 	t.Helper()
-	return w.Finish(t.Context(), w.there(t, w.begin(t), who))
+	return w.Finish(t.Context(), w.visitProvider(t, w.beginSignIn(t), who))
 }
 
 func wantProblem(t *testing.T, what string, err error, want openid.Problem) {
@@ -182,26 +182,26 @@ func wantProblem(t *testing.T, what string, err error, want openid.Problem) {
 	}
 }
 
-func (w *world) user(t *testing.T, email string) {
+func (w *world) createUser(t *testing.T, email string) {
 	t.Helper()
 	if _, err := w.teams.CreateUser(t.Context(), email, ""); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestAPersonIsFoundBySubjectAndFirstByEmail(t *testing.T) {
+func TestFindsUserBySubjectThenEmail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.user(t, "bob@example.com")
-	first, err := w.signIn(t, bob(nil))
+	w.createUser(t, "bob@example.com")
+	first, err := w.signIn(t, newBob(nil))
 	if err != nil || first.Entered == nil || first.ReturnTo != "/emails" || first.Entered.Session.Method != "oidc" || first.Entered.Session.SecondFactor {
 		t.Fatalf("bob's first sign-in gave %+v and the error %v, want a session by oidc that goes on to /emails", first, err)
 	}
-	again, err := w.signIn(t, bob(somebody{"email": "robert@example.com", "email_verified": false, "amr": []string{"pwd", "mfa"}}))
+	again, err := w.signIn(t, newBob(providerUser{"email": "robert@example.com", "email_verified": false, "amr": []string{"pwd", "mfa"}}))
 	if err != nil || again.Entered.User.ID != first.Entered.User.ID || !again.Entered.Session.SecondFactor {
 		t.Errorf("with another email bob came in as %+v with the error %v, want the same user, and a second factor", again.Entered, err)
 	}
-	other, err := w.signIn(t, bob(somebody{"sub": "bob-2"}))
+	other, err := w.signIn(t, newBob(providerUser{"sub": "bob-2"}))
 	wantProblem(t, "another subject with bob's email", err, openid.Other)
 	if other.ReturnTo != "/emails" || other.Entered != nil {
 		t.Errorf("another subject with bob's email is refused with %+v, want no session and the way on to /emails", other)
@@ -210,75 +210,75 @@ func TestAPersonIsFoundBySubjectAndFirstByEmail(t *testing.T) {
 	if _, err := w.teams.ChangeAsOperator(t.Context(), "bob@example.com", team.UserChange{Disabled: &disabled}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.signIn(t, bob(nil))
+	_, err = w.signIn(t, newBob(nil))
 	wantProblem(t, "bob, who is disabled,", err, openid.Disabled)
 }
 
-func TestWhatTheProviderAnswersIsChecked(t *testing.T) {
+func TestValidatesProviderResponses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.user(t, "bob@example.com")
+	w.createUser(t, "bob@example.com")
 	for name, test := range map[string]struct {
-		who  somebody
+		who  providerUser
 		want openid.Problem
 	}{
-		"another nonce":                {bob(somebody{"nonce": "x"}), openid.Untrusted},
-		"no nonce":                     {bob(somebody{"nonce": nil}), openid.Untrusted},
-		"another audience":             {bob(somebody{"aud": "somebody-else"}), openid.Untrusted},
-		"two audiences without azp":    {bob(somebody{"aud": []string{w.mock.ClientID, "somebody-else"}}), openid.Untrusted},
-		"made for another party":       {bob(somebody{"azp": "somebody-else"}), openid.Untrusted},
-		"another issuer":               {bob(somebody{"iss": w.mock.Issuer() + "/"}), openid.Untrusted},
-		"expired":                      {bob(somebody{"exp": time.Now().Add(-time.Hour).Unix()}), openid.Untrusted},
-		"no subject":                   {bob(somebody{"sub": nil}), openid.Untrusted},
-		"an access token of another":   {bob(somebody{"at_hash": "x"}), openid.Untrusted},
-		"no email":                     {bob(somebody{"email": nil}), openid.NoEmail},
-		"an email that is none":        {bob(somebody{"email": "bob"}), openid.NoEmail},
-		"email not verified":           {bob(somebody{"email_verified": false}), openid.Unverified},
-		"email not verified, in words": {bob(somebody{"email_verified": "false"}), openid.Unverified},
-		"verified by a number":         {bob(somebody{"email_verified": 1}), openid.Unverified},
-		"silence about the email":      {bob(somebody{"email_verified": nil}), openid.Unverified},
-		"an operator's email":          {bob(somebody{"email": "ADA@example.com"}), openid.Operator},
-		"somebody unknown":             {bob(somebody{"email": "eve@example.com"}), openid.Unknown},
+		"another nonce":                {newBob(providerUser{"nonce": "x"}), openid.Untrusted},
+		"no nonce":                     {newBob(providerUser{"nonce": nil}), openid.Untrusted},
+		"another audience":             {newBob(providerUser{"aud": "somebody-else"}), openid.Untrusted},
+		"two audiences without azp":    {newBob(providerUser{"aud": []string{w.mock.ClientID, "somebody-else"}}), openid.Untrusted},
+		"made for another party":       {newBob(providerUser{"azp": "somebody-else"}), openid.Untrusted},
+		"another issuer":               {newBob(providerUser{"iss": w.mock.Issuer() + "/"}), openid.Untrusted},
+		"expired":                      {newBob(providerUser{"exp": time.Now().Add(-time.Hour).Unix()}), openid.Untrusted},
+		"no subject":                   {newBob(providerUser{"sub": nil}), openid.Untrusted},
+		"an access token of another":   {newBob(providerUser{"at_hash": "x"}), openid.Untrusted},
+		"no email":                     {newBob(providerUser{"email": nil}), openid.NoEmail},
+		"an email that is none":        {newBob(providerUser{"email": "bob"}), openid.NoEmail},
+		"email not verified":           {newBob(providerUser{"email_verified": false}), openid.Unverified},
+		"email not verified, in words": {newBob(providerUser{"email_verified": "false"}), openid.Unverified},
+		"verified by a number":         {newBob(providerUser{"email_verified": 1}), openid.Unverified},
+		"silence about the email":      {newBob(providerUser{"email_verified": nil}), openid.Unverified},
+		"an operator's email":          {newBob(providerUser{"email": "ADA@example.com"}), openid.Operator},
+		"somebody unknown":             {newBob(providerUser{"email": "eve@example.com"}), openid.Unknown},
 	} {
 		_, err := w.signIn(t, test.who)
 		wantProblem(t, name, err, test.want)
 	}
-	w.mend = func(answer map[string]any) {
+	w.editToken = func(answer map[string]any) {
 		parts := strings.Split(answer["id_token"].(string), ".")
 		answer["id_token"] = base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + parts[1] + "."
 	}
-	_, err := w.signIn(t, bob(nil))
+	_, err := w.signIn(t, newBob(nil))
 	wantProblem(t, "a token without signature", err, openid.Untrusted)
-	w.mend = func(answer map[string]any) { delete(answer, "id_token") }
-	_, err = w.signIn(t, bob(nil))
+	w.editToken = func(answer map[string]any) { delete(answer, "id_token") }
+	_, err = w.signIn(t, newBob(nil))
 	wantProblem(t, "an answer without ID token", err, openid.Untrusted)
-	w.mend = nil
-	if _, err := w.signIn(t, bob(somebody{"email_verified": "true"})); err != nil {
+	w.editToken = nil
+	if _, err := w.signIn(t, newBob(providerUser{"email_verified": "true"})); err != nil {
 		t.Errorf("an email that is verified in words got the error %v, want bob in", err)
 	}
 	trusting := w.config
 	trusting.TrustEmail = true
-	w.Service = w.with(trusting)
-	w.user(t, "carol@example.com")
-	_, err = w.signIn(t, bob(somebody{"sub": "carol", "email": "carol@example.com", "email_verified": "false"}))
+	w.Service = w.newService(trusting)
+	w.createUser(t, "carol@example.com")
+	_, err = w.signIn(t, newBob(providerUser{"sub": "carol", "email": "carol@example.com", "email_verified": "false"}))
 	wantProblem(t, "a no to a trusting installation", err, openid.Unverified)
-	if _, err := w.signIn(t, bob(somebody{"sub": "carol", "email": "carol@example.com", "email_verified": nil})); err != nil {
+	if _, err := w.signIn(t, newBob(providerUser{"sub": "carol", "email": "carol@example.com", "email_verified": nil})); err != nil {
 		t.Errorf("silence to a trusting installation got the error %v, want carol in", err)
 	}
 }
 
-func TestAnAnswerCountsOnceInTheBrowserThatBegan(t *testing.T) {
+func TestCallbackWorksOnceInItsBrowser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.user(t, "bob@example.com")
-	d := w.begin(t)
+	w.createUser(t, "bob@example.com")
+	d := w.beginSignIn(t)
 	if got, err := url.Parse(d.URL); err != nil || got.Query().Get("code_challenge_method") != "S256" || got.Query().Get("nonce") == "" || strings.Contains(d.Cookie.Value, got.Query().Get("nonce")) {
 		t.Errorf("the browser is sent to %s, want PKCE by S256 and a nonce that it does not keep", d.URL)
 	}
 	if !d.Cookie.HttpOnly || !d.Cookie.Secure || d.Cookie.SameSite != http.SameSiteLaxMode || !strings.HasPrefix(d.Cookie.Name, "__Host-") || d.Cookie.MaxAge != 300 {
 		t.Errorf("the cookie of the sign-in is %s, want one of this host, hidden, for five minutes", d.Cookie)
 	}
-	back, other := w.there(t, d, bob(nil)), w.there(t, w.begin(t), bob(nil))
+	back, other := w.visitProvider(t, d, newBob(nil)), w.visitProvider(t, w.beginSignIn(t), newBob(nil))
 	wrong := func(what string, change func(*openid.Return), want openid.Problem) {
 		t.Helper()
 		r := back
@@ -306,7 +306,7 @@ func TestAnAnswerCountsOnceInTheBrowserThatBegan(t *testing.T) {
 	wrong("the same answer again, to a careless provider", func(*openid.Return) {}, openid.Lost)
 }
 
-func TestWhoIsNewNeedsAnInvitationOrATeamToJoin(t *testing.T) {
+func TestNewUserNeedsInvitationOrJoin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	caller, err := w.people.Person(t.Context(), w.ada.Token.Reveal(), "")
@@ -316,7 +316,7 @@ func TestWhoIsNewNeedsAnInvitationOrATeamToJoin(t *testing.T) {
 	if _, err := w.teams.Invite(t.Context(), caller, team.NewInvitation{Email: "bob@example.com", Role: rights.RoleDeveloper}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := w.signIn(t, bob(nil))
+	got, err := w.signIn(t, newBob(nil))
 	if err != nil || len(got.Entered.Memberships) != 1 || got.Entered.Memberships[0].Role != rights.RoleDeveloper || got.Entered.User.Name != "Bob" {
 		t.Fatalf("bob, who is invited, came in as %+v with the error %v, want a developer called Bob", got.Entered, err)
 	}
@@ -325,8 +325,8 @@ func TestWhoIsNewNeedsAnInvitationOrATeamToJoin(t *testing.T) {
 	}
 	joining := w.config
 	joining.Join = openid.Join{AccountID: caller.AccountID, Role: rights.RoleViewer}
-	w.Service = w.with(joining)
-	carol := bob(somebody{"sub": "carol", "email": "carol@example.com"})
+	w.Service = w.newService(joining)
+	carol := newBob(providerUser{"sub": "carol", "email": "carol@example.com"})
 	if got, err = w.signIn(t, carol); err != nil || len(got.Entered.Memberships) != 1 || got.Entered.Memberships[0].Role != rights.RoleViewer {
 		t.Fatalf("carol, who is new, came in as %+v with the error %v, want a viewer", got.Entered, err)
 	}
@@ -336,11 +336,11 @@ func TestWhoIsNewNeedsAnInvitationOrATeamToJoin(t *testing.T) {
 	if got, err = w.signIn(t, carol); err != nil || len(got.Entered.Memberships) != 0 {
 		t.Errorf("carol, who was removed, came in as %+v with the error %v, want no membership", got.Entered, err)
 	}
-	_, err = w.signIn(t, bob(somebody{"sub": "dan", "email": "dan@example.com", "email_verified": false}))
+	_, err = w.signIn(t, newBob(providerUser{"sub": "dan", "email": "dan@example.com", "email_verified": false}))
 	wantProblem(t, "somebody new without a verified email", err, openid.Unverified)
 }
 
-func TestAnOperatorLinksTheProviderWhileSignedIn(t *testing.T) {
+func TestOperatorLinksProviderWhileSignedIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	caller, err := w.people.Person(t.Context(), w.ada.Token.Reveal(), "")
@@ -354,13 +354,13 @@ func TestAnOperatorLinksTheProviderWhileSignedIn(t *testing.T) {
 	if _, err := w.BeginLink(t.Context(), old); err == nil {
 		t.Error("a session that was not confirmed of late begins to link, want a refusal")
 	}
-	ada := bob(somebody{"sub": "ada", "email": nil})
-	link := func(c accounts.Caller, who somebody) error {
+	ada := newBob(providerUser{"sub": "ada", "email": nil})
+	link := func(c accounts.Caller, who providerUser) error {
 		d, err := w.BeginLink(t.Context(), caller)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back := w.there(t, d, who)
+		back := w.visitProvider(t, d, who)
 		back.Caller = c
 		_, err = w.Finish(t.Context(), back)
 		return err
@@ -372,11 +372,11 @@ func TestAnOperatorLinksTheProviderWhileSignedIn(t *testing.T) {
 	if got, err := w.signIn(t, ada); err != nil || got.Entered.User.Email != "ada@example.com" {
 		t.Errorf("after ada linked the provider it gave %+v and the error %v, want ada", got.Entered, err)
 	}
-	w.user(t, "bob@example.com")
-	if _, err := w.signIn(t, bob(nil)); err != nil {
+	w.createUser(t, "bob@example.com")
+	if _, err := w.signIn(t, newBob(nil)); err != nil {
 		t.Fatal(err)
 	}
-	wantProblem(t, "ada with bob's subject", link(caller, bob(nil)), openid.Taken)
+	wantProblem(t, "ada with bob's subject", link(caller, newBob(nil)), openid.Taken)
 	if err := w.Unlink(t.Context(), caller); err != nil {
 		t.Fatal(err)
 	}
@@ -384,15 +384,15 @@ func TestAnOperatorLinksTheProviderWhileSignedIn(t *testing.T) {
 	wantProblem(t, "ada after she unlinked the provider", err, openid.NoEmail)
 }
 
-func TestTwoFirstSignInsMakeOneUser(t *testing.T) {
+func TestConcurrentFirstSignInsCreateOneUser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.config.Join = openid.Join{AccountID: w.ada.Memberships[0].AccountID, Role: rights.RoleViewer}
-	w.Service = w.with(w.config)
+	w.Service = w.newService(w.config)
 	const n = 4
 	var backs [n]openid.Return
 	for i := range backs {
-		backs[i] = w.there(t, w.begin(t), bob(nil))
+		backs[i] = w.visitProvider(t, w.beginSignIn(t), newBob(nil))
 	}
 	var all sync.WaitGroup
 	var users [n]string
@@ -414,7 +414,7 @@ func TestTwoFirstSignInsMakeOneUser(t *testing.T) {
 	}
 }
 
-func TestAProviderThatIsAwayIsAskedAgain(t *testing.T) {
+func TestRetriesUnavailableProvider(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -438,7 +438,7 @@ func TestAProviderThatIsAwayIsAskedAgain(t *testing.T) {
 	go func() { _ = server.Serve(listener) }()
 	defer server.Close()
 	w.config.Issuer = "http://" + listener.Addr().String()
-	w.Service = w.with(w.config)
+	w.Service = w.newService(w.config)
 	_, err = w.Begin(t.Context(), "/")
 	wantProblem(t, "a provider that answers 502", err, openid.Away)
 	mu.Lock()
@@ -449,6 +449,6 @@ func TestAProviderThatIsAwayIsAskedAgain(t *testing.T) {
 		return err == nil
 	})
 	w.config.Issuer += "/"
-	_, err = w.with(w.config).Begin(t.Context(), "/")
+	_, err = w.newService(w.config).Begin(t.Context(), "/")
 	wantProblem(t, "a provider that calls itself otherwise, by a slash,", err, openid.Away)
 }

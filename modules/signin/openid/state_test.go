@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestAStateCountsInItsBrowserForFiveMinutes(t *testing.T) {
+func TestStateIsValidInItsBrowserForFiveMinutes(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
 	ours := keys{[]byte("the key of this installation")}
@@ -42,7 +42,7 @@ func TestAStateCountsInItsBrowserForFiveMinutes(t *testing.T) {
 	}
 }
 
-func TestIssuersAndTeamsOfTheSettings(t *testing.T) {
+func TestParsesIssuerAndJoin(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		"https://id.example.com": true, "https://id.example.com/realms/staff": true, "https://id.example.com/": true, "https://10.0.0.7:8443/x": true,

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-func TestAttemptsAreCountedByTheirEnd(t *testing.T) {
+func TestCountsAttemptsByResult(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
 	results, err := tally.New(reg)

@@ -12,7 +12,7 @@ import (
 
 // Of a crowd that tries passwords from everywhere, some are hashed for and the others are sent away. What
 // those cost is no row, so that mail goes on.
-func TestACrowdThatGuessesLeavesTheDatabaseAlone(t *testing.T) {
+func TestFloodOfGuessesSparesDatabase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const crowd = 400
@@ -25,7 +25,7 @@ func TestACrowdThatGuessesLeavesTheDatabaseAlone(t *testing.T) {
 	for i := range crowd {
 		all.Go(func() {
 			<-gate
-			_, err := w.SignIn(from(t, fmt.Sprintf("11.%d.0.1", i%256)), signin.Credentials{Email: fmt.Sprintf("guess-%d@example.com", i), Password: adasPassword})
+			_, err := w.SignIn(requestFrom(t, fmt.Sprintf("11.%d.0.1", i%256)), signin.Credentials{Email: fmt.Sprintf("guess-%d@example.com", i), Password: adasPassword})
 			mu.Lock()
 			defer mu.Unlock()
 			came[fault.KindOf(err)]++
@@ -46,13 +46,13 @@ func TestACrowdThatGuessesLeavesTheDatabaseAlone(t *testing.T) {
 
 // Who signs in with an email that nobody has gets the same questions asked, and the same hash, as who is known:
 // time does not tell them apart.
-func TestAnUnknownEmailCostsAsMuchAsAKnownOne(t *testing.T) {
+func TestUnknownEmailCostsTheSame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.setUp(t)
 	emails := []string{"ada@example.com", "nobody@example.com"}
 	try := func(email string) error {
-		_, err := w.SignIn(from(t, "192.0.2.1"), signin.Credentials{Email: email, Password: bobsPassword})
+		_, err := w.SignIn(requestFrom(t, "192.0.2.1"), signin.Credentials{Email: email, Password: bobsPassword})
 		return err
 	}
 	for _, email := range emails {
