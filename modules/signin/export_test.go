@@ -5,10 +5,10 @@ import (
 	"errors"
 )
 
-// SetMailer has the mails handed to a mailer of a test.
+// SetMailer replaces the mailer.
 func (s *Service) SetMailer(m Mailer) { s.post.mailer = m }
 
-// Post does what the worker does that writes the mails, until nothing is due.
+// Post sends due mail like the worker, until nothing is due.
 func (s *Service) Post(ctx context.Context) error {
 	for {
 		links, err1 := s.post.sendLinks(ctx)

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Of a crowd that tries passwords from everywhere, some are hashed for and the others are sent away. What
-// those cost is no row, so that mail goes on.
+// In a flood of guesses from many networks, some are hashed and the others are rejected. Rejected attempts
+// write no rows, so that mail continues to flow.
 func TestFloodOfGuessesSparesDatabase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -38,14 +38,14 @@ func TestFloodOfGuessesSparesDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	hashed := came[fault.Unauthorized]
-	const most, least = 5, 3 // of an email, of a pair and a wide one; two who are of one network share its two
+	const most, least = 5, 3 // rows per attempt: email, pair, wide pair and two networks, which attempts from one network share
 	if hashed == 0 || came[fault.Unavailable] == 0 || hashed+came[fault.Unavailable] != crowd || rows > most*hashed || rows < least*hashed || w.Hashes() != int64(hashed) {
-		t.Errorf("%d attempts came to %v, with %d hashes and %d rows; want wrong passwords and refusals for want of room, with rows and a hash for the former alone", crowd, came, w.Hashes(), rows)
+		t.Errorf("%d attempts ended as %v, with %d hashes and %d rows; want Unauthorized and Unavailable, with rows and hashes only for the former", crowd, came, w.Hashes(), rows)
 	}
 }
 
-// Who signs in with an email that nobody has gets the same questions asked, and the same hash, as who is known:
-// time does not tell them apart.
+// A sign-in with an unknown email causes the same queries and the same hash as one with a known email, so
+// response times do not distinguish them.
 func TestUnknownEmailCostsTheSame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -58,7 +58,7 @@ func TestUnknownEmailCostsTheSame(t *testing.T) {
 	for _, email := range emails {
 		before := w.Hashes()
 		if err := try(email); fault.KindOf(err) != fault.Unauthorized || w.Hashes() != before+1 {
-			t.Errorf("%s: %v after %d hashes, want unauthorized after one", email, err, w.Hashes()-before)
+			t.Errorf("%s: %v after %d hashes, want Unauthorized after 1", email, err, w.Hashes()-before)
 		}
 	}
 	for _, table := range []string{"passwords", "second_factors"} {
@@ -67,7 +67,7 @@ func TestUnknownEmailCostsTheSame(t *testing.T) {
 		}
 		for _, email := range emails {
 			if err := try(email); err == nil || fault.KindOf(err) == fault.Unauthorized {
-				t.Errorf("%s without the table %s: %v, want it to be asked", email, table, err)
+				t.Errorf("%s without table %s: %v, want a database error", email, table, err)
 			}
 		}
 		if _, err := w.db.SQL.ExecContext(t.Context(), `ALTER TABLE gone RENAME TO `+table); err != nil {

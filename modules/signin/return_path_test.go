@@ -13,7 +13,7 @@ func TestReturnPathAcceptsOwnPagesOnly(t *testing.T) {
 		"/x/%2e%2ehidden",
 	} {
 		if got := ReturnPath(same); got != same {
-			t.Errorf("somebody who wants to return to %q is sent to %q", same, got)
+			t.Errorf("ReturnPath(%q) = %q, want it unchanged", same, got)
 		}
 	}
 	for _, text := range []string{
@@ -23,7 +23,7 @@ func TestReturnPathAcceptsOwnPagesOnly(t *testing.T) {
 		"/%2e/evil", "/a/../t/x", "/a/%2e%2e/t/x", "/t/x", "/%74/x", "/u/x", "/t", "/api", "/api/session/oidc", "/graphql", "/graphql?query={me}", "//user@evil.example", "http://[::1]/", "/" + strings.Repeat("a", maxReturn),
 	} {
 		if got := ReturnPath(text); got != "/" {
-			t.Errorf("somebody who wants to return to %q is sent to %q, want the start", text, got)
+			t.Errorf("ReturnPath(%q) = %q, want \"/\"", text, got)
 		}
 	}
 }
@@ -37,7 +37,7 @@ func FuzzReturnPath(f *testing.F) {
 		got := ReturnPath(text)
 		at, err := base.Parse(got)
 		if err != nil || at.Host != base.Host || at.Scheme != base.Scheme || !strings.HasPrefix(got, "/") || strings.HasPrefix(got, "//") || strings.ContainsAny(got, "\\\r\n\t\x00") {
-			t.Errorf("%q leads to %q, which is no page of this installation", text, got)
+			t.Errorf("ReturnPath(%q) = %q, which is not a page of this installation", text, got)
 		}
 	})
 }

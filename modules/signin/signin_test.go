@@ -72,7 +72,7 @@ func newWorldOn(t *testing.T, d *db.DB, change ...func(*signin.Config)) *world {
 	return w
 }
 
-// mailbox catches the mails of an installation, with their tokens.
+// mailbox records the mails of an installation, with their tokens.
 type mailbox struct {
 	db    *db.DB
 	mails []notices.Notice
@@ -86,7 +86,7 @@ func (m *mailbox) Send(ctx context.Context, n notices.Notice, hold func(context.
 	return err
 }
 
-// sendDueMail has the mails written that are due, and returns them.
+// sendDueMail sends all due mail and returns it.
 func (w *world) sendDueMail(t *testing.T) []notices.Notice {
 	t.Helper()
 	before := len(w.box.mails)
@@ -105,11 +105,11 @@ func (w *world) lastMail(t *testing.T, kind notices.Kind, to string) notices.Not
 			return m
 		}
 	}
-	t.Fatalf("no mail of the kind %s went to %s; there are %d others", kind, to, len(w.box.mails))
+	t.Fatalf("no mail of kind %s was sent to %s; there are %d others", kind, to, len(w.box.mails))
 	return notices.Notice{}
 }
 
-// requestFrom is a request requestFrom an address.
+// requestFrom returns the context of a request from an address.
 func requestFrom(t *testing.T, ip string) context.Context {
 	t.Helper()
 	return audit.WithOrigin(t.Context(), audit.Origin{Addr: netip.MustParseAddr(ip)})
@@ -137,7 +137,7 @@ func (w *world) setUp(t *testing.T) signin.Entered {
 	return in
 }
 
-// callerOf is who has a session.
+// callerOf returns the caller of a session.
 func (w *world) callerOf(t *testing.T, in signin.Entered) accounts.Caller {
 	t.Helper()
 	c, err := w.Person(t.Context(), in.Token.Reveal(), "")
@@ -147,7 +147,7 @@ func (w *world) callerOf(t *testing.T, in signin.Entered) accounts.Caller {
 	return c
 }
 
-// runConcurrently runs something many times at once and counts how it ended, by kind.
+// runConcurrently calls do n times concurrently and counts the results by kind.
 func runConcurrently(n int, do func(i int) error) map[fault.Kind]int {
 	var mu sync.Mutex
 	ended := map[fault.Kind]int{}
@@ -170,13 +170,13 @@ func runConcurrently(n int, do func(i int) error) map[fault.Kind]int {
 
 const succeeded = fault.Kind(-1)
 
-// A set-up link works once: of twenty at once one wins, and afterwards no link sets anything up.
+// A set-up link works once: of twenty concurrent uses one succeeds, and afterwards no link works.
 func TestOnlyOneSetUpSucceeds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	link, err := w.SetUpLink(t.Context())
 	if err != nil || !strings.HasPrefix(link, base+"/setup#") {
-		t.Fatalf("the set-up link is %q, %v", link, err)
+		t.Fatalf("SetUpLink returned %q, %v", link, err)
 	}
 	second, err := w.SetUpLink(t.Context())
 	if err != nil {
@@ -188,17 +188,17 @@ func TestOnlyOneSetUpSucceeds(t *testing.T) {
 		return err
 	})
 	if ended[succeeded] != 1 || ended[fault.NotFound]+ended[fault.Unavailable] != 19 {
-		t.Errorf("of 20 who set up at once the ends are %v, want one that succeeds; others find no link, or that too many hash", ended)
+		t.Errorf("20 concurrent set-ups ended as %v, want one success, and NotFound or Unavailable for the others", ended)
 	}
 	if users := w.db.Ent.User.Query().CountX(t.Context()); users != 1 {
-		t.Errorf("there are %d users, want the one who won", users)
+		t.Errorf("there are %d users, want 1", users)
 	}
 	if again, err := w.SetUpLink(t.Context()); err != nil || again != "" {
-		t.Errorf("once somebody can sign in the set-up link is %q, %v; want none", again, err)
+		t.Errorf("after set-up SetUpLink returned %q, %v; want no link", again, err)
 	}
 }
 
-// The first person becomes the owner of the account that has their email already.
+// The first user becomes the owner of the account that already has their email.
 func TestSetUpAdoptsExistingAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -208,12 +208,12 @@ func TestSetUpAdoptsExistingAccount(t *testing.T) {
 	}
 	in := w.setUp(t)
 	if len(in.Memberships) != 1 || in.Memberships[0].AccountID != before.ID || in.Memberships[0].Role != rights.RoleOwner || !in.User.Operator {
-		t.Errorf("who has set up is %+v of %+v, want the operator, and owner of %s", in.User, in.Memberships, before.ID)
+		t.Errorf("the first user is %+v with memberships %+v, want an operator and owner of %s", in.User, in.Memberships, before.ID)
 	}
 }
 
-// Guesses at one email from one network: five are hashed, the others are refused alike and cost no hash,
-// also for an email that nobody has.
+// Of the guesses at one email from one network, five are hashed. The others are rejected without a hash, also
+// for an unknown email.
 func TestLimitsPasswordGuesses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -227,25 +227,25 @@ func TestLimitsPasswordGuesses(t *testing.T) {
 			ended[fault.KindOf(err)]++
 		}
 		if hashed := w.Hashes() - before; hashed != 5 || ended[fault.Unauthorized] != 5 || ended[fault.Limit] != 195 {
-			t.Errorf("200 guesses at %s: %d hashed, ends %v; want 5 hashed and 195 refused by the limit", email, hashed, ended)
+			t.Errorf("200 guesses at %s: %d hashed, results %v; want 5 hashed and 195 over the limit", email, hashed, ended)
 		}
 	}
 	if _, err := w.SignIn(requestFrom(t, "192.0.2.1"), signin.Credentials{Email: "ada@example.com", Password: adasPassword}); fault.KindOf(err) != fault.Limit {
-		t.Errorf("the right password from the locked network: %v, want the limit", err)
+		t.Errorf("correct password from the locked network: %v, want Limit", err)
 	}
 	if _, err := w.SignIn(requestFrom(t, "198.51.100.7"), signin.Credentials{Email: "ada@example.com", Password: adasPassword}); err != nil {
-		t.Errorf("the right password from another network: %v, want it let in", err)
+		t.Errorf("correct password from another network: %v, want success", err)
 	}
 	link, err := w.UserLink(t.Context(), "ada@example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.EnterByLink(requestFrom(t, "192.0.2.1"), tokenOf(t, link)); err != nil {
-		t.Errorf("a link from the locked network: %v, want it let in", err)
+		t.Errorf("link from the locked network: %v, want success", err)
 	}
 }
 
-// Networks that guess at many emails are bounded too, and all IPv6 addresses of one /64 are one.
+// Guesses at many emails from one network are limited, too. All IPv6 addresses in a /64 count as one network.
 func TestLimitsGuessesPerNetwork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -257,11 +257,11 @@ func TestLimitsGuessesPerNetwork(t *testing.T) {
 		}
 	}
 	if hashed := w.Hashes() - before; hashed != 30 {
-		t.Errorf("60 guesses from one /64 made %d hashes, want 30", hashed)
+		t.Errorf("60 guesses from one /64 caused %d hashes, want 30", hashed)
 	}
 }
 
-// A password that is right takes failures back: who mistypes now and then is never locked.
+// A correct password clears the failures, so occasional typos never lock a user.
 func TestSuccessClearsFailures(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -270,16 +270,16 @@ func TestSuccessClearsFailures(t *testing.T) {
 	for range 4 {
 		for range 4 {
 			if _, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: "wrong"}); fault.KindOf(err) != fault.Unauthorized {
-				t.Fatalf("a wrong password: %v, want unauthorized", err)
+				t.Fatalf("wrong password: %v, want Unauthorized", err)
 			}
 		}
 		if _, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: adasPassword}); err != nil {
-			t.Fatalf("the right password after four wrong ones: %v", err)
+			t.Fatalf("correct password after four wrong ones: %v", err)
 		}
 	}
 }
 
-// Two owners who leave at the same moment: one stays.
+// Of the last two owners who leave concurrently, one stays.
 func TestLastTwoOwnersCannotBothLeave(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -303,11 +303,11 @@ func TestLastTwoOwnersCannotBothLeave(t *testing.T) {
 		return w.teams.Remove(t.Context(), c, c.Person.UserID)
 	})
 	if ended[succeeded] != 1 || ended[fault.Conflict] != 1 {
-		t.Errorf("two owners who leave at once: %v, want one gone and one refused", ended)
+		t.Errorf("two owners leaving concurrently: %v, want one success and one Conflict", ended)
 	}
 }
 
-// Of many who accept one invitation at once one does.
+// Of many concurrent acceptances of an invitation, one succeeds.
 func TestAcceptsInvitationOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -317,28 +317,29 @@ func TestAcceptsInvitationOnce(t *testing.T) {
 	}
 	due, err := w.teams.TakeDue(t.Context(), 10)
 	if err != nil || len(due) != 1 || due[0].Email != "bob@example.com" {
-		t.Fatalf("due are %+v, %v; want bob's invitation", due, err)
+		t.Fatalf("TakeDue returned %+v, %v; want bob's invitation", due, err)
 	}
 	token, hash := secret.NewToken("")
 	if held, err := team.Mailed(t.Context(), w.db.SQL, due[0], hash); err != nil || !held {
-		t.Fatalf("mailed: %t, %v", held, err)
+		t.Fatalf("Mailed returned %t, %v; want true", held, err)
 	}
 	if held, err := team.Mailed(t.Context(), w.db.SQL, due[0], hash); err != nil || held {
-		t.Errorf("mailed a second time: %t, %v; want it refused", held, err)
+		t.Errorf("second Mailed returned %t, %v; want false", held, err)
 	}
 	ended := runConcurrently(10, func(int) error {
 		_, err := w.Accept(t.Context(), signin.Acceptance{Token: token.Reveal(), Password: "seven wet umbrellas sing"})
 		return err
 	})
 	if ended[succeeded] != 1 {
-		t.Errorf("of 10 who accept at once the ends are %v, want one that succeeds", ended)
+		t.Errorf("10 concurrent acceptances ended as %v, want one success", ended)
 	}
 	if n := w.db.Ent.Membership.Query().CountX(t.Context()); n != 2 {
 		t.Errorf("the team has %d members, want 2", n)
 	}
 }
 
-// A session that is ended while a request of it runs stays ended: a request writes no session.
+// A session that ends while one of its requests runs stays ended, because requests never write whole
+// sessions.
 func TestSignOutDuringRequestIsFinal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -348,18 +349,18 @@ func TestSignOutDuringRequestIsFinal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.Confirm(t.Context(), slow, signin.Confirmation{Password: adasPassword}); fault.KindOf(err) != fault.Unauthorized {
-		t.Errorf("the slow request confirms its session: %v, want unauthorized", err)
+		t.Errorf("confirming in the slow request: %v, want Unauthorized", err)
 	}
-	if err := w.Stop(t.Context()); err != nil { // writes what it has seen used
+	if err := w.Stop(t.Context()); err != nil { // writes pending last_used_at values
 		t.Error(err)
 	}
 	var ended bool
 	if err := w.db.SQL.QueryRowContext(t.Context(), `SELECT revoked_at IS NOT NULL FROM sessions WHERE id = $1`, in.Session.ID).Scan(&ended); err != nil || !ended {
-		t.Errorf("the session is ended: %t, %v; want it to stay so", ended, err)
+		t.Errorf("session ended: %t, %v; want true", ended, err)
 	}
 }
 
-// Who sets a password is told what is wrong with it.
+// A rejected password has a reason at its field.
 func TestRejectsWeakPasswords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -371,43 +372,43 @@ func TestRejectsWeakPasswords(t *testing.T) {
 		_, err := w.SetUp(t.Context(), signin.SetUp{Token: tokenOf(t, link), Email: "ada@example.com", Password: bad, AccountName: "Acme"})
 		var refused *fault.Error
 		if !errors.As(err, &refused) || refused.Fields["password"] == "" {
-			t.Errorf("the password %.40q: %v, want a reason beside the field", bad, err)
+			t.Errorf("password %.40q: %v, want an error for the field", bad, err)
 		}
 	}
 	_, err = w.SetUp(t.Context(), signin.SetUp{Token: tokenOf(t, link), Email: "not an address", Password: "short", Name: "a\nb"})
 	for _, field := range []string{"email", "password", "name", "account_name"} {
 		if fault.From(err).Fields[field] == "" {
-			t.Errorf("no reason for %s in %v", field, err)
+			t.Errorf("no error for field %s in %v", field, err)
 		}
 	}
 }
 
 func userChange(disabled *bool) team.UserChange { return team.UserChange{Disabled: disabled} }
 
-// A stranger who knows no link makes nobody hash.
+// An invalid link does not cause a hash.
 func TestInvalidLinkCausesNoHash(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	wrong, _ := secret.NewToken("")
 	before := w.Hashes()
 	if _, err := w.SetUp(t.Context(), signin.SetUp{Token: wrong.Reveal(), Email: "eve@example.com", Password: adasPassword, AccountName: "Eve"}); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("a set-up by a wrong link: %v, want not found", err)
+		t.Errorf("set-up with an invalid link: %v, want NotFound", err)
 	}
 	if _, err := w.CompleteSignUp(t.Context(), signin.SignUpCompleted{Token: wrong.Reveal(), Password: adasPassword, AccountName: "Eve"}); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("a sign-up by a wrong link: %v, want not found", err)
+		t.Errorf("sign-up with an invalid link: %v, want NotFound", err)
 	}
 	if _, err := w.Reset(t.Context(), wrong.Reveal(), adasPassword); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("a reset by a wrong link: %v, want not found", err)
+		t.Errorf("reset with an invalid link: %v, want NotFound", err)
 	}
 	if _, err := w.Accept(t.Context(), signin.Acceptance{Token: wrong.Reveal(), Password: adasPassword}); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("an acceptance by a wrong link: %v, want not found", err)
+		t.Errorf("acceptance with an invalid link: %v, want NotFound", err)
 	}
 	if hashed := w.Hashes() - before; hashed != 0 {
-		t.Errorf("wrong links made %d hashes, want none", hashed)
+		t.Errorf("invalid links caused %d hashes, want 0", hashed)
 	}
 }
 
-// An account mails so many invitations a day, however often they are taken back.
+// The invitations of an account per day are limited, even if they are revoked.
 func TestLimitsInvitationsPerDay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -434,11 +435,11 @@ func TestLimitsInvitationsPerDay(t *testing.T) {
 		}
 	}
 	if refused == nil || refused.Kind != fault.Limit || mails != 100 {
-		t.Errorf("%d mails of invitations went, then %v; want 100, then the limit", mails, refused)
+		t.Errorf("%d invitation mails were sent before %v; want 100, then Limit", mails, refused)
 	}
 }
 
-// A lock is in the audit log of the person's team, once.
+// A lock appears once in the audit log of the user's team.
 func TestAuditsLock(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -449,11 +450,11 @@ func TestAuditsLock(t *testing.T) {
 	w.sendDueMail(t)
 	found := w.db.Ent.AuditEntry.Query().Where(auditentry.Action("user.locked")).AllX(t.Context())
 	if len(found) != 1 || found[0].AccountID == nil || *found[0].AccountID != ada.AccountID || found[0].Target != ada.Person.UserID || found[0].IP != "192.0.2.1" {
-		t.Errorf("20 wrong passwords left the entries %+v, want one, in ada's team, from 192.0.2.1", found)
+		t.Errorf("20 wrong passwords left entries %+v, want one in ada's team from 192.0.2.1", found)
 	}
 }
 
-// Who knows a password does not take failures of the code back with it.
+// A correct password does not clear failures of the code.
 func TestLimitsCodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -472,26 +473,26 @@ func TestLimitsCodes(t *testing.T) {
 	ctx := requestFrom(t, "192.0.2.1")
 	tried := 0
 	for range 20 {
-		_, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: adasPassword}) // which needs a code
+		_, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: adasPassword}) // requires a code
 		if fault.KindOf(err) == fault.Limit {
 			continue
 		}
 		if fault.From(err).Code != fault.CodeSecondFactorRequired {
-			t.Fatalf("the password alone: %v, want the code asked for", err)
+			t.Fatalf("password alone: %v, want second_factor_required", err)
 		}
 		if _, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: adasPassword, Code: "000000"}); fault.KindOf(err) == fault.Unauthorized {
 			tried++
 		}
 	}
 	if tried > 5 {
-		t.Errorf("%d codes were tried from one network, want 5 at most", tried)
+		t.Errorf("%d codes were checked from one network, want at most 5", tried)
 	}
 	if _, err := w.Accept(ctx, signin.Acceptance{}); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("no invitation: %v, want not found", err)
+		t.Errorf("missing invitation: %v, want NotFound", err)
 	}
 }
 
-// Hostile headers are stored as far as they are text.
+// Invalid User-Agent headers are sanitized and truncated before they are stored.
 func TestStoresHostileUserAgents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -500,11 +501,11 @@ func TestStoresHostileUserAgents(t *testing.T) {
 		ctx := audit.WithOrigin(t.Context(), audit.Origin{Agent: agent})
 		in, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: adasPassword})
 		if err != nil {
-			t.Errorf("the User-Agent %.20q: %v, want it let in", agent, err)
+			t.Errorf("User-Agent %.20q: %v, want success", agent, err)
 			continue
 		}
 		if got := in.Session.UserAgent; !utf8.ValidString(got) || len(got) > 300 || strings.ContainsAny(got, "\x00\r\n") || in.Session.IP != "" {
-			t.Errorf("the User-Agent %.20q is stored as %.20q, from %q", agent, got, in.Session.IP)
+			t.Errorf("User-Agent %.20q is stored as %.20q, from %q", agent, got, in.Session.IP)
 		}
 	}
 }
