@@ -18,7 +18,7 @@ import (
 
 const bobsPassword = "seven wet umbrellas sing"
 
-// inviteUser returns the token of a mailed invitation.
+// inviteUser invites a user and returns the invitation's id and token.
 func (w *world) inviteUser(t *testing.T, by accounts.Caller, email string, role rights.Role) (id, token string) {
 	t.Helper()
 	made, err := w.teams.Invite(t.Context(), by, team.NewInvitation{Email: email, Role: role})
@@ -27,16 +27,16 @@ func (w *world) inviteUser(t *testing.T, by accounts.Caller, email string, role 
 	}
 	due, err := w.teams.TakeDue(t.Context(), 1)
 	if err != nil || len(due) != 1 {
-		t.Fatalf("%d invitations are due, %v; want 1", len(due), err)
+		t.Fatalf("TakeDue returned %d invitations, %v; want 1", len(due), err)
 	}
 	text, hash := secret.NewToken("")
 	if held, err := team.Mailed(t.Context(), w.db.SQL, due[0], hash); err != nil || !held {
-		t.Fatalf("mailed: %t, %v", held, err)
+		t.Fatalf("Mailed returned %t, %v; want true", held, err)
 	}
 	return made.ID, text.Reveal()
 }
 
-// addMember is somebody who has accepted an invitation.
+// addMember invites a user, accepts the invitation, and returns the new member.
 func (w *world) addMember(t *testing.T, by accounts.Caller, email string, role rights.Role) accounts.Caller {
 	t.Helper()
 	_, token := w.inviteUser(t, by, email, role)
@@ -47,7 +47,7 @@ func (w *world) addMember(t *testing.T, by accounts.Caller, email string, role r
 	return w.callerOf(t, in)
 }
 
-// corruptToken is a token with one byte corruptToken.
+// corruptToken returns a token with one byte changed.
 func corruptToken(token string) string {
 	other := byte('A')
 	if token[len(token)/2] == other {
@@ -56,7 +56,7 @@ func corruptToken(token string) string {
 	return token[:len(token)/2] + string(other) + token[len(token)/2+1:]
 }
 
-// A link counts as it was given, for what it was given, in its time, and once.
+// A link works only unmodified, for its purpose, before it expires, and once.
 func TestRejectsInvalidLinks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -69,7 +69,7 @@ func TestRejectsInvalidLinks(t *testing.T) {
 	refused := func(what string, err error) {
 		t.Helper()
 		if fault.KindOf(err) != fault.NotFound {
-			t.Errorf("%s: %v, want not found", what, err)
+			t.Errorf("%s: %v, want NotFound", what, err)
 		}
 	}
 	enter := func(token string) error {
@@ -96,11 +96,11 @@ func TestRejectsInvalidLinks(t *testing.T) {
 		_, err := w.SetUp(t.Context(), signin.SetUp{Token: token, Email: "bob@example.com", Password: bobsPassword, AccountName: "Bob's"})
 		return err
 	}
-	for what, wrong := range map[string]string{"no token": "", "one octet changed": corruptToken(token), "cut short": token[:len(token)-1], "too long": token + "A", "NUL": "\x00", "8 KB": strings.Repeat("x", 8192), "octets that are no text": "\xff\xfe"} {
+	for what, wrong := range map[string]string{"no token": "", "one byte changed": corruptToken(token), "cut short": token[:len(token)-1], "too long": token + "A", "NUL": "\x00", "8 KB": strings.Repeat("x", 8192), "invalid UTF-8": "\xff\xfe"} {
 		refused("a link to sign in, "+what, enter(wrong))
 		refused("an invitation, "+what, accept(wrong))
 		refused("a reset, "+what, reset(wrong))
-		refused("stopping a change of address, "+what, w.StopEmailChange(t.Context(), wrong))
+		refused("canceling an email change, "+what, w.StopEmailChange(t.Context(), wrong))
 		refused("a new address, "+what, confirm(wrong))
 	}
 	refused("a link to sign in as a reset", reset(token))
@@ -109,7 +109,7 @@ func TestRejectsInvalidLinks(t *testing.T) {
 	refused("a link to sign in as a sign-up", signUp(token))
 	refused("a link to sign in as a set-up", setUp(token))
 	if err := enter(token); err != nil {
-		t.Errorf("the link after all that: %v, want it to count", err)
+		t.Errorf("the link after the failed attempts: %v, want success", err)
 	}
 	refused("the link a second time", enter(token))
 
@@ -119,7 +119,7 @@ func TestRejectsInvalidLinks(t *testing.T) {
 	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE sign_in_links SET expires_at = now()`); err != nil {
 		t.Fatal(err)
 	}
-	refused("a link whose time is over", enter(tokenOf(t, link)))
+	refused("an expired link", enter(tokenOf(t, link)))
 
 	revoked, token := w.inviteUser(t, ada, "bob@example.com", rights.RoleViewer)
 	refused("an invitation as a link to sign in", enter(token))
@@ -131,13 +131,13 @@ func TestRejectsInvalidLinks(t *testing.T) {
 	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE invitations SET expires_at = now()`); err != nil {
 		t.Fatal(err)
 	}
-	refused("an invitation whose time is over", accept(token))
+	refused("an expired invitation", accept(token))
 	if users := w.db.Ent.User.Query().CountX(t.Context()); users != 1 {
-		t.Errorf("there are %d users, want ada alone", users)
+		t.Errorf("there are %d users, want only ada", users)
 	}
 }
 
-// What is no mailbox gets no user, no invitation and no mail.
+// Invalid emails cannot sign in, be invited, or become users.
 func TestRejectsInvalidEmails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -148,18 +148,18 @@ func TestRejectsInvalidEmails(t *testing.T) {
 		_, invite := w.teams.Invite(t.Context(), ada, team.NewInvitation{Email: email, Role: rights.RoleViewer})
 		_, change := w.ChangeUser(t.Context(), ada, signin.UserChange{Email: &email})
 		_, create := w.teams.CreateUser(t.Context(), email, "Bob")
-		for what, err := range map[string]error{"a sign-in": signIn, "an invitation": invite, "a change of address": change, "a user by the command line": create} {
+		for what, err := range map[string]error{"a sign-in": signIn, "an invitation": invite, "an email change": change, "creating a user on the command line": create} {
 			if fault.KindOf(err) != fault.Invalid || fault.From(err).Fields["email"] == "" {
-				t.Errorf("%s with %.60q: %v, want a reason beside the field", what, email, err)
+				t.Errorf("%s with %.60q: %v, want an error for the field", what, email, err)
 			}
 		}
 	}
 	if users, invitations := w.db.Ent.User.Query().CountX(t.Context()), w.db.Ent.Invitation.Query().CountX(t.Context()); users != 1 || invitations != 0 {
-		t.Errorf("there are %d users and %d invitations, want ada alone", users, invitations)
+		t.Errorf("there are %d users and %d invitations, want only ada", users, invitations)
 	}
 }
 
-// Who is a user, however the address is written, stays one user.
+// Different spellings of an email match the same user.
 func TestEmailSpellingsMatchOneUser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -167,23 +167,23 @@ func TestEmailSpellingsMatchOneUser(t *testing.T) {
 	for email, spelled := range map[string]string{"bücher@bücher.example": "bücher@XN--bcher-kva.example", `"b b"@example.com`: `"b b"@Example.COM`} {
 		made, err := w.teams.CreateUser(t.Context(), email, "Bob")
 		if err != nil {
-			t.Fatalf("a user %s: %v, want one", email, err)
+			t.Fatalf("creating user %s: %v, want success", email, err)
 		}
 		if same, err := w.teams.CreateUser(t.Context(), spelled, "Bob"); err != nil || same.ID != made.ID {
-			t.Errorf("a user %s is %v with the error %v, want the one with %s", spelled, same, err, email)
+			t.Errorf("creating user %s returned %v, %v; want the user with %s", spelled, same, err, email)
 		}
 	}
 	for _, email := range []string{"ADA@EXAMPLE.COM", "Ada@Example.com"} {
 		if _, err := w.SignIn(t.Context(), signin.Credentials{Email: email, Password: adasPassword}); err != nil {
-			t.Errorf("a sign-in as %s: %v, want it let in", email, err)
+			t.Errorf("sign-in as %s: %v, want success", email, err)
 		}
 		if _, err := w.teams.Invite(t.Context(), ada, team.NewInvitation{Email: email, Role: rights.RoleViewer}); fault.KindOf(err) != fault.Conflict {
-			t.Errorf("an invitation of %s, who is a member: %v, want a conflict", email, err)
+			t.Errorf("inviting member %s: %v, want Conflict", email, err)
 		}
 	}
 }
 
-// A code counts once, also for ten who give it at the same moment.
+// A code works once, even if it is sent several times concurrently.
 func TestConcurrentCodeWorksOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -204,13 +204,13 @@ func TestConcurrentCodeWorksOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, given := range map[string]string{"a code of the app": code(at.Add(30 * time.Second)), "a recovery code": recovery[0]} {
+	for what, given := range map[string]string{"a TOTP code": code(at.Add(30 * time.Second)), "a recovery code": recovery[0]} {
 		ended := runConcurrently(4, func(i int) error {
 			_, err := w.SignIn(requestFrom(t, fmt.Sprintf("192.0.%d.1", i)), signin.Credentials{Email: "ada@example.com", Password: adasPassword, Code: given})
 			return err
 		})
 		if ended[succeeded] != 1 || ended[succeeded]+ended[fault.Unauthorized]+ended[fault.Unavailable] != 4 {
-			t.Errorf("%s given four times at once: %v, want one let in", what, ended)
+			t.Errorf("%s sent four times concurrently: %v, want one success", what, ended)
 		}
 	}
 }
@@ -237,12 +237,12 @@ func TestRejectsForbiddenRoles(t *testing.T) {
 	}
 	wants("an unknown role", setRole(ada, bob.Person.UserID, "root"), fault.Invalid)
 	wants("no role", setRole(ada, bob.Person.UserID, ""), fault.Invalid)
-	wants("an admin who makes himself owner", setRole(bob, bob.Person.UserID, rights.RoleOwner), fault.Forbidden)
-	wants("an admin who makes an owner a viewer", setRole(bob, ada.Person.UserID, rights.RoleViewer), fault.Forbidden)
-	wants("an admin who removes an owner", w.teams.Remove(t.Context(), bob, ada.Person.UserID), fault.Forbidden)
-	wants("the last owner who makes herself admin", setRole(ada, ada.Person.UserID, rights.RoleAdmin), fault.Conflict)
-	wants("an admin who invites an owner", invite(bob, "carol@example.com", rights.RoleOwner), fault.Forbidden)
-	wants("an invitation to an unknown role", invite(ada, "carol@example.com", "root"), fault.Invalid)
+	wants("an admin promoting himself to owner", setRole(bob, bob.Person.UserID, rights.RoleOwner), fault.Forbidden)
+	wants("an admin demoting an owner", setRole(bob, ada.Person.UserID, rights.RoleViewer), fault.Forbidden)
+	wants("an admin removing an owner", w.teams.Remove(t.Context(), bob, ada.Person.UserID), fault.Forbidden)
+	wants("the last owner demoting herself", setRole(ada, ada.Person.UserID, rights.RoleAdmin), fault.Conflict)
+	wants("an admin inviting an owner", invite(bob, "carol@example.com", rights.RoleOwner), fault.Forbidden)
+	wants("an invitation with an unknown role", invite(ada, "carol@example.com", "root"), fault.Invalid)
 	wants("inviting oneself", invite(ada, "ada@example.com", rights.RoleViewer), fault.Conflict)
 	wants("inviting a member", invite(ada, "bob@example.com", rights.RoleViewer), fault.Conflict)
 	for i := range team.MaxInvitations {
@@ -250,11 +250,11 @@ func TestRejectsForbiddenRoles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wants("inviting somebody twice", invite(ada, "p0@example.com", rights.RoleViewer), fault.Conflict)
+	wants("inviting the same email twice", invite(ada, "p0@example.com", rights.RoleViewer), fault.Conflict)
 	wants("the 51st open invitation", invite(ada, "p50@example.com", rights.RoleViewer), fault.Conflict)
 }
 
-// Who is disabled gets in by no way, and what they are signed in with ends.
+// A disabled user cannot sign in with any method, and their sessions end.
 func TestDisabledUserCannotSignIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -275,7 +275,7 @@ func TestDisabledUserCannotSignIn(t *testing.T) {
 	out := func(what string, err error) {
 		t.Helper()
 		if kind := fault.KindOf(err); kind != fault.Unauthorized && kind != fault.NotFound {
-			t.Errorf("%s of somebody who is disabled: %v, want them kept out", what, err)
+			t.Errorf("%s of a disabled user: %v, want Unauthorized or NotFound", what, err)
 		}
 	}
 	_, err = w.Person(t.Context(), in.Token.Reveal(), "")
@@ -290,11 +290,11 @@ func TestDisabledUserCannotSignIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.SignIn(t.Context(), signin.Credentials{Email: "bob@example.com", Password: bobsPassword}); err != nil {
-		t.Errorf("the password of bob, who is enabled again: %v, want him let in", err)
+		t.Errorf("bob's password after enabling him again: %v, want success", err)
 	}
 }
 
-// secondTeam invites somebody to another team of the caller's.
+// secondTeam creates another team of the caller and invites a user to it.
 func (w *world) secondTeam(t *testing.T, by accounts.Caller, email string) (id, token string) {
 	t.Helper()
 	accountID, err := w.NewTeam(t.Context(), by, "Another")
@@ -305,8 +305,8 @@ func (w *world) secondTeam(t *testing.T, by accounts.Caller, email string) (id, 
 	return w.inviteUser(t, by, email, rights.RoleViewer)
 }
 
-// A session ends after seven days without use, and after thirty whatever is done with it. A confirmation
-// counts for ten minutes.
+// A session ends after seven days without use, and after thirty days in total. A confirmation lasts ten
+// minutes.
 func TestSessionsExpire(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -318,20 +318,20 @@ func TestSessionsExpire(t *testing.T) {
 		"six days without use":   {`last_used_at = now() - interval '6 days 23 hours'`, true},
 		"seven days without use": {`last_used_at = now() - interval '7 days 1 second'`, false},
 		"its last hour":          {`expires_at = now() + interval '1 hour'`, true},
-		"its last day over":      {`expires_at = now() - interval '1 second'`, false},
+		"after its last day":     {`expires_at = now() - interval '1 second'`, false},
 	} {
 		in, err := w.SignIn(t.Context(), signin.Credentials{Email: "ada@example.com", Password: adasPassword})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if life := in.Session.ExpiresAt.Sub(in.Session.CreatedAt).Round(time.Hour); life != 30*24*time.Hour {
-			t.Errorf("a session lives for %s, want 30 days", life)
+			t.Errorf("a session lasts %s, want 30 days", life)
 		}
 		if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE sessions SET `+test.change+` WHERE id = $1`, in.Session.ID); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Person(t.Context(), in.Token.Reveal(), ""); (err == nil) != test.in || err != nil && fault.KindOf(err) != fault.Unauthorized {
-			t.Errorf("a session, %s: %v; want it to count: %t", what, err, test.in)
+			t.Errorf("a session, %s: %v; want it valid: %t", what, err, test.in)
 		}
 	}
 	for minutes, want := range map[int]bool{9: true, 11: false} {
@@ -345,22 +345,22 @@ func TestSessionsExpire(t *testing.T) {
 		name := "bobs@example.com"
 		_, err = w.ChangeUser(t.Context(), w.callerOf(t, in), signin.UserChange{Email: &name})
 		if refused := fault.From(err).Code == fault.CodeConfirmationRequired; refused == want {
-			t.Errorf("a change of address %d minutes after the password: %v; want it taken: %t", minutes, err, want)
+			t.Errorf("an email change %d minutes after the password: %v; want it accepted: %t", minutes, err, want)
 		}
 	}
 }
 
-// One person owns five teams on a free plan, also one who makes ten at the same moment; who is not an
-// operator makes none while sign-up is not open.
+// A user can own five teams on the free plan, even if they create ten concurrently. Only operators can create
+// teams while sign-up is not open.
 func TestLimitsTeamsPerUser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.callerOf(t, w.setUp(t))
 	bob := w.addMember(t, ada, "bob@example.com", rights.RoleOwner)
 	if _, err := w.NewTeam(t.Context(), bob, "Bob's"); fault.KindOf(err) != fault.Forbidden {
-		t.Errorf("bob, who is no operator, makes a team: %v, want it forbidden", err)
+		t.Errorf("bob, who is not an operator, creates a team: %v, want Forbidden", err)
 	}
-	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE plans SET sandboxed = true`); err != nil { // as free is
+	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE plans SET sandboxed = true`); err != nil { // like the free plan
 		t.Fatal(err)
 	}
 	ended := runConcurrently(10, func(i int) error {
@@ -368,6 +368,6 @@ func TestLimitsTeamsPerUser(t *testing.T) {
 		return err
 	})
 	if ended[succeeded] != 4 || ended[fault.Conflict] != 6 {
-		t.Errorf("ten teams at once beside the first: %v, want four made and six refused", ended)
+		t.Errorf("ten concurrent teams in addition to the first: %v, want 4 successes and 6 Conflict", ended)
 	}
 }

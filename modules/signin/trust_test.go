@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// signInAgain is a session of somebody that another has, confirmed a moment ago.
+// signInAgain returns another session of a user, such as a stolen one.
 func (w *world) signInAgain(t *testing.T, email, password string) signin.Entered {
 	t.Helper()
 	in, err := w.SignIn(t.Context(), signin.Credentials{Email: email, Password: password})
@@ -25,7 +25,7 @@ func (w *world) signInAgain(t *testing.T, email, password string) signin.Entered
 	return in
 }
 
-// pendingChanges is what a thief has begun in ada's name, and what waits in her mailbox.
+// pendingChanges holds the tokens of everything that a thief started as ada, and of the links in her mailbox.
 type pendingChanges struct {
 	session            signin.Entered
 	email, stop, reset string // tokens
@@ -35,7 +35,7 @@ type pendingChanges struct {
 
 const thief = "thief@evil.example"
 
-// startAllChanges begins everything that can be begun, from a session that was stolen.
+// startAllChanges starts every kind of change from a stolen session.
 func (w *world) startAllChanges(t *testing.T) (p pendingChanges) {
 	t.Helper()
 	p.session = w.signInAgain(t, "ada@example.com", adasPassword)
@@ -62,7 +62,7 @@ func (w *world) startAllChanges(t *testing.T) (p pendingChanges) {
 	return p
 }
 
-// wantAllEnded fails the test unless nothing that was begun counts any more.
+// wantAllEnded fails the test unless all pending changes have ended.
 func (w *world) wantAllEnded(t *testing.T, what string, p pendingChanges) {
 	t.Helper()
 	refused := func(of string, err error, kinds ...fault.Kind) {
@@ -72,29 +72,29 @@ func (w *world) wantAllEnded(t *testing.T, what string, p pendingChanges) {
 				return
 			}
 		}
-		t.Errorf("%s, and then %s: %v, want it refused", what, of, err)
+		t.Errorf("after %s, %s: %v, want it rejected", what, of, err)
 	}
 	_, err := w.Person(t.Context(), p.session.Token.Reveal(), "")
-	refused("the session that was stolen", err, fault.Unauthorized)
+	refused("the stolen session", err, fault.Unauthorized)
 	_, err = w.ConfirmEmail(t.Context(), signin.EmailConfirmation{Token: p.email, Password: adasPassword})
 	refused("the new address", err, fault.NotFound)
-	refused("the link that stops it", w.StopEmailChange(t.Context(), p.stop), fault.NotFound)
+	refused("the link that cancels it", w.StopEmailChange(t.Context(), p.stop), fault.NotFound)
 	for _, token := range []string{p.reset, p.other} {
 		_, err = w.Reset(t.Context(), token, bobsPassword)
-		refused("a reset link of before", err, fault.NotFound)
+		refused("an earlier reset link", err, fault.NotFound)
 	}
 	_, err = w.EnterByLink(t.Context(), p.link)
-	refused("a link of the operator of before", err, fault.NotFound)
+	refused("an earlier operator link", err, fault.NotFound)
 	if n := w.db.Ent.SecondFactor.Query().CountX(t.Context()); p.secret != "" && n != 0 {
-		t.Errorf("%s, and %d authenticator apps are left that were begun, want none", what, n)
+		t.Errorf("after %s, %d pending authenticator apps remain, want 0", what, n)
 	}
 }
 
-// Each change of how somebody signs in ends the sessions, links and changes that were begun before: a thief
-// who has begun a change of the address from a session that was stolen does not keep the account.
+// Each change of credentials ends the earlier sessions, links and pending changes, so a thief cannot take
+// over the account with an email change from a stolen session.
 func TestCredentialChangeEndsPendingChanges(t *testing.T) {
 	t.Parallel()
-	for what, change := range map[string]func(t *testing.T, w *world, ada accounts.Caller, p pendingChanges) (goesOn bool){
+	for what, change := range map[string]func(t *testing.T, w *world, ada accounts.Caller, p pendingChanges) (staysOpen bool){
 		"a reset": func(t *testing.T, w *world, _ accounts.Caller, _ pendingChanges) bool {
 			t.Helper()
 			if err := w.Forgot(t.Context(), "ada@example.com"); err != nil {
@@ -119,14 +119,14 @@ func TestCredentialChangeEndsPendingChanges(t *testing.T) {
 			w.mustRemoveFactor(t, ada)
 			return true
 		},
-		"a stopped change of the address": func(t *testing.T, w *world, _ accounts.Caller, p pendingChanges) bool {
+		"a canceled email change": func(t *testing.T, w *world, _ accounts.Caller, p pendingChanges) bool {
 			t.Helper()
 			if err := w.StopEmailChange(t.Context(), p.stop); err != nil {
 				t.Fatal(err)
 			}
 			return false
 		},
-		"a person who is disabled and enabled again": func(t *testing.T, w *world, ada accounts.Caller, _ pendingChanges) bool {
+		"disabling and enabling the user": func(t *testing.T, w *world, ada accounts.Caller, _ pendingChanges) bool {
 			t.Helper()
 			for _, disabled := range []bool{true, false} {
 				if _, err := w.ChangeAsOperator(t.Context(), ada.Person.UserID, team.UserChange{Disabled: &disabled}); err != nil {
@@ -142,13 +142,13 @@ func TestCredentialChangeEndsPendingChanges(t *testing.T) {
 			own := w.setUp(t)
 			ada := w.callerOf(t, own)
 			p := w.startAllChanges(t)
-			goesOn := change(t, w, ada, p)
+			staysOpen := change(t, w, ada, p)
 			w.wantAllEnded(t, what, p)
-			if _, err := w.Person(t.Context(), own.Token.Reveal(), ""); (err == nil) != goesOn {
-				t.Errorf("%s: the session from before: %v; want it to go on: %t", what, err, goesOn)
+			if _, err := w.Person(t.Context(), own.Token.Reveal(), ""); (err == nil) != staysOpen {
+				t.Errorf("after %s, the earlier session: %v; want it to stay open: %t", what, err, staysOpen)
 			}
 			if who, err := w.teams.User(t.Context(), ada.Person.UserID); err != nil || who.Email != "ada@example.com" {
-				t.Errorf("%s: ada's address is %v (%v), want it unchanged", what, who, err)
+				t.Errorf("after %s, ada's email is %v (%v), want it unchanged", what, who, err)
 			}
 		})
 	}
@@ -182,8 +182,8 @@ func (w *world) mustRemoveFactor(t *testing.T, c accounts.Caller) {
 	}
 }
 
-// A new address counts by its link together with a session of the person or their password, and ends what
-// was begun with the old one. The old address is told when the change is asked for, and when it is made.
+// An email change requires the link and either a session of the user or their password. It ends everything
+// pending from before. The old address gets mail when the change is requested and when it is made.
 func TestEmailChangeRequiresMoreThanLink(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -197,7 +197,7 @@ func TestEmailChangeRequiresMoreThanLink(t *testing.T) {
 			t.Fatal(err)
 		}
 		if m := w.lastMail(t, notices.EmailAsked, "ada@example.com"); m.Names["email"] != to || m.Path != signin.PathStop {
-			t.Errorf("the old address is told %+v, want the new one and a link that stops it", m)
+			t.Errorf("the mail to the old address is %+v, want the new address and a link to cancel", m)
 		}
 		return w.lastMail(t, notices.Email, to).Token.Reveal()
 	}
@@ -211,11 +211,11 @@ func TestEmailChangeRequiresMoreThanLink(t *testing.T) {
 		err  error
 		want fault.Kind
 	}{
-		"the link alone":                  {confirm(token, "", nil), fault.Invalid},
-		"a wrong password":                {confirm(token, "wrong", nil), fault.Unauthorized},
-		"a session of somebody else":      {confirm(token, "", &bob), fault.Invalid},
-		"somebody else and a wrong one":   {confirm(token, bobsPassword, &bob), fault.Unauthorized},
-		"the link of an earlier question": {confirm(first, adasPassword, nil), fault.NotFound},
+		"the link alone":                    {confirm(token, "", nil), fault.Invalid},
+		"a wrong password":                  {confirm(token, "wrong", nil), fault.Unauthorized},
+		"another user's session":            {confirm(token, "", &bob), fault.Invalid},
+		"another user and a wrong password": {confirm(token, bobsPassword, &bob), fault.Unauthorized},
+		"the link of an earlier request":    {confirm(first, adasPassword, nil), fault.NotFound},
 	} {
 		if fault.KindOf(c.err) != c.want {
 			t.Errorf("%s: %v, want %v", what, c.err, c.want)
@@ -223,16 +223,16 @@ func TestEmailChangeRequiresMoreThanLink(t *testing.T) {
 	}
 	other := w.signInAgain(t, "ada@example.com", adasPassword)
 	if err := confirm(token, "", &ada); err != nil {
-		t.Fatalf("the link in ada's session: %v, want it to count", err)
+		t.Fatalf("the link in ada's session: %v, want success", err)
 	}
 	if _, err := w.Person(t.Context(), own.Token.Reveal(), ""); err != nil {
-		t.Errorf("the session that confirmed: %v, want it to go on", err)
+		t.Errorf("the confirming session: %v, want it to stay open", err)
 	}
 	if _, err := w.Person(t.Context(), other.Token.Reveal(), ""); fault.KindOf(err) != fault.Unauthorized {
-		t.Errorf("another session: %v, want it ended", err)
+		t.Errorf("another session: %v, want Unauthorized", err)
 	}
 	if m := w.lastMail(t, notices.EmailChanged, "ada@example.com"); m.Names["email"] != "ada@new.example" {
-		t.Errorf("the old address is told %+v, want the new one", m)
+		t.Errorf("the mail to the old address is %+v, want the new address", m)
 	}
 
 	back := "ada@example.com"
@@ -242,14 +242,14 @@ func TestEmailChangeRequiresMoreThanLink(t *testing.T) {
 	}
 	token = w.lastMail(t, notices.Email, back).Token.Reveal()
 	if err := confirm(token, adasPassword, nil); err != nil {
-		t.Errorf("the link with the password, without a session: %v, want it to count", err)
+		t.Errorf("the link and the password without a session: %v, want success", err)
 	}
 	if _, err := w.Person(t.Context(), own.Token.Reveal(), ""); fault.KindOf(err) != fault.Unauthorized {
-		t.Errorf("a session, after the address was confirmed without one: %v, want it ended", err)
+		t.Errorf("a session after a confirmation without a session: %v, want Unauthorized", err)
 	}
 }
 
-// Where a second factor is set up, a password without a code confirms no address.
+// With a second factor, a password without a code cannot confirm a new email.
 func TestEmailChangeRequiresSecondFactor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -261,19 +261,19 @@ func TestEmailChangeRequiresSecondFactor(t *testing.T) {
 	}
 	token := w.lastMail(t, notices.Email, to).Token.Reveal()
 	if _, err := w.ConfirmEmail(t.Context(), signin.EmailConfirmation{Token: token, Password: adasPassword}); fault.From(err).Code != fault.CodeSecondFactorRequired {
-		t.Errorf("a password without a code: %v, want the code asked for", err)
+		t.Errorf("password without a code: %v, want second_factor_required", err)
 	}
 	code, err := totp.GenerateCode(key, time.Now().Add(30*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.ConfirmEmail(t.Context(), signin.EmailConfirmation{Token: token, Password: adasPassword, Code: code}); err != nil {
-		t.Errorf("a password and a code: %v, want them to count", err)
+		t.Errorf("password and code: %v, want success", err)
 	}
 }
 
-// Of links that were asked for several times the one that is used ends the others: three resets were asked
-// for, one counts. The same holds for links of the operator and for set-up links.
+// Using a link ends the user's other links for the same purpose: reset links, operator links and set-up
+// links.
 func TestUsedLinkEndsOtherLinks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -289,7 +289,7 @@ func TestUsedLinkEndsOtherLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := w.db.Ent.SignInLink.Query().CountX(t.Context()); n != 0 {
-		t.Errorf("%d set-up links are left, want none", n)
+		t.Errorf("%d set-up links remain, want 0", n)
 	}
 	use := func(what string, ask func() string, use func(token string) error) {
 		t.Helper()
@@ -299,11 +299,11 @@ func TestUsedLinkEndsOtherLinks(t *testing.T) {
 			if err := use(token); err == nil {
 				counted++
 			} else if fault.KindOf(err) != fault.NotFound {
-				t.Errorf("%s: %v, want not found", what, err)
+				t.Errorf("%s: %v, want NotFound", what, err)
 			}
 		}
 		if counted != 1 {
-			t.Errorf("%s: of three links %d counted, want one", what, counted)
+			t.Errorf("%s: %d of three links worked, want 1", what, counted)
 		}
 	}
 	use("resets", func() string {
@@ -315,7 +315,7 @@ func TestUsedLinkEndsOtherLinks(t *testing.T) {
 		_, err := w.Reset(t.Context(), token, bobsPassword)
 		return err
 	})
-	use("links of the operator", func() string {
+	use("operator links", func() string {
 		link, err := w.UserLink(t.Context(), "ada@example.com")
 		if err != nil {
 			t.Fatal(err)
@@ -327,7 +327,7 @@ func TestUsedLinkEndsOtherLinks(t *testing.T) {
 	})
 }
 
-// A link to sign up makes nobody's password new who has become a user since it was mailed.
+// A sign-up link cannot change the password of a user who was created after the link was mailed.
 func TestSignUpLinkCannotResetPassword(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *signin.Config) { c.SignUp = signin.SignUp{Open: true} })
@@ -338,14 +338,15 @@ func TestSignUpLinkCannotResetPassword(t *testing.T) {
 	token := w.lastMail(t, notices.SignUp, "bob@example.com").Token.Reveal()
 	w.addMember(t, ada, "bob@example.com", rights.RoleViewer)
 	if _, err := w.CompleteSignUp(t.Context(), signin.SignUpCompleted{Token: token, Password: adasPassword, AccountName: "Bob's"}); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("a link to sign up, once its address has a user: %v, want not found", err)
+		t.Errorf("a sign-up link whose email has a user: %v, want NotFound", err)
 	}
 	if _, err := w.SignIn(t.Context(), signin.Credentials{Email: "bob@example.com", Password: bobsPassword}); err != nil {
-		t.Errorf("bob's own password: %v, want it to count", err)
+		t.Errorf("bob's own password: %v, want success", err)
 	}
 }
 
-// Whoever is removed, or may not give a role any more, does not come back by an invitation of their own.
+// A user who was removed, or who lost the right to grant a role, cannot return with an invitation of their
+// own.
 func TestInvitationsEndWithInvitersRights(t *testing.T) {
 	t.Parallel()
 	for what, change := range map[string]func(ctx context.Context, w *world, ada, bob accounts.Caller) error{
@@ -371,7 +372,7 @@ func TestInvitationsEndWithInvitersRights(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := w.Accept(t.Context(), signin.Acceptance{Token: token, Password: bobsPassword}); fault.KindOf(err) != fault.NotFound {
-				t.Errorf("%s, and then an invitation of his: %v, want not found", what, err)
+				t.Errorf("%s, and then his invitation: %v, want NotFound", what, err)
 			}
 		})
 	}
