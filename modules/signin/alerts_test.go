@@ -22,8 +22,8 @@ import (
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0 https://evil.example"
 
-// Whoever's password, address, second factor or role changes gets one mail about each, and so does who signs
-// in by a browser that is not known. The mail says when and where, in words of ours.
+// A change of a user's password, second factor or role, and a sign-in from an unknown browser, each cause one
+// mail. It shows the time and IP address, and the browser's name instead of its User-Agent.
 func TestMailsSecurityAlerts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -31,7 +31,7 @@ func TestMailsSecurityAlerts(t *testing.T) {
 	ada := w.callerOf(t, own)
 	bob := w.addMember(t, ada, "bob@example.com", rights.RoleDeveloper)
 	w.sendDueMail(t)
-	told := func(what, to string, want ...notices.Kind) {
+	wantMails := func(what, to string, want ...notices.Kind) {
 		t.Helper()
 		var got []notices.Kind
 		for _, m := range w.sendDueMail(t) {
@@ -39,14 +39,14 @@ func TestMailsSecurityAlerts(t *testing.T) {
 				got = append(got, m.Kind)
 			}
 			if m.Names["time"] != "" && (m.Names["ip"] != "192.0.2.7" || m.Names["browser"] != "Firefox, Linux") {
-				t.Errorf("%s: the mail says %v, want the address and the browser", what, m.Names)
+				t.Errorf("%s: the mail has %v, want the IP address and the browser", what, m.Names)
 			}
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s: %s gets %v, want %v", what, to, got, want)
+			t.Errorf("%s: %s got %v, want %v", what, to, got, want)
 		}
 		if again := w.sendDueMail(t); len(again) != 0 {
-			t.Errorf("%s: %d mails more, want none", what, len(again))
+			t.Errorf("%s: %d additional mails, want 0", what, len(again))
 		}
 	}
 	ctx := audit.WithOrigin(t.Context(), audit.Origin{Addr: netip.MustParseAddr("192.0.2.7"), Agent: firefox})
@@ -58,35 +58,35 @@ func TestMailsSecurityAlerts(t *testing.T) {
 	}
 	_, err := w.ChangeUser(ctx, ada, signin.UserChange{Password: &signin.PasswordChange{Current: adasPassword, New: bobsPassword}})
 	must(err)
-	told("a new password", "ada@example.com", notices.PasswordChanged)
+	wantMails("a new password", "ada@example.com", notices.PasswordChanged)
 	w.addFactorFrom(ctx, t, ada)
-	told("a second factor", "ada@example.com", notices.SecondFactorAdded)
+	wantMails("a second factor", "ada@example.com", notices.SecondFactorAdded)
 	must(w.RemoveFactor(ctx, ada))
-	told("no second factor", "ada@example.com", notices.SecondFactorRemoved)
+	wantMails("removing the second factor", "ada@example.com", notices.SecondFactorRemoved)
 	must(w.RemoveFactor(ctx, ada))
-	told("that again", "ada@example.com")
+	wantMails("removing it again", "ada@example.com")
 	must(w.Forgot(ctx, "ada@example.com"))
 	in, err := w.Reset(ctx, w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal(), adasPassword)
 	must(err)
-	told("a reset", "ada@example.com", notices.PasswordChanged)
+	wantMails("a reset", "ada@example.com", notices.PasswordChanged)
 	ada = w.callerOf(t, in)
 
 	known := audit.WithOrigin(ctx, audit.Origin{Addr: netip.MustParseAddr("192.0.2.7"), Agent: firefox, Device: in.Device})
 	_, err = w.SignIn(known, signin.Credentials{Email: "ada@example.com", Password: adasPassword})
 	must(err)
-	told("a sign-in in a browser that is known", "ada@example.com")
+	wantMails("a sign-in in a known browser", "ada@example.com")
 	_, err = w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: adasPassword})
 	must(err)
-	told("a sign-in in another browser", "ada@example.com", notices.NewDevice)
+	wantMails("a sign-in in an unknown browser", "ada@example.com", notices.NewDevice)
 
 	_, err = w.teams.SetRole(ctx, ada, bob.Person.UserID, rights.RoleViewer)
 	must(err)
-	told("another role", "bob@example.com", notices.RoleChanged)
+	wantMails("a changed role", "bob@example.com", notices.RoleChanged)
 	if last := w.box.mails[len(w.box.mails)-1]; last.Names["team"] != "Acme" || last.Names["role"] != "viewer" || last.Names["before"] != "developer" {
-		t.Errorf("bob is told %v of his role", last.Names)
+		t.Errorf("the mail about bob's role has %v, want Acme, viewer and developer", last.Names)
 	}
 	must(w.teams.Remove(ctx, ada, bob.Person.UserID))
-	told("a removal", "bob@example.com", notices.MemberRemoved)
+	wantMails("a removal", "bob@example.com", notices.MemberRemoved)
 }
 
 func (w *world) addFactorFrom(ctx context.Context, t *testing.T, c accounts.Caller) {
@@ -100,8 +100,8 @@ func (w *world) addFactorFrom(ctx context.Context, t *testing.T, c accounts.Call
 	}
 }
 
-// Security events of a member are in the audit log of each of their teams, so that an owner sees who had
-// their password reset; and in no other team's.
+// Security events of a member appear in the audit log of each of their teams, so that owners see, for
+// example, password resets. They do not appear in other teams.
 func TestAuditsSecurityEventsInAllTeams(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -139,20 +139,20 @@ func TestAuditsSecurityEventsInAllTeams(t *testing.T) {
 		teams[m.AccountID] = true
 	}
 	if len(teams) != 3 || second == "" {
-		t.Fatalf("bob's teams and the third are %v, want three", teams)
+		t.Fatalf("the teams are %v, want 3", teams)
 	}
 	for accountID, his := range teams {
 		for _, action := range []string{"password.reset", "user.email_asked", "user.email_changed"} {
 			n := w.db.Ent.AuditEntry.Query().Where(auditentry.AccountID(accountID), auditentry.Action(action), auditentry.Target(bob.Person.UserID)).CountX(t.Context())
 			if his && n != 1 || !his && n != 0 {
-				t.Errorf("the log of a team has %d entries %s, want it there once: %t", n, action, his)
+				t.Errorf("the team's audit log has %d entries %s; want one: %t", n, action, his)
 			}
 		}
 	}
 }
 
-// Changes that follow each other do not fill a mailbox: of one kind a person gets five mails a day. Kinds
-// that others cause do not use up the ones about the person's own credentials.
+// A user gets at most five mails per day and kind. Kinds that others cause do not use up the limit of alerts
+// about the user's own credentials.
 func TestLimitsAlertsPerUser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -170,7 +170,7 @@ func TestLimitsAlertsPerUser(t *testing.T) {
 		kinds[m.Kind]++
 	}
 	if kinds[notices.RoleChanged] != 5 {
-		t.Errorf("40 changes of a role sent %v, want five mails", kinds)
+		t.Errorf("40 role changes sent %v, want 5 mails", kinds)
 	}
 	if _, err := w.ChangeUser(t.Context(), bob, signin.UserChange{Password: &signin.PasswordChange{Current: bobsPassword, New: adasPassword}}); err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestLimitsAlertsPerUser(t *testing.T) {
 	w.lastMail(t, notices.PasswordChanged, "bob@example.com")
 }
 
-// A mail that could not be handed over is tried again, and is not doubled by a worker that takes it meanwhile.
+// A mail that failed is retried, and not sent twice by concurrent workers.
 func TestMailsAlertOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -188,11 +188,11 @@ func TestMailsAlertOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.Post(t.Context()); !errors.Is(err, errBroken) {
-		t.Errorf("the worker says %v, want what the mailer said", err)
+		t.Errorf("Post returned %v, want the mailer's error", err)
 	}
 	w.SetMailer(w.box)
 	if mails := w.sendDueMail(t); len(mails) != 0 {
-		t.Errorf("right after a failure %d mails go, want it to wait", len(mails))
+		t.Errorf("%d mails were sent immediately after a failure, want 0", len(mails))
 	}
 	for range 2 {
 		if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE security_alerts SET due_at = now() - interval '1 second' WHERE due_at IS NOT NULL`); err != nil {
@@ -205,13 +205,13 @@ func TestMailsAlertOnce(t *testing.T) {
 		for _, d := range taken {
 			for i, want := range []bool{true, false} {
 				if held, err := alerts.MarkMailed(t.Context(), w.db.SQL, d); err != nil || held != want {
-					t.Errorf("settling an alert, time %d: %t, %v; want %t", i+1, held, err, want)
+					t.Errorf("MarkMailed, call %d: %t, %v; want %t", i+1, held, err, want)
 				}
 			}
 		}
 	}
 	if mails := w.sendDueMail(t); len(mails) != 0 {
-		t.Errorf("an alert that is settled is mailed %d times more", len(mails))
+		t.Errorf("a mailed alert was sent %d more times", len(mails))
 	}
 }
 
@@ -223,8 +223,7 @@ func (brokenMailer) Send(context.Context, notices.Notice, func(context.Context, 
 	return errBroken
 }
 
-// One stranger's mailbox gets few mails a day, whoever asks, from however many teams; and one person makes
-// few teams a day.
+// One mailbox gets few mails per day, from however many users and teams. A user can create few teams per day.
 func TestLimitsMailsPerMailbox(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -238,13 +237,13 @@ func TestLimitsMailsPerMailbox(t *testing.T) {
 		teams = append(teams, accountID)
 	}
 	if len(teams) != 20 {
-		t.Errorf("one person made %d teams in a day, want 20", len(teams))
+		t.Errorf("one user created %d teams in a day, want 20", len(teams))
 	}
 	invited := 0
 	for i, accountID := range teams {
 		by := ada
 		by.AccountID = accountID
-		email := []string{"victim@example.org", fmt.Sprintf("victim+%d@example.org", i)}[i%2] // one mailbox on many servers
+		email := []string{"victim@example.org", fmt.Sprintf("victim+%d@example.org", i)}[i%2] // the same mailbox on many servers
 		made, err := w.teams.Invite(t.Context(), by, team.NewInvitation{Email: email, Role: rights.RoleViewer})
 		if err == nil {
 			invited++
@@ -256,16 +255,16 @@ func TestLimitsMailsPerMailbox(t *testing.T) {
 	to := "victim@example.org"
 	_, err := w.ChangeUser(t.Context(), ada, signin.UserChange{Email: &to})
 	if invited != 5 || err == nil {
-		t.Errorf("%d mails of 20 teams went to one mailbox, and a change of address there got %v; want five mails and a refusal", invited, err)
+		t.Errorf("%d mails from 20 teams went to one mailbox, and an email change to it returned %v; want 5 mails and an error", invited, err)
 	}
 	if n := len(slices.DeleteFunc(w.sendDueMail(t), func(m notices.Notice) bool { return !strings.HasPrefix(m.To, "victim") })); n > 5 {
-		t.Errorf("%d mails went to one mailbox, want five at most", n)
+		t.Errorf("%d mails went to one mailbox, want at most 5", n)
 	}
 }
 
 func openSignUp(c *signin.Config) { c.SignUp = signin.SignUp{Open: true} }
 
-// Strangers who ask to sign up with the address of another have few mails sent there.
+// Strangers who request sign-up links for another address can cause only a few mails to it.
 func TestLimitsSignUpMails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, openSignUp)
@@ -283,9 +282,9 @@ func TestLimitsSignUpMails(t *testing.T) {
 		counts[m.To]++
 	}
 	if counts["victim@example.org"] > 6 || counts["ada@example.com"] > 6 {
-		t.Errorf("60 strangers who ask to sign up send %v mails, want few to each", counts)
+		t.Errorf("60 sign-up requests by strangers caused %v mails, want at most 6 each", counts)
 	}
 	if !strings.HasPrefix(string(w.box.mails[0].Kind), "sign_up") && w.box.mails[0].Kind != notices.Already {
-		t.Errorf("the first mail is %s, want one about signing up", w.box.mails[0].Kind)
+		t.Errorf("the first mail is %s, want one about sign-up", w.box.mails[0].Kind)
 	}
 }

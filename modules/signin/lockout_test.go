@@ -21,14 +21,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// in is a request from an address, in the browser that has a cookie.
+// inBrowser returns the context of a request from an address, in the browser with a device cookie.
 func inBrowser(t *testing.T, ip, device string) context.Context {
 	t.Helper()
 	return audit.WithOrigin(t.Context(), audit.Origin{Addr: netip.MustParseAddr(ip), Device: device})
 }
 
-// guessFromNetworks has strangers guessFromNetworks at an email from many networks until all of them are refused, and returns how
-// many guesses were judged.
+// guessFromNetworks guesses at an email from many networks, and returns the number of guesses that were
+// checked.
 func (w *world) guessFromNetworks(t *testing.T, email string, networks int) (judged int) {
 	t.Helper()
 	for i := range networks {
@@ -40,7 +40,7 @@ func (w *world) guessFromNetworks(t *testing.T, email string, networks int) (jud
 				judged++
 			case errors.As(err, &refused) && refused.Kind == fault.Limit:
 				if refused.RetryAfter > 15*time.Minute {
-					t.Fatalf("a guess is to wait for %s, want at most 15 minutes", refused.RetryAfter)
+					t.Fatalf("a guess must wait %s, want at most 15 minutes", refused.RetryAfter)
 				}
 			default:
 				t.Fatal(err)
@@ -50,50 +50,49 @@ func (w *world) guessFromNetworks(t *testing.T, email string, networks int) (jud
 	return judged
 }
 
-// Strangers who guess at an email from many networks do not keep its person out, who need not have a
-// passkey: not in a browser that has signed in before, not in a session, and not by a new password. The
-// guesses themselves stay bounded.
+// Strangers who guess at an email from many networks cannot lock out its user, even without a passkey: not in
+// a known browser, not in a session, and not after a password reset. The guesses stay limited.
 func TestStrangersCannotLockUserOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	own := w.setUp(t)
 	ada := w.callerOf(t, own)
-	if judged := w.guessFromNetworks(t, "ada@example.com", 40); judged < 50 || judged > 62 { // and one a minute
-		t.Errorf("of 240 guesses from 40 networks %d were judged, want about 60", judged)
+	if judged := w.guessFromNetworks(t, "ada@example.com", 40); judged < 50 || judged > 62 { // plus one per minute
+		t.Errorf("%d of 240 guesses from 40 networks were checked, want about 60", judged)
 	}
 	right := signin.Credentials{Email: "ada@example.com", Password: adasPassword}
 	if _, err := w.SignIn(inBrowser(t, "11.7.0.1", own.Device), right); err != nil {
-		t.Errorf("ada in a browser that is known, also from a network that guesses: %v, want her let in", err)
+		t.Errorf("ada in a known browser from a guessing network: %v, want success", err)
 	}
 	if _, err := w.Confirm(requestFrom(t, "11.7.0.1"), ada, signin.Confirmation{Password: adasPassword}); err != nil {
-		t.Errorf("ada, who confirms her session: %v, want it confirmed", err)
+		t.Errorf("ada confirming her session: %v, want success", err)
 	}
 	stranger := inBrowser(t, "12.0.0.1", "")
 	var refused *fault.Error
 	if _, err := w.SignIn(stranger, right); !errors.As(err, &refused) || refused.Kind != fault.Limit || refused.RetryAfter > time.Minute {
-		t.Errorf("ada in a browser that is not known, meanwhile: %v, want her told to wait for a minute at most", err)
+		t.Errorf("ada in an unknown browser meanwhile: %v, want Limit for at most a minute", err)
 	}
 	if err := w.Forgot(stranger, "ada@example.com"); err != nil {
 		t.Fatal(err)
 	}
 	entered, err := w.Reset(stranger, w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal(), bobsPassword)
 	if err != nil || entered.Token.IsZero() {
-		t.Fatalf("a reset: %v, want it to sign in", err)
+		t.Fatalf("reset: %v, want a session", err)
 	}
 	if _, err := w.Person(t.Context(), entered.Token.Reveal(), ""); err != nil {
-		t.Errorf("the session of the reset: %v, want it to count", err)
+		t.Errorf("the session of the reset: %v, want success", err)
 	}
 	right.Password = bobsPassword
 	if _, err := w.SignIn(stranger, right); err != nil {
-		t.Errorf("ada after the reset, without the cookie of that browser: %v, want the count cleared", err)
+		t.Errorf("ada after the reset without the device cookie: %v, want cleared counters", err)
 	}
 	if _, err := w.SignIn(inBrowser(t, "12.0.0.1", entered.Device), right); err != nil {
-		t.Errorf("ada after the reset, in that browser: %v, want her let in", err)
+		t.Errorf("ada after the reset in that browser: %v, want success", err)
 	}
 }
 
-// A count of its own is no way around the bounds: a browser that is known guesses ten times, and only for
-// whom it is known; a cookie from before the password was changed says nothing.
+// A known browser has a limit of ten guesses, and only for the users it knows. A device cookie from before
+// the last password change is not valid.
 func TestLimitsKnownBrowser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -108,30 +107,30 @@ func TestLimitsKnownBrowser(t *testing.T) {
 		return judged
 	}
 	if n := tried(inBrowser(t, "11.0.0.1", own.Device), "ada@example.com"); n != 10 {
-		t.Errorf("a known browser guessed %d times, want 10", n)
+		t.Errorf("%d guesses in a known browser were checked, want 10", n)
 	}
 	if n := tried(inBrowser(t, "11.1.0.1", own.Device), "bob@example.com"); n != 5 {
-		t.Errorf("a browser guessed %d times at somebody for whom it is not known, want 5", n)
+		t.Errorf("%d guesses at another user in that browser were checked, want 5", n)
 	}
 	changed, err := w.ChangeUser(inBrowser(t, "11.2.0.1", own.Device), ada, signin.UserChange{Password: &signin.PasswordChange{Current: adasPassword, New: bobsPassword}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE passwords SET changed_at = now() + interval '10 seconds'`); err != nil { // later than the sign-in by more than a second
+	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE passwords SET changed_at = now() + interval '10 seconds'`); err != nil { // more than a second after the sign-in
 		t.Fatal(err)
 	}
 	if n := tried(inBrowser(t, "11.3.0.1", own.Device), "ada@example.com"); n != 5 {
-		t.Errorf("a browser from before the password was changed guessed %d times, want 5 as a stranger's", n)
+		t.Errorf("%d guesses in a browser from before the password change were checked, want 5", n)
 	}
 	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE passwords SET changed_at = now() - interval '10 seconds'`); err != nil {
 		t.Fatal(err)
 	}
-	if n := tried(inBrowser(t, "11.4.0.1", changed.Device), "ada@example.com"); n != 0 { // its count is full from before
-		t.Errorf("the browser that changed the password guessed %d times more, want it known and so refused", n)
+	if n := tried(inBrowser(t, "11.4.0.1", changed.Device), "ada@example.com"); n != 0 { // its counter is still full
+		t.Errorf("%d more guesses in the browser that changed the password were checked, want 0", n)
 	}
 }
 
-// Whoever has a session that was stolen guesses at its password no faster for having it.
+// A stolen session does not allow faster guesses at its user's password.
 func TestLimitsGuessesInSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -144,16 +143,16 @@ func TestLimitsGuessesInSession(t *testing.T) {
 		case fault.KindOf(err) == fault.Unauthorized:
 			judged++
 		case !errors.As(err, &refused) || refused.Kind != fault.Limit || refused.RetryAfter > 15*time.Minute:
-			t.Fatalf("a guess in a session: %v, want unauthorized, or the limit for 15 minutes at most", err)
+			t.Fatalf("a guess in a session: %v, want Unauthorized, or Limit for at most 15 minutes", err)
 		}
 	}
 	if judged != 5 {
-		t.Errorf("of 30 guesses in a session %d were judged, want 5", judged)
+		t.Errorf("%d of 30 guesses in a session were checked, want 5", judged)
 	}
 }
 
-// Ten or a hundred strangers who ask for links leave the person one: a link that works is in their mailbox
-// whenever somebody asks, and the mailbox is not filled.
+// A hundred strangers who request reset links cannot prevent the user from getting one: the mailbox always
+// has a valid link, and only a few mails are sent.
 func TestStrangersCannotUseUpResetLinks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -166,13 +165,13 @@ func TestStrangersCannotUseUpResetLinks(t *testing.T) {
 	}
 	last := w.lastMail(t, notices.Reset, "ada@example.com")
 	if n := len(w.box.mails); n > 6 {
-		t.Errorf("100 strangers had %d mails sent to ada, want 5 or so", n)
+		t.Errorf("100 strangers caused %d mails to ada, want about 5", n)
 	}
 	if err := w.Forgot(requestFrom(t, "12.0.0.1"), "ada@example.com"); err != nil {
-		t.Errorf("ada asks for a link after 100 strangers: %v, want it taken", err)
+		t.Errorf("ada's request after 100 strangers: %v, want success", err)
 	}
 	w.sendDueMail(t)
-	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE sign_in_links SET expires_at = now() + interval '10 minutes'`); err != nil { // soon the last one ends
+	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE sign_in_links SET expires_at = now() + interval '10 minutes'`); err != nil { // the last link expires soon
 		t.Fatal(err)
 	}
 	if err := w.Forgot(requestFrom(t, "12.0.0.1"), "ada@example.com"); err != nil {
@@ -180,22 +179,22 @@ func TestStrangersCannotUseUpResetLinks(t *testing.T) {
 	}
 	next := w.lastMail(t, notices.Reset, "ada@example.com")
 	if next.Token.Reveal() == last.Token.Reveal() {
-		t.Error("when the last link is about to end there is no next one")
+		t.Error("no new link was sent before the last one expired")
 	}
 	before := len(w.box.mails)
 	if err := w.Forgot(inBrowser(t, "11.1.0.1", own.Device), "ada@example.com"); err != nil {
-		t.Errorf("ada asks in a browser that is known: %v, want it taken", err)
+		t.Errorf("ada's request in a known browser: %v, want success", err)
 	}
 	if w.sendDueMail(t); len(w.box.mails) != before+1 {
-		t.Errorf("ada asks in a browser that is known, and %d mails go, want one", len(w.box.mails)-before)
+		t.Errorf("ada's request in a known browser caused %d mails, want 1", len(w.box.mails)-before)
 	}
 	if _, err := w.Reset(t.Context(), next.Token.Reveal(), bobsPassword); err != nil {
-		t.Errorf("the link of a stranger's question, by ada: %v, want it to count", err)
+		t.Errorf("ada using the link of a stranger's request: %v, want success", err)
 	}
 }
 
-// Guessers from many networks keep nobody else from signing in: of those who come once none is told that
-// there is no room.
+// Guessers from many networks do not prevent others from signing in: no single sign-in from another network
+// is rejected as overloaded.
 func TestGuessersDoNotStarveSignIns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -215,7 +214,7 @@ func TestGuessersDoNotStarveSignIns(t *testing.T) {
 			}
 		})
 	}
-	expect.Eventually(t, "the guessers are at it", func() bool { return judged.Load() > 2*guessers })
+	expect.Eventually(t, "the guessers are running", func() bool { return judged.Load() > 2*guessers })
 	refused := 0
 	for i := range honest {
 		_, err := w.SignIn(requestFrom(t, fmt.Sprintf("12.%d.0.1", i)), signin.Credentials{Email: "ada@example.com", Password: adasPassword})
@@ -227,12 +226,12 @@ func TestGuessersDoNotStarveSignIns(t *testing.T) {
 	end()
 	all.Wait()
 	if refused != 0 {
-		t.Errorf("beside %d guessers %d of %d honest sign-ins were refused, want none", guessers, refused, honest)
+		t.Errorf("with %d guessers, %d of %d honest sign-ins were rejected, want 0", guessers, refused, honest)
 	}
 }
 
-// At every attempt, the one that fills a count too, an email that somebody has costs the same statements and
-// the same hashes as one that nobody has, and leaves as many rows: time does not tell them apart.
+// Every attempt for a known email, including the one that reaches a limit, causes the same statements, hashes
+// and rows as one for an unknown email, so response times do not distinguish them.
 func TestAttemptsCostTheSameForUnknownEmails(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
@@ -272,14 +271,14 @@ SELECT (SELECT count(*) FROM sign_in_failures) + (SELECT count(*) FROM security_
 			err := do(requestFrom(t, ip), email)
 			mark(end)
 			c := cost{Kind: fault.KindOf(err), Hashes: w.Hashes() - hashes, Rows: rows() - before}
-			expect.Eventually(t, "the server has written of it", func() (done bool) {
+			expect.Eventually(t, "the server logged the statements", func() (done bool) {
 				c.Statements, done = server.Between(begin, end)
 				return done
 			})
 			costs[email] = c
 		}
 		if diff := cmp.Diff(costs["nobody@example.com"], costs["ada@example.com"]); diff != "" {
-			t.Errorf("%s costs something else for an email that somebody has (-unknown +known):\n%s", what, diff)
+			t.Errorf("%s has another cost for a known email (-unknown +known):\n%s", what, diff)
 		}
 	}
 	for i := range 7 {

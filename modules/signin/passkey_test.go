@@ -12,18 +12,18 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// device is an authenticator with one passkey, and the page that it is used on.
+// device is an authenticator with one passkey, and the page that uses it.
 type device struct {
 	page virtualwebauthn.RelyingParty
 	chip virtualwebauthn.Authenticator
 	key  virtualwebauthn.Credential
 }
 
-// coseKeyBytes is how long a whole key of P-256 is in CBOR (RFC 9053 section 7.1.1).
+// coseKeyBytes is the length of a complete P-256 key in CBOR (RFC 9053 section 7.1.1).
 const coseKeyBytes = 77
 
-// newKey makes a key pair. The library leaves leading zeros of coordinates away, which is no key: one
-// in 128.
+// newKey returns a new key pair. The library omits leading zeros of coordinates, which makes one key in 128
+// invalid.
 func newKey() virtualwebauthn.Credential {
 	for {
 		if made := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2); len(made.Key.AttestationData()) == coseKeyBytes {
@@ -46,7 +46,7 @@ func encodeOptions(t *testing.T, c passkeys.Ceremony) string {
 	return string(text)
 }
 
-// answerRegistration is the answer to options of a new passkey.
+// answerRegistration returns the response to the options for a new passkey.
 func (d *device) answerRegistration(t *testing.T, c passkeys.Ceremony) passkeys.Answer {
 	t.Helper()
 	options, err := virtualwebauthn.ParseAttestationOptions(encodeOptions(t, c))
@@ -56,7 +56,7 @@ func (d *device) answerRegistration(t *testing.T, c passkeys.Ceremony) passkeys.
 	return passkeys.Answer{ChallengeID: c.ChallengeID, Credential: []byte(virtualwebauthn.CreateAttestationResponse(d.page, d.chip, d.key, *options)), Name: "Laptop"}
 }
 
-// answerSignIn is the answer to options of a sign-in.
+// answerSignIn returns the response to the options for a sign-in.
 func (d *device) answerSignIn(t *testing.T, c passkeys.Ceremony) passkeys.Answer {
 	t.Helper()
 	options, err := virtualwebauthn.ParseAssertionOptions(encodeOptions(t, c))
@@ -66,7 +66,7 @@ func (d *device) answerSignIn(t *testing.T, c passkeys.Ceremony) passkeys.Answer
 	return passkeys.Answer{ChallengeID: c.ChallengeID, Credential: []byte(virtualwebauthn.CreateAssertionResponse(d.page, d.chip, d.key, *options))}
 }
 
-// registerPasskey makes a passkey of the caller's.
+// registerPasskey adds a passkey to the caller's user.
 func (w *world) registerPasskey(t *testing.T, c accounts.Caller) *device {
 	t.Helper()
 	d := newDevice(c.Person.UserID)
@@ -90,8 +90,8 @@ func (w *world) beginSignIn(t *testing.T) passkeys.Ceremony {
 	return c
 }
 
-// A passkey lets its owner in as with both factors, also while their password is locked; each answer
-// works once.
+// A passkey signs in its owner with both factors, even while their password is locked. Each response works
+// once.
 func TestSignsInByPasskey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -104,36 +104,36 @@ func TestSignsInByPasskey(t *testing.T) {
 	answer := d.answerSignIn(t, w.beginSignIn(t))
 	in, err := w.SignInByPasskey(ctx, answer)
 	if err != nil || !in.Session.SecondFactor || in.User.ID != ada.Person.UserID || in.Session.Method != signin.ByPasskey {
-		t.Fatalf("the passkey, with the password locked: %+v, %v; want its owner in, with both factors", in.View.Session, err)
+		t.Fatalf("the passkey while the password is locked: %+v, %v; want a session of its owner with both factors", in.View.Session, err)
 	}
 	if _, err := w.SignInByPasskey(ctx, answer); fault.KindOf(err) != fault.Unauthorized {
-		t.Errorf("the same answer again: %v, want unauthorized", err)
+		t.Errorf("the same response again: %v, want Unauthorized", err)
 	}
 	ended := runConcurrently(8, func() func(int) error {
 		answer := d.answerSignIn(t, w.beginSignIn(t))
 		return func(int) error { _, err := w.SignInByPasskey(ctx, answer); return err }
 	}())
 	if ended[succeeded] != 1 || ended[fault.Unauthorized] != 7 {
-		t.Errorf("one answer eight times at once: %v, want it taken once", ended)
+		t.Errorf("one response eight times concurrently: %v, want one success", ended)
 	}
 	confirmed, err := w.Confirm(ctx, ada, signin.Confirmation{Passkey: new(d.answerSignIn(t, w.beginSignIn(t)))})
 	if err != nil || confirmed.Session.ID != ada.Person.SessionID {
-		t.Errorf("the passkey confirms its owner's session: %v, want it done", err)
+		t.Errorf("confirming the owner's session with the passkey: %v, want success", err)
 	}
 }
 
-// What is not an answer of the owner's passkey to our question on our page lets nobody in.
+// Only a response of the owner's passkey to our challenge on our page signs in.
 func TestRejectsInvalidPasskeyResponses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first := w.setUp(t)
 	ada := w.callerOf(t, first)
 	d := w.registerPasskey(t, ada)
-	elsewhere, stranger, unverified := *d, newDevice(ada.Person.UserID), *d
-	elsewhere.page.Origin = "https://mail.example.com.evil.test"
+	otherHost, stranger, unverified := *d, newDevice(ada.Person.UserID), *d
+	otherHost.page.Origin = "https://mail.example.com.evil.test"
 	unverified.chip.Options.UserNotVerified = true
-	nobody := *d
-	nobody.chip.Options.UserHandle = []byte("usr_nobody")
+	unknownUser := *d
+	unknownUser.chip.Options.UserHandle = []byte("usr_nobody")
 	other := d.answerSignIn(t, w.beginSignIn(t))
 	mixed := d.answerSignIn(t, w.beginSignIn(t))
 	mixed.ChallengeID = w.beginSignIn(t).ChallengeID
@@ -144,22 +144,22 @@ func TestRejectsInvalidPasskeyResponses(t *testing.T) {
 	otherPurpose := other
 	otherPurpose.ChallengeID = registering.ChallengeID
 	for name, answer := range map[string]passkeys.Answer{
-		"on a page of another host":     elsewhere.answerSignIn(t, w.beginSignIn(t)),
-		"by a key that is not known":    stranger.answerSignIn(t, w.beginSignIn(t)),
-		"without looking who it is":     unverified.answerSignIn(t, w.beginSignIn(t)),
-		"for a person who is not there": nobody.answerSignIn(t, w.beginSignIn(t)),
-		"to another challenge":          mixed,
-		"to a challenge of a new key":   otherPurpose,
-		"without a challenge":           {Credential: other.Credential},
-		"with a challenge of nobody's":  {ChallengeID: "bm90IHNlYWxlZA", Credential: other.Credential},
+		"on a page of another host":   otherHost.answerSignIn(t, w.beginSignIn(t)),
+		"by an unknown key":           stranger.answerSignIn(t, w.beginSignIn(t)),
+		"without user verification":   unverified.answerSignIn(t, w.beginSignIn(t)),
+		"for an unknown user":         unknownUser.answerSignIn(t, w.beginSignIn(t)),
+		"to another challenge":        mixed,
+		"to a registration challenge": otherPurpose,
+		"without a challenge":         {Credential: other.Credential},
+		"with a forged challenge":     {ChallengeID: "bm90IHNlYWxlZA", Credential: other.Credential},
 	} {
 		if _, err := w.SignInByPasskey(t.Context(), answer); fault.KindOf(err) != fault.Unauthorized {
-			t.Errorf("an answer %s: %v, want unauthorized", name, err)
+			t.Errorf("a response %s: %v, want Unauthorized", name, err)
 		}
 	}
 	for _, malformed := range []string{"", "{}", "null", "[]", `{"id":"AQID","rawId":"AQID","type":"public-key","response":{}}`, string(d.answerRegistration(t, registering).Credential)} {
 		if _, err := w.SignInByPasskey(t.Context(), passkeys.Answer{ChallengeID: other.ChallengeID, Credential: []byte(malformed)}); fault.From(err).Fields["credential"] == "" {
-			t.Errorf("the answer %.60s: %v, want the field credential named", malformed, err)
+			t.Errorf("the response %.60s: %v, want an error for the field credential", malformed, err)
 		}
 	}
 	disabled := true
@@ -167,11 +167,11 @@ func TestRejectsInvalidPasskeyResponses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.SignInByPasskey(t.Context(), d.answerSignIn(t, w.beginSignIn(t))); fault.KindOf(err) != fault.Unauthorized {
-		t.Errorf("the passkey of a disabled person: %v, want unauthorized", err)
+		t.Errorf("the passkey of a disabled user: %v, want Unauthorized", err)
 	}
 }
 
-// New passkeys belong to who has asked for them; a removed one lets nobody in.
+// Only the user who requested a new passkey can add it. A removed passkey does not work.
 func TestPasskeysBelongToTheirOwner(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -193,7 +193,7 @@ func TestPasskeysBelongToTheirOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.Passkeys().Add(t.Context(), bob, newDevice(ada.Person.UserID).answerRegistration(t, options)); fault.KindOf(err) != fault.Unauthorized {
-		t.Errorf("bob answers what ada was asked: %v, want unauthorized", err)
+		t.Errorf("bob responding to ada's challenge: %v, want Unauthorized", err)
 	}
 	d := w.registerPasskey(t, ada)
 	again, err := w.Passkeys().BeginNew(t.Context(), bob.Person.UserID)
@@ -201,35 +201,35 @@ func TestPasskeysBelongToTheirOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.Passkeys().Add(t.Context(), bob, d.answerRegistration(t, again)); fault.KindOf(err) != fault.Conflict {
-		t.Errorf("bob adds the passkey that ada has: %v, want a conflict", err)
+		t.Errorf("bob adding ada's passkey: %v, want Conflict", err)
 	}
 	list, err := w.Passkeys().List(t.Context(), ada.Person.UserID)
 	if err != nil || len(list) != 1 || list[0].Name != "Laptop" {
-		t.Fatalf("ada's passkeys are %v, %v; want the laptop", list, err)
+		t.Fatalf("ada's passkeys are %v, %v; want Laptop", list, err)
 	}
 	if err := w.Passkeys().Remove(t.Context(), bob, list[0].ID); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("bob removes ada's passkey: %v, want not found", err)
+		t.Errorf("bob removing ada's passkey: %v, want NotFound", err)
 	}
 	if _, err := w.Confirm(t.Context(), bob, signin.Confirmation{Passkey: new(d.answerSignIn(t, w.beginSignIn(t)))}); fault.KindOf(err) != fault.Unauthorized {
-		t.Errorf("ada's passkey confirms bob's session: %v, want unauthorized", err)
+		t.Errorf("confirming bob's session with ada's passkey: %v, want Unauthorized", err)
 	}
 	if err := w.Passkeys().Remove(t.Context(), ada, list[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.SignInByPasskey(t.Context(), d.answerSignIn(t, w.beginSignIn(t))); fault.KindOf(err) != fault.Unauthorized {
-		t.Errorf("a removed passkey: %v, want unauthorized", err)
+		t.Errorf("a removed passkey: %v, want Unauthorized", err)
 	}
 }
 
-// Under an address there are no passkeys; in development they are those of localhost.
+// Passkeys are unavailable under an IP address. In development they are bound to localhost.
 func TestPasskeysRequireHostName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *signin.Config) { c.BaseURL = "http://127.0.0.1:8025" })
 	if options, err := w.Options(t.Context()); err != nil || options.Passkeys {
-		t.Errorf("under an address the options are %+v, %v; want no passkeys", options, err)
+		t.Errorf("options under an IP address are %+v, %v; want no passkeys", options, err)
 	}
 	if _, err := w.Passkeys().Begin(); fault.KindOf(err) != fault.Conflict {
-		t.Errorf("a passkey under an address: %v, want a conflict that says why", err)
+		t.Errorf("a passkey under an IP address: %v, want Conflict", err)
 	}
 	w = newWorld(t, func(c *signin.Config) {
 		c.BaseURL, c.Origins = "http://127.0.0.1:8025", []string{"http://localhost:8025", "http://127.0.0.1:8025"}
@@ -242,6 +242,6 @@ func TestPasskeysRequireHostName(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.Passkeys().Add(t.Context(), ada, d.answerRegistration(t, options)); err != nil {
-		t.Errorf("a passkey of localhost: %v, want it taken", err)
+		t.Errorf("a passkey of localhost: %v, want success", err)
 	}
 }
