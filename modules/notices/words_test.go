@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// allKinds are those that some part of the product sends.
+// allKinds are the kinds of notices that the product sends.
 var allKinds = append(func() (kinds []Kind) {
 	for _, k := range alerts.Kinds() {
 		kinds = append(kinds, Kind(k))
@@ -28,31 +28,31 @@ func findPlaceholders(texts ...string) []string {
 	return found
 }
 
-// Each notice is written in each language, with the same names to fill in.
+// Each language has a text for every notice, with the same placeholders as English.
 func TestEveryLanguageHasEveryNotice(t *testing.T) {
 	t.Parallel()
 	if len(Languages) != 9 {
-		t.Errorf("there are %d languages, want nine", len(Languages))
+		t.Errorf("%d languages, want 9", len(Languages))
 	}
 	english := wordsFor("en")
 	for _, name := range Languages {
 		w := wordsFor(name)
 		if w.Language != name {
-			t.Errorf("the language %s has the words of %s", name, w.Language)
+			t.Errorf("language %s has the texts of %s", name, w.Language)
 		}
 		if len(w.Kinds) != len(allKinds) {
-			t.Errorf("%s: there are words for %d notices, want %d", name, len(w.Kinds), len(allKinds))
+			t.Errorf("%s: texts for %d notices, want %d", name, len(w.Kinds), len(allKinds))
 		}
 		for _, kind := range allKinds {
 			got, want := w.Kinds[kind], english.Kinds[kind]
 			if got.Subject == "" || len(got.Lines) != len(want.Lines) || (got.Button == "") != (want.Button == "") || (got.End == "") != (want.End == "") {
-				t.Errorf("%s: the notice %s is not written as in English: %+v", name, kind, got)
+				t.Errorf("%s: notice %s differs from the English structure: %+v", name, kind, got)
 			}
 			if diff := cmp.Diff(findPlaceholders(want.Subject), findPlaceholders(got.Subject)); diff != "" {
-				t.Errorf("%s: the subject of %s fills in other names (-English +%s):\n%s", name, kind, name, diff)
+				t.Errorf("%s: the subject of %s has other placeholders (-English +%s):\n%s", name, kind, name, diff)
 			}
 			if diff := cmp.Diff(findPlaceholders(want.Lines...), findPlaceholders(got.Lines...)); diff != "" {
-				t.Errorf("%s: the lines of %s fill in other names (-English +%s):\n%s", name, kind, name, diff)
+				t.Errorf("%s: the lines of %s have other placeholders (-English +%s):\n%s", name, kind, name, diff)
 			}
 		}
 		for what, text := range map[string]string{"hello": w.Hello, "hello_name": w.HelloName, "someone": w.Someone, "a_team": w.ATeam, "unknown": w.Unknown, "security_button": w.SecurityButton, "security_end": w.SecurityEnd,
@@ -62,13 +62,13 @@ func TestEveryLanguageHasEveryNotice(t *testing.T) {
 			}
 		}
 		if diff := cmp.Diff(findPlaceholders(english.Details...), findPlaceholders(w.Details...)); diff != "" {
-			t.Errorf("%s: the details fill in other names:\n%s", name, diff)
+			t.Errorf("%s: the details have other placeholders:\n%s", name, diff)
 		}
 	}
 }
 
-// Nothing that somebody has chosen becomes a link, a line or a header of a mail that the installation signs,
-// also where the name is from before the rules for names.
+// User-chosen names never become a link, a line or a header of a mail, even if they are older than the rules
+// for names.
 func TestSanitizesNamesInNotices(t *testing.T) {
 	t.Parallel()
 	hostile := []string{"URGENT: open https://evil.example now", "x\r\nBcc: eve@evil.example", "see evil.com today", "{{unsubscribe_url}}", "a\u202eb", strings.Repeat("long ", 40), `<a href="https://evil.example">x</a>`, "{role}"}
@@ -82,22 +82,22 @@ func TestSanitizesNamesInNotices(t *testing.T) {
 					t.Fatal(err)
 				}
 				if strings.ContainsAny(m.Subject, "\r\n") || len(m.Subject) > 400 {
-					t.Errorf("%s, %s, the name %q: the subject is %q", name, kind, bad, m.Subject)
+					t.Errorf("%s, %s, name %q: the subject is %q", name, kind, bad, m.Subject)
 				}
 				for what, text := range map[string]string{"subject": m.Subject, "text": m.Text, "HTML": m.HTML} {
 					if strings.Contains(text, "evil") || strings.Contains(text, "{{") || strings.Contains(text, "\u202e") {
-						t.Errorf("%s, %s, the name %q: the %s says %q", name, kind, bad, what, text)
+						t.Errorf("%s, %s, name %q: the %s is %q", name, kind, bad, what, text)
 					}
 				}
 				if left := placeholder.FindString(strings.NewReplacer("{role}", "").Replace(m.Subject + m.Text)); left != "" {
-					t.Errorf("%s, %s: %s is not filled in", name, kind, left)
+					t.Errorf("%s, %s: placeholder %s is not replaced", name, kind, left)
 				}
 			}
 		}
 	}
 }
 
-// Names are quoted, so that what they say is not taken for what the installation says.
+// Team names are quoted, so that they cannot be mistaken for text of the installation.
 func TestQuotesTeamNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range Languages {
@@ -109,7 +109,7 @@ func TestQuotesTeamNames(t *testing.T) {
 				}
 				before = strings.TrimRight(before, " \u00a0")
 				if !slices.ContainsFunc([]string{"“", "„", "«", "‘", "「"}, func(quote string) bool { return strings.HasSuffix(before, quote) }) {
-					t.Errorf("%s, %s: the name of the team is not quoted in %q", name, kind, text)
+					t.Errorf("%s, %s: the team name is not quoted in %q", name, kind, text)
 				}
 			}
 		}
@@ -120,7 +120,7 @@ func TestMatchesBrowserLanguage(t *testing.T) {
 	t.Parallel()
 	for accept, want := range map[string]string{"": "", "de-CH,de;q=0.9,en;q=0.5": "de", "sv, ja;q=0.5": "ja", "en-US": "en", "pt-BR": "pt", "xx": "", "*": "", ";;;": "", strings.Repeat("de,", 1000): ""} {
 		if got := LanguageOf(accept); got != want && (want != "" || got != "en") {
-			t.Errorf("a browser that asks for %.40q is written to in %q, want %q", accept, got, want)
+			t.Errorf("LanguageOf(%.40q) = %q, want %q", accept, got, want)
 		}
 	}
 }

@@ -30,7 +30,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// world is an installation with a provider at its side. Its operator is ada.
+// world is an installation with an OpenID Connect provider. Its operator is ada.
 type world struct {
 	*openid.Service
 
@@ -42,7 +42,7 @@ type world struct {
 	ada       signin.Entered
 	mock      *mockoidc.MockOIDC
 	config    openid.Config
-	editToken func(answer map[string]any) // changes what the token endpoint answers; nil: nothing
+	editToken func(answer map[string]any) // modifies responses of the token endpoint; may be nil
 }
 
 const base = "https://mail.example.com"
@@ -85,7 +85,7 @@ func newWorld(t *testing.T, change ...func(*openid.Config)) *world {
 	}
 	t.Cleanup(func() {
 		if err := w.mock.Server.Close(); err != nil {
-			t.Errorf("the provider does not end: %v", err)
+			t.Errorf("closing the provider: %v", err)
 		}
 	})
 	w.config = openid.Config{Issuer: w.mock.Issuer(), ClientID: w.mock.ClientID, ClientSecret: secret.New(w.mock.ClientSecret), Name: "Mock", BaseURL: base}
@@ -100,7 +100,7 @@ func (w *world) newService(c openid.Config) *openid.Service {
 	return openid.New(openid.Params{Config: c, DB: w.db, People: w.people, Box: w.box, Logger: slog.New(slog.DiscardHandler)})
 }
 
-// editTokenResponses lets a test change the answers of the token endpoint.
+// editTokenResponses lets a test modify the responses of the token endpoint.
 func (w *world) editTokenResponses(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if w.editToken == nil || r.URL.Path != mockoidc.TokenEndpoint {
@@ -119,7 +119,7 @@ func (w *world) editTokenResponses(next http.Handler) http.Handler {
 	})
 }
 
-// providerUser is a person at the provider, by the claims of their ID token; nil takes a claim away.
+// providerUser is a user of the provider, by the claims of their ID token. A nil value removes a claim.
 type providerUser jwt.MapClaims
 
 func newBob(change providerUser) providerUser {
@@ -141,7 +141,7 @@ func (s providerUser) Claims(_ []string, b *mockoidc.IDTokenClaims) (jwt.Claims,
 	return all, nil
 }
 
-// visitProvider sends a browser to the provider as somebody, and gives what it brings back.
+// visitProvider sends a browser to the provider, signed in as who, and returns the callback.
 func (w *world) visitProvider(t *testing.T, d openid.Departure, who providerUser) openid.Return {
 	t.Helper()
 	w.mock.QueueUser(who)
@@ -156,7 +156,7 @@ func (w *world) visitProvider(t *testing.T, d openid.Departure, who providerUser
 	defer res.Body.Close()
 	back, err := url.Parse(res.Header.Get("Location"))
 	if err != nil || !strings.HasPrefix(back.String(), base+openid.PathCallback) {
-		t.Fatalf("the provider answered %d and sends the browser to %q, want to the callback", res.StatusCode, back)
+		t.Fatalf("the provider returned status %d and a redirect to %q, want the callback", res.StatusCode, back)
 	}
 	return openid.Return{State: back.Query().Get("state"), Code: back.Query().Get("code"), Cookies: d.Cookie.Name + "=" + d.Cookie.Value}
 }
@@ -165,7 +165,7 @@ func (w *world) beginSignIn(t *testing.T) openid.Departure {
 	t.Helper()
 	d, err := w.Begin(t.Context(), "/emails")
 	if err != nil {
-		t.Fatalf("nobody can begin to sign in: %v", err)
+		t.Fatalf("Begin: %v", err)
 	}
 	return d
 }
@@ -178,7 +178,7 @@ func (w *world) signIn(t *testing.T, who providerUser) (openid.Arrival, error) {
 func wantProblem(t *testing.T, what string, err error, want openid.Problem) {
 	t.Helper()
 	if err == nil || openid.ProblemOf(err) != want {
-		t.Errorf("%s got the error %v, want the problem %q", what, err, want)
+		t.Errorf("%s: error %v, want problem %q", what, err, want)
 	}
 }
 
@@ -195,23 +195,23 @@ func TestFindsUserBySubjectThenEmail(t *testing.T) {
 	w.createUser(t, "bob@example.com")
 	first, err := w.signIn(t, newBob(nil))
 	if err != nil || first.Entered == nil || first.ReturnTo != "/emails" || first.Entered.Session.Method != "oidc" || first.Entered.Session.SecondFactor {
-		t.Fatalf("bob's first sign-in gave %+v and the error %v, want a session by oidc that goes on to /emails", first, err)
+		t.Fatalf("bob's first sign-in returned %+v, %v; want an oidc session and ReturnTo /emails", first, err)
 	}
 	again, err := w.signIn(t, newBob(providerUser{"email": "robert@example.com", "email_verified": false, "amr": []string{"pwd", "mfa"}}))
 	if err != nil || again.Entered.User.ID != first.Entered.User.ID || !again.Entered.Session.SecondFactor {
-		t.Errorf("with another email bob came in as %+v with the error %v, want the same user, and a second factor", again.Entered, err)
+		t.Errorf("bob's sign-in with another email returned %+v, %v; want the same user and a second factor", again.Entered, err)
 	}
 	other, err := w.signIn(t, newBob(providerUser{"sub": "bob-2"}))
 	wantProblem(t, "another subject with bob's email", err, openid.Other)
 	if other.ReturnTo != "/emails" || other.Entered != nil {
-		t.Errorf("another subject with bob's email is refused with %+v, want no session and the way on to /emails", other)
+		t.Errorf("another subject with bob's email got %+v, want no session and ReturnTo /emails", other)
 	}
 	disabled := true
 	if _, err := w.teams.ChangeAsOperator(t.Context(), "bob@example.com", team.UserChange{Disabled: &disabled}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = w.signIn(t, newBob(nil))
-	wantProblem(t, "bob, who is disabled,", err, openid.Disabled)
+	wantProblem(t, "disabled bob", err, openid.Disabled)
 }
 
 func TestValidatesProviderResponses(t *testing.T) {
@@ -222,23 +222,23 @@ func TestValidatesProviderResponses(t *testing.T) {
 		who  providerUser
 		want openid.Problem
 	}{
-		"another nonce":                {newBob(providerUser{"nonce": "x"}), openid.Untrusted},
-		"no nonce":                     {newBob(providerUser{"nonce": nil}), openid.Untrusted},
-		"another audience":             {newBob(providerUser{"aud": "somebody-else"}), openid.Untrusted},
-		"two audiences without azp":    {newBob(providerUser{"aud": []string{w.mock.ClientID, "somebody-else"}}), openid.Untrusted},
-		"made for another party":       {newBob(providerUser{"azp": "somebody-else"}), openid.Untrusted},
-		"another issuer":               {newBob(providerUser{"iss": w.mock.Issuer() + "/"}), openid.Untrusted},
-		"expired":                      {newBob(providerUser{"exp": time.Now().Add(-time.Hour).Unix()}), openid.Untrusted},
-		"no subject":                   {newBob(providerUser{"sub": nil}), openid.Untrusted},
-		"an access token of another":   {newBob(providerUser{"at_hash": "x"}), openid.Untrusted},
-		"no email":                     {newBob(providerUser{"email": nil}), openid.NoEmail},
-		"an email that is none":        {newBob(providerUser{"email": "bob"}), openid.NoEmail},
-		"email not verified":           {newBob(providerUser{"email_verified": false}), openid.Unverified},
-		"email not verified, in words": {newBob(providerUser{"email_verified": "false"}), openid.Unverified},
-		"verified by a number":         {newBob(providerUser{"email_verified": 1}), openid.Unverified},
-		"silence about the email":      {newBob(providerUser{"email_verified": nil}), openid.Unverified},
-		"an operator's email":          {newBob(providerUser{"email": "ADA@example.com"}), openid.Operator},
-		"somebody unknown":             {newBob(providerUser{"email": "eve@example.com"}), openid.Unknown},
+		"another nonce":                   {newBob(providerUser{"nonce": "x"}), openid.Untrusted},
+		"no nonce":                        {newBob(providerUser{"nonce": nil}), openid.Untrusted},
+		"another audience":                {newBob(providerUser{"aud": "somebody-else"}), openid.Untrusted},
+		"two audiences without azp":       {newBob(providerUser{"aud": []string{w.mock.ClientID, "somebody-else"}}), openid.Untrusted},
+		"issued for another party":        {newBob(providerUser{"azp": "somebody-else"}), openid.Untrusted},
+		"another issuer":                  {newBob(providerUser{"iss": w.mock.Issuer() + "/"}), openid.Untrusted},
+		"expired":                         {newBob(providerUser{"exp": time.Now().Add(-time.Hour).Unix()}), openid.Untrusted},
+		"no subject":                      {newBob(providerUser{"sub": nil}), openid.Untrusted},
+		"another access token":            {newBob(providerUser{"at_hash": "x"}), openid.Untrusted},
+		"no email":                        {newBob(providerUser{"email": nil}), openid.NoEmail},
+		"an invalid email":                {newBob(providerUser{"email": "bob"}), openid.NoEmail},
+		"email not verified":              {newBob(providerUser{"email_verified": false}), openid.Unverified},
+		"email not verified, as a string": {newBob(providerUser{"email_verified": "false"}), openid.Unverified},
+		"email_verified as a number":      {newBob(providerUser{"email_verified": 1}), openid.Unverified},
+		"no email_verified":               {newBob(providerUser{"email_verified": nil}), openid.Unverified},
+		"an operator's email":             {newBob(providerUser{"email": "ADA@example.com"}), openid.Operator},
+		"an unknown user":                 {newBob(providerUser{"email": "eve@example.com"}), openid.Unknown},
 	} {
 		_, err := w.signIn(t, test.who)
 		wantProblem(t, name, err, test.want)
@@ -251,19 +251,19 @@ func TestValidatesProviderResponses(t *testing.T) {
 	wantProblem(t, "a token without signature", err, openid.Untrusted)
 	w.editToken = func(answer map[string]any) { delete(answer, "id_token") }
 	_, err = w.signIn(t, newBob(nil))
-	wantProblem(t, "an answer without ID token", err, openid.Untrusted)
+	wantProblem(t, "a response without ID token", err, openid.Untrusted)
 	w.editToken = nil
 	if _, err := w.signIn(t, newBob(providerUser{"email_verified": "true"})); err != nil {
-		t.Errorf("an email that is verified in words got the error %v, want bob in", err)
+		t.Errorf("email_verified as the string true: %v, want success", err)
 	}
 	trusting := w.config
 	trusting.TrustEmail = true
 	w.Service = w.newService(trusting)
 	w.createUser(t, "carol@example.com")
 	_, err = w.signIn(t, newBob(providerUser{"sub": "carol", "email": "carol@example.com", "email_verified": "false"}))
-	wantProblem(t, "a no to a trusting installation", err, openid.Unverified)
+	wantProblem(t, "an unverified email with TrustEmail", err, openid.Unverified)
 	if _, err := w.signIn(t, newBob(providerUser{"sub": "carol", "email": "carol@example.com", "email_verified": nil})); err != nil {
-		t.Errorf("silence to a trusting installation got the error %v, want carol in", err)
+		t.Errorf("no email_verified with TrustEmail: %v, want success", err)
 	}
 }
 
@@ -273,10 +273,10 @@ func TestCallbackWorksOnceInItsBrowser(t *testing.T) {
 	w.createUser(t, "bob@example.com")
 	d := w.beginSignIn(t)
 	if got, err := url.Parse(d.URL); err != nil || got.Query().Get("code_challenge_method") != "S256" || got.Query().Get("nonce") == "" || strings.Contains(d.Cookie.Value, got.Query().Get("nonce")) {
-		t.Errorf("the browser is sent to %s, want PKCE by S256 and a nonce that it does not keep", d.URL)
+		t.Errorf("the redirect is %s, want PKCE with S256 and a nonce that is not in the cookie", d.URL)
 	}
 	if !d.Cookie.HttpOnly || !d.Cookie.Secure || d.Cookie.SameSite != http.SameSiteLaxMode || !strings.HasPrefix(d.Cookie.Name, "__Host-") || d.Cookie.MaxAge != 300 {
-		t.Errorf("the cookie of the sign-in is %s, want one of this host, hidden, for five minutes", d.Cookie)
+		t.Errorf("the cookie is %s, want a __Host- cookie with HttpOnly for 5 minutes", d.Cookie)
 	}
 	back, other := w.visitProvider(t, d, newBob(nil)), w.visitProvider(t, w.beginSignIn(t), newBob(nil))
 	wrong := func(what string, change func(*openid.Return), want openid.Problem) {
@@ -290,20 +290,20 @@ func TestCallbackWorksOnceInItsBrowser(t *testing.T) {
 	wrong("the cookie of another browser", func(r *openid.Return) { r.Cookies = other.Cookies }, openid.Lost)
 	wrong("a browser without the cookie", func(r *openid.Return) { r.Cookies = "" }, openid.Lost)
 	wrong("a browser with two such cookies", func(r *openid.Return) { r.Cookies += "; " + other.Cookies }, openid.Lost)
-	wrong("a no of the provider", func(r *openid.Return) { r.Code, r.Problem = "", "access_denied" }, openid.Refused)
-	wrong("the answer of another issuer", func(r *openid.Return) { r.Issuer = "https://other.example" }, openid.Untrusted)
-	wrong("a code that is none", func(r *openid.Return) { r.Code = "x" }, openid.Untrusted)
-	wrong("the code of another sign-in, by PKCE", func(r *openid.Return) { r.Code = other.Code }, openid.Untrusted)
+	wrong("an error of the provider", func(r *openid.Return) { r.Code, r.Problem = "", "access_denied" }, openid.Refused)
+	wrong("the response of another issuer", func(r *openid.Return) { r.Issuer = "https://other.example" }, openid.Untrusted)
+	wrong("an invalid code", func(r *openid.Return) { r.Code = "x" }, openid.Untrusted)
+	wrong("the code of another sign-in (PKCE)", func(r *openid.Return) { r.Code = other.Code }, openid.Untrusted)
 	if _, err := w.Finish(t.Context(), back); err != nil {
-		t.Fatalf("bob's answer got the error %v after all that was refused, want bob in", err)
+		t.Fatalf("bob's callback after the rejected ones: %v, want success", err)
 	}
-	wrong("the same answer again", func(*openid.Return) {}, openid.Untrusted)
+	wrong("the same callback again", func(*openid.Return) {}, openid.Untrusted)
 	session, err := w.mock.SessionStore.GetSessionByID(back.Code)
 	if err != nil {
 		t.Fatal(err)
 	}
-	session.Granted = false // the provider lets the code count twice
-	wrong("the same answer again, to a careless provider", func(*openid.Return) {}, openid.Lost)
+	session.Granted = false // the provider accepts the code again
+	wrong("the same callback again, with a provider that accepts a code twice", func(*openid.Return) {}, openid.Lost)
 }
 
 func TestNewUserNeedsInvitationOrJoin(t *testing.T) {
@@ -318,26 +318,26 @@ func TestNewUserNeedsInvitationOrJoin(t *testing.T) {
 	}
 	got, err := w.signIn(t, newBob(nil))
 	if err != nil || len(got.Entered.Memberships) != 1 || got.Entered.Memberships[0].Role != rights.RoleDeveloper || got.Entered.User.Name != "Bob" {
-		t.Fatalf("bob, who is invited, came in as %+v with the error %v, want a developer called Bob", got.Entered, err)
+		t.Fatalf("invited bob signed in as %+v, %v; want a developer named Bob", got.Entered, err)
 	}
 	if open, err := w.teams.Invitations(t.Context(), caller.AccountID); err != nil || len(open) != 0 {
-		t.Errorf("%d invitations are open after it was accepted (error %v), want none", len(open), err)
+		t.Errorf("%d invitations are open after the acceptance (error %v), want 0", len(open), err)
 	}
 	joining := w.config
 	joining.Join = openid.Join{AccountID: caller.AccountID, Role: rights.RoleViewer}
 	w.Service = w.newService(joining)
 	carol := newBob(providerUser{"sub": "carol", "email": "carol@example.com"})
 	if got, err = w.signIn(t, carol); err != nil || len(got.Entered.Memberships) != 1 || got.Entered.Memberships[0].Role != rights.RoleViewer {
-		t.Fatalf("carol, who is new, came in as %+v with the error %v, want a viewer", got.Entered, err)
+		t.Fatalf("new user carol signed in as %+v, %v; want a viewer", got.Entered, err)
 	}
 	if err := w.teams.Remove(t.Context(), caller, got.Entered.User.ID); err != nil {
 		t.Fatal(err)
 	}
 	if got, err = w.signIn(t, carol); err != nil || len(got.Entered.Memberships) != 0 {
-		t.Errorf("carol, who was removed, came in as %+v with the error %v, want no membership", got.Entered, err)
+		t.Errorf("removed member carol signed in as %+v, %v; want no membership", got.Entered, err)
 	}
 	_, err = w.signIn(t, newBob(providerUser{"sub": "dan", "email": "dan@example.com", "email_verified": false}))
-	wantProblem(t, "somebody new without a verified email", err, openid.Unverified)
+	wantProblem(t, "a new user without a verified email", err, openid.Unverified)
 }
 
 func TestOperatorLinksProviderWhileSignedIn(t *testing.T) {
@@ -352,7 +352,7 @@ func TestOperatorLinksProviderWhileSignedIn(t *testing.T) {
 	person.ConfirmedAt = time.Now().Add(-accounts.ConfirmedFor)
 	old.Person = &person
 	if _, err := w.BeginLink(t.Context(), old); err == nil {
-		t.Error("a session that was not confirmed of late begins to link, want a refusal")
+		t.Error("BeginLink accepted a session without a recent confirmation")
 	}
 	ada := newBob(providerUser{"sub": "ada", "email": nil})
 	link := func(c accounts.Caller, who providerUser) error {
@@ -365,12 +365,12 @@ func TestOperatorLinksProviderWhileSignedIn(t *testing.T) {
 		_, err = w.Finish(t.Context(), back)
 		return err
 	}
-	wantProblem(t, "a browser in which nobody is signed in any more", link(accounts.Caller{}, ada), openid.SignedOut)
+	wantProblem(t, "a browser that is no longer signed in", link(accounts.Caller{}, ada), openid.SignedOut)
 	if err := link(caller, ada); err != nil {
-		t.Fatalf("ada cannot link the provider: %v", err)
+		t.Fatalf("ada linking the provider: %v", err)
 	}
 	if got, err := w.signIn(t, ada); err != nil || got.Entered.User.Email != "ada@example.com" {
-		t.Errorf("after ada linked the provider it gave %+v and the error %v, want ada", got.Entered, err)
+		t.Errorf("a sign-in after linking returned %+v, %v; want ada", got.Entered, err)
 	}
 	w.createUser(t, "bob@example.com")
 	if _, err := w.signIn(t, newBob(nil)); err != nil {
@@ -381,7 +381,7 @@ func TestOperatorLinksProviderWhileSignedIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.signIn(t, ada)
-	wantProblem(t, "ada after she unlinked the provider", err, openid.NoEmail)
+	wantProblem(t, "ada after unlinking the provider", err, openid.NoEmail)
 }
 
 func TestConcurrentFirstSignInsCreateOneUser(t *testing.T) {
@@ -400,7 +400,7 @@ func TestConcurrentFirstSignInsCreateOneUser(t *testing.T) {
 		all.Go(func() {
 			got, err := w.Finish(context.WithoutCancel(t.Context()), back)
 			if err != nil {
-				t.Errorf("one of %d first sign-ins got the error %v, want all in", n, err)
+				t.Errorf("one of %d first sign-ins: %v, want success", n, err)
 				return
 			}
 			users[i] = got.Entered.User.ID
@@ -409,7 +409,7 @@ func TestConcurrentFirstSignInsCreateOneUser(t *testing.T) {
 	all.Wait()
 	for _, user := range users {
 		if user != users[0] {
-			t.Errorf("first sign-ins at once made the users %v, want one", users)
+			t.Errorf("concurrent first sign-ins created users %v, want one", users)
 		}
 	}
 }
@@ -440,15 +440,15 @@ func TestRetriesUnavailableProvider(t *testing.T) {
 	w.config.Issuer = "http://" + listener.Addr().String()
 	w.Service = w.newService(w.config)
 	_, err = w.Begin(t.Context(), "/")
-	wantProblem(t, "a provider that answers 502", err, openid.Away)
+	wantProblem(t, "a provider that returns 502", err, openid.Away)
 	mu.Lock()
 	up = true
 	mu.Unlock()
-	expect.EventuallyWithin(t, 20*time.Second, "somebody can begin to sign in after the provider has come back", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "Begin succeeds after the provider has recovered", func() bool {
 		_, err := w.Begin(t.Context(), "/")
 		return err == nil
 	})
 	w.config.Issuer += "/"
 	_, err = w.newService(w.config).Begin(t.Context(), "/")
-	wantProblem(t, "a provider that calls itself otherwise, by a slash,", err, openid.Away)
+	wantProblem(t, "an issuer that differs by a slash", err, openid.Away)
 }

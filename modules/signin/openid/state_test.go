@@ -16,11 +16,11 @@ func TestStateIsValidInItsBrowserForFiveMinutes(t *testing.T) {
 	}
 	got, c, err := ours.open(cookie, p.State, now.Add(stateLife-time.Second))
 	if err != nil || got != p || c != deriveCodes(ours[0], p.State) || len(c.verifier) != 43 {
-		t.Errorf("the cookie that was given opens as %+v with the error %v, want %+v", got, err, p)
+		t.Errorf("open returned %+v, %v; want %+v", got, err, p)
 	}
 	later := keys{[]byte("a new key"), ours[0]}
 	if _, again, err := later.open(cookie, p.State, now); err != nil || again != c {
-		t.Errorf("after a change of the master key the cookie opens with the error %v, or with another verifier", err)
+		t.Errorf("open after a rotation of the master key: error %v, or another verifier", err)
 	}
 	other := newPending("/", "", now)
 	for name, try := range map[string]struct {
@@ -37,7 +37,7 @@ func TestStateIsValidInItsBrowserForFiveMinutes(t *testing.T) {
 		"a cookie cut short":   {ours, cookie[:len(cookie)-1], p.State, now},
 	} {
 		if got, _, err := try.keys.open(try.cookie, try.state, try.now); err == nil {
-			t.Errorf("%s: the cookie opens as %+v, want a refusal", name, got)
+			t.Errorf("%s: open returned %+v, want an error", name, got)
 		}
 	}
 }
@@ -51,7 +51,7 @@ func TestParsesIssuerAndJoin(t *testing.T) {
 		"https://id.example.com/.well-known/openid-configuration": false,
 	} {
 		if got, err := parseIssuer(text); (err == nil) != want || err == nil && got != text {
-			t.Errorf("the issuer %q is read as %q with the error %v; taken: want %v", text, got, err, want)
+			t.Errorf("parseIssuer(%q) = %q, %v; want it accepted: %v", text, got, err, want)
 		}
 	}
 	const account = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
@@ -59,7 +59,7 @@ func TestParsesIssuerAndJoin(t *testing.T) {
 		account + ":viewer": true, account + ":admin": true, account + ":owner": false, account + ":boss": false, account: false, "acc_1:viewer": false, ":viewer": false,
 	} {
 		if got, err := parseJoin(text); (err == nil) != want || err == nil && got.String() != text {
-			t.Errorf("the team %q is read as %q with the error %v; taken: want %v", text, got, err, want)
+			t.Errorf("parseJoin(%q) = %q, %v; want it accepted: %v", text, got, err, want)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func TestCountsAttemptsByResult(t *testing.T) {
 	}
 	families, err := reg.Gather()
 	if err != nil || len(families) != 1 || families[0].GetName() != "postrider_sign_in_total" {
-		t.Fatalf("the registry has %v and the error %v, want the counters of sign-ins", families, err)
+		t.Fatalf("the registry has %v, %v; want the sign-in counters", families, err)
 	}
 	got := map[string]float64{}
 	for _, m := range families[0].GetMetric() {
@@ -32,10 +32,10 @@ func TestCountsAttemptsByResult(t *testing.T) {
 	}
 	for name, want := range map[string]float64{"signed_in": 1, "refused": 2, "code": 1, "limited": 1, "busy": 1, "failed": 2} {
 		if got[name] != want {
-			t.Errorf("the count of %s is %v, want %v: %v", name, got[name], want, got)
+			t.Errorf("counter %s is %v, want %v: %v", name, got[name], want, got)
 		}
 	}
 	if _, err := tally.New(reg); err == nil {
-		t.Error("the counters are registered twice, want an error")
+		t.Error("registering the counters twice succeeded, want an error")
 	}
 }
