@@ -96,10 +96,12 @@ const (
 )
 
 var groups = map[Kind]group{
-	PasswordChanged: securityGroup, SecondFactorAdded: securityGroup, SecondFactorRemoved: securityGroup, PasskeyAdded: securityGroup, PasskeyRemoved: securityGroup,
+	PasswordChanged: securityGroup, SecondFactorAdded: securityGroup, SecondFactorRemoved: securityGroup,
+	PasskeyAdded: securityGroup, PasskeyRemoved: securityGroup,
 	ProviderLinked: securityGroup, ProviderUnlinked: securityGroup, NewDevice: securityGroup,
 	RoleChanged: teamGroup, MemberRemoved: teamGroup,
-	LimitNear: billingGroup, LimitReached: billingGroup, IncludedNear: billingGroup, IncludedReached: billingGroup, PaymentFailed: billingGroup, PlanChanged: billingGroup,
+	LimitNear: billingGroup, LimitReached: billingGroup, IncludedNear: billingGroup, IncludedReached: billingGroup,
+	PaymentFailed: billingGroup, PlanChanged: billingGroup,
 }
 
 // Security reports whether a notice is about credentials and contains a password reset link.
@@ -108,10 +110,11 @@ func (k Kind) Security() bool { return groups[k] == securityGroup }
 // Notice is an email to one user. Path is the page that its link opens. Token is in the URL fragment if it is
 // set. Without Path there is no link.
 type Notice struct {
-	To       string
-	Kind     Kind
-	Names    map[string]string // placeholders of the kind: name, team, inviter, role, before, email, plan, number, time, browser, ip
-	Language string            // empty: the recipient's preference
+	To   string
+	Kind Kind
+	// placeholders of the kind: name, team, inviter, role, before, email, plan, number, time, browser, ip
+	Names    map[string]string
+	Language string // empty: the recipient's preference
 	BaseURL  string
 	Path     string
 	Token    secret.String
@@ -119,7 +122,8 @@ type Notice struct {
 
 // Send stores a notice for delivery. It calls hold in the transaction that stores the notice. If hold returns
 // false, the notice is not stored and Send returns no error.
-func (s *Service) Send(ctx context.Context, n Notice, hold func(ctx context.Context, tx db.Execer) (bool, error)) error {
+func (s *Service) Send(ctx context.Context, n Notice,
+	hold func(ctx context.Context, tx db.Execer) (bool, error)) error {
 	from, err := s.ensureAccount(ctx)
 	if err != nil {
 		return err

@@ -23,7 +23,8 @@ var From = setting.Declare(setting.Setting[string]{
 		}
 		parsed, err := address.Parse(from)
 		if err == nil && parsed.Domain != config.SandboxDomain.Of(v) {
-			err = errors.New("must be at POSTRIDER_SANDBOX_DOMAIN, " + config.SandboxDomain.Of(v) + ", because the installation has its signing key")
+			err = errors.New("must be at POSTRIDER_SANDBOX_DOMAIN, " + config.SandboxDomain.Of(v) +
+				", because the installation has its signing key")
 		}
 		return err
 	},

@@ -153,7 +153,8 @@ func (n Notice) placeholderValues(w *words) map[string]string {
 		return name
 	}
 	return map[string]string{
-		"name": shownName(n.Names["name"], ""), "team": shownName(n.Names["team"], w.ATeam), "inviter": shownName(n.Names["inviter"], w.Someone), "plan": shownName(n.Names["plan"], "?"),
+		"name": shownName(n.Names["name"], ""), "team": shownName(n.Names["team"], w.ATeam),
+		"inviter": shownName(n.Names["inviter"], w.Someone), "plan": shownName(n.Names["plan"], "?"),
 		"role": n.Names["role"], "before": n.Names["before"], "number": n.Names["number"], "email": n.Names["email"],
 		"time": n.Names["time"], "browser": or(n.Names["browser"], w.Unknown), "ip": or(n.Names["ip"], w.Unknown),
 	}
@@ -167,7 +168,8 @@ func (n Notice) buildMessage(from string) (sending.Message, error) {
 		return sending.Message{}, fmt.Errorf("unknown notice kind %q", n.Kind)
 	}
 	names := n.placeholderValues(w)
-	s := pageData{Language: w.Language, Subject: fill(of.Subject, names), Hello: w.Hello, Button: of.Button, End: of.End}
+	s := pageData{Language: w.Language, Subject: fill(of.Subject, names), Hello: w.Hello, Button: of.Button,
+		End: of.End}
 	if names["name"] != "" {
 		s.Hello = fill(w.HelloName, names)
 	}
@@ -197,7 +199,8 @@ func (n Notice) buildMessage(from string) (sending.Message, error) {
 	if err := page.Execute(&html, s); err != nil {
 		return sending.Message{}, err
 	}
-	return sending.Message{From: sending.Mailbox{Text: from}, To: []sending.Mailbox{{Text: n.To}}, Subject: s.Subject, HTML: html.String(), Text: s.renderText()}, nil
+	return sending.Message{From: sending.Mailbox{Text: from}, To: []sending.Mailbox{{Text: n.To}}, Subject: s.Subject,
+		HTML: html.String(), Text: s.renderText()}, nil
 }
 
 func (s pageData) renderText() string {

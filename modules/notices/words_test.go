@@ -18,7 +18,8 @@ var allKinds = append(func() (kinds []Kind) {
 		kinds = append(kinds, Kind(k))
 	}
 	return kinds
-}(), Reset, SignUp, Already, Email, Invite, EmailAsked, LimitNear, LimitReached, IncludedNear, IncludedReached, PaymentFailed, PlanChanged)
+}(), Reset, SignUp, Already, Email, Invite, EmailAsked, LimitNear, LimitReached, IncludedNear, IncludedReached,
+	PaymentFailed, PlanChanged)
 
 var placeholder = regexp.MustCompile(`\{\w+\}`)
 
@@ -45,7 +46,8 @@ func TestEveryLanguageHasEveryNotice(t *testing.T) {
 		}
 		for _, kind := range allKinds {
 			got, want := w.Kinds[kind], english.Kinds[kind]
-			if got.Subject == "" || len(got.Lines) != len(want.Lines) || (got.Button == "") != (want.Button == "") || (got.End == "") != (want.End == "") {
+			if got.Subject == "" || len(got.Lines) != len(want.Lines) || (got.Button == "") != (want.Button == "") ||
+				(got.End == "") != (want.End == "") {
 				t.Errorf("%s: notice %s differs from the English structure: %+v", name, kind, got)
 			}
 			if diff := cmp.Diff(findPlaceholders(want.Subject), findPlaceholders(got.Subject)); diff != "" {
@@ -55,7 +57,8 @@ func TestEveryLanguageHasEveryNotice(t *testing.T) {
 				t.Errorf("%s: the lines of %s have other placeholders (-English +%s):\n%s", name, kind, name, diff)
 			}
 		}
-		for what, text := range map[string]string{"hello": w.Hello, "hello_name": w.HelloName, "someone": w.Someone, "a_team": w.ATeam, "unknown": w.Unknown, "security_button": w.SecurityButton, "security_end": w.SecurityEnd,
+		for what, text := range map[string]string{"hello": w.Hello, "hello_name": w.HelloName, "someone": w.Someone,
+			"a_team": w.ATeam, "unknown": w.Unknown, "security_button": w.SecurityButton, "security_end": w.SecurityEnd,
 			"team_end": w.TeamEnd, "billing_button": w.BillingButton, "paying_end": w.PayingEnd} {
 			if text == "" {
 				t.Errorf("%s: %s is empty", name, what)
@@ -71,12 +74,16 @@ func TestEveryLanguageHasEveryNotice(t *testing.T) {
 // for names.
 func TestSanitizesNamesInNotices(t *testing.T) {
 	t.Parallel()
-	hostile := []string{"URGENT: open https://evil.example now", "x\r\nBcc: eve@evil.example", "see evil.com today", "{{unsubscribe_url}}", "a\u202eb", strings.Repeat("long ", 40), `<a href="https://evil.example">x</a>`, "{role}"}
+	hostile := []string{"URGENT: open https://evil.example now", "x\r\nBcc: eve@evil.example", "see evil.com today",
+		"{{unsubscribe_url}}", "a\u202eb", strings.Repeat("long ", 40), `<a href="https://evil.example">x</a>`,
+		"{role}"}
 	for _, name := range Languages {
 		for _, kind := range allKinds {
 			for _, bad := range hostile {
-				n := Notice{To: "bob@example.com", Kind: kind, Language: name, BaseURL: "https://mail.example.com", Path: "/page", Token: secret.New("token"),
-					Names: map[string]string{"name": bad, "team": bad, "inviter": bad, "plan": bad, "role": "viewer", "before": "owner", "number": "1", "email": "new@example.com", "time": "2026-01-15 09:30"}}
+				n := Notice{To: "bob@example.com", Kind: kind, Language: name, BaseURL: "https://mail.example.com",
+					Path: "/page", Token: secret.New("token"),
+					Names: map[string]string{"name": bad, "team": bad, "inviter": bad, "plan": bad, "role": "viewer",
+						"before": "owner", "number": "1", "email": "new@example.com", "time": "2026-01-15 09:30"}}
 				m, err := n.buildMessage("Postrider <no-reply@example.com>")
 				if err != nil {
 					t.Fatal(err)
@@ -85,11 +92,13 @@ func TestSanitizesNamesInNotices(t *testing.T) {
 					t.Errorf("%s, %s, name %q: the subject is %q", name, kind, bad, m.Subject)
 				}
 				for what, text := range map[string]string{"subject": m.Subject, "text": m.Text, "HTML": m.HTML} {
-					if strings.Contains(text, "evil") || strings.Contains(text, "{{") || strings.Contains(text, "\u202e") {
+					if strings.Contains(text, "evil") || strings.Contains(text, "{{") ||
+						strings.Contains(text, "\u202e") {
 						t.Errorf("%s, %s, name %q: the %s is %q", name, kind, bad, what, text)
 					}
 				}
-				if left := placeholder.FindString(strings.NewReplacer("{role}", "").Replace(m.Subject + m.Text)); left != "" {
+				if left := placeholder.FindString(strings.NewReplacer("{role}", "").
+					Replace(m.Subject + m.Text)); left != "" {
 					t.Errorf("%s, %s: placeholder %s is not replaced", name, kind, left)
 				}
 			}
@@ -108,7 +117,8 @@ func TestQuotesTeamNames(t *testing.T) {
 					continue
 				}
 				before = strings.TrimRight(before, " \u00a0")
-				if !slices.ContainsFunc([]string{"“", "„", "«", "‘", "「"}, func(quote string) bool { return strings.HasSuffix(before, quote) }) {
+				if !slices.ContainsFunc([]string{"“", "„", "«", "‘", "「"},
+					func(quote string) bool { return strings.HasSuffix(before, quote) }) {
 					t.Errorf("%s, %s: the team name is not quoted in %q", name, kind, text)
 				}
 			}
@@ -118,7 +128,8 @@ func TestQuotesTeamNames(t *testing.T) {
 
 func TestMatchesBrowserLanguage(t *testing.T) {
 	t.Parallel()
-	for accept, want := range map[string]string{"": "", "de-CH,de;q=0.9,en;q=0.5": "de", "sv, ja;q=0.5": "ja", "en-US": "en", "pt-BR": "pt", "xx": "", "*": "", ";;;": "", strings.Repeat("de,", 1000): ""} {
+	for accept, want := range map[string]string{"": "", "de-CH,de;q=0.9,en;q=0.5": "de", "sv, ja;q=0.5": "ja",
+		"en-US": "en", "pt-BR": "pt", "xx": "", "*": "", ";;;": "", strings.Repeat("de,", 1000): ""} {
 		if got := LanguageOf(accept); got != want && (want != "" || got != "en") {
 			t.Errorf("LanguageOf(%.40q) = %q, want %q", accept, got, want)
 		}

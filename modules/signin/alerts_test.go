@@ -56,7 +56,8 @@ func TestMailsSecurityAlerts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := w.ChangeUser(ctx, ada, signin.UserChange{Password: &signin.PasswordChange{Current: adasPassword, New: bobsPassword}})
+	_, err := w.ChangeUser(ctx, ada,
+		signin.UserChange{Password: &signin.PasswordChange{Current: adasPassword, New: bobsPassword}})
 	must(err)
 	wantMails("a new password", "ada@example.com", notices.PasswordChanged)
 	w.addFactorFrom(ctx, t, ada)
@@ -71,7 +72,8 @@ func TestMailsSecurityAlerts(t *testing.T) {
 	wantMails("a reset", "ada@example.com", notices.PasswordChanged)
 	ada = w.callerOf(t, in)
 
-	known := audit.WithOrigin(ctx, audit.Origin{Addr: netip.MustParseAddr("192.0.2.7"), Agent: firefox, Device: in.Device})
+	known := audit.WithOrigin(ctx, audit.Origin{Addr: netip.MustParseAddr("192.0.2.7"), Agent: firefox,
+		Device: in.Device})
 	_, err = w.SignIn(known, signin.Credentials{Email: "ada@example.com", Password: adasPassword})
 	must(err)
 	wantMails("a sign-in in a known browser", "ada@example.com")
@@ -82,7 +84,8 @@ func TestMailsSecurityAlerts(t *testing.T) {
 	_, err = w.teams.SetRole(ctx, ada, bob.Person.UserID, rights.RoleViewer)
 	must(err)
 	wantMails("a changed role", "bob@example.com", notices.RoleChanged)
-	if last := w.box.mails[len(w.box.mails)-1]; last.Names["team"] != "Acme" || last.Names["role"] != "viewer" || last.Names["before"] != "developer" {
+	if last := w.box.mails[len(w.box.mails)-1]; last.Names["team"] != "Acme" || last.Names["role"] != "viewer" ||
+		last.Names["before"] != "developer" {
 		t.Errorf("the mail about bob's role has %v, want Acme, viewer and developer", last.Names)
 	}
 	must(w.teams.Remove(ctx, ada, bob.Person.UserID))
@@ -127,7 +130,8 @@ func TestAuditsSecurityEventsInAllTeams(t *testing.T) {
 	if _, err := w.ChangeUser(t.Context(), bob, signin.UserChange{Email: &to}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.ConfirmEmail(t.Context(), signin.EmailConfirmation{Token: w.lastMail(t, notices.Email, to).Token.Reveal(), Caller: &bob}); err != nil {
+	if _, err := w.ConfirmEmail(t.Context(), signin.EmailConfirmation{Token: w.lastMail(t, notices.Email, to).
+		Token.Reveal(), Caller: &bob}); err != nil {
 		t.Fatal(err)
 	}
 	teams := map[string]bool{ada.AccountID: true, third: false}
@@ -143,7 +147,8 @@ func TestAuditsSecurityEventsInAllTeams(t *testing.T) {
 	}
 	for accountID, his := range teams {
 		for _, action := range []string{"password.reset", "user.email_asked", "user.email_changed"} {
-			n := w.db.Ent.AuditEntry.Query().Where(auditentry.AccountID(accountID), auditentry.Action(action), auditentry.Target(bob.Person.UserID)).CountX(t.Context())
+			n := w.db.Ent.AuditEntry.Query().Where(auditentry.AccountID(accountID), auditentry.Action(action),
+				auditentry.Target(bob.Person.UserID)).CountX(t.Context())
 			if his && n != 1 || !his && n != 0 {
 				t.Errorf("the team's audit log has %d entries %s; want one: %t", n, action, his)
 			}
@@ -160,7 +165,8 @@ func TestLimitsAlertsPerUser(t *testing.T) {
 	bob := w.addMember(t, ada, "bob@example.com", rights.RoleDeveloper)
 	w.sendDueMail(t)
 	for i := range 40 {
-		if _, err := w.teams.SetRole(t.Context(), ada, bob.Person.UserID, []rights.Role{rights.RoleViewer, rights.RoleDeveloper}[i%2]); err != nil {
+		if _, err := w.teams.SetRole(t.Context(), ada, bob.Person.UserID,
+			[]rights.Role{rights.RoleViewer, rights.RoleDeveloper}[i%2]); err != nil {
 			t.Fatal(err)
 		}
 		w.sendDueMail(t)
@@ -172,7 +178,8 @@ func TestLimitsAlertsPerUser(t *testing.T) {
 	if kinds[notices.RoleChanged] != 5 {
 		t.Errorf("40 role changes sent %v, want 5 mails", kinds)
 	}
-	if _, err := w.ChangeUser(t.Context(), bob, signin.UserChange{Password: &signin.PasswordChange{Current: bobsPassword, New: adasPassword}}); err != nil {
+	if _, err := w.ChangeUser(t.Context(), bob,
+		signin.UserChange{Password: &signin.PasswordChange{Current: bobsPassword, New: adasPassword}}); err != nil {
 		t.Fatal(err)
 	}
 	w.lastMail(t, notices.PasswordChanged, "bob@example.com")
@@ -184,7 +191,8 @@ func TestMailsAlertOnce(t *testing.T) {
 	w := newWorld(t)
 	ada := w.callerOf(t, w.setUp(t))
 	w.SetMailer(brokenMailer{})
-	if _, err := w.ChangeUser(t.Context(), ada, signin.UserChange{Password: &signin.PasswordChange{Current: adasPassword, New: bobsPassword}}); err != nil {
+	if _, err := w.ChangeUser(t.Context(), ada,
+		signin.UserChange{Password: &signin.PasswordChange{Current: adasPassword, New: bobsPassword}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Post(t.Context()); !errors.Is(err, errBroken) {
@@ -243,7 +251,8 @@ func TestLimitsMailsPerMailbox(t *testing.T) {
 	for i, accountID := range teams {
 		by := ada
 		by.AccountID = accountID
-		email := []string{"victim@example.org", fmt.Sprintf("victim+%d@example.org", i)}[i%2] // the same mailbox on many servers
+		// the same mailbox on many servers
+		email := []string{"victim@example.org", fmt.Sprintf("victim+%d@example.org", i)}[i%2]
 		made, err := w.teams.Invite(t.Context(), by, team.NewInvitation{Email: email, Role: rights.RoleViewer})
 		if err == nil {
 			invited++
@@ -257,7 +266,8 @@ func TestLimitsMailsPerMailbox(t *testing.T) {
 	if invited != 5 || err == nil {
 		t.Errorf("%d mails from 20 teams went to one mailbox, and an email change to it returned %v; want 5 mails and an error", invited, err)
 	}
-	if n := len(slices.DeleteFunc(w.sendDueMail(t), func(m notices.Notice) bool { return !strings.HasPrefix(m.To, "victim") })); n > 5 {
+	if n := len(slices.DeleteFunc(w.sendDueMail(t),
+		func(m notices.Notice) bool { return !strings.HasPrefix(m.To, "victim") })); n > 5 {
 		t.Errorf("%d mails went to one mailbox, want at most 5", n)
 	}
 }

@@ -82,7 +82,8 @@ func (s *Service) replacePassword(ctx context.Context, c accounts.Caller, change
 	return s.newHash(ctx, "password.new", change.New, c.Person.Email)
 }
 
-func (s *Service) applyChange(ctx context.Context, tx *ent.Tx, c accounts.Caller, change UserChange, hash string) error {
+func (s *Service) applyChange(ctx context.Context, tx *ent.Tx, c accounts.Caller, change UserChange,
+	hash string) error {
 	if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
 		return err
 	}
@@ -102,5 +103,6 @@ func (s *Service) applyChange(ctx context.Context, tx *ent.Tx, c accounts.Caller
 	if change.Email == nil {
 		return nil
 	}
-	return s.requestEmailChange(ctx, tx, c, *change.Email) // after setting the password, which cancels pending email changes
+	// after setting the password, which cancels pending email changes
+	return s.requestEmailChange(ctx, tx, c, *change.Email)
 }

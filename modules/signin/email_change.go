@@ -24,8 +24,10 @@ const emailChangesADay = 5 // that one user may request
 // requestEmailChange starts an email change, in a transaction, and replaces a pending one. The new address gets a link
 // that completes the change; the old address gets a link that cancels it.
 func (s *Service) requestEmailChange(ctx context.Context, tx *ent.Tx, c accounts.Caller, email string) error {
-	if _, err := s.guard.Count(ctx, tx, s.guard.Times("email changes", c.Person.UserID, emailChangesADay, 24*time.Hour)); err != nil {
-		return guessing.Instead(err, "You have requested %d email changes in 24 hours, which is the limit", emailChangesADay)
+	if _, err := s.guard.Count(ctx, tx, s.guard.Times("email changes", c.Person.UserID, emailChangesADay,
+		24*time.Hour)); err != nil {
+		return guessing.Instead(err, "You have requested %d email changes in 24 hours, which is the limit",
+			emailChangesADay)
 	}
 	if err := s.guard.MayInvite(ctx, tx, c.Person.UserID, email); err != nil {
 		return err
@@ -33,19 +35,25 @@ func (s *Service) requestEmailChange(ctx context.Context, tx *ent.Tx, c accounts
 	if err := cancelEmailChange(ctx, tx, c.Person.UserID); err != nil {
 		return err
 	}
-	for purpose, to := range map[signinlink.Purpose]string{signinlink.PurposeEmail: email, signinlink.PurposeEmailStop: c.Person.Email} {
-		if err := tx.SignInLink.Create().SetPurpose(purpose).SetUserID(c.Person.UserID).SetEmail(to).SetExpiresAt(time.Now().Add(emailLife)).SetDueAt(time.Now()).Exec(ctx); err != nil {
+	for purpose, to := range map[signinlink.Purpose]string{signinlink.PurposeEmail: email,
+		signinlink.PurposeEmailStop: c.Person.Email} {
+		if err := tx.SignInLink.Create().SetPurpose(purpose).SetUserID(c.Person.UserID).SetEmail(to).
+			SetExpiresAt(time.Now().Add(emailLife)).SetDueAt(time.Now()).Exec(ctx); err != nil {
 			return err
 		}
 	}
 	if err := db.Notify(ctx, tx, channel); err != nil {
 		return err
 	}
-	return audit.WriteForMember(ctx, tx, c.Person.UserID, audit.Entry{Actor: audit.ActorOf(c), Action: "user.email_asked", Target: c.Person.UserID, Changes: map[string]any{"email": email}})
+	return audit.WriteForMember(ctx, tx, c.Person.UserID,
+		audit.Entry{Actor: audit.ActorOf(c), Action: "user.email_asked", Target: c.Person.UserID,
+			Changes: map[string]any{"email": email}})
 }
 
 func cancelEmailChange(ctx context.Context, tx *ent.Tx, userID string) error {
-	_, err := tx.SignInLink.Delete().Where(signinlink.UserID(userID), signinlink.PurposeIn(signinlink.PurposeEmail, signinlink.PurposeEmailStop)).Exec(ctx)
+	_, err := tx.SignInLink.Delete().
+		Where(signinlink.UserID(userID), signinlink.PurposeIn(signinlink.PurposeEmail, signinlink.PurposeEmailStop)).
+		Exec(ctx)
 	return err
 }
 
@@ -68,7 +76,10 @@ func (s *Service) ConfirmEmail(ctx context.Context, in EmailConfirmation) (Profi
 		return Profile{}, err
 	}
 	if in.Caller != nil && in.Caller.Person != nil && in.Caller.Person.UserID == who.ID {
-		err = s.db.InTx(ctx, func(tx *ent.Tx) error { return s.changeEmail(ctx, tx, who, in.Token, in.Caller.Person.SessionID) })
+		err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+			return s.changeEmail(ctx, tx, who, in.Token,
+				in.Caller.Person.SessionID)
+		})
 	} else {
 		err = s.confirmEmailByPassword(ctx, who, in)
 	}
@@ -86,7 +97,8 @@ func (s *Service) ConfirmEmail(ctx context.Context, in EmailConfirmation) (Profi
 // findEmailChange returns the user whose email a link changes, without using the link. Error: NotFound.
 func (s *Service) findEmailChange(ctx context.Context, token string) (who *ent.User, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		row, err := tx.SignInLink.Query().Where(signinlink.TokenHash(secret.HashToken(token)), signinlink.PurposeEQ(signinlink.PurposeEmail), signinlink.UsedAtIsNil(),
+		row, err := tx.SignInLink.Query().Where(signinlink.TokenHash(secret.HashToken(token)),
+			signinlink.PurposeEQ(signinlink.PurposeEmail), signinlink.UsedAtIsNil(),
 			signinlink.ExpiresAtGT(time.Now())).Only(ctx)
 		if ent.IsNotFound(err) {
 			return invalidLinkError()
@@ -120,7 +132,8 @@ func (s *Service) confirmEmailByPassword(ctx context.Context, of *ent.User, in E
 		case who.factor != nil && in.Code == "":
 			return codeRequiredError()
 		}
-		return s.withCode(ctx, who, v, in.Code, func(tx *ent.Tx) error { return s.changeEmail(ctx, tx, of, in.Token, "") })
+		return s.withCode(ctx, who, v, in.Code,
+			func(tx *ent.Tx) error { return s.changeEmail(ctx, tx, of, in.Token, "") })
 	})
 }
 
@@ -133,7 +146,8 @@ func (s *Service) changeEmail(ctx context.Context, tx *ent.Tx, who *ent.User, to
 	if err := team.ChangeUser(ctx, tx, who.ID, team.Change{Email: &row.Email}); err != nil {
 		return err
 	}
-	return trust.Changed(ctx, tx, trust.Change{UserID: who.ID, Email: who.Email, Also: row.Email, Keep: keep, Kind: alerts.EmailChanged, Action: "user.email_changed",
+	return trust.Changed(ctx, tx, trust.Change{UserID: who.ID, Email: who.Email, Also: row.Email, Keep: keep,
+		Kind: alerts.EmailChanged, Action: "user.email_changed",
 		Says: map[string]any{"from": who.Email, "email": row.Email}})
 }
 
@@ -148,7 +162,9 @@ func (s *Service) StopEmailChange(ctx context.Context, token string) error {
 		if err := trust.End(ctx, tx, *row.UserID, "", row.Email, ""); err != nil {
 			return err
 		}
-		return audit.WriteForMember(ctx, tx, *row.UserID, audit.Entry{Actor: audit.Actor{Kind: audit.ByUser, ID: *row.UserID, Name: row.Email}, Action: "user.email_stopped", Target: *row.UserID})
+		return audit.WriteForMember(ctx, tx, *row.UserID,
+			audit.Entry{Actor: audit.Actor{Kind: audit.ByUser, ID: *row.UserID, Name: row.Email},
+				Action: "user.email_stopped", Target: *row.UserID})
 	})
 	s.seen.sessions.InvalidateAll()
 	return fault.Wrap("stop email change", err)

@@ -25,7 +25,8 @@ func TestFloodOfGuessesSparesDatabase(t *testing.T) {
 	for i := range crowd {
 		all.Go(func() {
 			<-gate
-			_, err := w.SignIn(requestFrom(t, fmt.Sprintf("11.%d.0.1", i%256)), signin.Credentials{Email: fmt.Sprintf("guess-%d@example.com", i), Password: adasPassword})
+			_, err := w.SignIn(requestFrom(t, fmt.Sprintf("11.%d.0.1", i%256)),
+				signin.Credentials{Email: fmt.Sprintf("guess-%d@example.com", i), Password: adasPassword})
 			mu.Lock()
 			defer mu.Unlock()
 			came[fault.KindOf(err)]++
@@ -38,8 +39,10 @@ func TestFloodOfGuessesSparesDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	hashed := came[fault.Unauthorized]
-	const most, least = 5, 3 // rows per attempt: email, pair, wide pair and two networks, which attempts from one network share
-	if hashed == 0 || came[fault.Unavailable] == 0 || hashed+came[fault.Unavailable] != crowd || rows > most*hashed || rows < least*hashed || w.Hashes() != int64(hashed) {
+	// rows per attempt: email, pair, wide pair and two networks, which attempts from one network share
+	const most, least = 5, 3
+	if hashed == 0 || came[fault.Unavailable] == 0 || hashed+came[fault.Unavailable] != crowd || rows > most*hashed ||
+		rows < least*hashed || w.Hashes() != int64(hashed) {
 		t.Errorf("%d attempts ended as %v, with %d hashes and %d rows; want Unauthorized and Unavailable, with rows and hashes only for the former", crowd, came, w.Hashes(), rows)
 	}
 }

@@ -89,14 +89,17 @@ func TestRejectsInvalidLinks(t *testing.T) {
 		return err
 	}
 	signUp := func(token string) error {
-		_, err := w.CompleteSignUp(t.Context(), signin.SignUpCompleted{Token: token, Password: bobsPassword, AccountName: "Bob's"})
+		_, err := w.CompleteSignUp(t.Context(), signin.SignUpCompleted{Token: token, Password: bobsPassword,
+			AccountName: "Bob's"})
 		return err
 	}
 	setUp := func(token string) error {
-		_, err := w.SetUp(t.Context(), signin.SetUp{Token: token, Email: "bob@example.com", Password: bobsPassword, AccountName: "Bob's"})
+		_, err := w.SetUp(t.Context(), signin.SetUp{Token: token, Email: "bob@example.com", Password: bobsPassword,
+			AccountName: "Bob's"})
 		return err
 	}
-	for what, wrong := range map[string]string{"no token": "", "one byte changed": corruptToken(token), "cut short": token[:len(token)-1], "too long": token + "A", "NUL": "\x00", "8 KB": strings.Repeat("x", 8192), "invalid UTF-8": "\xff\xfe"} {
+	for what, wrong := range map[string]string{"no token": "", "one byte changed": corruptToken(token),
+		"cut short": token[:len(token)-1], "too long": token + "A", "NUL": "\x00", "8 KB": strings.Repeat("x", 8192), "invalid UTF-8": "\xff\xfe"} {
 		refused("a link to sign in, "+what, enter(wrong))
 		refused("an invitation, "+what, accept(wrong))
 		refused("a reset, "+what, reset(wrong))
@@ -142,19 +145,23 @@ func TestRejectsInvalidEmails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.callerOf(t, w.setUp(t))
-	for _, email := range []string{"", "ada", "Ada <bob@example.com>", "bob@example.com\r\nBcc: eve@example.com", "bob@example.com\x00", "bob\n@example.com", strings.Repeat("x", 309) + "@example.com", "bob@localhost", "bob@example.com.",
+	for _, email := range []string{"", "ada", "Ada <bob@example.com>", "bob@example.com\r\nBcc: eve@example.com",
+		"bob@example.com\x00", "bob\n@example.com", strings.Repeat("x", 309) + "@example.com", "bob@localhost",
+		"bob@example.com.",
 		`"b b@example.com`, "bob@@example.com", "bob@example..com", "bob@[192.0.2.1]", "b\xffb@example.com"} {
 		_, signIn := w.SignIn(t.Context(), signin.Credentials{Email: email, Password: adasPassword})
 		_, invite := w.teams.Invite(t.Context(), ada, team.NewInvitation{Email: email, Role: rights.RoleViewer})
 		_, change := w.ChangeUser(t.Context(), ada, signin.UserChange{Email: &email})
 		_, create := w.teams.CreateUser(t.Context(), email, "Bob")
-		for what, err := range map[string]error{"a sign-in": signIn, "an invitation": invite, "an email change": change, "creating a user on the command line": create} {
+		for what, err := range map[string]error{"a sign-in": signIn, "an invitation": invite, "an email change": change,
+			"creating a user on the command line": create} {
 			if fault.KindOf(err) != fault.Invalid || fault.From(err).Fields["email"] == "" {
 				t.Errorf("%s with %.60q: %v, want an error for the field", what, email, err)
 			}
 		}
 	}
-	if users, invitations := w.db.Ent.User.Query().CountX(t.Context()), w.db.Ent.Invitation.Query().CountX(t.Context()); users != 1 || invitations != 0 {
+	if users, invitations := w.db.Ent.User.Query().CountX(t.Context()), w.db.Ent.Invitation.Query().
+		CountX(t.Context()); users != 1 || invitations != 0 {
 		t.Errorf("there are %d users and %d invitations, want only ada", users, invitations)
 	}
 }
@@ -164,7 +171,8 @@ func TestEmailSpellingsMatchOneUser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.callerOf(t, w.setUp(t))
-	for email, spelled := range map[string]string{"bücher@bücher.example": "bücher@XN--bcher-kva.example", `"b b"@example.com`: `"b b"@Example.COM`} {
+	for email, spelled := range map[string]string{"bücher@bücher.example": "bücher@XN--bcher-kva.example",
+		`"b b"@example.com`: `"b b"@Example.COM`} {
 		made, err := w.teams.CreateUser(t.Context(), email, "Bob")
 		if err != nil {
 			t.Fatalf("creating user %s: %v, want success", email, err)
@@ -177,7 +185,8 @@ func TestEmailSpellingsMatchOneUser(t *testing.T) {
 		if _, err := w.SignIn(t.Context(), signin.Credentials{Email: email, Password: adasPassword}); err != nil {
 			t.Errorf("sign-in as %s: %v, want success", email, err)
 		}
-		if _, err := w.teams.Invite(t.Context(), ada, team.NewInvitation{Email: email, Role: rights.RoleViewer}); fault.KindOf(err) != fault.Conflict {
+		if _, err := w.teams.Invite(t.Context(), ada,
+			team.NewInvitation{Email: email, Role: rights.RoleViewer}); fault.KindOf(err) != fault.Conflict {
 			t.Errorf("inviting member %s: %v, want Conflict", email, err)
 		}
 	}
@@ -204,9 +213,11 @@ func TestConcurrentCodeWorksOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, given := range map[string]string{"a TOTP code": code(at.Add(30 * time.Second)), "a recovery code": recovery[0]} {
+	for what, given := range map[string]string{"a TOTP code": code(at.Add(30 * time.Second)),
+		"a recovery code": recovery[0]} {
 		ended := runConcurrently(4, func(i int) error {
-			_, err := w.SignIn(requestFrom(t, fmt.Sprintf("192.0.%d.1", i)), signin.Credentials{Email: "ada@example.com", Password: adasPassword, Code: given})
+			_, err := w.SignIn(requestFrom(t, fmt.Sprintf("192.0.%d.1", i)),
+				signin.Credentials{Email: "ada@example.com", Password: adasPassword, Code: given})
 			return err
 		})
 		if ended[succeeded] != 1 || ended[succeeded]+ended[fault.Unauthorized]+ended[fault.Unavailable] != 4 {
@@ -269,7 +280,8 @@ func TestDisabledUserCannotSignIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, invitation := w.secondTeam(t, ada, "bob@example.com")
-	if _, err := w.teams.ChangeAsOperator(t.Context(), "bob@example.com", team.UserChange{Disabled: new(true)}); err != nil {
+	if _, err := w.teams.ChangeAsOperator(t.Context(), "bob@example.com",
+		team.UserChange{Disabled: new(true)}); err != nil {
 		t.Fatal(err)
 	}
 	out := func(what string, err error) {
@@ -286,7 +298,8 @@ func TestDisabledUserCannotSignIn(t *testing.T) {
 	out("a link", err)
 	_, err = w.Accept(t.Context(), signin.Acceptance{Token: invitation, Password: bobsPassword})
 	out("an invitation", err)
-	if _, err := w.teams.ChangeAsOperator(t.Context(), "bob@example.com", team.UserChange{Disabled: new(false)}); err != nil {
+	if _, err := w.teams.ChangeAsOperator(t.Context(), "bob@example.com",
+		team.UserChange{Disabled: new(false)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.SignIn(t.Context(), signin.Credentials{Email: "bob@example.com", Password: bobsPassword}); err != nil {
@@ -330,7 +343,8 @@ func TestSessionsExpire(t *testing.T) {
 		if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE sessions SET `+test.change+` WHERE id = $1`, in.Session.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Person(t.Context(), in.Token.Reveal(), ""); (err == nil) != test.in || err != nil && fault.KindOf(err) != fault.Unauthorized {
+		if _, err := w.Person(t.Context(), in.Token.Reveal(), ""); (err == nil) != test.in || err != nil &&
+			fault.KindOf(err) != fault.Unauthorized {
 			t.Errorf("a session, %s: %v; want it valid: %t", what, err, test.in)
 		}
 	}
@@ -339,7 +353,8 @@ func TestSessionsExpire(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE sessions SET confirmed_at = now() - $2 * interval '1 minute' WHERE id = $1`, in.Session.ID, minutes); err != nil {
+		if _, err := w.db.SQL.ExecContext(t.Context(),
+			`UPDATE sessions SET confirmed_at = now() - $2 * interval '1 minute' WHERE id = $1`, in.Session.ID, minutes); err != nil {
 			t.Fatal(err)
 		}
 		name := "bobs@example.com"

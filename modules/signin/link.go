@@ -47,7 +47,8 @@ func invalidLinkError() error {
 // takeLink marks a link as used, in a transaction. Of two concurrent callers, only one succeeds. Error:
 // NotFound.
 func takeLink(ctx context.Context, tx *ent.Tx, purpose signinlink.Purpose, token string) (*ent.SignInLink, error) {
-	row, err := tx.SignInLink.Query().Where(signinlink.TokenHash(secret.HashToken(token)), signinlink.PurposeEQ(purpose), signinlink.UsedAtIsNil()).ForUpdate().Only(ctx)
+	row, err := tx.SignInLink.Query().Where(signinlink.TokenHash(secret.HashToken(token)),
+		signinlink.PurposeEQ(purpose), signinlink.UsedAtIsNil()).ForUpdate().Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, invalidLinkError()
@@ -68,7 +69,8 @@ func takeLink(ctx context.Context, tx *ent.Tx, purpose signinlink.Purpose, token
 
 // takeOwnLink is takeLink for a link that belongs to a user. It locks the user first.
 func takeOwnLink(ctx context.Context, tx *ent.Tx, purpose signinlink.Purpose, token string) (*ent.SignInLink, error) {
-	row, err := tx.SignInLink.Query().Where(signinlink.TokenHash(secret.HashToken(token)), signinlink.PurposeEQ(purpose)).Only(ctx)
+	row, err := tx.SignInLink.Query().
+		Where(signinlink.TokenHash(secret.HashToken(token)), signinlink.PurposeEQ(purpose)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, invalidLinkError()
@@ -83,12 +85,14 @@ func takeOwnLink(ctx context.Context, tx *ent.Tx, purpose signinlink.Purpose, to
 
 // endSiblings deletes the user's other links for the same purpose.
 func endSiblings(ctx context.Context, tx *ent.Tx, used *ent.SignInLink) error {
-	_, err := tx.SignInLink.Delete().Where(signinlink.PurposeEQ(used.Purpose), signinlink.UserID(*used.UserID), signinlink.IDNEQ(used.ID), signinlink.Again(false)).Exec(ctx)
+	_, err := tx.SignInLink.Delete().Where(signinlink.PurposeEQ(used.Purpose), signinlink.UserID(*used.UserID),
+		signinlink.IDNEQ(used.ID), signinlink.Again(false)).Exec(ctx)
 	return err
 }
 
 // newLink stores a link and returns its token.
-func (s *Service) newLink(ctx context.Context, purpose signinlink.Purpose, life time.Duration, set func(*ent.SignInLinkCreate)) (secret.String, error) {
+func (s *Service) newLink(ctx context.Context, purpose signinlink.Purpose, life time.Duration,
+	set func(*ent.SignInLinkCreate)) (secret.String, error) {
 	token, hash := secret.NewToken("")
 	create := s.db.Ent.SignInLink.Create().SetPurpose(purpose).SetTokenHash(hash).SetExpiresAt(time.Now().Add(life))
 	if set != nil {
@@ -107,8 +111,8 @@ func (s *Service) linkURL(path string, token secret.String) string {
 // SetUpLink returns the URL with which the first user sets up the installation. It is empty if some user can
 // already sign in.
 func (s *Service) SetUpLink(ctx context.Context) (string, error) {
-	somebody, err := hasActiveUser(ctx, s.db.SQL)
-	if err != nil || somebody {
+	exists, err := hasActiveUser(ctx, s.db.SQL)
+	if err != nil || exists {
 		return "", err
 	}
 	token, err := s.newLink(ctx, signinlink.PurposeSetup, setUpLife, nil)
@@ -125,7 +129,8 @@ func (s *Service) UserLink(ctx context.Context, emailOrID string) (string, error
 	if err != nil {
 		return "", err
 	}
-	token, err := s.newLink(ctx, signinlink.PurposeSignIn, signInLife, func(c *ent.SignInLinkCreate) { c.SetUserID(who.ID).SetEmail(who.Email) })
+	token, err := s.newLink(ctx, signinlink.PurposeSignIn, signInLife,
+		func(c *ent.SignInLinkCreate) { c.SetUserID(who.ID).SetEmail(who.Email) })
 	if err != nil {
 		return "", err
 	}
@@ -138,7 +143,8 @@ func (s *Service) DevelopmentLink(ctx context.Context, userID string) (string, e
 	if _, err := s.db.Ent.SignInLink.Delete().Where(signinlink.Again(true)).Exec(ctx); err != nil {
 		return "", fmt.Errorf("development link: %w", err)
 	}
-	token, err := s.newLink(ctx, signinlink.PurposeSignIn, devLife, func(c *ent.SignInLinkCreate) { c.SetUserID(userID).SetAgain(true) })
+	token, err := s.newLink(ctx, signinlink.PurposeSignIn, devLife,
+		func(c *ent.SignInLinkCreate) { c.SetUserID(userID).SetAgain(true) })
 	if err != nil {
 		return "", err
 	}
@@ -160,7 +166,8 @@ func (s *Service) namedBaseURL() string {
 
 // EnsureDevelopmentOwner sets the password of an existing user, unless the user already has it, and then also
 // makes the user an operator. It returns a DevelopmentLink.
-func (s *Service) EnsureDevelopmentOwner(ctx context.Context, email string, password secret.String) (link string, err error) {
+func (s *Service) EnsureDevelopmentOwner(ctx context.Context, email string,
+	password secret.String) (link string, err error) {
 	who, err := s.teams.User(ctx, email)
 	if err != nil {
 		return "", err
@@ -252,10 +259,13 @@ func (s *Service) requestLink(ctx context.Context, purpose signinlink.Purpose, e
 }
 
 // findLinkEmail returns the email that a link was sent to, without using the link. Error: NotFound.
-func (s *Service) findLinkEmail(ctx context.Context, purpose signinlink.Purpose, token string) (email string, err error) {
+func (s *Service) findLinkEmail(ctx context.Context, purpose signinlink.Purpose,
+	token string) (email string, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		row, err := tx.SignInLink.Query().Where(signinlink.TokenHash(secret.HashToken(token)), signinlink.PurposeEQ(purpose), signinlink.UsedAtIsNil(),
-			signinlink.ExpiresAtGT(time.Now())).Only(ctx)
+		row, err := tx.SignInLink.Query().
+			Where(signinlink.TokenHash(secret.HashToken(token)), signinlink.PurposeEQ(purpose),
+				signinlink.UsedAtIsNil(),
+				signinlink.ExpiresAtGT(time.Now())).Only(ctx)
 		if ent.IsNotFound(err) {
 			return invalidLinkError()
 		}

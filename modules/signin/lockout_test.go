@@ -33,7 +33,8 @@ func (w *world) guessFromNetworks(t *testing.T, email string, networks int) (jud
 	t.Helper()
 	for i := range networks {
 		for range 6 {
-			_, err := w.SignIn(requestFrom(t, fmt.Sprintf("11.%d.0.1", i)), signin.Credentials{Email: email, Password: "wrong"})
+			_, err := w.SignIn(requestFrom(t, fmt.Sprintf("11.%d.0.1", i)),
+				signin.Credentials{Email: email, Password: "wrong"})
 			var refused *fault.Error
 			switch {
 			case fault.KindOf(err) == fault.Unauthorized:
@@ -69,7 +70,8 @@ func TestStrangersCannotLockUserOut(t *testing.T) {
 	}
 	stranger := inBrowser(t, "12.0.0.1", "")
 	var refused *fault.Error
-	if _, err := w.SignIn(stranger, right); !errors.As(err, &refused) || refused.Kind != fault.Limit || refused.RetryAfter > time.Minute {
+	if _, err := w.SignIn(stranger, right); !errors.As(err, &refused) || refused.Kind != fault.Limit ||
+		refused.RetryAfter > time.Minute {
 		t.Errorf("ada in an unknown browser meanwhile: %v, want Limit for at most a minute", err)
 	}
 	if err := w.Forgot(stranger, "ada@example.com"); err != nil {
@@ -100,7 +102,8 @@ func TestLimitsKnownBrowser(t *testing.T) {
 	ada := w.callerOf(t, own)
 	tried := func(ctx context.Context, email string) (judged int) {
 		for range 30 {
-			if _, err := w.SignIn(ctx, signin.Credentials{Email: email, Password: "wrong"}); fault.KindOf(err) == fault.Unauthorized {
+			if _, err := w.SignIn(ctx, signin.Credentials{Email: email,
+				Password: "wrong"}); fault.KindOf(err) == fault.Unauthorized {
 				judged++
 			}
 		}
@@ -112,11 +115,13 @@ func TestLimitsKnownBrowser(t *testing.T) {
 	if n := tried(inBrowser(t, "11.1.0.1", own.Device), "bob@example.com"); n != 5 {
 		t.Errorf("%d guesses at another user in that browser were checked, want 5", n)
 	}
-	changed, err := w.ChangeUser(inBrowser(t, "11.2.0.1", own.Device), ada, signin.UserChange{Password: &signin.PasswordChange{Current: adasPassword, New: bobsPassword}})
+	changed, err := w.ChangeUser(inBrowser(t, "11.2.0.1", own.Device), ada,
+		signin.UserChange{Password: &signin.PasswordChange{Current: adasPassword, New: bobsPassword}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE passwords SET changed_at = now() + interval '10 seconds'`); err != nil { // more than a second after the sign-in
+	// more than a second after the sign-in
+	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE passwords SET changed_at = now() + interval '10 seconds'`); err != nil {
 		t.Fatal(err)
 	}
 	if n := tried(inBrowser(t, "11.3.0.1", own.Device), "ada@example.com"); n != 5 {
@@ -171,7 +176,8 @@ func TestStrangersCannotUseUpResetLinks(t *testing.T) {
 		t.Errorf("ada's request after 100 strangers: %v, want success", err)
 	}
 	w.sendDueMail(t)
-	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE sign_in_links SET expires_at = now() + interval '10 minutes'`); err != nil { // the last link expires soon
+	// the last link expires soon
+	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE sign_in_links SET expires_at = now() + interval '10 minutes'`); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Forgot(requestFrom(t, "12.0.0.1"), "ada@example.com"); err != nil {
@@ -207,7 +213,8 @@ func TestGuessersDoNotStarveSignIns(t *testing.T) {
 		all.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				origin := audit.Origin{Addr: netip.MustParseAddr(fmt.Sprintf("20.%d.%d.1", i, n/25%256))}
-				_, err := w.SignIn(audit.WithOrigin(ctx, origin), signin.Credentials{Email: fmt.Sprintf("p%d-%d@example.com", i, n), Password: "wrong"})
+				_, err := w.SignIn(audit.WithOrigin(ctx, origin),
+					signin.Credentials{Email: fmt.Sprintf("p%d-%d@example.com", i, n), Password: "wrong"})
 				if fault.KindOf(err) == fault.Unauthorized {
 					judged.Add(1)
 				}
@@ -217,7 +224,8 @@ func TestGuessersDoNotStarveSignIns(t *testing.T) {
 	expect.Eventually(t, "the guessers are running", func() bool { return judged.Load() > 2*guessers })
 	refused := 0
 	for i := range honest {
-		_, err := w.SignIn(requestFrom(t, fmt.Sprintf("12.%d.0.1", i)), signin.Credentials{Email: "ada@example.com", Password: adasPassword})
+		_, err := w.SignIn(requestFrom(t, fmt.Sprintf("12.%d.0.1", i)),
+			signin.Credentials{Email: "ada@example.com", Password: adasPassword})
 		if err != nil {
 			refused++
 			t.Logf("honest sign-in %d: %v", i, err)

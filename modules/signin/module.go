@@ -31,7 +31,8 @@ var Module = fx.Module("signin",
 		return module.Sweep{What: "old sign-in links", Run: s.sweepWith(sweepLinksSQL)}
 	}),
 	module.Sweeps(func(s *Service) module.Sweep {
-		return module.Sweep{What: "security alerts", Run: func(ctx context.Context) (int64, error) { return alerts.Sweep(ctx, s.db.SQL) }}
+		return module.Sweep{What: "security alerts",
+			Run: func(ctx context.Context) (int64, error) { return alerts.Sweep(ctx, s.db.SQL) }}
 	}),
 	module.Sweeps(func(s *Service) module.Sweep {
 		return module.Sweep{What: "counts of wrong sign-ins", Run: s.guard.Sweep}

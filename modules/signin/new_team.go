@@ -18,7 +18,8 @@ const teamsADay = 20 // that one user may create
 // caller is an operator; Conflict over the limit of teams on the free plan; Invalid.
 func (s *Service) NewTeam(ctx context.Context, c accounts.Caller, name string) (accountID string, err error) {
 	if !c.Person.Operator && !s.config.SignUp.Admits(c.Person.Email) {
-		return "", fault.Forbiddenf(fault.CodeInsufficientRole, "Only operators can create teams while sign-up is not open")
+		return "", fault.Forbiddenf(fault.CodeInsufficientRole,
+			"Only operators can create teams while sign-up is not open")
 	}
 	wrong := fault.Fields{}
 	if name = accounts.CheckName(wrong, "name", name); name == "" && wrong["name"] == "" {
@@ -42,7 +43,8 @@ func (s *Service) NewTeam(ctx context.Context, c accounts.Caller, name string) (
 			return err
 		}
 		accountID = made.ID
-		return audit.Write(ctx, tx, audit.Entry{AccountID: made.ID, Actor: audit.ActorOf(c), Action: "account.created", Target: made.ID, Changes: map[string]any{"name": name}})
+		return audit.Write(ctx, tx, audit.Entry{AccountID: made.ID, Actor: audit.ActorOf(c), Action: "account.created",
+			Target: made.ID, Changes: map[string]any{"name": name}})
 	})
 	if err != nil {
 		return "", fault.Wrap("new team", err)

@@ -24,7 +24,8 @@ func (s *Service) SignInByPasskey(ctx context.Context, in passkeys.Answer) (Ente
 }
 
 // confirmByPasskey is Confirm with one of the caller's passkeys.
-func (s *Service) confirmByPasskey(ctx context.Context, c accounts.Caller, in passkeys.Answer) (entered Entered, err error) {
+func (s *Service) confirmByPasskey(ctx context.Context, c accounts.Caller,
+	in passkeys.Answer) (entered Entered, err error) {
 	err = s.passkeys.Judge(ctx, in, func(tx *ent.Tx, who *ent.User) (err error) {
 		if who.ID != c.Person.UserID {
 			return fault.Unauthenticated()

@@ -53,7 +53,8 @@ func (d *device) answerRegistration(t *testing.T, c passkeys.Ceremony) passkeys.
 	if err != nil {
 		t.Fatal(err)
 	}
-	return passkeys.Answer{ChallengeID: c.ChallengeID, Credential: []byte(virtualwebauthn.CreateAttestationResponse(d.page, d.chip, d.key, *options)), Name: "Laptop"}
+	return passkeys.Answer{ChallengeID: c.ChallengeID,
+		Credential: []byte(virtualwebauthn.CreateAttestationResponse(d.page, d.chip, d.key, *options)), Name: "Laptop"}
 }
 
 // answerSignIn returns the response to the options for a sign-in.
@@ -63,7 +64,8 @@ func (d *device) answerSignIn(t *testing.T, c passkeys.Ceremony) passkeys.Answer
 	if err != nil {
 		t.Fatal(err)
 	}
-	return passkeys.Answer{ChallengeID: c.ChallengeID, Credential: []byte(virtualwebauthn.CreateAssertionResponse(d.page, d.chip, d.key, *options))}
+	return passkeys.Answer{ChallengeID: c.ChallengeID,
+		Credential: []byte(virtualwebauthn.CreateAssertionResponse(d.page, d.chip, d.key, *options))}
 }
 
 // registerPasskey adds a passkey to the caller's user.
@@ -103,8 +105,10 @@ func TestSignsInByPasskey(t *testing.T) {
 	}
 	answer := d.answerSignIn(t, w.beginSignIn(t))
 	in, err := w.SignInByPasskey(ctx, answer)
-	if err != nil || !in.Session.SecondFactor || in.User.ID != ada.Person.UserID || in.Session.Method != signin.ByPasskey {
-		t.Fatalf("the passkey while the password is locked: %+v, %v; want a session of its owner with both factors", in.View.Session, err)
+	if err != nil || !in.Session.SecondFactor || in.User.ID != ada.Person.UserID ||
+		in.Session.Method != signin.ByPasskey {
+		t.Fatalf("the passkey while the password is locked: %+v, %v; want a session of its owner with both factors",
+			in.View.Session, err)
 	}
 	if _, err := w.SignInByPasskey(ctx, answer); fault.KindOf(err) != fault.Unauthorized {
 		t.Errorf("the same response again: %v, want Unauthorized", err)
@@ -157,8 +161,12 @@ func TestRejectsInvalidPasskeyResponses(t *testing.T) {
 			t.Errorf("a response %s: %v, want Unauthorized", name, err)
 		}
 	}
-	for _, malformed := range []string{"", "{}", "null", "[]", `{"id":"AQID","rawId":"AQID","type":"public-key","response":{}}`, string(d.answerRegistration(t, registering).Credential)} {
-		if _, err := w.SignInByPasskey(t.Context(), passkeys.Answer{ChallengeID: other.ChallengeID, Credential: []byte(malformed)}); fault.From(err).Fields["credential"] == "" {
+	for _, malformed := range []string{"", "{}", "null", "[]",
+		`{"id":"AQID","rawId":"AQID","type":"public-key","response":{}}`,
+		string(d.answerRegistration(t, registering).Credential)} {
+		if _, err := w.SignInByPasskey(t.Context(),
+			passkeys.Answer{ChallengeID: other.ChallengeID, Credential: []byte(malformed)}); fault.From(err).
+			Fields["credential"] == "" {
 			t.Errorf("the response %.60s: %v, want an error for the field credential", malformed, err)
 		}
 	}
@@ -166,7 +174,8 @@ func TestRejectsInvalidPasskeyResponses(t *testing.T) {
 	if _, err := w.teams.ChangeAsOperator(t.Context(), "ada@example.com", userChange(&disabled)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.SignInByPasskey(t.Context(), d.answerSignIn(t, w.beginSignIn(t))); fault.KindOf(err) != fault.Unauthorized {
+	if _, err := w.SignInByPasskey(t.Context(),
+		d.answerSignIn(t, w.beginSignIn(t))); fault.KindOf(err) != fault.Unauthorized {
 		t.Errorf("the passkey of a disabled user: %v, want Unauthorized", err)
 	}
 }
@@ -192,7 +201,8 @@ func TestPasskeysBelongToTheirOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Passkeys().Add(t.Context(), bob, newDevice(ada.Person.UserID).answerRegistration(t, options)); fault.KindOf(err) != fault.Unauthorized {
+	if _, err := w.Passkeys().Add(t.Context(), bob, newDevice(ada.Person.UserID).
+		answerRegistration(t, options)); fault.KindOf(err) != fault.Unauthorized {
 		t.Errorf("bob responding to ada's challenge: %v, want Unauthorized", err)
 	}
 	d := w.registerPasskey(t, ada)
@@ -200,7 +210,8 @@ func TestPasskeysBelongToTheirOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Passkeys().Add(t.Context(), bob, d.answerRegistration(t, again)); fault.KindOf(err) != fault.Conflict {
+	if _, err := w.Passkeys().Add(t.Context(), bob,
+		d.answerRegistration(t, again)); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("bob adding ada's passkey: %v, want Conflict", err)
 	}
 	list, err := w.Passkeys().List(t.Context(), ada.Person.UserID)
@@ -210,7 +221,9 @@ func TestPasskeysBelongToTheirOwner(t *testing.T) {
 	if err := w.Passkeys().Remove(t.Context(), bob, list[0].ID); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("bob removing ada's passkey: %v, want NotFound", err)
 	}
-	if _, err := w.Confirm(t.Context(), bob, signin.Confirmation{Passkey: new(d.answerSignIn(t, w.beginSignIn(t)))}); fault.KindOf(err) != fault.Unauthorized {
+	if _, err := w.Confirm(t.Context(), bob,
+		signin.Confirmation{Passkey: new(d.answerSignIn(t,
+			w.beginSignIn(t)))}); fault.KindOf(err) != fault.Unauthorized {
 		t.Errorf("confirming bob's session with ada's passkey: %v, want Unauthorized", err)
 	}
 	if err := w.Passkeys().Remove(t.Context(), ada, list[0].ID); err != nil {

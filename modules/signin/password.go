@@ -51,7 +51,8 @@ func (s *Service) SignIn(ctx context.Context, in Credentials) (Entered, error) {
 	return s.finishSignIn(ctx, entered, fault.Wrap("sign in", err))
 }
 
-func (s *Service) signIn(ctx context.Context, turn *passwords.Turn, v guessing.Visitor, email string, in Credentials) (entered Entered, err error) {
+func (s *Service) signIn(ctx context.Context, turn *passwords.Turn, v guessing.Visitor, email string,
+	in Credentials) (entered Entered, err error) {
 	who, err := s.findCredentials(ctx, email)
 	if err != nil {
 		return entered, err
@@ -73,7 +74,8 @@ func (s *Service) signIn(ctx context.Context, turn *passwords.Turn, v guessing.V
 // withCode runs then in a transaction, after it has checked and used the code of a user whose password was
 // correct. Without a second factor no code is needed. Wrong codes have their own counter. Errors:
 // Unauthorized; Limit; errors of then.
-func (s *Service) withCode(ctx context.Context, who userCredentials, v guessing.Visitor, code string, then func(tx *ent.Tx) error) error {
+func (s *Service) withCode(ctx context.Context, who userCredentials, v guessing.Visitor, code string,
+	then func(tx *ent.Tx) error) error {
 	if who.factor == nil {
 		return s.db.InTx(ctx, then)
 	}
@@ -88,7 +90,8 @@ func (s *Service) withCode(ctx context.Context, who userCredentials, v guessing.
 }
 
 func codeRequiredError() error {
-	return fault.Forbiddenf(fault.CodeSecondFactorRequired, "Send the code of your authenticator app, or a recovery code, along with email and password")
+	return fault.Forbiddenf(fault.CodeSecondFactorRequired,
+		"Send the code of your authenticator app, or a recovery code, along with email and password")
 }
 
 // findCredentials looks up the credentials of the user with the email. For an unknown email it returns the zero value
@@ -157,7 +160,8 @@ func (c Confirmation) countMethods() (n int) {
 // Invalid; Unauthorized; Limit; Unavailable.
 func (s *Service) Confirm(ctx context.Context, c accounts.Caller, in Confirmation) (Entered, error) {
 	if in.countMethods() != 1 {
-		return Entered{}, fault.InvalidField("password", "cannot be combined: send exactly one of password, code and passkey")
+		return Entered{}, fault.InvalidField("password",
+			"cannot be combined: send exactly one of password, code and passkey")
 	}
 	entered, err := s.confirmBy(ctx, c, in)
 	s.seen.sessions.InvalidateAll()
@@ -199,7 +203,8 @@ func (s *Service) confirmNow(ctx context.Context, c accounts.Caller, code string
 }
 
 // checkOwnPassword returns an error if the password is not the caller's. Errors: Unauthorized; Unavailable.
-func (s *Service) checkOwnPassword(ctx context.Context, turn *passwords.Turn, c accounts.Caller, password string) error {
+func (s *Service) checkOwnPassword(ctx context.Context, turn *passwords.Turn, c accounts.Caller,
+	password string) error {
 	who, err := s.findCredentials(ctx, c.Person.Email)
 	if err != nil {
 		return err
@@ -229,5 +234,6 @@ func (s *Service) confirmSession(ctx context.Context, tx *ent.Tx, c accounts.Cal
 	if err != nil {
 		return Entered{}, err
 	}
-	return Entered{Token: token, Device: s.issueDeviceCookie(ctx, c.Person.Email), View: View{Session: changed.Unwrap()}}, nil
+	return Entered{Token: token, Device: s.issueDeviceCookie(ctx, c.Person.Email),
+		View: View{Session: changed.Unwrap()}}, nil
 }

@@ -23,12 +23,14 @@ func checkEmail(wrong fault.Fields, email string) string {
 
 // checkPerson validates the input for a new user, trims the names, and hashes the password. Errors: Invalid
 // with all invalid fields; Unavailable.
-func (s *Service) checkPerson(ctx context.Context, email, password string, name, accountName *string, needsAccount bool) (hash string, err error) {
+func (s *Service) checkPerson(ctx context.Context, email, password string, name, accountName *string,
+	needsAccount bool) (hash string, err error) {
 	wrong := fault.Fields{}
 	stored := checkEmail(wrong, email)
 	*name = accounts.CheckName(wrong, "name", *name)
 	if accountName != nil {
-		if *accountName = accounts.CheckName(wrong, "account_name", *accountName); *accountName == "" && needsAccount && wrong["account_name"] == "" {
+		if *accountName = accounts.CheckName(wrong, "account_name", *accountName); *accountName == "" && needsAccount &&
+			wrong["account_name"] == "" {
 			wrong.Add("account_name", "is required")
 		}
 	}
@@ -47,7 +49,8 @@ SELECT EXISTS (SELECT FROM passwords p WHERE p.id = $1) OR EXISTS (SELECT FROM p
 // ensureUser returns the user with the email and sets their password, in a transaction. It creates the user if
 // there is none. The caller has verified the email with a link. known reports whether the user could sign in
 // before.
-func (s *Service) ensureUser(ctx context.Context, tx *ent.Tx, email, name, hash string) (who *ent.User, known bool, err error) {
+func (s *Service) ensureUser(ctx context.Context, tx *ent.Tx, email, name,
+	hash string) (who *ent.User, known bool, err error) {
 	if who, err = accounts.EnsureUser(ctx, tx, email, name); err != nil {
 		return nil, false, err
 	}
@@ -127,7 +130,8 @@ func (s *Service) Accept(ctx context.Context, in Acceptance) (Entered, error) {
 
 // lockInvitee returns the user that accepts an invitation, locked: an existing user whose password was checked,
 // or a user who sets a password now.
-func (s *Service) lockInvitee(ctx context.Context, tx *ent.Tx, email, name, hash string, who userCredentials) (*ent.User, error) {
+func (s *Service) lockInvitee(ctx context.Context, tx *ent.Tx, email, name, hash string,
+	who userCredentials) (*ent.User, error) {
 	if hash == "" {
 		return who.user, trust.Lock(ctx, tx, who.user.ID)
 	}
@@ -135,11 +139,13 @@ func (s *Service) lockInvitee(ctx context.Context, tx *ent.Tx, email, name, hash
 	if err != nil || !known {
 		return joined, err
 	}
-	return joined, trust.Changed(ctx, tx, trust.Change{UserID: joined.ID, Email: joined.Email, Kind: alerts.PasswordChanged, Action: "password.changed"})
+	return joined, trust.Changed(ctx, tx,
+		trust.Change{UserID: joined.ID, Email: joined.Email, Kind: alerts.PasswordChanged, Action: "password.changed"})
 }
 
 // findInvitation returns an open invitation and the user with its email, without using the invitation.
-func (s *Service) findInvitation(ctx context.Context, token string) (open *ent.Invitation, who userCredentials, err error) {
+func (s *Service) findInvitation(ctx context.Context,
+	token string) (open *ent.Invitation, who userCredentials, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		open, err = team.OpenInvitation(ctx, tx, token)
 		return err
@@ -168,7 +174,9 @@ func (s *Service) checkInviteePassword(ctx context.Context, who userCredentials,
 // acceptSignedIn makes the caller a member and switches the session to the new account.
 func (s *Service) acceptSignedIn(ctx context.Context, in Acceptance, open *ent.Invitation) (Entered, error) {
 	if in.Caller.Person.Email != open.Email {
-		return Entered{}, fault.Forbiddenf(fault.CodeInsufficientRole, "This invitation is for %s, but you are signed in as %s. Sign out first.", open.Email, in.Caller.Person.Email)
+		return Entered{}, fault.Forbiddenf(fault.CodeInsufficientRole,
+			"This invitation is for %s, but you are signed in as %s. Sign out first.", open.Email,
+			in.Caller.Person.Email)
 	}
 	var entered Entered
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {

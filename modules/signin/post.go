@@ -39,16 +39,18 @@ const (
 func (p *mailQueue) start(more ...worker.Task) {
 	for _, channel := range []string{channel, team.Channel, alerts.Channel} {
 		woken, end := p.signals.Subscribe(channel)
-		p.tasks.Start(worker.Task{Name: "mails of " + channel, Woken: woken, After: end, Step: func(ctx context.Context) (time.Duration, error) {
-			return p.processBatch(ctx, channel)
-		}})
+		p.tasks.Start(worker.Task{Name: "mails of " + channel, Woken: woken, After: end,
+			Step: func(ctx context.Context) (time.Duration, error) {
+				return p.processBatch(ctx, channel)
+			}})
 	}
 	p.tasks.Start(more...)
 }
 
 // processBatch processes a batch of due mail of a channel.
 func (p *mailQueue) processBatch(ctx context.Context, of string) (time.Duration, error) {
-	run := map[string]func(context.Context) (int, error){channel: p.sendLinks, team.Channel: p.sendInvitations, alerts.Channel: p.sendAlerts}[of]
+	run := map[string]func(context.Context) (int, error){channel: p.sendLinks, team.Channel: p.sendInvitations,
+		alerts.Channel: p.sendAlerts}[of]
 	n, err := run(ctx)
 	if n == postBatch && err == nil {
 		return 0, nil
@@ -81,7 +83,8 @@ RETURNING l.id, l.purpose, l.email, l.attempts, l.due_at,
 
 func (p *mailQueue) sendLinks(ctx context.Context) (int, error) {
 	list, err := db.All(ctx, p.db.SQL, func(d *dueLink) []any {
-		return []any{&d.id, &d.purpose, &d.email, &d.attempts, &d.until, &d.userName, &d.known, &d.newEmail, &d.overLimit}
+		return []any{&d.id, &d.purpose, &d.email, &d.attempts, &d.until, &d.userName, &d.known, &d.newEmail,
+			&d.overLimit}
 	}, takeLinksSQL, postBatch, mailsFreely)
 	if err != nil {
 		return 0, err
@@ -124,7 +127,8 @@ func (p *mailQueue) sendLink(ctx context.Context, d dueLink) error {
 	wanted = wanted && !d.overLimit
 	if !wanted || p.mailer == nil || d.attempts > postAttempts {
 		if wanted {
-			p.log.WarnContext(ctx, "sign-in mail not sent; run `postrider user link` to create a sign-in link", "purpose", d.purpose, "attempts", d.attempts)
+			p.log.WarnContext(ctx, "sign-in mail not sent; run `postrider user link` to create a sign-in link",
+				"purpose", d.purpose, "attempts", d.attempts)
 		}
 		_, err := db.Exec(ctx, p.db.SQL, dropLinkSQL, d.id, d.until)
 		return err
@@ -156,14 +160,18 @@ func (p *mailQueue) sendAlert(ctx context.Context, d alerts.Claimed) error {
 		return p.db.InTx(ctx, func(tx *ent.Tx) error { return alerts.SettleLock(ctx, tx, d) })
 	}
 	if p.mailer == nil || d.OverDailyLimit || d.Attempts > postAttempts {
-		p.log.WarnContext(ctx, "security alert not mailed", "kind", d.Kind, "user_id", d.UserID, "attempts", d.Attempts, "limit_reached", d.OverDailyLimit)
+		p.log.WarnContext(ctx, "security alert not mailed", "kind", d.Kind, "user_id", d.UserID, "attempts", d.Attempts,
+			"limit_reached", d.OverDailyLimit)
 		return alerts.GiveUp(ctx, p.db.SQL, d)
 	}
 	m := notices.Notice{To: d.Email, Kind: notices.Kind(d.Kind), Names: d.Names, BaseURL: p.baseURL}
 	if m.Kind.Security() {
 		m.Path = PathReset
 	}
-	return p.mailer.Send(ctx, m, func(ctx context.Context, tx db.Execer) (bool, error) { return alerts.MarkMailed(ctx, tx, d) })
+	return p.mailer.Send(ctx, m, func(ctx context.Context,
+		tx db.Execer) (bool, error) {
+		return alerts.MarkMailed(ctx, tx, d)
+	})
 }
 
 func (p *mailQueue) sendInvitations(ctx context.Context) (int, error) {
@@ -186,5 +194,8 @@ func (p *mailQueue) sendInvitation(ctx context.Context, d team.Due) error {
 	token, hash := secret.NewToken("")
 	m := notices.Notice{To: d.Email, Kind: notices.Invite, Path: PathInvite, Token: token, BaseURL: p.baseURL,
 		Names: map[string]string{"team": d.AccountName, "inviter": d.Inviter, "role": string(d.Role)}}
-	return p.mailer.Send(ctx, m, func(ctx context.Context, tx db.Execer) (bool, error) { return team.Mailed(ctx, tx, d, hash) })
+	return p.mailer.Send(ctx, m, func(ctx context.Context,
+		tx db.Execer) (bool, error) {
+		return team.Mailed(ctx, tx, d, hash)
+	})
 }

@@ -48,10 +48,12 @@ func (s *Service) Reset(ctx context.Context, token, newPassword string) (Entered
 		if err := setPassword(ctx, tx, who.ID, hash); err != nil {
 			return err
 		}
-		if err := trust.Changed(ctx, tx, trust.Change{UserID: who.ID, Email: who.Email, Kind: alerts.PasswordChanged, Action: "password.reset"}); err != nil {
+		if err := trust.Changed(ctx, tx, trust.Change{UserID: who.ID, Email: who.Email, Kind: alerts.PasswordChanged,
+			Action: "password.reset"}); err != nil {
 			return err
 		}
-		if err := s.guard.Forget(ctx, tx, s.guard.SignIn(email, guessing.Visitor{Addr: v.Addr}), s.guard.SignIn(email, v), s.guard.Code(who.ID, v), s.guard.Code(who.ID, guessing.Visitor{})); err != nil {
+		if err := s.guard.Forget(ctx, tx, s.guard.SignIn(email, guessing.Visitor{Addr: v.Addr}),
+			s.guard.SignIn(email, v), s.guard.Code(who.ID, v), s.guard.Code(who.ID, guessing.Visitor{})); err != nil {
 			return err
 		}
 		entered.Device = s.issueDeviceCookie(ctx, email)

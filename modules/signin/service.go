@@ -98,9 +98,11 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{config: p.Config, db: p.DB, accounts: p.Accounts, teams: p.Teams, box: p.Box, hasher: passwords.NewHasher(p.Logger), guard: guard{bounds, p.Box.DeriveEach("known device")}, passkeys: keys,
+	s := &Service{config: p.Config, db: p.DB, accounts: p.Accounts, teams: p.Teams, box: p.Box,
+		hasher: passwords.NewHasher(p.Logger), guard: guard{bounds, p.Box.DeriveEach("known device")}, passkeys: keys,
 		seen: &sessionState{signIns: signIns, sessions: newCache(), used: lastuse.New(p.DB.SQL, "sessions")}}
-	s.post = &mailQueue{db: p.DB, teams: p.Teams, signals: p.Signals, log: p.Logger, baseURL: p.Config.BaseURL, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	s.post = &mailQueue{db: p.DB, teams: p.Teams, signals: p.Signals, log: p.Logger, baseURL: p.Config.BaseURL,
+		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if p.Notices != nil && p.Notices.Sends() {
 		s.post.mailer = p.Notices
 	}
@@ -137,15 +139,16 @@ type Options struct {
 
 // Options returns the sign-in options. It queries the database only until some user can sign in.
 func (s *Service) Options(ctx context.Context) (Options, error) {
-	somebody := s.seen.canSignIn.Load()
-	if !somebody {
+	canSignIn := s.seen.canSignIn.Load()
+	if !canSignIn {
 		var err error
-		if somebody, err = hasActiveUser(ctx, s.db.SQL); err != nil {
+		if canSignIn, err = hasActiveUser(ctx, s.db.SQL); err != nil {
 			return Options{}, fault.OrUnavailable(fmt.Errorf("sign-in options: %w", err))
 		}
-		s.seen.canSignIn.Store(somebody)
+		s.seen.canSignIn.Store(canSignIn)
 	}
-	return Options{SetUp: !somebody, SignUp: s.config.SignUp.Word(), Passwords: s.config.Passwords, Passkeys: s.passkeys.Possible()}, nil
+	return Options{SetUp: !canSignIn, SignUp: s.config.SignUp.Word(), Passwords: s.config.Passwords,
+		Passkeys: s.passkeys.Possible()}, nil
 }
 
 const hasActiveUserSQL = `
@@ -173,7 +176,8 @@ SELECT EXISTS (SELECT FROM second_factors f WHERE f.id = $1 AND f.active_at IS N
        (SELECT count(*) FROM passkeys k WHERE k.user_id = $1), EXISTS (SELECT FROM passwords p WHERE p.id = $1)`
 
 func (s *Service) loadProfile(ctx context.Context, userID string) (p Profile, err error) {
-	p, err = db.One(ctx, s.db.SQL, func(p *Profile) []any { return []any{&p.SecondFactor, &p.Passkeys, &p.Password} }, profileSQL, userID)
+	p, err = db.One(ctx, s.db.SQL, func(p *Profile) []any { return []any{&p.SecondFactor, &p.Passkeys, &p.Password} },
+		profileSQL, userID)
 	if err != nil {
 		return p, fmt.Errorf("profile: %w", err)
 	}

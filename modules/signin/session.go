@@ -131,7 +131,8 @@ func (s *Service) loadSession(ctx context.Context, hash tokenHash) (sessionEntry
 	askedAt := time.Now()
 	r, err := db.One(ctx, s.db.SQL, func(r *row) []any {
 		p := &r.person
-		return []any{&p.SessionID, &p.UserID, &r.accountID, &p.SecondFactor, &r.confirmed, &r.endsIn, &p.Email, &p.Name, &p.Operator, db.ScanJSON(&r.belongs)}
+		return []any{&p.SessionID, &p.UserID, &r.accountID, &p.SecondFactor, &r.confirmed, &r.endsIn, &p.Email, &p.Name,
+			&p.Operator, db.ScanJSON(&r.belongs)}
 	}, sessionSQL, hash[:], IdleLife.Seconds())
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -150,7 +151,8 @@ func (s *Service) loadSession(ctx context.Context, hash tokenHash) (sessionEntry
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
 // startSession creates a session for a user, in a transaction, and queues an alert if the browser is unknown.
-func (s *Service) startSession(ctx context.Context, tx *ent.Tx, who *ent.User, method string, secondFactor bool) (Entered, error) {
+func (s *Service) startSession(ctx context.Context, tx *ent.Tx, who *ent.User, method string,
+	secondFactor bool) (Entered, error) {
 	if err := s.alertUnknownDevice(ctx, tx, who); err != nil {
 		return Entered{}, err
 	}
@@ -158,7 +160,8 @@ func (s *Service) startSession(ctx context.Context, tx *ent.Tx, who *ent.User, m
 }
 
 // startSessionWithoutAlert is startSession for a user who is notified in another way.
-func (s *Service) startSessionWithoutAlert(ctx context.Context, tx *ent.Tx, who *ent.User, method string, secondFactor bool) (Entered, error) {
+func (s *Service) startSessionWithoutAlert(ctx context.Context, tx *ent.Tx, who *ent.User, method string,
+	secondFactor bool) (Entered, error) {
 	if who.DisabledAt != nil {
 		return Entered{}, fault.Unauthenticated()
 	}
@@ -168,7 +171,8 @@ func (s *Service) startSessionWithoutAlert(ctx context.Context, tx *ent.Tx, who 
 	if err != nil {
 		return Entered{}, err
 	}
-	create := tx.Session.Create().SetID(id.New(id.Session)).SetTokenHash(hash).SetUserID(who.ID).SetMethod(session.Method(method)).SetSecondFactor(secondFactor).
+	create := tx.Session.Create().SetID(id.New(id.Session)).SetTokenHash(hash).SetUserID(who.ID).
+		SetMethod(session.Method(method)).SetSecondFactor(secondFactor).
 		SetIP(o.IP()).SetUserAgent(o.UserAgent()).SetExpiresAt(time.Now().Add(SessionLife))
 	if accountID != "" {
 		create.SetAccountID(accountID)
@@ -180,8 +184,10 @@ func (s *Service) startSessionWithoutAlert(ctx context.Context, tx *ent.Tx, who 
 	if err := s.teams.SignedIn(ctx, tx, who.ID, notices.LanguageOf(o.Languages)); err != nil {
 		return Entered{}, err
 	}
-	if err := audit.Write(ctx, tx, audit.Entry{AccountID: accountID, Actor: audit.Actor{Kind: audit.ByUser, ID: who.ID, Name: who.Email}, Action: "session.started",
-		Target: made.ID, Changes: map[string]any{"method": method, "second_factor": secondFactor}}); err != nil {
+	if err := audit.Write(ctx, tx,
+		audit.Entry{AccountID: accountID, Actor: audit.Actor{Kind: audit.ByUser, ID: who.ID, Name: who.Email},
+			Action: "session.started",
+			Target: made.ID, Changes: map[string]any{"method": method, "second_factor": secondFactor}}); err != nil {
 		return Entered{}, err
 	}
 	return Entered{Token: token, Device: s.issueDeviceCookie(ctx, who.Email), View: View{Session: made.Unwrap()}}, nil
@@ -244,7 +250,8 @@ func (s *Service) loadView(ctx context.Context, row *ent.Session) (v View, err e
 
 // Session returns the caller's session.
 func (s *Service) Session(ctx context.Context, c accounts.Caller) (View, error) {
-	row, err := s.db.Ent.Session.Query().Where(session.ID(c.Person.SessionID), session.UserID(c.Person.UserID)).Only(ctx)
+	row, err := s.db.Ent.Session.Query().Where(session.ID(c.Person.SessionID), session.UserID(c.Person.UserID)).
+		Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return View{}, fault.Unauthenticated()
@@ -261,7 +268,8 @@ func (s *Service) SignOut(ctx context.Context, c accounts.Caller) error {
 
 // Sessions returns the caller's open sessions, newest first.
 func (s *Service) Sessions(ctx context.Context, c accounts.Caller) ([]*ent.Session, error) {
-	rows, err := s.db.Ent.Session.Query().Where(session.UserID(c.Person.UserID), session.RevokedAtIsNil(), session.ExpiresAtGT(time.Now()),
+	rows, err := s.db.Ent.Session.Query().Where(session.UserID(c.Person.UserID), session.RevokedAtIsNil(),
+		session.ExpiresAtGT(time.Now()),
 		session.LastUsedAtGT(time.Now().Add(-IdleLife))).Order(ent.Desc(session.FieldID)).Limit(maxSessions).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("sessions: %w", err)
@@ -286,7 +294,8 @@ func (s *Service) EndSession(ctx context.Context, c accounts.Caller, sessionID s
 		if err := tx.Session.UpdateOneID(sessionID).SetRevokedAt(time.Now()).Exec(ctx); err != nil {
 			return err
 		}
-		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "session.ended", Target: sessionID})
+		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c),
+			Action: "session.ended", Target: sessionID})
 	})
 	s.seen.sessions.InvalidateAll() // rare, and the token that is the cache key is unknown here
 	return fault.Wrap("end session", err)
@@ -295,10 +304,12 @@ func (s *Service) EndSession(ctx context.Context, c accounts.Caller, sessionID s
 // EndOthers ends all sessions of the caller except the current one.
 func (s *Service) EndOthers(ctx context.Context, c accounts.Caller) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if err := tx.Session.Update().Where(session.UserID(c.Person.UserID), session.IDNEQ(c.Person.SessionID), session.RevokedAtIsNil()).SetRevokedAt(time.Now()).Exec(ctx); err != nil {
+		if err := tx.Session.Update().Where(session.UserID(c.Person.UserID), session.IDNEQ(c.Person.SessionID),
+			session.RevokedAtIsNil()).SetRevokedAt(time.Now()).Exec(ctx); err != nil {
 			return err
 		}
-		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "session.ended_others", Target: c.Person.UserID})
+		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c),
+			Action: "session.ended_others", Target: c.Person.UserID})
 	})
 	s.seen.sessions.InvalidateAll()
 	return fault.Wrap("end sessions", err)

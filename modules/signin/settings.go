@@ -51,7 +51,8 @@ func parseSignUp(text string) (SignUp, error) {
 	for word := range strings.SplitSeq(text, ",") {
 		name, found := strings.CutPrefix(strings.TrimSpace(word), "@")
 		if !found {
-			return SignUp{}, errors.New("must be one of invite, open, closed, or a list such as @example.com,@example.org")
+			return SignUp{},
+				errors.New("must be one of invite, open, closed, or a list such as @example.com,@example.org")
 		}
 		domain, err := address.ParseDomain(name)
 		if err != nil {
@@ -81,8 +82,9 @@ func (s SignUp) Word() string {
 
 // PasswordsSetting is POSTRIDER_PASSWORDS.
 var PasswordsSetting = setting.Declare(setting.Setting[PasswordsWord]{
-	Name: "POSTRIDER_PASSWORDS", Group: chapter, Form: setting.OneOf("HOW", PasswordsOn, PasswordsOff), Default: PasswordsOn,
-	Help: "off: disables passwords. Users sign in with a passkey, OpenID Connect or a link.",
+	Name: "POSTRIDER_PASSWORDS", Group: chapter, Form: setting.OneOf("HOW", PasswordsOn, PasswordsOff),
+	Default: PasswordsOn,
+	Help:    "off: disables passwords. Users sign in with a passkey, OpenID Connect or a link.",
 })
 
 // PasswordsWord is a value of POSTRIDER_PASSWORDS.
@@ -104,5 +106,6 @@ type Config struct {
 
 // ConfigOf reads the settings.
 func ConfigOf(v setting.Values) Config {
-	return Config{BaseURL: config.BaseURL.Of(v), Origins: config.OtherOrigins(v), SignUp: SignUpSetting.Of(v), Passwords: PasswordsSetting.Of(v) == PasswordsOn}
+	return Config{BaseURL: config.BaseURL.Of(v), Origins: config.OtherOrigins(v), SignUp: SignUpSetting.Of(v),
+		Passwords: PasswordsSetting.Of(v) == PasswordsOn}
 }

@@ -26,7 +26,7 @@ const lockSetUp = `SELECT pg_advisory_xact_lock(hashtextextended('signin/setup',
 // account is the one with the user's email, or a new one. Errors: NotFound for an invalid link, and if some
 // user can already sign in; Invalid.
 func (s *Service) SetUp(ctx context.Context, in SetUp) (Entered, error) {
-	if somebody, err := hasActiveUser(ctx, s.db.SQL); err != nil || somebody {
+	if exists, err := hasActiveUser(ctx, s.db.SQL); err != nil || exists {
 		return Entered{}, fault.Wrap("set up", orInvalidLink(err))
 	}
 	if _, err := s.findLinkEmail(ctx, signinlink.PurposeSetup, in.Token); err != nil { // do not hash for strangers
@@ -42,7 +42,7 @@ func (s *Service) SetUp(ctx context.Context, in SetUp) (Entered, error) {
 		if _, err := tx.ExecContext(ctx, lockSetUp); err != nil {
 			return err
 		}
-		if somebody, err := hasActiveUser(ctx, tx); err != nil || somebody {
+		if exists, err := hasActiveUser(ctx, tx); err != nil || exists {
 			return orInvalidLink(err)
 		}
 		if _, err := takeLink(ctx, tx, signinlink.PurposeSetup, in.Token); err != nil {

@@ -55,7 +55,8 @@ func newWorldOn(t *testing.T, d *db.DB, change ...func(*signin.Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.accounts, err = accounts.New(accounts.Params{DB: w.db, Cursors: page.NewCodec([]byte("sixteen octets or more")), Logger: slog.New(slog.DiscardHandler)}); err != nil {
+	if w.accounts, err = accounts.New(accounts.Params{DB: w.db,
+		Cursors: page.NewCodec([]byte("sixteen octets or more")), Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
 	config := signin.Config{BaseURL: base, Passwords: true}
@@ -64,7 +65,8 @@ func newWorldOn(t *testing.T, d *db.DB, change ...func(*signin.Config)) *world {
 	}
 	guard := signin.NewGuard(w.db, box)
 	w.teams = team.New(team.Params{DB: w.db, Accounts: w.accounts, Bounds: guard})
-	if w.Service, err = signin.New(signin.Params{Config: config, DB: w.db, Accounts: w.accounts, Teams: w.teams, Box: box, Guard: guard, Logger: slog.New(slog.DiscardHandler)}); err != nil {
+	if w.Service, err = signin.New(signin.Params{Config: config, DB: w.db, Accounts: w.accounts, Teams: w.teams,
+		Box: box, Guard: guard, Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
 	w.box = &mailbox{db: w.db}
@@ -78,7 +80,8 @@ type mailbox struct {
 	mails []notices.Notice
 }
 
-func (m *mailbox) Send(ctx context.Context, n notices.Notice, hold func(context.Context, db.Execer) (bool, error)) error {
+func (m *mailbox) Send(ctx context.Context, n notices.Notice,
+	hold func(context.Context, db.Execer) (bool, error)) error {
 	held, err := hold(ctx, m.db.SQL)
 	if held {
 		m.mails = append(m.mails, n)
@@ -130,7 +133,8 @@ func (w *world) setUp(t *testing.T) signin.Entered {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := w.SetUp(t.Context(), signin.SetUp{Token: tokenOf(t, link), Email: "ada@example.com", Password: adasPassword, AccountName: "Acme"})
+	in, err := w.SetUp(t.Context(), signin.SetUp{Token: tokenOf(t, link), Email: "ada@example.com",
+		Password: adasPassword, AccountName: "Acme"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,11 +188,13 @@ func TestOnlyOneSetUpSucceeds(t *testing.T) {
 	}
 	ended := runConcurrently(20, func(i int) error {
 		token := tokenOf(t, []string{link, second}[i%2])
-		_, err := w.SetUp(t.Context(), signin.SetUp{Token: token, Email: fmt.Sprintf("p%d@example.com", i), Password: adasPassword, AccountName: "Acme"})
+		_, err := w.SetUp(t.Context(), signin.SetUp{Token: token, Email: fmt.Sprintf("p%d@example.com", i),
+			Password: adasPassword, AccountName: "Acme"})
 		return err
 	})
 	if ended[succeeded] != 1 || ended[fault.NotFound]+ended[fault.Unavailable] != 19 {
-		t.Errorf("20 concurrent set-ups ended as %v, want one success, and NotFound or Unavailable for the others", ended)
+		t.Errorf("20 concurrent set-ups ended as %v, want one success, and NotFound or Unavailable for the others",
+			ended)
 	}
 	if users := w.db.Ent.User.Query().CountX(t.Context()); users != 1 {
 		t.Errorf("there are %d users, want 1", users)
@@ -207,8 +213,10 @@ func TestSetUpAdoptsExistingAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := w.setUp(t)
-	if len(in.Memberships) != 1 || in.Memberships[0].AccountID != before.ID || in.Memberships[0].Role != rights.RoleOwner || !in.User.Operator {
-		t.Errorf("the first user is %+v with memberships %+v, want an operator and owner of %s", in.User, in.Memberships, before.ID)
+	if len(in.Memberships) != 1 || in.Memberships[0].AccountID != before.ID ||
+		in.Memberships[0].Role != rights.RoleOwner || !in.User.Operator {
+		t.Errorf("the first user is %+v with memberships %+v, want an operator and owner of %s", in.User,
+			in.Memberships, before.ID)
 	}
 }
 
@@ -227,13 +235,16 @@ func TestLimitsPasswordGuesses(t *testing.T) {
 			ended[fault.KindOf(err)]++
 		}
 		if hashed := w.Hashes() - before; hashed != 5 || ended[fault.Unauthorized] != 5 || ended[fault.Limit] != 195 {
-			t.Errorf("200 guesses at %s: %d hashed, results %v; want 5 hashed and 195 over the limit", email, hashed, ended)
+			t.Errorf("200 guesses at %s: %d hashed, results %v; want 5 hashed and 195 over the limit", email,
+				hashed, ended)
 		}
 	}
-	if _, err := w.SignIn(requestFrom(t, "192.0.2.1"), signin.Credentials{Email: "ada@example.com", Password: adasPassword}); fault.KindOf(err) != fault.Limit {
+	if _, err := w.SignIn(requestFrom(t, "192.0.2.1"),
+		signin.Credentials{Email: "ada@example.com", Password: adasPassword}); fault.KindOf(err) != fault.Limit {
 		t.Errorf("correct password from the locked network: %v, want Limit", err)
 	}
-	if _, err := w.SignIn(requestFrom(t, "198.51.100.7"), signin.Credentials{Email: "ada@example.com", Password: adasPassword}); err != nil {
+	if _, err := w.SignIn(requestFrom(t, "198.51.100.7"),
+		signin.Credentials{Email: "ada@example.com", Password: adasPassword}); err != nil {
 		t.Errorf("correct password from another network: %v, want success", err)
 	}
 	link, err := w.UserLink(t.Context(), "ada@example.com")
@@ -251,7 +262,8 @@ func TestLimitsGuessesPerNetwork(t *testing.T) {
 	w := newWorld(t)
 	before := w.Hashes()
 	for i := range 60 {
-		_, err := w.SignIn(requestFrom(t, fmt.Sprintf("2001:db8::%x", i+1)), signin.Credentials{Email: fmt.Sprintf("p%d@example.com", i), Password: "wrong"})
+		_, err := w.SignIn(requestFrom(t, fmt.Sprintf("2001:db8::%x", i+1)),
+			signin.Credentials{Email: fmt.Sprintf("p%d@example.com", i), Password: "wrong"})
 		if kind := fault.KindOf(err); kind != fault.Unauthorized && kind != fault.Limit {
 			t.Fatal(err)
 		}
@@ -269,7 +281,8 @@ func TestSuccessClearsFailures(t *testing.T) {
 	ctx := requestFrom(t, "192.0.2.9")
 	for range 4 {
 		for range 4 {
-			if _, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: "wrong"}); fault.KindOf(err) != fault.Unauthorized {
+			if _, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com",
+				Password: "wrong"}); fault.KindOf(err) != fault.Unauthorized {
 				t.Fatalf("wrong password: %v, want Unauthorized", err)
 			}
 		}
@@ -312,7 +325,8 @@ func TestAcceptsInvitationOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.callerOf(t, w.setUp(t))
-	if _, err := w.teams.Invite(t.Context(), ada, team.NewInvitation{Email: "Bob@Example.com", Role: rights.RoleViewer}); err != nil {
+	if _, err := w.teams.Invite(t.Context(), ada,
+		team.NewInvitation{Email: "Bob@Example.com", Role: rights.RoleViewer}); err != nil {
 		t.Fatal(err)
 	}
 	due, err := w.teams.TakeDue(t.Context(), 10)
@@ -348,14 +362,16 @@ func TestSignOutDuringRequestIsFinal(t *testing.T) {
 	if err := w.SignOut(t.Context(), slow); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Confirm(t.Context(), slow, signin.Confirmation{Password: adasPassword}); fault.KindOf(err) != fault.Unauthorized {
+	if _, err := w.Confirm(t.Context(), slow,
+		signin.Confirmation{Password: adasPassword}); fault.KindOf(err) != fault.Unauthorized {
 		t.Errorf("confirming in the slow request: %v, want Unauthorized", err)
 	}
 	if err := w.Stop(t.Context()); err != nil { // writes pending last_used_at values
 		t.Error(err)
 	}
 	var ended bool
-	if err := w.db.SQL.QueryRowContext(t.Context(), `SELECT revoked_at IS NOT NULL FROM sessions WHERE id = $1`, in.Session.ID).Scan(&ended); err != nil || !ended {
+	if err := w.db.SQL.QueryRowContext(t.Context(), `SELECT revoked_at IS NOT NULL FROM sessions WHERE id = $1`,
+		in.Session.ID).Scan(&ended); err != nil || !ended {
 		t.Errorf("session ended: %t, %v; want true", ended, err)
 	}
 }
@@ -368,14 +384,18 @@ func TestRejectsWeakPasswords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []string{"", "eleven char", strings.Repeat("x", 257), strings.Repeat("a", 20), "abababababab", "123456789012", "ada@example.com", "password1234", "PassWordPassWord", "with\x00a NUL inside", "bad \xff octets here"} {
-		_, err := w.SetUp(t.Context(), signin.SetUp{Token: tokenOf(t, link), Email: "ada@example.com", Password: bad, AccountName: "Acme"})
+	for _, bad := range []string{"", "eleven char", strings.Repeat("x", 257), strings.Repeat("a", 20), "abababababab",
+		"123456789012", "ada@example.com", "password1234", "PassWordPassWord", "with\x00a NUL inside",
+		"bad \xff octets here"} {
+		_, err := w.SetUp(t.Context(), signin.SetUp{Token: tokenOf(t, link), Email: "ada@example.com", Password: bad,
+			AccountName: "Acme"})
 		var refused *fault.Error
 		if !errors.As(err, &refused) || refused.Fields["password"] == "" {
 			t.Errorf("password %.40q: %v, want an error for the field", bad, err)
 		}
 	}
-	_, err = w.SetUp(t.Context(), signin.SetUp{Token: tokenOf(t, link), Email: "not an address", Password: "short", Name: "a\nb"})
+	_, err = w.SetUp(t.Context(), signin.SetUp{Token: tokenOf(t, link), Email: "not an address", Password: "short",
+		Name: "a\nb"})
 	for _, field := range []string{"email", "password", "name", "account_name"} {
 		if fault.From(err).Fields[field] == "" {
 			t.Errorf("no error for field %s in %v", field, err)
@@ -391,16 +411,19 @@ func TestInvalidLinkCausesNoHash(t *testing.T) {
 	w := newWorld(t)
 	wrong, _ := secret.NewToken("")
 	before := w.Hashes()
-	if _, err := w.SetUp(t.Context(), signin.SetUp{Token: wrong.Reveal(), Email: "eve@example.com", Password: adasPassword, AccountName: "Eve"}); fault.KindOf(err) != fault.NotFound {
+	if _, err := w.SetUp(t.Context(), signin.SetUp{Token: wrong.Reveal(), Email: "eve@example.com",
+		Password: adasPassword, AccountName: "Eve"}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("set-up with an invalid link: %v, want NotFound", err)
 	}
-	if _, err := w.CompleteSignUp(t.Context(), signin.SignUpCompleted{Token: wrong.Reveal(), Password: adasPassword, AccountName: "Eve"}); fault.KindOf(err) != fault.NotFound {
+	if _, err := w.CompleteSignUp(t.Context(), signin.SignUpCompleted{Token: wrong.Reveal(), Password: adasPassword,
+		AccountName: "Eve"}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("sign-up with an invalid link: %v, want NotFound", err)
 	}
 	if _, err := w.Reset(t.Context(), wrong.Reveal(), adasPassword); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("reset with an invalid link: %v, want NotFound", err)
 	}
-	if _, err := w.Accept(t.Context(), signin.Acceptance{Token: wrong.Reveal(), Password: adasPassword}); fault.KindOf(err) != fault.NotFound {
+	if _, err := w.Accept(t.Context(),
+		signin.Acceptance{Token: wrong.Reveal(), Password: adasPassword}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("acceptance with an invalid link: %v, want NotFound", err)
 	}
 	if hashed := w.Hashes() - before; hashed != 0 {
@@ -416,7 +439,8 @@ func TestLimitsInvitationsPerDay(t *testing.T) {
 	var refused *fault.Error
 	mails := 0
 	for refused == nil && mails <= 200 {
-		made, err := w.teams.Invite(t.Context(), ada, team.NewInvitation{Email: fmt.Sprintf("victim%d@example.org", mails), Role: rights.RoleViewer})
+		made, err := w.teams.Invite(t.Context(), ada,
+			team.NewInvitation{Email: fmt.Sprintf("victim%d@example.org", mails), Role: rights.RoleViewer})
 		if errors.As(err, &refused) {
 			break
 		}
@@ -449,7 +473,8 @@ func TestAuditsLock(t *testing.T) {
 	}
 	w.sendDueMail(t)
 	found := w.db.Ent.AuditEntry.Query().Where(auditentry.Action("user.locked")).AllX(t.Context())
-	if len(found) != 1 || found[0].AccountID == nil || *found[0].AccountID != ada.AccountID || found[0].Target != ada.Person.UserID || found[0].IP != "192.0.2.1" {
+	if len(found) != 1 || found[0].AccountID == nil || *found[0].AccountID != ada.AccountID ||
+		found[0].Target != ada.Person.UserID || found[0].IP != "192.0.2.1" {
 		t.Errorf("20 wrong passwords left entries %+v, want one in ada's team from 192.0.2.1", found)
 	}
 }
@@ -480,7 +505,8 @@ func TestLimitsCodes(t *testing.T) {
 		if fault.From(err).Code != fault.CodeSecondFactorRequired {
 			t.Fatalf("password alone: %v, want second_factor_required", err)
 		}
-		if _, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: adasPassword, Code: "000000"}); fault.KindOf(err) == fault.Unauthorized {
+		if _, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: adasPassword,
+			Code: "000000"}); fault.KindOf(err) == fault.Unauthorized {
 			tried++
 		}
 	}
@@ -497,14 +523,16 @@ func TestStoresHostileUserAgents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.setUp(t)
-	for _, agent := range []string{"bad \xff octets", "NUL \x00 inside", strings.Repeat("é", 400), "a" + strings.Repeat("é", 400), strings.Repeat("\xff", 8000), "line\r\nbreak", ""} {
+	for _, agent := range []string{"bad \xff octets", "NUL \x00 inside", strings.Repeat("é", 400), "a" +
+		strings.Repeat("é", 400), strings.Repeat("\xff", 8000), "line\r\nbreak", ""} {
 		ctx := audit.WithOrigin(t.Context(), audit.Origin{Agent: agent})
 		in, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: adasPassword})
 		if err != nil {
 			t.Errorf("User-Agent %.20q: %v, want success", agent, err)
 			continue
 		}
-		if got := in.Session.UserAgent; !utf8.ValidString(got) || len(got) > 300 || strings.ContainsAny(got, "\x00\r\n") || in.Session.IP != "" {
+		if got := in.Session.UserAgent; !utf8.ValidString(got) || len(got) > 300 ||
+			strings.ContainsAny(got, "\x00\r\n") || in.Session.IP != "" {
 			t.Errorf("User-Agent %.20q is stored as %.20q, from %q", agent, got, in.Session.IP)
 		}
 	}

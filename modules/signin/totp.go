@@ -47,12 +47,14 @@ func (s *Service) NewFactor(ctx context.Context, c accounts.Caller) (Key, error)
 		if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
 			return err
 		}
-		if _, err := tx.SecondFactor.Delete().Where(secondfactor.ID(c.Person.UserID), secondfactor.ActiveAtIsNil()).Exec(ctx); err != nil {
+		if _, err := tx.SecondFactor.Delete().Where(secondfactor.ID(c.Person.UserID), secondfactor.ActiveAtIsNil()).
+			Exec(ctx); err != nil {
 			return err
 		}
 		err := tx.SecondFactor.Create().SetID(c.Person.UserID).SetSecret(sealed).Exec(ctx)
 		if ent.IsConstraintError(err) {
-			return fault.Conflictf(fault.CodeConflict, "An authenticator app is already set up. Remove it first.").WithCause(err)
+			return fault.Conflictf(fault.CodeConflict, "An authenticator app is already set up. Remove it first.").
+				WithCause(err)
 		}
 		return err
 	})
@@ -83,7 +85,8 @@ func (s *Service) ActivateFactor(ctx context.Context, c accounts.Caller, code st
 }
 
 func (s *Service) activate(ctx context.Context, tx *ent.Tx, c accounts.Caller, code string) ([]string, error) {
-	row, err := tx.SecondFactor.Query().Where(secondfactor.ID(c.Person.UserID), secondfactor.ActiveAtIsNil()).ForUpdate().Only(ctx)
+	row, err := tx.SecondFactor.Query().Where(secondfactor.ID(c.Person.UserID), secondfactor.ActiveAtIsNil()).
+		ForUpdate().Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, fault.NoSuch("authenticator app", "request a secret first")
@@ -98,10 +101,12 @@ func (s *Service) activate(ctx context.Context, tx *ent.Tx, c accounts.Caller, c
 		return nil, fault.InvalidField("code", "is wrong; check the clock of your device")
 	}
 	codes, hashes := newRecoveryCodes()
-	if err := tx.SecondFactor.UpdateOneID(row.ID).SetActiveAt(time.Now()).SetLastStep(step).SetRecovery(hashes).Exec(ctx); err != nil {
+	if err := tx.SecondFactor.UpdateOneID(row.ID).SetActiveAt(time.Now()).SetLastStep(step).SetRecovery(hashes).
+		Exec(ctx); err != nil {
 		return nil, err
 	}
-	if err := tx.Session.UpdateOneID(c.Person.SessionID).SetSecondFactor(true).SetConfirmedAt(time.Now()).Exec(ctx); err != nil {
+	if err := tx.Session.UpdateOneID(c.Person.SessionID).SetSecondFactor(true).SetConfirmedAt(time.Now()).
+		Exec(ctx); err != nil {
 		return nil, err
 	}
 	return codes, trust.Changed(ctx, tx, ownChange(c, alerts.SecondFactorAdded, "second_factor.added"))
@@ -109,7 +114,8 @@ func (s *Service) activate(ctx context.Context, tx *ent.Tx, c accounts.Caller, c
 
 // ownChange is a change of the caller's credentials, which keeps the caller's session open.
 func ownChange(c accounts.Caller, kind alerts.Kind, action string) trust.Change {
-	return trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, Keep: c.Person.SessionID, Kind: kind, Action: action}
+	return trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, Keep: c.Person.SessionID, Kind: kind,
+		Action: action}
 }
 
 // RemoveFactor removes the authenticator app and its recovery codes, and ends the other sessions. Repeated
@@ -139,7 +145,8 @@ func activeFactor(ctx context.Context, on *ent.SecondFactorClient, userID string
 
 // takeCode checks a TOTP or recovery code and marks it as used, in a transaction. Error: Unauthorized.
 func (s *Service) takeCode(ctx context.Context, tx *ent.Tx, userID, code string) error {
-	row, err := tx.SecondFactor.Query().Where(secondfactor.ID(userID), secondfactor.ActiveAtNotNil()).ForUpdate().Only(ctx)
+	row, err := tx.SecondFactor.Query().Where(secondfactor.ID(userID), secondfactor.ActiveAtNotNil()).
+		ForUpdate().Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return fault.Unauthenticated()
@@ -154,7 +161,8 @@ func (s *Service) takeCode(ctx context.Context, tx *ent.Tx, userID, code string)
 		return tx.SecondFactor.UpdateOneID(userID).SetLastStep(step).Exec(ctx)
 	}
 	hash := secret.HashToken(normalizeCode(code))
-	left := slices.DeleteFunc(slices.Clone(row.Recovery), func(h []byte) bool { return subtle.ConstantTimeCompare(h, hash) == 1 })
+	left := slices.DeleteFunc(slices.Clone(row.Recovery),
+		func(h []byte) bool { return subtle.ConstantTimeCompare(h, hash) == 1 })
 	if len(left) == len(row.Recovery) {
 		return fault.Unauthenticated()
 	}
@@ -171,7 +179,8 @@ func (s *Service) stepOf(row *ent.SecondFactor, code string) (int64, error) {
 	now := time.Now().Unix() / stepSeconds
 	var is int64
 	for step := now - drift; step <= now+drift; step++ {
-		want, err := totp.GenerateCodeCustom(string(plain), time.Unix(step*stepSeconds, 0), totp.ValidateOpts{Period: stepSeconds, Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
+		want, err := totp.GenerateCodeCustom(string(plain), time.Unix(step*stepSeconds, 0),
+			totp.ValidateOpts{Period: stepSeconds, Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
 		if err != nil {
 			return 0, fmt.Errorf("second factor of %s: %w", row.ID, err)
 		}

@@ -47,7 +47,8 @@ func (w *world) startAllChanges(t *testing.T) (p pendingChanges) {
 	if key, err := w.NewFactor(t.Context(), c); err == nil {
 		p.secret = key.Secret
 	}
-	p.email, p.stop = w.lastMail(t, notices.Email, thief).Token.Reveal(), w.lastMail(t, notices.EmailAsked, "ada@example.com").Token.Reveal()
+	p.email, p.stop = w.lastMail(t, notices.Email, thief).
+		Token.Reveal(), w.lastMail(t, notices.EmailAsked, "ada@example.com").Token.Reveal()
 	for _, token := range []*string{&p.reset, &p.other} {
 		if err := w.Forgot(t.Context(), "ada@example.com"); err != nil {
 			t.Fatal(err)
@@ -94,7 +95,8 @@ func (w *world) wantAllEnded(t *testing.T, what string, p pendingChanges) {
 // over the account with an email change from a stolen session.
 func TestCredentialChangeEndsPendingChanges(t *testing.T) {
 	t.Parallel()
-	for what, change := range map[string]func(t *testing.T, w *world, ada accounts.Caller, p pendingChanges) (staysOpen bool){
+	for what, change := range map[string]func(t *testing.T, w *world, ada accounts.Caller,
+		p pendingChanges) (staysOpen bool){
 		"a reset": func(t *testing.T, w *world, _ accounts.Caller, _ pendingChanges) bool {
 			t.Helper()
 			if err := w.Forgot(t.Context(), "ada@example.com"); err != nil {
@@ -108,7 +110,9 @@ func TestCredentialChangeEndsPendingChanges(t *testing.T) {
 		},
 		"a new password": func(t *testing.T, w *world, ada accounts.Caller, _ pendingChanges) bool {
 			t.Helper()
-			if _, err := w.ChangeUser(t.Context(), ada, signin.UserChange{Password: &signin.PasswordChange{Current: adasPassword, New: bobsPassword}}); err != nil {
+			if _, err := w.ChangeUser(t.Context(), ada,
+				signin.UserChange{Password: &signin.PasswordChange{Current: adasPassword,
+					New: bobsPassword}}); err != nil {
 				t.Fatal(err)
 			}
 			return true
@@ -129,7 +133,8 @@ func TestCredentialChangeEndsPendingChanges(t *testing.T) {
 		"disabling and enabling the user": func(t *testing.T, w *world, ada accounts.Caller, _ pendingChanges) bool {
 			t.Helper()
 			for _, disabled := range []bool{true, false} {
-				if _, err := w.ChangeAsOperator(t.Context(), ada.Person.UserID, team.UserChange{Disabled: &disabled}); err != nil {
+				if _, err := w.ChangeAsOperator(t.Context(), ada.Person.UserID,
+					team.UserChange{Disabled: &disabled}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -196,7 +201,8 @@ func TestEmailChangeRequiresMoreThanLink(t *testing.T) {
 		if _, err := w.ChangeUser(t.Context(), ada, signin.UserChange{Email: &to}); err != nil {
 			t.Fatal(err)
 		}
-		if m := w.lastMail(t, notices.EmailAsked, "ada@example.com"); m.Names["email"] != to || m.Path != signin.PathStop {
+		if m := w.lastMail(t, notices.EmailAsked, "ada@example.com"); m.Names["email"] != to ||
+			m.Path != signin.PathStop {
 			t.Errorf("the mail to the old address is %+v, want the new address and a link to cancel", m)
 		}
 		return w.lastMail(t, notices.Email, to).Token.Reveal()
@@ -260,14 +266,17 @@ func TestEmailChangeRequiresSecondFactor(t *testing.T) {
 		t.Fatal(err)
 	}
 	token := w.lastMail(t, notices.Email, to).Token.Reveal()
-	if _, err := w.ConfirmEmail(t.Context(), signin.EmailConfirmation{Token: token, Password: adasPassword}); fault.From(err).Code != fault.CodeSecondFactorRequired {
+	if _, err := w.ConfirmEmail(t.Context(),
+		signin.EmailConfirmation{Token: token, Password: adasPassword}); fault.From(err).
+		Code != fault.CodeSecondFactorRequired {
 		t.Errorf("password without a code: %v, want second_factor_required", err)
 	}
 	code, err := totp.GenerateCode(key, time.Now().Add(30*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.ConfirmEmail(t.Context(), signin.EmailConfirmation{Token: token, Password: adasPassword, Code: code}); err != nil {
+	if _, err := w.ConfirmEmail(t.Context(), signin.EmailConfirmation{Token: token, Password: adasPassword,
+		Code: code}); err != nil {
 		t.Errorf("password and code: %v, want success", err)
 	}
 }
@@ -285,7 +294,8 @@ func TestUsedLinkEndsOtherLinks(t *testing.T) {
 		}
 		setUps = append(setUps, tokenOf(t, link))
 	}
-	if _, err := w.SetUp(t.Context(), signin.SetUp{Token: setUps[1], Email: "ada@example.com", Password: adasPassword, AccountName: "Acme"}); err != nil {
+	if _, err := w.SetUp(t.Context(), signin.SetUp{Token: setUps[1], Email: "ada@example.com", Password: adasPassword,
+		AccountName: "Acme"}); err != nil {
 		t.Fatal(err)
 	}
 	if n := w.db.Ent.SignInLink.Query().CountX(t.Context()); n != 0 {
@@ -337,10 +347,12 @@ func TestSignUpLinkCannotResetPassword(t *testing.T) {
 	}
 	token := w.lastMail(t, notices.SignUp, "bob@example.com").Token.Reveal()
 	w.addMember(t, ada, "bob@example.com", rights.RoleViewer)
-	if _, err := w.CompleteSignUp(t.Context(), signin.SignUpCompleted{Token: token, Password: adasPassword, AccountName: "Bob's"}); fault.KindOf(err) != fault.NotFound {
+	if _, err := w.CompleteSignUp(t.Context(), signin.SignUpCompleted{Token: token, Password: adasPassword,
+		AccountName: "Bob's"}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("a sign-up link whose email has a user: %v, want NotFound", err)
 	}
-	if _, err := w.SignIn(t.Context(), signin.Credentials{Email: "bob@example.com", Password: bobsPassword}); err != nil {
+	if _, err := w.SignIn(t.Context(),
+		signin.Credentials{Email: "bob@example.com", Password: bobsPassword}); err != nil {
 		t.Errorf("bob's own password: %v, want success", err)
 	}
 }
@@ -371,7 +383,8 @@ func TestInvitationsEndWithInvitersRights(t *testing.T) {
 			if err := change(t.Context(), w, ada, bob); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := w.Accept(t.Context(), signin.Acceptance{Token: token, Password: bobsPassword}); fault.KindOf(err) != fault.NotFound {
+			if _, err := w.Accept(t.Context(),
+				signin.Acceptance{Token: token, Password: bobsPassword}); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("%s, and then his invitation: %v, want NotFound", what, err)
 			}
 		})

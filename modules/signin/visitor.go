@@ -69,7 +69,8 @@ func (s *Service) runAttempt(ctx context.Context, attempt guessing.Attempt, emai
 
 // runPasswordAttempt is runAttempt for an attempt that hashes a password. It counts the attempt only once a hashing
 // slot is free, so that attempts rejected during a flood do not reach the counters.
-func (s *Service) runPasswordAttempt(ctx context.Context, email string, try func(*passwords.Turn, guessing.Visitor) error) error {
+func (s *Service) runPasswordAttempt(ctx context.Context, email string,
+	try func(*passwords.Turn, guessing.Visitor) error) error {
 	v, err := s.identifyVisitor(ctx, email)
 	if err != nil {
 		return err
@@ -89,15 +90,17 @@ func (s *Service) runSessionAttempt(ctx context.Context, c accounts.Caller, try 
 	if err := s.guard.Locked(attempt); err != nil {
 		return err
 	}
-	return s.hasher.InTurn(ctx, limit.Caller{Name: "session " + c.Person.SessionID, Known: true}, func(turn *passwords.Turn) error {
-		return s.runAttempt(ctx, attempt, c.Person.Email, func() error { return try(turn) })
-	})
+	return s.hasher.InTurn(ctx, limit.Caller{Name: "session " + c.Person.SessionID, Known: true},
+		func(turn *passwords.Turn) error {
+			return s.runAttempt(ctx, attempt, c.Person.Email, func() error { return try(turn) })
+		})
 }
 
 // queueLockAlert queues an audit log entry that sign-in attempts for an email are blocked for a while. The user is
 // looked up later, and unknown emails are treated the same, so response times do not reveal which are known.
 func (s *Service) queueLockAlert(ctx context.Context, email string) error {
-	s.post.log.WarnContext(loglimit.Collapse(ctx, "locked"), "sign-in attempts blocked temporarily after failures", "from", audit.OriginOf(ctx).IP())
+	s.post.log.WarnContext(loglimit.Collapse(ctx, "locked"), "sign-in attempts blocked temporarily after failures",
+		"from", audit.OriginOf(ctx).IP())
 	return fault.Wrap("queue lock alert", s.db.InTx(ctx, func(tx *ent.Tx) error {
 		return alerts.Add(ctx, tx, alerts.Alert{Email: email, Kind: alerts.Locked})
 	}))

@@ -49,7 +49,8 @@ func TestRejectsForgedCookies(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	cookie := keys.Remember("", ada, now)
-	for what, wrong := range map[string]string{"nothing": "", "a part": cookie[:len(cookie)-1], "more": cookie + "A", "no base 64": strings.Repeat("!", 48), "long": strings.Repeat("A", 5000),
+	for what, wrong := range map[string]string{"nothing": "", "a part": cookie[:len(cookie)-1], "more": cookie + "A",
+		"no base 64": strings.Repeat("!", 48), "long": strings.Repeat("A", 5000),
 		"another key's": devices.Keys{bytes.Repeat([]byte{2}, 32)}.Remember("", ada, now), "many": strings.Repeat("AAAA.", 10) + cookie} {
 		if _, known := keys.Find(wrong, ada, now); known {
 			t.Errorf("%s: the cookie is accepted", what)

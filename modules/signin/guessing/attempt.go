@@ -69,7 +69,8 @@ func (v Visitor) Owner() limit.Caller {
 // has its own counter, which strangers cannot use up.
 func (g *Guard) SignIn(email string, v Visitor) Attempt {
 	if v.Device != "" {
-		return Attempt{[]bound{{name: g.hash("device", email+"\x00"+v.Device), most: failuresOfDevice, window: short, ofOne: true}}, v.Owner()}
+		return Attempt{[]bound{{name: g.hash("device", email+"\x00"+v.Device), most: failuresOfDevice, window: short,
+			ofOne: true}}, v.Owner()}
 	}
 	narrow, wide := networksOf(v.Addr)
 	return Attempt{[]bound{
@@ -83,19 +84,22 @@ func (g *Guard) SignIn(email string, v Visitor) Attempt {
 
 // Code returns the attempt to enter a code after a correct password.
 func (g *Guard) Code(userID string, v Visitor) Attempt {
-	return Attempt{[]bound{{name: g.hash("code", userID+"\x00"+v.Device), most: failuresOfCode, window: day, then: short, ofOne: true}}, v.Owner()}
+	return Attempt{[]bound{{name: g.hash("code", userID+"\x00"+v.Device), most: failuresOfCode, window: day,
+		then: short, ofOne: true}}, v.Owner()}
 }
 
 // Confirm returns the attempt to confirm a session.
 func (g *Guard) Confirm(sessionID string) Attempt {
-	return Attempt{[]bound{{name: g.hash("session", sessionID), most: failuresOfConfirming, window: day, then: short, ofOne: true}}, limit.Caller{Name: "session " + sessionID, Known: true}}
+	return Attempt{[]bound{{name: g.hash("session", sessionID), most: failuresOfConfirming, window: day, then: short,
+		ofOne: true}}, limit.Caller{Name: "session " + sessionID, Known: true}}
 }
 
 // Mail returns the request for mail to a mailbox, known or not. The limit per mailbox applies when mail is
 // sent, so that strangers cannot use up the requests of a user.
 func (g *Guard) Mail(email string, v Visitor) Attempt {
 	if v.Device != "" {
-		return Attempt{[]bound{{name: g.hash("mail device", email+"\x00"+v.Device), most: mailsOfDevice, window: short}}, v.Owner()}
+		return Attempt{[]bound{{name: g.hash("mail device", email+"\x00"+v.Device), most: mailsOfDevice,
+			window: short}}, v.Owner()}
 	}
 	narrow, wide := networksOf(v.Addr)
 	return Attempt{[]bound{

@@ -48,7 +48,8 @@ func New(d *db.DB, key []byte) *Guard {
 
 // limitError returns the error over a limit.
 func limitError(wait time.Duration) *fault.Error {
-	return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: max(wait, time.Second), Message: "Too many attempts. Try again later, or use a passkey or a link."}
+	return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: max(wait, time.Second),
+		Message: "Too many attempts. Try again later, or use a passkey or a link."}
 }
 
 // lockSQL locks sorted names, so that attempts with common counters lock them in the same order.
@@ -119,7 +120,8 @@ func (g *Guard) Count(ctx context.Context, tx *ent.Tx, a Attempt) (last bool, er
 	if _, err := tx.ExecContext(ctx, lockSQL, db.Array(names)); err != nil {
 		return false, err
 	}
-	found, err := db.All(ctx, tx, func(t *tally) []any { return []any{&t.id, &t.count, &t.over, &t.again} }, countedSQL, db.Array(names))
+	found, err := db.All(ctx, tx, func(t *tally) []any { return []any{&t.id, &t.count, &t.over, &t.again} }, countedSQL,
+		db.Array(names))
 	if err != nil {
 		return false, err
 	}
@@ -150,7 +152,8 @@ func (g *Guard) Undo(ctx context.Context, a Attempt) error {
 // Succeeded takes back an attempt that Begin counted, and clears the failures of its user for this visitor.
 func (g *Guard) Succeeded(ctx context.Context, a Attempt) error {
 	own, shared := a.splitCounters()
-	_, err := g.db.SQL.ExecContext(ctx, `WITH gone AS (`+forgetSQL+`) `+strings.ReplaceAll(undoSQL, "$1", "$2"), db.Array(own), db.Array(shared))
+	_, err := g.db.SQL.ExecContext(ctx, `WITH gone AS (`+forgetSQL+`) `+strings.ReplaceAll(undoSQL, "$1", "$2"),
+		db.Array(own), db.Array(shared))
 	return fault.Wrap("forget failures", err)
 }
 

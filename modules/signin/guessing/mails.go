@@ -26,7 +26,8 @@ var _ team.MailBounds = (*Guard)(nil)
 // MayInvite counts an email that a user causes to another person's mailbox. Error: Limit.
 func (g *Guard) MayInvite(ctx context.Context, tx *ent.Tx, inviterID, email string) error {
 	_, err := g.Count(ctx, tx, g.mailboxAttempt(email, inviterID, audit.OriginOf(ctx).Addr))
-	return Instead(err, "The daily limit of these emails is reached (%d to one address, %d from one user)", mailsToMailbox, mailsOfInviter)
+	return Instead(err, "The daily limit of these emails is reached (%d to one address, %d from one user)",
+		mailsToMailbox, mailsOfInviter)
 }
 
 func (g *Guard) mailboxAttempt(email, from string, addr netip.Addr) Attempt {
@@ -57,5 +58,6 @@ func Instead(err error, format string, args ...any) error {
 	if !errors.As(err, &limit) || limit.Kind != fault.Limit {
 		return err
 	}
-	return &fault.Error{Kind: fault.Limit, Code: limit.Code, RetryAfter: max(limit.RetryAfter, time.Second), Message: fmt.Sprintf(format, args...)}
+	return &fault.Error{Kind: fault.Limit, Code: limit.Code, RetryAfter: max(limit.RetryAfter, time.Second),
+		Message: fmt.Sprintf(format, args...)}
 }

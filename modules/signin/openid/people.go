@@ -80,7 +80,8 @@ func (s *Service) admit(ctx context.Context, tx *ent.Tx, who claims) (*ent.User,
 }
 
 // lookUp returns the stored state for the provider's claims and, for an unknown email, its open invitations.
-func (s *Service) lookUp(ctx context.Context, tx *ent.Tx, who claims) (k storedState, open []*ent.Invitation, err error) {
+func (s *Service) lookUp(ctx context.Context, tx *ent.Tx,
+	who claims) (k storedState, open []*ent.Invitation, err error) {
 	linked, err := tx.Identity.Query().Where(identity.Issuer(who.Issuer), identity.Subject(who.Subject)).Only(ctx)
 	switch {
 	case err == nil:
@@ -115,10 +116,12 @@ func (s *Service) linkUser(ctx context.Context, tx *ent.Tx, to *ent.User, sessio
 	if err := trust.Lock(ctx, tx, to.ID); err != nil {
 		return err
 	}
-	if err := tx.Identity.Create().SetUserID(to.ID).SetIssuer(who.Issuer).SetSubject(who.Subject).Exec(ctx); err != nil {
+	if err := tx.Identity.Create().SetUserID(to.ID).SetIssuer(who.Issuer).SetSubject(who.Subject).
+		Exec(ctx); err != nil {
 		return err
 	}
-	return trust.Changed(ctx, tx, trust.Change{UserID: to.ID, Email: to.Email, Keep: session, Kind: alerts.ProviderLinked, Action: actionLinked,
+	return trust.Changed(ctx, tx, trust.Change{UserID: to.ID, Email: to.Email, Keep: session,
+		Kind: alerts.ProviderLinked, Action: actionLinked,
 		Says: map[string]any{"issuer": who.Issuer, "subject": who.Subject}})
 }
 
@@ -126,10 +129,12 @@ const actionLinked = "identity.linked"
 
 // linkNewUser links a newly created user to a subject of the provider.
 func (s *Service) linkNewUser(ctx context.Context, tx *ent.Tx, made *ent.User, who claims) error {
-	if err := tx.Identity.Create().SetUserID(made.ID).SetIssuer(who.Issuer).SetSubject(who.Subject).Exec(ctx); err != nil {
+	if err := tx.Identity.Create().SetUserID(made.ID).SetIssuer(who.Issuer).SetSubject(who.Subject).
+		Exec(ctx); err != nil {
 		return err
 	}
-	return audit.Write(ctx, tx, audit.Entry{Actor: audit.Actor{Kind: audit.ByUser, ID: made.ID, Name: made.Email}, Action: actionLinked, Target: made.ID,
+	return audit.Write(ctx, tx, audit.Entry{Actor: audit.Actor{Kind: audit.ByUser, ID: made.ID, Name: made.Email},
+		Action: actionLinked, Target: made.ID,
 		Changes: map[string]any{"issuer": who.Issuer, "subject": who.Subject}})
 }
 
@@ -139,7 +144,8 @@ func (s *Service) joinTeam(ctx context.Context, tx *ent.Tx, made *ent.User) erro
 	if err := team.Join(ctx, tx, j.AccountID, made.ID, j.Role); err != nil {
 		return fmt.Errorf("POSTRIDER_OIDC_JOIN: %w", err)
 	}
-	return audit.Write(ctx, tx, audit.Entry{AccountID: j.AccountID, Actor: audit.Actor{Kind: audit.ByUser, ID: made.ID, Name: made.Email}, Action: "member.joined",
+	return audit.Write(ctx, tx, audit.Entry{AccountID: j.AccountID,
+		Actor: audit.Actor{Kind: audit.ByUser, ID: made.ID, Name: made.Email}, Action: "member.joined",
 		Target: made.ID, Changes: map[string]any{"email": made.Email, "role": j.Role, "method": signin.ByOIDC}})
 }
 
@@ -165,7 +171,8 @@ func (s *Service) linkCaller(ctx context.Context, p pendingSignIn, c accounts.Ca
 		case !ent.IsNotFound(err):
 			return err
 		}
-		if _, err := tx.Identity.Delete().Where(identity.Issuer(who.Issuer), identity.UserID(p.UserID)).Exec(ctx); err != nil {
+		if _, err := tx.Identity.Delete().Where(identity.Issuer(who.Issuer), identity.UserID(p.UserID)).
+			Exec(ctx); err != nil {
 			return err
 		}
 		return s.linkUser(ctx, tx, &ent.User{ID: p.UserID, Email: c.Person.Email}, c.Person.SessionID, who)
@@ -183,7 +190,8 @@ func (s *Service) Unlink(ctx context.Context, c accounts.Caller) error {
 		if err != nil || n == 0 {
 			return err
 		}
-		return trust.Changed(ctx, tx, trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, Keep: c.Person.SessionID, Kind: alerts.ProviderUnlinked, Action: "identity.unlinked"})
+		return trust.Changed(ctx, tx, trust.Change{UserID: c.Person.UserID, Email: c.Person.Email,
+			Keep: c.Person.SessionID, Kind: alerts.ProviderUnlinked, Action: "identity.unlinked"})
 	})
 	if err != nil {
 		return fmt.Errorf("unlink the provider: %w", err)

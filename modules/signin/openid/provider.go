@@ -53,7 +53,8 @@ type discovery struct {
 // stay blocked, because clouds serve their metadata there.
 func privateNetworks() []netip.Prefix {
 	var list []netip.Prefix
-	for _, text := range []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8", "fc00::/7", "::1/128"} {
+	for _, text := range []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8",
+		"fc00::/7", "::1/128"} {
 		list = append(list, netip.MustParsePrefix(text))
 	}
 	return list
@@ -62,9 +63,11 @@ func privateNetworks() []netip.Prefix {
 type lookupFunc func(ctx context.Context, host string) ([]netip.Addr, error)
 
 func newProvider(c Config, find lookupFunc) *provider {
-	client := egress.NewClient(egress.ClientConfig{Guard: egress.NewGuard(privateNetworks()), PlainLoopback: true, ConnectTimeout: requestTime, Timeout: requestTime, Lookup: find})
+	client := egress.NewClient(egress.ClientConfig{Guard: egress.NewGuard(privateNetworks()), PlainLoopback: true,
+		ConnectTimeout: requestTime, Timeout: requestTime, Lookup: find})
 	client.Transport = boundedTransport{client.Transport}
-	return &provider{config: c, client: client, turn: limit.NewSemaphore(1, limit.Unbounded), flights: limit.NewSemaphore(flights, 0)}
+	return &provider{config: c, client: client, turn: limit.NewSemaphore(1, limit.Unbounded),
+		flights: limit.NewSemaphore(flights, 0)}
 }
 
 // boundedTransport limits the size of responses, because the libraries read them completely.
@@ -134,9 +137,12 @@ func (p *provider) discover(ctx context.Context) (*discovery, error) {
 	if err := found.Claims(&says); err != nil {
 		return nil, err
 	}
-	return &discovery{oidc: found, namesIssuer: says.NamesIssuer, at: time.Now(), verifier: found.Verifier(&oidc.Config{ClientID: p.config.ClientID}),
-		oauth: &oauth2.Config{ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret.Reveal(), Endpoint: found.Endpoint(),
-			RedirectURL: p.config.BaseURL + PathCallback, Scopes: []string{oidc.ScopeOpenID, oidc.ScopeEmail, oidc.ScopeProfile}}}, nil
+	return &discovery{oidc: found, namesIssuer: says.NamesIssuer, at: time.Now(),
+		verifier: found.Verifier(&oidc.Config{ClientID: p.config.ClientID}),
+		oauth: &oauth2.Config{ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret.Reveal(),
+			Endpoint:    found.Endpoint(),
+			RedirectURL: p.config.BaseURL + PathCallback,
+			Scopes:      []string{oidc.ScopeOpenID, oidc.ScopeEmail, oidc.ScopeProfile}}}, nil
 }
 
 // buildSignInURL returns the URL of the provider's sign-in page. Error: Away.
@@ -189,7 +195,8 @@ func classifyExchangeError(err error) error {
 }
 
 // validateToken validates a token (OpenID Connect Core 1.0 section 3.1.3.7) and returns its claims.
-func (d *discovery) validateToken(ctx context.Context, token *oauth2.Token, nonce, clientID string) (who claims, err error) {
+func (d *discovery) validateToken(ctx context.Context, token *oauth2.Token, nonce,
+	clientID string) (who claims, err error) {
 	raw, is := token.Extra("id_token").(string)
 	if !is {
 		return who, refuseFor(Untrusted, errors.New("the response has no ID token"))
@@ -206,7 +213,8 @@ func (d *discovery) validateToken(ctx context.Context, token *oauth2.Token, nonc
 		return who, refuseFor(Untrusted, errors.New("the ID token has another nonce"))
 	case who.Subject == "":
 		return who, refuseFor(Untrusted, errors.New("the ID token has no subject"))
-	case who.Party != "" && who.Party != clientID, who.Party == "" && slices.ContainsFunc(checked.Audience, func(of string) bool { return of != clientID }):
+	case who.Party != "" && who.Party != clientID, who.Party == "" &&
+		slices.ContainsFunc(checked.Audience, func(of string) bool { return of != clientID }):
 		return who, refuseFor(Untrusted, errors.New("the ID token was issued for another client"))
 	case checked.AccessTokenHash != "" && checked.VerifyAccessToken(token.AccessToken) != nil:
 		return who, refuseFor(Untrusted, errors.New("the access token does not belong to the ID token"))

@@ -49,7 +49,8 @@ type Service struct {
 
 // New creates the service. It does not contact the provider.
 func New(p Params) *Service {
-	s := &Service{config: p.Config, db: p.DB, people: p.People, keys: p.Box.DeriveEach("sign-in by OpenID Connect"), log: p.Logger}
+	s := &Service{config: p.Config, db: p.DB, people: p.People, keys: p.Box.DeriveEach("sign-in by OpenID Connect"),
+		log: p.Logger}
 	if p.Config.Issuer == "" {
 		return s
 	}
@@ -172,9 +173,11 @@ func (s *Service) logRefusal(ctx context.Context, err error) error {
 	switch problem := ProblemOf(err); {
 	case err == nil || problem == Failed:
 	case problem == Away || problem == Untrusted:
-		s.log.WarnContext(loglimit.Collapse(ctx, string(problem)), "OpenID Connect sign-in failed at the provider", "problem", problem, "error", err)
+		s.log.WarnContext(loglimit.Collapse(ctx, string(problem)), "OpenID Connect sign-in failed at the provider",
+			"problem", problem, "error", err)
 	default:
-		s.log.InfoContext(loglimit.Collapse(ctx, string(problem)), "OpenID Connect sign-in refused", "problem", problem, "error", err)
+		s.log.InfoContext(loglimit.Collapse(ctx, string(problem)), "OpenID Connect sign-in refused", "problem", problem,
+			"error", err)
 	}
 	return err
 }

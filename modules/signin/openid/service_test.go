@@ -55,11 +55,13 @@ func newWorld(t *testing.T, change ...func(*openid.Config)) *world {
 		t.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	if w.accounts, err = accounts.New(accounts.Params{DB: w.db, Cursors: page.NewCodec([]byte("sixteen octets or more")), Logger: quiet}); err != nil {
+	if w.accounts, err = accounts.New(accounts.Params{DB: w.db,
+		Cursors: page.NewCodec([]byte("sixteen octets or more")), Logger: quiet}); err != nil {
 		t.Fatal(err)
 	}
 	w.teams = team.New(team.Params{DB: w.db, Accounts: w.accounts})
-	if w.people, err = signin.New(signin.Params{Config: signin.Config{BaseURL: base, Passwords: true}, DB: w.db, Accounts: w.accounts, Teams: w.teams, Box: w.box, Logger: quiet}); err != nil {
+	if w.people, err = signin.New(signin.Params{Config: signin.Config{BaseURL: base, Passwords: true}, DB: w.db,
+		Accounts: w.accounts, Teams: w.teams, Box: w.box, Logger: quiet}); err != nil {
 		t.Fatal(err)
 	}
 	link, err := w.people.SetUpLink(t.Context())
@@ -67,7 +69,9 @@ func newWorld(t *testing.T, change ...func(*openid.Config)) *world {
 		t.Fatal(err)
 	}
 	_, token, _ := strings.Cut(link, "#")
-	if w.ada, err = w.people.SetUp(t.Context(), signin.SetUp{Token: token, Email: "ada@example.com", Password: "green paper horses run", AccountName: "Acme"}); err != nil {
+	if w.ada, err = w.people.SetUp(t.Context(),
+		signin.SetUp{Token: token, Email: "ada@example.com", Password: "green paper horses run",
+			AccountName: "Acme"}); err != nil {
 		t.Fatal(err)
 	}
 	if w.mock, err = mockoidc.NewServer(nil); err != nil {
@@ -88,7 +92,8 @@ func newWorld(t *testing.T, change ...func(*openid.Config)) *world {
 			t.Errorf("closing the provider: %v", err)
 		}
 	})
-	w.config = openid.Config{Issuer: w.mock.Issuer(), ClientID: w.mock.ClientID, ClientSecret: secret.New(w.mock.ClientSecret), Name: "Mock", BaseURL: base}
+	w.config = openid.Config{Issuer: w.mock.Issuer(), ClientID: w.mock.ClientID,
+		ClientSecret: secret.New(w.mock.ClientSecret), Name: "Mock", BaseURL: base}
 	for _, c := range change {
 		c(&w.config)
 	}
@@ -97,7 +102,8 @@ func newWorld(t *testing.T, change ...func(*openid.Config)) *world {
 }
 
 func (w *world) newService(c openid.Config) *openid.Service {
-	return openid.New(openid.Params{Config: c, DB: w.db, People: w.people, Box: w.box, Logger: slog.New(slog.DiscardHandler)})
+	return openid.New(openid.Params{Config: c, DB: w.db, People: w.people, Box: w.box,
+		Logger: slog.New(slog.DiscardHandler)})
 }
 
 // editTokenResponses lets a test modify the responses of the token endpoint.
@@ -158,7 +164,8 @@ func (w *world) visitProvider(t *testing.T, d openid.Departure, who providerUser
 	if err != nil || !strings.HasPrefix(back.String(), base+openid.PathCallback) {
 		t.Fatalf("the provider returned status %d and a redirect to %q, want the callback", res.StatusCode, back)
 	}
-	return openid.Return{State: back.Query().Get("state"), Code: back.Query().Get("code"), Cookies: d.Cookie.Name + "=" + d.Cookie.Value}
+	return openid.Return{State: back.Query().Get("state"), Code: back.Query().Get("code"), Cookies: d.Cookie.Name +
+		"=" + d.Cookie.Value}
 }
 
 func (w *world) beginSignIn(t *testing.T) openid.Departure {
@@ -194,12 +201,15 @@ func TestFindsUserBySubjectThenEmail(t *testing.T) {
 	w := newWorld(t)
 	w.createUser(t, "bob@example.com")
 	first, err := w.signIn(t, newBob(nil))
-	if err != nil || first.Entered == nil || first.ReturnTo != "/emails" || first.Entered.Session.Method != "oidc" || first.Entered.Session.SecondFactor {
+	if err != nil || first.Entered == nil || first.ReturnTo != "/emails" || first.Entered.Session.Method != "oidc" ||
+		first.Entered.Session.SecondFactor {
 		t.Fatalf("bob's first sign-in returned %+v, %v; want an oidc session and ReturnTo /emails", first, err)
 	}
-	again, err := w.signIn(t, newBob(providerUser{"email": "robert@example.com", "email_verified": false, "amr": []string{"pwd", "mfa"}}))
+	again, err := w.signIn(t, newBob(providerUser{"email": "robert@example.com", "email_verified": false,
+		"amr": []string{"pwd", "mfa"}}))
 	if err != nil || again.Entered.User.ID != first.Entered.User.ID || !again.Entered.Session.SecondFactor {
-		t.Errorf("bob's sign-in with another email returned %+v, %v; want the same user and a second factor", again.Entered, err)
+		t.Errorf("bob's sign-in with another email returned %+v, %v; want the same user and a second factor",
+			again.Entered, err)
 	}
 	other, err := w.signIn(t, newBob(providerUser{"sub": "bob-2"}))
 	wantProblem(t, "another subject with bob's email", err, openid.Other)
@@ -207,7 +217,8 @@ func TestFindsUserBySubjectThenEmail(t *testing.T) {
 		t.Errorf("another subject with bob's email got %+v, want no session and ReturnTo /emails", other)
 	}
 	disabled := true
-	if _, err := w.teams.ChangeAsOperator(t.Context(), "bob@example.com", team.UserChange{Disabled: &disabled}); err != nil {
+	if _, err := w.teams.ChangeAsOperator(t.Context(), "bob@example.com",
+		team.UserChange{Disabled: &disabled}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = w.signIn(t, newBob(nil))
@@ -224,9 +235,9 @@ func TestValidatesProviderResponses(t *testing.T) {
 	}{
 		"another nonce":                   {newBob(providerUser{"nonce": "x"}), openid.Untrusted},
 		"no nonce":                        {newBob(providerUser{"nonce": nil}), openid.Untrusted},
-		"another audience":                {newBob(providerUser{"aud": "somebody-else"}), openid.Untrusted},
-		"two audiences without azp":       {newBob(providerUser{"aud": []string{w.mock.ClientID, "somebody-else"}}), openid.Untrusted},
-		"issued for another party":        {newBob(providerUser{"azp": "somebody-else"}), openid.Untrusted},
+		"another audience":                {newBob(providerUser{"aud": "other-client"}), openid.Untrusted},
+		"two audiences without azp":       {newBob(providerUser{"aud": []string{w.mock.ClientID, "other-client"}}), openid.Untrusted},
+		"issued for another party":        {newBob(providerUser{"azp": "other-client"}), openid.Untrusted},
 		"another issuer":                  {newBob(providerUser{"iss": w.mock.Issuer() + "/"}), openid.Untrusted},
 		"expired":                         {newBob(providerUser{"exp": time.Now().Add(-time.Hour).Unix()}), openid.Untrusted},
 		"no subject":                      {newBob(providerUser{"sub": nil}), openid.Untrusted},
@@ -262,7 +273,8 @@ func TestValidatesProviderResponses(t *testing.T) {
 	w.createUser(t, "carol@example.com")
 	_, err = w.signIn(t, newBob(providerUser{"sub": "carol", "email": "carol@example.com", "email_verified": "false"}))
 	wantProblem(t, "an unverified email with TrustEmail", err, openid.Unverified)
-	if _, err := w.signIn(t, newBob(providerUser{"sub": "carol", "email": "carol@example.com", "email_verified": nil})); err != nil {
+	if _, err := w.signIn(t, newBob(providerUser{"sub": "carol", "email": "carol@example.com",
+		"email_verified": nil})); err != nil {
 		t.Errorf("no email_verified with TrustEmail: %v, want success", err)
 	}
 }
@@ -272,10 +284,12 @@ func TestCallbackWorksOnceInItsBrowser(t *testing.T) {
 	w := newWorld(t)
 	w.createUser(t, "bob@example.com")
 	d := w.beginSignIn(t)
-	if got, err := url.Parse(d.URL); err != nil || got.Query().Get("code_challenge_method") != "S256" || got.Query().Get("nonce") == "" || strings.Contains(d.Cookie.Value, got.Query().Get("nonce")) {
+	if got, err := url.Parse(d.URL); err != nil || got.Query().Get("code_challenge_method") != "S256" || got.Query().
+		Get("nonce") == "" || strings.Contains(d.Cookie.Value, got.Query().Get("nonce")) {
 		t.Errorf("the redirect is %s, want PKCE with S256 and a nonce that is not in the cookie", d.URL)
 	}
-	if !d.Cookie.HttpOnly || !d.Cookie.Secure || d.Cookie.SameSite != http.SameSiteLaxMode || !strings.HasPrefix(d.Cookie.Name, "__Host-") || d.Cookie.MaxAge != 300 {
+	if !d.Cookie.HttpOnly || !d.Cookie.Secure || d.Cookie.SameSite != http.SameSiteLaxMode ||
+		!strings.HasPrefix(d.Cookie.Name, "__Host-") || d.Cookie.MaxAge != 300 {
 		t.Errorf("the cookie is %s, want a __Host- cookie with HttpOnly for 5 minutes", d.Cookie)
 	}
 	back, other := w.visitProvider(t, d, newBob(nil)), w.visitProvider(t, w.beginSignIn(t), newBob(nil))
@@ -290,8 +304,10 @@ func TestCallbackWorksOnceInItsBrowser(t *testing.T) {
 	wrong("the cookie of another browser", func(r *openid.Return) { r.Cookies = other.Cookies }, openid.Lost)
 	wrong("a browser without the cookie", func(r *openid.Return) { r.Cookies = "" }, openid.Lost)
 	wrong("a browser with two such cookies", func(r *openid.Return) { r.Cookies += "; " + other.Cookies }, openid.Lost)
-	wrong("an error of the provider", func(r *openid.Return) { r.Code, r.Problem = "", "access_denied" }, openid.Refused)
-	wrong("the response of another issuer", func(r *openid.Return) { r.Issuer = "https://other.example" }, openid.Untrusted)
+	wrong("an error of the provider", func(r *openid.Return) { r.Code, r.Problem = "", "access_denied" },
+		openid.Refused)
+	wrong("the response of another issuer", func(r *openid.Return) { r.Issuer = "https://other.example" },
+		openid.Untrusted)
 	wrong("an invalid code", func(r *openid.Return) { r.Code = "x" }, openid.Untrusted)
 	wrong("the code of another sign-in (PKCE)", func(r *openid.Return) { r.Code = other.Code }, openid.Untrusted)
 	if _, err := w.Finish(t.Context(), back); err != nil {
@@ -313,11 +329,13 @@ func TestNewUserNeedsInvitationOrJoin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.teams.Invite(t.Context(), caller, team.NewInvitation{Email: "bob@example.com", Role: rights.RoleDeveloper}); err != nil {
+	if _, err := w.teams.Invite(t.Context(), caller,
+		team.NewInvitation{Email: "bob@example.com", Role: rights.RoleDeveloper}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := w.signIn(t, newBob(nil))
-	if err != nil || len(got.Entered.Memberships) != 1 || got.Entered.Memberships[0].Role != rights.RoleDeveloper || got.Entered.User.Name != "Bob" {
+	if err != nil || len(got.Entered.Memberships) != 1 || got.Entered.Memberships[0].Role != rights.RoleDeveloper ||
+		got.Entered.User.Name != "Bob" {
 		t.Fatalf("invited bob signed in as %+v, %v; want a developer named Bob", got.Entered, err)
 	}
 	if open, err := w.teams.Invitations(t.Context(), caller.AccountID); err != nil || len(open) != 0 {
@@ -327,7 +345,8 @@ func TestNewUserNeedsInvitationOrJoin(t *testing.T) {
 	joining.Join = openid.Join{AccountID: caller.AccountID, Role: rights.RoleViewer}
 	w.Service = w.newService(joining)
 	carol := newBob(providerUser{"sub": "carol", "email": "carol@example.com"})
-	if got, err = w.signIn(t, carol); err != nil || len(got.Entered.Memberships) != 1 || got.Entered.Memberships[0].Role != rights.RoleViewer {
+	if got, err = w.signIn(t, carol); err != nil || len(got.Entered.Memberships) != 1 ||
+		got.Entered.Memberships[0].Role != rights.RoleViewer {
 		t.Fatalf("new user carol signed in as %+v, %v; want a viewer", got.Entered, err)
 	}
 	if err := w.teams.Remove(t.Context(), caller, got.Entered.User.ID); err != nil {
@@ -424,17 +443,19 @@ func TestRetriesUnavailableProvider(t *testing.T) {
 	defer listener.Close()
 	var up bool
 	var mu sync.Mutex
-	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		if !up {
-			rw.WriteHeader(http.StatusBadGateway)
-			return
-		}
-		issuer := "http://" + listener.Addr().String()
-		rw.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(rw).Encode(map[string]string{"issuer": issuer, "authorization_endpoint": issuer + "/a", "token_endpoint": issuer + "/t", "jwks_uri": issuer + "/k"})
-	})}
+	server := &http.Server{ReadHeaderTimeout: time.Second,
+		Handler: http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			if !up {
+				rw.WriteHeader(http.StatusBadGateway)
+				return
+			}
+			issuer := "http://" + listener.Addr().String()
+			rw.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(rw).Encode(map[string]string{"issuer": issuer, "authorization_endpoint": issuer + "/a",
+				"token_endpoint": issuer + "/t", "jwks_uri": issuer + "/k"})
+		})}
 	go func() { _ = server.Serve(listener) }()
 	defer server.Close()
 	w.config.Issuer = "http://" + listener.Addr().String()

@@ -23,7 +23,8 @@ const chapter = "People"
 // The required settings of a provider.
 var (
 	Issuer = setting.Declare(setting.Setting[string]{
-		Name: "POSTRIDER_OIDC_ISSUER", Group: chapter, Form: setting.Form[string]{Placeholder: "URL", Parse: parseIssuer},
+		Name: "POSTRIDER_OIDC_ISSUER", Group: chapter,
+		Form: setting.Form[string]{Placeholder: "URL", Parse: parseIssuer},
 		Help: "Issuer URL of the OpenID Connect provider for sign-in. It must match the provider's issuer exactly, including a trailing slash.",
 		Check: func(v setting.Values, issuer string) error {
 			switch {
@@ -43,7 +44,8 @@ var (
 	})
 	ClientSecret = setting.Declare(setting.Setting[secret.String]{
 		Name: "POSTRIDER_OIDC_CLIENT_SECRET", Group: chapter, Secret: true, DefaultText: "none",
-		Form: setting.Form[secret.String]{Placeholder: "SECRET", Parse: func(text string) (secret.String, error) { return secret.New(text), nil }},
+		Form: setting.Form[secret.String]{Placeholder: "SECRET",
+			Parse: func(text string) (secret.String, error) { return secret.New(text), nil }},
 		Help: "OAuth client secret for POSTRIDER_OIDC_CLIENT_ID.",
 	})
 )
@@ -56,7 +58,8 @@ var (
 		Help: "Name of the provider on the sign-in page: Sign in with NAME.",
 	})
 	JoinSetting = setting.Declare(setting.Setting[Join]{
-		Name: "POSTRIDER_OIDC_JOIN", Group: chapter, Form: setting.Form[Join]{Placeholder: "ACCOUNT:ROLE", Parse: parseJoin}, DefaultText: "none",
+		Name: "POSTRIDER_OIDC_JOIN", Group: chapter,
+		Form: setting.Form[Join]{Placeholder: "ACCOUNT:ROLE", Parse: parseJoin}, DefaultText: "none",
 		Help: "Team and role for new users of the provider with a verified email, such as acc_…:viewer. Without it they need an invitation. " +
 			"If anyone can create an account at the provider, anyone can join.",
 		Show: func(j Join) slog.Value { return slog.StringValue(j.String()) },
@@ -118,7 +121,8 @@ const maxName = 60 // bytes, on a button
 func parseName(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	switch {
-	case text == "" || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
+	case text == "" || !utf8.ValidString(text) ||
+		strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return "", errors.New("must be a name of printable characters")
 	case len(text) > maxName:
 		return "", fmt.Errorf("must be at most %d bytes", maxName)
@@ -171,6 +175,8 @@ type Config struct {
 
 // ConfigOf reads the settings.
 func ConfigOf(v setting.Values) Config {
-	return Config{Issuer: Issuer.Of(v), ClientID: ClientID.Of(v), ClientSecret: ClientSecret.Of(v), Name: Name.Of(v), Join: JoinSetting.Of(v), TrustEmail: TrustEmail.Of(v),
-		BaseURL: strings.TrimSuffix(config.BaseURL.Of(v), "/"), NoInvites: signin.SignUpSetting.Of(v).Closed, OwnResolver: config.DNSServer.Given(v)}
+	return Config{Issuer: Issuer.Of(v), ClientID: ClientID.Of(v), ClientSecret: ClientSecret.Of(v), Name: Name.Of(v),
+		Join: JoinSetting.Of(v), TrustEmail: TrustEmail.Of(v),
+		BaseURL: strings.TrimSuffix(config.BaseURL.Of(v), "/"), NoInvites: signin.SignUpSetting.Of(v).Closed,
+		OwnResolver: config.DNSServer.Given(v)}
 }

@@ -56,7 +56,8 @@ func TestParsesIssuerAndJoin(t *testing.T) {
 	}
 	const account = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
 	for text, want := range map[string]bool{
-		account + ":viewer": true, account + ":admin": true, account + ":owner": false, account + ":boss": false, account: false, "acc_1:viewer": false, ":viewer": false,
+		account + ":viewer": true, account + ":admin": true, account + ":owner": false, account + ":boss": false,
+		account: false, "acc_1:viewer": false, ":viewer": false,
 	} {
 		if got, err := parseJoin(text); (err == nil) != want || err == nil && got.String() != text {
 			t.Errorf("parseJoin(%q) = %q, %v; want it accepted: %v", text, got, err, want)

@@ -38,8 +38,9 @@ func newRelyingParty(name string, urls []string) (*webauthn.WebAuthn, error) {
 	}
 	times := webauthn.TimeoutConfig{Enforce: true, Timeout: challengeLife, TimeoutUVD: challengeLife}
 	return webauthn.New(&webauthn.Config{RPID: host, RPDisplayName: name, RPOrigins: origins,
-		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired},
-		Timeouts:               webauthn.TimeoutsConfig{Login: times, Registration: times}})
+		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired,
+			UserVerification: protocol.VerificationRequired},
+		Timeouts: webauthn.TimeoutsConfig{Login: times, Registration: times}})
 }
 
 // Ceremony is a request to a browser. The browser returns ChallengeID with its response.

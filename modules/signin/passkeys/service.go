@@ -48,7 +48,8 @@ func New(d *db.DB, box *secret.Box, name string, urls ...string) (*Service, erro
 func (s *Service) Possible() bool { return s.party != nil }
 
 func unavailableError() error {
-	return fault.Conflictf(fault.CodeConflict, "Passkeys require a host name in POSTRIDER_BASE_URL; in development, open the pages at localhost")
+	return fault.Conflictf(fault.CodeConflict,
+		"Passkeys require a host name in POSTRIDER_BASE_URL; in development, open the pages at localhost")
 }
 
 // holder implements webauthn.User.
@@ -131,7 +132,8 @@ func (s *Service) Judge(ctx context.Context, in Answer, then func(tx *ent.Tx, wh
 }
 
 // verify checks a response and updates the passkey's last use. Error: Unauthorized.
-func (s *Service) verify(ctx context.Context, tx *ent.Tx, session webauthn.SessionData, answer *protocol.ParsedCredentialAssertionData) (*ent.User, error) {
+func (s *Service) verify(ctx context.Context, tx *ent.Tx, session webauthn.SessionData,
+	answer *protocol.ParsedCredentialAssertionData) (*ent.User, error) {
 	var met error
 	found, key, err := s.party.ValidatePasskeyLogin(func(_, handle []byte) (webauthn.User, error) {
 		h, err := lockHolder(ctx, tx, string(handle))
@@ -156,14 +158,16 @@ func (s *Service) verify(ctx context.Context, tx *ent.Tx, session webauthn.Sessi
 	if err != nil {
 		return nil, err
 	}
-	return h.who, tx.Passkey.Update().Where(passkey.CredentialID(key.ID)).SetCredential(encoded).SetLastUsedAt(time.Now()).Exec(ctx)
+	return h.who, tx.Passkey.Update().Where(passkey.CredentialID(key.ID)).SetCredential(encoded).
+		SetLastUsedAt(time.Now()).Exec(ctx)
 }
 
 // markUsed marks a challenge as used, because the library would accept the same response repeatedly. Error:
 // Unauthorized if the challenge was used already.
 func markUsed(ctx context.Context, tx *ent.Tx, session webauthn.SessionData) error {
 	sum := sha256.Sum256([]byte(session.Challenge))
-	err := tx.SignInChallenge.Create().SetID(string(id.Challenge) + "_" + hex.EncodeToString(sum[:])).SetKind(signinchallenge.KindPasskey).
+	err := tx.SignInChallenge.Create().SetID(string(id.Challenge) + "_" + hex.EncodeToString(sum[:])).
+		SetKind(signinchallenge.KindPasskey).
 		SetData([]byte("{}")).SetExpiresAt(session.Expires.Add(time.Minute)).Exec(ctx)
 	if ent.IsConstraintError(err) {
 		return fault.Unauthenticated().WithCause(errors.New("the challenge was already used"))
@@ -235,7 +239,8 @@ func (s *Service) Add(ctx context.Context, c accounts.Caller, in Answer) (made *
 	return made, nil
 }
 
-func (s *Service) add(ctx context.Context, tx *ent.Tx, c accounts.Caller, session webauthn.SessionData, answer *protocol.ParsedCredentialCreationData, name string) (*ent.Passkey, error) {
+func (s *Service) add(ctx context.Context, tx *ent.Tx, c accounts.Caller, session webauthn.SessionData,
+	answer *protocol.ParsedCredentialCreationData, name string) (*ent.Passkey, error) {
 	h, err := lockHolder(ctx, tx, c.Person.UserID)
 	switch {
 	case err != nil:
@@ -253,7 +258,8 @@ func (s *Service) add(ctx context.Context, tx *ent.Tx, c accounts.Caller, sessio
 	if err != nil {
 		return nil, err
 	}
-	made, err := tx.Passkey.Create().SetID(id.New(id.Passkey)).SetUserID(h.who.ID).SetCredentialID(key.ID).SetCredential(encoded).SetName(name).Save(ctx)
+	made, err := tx.Passkey.Create().SetID(id.New(id.Passkey)).SetUserID(h.who.ID).SetCredentialID(key.ID).
+		SetCredential(encoded).SetName(name).Save(ctx)
 	switch {
 	case ent.IsConstraintError(err):
 		return nil, fault.Conflictf(fault.CodeConflict, "This passkey is already registered").WithCause(err)
@@ -265,12 +271,14 @@ func (s *Service) add(ctx context.Context, tx *ent.Tx, c accounts.Caller, sessio
 
 // passkeyChange is the addition or removal of a passkey, which keeps the caller's session open.
 func passkeyChange(c accounts.Caller, kind alerts.Kind, action, passkeyID, name string) trust.Change {
-	return trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, Keep: c.Person.SessionID, Kind: kind, Action: action, Target: passkeyID, Says: map[string]any{"name": name}}
+	return trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, Keep: c.Person.SessionID, Kind: kind,
+		Action: action, Target: passkeyID, Says: map[string]any{"name": name}}
 }
 
 // List returns the user's passkeys, oldest first.
 func (s *Service) List(ctx context.Context, userID string) ([]*ent.Passkey, error) {
-	rows, err := s.db.Ent.Passkey.Query().Where(passkey.UserID(userID)).Order(ent.Asc(passkey.FieldID)).Limit(Max).All(ctx)
+	rows, err := s.db.Ent.Passkey.Query().Where(passkey.UserID(userID)).Order(ent.Asc(passkey.FieldID)).
+		Limit(Max).All(ctx)
 	return rows, fault.Wrap("passkeys", err)
 }
 

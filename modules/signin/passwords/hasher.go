@@ -38,7 +38,8 @@ type Hasher struct {
 
 // NewHasher creates a Hasher.
 func NewHasher(log *slog.Logger) *Hasher {
-	limits := limit.Limits{Inside: min(runtime.GOMAXPROCS(0)/2, mostAtOnce), Waiting: mostWait, PerOwner: mostOfOne, Patience: patience}
+	limits := limit.Limits{Inside: min(runtime.GOMAXPROCS(0)/2, mostAtOnce), Waiting: mostWait, PerOwner: mostOfOne,
+		Patience: patience}
 	return &Hasher{queue: limit.NewQueue(limits), log: log, dummyHash: sync.OnceValue(newDummyHash)}
 }
 

@@ -18,8 +18,10 @@ func TestCountsAttemptsByResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{nil, fault.Unauthenticated(), &openid.Refusal{Problem: openid.Unverified}, &openid.Refusal{Problem: openid.Failed},
-		fault.Forbiddenf(fault.CodeSecondFactorRequired, "give the code"), &fault.Error{Kind: fault.Limit}, &fault.Error{Kind: fault.Unavailable}, errors.New("a defect")} {
+	for _, err := range []error{nil, fault.Unauthenticated(), &openid.Refusal{Problem: openid.Unverified},
+		&openid.Refusal{Problem: openid.Failed},
+		fault.Forbiddenf(fault.CodeSecondFactorRequired, "give the code"), &fault.Error{Kind: fault.Limit},
+		&fault.Error{Kind: fault.Unavailable}, errors.New("a defect")} {
 		results.Count(err)
 	}
 	families, err := reg.Gather()
@@ -30,7 +32,8 @@ func TestCountsAttemptsByResult(t *testing.T) {
 	for _, m := range families[0].GetMetric() {
 		got[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
 	}
-	for name, want := range map[string]float64{"signed_in": 1, "refused": 2, "code": 1, "limited": 1, "busy": 1, "failed": 2} {
+	for name, want := range map[string]float64{"signed_in": 1, "refused": 2, "code": 1, "limited": 1, "busy": 1,
+		"failed": 2} {
 		if got[name] != want {
 			t.Errorf("counter %s is %v, want %v: %v", name, got[name], want, got)
 		}

@@ -37,14 +37,17 @@ func Changed(ctx context.Context, tx *ent.Tx, c Change) error {
 	if c.Also != "" {
 		names["email"] = c.Also
 	}
-	if err := alerts.Add(ctx, tx, alerts.Alert{UserID: c.UserID, Email: c.Email, Kind: c.Kind, Names: names}); err != nil {
+	if err := alerts.Add(ctx, tx, alerts.Alert{UserID: c.UserID, Email: c.Email, Kind: c.Kind,
+		Names: names}); err != nil {
 		return err
 	}
 	target := c.Target
 	if target == "" {
 		target = c.UserID
 	}
-	return audit.WriteForMember(ctx, tx, c.UserID, audit.Entry{Actor: audit.Actor{Kind: audit.ByUser, ID: c.UserID, Name: c.Email}, Action: c.Action, Target: target, Changes: c.Says})
+	return audit.WriteForMember(ctx, tx, c.UserID,
+		audit.Entry{Actor: audit.Actor{Kind: audit.ByUser, ID: c.UserID, Name: c.Email}, Action: c.Action,
+			Target: target, Changes: c.Says})
 }
 
 const endSQL = `
