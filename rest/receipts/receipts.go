@@ -88,7 +88,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if route == link.ReplyPath {
 		header.Set("Content-Type", "text/xml")
 		if _, err := w.Write([]byte(emptyReply)); err != nil {
-			h.Logger.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
+			h.Logger.DebugContext(r.Context(), "client closed the connection", telemetry.KeyError, err)
 		}
 		return
 	}

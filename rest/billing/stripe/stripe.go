@@ -64,7 +64,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	if _, err := io.WriteString(w, `{"ok":true}`); err != nil {
-		h.log.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
+		h.log.DebugContext(r.Context(), "client closed the connection", telemetry.KeyError, err)
 	}
 }
 

@@ -186,5 +186,5 @@ func (a *app) write(w http.ResponseWriter, r *http.Request, content []byte) {
 }
 
 func (a *app) left(r *http.Request, err error) {
-	a.Logger.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
+	a.Logger.DebugContext(r.Context(), "client closed the connection", telemetry.KeyError, err)
 }

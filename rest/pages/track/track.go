@@ -135,7 +135,7 @@ func (l links) record(r *http.Request, mark tracking.Mark) {
 
 func (l links) write(w http.ResponseWriter, r *http.Request, body []byte) {
 	if _, err := w.Write(body); err != nil && r.Method != http.MethodHead {
-		l.Logger.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
+		l.Logger.DebugContext(r.Context(), "client closed the connection", telemetry.KeyError, err)
 	}
 }
 

@@ -231,6 +231,6 @@ func (p *pages) write(w http.ResponseWriter, r *http.Request, status int, data p
 	w.Header().Set("Content-Language", data.Words.Language)
 	w.WriteHeader(status)
 	if _, err := w.Write(out.Bytes()); err != nil {
-		p.Logger.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
+		p.Logger.DebugContext(r.Context(), "client closed the connection", telemetry.KeyError, err)
 	}
 }

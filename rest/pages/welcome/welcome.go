@@ -237,6 +237,6 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request, status int, v view)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	if _, err := w.Write(page.Bytes()); err != nil && !errors.Is(err, http.ErrBodyNotAllowed) {
-		p.Logger.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
+		p.Logger.DebugContext(r.Context(), "client closed the connection", telemetry.KeyError, err)
 	}
 }

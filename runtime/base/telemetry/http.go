@@ -125,7 +125,7 @@ func (h *HTTP) recoverPanic(w http.ResponseWriter, r *http.Request, record *Requ
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusInternalServerError)
 		if _, err := fmt.Fprintf(w, `{"error":{"message":"Internal error; request %s"}}`+"\n", record.id); err != nil {
-			h.logger.DebugContext(r.Context(), "caller left before the answer", KeyError, err)
+			h.logger.DebugContext(r.Context(), "client closed the connection", KeyError, err)
 		}
 	}()
 	next.ServeHTTP(w, r)
