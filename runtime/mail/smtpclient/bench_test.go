@@ -54,7 +54,7 @@ func deliverAll(b *testing.B, transport *smtpclient.Transport, msg []byte) {
 			got := transport.Deliver(b.Context(), smtpclient.Envelope{From: envelope.From, To: to}, msg, func() error { return nil })
 			<-gate
 			if got.Kind != smtpclient.Delivered {
-				b.Errorf("Deliver gives %+v, want delivered", got)
+				b.Errorf("Deliver returned %+v, want delivered", got)
 			}
 		}
 	})

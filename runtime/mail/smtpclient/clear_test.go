@@ -55,7 +55,7 @@ func TestErrorsAreToldInPlainWords(t *testing.T) {
 		server.On(c.at, "", c.action)
 		got := w.Deliver(t.Context(), enforced, []byte(message), nil)
 		if got.Err == nil {
-			t.Fatalf("%s: Deliver gives %+v, want an error", name, got)
+			t.Fatalf("%s: Deliver returned %+v, want an error", name, got)
 		}
 		if text := got.Err.Error(); strings.Contains(text, "transient") || strings.Contains(text, "permanent") {
 			t.Errorf("%s: the error says %q, want neither transient nor permanent in it", name, text)

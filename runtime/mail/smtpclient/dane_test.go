@@ -117,7 +117,7 @@ func TestDANESatisfiesEnforcedTLS(t *testing.T) {
 	expectPolicy(t, got, smtpclient.PolicyDANE, "mx2.example.test")
 }
 
-// Records from answers that nobody vouches for could be an attacker's.
+// Records from unauthenticated answers could be an attacker's.
 func TestTLSARecordsWithoutDNSSECMeanNothing(t *testing.T) {
 	t.Parallel()
 	other := fmt.Sprintf("%s 300 IN TLSA 3 1 1 %x", tlsaName, sha256.Sum256([]byte("another key")))
@@ -154,7 +154,7 @@ func TestAFailedTLSALookupRulesTheHostOut(t *testing.T) {
 	reports.expect(t, session(smtpclient.PolicyDANE, "tlsa-invalid"))
 }
 
-// Usage 1 (PKIX-EE) is none for SMTP: TLS is needed, with whomever (RFC 7672, 2.2).
+// Usage 1 (PKIX-EE) is not usable with SMTP: TLS is required, with any certificate (RFC 7672, 2.2).
 func TestUnusableTLSARecordsDemandTLSAlone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -71,7 +71,7 @@ func TestBodiesArriveOctetForOctet(t *testing.T) {
 			t.Fatalf("body %d: %+v", i, got)
 		}
 		if arrived := server.Messages()[i].Data; !bytes.Equal(arrived, []byte(body)) {
-			t.Errorf("body %d of %d octets arrived as %d", i, len(body), len(arrived))
+			t.Errorf("body %d of %d bytes arrived as %d bytes", i, len(body), len(arrived))
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (w world) hosts(t testing.TB, domain string, addrs ...string) {
 	}
 }
 
-// lanes gives a transport lanes with the profiles of these rows.
+// lanes configures a transport with lanes that have the profiles of these rows.
 func lanes(t testing.TB, rows ...string) func(*smtpclient.Config) {
 	t.Helper()
 	profiles, err := lane.BuiltIn().With(strings.NewReader(strings.Join(rows, "\n")))

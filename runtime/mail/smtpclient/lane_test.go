@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 )
 
-// watched gives a transport lanes that the test can look at.
+// watched configures a transport with lanes that the test can inspect.
 func watched(r **lane.Registry) func(*smtpclient.Config) {
 	*r = lane.New(lane.Config{})
 	return func(c *smtpclient.Config) { c.Lanes = *r }
@@ -66,7 +66,7 @@ func TestWhatALaneLearnsFromAnAttempt(t *testing.T) {
 func TestADestinationThatCannotBeReachedIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	var registry *lane.Registry
-	w := newWorld(t, 1, watched(&registry)) // nobody listens there
+	w := newWorld(t, 1, watched(&registry)) // no server listens there
 	w.hosts(t, "example.test", "127.0.0.1")
 	begin := time.Now()
 	for range 3 {
@@ -93,7 +93,7 @@ func TestADeadHostBesideALivingOneIsNoFailureOfTheLane(t *testing.T) {
 		server.Wait(t, "no connection kept", func(now smtptest.Stats) bool { return now.Open == 0 })
 	}
 	if s := registry.Snapshot(); len(s) != 1 || s[0].Delivered != 5 || s[0].Unreachable != 0 {
-		t.Errorf("with a dead host beside a living one the lanes are %+v, want one with 5 delivered and none unreachable", s)
+		t.Errorf("with one dead and one working host the lanes are %+v, want one with 5 delivered and none unreachable", s)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestAnAttemptHasALimitOfItsOwn(t *testing.T) {
 		}
 		expect(t, got, smtpclient.Temporary, "", phase)
 		if !errors.Is(got.Err, smtpclient.ErrTooLong) || got.Ambiguous != (at == smtptest.Dot) {
-			t.Errorf("an attempt over its limit in %s gives %+v, want ErrTooLong, and ambiguous: %t", phase, got, at == smtptest.Dot)
+			t.Errorf("an attempt over its limit in %s returned %+v, want ErrTooLong, and ambiguous: %t", phase, got, at == smtptest.Dot)
 		}
 	}
 }

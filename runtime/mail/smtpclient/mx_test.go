@@ -151,7 +151,7 @@ func TestDomainsThatTakeNoMail(t *testing.T) {
 		"null.test":     {smtpclient.Failed, smtpclient.ReasonNullMX, "null.test accepts no mail"},
 		"missing.test":  {smtpclient.Failed, smtpclient.ReasonNoSuchDomain, "missing.test has no mail host and no address"},
 		"texts.test":    {smtpclient.Failed, smtpclient.ReasonNoSuchDomain, "texts.test has no mail host and no address"},
-		"lost.test":     {smtpclient.Temporary, "", "nowhere.test"}, // somebody means to receive mail there
+		"lost.test":     {smtpclient.Temporary, "", "nowhere.test"}, // the domain has an MX record, so it intends to receive mail
 		"servfail.test": {smtpclient.Temporary, "", "SERVFAIL"},
 		"half.test":     {smtpclient.Temporary, "", "broken-host.test"},
 	} {

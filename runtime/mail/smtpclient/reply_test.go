@@ -31,7 +31,7 @@ func TestReadReply(t *testing.T) {
 	} {
 		got, err := read(wire)
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(reply{})); diff != "" || err != nil {
-			t.Errorf("reading %q gives error %v, want %+v; the difference is\n%s", wire, err, want, diff)
+			t.Errorf("reading %q returned error %v, want %+v; the difference is\n%s", wire, err, want, diff)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestReadReplyRefusesWhatIsNone(t *testing.T) {
 		"endless reply": strings.Repeat("250-x\r\n", 200),
 	} {
 		if got, err := read(wire); !errors.Is(err, errProtocol) {
-			t.Errorf("%s: reading gives %+v, %v, want errProtocol", what, got, err)
+			t.Errorf("%s: reading returned %+v, %v, want errProtocol", what, got, err)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func TestLongRepliesAreCut(t *testing.T) {
 	t.Parallel()
 	got, err := read("550-" + strings.Repeat("é", 900) + "\r\n550 " + strings.Repeat("é", 900) + "\r\n")
 	if err != nil || len(got.text) > maxReplyText+len("…") || !utf8.ValidString(got.text) {
-		t.Errorf("%d octets, valid %v, %v", len(got.text), utf8.ValidString(got.text), err)
+		t.Errorf("got %d bytes, valid UTF-8 %v, error %v", len(got.text), utf8.ValidString(got.text), err)
 	}
 }
 

@@ -145,7 +145,7 @@ func TestParseSmarthost(t *testing.T) {
 	} {
 		got, err := smtpclient.ParseSmarthost(setting)
 		if err != nil || *got != want {
-			t.Errorf("ParseSmarthost of %s gives %+v, %v, want %+v", setting, got, err, want)
+			t.Errorf("ParseSmarthost(%s) returned %+v, %v, want %+v", setting, got, err, want)
 		}
 	}
 	secret := smtpclient.Config{Smarthost: &smtpclient.Smarthost{Host: "mail.example", Port: 25, Username: "u", Password: "hunter2"}}

@@ -55,7 +55,7 @@ func TestTargetsOfAFamilyThatTheWayHasNotArePassedOver(t *testing.T) {
 	got = w.Deliver(t.Context(), e, []byte(message), nil)
 	expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseConnect)
 	if !strings.Contains(got.Diagnostic(), "no address of that family") || got.RemoteHost != "six.test" {
-		t.Errorf("a way without the family of the target gives %+v, want a diagnostic that says so and the host six.test", got)
+		t.Errorf("a route without the address family of the target returned %+v, want a diagnostic that says so and the host six.test", got)
 	}
 }
 

@@ -67,7 +67,7 @@ func TestWhatAServerMaySendIsBounded(t *testing.T) {
 	}()
 	n, err := io.Copy(io.Discard, w)
 	if !errors.Is(err, errFlood) || n > maxRead+64<<10 {
-		t.Errorf("read %d octets, %v", n, err)
+		t.Errorf("read %d bytes, error %v", n, err)
 	}
 }
 

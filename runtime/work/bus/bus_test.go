@@ -254,11 +254,11 @@ func TestWithoutConsumersOnlyFactsAreWritten(t *testing.T) {
 		t.Errorf("%d facts", n)
 	}
 	if n := b.count("SELECT count(*) FROM bus_messages"); n != 0 {
-		t.Errorf("%d messages for nobody", n)
+		t.Errorf("%d messages without a consumer, want none", n)
 	}
 }
 
-// Trap: a fact that is told of a change that never happened.
+// Trap: a fact is published about a change that never happened.
 func TestRollbackPublishesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -48,7 +48,7 @@ func BenchmarkCatchUp(b *testing.B) {
 		Wants: func(account string) bool { return strings.HasSuffix(account, "0") }}
 	both := []Consumer{fewTypes, fewAccounts}
 	plans := map[string]string{}
-	b.Cleanup(func() { // behind the figures
+	b.Cleanup(func() { // after the figures
 		for _, name := range slices.Sorted(maps.Keys(plans)) {
 			fmt.Printf("\n%s\n%s", name, plans[name])
 		}
@@ -86,8 +86,8 @@ func BenchmarkCatchUp(b *testing.B) {
 	look("all", []Consumer{fewTypes}, `UPDATE bus_marks SET until_id = '' WHERE consumer = $1`)
 }
 
-// workOff stands in for the group: until the returned function is called it takes
-// messages away, so that there is room for more.
+// workOff replaces the group: it removes messages until the returned function is called,
+// so that there is room for more.
 func workOff(b *testing.B, d *sql.DB) (stop func()) {
 	ending := make(chan struct{})
 	var working sync.WaitGroup
@@ -130,7 +130,7 @@ func fill(b testing.TB, d *sql.DB, n int) {
 	b.Logf("%d facts stored in %s", n, time.Since(begin).Round(time.Second))
 }
 
-// explain gives the plan of the statement that looks.
+// explain returns the plan of the catch-up query.
 func explain(b *testing.B, d *db.DB, g *group) string {
 	b.Helper()
 	var plan strings.Builder

@@ -58,7 +58,7 @@ func (b bench) reached(groups ...string) {
 	}
 }
 
-// trickle publishes facts one by one and gives all of them.
+// trickle publishes facts one by one and returns all of them.
 func (b bench) trickle(on *bus.Bus, n int) (facts []event.Fact) {
 	b.t.Helper()
 	for range n {
@@ -92,7 +92,7 @@ func TestFactsOfAnEmptiedTableAreHandledOnce(t *testing.T) {
 	if n := b.count("SELECT count(*) FROM bus_messages"); n != 0 {
 		t.Errorf("%d messages are left of facts that are handled", n)
 	}
-	b.until("what is handled behind the marks is forgotten", func() bool { return b.count("SELECT count(*) FROM bus_handled") == 0 })
+	b.until("records of handled facts below the marks are deleted", func() bool { return b.count("SELECT count(*) FROM bus_handled") == 0 })
 }
 
 // Connections break while two processes look: what a look had begun is undone, and
@@ -200,13 +200,13 @@ func TestPoisonIsNotHandedOutAgain(t *testing.T) {
 		t.Errorf("the handler that fails was called %d times, want 5", n)
 	}
 	if n := b.count("SELECT count(*) FROM bus_poison WHERE substr(fact_id, 15) = $1", tail(facts[1].ID)); n != 1 {
-		t.Errorf("the fact stands %d times in bus_poison, want once", n)
+		t.Errorf("the fact is in bus_poison %d times, want once", n)
 	}
 	b.once("g", []event.Fact{facts[0], facts[2]})
 }
 
-// Requeue gives facts back that the mark has passed. Emptying the table of messages
-// does not lose them, and what fails again stands in bus_poison once.
+// Requeue returns facts to the group after the mark has passed them. Emptying the message table
+// does not lose them, and a fact that fails again is in bus_poison once.
 func TestWhatRequeueGaveBackOutlivesTheMessages(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -325,7 +325,7 @@ func TestAReadGoesOnBehindWhatItHasLookedAt(t *testing.T) {
 	soon := time.Now().Add(time.Minute)
 	first := b.read(on, id.Since(id.Fact, time.Now().Add(-time.Hour)), soon, 2)
 	if len(first.Facts) != 0 || !first.More {
-		t.Fatalf("the first read gives %v, more %t", idsOf(first.Facts), first.More)
+		t.Fatalf("the first read returned %v, more %t", idsOf(first.Facts), first.More)
 	}
 	second := b.read(on, first.Next, soon, 2)
 	third := b.read(on, second.Next, soon, 2)
@@ -360,13 +360,13 @@ func TestWholeReadsHaveEveryFactOnceAndAreBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(got.Facts) > w.Limit || (len(got.Facts)-1)*small > w.Octets {
-				t.Errorf("a read of at most %d facts and %d octets gives %d facts", w.Limit, w.Octets, len(got.Facts))
+				t.Errorf("a read of at most %d facts and %d bytes returned %d facts", w.Limit, w.Octets, len(got.Facts))
 			}
 			seen, w.After = append(seen, idsOf(got.Facts)...), got.Next
 			return len(seen) >= len(facts)
 		})
 		if !slices.IsSorted(seen) || !slices.Equal(tails(seen), tails(idsOf(facts))) {
-			t.Errorf("reads of at most %d facts and %d octets give %v, want %v", w.Limit, w.Octets, seen, idsOf(facts))
+			t.Errorf("reads of at most %d facts and %d bytes returned %v, want %v", w.Limit, w.Octets, seen, idsOf(facts))
 		}
 	}
 }

@@ -75,7 +75,7 @@ func TestSweepDeletesOldFactsExceptThoseStillNeeded(t *testing.T) {
 	b.age(waiting)
 	var old []event.Fact
 	for range 1203 { // more than two batches
-		old = append(old, oldFact(t, event.EmailDelivered)) // nobody consumes these
+		old = append(old, oldFact(t, event.EmailDelivered)) // no group consumes these
 	}
 	b.publish(on, old...)
 	b.age(old...)
@@ -89,7 +89,7 @@ func TestSweepDeletesOldFactsExceptThoseStillNeeded(t *testing.T) {
 	}
 	b.exec("UPDATE bus_messages SET created_at = created_at - interval '31 days' WHERE fact_id = $1", waiting.ID)
 	if swept, err = on.Sweep(t.Context(), 30*24*time.Hour); err != nil || swept != 1 {
-		t.Errorf("swept %d, %v; want the fact whose message nobody took", swept, err)
+		t.Errorf("swept %d, %v; want the fact whose message was not consumed", swept, err)
 	}
 	if n := b.count("SELECT count(*) FROM bus_messages"); n != len(recent) {
 		t.Errorf("%d messages left, want %d", n, len(recent))
@@ -99,7 +99,7 @@ func TestSweepDeletesOldFactsExceptThoseStillNeeded(t *testing.T) {
 	}
 }
 
-// age gives facts the ids that they were made with: they were stored under new ones.
+// age restores the ids the facts were created with: they were stored under new ones.
 func (b bench) age(facts ...event.Fact) {
 	b.t.Helper()
 	for _, update := range []string{"UPDATE facts f SET id = made.id FROM unnest($1::text[]) made (id) WHERE substr(f.id, 15) = substr(made.id, 15)",

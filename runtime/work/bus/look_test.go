@@ -45,7 +45,7 @@ func TestALookGoesOnFromWhereAnotherOneHasCome(t *testing.T) {
 	step(&look{group: other, horizon: horizon}, 0)
 	var recorded int
 	if err := d.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM bus_handled`).Scan(&recorded); err != nil || recorded != 0 {
-		t.Fatalf("%d records of what is handled are left behind the mark, want none: %v", recorded, err)
+		t.Fatalf("%d records of handled facts remain below the mark, want none: %v", recorded, err)
 	}
 	step(silent, 0)
 }

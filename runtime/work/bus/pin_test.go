@@ -108,15 +108,14 @@ func TestPinStopInMidBatchLosesNothing(t *testing.T) {
 	b.once("g", facts)
 }
 
-// waitedFor is a context that tells when somebody first waits for its end: a Stop does when it has told all that they
-// are to stop.
+// waitedFor is a context that records the first call of Done. Stop calls Done after it has signaled every worker to
+// stop.
 type waitedFor struct {
 	context.Context
 	once  sync.Once
 	begun chan struct{}
 }
 
-// Done tells.
 func (w *waitedFor) Done() <-chan struct{} {
 	w.once.Do(func() { close(w.begun) })
 	return w.Context.Done()
@@ -153,7 +152,7 @@ func TestStopThatRunsOutOfTimeKeepsEffectAndMessageTogether(t *testing.T) {
 	b.once("g", facts)
 }
 
-// With an ack deadline Watermill gives a message to a second handler while the
+// With an ack deadline Watermill passes a message to a second handler while the
 // first still works on it. We set none; the handler's context ends instead.
 //
 // When this fails, look at SubscriberConfig.AckDeadline in group.subscribe.
@@ -188,7 +187,7 @@ func TestPinALateHandlerIsNotStartedTwice(t *testing.T) {
 // Watermill's offset mode reads only below the oldest transaction of the whole
 // cluster, so that any open one stops every topic. Rows do not care.
 //
-// When this fails somebody has made reading depend on transaction ids: see
+// If this fails, reading has come to depend on transaction ids: see
 // selectMessages.
 func TestPinAForeignOpenTransactionDoesNotStallDelivery(t *testing.T) {
 	t.Parallel()

@@ -36,7 +36,7 @@ func (b *Bus) pollTask(groups []*group) worker.Task {
 	}}
 }
 
-// requestPoll makes the group read, unless a read is already requested.
+// requestPoll signals the group to read, unless a signal is already pending.
 func (g *group) requestPoll() {
 	select {
 	case g.polled <- struct{}{}:

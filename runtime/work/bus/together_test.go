@@ -166,7 +166,7 @@ func TestABrokenFactStopsNoOthersOfItsBatch(t *testing.T) {
 			b.drained()
 			b.once("g", slices.Delete(slices.Clone(facts), 20, 21))
 			if n := b.count("SELECT count(*) FROM bus_poison WHERE substr(fact_id, 15) = $1 AND failures = 5", bad); n != 1 {
-				t.Errorf("the broken fact stands %d times in bus_poison with 5 failures, want once", n)
+				t.Errorf("the broken fact is in bus_poison %d times with 5 failures, want once", n)
 			}
 			if n := batches.Load(); n < 1 || n > 8 { // those that were lost as a whole grow again from one message
 				t.Errorf("HandleAll got the broken fact %d times, want it few times: it is not given a fact that failed", n)
@@ -300,7 +300,7 @@ func TestHandlersOfABatchShareASavepoint(t *testing.T) {
 	b.drained()
 	b.once("g", facts)
 	if len(calls) < 28 {
-		t.Fatalf("the handler was called %d times, want 8 together and 20 by themselves", len(calls))
+		t.Fatalf("the handler was called %d times, want 8 together and 20 alone", len(calls))
 	}
 	for i, c := range calls[:28] {
 		first, want := calls[0].savepoint, tail(facts[i%8].ID)

@@ -30,7 +30,7 @@ func TestOnlyWantedFactsWake(t *testing.T) {
 	b.WakeFor()
 	b.WakeFor(fact(event.EmailSent), fact(event.EmailDelivered))
 	if signals.woken != 0 {
-		t.Errorf("woken %d times for what nobody wants", signals.woken)
+		t.Errorf("woken %d times for facts that no group wants, want 0", signals.woken)
 	}
 	b.WakeFor(fact(event.EmailSent), fact(event.EmailBounced))
 	if signals.woken != 1 {
