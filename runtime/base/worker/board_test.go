@@ -142,7 +142,7 @@ func logger(t *testing.T) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// start runs a worker and gives the function that stops it.
+// start runs a worker and returns the function that stops it.
 func start[J, R any](t *testing.T, q worker.Queue[J, R], cfg worker.Config) (*worker.Worker[J, R], func()) {
 	t.Helper()
 	w := worker.New(q, cfg, logger(t), nil)

@@ -36,7 +36,7 @@ func TestAWorkerWithNothingToDoLooksMoreSeldom(t *testing.T) {
 		<-time.After(5600 * time.Millisecond)
 		b.with(func() {
 			if b.settled[1] != 1 {
-				t.Error("work that nobody told of was not found within the longest wait")
+				t.Error("work without a notification was not found within the longest wait")
 			}
 		})
 	})

@@ -97,7 +97,7 @@ func TestARunIsCutWhenItsJobBelongsToSomebodyElse(t *testing.T) {
 	})
 }
 
-// A job that sat behind slow ones is given to somebody who has time for it.
+// A job that waited too long for slow jobs goes back to the table for another worker.
 func TestAJobThatWaitedTooLongIsHandedBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

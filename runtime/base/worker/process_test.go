@@ -119,7 +119,7 @@ func TestResultsAreOfferedAsSoonAsTheDatabaseIsBack(t *testing.T) {
 		defer stop()
 		<-time.After(time.Minute)
 		if n := p.before(time.Now()); n != 3 {
-			t.Errorf("the process is told of %d jobs that are not settled, want 3", n)
+			t.Errorf("%d unsettled jobs were reported to the process, want 3", n)
 		}
 		b.with(func() { b.settleErr = nil })
 		back := p.back
@@ -132,7 +132,7 @@ func TestResultsAreOfferedAsSoonAsTheDatabaseIsBack(t *testing.T) {
 			}
 		})
 		if n := p.before(time.Now()); n != 0 {
-			t.Errorf("when all is settled the process is told of %d jobs that are not", n)
+			t.Errorf("after all jobs were settled, %d unsettled jobs were reported to the process, want none", n)
 		}
 		p.with(func() {
 			if !slices.Contains(p.reported, false) || !p.reported[len(p.reported)-1] {

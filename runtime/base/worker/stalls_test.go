@@ -18,7 +18,7 @@ func (d table) stalls(t *testing.T, while time.Duration) (soFar func() int) {
 	watching.Go(func() {
 		for before := time.Now(); ctx.Err() == nil; {
 			if _, err := d.SQL.ExecContext(ctx, "SELECT 1"); err != nil && ctx.Err() == nil {
-				t.Errorf("look whether the server stands still: %v", err)
+				t.Errorf("check whether the server is stalled: %v", err)
 				return
 			}
 			<-time.After(10 * time.Millisecond)

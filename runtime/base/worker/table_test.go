@@ -286,7 +286,7 @@ func TestAStoppedOwnerNeitherRepeatsTheStepNorStoresItsResult(t *testing.T) {
 	}
 }
 
-// A long run on a real table keeps its job: nobody else gets it.
+// A long run on a real table keeps its job: no other worker claims it.
 func TestExtendedLeasesHoldOnTheTable(t *testing.T) {
 	t.Parallel()
 	const lease = 2 * time.Second

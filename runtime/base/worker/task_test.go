@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 )
 
-// since gives the seconds that have passed at each call of the first function.
+// since returns the seconds that have passed at each call of the first function.
 func since() (mark func(), marks func() []float64) {
 	began := time.Now()
 	var mu sync.Mutex
@@ -97,7 +97,7 @@ func TestAStepSaysHowLongToWait(t *testing.T) {
 	})
 }
 
-// channels gives out one channel, as a subscription.
+// channels is a subscription that returns one channel.
 type channels struct {
 	woken chan struct{}
 	ended atomic.Int32
@@ -357,7 +357,7 @@ func TestTasksUnderStress(t *testing.T) {
 		starters.Wait()
 		stoppers.Wait()
 		if got := unsubscribed.Load(); got != many {
-			t.Errorf("%d tasks were started, %d told that they ended", many, got)
+			t.Errorf("%d tasks were started, %d reported their end", many, got)
 		}
 	}
 }
