@@ -1,7 +1,7 @@
 // Fills the account of a development server with the data of a small shop, for screenshots. INBOUND is the
 // address at which the service receives mail.
 import { api, base, send, until } from './dashboard.mjs'
-import { bring } from './strangers.mjs'
+import { bring } from './peers.mjs'
 
 const html = (head, words) => `<html><body style="margin:0;background:#f4f4f2;font-family:Helvetica,Arial,sans-serif"><div style="max-width:520px;margin:0 auto;padding:32px 20px"><div style="background:#fff;border-radius:8px;padding:28px"><h1 style="margin:0 0 12px;font-size:20px">${head}</h1><p style="margin:0 0 20px;color:#444;line-height:1.5">${words}</p><a href="https://shop.example/orders" style="display:inline-block;background:#1f5fbf;color:#fff;text-decoration:none;border-radius:6px;padding:10px 18px">See your order</a></div><p style="color:#777;font-size:12px;text-align:center">Northwind Shop, 12 Harbour Street</p></div></body></html>`
 const kinds = [

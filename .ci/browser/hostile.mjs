@@ -4,7 +4,7 @@
 import { check, nothing, open, watch } from './browser.mjs'
 import { api, base, settled, signIn, until, visit } from './dashboard.mjs'
 import { ascii, line, payloads } from './payloads.mjs'
-import { bring, mailServer, website } from './strangers.mjs'
+import { bring, mailServer, website } from './peers.mjs'
 
 const indexOf = address => Number(/^p(\d+)@/.exec(address)?.[1] ?? -1)
 const taken = await mailServer(process.env.MX, to => indexOf(to) >= 0 ? `550 5.1.1 ${line(payloads[indexOf(to)])}` : undefined)

@@ -33,7 +33,7 @@ func TestTheFirstMinutesInABrowser(t *testing.T) {
 	t.Parallel()
 	app := startCaptured(t)
 	runScript(t, app, "screens.mjs", "EMPTY=1")
-	runScript(t, app, "minutes.mjs")
+	runScript(t, app, "quickstart.mjs")
 }
 
 // In a real browser: mail appears live, failures show the words of the other server, untrusted mail runs no
@@ -82,7 +82,7 @@ func TestTheDashboardKeepsUpInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
 	app := startCaptured(t)
-	for _, script := range []string{"tabs.mjs", "away.mjs", "together.mjs"} {
+	for _, script := range []string{"tabs.mjs", "outage.mjs", "conflicts.mjs"} {
 		runScript(t, app, script)
 	}
 }
@@ -92,7 +92,7 @@ func TestWhatPeopleDoInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
 	app := startCaptured(t)
-	runScript(t, app, "acts.mjs", "ZONE="+domainZone(t, app))
+	runScript(t, app, "tasks.mjs", "ZONE="+domainZone(t, app))
 }
 
 // domainZone is where a domain's records are published in the DNS of the test, as its owner does at a provider.

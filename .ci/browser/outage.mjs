@@ -3,7 +3,7 @@
 // by a day, times still use the clock of the service.
 import { check, nothing, open, watch } from './browser.mjs'
 import { api, base, seen, send, signIn } from './dashboard.mjs'
-import { line } from './line.mjs'
+import { line } from './connection.mjs'
 
 const { port, cut, mend } = await line(base)
 let cutOff = false

@@ -3,8 +3,8 @@
 // a failed webhook. ZONE publishes the records of a domain in the DNS of the test.
 import { check, nothing, open, watch } from './browser.mjs'
 import { api, base, seen, send, signIn, until, visit } from './dashboard.mjs'
-import { keyboard, mouse } from './hands.mjs'
-import { website } from './strangers.mjs'
+import { keyboard, mouse } from './input.mjs'
+import { website } from './peers.mjs'
 
 let gone = true // the endpoint responds with 410, and later with 200
 const endpoint = await website(answer => answer.writeHead(gone ? 410 : 200).end())
