@@ -27,13 +27,13 @@ async function send(attack, init) {
     }
     if (response.status >= 500) found(attack, `status ${response.status}`)
     if (took > 20_000) found(attack, `took ${Math.round(took)} ms`)
-    if (text.length > 64 << 10 && response.status >= 400) found(attack, `a refusal of ${text.length} octets`)
+    if (text.length > 64 << 10 && response.status >= 400) found(attack, `an error response of ${text.length} bytes`)
     if (!/json|text\/plain|event-stream/.test(response.headers.get('Content-Type') ?? '')) found(attack, `answers as ${response.headers.get('Content-Type')}`)
     if (response.headers.get('X-Content-Type-Options') !== 'nosniff') found(attack, 'lets browsers guess the media type')
     for (const name of response.headers.keys()) {
       if (name.startsWith('access-control-')) found(attack, `has the header ${name}`)
     }
-    if (/goroutine|\.go:\d|panic|pq:|sqlstate|stack/i.test(text) && response.status >= 400) found(attack, `tells internals: ${text.slice(0, 200)}`)
+    if (/goroutine|\.go:\d|panic|pq:|sqlstate|stack/i.test(text) && response.status >= 400) found(attack, `exposes internals: ${text.slice(0, 200)}`)
     let answer = {}
     try {
       answer = JSON.parse(text)
@@ -73,13 +73,13 @@ for (const [attack, query] of Object.entries({
   'circular introspection': `{ __schema { ${'types { fields { type { '.repeat(8)} name ${'} } }'.repeat(8)} } }`,
   'a fragment bomb': `{ ...F0 } ${bomb(60, 'Query', '__typename')}`,
   'a fragment bomb of introspection': `{ __schema { types { ...F0 } } } ${bomb(60, '__Type', 'name')}`,
-  'a fragment bomb that nobody asks for': `{ __typename } ${bomb(60, 'Query', '__typename')}`,
+  'an unused fragment bomb': `{ __typename } ${bomb(60, 'Query', '__typename')}`,
   'many operations': times(400, (i) => `query A${i} { viewer { can } }`),
   'many fragments': `{ __typename } ${times(500, (i) => `fragment F${i} on Query { __typename }`)}`,
   'many variables': `query(${times(1_000, (i) => `$v${i}: Int`)}) { __typename }`,
   'many tokens': `{ ${'a '.repeat(30_000)}}`,
   'a long text': `{ __typename } #${'x'.repeat(70_000)}`,
-  'the dearest page of all': '{ emails(first: 100) { nodes { content { html text } } } }',
+  'the most expensive page': '{ emails(first: 100) { nodes { content { html text } } } }',
 })) await refused(attack, { query, operationName: attack === 'many operations' ? 'A1' : undefined }, tooMuch, 'validation_error')
 
 for (const [attack, query] of Object.entries({
@@ -88,8 +88,8 @@ for (const [attack, query] of Object.entries({
   'an unknown directive': '{ __typename @debug }',
   '@defer': '{ ... @defer { viewer { can } } }',
   '@stream': '{ emails { nodes @stream { id } } }',
-  'a mutation that there is none of': 'mutation { createApiKey(name: "x") { token } }',
-  'an operation that there is none of': 'subscription { emails { id } }',
+  'an unknown mutation': 'mutation { createApiKey(name: "x") { token } }',
+  'an unsupported operation': 'subscription { emails { id } }',
   'nothing': '   ',
   'NUL': '{ __typename \u0000 }',
 })) await refused(attack, { query }, 'validation_error')
@@ -116,7 +116,7 @@ for (const v of [1e308, -1e308, 99999999999999999999, 2 ** 31, -1, 0.5, '1', 'x'
 for (const raw of ['1e999', '-0', '1'.repeat(400_000), '"\\ud800"', '{"a":'.repeat(9_000) + '1' + '}'.repeat(9_000), '['.repeat(200_000) + ']'.repeat(200_000)]) {
   await ask(`the raw variable ${raw.slice(0, 20)}`, `{"query":${JSON.stringify(one)},"variables":{"v":${raw}}}`)
 }
-await ask('100,000 variables that nobody asked for', { query: '{ __typename }', variables: Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`v${i}`, i])) })
+await ask('100,000 undeclared variables', { query: '{ __typename }', variables: Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`v${i}`, i])) })
 await ask('hidden members', '{"query":"{ __typename }","__proto__":{"admin":true},"constructor":{},"variables":{"__proto__":{"x":1}}}')
 
 // Responses echo nothing from the request, neither values nor long names.
@@ -125,10 +125,10 @@ const long = marker.repeat(40)
 for (const [attack, body] of Object.entries({
   'a variable of the wrong type': { query: one, variables: { v: marker } },
   'a variable of the wrong type, nested': { query: 'query($v: EmailFilter) { emails(filter: $v) { nodes { id } } }', variables: { v: { status: marker } } },
-  'a date that is none': { query: 'query($v: DateTime!) { emailStatistics(range: {gte: $v, lt: $v}) { totals { accepted } } }', variables: { v: marker } },
+  'an invalid date': { query: 'query($v: DateTime!) { emailStatistics(range: {gte: $v, lt: $v}) { totals { accepted } } }', variables: { v: marker } },
   'a literal of the wrong type': { query: `{ emails(first: "${marker}") { nodes { id } } }` },
-  'a literal that is no enum': { query: `{ emails(filter: {status: "${marker}"}) { nodes { id } } }` },
-  'a literal that is no date': { query: `{ emailStatistics(range: {gte: "${marker}", lt: "${marker}"}) { totals { accepted } } }` },
+  'an invalid enum literal': { query: `{ emails(filter: {status: "${marker}"}) { nodes { id } } }` },
+  'an invalid date literal': { query: `{ emailStatistics(range: {gte: "${marker}", lt: "${marker}"}) { totals { accepted } } }` },
   'a cursor': { query: `{ emails(after: "${marker}") { nodes { id } } }` },
   'a field with a long name': { query: `{ ${long} }` },
   'a type with a long name': { query: `{ ... on ${long} { id } }` },
@@ -148,10 +148,10 @@ for (const [attack, body] of Object.entries({
   const got = await ask(attack, body)
   const echo = got.text.includes(long) || (!/long name/.test(attack) && got.text.includes(marker))
   if (echo) found(attack, `the answer has what was sent: ${got.text.slice(0, 300)}`)
-  if (got.text.length > 2_000) found(attack, `an answer of ${got.text.length} octets`)
+  if (got.text.length > 2_000) found(attack, `a response of ${got.text.length} bytes`)
 }
 const many = await ask('many mistakes', { query: `{ ${times(19, (i) => `wrong${i} { a b c }`)} }` })
-if (many.answer.errors?.length > 10) found('many mistakes', `${many.answer.errors.length} errors are told`)
+if (many.answer.errors?.length > 10) found('many mistakes', `${many.answer.errors.length} errors are reported`)
 
 // Requests that a page of another site can make without a preflight.
 const query = '{"query":"{ __typename }"}'
@@ -194,7 +194,7 @@ for (const coding of ['gzip', 'deflate', 'br', 'x-evil']) {
 
 // Unauthenticated requests.
 for (const [attack, headers] of Object.entries({
-  'without a key': {}, 'with a wrong key': { Authorization: 'Bearer svc_wrong' }, 'with a cookie that is none': { Cookie: 'postrider_session=x' },
+  'without a key': {}, 'with a wrong key': { Authorization: 'Bearer svc_wrong' }, 'with an invalid cookie': { Cookie: 'postrider_session=x' },
   'with a key in the address': {},
 })) {
   const got = await send(attack, { headers: { ...json, ...headers }, body: '{"query":"{ __schema { types { name } } nothing }"}', url: attack.includes('address') ? `${url}?access_token=${key}&api_key=${key}` : url })

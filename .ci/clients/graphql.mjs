@@ -13,7 +13,7 @@ const sdl = await (await fetch(`${base}/graphql/schema.graphql`)).text()
 writeFileSync('build/schema.graphql', sdl)
 const schema = buildSchema(sdl)
 const wrong = validateSchema(schema)
-if (wrong.length) throw new Error(`the schema is none:\n${wrong.join('\n')}`)
+if (wrong.length) throw new Error(`the schema is invalid:\n${wrong.join('\n')}`)
 
 // The introspection query of Apollo, GraphiQL, Insomnia and code generators, with all options.
 const options = { descriptions: true, specifiedByUrl: true, directiveIsRepeatable: true, schemaDescription: true, inputValueDeprecation: true, oneOf: true }

@@ -101,7 +101,7 @@ func TestWithoutMemoryWhatIsSmallGoesToTheSpool(t *testing.T) {
 		t.Errorf("of a share with room for one, the first is in memory: %v, the second: %v", one.InMemory(), other.InMemory())
 	}
 	if read, err := io.ReadAll(other.Reader()); err != nil || !bytes.Equal(read, sample(3000)) {
-		t.Errorf("the second gives %d octets, %v", len(read), err)
+		t.Errorf("the second returned %d bytes, %v", len(read), err)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestBlankIsRoomToWriteTo(t *testing.T) {
 		t.Errorf("what was written in place reads as %d octets, %v", len(got), err)
 	}
 	if held := b.spool.used; held != roundUp(600_000) {
-		t.Errorf("after the trim %d octets are held, want %d", held, roundUp(600_000))
+		t.Errorf("after the trim %d bytes are held, want %d", held, roundUp(600_000))
 	}
 }
 
@@ -235,7 +235,7 @@ func TestAFaultOfTheDiskIsAnError(t *testing.T) {
 	RecoverDiskFault(func() error { panic("mine") }) // it panics
 }
 
-// reader gives pieces, and then fails.
+// reader returns pieces, and then fails.
 type reader struct {
 	pieces []string
 	err    error
@@ -284,7 +284,7 @@ func TestArrivals(t *testing.T) {
 		content := b.content(t, 20_000)
 		err := content.Receive(t.Context(), Upload{From: &reader{pieces: c.pieces, err: c.err}, Limit: 100_000, Size: c.declared, Deadline: noDeadline, Within: time.Minute})
 		if !errors.Is(err, c.want) || c.want == nil && (err != nil || content.Size() != c.size) {
-			t.Errorf("%s: %d octets and %v, want %d and %v", name, content.Size(), err, c.size, c.want)
+			t.Errorf("%s: %d bytes and %v, want %d and %v", name, content.Size(), err, c.size, c.want)
 		}
 	}
 }

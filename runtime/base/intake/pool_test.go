@@ -74,7 +74,7 @@ func TestStrangersShareByTheirNetworks(t *testing.T) {
 	}
 }
 
-// A share that is full and waits holds up nobody else.
+// A full share with waiters does not block other shares.
 func TestAShareThatWaitsHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -155,12 +155,12 @@ func TestWaitingEndsWithPatienceAndWithTheCaller(t *testing.T) {
 		p := NewPool(4)
 		release, _ := p.TryTake(account("a"), 1)
 		if _, err := p.Take(t.Context(), account("a"), 1, 5*time.Second); !errors.Is(err, ErrFull) {
-			t.Errorf("after its patience a waiter was answered %v, want ErrFull", err)
+			t.Errorf("after its timeout, Take returned %v, want ErrFull", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := p.Take(ctx, account("a"), 1, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("when its caller left a waiter was answered %v", err)
+			t.Errorf("after its context ended, Take returned %v, want context.DeadlineExceeded", err)
 		}
 		release()
 		empty(t, p)

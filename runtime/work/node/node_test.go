@@ -93,17 +93,17 @@ func prepared(t *testing.T, d *db.DB, name string) *member {
 	return m
 }
 
-// hasHanded tells whether it has handed back the claims of a node.
+// hasHanded reports whether it has handed back the claims of a node.
 func (m *member) hasHanded(id int32) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Contains(m.handed, id)
 }
 
-// mayClaim tells whether it may now.
+// mayClaim reports whether it may now.
 func (m *member) mayClaim() bool { return may(m.AwaitClaim) }
 
-// mayRun tells whether claimed jobs may be begun now.
+// mayRun reports whether claimed jobs may be begun now.
 func (m *member) mayRun() bool { return may(m.AwaitRun) }
 
 func may(await func(<-chan struct{}) bool) bool {
@@ -249,7 +249,7 @@ func TestNothingIsClaimedForAWhileAfterAnOutage(t *testing.T) {
 	select {
 	case <-back:
 	case <-time.After(expect.Patience):
-		t.Error("a beat is stored, and nobody was told that the database is back")
+		t.Error("a heartbeat is stored, but the recovery of the database was not reported")
 	}
 	for name, m := range map[string]*member{"one": one, "two": two, "fresh": fresh} {
 		within(t, name+" may claim again", m.mayClaim)
