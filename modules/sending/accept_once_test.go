@@ -9,9 +9,9 @@ import (
 func TestStatementStoresTheSameAsTheTransaction(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	first := f.send(t, simple("bob@example.net"))
+	first := f.send(t, simpleMessage("bob@example.net"))
 	f.Near.Left = 10 // capped: the transaction
-	second := f.send(t, simple("bob@example.net"))
+	second := f.send(t, simpleMessage("bob@example.net"))
 	for _, table := range []struct{ query string }{
 		{`SELECT to_jsonb(e) - 'id' - 'message_id' - 'created_at' - 'sent_at' FROM emails e WHERE id = $1`},
 		{`SELECT to_jsonb(r) - 'id' - 'email_id' - 'created_at' - 'due_at' - 'queued_at' FROM recipients r WHERE email_id = $1 ORDER BY id`},

@@ -37,7 +37,7 @@ func TestScheduledMessageIsStoredWithoutDueRecipients(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Left = 1
-	m := simple("bob@example.net", "carol@example.net")
+	m := simpleMessage("bob@example.net", "carol@example.net")
 	m.ScheduledAt, m.Category = sendingtest.At(time.Hour), "Product news"
 	receipt, err := f.Send(t.Context(), f.Caller(), Request{Message: m})
 	if err != nil || receipt.Status != "scheduled" {
@@ -73,7 +73,7 @@ func TestSuppressedRecipientFailsTheWholeMessage(t *testing.T) {
 	f := newFixture(t)
 	f.Near.Left, f.Near.Suppressed = 1, map[string]string{"carol@example.net": "bounce"}
 	for _, scheduled := range []*time.Time{nil, sendingtest.At(time.Hour)} {
-		m := simple("bob@example.net")
+		m := simpleMessage("bob@example.net")
 		m.BCC, m.ScheduledAt = []Mailbox{{Text: "Carol <carol@example.net>"}}, scheduled
 		receipt, err := f.Send(t.Context(), f.Caller(), Request{Message: m})
 		if err != nil || receipt.Status != "failed" {
@@ -126,7 +126,7 @@ func TestSuspendedAccountCannotSend(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Owner.Suspended = true
-	_, err := f.Send(t.Context(), f.Caller(), Request{Message: simple("bob@example.net")})
+	_, err := f.Send(t.Context(), f.Caller(), Request{Message: simpleMessage("bob@example.net")})
 	if refused := fault.From(err); refused.Kind != fault.Forbidden || refused.Code != fault.CodeAccountSuspended {
 		t.Errorf("sending from a suspended account returned %v, want account_suspended", err)
 	}
@@ -165,7 +165,7 @@ func TestMessageValidation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := simple("bob@example.net")
+			m := simpleMessage("bob@example.net")
 			c.change(&m)
 			var got []string
 			for field := range m.Validate() {

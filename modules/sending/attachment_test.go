@@ -11,7 +11,7 @@ import (
 
 // wrongWithFile returns the validation errors of a message with the attachment.
 func wrongWithFile(f Attachment) map[string]string {
-	m := simple("bob@example.net")
+	m := simpleMessage("bob@example.net")
 	m.Attachments = []Attachment{f}
 	return m.Validate()
 }
@@ -51,7 +51,7 @@ func TestAttachmentNameKeepsItsLastElement(t *testing.T) {
 	for given, want := range map[string]string{
 		"../../etc/passwd": "passwd", `C:\Users\ada\report.pdf`: "report.pdf", "/a/b/c.txt": "c.txt", "plain.txt": "plain.txt", "folder/": "folder", "a/..b": "..b",
 	} {
-		m := simple("bob@example.net")
+		m := simpleMessage("bob@example.net")
 		m.Attachments = []Attachment{{Name: given, Data: []byte("x")}}
 		p, wrong := m.parse(time.Now())
 		if len(wrong) > 0 || p.Attachments[0].Name != want {

@@ -23,8 +23,8 @@ func batchOf(messages ...Message) Batch {
 	return b
 }
 
-// outcomes returns the outcome of each item in one word.
-func outcomes(results []BatchResult) []string {
+// itemOutcomes returns the outcome of each item in one word.
+func itemOutcomes(results []BatchResult) []string {
 	var out []string
 	for _, r := range results {
 		switch {
@@ -47,24 +47,24 @@ func renderResults(results []BatchResult) idempotency.Response {
 	for _, r := range results {
 		ids = append(ids, r.Receipt.ID)
 	}
-	return idempotency.Response{Status: 200, Body: []byte(strings.Join(outcomes(results), " ") + " " + strings.Join(ids, " "))}
+	return idempotency.Response{Status: 200, Body: []byte(strings.Join(itemOutcomes(results), " ") + " " + strings.Join(ids, " "))}
 }
 
 func TestBatchItemsSucceedAndFailIndependently(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Suppressed = map[string]string{"gone@example.net": "bounce"}
-	later, withFile, bad := simple("bob@example.net"), simple("bob@example.net"), simple("bob")
+	later, withFile, bad := simpleMessage("bob@example.net"), simpleMessage("bob@example.net"), simpleMessage("bob")
 	later.ScheduledAt = sendingtest.At(time.Hour)
 	withFile.Attachments = []Attachment{{Name: "a.txt", Data: []byte("a")}}
-	b := batchOf(simple("bob@example.net"), bad, simple("gone@example.net"), later, withFile, simple("carol@example.net"))
+	b := batchOf(simpleMessage("bob@example.net"), bad, simpleMessage("gone@example.net"), later, withFile, simpleMessage("carol@example.net"))
 	b.Items = append(b.Items, BatchItem{Err: fault.Invalidf("Must be an object, not null")})
 	got, err := f.SendBatch(t.Context(), f.Caller(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"sent", fault.CodeValidation, "failed", "scheduled", fault.CodeValidation, "sent", fault.CodeValidation}
-	if diff := cmp.Diff(want, outcomes(got.Results)); diff != "" {
+	if diff := cmp.Diff(want, itemOutcomes(got.Results)); diff != "" {
 		t.Errorf("results (-want +got):\n%s", diff)
 	}
 	if fields := fault.From(got.Results[4].Err).Fields; fields["attachments"] == "" {
@@ -84,11 +84,11 @@ func TestBatchStopsCountingAtTheCap(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Left = 2
-	got, err := f.SendBatch(t.Context(), f.Caller(), batchOf(simple("a@example.net"), simple("b@example.net"), simple("c@example.net")))
+	got, err := f.SendBatch(t.Context(), f.Caller(), batchOf(simpleMessage("a@example.net"), simpleMessage("b@example.net"), simpleMessage("c@example.net")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"sent", "sent", fault.CodePlanLimit}, outcomes(got.Results)); diff != "" {
+	if diff := cmp.Diff([]string{"sent", "sent", fault.CodePlanLimit}, itemOutcomes(got.Results)); diff != "" {
 		t.Errorf("results (-want +got):\n%s", diff)
 	}
 	if n := f.Count(t, "emails"); n != 2 {
@@ -109,10 +109,10 @@ func TestItemRefusedByTheDatabaseDoesNotFailTheBatch(t *testing.T) {
 	f := newFixture(t)
 	f.refusesPoison(t)
 	f.Near.Left = 100 // the fake does not roll back
-	poison := simple("bob@example.net")
+	poison := simpleMessage("bob@example.net")
 	poison.Subject = "poison"
 	for round := range 2 { // the second time, statements are prepared
-		b := batchOf(simple("a@example.net"), poison, simple("b@example.net"))
+		b := batchOf(simpleMessage("a@example.net"), poison, simpleMessage("b@example.net"))
 		claim, _, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch", fmt.Sprint("key", round), []byte(`{}`))
 		if err != nil {
 			t.Fatal(err)
@@ -122,7 +122,7 @@ func TestItemRefusedByTheDatabaseDoesNotFailTheBatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]string{"sent", "internal", "sent"}, outcomes(got.Results)); diff != "" {
+		if diff := cmp.Diff([]string{"sent", "internal", "sent"}, itemOutcomes(got.Results)); diff != "" {
 			t.Errorf("results (-want +got):\n%s", diff)
 		}
 		replay, err := f.Idempotency.Replay(t.Context(), claim)
@@ -187,7 +187,7 @@ func (f *fixture) batchWithKey(t *testing.T, key string, size int) (string, erro
 	}
 	b := batchOf()
 	for i := range size {
-		b.Items = append(b.Items, BatchItem{Message: simple(fmt.Sprintf("n%d@example.net", i))})
+		b.Items = append(b.Items, BatchItem{Message: simpleMessage(fmt.Sprintf("n%d@example.net", i))})
 	}
 	b.Claim = claim
 	receipt, err := f.SendBatch(t.Context(), f.Caller(), b)
@@ -209,7 +209,7 @@ func TestBatchOfRefusedItemsIsStoredUnderItsKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := batchOf(simple("nobody"))
+	b := batchOf(simpleMessage("nobody"))
 	b.Claim = claim
 	if _, err := f.SendBatch(t.Context(), f.Caller(), b); err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func TestBatchWithoutDatabaseIsUnavailable(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.SenderErr = fault.DatabaseUnavailable(errors.New("no database"))
-	if _, err := f.SendBatch(t.Context(), f.Caller(), batchOf(simple("a@example.net"), simple("b@example.net"))); fault.KindOf(err) != fault.Unavailable {
+	if _, err := f.SendBatch(t.Context(), f.Caller(), batchOf(simpleMessage("a@example.net"), simpleMessage("b@example.net"))); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("a batch without a database returned %v, want kind Unavailable", err)
 	}
 }

@@ -33,9 +33,9 @@ func (f *fixture) holdKey(t *testing.T, key string, body []byte) *sql.Tx {
 	return tx
 }
 
-// keyed sends the given number of concurrent requests, each with its own key except for a quarter without
+// sendWithKeys sends the given number of concurrent requests, each with its own key except for a quarter without
 // one, and returns the 99th percentile of the response time.
-func (f *fixture) keyed(t *testing.T, requests int, prefix string) (p99 time.Duration) {
+func (f *fixture) sendWithKeys(t *testing.T, requests int, prefix string) (p99 time.Duration) {
 	t.Helper()
 	took := make([]time.Duration, requests)
 	var all sync.WaitGroup
@@ -44,7 +44,7 @@ func (f *fixture) keyed(t *testing.T, requests int, prefix string) (p99 time.Dur
 			begin := time.Now()
 			var err error
 			if i%4 == 0 {
-				_, err = f.Send(t.Context(), f.Caller(), Request{Message: simple("bob@example.net")})
+				_, err = f.Send(t.Context(), f.Caller(), Request{Message: simpleMessage("bob@example.net")})
 			} else {
 				_, err = f.sendWithKey(t, fmt.Sprint(prefix, i), []byte(`{}`))
 			}
@@ -82,7 +82,7 @@ func TestBusyKeyDoesNotDelayOtherRequests(t *testing.T) {
 						}
 					})
 				}
-				return f.keyed(t, requests, fmt.Sprintf("beside-%d-", round))
+				return f.sendWithKeys(t, requests, fmt.Sprintf("beside-%d-", round))
 			}
 			rounds, p99 := 1, beside(0)
 			for ; rounds < 5 && p99 > limit; rounds++ { // the machine may have stalled
@@ -95,7 +95,7 @@ func TestBusyKeyDoesNotDelayOtherRequests(t *testing.T) {
 			if n := f.Count(t, "emails"); n != sent {
 				t.Errorf("%d emails of %d requests", n, sent)
 			}
-			f.keyed(t, requests, "beside-0-") // all except those without a key are replays
+			f.sendWithKeys(t, requests, "beside-0-") // all except those without a key are replays
 			replays := sent + requests/4
 			if n := f.Count(t, "emails"); n != replays {
 				t.Errorf("%d emails after the same keys were used again, want %d", n, replays)

@@ -72,30 +72,30 @@ func newCapped(t *testing.T) *capped {
 	return c
 }
 
-func (c *capped) scheduled(t *testing.T, at time.Time) (string, error) {
+func (c *capped) scheduleAt(t *testing.T, at time.Time) (string, error) {
 	t.Helper()
-	m := simple("bob@example.net")
+	m := simpleMessage("bob@example.net")
 	m.ScheduledAt = &at
 	receipt, err := c.processes[rand.IntN(2)].Send(t.Context(), c.caller, Request{Message: m})
 	return receipt.ID, err
 }
 
-// counters returns the nonzero counters.
-func (c *capped) counters(t *testing.T) map[string]int {
+// readCounters returns the nonzero readCounters.
+func (c *capped) readCounters(t *testing.T) map[string]int {
 	t.Helper()
-	return c.periods(t, `SELECT period, emails FROM usages WHERE account_id = $1 AND emails <> 0`)
+	return c.countPeriods(t, `SELECT period, emails FROM usages WHERE account_id = $1 AND emails <> 0`)
 }
 
-// accepted returns the expected counters, computed from the emails: each sent or waiting email counts in the
+// expectedCounters returns the expected counters, computed from the emails: each sent or waiting email counts in the
 // day and the month it is due.
-func (c *capped) accepted(t *testing.T) map[string]int {
+func (c *capped) expectedCounters(t *testing.T) map[string]int {
 	t.Helper()
 	const counting = `FROM emails WHERE account_id = $1 AND status IN ('sent', 'scheduled', 'queued')`
 	const at = `coalesce(scheduled_at, created_at) AT TIME ZONE 'UTC'`
-	return c.periods(t, `SELECT to_char(`+at+`, 'YYYY-MM-DD'), count(*) `+counting+` GROUP BY 1 UNION ALL SELECT to_char(`+at+`, 'YYYY-MM'), count(*) `+counting+` GROUP BY 1`)
+	return c.countPeriods(t, `SELECT to_char(`+at+`, 'YYYY-MM-DD'), count(*) `+counting+` GROUP BY 1 UNION ALL SELECT to_char(`+at+`, 'YYYY-MM'), count(*) `+counting+` GROUP BY 1`)
 }
 
-func (c *capped) periods(t *testing.T, query string) map[string]int {
+func (c *capped) countPeriods(t *testing.T, query string) map[string]int {
 	t.Helper()
 	found := map[string]int{}
 	err := db.Each(t.Context(), c.DB.SQL, func(row db.Row) error {
@@ -121,7 +121,7 @@ func TestScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
 	}
 	ids := make([]string, 0, dailyCap)
 	for i := range dailyCap + 5 {
-		id, err := c.scheduled(t, day.Add(time.Duration(i)*time.Minute))
+		id, err := c.scheduleAt(t, day.Add(time.Duration(i)*time.Minute))
 		switch limit := fault.From(err); {
 		case i < dailyCap && err != nil:
 			t.Fatalf("scheduling email %d of %d for one day: %v", i+1, dailyCap, err)
@@ -131,19 +131,19 @@ func TestScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
 			ids = append(ids, id)
 		}
 	}
-	if _, err := c.scheduled(t, day.AddDate(0, 0, 1)); err != nil {
+	if _, err := c.scheduleAt(t, day.AddDate(0, 0, 1)); err != nil {
 		t.Errorf("the day after is refused: %v, want it accepted", err)
 	}
 	// Today's cap applies to today only.
 	for i := range dailyCap {
-		if _, err := c.processes[i%2].Send(t.Context(), c.caller, Request{Message: simple("bob@example.net")}); err != nil {
+		if _, err := c.processes[i%2].Send(t.Context(), c.caller, Request{Message: simpleMessage("bob@example.net")}); err != nil {
 			t.Fatalf("sending email %d of %d today: %v", i+1, dailyCap, err)
 		}
 	}
-	if _, err := c.processes[0].Send(t.Context(), c.caller, Request{Message: simple("bob@example.net")}); fault.KindOf(err) != fault.Limit {
+	if _, err := c.processes[0].Send(t.Context(), c.caller, Request{Message: simpleMessage("bob@example.net")}); fault.KindOf(err) != fault.Limit {
 		t.Errorf("sending above today's cap returned %v, want a refusal", err)
 	}
-	if _, err := c.scheduled(t, day.AddDate(0, 0, 2)); err != nil {
+	if _, err := c.scheduleAt(t, day.AddDate(0, 0, 2)); err != nil {
 		t.Errorf("with the cap of today used up, scheduling for another month returned %v, want it accepted", err)
 	}
 	// Cancelling or moving an email frees its place.
@@ -154,14 +154,14 @@ func TestScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		if _, err := c.scheduled(t, day); (err != nil) != (i == 2) {
+		if _, err := c.scheduleAt(t, day); (err != nil) != (i == 2) {
 			t.Errorf("email %d after one was cancelled and one moved away: %v, want room for two", i+1, err)
 		}
 	}
 	if _, err := c.processes[1].Reschedule(t.Context(), c.caller.AccountID, ids[1], day); fault.KindOf(err) != fault.Limit {
 		t.Errorf("moving an email to a day without room returned %v, want a refusal", err)
 	}
-	if diff := cmp.Diff(c.accepted(t), c.counters(t)); diff != "" {
+	if diff := cmp.Diff(c.expectedCounters(t), c.readCounters(t)); diff != "" {
 		t.Errorf("the counters differ from the accepted emails (-accepted +counted):\n%s", diff)
 	}
 }
@@ -192,9 +192,9 @@ func (c *capped) churn(t *testing.T, each func(*rand.Rand)) {
 				var err error
 				switch random.IntN(10) {
 				case 0, 1:
-					_, err = s.Send(t.Context(), c.caller, Request{Message: simple("bob@example.net")})
+					_, err = s.Send(t.Context(), c.caller, Request{Message: simpleMessage("bob@example.net")})
 				case 2, 3, 4:
-					if id, err = c.scheduled(t, at); err == nil {
+					if id, err = c.scheduleAt(t, at); err == nil {
 						mu.Lock()
 						known = append(known, id)
 						mu.Unlock()
@@ -222,7 +222,7 @@ func TestCapsAreExactUnderConcurrentChanges(t *testing.T) {
 	c := newCapped(t)
 	today := time.Now().UTC().Day()
 	c.churn(t, func(random *rand.Rand) {
-		m := simple(fmt.Sprintf("gone-%d@example.net", random.IntN(1000)))
+		m := simpleMessage(fmt.Sprintf("gone-%d@example.net", random.IntN(1000)))
 		at := time.Now().Add(-time.Second)
 		m.ScheduledAt = &at
 		if _, err := c.processes[0].Send(t.Context(), c.caller, Request{Message: m}); err != nil && fault.KindOf(err) != fault.Limit {
@@ -232,8 +232,8 @@ func TestCapsAreExactUnderConcurrentChanges(t *testing.T) {
 	if time.Now().UTC().Day() != today {
 		t.Skip("the day ended during the test, and the clocks of process and database may differ")
 	}
-	counted := c.counters(t)
-	if diff := cmp.Diff(c.accepted(t), counted); diff != "" {
+	counted := c.readCounters(t)
+	if diff := cmp.Diff(c.expectedCounters(t), counted); diff != "" {
 		t.Errorf("the counters differ from the accepted emails (-accepted +counted):\n%s", diff)
 	}
 	for period, n := range counted {
@@ -268,7 +268,7 @@ func TestCapsAreExactWhilePlansChange(t *testing.T) {
 	if time.Now().UTC().Day() != today {
 		t.Skip("the day ended during the test, and the clocks of process and database may differ")
 	}
-	if diff := cmp.Diff(c.accepted(t), c.counters(t)); diff != "" {
+	if diff := cmp.Diff(c.expectedCounters(t), c.readCounters(t)); diff != "" {
 		t.Errorf("the counters differ from the emails accepted under all plans (-accepted +counted):\n%s", diff)
 	}
 }

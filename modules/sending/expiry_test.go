@@ -30,7 +30,7 @@ func TestExpiryIsWithinTheRetryPeriod(t *testing.T) {
 		"later than that":    {expires: at(73*time.Hour + 1), scheduled: at(time.Hour), want: "must be at most 72 hours after the message is sent"},
 		"a late schedule":    {expires: at(72*time.Hour - 1), scheduled: at(-30 * time.Second)},
 	} {
-		m := simple("bob@example.net")
+		m := simpleMessage("bob@example.net")
 		m.ExpiresAt, m.ScheduledAt = c.expires, c.scheduled
 		if _, wrong := m.parse(now); wrong["expires_at"] != c.want {
 			t.Errorf("%s: %q, want %q", name, wrong["expires_at"], c.want)
@@ -41,7 +41,7 @@ func TestExpiryIsWithinTheRetryPeriod(t *testing.T) {
 func TestExpiryIsStoredAndNotCopied(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	m := simple("bob@example.net")
+	m := simpleMessage("bob@example.net")
 	at := time.Now().Add(time.Hour).In(time.FixedZone("", 3600))
 	m.ExpiresAt = &at
 	id := f.send(t, m)
@@ -61,7 +61,7 @@ func TestExpiryIsStoredAndNotCopied(t *testing.T) {
 func TestRescheduleStaysBeforeTheExpiry(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	m := simple("bob@example.net")
+	m := simpleMessage("bob@example.net")
 	now := time.Now()
 	at, expires := now.Add(time.Hour), now.Add(2*time.Hour)
 	m.ScheduledAt, m.ExpiresAt = &at, &expires
@@ -81,7 +81,7 @@ func TestRescheduleStaysBeforeTheExpiry(t *testing.T) {
 func TestExpiredEmailIsNotReleased(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	m := simple("a@example.net", "b@example.net")
+	m := simpleMessage("a@example.net", "b@example.net")
 	at, expires := time.Now().Add(-30*time.Second), time.Now().Add(time.Hour)
 	m.ScheduledAt, m.ExpiresAt = &at, &expires
 	id := f.send(t, m)

@@ -89,7 +89,7 @@ func (f *fixture) claimAll(t *testing.T) []delivery.Job {
 	return jobs
 }
 
-func simple(to ...string) Message {
+func simpleMessage(to ...string) Message {
 	m := Message{From: Mailbox{Text: "Ada <ada@example.com>"}, Subject: "Hello", Text: "Hello"}
 	for _, a := range to {
 		m.To = append(m.To, Mailbox{Text: a})

@@ -66,7 +66,7 @@ func TestKeyIsFreeAfterRollback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	poison := simple("bob@example.net")
+	poison := simpleMessage("bob@example.net")
 	poison.Subject = "poison"
 	if _, err := f.Send(t.Context(), f.Caller(), Request{Message: poison, Claim: claim, Render: render}); err == nil {
 		t.Fatal("the database accepted the message")
@@ -156,7 +156,7 @@ func (f *fixture) sendWithKey(t *testing.T, key string, body []byte) (string, er
 	if replay != nil {
 		return string(replay.Body), nil
 	}
-	receipt, err := f.Send(t.Context(), f.Caller(), Request{Message: simple("bob@example.net"), Claim: claim, Render: render})
+	receipt, err := f.Send(t.Context(), f.Caller(), Request{Message: simpleMessage("bob@example.net"), Claim: claim, Render: render})
 	switch {
 	case err != nil:
 		return "", err

@@ -13,7 +13,7 @@ import (
 func TestAddressesDifferingInCaseGetOneCopy(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	m := simple("dup@example.net", "DUP@example.net", "other@example.net")
+	m := simpleMessage("dup@example.net", "DUP@example.net", "other@example.net")
 	m.CC, m.BCC = []Mailbox{{Text: "Dup@EXAMPLE.net"}}, []Mailbox{{Text: "dup@example.net"}}
 	_, recipients, _, _ := f.state(t, f.send(t, m))
 	var got []string
@@ -30,7 +30,7 @@ func TestUnsubscribePlaceholderRequiresUnsubscribe(t *testing.T) {
 	const reason = "cannot contain {{unsubscribe_url}} unless unsubscribe is true"
 	on, off := true, false
 	with := func(subject, html, text string, unsubscribe *bool) Message {
-		m := simple("bob@example.net")
+		m := simpleMessage("bob@example.net")
 		m.Subject, m.HTML, m.Text, m.Unsubscribe = subject, html, text, unsubscribe
 		return m
 	}
@@ -55,7 +55,7 @@ func TestUnsubscribePlaceholdersAreLimited(t *testing.T) {
 	const reason = "cannot contain {{unsubscribe_url}} more than 100 times"
 	on := true
 	with := func(html, text string) Message {
-		m := simple("bob@example.net")
+		m := simpleMessage("bob@example.net")
 		m.HTML, m.Text, m.Unsubscribe = html, text, &on
 		return m
 	}
@@ -90,7 +90,7 @@ func TestBlankSubjectIsMissing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for _, subject := range []string{"", " ", "   ", "\t", "\u00a0 "} {
-		m := simple("bob@example.net")
+		m := simpleMessage("bob@example.net")
 		m.Subject = subject
 		if diff := cmp.Diff(fault.Fields{"subject": "is required"}, m.Validate()); diff != "" {
 			t.Errorf("the subject %q (-want +got):\n%s", subject, diff)

@@ -12,7 +12,7 @@ import (
 func TestDuplicateAddressGetsOneCopy(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	m := simple("bob@example.net", "Bob <bob@EXAMPLE.net>", "carol@example.net")
+	m := simpleMessage("bob@example.net", "Bob <bob@EXAMPLE.net>", "carol@example.net")
 	m.CC = []Mailbox{{Text: "carol@example.net"}, {Text: "dave@example.net"}}
 	m.BCC = []Mailbox{{Text: "dave@example.net"}, {Text: "BOB@example.net"}}
 	id := f.send(t, m)

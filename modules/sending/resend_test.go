@@ -18,7 +18,7 @@ func TestResendCreatesANewEmail(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	yes := true
-	m := simple("Bob <bob@example.net>", "carol@bücher.example")
+	m := simpleMessage("Bob <bob@example.net>", "carol@bücher.example")
 	m.CC, m.BCC, m.ReplyTo = []Mailbox{{Email: "d@example.net", Name: `Dan, "the man"`}}, []Mailbox{{Text: "e@example.net"}}, []Mailbox{{Text: "help@example.com"}}
 	m.HTML, m.Tags, m.Headers = "<p>Hello {{unsubscribe_url}}</p>", []shape.Tag{{Name: "kind", Value: "x"}}, []shape.Header{{Name: "X-B", Value: "2"}}
 	m.Unsubscribe, m.Category = &yes, "Product news"
@@ -50,7 +50,7 @@ func TestResendCreatesANewEmail(t *testing.T) {
 func TestResendFollowsTheRulesOfSend(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.send(t, simple("bob@example.net"))
+	id := f.send(t, simpleMessage("bob@example.net"))
 	resend := func() (Receipt, error) { return f.Resend(t.Context(), f.Caller(), Resend{EmailID: id}) }
 	f.Near.Suppressed["bob@example.net"] = "manual"
 	if receipt, err := resend(); err != nil || receipt.Status != "failed" {

@@ -18,7 +18,7 @@ import (
 // schedule schedules an email; a time in the past is due immediately.
 func (f *fixture) schedule(t *testing.T, in time.Duration, to ...string) string {
 	t.Helper()
-	m := simple(to...)
+	m := simpleMessage(to...)
 	at := time.Now().Add(in)
 	m.ScheduledAt = &at
 	return f.send(t, m)
@@ -144,7 +144,7 @@ func TestOnlyScheduledEmailsOfTheAccountChange(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const stranger = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
-	sent, scheduled, cancelled := f.send(t, simple("bob@example.net")), f.schedule(t, time.Hour, "bob@example.net"), f.schedule(t, time.Hour, "bob@example.net")
+	sent, scheduled, cancelled := f.send(t, simpleMessage("bob@example.net")), f.schedule(t, time.Hour, "bob@example.net"), f.schedule(t, time.Hour, "bob@example.net")
 	if _, err := f.Cancel(t.Context(), sendingtest.Account, cancelled); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 func TestAcceptedMessageIsStoredCompletely(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	m := simple("Bob <bob@example.net>", "carol@bücher.example")
+	m := simpleMessage("Bob <bob@example.net>", "carol@bücher.example")
 	m.CC, m.BCC, m.ReplyTo = []Mailbox{{Email: "d@example.net", Name: `Dan, "the man"`}}, []Mailbox{{Text: "e@example.net"}}, []Mailbox{{Text: "help@example.com"}}
 	m.HTML, m.Tags, m.Headers = "<p>Hello</p>", []shape.Tag{{Name: "kind", Value: "x"}}, []shape.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: "1"}}
 	m.Attachments = []Attachment{{Name: "a.pdf", Data: []byte("%PDF")}, {Name: "b.png", ContentType: "image/png", ContentID: "logo", Data: []byte{0, 1, 2, 255}}}

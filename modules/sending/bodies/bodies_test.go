@@ -44,16 +44,16 @@ func newWorld(t *testing.T) *world {
 	return &world{rooms.WithObjects(t, bucket, bodies.Config{After: time.Second}), store}
 }
 
-// delivered sends a message and delivers it.
-func (w *world) delivered(t *testing.T, m sending.Message) string {
+// deliver sends a message and delivers it.
+func (w *world) deliver(t *testing.T, m sending.Message) string {
 	t.Helper()
 	id := w.Send(t, m)
 	w.SettleWith(t, w.ClaimAll(t), smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"})
 	return id
 }
 
-// due makes waiting moves due, except those in a worker's hands: the two would deadlock.
-func (w *world) due(t *testing.T) {
+// makeMovesDue makes waiting moves makeMovesDue, except those in a worker's hands: the two would deadlock.
+func (w *world) makeMovesDue(t *testing.T) {
 	t.Helper()
 	w.Exec(t, `UPDATE body_moves SET due_at = now() WHERE id IN (SELECT id FROM body_moves FOR UPDATE SKIP LOCKED)`)
 }
@@ -67,13 +67,13 @@ func (w *world) claim(t *testing.T) []bodies.Move {
 	return moves
 }
 
-// work walks, then runs and settles due moves.
-func (w *world) work(t *testing.T) []string {
+// runMoves walks, then runs and settles due moves.
+func (w *world) runMoves(t *testing.T) []string {
 	t.Helper()
 	if err := w.Mover.Walk(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.due(t)
+	w.makeMovesDue(t)
 	results := w.Mover.Do(t.Context(), w.claim(t))
 	if err := w.Mover.SettleMoves(t.Context(), results); err != nil {
 		t.Fatal(err)
@@ -81,18 +81,18 @@ func (w *world) work(t *testing.T) []string {
 	return bodies.Outcomes(results)
 }
 
-func (w *world) away() {
+func (w *world) failStore() {
 	w.store.Fault(func(rw http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		rw.WriteHeader(http.StatusServiceUnavailable)
 	})
 }
 
-func (w *world) back() {
+func (w *world) recoverStore() {
 	w.store.Fault(func(rw http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(rw, r) })
 }
 
-// moved counts the emails whose bodies are only in the store.
-func (w *world) moved(t *testing.T) int {
+// countMoved counts the emails whose bodies are only in the store.
+func (w *world) countMoved(t *testing.T) int {
 	t.Helper()
 	return w.Count(t, `emails e WHERE body_key IS NOT NULL AND html IS NULL AND text IS NULL AND mime IS NULL
 		AND NOT EXISTS (SELECT FROM attachments a WHERE a.email_id = e.id AND (a.object_key IS NULL OR a.data <> ''))`)
@@ -107,7 +107,7 @@ type seen struct {
 	Files   []*ent.Attachment
 }
 
-func (w *world) see(t *testing.T, id string) (s seen) {
+func (w *world) readAll(t *testing.T, id string) (s seen) {
 	t.Helper()
 	var errs [5]error
 	s.Whole, errs[0] = w.Records.Whole(t.Context(), sendingtest.Account, id)
@@ -165,19 +165,19 @@ func TestMovedBodiesReadTheSame(t *testing.T) {
 	before := map[string]seen{}
 	names := map[string]string{}
 	for name, m := range everyKind() {
-		id := w.delivered(t, m)
-		before[id], names[id] = w.see(t, id), name
+		id := w.deliver(t, m)
+		before[id], names[id] = w.readAll(t, id), name
 	}
-	for _, outcome := range w.work(t) {
+	for _, outcome := range w.runMoves(t) {
 		if outcome != "stored" {
 			t.Errorf("a move ended as %s", outcome)
 		}
 	}
-	if n := w.moved(t); n != len(before) || w.Count(t, "body_moves") != 0 {
+	if n := w.countMoved(t); n != len(before) || w.Count(t, "body_moves") != 0 {
 		t.Fatalf("%d of %d bodies were moved, and %d moves are left", n, len(before), w.Count(t, "body_moves"))
 	}
 	for id, want := range before {
-		if diff := cmp.Diff(want, w.see(t, id), sameEmail); diff != "" {
+		if diff := cmp.Diff(want, w.readAll(t, id), sameEmail); diff != "" {
 			t.Errorf("%s, before (-) and after the move (+):\n%.2000s", names[id], diff)
 		}
 	}
@@ -217,12 +217,12 @@ func TestUnsentBodiesDoNotMove(t *testing.T) {
 	if n := w.Count(t, `body_moves WHERE email_id = '`+scheduled+`' AND due_at > now() + interval '1 hour'`); n != 1 {
 		t.Error("the scheduled email is checked before its time")
 	}
-	if got := w.work(t); !slices.Equal(got, []string{"unfinished", "unfinished"}) || w.moved(t) != 0 {
+	if got := w.runMoves(t); !slices.Equal(got, []string{"unfinished", "unfinished"}) || w.countMoved(t) != 0 {
 		t.Errorf("moves ended as %v", got)
 	}
 	w.MakeDue(t)
 	w.SettleWith(t, w.ClaimAll(t), smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"})
-	if got := w.work(t); !slices.Contains(got, "stored") || w.moved(t) != 1 {
+	if got := w.runMoves(t); !slices.Contains(got, "stored") || w.countMoved(t) != 1 {
 		t.Errorf("after the delivery, moves ended as %v", got)
 	}
 	if e, err := w.Records.Get(t.Context(), sendingtest.Account, deferred); err != nil || e.BodyKey == nil {
@@ -235,9 +235,9 @@ func TestMovedBodiesAreResentUnchanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, m := range everyKind() {
-		id := w.delivered(t, m)
-		before := w.see(t, id)
-		if got := w.work(t); w.Count(t, `emails WHERE body_key IS NOT NULL AND id = '`+id+`'`) != 1 {
+		id := w.deliver(t, m)
+		before := w.readAll(t, id)
+		if got := w.runMoves(t); w.Count(t, `emails WHERE body_key IS NOT NULL AND id = '`+id+`'`) != 1 {
 			t.Fatalf("%s was not moved: %v", name, got)
 		}
 		receipt, err := w.Sending.Resend(t.Context(), w.Caller(), sending.Resend{EmailID: id})
@@ -245,7 +245,7 @@ func TestMovedBodiesAreResentUnchanged(t *testing.T) {
 			t.Errorf("%s: send again: %v", name, err)
 			continue
 		}
-		after := w.see(t, receipt.ID)
+		after := w.readAll(t, receipt.ID)
 		if diff := cmp.Diff([]*string{before.Whole.HTML, before.Whole.Text}, []*string{after.Whole.HTML, after.Whole.Text}); diff != "" {
 			t.Errorf("%s, first (-) and sent again (+):\n%.1000s", name, diff)
 		}
@@ -273,21 +273,21 @@ func TestServiceMovesBodiesInTheBackground(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 20 {
-		w.delivered(t, rooms.Simple("bob@example.net"))
+		w.deliver(t, rooms.Simple("bob@example.net"))
 	}
-	w.away()
+	w.failStore()
 	if err := w.Mover.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	expect.EventuallyWithin(t, 30*time.Second, "it was tried", func() bool { return w.Count(t, `body_moves WHERE attempts > 0`) > 0 })
-	if w.moved(t) != 0 {
+	if w.countMoved(t) != 0 {
 		t.Error("bodies moved although the store is unavailable")
 	}
 	if behind, err := w.Mover.Behind(t.Context()); err != nil || behind == 0 {
 		t.Errorf("with the store unavailable, the oldest email is behind by %s, %v", behind, err)
 	}
-	w.back()
-	expect.EventuallyWithin(t, 60*time.Second, "all bodies are in the store", func() bool { w.due(t); return w.moved(t) == 20 })
+	w.recoverStore()
+	expect.EventuallyWithin(t, 60*time.Second, "all bodies are in the store", func() bool { w.makeMovesDue(t); return w.countMoved(t) == 20 })
 	if needed, err := bodies.Needed(t.Context(), w.DB); err != nil || !needed {
 		t.Errorf("is the store needed: %v, %v", needed, err)
 	}
@@ -298,7 +298,7 @@ func TestServiceMovesBodiesInTheBackground(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect.EventuallyWithin(t, 60*time.Second, "no object is left", func() bool {
-		w.due(t)
+		w.makeMovesDue(t)
 		return len(w.store.Objects(t)) == 0 && w.Count(t, "body_moves") == 0
 	})
 	if needed, err := bodies.Needed(t.Context(), w.DB); err != nil || needed {

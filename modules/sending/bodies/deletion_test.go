@@ -15,16 +15,16 @@ func TestObjectsAreDeletedWithTheirEmails(t *testing.T) {
 	t.Parallel()
 	for name, deleted := range map[string]func(*world, context.Context, string) error{
 		"deleted": func(w *world, ctx context.Context, id string) error {
-			return second1(w.Records.Delete(ctx, sendingtest.Account, []string{id}))
+			return errOf(w.Records.Delete(ctx, sendingtest.Account, []string{id}))
 		},
 		"purged": func(w *world, ctx context.Context, id string) error {
-			return second1(w.Records.PurgeBodies(ctx, sendingtest.Account, []string{id}))
+			return errOf(w.Records.PurgeBodies(ctx, sendingtest.Account, []string{id}))
 		},
 		"erased": func(w *world, ctx context.Context, _ string) error {
-			return second1(w.Records.Erase(ctx, sendingtest.Account, "bob@example.net"))
+			return errOf(w.Records.Erase(ctx, sendingtest.Account, "bob@example.net"))
 		},
 		"erased from several": func(w *world, ctx context.Context, _ string) error {
-			return second1(w.Records.Erase(ctx, sendingtest.Account, "carol@example.net"))
+			return errOf(w.Records.Erase(ctx, sendingtest.Account, "carol@example.net"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -40,16 +40,16 @@ func TestObjectsAreDeletedWithTheirEmails(t *testing.T) {
 				if n := w.Count(t, `emails WHERE body_key IS NOT NULL OR text IS NOT NULL OR body_snippet IS NOT NULL`); n != 0 {
 					t.Errorf("%s: %d emails still have a body", when, n)
 				}
-				w.due(t)
+				w.makeMovesDue(t)
 				for range 3 { // a deletion starts with the lease of another
-					w.work(t)
+					w.runMoves(t)
 				}
 				if n := len(w.store.Objects(t)); n != 0 || w.Count(t, "body_moves") != 0 {
 					t.Errorf("%s: %d objects and %d moves are left", when, n, w.Count(t, "body_moves"))
 				}
 			}
-			id := w.delivered(t, m)
-			if w.work(t); w.moved(t) != 1 {
+			id := w.deliver(t, m)
+			if w.runMoves(t); w.countMoved(t) != 1 {
 				t.Fatal("the body was not moved")
 			}
 			if err := deleted(w, t.Context(), id); err != nil {
@@ -60,7 +60,7 @@ func TestObjectsAreDeletedWithTheirEmails(t *testing.T) {
 			}
 			gone("moved before")
 
-			id = w.delivered(t, m)
+			id = w.deliver(t, m)
 			if err := w.Mover.Walk(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func TestObjectsAreDeletedWithTheirEmails(t *testing.T) {
 			}
 			gone("while it was being moved")
 
-			id = w.delivered(t, m)
+			id = w.deliver(t, m)
 			if err := w.Mover.Walk(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func TestObjectsAreDeletedWithTheirEmails(t *testing.T) {
 			}
 			gone("written and not settled")
 
-			id = w.delivered(t, m)
+			id = w.deliver(t, m)
 			if err := w.Mover.Walk(t.Context()); err != nil {
 				t.Fatal(err)
 			}

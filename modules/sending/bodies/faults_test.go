@@ -23,20 +23,20 @@ import (
 func TestMovesResumeAfterAStoreOutage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	first, second := w.delivered(t, rooms.Simple("bob@example.net")), w.delivered(t, rooms.Simple("carol@example.net"))
-	before := w.see(t, first)
-	w.away()
-	if got := w.work(t); !slices.Equal(got, []string{"failed", "failed"}) || w.moved(t) != 0 {
+	first, second := w.deliver(t, rooms.Simple("bob@example.net")), w.deliver(t, rooms.Simple("carol@example.net"))
+	before := w.readAll(t, first)
+	w.failStore()
+	if got := w.runMoves(t); !slices.Equal(got, []string{"failed", "failed"}) || w.countMoved(t) != 0 {
 		t.Fatalf("moves ended as %v", got)
 	}
-	if diff := cmp.Diff(before, w.see(t, first), sameEmail); diff != "" {
+	if diff := cmp.Diff(before, w.readAll(t, first), sameEmail); diff != "" {
 		t.Errorf("with the store unavailable, it reads differently:\n%s", diff)
 	}
-	w.due(t)
+	w.makeMovesDue(t)
 	if moves := w.claim(t); len(moves) != 0 {
 		t.Errorf("right after failures %d moves are claimed", len(moves))
 	}
-	w.back()
+	w.recoverStore()
 	expect.EventuallyWithin(t, 20*time.Second, "one move is tried after the wait", func() bool {
 		moves := w.claim(t)
 		if len(moves) > 1 {
@@ -44,16 +44,16 @@ func TestMovesResumeAfterAStoreOutage(t *testing.T) {
 		}
 		return len(moves) == 1 && w.Mover.SettleMoves(t.Context(), w.Mover.Do(t.Context(), moves)) == nil
 	})
-	if w.work(t); w.moved(t) != 2 {
-		t.Errorf("%d of 2 bodies were moved when the store was back", w.moved(t))
+	if w.runMoves(t); w.countMoved(t) != 2 {
+		t.Errorf("%d of 2 bodies were moved when the store was back", w.countMoved(t))
 	}
 
-	w.away()
+	w.failStore()
 	for what, err := range map[string]error{
-		"whole":  second1(w.Records.Whole(t.Context(), sendingtest.Account, first)),
-		"bodies": second1(w.Records.Bodies(t.Context(), sendingtest.Account, first, second)),
-		"raw":    second1(w.Composer.Raw(t.Context(), sendingtest.Account, first)),
-		"resend": second1(w.Sending.Resend(t.Context(), w.Caller(), sending.Resend{EmailID: first})),
+		"whole":  errOf(w.Records.Whole(t.Context(), sendingtest.Account, first)),
+		"bodies": errOf(w.Records.Bodies(t.Context(), sendingtest.Account, first, second)),
+		"raw":    errOf(w.Composer.Raw(t.Context(), sendingtest.Account, first)),
+		"resend": errOf(w.Sending.Resend(t.Context(), w.Caller(), sending.Resend{EmailID: first})),
 	} {
 		if fault.KindOf(err) != fault.Unavailable || !strings.Contains(fault.From(err).Message, "object store") {
 			t.Errorf("%s with the store unavailable: %v, want Unavailable naming the object store", what, err)
@@ -70,40 +70,40 @@ func TestMovesResumeAfterAStoreOutage(t *testing.T) {
 	}
 }
 
-func second1[T any](_ T, err error) error { return err }
+func errOf[T any](_ T, err error) error { return err }
 
 // A process that dies between writing the object and the commit loses nothing and leaves no second object.
 // Its late result is ignored.
 func TestProcessDiesBetweenObjectAndCommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	id := w.delivered(t, rooms.Simple("bob@example.net"))
-	before := w.see(t, id)
+	id := w.deliver(t, rooms.Simple("bob@example.net"))
+	before := w.readAll(t, id)
 	if err := w.Mover.Walk(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	dead := w.claim(t)
 	late := w.Mover.Do(t.Context(), dead)
-	if len(w.store.Objects(t)) != 1 || w.moved(t) != 0 {
+	if len(w.store.Objects(t)) != 1 || w.countMoved(t) != 0 {
 		t.Fatalf("%d objects", len(w.store.Objects(t)))
 	}
-	if diff := cmp.Diff(before, w.see(t, id), sameEmail); diff != "" {
+	if diff := cmp.Diff(before, w.readAll(t, id), sameEmail); diff != "" {
 		t.Errorf("between the object and the commit it reads differently:\n%s", diff)
 	}
 	if again := w.claim(t); len(again) != 0 {
 		t.Errorf("claimed twice: %v", again)
 	}
-	if got := w.work(t); !slices.Equal(got, []string{"stored"}) || w.moved(t) != 1 || len(w.store.Objects(t)) != 1 {
+	if got := w.runMoves(t); !slices.Equal(got, []string{"stored"}) || w.countMoved(t) != 1 || len(w.store.Objects(t)) != 1 {
 		t.Errorf("after the lease expired, the move ended as %v, with %d objects", got, len(w.store.Objects(t)))
 	}
 	if err := w.Mover.SettleMoves(t.Context(), late); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff(before, w.see(t, id), sameEmail); diff != "" || w.Count(t, "body_moves") != 0 || len(w.store.Objects(t)) != 1 {
+	if diff := cmp.Diff(before, w.readAll(t, id), sameEmail); diff != "" || w.Count(t, "body_moves") != 0 || len(w.store.Objects(t)) != 1 {
 		t.Errorf("the late result changed something:\n%s", diff)
 	}
 	// A result whose commit was not confirmed is stored again.
-	next := w.delivered(t, rooms.Simple("carol@example.net"))
+	next := w.deliver(t, rooms.Simple("carol@example.net"))
 	if err := w.Mover.Walk(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -113,8 +113,8 @@ func TestProcessDiesBetweenObjectAndCommit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if w.see(t, next); w.moved(t) != 2 || len(w.store.Objects(t)) != 2 || w.Count(t, "body_moves") != 0 {
-		t.Errorf("settled twice: %d moved, %d objects", w.moved(t), len(w.store.Objects(t)))
+	if w.readAll(t, next); w.countMoved(t) != 2 || len(w.store.Objects(t)) != 2 || w.Count(t, "body_moves") != 0 {
+		t.Errorf("settled twice: %d moved, %d objects", w.countMoved(t), len(w.store.Objects(t)))
 	}
 }
 
@@ -123,7 +123,7 @@ func TestProcessDiesBetweenObjectAndCommit(t *testing.T) {
 func TestBodyPurgedBeforeTheCommitLeavesNoObject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.delivered(t, rooms.Simple("bob@example.net"))
+	w.deliver(t, rooms.Simple("bob@example.net"))
 	if err := w.Mover.Walk(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestBodyPurgedBeforeTheCommitLeavesNoObject(t *testing.T) {
 	if err := w.Mover.SettleMoves(t.Context(), results); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.work(t); !slices.Equal(got, []string{"removed"}) || len(w.store.Objects(t)) != 0 || w.Count(t, "body_moves") != 0 {
+	if got := w.runMoves(t); !slices.Equal(got, []string{"removed"}) || len(w.store.Objects(t)) != 0 || w.Count(t, "body_moves") != 0 {
 		t.Errorf("the move ended as %v, %d objects are left", got, len(w.store.Objects(t)))
 	}
 }
@@ -140,7 +140,7 @@ func TestBodyPurgedBeforeTheCommitLeavesNoObject(t *testing.T) {
 func TestMoveFailsWhenTheStoredObjectDiffers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	id := w.delivered(t, rooms.Simple("bob@example.net"))
+	id := w.deliver(t, rooms.Simple("bob@example.net"))
 	w.store.Fault(func(rw http.ResponseWriter, r *http.Request, next http.Handler) {
 		if r.Method == http.MethodGet {
 			rw.Header().Set("Last-Modified", "Sun, 22 Nov 2026 10:00:00 GMT")
@@ -149,7 +149,7 @@ func TestMoveFailsWhenTheStoredObjectDiffers(t *testing.T) {
 		}
 		next.ServeHTTP(rw, r)
 	})
-	if got := w.work(t); !slices.Equal(got, []string{"failed"}) || w.moved(t) != 0 || w.see(t, id).Snippet != "Hello" {
+	if got := w.runMoves(t); !slices.Equal(got, []string{"failed"}) || w.countMoved(t) != 0 || w.readAll(t, id).Snippet != "Hello" {
 		t.Errorf("the move ended as %v", got)
 	}
 }
@@ -172,13 +172,13 @@ func TestLostOrChangedObjectIsUnavailable(t *testing.T) {
 			if kind != "both" && kind != "relayed" {
 				continue
 			}
-			id := w.delivered(t, m)
-			w.work(t)
+			id := w.deliver(t, m)
+			w.runMoves(t)
 			w.store.Fault(answer)
 			if whole, err := w.Records.Whole(t.Context(), sendingtest.Account, id); fault.KindOf(err) != fault.Unavailable {
 				t.Errorf("%s: the email %s is read as %v, %v; want Unavailable", name, kind, whole.HTML, err)
 			}
-			w.back()
+			w.recoverStore()
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 func TestReleasedMessageHasTheDateOfItsRelease(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.send(t, simple("a@example.net"))
+	id := f.send(t, simpleMessage("a@example.net"))
 	f.Exec(t, `UPDATE emails SET created_at = created_at - interval '5 days'`)
 	f.Exec(t, `UPDATE recipients SET created_at = created_at - interval '5 days'`)
 	e, err := f.records.Get(t.Context(), sendingtest.Account, id)

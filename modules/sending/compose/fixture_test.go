@@ -45,7 +45,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-func simple(to ...string) sending.Message {
+func simpleMessage(to ...string) sending.Message {
 	m := sending.Message{From: sending.Mailbox{Text: "Ada <ada@example.com>"}, Subject: "Hello", Text: "Hello"}
 	for _, a := range to {
 		m.To = append(m.To, sending.Mailbox{Text: a})
@@ -72,11 +72,11 @@ func (f *fixture) load(t *testing.T, id string) *Email {
 	return emails[id]
 }
 
-// free reports whether none of the budget is held.
-func (f *fixture) free() bool { return f.Budget.Usage() == intake.Usage{} }
+// isBudgetFree reports whether none of the budget is held.
+func (f *fixture) isBudgetFree() bool { return f.Budget.Usage() == intake.Usage{} }
 
-// wire returns the message as sent, verified.
-func (f *fixture) wire(t *testing.T, id string) *message.FullMessage {
+// parseSent returns the message as sent, verified.
+func (f *fixture) parseSent(t *testing.T, id string) *message.FullMessage {
 	t.Helper()
 	signed, done, err := f.Sign(t.Context(), f.load(t, id))
 	if err != nil {
@@ -86,7 +86,7 @@ func (f *fixture) wire(t *testing.T, id string) *message.FullMessage {
 	verify(t, signed.Raw)
 	signature, _, _ := bytes.Cut(signed.Raw, []byte("\r\nFrom:"))
 	for _, name := range []string{"list-unsubscribe:", "list-unsubscribe-post:"} {
-		if bytes.Contains(signed.Raw, []byte("\r\nList-Unsubscribe:")) && !strings.Contains(strings.ToLower(unfolded(signature)), name) {
+		if bytes.Contains(signed.Raw, []byte("\r\nList-Unsubscribe:")) && !strings.Contains(strings.ToLower(unfold(signature)), name) {
 			t.Errorf("%s is not signed: %s", name, signature)
 		}
 	}
@@ -107,6 +107,6 @@ func verify(t *testing.T, raw []byte) {
 	}
 }
 
-func unfolded(field []byte) string {
+func unfold(field []byte) string {
 	return strings.Join(strings.Fields(string(field)), "") + ":"
 }

@@ -12,7 +12,7 @@ import (
 func TestHeavyMessageIsReleasedAfterItsLastUse(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	m := simple("bob@example.net", "carol@example.net")
+	m := simpleMessage("bob@example.net", "carol@example.net")
 	m.Attachments = []sending.Attachment{{Name: "one.bin", Data: bytes.Repeat([]byte("one\n"), sending.HeavyFrom/4)}}
 	email := f.load(t, f.send(t, m))
 	if !email.Heavy() {
@@ -28,12 +28,12 @@ func TestHeavyMessageIsReleasedAfterItsLastUse(t *testing.T) {
 	}
 	verify(t, first.Raw)
 	firstDone()
-	if email.signed.Raw == nil || f.free() {
+	if email.signed.Raw == nil || f.isBudgetFree() {
 		t.Error("the message was released while the second recipient uses it")
 	}
 	secondDone()
-	if email.signed.Raw != nil || !f.free() {
-		t.Errorf("after the last use %d bytes are kept, budget free %v; want none and a free budget", len(email.signed.Raw), f.free())
+	if email.signed.Raw != nil || !f.isBudgetFree() {
+		t.Errorf("after the last use %d bytes are kept, budget free %v; want none and a free budget", len(email.signed.Raw), f.isBudgetFree())
 	}
 }
 
@@ -41,7 +41,7 @@ func TestHeavyMessageIsReleasedAfterItsLastUse(t *testing.T) {
 func TestHeavyRelayedMessageIsSentFromAFile(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	m := simple("bob@example.net")
+	m := simpleMessage("bob@example.net")
 	body := strings.Repeat(strings.Repeat("grüße ", 12)+"\r\n", 20_000)
 	m.Relayed = &sending.Relayed{MIME: []byte("From: ada@example.com\r\nSubject: s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n" + body)}
 	email := f.load(t, f.send(t, m))
@@ -65,7 +65,7 @@ func TestHeavyRelayedMessageIsSentFromAFile(t *testing.T) {
 		t.Errorf("while sending, %+v is held", held)
 	}
 	done()
-	if !f.free() {
+	if !f.isBudgetFree() {
 		t.Errorf("afterwards %+v is held", f.Budget.Usage())
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// left returns the message of an email as sent, without its signature.
-func (f *fixture) left(t *testing.T, emailID string) []byte {
+// sentMessage returns the message of an email as sent, without its signature.
+func (f *fixture) sentMessage(t *testing.T, emailID string) []byte {
 	t.Helper()
 	signed, done, err := f.Sign(t.Context(), f.load(t, emailID))
 	if err != nil {
@@ -42,24 +42,24 @@ func TestRawEqualsTheSentMessageWithoutSignature(t *testing.T) {
 	f := newFixture(t)
 	f.rewriter = &tracker{}
 	yes := true
-	rich := simple("Bob <bob@example.net>", "carol@example.net")
+	rich := simpleMessage("Bob <bob@example.net>", "carol@example.net")
 	rich.Subject, rich.HTML, rich.Unsubscribe, rich.Tags = "Grüße {{unsubscribe_url}}", "<p>Grüße</p> {{unsubscribe_url}}", &yes, []shape.Tag{{Name: "kind", Value: "news"}}
 	rich.Headers = []shape.Header{{Name: "X-Order", Value: "17"}}
 	rich.Attachments = []sending.Attachment{{Name: "one.txt", Data: []byte("one")}}
-	long := simple("bob@example.net")
+	long := simpleMessage("bob@example.net")
 	long.Text = strings.Repeat("a line\r\n", inlineBody/7)
-	heavy := simple("bob@example.net")
+	heavy := simpleMessage("bob@example.net")
 	heavy.Attachments = []sending.Attachment{{Name: "one.bin", Data: bytes.Repeat([]byte("one\n"), sending.HeavyFrom/4)}}
 	relayed := func(body string) sending.Message {
-		m := simple("bob@example.net")
+		m := simpleMessage("bob@example.net")
 		m.Relayed = &sending.Relayed{MIME: []byte("X-First: 1\r\nFrom: ada@example.com\r\nsubject:  s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n" + body)}
 		return m
 	}
-	for what, m := range map[string]sending.Message{"simple": simple("bob@example.net"), "rich": rich, "long": long, "heavy": heavy,
+	for what, m := range map[string]sending.Message{"simple": simpleMessage("bob@example.net"), "rich": rich, "long": long, "heavy": heavy,
 		"relayed": relayed("grüße\r\n"), "long and relayed": relayed(strings.Repeat("grüße\r\n", inlineBody/8)), "heavy and relayed": relayed(strings.Repeat("grüße\r\n", sending.HeavyFrom/8))} {
 		f.Near.Sender.ClickTracking = m.Relayed == nil // it changes texts
 		emailID := f.send(t, m)
-		want := f.left(t, emailID)
+		want := f.sentMessage(t, emailID)
 		got, err := f.Raw(t.Context(), sendingtest.Account, emailID)
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %v, %d bytes, want the %d sent: %.200q", what, err, len(got), len(want), got)
@@ -85,7 +85,7 @@ func TestRawEqualsTheSentMessageWithoutSignature(t *testing.T) {
 			t.Errorf("%s: read as a stream: %d bytes, %v, want %d", what, len(streamed), err, len(want))
 		}
 	}
-	if !f.free() {
+	if !f.isBudgetFree() {
 		t.Errorf("%+v is held afterwards", f.Budget.Usage())
 	}
 }
@@ -98,7 +98,7 @@ func TestRawOfMissingMessages(t *testing.T) {
 	r := &tracker{}
 	f.rewriter = r
 	f.Near.Sender.ClickTracking = true
-	emailID := f.send(t, simple("bob@example.net"))
+	emailID := f.send(t, simpleMessage("bob@example.net"))
 	for account, unknown := range map[string]string{sendingtest.Account: id.New(id.Email), "acc_other": emailID} {
 		if raw, err := f.Raw(t.Context(), account, unknown); fault.KindOf(err) != fault.NotFound || raw != nil {
 			t.Errorf("%s of %s: %q, %v, want not found", unknown, account, raw, err)
@@ -117,7 +117,7 @@ func TestRawOfMissingMessages(t *testing.T) {
 	if content, err := f.RawContent(t.Context(), sendingtest.Account, emailID); err != nil || content != nil {
 		t.Errorf("of a body that was deleted: %v, %v, want nothing", content, err)
 	}
-	if raw, err := f.Raw(t.Context(), sendingtest.Account, emailID); err != nil || raw != nil || !f.free() {
+	if raw, err := f.Raw(t.Context(), sendingtest.Account, emailID); err != nil || raw != nil || !f.isBudgetFree() {
 		t.Errorf("of a body that was deleted: %q, %v, want nothing", raw, err)
 	}
 }
@@ -126,7 +126,7 @@ func TestRawOfMissingMessages(t *testing.T) {
 func TestRawInMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	m := simple("bob@example.net")
+	m := simpleMessage("bob@example.net")
 	for range 3 {
 		m.Attachments = append(m.Attachments, sending.Attachment{Name: "one.bin", Data: bytes.Repeat([]byte{1}, records.MaxBodies/4)})
 	}
@@ -139,7 +139,7 @@ func TestRawInMemoryIsBounded(t *testing.T) {
 		t.Fatalf("as a stream: %v", err)
 	}
 	content.Close()
-	if !f.free() {
+	if !f.isBudgetFree() {
 		t.Errorf("%+v is held afterwards", f.Budget.Usage())
 	}
 }

@@ -20,7 +20,7 @@ func (r *tracker) Rewrite(_ context.Context, m tracking.Message, html, text stri
 	return html + "<!-- tracked -->", text + " (tracked)", nil
 }
 
-func header(m *message.FullMessage, name string) (values []string) {
+func headerValues(m *message.FullMessage, name string) (values []string) {
 	for _, h := range m.Header {
 		if strings.EqualFold(h.Name, name) {
 			values = append(values, h.Value)
@@ -33,18 +33,18 @@ func TestManagedUnsubscribeOnTheWire(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	yes := true
-	m := simple("Bob <Bob@bücher.example>", "carol@example.net")
+	m := simpleMessage("Bob <Bob@bücher.example>", "carol@example.net")
 	m.Unsubscribe, m.Category = &yes, "Product News"
 	m.Subject = "News {{unsubscribe_url}} and {{ unsubscribe_url }}"
 	m.Text = "Stop: {{\tunsubscribe_url\n}} {{unsubscribe_urls}} {unsubscribe_url}"
 	m.HTML = `<a href="{{unsubscribe_url}}">a</a><a href='%7B%7Bunsubscribe_url%7d%7D'>b</a>{{&nbsp;unsubscribe_url&nbsp;}}`
 	id := f.send(t, m)
-	got := f.wire(t, id)
+	got := f.parseSent(t, id)
 	link := "https://mail.example.com/u/" + sendingtest.Account + "." + id + ".Bob@xn--bcher-kva.example.product-news"
-	if list := header(got, "List-Unsubscribe"); len(list) != 1 || list[0] != "<"+link+">" {
+	if list := headerValues(got, "List-Unsubscribe"); len(list) != 1 || list[0] != "<"+link+">" {
 		t.Errorf("List-Unsubscribe: %q", list)
 	}
-	if post := header(got, "List-Unsubscribe-Post"); len(post) != 1 || post[0] != "List-Unsubscribe=One-Click" {
+	if post := headerValues(got, "List-Unsubscribe-Post"); len(post) != 1 || post[0] != "List-Unsubscribe=One-Click" {
 		t.Errorf("List-Unsubscribe-Post: %q", post)
 	}
 	if want := "News " + link + " and " + link; got.Subject != want {
@@ -61,10 +61,10 @@ func TestManagedUnsubscribeOnTheWire(t *testing.T) {
 func TestWithoutManagedUnsubscribeNothingIsAdded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	m := simple("bob@example.net")
+	m := simpleMessage("bob@example.net")
 	m.Text = "{{unsubscribe_urls}} {unsubscribe_url}"
-	got := f.wire(t, f.send(t, m))
-	if len(header(got, "List-Unsubscribe")) != 0 || strings.TrimSpace(got.Text) != m.Text {
+	got := f.parseSent(t, f.send(t, m))
+	if len(headerValues(got, "List-Unsubscribe")) != 0 || strings.TrimSpace(got.Text) != m.Text {
 		t.Errorf("the message is %+v, want no List-Unsubscribe and its text unchanged", got)
 	}
 }
@@ -75,14 +75,14 @@ func TestDomainEnablesTracking(t *testing.T) {
 	r := &tracker{}
 	f.rewriter = r
 	yes := true
-	m := simple("bob@example.net")
+	m := simpleMessage("bob@example.net")
 	m.HTML, m.Text, m.Unsubscribe = "{{unsubscribe_url}}", "t", &yes
-	if got := f.wire(t, f.send(t, m)); len(r.asked) != 0 || strings.Contains(got.Text, "tracked") {
+	if got := f.parseSent(t, f.send(t, m)); len(r.asked) != 0 || strings.Contains(got.Text, "tracked") {
 		t.Errorf("tracked although tracking is off for the domain: %+v", r.asked)
 	}
 	f.Near.Sender.ClickTracking = true
 	id := f.send(t, m)
-	got := f.wire(t, id)
+	got := f.parseSent(t, id)
 	want := tracking.Message{AccountID: sendingtest.Account, EmailID: id, DomainID: f.Near.Sender.DomainID, Clicks: true}
 	if len(r.asked) != 1 || r.asked[0] != want || strings.TrimSpace(got.Text) != "t (tracked)" || !strings.Contains(got.HTML, "/u/") || !strings.HasSuffix(strings.TrimSpace(got.HTML), "<!-- tracked -->") {
 		t.Errorf("asked %+v, text %q, html %q", r.asked, got.Text, got.HTML)
@@ -94,13 +94,13 @@ func TestOversizedUnsubscribeLinkIsRefusedAtAcceptance(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	yes := true
-	m := simple("bob@example.net")
+	m := simpleMessage("bob@example.net")
 	m.Unsubscribe, m.Subject = &yes, strings.Repeat("{{unsubscribe_url}}", 40)
 	if _, err := f.accepting.Send(t.Context(), f.Caller(), sending.Request{Message: m}); fault.From(err).Fields["subject"] == "" {
 		t.Errorf("a subject of many links: %v", err)
 	}
 	m.Subject = strings.Repeat("{{unsubscribe_url}} ", 7)
-	if got := f.wire(t, f.send(t, m)); strings.Count(got.Subject, "/u/") != 7 {
+	if got := f.parseSent(t, f.send(t, m)); strings.Count(got.Subject, "/u/") != 7 {
 		t.Errorf("a subject of as many links as fit: %q", got.Subject)
 	}
 }

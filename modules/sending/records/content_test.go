@@ -26,7 +26,7 @@ func TestPurgeDeletesRelayedMessages(t *testing.T) {
 	f := newFixture(t)
 	m := relayedMessage(aRelayed, "bob@example.net")
 	done, open := f.Send(t, m), f.Send(t, m)
-	f.settled(t, done)
+	f.markDelivered(t, done)
 	if n, err := f.PurgeBodies(t.Context(), sendingtest.Account, []string{done, open}); n != 1 || err != nil {
 		t.Fatalf("purged %d, %v", n, err)
 	}

@@ -25,7 +25,7 @@ func TestErasingDeletesEmailsWithoutOtherRecipients(t *testing.T) {
 	shared := f.Send(t, m)
 	other := f.Send(t, rooms.Simple("bobby@example.net"))
 	for _, id := range []string{shared, other} {
-		f.settled(t, id)
+		f.markDelivered(t, id)
 	}
 
 	got, err := f.Erase(t.Context(), sendingtest.Account, "BOB@example.net")
@@ -35,7 +35,7 @@ func TestErasingDeletesEmailsWithoutOtherRecipients(t *testing.T) {
 	if diff := cmp.Diff(records.Erasure{Deleted: []string{alone}, Redacted: []string{shared}}, got); diff != "" {
 		t.Errorf("erased (-want +got):\n%s", diff)
 	}
-	left := f.found(t, records.Filter{})
+	left := f.findSubjects(t, records.Filter{})
 	if len(left) != 2 {
 		t.Errorf("%d emails are left, want 2", len(left))
 	}
@@ -52,7 +52,7 @@ func TestErasingDeletesEmailsWithoutOtherRecipients(t *testing.T) {
 	if again, err := f.Erase(t.Context(), sendingtest.Account, "bob@example.net"); err != nil || len(again.Deleted)+len(again.Redacted) != 0 {
 		t.Errorf("the second time: %+v, %v", again, err)
 	}
-	f.nowhere(t, "bob@")
+	f.checkAbsent(t, "bob@")
 }
 
 func TestErasingStopsUnsentMail(t *testing.T) {
@@ -85,18 +85,18 @@ func TestErasingStopsUnsentMail(t *testing.T) {
 			t.Errorf("the lease of the delivery to %s is still held: %v", j.Address(), held[i])
 		}
 	}
-	f.nowhere(t, "bob@")
+	f.checkAbsent(t, "bob@")
 }
 
-// settled marks an email and its recipients as delivered.
-func (f *fixture) settled(t *testing.T, emailID string) {
+// markDelivered marks an email and its recipients as delivered.
+func (f *fixture) markDelivered(t *testing.T, emailID string) {
 	t.Helper()
 	dbtest.Exec(t, f.DB, `UPDATE emails SET status = 'delivered', delivered_at = now() WHERE id = $1`, emailID)
 	dbtest.Exec(t, f.DB, `UPDATE recipients SET state = 'delivered', due_at = NULL WHERE email_id = $1`, emailID)
 }
 
-// nowhere checks that no column of the tables written by sending and the bus contains a text.
-func (f *fixture) nowhere(t *testing.T, text string) {
+// checkAbsent checks that no column of the tables written by sending and the bus contains a text.
+func (f *fixture) checkAbsent(t *testing.T, text string) {
 	t.Helper()
 	for _, table := range []string{"emails", "recipients", "attempts", "attachments", "facts"} {
 		found, err := db.All(t.Context(), f.DB.SQL, db.Value[string], `SELECT row::text FROM `+table+` AS row`)

@@ -19,12 +19,12 @@ import (
 	"github.com/postrider/postrider/runtime/storage/search"
 )
 
-// found returns the subjects of the emails that match a filter, sorted. It pages forwards and backwards,
+// findSubjects returns the subjects of the emails that match a filter, sorted. It pages forwards and backwards,
 // which must return the same, and counts them.
-func (f *fixture) found(t *testing.T, filter records.Filter) []string {
+func (f *fixture) findSubjects(t *testing.T, filter records.Filter) []string {
 	t.Helper()
-	all := f.pages(t, filter, false)
-	back := f.pages(t, filter, true)
+	all := f.readPages(t, filter, false)
+	back := f.readPages(t, filter, true)
 	slices.Reverse(back)
 	if diff := cmp.Diff(all, back); diff != "" {
 		t.Errorf("%+v: paging backwards differs (-forwards +back):\n%s", filter, diff)
@@ -38,7 +38,7 @@ func (f *fixture) found(t *testing.T, filter records.Filter) []string {
 	return all
 }
 
-func (f *fixture) pages(t *testing.T, filter records.Filter, back bool) (subjects []string) {
+func (f *fixture) readPages(t *testing.T, filter records.Filter, back bool) (subjects []string) {
 	t.Helper()
 	q := records.ListQuery{Page: page.Request{Limit: 2, Back: back}, Filter: filter} // small, to cross pages
 	if filter.Q == "bulk" {
@@ -63,8 +63,8 @@ func (f *fixture) pages(t *testing.T, filter records.Filter, back bool) (subject
 	}
 }
 
-// message creates an email named by its subject.
-func (f *fixture) message(t *testing.T, subject string, change func(*sending.Message)) {
+// sendMessage creates an email named by its subject.
+func (f *fixture) sendMessage(t *testing.T, subject string, change func(*sending.Message)) {
 	t.Helper()
 	m := rooms.Simple("bob@example.net")
 	m.Subject = subject
@@ -77,16 +77,16 @@ func (f *fixture) message(t *testing.T, subject string, change func(*sending.Mes
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.message(t, "plain", nil)
-	f.message(t, "Your Receipt no. 1042", func(m *sending.Message) {
+	f.sendMessage(t, "plain", nil)
+	f.sendMessage(t, "Your Receipt no. 1042", func(m *sending.Message) {
 		m.To = []sending.Mailbox{{Text: "Bärbel Müller <B.Mueller@Bücher.example>"}}
 		m.Tags = []shape.Tag{{Name: "kind", Value: "receipt"}}
 	})
-	f.message(t, "copies", func(m *sending.Message) {
+	f.sendMessage(t, "copies", func(m *sending.Message) {
 		m.CC, m.BCC = []sending.Mailbox{{Text: "carol@example.org"}}, []sending.Mailbox{{Text: "dan@example.org"}}
 		m.Tags = []shape.Tag{{Name: "kind", Value: "receipts"}, {Name: "team", Value: "a"}}
 	})
-	f.message(t, `quotes ' and \ and &|!`, func(m *sending.Message) { m.From = sending.Mailbox{Text: "Other <other@mail.example.com>"} })
+	f.sendMessage(t, `quotes ' and \ and &|!`, func(m *sending.Message) { m.From = sending.Mailbox{Text: "Other <other@mail.example.com>"} })
 	before := time.Now().Add(-time.Hour)
 	later := time.Now().Add(time.Hour)
 	for subject, machine := range map[string]string{"copies": "", "plain": "scanner"} {
@@ -145,7 +145,7 @@ func TestFilters(t *testing.T) {
 			Since: &before, Until: &later, Q: "copies"}, []string{"copies"}},
 	} {
 		slices.Sort(c.want)
-		if diff := cmp.Diff(c.want, f.found(t, c.filter)); diff != "" {
+		if diff := cmp.Diff(c.want, f.findSubjects(t, c.filter)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -180,11 +180,11 @@ func TestInvalidFilters(t *testing.T) {
 func TestSearchContinuesBeyondTheWindow(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.message(t, "needle first", func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
-	f.message(t, "needle second", func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
-	f.bulk(t, sendingtest.Account, search.Window+10)
-	f.bulk(t, "acc_01kf0m4w7he6x8q2v5b3n9c1tb", 10) // of another account, with the same words
-	f.message(t, "needle third", func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
+	f.sendMessage(t, "needle first", func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
+	f.sendMessage(t, "needle second", func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
+	f.storeBulk(t, sendingtest.Account, search.Window+10)
+	f.storeBulk(t, "acc_01kf0m4w7he6x8q2v5b3n9c1tb", 10) // of another account, with the same words
+	f.sendMessage(t, "needle third", func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
 	if _, err := f.DB.SQL.ExecContext(t.Context(), `UPDATE emails SET status = 'bounced', uncommon = 'bounced' WHERE subject = 'needle first'`); err != nil {
 		t.Fatal(err)
 	}
@@ -205,14 +205,14 @@ func TestSearchContinuesBeyondTheWindow(t *testing.T) {
 		"opened ones":         {records.Filter{Q: "is:opened needle"}, nil},
 		"of a template":       {records.Filter{TemplateID: "tpl_none"}, nil},
 	} {
-		if diff := cmp.Diff(c.want, f.found(t, c.filter)); diff != "" {
+		if diff := cmp.Diff(c.want, f.findSubjects(t, c.filter)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	if got := f.found(t, records.Filter{Status: "sent"}); len(got) != 2 {
+	if got := f.findSubjects(t, records.Filter{Status: "sent"}); len(got) != 2 {
 		t.Errorf("%d emails have status sent, want the 2 that have open recipients", len(got))
 	}
-	if got := f.found(t, records.Filter{Q: "bulk"}); len(got) != search.Window+10 {
+	if got := f.findSubjects(t, records.Filter{Q: "bulk"}); len(got) != search.Window+10 {
 		t.Errorf("%d emails with a common word, want %d", len(got), search.Window+10)
 	}
 }
@@ -224,16 +224,16 @@ func TestSearchWidensForSparseMatches(t *testing.T) {
 	var want []string
 	for i, behind := range []int{4 * search.Window, 100, search.Window + 50, 0} { // a page has two
 		want = append(want, fmt.Sprintf("pin %d", i))
-		f.message(t, want[i], func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "pin"}} })
-		f.bulk(t, sendingtest.Account, behind)
+		f.sendMessage(t, want[i], func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "pin"}} })
+		f.storeBulk(t, sendingtest.Account, behind)
 	}
-	if diff := cmp.Diff(want, f.found(t, records.Filter{Tag: "kind:pin"})); diff != "" {
+	if diff := cmp.Diff(want, f.findSubjects(t, records.Filter{Tag: "kind:pin"})); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// bulk stores delivered emails without using Send.
-func (f *fixture) bulk(t *testing.T, accountID string, n int) {
+// storeBulk stores delivered emails without using Send.
+func (f *fixture) storeBulk(t *testing.T, accountID string, n int) {
 	t.Helper()
 	_, err := f.DB.SQL.ExecContext(t.Context(), `
 		INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", subject, message_id, status, last_event, created_at, sent_at, search)

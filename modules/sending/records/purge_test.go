@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// aged moves an email into the past, and sets its status.
-func (f *fixture) aged(t *testing.T, n int, age time.Duration, status email.Status, scheduled bool) string {
+// ageEmail moves an email into the past, and sets its status.
+func (f *fixture) ageEmail(t *testing.T, n int, age time.Duration, status email.Status, scheduled bool) string {
 	t.Helper()
 	from := f.Send(t, rooms.Simple(fmt.Sprintf("user%d@example.net", n)))
 	at := time.Now().Add(-age)
@@ -36,15 +36,15 @@ func TestOnlyFinishedEmailsExpire(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const day = 24 * time.Hour
-	f.unlinked(t)
+	f.dropForeignKeys(t)
 	want := []string{
-		f.aged(t, 1, 40*day, email.StatusDelivered, false), f.aged(t, 2, 39*day, email.StatusBounced, false),
-		f.aged(t, 3, 38*day, email.StatusFailed, false), f.aged(t, 4, 37*day, email.StatusCancelled, true),
+		f.ageEmail(t, 1, 40*day, email.StatusDelivered, false), f.ageEmail(t, 2, 39*day, email.StatusBounced, false),
+		f.ageEmail(t, 3, 38*day, email.StatusFailed, false), f.ageEmail(t, 4, 37*day, email.StatusCancelled, true),
 	}
-	f.aged(t, 5, 36*day, email.StatusSent, false)        // in progress
-	f.aged(t, 6, 35*day, email.StatusScheduled, true)    // not due yet
-	f.aged(t, 7, 29*day, email.StatusDelivered, false)   // too young
-	late := f.aged(t, 8, 50*day, email.StatusSent, true) // released late
+	f.ageEmail(t, 5, 36*day, email.StatusSent, false)        // in progress
+	f.ageEmail(t, 6, 35*day, email.StatusScheduled, true)    // not due yet
+	f.ageEmail(t, 7, 29*day, email.StatusDelivered, false)   // too young
+	late := f.ageEmail(t, 8, 50*day, email.StatusSent, true) // released late
 	cutoff := time.Now().Add(-30 * day)
 
 	var got []string
@@ -73,7 +73,7 @@ func TestPurgedBodiesLeaveTheRecord(t *testing.T) {
 	m := rooms.Simple("bob@example.net")
 	m.HTML, m.Attachments = "<p>x</p>", []sending.Attachment{{Name: "a.txt", Data: []byte("x")}}
 	done, open := f.Send(t, m), f.Send(t, m)
-	f.settled(t, done)
+	f.markDelivered(t, done)
 	if n, err := f.PurgeBodies(t.Context(), sendingtest.Account, []string{done, open}); n != 1 || err != nil {
 		t.Fatalf("purged %d, %v", n, err)
 	}
@@ -99,21 +99,21 @@ func TestDeletedEmailsLeaveNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	done, open := f.Send(t, rooms.Simple("bob@example.net")), f.Send(t, rooms.Simple("carol@example.net"))
-	f.settled(t, done)
+	f.markDelivered(t, done)
 	if n, err := f.Delete(t.Context(), "acc_01kf0m4w7he6x8q2v5b3n9c1tb", []string{done}); n != 0 || err != nil {
 		t.Fatalf("another account's: %d, %v", n, err)
 	}
 	if n, err := f.Delete(t.Context(), sendingtest.Account, []string{done, open}); n != 1 || err != nil {
 		t.Fatalf("deleted %d, %v", n, err)
 	}
-	f.nowhere(t, "bob@")
+	f.checkAbsent(t, "bob@")
 	if _, err := f.Get(t.Context(), sendingtest.Account, open); err != nil {
 		t.Errorf("the unsent email: %v", err)
 	}
 }
 
-// unlinked drops the foreign keys, so that a test can change email ids.
-func (f *fixture) unlinked(t *testing.T) {
+// dropForeignKeys drops the foreign keys, so that a test can change email ids.
+func (f *fixture) dropForeignKeys(t *testing.T) {
 	t.Helper()
 	for _, statement := range []string{
 		`ALTER TABLE recipients DROP CONSTRAINT recipients_emails_recipients`, `ALTER TABLE attachments DROP CONSTRAINT attachments_emails_attachments`,

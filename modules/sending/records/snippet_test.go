@@ -64,7 +64,7 @@ func TestPurgedBodiesLeaveNoSnippet(t *testing.T) {
 	f := newFixture(t)
 	for _, m := range []sending.Message{rooms.Simple("bob@example.net"), relayedMessage(aRelayed, "bob@example.net")} {
 		done, open := f.Send(t, m), f.Send(t, m)
-		f.settled(t, done)
+		f.markDelivered(t, done)
 		if _, err := f.PurgeBodies(t.Context(), sendingtest.Account, []string{done}); err != nil {
 			t.Fatal(err)
 		}

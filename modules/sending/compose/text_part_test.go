@@ -26,10 +26,10 @@ func TestHTMLOnlyMessageGetsATextPart(t *testing.T) {
 			m.HTML, m.Unsubscribe = `<a href="%7B%7Bunsubscribe_url%7D%7D">Stop</a>`, &on
 		}, "Stop (https://mail.example.com/u/"},
 	} {
-		m := simple("bob@example.net")
+		m := simpleMessage("bob@example.net")
 		m.HTML, m.Text = "<p>Thank you, <b>Bob</b>.</p>", ""
 		c.change(&m)
-		if got := strings.TrimSpace(f.wire(t, f.send(t, m)).Text); got != c.want && (!strings.HasSuffix(c.want, "/") || !strings.HasPrefix(got, c.want)) {
+		if got := strings.TrimSpace(f.parseSent(t, f.send(t, m)).Text); got != c.want && (!strings.HasSuffix(c.want, "/") || !strings.HasPrefix(got, c.want)) {
 			t.Errorf("%s: the text part is %q, want %q", name, got, c.want)
 		}
 	}
@@ -50,13 +50,13 @@ func TestEveryMessageHasAFeedbackID(t *testing.T) {
 		"category":         {func(m *sending.Message) { m.Category = "Product: news & more" }, "Product--news---more" + end},
 		"tag and category": {func(m *sending.Message) { m.Category, m.Tags = "News", []shape.Tag{{Name: "kind", Value: "receipt"}} }, "receipt" + end},
 	} {
-		m := simple("bob@example.net")
+		m := simpleMessage("bob@example.net")
 		c.change(&m)
 		o := &Email{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", accountID: sendingtest.Account, tags: m.Tags, category: m.Category}
 		if got := o.feedbackID(); got != c.want {
 			t.Errorf("%s: the value is %q, want %q", name, got, c.want)
 		}
-		if got := f.wire(t, f.send(t, m)).Get(feedbackField); got != c.want {
+		if got := f.parseSent(t, f.send(t, m)).Get(feedbackField); got != c.want {
 			t.Errorf("%s: the message has %q, want %q", name, got, c.want)
 		}
 	}

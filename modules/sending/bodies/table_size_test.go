@@ -47,8 +47,8 @@ func TestMovedBodiesFreeTableSpace(t *testing.T) {
 		return octets / n
 	}
 	before := size()
-	for w.moved(t) < n {
-		w.work(t)
+	for w.countMoved(t) < n {
+		w.runMoves(t)
 	}
 	var after int
 	expect.EventuallyWithin(t, time.Minute, "less than half is left, once no open transaction needs the rows of before", func() bool {
