@@ -22,22 +22,22 @@ import (
 func TestEventStartsARunThatSends(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "user.created", "conditions": "event.data.n > 1"}`, mail+`, {"key": "pause", "type": "delay", "duration": "P1D"}, `+
+	w.activate(t, `{"event": "user.created", "conditions": "event.data.n > 1"}`, mail+`, {"key": "pause", "type": "delay", "duration": "P1D"}, `+
 		`{"key": "bye", "type": "send_email", "from": "ada@example.com", "to": "carol@example.net", "subject": "{{steps.mail.status}}", "text": "T"}`)
-	if got := counters(w.post(t, "user.created", `{"n": 1}`)); got != "0 matched, 0 resumed, 0 cancelled" {
+	if got := formatCounters(w.post(t, "user.created", `{"n": 1}`)); got != "0 matched, 0 resumed, 0 cancelled" {
 		t.Errorf("an event for which the condition is false: %s", got)
 	}
 	answer := w.post(t, "user.created", `{"n": 2, "name": "Bob"}`)
-	if got := counters(answer); got != "1 matched, 0 resumed, 0 cancelled" {
+	if got := formatCounters(answer); got != "1 matched, 0 resumed, 0 cancelled" {
 		t.Errorf("an event for which the condition is true: %s", got)
 	}
 	w.drain(t)
-	if got, want := w.told(t), "started 0 running, step_completed 0 running"; got != want {
+	if got, want := w.eventsOfRuns(t), "started 0 running, step_completed 0 running"; got != want {
 		t.Errorf("webhook events after the first mail: %s, want %s", got, want)
 	}
-	w.pass(t, 24*time.Hour)
+	w.advanceTime(t, 24*time.Hour)
 	w.drain(t)
-	if got, want := w.told(t), "started 0 running, step_completed 0 running, step_completed 1 running, step_completed 2 running, completed 2 completed"; got != want {
+	if got, want := w.eventsOfRuns(t), "started 0 running, step_completed 0 running, step_completed 1 running, step_completed 2 running, completed 2 completed"; got != want {
 		t.Errorf("webhook events at the end: %s, want %s", got, want)
 	}
 	emails, err := w.DB.Ent.Email.Query().All(t.Context())
@@ -60,7 +60,7 @@ func TestEventStartsARunThatSends(t *testing.T) {
 func TestEventEndsAWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "start", "cancel_on_events": ["stop"]}`,
+	w.activate(t, `{"event": "start", "cancel_on_events": ["stop"]}`,
 		`{"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D", "conditions": "event.data.id == trigger.data.id", "on_event": "end"}, `+mail)
 	w.post(t, "start", `{"id": 1}`)
 	for _, c := range []struct{ user, email, data, want string }{
@@ -69,25 +69,25 @@ func TestEventEndsAWait(t *testing.T) {
 		{"", "BOB@example.net", `{"id": 1}`, "0 matched, 1 resumed, 0 cancelled"},   // the address, in any case
 		{"u1", "", `{"id": 1}`, "0 matched, 0 resumed, 0 cancelled"},                // it has already continued
 	} {
-		if got := counters(w.postAs(t, "paid", c.user, c.email, c.data)); got != c.want {
+		if got := formatCounters(w.postAs(t, "paid", c.user, c.email, c.data)); got != c.want {
 			t.Errorf("paid of %q %q with %s: %s, want %s", c.user, c.email, c.data, got, c.want)
 		}
 	}
 	w.drain(t)
-	if got := w.statuses(t); got["completed"] != 1 || w.Count(t, "emails") != 0 {
+	if got := w.countStatuses(t); got["completed"] != 1 || w.Count(t, "emails") != 0 {
 		t.Errorf("runs %v and %d emails, want one run completed and no email", got, w.Count(t, "emails"))
 	}
 	w.post(t, "start", `{"id": 3}`)
-	w.pass(t, 25*time.Hour)
+	w.advanceTime(t, 25*time.Hour)
 	w.drain(t)
 	if n := w.Count(t, "emails"); n != 1 {
 		t.Errorf("after the timeout there are %d emails, want 1", n)
 	}
 	w.post(t, "start", `{"id": 4}`)
-	if got := counters(w.post(t, "stop", `{}`)); got != "0 matched, 0 resumed, 1 cancelled" {
+	if got := formatCounters(w.post(t, "stop", `{}`)); got != "0 matched, 0 resumed, 1 cancelled" {
 		t.Errorf("the event that cancels: %s", got)
 	}
-	w.pass(t, 25*time.Hour)
+	w.advanceTime(t, 25*time.Hour)
 	w.drain(t)
 	if n := w.Count(t, "emails"); n != 1 {
 		t.Errorf("a cancelled run has sent: %d emails, want 1", n)
@@ -98,14 +98,14 @@ func TestEventEndsAWait(t *testing.T) {
 func TestWaitFindsEarlierEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D", "on_timeout": "fail"}, {"key": "end", "type": "end"}`)
+	w.activate(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D", "on_timeout": "fail"}, {"key": "end", "type": "end"}`)
 	w.post(t, "start", `{}`)
-	if got := counters(w.post(t, "paid", `{"n": 1}`)); got != "0 matched, 0 resumed, 0 cancelled" {
+	if got := formatCounters(w.post(t, "paid", `{"n": 1}`)); got != "0 matched, 0 resumed, 0 cancelled" {
 		t.Errorf("before the wait: %s", got)
 	}
 	w.drain(t)
-	if got := w.statuses(t); got["completed"] != 1 {
-		t.Errorf("runs %v, want the wait to take the earlier event: %s", got, w.told(t))
+	if got := w.countStatuses(t); got["completed"] != 1 {
+		t.Errorf("runs %v, want the wait to take the earlier event: %s", got, w.eventsOfRuns(t))
 	}
 }
 
@@ -121,7 +121,7 @@ func TestReEntry(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.active(t, `{"event": "start", "re_entry": `+mode+`}`, wait)
+			w.activate(t, `{"event": "start", "re_entry": `+mode+`}`, wait)
 			matched := func() int { return w.post(t, "start", `{}`).Matched }
 			got := []int{matched(), matched(), w.postAs(t, "start", "", "bob@example.net", `{}`).Matched}
 			w.post(t, "go", `{}`)
@@ -160,16 +160,16 @@ func TestTwoUsersWithOneAddressAreTwoPersons(t *testing.T) {
 func TestPauseHoldsAndActivateLetsGo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1H"}, `+mail)
+	a := w.activate(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1H"}, `+mail)
 	w.post(t, "start", `{}`)
 	if _, err := w.Pause(t.Context(), sendingtest.Account, a.ID, true, nil); err != nil {
 		t.Fatal(err)
 	}
 	answer := w.post(t, "start", `{}`)
 	if answer.Matched != 0 || len(answer.Event.Matches) != 1 || answer.Event.Matches[0].Outcome != ingest.Paused {
-		t.Errorf("a paused automation: %s, %v", counters(answer), answer.Event.Matches)
+		t.Errorf("a paused automation: %s, %v", formatCounters(answer), answer.Event.Matches)
 	}
-	w.pass(t, 2*time.Hour)
+	w.advanceTime(t, 2*time.Hour)
 	w.drain(t)
 	if n := w.Count(t, "emails"); n != 0 || w.Count(t, "automation_works WHERE parked") != 1 {
 		t.Errorf("held: %d emails, %d parked runs", n, w.Count(t, "automation_works WHERE parked"))
@@ -177,7 +177,7 @@ func TestPauseHoldsAndActivateLetsGo(t *testing.T) {
 	if _, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{}); err != nil {
 		t.Fatal(err)
 	}
-	w.background(t)
+	w.runBackground(t)
 	w.drain(t)
 	if n := w.Count(t, "emails"); n != 1 {
 		t.Errorf("released: %d emails, want 1", n)
@@ -190,7 +190,7 @@ func TestPauseHoldsAndActivateLetsGo(t *testing.T) {
 func TestArchivingCancelsLiveRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1H"}, `+mail)
+	a := w.activate(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1H"}, `+mail)
 	for i := range 5 {
 		w.postAs(t, "start", fmt.Sprint(i), "", `{}`)
 	}
@@ -200,11 +200,11 @@ func TestArchivingCancelsLiveRuns(t *testing.T) {
 	if _, err := w.Archive(t.Context(), sendingtest.Account, a.ID, nil); err != nil {
 		t.Fatal(err)
 	}
-	w.background(t)
-	if got := w.statuses(t); got["cancelled"] != 5 || w.Count(t, "automation_works") != 0 {
+	w.runBackground(t)
+	if got := w.countStatuses(t); got["cancelled"] != 5 || w.Count(t, "automation_works") != 0 {
 		t.Errorf("runs of an archived automation: %v", got)
 	}
-	if got := counters(w.post(t, "start", `{}`)); got != "0 matched, 0 resumed, 0 cancelled" {
+	if got := formatCounters(w.post(t, "start", `{}`)); got != "0 matched, 0 resumed, 0 cancelled" {
 		t.Errorf("an archived automation started runs: %s", got)
 	}
 	if err := w.Delete(t.Context(), sendingtest.Account, a.ID); err != nil {
@@ -215,26 +215,26 @@ func TestArchivingCancelsLiveRuns(t *testing.T) {
 func TestRunsKeepTheirVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.active(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}, `+mail)
+	a := w.activate(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}, `+mail)
 	w.post(t, "start", `{"name": "old"}`)
-	_, err := w.Change(t.Context(), sendingtest.Account, a.ID, members(`{"steps": [{"key": "x", "type": "end"}]}`), "stale")
+	_, err := w.Change(t.Context(), sendingtest.Account, a.ID, parseMembers(`{"steps": [{"key": "x", "type": "end"}]}`), "stale")
 	var conflict *fault.Error
 	if !errors.As(err, &conflict) || conflict.Code != fault.CodeConflict || conflict.Details[fault.DetailChangedAt] == nil {
 		t.Errorf("changing a stale draft: %v, want a conflict with the time of the change", err)
 	}
-	changed, err := w.Change(t.Context(), sendingtest.Account, a.ID, members(`{"steps": [{"key": "x", "type": "end"}]}`), a.DraftHash)
+	changed, err := w.Change(t.Context(), sendingtest.Account, a.ID, parseMembers(`{"steps": [{"key": "x", "type": "end"}]}`), a.DraftHash)
 	if err != nil || changed.Version == nil || *changed.Version != 1 || changed.DraftHash == changed.VersionHash {
 		t.Fatalf("change the draft: %+v, %v", changed, err)
 	}
 	if again, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{}); err != nil || *again.Version != 2 {
 		t.Fatalf("activate again: %+v, %v", again, err)
 	}
-	if got := counters(w.post(t, "go", `{}`)); got != "0 matched, 1 resumed, 0 cancelled" {
+	if got := formatCounters(w.post(t, "go", `{}`)); got != "0 matched, 1 resumed, 0 cancelled" {
 		t.Errorf("the waiting run of version 1: %s", got)
 	}
 	w.post(t, "start", `{}`)
 	w.drain(t)
-	if got := w.statuses(t); got["completed"] != 2 || w.Count(t, "emails") != 1 {
+	if got := w.countStatuses(t); got["completed"] != 2 || w.Count(t, "emails") != 1 {
 		t.Errorf("runs %v and %d emails, want two completed and the mail of version 1", got, w.Count(t, "emails"))
 	}
 	if back, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{Version: 1}); err != nil || *back.Version != 1 {
@@ -248,14 +248,14 @@ func TestRunsKeepTheirVersion(t *testing.T) {
 func TestRetryFailedRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "start"}`, `{"key": "mail", "type": "send_email", "from": "ada@example.com", "subject": "S", "text": "T"}`)
+	w.activate(t, `{"event": "start"}`, `{"key": "mail", "type": "send_email", "from": "ada@example.com", "subject": "S", "text": "T"}`)
 	answer := w.postAs(t, "start", "u1", "", `{}`) // without a recipient
 	w.drain(t)
 	run, err := w.Run(t.Context(), sendingtest.Account, answer.Event.Matches[0].RunID)
 	if err != nil || run.Status != "failed" || run.Error == "" {
 		t.Fatalf("a run without a recipient: %+v, %v", run.AutomationRun, err)
 	}
-	if got, want := w.told(t), "started 0 running, failed 0 failed"; got != want {
+	if got, want := w.eventsOfRuns(t), "started 0 running, failed 0 failed"; got != want {
 		t.Errorf("webhook events: %s, want %s", got, want)
 	}
 	if _, err := w.Cancel(t.Context(), sendingtest.Account, run.ID, nil); codeOf(err) != CodeRunNotLive {
@@ -278,27 +278,30 @@ func TestSuppressedRecipients(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Near.Suppressed["bob@example.net"] = "bounce"
-	w.active(t, `{"event": "start"}`, `{"key": "m", "type": "send_email", "from": "ada@example.com", "subject": "S", "text": "T", "on_suppressed": {"goto": "x"}}, {"key": "y", "type": "end", "outcome": "failed"}, {"key": "x", "type": "end"}`)
+	w.activate(t, `{"event": "start"}`, `{"key": "m", "type": "send_email", "from": "ada@example.com", "subject": "S", "text": "T", "on_suppressed": {"goto": "x"}}, {"key": "y", "type": "end", "outcome": "failed"}, {"key": "x", "type": "end"}`)
 	w.post(t, "start", `{}`)
 	w.drain(t)
-	if got := w.statuses(t); got["completed"] != 1 || w.Count(t, "automation_steps WHERE status = 'suppressed'") != 1 {
-		t.Errorf("runs %v, %s", got, w.told(t))
+	if got := w.countStatuses(t); got["completed"] != 1 || w.Count(t, "automation_steps WHERE status = 'suppressed'") != 1 {
+		t.Errorf("runs %v, %s", got, w.eventsOfRuns(t))
 	}
 }
 
 func TestAccountsAreIsolated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.active(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
+	a := w.activate(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
 	answer := w.post(t, "start", `{}`)
 	run := answer.Event.Matches[0].RunID
 	foreign, err := w.Post(t.Context(), ingest.Post{AccountID: other, Name: "go", UserID: "u1", Email: "bob@example.net", Source: "api"})
-	if err != nil || counters(foreign) != "0 matched, 0 resumed, 0 cancelled" {
-		t.Errorf("an event of another account: %s, %v", counters(foreign), err)
+	if err != nil || formatCounters(foreign) != "0 matched, 0 resumed, 0 cancelled" {
+		t.Errorf("an event of another account: %s, %v", formatCounters(foreign), err)
 	}
 	for what, do := range map[string]func() error{
-		"get":    func() error { _, err := w.Get(t.Context(), other, a.ID); return err },
-		"change": func() error { _, err := w.Change(t.Context(), other, a.ID, members(`{"name": "x"}`), ""); return err },
+		"get": func() error { _, err := w.Get(t.Context(), other, a.ID); return err },
+		"change": func() error {
+			_, err := w.Change(t.Context(), other, a.ID, parseMembers(`{"name": "x"}`), "")
+			return err
+		},
 		"delete": func() error { return w.Delete(t.Context(), other, a.ID) },
 		"activate": func() error {
 			_, err := w.Activate(t.Context(), accounts.Caller{AccountID: other}, a.ID, Activation{})
@@ -358,7 +361,7 @@ func TestActivationReportsProblems(t *testing.T) {
 func TestPurgeAndErase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
+	w.activate(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
 	w.post(t, "start", `{}`)
 	w.postAs(t, "start", "u2", "carol@example.net", `{"from": "bob@example.net"}`)
 	w.postAs(t, "go", "u2", "", `{}`)
@@ -367,7 +370,7 @@ func TestPurgeAndErase(t *testing.T) {
 	if _, err := w.Purge(t.Context(), sendingtest.Account, soon); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.statuses(t); got["waiting"] != 1 || len(got) != 1 || w.Count(t, "custom_events") != 0 {
+	if got := w.countStatuses(t); got["waiting"] != 1 || len(got) != 1 || w.Count(t, "custom_events") != 0 {
 		t.Errorf("after the purge: runs %v, %d events; want only the live run", got, w.Count(t, "custom_events"))
 	}
 	w.postAs(t, "other", "", "carol@example.net", `{"from": "bob@example.net"}`)
@@ -407,7 +410,7 @@ func TestInvalidEventsAreRefused(t *testing.T) {
 func TestRetryAllFailedRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.active(t, `{"event": "start", "re_entry": "after_completion"}`, `{"key": "mail", "type": "send_email", "from": "Ada <ada@example.com>", "to": "{{event.data.to}}", "subject": "Hi", "text": "Hello"}, {"key": "d", "type": "delay", "duration": "P1D"}`)
+	a := w.activate(t, `{"event": "start", "re_entry": "after_completion"}`, `{"key": "mail", "type": "send_email", "from": "Ada <ada@example.com>", "to": "{{event.data.to}}", "subject": "Hi", "text": "Hello"}, {"key": "d", "type": "delay", "duration": "P1D"}`)
 	before := time.Now().Add(-time.Minute)
 	for i := range 4 {
 		w.postAs(t, "start", fmt.Sprint("u", i), "", `{"to": "nobody"}`)
@@ -437,7 +440,7 @@ func TestRetryAllFailedRuns(t *testing.T) {
 		t.Errorf("retry all: %d runs, %d in the stored response (%v); want those of u1, u2 and u4", n, kept, err)
 	}
 	w.drain(t)
-	if got := w.statuses(t); got["waiting"] != 4 || got["failed"] != 2 {
+	if got := w.countStatuses(t); got["waiting"] != 4 || got["failed"] != 2 {
 		t.Errorf("the runs are %v, want 4 waiting, and those of u0 and u3 still failed", got)
 	}
 	if n := w.Count(t, "emails WHERE automation_id = '"+a.ID+"' AND run_id LIKE 'run_%'"); n != 4 {
@@ -448,7 +451,7 @@ func TestRetryAllFailedRuns(t *testing.T) {
 func TestRunsAreFiltered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.active(t, `{"event": "start"}`, `{"key": "begin", "type": "wait_for_event", "event": "go", "timeout": "P1D"}, {"key": "then", "type": "delay", "duration": "P1D"}`)
+	a := w.activate(t, `{"event": "start"}`, `{"key": "begin", "type": "wait_for_event", "event": "go", "timeout": "P1D"}, {"key": "then", "type": "delay", "duration": "P1D"}`)
 	w.post(t, "start", `{}`)
 	w.postAs(t, "start", "u2", "", `{}`)
 	w.postAs(t, "go", "u2", "", `{}`)

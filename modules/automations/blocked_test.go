@@ -28,8 +28,8 @@ func (w *world) withAccount(t *testing.T) (*accounts.Service, *plans.Service) {
 	return s, plans.New(w.DB, s)
 }
 
-// run1 returns the newest run.
-func (w *world) run1(t *testing.T) Run {
+// newestRun returns the newest run.
+func (w *world) newestRun(t *testing.T) Run {
 	t.Helper()
 	row, err := w.DB.Ent.AutomationRun.Query().Only(t.Context())
 	if err != nil {
@@ -72,15 +72,15 @@ func TestBlockedRunReportsTheReason(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			c.block(w)
-			a := w.active(t, `{"event": "start"}`, condition+`, `+mail)
+			a := w.activate(t, `{"event": "start"}`, condition+`, `+mail)
 			w.post(t, "start", `{}`)
 			w.drain(t)
-			first := w.run1(t)
+			first := w.newestRun(t)
 			wantBlocked(t, first, "mail", code, c.wait)
 			if len(first.Steps) != 1 || first.Steps[0].Key != "c" || first.StepIndex != 1 {
 				t.Errorf("the run has taken %d steps and is at %d, want the condition, and the mail next", len(first.Steps), first.StepIndex)
 			}
-			if got := countedOf(t, w.figures(t, nil), sendingtest.Account, a.ID).Runs; got != (figures.Runs{Started: 1, Waiting: 1}) {
+			if got := countedOf(t, w.newFigures(t, nil), sendingtest.Account, a.ID).Runs; got != (figures.Runs{Started: 1, Waiting: 1}) {
 				t.Errorf("the figures are %+v, want one waiting run", got)
 			}
 			list, err := w.Timeline(t.Context(), sendingtest.Account, first.ID)
@@ -90,19 +90,19 @@ func TestBlockedRunReportsTheReason(t *testing.T) {
 			if last := list[len(list)-1]; last.Source != SourceWait || last.StepKey != "mail" || last.Blocked == nil || last.Blocked.Code != code || last.Blocked.Type != "send_email" {
 				t.Errorf("the timeline ends with %+v, want the wait", last)
 			}
-			w.pass(t, c.wait+time.Minute) // it is refused again
+			w.advanceTime(t, c.wait+time.Minute) // it is refused again
 			w.drain(t)
-			again := w.run1(t)
+			again := w.newestRun(t)
 			if wantBlocked(t, again, "mail", code, c.wait); again.Blocked != nil && !again.Blocked.Since.Equal(first.Blocked.Since) {
 				t.Errorf("the step is blocked since %s after another try, want since the first, %s", again.Blocked.Since, first.Blocked.Since)
 			}
 			c.free(w)
-			w.pass(t, c.wait+time.Minute)
+			w.advanceTime(t, c.wait+time.Minute)
 			w.drain(t)
-			if last := w.run1(t); last.Status != "completed" || last.Blocked != nil || len(last.Steps) != 2 || w.Count(t, "emails") != 1 {
+			if last := w.newestRun(t); last.Status != "completed" || last.Blocked != nil || len(last.Steps) != 2 || w.Count(t, "emails") != 1 {
 				t.Errorf("finally the run is %s with %d steps, blocked by %v, and %d emails are sent; want it completed", last.Status, len(last.Steps), last.Blocked, w.Count(t, "emails"))
 			}
-			if got, want := w.told(t), "started 0 running, step_completed 0 running, step_completed 1 running, completed 1 completed"; got != want {
+			if got, want := w.eventsOfRuns(t), "started 0 running, step_completed 0 running, step_completed 1 running, completed 1 completed"; got != want {
 				t.Errorf("webhook events: %s, want %s", got, want)
 			}
 		})
@@ -114,10 +114,10 @@ func TestCapWithoutResetFailsTheRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Near.Left = 0
-	w.active(t, `{"event": "start"}`, mail)
+	w.activate(t, `{"event": "start"}`, mail)
 	w.post(t, "start", `{}`)
 	w.drain(t)
-	if got := w.statuses(t); got["failed"] != 1 {
+	if got := w.countStatuses(t); got["failed"] != 1 {
 		t.Errorf("runs %v, want one that failed because of the cap", got)
 	}
 }
@@ -152,7 +152,7 @@ func TestAccountChangeEndsBlockedWaits(t *testing.T) {
 			w := newWorld(t)
 			a, p := w.withAccount(t)
 			w.Near.Left, w.Near.ResetIn = 0, 9*time.Hour
-			w.active(t, `{"event": "start"}`, mail)
+			w.activate(t, `{"event": "start"}`, mail)
 			w.post(t, "start", `{}`)
 			w.drain(t)
 			w.Near.Left = -1
@@ -162,7 +162,7 @@ func TestAccountChangeEndsBlockedWaits(t *testing.T) {
 					t.Fatal(err)
 				}
 				w.drain(t)
-				if diff := cmp.Diff(want, w.statuses(t)); diff != "" {
+				if diff := cmp.Diff(want, w.countStatuses(t)); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", what, diff)
 				}
 			}
@@ -182,7 +182,7 @@ func TestAccountChangeInOutdatedProcess(t *testing.T) {
 	w := newWorld(t)
 	a, _ := w.withAccount(t)
 	w.Near.Left, w.Near.ResetIn = 0, 9*time.Hour
-	w.active(t, `{"event": "start"}`, mail)
+	w.activate(t, `{"event": "start"}`, mail)
 	w.post(t, "start", `{}`)
 	w.drain(t)
 	if _, err := a.UpdateAccount(t.Context(), sendingtest.Account, accounts.AccountChange{Plan: new("pro")}); err != nil {
@@ -214,10 +214,10 @@ func TestClaimedStepIsNotMadeDue(t *testing.T) {
 	w := newWorld(t)
 	a, _ := w.withAccount(t)
 	w.Near.Left, w.Near.ResetIn = 0, 9*time.Hour
-	w.active(t, `{"event": "start"}`, mail)
+	w.activate(t, `{"event": "start"}`, mail)
 	w.post(t, "start", `{}`)
 	w.drain(t)
-	w.pass(t, 10*time.Hour)
+	w.advanceTime(t, 10*time.Hour)
 	if list, err := w.steps.Claim(t.Context(), 10, time.Minute); err != nil || len(list) != 1 {
 		t.Fatalf("claimed %d runs, %v; want one", len(list), err)
 	}
@@ -242,11 +242,11 @@ func TestRetriedWebhookReportsTheReason(t *testing.T) {
 	status.Store(http.StatusBadGateway)
 	hook := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) { answer.WriteHeader(int(status.Load())) }))
 	t.Cleanup(hook.Close)
-	w.active(t, `{"event": "start"}`, `{"key": "call", "type": "webhook", "url": "`+hook.URL+`"}`)
+	w.activate(t, `{"event": "start"}`, `{"key": "call", "type": "webhook", "url": "`+hook.URL+`"}`)
 	w.post(t, "start", `{}`)
 	for try, wait := range []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute} {
 		w.drain(t)
-		run := w.run1(t)
+		run := w.newestRun(t)
 		if run.Blocked == nil || run.Blocked.Code != "webhook_failed" || run.Blocked.Message != hook.URL+" answered 502" || run.Next.Before(time.Now().Add(wait-10*time.Second)) || run.Next.After(time.Now().Add(wait)) {
 			t.Errorf("after %d tries the run waits until %s because of %q, want %s because of the response", try+1, run.Next, run.Blocked, wait)
 		}
@@ -259,11 +259,11 @@ func TestRetriedWebhookReportsTheReason(t *testing.T) {
 		if n, err := w.Drain(t.Context()); n != 0 || err != nil {
 			t.Errorf("a change of the account made %d webhook steps due, %v; want none", n, err)
 		}
-		w.pass(t, wait)
+		w.advanceTime(t, wait)
 	}
 	status.Store(http.StatusNoContent)
 	w.drain(t)
-	if run := w.run1(t); run.Status != "completed" || run.Blocked != nil {
+	if run := w.newestRun(t); run.Status != "completed" || run.Blocked != nil {
 		t.Errorf("finally the run is %s, blocked by %v; want it completed", run.Status, run.Blocked)
 	}
 }

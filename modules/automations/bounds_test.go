@@ -13,7 +13,7 @@ import (
 func TestAutomationsPerAccountAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.active(t, `{"event": "start"}`, `{"type": "end"}`)
+	a := w.activate(t, `{"event": "start"}`, `{"type": "end"}`)
 	copies := func(status string, n int) {
 		w.Exec(t, `INSERT INTO automations SELECT (jsonb_populate_record(x, jsonb_build_object('id', 'aut_' || $3 || lpad(i::text, 20, '0'), 'status', $3))).* FROM automations x, generate_series(1, $2) i WHERE id = $1`, a.ID, n, status)
 	}

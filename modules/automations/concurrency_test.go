@@ -15,9 +15,9 @@ import (
 func TestConcurrentTriggersAfterCompletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	second := w.another(t)
-	w.active(t, `{"event": "start", "re_entry": "after_completion"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
-	for i := range rounds() {
+	second := w.newProcess(t)
+	w.activate(t, `{"event": "start", "re_entry": "after_completion"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
+	for i := range raceRounds() {
 		user, email := fmt.Sprint("u", i), fmt.Sprintf("u%d@example.net", i)
 		for turn := range 2 {
 			answers := make([]ingest.Answer, 10)
@@ -30,9 +30,9 @@ func TestConcurrentTriggersAfterCompletion(t *testing.T) {
 				if j%3 == 1 {
 					id = ""
 				}
-				list = append(list, poster(t, s, "start", id, email, &answers[j]))
+				list = append(list, postFrom(t, s, "start", id, email, &answers[j]))
 			}
-			together(list...)
+			runConcurrently(list...)
 			matched := 0
 			for _, a := range answers {
 				matched += a.Matched
@@ -42,13 +42,13 @@ func TestConcurrentTriggersAfterCompletion(t *testing.T) {
 			}
 			w.drain(t)
 			if got := w.postAs(t, "go", "", email, `{}`); got.Resumed != 1 {
-				t.Fatalf("round %d, turn %d: the awaited event returned %s, want the one run resumed", i, turn, counters(got))
+				t.Fatalf("round %d, turn %d: the awaited event returned %s, want the one run resumed", i, turn, formatCounters(got))
 			}
 			w.drain(t)
 		}
 	}
-	if got := w.statuses(t); got["completed"] != 2*rounds() || len(got) != 1 {
-		t.Errorf("the runs are %v, want %d completed and no other", got, 2*rounds())
+	if got := w.countStatuses(t); got["completed"] != 2*raceRounds() || len(got) != 1 {
+		t.Errorf("the runs are %v, want %d completed and no other", got, 2*raceRounds())
 	}
 }
 
@@ -58,27 +58,27 @@ func TestConcurrentTriggersAfterCompletion(t *testing.T) {
 func TestTriggerAgainstTheAwaitedEventInOneCommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
+	w.activate(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
 	resumed := 0
-	for i := range rounds() {
+	for i := range raceRounds() {
 		const people = 8
 		starts, goes := make([]ingest.Answer, people), make([]ingest.Answer, people)
 		var list []func()
 		for j := range people {
 			user := fmt.Sprintf("u%d-%d", i, j)
-			list = append(list, poster(t, w.Service, "start", user, "", &starts[j]), poster(t, w.Service, "go", user, "", &goes[j]))
+			list = append(list, postFrom(t, w.Service, "start", user, "", &starts[j]), postFrom(t, w.Service, "go", user, "", &goes[j]))
 		}
-		together(list...)
+		runConcurrently(list...)
 		for j := range people {
 			earlier := goes[j].Event.CreatedAt.Before(starts[j].Event.CreatedAt)
 			if starts[j].Matched != 1 || (goes[j].Resumed == 1) == earlier {
-				t.Fatalf("round %d: %s; then %s; the awaited event came first: %t", i, counters(starts[j]), counters(goes[j]), earlier)
+				t.Fatalf("round %d: %s; then %s; the awaited event came first: %t", i, formatCounters(starts[j]), formatCounters(goes[j]), earlier)
 			}
 			resumed += goes[j].Resumed
 		}
 	}
 	w.drain(t)
-	if got := w.statuses(t)["completed"]; got != resumed {
+	if got := w.countStatuses(t)["completed"]; got != resumed {
 		t.Errorf("%d runs are completed, want the %d that were resumed", got, resumed)
 	}
 }
@@ -87,37 +87,37 @@ func TestTriggerAgainstTheAwaitedEventInOneCommit(t *testing.T) {
 func TestPauseAgainstSteps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	second := w.another(t)
-	a := w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1S"}, `+mail)
-	for i := range rounds() {
+	second := w.newProcess(t)
+	a := w.activate(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1S"}, `+mail)
+	for i := range raceRounds() {
 		user := fmt.Sprint("u", i)
 		w.postAs(t, "start", user, user+"@example.net", `{}`)
 		w.drain(t)
-		w.elapse(t)
-		together(func() { w.drain(t) }, func() {
+		w.endWaits(t)
+		runConcurrently(func() { w.drain(t) }, func() {
 			if _, err := second.Pause(t.Context(), sendingtest.Account, a.ID, true, nil); err != nil {
 				t.Errorf("pause: %v", err)
 			}
 		})
-		w.background(t)
+		w.runBackground(t)
 		sent := w.Count(t, "emails")
 		w.drain(t)
 		if now := w.Count(t, "emails"); now != sent {
 			t.Fatalf("round %d: a held run has sent: %d mails, want %d", i, now, sent)
 		}
-		together(func() { w.drain(t) }, func() {
+		runConcurrently(func() { w.drain(t) }, func() {
 			if _, err := second.Activate(t.Context(), w.caller(), a.ID, Activation{}); err != nil {
 				t.Errorf("activate: %v", err)
 			}
 		})
-		w.background(t)
+		w.runBackground(t)
 		w.drain(t)
 		if n := w.Count(t, "emails"); n != i+1 {
-			t.Fatalf("round %d: %d mails after the automation went on, want %d: %s", i, n, i+1, w.told(t))
+			t.Fatalf("round %d: %d mails after the automation went on, want %d: %s", i, n, i+1, w.eventsOfRuns(t))
 		}
 	}
-	if got := w.statuses(t); got["completed"] != rounds() || len(got) != 1 {
-		t.Errorf("the runs are %v, want %d completed and no other", got, rounds())
+	if got := w.countStatuses(t); got["completed"] != raceRounds() || len(got) != 1 {
+		t.Errorf("the runs are %v, want %d completed and no other", got, raceRounds())
 	}
 }
 
@@ -126,24 +126,24 @@ func TestPauseAgainstSteps(t *testing.T) {
 func TestArchiveAgainstSteps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	second := w.another(t)
-	for i := range rounds() {
+	second := w.newProcess(t)
+	for i := range raceRounds() {
 		name := fmt.Sprint("start", i)
-		a := w.active(t, fmt.Sprintf(`{"event": %q}`, name), mail)
+		a := w.activate(t, fmt.Sprintf(`{"event": %q}`, name), mail)
 		w.postAs(t, name, "u1", "bob@example.net", `{}`)
-		together(func() { w.drain(t) }, func() {
+		runConcurrently(func() { w.drain(t) }, func() {
 			if _, err := second.Archive(t.Context(), sendingtest.Account, a.ID, nil); err != nil {
 				t.Errorf("archive: %v", err)
 			}
 		})
-		w.background(t)
+		w.runBackground(t)
 		w.drain(t)
-		if got, sent := w.statuses(t), w.Count(t, "emails"); got["completed"] != sent || got["completed"]+got["cancelled"] != i+1 {
+		if got, sent := w.countStatuses(t), w.Count(t, "emails"); got["completed"] != sent || got["completed"]+got["cancelled"] != i+1 {
 			t.Fatalf("round %d: the runs are %v and %d mails were sent, want a mail of each completed run and none of the cancelled ones", i, got, sent)
 		}
 		late, err := w.Post(context.WithoutCancel(t.Context()), ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: "u2", Data: json.RawMessage(`{}`), Source: "api"})
 		if err != nil || late.Matched != 0 {
-			t.Fatalf("round %d: an event after archiving returned %s and the error %v, want no run", i, counters(late), err)
+			t.Fatalf("round %d: an event after archiving returned %s and the error %v, want no run", i, formatCounters(late), err)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // heldRuns pauses an automation with n live runs, which then come due, and returns its id.
 func (w *world) heldRuns(t *testing.T, n int) string {
 	t.Helper()
-	a := w.active(t, `{"event": "start"}`, mail)
+	a := w.activate(t, `{"event": "start"}`, mail)
 	for i := range n {
 		w.postAs(t, "start", fmt.Sprint("u", i), fmt.Sprintf("u%d@example.net", i), `{}`)
 	}
@@ -31,7 +31,7 @@ func (w *world) heldRuns(t *testing.T, n int) string {
 	return a.ID
 }
 
-func (w *world) draining(t *testing.T, automationID string) string {
+func (w *world) drainState(t *testing.T, automationID string) string {
 	t.Helper()
 	a, err := w.Get(t.Context(), sendingtest.Account, automationID)
 	if err != nil {
@@ -48,22 +48,22 @@ func (w *world) draining(t *testing.T, automationID string) string {
 func TestHeldRunsContinueWhenTheRequestDies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	second := w.another(t)
+	second := w.newProcess(t)
 	id := w.heldRuns(t, 3)
 	died := errors.New("the process died")
 	_, err := w.Activate(t.Context(), w.caller(), id, Activation{Keep: func(context.Context, idempotency.Execer, Acted) error { return died }})
-	if !errors.Is(err, died) || w.draining(t, id) != "" {
-		t.Fatalf("a request that died before its commit: %v, and the automation drains %q", err, w.draining(t, id))
+	if !errors.Is(err, died) || w.drainState(t, id) != "" {
+		t.Fatalf("a request that died before its commit: %v, and the automation drains %q", err, w.drainState(t, id))
 	}
-	w.background(t)
+	w.runBackground(t)
 	if n := w.Count(t, "automation_works WHERE parked"); n != 3 {
 		t.Fatalf("nothing was activated, and %d of 3 runs are parked", n)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	activated, err := w.Activate(ctx, w.caller(), id, Activation{})
 	cancel() // the request does nothing from here on
-	if err != nil || activated.Held == nil || *activated.Held != 3 || w.draining(t, id) != "release" {
-		t.Fatalf("activate: %+v, %v; the automation drains %q", activated, err, w.draining(t, id))
+	if err != nil || activated.Held == nil || *activated.Held != 3 || w.drainState(t, id) != "release" {
+		t.Fatalf("activate: %+v, %v; the automation drains %q", activated, err, w.drainState(t, id))
 	}
 	if more, err := second.drain.Run(t.Context()); err != nil || more {
 		t.Fatalf("drain in another process: %v; there is more: %t", err, more)
@@ -71,8 +71,8 @@ func TestHeldRunsContinueWhenTheRequestDies(t *testing.T) {
 	if _, err := second.Drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.statuses(t); got["completed"] != 3 || w.Count(t, "emails") != 3 || w.draining(t, id) != "" {
-		t.Errorf("after the activation the runs are %v with %d mails, and the automation drains %q", got, w.Count(t, "emails"), w.draining(t, id))
+	if got := w.countStatuses(t); got["completed"] != 3 || w.Count(t, "emails") != 3 || w.drainState(t, id) != "" {
+		t.Errorf("after the activation the runs are %v with %d mails, and the automation drains %q", got, w.Count(t, "emails"), w.drainState(t, id))
 	}
 }
 
@@ -84,15 +84,15 @@ func TestRunParkedLateContinues(t *testing.T) {
 	if _, err := w.Activate(t.Context(), w.caller(), id, Activation{}); err != nil {
 		t.Fatal(err)
 	}
-	w.background(t)
+	w.runBackground(t)
 	w.Exec(t, `UPDATE automation_works SET parked = true`)
 	w.drain(t)
 	if n := w.Count(t, "emails"); n != 0 {
 		t.Fatalf("%d parked runs have sent", n)
 	}
-	w.background(t)
+	w.runBackground(t)
 	w.drain(t)
-	if got := w.statuses(t); got["completed"] != 2 {
+	if got := w.countStatuses(t); got["completed"] != 2 {
 		t.Errorf("runs that were parked late: %v, want two completed", got)
 	}
 }
@@ -105,7 +105,7 @@ func TestDrainReturnsToLockedRuns(t *testing.T) {
 	if _, err := w.Activate(t.Context(), w.caller(), id, Activation{}); err != nil {
 		t.Fatal(err)
 	}
-	w.background(t)
+	w.runBackground(t)
 	w.Exec(t, `UPDATE automation_works SET parked = true`)
 	other, err := w.DB.SQL.BeginTx(t.Context(), nil)
 	if err != nil {
@@ -139,13 +139,13 @@ func TestActivateCancelsHeldRuns(t *testing.T) {
 	w.postAs(t, "start", "new", "new@example.net", `{}`)
 	w.Exec(t, `UPDATE automation_works SET parked = false`)
 	w.drain(t)
-	if n := w.Count(t, "emails"); n != 0 || w.draining(t, id) != "cancel" {
-		t.Fatalf("%d mails while the automation drains %q", n, w.draining(t, id))
+	if n := w.Count(t, "emails"); n != 0 || w.drainState(t, id) != "cancel" {
+		t.Fatalf("%d mails while the automation drains %q", n, w.drainState(t, id))
 	}
-	w.background(t)
+	w.runBackground(t)
 	w.drain(t)
-	if got := w.statuses(t); got["cancelled"] != 3 || got["completed"] != 1 || w.Count(t, "emails") != 1 || w.draining(t, id) != "" {
-		t.Errorf("the runs are %v with %d mails, and the automation drains %q; want three cancelled and the new one completed", got, w.Count(t, "emails"), w.draining(t, id))
+	if got := w.countStatuses(t); got["cancelled"] != 3 || got["completed"] != 1 || w.Count(t, "emails") != 1 || w.drainState(t, id) != "" {
+		t.Errorf("the runs are %v with %d mails, and the automation drains %q; want three cancelled and the new one completed", got, w.Count(t, "emails"), w.drainState(t, id))
 	}
 	if n := w.Count(t, "facts WHERE type = 'automation.cancelled'"); n != 3 {
 		t.Errorf("%d runs have a cancelled event, want 3", n)
@@ -156,7 +156,7 @@ func TestActivateCancelsHeldRuns(t *testing.T) {
 func TestDrainSkipsLockedRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1H"}, `+mail)
+	a := w.activate(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1H"}, `+mail)
 	for i := range 5 {
 		w.postAs(t, "start", fmt.Sprint(i), "", `{}`)
 	}
@@ -173,15 +173,15 @@ func TestDrainSkipsLockedRuns(t *testing.T) {
 		t.Fatalf("lock two runs: %d, %v", len(list), err)
 	}
 	more, err := w.Service.drain.Run(t.Context())
-	if got := w.statuses(t); err != nil || !more || got["cancelled"] != 3 || w.draining(t, a.ID) != "cancel" {
-		t.Fatalf("with two of five runs locked: %v (%v), more: %t, the automation drains %q", got, err, more, w.draining(t, a.ID))
+	if got := w.countStatuses(t); err != nil || !more || got["cancelled"] != 3 || w.drainState(t, a.ID) != "cancel" {
+		t.Fatalf("with two of five runs locked: %v (%v), more: %t, the automation drains %q", got, err, more, w.drainState(t, a.ID))
 	}
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	w.background(t)
-	if got := w.statuses(t); got["cancelled"] != 5 || w.draining(t, a.ID) != "" {
-		t.Errorf("finally the runs are %v, and the automation drains %q", got, w.draining(t, a.ID))
+	w.runBackground(t)
+	if got := w.countStatuses(t); got["cancelled"] != 5 || w.drainState(t, a.ID) != "" {
+		t.Errorf("finally the runs are %v, and the automation drains %q", got, w.drainState(t, a.ID))
 	}
 }
 
@@ -196,13 +196,13 @@ func TestRunsWithoutAutomationAreCancelled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.active(t, `{"event": "start"}`, mail)
-			w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1H"}`)
+			w.activate(t, `{"event": "start"}`, mail)
+			w.activate(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1H"}`)
 			w.post(t, "start", `{}`)
 			w.Exec(t, leave)
 			w.drain(t)
-			w.background(t)
-			if got := w.statuses(t); got["cancelled"] != 1 || w.Count(t, "emails") != 0 {
+			w.runBackground(t)
+			if got := w.countStatuses(t); got["cancelled"] != 1 || w.Count(t, "emails") != 0 {
 				t.Errorf("when it came due: %v with %d mails, want it cancelled", got, w.Count(t, "emails"))
 			}
 			if n, err := w.Sweep(t.Context()); err != nil || n != 1 {
@@ -216,8 +216,8 @@ func TestRunsWithoutAutomationAreCancelled(t *testing.T) {
 func TestTwoProcessesDrainOneAutomation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	second := w.another(t)
-	a := w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1H"}`)
+	second := w.newProcess(t)
+	a := w.activate(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1H"}`)
 	w.post(t, "start", `{}`)
 	const n = 2500
 	w.Exec(t, `INSERT INTO automation_runs (id, account_id, automation_id, version, event_id, event, status, started_at)
@@ -227,7 +227,7 @@ func TestTwoProcessesDrainOneAutomation(t *testing.T) {
 	if _, err := w.Archive(t.Context(), sendingtest.Account, a.ID, nil); err != nil {
 		t.Fatal(err)
 	}
-	together(func() {
+	runConcurrently(func() {
 		if _, err := w.Service.drain.Run(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -236,8 +236,8 @@ func TestTwoProcessesDrainOneAutomation(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	w.background(t)
-	if got := w.statuses(t); got["cancelled"] != n || w.Count(t, "automation_works") != 0 {
+	w.runBackground(t)
+	if got := w.countStatuses(t); got["cancelled"] != n || w.Count(t, "automation_works") != 0 {
 		t.Errorf("%d runs were to be cancelled, and the runs are %v", n, got)
 	}
 	if got := w.Count(t, "facts WHERE type = 'automation.cancelled'"); got != n {

@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// explained returns a short form of an explanation.
-func (w *world) explained(t *testing.T, event ingest.Event) string {
+// explain returns a short form of an explanation.
+func (w *world) explain(t *testing.T, event ingest.Event) string {
 	t.Helper()
 	e, err := w.Explain(t.Context(), sendingtest.Account, event.ID)
 	if err != nil {
@@ -45,7 +45,7 @@ func (w *world) explained(t *testing.T, event ingest.Event) string {
 func TestExplainEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.active(t, `{"event": "start", "conditions": "event.data.amount > 50", "re_entry": "after_completion", "cancel_on_events": [{"event": "stop", "conditions": "event.data.sure"}]}`,
+	a := w.activate(t, `{"event": "start", "conditions": "event.data.amount > 50", "re_entry": "after_completion", "cancel_on_events": [{"event": "stop", "conditions": "event.data.sure"}]}`,
 		`{"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D", "conditions": "event.data.id == trigger.data.amount"}, {"key": "w2", "type": "wait_for_event", "event": "seen", "timeout": "P1D"}`)
 	small, none := w.post(t, "start", `{"amount": 20}`).Event, w.post(t, "start", `{}`).Event
 	large, again := w.post(t, "start", `{"amount": 60}`).Event, w.post(t, "start", `{"amount": 70}`).Event
@@ -70,7 +70,7 @@ func TestExplainEvent(t *testing.T) {
 		"not for a wait": {wrong, "near: event_of_another_person paid "}, // the wait has ended
 		"another person": {stranger, "near: event_of_another_person paid ; near: event_of_another_person paid "},
 	} {
-		if diff := cmp.Diff(c.want, w.explained(t, c.event)); diff != "" {
+		if diff := cmp.Diff(c.want, w.explain(t, c.event)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -82,18 +82,18 @@ func TestExplainEvent(t *testing.T) {
 		"a wait of another": {w.postAs(t, "paid", "u3", "bob@example.net", `{"id": 80}`).Event, "near: wait_of_another_person paid w"},
 		"a condition":       {w.postAs(t, "paid", "", "bob@example.net", `{"id": 81}`).Event, "near: wait_condition_false paid w [false, event.data.id = 81]"},
 	} {
-		if got := w.explained(t, c.event); !strings.Contains(got, c.want) {
+		if got := w.explain(t, c.event); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, members(`{"trigger": {"event": "spelled"}}`), ""); err != nil {
+	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, parseMembers(`{"trigger": {"event": "spelled"}}`), ""); err != nil {
 		t.Fatal(err)
 	}
 	before := w.post(t, "spelled", `{}`).Event
 	if _, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.explained(t, before); got != "Test activated_later " {
+	if got := w.explain(t, before); got != "Test activated_later " {
 		t.Errorf("an event from before the activation is explained as %q", got)
 	}
 	if _, err := w.Explain(t.Context(), other, small.ID); fault.KindOf(err) != fault.NotFound {
@@ -104,7 +104,7 @@ func TestExplainEvent(t *testing.T) {
 func TestBacktestAppliesTheDraftToStoredEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.active(t, `{"event": "start", "conditions": "event.data.n > 5"}`, `{"type": "end"}`)
+	a := w.activate(t, `{"event": "start", "conditions": "event.data.n > 5"}`, `{"type": "end"}`)
 	for n := range 10 {
 		w.post(t, "start", fmt.Sprintf(`{"n": %d}`, n))
 	}
@@ -122,7 +122,7 @@ func TestBacktestAppliesTheDraftToStoredEvents(t *testing.T) {
 		{`{"event": "begin"}`, 0, "12 events, 1 and 4, 5 differ, more false"},
 		{`{"event": "start"}`, 3, "3 events, 3 and 2, 1 differ, more true"},
 	} {
-		if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, members(`{"trigger": `+c.trigger+`}`), ""); err != nil {
+		if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, parseMembers(`{"trigger": `+c.trigger+`}`), ""); err != nil {
 			t.Fatal(err)
 		}
 		b, err := w.Backtest(t.Context(), w.caller(), a.ID, BacktestInput{Since: since, Limit: c.limit})
@@ -146,9 +146,9 @@ func TestBacktestAppliesTheDraftToStoredEvents(t *testing.T) {
 func TestCompareVersionsAndDraft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.active(t, `{"event": "start"}`, `{"key": "one", "type": "delay", "duration": "P1D"}`)
+	a := w.activate(t, `{"event": "start"}`, `{"key": "one", "type": "delay", "duration": "P1D"}`)
 	for _, change := range []string{`{"steps": [{"key": "one", "type": "delay", "duration": "P2D"}]}`, `{"name": "Other"}`} {
-		if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, members(change), ""); err != nil {
+		if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, parseMembers(change), ""); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(change, "steps") {
@@ -185,7 +185,7 @@ func TestCompareVersionsAndDraft(t *testing.T) {
 func TestRunTimeline(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}, {"key": "over", "type": "end", "outcome": "failed"}`)
+	w.activate(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}, {"key": "over", "type": "end", "outcome": "failed"}`)
 	run := w.post(t, "start", `{"n": 1}`).Event.Matches[0].RunID
 	w.drain(t)
 	detail, err := w.Run(t.Context(), sendingtest.Account, run)

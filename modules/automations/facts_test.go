@@ -21,8 +21,8 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// happens passes facts to the consumer several times, and applies the stored events.
-func (w *world) happens(t *testing.T, list ...event.Fact) {
+// handleFacts passes facts to the consumer several times, and applies the stored events.
+func (w *world) handleFacts(t *testing.T, list ...event.Fact) {
 	t.Helper()
 	for range 3 {
 		err := w.DB.InTx(t.Context(), func(tx *ent.Tx) error {
@@ -42,13 +42,13 @@ func (w *world) happens(t *testing.T, list ...event.Fact) {
 	}
 }
 
-// about returns a fact about an email of the account and its recipient.
-func about(typ event.Type, emailID, recipient string) event.Fact {
+// mailFact returns a fact mailFact an email of the account and its recipient.
+func mailFact(typ event.Type, emailID, recipient string) event.Fact {
 	return event.New(sendingtest.Account, typ, time.Now(), event.Email{EmailID: emailID, From: "ada@example.com", To: []string{recipient}, Recipient: recipient})
 }
 
-// newest returns the id of the newest email.
-func (w *world) newest(t *testing.T) string {
+// newestEmail returns the id of the newestEmail email.
+func (w *world) newestEmail(t *testing.T) string {
 	t.Helper()
 	last, err := w.DB.Ent.Email.Query().Order(ent.Desc("id")).First(t.Context())
 	if err != nil {
@@ -60,21 +60,21 @@ func (w *world) newest(t *testing.T) string {
 func TestMailEventEndsAWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": ["$email.clicked", "$email.bounced"], "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
+	w.activate(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": ["$email.clicked", "$email.bounced"], "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
 	w.post(t, "start", `{}`)
 	w.drain(t)
-	sent := w.newest(t)
-	w.happens(t, about(event.EmailClicked, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "bob@example.net"), about(event.EmailClicked, sent, "eve@example.net"), about(event.EmailDelivered, sent, "bob@example.net"))
+	sent := w.newestEmail(t)
+	w.handleFacts(t, mailFact(event.EmailClicked, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "bob@example.net"), mailFact(event.EmailClicked, sent, "eve@example.net"), mailFact(event.EmailDelivered, sent, "bob@example.net"))
 	w.drain(t)
-	if got := w.statuses(t); got["waiting"] != 1 {
+	if got := w.countStatuses(t); got["waiting"] != 1 {
 		t.Fatalf("after a click in another mail, one of another person, and a delivery: %v, want the run to wait", got)
 	}
 	if n := w.Count(t, "custom_events WHERE name = '$email.delivered'"); n != 0 {
 		t.Errorf("%d deliveries are stored, although no automation listens to them", n)
 	}
-	w.happens(t, about(event.EmailClicked, sent, "Bob@EXAMPLE.net"))
+	w.handleFacts(t, mailFact(event.EmailClicked, sent, "Bob@EXAMPLE.net"))
 	w.drain(t)
-	if got := w.statuses(t); got["completed"] != 1 {
+	if got := w.countStatuses(t); got["completed"] != 1 {
 		t.Fatalf("after the click: %v, want the run completed", got)
 	}
 	if n := w.Count(t, "custom_events WHERE name = '$email.clicked' AND source = 'system' AND NOT pending"); n != 3 {
@@ -86,13 +86,13 @@ func TestMailEventEndsAWait(t *testing.T) {
 func TestWaitFindsEarlierMailEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "start"}`, mail+`, {"key": "d", "type": "delay", "duration": "PT1H"}, {"key": "w", "type": "wait_for_event", "event": "$email.opened", "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
+	w.activate(t, `{"event": "start"}`, mail+`, {"key": "d", "type": "delay", "duration": "PT1H"}, {"key": "w", "type": "wait_for_event", "event": "$email.opened", "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
 	w.post(t, "start", `{}`)
 	w.drain(t)
-	w.happens(t, about(event.EmailOpened, w.newest(t), "bob@example.net"))
-	w.elapse(t)
+	w.handleFacts(t, mailFact(event.EmailOpened, w.newestEmail(t), "bob@example.net"))
+	w.endWaits(t)
 	w.drain(t)
-	if got := w.statuses(t); got["completed"] != 1 {
+	if got := w.countStatuses(t); got["completed"] != 1 {
 		t.Errorf("the mail was opened before the wait: %v, want the run completed", got)
 	}
 }
@@ -100,14 +100,14 @@ func TestWaitFindsEarlierMailEvents(t *testing.T) {
 func TestMailEventsStartRunsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "$contact.unsubscribed", "conditions": "event.data.scope == 'all'"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
-	w.active(t, `{"event": "$email.received"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	w.activate(t, `{"event": "$contact.unsubscribed", "conditions": "event.data.scope == 'all'"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	w.activate(t, `{"event": "$email.received"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
 	gone := event.New(sendingtest.Account, event.ContactUnsubscribed, time.Now(), event.Unsubscribe{Email: "bob@example.net", Scope: event.ScopeAll})
 	category := event.New(sendingtest.Account, event.ContactUnsubscribed, time.Now(), event.Unsubscribe{Email: "bob@example.net", Scope: event.ScopeCategory})
 	came := event.New(sendingtest.Account, event.EmailReceived, time.Now(), event.Inbound{EmailID: "inb_01kf0m4w7he6x8q2v5b3n9c1ta", From: "Eve <eve@example.org>"})
 	nobody := event.New(sendingtest.Account, event.EmailReceived, time.Now(), event.Inbound{EmailID: "inb_01kf0m4w7he6x8q2v5b3n9c1tb", From: "<>"})
 	foreign := event.New(other, event.EmailReceived, time.Now(), event.Inbound{EmailID: "inb_01kf0m4w7he6x8q2v5b3n9c1tc", From: "eve@example.org"})
-	w.happens(t, gone, category, came, nobody, foreign)
+	w.handleFacts(t, gone, category, came, nobody, foreign)
 	for where, want := range map[string]int{
 		"automation_runs": 3, "automation_runs WHERE email_key = 'bob@example.net'": 1, "automation_runs WHERE email_key = 'eve@example.org'": 1, "custom_events": 4,
 		"facts WHERE type = 'automation.started'": 3,
@@ -122,11 +122,11 @@ func TestMailEventsStartRunsOnce(t *testing.T) {
 func TestLoopThroughOwnMailEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "$email.delivered"}`, mail)
-	w.happens(t, about(event.EmailDelivered, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "bob@example.net"))
+	w.activate(t, `{"event": "$email.delivered"}`, mail)
+	w.handleFacts(t, mailFact(event.EmailDelivered, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "bob@example.net"))
 	for range 20 {
 		w.drain(t)
-		w.happens(t, about(event.EmailDelivered, w.newest(t), "bob@example.net"))
+		w.handleFacts(t, mailFact(event.EmailDelivered, w.newestEmail(t), "bob@example.net"))
 	}
 	w.drain(t)
 	if n := w.Count(t, "automation_runs"); n != 11 {
@@ -157,7 +157,7 @@ func TestLoopThroughAReceiverEnds(t *testing.T) {
 		causes = append(causes, r.Header.Get(proof.CauseHeader))
 	}))
 	defer receiver.Close()
-	w.active(t, `{"event": "start"}`, fmt.Sprintf(`{"key": "call", "type": "webhook", "url": %q, "body": {"user": "{{event.user_id}}"}}`, strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)))
+	w.activate(t, `{"event": "start"}`, fmt.Sprintf(`{"key": "call", "type": "webhook", "url": %q, "body": {"user": "{{event.user_id}}"}}`, strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)))
 	w.post(t, "start", `{}`)
 	var last ingest.Answer
 	for range 15 {
@@ -169,7 +169,7 @@ func TestLoopThroughAReceiverEnds(t *testing.T) {
 		last = answer
 	}
 	if n := w.Count(t, "automation_runs"); n != 11 || last.Matched != 0 || last.Event.Matches[0].Outcome != ingest.LoopGuard {
-		t.Errorf("%d runs, and the last event returned %s %v; want 11 and the loop guard", n, counters(last), last.Event.Matches)
+		t.Errorf("%d runs, and the last event returned %s %v; want 11 and the loop guard", n, formatCounters(last), last.Event.Matches)
 	}
 	if _, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", Source: "api", Cause: "run_1.0.forged"}); codeOf(err) != "validation_error" {
 		t.Errorf("a forged cause: %v", err)
@@ -196,7 +196,7 @@ func TestFactsLostByTheBusTakeEffectOnce(t *testing.T) {
 	if w.Consumer().Wants(sendingtest.Account) {
 		t.Error("facts of an account without automations are sent over the bus")
 	}
-	w.active(t, `{"event": "$email.opened"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	w.activate(t, `{"event": "$email.opened"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
 	if !w.Consumer().Wants(sendingtest.Account) || w.Consumer().Wants(other) {
 		t.Error("after the activation, facts of this account only must be sent over the bus")
 	}
@@ -208,7 +208,7 @@ func TestFactsLostByTheBusTakeEffectOnce(t *testing.T) {
 			if i%2 == 0 {
 				publish = deaf.Publish
 			}
-			if err := publish(t.Context(), tx, about(event.EmailOpened, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", fmt.Sprintf("u%d@example.net", i))); err != nil {
+			if err := publish(t.Context(), tx, mailFact(event.EmailOpened, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", fmt.Sprintf("u%d@example.net", i))); err != nil {
 				return err
 			}
 			if i%3 == 0 {
@@ -236,12 +236,12 @@ func TestFactsLostByTheBusTakeEffectOnce(t *testing.T) {
 func TestBrokenEventDoesNotStopOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "$email.opened"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
-	broken := w.active(t, `{"event": "$email.clicked"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	w.activate(t, `{"event": "$email.opened"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	broken := w.activate(t, `{"event": "$email.clicked"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
 	w.Exec(t, `UPDATE automation_versions SET definition = '{"trigger": {"event": "e", "conditions": "1 +"}, "steps": [{"key": "a", "type": "end"}]}' WHERE automation_id = $1`, broken.ID)
 	err := w.DB.InTx(t.Context(), func(tx *ent.Tx) error {
 		for i, typ := range []event.Type{event.EmailOpened, event.EmailClicked, event.EmailOpened} {
-			if err := w.Consumer().Handle(t.Context(), tx, about(typ, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", fmt.Sprintf("u%d@example.net", i))); err != nil {
+			if err := w.Consumer().Handle(t.Context(), tx, mailFact(typ, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", fmt.Sprintf("u%d@example.net", i))); err != nil {
 				return err
 			}
 		}

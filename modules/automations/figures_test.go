@@ -25,8 +25,8 @@ func (visited) GroupReach(_ context.Context, _ string, groups, _ []string) (map[
 	return out, nil
 }
 
-// figures returns the service of a process that has counted nothing yet.
-func (w *world) figures(t *testing.T, texts figures.TextMessages) *figures.Service {
+// newFigures returns the service of a process that has counted nothing yet.
+func (w *world) newFigures(t *testing.T, texts figures.TextMessages) *figures.Service {
 	t.Helper()
 	return figures.New(w.DB, figures.Near{Emails: w.Records, Visits: visited{}, Texts: texts})
 }
@@ -47,13 +47,13 @@ func TestRunsAreCountedByStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	texts := w.withTexts(t)
-	a := w.active(t, `{"event": "start", "cancel_on_events": ["stop"]}`, mail+`, `+countedSteps)
+	a := w.activate(t, `{"event": "start", "cancel_on_events": ["stop"]}`, mail+`, `+countedSteps)
 	begin := func(user, email string) {
 		w.postAs(t, "start", user, email, `{}`)
 		w.drain(t)
 	}
 	begin("late", "late@example.net")
-	w.elapse(t)
+	w.endWaits(t)
 	w.drain(t) // the wait ends
 	w.drain(t) // the text message
 	begin("nobody", "")
@@ -64,7 +64,7 @@ func TestRunsAreCountedByStep(t *testing.T) {
 	w.postAs(t, "stop", "leaves", "", `{}`)
 	w.drain(t)
 
-	first := w.figures(t, texts)
+	first := w.newFigures(t, texts)
 	got := countedOf(t, first, sendingtest.Account, a.ID)
 	all := map[string]any{"runs": got.Runs, "mail": got.Step("mail", 0), "paid": got.Step("paid", 0), "text": got.Step("text", 0), "texts": got.Texts("text", 0), "none": got.Step("none", 0)}
 	if diff := cmp.Diff(map[string]any{
@@ -82,7 +82,7 @@ func TestRunsAreCountedByStep(t *testing.T) {
 	}
 
 	// The same step has another position in the next version.
-	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, members(`{"steps": [{"key": "any", "type": "condition", "if": "true"}, `+mail+`, `+countedSteps+`]}`), ""); err != nil {
+	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, parseMembers(`{"steps": [{"key": "any", "type": "condition", "if": "true"}, `+mail+`, `+countedSteps+`]}`), ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{}); err != nil {
@@ -92,7 +92,7 @@ func TestRunsAreCountedByStep(t *testing.T) {
 	if again := countedOf(t, first, sendingtest.Account, a.ID); again.Runs.Started != 5 {
 		t.Errorf("%d started runs in the cached figures, want 5: they are cached for ten seconds", again.Runs.Started)
 	}
-	got = countedOf(t, w.figures(t, texts), sendingtest.Account, a.ID)
+	got = countedOf(t, w.newFigures(t, texts), sendingtest.Account, a.ID)
 	for version, want := range map[int]figures.Step{0: {Completed: 5, Failed: 1}, 1: {Completed: 4, Failed: 1}, 2: {Completed: 1}, 3: {}} {
 		if diff := cmp.Diff(want, got.Step("mail", version)); diff != "" {
 			t.Errorf("the mail in version %d, where 0 means all (-want +got):\n%s", version, diff)
@@ -107,7 +107,7 @@ func TestEmailsOfAStepAreCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := `{"key": "again", "type": "send_email", "from": "Ada <ada@example.com>", "subject": "Again", "text": "Hello"}`
-	a := w.active(t, `{"event": "start"}`, mail+`, {"key": "pause", "type": "delay", "duration": "P1D"}, `+second)
+	a := w.activate(t, `{"event": "start"}`, mail+`, {"key": "pause", "type": "delay", "duration": "P1D"}, `+second)
 	for i := range 3 {
 		w.postAs(t, "start", fmt.Sprintf("u%d", i), fmt.Sprintf("u%d@example.net", i), `{}`)
 	}
@@ -115,7 +115,7 @@ func TestEmailsOfAStepAreCounted(t *testing.T) {
 	w.Exec(t, `UPDATE emails SET status = 'delivered' WHERE id IN (SELECT id FROM emails ORDER BY id LIMIT 2)`)
 	w.Exec(t, `UPDATE emails SET status = 'bounced' WHERE id = (SELECT max(id) FROM emails)`)
 
-	counted := w.figures(t, nil)
+	counted := w.newFigures(t, nil)
 	of := func(accountID string, version int) map[string]figures.Emails {
 		found, err := counted.Emails(t.Context(), accountID, version, a.ID)
 		if err != nil || found[a.ID] == nil {

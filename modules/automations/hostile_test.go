@@ -22,8 +22,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// failure returns the error of the only run.
-func (w *world) failure(t *testing.T) string {
+// runError returns the error of the only run.
+func (w *world) runError(t *testing.T) string {
 	t.Helper()
 	r, err := w.DB.Ent.AutomationRun.Query().Only(t.Context())
 	if err != nil {
@@ -36,7 +36,7 @@ func (w *world) failure(t *testing.T) string {
 func TestManyEventsOfOnePerson(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	w.activate(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
 	const events = 2_000
 	var matched, next atomic.Int64
 	var all sync.WaitGroup
@@ -62,7 +62,7 @@ func TestManyEventsOfOnePerson(t *testing.T) {
 	if n := w.Count(t, `custom_events WHERE matches @> '[{"outcome": "too_many_runs"}]'`); n != events-100 {
 		t.Errorf("%d events report too many runs, want %d", n, events-100)
 	}
-	if got := counters(w.postAs(t, "start", "another", "", `{}`)); got != "1 matched, 0 resumed, 0 cancelled" {
+	if got := formatCounters(w.postAs(t, "start", "another", "", `{}`)); got != "1 matched, 0 resumed, 0 cancelled" {
 		t.Errorf("an event of another person: %s", got)
 	}
 }
@@ -73,7 +73,7 @@ func TestExpensiveConditionsDoNotDelayOtherAccounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 40 {
-		w.active(t, `{"event": "dear", "conditions": "event.data.s.matches('(a?){9}(b|c|aa?)*a{20}b')"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+		w.activate(t, `{"event": "dear", "conditions": "event.data.s.matches('(a?){9}(b|c|aa?)*a{20}b')"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
 	}
 	data := `{"s": "` + strings.Repeat("a", 40_000) + `"}`
 	left := 0
@@ -114,14 +114,14 @@ func TestExpensiveConditionsDoNotDelayOtherAccounts(t *testing.T) {
 func TestDivisionByZeroIsFalse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "start", "conditions": "1 / int(event.data.n) > 0"}`, `{"key": "c", "type": "condition", "if": "1 % int(event.data.m) == 0", "on_false": "end"}, `+mail)
+	w.activate(t, `{"event": "start", "conditions": "1 / int(event.data.n) > 0"}`, `{"key": "c", "type": "condition", "if": "1 % int(event.data.m) == 0", "on_false": "end"}, `+mail)
 	answer := w.post(t, "start", `{"n": 0, "m": 0}`)
 	if answer.Matched != 0 || len(answer.Event.Matches) != 1 || answer.Event.Matches[0].Outcome != ingest.ConditionError || answer.Event.Matches[0].Error == "" {
 		t.Errorf("a trigger that divides by zero: %+v", answer.Event.Matches)
 	}
 	w.post(t, "start", `{"n": 1, "m": 0}`)
 	w.drain(t)
-	if got := w.statuses(t); got["completed"] != 1 || w.Count(t, "emails") != 0 {
+	if got := w.countStatuses(t); got["completed"] != 1 || w.Count(t, "emails") != 0 {
 		t.Errorf("a condition that divides by zero: %v with %d mails, want it false", got, w.Count(t, "emails"))
 	}
 	if n := w.Count(t, "automation_steps WHERE output->>'error' LIKE '%zero%'"); n != 1 {
@@ -145,12 +145,12 @@ func TestWebhookStepCannotReachPrivateAddresses(t *testing.T) {
 		}
 		return []netip.Addr{here.Addr()}, nil
 	}
-	w.Service = w.configured(t, Config{steps.Config{Targets: egress.NewTargetChecker(guard, lookup, false), Client: egress.NewClient(egress.ClientConfig{Guard: guard, Lookup: lookup})}})
-	w.active(t, `{"event": "start"}`, fmt.Sprintf(`{"key": "call", "type": "webhook", "url": "https://rebound.example:%d/"}`, here.Port()))
+	w.Service = w.newConfigured(t, Config{steps.Config{Targets: egress.NewTargetChecker(guard, lookup, false), Client: egress.NewClient(egress.ClientConfig{Guard: guard, Lookup: lookup})}})
+	w.activate(t, `{"event": "start"}`, fmt.Sprintf(`{"key": "call", "type": "webhook", "url": "https://rebound.example:%d/"}`, here.Port()))
 	rebound.Store(true)
 	w.post(t, "start", `{}`)
 	w.drain(t)
-	if got := w.failure(t); hits.Load() != 0 || len(got) < 15 || got[:15] != "webhook_refused" {
+	if got := w.runError(t); hits.Load() != 0 || len(got) < 15 || got[:15] != "webhook_refused" {
 		t.Errorf("%d requests reached a private address, and the run failed with %q", hits.Load(), got)
 	}
 	for _, target := range []string{"https://10.0.0.1/", "https://[::1]/", "https://169.254.169.254/latest", "https://private.example/", "https://localhost/", "http://localhost/"} {
@@ -179,7 +179,7 @@ func TestWebhookStepIsRetried(t *testing.T) {
 	}))
 	defer receiver.Close()
 	w := newWorld(t)
-	w.active(t, `{"event": "start"}`, fmt.Sprintf(`{"key": "call", "type": "webhook", "url": %q}`, receiver.URL))
+	w.activate(t, `{"event": "start"}`, fmt.Sprintf(`{"key": "call", "type": "webhook", "url": %q}`, receiver.URL))
 	w.post(t, "start", `{}`)
 	for _, want := range []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour} {
 		w.drain(t)
@@ -193,8 +193,8 @@ func TestWebhookStepIsRetried(t *testing.T) {
 		w.Exec(t, `UPDATE automation_works SET due_at = now()`)
 	}
 	w.drain(t)
-	if len(keys) != 6 || keys[0] != keys[5] || w.statuses(t)["failed"] != 1 {
-		t.Errorf("the step was tried %d times with the keys %q, and the runs are %v", len(keys), keys, w.statuses(t))
+	if len(keys) != 6 || keys[0] != keys[5] || w.countStatuses(t)["failed"] != 1 {
+		t.Errorf("the step was tried %d times with the keys %q, and the runs are %v", len(keys), keys, w.countStatuses(t))
 	}
 }
 
@@ -203,12 +203,12 @@ func TestWebhookStepIsRetried(t *testing.T) {
 func TestErasureAndRetentionDuringAStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "start"}`, mail)
-	for i := range rounds() {
+	w.activate(t, `{"event": "start"}`, mail)
+	for i := range raceRounds() {
 		user := fmt.Sprint("u", i)
 		address := user + "@example.net"
 		w.postAs(t, "start", user, address, `{}`)
-		together(func() { w.drain(t) }, func() {
+		runConcurrently(func() { w.drain(t) }, func() {
 			var err error
 			if i%2 == 0 {
 				_, err = w.Erase(t.Context(), sendingtest.Account, address)
@@ -237,9 +237,9 @@ func TestErasureAndRetentionDuringAStep(t *testing.T) {
 func TestRetryAgainstCancel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	second := w.another(t)
-	w.active(t, `{"event": "start"}`, `{"key": "mail", "type": "send_email", "from": "ada@example.com", "to": "nobody", "subject": "s", "text": "t"}`)
-	for i := range rounds() {
+	second := w.newProcess(t)
+	w.activate(t, `{"event": "start"}`, `{"key": "mail", "type": "send_email", "from": "ada@example.com", "to": "nobody", "subject": "s", "text": "t"}`)
+	for i := range raceRounds() {
 		w.postAs(t, "start", fmt.Sprint("u", i), "", `{}`)
 		w.drain(t)
 		run, err := w.DB.Ent.AutomationRun.Query().Order(ent.Desc("id")).First(t.Context())
@@ -247,14 +247,14 @@ func TestRetryAgainstCancel(t *testing.T) {
 			t.Fatal(err)
 		}
 		var first, again, cancel error
-		together(
+		runConcurrently(
 			func() { _, first = w.Retry(t.Context(), sendingtest.Account, run.ID, nil) },
 			func() { _, again = second.Retry(t.Context(), sendingtest.Account, run.ID, nil) },
 			func() { _, cancel = second.Cancel(t.Context(), sendingtest.Account, run.ID, nil) })
 		if (first == nil) == (again == nil) {
 			t.Fatalf("round %d: two retries of one run returned %v and %v; want one winner", i, first, again)
 		}
-		status := w.statuses(t)
+		status := w.countStatuses(t)
 		if cancelled := status["cancelled"]; (cancel == nil) != (w.Count(t, "automation_works") == 0) {
 			t.Fatalf("round %d: the cancel returned %v, and the runs are %v (%d cancelled)", i, cancel, status, cancelled)
 		}
@@ -266,7 +266,7 @@ func TestRetryAgainstCancel(t *testing.T) {
 func TestRunResponsesAreStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	w.activate(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
 	w.post(t, "start", `{}`)
 	run, err := w.DB.Ent.AutomationRun.Query().Only(t.Context())
 	if err != nil {
@@ -276,7 +276,7 @@ func TestRunResponsesAreStored(t *testing.T) {
 	if _, err := w.Cancel(t.Context(), sendingtest.Account, run.ID, func(context.Context, idempotency.Execer, Run) error { return taken }); !errors.Is(err, taken) {
 		t.Errorf("a cancel whose key is taken: %v", err)
 	}
-	if got := w.statuses(t); got["waiting"] != 1 {
+	if got := w.countStatuses(t); got["waiting"] != 1 {
 		t.Errorf("a cancel whose response could not be stored took effect: %v", got)
 	}
 	var kept Run

@@ -15,16 +15,16 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// rounds returns the number of rounds of each race: a few by default, POSTRIDER_RACE_ROUNDS in `make races`.
-func rounds() int {
+// raceRounds returns the number of raceRounds of each race: a few by default, POSTRIDER_RACE_ROUNDS in `make races`.
+func raceRounds() int {
 	if n, err := strconv.Atoi(os.Getenv("POSTRIDER_RACE_ROUNDS")); err == nil {
 		return n
 	}
 	return 20
 }
 
-// together calls functions concurrently and returns when all have returned.
-func together(list ...func()) {
+// runConcurrently calls functions concurrently and returns when all have returned.
+func runConcurrently(list ...func()) {
 	var ready, done sync.WaitGroup
 	gate := make(chan struct{})
 	for _, f := range list {
@@ -40,8 +40,8 @@ func together(list ...func()) {
 	done.Wait()
 }
 
-// poster returns a function that posts an event of one person through one process.
-func poster(t *testing.T, s *Service, name, user, email string, into *ingest.Answer) func() {
+// postFrom returns a function that posts an event of one person through one process.
+func postFrom(t *testing.T, s *Service, name, user, email string, into *ingest.Answer) func() {
 	return func() {
 		answer, err := s.Post(context.WithoutCancel(t.Context()), ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: user, Email: email, Data: json.RawMessage(`{}`), Source: "api"})
 		if err != nil {
@@ -56,21 +56,21 @@ func poster(t *testing.T, s *Service, name, user, email string, into *ingest.Ans
 func TestTriggerAgainstTheAwaitedEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	second := w.another(t)
-	w.active(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
+	second := w.newProcess(t)
+	w.activate(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
 	resumed := 0
-	for i := range rounds() {
+	for i := range raceRounds() {
 		user := fmt.Sprint("u", i)
 		var a, b ingest.Answer
-		together(poster(t, w.Service, "start", user, "", &a), poster(t, second, "go", user, "", &b))
+		runConcurrently(postFrom(t, w.Service, "start", user, "", &a), postFrom(t, second, "go", user, "", &b))
 		earlier := b.Event.CreatedAt.Before(a.Event.CreatedAt)
 		if a.Matched != 1 || (b.Resumed == 1) == earlier {
-			t.Fatalf("round %d: %s; then %s; the awaited event came first: %t", i, counters(a), counters(b), earlier)
+			t.Fatalf("round %d: %s; then %s; the awaited event came first: %t", i, formatCounters(a), formatCounters(b), earlier)
 		}
 		resumed += b.Resumed
 	}
 	w.drain(t)
-	if got := w.statuses(t); got["completed"] != resumed {
+	if got := w.countStatuses(t); got["completed"] != resumed {
 		t.Errorf("%d runs were resumed, and the runs are %v", resumed, got)
 	}
 }
@@ -79,14 +79,14 @@ func TestTriggerAgainstTheAwaitedEvent(t *testing.T) {
 func TestCancelAgainstSend(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	second := w.another(t)
-	w.active(t, `{"event": "start", "cancel_on_events": ["stop"]}`, mail)
+	second := w.newProcess(t)
+	w.activate(t, `{"event": "start", "cancel_on_events": ["stop"]}`, mail)
 	cancelled := 0
-	for i := range rounds() {
+	for i := range raceRounds() {
 		user := fmt.Sprint("u", i)
 		w.postAs(t, "start", user, user+"@example.net", `{}`)
 		var stop ingest.Answer
-		together(func() { w.drain(t) }, poster(t, second, "stop", user, "", &stop))
+		runConcurrently(func() { w.drain(t) }, postFrom(t, second, "stop", user, "", &stop))
 		w.drain(t)
 		cancelled += stop.Cancelled
 		sent := w.Count(t, `emails WHERE "to"::text LIKE '%`+user+`@%'`)
@@ -94,7 +94,7 @@ func TestCancelAgainstSend(t *testing.T) {
 			t.Fatalf("round %d: %d mails and %d counted as cancelled; want exactly one of them", i, sent, stop.Cancelled)
 		}
 	}
-	if got := w.statuses(t); got["cancelled"] != cancelled || got["completed"] != rounds()-cancelled {
+	if got := w.countStatuses(t); got["cancelled"] != cancelled || got["completed"] != raceRounds()-cancelled {
 		t.Errorf("%d were counted as cancelled, and the runs are %v", cancelled, got)
 	}
 }
@@ -103,13 +103,13 @@ func TestCancelAgainstSend(t *testing.T) {
 func TestCancelledClaimSendsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "start", "cancel_on_events": ["stop"]}`, mail)
+	w.activate(t, `{"event": "start", "cancel_on_events": ["stop"]}`, mail)
 	w.post(t, "start", `{}`)
 	claimed, err := w.steps.Claim(t.Context(), 10, time.Minute)
 	if err != nil || len(claimed) != 1 {
 		t.Fatalf("claimed %d (%v), want 1", len(claimed), err)
 	}
-	if got := counters(w.post(t, "stop", `{}`)); got != "0 matched, 0 resumed, 1 cancelled" {
+	if got := formatCounters(w.post(t, "stop", `{}`)); got != "0 matched, 0 resumed, 1 cancelled" {
 		t.Errorf("stop: %s", got)
 	}
 	if err := w.steps.Take(t.Context(), claimed); err != nil {
@@ -124,9 +124,9 @@ func TestCancelledClaimSendsNothing(t *testing.T) {
 func TestTwoClaimsOfARunSendOneMail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	second := w.another(t)
-	w.active(t, `{"event": "start"}`, mail)
-	for i := range rounds() {
+	second := w.newProcess(t)
+	w.activate(t, `{"event": "start"}`, mail)
+	for i := range raceRounds() {
 		w.postAs(t, "start", fmt.Sprint("u", i), "bob@example.net", `{}`)
 		old, err := w.steps.Claim(t.Context(), 10, time.Minute)
 		if err != nil || len(old) != 1 {
@@ -137,7 +137,7 @@ func TestTwoClaimsOfARunSendOneMail(t *testing.T) {
 		if err != nil || len(fresh) != 1 {
 			t.Fatalf("claimed again %d (%v), want 1", len(fresh), err)
 		}
-		together(
+		runConcurrently(
 			func() {
 				if err := w.steps.Take(t.Context(), old); err != nil {
 					t.Error(err)
@@ -149,11 +149,11 @@ func TestTwoClaimsOfARunSendOneMail(t *testing.T) {
 				}
 			})
 	}
-	if n := w.Count(t, "emails"); n != rounds() {
-		t.Errorf("%d runs have sent %d mails", rounds(), n)
+	if n := w.Count(t, "emails"); n != raceRounds() {
+		t.Errorf("%d runs have sent %d mails", raceRounds(), n)
 	}
-	if n := w.Count(t, "facts WHERE type = 'automation.completed'"); n != rounds() {
-		t.Errorf("%d runs have a completed event, want %d", n, rounds())
+	if n := w.Count(t, "facts WHERE type = 'automation.completed'"); n != raceRounds() {
+		t.Errorf("%d runs have a completed event, want %d", n, raceRounds())
 	}
 }
 
@@ -161,9 +161,9 @@ func TestTwoClaimsOfARunSendOneMail(t *testing.T) {
 func TestTriggersUnderOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	second := w.another(t)
-	w.active(t, `{"event": "start", "re_entry": "once"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
-	for i := range rounds() {
+	second := w.newProcess(t)
+	w.activate(t, `{"event": "start", "re_entry": "once"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	for i := range raceRounds() {
 		email := fmt.Sprintf("u%d@example.net", i)
 		answers := make([]ingest.Answer, 10)
 		var list []func()
@@ -175,9 +175,9 @@ func TestTriggersUnderOnce(t *testing.T) {
 			if j%3 == 1 {
 				user = ""
 			}
-			list = append(list, poster(t, s, "start", user, email, &answers[j]))
+			list = append(list, postFrom(t, s, "start", user, email, &answers[j]))
 		}
-		together(list...)
+		runConcurrently(list...)
 		matched := 0
 		for _, a := range answers {
 			matched += a.Matched
@@ -186,8 +186,8 @@ func TestTriggersUnderOnce(t *testing.T) {
 			t.Fatalf("round %d: ten triggers started %d runs, want 1", i, matched)
 		}
 	}
-	if n := w.Count(t, "automation_runs"); n != rounds() {
-		t.Errorf("%d runs, want %d", n, rounds())
+	if n := w.Count(t, "automation_runs"); n != raceRounds() {
+		t.Errorf("%d runs, want %d", n, raceRounds())
 	}
 }
 
@@ -195,19 +195,19 @@ func TestTriggersUnderOnce(t *testing.T) {
 func TestEventAgainstTimeout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	second := w.another(t)
-	w.active(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D", "on_timeout": "fail"}`)
+	second := w.newProcess(t)
+	w.activate(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D", "on_timeout": "fail"}`)
 	resumed := 0
-	for i := range rounds() {
+	for i := range raceRounds() {
 		user := fmt.Sprint("u", i)
 		w.postAs(t, "start", user, "", `{}`)
 		w.Exec(t, `UPDATE automation_works SET due_at = now()`)
 		var answer ingest.Answer
-		together(func() { w.drain(t) }, poster(t, second, "go", user, "", &answer))
+		runConcurrently(func() { w.drain(t) }, postFrom(t, second, "go", user, "", &answer))
 		w.drain(t)
 		resumed += answer.Resumed
 	}
-	if got := w.statuses(t); got["completed"] != resumed || got["failed"] != rounds()-resumed {
+	if got := w.countStatuses(t); got["completed"] != resumed || got["failed"] != raceRounds()-resumed {
 		t.Errorf("%d waits were counted as resumed, and the runs are %v", resumed, got)
 	}
 }
@@ -216,16 +216,16 @@ func TestEventAgainstTimeout(t *testing.T) {
 func TestEventAgainstTheStepBeforeTheWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	second := w.another(t)
-	w.active(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D", "on_timeout": "fail"}`)
-	for i := range rounds() {
+	second := w.newProcess(t)
+	w.activate(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D", "on_timeout": "fail"}`)
+	for i := range raceRounds() {
 		user := fmt.Sprint("u", i)
 		w.postAs(t, "start", user, "bob@example.net", `{}`)
 		var answer ingest.Answer
-		together(func() { w.drain(t) }, poster(t, second, "go", user, "", &answer))
+		runConcurrently(func() { w.drain(t) }, postFrom(t, second, "go", user, "", &answer))
 		w.drain(t)
-		if got := w.statuses(t); got["completed"] != i+1 {
-			t.Fatalf("round %d: the runs are %v, and the event was lost (%s)", i, got, counters(answer))
+		if got := w.countStatuses(t); got["completed"] != i+1 {
+			t.Fatalf("round %d: the runs are %v, and the event was lost (%s)", i, got, formatCounters(answer))
 		}
 	}
 }
@@ -234,7 +234,7 @@ func TestEventAgainstTheStepBeforeTheWait(t *testing.T) {
 func TestEqualEventsWithOneKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	w.activate(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
 	bodies := make([]string, 20)
 	var list []func()
 	for i := range bodies {
@@ -245,7 +245,7 @@ func TestEqualEventsWithOneKey(t *testing.T) {
 				return
 			}
 			render := func(a ingest.Answer) idempotency.Response {
-				return idempotency.Response{Status: 202, Body: []byte(a.Event.ID + " " + counters(a))}
+				return idempotency.Response{Status: 202, Body: []byte(a.Event.ID + " " + formatCounters(a))}
 			}
 			answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", Source: "api", Claim: claim, Render: render})
 			switch {
@@ -258,7 +258,7 @@ func TestEqualEventsWithOneKey(t *testing.T) {
 			}
 		})
 	}
-	together(list...)
+	runConcurrently(list...)
 	for i, b := range bodies {
 		if b == "" || b != bodies[0] {
 			t.Errorf("response %d is %q, the first is %q", i, b, bodies[0])

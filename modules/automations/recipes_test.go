@@ -11,8 +11,8 @@ import (
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 )
 
-// recipes returns the definitions in docs/automations.md by name.
-func recipes(t *testing.T) map[string][]byte {
+// readRecipes returns the definitions in docs/automations.md by name.
+func readRecipes(t *testing.T) map[string][]byte {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/automations.md")
 	if err != nil {
@@ -32,7 +32,7 @@ func recipes(t *testing.T) map[string][]byte {
 // Every recipe of the page is created, activated and run to its end.
 func TestRecipesOfTheDocumentation(t *testing.T) {
 	t.Parallel()
-	list := recipes(t)
+	list := readRecipes(t)
 	for name, play := range map[string]struct {
 		events []string // name and data, in turn
 		mails  []string // subjects
@@ -59,7 +59,7 @@ func TestRecipesOfTheDocumentation(t *testing.T) {
 				w.drain(t)
 			}
 			for range 10 {
-				w.elapse(t)
+				w.endWaits(t)
 				w.drain(t)
 			}
 			var subjects []string
@@ -71,9 +71,9 @@ func TestRecipesOfTheDocumentation(t *testing.T) {
 				subjects = append(subjects, e.Subject)
 			}
 			if diff := cmp.Diff(play.mails, subjects); diff != "" {
-				t.Errorf("mails (-want +got):\n%s\n%s", diff, w.told(t))
+				t.Errorf("mails (-want +got):\n%s\n%s", diff, w.eventsOfRuns(t))
 			}
-			if got := w.statuses(t); got[play.status] != 1 {
+			if got := w.countStatuses(t); got[play.status] != 1 {
 				t.Errorf("runs %v, want one %s", fmt.Sprint(got), play.status)
 			}
 		})

@@ -45,9 +45,9 @@ func (w *world) simulate(t *testing.T, a *ent.Automation, data string, outcomes 
 	return out
 }
 
-// played returns a short form of a simulation: each step with its status and when it ended, relative to the
+// formatSimulation returns a short form of a simulation: each step with its status and when it ended, relative to the
 // start.
-func played(s Simulated) string {
+func formatSimulation(s Simulated) string {
 	var out []string
 	for _, step := range s.Steps {
 		out = append(out, fmt.Sprintf("%s %s %s", step.Key, step.Status, step.Ended.Sub(s.StartedAt)))
@@ -61,7 +61,7 @@ func played(s Simulated) string {
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.active(t, `{"event": "start", "conditions": "event.data.n > 1", "cancel_on_events": ["stop"]}`, mail+
+	a := w.activate(t, `{"event": "start", "conditions": "event.data.n > 1", "cancel_on_events": ["stop"]}`, mail+
 		`, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D", "conditions": "event.data.id == trigger.data.n", "on_event": "end"}`+
 		`, {"key": "large", "type": "condition", "if": "event.data.n > 10"}`+
 		`, {"key": "call", "type": "webhook", "url": "https://example.com/x", "body": {"n": "{{event.data.n}}"}}`)
@@ -83,7 +83,7 @@ func TestSimulation(t *testing.T) {
 		{"unreachable", `{"n": 20}`, map[string]string{"call": "error"}, nil,
 			"mail sent 0s, w timed_out 24h0m0s, large completed 24h0m0s, call failed 24h0m0s, failed webhook_failed: https://example.com/x cannot be reached (simulated)"},
 	} {
-		if diff := cmp.Diff(c.want, played(w.simulate(t, a, c.data, c.outcomes, c.later...))); diff != "" {
+		if diff := cmp.Diff(c.want, formatSimulation(w.simulate(t, a, c.data, c.outcomes, c.later...))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
@@ -108,7 +108,7 @@ func TestSimulation(t *testing.T) {
 func TestInvalidSimulations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.active(t, `{"event": "start"}`, mail+`, {"key": "pause", "type": "delay", "duration": "P1D"}`)
+	a := w.activate(t, `{"event": "start"}`, mail+`, {"key": "pause", "type": "delay", "duration": "P1D"}`)
 	stored := w.postAs(t, "other", "u1", "", `{}`).Event.ID
 	event := &ingest.Post{UserID: "u1"}
 	for want, in := range map[string]SimulationInput{
@@ -148,12 +148,12 @@ func TestInvalidSimulations(t *testing.T) {
 func TestSimulationWithMailEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.active(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": "$email.clicked", "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
+	a := w.activate(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": "$email.clicked", "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
 	for id, want := range map[string]string{
 		"msg_simulated_mail": "mail sent 0s, w received 1h0m0s, $email.clicked resumed w, completed",
 		"msg_another":        "mail sent 0s, w timed_out 24h0m0s, $email.clicked nothing w, failed wait_timed_out: no event $email.clicked arrived within P1D",
 	} {
-		if diff := cmp.Diff(want, played(w.simulate(t, a, `{}`, nil, later{time.Hour, "$email.clicked", `{"email_id": "` + id + `"}`}))); diff != "" {
+		if diff := cmp.Diff(want, formatSimulation(w.simulate(t, a, `{}`, nil, later{time.Hour, "$email.clicked", `{"email_id": "` + id + `"}`}))); diff != "" {
 			t.Errorf("a click in %s (-want +got):\n%s", id, diff)
 		}
 	}
@@ -163,8 +163,8 @@ func TestSimulationWithMailEvents(t *testing.T) {
 func TestSimulationOfStoredEventAndDraft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.active(t, `{"event": "start"}`, `{"key": "one", "type": "delay", "duration": "P1D"}`)
-	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, members(`{"steps": [{"key": "two", "type": "delay", "duration": "P2D"}]}`), ""); err != nil {
+	a := w.activate(t, `{"event": "start"}`, `{"key": "one", "type": "delay", "duration": "P1D"}`)
+	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, parseMembers(`{"steps": [{"key": "two", "type": "delay", "duration": "P2D"}]}`), ""); err != nil {
 		t.Fatal(err)
 	}
 	event := w.post(t, "start", `{}`).Event
@@ -185,8 +185,8 @@ func TestSimulationOfStoredEventAndDraft(t *testing.T) {
 		if s.Version != nil {
 			version = fmt.Sprint(*s.Version)
 		}
-		if version != c.version || played(s) != c.want || !s.StartedAt.Equal(event.CreatedAt.Truncate(time.Microsecond)) {
-			t.Errorf("%+v plays %s of version %s from %s, want %s of %s from %s", c.in, played(s), version, s.StartedAt, c.want, c.version, event.CreatedAt)
+		if version != c.version || formatSimulation(s) != c.want || !s.StartedAt.Equal(event.CreatedAt.Truncate(time.Microsecond)) {
+			t.Errorf("%+v plays %s of version %s from %s, want %s of %s from %s", c.in, formatSimulation(s), version, s.StartedAt, c.want, c.version, event.CreatedAt)
 		}
 	}
 }
@@ -197,15 +197,15 @@ func TestSimulationMatchesTheLiveRun(t *testing.T) {
 	w := newWorld(t)
 	hook := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusOK) }))
 	t.Cleanup(hook.Close)
-	for i := range rounds() {
+	for i := range raceRounds() {
 		r := rand.New(rand.NewPCG(uint64(i), 16))
 		list := randomSteps(r, hook.URL)
-		a := w.active(t, fmt.Sprintf(`{"event": "start%d", "cancel_on_events": [{"event": "stop", "conditions": "event.data.n > 7"}]}`, i), list)
+		a := w.activate(t, fmt.Sprintf(`{"event": "start%d", "cancel_on_events": [{"event": "stop", "conditions": "event.data.n > 7"}]}`, i), list)
 		events := randomEvents(r)
 		data := fmt.Sprintf(`{"n": %d, "to": %q}`, r.IntN(10), []string{"carol@example.net", "nobody"}[r.IntN(2)])
 		simulated := w.simulate(t, a, data, nil, events...)
-		run := w.live(t, fmt.Sprintf("start%d", i), data, events)
-		if diff := cmp.Diff(told(simulated), w.recorded(t, run)); diff != "" {
+		run := w.runLive(t, fmt.Sprintf("start%d", i), data, events)
+		if diff := cmp.Diff(recordsOf(simulated), w.recordsOfRun(t, run)); diff != "" {
 			t.Errorf("round %d: the simulation (-) differs from the run (+):\n%s\n%s\nevents %v\ndata %s", i, diff, list, events, data)
 		}
 		// An account can have only a limited number of active automations.
@@ -267,26 +267,26 @@ func randomEvents(r *rand.Rand) (list []later) {
 	return list
 }
 
-// live runs the same scenario for real and returns the id of the run. Time advances from one due moment to
+// runLive runs the same scenario for real and returns the id of the run. Time advances from one due moment to
 // the next.
-func (w *world) live(t *testing.T, name, data string, events []later) string {
+func (w *world) runLive(t *testing.T, name, data string, events []later) string {
 	t.Helper()
 	answer := w.post(t, name, data)
 	run := answer.Event.Matches[0].RunID
 	w.drain(t)
 	now := time.Duration(0)
 	for _, e := range events {
-		w.until(t, run, e.after-now)
+		w.runUntil(t, run, e.after-now)
 		now = e.after
 		w.post(t, e.name, e.data)
 		w.drain(t)
 	}
-	w.until(t, run, 1000*time.Hour)
+	w.runUntil(t, run, 1000*time.Hour)
 	return run
 }
 
-// until advances the time, and takes the steps of a run when they are due.
-func (w *world) until(t *testing.T, run string, left time.Duration) {
+// runUntil advances the time, and takes the steps of a run when they are due.
+func (w *world) runUntil(t *testing.T, run string, left time.Duration) {
 	t.Helper()
 	for {
 		detail, err := w.Run(t.Context(), sendingtest.Account, run)
@@ -298,23 +298,23 @@ func (w *world) until(t *testing.T, run string, left time.Duration) {
 		}
 		step := max(time.Until(*detail.Next)+time.Millisecond, time.Millisecond)
 		if step > left {
-			w.pass(t, left)
+			w.advanceTime(t, left)
 			return
 		}
-		w.pass(t, step)
+		w.advanceTime(t, step)
 		w.drain(t)
 		left -= step
 	}
 }
 
-// told returns the records of a simulation, without anything that a simulation cannot know.
-func told(s Simulated) []string {
+// recordsOf returns the records of a simulation, without anything that a simulation cannot know.
+func recordsOf(s Simulated) []string {
 	out := []string{strings.TrimSpace(s.Status + " " + s.Error)}
 	for _, step := range s.Steps {
-		out = append(out, fmt.Sprintf("step %d %s %s %s %s %s", step.Index, step.Key, step.Type, step.Status, known(step.Output), step.Error))
+		out = append(out, fmt.Sprintf("step %d %s %s %s %s %s", step.Index, step.Key, step.Type, step.Status, stripIDs(step.Output), step.Error))
 	}
 	for _, f := range s.Facts {
-		out = append(out, fact(string(f.Type), f.Data))
+		out = append(out, formatFact(string(f.Type), f.Data))
 	}
 	for _, step := range s.Steps {
 		if e, _ := step.Performed.Preview.(*sending.Preview); e != nil {
@@ -324,8 +324,8 @@ func told(s Simulated) []string {
 	return out
 }
 
-// recorded returns the same of a live run.
-func (w *world) recorded(t *testing.T, run string) []string {
+// recordsOfRun returns the same of a live run.
+func (w *world) recordsOfRun(t *testing.T, run string) []string {
 	t.Helper()
 	detail, err := w.Run(t.Context(), sendingtest.Account, run)
 	if err != nil {
@@ -337,7 +337,7 @@ func (w *world) recorded(t *testing.T, run string) []string {
 		if err := json.Unmarshal(step.Output, &output); err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, fmt.Sprintf("step %d %s %s %s %s %s", step.StepIndex, step.Key, step.Type, step.Status, known(output), step.Error))
+		out = append(out, fmt.Sprintf("step %d %s %s %s %s %s", step.StepIndex, step.Key, step.Type, step.Status, stripIDs(output), step.Error))
 	}
 	rows, err := w.DB.SQL.QueryContext(t.Context(), `SELECT type, data FROM facts WHERE type LIKE 'automation.%' AND subject_id = $1 ORDER BY id`, run)
 	if err != nil {
@@ -350,7 +350,7 @@ func (w *world) recorded(t *testing.T, run string) []string {
 		if err := rows.Scan(&kind, &data); err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, fact(kind, data))
+		out = append(out, formatFact(kind, data))
 	}
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
@@ -361,8 +361,8 @@ func (w *world) recorded(t *testing.T, run string) []string {
 	return out
 }
 
-// known returns an output without ids and times.
-func known(output map[string]any) string {
+// stripIDs returns an output without ids and times.
+func stripIDs(output map[string]any) string {
 	kept := map[string]any{}
 	for name, value := range output {
 		switch name {
@@ -381,7 +381,7 @@ func known(output map[string]any) string {
 	return string(encoded)
 }
 
-func fact(kind string, data []byte) string {
+func formatFact(kind string, data []byte) string {
 	var read struct {
 		Status   string
 		Event    string `json:"event_name"`

@@ -54,7 +54,7 @@ func (w *world) withTexts(t *testing.T) textMessages {
 		t.Fatal(err)
 	}
 	w.Texts = texts
-	w.Service = w.another(t)
+	w.Service = w.newProcess(t)
 	if _, err := chosen.SetSettings(t.Context(), sendingtest.Account, smssettings.Change{Provider: "operator", Countries: []string{"DE"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +64,8 @@ func (w *world) withTexts(t *testing.T) textMessages {
 const textStep = `{"key": "text", "type": "send_sms", "to": "{{event.data.phone}}", "text": "Invoice {{event.data.number}} is open."%s},
 	{"key": "after", "type": "condition", "if": "steps.text.status == 'sent' && steps.text.segments == 1 && steps.text.sms_id.startsWith('sms_')"}`
 
-// outcome returns how the newest run ended, and the results of its steps.
-func (w *world) outcome(t *testing.T) string {
+// runOutcome returns how the newest run ended, and the results of its steps.
+func (w *world) runOutcome(t *testing.T) string {
 	t.Helper()
 	out, err := db.One(t.Context(), w.DB.SQL, db.Value[string], `
 SELECT r.status || ' ' || split_part(r.error, ':', 1) || ' ' || coalesce(string_agg(s.key || '=' || s.status || CASE WHEN s.type = 'condition' THEN '/' || (s.output->>'result') ELSE '' END, ' ' ORDER BY s.id), '')
@@ -76,7 +76,7 @@ FROM (SELECT * FROM automation_runs ORDER BY id DESC LIMIT 1) r LEFT JOIN automa
 	return out
 }
 
-func (w *world) texts(t *testing.T) int {
+func (w *world) countTexts(t *testing.T) int {
 	t.Helper()
 	n, err := db.One(t.Context(), w.DB.SQL, db.Value[int], `SELECT count(*) FROM sms_messages`)
 	if err != nil {
@@ -89,10 +89,10 @@ func TestStepSendsATextMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	texts := w.withTexts(t)
-	a := w.active(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, ""))
+	a := w.activate(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, ""))
 	w.post(t, "invoice.failed", `{"phone": "+4915112345678", "number": 7}`)
 	w.drain(t)
-	if got := w.outcome(t); got != "completed  text=sent after=completed/true" {
+	if got := w.runOutcome(t); got != "completed  text=sent after=completed/true" {
 		t.Errorf("the run is %q, want it completed with the message sent", got)
 	}
 	list, err := texts.List(t.Context(), sendingtest.Account, sms.Filter{Request: page.Request{Limit: 10}, AutomationID: a.ID})
@@ -110,7 +110,7 @@ func TestInvalidTextMessagesFailTheStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.withTexts(t)
-	w.active(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, ""))
+	w.activate(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, ""))
 	for data, want := range map[string]string{
 		`{"phone": "0151 12345678"}`: "failed invalid_recipient text=failed",
 		`{}`:                         "failed invalid_recipient text=failed",
@@ -118,11 +118,11 @@ func TestInvalidTextMessagesFailTheStep(t *testing.T) {
 		`{"phone": "+4915112345678", "number": "` + strings.Repeat("x", 2000) + `"}`: "failed sms_too_long text=failed",
 	} {
 		w.post(t, "invoice.failed", data)
-		if w.drain(t); w.outcome(t) != want {
-			t.Errorf("with the data %.60s the run is %q, want %q", data, w.outcome(t), want)
+		if w.drain(t); w.runOutcome(t) != want {
+			t.Errorf("with the data %.60s the run is %q, want %q", data, w.runOutcome(t), want)
 		}
 	}
-	if n := w.texts(t); n != 0 {
+	if n := w.countTexts(t); n != 0 {
 		t.Errorf("%d messages are stored, want none", n)
 	}
 }
@@ -133,24 +133,24 @@ func TestTextStepOverTheCap(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.withTexts(t)
-	w.active(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, ""))
+	w.activate(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, ""))
 	event := `{"phone": "+4915112345678"}`
 	for range 10 {
 		w.post(t, "invoice.failed", event)
-		if w.drain(t); w.outcome(t) != "completed  text=sent after=completed/true" {
-			t.Fatalf("below the cap the run is %q", w.outcome(t))
+		if w.drain(t); w.runOutcome(t) != "completed  text=sent after=completed/true" {
+			t.Fatalf("below the cap the run is %q", w.runOutcome(t))
 		}
 	}
 	w.post(t, "invoice.failed", event)
-	if w.drain(t); w.outcome(t) != "failed sms_cap_reached text=failed" {
-		t.Errorf("with the eleventh message of the hour the run is %q", w.outcome(t))
+	if w.drain(t); w.runOutcome(t) != "failed sms_cap_reached text=failed" {
+		t.Errorf("with the eleventh message of the hour the run is %q", w.runOutcome(t))
 	}
-	w.active(t, `{"event": "invoice.due"}`, fmt.Sprintf(textStep, `, "on_error": "end"`))
+	w.activate(t, `{"event": "invoice.due"}`, fmt.Sprintf(textStep, `, "on_error": "end"`))
 	w.post(t, "invoice.due", event)
-	if w.drain(t); w.outcome(t) != "completed  text=failed" {
-		t.Errorf("with the eleventh message of the hour and on_error end the run is %q", w.outcome(t))
+	if w.drain(t); w.runOutcome(t) != "completed  text=failed" {
+		t.Errorf("with the eleventh message of the hour and on_error end the run is %q", w.runOutcome(t))
 	}
-	if n := w.texts(t); n != 10 {
+	if n := w.countTexts(t); n != 10 {
 		t.Errorf("%d messages are stored, want 10", n)
 	}
 }
@@ -159,20 +159,20 @@ func TestLateTextStepExpires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.withTexts(t)
-	w.active(t, `{"event": "invoice.failed"}`, `{"key": "wait", "type": "delay", "duration": "PT1H"}, `+fmt.Sprintf(textStep, `, "expires_after": "PT1H"`))
+	w.activate(t, `{"event": "invoice.failed"}`, `{"key": "wait", "type": "delay", "duration": "PT1H"}, `+fmt.Sprintf(textStep, `, "expires_after": "PT1H"`))
 	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
 	w.drain(t)
-	w.pass(t, 3*time.Hour) // the delay was over 2 hours ago
-	if w.drain(t); w.outcome(t) != "completed  wait=completed text=expired after=completed/false" {
-		t.Errorf("two hours late the run is %q, want the step expired", w.outcome(t))
+	w.advanceTime(t, 3*time.Hour) // the delay was over 2 hours ago
+	if w.drain(t); w.runOutcome(t) != "completed  wait=completed text=expired after=completed/false" {
+		t.Errorf("two hours late the run is %q, want the step expired", w.runOutcome(t))
 	}
 	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
 	w.drain(t)
-	w.pass(t, 90*time.Minute)
-	if w.drain(t); w.outcome(t) != "completed  wait=completed text=sent after=completed/true" {
-		t.Errorf("half an hour late the run is %q, want the message sent", w.outcome(t))
+	w.advanceTime(t, 90*time.Minute)
+	if w.drain(t); w.runOutcome(t) != "completed  wait=completed text=sent after=completed/true" {
+		t.Errorf("half an hour late the run is %q, want the message sent", w.runOutcome(t))
 	}
-	if n := w.texts(t); n != 1 {
+	if n := w.countTexts(t); n != 1 {
 		t.Errorf("%d messages are stored, want the one sent in time", n)
 	}
 }
@@ -181,19 +181,19 @@ func TestTextStepTargets(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	texts := w.withTexts(t)
-	w.active(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, `, "on_error": "continue", "on_suppressed": "end"`))
+	w.activate(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, `, "on_error": "continue", "on_suppressed": "end"`))
 	w.post(t, "invoice.failed", `{}`)
-	if w.drain(t); w.outcome(t) != "completed  text=failed after=completed/false" {
-		t.Errorf("after an error with on_error continue the run is %q", w.outcome(t))
+	if w.drain(t); w.runOutcome(t) != "completed  text=failed after=completed/false" {
+		t.Errorf("after an error with on_error continue the run is %q", w.runOutcome(t))
 	}
 	if err := texts.numbers.Add(t.Context(), w.DB.SQL, sendingtest.Account, "+4915112345678", optout.ByProvider); err != nil {
 		t.Fatal(err)
 	}
 	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
-	if w.drain(t); w.outcome(t) != "completed  text=suppressed" {
-		t.Errorf("with a number that has said STOP the run is %q, want it suppressed and ended", w.outcome(t))
+	if w.drain(t); w.runOutcome(t) != "completed  text=suppressed" {
+		t.Errorf("with a number that has said STOP the run is %q, want it suppressed and ended", w.runOutcome(t))
 	}
-	if n := w.texts(t); n != 1 {
+	if n := w.countTexts(t); n != 1 {
 		t.Errorf("%d messages are stored, want the suppressed one", n)
 	}
 }
@@ -203,19 +203,19 @@ func TestCancelledRunSendsNoTextMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.withTexts(t)
-	w.active(t, `{"event": "invoice.failed", "cancel_on_events": ["invoice.paid"]}`, fmt.Sprintf(textStep, ""))
+	w.activate(t, `{"event": "invoice.failed", "cancel_on_events": ["invoice.paid"]}`, fmt.Sprintf(textStep, ""))
 	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
 	claimed, err := w.Service.steps.Claim(t.Context(), 10, 60e9)
 	if err != nil || len(claimed) != 1 {
 		t.Fatalf("claimed %d runs, %v; want one", len(claimed), err)
 	}
-	if got := counters(w.post(t, "invoice.paid", `{}`)); !strings.Contains(got, "1 cancelled") {
+	if got := formatCounters(w.post(t, "invoice.paid", `{}`)); !strings.Contains(got, "1 cancelled") {
 		t.Fatalf("the event returned %s, want one cancelled run", got)
 	}
 	if err := w.Service.steps.Take(t.Context(), claimed); err != nil {
 		t.Fatal(err)
 	}
-	if n := w.texts(t); n != 0 {
+	if n := w.countTexts(t); n != 0 {
 		t.Errorf("a run counted as cancelled sent %d text messages", n)
 	}
 	// Two claims of one step: the first commit wins.
@@ -238,7 +238,7 @@ func TestCancelledRunSendsNoTextMessage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := w.texts(t); n != 1 {
+	if n := w.countTexts(t); n != 1 {
 		t.Errorf("two claims of one step sent %d text messages, want one", n)
 	}
 }
@@ -282,12 +282,12 @@ func TestTextStepWithoutItsModule(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.withTexts(t)
-	w.active(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, ""))
+	w.activate(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, ""))
 	w.Texts = nil
-	w.Service = w.another(t)
+	w.Service = w.newProcess(t)
 	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
-	if w.drain(t); w.outcome(t) != "failed "+sms.CodeNoProvider+" text=failed" {
-		t.Errorf("with the module off the run is %q", w.outcome(t))
+	if w.drain(t); w.runOutcome(t) != "failed "+sms.CodeNoProvider+" text=failed" {
+		t.Errorf("with the module off the run is %q", w.runOutcome(t))
 	}
 }
 
@@ -295,7 +295,7 @@ func TestSimulationOfTextMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.withTexts(t)
-	a := w.active(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, ""))
+	a := w.activate(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, ""))
 	const to = `{"phone": "+4915112345678", "number": 7}`
 	for _, c := range []struct {
 		data     string
@@ -308,14 +308,14 @@ func TestSimulationOfTextMessages(t *testing.T) {
 		{`{"phone": "0151"}`, nil, "text failed 0s, failed invalid_recipient: to must be a number with its country code, such as +4915112345678, without spaces"},
 	} {
 		got := w.simulate(t, a, c.data, c.outcomes)
-		if played(got) != c.want {
-			t.Errorf("%s and %v returned %q, want %q", c.data, c.outcomes, played(got), c.want)
+		if formatSimulation(got) != c.want {
+			t.Errorf("%s and %v returned %q, want %q", c.data, c.outcomes, formatSimulation(got), c.want)
 		}
 		if p, _ := got.Steps[0].Performed.Preview.(*sms.Preview); c.outcomes == nil && c.data == to && (p == nil || p.Text != "Invoice 7 is open." || p.To != "+4915112345678" || p.Segments != 1) {
 			t.Errorf("the message of the simulation is %+v", p)
 		}
 	}
-	if n := w.texts(t); n != 0 {
+	if n := w.countTexts(t); n != 0 {
 		t.Errorf("simulations stored %d messages", n)
 	}
 }

@@ -40,7 +40,7 @@ func TestDryRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.draftOf(t, `{"event": "start", "conditions": "event.data.n > 1"}`, waits+`, `+mail)
-	other := w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	other := w.activate(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
 	for data, want := range map[string]string{`{"n": 5}`: "sleep completed 0s, w received 0s, mail sent 0s, completed", `{"n": 1}`: "not_started", `{}`: "not_started"} {
 		tried, err := w.try(t, a.ID, "start", data, false)
 		if err != nil {
@@ -50,11 +50,11 @@ func TestDryRun(t *testing.T) {
 		if want == "not_started" {
 			matched = 0
 		}
-		if got := played(*tried.Played); got != want || tried.Played.Version != nil || tried.Matched != matched || tried.Resumed+tried.Cancelled != 0 || tried.RunID != "" {
-			t.Errorf("a dry run with %s plays %q of version %v, counters %s; want %q of the draft, %d matched", data, got, tried.Played.Version, counters(tried.Answer), want, matched)
+		if got := formatSimulation(*tried.Played); got != want || tried.Played.Version != nil || tried.Matched != matched || tried.Resumed+tried.Cancelled != 0 || tried.RunID != "" {
+			t.Errorf("a dry run with %s plays %q of version %v, counters %s; want %q of the draft, %d matched", data, got, tried.Played.Version, formatCounters(tried.Answer), want, matched)
 		}
 	}
-	if tried, err := w.try(t, a.ID, "another", `{}`, false); err != nil || tried.Matched != 0 || played(*tried.Played) != "not_started" {
+	if tried, err := w.try(t, a.ID, "another", `{}`, false); err != nil || tried.Matched != 0 || formatSimulation(*tried.Played) != "not_started" {
 		t.Errorf("a dry run by an event of another name: %+v, %v; want nothing started", tried, err)
 	}
 	if n := w.Count(t, "emails") + w.Count(t, "automation_runs") + w.Count(t, "automation_steps") + w.Count(t, "facts WHERE type LIKE 'automation.%'") + w.Count(t, "automation_entries"); n != 0 {
@@ -72,19 +72,19 @@ func TestTestRunSendsWithoutSideEffects(t *testing.T) {
 	var called atomic.Int32
 	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called.Add(1) }))
 	t.Cleanup(hook.Close)
-	waiting := w.active(t, `{"event": "begin", "cancel_on_events": ["stop"]}`, `{"key": "w", "type": "wait_for_event", "event": "start", "timeout": "P1D"}`)
+	waiting := w.activate(t, `{"event": "begin", "cancel_on_events": ["stop"]}`, `{"key": "w", "type": "wait_for_event", "event": "start", "timeout": "P1D"}`)
 	w.post(t, "begin", `{}`)
-	a := w.active(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}`)
+	a := w.activate(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}`)
 	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, map[string]json.RawMessage{"steps": json.RawMessage(`[` + waits + `, ` + mail + `, {"key": "call", "type": "webhook", "url": "` + hook.URL + `"}]`)}, ""); err != nil {
 		t.Fatal(err)
 	}
-	before := w.told(t)
+	before := w.eventsOfRuns(t)
 	tried, err := w.try(t, a.ID, "start", `{"name": "Bob"}`, true)
-	if err != nil || tried.RunID == "" || counters(tried.Answer) != "1 matched, 0 resumed, 0 cancelled" {
+	if err != nil || tried.RunID == "" || formatCounters(tried.Answer) != "1 matched, 0 resumed, 0 cancelled" {
 		t.Fatalf("the test: %+v, %v; want a run and no effect on others", tried, err)
 	}
-	if got := w.post(t, "paid", `{}`); counters(got) != "0 matched, 0 resumed, 0 cancelled" {
-		t.Errorf("an event that the trial does not await: %s, want no effect", counters(got))
+	if got := w.post(t, "paid", `{}`); formatCounters(got) != "0 matched, 0 resumed, 0 cancelled" {
+		t.Errorf("an event that the trial does not await: %s, want no effect", formatCounters(got))
 	}
 	w.drain(t)
 	run, err := w.Run(t.Context(), sendingtest.Account, tried.RunID)
@@ -101,7 +101,7 @@ func TestTestRunSendsWithoutSideEffects(t *testing.T) {
 	if n := w.Count(t, "emails WHERE run_id = '"+tried.RunID+"'"); n != 1 || called.Load() != 1 {
 		t.Errorf("the test sent %d emails and %d requests, want one of each", n, called.Load())
 	}
-	if after := w.told(t); after != before {
+	if after := w.eventsOfRuns(t); after != before {
 		t.Errorf("facts after the test: %s, want none in addition to %s", after, before)
 	}
 	if n := w.Count(t, "automation_works WHERE automation_id = '"+waiting.ID+"' AND state = 'waiting'"); n != 1 {
@@ -120,14 +120,14 @@ func TestWaitsIgnoreTestEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	tried := w.draftOf(t, `{"event": "paid"}`, mail)
-	w.active(t, `{"event": "begin"}`, `{"key": "call", "type": "delay", "duration": "PT1M"}, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}`)
+	w.activate(t, `{"event": "begin"}`, `{"key": "call", "type": "delay", "duration": "PT1M"}, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}`)
 	w.post(t, "begin", `{}`)
 	if _, err := w.try(t, tried.ID, "paid", `{}`, false); err != nil {
 		t.Fatal(err)
 	}
-	w.elapse(t)
+	w.endWaits(t)
 	w.drain(t)
-	if got := w.statuses(t); got["waiting"] != 1 {
+	if got := w.countStatuses(t); got["waiting"] != 1 {
 		t.Errorf("the runs are %v, want one waiting", got)
 	}
 }
@@ -135,7 +135,7 @@ func TestWaitsIgnoreTestEvents(t *testing.T) {
 func TestInvalidTrials(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.active(t, `{"event": "start"}`, mail)
+	a := w.activate(t, `{"event": "start"}`, mail)
 	stranger := w.caller()
 	stranger.AccountID = other
 	if _, err := w.Try(t.Context(), stranger, Trial{AutomationID: a.ID, Post: ingest.Post{AccountID: other, Name: "start"}}); fault.KindOf(err) != fault.NotFound {
@@ -199,7 +199,7 @@ func TestTestRunIsNotALiveRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			a := w.active(t, `{"event": "start"}`, mail)
+			a := w.activate(t, `{"event": "start"}`, mail)
 			w.postAs(t, "start", "live", "live@example.net", `{"name": "Live"}`)
 			test := func() Tried {
 				tried, err := w.try(t, a.ID, "start", `{"name": "Bob"}`, true)
@@ -226,8 +226,8 @@ func TestTestRunIsNotALiveRun(t *testing.T) {
 				tried = test()
 			}
 			if c.cancelled > 0 {
-				w.background(t) // the test has not started its step
-				if got := w.draining(t, a.ID); got != "" {
+				w.runBackground(t) // the test has not started its step
+				if got := w.drainState(t, a.ID); got != "" {
 					t.Errorf("the automation still drains %q, want nothing: only a test is left", got)
 				}
 			}
@@ -240,7 +240,7 @@ func TestTestRunIsNotALiveRun(t *testing.T) {
 				}
 			}
 			w.drain(t)
-			if diff := cmp.Diff(c.want, w.statuses(t)); diff != "" {
+			if diff := cmp.Diff(c.want, w.countStatuses(t)); diff != "" {
 				t.Errorf("the runs (-want +got):\n%s", diff)
 			}
 			if n := w.Count(t, "emails WHERE run_id = '"+tried.RunID+"'"); n != 1 || w.Count(t, "emails") != 1 {

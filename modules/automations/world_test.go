@@ -55,18 +55,18 @@ func (noTemplates) LockForUse(context.Context, db.Execer, string, string, string
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{Rooms: rooms.New(t)}
-	w.Service = w.another(t)
+	w.Service = w.newProcess(t)
 	return w
 }
 
-// another returns another process on the same database.
-func (w *world) another(t *testing.T) *Service {
+// newProcess returns newProcess process on the same database.
+func (w *world) newProcess(t *testing.T) *Service {
 	t.Helper()
-	return w.configured(t, Config{steps.Config{Client: http.DefaultClient}})
+	return w.newConfigured(t, Config{steps.Config{Client: http.DefaultClient}})
 }
 
-// configured returns a process with its own settings.
-func (w *world) configured(t *testing.T, c Config) *Service {
+// newConfigured returns a process with its own settings.
+func (w *world) newConfigured(t *testing.T, c Config) *Service {
 	t.Helper()
 	box, err := secret.NewBox(boxKey)
 	if err != nil {
@@ -91,8 +91,8 @@ func (w *world) configured(t *testing.T, c Config) *Service {
 
 var boxKey = secret.NewKey()
 
-// active creates and activates an automation.
-func (w *world) active(t *testing.T, trigger, list string) *ent.Automation {
+// activate creates and activates an automation.
+func (w *world) activate(t *testing.T, trigger, list string) *ent.Automation {
 	t.Helper()
 	a, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "Test", "trigger": %s, "steps": [%s]}`, trigger, list), nil)
 	if err != nil {
@@ -126,16 +126,16 @@ func (w *world) postAs(t *testing.T, name, user, email, data string) ingest.Answ
 	return answer
 }
 
-// background runs all background work of actions.
-func (w *world) background(t *testing.T) {
+// runBackground runs all runBackground work of actions.
+func (w *world) runBackground(t *testing.T) {
 	t.Helper()
 	if more, err := w.Service.drain.Run(t.Context()); err != nil || more {
 		t.Errorf("drain automations: %v; there is more: %t", err, more)
 	}
 }
 
-// counters returns the counters of a response: matched, resumed, cancelled.
-func counters(a ingest.Answer) string {
+// formatCounters returns the formatCounters of a response: matched, resumed, cancelled.
+func formatCounters(a ingest.Answer) string {
 	return fmt.Sprintf("%d matched, %d resumed, %d cancelled", a.Matched, a.Resumed, a.Cancelled)
 }
 
@@ -146,21 +146,21 @@ func (w *world) drain(t *testing.T) {
 	}
 }
 
-// pass advances the time of all waits.
-func (w *world) pass(t *testing.T, d time.Duration) {
+// advanceTime advances the time of all waits.
+func (w *world) advanceTime(t *testing.T, d time.Duration) {
 	t.Helper()
 	w.Exec(t, `UPDATE automation_works SET due_at = due_at - $1 * interval '1 microsecond', ready_at = ready_at - $1 * interval '1 microsecond',
 		waiting = CASE WHEN waiting IS NULL THEN NULL ELSE jsonb_set(waiting, '{until}', to_jsonb((waiting->>'until')::timestamptz - $1 * interval '1 microsecond')) END`, d.Microseconds())
 }
 
-// elapse ends all waits now.
-func (w *world) elapse(t *testing.T) {
+// endWaits ends all waits now.
+func (w *world) endWaits(t *testing.T) {
 	t.Helper()
 	w.Exec(t, `UPDATE automation_works SET due_at = now(), waiting = jsonb_set(waiting, '{until}', to_jsonb(now())) WHERE waiting IS NOT NULL`)
 }
 
-// told returns the events of runs that webhooks and the event log receive, in order, and the mails.
-func (w *world) told(t *testing.T) string {
+// eventsOfRuns returns the events of runs that webhooks and the event log receive, in order, and the mails.
+func (w *world) eventsOfRuns(t *testing.T) string {
 	t.Helper()
 	rows, err := w.DB.SQL.QueryContext(t.Context(), `SELECT type, data->>'step_index', data->>'status' FROM facts WHERE type LIKE 'automation.%' ORDER BY id`)
 	if err != nil {
@@ -181,8 +181,8 @@ func (w *world) told(t *testing.T) string {
 	return strings.Join(out, ", ")
 }
 
-// statuses counts runs by status.
-func (w *world) statuses(t *testing.T) map[string]int {
+// countStatuses counts runs by status.
+func (w *world) countStatuses(t *testing.T) map[string]int {
 	t.Helper()
 	rows, err := w.DB.SQL.QueryContext(t.Context(), `SELECT status, count(*) FROM automation_runs GROUP BY status`)
 	if err != nil {
@@ -221,7 +221,7 @@ func claimOf(t *testing.T, store *idempotency.Store, key, body string) (*idempot
 	return claim, earlier
 }
 
-func members(document string) map[string]json.RawMessage {
+func parseMembers(document string) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	if err := json.Unmarshal([]byte(document), &out); err != nil {
 		panic(err)
