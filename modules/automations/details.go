@@ -59,7 +59,7 @@ func (s *Service) loadDetails(ctx context.Context, on *ent.Client, rows []*ent.A
 	return list, nil
 }
 
-// addNextAction adds the addNextAction action to a live run.
+// addNextAction adds the next action to a live run.
 func (s *Service) addNextAction(ctx context.Context, run *Run, work *ent.AutomationWork) error {
 	run.Next, run.Held = &work.DueAt, work.Parked
 	var err error

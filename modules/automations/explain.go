@@ -94,7 +94,7 @@ func (s *Service) Explain(ctx context.Context, accountID, eventID string) (Expla
 	return e.out, nil
 }
 
-// explainMatches explains the explainMatches stored with the event.
+// explainMatches explains the matches stored with the event.
 func (e *explainer) explainMatches(ctx context.Context) error {
 	for _, m := range e.stored.Matches {
 		out := ExplainedMatch{EventMatch: m}
@@ -209,7 +209,7 @@ func (e *explainer) addListeners(ctx context.Context) error {
 	return nil
 }
 
-// fillNames fills in the fillNames of the automations.
+// fillNames fills in the names of the automations.
 func (e *explainer) fillNames(ctx context.Context) error {
 	ids := make([]string, 0, len(e.out.Matches))
 	for _, m := range e.out.Matches {

@@ -42,12 +42,12 @@ func (w *world) handleFacts(t *testing.T, list ...event.Fact) {
 	}
 }
 
-// mailFact returns a fact mailFact an email of the account and its recipient.
+// mailFact returns a fact about an email of the account and its recipient.
 func mailFact(typ event.Type, emailID, recipient string) event.Fact {
 	return event.New(sendingtest.Account, typ, time.Now(), event.Email{EmailID: emailID, From: "ada@example.com", To: []string{recipient}, Recipient: recipient})
 }
 
-// newestEmail returns the id of the newestEmail email.
+// newestEmail returns the id of the newest email.
 func (w *world) newestEmail(t *testing.T) string {
 	t.Helper()
 	last, err := w.DB.Ent.Email.Query().Order(ent.Desc("id")).First(t.Context())

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// raceRounds returns the number of raceRounds of each race: a few by default, POSTRIDER_RACE_ROUNDS in `make races`.
+// raceRounds returns the number of rounds of each race: a few by default, POSTRIDER_RACE_ROUNDS in `make races`.
 func raceRounds() int {
 	if n, err := strconv.Atoi(os.Getenv("POSTRIDER_RACE_ROUNDS")); err == nil {
 		return n

@@ -59,7 +59,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// newProcess returns newProcess process on the same database.
+// newProcess returns another process on the same database.
 func (w *world) newProcess(t *testing.T) *Service {
 	t.Helper()
 	return w.newConfigured(t, Config{steps.Config{Client: http.DefaultClient}})
@@ -126,7 +126,7 @@ func (w *world) postAs(t *testing.T, name, user, email, data string) ingest.Answ
 	return answer
 }
 
-// runBackground runs all runBackground work of actions.
+// runBackground runs all background work of actions.
 func (w *world) runBackground(t *testing.T) {
 	t.Helper()
 	if more, err := w.Service.drain.Run(t.Context()); err != nil || more {
@@ -134,7 +134,7 @@ func (w *world) runBackground(t *testing.T) {
 	}
 }
 
-// formatCounters returns the formatCounters of a response: matched, resumed, cancelled.
+// formatCounters returns the counters of a response: matched, resumed, cancelled.
 func formatCounters(a ingest.Answer) string {
 	return fmt.Sprintf("%d matched, %d resumed, %d cancelled", a.Matched, a.Resumed, a.Cancelled)
 }

@@ -51,7 +51,7 @@ func (a *acceptance) receipt() Receipt {
 // isDue reports whether its recipients are to be delivered to from now on.
 func (a *acceptance) isDue() bool { return a.err == nil && a.email.status == email.StatusSent }
 
-// countsAgainstCaps reports whether the message countsAgainstCaps against the caps. Blocked messages do not.
+// countsAgainstCaps reports whether the message counts against the caps. Blocked messages do not.
 func (a *acceptance) countsAgainstCaps() bool { return !a.blocked }
 
 // capUse returns how the caps count the message: a scheduled one on the day it is due.

@@ -45,7 +45,7 @@ type BatchReceipt struct {
 }
 
 // SendBatch is Send for every item. Items are stored in one transaction; if the database refuses that, those
-// that it accepts are stored. Errors: Invalid for no or too many items, Conflict as for Send, Away if nothing
+// that it accepts are stored. Errors: Invalid for no or too many items, Conflict as for Send, Unavailable if nothing
 // could be stored. All other refusals are in the results.
 func (s *Service) SendBatch(ctx context.Context, caller accounts.Caller, b Batch) (BatchReceipt, error) {
 	if n := len(b.Items); n == 0 || n > MaxBatch {

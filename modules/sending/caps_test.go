@@ -80,7 +80,7 @@ func (c *capped) scheduleAt(t *testing.T, at time.Time) (string, error) {
 	return receipt.ID, err
 }
 
-// readCounters returns the nonzero readCounters.
+// readCounters returns the nonzero counters.
 func (c *capped) readCounters(t *testing.T) map[string]int {
 	t.Helper()
 	return c.countPeriods(t, `SELECT period, emails FROM usages WHERE account_id = $1 AND emails <> 0`)

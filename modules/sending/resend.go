@@ -20,7 +20,7 @@ type Resend struct {
 
 // Resend sends the content of a stored email to the same recipients, whatever its outcome was. Attachments
 // and expires_at are left out, and all rules of a send apply. Errors: NotFound, Conflict if the body has been
-// deleted, Away if the body is in the object store and cannot be read, and those of Send.
+// deleted, Unavailable if the body is in the object store and cannot be read, and those of Send.
 func (s *Service) Resend(ctx context.Context, caller accounts.Caller, r Resend) (Receipt, error) {
 	stored, err := s.records.Get(ctx, caller.AccountID, r.EmailID)
 	if err != nil {

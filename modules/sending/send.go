@@ -39,7 +39,7 @@ type Receipt struct {
 
 // Send stores a message for delivery and returns once it is durable. A message to a suppressed recipient is
 // stored as failed. Errors: Invalid with all invalid fields, Forbidden by the policy, Limit if a cap is
-// reached, Conflict for a concurrent request with the same key and another body, Away if the message could
+// reached, Conflict for a concurrent request with the same key and another body, Unavailable if the message could
 // not be stored, in which case nothing was stored, and ErrNotHeld if the Guard refused it.
 func (s *Service) Send(ctx context.Context, caller accounts.Caller, r Request) (Receipt, error) {
 	a, err := s.prepare(ctx, caller, r.Message, clock.Now())

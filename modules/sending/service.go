@@ -53,7 +53,7 @@ type Quota interface {
 	Capped(ctx context.Context, accountID string) (bool, error)
 }
 
-// Storage counts the bytes that an account stores. Its refusals are of kind Limit and Away.
+// Storage counts the bytes that an account stores. Its refusals are of kind Limit and Unavailable.
 type Storage interface {
 	Charge(ctx context.Context, accountID string, kind storage.Kind, bytes int64) error
 	Refund(ctx context.Context, accountID string, bytes int64)

@@ -64,7 +64,7 @@ func (f *Figures) Texts(key string, version int) (sum Texts) {
 	return sum
 }
 
-// countEnded counts n steps that countEnded with a status.
+// countEnded counts n steps that ended with a status.
 func countEnded(status string, n int) Step {
 	switch status {
 	case machine.StatusFailed:

@@ -86,7 +86,7 @@ func (s *Service) Stop() {
 }
 
 // Post stores an event and applies it. Errors: Invalid with all wrong fields, Conflict for a concurrent
-// request with the same key and another body, Away if nothing was stored.
+// request with the same key and another body, Unavailable if nothing was stored.
 func (s *Service) Post(ctx context.Context, in Post) (Answer, error) {
 	if in.Cause != "" {
 		depth, err := s.prover.Depth(in.AccountID, in.Cause)

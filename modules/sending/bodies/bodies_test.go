@@ -52,7 +52,7 @@ func (w *world) deliver(t *testing.T, m sending.Message) string {
 	return id
 }
 
-// makeMovesDue makes waiting moves makeMovesDue, except those in a worker's hands: the two would deadlock.
+// makeMovesDue makes waiting moves due, except those in a worker's hands: the two would deadlock.
 func (w *world) makeMovesDue(t *testing.T) {
 	t.Helper()
 	w.Exec(t, `UPDATE body_moves SET due_at = now() WHERE id IN (SELECT id FROM body_moves FOR UPDATE SKIP LOCKED)`)

@@ -188,7 +188,7 @@ func TestDeliveryClaimedAheadIsRecordedBeforeItsFinalDot(t *testing.T) {
 	f.claimer.begun.store = func(context.Context, int64, []int64) error { return refused }
 	ask := func(d Job) error { return f.beforeFinalDot(t.Context(), d, &worker.Lease{})() } // an expired lease is checked last
 	if err := ask(jobs[0]); !errors.Is(err, worker.ErrLeaseOver) {
-		t.Errorf("beforeFinalDot of a delivery with a connection: %v", err)
+		t.Errorf("the check before the final dot of a delivery with a connection: %v", err)
 	}
 	out := smtpclient.Outcome{Kind: smtpclient.Temporary, Err: fmt.Errorf("%w: %w", smtpclient.ErrHeldBack, ask(jobs[1]))}
 	if !errors.Is(out.Err, refused) {

@@ -11,7 +11,7 @@ import (
 // suspendedRetryDelay is how long mail of a suspended account waits before it is claimed again.
 const suspendedRetryDelay = time.Minute
 
-// isSuspended reports whether the account's mail has to wait. A deleted account is not isSuspended: its mail
+// isSuspended reports whether the account's mail has to wait. A deleted account is not suspended: its mail
 // fails for a reason of its own.
 func (c *claimer) isSuspended(ctx context.Context, accountID string) (bool, error) {
 	account, err := c.accounts.Account(ctx, accountID)

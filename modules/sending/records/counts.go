@@ -51,7 +51,7 @@ func (s *Service) GroupCounts(ctx context.Context, accountID string, groups, ema
 	return s.countRows(ctx, countByGroup, accountID, db.Array(groups), db.Array(emailIDs))
 }
 
-// countRows adds up the rows of a statement: a name, a status and a countRows.
+// countRows adds up the rows of a statement: a name, a status and a count.
 func (s *Service) countRows(ctx context.Context, statement string, args ...any) (map[string]Counts, error) {
 	type count struct {
 		name   string
