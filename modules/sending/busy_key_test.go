@@ -145,6 +145,6 @@ func TestRequestWaitsForItsBusyKey(t *testing.T) {
 	f.writer.busyKeys.mutex.Lock()
 	defer f.writer.busyKeys.mutex.Unlock()
 	if len(f.writer.busyKeys.keys) != 0 || f.writer.busyKeys.waiting != 0 {
-		t.Errorf("left behind: %v, %d waiting", f.writer.busyKeys.keys, f.writer.busyKeys.waiting)
+		t.Errorf("keys still busy: %v, %d waiting", f.writer.busyKeys.keys, f.writer.busyKeys.waiting)
 	}
 }

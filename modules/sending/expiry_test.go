@@ -19,16 +19,16 @@ func TestExpiryIsWithinTheRetryPeriod(t *testing.T) {
 		expires, scheduled *time.Time
 		want               string
 	}{
-		"none":               {},
-		"soon":               {expires: at(time.Millisecond)},
-		"now":                {expires: at(0), want: "must be in the future"},
-		"the last moment":    {expires: at(72 * time.Hour)},
-		"later":              {expires: at(72*time.Hour + 1), want: "must be at most 72 hours after the message is sent"},
-		"with its time":      {expires: at(time.Hour), scheduled: at(time.Hour), want: "must be after scheduled_at"},
-		"behind its time":    {expires: at(time.Hour + 1), scheduled: at(time.Hour)},
-		"72 hours behind it": {expires: at(73 * time.Hour), scheduled: at(time.Hour)},
-		"later than that":    {expires: at(73*time.Hour + 1), scheduled: at(time.Hour), want: "must be at most 72 hours after the message is sent"},
-		"a late schedule":    {expires: at(72*time.Hour - 1), scheduled: at(-30 * time.Second)},
+		"none":              {},
+		"soon":              {expires: at(time.Millisecond)},
+		"now":               {expires: at(0), want: "must be in the future"},
+		"the last moment":   {expires: at(72 * time.Hour)},
+		"later":             {expires: at(72*time.Hour + 1), want: "must be at most 72 hours after the message is sent"},
+		"with its time":     {expires: at(time.Hour), scheduled: at(time.Hour), want: "must be after scheduled_at"},
+		"after its time":    {expires: at(time.Hour + 1), scheduled: at(time.Hour)},
+		"72 hours after it": {expires: at(73 * time.Hour), scheduled: at(time.Hour)},
+		"later than that":   {expires: at(73*time.Hour + 1), scheduled: at(time.Hour), want: "must be at most 72 hours after the message is sent"},
+		"a late schedule":   {expires: at(72*time.Hour - 1), scheduled: at(-30 * time.Second)},
 	} {
 		m := simpleMessage("bob@example.net")
 		m.ExpiresAt, m.ScheduledAt = c.expires, c.scheduled

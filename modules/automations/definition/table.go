@@ -15,7 +15,7 @@ import (
 
 var keyForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
-// CEL cannot parse steps.in, and Liquid gives first, last and size a meaning on any object.
+// CEL cannot parse steps.in, and Liquid defines first, last and size on any object.
 var reservedKeys = []string{"in", "true", "false", "null", "first", "last", "size"}
 
 func checkKey(key string) error {
@@ -146,7 +146,7 @@ var definitionMembers = []member{
 			member{"step", keyText, false, ofStep},
 		))), false, "Events of the same person that cancel the run."},
 		member{"re_entry", textOr(oneOf(EveryTime, Once, AfterCompletion), object(member{AtMostEvery, duration, true, ""})), false,
-			"Whether somebody who had a run may have another; every_time if left out."},
+			"Whether a person can have another run after the first. Defaults to every_time."},
 	), true, ""},
 }
 

@@ -25,7 +25,7 @@ func (untilStep) members() []member {
 			member{"to", timeOfDay, true, "As 20:00; before from means the next day."},
 			member{"days", list(1, 7, oneOf(clock.Days...)), false, "Every day if left out."},
 		), false, "The part of the day in which the run goes on."},
-		{"at", expression, false, "A CEL expression that gives a timestamp, as timestamp(event.data.ends_at)."},
+		{"at", expression, false, "A CEL expression that returns a timestamp, for example timestamp(event.data.ends_at)."},
 		{"offset", text(65, checkOffset).as(map[string]any{"pattern": "^-?" + clock.DurationPattern[1:]}), false, "Added to at; may be negative, as -P3D."},
 		{"timezone", text(MaxString, checkStepZone), false, "Liquid, or a name of the IANA database."},
 		{"on_past", target, false, "If at is in the past; continue if left out."},

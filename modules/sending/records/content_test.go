@@ -69,7 +69,7 @@ func TestErasedAddressIsRemovedFromUnsentMessages(t *testing.T) {
 		}
 		content, err := f.Content(t.Context(), sendingtest.Account, id, time.Second)
 		if err != nil || content == nil {
-			t.Fatalf("%s: read what is kept: %v, %v", name, content, err)
+			t.Fatalf("%s: read the kept content: %v, %v", name, content, err)
 		}
 		raw, err := content.Bytes()
 		raw = bytes.Clone(raw)

@@ -34,7 +34,7 @@ type Neighbours struct {
 	Left       int           // messages left in the caps; negative: no caps
 	ResetIn    time.Duration // until the caps are reset; 0: unknown
 	Refunded   int
-	Back       []accounts.Use // what was refunded
+	Back       []accounts.Use // refunded uses
 	Moved      []accounts.Use // pairs of from and to
 	BlockedErr error          // returned by Blocked, once
 
