@@ -145,7 +145,7 @@ func TestTwoUsersWithOneAddressAreTwoPersons(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.active(t, `{"event": "start", "re_entry": `+mode+`}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
+			w.activate(t, `{"event": "start", "re_entry": `+mode+`}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
 			var got []int
 			for _, user := range []string{"u1", "u2", "u1", "u2", ""} {
 				got = append(got, w.postAs(t, "start", user, "team@example.net", `{}`).Matched)

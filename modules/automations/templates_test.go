@@ -20,7 +20,7 @@ func templateWorld(t *testing.T, aliases ...string) (*world, *templates.Service,
 	store := templates.New(templates.Params{DB: w.DB, Cursors: w.Pages, Logger: w.Logger})
 	store.RegisterUse(usesOfTemplate)
 	w.Templates = store
-	w.Service = w.another(t)
+	w.Service = w.newProcess(t)
 	ids := map[string]string{}
 	for _, alias := range aliases {
 		made, err := store.Add(t.Context(), sendingtest.Account, templates.AddInput{Alias: alias, Name: alias, Subject: "S", Text: "T"})
@@ -60,8 +60,8 @@ func wantUsedBy(t *testing.T, what string, err error, names ...string) {
 func TestATemplateInUseStays(t *testing.T) {
 	t.Parallel()
 	w, store, ids := templateWorld(t, "by-id", "by-alias", "draft", "free")
-	byID := w.active(t, `{"event": "start"}`, `{"type": "delay", "duration": "PT1H"}, `+sendTemplate(`{"id": "`+ids["by-id"]+`"}`))
-	w.active(t, `{"event": "start"}`, sendTemplate(`{"alias": "by-alias"}`))
+	byID := w.activate(t, `{"event": "start"}`, `{"type": "delay", "duration": "PT1H"}, `+sendTemplate(`{"id": "`+ids["by-id"]+`"}`))
+	w.activate(t, `{"event": "start"}`, sendTemplate(`{"alias": "by-alias"}`))
 	if _, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "D", "trigger": {"event": "e"}, "steps": [%s]}`, sendTemplate(`{"alias": "draft"}`)), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestATemplateInUseStays(t *testing.T) {
 	// A live run keeps the template of its version, also after the automation has gone on to another one.
 	w.post(t, "start", `{}`)
 	w.drain(t)
-	if _, err := w.Change(t.Context(), sendingtest.Account, byID.ID, members(`{"steps": [{"type": "end"}]}`), ""); err != nil {
+	if _, err := w.Change(t.Context(), sendingtest.Account, byID.ID, parseMembers(`{"steps": [{"type": "end"}]}`), ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Activate(t.Context(), w.caller(), byID.ID, Activation{}); err != nil {
