@@ -36,7 +36,7 @@ func eventFilter(in *model.CustomEventFilter) automations.EventFilter {
 }
 
 // runPage connects runs that were loaded together with their details, loaded by details.
-func (r *Resolver) runPage(ctx context.Context, accountID string, rows []*ent.AutomationRun, details func() (map[string]automations.Run, error)) []*model.AutomationRun {
+func (r *Resolver) runPage(ctx context.Context, accountID string, rows []*ent.AutomationRun, details func() (map[string]automations.RunDetail, error)) []*model.AutomationRun {
 	shared := &model.AutomationRunPage{Details: details, Emails: sync.OnceValues(func() (map[string][]*model.Email, error) {
 		found, err := details()
 		if err != nil {
@@ -52,7 +52,7 @@ func (r *Resolver) runPage(ctx context.Context, accountID string, rows []*ent.Au
 }
 
 // detailsOf loads the details of runs once.
-func (r *Resolver) detailsOf(ctx context.Context, accountID string, rows []*ent.AutomationRun) func() (map[string]automations.Run, error) {
+func (r *Resolver) detailsOf(ctx context.Context, accountID string, rows []*ent.AutomationRun) func() (map[string]automations.RunDetail, error) {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
 		ids[i] = row.ID
@@ -61,7 +61,7 @@ func (r *Resolver) detailsOf(ctx context.Context, accountID string, rows []*ent.
 }
 
 // emailsOfRuns returns the emails of runs by run ID, all of them as one page.
-func (r *Resolver) emailsOfRuns(ctx context.Context, accountID string, runs map[string]automations.Run) (map[string][]*model.Email, error) {
+func (r *Resolver) emailsOfRuns(ctx context.Context, accountID string, runs map[string]automations.RunDetail) (map[string][]*model.Email, error) {
 	by := map[string]string{}
 	ids := []string{}
 	for _, run := range runs {
@@ -74,7 +74,7 @@ func (r *Resolver) emailsOfRuns(ctx context.Context, accountID string, runs map[
 	if len(ids) == 0 {
 		return out, nil
 	}
-	rows, err := r.parts.Emails.Several(ctx, accountID, ids...)
+	rows, err := r.parts.Emails.GetMany(ctx, accountID, ids...)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (r *Resolver) emailsOfRuns(ctx context.Context, accountID string, runs map[
 	return out, nil
 }
 
-func toWait(run automations.Run) *model.AutomationWait {
+func toWait(run automations.RunDetail) *model.AutomationWait {
 	if run.Waiting == nil {
 		return nil
 	}

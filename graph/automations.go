@@ -24,10 +24,10 @@ type Automations interface {
 
 	Runs(ctx context.Context, accountID string, f automations.RunFilter) (page.Page[*ent.AutomationRun], error)
 	CountRuns(ctx context.Context, accountID string, f automations.RunFilter, most int) (int, error)
-	Run(ctx context.Context, accountID, runID string) (automations.Run, error)
+	Run(ctx context.Context, accountID, runID string) (automations.RunDetail, error)
 	// Details returns runs by their IDs.
-	Details(ctx context.Context, accountID string, runIDs ...string) (map[string]automations.Run, error)
-	TimelineOf(ctx context.Context, run automations.Run) ([]automations.TimelineEntry, error)
+	Details(ctx context.Context, accountID string, runIDs ...string) (map[string]automations.RunDetail, error)
+	TimelineOf(ctx context.Context, run automations.RunDetail) ([]automations.TimelineEntry, error)
 	// Origins returns by email ID the step that sent an email.
 	Origins(ctx context.Context, accountID string, emailIDs ...string) (map[string]automations.Origin, error)
 
@@ -150,7 +150,7 @@ func toStepStats(step *model.AutomationStep, version *int) (*model.AutomationSte
 	}
 	out := &model.AutomationStepStats{At: step, Version: orDefault(version, 0)}
 	if of := counted[step.Of.ID]; of != nil {
-		out.Step = of.Step(step.Key, out.Version)
+		out.StepFigures = of.Step(step.Key, out.Version)
 	}
 	return out, nil
 }

@@ -230,7 +230,9 @@ func (r *queryResolver) AutomationRun(ctx context.Context, id string) (*model.Au
 	if run == nil || err != nil {
 		return nil, err
 	}
-	details := func() (map[string]automations.Run, error) { return map[string]automations.Run{run.ID: found}, nil }
+	details := func() (map[string]automations.RunDetail, error) {
+		return map[string]automations.RunDetail{run.ID: found}, nil
+	}
 	return r.runPage(ctx, caller.AccountID, []*ent.AutomationRun{run}, details)[0], nil
 }
 

@@ -132,8 +132,8 @@ func (f fakeAutomations) Runs(_ context.Context, accountID string, q module.RunF
 
 // details returns a run that sent msg_001. The run without optional values waits, for an event and because
 // of its plan.
-func details(r *ent.AutomationRun) module.Run {
-	out := module.Run{AutomationRun: r}
+func details(r *ent.AutomationRun) module.RunDetail {
+	out := module.RunDetail{AutomationRun: r}
 	if r.UserID == nil {
 		due := day.Add(time.Hour)
 		out.Next, out.Held, out.WaitingStep, out.Waiting = &due, true, &definition.Step{Key: "paid"}, &machine.Waiting{Events: []string{"order.paid"}, Since: day, Until: due}
@@ -148,16 +148,16 @@ func details(r *ent.AutomationRun) module.Run {
 	return out
 }
 
-func (f fakeAutomations) Run(_ context.Context, accountID, id string) (module.Run, error) {
+func (f fakeAutomations) Run(_ context.Context, accountID, id string) (module.RunDetail, error) {
 	r, err := oneOfThem(someRuns(), runKey, "automation run", accountID, id)
 	if err != nil {
-		return module.Run{}, err
+		return module.RunDetail{}, err
 	}
 	return details(r), f.call("Run")
 }
 
-func (f fakeAutomations) Details(_ context.Context, accountID string, ids ...string) (map[string]module.Run, error) {
-	out := map[string]module.Run{}
+func (f fakeAutomations) Details(_ context.Context, accountID string, ids ...string) (map[string]module.RunDetail, error) {
+	out := map[string]module.RunDetail{}
 	for _, r := range someRuns() {
 		if r.AccountID == accountID && slices.Contains(ids, r.ID) {
 			out[r.ID] = details(r)
@@ -166,7 +166,7 @@ func (f fakeAutomations) Details(_ context.Context, accountID string, ids ...str
 	return out, f.call("Details")
 }
 
-func (f fakeAutomations) TimelineOf(_ context.Context, run module.Run) ([]module.TimelineEntry, error) {
+func (f fakeAutomations) TimelineOf(_ context.Context, run module.RunDetail) ([]module.TimelineEntry, error) {
 	fact := event.New(ada, event.EmailSent, day, event.Email{EmailID: "msg_001"})
 	list := []module.TimelineEntry{{At: day, Source: "event", Event: &module.TimelineEvent{ID: "ae_001", Name: "user.created", Outcome: "started", Data: json.RawMessage(`{}`), At: day}},
 		{At: day, Source: "email", StepKey: "hello", Fact: &fact}}
@@ -232,7 +232,7 @@ func (f fakeFigures) Of(_ context.Context, accountID string, ids ...string) (map
 	}
 	if counted := out["aut_001"]; counted != nil && accountID == ada {
 		counted.Runs = figures.Runs{Started: 15, Running: 1, Waiting: 2, Completed: 3, Failed: 4, Cancelled: 5}
-		counted.Steps = map[figures.StepPosition]figures.Step{{Version: 1, Key: "hello"}: {Completed: 1}, {Version: 2, Key: "hello"}: {Waiting: 1, Completed: 2, TimedOut: 1, Skipped: 3, Failed: 4, Cancelled: 5}}
+		counted.Steps = map[figures.StepPosition]figures.StepFigures{{Version: 1, Key: "hello"}: {Completed: 1}, {Version: 2, Key: "hello"}: {Waiting: 1, Completed: 2, TimedOut: 1, Skipped: 3, Failed: 4, Cancelled: 5}}
 		counted.Messages = map[figures.StepPosition]figures.Texts{{Version: 2, Key: "text"}: {Sent: 3, Delivered: 2, Failed: 1}}
 	}
 	return out, f.call("Of")

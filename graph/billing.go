@@ -12,7 +12,7 @@ import (
 
 // Usage reads the number of emails that accounts handed over for delivery.
 type Usage interface {
-	Report(ctx context.Context, accountID string, r plans.Range, by plans.By) (plans.Report, error)
+	Report(ctx context.Context, accountID string, r plans.UsagePeriod, by plans.By) (plans.UsageReport, error)
 }
 
 // Billing reads the plans and billing state of accounts.
@@ -26,7 +26,7 @@ var (
 	_ Billing = (*billing.Service)(nil)
 )
 
-func usageRange(since, until *time.Time) (r plans.Range) {
+func usageRange(since, until *time.Time) (r plans.UsagePeriod) {
 	if since != nil {
 		r.Since = *since
 	}
@@ -36,7 +36,7 @@ func usageRange(since, until *time.Time) (r plans.Range) {
 	return r
 }
 
-func toReport(r plans.Report) *model.UsageReport {
+func toReport(r plans.UsageReport) *model.UsageReport {
 	out := &model.UsageReport{Emails: int(r.Emails), Included: r.Included, Over: int(r.Over), Limit: r.Limit, Periods: make([]*model.UsagePeriod, len(r.Periods))}
 	if r.Projected != nil {
 		n := int(*r.Projected)

@@ -14,14 +14,14 @@ import (
 // fakeBilling has the billing state of ada; bob is on the plan free.
 type fakeBilling struct{ *calls }
 
-func (f fakeBilling) Report(_ context.Context, accountID string, r plans.Range, by plans.By) (plans.Report, error) {
+func (f fakeBilling) Report(_ context.Context, accountID string, r plans.UsagePeriod, by plans.By) (plans.UsageReport, error) {
 	if !r.Since.IsZero() && !r.Until.IsZero() && !r.Since.Before(r.Until) {
-		return plans.Report{}, fault.InvalidField("since", "must be before until, and in the past")
+		return plans.UsageReport{}, fault.InvalidField("since", "must be before until, and in the past")
 	}
 	included, projected := 1000, int64(700)
-	out := plans.Report{Emails: 340, Included: &included, Projected: &projected, Periods: []plans.Period{{Start: day.UTC(), Emails: 340}}}
+	out := plans.UsageReport{Emails: 340, Included: &included, Projected: &projected, Periods: []plans.Period{{Start: day.UTC(), Emails: 340}}}
 	if accountID != ada {
-		out = plans.Report{Periods: []plans.Period{}}
+		out = plans.UsageReport{Periods: []plans.Period{}}
 	}
 	return out, f.call("Report " + string(by))
 }

@@ -139,11 +139,11 @@ func (r *queryResolver) Email(ctx context.Context, id string) (*model.Email, err
 }
 
 func (r *recipientResolver) NextAttemptAt(ctx context.Context, obj *ent.Recipient) (*time.Time, error) {
-	return records.NextAttempt(obj), nil
+	return records.NextAttemptAt(obj), nil
 }
 
 func (r *recipientResolver) Held(ctx context.Context, obj *ent.Recipient) (bool, error) {
-	return records.Held(obj), nil
+	return records.IsHeld(obj), nil
 }
 
 func (r *Resolver) Attachment() generated.AttachmentResolver { return &attachmentResolver{r} }

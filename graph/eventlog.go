@@ -12,8 +12,8 @@ import (
 
 // EventLog reads stored events.
 type EventLog interface {
-	List(ctx context.Context, accountID string, q eventlog.Query) (page.Page[event.Fact], error)
-	Open(ctx context.Context, accountID string, q eventlog.Query) (*eventlog.Stream, error)
+	List(ctx context.Context, accountID string, q eventlog.EventQuery) (page.Page[event.Fact], error)
+	Open(ctx context.Context, accountID string, q eventlog.EventQuery) (*eventlog.Stream, error)
 }
 
 var _ EventLog = (*eventlog.Service)(nil)
@@ -30,8 +30,8 @@ func toEvent(f event.Fact) *model.Event {
 	return &model.Event{ID: f.ID, Type: string(f.Type), CreatedAt: f.CreatedAt, Data: f.Data}
 }
 
-func eventQuery(first int, after *string, types []string) eventlog.Query {
-	q := eventlog.Query{Types: types, Limit: first}
+func eventQuery(first int, after *string, types []string) eventlog.EventQuery {
+	q := eventlog.EventQuery{Types: types, Limit: first}
 	if after != nil {
 		q.After = *after
 	}

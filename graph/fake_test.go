@@ -184,8 +184,8 @@ func (f fakeDomains) Several(_ context.Context, accountID string, ids ...string)
 	return out, f.call("domains.Several")
 }
 
-func (f fakeDomains) Records(d *ent.Domain) []dnscheck.Record {
-	return []dnscheck.Record{{Purpose: "ownership", Type: "TXT", Name: "_service." + d.Name, Value: "postrider-verification=1", TTL: 3600,
+func (f fakeDomains) Records(d *ent.Domain) []dnscheck.RecordCheck {
+	return []dnscheck.RecordCheck{{Purpose: "ownership", Type: "TXT", Name: "_service." + d.Name, Value: "postrider-verification=1", TTL: 3600,
 		Required: true, Status: "missing", Found: []string{}, Error: "Publish this record."}}
 }
 
@@ -241,7 +241,7 @@ func (f fakeEmails) Get(_ context.Context, accountID, emailID string) (*ent.Emai
 	return nil, orElse(err, fault.NoSuch("email", emailID))
 }
 
-func (f fakeEmails) Several(_ context.Context, accountID string, ids ...string) (out []*ent.Email, err error) {
+func (f fakeEmails) GetMany(_ context.Context, accountID string, ids ...string) (out []*ent.Email, err error) {
 	for _, e := range f.rows {
 		if e.AccountID == accountID && slices.Contains(ids, e.ID) {
 			out = append(out, e)

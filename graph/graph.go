@@ -58,7 +58,7 @@ type Domains interface {
 	Filtered(ctx context.Context, accountID string, f domains.Filter, r page.Request) (page.Page[*ent.Domain], error)
 	Count(ctx context.Context, accountID string, f domains.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
-	Records(d *ent.Domain) []dnscheck.Record
+	Records(d *ent.Domain) []dnscheck.RecordCheck
 	Several(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error)
 	Health(ctx context.Context, accountID string, first int, domainIDs ...string) (map[string][]*ent.DomainCheck, error)
 }
@@ -68,8 +68,8 @@ type Emails interface {
 	List(ctx context.Context, accountID string, q records.ListQuery) (page.Page[*ent.Email], error)
 	Count(ctx context.Context, accountID string, f records.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
-	// Several returns the emails of the account among those IDs, oldest first.
-	Several(ctx context.Context, accountID string, emailIDs ...string) ([]*ent.Email, error)
+	// GetMany returns the emails of the account among those IDs, oldest first.
+	GetMany(ctx context.Context, accountID string, emailIDs ...string) ([]*ent.Email, error)
 	// Bodies returns html and text, which List omits; other fields are not set.
 	Bodies(ctx context.Context, accountID string, emailIDs ...string) (map[string]*ent.Email, error)
 	// Snippets returns the first words of the emails that have a body.
@@ -112,7 +112,7 @@ type Options struct {
 	Origins  []string            // URLs under which pages of this installation are served, the base URL first
 	Rate     transport.RateLimit // nil: requests are not counted
 	Accounts Accounts
-	Parts    []Part             // of the modules that are on, in any order
+	Parts    []ServiceSet       // of the modules that are on, in any order
 	Trusted  trusted.Documents  // which people run
 	Open     bool               // in development people may run others too
 	Audit    transport.Recorder // of mutations; nil: none is recorded
@@ -144,7 +144,7 @@ func New(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	given := append(slices.Clone(o.Parts), Part{moduleAccounts, func(p *Parts) { p.Accounts = o.Accounts }})
+	given := append(slices.Clone(o.Parts), ServiceSet{moduleAccounts, func(p *Parts) { p.Accounts = o.Accounts }})
 	if err := errors.Join(append(missingParts(whole, o.On, given), o.validate())...); err != nil {
 		return nil, err
 	}

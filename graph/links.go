@@ -121,7 +121,7 @@ func byID[T any](list []T, id func(T) string) map[string]T {
 // emailsOf returns the emails that the entries of a page refer to.
 func (r *Resolver) emailsOf(ctx context.Context, accountID string, ids []string) model.Emails {
 	return linked(ctx, rights.ReadSent, "Query.emails", itself[string], ids, func(ids []string) (map[string]*model.Email, error) {
-		found, err := r.parts.Emails.Several(ctx, accountID, ids...)
+		found, err := r.parts.Emails.GetMany(ctx, accountID, ids...)
 		return byID(r.emailPage(ctx, accountID, found), func(e *model.Email) string { return e.ID }), err
 	})
 }
@@ -134,7 +134,7 @@ func (r *Resolver) runsOf(ctx context.Context, accountID string, ids []string) m
 		for _, run := range found {
 			rows = append(rows, run.AutomationRun)
 		}
-		details := func() (map[string]automations.Run, error) { return found, nil }
+		details := func() (map[string]automations.RunDetail, error) { return found, nil }
 		return byID(r.runPage(ctx, accountID, rows, details), func(run *model.AutomationRun) string { return run.ID }), err
 	})
 }

@@ -16,8 +16,8 @@ import (
 
 type fakeStatistics struct{}
 
-func (fakeStatistics) Ask(context.Context, string, statistics.Question) (statistics.Answer, error) {
-	return statistics.Answer{}, nil
+func (fakeStatistics) Ask(context.Context, string, statistics.Question) (statistics.QueryResult, error) {
+	return statistics.QueryResult{}, nil
 }
 
 func (fakeStatistics) AskReceived(_ context.Context, accountID string, q statistics.ReceivedQuestion) (out statistics.ReceivedAnswer, err error) {

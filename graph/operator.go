@@ -31,7 +31,7 @@ type (
 	}
 	// BillingWatch reads pending and failed billing work.
 	BillingWatch interface {
-		Watch(ctx context.Context) (mode string, state watch.State, err error)
+		Watch(ctx context.Context) (mode string, state watch.BillingState, err error)
 	}
 	// WholeQueue reads the queue of all accounts.
 	WholeQueue interface {
@@ -74,7 +74,7 @@ func accountFilter(in *model.OperatorAccountFilter) desk.Filter {
 	if in == nil {
 		return desk.Filter{}
 	}
-	return desk.Filter{Text: given(in.Query), Plan: given(in.Plan), Status: desk.Status(strings.ToLower(orEmpty(in.Status)))}
+	return desk.Filter{Text: given(in.Query), Plan: given(in.Plan), Status: desk.AccountStatus(strings.ToLower(orEmpty(in.Status)))}
 }
 
 func toOperatorAccount(a *ent.Account) *model.OperatorAccount {
@@ -83,7 +83,7 @@ func toOperatorAccount(a *ent.Account) *model.OperatorAccount {
 		StoredBytesLimit: toFloat(a.StoredBytes), DailyBytesLimit: toFloat(a.DailyBytes)}
 }
 
-func toOperatorBilling(mode string, s watch.State) *model.OperatorBilling {
+func toOperatorBilling(mode string, s watch.BillingState) *model.OperatorBilling {
 	out := &model.OperatorBilling{Enabled: mode != "", Mode: filled(mode), Customers: int(s.Customers), Due: int(s.Due), Failing: int(s.Failing), PastDue: int(s.PastDue),
 		LastEventAt: s.LastEvent, UnreportedHours: int(s.Backlog.Hours), OldestUnreportedSeconds: int(s.Backlog.Oldest / time.Second),
 		Stuck: []*model.OperatorStuckHour{}, Problems: []*model.OperatorBillingProblem{}}

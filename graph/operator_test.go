@@ -54,9 +54,9 @@ func (fakeInstallation) Plans(context.Context) ([]accounts.Plan, error) {
 	return []accounts.Plan{{ID: "pro", Name: "Pro", Rank: 1, SelfService: true, RequestsPerSecond: 10, MaxDomains: 10}}, nil
 }
 
-func (fakeInstallation) Watch(context.Context) (string, watch.State, error) {
+func (fakeInstallation) Watch(context.Context) (string, watch.BillingState, error) {
 	at := day
-	return "test", watch.State{Customers: 3, Due: 1, LastEvent: &at, Problems: []watch.Problem{{AccountID: ada, What: "two subscriptions"}},
+	return "test", watch.BillingState{Customers: 3, Due: 1, LastEvent: &at, Problems: []watch.BillingProblem{{AccountID: ada, What: "two subscriptions"}},
 		Backlog: metering.Backlog{Hours: 2, Oldest: time.Hour, Stuck: []metering.Stuck{{AccountID: ada, Hour: day, Emails: 7, Reason: "No such meter"}}}}, nil
 }
 

@@ -41,14 +41,14 @@ type Parts struct {
 	WholeQueue        WholeQueue
 }
 
-// Part sets the services of one module.
-type Part struct {
+// ServiceSet sets the services of one module.
+type ServiceSet struct {
 	Module string
 	Set    func(*Parts)
 }
 
 // missingParts lists the modules that are on and have fields in the schema but no part.
-func missingParts(served *ast.Schema, on []string, given []Part) (missing []error) {
+func missingParts(served *ast.Schema, on []string, given []ServiceSet) (missing []error) {
 	have := map[string]bool{}
 	for _, p := range given {
 		have[p.Module] = true

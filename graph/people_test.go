@@ -21,7 +21,7 @@ import (
 // fakePeople has a session for each role of ada's account, by name.
 type fakePeople struct{}
 
-func (fakePeople) Person(_ context.Context, token, _ string) (accounts.Caller, error) {
+func (fakePeople) AuthenticateSession(_ context.Context, token, _ string) (accounts.Caller, error) {
 	if token == "nobody" {
 		return accounts.Caller{Person: &accounts.Person{UserID: "usr_2", Email: "eve@example.com"}}, nil
 	}

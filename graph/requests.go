@@ -14,9 +14,9 @@ import (
 
 // APIRequests reads the log of requests to the REST API.
 type APIRequests interface {
-	List(ctx context.Context, accountID string, f apilog.Filter, r page.Request) (page.Page[apilog.Request], error)
+	List(ctx context.Context, accountID string, f apilog.Filter, r page.Request) (page.Page[apilog.LoggedRequest], error)
 	Count(ctx context.Context, accountID string, f apilog.Filter, most int) (int, error)
-	Get(ctx context.Context, accountID, id string) (apilog.Request, error)
+	Get(ctx context.Context, accountID, id string) (apilog.LoggedRequest, error)
 }
 
 var _ APIRequests = (*apilog.Service)(nil)
@@ -49,20 +49,20 @@ func requestFilter(in *model.APIRequestFilter) (out apilog.Filter) {
 }
 
 // requestPage connects requests that were loaded together with the objects they refer to.
-func (r *Resolver) requestPage(ctx context.Context, accountID string, rows []apilog.Request) []*model.APIRequest {
+func (r *Resolver) requestPage(ctx context.Context, accountID string, rows []apilog.LoggedRequest) []*model.APIRequest {
 	shared := &model.APIRequestPage{
-		Keys: linked(ctx, rights.Write, "Query.apiKeys", func(q apilog.Request) string { return q.APIKeyID }, rows, func(ids []string) (map[string]*ent.APIKey, error) {
+		Keys: linked(ctx, rights.Write, "Query.apiKeys", func(q apilog.LoggedRequest) string { return q.APIKeyID }, rows, func(ids []string) (map[string]*ent.APIKey, error) {
 			found, err := r.parts.Accounts.KeysByID(ctx, accountID, ids...)
 			return byID(found, func(k *ent.APIKey) string { return k.ID }), err
 		}),
-		Emails: linked(ctx, rights.ReadSent, "Query.emails", func(q apilog.Request) string { return q.EmailID }, rows, func(ids []string) (map[string]*model.Email, error) {
-			found, err := r.parts.Emails.Several(ctx, accountID, ids...)
+		Emails: linked(ctx, rights.ReadSent, "Query.emails", func(q apilog.LoggedRequest) string { return q.EmailID }, rows, func(ids []string) (map[string]*model.Email, error) {
+			found, err := r.parts.Emails.GetMany(ctx, accountID, ids...)
 			return byID(r.emailPage(ctx, accountID, found), func(e *model.Email) string { return e.ID }), err
 		}),
 	}
 	out := make([]*model.APIRequest, len(rows))
 	for i, row := range rows {
-		out[i] = &model.APIRequest{Request: row, Page: shared}
+		out[i] = &model.APIRequest{LoggedRequest: row, Page: shared}
 	}
 	return out
 }

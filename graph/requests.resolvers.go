@@ -69,7 +69,7 @@ func (r *queryResolver) APIRequest(ctx context.Context, id string) (*model.APIRe
 	if one == nil || err != nil {
 		return nil, err
 	}
-	return r.requestPage(ctx, caller.AccountID, []apilog.Request{found})[0], nil
+	return r.requestPage(ctx, caller.AccountID, []apilog.LoggedRequest{found})[0], nil
 }
 
 func (r *Resolver) APIRequest() generated.APIRequestResolver { return &aPIRequestResolver{r} }

@@ -12,8 +12,8 @@ import (
 
 type fakeRequests struct{ *calls }
 
-func someRequests() []apilog.Request {
-	return []apilog.Request{
+func someRequests() []apilog.LoggedRequest {
+	return []apilog.LoggedRequest{
 		{ID: "req_009", AccountID: bob, Method: "GET", Path: "/api/emails", Status: 200, CreatedAt: day},
 		{ID: "req_002", AccountID: ada, Method: "GET", Path: "/api/domains", Status: 404, UserID: "usr_1", CreatedAt: day},
 		{ID: "req_001", AccountID: ada, Method: "POST", Path: "/api/emails", Operation: "sendEmail", Status: 200, DurationMS: 12, APIKeyID: "key_001", IP: "203.0.113.7",
@@ -21,13 +21,13 @@ func someRequests() []apilog.Request {
 	}
 }
 
-func requestKey(r apilog.Request) (string, string) { return r.AccountID, r.ID }
+func requestKey(r apilog.LoggedRequest) (string, string) { return r.AccountID, r.ID }
 
-func (f fakeRequests) List(_ context.Context, accountID string, q apilog.Filter, r page.Request) (page.Page[apilog.Request], error) {
+func (f fakeRequests) List(_ context.Context, accountID string, q apilog.Filter, r page.Request) (page.Page[apilog.LoggedRequest], error) {
 	if err := q.Validate(); err != nil {
-		return page.Page[apilog.Request]{}, err
+		return page.Page[apilog.LoggedRequest]{}, err
 	}
-	var rows []apilog.Request
+	var rows []apilog.LoggedRequest
 	for _, one := range someRequests() {
 		if (len(q.Methods) == 0 || q.Methods[0] == one.Method) && (q.UserID == "" || q.UserID == one.UserID) {
 			rows = append(rows, one)
@@ -42,13 +42,13 @@ func (f fakeRequests) Count(ctx context.Context, accountID string, q apilog.Filt
 	return min(n, most), err
 }
 
-func (f fakeRequests) Get(_ context.Context, accountID, id string) (apilog.Request, error) {
+func (f fakeRequests) Get(_ context.Context, accountID, id string) (apilog.LoggedRequest, error) {
 	for _, one := range someRequests() {
 		if one.ID == id && one.AccountID == accountID {
 			return one, f.call("requests.Get")
 		}
 	}
-	return apilog.Request{}, fault.NoSuch("API request", id)
+	return apilog.LoggedRequest{}, fault.NoSuch("API request", id)
 }
 
 // fakeRaw composes no mail.

@@ -44,7 +44,7 @@ func searchEmails(ctx context.Context, r *Resolver, accountID string, s searchTe
 		return &model.SearchResult{Type: model.SearchTypeEmail, ID: e.ID, Title: e.Subject, Detail: to, CreatedAt: e.CreatedAt}
 	}
 	if id.Is(id.Email, s.text) {
-		found, err := service.Several(ctx, accountID, s.text)
+		found, err := service.GetMany(ctx, accountID, s.text)
 		return results(found, result), err
 	}
 	found, err := service.List(ctx, accountID, records.ListQuery{Page: page.Request{Limit: s.first}, Filter: records.Filter{Q: s.quoted()}})

@@ -73,7 +73,7 @@ func newServer(t testing.TB, s setup) *testServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := New(Options{Trusted: s.trusted, Open: s.trusted == nil, Budget: held, On: s.on, Auth: s.auth, People: fakePeople{}, Origins: []string{"http://mail.example.com"}, Rate: s.rate, Audit: srv.done, Accounts: fakeAccounts{srv.calls}, Parts: []Part{
+	handler, err := New(Options{Trusted: s.trusted, Open: s.trusted == nil, Budget: held, On: s.on, Auth: s.auth, People: fakePeople{}, Origins: []string{"http://mail.example.com"}, Rate: s.rate, Audit: srv.done, Accounts: fakeAccounts{srv.calls}, Parts: []ServiceSet{
 		{"domains", func(p *Parts) { p.Domains = fakeDomains{srv.calls, someDomains()} }},
 		{"sending", func(p *Parts) {
 			p.Emails, p.Queue, p.RawMail = fakeEmails{srv.calls, emails}, fakeEmails{srv.calls, emails}, fakeRaw{srv.calls}

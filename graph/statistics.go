@@ -15,7 +15,7 @@ import (
 
 // Statistics counts the outcomes of mail.
 type Statistics interface {
-	Ask(ctx context.Context, accountID string, q statistics.Question) (statistics.Answer, error)
+	Ask(ctx context.Context, accountID string, q statistics.Question) (statistics.QueryResult, error)
 	AskReceived(ctx context.Context, accountID string, q statistics.ReceivedQuestion) (statistics.ReceivedAnswer, error)
 	Reasons(ctx context.Context, accountID string, r statistics.Range, f statistics.Filter, first int) ([]statistics.Reason, error)
 }
@@ -74,7 +74,7 @@ func asksLatency(ctx context.Context) bool {
 	return inquiry.Selects(graphql.GetFieldContext(ctx).Field.Selections, func(typeName, field string) bool { return typeName == "EmailFigures" && field == "latency" })
 }
 
-func toStatistics(a statistics.Answer) *model.EmailStatistics {
+func toStatistics(a statistics.QueryResult) *model.EmailStatistics {
 	out := &model.EmailStatistics{AsOf: a.AsOf, Totals: toFigures(a.Totals), Buckets: toBuckets(a.Buckets), Groups: make([]*model.EmailGroup, len(a.Groups))}
 	for i, g := range a.Groups {
 		out.Groups[i] = toGroup(g)
@@ -131,7 +131,7 @@ func (r *Resolver) toReasons(ctx context.Context, accountID string, list []stati
 	if !wanted || len(ids) == 0 {
 		return out, nil
 	}
-	rows, err := r.parts.Emails.Several(ctx, accountID, ids...)
+	rows, err := r.parts.Emails.GetMany(ctx, accountID, ids...)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ type Webhooks interface {
 	DeliveriesOfSubjects(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]*ent.WebhookDelivery, error)
 	// Latest returns the latest deliveries by endpoint.
 	Latest(ctx context.Context, accountID, state string, most int, webhookIDs ...string) (map[string][]*ent.WebhookDelivery, error)
-	Ask(ctx context.Context, accountID, webhookID string, q timeseries.Query) (webhooks.Answer, error)
+	Ask(ctx context.Context, accountID, webhookID string, q timeseries.Query) (webhooks.DeliveryStatistics, error)
 }
 
 var _ Webhooks = (*webhooks.Service)(nil)
@@ -126,11 +126,11 @@ func deliveryFilter(request page.Request, in *model.WebhookDeliveryFilter) webho
 	return f
 }
 
-func (r *Resolver) toWebhookStatistics(ctx context.Context, accountID string, a webhooks.Answer) *model.WebhookStatistics {
+func (r *Resolver) toWebhookStatistics(ctx context.Context, accountID string, a webhooks.DeliveryStatistics) *model.WebhookStatistics {
 	rows := connection.Shown(a.Endpoints, func(e webhooks.EndpointFigures) *ent.Webhook { return e.Webhook })
 	endpoints := r.webhookPage(ctx, accountID, rows)
 	out := &model.WebhookStatistics{Totals: toWebhookFigures(a.Totals), Endpoints: make([]*model.WebhookEndpointFigures, len(endpoints)),
-		Buckets: connection.Shown(a.Buckets, func(b timeseries.Bucket[webhooks.Figures]) *model.WebhookBucket {
+		Buckets: connection.Shown(a.Buckets, func(b timeseries.Bucket[webhooks.DeliveryCounts]) *model.WebhookBucket {
 			return &model.WebhookBucket{Start: b.Start, Figures: toWebhookFigures(b.Figures)}
 		})}
 	for i, e := range a.Endpoints {
@@ -139,7 +139,7 @@ func (r *Resolver) toWebhookStatistics(ctx context.Context, accountID string, a 
 	return out
 }
 
-func toWebhookFigures(f webhooks.Figures) *model.WebhookFigures {
+func toWebhookFigures(f webhooks.DeliveryCounts) *model.WebhookFigures {
 	out := &model.WebhookFigures{Deliveries: int(f.Deliveries), Succeeded: int(f.Succeeded), Failed: int(f.Failed), Attempts: int(f.Attempts),
 		SuccessRate: &model.Rate{Numerator: int(f.Succeeded), Denominator: int(f.Succeeded + f.Failed)}}
 	if f.Succeeded > 0 {

@@ -105,9 +105,9 @@ func (f fakeWebhooks) Latest(_ context.Context, accountID, state string, most in
 	return out, f.call("Latest")
 }
 
-func (f fakeWebhooks) Ask(_ context.Context, _, _ string, q timeseries.Query) (module.Answer, error) {
-	figures := module.Figures{Deliveries: 4, Succeeded: 2, Failed: 1, Attempts: 5, Half: time.Second, Most: 2 * time.Second}
-	return module.Answer{Totals: figures, Buckets: []timeseries.Bucket[module.Figures]{{Start: q.Range.Since, Figures: figures}},
+func (f fakeWebhooks) Ask(_ context.Context, _, _ string, q timeseries.Query) (module.DeliveryStatistics, error) {
+	figures := module.DeliveryCounts{Deliveries: 4, Succeeded: 2, Failed: 1, Attempts: 5, Half: time.Second, Most: 2 * time.Second}
+	return module.DeliveryStatistics{Totals: figures, Buckets: []timeseries.Bucket[module.DeliveryCounts]{{Start: q.Range.Since, Figures: figures}},
 		Endpoints: []module.EndpointFigures{{Webhook: someWebhooks()[0], Figures: figures}}}, f.call("Ask")
 }
 

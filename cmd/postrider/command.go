@@ -271,7 +271,7 @@ func (of services) planMonths(s *session, t months.Table) error {
 
 // printMonths prints whether tables are split, and their months.
 func (of services) printMonths(s *session, tables []months.Table) error {
-	var all []months.State
+	var all []months.TableState
 	for _, t := range tables {
 		state, err := months.Look(s.ctx, of.store.DB.SQL, t)
 		if err != nil {

@@ -84,7 +84,7 @@ func (c *doctorCommand) selectChecks(whole doctor.Report) (doctor.Report, error)
 	if len(c.Only) == 0 {
 		return whole, nil
 	}
-	part := doctor.Report{Records: []doctor.Record{}, Findings: []doctor.Finding{}}
+	part := doctor.Report{Records: []doctor.RequiredRecord{}, Findings: []doctor.Finding{}}
 	for _, word := range c.Only {
 		some := slices.DeleteFunc(slices.Clone(whole.Findings), func(f doctor.Finding) bool { return f.Check != word && !strings.HasPrefix(f.Check, word+".") })
 		if len(some) == 0 {

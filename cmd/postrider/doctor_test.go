@@ -10,7 +10,7 @@ import (
 
 func TestDoctorOnlySelectsChecks(t *testing.T) {
 	t.Parallel()
-	whole := doctor.Report{Records: []doctor.Record{{Name: "mail.example"}}}
+	whole := doctor.Report{Records: []doctor.RequiredRecord{{Name: "mail.example"}}}
 	whole.Add(doctor.Finding{Check: "database.fsync", Level: doctor.Error}, doctor.Finding{Check: "dns.spf"}, doctor.Finding{Check: "database.version"}, doctor.Finding{Check: "databases"})
 	part, err := (&doctorCommand{Only: []string{"dns", "database"}}).selectChecks(whole)
 	if err != nil {

@@ -33,7 +33,7 @@ type AutomationStep struct {
 
 // AutomationStepStats are the statistics of a step.
 type AutomationStepStats struct {
-	figures.Step
+	figures.StepFigures
 
 	At      *AutomationStep
 	Version int // 0: all
@@ -49,6 +49,6 @@ type AutomationRun struct {
 // AutomationRunPage returns the related data of the runs of one page, by run ID. Each function loads it
 // once for all of them.
 type AutomationRunPage struct {
-	Details func() (map[string]automations.Run, error)
+	Details func() (map[string]automations.RunDetail, error)
 	Emails  func() (map[string][]*Email, error)
 }

@@ -7,7 +7,7 @@ import (
 
 // APIRequest is a request to the REST API, on a page of them.
 type APIRequest struct {
-	apilog.Request
+	apilog.LoggedRequest
 
 	Page *APIRequestPage
 }

@@ -72,7 +72,7 @@ func streamed(r *http.Request, status int) bool {
 func (h *handler) streamOnce(w http.ResponseWriter, r *http.Request, answer *graphql.Response, release func()) {
 	data, err := encode(answer)
 	if err == nil {
-		err = server.WriteAll(w, server.Event{Name: "next", Data: data}, server.Event{Name: "complete"})
+		err = server.WriteAll(w, server.StreamEvent{Name: "next", Data: data}, server.StreamEvent{Name: "complete"})
 	}
 	release()
 	if err != nil {
@@ -113,7 +113,7 @@ func (h *handler) follow(ctx context.Context, w *server.Writer, r *http.Request,
 			if answer.err != nil {
 				return answer.err
 			}
-			if err := w.Send(server.Event{Name: "next", Data: answer.data}); err != nil {
+			if err := w.Send(server.StreamEvent{Name: "next", Data: answer.data}); err != nil {
 				return err
 			}
 		case <-recheck.C:

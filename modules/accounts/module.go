@@ -13,7 +13,7 @@ import (
 var Module = fx.Module("accounts",
 	fx.Provide(New),
 	module.Repairs(func(s *Service) clockstep.Repair {
-		return clockstep.Repair{What: "hours of usage and alerts", Columns: []clockstep.Column{
+		return clockstep.Repair{What: "hours of usage and alerts", Columns: []clockstep.TimeColumn{
 			{Table: "usage_recounts", Name: "ready_at", Key: "account_id"},
 			{Table: "security_alerts", Name: "due_at"},
 		}, Run: s.reopenHours}

@@ -97,8 +97,8 @@ func (s *Service) ids(t *testing.T, account string, f Filter) (ids []string) {
 	}
 }
 
-func jsonBody(text string) Body {
-	return Body{Octets: int64(len(text)), Media: "application/json", Raw: []byte(text)}
+func jsonBody(text string) CapturedBody {
+	return CapturedBody{Octets: int64(len(text)), Media: "application/json", Raw: []byte(text)}
 }
 
 func TestRequestsAreStoredAndFound(t *testing.T) {
@@ -110,7 +110,7 @@ func TestRequestsAreStoredAndFound(t *testing.T) {
 		Seen{ID: "one", AccountID: "acc_a", Method: "POST", Path: "/api/emails", Operation: "sendEmail", Status: 200, Took: 12 * time.Millisecond, APIKeyID: "key_1", IP: "192.0.2.7",
 			At: at, Asked: jsonBody(`{"to":"bob@example.net","token":"x"}`), Answered: jsonBody(`{"id":"` + email + `"}`)},
 		Seen{ID: "two", AccountID: "acc_a", Method: "GET", Path: "/api/emails/" + email, Status: 200, UserID: "usr_1", EmailID: email, At: at.Add(time.Second)},
-		Seen{ID: "three", AccountID: "acc_a", Method: "PATCH", Path: "/api/emails/\xff\x00", Status: 404, APIKeyID: "key_2", At: at.Add(2 * time.Second), Answered: Body{Octets: 7, Media: "text/plain", Raw: []byte{0}}},
+		Seen{ID: "three", AccountID: "acc_a", Method: "PATCH", Path: "/api/emails/\xff\x00", Status: 404, APIKeyID: "key_2", At: at.Add(2 * time.Second), Answered: CapturedBody{Octets: 7, Media: "text/plain", Raw: []byte{0}}},
 		Seen{ID: "four", AccountID: "acc_a", Method: "POST", Path: "/api/domains", Status: 503, APIKeyID: "key_1", At: at.Add(3 * time.Second)},
 		Seen{ID: "two", AccountID: "acc_b", Method: "GET", Path: "/api/account", Status: 200, APIKeyID: "key_9", At: at},
 		Seen{ID: "two", AccountID: "acc_a", Method: "GET", Path: "/api/account", Status: 200, APIKeyID: "key_1", At: at.Add(4 * time.Second)},
@@ -144,10 +144,10 @@ func TestRequestsAreStoredAndFound(t *testing.T) {
 		t.Errorf("the other account has %q", got)
 	}
 	one, err := s.Get(t.Context(), "acc_a", "one")
-	want := Request{ID: "one", AccountID: "acc_a", Method: "POST", Path: "/api/emails", Operation: "sendEmail", Status: 200, DurationMS: 12, APIKeyID: "key_1", IP: "192.0.2.7",
+	want := LoggedRequest{ID: "one", AccountID: "acc_a", Method: "POST", Path: "/api/emails", Operation: "sendEmail", Status: 200, DurationMS: 12, APIKeyID: "key_1", IP: "192.0.2.7",
 		RequestBody: `{"to":"bob@example.net","token":"[redacted]"}`, RequestOctets: 36, ResponseBody: `{"id":"` + email + `"}`, ResponseOctets: 39, EmailID: email, CreatedAt: at}
 	one.n, one.CreatedAt = 0, one.CreatedAt.UTC()
-	if diff := cmp.Diff(want, one, cmp.AllowUnexported(Request{})); err != nil || diff != "" {
+	if diff := cmp.Diff(want, one, cmp.AllowUnexported(LoggedRequest{})); err != nil || diff != "" {
 		t.Errorf("what was stored is read as another: %v (-want +got)\n%s", err, diff)
 	}
 	if two, err := s.Get(t.Context(), "acc_a", "two"); err != nil || two.Path != "/api/account" {

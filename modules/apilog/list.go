@@ -67,7 +67,7 @@ func (f Filter) Validate() error {
 
 const columnsSQL = `n, request_id, account_id, method, path, operation, status, duration_ms, api_key_id, user_id, ip, request_body, request_octets, response_body, response_octets, email_id, created_at`
 
-func (r *Request) columns() []any {
+func (r *LoggedRequest) columns() []any {
 	return []any{&r.n, &r.ID, &r.AccountID, &r.Method, &r.Path, &r.Operation, &r.Status, &r.DurationMS, &r.APIKeyID, &r.UserID, &r.IP, &r.RequestBody,
 		&r.RequestOctets, &r.ResponseBody, &r.ResponseOctets, &r.EmailID, &r.CreatedAt}
 }
@@ -125,28 +125,28 @@ func (f Filter) query(columns, accountID string, beside int64, back bool, limit 
 }
 
 // List returns one page of an account's requests, newest first. Error: Invalid.
-func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[Request], error) {
+func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[LoggedRequest], error) {
 	list := page.List{Name: "api_requests", AccountID: accountID}
 	at, err := s.cursors.Open(list, r.OrDefault())
 	if err != nil {
-		return page.Page[Request]{}, err
+		return page.Page[LoggedRequest]{}, err
 	}
 	if err := f.Validate(); err != nil {
-		return page.Page[Request]{}, err
+		return page.Page[LoggedRequest]{}, err
 	}
 	var beside int64
 	if at.ID != "" {
 		var ok bool
 		if beside, ok = s.cursors.Reveal(list, at.ID); !ok {
-			return page.Page[Request]{}, fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
+			return page.Page[LoggedRequest]{}, fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
 		}
 	}
 	q := f.query(columnsSQL, accountID, beside, at.Back, at.Rows())
-	rows, err := db.All(ctx, s.db.SQL, (*Request).columns, q.Text, q.Args...)
+	rows, err := db.All(ctx, s.db.SQL, (*LoggedRequest).columns, q.Text, q.Args...)
 	if err != nil {
-		return page.Page[Request]{}, fmt.Errorf("list API requests: %w", err)
+		return page.Page[LoggedRequest]{}, fmt.Errorf("list API requests: %w", err)
 	}
-	return page.Of(s.cursors, list, rows, at, func(r Request) string { return s.cursors.Hide(list, r.n) }), nil
+	return page.Of(s.cursors, list, rows, at, func(r LoggedRequest) string { return s.cursors.Hide(list, r.n) }), nil
 }
 
 // Count returns the number of requests that match the filter, counting at most up to a limit. Error:
@@ -161,17 +161,17 @@ func (s *Service) Count(ctx context.Context, accountID string, f Filter, most in
 }
 
 // Get returns the account's newest request with the id. Error: NotFound.
-func (s *Service) Get(ctx context.Context, accountID, id string) (Request, error) {
+func (s *Service) Get(ctx context.Context, accountID, id string) (LoggedRequest, error) {
 	if !IsID(id) {
-		return Request{}, fault.NoSuch("API request", clean(id, maxID))
+		return LoggedRequest{}, fault.NoSuch("API request", clean(id, maxID))
 	}
 	q := Filter{RequestID: id}.query(columnsSQL, accountID, 0, false, 1)
-	r, err := db.One(ctx, s.db.SQL, (*Request).columns, q.Text, q.Args...)
+	r, err := db.One(ctx, s.db.SQL, (*LoggedRequest).columns, q.Text, q.Args...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return Request{}, fault.NoSuch("API request", id)
+		return LoggedRequest{}, fault.NoSuch("API request", id)
 	case err != nil:
-		return Request{}, fmt.Errorf("read API request: %w", err)
+		return LoggedRequest{}, fmt.Errorf("read API request: %w", err)
 	}
 	return r, nil
 }

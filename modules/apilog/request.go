@@ -22,8 +22,8 @@ func IsID(word string) bool {
 	})
 }
 
-// Body is a body as seen by the edge.
-type Body struct {
+// CapturedBody is a body as seen by the edge.
+type CapturedBody struct {
 	Octets int64  // of the whole body
 	Media  string // Content-Type
 	Raw    []byte // the first bytes, at most MaxRaw; nil if the body is not logged
@@ -43,14 +43,14 @@ type Seen struct {
 	IP        string
 	EmailID   string // if empty, taken from the response
 	At        time.Time
-	Asked     Body
-	Answered  Body
+	Asked     CapturedBody
+	Answered  CapturedBody
 }
 
 func (s *Seen) octets() int { return len(s.Asked.Raw) + len(s.Answered.Raw) }
 
-// Request is one entry of the log.
-type Request struct {
+// LoggedRequest is one entry of the log.
+type LoggedRequest struct {
 	ID             string // X-Request-Id; a client may send the same one twice
 	AccountID      string
 	Method         string
@@ -72,8 +72,8 @@ type Request struct {
 }
 
 // line returns the log entry of a request.
-func (s *Seen) line() Request {
-	r := Request{ID: s.ID, AccountID: s.AccountID, Method: clean(s.Method, 20), Path: clean(s.Path, maxPath), Operation: s.Operation, Status: s.Status,
+func (s *Seen) line() LoggedRequest {
+	r := LoggedRequest{ID: s.ID, AccountID: s.AccountID, Method: clean(s.Method, 20), Path: clean(s.Path, maxPath), Operation: s.Operation, Status: s.Status,
 		DurationMS: int(s.Took.Milliseconds()), APIKeyID: s.APIKeyID, UserID: s.UserID, IP: s.IP, EmailID: s.EmailID,
 		RequestOctets: s.Asked.Octets, ResponseOctets: s.Answered.Octets, CreatedAt: s.At}
 	asked, answered := s.Asked.redacted(false), s.Answered.redacted(true)
@@ -85,7 +85,7 @@ func (s *Seen) line() Request {
 }
 
 // redacted returns the redacted body.
-func (b Body) redacted(answer bool) Redacted {
+func (b CapturedBody) redacted(answer bool) Redacted {
 	switch {
 	case len(b.Raw) == 0:
 		return Redacted{}

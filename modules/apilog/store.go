@@ -10,22 +10,22 @@ import (
 )
 
 var lines = batch.New("line",
-	batch.Text("request_id", func(r Request) string { return r.ID }),
-	batch.Text("account_id", func(r Request) string { return r.AccountID }),
-	batch.Text("method", func(r Request) string { return r.Method }),
-	batch.Text("path", func(r Request) string { return r.Path }),
-	batch.Text("operation", func(r Request) string { return r.Operation }),
-	batch.Int("status", func(r Request) int { return r.Status }).As("smallint"),
-	batch.Int("duration_ms", func(r Request) int { return r.DurationMS }).As("int"),
-	batch.Text("api_key_id", func(r Request) string { return r.APIKeyID }),
-	batch.Text("user_id", func(r Request) string { return r.UserID }),
-	batch.Text("ip", func(r Request) string { return r.IP }),
-	batch.Text("request_body", func(r Request) string { return r.RequestBody }),
-	batch.Int("request_octets", func(r Request) int64 { return r.RequestOctets }),
-	batch.Text("response_body", func(r Request) string { return r.ResponseBody }),
-	batch.Int("response_octets", func(r Request) int64 { return r.ResponseOctets }),
-	batch.Text("email_id", func(r Request) string { return r.EmailID }),
-	batch.Time("created_at", func(r Request) time.Time { return r.CreatedAt }),
+	batch.Text("request_id", func(r LoggedRequest) string { return r.ID }),
+	batch.Text("account_id", func(r LoggedRequest) string { return r.AccountID }),
+	batch.Text("method", func(r LoggedRequest) string { return r.Method }),
+	batch.Text("path", func(r LoggedRequest) string { return r.Path }),
+	batch.Text("operation", func(r LoggedRequest) string { return r.Operation }),
+	batch.Int("status", func(r LoggedRequest) int { return r.Status }).As("smallint"),
+	batch.Int("duration_ms", func(r LoggedRequest) int { return r.DurationMS }).As("int"),
+	batch.Text("api_key_id", func(r LoggedRequest) string { return r.APIKeyID }),
+	batch.Text("user_id", func(r LoggedRequest) string { return r.UserID }),
+	batch.Text("ip", func(r LoggedRequest) string { return r.IP }),
+	batch.Text("request_body", func(r LoggedRequest) string { return r.RequestBody }),
+	batch.Int("request_octets", func(r LoggedRequest) int64 { return r.RequestOctets }),
+	batch.Text("response_body", func(r LoggedRequest) string { return r.ResponseBody }),
+	batch.Int("response_octets", func(r LoggedRequest) int64 { return r.ResponseOctets }),
+	batch.Text("email_id", func(r LoggedRequest) string { return r.EmailID }),
+	batch.Time("created_at", func(r LoggedRequest) time.Time { return r.CreatedAt }),
 )
 
 var insertSQL = db.Compile(lines.Insert("api_requests"))
@@ -40,7 +40,7 @@ func (s *Service) Flush(ctx context.Context) error {
 	seen := s.sampler.drain()
 	for len(seen) > 0 {
 		n := min(len(seen), insertRows)
-		rows := make([]Request, n)
+		rows := make([]LoggedRequest, n)
 		for i, r := range seen[:n] {
 			rows[i] = r.line()
 		}

@@ -29,7 +29,7 @@ func (w *world) withAccount(t *testing.T) (*accounts.Service, *plans.Service) {
 }
 
 // newestRun returns the newest run.
-func (w *world) newestRun(t *testing.T) Run {
+func (w *world) newestRun(t *testing.T) RunDetail {
 	t.Helper()
 	row, err := w.DB.Ent.AutomationRun.Query().Only(t.Context())
 	if err != nil {
@@ -45,7 +45,7 @@ func (w *world) newestRun(t *testing.T) Run {
 const condition = `{"key": "c", "type": "condition", "if": "true"}`
 
 // wantBlocked checks why a run is blocked, and for how long.
-func wantBlocked(t *testing.T, run Run, step, code string, wait time.Duration) {
+func wantBlocked(t *testing.T, run RunDetail, step, code string, wait time.Duration) {
 	t.Helper()
 	if run.Status != "waiting" || run.Blocked == nil || run.Waiting == nil || run.WaitingStep == nil {
 		t.Fatalf("the run is %s, waiting for %v because of %v; want a blocked wait", run.Status, run.Waiting, run.Blocked)

@@ -18,11 +18,11 @@ const (
 )
 
 // KeepRun stores the caller's answer in the transaction of an action on a run. It may be nil.
-type KeepRun func(ctx context.Context, tx idempotency.Execer, r Run) error
+type KeepRun func(ctx context.Context, tx idempotency.Execer, r RunDetail) error
 
 // Cancel ends a live run. The run sends nothing once Cancel has committed. Errors: NotFound, Conflict if
 // the run has ended.
-func (s *Service) Cancel(ctx context.Context, accountID, runID string, keep KeepRun) (out Run, err error) {
+func (s *Service) Cancel(ctx context.Context, accountID, runID string, keep KeepRun) (out RunDetail, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		l, err := runs.LockOne(ctx, tx, accountID, runID)
 		if err != nil || l == nil {
@@ -35,14 +35,14 @@ func (s *Service) Cancel(ctx context.Context, accountID, runID string, keep Keep
 		return err
 	})
 	if err != nil {
-		return Run{}, fmt.Errorf("cancel run: %w", err)
+		return RunDetail{}, fmt.Errorf("cancel run: %w", err)
 	}
 	s.bus.Wake()
 	return out, nil
 }
 
 // keepRun reads a run at the end of a transaction and stores the answer.
-func (s *Service) keepRun(ctx context.Context, tx *ent.Tx, accountID, runID string, keep KeepRun) (Run, error) {
+func (s *Service) keepRun(ctx context.Context, tx *ent.Tx, accountID, runID string, keep KeepRun) (RunDetail, error) {
 	out, err := s.loadRun(ctx, tx.Client(), accountID, runID)
 	if err == nil && keep != nil {
 		err = keep(ctx, tx, out)

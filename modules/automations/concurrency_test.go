@@ -20,7 +20,7 @@ func TestConcurrentTriggersAfterCompletion(t *testing.T) {
 	for i := range raceRounds() {
 		user, email := fmt.Sprint("u", i), fmt.Sprintf("u%d@example.net", i)
 		for turn := range 2 {
-			answers := make([]ingest.Answer, 10)
+			answers := make([]ingest.Result, 10)
 			var list []func()
 			for j := range answers {
 				s, id := w.Service, user
@@ -62,7 +62,7 @@ func TestTriggerAgainstTheAwaitedEventInOneCommit(t *testing.T) {
 	resumed := 0
 	for i := range raceRounds() {
 		const people = 8
-		starts, goes := make([]ingest.Answer, people), make([]ingest.Answer, people)
+		starts, goes := make([]ingest.Result, people), make([]ingest.Result, people)
 		var list []func()
 		for j := range people {
 			user := fmt.Sprintf("u%d-%d", i, j)

@@ -16,7 +16,7 @@ import (
 
 // Details returns runs of the account by id, each with its steps and its next action. Runs that do not
 // belong to the account are left out.
-func (s *Service) Details(ctx context.Context, accountID string, runIDs ...string) (map[string]Run, error) {
+func (s *Service) Details(ctx context.Context, accountID string, runIDs ...string) (map[string]RunDetail, error) {
 	rows, err := s.db.Ent.AutomationRun.Query().Where(automationrun.AccountID(accountID), automationrun.IDIn(runIDs...)).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read runs: %w", err)
@@ -25,7 +25,7 @@ func (s *Service) Details(ctx context.Context, accountID string, runIDs ...strin
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[string]Run, len(list))
+	out := make(map[string]RunDetail, len(list))
 	for _, run := range list {
 		out[run.ID] = run
 	}
@@ -33,8 +33,8 @@ func (s *Service) Details(ctx context.Context, accountID string, runIDs ...strin
 }
 
 // loadDetails adds steps and next actions to runs.
-func (s *Service) loadDetails(ctx context.Context, on *ent.Client, rows []*ent.AutomationRun) ([]Run, error) {
-	list, at, ids := make([]Run, len(rows)), map[string]*Run{}, make([]string, len(rows))
+func (s *Service) loadDetails(ctx context.Context, on *ent.Client, rows []*ent.AutomationRun) ([]RunDetail, error) {
+	list, at, ids := make([]RunDetail, len(rows)), map[string]*RunDetail{}, make([]string, len(rows))
 	for i, row := range rows {
 		list[i].AutomationRun, ids[i] = row, row.ID
 		at[row.ID] = &list[i]
@@ -60,7 +60,7 @@ func (s *Service) loadDetails(ctx context.Context, on *ent.Client, rows []*ent.A
 }
 
 // addNextAction adds the next action to a live run.
-func (s *Service) addNextAction(ctx context.Context, run *Run, work *ent.AutomationWork) error {
+func (s *Service) addNextAction(ctx context.Context, run *RunDetail, work *ent.AutomationWork) error {
 	run.Next, run.Held = &work.DueAt, work.Parked
 	var err error
 	if run.Blocked, err = runs.ReadBlocked(work.Blocked); err != nil {
@@ -86,7 +86,7 @@ func (s *Service) addNextAction(ctx context.Context, run *Run, work *ent.Automat
 }
 
 // programOf returns what a run follows: its version, or the definition of a trial.
-func (s *Service) programOf(ctx context.Context, run *Run) (*machine.Program, error) {
+func (s *Service) programOf(ctx context.Context, run *RunDetail) (*machine.Program, error) {
 	if run.Version == 0 {
 		return machine.Parse(run.Definition)
 	}
@@ -125,7 +125,7 @@ func (s *Service) Origins(ctx context.Context, accountID string, emailIDs ...str
 }
 
 // Emails returns the ids of the emails recorded as sent by the run's steps.
-func (r Run) Emails() (ids []string) {
+func (r RunDetail) Emails() (ids []string) {
 	for _, step := range r.Steps {
 		if step.EmailID != nil {
 			ids = append(ids, *step.EmailID)

@@ -159,7 +159,7 @@ func TestLoopThroughAReceiverEnds(t *testing.T) {
 	defer receiver.Close()
 	w.activate(t, `{"event": "start"}`, fmt.Sprintf(`{"key": "call", "type": "webhook", "url": %q, "body": {"user": "{{event.user_id}}"}}`, strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)))
 	w.post(t, "start", `{}`)
-	var last ingest.Answer
+	var last ingest.Result
 	for range 15 {
 		w.drain(t)
 		answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", UserID: "u1", Data: json.RawMessage(`{}`), Source: "api", Cause: causes[len(causes)-1]})

@@ -69,11 +69,11 @@ func TestRunsAreCountedByStep(t *testing.T) {
 	all := map[string]any{"runs": got.Runs, "mail": got.Step("mail", 0), "paid": got.Step("paid", 0), "text": got.Step("text", 0), "texts": got.Texts("text", 0), "none": got.Step("none", 0)}
 	if diff := cmp.Diff(map[string]any{
 		"runs":  figures.Runs{Started: 5, Waiting: 1, Completed: 2, Failed: 1, Cancelled: 1},
-		"mail":  figures.Step{Completed: 4, Failed: 1},
-		"paid":  figures.Step{Waiting: 1, Completed: 2, TimedOut: 1, Cancelled: 1},
-		"text":  figures.Step{Completed: 1},
+		"mail":  figures.StepFigures{Completed: 4, Failed: 1},
+		"paid":  figures.StepFigures{Waiting: 1, Completed: 2, TimedOut: 1, Cancelled: 1},
+		"text":  figures.StepFigures{Completed: 1},
 		"texts": figures.Texts{Sent: 1},
-		"none":  figures.Step{},
+		"none":  figures.StepFigures{},
 	}, all); diff != "" {
 		t.Errorf("the figures after five runs (-want +got):\n%s", diff)
 	}
@@ -93,7 +93,7 @@ func TestRunsAreCountedByStep(t *testing.T) {
 		t.Errorf("%d started runs in the cached figures, want 5: they are cached for ten seconds", again.Runs.Started)
 	}
 	got = countedOf(t, w.newFigures(t, texts), sendingtest.Account, a.ID)
-	for version, want := range map[int]figures.Step{0: {Completed: 5, Failed: 1}, 1: {Completed: 4, Failed: 1}, 2: {Completed: 1}, 3: {}} {
+	for version, want := range map[int]figures.StepFigures{0: {Completed: 5, Failed: 1}, 1: {Completed: 4, Failed: 1}, 2: {Completed: 1}, 3: {}} {
 		if diff := cmp.Diff(want, got.Step("mail", version)); diff != "" {
 			t.Errorf("the mail in version %d, where 0 means all (-want +got):\n%s", version, diff)
 		}

@@ -273,14 +273,14 @@ func TestRunResponsesAreStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	taken := errors.New("another request was faster")
-	if _, err := w.Cancel(t.Context(), sendingtest.Account, run.ID, func(context.Context, idempotency.Execer, Run) error { return taken }); !errors.Is(err, taken) {
+	if _, err := w.Cancel(t.Context(), sendingtest.Account, run.ID, func(context.Context, idempotency.Execer, RunDetail) error { return taken }); !errors.Is(err, taken) {
 		t.Errorf("a cancel whose key is taken: %v", err)
 	}
 	if got := w.countStatuses(t); got["waiting"] != 1 {
 		t.Errorf("a cancel whose response could not be stored took effect: %v", got)
 	}
-	var kept Run
-	out, err := w.Cancel(t.Context(), sendingtest.Account, run.ID, func(_ context.Context, _ idempotency.Execer, r Run) error { kept = r; return nil })
+	var kept RunDetail
+	out, err := w.Cancel(t.Context(), sendingtest.Account, run.ID, func(_ context.Context, _ idempotency.Execer, r RunDetail) error { kept = r; return nil })
 	if err != nil || kept.Status != "cancelled" || out.Status != "cancelled" || out.EndedAt == nil {
 		t.Errorf("cancel: returned %s and stored %s (%v)", out.Status, kept.Status, err)
 	}

@@ -31,7 +31,7 @@ var Module = fx.Module("automations",
 	}),
 	module.Repairs(func(s *Service) clockstep.Repair {
 		lease := s.steps.Lease()
-		return clockstep.Repair{What: "runs of automations", Columns: []clockstep.Column{
+		return clockstep.Repair{What: "runs of automations", Columns: []clockstep.TimeColumn{
 			{Table: "automation_works", Name: "due_at", Where: "state <> 'waiting'", Limit: lease, Reset: lease},
 			{Table: "automation_works", Name: "ready_at"},
 		}}

@@ -41,7 +41,7 @@ func runConcurrently(list ...func()) {
 }
 
 // postFrom returns a function that posts an event of one person through one process.
-func postFrom(t *testing.T, s *Service, name, user, email string, into *ingest.Answer) func() {
+func postFrom(t *testing.T, s *Service, name, user, email string, into *ingest.Result) func() {
 	return func() {
 		answer, err := s.Post(context.WithoutCancel(t.Context()), ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: user, Email: email, Data: json.RawMessage(`{}`), Source: "api"})
 		if err != nil {
@@ -61,7 +61,7 @@ func TestTriggerAgainstTheAwaitedEvent(t *testing.T) {
 	resumed := 0
 	for i := range raceRounds() {
 		user := fmt.Sprint("u", i)
-		var a, b ingest.Answer
+		var a, b ingest.Result
 		runConcurrently(postFrom(t, w.Service, "start", user, "", &a), postFrom(t, second, "go", user, "", &b))
 		earlier := b.Event.CreatedAt.Before(a.Event.CreatedAt)
 		if a.Matched != 1 || (b.Resumed == 1) == earlier {
@@ -85,7 +85,7 @@ func TestCancelAgainstSend(t *testing.T) {
 	for i := range raceRounds() {
 		user := fmt.Sprint("u", i)
 		w.postAs(t, "start", user, user+"@example.net", `{}`)
-		var stop ingest.Answer
+		var stop ingest.Result
 		runConcurrently(func() { w.drain(t) }, postFrom(t, second, "stop", user, "", &stop))
 		w.drain(t)
 		cancelled += stop.Cancelled
@@ -165,7 +165,7 @@ func TestTriggersUnderOnce(t *testing.T) {
 	w.activate(t, `{"event": "start", "re_entry": "once"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
 	for i := range raceRounds() {
 		email := fmt.Sprintf("u%d@example.net", i)
-		answers := make([]ingest.Answer, 10)
+		answers := make([]ingest.Result, 10)
 		var list []func()
 		for j := range answers {
 			s, user := w.Service, fmt.Sprint("u", i)
@@ -202,7 +202,7 @@ func TestEventAgainstTimeout(t *testing.T) {
 		user := fmt.Sprint("u", i)
 		w.postAs(t, "start", user, "", `{}`)
 		w.Exec(t, `UPDATE automation_works SET due_at = now()`)
-		var answer ingest.Answer
+		var answer ingest.Result
 		runConcurrently(func() { w.drain(t) }, postFrom(t, second, "go", user, "", &answer))
 		w.drain(t)
 		resumed += answer.Resumed
@@ -221,7 +221,7 @@ func TestEventAgainstTheStepBeforeTheWait(t *testing.T) {
 	for i := range raceRounds() {
 		user := fmt.Sprint("u", i)
 		w.postAs(t, "start", user, "bob@example.net", `{}`)
-		var answer ingest.Answer
+		var answer ingest.Result
 		runConcurrently(func() { w.drain(t) }, postFrom(t, second, "go", user, "", &answer))
 		w.drain(t)
 		if got := w.countStatuses(t); got["completed"] != i+1 {
@@ -244,7 +244,7 @@ func TestEqualEventsWithOneKey(t *testing.T) {
 				bodies[i] = string(earlier.Body)
 				return
 			}
-			render := func(a ingest.Answer) idempotency.Response {
+			render := func(a ingest.Result) idempotency.Response {
 				return idempotency.Response{Status: 202, Body: []byte(a.Event.ID + " " + formatCounters(a))}
 			}
 			answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", Source: "api", Claim: claim, Render: render})

@@ -18,16 +18,16 @@ import (
 // Retry resumes a run that failed within the last 30 days from the step that failed. Errors: NotFound,
 // Conflict if the run has not failed, if the automation is archived, or if it allows one run at a time
 // and the person has another live one.
-func (s *Service) Retry(ctx context.Context, accountID, runID string, keep KeepRun) (out Run, err error) {
+func (s *Service) Retry(ctx context.Context, accountID, runID string, keep KeepRun) (out RunDetail, err error) {
 	run, err := s.Run(ctx, accountID, runID)
 	if err != nil {
-		return Run{}, err
+		return RunDetail{}, err
 	}
 	if err := s.mayRetry(ctx, accountID, run.AutomationID); err != nil {
-		return Run{}, err
+		return RunDetail{}, err
 	}
 	if run.Version == 0 {
-		return Run{}, fault.Conflictf(fault.CodeConflict, "This run was a test; test again instead")
+		return RunDetail{}, fault.Conflictf(fault.CodeConflict, "This run was a test; test again instead")
 	}
 	f := failedRun{id: runID, version: run.Version, person: runs.Person{AccountID: run.AccountID, UserID: orEmpty(run.UserID), EmailKey: orEmpty(run.EmailKey)}}
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
@@ -49,7 +49,7 @@ func (s *Service) Retry(ctx context.Context, accountID, runID string, keep KeepR
 		return err
 	})
 	if err != nil {
-		return Run{}, fmt.Errorf("retry run: %w", err)
+		return RunDetail{}, fmt.Errorf("retry run: %w", err)
 	}
 	s.signals.Wake(ingest.WorkChannel)
 	return out, nil

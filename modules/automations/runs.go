@@ -143,8 +143,8 @@ func (s *Service) findStepPositions(ctx context.Context, accountID, automationID
 	return list, nil
 }
 
-// Run is a run with its steps and, if it is live, its next action.
-type Run struct {
+// RunDetail is a run with its steps and, if it is live, its next action.
+type RunDetail struct {
 	*ent.AutomationRun
 
 	Steps       []*ent.AutomationStep
@@ -156,11 +156,11 @@ type Run struct {
 }
 
 // Run returns one run of the account.
-func (s *Service) Run(ctx context.Context, accountID, runID string) (Run, error) {
+func (s *Service) Run(ctx context.Context, accountID, runID string) (RunDetail, error) {
 	return s.loadRun(ctx, s.db.Ent, accountID, runID)
 }
 
-func (s *Service) loadRun(ctx context.Context, on *ent.Client, accountID, runID string) (out Run, err error) {
+func (s *Service) loadRun(ctx context.Context, on *ent.Client, accountID, runID string) (out RunDetail, err error) {
 	if !id.Is(id.Run, runID) {
 		return out, fault.NoSuch("automation run", runID)
 	}

@@ -111,7 +111,7 @@ func (s *Service) Stop(ctx context.Context) error {
 }
 
 // Post accepts a custom event (package ingest).
-func (s *Service) Post(ctx context.Context, p ingest.Post) (ingest.Answer, error) {
+func (s *Service) Post(ctx context.Context, p ingest.Post) (ingest.Result, error) {
 	return s.events.Post(ctx, p)
 }
 

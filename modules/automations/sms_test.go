@@ -49,7 +49,7 @@ func (w *world) withTexts(t *testing.T) textMessages {
 	}
 	numbers := optout.New(optout.Params{DB: w.DB, Box: box, Logger: w.Logger})
 	texts, err := sms.New(sms.Params{DB: w.DB, Accounts: textOwner{}, Settings: chosen, OptOuts: numbers, Links: links,
-		Signals: sendingtest.Nobody{}, Node: node.None{}, Cursors: w.Pages, Logger: w.Logger})
+		Signals: sendingtest.NoSignals{}, Node: node.None{}, Cursors: w.Pages, Logger: w.Logger})
 	if err != nil {
 		t.Fatal(err)
 	}

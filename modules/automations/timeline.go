@@ -64,7 +64,7 @@ func (s *Service) Timeline(ctx context.Context, accountID, runID string) ([]Time
 }
 
 // TimelineOf returns the timeline of a run that was already read.
-func (s *Service) TimelineOf(ctx context.Context, run Run) ([]TimelineEntry, error) {
+func (s *Service) TimelineOf(ctx context.Context, run RunDetail) ([]TimelineEntry, error) {
 	list, err := s.eventsOf(ctx, run)
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ type eventRow struct {
 }
 
 // eventsOf returns the event that started a run, and the events that affected it later.
-func (s *Service) eventsOf(ctx context.Context, run Run) ([]TimelineEntry, error) {
+func (s *Service) eventsOf(ctx context.Context, run RunDetail) ([]TimelineEntry, error) {
 	until := time.Now().Add(time.Hour) // allows for a clock that is behind
 	if run.EndedAt != nil {
 		until = run.EndedAt.Add(time.Second)
@@ -193,7 +193,7 @@ func (s *Service) eventsOf(ctx context.Context, run Run) ([]TimelineEntry, error
 
 // startOfRun returns the run's own copy of the event that started it, because the event may be deleted
 // first.
-func startOfRun(run Run) (TimelineEntry, error) {
+func startOfRun(run RunDetail) (TimelineEntry, error) {
 	var e struct {
 		Name string          `json:"name"`
 		Data json.RawMessage `json:"data"`

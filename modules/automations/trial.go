@@ -31,7 +31,7 @@ type Trial struct {
 
 // Tried is the result of a trial.
 type Tried struct {
-	ingest.Answer
+	ingest.Result
 
 	Played *Simulated // set without Send
 	RunID  string     // set with Send; empty if the trigger or its condition did not match
@@ -60,7 +60,7 @@ func (s *Service) Try(ctx context.Context, caller accounts.Caller, in Trial) (Tr
 		}
 	}
 	post := in.Post
-	post.Render = func(answer ingest.Answer) idempotency.Response { return in.Render(t.result(answer)) }
+	post.Render = func(answer ingest.Result) idempotency.Response { return in.Render(t.result(answer)) }
 	answer, err := s.events.Try(ctx, ingest.Trial{Post: post, Run: func(e *machine.Event, who machine.Identity) (*runs.Settlement, shape.EventMatch) {
 		return t.begin(ctx, e, who)
 	}})
@@ -79,7 +79,7 @@ type trial struct {
 	runID      string
 }
 
-func (t *trial) result(a ingest.Answer) Tried { return Tried{a, t.played, t.runID} }
+func (t *trial) result(a ingest.Result) Tried { return Tried{a, t.played, t.runID} }
 
 // play simulates the run.
 func (t *trial) play(ctx context.Context) error {
@@ -88,7 +88,7 @@ func (t *trial) play(ctx context.Context) error {
 		return err
 	}
 	run := machine.Run{ID: "run_simulated", AutomationID: t.automation.ID, Version: t.of.number, Trigger: e, Identity: who, StartedAt: e.CreatedAt}
-	t.played = &Simulated{AutomationID: t.automation.ID, Result: simulation.Result{Status: simulation.NotStarted, Steps: []simulation.Step{}, StartedAt: run.StartedAt, EndedAt: run.StartedAt}}
+	t.played = &Simulated{AutomationID: t.automation.ID, Result: simulation.Result{Status: simulation.NotStarted, Steps: []simulation.StepResult{}, StartedAt: run.StartedAt, EndedAt: run.StartedAt}}
 	if t.of.number > 0 {
 		t.played.Version = &t.of.number
 	}
@@ -124,7 +124,7 @@ func (t *trial) begin(ctx context.Context, e *machine.Event, who machine.Identit
 		return nil, match
 	}
 	run := machine.Run{ID: id.New(id.Run), AutomationID: t.automation.ID, Trigger: e, Identity: who, StartedAt: e.CreatedAt}
-	state, outcome := t.of.program.Hurry(ctx, run, machine.State{}, machine.Input{Now: e.CreatedAt})
+	state, outcome := t.of.program.AdvanceTrial(ctx, run, machine.State{}, machine.Input{Now: e.CreatedAt})
 	t.runID, match.RunID = run.ID, run.ID
 	return &runs.Settlement{Live: &runs.Live{Run: run, AccountID: t.caller.AccountID, State: state, Work: runs.Ready, Trial: t.of.document}, Program: t.of.program, State: state,
 		Outcome: outcome, Now: e.CreatedAt}, match

@@ -51,7 +51,7 @@ func TestDryRun(t *testing.T) {
 			matched = 0
 		}
 		if got := formatSimulation(*tried.Played); got != want || tried.Played.Version != nil || tried.Matched != matched || tried.Resumed+tried.Cancelled != 0 || tried.RunID != "" {
-			t.Errorf("a dry run with %s plays %q of version %v, counters %s; want %q of the draft, %d matched", data, got, tried.Played.Version, formatCounters(tried.Answer), want, matched)
+			t.Errorf("a dry run with %s plays %q of version %v, counters %s; want %q of the draft, %d matched", data, got, tried.Played.Version, formatCounters(tried.Result), want, matched)
 		}
 	}
 	if tried, err := w.try(t, a.ID, "another", `{}`, false); err != nil || tried.Matched != 0 || formatSimulation(*tried.Played) != "not_started" {
@@ -80,7 +80,7 @@ func TestTestRunSendsWithoutSideEffects(t *testing.T) {
 	}
 	before := w.eventsOfRuns(t)
 	tried, err := w.try(t, a.ID, "start", `{"name": "Bob"}`, true)
-	if err != nil || tried.RunID == "" || formatCounters(tried.Answer) != "1 matched, 0 resumed, 0 cancelled" {
+	if err != nil || tried.RunID == "" || formatCounters(tried.Result) != "1 matched, 0 resumed, 0 cancelled" {
 		t.Fatalf("the test: %+v, %v; want a run and no effect on others", tried, err)
 	}
 	if got := w.post(t, "paid", `{}`); formatCounters(got) != "0 matched, 0 resumed, 0 cancelled" {

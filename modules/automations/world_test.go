@@ -77,7 +77,7 @@ func (w *world) newConfigured(t *testing.T, c Config) *Service {
 		stored = w.Templates
 	}
 	s, err := New(Params{Config: c, DB: w.DB, Bus: w.Bus, Modules: steps.Modules{Domains: w.Near, Templates: stored, Sender: w.Sending, Texter: w.Texts}, Timeline: w.Bus.Log(), Answers: w.Idempotency,
-		Signals: sendingtest.Nobody{}, Node: node.None{}, Box: box, Cursors: w.Pages, Logger: w.Logger})
+		Signals: sendingtest.NoSignals{}, Node: node.None{}, Box: box, Cursors: w.Pages, Logger: w.Logger})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,12 +112,12 @@ func (w *world) caller() accounts.Caller {
 }
 
 // post posts an event of user u1 at bob@example.net.
-func (w *world) post(t *testing.T, name, data string) ingest.Answer {
+func (w *world) post(t *testing.T, name, data string) ingest.Result {
 	t.Helper()
 	return w.postAs(t, name, "u1", "bob@example.net", data)
 }
 
-func (w *world) postAs(t *testing.T, name, user, email, data string) ingest.Answer {
+func (w *world) postAs(t *testing.T, name, user, email, data string) ingest.Result {
 	t.Helper()
 	answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: user, Email: email, Data: json.RawMessage(data), Source: "api"})
 	if err != nil {
@@ -135,7 +135,7 @@ func (w *world) runBackground(t *testing.T) {
 }
 
 // formatCounters returns the counters of a response: matched, resumed, cancelled.
-func formatCounters(a ingest.Answer) string {
+func formatCounters(a ingest.Result) string {
 	return fmt.Sprintf("%d matched, %d resumed, %d cancelled", a.Matched, a.Resumed, a.Cancelled)
 }
 

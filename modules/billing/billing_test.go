@@ -538,7 +538,7 @@ func TestCallsTakeEffectOnceOverCutConnections(t *testing.T) {
 		}
 		t.Fatal("the plan was not bought in six tries")
 	}
-	var p Page
+	var p HostedPage
 	retry(func() (err error) { p, err = w.PlanPage(t.Context(), w.ada, "pool", ""); return err })
 	w.stripe.Pay(p.URL)
 	for range 4 {
@@ -867,7 +867,7 @@ func TestOperatorSeesDisputes(t *testing.T) {
 		status, _ := stripetest.Post(t, url, stripetest.Secret, e.Body, time.Now())
 		return status
 	}
-	seen := func(what string, want ...watch.Problem) {
+	seen := func(what string, want ...watch.BillingProblem) {
 		t.Helper()
 		w.synced()
 		_, state, err := w.Watch(t.Context())
@@ -889,7 +889,7 @@ func TestOperatorSeesDisputes(t *testing.T) {
 			t.Errorf("the dispute is answered %d", got)
 		}
 	}
-	seen("disputed, and posted twice", watch.Problem{AccountID: w.ada, What: "A payment is disputed"})
+	seen("disputed, and posted twice", watch.BillingProblem{AccountID: w.ada, What: "A payment is disputed"})
 	w.checkPlan("disputed", "pro", "active")
 	if got := post(events[1]); got != http.StatusOK {
 		t.Errorf("the closed dispute is answered %d", got)

@@ -108,7 +108,7 @@ func (s *Service) checkPlanChange(ctx context.Context, accountID, customer, plan
 		return c, fault.Conflictf(fault.CodePaymentDue, "A payment is overdue: pay it or add another card before you change the plan")
 	case account.Plan.ID == planID:
 		return c, fault.Conflictf(fault.CodeConflict, "The account already has the plan %s", account.Plan.Name)
-	case slices.ContainsFunc(list[i].Items, func(i provider.Item) bool { return i.Price == c.prices.Base }): // as of a moment ago
+	case slices.ContainsFunc(list[i].Items, func(i provider.SubscriptionItem) bool { return i.Price == c.prices.Base }): // as of a moment ago
 		return c, fault.Conflictf(fault.CodeConflict, "The account already pays for the plan %s", c.to.Name)
 	}
 	c.from, c.up = list[i], c.to.Rank > account.Plan.Rank
@@ -212,7 +212,7 @@ func (s *Service) cancelPlanChange(ctx context.Context, w *pendingChange) error 
 
 // Quote is the cost of a change of plan.
 type Quote struct {
-	provider.Preview
+	provider.ChangeCost
 
 	Effective string
 	At        *time.Time // for PeriodEnd
@@ -231,12 +231,12 @@ func (s *Service) Preview(ctx context.Context, accountID, planID string) (q Quot
 	if err != nil {
 		return Quote{}, err
 	}
-	q = Quote{Effective: c.effectiveAt(), Preview: provider.Preview{Currency: c.prices.Currency}}
+	q = Quote{Effective: c.effectiveAt(), ChangeCost: provider.ChangeCost{Currency: c.prices.Currency}}
 	if !c.up {
 		q.At = c.from.PeriodEnd
 		return q, nil
 	}
-	q.Preview, err = s.stripe.PreviewUpgrade(ctx, customer, c.from, c.prices)
+	q.ChangeCost, err = s.stripe.PreviewUpgrade(ctx, customer, c.from, c.prices)
 	return q, provider.Upstream(err)
 }
 

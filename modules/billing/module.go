@@ -15,7 +15,7 @@ import (
 var Module = fx.Module("billing",
 	fx.Provide(ConfigOf, New),
 	module.Repairs(func() clockstep.Repair {
-		return clockstep.Repair{What: "customers and usage reports", Columns: []clockstep.Column{
+		return clockstep.Repair{What: "customers and usage reports", Columns: []clockstep.TimeColumn{
 			{Table: "billing_customers", Name: "sync_due_at"},
 			{Table: "billing_subscriptions", Name: "metered_until"},
 			{Table: "usage_reports", Name: "due_at", Key: "account_id, hour", Where: "reported_revision < revision"},

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Page is a temporary page of the payment provider.
-type Page struct {
+// HostedPage is a temporary page of the payment provider.
+type HostedPage struct {
 	URL     string
 	Expires *time.Time
 }
@@ -39,10 +39,10 @@ func (s *Service) returnURL(path string) (string, error) {
 }
 
 // CardPage creates a page that collects a payment method from an account.
-func (s *Service) CardPage(ctx context.Context, accountID, returnPath string) (p Page, err error) {
+func (s *Service) CardPage(ctx context.Context, accountID, returnPath string) (p HostedPage, err error) {
 	back, err := s.returnURL(returnPath)
 	if err != nil {
-		return Page{}, err
+		return HostedPage{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
@@ -54,23 +54,23 @@ func (s *Service) CardPage(ctx context.Context, accountID, returnPath string) (p
 
 // PlanPage creates a page where an account without a subscription buys a plan. Errors: Invalid; Conflict if the
 // account has a subscription.
-func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath string) (p Page, err error) {
+func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath string) (p HostedPage, err error) {
 	back, err := s.returnURL(returnPath)
 	if err != nil {
-		return Page{}, err
+		return HostedPage{}, err
 	}
 	if !s.config.on() {
-		return Page{}, errDisabled()
+		return HostedPage{}, errDisabled()
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
 	defer func() { err = upstreamOnTimeout(ctx, err) }()
 	plan, prices, err := s.findOffer(ctx, planID)
 	if err != nil {
-		return Page{}, err
+		return HostedPage{}, err
 	}
 	if plan.ID == accounts.PlanFree {
-		return Page{}, fault.InvalidField("plan", "is free and cannot be bought")
+		return HostedPage{}, fault.InvalidField("plan", "is free and cannot be bought")
 	}
 	return s.openPage(ctx, accountID, plan.ID, func(w *pendingChange) (provider.Session, error) {
 		list, err := s.stripe.Subscriptions(ctx, w.customer)
@@ -87,32 +87,32 @@ func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath st
 }
 
 // openPage returns the open page if it is of the same kind, or ends it and creates a new one.
-func (s *Service) openPage(ctx context.Context, accountID, kind string, open func(*pendingChange) (provider.Session, error)) (Page, error) {
+func (s *Service) openPage(ctx context.Context, accountID, kind string, open func(*pendingChange) (provider.Session, error)) (HostedPage, error) {
 	w, err := s.customers.begin(ctx, accountID)
 	if err != nil {
-		return Page{}, err
+		return HostedPage{}, err
 	}
 	defer s.customers.end(ctx, w)
 	if at := w.checkout.Expires; at != nil && time.Until(*at) > minPageLifetime {
 		still, err := s.keepPage(ctx, w, kind)
 		if err != nil {
-			return Page{}, provider.Upstream(err)
+			return HostedPage{}, provider.Upstream(err)
 		}
 		if still {
-			return Page{w.checkout.URL, at}, nil
+			return HostedPage{w.checkout.URL, at}, nil
 		}
 	}
 	made, err := open(w)
 	if err != nil {
 		if f := fault.From(err); f.Kind == fault.Conflict {
-			return Page{}, f
+			return HostedPage{}, f
 		}
-		return Page{}, provider.Upstream(err)
+		return HostedPage{}, provider.Upstream(err)
 	}
 	if err := s.customers.storeResult(ctx, keepPageSQL, accountID, made.ID, kind, made.URL, made.Expires); err != nil {
-		return Page{}, err
+		return HostedPage{}, err
 	}
-	return Page{made.URL, made.Expires}, nil
+	return HostedPage{made.URL, made.Expires}, nil
 }
 
 // keepPage reports whether the page in w is of the same kind and still open, so neither completed nor expired at

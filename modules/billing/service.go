@@ -67,7 +67,7 @@ func New(p Params) (*Service, error) {
 	s.events = &events{config: s.config, db: p.DB, stripe: s.stripe, meter: meter, metrics: newMetricSet(), log: p.Logger}
 	s.offers = &offers{config: s.config, accounts: p.Accounts, plans: p.Plans, catalog: prices, log: p.Logger}
 	s.customers = &customers{config: s.config, db: p.DB, accounts: p.Accounts, plans: p.Plans, stripe: s.stripe, catalog: prices, log: p.Logger}
-	if p.Notices != nil && p.Notices.Sends() {
+	if p.Notices != nil && p.Notices.CanSend() {
 		s.tell = tell.New(p.DB, p.Notices, config.BaseURL)
 	}
 	return s, s.events.metrics.registerMetrics(p.Registry)
@@ -215,9 +215,9 @@ type Price struct {
 }
 
 // Watch returns what is pending, failing, or needs attention. The mode is empty while billing is off.
-func (s *Service) Watch(ctx context.Context) (mode string, state watch.State, err error) {
+func (s *Service) Watch(ctx context.Context) (mode string, state watch.BillingState, err error) {
 	if !s.config.on() {
-		return "", watch.State{}, nil
+		return "", watch.BillingState{}, nil
 	}
 	state, err = watch.Read(ctx, s.db, s.events.meter)
 	return s.mode(), state, err

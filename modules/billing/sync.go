@@ -172,7 +172,7 @@ func (s *customers) readState(ctx context.Context, c claim) (state, error) {
 // readSubscription returns a subscription with its plan and its planned change.
 func (s *customers) readSubscription(ctx context.Context, b provider.Subscription, known provider.Catalog) (one plannedSubscription, err error) {
 	one.Subscription = b
-	if i := slices.IndexFunc(b.Items, func(i provider.Item) bool { return !i.Metered }); i >= 0 {
+	if i := slices.IndexFunc(b.Items, func(i provider.SubscriptionItem) bool { return !i.Metered }); i >= 0 {
 		if one.plan = known.ByID[b.Items[i].Price]; one.plan == "" && b.Items[i].Product != "" {
 			if one.plan, err = s.stripe.PlanOf(ctx, b.Items[i].Product); err != nil && provider.KindOf(err) != provider.Missing {
 				return one, err

@@ -50,7 +50,7 @@ func TestCapturedMailIsKeptAsReceived(t *testing.T) {
 	deliver(t, s, []string{"bob@example.net", "carol@example.net"}, raw)
 	deliver(t, s, []string{"dave@example.net"}, "no header at all\r\n")
 
-	all, err := s.List(t.Context(), Query{})
+	all, err := s.List(t.Context(), MailQuery{})
 	if err != nil || len(all) != 2 {
 		t.Fatalf("list: %v %v", all, err)
 	}
@@ -65,7 +65,7 @@ func TestCapturedMailIsKeptAsReceived(t *testing.T) {
 	if diff := cmp.Diff(raw, string(whole.Raw)); diff != "" {
 		t.Errorf("message (-want +got):\n%s", diff)
 	}
-	only, err := s.List(t.Context(), Query{To: "CAROL@"})
+	only, err := s.List(t.Context(), MailQuery{To: "CAROL@"})
 	if err != nil || len(only) != 1 || only[0].ID != first.ID {
 		t.Errorf("filtered: %v %v", only, err)
 	}
@@ -75,7 +75,7 @@ func TestCapturedMailIsKeptAsReceived(t *testing.T) {
 	if err := s.Clear(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := s.List(t.Context(), Query{}); err != nil || len(all) != 0 {
+	if all, err := s.List(t.Context(), MailQuery{}); err != nil || len(all) != 0 {
 		t.Errorf("after clear: %v %v", all, err)
 	}
 }
@@ -91,7 +91,7 @@ func TestLargeMailIsKeptInParts(t *testing.T) {
 		}
 		raw := b.String() + strings.Repeat("x", size-b.Len()-2) + "\r\n"
 		deliver(t, s, []string{"bob@example.net"}, raw)
-		all, err := s.List(t.Context(), Query{Limit: 1})
+		all, err := s.List(t.Context(), MailQuery{Limit: 1})
 		if err != nil || len(all) != 1 || all[0].Size != size {
 			t.Fatalf("list of a mail of %d octets: %+v %v", size, all, err)
 		}

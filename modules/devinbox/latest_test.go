@@ -109,7 +109,7 @@ func TestListHasSnippets(t *testing.T) {
 	s := startInbox(t)
 	deliver(t, s, []string{"bob@example.net"}, hello)
 	deliver(t, s, []string{"bob@example.net"}, "Subject: s\r\n\r\nSecond\r\n")
-	lines, err := s.List(t.Context(), Query{})
+	lines, err := s.List(t.Context(), MailQuery{})
 	if err != nil || len(lines) != 2 || lines[0].Snippet != "Second" || lines[1].Snippet != "Hello" || lines[0].Raw != nil {
 		t.Errorf("list: %+v %v, want the snippets Second and Hello and no contents", lines, err)
 	}

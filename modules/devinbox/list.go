@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Query selects mails, newest first.
-type Query struct {
+// MailQuery selects mails, newest first.
+type MailQuery struct {
 	To     string // part of an envelope recipient, in any case; empty: all
 	Before int64  // id to continue below; 0: from the newest
 	Limit  int    // 1-200; 0: 50
@@ -36,7 +36,7 @@ var listColumns = []string{capturedmail.FieldID, capturedmail.FieldReceivedAt, c
 	capturedmail.FieldFrom, capturedmail.FieldSubject, capturedmail.FieldMessageID, capturedmail.FieldSize}
 
 // List returns mails without their content.
-func (s *Service) List(ctx context.Context, q Query) ([]Line, error) {
+func (s *Service) List(ctx context.Context, q MailQuery) ([]Line, error) {
 	if q.Limit == 0 {
 		q.Limit = defaultLimit
 	}

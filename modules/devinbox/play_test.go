@@ -127,7 +127,7 @@ func TestRefusalsArePlayed(t *testing.T) {
 			t.Errorf("%s is answered %d %s, want it taken", to, code, text)
 		}
 	}
-	lines, err := s.List(t.Context(), Query{})
+	lines, err := s.List(t.Context(), MailQuery{})
 	if err != nil || len(lines) != 4 {
 		t.Errorf("the inbox has %d mails (%v), want the 4 that were taken", len(lines), err)
 	}
@@ -151,7 +151,7 @@ func TestSlownessEndsAtTheStop(t *testing.T) {
 	if err := <-answered; err == nil {
 		t.Error("a slow mail that a stop interrupted was taken, want it refused for now")
 	}
-	if lines, err := s.List(t.Context(), Query{To: "slow@"}); err != nil || len(lines) != 0 {
+	if lines, err := s.List(t.Context(), MailQuery{To: "slow@"}); err != nil || len(lines) != 0 {
 		t.Errorf("a mail that was not taken is in the inbox: %v %v", lines, err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Text is a text message as a provider would receive it.
-type Text struct {
+// TextMessage is a text message as a provider would receive it.
+type TextMessage struct {
 	MessageID string // sms_…
 	To        string
 	From      string
@@ -29,7 +29,7 @@ INSERT INTO captured_sms (message_id, "to", "from", text, encoding, segments, re
 )
 
 // CatchText stores a text message. It is idempotent. Only the newest messages are kept (Keep).
-func (s *Service) CatchText(ctx context.Context, t Text) error {
+func (s *Service) CatchText(ctx context.Context, t TextMessage) error {
 	if _, err := s.db.SQL.ExecContext(ctx, catchTextSQL, t.MessageID, t.To, t.From, t.Text, t.Encoding, t.Segments); err != nil {
 		return fmt.Errorf("catch a text message: %w", err)
 	}
@@ -42,7 +42,7 @@ func (s *Service) CatchText(ctx context.Context, t Text) error {
 }
 
 // Texts returns text messages, newest first. Query.To is a part of the number.
-func (s *Service) Texts(ctx context.Context, q Query) ([]*ent.CapturedSMS, error) {
+func (s *Service) Texts(ctx context.Context, q MailQuery) ([]*ent.CapturedSMS, error) {
 	if q.Limit == 0 {
 		q.Limit = defaultLimit
 	}

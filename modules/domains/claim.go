@@ -46,7 +46,7 @@ type Claim struct {
 	ID            string
 	Name          string // A-labels
 	Status        ClaimStatus
-	Record        dnscheck.Record // proves control: its Status, Found and Error are of the look-up just made, if one was
+	Record        dnscheck.RecordCheck // proves control: its Status, Found and Error are of the look-up just made, if one was
 	ExpiresAt     time.Time
 	CreatedAt     time.Time
 	LastCheckedAt *time.Time

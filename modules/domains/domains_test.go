@@ -113,7 +113,7 @@ func (w *world) publish(t testing.TB, d *ent.Domain) {
 	}
 }
 
-func zoneLine(r dnscheck.Record) string {
+func zoneLine(r dnscheck.RecordCheck) string {
 	if r.Type == "TXT" {
 		return fmt.Sprintf("%s. 300 IN TXT %s", r.Name, dkim.ZoneText(r.Value))
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Identity is who signs a mail.
-type Identity struct {
+// SigningIdentity is who signs a mail.
+type SigningIdentity struct {
 	DomainID string
 	Domain   string        // A-labels
 	Selector string        // of the RSA key
@@ -38,7 +38,7 @@ type SecondKey struct {
 }
 
 // Signers returns what signs the identity's mail, RSA first.
-func (i Identity) Signers() []dkim.Signer {
+func (i SigningIdentity) Signers() []dkim.Signer {
 	signers := []dkim.Signer{{Domain: i.Domain, Selector: i.Selector, Key: i.Key}}
 	if i.Second != nil {
 		signers = append(signers, dkim.Signer{Domain: i.Domain, Selector: i.Second.Selector, Key: i.Second.Key})
@@ -50,7 +50,7 @@ type identityKey struct{ accountID, name string }
 
 // sender is what the database said of a name, also that it may not send.
 type sender struct {
-	identity Identity
+	identity SigningIdentity
 	status   domain.Status // empty: the account has no such domain
 }
 
@@ -93,17 +93,17 @@ func newLookups(d *db.DB, keys *signing.Ring, sandbox string) *lookups {
 
 // Identity tells how mail from the address is signed, or refuses it with
 // domain_not_verified. The sandbox domain is open to every account here.
-func (l *lookups) Identity(ctx context.Context, accountID string, from address.Address) (Identity, error) {
+func (l *lookups) Identity(ctx context.Context, accountID string, from address.Address) (SigningIdentity, error) {
 	key := identityKey{accountID: accountID, name: from.Domain}
 	if from.Domain == l.sandbox {
 		key.accountID = "" // one row for all
 	}
 	found, err := l.identities.Get(ctx, key, l.loadSender)
 	if err != nil {
-		return Identity{}, fmt.Errorf("identity: %w", err)
+		return SigningIdentity{}, fmt.Errorf("identity: %w", err)
 	}
 	if !Sends(found.status) {
-		return Identity{}, refuse(from.Domain, found.status)
+		return SigningIdentity{}, refuse(from.Domain, found.status)
 	}
 	return found.identity, nil
 }
@@ -139,14 +139,14 @@ func (l *lookups) loadSender(ctx context.Context, key identityKey) (sender, erro
 	if !Sends(row.Status) {
 		return answer, nil
 	}
-	answer.identity = Identity{DomainID: row.ID, Domain: row.Name, Sandbox: row.AccountID == nil, TLSMode: string(row.TLSMode),
+	answer.identity = SigningIdentity{DomainID: row.ID, Domain: row.Name, Sandbox: row.AccountID == nil, TLSMode: string(row.TLSMode),
 		OpenTracking: row.OpenTracking, ClickTracking: row.ClickTracking}
 	return answer, l.giveKeys(ctx, row, &answer.identity)
 }
 
 // giveKeys fills in the keys that sign. Without its own key a domain does not
 // send: there is no other that could sign for it.
-func (l *lookups) giveKeys(ctx context.Context, d *ent.Domain, i *Identity) error {
+func (l *lookups) giveKeys(ctx context.Context, d *ent.Domain, i *SigningIdentity) error {
 	for _, k := range d.Edges.Keys {
 		if k.Algorithm == dkimkey.AlgorithmEd25519Sha256 && !dnscheck.Ready(d, k) {
 			continue // its record is gone: a second signature that fails helps nobody

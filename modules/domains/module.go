@@ -17,7 +17,7 @@ var Module = fx.Module("domains",
 	fx.Provide(ConfigOf, signing.OpenEngine, New, publish.New),
 	fx.Provide(fx.Private, func(s *Service) publish.Domains { return s }),
 	module.Repairs(func() clockstep.Repair {
-		return clockstep.Repair{What: "checks and claims of domains", Columns: []clockstep.Column{
+		return clockstep.Repair{What: "checks and claims of domains", Columns: []clockstep.TimeColumn{
 			{Table: "domains", Name: "due_at", Limit: healthy * 11 / 10, Reset: healthy * 11 / 10},
 			{Table: "domain_claims", Name: "expires_at", Limit: claimLife, Reset: claimLife},
 		}}

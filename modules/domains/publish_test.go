@@ -41,7 +41,7 @@ func TestProviderIsFoundForTheOwnerOnly(t *testing.T) {
 	}
 	_, err = p.Provider(t.Context(), w.eve, d.ID)
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
-	in := publish.Input{Provider: "digitalocean", Credentials: publish.Credentials{}}
+	in := publish.Input{Provider: "digitalocean", Credentials: publish.ProviderCredentials{}}
 	in.Credentials.Set("api_token", "abcdefgh")
 	_, err = p.Apply(t.Context(), w.eve, d.ID, in)
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
@@ -51,7 +51,7 @@ func TestApplyNeedsAZone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.add(t, w.ada, "unregistered.example")
-	in := publish.Input{Provider: "gandi", Credentials: publish.Credentials{}}
+	in := publish.Input{Provider: "gandi", Credentials: publish.ProviderCredentials{}}
 	_, err := w.publisher(t).Apply(t.Context(), w.ada, d.ID, in)
 	wantFault(t, err, fault.Invalid, fault.CodeValidation)
 	in.Credentials.Set("bearer_token", "abcdefgh")

@@ -117,7 +117,7 @@ func expected(d *ent.Domain, hosts dnscheck.Hosts) dnscheck.Set {
 func (s *Service) Checker() dnscheck.Checker { return s.checks.checker }
 
 // Records lists the domain's DNS records with what the last check saw.
-func (s *Service) Records(d *ent.Domain) []dnscheck.Record { return s.Expected(d).Shown(d) }
+func (s *Service) Records(d *ent.Domain) []dnscheck.RecordCheck { return s.Expected(d).Shown(d) }
 
 // ZoneFile returns the domain's records as lines of a zone file. Error: NotFound.
 func (s *Service) ZoneFile(ctx context.Context, accountID, domainID string) (string, error) {

@@ -80,7 +80,7 @@ func (w *world) sent(t testing.TB, d *ent.Domain) []string {
 	return selectors
 }
 
-func recordOf(t testing.TB, records []dnscheck.Record, selector string) dnscheck.Record {
+func recordOf(t testing.TB, records []dnscheck.RecordCheck, selector string) dnscheck.RecordCheck {
 	t.Helper()
 	for _, r := range records {
 		if r.Purpose == dnscheck.DKIM && r.Selector == selector {
@@ -88,7 +88,7 @@ func recordOf(t testing.TB, records []dnscheck.Record, selector string) dnscheck
 		}
 	}
 	t.Fatalf("no record of %s in %+v", selector, records)
-	return dnscheck.Record{}
+	return dnscheck.RecordCheck{}
 }
 
 func TestRotationHasNoGap(t *testing.T) {

@@ -68,52 +68,52 @@ func TestVerifyAgainstOddZones(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		change func(*testing.T, *world, map[dnscheck.Purpose]dnscheck.Record)
+		change func(*testing.T, *world, map[dnscheck.Purpose]dnscheck.RecordCheck)
 		want   string // states
 	}{
-		{"several TXT records", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.Record) {
+		{"several TXT records", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
 			w.zone.Add(t, r[dnscheck.Ownership].Name+`. TXT "something-else=1"`, r[dnscheck.SPF].Name+`. TXT "google-site-verification=x"`)
 		}, "vvvvv"},
-		{"a key split into short strings", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.Record) {
+		{"a key split into short strings", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
 			var parts []string
 			for value := r[dnscheck.DKIM].Value; value != ""; value = value[min(40, len(value)):] {
 				parts = append(parts, `"`+value[:min(40, len(value))]+`"`)
 			}
 			w.zone.Set(t, r[dnscheck.DKIM].Name, r[dnscheck.DKIM].Name+". TXT ( "+strings.Join(parts, " ")+" )")
 		}, "vvvvv"},
-		{"a key behind an alias", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.Record) {
+		{"a key behind an alias", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
 			w.zone.Set(t, r[dnscheck.DKIM].Name, r[dnscheck.DKIM].Name+". CNAME keys.example.net.")
 			w.zone.Set(t, "keys.example.net", strings.Replace(zoneLine(r[dnscheck.DKIM]), r[dnscheck.DKIM].Name, "keys.example.net", 1))
 		}, "vvvvv"},
-		{"a return path through aliases", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.Record) {
+		{"a return path through aliases", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
 			w.zone.Set(t, r[dnscheck.ReturnPath].Name, r[dnscheck.ReturnPath].Name+". CNAME A.example.net.")
 			w.zone.Set(t, "a.example.net", "a.example.net. CNAME "+strings.ToUpper(r[dnscheck.ReturnPath].Value)+".")
 			w.zone.Add(t, r[dnscheck.ReturnPath].Value+". A 192.0.2.1")
 		}, "vvvvv"},
-		{"a return path that is a loop", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.Record) {
+		{"a return path that is a loop", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
 			w.zone.Set(t, r[dnscheck.ReturnPath].Name, r[dnscheck.ReturnPath].Name+". CNAME a.example.net.")
 			w.zone.Set(t, "a.example.net", "a.example.net. CNAME "+r[dnscheck.ReturnPath].Name+".")
 		}, "vvxvv"},
-		{"an address instead of an alias", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.Record) {
+		{"an address instead of an alias", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
 			w.zone.Set(t, r[dnscheck.ReturnPath].Name, r[dnscheck.ReturnPath].Name+". A 192.0.2.1")
 		}, "vvmvv"},
-		{"SPF two includes down", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.Record) {
+		{"SPF two includes down", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
 			w.zone.Set(t, r[dnscheck.SPF].Name, r[dnscheck.SPF].Name+`. TXT "v=spf1 include:one.example.net -all"`)
 			w.zone.Set(t, "one.example.net", `one.example.net. TXT "v=spf1 include:two.example.net -all"`)
 			w.zone.Set(t, "two.example.net", `two.example.net. TXT "v=spf1 " "include:spf.postrider.example -all"`)
 		}, "vvvvv"},
-		{"a wildcard answers for all", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.Record) {
+		{"a wildcard answers for all", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
 			for _, p := range []dnscheck.Purpose{dnscheck.Ownership, dnscheck.DKIM, dnscheck.DMARC} {
 				w.zone.Set(t, r[p].Name, r[p].Name+`. TXT "v=spf1 -all"`)
 			}
 			w.zone.Set(t, r[dnscheck.ReturnPath].Name, r[dnscheck.ReturnPath].Name+". CNAME www.example.net.")
 		}, "xxxvx"},
-		{"names with records of other types only", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.Record) {
+		{"names with records of other types only", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
 			for _, p := range []dnscheck.Purpose{dnscheck.Ownership, dnscheck.DKIM, dnscheck.SPF, dnscheck.DMARC} {
 				w.zone.Set(t, r[p].Name, r[p].Name+". A 192.0.2.1")
 			}
 		}, "mmvmm"},
-		{"answers over TCP only", func(_ *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.Record) {
+		{"answers over TCP only", func(_ *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
 			w.zone.Fault(r[dnscheck.DKIM].Name, dnsxtest.Truncate)
 		}, "vvvvv"},
 	} {
@@ -134,8 +134,8 @@ func TestVerifyAgainstOddZones(t *testing.T) {
 	}
 }
 
-func (w *world) byPurpose(d *ent.Domain) map[dnscheck.Purpose]dnscheck.Record {
-	records := map[dnscheck.Purpose]dnscheck.Record{}
+func (w *world) byPurpose(d *ent.Domain) map[dnscheck.Purpose]dnscheck.RecordCheck {
+	records := map[dnscheck.Purpose]dnscheck.RecordCheck{}
 	for _, r := range w.Records(d) {
 		records[r.Purpose] = r
 	}

@@ -93,15 +93,15 @@ func (s *Service) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Query selects events.
-type Query struct {
+// EventQuery selects events.
+type EventQuery struct {
 	After string   // a position, Latest, or empty to start at the beginning
 	Types []string // empty for all
 	Limit int
 }
 
 // Validate reports every invalid field.
-func (q Query) Validate() error {
+func (q EventQuery) Validate() error {
 	wrong := fault.Fields{}
 	if q.After != "" && q.After != Latest && !id.Is(id.Fact, q.After) {
 		wrong.Add("after", "must be the id of an event or %s", Latest)
@@ -119,7 +119,7 @@ func (q Query) Validate() error {
 
 // List returns a page of the log, oldest first. Its NextCursor is the position after the last event
 // examined and is never empty. Error: Invalid.
-func (s *Service) List(ctx context.Context, accountID string, q Query) (page.Page[event.Fact], error) {
+func (s *Service) List(ctx context.Context, accountID string, q EventQuery) (page.Page[event.Fact], error) {
 	if err := q.Validate(); err != nil {
 		return page.Page[event.Fact]{}, err
 	}
@@ -130,7 +130,7 @@ func (s *Service) List(ctx context.Context, accountID string, q Query) (page.Pag
 	return s.read(ctx, accountID, q, horizon)
 }
 
-func (s *Service) read(ctx context.Context, accountID string, q Query, horizon time.Time) (page.Page[event.Fact], error) {
+func (s *Service) read(ctx context.Context, accountID string, q EventQuery, horizon time.Time) (page.Page[event.Fact], error) {
 	if q.After == Latest {
 		return page.Page[event.Fact]{NextCursor: id.Since(id.Fact, horizon)}, nil
 	}

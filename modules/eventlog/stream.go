@@ -16,7 +16,7 @@ const streamPage = 100
 type Stream struct {
 	service   *Service
 	accountID string
-	query     Query
+	query     EventQuery
 	woken     chan struct{} // buffers at most one wake
 	closed    bool
 	more      bool
@@ -24,7 +24,7 @@ type Stream struct {
 
 // Open starts a stream after a position. With an empty position it starts with new events. The query's
 // Limit is ignored. The caller must close the stream.
-func (s *Service) Open(ctx context.Context, accountID string, q Query) (*Stream, error) {
+func (s *Service) Open(ctx context.Context, accountID string, q EventQuery) (*Stream, error) {
 	q.Limit = streamPage
 	if q.After == "" {
 		q.After = Latest

@@ -49,7 +49,7 @@ func (s *Service) wakeStreams(ctx context.Context, accounts []string, since time
 }
 
 // tail reads up to a horizon shared by all streams of the process.
-func (s *Service) tail(ctx context.Context, accountID string, q Query) (page.Page[event.Fact], error) {
+func (s *Service) tail(ctx context.Context, accountID string, q EventQuery) (page.Page[event.Fact], error) {
 	horizon, err := s.horizon.get(ctx)
 	if err != nil {
 		return page.Page[event.Fact]{}, err

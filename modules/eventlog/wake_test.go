@@ -44,7 +44,7 @@ func TestStreamsAreWokenByEventsThatNothingElseWants(t *testing.T) {
 	}
 	open := map[string]*eventlog.Stream{}
 	for _, account := range []string{"acc_1", "acc_2", "acc_3"} {
-		stream, err := s.Open(t.Context(), account, eventlog.Query{})
+		stream, err := s.Open(t.Context(), account, eventlog.EventQuery{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestStreamsAreWokenByEventsThatNothingElseWants(t *testing.T) {
 	for _, account := range []string{"acc_2", "acc_3"} {
 		open[account].Close()
 	}
-	again, err := s.Open(t.Context(), "acc_1", eventlog.Query{})
+	again, err := s.Open(t.Context(), "acc_1", eventlog.EventQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func (s *Service) Count(ctx context.Context, accountID string, f Filter, most in
 		if c.isEmpty() {
 			found, err = on.ReceivedEmail.Query().Where(receivedemail.AccountID(accountID)).Limit(most).IDs(ctx)
 		} else {
-			found, err = findRecords(ctx, on, accountID, c, page.Range{}, most)
+			found, err = findRecords(ctx, on, accountID, c, page.Position{}, most)
 		}
 		return err
 	})
@@ -80,8 +80,8 @@ func (s *Service) Count(ctx context.Context, accountID string, f Filter, most in
 var records = search.Table{Name: "received_emails", Prefix: id.ReceivedEmail, Time: "received_at", Columns: "domain_id"}
 
 // findRecords returns the ids of up to n records from a position on.
-func findRecords(ctx context.Context, on db.Execer, accountID string, c *criteria, at page.Range, n int) ([]string, error) {
-	return records.Find(ctx, on, search.Page{AccountID: accountID, StartAfter: at.ID, Back: at.Back, Limit: n, Terms: c.Terms, Conditions: c.conditions})
+func findRecords(ctx context.Context, on db.Execer, accountID string, c *criteria, at page.Position, n int) ([]string, error) {
+	return records.Find(ctx, on, search.PageRequest{AccountID: accountID, StartAfter: at.ID, Back: at.Back, Limit: n, Terms: c.Terms, Conditions: c.conditions})
 }
 
 func (c *criteria) conditions(q *db.Query) (all []string) {

@@ -21,7 +21,7 @@ import (
 var Module = fx.Module("inbound",
 	fx.Provide(ConfigOf, New),
 	module.Repairs(func() clockstep.Repair {
-		return clockstep.Repair{What: "moves of received contents", Columns: []clockstep.Column{
+		return clockstep.Repair{What: "moves of received contents", Columns: []clockstep.TimeColumn{
 			{Table: "received_contents", Name: "due_at", Limit: moveLease, Reset: moveLease},
 		}}
 	}),

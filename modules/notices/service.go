@@ -50,19 +50,19 @@ func New(p Params) *Service {
 	return &Service{config: p.Config, accounts: p.Accounts, sender: p.Sender, records: p.Records}
 }
 
-// Sends reports whether notices can be sent here.
-func (s *Service) Sends() bool { return s.sender != nil }
+// CanSend reports whether notices can be sent here.
+func (s *Service) CanSend() bool { return s.sender != nil }
 
 // Kind is the subject of a notice.
 type Kind string
 
 // Kinds of notices.
 const (
-	Reset   Kind = "reset"   // a password reset was requested
-	SignUp  Kind = "sign_up" // a user signs up
-	Already Kind = "already" // a sign-up for an email that has a user
-	Email   Kind = "email"   // confirm a new email
-	Invite  Kind = "invite"  // an invitation to a team
+	Reset             Kind = "reset"   // a password reset was requested
+	SignUp            Kind = "sign_up" // a user signs up
+	AlreadyRegistered Kind = "already" // a sign-up for an email that has a user
+	Email             Kind = "email"   // confirm a new email
+	Invite            Kind = "invite"  // an invitation to a team
 
 	EmailAsked          Kind = "email_asked" // sent to the old email: a change was requested, which the link cancels
 	EmailChanged        Kind = "email_changed"
@@ -104,8 +104,8 @@ var groups = map[Kind]group{
 	PaymentFailed: billingGroup, PlanChanged: billingGroup,
 }
 
-// Security reports whether a notice is about credentials and contains a password reset link.
-func (k Kind) Security() bool { return groups[k] == securityGroup }
+// IsSecurity reports whether a notice is about credentials and contains a password reset link.
+func (k Kind) IsSecurity() bool { return groups[k] == securityGroup }
 
 // Notice is an email to one user. Path is the page that its link opens. Token is in the URL fragment if it is
 // set. Without Path there is no link.
@@ -113,7 +113,7 @@ type Notice struct {
 	To   string
 	Kind Kind
 	// placeholders of the kind: name, team, inviter, role, before, email, plan, number, time, browser, ip
-	Names    map[string]string
+	Values   map[string]string
 	Language string // empty: the recipient's preference
 	BaseURL  string
 	Path     string

@@ -153,10 +153,10 @@ func (n Notice) placeholderValues(w *words) map[string]string {
 		return name
 	}
 	return map[string]string{
-		"name": shownName(n.Names["name"], ""), "team": shownName(n.Names["team"], w.ATeam),
-		"inviter": shownName(n.Names["inviter"], w.Someone), "plan": shownName(n.Names["plan"], "?"),
-		"role": n.Names["role"], "before": n.Names["before"], "number": n.Names["number"], "email": n.Names["email"],
-		"time": n.Names["time"], "browser": or(n.Names["browser"], w.Unknown), "ip": or(n.Names["ip"], w.Unknown),
+		"name": shownName(n.Values["name"], ""), "team": shownName(n.Values["team"], w.ATeam),
+		"inviter": shownName(n.Values["inviter"], w.Someone), "plan": shownName(n.Values["plan"], "?"),
+		"role": n.Values["role"], "before": n.Values["before"], "number": n.Values["number"], "email": n.Values["email"],
+		"time": n.Values["time"], "browser": or(n.Values["browser"], w.Unknown), "ip": or(n.Values["ip"], w.Unknown),
 	}
 }
 

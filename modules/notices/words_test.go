@@ -18,7 +18,7 @@ var allKinds = append(func() (kinds []Kind) {
 		kinds = append(kinds, Kind(k))
 	}
 	return kinds
-}(), Reset, SignUp, Already, Email, Invite, EmailAsked, LimitNear, LimitReached, IncludedNear, IncludedReached,
+}(), Reset, SignUp, AlreadyRegistered, Email, Invite, EmailAsked, LimitNear, LimitReached, IncludedNear, IncludedReached,
 	PaymentFailed, PlanChanged)
 
 var placeholder = regexp.MustCompile(`\{\w+\}`)
@@ -82,7 +82,7 @@ func TestSanitizesNamesInNotices(t *testing.T) {
 			for _, bad := range hostile {
 				n := Notice{To: "bob@example.com", Kind: kind, Language: name, BaseURL: "https://mail.example.com",
 					Path: "/page", Token: secret.New("token"),
-					Names: map[string]string{"name": bad, "team": bad, "inviter": bad, "plan": bad, "role": "viewer",
+					Values: map[string]string{"name": bad, "team": bad, "inviter": bad, "plan": bad, "role": "viewer",
 						"before": "owner", "number": "1", "email": "new@example.com", "time": "2026-01-15 09:30"}}
 				m, err := n.buildMessage("Postrider <no-reply@example.com>")
 				if err != nil {

@@ -46,7 +46,7 @@ func set(names ...string) map[string]bool {
 
 // header is the header of a message while it is processed.
 type header struct {
-	kept      []verbatim.Field
+	kept      []verbatim.HeaderField
 	seen      map[string]bool
 	from      *address.Address
 	to, cc    []address.Address
@@ -58,7 +58,7 @@ type header struct {
 }
 
 // takeField checks one field and keeps it, or applies the option it sets. Its error is the SMTP reply.
-func (h *header) takeField(f verbatim.Field) error {
+func (h *header) takeField(f verbatim.HeaderField) error {
 	name := strings.ToLower(f.Name)
 	if removed[name] {
 		return nil
@@ -97,7 +97,7 @@ func (h *header) takeField(f verbatim.Field) error {
 }
 
 // understand reads the fields needed for the record and the rules.
-func (h *header) understand(name string, f *verbatim.Field, value, decoded string) error {
+func (h *header) understand(name string, f *verbatim.HeaderField, value, decoded string) error {
 	switch name {
 	case "from":
 		from, err := address.Parse(value)
@@ -133,7 +133,7 @@ func (h *header) understand(name string, f *verbatim.Field, value, decoded strin
 
 // encode writes a field of raw UTF-8 (RFC 6532) as encoded words, so that it does not need SMTPUTF8. Fields
 // that cannot contain encoded words are refused.
-func (h *header) encode(name string, f *verbatim.Field, value string) error {
+func (h *header) encode(name string, f *verbatim.HeaderField, value string) error {
 	lists := map[string][]address.Address{"to": h.to, "cc": h.cc, "reply-to": h.replyTo}
 	if h.from != nil {
 		lists["from"] = []address.Address{*h.from}

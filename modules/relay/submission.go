@@ -94,7 +94,7 @@ func countPlaces(raw []byte, changed bool) (n int, err error) {
 var encodedText = regexp.MustCompile(`(?i)content-transfer-encoding:\s*(base64|quoted-printable)`)
 
 // readFiles finds the attachments as the recipient's mail client sees them.
-func readFiles(r *sending.Relayed, fields []verbatim.Field) error {
+func readFiles(r *sending.Relayed, fields []verbatim.HeaderField) error {
 	contentType := strings.ToLower(verbatim.Get(fields, "Content-Type"))
 	simple := contentType == "" || strings.HasPrefix(contentType, "text/")
 	if simple && !strings.Contains(contentType, "name") && !verbatim.Has(fields, "Content-Disposition") {

@@ -151,9 +151,9 @@ func (s *Service) deleteEmails(ctx context.Context, accountID string, ids []stri
 }
 
 // walkEmails processes the account's old emails from its mark on, then the ones that settled late.
-func (s *Service) walkEmails(ctx context.Context, accountID string, keep records.Keep, cutoff time.Time,
+func (s *Service) walkEmails(ctx context.Context, accountID string, keep records.DetailLevel, cutoff time.Time,
 	purge func(context.Context, string, []string) (int, error)) (total int, err error) {
-	kind := map[records.Keep]string{records.Records: "records", records.Bodies: "bodies"}[keep]
+	kind := map[records.DetailLevel]string{records.Records: "records", records.Bodies: "bodies"}[keep]
 	after, err := s.loadMark(ctx, accountID, kind)
 	if err != nil {
 		return 0, err

@@ -27,7 +27,7 @@ type stock struct {
 	fail  error
 }
 
-func (s *stock) Expired(_ context.Context, accountID string, keep records.Keep, after string, _ time.Time, limit int) ([]string, string, error) {
+func (s *stock) Expired(_ context.Context, accountID string, keep records.DetailLevel, after string, _ time.Time, limit int) ([]string, string, error) {
 	s.calls = append(s.calls, fmt.Sprintf("expired %s %d after %q", accountID, keep, after))
 	var page []string
 	for _, id := range s.old[accountID] {
@@ -41,7 +41,7 @@ func (s *stock) Expired(_ context.Context, accountID string, keep records.Keep, 
 	return page, "", nil
 }
 
-func (s *stock) ExpiredLate(_ context.Context, accountID string, _ records.Keep, _ time.Time, _ int) ([]string, error) {
+func (s *stock) ExpiredLate(_ context.Context, accountID string, _ records.DetailLevel, _ time.Time, _ int) ([]string, error) {
 	return s.late[accountID], nil
 }
 

@@ -26,8 +26,8 @@ type Accounts interface {
 
 // Mail stores sent email.
 type Mail interface {
-	Expired(ctx context.Context, accountID string, keep records.Keep, after string, cutoff time.Time, limit int) (ids []string, last string, err error)
-	ExpiredLate(ctx context.Context, accountID string, keep records.Keep, cutoff time.Time, limit int) ([]string, error)
+	Expired(ctx context.Context, accountID string, keep records.DetailLevel, after string, cutoff time.Time, limit int) (ids []string, last string, err error)
+	ExpiredLate(ctx context.Context, accountID string, keep records.DetailLevel, cutoff time.Time, limit int) ([]string, error)
 	PurgeBodies(ctx context.Context, accountID string, emailIDs []string) (int, error)
 	Delete(ctx context.Context, accountID string, emailIDs []string) (int, error)
 	Erase(ctx context.Context, accountID, address string) (records.Erasure, error)

@@ -67,10 +67,10 @@ func (w *writer) isSimple(ctx context.Context, sub *submission) (bool, error) {
 	return !capped, err
 }
 
-func addressesOf(items []*acceptance) (list []suppression.Address) {
+func addressesOf(items []*acceptance) (list []suppression.MessageRecipient) {
 	for _, a := range items {
 		for _, r := range a.recipients {
-			list = append(list, suppression.Address{AccountID: a.email.accountID, Email: r.address, Category: a.email.category})
+			list = append(list, suppression.MessageRecipient{AccountID: a.email.accountID, Email: r.address, Category: a.email.category})
 		}
 	}
 	return list

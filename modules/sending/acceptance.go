@@ -31,7 +31,7 @@ type acceptance struct {
 	guard      *Guarded // nil: no guard
 }
 
-func newAcceptance(caller accounts.Caller, identity domains.Identity, msg parsed, now time.Time) *acceptance {
+func newAcceptance(caller accounts.Caller, identity domains.SigningIdentity, msg parsed, now time.Time) *acceptance {
 	a := &acceptance{files: msg.Attachments}
 	a.email = newEmailRow(caller, identity, msg, now.UTC().Truncate(time.Millisecond))
 	a.recipients = recipientRows(a.email, msg)

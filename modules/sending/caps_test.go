@@ -47,7 +47,7 @@ func newCapped(t *testing.T) *capped {
 			t.Fatal(err)
 		}
 		s, err := New(Params{DB: c.DB, Bus: c.Bus, Accounts: c.Near, Domains: c.Near, Suppression: c.Near, Templates: c.Near, Quota: quota,
-			Records: c.records, Idempotency: c.Parts.Idempotency, Signals: sendingtest.Nobody{}})
+			Records: c.records, Idempotency: c.Parts.Idempotency, Signals: sendingtest.NoSignals{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func newCapped(t *testing.T) *capped {
 		})
 		c.quotas, c.processes = append(c.quotas, quota), append(c.processes, s)
 		c.releasing = append(c.releasing, release.New(release.Params{DB: c.DB, Bus: c.Bus, Accounts: c.Near, Domains: c.Near, Suppression: c.Near, Quota: quota,
-			Signals: sendingtest.Nobody{}, Logger: c.Logger}))
+			Signals: sendingtest.NoSignals{}, Logger: c.Logger}))
 	}
 	made, err := c.quotas[0].CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: "owner@example.com"})
 	if err != nil {

@@ -38,11 +38,11 @@ func newFixture(t *testing.T, changes ...func(*db.Config)) *fixture {
 		t.Fatal(err)
 	}
 	if f.Service, err = New(Params{DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Suppression: p.Near, Templates: p.Near, Quota: p.Near,
-		Records: f.records, Idempotency: p.Idempotency, Signals: sendingtest.Nobody{}}); err != nil {
+		Records: f.records, Idempotency: p.Idempotency, Signals: sendingtest.NoSignals{}}); err != nil {
 		t.Fatal(err)
 	}
 	f.releases = release.New(release.Params{DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Suppression: p.Near, Quota: p.Near,
-		Signals: sendingtest.Nobody{}, Logger: p.Logger})
+		Signals: sendingtest.NoSignals{}, Logger: p.Logger})
 	paths, err := returnpath.New(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func newFixture(t *testing.T, changes ...func(*db.Config)) *fixture {
 	}
 	if f.delivery, err = delivery.New(delivery.Params{Config: delivery.DefaultConfig(), DB: p.DB, Bus: p.Bus, Accounts: p.Near, Composer: composer, Ways: p.Near,
 		Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: p.Peer, ReturnPaths: paths,
-		Signals: sendingtest.Nobody{}, Logger: p.Logger}); err != nil {
+		Signals: sendingtest.NoSignals{}, Logger: p.Logger}); err != nil {
 		t.Fatal(err)
 	}
 	f.claims = f.delivery.Work()

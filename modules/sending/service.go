@@ -28,15 +28,15 @@ type Accounts interface {
 
 // Domains looks up the identity under which an account may send from an address.
 type Domains interface {
-	Identity(ctx context.Context, accountID string, from address.Address) (domains.Identity, error)
+	Identity(ctx context.Context, accountID string, from address.Address) (domains.SigningIdentity, error)
 }
 
 // Suppression looks up suppressed recipients and creates unsubscribe links.
 type Suppression interface {
-	Blocked(ctx context.Context, tx db.Execer, list []suppression.Address) ([]suppression.Block, error)
+	Blocked(ctx context.Context, tx db.Execer, list []suppression.MessageRecipient) ([]suppression.Block, error)
 	// BlockingSQL and BlockingArg are Blocked as part of another statement.
 	BlockingSQL() string
-	BlockingArg(list []suppression.Address) db.Argument
+	BlockingArg(list []suppression.MessageRecipient) db.Argument
 	Link(u suppression.Unsubscribe) string
 }
 

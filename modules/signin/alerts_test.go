@@ -38,8 +38,8 @@ func TestMailsSecurityAlerts(t *testing.T) {
 			if m.To == to && m.Kind != notices.Reset {
 				got = append(got, m.Kind)
 			}
-			if m.Names["time"] != "" && (m.Names["ip"] != "192.0.2.7" || m.Names["browser"] != "Firefox, Linux") {
-				t.Errorf("%s: the mail has %v, want the IP address and the browser", what, m.Names)
+			if m.Values["time"] != "" && (m.Values["ip"] != "192.0.2.7" || m.Values["browser"] != "Firefox, Linux") {
+				t.Errorf("%s: the mail has %v, want the IP address and the browser", what, m.Values)
 			}
 		}
 		if !slices.Equal(got, want) {
@@ -62,18 +62,18 @@ func TestMailsSecurityAlerts(t *testing.T) {
 	wantMails("a new password", "ada@example.com", notices.PasswordChanged)
 	w.addFactorFrom(ctx, t, ada)
 	wantMails("a second factor", "ada@example.com", notices.SecondFactorAdded)
-	must(w.RemoveFactor(ctx, ada))
+	must(w.RemoveSecondFactor(ctx, ada))
 	wantMails("removing the second factor", "ada@example.com", notices.SecondFactorRemoved)
-	must(w.RemoveFactor(ctx, ada))
+	must(w.RemoveSecondFactor(ctx, ada))
 	wantMails("removing it again", "ada@example.com")
-	must(w.Forgot(ctx, "ada@example.com"))
-	in, err := w.Reset(ctx, w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal(), adasPassword)
+	must(w.RequestPasswordReset(ctx, "ada@example.com"))
+	in, err := w.ResetPassword(ctx, w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal(), adasPassword)
 	must(err)
 	wantMails("a reset", "ada@example.com", notices.PasswordChanged)
 	ada = w.callerOf(t, in)
 
 	known := audit.WithOrigin(ctx, audit.Origin{Addr: netip.MustParseAddr("192.0.2.7"), Agent: firefox,
-		Device: in.Device})
+		Device: in.DeviceCookie})
 	_, err = w.SignIn(known, signin.Credentials{Email: "ada@example.com", Password: adasPassword})
 	must(err)
 	wantMails("a sign-in in a known browser", "ada@example.com")
@@ -84,9 +84,9 @@ func TestMailsSecurityAlerts(t *testing.T) {
 	_, err = w.teams.SetRole(ctx, ada, bob.Person.UserID, rights.RoleViewer)
 	must(err)
 	wantMails("a changed role", "bob@example.com", notices.RoleChanged)
-	if last := w.box.mails[len(w.box.mails)-1]; last.Names["team"] != "Acme" || last.Names["role"] != "viewer" ||
-		last.Names["before"] != "developer" {
-		t.Errorf("the mail about bob's role has %v, want Acme, viewer and developer", last.Names)
+	if last := w.box.mails[len(w.box.mails)-1]; last.Values["team"] != "Acme" || last.Values["role"] != "viewer" ||
+		last.Values["before"] != "developer" {
+		t.Errorf("the mail about bob's role has %v, want Acme, viewer and developer", last.Values)
 	}
 	must(w.teams.Remove(ctx, ada, bob.Person.UserID))
 	wantMails("a removal", "bob@example.com", notices.MemberRemoved)
@@ -94,11 +94,11 @@ func TestMailsSecurityAlerts(t *testing.T) {
 
 func (w *world) addFactorFrom(ctx context.Context, t *testing.T, c accounts.Caller) {
 	t.Helper()
-	key, err := w.NewFactor(ctx, c)
+	key, err := w.CreateSecondFactor(ctx, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.ActivateFactor(ctx, c, codeNow(t, key.Secret)); err != nil {
+	if _, err := w.ActivateSecondFactor(ctx, c, codeNow(t, key.Secret)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -111,17 +111,17 @@ func TestAuditsSecurityEventsInAllTeams(t *testing.T) {
 	ada := w.callerOf(t, w.setUp(t))
 	w.addMember(t, ada, "bob@example.com", rights.RoleDeveloper)
 	second, token := w.secondTeam(t, ada, "bob@example.com")
-	if _, err := w.Accept(t.Context(), signin.Acceptance{Token: token, Password: bobsPassword}); err != nil {
+	if _, err := w.AcceptInvitation(t.Context(), signin.AcceptInput{Token: token, Password: bobsPassword}); err != nil {
 		t.Fatal(err)
 	}
-	third, err := w.NewTeam(t.Context(), ada, "Without bob")
+	third, err := w.CreateTeam(t.Context(), ada, "Without bob")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Forgot(t.Context(), "bob@example.com"); err != nil {
+	if err := w.RequestPasswordReset(t.Context(), "bob@example.com"); err != nil {
 		t.Fatal(err)
 	}
-	in, err := w.Reset(t.Context(), w.lastMail(t, notices.Reset, "bob@example.com").Token.Reveal(), adasPassword)
+	in, err := w.ResetPassword(t.Context(), w.lastMail(t, notices.Reset, "bob@example.com").Token.Reveal(), adasPassword)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestLimitsMailsPerMailbox(t *testing.T) {
 	ada := w.callerOf(t, w.setUp(t))
 	var teams []string
 	for i := range 30 {
-		accountID, err := w.NewTeam(t.Context(), ada, fmt.Sprint("Team ", i))
+		accountID, err := w.CreateTeam(t.Context(), ada, fmt.Sprint("Team ", i))
 		if err != nil {
 			break
 		}
@@ -272,7 +272,7 @@ func TestLimitsMailsPerMailbox(t *testing.T) {
 	}
 }
 
-func openSignUp(c *signin.Config) { c.SignUp = signin.SignUp{Open: true} }
+func openSignUp(c *signin.Config) { c.SignUp = signin.SignUpPolicy{Open: true} }
 
 // Strangers who request sign-up links for another address can cause only a few mails to it.
 func TestLimitsSignUpMails(t *testing.T) {
@@ -281,7 +281,7 @@ func TestLimitsSignUpMails(t *testing.T) {
 	w.setUp(t)
 	for i := range 60 {
 		for _, email := range []string{"victim@example.org", "ada@example.com"} {
-			if err := w.AskSignUp(requestFrom(t, fmt.Sprintf("11.%d.0.1", i)), email); err != nil {
+			if err := w.RequestSignUp(requestFrom(t, fmt.Sprintf("11.%d.0.1", i)), email); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -294,7 +294,7 @@ func TestLimitsSignUpMails(t *testing.T) {
 	if counts["victim@example.org"] > 6 || counts["ada@example.com"] > 6 {
 		t.Errorf("60 sign-up requests by strangers caused %v mails, want at most 6 each", counts)
 	}
-	if !strings.HasPrefix(string(w.box.mails[0].Kind), "sign_up") && w.box.mails[0].Kind != notices.Already {
+	if !strings.HasPrefix(string(w.box.mails[0].Kind), "sign_up") && w.box.mails[0].Kind != notices.AlreadyRegistered {
 		t.Errorf("the first mail is %s, want one about sign-up", w.box.mails[0].Kind)
 	}
 }

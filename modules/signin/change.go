@@ -58,7 +58,7 @@ func (s *Service) ChangeUser(ctx context.Context, c accounts.Caller, change User
 	s.seen.sessions.InvalidateAll()
 	p, err := s.loadProfile(ctx, c.Person.UserID)
 	if hash != "" {
-		p.Device = s.issueDeviceCookie(ctx, c.Person.Email)
+		p.DeviceCookie = s.issueDeviceCookie(ctx, c.Person.Email)
 	}
 	return p, err
 }
@@ -70,7 +70,7 @@ func (s *Service) replacePassword(ctx context.Context, c accounts.Caller, change
 		return "", err
 	}
 	if who.hash != "" {
-		if err := s.runSessionAttempt(ctx, c, func(turn *passwords.Turn) error {
+		if err := s.runSessionAttempt(ctx, c, func(turn *passwords.Slot) error {
 			if !turn.Check(ctx, change.Current, who.hash) {
 				return fault.InvalidField("password.current", "is wrong")
 			}
@@ -84,7 +84,7 @@ func (s *Service) replacePassword(ctx context.Context, c accounts.Caller, change
 
 func (s *Service) applyChange(ctx context.Context, tx *ent.Tx, c accounts.Caller, change UserChange,
 	hash string) error {
-	if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
+	if err := trust.LockUser(ctx, tx, c.Person.UserID); err != nil {
 		return err
 	}
 	if change.Name != nil {
@@ -96,7 +96,7 @@ func (s *Service) applyChange(ctx context.Context, tx *ent.Tx, c accounts.Caller
 		if err := setPassword(ctx, tx, c.Person.UserID, hash); err != nil {
 			return err
 		}
-		if err := trust.Changed(ctx, tx, ownChange(c, alerts.PasswordChanged, "password.changed")); err != nil {
+		if err := trust.RecordChange(ctx, tx, ownChange(c, alerts.PasswordChanged, "password.changed")); err != nil {
 			return err
 		}
 	}

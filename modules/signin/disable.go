@@ -12,7 +12,7 @@ import (
 // permanently; enabling the user again does not restore them. Error: NotFound.
 func (s *Service) ChangeAsOperator(ctx context.Context, emailOrID string, c team.UserChange) (*ent.User, error) {
 	c.Disable = func(ctx context.Context, tx *ent.Tx, who *ent.User) error {
-		return trust.End(ctx, tx, who.ID, "", who.Email, "")
+		return trust.EndSessions(ctx, tx, who.ID, "", who.Email, "")
 	}
 	changed, err := s.teams.ChangeAsOperator(ctx, emailOrID, c)
 	s.seen.sessions.InvalidateAll()

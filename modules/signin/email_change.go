@@ -24,12 +24,12 @@ const emailChangesADay = 5 // that one user may request
 // requestEmailChange starts an email change, in a transaction, and replaces a pending one. The new address gets a link
 // that completes the change; the old address gets a link that cancels it.
 func (s *Service) requestEmailChange(ctx context.Context, tx *ent.Tx, c accounts.Caller, email string) error {
-	if _, err := s.guard.Count(ctx, tx, s.guard.Times("email changes", c.Person.UserID, emailChangesADay,
+	if _, err := s.guard.Count(ctx, tx, s.guard.LimitRate("email changes", c.Person.UserID, emailChangesADay,
 		24*time.Hour)); err != nil {
-		return guessing.Instead(err, "You have requested %d email changes in 24 hours, which is the limit",
+		return guessing.WithMessage(err, "You have requested %d email changes in 24 hours, which is the limit",
 			emailChangesADay)
 	}
-	if err := s.guard.MayInvite(ctx, tx, c.Person.UserID, email); err != nil {
+	if err := s.guard.CountInvite(ctx, tx, c.Person.UserID, email); err != nil {
 		return err
 	}
 	if err := cancelEmailChange(ctx, tx, c.Person.UserID); err != nil {
@@ -89,7 +89,7 @@ func (s *Service) ConfirmEmail(ctx context.Context, in EmailConfirmation) (Profi
 	}
 	p, err := s.loadProfile(ctx, who.ID)
 	if err == nil {
-		p.Device = s.issueDeviceCookie(ctx, p.Email)
+		p.DeviceCookie = s.issueDeviceCookie(ctx, p.Email)
 	}
 	return p, err
 }
@@ -122,7 +122,7 @@ func (s *Service) confirmEmailByPassword(ctx context.Context, of *ent.User, in E
 	if in.Password == "" {
 		return fault.InvalidField("password", "is required unless you are signed in as the user whose email changes")
 	}
-	return s.runPasswordAttempt(ctx, of.Email, func(turn *passwords.Turn, v guessing.Visitor) error {
+	return s.runPasswordAttempt(ctx, of.Email, func(turn *passwords.Slot, v guessing.Visitor) error {
 		who, err := s.loadCredentials(ctx, of)
 		switch {
 		case err != nil:
@@ -146,9 +146,9 @@ func (s *Service) changeEmail(ctx context.Context, tx *ent.Tx, who *ent.User, to
 	if err := team.ChangeUser(ctx, tx, who.ID, team.Change{Email: &row.Email}); err != nil {
 		return err
 	}
-	return trust.Changed(ctx, tx, trust.Change{UserID: who.ID, Email: who.Email, Also: row.Email, Keep: keep,
+	return trust.RecordChange(ctx, tx, trust.Change{UserID: who.ID, Email: who.Email, OtherEmail: row.Email, KeepSession: keep,
 		Kind: alerts.EmailChanged, Action: "user.email_changed",
-		Says: map[string]any{"from": who.Email, "email": row.Email}})
+		Details: map[string]any{"from": who.Email, "email": row.Email}})
 }
 
 // StopEmailChange cancels an email change with the link that was sent to the old address. The change was
@@ -159,7 +159,7 @@ func (s *Service) StopEmailChange(ctx context.Context, token string) error {
 		if err != nil {
 			return err
 		}
-		if err := trust.End(ctx, tx, *row.UserID, "", row.Email, ""); err != nil {
+		if err := trust.EndSessions(ctx, tx, *row.UserID, "", row.Email, ""); err != nil {
 			return err
 		}
 		return audit.WriteForMember(ctx, tx, *row.UserID,

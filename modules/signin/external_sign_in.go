@@ -7,11 +7,11 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// EnterAs signs in the user that admit returns, in the same transaction. admit also reports whether the user
+// SignInAs signs in the user that admit returns, in the same transaction. admit also reports whether the user
 // has proved a second factor. Error: Unauthorized if the user is disabled.
-func (s *Service) EnterAs(ctx context.Context, method string,
-	admit func(ctx context.Context, tx *ent.Tx) (who *ent.User, secondFactor bool, err error)) (Entered, error) {
-	var entered Entered
+func (s *Service) SignInAs(ctx context.Context, method string,
+	admit func(ctx context.Context, tx *ent.Tx) (who *ent.User, secondFactor bool, err error)) (NewSession, error) {
+	var entered NewSession
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		who, secondFactor, err := admit(ctx, tx)
 		if err != nil {

@@ -42,8 +42,8 @@ func TestFloodOfGuessesSparesDatabase(t *testing.T) {
 	// rows per attempt: email, pair, wide pair and two networks, which attempts from one network share
 	const most, least = 5, 3
 	if hashed == 0 || came[fault.Unavailable] == 0 || hashed+came[fault.Unavailable] != crowd || rows > most*hashed ||
-		rows < least*hashed || w.Hashes() != int64(hashed) {
-		t.Errorf("%d attempts ended as %v, with %d hashes and %d rows; want Unauthorized and Unavailable, with rows and hashes only for the former", crowd, came, w.Hashes(), rows)
+		rows < least*hashed || w.HashCount() != int64(hashed) {
+		t.Errorf("%d attempts ended as %v, with %d hashes and %d rows; want Unauthorized and Unavailable, with rows and hashes only for the former", crowd, came, w.HashCount(), rows)
 	}
 }
 
@@ -59,9 +59,9 @@ func TestUnknownEmailCostsTheSame(t *testing.T) {
 		return err
 	}
 	for _, email := range emails {
-		before := w.Hashes()
-		if err := try(email); fault.KindOf(err) != fault.Unauthorized || w.Hashes() != before+1 {
-			t.Errorf("%s: %v after %d hashes, want Unauthorized after 1", email, err, w.Hashes()-before)
+		before := w.HashCount()
+		if err := try(email); fault.KindOf(err) != fault.Unauthorized || w.HashCount() != before+1 {
+			t.Errorf("%s: %v after %d hashes, want Unauthorized after 1", email, err, w.HashCount()-before)
 		}
 	}
 	for _, table := range []string{"passwords", "second_factors"} {

@@ -40,7 +40,7 @@ func (w *world) inviteUser(t *testing.T, by accounts.Caller, email string, role 
 func (w *world) addMember(t *testing.T, by accounts.Caller, email string, role rights.Role) accounts.Caller {
 	t.Helper()
 	_, token := w.inviteUser(t, by, email, role)
-	in, err := w.Accept(t.Context(), signin.Acceptance{Token: token, Password: bobsPassword})
+	in, err := w.AcceptInvitation(t.Context(), signin.AcceptInput{Token: token, Password: bobsPassword})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,11 +73,11 @@ func TestRejectsInvalidLinks(t *testing.T) {
 		}
 	}
 	enter := func(token string) error {
-		_, err := w.EnterByLink(t.Context(), token)
+		_, err := w.SignInByLink(t.Context(), token)
 		return err
 	}
 	accept := func(token string) error {
-		_, err := w.Accept(t.Context(), signin.Acceptance{Token: token, Password: bobsPassword})
+		_, err := w.AcceptInvitation(t.Context(), signin.AcceptInput{Token: token, Password: bobsPassword})
 		return err
 	}
 	confirm := func(token string) error {
@@ -85,16 +85,16 @@ func TestRejectsInvalidLinks(t *testing.T) {
 		return err
 	}
 	reset := func(token string) error {
-		_, err := w.Reset(t.Context(), token, bobsPassword)
+		_, err := w.ResetPassword(t.Context(), token, bobsPassword)
 		return err
 	}
 	signUp := func(token string) error {
-		_, err := w.CompleteSignUp(t.Context(), signin.SignUpCompleted{Token: token, Password: bobsPassword,
+		_, err := w.CompleteSignUp(t.Context(), signin.SignUpInput{Token: token, Password: bobsPassword,
 			AccountName: "Bob's"})
 		return err
 	}
 	setUp := func(token string) error {
-		_, err := w.SetUp(t.Context(), signin.SetUp{Token: token, Email: "bob@example.com", Password: bobsPassword,
+		_, err := w.SetUp(t.Context(), signin.SetUpInput{Token: token, Email: "bob@example.com", Password: bobsPassword,
 			AccountName: "Bob's"})
 		return err
 	}
@@ -197,7 +197,7 @@ func TestConcurrentCodeWorksOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.callerOf(t, w.setUp(t))
-	key, err := w.NewFactor(t.Context(), ada)
+	key, err := w.CreateSecondFactor(t.Context(), ada)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestConcurrentCodeWorksOnce(t *testing.T) {
 		}
 		return made
 	}
-	recovery, err := w.ActivateFactor(t.Context(), ada, code(at))
+	recovery, err := w.ActivateSecondFactor(t.Context(), ada, code(at))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,13 +290,13 @@ func TestDisabledUserCannotSignIn(t *testing.T) {
 			t.Errorf("%s of a disabled user: %v, want Unauthorized or NotFound", what, err)
 		}
 	}
-	_, err = w.Person(t.Context(), in.Token.Reveal(), "")
+	_, err = w.AuthenticateSession(t.Context(), in.Token.Reveal(), "")
 	out("the cookie", err)
 	_, err = w.SignIn(t.Context(), signin.Credentials{Email: "bob@example.com", Password: bobsPassword})
 	out("the password", err)
-	_, err = w.EnterByLink(t.Context(), tokenOf(t, link))
+	_, err = w.SignInByLink(t.Context(), tokenOf(t, link))
 	out("a link", err)
-	_, err = w.Accept(t.Context(), signin.Acceptance{Token: invitation, Password: bobsPassword})
+	_, err = w.AcceptInvitation(t.Context(), signin.AcceptInput{Token: invitation, Password: bobsPassword})
 	out("an invitation", err)
 	if _, err := w.teams.ChangeAsOperator(t.Context(), "bob@example.com",
 		team.UserChange{Disabled: new(false)}); err != nil {
@@ -310,7 +310,7 @@ func TestDisabledUserCannotSignIn(t *testing.T) {
 // secondTeam creates another team of the caller and invites a user to it.
 func (w *world) secondTeam(t *testing.T, by accounts.Caller, email string) (id, token string) {
 	t.Helper()
-	accountID, err := w.NewTeam(t.Context(), by, "Another")
+	accountID, err := w.CreateTeam(t.Context(), by, "Another")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +343,7 @@ func TestSessionsExpire(t *testing.T) {
 		if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE sessions SET `+test.change+` WHERE id = $1`, in.Session.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Person(t.Context(), in.Token.Reveal(), ""); (err == nil) != test.in || err != nil &&
+		if _, err := w.AuthenticateSession(t.Context(), in.Token.Reveal(), ""); (err == nil) != test.in || err != nil &&
 			fault.KindOf(err) != fault.Unauthorized {
 			t.Errorf("a session, %s: %v; want it valid: %t", what, err, test.in)
 		}
@@ -372,14 +372,14 @@ func TestLimitsTeamsPerUser(t *testing.T) {
 	w := newWorld(t)
 	ada := w.callerOf(t, w.setUp(t))
 	bob := w.addMember(t, ada, "bob@example.com", rights.RoleOwner)
-	if _, err := w.NewTeam(t.Context(), bob, "Bob's"); fault.KindOf(err) != fault.Forbidden {
+	if _, err := w.CreateTeam(t.Context(), bob, "Bob's"); fault.KindOf(err) != fault.Forbidden {
 		t.Errorf("bob, who is not an operator, creates a team: %v, want Forbidden", err)
 	}
 	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE plans SET sandboxed = true`); err != nil { // like the free plan
 		t.Fatal(err)
 	}
 	ended := runConcurrently(10, func(i int) error {
-		_, err := w.NewTeam(t.Context(), ada, fmt.Sprint("Team ", i))
+		_, err := w.CreateTeam(t.Context(), ada, fmt.Sprint("Team ", i))
 		return err
 	})
 	if ended[succeeded] != 4 || ended[fault.Conflict] != 6 {

@@ -77,7 +77,7 @@ func takeOwnLink(ctx context.Context, tx *ent.Tx, purpose signinlink.Purpose, to
 	case err != nil:
 		return nil, err
 	}
-	if err := trust.Lock(ctx, tx, *row.UserID); err != nil {
+	if err := trust.LockUser(ctx, tx, *row.UserID); err != nil {
 		return nil, err
 	}
 	return takeLink(ctx, tx, purpose, token)
@@ -178,7 +178,7 @@ func (s *Service) EnsureDevelopmentOwner(ctx context.Context, email string,
 	}
 	same := false
 	if found.hash != "" {
-		if err := s.hasher.InTurn(ctx, trustedCaller, func(turn *passwords.Turn) error {
+		if err := s.hasher.WithSlot(ctx, trustedCaller, func(turn *passwords.Slot) error {
 			same = turn.Check(ctx, password.Reveal(), found.hash)
 			return nil
 		}); err != nil {
@@ -202,10 +202,10 @@ func (s *Service) EnsureDevelopmentOwner(ctx context.Context, email string,
 	return s.DevelopmentLink(ctx, who.ID)
 }
 
-// EnterByLink signs in a user with a link from an operator. The link also replaces the second factor, so that
+// SignInByLink signs in a user with a link from an operator. The link also replaces the second factor, so that
 // a user who lost theirs can sign in. Error: NotFound.
-func (s *Service) EnterByLink(ctx context.Context, token string) (Entered, error) {
-	var entered Entered
+func (s *Service) SignInByLink(ctx context.Context, token string) (NewSession, error) {
+	var entered NewSession
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		row, err := takeOwnLink(ctx, tx, signinlink.PurposeSignIn, token)
 		if err != nil {

@@ -62,7 +62,7 @@ func TestStrangersCannotLockUserOut(t *testing.T) {
 		t.Errorf("%d of 240 guesses from 40 networks were checked, want about 60", judged)
 	}
 	right := signin.Credentials{Email: "ada@example.com", Password: adasPassword}
-	if _, err := w.SignIn(inBrowser(t, "11.7.0.1", own.Device), right); err != nil {
+	if _, err := w.SignIn(inBrowser(t, "11.7.0.1", own.DeviceCookie), right); err != nil {
 		t.Errorf("ada in a known browser from a guessing network: %v, want success", err)
 	}
 	if _, err := w.Confirm(requestFrom(t, "11.7.0.1"), ada, signin.Confirmation{Password: adasPassword}); err != nil {
@@ -74,21 +74,21 @@ func TestStrangersCannotLockUserOut(t *testing.T) {
 		refused.RetryAfter > time.Minute {
 		t.Errorf("ada in an unknown browser meanwhile: %v, want Limit for at most a minute", err)
 	}
-	if err := w.Forgot(stranger, "ada@example.com"); err != nil {
+	if err := w.RequestPasswordReset(stranger, "ada@example.com"); err != nil {
 		t.Fatal(err)
 	}
-	entered, err := w.Reset(stranger, w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal(), bobsPassword)
+	entered, err := w.ResetPassword(stranger, w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal(), bobsPassword)
 	if err != nil || entered.Token.IsZero() {
 		t.Fatalf("reset: %v, want a session", err)
 	}
-	if _, err := w.Person(t.Context(), entered.Token.Reveal(), ""); err != nil {
+	if _, err := w.AuthenticateSession(t.Context(), entered.Token.Reveal(), ""); err != nil {
 		t.Errorf("the session of the reset: %v, want success", err)
 	}
 	right.Password = bobsPassword
 	if _, err := w.SignIn(stranger, right); err != nil {
 		t.Errorf("ada after the reset without the device cookie: %v, want cleared counters", err)
 	}
-	if _, err := w.SignIn(inBrowser(t, "12.0.0.1", entered.Device), right); err != nil {
+	if _, err := w.SignIn(inBrowser(t, "12.0.0.1", entered.DeviceCookie), right); err != nil {
 		t.Errorf("ada after the reset in that browser: %v, want success", err)
 	}
 }
@@ -109,13 +109,13 @@ func TestLimitsKnownBrowser(t *testing.T) {
 		}
 		return judged
 	}
-	if n := tried(inBrowser(t, "11.0.0.1", own.Device), "ada@example.com"); n != 10 {
+	if n := tried(inBrowser(t, "11.0.0.1", own.DeviceCookie), "ada@example.com"); n != 10 {
 		t.Errorf("%d guesses in a known browser were checked, want 10", n)
 	}
-	if n := tried(inBrowser(t, "11.1.0.1", own.Device), "bob@example.com"); n != 5 {
+	if n := tried(inBrowser(t, "11.1.0.1", own.DeviceCookie), "bob@example.com"); n != 5 {
 		t.Errorf("%d guesses at another user in that browser were checked, want 5", n)
 	}
-	changed, err := w.ChangeUser(inBrowser(t, "11.2.0.1", own.Device), ada,
+	changed, err := w.ChangeUser(inBrowser(t, "11.2.0.1", own.DeviceCookie), ada,
 		signin.UserChange{Password: &signin.PasswordChange{Current: adasPassword, New: bobsPassword}})
 	if err != nil {
 		t.Fatal(err)
@@ -124,13 +124,13 @@ func TestLimitsKnownBrowser(t *testing.T) {
 	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE passwords SET changed_at = now() + interval '10 seconds'`); err != nil {
 		t.Fatal(err)
 	}
-	if n := tried(inBrowser(t, "11.3.0.1", own.Device), "ada@example.com"); n != 5 {
+	if n := tried(inBrowser(t, "11.3.0.1", own.DeviceCookie), "ada@example.com"); n != 5 {
 		t.Errorf("%d guesses in a browser from before the password change were checked, want 5", n)
 	}
 	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE passwords SET changed_at = now() - interval '10 seconds'`); err != nil {
 		t.Fatal(err)
 	}
-	if n := tried(inBrowser(t, "11.4.0.1", changed.Device), "ada@example.com"); n != 0 { // its counter is still full
+	if n := tried(inBrowser(t, "11.4.0.1", changed.DeviceCookie), "ada@example.com"); n != 0 { // its counter is still full
 		t.Errorf("%d more guesses in the browser that changed the password were checked, want 0", n)
 	}
 }
@@ -163,7 +163,7 @@ func TestStrangersCannotUseUpResetLinks(t *testing.T) {
 	w := newWorld(t)
 	own := w.setUp(t)
 	for i := range 100 {
-		if err := w.Forgot(requestFrom(t, fmt.Sprintf("11.%d.0.1", i)), "ada@example.com"); err != nil {
+		if err := w.RequestPasswordReset(requestFrom(t, fmt.Sprintf("11.%d.0.1", i)), "ada@example.com"); err != nil {
 			t.Fatal(err)
 		}
 		w.sendDueMail(t)
@@ -172,7 +172,7 @@ func TestStrangersCannotUseUpResetLinks(t *testing.T) {
 	if n := len(w.box.mails); n > 6 {
 		t.Errorf("100 strangers caused %d mails to ada, want about 5", n)
 	}
-	if err := w.Forgot(requestFrom(t, "12.0.0.1"), "ada@example.com"); err != nil {
+	if err := w.RequestPasswordReset(requestFrom(t, "12.0.0.1"), "ada@example.com"); err != nil {
 		t.Errorf("ada's request after 100 strangers: %v, want success", err)
 	}
 	w.sendDueMail(t)
@@ -180,7 +180,7 @@ func TestStrangersCannotUseUpResetLinks(t *testing.T) {
 	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE sign_in_links SET expires_at = now() + interval '10 minutes'`); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Forgot(requestFrom(t, "12.0.0.1"), "ada@example.com"); err != nil {
+	if err := w.RequestPasswordReset(requestFrom(t, "12.0.0.1"), "ada@example.com"); err != nil {
 		t.Fatal(err)
 	}
 	next := w.lastMail(t, notices.Reset, "ada@example.com")
@@ -188,13 +188,13 @@ func TestStrangersCannotUseUpResetLinks(t *testing.T) {
 		t.Error("no new link was sent before the last one expired")
 	}
 	before := len(w.box.mails)
-	if err := w.Forgot(inBrowser(t, "11.1.0.1", own.Device), "ada@example.com"); err != nil {
+	if err := w.RequestPasswordReset(inBrowser(t, "11.1.0.1", own.DeviceCookie), "ada@example.com"); err != nil {
 		t.Errorf("ada's request in a known browser: %v, want success", err)
 	}
 	if w.sendDueMail(t); len(w.box.mails) != before+1 {
 		t.Errorf("ada's request in a known browser caused %d mails, want 1", len(w.box.mails)-before)
 	}
-	if _, err := w.Reset(t.Context(), next.Token.Reveal(), bobsPassword); err != nil {
+	if _, err := w.ResetPassword(t.Context(), next.Token.Reveal(), bobsPassword); err != nil {
 		t.Errorf("ada using the link of a stranger's request: %v, want success", err)
 	}
 }
@@ -274,11 +274,11 @@ SELECT (SELECT count(*) FROM sign_in_failures) + (SELECT count(*) FROM security_
 		costs := map[string]cost{}
 		for email, ip := range emails {
 			begin, end := "begin "+what+" "+email, "end "+what+" "+email
-			hashes, before := w.Hashes(), rows()
+			hashes, before := w.HashCount(), rows()
 			mark(begin)
 			err := do(requestFrom(t, ip), email)
 			mark(end)
-			c := cost{Kind: fault.KindOf(err), Hashes: w.Hashes() - hashes, Rows: rows() - before}
+			c := cost{Kind: fault.KindOf(err), Hashes: w.HashCount() - hashes, Rows: rows() - before}
 			expect.Eventually(t, "the server logged the statements", func() (done bool) {
 				c.Statements, done = server.Between(begin, end)
 				return done
@@ -296,6 +296,6 @@ SELECT (SELECT count(*) FROM sign_in_failures) + (SELECT count(*) FROM security_
 		})
 	}
 	for i := range 7 {
-		measure(fmt.Sprint("forgotten password ", i+1), w.Forgot)
+		measure(fmt.Sprint("forgotten password ", i+1), w.RequestPasswordReset)
 	}
 }

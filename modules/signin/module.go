@@ -19,7 +19,7 @@ import (
 var Module = fx.Module("signin",
 	fx.Provide(ConfigOf, New, NewGuard, func(g *guessing.Guard) team.MailBounds { return g }),
 	module.Repairs(func(s *Service) clockstep.Repair {
-		return clockstep.Repair{What: "links, sessions and counts of wrong sign-ins", Columns: []clockstep.Column{
+		return clockstep.Repair{What: "links, sessions and counts of wrong sign-ins", Columns: []clockstep.TimeColumn{
 			{Table: "sign_in_links", Name: "due_at"},
 			{Table: "sign_in_challenges", Name: "expires_at", Limit: 2 * time.Hour, Reset: 2 * time.Hour},
 		}, Run: s.repairAfterStep}

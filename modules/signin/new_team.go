@@ -14,10 +14,10 @@ import (
 
 const teamsADay = 20 // that one user may create
 
-// NewTeam creates another account, owned by the caller. Errors: Forbidden unless sign-up is open or the
+// CreateTeam creates another account, owned by the caller. Errors: Forbidden unless sign-up is open or the
 // caller is an operator; Conflict over the limit of teams on the free plan; Invalid.
-func (s *Service) NewTeam(ctx context.Context, c accounts.Caller, name string) (accountID string, err error) {
-	if !c.Person.Operator && !s.config.SignUp.Admits(c.Person.Email) {
+func (s *Service) CreateTeam(ctx context.Context, c accounts.Caller, name string) (accountID string, err error) {
+	if !c.Person.Operator && !s.config.SignUp.Allows(c.Person.Email) {
 		return "", fault.Forbiddenf(fault.CodeInsufficientRole,
 			"Only operators can create teams while sign-up is not open")
 	}
@@ -28,11 +28,11 @@ func (s *Service) NewTeam(ctx context.Context, c accounts.Caller, name string) (
 	if err := wrong.Err(); err != nil {
 		return "", err
 	}
-	if _, err := s.guard.Begin(ctx, s.guard.Times("teams", c.Person.UserID, teamsADay, 24*time.Hour)); err != nil {
-		return "", guessing.Instead(err, "You have created %d teams in 24 hours, which is the limit", teamsADay)
+	if _, err := s.guard.Begin(ctx, s.guard.LimitRate("teams", c.Person.UserID, teamsADay, 24*time.Hour)); err != nil {
+		return "", guessing.WithMessage(err, "You have created %d teams in 24 hours, which is the limit", teamsADay)
 	}
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
+		if err := trust.LockUser(ctx, tx, c.Person.UserID); err != nil {
 			return err
 		}
 		if err := s.accounts.CheckTeamLimit(ctx, tx, c.Person.UserID); err != nil {

@@ -14,9 +14,9 @@ func (s *Service) Passkeys() *passkeys.Service { return s.passkeys }
 
 // SignInByPasskey signs in a user with a passkey, which counts as both factors. Failed passwords do not block
 // it. Errors: Invalid; Unauthorized; Conflict if passkeys are unavailable.
-func (s *Service) SignInByPasskey(ctx context.Context, in passkeys.Answer) (Entered, error) {
-	var entered Entered
-	err := s.passkeys.Judge(ctx, in, func(tx *ent.Tx, who *ent.User) (err error) {
+func (s *Service) SignInByPasskey(ctx context.Context, in passkeys.CeremonyResult) (NewSession, error) {
+	var entered NewSession
+	err := s.passkeys.Verify(ctx, in, func(tx *ent.Tx, who *ent.User) (err error) {
 		entered, err = s.startSession(ctx, tx, who, ByPasskey, true)
 		return err
 	})
@@ -25,8 +25,8 @@ func (s *Service) SignInByPasskey(ctx context.Context, in passkeys.Answer) (Ente
 
 // confirmByPasskey is Confirm with one of the caller's passkeys.
 func (s *Service) confirmByPasskey(ctx context.Context, c accounts.Caller,
-	in passkeys.Answer) (entered Entered, err error) {
-	err = s.passkeys.Judge(ctx, in, func(tx *ent.Tx, who *ent.User) (err error) {
+	in passkeys.CeremonyResult) (entered NewSession, err error) {
+	err = s.passkeys.Verify(ctx, in, func(tx *ent.Tx, who *ent.User) (err error) {
 		if who.ID != c.Person.UserID {
 			return fault.Unauthenticated()
 		}

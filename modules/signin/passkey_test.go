@@ -47,24 +47,24 @@ func encodeOptions(t *testing.T, c passkeys.Ceremony) string {
 }
 
 // answerRegistration returns the response to the options for a new passkey.
-func (d *device) answerRegistration(t *testing.T, c passkeys.Ceremony) passkeys.Answer {
+func (d *device) answerRegistration(t *testing.T, c passkeys.Ceremony) passkeys.CeremonyResult {
 	t.Helper()
 	options, err := virtualwebauthn.ParseAttestationOptions(encodeOptions(t, c))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return passkeys.Answer{ChallengeID: c.ChallengeID,
+	return passkeys.CeremonyResult{ChallengeID: c.ChallengeID,
 		Credential: []byte(virtualwebauthn.CreateAttestationResponse(d.page, d.chip, d.key, *options)), Name: "Laptop"}
 }
 
 // answerSignIn returns the response to the options for a sign-in.
-func (d *device) answerSignIn(t *testing.T, c passkeys.Ceremony) passkeys.Answer {
+func (d *device) answerSignIn(t *testing.T, c passkeys.Ceremony) passkeys.CeremonyResult {
 	t.Helper()
 	options, err := virtualwebauthn.ParseAssertionOptions(encodeOptions(t, c))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return passkeys.Answer{ChallengeID: c.ChallengeID,
+	return passkeys.CeremonyResult{ChallengeID: c.ChallengeID,
 		Credential: []byte(virtualwebauthn.CreateAssertionResponse(d.page, d.chip, d.key, *options))}
 }
 
@@ -72,7 +72,7 @@ func (d *device) answerSignIn(t *testing.T, c passkeys.Ceremony) passkeys.Answer
 func (w *world) registerPasskey(t *testing.T, c accounts.Caller) *device {
 	t.Helper()
 	d := newDevice(c.Person.UserID)
-	options, err := w.Passkeys().BeginNew(t.Context(), c.Person.UserID)
+	options, err := w.Passkeys().BeginRegistration(t.Context(), c.Person.UserID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func (w *world) registerPasskey(t *testing.T, c accounts.Caller) *device {
 
 func (w *world) beginSignIn(t *testing.T) passkeys.Ceremony {
 	t.Helper()
-	c, err := w.Passkeys().Begin()
+	c, err := w.Passkeys().BeginSignIn()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,13 +141,13 @@ func TestRejectsInvalidPasskeyResponses(t *testing.T) {
 	other := d.answerSignIn(t, w.beginSignIn(t))
 	mixed := d.answerSignIn(t, w.beginSignIn(t))
 	mixed.ChallengeID = w.beginSignIn(t).ChallengeID
-	registering, err := w.Passkeys().BeginNew(t.Context(), ada.Person.UserID)
+	registering, err := w.Passkeys().BeginRegistration(t.Context(), ada.Person.UserID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	otherPurpose := other
 	otherPurpose.ChallengeID = registering.ChallengeID
-	for name, answer := range map[string]passkeys.Answer{
+	for name, answer := range map[string]passkeys.CeremonyResult{
 		"on a page of another host":   otherHost.answerSignIn(t, w.beginSignIn(t)),
 		"by an unknown key":           stranger.answerSignIn(t, w.beginSignIn(t)),
 		"without user verification":   unverified.answerSignIn(t, w.beginSignIn(t)),
@@ -165,7 +165,7 @@ func TestRejectsInvalidPasskeyResponses(t *testing.T) {
 		`{"id":"AQID","rawId":"AQID","type":"public-key","response":{}}`,
 		string(d.answerRegistration(t, registering).Credential)} {
 		if _, err := w.SignInByPasskey(t.Context(),
-			passkeys.Answer{ChallengeID: other.ChallengeID, Credential: []byte(malformed)}); fault.From(err).
+			passkeys.CeremonyResult{ChallengeID: other.ChallengeID, Credential: []byte(malformed)}); fault.From(err).
 			Fields["credential"] == "" {
 			t.Errorf("the response %.60s: %v, want an error for the field credential", malformed, err)
 		}
@@ -192,12 +192,12 @@ func TestPasskeysBelongToTheirOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entered, err := w.EnterByLink(t.Context(), tokenOf(t, link))
+	entered, err := w.SignInByLink(t.Context(), tokenOf(t, link))
 	if err != nil {
 		t.Fatal(err)
 	}
 	bob := w.callerOf(t, entered)
-	options, err := w.Passkeys().BeginNew(t.Context(), ada.Person.UserID)
+	options, err := w.Passkeys().BeginRegistration(t.Context(), ada.Person.UserID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestPasskeysBelongToTheirOwner(t *testing.T) {
 		t.Errorf("bob responding to ada's challenge: %v, want Unauthorized", err)
 	}
 	d := w.registerPasskey(t, ada)
-	again, err := w.Passkeys().BeginNew(t.Context(), bob.Person.UserID)
+	again, err := w.Passkeys().BeginRegistration(t.Context(), bob.Person.UserID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestPasskeysRequireHostName(t *testing.T) {
 	if options, err := w.Options(t.Context()); err != nil || options.Passkeys {
 		t.Errorf("options under an IP address are %+v, %v; want no passkeys", options, err)
 	}
-	if _, err := w.Passkeys().Begin(); fault.KindOf(err) != fault.Conflict {
+	if _, err := w.Passkeys().BeginSignIn(); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("a passkey under an IP address: %v, want Conflict", err)
 	}
 	w = newWorld(t, func(c *signin.Config) {
@@ -250,7 +250,7 @@ func TestPasskeysRequireHostName(t *testing.T) {
 	ada := w.callerOf(t, w.setUp(t))
 	d := newDevice(ada.Person.UserID)
 	d.page.ID, d.page.Origin = "localhost", "http://localhost:8025"
-	options, err := w.Passkeys().BeginNew(t.Context(), ada.Person.UserID)
+	options, err := w.Passkeys().BeginRegistration(t.Context(), ada.Person.UserID)
 	if err != nil {
 		t.Fatal(err)
 	}

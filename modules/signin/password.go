@@ -34,25 +34,25 @@ type userCredentials struct {
 // SignIn signs in a user with a password, and with a code if a second factor is set up. Errors: Invalid;
 // Unauthorized for an unknown email, a wrong password or a wrong code alike; Forbidden with
 // second_factor_required; Limit; Unavailable.
-func (s *Service) SignIn(ctx context.Context, in Credentials) (Entered, error) {
+func (s *Service) SignIn(ctx context.Context, in Credentials) (NewSession, error) {
 	if !s.config.Passwords {
-		return Entered{}, fault.Unauthenticated()
+		return NewSession{}, fault.Unauthenticated()
 	}
 	wrong := fault.Fields{}
 	email := accounts.CheckEmail(wrong, "email", in.Email)
 	if err := wrong.Err(); err != nil {
-		return Entered{}, err
+		return NewSession{}, err
 	}
-	var entered Entered
-	err := s.runPasswordAttempt(ctx, email, func(turn *passwords.Turn, v guessing.Visitor) (err error) {
+	var entered NewSession
+	err := s.runPasswordAttempt(ctx, email, func(turn *passwords.Slot, v guessing.Visitor) (err error) {
 		entered, err = s.signIn(ctx, turn, v, email, in)
 		return err
 	})
 	return s.finishSignIn(ctx, entered, fault.Wrap("sign in", err))
 }
 
-func (s *Service) signIn(ctx context.Context, turn *passwords.Turn, v guessing.Visitor, email string,
-	in Credentials) (entered Entered, err error) {
+func (s *Service) signIn(ctx context.Context, turn *passwords.Slot, v guessing.Visitor, email string,
+	in Credentials) (entered NewSession, err error) {
 	who, err := s.findCredentials(ctx, email)
 	if err != nil {
 		return entered, err
@@ -144,7 +144,7 @@ func (s *Service) newHash(ctx context.Context, field, password, email string) (s
 // Confirmation is the input for confirming a session: a password, a code, or a passkey.
 type Confirmation struct {
 	Password, Code string
-	Passkey        *passkeys.Answer
+	Passkey        *passkeys.CeremonyResult
 }
 
 func (c Confirmation) countMethods() (n int) {
@@ -158,9 +158,9 @@ func (c Confirmation) countMethods() (n int) {
 
 // Confirm allows a session to perform sensitive actions for ten minutes, and issues a new cookie. Errors:
 // Invalid; Unauthorized; Limit; Unavailable.
-func (s *Service) Confirm(ctx context.Context, c accounts.Caller, in Confirmation) (Entered, error) {
+func (s *Service) Confirm(ctx context.Context, c accounts.Caller, in Confirmation) (NewSession, error) {
 	if in.countMethods() != 1 {
-		return Entered{}, fault.InvalidField("password",
+		return NewSession{}, fault.InvalidField("password",
 			"cannot be combined: send exactly one of password, code and passkey")
 	}
 	entered, err := s.confirmBy(ctx, c, in)
@@ -168,12 +168,12 @@ func (s *Service) Confirm(ctx context.Context, c accounts.Caller, in Confirmatio
 	return s.completeSession(ctx, entered, fault.Wrap("confirm", err))
 }
 
-func (s *Service) confirmBy(ctx context.Context, c accounts.Caller, in Confirmation) (entered Entered, err error) {
+func (s *Service) confirmBy(ctx context.Context, c accounts.Caller, in Confirmation) (entered NewSession, err error) {
 	if in.Passkey != nil {
 		return s.confirmByPasskey(ctx, c, *in.Passkey)
 	}
 	if in.Password != "" {
-		err = s.runSessionAttempt(ctx, c, func(turn *passwords.Turn) error {
+		err = s.runSessionAttempt(ctx, c, func(turn *passwords.Slot) error {
 			if err := s.checkOwnPassword(ctx, turn, c, in.Password); err != nil {
 				return err
 			}
@@ -189,7 +189,7 @@ func (s *Service) confirmBy(ctx context.Context, c accounts.Caller, in Confirmat
 	return entered, err
 }
 
-func (s *Service) confirmNow(ctx context.Context, c accounts.Caller, code string) (entered Entered, err error) {
+func (s *Service) confirmNow(ctx context.Context, c accounts.Caller, code string) (entered NewSession, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) (err error) {
 		if code != "" {
 			if err := s.takeCode(ctx, tx, c.Person.UserID, code); err != nil {
@@ -203,7 +203,7 @@ func (s *Service) confirmNow(ctx context.Context, c accounts.Caller, code string
 }
 
 // checkOwnPassword returns an error if the password is not the caller's. Errors: Unauthorized; Unavailable.
-func (s *Service) checkOwnPassword(ctx context.Context, turn *passwords.Turn, c accounts.Caller,
+func (s *Service) checkOwnPassword(ctx context.Context, turn *passwords.Slot, c accounts.Caller,
 	password string) error {
 	who, err := s.findCredentials(ctx, c.Person.Email)
 	if err != nil {
@@ -217,14 +217,14 @@ func (s *Service) checkOwnPassword(ctx context.Context, turn *passwords.Turn, c 
 
 // confirmSession marks the session as confirmed now and issues a new cookie, in a transaction. factor also marks it
 // as authenticated with a second factor.
-func (s *Service) confirmSession(ctx context.Context, tx *ent.Tx, c accounts.Caller, factor bool) (Entered, error) {
+func (s *Service) confirmSession(ctx context.Context, tx *ent.Tx, c accounts.Caller, factor bool) (NewSession, error) {
 	token, hash := secret.NewToken("")
 	row, err := tx.Session.Query().Where(session.ID(c.Person.SessionID), session.RevokedAtIsNil()).ForUpdate().Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return Entered{}, fault.Unauthenticated() // signed out a moment ago
+		return NewSession{}, fault.Unauthenticated() // signed out a moment ago
 	case err != nil:
-		return Entered{}, err
+		return NewSession{}, err
 	}
 	update := tx.Session.UpdateOneID(row.ID).SetTokenHash(hash).SetConfirmedAt(time.Now())
 	if factor {
@@ -232,8 +232,8 @@ func (s *Service) confirmSession(ctx context.Context, tx *ent.Tx, c accounts.Cal
 	}
 	changed, err := update.Save(ctx)
 	if err != nil {
-		return Entered{}, err
+		return NewSession{}, err
 	}
-	return Entered{Token: token, Device: s.issueDeviceCookie(ctx, c.Person.Email),
+	return NewSession{Token: token, DeviceCookie: s.issueDeviceCookie(ctx, c.Person.Email),
 		View: View{Session: changed.Unwrap()}}, nil
 }

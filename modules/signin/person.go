@@ -54,7 +54,7 @@ func (s *Service) ensureUser(ctx context.Context, tx *ent.Tx, email, name,
 	if who, err = accounts.EnsureUser(ctx, tx, email, name); err != nil {
 		return nil, false, err
 	}
-	if err := trust.Lock(ctx, tx, who.ID); err != nil {
+	if err := trust.LockUser(ctx, tx, who.ID); err != nil {
 		return nil, false, err
 	}
 	if known, err = db.One(ctx, tx, db.Value[bool], signsInSQL, who.ID); err != nil {
@@ -76,25 +76,25 @@ func (s *Service) ensureUser(ctx context.Context, tx *ent.Tx, email, name,
 	return who, known, setPassword(ctx, tx, who.ID, hash)
 }
 
-// Acceptance is the input for accepting an invitation. An existing user with a password enters that password; a
+// AcceptInput is the input for accepting an invitation. An existing user with a password enters that password; a
 // user who is signed in enters none.
-type Acceptance struct {
+type AcceptInput struct {
 	Token    string
 	Name     string
 	Password string
 	Caller   *accounts.Caller // nil if no user is signed in
 }
 
-// Accept accepts an invitation and signs in the new member, also if open sign-up is disabled. Errors:
+// AcceptInvitation accepts an invitation and signs in the new member, also if open sign-up is disabled. Errors:
 // NotFound for an invalid link; Forbidden if another user is signed in; Invalid; Unauthorized if the password
 // of an existing user is wrong.
-func (s *Service) Accept(ctx context.Context, in Acceptance) (Entered, error) {
+func (s *Service) AcceptInvitation(ctx context.Context, in AcceptInput) (NewSession, error) {
 	if s.config.SignUp.Closed {
-		return Entered{}, invalidLinkError()
+		return NewSession{}, invalidLinkError()
 	}
 	open, who, err := s.findInvitation(ctx, in.Token)
 	if err != nil {
-		return Entered{}, err
+		return NewSession{}, err
 	}
 	if in.Caller != nil {
 		return s.acceptSignedIn(ctx, in, open)
@@ -102,12 +102,12 @@ func (s *Service) Accept(ctx context.Context, in Acceptance) (Entered, error) {
 	var hash string
 	if who.user != nil && who.hash != "" { // an existing user enters their password
 		if err = s.checkInviteePassword(ctx, who, in.Password); err != nil {
-			return Entered{}, err
+			return NewSession{}, err
 		}
 	} else if hash, err = s.checkPerson(ctx, open.Email, in.Password, &in.Name, nil, false); err != nil {
-		return Entered{}, err
+		return NewSession{}, err
 	}
-	var entered Entered
+	var entered NewSession
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		joined, err := s.lockInvitee(ctx, tx, open.Email, in.Name, hash, who)
 		if err != nil {
@@ -133,13 +133,13 @@ func (s *Service) Accept(ctx context.Context, in Acceptance) (Entered, error) {
 func (s *Service) lockInvitee(ctx context.Context, tx *ent.Tx, email, name, hash string,
 	who userCredentials) (*ent.User, error) {
 	if hash == "" {
-		return who.user, trust.Lock(ctx, tx, who.user.ID)
+		return who.user, trust.LockUser(ctx, tx, who.user.ID)
 	}
 	joined, known, err := s.ensureUser(ctx, tx, email, name, hash)
 	if err != nil || !known {
 		return joined, err
 	}
-	return joined, trust.Changed(ctx, tx,
+	return joined, trust.RecordChange(ctx, tx,
 		trust.Change{UserID: joined.ID, Email: joined.Email, Kind: alerts.PasswordChanged, Action: "password.changed"})
 }
 
@@ -163,7 +163,7 @@ func (s *Service) checkInviteePassword(ctx context.Context, who userCredentials,
 	if who.factor != nil {
 		return codeRequiredError()
 	}
-	return s.runPasswordAttempt(ctx, who.user.Email, func(turn *passwords.Turn, _ guessing.Visitor) error {
+	return s.runPasswordAttempt(ctx, who.user.Email, func(turn *passwords.Slot, _ guessing.Visitor) error {
 		if !turn.Check(ctx, password, who.hash) || who.user.DisabledAt != nil {
 			return fault.Unauthenticated()
 		}
@@ -172,13 +172,13 @@ func (s *Service) checkInviteePassword(ctx context.Context, who userCredentials,
 }
 
 // acceptSignedIn makes the caller a member and switches the session to the new account.
-func (s *Service) acceptSignedIn(ctx context.Context, in Acceptance, open *ent.Invitation) (Entered, error) {
+func (s *Service) acceptSignedIn(ctx context.Context, in AcceptInput, open *ent.Invitation) (NewSession, error) {
 	if in.Caller.Person.Email != open.Email {
-		return Entered{}, fault.Forbiddenf(fault.CodeInsufficientRole,
+		return NewSession{}, fault.Forbiddenf(fault.CodeInsufficientRole,
 			"This invitation is for %s, but you are signed in as %s. Sign out first.", open.Email,
 			in.Caller.Person.Email)
 	}
-	var entered Entered
+	var entered NewSession
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		who, err := tx.User.Query().Where(user.ID(in.Caller.Person.UserID)).ForUpdate().Only(ctx)
 		if err != nil {
@@ -201,13 +201,13 @@ func (s *Service) acceptSignedIn(ctx context.Context, in Acceptance, open *ent.I
 }
 
 // rotateCookie issues a new session cookie without confirming the session.
-func (s *Service) rotateCookie(ctx context.Context, tx *ent.Tx, c accounts.Caller) (Entered, error) {
+func (s *Service) rotateCookie(ctx context.Context, tx *ent.Tx, c accounts.Caller) (NewSession, error) {
 	token, hash := secret.NewToken("")
 	changed, err := tx.Session.UpdateOneID(c.Person.SessionID).SetTokenHash(hash).Save(ctx)
 	if err != nil {
-		return Entered{}, err
+		return NewSession{}, err
 	}
-	return Entered{Token: token, View: View{Session: changed.Unwrap()}}, nil
+	return NewSession{Token: token, View: View{Session: changed.Unwrap()}}, nil
 }
 
 // Invitation is the content of the invitation page.
@@ -218,8 +218,8 @@ type Invitation struct {
 	Known       bool // a user with a password has the address
 }
 
-// InvitationOf returns the content of an invitation's page. Error: NotFound.
-func (s *Service) InvitationOf(ctx context.Context, token string) (Invitation, error) {
+// Invitation returns the content of an invitation's page. Error: NotFound.
+func (s *Service) Invitation(ctx context.Context, token string) (Invitation, error) {
 	open, who, err := s.findInvitation(ctx, token)
 	if err != nil {
 		return Invitation{}, err

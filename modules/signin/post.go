@@ -98,19 +98,19 @@ func (p *mailQueue) sendLinks(ctx context.Context) (int, error) {
 
 // buildNotice returns the notice for a link, and false if no mail must be sent.
 func (d dueLink) buildNotice() (m notices.Notice, wanted bool) {
-	m = notices.Notice{To: d.email, Names: map[string]string{"name": d.userName}}
+	m = notices.Notice{To: d.email, Values: map[string]string{"name": d.userName}}
 	switch {
 	case d.purpose == "reset" && d.known:
 		m.Kind, m.Path = notices.Reset, PathReset
 	case d.purpose == "sign_up" && d.known:
-		m.Kind = notices.Already
+		m.Kind = notices.AlreadyRegistered
 	case d.purpose == "sign_up":
 		m.Kind, m.Path = notices.SignUp, PathSignUp
 	case d.purpose == "email" && !d.known:
 		m.Kind, m.Path = notices.Email, PathEmail
 	case d.purpose == "email_stop":
 		m.Kind, m.Path = notices.EmailAsked, PathStop
-		m.Names["email"] = d.newEmail
+		m.Values["email"] = d.newEmail
 	default:
 		return m, false
 	}
@@ -164,8 +164,8 @@ func (p *mailQueue) sendAlert(ctx context.Context, d alerts.Claimed) error {
 			"limit_reached", d.OverDailyLimit)
 		return alerts.GiveUp(ctx, p.db.SQL, d)
 	}
-	m := notices.Notice{To: d.Email, Kind: notices.Kind(d.Kind), Names: d.Names, BaseURL: p.baseURL}
-	if m.Kind.Security() {
+	m := notices.Notice{To: d.Email, Kind: notices.Kind(d.Kind), Values: d.Names, BaseURL: p.baseURL}
+	if m.Kind.IsSecurity() {
 		m.Path = PathReset
 	}
 	return p.mailer.Send(ctx, m, func(ctx context.Context,
@@ -193,7 +193,7 @@ func (p *mailQueue) sendInvitation(ctx context.Context, d team.Due) error {
 	}
 	token, hash := secret.NewToken("")
 	m := notices.Notice{To: d.Email, Kind: notices.Invite, Path: PathInvite, Token: token, BaseURL: p.baseURL,
-		Names: map[string]string{"team": d.AccountName, "inviter": d.Inviter, "role": string(d.Role)}}
+		Values: map[string]string{"team": d.AccountName, "inviter": d.Inviter, "role": string(d.Role)}}
 	return p.mailer.Send(ctx, m, func(ctx context.Context,
 		tx db.Execer) (bool, error) {
 		return team.Mailed(ctx, tx, d, hash)

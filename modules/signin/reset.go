@@ -12,28 +12,28 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Forgot requests a password reset link. The response does not reveal whether the email is known.
-func (s *Service) Forgot(ctx context.Context, email string) error {
+// RequestPasswordReset requests a password reset link. The response does not reveal whether the email is known.
+func (s *Service) RequestPasswordReset(ctx context.Context, email string) error {
 	return s.requestLink(ctx, signinlink.PurposeReset, email, resetLife)
 }
 
-// Reset sets a new password with an emailed link, ends all sessions and other links, clears the user's
+// ResetPassword sets a new password with an emailed link, ends all sessions and other links, clears the user's
 // failure counters for this visitor, and signs in the user. A user with a second factor is not signed in, and
 // Token is zero. Errors: NotFound; Invalid.
-func (s *Service) Reset(ctx context.Context, token, newPassword string) (Entered, error) {
+func (s *Service) ResetPassword(ctx context.Context, token, newPassword string) (NewSession, error) {
 	email, err := s.findLinkEmail(ctx, signinlink.PurposeReset, token)
 	if err != nil {
-		return Entered{}, err
+		return NewSession{}, err
 	}
 	hash, err := s.newHash(ctx, "password", newPassword, email)
 	if err != nil {
-		return Entered{}, err
+		return NewSession{}, err
 	}
 	v, err := s.identifyVisitor(ctx, email)
 	if err != nil {
-		return Entered{}, err
+		return NewSession{}, err
 	}
-	var entered Entered
+	var entered NewSession
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		who, err := tx.User.Query().Where(user.Email(email), user.DisabledAtIsNil()).ForUpdate().Only(ctx)
 		switch {
@@ -48,7 +48,7 @@ func (s *Service) Reset(ctx context.Context, token, newPassword string) (Entered
 		if err := setPassword(ctx, tx, who.ID, hash); err != nil {
 			return err
 		}
-		if err := trust.Changed(ctx, tx, trust.Change{UserID: who.ID, Email: who.Email, Kind: alerts.PasswordChanged,
+		if err := trust.RecordChange(ctx, tx, trust.Change{UserID: who.ID, Email: who.Email, Kind: alerts.PasswordChanged,
 			Action: "password.reset"}); err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (s *Service) Reset(ctx context.Context, token, newPassword string) (Entered
 			s.guard.SignIn(email, v), s.guard.Code(who.ID, v), s.guard.Code(who.ID, guessing.Visitor{})); err != nil {
 			return err
 		}
-		entered.Device = s.issueDeviceCookie(ctx, email)
+		entered.DeviceCookie = s.issueDeviceCookie(ctx, email)
 		factor, err := activeFactor(ctx, tx.SecondFactor, who.ID)
 		if err != nil || factor != nil {
 			return err

@@ -73,7 +73,7 @@ type guard struct {
 
 // sessionState holds the session cache, pending last-use updates and sign-in counters.
 type sessionState struct {
-	signIns   tally.Results
+	signIns   tally.Counters
 	sessions  *cache.Cache[tokenHash, sessionEntry]
 	used      *lastuse.Recorder
 	canSignIn atomic.Bool // some user can sign in; never reset, so pages skip the query once it is set
@@ -103,7 +103,7 @@ func New(p Params) (*Service, error) {
 		seen: &sessionState{signIns: signIns, sessions: newCache(), used: lastuse.New(p.DB.SQL, "sessions")}}
 	s.post = &mailQueue{db: p.DB, teams: p.Teams, signals: p.Signals, log: p.Logger, baseURL: p.Config.BaseURL,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
-	if p.Notices != nil && p.Notices.Sends() {
+	if p.Notices != nil && p.Notices.CanSend() {
 		s.post.mailer = p.Notices
 	}
 	return s, nil
@@ -126,8 +126,8 @@ func (s *Service) Stop(ctx context.Context) error {
 	return s.seen.used.Flush(ctx)
 }
 
-// Hashes returns the number of passwords hashed or checked so far, which is the cost of guessing.
-func (s *Service) Hashes() int64 { return s.hasher.Done() }
+// HashCount returns the number of passwords hashed or checked so far, which is the cost of guessing.
+func (s *Service) HashCount() int64 { return s.hasher.Count() }
 
 // Options lists the ways to sign in or sign up that the sign-in page offers.
 type Options struct {
@@ -147,8 +147,8 @@ func (s *Service) Options(ctx context.Context) (Options, error) {
 		}
 		s.seen.canSignIn.Store(canSignIn)
 	}
-	return Options{SetUp: !canSignIn, SignUp: s.config.SignUp.Word(), Passwords: s.config.Passwords,
-		Passkeys: s.passkeys.Possible()}, nil
+	return Options{SetUp: !canSignIn, SignUp: s.config.SignUp.Mode(), Passwords: s.config.Passwords,
+		Passkeys: s.passkeys.Available()}, nil
 }
 
 const hasActiveUserSQL = `
@@ -168,7 +168,7 @@ type Profile struct {
 	SecondFactor bool // an authenticator app is set up
 	Passkeys     int
 	Password     bool
-	Device       string // the new cookie that identifies the browser; empty if it does not change
+	DeviceCookie string // the new cookie that identifies the browser; empty if it does not change
 }
 
 const profileSQL = `

@@ -25,8 +25,8 @@ import (
 
 // Lifetimes of a session: since its last use, and in total.
 const (
-	IdleLife    = 7 * 24 * time.Hour
-	SessionLife = 30 * 24 * time.Hour
+	IdleTimeout     = 7 * 24 * time.Hour
+	SessionLifetime = 30 * 24 * time.Hour
 )
 
 // Sign-in methods.
@@ -37,10 +37,10 @@ const (
 	ByLink     = "link"
 )
 
-// Entered is a new session: its cookie, which is returned only once, and its view.
-type Entered struct {
-	Token  secret.String // zero if the user is not signed in
-	Device string        // the new cookie that identifies the browser
+// NewSession is a new session: its cookie, which is returned only once, and its view.
+type NewSession struct {
+	Token        secret.String // zero if the user is not signed in
+	DeviceCookie string        // the new cookie that identifies the browser
 	View
 }
 
@@ -81,9 +81,9 @@ func newCache() *cache.Cache[tokenHash, sessionEntry] {
 	return cache.New(cache.Config[tokenHash, sessionEntry]{Max: cacheSize, TTL: cacheTTL, LoadTimeout: lookupTimeout})
 }
 
-// Person authenticates a session cookie for an account; an empty accountID selects the session's account.
+// AuthenticateSession authenticates a session cookie for an account; an empty accountID selects the session's account.
 // Errors: Unauthorized; NotFound if the user is not a member of the account; Unavailable.
-func (s *Service) Person(ctx context.Context, token, accountID string) (accounts.Caller, error) {
+func (s *Service) AuthenticateSession(ctx context.Context, token, accountID string) (accounts.Caller, error) {
 	f, err := s.seen.sessions.Get(ctx, tokenHash(secret.HashToken(token)), s.loadSession)
 	switch {
 	case err != nil:
@@ -133,7 +133,7 @@ func (s *Service) loadSession(ctx context.Context, hash tokenHash) (sessionEntry
 		p := &r.person
 		return []any{&p.SessionID, &p.UserID, &r.accountID, &p.SecondFactor, &r.confirmed, &r.endsIn, &p.Email, &p.Name,
 			&p.Operator, db.ScanJSON(&r.belongs)}
-	}, sessionSQL, hash[:], IdleLife.Seconds())
+	}, sessionSQL, hash[:], IdleTimeout.Seconds())
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return sessionEntry{}, nil
@@ -152,45 +152,45 @@ func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Se
 
 // startSession creates a session for a user, in a transaction, and queues an alert if the browser is unknown.
 func (s *Service) startSession(ctx context.Context, tx *ent.Tx, who *ent.User, method string,
-	secondFactor bool) (Entered, error) {
+	secondFactor bool) (NewSession, error) {
 	if err := s.alertUnknownDevice(ctx, tx, who); err != nil {
-		return Entered{}, err
+		return NewSession{}, err
 	}
 	return s.startSessionWithoutAlert(ctx, tx, who, method, secondFactor)
 }
 
 // startSessionWithoutAlert is startSession for a user who is notified in another way.
 func (s *Service) startSessionWithoutAlert(ctx context.Context, tx *ent.Tx, who *ent.User, method string,
-	secondFactor bool) (Entered, error) {
+	secondFactor bool) (NewSession, error) {
 	if who.DisabledAt != nil {
-		return Entered{}, fault.Unauthenticated()
+		return NewSession{}, fault.Unauthenticated()
 	}
 	token, hash := secret.NewToken("")
 	o := audit.OriginOf(ctx)
 	accountID, err := lastAccount(ctx, tx, who.ID)
 	if err != nil {
-		return Entered{}, err
+		return NewSession{}, err
 	}
 	create := tx.Session.Create().SetID(id.New(id.Session)).SetTokenHash(hash).SetUserID(who.ID).
 		SetMethod(session.Method(method)).SetSecondFactor(secondFactor).
-		SetIP(o.IP()).SetUserAgent(o.UserAgent()).SetExpiresAt(time.Now().Add(SessionLife))
+		SetIP(o.IP()).SetUserAgent(o.UserAgent()).SetExpiresAt(time.Now().Add(SessionLifetime))
 	if accountID != "" {
 		create.SetAccountID(accountID)
 	}
 	made, err := create.Save(ctx)
 	if err != nil {
-		return Entered{}, err
+		return NewSession{}, err
 	}
 	if err := s.teams.SignedIn(ctx, tx, who.ID, notices.LanguageOf(o.Languages)); err != nil {
-		return Entered{}, err
+		return NewSession{}, err
 	}
 	if err := audit.Write(ctx, tx,
 		audit.Entry{AccountID: accountID, Actor: audit.Actor{Kind: audit.ByUser, ID: who.ID, Name: who.Email},
 			Action: "session.started",
 			Target: made.ID, Changes: map[string]any{"method": method, "second_factor": secondFactor}}); err != nil {
-		return Entered{}, err
+		return NewSession{}, err
 	}
-	return Entered{Token: token, Device: s.issueDeviceCookie(ctx, who.Email), View: View{Session: made.Unwrap()}}, nil
+	return NewSession{Token: token, DeviceCookie: s.issueDeviceCookie(ctx, who.Email), View: View{Session: made.Unwrap()}}, nil
 }
 
 // issueDeviceCookie returns the device cookie of a browser in which the user with the email has just signed in.
@@ -225,16 +225,16 @@ func lastAccount(ctx context.Context, tx db.Execer, userID string) (string, erro
 }
 
 // completeSession loads the view of a new session.
-func (s *Service) completeSession(ctx context.Context, e Entered, err error) (Entered, error) {
+func (s *Service) completeSession(ctx context.Context, e NewSession, err error) (NewSession, error) {
 	if err != nil {
-		return Entered{}, err
+		return NewSession{}, err
 	}
 	e.View, err = s.loadView(ctx, e.Session)
 	return e, err
 }
 
 // finishSignIn is completeSession for a sign-in attempt, which it also counts.
-func (s *Service) finishSignIn(ctx context.Context, e Entered, err error) (Entered, error) {
+func (s *Service) finishSignIn(ctx context.Context, e NewSession, err error) (NewSession, error) {
 	s.seen.signIns.Count(err)
 	return s.completeSession(ctx, e, err)
 }
@@ -270,7 +270,7 @@ func (s *Service) SignOut(ctx context.Context, c accounts.Caller) error {
 func (s *Service) Sessions(ctx context.Context, c accounts.Caller) ([]*ent.Session, error) {
 	rows, err := s.db.Ent.Session.Query().Where(session.UserID(c.Person.UserID), session.RevokedAtIsNil(),
 		session.ExpiresAtGT(time.Now()),
-		session.LastUsedAtGT(time.Now().Add(-IdleLife))).Order(ent.Desc(session.FieldID)).Limit(maxSessions).All(ctx)
+		session.LastUsedAtGT(time.Now().Add(-IdleTimeout))).Order(ent.Desc(session.FieldID)).Limit(maxSessions).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("sessions: %w", err)
 	}
@@ -301,8 +301,8 @@ func (s *Service) EndSession(ctx context.Context, c accounts.Caller, sessionID s
 	return fault.Wrap("end session", err)
 }
 
-// EndOthers ends all sessions of the caller except the current one.
-func (s *Service) EndOthers(ctx context.Context, c accounts.Caller) error {
+// EndOtherSessions ends all sessions of the caller except the current one.
+func (s *Service) EndOtherSessions(ctx context.Context, c accounts.Caller) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := tx.Session.Update().Where(session.UserID(c.Person.UserID), session.IDNEQ(c.Person.SessionID),
 			session.RevokedAtIsNil()).SetRevokedAt(time.Now()).Exec(ctx); err != nil {

@@ -14,8 +14,8 @@ import (
 
 const chapter = "People"
 
-// SignUp is the policy for creating a user and a team without an invitation.
-type SignUp struct {
+// SignUpPolicy is the policy for creating a user and a team without an invitation.
+type SignUpPolicy struct {
 	Open    bool     // anyone, or only addresses at Domains
 	Domains []string // A-labels; empty: any domain
 	Closed  bool     // invitations are disabled, too
@@ -29,48 +29,48 @@ const (
 )
 
 // SignUpSetting is POSTRIDER_SIGN_UP.
-var SignUpSetting = setting.Declare(setting.Setting[SignUp]{
+var SignUpSetting = setting.Declare(setting.Setting[SignUpPolicy]{
 	Name: "POSTRIDER_SIGN_UP", Group: chapter, DefaultText: wordInvite,
 	Help: "Who can sign up: invite (invited users), open (anyone), @example.com,@example.org (addresses at these domains), closed (no one: create users on the command line).",
-	Form: setting.Form[SignUp]{Placeholder: "WHO", Parse: parseSignUp},
-	Show: func(s SignUp) slog.Value {
-		return slog.StringValue(strings.Join(append([]string{s.Word()}, s.Domains...), ","))
+	Form: setting.Form[SignUpPolicy]{Placeholder: "WHO", Parse: parseSignUp},
+	Show: func(s SignUpPolicy) slog.Value {
+		return slog.StringValue(strings.Join(append([]string{s.Mode()}, s.Domains...), ","))
 	},
 })
 
-func parseSignUp(text string) (SignUp, error) {
+func parseSignUp(text string) (SignUpPolicy, error) {
 	switch text {
 	case wordInvite:
-		return SignUp{}, nil
+		return SignUpPolicy{}, nil
 	case wordOpen:
-		return SignUp{Open: true}, nil
+		return SignUpPolicy{Open: true}, nil
 	case wordClosed:
-		return SignUp{Closed: true}, nil
+		return SignUpPolicy{Closed: true}, nil
 	}
-	out := SignUp{Open: true}
+	out := SignUpPolicy{Open: true}
 	for word := range strings.SplitSeq(text, ",") {
 		name, found := strings.CutPrefix(strings.TrimSpace(word), "@")
 		if !found {
-			return SignUp{},
+			return SignUpPolicy{},
 				errors.New("must be one of invite, open, closed, or a list such as @example.com,@example.org")
 		}
 		domain, err := address.ParseDomain(name)
 		if err != nil {
-			return SignUp{}, fmt.Errorf("has an invalid domain %q: it %w", name, err)
+			return SignUpPolicy{}, fmt.Errorf("has an invalid domain %q: it %w", name, err)
 		}
 		out.Domains = append(out.Domains, domain)
 	}
 	return out, nil
 }
 
-// Admits reports whether the policy allows the email, in its stored form, to sign up.
-func (s SignUp) Admits(email string) bool {
+// Allows reports whether the policy allows the email, in its stored form, to sign up.
+func (s SignUpPolicy) Allows(email string) bool {
 	domain := email[strings.LastIndexByte(email, '@')+1:]
 	return s.Open && (len(s.Domains) == 0 || slices.Contains(s.Domains, domain))
 }
 
-// Word returns the policy as one word, without its domains.
-func (s SignUp) Word() string {
+// Mode returns the policy as one word, without its domains.
+func (s SignUpPolicy) Mode() string {
 	switch {
 	case s.Closed:
 		return wordClosed
@@ -81,26 +81,26 @@ func (s SignUp) Word() string {
 }
 
 // PasswordsSetting is POSTRIDER_PASSWORDS.
-var PasswordsSetting = setting.Declare(setting.Setting[PasswordsWord]{
+var PasswordsSetting = setting.Declare(setting.Setting[PasswordsMode]{
 	Name: "POSTRIDER_PASSWORDS", Group: chapter, Form: setting.OneOf("HOW", PasswordsOn, PasswordsOff),
 	Default: PasswordsOn,
 	Help:    "off: disables passwords. Users sign in with a passkey, OpenID Connect or a link.",
 })
 
-// PasswordsWord is a value of POSTRIDER_PASSWORDS.
-type PasswordsWord string
+// PasswordsMode is a value of POSTRIDER_PASSWORDS.
+type PasswordsMode string
 
 // The values of POSTRIDER_PASSWORDS.
 const (
-	PasswordsOn  PasswordsWord = "on"
-	PasswordsOff PasswordsWord = "off"
+	PasswordsOn  PasswordsMode = "on"
+	PasswordsOff PasswordsMode = "off"
 )
 
 // Config of the module.
 type Config struct {
 	BaseURL   string   // base URL of links
 	Origins   []string // other URLs under which the pages are served
-	SignUp    SignUp
+	SignUp    SignUpPolicy
 	Passwords bool
 }
 

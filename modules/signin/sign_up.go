@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// SetUp is the input for setting up the first user.
-type SetUp struct {
+// SetUpInput is the input for setting up the first user.
+type SetUpInput struct {
 	Token       string
 	Email       string
 	Password    string
@@ -25,19 +25,19 @@ const lockSetUp = `SELECT pg_advisory_xact_lock(hashtextextended('signin/setup',
 // SetUp creates the first user, who becomes an operator of the installation and the owner of an account. The
 // account is the one with the user's email, or a new one. Errors: NotFound for an invalid link, and if some
 // user can already sign in; Invalid.
-func (s *Service) SetUp(ctx context.Context, in SetUp) (Entered, error) {
+func (s *Service) SetUp(ctx context.Context, in SetUpInput) (NewSession, error) {
 	if exists, err := hasActiveUser(ctx, s.db.SQL); err != nil || exists {
-		return Entered{}, fault.Wrap("set up", orInvalidLink(err))
+		return NewSession{}, fault.Wrap("set up", orInvalidLink(err))
 	}
 	if _, err := s.findLinkEmail(ctx, signinlink.PurposeSetup, in.Token); err != nil { // do not hash for strangers
-		return Entered{}, err
+		return NewSession{}, err
 	}
 	hash, err := s.checkPerson(ctx, in.Email, in.Password, &in.Name, &in.AccountName, true)
 	if err != nil {
-		return Entered{}, err
+		return NewSession{}, err
 	}
 	in.Email = checkEmail(fault.Fields{}, in.Email)
-	var entered Entered
+	var entered NewSession
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if _, err := tx.ExecContext(ctx, lockSetUp); err != nil {
 			return err
@@ -74,21 +74,21 @@ func orInvalidLink(err error) error {
 	return invalidLinkError()
 }
 
-// AskSignUp requests a sign-up link. Errors: NotFound unless sign-up is open; Invalid if the email's domain
+// RequestSignUp requests a sign-up link. Errors: NotFound unless sign-up is open; Invalid if the email's domain
 // is not allowed.
-func (s *Service) AskSignUp(ctx context.Context, email string) error {
+func (s *Service) RequestSignUp(ctx context.Context, email string) error {
 	if !s.config.SignUp.Open {
 		return fault.NoSuch("path", "sign-up is not open; ask for an invitation")
 	}
 	wrong := fault.Fields{}
-	if stored := checkEmail(wrong, email); wrong.Err() == nil && !s.config.SignUp.Admits(stored) {
+	if stored := checkEmail(wrong, email); wrong.Err() == nil && !s.config.SignUp.Allows(stored) {
 		return fault.InvalidField("email", "must be at a domain that is allowed to sign up")
 	}
 	return s.requestLink(ctx, signinlink.PurposeSignUp, email, signUpLife)
 }
 
-// SignUpCompleted is the input for completing a sign-up.
-type SignUpCompleted struct {
+// SignUpInput is the input for completing a sign-up.
+type SignUpInput struct {
 	Token       string
 	Name        string
 	Password    string
@@ -97,16 +97,16 @@ type SignUpCompleted struct {
 
 // CompleteSignUp creates a user and their own team with an emailed link. Users who can already sign in cannot
 // sign up. Errors: NotFound; Invalid.
-func (s *Service) CompleteSignUp(ctx context.Context, in SignUpCompleted) (Entered, error) {
+func (s *Service) CompleteSignUp(ctx context.Context, in SignUpInput) (NewSession, error) {
 	email, err := s.findLinkEmail(ctx, signinlink.PurposeSignUp, in.Token)
 	if err != nil {
-		return Entered{}, err
+		return NewSession{}, err
 	}
 	hash, err := s.checkPerson(ctx, email, in.Password, &in.Name, &in.AccountName, true)
 	if err != nil {
-		return Entered{}, err
+		return NewSession{}, err
 	}
-	var entered Entered
+	var entered NewSession
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		who, known, err := s.ensureUser(ctx, tx, email, in.Name, hash)
 		switch {
@@ -118,7 +118,7 @@ func (s *Service) CompleteSignUp(ctx context.Context, in SignUpCompleted) (Enter
 		if _, err := takeLink(ctx, tx, signinlink.PurposeSignUp, in.Token); err != nil {
 			return err
 		}
-		if err := trust.End(ctx, tx, who.ID, "", email, ""); err != nil {
+		if err := trust.EndSessions(ctx, tx, who.ID, "", email, ""); err != nil {
 			return err
 		}
 		if _, err := s.accounts.CreateTeam(ctx, tx, email, in.AccountName, who.ID); err != nil {

@@ -127,13 +127,13 @@ func tokenOf(t *testing.T, link string) string {
 	return token
 }
 
-func (w *world) setUp(t *testing.T) signin.Entered {
+func (w *world) setUp(t *testing.T) signin.NewSession {
 	t.Helper()
 	link, err := w.SetUpLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := w.SetUp(t.Context(), signin.SetUp{Token: tokenOf(t, link), Email: "ada@example.com",
+	in, err := w.SetUp(t.Context(), signin.SetUpInput{Token: tokenOf(t, link), Email: "ada@example.com",
 		Password: adasPassword, AccountName: "Acme"})
 	if err != nil {
 		t.Fatal(err)
@@ -142,9 +142,9 @@ func (w *world) setUp(t *testing.T) signin.Entered {
 }
 
 // callerOf returns the caller of a session.
-func (w *world) callerOf(t *testing.T, in signin.Entered) accounts.Caller {
+func (w *world) callerOf(t *testing.T, in signin.NewSession) accounts.Caller {
 	t.Helper()
-	c, err := w.Person(t.Context(), in.Token.Reveal(), "")
+	c, err := w.AuthenticateSession(t.Context(), in.Token.Reveal(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestOnlyOneSetUpSucceeds(t *testing.T) {
 	}
 	ended := runConcurrently(20, func(i int) error {
 		token := tokenOf(t, []string{link, second}[i%2])
-		_, err := w.SetUp(t.Context(), signin.SetUp{Token: token, Email: fmt.Sprintf("p%d@example.com", i),
+		_, err := w.SetUp(t.Context(), signin.SetUpInput{Token: token, Email: fmt.Sprintf("p%d@example.com", i),
 			Password: adasPassword, AccountName: "Acme"})
 		return err
 	})
@@ -228,13 +228,13 @@ func TestLimitsPasswordGuesses(t *testing.T) {
 	w.setUp(t)
 	for i, email := range []string{"ada@example.com", "nobody@example.com"} {
 		ctx := requestFrom(t, fmt.Sprintf("192.0.2.%d", i+1))
-		before := w.Hashes()
+		before := w.HashCount()
 		ended := map[fault.Kind]int{}
 		for range 200 {
 			_, err := w.SignIn(ctx, signin.Credentials{Email: email, Password: "wrong"})
 			ended[fault.KindOf(err)]++
 		}
-		if hashed := w.Hashes() - before; hashed != 5 || ended[fault.Unauthorized] != 5 || ended[fault.Limit] != 195 {
+		if hashed := w.HashCount() - before; hashed != 5 || ended[fault.Unauthorized] != 5 || ended[fault.Limit] != 195 {
 			t.Errorf("200 guesses at %s: %d hashed, results %v; want 5 hashed and 195 over the limit", email,
 				hashed, ended)
 		}
@@ -251,7 +251,7 @@ func TestLimitsPasswordGuesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.EnterByLink(requestFrom(t, "192.0.2.1"), tokenOf(t, link)); err != nil {
+	if _, err := w.SignInByLink(requestFrom(t, "192.0.2.1"), tokenOf(t, link)); err != nil {
 		t.Errorf("link from the locked network: %v, want success", err)
 	}
 }
@@ -260,7 +260,7 @@ func TestLimitsPasswordGuesses(t *testing.T) {
 func TestLimitsGuessesPerNetwork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	before := w.Hashes()
+	before := w.HashCount()
 	for i := range 60 {
 		_, err := w.SignIn(requestFrom(t, fmt.Sprintf("2001:db8::%x", i+1)),
 			signin.Credentials{Email: fmt.Sprintf("p%d@example.com", i), Password: "wrong"})
@@ -268,7 +268,7 @@ func TestLimitsGuessesPerNetwork(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if hashed := w.Hashes() - before; hashed != 30 {
+	if hashed := w.HashCount() - before; hashed != 30 {
 		t.Errorf("60 guesses from one /64 caused %d hashes, want 30", hashed)
 	}
 }
@@ -306,7 +306,7 @@ func TestLastTwoOwnersCannotBothLeave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := w.EnterByLink(t.Context(), tokenOf(t, link))
+	in, err := w.SignInByLink(t.Context(), tokenOf(t, link))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func TestAcceptsInvitationOnce(t *testing.T) {
 		t.Errorf("second Mailed returned %t, %v; want false", held, err)
 	}
 	ended := runConcurrently(10, func(int) error {
-		_, err := w.Accept(t.Context(), signin.Acceptance{Token: token.Reveal(), Password: "seven wet umbrellas sing"})
+		_, err := w.AcceptInvitation(t.Context(), signin.AcceptInput{Token: token.Reveal(), Password: "seven wet umbrellas sing"})
 		return err
 	})
 	if ended[succeeded] != 1 {
@@ -387,14 +387,14 @@ func TestRejectsWeakPasswords(t *testing.T) {
 	for _, bad := range []string{"", "eleven char", strings.Repeat("x", 257), strings.Repeat("a", 20), "abababababab",
 		"123456789012", "ada@example.com", "password1234", "PassWordPassWord", "with\x00a NUL inside",
 		"bad \xff octets here"} {
-		_, err := w.SetUp(t.Context(), signin.SetUp{Token: tokenOf(t, link), Email: "ada@example.com", Password: bad,
+		_, err := w.SetUp(t.Context(), signin.SetUpInput{Token: tokenOf(t, link), Email: "ada@example.com", Password: bad,
 			AccountName: "Acme"})
 		var refused *fault.Error
 		if !errors.As(err, &refused) || refused.Fields["password"] == "" {
 			t.Errorf("password %.40q: %v, want an error for the field", bad, err)
 		}
 	}
-	_, err = w.SetUp(t.Context(), signin.SetUp{Token: tokenOf(t, link), Email: "not an address", Password: "short",
+	_, err = w.SetUp(t.Context(), signin.SetUpInput{Token: tokenOf(t, link), Email: "not an address", Password: "short",
 		Name: "a\nb"})
 	for _, field := range []string{"email", "password", "name", "account_name"} {
 		if fault.From(err).Fields[field] == "" {
@@ -410,23 +410,23 @@ func TestInvalidLinkCausesNoHash(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	wrong, _ := secret.NewToken("")
-	before := w.Hashes()
-	if _, err := w.SetUp(t.Context(), signin.SetUp{Token: wrong.Reveal(), Email: "eve@example.com",
+	before := w.HashCount()
+	if _, err := w.SetUp(t.Context(), signin.SetUpInput{Token: wrong.Reveal(), Email: "eve@example.com",
 		Password: adasPassword, AccountName: "Eve"}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("set-up with an invalid link: %v, want NotFound", err)
 	}
-	if _, err := w.CompleteSignUp(t.Context(), signin.SignUpCompleted{Token: wrong.Reveal(), Password: adasPassword,
+	if _, err := w.CompleteSignUp(t.Context(), signin.SignUpInput{Token: wrong.Reveal(), Password: adasPassword,
 		AccountName: "Eve"}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("sign-up with an invalid link: %v, want NotFound", err)
 	}
-	if _, err := w.Reset(t.Context(), wrong.Reveal(), adasPassword); fault.KindOf(err) != fault.NotFound {
+	if _, err := w.ResetPassword(t.Context(), wrong.Reveal(), adasPassword); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("reset with an invalid link: %v, want NotFound", err)
 	}
-	if _, err := w.Accept(t.Context(),
-		signin.Acceptance{Token: wrong.Reveal(), Password: adasPassword}); fault.KindOf(err) != fault.NotFound {
+	if _, err := w.AcceptInvitation(t.Context(),
+		signin.AcceptInput{Token: wrong.Reveal(), Password: adasPassword}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("acceptance with an invalid link: %v, want NotFound", err)
 	}
-	if hashed := w.Hashes() - before; hashed != 0 {
+	if hashed := w.HashCount() - before; hashed != 0 {
 		t.Errorf("invalid links caused %d hashes, want 0", hashed)
 	}
 }
@@ -484,7 +484,7 @@ func TestLimitsCodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.callerOf(t, w.setUp(t))
-	key, err := w.NewFactor(t.Context(), ada)
+	key, err := w.CreateSecondFactor(t.Context(), ada)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -492,7 +492,7 @@ func TestLimitsCodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.ActivateFactor(t.Context(), ada, code); err != nil {
+	if _, err := w.ActivateSecondFactor(t.Context(), ada, code); err != nil {
 		t.Fatal(err)
 	}
 	ctx := requestFrom(t, "192.0.2.1")
@@ -513,7 +513,7 @@ func TestLimitsCodes(t *testing.T) {
 	if tried > 5 {
 		t.Errorf("%d codes were checked from one network, want at most 5", tried)
 	}
-	if _, err := w.Accept(ctx, signin.Acceptance{}); fault.KindOf(err) != fault.NotFound {
+	if _, err := w.AcceptInvitation(ctx, signin.AcceptInput{}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("missing invitation: %v, want NotFound", err)
 	}
 }

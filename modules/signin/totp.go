@@ -27,24 +27,24 @@ const (
 	recoveryCodes = 10
 )
 
-// Key is the input for an authenticator app.
-type Key struct {
+// TOTPKey is the input for an authenticator app.
+type TOTPKey struct {
 	Secret string // base 32
 	URI    string // otpauth://, for a QR code
 }
 
 func sealPurpose(userID string) []byte { return []byte("second factor of " + userID) }
 
-// NewFactor creates a secret for an authenticator app. ActivateFactor activates it. Error: Conflict if a
+// CreateSecondFactor creates a secret for an authenticator app. ActivateSecondFactor activates it. Error: Conflict if a
 // second factor is active.
-func (s *Service) NewFactor(ctx context.Context, c accounts.Caller) (Key, error) {
+func (s *Service) CreateSecondFactor(ctx context.Context, c accounts.Caller) (TOTPKey, error) {
 	key, err := totp.Generate(totp.GenerateOpts{Issuer: issuer, AccountName: c.Person.Email})
 	if err != nil {
-		return Key{}, fmt.Errorf("new second factor: %w", err)
+		return TOTPKey{}, fmt.Errorf("new second factor: %w", err)
 	}
 	sealed := s.box.Seal([]byte(key.Secret()), sealPurpose(c.Person.UserID))
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
+		if err := trust.LockUser(ctx, tx, c.Person.UserID); err != nil {
 			return err
 		}
 		if _, err := tx.SecondFactor.Delete().Where(secondfactor.ID(c.Person.UserID), secondfactor.ActiveAtIsNil()).
@@ -59,18 +59,18 @@ func (s *Service) NewFactor(ctx context.Context, c accounts.Caller) (Key, error)
 		return err
 	})
 	if err != nil {
-		return Key{}, fault.Wrap("new second factor", err)
+		return TOTPKey{}, fault.Wrap("new second factor", err)
 	}
-	return Key{key.Secret(), key.URL()}, nil
+	return TOTPKey{key.Secret(), key.URL()}, nil
 }
 
-// ActivateFactor activates an authenticator app with its first code, and returns recovery codes, which cannot
+// ActivateSecondFactor activates an authenticator app with its first code, and returns recovery codes, which cannot
 // be read again. The current session counts as authenticated with a second factor; all others end. Errors:
-// Invalid for a wrong code; NotFound without NewFactor.
-func (s *Service) ActivateFactor(ctx context.Context, c accounts.Caller, code string) (codes []string, err error) {
+// Invalid for a wrong code; NotFound without CreateSecondFactor.
+func (s *Service) ActivateSecondFactor(ctx context.Context, c accounts.Caller, code string) (codes []string, err error) {
 	err = s.runAttempt(ctx, s.guard.Confirm(c.Person.SessionID), c.Person.Email, func() error {
 		return s.db.InTx(ctx, func(tx *ent.Tx) error {
-			if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
+			if err := trust.LockUser(ctx, tx, c.Person.UserID); err != nil {
 				return err
 			}
 			codes, err = s.activate(ctx, tx, c, code)
@@ -109,27 +109,27 @@ func (s *Service) activate(ctx context.Context, tx *ent.Tx, c accounts.Caller, c
 		Exec(ctx); err != nil {
 		return nil, err
 	}
-	return codes, trust.Changed(ctx, tx, ownChange(c, alerts.SecondFactorAdded, "second_factor.added"))
+	return codes, trust.RecordChange(ctx, tx, ownChange(c, alerts.SecondFactorAdded, "second_factor.added"))
 }
 
 // ownChange is a change of the caller's credentials, which keeps the caller's session open.
 func ownChange(c accounts.Caller, kind alerts.Kind, action string) trust.Change {
-	return trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, Keep: c.Person.SessionID, Kind: kind,
+	return trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, KeepSession: c.Person.SessionID, Kind: kind,
 		Action: action}
 }
 
-// RemoveFactor removes the authenticator app and its recovery codes, and ends the other sessions. Repeated
+// RemoveSecondFactor removes the authenticator app and its recovery codes, and ends the other sessions. Repeated
 // calls have no effect.
-func (s *Service) RemoveFactor(ctx context.Context, c accounts.Caller) error {
+func (s *Service) RemoveSecondFactor(ctx context.Context, c accounts.Caller) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
+		if err := trust.LockUser(ctx, tx, c.Person.UserID); err != nil {
 			return err
 		}
 		n, err := tx.SecondFactor.Delete().Where(secondfactor.ID(c.Person.UserID)).Exec(ctx)
 		if err != nil || n == 0 {
 			return err
 		}
-		return trust.Changed(ctx, tx, ownChange(c, alerts.SecondFactorRemoved, "second_factor.removed"))
+		return trust.RecordChange(ctx, tx, ownChange(c, alerts.SecondFactorRemoved, "second_factor.removed"))
 	})
 	s.seen.sessions.InvalidateAll()
 	return fault.Wrap("remove second factor", err)

@@ -16,7 +16,7 @@ import (
 )
 
 // signInAgain returns another session of a user, such as a stolen one.
-func (w *world) signInAgain(t *testing.T, email, password string) signin.Entered {
+func (w *world) signInAgain(t *testing.T, email, password string) signin.NewSession {
 	t.Helper()
 	in, err := w.SignIn(t.Context(), signin.Credentials{Email: email, Password: password})
 	if err != nil {
@@ -27,7 +27,7 @@ func (w *world) signInAgain(t *testing.T, email, password string) signin.Entered
 
 // pendingChanges holds the tokens of everything that a thief started as ada, and of the links in her mailbox.
 type pendingChanges struct {
-	session            signin.Entered
+	session            signin.NewSession
 	email, stop, reset string // tokens
 	other, link        string
 	secret             string // of an authenticator app
@@ -44,13 +44,13 @@ func (w *world) startAllChanges(t *testing.T) (p pendingChanges) {
 	if _, err := w.ChangeUser(t.Context(), c, signin.UserChange{Email: &to}); err != nil {
 		t.Fatal(err)
 	}
-	if key, err := w.NewFactor(t.Context(), c); err == nil {
+	if key, err := w.CreateSecondFactor(t.Context(), c); err == nil {
 		p.secret = key.Secret
 	}
 	p.email, p.stop = w.lastMail(t, notices.Email, thief).
 		Token.Reveal(), w.lastMail(t, notices.EmailAsked, "ada@example.com").Token.Reveal()
 	for _, token := range []*string{&p.reset, &p.other} {
-		if err := w.Forgot(t.Context(), "ada@example.com"); err != nil {
+		if err := w.RequestPasswordReset(t.Context(), "ada@example.com"); err != nil {
 			t.Fatal(err)
 		}
 		*token = w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal()
@@ -75,16 +75,16 @@ func (w *world) wantAllEnded(t *testing.T, what string, p pendingChanges) {
 		}
 		t.Errorf("after %s, %s: %v, want it rejected", what, of, err)
 	}
-	_, err := w.Person(t.Context(), p.session.Token.Reveal(), "")
+	_, err := w.AuthenticateSession(t.Context(), p.session.Token.Reveal(), "")
 	refused("the stolen session", err, fault.Unauthorized)
 	_, err = w.ConfirmEmail(t.Context(), signin.EmailConfirmation{Token: p.email, Password: adasPassword})
 	refused("the new address", err, fault.NotFound)
 	refused("the link that cancels it", w.StopEmailChange(t.Context(), p.stop), fault.NotFound)
 	for _, token := range []string{p.reset, p.other} {
-		_, err = w.Reset(t.Context(), token, bobsPassword)
+		_, err = w.ResetPassword(t.Context(), token, bobsPassword)
 		refused("an earlier reset link", err, fault.NotFound)
 	}
-	_, err = w.EnterByLink(t.Context(), p.link)
+	_, err = w.SignInByLink(t.Context(), p.link)
 	refused("an earlier operator link", err, fault.NotFound)
 	if n := w.db.Ent.SecondFactor.Query().CountX(t.Context()); p.secret != "" && n != 0 {
 		t.Errorf("after %s, %d pending authenticator apps remain, want 0", what, n)
@@ -99,10 +99,10 @@ func TestCredentialChangeEndsPendingChanges(t *testing.T) {
 		p pendingChanges) (staysOpen bool){
 		"a reset": func(t *testing.T, w *world, _ accounts.Caller, _ pendingChanges) bool {
 			t.Helper()
-			if err := w.Forgot(t.Context(), "ada@example.com"); err != nil {
+			if err := w.RequestPasswordReset(t.Context(), "ada@example.com"); err != nil {
 				t.Fatal(err)
 			}
-			_, err := w.Reset(t.Context(), w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal(), bobsPassword)
+			_, err := w.ResetPassword(t.Context(), w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal(), bobsPassword)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +149,7 @@ func TestCredentialChangeEndsPendingChanges(t *testing.T) {
 			p := w.startAllChanges(t)
 			staysOpen := change(t, w, ada, p)
 			w.wantAllEnded(t, what, p)
-			if _, err := w.Person(t.Context(), own.Token.Reveal(), ""); (err == nil) != staysOpen {
+			if _, err := w.AuthenticateSession(t.Context(), own.Token.Reveal(), ""); (err == nil) != staysOpen {
 				t.Errorf("after %s, the earlier session: %v; want it to stay open: %t", what, err, staysOpen)
 			}
 			if who, err := w.teams.User(t.Context(), ada.Person.UserID); err != nil || who.Email != "ada@example.com" {
@@ -161,11 +161,11 @@ func TestCredentialChangeEndsPendingChanges(t *testing.T) {
 
 func (w *world) addFactor(t *testing.T, c accounts.Caller) (secret string) {
 	t.Helper()
-	key, err := w.NewFactor(t.Context(), c)
+	key, err := w.CreateSecondFactor(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.ActivateFactor(t.Context(), c, codeNow(t, key.Secret)); err != nil {
+	if _, err := w.ActivateSecondFactor(t.Context(), c, codeNow(t, key.Secret)); err != nil {
 		t.Fatal(err)
 	}
 	return key.Secret
@@ -182,7 +182,7 @@ func codeNow(t *testing.T, secret string) string {
 
 func (w *world) mustRemoveFactor(t *testing.T, c accounts.Caller) {
 	t.Helper()
-	if err := w.RemoveFactor(t.Context(), c); err != nil {
+	if err := w.RemoveSecondFactor(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -201,7 +201,7 @@ func TestEmailChangeRequiresMoreThanLink(t *testing.T) {
 		if _, err := w.ChangeUser(t.Context(), ada, signin.UserChange{Email: &to}); err != nil {
 			t.Fatal(err)
 		}
-		if m := w.lastMail(t, notices.EmailAsked, "ada@example.com"); m.Names["email"] != to ||
+		if m := w.lastMail(t, notices.EmailAsked, "ada@example.com"); m.Values["email"] != to ||
 			m.Path != signin.PathStop {
 			t.Errorf("the mail to the old address is %+v, want the new address and a link to cancel", m)
 		}
@@ -231,13 +231,13 @@ func TestEmailChangeRequiresMoreThanLink(t *testing.T) {
 	if err := confirm(token, "", &ada); err != nil {
 		t.Fatalf("the link in ada's session: %v, want success", err)
 	}
-	if _, err := w.Person(t.Context(), own.Token.Reveal(), ""); err != nil {
+	if _, err := w.AuthenticateSession(t.Context(), own.Token.Reveal(), ""); err != nil {
 		t.Errorf("the confirming session: %v, want it to stay open", err)
 	}
-	if _, err := w.Person(t.Context(), other.Token.Reveal(), ""); fault.KindOf(err) != fault.Unauthorized {
+	if _, err := w.AuthenticateSession(t.Context(), other.Token.Reveal(), ""); fault.KindOf(err) != fault.Unauthorized {
 		t.Errorf("another session: %v, want Unauthorized", err)
 	}
-	if m := w.lastMail(t, notices.EmailChanged, "ada@example.com"); m.Names["email"] != "ada@new.example" {
+	if m := w.lastMail(t, notices.EmailChanged, "ada@example.com"); m.Values["email"] != "ada@new.example" {
 		t.Errorf("the mail to the old address is %+v, want the new address", m)
 	}
 
@@ -250,7 +250,7 @@ func TestEmailChangeRequiresMoreThanLink(t *testing.T) {
 	if err := confirm(token, adasPassword, nil); err != nil {
 		t.Errorf("the link and the password without a session: %v, want success", err)
 	}
-	if _, err := w.Person(t.Context(), own.Token.Reveal(), ""); fault.KindOf(err) != fault.Unauthorized {
+	if _, err := w.AuthenticateSession(t.Context(), own.Token.Reveal(), ""); fault.KindOf(err) != fault.Unauthorized {
 		t.Errorf("a session after a confirmation without a session: %v, want Unauthorized", err)
 	}
 }
@@ -294,7 +294,7 @@ func TestUsedLinkEndsOtherLinks(t *testing.T) {
 		}
 		setUps = append(setUps, tokenOf(t, link))
 	}
-	if _, err := w.SetUp(t.Context(), signin.SetUp{Token: setUps[1], Email: "ada@example.com", Password: adasPassword,
+	if _, err := w.SetUp(t.Context(), signin.SetUpInput{Token: setUps[1], Email: "ada@example.com", Password: adasPassword,
 		AccountName: "Acme"}); err != nil {
 		t.Fatal(err)
 	}
@@ -317,12 +317,12 @@ func TestUsedLinkEndsOtherLinks(t *testing.T) {
 		}
 	}
 	use("resets", func() string {
-		if err := w.Forgot(t.Context(), "ada@example.com"); err != nil {
+		if err := w.RequestPasswordReset(t.Context(), "ada@example.com"); err != nil {
 			t.Fatal(err)
 		}
 		return w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal()
 	}, func(token string) error {
-		_, err := w.Reset(t.Context(), token, bobsPassword)
+		_, err := w.ResetPassword(t.Context(), token, bobsPassword)
 		return err
 	})
 	use("operator links", func() string {
@@ -332,7 +332,7 @@ func TestUsedLinkEndsOtherLinks(t *testing.T) {
 		}
 		return tokenOf(t, link)
 	}, func(token string) error {
-		_, err := w.EnterByLink(t.Context(), token)
+		_, err := w.SignInByLink(t.Context(), token)
 		return err
 	})
 }
@@ -340,14 +340,14 @@ func TestUsedLinkEndsOtherLinks(t *testing.T) {
 // A sign-up link cannot change the password of a user who was created after the link was mailed.
 func TestSignUpLinkCannotResetPassword(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *signin.Config) { c.SignUp = signin.SignUp{Open: true} })
+	w := newWorld(t, func(c *signin.Config) { c.SignUp = signin.SignUpPolicy{Open: true} })
 	ada := w.callerOf(t, w.setUp(t))
-	if err := w.AskSignUp(t.Context(), "bob@example.com"); err != nil {
+	if err := w.RequestSignUp(t.Context(), "bob@example.com"); err != nil {
 		t.Fatal(err)
 	}
 	token := w.lastMail(t, notices.SignUp, "bob@example.com").Token.Reveal()
 	w.addMember(t, ada, "bob@example.com", rights.RoleViewer)
-	if _, err := w.CompleteSignUp(t.Context(), signin.SignUpCompleted{Token: token, Password: adasPassword,
+	if _, err := w.CompleteSignUp(t.Context(), signin.SignUpInput{Token: token, Password: adasPassword,
 		AccountName: "Bob's"}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("a sign-up link whose email has a user: %v, want NotFound", err)
 	}
@@ -383,8 +383,8 @@ func TestInvitationsEndWithInvitersRights(t *testing.T) {
 			if err := change(t.Context(), w, ada, bob); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := w.Accept(t.Context(),
-				signin.Acceptance{Token: token, Password: bobsPassword}); fault.KindOf(err) != fault.NotFound {
+			if _, err := w.AcceptInvitation(t.Context(),
+				signin.AcceptInput{Token: token, Password: bobsPassword}); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("%s, and then his invitation: %v, want NotFound", what, err)
 			}
 		})

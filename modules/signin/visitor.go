@@ -64,34 +64,34 @@ func (s *Service) runAttempt(ctx context.Context, attempt guessing.Attempt, emai
 	if failed != nil {
 		return errors.Join(failed, s.guard.Undo(context.WithoutCancel(ctx), attempt))
 	}
-	return s.guard.Succeeded(ctx, attempt)
+	return s.guard.Succeed(ctx, attempt)
 }
 
 // runPasswordAttempt is runAttempt for an attempt that hashes a password. It counts the attempt only once a hashing
 // slot is free, so that attempts rejected during a flood do not reach the counters.
 func (s *Service) runPasswordAttempt(ctx context.Context, email string,
-	try func(*passwords.Turn, guessing.Visitor) error) error {
+	try func(*passwords.Slot, guessing.Visitor) error) error {
 	v, err := s.identifyVisitor(ctx, email)
 	if err != nil {
 		return err
 	}
 	attempt := s.guard.SignIn(email, v)
-	if err := s.guard.Locked(attempt); err != nil {
+	if err := s.guard.CheckLocked(attempt); err != nil {
 		return err
 	}
-	return s.hasher.InTurn(ctx, v.Owner(), func(turn *passwords.Turn) error {
+	return s.hasher.WithSlot(ctx, v.Owner(), func(turn *passwords.Slot) error {
 		return s.runAttempt(ctx, attempt, email, func() error { return try(turn, v) })
 	})
 }
 
 // runSessionAttempt is runPasswordAttempt for the caller's own password. Strangers cannot lock a session.
-func (s *Service) runSessionAttempt(ctx context.Context, c accounts.Caller, try func(*passwords.Turn) error) error {
+func (s *Service) runSessionAttempt(ctx context.Context, c accounts.Caller, try func(*passwords.Slot) error) error {
 	attempt := s.guard.Confirm(c.Person.SessionID)
-	if err := s.guard.Locked(attempt); err != nil {
+	if err := s.guard.CheckLocked(attempt); err != nil {
 		return err
 	}
-	return s.hasher.InTurn(ctx, limit.Caller{Name: "session " + c.Person.SessionID, Known: true},
-		func(turn *passwords.Turn) error {
+	return s.hasher.WithSlot(ctx, limit.Caller{Name: "session " + c.Person.SessionID, Known: true},
+		func(turn *passwords.Slot) error {
 			return s.runAttempt(ctx, attempt, c.Person.Email, func() error { return try(turn) })
 		})
 }

@@ -13,12 +13,12 @@ import (
 )
 
 // newRequest returns a callback request of a provider.
-func newRequest(target string, form url.Values, signature string) callback.Request {
+func newRequest(target string, form url.Values, signature string) callback.ProviderRequest {
 	u, err := url.Parse(target)
 	if err != nil {
 		panic(err)
 	}
-	return callback.Request{Token: u.Path[strings.LastIndexByte(u.Path, '/')+1:], URI: u.RequestURI(), Fields: form, Signature: signature}
+	return callback.ProviderRequest{Token: u.Path[strings.LastIndexByte(u.Path, '/')+1:], URI: u.RequestURI(), Fields: form, Signature: signature}
 }
 
 // sendByTwilio sends a message and returns it as Twilio received it.
@@ -84,22 +84,22 @@ func TestForgedReceipts(t *testing.T) {
 	other, _ := w.sendByTwilio(t, ours, american)
 	form, signature := at.Callback("delivered", "")
 	genuine := newRequest(at.CallbackURL, form, signature)
-	forged := map[string]callback.Request{}
-	with := func(name string, change func(*callback.Request)) {
+	forged := map[string]callback.ProviderRequest{}
+	with := func(name string, change func(*callback.ProviderRequest)) {
 		one := genuine
 		change(&one)
 		forged[name] = one
 	}
-	with("no signature", func(r *callback.Request) { r.Signature = "" })
-	with("another signature", func(r *callback.Request) { r.Signature = smstest.Signature("https://elsewhere.example", form) })
-	with("another form", func(r *callback.Request) { r.Fields, _ = at.Callback("failed", "1") })
-	with("another message", func(r *callback.Request) { r.Token = other + r.Token[strings.IndexByte(r.Token, '.'):] })
-	with("no token", func(r *callback.Request) { r.Token = "" })
-	with("half a token", func(r *callback.Request) { r.Token = r.Token[:len(r.Token)-2] })
-	with("a token for replies", func(r *callback.Request) {
+	with("no signature", func(r *callback.ProviderRequest) { r.Signature = "" })
+	with("another signature", func(r *callback.ProviderRequest) { r.Signature = smstest.Signature("https://elsewhere.example", form) })
+	with("another form", func(r *callback.ProviderRequest) { r.Fields, _ = at.Callback("failed", "1") })
+	with("another message", func(r *callback.ProviderRequest) { r.Token = other + r.Token[strings.IndexByte(r.Token, '.'):] })
+	with("no token", func(r *callback.ProviderRequest) { r.Token = "" })
+	with("half a token", func(r *callback.ProviderRequest) { r.Token = r.Token[:len(r.Token)-2] })
+	with("a token for replies", func(r *callback.ProviderRequest) {
 		r.Token = strings.TrimPrefix(w.URL(link.ReplyPath, messageID), "https://mail.example.com"+link.ReplyPath)
 	})
-	with("a token of another installation", func(r *callback.Request) {
+	with("a token of another installation", func(r *callback.ProviderRequest) {
 		r.Token = strings.TrimPrefix(link.New("", [][]byte{make([]byte, 32)}).URL(link.ReceiptPath, messageID), link.ReceiptPath)
 	})
 	for name, r := range forged {
@@ -166,7 +166,7 @@ func TestStopAndStart(t *testing.T) {
 	}
 	form := url.Values{"From": {german}, "Body": {"STOP"}}
 	checkRefusal(t, "a reply without a signature", w.Reply(t.Context(), newRequest(w.ReplyURL(ours), form, "")), "not_found")
-	checkRefusal(t, "a reply with the token of nobody", w.Reply(t.Context(), callback.Request{Token: "acc_x.y", Fields: form}), "not_found")
+	checkRefusal(t, "a reply with the token of nobody", w.Reply(t.Context(), callback.ProviderRequest{Token: "acc_x.y", Fields: form}), "not_found")
 	if r := w.send(t, ours, german); r.Suppressed {
 		t.Error("a forged reply stopped the messages")
 	}

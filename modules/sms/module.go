@@ -44,7 +44,7 @@ var Module = fx.Module("sms",
 	}),
 	module.Repairs(func(s *Service) clockstep.Repair {
 		lease := s.handover.Lease()
-		return clockstep.Repair{What: "text messages", Columns: []clockstep.Column{
+		return clockstep.Repair{What: "text messages", Columns: []clockstep.TimeColumn{
 			{Table: "sms_messages", Name: "due_at", Where: "attempts = 0", Limit: handover.SuspendedPause},
 			{Table: "sms_messages", Name: "due_at", Where: "attempts > 0", Limit: lease, Reset: lease},
 			{Table: "sms_messages", Name: "expires_at", Limit: triesFor, Reset: triesFor},

@@ -40,9 +40,9 @@ type Receipt struct {
 	Suppressed bool // the recipient replied STOP: the message has failed
 }
 
-// Guard decides, in the transaction that stores a message, whether the message is stored, and records that. It
+// StoreGuard decides, in the transaction that stores a message, whether the message is stored, and records that. It
 // is called last, after the caps.
-type Guard func(ctx context.Context, tx db.Execer, r Receipt) (held bool, err error)
+type StoreGuard func(ctx context.Context, tx db.Execer, r Receipt) (held bool, err error)
 
 // ErrNotHeld is returned if the guard of a message refused to store it. The transaction must be rolled back.
 var ErrNotHeld = errors.New("the guard of the text message no longer holds")
@@ -113,7 +113,7 @@ func tooLong() error {
 // Send stores a message in a transaction. Call Wake after the commit to submit it. The error is ErrNotHeld, or
 // a fault.Error that states why the message cannot be sent; the transaction must then be rolled back. Caps are
 // counted first and the guard is called last, so that locks are always acquired in the same order.
-func (s *Service) Send(ctx context.Context, tx db.Execer, accountID string, m Message, guard Guard) (Receipt, error) {
+func (s *Service) Send(ctx context.Context, tx db.Execer, accountID string, m Message, guard StoreGuard) (Receipt, error) {
 	if len(m.Text) > maxText {
 		return Receipt{}, tooLong()
 	}

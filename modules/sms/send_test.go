@@ -170,7 +170,7 @@ func TestGuardRunsInTransaction(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.useTwilio(t, ours)
-	try := func(guard Guard) error {
+	try := func(guard StoreGuard) error {
 		return w.db.InTx(t.Context(), func(tx *ent.Tx) error {
 			_, err := w.Send(t.Context(), tx, ours, Message{To: german, Text: "x"}, guard)
 			return err

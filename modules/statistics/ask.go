@@ -138,8 +138,8 @@ type Bucket = timeseries.Bucket[Figures]
 // Group is a group of mail.
 type Group = timeseries.Group[Figures]
 
-// Answer is the result of a Question.
-type Answer struct {
+// QueryResult is the result of a Question.
+type QueryResult struct {
 	timeseries.Result[Figures]
 
 	AsOf time.Time // all that happened before is counted
@@ -208,10 +208,10 @@ func checkTop(wrong fault.Fields, top int) int {
 }
 
 // Ask returns figures of an account's mail. Error: Invalid.
-func (s *Service) Ask(ctx context.Context, accountID string, q Question) (answer Answer, err error) {
+func (s *Service) Ask(ctx context.Context, accountID string, q Question) (answer QueryResult, err error) {
 	axis, kind, err := q.plan()
 	if err != nil {
-		return Answer{}, err
+		return QueryResult{}, err
 	}
 	err = s.db.Read(ctx, func(on *ent.Client) error {
 		return atOnce(ctx, on, func(tx db.Execer) error {
@@ -224,13 +224,13 @@ func (s *Service) Ask(ctx context.Context, accountID string, q Question) (answer
 		})
 	})
 	if err != nil {
-		return Answer{}, fmt.Errorf("statistics: %w", err)
+		return QueryResult{}, fmt.Errorf("statistics: %w", err)
 	}
 	return answer, nil
 }
 
 // ask reads the rows of a question and combines them.
-func (r *reading) ask(ctx context.Context, q Question, kind rollup.Kind) (Answer, error) {
+func (r *reading) ask(ctx context.Context, q Question, kind rollup.Kind) (QueryResult, error) {
 	keys, periods, grouped := q.Filter.keys(), len(r.axis.Starts), dimensions[q.GroupBy]
 	var groups sums
 	var shown []string
@@ -252,9 +252,9 @@ func (r *reading) ask(ctx context.Context, q Question, kind rollup.Kind) (Answer
 		whole, err = r.whole(ctx, q, kind, groups)
 	}
 	if err != nil {
-		return Answer{}, err
+		return QueryResult{}, err
 	}
-	answer := Answer{r.answer(whole, groups, shown, rest), r.tail.asOf}
+	answer := QueryResult{r.answer(whole, groups, shown, rest), r.tail.asOf}
 	return answer, label(ctx, r.tx, r.accountID, labels[q.GroupBy], answer.Groups)
 }
 

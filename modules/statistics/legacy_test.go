@@ -13,7 +13,7 @@ import (
 
 // storedDay is a row of statistics_days.
 type storedDay struct {
-	rollup.Row
+	rollup.RowKey
 	Start     time.Time
 	Sizes     [rollup.Placements]int64
 	Counts    [4]int
@@ -43,8 +43,8 @@ func (tr *traffic) storeAsOlderProgram(d storedDay) {
 			start := d.Start.Add(time.Duration(slot) * rollup.Quarter).Truncate(grains[grain])
 			return []any{d.AccountID, grain, int(placed), int(d.Kind), start, d.DomainID, d.APIKeyID, d.TemplateID, d.AutomationID, d.Key}
 		}
-		err := chunk.EachFigures(d.Figures[placed], func(slot int, mask uint64, f *chunk.Figures) {
-			var figures chunk.Figures
+		err := chunk.EachFigures(d.Figures[placed], func(slot int, mask uint64, f *chunk.Counts) {
+			var figures chunk.Counts
 			figures.AddMasked(mask, f)
 			for grain := range grains {
 				args := key(grain, slot)

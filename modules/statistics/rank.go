@@ -116,9 +116,9 @@ func (r *reading) sizesOfParts(ctx context.Context, kind rollup.Kind, sizes map[
 			return err
 		}
 		first := start.Unix() / quarterSeconds
-		return chunk.EachFigures(figures, func(slot int, mask uint64, f *chunk.Figures) {
+		return chunk.EachFigures(figures, func(slot int, mask uint64, f *chunk.Counts) {
 			if at := first + int64(slot)*width; at+width > begin && at < end {
-				var counts chunk.Figures
+				var counts chunk.Counts
 				counts.AddMasked(mask, f)
 				sizes[key] += rollup.Size(&counts)
 			}

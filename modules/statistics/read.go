@@ -43,7 +43,7 @@ func newReading(tx db.Execer, accountID string, axis timeseries.Axis, q Question
 
 // sum is the total of a group in a period.
 type sum struct {
-	counts chunk.Figures
+	counts chunk.Counts
 	took   *latencies
 }
 
@@ -71,7 +71,7 @@ func (s *sum) add(more *sum) {
 	}
 }
 
-func (s *sum) empty() bool { return s.counts == chunk.Figures{} }
+func (s *sum) empty() bool { return s.counts == chunk.Counts{} }
 
 // subtract takes another sum off. Less than none is nothing: a part may have more than the whole, where some of it was
 // deleted before a rebuild.
@@ -147,7 +147,7 @@ func (r *reading) add(f *found, to sums) error {
 		}
 		return &list[period]
 	}
-	err := chunk.EachFigures(f.figures, func(slot int, mask uint64, counts *chunk.Figures) {
+	err := chunk.EachFigures(f.figures, func(slot int, mask uint64, counts *chunk.Counts) {
 		if into := place(slot, f.figuresAt); into != nil {
 			into.counts.AddMasked(mask, counts)
 		}
@@ -282,7 +282,7 @@ func (r *reading) rows(ctx context.Context, kind rollup.Kind, group string, keys
 const noGroup = `''`
 
 // groupOf is the group of a row by the column that groups are of.
-func groupOf(row rollup.Row, column string) string {
+func groupOf(row rollup.RowKey, column string) string {
 	switch column {
 	case "domain_id":
 		return row.DomainID

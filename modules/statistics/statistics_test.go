@@ -299,7 +299,7 @@ func (tr *traffic) counted(account string, q Question, starts []time.Time, end t
 }
 
 // told gives an answer in the same form.
-func told(a Answer, grouped bool) map[string]Figures {
+func told(a QueryResult, grouped bool) map[string]Figures {
 	out := map[string]Figures{}
 	take := func(key string, list []Bucket) {
 		for _, b := range list {

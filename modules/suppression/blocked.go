@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// Address is one recipient of one message.
-type Address struct {
+// MessageRecipient is one recipient of one message.
+type MessageRecipient struct {
 	AccountID string
 	Email     string // as recipients hold it: addr-spec in A-labels; any case
 	Category  string // the label of the message's category, as the send wrote it; "" for none
@@ -41,7 +41,7 @@ var askedRows = batch.New("blocked",
 func (*Service) BlockingSQL() string { return blockingSQL }
 
 // BlockingArg gives BlockingSQL its addresses. It asks for each of them under every key.
-func (s *Service) BlockingArg(list []Address) db.Argument {
+func (s *Service) BlockingArg(list []MessageRecipient) db.Argument {
 	all := make([]asked, 0, len(list)*len(s.hashes.keys))
 	for _, a := range list {
 		category := CategoryKey(a.Category)
@@ -69,7 +69,7 @@ var blockedAlone = db.Compile(blockingSQL)
 // Blocked tells which addresses must not be written to, in the order of the list:
 // one statement for all of them, inside the caller's transaction and on either
 // pool. A suppression outranks an opt-out.
-func (s *Service) Blocked(ctx context.Context, tx db.Execer, list []Address) ([]Block, error) {
+func (s *Service) Blocked(ctx context.Context, tx db.Execer, list []MessageRecipient) ([]Block, error) {
 	blocks := make([]Block, len(list))
 	if len(list) == 0 {
 		return blocks, nil

@@ -19,15 +19,15 @@ func TestBlockedAnswersInOrder(t *testing.T) {
 	unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "choosy@example.net", Category: "Product news"})
 	unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "gone@example.net", Category: "Product news"})
 	got := reasons(t, w.Service,
-		Address{ada, "choosy@example.net", "product NEWS"},
-		Address{ada, "gone@example.net", "Product news"},
-		Address{ada, "choosy@example.net", ""},
-		Address{ada, "choosy@example.net", "Receipts"},
-		Address{ada, "free@example.net", "Product news"},
-		Address{eve, "manual@example.net", ""},
-		Address{eve, "choosy@example.net", "Product news"},
-		Address{ada, "MANUAL@example.net", "Receipts"},
-		Address{ada, "manual@example.net", ""},
+		MessageRecipient{ada, "choosy@example.net", "product NEWS"},
+		MessageRecipient{ada, "gone@example.net", "Product news"},
+		MessageRecipient{ada, "choosy@example.net", ""},
+		MessageRecipient{ada, "choosy@example.net", "Receipts"},
+		MessageRecipient{ada, "free@example.net", "Product news"},
+		MessageRecipient{eve, "manual@example.net", ""},
+		MessageRecipient{eve, "choosy@example.net", "Product news"},
+		MessageRecipient{ada, "MANUAL@example.net", "Receipts"},
+		MessageRecipient{ada, "manual@example.net", ""},
 	)
 	if diff := cmp.Diff([]string{"category", "bounce", "", "", "", "", "", "manual", "manual"}, got); diff != "" {
 		t.Error(diff)
@@ -86,7 +86,7 @@ func TestSubaddressesOfAMailboxCountAsOne(t *testing.T) {
 		"suppress@dev.test": true, "suppress+1@dev.test": true, "Suppress+A+b@Dev.Test": true, "suppress+@dev.test": true,
 		"suppress-1@dev.test": false, "suppress+1@sub.dev.test": false, "suppress+1@dev.test.example": false, "xsuppress+1@dev.test": false, "bob+1@dev.test": false,
 	} {
-		blocks, err := w.Blocked(t.Context(), w.db.SQL, []Address{{AccountID: ada, Email: email}})
+		blocks, err := w.Blocked(t.Context(), w.db.SQL, []MessageRecipient{{AccountID: ada, Email: email}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func TestRotationKeepsBlocking(t *testing.T) {
 	if _, err := w.Erase(t.Context(), ada, "erased@example.net"); err != nil {
 		t.Fatal(err)
 	}
-	everybody := []Address{{ada, "bob@example.net", ""}, {ada, "erased@example.net", ""}, {ada, "choosy@example.net", "News"}, {ada, "ann@example.net", "News"}}
+	everybody := []MessageRecipient{{ada, "bob@example.net", ""}, {ada, "erased@example.net", ""}, {ada, "choosy@example.net", "News"}, {ada, "ann@example.net", "News"}}
 	want := []string{"manual", "manual", "category", ""}
 	rotated := w.process(t, newer, w.key)
 	if diff := cmp.Diff(want, reasons(t, rotated, everybody...)); diff != "" {
@@ -67,7 +67,7 @@ func TestStartHashesKnownAddressesAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := w.process(t, newer)
-	list := []Address{{ada, "a@example.net", ""}, {ada, "b@example.net", ""}, {ada, "c@example.net", ""}, {ada, "twice@example.net", ""}, {eve, "a@example.net", ""}, {ada, "choosy@example.net", "News"}}
+	list := []MessageRecipient{{ada, "a@example.net", ""}, {ada, "b@example.net", ""}, {ada, "c@example.net", ""}, {ada, "twice@example.net", ""}, {eve, "a@example.net", ""}, {ada, "choosy@example.net", "News"}}
 	expect.EventuallyWithin(t, 10*time.Second, "every address is found under the new key alone", func() bool {
 		return cmp.Equal([]string{"manual", "manual", "manual", "manual", "manual", "category"}, reasons(t, after, list...))
 	})

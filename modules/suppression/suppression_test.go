@@ -99,7 +99,7 @@ func (w *world) count(t testing.TB, query string, args ...any) (n int) {
 }
 
 // reasons asks Blocked inside a transaction of the hot pool.
-func reasons(t testing.TB, s *Service, list ...Address) []string {
+func reasons(t testing.TB, s *Service, list ...MessageRecipient) []string {
 	t.Helper()
 	tx, err := s.db.Hot.BeginTx(t.Context(), nil)
 	if err != nil {
@@ -154,7 +154,7 @@ func TestAddressIsAddedOnceInAnySpelling(t *testing.T) {
 	if facts := w.facts(t, event.SuppressionAdded); len(facts) != 2 {
 		t.Errorf("facts: %v", facts)
 	}
-	if got := reasons(t, w.Service, Address{AccountID: ada, Email: "Bob@xn--mnchen-3ya.de"}, Address{AccountID: ada, Email: "ann@xn--mnchen-3ya.de"}); !cmp.Equal(got, []string{"manual", ""}) {
+	if got := reasons(t, w.Service, MessageRecipient{AccountID: ada, Email: "Bob@xn--mnchen-3ya.de"}, MessageRecipient{AccountID: ada, Email: "ann@xn--mnchen-3ya.de"}); !cmp.Equal(got, []string{"manual", ""}) {
 		t.Errorf("blocked: %q", got)
 	}
 }
@@ -262,7 +262,7 @@ func TestRemovedAddressMayBeWrittenToAgain(t *testing.T) {
 		}
 		wantKind(t, w.Remove(t.Context(), ada, name), fault.NotFound)
 	}
-	if got := reasons(t, w.Service, Address{AccountID: ada, Email: *byID.Email}, Address{AccountID: ada, Email: *byAddress.Email}); !cmp.Equal(got, []string{"", ""}) {
+	if got := reasons(t, w.Service, MessageRecipient{AccountID: ada, Email: *byID.Email}, MessageRecipient{AccountID: ada, Email: *byAddress.Email}); !cmp.Equal(got, []string{"", ""}) {
 		t.Errorf("blocked: %q", got)
 	}
 	if facts := w.facts(t, event.SuppressionRemoved); len(facts) != 2 || !strings.Contains(facts[0], byID.ID) {
@@ -332,7 +332,7 @@ func TestErasedAddressGoesOnBlocking(t *testing.T) {
 	if n := w.count(t, `SELECT count(*) FROM category_opt_outs WHERE email IS NULL AND email_id IS NULL`); n != 1 {
 		t.Errorf("%d opt-outs are erased", n)
 	}
-	if got := reasons(t, w.Service, Address{AccountID: ada, Email: "bob@example.net"}); got[0] != "manual" {
+	if got := reasons(t, w.Service, MessageRecipient{AccountID: ada, Email: "bob@example.net"}); got[0] != "manual" {
 		t.Errorf("blocked: %q", got)
 	}
 	if again := w.add(t, ada, "bob@example.net"); again.Email != nil {

@@ -74,7 +74,7 @@ func TestUnsubscribeFromACategory(t *testing.T) {
 	if err := w.RemoveOptOut(t.Context(), ada, row.ID); err != nil {
 		t.Error(err)
 	}
-	if got := reasons(t, w.Service, Address{ada, "bob@example.net", "Product news"}); got[0] != "" {
+	if got := reasons(t, w.Service, MessageRecipient{ada, "bob@example.net", "Product news"}); got[0] != "" {
 		t.Errorf("still blocked: %q", got)
 	}
 }

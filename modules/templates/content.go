@@ -80,13 +80,13 @@ func orNull(s string) *string {
 // compiled holds the compiled parts of a content, ready to render.
 type compiled struct {
 	content content
-	subject *language.Part
-	html    *language.Part // nil if absent
-	text    *language.Part
+	subject *language.CompiledSource
+	html    *language.CompiledSource // nil if absent
+	text    *language.CompiledSource
 }
 
-func (c compiled) parts() []*language.Part {
-	return slices.DeleteFunc([]*language.Part{c.subject, c.html, c.text}, func(p *language.Part) bool { return p == nil })
+func (c compiled) parts() []*language.CompiledSource {
+	return slices.DeleteFunc([]*language.CompiledSource{c.subject, c.html, c.text}, func(p *language.CompiledSource) bool { return p == nil })
 }
 
 // weight returns the approximate size in memory.
@@ -97,7 +97,7 @@ func (c compiled) weight() int {
 // compile compiles the sources that have no errors yet, and adds errors by field.
 func (c content) compile(wrong fault.Fields) compiled {
 	out := compiled{content: c}
-	part := func(e *language.Engine, name, source string) *language.Part {
+	part := func(e *language.Engine, name, source string) *language.CompiledSource {
 		if source == "" || wrong[name] != "" {
 			return nil
 		}

@@ -17,7 +17,7 @@ func (s *Service) Versions(ctx context.Context, accountID, idOrAlias string, r p
 	if err != nil {
 		return page.Page[*ent.TemplateVersion]{}, err
 	}
-	return page.Read(s.cursors, page.List{Name: "templates/" + t.ID + "/versions", AccountID: accountID}, r, func(at page.Range) ([]*ent.TemplateVersion, error) {
+	return page.Read(s.cursors, page.List{Name: "templates/" + t.ID + "/versions", AccountID: accountID}, r, func(at page.Position) ([]*ent.TemplateVersion, error) {
 		return s.db.Ent.TemplateVersion.Query().Where(templateversion.AccountID(accountID), templateversion.TemplateID(t.ID), at.Newest(templateversion.FieldNumber)).
 			Order(at.Order(templateversion.FieldNumber)).Limit(at.Rows()).Select(withoutBodies(templateversion.Columns)...).All(ctx)
 	}, func(v *ent.TemplateVersion) string { return strconv.Itoa(v.Number) })

@@ -16,7 +16,7 @@ import (
 var Module = fx.Module("tracking",
 	fx.Provide(ConfigOf, NewRewriter, New, hosts.ConfigOf, hosts.New, linkrules.ConfigOf, linkrules.New),
 	module.Repairs(func() clockstep.Repair {
-		return clockstep.Repair{What: "checks of tracking hosts", Columns: []clockstep.Column{
+		return clockstep.Repair{What: "checks of tracking hosts", Columns: []clockstep.TimeColumn{
 			{Table: "tracking_hosts", Name: "due_at", Limit: hosts.LongestPause, Reset: hosts.LongestPause},
 		}}
 	}),

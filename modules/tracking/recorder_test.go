@@ -93,11 +93,11 @@ func startRecorder(t *testing.T, s *shelf) *recorder {
 }
 
 func clickOn(target, ip string) hit {
-	return hit{mark: Mark{Kind: Click, EmailID: testEmail, Target: target}, ip: ip, at: time.Now()}
+	return hit{mark: LinkToken{Kind: Click, EmailID: testEmail, Target: target}, ip: ip, at: time.Now()}
 }
 
 func openBy(ip string) hit {
-	return hit{mark: Mark{Kind: Open, EmailID: testEmail}, ip: ip, at: time.Now()}
+	return hit{mark: LinkToken{Kind: Open, EmailID: testEmail}, ip: ip, at: time.Now()}
 }
 
 // A scanner's first click looks like a person's until the third.

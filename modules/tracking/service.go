@@ -103,22 +103,22 @@ const reasonHost = "other_host"
 // ErrForged for a token that is not genuine or belongs to another host, and ErrWithheld for a click that must
 // not redirect. Only a link under a former tracking host queries the database; any other error means that the
 // query failed.
-func (s *Service) Read(ctx context.Context, kind Kind, token, host string) (Mark, error) {
+func (s *Service) Read(ctx context.Context, kind Kind, token, host string) (LinkToken, error) {
 	own, name := s.rules.IsOwn(host), ownHost
 	if !own {
 		name = clientip.HostName(host)
 	}
 	mark, err := s.tokens.parse(token, name)
 	if err != nil || mark.Kind != kind {
-		return Mark{}, ErrForged
+		return LinkToken{}, ErrForged
 	}
 	if !own {
 		switch held, err := s.rules.Holds(ctx, mark.AccountID, name); {
 		case err != nil:
-			return Mark{}, err
+			return LinkToken{}, err
 		case !held:
 			s.refused.WithLabelValues(reasonHost).Inc()
-			return Mark{}, ErrForged
+			return LinkToken{}, ErrForged
 		}
 	}
 	if kind == Open {
@@ -126,7 +126,7 @@ func (s *Service) Read(ctx context.Context, kind Kind, token, host string) (Mark
 	}
 	if reason := s.rules.WithholdReason(mark.AccountID, mark.Target); reason != linkrules.None {
 		s.refused.WithLabelValues(string(reason)).Inc()
-		return Mark{}, ErrWithheld
+		return LinkToken{}, ErrWithheld
 	}
 	return mark, nil
 }

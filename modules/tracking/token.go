@@ -35,8 +35,8 @@ const (
 	Click Kind = "click"
 )
 
-// Mark is the content of a token.
-type Mark struct {
+// LinkToken is the content of a token.
+type LinkToken struct {
 	Kind               Kind
 	AccountID, EmailID string
 	Target             string // http(s), ASCII; only for a click
@@ -121,18 +121,18 @@ func writeSigned(mac hash.Hash, body []byte, host string) {
 
 // parse parses a token that was requested on a host, or on ownHost. Each token has exactly one encoding; any
 // other is forged.
-func (t tokens) parse(token, host string) (Mark, error) {
+func (t tokens) parse(token, host string) (LinkToken, error) {
 	if len(token) > longestToken {
-		return Mark{}, ErrForged
+		return LinkToken{}, ErrForged
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	// The decoder ignores line breaks.
 	if err != nil || len(raw) < headSize+macSize || base64.RawURLEncoding.EncodedLen(len(raw)) != len(token) {
-		return Mark{}, ErrForged
+		return LinkToken{}, ErrForged
 	}
 	body, sum := raw[:len(raw)-macSize], raw[len(raw)-macSize:]
 	if !t.genuine(body, sum, host) {
-		return Mark{}, ErrForged
+		return LinkToken{}, ErrForged
 	}
 	return decodeMark(body)
 }
@@ -149,18 +149,18 @@ func (t tokens) genuine(body, sum []byte, host string) bool {
 }
 
 // decodeMark decodes a body with a valid signature, and validates it nevertheless.
-func decodeMark(body []byte) (m Mark, err error) {
+func decodeMark(body []byte) (m LinkToken, err error) {
 	if m.AccountID, err = formatID(id.Account, body[1:1+uuidSize]); err != nil {
-		return Mark{}, err
+		return LinkToken{}, err
 	}
 	if m.EmailID, err = formatID(id.Email, body[1+uuidSize:headSize]); err != nil {
-		return Mark{}, err
+		return LinkToken{}, err
 	}
 	rest := string(body[headSize:])
 	switch body[0] &^ formBound {
 	case formOpen:
 		if m.Kind = Open; rest != "" {
-			return Mark{}, ErrForged
+			return LinkToken{}, ErrForged
 		}
 		return m, nil
 	case formClick:
@@ -168,10 +168,10 @@ func decodeMark(body []byte) (m Mark, err error) {
 	case formClickTLS:
 		m.Kind, m.Target = Click, weburl.TLS+rest
 	default:
-		return Mark{}, ErrForged
+		return LinkToken{}, ErrForged
 	}
 	if again, ok := weburl.Normalize(m.Target); !ok || again != m.Target {
-		return Mark{}, ErrForged
+		return LinkToken{}, ErrForged
 	}
 	return m, nil
 }

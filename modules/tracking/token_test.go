@@ -21,7 +21,7 @@ func TestTokenRoundTrip(t *testing.T) {
 	t.Parallel()
 	of := tokens{pinnedKey(t).DeriveEach(tokenPurpose)}
 	m := mint(t, of)
-	want := Mark{Kind: Open, AccountID: testAccount, EmailID: testEmail}
+	want := LinkToken{Kind: Open, AccountID: testAccount, EmailID: testEmail}
 	if got, err := of.parse(m.open(), ownHost); err != nil || got != want {
 		t.Errorf("pixel token contains %+v, %v; want %+v", got, err, want)
 	}

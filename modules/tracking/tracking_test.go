@@ -94,7 +94,7 @@ func (w *world) stored(t *testing.T) []*ent.Engagement {
 }
 
 func hitFor(kind Kind, accountID, emailID string) hit {
-	h := hit{mark: Mark{Kind: kind, AccountID: accountID, EmailID: emailID}, ip: "192.0.2.7", agent: "Mail/1.0", at: time.Now()}
+	h := hit{mark: LinkToken{Kind: kind, AccountID: accountID, EmailID: emailID}, ip: "192.0.2.7", agent: "Mail/1.0", at: time.Now()}
 	if kind == Click {
 		h.mark.Target = "https://example.com/a"
 	}

@@ -11,7 +11,7 @@ import (
 
 // Visit is a request for a pixel or a tracked link.
 type Visit struct {
-	Mark      Mark
+	Mark      LinkToken
 	IP        netip.Addr
 	UserAgent string
 	Header    http.Header // of the request; inspected, not stored
@@ -19,7 +19,7 @@ type Visit struct {
 
 // hit is a visit to be recorded.
 type hit struct {
-	mark      Mark
+	mark      LinkToken
 	ip, agent string
 	machine   string // why it is a program's
 	at        time.Time

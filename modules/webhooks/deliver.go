@@ -19,23 +19,23 @@ const eventErased = "the event has been erased"
 func (s *deliverer) deliver(ctx context.Context, d delivery, l *worker.Lease) (a answer) {
 	defer func() { s.flights.end(d, &a) }()
 	if d.data == nil {
-		return answer{Answer: post.Answer{Failure: eventErased}, final: true}
+		return answer{Result: post.Result{Failure: eventErased}, final: true}
 	}
 	body, err := event.Encode("", d.eventType, d.eventAt, d.data)
 	if err != nil {
-		return answer{Answer: post.Answer{Failure: "the event cannot be encoded"}, final: true}
+		return answer{Result: post.Result{Failure: "the event cannot be encoded"}, final: true}
 	}
 	secrets, err := s.openSecrets(d)
 	if err != nil {
 		s.log.ErrorContext(ctx, "cannot decrypt webhook secret", telemetry.KeyWebhookID, d.webhookID, telemetry.KeyError, err)
-		return answer{Answer: post.Answer{Failure: "the signing secret cannot be read; rotate it"}}
+		return answer{Result: post.Result{Failure: "the signing secret cannot be read; rotate it"}}
 	}
 	if !l.Valid() {
 		return answer{cut: true}
 	}
 	began := time.Now()
 	posting, end := s.startSpan(ctx, d)
-	a.Answer = s.poster.Post(posting, post.Message{URL: d.url, DeliveryID: d.id, EventID: d.eventID, Attempt: d.attempt, Body: body, Secrets: secrets})
+	a.Result = s.poster.Post(posting, post.Message{URL: d.url, DeliveryID: d.id, EventID: d.eventID, Attempt: d.attempt, Body: body, Secrets: secrets})
 	end(a)
 	a.took = time.Since(began)
 	if a.Status == 0 && ctx.Err() != nil {

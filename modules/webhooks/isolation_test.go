@@ -168,12 +168,12 @@ func TestFlightsKeepTheirLimits(t *testing.T) {
 	if got := []int{room("a", now), room("b", now), room("c", now), f.claimLimits(now).shared}; got[0] != 0 || got[1] != 0 || got[2] != 1 || got[3] != 6 {
 		t.Errorf("room of a, b, c and shared: %v, want 0, 0, 1, 6", got)
 	}
-	f.end(jobs[0], &answer{Answer: post.Answer{Failure: "no answer"}})
+	f.end(jobs[0], &answer{Result: post.Result{Failure: "no answer"}})
 	if got := room("a", now); got != 0 { // one POST still hangs, and the endpoint may now have only one
 		t.Errorf("a slow endpoint has room for %d, want 0", got)
 	}
-	f.end(jobs[1], &answer{Answer: post.Answer{Status: 200}, took: time.Millisecond})
-	f.end(jobs[2], &answer{Answer: post.Answer{Status: 500}, took: time.Millisecond})
+	f.end(jobs[1], &answer{Result: post.Result{Status: 200}, took: time.Millisecond})
+	f.end(jobs[2], &answer{Result: post.Result{Status: 500}, took: time.Millisecond})
 	if got := []int{room("a", now), room("b", now), f.claimLimits(now).shared}; got[0] != 4 || got[1] != 4 || got[2] != 6 {
 		t.Errorf("after the answers: room of a, b and shared %v, want 4, 4, 6", got)
 	}

@@ -246,8 +246,8 @@ func (s *Service) deliveriesBy(ctx context.Context, accountID, query string, arg
 	return out, nil
 }
 
-// Figures are counts of the deliveries of events within a period.
-type Figures struct {
+// DeliveryCounts are counts of the deliveries of events within a period.
+type DeliveryCounts struct {
 	Deliveries int64
 	Succeeded  int64 // answered with 2xx
 	Failed     int64 // used all attempts
@@ -259,13 +259,13 @@ type Figures struct {
 // EndpointFigures are the counts of one endpoint.
 type EndpointFigures struct {
 	Webhook *ent.Webhook
-	Figures Figures
+	Figures DeliveryCounts
 }
 
-// Answer is the result of Ask. Periods without deliveries are included.
-type Answer struct {
-	Totals    Figures
-	Buckets   []timeseries.Bucket[Figures]
+// DeliveryStatistics is the result of Ask. Periods without deliveries are included.
+type DeliveryStatistics struct {
+	Totals    DeliveryCounts
+	Buckets   []timeseries.Bucket[DeliveryCounts]
 	Endpoints []EndpointFigures // oldest first
 }
 
@@ -283,16 +283,16 @@ SELECT coalesce(webhook_id, ''), coalesce(period, -1), count(*), count(*) FILTER
 
 // Ask returns how the account's endpoints answered the events of a range of at most 31 days: in total, by
 // period and by endpoint. With a webhook id it covers only that endpoint. Errors: NotFound and Invalid.
-func (s *Service) Ask(ctx context.Context, accountID, webhookID string, q timeseries.Query) (Answer, error) {
+func (s *Service) Ask(ctx context.Context, accountID, webhookID string, q timeseries.Query) (DeliveryStatistics, error) {
 	wrong := fault.Fields{}
 	if q.Range.Until.Sub(q.Range.Since) > longestRange {
 		wrong.Add("range", "must span at most 31 days")
 	}
 	axis := q.Axis(wrong, 0)
 	if err := wrong.Err(); err != nil {
-		return Answer{}, err
+		return DeliveryStatistics{}, err
 	}
-	var a Answer
+	var a DeliveryStatistics
 	query := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID)).Order(webhook.ByID())
 	if webhookID != "" {
 		if _, err := s.Get(ctx, accountID, webhookID); err != nil {
@@ -311,7 +311,7 @@ func (s *Service) Ask(ctx context.Context, accountID, webhookID string, q timese
 	type row struct {
 		id     string
 		period int
-		Figures
+		DeliveryCounts
 	}
 	starts := make([]string, len(axis.Starts))
 	for i, at := range axis.Starts {
@@ -327,16 +327,16 @@ func (s *Service) Ask(ctx context.Context, accountID, webhookID string, q timese
 	if err != nil {
 		return a, fmt.Errorf("figures of webhooks: %w", err)
 	}
-	a.Buckets = timeseries.Buckets[Figures](axis)
-	by := map[string]Figures{}
+	a.Buckets = timeseries.Buckets[DeliveryCounts](axis)
+	by := map[string]DeliveryCounts{}
 	for _, r := range found {
 		switch {
 		case r.period >= 0:
-			a.Buckets[r.period].Figures = r.Figures
+			a.Buckets[r.period].Figures = r.DeliveryCounts
 		case r.id != "":
-			by[r.id] = r.Figures
+			by[r.id] = r.DeliveryCounts
 		default:
-			a.Totals = r.Figures
+			a.Totals = r.DeliveryCounts
 		}
 	}
 	for _, w := range endpoints {

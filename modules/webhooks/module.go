@@ -18,7 +18,7 @@ var Module = fx.Module("webhooks",
 	fx.Provide(ConfigOf, New),
 	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "webhook deliveries", Run: s.Sweep} }),
 	module.Repairs(func() clockstep.Repair {
-		return clockstep.Repair{What: "webhook deliveries", Columns: []clockstep.Column{
+		return clockstep.Repair{What: "webhook deliveries", Columns: []clockstep.TimeColumn{
 			{Table: "webhook_works", Name: "due_at", Where: "attempts = 0"},
 			{Table: "webhook_works", Name: "due_at", Where: "attempts > 0", Limit: lease, Reset: lease},
 			{Table: "webhooks", Name: "previous_secret_until", Limit: 24 * time.Hour, Reset: 24 * time.Hour},

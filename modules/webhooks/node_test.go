@@ -144,7 +144,7 @@ func TestHandsBackDeliveriesOfDeadNode(t *testing.T) {
 	if err != nil || len(again) != 1 || again[0].attempt != 2 {
 		t.Fatalf("claimed after the hand-back: %+v, %v; want attempt 2", again, err)
 	}
-	if err := dead.settle(t.Context(), []worker.Result[delivery, answer]{{Job: jobs[0], Value: answer{Answer: post.Answer{Status: 200}}}}); err != nil {
+	if err := dead.settle(t.Context(), []worker.Result[delivery, answer]{{Job: jobs[0], Value: answer{Result: post.Result{Status: 200}}}}); err != nil {
 		t.Fatal(err)
 	}
 	if d := w.only(t, hook.ID); d.State != "pending" || d.Attempts != 2 {

@@ -30,7 +30,7 @@ func Retries() []time.Duration { return slices.Clone(retryPauses) }
 
 // answer is the result of one attempt.
 type answer struct {
-	post.Answer
+	post.Result
 
 	took  time.Duration
 	final bool // another attempt cannot succeed

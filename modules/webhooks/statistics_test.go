@@ -41,16 +41,16 @@ func TestEndpointStatistics(t *testing.T) {
 	put(ada, mine.ID, "delivered", 1, 48*time.Hour, time.Second)
 	put(eve, theirs.ID, "delivered", 1, time.Hour, time.Second)
 
-	ask := func(webhookID string, since time.Time) (Answer, error) {
+	ask := func(webhookID string, since time.Time) (DeliveryStatistics, error) {
 		return w.Ask(t.Context(), ada, webhookID, timeseries.Query{Range: timeseries.Range{Since: since, Until: now}, Interval: timeseries.Hour, Timezone: "UTC"})
 	}
 	got, err := ask("", now.Add(-24*time.Hour))
 	all, each := got.Totals, got.Endpoints
-	want := Figures{Deliveries: 5, Succeeded: 3, Failed: 1, Attempts: 10, Half: 2 * time.Second, Most: 9 * time.Second}
-	if err != nil || all != want || len(each) != 2 || each[0].Figures != want || each[1].Webhook.ID != quiet.ID || each[1].Figures != (Figures{}) {
+	want := DeliveryCounts{Deliveries: 5, Succeeded: 3, Failed: 1, Attempts: 10, Half: 2 * time.Second, Most: 9 * time.Second}
+	if err != nil || all != want || len(each) != 2 || each[0].Figures != want || each[1].Webhook.ID != quiet.ID || each[1].Figures != (DeliveryCounts{}) {
 		t.Errorf("totals %+v, endpoints %+v, %v; want %+v", all, each, err, want)
 	}
-	if one, err := ask(quiet.ID, now.Add(-time.Hour)); err != nil || len(one.Endpoints) != 1 || one.Totals != (Figures{}) {
+	if one, err := ask(quiet.ID, now.Add(-time.Hour)); err != nil || len(one.Endpoints) != 1 || one.Totals != (DeliveryCounts{}) {
 		t.Errorf("figures of an endpoint without deliveries: %+v, %v; want zeros", one, err)
 	}
 	if _, err := ask(theirs.ID, now.Add(-time.Hour)); fault.KindOf(err) != fault.NotFound {
@@ -91,16 +91,16 @@ func TestStatisticsByPeriod(t *testing.T) {
 	}
 	q := timeseries.Query{Range: timeseries.Range{Since: day.Add(9 * time.Hour), Until: day.Add(48*time.Hour + time.Minute)}, Interval: timeseries.Day, Timezone: "Europe/Vienna"}
 	got, err := w.Ask(t.Context(), ada, "", q)
-	want := Answer{
-		Totals: Figures{Deliveries: 4, Succeeded: 2, Failed: 1, Attempts: 12, Half: time.Second, Most: 3 * time.Second},
-		Buckets: []timeseries.Bucket[Figures]{
-			{Start: vienna, Figures: Figures{Deliveries: 2, Succeeded: 1, Failed: 1, Attempts: 9, Half: time.Second, Most: time.Second}},
+	want := DeliveryStatistics{
+		Totals: DeliveryCounts{Deliveries: 4, Succeeded: 2, Failed: 1, Attempts: 12, Half: time.Second, Most: 3 * time.Second},
+		Buckets: []timeseries.Bucket[DeliveryCounts]{
+			{Start: vienna, Figures: DeliveryCounts{Deliveries: 2, Succeeded: 1, Failed: 1, Attempts: 9, Half: time.Second, Most: time.Second}},
 			{Start: vienna.Add(24 * time.Hour)},
-			{Start: vienna.Add(48 * time.Hour), Figures: Figures{Deliveries: 2, Succeeded: 1, Attempts: 3, Half: 3 * time.Second, Most: 3 * time.Second}},
+			{Start: vienna.Add(48 * time.Hour), Figures: DeliveryCounts{Deliveries: 2, Succeeded: 1, Attempts: 3, Half: 3 * time.Second, Most: 3 * time.Second}},
 		},
 		Endpoints: []EndpointFigures{
-			{Webhook: mine, Figures: Figures{Deliveries: 2, Succeeded: 1, Attempts: 2, Half: time.Second, Most: time.Second}},
-			{Webhook: other, Figures: Figures{Deliveries: 2, Succeeded: 1, Failed: 1, Attempts: 10, Half: 3 * time.Second, Most: 3 * time.Second}},
+			{Webhook: mine, Figures: DeliveryCounts{Deliveries: 2, Succeeded: 1, Attempts: 2, Half: time.Second, Most: time.Second}},
+			{Webhook: other, Figures: DeliveryCounts{Deliveries: 2, Succeeded: 1, Failed: 1, Attempts: 10, Half: 3 * time.Second, Most: 3 * time.Second}},
 		},
 	}
 	byID := cmp.Comparer(func(a, b *ent.Webhook) bool { return a.ID == b.ID })

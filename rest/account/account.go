@@ -77,7 +77,7 @@ func Routes(service Service) api.Routes {
 			Summary: "Retrieve the account", Description: "Returns the account with its plan and its usage of the " +
 				"plan's caps.",
 			Example: map[string]any{"account": accountExample()},
-		}, e.get)
+		}, e.getAccount)
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/account", ID: "updateAccount", Needs: rights.Settings,
 			Summary: "Update the account's settings",
@@ -86,32 +86,32 @@ func Routes(service Service) api.Routes {
 				"stored emails.",
 			Body:    &api.Body{About: "The settings to change. At least one is required.", Examples: map[string]any{"retention": map[string]any{"body_retention_days": 14, "record_retention_days": 180}}},
 			Example: map[string]any{"account": accountExample()},
-		}, changeBody, e.update)
+		}, changeBody, e.updateAccount)
 	})
 }
 
 func changeBody(c *accounts.AccountChange) body.Object {
 	return body.Object{Name: "UpdateAccount", Change: true, Fields: []body.Field{
-		{Name: "name", Type: body.Maybe(&c.Name, name), About: "The display name of the account."},
+		{Name: "name", Type: body.Maybe(&c.Name, nameField), About: "The display name of the account."},
 		{Name: "email", Type: body.Maybe(&c.Email, body.Text), About: "The address of a member. The sandbox sender " +
 			"may send only to this address."},
 		{Name: "require_second_factor", Type: body.Maybe(&c.RequireSecondFactor, body.Boolean), About: "Whether " +
 			"every member must have a second factor. Only owners can change this."},
-		{Name: "body_retention_days", Type: body.Maybe(&c.BodyRetentionDays, days(accounts.MaxBodyRetention)),
+		{Name: "body_retention_days", Type: body.Maybe(&c.BodyRetentionDays, daysField(accounts.MaxBodyRetention)),
 			About: "Number of days after sending when bodies and attachments are deleted."},
-		{Name: "record_retention_days", Type: body.Maybe(&c.RecordRetentionDays, days(accounts.MaxRecordRetention)),
+		{Name: "record_retention_days", Type: body.Maybe(&c.RecordRetentionDays, daysField(accounts.MaxRecordRetention)),
 			About: "Number of days after sending when the whole email is deleted. Must be at least " +
 				"`body_retention_days`."},
 	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
 }
 
-func name(to *string) body.Type { return body.Text(to).Length(1, 200) }
+func nameField(to *string) body.Type { return body.Text(to).Length(1, 200) }
 
-func days(most int) func(*int) body.Type {
+func daysField(most int) func(*int) body.Type {
 	return func(to *int) body.Type { return body.Integer(to).From(1).UpTo(most) }
 }
 
-func (e *edge) get(ctx context.Context, c *api.Call, _ *api.None) (answer accountAnswer, err error) {
+func (e *edge) getAccount(ctx context.Context, c *api.Call, _ *api.None) (answer accountAnswer, err error) {
 	found, err := e.accounts.Profile(ctx, c.AccountID)
 	if err != nil {
 		return answer, err
@@ -119,7 +119,7 @@ func (e *edge) get(ctx context.Context, c *api.Call, _ *api.None) (answer accoun
 	return accountAnswer{Account: newAccountRecord(found)}, nil
 }
 
-func (e *edge) update(ctx context.Context, c *api.Call, _ *api.None, change accounts.AccountChange) (accountAnswer, error) {
+func (e *edge) updateAccount(ctx context.Context, c *api.Call, _ *api.None, change accounts.AccountChange) (accountAnswer, error) {
 	if change.RequireSecondFactor != nil {
 		if err := c.Authorize(rights.Own); err != nil {
 			return accountAnswer{}, err
@@ -128,7 +128,7 @@ func (e *edge) update(ctx context.Context, c *api.Call, _ *api.None, change acco
 	if _, err := e.accounts.UpdateAccount(ctx, c.AccountID, change); err != nil {
 		return accountAnswer{}, err
 	}
-	return e.get(ctx, c, nil)
+	return e.getAccount(ctx, c, nil)
 }
 
 func newAccountRecord(p accounts.Profile) accountRecord {

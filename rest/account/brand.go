@@ -47,7 +47,7 @@ func BrandRoutes(service Brands) api.Routes {
 			Method: http.MethodGet, Path: "/account/brand", ID: "getAccountBrand", Needs: rights.ReadAccount,
 			Summary: "Retrieve the brand", Description: "Returns what recipients see of the account on the " +
 				"unsubscribe page. Fields that are not set are `null`.", Example: one,
-		}, e.get)
+		}, e.getBrand)
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPut, Path: "/account/brand", ID: "putAccountBrand", Needs: rights.Settings,
 			Summary: "Replace the brand",
@@ -57,7 +57,7 @@ func BrandRoutes(service Brands) api.Routes {
 				"color": map[string]any{"name": "Acme", "color": "#1f5fbf"},
 				"logo":  map[string]any{"name": "Acme", "color": "#1f5fbf", "logo": exampleLogo}}},
 			Example: one,
-		}, brandBody, e.put)
+		}, brandBody, e.putBrand)
 	})
 }
 
@@ -70,11 +70,11 @@ func brandBody(b *brand.Brand) body.Object {
 	}, Check: func(d *body.Decoder) { d.Also(b.Validate()) }}
 }
 
-func (e *brandEdge) get(ctx context.Context, c *api.Call, _ *api.None) (brandAnswer, error) {
+func (e *brandEdge) getBrand(ctx context.Context, c *api.Call, _ *api.None) (brandAnswer, error) {
 	return api.As(newBrand)(e.brands.Brand(ctx, c.AccountID))
 }
 
-func (e *brandEdge) put(ctx context.Context, c *api.Call, _ *api.None, b brand.Brand) (brandAnswer, error) {
+func (e *brandEdge) putBrand(ctx context.Context, c *api.Call, _ *api.None, b brand.Brand) (brandAnswer, error) {
 	return api.As(newBrand)(e.brands.SetBrand(ctx, c.AccountID, b))
 }
 

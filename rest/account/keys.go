@@ -84,24 +84,24 @@ func KeyRoutes(service KeyService) api.Routes {
 				"stored under an Idempotency-Key is encrypted.",
 			Body:    &api.Body{About: "The API key to create.", Examples: map[string]any{"sending": map[string]any{"name": "web shop", "scope": "sending"}}},
 			Example: map[string]any{"api_key": keyExample(), "secret": "svc_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}, Secret: true,
-		}, keyBody, e.create)
+		}, keyBody, e.createKey)
 		api.List(g, api.Operation{
 			Path: "/api-keys", ID: "listAPIKeys", Needs: needsForKeys,
 			Summary: "List API keys", Description: "Lists API keys, newest first, including revoked and expired " +
 				"ones.",
 			Example: keyExample(),
-		}, api.Plural{Member: "api_keys", Schema: "ApiKeyList"}, e.list, newKeyRecord)
+		}, api.Plural{Member: "api_keys", Schema: "ApiKeyList"}, e.listKeys, newKeyRecord)
 		api.Get(g, api.Operation{
 			Path: "/api-keys/{id}", ID: "getAPIKey", Needs: needsForKeys,
 			Summary: "Retrieve an API key", Description: "Returns an API key without its secret.",
 			Example: map[string]any{"api_key": keyExample()}, Of: key,
-		}, e.get, newKeyRecordAnswer)
+		}, e.getKey, newKeyRecordAnswer)
 		api.Delete(g, api.Operation{
 			Path: "/api-keys/{id}", ID: "revokeAPIKey", Needs: needsForKeys,
 			Summary: "Revoke an API key",
 			Description: "Revokes an API key permanently. It stops working within 5 seconds and remains in the list " +
 				"with its revocation time. Revoking it again has no effect. A key may revoke itself.", Of: key,
-		}, e.revoke)
+		}, e.revokeKey)
 	})
 }
 
@@ -144,7 +144,7 @@ func newKeyRecord(k createdKey) keyRecord {
 
 func newKeyRecordAnswer(k createdKey) keyAnswer { return keyAnswer{newKeyRecord(k)} }
 
-func (e *keyEdge) create(ctx context.Context, c *api.Call, _ *api.None, in accounts.NewKey, keep api.Keep) (out newKeyAnswer, err error) {
+func (e *keyEdge) createKey(ctx context.Context, c *api.Call, _ *api.None, in accounts.NewKey, keep api.Keep) (out newKeyAnswer, err error) {
 	in.AccountID, in.MakerKeyID = c.AccountID, c.KeyID
 	if c.Person != nil {
 		in.CreatedBy = c.Person.UserID
@@ -170,7 +170,7 @@ func creatorOf(c accounts.Caller) rights.Creator {
 	return rights.Creator{}
 }
 
-func (e *keyEdge) list(ctx context.Context, accountID string, r page.Request) (page.Page[createdKey], error) {
+func (e *keyEdge) listKeys(ctx context.Context, accountID string, r page.Request) (page.Page[createdKey], error) {
 	found, err := e.keys.Keys(ctx, accountID, r)
 	if err != nil {
 		return page.Page[createdKey]{}, err
@@ -183,7 +183,7 @@ func (e *keyEdge) list(ctx context.Context, accountID string, r page.Request) (p
 	return page.Map(found, func(k *ent.APIKey) createdKey { return createdKey{k, by[k.ID]} }), err
 }
 
-func (e *keyEdge) get(ctx context.Context, accountID, keyID string) (createdKey, error) {
+func (e *keyEdge) getKey(ctx context.Context, accountID, keyID string) (createdKey, error) {
 	found, err := e.keys.Key(ctx, accountID, keyID)
 	if err != nil {
 		return createdKey{}, err
@@ -192,7 +192,7 @@ func (e *keyEdge) get(ctx context.Context, accountID, keyID string) (createdKey,
 	return createdKey{found, by[keyID]}, err
 }
 
-func (e *keyEdge) revoke(ctx context.Context, accountID, keyID string) error {
+func (e *keyEdge) revokeKey(ctx context.Context, accountID, keyID string) error {
 	_, err := e.keys.RevokeKey(ctx, accountID, keyID)
 	return err
 }

@@ -76,24 +76,24 @@ func SMTPCredentialRoutes(service SMTPCredentialService) api.Routes {
 				"stored under an Idempotency-Key is encrypted.",
 			Body:    &api.Body{About: "The SMTP credential to create.", Examples: map[string]any{"named": map[string]any{"name": "web shop", "domain_ids": []any{}}}},
 			Example: map[string]any{"smtp_credential": smtpCredentialExample(), "password": "svs_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}, Secret: true,
-		}, credentialBody, e.create)
+		}, credentialBody, e.createCredential)
 		api.List(g, api.Operation{
 			Path: "/smtp-credentials", ID: "listSMTPCredentials", Needs: needsForKeys,
 			Summary: "List SMTP credentials", Description: "Lists SMTP credentials, newest first, including revoked ones.",
 			Example: smtpCredentialExample(),
-		}, api.Plural{Member: "smtp_credentials", Schema: "SmtpCredentialList"}, e.credentials.List, e.record)
+		}, api.Plural{Member: "smtp_credentials", Schema: "SmtpCredentialList"}, e.credentials.List, e.toRecord)
 		api.Get(g, api.Operation{
 			Path: "/smtp-credentials/{id}", ID: "getSMTPCredential", Needs: needsForKeys,
 			Summary: "Retrieve an SMTP credential", Description: "Returns an SMTP credential without its password.",
 			Example: map[string]any{"smtp_credential": smtpCredentialExample()}, Of: credential,
-		}, e.credentials.Get, e.answer)
+		}, e.credentials.Get, e.toAnswer)
 		api.Delete(g, api.Operation{
 			Path: "/smtp-credentials/{id}", ID: "revokeSMTPCredential", Needs: needsForKeys,
 			Summary: "Revoke an SMTP credential",
 			Description: "Revokes an SMTP credential. It can no longer sign in, and open connections cannot send " +
 				"another message with it. It remains in the list with its revocation time. Revoking it again has no " +
 				"effect.", Of: credential,
-		}, e.revoke)
+		}, e.revokeCredential)
 	})
 }
 
@@ -105,19 +105,19 @@ func credentialBody(in *relay.NewCredential) body.Object {
 	}, Check: func(d *body.Decoder) { d.Also(fault.From(in.Validate()).Fields) }}
 }
 
-func (e *smtpCredentialEdge) record(c *ent.SMTPCredential) smtpCredentialRecord {
+func (e *smtpCredentialEdge) toRecord(c *ent.SMTPCredential) smtpCredentialRecord {
 	host, port, tls := e.credentials.Endpoint()
 	return smtpCredentialRecord{ID: c.ID, Name: c.Name, Username: relay.Username, Host: host, Port: port, TLS: tls, DomainIDs: wire.List(c.DomainIds),
 		LastUsedAt: wire.OptionalTime{At: c.LastUsedAt}, CreatedAt: wire.Time(c.CreatedAt), RevokedAt: wire.OptionalTime{At: c.RevokedAt}}
 }
 
-func (e *smtpCredentialEdge) answer(c *ent.SMTPCredential) smtpCredentialAnswer {
-	return smtpCredentialAnswer{e.record(c)}
+func (e *smtpCredentialEdge) toAnswer(c *ent.SMTPCredential) smtpCredentialAnswer {
+	return smtpCredentialAnswer{e.toRecord(c)}
 }
 
-func (e *smtpCredentialEdge) create(ctx context.Context, c *api.Call, _ *api.None, in relay.NewCredential, keep api.Keep) (out newSMTPCredentialAnswer, err error) {
+func (e *smtpCredentialEdge) createCredential(ctx context.Context, c *api.Call, _ *api.None, in relay.NewCredential, keep api.Keep) (out newSMTPCredentialAnswer, err error) {
 	answer := func(made *ent.SMTPCredential, password secret.String) newSMTPCredentialAnswer {
-		return newSMTPCredentialAnswer{SMTPCredential: e.record(made), Password: password.Reveal()}
+		return newSMTPCredentialAnswer{SMTPCredential: e.toRecord(made), Password: password.Reveal()}
 	}
 	in.AccountID, in.MadeBy = c.AccountID, c.KeyID
 	if c.Person != nil {
@@ -133,7 +133,7 @@ func (e *smtpCredentialEdge) create(ctx context.Context, c *api.Call, _ *api.Non
 	return answer(made, password), nil
 }
 
-func (e *smtpCredentialEdge) revoke(ctx context.Context, accountID, credentialID string) error {
+func (e *smtpCredentialEdge) revokeCredential(ctx context.Context, accountID, credentialID string) error {
 	_, err := e.credentials.Revoke(ctx, accountID, credentialID)
 	return err
 }

@@ -60,9 +60,9 @@ func (f *fakeAutomations) automation() *ent.Automation {
 		VersionHash: hash, CreatedAt: hookTime, UpdatedAt: hookTime, ActivatedAt: &hookTime}
 }
 
-func (f *fakeAutomations) run() automations.Run {
+func (f *fakeAutomations) run() automations.RunDetail {
 	user, address, email := "user-17", "bob@example.net", emailID
-	return automations.Run{Next: &hookTime, Blocked: f.blocked, Waiting: &machine.Waiting{Until: hookTime}, WaitingStep: &definition.Step{Key: "pause"}, AutomationRun: &ent.AutomationRun{ID: runID, AutomationID: automationID, Version: 1, EventID: customEventID, UserID: &user, EmailKey: &address,
+	return automations.RunDetail{Next: &hookTime, Blocked: f.blocked, Waiting: &machine.Waiting{Until: hookTime}, WaitingStep: &definition.Step{Key: "pause"}, AutomationRun: &ent.AutomationRun{ID: runID, AutomationID: automationID, Version: 1, EventID: customEventID, UserID: &user, EmailKey: &address,
 		Status: "waiting", StepIndex: 1, StartedAt: hookTime,
 		Event: json.RawMessage(`{"id":"` + customEventID + `","name":"user.created","user_id":"user-17","email":"bob@example.net","data":{"name":"Bob"},"source":"api","created_at":"2026-01-15T09:30:00Z"}`)},
 		Steps: []*ent.AutomationStep{{Key: "hello", Type: "send_email", Status: "sent", Output: json.RawMessage(`{"status":"sent","email_id":"` + emailID + `"}`), EmailID: &email, StartedAt: hookTime, EndedAt: hookTime}}}
@@ -182,19 +182,19 @@ func (f *fakeAutomations) Runs(_ context.Context, _ string, filter automations.R
 	return page.Page[*ent.AutomationRun]{Items: []*ent.AutomationRun{f.run().AutomationRun}}, f.fail
 }
 
-func (f *fakeAutomations) Run(_ context.Context, _, id string) (automations.Run, error) {
+func (f *fakeAutomations) Run(_ context.Context, _, id string) (automations.RunDetail, error) {
 	return f.run(), f.known(id)
 }
 
-func (f *fakeAutomations) Cancel(ctx context.Context, _, id string, keep automations.KeepRun) (automations.Run, error) {
+func (f *fakeAutomations) Cancel(ctx context.Context, _, id string, keep automations.KeepRun) (automations.RunDetail, error) {
 	return f.keeps(ctx, id, keep)
 }
 
-func (f *fakeAutomations) Retry(ctx context.Context, _, id string, keep automations.KeepRun) (automations.Run, error) {
+func (f *fakeAutomations) Retry(ctx context.Context, _, id string, keep automations.KeepRun) (automations.RunDetail, error) {
 	return f.keeps(ctx, id, keep)
 }
 
-func (f *fakeAutomations) keeps(ctx context.Context, id string, keep automations.KeepRun) (automations.Run, error) {
+func (f *fakeAutomations) keeps(ctx context.Context, id string, keep automations.KeepRun) (automations.RunDetail, error) {
 	if err := f.known(id); err != nil || keep == nil {
 		return f.run(), err
 	}
@@ -219,7 +219,7 @@ func (f *fakeAutomations) Simulate(_ context.Context, _ accounts.Caller, id stri
 	facts := []event.Fact{event.New(accountID, event.AutomationStarted, hookTime, event.Run{AutomationID: automationID, AutomationName: "Welcome", RunID: "run_simulated", Status: "running",
 		EventName: "user.created", StepType: "send_email"})}
 	return automations.Simulated{AutomationID: automationID, Result: simulation.Result{Status: "completed", StartedAt: hookTime, EndedAt: hookTime, Facts: facts,
-		Steps: []simulation.Step{{Record: machine.Record{Key: "hello", Type: "send_email", Status: "sent", Output: output, Started: hookTime, Ended: hookTime},
+		Steps: []simulation.StepResult{{Record: machine.Record{Key: "hello", Type: "send_email", Status: "sent", Output: output, Started: hookTime, Ended: hookTime},
 			Performed: simulation.Performed{Preview: &sending.Preview{From: "Ada <ada@example.com>", To: []string{"bob@example.net"}, Subject: "Welcome, Bob", Text: "Hello Bob."}}}},
 		Arrivals: []simulation.Arrival{{Event: &machine.Event{Name: "user.verified", CreatedAt: hookTime}, Outcome: simulation.Nothing}}}}, f.known(id)
 }
@@ -252,14 +252,14 @@ func (f *fakeAutomations) Timeline(_ context.Context, _, id string) ([]automatio
 			Blocked: &runs.Blocked{Code: "plan_limit", Message: "that is all for today"}}}}, f.known(id)
 }
 
-func (f *fakeAutomations) Post(_ context.Context, p ingest.Post) (ingest.Answer, error) {
+func (f *fakeAutomations) Post(_ context.Context, p ingest.Post) (ingest.Result, error) {
 	f.posted = append(f.posted, p)
-	return ingest.Answer{Matched: 1, Event: ingest.Event{ID: customEventID, Name: p.Name, UserID: p.UserID, Email: p.Email, Data: json.RawMessage(`{"name":"Bob"}`), Source: p.Source, CreatedAt: hookTime}}, f.fail
+	return ingest.Result{Matched: 1, Event: ingest.Event{ID: customEventID, Name: p.Name, UserID: p.UserID, Email: p.Email, Data: json.RawMessage(`{"name":"Bob"}`), Source: p.Source, CreatedAt: hookTime}}, f.fail
 }
 
 func (f *fakeAutomations) Try(_ context.Context, _ accounts.Caller, in automations.Trial) (automations.Tried, error) {
 	f.tried = append(f.tried, in)
-	out := automations.Tried{Answer: ingest.Answer{Matched: 1, Event: ingest.Event{ID: customEventID, Name: in.Name, Source: in.Source, CreatedAt: hookTime}}}
+	out := automations.Tried{Result: ingest.Result{Matched: 1, Event: ingest.Event{ID: customEventID, Name: in.Name, Source: in.Source, CreatedAt: hookTime}}}
 	if out.RunID = runID; !in.Send {
 		out.RunID, out.Played = "", &automations.Simulated{AutomationID: in.AutomationID}
 		out.Played.Status = "completed"

@@ -21,7 +21,7 @@ type fakeBilling struct {
 	fail   error
 	off    bool
 	change billing.Change
-	asked  plans.Range
+	asked  plans.UsagePeriod
 	by     plans.By
 }
 
@@ -51,26 +51,26 @@ func (f *fakeBilling) Offers(context.Context, string) ([]billing.Offer, error) {
 		OveragePrice: &billing.Price{Amount: 40, Currency: "eur"}}}, f.fail
 }
 
-func (f *fakeBilling) Usage(_ context.Context, _ string, r plans.Range, by plans.By) ([]plans.Period, error) {
+func (f *fakeBilling) Usage(_ context.Context, _ string, r plans.UsagePeriod, by plans.By) ([]plans.Period, error) {
 	f.asked, f.by = r, by
 	return []plans.Period{{Start: time.Date(2026, 1, 15, 0, 0, 0, 0, time.UTC), Emails: 340}, {Start: time.Date(2026, 1, 16, 0, 0, 0, 0, time.UTC)}}, f.fail
 }
 
-func (f *fakeBilling) CardPage(_ context.Context, _, back string) (billing.Page, error) {
+func (f *fakeBilling) CardPage(_ context.Context, _, back string) (billing.HostedPage, error) {
 	return f.page("card", back)
 }
 
-func (f *fakeBilling) PlanPage(_ context.Context, _, plan, back string) (billing.Page, error) {
+func (f *fakeBilling) PlanPage(_ context.Context, _, plan, back string) (billing.HostedPage, error) {
 	return f.page(plan, back)
 }
 
-func (f *fakeBilling) page(what, back string) (billing.Page, error) {
+func (f *fakeBilling) page(what, back string) (billing.HostedPage, error) {
 	at := time.Date(2026, 1, 16, 9, 0, 0, 0, time.UTC)
-	return billing.Page{URL: "https://checkout.stripe.com/" + what + back, Expires: &at}, f.fail
+	return billing.HostedPage{URL: "https://checkout.stripe.com/" + what + back, Expires: &at}, f.fail
 }
 
 func (f *fakeBilling) Preview(context.Context, string, string) (billing.Quote, error) {
-	return billing.Quote{Preview: provider.Preview{AmountDue: 1234, Currency: "eur", Lines: []provider.Line{{Text: "Remaining time on Pool", Amount: 1234}}}, Effective: billing.Now}, f.fail
+	return billing.Quote{ChangeCost: provider.ChangeCost{AmountDue: 1234, Currency: "eur", Lines: []provider.Line{{Text: "Remaining time on Pool", Amount: 1234}}}, Effective: billing.Now}, f.fail
 }
 
 func (f *fakeBilling) SetPlan(ctx context.Context, account, _ string) (billing.Overview, string, error) {
@@ -179,6 +179,6 @@ func TestALimitIsTakenAwayByNull(t *testing.T) {
 	}
 }
 
-func (f *fakeBilling) Watch(context.Context) (string, watch.State, error) {
-	return "", watch.State{}, f.fail
+func (f *fakeBilling) Watch(context.Context) (string, watch.BillingState, error) {
+	return "", watch.BillingState{}, f.fail
 }

@@ -30,16 +30,16 @@ func (f *fakeDNS) Provider(_ context.Context, _, id string) (publish.Provider, e
 	return publish.Provider{Name: "gandi", Supported: true, Zone: "example.com", NameServers: []string{"ns-1-a.gandi.net"}, Credentials: []string{"bearer_token"}}, f.fail
 }
 
-func (f *fakeDNS) Apply(_ context.Context, _, _ string, in publish.Input) (publish.Outcome, error) {
+func (f *fakeDNS) Apply(_ context.Context, _, _ string, in publish.Input) (publish.Result, error) {
 	f.asked = append(f.asked, in)
 	if f.fail != nil {
-		return publish.Outcome{}, f.fail
+		return publish.Result{}, f.fail
 	}
 	records := (&fakeDomains{}).Records(nil)
 	change := func(i int, reason string) []publish.Change {
-		return []publish.Change{{Record: records[i], Write: records[i].Value, Before: nil, After: []string{records[i].Value}, Reason: reason}}
+		return []publish.Change{{RecordCheck: records[i], Write: records[i].Value, Before: nil, After: []string{records[i].Value}, Reason: reason}}
 	}
-	return publish.Outcome{Applied: change(0, ""), Unchanged: change(1, ""), Conflicts: change(1, "Something is in the way.")}, nil
+	return publish.Result{Applied: change(0, ""), Unchanged: change(1, ""), Conflicts: change(1, "Something is in the way.")}, nil
 }
 
 func dnsBundle(t *testing.T) (*bundle, *fakeDNS) {

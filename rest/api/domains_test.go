@@ -70,7 +70,7 @@ func (f *fakeDomains) VerifyClaim(_ context.Context, _, id string) (domains.Clai
 func sampleClaim(status domains.ClaimStatus) domains.Claim {
 	created := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 	c := domains.Claim{ID: claimID, Name: "example.com", Status: status, CreatedAt: created, ExpiresAt: created.AddDate(0, 0, 7), LastCheckedAt: &created,
-		Record: dnscheck.Record{Type: "TXT", Name: "_service.example.com", Value: "postrider-claim=0123"}}
+		Record: dnscheck.RecordCheck{Type: "TXT", Name: "_service.example.com", Value: "postrider-claim=0123"}}
 	if status == domains.ClaimCompleted {
 		c.CompletedAt = &created
 	}

@@ -145,7 +145,7 @@ func (f *fakeSending) Get(_ context.Context, account, id string) (*ent.Email, er
 	return sampleEmail(), nil
 }
 
-func (f *fakeSending) Whole(ctx context.Context, account, id string) (records.EmailDetail, error) {
+func (f *fakeSending) Detail(ctx context.Context, account, id string) (records.EmailDetail, error) {
 	e, err := f.Get(ctx, account, id)
 	if err != nil {
 		return records.EmailDetail{}, err
@@ -248,9 +248,9 @@ func (f *fakeDomains) RotateDKIM(ctx context.Context, account, id string, keep d
 	return d, keep(ctx, nil, d)
 }
 
-func (f *fakeDomains) Records(*ent.Domain) []dnscheck.Record {
+func (f *fakeDomains) Records(*ent.Domain) []dnscheck.RecordCheck {
 	priority := 10
-	return []dnscheck.Record{
+	return []dnscheck.RecordCheck{
 		{Purpose: dnscheck.DKIM, Type: "TXT", Name: "pr1._domainkey.example.com", Value: "v=DKIM1; k=rsa; p=MII", TTL: 3600, Required: true,
 			Status: dnscheck.Missing, Error: "Not checked yet: publish this record, then verify the domain."},
 		{Purpose: "inbound_mx", Type: "MX", Name: "example.com", Value: "in.mail.example.org", Priority: &priority, TTL: 3600,

@@ -51,7 +51,7 @@ func (c *Call) Budget() *intake.Budget { return c.api.budget }
 
 // Fail makes the answer of an error, and tells the log what the caller is not told.
 func (c *Call) Fail(ctx context.Context, err error) *problem.Problem {
-	return c.api.fail(ctx, c.RequestID, err)
+	return c.api.translateError(ctx, c.RequestID, err)
 }
 
 func (c *Call) close() {
@@ -92,7 +92,7 @@ func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 		origin := audit.Origin{Addr: clientip.From(r, a.proxies), Agent: r.UserAgent(), RequestID: w.Header().Get(headerRequestID),
 			Languages: r.Header.Get("Accept-Language"), Device: admission.Device(r, a.base)}
 		c := &Call{RequestID: origin.RequestID, api: a, operation: r.Method + " " + r.URL.Path, header: w.Header(), remote: origin.Addr}
-		known(w, c, &op, origin)
+		recordCaller(w, c, &op, origin)
 		err := a.admit(w, r, op, c)
 		defer c.close()
 		if err == nil {
@@ -105,13 +105,13 @@ func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 				ctx, cancel = context.WithTimeout(ctx, c.left)
 				defer cancel()
 			}
-			if err = c.guarded(func() { next(huma.WithContext(hc, ctx)) }); err != nil || hc.Status() >= http.StatusMultipleChoices {
+			if err = c.runGuarded(func() { next(huma.WithContext(hc, ctx)) }); err != nil || hc.Status() >= http.StatusMultipleChoices {
 				c.refund(ctx)
 			}
 			a.record(ctx, c, op, hc.Status(), r.PathValue("id"))
 		}
 		if err != nil {
-			a.fail(r.Context(), w.Header().Get(headerRequestID), err).Write(w)
+			a.translateError(r.Context(), w.Header().Get(headerRequestID), err).Write(w)
 		}
 	}
 }
@@ -162,9 +162,9 @@ func (c *Call) Named(ctx context.Context, operation, target string, err error) e
 	return err
 }
 
-// guarded runs the handler of a call. A body in a file may fail to be read or changed
+// runGuarded runs the handler of a call. A body in a file may fail to be read or changed
 // there; the handler has answered nothing then.
-func (c *Call) guarded(handle func()) error {
+func (c *Call) runGuarded(handle func()) error {
 	if c.content == nil || c.content.InMemory() {
 		handle()
 		return nil
@@ -318,8 +318,8 @@ func (c *Call) StillAllowed(r *http.Request, needs rights.Operation) error {
 	return caller.Authorize(needs)
 }
 
-// fail translates an error, and tells the log what the caller is not told.
-func (a *API) fail(ctx context.Context, requestID string, err error) *problem.Problem {
+// translateError translates an error, and tells the log what the caller is not told.
+func (a *API) translateError(ctx context.Context, requestID string, err error) *problem.Problem {
 	p := problem.From(err, requestID)
 	whole := problem.WithCause(err)
 	telemetry.SetError(ctx, p.Body.Code, whole)

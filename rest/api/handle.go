@@ -14,13 +14,13 @@ import (
 // shorthand.go are short forms of the first three for what most resources do.
 
 // HandleBody adds an operation that reads the body B. An invalid body is reported before an invalid path.
-func HandleBody[I, B, O any](g *Group, op Operation, declare func(*B) body.Object, handle func(context.Context, *Call, *I, B) (O, error)) {
+func HandleBody[I, B, O any](g *TagGroup, op Operation, declare func(*B) body.Object, handle func(context.Context, *Call, *I, B) (O, error)) {
 	type output struct{ Body O }
-	add(g, op, schemaOfBody(g, declare), func(ctx context.Context, c *Call, in *I) (*output, error) {
-		given, err := parse(c, declare)
+	addOperation(g, op, schemaOfBody(g, declare), func(ctx context.Context, c *Call, in *I) (*output, error) {
+		given, err := parseBody(c, declare)
 		if err == nil {
 			var b B
-			if b, err = read(op, in, given, declare); err == nil {
+			if b, err = readInput(op, in, given, declare); err == nil {
 				var out output
 				if out.Body, err = handle(ctx, c, in, b); err == nil {
 					return &out, nil
@@ -31,23 +31,23 @@ func HandleBody[I, B, O any](g *Group, op Operation, declare func(*B) body.Objec
 	})
 }
 
-func schemaOfBody[B any](g *Group, declare func(*B) body.Object) *huma.Schema {
+func schemaOfBody[B any](g *TagGroup, declare func(*B) body.Object) *huma.Schema {
 	if declare == nil {
 		return nil
 	}
 	return declare(new(B)).Schema(g.api.bodies)
 }
 
-// parse checks that the body is a JSON object. Without a declaration it returns the zero value.
-func parse[B any](c *Call, declare func(*B) body.Object) (body.Value, error) {
+// parseBody checks that the body is a JSON object. Without a declaration it returns the zero value.
+func parseBody[B any](c *Call, declare func(*B) body.Object) (body.Value, error) {
 	if declare == nil {
 		return body.Value{}, nil
 	}
 	return body.ParseObject(c.body)
 }
 
-// read decodes a parsed body and checks the id in the path.
-func read[I, B any](op Operation, in *I, given body.Value, declare func(*B) body.Object) (b B, err error) {
+// readInput decodes a parsed body and checks the id in the path.
+func readInput[I, B any](op Operation, in *I, given body.Value, declare func(*B) body.Object) (b B, err error) {
 	if declare != nil {
 		if b, err = body.Decode(given, declare); err != nil {
 			return b, err
@@ -58,21 +58,21 @@ func read[I, B any](op Operation, in *I, given body.Value, declare func(*B) body
 
 // Claimed adds an operation that accepts an Idempotency-Key and passes the claim to its service, which stores
 // the answer itself. The body is always parsed, but decoded only if no answer is stored under the key.
-func Claimed[I, B any](g *Group, op Operation, declare func(*B) body.Object,
+func Claimed[I, B any](g *TagGroup, op Operation, declare func(*B) body.Object,
 	run func(context.Context, *Call, *I, B, *idempotency.Claim) (idempotency.Response, error)) {
 	op.idempotent, op.Method = true, http.MethodPost
 	var names *idempotency.Names
 	if declare != nil {
 		names = namesOf(declare(new(B)).Aliases())
 	}
-	add(g, op, schemaOfBody(g, declare), func(ctx context.Context, c *Call, in *I) (*stored, error) {
+	addOperation(g, op, schemaOfBody(g, declare), func(ctx context.Context, c *Call, in *I) (*stored, error) {
 		do := func(ctx context.Context) (*stored, error) {
-			given, err := parse(c, declare)
+			given, err := parseBody(c, declare)
 			if err != nil {
 				return nil, c.Fail(ctx, err)
 			}
-			return c.once(ctx, c.api.answers.storeFor(c, op.Secret), names, func(claim *idempotency.Claim) (idempotency.Response, error) {
-				b, err := read(op, in, given, declare)
+			return c.runOnce(ctx, c.api.answers.storeFor(c, op.Secret), names, func(claim *idempotency.Claim) (idempotency.Response, error) {
+				b, err := readInput(op, in, given, declare)
 				if err == nil {
 					err = c.chargeBody(ctx, op)
 				}
@@ -83,7 +83,7 @@ func Claimed[I, B any](g *Group, op Operation, declare func(*B) body.Object,
 			})
 		}
 		if op.Body != nil && op.Body.Large {
-			return c.working(ctx, do)
+			return c.runWithMemory(ctx, do)
 		}
 		return do(ctx)
 	})
@@ -91,9 +91,9 @@ func Claimed[I, B any](g *Group, op Operation, declare func(*B) body.Object,
 
 // Raw adds an operation whose handler returns the whole response, headers included, or an error made with
 // [Call.Fail].
-func Raw[I, O any](g *Group, op Operation, handle func(context.Context, *Call, *I) (*O, error)) {
+func Raw[I, O any](g *TagGroup, op Operation, handle func(context.Context, *Call, *I) (*O, error)) {
 	op.Slow = true // an answer may be read slowly
-	add(g, op, nil, handle)
+	addOperation(g, op, nil, handle)
 }
 
 // Text is a response that the handler has already encoded.

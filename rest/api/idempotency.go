@@ -31,7 +31,7 @@ type stored struct {
 	Body        []byte
 }
 
-func answered(a idempotency.Response) *stored {
+func storedAnswer(a idempotency.Response) *stored {
 	s := &stored{Status: a.Status, ContentType: jsonType, Body: a.Body}
 	if a.Replayed {
 		s.Replayed = "true"
@@ -74,28 +74,28 @@ func (c *Call) replay(ctx context.Context, store Idempotency, claim *idempotency
 		return nil, c.Fail(ctx, err)
 	}
 	winner.Replayed = true
-	return answered(*winner), nil
+	return storedAnswer(*winner), nil
 }
 
-// once runs an operation, or replays what an earlier request with the same key was
+// runOnce runs an operation, or replays what an earlier request with the same key was
 // answered. run keeps its success under the claim, in the transaction of its effect. A
 // refusal is kept nowhere; it gives way to the success of an equal request that was
 // faster, which may be why this one was refused.
-func (c *Call) once(ctx context.Context, store Idempotency, names *idempotency.Names, run func(*idempotency.Claim) (idempotency.Response, error)) (*stored, error) {
-	claim, earlier, err := c.claim(ctx, store, names)
+func (c *Call) runOnce(ctx context.Context, store Idempotency, names *idempotency.Names, run func(*idempotency.Claim) (idempotency.Response, error)) (*stored, error) {
+	claim, earlier, err := c.claimKey(ctx, store, names)
 	if err != nil {
 		return nil, c.Fail(ctx, err)
 	}
 	if earlier != nil {
 		earlier.Replayed = true
-		return answered(*earlier), nil
+		return storedAnswer(*earlier), nil
 	}
 	answer, err := run(claim)
 	if errors.Is(err, idempotency.ErrTaken) {
 		return c.replay(ctx, store, claim)
 	}
 	if err == nil {
-		return answered(answer), nil
+		return storedAnswer(answer), nil
 	}
 	refusal := c.Fail(ctx, err)
 	if claim == nil || refusal.Status >= http.StatusInternalServerError || refusal.Status == http.StatusTooManyRequests {
@@ -109,7 +109,7 @@ func (c *Call) once(ctx context.Context, store Idempotency, names *idempotency.N
 		return nil, refusal
 	}
 	winner.Replayed = true
-	return answered(*winner), nil
+	return storedAnswer(*winner), nil
 }
 
 // namesOf says the names of a body in the words of the store.
@@ -124,10 +124,10 @@ func namesOf(n *body.Names) *idempotency.Names {
 	return out
 }
 
-// claim takes the key of the call, if it has one, or gives the answer that was kept
+// claimKey takes the key of the call, if it has one, or gives the answer that was kept
 // under it. A call without a body is compared as if it had an empty one, a field under an
 // alias as if it had its own name, and a list of one address as that address.
-func (c *Call) claim(ctx context.Context, store Idempotency, names *idempotency.Names) (*idempotency.Claim, *idempotency.Response, error) {
+func (c *Call) claimKey(ctx context.Context, store Idempotency, names *idempotency.Names) (*idempotency.Claim, *idempotency.Response, error) {
 	if c.idempotencyKey == "" {
 		return nil, nil, nil
 	}

@@ -30,16 +30,16 @@ type Plural struct {
 
 // ListBy adds an operation that returns a page of a list, newest first. show converts one item to its record.
 // The example of op is one record.
-func ListBy[I, T, R any](g *Group, op Operation, as Plural, find func(context.Context, *Call, *I) (page.Page[T], error), show func(T) R) {
+func ListBy[I, T, R any](g *TagGroup, op Operation, as Plural, find func(context.Context, *Call, *I) (page.Page[T], error), show func(T) R) {
 	op.Method, op.Example = http.MethodGet, map[string]any{as.Member: []any{op.Example}, "has_more": false, "next_cursor": nil}
-	op.schema = as.schema(reflect.TypeFor[R]())
-	add(g, op, nil, func(ctx context.Context, c *Call, in *I) (*Text, error) {
+	op.schema = as.listSchema(reflect.TypeFor[R]())
+	addOperation(g, op, nil, func(ctx context.Context, c *Call, in *I) (*Text, error) {
 		err := op.checkItem(in)
 		if err == nil {
 			var found page.Page[T]
 			if found, err = find(ctx, c, in); err == nil {
 				var encoded []byte
-				if encoded, err = as.encode(wire.ListOf(found.Items, show), found.HasMore, found.NextCursor); err == nil {
+				if encoded, err = as.encodePage(wire.ListOf(found.Items, show), found.HasMore, found.NextCursor); err == nil {
 					return &Text{ContentType: jsonType, Body: encoded}, nil
 				}
 			}
@@ -48,8 +48,8 @@ func ListBy[I, T, R any](g *Group, op Operation, as Plural, find func(context.Co
 	})
 }
 
-// encode writes a page. The cursor is null on the last one.
-func (p Plural) encode(records any, hasMore bool, cursor string) ([]byte, error) {
+// encodePage writes a page. The cursor is null on the last one.
+func (p Plural) encodePage(records any, hasMore bool, cursor string) ([]byte, error) {
 	items, err := wire.Marshal(records)
 	if err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func (p Plural) encode(records any, hasMore bool, cursor string) ([]byte, error)
 	return append(out, rest[1:]...), nil
 }
 
-// schema describes the list as a component.
-func (p Plural) schema(record reflect.Type) func(huma.Registry) *huma.Schema {
+// listSchema describes the list as a component.
+func (p Plural) listSchema(record reflect.Type) func(huma.Registry) *huma.Schema {
 	return func(schemas huma.Registry) *huma.Schema {
 		next := p.NextCursor
 		if next == "" {

@@ -75,21 +75,21 @@ type Body struct {
 	Examples map[string]any // by name
 }
 
-func (b *Body) limit() int64 {
+func (b *Body) sizeLimit() int64 {
 	if b.Limit == 0 {
 		return bodyLimit
 	}
 	return b.Limit
 }
 
-// document describes the body of an operation.
-func (b *Body) document(schema *huma.Schema) *huma.RequestBody {
+// describeBody describes the body of an operation.
+func (b *Body) describeBody(schema *huma.Schema) *huma.RequestBody {
 	media := &huma.MediaType{Schema: schema, Examples: map[string]*huma.Example{}}
 	for name, example := range b.Examples {
 		media.Examples[name] = &huma.Example{Value: example}
 	}
 	return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{jsonType: media},
-		Description: fmt.Sprintf("%s At most %d bytes.", b.About, b.limit())}
+		Description: fmt.Sprintf("%s At most %d bytes.", b.About, b.sizeLimit())}
 }
 
 // Noun is what the {id} of a path names.
@@ -117,22 +117,22 @@ type Item struct {
 	ID string `path:"id"`
 }
 
-func (i *Item) subject() string { return i.ID }
+func (i *Item) subjectID() string { return i.ID }
 
-// Group is the operations of one tag.
-type Group struct {
+// TagGroup is the operations of one tag.
+type TagGroup struct {
 	api *API
 	tag string
 }
 
 // Tag begins a group and describes it. A group that another resource describes has no
 // words here.
-func (a *API) Tag(name, about string) *Group {
+func (a *API) Tag(name, about string) *TagGroup {
 	if about != "" {
 		d := a.huma.OpenAPI()
 		d.Tags = append(d.Tags, &huma.Tag{Name: name, Description: about})
 	}
-	return &Group{api: a, tag: name}
+	return &TagGroup{api: a, tag: name}
 }
 
 // Bound are things of a noun that a key limited to some domains may touch, where IsWithin says so. Error:
@@ -143,7 +143,7 @@ type Bound interface {
 
 // Bind says by which service it is judged what a key limited to some domains may touch. Without one such keys
 // touch nothing of the noun.
-func (g *Group) Bind(of Noun, service any) {
+func (g *TagGroup) Bind(of Noun, service any) {
 	if bound, is := service.(Bound); is {
 		g.api.bound[of.Name] = bound
 	}
@@ -152,23 +152,23 @@ func (g *Group) Bind(of Noun, service any) {
 // Describe adds to the document what is no operation.
 func (a *API) Describe(add func(*huma.OpenAPI)) { add(a.huma.OpenAPI()) }
 
-// add registers an operation with Huma, behind the guard.
-func add[I, O any](g *Group, op Operation, schema *huma.Schema, handle func(context.Context, *Call, *I) (*O, error)) {
+// addOperation registers an operation with Huma, behind the guard.
+func addOperation[I, O any](g *TagGroup, op Operation, schema *huma.Schema, handle func(context.Context, *Call, *I) (*O, error)) {
 	op.query = queryParameters(reflect.TypeFor[I]())
 	g.api.operations = append(g.api.operations, op)
 	huma.Register(g.api.huma, huma.Operation{
 		Method: op.Method, Path: op.Path, OperationID: op.ID, Tags: []string{g.tag},
 		Summary: op.Summary, Description: op.Description, DefaultStatus: cmp.Or(op.Status, http.StatusOK),
 		Middlewares: huma.Middlewares{g.api.guard(op)},
-		Metadata:    map[string]any{openapi.Key: op.document(schema)},
+		Metadata:    map[string]any{openapi.Key: op.toOpenAPI(schema)},
 	}, func(ctx context.Context, in *I) (*O, error) {
 		c := callOf(ctx)
 		return handle(ctx, c, in)
 	})
 }
 
-func (op Operation) document(schema *huma.Schema) openapi.Operation {
-	out := openapi.Operation{Idempotent: op.idempotent, Problems: op.Problems, Media: op.Media, Forms: op.Forms, Example: op.Example, Answer: op.schema,
+func (op Operation) toOpenAPI(schema *huma.Schema) openapi.OperationDoc {
+	out := openapi.OperationDoc{Idempotent: op.idempotent, Problems: op.Problems, Media: op.Media, Forms: op.Forms, Example: op.Example, Answer: op.schema,
 		Path: map[string]openapi.PathParameter{"id": {About: op.Of.About, Example: op.Of.Example}}}
 	out.Public = op.Public
 	for _, r := range rights.Roles() {
@@ -182,7 +182,7 @@ func (op Operation) document(schema *huma.Schema) openapi.Operation {
 		}
 	}
 	if op.Body != nil {
-		out.Request = op.Body.document(schema)
+		out.Request = op.Body.describeBody(schema)
 	}
 	if op.Answer != nil {
 		out.Answer = schemaOf(reflect.TypeOf(op.Answer))
@@ -207,8 +207,8 @@ func queryParameters(input reflect.Type) []string {
 
 // checkItem refuses an {id} that can be none.
 func (op Operation) checkItem(in any) error {
-	if item, has := in.(interface{ subject() string }); has {
-		return op.Of.Check(item.subject())
+	if item, has := in.(interface{ subjectID() string }); has {
+		return op.Of.Check(item.subjectID())
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ const (
 // fakePeople knows a session for each role by its name; what comes behind a dash is special.
 type fakePeople struct{}
 
-func (fakePeople) Person(_ context.Context, token, wanted string) (accounts.Caller, error) {
+func (fakePeople) AuthenticateSession(_ context.Context, token, wanted string) (accounts.Caller, error) {
 	role, special, _ := strings.Cut(token, "-")
 	if !rights.Role(role).Known() && role != "nobody" {
 		return accounts.Caller{}, fault.Unauthenticated()

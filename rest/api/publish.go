@@ -31,9 +31,9 @@ func (a *API) Serve(path, contentType string, content []byte, header http.Header
 func (a *API) serveOfToday(path, contentType string, content func() ([]byte, error), header http.Header) {
 	d := &daily{content: content, header: headerOf(contentType, header)}
 	a.mux.HandleFunc("GET "+Prefix+path, func(w http.ResponseWriter, r *http.Request) {
-		text, err := d.today(a.now())
+		text, err := d.todaysText(a.now())
 		if err != nil {
-			a.fail(r.Context(), w.Header().Get(headerRequestID), err).Write(w)
+			a.translateError(r.Context(), w.Header().Get(headerRequestID), err).Write(w)
 			return
 		}
 		text.ServeHTTP(w, r)
@@ -60,8 +60,8 @@ type daily struct {
 	text *static.Text
 }
 
-// today returns the text of the day of a moment. All clients of the day share it.
-func (d *daily) today(now time.Time) (*static.Text, error) {
+// todaysText returns the text of the day of a moment. All clients of the day share it.
+func (d *daily) todaysText(now time.Time) (*static.Text, error) {
 	day := now.UTC().Format(time.DateOnly)
 	d.mu.Lock()
 	defer d.mu.Unlock()

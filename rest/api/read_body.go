@@ -31,7 +31,7 @@ func (a *API) readBody(w http.ResponseWriter, r *http.Request, want *Body, c *Ca
 	if err := checkContentType(r.Header); err != nil {
 		return err
 	}
-	limit := want.limit()
+	limit := want.sizeLimit()
 	content, err := a.budget.RequestBody(w, r, c.Owner(), limit)
 	if err != nil {
 		return bodyError(r.Context(), err, limit)
@@ -86,12 +86,12 @@ func tooSlow() *problem.Problem {
 	return p
 }
 
-// working runs what an operation does with a large body, within the memory for such
+// runWithMemory runs what an operation does with a large body, within the memory for such
 // work. The answer is written after it: no client holds that memory.
 //
 // The wait for the memory is bounded by the budget, and takes nothing of the time for the work: an
 // operation that began with a rest of its time would fail, and waste what it had done.
-func (c *Call) working(ctx context.Context, do func(context.Context) (*stored, error)) (*stored, error) {
+func (c *Call) runWithMemory(ctx context.Context, do func(context.Context) (*stored, error)) (*stored, error) {
 	release, err := c.api.budget.WorkOnBody(ctx, c.Owner(), c.content)
 	if err != nil {
 		return nil, c.Fail(ctx, RoomError(ctx, err))

@@ -49,8 +49,8 @@ func observe(log RequestLog, w http.ResponseWriter, r *http.Request) *observed {
 // Unwrap serves http.ResponseController.
 func (o *observed) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
-// known tells who asks for what, before anything is answered to them.
-func known(w http.ResponseWriter, c *Call, op *Operation, origin audit.Origin) {
+// recordCaller tells who asks for what, before anything is answered to them.
+func recordCaller(w http.ResponseWriter, c *Call, op *Operation, origin audit.Origin) {
 	if o, is := w.(*observed); is {
 		o.call, o.op, o.origin = c, op, origin
 	}
@@ -59,29 +59,29 @@ func known(w http.ResponseWriter, c *Call, op *Operation, origin audit.Origin) {
 // WriteHeader decides whether the request is kept.
 func (o *observed) WriteHeader(status int) {
 	if status >= http.StatusOK {
-		o.begin(status)
+		o.beginAnswer(status)
 	}
 	o.ResponseWriter.WriteHeader(status)
 }
 
 func (o *observed) Write(p []byte) (int, error) {
-	o.begin(http.StatusOK)
+	o.beginAnswer(http.StatusOK)
 	n, err := o.ResponseWriter.Write(p)
 	o.written += int64(n)
-	if room := apilog.MaxRaw - len(o.answered()); o.copies && room > 0 {
+	if room := apilog.MaxRaw - len(o.answerBody()); o.copies && room > 0 {
 		o.kept.Answered.Raw = append(o.kept.Answered.Raw, p[:min(n, room)]...)
 	}
 	return n, err
 }
 
-func (o *observed) answered() []byte {
+func (o *observed) answerBody() []byte {
 	if o.kept == nil {
 		return nil
 	}
 	return o.kept.Answered.Raw
 }
 
-func (o *observed) begin(status int) {
+func (o *observed) beginAnswer(status int) {
 	if o.status != 0 {
 		return
 	}
@@ -93,7 +93,7 @@ func (o *observed) begin(status int) {
 		return
 	}
 	c, r := o.call, o.request
-	o.kept = &apilog.Seen{ID: c.RequestID, AccountID: c.AccountID, Method: r.Method, Path: o.op.logged(r), Operation: o.op.ID, Status: status,
+	o.kept = &apilog.Seen{ID: c.RequestID, AccountID: c.AccountID, Method: r.Method, Path: o.op.loggedPath(r), Operation: o.op.ID, Status: status,
 		APIKeyID: c.KeyID, IP: o.origin.IP(), At: o.begun}
 	if c.Person != nil {
 		o.kept.UserID = c.Person.UserID
@@ -107,21 +107,21 @@ func (o *observed) begin(status int) {
 	if !apilog.IsJSON(o.kept.Answered.Media) && answered {
 		o.copies, o.kept.Answered.Raw = false, noted
 	}
-	o.kept.Asked = apilog.Body{Octets: int64(len(c.body)), Media: jsonType}
+	o.kept.Asked = apilog.CapturedBody{Octets: int64(len(c.body)), Media: jsonType}
 	if asked {
-		o.kept.Asked.Raw = c.beginning(apilog.MaxRaw)
+		o.kept.Asked.Raw = c.bodyStart(apilog.MaxRaw)
 	}
 }
 
 // noted stands for a body of which only the kind is kept.
 var noted = []byte{0}
 
-// done hands over what is kept, when the request is over.
-func (o *observed) done() {
+// storeRequest hands over what is kept, when the request is over.
+func (o *observed) storeRequest() {
 	if o.ended {
-		o.begin(http.StatusOK)
+		o.beginAnswer(http.StatusOK)
 	} else { // it panicked, and whoever recovers answers so
-		o.begin(http.StatusInternalServerError)
+		o.beginAnswer(http.StatusInternalServerError)
 	}
 	if o.kept == nil {
 		return
@@ -130,8 +130,8 @@ func (o *observed) done() {
 	o.log.Add(o.kept)
 }
 
-// beginning copies the first octets of the body, which is not the request's for longer than it lasts.
-func (c *Call) beginning(most int) []byte {
+// bodyStart copies the first octets of the body, which is not the request's for longer than it lasts.
+func (c *Call) bodyStart(most int) []byte {
 	part := c.body[:min(len(c.body), most)]
 	if len(part) == 0 {
 		return nil
@@ -146,9 +146,9 @@ func (c *Call) beginning(most int) []byte {
 	return copied
 }
 
-// logged is the path for the log. One that names a person by their address is kept as the operation has
+// loggedPath is the path for the log. One that names a person by their address is kept as the operation has
 // it: it would otherwise stay behind when the person is erased.
-func (op Operation) logged(r *http.Request) string {
+func (op Operation) loggedPath(r *http.Request) string {
 	if strings.Contains(op.Path, "{email}") {
 		return Prefix + op.Path
 	}

@@ -20,21 +20,21 @@ import (
 // fakeRequests is a log of one request, which remembers what it was asked.
 type fakeRequests struct{ asked apilog.Filter }
 
-var oneRequest = apilog.Request{ID: "req_1", AccountID: accountID, Method: "POST", Path: "/api/emails", Operation: "sendEmail", Status: 400, DurationMS: 12, APIKeyID: keyID,
+var oneRequest = apilog.LoggedRequest{ID: "req_1", AccountID: accountID, Method: "POST", Path: "/api/emails", Operation: "sendEmail", Status: 400, DurationMS: 12, APIKeyID: keyID,
 	IP: "192.0.2.7", RequestBody: `{"from":"x"}`, RequestOctets: 12, ResponseBody: `{"error":{"message":"No","code":"validation_error"}}`, ResponseOctets: 54,
 	EmailID: emailID, CreatedAt: time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)}
 
-func (f *fakeRequests) List(_ context.Context, account string, filter apilog.Filter, _ page.Request) (page.Page[apilog.Request], error) {
+func (f *fakeRequests) List(_ context.Context, account string, filter apilog.Filter, _ page.Request) (page.Page[apilog.LoggedRequest], error) {
 	f.asked = filter
 	if account != accountID {
-		return page.Page[apilog.Request]{}, nil
+		return page.Page[apilog.LoggedRequest]{}, nil
 	}
-	return page.Page[apilog.Request]{Items: []apilog.Request{oneRequest}, HasMore: true, NextCursor: "abc"}, filter.Validate()
+	return page.Page[apilog.LoggedRequest]{Items: []apilog.LoggedRequest{oneRequest}, HasMore: true, NextCursor: "abc"}, filter.Validate()
 }
 
-func (f *fakeRequests) Get(_ context.Context, account, id string) (apilog.Request, error) {
+func (f *fakeRequests) Get(_ context.Context, account, id string) (apilog.LoggedRequest, error) {
 	if account != accountID || id != "req_1" {
-		return apilog.Request{}, fault.NoSuch("API request", id)
+		return apilog.LoggedRequest{}, fault.NoSuch("API request", id)
 	}
 	return oneRequest, nil
 }

@@ -210,7 +210,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	o := observe(a.seen, w, r)
-	defer o.done()
+	defer o.storeRequest()
 	a.route(o, r)
 	o.ended = true
 }
@@ -226,7 +226,7 @@ func (a *API) route(w http.ResponseWriter, r *http.Request) {
 		a.mux.ServeHTTP(w, r)
 		return
 	}
-	allowed := a.methods(r)
+	allowed := a.allowedMethods(r)
 	if len(allowed) == 0 {
 		problem.NotFound(r.URL.Path).Write(w)
 		return
@@ -240,8 +240,8 @@ func (a *API) route(w http.ResponseWriter, r *http.Request) {
 		fmt.Sprintf("Method %s not allowed: use %s", body.Shown(r.Method), strings.Join(allowed, ", "))).Write(w)
 }
 
-// methods lists what a path allows; nothing when the path does not exist.
-func (a *API) methods(r *http.Request) []string {
+// allowedMethods lists what a path allows; nothing when the path does not exist.
+func (a *API) allowedMethods(r *http.Request) []string {
 	var allowed []string
 	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut} {
 		probe := &http.Request{Method: method, URL: r.URL, Host: r.Host}

@@ -11,14 +11,14 @@ import (
 
 // Handle is HandleBody for an operation without a body. I holds its path and query parameters, and O is
 // encoded as the JSON response.
-func Handle[I, O any](g *Group, op Operation, handle func(context.Context, *Call, *I) (O, error)) {
+func Handle[I, O any](g *TagGroup, op Operation, handle func(context.Context, *Call, *I) (O, error)) {
 	HandleBody(g, op, nil, func(ctx context.Context, c *Call, in *I, _ None) (O, error) { return handle(ctx, c, in) })
 }
 
 // OnceBody is Claimed for a service that takes a callback instead of the claim. run calls Keep in the
 // transaction of its effect, and the stored answer is the response.
 func OnceBody[I, B, O any](
-	g *Group, op Operation, declare func(*B) body.Object, run func(context.Context, *Call, *I, B, Keep) (O, error),
+	g *TagGroup, op Operation, declare func(*B) body.Object, run func(context.Context, *Call, *I, B, Keep) (O, error),
 ) {
 	op.Answer = *new(O)
 	Claimed(g, op, declare, func(ctx context.Context, c *Call, in *I, b B, claim *idempotency.Claim) (idempotency.Response, error) {
@@ -43,7 +43,7 @@ func OnceBody[I, B, O any](
 }
 
 // Once is OnceBody for an operation without a body.
-func Once[I, O any](g *Group, op Operation, run func(context.Context, *Call, *I, Keep) (O, error)) {
+func Once[I, O any](g *TagGroup, op Operation, run func(context.Context, *Call, *I, Keep) (O, error)) {
 	OnceBody(g, op, nil, func(ctx context.Context, c *Call, in *I, _ None, keep Keep) (O, error) { return run(ctx, c, in, keep) })
 }
 
@@ -58,7 +58,7 @@ func Keeping[T, O any](keep Keep, answer func(T) O) func(context.Context, idempo
 
 // Get is Handle for an operation that returns one item. find is the service's method.
 func Get[T, O any](
-	g *Group, op Operation, find func(ctx context.Context, accountID, id string) (T, error), answer func(T) O,
+	g *TagGroup, op Operation, find func(ctx context.Context, accountID, id string) (T, error), answer func(T) O,
 ) {
 	op.Method, op.Problems = http.MethodGet, append(op.Problems, http.StatusNotFound)
 	Handle(g, op, func(ctx context.Context, c *Call, in *Item) (out O, err error) {
@@ -73,7 +73,7 @@ func Get[T, O any](
 // List is ListBy for an operation without filters. find is the service's method, and show converts one item
 // to its record. The example of op is one record.
 func List[T, R any](
-	g *Group, op Operation, as Plural,
+	g *TagGroup, op Operation, as Plural,
 	find func(ctx context.Context, accountID string, r page.Request) (page.Page[T], error), show func(T) R,
 ) {
 	ListBy(g, op, as, func(ctx context.Context, c *Call, in *Page) (page.Page[T], error) {
@@ -87,7 +87,7 @@ type OkAnswer struct {
 }
 
 // Delete is Handle for an operation that deletes one item. remove is the service's method.
-func Delete(g *Group, op Operation, remove func(ctx context.Context, accountID, id string) error) {
+func Delete(g *TagGroup, op Operation, remove func(ctx context.Context, accountID, id string) error) {
 	op.Method, op.Problems, op.Example = http.MethodDelete, append(op.Problems, http.StatusNotFound), map[string]any{"ok": true}
 	Handle(g, op, func(ctx context.Context, c *Call, in *Item) (OkAnswer, error) {
 		return OkAnswer{OK: true}, remove(ctx, c.AccountID, in.ID)

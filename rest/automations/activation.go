@@ -23,7 +23,7 @@ func newActionAnswer(a automations.Acted) actionAnswer {
 
 func newCopy(a *ent.Automation) actionAnswer { return actionAnswer{Automation: newRecord(a)} }
 
-func (e *edge) activation(g *api.Group) {
+func (e *edge) addActivation(g *api.TagGroup) {
 	api.OnceBody(g, api.Operation{
 		Path: "/automations/{id}", ID: "actOnAutomation", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Activate, pause, archive or duplicate an automation",
@@ -35,19 +35,19 @@ func (e *edge) activation(g *api.Group) {
 			"have 200 active automations.",
 		Body: &api.Body{About: "The action.", Examples: map[string]any{
 			"activate": map[string]any{"action": "activate"}, "back": map[string]any{"action": "activate", "version": 1}, "pause": map[string]any{"action": "pause", "runs": "continue"}}},
-		Example: map[string]any{"automation": example()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfAutomation,
-	}, actionBody, e.act)
+		Example: map[string]any{"automation": exampleAutomation()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfAutomation,
+	}, actionBody, e.runAction)
 }
 
-func (e *edge) act(ctx context.Context, c *api.Call, in *api.Item, a action, keep api.Keep) (actionAnswer, error) {
+func (e *edge) runAction(ctx context.Context, c *api.Call, in *api.Item, a action, keep api.Keep) (actionAnswer, error) {
 	keeping := api.Keeping(keep, newActionAnswer)
 	switch a.Action {
 	case actionActivate:
 		if err := c.Charge(ctx, storage.RowBytes); err != nil {
 			return actionAnswer{}, err
 		}
-		done, err := e.service.Activate(ctx, c.Caller, in.ID, automations.Activation{Version: a.earlier(), Cancel: a.Runs == runsCancel, Keep: keeping})
-		if err == nil && a.earlier() == 0 { // the version is a copy of the draft
+		done, err := e.service.Activate(ctx, c.Caller, in.ID, automations.Activation{Version: a.earlierVersion(), Cancel: a.Runs == runsCancel, Keep: keeping})
+		if err == nil && a.earlierVersion() == 0 { // the version is a copy of the draft
 			c.Debit(ctx, len(done.Automation.Draft))
 		}
 		return api.As(newActionAnswer)(done, err)

@@ -36,14 +36,14 @@ type Service interface {
 	Version(ctx context.Context, accountID, automationID string, number int) (*ent.AutomationVersion, error)
 
 	Runs(ctx context.Context, accountID string, f automations.RunFilter) (page.Page[*ent.AutomationRun], error)
-	Run(ctx context.Context, accountID, runID string) (automations.Run, error)
-	Cancel(ctx context.Context, accountID, runID string, keep automations.KeepRun) (automations.Run, error)
-	Retry(ctx context.Context, accountID, runID string, keep automations.KeepRun) (automations.Run, error)
+	Run(ctx context.Context, accountID, runID string) (automations.RunDetail, error)
+	Cancel(ctx context.Context, accountID, runID string, keep automations.KeepRun) (automations.RunDetail, error)
+	Retry(ctx context.Context, accountID, runID string, keep automations.KeepRun) (automations.RunDetail, error)
 	RetryFailed(ctx context.Context, accountID, automationID string, in automations.Failed) (int, error)
 
 	WebhookSecret(accountID string) secret.String
 
-	Post(ctx context.Context, p ingest.Post) (ingest.Answer, error)
+	Post(ctx context.Context, p ingest.Post) (ingest.Result, error)
 	Try(ctx context.Context, caller accounts.Caller, in automations.Trial) (automations.Tried, error)
 	Events(ctx context.Context, accountID string, f automations.EventFilter) (page.Page[*ent.CustomEvent], error)
 	Event(ctx context.Context, accountID, eventID string) (*ent.CustomEvent, error)
@@ -162,15 +162,15 @@ func Routes(service Service, turns export.Turns) api.Routes {
 			". The JSON Schema of a definition is at `"+api.Prefix+schemaPath+"`.")
 		g.Bind(OfAutomation, service)
 		serveSchema(a)
-		e.definitions(g)
-		e.activation(g)
-		e.runs(g)
-		e.events(g)
+		e.addDefinitions(g)
+		e.addActivation(g)
+		e.addRuns(g)
+		e.addEvents(g)
 	})
 }
 
-func (e *edge) definitions(g *api.Group) {
-	one := map[string]any{"automation": example()}
+func (e *edge) addDefinitions(g *api.TagGroup) {
+	one := map[string]any{"automation": exampleAutomation()}
 	api.OnceBody(g, api.Operation{
 		Path: "/automations", ID: "createAutomation", Needs: rights.Write,
 		Summary: "Create an automation",
@@ -178,11 +178,11 @@ func (e *edge) definitions(g *api.Group) {
 			"`details` contains the path of each wrong field. An account can have 1,000 automations.",
 		Body:    &api.Body{Limit: BodyLimit, About: "The definition.", Examples: map[string]any{"welcome": exampleDefinition()}},
 		Example: one, Problems: []int{http.StatusConflict},
-	}, newBody, e.create)
+	}, newBody, e.createAutomation)
 	api.ListBy(g, api.Operation{
 		Path: "/automations", ID: "listAutomations", Needs: rights.Read,
-		Summary: "List automations", Description: "Lists automations, newest first.", Example: example(),
-	}, api.Plural{Member: "automations", Schema: "AutomationList"}, e.list, newRecord)
+		Summary: "List automations", Description: "Lists automations, newest first.", Example: exampleAutomation(),
+	}, api.Plural{Member: "automations", Schema: "AutomationList"}, e.listAutomations, newRecord)
 	api.Get(g, api.Operation{
 		Path: "/automations/{id}", ID: "getAutomation", Needs: rights.Read,
 		Summary: "Retrieve an automation", Description: "With its draft.", Example: one, Of: OfAutomation,
@@ -194,7 +194,7 @@ func (e *edge) definitions(g *api.Group) {
 			"version do not change until the draft is activated. An archived automation fails with 409.",
 		Body:    &api.Body{Limit: BodyLimit, About: "What to change.", Examples: map[string]any{"name": map[string]any{"name": "Welcome, twice"}}},
 		Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfAutomation,
-	}, changeBody, e.change)
+	}, changeBody, e.changeAutomation)
 	api.Delete(g, api.Operation{
 		Path: "/automations/{id}", ID: "deleteAutomation", Needs: rights.Write,
 		Summary: "Delete an automation", Description: "Deletes a draft, or an archived automation without live " +
@@ -208,23 +208,23 @@ func (e *edge) definitions(g *api.Group) {
 		Example: map[string]any{"problems": []any{map[string]any{"path": "steps[0].template", "severity": "error", "message": "uses " +
 			"a template that is not published; publish it first"}}},
 		Of: OfAutomation, Problems: []int{http.StatusNotFound},
-	}, e.check)
+	}, e.checkAutomation)
 	version := map[string]any{"number": 1, "definition": exampleDefinition(), "created_at": "2026-01-15T09:30:00.000Z"}
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/automations/{id}/versions", ID: "listAutomationVersions", Needs: rights.Read,
 		Summary: "List the versions of an automation", Description: "Lists the versions of an automation. " +
 			"Activating creates a version, which never changes.",
 		Example: map[string]any{"versions": []any{version}}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
-	}, e.versions)
+	}, e.listVersions)
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}", ID: "getAutomationVersion", Needs: rights.Read,
 		Summary: "Retrieve a version of an automation", Description: "Returns a version of an automation as it was " +
 			"activated.",
 		Example: map[string]any{"version": version}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
-	}, e.version)
+	}, e.getVersion)
 }
 
-func (e *edge) create(ctx context.Context, c *api.Call, _ *api.None, in members, keep api.Keep) (automationAnswer, error) {
+func (e *edge) createAutomation(ctx context.Context, c *api.Call, _ *api.None, in members, keep api.Keep) (automationAnswer, error) {
 	document, err := json.Marshal(in.given)
 	if err != nil {
 		return automationAnswer{}, err
@@ -232,26 +232,26 @@ func (e *edge) create(ctx context.Context, c *api.Call, _ *api.None, in members,
 	return api.As(newAnswer)(e.service.Create(ctx, c.AccountID, document, api.Keeping(keep, newAnswer)))
 }
 
-func (e *edge) list(ctx context.Context, c *api.Call, in *query) (page.Page[*ent.Automation], error) {
+func (e *edge) listAutomations(ctx context.Context, c *api.Call, in *query) (page.Page[*ent.Automation], error) {
 	return e.service.List(ctx, c.AccountID, automations.Filter{Request: in.Request(), Status: in.Status, Event: in.Event, Name: in.Q})
 }
 
-func (e *edge) change(ctx context.Context, c *api.Call, in *changeItem, m members) (automationAnswer, error) {
+func (e *edge) changeAutomation(ctx context.Context, c *api.Call, in *changeItem, m members) (automationAnswer, error) {
 	changed, err := e.service.Change(ctx, c.AccountID, in.ID, m.given, strings.Trim(in.IfMatch, `"`))
 	return api.As(newAnswer)(changed, c.Named(ctx, updateAutomation, in.ID, err))
 }
 
-func (e *edge) check(ctx context.Context, c *api.Call, in *api.Item) (automationCheckAnswer, error) {
+func (e *edge) checkAutomation(ctx context.Context, c *api.Call, in *api.Item) (automationCheckAnswer, error) {
 	problems, err := e.service.Check(ctx, c.Caller, in.ID)
 	return automationCheckAnswer{wire.ListOf(problems, func(p automations.Problem) automationProblem { return automationProblem(p) })}, err
 }
 
-func (e *edge) versions(ctx context.Context, c *api.Call, in *api.Item) (automationVersionsAnswer, error) {
+func (e *edge) listVersions(ctx context.Context, c *api.Call, in *api.Item) (automationVersionsAnswer, error) {
 	list, err := e.service.Versions(ctx, c.AccountID, in.ID)
 	return automationVersionsAnswer{wire.ListOf(list, newVersion)}, err
 }
 
-func (e *edge) version(ctx context.Context, c *api.Call, in *versionItem) (automationVersionAnswer, error) {
+func (e *edge) getVersion(ctx context.Context, c *api.Call, in *versionItem) (automationVersionAnswer, error) {
 	return api.As(func(v *ent.AutomationVersion) automationVersionAnswer { return automationVersionAnswer{newVersion(v)} })(e.service.Version(ctx, c.AccountID, in.ID, in.Number))
 }
 
@@ -262,7 +262,7 @@ func exampleDefinition() map[string]any {
 		map[string]any{"key": "tips", "type": "send_email", "from": "Ada <ada@example.com>", "template": map[string]any{"alias": "tips"}}}}
 }
 
-func example() map[string]any {
+func exampleAutomation() map[string]any {
 	d := exampleDefinition()
 	return map[string]any{"id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "Welcome", "description": nil, "status": "active", "trigger": d["trigger"], "steps": d["steps"], "timezone": nil,
 		"version": 1, "has_unpublished_changes": false, "draining": nil, "etag": "3f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f60", "created_at": "2026-01-15T09:30:00.000Z", "updated_at": "2026-01-15T09:30:00.000Z",

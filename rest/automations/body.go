@@ -16,7 +16,7 @@ import (
 // paths of what is wrong are those of the definition.
 type members struct{ given map[string]json.RawMessage }
 
-func (m *members) set(name string, value json.RawMessage) {
+func (m *members) setMember(name string, value json.RawMessage) {
 	if m.given == nil {
 		m.given = map[string]json.RawMessage{}
 	}
@@ -42,13 +42,13 @@ func (m member) Read(d *body.Decoder, path string, v body.Value) {
 		d.Refuse(path, "is not readable")
 		return
 	}
-	m.set(m.name, encoded)
+	m.setMember(m.name, encoded)
 }
 
 // Schema implements body.Type.
 func (m member) Schema(c body.Components) *huma.Schema { return m.schema(c) }
 
-func fields(m *members, need body.Need, none func(name string) func()) []body.Field {
+func memberFields(m *members, need body.Need, none func(name string) func()) []body.Field {
 	text := func(name string) member {
 		return member{m, name, func(body.Components) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }}
 	}
@@ -66,7 +66,7 @@ func fields(m *members, need body.Need, none func(name string) func()) []body.Fi
 }
 
 func newBody(m *members) body.Object {
-	return body.Object{Name: "CreateAutomation", Fields: fields(m, body.RequiredByService, func(string) func() { return nil }), Check: func(d *body.Decoder) {
+	return body.Object{Name: "CreateAutomation", Fields: memberFields(m, body.RequiredByService, func(string) func() { return nil }), Check: func(d *body.Decoder) {
 		if document, err := json.Marshal(m.given); err == nil && !d.Wrong() {
 			if m.given == nil {
 				document = []byte("{}")
@@ -78,7 +78,7 @@ func newBody(m *members) body.Object {
 }
 
 func changeBody(m *members) body.Object {
-	return body.Object{Name: "UpdateAutomation", Change: true, Fields: fields(m, body.Optional, func(name string) func() { return func() { m.set(name, json.RawMessage("null")) } })}
+	return body.Object{Name: "UpdateAutomation", Change: true, Fields: memberFields(m, body.Optional, func(name string) func() { return func() { m.setMember(name, json.RawMessage("null")) } })}
 }
 
 // action is what a POST asks of an automation.
@@ -88,8 +88,8 @@ type action struct {
 	Runs    string
 }
 
-// earlier is the version to go back to; 0: none.
-func (a action) earlier() int {
+// earlierVersion is the version to go back to; 0: none.
+func (a action) earlierVersion() int {
 	if a.Version == nil {
 		return 0
 	}
@@ -116,12 +116,12 @@ const (
 // runsOf are the choices that an action has, the first one if nothing is said.
 var runsOf = map[string][]string{actionPause: {runsHold, runsContinue}, actionActivate: {runsContinue, runsCancel}}
 
-func number(to *int) body.IntegerType { return body.Integer(to).From(1) }
+func numberField(to *int) body.IntegerType { return body.Integer(to).From(1) }
 
 func actionBody(a *action) body.Object {
 	return body.Object{Name: "AutomationAction", Fields: []body.Field{
 		{Name: "action", Type: body.Choice(&a.Action, actions...), Need: body.Required, About: "The action."},
-		{Name: "version", Type: body.Maybe(&a.Version, number), About: "With activate, return to this version " +
+		{Name: "version", Type: body.Maybe(&a.Version, numberField), About: "With activate, return to this version " +
 			"instead of creating one from the draft."},
 		{Name: "runs", Type: body.Choice(&a.Runs, runsHold, runsContinue, runsCancel), About: "With pause: hold (if left out) lets no step of live runs begin, continue lets them go on. " +
 			"With activate: continue (if left out) lets runs go that were held, cancel cancels all runs that live now."},
@@ -183,9 +183,9 @@ func eventBody(e *event) body.Object {
 
 const sessionOnlyAbout = " For sessions of the dashboard; refused with an API key."
 
-// trial tells whether the event tries one automation. Errors: Invalid for fields that no API key may
+// isTrial tells whether the event tries one automation. Errors: Invalid for fields that no API key may
 // give, and for fields that do not go together.
-func (e *event) trial(person bool) (bool, error) {
+func (e *event) isTrial(person bool) (bool, error) {
 	wrong := fault.Fields{}
 	for name, given := range map[string]bool{"dry_run": e.DryRun != nil, "test_send": e.TestSend != nil, "automation_id": e.AutomationID != nil} {
 		if given && !person {

@@ -89,7 +89,7 @@ type eventQuery struct {
 var OfEvent = api.Noun{Name: "event", About: "Id of the event.", Example: "ae_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.CustomEvent, word) }}
 
-func (e *edge) events(g *api.Group) {
+func (e *edge) addEvents(g *api.TagGroup) {
 	receipt := map[string]any{"event": eventExample(), "matched_automations": 1, "resumed_runs": 0, "cancelled_runs": 0}
 	api.Claimed(g, api.Operation{
 		Path: "/events", ID: "postCustomEvent", Needs: rights.Send, Status: http.StatusAccepted,
@@ -100,12 +100,12 @@ func (e *edge) events(g *api.Group) {
 		Body: &api.Body{Limit: BodyLimit, About: "The event.", Examples: map[string]any{
 			"event": map[string]any{"name": "user.created", "user_id": "user-17", "email": "bob@example.net", "data": map[string]any{"name": "Bob"}}}},
 		Example: receipt, Answer: EventReceipt{},
-	}, eventBody, e.post)
+	}, eventBody, e.postEvent)
 	api.ListBy(g, api.Operation{
 		Path: "/events", ID: "listCustomEvents", Needs: rights.ReadSent,
 		Summary: "List custom events", Description: "Lists custom events, newest first.", Example: eventExample(),
 	}, api.Plural{Member: "events", Schema: "CustomEventList"}, e.listEvents, newEvent)
-	e.exporting(g)
+	e.addExports(g)
 	detail := eventExample()
 	detail["matches"] = []any{map[string]any{"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "version": 1, "outcome": "started", "run_id": "run_01kf0m4w7he6x8q2v5b3n9c1ta", "error": nil}}
 	api.Get(g, api.Operation{
@@ -127,12 +127,12 @@ func Data(given map[string]any) (json.RawMessage, error) {
 	return json.Marshal(given)
 }
 
-func (e *edge) post(ctx context.Context, c *api.Call, from *causeItem, in event, claim *idempotency.Claim) (idempotency.Response, error) {
+func (e *edge) postEvent(ctx context.Context, c *api.Call, from *causeItem, in event, claim *idempotency.Claim) (idempotency.Response, error) {
 	data, err := Data(in.Data)
 	if err != nil {
 		return idempotency.Response{}, err
 	}
-	trial, err := in.trial(c.Person != nil)
+	trial, err := in.isTrial(c.Person != nil)
 	if err != nil {
 		return idempotency.Response{}, err
 	}
@@ -141,7 +141,7 @@ func (e *edge) post(ctx context.Context, c *api.Call, from *causeItem, in event,
 		post.Source = "dashboard"
 	}
 	if trial {
-		return e.try(ctx, c, post, in)
+		return e.tryEvent(ctx, c, post, in)
 	}
 	answer, err := e.service.Post(ctx, post)
 	switch {
@@ -156,11 +156,11 @@ func (e *edge) post(ctx context.Context, c *api.Call, from *causeItem, in event,
 }
 
 // receiptOf is what an event is answered.
-func receiptOf(a ingest.Answer) idempotency.Response {
+func receiptOf(a ingest.Result) idempotency.Response {
 	return idempotency.Response{Status: http.StatusAccepted, Body: wire.Encode(newReceipt(a))}
 }
 
-func newReceipt(a ingest.Answer) EventReceipt {
+func newReceipt(a ingest.Result) EventReceipt {
 	e := a.Event
 	return EventReceipt{
 		Event:              CustomEvent{ID: e.ID, Name: e.Name, UserID: wire.OrNull(e.UserID), Email: wire.OrNull(e.Email), Data: wire.JSON(e.Data), Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)},

@@ -17,7 +17,7 @@ type eventExport struct {
 	EventFilters
 }
 
-func (e *edge) exporting(g *api.Group) {
+func (e *edge) addExports(g *api.TagGroup) {
 	person, address := "user-17", "bob@example.net"
 	export.Add(g, api.Operation{
 		Path: "/events/export", ID: "exportCustomEvents", Needs: rights.Read,

@@ -78,7 +78,7 @@ func newWaitReason(b *runs.Blocked) *waitReason {
 	return &waitReason{b.Code, b.Message, wire.Time(b.Since)}
 }
 
-func newWaitingFor(r automations.Run) *waitingFor {
+func newWaitingFor(r automations.RunDetail) *waitingFor {
 	w := r.Waiting
 	if w == nil {
 		return nil
@@ -104,7 +104,7 @@ func newStep(s *ent.AutomationStep) automationStep {
 		StartedAt: wire.Time(s.StartedAt), EndedAt: wire.Time(s.EndedAt)}
 }
 
-func newRunAnswer(r automations.Run) automationRunAnswer {
+func newRunAnswer(r automations.RunDetail) automationRunAnswer {
 	return automationRunAnswer{automationRunDetail{AutomationRun: newRun(r.AutomationRun), Event: wire.JSON(r.Event), Steps: wire.ListOf(r.Steps, newStep),
 		WaitingFor: wire.Maybe(newWaitingFor(r)), NextAt: wire.OptionalTime{At: r.Next}, Held: r.Held}}
 }
@@ -137,7 +137,7 @@ type runsOfQuery struct {
 var OfRun = api.Noun{Name: "automation run", About: "Id of the run.", Example: "run_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Run, word) }}
 
-func (e *edge) runs(g *api.Group) {
+func (e *edge) addRuns(g *api.TagGroup) {
 	one := map[string]any{"automation_run": runDetailExample()}
 	list := api.Plural{Member: "automation_runs", Schema: "AutomationRunList"}
 	api.ListBy(g, api.Operation{
@@ -157,13 +157,13 @@ func (e *edge) runs(g *api.Group) {
 		Summary: "Cancel a run", Description: "Cancels a run. After the response it sends nothing more. Fails with " +
 			"409 `run_not_live` if the run has ended.",
 		Example: one, Of: OfRun, Problems: []int{http.StatusNotFound, http.StatusConflict},
-	}, e.cancel)
+	}, e.cancelRun)
 	api.Once(g, api.Operation{
 		Path: "/automation-runs/{id}/retry", ID: "retryAutomationRun", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Retry a failed run", Description: "Retries a run from the step that failed, with the version " +
 			"that it follows. Fails with 409 `run_not_failed` if the run did not fail within the last 30 days.",
 		Example: one, Of: OfRun, Problems: []int{http.StatusNotFound, http.StatusConflict},
-	}, e.retry)
+	}, e.retryRun)
 	api.OnceBody(g, api.Operation{
 		Path: "/automations/{id}/retry-failed", ID: "retryFailedRuns", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Retry the failed runs of an automation",
@@ -179,11 +179,11 @@ func (e *edge) runs(g *api.Group) {
 		Description: "Returns the secret that signs requests of webhook steps in `Service-Signature`, as the secret " +
 			"of a webhook endpoint signs its deliveries. All automations of the account share it.",
 		Example: map[string]any{"secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"},
-	}, e.secret)
+	}, e.getSecret)
 }
 
-// filter names every wrong parameter at once.
-func (q RunQuery) filter(automationID string) (automations.RunFilter, error) {
+// toFilter names every wrong parameter at once.
+func (q RunQuery) toFilter(automationID string) (automations.RunFilter, error) {
 	wrong := fault.Fields{}
 	f := automations.RunFilter{Request: q.Request(), AutomationID: automationID, Status: q.Status, UserID: q.UserID, Email: api.QueryAddress(q.Email), Step: q.Step, Version: q.Version,
 		Since: api.QueryTime(wrong, "since", q.Since), Until: api.QueryTime(wrong, "until", q.Until)}
@@ -194,7 +194,7 @@ func (q RunQuery) filter(automationID string) (automations.RunFilter, error) {
 }
 
 func (e *edge) listRuns(ctx context.Context, c *api.Call, in *allRunsQuery) (page.Page[*ent.AutomationRun], error) {
-	f, err := in.filter(in.AutomationID)
+	f, err := in.toFilter(in.AutomationID)
 	if err != nil {
 		return page.Page[*ent.AutomationRun]{}, err
 	}
@@ -202,18 +202,18 @@ func (e *edge) listRuns(ctx context.Context, c *api.Call, in *allRunsQuery) (pag
 }
 
 func (e *edge) listRunsOf(ctx context.Context, c *api.Call, in *runsOfQuery) (page.Page[*ent.AutomationRun], error) {
-	f, err := in.filter(in.ID)
+	f, err := in.toFilter(in.ID)
 	if err != nil {
 		return page.Page[*ent.AutomationRun]{}, err
 	}
 	return e.service.Runs(ctx, c.AccountID, f)
 }
 
-func (e *edge) cancel(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (automationRunAnswer, error) {
+func (e *edge) cancelRun(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (automationRunAnswer, error) {
 	return api.As(newRunAnswer)(e.service.Cancel(ctx, c.AccountID, in.ID, api.Keeping(keep, newRunAnswer)))
 }
 
-func (e *edge) retry(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (automationRunAnswer, error) {
+func (e *edge) retryRun(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (automationRunAnswer, error) {
 	return api.As(newRunAnswer)(e.service.Retry(ctx, c.AccountID, in.ID, api.Keeping(keep, newRunAnswer)))
 }
 
@@ -245,7 +245,7 @@ type stepSecretAnswer struct {
 	Secret string `json:"secret" example:"whsec_Zk3v9QpA…"`
 }
 
-func (e *edge) secret(_ context.Context, c *api.Call, _ *api.None) (stepSecretAnswer, error) {
+func (e *edge) getSecret(_ context.Context, c *api.Call, _ *api.None) (stepSecretAnswer, error) {
 	return stepSecretAnswer{e.service.WebhookSecret(c.AccountID).Reveal()}, nil
 }
 

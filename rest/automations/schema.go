@@ -27,7 +27,7 @@ func serveSchema(a *api.API) {
 
 // triggerSchema describes a trigger as a component of the document.
 func triggerSchema(c body.Components) *huma.Schema {
-	return c.Ref("TriggerDefinition", func() *huma.Schema { return describe(definition.TriggerSchema()) })
+	return c.Ref("TriggerDefinition", func() *huma.Schema { return describeSchema(definition.TriggerSchema()) })
 }
 
 // stepsSchema describes the list of steps. Each type of step is a component; the member type
@@ -38,7 +38,7 @@ func stepsSchema(c body.Components) *huma.Schema {
 		out := &huma.Schema{Description: "One step, by its type. The JSON Schema of the whole definition is at `" + api.Prefix + schemaPath + "`.",
 			Discriminator: &huma.Discriminator{PropertyName: "type", Mapping: map[string]string{}}}
 		for _, kind := range definition.Types() {
-			ref := c.Ref(componentOf(kind), func() *huma.Schema { return describe(definition.StepSchema(kind)) })
+			ref := c.Ref(componentOf(kind), func() *huma.Schema { return describeSchema(definition.StepSchema(kind)) })
 			out.OneOf = append(out.OneOf, ref)
 			out.Discriminator.Mapping[kind] = ref.Ref
 		}
@@ -55,14 +55,14 @@ func componentOf(kind string) string {
 	return name.String() + "Step"
 }
 
-// describe writes a JSON Schema as the document has it. Rules about members that belong
+// describeSchema writes a JSON Schema as the document has it. Rules about members that belong
 // together stay in the JSON Schema: generators of clients make nothing good of them.
-func describe(schema map[string]any) *huma.Schema {
-	out := &huma.Schema{Description: text(schema, "description"), Type: text(schema, "type"), Pattern: text(schema, "pattern"),
-		MinLength: count(schema, "minLength"), MaxLength: count(schema, "maxLength"), MinItems: count(schema, "minItems"), MaxItems: count(schema, "maxItems"),
-		MaxProperties: count(schema, "maxProperties"), Minimum: number64(schema, "minimum"), Maximum: number64(schema, "maximum")}
+func describeSchema(schema map[string]any) *huma.Schema {
+	out := &huma.Schema{Description: textOf(schema, "description"), Type: textOf(schema, "type"), Pattern: textOf(schema, "pattern"),
+		MinLength: countOf(schema, "minLength"), MaxLength: countOf(schema, "maxLength"), MinItems: countOf(schema, "minItems"), MaxItems: countOf(schema, "maxItems"),
+		MaxProperties: countOf(schema, "maxProperties"), Minimum: numberOf(schema, "minimum"), Maximum: numberOf(schema, "maximum")}
 	if items, is := schema["items"].(map[string]any); is {
-		out.Items = describe(items)
+		out.Items = describeSchema(items)
 	}
 	out.Required, _ = schema["required"].([]string)
 	words, _ := schema["enum"].([]string)
@@ -76,7 +76,7 @@ func describe(schema map[string]any) *huma.Schema {
 	options, _ := schema["oneOf"].([]any)
 	for _, option := range options {
 		if of, is := option.(map[string]any); is {
-			out.OneOf = append(out.OneOf, describe(of))
+			out.OneOf = append(out.OneOf, describeSchema(of))
 		}
 	}
 	return out
@@ -87,7 +87,7 @@ func describeObject(out *huma.Schema, schema map[string]any) {
 	case bool:
 		out.AdditionalProperties = more
 	case map[string]any:
-		out.AdditionalProperties = describe(more)
+		out.AdditionalProperties = describeSchema(more)
 	}
 	members, _ := schema["properties"].(map[string]any)
 	for name, member := range members {
@@ -95,17 +95,17 @@ func describeObject(out *huma.Schema, schema map[string]any) {
 			if out.Properties == nil {
 				out.Properties = map[string]*huma.Schema{}
 			}
-			out.Properties[name] = describe(of)
+			out.Properties[name] = describeSchema(of)
 		}
 	}
 }
 
-func text(schema map[string]any, name string) string {
+func textOf(schema map[string]any, name string) string {
 	s, _ := schema[name].(string)
 	return s
 }
 
-func count(schema map[string]any, name string) *int {
+func countOf(schema map[string]any, name string) *int {
 	n, is := schema[name].(int)
 	if !is {
 		return nil
@@ -113,7 +113,7 @@ func count(schema map[string]any, name string) *int {
 	return &n
 }
 
-func number64(schema map[string]any, name string) *float64 {
+func numberOf(schema map[string]any, name string) *float64 {
 	if schema[name] == nil {
 		return nil
 	}

@@ -32,8 +32,8 @@ func newDryRun(p *automations.Simulated) *dryRun {
 	return &dryRun{p.AutomationID, p.Version, p.Status, wire.OrNull(p.Error), wire.Maybe(played.Explained(p.Condition)), wire.ListOf(p.Steps, played.StepOf)}
 }
 
-// try lets an event try one automation.
-func (e *edge) try(ctx context.Context, c *api.Call, post ingest.Post, in event) (idempotency.Response, error) {
+// tryEvent lets an event tryEvent one automation.
+func (e *edge) tryEvent(ctx context.Context, c *api.Call, post ingest.Post, in event) (idempotency.Response, error) {
 	tried, err := e.service.Try(ctx, c.Caller, automations.Trial{Post: post, AutomationID: *in.AutomationID, Send: in.TestSend != nil && *in.TestSend, Render: trialReceipt})
 	if err != nil {
 		return idempotency.Response{}, err
@@ -47,7 +47,7 @@ func (e *edge) try(ctx context.Context, c *api.Call, post ingest.Post, in event)
 
 // trialReceipt is what an event is answered that tries an automation.
 func trialReceipt(t automations.Tried) idempotency.Response {
-	receipt := newReceipt(t.Answer)
+	receipt := newReceipt(t.Result)
 	receipt.DryRun = newDryRun(t.Played)
 	if t.RunID != "" {
 		receipt.Run = &startedRun{t.RunID}

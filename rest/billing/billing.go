@@ -25,7 +25,7 @@ type Service interface {
 
 // Usage is what the operations need of plans.
 type Usage interface {
-	Usage(ctx context.Context, accountID string, r plans.Range, by plans.By) ([]plans.Period, error)
+	Usage(ctx context.Context, accountID string, r plans.UsagePeriod, by plans.By) ([]plans.Period, error)
 }
 
 var (
@@ -143,12 +143,12 @@ func Routes(service Service, usage Usage) api.Routes {
 			Summary: "List plans", Description: "Lists the plans that you can choose and your current plan, " +
 				"smallest first.",
 			Example: map[string]any{"plans": []any{planExample()}},
-		}, e.plans)
+		}, e.listPlans)
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/billing", ID: "getBilling", Needs: rights.ReadBilling, Slow: true,
 			Summary: "Retrieve billing", Description: "Returns the plan, usage and payment state of the account, " +
 				"and what prevents it from sending to any recipient.", Example: one,
-		}, e.get)
+		}, e.getBilling)
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/billing", ID: "updateBilling", Needs: rights.Billing, Slow: true, Problems: []int{http.StatusConflict},
 			Summary: "Change billing",
@@ -158,12 +158,12 @@ func Routes(service Service, usage Usage) api.Routes {
 			Body: &api.Body{About: "The settings to change, at least one.", Examples: map[string]any{
 				"limit": map[string]any{"monthly_limit": 50000}, "no_limit": map[string]any{"monthly_limit": nil}}},
 			Example: one,
-		}, changeBody, e.update)
+		}, changeBody, e.updateBilling)
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/billing/usage", ID: "getUsage", Needs: rights.ReadBilling,
 			Summary: "Retrieve usage", Description: "Returns the number of emails handed to delivery, whatever the " +
 				"plan. A scheduled email counts at its time, a suppressed one never. Kept for 13 months.",
-			Example: map[string]any{"usage": []any{map[string]any{"period": at(1, 15, 0), "emails": 340}}, "total": 340},
+			Example: map[string]any{"usage": []any{map[string]any{"period": exampleTime(1, 15, 0), "emails": 340}}, "total": 340},
 		}, e.getUsage)
 	})
 }
@@ -175,22 +175,22 @@ func changeBody(c *billing.Change) body.Object {
 	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
 }
 
-func (e *edge) plans(ctx context.Context, c *api.Call, _ *api.None) (plansAnswer, error) {
+func (e *edge) listPlans(ctx context.Context, c *api.Call, _ *api.None) (plansAnswer, error) {
 	list, err := e.billing.Offers(ctx, c.AccountID)
 	return plansAnswer{wire.ListOf(list, newPlan)}, err
 }
 
-func (e *edge) get(ctx context.Context, c *api.Call, _ *api.None) (billingAnswer, error) {
+func (e *edge) getBilling(ctx context.Context, c *api.Call, _ *api.None) (billingAnswer, error) {
 	return api.As(newBilling)(e.billing.Overview(ctx, c.AccountID))
 }
 
-func (e *edge) update(ctx context.Context, c *api.Call, _ *api.None, change billing.Change) (billingAnswer, error) {
+func (e *edge) updateBilling(ctx context.Context, c *api.Call, _ *api.None, change billing.Change) (billingAnswer, error) {
 	return api.As(newBilling)(e.billing.Update(ctx, c.AccountID, change))
 }
 
 func (e *edge) getUsage(ctx context.Context, c *api.Call, in *usageInput) (answer usageAnswer, err error) {
 	wrong := fault.Fields{}
-	var r plans.Range
+	var r plans.UsagePeriod
 	if since := api.QueryTime(wrong, "since", in.Since); since != nil {
 		r.Since = *since
 	}
@@ -238,7 +238,7 @@ func newBilling(o billing.Overview) billingAnswer {
 	return billingAnswer{r}
 }
 
-func at(month time.Month, day, hour int) string {
+func exampleTime(month time.Month, day, hour int) string {
 	return time.Date(2026, month, day, hour, 0, 0, 0, time.UTC).Format(wire.Layout)
 }
 
@@ -251,7 +251,7 @@ func planExample() map[string]any {
 func billingExample() map[string]any {
 	return map[string]any{"enabled": true, "mode": "live", "plan": map[string]any{"id": "pro", "name": "Pro"}, "status": "active",
 		"payment_method": map[string]any{"brand": "visa", "last4": "4242", "exp_month": 12, "exp_year": 2030}, "billing_email": "ada@example.com",
-		"current_period_start": at(1, 1, 0), "current_period_end": at(2, 1, 0), "cancel_at": nil, "pending_plan": nil, "pending_at": nil,
+		"current_period_start": exampleTime(1, 1, 0), "current_period_end": exampleTime(2, 1, 0), "cancel_at": nil, "pending_plan": nil, "pending_at": nil,
 		"usage": map[string]any{"emails": 12000, "included": 50000, "over": 0, "limit": 60000}, "monthly_limit": 60000,
 		"production": map[string]any{"unlocked": true, "verified_domain": true, "payment_method": true}, "problems": []any{}}
 }

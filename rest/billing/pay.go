@@ -15,8 +15,8 @@ import (
 
 // Payments is what the operations need of billing.
 type Payments interface {
-	CardPage(ctx context.Context, accountID, returnPath string) (billing.Page, error)
-	PlanPage(ctx context.Context, accountID, planID, returnPath string) (billing.Page, error)
+	CardPage(ctx context.Context, accountID, returnPath string) (billing.HostedPage, error)
+	PlanPage(ctx context.Context, accountID, planID, returnPath string) (billing.HostedPage, error)
 	Preview(ctx context.Context, accountID, planID string) (billing.Quote, error)
 	SetPlan(ctx context.Context, accountID, planID string) (billing.Overview, string, error)
 	KeepPlan(ctx context.Context, accountID string) (billing.Overview, error)
@@ -78,7 +78,7 @@ func PaymentRoutes(service Payments) api.Routes {
 		e := &payEdge{service}
 		g := a.Tag(tagBilling, "")
 		problems := []int{http.StatusConflict, http.StatusBadGateway}
-		hosted := map[string]any{"url": "https://checkout.stripe.com/c/pay/cs_live_a1", "expires_at": at(1, 16, 9)}
+		hosted := map[string]any{"url": "https://checkout.stripe.com/c/pay/cs_live_a1", "expires_at": exampleTime(1, 16, 9)}
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPost, Path: "/billing/payment-method", ID: "addPaymentMethod", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
 			Summary: "Create a payment method page", Description: "Creates a page of the payment provider, or returns the " +
@@ -105,7 +105,7 @@ func PaymentRoutes(service Payments) api.Routes {
 			Body: &api.Body{About: "The plan.", Examples: map[string]any{"pool": map[string]any{"plan": "pool"}}},
 			Example: map[string]any{"amount_due": 1234, "currency": "eur", "lines": []any{map[string]any{"description": "Remaining time on Pool", "amount": 1234}},
 				"effective": "now", "effective_at": nil},
-		}, planBody("PreviewPlan", false), e.preview)
+		}, planBody("PreviewPlan", false), e.previewChange)
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPut, Path: "/billing/plan", ID: "changePlan", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
 			Summary: "Change the plan",
@@ -115,7 +115,7 @@ func PaymentRoutes(service Payments) api.Routes {
 				"payment is overdue.",
 			Body:    &api.Body{About: "The plan.", Examples: map[string]any{"pool": map[string]any{"plan": "pool"}}},
 			Example: map[string]any{"billing": billingExample(), "effective": "now"},
-		}, planBody("ChangePlan", false), e.change)
+		}, planBody("ChangePlan", false), e.changePlan)
 		one := map[string]any{"billing": billingExample()}
 		api.Handle(g, api.Operation{
 			Method: http.MethodDelete, Path: "/billing/plan/pending", ID: "keepPlan", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
@@ -130,7 +130,7 @@ func PaymentRoutes(service Payments) api.Routes {
 				"and tax IDs. Plans cannot be changed there.",
 			Body:    &api.Body{About: "Where the page leads back to.", Examples: map[string]any{"back": map[string]any{"return_path": "/settings/billing"}}},
 			Example: map[string]any{"url": "https://billing.stripe.com/p/session/a1"},
-		}, backBody("OpenPortal"), e.portal)
+		}, backBody("OpenPortal"), e.openPortal)
 		api.Handle(g, api.Operation{
 			Method: http.MethodPost, Path: "/billing/sync", ID: "syncBilling", Needs: rights.Billing, Slow: true, Problems: problems, Quiet: true,
 			Summary: "Synchronize with the payment provider", Description: "Fetches the billing state after a return from " +
@@ -149,10 +149,10 @@ func PaymentRoutes(service Payments) api.Routes {
 }
 
 func backBody(name string) func(*asks) body.Object {
-	return func(in *asks) body.Object { return body.Object{Name: name, Fields: []body.Field{back(in)}} }
+	return func(in *asks) body.Object { return body.Object{Name: name, Fields: []body.Field{returnField(in)}} }
 }
 
-func back(in *asks) body.Field {
+func returnField(in *asks) body.Field {
 	return body.Field{Name: "return_path", Type: body.Text(&in.ReturnPath).Length(0, 500), About: "Path of this service that the page leads back to; left out, /settings/billing."}
 }
 
@@ -160,15 +160,17 @@ func planBody(name string, leads bool) func(*asks) body.Object {
 	return func(in *asks) body.Object {
 		o := body.Object{Name: name, Fields: []body.Field{{Name: "plan", Type: body.Text(&in.Plan), Need: body.Required, About: "Its id, as `GET /plans` has it."}}}
 		if leads {
-			o.Fields = append(o.Fields, back(in))
+			o.Fields = append(o.Fields, returnField(in))
 		}
 		return o
 	}
 }
 
-func newPage(p billing.Page) pageAnswer { return pageAnswer{p.URL, wire.OptionalTime{At: p.Expires}} }
+func newPage(p billing.HostedPage) pageAnswer {
+	return pageAnswer{p.URL, wire.OptionalTime{At: p.Expires}}
+}
 
-func (e *payEdge) preview(ctx context.Context, c *api.Call, _ *api.None, in asks) (answer quoteAnswer, err error) {
+func (e *payEdge) previewChange(ctx context.Context, c *api.Call, _ *api.None, in asks) (answer quoteAnswer, err error) {
 	q, err := e.pay.Preview(ctx, c.AccountID, in.Plan)
 	if err != nil {
 		return answer, err
@@ -177,7 +179,7 @@ func (e *payEdge) preview(ctx context.Context, c *api.Call, _ *api.None, in asks
 		Lines: wire.ListOf(q.Lines, func(l provider.Line) lineRecord { return lineRecord{l.Text, l.Amount} })}, nil
 }
 
-func (e *payEdge) change(ctx context.Context, c *api.Call, _ *api.None, in asks) (answer planAnswer, err error) {
+func (e *payEdge) changePlan(ctx context.Context, c *api.Call, _ *api.None, in asks) (answer planAnswer, err error) {
 	o, effective, err := e.pay.SetPlan(ctx, c.AccountID, in.Plan)
 	if err != nil {
 		return answer, err
@@ -185,7 +187,7 @@ func (e *payEdge) change(ctx context.Context, c *api.Call, _ *api.None, in asks)
 	return planAnswer{newBilling(o).Billing, effective}, nil
 }
 
-func (e *payEdge) portal(ctx context.Context, c *api.Call, _ *api.None, in asks) (urlAnswer, error) {
+func (e *payEdge) openPortal(ctx context.Context, c *api.Call, _ *api.None, in asks) (urlAnswer, error) {
 	url, err := e.pay.Portal(ctx, c.AccountID, in.ReturnPath)
 	return urlAnswer{url}, err
 }
@@ -196,6 +198,6 @@ func newInvoice(i provider.Invoice) invoiceRecord {
 }
 
 func invoiceExample() map[string]any {
-	return map[string]any{"id": "in_1a2b3c", "number": "ACME-0001", "status": "paid", "total": 4900, "currency": "eur", "period_start": at(1, 1, 0), "period_end": at(2, 1, 0),
-		"url": "https://invoice.stripe.com/i/a1", "pdf_url": "https://pay.stripe.com/invoice/a1/pdf", "created_at": at(2, 1, 0)}
+	return map[string]any{"id": "in_1a2b3c", "number": "ACME-0001", "status": "paid", "total": 4900, "currency": "eur", "period_start": exampleTime(1, 1, 0), "period_end": exampleTime(2, 1, 0),
+		"url": "https://invoice.stripe.com/i/a1", "pdf_url": "https://pay.stripe.com/invoice/a1/pdf", "created_at": exampleTime(2, 1, 0)}
 }

@@ -53,7 +53,7 @@ type claimVerified struct {
 var claim = api.Noun{Name: "claim", About: "ID of the claim.", Example: "clm_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Claim, word) }}
 
-func (e *edge) claims(g *api.Group) {
+func (e *edge) addClaims(g *api.TagGroup) {
 	pending := map[string]any{"claim": claimExample(false)}
 	api.OnceBody(g, api.Operation{
 		Path: "/domains/claims", ID: "startDomainClaim", Needs: rights.Write, Slow: true,
@@ -117,7 +117,7 @@ func (e *edge) verifyClaim(ctx context.Context, c *api.Call, in *api.Item) (out 
 	}
 	out.Claim = newClaimRecord(found)
 	if d != nil {
-		record := e.record(d)
+		record := e.toRecord(d)
 		out.Domain = wire.Maybe(&record)
 	}
 	return out, nil

@@ -12,7 +12,7 @@ import (
 )
 
 // rotateDKIM adds the rotation.
-func (e *edge) rotateDKIM(g *api.Group) {
+func (e *edge) rotateDKIM(g *api.TagGroup) {
 	api.Once(g, api.Operation{
 		Path: "/domains/{id}/dkim/rotate", ID: "rotateDomainDKIM", Needs: rights.Write,
 		Summary: "Rotate the DKIM key",
@@ -24,11 +24,11 @@ func (e *edge) rotateDKIM(g *api.Group) {
 			"for its record, another rotation fails with 409 `conflict` and its selector in `details`.",
 		Example:  map[string]any{"domain": domainExample()},
 		Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: Noun,
-	}, e.rotate)
+	}, e.rotateKey)
 }
 
-func (e *edge) rotate(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (domainAnswer, error) {
-	return api.As(e.answer)(e.service.RotateDKIM(ctx, c.AccountID, in.ID, api.Keeping(keep, e.answer)))
+func (e *edge) rotateKey(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (domainAnswer, error) {
+	return api.As(e.toAnswer)(e.service.RotateDKIM(ctx, c.AccountID, in.ID, api.Keeping(keep, e.toAnswer)))
 }
 
 // domainDKIM is the RSA key that signs, in short.

@@ -19,7 +19,7 @@ import (
 // DNSService is what the operations on DNS providers need of domains.
 type DNSService interface {
 	Provider(ctx context.Context, accountID, domainID string) (publish.Provider, error)
-	Apply(ctx context.Context, accountID, domainID string, in publish.Input) (publish.Outcome, error)
+	Apply(ctx context.Context, accountID, domainID string, in publish.Input) (publish.Result, error)
 }
 
 var _ DNSService = (*publish.Service)(nil)
@@ -71,7 +71,7 @@ func DNSRoutes(service DNSService) api.Routes {
 			Example: map[string]any{"provider": map[string]any{"name": "cloudflare", "supported": true, "zone": "example.com",
 				"nameservers": []any{"kate.ns.cloudflare.com", "rob.ns.cloudflare.com"}, "credentials": []any{"api_token", "zone_token"}}},
 			Problems: []int{http.StatusNotFound, http.StatusBadGateway}, Of: Noun,
-		}, e.provider)
+		}, e.findProvider)
 		api.Claimed(g, api.Operation{
 			Path: "/domains/{id}/dns-records/apply", ID: "applyDomainDNSRecords", Needs: rights.Write, Slow: true,
 			Summary: "Publish the DNS records through the provider",
@@ -86,7 +86,7 @@ func DNSRoutes(service DNSService) api.Routes {
 			}},
 			Example:  appliedExample(),
 			Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}, Answer: dnsApplied{}, Of: Noun,
-		}, applyBody, e.apply)
+		}, applyBody, e.applyRecords)
 	})
 }
 
@@ -109,7 +109,7 @@ func credentialsDoc() string {
 }
 
 func applyBody(in *publish.Input) body.Object {
-	in.Credentials = publish.Credentials{}
+	in.Credentials = publish.ProviderCredentials{}
 	return body.Object{Name: "ApplyDNSRecords", Fields: []body.Field{
 		{Name: "provider", Type: body.Choice(&in.Provider, publish.Providers()...), Need: body.RequiredByService},
 		{Name: "credentials", Type: credentials{in.Credentials}, Need: body.RequiredByService, About: "By name, as the table above says. Used once."},
@@ -118,7 +118,7 @@ func applyBody(in *publish.Input) body.Object {
 }
 
 // credentials reads an object of strings.
-type credentials struct{ to publish.Credentials }
+type credentials struct{ to publish.ProviderCredentials }
 
 func (t credentials) Read(d *body.Decoder, path string, v body.Value) {
 	if !d.Expect(path, v, body.KindObject) {
@@ -148,7 +148,7 @@ func appliedExample() map[string]any {
 		"conflicts": []any{alias}}
 }
 
-func (e *dnsEdge) provider(ctx context.Context, c *api.Call, in *api.Item) (answer dnsProviderAnswer, err error) {
+func (e *dnsEdge) findProvider(ctx context.Context, c *api.Call, in *api.Item) (answer dnsProviderAnswer, err error) {
 	found, err := e.dns.Provider(ctx, c.AccountID, in.ID)
 	if err != nil {
 		return answer, err
@@ -157,12 +157,12 @@ func (e *dnsEdge) provider(ctx context.Context, c *api.Call, in *api.Item) (answ
 		NameServers: wire.List(found.NameServers), Credentials: wire.List(found.Credentials)}}, nil
 }
 
-// apply keeps its answer under the key after the work, which is done at the
+// applyRecords keeps its answer under the key after the work, which is done at the
 // provider and shares no transaction with anything here. A crash between the two
 // does no harm: asked again, it finds what it wrote and says that it is unchanged.
 // A key that were taken before the work would say after a crash that what was
 // never written had been. Of the body only a hash is stored.
-func (e *dnsEdge) apply(ctx context.Context, c *api.Call, in *api.Item, input publish.Input, claim *idempotency.Claim) (idempotency.Response, error) {
+func (e *dnsEdge) applyRecords(ctx context.Context, c *api.Call, in *api.Item, input publish.Input, claim *idempotency.Claim) (idempotency.Response, error) {
 	applied, err := e.dns.Apply(ctx, c.AccountID, in.ID, input)
 	if err != nil {
 		return idempotency.Response{}, err

@@ -23,7 +23,7 @@ type Service interface {
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Verify(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	RotateDKIM(ctx context.Context, accountID, domainID string, keep domains.Keep) (*ent.Domain, error)
-	Records(d *ent.Domain) []dnscheck.Record
+	Records(d *ent.Domain) []dnscheck.RecordCheck
 	settings
 	claims
 }
@@ -80,14 +80,14 @@ func Routes(service Service) api.Routes {
 		e := &edge{service: service}
 		g := a.Tag(Tag, "Domains that you send from, with the DNS records to publish and their status.")
 		g.Bind(Noun, domainIDs{})
-		e.domains(g)
+		e.addDomains(g)
 		e.settings(g)
-		e.claims(g)
+		e.addClaims(g)
 		e.rotateDKIM(g)
 	})
 }
 
-func (e *edge) domains(g *api.Group) {
+func (e *edge) addDomains(g *api.TagGroup) {
 	api.OnceBody(g, api.Operation{
 		Path: "/domains", ID: "addDomain", Needs: rights.Write, Slow: true,
 		Summary: "Add a domain",
@@ -98,24 +98,24 @@ func (e *edge) domains(g *api.Group) {
 		Body:     &api.Body{About: "The domain to add.", Examples: map[string]any{"domain": map[string]any{"name": "example.com"}}},
 		Example:  map[string]any{"domain": domainExample()},
 		Problems: []int{http.StatusConflict},
-	}, addBody, e.add)
+	}, addBody, e.addDomain)
 	api.ListBy(g, api.Operation{
 		Path: "/domains", ID: "listDomains", Needs: rights.Read,
 		Summary: "List domains", Description: "Lists domains, newest first.",
 		Example: domainExample(),
-	}, api.Plural{Member: "domains", Schema: "DomainList"}, e.list, e.record)
+	}, api.Plural{Member: "domains", Schema: "DomainList"}, e.listDomains, e.toRecord)
 	api.Get(g, api.Operation{
 		Path: "/domains/{id}", ID: "getDomain", Needs: rights.Read,
 		Summary: "Retrieve a domain", Description: "Returns a domain with its DNS records, as of the last check.",
 		Example: map[string]any{"domain": domainExample()}, Of: Noun,
-	}, e.service.Get, e.answer)
+	}, e.service.Get, e.toAnswer)
 	api.Handle(g, api.Operation{
 		Method: http.MethodPost, Path: "/domains/{id}/verify", ID: "verifyDomain", Needs: rights.Write, Slow: true, Stores: api.StoresNothing,
 		Summary: "Verify a domain",
 		Description: "Looks up the DNS records of a domain immediately and returns the updated domain. Ownership, " +
 			"DKIM, return path and SPF are required. An unverified domain is also checked automatically.",
 		Example: map[string]any{"domain": domainExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}, Of: Noun,
-	}, e.verify)
+	}, e.verifyDomain)
 }
 
 func addBody(in *domains.AddInput) body.Object {
@@ -126,7 +126,7 @@ func addBody(in *domains.AddInput) body.Object {
 	}}
 }
 
-func (e *edge) record(d *ent.Domain) domainRecord {
+func (e *edge) toRecord(d *ent.Domain) domainRecord {
 	out := domainRecord{
 		ID: d.ID, Name: d.Name, Status: string(d.Status), Records: []dnsRecord{}, OpenTracking: d.OpenTracking, ClickTracking: d.ClickTracking,
 		TLSMode: string(d.TLSMode), InboundEnabled: d.InboundEnabled,
@@ -146,19 +146,19 @@ func (e *edge) record(d *ent.Domain) domainRecord {
 	return out
 }
 
-func (e *edge) answer(d *ent.Domain) domainAnswer { return domainAnswer{e.record(d)} }
+func (e *edge) toAnswer(d *ent.Domain) domainAnswer { return domainAnswer{e.toRecord(d)} }
 
-func (e *edge) add(ctx context.Context, c *api.Call, _ *api.None, in domains.AddInput, keep api.Keep) (domainAnswer, error) {
-	in.Keep = api.Keeping(keep, e.answer)
-	return api.As(e.answer)(e.service.Add(ctx, c.AccountID, in))
+func (e *edge) addDomain(ctx context.Context, c *api.Call, _ *api.None, in domains.AddInput, keep api.Keep) (domainAnswer, error) {
+	in.Keep = api.Keeping(keep, e.toAnswer)
+	return api.As(e.toAnswer)(e.service.Add(ctx, c.AccountID, in))
 }
 
-func (e *edge) list(ctx context.Context, c *api.Call, in *api.Page) (page.Page[*ent.Domain], error) {
+func (e *edge) listDomains(ctx context.Context, c *api.Call, in *api.Page) (page.Page[*ent.Domain], error) {
 	return e.service.Filtered(ctx, c.AccountID, domains.Filter{IDs: c.DomainIDs}, in.Request())
 }
 
-func (e *edge) verify(ctx context.Context, c *api.Call, in *api.Item) (domainAnswer, error) {
-	return api.As(e.answer)(e.service.Verify(ctx, c.AccountID, in.ID))
+func (e *edge) verifyDomain(ctx context.Context, c *api.Call, in *api.Item) (domainAnswer, error) {
+	return api.As(e.toAnswer)(e.service.Verify(ctx, c.AccountID, in.ID))
 }
 
 // domainIDs are domains themselves: a key limited to some touches those.

@@ -20,7 +20,7 @@ type settings interface {
 
 const zoneType = "text/plain; charset=utf-8"
 
-func (e *edge) settings(g *api.Group) {
+func (e *edge) settings(g *api.TagGroup) {
 	api.Raw(g, api.Operation{
 		Method: http.MethodGet, Path: "/domains/{id}/zone-file", ID: "getDomainZoneFile", Needs: rights.Read,
 		Summary: "Export a domain's DNS records",
@@ -60,7 +60,7 @@ func changeBody(c *domains.Change) body.Object {
 func tlsMode(to *string) body.Type { return body.Choice(to, "opportunistic", "enforced") }
 
 func (e *edge) update(ctx context.Context, c *api.Call, in *api.Item, change domains.Change) (domainAnswer, error) {
-	return api.As(e.answer)(e.service.Update(ctx, c.AccountID, in.ID, change))
+	return api.As(e.toAnswer)(e.service.Update(ctx, c.AccountID, in.ID, change))
 }
 
 func (e *edge) zoneFile(ctx context.Context, c *api.Call, in *api.Item) (*api.Text, error) {

@@ -22,7 +22,7 @@ type schedule interface {
 }
 
 // changing adds the operation on a scheduled email.
-func (e *edge) changing(g *api.Group) {
+func (e *edge) changing(g *api.TagGroup) {
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPatch, Path: "/emails/{id}", ID: "updateEmail", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Reschedule or cancel an email",

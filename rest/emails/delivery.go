@@ -34,7 +34,7 @@ type recipientRecord struct {
 }
 
 func newRecipientRecord(r *ent.Recipient) recipientRecord {
-	return recipientRecord{Address: r.Address, Kind: string(r.Kind), State: string(r.State), Held: records.Held(r), Attempts: r.Attempts, NextAttemptAt: wire.OptionalTime{At: records.NextAttempt(r)},
+	return recipientRecord{Address: r.Address, Kind: string(r.Kind), State: string(r.State), Held: records.IsHeld(r), Attempts: r.Attempts, NextAttemptAt: wire.OptionalTime{At: records.NextAttemptAt(r)},
 		Code: r.Code, EnhancedCode: r.EnhancedCode, Diagnostic: r.Diagnostic, RemoteMTA: r.RemoteMta, SettledAt: wire.OptionalTime{At: r.SettledAt}}
 }
 
@@ -82,7 +82,7 @@ type attemptsQuery struct {
 }
 
 // delivery adds the operations that tell how the delivery of an email goes.
-func (e *edge) delivery(g *api.Group) {
+func (e *edge) delivery(g *api.TagGroup) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/emails/{id}/recipients", ID: "listEmailRecipients", Needs: rights.ReadSent,
 		Summary:     "List the recipients of an email",

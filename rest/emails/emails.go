@@ -25,7 +25,7 @@ type Sender interface {
 
 // Records is what they need of the room that reads emails.
 type Records interface {
-	Whole(ctx context.Context, accountID, emailID string) (records.EmailDetail, error)
+	Detail(ctx context.Context, accountID, emailID string) (records.EmailDetail, error)
 	List(ctx context.Context, accountID string, q records.ListQuery) (page.Page[*ent.Email], error)
 	delivery
 }
@@ -73,7 +73,7 @@ func Routes(sender Sender, records Records, turns export.Turns) api.Routes {
 	})
 }
 
-func (e *edge) reading(g *api.Group) {
+func (e *edge) reading(g *api.TagGroup) {
 	api.ListBy(g, api.Operation{
 		Path: "/emails", ID: "listEmails", Needs: rights.ReadSent,
 		Summary: "List emails",
@@ -88,5 +88,5 @@ func (e *edge) reading(g *api.Group) {
 			"omit. A timestamp that is not set is `null`. An email of another account is reported as not found.",
 		Problems: []int{http.StatusNotFound},
 		Example:  map[string]any{"email": wholeExample()}, Of: email,
-	}, e.records.Whole, newWholeAnswer)
+	}, e.records.Detail, newWholeAnswer)
 }

@@ -15,7 +15,7 @@ type exportQuery struct {
 	Filters
 }
 
-func (e *edge) exporting(g *api.Group) {
+func (e *edge) exporting(g *api.TagGroup) {
 	export.Add(g, api.Operation{
 		Path: "/emails/export", ID: "exportEmails", Needs: rights.Read,
 		Summary: "Export emails", Description: "Exports all emails that match the filters, without their bodies.",

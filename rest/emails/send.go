@@ -18,7 +18,7 @@ import (
 const BodyLimit = 150 << 20
 
 // sending adds the operations that send.
-func (e *edge) sending(g *api.Group) {
+func (e *edge) sending(g *api.TagGroup) {
 	api.Claimed(g, api.Operation{
 		Path: "/emails", ID: "sendEmail", Needs: rights.Send, Stores: api.StoresItself,
 		Summary: "Send an email",

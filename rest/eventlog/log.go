@@ -16,8 +16,8 @@ import (
 
 // Service is what these operations need of the event log.
 type Service interface {
-	List(ctx context.Context, accountID string, q eventlog.Query) (page.Page[event.Fact], error)
-	Open(ctx context.Context, accountID string, q eventlog.Query) (*eventlog.Stream, error)
+	List(ctx context.Context, accountID string, q eventlog.EventQuery) (page.Page[event.Fact], error)
+	Open(ctx context.Context, accountID string, q eventlog.EventQuery) (*eventlog.Stream, error)
 }
 
 var _ Service = (*eventlog.Service)(nil)
@@ -79,7 +79,7 @@ func Routes(service Service) api.Routes {
 }
 
 func (e *edge) list(ctx context.Context, c *api.Call, in *eventLogQuery) (out eventLogPage, err error) {
-	found, err := e.log.List(ctx, c.AccountID, eventlog.Query{After: in.After, Types: typeNames(in.Types), Limit: in.Limit})
+	found, err := e.log.List(ctx, c.AccountID, eventlog.EventQuery{After: in.After, Types: typeNames(in.Types), Limit: in.Limit})
 	if err != nil {
 		return out, err
 	}

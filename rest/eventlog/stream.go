@@ -20,7 +20,7 @@ import (
 // stream answers with events until one side ends it. What can be refused is refused
 // before the answer begins.
 func (e *edge) stream(ctx context.Context, c *api.Call, in *eventStreamQuery) (*huma.StreamResponse, error) {
-	stream, err := e.log.Open(ctx, c.AccountID, eventlog.Query{After: cmp.Or(in.LastEventID, in.After), Types: typeNames(in.Types)})
+	stream, err := e.log.Open(ctx, c.AccountID, eventlog.EventQuery{After: cmp.Or(in.LastEventID, in.After), Types: typeNames(in.Types)})
 	if err != nil {
 		return nil, c.Fail(ctx, err)
 	}
@@ -65,13 +65,13 @@ func follow(c *api.Call, r *http.Request, w *server.Writer, stream *eventlog.Str
 }
 
 func sendEvents(w *server.Writer, facts []event.Fact) error {
-	events := make([]server.Event, len(facts))
+	events := make([]server.StreamEvent, len(facts))
 	for i, f := range facts {
 		encoded, err := event.Encode(f.ID, f.Type, f.CreatedAt, f.Data)
 		if err != nil {
 			return err
 		}
-		events[i] = server.Event{ID: f.ID, Data: encoded}
+		events[i] = server.StreamEvent{ID: f.ID, Data: encoded}
 	}
 	return w.Send(events...)
 }

@@ -91,7 +91,7 @@ func Routes(service Desk, log people.AuditLog) api.Routes {
 			Path: "/operator/accounts", ID: "listAccountsAsOperator", Needs: rights.Operate,
 			Summary: "List the installation's accounts", Description: "Lists accounts, newest first.", Example: accountExample(),
 		}, api.Plural{Member: "accounts", Schema: "OperatorAccountList"}, func(ctx context.Context, _ *api.Call, in *listInput) (page.Page[*ent.Account], error) {
-			return e.desk.Accounts(ctx, desk.Filter{Text: in.Text, Plan: in.Plan, Status: desk.Status(in.Status)}, in.Request())
+			return e.desk.Accounts(ctx, desk.Filter{Text: in.Text, Plan: in.Plan, Status: desk.AccountStatus(in.Status)}, in.Request())
 		}, newAccount)
 		one := map[string]any{"account": accountExample(), "usage": map[string]any{"day": 120, "month": 3400, "daily_cap": nil, "monthly_cap": nil,
 			"stored_bytes": 2_400_000_000, "stored_bytes_cap": 50_000_000_000, "daily_bytes": 31_000_000, "daily_bytes_cap": 5_000_000_000}}

@@ -15,7 +15,7 @@ import (
 
 // Billing is what the operation needs of billing.
 type Billing interface {
-	Watch(ctx context.Context) (mode string, state watch.State, err error)
+	Watch(ctx context.Context) (mode string, state watch.BillingState, err error)
 }
 
 var _ Billing = (*billing.Service)(nil)
@@ -66,11 +66,11 @@ func BillingRoutes(service Billing) api.Routes {
 	})
 }
 
-func newBilling(mode string, s watch.State) operatorBillingRecord {
+func newBilling(mode string, s watch.BillingState) operatorBillingRecord {
 	return operatorBillingRecord{Enabled: mode != "", Mode: wire.OrNull(mode), Customers: s.Customers, Due: s.Due, Failing: s.Failing, PastDue: s.PastDue,
 		LastEventAt: wire.OptionalTime{At: s.LastEvent}, UnreportedHours: s.Backlog.Hours, UnreportedSeconds: int64(s.Backlog.Oldest / time.Second),
 		Stuck: wire.ListOf(s.Backlog.Stuck, func(h metering.Stuck) operatorStuckRecord {
 			return operatorStuckRecord{h.AccountID, wire.Time(h.Hour), h.Emails, h.Reason}
 		}),
-		Problems: wire.ListOf(s.Problems, func(p watch.Problem) operatorProblemRecord { return operatorProblemRecord(p) })}
+		Problems: wire.ListOf(s.Problems, func(p watch.BillingProblem) operatorProblemRecord { return operatorProblemRecord(p) })}
 }

@@ -25,7 +25,7 @@ type operatorPlansAnswer struct {
 	Plans []operatorPlanRecord `json:"plans" nullable:"false"`
 }
 
-func (e *edge) planRoutes(g *api.Group) {
+func (e *edge) planRoutes(g *api.TagGroup) {
 	one := map[string]any{"plan": openapi.Example(accounts.ExamplePro)}
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/operator/plans", ID: "listPlansAsOperator", Needs: rights.Operate,

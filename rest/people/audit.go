@@ -67,10 +67,10 @@ func AuditRoutes(service AuditLog, turns export.Turns) api.Routes {
 
 // ListAudit adds an operation that lists entries: of the account that of gives, or about the
 // installation without one.
-func ListAudit(g *api.Group, op api.Operation, service AuditLog, of func(*api.Call) string) {
+func ListAudit(g *api.TagGroup, op api.Operation, service AuditLog, of func(*api.Call) string) {
 	op.Example = auditExample()
 	api.ListBy(g, op, api.Plural{Member: "entries", Schema: "AuditLog"}, func(ctx context.Context, c *api.Call, in *auditInput) (page.Page[*ent.AuditEntry], error) {
-		f, err := in.filter()
+		f, err := in.toFilter()
 		if err != nil {
 			return page.Page[*ent.AuditEntry]{}, err
 		}
@@ -78,7 +78,7 @@ func ListAudit(g *api.Group, op api.Operation, service AuditLog, of func(*api.Ca
 	}, newAuditRecord)
 }
 
-func (in *AuditFilters) filter() (f audit.Filter, err error) {
+func (in *AuditFilters) toFilter() (f audit.Filter, err error) {
 	wrong := fault.Fields{}
 	f = audit.Filter{Actor: in.Actor, Action: in.Action}
 	if since := api.QueryTime(wrong, "since", in.Since); since != nil {

@@ -17,7 +17,7 @@ type auditExport struct {
 	AuditFilters
 }
 
-func exportAudit(g *api.Group, service AuditLog, turns export.Turns) {
+func exportAudit(g *api.TagGroup, service AuditLog, turns export.Turns) {
 	export.Add(g, api.Operation{
 		Path: "/audit-log/export", ID: "exportAuditLog", Needs: rights.Team,
 		Summary: "Export the audit log", Description: "Exports all entries that match the filters.",
@@ -27,7 +27,7 @@ func exportAudit(g *api.Group, service AuditLog, turns export.Turns) {
 			Changes: map[string]any{"email": "bob@example.com", "role": "developer"}, IP: "192.0.2.7", UserAgent: "Mozilla/5.0", RequestID: "req_01kf0m4w7he6x8q2v5b3n9c1ta",
 			CreatedAt: wire.Time(time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC))},
 		Page: func(ctx context.Context, c *api.Call, in *auditExport, r page.Request) (page.Page[*ent.AuditEntry], error) {
-			f, err := in.filter()
+			f, err := in.toFilter()
 			if err != nil {
 				return page.Page[*ent.AuditEntry]{}, err
 			}

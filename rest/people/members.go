@@ -89,7 +89,7 @@ func Routes(service Teams) api.Routes {
 			Method: http.MethodGet, Path: "/members", ID: "listMembers", Needs: rights.Read,
 			Summary: "List members", Description: "Lists members, oldest membership first.",
 			Example: map[string]any{"members": []any{memberExample()}},
-		}, e.members)
+		}, e.listMembers)
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/members/{id}", ID: "updateMember", Needs: rights.Team, Confirmed: true, Audited: true, Of: personNoun,
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Change a member's role",
@@ -105,34 +105,34 @@ func Routes(service Teams) api.Routes {
 				"changing a role. Their sessions lose access within 5 seconds. Keys that they created belong to the " +
 				"account and keep working.",
 			Example: map[string]any{"ok": true},
-		}, e.remove)
+		}, e.removeMember)
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/invitations", ID: "listInvitations", Needs: rights.Team,
 			Summary: "List invitations", Description: "Lists open invitations, newest first; at most 50.",
 			Example: map[string]any{"invitations": []any{invitationExample()}},
-		}, e.invitations)
+		}, e.listInvitations)
 		api.OnceBody(g, api.Operation{
 			Path: "/invitations", ID: "createInvitation", Needs: rights.Team, Confirmed: true, Audited: true, Problems: []int{http.StatusConflict},
 			Summary: "Invite a member", Description: "Sends a link that works once within seven days. Fails with " +
 				"409 if the person is already a member or invited.",
 			Body:    &api.Body{About: "The address and the role.", Examples: map[string]any{"developer": map[string]any{"email": "bob@example.com", "role": "developer"}}},
 			Example: map[string]any{"invitation": invitationExample()},
-		}, inviteBody, e.invite)
+		}, inviteBody, e.inviteMember)
 		api.Handle(g, api.Operation{
 			Method: http.MethodDelete, Path: "/invitations/{id}", ID: "revokeInvitation", Needs: rights.Team, Audited: true, Of: invitationNoun,
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Revoke an invitation",
 			Description: "Revokes an invitation, so that its link no longer works. Repeating it has no effect; an " +
 				"accepted invitation fails with 409.", Example: map[string]any{"ok": true},
-		}, e.revoke)
+		}, e.revokeInvitation)
 		api.Handle(g, api.Operation{
 			Method: http.MethodPost, Path: "/invitations/{id}/resend", ID: "resendInvitation", Needs: rights.Team, Audited: true, Of: invitationNoun,
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Resend an invitation",
 			Description: "Sends a new link, valid for seven days. The old link stops working.", Example: map[string]any{"invitation": invitationExample()},
-		}, e.resend)
+		}, e.resendInvitation)
 	})
 }
 
-func (e *edge) members(ctx context.Context, c *api.Call, _ *api.None) (answer membersAnswer, err error) {
+func (e *edge) listMembers(ctx context.Context, c *api.Call, _ *api.None) (answer membersAnswer, err error) {
 	list, err := e.teams.Members(ctx, c.AccountID)
 	return membersAnswer{wire.ListOf(list, newMemberRecord)}, err
 }
@@ -157,11 +157,11 @@ func (e *edge) setRole(ctx context.Context, c *api.Call, in *api.Item, role righ
 	return memberAnswer{newMemberRecord(changed)}, nil
 }
 
-func (e *edge) remove(ctx context.Context, c *api.Call, in *api.Item) (api.OkAnswer, error) {
+func (e *edge) removeMember(ctx context.Context, c *api.Call, in *api.Item) (api.OkAnswer, error) {
 	return api.OkAnswer{OK: true}, e.teams.Remove(ctx, c.Caller, in.ID)
 }
 
-func (e *edge) invitations(ctx context.Context, c *api.Call, _ *api.None) (invitationsAnswer, error) {
+func (e *edge) listInvitations(ctx context.Context, c *api.Call, _ *api.None) (invitationsAnswer, error) {
 	list, err := e.teams.Invitations(ctx, c.AccountID)
 	return invitationsAnswer{wire.ListOf(list, newInvitationRecord)}, err
 }
@@ -173,18 +173,18 @@ func inviteBody(in *team.NewInvitation) body.Object {
 	}}
 }
 
-func (e *edge) invite(ctx context.Context, c *api.Call, _ *api.None, in team.NewInvitation, keep api.Keep) (invitationAnswer, error) {
+func (e *edge) inviteMember(ctx context.Context, c *api.Call, _ *api.None, in team.NewInvitation, keep api.Keep) (invitationAnswer, error) {
 	in.Keep = func(ctx context.Context, tx idempotency.Execer, made *ent.Invitation) error {
 		return keep(ctx, tx, newInvitationAnswer(made))
 	}
 	return api.As(newInvitationAnswer)(e.teams.Invite(ctx, c.Caller, in))
 }
 
-func (e *edge) revoke(ctx context.Context, c *api.Call, in *api.Item) (api.OkAnswer, error) {
+func (e *edge) revokeInvitation(ctx context.Context, c *api.Call, in *api.Item) (api.OkAnswer, error) {
 	return api.OkAnswer{OK: true}, e.teams.Revoke(ctx, c.Caller, in.ID)
 }
 
-func (e *edge) resend(ctx context.Context, c *api.Call, in *api.Item) (invitationAnswer, error) {
+func (e *edge) resendInvitation(ctx context.Context, c *api.Call, in *api.Item) (invitationAnswer, error) {
 	return api.As(newInvitationAnswer)(e.teams.Resend(ctx, c.Caller, in.ID))
 }
 

@@ -24,8 +24,8 @@ import (
 
 // Messages is what is needed of the module.
 type Messages interface {
-	Receipt(ctx context.Context, t callback.Request) error
-	Reply(ctx context.Context, t callback.Request) error
+	Receipt(ctx context.Context, t callback.ProviderRequest) error
+	Reply(ctx context.Context, t callback.ProviderRequest) error
 }
 
 var _ Messages = (*callback.Service)(nil)
@@ -81,7 +81,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Post what there is to tell", http.StatusMethodNotAllowed)
 		return
 	}
-	if err := h.take(w, r, token, take); err != nil {
+	if err := h.takeReceipt(w, r, token, take); err != nil {
 		h.refuse(w, r, err)
 		return
 	}
@@ -95,7 +95,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (h *handler) take(w http.ResponseWriter, r *http.Request, token string, take func(context.Context, callback.Request) error) error {
+func (h *handler) takeReceipt(w http.ResponseWriter, r *http.Request, token string, take func(context.Context, callback.ProviderRequest) error) error {
 	body, err := posted.Body(w, r, bodyLimit)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, token string, tak
 		return fault.DatabaseUnavailable(err)
 	}
 	defer release()
-	return take(r.Context(), callback.Request{Token: token, URI: r.URL.RequestURI(), Signature: r.Header.Get(provider.SignatureHeader), Fields: fields})
+	return take(r.Context(), callback.ProviderRequest{Token: token, URI: r.URL.RequestURI(), Signature: r.Header.Get(provider.SignatureHeader), Fields: fields})
 }
 
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {

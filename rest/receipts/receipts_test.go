@@ -15,11 +15,11 @@ import (
 
 // fakeMessages believes the token "good".
 type fakeMessages struct {
-	receipts, replies []callback.Request
+	receipts, replies []callback.ProviderRequest
 	fail              error
 }
 
-func (f *fakeMessages) take(into *[]callback.Request, t callback.Request) error {
+func (f *fakeMessages) take(into *[]callback.ProviderRequest, t callback.ProviderRequest) error {
 	if t.Token != "good" {
 		return &fault.Error{Kind: fault.NotFound, Message: "Not found"}
 	}
@@ -27,10 +27,10 @@ func (f *fakeMessages) take(into *[]callback.Request, t callback.Request) error 
 	return f.fail
 }
 
-func (f *fakeMessages) Receipt(_ context.Context, t callback.Request) error {
+func (f *fakeMessages) Receipt(_ context.Context, t callback.ProviderRequest) error {
 	return f.take(&f.receipts, t)
 }
-func (f *fakeMessages) Reply(_ context.Context, t callback.Request) error {
+func (f *fakeMessages) Reply(_ context.Context, t callback.ProviderRequest) error {
 	return f.take(&f.replies, t)
 }
 

@@ -27,8 +27,8 @@ type addressRulesAnswer struct {
 	AddressRules addressRules `json:"address_rules"`
 }
 
-// rules adds the operations on the address rules of a domain.
-func (e *edge) rules(g *api.Group) {
+// addRules adds the operations on the address addRules of a domain.
+func (e *edge) addRules(g *api.TagGroup) {
 	example := map[string]any{"rules": []any{map[string]any{"match": "support", "action": "accept"}, map[string]any{"match": "sales*", "action": "accept"}}, "catch_all": false}
 	answer := map[string]any{"address_rules": example}
 	api.Get(g, api.Operation{
@@ -51,12 +51,12 @@ func (e *edge) rules(g *api.Group) {
 
 func rulesBody(r *addressrules.Rules) body.Object {
 	return body.Object{Name: "AddressRulesInput", NoNull: true, Fields: []body.Field{
-		{Name: "rules", Type: body.List(&r.Rules, rule).Count(0, addressrules.MaxRules), Need: body.Required},
+		{Name: "rules", Type: body.List(&r.Rules, ruleObject).Count(0, addressrules.MaxRules), Need: body.Required},
 		{Name: "catch_all", Type: body.Boolean(&r.CatchAll), Need: body.Required, About: "Whether addresses that match no rule are accepted."},
 	}}
 }
 
-func rule(r *shape.AddressRule) body.Object {
+func ruleObject(r *shape.AddressRule) body.Object {
 	return body.Object{Fields: []body.Field{
 		{Name: "match", Type: body.Text(&r.Match).Length(0, addressrules.MaxMatch), Need: body.RequiredByService, About: "The " +
 			"part before the @. * matches any characters."},

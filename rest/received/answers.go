@@ -16,8 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// answers adds what is sent in answer to received mail.
-func (e *edge) answers(g *api.Group) {
+// addAnswers adds what is sent in answer to received mail.
+func (e *edge) addAnswers(g *api.TagGroup) {
 	receipt := map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1tb", "status": "sent"}
 	problems := []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}
 	api.Claimed(g, api.Operation{
@@ -31,7 +31,7 @@ func (e *edge) answers(g *api.Group) {
 			"simple": map[string]any{"text": "We are on it."},
 			"more":   map[string]any{"from": "Support <support@example.com>", "html": "<p>We are on it.</p>", "cc": []any{"carol@example.net"}, "tags": map[string]any{"kind": "answer"}}}},
 		Example: receipt, Problems: problems, Answer: emails.EmailReceipt{}, Of: received,
-	}, replyBody, e.reply)
+	}, replyBody, e.replyTo)
 	api.Claimed(g, api.Operation{
 		Path: "/received-emails/{id}/forward", ID: "forwardReceivedEmail", Needs: rights.Write, Stores: api.StoresItself,
 		Summary: "Forward a received email",
@@ -43,7 +43,7 @@ func (e *edge) answers(g *api.Group) {
 			"simple": map[string]any{"to": "carol@example.net"},
 			"more":   map[string]any{"to": []any{"carol@example.net"}, "from": "Support <support@example.com>", "text": "Please have a look.", "with_attachments": false}}},
 		Example: receipt, Problems: problems, Answer: emails.EmailReceipt{}, Of: received,
-	}, forwardBody, e.forward)
+	}, forwardBody, e.forwardMail)
 }
 
 func replyBody(a *inbound.ReplyRequest) body.Object {
@@ -76,15 +76,15 @@ func (t without) Read(d *body.Decoder, path string, v body.Value) { *t.to = !d.B
 
 func (t without) Schema(c body.Components) *huma.Schema { return body.Boolean(t.to).Schema(c) }
 
-func (e *edge) reply(ctx context.Context, c *api.Call, in *api.Item, a inbound.ReplyRequest, claim *idempotency.Claim) (idempotency.Response, error) {
-	return answer(ctx, c, in, a, claim, e.mail.Reply)
+func (e *edge) replyTo(ctx context.Context, c *api.Call, in *api.Item, a inbound.ReplyRequest, claim *idempotency.Claim) (idempotency.Response, error) {
+	return sendAnswer(ctx, c, in, a, claim, e.mail.Reply)
 }
 
-func (e *edge) forward(ctx context.Context, c *api.Call, in *api.Item, a inbound.ReplyRequest, claim *idempotency.Claim) (idempotency.Response, error) {
-	return answer(ctx, c, in, a, claim, e.mail.Forward)
+func (e *edge) forwardMail(ctx context.Context, c *api.Call, in *api.Item, a inbound.ReplyRequest, claim *idempotency.Claim) (idempotency.Response, error) {
+	return sendAnswer(ctx, c, in, a, claim, e.mail.Forward)
 }
 
-func answer(ctx context.Context, c *api.Call, in *api.Item, a inbound.ReplyRequest, claim *idempotency.Claim,
+func sendAnswer(ctx context.Context, c *api.Call, in *api.Item, a inbound.ReplyRequest, claim *idempotency.Claim,
 	send func(context.Context, accounts.Caller, inbound.ReplyRequest) (sending.Receipt, error)) (idempotency.Response, error) {
 	a.EmailID, a.Claim, a.Render = in.ID, claim, emails.Render
 	return emails.AnswerOf(send(ctx, c.Caller, a))

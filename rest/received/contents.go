@@ -58,7 +58,7 @@ type streamed struct {
 	Body        func(huma.Context)
 }
 
-func (e *edge) contents(g *api.Group) {
+func (e *edge) addContents(g *api.TagGroup) {
 	api.Raw(g, api.Operation{
 		Method: http.MethodGet, Path: "/received-emails/{id}", ID: "getReceivedEmail", Needs: rights.Read,
 		Summary: "Retrieve a received email",
@@ -67,7 +67,7 @@ func (e *edge) contents(g *api.Group) {
 			"with 503 if the content is in an object store that is unavailable.",
 		Problems: []int{http.StatusNotFound},
 		Example:  map[string]any{"received_email": receivedExample(true)}, Answer: receivedAnswer{}, Of: received,
-	}, e.get)
+	}, e.getReceived)
 	api.Raw(g, api.Operation{
 		Method: http.MethodGet, Path: "/received-emails/{id}/raw", ID: "getReceivedEmailRaw", Needs: rights.Read,
 		Summary: "Download a received email",
@@ -75,11 +75,11 @@ func (e *edge) contents(g *api.Group) {
 			"by retention.",
 		Media: "message/rfc822", Example: "From: Bob <bob@example.net>\r\nTo: support@example.com\r\nSubject: Re: Your receipt\r\n\r\nThank you.\r\n",
 		Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: received,
-	}, e.raw)
+	}, e.getRaw)
 }
 
-// open gives the record and its content, which is nil when it was deleted by age.
-func (e *edge) open(ctx context.Context, c *api.Call, in *api.Item) (*ent.ReceivedEmail, *inbound.Content, error) {
+// openContent gives the record and its content, which is nil when it was deleted by age.
+func (e *edge) openContent(ctx context.Context, c *api.Call, in *api.Item) (*ent.ReceivedEmail, *inbound.Content, error) {
 	if err := received.Check(in.ID); err != nil {
 		return nil, nil, err
 	}
@@ -91,8 +91,8 @@ func (e *edge) open(ctx context.Context, c *api.Call, in *api.Item) (*ent.Receiv
 	return found, content, err
 }
 
-func (e *edge) raw(ctx context.Context, c *api.Call, in *api.Item) (*streamed, error) {
-	_, content, err := e.open(ctx, c, in)
+func (e *edge) getRaw(ctx context.Context, c *api.Call, in *api.Item) (*streamed, error) {
+	_, content, err := e.openContent(ctx, c, in)
 	if err != nil {
 		return nil, c.Fail(ctx, err)
 	}
@@ -102,24 +102,24 @@ func (e *edge) raw(ctx context.Context, c *api.Call, in *api.Item) (*streamed, e
 		w.Header().Set("Content-Disposition", `attachment; filename="`+in.ID+`.eml"`)
 		answer := c.Budget().NewWriter(w, content.Held()...)
 		_, err := io.Copy(answer, content.Reader())
-		tell(ctx, answer, err)
+		endAnswer(ctx, answer, err)
 	}}, nil
 }
 
-func (e *edge) get(ctx context.Context, c *api.Call, in *api.Item) (*streamed, error) {
-	found, content, err := e.open(ctx, c, in)
+func (e *edge) getReceived(ctx context.Context, c *api.Call, in *api.Item) (*streamed, error) {
+	found, content, err := e.openContent(ctx, c, in)
 	switch {
 	case errors.Is(err, inbound.ErrPurged):
 		return &streamed{ContentType: "application/json", Body: func(hc huma.Context) {
 			_, w := humago.Unwrap(hc)
 			answer := c.Budget().NewWriter(w)
-			_, err := answer.Write(purged(found))
-			tell(ctx, answer, err)
+			_, err := answer.Write(purgedRecord(found))
+			endAnswer(ctx, answer, err)
 		}}, nil
 	case err != nil:
 		return nil, c.Fail(ctx, err)
 	}
-	whole, err := whole(ctx, c, found, content)
+	whole, err := composeAnswer(ctx, c, found, content)
 	if err != nil {
 		content.Close()
 		return nil, c.Fail(ctx, err)
@@ -129,12 +129,12 @@ func (e *edge) get(ctx context.Context, c *api.Call, in *api.Item) (*streamed, e
 		defer whole.head.Close()
 		_, w := humago.Unwrap(hc)
 		answer := c.Budget().NewWriter(w, append(content.Held(), whole.head)...)
-		tell(ctx, answer, whole.write(answer, content))
+		endAnswer(ctx, answer, whole.write(answer, content))
 	}}, nil
 }
 
-// tell ends an answer, and leaves a broken one in the request's line of the log.
-func tell(ctx context.Context, a *intake.PacedWriter, err error) {
+// endAnswer ends an answer, and leaves a broken one in the request's line of the log.
+func endAnswer(ctx context.Context, a *intake.PacedWriter, err error) {
 	if ended := a.End(); ended != nil {
 		err = ended
 	}
@@ -143,8 +143,8 @@ func tell(ctx context.Context, a *intake.PacedWriter, err error) {
 	}
 }
 
-// purged is the record without its content.
-func purged(found *ent.ReceivedEmail) []byte {
+// purgedRecord is the record without its content.
+func purgedRecord(found *ent.ReceivedEmail) []byte {
 	out := receivedWhole{ReceivedHead: newReceivedHead(found), ReceivedBody: ReceivedBody{Headers: []receivedField{}}, Attachments: []receivedFileData{}}
 	for _, f := range receivedFiles(found.Attachments) {
 		out.Attachments = append(out.Attachments, receivedFileData{ReceivedFile: f})
@@ -166,8 +166,8 @@ const (
 	mostHead     = 64 << 20 // text and html of 5 MB, every character escaped
 )
 
-// whole makes the answer up to the files.
-func whole(ctx context.Context, c *api.Call, found *ent.ReceivedEmail, content *inbound.Content) (_ *wholeAnswer, err error) {
+// composeAnswer makes the answer up to the files.
+func composeAnswer(ctx context.Context, c *api.Call, found *ent.ReceivedEmail, content *inbound.Content) (_ *wholeAnswer, err error) {
 	release, err := content.Work(ctx)
 	if err != nil {
 		return nil, err

@@ -14,22 +14,22 @@ const mostListed = 8 << 10
 // newReceivedItem shows an email among others. Of the references the last are kept: they are the nearest.
 func newReceivedItem(e *ent.ReceivedEmail) receivedItem {
 	octets := func(text string) int { return len(text) }
-	item := receivedItem{newReceivedHead(e), receivedFiles(fitting(e.Attachments, func(f shape.ReceivedFile) int {
+	item := receivedItem{newReceivedHead(e), receivedFiles(fitList(e.Attachments, func(f shape.ReceivedFile) int {
 		return len(f.Filename) + len(f.ContentType) + len(f.ContentID)
 	}))}
 	for _, list := range []*[]string{&item.To, &item.CC, &item.ReplyTo, &item.Defects} {
-		*list = fitting(*list, octets)
+		*list = fitList(*list, octets)
 	}
 	nearest := slices.Clone(item.References)
 	slices.Reverse(nearest)
-	nearest = fitting(nearest, octets)
+	nearest = fitList(nearest, octets)
 	slices.Reverse(nearest)
 	item.References = nearest
 	return item
 }
 
-// fitting gives the beginning of a list that has at most mostListed octets.
-func fitting[T any](list []T, octets func(T) int) []T {
+// fitList gives the beginning of a list that has at most mostListed octets.
+func fitList[T any](list []T, octets func(T) int) []T {
 	room := mostListed
 	for i, item := range list {
 		if room -= octets(item); room < 0 {

@@ -112,16 +112,16 @@ func Routes(service Service, answers bool) api.Routes {
 		g := a.Tag(tagReceived, "Mail received for your domains with `inbound_enabled`. Each email is announced by "+
 			"the event `email.received`.")
 		g.Bind(received, service)
-		e.reading(g)
-		e.contents(g)
+		e.addReading(g)
+		e.addContents(g)
 		if answers {
-			e.answers(g)
+			e.addAnswers(g)
 		}
-		e.rules(g)
+		e.addRules(g)
 	})
 }
 
-func (e *edge) reading(g *api.Group) {
+func (e *edge) addReading(g *api.TagGroup) {
 	api.ListBy(g, api.Operation{
 		Path: "/received-emails", ID: "listReceivedEmails", Needs: rights.Read,
 		Summary: "List received emails",
@@ -130,7 +130,7 @@ func (e *edge) reading(g *api.Group) {
 			"`attachment_count` is the number of files, and retrieving the email returns all values. New emails do " +
 			"not shift the pages. Filters can be combined; send the same filters with each cursor.",
 		Example: receivedExample(false),
-	}, api.Plural{Member: "received_emails", Schema: "ReceivedList"}, e.list, newReceivedItem)
+	}, api.Plural{Member: "received_emails", Schema: "ReceivedList"}, e.listReceived, newReceivedItem)
 	api.Delete(g, api.Operation{
 		Path: "/received-emails/{id}", ID: "deleteReceivedEmail", Needs: rights.Write,
 		Summary: "Delete a received email", Description: "Deletes a received email and its content immediately and " +
@@ -138,7 +138,7 @@ func (e *edge) reading(g *api.Group) {
 	}, e.mail.Delete)
 }
 
-func (e *edge) list(ctx context.Context, c *api.Call, in *query) (found page.Page[*ent.ReceivedEmail], err error) {
+func (e *edge) listReceived(ctx context.Context, c *api.Call, in *query) (found page.Page[*ent.ReceivedEmail], err error) {
 	wrong := fault.Fields{}
 	filter := inbound.Filter{To: api.QueryAddress(in.To), From: api.QueryAddress(in.From), Domain: in.Domain, Q: in.Q, Since: api.QueryTime(wrong, "since", in.Since), Until: api.QueryTime(wrong, "until", in.Until),
 		DomainIDs: c.DomainIDs}

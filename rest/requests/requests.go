@@ -15,8 +15,8 @@ import (
 
 // Service is what the operations need of apilog.
 type Service interface {
-	List(ctx context.Context, accountID string, f apilog.Filter, r page.Request) (page.Page[apilog.Request], error)
-	Get(ctx context.Context, accountID, id string) (apilog.Request, error)
+	List(ctx context.Context, accountID string, f apilog.Filter, r page.Request) (page.Page[apilog.LoggedRequest], error)
+	Get(ctx context.Context, accountID, id string) (apilog.LoggedRequest, error)
 }
 
 var _ Service = (*apilog.Service)(nil)
@@ -58,7 +58,7 @@ type input struct {
 	Until       string `query:"until" format:"date-time" doc:"Requests before then."`
 }
 
-func (in *input) filter() (f apilog.Filter, err error) {
+func (in *input) toFilter() (f apilog.Filter, err error) {
 	wrong := fault.Fields{}
 	f = apilog.Filter{PathPrefix: in.Path, StatusFrom: in.StatusFrom, StatusBelow: in.StatusBelow, APIKeyID: in.APIKeyID, UserID: in.UserID, RequestID: in.RequestID, EmailID: in.EmailID}
 	if in.Method != "" {
@@ -84,11 +84,11 @@ func Routes(service Service) api.Routes {
 			Path: "/requests", ID: "listAPIRequests", Needs: rights.Read, Unlogged: true, Summary: "List API requests",
 			Description: "Lists API requests, newest first. A request appears about a second after its response. " +
 				"Requests refused with 401 are not listed, because they belong to no account.",
-			Example: example(),
-		}, api.Plural{Member: "requests", Schema: "APIRequestList"}, func(ctx context.Context, c *api.Call, in *input) (page.Page[apilog.Request], error) {
-			f, err := in.filter()
+			Example: exampleRequest(),
+		}, api.Plural{Member: "requests", Schema: "APIRequestList"}, func(ctx context.Context, c *api.Call, in *input) (page.Page[apilog.LoggedRequest], error) {
+			f, err := in.toFilter()
 			if err != nil {
-				return page.Page[apilog.Request]{}, err
+				return page.Page[apilog.LoggedRequest]{}, err
 			}
 			return service.List(ctx, c.AccountID, f, in.Request())
 		}, newRecord)
@@ -96,12 +96,12 @@ func Routes(service Service) api.Routes {
 			Path: "/requests/{id}", ID: "getAPIRequest", Needs: rights.Read, Unlogged: true, Summary: "Retrieve an API request",
 			Description: "Returns the newest request with the ID.",
 			Of:          api.Noun{Name: "API request", About: "The X-Request-Id of its answer.", Example: exampleID, Is: apilog.IsID},
-			Example:     map[string]any{"request": example()},
-		}, service.Get, func(r apilog.Request) answer { return answer{newRecord(r)} })
+			Example:     map[string]any{"request": exampleRequest()},
+		}, service.Get, func(r apilog.LoggedRequest) answer { return answer{newRecord(r)} })
 	})
 }
 
-func newRecord(r apilog.Request) record {
+func newRecord(r apilog.LoggedRequest) record {
 	return record{ID: r.ID, Method: r.Method, Path: r.Path, Operation: r.Operation, Status: r.Status, DurationMS: r.DurationMS, APIKeyID: wire.OrNull(r.APIKeyID),
 		UserID: wire.OrNull(r.UserID), IP: r.IP, RequestBody: r.RequestBody, RequestOctets: r.RequestOctets, ResponseBody: r.ResponseBody,
 		ResponseOctets: r.ResponseOctets, EmailID: wire.OrNull(r.EmailID), CreatedAt: wire.Time(r.CreatedAt)}
@@ -109,7 +109,7 @@ func newRecord(r apilog.Request) record {
 
 const exampleID = "req_01kf0m4w7he6x8q2v5b3n9c1ta"
 
-func example() map[string]any {
+func exampleRequest() map[string]any {
 	return map[string]any{"id": exampleID, "method": http.MethodPost, "path": "/api/emails", "operation": "sendEmail", "status": 200, "duration_ms": 12,
 		"api_key_id": "key_01kf0m4w7he6x8q2v5b3n9c1ta", "user_id": nil, "ip": "192.0.2.7", "request_body": `{"from":"ada@example.com","to":"bob@example.net","subject":"Hi","text":"Hello"}`,
 		"request_octets": 79, "response_body": `{"id":"msg_01kf0m4w7he6x8q2v5b3n9c1ta","status":"sent"}`, "response_octets": 56, "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta",

@@ -7,10 +7,10 @@ import (
 	"github.com/postrider/postrider/rest/api/body"
 )
 
-func email(to *string) body.Type { return body.Text(to).Format("email") }
+func emailField(to *string) body.Type { return body.Text(to).Format("email") }
 
 func newPassword(to *string) body.Type {
-	return body.Text(to).Length(passwords.Shortest, passwords.Longest).Format("password")
+	return body.Text(to).Length(passwords.MinLength, passwords.MaxLength).Format("password")
 }
 
 func oldPassword(to *string) body.Type { return body.Text(to).Format("password") }
@@ -20,10 +20,10 @@ const (
 	aboutAccount = "How people call the account."
 )
 
-func setUpBody(in *signin.SetUp) body.Object {
+func setUpBody(in *signin.SetUpInput) body.Object {
 	return body.Object{Name: "SetUp", Fields: []body.Field{
 		{Name: "token", Type: body.Text(&in.Token), Need: body.Required, About: aboutToken},
-		{Name: "email", Type: email(&in.Email), Need: body.RequiredByService, About: "Of the person; the account with this email becomes theirs, or a new one."},
+		{Name: "email", Type: emailField(&in.Email), Need: body.RequiredByService, About: "Of the person; the account with this email becomes theirs, or a new one."},
 		{Name: "password", Type: newPassword(&in.Password), Need: body.RequiredByService, About: "12 to 256 characters."},
 		{Name: "name", Type: body.Text(&in.Name).Length(0, maxName), About: "Of the person."},
 		{Name: "account_name", Type: body.Text(&in.AccountName).Length(1, maxName), Need: body.RequiredByService, About: aboutAccount},
@@ -34,7 +34,7 @@ const maxName = 200
 
 func signInBody(in *signin.Credentials) body.Object {
 	return body.Object{Name: "SignIn", Fields: []body.Field{
-		{Name: "email", Type: email(&in.Email), Need: body.RequiredByService, About: "Of the person."},
+		{Name: "email", Type: emailField(&in.Email), Need: body.RequiredByService, About: "Of the person."},
 		{Name: "password", Type: oldPassword(&in.Password), Need: body.Required, About: "Theirs."},
 		{Name: "code", Type: body.Text(&in.Code), About: "Of the authenticator app, or a recovery code."},
 	}}
@@ -56,11 +56,11 @@ func emailExample() *api.Body {
 
 func emailBody(name string) func(*string) body.Object {
 	return func(to *string) body.Object {
-		return body.Object{Name: name, Fields: []body.Field{{Name: "email", Type: email(to), Need: body.RequiredByService, About: "Where the mail goes."}}}
+		return body.Object{Name: name, Fields: []body.Field{{Name: "email", Type: emailField(to), Need: body.RequiredByService, About: "Where the mail goes."}}}
 	}
 }
 
-func signUpBody(in *signin.SignUpCompleted) body.Object {
+func signUpBody(in *signin.SignUpInput) body.Object {
 	return body.Object{Name: "CompleteSignUp", Fields: []body.Field{
 		{Name: "token", Type: body.Text(&in.Token), Need: body.Required, About: aboutToken},
 		{Name: "password", Type: newPassword(&in.Password), Need: body.RequiredByService, About: "12 to 256 characters."},
@@ -86,7 +86,7 @@ func confirmEmailBody(in *signin.EmailConfirmation) body.Object {
 	}}
 }
 
-func acceptBody(in *signin.Acceptance) body.Object {
+func acceptBody(in *signin.AcceptInput) body.Object {
 	return body.Object{Name: "AcceptInvitation", Fields: []body.Field{
 		{Name: "token", Type: body.Text(&in.Token), Need: body.Required, About: aboutToken},
 		{Name: "name", Type: body.Text(&in.Name).Length(0, maxName), About: "Of a person who is new."},
@@ -100,10 +100,10 @@ type confirming struct {
 	passkey        *written
 }
 
-func (in confirming) confirmation() signin.Confirmation {
+func (in confirming) toConfirmation() signin.Confirmation {
 	out := signin.Confirmation{Password: in.password, Code: in.code}
 	if in.passkey != nil {
-		answer := in.passkey.answer()
+		answer := in.passkey.toAnswer()
 		out.Passkey = &answer
 	}
 	return out
@@ -132,7 +132,7 @@ func codeBody(to *string) body.Object {
 func userBody(in *signin.UserChange) body.Object {
 	return body.Object{Name: "UpdateUser", Change: true, Fields: []body.Field{
 		{Name: "name", Type: body.Maybe(&in.Name, func(to *string) body.Type { return body.Text(to).Length(0, maxName) }), About: "Of the person."},
-		{Name: "email", Type: body.Maybe(&in.Email, email), About: "Counts once the link that is mailed there was used."},
+		{Name: "email", Type: body.Maybe(&in.Email, emailField), About: "Counts once the link that is mailed there was used."},
 		{Name: "password", Type: body.Maybe(&in.Password, passwordChange), About: "A new password. It ends the other sessions."},
 	}}
 }

@@ -17,10 +17,10 @@ import (
 // OpenID is what the operations need of the outside provider.
 type OpenID interface {
 	Name() string
-	Begin(ctx context.Context, returnTo string) (openid.Departure, error)
-	BeginLink(ctx context.Context, c accounts.Caller) (openid.Departure, error)
-	Finish(ctx context.Context, r openid.Return) (openid.Arrival, error)
-	Forget() *http.Cookie
+	BeginSignIn(ctx context.Context, returnTo string) (openid.AuthRequest, error)
+	BeginLink(ctx context.Context, c accounts.Caller) (openid.AuthRequest, error)
+	HandleCallback(ctx context.Context, r openid.Callback) (openid.CallbackResult, error)
+	ExpiredCookie() *http.Cookie
 	Unlink(ctx context.Context, c accounts.Caller) error
 }
 
@@ -43,7 +43,7 @@ type sentOn struct {
 	Location string `header:"Location" doc:"Where the browser goes."`
 }
 
-func to(location string) *sentOn { return &sentOn{http.StatusFound, location} }
+func redirectTo(location string) *sentOn { return &sentOn{http.StatusFound, location} }
 
 type begun struct {
 	ReturnTo string `query:"return_to" doc:"Path of this installation to go to afterwards. What is no such path counts as /." example:"/"`
@@ -62,23 +62,23 @@ type departureAnswer struct {
 	URL string `json:"url" format:"uri" doc:"Where the browser goes now."`
 }
 
-func (e *edge) openID(g *api.Group) {
+func (e *edge) openID(g *api.TagGroup) {
 	api.Raw(g, api.Operation{
 		Method: http.MethodGet, Path: "/session/oidc", ID: "signInByOpenID", Public: true, Status: http.StatusFound, Problems: []int{http.StatusNotFound},
 		Summary: "Sign in with the OpenID Connect provider",
 		Description: "Redirects a browser to the provider. Returns 404 if no provider is configured. Redirects to the sign-in " +
 			"page if the provider is unavailable.",
-	}, e.depart)
+	}, e.startProvider)
 	api.Raw(g, api.Operation{
 		Method: http.MethodGet, Path: "/session/oidc/callback", ID: "finishSignInByOpenID", Public: true, OpenQuery: true, Status: http.StatusFound, Problems: []int{http.StatusNotFound},
 		Summary: "Complete the sign-in with the OpenID Connect provider",
 		Description: "The redirect URI of the provider's client. Sets a session cookie and redirects to `return_to`. If the sign-in " +
 			"fails, redirects to the sign-in page, which shows the reason. Works once, within five minutes, in the " +
 			"browser that started.",
-	}, e.arrive)
+	}, e.finishProvider)
 }
 
-func (e *edge) linkOpenID(g *api.Group) {
+func (e *edge) linkOpenID(g *api.TagGroup) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodPost, Path: "/user/oidc", ID: "linkOpenID", Needs: rights.Person, Slow: true, Confirmed: true, Quiet: true, Problems: []int{http.StatusNotFound},
 		Summary: "Start linking the OpenID Connect provider",
@@ -90,16 +90,16 @@ func (e *edge) linkOpenID(g *api.Group) {
 		Method: http.MethodDelete, Path: "/user/oidc", ID: "unlinkOpenID", Needs: rights.Person, Slow: true, Confirmed: true, Audited: true,
 		Summary: "Unlink the OpenID Connect provider", Description: "Unlinks the provider. A verified email can link it again at the next sign-in. " +
 			"All other sessions and links of the user end.", Example: map[string]any{"ok": true},
-	}, e.unlink)
+	}, e.unlinkProvider)
 }
 
-func (e *edge) depart(ctx context.Context, c *api.Call, in *begun) (*sentOn, error) {
-	departure, err := e.outside.Begin(ctx, in.ReturnTo)
+func (e *edge) startProvider(ctx context.Context, c *api.Call, in *begun) (*sentOn, error) {
+	departure, err := e.outside.BeginSignIn(ctx, in.ReturnTo)
 	if err != nil {
 		return e.turnedAway(ctx, c, in.ReturnTo, err)
 	}
 	c.AddCookie(departure.Cookie)
-	return to(departure.URL), nil
+	return redirectTo(departure.URL), nil
 }
 
 func (e *edge) departToLink(ctx context.Context, c *api.Call, _ *api.None) (departureAnswer, error) {
@@ -115,20 +115,20 @@ func (e *edge) departToLink(ctx context.Context, c *api.Call, _ *api.None) (depa
 	return departureAnswer{departure.URL}, nil
 }
 
-func (e *edge) arrive(ctx context.Context, c *api.Call, in *returned) (*sentOn, error) {
-	arrival, err := e.outside.Finish(ctx, openid.Return{State: in.State, Code: in.Code, Problem: in.Problem, Issuer: in.Issuer, Cookies: in.Cookies, Caller: c.Caller})
+func (e *edge) finishProvider(ctx context.Context, c *api.Call, in *returned) (*sentOn, error) {
+	arrival, err := e.outside.HandleCallback(ctx, openid.Callback{State: in.State, Code: in.Code, Problem: in.Problem, Issuer: in.Issuer, Cookies: in.Cookies, Caller: c.Caller})
 	if err != nil {
 		return e.turnedAway(ctx, c, arrival.ReturnTo, err)
 	}
-	c.AddCookie(e.outside.Forget())
+	c.AddCookie(e.outside.ExpiredCookie())
 	if arrival.Entered != nil {
 		c.SetCookie(arrival.Entered.Token.Reveal())
-		c.SetDevice(arrival.Entered.Device)
+		c.SetDevice(arrival.Entered.DeviceCookie)
 	}
-	return to(arrival.ReturnTo), nil
+	return redirectTo(arrival.ReturnTo), nil
 }
 
-func (e *edge) unlink(ctx context.Context, c *api.Call, _ *api.None) (api.OkAnswer, error) {
+func (e *edge) unlinkProvider(ctx context.Context, c *api.Call, _ *api.None) (api.OkAnswer, error) {
 	return api.OkAnswer{OK: true}, e.outside.Unlink(ctx, c.Caller)
 }
 
@@ -143,5 +143,5 @@ func (e *edge) turnedAway(ctx context.Context, c *api.Call, returnTo string, err
 	if problem == openid.Failed {
 		c.Fail(ctx, err) //nolint:errcheck // it is for the log
 	}
-	return to(signin.Door(returnTo, url.Values{openid.Parameter: {string(problem)}})), nil
+	return redirectTo(signin.SignInPath(returnTo, url.Values{openid.Parameter: {string(problem)}})), nil
 }

@@ -58,12 +58,12 @@ type written struct {
 	name        string
 }
 
-func (w written) answer() passkeys.Answer {
+func (w written) toAnswer() passkeys.CeremonyResult {
 	encoded, err := json.Marshal(w.credential)
 	if err != nil { // it was decoded from JSON
 		panic(fmt.Sprintf("a credential cannot be encoded: %v", err))
 	}
-	return passkeys.Answer{ChallengeID: w.challengeID, Credential: encoded, Name: w.name}
+	return passkeys.CeremonyResult{ChallengeID: w.challengeID, Credential: encoded, Name: w.name}
 }
 
 func credentialFields(in *written) []body.Field {
@@ -85,7 +85,7 @@ func newPasskeyBody(in *written) body.Object {
 var passkeyNoun = api.Noun{Name: "passkey", About: "Id of the passkey.", Example: examplePasskey,
 	Is: func(word string) bool { return id.Is(id.Passkey, word) }}
 
-func (e *edge) byPasskeys(g *api.Group) {
+func (e *edge) byPasskeys(g *api.TagGroup) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodPost, Path: "/session/passkey/options", ID: "beginSignInByPasskey", Public: true, Problems: []int{http.StatusConflict},
 		Summary: "Start a passkey sign-in", Description: "Returns options: pass `options.publicKey` to " +
@@ -101,7 +101,7 @@ func (e *edge) byPasskeys(g *api.Group) {
 	}, passkeyBody, e.byPasskey)
 }
 
-func (e *edge) passkeys(g *api.Group) {
+func (e *edge) addPasskeys(g *api.TagGroup) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/user/passkeys", ID: "listPasskeys", Needs: rights.Person,
 		Summary: "List your passkeys", Description: "Lists your passkeys, oldest first; at most 20.", Example: map[string]any{"passkeys": []any{passkeyExample()}},
@@ -140,20 +140,20 @@ func asCeremony(c passkeys.Ceremony, err error) (out ceremonyAnswer, _ error) {
 }
 
 func (e *edge) beginPasskey(context.Context, *api.Call, *api.None) (ceremonyAnswer, error) {
-	return asCeremony(e.people.Passkeys().Begin())
+	return asCeremony(e.people.Passkeys().BeginSignIn())
 }
 
 func (e *edge) byPasskey(ctx context.Context, c *api.Call, _ *api.None, in written) (enteredAnswer, error) {
-	entered, err := e.people.SignInByPasskey(ctx, in.answer())
-	return let(c, entered, err)
+	entered, err := e.people.SignInByPasskey(ctx, in.toAnswer())
+	return admitPerson(c, entered, err)
 }
 
 func (e *edge) beginNewPasskey(ctx context.Context, c *api.Call, _ *api.None) (ceremonyAnswer, error) {
-	return asCeremony(e.people.Passkeys().BeginNew(ctx, c.Person.UserID))
+	return asCeremony(e.people.Passkeys().BeginRegistration(ctx, c.Person.UserID))
 }
 
 func (e *edge) addPasskey(ctx context.Context, c *api.Call, _ *api.None, in written) (passkeyAnswer, error) {
-	made, err := e.people.Passkeys().Add(ctx, c.Caller, in.answer())
+	made, err := e.people.Passkeys().Add(ctx, c.Caller, in.toAnswer())
 	if err != nil {
 		return passkeyAnswer{}, err
 	}

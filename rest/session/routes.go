@@ -16,31 +16,31 @@ import (
 // Service is what the operations need of signin.
 type Service interface {
 	Options(ctx context.Context) (signin.Options, error)
-	SetUp(ctx context.Context, in signin.SetUp) (signin.Entered, error)
-	SignIn(ctx context.Context, in signin.Credentials) (signin.Entered, error)
-	EnterByLink(ctx context.Context, token string) (signin.Entered, error)
+	SetUp(ctx context.Context, in signin.SetUpInput) (signin.NewSession, error)
+	SignIn(ctx context.Context, in signin.Credentials) (signin.NewSession, error)
+	SignInByLink(ctx context.Context, token string) (signin.NewSession, error)
 	Session(ctx context.Context, c accounts.Caller) (signin.View, error)
 	SignOut(ctx context.Context, c accounts.Caller) error
-	Confirm(ctx context.Context, c accounts.Caller, in signin.Confirmation) (signin.Entered, error)
+	Confirm(ctx context.Context, c accounts.Caller, in signin.Confirmation) (signin.NewSession, error)
 	SwitchAccount(ctx context.Context, c accounts.Caller, accountID string) (signin.View, error)
 	Sessions(ctx context.Context, c accounts.Caller) ([]*ent.Session, error)
 	EndSession(ctx context.Context, c accounts.Caller, sessionID string) error
-	EndOthers(ctx context.Context, c accounts.Caller) error
-	AskSignUp(ctx context.Context, email string) error
-	CompleteSignUp(ctx context.Context, in signin.SignUpCompleted) (signin.Entered, error)
-	Forgot(ctx context.Context, email string) error
-	Reset(ctx context.Context, token, newPassword string) (signin.Entered, error)
-	InvitationOf(ctx context.Context, token string) (signin.Invitation, error)
-	Accept(ctx context.Context, in signin.Acceptance) (signin.Entered, error)
+	EndOtherSessions(ctx context.Context, c accounts.Caller) error
+	RequestSignUp(ctx context.Context, email string) error
+	CompleteSignUp(ctx context.Context, in signin.SignUpInput) (signin.NewSession, error)
+	RequestPasswordReset(ctx context.Context, email string) error
+	ResetPassword(ctx context.Context, token, newPassword string) (signin.NewSession, error)
+	Invitation(ctx context.Context, token string) (signin.Invitation, error)
+	AcceptInvitation(ctx context.Context, in signin.AcceptInput) (signin.NewSession, error)
 	ChangeUser(ctx context.Context, c accounts.Caller, change signin.UserChange) (signin.Profile, error)
 	ConfirmEmail(ctx context.Context, in signin.EmailConfirmation) (signin.Profile, error)
 	StopEmailChange(ctx context.Context, token string) error
-	NewFactor(ctx context.Context, c accounts.Caller) (signin.Key, error)
-	ActivateFactor(ctx context.Context, c accounts.Caller, code string) ([]string, error)
-	RemoveFactor(ctx context.Context, c accounts.Caller) error
-	SignInByPasskey(ctx context.Context, in passkeys.Answer) (signin.Entered, error)
+	CreateSecondFactor(ctx context.Context, c accounts.Caller) (signin.TOTPKey, error)
+	ActivateSecondFactor(ctx context.Context, c accounts.Caller, code string) ([]string, error)
+	RemoveSecondFactor(ctx context.Context, c accounts.Caller) error
+	SignInByPasskey(ctx context.Context, in passkeys.CeremonyResult) (signin.NewSession, error)
 	Passkeys() *passkeys.Service
-	NewTeam(ctx context.Context, c accounts.Caller, name string) (string, error)
+	CreateTeam(ctx context.Context, c accounts.Caller, name string) (string, error)
 }
 
 var _ Service = (*signin.Service)(nil)
@@ -64,11 +64,11 @@ func Routes(service Service, outside OpenID) api.Routes {
 		e := &edge{service, outside}
 		g := a.Tag(tagSignIn, "Sign-in for users in a browser. The response sets a session cookie, which "+
 			"authenticates every operation. Programs use API keys.")
-		e.enter(g)
+		e.addSignIn(g)
 		e.byPasskeys(g)
 		e.openID(g)
-		e.links(g)
-		e.sessions(g)
+		e.addLinks(g)
+		e.addSessions(g)
 	})
 }
 
@@ -78,19 +78,19 @@ func UserRoutes(service Service, outside OpenID) api.Routes {
 		e := &edge{service, outside}
 		g := a.Tag(tagUser, "Settings of the signed-in user. Changing passwords, factors and addresses requires a "+
 			"session that was confirmed within ten minutes: 403 `confirmation_required`.")
-		e.user(g)
-		e.passkeys(g)
+		e.addUser(g)
+		e.addPasskeys(g)
 		e.linkOpenID(g)
 	})
 }
 
-func (e *edge) enter(g *api.Group) {
+func (e *edge) addSignIn(g *api.TagGroup) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/sign-in", ID: "getSignIn", Public: true,
 		Summary: "Retrieve the sign-in options", Description: "Returns how users can sign in. With `setup`, no user " +
 			"can sign in yet, and the log of the service contains a setup link.",
 		Example: map[string]any{"sign_in": map[string]any{"setup": false, "sign_up": "invite", "passwords": true, "passkeys": true, "oidc": map[string]any{"name": "Example"}}},
-	}, e.options)
+	}, e.listOptions)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/setup", ID: "setUp", Public: true, Problems: []int{http.StatusNotFound},
 		Summary: "Set up the installation", Description: "Creates the first user, who becomes the operator and " +
@@ -116,7 +116,7 @@ func (e *edge) enter(g *api.Group) {
 	}, tokenBody("SignInByLink"), e.byLink)
 }
 
-func (e *edge) links(g *api.Group) {
+func (e *edge) addLinks(g *api.TagGroup) {
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/sign-up", ID: "signUp", Public: true, Problems: []int{http.StatusNotFound},
 		Summary: "Request a sign-up link", Description: "Sends a link that works once within 24 hours. Returns 404 unless " +
@@ -135,7 +135,7 @@ func (e *edge) links(g *api.Group) {
 			"does not depend on whether the address is known. After five such messages in a day, a mailbox gets the " +
 			"next one when the last link has expired; a browser that has signed in before always gets one.",
 		Body: emailExample(), Example: map[string]any{"ok": true},
-	}, emailBody("ForgotPassword"), e.forgot)
+	}, emailBody("ForgotPassword"), e.forgotPassword)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/password/reset", ID: "resetPassword", Public: true, Problems: []int{http.StatusNotFound},
 		Summary: "Reset the password", Description: "Sets a new password, ends all sessions and other links of the " +
@@ -143,13 +143,13 @@ func (e *edge) links(g *api.Group) {
 			"factor and must sign in with it.",
 		Body:    &api.Body{About: "The token of the link, and the new password.", Examples: map[string]any{"reset": map[string]any{"token": exampleToken, "password": examplePassword}}},
 		Example: map[string]any{"ok": true, "signed_in": true},
-	}, resetBody, e.reset)
+	}, resetBody, e.resetPassword)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/invitations/open", ID: "openInvitation", Public: true, Problems: []int{http.StatusNotFound},
 		Summary: "Retrieve an invitation", Description: "Returns an invitation without using it. `known` means " +
 			"that a user with a password has the address and must enter it.",
 		Body: tokenExample(), Example: map[string]any{"invitation": map[string]any{"email": "bob@example.com", "account_name": "Acme", "role": "developer", "known": false}},
-	}, tokenBody("OpenInvitation"), e.invitation)
+	}, tokenBody("OpenInvitation"), e.getInvitation)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/invitations/accept", ID: "acceptInvitation", Public: true, Problems: []int{http.StatusNotFound, http.StatusForbidden},
 		Summary: "Accept an invitation",
@@ -158,7 +158,7 @@ func (e *edge) links(g *api.Group) {
 			"chooses one.",
 		Body:    &api.Body{About: "The token of the link, and who it is.", Examples: map[string]any{"bob": map[string]any{"token": exampleToken, "password": examplePassword, "name": "Bob"}}},
 		Example: enteredExample(),
-	}, acceptBody, e.accept)
+	}, acceptBody, e.acceptInvitation)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/user/email", ID: "confirmEmail", Public: true, Problems: []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict},
 		Summary: "Confirm a new address", Description: "Confirms an address with the link sent to it, and a session " +
@@ -174,11 +174,11 @@ func (e *edge) links(g *api.Group) {
 	}, tokenBody("StopEmailChange"), e.stopEmail)
 }
 
-func (e *edge) sessions(g *api.Group) {
+func (e *edge) addSessions(g *api.TagGroup) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/session", ID: "getSession", Needs: rights.Person,
 		Summary: "Retrieve the session", Description: "Returns the current session, its user and their accounts.", Example: enteredExample(),
-	}, e.current)
+	}, e.getSession)
 	api.Handle(g, api.Operation{
 		Method: http.MethodDelete, Path: "/session", ID: "signOut", Needs: rights.Person, Audited: true,
 		Summary: "Sign out", Description: "Ends the session. No server accepts its cookie after 5 seconds.", Example: map[string]any{"ok": true},
@@ -190,7 +190,7 @@ func (e *edge) sessions(g *api.Group) {
 			"failed sign-ins elsewhere do not lock it.",
 		Body:    &api.Body{About: "One of the three.", Examples: map[string]any{"password": map[string]any{"password": examplePassword}}},
 		Example: enteredExample(),
-	}, confirmBody, e.confirm)
+	}, confirmBody, e.confirmSession)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/session/account", ID: "switchAccount", Needs: rights.Person, Quiet: true, Problems: []int{http.StatusNotFound},
 		Summary: "Switch accounts", Description: "Switches the session to an account that the user belongs " +
@@ -201,7 +201,7 @@ func (e *edge) sessions(g *api.Group) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/sessions", ID: "listSessions", Needs: rights.Person,
 		Summary: "List your sessions", Description: "Lists your open sessions, newest first; at most 200.", Example: map[string]any{"sessions": []any{sessionExample()}},
-	}, e.list)
+	}, e.listSessions)
 	api.Handle(g, api.Operation{
 		Method: http.MethodDelete, Path: "/sessions", ID: "endOtherSessions", Needs: rights.Person, Audited: true,
 		Summary: "End all other sessions", Description: "Ends all sessions except the current one.", Example: map[string]any{"ok": true},
@@ -209,7 +209,7 @@ func (e *edge) sessions(g *api.Group) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodDelete, Path: "/sessions/{id}", ID: "endSession", Needs: rights.Person, Audited: true, Of: sessionNoun, Problems: []int{http.StatusNotFound},
 		Summary: "End a session", Description: "Ends one of your sessions.", Example: map[string]any{"ok": true},
-	}, e.end)
+	}, e.endSession)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/accounts", ID: "createAccount", Needs: rights.Person, Audited: true, Problems: []int{http.StatusForbidden, http.StatusConflict},
 		Summary: "Create another account", Description: "Creates an account owned by the caller. Requires open " +
@@ -219,7 +219,7 @@ func (e *edge) sessions(g *api.Group) {
 	}, teamBody, e.newTeam)
 }
 
-func (e *edge) user(g *api.Group) {
+func (e *edge) addUser(g *api.TagGroup) {
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPatch, Path: "/user", ID: "updateUser", Needs: rights.Person, Audited: true, Problems: []int{http.StatusForbidden},
 		Summary: "Update your user", Description: "Updates the signed-in user. A new email takes effect once its link " +

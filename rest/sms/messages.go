@@ -65,11 +65,11 @@ type query struct {
 var message = api.Noun{Name: "text message", About: "Id of the text message.", Example: "sms_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.SMS, word) }}
 
-func (e *edge) messages(g *api.Group) {
+func (e *edge) addMessages(g *api.TagGroup) {
 	api.ListBy(g, api.Operation{
 		Path: "/sms-messages", ID: "listSMSMessages", Needs: rights.Read,
 		Summary: "List text messages", Description: "Lists text messages, newest first.", Example: messageExample(),
-	}, api.Plural{Member: "sms_messages", Schema: "SMSMessageList"}, e.list, newMessage)
+	}, api.Plural{Member: "sms_messages", Schema: "SMSMessageList"}, e.listMessages, newMessage)
 	detail := messageExample()
 	detail["attempts"] = []any{map[string]any{"number": 1, "provider": "twilio", "outcome": "sent", "status_code": 201, "error": nil, "started_at": "2026-01-15T09:30:01.000Z", "finished_at": "2026-01-15T09:30:02.000Z"}}
 	api.Get(g, api.Operation{
@@ -78,7 +78,7 @@ func (e *edge) messages(g *api.Group) {
 	}, e.sms.Get, newDetail)
 }
 
-func (e *edge) list(ctx context.Context, c *api.Call, in *query) (page.Page[*ent.SMSMessage], error) {
+func (e *edge) listMessages(ctx context.Context, c *api.Call, in *query) (page.Page[*ent.SMSMessage], error) {
 	return e.sms.List(ctx, c.AccountID, sms.Filter{Request: in.Request(), Status: in.Status, To: api.QueryAddress(in.To), AutomationID: in.AutomationID, RunID: in.RunID})
 }
 

@@ -95,7 +95,7 @@ func Routes(chosen Settings, messages Messages) api.Routes {
 			Method: http.MethodGet, Path: "/sms-settings", ID: "getSMSSettings", Needs: rights.Read, Unlogged: true,
 			Summary: "Retrieve the settings of text messages", Description: "Returns the settings. Provider secrets " +
 				"are replaced by `********`.", Example: one,
-		}, e.settings)
+		}, e.getSettings)
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPut, Path: "/sms-settings", ID: "putSMSSettings", Needs: rights.Write, Stores: api.StoresNothing, Private: true,
 			Summary: "Replace the settings of text messages",
@@ -111,12 +111,12 @@ func Routes(chosen Settings, messages Messages) api.Routes {
 				"http": map[string]any{"provider": "http", "from": "Shop", "countries": []any{"DE"}, "http": map[string]any{"url": "https://sms.example.com/send", "headers": map[string]any{"Authorization": "Bearer s3cret"},
 					"body": `{"recipient": "{{to}}", "sender": "{{from}}", "message": "{{text}}", "dlr": "{{receipt_url}}"}`, "id_path": "messages.0.id", "idempotent": false}}}},
 			Example: one,
-		}, changeBody, e.put)
-		e.messages(g)
+		}, changeBody, e.putSettings)
+		e.addMessages(g)
 	})
 }
 
-func (e *edge) settings(ctx context.Context, c *api.Call, _ *api.None) (settingsAnswer, error) {
+func (e *edge) getSettings(ctx context.Context, c *api.Call, _ *api.None) (settingsAnswer, error) {
 	out, err := api.As(newSettings)(e.chosen.Settings(ctx, c.AccountID))
 	if c.Authorize(rights.Write) != nil { // the link lets its owner post replies for the account
 		out.Settings.ReplyURL = nil
@@ -124,14 +124,14 @@ func (e *edge) settings(ctx context.Context, c *api.Call, _ *api.None) (settings
 	return out, err
 }
 
-func (e *edge) put(ctx context.Context, c *api.Call, _ *api.None, change settings.Change) (settingsAnswer, error) {
+func (e *edge) putSettings(ctx context.Context, c *api.Call, _ *api.None, change settings.Change) (settingsAnswer, error) {
 	return api.As(newSettings)(e.chosen.SetSettings(ctx, c.AccountID, change))
 }
 
 func changeBody(c *settings.Change) body.Object {
 	return body.Object{Name: "PutSMSSettings", Fields: []body.Field{
 		{Name: "provider", Type: body.Choice(&c.Provider, "operator", "none", "twilio", "http"), Need: body.Required, About: "Who carries the messages."},
-		{Name: "countries", Type: body.List(&c.Countries, country).Count(0, 300), Need: body.Required,
+		{Name: "countries", Type: body.List(&c.Countries, countryField).Count(0, 300), Need: body.Required,
 			About: "That messages may go to, by the country of the number: two capital letters of ISO 3166; `001` for numbers that belong to no country.", Example: []any{"DE"}},
 		{Name: "daily_cap", Type: body.Integer(&c.DailyCap).From(1).UpTo(settings.MaxDailyCap), Default: 100, About: "Messages in a day of UTC. One number gets 10 in an hour at most."},
 		{Name: "from", Type: body.Text(&c.From).Length(0, 34), About: "The sender of messages that name none, of an own provider: a number, a short number, a word of at most 11 characters, or a messaging service of Twilio."},
@@ -140,7 +140,7 @@ func changeBody(c *settings.Change) body.Object {
 	}}
 }
 
-func country(to *string) body.Type { return body.Text(to).Length(2, 3) }
+func countryField(to *string) body.Type { return body.Text(to).Length(2, 3) }
 
 func twilioBody(t *settings.TwilioChange) body.Object {
 	return body.Object{Fields: []body.Field{

@@ -17,7 +17,7 @@ type exportQuery struct {
 	Filters
 }
 
-func (e *edge) exporting(g *api.Group) {
+func (e *edge) addExports(g *api.TagGroup) {
 	address, about := "bob@example.net", "msg_01kf0m4w7he6x8q2v5b3n9c1ta"
 	export.Add(g, api.Operation{
 		Path: "/suppressions/export", ID: "exportSuppressions", Needs: rights.Read,
@@ -28,7 +28,7 @@ func (e *edge) exporting(g *api.Group) {
 		Example: suppressionRecord{ID: "sup_01kf0m4w7he6x8q2v5b3n9c1ta", Email: &address, Reason: "bounce", EmailID: &about,
 			CreatedAt: wire.Time(time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC))},
 		Page: func(ctx context.Context, c *api.Call, in *exportQuery, r page.Request) (page.Page[*ent.Suppression], error) {
-			return e.list.List(ctx, c.AccountID, in.of(r))
+			return e.list.List(ctx, c.AccountID, in.toFilter(r))
 		},
 	})
 }

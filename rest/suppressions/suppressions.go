@@ -80,36 +80,36 @@ func Routes(service Service, turns export.Turns) api.Routes {
 		e := &edge{list: service, turns: turns}
 		g := a.Tag(tagSuppressions, "Addresses that you cannot send to. An email with a suppressed recipient is not "+
 			"sent to any of its recipients.")
-		e.adding(g)
-		e.reading(g)
-		e.exporting(g)
+		e.addAdding(g)
+		e.addReading(g)
+		e.addExports(g)
 		e.optOuts(a)
 	})
 }
 
-func (e *edge) reading(g *api.Group) {
+func (e *edge) addReading(g *api.TagGroup) {
 	one := map[string]any{"suppression": suppressionExample()}
 	api.ListBy(g, api.Operation{
 		Path: "/suppressions", ID: "listSuppressions", Needs: rights.Read,
 		Summary: "List suppressions", Description: "Lists suppressions, newest first. Filters can be combined; send " +
 			"the same filters with each cursor.",
 		Example: suppressionExample(),
-	}, api.Plural{Member: "suppressions", Schema: "SuppressionList"}, e.find, newSuppressionRecord)
+	}, api.Plural{Member: "suppressions", Schema: "SuppressionList"}, e.findSuppressions, newSuppressionRecord)
 	api.Get(g, api.Operation{
 		Path: "/suppressions/{id}", ID: "getSuppression", Needs: rights.Read,
 		Summary: "Retrieve a suppression", Description: "Returns a suppression by its ID or address. The address " +
 			"may be in any case and its domain in Unicode.",
 		Example: one, Of: suppressed,
-	}, e.get, newSuppressionAnswer)
+	}, e.getSuppression, newSuppressionAnswer)
 	api.Delete(g, api.Operation{
 		Path: "/suppressions/{id}", ID: "deleteSuppression", Needs: rights.Write,
 		Summary: "Delete a suppression",
 		Description: "Deletes a suppression by its ID or address, so that you can send to the address again. If the " +
 			"recipient unsubscribed or complained, do this only at their request. Category opt-outs remain.", Of: suppressed,
-	}, e.remove)
+	}, e.removeSuppression)
 }
 
-func (e *edge) adding(g *api.Group) {
+func (e *edge) addAdding(g *api.TagGroup) {
 	api.OnceBody(g, api.Operation{
 		Path: "/suppressions", ID: "addSuppression", Needs: rights.Write,
 		Summary: "Suppress an address",
@@ -117,7 +117,7 @@ func (e *edge) adding(g *api.Group) {
 			"returned unchanged. Bounces, complaints and unsubscribes create suppressions automatically.",
 		Body:    &api.Body{About: "The address to suppress.", Examples: map[string]any{"address": map[string]any{"email": "bob@example.net"}}},
 		Example: map[string]any{"suppression": suppressionExample()},
-	}, addBody, e.add)
+	}, addBody, e.addSuppression)
 	api.OnceBody(g, api.Operation{
 		Path: "/suppressions/batch", ID: "addSuppressions", Needs: rights.Write,
 		Summary: "Suppress many addresses",
@@ -182,7 +182,7 @@ func newSuppressionAnswer(s *ent.Suppression) suppressionAnswer {
 	return suppressionAnswer{newSuppressionRecord(s)}
 }
 
-func (e *edge) add(ctx context.Context, c *api.Call, _ *api.None, in suppression.AddInput, keep api.Keep) (suppressionAnswer, error) {
+func (e *edge) addSuppression(ctx context.Context, c *api.Call, _ *api.None, in suppression.AddInput, keep api.Keep) (suppressionAnswer, error) {
 	in.Keep = api.Keeping(keep, newSuppressionAnswer)
 	return api.As(newSuppressionAnswer)(e.list.Add(ctx, c.AccountID, in))
 }
@@ -210,20 +210,20 @@ func newSuppressionBatch(items []suppression.BatchItem, requestID string) suppre
 	return out
 }
 
-func (in *Filters) of(r page.Request) suppression.Filter {
+func (in *Filters) toFilter(r page.Request) suppression.Filter {
 	return suppression.Filter{Request: r, Email: api.QueryAddress(in.Email), Reason: in.Reason}
 }
 
-func (e *edge) find(ctx context.Context, c *api.Call, in *query) (page.Page[*ent.Suppression], error) {
-	return e.list.List(ctx, c.AccountID, in.of(in.Request()))
+func (e *edge) findSuppressions(ctx context.Context, c *api.Call, in *query) (page.Page[*ent.Suppression], error) {
+	return e.list.List(ctx, c.AccountID, in.toFilter(in.Request()))
 }
 
-func (e *edge) get(ctx context.Context, accountID, name string) (*ent.Suppression, error) {
+func (e *edge) getSuppression(ctx context.Context, accountID, name string) (*ent.Suppression, error) {
 	found, err := e.list.Get(ctx, accountID, name)
 	return found, orMissing(name, err)
 }
 
-func (e *edge) remove(ctx context.Context, accountID, name string) error {
+func (e *edge) removeSuppression(ctx context.Context, accountID, name string) error {
 	return orMissing(name, e.list.Remove(ctx, accountID, name))
 }
 

@@ -17,16 +17,16 @@ const noneOf = "is empty; leave it out, or give null, for none"
 
 func addBody(in *templates.AddInput) body.Object {
 	return body.Object{Name: "AddTemplate", Fields: []body.Field{
-		{Name: "alias", Type: alias(&in.Alias), About: "Unique in the account.", Example: "receipt"},
-		{Name: "name", Type: name(&in.Name), Need: body.RequiredByService, About: "For people."},
-		{Name: "subject", Type: subject(&in.Subject), About: aboutSubject},
+		{Name: "alias", Type: aliasField(&in.Alias), About: "Unique in the account.", Example: "receipt"},
+		{Name: "name", Type: nameField(&in.Name), Need: body.RequiredByService, About: "For people."},
+		{Name: "subject", Type: subjectField(&in.Subject), About: aboutSubject},
 		{Name: "from", Type: body.Mailbox(&in.From), About: aboutFrom},
 		{Name: "reply_to", Aliases: emails.ReplyToAliases, Type: body.Mailboxes(&in.ReplyTo), About: aboutReplyTo},
 		{Name: "html", Aliases: emails.HTMLAliases, Type: body.Text(&in.HTML), About: aboutHTML},
 		{Name: "text", Aliases: emails.TextAliases, Type: body.Text(&in.Text), About: aboutText},
-		{Name: "variables", Type: variables(&in.Variables), About: aboutVariables},
+		{Name: "variables", Type: variablesField(&in.Variables), About: aboutVariables},
 		{Name: "unsubscribe_enabled", Type: body.Boolean(&in.UnsubscribeEnabled), About: aboutUnsubscribe},
-		{Name: "category", Type: category(&in.Category), About: aboutCategory},
+		{Name: "category", Type: categoryField(&in.Category), About: aboutCategory},
 	}, Check: func(d *body.Decoder) { d.Also(in.Validate()) }}
 }
 
@@ -34,17 +34,17 @@ func addBody(in *templates.AddInput) body.Object {
 func changeBody(c *templates.Change) body.Object {
 	none := func(to **string) func() { return func() { *to = new("") } }
 	return body.Object{Name: "UpdateTemplate", Change: true, Fields: []body.Field{
-		{Name: "alias", Type: body.Maybe(&c.Alias, alias), Null: none(&c.Alias), About: "Unique in the account.", Example: "receipt"},
-		{Name: "name", Type: body.Maybe(&c.Name, name), About: "For people."},
-		{Name: "subject", Type: body.Maybe(&c.Subject, subject), Null: none(&c.Subject), About: aboutSubject},
+		{Name: "alias", Type: body.Maybe(&c.Alias, aliasField), Null: none(&c.Alias), About: "Unique in the account.", Example: "receipt"},
+		{Name: "name", Type: body.Maybe(&c.Name, nameField), About: "For people."},
+		{Name: "subject", Type: body.Maybe(&c.Subject, subjectField), Null: none(&c.Subject), About: aboutSubject},
 		{Name: "from", Type: sender{&c.From}, Null: func() { c.From = &templates.Mailbox{} }, About: aboutFrom},
 		{Name: "reply_to", Aliases: emails.ReplyToAliases, Type: body.Maybe(&c.ReplyTo, body.Mailboxes[templates.Mailbox]),
 			Null: func() { c.ReplyTo = &[]templates.Mailbox{} }, About: aboutReplyTo},
 		{Name: "html", Aliases: emails.HTMLAliases, Type: body.Maybe(&c.HTML, body.Text), Null: none(&c.HTML), About: aboutHTML},
 		{Name: "text", Aliases: emails.TextAliases, Type: body.Maybe(&c.Text, body.Text), Null: none(&c.Text), About: aboutText},
-		{Name: "variables", Type: body.Maybe(&c.Variables, variables), About: aboutVariables},
+		{Name: "variables", Type: body.Maybe(&c.Variables, variablesField), About: aboutVariables},
 		{Name: "unsubscribe_enabled", Type: body.Maybe(&c.UnsubscribeEnabled, body.Boolean), About: aboutUnsubscribe},
-		{Name: "category", Type: body.Maybe(&c.Category, category), Null: none(&c.Category), About: aboutCategory},
+		{Name: "category", Type: body.Maybe(&c.Category, categoryField), Null: none(&c.Category), About: aboutCategory},
 	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
 }
 
@@ -59,21 +59,21 @@ const (
 	aboutCategory    = "1 to 100 characters: what an unsubscribe stops, for sends that name none."
 )
 
-func alias(to *string) body.TextType {
+func aliasField(to *string) body.TextType {
 	return body.Text(to).NotEmpty(noneOf).Pattern("^[a-z0-9][a-z0-9_-]{0,63}$")
 }
 
-func name(to *string) body.TextType { return body.Text(to).Length(0, templates.MaxName) }
+func nameField(to *string) body.TextType { return body.Text(to).Length(0, templates.MaxName) }
 
-func subject(to *string) body.TextType { return body.Text(to).Length(0, templates.MaxSubject) }
+func subjectField(to *string) body.TextType { return body.Text(to).Length(0, templates.MaxSubject) }
 
-func category(to *string) body.TextType { return body.Text(to).NotEmpty(noneOf) }
+func categoryField(to *string) body.TextType { return body.Text(to).NotEmpty(noneOf) }
 
-func variables(to *[]shape.Variable) body.Type {
-	return body.List(to, variable).Count(0, language.MaxVariables)
+func variablesField(to *[]shape.Variable) body.Type {
+	return body.List(to, variableObject).Count(0, language.MaxVariables)
 }
 
-func variable(v *shape.Variable) body.Object {
+func variableObject(v *shape.Variable) body.Object {
 	return body.Object{Name: "TemplateVariableInput", Fields: []body.Field{
 		{Name: "key", Type: body.Text(&v.Key), Need: body.RequiredByService, About: "Letters, digits, `-` and `_` in up to 5 parts joined by dots.", Example: "customer.name"},
 		{Name: "type", Type: body.Choice(&v.Type, language.Types()...), Need: body.RequiredByService, About: "A value of another type is refused."},

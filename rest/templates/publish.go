@@ -41,7 +41,7 @@ type versionAnswer struct {
 	Version versionRecord `json:"version"`
 }
 
-func (e *edge) publishing(g *api.Group) {
+func (e *edge) addPublishing(g *api.TagGroup) {
 	published := map[string]any{"template": templateExample(), "warnings": []any{}}
 	api.Once(g, api.Operation{
 		Path: "/templates/{id}/publish", ID: "publishTemplate", Needs: rights.Write, Slow: true,
@@ -52,7 +52,7 @@ func (e *edge) publishing(g *api.Group) {
 			"the reason. Media query rules stay in `<style>`. If the template has no text, each email gets a text " +
 			"part generated from its HTML. A draft without changes creates no new version.",
 		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
-	}, e.publish)
+	}, e.publishTemplate)
 	api.OnceBody(g, api.Operation{
 		Path: "/templates/{id}/rollback", ID: "rollbackTemplate", Needs: rights.Write,
 		Summary: "Roll a template back",
@@ -60,7 +60,7 @@ func (e *edge) publishing(g *api.Group) {
 			"Unpublished changes are lost. `alias` and `name` do not change.",
 		Body:    &api.Body{About: "The version to restore.", Examples: map[string]any{"first": map[string]any{"version": 1}}},
 		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
-	}, rollbackBody, e.rollback)
+	}, rollbackBody, e.rollBackTemplate)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: rights.Write, Slow: true, Stores: api.StoresNothing,
 		Summary: "Render a template",
@@ -69,37 +69,37 @@ func (e *edge) publishing(g *api.Group) {
 		Body:     &api.Body{About: "The values and the version.", Examples: map[string]any{"draft": map[string]any{"variables": renderVariablesExample()}, "version": map[string]any{"version": 1, "variables": renderVariablesExample()}}},
 		Example:  map[string]any{"rendered": map[string]any{"subject": "Your receipt, Ada", "html": "<p>Thank you, Ada.</p>", "text": "Thank you, Ada."}},
 		Problems: []int{http.StatusNotFound}, Of: template,
-	}, renderBody, e.render)
+	}, renderBody, e.renderTemplate)
 	api.ListBy(g, api.Operation{
 		Path: "/templates/{id}/versions", ID: "listTemplateVersions", Needs: rights.Read,
 		Summary: "List a template's versions", Description: "Lists the versions of a template, newest first, " +
 			"without `html` and `text`.",
 		Example:  versionExample(false),
 		Problems: []int{http.StatusNotFound}, Of: template,
-	}, api.Plural{Member: "versions", Schema: "VersionList"}, e.versions, newVersionSummary)
+	}, api.Plural{Member: "versions", Schema: "VersionList"}, e.listVersions, newVersionSummary)
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/templates/{id}/versions/{version}", ID: "getTemplateVersion", Needs: rights.Read,
 		Summary: "Retrieve a version of a template", Description: "Returns a version of a template as it is sent. A " +
 			"version never changes.",
 		Example: map[string]any{"version": versionExample(true)}, Problems: []int{http.StatusNotFound}, Of: template,
-	}, e.version)
+	}, e.getVersion)
 }
 
 func newPublicationAnswer(p templates.Publication) publicationAnswer {
 	return publicationAnswer{newTemplateRecord(p.Template), wire.List(p.Warnings)}
 }
 
-func (e *edge) publish(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (publicationAnswer, error) {
-	return published(ctx, c)(e.templates.Publish(ctx, c.AccountID, in.ID, api.Keeping(keep, newPublicationAnswer)))
+func (e *edge) publishTemplate(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (publicationAnswer, error) {
+	return answerPublished(ctx, c)(e.templates.Publish(ctx, c.AccountID, in.ID, api.Keeping(keep, newPublicationAnswer)))
 }
 
-func (e *edge) rollback(ctx context.Context, c *api.Call, in *api.Item, number int, keep api.Keep) (publicationAnswer, error) {
-	return published(ctx, c)(e.templates.Rollback(ctx, c.AccountID, in.ID, number, api.Keeping(keep, newPublicationAnswer)))
+func (e *edge) rollBackTemplate(ctx context.Context, c *api.Call, in *api.Item, number int, keep api.Keep) (publicationAnswer, error) {
+	return answerPublished(ctx, c)(e.templates.Rollback(ctx, c.AccountID, in.ID, number, api.Keeping(keep, newPublicationAnswer)))
 }
 
-// published answers with a publication and counts the bytes of its version, which the request did not
+// answerPublished answers with a publication and counts the bytes of its version, which the request did not
 // contain: source and result, in two forms each.
-func published(ctx context.Context, c *api.Call) func(templates.Publication, error) (publicationAnswer, error) {
+func answerPublished(ctx context.Context, c *api.Call) func(templates.Publication, error) (publicationAnswer, error) {
 	return func(p templates.Publication, err error) (publicationAnswer, error) {
 		if err == nil && p.Template.PublishedAt != nil && time.Since(*p.Template.PublishedAt).Abs() < time.Minute { // a draft without changes makes no version
 			c.Debit(ctx, 2*bodySize(p.Template))
@@ -118,7 +118,7 @@ func bodySize(t templates.Template) (bytes int) {
 	return bytes
 }
 
-func (e *edge) render(ctx context.Context, c *api.Call, in *api.Item, preview templates.PreviewInput) (renderedAnswer, error) {
+func (e *edge) renderTemplate(ctx context.Context, c *api.Call, in *api.Item, preview templates.PreviewInput) (renderedAnswer, error) {
 	done, err := e.templates.Preview(ctx, c.AccountID, in.ID, preview)
 	return renderedAnswer{renderedTemplate{Subject: wire.OrNull(done.Subject), HTML: wire.OrNull(done.HTML), Text: wire.OrNull(done.Text)}}, err
 }

@@ -122,12 +122,12 @@ func Routes(service Service) api.Routes {
 				"account uses fails with 409 `conflict`.",
 			Body:    &api.Body{Limit: bodyLimit, About: "The template.", Examples: map[string]any{"receipt": addTemplateExample()}},
 			Example: one,
-		}, addBody, e.add)
+		}, addBody, e.addTemplate)
 		api.ListBy(g, api.Operation{
 			Path: "/templates", ID: "listTemplates", Needs: rights.Read,
 			Summary: "List templates", Description: "Lists templates, newest first, without `html` and `text`.",
 			Example: templateSummaryExample(),
-		}, api.Plural{Member: "templates", Schema: "TemplateList"}, e.list, newTemplateSummary)
+		}, api.Plural{Member: "templates", Schema: "TemplateList"}, e.listTemplates, newTemplateSummary)
 		api.Get(g, api.Operation{
 			Path: "/templates/{id}", ID: "getTemplate", Needs: rights.Read,
 			Summary: "Retrieve a template", Description: "Returns the draft of a template. List its versions for " +
@@ -142,7 +142,7 @@ func Routes(service Service) api.Routes {
 				"change while an automation uses it: 409 `conflict`, with the names in `details.used_by`.",
 			Body:    &api.Body{Limit: bodyLimit, About: "What to change.", Examples: map[string]any{"subject": map[string]any{"subject": "Your receipt for {{order}}"}}},
 			Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: template,
-		}, changeBody, e.update)
+		}, changeBody, e.updateTemplate)
 		api.Delete(g, api.Operation{
 			Path: "/templates/{id}", ID: "deleteTemplate", Needs: rights.Write,
 			Summary: "Delete a template", Description: "Deletes a template and its versions. Emails that were sent " +
@@ -155,8 +155,8 @@ func Routes(service Service) api.Routes {
 			Summary: "Duplicate a template", Description: "Creates a new draft from the draft of a template, " +
 				"without an alias and with `(copy)` appended to its name.",
 			Example: one, Problems: []int{http.StatusNotFound}, Of: template,
-		}, e.duplicate)
-		e.publishing(g)
+		}, e.duplicateTemplate)
+		e.addPublishing(g)
 	})
 }
 
@@ -164,12 +164,12 @@ func newTemplateAnswer(t templates.Template) templateAnswer {
 	return templateAnswer{newTemplateRecord(t)}
 }
 
-func (e *edge) add(ctx context.Context, c *api.Call, _ *api.None, in templates.AddInput, keep api.Keep) (templateAnswer, error) {
+func (e *edge) addTemplate(ctx context.Context, c *api.Call, _ *api.None, in templates.AddInput, keep api.Keep) (templateAnswer, error) {
 	in.Keep = api.Keeping(keep, newTemplateAnswer)
 	return api.As(newTemplateAnswer)(e.templates.Add(ctx, c.AccountID, in))
 }
 
-func (e *edge) duplicate(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (templateAnswer, error) {
+func (e *edge) duplicateTemplate(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (templateAnswer, error) {
 	made, err := e.templates.Duplicate(ctx, c.AccountID, in.ID, api.Keeping(keep, newTemplateAnswer))
 	if err == nil {
 		c.Debit(ctx, bodySize(made))
@@ -177,11 +177,11 @@ func (e *edge) duplicate(ctx context.Context, c *api.Call, in *api.Item, keep ap
 	return api.As(newTemplateAnswer)(made, err)
 }
 
-func (e *edge) list(ctx context.Context, c *api.Call, in *query) (page.Page[templates.Template], error) {
+func (e *edge) listTemplates(ctx context.Context, c *api.Call, in *query) (page.Page[templates.Template], error) {
 	return e.templates.List(ctx, c.AccountID, templates.ListQuery{Page: in.Request(), Alias: in.Alias, Status: in.Status, Name: in.Q})
 }
 
-func (e *edge) update(ctx context.Context, c *api.Call, in *changeItem, change templates.Change) (templateAnswer, error) {
+func (e *edge) updateTemplate(ctx context.Context, c *api.Call, in *changeItem, change templates.Change) (templateAnswer, error) {
 	changed, err := e.templates.Update(ctx, c.AccountID, in.ID, change, strings.Trim(in.IfMatch, `"`))
 	return api.As(newTemplateAnswer)(changed, c.Named(ctx, updateTemplate, in.ID, err))
 }

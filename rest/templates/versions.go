@@ -24,11 +24,11 @@ type versionInput struct {
 	Version string `path:"version" doc:"Number of the version." example:"3"`
 }
 
-func (e *edge) versions(ctx context.Context, c *api.Call, in *versionsQuery) (page.Page[*ent.TemplateVersion], error) {
+func (e *edge) listVersions(ctx context.Context, c *api.Call, in *versionsQuery) (page.Page[*ent.TemplateVersion], error) {
 	return e.templates.Versions(ctx, c.AccountID, in.ID, in.Request())
 }
 
-func (e *edge) version(ctx context.Context, c *api.Call, in *versionInput) (out versionAnswer, err error) {
+func (e *edge) getVersion(ctx context.Context, c *api.Call, in *versionInput) (out versionAnswer, err error) {
 	if _, err := e.templates.Get(ctx, c.AccountID, in.ID); err != nil {
 		return out, err // which template it is comes before which version
 	}

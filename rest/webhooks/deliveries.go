@@ -122,13 +122,13 @@ func DeliveryRoutes(service Log) api.Routes {
 				"days to an endpoint, newest event first.",
 			Example:  webhookDeliveryExample(),
 			Problems: []int{http.StatusNotFound}, Of: endpoint,
-		}, api.Plural{Member: "deliveries", Schema: "WebhookDeliveryList"}, e.list, newWebhookDelivery)
+		}, api.Plural{Member: "deliveries", Schema: "WebhookDeliveryList"}, e.listDeliveries, newWebhookDelivery)
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/webhook-deliveries/{id}", ID: "getWebhookDelivery", Needs: rights.Read,
 			Summary: "Retrieve a webhook delivery", Description: "Returns a webhook delivery with its request body " +
 				"and all attempts.",
 			Example: map[string]any{"delivery": webhookDetailExample()}, Problems: []int{http.StatusNotFound}, Of: delivery,
-		}, e.get)
+		}, e.getDelivery)
 		api.Once(g, api.Operation{
 			Path: "/webhook-deliveries/{id}/replay", ID: "replayWebhookDelivery", Needs: rights.Write, Stores: api.StoresNothing,
 			Summary: "Replay a webhook delivery",
@@ -136,7 +136,7 @@ func DeliveryRoutes(service Log) api.Routes {
 				"ID. Fails with 409 if the delivery is still in progress, the endpoint is disabled or deleted, or " +
 				"the event was erased.",
 			Example: map[string]any{"delivery": webhookDeliveryExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: delivery,
-		}, e.replay)
+		}, e.replayDelivery)
 		api.OnceBody(g, api.Operation{
 			Path: "/webhooks/{id}/recover", ID: "recoverWebhook", Needs: rights.Write, Stores: api.StoresNothing,
 			Summary: "Recover missed webhook deliveries",
@@ -147,7 +147,7 @@ func DeliveryRoutes(service Log) api.Routes {
 			Body: &api.Body{About: "The time range to recover.", Examples: map[string]any{
 				"outage": map[string]any{"since": "2026-01-15T09:00:00Z", "until": "2026-01-15T12:00:00Z"}}},
 			Example: map[string]any{"recovered": 42, "has_more": false}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: endpoint,
-		}, recoveryBody, e.recover)
+		}, recoveryBody, e.recoverDeliveries)
 	})
 }
 
@@ -175,11 +175,11 @@ func newWebhookAttempt(t *ent.WebhookAttempt) webhookAttempt {
 	return out
 }
 
-func (e *logEdge) list(ctx context.Context, c *api.Call, in *deliveryQuery) (page.Page[*ent.WebhookDelivery], error) {
+func (e *logEdge) listDeliveries(ctx context.Context, c *api.Call, in *deliveryQuery) (page.Page[*ent.WebhookDelivery], error) {
 	return e.log.Deliveries(ctx, c.AccountID, in.ID, webhooks.Filter{Request: in.Request(), State: in.State})
 }
 
-func (e *logEdge) get(ctx context.Context, c *api.Call, in *api.Item) (out webhookDeliveryAnswer, err error) {
+func (e *logEdge) getDelivery(ctx context.Context, c *api.Call, in *api.Item) (out webhookDeliveryAnswer, err error) {
 	found, err := e.log.Delivery(ctx, c.AccountID, in.ID)
 	if err != nil {
 		return out, err
@@ -200,7 +200,7 @@ func newReplayAnswer(d *ent.WebhookDelivery) webhookReplayAnswer {
 	return webhookReplayAnswer{newWebhookDelivery(d)}
 }
 
-func (e *logEdge) replay(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (webhookReplayAnswer, error) {
+func (e *logEdge) replayDelivery(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (webhookReplayAnswer, error) {
 	return api.As(newReplayAnswer)(e.log.Replay(ctx, c.AccountID, in.ID, api.Keeping(keep, newReplayAnswer)))
 }
 
@@ -208,7 +208,7 @@ func newRecovered(done webhooks.Recovered) webhookRecovered {
 	return webhookRecovered{Recovered: done.Count, HasMore: done.HasMore}
 }
 
-func (e *logEdge) recover(ctx context.Context, c *api.Call, in *api.Item, r webhooks.Recovery, keep api.Keep) (webhookRecovered, error) {
+func (e *logEdge) recoverDeliveries(ctx context.Context, c *api.Call, in *api.Item, r webhooks.Recovery, keep api.Keep) (webhookRecovered, error) {
 	r.Keep = api.Keeping(keep, newRecovered)
 	return api.As(newRecovered)(e.log.Recover(ctx, c.AccountID, in.ID, r))
 }

@@ -77,7 +77,7 @@ func TestEventRoutes(reader EmailReader, delivery Delivery, offer event.Offer) a
 				"sample": map[string]any{"event": "email.bounced"},
 				"email":  map[string]any{"event": "email.delivered", "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "deliver": false}}},
 			Example: testEventExample(), Problems: []int{http.StatusNotFound},
-		}, e.body, e.create)
+		}, e.describeBody, e.createTestEvent)
 	})
 }
 
@@ -96,7 +96,7 @@ type testEventRequest struct {
 	deliver bool
 }
 
-func (e *testEventEdge) body(in *testEventRequest) body.Object {
+func (e *testEventEdge) describeBody(in *testEventRequest) body.Object {
 	in.deliver = true
 	return body.Object{Name: "TestEvent", Fields: []body.Field{
 		{Name: "event", Type: eventType(&in.name), Need: body.RequiredByService, About: "The type of the event."},
@@ -105,10 +105,10 @@ func (e *testEventEdge) body(in *testEventRequest) body.Object {
 				"`contact.unsubscribed`."},
 		{Name: "deliver", Type: body.Boolean(&in.deliver), Default: true, About: "Whether to deliver the event. If " +
 			"false, the payload is only built."},
-	}, Check: func(d *body.Decoder) { in.check(d, e.offer) }}
+	}, Check: func(d *body.Decoder) { in.checkOffer(d, e.offer) }}
 }
 
-func (in *testEventRequest) check(d *body.Decoder, offer event.Offer) {
+func (in *testEventRequest) checkOffer(d *body.Decoder, offer event.Offer) {
 	entry, known := event.Lookup(event.Type(in.name))
 	in.entry = entry
 	one := "one of " + strings.Join(offer.Types(), ", ")
@@ -132,7 +132,7 @@ func aboutEmail(e event.Entry) bool {
 	return false
 }
 
-func (e *testEventEdge) create(ctx context.Context, c *api.Call, _ *api.None, in testEventRequest) (out testEventAnswer, err error) {
+func (e *testEventEdge) createTestEvent(ctx context.Context, c *api.Call, _ *api.None, in testEventRequest) (out testEventAnswer, err error) {
 	payload := in.entry.Sample
 	if in.emailID != "" {
 		if !id.Is(id.Email, in.emailID) {

@@ -68,8 +68,8 @@ func Routes(service Service) api.Routes {
 	return api.NewRoutes("webhooks", func(a *api.API) {
 		e := &edge{hooks: service}
 		g := a.Tag(tagWebhooks, "Your endpoints, which receive events as signed POST requests, and the log of their "+
-			"deliveries."+retries())
-		a.Describe(func(d *huma.OpenAPI) { events.Webhooks(d, tagWebhooks, retries()) })
+			"deliveries."+describeRetries())
+		a.Describe(func(d *huma.OpenAPI) { events.Webhooks(d, tagWebhooks, describeRetries()) })
 		one := map[string]any{"webhook": webhookExample()}
 		withSecret := map[string]any{"webhook": webhookExample(), "secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}
 		api.OnceBody(g, api.Operation{
@@ -82,16 +82,16 @@ func Routes(service Service) api.Routes {
 				"all":  map[string]any{"url": "https://example.com/hooks"},
 				"some": map[string]any{"url": "https://example.com/hooks", "events": []any{"email.bounced", "email.complained"}, "rate_limit": 20}}},
 			Example: withSecret, Problems: []int{http.StatusConflict}, Secret: true,
-		}, newBody, e.create)
+		}, newBody, e.createEndpoint)
 		api.List(g, api.Operation{
 			Path: "/webhooks", ID: "listWebhooks", Needs: rights.Read,
 			Summary: "List webhook endpoints", Description: "Lists webhook endpoints, newest first.",
 			Example: webhookExample(),
-		}, api.Plural{Member: "webhooks", Schema: "WebhookList"}, e.hooks.List, e.record)
+		}, api.Plural{Member: "webhooks", Schema: "WebhookList"}, e.hooks.List, e.toRecord)
 		api.Get(g, api.Operation{
 			Path: "/webhooks/{id}", ID: "getWebhook", Needs: rights.Read,
 			Summary: "Retrieve a webhook endpoint", Description: "Returns a webhook endpoint without its secret.", Example: one, Of: endpoint,
-		}, e.hooks.Get, e.answer)
+		}, e.hooks.Get, e.toAnswer)
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/webhooks/{id}", ID: "updateWebhook", Needs: rights.Write, Stores: api.StoresNothing,
 			Summary: "Change a webhook endpoint",
@@ -100,7 +100,7 @@ func Routes(service Service) api.Routes {
 				"and `POST /webhooks/{id}/recover` queues the missed events.",
 			Body:    &api.Body{About: "What to change.", Examples: map[string]any{"off": map[string]any{"enabled": false}}},
 			Example: one, Problems: []int{http.StatusNotFound}, Of: endpoint,
-		}, changeBody, e.update)
+		}, changeBody, e.updateEndpoint)
 		api.Delete(g, api.Operation{
 			Path: "/webhooks/{id}", ID: "deleteWebhook", Needs: rights.Write,
 			Summary: "Delete a webhook endpoint", Description: "Deletes a webhook endpoint. Its pending deliveries " +
@@ -113,12 +113,12 @@ func Routes(service Service) api.Routes {
 				"previous secret: `Service-Signature` then has two `v1`. Any older secret ends immediately. An " +
 				"answer stored under an Idempotency-Key is encrypted.",
 			Example: withSecret, Problems: []int{http.StatusNotFound}, Secret: true, Of: endpoint,
-		}, e.rotate)
+		}, e.rotateSecret)
 	})
 }
 
-// retries says when a delivery is tried again.
-func retries() string {
+// describeRetries says when a delivery is tried again.
+func describeRetries() string {
 	waits := webhooks.Retries()
 	words := make([]string, len(waits))
 	for i, wait := range waits {
@@ -131,7 +131,7 @@ func retries() string {
 
 func newBody(in *webhooks.NewEndpoint) body.Object {
 	return body.Object{Name: "CreateWebhook", Fields: []body.Field{
-		{Name: "url", Type: address(&in.URL), Need: body.Required, About: aboutURL, Example: "https://example.com/hooks"},
+		{Name: "url", Type: urlField(&in.URL), Need: body.Required, About: aboutURL, Example: "https://example.com/hooks"},
 		{Name: "events", Type: eventTypes(&in.Events), About: "The event types that the endpoint " +
 			"receives, at least one. Defaults to all, including types of later versions."},
 		{Name: "rate_limit", Type: body.Maybe(&in.RateLimit, rateLimit(1)), About: "Deliveries per second over all " +
@@ -141,7 +141,7 @@ func newBody(in *webhooks.NewEndpoint) body.Object {
 
 func changeBody(c *webhooks.Change) body.Object {
 	return body.Object{Name: "UpdateWebhook", Change: true, Fields: []body.Field{
-		{Name: "url", Type: body.Maybe(&c.URL, address), About: aboutURL, Example: "https://example.com/hooks"},
+		{Name: "url", Type: body.Maybe(&c.URL, urlField), About: aboutURL, Example: "https://example.com/hooks"},
 		{Name: "events", Type: body.Maybe(&c.Events, eventTypes), About: "The event types that the endpoint " +
 			"receives, at least one."},
 		{Name: "enabled", Type: body.Maybe(&c.Enabled, body.Boolean), About: "Whether events are delivered to the endpoint."},
@@ -152,7 +152,7 @@ func changeBody(c *webhooks.Change) body.Object {
 
 const aboutURL = "The URL that receives the POST requests: `https`, without user name and fragment."
 
-func address(to *string) body.TextType { return body.Text(to).Length(0, 2048).Format("uri") }
+func urlField(to *string) body.TextType { return body.Text(to).Length(0, 2048).Format("uri") }
 
 func eventTypes(to *[]string) body.Type { return someEvents{body.List(to, eventType).Count(1, 0), to} }
 
@@ -177,26 +177,26 @@ func rateLimit(least int) func(*int) body.Type {
 	return func(to *int) body.Type { return body.Integer(to).From(least).UpTo(webhooks.MaxRateLimit) }
 }
 
-func (e *edge) record(w *ent.Webhook) webhookRecord {
+func (e *edge) toRecord(w *ent.Webhook) webhookRecord {
 	return webhookRecord{ID: w.ID, URL: w.URL, Events: wire.List(e.hooks.Events(w)), Enabled: w.Enabled, DisabledReason: wire.OrNull(w.DisabledReason), DisabledAt: wire.OptionalTime{At: w.DisabledAt}, RateLimit: w.RateLimit,
 		CreatedAt: wire.Time(w.CreatedAt), UpdatedAt: wire.Time(w.UpdatedAt)}
 }
 
-func (e *edge) answer(w *ent.Webhook) webhookAnswer { return webhookAnswer{e.record(w)} }
+func (e *edge) toAnswer(w *ent.Webhook) webhookAnswer { return webhookAnswer{e.toRecord(w)} }
 
 func (e *edge) secretAnswer(w *ent.Webhook, token secret.String) newWebhookAnswer {
-	return newWebhookAnswer{Webhook: e.record(w), Secret: token.Reveal()}
+	return newWebhookAnswer{Webhook: e.toRecord(w), Secret: token.Reveal()}
 }
 
-// keeping keeps an answer that shows a secret.
-func (e *edge) keeping(keep api.Keep) webhooks.StoreResponse {
+// storeSecretAnswer keeps an answer that shows a secret.
+func (e *edge) storeSecretAnswer(keep api.Keep) webhooks.StoreResponse {
 	return func(ctx context.Context, tx idempotency.Execer, w *ent.Webhook, token secret.String) error {
 		return keep(ctx, tx, e.secretAnswer(w, token))
 	}
 }
 
-func (e *edge) create(ctx context.Context, c *api.Call, _ *api.None, in webhooks.NewEndpoint, keep api.Keep) (out newWebhookAnswer, err error) {
-	in.Keep = e.keeping(keep)
+func (e *edge) createEndpoint(ctx context.Context, c *api.Call, _ *api.None, in webhooks.NewEndpoint, keep api.Keep) (out newWebhookAnswer, err error) {
+	in.Keep = e.storeSecretAnswer(keep)
 	made, token, err := e.hooks.Create(ctx, c.AccountID, in)
 	if err != nil {
 		return out, err
@@ -204,12 +204,12 @@ func (e *edge) create(ctx context.Context, c *api.Call, _ *api.None, in webhooks
 	return e.secretAnswer(made, token), nil
 }
 
-func (e *edge) update(ctx context.Context, c *api.Call, in *api.Item, change webhooks.Change) (webhookAnswer, error) {
-	return api.As(e.answer)(e.hooks.Update(ctx, c.AccountID, in.ID, change))
+func (e *edge) updateEndpoint(ctx context.Context, c *api.Call, in *api.Item, change webhooks.Change) (webhookAnswer, error) {
+	return api.As(e.toAnswer)(e.hooks.Update(ctx, c.AccountID, in.ID, change))
 }
 
-func (e *edge) rotate(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (out newWebhookAnswer, err error) {
-	rotated, token, err := e.hooks.RotateSecret(ctx, c.AccountID, in.ID, e.keeping(keep))
+func (e *edge) rotateSecret(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (out newWebhookAnswer, err error) {
+	rotated, token, err := e.hooks.RotateSecret(ctx, c.AccountID, in.ID, e.storeSecretAnswer(keep))
 	if err != nil {
 		return out, err
 	}

@@ -84,7 +84,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 	if f.Config.Mode == setting.Serve { // development mode does not check its surroundings
 		options = append(options, checks.Repeated(ModuleNames(false)))
 	} else {
-		options = append(options, development.Shown, fx.Provide(func() development.Reach { return development.ReachOf(f.Listener) }))
+		options = append(options, development.Shown, fx.Provide(func() development.OwnURL { return development.ReachOf(f.Listener) }))
 	}
 	// 4. The enabled modules.
 	for _, m := range f.Modules {
@@ -112,7 +112,7 @@ func newTracing(lc fx.Lifecycle, cfg setting.Values, o Options) (*telemetry.Trac
 
 // newDiskWatch watches the disk of the database. Development mode with the embedded server rejects nothing:
 // its disk is a developer's machine.
-func newDiskWatch(lc fx.Lifecycle, cfg setting.Values, d *db.DB, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) (*diskroom.Watch, storage.Disk, error) {
+func newDiskWatch(lc fx.Lifecycle, cfg setting.Values, d *db.DB, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) (*diskroom.Sampler, storage.Disk, error) {
 	where := checks.DiskConfig(cfg)
 	if cfg.Mode == setting.Dev && config.Embedded(cfg) {
 		where = diskroom.Config{}

@@ -63,11 +63,11 @@ type edgeParams struct {
 	APILog    *apilog.Service `optional:"true"`
 	Served    *Routes
 
-	Routes    []api.Routes     `group:"routes"`
-	Parts     []graph.Part     `group:"graph"`
-	Pages     []webPage        `group:"pages"`
-	Links     []link           `group:"links"`
-	LinkRules *linkrules.Rules `optional:"true"` // of tracked links; nil if the module is off
+	Routes    []api.Routes       `group:"routes"`
+	Parts     []graph.ServiceSet `group:"graph"`
+	Pages     []webPage          `group:"pages"`
+	Links     []link             `group:"links"`
+	LinkRules *linkrules.Rules   `optional:"true"` // of tracked links; nil if the module is off
 
 	Health []module.Health `group:"health"`
 	Drains []module.Drain  `group:"drains"`
@@ -204,5 +204,5 @@ func apiFirst(handler, others http.Handler) http.Handler {
 type accountRate struct{ limiter *ratelimit.Limiter }
 
 func (r accountRate) Admit(ctx context.Context, a accounts.Account, header http.Header) error {
-	return r.limiter.Admit(ctx, ratelimit.Account{ID: a.ID, PerSecond: a.Plan.RequestsPerSecond, Unmetered: a.Unmetered}, header)
+	return r.limiter.Admit(ctx, ratelimit.AccountRate{ID: a.ID, PerSecond: a.Plan.RequestsPerSecond, Unmetered: a.Unmetered}, header)
 }

@@ -113,7 +113,7 @@ var everything = fx.Invoke(func(struct {
 	Shutdowner  fx.Shutdowner
 	Graph       fx.DotGraph
 	Exports     *exports.Service
-	Reach       development.Reach       `optional:"true"`
+	Reach       development.OwnURL      `optional:"true"`
 	Brief       webhooks.BriefURLPrefix `optional:"true"`
 	Rewriter    *tracking.Rewriter      `optional:"true"`
 	Kept        []module.PersonalData   `group:"kept"`

@@ -139,8 +139,8 @@ type part func(name string) any
 // provideGraph returns a part in which a service *S serves fields of the schema.
 func provideGraph[S any](set func(*graph.Parts, *S)) part {
 	return func(name string) any {
-		return func(service *S) graph.Part {
-			return graph.Part{Module: name, Set: func(p *graph.Parts) { set(p, service) }}
+		return func(service *S) graph.ServiceSet {
+			return graph.ServiceSet{Module: name, Set: func(p *graph.Parts) { set(p, service) }}
 		}
 	}
 }

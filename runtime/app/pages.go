@@ -108,7 +108,7 @@ type texts struct{ inbox *devinbox.Service }
 
 // Catch implements provider.Catcher.
 func (t texts) Catch(ctx context.Context, m provider.Message) error {
-	return t.inbox.CatchText(ctx, devinbox.Text{MessageID: m.ID, To: m.To, From: m.From, Text: m.Text, Encoding: m.Encoding, Segments: m.Segments})
+	return t.inbox.CatchText(ctx, devinbox.TextMessage{MessageID: m.ID, To: m.To, From: m.From, Text: m.Text, Encoding: m.Encoding, Segments: m.Segments})
 }
 
 // newTrackedLinks creates the handlers of tracked links and pixels.

@@ -11,7 +11,7 @@ import (
 )
 
 // Months formats the tables that grow with mail, and the months of those that are split, one per line.
-func Months(tables []months.State) string {
+func Months(tables []months.TableState) string {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "TABLE\tFROM\tBEFORE\tMIB\t")

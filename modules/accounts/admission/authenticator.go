@@ -23,7 +23,7 @@ type Keys interface {
 // Sessions authenticates session cookies for an account. An empty account id selects the account of the
 // session.
 type Sessions interface {
-	Person(ctx context.Context, token, accountID string) (accounts.Caller, error)
+	AuthenticateSession(ctx context.Context, token, accountID string) (accounts.Caller, error)
 }
 
 // Authenticator authenticates requests. The zero value rejects every request.
@@ -95,9 +95,9 @@ func (d *Authenticator) Authenticate(r *http.Request) (accounts.Caller, error) {
 	case len(wanted) == 1 && !id.Is(id.Account, wanted[0]):
 		return accounts.Caller{}, fault.InvalidField(HeaderAccount, "must be the id of an account")
 	case len(wanted) == 1:
-		return d.sessions.Person(r.Context(), token, wanted[0])
+		return d.sessions.AuthenticateSession(r.Context(), token, wanted[0])
 	}
-	return d.sessions.Person(r.Context(), token, "")
+	return d.sessions.AuthenticateSession(r.Context(), token, "")
 }
 
 const maxToken = 256 // bytes

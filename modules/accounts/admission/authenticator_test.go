@@ -18,7 +18,7 @@ func (acceptAll) Authenticate(context.Context, string) (accounts.Caller, error) 
 	return accounts.Caller{AccountID: "of the key"}, nil
 }
 
-func (acceptAll) Person(_ context.Context, _, accountID string) (accounts.Caller, error) {
+func (acceptAll) AuthenticateSession(_ context.Context, _, accountID string) (accounts.Caller, error) {
 	return accounts.Caller{AccountID: accountID}, nil
 }
 

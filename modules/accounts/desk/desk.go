@@ -33,21 +33,21 @@ func New(d *db.DB, a *accounts.Service, p *plans.Service, cursors *page.Codec) *
 	return &Service{d, a, p, cursors}
 }
 
-// Status is the status of an account.
-type Status string
+// AccountStatus is the status of an account.
+type AccountStatus string
 
 // The statuses.
 const (
-	Active     Status = "active"
-	Suspended  Status = "suspended"
-	PaymentDue Status = "payment_due"
+	Active     AccountStatus = "active"
+	Suspended  AccountStatus = "suspended"
+	PaymentDue AccountStatus = "payment_due"
 )
 
 // Filter narrows a list of accounts. Zero fields match everything.
 type Filter struct {
 	Text   string // part of the email or name, or a complete id
 	Plan   string
-	Status Status
+	Status AccountStatus
 }
 
 // Accounts returns one page of the installation's accounts, newest first. Error: Invalid.

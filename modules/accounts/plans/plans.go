@@ -86,8 +86,8 @@ const maxNumber = 1_000_000_000
 
 var idForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
 
-// Field is a field of a change, as its tags declare it.
-type Field struct {
+// CapField is a field of a change, as its tags declare it.
+type CapField struct {
 	Name     string // in JSON
 	About    string
 	Min, Max int
@@ -95,12 +95,12 @@ type Field struct {
 }
 
 // Fields returns the fields of a change.
-func (c *Change) Fields() []Field {
+func (c *Change) Fields() []CapField {
 	v := reflect.ValueOf(c).Elem()
-	fields := make([]Field, v.NumField())
+	fields := make([]CapField, v.NumField())
 	for i := range fields {
 		tag := v.Type().Field(i).Tag
-		fields[i] = Field{Name: tag.Get("json"), About: tag.Get("doc"), Min: numberIn(tag, "min", 0), Max: numberIn(tag, "max", maxNumber), To: v.Field(i).Addr().Interface()}
+		fields[i] = CapField{Name: tag.Get("json"), About: tag.Get("doc"), Min: numberIn(tag, "min", 0), Max: numberIn(tag, "max", maxNumber), To: v.Field(i).Addr().Interface()}
 	}
 	return fields
 }

@@ -144,7 +144,7 @@ func TestUsageIsOfClosedAndOfOpenHours(t *testing.T) {
 	w.sent(t, ada, 3, open.Add(time.Minute))
 	w.sent(t, ada, 2, hour)
 	w.sent(t, bob, 9, hour)
-	found, err := w.plans.Usage(t.Context(), ada, plans.Range{Since: open.Add(-time.Hour)}, plans.ByHour)
+	found, err := w.plans.Usage(t.Context(), ada, plans.UsagePeriod{Since: open.Add(-time.Hour)}, plans.ByHour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestUsageIsOfClosedAndOfOpenHours(t *testing.T) {
 		t.Errorf("by the hour it is %v, want 50 3 0 2", emails)
 	}
 	for by, since := range map[plans.By]time.Time{plans.ByDay: open.Add(-31 * 24 * time.Hour), plans.ByMonth: open.AddDate(0, -2, 0)} {
-		found, err := w.plans.Usage(t.Context(), ada, plans.Range{Since: since}, by)
+		found, err := w.plans.Usage(t.Context(), ada, plans.UsagePeriod{Since: since}, by)
 		var sum int64
 		for _, p := range found {
 			sum += p.Emails
@@ -169,11 +169,11 @@ func TestUsageIsOfClosedAndOfOpenHours(t *testing.T) {
 		}
 	}
 	// The range ends before the open hours.
-	found, err = w.plans.Usage(t.Context(), ada, plans.Range{Since: open.Add(-time.Hour), Until: open}, plans.ByHour)
+	found, err = w.plans.Usage(t.Context(), ada, plans.UsagePeriod{Since: open.Add(-time.Hour), Until: open}, plans.ByHour)
 	if err != nil || len(found) != 1 || found[0].Emails != 50 {
 		t.Errorf("one closed hour is %+v, %v", found, err)
 	}
-	report, err := w.plans.Report(t.Context(), ada, plans.Range{}, plans.ByDay)
+	report, err := w.plans.Report(t.Context(), ada, plans.UsagePeriod{}, plans.ByDay)
 	if err != nil || report.Projected == nil || *report.Projected < report.Emails || report.Periods[0].Start.Day() != 1 {
 		t.Errorf("the report of the month is %+v, %v", report, err)
 	}
@@ -184,21 +184,21 @@ func TestAWrongRangeIsRefused(t *testing.T) {
 	w := newWorld(t)
 	ada, now := w.account(t, "ada@example.com", "pro"), time.Now()
 	for name, c := range map[string]struct {
-		r     plans.Range
+		r     plans.UsagePeriod
 		by    plans.By
 		field string
 	}{
-		"backwards":      {plans.Range{Since: now.Add(-time.Hour), Until: now.Add(-2 * time.Hour)}, plans.ByHour, "since"},
-		"in the future":  {plans.Range{Since: now.AddDate(0, 0, 2)}, plans.ByDay, "since"},
-		"before it kept": {plans.Range{Since: now.AddDate(-2, 0, 0)}, plans.ByMonth, "since"},
-		"no period":      {plans.Range{}, "week", "by"},
+		"backwards":      {plans.UsagePeriod{Since: now.Add(-time.Hour), Until: now.Add(-2 * time.Hour)}, plans.ByHour, "since"},
+		"in the future":  {plans.UsagePeriod{Since: now.AddDate(0, 0, 2)}, plans.ByDay, "since"},
+		"before it kept": {plans.UsagePeriod{Since: now.AddDate(-2, 0, 0)}, plans.ByMonth, "since"},
+		"no period":      {plans.UsagePeriod{}, "week", "by"},
 	} {
 		_, err := w.plans.Usage(t.Context(), ada, c.r, c.by)
 		if fault.From(err).Fields[c.field] == "" {
 			t.Errorf("%s: %v, want a refusal of %s", name, err, c.field)
 		}
 	}
-	if found, err := w.plans.Usage(t.Context(), ada, plans.Range{Since: now.AddDate(-1, 0, 0)}, plans.ByHour); err != nil || len(found) < 8000 {
+	if found, err := w.plans.Usage(t.Context(), ada, plans.UsagePeriod{Since: now.AddDate(-1, 0, 0)}, plans.ByHour); err != nil || len(found) < 8000 {
 		t.Errorf("a year by the hour: %d periods, %v", len(found), err)
 	}
 }

@@ -24,9 +24,9 @@ const (
 // Periods lists them, the shortest first.
 func Periods() []By { return []By{ByHour, ByDay, ByMonth} }
 
-// Range is what is asked for: from Since on and before Until. A zero Since is the first of the present
+// UsagePeriod is what is asked for: from Since on and before Until. A zero Since is the first of the present
 // month, a zero Until is now.
-type Range struct{ Since, Until time.Time }
+type UsagePeriod struct{ Since, Until time.Time }
 
 // maxPeriods is how many periods one answer has at most.
 const maxPeriods = 10_000
@@ -56,7 +56,7 @@ const openSinceSQL = `SELECT greatest((SELECT hour FROM usage_marks), $1::timest
 
 // Usage returns what an account has handed over in a range, the first period first, whatever its plan;
 // periods without emails are in it. Error: Invalid.
-func (s *Service) Usage(ctx context.Context, accountID string, r Range, by By) ([]Period, error) {
+func (s *Service) Usage(ctx context.Context, accountID string, r UsagePeriod, by By) ([]Period, error) {
 	now, err := db.Now(ctx, s.db.SQL)
 	if err != nil {
 		return nil, fmt.Errorf("usage: %w", err)
@@ -81,7 +81,7 @@ func (s *Service) Usage(ctx context.Context, accountID string, r Range, by By) (
 }
 
 // checked returns the range in whole periods.
-func (r Range) checked(now time.Time, by By) (Range, error) {
+func (r UsagePeriod) checked(now time.Time, by By) (UsagePeriod, error) {
 	wrong := fault.Fields{}
 	if r.Since.IsZero() {
 		r.Since = begin(now, ByMonth)
@@ -129,7 +129,7 @@ func following(start time.Time, by By) time.Time {
 	}
 }
 
-func filled(found []Period, r Range, by By) []Period {
+func filled(found []Period, r UsagePeriod, by By) []Period {
 	var all []Period
 	for start := r.Since; start.Before(r.Until); start = following(start, by) {
 		p := Period{Start: start}
@@ -141,8 +141,8 @@ func filled(found []Period, r Range, by By) []Period {
 	return all
 }
 
-// Report is the usage of an account beside what its plan includes.
-type Report struct {
+// UsageReport is the usage of an account beside what its plan includes.
+type UsageReport struct {
 	Emails    int64  // in the range
 	Included  *int   // a month; nil: nothing was said
 	Over      int64  // of the present month, beyond the included ones
@@ -155,21 +155,21 @@ type Report struct {
 const meanDays = 7
 
 // Report returns the usage of a range. Error: Invalid.
-func (s *Service) Report(ctx context.Context, accountID string, r Range, by By) (Report, error) {
+func (s *Service) Report(ctx context.Context, accountID string, r UsagePeriod, by By) (UsageReport, error) {
 	account, err := s.accounts.Account(ctx, accountID)
 	if err != nil {
-		return Report{}, err
+		return UsageReport{}, err
 	}
-	out := Report{Included: account.Plan.IncludedEmails}
+	out := UsageReport{Included: account.Plan.IncludedEmails}
 	if out.Periods, err = s.Usage(ctx, accountID, r, by); err != nil {
-		return Report{}, err
+		return UsageReport{}, err
 	}
 	for _, p := range out.Periods {
 		out.Emails += p.Emails
 	}
 	used, err := s.accounts.Usage(ctx, accountID)
 	if err != nil {
-		return Report{}, err
+		return UsageReport{}, err
 	}
 	out.Limit = used.MonthlyCap
 	if !r.Since.IsZero() || !r.Until.IsZero() {
@@ -189,7 +189,7 @@ func (s *Service) projected(ctx context.Context, accountID string, soFar int64) 
 		return 0, fmt.Errorf("usage: %w", err)
 	}
 	today := begin(now.UTC(), ByDay)
-	days, err := s.Usage(ctx, accountID, Range{Since: today.AddDate(0, 0, -meanDays), Until: today}, ByDay)
+	days, err := s.Usage(ctx, accountID, UsagePeriod{Since: today.AddDate(0, 0, -meanDays), Until: today}, ByDay)
 	if err != nil {
 		return 0, err
 	}

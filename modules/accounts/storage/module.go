@@ -14,7 +14,7 @@ import (
 var Module = fx.Module("storage",
 	fx.Provide(New),
 	module.Repairs(func() clockstep.Repair {
-		return clockstep.Repair{What: "measurements and allowances of stored bytes", Columns: []clockstep.Column{
+		return clockstep.Repair{What: "measurements and allowances of stored bytes", Columns: []clockstep.TimeColumn{
 			{Table: "storage_counters", Name: "due_at", Limit: 24 * time.Hour, Reset: 24 * time.Hour},
 			{Table: "storage_allowances", Name: "expires_at", Limit: livesInTable, Reset: livesInTable},
 		}}

@@ -41,7 +41,7 @@ func (s *Service) mayMail(ctx context.Context, tx *ent.Tx, c accounts.Caller, em
 	if err != nil || s.bounds == nil {
 		return err
 	}
-	return s.bounds.MayInvite(ctx, tx, c.Person.UserID, email)
+	return s.bounds.CountInvite(ctx, tx, c.Person.UserID, email)
 }
 
 // Channel is where it is told that an invitation's mail is to be written.

@@ -13,7 +13,7 @@ import (
 
 // MemberPage returns one page of the members of an account, the oldest membership first. Error: Invalid.
 func (s *Service) MemberPage(ctx context.Context, accountID string, r page.Request) (page.Page[Member], error) {
-	found, err := page.Read(s.cursors, page.List{Name: "members", AccountID: accountID}, r, func(at page.Range) ([]*ent.Membership, error) {
+	found, err := page.Read(s.cursors, page.List{Name: "members", AccountID: accountID}, r, func(at page.Position) ([]*ent.Membership, error) {
 		query, order, beyond := s.members(accountID).WithUser(), ent.Asc(membership.FieldID), membership.IDGT
 		if at.Back {
 			order, beyond = ent.Desc(membership.FieldID), membership.IDLT

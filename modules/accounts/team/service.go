@@ -25,7 +25,7 @@ import (
 // Module provides *Service.
 var Module = fx.Module("team", fx.Provide(New),
 	module.Repairs(func() clockstep.Repair {
-		return clockstep.Repair{What: "invitations", Columns: []clockstep.Column{
+		return clockstep.Repair{What: "invitations", Columns: []clockstep.TimeColumn{
 			{Table: "invitations", Name: "due_at"},
 			{Table: "invitations", Name: "expires_at", Limit: InvitationLife, Reset: InvitationLife},
 		}}
@@ -46,8 +46,8 @@ type Params struct {
 
 // MailBounds limits the emails that users can cause to other people's mailboxes, across all teams.
 type MailBounds interface {
-	// MayInvite counts an email to a mailbox, in the transaction that requests it. Error: Limit.
-	MayInvite(ctx context.Context, tx *ent.Tx, inviterID, email string) error
+	// CountInvite counts an email to a mailbox, in the transaction that requests it. Error: Limit.
+	CountInvite(ctx context.Context, tx *ent.Tx, inviterID, email string) error
 }
 
 // Service manages members and invitations. Safe for concurrent use.

@@ -90,7 +90,7 @@ func (s *Service) handle(ctx context.Context, tx db.Execer, fact event.Fact) err
 	if err != nil {
 		return err
 	}
-	stored, err := ingest.StoreOwn(ctx, tx, own)
+	stored, err := ingest.StoreBuiltIn(ctx, tx, own)
 	if stored {
 		s.stored.Store(true)
 	}
@@ -105,8 +105,8 @@ func (s *Service) committed() {
 }
 
 // ownOf returns the person that a fact is about, and the email that caused it.
-func ownOf(fact event.Fact) (ingest.Own, error) {
-	own := ingest.Own{Fact: fact}
+func ownOf(fact event.Fact) (ingest.BuiltInEvent, error) {
+	own := ingest.BuiltInEvent{Fact: fact}
 	var data struct {
 		EmailID   string `json:"email_id"`
 		Recipient string `json:"recipient"`

@@ -59,7 +59,7 @@ func (s *Service) count(ctx context.Context, accountID string, automationIDs []s
 	}
 	out := make(map[string]*Figures, len(automationIDs))
 	for _, id := range automationIDs {
-		out[id] = &Figures{Steps: map[StepPosition]Step{}, Messages: map[StepPosition]Texts{}}
+		out[id] = &Figures{Steps: map[StepPosition]StepFigures{}, Messages: map[StepPosition]Texts{}}
 	}
 	for _, row := range rows {
 		out[row.automationID].take(row)

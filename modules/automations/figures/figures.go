@@ -7,9 +7,9 @@ type Runs struct {
 	Started, Running, Waiting, Completed, Failed, Cancelled int
 }
 
-// Step counts the runs that reached a step and their outcomes there. A retried run counts once for each
+// StepFigures counts the runs that reached a step and their outcomes there. A retried run counts once for each
 // time the step ended.
-type Step struct {
+type StepFigures struct {
 	Waiting   int // live runs there: the step waits, or is next
 	Completed int // the step succeeded, or its wait ended
 	TimedOut  int // of these, waits that no event ended in time
@@ -19,10 +19,12 @@ type Step struct {
 }
 
 // Entered returns how often runs reached the step.
-func (s Step) Entered() int { return s.Waiting + s.Completed + s.Skipped + s.Failed + s.Cancelled }
+func (s StepFigures) Entered() int {
+	return s.Waiting + s.Completed + s.Skipped + s.Failed + s.Cancelled
+}
 
-func (s Step) plus(o Step) Step {
-	return Step{Waiting: s.Waiting + o.Waiting, Completed: s.Completed + o.Completed, TimedOut: s.TimedOut + o.TimedOut, Skipped: s.Skipped + o.Skipped,
+func (s StepFigures) plus(o StepFigures) StepFigures {
+	return StepFigures{Waiting: s.Waiting + o.Waiting, Completed: s.Completed + o.Completed, TimedOut: s.TimedOut + o.TimedOut, Skipped: s.Skipped + o.Skipped,
 		Failed: s.Failed + o.Failed, Cancelled: s.Cancelled + o.Cancelled}
 }
 
@@ -38,12 +40,12 @@ type StepPosition struct {
 // Figures are the figures of one automation.
 type Figures struct {
 	Runs     Runs
-	Steps    map[StepPosition]Step
+	Steps    map[StepPosition]StepFigures
 	Messages map[StepPosition]Texts
 }
 
 // Step returns the figures of the step with a key in one version; 0 means all versions.
-func (f *Figures) Step(key string, version int) (sum Step) {
+func (f *Figures) Step(key string, version int) (sum StepFigures) {
 	for p, s := range f.Steps {
 		if p.Key == key && (version == 0 || p.Version == version) {
 			sum = sum.plus(s)
@@ -65,15 +67,15 @@ func (f *Figures) Texts(key string, version int) (sum Texts) {
 }
 
 // countEnded counts n steps that ended with a status.
-func countEnded(status string, n int) Step {
+func countEnded(status string, n int) StepFigures {
 	switch status {
 	case machine.StatusFailed:
-		return Step{Failed: n}
+		return StepFigures{Failed: n}
 	case machine.StatusSuppressed, machine.StatusExpired:
-		return Step{Skipped: n}
+		return StepFigures{Skipped: n}
 	case machine.StatusTimedOut:
-		return Step{TimedOut: n, Completed: n}
+		return StepFigures{TimedOut: n, Completed: n}
 	default:
-		return Step{Completed: n}
+		return StepFigures{Completed: n}
 	}
 }

@@ -20,8 +20,8 @@ import (
 // SourceSystem is the source of built-in events.
 const SourceSystem = "system"
 
-// Own is an event that the service derives from a fact.
-type Own struct {
+// BuiltInEvent is an event that the service derives from a fact.
+type BuiltInEvent struct {
 	Fact    event.Fact
 	Email   string // of the person; may be empty
 	AboutID string // the email, possibly sent by a run; may be empty
@@ -36,9 +36,9 @@ SELECT $1::text, $2::text, $3::text, NULLIF($4::text, ''), NULLIF($5::text, ''),
 WHERE EXISTS (SELECT FROM automation_listens WHERE account_id = $2::text AND event = $3::text)
 ON CONFLICT (id) DO NOTHING`
 
-// StoreOwn stores a built-in event in the caller's transaction. It takes effect in TakeOwn. Its id is
+// StoreBuiltIn stores a built-in event in the caller's transaction. It takes effect in TakeOwn. Its id is
 // derived from that of the fact, so a repetition stores nothing. It reports whether an event was stored.
-func StoreOwn(ctx context.Context, tx db.Execer, o Own) (bool, error) {
+func StoreBuiltIn(ctx context.Context, tx db.Execer, o BuiltInEvent) (bool, error) {
 	n, err := db.Exec(ctx, tx, storeOwnSQL, ownID(o.Fact.ID), o.Fact.AccountID, OwnName(o.Fact.Type), o.Email, runs.EmailKey(o.Email), string(o.Fact.Data), o.AboutID)
 	if err != nil {
 		return false, fmt.Errorf("store a built-in event: %w", err)

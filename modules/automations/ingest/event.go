@@ -40,11 +40,11 @@ type Post struct {
 	Cause     string          // from the webhook step that caused it, which determines Depth; may be empty
 
 	Claim  *idempotency.Claim
-	Render func(Answer) idempotency.Response // encodes the answer that is stored under the Claim
+	Render func(Result) idempotency.Response // encodes the answer that is stored under the Claim
 }
 
-// Answer is the result of an event.
-type Answer struct {
+// Result is the result of an event.
+type Result struct {
 	Event                       Event
 	Matched, Resumed, Cancelled int
 	// Replay is set if an earlier request with the same key succeeded.
@@ -67,7 +67,7 @@ type posting struct {
 	emailKey string
 	data     json.RawMessage // in stored form
 	matches  []shape.EventMatch
-	answer   Answer
+	answer   Result
 	at       time.Time
 	trial    bool
 }

@@ -87,17 +87,17 @@ func (s *Service) Stop() {
 
 // Post stores an event and applies it. Errors: Invalid with all wrong fields, Conflict for a concurrent
 // request with the same key and another body, Unavailable if nothing was stored.
-func (s *Service) Post(ctx context.Context, in Post) (Answer, error) {
+func (s *Service) Post(ctx context.Context, in Post) (Result, error) {
 	if in.Cause != "" {
 		depth, err := s.prover.Depth(in.AccountID, in.Cause)
 		if err != nil {
-			return Answer{}, err
+			return Result{}, err
 		}
 		in.Depth = depth
 	}
 	p, err := judge(in)
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	way := s.ways.joint
 	if s.dear.next(p.AccountID) {
@@ -109,11 +109,11 @@ func (s *Service) Post(ctx context.Context, in Post) (Answer, error) {
 	switch {
 	case errors.Is(err, errTaken):
 		replay, err := s.answers.Replay(ctx, in.Claim)
-		return Answer{Replay: replay}, err
+		return Result{Replay: replay}, err
 	case errors.Is(err, idempotency.ErrBusy):
-		return Answer{}, idempotency.InProgress().WithCause(err)
+		return Result{}, idempotency.InProgress().WithCause(err)
 	case err != nil:
-		return Answer{}, fmt.Errorf("store event: %w", err)
+		return Result{}, fmt.Errorf("store event: %w", err)
 	}
 	s.bus.Wake()
 	if p.answer.Matched+p.answer.Resumed > 0 {
@@ -217,7 +217,7 @@ func claims(list []*posting, answer func(*posting) idempotency.Response) []idemp
 // store stores events and applies them.
 func (s *Service) store(ctx context.Context, tx db.Execer, list []*posting) error {
 	for _, p := range list {
-		p.matches, p.answer = nil, Answer{}
+		p.matches, p.answer = nil, Result{}
 		p.event.ID = id.New(id.CustomEvent)
 	}
 	r, err := s.round(ctx, tx, list)

@@ -24,10 +24,10 @@ type Trial struct {
 }
 
 // Try stores the event of a trial and starts its run. It returns the errors of Post.
-func (s *Service) Try(ctx context.Context, t Trial) (Answer, error) {
+func (s *Service) Try(ctx context.Context, t Trial) (Result, error) {
 	p, err := judgeAs(t.Post, definition.CheckListened)
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	p.trial = true
 	var taken error
@@ -42,11 +42,11 @@ func (s *Service) Try(ctx context.Context, t Trial) (Answer, error) {
 	switch {
 	case errors.Is(taken, errTaken):
 		replay, err := s.answers.Replay(ctx, t.Claim)
-		return Answer{Replay: replay}, err
+		return Result{Replay: replay}, err
 	case errors.Is(err, idempotency.ErrBusy):
-		return Answer{}, idempotency.InProgress().WithCause(err)
+		return Result{}, idempotency.InProgress().WithCause(err)
 	case err != nil:
-		return Answer{}, fmt.Errorf("store the event of a trial: %w", err)
+		return Result{}, fmt.Errorf("store the event of a trial: %w", err)
 	}
 	if p.answer.Matched > 0 {
 		s.signals.Wake(WorkChannel)
@@ -55,7 +55,7 @@ func (s *Service) Try(ctx context.Context, t Trial) (Answer, error) {
 }
 
 func (s *Service) storeTrial(ctx context.Context, tx *db.PreparedTx, t Trial, p *posting) (err error) {
-	p.matches, p.answer, p.event.ID = nil, Answer{}, id.New(id.CustomEvent)
+	p.matches, p.answer, p.event.ID = nil, Result{}, id.New(id.CustomEvent)
 	if p.at, err = db.One(ctx, tx, db.Value[time.Time], `SELECT clock_timestamp()`); err != nil {
 		return err
 	}

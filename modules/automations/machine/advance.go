@@ -80,8 +80,8 @@ type Record struct {
 	Ended   time.Time
 }
 
-// Outcome is the decision of Advance.
-type Outcome struct {
+// Decision is the decision of Advance.
+type Decision struct {
 	Records []Record
 	Effect  Effect   // to be performed now
 	Waiting *Waiting // to be waited for
@@ -102,7 +102,7 @@ func (p *Program) scope(run Run, s State, event *Event, now time.Time) expressio
 }
 
 // Advance takes a run as far as it can go without external input. It does not modify the given state.
-func (p *Program) Advance(ctx context.Context, run Run, before State, in Input) (State, Outcome) {
+func (p *Program) Advance(ctx context.Context, run Run, before State, in Input) (State, Decision) {
 	a := &advance{Program: p, ctx: ctx, run: run, state: before, now: in.Now}
 	a.state.Outputs = make(map[string]map[string]any, len(before.Outputs)+1)
 	maps.Copy(a.state.Outputs, before.Outputs)
@@ -127,7 +127,7 @@ type advance struct {
 	run     Run
 	state   State
 	now     time.Time
-	outcome Outcome
+	outcome Decision
 }
 
 func (a *advance) step() *definition.Step { return &a.Definition.Steps[a.state.Step] }

@@ -17,7 +17,7 @@ var roots = []string{"event", "run", "steps", "automation"}
 // gap is a text with Liquid in it.
 type gap struct {
 	literal string // without Liquid
-	part    *language.Part
+	part    *language.CompiledSource
 	path    []string // of the value, if the text is exactly one output without a filter
 }
 

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Hurry is Advance for a trial, which never waits: delays take no time, and awaited events count as
+// AdvanceTrial is Advance for a trial, which never waits: delays take no time, and awaited events count as
 // received, with empty data.
-func (p *Program) Hurry(ctx context.Context, run Run, before State, in Input) (State, Outcome) {
+func (p *Program) AdvanceTrial(ctx context.Context, run Run, before State, in Input) (State, Decision) {
 	state, outcome := p.Advance(ctx, run, before, in)
 	for outcome.Waiting != nil {
 		over, end := Assume(state, in.Now)

@@ -23,7 +23,7 @@ type Settlement struct {
 	Live    *Live
 	Program *machine.Program
 	State   machine.State
-	Outcome machine.Outcome
+	Outcome machine.Decision
 	Blocked *Blocked // why the effect of Outcome could not be finished yet; may be nil
 	EmailID string   // of the step that has sent one
 	Now     time.Time

@@ -46,8 +46,8 @@ type Performed struct {
 	Preview any // what would leave: *sending.Preview, *sms.Preview or *machine.Post; nil if it would be refused
 }
 
-// Step is a step that ended.
-type Step struct {
+// StepResult is a step that ended.
+type StepResult struct {
 	machine.Record
 
 	Waited     *machine.Waiting // nil: it did not wait
@@ -69,7 +69,7 @@ type Result struct {
 	Status    string // completed, failed, cancelled, NotStarted
 	Error     string // of failed
 	Condition *expression.Explanation
-	Steps     []Step
+	Steps     []StepResult
 	Arrivals  []Arrival
 	Facts     []event.Fact
 	StartedAt time.Time
@@ -82,7 +82,7 @@ type simulation struct {
 
 	now     time.Time
 	state   machine.State
-	outcome machine.Outcome
+	outcome machine.Decision
 	next    int // the first of Later that has not arrived
 	done    Performed
 	result  Result
@@ -91,7 +91,7 @@ type simulation struct {
 // Play plays a run to its end. An error comes from Perform or ctx.
 func Play(ctx context.Context, in Input) (Result, error) {
 	s := &simulation{Input: in, now: in.Run.StartedAt}
-	s.result = Result{Condition: in.Program.ExplainStart(ctx, in.Run.Trigger), StartedAt: s.now, EndedAt: s.now, Steps: []Step{}, Arrivals: []Arrival{}, Facts: []event.Fact{}}
+	s.result = Result{Condition: in.Program.ExplainStart(ctx, in.Run.Trigger), StartedAt: s.now, EndedAt: s.now, Steps: []StepResult{}, Arrivals: []Arrival{}, Facts: []event.Fact{}}
 	if is, _ := in.Program.Starts(ctx, in.Run.Trigger); !is { // the explanation has the error
 		s.result.Status = NotStarted
 		return s.result, nil
@@ -132,7 +132,7 @@ func (s *simulation) advance(ctx context.Context, in machine.Input) {
 	}
 	for i, r := range s.outcome.Records {
 		before.Step = r.Index
-		step := Step{Record: r, Conditions: s.Program.ExplainStep(ctx, s.Run, before, s.now)}
+		step := StepResult{Record: r, Conditions: s.Program.ExplainStep(ctx, s.Run, before, s.now)}
 		if i == 0 {
 			step.Waited, step.Performed, s.done = waited, s.done, Performed{}
 		}

@@ -55,7 +55,7 @@ func newEffects(s *services) map[string]effect {
 
 // Domains looks up the identity under which an account may send from an address.
 type Domains interface {
-	Identity(ctx context.Context, accountID string, from address.Address) (domains.Identity, error)
+	Identity(ctx context.Context, accountID string, from address.Address) (domains.SigningIdentity, error)
 }
 
 // Templates looks up templates.
@@ -74,7 +74,7 @@ type Sender interface {
 // Texter stores text messages in a transaction, and hands them over after it. Problem returns why
 // an account cannot send any.
 type Texter interface {
-	Send(ctx context.Context, tx db.Execer, accountID string, m sms.Message, guard sms.Guard) (sms.Receipt, error)
+	Send(ctx context.Context, tx db.Execer, accountID string, m sms.Message, guard sms.StoreGuard) (sms.Receipt, error)
 	Wake()
 	Problem(ctx context.Context, accountID string) (string, error)
 	Preview(ctx context.Context, accountID string, m sms.Message) (sms.Preview, error)

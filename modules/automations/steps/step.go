@@ -65,9 +65,9 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 }
 
 // advanceFunc returns the function that advances a run; a trial does not wait.
-func advanceFunc(l *runs.Live, v *versions.Version) func(context.Context, machine.Run, machine.State, machine.Input) (machine.State, machine.Outcome) {
+func advanceFunc(l *runs.Live, v *versions.Version) func(context.Context, machine.Run, machine.State, machine.Input) (machine.State, machine.Decision) {
 	if l.Trial != nil {
-		return v.Hurry
+		return v.AdvanceTrial
 	}
 	return v.Advance
 }
@@ -76,7 +76,7 @@ func advanceFunc(l *runs.Live, v *versions.Version) func(context.Context, machin
 func failRun(c *runs.Claimed, v *versions.Version, now time.Time) *runs.Settlement {
 	const reason = "internal: the step was tried 20 times and could not be finished"
 	step := v.Definition.Steps[c.State.Step]
-	return &runs.Settlement{Live: c.Live, Program: v.Program, State: c.State, Now: now, Outcome: machine.Outcome{Ended: runs.StatusFailed, Error: reason,
+	return &runs.Settlement{Live: c.Live, Program: v.Program, State: c.State, Now: now, Outcome: machine.Decision{Ended: runs.StatusFailed, Error: reason,
 		Records: []machine.Record{{Index: c.State.Step, Key: step.Key, Type: step.Type, Status: machine.StatusFailed, Error: reason, Failed: true, Started: c.State.Ready, Ended: now,
 			Output: map[string]any{"status": machine.StatusFailed}}}}}
 }
@@ -87,7 +87,7 @@ type taken struct {
 
 	version *versions.Version
 	state   machine.State
-	outcome machine.Outcome
+	outcome machine.Decision
 	now     time.Time
 }
 

@@ -234,7 +234,7 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 }
 
 // State returns what is pending, failing, or needs attention. It does not call the provider.
-func (s *Service) State(ctx context.Context) (watch.State, error) {
+func (s *Service) State(ctx context.Context) (watch.BillingState, error) {
 	return watch.Read(ctx, s.db, s.meter)
 }
 

@@ -11,7 +11,7 @@ import (
 type Subscription struct {
 	ID          string
 	Status      string
-	Items       []Item
+	Items       []SubscriptionItem
 	PeriodStart *time.Time
 	PeriodEnd   *time.Time
 	CancelAt    *time.Time // end of the period, if the customer cancelled
@@ -21,8 +21,8 @@ type Subscription struct {
 	Created     time.Time
 }
 
-// Item is one price of a subscription.
-type Item struct {
+// SubscriptionItem is one price of a subscription.
+type SubscriptionItem struct {
 	ID, Price, Product string
 	Metered            bool
 	Created            time.Time
@@ -47,7 +47,7 @@ func subscriptionOf(s *stripe.Subscription) Subscription {
 		return out
 	}
 	for _, i := range s.Items.Data {
-		item := Item{ID: i.ID, Created: time.Unix(i.Created, 0).UTC()}
+		item := SubscriptionItem{ID: i.ID, Created: time.Unix(i.Created, 0).UTC()}
 		if p := i.Price; p != nil {
 			item.Price = p.ID
 			if p.Product != nil {
@@ -202,8 +202,8 @@ func (c *Client) Planned(ctx context.Context, schedule string, now time.Time) (p
 	return "", nil, nil
 }
 
-// Preview is the cost of a change made now.
-type Preview struct {
+// ChangeCost is the cost of a change made now.
+type ChangeCost struct {
 	AmountDue int64
 	Currency  string
 	Lines     []Line
@@ -216,7 +216,7 @@ type Line struct {
 }
 
 // PreviewUpgrade returns what Upgrade would bill now.
-func (c *Client) PreviewUpgrade(ctx context.Context, customer string, s Subscription, to Prices) (Preview, error) {
+func (c *Client) PreviewUpgrade(ctx context.Context, customer string, s Subscription, to Prices) (ChangeCost, error) {
 	details := &stripe.InvoiceCreatePreviewSubscriptionDetailsParams{ProrationBehavior: stripe.String("always_invoice")}
 	for _, o := range s.itemChanges(to) {
 		item := &stripe.InvoiceCreatePreviewSubscriptionDetailsItemParams{}
@@ -232,9 +232,9 @@ func (c *Client) PreviewUpgrade(ctx context.Context, customer string, s Subscrip
 	}
 	found, err := c.stripe.V1Invoices.CreatePreview(ctx, &stripe.InvoiceCreatePreviewParams{Customer: stripe.String(customer), Subscription: stripe.String(s.ID), SubscriptionDetails: details})
 	if err != nil {
-		return Preview{}, err
+		return ChangeCost{}, err
 	}
-	out := Preview{AmountDue: found.AmountDue, Currency: string(found.Currency)}
+	out := ChangeCost{AmountDue: found.AmountDue, Currency: string(found.Currency)}
 	if found.Lines != nil {
 		for _, l := range found.Lines.Data {
 			out.Lines = append(out.Lines, Line{l.Description, l.Amount})

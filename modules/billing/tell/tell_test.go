@@ -33,7 +33,7 @@ func (m *mailer) Send(ctx context.Context, n notices.Notice, hold func(context.C
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		if err == nil && wanted && m.fail == nil {
-			m.sent = append(m.sent, fmt.Sprint(n.To, " ", n.Kind, " ", n.Names["number"]))
+			m.sent = append(m.sent, fmt.Sprint(n.To, " ", n.Kind, " ", n.Values["number"]))
 		}
 		if m.fail != nil {
 			return m.fail

@@ -10,19 +10,19 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// State is the state of billing.
-type State struct {
+// BillingState is the state of billing.
+type BillingState struct {
 	Customers int64
 	Due       int64 // due for a sync
 	Failing   int64 // whose last syncs failed
 	PastDue   int64 // subscriptions
 	LastEvent *time.Time
 	Backlog   metering.Backlog
-	Problems  []Problem
+	Problems  []BillingProblem
 }
 
-// Problem is a problem of one account: two subscriptions, an unknown price, or a dispute.
-type Problem struct{ AccountID, What string }
+// BillingProblem is a problem of one account: two subscriptions, an unknown price, or a dispute.
+type BillingProblem struct{ AccountID, What string }
 
 const (
 	stateSQL = `
@@ -39,12 +39,12 @@ SELECT c.id, 'A payment is disputed' FROM billing_customers c JOIN (
 )
 
 // Read reads the state. It does not call the payment provider.
-func Read(ctx context.Context, d *db.DB, meter *metering.Service) (State, error) {
-	out, err := db.One(ctx, d.SQL, func(o *State) []any { return []any{&o.Customers, &o.Due, &o.Failing, &o.PastDue, &o.LastEvent} }, stateSQL)
+func Read(ctx context.Context, d *db.DB, meter *metering.Service) (BillingState, error) {
+	out, err := db.One(ctx, d.SQL, func(o *BillingState) []any { return []any{&o.Customers, &o.Due, &o.Failing, &o.PastDue, &o.LastEvent} }, stateSQL)
 	if err != nil {
 		return out, fmt.Errorf("billing state: %w", err)
 	}
-	if out.Problems, err = db.All(ctx, d.SQL, func(p *Problem) []any { return []any{&p.AccountID, &p.What} }, problemsSQL); err != nil {
+	if out.Problems, err = db.All(ctx, d.SQL, func(p *BillingProblem) []any { return []any{&p.AccountID, &p.What} }, problemsSQL); err != nil {
 		return out, fmt.Errorf("billing state: %w", err)
 	}
 	out.Backlog, err = meter.Backlog(ctx)

@@ -46,7 +46,7 @@ func (s *Service) post(t *testing.T, accountID, body string, header http.Header)
 	return status
 }
 
-func (s *Service) list(t *testing.T, accountID string, q Query) Shown {
+func (s *Service) list(t *testing.T, accountID string, q RequestQuery) Shown {
 	t.Helper()
 	found, err := s.List(t.Context(), accountID, q)
 	if err != nil {
@@ -79,12 +79,12 @@ func TestTheSignatureOfARequestIsChecked(t *testing.T) {
 		{"acc_b", body, signed("whsec_a", body), "No endpoint has this URL"},
 	} {
 		s.post(t, test.account, test.body, test.header)
-		got := s.list(t, test.account, Query{Limit: 1}).Requests[0]
+		got := s.list(t, test.account, RequestQuery{Limit: 1}).Requests[0]
 		if (got.Unsigned == "") != (test.want == "") || !strings.Contains(got.Unsigned, test.want) || (got.WebhookID == "wh_1") != (test.want == "") {
 			t.Errorf("a request with the header %v is of the endpoint %q, and is refused with %q; want %q", test.header, got.WebhookID, got.Unsigned, test.want)
 		}
 	}
-	first := s.list(t, "acc_a", Query{}).Requests[5]
+	first := s.list(t, "acc_a", RequestQuery{}).Requests[5]
 	if first.EventType != "email.delivered" || first.EventID != "evt_1" || first.Attempt != 2 || string(first.Body) != body {
 		t.Errorf("the receiver remembers %+v, want the event and the body that came", first)
 	}
@@ -110,10 +110,10 @@ func TestAccountsDoNotSeeEachOther(t *testing.T) {
 		t.Errorf("the receiver of b answers %d, want 200: it was a that wanted another answer", got)
 	}
 	s.Clear("acc_a")
-	if of := s.list(t, "acc_a", Query{}); len(of.Requests) != 0 || of.Answer != http.StatusInternalServerError {
+	if of := s.list(t, "acc_a", RequestQuery{}); len(of.Requests) != 0 || of.Answer != http.StatusInternalServerError {
 		t.Errorf("a has cleared its requests, and sees %+v", of)
 	}
-	of := s.list(t, "acc_b", Query{})
+	of := s.list(t, "acc_b", RequestQuery{})
 	if len(of.Requests) != 2 || of.Answer != http.StatusOK {
 		t.Errorf("b sees %d requests and the answer %d, want its two and 200", len(of.Requests), of.Answer)
 	}
@@ -139,11 +139,11 @@ func TestRequestsAreForgotten(t *testing.T) {
 	for i := range Keep + 5 {
 		s.post(t, "acc_a", fmt.Sprint(i), nil)
 	}
-	of := s.list(t, "acc_a", Query{Limit: MaxLimit})
+	of := s.list(t, "acc_a", RequestQuery{Limit: MaxLimit})
 	if len(of.Requests) != Keep || string(of.Requests[0].Body) != fmt.Sprint(Keep+4) || string(of.Requests[Keep-1].Body) != "5" {
 		t.Errorf("of %d requests %d are held, want the newest %d", Keep+5, len(of.Requests), Keep)
 	}
-	if got := s.list(t, "acc_b", Query{}); len(got.Requests) != 1 {
+	if got := s.list(t, "acc_b", RequestQuery{}); len(got.Requests) != 1 {
 		t.Errorf("the many requests of an account push out those of another: %d are left of 1", len(got.Requests))
 	}
 	large := string(bytes.Repeat([]byte("x"), MaxBody))
@@ -163,10 +163,10 @@ func TestWhoWaitsIsToldOfTheNextRequest(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.post(t, "acc_a", `{"type":"email.sent"}`, nil)
-	after := s.list(t, "acc_a", Query{}).Requests[0].Number
+	after := s.list(t, "acc_a", RequestQuery{}).Requests[0].Number
 	found := make(chan Shown, 1)
 	go func() {
-		got, err := s.List(context.WithoutCancel(t.Context()), "acc_a", Query{After: after, Type: "email.bounced", Wait: MaxWait})
+		got, err := s.List(context.WithoutCancel(t.Context()), "acc_a", RequestQuery{After: after, Type: "email.bounced", Wait: MaxWait})
 		if err != nil {
 			t.Errorf("waiting ended with %v", err)
 		}
@@ -178,11 +178,11 @@ func TestWhoWaitsIsToldOfTheNextRequest(t *testing.T) {
 	if got := <-found; len(got.Requests) != 1 || got.Requests[0].EventType != "email.bounced" || got.Requests[0].AccountID != "acc_a" {
 		t.Errorf("who waits for email.bounced is given %+v", got.Requests)
 	}
-	if got := s.list(t, "acc_a", Query{Limit: 1}); !got.HasMore {
+	if got := s.list(t, "acc_a", RequestQuery{Limit: 1}); !got.HasMore {
 		t.Error("of three requests one is given, and has_more is false")
 	}
 	s.Drain()
-	if _, err := s.List(t.Context(), "acc_a", Query{After: 1000, Wait: MaxWait}); fault.KindOf(err) != fault.Unavailable {
+	if _, err := s.List(t.Context(), "acc_a", RequestQuery{After: 1000, Wait: MaxWait}); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("waiting during a stop ends with %v, want Away", err)
 	}
 }
@@ -190,7 +190,7 @@ func TestWhoWaitsIsToldOfTheNextRequest(t *testing.T) {
 func TestWrongQuestionsAreRefusedByName(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	_, err := s.List(t.Context(), "acc_a", Query{After: -1, Limit: MaxLimit + 1, Wait: -time.Second, Type: "a\nb"})
+	_, err := s.List(t.Context(), "acc_a", RequestQuery{After: -1, Limit: MaxLimit + 1, Wait: -time.Second, Type: "a\nb"})
 	var wrong *fault.Error
 	if !errors.As(err, &wrong) || len(wrong.Fields) != 4 {
 		t.Errorf("four wrong fields are refused with %v", err)

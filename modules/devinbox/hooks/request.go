@@ -25,12 +25,12 @@ const (
 // overhead is a generous estimate of a request's size without its body and header.
 const overhead = 1 << 10
 
-// Request is one incoming request. It is immutable once stored.
-type Request struct {
+// CapturedRequest is one incoming request. It is immutable once stored.
+type CapturedRequest struct {
 	Number     int64 // from 1, in the order of arrival
 	AccountID  string
 	ReceivedAt time.Time
-	Header     []Field // by name
+	Header     []HeaderField // by name
 	Body       []byte
 	EventID    string
 	EventType  string
@@ -40,14 +40,14 @@ type Request struct {
 	Status     int    // that was answered
 }
 
-// Field is a header field.
-type Field struct{ Name, Value string }
+// HeaderField is a header field.
+type HeaderField struct{ Name, Value string }
 
 // secretFields may contain credentials of people who call the receiver by hand; webhooks have none of them.
 var secretFields = []string{"Authorization", "Cookie", "Proxy-Authorization"}
 
-func newRequest(in Received, now time.Time) *Request {
-	r := &Request{AccountID: in.AccountID, ReceivedAt: now, Body: in.Body, EventID: in.Header.Get("Service-Event-Id")}
+func newRequest(in Received, now time.Time) *CapturedRequest {
+	r := &CapturedRequest{AccountID: in.AccountID, ReceivedAt: now, Body: in.Body, EventID: in.Header.Get("Service-Event-Id")}
 	r.Attempt, _ = strconv.Atoi(in.Header.Get("Service-Delivery-Attempt")) // 0 for what is no number
 	var event struct {
 		Type string `json:"type"`
@@ -60,7 +60,7 @@ func newRequest(in Received, now time.Time) *Request {
 			continue
 		}
 		for _, value := range in.Header[name] {
-			r.Header = append(r.Header, Field{name, strings.ToValidUTF8(value, "\uFFFD")})
+			r.Header = append(r.Header, HeaderField{name, strings.ToValidUTF8(value, "\uFFFD")})
 		}
 	}
 	return r
@@ -93,7 +93,7 @@ func (s *Service) signer(ctx context.Context, in Received) (webhookID, unsigned 
 }
 
 // weight returns a request's share of maxHeld.
-func (r *Request) weight() int {
+func (r *CapturedRequest) weight() int {
 	n := overhead + len(r.Body)
 	for _, f := range r.Header {
 		n += len(f.Name) + len(f.Value)
@@ -103,14 +103,14 @@ func (r *Request) weight() int {
 
 // held is a list of requests, oldest first. The zero value is empty.
 type held struct {
-	list   []*Request
+	list   []*CapturedRequest
 	last   int64 // number of the newest one there ever was
 	weight int
 }
 
 // add stores a request, and evicts the oldest of its account beyond Keep, and of all accounts beyond
 // maxHeld.
-func (h *held) add(r *Request) {
+func (h *held) add(r *CapturedRequest) {
 	h.last++
 	r.Number = h.last
 	h.list = append(h.list, r)
@@ -121,7 +121,7 @@ func (h *held) add(r *Request) {
 			n++
 		}
 	}
-	h.drop(func(one *Request) bool {
+	h.drop(func(one *CapturedRequest) bool {
 		over := one != r && (one.AccountID == r.AccountID && n > Keep || h.weight > maxHeld)
 		if over && one.AccountID == r.AccountID {
 			n--
@@ -131,8 +131,8 @@ func (h *held) add(r *Request) {
 }
 
 // drop removes the requests for which forget returns true. It is called for each, oldest first.
-func (h *held) drop(forget func(*Request) bool) {
-	h.list = slices.DeleteFunc(h.list, func(r *Request) bool {
+func (h *held) drop(forget func(*CapturedRequest) bool) {
+	h.list = slices.DeleteFunc(h.list, func(r *CapturedRequest) bool {
 		if !forget(r) {
 			return false
 		}
@@ -141,4 +141,4 @@ func (h *held) drop(forget func(*Request) bool) {
 	})
 }
 
-func (h *held) newest() iter.Seq2[int, *Request] { return slices.Backward(h.list) }
+func (h *held) newest() iter.Seq2[int, *CapturedRequest] { return slices.Backward(h.list) }

@@ -138,7 +138,7 @@ func (s *Service) AnswerWith(accountID string, status int) error {
 func (s *Service) Clear(accountID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held.drop(func(r *Request) bool { return r.AccountID == accountID })
+	s.held.drop(func(r *CapturedRequest) bool { return r.AccountID == accountID })
 }
 
 // MaxWait bounds how long List waits; MaxLimit and DefaultLimit bound how many requests it returns.
@@ -148,8 +148,8 @@ const (
 	DefaultLimit = 50
 )
 
-// Query selects requests of an account, newest first.
-type Query struct {
+// RequestQuery selects requests of an account, newest first.
+type RequestQuery struct {
 	After int64         // only those with a higher number
 	Type  string        // of the event; empty: all
 	Limit int           // 1 to MaxLimit; 0: DefaultLimit
@@ -157,7 +157,7 @@ type Query struct {
 }
 
 // validate reports every invalid field and sets the defaults.
-func (q *Query) validate() error {
+func (q *RequestQuery) validate() error {
 	wrong := fault.Fields{}
 	if q.Limit == 0 {
 		q.Limit = DefaultLimit
@@ -183,13 +183,13 @@ const maxType = 200 // octets
 type Shown struct {
 	URL      string
 	Answer   int // the status that it answers now
-	Requests []*Request
+	Requests []*CapturedRequest
 	HasMore  bool
 }
 
 // List returns the requests of an account's receiver, waiting while there are none, or an empty list after
 // the wait. Errors: Invalid; Unavailable if the service stops meanwhile; that of ctx.
-func (s *Service) List(ctx context.Context, accountID string, q Query) (Shown, error) {
+func (s *Service) List(ctx context.Context, accountID string, q RequestQuery) (Shown, error) {
 	if err := q.validate(); err != nil {
 		return Shown{}, err
 	}
@@ -213,7 +213,7 @@ func (s *Service) List(ctx context.Context, accountID string, q Query) (Shown, e
 }
 
 // look returns the current requests, and a channel that the next request closes.
-func (s *Service) look(accountID string, q Query) (Shown, <-chan struct{}) {
+func (s *Service) look(accountID string, q RequestQuery) (Shown, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := Shown{URL: s.URL(accountID), Answer: s.answer(accountID)}

@@ -11,7 +11,7 @@ import (
 
 // Inspected is one record and what DNS says of it now.
 type Inspected struct {
-	Record
+	RecordCheck
 
 	Unanswered bool // DNS said nothing
 }
@@ -24,18 +24,18 @@ func (c Checker) Inspect(ctx context.Context, e Set, signers map[string]crypto.S
 	out := make([]Inspected, len(records))
 	for i, record := range records {
 		record.Status, record.Found, record.Error = seen[i].Status, clip(seen[i].Found), clean(seen[i].Advice)
-		out[i] = Inspected{Record: record, Unanswered: seen[i].Unanswered}
+		out[i] = Inspected{RecordCheck: record, Unanswered: seen[i].Unanswered}
 	}
 	return out
 }
 
 // InspectSelector reports whether some RSA or Ed25519 key is published under the selector.
 func (c Checker) InspectSelector(ctx context.Context, name, selector string) Inspected {
-	record := Record{Purpose: DKIM, Selector: selector, Type: "TXT", Name: dkim.RecordName(selector, name), Value: "a DKIM key", Required: true, Status: Mismatch}
+	record := RecordCheck{Purpose: DKIM, Selector: selector, Type: "TXT", Name: dkim.RecordName(selector, name), Value: "a DKIM key", Required: true, Status: Mismatch}
 	found, err := c.txt(ctx, record.Name)
 	if err != nil {
 		record.Error = noAnswer(DKIM, record.Name).Advice
-		return Inspected{Record: record, Unanswered: true}
+		return Inspected{RecordCheck: record, Unanswered: true}
 	}
 	record.Found = clip(found)
 	switch len(found) {
@@ -54,12 +54,12 @@ func (c Checker) InspectSelector(ctx context.Context, name, selector string) Ins
 	default:
 		record.Error = fmt.Sprintf("Keep only one TXT record at %s: %d were found.", record.Name, len(found))
 	}
-	return Inspected{Record: record}
+	return Inspected{RecordCheck: record}
 }
 
 // LookProof looks for a record that Proof has made, and returns it with what was found and
 // what to do. When DNS gives no answer, the record is missing and says to wait.
-func (c Checker) LookProof(ctx context.Context, record Record) Record {
+func (c Checker) LookProof(ctx context.Context, record RecordCheck) RecordCheck {
 	ctx, cancel := context.WithTimeout(ctx, c.Within)
 	defer cancel()
 	found, err := c.txt(ctx, record.Name)

@@ -32,8 +32,8 @@ const (
 	Verified Status = "verified"
 )
 
-// Record is one DNS record that a domain has to publish, and how it stands.
-type Record struct {
+// RecordCheck is one DNS record that a domain has to publish, and how it stands.
+type RecordCheck struct {
 	Purpose  Purpose
 	Selector string // of DKIM only: which key of the domain
 	Type     string // TXT, CNAME, MX
@@ -62,8 +62,8 @@ const NotChecked = "Not checked yet: publish this record, then verify the domain
 
 // Proof is the record by which an account proves control of a name that another account
 // has. It stands beside the ownership record of the other account.
-func Proof(name, value string) Record {
-	return Record{Purpose: Ownership, Type: "TXT", Name: ownershipLabel + name, Value: value, TTL: recordTTL, Required: true, Status: Missing, Found: []string{}}
+func Proof(name, value string) RecordCheck {
+	return RecordCheck{Purpose: Ownership, Type: "TXT", Name: ownershipLabel + name, Value: value, TTL: recordTTL, Required: true, Status: Missing, Found: []string{}}
 }
 
 // Hosts are the names of this installation that the records of domains point to.
@@ -95,28 +95,28 @@ func (e Set) SPFInclude() string { return e.spfInclude }
 func (e Set) dkimName(k *ent.DKIMKey) string { return dkim.RecordName(k.Selector, e.name) }
 
 // records lists what to publish, without any state.
-func (e Set) records() []Record {
-	records := []Record{
+func (e Set) records() []RecordCheck {
+	records := []RecordCheck{
 		{Purpose: Ownership, Type: "TXT", Name: ownershipLabel + e.name, Value: ownershipPrefix + e.ownershipToken, TTL: recordTTL, Required: true},
 	}
 	for _, k := range e.keys {
-		records = append(records, Record{Purpose: DKIM, Selector: k.Selector, Type: "TXT", Name: e.dkimName(k),
+		records = append(records, RecordCheck{Purpose: DKIM, Selector: k.Selector, Type: "TXT", Name: e.dkimName(k),
 			Value: dkim.Record(string(k.Algorithm), k.PublicKey), TTL: recordTTL, Required: signsRSA(k)})
 	}
-	records = append(records, []Record{
+	records = append(records, []RecordCheck{
 		{Purpose: ReturnPath, Type: "CNAME", Name: returnPathLabel + e.name, Value: e.returnPathHost, TTL: recordTTL, Required: true},
 		{Purpose: SPF, Type: "TXT", Name: e.name, Value: "v=spf1 include:" + e.spfInclude + " ~all", TTL: recordTTL, Required: true},
 		{Purpose: DMARC, Type: "TXT", Name: dmarcLabel + e.name, Value: "v=DMARC1; p=none;", TTL: recordTTL},
 	}...)
 	if e.inboundHost != "" {
 		preference := inboundPreference
-		records = append(records, Record{Purpose: InboundMX, Type: "MX", Name: e.name, Value: e.inboundHost, Priority: &preference, TTL: recordTTL})
+		records = append(records, RecordCheck{Purpose: InboundMX, Type: "MX", Name: e.name, Value: e.inboundHost, Priority: &preference, TTL: recordTTL})
 	}
 	return records
 }
 
 // Shown lists the records of the set with what the last check of the domain saw.
-func (e Set) Shown(d *ent.Domain) []Record {
+func (e Set) Shown(d *ent.Domain) []RecordCheck {
 	records := e.records()
 	for i := range records {
 		r := &records[i]

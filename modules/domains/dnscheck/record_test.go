@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dkim"
 )
 
-func zoneLine(r Record) string {
+func zoneLine(r RecordCheck) string {
 	if r.Type == "TXT" {
 		return fmt.Sprintf("%s. 300 IN TXT %s", r.Name, dkim.ZoneText(r.Value))
 	}

@@ -12,7 +12,7 @@ import (
 
 // ZoneFile returns records of a domain as lines of a zone file (RFC 1035 section 5.1). The
 // names are in full, so that they fit any origin.
-func ZoneFile(d *ent.Domain, records []Record) string {
+func ZoneFile(d *ent.Domain, records []RecordCheck) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "; DNS records of %s for sending with Postrider.\n", d.Name)
 	for _, r := range records {
@@ -45,7 +45,7 @@ func zoneKeyNote(d *ent.Domain, selector string) string {
 }
 
 // ZoneLine is the record as one line of a zone file.
-func (r Record) ZoneLine() string {
+func (r RecordCheck) ZoneLine() string {
 	value := r.Value + "."
 	switch {
 	case r.Type == "TXT":

@@ -99,16 +99,16 @@ func CredentialsOf(provider string) []Credential {
 	return list
 }
 
-// Credentials of a provider by name. They print as redacted.
-type Credentials map[string]secret.String
+// ProviderCredentials of a provider by name. They print as redacted.
+type ProviderCredentials map[string]secret.String
 
 // Set takes one into custody.
-func (c Credentials) Set(name, value string) { c[name] = secret.New(value) }
+func (c ProviderCredentials) Set(name, value string) { c[name] = secret.New(value) }
 
 // Input is the input of Apply.
 type Input struct {
 	Provider    string
-	Credentials Credentials
+	Credentials ProviderCredentials
 	DryRun      bool
 }
 
@@ -117,7 +117,7 @@ func (in Input) Validate() fault.Fields { return dnsprovider.Check(in.Provider, 
 
 // Change is what became, or would become, of one record.
 type Change struct {
-	dnscheck.Record
+	dnscheck.RecordCheck
 
 	Write  string   // the value published: the record's, or a merged SPF record
 	Before []string // values of the type at the name
@@ -125,8 +125,8 @@ type Change struct {
 	Reason string // of a conflict: one sentence on what to do
 }
 
-// Outcome of Apply. Every record of the domain is in one list.
-type Outcome struct {
+// Result of Apply. Every record of the domain is in one list.
+type Result struct {
 	Applied, Unchanged, Conflicts []Change
 }
 
@@ -134,45 +134,45 @@ type Outcome struct {
 // only says what it would do. What is there is never overwritten: it is a
 // conflict, except that an SPF record gets our include. Doing it twice changes
 // nothing the second time. The credentials are not kept.
-func (s *Service) Apply(ctx context.Context, accountID, domainID string, in Input) (Outcome, error) {
+func (s *Service) Apply(ctx context.Context, accountID, domainID string, in Input) (Result, error) {
 	if err := in.Validate().Err(); err != nil {
-		return Outcome{}, err
+		return Result{}, err
 	}
 	d, err := s.domains.Get(ctx, accountID, domainID)
 	if err != nil {
-		return Outcome{}, err
+		return Result{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, applyTimeout)
 	defer cancel()
 	location, err := s.locate(ctx, d.Name)
 	if err != nil {
-		return Outcome{}, err
+		return Result{}, err
 	}
 	if location.Zone == "" {
-		return Outcome{}, fault.Conflictf(fault.CodeConflict, "There is no zone for %s in DNS: register the domain, or delegate it to a name server, first", d.Name)
+		return Result{}, fault.Conflictf(fault.CodeConflict, "There is no zone for %s in DNS: register the domain, or delegate it to a name server, first", d.Name)
 	}
 	zone, err := s.providers.Open(ctx, in.Provider, in.Credentials, location.Zone)
 	if err != nil {
-		return Outcome{}, err
+		return Result{}, err
 	}
 	expected := s.domains.Expected(d)
 	records := expected.Shown(d)
 	plan, err := zone.Plan(ctx, wanted(records, expected.SPFInclude()))
 	if err != nil {
-		return Outcome{}, err
+		return Result{}, err
 	}
 	plan = plan.Refuse(func(i dnsprovider.Item) string { return s.doubtSPF(ctx, expected, i) })
 	if !in.DryRun {
 		if plan, err = zone.Apply(ctx, plan); err != nil {
-			return Outcome{}, err
+			return Result{}, err
 		}
 	}
-	return Outcome{Applied: changes(records, plan.Applied), Unchanged: changes(records, plan.Unchanged), Conflicts: changes(records, plan.Conflicts)}, nil
+	return Result{Applied: changes(records, plan.Applied), Unchanged: changes(records, plan.Unchanged), Conflicts: changes(records, plan.Conflicts)}, nil
 }
 
 // wanted returns the records with the rule by which each gets on with others. include is the
 // host that is put into an SPF record that is there.
-func wanted(records []dnscheck.Record, include string) []dnsprovider.Wanted {
+func wanted(records []dnscheck.RecordCheck, include string) []dnsprovider.Wanted {
 	rules := map[dnscheck.Purpose]dnsprovider.Rule{dnscheck.Ownership: dnsprovider.Beside, dnscheck.SPF: dnsprovider.MergeSPF, dnscheck.DMARC: dnsprovider.KeepDMARC}
 	wanted := make([]dnsprovider.Wanted, 0, len(records))
 	for _, r := range records {
@@ -199,12 +199,12 @@ func (s *Service) doubtSPF(ctx context.Context, expected dnscheck.Set, i dnsprov
 }
 
 // changes shows plan items as the records they are about.
-func changes(records []dnscheck.Record, items []dnsprovider.Item) []Change {
+func changes(records []dnscheck.RecordCheck, items []dnsprovider.Item) []Change {
 	list := make([]Change, 0, len(items))
 	for _, i := range items {
 		for _, r := range records {
 			if string(r.Purpose) == i.Purpose && dnsx.Canonical(r.Name) == i.Name && r.Type == i.Type {
-				list = append(list, Change{Record: r, Write: i.Write, Before: i.Before, After: i.After, Reason: i.Reason})
+				list = append(list, Change{RecordCheck: r, Write: i.Write, Before: i.Before, After: i.After, Reason: i.Reason})
 				break
 			}
 		}

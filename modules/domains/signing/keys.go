@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 )
 
-// Key is a signing key as its domain shows it.
-type Key struct {
+// DomainKey is a signing key as its domain shows it.
+type DomainKey struct {
 	Selector    string
 	Algorithm   string // rsa-sha256, ed25519-sha256
 	State       string // pending: waits for its record; active: signs; retired: signed until RetiredAt
@@ -25,10 +25,10 @@ type Key struct {
 }
 
 // Keys lists the keys of a domain that was read with them: the RSA one that signs first.
-func Keys(d *ent.Domain) []Key {
-	keys := make([]Key, 0, len(d.Edges.Keys))
+func Keys(d *ent.Domain) []DomainKey {
+	keys := make([]DomainKey, 0, len(d.Edges.Keys))
 	for _, row := range dnscheck.InOrder(d.Edges.Keys) {
-		key := Key{Selector: row.Selector, Algorithm: string(row.Algorithm), State: string(row.State), Ready: dnscheck.Ready(d, row),
+		key := DomainKey{Selector: row.Selector, Algorithm: string(row.Algorithm), State: string(row.State), Ready: dnscheck.Ready(d, row),
 			CreatedAt: row.CreatedAt, ActivatedAt: row.ActivatedAt, RetiredAt: row.RetiredAt}
 		if row.RetiredAt != nil {
 			until := row.RetiredAt.Add(dnscheck.KeepRetired)
@@ -40,13 +40,13 @@ func Keys(d *ent.Domain) []Key {
 }
 
 // Current is the RSA key with which the domain's mail is signed.
-func Current(d *ent.Domain) Key {
+func Current(d *ent.Domain) DomainKey {
 	for _, key := range Keys(d) {
 		if key.State == string(dkimkey.StateActive) && key.Algorithm == string(dkimkey.AlgorithmRsaSha256) {
 			return key
 		}
 	}
-	return Key{}
+	return DomainKey{}
 }
 
 // Waiting is the key of the algorithm that waits for its record; nil when there is none.

@@ -110,7 +110,7 @@ type seen struct {
 func (w *world) readAll(t *testing.T, id string) (s seen) {
 	t.Helper()
 	var errs [5]error
-	s.Whole, errs[0] = w.Records.Whole(t.Context(), sendingtest.Account, id)
+	s.Whole, errs[0] = w.Records.Detail(t.Context(), sendingtest.Account, id)
 	all, err := w.Records.Bodies(t.Context(), sendingtest.Account, id)
 	s.Body, errs[1] = all[id], err
 	snippets, err := w.Records.Snippets(t.Context(), sendingtest.Account, id)
@@ -283,7 +283,7 @@ func TestServiceMovesBodiesInTheBackground(t *testing.T) {
 	if w.countMoved(t) != 0 {
 		t.Error("bodies moved although the store is unavailable")
 	}
-	if behind, err := w.Mover.Behind(t.Context()); err != nil || behind == 0 {
+	if behind, err := w.Mover.Backlog(t.Context()); err != nil || behind == 0 {
 		t.Errorf("with the store unavailable, the oldest email is behind by %s, %v", behind, err)
 	}
 	w.recoverStore()
@@ -304,7 +304,7 @@ func TestServiceMovesBodiesInTheBackground(t *testing.T) {
 	if needed, err := bodies.Needed(t.Context(), w.DB); err != nil || needed {
 		t.Errorf("is the store needed without emails: %v, %v", needed, err)
 	}
-	if behind, err := w.Mover.Behind(t.Context()); err != nil || behind != 0 {
+	if behind, err := w.Mover.Backlog(t.Context()); err != nil || behind != 0 {
 		t.Errorf("with nothing to move, the oldest email is behind by %s, %v", behind, err)
 	}
 }

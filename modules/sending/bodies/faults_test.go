@@ -50,7 +50,7 @@ func TestMovesResumeAfterAStoreOutage(t *testing.T) {
 
 	w.failStore()
 	for what, err := range map[string]error{
-		"whole":  errOf(w.Records.Whole(t.Context(), sendingtest.Account, first)),
+		"whole":  errOf(w.Records.Detail(t.Context(), sendingtest.Account, first)),
 		"bodies": errOf(w.Records.Bodies(t.Context(), sendingtest.Account, first, second)),
 		"raw":    errOf(w.Composer.Raw(t.Context(), sendingtest.Account, first)),
 		"resend": errOf(w.Sending.Resend(t.Context(), w.Caller(), sending.Resend{EmailID: first})),
@@ -175,7 +175,7 @@ func TestLostOrChangedObjectIsUnavailable(t *testing.T) {
 			id := w.deliver(t, m)
 			w.runMoves(t)
 			w.store.Fault(answer)
-			if whole, err := w.Records.Whole(t.Context(), sendingtest.Account, id); fault.KindOf(err) != fault.Unavailable {
+			if whole, err := w.Records.Detail(t.Context(), sendingtest.Account, id); fault.KindOf(err) != fault.Unavailable {
 				t.Errorf("%s: the email %s is read as %v, %v; want Unavailable", name, kind, whole.HTML, err)
 			}
 			w.recoverStore()

@@ -38,9 +38,9 @@ SELECT now(), coalesce((SELECT e.id FROM emails e WHERE e.id > w.position AND e.
 	coalesce((SELECT min(m.email_id) FROM body_moves m WHERE NOT m.remove AND (m.due_at <= now() OR m.due_at < now() + interval '10 minutes' AND m.attempts > 0)), '')
 FROM body_walks w WHERE w.name = @name`)
 
-// Behind returns how long the oldest email whose body is still in the database has been old enough to move,
+// Backlog returns how long the oldest email whose body is still in the database has been old enough to move,
 // or 0 if there is none. Unfinished emails are excluded.
-func (s *Service) Behind(ctx context.Context) (time.Duration, error) {
+func (s *Service) Backlog(ctx context.Context) (time.Duration, error) {
 	type row struct {
 		now                  time.Time
 		afterMark, withMoves string
@@ -79,7 +79,7 @@ func (s *Service) registerGauge(reg prometheus.Registerer) error {
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), gaugeTime)
 			defer cancel()
-			behind, err := s.Behind(ctx)
+			behind, err := s.Backlog(ctx)
 			if err != nil {
 				return math.NaN()
 			}

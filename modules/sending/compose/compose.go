@@ -16,7 +16,7 @@ import (
 // Signed is the message as sent, and the identity it is sent under.
 type Signed struct {
 	Raw      []byte
-	Identity domains.Identity
+	Identity domains.SigningIdentity
 	UTF8     bool                   // an address in the header needs SMTPUTF8, RFC 6531
 	SevenBit func() ([]byte, error) // returns the message for servers without 8BITMIME; nil if it is 7-bit
 }
@@ -78,7 +78,7 @@ func (c *Composer) composeAndSign(ctx context.Context, o *Email, where place) (S
 }
 
 // loadMessage returns the complete message of an email.
-func (c *Composer) loadMessage(ctx context.Context, o *Email, identity domains.Identity) (mime.Message, error) {
+func (c *Composer) loadMessage(ctx context.Context, o *Email, identity domains.SigningIdentity) (mime.Message, error) {
 	msg, err := o.toMessage()
 	if err != nil {
 		return msg, fmt.Errorf("read email %s: %w", o.id, err)
@@ -95,7 +95,7 @@ func (c *Composer) loadMessage(ctx context.Context, o *Email, identity domains.I
 }
 
 // signAfterRoom writes the signatures into the room in front of the message.
-func signAfterRoom(raw []byte, identity domains.Identity) ([]byte, error) {
+func signAfterRoom(raw []byte, identity domains.SigningIdentity) ([]byte, error) {
 	field, err := dkim.Fields(raw[signatureRoom:], identity.Signers()...)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func signAfterRoom(raw []byte, identity domains.Identity) ([]byte, error) {
 // addDerivedParts adds the parts that are not stored because they depend on the message's id: the unsubscribe link,
 // and then tracking, which leaves that link alone. A message with only HTML gets a text part, unless the
 // caller disabled it.
-func (c *Composer) addDerivedParts(ctx context.Context, o *Email, identity domains.Identity, msg *mime.Message) (err error) {
+func (c *Composer) addDerivedParts(ctx context.Context, o *Email, identity domains.SigningIdentity, msg *mime.Message) (err error) {
 	msg.Headers = append(msg.Headers, mime.Header{Name: feedbackField, Value: o.feedbackID()})
 	if o.unsubscribe {
 		link, err := c.linkOf(o)

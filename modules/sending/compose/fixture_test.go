@@ -31,7 +31,7 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	if f.accepting, err = sending.New(sending.Params{DB: f.DB, Bus: f.Bus, Accounts: f.Near, Domains: f.Near, Suppression: f.Near, Templates: f.Near, Quota: f.Near,
-		Records: f.records, Idempotency: f.Idempotency, Signals: sendingtest.Nobody{}}); err != nil {
+		Records: f.records, Idempotency: f.Idempotency, Signals: sendingtest.NoSignals{}}); err != nil {
 		t.Fatal(err)
 	}
 	if f.Composer, err = New(Params{DB: f.DB, Domains: f.Near, Links: f.Near, Contents: f.records, Budget: f.Parts.Budget}); err != nil {

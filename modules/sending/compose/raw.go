@@ -131,7 +131,7 @@ func (c *Composer) composeUnsigned(ctx context.Context, o *Email, where place) (
 	}
 	identity, err := c.domains.Identity(ctx, o.accountID, from)
 	if kind := fault.KindOf(err); kind == fault.Forbidden || kind == fault.NotFound {
-		identity, err = domains.Identity{}, nil
+		identity, err = domains.SigningIdentity{}, nil
 	}
 	if err != nil {
 		return nil, err

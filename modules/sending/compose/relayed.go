@@ -47,7 +47,7 @@ func (c *Composer) relayAndSign(ctx context.Context, o *Email, where place) (Sig
 	if err != nil {
 		return Signed{}, fmt.Errorf("relay email %s: %w", o.id, err)
 	}
-	signed := Signed{Raw: raw, Identity: identity, UTF8: slices.ContainsFunc(fields, func(f verbatim.Field) bool { return hasEightBit(f.Raw) })}
+	signed := Signed{Raw: raw, Identity: identity, UTF8: slices.ContainsFunc(fields, func(f verbatim.HeaderField) bool { return hasEightBit(f.Raw) })}
 	if hasEightBit(body) {
 		signed.SevenBit = func() ([]byte, error) { return inSevenBit(raw, identity) }
 	}
@@ -76,7 +76,7 @@ func (c *Composer) loadMIME(ctx context.Context, o *Email, patience time.Duratio
 }
 
 // composeRelayed returns the message after some room for its signatures.
-func (c *Composer) composeRelayed(ctx context.Context, o *Email, identity domains.Identity, room int, where place) ([]byte, error) {
+func (c *Composer) composeRelayed(ctx context.Context, o *Email, identity domains.SigningIdentity, room int, where place) ([]byte, error) {
 	m, err := verbatim.Read(o.mime)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (c *Composer) composeRelayed(ctx context.Context, o *Email, identity domain
 	fields := slices.Clone(m.Fields)
 	add := func(name, value string) {
 		written, fieldErr := mime.Field(name, value)
-		fields, err = append(fields, verbatim.Field{Name: name, Raw: written}), errors.Join(err, fieldErr)
+		fields, err = append(fields, verbatim.HeaderField{Name: name, Raw: written}), errors.Join(err, fieldErr)
 	}
 	if !verbatim.Has(fields, "Date") {
 		add("Date", o.date.UTC().Format("Mon, 02 Jan 2006 15:04:05 -0700"))
@@ -101,7 +101,7 @@ func (c *Composer) composeRelayed(ctx context.Context, o *Email, identity domain
 		add(unsubscribe.Field, "<"+link+">")
 		add(unsubscribe.FieldPost, unsubscribe.OneClick)
 		if subject := unsubscribe.InText(o.subject, link); subject != o.subject {
-			fields = slices.DeleteFunc(fields, func(f verbatim.Field) bool { return f.Is("Subject") })
+			fields = slices.DeleteFunc(fields, func(f verbatim.HeaderField) bool { return f.Is("Subject") })
 			add("Subject", subject)
 		}
 	}
@@ -117,9 +117,9 @@ func (c *Composer) composeRelayed(ctx context.Context, o *Email, identity domain
 
 // changedTexts returns the new text of parts that change. Opens and clicks are tracked in the first part of
 // each kind, which is the body.
-func (c *Composer) changedTexts(ctx context.Context, o *Email, identity domains.Identity, texts []*verbatim.Text, link string) (map[*verbatim.Text]string, error) {
-	changed := map[*verbatim.Text]string{}
-	var firstHTML, firstText *verbatim.Text
+func (c *Composer) changedTexts(ctx context.Context, o *Email, identity domains.SigningIdentity, texts []*verbatim.TextBody, link string) (map[*verbatim.TextBody]string, error) {
+	changed := map[*verbatim.TextBody]string{}
+	var firstHTML, firstText *verbatim.TextBody
 	for _, t := range texts {
 		content := t.Content
 		switch {
@@ -142,7 +142,7 @@ func (c *Composer) changedTexts(ctx context.Context, o *Email, identity domains.
 	if c.rewriter == nil || !identity.OpenTracking && !identity.ClickTracking {
 		return changed, nil
 	}
-	now := func(t *verbatim.Text) string {
+	now := func(t *verbatim.TextBody) string {
 		if t == nil {
 			return ""
 		}
@@ -156,7 +156,7 @@ func (c *Composer) changedTexts(ctx context.Context, o *Email, identity domains.
 	if err != nil {
 		return nil, err
 	}
-	for t, content := range map[*verbatim.Text]string{firstHTML: newHTML, firstText: newText} {
+	for t, content := range map[*verbatim.TextBody]string{firstHTML: newHTML, firstText: newText} {
 		if t != nil && content != now(t) {
 			changed[t] = content
 		}
@@ -166,12 +166,12 @@ func (c *Composer) changedTexts(ctx context.Context, o *Email, identity domains.
 
 // inSevenBit converts the message for a server without 8BITMIME. Its body changes, and therefore its
 // signature.
-func inSevenBit(signed []byte, identity domains.Identity) ([]byte, error) {
+func inSevenBit(signed []byte, identity domains.SigningIdentity) ([]byte, error) {
 	fields, body, err := verbatim.Split(signed)
 	if err != nil {
 		return nil, err
 	}
-	unsigned := verbatim.Join(slices.DeleteFunc(fields, func(f verbatim.Field) bool { return f.Is("DKIM-Signature") }), body)
+	unsigned := verbatim.Join(slices.DeleteFunc(fields, func(f verbatim.HeaderField) bool { return f.Is("DKIM-Signature") }), body)
 	message, err := verbatim.SevenBit(unsigned)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 
 // Domains looks up the identity under which an account may send from an address.
 type Domains interface {
-	Identity(ctx context.Context, accountID string, from address.Address) (domains.Identity, error)
+	Identity(ctx context.Context, accountID string, from address.Address) (domains.SigningIdentity, error)
 }
 
 // Rewriter adds tracking to bodies.

@@ -94,7 +94,7 @@ func (s *Service) beforeFinalDot(ctx context.Context, d Job, lease *worker.Lease
 // with From (RFC 7489 section 3.1.2), and its token identifies the recipient, so that a bounce names it. It
 // carries the day of acceptance or release, so that all attempts use the same one: greylisting remembers
 // senders.
-func (s *Service) returnPath(d Job, i domains.Identity) (string, error) {
+func (s *Service) returnPath(d Job, i domains.SigningIdentity) (string, error) {
 	mark := returnpath.Mark{EmailID: d.emailID, RecipientID: d.recipientID}
 	return s.returnPaths.Address(mark, i.Domain, time.Now().Add(-d.age))
 }

@@ -35,7 +35,7 @@ func newFixture(t *testing.T, change ...func(*Params)) *fixture {
 		t.Fatal(err)
 	}
 	if f.accepting, err = sending.New(sending.Params{DB: f.DB, Bus: f.Bus, Accounts: f.Near, Domains: f.Near, Suppression: f.Near, Templates: f.Near, Quota: f.Near,
-		Records: f.records, Idempotency: f.Idempotency, Signals: sendingtest.Nobody{}}); err != nil {
+		Records: f.records, Idempotency: f.Idempotency, Signals: sendingtest.NoSignals{}}); err != nil {
 		t.Fatal(err)
 	}
 	if f.composer, err = compose.New(compose.Params{DB: f.DB, Domains: f.Near, Links: f.Near, Contents: f.records, Budget: f.Budget}); err != nil {
@@ -43,7 +43,7 @@ func newFixture(t *testing.T, change ...func(*Params)) *fixture {
 	}
 	p := Params{Config: DefaultConfig(), DB: f.DB, Bus: f.Bus, Accounts: f.Near, Composer: f.composer, Ways: f.Near,
 		Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: f.Peer, ReturnPaths: paths,
-		Signals: sendingtest.Nobody{}, Logger: f.Logger}
+		Signals: sendingtest.NoSignals{}, Logger: f.Logger}
 	for _, set := range change {
 		set(&p)
 	}
@@ -76,7 +76,7 @@ func (f *fixture) send(t *testing.T, m sending.Message) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f.Spread(t, receipt.ID)
+	return f.MoveToNextMonth(t, receipt.ID)
 }
 
 func (f *fixture) loadState(t *testing.T, id string) (*ent.Email, []*ent.Recipient, []*ent.Attempt, []string) {

@@ -100,7 +100,7 @@ func classOf(out smtpclient.Outcome) bounce.Class {
 	}
 }
 
-var failureClass = map[smtpclient.Reason]bounce.Class{
+var failureClass = map[smtpclient.FailureReason]bounce.Class{
 	smtpclient.ReasonNullMX: bounce.BadDomain, smtpclient.ReasonNoSuchDomain: bounce.BadDomain,
 	smtpclient.ReasonMessageTooLarge: bounce.Size, smtpclient.ReasonTLSRequired: bounce.Policy,
 	smtpclient.ReasonSMTPUTF8Required: bounce.Policy, smtpclient.ReasonPolicy: bounce.Policy,

@@ -21,7 +21,7 @@ func TestReturnPathKeepsTheDayOfAcceptance(t *testing.T) {
 	d := Job{emailID: "msg_01kabm5yq3e0tv2w6z9j7r4d5c", recipientID: 7, age: 71 * time.Hour}
 	accepted := time.Now().Add(-d.age)
 	for _, domain := range []string{"example.com", "sandbox.postrider.example"} {
-		address, err := s.returnPath(d, domains.Identity{Domain: domain})
+		address, err := s.returnPath(d, domains.SigningIdentity{Domain: domain})
 		if err != nil || !strings.HasSuffix(address, "@rp."+domain) {
 			t.Fatalf("the return path is %s, %v, want an address at rp.%s", address, err, domain)
 		}
@@ -31,7 +31,7 @@ func TestReturnPathKeepsTheDayOfAcceptance(t *testing.T) {
 			t.Errorf("%+v, %v, want %+v", got, err, want)
 		}
 	}
-	if address, err := s.returnPath(Job{emailID: "gone"}, domains.Identity{Domain: "example.com"}); err == nil {
+	if address, err := s.returnPath(Job{emailID: "gone"}, domains.SigningIdentity{Domain: "example.com"}); err == nil {
 		t.Errorf("a job without an email has the return path %s, want an error", address)
 	}
 }

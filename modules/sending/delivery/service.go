@@ -180,7 +180,7 @@ func New(p Params) (*Service, error) {
 }
 
 // LaneState is a lane at one moment.
-type LaneState = lane.State
+type LaneState = lane.Snapshot
 
 // Lanes returns the lanes of this process, by name and way. Server replies have personal names removed,
 // because the operator of the installation reads them.
@@ -189,7 +189,7 @@ func (s *Service) Lanes() []LaneState {
 	for i := range list {
 		list[i].Reason = bounce.Nameless(list[i].Reason)
 	}
-	slices.SortFunc(list, func(a, b lane.State) int {
+	slices.SortFunc(list, func(a, b lane.Snapshot) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Way, b.Way))
 	})
 	return list

@@ -13,7 +13,7 @@ import (
 type Input struct {
 	Caller     accounts.Caller // zero: no caller; a scheduled email is released
 	Account    accounts.Account
-	Identity   domains.Identity
+	Identity   domains.SigningIdentity
 	Recipients []address.Address
 }
 

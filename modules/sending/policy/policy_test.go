@@ -19,8 +19,8 @@ func TestPolicy(t *testing.T) {
 	unlocked := accounts.Account{Email: "owner@example.com", Plan: accounts.Plan{Sandboxed: true}, ProductionUnlocked: true}
 	paying := accounts.Account{Email: "owner@example.com", Plan: accounts.Plan{Sandboxed: true}, PaymentMethod: true}
 	paid := accounts.Account{Email: "owner@example.com"}
-	domain := domains.Identity{DomainID: "dom_1", Domain: "example.com"}
-	sandbox := domains.Identity{DomainID: "dom_0", Domain: "sandbox.test", Sandbox: true}
+	domain := domains.SigningIdentity{DomainID: "dom_1", Domain: "example.com"}
+	sandbox := domains.SigningIdentity{DomainID: "dom_0", Domain: "sandbox.test", Sandbox: true}
 
 	for name, c := range map[string]struct {
 		in   Input

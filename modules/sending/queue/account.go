@@ -6,22 +6,22 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Operation is what an account can do to its part of the queue.
-type Operation string
+// Command is what an account can do to its part of the queue.
+type Command string
 
 // The operations correspond to the methods of Service with these names. Hold and Release differ: an account
 // neither takes over nor releases recipients that the operator holds.
 const (
-	Retry   Operation = "retry"
-	Hold    Operation = "hold"
-	Release Operation = "release"
-	Drop    Operation = "drop"
+	Retry   Command = "retry"
+	Hold    Command = "hold"
+	Release Command = "release"
+	Drop    Command = "drop"
 )
 
 // AccountChange is an operation of an account. Its selection must name some of the account's recipients, or
 // set All. The selection's AccountID is ignored.
 type AccountChange struct {
-	Operation Operation
+	Operation Command
 	Selection Selection
 	Reason    string // of a drop
 	DryRun    bool

@@ -16,7 +16,7 @@ func TestAccountChangesItsOwnPartOfTheQueueOnly(t *testing.T) {
 	id := f.Send(t, rooms.Simple("a@example.net", "b@example.org"))
 	f.Exec(t, `UPDATE recipients SET due_at = now() + interval '1 hour'`)
 	const stranger = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
-	for _, op := range []Operation{Retry, Hold, Release, Drop} {
+	for _, op := range []Command{Retry, Hold, Release, Drop} {
 		for _, s := range []Selection{{All: true}, {EmailID: id}, {Destination: "example.net"}, {AccountID: sendingtest.Account, EmailID: id}} {
 			c := AccountChange{Operation: op, Selection: s, Reason: "not mine"}
 			if got := mustChange(t)(f.ChangeQueueOf(t.Context(), stranger, c)); got != (Result{}) {
@@ -70,7 +70,7 @@ func TestAccountCannotReleaseOperatorHolds(t *testing.T) {
 	f := newFixture(t)
 	f.Send(t, rooms.Simple("operator@example.net", "account@example.org"))
 	q, all := f.Service, Selection{All: true}
-	ask := func(op Operation) Result {
+	ask := func(op Command) Result {
 		return mustChange(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, AccountChange{Operation: op, Selection: all}))
 	}
 	mustChange(t)(q.Hold(t.Context(), Change{Selection: Selection{Destination: "example.net"}}))

@@ -163,7 +163,7 @@ func TestHeldRecipientWaitsForItsRelease(t *testing.T) {
 	// The running attempt ends as it would without the hold.
 	f.SettleWith(t, running, greylisted())
 	_, recipients, attempts, _ := f.State(t, id)
-	if recipients[1].State != recipient.StateDeferred || !records.Held(recipients[1]) || records.NextAttempt(recipients[1]) != nil || *attempts[0].Outcome != attempt.OutcomeDeferred {
+	if recipients[1].State != recipient.StateDeferred || !records.IsHeld(recipients[1]) || records.NextAttemptAt(recipients[1]) != nil || *attempts[0].Outcome != attempt.OutcomeDeferred {
 		t.Errorf("recipient %+v, attempt %+v", recipients[1], attempts[0])
 	}
 	f.MakeDue(t)

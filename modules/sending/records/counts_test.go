@@ -21,7 +21,7 @@ func TestDomainCounts(t *testing.T) {
 	for _, status := range []string{"sent", "queued", "delivered", "delivered", "bounced", "failed", "scheduled", "cancelled"} {
 		f.Exec(t, `UPDATE emails SET status = $2 WHERE id = $1`, f.Send(t, rooms.Simple("bob@example.net")), status)
 	}
-	f.Near.Sender = domains.Identity{DomainID: other, Domain: "example.org", Key: sendingtest.Key()}
+	f.Near.Sender = domains.SigningIdentity{DomainID: other, Domain: "example.org", Key: sendingtest.Key()}
 	f.Send(t, rooms.Simple("bob@example.net"))
 	old := f.Send(t, rooms.Simple("bob@example.net"))
 	f.Exec(t, `DELETE FROM recipients WHERE email_id = $1`, old)
@@ -66,10 +66,10 @@ func TestGroupCounts(t *testing.T) {
 	if got, err := f.GroupCounts(t.Context(), "acc_somebody_else", groups, ids); err != nil || len(got) != 0 {
 		t.Errorf("another account counts %v, %v; want nothing", got, err)
 	}
-	if rows, err := f.Several(t.Context(), sendingtest.Account, ids[1], ids[0]); err != nil || len(rows) != 2 || rows[0].ID != ids[0] {
+	if rows, err := f.GetMany(t.Context(), sendingtest.Account, ids[1], ids[0]); err != nil || len(rows) != 2 || rows[0].ID != ids[0] {
 		t.Errorf("reading two emails got %v, %v; want both, the older one first", rows, err)
 	}
-	if rows, err := f.Several(t.Context(), "acc_somebody_else", ids...); err != nil || len(rows) != 0 {
+	if rows, err := f.GetMany(t.Context(), "acc_somebody_else", ids...); err != nil || len(rows) != 0 {
 		t.Errorf("another account reads %v, %v; want nothing", rows, err)
 	}
 }

@@ -33,7 +33,7 @@ func removeAddress(raw []byte, addr string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept := make([]verbatim.Field, 0, len(fields))
+	kept := make([]verbatim.HeaderField, 0, len(fields))
 	for _, f := range fields {
 		switch {
 		case f.Is("To"), f.Is("Cc"):
@@ -53,7 +53,7 @@ func removeAddress(raw []byte, addr string) ([]byte, error) {
 	return verbatim.Join(kept, body), nil
 }
 
-func isIndispensable(f verbatim.Field) bool {
+func isIndispensable(f verbatim.HeaderField) bool {
 	return slices.Contains([]string{"from", "subject", "date", "message-id", "mime-version"}, strings.ToLower(f.Name)) ||
 		strings.HasPrefix(strings.ToLower(f.Name), "content-")
 }
@@ -63,7 +63,7 @@ func listContains(list []address.Address, addr string) bool {
 	return slices.ContainsFunc(list, func(a address.Address) bool { return strings.EqualFold(a.AddrSpec(), addr) })
 }
 
-func mentionsAddress(f verbatim.Field, addr string) bool {
+func mentionsAddress(f verbatim.HeaderField, addr string) bool {
 	return containsFold(f.Value(), addr) || containsFold(verbatim.Decode(f.Value()), addr) || listContains(verbatim.Mailboxes(f.Value()), addr)
 }
 

@@ -63,9 +63,9 @@ func (s *Lists) List(ctx context.Context, accountID string, q ListQuery) (page.P
 	return page.Of(s.pages, list, rows, at, func(e *ent.Email) string { return e.ID }), nil
 }
 
-// Several returns emails of the account by their ids, oldest first and without their bodies. Unknown ids are
+// GetMany returns emails of the account by their ids, oldest first and without their bodies. Unknown ids are
 // left out.
-func (s *Service) Several(ctx context.Context, accountID string, emailIDs ...string) ([]*ent.Email, error) {
+func (s *Service) GetMany(ctx context.Context, accountID string, emailIDs ...string) ([]*ent.Email, error) {
 	rows, err := s.db.Ent.Email.Query().Where(email.AccountID(accountID), email.IDIn(emailIDs...)).Order(email.ByID()).Select(ListColumns...).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read emails: %w", err)
@@ -95,7 +95,7 @@ func (s *Lists) Count(ctx context.Context, accountID string, f Filter, most int)
 		if c.isEmpty() {
 			found, err = on.Email.Query().Where(email.AccountID(accountID)).Limit(most).IDs(ctx)
 		} else {
-			found, err = findEmails(ctx, on, accountID, c, page.Range{}, most)
+			found, err = findEmails(ctx, on, accountID, c, page.Position{}, most)
 		}
 		return err
 	})
@@ -105,8 +105,8 @@ func (s *Lists) Count(ctx context.Context, accountID string, f Filter, most int)
 var emails = search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon, api_key_id, template_id, template_version, automation_id, last_event"}
 
 // findEmails returns the ids of up to n emails in a range.
-func findEmails(ctx context.Context, on db.Execer, accountID string, c criteria, at page.Range, n int) ([]string, error) {
-	return emails.Find(ctx, on, search.Page{AccountID: accountID, StartAfter: at.ID, Back: at.Back, Limit: n, Terms: c.Terms,
+func findEmails(ctx context.Context, on db.Execer, accountID string, c criteria, at page.Position, n int) ([]string, error) {
+	return emails.Find(ctx, on, search.PageRequest{AccountID: accountID, StartAfter: at.ID, Back: at.Back, Limit: n, Terms: c.Terms,
 		Conditions: c.conditions, Index: func(q *db.Query) []string { return c.rareConditions(q, accountID) }})
 }
 

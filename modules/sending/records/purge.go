@@ -21,13 +21,13 @@ const done = `('delivered', 'bounced', 'failed', 'cancelled')`
 // ended is the time from which the age of an email counts.
 const ended = `coalesce(sent_at, cancelled_at, scheduled_at, created_at)`
 
-// Keep is the part of an email that an age limit applies to.
-type Keep int
+// DetailLevel is the part of an email that an age limit applies to.
+type DetailLevel int
 
 // Parts with an age limit of their own.
 const (
-	Records Keep = iota // the whole email
-	Bodies              // html, text, the relayed message, custom headers and attachments
+	Records DetailLevel = iota // the whole email
+	Bodies                     // html, text, the relayed message, custom headers and attachments
 )
 
 const expiredSQL = `
@@ -38,7 +38,7 @@ FROM (SELECT id, status, sent_at, cancelled_at, scheduled_at, created_at, body_p
 // Expired examines up to limit emails of the account after the id `after` that were created before the
 // cutoff, and returns those that ended before it. last is where the next call continues; it is empty when
 // there are no more.
-func (s *Service) Expired(ctx context.Context, accountID string, keep Keep, after string, cutoff time.Time, limit int) (ids []string, last string, err error) {
+func (s *Service) Expired(ctx context.Context, accountID string, keep DetailLevel, after string, cutoff time.Time, limit int) (ids []string, last string, err error) {
 	type row struct {
 		id  string
 		old bool
@@ -67,7 +67,7 @@ UNION
 
 // ExpiredLate returns up to limit scheduled emails of the account that ended before the cutoff. They may have
 // been created so long before that Expired has already passed them.
-func (s *Service) ExpiredLate(ctx context.Context, accountID string, keep Keep, cutoff time.Time, limit int) ([]string, error) {
+func (s *Service) ExpiredLate(ctx context.Context, accountID string, keep DetailLevel, cutoff time.Time, limit int) ([]string, error) {
 	ids, err := db.All(ctx, s.db.SQL, db.Value[string], expiredLateSQL, accountID, cutoff.UTC(), limit, keep == Bodies)
 	if err != nil {
 		return nil, fmt.Errorf("find expired scheduled emails: %w", err)

@@ -55,10 +55,10 @@ type EmailDetail struct {
 	Recipients []*ent.Recipient  // in the order of the request
 }
 
-// Whole returns one email of the account with its bodies, also if it was submitted over SMTP, and with its
+// Detail returns one email of the account with its bodies, also if it was submitted over SMTP, and with its
 // files and recipients. Errors: NotFound, also for another account's email, and Unavailable when too many
 // large messages are being read, or the object store fails.
-func (s *Service) Whole(ctx context.Context, accountID, emailID string) (EmailDetail, error) {
+func (s *Service) Detail(ctx context.Context, accountID, emailID string) (EmailDetail, error) {
 	found, err := s.Get(ctx, accountID, emailID)
 	if err != nil {
 		return EmailDetail{}, err
@@ -212,12 +212,12 @@ func groupBy[T any](rows []T, key func(T) string) map[string][]T {
 	return out
 }
 
-// Held reports whether the operator or the account holds the recipient back from delivery.
-func Held(r *ent.Recipient) bool { return r.SettledAt == nil && r.HeldBy != nil }
+// IsHeld reports whether the operator or the account holds the recipient back from delivery.
+func IsHeld(r *ent.Recipient) bool { return r.SettledAt == nil && r.HeldBy != nil }
 
-// NextAttempt returns the time of the next attempt; nil once the recipient is settled, and while it is held.
-func NextAttempt(r *ent.Recipient) *time.Time {
-	if Held(r) {
+// NextAttemptAt returns the time of the next attempt; nil once the recipient is settled, and while it is held.
+func NextAttemptAt(r *ent.Recipient) *time.Time {
+	if IsHeld(r) {
 		return nil
 	}
 	return r.DueAt

@@ -19,7 +19,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	r := rooms.New(t)
 	return &fixture{Rooms: r, Service: New(Params{DB: r.DB, Bus: r.Bus, Accounts: r.Near, Domains: r.Near, Suppression: r.Near, Quota: r.Near,
-		Signals: sendingtest.Nobody{}, Logger: r.Logger})}
+		Signals: sendingtest.NoSignals{}, Logger: r.Logger})}
 }
 
 // start starts releasing and delivering.

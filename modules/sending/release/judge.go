@@ -121,7 +121,7 @@ func (r *releasing) sendUnless(refusal error) bool {
 // counted all emails when they were accepted; refused emails are refunded.
 func (s *Service) judgeRelease(ctx context.Context, tx *sql.Tx, batch releases) error {
 	permitted := make([]*releasing, 0, len(batch))
-	var list []suppression.Address
+	var list []suppression.MessageRecipient
 	for i := range batch {
 		r := &batch[i]
 		switch ok, err := r.permit(); {
@@ -130,7 +130,7 @@ func (s *Service) judgeRelease(ctx context.Context, tx *sql.Tx, batch releases) 
 		case ok:
 			permitted = append(permitted, r)
 			for _, e := range r.envelope {
-				list = append(list, suppression.Address{AccountID: r.accountID, Email: e.address, Category: r.category})
+				list = append(list, suppression.MessageRecipient{AccountID: r.accountID, Email: e.address, Category: r.category})
 			}
 		}
 	}
@@ -154,7 +154,7 @@ func (s *Service) judgeRelease(ctx context.Context, tx *sql.Tx, batch releases) 
 
 // blockSuppressed ends the permitted emails that have a suppressed recipient. list contains the recipients of
 // all of them.
-func (s *Service) blockSuppressed(ctx context.Context, tx *sql.Tx, permitted []*releasing, list []suppression.Address) error {
+func (s *Service) blockSuppressed(ctx context.Context, tx *sql.Tx, permitted []*releasing, list []suppression.MessageRecipient) error {
 	if len(permitted) == 0 {
 		return nil
 	}

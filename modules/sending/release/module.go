@@ -19,7 +19,7 @@ import (
 var Module = fx.Module("sending/release",
 	fx.Provide(New),
 	module.Repairs(func() clockstep.Repair {
-		return clockstep.Repair{What: "scheduled emails that could not be released", Columns: []clockstep.Column{
+		return clockstep.Repair{What: "scheduled emails that could not be released", Columns: []clockstep.TimeColumn{
 			{Table: "emails", Name: "release_at", Where: "status = 'queued' OR scheduled_at < release_at", Limit: releaseAgain, Reset: releaseAgain},
 		}}
 	}),

@@ -39,7 +39,7 @@ type candidate struct {
 	id, accountID, from string
 
 	account  accounts.Account
-	identity domains.Identity
+	identity domains.SigningIdentity
 	refusal  *fault.Error // why its sender may not send
 }
 

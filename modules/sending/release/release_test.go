@@ -58,17 +58,17 @@ func TestReleaseRepeatsAllChecks(t *testing.T) {
 	t.Parallel()
 	gone := fault.Forbiddenf(fault.CodeDomainNotVerified, "The domain example.com is not a domain of this account")
 	for name, c := range map[string]struct {
-		change     func(*sendingtest.Neighbours)
+		change     func(*sendingtest.Fakes)
 		code       string // of failure
 		event      string
 		suppressed []string
 		diagnostic string // of the first recipient
 	}{
-		"domain is gone":    {change: func(n *sendingtest.Neighbours) { n.SenderErr = fmt.Errorf("identity: %w", gone) }, code: fault.CodeDomainNotVerified, event: "email.failed", diagnostic: gone.Message},
-		"account is gone":   {change: func(n *sendingtest.Neighbours) { n.OwnerErr = fault.NoSuch("account", sendingtest.Account) }, code: fault.CodeNotFound, event: "email.failed", diagnostic: "No such account: " + sendingtest.Account},
-		"sandbox sender":    {change: func(n *sendingtest.Neighbours) { n.Sender.Sandbox = true }, code: fault.CodeSandboxRecipient, event: "email.failed"},
-		"production locked": {change: func(n *sendingtest.Neighbours) { n.Owner.Plan = accounts.Plan{Sandboxed: true} }, code: fault.CodeProductionLocked, event: "email.failed"},
-		"suppressed": {change: func(n *sendingtest.Neighbours) { n.Suppressed["b@example.net"] = "bounce" }, event: "email.suppressed",
+		"domain is gone":    {change: func(n *sendingtest.Fakes) { n.SenderErr = fmt.Errorf("identity: %w", gone) }, code: fault.CodeDomainNotVerified, event: "email.failed", diagnostic: gone.Message},
+		"account is gone":   {change: func(n *sendingtest.Fakes) { n.OwnerErr = fault.NoSuch("account", sendingtest.Account) }, code: fault.CodeNotFound, event: "email.failed", diagnostic: "No such account: " + sendingtest.Account},
+		"sandbox sender":    {change: func(n *sendingtest.Fakes) { n.Sender.Sandbox = true }, code: fault.CodeSandboxRecipient, event: "email.failed"},
+		"production locked": {change: func(n *sendingtest.Fakes) { n.Owner.Plan = accounts.Plan{Sandboxed: true} }, code: fault.CodeProductionLocked, event: "email.failed"},
+		"suppressed": {change: func(n *sendingtest.Fakes) { n.Suppressed["b@example.net"] = "bounce" }, event: "email.suppressed",
 			suppressed: []string{"b@example.net"}, diagnostic: "not sent: another recipient of the message is suppressed"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,12 +23,12 @@ type Accounts interface {
 
 // Domains looks up the identity under which an account may send from an address.
 type Domains interface {
-	Identity(ctx context.Context, accountID string, from address.Address) (domains.Identity, error)
+	Identity(ctx context.Context, accountID string, from address.Address) (domains.SigningIdentity, error)
 }
 
 // Suppression looks up addresses that must not receive mail.
 type Suppression interface {
-	Blocked(ctx context.Context, tx db.Execer, list []suppression.Address) ([]suppression.Block, error)
+	Blocked(ctx context.Context, tx db.Execer, list []suppression.MessageRecipient) ([]suppression.Block, error)
 }
 
 // Quota refunds messages that the caps have counted.

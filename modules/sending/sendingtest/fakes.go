@@ -18,10 +18,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Neighbours fakes the modules that sending depends on. Its fields are their answers.
-type Neighbours struct {
+// Fakes fakes the modules that sending depends on. Its fields are their answers.
+type Fakes struct {
 	Owner     accounts.Account
-	Sender    domains.Identity
+	Sender    domains.SigningIdentity
 	SenderErr error
 
 	OwnerErr error
@@ -41,15 +41,15 @@ type Neighbours struct {
 	BlockedMost int // addresses that Blocked answers before its deadline; 0: any number
 }
 
-func (n *Neighbours) Account(context.Context, string) (accounts.Account, error) {
+func (n *Fakes) Account(context.Context, string) (accounts.Account, error) {
 	return n.Owner, n.OwnerErr
 }
 
-func (n *Neighbours) Identity(context.Context, string, address.Address) (domains.Identity, error) {
+func (n *Fakes) Identity(context.Context, string, address.Address) (domains.SigningIdentity, error) {
 	return n.Sender, n.SenderErr
 }
 
-func (n *Neighbours) Blocked(_ context.Context, _ db.Execer, list []suppression.Address) ([]suppression.Block, error) {
+func (n *Fakes) Blocked(_ context.Context, _ db.Execer, list []suppression.MessageRecipient) ([]suppression.Block, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if err := n.BlockedErr; err != nil {
@@ -66,11 +66,11 @@ func (n *Neighbours) Blocked(_ context.Context, _ db.Execer, list []suppression.
 	return blocks, nil
 }
 
-func (n *Neighbours) BlockingSQL() string {
+func (n *Fakes) BlockingSQL() string {
 	return `SELECT 1 FROM unnest(@blocked.asked::text[]) AS a WHERE a = ANY(@blocked.known::text[])`
 }
 
-func (n *Neighbours) BlockingArg(list []suppression.Address) db.Argument {
+func (n *Fakes) BlockingArg(list []suppression.MessageRecipient) db.Argument {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	asked := make([]string, 0, len(list))
@@ -80,7 +80,7 @@ func (n *Neighbours) BlockingArg(list []suppression.Address) db.Argument {
 	return db.Group([]string{"blocked.asked", "blocked.known"}, []any{db.Array(asked), db.Array(slices.Collect(maps.Keys(n.Suppressed)))})
 }
 
-func (n *Neighbours) Choose(_ context.Context, questions []outbound.Question) ([]smtpclient.Way, error) {
+func (n *Fakes) Choose(_ context.Context, questions []outbound.Question) ([]smtpclient.Way, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	ways := make([]smtpclient.Way, len(questions))
@@ -90,29 +90,29 @@ func (n *Neighbours) Choose(_ context.Context, questions []outbound.Question) ([
 	return ways, nil
 }
 
-func (n *Neighbours) Count(context.Context, db.Execer, []string) error { return nil }
+func (n *Fakes) Count(context.Context, db.Execer, []string) error { return nil }
 
-func (n *Neighbours) Return([]string) {}
+func (n *Fakes) Return([]string) {}
 
-func (n *Neighbours) Place(string) outbound.Routing { return outbound.Open }
+func (n *Fakes) Place(string) outbound.Routing { return outbound.Open }
 
 // Gained never signals: there is no other process.
-func (n *Neighbours) Gained() <-chan struct{} { return nil }
+func (n *Fakes) Gained() <-chan struct{} { return nil }
 
-func (n *Neighbours) HasFallback(string, string) bool { return n.Fallback }
+func (n *Fakes) HasFallback(string, string) bool { return n.Fallback }
 
-func (n *Neighbours) Link(u suppression.Unsubscribe) string {
+func (n *Fakes) Link(u suppression.Unsubscribe) string {
 	return "https://mail.example.com/u/" + u.AccountID + "." + u.EmailID + "." + u.Email + "." + suppression.CategoryKey(u.Category)
 }
 
-func (n *Neighbours) Render(context.Context, string, templates.Ref, map[string]any) (templates.Rendered, error) {
+func (n *Fakes) Render(context.Context, string, templates.Ref, map[string]any) (templates.Rendered, error) {
 	return n.Rendered, n.RenderErr
 }
 
 // ErrCap is the refusal of the accounts module.
 var ErrCap = &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, Message: "that is all for today", UpgradeURL: accounts.UpgradeURL}
 
-func (n *Neighbours) Consume(ctx context.Context, tx db.Execer, uses []accounts.Use) ([]error, error) {
+func (n *Fakes) Consume(ctx context.Context, tx db.Execer, uses []accounts.Use) ([]error, error) {
 	// Serialize like the real counters: the second transaction waits for the first.
 	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(1)`); err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (n *Neighbours) Consume(ctx context.Context, tx db.Execer, uses []accounts.
 	return errs, nil
 }
 
-func (n *Neighbours) Refund(_ context.Context, _ db.Execer, uses []accounts.Use) error {
+func (n *Fakes) Refund(_ context.Context, _ db.Execer, uses []accounts.Use) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.Refunded += len(uses)
@@ -143,10 +143,10 @@ func (n *Neighbours) Refund(_ context.Context, _ db.Execer, uses []accounts.Use)
 }
 
 // KeepUsage does nothing.
-func (*Neighbours) KeepUsage(context.Context, db.Execer, string, ...string) error { return nil }
+func (*Fakes) KeepUsage(context.Context, db.Execer, string, ...string) error { return nil }
 
 // Move records the move, and refuses if the caps are used up.
-func (n *Neighbours) Move(_ context.Context, _ db.Execer, accountID string, from, to time.Time) error {
+func (n *Fakes) Move(_ context.Context, _ db.Execer, accountID string, from, to time.Time) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.Left == 0 {
@@ -156,7 +156,7 @@ func (n *Neighbours) Move(_ context.Context, _ db.Execer, accountID string, from
 	return nil
 }
 
-func (n *Neighbours) Capped(context.Context, string) (bool, error) {
+func (n *Fakes) Capped(context.Context, string) (bool, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.Left >= 0, nil

@@ -41,9 +41,9 @@ func (p *Parts) ByMonth(t *testing.T) {
 	}
 }
 
-// Spread moves an email to a different month than the previous one, if the tables are partitioned by month,
+// MoveToNextMonth moves an email to a different month than the previous one, if the tables are partitioned by month,
 // and returns its new id.
-func (p *Parts) Spread(t *testing.T, emailID string) string {
+func (p *Parts) MoveToNextMonth(t *testing.T, emailID string) string {
 	t.Helper()
 	if split, err := months.Split(t.Context(), p.DB.SQL, "recipients"); err != nil || !split {
 		if err != nil {

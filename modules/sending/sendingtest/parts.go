@@ -45,7 +45,7 @@ type Parts struct {
 	Budget      *intake.Budget
 	Pages       *page.Codec
 	Logger      *slog.Logger
-	Near        *Neighbours
+	Near        *Fakes
 	Peer        *Peer
 
 	spread atomic.Int32 // emails spread over months
@@ -66,10 +66,10 @@ func New(t *testing.T, changes ...func(*db.Config)) *Parts {
 	}
 	return &Parts{DB: d, Bus: bus.New(d, log, bus.Options{}), Idempotency: idem, Budget: budget, Pages: page.NewCodec([]byte("0123456789abcdef")), Logger: log,
 		Peer: &Peer{Answers: map[string]smtpclient.Outcome{}},
-		Near: &Neighbours{
+		Near: &Fakes{
 			Suppressed: map[string]string{}, Left: -1,
 			Owner: accounts.Account{ID: Account, Email: "owner@example.com"},
-			Sender: domains.Identity{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Domain: "example.com", Selector: "pr1", Key: Key(),
+			Sender: domains.SigningIdentity{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Domain: "example.com", Selector: "pr1", Key: Key(),
 				TLSMode: smtpclient.TLSOpportunistic},
 		}}
 }
@@ -170,14 +170,14 @@ func (p *Peer) Deliver(_ context.Context, e smtpclient.Envelope, _ []byte, befor
 	return smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"}
 }
 
-// Nobody implements signals without listeners: tests nudge workers themselves.
-type Nobody struct{}
+// NoSignals implements signals without listeners: tests nudge workers themselves.
+type NoSignals struct{}
 
 // Wake does nothing.
-func (Nobody) Wake(string) {}
+func (NoSignals) Wake(string) {}
 
 // Subscribe returns a channel that never receives.
-func (Nobody) Subscribe(string) (woken <-chan struct{}, end func()) { return nil, func() {} }
+func (NoSignals) Subscribe(string) (woken <-chan struct{}, end func()) { return nil, func() {} }
 
 // At returns a time relative to now, with the precision of the database.
 func At(d time.Duration) *time.Time {

@@ -17,8 +17,8 @@ import (
 	"github.com/postrider/postrider/modules/accounts/admission"
 )
 
-// Life is how long a browser is recognized after a sign-in.
-const Life = admission.DeviceLife
+// Lifetime is how long a browser is recognized after a sign-in.
+const Lifetime = admission.DeviceLife
 
 const (
 	mostPeople = 4 // users per browser
@@ -44,7 +44,7 @@ type Device struct {
 func (k Keys) Find(cookie, email string, now time.Time) (Device, bool) {
 	for entry := range splitEntries(cookie) {
 		d, is := k.open(entry, email)
-		if is && now.Before(d.At.Add(Life)) {
+		if is && now.Before(d.At.Add(Lifetime)) {
 			return d, true
 		}
 	}

@@ -25,7 +25,7 @@ func TestRecognizesBrowserPerUser(t *testing.T) {
 	if _, known := keys.Find(cookie, bob, now); known {
 		t.Error("the browser is known for a user who has not signed in with it")
 	}
-	if _, known := keys.Find(cookie, ada, now.Add(devices.Life)); known {
+	if _, known := keys.Find(cookie, ada, now.Add(devices.Lifetime)); known {
 		t.Error("the browser is known after 180 days")
 	}
 	cookie = keys.Remember(cookie, bob, now)

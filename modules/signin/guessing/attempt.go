@@ -109,8 +109,8 @@ func (g *Guard) Mail(email string, v Visitor) Attempt {
 	}, v.Owner()}
 }
 
-// Times returns an attempt that is limited to most per window. Its counter is identified by kind and of.
-func (g *Guard) Times(kind, of string, most int, window time.Duration) Attempt {
+// LimitRate returns an attempt that is limited to most per window. Its counter is identified by kind and of.
+func (g *Guard) LimitRate(kind, of string, most int, window time.Duration) Attempt {
 	return Attempt{bounds: []bound{{name: g.hash(kind, of), most: most, window: window}}}
 }
 

@@ -88,7 +88,7 @@ func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Se
 // whether the next attempt for the same email will be blocked. Over a limit, Begin counts nothing. Errors:
 // Limit; Unavailable, also if the queue is full.
 func (g *Guard) Begin(ctx context.Context, a Attempt) (last bool, err error) {
-	if err := g.Locked(a); err != nil {
+	if err := g.CheckLocked(a); err != nil {
 		return false, err
 	}
 	err = g.gate.Do(ctx, a.owner, func() error {
@@ -103,9 +103,9 @@ func (g *Guard) Begin(ctx context.Context, a Attempt) (last bool, err error) {
 	return last, fault.OrUnavailable(err)
 }
 
-// Locked returns an error if the cache has a lock for the attempt. It does not query the database. Error:
+// CheckLocked returns an error if the cache has a lock for the attempt. It does not query the database. Error:
 // Limit.
-func (g *Guard) Locked(a Attempt) error {
+func (g *Guard) CheckLocked(a Attempt) error {
 	for _, b := range a.bounds {
 		if until, is := g.locked.GetIfPresent(b.name); is && time.Now().Before(until) {
 			return limitError(time.Until(until))
@@ -149,8 +149,8 @@ func (g *Guard) Undo(ctx context.Context, a Attempt) error {
 	return fault.Wrap("undo attempt", err)
 }
 
-// Succeeded takes back an attempt that Begin counted, and clears the failures of its user for this visitor.
-func (g *Guard) Succeeded(ctx context.Context, a Attempt) error {
+// Succeed takes back an attempt that Begin counted, and clears the failures of its user for this visitor.
+func (g *Guard) Succeed(ctx context.Context, a Attempt) error {
 	own, shared := a.splitCounters()
 	_, err := g.db.SQL.ExecContext(ctx, `WITH gone AS (`+forgetSQL+`) `+strings.ReplaceAll(undoSQL, "$1", "$2"),
 		db.Array(own), db.Array(shared))

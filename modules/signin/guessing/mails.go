@@ -23,10 +23,10 @@ const (
 
 var _ team.MailBounds = (*Guard)(nil)
 
-// MayInvite counts an email that a user causes to another person's mailbox. Error: Limit.
-func (g *Guard) MayInvite(ctx context.Context, tx *ent.Tx, inviterID, email string) error {
+// CountInvite counts an email that a user causes to another person's mailbox. Error: Limit.
+func (g *Guard) CountInvite(ctx context.Context, tx *ent.Tx, inviterID, email string) error {
 	_, err := g.Count(ctx, tx, g.mailboxAttempt(email, inviterID, audit.OriginOf(ctx).Addr))
-	return Instead(err, "The daily limit of these emails is reached (%d to one address, %d from one user)",
+	return WithMessage(err, "The daily limit of these emails is reached (%d to one address, %d from one user)",
 		mailsToMailbox, mailsOfInviter)
 }
 
@@ -52,8 +52,8 @@ func mailboxOf(email string) string {
 	return email
 }
 
-// Instead replaces the message of an error over a limit.
-func Instead(err error, format string, args ...any) error {
+// WithMessage replaces the message of an error over a limit.
+func WithMessage(err error, format string, args ...any) error {
 	var limit *fault.Error
 	if !errors.As(err, &limit) || limit.Kind != fault.Limit {
 		return err

@@ -49,7 +49,7 @@ func checkLink(k storedState) error {
 	case k.holder.Operator:
 		return refuse(Operator)
 	case k.other:
-		return refuse(Other)
+		return refuse(OtherSubject)
 	}
 	return nil
 }

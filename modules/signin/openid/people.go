@@ -25,15 +25,15 @@ func lockName(ctx context.Context, tx *ent.Tx, name string) error {
 }
 
 // signIn signs in a user of the provider.
-func (s *Service) signIn(ctx context.Context, p pendingSignIn, who claims) (signin.Entered, error) {
+func (s *Service) signIn(ctx context.Context, p pendingSignIn, who claims) (signin.NewSession, error) {
 	options, err := s.people.Options(ctx)
 	switch {
 	case err != nil:
-		return signin.Entered{}, err
+		return signin.NewSession{}, err
 	case options.SetUp: // the first user must be the operator, who has the set-up link from the log
-		return signin.Entered{}, refuse(SetUpFirst)
+		return signin.NewSession{}, refuse(SetUpFirst)
 	}
-	return s.people.EnterAs(ctx, signin.ByOIDC, func(ctx context.Context, tx *ent.Tx) (*ent.User, bool, error) {
+	return s.people.SignInAs(ctx, signin.ByOIDC, func(ctx context.Context, tx *ent.Tx) (*ent.User, bool, error) {
 		if err := markUsed(ctx, tx, p); err != nil {
 			return nil, false, err
 		}
@@ -113,16 +113,16 @@ func (s *Service) lookUp(ctx context.Context, tx *ent.Tx,
 
 // linkUser links a user to a subject of the provider. It ends the user's sessions except the given one.
 func (s *Service) linkUser(ctx context.Context, tx *ent.Tx, to *ent.User, session string, who claims) error {
-	if err := trust.Lock(ctx, tx, to.ID); err != nil {
+	if err := trust.LockUser(ctx, tx, to.ID); err != nil {
 		return err
 	}
 	if err := tx.Identity.Create().SetUserID(to.ID).SetIssuer(who.Issuer).SetSubject(who.Subject).
 		Exec(ctx); err != nil {
 		return err
 	}
-	return trust.Changed(ctx, tx, trust.Change{UserID: to.ID, Email: to.Email, Keep: session,
+	return trust.RecordChange(ctx, tx, trust.Change{UserID: to.ID, Email: to.Email, KeepSession: session,
 		Kind: alerts.ProviderLinked, Action: actionLinked,
-		Says: map[string]any{"issuer": who.Issuer, "subject": who.Subject}})
+		Details: map[string]any{"issuer": who.Issuer, "subject": who.Subject}})
 }
 
 const actionLinked = "identity.linked"
@@ -167,7 +167,7 @@ func (s *Service) linkCaller(ctx context.Context, p pendingSignIn, c accounts.Ca
 		case err == nil && found.UserID == p.UserID:
 			return nil
 		case err == nil:
-			return refuse(Taken)
+			return refuse(SubjectTaken)
 		case !ent.IsNotFound(err):
 			return err
 		}
@@ -183,15 +183,15 @@ func (s *Service) linkCaller(ctx context.Context, p pendingSignIn, c accounts.Ca
 // effect.
 func (s *Service) Unlink(ctx context.Context, c accounts.Caller) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
+		if err := trust.LockUser(ctx, tx, c.Person.UserID); err != nil {
 			return err
 		}
 		n, err := tx.Identity.Delete().Where(identity.UserID(c.Person.UserID)).Exec(ctx)
 		if err != nil || n == 0 {
 			return err
 		}
-		return trust.Changed(ctx, tx, trust.Change{UserID: c.Person.UserID, Email: c.Person.Email,
-			Keep: c.Person.SessionID, Kind: alerts.ProviderUnlinked, Action: "identity.unlinked"})
+		return trust.RecordChange(ctx, tx, trust.Change{UserID: c.Person.UserID, Email: c.Person.Email,
+			KeepSession: c.Person.SessionID, Kind: alerts.ProviderUnlinked, Action: "identity.unlinked"})
 	})
 	if err != nil {
 		return fmt.Errorf("unlink the provider: %w", err)

@@ -5,32 +5,32 @@ import "errors"
 // Parameter is the query parameter that carries a Problem to the sign-in page.
 const Parameter = "openid"
 
-// Problem is the reason why a sign-in with the provider failed. The sign-in page shows a sentence for each.
-type Problem string
+// SignInError is the reason why a sign-in with the provider failed. The sign-in page shows a sentence for each.
+type SignInError string
 
 // Problems of a sign-in with the provider.
 const (
-	Away       Problem = "away"       // the provider is unavailable
-	Busy       Problem = "busy"       // too many concurrent sign-ins
-	Lost       Problem = "lost"       // the callback is for another browser, too old, or already used
-	Refused    Problem = "refused"    // the provider returned an error
-	Untrusted  Problem = "untrusted"  // the provider's response is invalid
-	NoEmail    Problem = "no_email"   // the provider sent no valid email
-	Unverified Problem = "unverified" // the provider has not verified the email
-	Operator   Problem = "operator"   // the email belongs to an operator
-	Unknown    Problem = "unknown"    // the email has neither a user nor an invitation
-	Disabled   Problem = "disabled"   // the user is disabled
-	Other      Problem = "other"      // the user is linked to another subject of the provider
-	Taken      Problem = "taken"      // the subject belongs to another user
-	SetUpFirst Problem = "set_up"     // the installation has no first user yet
-	SignedOut  Problem = "signed_out" // the user who started the link is no longer signed in
-	Failed     Problem = "failed"     // internal error
-	Linked     Problem = "linked"     // not a failure: the provider is linked
+	ProviderUnavailable SignInError = "away"       // the provider is unavailable
+	Busy                SignInError = "busy"       // too many concurrent sign-ins
+	InvalidState        SignInError = "lost"       // the callback is for another browser, too old, or already used
+	Refused             SignInError = "refused"    // the provider returned an error
+	Untrusted           SignInError = "untrusted"  // the provider's response is invalid
+	NoEmail             SignInError = "no_email"   // the provider sent no valid email
+	Unverified          SignInError = "unverified" // the provider has not verified the email
+	Operator            SignInError = "operator"   // the email belongs to an operator
+	Unknown             SignInError = "unknown"    // the email has neither a user nor an invitation
+	Disabled            SignInError = "disabled"   // the user is disabled
+	OtherSubject        SignInError = "other"      // the user is linked to another subject of the provider
+	SubjectTaken        SignInError = "taken"      // the subject belongs to another user
+	SetUpFirst          SignInError = "set_up"     // the installation has no first user yet
+	SignedOut           SignInError = "signed_out" // the user who started the link is no longer signed in
+	Failed              SignInError = "failed"     // internal error
+	Linked              SignInError = "linked"     // not a failure: the provider is linked
 )
 
 // Refusal is an error with a Problem. Its cause is only logged.
 type Refusal struct { //nolint:errname // shown to users as a refusal
-	Problem Problem
+	Problem SignInError
 	cause   error
 }
 
@@ -44,17 +44,17 @@ func (r *Refusal) Error() string {
 // Unwrap returns the cause.
 func (r *Refusal) Unwrap() error { return r.cause }
 
-// Refused reports whether the user was refused, in contrast to a temporary or internal failure.
-func (r *Refusal) Refused() bool {
-	return r.Problem != Away && r.Problem != Busy && r.Problem != Failed
+// IsRefused reports whether the user was refused, in contrast to a temporary or internal failure.
+func (r *Refusal) IsRefused() bool {
+	return r.Problem != ProviderUnavailable && r.Problem != Busy && r.Problem != Failed
 }
 
-func refuse(p Problem) error { return &Refusal{Problem: p} }
+func refuse(p SignInError) error { return &Refusal{Problem: p} }
 
-func refuseFor(p Problem, cause error) error { return &Refusal{p, cause} }
+func refuseFor(p SignInError, cause error) error { return &Refusal{p, cause} }
 
 // ProblemOf returns the problem of an error, or Failed for other errors.
-func ProblemOf(err error) Problem {
+func ProblemOf(err error) SignInError {
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return refusal.Problem

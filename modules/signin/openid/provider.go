@@ -102,7 +102,7 @@ func (p *provider) ensureDiscovered(ctx context.Context) (*discovery, error) {
 		return known, err
 	}
 	if err := p.turn.Acquire(ctx); err != nil {
-		return nil, refuseFor(Away, err)
+		return nil, refuseFor(ProviderUnavailable, err)
 	}
 	defer p.turn.Release()
 	if known, err := p.cachedDiscovery(time.Now()); known != nil || err != nil {
@@ -113,7 +113,7 @@ func (p *provider) ensureDiscovered(ctx context.Context) (*discovery, error) {
 	defer p.mu.Unlock()
 	p.askedAt = time.Now()
 	if err != nil {
-		p.failure = refuseFor(Away, truncateError(err))
+		p.failure = refuseFor(ProviderUnavailable, truncateError(err))
 		if p.known != nil {
 			return p.known, nil
 		}
@@ -187,9 +187,9 @@ func classifyExchangeError(err error) error {
 	var refused *oauth2.RetrieveError
 	switch {
 	case !errors.As(err, &refused):
-		return refuseFor(Away, truncateError(err))
+		return refuseFor(ProviderUnavailable, truncateError(err))
 	case refused.Response != nil && refused.Response.StatusCode >= http.StatusInternalServerError:
-		return refuseFor(Away, fmt.Errorf("the token endpoint returned status %d", refused.Response.StatusCode))
+		return refuseFor(ProviderUnavailable, fmt.Errorf("the token endpoint returned status %d", refused.Response.StatusCode))
 	}
 	return refuseFor(Untrusted, fmt.Errorf("the token endpoint rejected the code: %.40q", refused.ErrorCode))
 }
@@ -229,7 +229,7 @@ func (d *discovery) validateToken(ctx context.Context, token *oauth2.Token, nonc
 func (d *discovery) fetchUserInfo(ctx context.Context, token *oauth2.Token, who claims) (claims, error) {
 	info, err := d.oidc.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil {
-		return who, refuseFor(Away, truncateError(err))
+		return who, refuseFor(ProviderUnavailable, truncateError(err))
 	}
 	var more claims
 	if err := info.Claims(&more); err != nil {

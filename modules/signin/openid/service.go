@@ -70,53 +70,53 @@ func (s *Service) Name() string {
 	return s.config.Name
 }
 
-// Departure is the redirect to the provider, with the cookie to set.
-type Departure struct {
+// AuthRequest is the redirect to the provider, with the cookie to set.
+type AuthRequest struct {
 	URL    string
 	Cookie *http.Cookie
 }
 
-// Begin starts a sign-in with the provider, which ends at the path returnTo. Errors: NotFound if no provider
+// BeginSignIn starts a sign-in with the provider, which ends at the path returnTo. Errors: NotFound if no provider
 // is configured; a Refusal.
-func (s *Service) Begin(ctx context.Context, returnTo string) (Departure, error) {
+func (s *Service) BeginSignIn(ctx context.Context, returnTo string) (AuthRequest, error) {
 	return s.begin(ctx, newPending(signin.ReturnPath(returnTo), "", time.Now()))
 }
 
 // BeginLink starts linking the caller to a subject of the provider. It requires a recently confirmed session,
 // because the link allows sign-ins. Errors: those of Begin; Forbidden.
-func (s *Service) BeginLink(ctx context.Context, c accounts.Caller) (Departure, error) {
+func (s *Service) BeginLink(ctx context.Context, c accounts.Caller) (AuthRequest, error) {
 	if c.Person == nil {
-		return Departure{}, fault.Unauthenticated()
+		return AuthRequest{}, fault.Unauthenticated()
 	}
 	if err := c.RequireConfirmation(); err != nil {
-		return Departure{}, err
+		return AuthRequest{}, err
 	}
 	return s.begin(ctx, newPending(signin.PathSignIn+"?"+Parameter+"="+string(Linked), c.Person.UserID, time.Now()))
 }
 
-func (s *Service) begin(ctx context.Context, p pendingSignIn) (Departure, error) {
+func (s *Service) begin(ctx context.Context, p pendingSignIn) (AuthRequest, error) {
 	if s.provider == nil {
-		return Departure{}, fault.NoSuch("path", "no OpenID Connect provider is configured")
+		return AuthRequest{}, fault.NoSuch("path", "no OpenID Connect provider is configured")
 	}
 	address, err := s.provider.buildSignInURL(ctx, p.State, deriveCodes(s.keys[0], p.State))
 	if err != nil {
-		return Departure{}, s.logRefusal(ctx, err)
+		return AuthRequest{}, s.logRefusal(ctx, err)
 	}
 	cookie, err := s.keys.seal(p)
 	if err != nil {
-		return Departure{}, fmt.Errorf("begin sign-in by OpenID Connect: %w", err)
+		return AuthRequest{}, fmt.Errorf("begin sign-in by OpenID Connect: %w", err)
 	}
-	return Departure{address, s.cookie(cookie)}, nil
+	return AuthRequest{address, s.cookie(cookie)}, nil
 }
 
 // cookie returns the cookie for a started sign-in. An empty value deletes it.
 func (s *Service) cookie(value string) *http.Cookie { return newCookie(s.config.BaseURL, value) }
 
-// Forget returns the cookie that deletes a started sign-in.
-func (s *Service) Forget() *http.Cookie { return s.cookie("") }
+// ExpiredCookie returns the cookie that deletes a started sign-in.
+func (s *Service) ExpiredCookie() *http.Cookie { return s.cookie("") }
 
-// Return is the callback request of a browser.
-type Return struct {
+// Callback is the callback request of a browser.
+type Callback struct {
 	State   string
 	Code    string
 	Problem string // error of RFC 6749 section 4.1.2.1
@@ -125,24 +125,24 @@ type Return struct {
 	Caller  accounts.Caller
 }
 
-// Arrival is the result of a callback.
-type Arrival struct {
-	Entered  *signin.Entered // nil if the caller linked the provider
-	ReturnTo string          // empty if the browser has no valid state
+// CallbackResult is the result of a callback.
+type CallbackResult struct {
+	Entered  *signin.NewSession // nil if the caller linked the provider
+	ReturnTo string             // empty if the browser has no valid state
 }
 
-// Finish completes a sign-in or a link after the callback. Errors: NotFound if no provider is configured; a
+// HandleCallback completes a sign-in or a link after the callback. Errors: NotFound if no provider is configured; a
 // Refusal; Unavailable. With a Refusal it also returns the ReturnTo for another attempt, if the state was
 // valid and the user was signing in.
-func (s *Service) Finish(ctx context.Context, r Return) (Arrival, error) {
+func (s *Service) HandleCallback(ctx context.Context, r Callback) (CallbackResult, error) {
 	if s.provider == nil {
-		return Arrival{}, fault.NoSuch("path", "no OpenID Connect provider is configured")
+		return CallbackResult{}, fault.NoSuch("path", "no OpenID Connect provider is configured")
 	}
 	p, c, err := s.keys.open(findCookie(s.config.BaseURL, r.Cookies), r.State, time.Now())
 	if err != nil {
-		return Arrival{}, s.logRefusal(ctx, refuseFor(Lost, err))
+		return CallbackResult{}, s.logRefusal(ctx, refuseFor(InvalidState, err))
 	}
-	out := Arrival{ReturnTo: p.ReturnTo}
+	out := CallbackResult{ReturnTo: p.ReturnTo}
 	again := out
 	if p.UserID != "" { // the page at ReturnTo would say that the provider is linked
 		again.ReturnTo = ""
@@ -172,7 +172,7 @@ func (s *Service) Finish(ctx context.Context, r Return) (Arrival, error) {
 func (s *Service) logRefusal(ctx context.Context, err error) error {
 	switch problem := ProblemOf(err); {
 	case err == nil || problem == Failed:
-	case problem == Away || problem == Untrusted:
+	case problem == ProviderUnavailable || problem == Untrusted:
 		s.log.WarnContext(loglimit.Collapse(ctx, string(problem)), "OpenID Connect sign-in failed at the provider",
 			"problem", problem, "error", err)
 	default:
@@ -194,7 +194,7 @@ func markUsed(ctx context.Context, tx *ent.Tx, p pendingSignIn) error {
 	case err != nil:
 		return err
 	case n == 0:
-		return refuseFor(Lost, errState)
+		return refuseFor(InvalidState, errState)
 	}
 	return nil
 }

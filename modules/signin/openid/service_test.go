@@ -39,7 +39,7 @@ type world struct {
 	teams     *team.Service
 	people    *signin.Service
 	box       *secret.Box
-	ada       signin.Entered
+	ada       signin.NewSession
 	mock      *mockoidc.MockOIDC
 	config    openid.Config
 	editToken func(answer map[string]any) // modifies responses of the token endpoint; may be nil
@@ -70,7 +70,7 @@ func newWorld(t *testing.T, change ...func(*openid.Config)) *world {
 	}
 	_, token, _ := strings.Cut(link, "#")
 	if w.ada, err = w.people.SetUp(t.Context(),
-		signin.SetUp{Token: token, Email: "ada@example.com", Password: "green paper horses run",
+		signin.SetUpInput{Token: token, Email: "ada@example.com", Password: "green paper horses run",
 			AccountName: "Acme"}); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func (s providerUser) Claims(_ []string, b *mockoidc.IDTokenClaims) (jwt.Claims,
 }
 
 // visitProvider sends a browser to the provider, signed in as who, and returns the callback.
-func (w *world) visitProvider(t *testing.T, d openid.Departure, who providerUser) openid.Return {
+func (w *world) visitProvider(t *testing.T, d openid.AuthRequest, who providerUser) openid.Callback {
 	t.Helper()
 	w.mock.QueueUser(who)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.URL, nil)
@@ -164,25 +164,25 @@ func (w *world) visitProvider(t *testing.T, d openid.Departure, who providerUser
 	if err != nil || !strings.HasPrefix(back.String(), base+openid.PathCallback) {
 		t.Fatalf("the provider returned status %d and a redirect to %q, want the callback", res.StatusCode, back)
 	}
-	return openid.Return{State: back.Query().Get("state"), Code: back.Query().Get("code"), Cookies: d.Cookie.Name +
+	return openid.Callback{State: back.Query().Get("state"), Code: back.Query().Get("code"), Cookies: d.Cookie.Name +
 		"=" + d.Cookie.Value}
 }
 
-func (w *world) beginSignIn(t *testing.T) openid.Departure {
+func (w *world) beginSignIn(t *testing.T) openid.AuthRequest {
 	t.Helper()
-	d, err := w.Begin(t.Context(), "/emails")
+	d, err := w.BeginSignIn(t.Context(), "/emails")
 	if err != nil {
 		t.Fatalf("Begin: %v", err)
 	}
 	return d
 }
 
-func (w *world) signIn(t *testing.T, who providerUser) (openid.Arrival, error) {
+func (w *world) signIn(t *testing.T, who providerUser) (openid.CallbackResult, error) {
 	t.Helper()
-	return w.Finish(t.Context(), w.visitProvider(t, w.beginSignIn(t), who))
+	return w.HandleCallback(t.Context(), w.visitProvider(t, w.beginSignIn(t), who))
 }
 
-func wantProblem(t *testing.T, what string, err error, want openid.Problem) {
+func wantProblem(t *testing.T, what string, err error, want openid.SignInError) {
 	t.Helper()
 	if err == nil || openid.ProblemOf(err) != want {
 		t.Errorf("%s: error %v, want problem %q", what, err, want)
@@ -212,7 +212,7 @@ func TestFindsUserBySubjectThenEmail(t *testing.T) {
 			again.Entered, err)
 	}
 	other, err := w.signIn(t, newBob(providerUser{"sub": "bob-2"}))
-	wantProblem(t, "another subject with bob's email", err, openid.Other)
+	wantProblem(t, "another subject with bob's email", err, openid.OtherSubject)
 	if other.ReturnTo != "/emails" || other.Entered != nil {
 		t.Errorf("another subject with bob's email got %+v, want no session and ReturnTo /emails", other)
 	}
@@ -231,7 +231,7 @@ func TestValidatesProviderResponses(t *testing.T) {
 	w.createUser(t, "bob@example.com")
 	for name, test := range map[string]struct {
 		who  providerUser
-		want openid.Problem
+		want openid.SignInError
 	}{
 		"another nonce":                   {newBob(providerUser{"nonce": "x"}), openid.Untrusted},
 		"no nonce":                        {newBob(providerUser{"nonce": nil}), openid.Untrusted},
@@ -293,39 +293,39 @@ func TestCallbackWorksOnceInItsBrowser(t *testing.T) {
 		t.Errorf("the cookie is %s, want a __Host- cookie with HttpOnly for 5 minutes", d.Cookie)
 	}
 	back, other := w.visitProvider(t, d, newBob(nil)), w.visitProvider(t, w.beginSignIn(t), newBob(nil))
-	wrong := func(what string, change func(*openid.Return), want openid.Problem) {
+	wrong := func(what string, change func(*openid.Callback), want openid.SignInError) {
 		t.Helper()
 		r := back
 		change(&r)
-		_, err := w.Finish(t.Context(), r)
+		_, err := w.HandleCallback(t.Context(), r)
 		wantProblem(t, what, err, want)
 	}
-	wrong("another state", func(r *openid.Return) { r.State = other.State }, openid.Lost)
-	wrong("the cookie of another browser", func(r *openid.Return) { r.Cookies = other.Cookies }, openid.Lost)
-	wrong("a browser without the cookie", func(r *openid.Return) { r.Cookies = "" }, openid.Lost)
-	wrong("a browser with two such cookies", func(r *openid.Return) { r.Cookies += "; " + other.Cookies }, openid.Lost)
-	wrong("an error of the provider", func(r *openid.Return) { r.Code, r.Problem = "", "access_denied" },
+	wrong("another state", func(r *openid.Callback) { r.State = other.State }, openid.InvalidState)
+	wrong("the cookie of another browser", func(r *openid.Callback) { r.Cookies = other.Cookies }, openid.InvalidState)
+	wrong("a browser without the cookie", func(r *openid.Callback) { r.Cookies = "" }, openid.InvalidState)
+	wrong("a browser with two such cookies", func(r *openid.Callback) { r.Cookies += "; " + other.Cookies }, openid.InvalidState)
+	wrong("an error of the provider", func(r *openid.Callback) { r.Code, r.Problem = "", "access_denied" },
 		openid.Refused)
-	wrong("the response of another issuer", func(r *openid.Return) { r.Issuer = "https://other.example" },
+	wrong("the response of another issuer", func(r *openid.Callback) { r.Issuer = "https://other.example" },
 		openid.Untrusted)
-	wrong("an invalid code", func(r *openid.Return) { r.Code = "x" }, openid.Untrusted)
-	wrong("the code of another sign-in (PKCE)", func(r *openid.Return) { r.Code = other.Code }, openid.Untrusted)
-	if _, err := w.Finish(t.Context(), back); err != nil {
+	wrong("an invalid code", func(r *openid.Callback) { r.Code = "x" }, openid.Untrusted)
+	wrong("the code of another sign-in (PKCE)", func(r *openid.Callback) { r.Code = other.Code }, openid.Untrusted)
+	if _, err := w.HandleCallback(t.Context(), back); err != nil {
 		t.Fatalf("bob's callback after the rejected ones: %v, want success", err)
 	}
-	wrong("the same callback again", func(*openid.Return) {}, openid.Untrusted)
+	wrong("the same callback again", func(*openid.Callback) {}, openid.Untrusted)
 	session, err := w.mock.SessionStore.GetSessionByID(back.Code)
 	if err != nil {
 		t.Fatal(err)
 	}
 	session.Granted = false // the provider accepts the code again
-	wrong("the same callback again, with a provider that accepts a code twice", func(*openid.Return) {}, openid.Lost)
+	wrong("the same callback again, with a provider that accepts a code twice", func(*openid.Callback) {}, openid.InvalidState)
 }
 
 func TestNewUserNeedsInvitationOrJoin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	caller, err := w.people.Person(t.Context(), w.ada.Token.Reveal(), "")
+	caller, err := w.people.AuthenticateSession(t.Context(), w.ada.Token.Reveal(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +362,7 @@ func TestNewUserNeedsInvitationOrJoin(t *testing.T) {
 func TestOperatorLinksProviderWhileSignedIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	caller, err := w.people.Person(t.Context(), w.ada.Token.Reveal(), "")
+	caller, err := w.people.AuthenticateSession(t.Context(), w.ada.Token.Reveal(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,7 +381,7 @@ func TestOperatorLinksProviderWhileSignedIn(t *testing.T) {
 		}
 		back := w.visitProvider(t, d, who)
 		back.Caller = c
-		_, err = w.Finish(t.Context(), back)
+		_, err = w.HandleCallback(t.Context(), back)
 		return err
 	}
 	wantProblem(t, "a browser that is no longer signed in", link(accounts.Caller{}, ada), openid.SignedOut)
@@ -395,7 +395,7 @@ func TestOperatorLinksProviderWhileSignedIn(t *testing.T) {
 	if _, err := w.signIn(t, newBob(nil)); err != nil {
 		t.Fatal(err)
 	}
-	wantProblem(t, "ada with bob's subject", link(caller, newBob(nil)), openid.Taken)
+	wantProblem(t, "ada with bob's subject", link(caller, newBob(nil)), openid.SubjectTaken)
 	if err := w.Unlink(t.Context(), caller); err != nil {
 		t.Fatal(err)
 	}
@@ -409,7 +409,7 @@ func TestConcurrentFirstSignInsCreateOneUser(t *testing.T) {
 	w.config.Join = openid.Join{AccountID: w.ada.Memberships[0].AccountID, Role: rights.RoleViewer}
 	w.Service = w.newService(w.config)
 	const n = 4
-	var backs [n]openid.Return
+	var backs [n]openid.Callback
 	for i := range backs {
 		backs[i] = w.visitProvider(t, w.beginSignIn(t), newBob(nil))
 	}
@@ -417,7 +417,7 @@ func TestConcurrentFirstSignInsCreateOneUser(t *testing.T) {
 	var users [n]string
 	for i, back := range backs {
 		all.Go(func() {
-			got, err := w.Finish(context.WithoutCancel(t.Context()), back)
+			got, err := w.HandleCallback(context.WithoutCancel(t.Context()), back)
 			if err != nil {
 				t.Errorf("one of %d first sign-ins: %v, want success", n, err)
 				return
@@ -460,16 +460,16 @@ func TestRetriesUnavailableProvider(t *testing.T) {
 	defer server.Close()
 	w.config.Issuer = "http://" + listener.Addr().String()
 	w.Service = w.newService(w.config)
-	_, err = w.Begin(t.Context(), "/")
-	wantProblem(t, "a provider that returns 502", err, openid.Away)
+	_, err = w.BeginSignIn(t.Context(), "/")
+	wantProblem(t, "a provider that returns 502", err, openid.ProviderUnavailable)
 	mu.Lock()
 	up = true
 	mu.Unlock()
 	expect.EventuallyWithin(t, 20*time.Second, "Begin succeeds after the provider has recovered", func() bool {
-		_, err := w.Begin(t.Context(), "/")
+		_, err := w.BeginSignIn(t.Context(), "/")
 		return err == nil
 	})
 	w.config.Issuer += "/"
-	_, err = w.newService(w.config).Begin(t.Context(), "/")
-	wantProblem(t, "an issuer that differs by a slash", err, openid.Away)
+	_, err = w.newService(w.config).BeginSignIn(t.Context(), "/")
+	wantProblem(t, "an issuer that differs by a slash", err, openid.ProviderUnavailable)
 }

@@ -25,8 +25,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Max is the maximum number of passkeys of a user.
-const Max = 20
+// MaxPasskeys is the maximum number of passkeys of a user.
+const MaxPasskeys = 20
 
 // Service manages passkeys. It is safe for concurrent use.
 type Service struct {
@@ -44,8 +44,8 @@ func New(d *db.DB, box *secret.Box, name string, urls ...string) (*Service, erro
 	return &Service{d, box, party}, nil
 }
 
-// Possible reports whether passkeys are available in this installation.
-func (s *Service) Possible() bool { return s.party != nil }
+// Available reports whether passkeys are available in this installation.
+func (s *Service) Available() bool { return s.party != nil }
 
 func unavailableError() error {
 	return fault.Conflictf(fault.CodeConflict,
@@ -69,7 +69,7 @@ func lockHolder(ctx context.Context, tx *ent.Tx, userID string) (*holder, error)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.Passkey.Query().Where(passkey.UserID(userID)).Order(ent.Asc(passkey.FieldID)).Limit(Max).All(ctx)
+	rows, err := tx.Passkey.Query().Where(passkey.UserID(userID)).Order(ent.Asc(passkey.FieldID)).Limit(MaxPasskeys).All(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +84,8 @@ func lockHolder(ctx context.Context, tx *ent.Tx, userID string) (*holder, error)
 	return h, nil
 }
 
-// Begin starts a sign-in with any passkey for this installation. Error: Conflict if passkeys are unavailable.
-func (s *Service) Begin() (c Ceremony, err error) {
+// BeginSignIn starts a sign-in with any passkey for this installation. Error: Conflict if passkeys are unavailable.
+func (s *Service) BeginSignIn() (c Ceremony, err error) {
 	if s.party == nil {
 		return c, unavailableError()
 	}
@@ -98,16 +98,16 @@ func (s *Service) Begin() (c Ceremony, err error) {
 	return c, err
 }
 
-// Answer is the response of a browser to a ceremony.
-type Answer struct {
+// CeremonyResult is the response of a browser to a ceremony.
+type CeremonyResult struct {
 	ChallengeID string
 	Credential  []byte // PublicKeyCredential as JSON
 	Name        string // name of a new passkey
 }
 
-// Judge verifies a sign-in response, marks its challenge as used, and calls then with the user, in one
+// Verify verifies a sign-in response, marks its challenge as used, and calls then with the user, in one
 // transaction. Errors: Invalid; Unauthorized; Conflict if passkeys are unavailable; errors of then.
-func (s *Service) Judge(ctx context.Context, in Answer, then func(tx *ent.Tx, who *ent.User) error) error {
+func (s *Service) Verify(ctx context.Context, in CeremonyResult, then func(tx *ent.Tx, who *ent.User) error) error {
 	if s.party == nil {
 		return unavailableError()
 	}
@@ -175,9 +175,9 @@ func markUsed(ctx context.Context, tx *ent.Tx, session webauthn.SessionData) err
 	return err
 }
 
-// BeginNew starts the registration of a new passkey. Error: Conflict if passkeys are unavailable, and over
+// BeginRegistration starts the registration of a new passkey. Error: Conflict if passkeys are unavailable, and over
 // Max.
-func (s *Service) BeginNew(ctx context.Context, userID string) (c Ceremony, err error) {
+func (s *Service) BeginRegistration(ctx context.Context, userID string) (c Ceremony, err error) {
 	if s.party == nil {
 		return c, unavailableError()
 	}
@@ -188,7 +188,7 @@ func (s *Service) BeginNew(ctx context.Context, userID string) (c Ceremony, err 
 	}); err != nil {
 		return c, fault.Wrap("begin new passkey", err)
 	}
-	if len(h.keys) >= Max {
+	if len(h.keys) >= MaxPasskeys {
 		return c, limitError()
 	}
 	known := make([]protocol.CredentialDescriptor, len(h.keys))
@@ -205,12 +205,12 @@ func (s *Service) BeginNew(ctx context.Context, userID string) (c Ceremony, err 
 }
 
 func limitError() error {
-	return fault.Conflictf(fault.CodeConflict, "You have %d passkeys, which is the limit. Remove one first.", Max)
+	return fault.Conflictf(fault.CodeConflict, "You have %d passkeys, which is the limit. Remove one first.", MaxPasskeys)
 }
 
 // Add stores a new passkey of the caller and ends their other sessions. Errors: Invalid; Unauthorized if the
 // challenge is not the caller's; Conflict if the passkey is already registered, and over Max.
-func (s *Service) Add(ctx context.Context, c accounts.Caller, in Answer) (made *ent.Passkey, err error) {
+func (s *Service) Add(ctx context.Context, c accounts.Caller, in CeremonyResult) (made *ent.Passkey, err error) {
 	if s.party == nil {
 		return nil, unavailableError()
 	}
@@ -247,7 +247,7 @@ func (s *Service) add(ctx context.Context, tx *ent.Tx, c accounts.Caller, sessio
 		return nil, err
 	case string(session.UserID) != h.who.ID:
 		return nil, fault.Unauthenticated()
-	case len(h.keys) >= Max:
+	case len(h.keys) >= MaxPasskeys:
 		return nil, limitError()
 	}
 	key, err := s.party.CreateCredential(h, session, answer)
@@ -266,26 +266,26 @@ func (s *Service) add(ctx context.Context, tx *ent.Tx, c accounts.Caller, sessio
 	case err != nil:
 		return nil, err
 	}
-	return made.Unwrap(), trust.Changed(ctx, tx, passkeyChange(c, alerts.PasskeyAdded, "passkey.added", made.ID, name))
+	return made.Unwrap(), trust.RecordChange(ctx, tx, passkeyChange(c, alerts.PasskeyAdded, "passkey.added", made.ID, name))
 }
 
 // passkeyChange is the addition or removal of a passkey, which keeps the caller's session open.
 func passkeyChange(c accounts.Caller, kind alerts.Kind, action, passkeyID, name string) trust.Change {
-	return trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, Keep: c.Person.SessionID, Kind: kind,
-		Action: action, Target: passkeyID, Says: map[string]any{"name": name}}
+	return trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, KeepSession: c.Person.SessionID, Kind: kind,
+		Action: action, Target: passkeyID, Details: map[string]any{"name": name}}
 }
 
 // List returns the user's passkeys, oldest first.
 func (s *Service) List(ctx context.Context, userID string) ([]*ent.Passkey, error) {
 	rows, err := s.db.Ent.Passkey.Query().Where(passkey.UserID(userID)).Order(ent.Asc(passkey.FieldID)).
-		Limit(Max).All(ctx)
+		Limit(MaxPasskeys).All(ctx)
 	return rows, fault.Wrap("passkeys", err)
 }
 
 // Remove deletes one of the caller's passkeys and ends their other sessions. Error: NotFound.
 func (s *Service) Remove(ctx context.Context, c accounts.Caller, passkeyID string) error {
 	return fault.Wrap("remove passkey", s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
+		if err := trust.LockUser(ctx, tx, c.Person.UserID); err != nil {
 			return err
 		}
 		gone, err := tx.Passkey.Query().Where(passkey.ID(passkeyID), passkey.UserID(c.Person.UserID)).Only(ctx)
@@ -298,6 +298,6 @@ func (s *Service) Remove(ctx context.Context, c accounts.Caller, passkeyID strin
 		if err := tx.Passkey.DeleteOneID(passkeyID).Exec(ctx); err != nil {
 			return err
 		}
-		return trust.Changed(ctx, tx, passkeyChange(c, alerts.PasskeyRemoved, "passkey.removed", passkeyID, gone.Name))
+		return trust.RecordChange(ctx, tx, passkeyChange(c, alerts.PasskeyRemoved, "passkey.removed", passkeyID, gone.Name))
 	}))
 }

@@ -45,19 +45,19 @@ func NewHasher(log *slog.Logger) *Hasher {
 
 // newDummyHash returns a hash that no valid password matches.
 func newDummyHash() string {
-	made, err := argon2id.CreateHash(strings.Repeat("0", Longest+1), cost)
+	made, err := argon2id.CreateHash(strings.Repeat("0", MaxLength+1), cost)
 	if err != nil { // the system has no random source
 		panic(err)
 	}
 	return made
 }
 
-// Done returns the number of hashes created or checked, which is the cost of guessing.
-func (h *Hasher) Done() int64 { return h.done.Load() }
+// Count returns the number of hashes created or checked, which is the cost of guessing.
+func (h *Hasher) Count() int64 { return h.done.Load() }
 
 // Hash returns the hash of a password. Error: Unavailable if the queue is full.
 func (h *Hasher) Hash(ctx context.Context, of limit.Caller, password string) (hash string, err error) {
-	err = h.InTurn(ctx, of, func(*Turn) (err error) {
+	err = h.WithSlot(ctx, of, func(*Slot) (err error) {
 		h.done.Add(1)
 		hash, err = argon2id.CreateHash(password, cost)
 		return err
@@ -65,13 +65,13 @@ func (h *Hasher) Hash(ctx context.Context, of limit.Caller, password string) (ha
 	return hash, err
 }
 
-// Turn is a slot for a hash.
-type Turn struct{ h *Hasher }
+// Slot is a slot for a hash.
+type Slot struct{ h *Hasher }
 
-// InTurn runs run when it is the caller's turn to hash, so that the work before the hash is skipped for
+// WithSlot runs run when it is the caller's turn to hash, so that the work before the hash is skipped for
 // callers that find no slot. Errors: Unavailable if the queue is full; errors of run.
-func (h *Hasher) InTurn(ctx context.Context, of limit.Caller, run func(*Turn) error) error {
-	err := h.queue.Do(ctx, of, func() error { return run(&Turn{h}) })
+func (h *Hasher) WithSlot(ctx context.Context, of limit.Caller, run func(*Slot) error) error {
+	err := h.queue.Do(ctx, of, func() error { return run(&Slot{h}) })
 	if errors.Is(err, limit.ErrFull) {
 		return fault.Overloaded(retryAfter)
 	}
@@ -80,7 +80,7 @@ func (h *Hasher) InTurn(ctx context.Context, of limit.Caller, run func(*Turn) er
 
 // Check reports whether a password matches a stored hash. Without a hash it returns false after the same
 // time.
-func (t *Turn) Check(ctx context.Context, password, hash string) bool {
+func (t *Slot) Check(ctx context.Context, password, hash string) bool {
 	known := hash != ""
 	if !known {
 		hash = t.h.dummyHash()

@@ -12,8 +12,8 @@ import (
 
 // Lengths of a password, in characters.
 const (
-	Shortest = 12
-	Longest  = 256
+	MinLength = 12
+	MaxLength = 256
 )
 
 //go:embed common.txt
@@ -37,10 +37,10 @@ func Check(password, email string) error {
 		return errors.New("must be valid UTF-8")
 	case strings.ContainsRune(password, 0):
 		return errors.New("cannot contain NUL")
-	case length < Shortest:
-		return fmt.Errorf("must have at least %d characters", Shortest)
-	case length > Longest:
-		return fmt.Errorf("must have at most %d characters", Longest)
+	case length < MinLength:
+		return fmt.Errorf("must have at least %d characters", MinLength)
+	case length > MaxLength:
+		return fmt.Errorf("must have at most %d characters", MaxLength)
 	case strings.EqualFold(password, email):
 		return errors.New("cannot be the email")
 	case isCommon(password):

@@ -9,14 +9,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Results counts attempts by result. It is safe for concurrent use.
-type Results map[string]prometheus.Counter
+// Counters counts attempts by result. It is safe for concurrent use.
+type Counters map[string]prometheus.Counter
 
 // New registers the counters. A nil registry leaves them unregistered.
-func New(reg prometheus.Registerer) (Results, error) {
+func New(reg prometheus.Registerer) (Counters, error) {
 	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "sign_in_total",
 		Help: "Sign-in attempts by result: code is a correct password without the second factor, limited is over a limit of attempts, busy is without a free slot to hash."}, []string{"result"})
-	r := Results{}
+	r := Counters{}
 	for _, name := range []string{"signed_in", "refused", "code", "limited", "busy", "failed"} {
 		r[name] = all.WithLabelValues(name)
 	}
@@ -27,19 +27,19 @@ func New(reg prometheus.Registerer) (Results, error) {
 }
 
 // Count counts an attempt by its error, which is nil for a success.
-func (r Results) Count(err error) { r[classifyError(err)].Inc() }
+func (r Counters) Count(err error) { r[classifyError(err)].Inc() }
 
 // refusal is an error of a sign-in method that classifies itself, such as a provider's.
 type refusal interface {
 	error
-	Refused() bool
+	IsRefused() bool
 }
 
 func classifyError(err error) string {
 	if err == nil {
 		return "signed_in"
 	}
-	if r, is := errors.AsType[refusal](err); is && r.Refused() {
+	if r, is := errors.AsType[refusal](err); is && r.IsRefused() {
 		return "refused"
 	}
 	switch fault.KindOf(err) {

@@ -17,25 +17,25 @@ import (
 
 // Change is a change of a user's credentials.
 type Change struct {
-	UserID string
-	Email  string         // the user's email before the change, which gets the mail
-	Also   string         // another email whose links end; optional
-	Keep   string         // id of the session that stays open; optional
-	Kind   alerts.Kind    // kind of the mail
-	Action string         // in the audit log
-	Target string         // in the audit log; empty: the user
-	Says   map[string]any // in the audit log; never a secret
+	UserID      string
+	Email       string         // the user's email before the change, which gets the mail
+	OtherEmail  string         // another email whose links end; optional
+	KeepSession string         // id of the session that stays open; optional
+	Kind        alerts.Kind    // kind of the mail
+	Action      string         // in the audit log
+	Target      string         // in the audit log; empty: the user
+	Details     map[string]any // in the audit log; never a secret
 }
 
-// Changed ends the user's sessions, links and pending changes, queues the mail and writes the audit log, in
+// RecordChange ends the user's sessions, links and pending changes, queues the mail and writes the audit log, in
 // the transaction of the change. The caller has locked the user with [Lock].
-func Changed(ctx context.Context, tx *ent.Tx, c Change) error {
-	if err := End(ctx, tx, c.UserID, c.Keep, c.Email, c.Also); err != nil {
+func RecordChange(ctx context.Context, tx *ent.Tx, c Change) error {
+	if err := EndSessions(ctx, tx, c.UserID, c.KeepSession, c.Email, c.OtherEmail); err != nil {
 		return err
 	}
 	names := map[string]string{}
-	if c.Also != "" {
-		names["email"] = c.Also
+	if c.OtherEmail != "" {
+		names["email"] = c.OtherEmail
 	}
 	if err := alerts.Add(ctx, tx, alerts.Alert{UserID: c.UserID, Email: c.Email, Kind: c.Kind,
 		Names: names}); err != nil {
@@ -47,7 +47,7 @@ func Changed(ctx context.Context, tx *ent.Tx, c Change) error {
 	}
 	return audit.WriteForMember(ctx, tx, c.UserID,
 		audit.Entry{Actor: audit.Actor{Kind: audit.ByUser, ID: c.UserID, Name: c.Email}, Action: c.Action,
-			Target: target, Changes: c.Says})
+			Target: target, Changes: c.Details})
 }
 
 const endSQL = `
@@ -55,15 +55,15 @@ WITH ended AS (UPDATE sessions SET revoked_at = now() WHERE user_id = $1 AND id 
      begun AS (DELETE FROM second_factors WHERE id = $1 AND active_at IS NULL)
 DELETE FROM sign_in_links WHERE NOT again AND (user_id = $1 OR email <> '' AND email IN ($3, $4))`
 
-// End ends the sessions of a user except keep, the links to their emails, and an inactive second factor.
-func End(ctx context.Context, tx *ent.Tx, userID, keep, email, also string) error {
+// EndSessions ends the sessions of a user except keep, the links to their emails, and an inactive second factor.
+func EndSessions(ctx context.Context, tx *ent.Tx, userID, keep, email, also string) error {
 	_, err := db.Exec(ctx, tx, endSQL, userID, keep, email, also)
 	return err
 }
 
-// Lock locks a user until the transaction ends. Code that changes credentials or uses a link calls it first,
+// LockUser locks a user until the transaction ends. Code that changes credentials or uses a link calls it first,
 // so that the second of two concurrent changes sees the effects of the first.
-func Lock(ctx context.Context, tx *ent.Tx, userID string) error {
+func LockUser(ctx context.Context, tx *ent.Tx, userID string) error {
 	_, err := tx.ExecContext(ctx, `SELECT FROM users WHERE id = $1 FOR UPDATE`, userID)
 	return err
 }

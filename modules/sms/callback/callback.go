@@ -45,8 +45,8 @@ func New(p Params) *Service {
 	return &Service{db: p.DB, settings: p.Settings, optOuts: p.OptOuts, links: p.Links, log: p.Logger}
 }
 
-// Request is a request by a provider.
-type Request struct {
+// ProviderRequest is a request by a provider.
+type ProviderRequest struct {
 	Token     string
 	URI       string // path and query as in the request, because Twilio signs them
 	Signature string // of Twilio; empty if none
@@ -69,7 +69,7 @@ RETURNING account_id, "to"`)
 
 // Receipt processes the receipt of a message. It returns NotFound for a forged request. A receipt that changes
 // nothing is not an error, because providers repeat receipts and reorder them.
-func (s *Service) Receipt(ctx context.Context, t Request) error {
+func (s *Service) Receipt(ctx context.Context, t ProviderRequest) error {
 	messageID := s.links.Read(link.ReceiptPath, t.Token)
 	if messageID == "" || !id.Is(id.SMS, messageID) {
 		return errForged()
@@ -86,7 +86,7 @@ func (s *Service) Receipt(ctx context.Context, t Request) error {
 	if len(found) == 0 { // the message was deleted
 		return nil
 	}
-	var r provider.Receipt
+	var r provider.DeliveryReport
 	if of := found[0]; of.provider == settings.KindTwilio {
 		if err := s.checkSignature(ctx, of.accountID, of.own, t); err != nil {
 			return err
@@ -113,7 +113,7 @@ func (s *Service) Receipt(ctx context.Context, t Request) error {
 }
 
 // checkSignature refuses a request without Twilio's signature, made with the token of the account or of the operator.
-func (s *Service) checkSignature(ctx context.Context, accountID string, own bool, t Request) error {
+func (s *Service) checkSignature(ctx context.Context, accountID string, own bool, t ProviderRequest) error {
 	token, err := s.settings.Token(ctx, accountID, own)
 	switch {
 	case errors.Is(err, settings.ErrSealed):
@@ -130,7 +130,7 @@ func (s *Service) checkSignature(ctx context.Context, accountID string, own bool
 // Reply processes a reply of a recipient. STOP and its synonyms opt the number out of the account's messages,
 // or of all messages sent through the operator's provider. START reverts that. The reply itself is not stored.
 // It returns NotFound for a forged request.
-func (s *Service) Reply(ctx context.Context, t Request) error {
+func (s *Service) Reply(ctx context.Context, t ProviderRequest) error {
 	of := s.links.Read(link.ReplyPath, t.Token)
 	kind, own := s.settings.Operator().Kind, false
 	switch {

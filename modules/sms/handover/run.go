@@ -17,7 +17,7 @@ import (
 
 // result is the result of a claim.
 type result struct {
-	provider.Answer
+	provider.SendResult
 
 	provider string
 	own      bool
@@ -50,11 +50,11 @@ func retryPause(n int, asked time.Duration) time.Duration {
 }
 
 func failWith(code, sentence string) result {
-	return result{Answer: provider.Answer{Outcome: provider.Failed, Code: code, Reason: sentence}}
+	return result{SendResult: provider.SendResult{Outcome: provider.Failed, Code: code, Reason: sentence}}
 }
 
 func retryLater(code, sentence string, wait time.Duration) result {
-	return result{Answer: provider.Answer{Outcome: provider.Temporary, Code: code, Reason: sentence, Wait: wait}}
+	return result{SendResult: provider.SendResult{Outcome: provider.Temporary, Code: code, Reason: sentence, Wait: wait}}
 }
 
 // submitMessage submits one message.
@@ -65,7 +65,7 @@ func (s *Service) submitMessage(ctx context.Context, j *job, lease *worker.Lease
 		if cause := recover(); cause != nil {
 			s.log.ErrorContext(ctx, "cannot submit a text message", telemetry.KeySMSID, j.ID, telemetry.KeyError, cause)
 			if r = retryLater(CodeInternal, "internal", waitDefect); begun {
-				r = result{Answer: provider.Answer{Outcome: provider.Unknown, Code: CodeInternal, Reason: "the request was interrupted within this service; the provider may have sent the message"}, begun: true}
+				r = result{SendResult: provider.SendResult{Outcome: provider.Unknown, Code: CodeInternal, Reason: "the request was interrupted within this service; the provider may have sent the message"}, begun: true}
 			}
 		}
 	}()
@@ -95,7 +95,7 @@ func (s *Service) submitMessage(ctx context.Context, j *job, lease *worker.Lease
 	if answer.Outcome == provider.Unknown && route.Provider.Idempotent() {
 		answer.Outcome, answer.Wait = provider.Temporary, retryPause(number, 0)
 	}
-	r = result{Answer: answer, provider: route.Provider.Name(), own: route.Own, begun: true, took: time.Since(started)}
+	r = result{SendResult: answer, provider: route.Provider.Name(), own: route.Own, begun: true, took: time.Since(started)}
 	s.logAttempt(ctx, j, r, number)
 	return r
 }
@@ -105,7 +105,7 @@ func (s *Service) checkBeforeRequest(ctx context.Context, j *job, route Route) *
 	end := func(r result) *result { return &r }
 	repeatable := route.Provider != nil && route.Provider.Idempotent() && route.Since.Before(j.cutOff)
 	if !j.cutOff.IsZero() && (!repeatable || j.expired) {
-		return end(result{Answer: provider.Answer{Outcome: provider.Unknown, Code: provider.CodeNoAnswer,
+		return end(result{SendResult: provider.SendResult{Outcome: provider.Unknown, Code: provider.CodeNoAnswer,
 			Reason: "this service stopped during the request; the provider may have sent the message"}})
 	}
 	if j.expired {

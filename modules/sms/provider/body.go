@@ -36,10 +36,10 @@ const maxBody = 16 << 10
 type Body struct {
 	ContentType string
 
-	json  any            // the document, with Liquid in its strings
-	form  []field        // of Form
-	whole *language.Part // of XML and Text
-	parts map[string]*language.Part
+	json  any                      // the document, with Liquid in its strings
+	form  []field                  // of Form
+	whole *language.CompiledSource // of XML and Text
+	parts map[string]*language.CompiledSource
 }
 
 type field struct{ name, value string }
@@ -48,7 +48,7 @@ type field struct{ name, value string }
 // and anywhere in XML and text. An empty content type means JSON, and an empty text means the standard body.
 // The error message follows the name of the field.
 func NewBody(contentType, text string) (*Body, error) {
-	b := &Body{ContentType: contentType, parts: map[string]*language.Part{}}
+	b := &Body{ContentType: contentType, parts: map[string]*language.CompiledSource{}}
 	if contentType == "" {
 		b.ContentType = JSON
 	}
@@ -92,7 +92,7 @@ func NewBody(contentType, text string) (*Body, error) {
 	return b, err
 }
 
-func compile(engine *language.Engine, text string) (*language.Part, error) {
+func compile(engine *language.Engine, text string) (*language.CompiledSource, error) {
 	part, err := engine.Compile("body", text)
 	if err != nil {
 		return nil, err

@@ -75,8 +75,8 @@ func retryAfter(text string) time.Duration {
 
 // answerOf returns the answer that follows from HTTP alone. If the Outcome is Sent or Failed, the caller reads the
 // rest from the body.
-func (x exchange) answerOf() Answer {
-	a := Answer{Status: x.status, Wait: x.wait}
+func (x exchange) answerOf() SendResult {
+	a := SendResult{Status: x.status, Wait: x.wait}
 	switch {
 	case x.err != nil && x.written:
 		a.Outcome, a.Code, a.Reason = Unknown, CodeNoAnswer, "the provider was reached but did not answer ("+explainError(x.err)+"); it may have sent the message"

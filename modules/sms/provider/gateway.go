@@ -46,13 +46,13 @@ func (*Gateway) Name() string { return "http" }
 func (g *Gateway) Idempotent() bool { return g.config.Idempotent }
 
 // Submit implements Provider.
-func (g *Gateway) Submit(ctx context.Context, m Message) Answer {
+func (g *Gateway) Submit(ctx context.Context, m Message) SendResult {
 	if m.From == "" {
 		m.From = g.config.From
 	}
 	body, err := g.body.Fill(ctx, m)
 	if err != nil {
-		return Answer{Outcome: Failed, Code: CodeSettings, Reason: sanitizeText("cannot render the body of the gateway: " + err.Error())}
+		return SendResult{Outcome: Failed, Code: CodeSettings, Reason: sanitizeText("cannot render the body of the gateway: " + err.Error())}
 	}
 	header := http.Header{}
 	for _, h := range g.config.Headers {

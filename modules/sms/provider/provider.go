@@ -28,8 +28,8 @@ const (
 	Unknown   Outcome = "unknown"
 )
 
-// Answer is the result of one request.
-type Answer struct {
+// SendResult is the result of one request.
+type SendResult struct {
 	Outcome    Outcome
 	Status     int    // HTTP status; 0 if there was no response
 	ProviderID string // the provider's ID of the message
@@ -46,7 +46,7 @@ type Provider interface {
 	// Idempotent reports whether a request without a response may be repeated.
 	Idempotent() bool
 	// Submit makes one request.
-	Submit(ctx context.Context, m Message) Answer
+	Submit(ctx context.Context, m Message) SendResult
 }
 
 // The codes of answers that do not come from the provider.

@@ -69,29 +69,29 @@ func TestGatewayResponses(t *testing.T) {
 	const silent = "no answer" // until the request times out
 	for name, c := range map[string]struct {
 		handle http.HandlerFunc
-		want   Answer
+		want   SendResult
 	}{
-		"200":             {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"id": "a\u0000b"}`)) }, Answer{Outcome: Sent, Status: 200, ProviderID: "a\uFFFDb"}},
-		"202 with rubish": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202); _, _ = w.Write([]byte(`{`)) }, Answer{Outcome: Sent, Status: 202}},
-		"a redirect":      {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, Answer{Outcome: Failed, Status: 302, Code: CodeRefused}},
-		"400":             {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(400) }, Answer{Outcome: Failed, Status: 400, Code: CodeRefused}},
-		"429":             {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "90"); w.WriteHeader(429) }, Answer{Outcome: Temporary, Status: 429, Code: CodeBusy, Wait: 90 * time.Second}},
+		"200":             {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"id": "a\u0000b"}`)) }, SendResult{Outcome: Sent, Status: 200, ProviderID: "a\uFFFDb"}},
+		"202 with rubish": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202); _, _ = w.Write([]byte(`{`)) }, SendResult{Outcome: Sent, Status: 202}},
+		"a redirect":      {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, SendResult{Outcome: Failed, Status: 302, Code: CodeRefused}},
+		"400":             {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(400) }, SendResult{Outcome: Failed, Status: 400, Code: CodeRefused}},
+		"429":             {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "90"); w.WriteHeader(429) }, SendResult{Outcome: Temporary, Status: 429, Code: CodeBusy, Wait: 90 * time.Second}},
 		"a huge wait": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "99999999")
 			w.WriteHeader(503)
-		}, Answer{Outcome: Temporary, Status: 503, Code: CodeBusy, Wait: time.Hour}},
-		"a negative wait": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "-5"); w.WriteHeader(503) }, Answer{Outcome: Temporary, Status: 503, Code: CodeBusy}},
-		"hung up":         {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, Answer{Outcome: Unknown, Code: CodeNoAnswer}},
+		}, SendResult{Outcome: Temporary, Status: 503, Code: CodeBusy, Wait: time.Hour}},
+		"a negative wait": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "-5"); w.WriteHeader(503) }, SendResult{Outcome: Temporary, Status: 503, Code: CodeBusy}},
+		"hung up":         {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, SendResult{Outcome: Unknown, Code: CodeNoAnswer}},
 		silent: {func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body) // required for the server to notice a disconnect
 			<-r.Context().Done()
-		}, Answer{Outcome: Unknown, Code: CodeNoAnswer}},
+		}, SendResult{Outcome: Unknown, Code: CodeNoAnswer}},
 		"half an answer": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = w.Write([]byte(`{"id": "x"`))
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
-		}, Answer{Outcome: Sent, Status: 200}},
+		}, SendResult{Outcome: Sent, Status: 200}},
 	} {
 		asked := 0
 		ctx, cancel := context.WithCancel(t.Context())
@@ -181,7 +181,7 @@ func FuzzReceipt(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, r := range []Receipt{ReadReceipt(fields), ReadTwilioReceipt(fields)} {
+		for _, r := range []DeliveryReport{ReadReceipt(fields), ReadTwilioReceipt(fields)} {
 			for _, text := range []string{r.ProviderID, r.Code, r.Reason} {
 				if len(text) > 300 || strings.ContainsRune(text, 0) || strings.ToValidUTF8(text, "") != text {
 					t.Errorf("receipt %+v contains text that the database refuses", r)

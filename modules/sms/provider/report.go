@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// Receipt is a provider's later report about a message.
-type Receipt struct {
+// DeliveryReport is a provider's later report about a message.
+type DeliveryReport struct {
 	Outcome    Outcome // Sent, Delivered or Failed; empty if the message does not change
 	ProviderID string
 	Code       string
@@ -18,8 +18,8 @@ type Receipt struct {
 	OptedOut   bool
 }
 
-// Reply is a reply of a recipient.
-type Reply struct {
+// IncomingText is a reply of a recipient.
+type IncomingText struct {
 	From string
 	Text string
 }
@@ -65,19 +65,19 @@ var statuses = map[string]Outcome{
 }
 
 // ReadReceipt parses the receipt of a gateway: status, and optionally id, code and error.
-func ReadReceipt(fields url.Values) Receipt {
+func ReadReceipt(fields url.Values) DeliveryReport {
 	return newReceipt(fields.Get("status"), fields.Get("id"), fields.Get("code"), fields.Get("error"))
 }
 
 // ReadTwilioReceipt parses a status callback.
-func ReadTwilioReceipt(fields url.Values) Receipt {
+func ReadTwilioReceipt(fields url.Values) DeliveryReport {
 	r := newReceipt(fields.Get("MessageStatus"), fields.Get("MessageSid"), fields.Get("ErrorCode"), fields.Get("ErrorMessage"))
 	r.OptedOut = r.Outcome == Failed && r.Code == "21610"
 	return r
 }
 
-func newReceipt(status, id, code, reason string) Receipt {
-	r := Receipt{Outcome: statuses[strings.ToLower(strings.TrimSpace(status))], ProviderID: sanitizeText(id)}
+func newReceipt(status, id, code, reason string) DeliveryReport {
+	r := DeliveryReport{Outcome: statuses[strings.ToLower(strings.TrimSpace(status))], ProviderID: sanitizeText(id)}
 	if r.Outcome != Failed {
 		return r
 	}
@@ -101,10 +101,14 @@ func sanitizeCode(text string) string {
 }
 
 // ReadReply parses a reply: from and text.
-func ReadReply(fields url.Values) Reply { return Reply{fields.Get("from"), fields.Get("text")} }
+func ReadReply(fields url.Values) IncomingText {
+	return IncomingText{fields.Get("from"), fields.Get("text")}
+}
 
 // ReadTwilioReply parses an incoming message.
-func ReadTwilioReply(fields url.Values) Reply { return Reply{fields.Get("From"), fields.Get("Body")} }
+func ReadTwilioReply(fields url.Values) IncomingText {
+	return IncomingText{fields.Get("From"), fields.Get("Body")}
+}
 
 // Wish is what a reply asks for.
 type Wish int
@@ -120,6 +124,6 @@ var wishes = map[string]Wish{"STOP": Stop, "UNSUBSCRIBE": Stop, "END": Stop, "QU
 
 // Wish returns what the reply asks for: one of the keywords that stop or start messages, in any case and with
 // or without a full stop.
-func (r Reply) Wish() Wish {
+func (r IncomingText) Wish() Wish {
 	return wishes[strings.ToUpper(strings.TrimFunc(r.Text, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsPunct(c) }))]
 }

@@ -34,7 +34,7 @@ func (*Twilio) Idempotent() bool { return false }
 const optedOut = 21610
 
 // Submit implements Provider.
-func (t *Twilio) Submit(ctx context.Context, m Message) Answer {
+func (t *Twilio) Submit(ctx context.Context, m Message) SendResult {
 	from := m.From
 	if from == "" {
 		from = t.From
@@ -66,7 +66,7 @@ type twilioMessage struct {
 	Message      string `json:"message"`
 }
 
-func (t *Twilio) read(x exchange) Answer {
+func (t *Twilio) read(x exchange) SendResult {
 	a := x.answerOf()
 	var said twilioMessage
 	if err := json.Unmarshal(x.body, &said); err != nil {

@@ -17,8 +17,8 @@ import (
 // Width is how many figures a point has.
 const Width = 11
 
-// Figures are counts that stand in one slot. What they mean is known to the callers.
-type Figures [Width]int64
+// Counts are counts that stand in one slot. What they mean is known to the callers.
+type Counts [Width]int64
 
 // format is the first byte of an encoded chunk.
 const format = 1
@@ -29,7 +29,7 @@ var errCorrupt = errors.New("corrupt chunk")
 // Point is the figures of one slot.
 type Point struct {
 	Slot    int
-	Figures Figures
+	Figures Counts
 }
 
 // Latency is how many deliveries of one slot took about as long as each other: they are in one bin.
@@ -70,13 +70,13 @@ func AppendFigures(to []byte, points []Point) []byte {
 
 // EachFigures calls yield for each point of an encoded chunk: with its slot, which figures differ from zero, by
 // their numbers in a mask, and those. What is not in the mask means nothing, and nothing is left after yield.
-func EachFigures(data []byte, yield func(slot int, mask uint64, f *Figures)) error {
+func EachFigures(data []byte, yield func(slot int, mask uint64, f *Counts)) error {
 	r, err := open(data)
 	if err != nil {
 		return err
 	}
 	slot := 0
-	var f Figures
+	var f Counts
 	for r.more() {
 		slot += r.small()
 		mask := uint64(r.small())
@@ -95,7 +95,7 @@ func EachFigures(data []byte, yield func(slot int, mask uint64, f *Figures)) err
 }
 
 // AddMasked adds the figures of a mask.
-func (f *Figures) AddMasked(mask uint64, more *Figures) {
+func (f *Counts) AddMasked(mask uint64, more *Counts) {
 	for ; mask != 0; mask &= mask - 1 {
 		n := bits.TrailingZeros64(mask)
 		f[n] += more[n]

@@ -10,12 +10,12 @@ import (
 )
 
 // someSeries is random counts over a month of quarters of an hour, by slot and by bin.
-func someSeries(dice *rand.Rand, slots int) (Series, map[int]Figures, map[[2]int]int64) {
+func someSeries(dice *rand.Rand, slots int) (Series, map[int]Counts, map[[2]int]int64) {
 	var s Series
-	figures, latencies := map[int]Figures{}, map[[2]int]int64{}
+	figures, latencies := map[int]Counts{}, map[[2]int]int64{}
 	for range dice.IntN(200) {
 		slot := dice.IntN(slots)
-		var f Figures
+		var f Counts
 		for range 1 + dice.IntN(4) {
 			f[dice.IntN(Width)] += dice.Int64N(1 << dice.IntN(40))
 		}
@@ -34,11 +34,11 @@ func someSeries(dice *rand.Rand, slots int) (Series, map[int]Figures, map[[2]int
 	return s, figures, latencies
 }
 
-func decoded(t *testing.T, figures, latencies []byte) (map[int]Figures, map[[2]int]int64) {
+func decoded(t *testing.T, figures, latencies []byte) (map[int]Counts, map[[2]int]int64) {
 	t.Helper()
-	points, bins := map[int]Figures{}, map[[2]int]int64{}
-	if err := EachFigures(figures, func(slot int, mask uint64, f *Figures) {
-		var point Figures
+	points, bins := map[int]Counts{}, map[[2]int]int64{}
+	if err := EachFigures(figures, func(slot int, mask uint64, f *Counts) {
+		var point Counts
 		point.AddMasked(mask, f)
 		points[slot] = point
 	}); err != nil {
@@ -58,7 +58,7 @@ func TestAChunkHasWhatWasCounted(t *testing.T) {
 	for range 300 {
 		s, figures, latencies := someSeries(dice, 2976)
 		for slot, f := range figures {
-			if f == (Figures{}) {
+			if f == (Counts{}) {
 				delete(figures, slot)
 			}
 		}
@@ -73,7 +73,7 @@ func TestAChunkHasWhatWasCounted(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		wantFigures, wantLatencies := map[int]Figures{}, map[[2]int]int64{}
+		wantFigures, wantLatencies := map[int]Counts{}, map[[2]int]int64{}
 		for slot, f := range gotFigures {
 			for n := range f {
 				f[n] *= 2
@@ -98,7 +98,7 @@ func TestSeriesAreMadeCoarserAndComplete(t *testing.T) {
 	for range 100 {
 		a, figures, _ := someSeries(dice, 96)
 		b, other, _ := someSeries(dice, 96)
-		hours := map[int]Figures{}
+		hours := map[int]Counts{}
 		for slot, f := range figures {
 			sum := hours[slot/4]
 			for n := range f {
@@ -130,7 +130,7 @@ func TestChunksAreSmall(t *testing.T) {
 	t.Parallel()
 	var s Series
 	for slot := range 96 {
-		s.Add(slot, &Figures{40, 40, 39, 0, 1})
+		s.Add(slot, &Counts{40, 40, 39, 0, 1})
 		s.AddLatency(Latency{slot, 20, 30})
 		s.AddLatency(Latency{slot, 21, 9})
 	}
@@ -145,7 +145,7 @@ func TestChunksAreSmall(t *testing.T) {
 // Whatever the bytes are, decoding ends, and with an error unless Encode could have made them.
 func FuzzDecode(f *testing.F) {
 	var s Series
-	s.Add(5, &Figures{1, 2, 3})
+	s.Add(5, &Counts{1, 2, 3})
 	s.AddLatency(Latency{5, 3, 1})
 	for _, data := range slices.Collect(func(yield func([]byte) bool) { a, b := s.Encode(); _ = yield(a) && yield(b) }) {
 		f.Add(data)
@@ -154,7 +154,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte{1, 0x80})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var points []Point
-		if err := EachFigures(data, func(slot int, _ uint64, f *Figures) { points = append(points, Point{slot, *f}) }); err != nil && !errors.Is(err, errCorrupt) {
+		if err := EachFigures(data, func(slot int, _ uint64, f *Counts) { points = append(points, Point{slot, *f}) }); err != nil && !errors.Is(err, errCorrupt) {
 			t.Errorf("the error is %v", err)
 		}
 		if err := EachLatency(data, func(Latency) {}); err != nil && !errors.Is(err, errCorrupt) {

@@ -70,7 +70,7 @@ const (
 )
 
 // Size is what rows are compared by.
-func Size(f *chunk.Figures) (size int64) {
+func Size(f *chunk.Counts) (size int64) {
 	for n, count := range f {
 		if n != Delayed {
 			size += count
@@ -101,8 +101,8 @@ func floorDiv(a, b int64) int64 {
 // Quarter is how long the slots of a day are.
 const Quarter = 15 * time.Minute
 
-// Row names one row.
-type Row struct {
+// RowKey names one row.
+type RowKey struct {
 	AccountID string
 	Kind      Kind
 	Day       Day
@@ -126,17 +126,17 @@ type Refused struct {
 
 // Rollup is what facts come to. The zero value is not usable: see New.
 type Rollup struct {
-	Rows    map[Row]*[Placements]chunk.Series
+	Rows    map[RowKey]*[Placements]chunk.Series
 	Reasons map[Reason]*Refused
 }
 
 // New returns a Rollup of nothing.
 func New() *Rollup {
-	return &Rollup{Rows: map[Row]*[Placements]chunk.Series{}, Reasons: map[Reason]*Refused{}}
+	return &Rollup{Rows: map[RowKey]*[Placements]chunk.Series{}, Reasons: map[Reason]*Refused{}}
 }
 
 // Series returns the series of a row, which are empty at first.
-func (r *Rollup) Series(row Row) *[Placements]chunk.Series {
+func (r *Rollup) Series(row RowKey) *[Placements]chunk.Series {
 	series := r.Rows[row]
 	if series == nil {
 		series = new([Placements]chunk.Series)
@@ -205,7 +205,7 @@ func (f *Facts) domains() map[string]int64 {
 
 // add counts facts in a row, for so many recipients where the facts do not name one.
 func (r *Rollup) add(f *Facts, kind Kind, key string, by By, recipients int64) {
-	var figures chunk.Figures
+	var figures chunk.Counts
 	switch f.Type {
 	case "email.sent":
 		figures[Accepted], figures[Recipients] = f.Count, f.Count*recipients
@@ -233,7 +233,7 @@ func (r *Rollup) add(f *Facts, kind Kind, key string, by By, recipients int64) {
 	for placed, at := range f.At {
 		day := DayOf(at)
 		slot := int(at.Sub(day.Start()) / Quarter)
-		series := &r.Series(Row{f.AccountID, kind, day, key, by})[placed]
+		series := &r.Series(RowKey{f.AccountID, kind, day, key, by})[placed]
 		series.Add(slot, &figures)
 		if f.Bin >= 0 {
 			series.AddLatency(chunk.Latency{Slot: slot, Bin: f.Bin, Count: f.Count})

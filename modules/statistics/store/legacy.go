@@ -61,7 +61,7 @@ func (h LegacyHour) TakeOver(ctx context.Context, tx db.Execer) error {
 	r := rollup.New()
 	end := h.Start.Add(time.Hour)
 	var placed rollup.Placement
-	var row rollup.Row
+	var row rollup.RowKey
 	var start time.Time
 	key := []any{&placed, &row.Kind, &start, &row.Key, &row.DomainID, &row.APIKeyID, &row.TemplateID, &row.AutomationID}
 	add := func(add func(s *chunk.Series, slot int)) {
@@ -72,7 +72,7 @@ func (h LegacyHour) TakeOver(ctx context.Context, tx db.Execer) error {
 		}
 	}
 	err := db.Each(ctx, tx, func(found db.Row) error {
-		var f chunk.Figures
+		var f chunk.Counts
 		into := append([]any{}, key...)
 		for n := range f {
 			into = append(into, &f[n])
@@ -111,8 +111,8 @@ func (h LegacyHour) TakeOver(ctx context.Context, tx db.Execer) error {
 }
 
 // legacyRows are the rows that have what a row of before had. The numbers of kinds 0 to 5 are the same.
-func legacyRows(row rollup.Row) []rollup.Row {
-	out := []rollup.Row{row}
+func legacyRows(row rollup.RowKey) []rollup.RowKey {
+	out := []rollup.RowKey{row}
 	switch row.Kind {
 	case rollup.SenderTag:
 		tag, whole := row, row

@@ -46,7 +46,7 @@ var resolutions = []Resolution{Quarters, Hours, WholeDay}
 
 // monthRow is a row of statistics_months, as it is written. Its day is the first of the month.
 type monthRow struct {
-	rollup.Row
+	rollup.RowKey
 	series             [rollup.Placements]chunk.Series
 	figures, latencies map[Resolution]*[rollup.Placements][]byte
 }
@@ -98,7 +98,7 @@ func ChunkColumns(r Resolution, placed rollup.Placement) (figures, latencies str
 	return of + "_figures", of + "_latencies"
 }
 
-var monthRows = batch.New("v", slices.Concat(keyBatch(func(r *monthRow) *rollup.Row { return &r.Row }), []batch.Column[*monthRow]{
+var monthRows = batch.New("v", slices.Concat(keyBatch(func(r *monthRow) *rollup.RowKey { return &r.RowKey }), []batch.Column[*monthRow]{
 	batch.Int("event_size", func(r *monthRow) int64 { return sizeOf(&r.series[rollup.ByEvent]) }),
 	batch.Int("email_size", func(r *monthRow) int64 { return sizeOf(&r.series[rollup.ByEmail]) }),
 }, chunkColumns())...)
@@ -176,10 +176,10 @@ type packed struct {
 }
 
 // rows are the day rows, in the order of the days.
-func (p *packed) rows() (rows []rollup.Row) {
+func (p *packed) rows() (rows []rollup.RowKey) {
 	for text := range strings.FieldsSeq(p.days) {
 		if day, err := strconv.Atoi(text); err == nil {
-			row := p.Row
+			row := p.RowKey
 			row.Day += rollup.Day(day - 1)
 			rows = append(rows, row)
 		}
@@ -223,7 +223,7 @@ func toPack(ctx context.Context, on db.Execer, account string, kind rollup.Kind,
 	if err != nil {
 		return nil, err
 	}
-	kept := map[rollup.Row]bool{}
+	kept := map[rollup.RowKey]bool{}
 	limit, limited := limits[kind]
 	if limited && len(list) > 0 {
 		before, err := db.All(ctx, on, func(c *candidate) []any {
@@ -238,30 +238,30 @@ func toPack(ctx context.Context, on db.Execer, account string, kind rollup.Kind,
 	}
 	for i := range list { // the largest ones first
 		p := &list[i]
-		p.Row = rowOf(p.candidate, account, kind, month)
-		if p.keep = !limited || kept[p.Row] || len(kept) < packSpare*limit.Keep; p.keep {
-			kept[p.Row] = true
+		p.RowKey = rowOf(p.candidate, account, kind, month)
+		if p.keep = !limited || kept[p.RowKey] || len(kept) < packSpare*limit.Keep; p.keep {
+			kept[p.RowKey] = true
 		}
 	}
-	slices.SortFunc(list, func(a, b packed) int { return compareRows(a.Row, b.Row) })
+	slices.SortFunc(list, func(a, b packed) int { return compareRows(a.RowKey, b.RowKey) })
 	return list, nil
 }
 
-func rowOf(c candidate, account string, kind rollup.Kind, month time.Time) rollup.Row {
-	row := c.Row
+func rowOf(c candidate, account string, kind rollup.Kind, month time.Time) rollup.RowKey {
+	row := c.RowKey
 	row.AccountID, row.Kind, row.Day = account, kind, rollup.DayOf(month)
 	return row
 }
 
 // monthsOf returns the day rows to move, the rows of months that stay, and the month of each day row.
-func monthsOf(list []packed) (keys, kept []rollup.Row, months []*monthRow, of map[rollup.Row]*monthRow) {
-	of = map[rollup.Row]*monthRow{}
+func monthsOf(list []packed) (keys, kept []rollup.RowKey, months []*monthRow, of map[rollup.RowKey]*monthRow) {
+	of = map[rollup.RowKey]*monthRow{}
 	for i := range list {
 		rows := list[i].rows()
 		keys = append(keys, rows...)
 		if list[i].keep {
-			month := &monthRow{Row: list[i].Row}
-			months, kept = append(months, month), append(kept, list[i].Row)
+			month := &monthRow{RowKey: list[i].RowKey}
+			months, kept = append(months, month), append(kept, list[i].RowKey)
 			for _, row := range rows {
 				of[row] = month
 			}
@@ -283,7 +283,7 @@ func packRows(ctx context.Context, tx db.Execer, list []packed) (bool, error) {
 		return false, err
 	}
 	for _, day := range days {
-		if month := of[day.Row]; month != nil {
+		if month := of[day.RowKey]; month != nil {
 			for placed := range day.series {
 				month.series[placed].Merge(day.series[placed].Shift(int(day.Day-month.Day) * int(WholeDay)))
 			}

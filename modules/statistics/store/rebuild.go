@@ -14,10 +14,10 @@ import (
 const RebuiltSQL = `CREATE TEMPORARY TABLE ` + Rebuilt + ` (LIKE statistics_days INCLUDING ALL)`
 
 // Cursor is where the comparison of an account goes on: behind a row of the rebuild.
-type Cursor struct{ row rollup.Row }
+type Cursor struct{ row rollup.RowKey }
 
 // Beginning is before the first row.
-var Beginning = Cursor{rollup.Row{Kind: -1}}
+var Beginning = Cursor{rollup.RowKey{Kind: -1}}
 
 const (
 	comparedStep = 1000
@@ -54,7 +54,7 @@ func Complete(ctx context.Context, tx db.Execer, accountID string, from *Cursor)
 	if err != nil || len(rebuilt) == 0 {
 		return false, wrapped(err)
 	}
-	*from = Cursor{rebuilt[len(rebuilt)-1].Row}
+	*from = Cursor{rebuilt[len(rebuilt)-1].RowKey}
 	missing, err := missingOf(ctx, tx, rebuilt)
 	if err != nil {
 		return false, wrapped(err)
@@ -71,9 +71,9 @@ func wrapped(err error) error {
 
 // missingOf returns what rebuilt rows have more of than those that are stored, in days and in months.
 func missingOf(ctx context.Context, tx db.Execer, rebuilt []*dayRow) (*rollup.Rollup, error) {
-	keys := make([]rollup.Row, len(rebuilt))
+	keys := make([]rollup.RowKey, len(rebuilt))
 	for i, r := range rebuilt {
-		keys[i] = r.Row
+		keys[i] = r.RowKey
 	}
 	stored, err := load(ctx, tx, Days, keys)
 	if err != nil {
@@ -86,7 +86,7 @@ func missingOf(ctx context.Context, tx db.Execer, rebuilt []*dayRow) (*rollup.Ro
 	for i, r := range rebuilt {
 		for placed := range r.series {
 			if lacking := stored[i].series[placed].Lacking(&r.series[placed]); !lacking.Empty() {
-				missing.Series(r.Row)[placed].Merge(lacking)
+				missing.Series(r.RowKey)[placed].Merge(lacking)
 			}
 		}
 	}
@@ -95,10 +95,10 @@ func missingOf(ctx context.Context, tx db.Execer, rebuilt []*dayRow) (*rollup.Ro
 
 // addMonths adds to day rows what the months have of them.
 func addMonths(ctx context.Context, tx db.Execer, rows []*dayRow) error {
-	days := map[rollup.Row][]*dayRow{} // by their months
-	var keys []rollup.Row
+	days := map[rollup.RowKey][]*dayRow{} // by their months
+	var keys []rollup.RowKey
 	for _, r := range rows {
-		month := r.Row
+		month := r.RowKey
 		month.Day = rollup.DayOf(MonthOf(r.Day.Start()))
 		if days[month] == nil {
 			keys = append(keys, month)

@@ -27,7 +27,7 @@ var counted = []rollup.Kind{rollup.Domain, rollup.Tag, rollup.SenderDomain, roll
 
 // dayRow is a row of statistics_days.
 type dayRow struct {
-	rollup.Row
+	rollup.RowKey
 	series [rollup.Placements]chunk.Series
 	counts [4]int // of the account's own row: rows of the kinds counted
 	there  bool   // it was stored before
@@ -43,7 +43,7 @@ func sizeOf(s *chunk.Series) (size int64) {
 	return size
 }
 
-func keyBatch[R any](row func(R) *rollup.Row) []batch.Column[R] {
+func keyBatch[R any](row func(R) *rollup.RowKey) []batch.Column[R] {
 	return []batch.Column[R]{
 		batch.Text("account_id", func(r R) string { return row(r).AccountID }),
 		batch.Int("kind", func(r R) int { return int(row(r).Kind) }).As("smallint"),
@@ -56,9 +56,9 @@ func keyBatch[R any](row func(R) *rollup.Row) []batch.Column[R] {
 	}
 }
 
-var keyRows = batch.New("k", keyBatch(func(r rollup.Row) *rollup.Row { return &r })...)
+var keyRows = batch.New("k", keyBatch(func(r rollup.RowKey) *rollup.RowKey { return &r })...)
 
-var dayRows = batch.New("v", append(keyBatch(func(r *encodedDay) *rollup.Row { return &r.Row }),
+var dayRows = batch.New("v", append(keyBatch(func(r *encodedDay) *rollup.RowKey { return &r.RowKey }),
 	batch.Int("event_size", func(r *encodedDay) int64 { return r.size(rollup.ByEvent) }),
 	batch.Int("email_size", func(r *encodedDay) int64 { return r.size(rollup.ByEmail) }),
 	batch.Bytes("event_figures", func(r *encodedDay) []byte { return r.figures[rollup.ByEvent] }),
@@ -107,10 +107,10 @@ func daysOf(table string) days {
 var statements = map[string]days{Days: daysOf(Days), Rebuilt: daysOf(Rebuilt)}
 
 // load returns the rows as they are stored, locked, those that are not there among them.
-func load(ctx context.Context, tx db.Execer, table string, keys []rollup.Row) ([]*dayRow, error) {
+func load(ctx context.Context, tx db.Execer, table string, keys []rollup.RowKey) ([]*dayRow, error) {
 	out := make([]*dayRow, len(keys))
 	for i, key := range keys {
-		out[i] = &dayRow{Row: key}
+		out[i] = &dayRow{RowKey: key}
 	}
 	if len(keys) == 0 {
 		return out, nil
@@ -142,27 +142,27 @@ func load(ctx context.Context, tx db.Execer, table string, keys []rollup.Row) ([
 // Apply adds what was counted to the day rows of a table.
 func Apply(ctx context.Context, tx db.Execer, table string, r *rollup.Rollup) error {
 	for row := range maps.Clone(r.Rows) {
-		r.Series(rollup.Row{AccountID: row.AccountID, Kind: rollup.Account, Day: row.Day}) // which counts the others
+		r.Series(rollup.RowKey{AccountID: row.AccountID, Kind: rollup.Account, Day: row.Day}) // which counts the others
 	}
 	if len(r.Rows) == 0 {
 		return nil
 	}
-	t := thinner{tx: tx, table: table, rollup: r, accounts: map[rollup.Row]*dayRow{}}
+	t := thinner{tx: tx, table: table, rollup: r, accounts: map[rollup.RowKey]*dayRow{}}
 	if err := t.run(ctx); err != nil {
 		return err
 	}
-	rows, err := load(ctx, tx, table, sorted(r.Rows, func(row rollup.Row) bool { return row.Kind != rollup.Account }))
+	rows, err := load(ctx, tx, table, sorted(r.Rows, func(row rollup.RowKey) bool { return row.Kind != rollup.Account }))
 	if err != nil {
 		return err
 	}
 	rows = slices.DeleteFunc(rows, func(row *dayRow) bool {
-		more := r.Rows[row.Row]
+		more := r.Rows[row.RowKey]
 		for placed := range row.series {
 			row.series[placed].Merge(&more[placed])
 		}
 		taken := !row.there && row.size(rollup.ByEvent)+row.size(rollup.ByEmail) < 0 // of a row that was thinned out
 		if at := slices.Index(counted, row.Kind); at >= 0 && !row.there && !taken {
-			t.accounts[accountRow(row.Row)].counts[at]++
+			t.accounts[accountRow(row.RowKey)].counts[at]++
 		}
 		return taken
 	})
@@ -172,7 +172,7 @@ func Apply(ctx context.Context, tx db.Execer, table string, r *rollup.Rollup) er
 		}
 		rows = append(rows, row)
 	}
-	slices.SortFunc(rows, func(a, b *dayRow) int { return compareRows(a.Row, b.Row) })
+	slices.SortFunc(rows, func(a, b *dayRow) int { return compareRows(a.RowKey, b.RowKey) })
 	statement := statements[table].write
 	if _, err := db.Exec(ctx, tx, statement.Text, statement.Args(dayRows.Rows(encode(rows)))...); err != nil {
 		return fmt.Errorf("write day rows: %w", err)
@@ -181,13 +181,13 @@ func Apply(ctx context.Context, tx db.Execer, table string, r *rollup.Rollup) er
 }
 
 // accountRow is the row of the account for the day of another row.
-func accountRow(of rollup.Row) rollup.Row {
-	return rollup.Row{AccountID: of.AccountID, Kind: rollup.Account, Day: of.Day}
+func accountRow(of rollup.RowKey) rollup.RowKey {
+	return rollup.RowKey{AccountID: of.AccountID, Kind: rollup.Account, Day: of.Day}
 }
 
 // sorted returns the rows of a rollup that are wanted, in the order in which they are locked.
-func sorted(rows map[rollup.Row]*[rollup.Placements]chunk.Series, wanted func(rollup.Row) bool) []rollup.Row {
-	var out []rollup.Row
+func sorted(rows map[rollup.RowKey]*[rollup.Placements]chunk.Series, wanted func(rollup.RowKey) bool) []rollup.RowKey {
+	var out []rollup.RowKey
 	for row := range rows {
 		if wanted(row) {
 			out = append(out, row)
@@ -197,7 +197,7 @@ func sorted(rows map[rollup.Row]*[rollup.Placements]chunk.Series, wanted func(ro
 	return out
 }
 
-func compareRows(a, b rollup.Row) int {
+func compareRows(a, b rollup.RowKey) int {
 	return cmp.Or(cmp.Compare(a.AccountID, b.AccountID), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Day, b.Day),
 		cmp.Compare(a.DomainID, b.DomainID), cmp.Compare(a.APIKeyID, b.APIKeyID), cmp.Compare(a.TemplateID, b.TemplateID), cmp.Compare(a.AutomationID, b.AutomationID), cmp.Compare(a.Key, b.Key))
 }

@@ -31,19 +31,19 @@ type thinner struct {
 	tx       db.Execer
 	table    string
 	rollup   *rollup.Rollup
-	accounts map[rollup.Row]*dayRow // the accounts' own rows of the days
+	accounts map[rollup.RowKey]*dayRow // the accounts' own rows of the days
 }
 
 func (t *thinner) run(ctx context.Context) error {
-	rows, err := load(ctx, t.tx, t.table, sorted(t.rollup.Rows, func(row rollup.Row) bool { return row.Kind == rollup.Account }))
+	rows, err := load(ctx, t.tx, t.table, sorted(t.rollup.Rows, func(row rollup.RowKey) bool { return row.Kind == rollup.Account }))
 	if err != nil {
 		return err
 	}
 	for _, row := range rows {
-		t.accounts[row.Row] = row
+		t.accounts[row.RowKey] = row
 	}
 	for at, kind := range counted {
-		added := map[rollup.Row][]rollup.Row{}
+		added := map[rollup.RowKey][]rollup.RowKey{}
 		for row := range t.rollup.Rows {
 			if row.Kind == kind {
 				added[accountRow(row)] = append(added[accountRow(row)], row)
@@ -62,7 +62,7 @@ func (t *thinner) run(ctx context.Context) error {
 
 // candidate is a row of a day that may stay.
 type candidate struct {
-	rollup.Row
+	rollup.RowKey
 	size   int64
 	stored bool
 	draw   uint64 // decides among equals
@@ -71,18 +71,18 @@ type candidate struct {
 const candidatesSQL = `SELECT key, domain_id, api_key_id, template_id, automation_id, event_size + email_size FROM %s WHERE account_id = $1 AND kind = $2 AND start = $3`
 
 // thin chooses which rows of a kind a day has.
-func (t *thinner) thin(ctx context.Context, account *dayRow, kind rollup.Kind, added []rollup.Row) error {
+func (t *thinner) thin(ctx context.Context, account *dayRow, kind rollup.Kind, added []rollup.RowKey) error {
 	stored, err := db.All(ctx, t.tx, func(c *candidate) []any {
 		return []any{&c.Key, &c.DomainID, &c.APIKeyID, &c.TemplateID, &c.AutomationID, &c.size}
 	}, fmt.Sprintf(candidatesSQL, t.table), account.AccountID, int(kind), account.Day.Start())
 	if err != nil {
 		return fmt.Errorf("read which rows a day has: %w", err)
 	}
-	known := make(map[rollup.Row]int, len(stored)+len(added))
+	known := make(map[rollup.RowKey]int, len(stored)+len(added))
 	for i := range stored {
 		c := &stored[i]
 		c.AccountID, c.Kind, c.Day, c.stored = account.AccountID, kind, account.Day, true
-		known[c.Row] = i
+		known[c.RowKey] = i
 	}
 	all := stored
 	for _, row := range added {
@@ -91,7 +91,7 @@ func (t *thinner) thin(ctx context.Context, account *dayRow, kind rollup.Kind, a
 		if i, is := known[row]; is {
 			all[i].size += size
 		} else {
-			all = append(all, candidate{Row: row, size: size})
+			all = append(all, candidate{RowKey: row, size: size})
 		}
 	}
 	account.counts[slices.Index(counted, kind)] = len(stored)
@@ -105,7 +105,7 @@ func (t *thinner) thin(ctx context.Context, account *dayRow, kind rollup.Kind, a
 func losers(all []candidate, keep int) []candidate {
 	seed := maphash.MakeSeed()
 	for i := range all {
-		all[i].draw = maphash.Comparable(seed, all[i].Row)
+		all[i].draw = maphash.Comparable(seed, all[i].RowKey)
 	}
 	slices.SortFunc(all, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.draw, b.draw)) })
 	return all[min(len(all), keep+keep/2):]
@@ -113,11 +113,11 @@ func losers(all []candidate, keep int) []candidate {
 
 // evict takes rows out.
 func (t *thinner) evict(ctx context.Context, account *dayRow, kind rollup.Kind, gone []candidate) error {
-	var stored []rollup.Row
+	var stored []rollup.RowKey
 	for _, c := range gone {
-		delete(t.rollup.Rows, c.Row)
+		delete(t.rollup.Rows, c.RowKey)
 		if c.stored {
-			stored = append(stored, c.Row)
+			stored = append(stored, c.RowKey)
 		}
 	}
 	bySender, isAlone := alone[kind]
@@ -150,7 +150,7 @@ func (t *thinner) evict(ctx context.Context, account *dayRow, kind rollup.Kind, 
 }
 
 // remove deletes stored rows.
-func (t *thinner) remove(ctx context.Context, account *dayRow, kind rollup.Kind, rows []rollup.Row) error {
+func (t *thinner) remove(ctx context.Context, account *dayRow, kind rollup.Kind, rows []rollup.RowKey) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (t *thinner) remove(ctx context.Context, account *dayRow, kind rollup.Kind,
 }
 
 // deleteDays deletes day rows by their keys.
-func deleteDays(ctx context.Context, tx db.Execer, table string, rows []rollup.Row) (int, error) {
+func deleteDays(ctx context.Context, tx db.Execer, table string, rows []rollup.RowKey) (int, error) {
 	statement := db.Compile(`DELETE FROM ` + table + ` d USING ` + keyRows.Source() + ` WHERE d.account_id = k.account_id AND d.kind = k.kind::smallint AND d.start = k.start::timestamptz AND d.key = k.key
 	AND d.domain_id = k.domain_id AND d.api_key_id = k.api_key_id AND d.template_id = k.template_id AND d.automation_id = k.automation_id`)
 	n, err := db.Exec(ctx, tx, statement.Text, statement.Args(keyRows.Rows(rows))...)

@@ -74,8 +74,8 @@ func newEngine(html bool) *Engine {
 	return e
 }
 
-// Part is one compiled source.
-type Part struct {
+// CompiledSource is one compiled source.
+type CompiledSource struct {
 	Name string // of the field: subject, html or text
 
 	compiled *liquid.Template
@@ -84,7 +84,7 @@ type Part struct {
 
 // Compile checks a source and prepares it for rendering. The error is a sentence for the author, usually
 // with a line.
-func (e *Engine) Compile(name, source string) (p *Part, err error) {
+func (e *Engine) Compile(name, source string) (p *CompiledSource, err error) {
 	if strings.ContainsRune(source, 0) {
 		return nil, errors.New("contains a NUL character")
 	}
@@ -105,12 +105,12 @@ func (e *Engine) Compile(name, source string) (p *Part, err error) {
 	if err := w.node(compiled.GetRoot(), scope{}); err != nil {
 		return nil, err
 	}
-	return &Part{Name: name, compiled: compiled, findings: w.found}, nil
+	return &CompiledSource{Name: name, compiled: compiled, findings: w.found}, nil
 }
 
 // Render inserts values into a part. The error is a sentence for the author, an error of the context, or of
 // kind Limit (IsOver).
-func (p *Part) Render(b *Budget, values map[string]any) (text string, err error) {
+func (p *CompiledSource) Render(b *Budget, values map[string]any) (text string, err error) {
 	defer recovered(&err, "cannot be rendered with these variables")
 	bindings := make(map[string]any, len(values)+2)
 	maps.Copy(bindings, values)

@@ -107,7 +107,7 @@ func isKeyPart(s string) bool {
 
 // Undeclared returns the variables that a part uses and the template does not declare, in
 // the order of their names.
-func (p *Part) Undeclared(declared []shape.Variable) []string {
+func (p *CompiledSource) Undeclared(declared []shape.Variable) []string {
 	var out []string
 	for path := range p.findings.paths {
 		if !isDeclared(path, declared) {
@@ -120,14 +120,14 @@ func (p *Part) Undeclared(declared []shape.Variable) []string {
 
 // Variables returns the variables that a part uses, as dotted paths, in the order of their
 // names.
-func (p *Part) Variables() []string { return slices.Sorted(maps.Keys(p.findings.paths)) }
+func (p *CompiledSource) Variables() []string { return slices.Sorted(maps.Keys(p.findings.paths)) }
 
 // Line returns the line where a part uses a variable first, and 0 for one that it does not
 // use.
-func (p *Part) Line(variable string) int { return p.findings.paths[variable] }
+func (p *CompiledSource) Line(variable string) int { return p.findings.paths[variable] }
 
 // Uses reports whether a part uses a variable, or a field of it.
-func (p *Part) Uses(v shape.Variable) bool {
+func (p *CompiledSource) Uses(v shape.Variable) bool {
 	for path := range p.findings.paths {
 		if isDeclared(path, []shape.Variable{v}) {
 			return true

@@ -119,18 +119,18 @@ func (r *Rules) Holds(ctx context.Context, accountID, host string) (bool, error)
 	return r.former.Get(ctx, holdingKey{accountID, name}, r.loadHolding)
 }
 
-// Reason is why a link does not redirect.
-type Reason string
+// WithholdReason is why a link does not redirect.
+type WithholdReason string
 
 // Reasons, as metric labels. None means that the link redirects.
 const (
-	None      Reason = ""
-	Suspended Reason = "account_suspended"
-	Flagged   Reason = "flagged"
+	None      WithholdReason = ""
+	Suspended WithholdReason = "account_suspended"
+	Flagged   WithholdReason = "flagged"
 )
 
 // WithholdReason returns why a click of an account must not redirect to a target, or None.
-func (r *Rules) WithholdReason(accountID, target string) Reason {
+func (r *Rules) WithholdReason(accountID, target string) WithholdReason {
 	now := r.current.Load()
 	switch {
 	case now.suspended[accountID]:

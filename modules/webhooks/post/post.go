@@ -32,8 +32,8 @@ type Message struct {
 	Secrets    []secret.String // newest first
 }
 
-// Answer is the result of one POST.
-type Answer struct {
+// Result is the result of one POST.
+type Result struct {
 	Status   int    // 0: no answer
 	Failure  string // why there was no answer, for the endpoint's owner
 	Response string // beginning of the response body
@@ -41,18 +41,18 @@ type Answer struct {
 }
 
 // Delivered reports whether the endpoint accepted the event.
-func (a Answer) Delivered() bool { return a.Status >= 200 && a.Status <= 299 }
+func (a Result) Delivered() bool { return a.Status >= 200 && a.Status <= 299 }
 
 // Gone reports whether the endpoint asks for no further deliveries (RFC 9110 section 15.5.11).
-func (a Answer) Gone() bool { return a.Status == http.StatusGone }
+func (a Result) Gone() bool { return a.Status == http.StatusGone }
 
 // Post makes one attempt and returns its result.
-func (p *Poster) Post(ctx context.Context, m Message) Answer {
-	var a Answer
+func (p *Poster) Post(ctx context.Context, m Message) Result {
+	var a Result
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { a.Remote = i.Conn.RemoteAddr().String() }})
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
-		return Answer{Failure: "the URL is invalid"}
+		return Result{Failure: "the URL is invalid"}
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", userAgent)

@@ -180,7 +180,7 @@ func postman(t testing.TB, c Config) *Poster {
 	return p
 }
 
-func (p *Poster) postTo(t testing.TB, url string) Answer {
+func (p *Poster) postTo(t testing.TB, url string) Result {
 	t.Helper()
 	return p.Post(t.Context(), Message{URL: url, EventID: "evt_1", Attempt: 1, Body: []byte("{}")})
 }

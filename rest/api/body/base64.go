@@ -25,7 +25,7 @@ func (d *Decoder) Base64(path string, v Value) []byte {
 	if !d.Expect(path, v, KindString) {
 		return nil
 	}
-	text, _ := v.inner()
+	text, _ := v.innerText()
 	n := 0
 	for i := 0; i < len(text); i++ {
 		c := text[i]

@@ -58,15 +58,15 @@ func (v Value) Kind() Kind {
 // IsTrue tells whether a boolean is true.
 func (v Value) IsTrue() bool { return v.raw[0] == 't' }
 
-// inner is the text between the quotes, and whether it stands for itself.
-func (v Value) inner() (text []byte, plain bool) {
+// innerText is the text between the quotes, and whether it stands for itself.
+func (v Value) innerText() (text []byte, plain bool) {
 	text = v.raw[1 : len(v.raw)-1]
 	return text, bytes.IndexByte(text, '\\') < 0
 }
 
 // Text decodes a string.
 func (v Value) Text() string {
-	inner, plain := v.inner()
+	inner, plain := v.innerText()
 	if plain {
 		return string(inner)
 	}
@@ -183,7 +183,7 @@ func parseJSON(data []byte) (Value, error) {
 	}
 	start := skipSpace(data, 0)
 	p.pos = start
-	if err := p.value(0); err != nil {
+	if err := p.scanValue(0); err != nil {
 		return Value{}, err
 	}
 	end := p.pos

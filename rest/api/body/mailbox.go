@@ -18,14 +18,14 @@ func (t mailbox[M]) Read(d *Decoder, path string, v Value) {
 	case KindString:
 		b.Text = v.Text()
 	case KindObject:
-		named(&b.Email, &b.Name).Read(d, path, v)
+		mailboxObject(&b.Email, &b.Name).Read(d, path, v)
 	default:
 		d.Refuse(path, "must be a string or an object {email, name}, not %s", v.Kind())
 	}
 	*t.to = M(b)
 }
 
-func named(email, name *string) Object {
+func mailboxObject(email, name *string) Object {
 	return Object{Fields: []Field{
 		{Name: "email", Type: Text(email), Need: RequiredByService, About: "`a@b`.", Example: "ada@example.com"},
 		{Name: "name", Type: Text(name), About: "Display name."},
@@ -35,7 +35,7 @@ func named(email, name *string) Object {
 func (mailbox[M]) Schema(c Components) *huma.Schema {
 	return c.Ref("Mailbox", func() *huma.Schema {
 		s := OneOf(&huma.Schema{Type: huma.TypeString, Description: "`a@b`, or `Name <a@b>`.", Examples: []any{"Ada <ada@example.com>"}},
-			c.Ref("NamedMailbox", func() *huma.Schema { return named(new(string), new(string)).Schema(c) }))
+			c.Ref("NamedMailbox", func() *huma.Schema { return mailboxObject(new(string), new(string)).Schema(c) }))
 		s.Description = "An email address, with or without a display name."
 		return s
 	})

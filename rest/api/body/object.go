@@ -61,7 +61,7 @@ func Decode[T any](root Value, declare func(*T) Object) (T, error) {
 	o := declare(&into)
 	d := newDecoder()
 	d.refuseNull = o.Change || o.NoNull
-	d.given = o.read(d, "", root)
+	d.given = o.readFields(d, "", root)
 	if o.Check != nil {
 		o.Check(d)
 	}
@@ -72,11 +72,11 @@ func Decode[T any](root Value, declare func(*T) Object) (T, error) {
 }
 
 // Read implements Type.
-func (o Object) Read(d *Decoder, path string, v Value) { o.read(d, path, v) }
+func (o Object) Read(d *Decoder, path string, v Value) { o.readFields(d, path, v) }
 
-// read reads the fields of an object and returns the names of those that were given.
+// readFields reads the fields of an object and returns the names of those that were given.
 // null is the same as not given, unless it is refused.
-func (o Object) read(d *Decoder, path string, v Value) (given []string) {
+func (o Object) readFields(d *Decoder, path string, v Value) (given []string) {
 	if !d.Expect(path, v, KindObject) {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (o Object) read(d *Decoder, path string, v Value) (given []string) {
 	for name, member := range d.Members(path, v) {
 		i := slices.IndexFunc(o.Fields, func(f Field) bool { return f.isCalled(name) })
 		if i < 0 {
-			d.Refuse(Join(path, Shown(name)), "%s", unknown(name, o.Fields))
+			d.Refuse(Join(path, Shown(name)), "%s", describeUnknown(name, o.Fields))
 			continue
 		}
 		f := &o.Fields[i]

@@ -29,16 +29,16 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-func (p *parser) unexpected(want string) error {
+func (p *parser) failUnexpected(want string) error {
 	if p.pos >= len(p.data) {
 		return p.fail(p.pos, "the body ends where %s is expected", want)
 	}
 	return p.fail(p.pos, "%s is expected", want)
 }
 
-func (p *parser) space() { p.pos = skipSpace(p.data, p.pos) }
+func (p *parser) skipSpace() { p.pos = skipSpace(p.data, p.pos) }
 
-func (p *parser) value(depth int) error {
+func (p *parser) scanValue(depth int) error {
 	if depth > maxDepth {
 		return p.fail(p.pos, "nested more than %d levels deep", maxDepth)
 	}
@@ -47,95 +47,95 @@ func (p *parser) value(depth int) error {
 	}
 	switch c := p.peek(); {
 	case c == '{':
-		return p.object(depth)
+		return p.scanObject(depth)
 	case c == '[':
-		return p.array(depth)
+		return p.scanArray(depth)
 	case c == '"':
-		return p.string()
+		return p.scanString()
 	case c == '-' || isDigit(c):
-		return p.number()
+		return p.scanNumber()
 	case c == 't':
-		return p.word("true")
+		return p.scanWord("true")
 	case c == 'f':
-		return p.word("false")
+		return p.scanWord("false")
 	case c == 'n':
-		return p.word("null")
+		return p.scanWord("null")
 	default:
-		return p.unexpected("a value")
+		return p.failUnexpected("a value")
 	}
 }
 
-func (p *parser) word(word string) error {
+func (p *parser) scanWord(word string) error {
 	if !bytes.HasPrefix(p.data[p.pos:], []byte(word)) {
-		return p.unexpected("a value")
+		return p.failUnexpected("a value")
 	}
 	p.pos += len(word)
 	return nil
 }
 
-func (p *parser) object(depth int) error {
+func (p *parser) scanObject(depth int) error {
 	p.pos++
-	p.space()
+	p.skipSpace()
 	if p.peek() == '}' {
 		p.pos++
 		return nil
 	}
 	for {
 		if p.peek() != '"' {
-			return p.unexpected("a name in double quotes")
+			return p.failUnexpected("a name in double quotes")
 		}
-		if err := p.string(); err != nil {
+		if err := p.scanString(); err != nil {
 			return err
 		}
-		p.space()
+		p.skipSpace()
 		if p.peek() != ':' {
-			return p.unexpected("a colon")
+			return p.failUnexpected("a colon")
 		}
 		p.pos++
-		p.space()
-		if err := p.value(depth + 1); err != nil {
+		p.skipSpace()
+		if err := p.scanValue(depth + 1); err != nil {
 			return err
 		}
-		if more, err := p.next('}', "a comma or }"); !more {
+		if more, err := p.scanSeparator('}', "a comma or }"); !more {
 			return err
 		}
 	}
 }
 
-func (p *parser) array(depth int) error {
+func (p *parser) scanArray(depth int) error {
 	p.pos++
-	p.space()
+	p.skipSpace()
 	if p.peek() == ']' {
 		p.pos++
 		return nil
 	}
 	for {
-		if err := p.value(depth + 1); err != nil {
+		if err := p.scanValue(depth + 1); err != nil {
 			return err
 		}
-		if more, err := p.next(']', "a comma or ]"); !more {
+		if more, err := p.scanSeparator(']', "a comma or ]"); !more {
 			return err
 		}
 	}
 }
 
-// next steps over a comma, or over the end of the object or array.
-func (p *parser) next(end byte, want string) (more bool, err error) {
-	p.space()
+// scanSeparator steps over a comma, or over the end of the object or array.
+func (p *parser) scanSeparator(end byte, want string) (more bool, err error) {
+	p.skipSpace()
 	switch p.peek() {
 	case ',':
 		p.pos++
-		p.space()
+		p.skipSpace()
 		return true, nil
 	case end:
 		p.pos++
 		return false, nil
 	default:
-		return false, p.unexpected(want)
+		return false, p.failUnexpected(want)
 	}
 }
 
-func (p *parser) string() error {
+func (p *parser) scanString() error {
 	for p.pos++; p.pos < len(p.data); p.pos++ {
 		switch c := p.data[p.pos]; {
 		case c == '"':
@@ -144,38 +144,38 @@ func (p *parser) string() error {
 		case c < 0x20:
 			return p.fail(p.pos, "a control character inside a string must be escaped")
 		case c == '\\':
-			if err := p.escape(); err != nil {
+			if err := p.scanEscape(); err != nil {
 				return err
 			}
 		}
 	}
-	return p.unexpected("the end of a string")
+	return p.failUnexpected("the end of a string")
 }
 
-// escape leaves the position on its last octet.
-func (p *parser) escape() error {
+// scanEscape leaves the position on its last octet.
+func (p *parser) scanEscape() error {
 	p.pos++
 	switch p.peek() {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return nil
 	case 'u':
-		return p.unicode()
+		return p.scanUnicode()
 	default:
-		return p.unexpected("a valid JSON escape")
+		return p.failUnexpected("a valid JSON escape")
 	}
 }
 
-// unicode refuses half a surrogate pair: it is no character, and would be stored
+// scanUnicode refuses half a surrogate pair: it is no character, and would be stored
 // as another one than was sent (RFC 8259 section 8.2).
-func (p *parser) unicode() error {
+func (p *parser) scanUnicode() error {
 	start := p.pos
-	first, err := p.hex4()
+	first, err := p.scanHex4()
 	if err != nil || !utf16.IsSurrogate(first) {
 		return err
 	}
 	if p.pos+2 < len(p.data) && p.data[p.pos+1] == '\\' && p.data[p.pos+2] == 'u' {
 		p.pos += 2
-		second, err := p.hex4()
+		second, err := p.scanHex4()
 		if err != nil {
 			return err
 		}
@@ -186,31 +186,31 @@ func (p *parser) unicode() error {
 	return p.fail(start, "an unpaired surrogate is not a character")
 }
 
-// hex4 leaves the position on its last digit.
-func (p *parser) hex4() (rune, error) {
+// scanHex4 leaves the position on its last digit.
+func (p *parser) scanHex4() (rune, error) {
 	for range 4 {
 		p.pos++
 		if !isHex(p.peek()) {
-			return 0, p.unexpected("a hexadecimal digit")
+			return 0, p.failUnexpected("a hexadecimal digit")
 		}
 	}
 	n, err := strconv.ParseUint(string(p.data[p.pos-3:p.pos+1]), 16, 16)
 	return rune(n), err
 }
 
-// number is RFC 8259 section 6.
-func (p *parser) number() error {
+// scanNumber is RFC 8259 section 6.
+func (p *parser) scanNumber() error {
 	if p.peek() == '-' {
 		p.pos++
 	}
 	if p.peek() == '0' {
 		p.pos++
-	} else if err := p.digits(); err != nil {
+	} else if err := p.scanDigits(); err != nil {
 		return err
 	}
 	if p.peek() == '.' {
 		p.pos++
-		if err := p.digits(); err != nil {
+		if err := p.scanDigits(); err != nil {
 			return err
 		}
 	}
@@ -219,14 +219,14 @@ func (p *parser) number() error {
 		if c := p.peek(); c == '+' || c == '-' {
 			p.pos++
 		}
-		return p.digits()
+		return p.scanDigits()
 	}
 	return nil
 }
 
-func (p *parser) digits() error {
+func (p *parser) scanDigits() error {
 	if !isDigit(p.peek()) {
-		return p.unexpected("a digit")
+		return p.failUnexpected("a digit")
 	}
 	for isDigit(p.peek()) {
 		p.pos++

@@ -30,17 +30,17 @@ func ArrayOf(items *huma.Schema) *huma.Schema {
 // Schema implements Type.
 func (o Object) Schema(c Components) *huma.Schema {
 	if o.Name == "" {
-		return o.describe(c)
+		return o.describeObject(c)
 	}
-	return c.Ref(o.Name, func() *huma.Schema { return o.describe(c) })
+	return c.Ref(o.Name, func() *huma.Schema { return o.describeObject(c) })
 }
 
-// describe makes the schema of an object that refuses unknown fields. Each alias is a
+// describeObject makes the schema of an object that refuses unknown fields. Each alias is a
 // property of its own, for readers and for validators.
-func (o Object) describe(c Components) *huma.Schema {
+func (o Object) describeObject(c Components) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false, Description: o.About, Properties: map[string]*huma.Schema{}}
 	for _, f := range o.Fields {
-		p := f.describe(c, o)
+		p := f.describeField(c, o)
 		if len(f.Aliases) > 0 {
 			alias := *p
 			p.Description = strings.TrimSpace(p.Description + " Aliases: `" + strings.Join(f.Aliases, "`, `") + "`.")
@@ -55,15 +55,15 @@ func (o Object) describe(c Components) *huma.Schema {
 		case len(f.Aliases) == 0:
 			s.Required = append(s.Required, f.Name)
 		default: // under any of its names
-			s.AnyOf = append(s.AnyOf, o.combinations([]string{f.Name})...)
+			s.AnyOf = append(s.AnyOf, o.requireCombinations([]string{f.Name})...)
 		}
 	}
 	slices.Sort(s.Required)
 	for _, names := range o.AnyOf {
-		s.AnyOf = append(s.AnyOf, o.combinations(names)...)
+		s.AnyOf = append(s.AnyOf, o.requireCombinations(names)...)
 	}
 	for _, names := range o.OneOf {
-		s.OneOf = append(s.OneOf, o.combinations(names)...)
+		s.OneOf = append(s.OneOf, o.requireCombinations(names)...)
 	}
 	one := 1
 	if o.Single {
@@ -83,8 +83,8 @@ func withGoName(alias huma.Schema, field string, i int) *huma.Schema {
 	return &alias
 }
 
-// combinations requires fields, the last of them under any of its names.
-func (o Object) combinations(names []string) (all []*huma.Schema) {
+// requireCombinations requires fields, the last of them under any of its names.
+func (o Object) requireCombinations(names []string) (all []*huma.Schema) {
 	before, last := names[:len(names)-1], names[len(names)-1]
 	i := slices.IndexFunc(o.Fields, func(f Field) bool { return f.Name == last })
 	for _, name := range o.Fields[i].Names() {
@@ -93,9 +93,9 @@ func (o Object) combinations(names []string) (all []*huma.Schema) {
 	return all
 }
 
-// describe makes the schema of one field. Where null means the same as left out, or
+// describeField makes the schema of one field. Where null means the same as left out, or
 // takes a field away, the schema says so.
-func (f Field) describe(c Components, o Object) *huma.Schema {
+func (f Field) describeField(c Components, o Object) *huma.Schema {
 	s := f.Type.Schema(c)
 	nullable := f.Null != nil || f.Need == Optional && !o.Change && !o.NoNull && !o.Single
 	switch {

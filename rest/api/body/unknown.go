@@ -7,13 +7,13 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// unknown says that a field does not exist, and which one may have been meant: a
+// describeUnknown says that a field does not exist, and which one may have been meant: a
 // misspelt schedule_at must not send at once.
-func unknown(name string, fields []Field) string {
+func describeUnknown(name string, fields []Field) string {
 	best, distance := "", 3
 	for _, f := range fields {
 		for _, candidate := range append([]string{f.Name}, f.Aliases...) {
-			if d := nearness(name, candidate); d < distance {
+			if d := editDistance(name, candidate); d < distance {
 				best, distance = candidate, d
 			}
 		}
@@ -24,7 +24,7 @@ func unknown(name string, fields []Field) string {
 	return fmt.Sprintf("is not a known field; did you mean %s?", best)
 }
 
-func nearness(a, b string) int {
+func editDistance(a, b string) int {
 	if len(a) > maxShown {
 		return len(a)
 	}

@@ -31,7 +31,7 @@ type Input struct {
 	Format string `query:"format" enum:"jsonl,csv" default:"jsonl" doc:"jsonl: JSON Lines, one record per line, as in the list. csv: CSV with a header line (RFC 4180)."`
 }
 
-func (i *Input) form() string { return i.Format }
+func (i *Input) exportFormat() string { return i.Format }
 
 // List is a list that can be exported. I is the input of the export, T what the service has, R its record.
 type List[I, T, R any] struct {
@@ -58,25 +58,25 @@ const about = "Records are in the order of the list, newest first, and their num
 	"with the scope `sending` cannot export."
 
 // Add adds the operation that exports a list.
-func Add[I, T, R any](g *api.Group, op api.Operation, of List[I, T, R]) {
+func Add[I, T, R any](g *api.TagGroup, op api.Operation, of List[I, T, R]) {
 	op.Method, op.Unlogged = http.MethodGet, true
 	op.Description += " " + about
-	op.Forms = of.forms()
+	op.Forms = of.exampleFormats()
 	api.Raw(g, op, func(ctx context.Context, c *api.Call, in *I) (*answer, error) {
 		turn, err := of.Turns.Begin(ctx, c.AccountID)
 		if err != nil {
 			return nil, c.Fail(ctx, err)
 		}
-		x := &export[I, T, R]{of: of, call: c, in: in, turn: turn, kept: time.Now(), needs: op.Needs, csv: any(in).(interface{ form() string }).form() == "csv"}
-		first, err := x.read(ctx, "")
+		x := &export[I, T, R]{of: of, call: c, in: in, turn: turn, kept: time.Now(), needs: op.Needs, csv: any(in).(interface{ exportFormat() string }).exportFormat() == "csv"}
+		first, err := x.readPage(ctx, "")
 		if err != nil {
-			x.end(ctx)
+			x.endTurn(ctx)
 			return nil, c.Fail(ctx, err)
 		}
 		return &answer{ContentType: x.mediaType(), Body: func(hc huma.Context) {
 			r, w := humago.Unwrap(hc)
-			defer x.end(r.Context())
-			if err := x.write(r, w, first); err != nil {
+			defer x.endTurn(r.Context())
+			if err := x.writePages(r, w, first); err != nil {
 				telemetry.SetError(r.Context(), "", err)
 				panic(http.ErrAbortHandler) // the client must not take a part for the whole
 			}
@@ -89,13 +89,13 @@ const (
 	csvType   = "text/csv"
 )
 
-// forms are the example in both forms.
-func (l List[I, T, R]) forms() map[string]any {
-	return map[string]any{jsonLines: string(wire.Encode(l.Example)) + "\n", csvType: string(l.appendCells(l.head(), l.Example))}
+// exampleFormats are the example in both exampleFormats.
+func (l List[I, T, R]) exampleFormats() map[string]any {
+	return map[string]any{jsonLines: string(wire.Encode(l.Example)) + "\n", csvType: string(l.appendCells(l.headerLine(), l.Example))}
 }
 
-// head is the line of names.
-func (l List[I, T, R]) head() []byte {
+// headerLine is the line of names.
+func (l List[I, T, R]) headerLine() []byte {
 	names := make([]string, len(l.Columns))
 	for i, column := range l.Columns {
 		names[i] = column.Name

@@ -45,8 +45,8 @@ func (x *export[I, T, R]) fileName() string {
 	return x.of.Name + "-" + time.Now().UTC().Format("20060102-150405") + kind
 }
 
-// read reads the page that a cursor begins.
-func (x *export[I, T, R]) read(ctx context.Context, cursor string) (found page.Page[T], err error) {
+// readPage reads the page that a cursor begins.
+func (x *export[I, T, R]) readPage(ctx context.Context, cursor string) (found page.Page[T], err error) {
 	err = x.of.Turns.Read(ctx, func() error {
 		found, err = x.of.Page(ctx, x.call, x.in, page.Request{Limit: page.MaxLimit, Cursor: cursor})
 		return err
@@ -54,18 +54,18 @@ func (x *export[I, T, R]) read(ctx context.Context, cursor string) (found page.P
 	return found, err
 }
 
-// write writes the first page and those behind it.
-func (x *export[I, T, R]) write(r *http.Request, w http.ResponseWriter, found page.Page[T]) error {
+// writePages writes the first page and those behind it.
+func (x *export[I, T, R]) writePages(r *http.Request, w http.ResponseWriter, found page.Page[T]) error {
 	w.Header().Set("Content-Disposition", `attachment; filename="`+x.fileName()+`"`)
 	to, flush := x.call.Budget().NewWriter(w), http.NewResponseController(w).Flush
 	var out []byte
 	if x.csv {
-		out = x.of.head()
+		out = x.of.headerLine()
 	}
 	for {
 		var err error
 		for _, item := range found.Items {
-			if out, err = x.append(out, x.of.Show(item)); err != nil {
+			if out, err = x.appendRecord(out, x.of.Show(item)); err != nil {
 				return err
 			}
 		}
@@ -73,7 +73,7 @@ func (x *export[I, T, R]) write(r *http.Request, w http.ResponseWriter, found pa
 		if err != nil {
 			return err
 		}
-		err = x.send(r, to, out)
+		err = x.sendPage(r, to, out)
 		release()
 		if err != nil {
 			return err
@@ -85,14 +85,14 @@ func (x *export[I, T, R]) write(r *http.Request, w http.ResponseWriter, found pa
 			return err
 		}
 		out = out[:0]
-		if found, err = x.read(r.Context(), found.NextCursor); err != nil {
+		if found, err = x.readPage(r.Context(), found.NextCursor); err != nil {
 			return err
 		}
 	}
 }
 
-// append appends one record.
-func (x *export[I, T, R]) append(out []byte, record R) ([]byte, error) {
+// appendRecord appends one record.
+func (x *export[I, T, R]) appendRecord(out []byte, record R) ([]byte, error) {
 	if !x.csv {
 		line, err := wire.Marshal(record)
 		return append(append(out, line...), '\n'), err
@@ -100,10 +100,10 @@ func (x *export[I, T, R]) append(out []byte, record R) ([]byte, error) {
 	return x.of.appendCells(out, record), nil
 }
 
-// send writes a page in pieces. Before each it looks whether the export may go on.
-func (x *export[I, T, R]) send(r *http.Request, to *intake.PacedWriter, out []byte) error {
+// sendPage writes a page in pieces. Before each it looks whether the export may go on.
+func (x *export[I, T, R]) sendPage(r *http.Request, to *intake.PacedWriter, out []byte) error {
 	for len(out) > 0 {
-		if err := x.keep(r); err != nil {
+		if err := x.extendTurn(r); err != nil {
 			return err
 		}
 		wrote, err := to.Write(out[:min(len(out), piece)])
@@ -115,8 +115,8 @@ func (x *export[I, T, R]) send(r *http.Request, to *intake.PacedWriter, out []by
 	return nil
 }
 
-// keep keeps the turn, and asks whether the caller still may, when it is time to.
-func (x *export[I, T, R]) keep(r *http.Request) error {
+// extendTurn keeps the turn, and asks whether the caller still may, when it is time to.
+func (x *export[I, T, R]) extendTurn(r *http.Request) error {
 	if time.Since(x.kept) < x.of.Turns.Every() {
 		return nil
 	}
@@ -127,8 +127,8 @@ func (x *export[I, T, R]) keep(r *http.Request) error {
 	return x.of.Turns.Extend(r.Context(), x.call.AccountID, x.turn)
 }
 
-// end gives the turn back, whether or not anybody still waits for the answer.
-func (x *export[I, T, R]) end(ctx context.Context) {
+// endTurn gives the turn back, whether or not anybody still waits for the answer.
+func (x *export[I, T, R]) endTurn(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
 	if err := x.of.Turns.End(ctx, x.call.AccountID, x.turn); err != nil {

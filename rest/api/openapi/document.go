@@ -66,7 +66,7 @@ func New(version, server, cookie string) *huma.OpenAPI {
 		},
 		Security: []map[string][]string{{"bearer": {}}},
 	}
-	d.OnAddOperation = []huma.AddOpFunc{complete}
+	d.OnAddOperation = []huma.AddOpFunc{completeOperation}
 	return d
 }
 
@@ -110,9 +110,9 @@ func responseHeaders() map[string]*huma.Header {
 	}
 }
 
-// Operation is what the document says of an operation beside what Huma derives from the
+// OperationDoc is what the document says of an operation beside what Huma derives from the
 // Go types.
-type Operation struct {
+type OperationDoc struct {
 	Scopes     []string                 // of keys that may ask
 	Roles      []string                 // of people that may ask
 	Public     bool                     // anybody may ask
@@ -130,7 +130,7 @@ type Operation struct {
 type PathParameter struct{ About, Example string }
 
 // describeRights says who may ask: keys by their scope, people by their role.
-func (o Operation) describeRights(op *huma.Operation) {
+func (o OperationDoc) describeRights(op *huma.Operation) {
 	if o.Public {
 		op.Description += "\n\nRequires no authentication."
 		op.Security = []map[string][]string{}
@@ -148,9 +148,9 @@ func (o Operation) describeRights(op *huma.Operation) {
 	op.Security = append(op.Security, map[string][]string{"session": {}})
 }
 
-// complete completes what Huma has derived from the Go types.
-func complete(d *huma.OpenAPI, op *huma.Operation) {
-	o, ours := op.Metadata[Key].(Operation)
+// completeOperation completes what Huma has derived from the Go types.
+func completeOperation(d *huma.OpenAPI, op *huma.Operation) {
+	o, ours := op.Metadata[Key].(OperationDoc)
 	if !ours {
 		return
 	}
@@ -165,8 +165,8 @@ func complete(d *huma.OpenAPI, op *huma.Operation) {
 	}
 	op.RequestBody = o.Request
 	delete(op.Responses, "default")
-	o.success(d, successOf(op))
-	for _, status := range o.statuses() {
+	o.describeSuccess(d, successOf(op))
+	for _, status := range o.errorStatuses() {
 		name := problemDocs[status].name
 		d.Components.Responses[name] = problemResponse(status)
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + name}
@@ -185,7 +185,7 @@ func successOf(op *huma.Operation) *huma.Response {
 	return op.Responses["200"]
 }
 
-func (o Operation) success(d *huma.OpenAPI, success *huma.Response) {
+func (o OperationDoc) describeSuccess(d *huma.OpenAPI, success *huma.Response) {
 	success.Description = "Done."
 	if success.Headers == nil {
 		success.Headers = map[string]*huma.Header{}
@@ -219,8 +219,8 @@ func (o Operation) success(d *huma.OpenAPI, success *huma.Response) {
 	media.Example = o.Example
 }
 
-// statuses lists every status of an operation that is not a success.
-func (o Operation) statuses() []int {
+// errorStatuses lists every status of an operation that is not a success.
+func (o OperationDoc) errorStatuses() []int {
 	all := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests,
 		http.StatusInternalServerError, http.StatusServiceUnavailable}
 	if o.Request != nil {
@@ -276,5 +276,5 @@ func Finish(d *huma.OpenAPI, bodies map[string]*huma.Schema) (Document, error) {
 		})
 	}
 	return Document{JSON: append(indented.Bytes(), '\n'), YAML: translated("YAML", d.YAML),
-		JSON30: translated("3.0", func() ([]byte, error) { return older(d) })}, nil
+		JSON30: translated("3.0", func() ([]byte, error) { return convertTo30(d) })}, nil
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// older returns the document as OpenAPI 3.0. Huma translates most of it; this completes
+// convertTo30 returns the document as OpenAPI 3.0. Huma translates most of it; this completes
 // what 3.0 does not know: the type null among alternatives, a reference with siblings,
 // and webhooks.
-func older(d *huma.OpenAPI) ([]byte, error) {
+func convertTo30(d *huma.OpenAPI) ([]byte, error) {
 	translated, err := d.Downgrade()
 	if err != nil {
 		return nil, err

@@ -36,10 +36,10 @@ func PagePolicy() string {
 		look.Source(referenceCSS), look.Source(referenceJS))
 }
 
-var referenceTemplate = template.Must(template.New("docs").Funcs(template.FuncMap{"prose": prose}).Parse(referenceHTML))
+var referenceTemplate = template.Must(template.New("docs").Funcs(template.FuncMap{"prose": proseHTML}).Parse(referenceHTML))
 
-// prose shows the code spans of a description as such; the rest is escaped.
-func prose(text string) template.HTML {
+// proseHTML shows the code spans of a description as such; the rest is escaped.
+func proseHTML(text string) template.HTML {
 	var out strings.Builder
 	for i, part := range strings.Split(text, "`") {
 		escaped := template.HTMLEscapeString(part)
@@ -115,7 +115,7 @@ func Page(d *huma.OpenAPI, sender string) ([]byte, error) {
 	r := reference{Title: d.Info.Title, Version: d.Info.Version, Server: p.server, Intro: strings.Split(d.Info.Description, "\n\n"),
 		Style: template.CSS(referenceCSS), Script: template.JS(referenceJS)} //nolint:gosec // our own files
 	for _, tag := range d.Tags {
-		t, err := p.tag(tag)
+		t, err := p.makeTag(tag)
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +127,7 @@ func Page(d *huma.OpenAPI, sender string) ([]byte, error) {
 		}
 	}
 	var err error
-	if r.Events, err = p.events(); err != nil {
+	if r.Events, err = p.listEvents(); err != nil {
 		return nil, err
 	}
 	schemas := d.Components.Schemas.Map()
@@ -142,14 +142,14 @@ func Page(d *huma.OpenAPI, sender string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func (p *pageMaker) tag(tag *huma.Tag) (referenceTag, error) {
+func (p *pageMaker) makeTag(tag *huma.Tag) (referenceTag, error) {
 	t := referenceTag{Name: tag.Name, Description: tag.Description}
 	for _, path := range slices.Sorted(maps.Keys(p.document.Paths)) {
 		for _, op := range operationsOf(p.document.Paths[path]) {
 			if !slices.Contains(op.Tags, tag.Name) {
 				continue
 			}
-			described, err := p.operation(op)
+			described, err := p.makeOperation(op)
 			if err != nil {
 				return t, err
 			}
@@ -164,7 +164,7 @@ func operationsOf(item *huma.PathItem) []*huma.Operation {
 	return slices.DeleteFunc(all, func(op *huma.Operation) bool { return op == nil })
 }
 
-func (p *pageMaker) operation(op *huma.Operation) (referenceOperation, error) {
+func (p *pageMaker) makeOperation(op *huma.Operation) (referenceOperation, error) {
 	d := p.document
 	out := referenceOperation{ID: op.OperationID, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: strings.Split(op.Description, "\n\n")}
 	for _, parameter := range op.Parameters {
@@ -206,18 +206,18 @@ func answerExample(op *huma.Operation) (string, error) {
 	if successOf(op).Content == nil { // it leads elsewhere
 		return "", nil
 	}
-	return shown(successOf(op).Content[jsonType].Example)
+	return indentJSON(successOf(op).Content[jsonType].Example)
 }
 
-// events describes what webhook endpoints are sent.
-func (p *pageMaker) events() ([]referenceEvent, error) {
+// listEvents describes what webhook endpoints are sent.
+func (p *pageMaker) listEvents() ([]referenceEvent, error) {
 	schemas := p.document.Components.Schemas.Map()
 	var all []referenceEvent
 	for _, name := range slices.Sorted(maps.Keys(p.document.Webhooks)) {
 		op := p.document.Webhooks[name].Post
 		media := op.RequestBody.Content[jsonType]
 		payload := componentOf(schemas[componentOf(media.Schema)].Properties["data"])
-		example, err := shown(media.Example)
+		example, err := indentJSON(media.Example)
 		if err != nil {
 			return nil, fmt.Errorf("example of %s: %w", name, err)
 		}

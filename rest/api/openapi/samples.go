@@ -26,11 +26,11 @@ var languages = []struct {
 	id, name string
 	program  *template.Template
 }{
-	{"curl", "curl", program(`curl{{if ne .Method "GET"}} -X {{.Method}}{{end}} '{{.URL}}' \
+	{"curl", "curl", parseProgram(`curl{{if ne .Method "GET"}} -X {{.Method}}{{end}} '{{.URL}}' \
   -H "Authorization: Bearer $POSTRIDER_API_KEY"{{if .Body}} \
   -H 'Content-Type: application/json' \
   -d '{{.Body}}'{{end}}`)},
-	{"node", "Node", program(`const answer = await fetch('{{.URL}}', {
+	{"node", "Node", parseProgram(`const answer = await fetch('{{.URL}}', {
   method: '{{.Method}}',
   headers: { Authorization: ` + "`Bearer ${process.env.POSTRIDER_API_KEY}`" + `{{if .Body}}, 'Content-Type': 'application/json'{{end}} },
 {{- if .Body}}
@@ -38,7 +38,7 @@ var languages = []struct {
 {{- end}}
 })
 console.log(answer.status, await answer.text())`)},
-	{"python", "Python", program(`import os
+	{"python", "Python", parseProgram(`import os
 import urllib.request
 
 request = urllib.request.Request(
@@ -50,7 +50,7 @@ request = urllib.request.Request(
 {{- end}}
 )
 print(urllib.request.urlopen(request).read().decode())`)},
-	{"go", "Go", program(`package main
+	{"go", "Go", parseProgram(`package main
 
 import (
 	"io"
@@ -78,7 +78,7 @@ func main() {
 	defer answer.Body.Close()
 	io.Copy(os.Stdout, answer.Body)
 }`)},
-	{"php", "PHP", program(`<?php
+	{"php", "PHP", parseProgram(`<?php
 {{- if .Body}}
 $body = <<<'JSON'
 {{.Body}}
@@ -94,13 +94,13 @@ echo file_get_contents('{{.URL}}', false, stream_context_create(['http' => [
 ]]));`)},
 }
 
-func program(text string) *template.Template {
+func parseProgram(text string) *template.Template {
 	return template.Must(template.New("sample").Parse(text))
 }
 
 // samplesOf returns a sample of an operation in each language.
 func (p *pageMaker) samplesOf(op *huma.Operation) ([]sample, error) {
-	request, err := p.asked(op)
+	request, err := p.makeRequest(op)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +115,8 @@ func (p *pageMaker) samplesOf(op *huma.Operation) ([]sample, error) {
 	return all, nil
 }
 
-// asked makes the request of an operation from the examples of the document.
-func (p *pageMaker) asked(op *huma.Operation) (asked, error) {
+// makeRequest makes the request of an operation from the examples of the document.
+func (p *pageMaker) makeRequest(op *huma.Operation) (asked, error) {
 	path := op.Path
 	for _, parameter := range op.Parameters {
 		if parameter.In == "path" && parameter.Schema != nil && len(parameter.Schema.Examples) > 0 {
@@ -129,7 +129,7 @@ func (p *pageMaker) asked(op *huma.Operation) (asked, error) {
 	}
 	examples := op.RequestBody.Content[jsonType].Examples
 	last := slices.Max(slices.Collect(maps.Keys(examples)))
-	body, err := shown(p.fromSender(examples[last].Value))
+	body, err := indentJSON(p.fromSender(examples[last].Value))
 	if err != nil {
 		return out, fmt.Errorf("example of %s: %w", op.OperationID, err)
 	}
@@ -160,8 +160,8 @@ func (p *pageMaker) fromSender(v any) any {
 	return v
 }
 
-// shown is a value as indented JSON for people.
-func shown(v any) (string, error) {
+// indentJSON is a value as indented JSON for people.
+func indentJSON(v any) (string, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)

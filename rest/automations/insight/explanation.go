@@ -162,7 +162,7 @@ func backtestBody(b *backtest) body.Object {
 	}}
 }
 
-func (e *edge) explanation(g *api.Group) {
+func (e *edge) addExplanation(g *api.TagGroup) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}/diff", ID: "diffAutomationVersions", Needs: rights.Read,
 		Summary:     "Compare two versions of an automation",
@@ -170,7 +170,7 @@ func (e *edge) explanation(g *api.Group) {
 		Example: map[string]any{"diff": map[string]any{"from": 1, "to": nil, "fields": []any{}, "steps": []any{map[string]any{"key": "pause", "type": "delay", "change": "changed",
 			"from_index": 1, "to_index": 1, "fields": []any{map[string]any{"path": "duration", "before": "P1D", "after": "P2D"}}}}}},
 		Of: restautomations.OfAutomation, Problems: []int{http.StatusNotFound},
-	}, e.diff)
+	}, e.diffVersions)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/automations/{id}/backtest", ID: "backtestAutomation", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Judge stored events by the draft of an automation",
@@ -181,7 +181,7 @@ func (e *edge) explanation(g *api.Group) {
 			"event_id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "user.created", "created_at": "2026-01-15T09:30:00.000Z", "draft": map[string]any{"starts": false, "error": nil},
 			"active": map[string]any{"starts": true, "error": nil}}}}},
 		Of: restautomations.OfAutomation, Problems: []int{http.StatusNotFound},
-	}, backtestBody, e.backtest)
+	}, backtestBody, e.runBacktest)
 	api.Get(g, api.Operation{
 		Path: "/events/{id}/explanation", ID: "explainCustomEvent", Needs: rights.Read,
 		Summary: "Explain what automations did about an event", Of: restautomations.OfEvent,
@@ -195,7 +195,7 @@ func (e *edge) explanation(g *api.Group) {
 	}, e.service.Explain, newExplained)
 }
 
-func (e *edge) diff(ctx context.Context, c *api.Call, in *diffQuery) (automationDiffAnswer, error) {
+func (e *edge) diffVersions(ctx context.Context, c *api.Call, in *diffQuery) (automationDiffAnswer, error) {
 	against := automations.Against{Draft: in.Against == "draft"}
 	if in.Against != "" && !against.Draft {
 		number, err := strconv.Atoi(in.Against)
@@ -207,7 +207,7 @@ func (e *edge) diff(ctx context.Context, c *api.Call, in *diffQuery) (automation
 	return api.As(newDiff)(e.service.Compare(ctx, c.AccountID, in.ID, in.Number, against))
 }
 
-func (e *edge) backtest(ctx context.Context, c *api.Call, in *api.Item, b backtest) (backtestAnswer, error) {
+func (e *edge) runBacktest(ctx context.Context, c *api.Call, in *api.Item, b backtest) (backtestAnswer, error) {
 	asked := automations.BacktestInput{}
 	if b.Since != nil {
 		asked.Since = *b.Since

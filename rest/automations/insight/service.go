@@ -27,8 +27,8 @@ func Routes(service Service) api.Routes {
 	return api.NewRoutes("automations insight", func(a *api.API) {
 		e := &edge{service}
 		g := a.Tag(restautomations.Tag, "")
-		e.simulation(g)
-		e.timeline(g)
-		e.explanation(g)
+		e.addSimulation(g)
+		e.addTimeline(g)
+		e.addExplanation(g)
 	})
 }

@@ -57,7 +57,7 @@ func newSimulation(s automations.Simulated) simulationAnswer {
 		})}}
 }
 
-func (e *edge) simulation(g *api.Group) {
+func (e *edge) addSimulation(g *api.TagGroup) {
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/automations/{id}/simulate", ID: "simulateAutomation", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Simulate a run of an automation",
@@ -68,11 +68,11 @@ func (e *edge) simulation(g *api.Group) {
 			"event": map[string]any{"user_id": "user-17", "email": "bob@example.net", "data": map[string]any{"name": "Bob"}},
 			"then":  []any{map[string]any{"after": "PT3H", "name": "user.verified"}}, "draft": true}}},
 		Example: map[string]any{"simulation": simulationExample()}, Of: restautomations.OfAutomation, Problems: []int{http.StatusNotFound},
-	}, simulationBody, e.simulate)
+	}, simulationBody, e.runSimulation)
 }
 
-func (e *edge) simulate(ctx context.Context, c *api.Call, in *api.Item, s simulation) (simulationAnswer, error) {
-	asked, err := s.input()
+func (e *edge) runSimulation(ctx context.Context, c *api.Call, in *api.Item, s simulation) (simulationAnswer, error) {
+	asked, err := s.toInput()
 	if err != nil {
 		return simulationAnswer{}, err
 	}

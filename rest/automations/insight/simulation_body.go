@@ -98,8 +98,8 @@ func afterOf(text string) (clock.Duration, error) {
 	return clock.ParseDuration(text)
 }
 
-// input is what the service is asked to simulate.
-func (s simulation) input() (automations.SimulationInput, error) {
+// toInput is what the service is asked to simulate.
+func (s simulation) toInput() (automations.SimulationInput, error) {
 	in := automations.SimulationInput{Draft: s.Draft, EventID: s.EventID, At: s.At, Outcomes: map[string]string{}}
 	if s.Version != nil {
 		in.Version = *s.Version

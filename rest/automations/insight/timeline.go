@@ -45,7 +45,7 @@ func newTimelineEntry(e automations.TimelineEntry) runTimelineEntry {
 	return out
 }
 
-func (e *edge) timeline(g *api.Group) {
+func (e *edge) addTimeline(g *api.TagGroup) {
 	api.Get(g, api.Operation{
 		Path: "/automation-runs/{id}/timeline", ID: "getAutomationRunTimeline", Needs: rights.Read,
 		Summary: "Retrieve the timeline of a run", Of: restautomations.OfRun, Problems: []int{http.StatusNotFound},

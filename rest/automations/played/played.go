@@ -109,7 +109,7 @@ func newWait(w *machine.Waiting) *AutomationWait {
 }
 
 // StepOf shows a step.
-func StepOf(s play.Step) SimulatedStep {
+func StepOf(s play.StepResult) SimulatedStep {
 	out := SimulatedStep{Index: s.Index, Key: s.Key, Type: s.Type, Status: s.Status, Output: s.Output, Error: wire.OrNull(s.Error), StartedAt: wire.Time(s.Started), EndedAt: wire.Time(s.Ended),
 		Wait: wire.Maybe(newWait(s.Waited)), Conditions: wire.ListOf(s.Conditions, ExplanationOf)}
 	switch p := s.Performed.Preview.(type) {

@@ -58,7 +58,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Post an event", http.StatusMethodNotAllowed)
 		return
 	}
-	if err := h.take(w, r); err != nil {
+	if err := h.takeEvent(w, r); err != nil {
 		posted.Refuse(w, r, h.log, "an event of the payment provider could not be stored", err)
 		return
 	}
@@ -68,7 +68,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (h *handler) take(w http.ResponseWriter, r *http.Request) error {
+func (h *handler) takeEvent(w http.ResponseWriter, r *http.Request) error {
 	body, err := posted.Body(w, r, bodyLimit)
 	if err != nil {
 		return err

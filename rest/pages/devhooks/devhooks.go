@@ -32,7 +32,7 @@ const (
 // Receivers are what the paths need of the module.
 type Receivers interface {
 	Receive(ctx context.Context, in hooks.Received) (int, error)
-	List(ctx context.Context, accountID string, q hooks.Query) (hooks.Shown, error)
+	List(ctx context.Context, accountID string, q hooks.RequestQuery) (hooks.Shown, error)
 	AnswerWith(accountID string, status int) error
 	Clear(accountID string)
 }

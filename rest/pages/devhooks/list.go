@@ -54,7 +54,7 @@ func (e *edge) list(w http.ResponseWriter, r *http.Request, accountID string) er
 	return sendJSON(w, out)
 }
 
-func newRequest(r *hooks.Request) request {
+func newRequest(r *hooks.CapturedRequest) request {
 	out := request{Number: r.Number, ReceivedAt: r.ReceivedAt.UTC().Truncate(time.Millisecond), EventID: r.EventID, EventType: r.EventType, Attempt: r.Attempt,
 		Verified: r.Unsigned == "", SignatureError: r.Unsigned, AnswerStatus: r.Status, Headers: []header{}, Body: strings.ToValidUTF8(string(r.Body), "\uFFFD")}
 	if r.WebhookID != "" {
@@ -68,7 +68,7 @@ func newRequest(r *hooks.Request) request {
 
 // queryOf reads after=, type=, limit= and wait= of a query. The error is Invalid and names every wrong
 // field.
-func queryOf(text string) (q hooks.Query, err error) {
+func queryOf(text string) (q hooks.RequestQuery, err error) {
 	values, err := url.ParseQuery(text)
 	if err != nil {
 		return q, fault.Invalidf("The query cannot be read").WithCause(err)

@@ -40,10 +40,10 @@ const (
 
 // Inbox is what the pages need of the module.
 type Inbox interface {
-	List(ctx context.Context, q inbox.Query) ([]inbox.Line, error)
+	List(ctx context.Context, q inbox.MailQuery) ([]inbox.Line, error)
 	Latest(ctx context.Context, w inbox.LatestQuery) (*ent.CapturedMail, error)
 	Get(ctx context.Context, id int64) (*ent.CapturedMail, error)
-	Texts(ctx context.Context, q inbox.Query) ([]*ent.CapturedSMS, error)
+	Texts(ctx context.Context, q inbox.MailQuery) ([]*ent.CapturedSMS, error)
 	Clear(ctx context.Context) error
 }
 
@@ -63,15 +63,15 @@ func New(service Inbox, log *slog.Logger, hosts ...string) http.Handler {
 		"GET " + Prefix:                        p.list,
 		"GET " + Prefix + "/{$}":               p.list,
 		"GET " + JSONPath:                      p.listJSON,
-		"GET " + LatestPath:                    p.latest,
-		"GET " + TextsPath:                     p.texts,
+		"GET " + LatestPath:                    p.findLatest,
+		"GET " + TextsPath:                     p.listTexts,
 		"GET " + TextsJSONPath:                 p.textsJSON,
 		"POST " + Prefix + "/clear":            p.clear,
-		"GET " + Prefix + "/{id}":              p.message,
+		"GET " + Prefix + "/{id}":              p.showMessage,
 		"GET " + Prefix + "/{id}/json":         p.messageJSON,
 		"GET " + Prefix + "/{id}/html":         p.html,
-		"GET " + Prefix + "/{id}/source":       p.source,
-		"GET " + Prefix + "/{id}/files/{file}": p.file,
+		"GET " + Prefix + "/{id}/source":       p.showSource,
+		"GET " + Prefix + "/{id}/files/{file}": p.sendFile,
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			telemetry.SetRoute(r.Context(), r.Pattern)

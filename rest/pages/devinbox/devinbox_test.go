@@ -43,7 +43,7 @@ type fakeInbox struct {
 	fail     error              // of Latest
 }
 
-func (f *fakeInbox) List(_ context.Context, q inbox.Query) ([]inbox.Line, error) {
+func (f *fakeInbox) List(_ context.Context, q inbox.MailQuery) ([]inbox.Line, error) {
 	var found []inbox.Line
 	for _, m := range slices.Backward(f.mails) {
 		fits := q.To == "" || slices.ContainsFunc(m.RcptTo, func(to string) bool { return strings.Contains(to, q.To) })
@@ -70,7 +70,7 @@ func (f *fakeInbox) Get(_ context.Context, id int64) (*ent.CapturedMail, error) 
 	return f.mails[i], nil
 }
 
-func (f *fakeInbox) Texts(_ context.Context, q inbox.Query) ([]*ent.CapturedSMS, error) {
+func (f *fakeInbox) Texts(_ context.Context, q inbox.MailQuery) ([]*ent.CapturedSMS, error) {
 	var found []*ent.CapturedSMS
 	for _, m := range f.messages {
 		if strings.Contains(m.To, q.To) && (q.Before == 0 || m.ID < q.Before) && len(found) < q.Limit {

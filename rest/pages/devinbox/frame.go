@@ -81,7 +81,7 @@ func newFrame(title string) frame {
 
 // html gives the html part as the frame shows it.
 func (p *pages) html(w http.ResponseWriter, r *http.Request) error {
-	_, parsed, err := p.open(r)
+	_, parsed, err := p.openMail(r)
 	if err != nil {
 		return err
 	}

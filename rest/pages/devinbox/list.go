@@ -37,7 +37,7 @@ type place struct {
 }
 
 // placeOf returns the place of a page that shows the messages with the given ids, newest first.
-func placeOf(k kind, path string, q inbox.Query, ids []int64, more bool) place {
+func placeOf(k kind, path string, q inbox.MailQuery, ids []int64, more bool) place {
 	out := place{Kind: k, To: q.To, First: q.Before == 0}
 	if len(ids) > 0 {
 		out.Newest = ids[0]
@@ -68,7 +68,7 @@ type mailLine struct {
 }
 
 func (p *pages) list(w http.ResponseWriter, r *http.Request) error {
-	q, found, more, err := find(r, p.inbox.List)
+	q, found, more, err := findMessages(r, p.inbox.List)
 	if err != nil {
 		return err
 	}
@@ -79,9 +79,9 @@ func (p *pages) list(w http.ResponseWriter, r *http.Request) error {
 	return render(w, listTemplate, listPage{newFrame(""), placeOf(kind{Prefix, false}, Prefix, q, ids, more), lines})
 }
 
-// find returns the messages that a request asks for. It asks for one message more than it returns,
+// findMessages returns the messages that a request asks for. It asks for one message more than it returns,
 // to know whether there are more.
-func find[T any](r *http.Request, list func(context.Context, inbox.Query) ([]T, error)) (q inbox.Query, found []T, more bool, err error) {
+func findMessages[T any](r *http.Request, list func(context.Context, inbox.MailQuery) ([]T, error)) (q inbox.MailQuery, found []T, more bool, err error) {
 	if q, err = queryOf(r.URL.Query()); err != nil {
 		return q, nil, false, err
 	}
@@ -97,8 +97,8 @@ func find[T any](r *http.Request, list func(context.Context, inbox.Query) ([]T, 
 }
 
 // queryOf reads ?to= &before= &limit=.
-func queryOf(values url.Values) (inbox.Query, error) {
-	q := inbox.Query{To: values.Get("to"), Limit: pageSize}
+func queryOf(values url.Values) (inbox.MailQuery, error) {
+	q := inbox.MailQuery{To: values.Get("to"), Limit: pageSize}
 	wrong := fault.Fields{}
 	for name := range values {
 		if !slices.Contains([]string{"to", "before", "limit"}, name) {
@@ -127,7 +127,7 @@ func queryOf(values url.Values) (inbox.Query, error) {
 
 func lineOf(m inbox.Line, now time.Time) mailLine {
 	return mailLine{ID: m.ID, Link: linkTo(m.ID), From: orElse(m.From, m.MailFrom), To: shortList(m.RcptTo), Subject: orElse(m.Subject, "(no subject)"),
-		Snippet: m.Snippet, Received: m.ReceivedAt.UTC().Format(time.RFC3339), Ago: ago(now.Sub(m.ReceivedAt))}
+		Snippet: m.Snippet, Received: m.ReceivedAt.UTC().Format(time.RFC3339), Ago: formatAge(now.Sub(m.ReceivedAt))}
 }
 
 func linkTo(id int64) string { return Prefix + "/" + strconv.FormatInt(id, 10) }
@@ -150,7 +150,7 @@ func shortList(to []string) string {
 	}
 }
 
-func ago(d time.Duration) string {
+func formatAge(d time.Duration) string {
 	switch {
 	case d < time.Minute:
 		return "just now"
@@ -195,7 +195,7 @@ func newMailJSON(m *ent.CapturedMail) mailJSON {
 
 // listJSON answers {mails, has_more}, newest first.
 func (p *pages) listJSON(w http.ResponseWriter, r *http.Request) error {
-	_, found, more, err := find(r, p.inbox.List)
+	_, found, more, err := findMessages(r, p.inbox.List)
 	if err != nil {
 		return err
 	}

@@ -47,17 +47,17 @@ type file struct {
 // signature is what a DKIM-Signature field claims, RFC 6376 section 3.5.
 type signature struct{ Domain, Selector, Algorithm string }
 
-func (p *pages) message(w http.ResponseWriter, r *http.Request) error {
-	mail, parsed, err := p.open(r)
+func (p *pages) showMessage(w http.ResponseWriter, r *http.Request) error {
+	mail, parsed, err := p.openMail(r)
 	if err != nil {
 		return err
 	}
 	subject := orElse(mail.Subject, "(no subject)")
 	page := messagePage{frame: newFrame(subject), Mail: mail, From: orElse(mail.From, mail.MailFrom), Subject: subject,
-		Received: mail.ReceivedAt.UTC().Format(time.RFC1123), Size: octets(int64(mail.Size)), Link: linkTo(mail.ID), Text: parsed.Text,
+		Received: mail.ReceivedAt.UTC().Format(time.RFC1123), Size: formatBytes(int64(mail.Size)), Link: linkTo(mail.ID), Text: parsed.Text,
 		Headers: parsed.Header, Signature: signatureOf(parsed), Problems: parsed.Defects}
 	for i, part := range parsed.Files {
-		page.Files = append(page.Files, file{Name: nameOf(part, i), Type: part.ContentType, Size: octets(part.Size), Inline: part.Inline,
+		page.Files = append(page.Files, file{Name: nameOf(part, i), Type: part.ContentType, Size: formatBytes(part.Size), Inline: part.Inline,
 			Link: fmt.Sprintf("%s/files/%d", page.Link, i)})
 	}
 	if parsed.HTML != "" {
@@ -68,7 +68,7 @@ func (p *pages) message(w http.ResponseWriter, r *http.Request) error {
 	}
 	page.addView("headers", "Headers")
 	page.addView("source", "Source")
-	page.choose(r.URL.Query().Get("view"))
+	page.chooseView(r.URL.Query().Get("view"))
 	if page.View == "source" {
 		shown := mail.Raw[:min(len(mail.Raw), shownSource)]
 		page.Source, page.Cut = strings.ToValidUTF8(string(shown), "\uFFFD"), len(shown) < len(mail.Raw)
@@ -80,8 +80,8 @@ func (m *messagePage) addView(name, label string) {
 	m.Views = append(m.Views, view{name, label, m.Link + "?view=" + name})
 }
 
-// choose takes the view that was asked for, else the first.
-func (m *messagePage) choose(name string) {
+// chooseView takes the view that was asked for, else the first.
+func (m *messagePage) chooseView(name string) {
 	m.View = m.Views[0].Name
 	for _, v := range m.Views {
 		if v.Name == name {
@@ -90,7 +90,7 @@ func (m *messagePage) choose(name string) {
 	}
 }
 
-func (p *pages) load(r *http.Request) (*ent.CapturedMail, error) {
+func (p *pages) loadMail(r *http.Request) (*ent.CapturedMail, error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id < 1 {
 		return nil, fault.NoSuch("captured mail", strings.ToValidUTF8(r.PathValue("id"), "\uFFFD"))
@@ -98,17 +98,17 @@ func (p *pages) load(r *http.Request) (*ent.CapturedMail, error) {
 	return p.inbox.Get(r.Context(), id)
 }
 
-func (p *pages) open(r *http.Request) (*ent.CapturedMail, *message.FullMessage, error) {
-	mail, err := p.load(r)
+func (p *pages) openMail(r *http.Request) (*ent.CapturedMail, *message.FullMessage, error) {
+	mail, err := p.loadMail(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	parsed, err := read(mail)
+	parsed, err := readMail(mail)
 	return mail, parsed, err
 }
 
-// read takes a mail apart.
-func read(mail *ent.CapturedMail) (*message.FullMessage, error) {
+// readMail takes a mail apart.
+func readMail(mail *ent.CapturedMail) (*message.FullMessage, error) {
 	parsed, err := message.ReadFull(bytes.NewReader(mail.Raw), message.Bounds{Contents: len(mail.Raw) + 1})
 	if err != nil {
 		return nil, fmt.Errorf("parse captured mail %d: %w", mail.ID, err)
@@ -133,7 +133,7 @@ func nameOf(part message.File, i int) string {
 	return orElse(part.Filename, fmt.Sprintf("part-%d", i+1))
 }
 
-func octets(n int64) string {
+func formatBytes(n int64) string {
 	switch {
 	case n < 1000:
 		return fmt.Sprintf("%d B", n)
@@ -144,18 +144,18 @@ func octets(n int64) string {
 	}
 }
 
-// source gives the message as it was received.
-func (p *pages) source(w http.ResponseWriter, r *http.Request) error {
-	mail, err := p.load(r)
+// showSource gives the message as it was received.
+func (p *pages) showSource(w http.ResponseWriter, r *http.Request) error {
+	mail, err := p.loadMail(r)
 	if err != nil {
 		return err
 	}
-	return download(w, "message/rfc822", fmt.Sprintf("%d.eml", mail.ID), mail.Raw)
+	return sendDownload(w, "message/rfc822", fmt.Sprintf("%d.eml", mail.ID), mail.Raw)
 }
 
-// file gives one attachment, to be saved and never shown: a stranger made it.
-func (p *pages) file(w http.ResponseWriter, r *http.Request) error {
-	_, parsed, err := p.open(r)
+// sendFile gives one attachment, to be saved and never shown: a stranger made it.
+func (p *pages) sendFile(w http.ResponseWriter, r *http.Request) error {
+	_, parsed, err := p.openMail(r)
 	if err != nil {
 		return err
 	}
@@ -164,10 +164,10 @@ func (p *pages) file(w http.ResponseWriter, r *http.Request) error {
 		return fault.NoSuch("attachment", strings.ToValidUTF8(r.PathValue("file"), "\uFFFD"))
 	}
 	part := parsed.Files[i]
-	return download(w, part.ContentType, nameOf(part, i), parsed.Contents[i])
+	return sendDownload(w, part.ContentType, nameOf(part, i), parsed.Contents[i])
 }
 
-func download(w http.ResponseWriter, contentType, name string, content []byte) error {
+func sendDownload(w http.ResponseWriter, contentType, name string, content []byte) error {
 	if _, _, err := mime.ParseMediaType(contentType); err != nil {
 		contentType = "application/octet-stream"
 	}

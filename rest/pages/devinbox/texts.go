@@ -25,8 +25,8 @@ type textLine struct {
 	Received, Ago       string
 }
 
-func (p *pages) texts(w http.ResponseWriter, r *http.Request) error {
-	q, found, more, err := find(r, p.inbox.Texts)
+func (p *pages) listTexts(w http.ResponseWriter, r *http.Request) error {
+	q, found, more, err := findMessages(r, p.inbox.Texts)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (p *pages) texts(w http.ResponseWriter, r *http.Request) error {
 func textLineOf(m *ent.CapturedSMS, now time.Time) textLine {
 	_, parts := segment.Split(m.Text)
 	out := textLine{MessageID: m.MessageID, To: m.To, From: m.From, Parts: parts, Alphabet: "GSM 7-bit", Count: "1 segment", Size: utf8.RuneCountInString(m.Text),
-		Received: m.ReceivedAt.UTC().Format(time.RFC3339), Ago: ago(now.Sub(m.ReceivedAt))}
+		Received: m.ReceivedAt.UTC().Format(time.RFC3339), Ago: formatAge(now.Sub(m.ReceivedAt))}
 	if m.Encoding == string(segment.UCS2) {
 		out.Alphabet = "UCS-2"
 	}
@@ -64,7 +64,7 @@ type textJSON struct {
 
 // textsJSON answers {texts, has_more}, newest first.
 func (p *pages) textsJSON(w http.ResponseWriter, r *http.Request) error {
-	_, found, more, err := find(r, p.inbox.Texts)
+	_, found, more, err := findMessages(r, p.inbox.Texts)
 	if err != nil {
 		return err
 	}

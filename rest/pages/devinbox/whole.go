@@ -19,17 +19,17 @@ import (
 
 // messageJSON gives a mail with its content to scripts.
 func (p *pages) messageJSON(w http.ResponseWriter, r *http.Request) error {
-	mail, err := p.load(r)
+	mail, err := p.loadMail(r)
 	if err != nil {
 		return err
 	}
 	return sendWhole(w, mail)
 }
 
-// latest gives scripts the newest mail that matches, with its content, and waits for one
+// findLatest gives scripts the newest mail that matches, with its content, and waits for one
 // as long as they ask. Errors are answered as the API's are, and what is wrong with the
 // query as 422.
-func (p *pages) latest(w http.ResponseWriter, r *http.Request) error {
+func (p *pages) findLatest(w http.ResponseWriter, r *http.Request) error {
 	err := p.sendLatest(w, r)
 	if err == nil || r.Context().Err() != nil {
 		return nil //nolint:nilerr // who asked has left; there is nobody to tell
@@ -115,7 +115,7 @@ type attachmentJSON struct {
 
 // sendWhole answers {mail}.
 func sendWhole(w http.ResponseWriter, mail *ent.CapturedMail) error {
-	parsed, err := read(mail)
+	parsed, err := readMail(mail)
 	if err != nil {
 		return err
 	}

@@ -23,14 +23,14 @@ var (
 // New makes the handler of both paths.
 func New() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET "+Path, image("image/svg+xml", drawn))
-	mux.Handle("GET "+PathICO, image("image/x-icon", pixels))
+	mux.Handle("GET "+Path, serveImage("image/svg+xml", drawn))
+	mux.Handle("GET "+PathICO, serveImage("image/x-icon", pixels))
 	return mux
 }
 
-// image answers one file. A day is long enough to ask rarely, and short enough to see the
+// serveImage answers one file. A day is long enough to ask rarely, and short enough to see the
 // next version's icon.
-func image(contentType string, content []byte) http.Handler {
+func serveImage(contentType string, content []byte) http.Handler {
 	return static.New(content, http.Header{"Content-Type": {contentType}, "Cache-Control": {"public, max-age=86400"},
 		"Content-Security-Policy": {"default-src 'none'"}, "X-Content-Type-Options": {"nosniff"}})
 }

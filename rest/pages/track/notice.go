@@ -67,8 +67,8 @@ var (
 `))
 )
 
-// notice writes a page without links, in the language that the client prefers.
-func (l links) notice(w http.ResponseWriter, r *http.Request, status int, choose func(words) (title, advice string)) {
+// writeNotice writes a page without links, in the language that the client prefers.
+func (l links) writeNotice(w http.ResponseWriter, r *http.Request, status int, choose func(words) (title, advice string)) {
 	name := locale.Match(strings.Join(r.Header.Values("Accept-Language"), ","))
 	title, advice := choose(translations[name])
 	var out bytes.Buffer
@@ -86,15 +86,15 @@ func (l links) notice(w http.ResponseWriter, r *http.Request, status int, choose
 }
 
 func (l links) notFound(w http.ResponseWriter, r *http.Request) {
-	l.notice(w, r, http.StatusNotFound, func(s words) (string, string) { return s.NotFound, s.NotFoundAdvice })
+	l.writeNotice(w, r, http.StatusNotFound, func(s words) (string, string) { return s.NotFound, s.NotFoundAdvice })
 }
 
-// withheld answers a click that must not redirect. The page does not say why.
-func (l links) withheld(w http.ResponseWriter, r *http.Request) {
-	l.notice(w, r, http.StatusForbidden, func(s words) (string, string) { return s.Withheld, s.WithheldAdvice })
+// answerWithheld answers a click that must not redirect. The page does not say why.
+func (l links) answerWithheld(w http.ResponseWriter, r *http.Request) {
+	l.writeNotice(w, r, http.StatusForbidden, func(s words) (string, string) { return s.Withheld, s.WithheldAdvice })
 }
 
-func (l links) unavailable(w http.ResponseWriter, r *http.Request) {
+func (l links) answerUnavailable(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", "30")
-	l.notice(w, r, http.StatusServiceUnavailable, func(s words) (string, string) { return s.Failed, s.FailedAdvice })
+	l.writeNotice(w, r, http.StatusServiceUnavailable, func(s words) (string, string) { return s.Failed, s.FailedAdvice })
 }

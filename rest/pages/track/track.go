@@ -23,7 +23,7 @@ import (
 
 // Tracker is what is needed of the module. Record never waits.
 type Tracker interface {
-	Read(ctx context.Context, kind tracking.Kind, token, host string) (tracking.Mark, error)
+	Read(ctx context.Context, kind tracking.Kind, token, host string) (tracking.LinkToken, error)
 	Record(v tracking.Visit)
 }
 
@@ -68,7 +68,7 @@ func setPrivacyHeaders(header http.Header) {
 }
 
 func (l links) click(w http.ResponseWriter, r *http.Request, token string) {
-	if !l.reads(w, r) {
+	if !l.isRead(w, r) {
 		return
 	}
 	mark, err := l.Tracker.Read(r.Context(), tracking.Click, token, r.Host)
@@ -84,7 +84,7 @@ func (l links) click(w http.ResponseWriter, r *http.Request, token string) {
 }
 
 func (l links) open(w http.ResponseWriter, r *http.Request, name string) {
-	if !l.reads(w, r) {
+	if !l.isRead(w, r) {
 		return
 	}
 	token, found := strings.CutSuffix(name, tracking.PixelSuffix)
@@ -108,15 +108,15 @@ func (l links) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, tracking.ErrForged):
 		l.notFound(w, r)
 	case errors.Is(err, tracking.ErrWithheld):
-		l.withheld(w, r)
+		l.answerWithheld(w, r)
 	default:
 		telemetry.SetError(r.Context(), fault.From(err).Code, err)
-		l.unavailable(w, r)
+		l.answerUnavailable(w, r)
 	}
 }
 
-// reads refuses methods that would change something elsewhere.
-func (l links) reads(w http.ResponseWriter, r *http.Request) bool {
+// isRead refuses methods that would change something elsewhere.
+func (l links) isRead(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true
 	}
@@ -127,7 +127,7 @@ func (l links) reads(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // record counts a GET; a HEAD only looks whether there is something.
-func (l links) record(r *http.Request, mark tracking.Mark) {
+func (l links) record(r *http.Request, mark tracking.LinkToken) {
 	if r.Method == http.MethodGet {
 		l.Tracker.Record(tracking.Visit{Mark: mark, IP: clientip.From(r, l.Proxies), UserAgent: r.UserAgent(), Header: r.Header})
 	}

@@ -20,17 +20,17 @@ import (
 // tracker believes one token of each kind.
 type tracker struct{ visits []tracking.Visit }
 
-func (*tracker) Read(_ context.Context, kind tracking.Kind, token, _ string) (tracking.Mark, error) {
+func (*tracker) Read(_ context.Context, kind tracking.Kind, token, _ string) (tracking.LinkToken, error) {
 	switch token {
 	case "genuine":
 	case "withheld":
-		return tracking.Mark{}, tracking.ErrWithheld
+		return tracking.LinkToken{}, tracking.ErrWithheld
 	case "unknown":
-		return tracking.Mark{}, errors.New("pq: secret detail")
+		return tracking.LinkToken{}, errors.New("pq: secret detail")
 	default:
-		return tracking.Mark{}, tracking.ErrForged
+		return tracking.LinkToken{}, tracking.ErrForged
 	}
-	return tracking.Mark{Kind: kind, Target: "https://example.com/a//b/../c?d=%2F#e"}, nil
+	return tracking.LinkToken{Kind: kind, Target: "https://example.com/a//b/../c?d=%2F#e"}, nil
 }
 
 func (f *tracker) Record(v tracking.Visit) { f.visits = append(f.visits, v) }

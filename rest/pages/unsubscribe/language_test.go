@@ -114,7 +114,7 @@ func TestNamesAreShownShort(t *testing.T) {
 		strings.Repeat("é", maxShown):     strings.Repeat("é", maxShown),
 		"a\xffb":                          "ab",
 	} {
-		if got := shown(name); got != want {
+		if got := cleanName(name); got != want {
 			t.Errorf("the name %q is shown as %q, want %q", name, got, want)
 		}
 	}

@@ -20,7 +20,7 @@ type look struct {
 func (l look) Shown() bool { return l.Name() != "" || len(l.of.Logo) > 0 }
 
 // Name is the brand's name, on one line.
-func (l look) Name() string { return shown(l.of.Name) }
+func (l look) Name() string { return cleanName(l.of.Name) }
 
 // Logo is the picture within the page, so that nothing is fetched.
 func (l look) Logo() template.URL {
@@ -40,19 +40,19 @@ func (l look) Alt() string {
 
 // Style is that of all pages, with the brand's color last.
 func (l look) Style() template.CSS {
-	red, green, blue, ok := channels(l.of.Color)
+	red, green, blue, ok := parseColor(l.of.Color)
 	if !ok {
 		return template.CSS(shared.Style + style) //nolint:gosec // files of ours
 	}
 	on := "#fff"
-	if lighter := luminance(red, green, blue); 1.05/(lighter+.05) < (lighter+.05)/.05 {
+	if lighter := relativeLuminance(red, green, blue); 1.05/(lighter+.05) < (lighter+.05)/.05 {
 		on = "#000"
 	}
 	return template.CSS(shared.Style + style + ":root { --brand: " + l.of.Color + "; --brand-edge: var(--color-line-strong); --brand-on: " + on + "; }\n") //nolint:gosec // the color is six digits
 }
 
-// policy allows our own style by its hash, our own form, and a logo.
-func (l look) policy() string {
+// contentPolicy allows our own style by its hash, our own form, and a logo.
+func (l look) contentPolicy() string {
 	images := ""
 	if len(l.of.Logo) > 0 {
 		images = "; img-src data:"
@@ -60,8 +60,8 @@ func (l look) policy() string {
 	return "default-src 'none'; style-src " + shared.Source(string(l.Style())) + images + "; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }
 
-// channels reads #rrggbb.
-func channels(color string) (red, green, blue uint8, ok bool) {
+// parseColor reads #rrggbb.
+func parseColor(color string) (red, green, blue uint8, ok bool) {
 	if len(color) != 7 || color[0] != '#' {
 		return 0, 0, 0, false
 	}
@@ -69,9 +69,9 @@ func channels(color string) (red, green, blue uint8, ok bool) {
 	return uint8(n >> 16), uint8(n >> 8), uint8(n), err == nil
 }
 
-// luminance of a color, from 0 to 1 (WCAG 2.2, "relative luminance"). Text on it is white or black,
+// relativeLuminance of a color, from 0 to 1 (WCAG 2.2, "relative relativeLuminance"). Text on it is white or black,
 // whichever stands out more; one of the two has a contrast of 4.5 with every color.
-func luminance(red, green, blue uint8) float64 {
+func relativeLuminance(red, green, blue uint8) float64 {
 	linear := func(octet uint8) float64 {
 		c := float64(octet) / 255
 		if c <= 0.04045 {

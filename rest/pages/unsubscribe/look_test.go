@@ -78,7 +78,7 @@ func TestTextIsReadableOnAnyColor(t *testing.T) {
 				color := "#" + hex(red) + hex(green) + hex(blue)
 				css := string(look{of: brand.Brand{Color: color}}.Style())
 				_, last, _ := strings.Cut(css, "--brand: "+color)
-				l := luminance(uint8(red), uint8(green), uint8(blue))
+				l := relativeLuminance(uint8(red), uint8(green), uint8(blue))
 				contrast := 1.05 / (l + .05)
 				if strings.Contains(last, "--brand-on: #000") {
 					contrast = (l + .05) / .05

@@ -33,32 +33,32 @@ type sentence string
 func (p page) Say(s sentence) template.HTML {
 	strong := func(text string) string { return "<strong>" + template.HTMLEscapeString(text) + "</strong>" }
 	sender := template.HTMLEscapeString(string(p.Words.ThisSender))
-	switch name := shown(p.Sender.Name); {
+	switch name := cleanName(p.Sender.Name); {
 	case name != "" && p.Sender.Domain != "" && !strings.EqualFold(name, p.Sender.Domain):
 		sender = strong(name) + " (" + template.HTMLEscapeString(p.Sender.Domain) + ")"
 	case p.Sender.Domain != "":
 		sender = strong(p.Sender.Domain)
 	}
-	said := strings.NewReplacer("{email}", strong(p.Email), "{category}", strong(shown(p.Category)), "{sender}", sender).
+	said := strings.NewReplacer("{email}", strong(p.Email), "{category}", strong(cleanName(p.Category)), "{sender}", sender).
 		Replace(template.HTMLEscapeString(string(s)))
 	return template.HTML(said) //nolint:gosec // each part is escaped above
 }
 
 // Label gives a sentence for a button, without markup. The template escapes it.
 func (p page) Label(s sentence) string {
-	sender := shown(p.Sender.Name)
+	sender := cleanName(p.Sender.Name)
 	if sender == "" {
 		sender = p.Sender.Domain
 	}
-	return strings.NewReplacer("{category}", shown(p.Category), "{sender}", sender).Replace(string(s))
+	return strings.NewReplacer("{category}", cleanName(p.Category), "{sender}", sender).Replace(string(s))
 }
 
 // maxShown is how many characters of a name or label are shown.
 const maxShown = 100
 
-// shown is a name as it may stand in a sentence of ours: on one line, not endless, and
+// cleanName is a name as it may stand in a sentence of ours: on one line, not endless, and
 // without the characters that would turn round what stands beside it.
-func shown(name string) string {
+func cleanName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):

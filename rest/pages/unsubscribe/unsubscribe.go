@@ -100,56 +100,56 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u, err := p.Links.Read(strings.TrimPrefix(r.URL.Path, Prefix))
 	switch {
 	case err != nil:
-		p.write(w, r, http.StatusNotFound, page{Words: said, Title: said.BadLink, Notice: said.BadLinkAdvice})
+		p.writePage(w, r, http.StatusNotFound, page{Words: said, Title: said.BadLink, Notice: said.BadLinkAdvice})
 	case r.Method == http.MethodGet, r.Method == http.MethodHead:
-		p.write(w, r, http.StatusOK, p.form(r.Context(), said, u))
+		p.writePage(w, r, http.StatusOK, p.showForm(r.Context(), said, u))
 	case r.Method == http.MethodPost:
-		p.post(w, r, said, u)
+		p.handlePost(w, r, said, u)
 	default:
 		header.Set("Allow", "GET, HEAD, POST")
-		p.write(w, r, http.StatusMethodNotAllowed, page{Words: said, Title: said.WrongWay, Notice: said.WrongWayAdvice})
+		p.writePage(w, r, http.StatusMethodNotAllowed, page{Words: said, Title: said.WrongWay, Notice: said.WrongWayAdvice})
 	}
 }
 
-func (p *pages) form(ctx context.Context, said *words, u suppression.Unsubscribe) page {
+func (p *pages) showForm(ctx context.Context, said *words, u suppression.Unsubscribe) page {
 	out := page{Words: said, Show: "form", Title: said.TitleForm, Email: u.Shown(), Category: u.Category}
-	out.Sender, out.Look = p.sender(ctx, u)
+	out.Sender, out.Look = p.findSender(ctx, u)
 	return out
 }
 
-func (p *pages) post(w http.ResponseWriter, r *http.Request, said *words, u suppression.Unsubscribe) {
-	everything, source, err := choice(w, r)
+func (p *pages) handlePost(w http.ResponseWriter, r *http.Request, said *words, u suppression.Unsubscribe) {
+	everything, source, err := readChoice(w, r)
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		p.write(w, r, http.StatusRequestEntityTooLarge, page{Words: said, Title: said.WrongWay, Notice: said.WrongWayAdvice})
+		p.writePage(w, r, http.StatusRequestEntityTooLarge, page{Words: said, Title: said.WrongWay, Notice: said.WrongWayAdvice})
 		return
 	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
-		p.fail(w, r, said, fault.DatabaseUnavailable(err))
+		p.failPage(w, r, said, fault.DatabaseUnavailable(err))
 		return
 	case err != nil:
-		form := p.form(r.Context(), said, u)
+		form := p.showForm(r.Context(), said, u)
 		form.Notice = said.NothingChosen
-		p.write(w, r, http.StatusBadRequest, form)
+		p.writePage(w, r, http.StatusBadRequest, form)
 		return
 	}
 	if err := p.unsubscribe(r.Context(), u, everything, source); err != nil {
-		p.fail(w, r, said, err)
+		p.failPage(w, r, said, err)
 		return
 	}
-	done := p.form(r.Context(), said, u)
+	done := p.showForm(r.Context(), said, u)
 	done.Show, done.Title = "done", said.TitleDone
 	if everything {
 		done.Category = ""
 	}
-	p.write(w, r, http.StatusOK, done)
+	p.writePage(w, r, http.StatusOK, done)
 }
 
 var errNothingChosen = errors.New("the body has no choice")
 
-// choice reads what a POST wants: the one click of RFC 8058 section 3.2, in either
+// readChoice reads what a POST wants: the one click of RFC 8058 section 3.2, in either
 // of its two encodings, or a button of the form.
-func choice(w http.ResponseWriter, r *http.Request) (everything bool, source string, err error) {
+func readChoice(w http.ResponseWriter, r *http.Request) (everything bool, source string, err error) {
 	r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
@@ -182,9 +182,9 @@ func (p *pages) unsubscribe(ctx context.Context, u suppression.Unsubscribe, ever
 	return p.Links.Unsubscribe(ctx, u, everything, source)
 }
 
-// sender is for people; without it the page does its work all the same. What the sender looks like
+// findSender is for people; without it the page does its work all the same. What the findSender looks like
 // stands only beside the domain, by which it is known.
-func (p *pages) sender(ctx context.Context, u suppression.Unsubscribe) (Sender, look) {
+func (p *pages) findSender(ctx context.Context, u suppression.Unsubscribe) (Sender, look) {
 	if p.Senders == nil || u.EmailID == "" {
 		return Sender{}, look{}
 	}
@@ -207,7 +207,7 @@ func (p *pages) sender(ctx context.Context, u suppression.Unsubscribe) (Sender, 
 	return Sender{Name: name, Domain: domain}, look{of, domain}
 }
 
-func (p *pages) fail(w http.ResponseWriter, r *http.Request, said *words, err error) {
+func (p *pages) failPage(w http.ResponseWriter, r *http.Request, said *words, err error) {
 	f := fault.From(err)
 	telemetry.SetError(r.Context(), f.Code, err)
 	status, retry := http.StatusInternalServerError, time.Minute
@@ -217,16 +217,16 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, said *words, err er
 		telemetry.LogFailure(loglimit.Collapse(r.Context(), "failed"), p.Logger, "unsubscribe", telemetry.KeyError, err)
 	}
 	w.Header().Set("Retry-After", fault.FormatSeconds(retry))
-	p.write(w, r, status, page{Words: said, Title: said.Failed, Notice: said.FailedAdvice})
+	p.writePage(w, r, status, page{Words: said, Title: said.Failed, Notice: said.FailedAdvice})
 }
 
-// write builds the page whole before a part of it is sent.
-func (p *pages) write(w http.ResponseWriter, r *http.Request, status int, data page) {
+// writePage builds the page whole before a part of it is sent.
+func (p *pages) writePage(w http.ResponseWriter, r *http.Request, status int, data page) {
 	var out bytes.Buffer
 	if err := layout.Execute(&out, data); err != nil {
 		panic("unsubscribe: " + err.Error()) // the template and its data are ours
 	}
-	w.Header().Set("Content-Security-Policy", data.Look.policy())
+	w.Header().Set("Content-Security-Policy", data.Look.contentPolicy())
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Language", data.Words.Language)
 	w.WriteHeader(status)

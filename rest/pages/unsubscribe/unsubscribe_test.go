@@ -144,7 +144,7 @@ func TestPages(t *testing.T) {
 			header := w.Result().Header
 			if header.Get("Set-Cookie") != "" || header.Get("Location") != "" || header.Get("Content-Type") != "text/html; charset=utf-8" ||
 				header.Get("Referrer-Policy") != "no-referrer" || header.Get("Cache-Control") != "no-store" || header.Get("X-Robots-Tag") != "noindex, nofollow" ||
-				header.Get("Content-Security-Policy") != (look{}).policy() || header.Get("Vary") != "Accept-Language" || header.Get("Content-Language") != "en" {
+				header.Get("Content-Security-Policy") != (look{}).contentPolicy() || header.Get("Vary") != "Accept-Language" || header.Get("Content-Language") != "en" {
 				t.Errorf("headers %v", header)
 			}
 			if retry := header.Get("Retry-After"); (retry != "") != (c.status >= 500) {
@@ -202,7 +202,7 @@ func TestPageIsSelfContained(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(body, "<style>")
 	inside, _, _ := strings.Cut(rest, "</style>")
-	if !strings.Contains((look{}).policy(), shared.Source(inside)) {
+	if !strings.Contains((look{}).contentPolicy(), shared.Source(inside)) {
 		t.Error("the policy does not allow the page's style")
 	}
 }

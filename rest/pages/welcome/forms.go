@@ -30,7 +30,7 @@ type form struct {
 
 // done is what came of a form: somebody came in, or is told something.
 type done struct {
-	entered *signin.Entered
+	entered *signin.NewSession
 	out     bool
 	goTo    string
 	title   string
@@ -56,8 +56,8 @@ type link struct{ Path, Label string }
 
 var labels = map[string]string{signin.PathSignIn: "Sign in", signin.PathSignUp: "Sign up", signin.PathReset: "Forgot your password?"}
 
-// links are ways to other forms, which take along where somebody wants to go.
-func links(next string, paths ...string) (list []link) {
+// formLinks are ways to other forms, which take along where somebody wants to go.
+func formLinks(next string, paths ...string) (list []link) {
 	for _, path := range paths {
 		list = append(list, link{withNext(path, next), labels[path]})
 	}
@@ -71,18 +71,18 @@ func withNext(path, next string) string {
 	return path + "?" + url.Values{signin.ReturnParameter: {next}}.Encode()
 }
 
-// next is where the visitor wants to go: what the form carries, or on its first showing the address.
-func next(r *http.Request) string {
+// nextPath is where the visitor wants to go: what the form carries, or on its first showing the address.
+func nextPath(r *http.Request) string {
 	if r.Method == http.MethodPost {
 		return signin.ReturnPath(r.PostForm.Get(signin.ReturnParameter))
 	}
 	return signin.ReturnPath(r.URL.Query().Get(signin.ReturnParameter))
 }
 
-// shown is the form with what was typed, but for passwords.
-func (f form) shown(r *http.Request) view {
-	to := next(r)
-	v := view{Title: f.title, About: f.about, Button: f.button, Action: f.path, Next: to, Token: f.token, Fields: slices.Clone(f.fields), Links: links(to, f.links...)}
+// toView is the form with what was typed, but for passwords.
+func (f form) toView(r *http.Request) view {
+	to := nextPath(r)
+	v := view{Title: f.title, About: f.about, Button: f.button, Action: f.path, Next: to, Token: f.token, Fields: slices.Clone(f.fields), Links: formLinks(to, f.links...)}
 	if r.Method != http.MethodPost {
 		return v
 	}
@@ -115,28 +115,28 @@ func init() { //nolint:gochecknoinits // the forms name each other's pages
 		{path: signin.PathSignUp, title: "Sign up", button: "Continue", fields: []field{emailField, nameField, accountField, newPassword},
 			links: []string{signin.PathSignIn}, do: (*pages).signUp},
 		{path: signin.PathReset, title: "Set a new password", button: "Continue", fields: []field{emailField, newPassword},
-			links: []string{signin.PathSignIn}, do: (*pages).reset},
+			links: []string{signin.PathSignIn}, do: (*pages).resetPassword},
 		{path: signin.PathEmail, title: "Confirm your new address", about: "You will sign in with this address. If you are not signed in, enter your password.", button: "Confirm", token: true,
-			fields: []field{oldPassword, codeField}, do: (*pages).email},
+			fields: []field{oldPassword, codeField}, do: (*pages).changeEmail},
 		{path: signin.PathStop, title: "Cancel the address change", about: "Your address does not change, and you are signed out everywhere.", button: "Cancel the change", token: true, do: (*pages).stopEmail},
 		{path: signin.PathInvite, title: "Join a team", about: "If you have signed in here before, enter your password. Otherwise, choose one.", button: "Join", token: true,
-			fields: []field{nameField, {Name: "password", Label: "Password", Type: "password", Autocomplete: "new-password", Hint: "At least 12 characters"}}, do: (*pages).accept},
+			fields: []field{nameField, {Name: "password", Label: "Password", Type: "password", Autocomplete: "new-password", Hint: "At least 12 characters"}}, do: (*pages).acceptInvitation},
 	} {
 		forms[f.path] = f
 	}
 }
 
-func entered(r *http.Request, e signin.Entered, err error) (done, error) {
+func finishEntry(r *http.Request, e signin.NewSession, err error) (done, error) {
 	if err != nil {
 		return done{}, err
 	}
-	return done{entered: &e, goTo: next(r)}, nil
+	return done{entered: &e, goTo: nextPath(r)}, nil
 }
 
 func (p *pages) setUp(r *http.Request) (done, error) {
 	g := r.PostForm.Get
-	e, err := p.People.SetUp(r.Context(), signin.SetUp{Token: g("token"), Email: g("email"), Password: g("password"), Name: g("name"), AccountName: g("account_name")})
-	return entered(r, e, err)
+	e, err := p.People.SetUp(r.Context(), signin.SetUpInput{Token: g("token"), Email: g("email"), Password: g("password"), Name: g("name"), AccountName: g("account_name")})
+	return finishEntry(r, e, err)
 }
 
 func (p *pages) signIn(r *http.Request) (done, error) {
@@ -152,39 +152,39 @@ func (p *pages) signIn(r *http.Request) (done, error) {
 	case g("link_openid") != "":
 		return p.linkOpenID(r)
 	case g("token") != "":
-		e, err := p.People.EnterByLink(r.Context(), g("token"))
-		return entered(r, e, err)
+		e, err := p.People.SignInByLink(r.Context(), g("token"))
+		return finishEntry(r, e, err)
 	}
 	e, err := p.People.SignIn(r.Context(), signin.Credentials{Email: g("email"), Password: g("password"), Code: g(fieldCode)})
-	return entered(r, e, err)
+	return finishEntry(r, e, err)
 }
 
 func (p *pages) signUp(r *http.Request) (done, error) {
 	g := r.PostForm.Get
 	if token := g("token"); token != "" {
-		e, err := p.People.CompleteSignUp(r.Context(), signin.SignUpCompleted{Token: token, Name: g("name"), Password: g("password"), AccountName: g("account_name")})
-		return entered(r, e, err)
+		e, err := p.People.CompleteSignUp(r.Context(), signin.SignUpInput{Token: token, Name: g("name"), Password: g("password"), AccountName: g("account_name")})
+		return finishEntry(r, e, err)
 	}
-	return told(p.People.AskSignUp(r.Context(), g("email")))
+	return toldByMail(p.People.RequestSignUp(r.Context(), g("email")))
 }
 
-func (p *pages) reset(r *http.Request) (done, error) {
+func (p *pages) resetPassword(r *http.Request) (done, error) {
 	g := r.PostForm.Get
 	if token := g("token"); token != "" {
-		e, err := p.People.Reset(r.Context(), token, g("password"))
+		e, err := p.People.ResetPassword(r.Context(), token, g("password"))
 		if err != nil || !e.Token.IsZero() {
-			return entered(r, e, err)
+			return finishEntry(r, e, err)
 		}
 		return done{entered: &e, title: "Password changed", lines: []string{"All your sessions have ended. Sign in with the new password and a code."}}, nil
 	}
-	return told(p.People.Forgot(r.Context(), g("email")))
+	return toldByMail(p.People.RequestPasswordReset(r.Context(), g("email")))
 }
 
-func told(err error) (done, error) {
+func toldByMail(err error) (done, error) {
 	return done{title: "Check your email", lines: []string{"If the address can be used, we have sent it an email with a link."}}, err
 }
 
-func (p *pages) email(r *http.Request) (done, error) {
+func (p *pages) changeEmail(r *http.Request) (done, error) {
 	g := r.PostForm.Get
 	in := signin.EmailConfirmation{Token: g("token"), Password: g("password"), Code: g(fieldCode)}
 	if caller, err := p.door.Authenticate(r); err == nil {
@@ -194,7 +194,7 @@ func (p *pages) email(r *http.Request) (done, error) {
 	if err != nil {
 		return done{}, err
 	}
-	return done{entered: &signin.Entered{Device: who.Device}, title: "Address changed", lines: []string{"You now sign in as " + who.Email + "."}}, nil
+	return done{entered: &signin.NewSession{DeviceCookie: who.DeviceCookie}, title: "Address changed", lines: []string{"You now sign in as " + who.Email + "."}}, nil
 }
 
 func (p *pages) stopEmail(r *http.Request) (done, error) {
@@ -202,15 +202,15 @@ func (p *pages) stopEmail(r *http.Request) (done, error) {
 		return done{}, err
 	}
 	return done{out: true, title: "Address change cancelled", lines: []string{"Your address has not changed. You are signed out everywhere.",
-		"If you did not request the change, someone else was signed in to your account. Set a new password now."}, links: links("/", signin.PathReset)}, nil
+		"If you did not request the change, someone else was signed in to your account. Set a new password now."}, links: formLinks("/", signin.PathReset)}, nil
 }
 
-func (p *pages) accept(r *http.Request) (done, error) {
+func (p *pages) acceptInvitation(r *http.Request) (done, error) {
 	g := r.PostForm.Get
-	in := signin.Acceptance{Token: g("token"), Name: g("name"), Password: g("password")}
+	in := signin.AcceptInput{Token: g("token"), Name: g("name"), Password: g("password")}
 	if caller, err := p.door.Authenticate(r); err == nil {
 		in.Caller = &caller
 	}
-	e, err := p.People.Accept(r.Context(), in)
-	return entered(r, e, err)
+	e, err := p.People.AcceptInvitation(r.Context(), in)
+	return finishEntry(r, e, err)
 }

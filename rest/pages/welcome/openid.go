@@ -12,33 +12,33 @@ import (
 // OpenID is what the pages need of the outside provider.
 type OpenID interface {
 	Name() string
-	BeginLink(ctx context.Context, c accounts.Caller) (openid.Departure, error)
+	BeginLink(ctx context.Context, c accounts.Caller) (openid.AuthRequest, error)
 }
 
 var _ OpenID = (*openid.Service)(nil)
 
 // problems say why somebody did not get in by the provider, and what they can do.
-var problems = map[openid.Problem]string{
-	openid.Away:       "The provider is unavailable. Try again in a moment, or sign in another way.",
-	openid.Busy:       "Too many people are signing in right now. Try again.",
-	openid.Lost:       "This sign-in started in another browser, took longer than five minutes, or was already used. Start again in this browser.",
-	openid.Refused:    "The provider rejected the sign-in, or you cancelled it. Start again, or sign in another way.",
-	openid.Untrusted:  "The provider returned an invalid response. Try again. If the problem persists, ask the operator to check the log.",
-	openid.NoEmail:    "The provider returned no usable email address. Add one there, or sign in another way.",
-	openid.Unverified: "The provider has not verified your email address. Verify it there, or sign in another way.",
-	openid.Operator:   "This email address belongs to an operator. Sign in another way, then link the provider on this page.",
-	openid.Unknown:    "No user has this email address. Ask an owner of your team to invite it.",
-	openid.Disabled:   "Your user is disabled. Contact the operator of this installation.",
-	openid.Other:      "Your user is linked to another account at the provider. Choose that account, or sign in another way and link this one.",
-	openid.Taken:      "This provider account is linked to another user. Choose another account.",
-	openid.SetUpFirst: "Postrider is not set up yet. Use the setup link in its output; postrider setup-link prints it again.",
-	openid.SignedOut:  "Your session has ended, so nothing was linked. Sign in and start again.",
-	openid.Failed:     "Something went wrong. Try again in a moment.",
+var problems = map[openid.SignInError]string{
+	openid.ProviderUnavailable: "The provider is unavailable. Try again in a moment, or sign in another way.",
+	openid.Busy:                "Too many people are signing in right now. Try again.",
+	openid.InvalidState:        "This sign-in started in another browser, took longer than five minutes, or was already used. Start again in this browser.",
+	openid.Refused:             "The provider rejected the sign-in, or you cancelled it. Start again, or sign in another way.",
+	openid.Untrusted:           "The provider returned an invalid response. Try again. If the problem persists, ask the operator to check the log.",
+	openid.NoEmail:             "The provider returned no usable email address. Add one there, or sign in another way.",
+	openid.Unverified:          "The provider has not verified your email address. Verify it there, or sign in another way.",
+	openid.Operator:            "This email address belongs to an operator. Sign in another way, then link the provider on this page.",
+	openid.Unknown:             "No user has this email address. Ask an owner of your team to invite it.",
+	openid.Disabled:            "Your user is disabled. Contact the operator of this installation.",
+	openid.OtherSubject:        "Your user is linked to another account at the provider. Choose that account, or sign in another way and link this one.",
+	openid.SubjectTaken:        "This provider account is linked to another user. Choose another account.",
+	openid.SetUpFirst:          "Postrider is not set up yet. Use the setup link in its output; postrider setup-link prints it again.",
+	openid.SignedOut:           "Your session has ended, so nothing was linked. Sign in and start again.",
+	openid.Failed:              "Something went wrong. Try again in a moment.",
 }
 
-// back tells somebody who comes back from the provider what came of it.
-func (p *pages) back(r *http.Request, v view) view {
-	word := openid.Problem(r.URL.Query().Get(openid.Parameter))
+// providerResult tells somebody who comes providerResult from the provider what came of it.
+func (p *pages) providerResult(r *http.Request, v view) view {
+	word := openid.SignInError(r.URL.Query().Get(openid.Parameter))
 	if v.Action != signin.PathSignIn || p.OpenID.Name() == "" {
 		return v
 	}

@@ -30,16 +30,16 @@ import (
 // Service is what the pages need of signin.
 type Service interface {
 	Options(ctx context.Context) (signin.Options, error)
-	Person(ctx context.Context, token, accountID string) (accounts.Caller, error)
-	SetUp(ctx context.Context, in signin.SetUp) (signin.Entered, error)
-	SignIn(ctx context.Context, in signin.Credentials) (signin.Entered, error)
-	EnterByLink(ctx context.Context, token string) (signin.Entered, error)
+	AuthenticateSession(ctx context.Context, token, accountID string) (accounts.Caller, error)
+	SetUp(ctx context.Context, in signin.SetUpInput) (signin.NewSession, error)
+	SignIn(ctx context.Context, in signin.Credentials) (signin.NewSession, error)
+	SignInByLink(ctx context.Context, token string) (signin.NewSession, error)
 	SignOut(ctx context.Context, c accounts.Caller) error
-	AskSignUp(ctx context.Context, email string) error
-	CompleteSignUp(ctx context.Context, in signin.SignUpCompleted) (signin.Entered, error)
-	Forgot(ctx context.Context, email string) error
-	Reset(ctx context.Context, token, newPassword string) (signin.Entered, error)
-	Accept(ctx context.Context, in signin.Acceptance) (signin.Entered, error)
+	RequestSignUp(ctx context.Context, email string) error
+	CompleteSignUp(ctx context.Context, in signin.SignUpInput) (signin.NewSession, error)
+	RequestPasswordReset(ctx context.Context, email string) error
+	ResetPassword(ctx context.Context, token, newPassword string) (signin.NewSession, error)
+	AcceptInvitation(ctx context.Context, in signin.AcceptInput) (signin.NewSession, error)
 	ConfirmEmail(ctx context.Context, in signin.EmailConfirmation) (signin.Profile, error)
 	StopEmailChange(ctx context.Context, token string) error
 }
@@ -90,11 +90,11 @@ var (
 
 var (
 	layout     = template.Must(template.New("page.html").Parse(pageHTML))
-	pageStyle  = asset("text/css; charset=utf-8", []byte(look.Style+style))
-	pageScript = asset("text/javascript; charset=utf-8", script)
+	pageStyle  = newAsset("text/css; charset=utf-8", []byte(look.Style+style))
+	pageScript = newAsset("text/javascript; charset=utf-8", script)
 )
 
-func asset(contentType string, content []byte) *static.Text {
+func newAsset(contentType string, content []byte) *static.Text {
 	return static.New(content, http.Header{"Content-Type": {contentType}, "Cache-Control": {"public, max-age=300"}})
 }
 
@@ -106,7 +106,7 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "same-origin") // no-referrer makes browsers send the forms with Origin: null
 	if name, is := strings.CutPrefix(r.URL.Path, Assets); is {
-		p.asset(w, r, name)
+		p.serveAsset(w, r, name)
 		return
 	}
 	header.Set("Cache-Control", "no-store")
@@ -119,16 +119,16 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
-		p.show(w, r, http.StatusOK, p.back(r, f.shown(r)))
+		p.showPage(w, r, http.StatusOK, p.providerResult(r, f.toView(r)))
 	case http.MethodPost:
-		p.post(w, r, f)
+		p.handlePost(w, r, f)
 	default:
 		header.Set("Allow", "GET, HEAD, POST")
 		http.Error(w, "This page takes GET and POST", http.StatusMethodNotAllowed)
 	}
 }
 
-func (p *pages) asset(w http.ResponseWriter, r *http.Request, name string) {
+func (p *pages) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	switch name {
 	case "page.css":
 		pageStyle.ServeHTTP(w, r)
@@ -139,32 +139,32 @@ func (p *pages) asset(w http.ResponseWriter, r *http.Request, name string) {
 	}
 }
 
-// post does what a form asks for. A refusal is shown with the form, and nothing typed is lost but
+// handlePost does what a form asks for. A refusal is shown with the form, and nothing typed is lost but
 // passwords.
-func (p *pages) post(w http.ResponseWriter, r *http.Request, f form) {
+func (p *pages) handlePost(w http.ResponseWriter, r *http.Request, f form) {
 	if err := p.door.RequireSameSite(r); err != nil {
-		p.refuse(w, r, f, err)
+		p.refuseForm(w, r, f, err)
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	switch err := r.ParseForm(); {
 	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
-		p.refuse(w, r, f, fault.DatabaseUnavailable(err))
+		p.refuseForm(w, r, f, fault.DatabaseUnavailable(err))
 		return
 	case err != nil:
-		p.refuse(w, r, f, fault.Invalidf("Invalid form data").WithCause(err))
+		p.refuseForm(w, r, f, fault.Invalidf("Invalid form data").WithCause(err))
 		return
 	}
 	done, err := f.do(p, r)
 	if err != nil {
-		p.refuse(w, r, f, err)
+		p.refuseForm(w, r, f, err)
 		return
 	}
 	if e := done.entered; e != nil {
 		if !e.Token.IsZero() {
 			http.SetCookie(w, admission.Cookie(p.BaseURL, e.Token.Reveal()))
 		}
-		for _, cookie := range admission.DeviceCookies(p.BaseURL, e.Device) {
+		for _, cookie := range admission.DeviceCookies(p.BaseURL, e.DeviceCookie) {
 			http.SetCookie(w, cookie)
 		}
 	}
@@ -178,16 +178,16 @@ func (p *pages) post(w http.ResponseWriter, r *http.Request, f form) {
 		http.Redirect(w, r, done.goTo, http.StatusSeeOther)
 		return
 	}
-	p.show(w, r, http.StatusOK, view{Title: done.title, Lines: done.lines, Links: append(done.links, links(next(r), signin.PathSignIn)...)})
+	p.showPage(w, r, http.StatusOK, view{Title: done.title, Lines: done.lines, Links: append(done.links, formLinks(nextPath(r), signin.PathSignIn)...)})
 }
 
 var statuses = map[fault.Kind]int{fault.Invalid: http.StatusBadRequest, fault.Unauthorized: http.StatusUnauthorized, fault.Forbidden: http.StatusForbidden,
 	fault.NotFound: http.StatusNotFound, fault.Conflict: http.StatusConflict, fault.Limit: http.StatusTooManyRequests, fault.Unavailable: http.StatusServiceUnavailable}
 
-// refuse shows the form again, with what is wrong.
-func (p *pages) refuse(w http.ResponseWriter, r *http.Request, f form, err error) {
+// refuseForm shows the form again, with what is wrong.
+func (p *pages) refuseForm(w http.ResponseWriter, r *http.Request, f form, err error) {
 	known := fault.From(err)
-	v := f.shown(r)
+	v := f.toView(r)
 	status, told := statuses[known.Kind]
 	switch {
 	case !told:
@@ -213,11 +213,11 @@ func (p *pages) refuse(w http.ResponseWriter, r *http.Request, f form, err error
 			v.Fields[i].Focus = v.Fields[i].Name == fieldCode
 		}
 	}
-	p.show(w, r, status, v)
+	p.showPage(w, r, status, v)
 }
 
-// show writes a page. Who is signed in sees that on the sign-in page.
-func (p *pages) show(w http.ResponseWriter, r *http.Request, status int, v view) {
+// showPage writes a page. Who is signed in sees that on the sign-in page.
+func (p *pages) showPage(w http.ResponseWriter, r *http.Request, status int, v view) {
 	options, err := p.People.Options(r.Context())
 	if err != nil {
 		telemetry.LogFailure(loglimit.Collapse(r.Context(), r.URL.Path), p.Logger, "a sign-in page cannot be shown", telemetry.KeyError, err)

@@ -37,7 +37,7 @@ type site struct {
 	*httptest.Server
 
 	people *signin.Service
-	ada    signin.Entered
+	ada    signin.NewSession
 }
 
 // provider is one whose name is shown; nobody goes there in these tests.
@@ -68,7 +68,7 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	_, token, _ := strings.Cut(link, "#")
-	if s.ada, err = s.people.SetUp(t.Context(), signin.SetUp{Token: token, Email: adasEmail, Password: adasPassword, AccountName: "Acme"}); err != nil {
+	if s.ada, err = s.people.SetUp(t.Context(), signin.SetUpInput{Token: token, Email: adasEmail, Password: adasPassword, AccountName: "Acme"}); err != nil {
 		t.Fatal(err)
 	}
 	if s.Config.Handler, err = welcome.New(welcome.Options{People: s.people, OpenID: provider{}, BaseURL: base, Logger: quiet}); err != nil {
@@ -136,7 +136,7 @@ var wantedPath = strings.NewReplacer(" ", "%20", `"`, "%22").Replace(wanted)
 func TestASignInEndsWhereItWasWanted(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	key, err := s.people.NewFactor(t.Context(), s.caller(t))
+	key, err := s.people.CreateSecondFactor(t.Context(), s.caller(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestASignInEndsWhereItWasWanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recovery, err := s.people.ActivateFactor(t.Context(), s.caller(t), code)
+	recovery, err := s.people.ActivateSecondFactor(t.Context(), s.caller(t), code)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestASignInEndsWhereItWasWanted(t *testing.T) {
 // caller is ada.
 func (s *site) caller(t *testing.T) accounts.Caller {
 	t.Helper()
-	c, err := s.people.Person(t.Context(), s.ada.Token.Reveal(), "")
+	c, err := s.people.AuthenticateSession(t.Context(), s.ada.Token.Reveal(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,8 +39,8 @@ func Repeated(modules []string) fx.Option {
 	return fx.Options(
 		fx.Supply(moduleNames(modules)),
 		fx.Provide(newVisits),
-		fx.Provide(fx.Annotate(func(v *periodicChecks) graph.Part {
-			return graph.Part{Module: "accounts", Set: func(p *graph.Parts) { p.Doctor = v }}
+		fx.Provide(fx.Annotate(func(v *periodicChecks) graph.ServiceSet {
+			return graph.ServiceSet{Module: "accounts", Set: func(p *graph.Parts) { p.Doctor = v }}
 		}, fx.ResultTags(`group:"graph"`))),
 		module.Healths(func(v *periodicChecks) module.Health { return module.Health{Name: "doctor", Ask: v.condition} }),
 	)

@@ -15,8 +15,8 @@ type Seeded struct{ latest atomic.Pointer[graph.Seeded] }
 
 // Shown provides the seeded data to GraphQL.
 var Shown = fx.Provide(func() *Seeded { return &Seeded{} },
-	fx.Annotate(func(s *Seeded) graph.Part {
-		return graph.Part{Module: graph.ModuleDevelopment, Set: func(p *graph.Parts) { p.Seeds = s }}
+	fx.Annotate(func(s *Seeded) graph.ServiceSet {
+		return graph.ServiceSet{Module: graph.ModuleDevelopment, Set: func(p *graph.Parts) { p.Seeds = s }}
 	}, fx.ResultTags(`group:"graph"`)))
 
 var _ graph.Seeds = (*Seeded)(nil)

@@ -11,25 +11,25 @@ import (
 	"github.com/postrider/postrider/runtime/ops/module"
 )
 
-// Reach is the URL under which this process reaches its own HTTP listener. The base URL may belong to a
+// OwnURL is the URL under which this process reaches its own HTTP listener. The base URL may belong to a
 // proxy or another machine, where webhooks of development mode are not sent.
-type Reach string
+type OwnURL string
 
 // ReachOf returns the Reach of a listener. A listener on all addresses is reached over loopback.
-func ReachOf(l net.Listener) Reach {
+func ReachOf(l net.Listener) OwnURL {
 	at, err := netip.ParseAddrPort(l.Addr().String())
 	if err == nil && at.Addr().IsUnspecified() {
-		return Reach("http://" + netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port()).String())
+		return OwnURL("http://" + netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port()).String())
 	}
-	return Reach("http://" + l.Addr().String())
+	return OwnURL("http://" + l.Addr().String())
 }
 
 // ReceivedWebhooks adds the receivers of webhooks. A failed delivery to them is retried within seconds, so
 // that developers see its final state.
 var ReceivedWebhooks = fx.Options(
 	fx.Provide(
-		func(r Reach) hooks.Config { return hooks.Config{BaseURL: string(r)} },
+		func(r OwnURL) hooks.Config { return hooks.Config{BaseURL: string(r)} },
 		module.Nearby[hooks.Signatures, webhooks.Service],
-		func(r Reach) webhooks.BriefURLPrefix { return webhooks.BriefURLPrefix(string(r) + hooks.Path + "/") },
+		func(r OwnURL) webhooks.BriefURLPrefix { return webhooks.BriefURLPrefix(string(r) + hooks.Path + "/") },
 	),
 )

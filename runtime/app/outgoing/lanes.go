@@ -47,7 +47,7 @@ const (
 
 // laneMetrics reads the lanes at each scrape.
 type laneMetrics struct {
-	snapshot                                     func() []lane.State
+	snapshot                                     func() []lane.Snapshot
 	window, active, reserved, paused, rate, made *prometheus.Desc
 
 	mu    sync.Mutex
@@ -64,7 +64,7 @@ var laneResults = [4]string{"delivered", "refused", "throttled", "unreachable"}
 
 var _ prometheus.Collector = (*laneMetrics)(nil)
 
-func newLaneMetrics(snapshot func() []lane.State) *laneMetrics {
+func newLaneMetrics(snapshot func() []lane.Snapshot) *laneMetrics {
 	desc := func(name, help string, more ...string) *prometheus.Desc {
 		return prometheus.NewDesc("postrider_lane_"+name, help, append([]string{"lane", "way", "provider"}, more...), nil)
 	}
@@ -87,11 +87,11 @@ func (m *laneMetrics) Collect(to chan<- prometheus.Metric) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	states := m.snapshot()
-	slices.SortFunc(states, func(a, b lane.State) int {
+	slices.SortFunc(states, func(a, b lane.Snapshot) int {
 		return cmp.Or(cmp.Compare(sum(attemptsOf(b)), sum(attemptsOf(a))), cmp.Compare(a.Way, b.Way), cmp.Compare(a.Name, b.Name))
 	})
 	seen := make(map[laneID]laneAttempts, len(states))
-	var rest lane.State
+	var rest lane.Snapshot
 	pausedRest, named := 0, 0
 	for _, s := range states {
 		id, made := laneID{s.Way, s.Name}, attemptsOf(s)
@@ -117,7 +117,7 @@ func (m *laneMetrics) Collect(to chan<- prometheus.Metric) {
 	m.send(to, rest, pausedRest, m.other, otherLanes, "", "")
 }
 
-func (m *laneMetrics) send(to chan<- prometheus.Metric, s lane.State, paused int, made laneAttempts, labels ...string) {
+func (m *laneMetrics) send(to chan<- prometheus.Metric, s lane.Snapshot, paused int, made laneAttempts, labels ...string) {
 	gauge := func(d *prometheus.Desc, value float64) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
@@ -131,7 +131,7 @@ func (m *laneMetrics) send(to chan<- prometheus.Metric, s lane.State, paused int
 	}
 }
 
-func attemptsOf(s lane.State) laneAttempts {
+func attemptsOf(s lane.Snapshot) laneAttempts {
 	return laneAttempts{s.Delivered, s.Refused, s.Throttled, s.Unreachable}
 }
 

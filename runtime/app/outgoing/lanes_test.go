@@ -41,13 +41,13 @@ func attempts(t *testing.T, reg *prometheus.Registry, name string) float64 {
 
 func TestLaneMetricsNameBusiestLanesAndSumOthers(t *testing.T) {
 	t.Parallel()
-	var states []lane.State
+	var states []lane.Snapshot
 	for i := range 250 {
-		states = append(states, lane.State{Name: fmt.Sprintf("mx%03d.test", i), Window: 3, Active: 1, Delivered: uint64(1000 - i)})
+		states = append(states, lane.Snapshot{Name: fmt.Sprintf("mx%03d.test", i), Window: 3, Active: 1, Delivered: uint64(1000 - i)})
 	}
-	states = append(states, lane.State{Name: "provisional.test", Provisional: true, Window: 3, Reserved: 2})
+	states = append(states, lane.Snapshot{Name: "provisional.test", Provisional: true, Window: 3, Reserved: 2})
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(newLaneMetrics(func() []lane.State { return append([]lane.State(nil), states...) }))
+	reg.MustRegister(newLaneMetrics(func() []lane.Snapshot { return append([]lane.Snapshot(nil), states...) }))
 	if n := strings.Count(scrapeMetrics(reg), "postrider_lane_window{"); n != 201 {
 		t.Errorf("%d lanes are named in the metrics", n)
 	}

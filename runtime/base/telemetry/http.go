@@ -90,7 +90,7 @@ func (h *HTTP) Wrap(next http.Handler) http.Handler {
 }
 
 func (h *HTTP) serveRequest(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	record := &Request{id: requestID(r)}
+	record := &RequestRecord{id: requestID(r)}
 	r = r.WithContext(withRequest(r.Context(), record))
 	w.Header().Set(RequestIDHeader, record.id)
 	seen := observeRequest(r)
@@ -107,7 +107,7 @@ func (h *HTTP) serveRequest(w http.ResponseWriter, r *http.Request, next http.Ha
 
 // recoverPanic answers a panic in next with a 500. If the response has already begun, it cuts the connection
 // instead, so that the client does not mistake a partial response for a complete one.
-func (h *HTTP) recoverPanic(w http.ResponseWriter, r *http.Request, record *Request, seen *observation, next http.Handler) {
+func (h *HTTP) recoverPanic(w http.ResponseWriter, r *http.Request, record *RequestRecord, seen *observation, next http.Handler) {
 	defer func() {
 		value := recover()
 		if value == nil {
@@ -131,7 +131,7 @@ func (h *HTTP) recoverPanic(w http.ResponseWriter, r *http.Request, record *Requ
 	next.ServeHTTP(w, r)
 }
 
-func (h *HTTP) finishRequest(r *http.Request, record *Request, seen *observation, took time.Duration) {
+func (h *HTTP) finishRequest(r *http.Request, record *RequestRecord, seen *observation, took time.Duration) {
 	route, attrs := record.logLine()
 	if route == "" {
 		route = r.Pattern // set by ServeMux on the request it received
@@ -166,7 +166,7 @@ const strangersBurst = 20 // lines
 
 // collapseRequest limits the log lines of requests that have no other limit: those of unauthenticated
 // clients, and those rejected by a rate or concurrency limit.
-func collapseRequest(ctx context.Context, record *Request, route string, status int) context.Context {
+func collapseRequest(ctx context.Context, record *RequestRecord, route string, status int) context.Context {
 	by := record.callerID()
 	switch {
 	case by != "" && status != http.StatusTooManyRequests:

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Request is the record of an HTTP request in progress. The functions below add to the record in a context
+// RequestRecord is the record of an HTTP request in progress. The functions below add to the record in a context
 // and do nothing if there is none.
-type Request struct {
+type RequestRecord struct {
 	id         string
 	clientLeft func() bool
 
@@ -22,12 +22,12 @@ type Request struct {
 
 type requestKey struct{}
 
-func withRequest(ctx context.Context, r *Request) context.Context {
+func withRequest(ctx context.Context, r *RequestRecord) context.Context {
 	return context.WithValue(ctx, requestKey{}, r)
 }
 
-func changeRequest(ctx context.Context, to func(r *Request)) {
-	r, ok := ctx.Value(requestKey{}).(*Request)
+func changeRequest(ctx context.Context, to func(r *RequestRecord)) {
+	r, ok := ctx.Value(requestKey{}).(*RequestRecord)
 	if !ok {
 		return
 	}
@@ -38,7 +38,7 @@ func changeRequest(ctx context.Context, to func(r *Request)) {
 
 // RequestID returns the id that the response carries as X-Request-Id, or "" outside a request.
 func RequestID(ctx context.Context) string {
-	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
+	if r, ok := ctx.Value(requestKey{}).(*RequestRecord); ok {
 		return r.id
 	}
 	return ""
@@ -47,7 +47,7 @@ func RequestID(ctx context.Context) string {
 // ClientLeft reports whether the client of a request has disconnected. Errors that follow from that are not
 // defects. It is false outside a request, and while a server that shuts down cancels its requests.
 func ClientLeft(ctx context.Context) bool {
-	r, ok := ctx.Value(requestKey{}).(*Request)
+	r, ok := ctx.Value(requestKey{}).(*RequestRecord)
 	return ok && r.clientLeft()
 }
 
@@ -63,29 +63,29 @@ func LogFailure(ctx context.Context, log *slog.Logger, message string, attrs ...
 
 // SetCaller records the authenticated caller.
 func SetCaller(ctx context.Context, accountID, keyID string) {
-	changeRequest(ctx, func(r *Request) { r.accountID, r.keyID = accountID, keyID })
+	changeRequest(ctx, func(r *RequestRecord) { r.accountID, r.keyID = accountID, keyID })
 }
 
 // SetRoute records the matched pattern where it differs from that of the outer ServeMux (a GraphQL
 // operation, a nested mux). It must come from a small fixed set, because it becomes a metric label.
 func SetRoute(ctx context.Context, route string) {
-	changeRequest(ctx, func(r *Request) { r.route = route })
+	changeRequest(ctx, func(r *RequestRecord) { r.route = route })
 }
 
 // SetError records the error code returned to the client and its cause, which may contain details that the
 // client must not see.
 func SetError(ctx context.Context, code string, err error) {
-	changeRequest(ctx, func(r *Request) { r.code, r.err = code, err })
+	changeRequest(ctx, func(r *RequestRecord) { r.code, r.err = code, err })
 }
 
 // IsStranger reports whether the caller is unauthenticated.
 func IsStranger(ctx context.Context) bool {
-	r, ok := ctx.Value(requestKey{}).(*Request)
+	r, ok := ctx.Value(requestKey{}).(*RequestRecord)
 	return ok && r.callerID() == ""
 }
 
 // callerID returns the account, or else the user, set with SetCaller; "" if unauthenticated.
-func (r *Request) callerID() string {
+func (r *RequestRecord) callerID() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.accountID != "" {
@@ -95,14 +95,14 @@ func (r *Request) callerID() string {
 }
 
 // errorCode returns the code set with SetError.
-func (r *Request) errorCode() string {
+func (r *RequestRecord) errorCode() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.code
 }
 
 // logLine returns the route and the log attributes of the request.
-func (r *Request) logLine() (route string, attrs []slog.Attr) {
+func (r *RequestRecord) logLine() (route string, attrs []slog.Attr) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, a := range []slog.Attr{

@@ -103,8 +103,8 @@ type Feedback struct {
 	Reason      string // reply or network error, for Throttled and Unreachable
 }
 
-// State is a snapshot of a lane.
-type State struct {
+// Snapshot is a snapshot of a lane.
+type Snapshot struct {
 	Way, Name, Provider                        string
 	Provisional                                bool // Name is a destination whose mail hosts are unknown so far
 	Window, Active, Reserved                   int

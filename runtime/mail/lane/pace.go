@@ -12,7 +12,7 @@ const (
 
 // pace controls the speed of a lane. It only decides: time and events come from outside.
 type pace struct {
-	profile Profile
+	profile ProviderLimits
 	most    int // the maximum window
 	window  int
 	rate    bucket
@@ -28,7 +28,7 @@ type pace struct {
 	reason      string
 }
 
-func newPace(p Profile, connections int, now time.Time) pace {
+func newPace(p ProviderLimits, connections int, now time.Time) pace {
 	most := max(1, min(p.Connections, connections))
 	return pace{profile: p, most: most, window: min(max(1, p.Start), most), rate: newBucket(p.Rate, now)}
 }

@@ -39,7 +39,7 @@ func pass(t *testing.T, r *lane.Registry, f lane.Feedback) {
 }
 
 // state is the lane of the mail hosts.
-func state(t *testing.T, r *lane.Registry) lane.State {
+func state(t *testing.T, r *lane.Registry) lane.Snapshot {
 	t.Helper()
 	for _, s := range r.Snapshot() {
 		if s.Name == hosts.Name && !s.Provisional {
@@ -47,7 +47,7 @@ func state(t *testing.T, r *lane.Registry) lane.State {
 		}
 	}
 	t.Fatal("no such lane")
-	return lane.State{}
+	return lane.Snapshot{}
 }
 
 func TestTheWindowGrowsWithDeliveriesToTheProfilesLimit(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Profile is the limits of a provider, per way.
-type Profile struct {
+// ProviderLimits is the limits of a provider, per way.
+type ProviderLimits struct {
 	Provider    string
 	Start       int           // initial connections of a lane
 	Connections int           // maximum connections of a lane
@@ -26,8 +26,8 @@ type Profile struct {
 
 // Profiles are the limits of all providers that are recognized by their mail hosts.
 type Profiles struct {
-	standard Profile
-	byName   map[string]Profile
+	standard ProviderLimits
+	byName   map[string]ProviderLimits
 	bySuffix map[string]string // of a host name → provider
 }
 
@@ -38,7 +38,7 @@ const standardProvider = "default"
 var builtIn string
 
 var parseBuiltIn = sync.OnceValue(func() *Profiles {
-	p, err := parseProfiles(&Profiles{byName: map[string]Profile{}, bySuffix: map[string]string{}}, strings.NewReader(builtIn))
+	p, err := parseProfiles(&Profiles{byName: map[string]ProviderLimits{}, bySuffix: map[string]string{}}, strings.NewReader(builtIn))
 	if err != nil {
 		panic("lane: the built-in profiles: " + err.Error())
 	}
@@ -49,13 +49,13 @@ var parseBuiltIn = sync.OnceValue(func() *Profiles {
 func BuiltIn() *Profiles { return parseBuiltIn() }
 
 // ownProfile returns the profile of an operator's own server.
-func ownProfile(connections int) Profile {
-	return Profile{Provider: "smarthost", Start: connections, Connections: connections, Messages: 100, Age: 10 * time.Minute}
+func ownProfile(connections int) ProviderLimits {
+	return ProviderLimits{Provider: "smarthost", Start: connections, Connections: connections, Messages: 100, Age: 10 * time.Minute}
 }
 
 // Find returns the profile of a set of mail hosts: that of the first host, in order, that belongs to a
 // provider; the longest suffix wins.
-func (p *Profiles) Find(hosts []string) Profile {
+func (p *Profiles) Find(hosts []string) ProviderLimits {
 	for _, h := range hosts {
 		for name := canonicalHost(h); name != ""; _, name, _ = strings.Cut(name, ".") {
 			if provider, ok := p.bySuffix[name]; ok {
@@ -74,7 +74,7 @@ func (p *Profiles) Find(hosts []string) Profile {
 func (p *Profiles) With(r io.Reader) (*Profiles, error) { return parseProfiles(p, r) }
 
 func parseProfiles(base *Profiles, r io.Reader) (*Profiles, error) {
-	result := &Profiles{byName: map[string]Profile{}, bySuffix: map[string]string{}}
+	result := &Profiles{byName: map[string]ProviderLimits{}, bySuffix: map[string]string{}}
 	maps.Copy(result.byName, base.byName)
 	rows := map[string]int{} // provider → line of this file
 	var mistakes []error
@@ -128,7 +128,7 @@ func (p *Profiles) indexRows(rows map[string]int) (mistakes []error) {
 	return mistakes
 }
 
-func parseRow(fields []string) (row Profile, mistakes []error) {
+func parseRow(fields []string) (row ProviderLimits, mistakes []error) {
 	row.Provider = fields[0]
 	if len(fields) < 6 {
 		return row, []error{fmt.Errorf("provider %s: want provider, start, connections, messages, age, rate and host suffixes", row.Provider)}

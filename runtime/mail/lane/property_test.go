@@ -28,7 +28,7 @@ type world struct {
 	passes  []*lane.Pass
 	entered chan *lane.Pass
 	calls   int // of Enter, not answered yet
-	before  map[string]lane.State
+	before  map[string]lane.Snapshot
 }
 
 func newRandomWorld(t *testing.T, seed uint64) *world {
@@ -108,7 +108,7 @@ func (w *world) end() {
 
 func (w *world) check() {
 	active, reserved := 0, 0
-	now := map[string]lane.State{}
+	now := map[string]lane.Snapshot{}
 	for _, s := range w.r.Snapshot() {
 		id := fmt.Sprint(s.Name, s.Provisional)
 		now[id] = s

@@ -66,14 +66,14 @@ func (r *Registry) Paused(way, destination string) (until time.Time, reason stri
 }
 
 // Snapshot returns all lanes, in no particular order.
-func (r *Registry) Snapshot() []State {
+func (r *Registry) Snapshot() []Snapshot {
 	r.mu.Lock()
 	defer r.unlockAndNotify()
 	now := time.Now()
 	r.removeUnused(now)
-	states := make([]State, 0, len(r.lanes))
+	states := make([]Snapshot, 0, len(r.lanes))
 	for _, l := range r.lanes {
-		s := State{
+		s := Snapshot{
 			Way: l.key.way, Name: l.key.name, Provisional: l.key.provisional, Provider: l.pace.profile.Provider,
 			Window: l.pace.connectionLimit(), Active: l.active, Reserved: l.reserved, Rate: l.pace.rate.rate, Used: l.used,
 			Delivered: l.delivered, Refused: l.refusals, Throttled: l.throttled, Unreachable: l.unreachable,

@@ -47,19 +47,19 @@ func (p *Policy) Allows(host string) bool {
 	return false
 }
 
-// Problem is why an announced policy could not be used, as a result type of TLS-RPT (RFC 8460, 4.3.2.2).
-type Problem string
+// FailureReason is why an announced policy could not be used, as a result type of TLS-RPT (RFC 8460, 4.3.2.2).
+type FailureReason string
 
 // The problems.
 const (
-	PolicyInvalid Problem = "sts-policy-invalid"     // fetched, but not a valid policy
-	WebPKIInvalid Problem = "sts-webpki-invalid"     // the HTTPS certificate does not verify
-	FetchError    Problem = "sts-policy-fetch-error" // any other failure
+	PolicyInvalid FailureReason = "sts-policy-invalid"     // fetched, but not a valid policy
+	WebPKIInvalid FailureReason = "sts-webpki-invalid"     // the HTTPS certificate does not verify
+	FetchError    FailureReason = "sts-policy-fetch-error" // any other failure
 )
 
 // FetchFailure is the error of a fetch.
 type FetchFailure struct { //nolint:errname // read by TLS reports under this name
-	Problem Problem
+	Problem FailureReason
 	cause   error
 }
 

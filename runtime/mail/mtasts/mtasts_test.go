@@ -118,11 +118,11 @@ func broken(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusS
 var enforce = servePolicy("mode: enforce", "mx: mx1.example.com", "mx: *.mail.example.com", "max_age: 604800")
 
 // find checks the policy (enforce, testing or none) and the problem.
-func (w *world) find(t *testing.T, mode string, problem mtasts.Problem) *mtasts.Policy {
+func (w *world) find(t *testing.T, mode string, problem mtasts.FailureReason) *mtasts.Policy {
 	t.Helper()
 	p, err := w.Policy(t.Context(), domain)
 	var failure *mtasts.FetchFailure
-	got, trouble := "none", mtasts.Problem("")
+	got, trouble := "none", mtasts.FailureReason("")
 	if errors.As(err, &failure) {
 		trouble = failure.Problem
 	} else if err != nil {
@@ -224,7 +224,7 @@ func TestWhatIsServedMustBeAPolicy(t *testing.T) {
 	good := "version: STSv1\nmode: enforce\nmx: mx1.example.com\nmax_age: 86400\n"
 	for name, c := range map[string]struct {
 		answer  http.HandlerFunc
-		problem mtasts.Problem
+		problem mtasts.FailureReason
 	}{
 		"404":           {http.NotFound, mtasts.FetchError},
 		"503":           {broken, mtasts.FetchError},

@@ -21,19 +21,19 @@ import (
 	"unicode"
 )
 
-// Status is the classification of a message.
-type Status string
+// Classification is the classification of a message.
+type Classification string
 
 // The statuses. Unknown means that the message was not checked.
 const (
-	Ham     Status = "ham"
-	Spam    Status = "spam"
-	Unknown Status = "unknown"
+	Ham     Classification = "ham"
+	Spam    Classification = "spam"
+	Unknown Classification = "unknown"
 )
 
 // Verdict is the result of rspamd.
 type Verdict struct {
-	Status   Status
+	Status   Classification
 	Score    float64 // on rspamd's own scale; more is worse
 	HasScore bool
 }

@@ -145,7 +145,7 @@ func TestDomainsThatTakeNoMail(t *testing.T) {
 	w.dns.Fault("broken-host.test", dnsxtest.ServFail)
 	for domain, want := range map[string]struct {
 		kind   smtpclient.Kind
-		reason smtpclient.Reason
+		reason smtpclient.FailureReason
 		text   string
 	}{
 		"null.test":     {smtpclient.Failed, smtpclient.ReasonNullMX, "null.test accepts no mail"},

@@ -18,17 +18,17 @@ const (
 	Failed    Kind = "failed"
 )
 
-// Reason says why a Failed attempt could not succeed.
-type Reason string
+// FailureReason says why a Failed attempt could not succeed.
+type FailureReason string
 
 // The reasons.
 const (
-	ReasonNullMX           Reason = "null_mx"
-	ReasonNoSuchDomain     Reason = "no_such_domain"
-	ReasonTLSRequired      Reason = "tls_required"
-	ReasonMessageTooLarge  Reason = "message_too_large"
-	ReasonSMTPUTF8Required Reason = "smtputf8_required"
-	ReasonPolicy           Reason = "policy" // rejected on our side; Err says why
+	ReasonNullMX           FailureReason = "null_mx"
+	ReasonNoSuchDomain     FailureReason = "no_such_domain"
+	ReasonTLSRequired      FailureReason = "tls_required"
+	ReasonMessageTooLarge  FailureReason = "message_too_large"
+	ReasonSMTPUTF8Required FailureReason = "smtputf8_required"
+	ReasonPolicy           FailureReason = "policy" // rejected on our side; Err says why
 )
 
 // Phase is how far an attempt got.
@@ -68,15 +68,15 @@ var ErrClosed = errors.New("smtp transport is closed")
 // Outcome is the result of one attempt, with everything worth recording.
 type Outcome struct {
 	Kind         Kind
-	Reason       Reason // Failed only
-	Phase        Phase  // where it ended
-	Code         int    // of the deciding reply; 0 if there was none
-	EnhancedCode string // "5.1.1", or empty
-	Reply        string // the deciding reply on one line, including its codes: "250 2.0.0 Ok: queued as 4XyZ"
-	RemoteHost   string // the mail host's name
-	RemoteAddr   string // its address and port
-	LocalAddr    string // local address and port, if a connection was made
-	TLS          string // "TLS 1.3", or empty for plaintext
+	Reason       FailureReason // Failed only
+	Phase        Phase         // where it ended
+	Code         int           // of the deciding reply; 0 if there was none
+	EnhancedCode string        // "5.1.1", or empty
+	Reply        string        // the deciding reply on one line, including its codes: "250 2.0.0 Ok: queued as 4XyZ"
+	RemoteHost   string        // the mail host's name
+	RemoteAddr   string        // its address and port
+	LocalAddr    string        // local address and port, if a connection was made
+	TLS          string        // "TLS 1.3", or empty for plaintext
 	TLSPolicy    TLSPolicy
 	Ambiguous    bool  // the final dot was sent, its reply did not arrive
 	Err          error // nil when delivered
@@ -107,7 +107,7 @@ var rejectionPhase = map[Phase]bounce.Phase{
 	PhaseData: bounce.PhaseMessage, PhaseBody: bounce.PhaseMessage, PhaseDot: bounce.PhaseMessage,
 }
 
-func newFailure(phase Phase, reason Reason, format string, args ...any) Outcome {
+func newFailure(phase Phase, reason FailureReason, format string, args ...any) Outcome {
 	return Outcome{Kind: Failed, Phase: phase, Reason: reason, Err: fmt.Errorf(format, args...)}
 }
 

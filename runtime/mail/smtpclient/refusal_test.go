@@ -21,7 +21,7 @@ func TestRefusalsByPhase(t *testing.T) {
 		code     int
 		enhanced string
 		kind     smtpclient.Kind
-		reason   smtpclient.Reason
+		reason   smtpclient.FailureReason
 		phase    smtpclient.Phase
 	}{
 		"greeting 421":           {smtptest.Greeting, 421, "4.3.2", tmp, "", smtpclient.PhaseGreeting},

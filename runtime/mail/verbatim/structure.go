@@ -9,7 +9,7 @@ import (
 
 // part is a leaf of a message's structure, by its position.
 type part struct {
-	fields           []Field
+	fields           []HeaderField
 	header           int // start of its header
 	begin, end       int // of its body, without the CRLF that belongs to the boundary
 	contentType      string
@@ -22,7 +22,7 @@ type part struct {
 // structure lists the leaves of a message in order, and the headers of all parts that contain others.
 type structure struct {
 	message []byte
-	fields  []Field
+	fields  []HeaderField
 	body    int // where it begins
 	leaves  []part
 	holders []part

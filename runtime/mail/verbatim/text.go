@@ -15,8 +15,8 @@ import (
 	"github.com/emersion/go-message/charset"
 )
 
-// Text is a body that mail programs show.
-type Text struct {
+// TextBody is a body that mail programs show.
+type TextBody struct {
 	HTML    bool
 	Content string // UTF-8, line ends unchanged
 	at      part
@@ -24,8 +24,8 @@ type Text struct {
 
 // Message is a whole message with the texts in it.
 type Message struct {
-	Fields []Field
-	Texts  []*Text // readable bodies, in order; never attachments
+	Fields []HeaderField
+	Texts  []*TextBody // readable bodies, in order; never attachments
 	raw    *structure
 }
 
@@ -38,7 +38,7 @@ func Read(message []byte) (*Message, error) {
 	m := &Message{Fields: s.fields, raw: s}
 	for _, p := range s.leaves {
 		if content, ok := p.decodeText(s.message); ok {
-			m.Texts = append(m.Texts, &Text{HTML: p.contentType == "text/html", Content: content, at: p})
+			m.Texts = append(m.Texts, &TextBody{HTML: p.contentType == "text/html", Content: content, at: p})
 		}
 	}
 	return m, nil
@@ -90,13 +90,13 @@ func (p part) decodeContent(message []byte) ([]byte, error) {
 
 // Write returns the message with other fields and new contents for some texts. These become UTF-8 in
 // quoted-printable or base64; everything else keeps its bytes.
-func (m *Message) Write(fields []Field, changed map[*Text]string) ([]byte, error) {
+func (m *Message) Write(fields []HeaderField, changed map[*TextBody]string) ([]byte, error) {
 	return m.WriteInto(0, fields, changed, func(size int) ([]byte, error) { return make([]byte, 0, size), nil })
 }
 
 // WriteInto is Write into the memory that buffer returns for a size. The message starts at the offset room,
 // which leaves space for fields computed from it. It returns the error of buffer unchanged.
-func (m *Message) WriteInto(room int, fields []Field, changed map[*Text]string, buffer func(size int) ([]byte, error)) ([]byte, error) {
+func (m *Message) WriteInto(room int, fields []HeaderField, changed map[*TextBody]string, buffer func(size int) ([]byte, error)) ([]byte, error) {
 	edits := make([]edit, 0, len(changed))
 	for text, content := range changed {
 		e, err := text.at.withText(content)
@@ -169,7 +169,7 @@ func encodeBase64(data []byte) []byte {
 }
 
 // maxSize returns the approximate maximum size of the edited message in bytes.
-func (s *structure) maxSize(fields []Field, edits []edit) int {
+func (s *structure) maxSize(fields []HeaderField, edits []edit) int {
 	size := len(s.message)
 	for _, e := range edits {
 		size += len(e.body) + 200
@@ -182,14 +182,14 @@ func (s *structure) maxSize(fields []Field, edits []edit) int {
 
 // applyEdits writes the message with its edits behind out. What an edit of the message itself
 // says of its content goes into the fields.
-func (s *structure) applyEdits(out []byte, fields []Field, edits []edit) []byte {
+func (s *structure) applyEdits(out []byte, fields []HeaderField, edits []edit) []byte {
 	slices.SortFunc(edits, func(a, b edit) int { return a.at.begin - b.at.begin })
 	for _, e := range edits {
 		if e.at.isTop() {
 			fields = editFields(fields, e.fields)
 		}
 	}
-	write := func(fields []Field) {
+	write := func(fields []HeaderField) {
 		for _, f := range fields {
 			out = append(out, f.Raw...)
 		}
@@ -219,18 +219,18 @@ func (s *structure) applyEdits(out []byte, fields []Field, edits []edit) []byte 
 func (p part) isTop() bool { return p.header == 0 }
 
 // editFields replaces fields by name, or appends them.
-func editFields(fields []Field, with map[string]string) []Field {
+func editFields(fields []HeaderField, with map[string]string) []HeaderField {
 	out := slices.Clone(fields)
 	for _, name := range []string{"Content-Type", "Content-Transfer-Encoding"} {
 		value, given := with[name]
 		if !given {
 			continue
 		}
-		written := Field{Name: name, Raw: []byte(name + ": " + foldParameters(value) + "\r\n")}
-		at := slices.IndexFunc(out, func(f Field) bool { return f.Is(name) })
+		written := HeaderField{Name: name, Raw: []byte(name + ": " + foldParameters(value) + "\r\n")}
+		at := slices.IndexFunc(out, func(f HeaderField) bool { return f.Is(name) })
 		if at < 0 {
-			if name == "Content-Type" && !Has(out, "Mime-Version") && slices.ContainsFunc(out, func(f Field) bool { return f.Is("From") }) {
-				out = append(out, Field{Name: "MIME-Version", Raw: []byte("MIME-Version: 1.0\r\n")})
+			if name == "Content-Type" && !Has(out, "Mime-Version") && slices.ContainsFunc(out, func(f HeaderField) bool { return f.Is("From") }) {
+				out = append(out, HeaderField{Name: "MIME-Version", Raw: []byte("MIME-Version: 1.0\r\n")})
 			}
 			out = append(out, written)
 			continue

@@ -17,17 +17,17 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// Field is a header field.
-type Field struct {
+// HeaderField is a header field.
+type HeaderField struct {
 	Name string
 	Raw  []byte // the complete field, with its folds and its final CRLF
 }
 
 // Is compares names.
-func (f Field) Is(name string) bool { return strings.EqualFold(f.Name, name) }
+func (f HeaderField) Is(name string) bool { return strings.EqualFold(f.Name, name) }
 
 // Value returns the value, unfolded (RFC 5322 section 2.2.3) and not decoded.
-func (f Field) Value() string {
+func (f HeaderField) Value() string {
 	_, value, _ := strings.Cut(string(f.Raw), ":")
 	return strings.TrimSpace(strings.ReplaceAll(value, "\r\n", ""))
 }
@@ -41,7 +41,7 @@ const (
 
 // Split splits a message into header and body. Lines must end with CRLF and have at most 998 bytes; the
 // header must consist of fields. Without an empty line everything is header.
-func Split(message []byte) (fields []Field, body []byte, err error) {
+func Split(message []byte) (fields []HeaderField, body []byte, err error) {
 	if err := checkLines(message); err != nil {
 		return nil, nil, err
 	}
@@ -53,7 +53,7 @@ func Split(message []byte) (fields []Field, body []byte, err error) {
 }
 
 // splitFields parses a header block including its empty line.
-func splitFields(block []byte) (fields []Field, rest []byte, err error) {
+func splitFields(block []byte) (fields []HeaderField, rest []byte, err error) {
 	whole := block
 	for len(block) > 0 {
 		raw, rest, ok := message.NextField(block)
@@ -73,7 +73,7 @@ func splitFields(block []byte) (fields []Field, rest []byte, err error) {
 			number := 1 + bytes.Count(whole[:len(whole)-len(block)], []byte("\n"))
 			return nil, nil, fmt.Errorf("line %d of the header is no field", number)
 		}
-		fields = append(fields, Field{Name: string(name), Raw: withoutBlankFolds(raw)})
+		fields = append(fields, HeaderField{Name: string(name), Raw: withoutBlankFolds(raw)})
 		block = rest
 	}
 	return fields, nil, nil
@@ -132,7 +132,7 @@ func checkLines(message []byte) error {
 }
 
 // Join is the inverse of Split.
-func Join(fields []Field, body []byte) []byte {
+func Join(fields []HeaderField, body []byte) []byte {
 	size := 2 + len(body)
 	for _, f := range fields {
 		size += len(f.Raw)
@@ -145,7 +145,7 @@ func Join(fields []Field, body []byte) []byte {
 }
 
 // Get returns the value of the first field with the name.
-func Get(fields []Field, name string) string {
+func Get(fields []HeaderField, name string) string {
 	for _, f := range fields {
 		if f.Is(name) {
 			return f.Value()
@@ -155,7 +155,7 @@ func Get(fields []Field, name string) string {
 }
 
 // Has reports whether there is such a field.
-func Has(fields []Field, name string) bool {
+func Has(fields []HeaderField, name string) bool {
 	for _, f := range fields {
 		if f.Is(name) {
 			return true

@@ -99,7 +99,7 @@ func TestTextsAreReadAndChangedAndNothingElseIs(t *testing.T) {
 	if err != nil || len(m.Texts) != 2 || m.Texts[0].HTML || m.Texts[0].Content != "café {{x}} " || !m.Texts[1].HTML || m.Texts[1].Content != "<p>{{x}}</p>\r\n" {
 		t.Fatalf("Read gives %v and %+v, want a plain text and an HTML text", err, m)
 	}
-	got, err := m.Write(m.Fields, map[*verbatim.Text]string{m.Texts[0]: "naïve café: 1 = 1 \r\nsecond line, long enough to be broken in two softly because it has more than 76 octets"})
+	got, err := m.Write(m.Fields, map[*verbatim.TextBody]string{m.Texts[0]: "naïve café: 1 = 1 \r\nsecond line, long enough to be broken in two softly because it has more than 76 octets"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestATextAloneIsChangedInItsMessage(t *testing.T) {
 	if err != nil || len(m.Texts) != 1 {
 		t.Fatal(m, err)
 	}
-	got, err := m.Write(m.Fields, map[*verbatim.Text]string{m.Texts[0]: "日本語だけのテキスト"})
+	got, err := m.Write(m.Fields, map[*verbatim.TextBody]string{m.Texts[0]: "日本語だけのテキスト"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("Write without changes gives error %v, want the same octets:\n%q\n%q", err, whole, same)
 		}
 		for i, text := range m.Texts {
-			changed, err := m.Write(m.Fields, map[*verbatim.Text]string{text: "new content\r\n"})
+			changed, err := m.Write(m.Fields, map[*verbatim.TextBody]string{text: "new content\r\n"})
 			if err != nil {
 				continue // a content type that cannot be written
 			}
@@ -223,7 +223,7 @@ func TestQuotedPrintableIsWhatOthersRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := m.Write(m.Fields, map[*verbatim.Text]string{m.Texts[0]: content})
+	got, err := m.Write(m.Fields, map[*verbatim.TextBody]string{m.Texts[0]: content})
 	if err != nil {
 		t.Fatal(err)
 	}

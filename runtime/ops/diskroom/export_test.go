@@ -1,4 +1,4 @@
 package diskroom
 
 // Dir returns the folder whose disk is watched.
-func (w *Watch) Dir() string { return w.config.Dir }
+func (w *Sampler) Dir() string { return w.config.Dir }

@@ -82,8 +82,8 @@ type Params struct {
 	Workers     *worker.Metrics
 }
 
-// Watch samples the disk. It is safe for concurrent use.
-type Watch struct {
+// Sampler samples the disk. It is safe for concurrent use.
+type Sampler struct {
 	config Config
 	db     *db.DB
 	url    string
@@ -96,8 +96,8 @@ type Watch struct {
 }
 
 // New returns a watch. Nothing is known before Start.
-func New(p Params) (*Watch, error) {
-	w := &Watch{config: p.Config, db: p.DB, url: p.DatabaseURL, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
+func New(p Params) (*Sampler, error) {
+	w := &Sampler{config: p.Config, db: p.DB, url: p.DatabaseURL, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if w.config.Every == 0 {
 		w.config.Every = time.Second
 	}
@@ -128,7 +128,7 @@ func New(p Params) (*Watch, error) {
 }
 
 // Start samples the disk once and begins to watch it.
-func (w *Watch) Start(ctx context.Context) error {
+func (w *Sampler) Start(ctx context.Context) error {
 	if w.config.Dir == "" {
 		w.config.Dir = w.findDir(ctx)
 	}
@@ -150,13 +150,13 @@ func (w *Watch) Start(ctx context.Context) error {
 }
 
 // Stop ends the watch. The last level remains.
-func (w *Watch) Stop(ctx context.Context) error {
+func (w *Sampler) Stop(ctx context.Context) error {
 	w.tasks.Stop(ctx)
 	return nil
 }
 
 // Room returns the last sample; ok is false if the disk is unknown.
-func (w *Watch) Room() (r Room, ok bool) {
+func (w *Sampler) Room() (r Room, ok bool) {
 	if last := w.room.Load(); last != nil {
 		return *last, true
 	}
@@ -164,7 +164,7 @@ func (w *Watch) Room() (r Room, ok bool) {
 }
 
 // Level returns the level, including what was written since the last sample.
-func (w *Watch) Level() Level {
+func (w *Sampler) Level() Level {
 	r := w.room.Load()
 	before := Level(w.level.Load())
 	if r == nil || before == Full {
@@ -179,13 +179,13 @@ func (w *Watch) Level() Level {
 }
 
 // Use counts bytes about to be written.
-func (w *Watch) Use(bytes int64) {
+func (w *Sampler) Use(bytes int64) {
 	if w.room.Load() != nil {
 		w.written.Add(bytes)
 	}
 }
 
-func (w *Watch) sample(ctx context.Context) error {
+func (w *Sampler) sample(ctx context.Context) error {
 	counted := w.written.Load()
 	r, err := w.measure(ctx)
 	if err != nil {
@@ -207,7 +207,7 @@ func (w *Watch) sample(ctx context.Context) error {
 }
 
 // measure returns the room of the disk, limited to the size stated by the operator.
-func (w *Watch) measure(ctx context.Context) (Room, error) {
+func (w *Sampler) measure(ctx context.Context) (Room, error) {
 	var r Room
 	if w.config.Dir != "" {
 		var err error
@@ -228,7 +228,7 @@ func (w *Watch) measure(ctx context.Context) (Room, error) {
 
 // Measure returns the current room of the database's disk; known is false if this process cannot see it.
 func Measure(ctx context.Context, p Params) (r Room, known bool, err error) {
-	w := &Watch{config: p.Config, db: p.DB, url: p.DatabaseURL}
+	w := &Sampler{config: p.Config, db: p.DB, url: p.DatabaseURL}
 	if w.config.Dir == "" {
 		w.config.Dir = w.findDir(ctx)
 	}
@@ -240,7 +240,7 @@ func Measure(ctx context.Context, p Params) (r Room, known bool, err error) {
 }
 
 // findDir returns the data directory of a server on this machine; empty if it is elsewhere or unknown.
-func (w *Watch) findDir(ctx context.Context) string {
+func (w *Sampler) findDir(ctx context.Context) string {
 	if !onThisMachine(w.url) {
 		return ""
 	}

@@ -42,7 +42,7 @@ func TestLevelsBeginInOrderAndEndLater(t *testing.T) {
 	}
 }
 
-func newWatch(t *testing.T, c diskroom.Config) *diskroom.Watch {
+func newWatch(t *testing.T, c diskroom.Config) *diskroom.Sampler {
 	t.Helper()
 	w, err := diskroom.New(diskroom.Params{Config: c, DB: dbtest.New(t), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {

@@ -63,7 +63,7 @@ func (d *Doctor) host(ctx context.Context, h host) []Finding {
 
 // spf evaluates an SPF record of the installation for each address that mail is sent from.
 func (d *Doctor) spf(ctx context.Context, check, name string) []Finding {
-	record := Record{"TXT", name, d.Config.spfRecord(), ""}
+	record := RequiredRecord{"TXT", name, d.Config.spfRecord(), ""}
 	if name == d.Config.ReturnPathHost {
 		record.Value = "v=spf1 include:" + d.Config.SPFInclude + " -all"
 	}
@@ -90,7 +90,7 @@ func (d *Doctor) spf(ctx context.Context, check, name string) []Finding {
 }
 
 // spfOf evaluates the record for one address.
-func (d *Doctor) spfOf(ctx context.Context, s subject, record Record, ip net.IP, listed bool) Finding {
+func (d *Doctor) spfOf(ctx context.Context, s subject, record RequiredRecord, ip net.IP, listed bool) Finding {
 	asked := &spf.Evaluation{Source: d.DNS, Reverse: []string{"ours.invalid."}}
 	result, err := asked.Check(ctx, spf.Client{IP: ip, Hello: d.Config.Hostname, Sender: "bounce@" + record.Name})
 	publish := fmt.Sprintf("Publish a TXT record at %s with the value %q. Until then receivers find no valid SPF for any domain that sends through this service.", record.Name, record.Value)
@@ -221,7 +221,7 @@ func list(all []Address) string {
 	return strings.Join(words, " or ")
 }
 
-func recordsText(all []Record) string {
+func recordsText(all []RequiredRecord) string {
 	var words []string
 	for _, r := range all {
 		words = append(words, fmt.Sprintf("%s %s %s", r.Name, r.Type, r.Value))

@@ -43,7 +43,7 @@ func (d *Doctor) Look(ctx context.Context) Report {
 	all.Wait()
 	report := Report{Records: d.Config.Records(), Findings: []Finding{}}
 	if report.Records == nil {
-		report.Records = []Record{}
+		report.Records = []RequiredRecord{}
 	}
 	for _, findings := range seen {
 		report.Add(findings...)

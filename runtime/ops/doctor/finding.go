@@ -33,8 +33,8 @@ type Finding struct {
 	Do       string `json:"do"`       // one or two sentences; empty if there is nothing to do
 }
 
-// Record is a DNS record that an installation needs.
-type Record struct {
+// RequiredRecord is a DNS record that an installation needs.
+type RequiredRecord struct {
 	Type  string `json:"type"`
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -43,9 +43,9 @@ type Record struct {
 
 // Report is the result of all checks.
 type Report struct {
-	Level    Level     `json:"level"` // the worst level
-	Records  []Record  `json:"records"`
-	Findings []Finding `json:"findings"`
+	Level    Level            `json:"level"` // the worst level
+	Records  []RequiredRecord `json:"records"`
+	Findings []Finding        `json:"findings"`
 }
 
 // Add adds findings.

@@ -10,11 +10,11 @@ const addressUnknown = "<public address of this machine>"
 
 // Records lists the DNS records that the administrator of the installation must publish. Those of the
 // accounts' sending domains are not included.
-func (c Config) Records() []Record {
+func (c Config) Records() []RequiredRecord {
 	if c.baseHost() == "" {
 		return nil
 	}
-	var all []Record
+	var all []RequiredRecord
 	for _, host := range c.hosts() {
 		for _, r := range c.addressRecords(host.name) {
 			r.For = host.use
@@ -22,16 +22,16 @@ func (c Config) Records() []Record {
 		}
 	}
 	all = append(all,
-		Record{"TXT", c.SPFInclude, c.spfRecord(), "SPF of all domains that send through this service: their records include it"},
-		Record{"TXT", c.ReturnPathHost, "v=spf1 include:" + c.SPFInclude + " -all", "SPF of envelope senders: rp.<domain> of each sending domain is an alias of it"})
+		RequiredRecord{"TXT", c.SPFInclude, c.spfRecord(), "SPF of all domains that send through this service: their records include it"},
+		RequiredRecord{"TXT", c.ReturnPathHost, "v=spf1 include:" + c.SPFInclude + " -all", "SPF of envelope senders: rp.<domain> of each sending domain is an alias of it"})
 	if c.Receives {
-		all = append(all, Record{"MX", c.ReturnPathHost, "10 " + c.SMTPHost, "bounces and complaints"})
+		all = append(all, RequiredRecord{"MX", c.ReturnPathHost, "10 " + c.SMTPHost, "bounces and complaints"})
 	}
 	if !c.Direct {
 		return all
 	}
 	for _, a := range c.addresses() {
-		all = append(all, Record{"PTR", a.IP.String(), c.greets(a), "receivers reject addresses without a reverse name; the provider of the address sets it"})
+		all = append(all, RequiredRecord{"PTR", a.IP.String(), c.greets(a), "receivers reject addresses without a reverse name; the provider of the address sets it"})
 	}
 	return all
 }
@@ -58,17 +58,17 @@ func (c Config) hosts() []host {
 	return all
 }
 
-func (c Config) addressRecords(name string) []Record {
-	var all []Record
+func (c Config) addressRecords(name string) []RequiredRecord {
+	var all []RequiredRecord
 	for _, a := range c.addresses() {
 		kind := "A"
 		if a.IP.Is6() {
 			kind = "AAAA"
 		}
-		all = append(all, Record{Type: kind, Name: name, Value: a.IP.String()})
+		all = append(all, RequiredRecord{Type: kind, Name: name, Value: a.IP.String()})
 	}
 	if len(all) == 0 {
-		all = append(all, Record{Type: "A", Name: name, Value: addressUnknown})
+		all = append(all, RequiredRecord{Type: "A", Name: name, Value: addressUnknown})
 	}
 	return all
 }

@@ -11,16 +11,16 @@ import (
 
 // Repair corrects the times that a module stored while the database clock was ahead.
 type Repair struct {
-	What    string   // for example "webhook deliveries"
-	Columns []Column // repaired before Run is called
+	What    string       // for example "webhook deliveries"
+	Columns []TimeColumn // repaired before Run is called
 
 	// Run repairs what columns cannot express, and returns how many rows it changed. It must be
 	// repeatable and may run in several processes concurrently. Optional.
 	Run func(ctx context.Context, step Step) (rows int64, err error)
 }
 
-// Column is a column that determines when its row is due, unlocked or expired.
-type Column struct {
+// TimeColumn is a column that determines when its row is due, unlocked or expired.
+type TimeColumn struct {
 	Table, Name string
 	Where       string // a condition on the rows; empty for all
 	Key         string // the primary key; defaults to "id"
@@ -33,7 +33,7 @@ const repairBatch = 5000
 
 // resetStatement returns the SQL that resets times beyond the limit, but not those that were beyond it even by
 // the clock that was ahead: a user chose them.
-func (c Column) resetStatement() string {
+func (c TimeColumn) resetStatement() string {
 	key := cmp.Or(c.Key, "id")
 	return fmt.Sprintf(`UPDATE %[1]s SET %[2]s = now() + $1 * interval '1 microsecond' WHERE (%[3]s) IN (
 	SELECT %[3]s FROM %[1]s WHERE %[2]s > now() + $2 * interval '1 microsecond' AND %[2]s <= $3::timestamptz + $2 * interval '1 microsecond' AND (%[4]s)

@@ -20,7 +20,7 @@ type Page[T any] struct {
 // Of returns a page of the rows that a query for place.Rows() rows found, outwards from where the page
 // begins. A row beyond the limit only shows that there are more. mark returns the id of a row, after which
 // its cursor continues.
-func Of[T any](c *Codec, l List, rows []T, place Range, mark func(T) string) Page[T] {
+func Of[T any](c *Codec, l List, rows []T, place Position, mark func(T) string) Page[T] {
 	beyond := len(rows) > place.Limit
 	if beyond {
 		rows = rows[:place.Limit]
@@ -41,7 +41,7 @@ func Of[T any](c *Codec, l List, rows []T, place Range, mark func(T) string) Pag
 
 // Read returns the requested page of a list. rows must return place.Rows() rows, outwards from where the
 // page begins. An invalid request is an Invalid error naming `limit` or `cursor`.
-func Read[T any](c *Codec, l List, r Request, rows func(place Range) ([]T, error), mark func(T) string) (Page[T], error) {
+func Read[T any](c *Codec, l List, r Request, rows func(place Position) ([]T, error), mark func(T) string) (Page[T], error) {
 	place, err := c.Open(l, r)
 	if err != nil {
 		return Page[T]{}, err
@@ -63,7 +63,7 @@ type query[T any, P, O ~func(*sql.Selector), Q any] interface {
 
 // Newest is Read for the rows of an Ent query, by id from the newest on.
 func Newest[T any, P, O ~func(*sql.Selector), Q query[T, P, O, Q]](ctx context.Context, c *Codec, l List, r Request, q Q, mark func(T) string) (Page[T], error) {
-	return Read(c, l, r, func(at Range) ([]T, error) {
+	return Read(c, l, r, func(at Position) ([]T, error) {
 		return q.Where(P(at.Newest("id"))).Order(O(at.Order("id"))).Limit(at.Rows()).All(ctx)
 	}, mark)
 }

@@ -6,28 +6,28 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Range is the position of a page in its list.
-type Range struct {
+// Position is the position of a page in its list.
+type Position struct {
 	Limit int
 	ID    string // the entry next to the page; empty if the page is at an end of the list
 	Back  bool   // the page ends before that entry instead of beginning after it
 }
 
 // Open validates a request and returns the position of its page. The error names `limit` or `cursor`.
-func (c *Codec) Open(l List, r Request) (Range, error) {
+func (c *Codec) Open(l List, r Request) (Position, error) {
 	if r.Limit < 1 || r.Limit > MaxLimit {
-		return Range{}, fault.InvalidField("limit", "must be between 1 and %d", MaxLimit)
+		return Position{}, fault.InvalidField("limit", "must be between 1 and %d", MaxLimit)
 	}
 	beside, err := c.Decode(l, r.Cursor)
-	return Range{Limit: r.Limit, ID: beside, Back: r.Back}, err
+	return Position{Limit: r.Limit, ID: beside, Back: r.Back}, err
 }
 
 // Rows returns how many rows to query: one more than the page holds, to find out whether the list goes on.
-func (p Range) Rows() int { return p.Limit + 1 }
+func (p Position) Rows() int { return p.Limit + 1 }
 
 // Newest returns the query condition for a page of a list that is sorted by the column, highest value
 // first.
-func (p Range) Newest(column string) func(*sql.Selector) {
+func (p Position) Newest(column string) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		switch {
 		case p.ID == "":
@@ -40,7 +40,7 @@ func (p Range) Newest(column string) func(*sql.Selector) {
 }
 
 // Order returns the order for that query: outwards from the entry next to the page.
-func (p Range) Order(column string) func(*sql.Selector) {
+func (p Position) Order(column string) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		if p.Back {
 			s.OrderBy(sql.Asc(s.C(column)))

@@ -66,8 +66,8 @@ type Table struct {
 	Columns string // columns that conditions use, in addition to id, time, subject and search
 }
 
-// Page is a request for the ids of a page.
-type Page struct {
+// PageRequest is a request for the ids of a page.
+type PageRequest struct {
 	AccountID  string
 	StartAfter string // the id after which the page begins; may be empty
 	Back       bool   // newer rows, from that id or the oldest on, instead of older ones
@@ -133,7 +133,7 @@ const everything = "~"
 // nextID returns the smallest possible id after another: the ids of a table have equal length.
 func nextID(id string) string { return id + "!" }
 
-func (t Table) pageRange(p Page) idRange {
+func (t Table) pageRange(p PageRequest) idRange {
 	r := idRange{below: everything, back: p.Back} // all ids
 	if !p.Terms.Since.IsZero() {
 		r.from = id.Since(t.Prefix, p.Terms.Since.Add(-clockSkew))
@@ -148,7 +148,7 @@ func (t Table) pageRange(p Page) idRange {
 }
 
 // Find returns the ids of the page, from where it begins: newest first, or with Back oldest first.
-func (t Table) Find(ctx context.Context, on db.Execer, p Page) ([]string, error) {
+func (t Table) Find(ctx context.Context, on db.Execer, p PageRequest) ([]string, error) {
 	var found []string
 	r, missing := t.pageRange(p), p.Limit
 	near := r
@@ -184,7 +184,7 @@ func (t Table) Find(ctx context.Context, on db.Execer, p Page) ([]string, error)
 }
 
 // windowEdge returns the id of the last row of a window; empty if there are fewer rows.
-func (t Table) windowEdge(ctx context.Context, on db.Execer, p Page, r idRange, rows int) (string, error) {
+func (t Table) windowEdge(ctx context.Context, on db.Execer, p PageRequest, r idRange, rows int) (string, error) {
 	edgeSQL := `SELECT id FROM ` + t.Name + ` WHERE account_id = $1 AND id >= $2 AND id < $3` + r.orderBy() + `OFFSET $4 LIMIT 1`
 	found, err := selectIDs(ctx, on, db.Query{Text: edgeSQL, Args: []any{p.AccountID, r.from, r.below, rows - 1}})
 	if err != nil || len(found) == 0 {
@@ -194,7 +194,7 @@ func (t Table) windowEdge(ctx context.Context, on db.Execer, p Page, r idRange, 
 }
 
 // windowQuery returns a query that scans the next rows of the range.
-func (t Table) windowQuery(p Page, r idRange, rows int) db.Query {
+func (t Table) windowQuery(p PageRequest, r idRange, rows int) db.Query {
 	var q db.Query
 	nearest := `SELECT id, ` + t.Time + `, subject, search, ` + t.Columns + ` FROM ` + t.Name + ` WHERE account_id = ` + q.Arg(p.AccountID) +
 		` AND id >= ` + q.Arg(r.from) + ` AND id < ` + q.Arg(r.below) + r.orderBy() + `LIMIT ` + q.Arg(rows)
@@ -207,7 +207,7 @@ func (t Table) windowQuery(p Page, r idRange, rows int) db.Query {
 }
 
 // indexQuery returns a query that uses the index, for rare terms.
-func (t Table) indexQuery(p Page, r idRange) db.Query {
+func (t Table) indexQuery(p PageRequest, r idRange) db.Query {
 	var q db.Query
 	source := t.Name
 	if p.Terms.Search() {
@@ -222,7 +222,7 @@ func (t Table) indexQuery(p Page, r idRange) db.Query {
 	return q
 }
 
-func (t Table) pageConditions(q *db.Query, p Page) []string {
+func (t Table) pageConditions(q *db.Query, p PageRequest) []string {
 	all := []string{"true"}
 	if p.Conditions != nil {
 		all = append(all, p.Conditions(q)...)

@@ -47,7 +47,7 @@ func TestPagesAreTheSameOfPlainAndSplitTables(t *testing.T) {
 			for _, size := range []int{1, 3, 4, 50} {
 				for _, back := range []bool{false, true} {
 					terms := search.Terms{Marks: []string{mark}}
-					got := walk(t, d, table, search.Page{AccountID: "acc_1", Back: back, Limit: size, Terms: terms})
+					got := walk(t, d, table, search.PageRequest{AccountID: "acc_1", Back: back, Limit: size, Terms: terms})
 					expected := slices.Clone(want)
 					if back {
 						slices.Reverse(expected)
@@ -60,7 +60,7 @@ func TestPagesAreTheSameOfPlainAndSplitTables(t *testing.T) {
 		}
 		for _, days := range [][2]int{{0, 2}, {1, 33}, {33, 300}, {200, 650}, {64, 66}} {
 			since, until := now.AddDate(0, 0, -days[1]), now.AddDate(0, 0, -days[0])
-			got := walk(t, d, table, search.Page{AccountID: "acc_1", Limit: 2, Terms: search.Terms{Since: since, Until: until}})
+			got := walk(t, d, table, search.PageRequest{AccountID: "acc_1", Limit: 2, Terms: search.Terms{Since: since, Until: until}})
 			expected := slices.DeleteFunc(slices.Clone(all), func(row string) bool { at := id.Time(row); return at.Before(since) || !at.Before(until) })
 			if !slices.Equal(got, expected) {
 				t.Errorf("%s, %d to %d days ago: %v, want %v", name, days[0], days[1], ages(got), ages(expected))
@@ -70,7 +70,7 @@ func TestPagesAreTheSameOfPlainAndSplitTables(t *testing.T) {
 }
 
 // walk gives all pages, one after the other.
-func walk(t *testing.T, d *db.DB, table search.Table, p search.Page) (all []string) {
+func walk(t *testing.T, d *db.DB, table search.Table, p search.PageRequest) (all []string) {
 	t.Helper()
 	for range 100 {
 		found, err := table.Find(t.Context(), d.SQL, p)

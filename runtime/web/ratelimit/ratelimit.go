@@ -31,8 +31,8 @@ import (
 // burst is how many seconds' worth of its rate an account may use in a burst.
 const burst = 2 // seconds
 
-// Account identifies the caller and its rate.
-type Account struct {
+// AccountRate identifies the caller and its rate.
+type AccountRate struct {
 	ID        string
 	PerSecond int  // less than one counts as one
 	Unmetered bool // always admitted; the headers show the full rate
@@ -68,7 +68,7 @@ func New(p Params) (*Limiter, error) {
 }
 
 // Admit counts one request and sets the ratelimit headers, even if it refuses.
-func (l *Limiter) Admit(ctx context.Context, account Account, header http.Header) error {
+func (l *Limiter) Admit(ctx context.Context, account AccountRate, header http.Header) error {
 	r := &request{accountID: account.ID, rate: rateOf(account.PerSecond)}
 	if account.Unmetered {
 		r.result = result{admitted: true, remaining: r.rate.burst}

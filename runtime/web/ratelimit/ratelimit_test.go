@@ -56,7 +56,7 @@ func processes(t testing.TB) (*db.DB, []*Limiter) {
 	return first, limiters
 }
 
-func admit(t testing.TB, l *Limiter, a Account) (http.Header, error) {
+func admit(t testing.TB, l *Limiter, a AccountRate) (http.Header, error) {
 	t.Helper()
 	header := http.Header{}
 	err := l.Admit(t.Context(), a, header)
@@ -91,7 +91,7 @@ func fullAt(t testing.TB, d *db.DB, accountID string) (at time.Time) {
 }
 
 // soon gives what an account gets that was set so far ahead just now: once more when the machine stood still between.
-func soon(t *testing.T, d *db.DB, l *Limiter, a Account, ahead time.Duration) (http.Header, error) {
+func soon(t *testing.T, d *db.DB, l *Limiter, a AccountRate, ahead time.Duration) (http.Header, error) {
 	t.Helper()
 	for range 50 {
 		begin := time.Now()
@@ -109,7 +109,7 @@ func TestTwoSecondsWorthAtOnceThenTheRate(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	l := start(t, d)
-	ada := Account{ID: "ada", PerSecond: 2}
+	ada := AccountRate{ID: "ada", PerSecond: 2}
 	for _, remaining := range []string{"3", "2", "1", "0"} {
 		got, err := soon(t, d, l, ada, time.Duration(3-atoi(t, remaining))*500*time.Millisecond)
 		// A little time has passed since the row was set: never enough for one more.
@@ -165,7 +165,7 @@ func TestAccountsAreCountedApart(t *testing.T) {
 	l := start(t, dbtest.New(t))
 	for _, id := range []string{"ada", "bob"} {
 		for i := range 2 {
-			if _, err := admit(t, l, Account{ID: id, PerSecond: 1}); err != nil {
+			if _, err := admit(t, l, AccountRate{ID: id, PerSecond: 1}); err != nil {
 				t.Errorf("%s, request %d: %v", id, i, err)
 			}
 		}
@@ -177,7 +177,7 @@ func TestAccountsAreCountedApart(t *testing.T) {
 func TestBurstIsExactOverProcesses(t *testing.T) {
 	t.Parallel()
 	d, limiters := processes(t)
-	ada := Account{ID: "ada", PerSecond: 1}
+	ada := AccountRate{ID: "ada", PerSecond: 1}
 	begin := time.Now()
 	var admitted atomic.Int64
 	var all sync.WaitGroup
@@ -217,7 +217,7 @@ func allCounted(t *testing.T) bool {
 	t.Helper()
 	d, limiters := processes(t)
 	const interval = 10 * time.Millisecond
-	accounts := []Account{{ID: "ada", PerSecond: 100}, {ID: "bob", PerSecond: 100}, {ID: "eve", PerSecond: 100}}
+	accounts := []AccountRate{{ID: "ada", PerSecond: 100}, {ID: "bob", PerSecond: 100}, {ID: "eve", PerSecond: 100}}
 	before := map[string]time.Time{}
 	begin := time.Now() // the accounts begin to fill up again when they are set
 	for _, a := range accounts {
@@ -268,7 +268,7 @@ func TestFirstRequestsRace(t *testing.T) {
 		begin := time.Now()
 		for i := range 24 {
 			all.Go(func() {
-				if _, err := admit(t, limiters[i%2], Account{ID: ids[i%3], PerSecond: 1}); err == nil {
+				if _, err := admit(t, limiters[i%2], AccountRate{ID: ids[i%3], PerSecond: 1}); err == nil {
 					admitted[i%3].Add(1)
 				} else {
 					refusal(t, err)
@@ -314,12 +314,12 @@ func TestUnmeteredAccountsSeeTheirRateUntouchedAndCostNothing(t *testing.T) {
 	l := start(t, server.OpenPatiently())
 	server.Stop()
 	for range 5 {
-		got, err := admit(t, l, Account{ID: "dev", PerSecond: 1, Unmetered: true})
+		got, err := admit(t, l, AccountRate{ID: "dev", PerSecond: 1, Unmetered: true})
 		if err != nil || got.Get("ratelimit-limit") != "2" || got.Get("ratelimit-remaining") != "2" || got.Get("ratelimit-reset") != "0" {
 			t.Fatalf("a request of an unmetered account gets %v, %v, want its limit and what remains at 2", got, err)
 		}
 	}
-	if _, err := admit(t, l, Account{ID: "ada", PerSecond: 1}); fault.KindOf(err) != fault.Unavailable {
+	if _, err := admit(t, l, AccountRate{ID: "ada", PerSecond: 1}); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("without a database: %v", err)
 	}
 }
@@ -331,7 +331,7 @@ func TestAClockThatWentBackRefusesNobodyForLong(t *testing.T) {
 	d := dbtest.New(t)
 	l := start(t, d)
 	for i, ahead := range []time.Duration{time.Hour, 24 * time.Hour} {
-		a := Account{ID: fmt.Sprintf("acc_%d", i), PerSecond: 10}
+		a := AccountRate{ID: fmt.Sprintf("acc_%d", i), PerSecond: 10}
 		setAhead(t, d, a.ID, ahead)
 		_, err := admit(t, l, a)
 		if refused := refusal(t, err); refused.RetryAfter > time.Second {
@@ -353,7 +353,7 @@ func TestAStatementThatRunsLateAdmitsNoMore(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	l := start(t, d)
-	a := Account{ID: "acc_late", PerSecond: 10} // a burst is 2 s
+	a := AccountRate{ID: "acc_late", PerSecond: 10} // a burst is 2 s
 	setAhead(t, d, a.ID, 5*time.Second)
 	before := fullAt(t, d, a.ID)
 	_, err := admit(t, l, a)
@@ -370,7 +370,7 @@ func TestLoweredRate(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	l := start(t, d)
-	got, err := soon(t, d, l, Account{ID: "ada", PerSecond: 1}, 2*time.Second)
+	got, err := soon(t, d, l, AccountRate{ID: "ada", PerSecond: 1}, 2*time.Second)
 	if refused := refusal(t, err); refused.RetryAfter > time.Second || refused.RetryAfter < 500*time.Millisecond || got.Get("ratelimit-remaining") != "0" {
 		t.Errorf("again after %s, %v", refused.RetryAfter, got)
 	}
@@ -419,7 +419,7 @@ func BenchmarkAdmit(b *testing.B) {
 	b.RunParallel(func(p *testing.PB) {
 		header := http.Header{}
 		for p.Next() {
-			if err := l.Admit(context.Background(), Account{ID: "ada", PerSecond: 1_000_000}, header); err != nil {
+			if err := l.Admit(context.Background(), AccountRate{ID: "ada", PerSecond: 1_000_000}, header); err != nil {
 				b.Error(err)
 			}
 		}

@@ -37,7 +37,7 @@ func setHeader(w http.ResponseWriter) {
 }
 
 // WriteAll writes a stream that ends after the events, as an ordinary response.
-func WriteAll(w http.ResponseWriter, events ...Event) error {
+func WriteAll(w http.ResponseWriter, events ...StreamEvent) error {
 	setHeader(w)
 	var out bytes.Buffer
 	for _, e := range events {
@@ -47,13 +47,13 @@ func WriteAll(w http.ResponseWriter, events ...Event) error {
 	return err
 }
 
-// Event is one event. Empty fields are omitted. Fields must not contain newlines; JSON has none.
-type Event struct {
+// StreamEvent is one event. Empty fields are omitted. Fields must not contain newlines; JSON has none.
+type StreamEvent struct {
 	ID, Name string
 	Data     []byte
 }
 
-func (e Event) appendTo(out *bytes.Buffer) {
+func (e StreamEvent) appendTo(out *bytes.Buffer) {
 	field := func(name, value string) {
 		if value != "" {
 			out.WriteString(name + ": " + value + "\n")
@@ -66,7 +66,7 @@ func (e Event) appendTo(out *bytes.Buffer) {
 }
 
 // Send sends events together.
-func (w *Writer) Send(events ...Event) error {
+func (w *Writer) Send(events ...StreamEvent) error {
 	var out bytes.Buffer
 	for _, e := range events {
 		e.appendTo(&out)
@@ -78,7 +78,7 @@ func (w *Writer) Send(events ...Event) error {
 // it loses the connection before the first event; "" for none.
 func (w *Writer) Begin(position string) error {
 	out := bytes.NewBufferString("retry: 2000\n")
-	Event{ID: position}.appendTo(out)
+	StreamEvent{ID: position}.appendTo(out)
 	return w.writeChunk(out.Bytes())
 }
 

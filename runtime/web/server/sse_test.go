@@ -22,7 +22,7 @@ func TestFormat(t *testing.T) {
 	t.Parallel()
 	r := &recorder{ResponseRecorder: httptest.NewRecorder()}
 	w := server.Start(r)
-	for _, err := range []error{w.Begin("evt_0"), w.Send(server.Event{ID: "evt_1", Name: "next", Data: []byte(`{"a":1}`)}, server.Event{Data: []byte("{}")}), w.Beat()} {
+	for _, err := range []error{w.Begin("evt_0"), w.Send(server.StreamEvent{ID: "evt_1", Name: "next", Data: []byte(`{"a":1}`)}, server.StreamEvent{Data: []byte("{}")}), w.Beat()} {
 		if err != nil {
 			t.Error(err)
 		}

@@ -209,7 +209,7 @@ func (l *look) beginLook(ctx context.Context, tx *sql.Tx, row lockedMark) (posit
 // back marks that are ahead of the clock.
 func (b *Bus) ClockRepair() clockstep.Repair {
 	retry := b.options.Retry.Max
-	return clockstep.Repair{What: "messages of the bus", Columns: []clockstep.Column{
+	return clockstep.Repair{What: "messages of the bus", Columns: []clockstep.TimeColumn{
 		{Table: "bus_messages", Name: "due_at", Key: `consumer, "offset"`, Where: "failures = 0"},
 		{Table: "bus_messages", Name: "due_at", Key: `consumer, "offset"`, Where: "failures > 0", Limit: retry, Reset: retry},
 		{Table: "bus_marks", Name: "looked_at", Key: "consumer"},

@@ -55,7 +55,7 @@ func WithObjects(t *testing.T, objects blob.Store, c bodies.Config) *Rooms {
 		t.Fatal(err)
 	}
 	if r.Sending, err = sending.New(sending.Params{DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Suppression: p.Near, Templates: p.Near, Quota: p.Near,
-		Records: r.Records, Idempotency: p.Idempotency, Signals: sendingtest.Nobody{}}); err != nil {
+		Records: r.Records, Idempotency: p.Idempotency, Signals: sendingtest.NoSignals{}}); err != nil {
 		t.Fatal(err)
 	}
 	r.Composer, err = compose.New(compose.Params{DB: p.DB, Domains: p.Near, Links: p.Near, Contents: r.Records, Budget: p.Budget})
@@ -64,7 +64,7 @@ func WithObjects(t *testing.T, objects blob.Store, c bodies.Config) *Rooms {
 	}
 	if r.Delivery, err = delivery.New(delivery.Params{Config: delivery.DefaultConfig(), DB: p.DB, Bus: p.Bus, Accounts: p.Near, Composer: r.Composer, Ways: p.Near,
 		Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: p.Peer, ReturnPaths: paths,
-		Signals: sendingtest.Nobody{}, Logger: p.Logger}); err != nil {
+		Signals: sendingtest.NoSignals{}, Logger: p.Logger}); err != nil {
 		t.Fatal(err)
 	}
 	r.work = r.Delivery.Work()
@@ -98,7 +98,7 @@ func (r *Rooms) Send(t *testing.T, m sending.Message) string {
 	if err != nil {
 		t.Fatalf("send: %v", err)
 	}
-	return r.Spread(t, receipt.ID)
+	return r.MoveToNextMonth(t, receipt.ID)
 }
 
 // State returns an email, its recipients, their attempts and the types of its facts.

@@ -28,10 +28,10 @@ func KeepAt(ctx context.Context, d *db.DB, t Table, now time.Time, unneeded ...D
 }
 
 // LimitOf returns the bound of a move in progress.
-func (s *State) LimitOf() string { return s.limit }
+func (s *TableState) LimitOf() string { return s.limit }
 
 // UncheckedOf returns how many references are not validated yet.
-func (s *State) UncheckedOf() int { return len(s.unchecked) }
+func (s *TableState) UncheckedOf() int { return len(s.unchecked) }
 
 // KeepersLock is the lock of sessions that change partitions.
 const KeepersLock = int64(keepersLock)

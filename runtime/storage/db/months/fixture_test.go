@@ -47,7 +47,7 @@ func move(t *testing.T, d *db.DB, table months.Table) {
 	}
 }
 
-func look(t *testing.T, d *db.DB, table months.Table) months.State {
+func look(t *testing.T, d *db.DB, table months.Table) months.TableState {
 	t.Helper()
 	state, err := months.Look(t.Context(), d.SQL, table)
 	if err != nil {

@@ -63,7 +63,7 @@ func Maintain(ctx context.Context, d *db.DB, log *slog.Logger, unneeded ...DropR
 }
 
 // Late reports whether rows are, or soon will be, past the last month of a split table.
-func (s *State) Late(ctx context.Context, on db.Execer) (bool, error) {
+func (s *TableState) Late(ctx context.Context, on db.Execer) (bool, error) {
 	now, err := db.Now(ctx, on)
 	if err != nil || s.restPart().From <= s.Table.At(now.AddDate(0, 0, 7)) {
 		return err == nil, err
@@ -95,7 +95,7 @@ func (s session) keepTable(ctx context.Context, t Table, now time.Time, kept *Ma
 }
 
 // createMonthsAhead creates months between the last one and the rest.
-func (s session) createMonthsAhead(ctx context.Context, state *State, now time.Time, kept *Maintenance) error {
+func (s session) createMonthsAhead(ctx context.Context, state *TableState, now time.Time, kept *Maintenance) error {
 	t, rest := state.Table, state.restPart()
 	used, err := hasRows(ctx, s.conn, rest.Name)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s session) createMonthsAhead(ctx context.Context, state *State, now time.T
 	if err != nil {
 		return err
 	}
-	step := Step{What: t.Name + " has months ahead", Statements: []string{hangs.lockStatement(t), detachStatement(t, rest.Name), dropTable(rest.Name)}, empty: []string{rest.Name}, Brief: true}
+	step := MoveStep{What: t.Name + " has months ahead", Statements: []string{hangs.lockStatement(t), detachStatement(t, rest.Name), dropTable(rest.Name)}, empty: []string{rest.Name}, Brief: true}
 	from := rest.From
 	var made []string
 	for from < t.monthBound(this.AddDate(0, mostAhead+1, 0)) {
@@ -132,7 +132,7 @@ func (s session) createMonthsAhead(ctx context.Context, state *State, now time.T
 
 // dropOld drops the oldest months that are over, and empty or unneeded. The past part then covers their
 // range.
-func (s session) dropOld(ctx context.Context, state *State, now time.Time, kept *Maintenance, unneeded []DropRule) error {
+func (s session) dropOld(ctx context.Context, state *TableState, now time.Time, kept *Maintenance, unneeded []DropRule) error {
 	t := state.Table
 	var gone, empty []string
 	below := ""
@@ -191,7 +191,7 @@ func (s session) replaceOldest(ctx context.Context, t Table, gone, empty []strin
 	if err != nil {
 		return nil, err
 	}
-	step := Step{What: t.Name + " loses " + fmt.Sprint(gone), Statements: []string{hangs.lockStatement(t)}, Brief: true, empty: empty}
+	step := MoveStep{What: t.Name + " loses " + fmt.Sprint(gone), Statements: []string{hangs.lockStatement(t)}, Brief: true, empty: empty}
 	for _, name := range gone {
 		step.Statements = append(step.Statements, detachStatement(t, name))
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // holdsEverything reports problems of the ranges of months: a gap or an overlap.
-func holdsEverything(t *testing.T, state months.State) {
+func holdsEverything(t *testing.T, state months.TableState) {
 	t.Helper()
 	last := ""
 	for i, m := range state.Months {

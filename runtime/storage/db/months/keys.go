@@ -56,9 +56,9 @@ func (t Table) keyNames() (names, nexts []string) {
 
 // rekeying replaces the keys of a table by those of its other form.
 type rekeying struct {
-	beside  []Step   // creates them
-	brief   []string // swaps them, when the table has its final name
-	indexes []index  // indexes of the table afterwards
+	beside  []MoveStep // creates them
+	brief   []string   // swaps them, when the table has its final name
+	indexes []index    // indexes of the table afterwards
 }
 
 // replaceKeys returns the steps that replace the keys in has with those in to. They are created on the table on,
@@ -70,7 +70,7 @@ func (t Table) replaceKeys(has []index, to []key, on, name string) (r rekeying) 
 		if slices.ContainsFunc(has, k.matchesIndex) {
 			continue
 		}
-		r.beside = append(r.beside, Step{What: fmt.Sprintf("making the index %s of %s anew, by %s", k.name, t.Name, k.columns),
+		r.beside = append(r.beside, MoveStep{What: fmt.Sprintf("making the index %s of %s anew, by %s", k.name, t.Name, k.columns),
 			Statements: []string{dropNext(k.replacementName()), k.createStatement(" CONCURRENTLY", k.replacementName(), on)}})
 		take = append(take, k.renameStatement(name))
 		made = append(made, index{k.name, k.createStatement("", k.name, t.Name), k.primary})

@@ -18,8 +18,8 @@ const (
 	farthest = 366 * 24 * time.Hour
 )
 
-// Step is a part of Move or Undo, after which the database is consistent.
-type Step struct {
+// MoveStep is a part of Move or Undo, after which the database is consistent.
+type MoveStep struct {
 	What       string
 	Statements []string
 	// Brief means that the statements run in one transaction that blocks all requests for the table; others
@@ -55,10 +55,10 @@ func Move(ctx context.Context, d *db.DB, t Table, log *slog.Logger, tell Tell) e
 }
 
 // Plan returns the steps of Move. It changes nothing.
-func Plan(ctx context.Context, d *db.DB, t Table) ([]Step, error) { return stepsOf(ctx, d.SQL, t) }
+func Plan(ctx context.Context, d *db.DB, t Table) ([]MoveStep, error) { return stepsOf(ctx, d.SQL, t) }
 
 // takeSteps executes steps in order.
-func (s session) takeSteps(ctx context.Context, steps []Step, tell Tell) error {
+func (s session) takeSteps(ctx context.Context, steps []MoveStep, tell Tell) error {
 	for _, step := range steps {
 		if !step.Brief {
 			tell(step.What + "; requests go on meanwhile")
@@ -78,7 +78,7 @@ func (s session) takeSteps(ctx context.Context, steps []Step, tell Tell) error {
 	return nil
 }
 
-func (step Step) runStep(ctx context.Context, on db.Execer) error {
+func (step MoveStep) runStep(ctx context.Context, on db.Execer) error {
 	if err := runStatements(ctx, on, step.Statements[0]); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (step Step) runStep(ctx context.Context, on db.Execer) error {
 }
 
 // stepsOf returns the remaining steps to a split table.
-func stepsOf(ctx context.Context, on db.Execer, t Table) (steps []Step, err error) {
+func stepsOf(ctx context.Context, on db.Execer, t Table) (steps []MoveStep, err error) {
 	state, err := Look(ctx, on, t)
 	if err != nil {
 		return nil, err
@@ -109,13 +109,13 @@ func stepsOf(ctx context.Context, on db.Execer, t Table) (steps []Step, err erro
 	}
 	steps = append(steps, validationSteps(t, state.unchecked)...)
 	if len(steps) > 0 {
-		steps = append(steps, Step{What: "reading the statistics of " + t.Name, Statements: []string{"ANALYZE " + quoteIdentifier(t.Name)}})
+		steps = append(steps, MoveStep{What: "reading the statistics of " + t.Name, Statements: []string{"ANALYZE " + quoteIdentifier(t.Name)}})
 	}
 	return steps, nil
 }
 
 // splitSteps returns the steps that turn a plain table into the first month of a split one.
-func splitSteps(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
+func splitSteps(ctx context.Context, on db.Execer, state *TableState) ([]MoveStep, error) {
 	t := state.Table
 	hangs, err := readShape(ctx, on, t)
 	if err != nil {
@@ -144,11 +144,11 @@ func splitSteps(ctx context.Context, on db.Execer, state *State) ([]Step, error)
 	if t.needs != "" {
 		all = append(all, db.RequireSQL(t.needs))
 	}
-	return append(steps, Step{What: t.Name + " is split", Statements: append(all, hangs.createReferences()...), Brief: true}), nil
+	return append(steps, MoveStep{What: t.Name + " is split", Statements: append(all, hangs.createReferences()...), Brief: true}), nil
 }
 
 // closeSteps returns the steps that turn a rest with rows into a month, followed by an empty rest.
-func closeSteps(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
+func closeSteps(ctx context.Context, on db.Execer, state *TableState) ([]MoveStep, error) {
 	t, rest := state.Table, state.restPart()
 	if used, err := hasRows(ctx, on, rest.Name); err != nil || !used {
 		return nil, err
@@ -171,19 +171,19 @@ func closeSteps(ctx context.Context, on db.Execer, state *State) ([]Step, error)
 	all := append([]string{hangs.lockStatement(t)}, hangs.dropReferences()...)
 	all = append(all, detachStatement(t, rest.Name), fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quoteIdentifier(rest.Name), quoteIdentifier(month)),
 		attachStatement(t, month, rest.From, bound), unlimitStatement(t, month), hangs.createPart(t, t.restName(), bound, ""))
-	return append(steps, Step{What: rest.Name + " is the month " + month, Statements: append(all, hangs.createReferences()...), Brief: true}), nil
+	return append(steps, MoveStep{What: rest.Name + " is the month " + month, Statements: append(all, hangs.createReferences()...), Brief: true}), nil
 }
 
 // limitSteps returns the steps that prove that a table holds no id at or after the bound. A constraint of an
 // earlier attempt is reused with its own bound.
-func limitSteps(t Table, table string, bound *string, begun string) []Step {
-	var steps []Step
+func limitSteps(t Table, table string, bound *string, begun string) []MoveStep {
+	var steps []MoveStep
 	if begun != "" && time.Until(t.Time(begun)) > nearLimit {
 		*bound = begun
 	} else {
-		steps = append(steps, Step{What: table + " takes no " + t.Column + " from " + t.dateOf(*bound) + " on, until it is split", Statements: []string{unlimitStatement(t, table), limitStatement(t, table, *bound)}, Brief: true})
+		steps = append(steps, MoveStep{What: table + " takes no " + t.Column + " from " + t.dateOf(*bound) + " on, until it is split", Statements: []string{unlimitStatement(t, table), limitStatement(t, table, *bound)}, Brief: true})
 	}
-	return append(steps, Step{What: "looking whether every " + t.Column + " of " + table + " is before " + t.dateOf(*bound),
+	return append(steps, MoveStep{What: "looking whether every " + t.Column + " of " + table + " is before " + t.dateOf(*bound),
 		Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", quoteIdentifier(table), quoteIdentifier(t.limitName()))}})
 }
 
@@ -265,13 +265,13 @@ func Undo(ctx context.Context, d *db.DB, t Table, log *slog.Logger, tell Tell) e
 }
 
 // joinSteps returns the steps that turn the first month into the plain table again.
-func joinSteps(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
+func joinSteps(ctx context.Context, on db.Execer, state *TableState) ([]MoveStep, error) {
 	t, first := state.Table, state.Months[0]
 	hangs, err := shapeOfSplit(ctx, on, t)
 	if err != nil {
 		return nil, err
 	}
-	step := Step{What: t.Name + " is plain", Brief: true}
+	step := MoveStep{What: t.Name + " is plain", Brief: true}
 	for _, m := range state.Months[1:] {
 		used, err := hasRows(ctx, on, m.Name)
 		if err != nil {
@@ -295,7 +295,7 @@ func joinSteps(ctx context.Context, on db.Execer, state *State) ([]Step, error) 
 	for _, i := range indexes { // former parts of indexes
 		all = append(all, i.renameStatement(t.Name, i.definition))
 	}
-	var steps []Step
+	var steps []MoveStep
 	if len(t.plain) > 0 {
 		keys := t.replaceKeys(hangs.indexes, t.plain, first.Name, t.Name)
 		steps, all = append(steps, keys.beside...), append(all, keys.brief...)

@@ -189,17 +189,17 @@ func (c constraint) addStatement(table string) string {
 
 // validationSteps returns the steps that validate recreated references for existing rows. A split table gets one for
 // the whole table when all of its parts have one.
-func validationSteps(t Table, references []constraint) (steps []Step) {
+func validationSteps(t Table, references []constraint) (steps []MoveStep) {
 	var wholes []string
 	for _, r := range references {
-		steps = append(steps, Step{What: fmt.Sprintf("looking whether each row of %s has its row of %s", r.table, t.Name),
+		steps = append(steps, MoveStep{What: fmt.Sprintf("looking whether each row of %s has its row of %s", r.table, t.Name),
 			Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", r.table, quoteIdentifier(r.name))}})
 		if r.whole != "" && !slices.Contains(wholes, r.addStatement(r.whole)) {
 			wholes = append(wholes, r.addStatement(r.whole))
 		}
 	}
 	for _, whole := range wholes {
-		steps = append(steps, Step{What: "what refers to " + t.Name + " does so as a whole", Statements: []string{whole}, Brief: true})
+		steps = append(steps, MoveStep{What: "what refers to " + t.Name + " does so as a whole", Statements: []string{whole}, Brief: true})
 	}
 	return steps
 }

@@ -135,8 +135,8 @@ type Month struct {
 	Bytes       int64
 }
 
-// State is the current form of a table.
-type State struct {
+// TableState is the current form of a table.
+type TableState struct {
 	Table  Table
 	Split  bool
 	Bytes  int64   // including indexes
@@ -147,7 +147,7 @@ type State struct {
 }
 
 // restPart returns the last part.
-func (s *State) restPart() Month { return s.Months[len(s.Months)-1] }
+func (s *TableState) restPart() Month { return s.Months[len(s.Months)-1] }
 
 const (
 	kindSQL   = `SELECT c.relkind = 'p', coalesce((SELECT sum(pg_total_relation_size(t.relid)) FROM pg_partition_tree(c.oid) t), pg_total_relation_size(c.oid))::bigint FROM pg_class c WHERE c.oid = to_regclass($1)`
@@ -172,8 +172,8 @@ func Split(ctx context.Context, on db.Execer, table string) (bool, error) {
 }
 
 // Look returns the current form of a table.
-func Look(ctx context.Context, on db.Execer, t Table) (State, error) {
-	s, err := db.One(ctx, on, func(s *State) []any { return []any{&s.Split, &s.Bytes} }, kindSQL, t.Name)
+func Look(ctx context.Context, on db.Execer, t Table) (TableState, error) {
+	s, err := db.One(ctx, on, func(s *TableState) []any { return []any{&s.Split, &s.Bytes} }, kindSQL, t.Name)
 	s.Table = t
 	switch {
 	case err != nil:
