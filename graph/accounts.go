@@ -6,8 +6,9 @@ import (
 )
 
 func toAccount(a accounts.Account) *model.Account {
-	return &model.Account{ID: a.ID, Name: a.Name, Email: a.Email, ProductionUnlocked: a.Unlocked(true), PaymentMethod: a.PaymentMethod,
-		Suspended: a.Suspended, BodyRetentionDays: a.BodyRetentionDays, RecordRetentionDays: a.RecordRetentionDays,
+	return &model.Account{ID: a.ID, Name: a.Name, Email: a.Email, ProductionUnlocked: a.Unlocked(true),
+		PaymentMethod: a.PaymentMethod,
+		Suspended:     a.Suspended, BodyRetentionDays: a.BodyRetentionDays, RecordRetentionDays: a.RecordRetentionDays,
 		Plan: &a.Plan}
 }
 
@@ -24,8 +25,10 @@ func keyFilter(in *model.APIKeyFilter) (f accounts.KeyFilter) {
 
 func toUsage(u accounts.Usage) *model.Usage {
 	day, month := int(u.Day), int(u.Month)
-	return &model.Usage{Day: &day, Month: &month, DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap, DayResetsAt: u.DayEnds, MonthResetsAt: u.MonthEnds,
-		StoredBytes: toFloat(u.StoredBytes), StoredBytesCap: toFloat(u.StoredBytesCap), DailyBytes: toFloat(u.DailyBytes), DailyBytesCap: toFloat(u.DailyBytesCap)}
+	return &model.Usage{Day: &day, Month: &month, DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap,
+		DayResetsAt: u.DayEnds, MonthResetsAt: u.MonthEnds,
+		StoredBytes: toFloat(u.StoredBytes), StoredBytesCap: toFloat(u.StoredBytesCap),
+		DailyBytes: toFloat(u.DailyBytes), DailyBytesCap: toFloat(u.DailyBytesCap)}
 }
 
 // toFloat returns a number that can be larger than an Int of GraphQL.

@@ -22,7 +22,8 @@ func runFilter(request page.Request, in *model.AutomationRunFilter) automations.
 		return automations.RunFilter{Request: request}
 	}
 	since, until := within(in.StartedAt)
-	return automations.RunFilter{Request: request, AutomationID: given(in.AutomationID), Status: orEmpty(in.Status), UserID: given(in.UserID), Email: given(in.Email),
+	return automations.RunFilter{Request: request, AutomationID: given(in.AutomationID), Status: orEmpty(in.Status),
+		UserID: given(in.UserID), Email: given(in.Email),
 		Step: given(in.Step), Version: orDefault(in.Version, 0), Since: since, Until: until}
 }
 
@@ -31,19 +32,22 @@ func eventFilter(in *model.CustomEventFilter) automations.EventFilter {
 		return automations.EventFilter{}
 	}
 	since, until := within(in.CreatedAt)
-	return automations.EventFilter{Name: given(in.Name), UserID: given(in.UserID), Email: given(in.Email), Source: strings.ToLower(orEmpty(in.Source)),
-		Since: since, Until: until}
+	return automations.EventFilter{Name: given(in.Name), UserID: given(in.UserID), Email: given(in.Email),
+		Source: strings.ToLower(orEmpty(in.Source)),
+		Since:  since, Until: until}
 }
 
 // runPage connects runs that were loaded together with their details, loaded by details.
-func (r *Resolver) runPage(ctx context.Context, accountID string, rows []*ent.AutomationRun, details func() (map[string]automations.RunDetail, error)) []*model.AutomationRun {
-	shared := &model.AutomationRunPage{Details: details, Emails: sync.OnceValues(func() (map[string][]*model.Email, error) {
-		found, err := details()
-		if err != nil {
-			return nil, err
-		}
-		return r.emailsOfRuns(ctx, accountID, found)
-	})}
+func (r *Resolver) runPage(ctx context.Context, accountID string, rows []*ent.AutomationRun,
+	details func() (map[string]automations.RunDetail, error)) []*model.AutomationRun {
+	shared := &model.AutomationRunPage{Details: details,
+		Emails: sync.OnceValues(func() (map[string][]*model.Email, error) {
+			found, err := details()
+			if err != nil {
+				return nil, err
+			}
+			return r.emailsOfRuns(ctx, accountID, found)
+		})}
 	out := make([]*model.AutomationRun, len(rows))
 	for i, row := range rows {
 		out[i] = &model.AutomationRun{AutomationRun: row, Page: shared}
@@ -52,7 +56,8 @@ func (r *Resolver) runPage(ctx context.Context, accountID string, rows []*ent.Au
 }
 
 // detailsOf loads the details of runs once.
-func (r *Resolver) detailsOf(ctx context.Context, accountID string, rows []*ent.AutomationRun) func() (map[string]automations.RunDetail, error) {
+func (r *Resolver) detailsOf(ctx context.Context, accountID string,
+	rows []*ent.AutomationRun) func() (map[string]automations.RunDetail, error) {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
 		ids[i] = row.ID
@@ -61,7 +66,8 @@ func (r *Resolver) detailsOf(ctx context.Context, accountID string, rows []*ent.
 }
 
 // emailsOfRuns returns the emails of runs by run ID, all of them as one page.
-func (r *Resolver) emailsOfRuns(ctx context.Context, accountID string, runs map[string]automations.RunDetail) (map[string][]*model.Email, error) {
+func (r *Resolver) emailsOfRuns(ctx context.Context, accountID string,
+	runs map[string]automations.RunDetail) (map[string][]*model.Email, error) {
 	by := map[string]string{}
 	ids := []string{}
 	for _, run := range runs {
@@ -88,7 +94,8 @@ func toWait(run automations.RunDetail) *model.AutomationWait {
 	if run.Waiting == nil {
 		return nil
 	}
-	out := &model.AutomationWait{Step: run.WaitingStep.Key, Events: append([]string{}, run.Waiting.Events...), Until: run.Waiting.Until}
+	out := &model.AutomationWait{Step: run.WaitingStep.Key, Events: append([]string{}, run.Waiting.Events...),
+		Until: run.Waiting.Until}
 	if !run.Waiting.Since.IsZero() {
 		out.Since = &run.Waiting.Since
 	}
@@ -105,13 +112,16 @@ func toRunTimeline(ctx context.Context, list []automations.TimelineEntry) ([]*mo
 		entry := &model.AutomationRunTimelineEntry{At: e.At, Source: e.Source, StepKey: filled(e.StepKey)}
 		switch {
 		case e.Event != nil:
-			entry.Type, entry.Status, entry.SubjectID, entry.Data = e.Event.Name, filled(e.Event.Outcome), filled(e.Event.ID), e.Event.Data
+			entry.Type, entry.Status, entry.SubjectID, entry.Data = e.Event.Name, filled(e.Event.Outcome),
+				filled(e.Event.ID), e.Event.Data
 		case e.Step != nil:
-			entry.Type, entry.Status, entry.Error, entry.Data = e.Step.Type, filled(e.Step.Status), filled(e.Step.Error), e.Step.Output
+			entry.Type, entry.Status, entry.Error, entry.Data = e.Step.Type, filled(e.Step.Status),
+				filled(e.Step.Error), e.Step.Output
 		case e.Fact != nil:
 			entry.Type, entry.SubjectID, entry.Data = string(e.Fact.Type), filled(e.Fact.SubjectID), e.Fact.Data
 		case e.Blocked != nil:
-			entry.Type, entry.Status, entry.Error, entry.Data = e.Blocked.Type, filled(runs.StatusWaiting), filled(e.Blocked.String()), json.RawMessage(`{}`)
+			entry.Type, entry.Status, entry.Error, entry.Data = e.Blocked.Type, filled(runs.StatusWaiting),
+				filled(e.Blocked.String()), json.RawMessage(`{}`)
 		}
 		if err := inquiry.Spend(ctx, len(entry.Data)); err != nil {
 			return nil, err
@@ -122,7 +132,8 @@ func toRunTimeline(ctx context.Context, list []automations.TimelineEntry) ([]*mo
 }
 
 // customEventPage connects custom events that were loaded together with the runs they refer to.
-func (r *Resolver) customEventPage(ctx context.Context, accountID string, rows []*ent.CustomEvent) []*model.CustomEvent {
+func (r *Resolver) customEventPage(ctx context.Context, accountID string,
+	rows []*ent.CustomEvent) []*model.CustomEvent {
 	var ids []string
 	for _, row := range rows {
 		for _, m := range row.Matches {
@@ -130,22 +141,27 @@ func (r *Resolver) customEventPage(ctx context.Context, accountID string, rows [
 		}
 	}
 	runs := r.runsOf(ctx, accountID, ids)
-	return connection.Shown(rows, func(row *ent.CustomEvent) *model.CustomEvent { return &model.CustomEvent{CustomEvent: row, Runs: runs} })
+	return connection.Shown(rows,
+		func(row *ent.CustomEvent) *model.CustomEvent { return &model.CustomEvent{CustomEvent: row, Runs: runs} })
 }
 
 func toMatches(e *model.CustomEvent) []*model.CustomEventMatch {
 	out := make([]*model.CustomEventMatch, len(e.Matches))
 	for i, m := range e.Matches {
-		out[i] = &model.CustomEventMatch{AutomationID: m.AutomationID, Version: m.Version, Outcome: m.Outcome, RunID: filled(m.RunID), Error: filled(m.Error), Runs: e.Runs}
+		out[i] = &model.CustomEventMatch{AutomationID: m.AutomationID, Version: m.Version, Outcome: m.Outcome,
+			RunID: filled(m.RunID), Error: filled(m.Error), Runs: e.Runs}
 	}
 	return out
 }
 
 func toExplanation(ctx context.Context, e automations.Explained) (*model.CustomEventExplanation, error) {
-	out := &model.CustomEventExplanation{Matches: make([]*model.ExplainedMatch, len(e.Matches)), NearMisses: make([]*model.NearMiss, len(e.NearMisses))}
+	out := &model.CustomEventExplanation{Matches: make([]*model.ExplainedMatch, len(e.Matches)),
+		NearMisses: make([]*model.NearMiss, len(e.NearMisses))}
 	for i, m := range e.Matches {
-		match := &model.ExplainedMatch{AutomationID: m.AutomationID, AutomationName: filled(m.AutomationName), Version: m.Version, Outcome: m.Outcome, RunID: filled(m.RunID),
-			StepKey: filled(m.StepKey), Error: filled(m.Error), Conditions: make([]*model.ExplainedCondition, len(m.Conditions))}
+		match := &model.ExplainedMatch{AutomationID: m.AutomationID, AutomationName: filled(m.AutomationName),
+			Version: m.Version, Outcome: m.Outcome, RunID: filled(m.RunID),
+			StepKey: filled(m.StepKey), Error: filled(m.Error),
+			Conditions: make([]*model.ExplainedCondition, len(m.Conditions))}
 		for n := range m.Conditions {
 			var err error
 			if match.Conditions[n], err = toCondition(ctx, &m.Conditions[n]); err != nil {
@@ -159,7 +175,8 @@ func toExplanation(ctx context.Context, e automations.Explained) (*model.CustomE
 		if err != nil {
 			return nil, err
 		}
-		out.NearMisses[i] = &model.NearMiss{Kind: m.Kind, AutomationID: filled(m.AutomationID), RunID: filled(m.RunID), StepKey: filled(m.StepKey), EventID: filled(m.EventID),
+		out.NearMisses[i] = &model.NearMiss{Kind: m.Kind, AutomationID: filled(m.AutomationID), RunID: filled(m.RunID),
+			StepKey: filled(m.StepKey), EventID: filled(m.EventID),
 			Name: m.Name, Condition: condition}
 	}
 	return out, nil
@@ -170,7 +187,8 @@ func toCondition(ctx context.Context, e *expression.Explanation) (*model.Explain
 	if e == nil {
 		return nil, nil //nolint:nilnil // null says it
 	}
-	out := &model.ExplainedCondition{Text: e.Text, Result: e.Result, Error: filled(e.Error), Parts: make([]*model.ExplainedPart, len(e.Parts))}
+	out := &model.ExplainedCondition{Text: e.Text, Result: e.Result, Error: filled(e.Error),
+		Parts: make([]*model.ExplainedPart, len(e.Parts))}
 	for i, p := range e.Parts {
 		value, err := json.Marshal(p.Value)
 		if err != nil {

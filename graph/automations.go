@@ -40,7 +40,8 @@ type Automations interface {
 // AutomationFigures counts the outcomes of runs, by automation ID.
 type AutomationFigures interface {
 	Of(ctx context.Context, accountID string, automationIDs ...string) (map[string]*figures.Figures, error)
-	Emails(ctx context.Context, accountID string, version int, automationIDs ...string) (map[string]*figures.ByStep, error)
+	Emails(ctx context.Context, accountID string, version int,
+		automationIDs ...string) (map[string]*figures.ByStep, error)
 	Tracked() bool
 }
 
@@ -64,10 +65,12 @@ func automationCosts(c *generated.ComplexityRoot) {
 	c.Query.Automations = func(child int, first *int, _ *string, last *int, _ *string, _ *model.AutomationFilter) int {
 		return times(connection.Size(first, last), child)
 	}
-	c.Query.AutomationRuns = func(child int, first *int, _ *string, last *int, _ *string, _ *model.AutomationRunFilter) int {
+	c.Query.AutomationRuns = func(child int, first *int, _ *string, last *int, _ *string,
+		_ *model.AutomationRunFilter) int {
 		return times(connection.Size(first, last), child)
 	}
-	c.Query.CustomEvents = func(child int, first *int, _ *string, last *int, _ *string, _ *model.CustomEventFilter) int {
+	c.Query.CustomEvents = func(child int, first *int, _ *string, last *int, _ *string,
+		_ *model.CustomEventFilter) int {
 		return times(connection.Size(first, last), child)
 	}
 	c.Automation.Steps = few
@@ -95,7 +98,8 @@ func automationFilter(request page.Request, in *model.AutomationFilter) automati
 	if in == nil {
 		return automations.Filter{Request: request}
 	}
-	return automations.Filter{Request: request, Status: orEmpty(in.Status), Event: given(in.Event), Name: given(in.Query)}
+	return automations.Filter{Request: request, Status: orEmpty(in.Status), Event: given(in.Event),
+		Name: given(in.Query)}
 }
 
 // automationPage connects automations that were loaded together with their statistics.
@@ -134,7 +138,8 @@ func toSteps(a *model.Automation) ([]*model.AutomationStep, error) {
 	out := make([]*model.AutomationStep, len(draft.Steps))
 	for i := range draft.Steps {
 		s := &draft.Steps[i]
-		out[i] = &model.AutomationStep{Index: i, Key: s.Key, Type: s.Type, Name: filled(s.Name), Summary: s.Summary(), Of: a}
+		out[i] = &model.AutomationStep{Index: i, Key: s.Key, Type: s.Type, Name: filled(s.Name), Summary: s.Summary(),
+			Of: a}
 	}
 	return out, nil
 }
@@ -203,5 +208,6 @@ func originOf(email *model.Email) (*model.EmailAutomation, error) {
 		return nil, err
 	}
 	of := found[email.ID]
-	return &model.EmailAutomation{AutomationID: *email.AutomationID, RunID: *email.RunID, AutomationName: filled(of.AutomationName), StepKey: filled(of.StepKey), Runs: email.Page.Runs}, nil
+	return &model.EmailAutomation{AutomationID: *email.AutomationID, RunID: *email.RunID,
+		AutomationName: filled(of.AutomationName), StepKey: filled(of.StepKey), Runs: email.Page.Runs}, nil
 }

@@ -41,7 +41,8 @@ func ofThree[T any](prefix string, of func(id, accountID string, whole bool) T) 
 
 func someAutomations() []*ent.Automation {
 	return ofThree("aut", func(id, accountID string, whole bool) *ent.Automation {
-		a := &ent.Automation{ID: id, AccountID: accountID, Name: "Welcome", Status: automation.StatusDraft, DraftHash: "draft", CreatedAt: day, UpdatedAt: day,
+		a := &ent.Automation{ID: id, AccountID: accountID, Name: "Welcome", Status: automation.StatusDraft,
+			DraftHash: "draft", CreatedAt: day, UpdatedAt: day,
 			Draft: json.RawMessage(`{"name": "Welcome", "trigger": {"event": "user.created"}, "steps": []}`)}
 		if version, at, draining := 2, day, automation.DrainingCancel; whole {
 			a.Draft, a.Status, a.Description, a.Version, a.VersionHash, a.ActivatedAt, a.Draining = json.RawMessage(someDraft), automation.StatusActive, "To new users", &version, "draft", &at, &draining
@@ -52,9 +53,11 @@ func someAutomations() []*ent.Automation {
 
 func someRuns() []*ent.AutomationRun {
 	return ofThree("run", func(id, accountID string, whole bool) *ent.AutomationRun {
-		r := &ent.AutomationRun{ID: id, AccountID: accountID, AutomationID: "aut_001", Version: 2, EventID: "ae_001", Event: json.RawMessage(`{"name":"user.created"}`), Status: "waiting", StartedAt: day}
+		r := &ent.AutomationRun{ID: id, AccountID: accountID, AutomationID: "aut_001", Version: 2, EventID: "ae_001",
+			Event: json.RawMessage(`{"name":"user.created"}`), Status: "waiting", StartedAt: day}
 		if user, email, ended := "user-17", "bob@example.net", day.Add(time.Minute); whole {
-			r.UserID, r.EmailKey, r.EndedAt, r.Status, r.Error, r.StepIndex = &user, &email, &ended, "failed", "wait_timed_out: nothing came", 2
+			r.UserID, r.EmailKey, r.EndedAt, r.Status, r.Error, r.StepIndex = &user, &email, &ended, "failed",
+				"wait_timed_out: nothing came", 2
 		}
 		return r
 	})
@@ -65,7 +68,8 @@ func someCustomEvents() []*ent.CustomEvent {
 		e := &ent.CustomEvent{ID: id, AccountID: accountID, Name: "user.created", Source: "api", CreatedAt: day}
 		if user, email := "user-17", "bob@example.net"; whole {
 			e.UserID, e.Email, e.Data, e.Source = &user, &email, json.RawMessage(`{"plan":"pro"}`), "system"
-			e.Matches = []shape.EventMatch{{AutomationID: "aut_001", Version: 2, Outcome: "started", RunID: "run_001"}, {AutomationID: "aut_002", Version: 1, Outcome: "condition_error", Error: "no such key: n"}}
+			e.Matches = []shape.EventMatch{{AutomationID: "aut_001", Version: 2, Outcome: "started", RunID: "run_001"},
+				{AutomationID: "aut_002", Version: 1, Outcome: "condition_error", Error: "no such key: n"}}
 		}
 		return e
 	})
@@ -84,13 +88,15 @@ func automationKey(a *ent.Automation) (string, string) { return a.AccountID, a.I
 func runKey(r *ent.AutomationRun) (string, string)     { return r.AccountID, r.ID }
 func eventKey(e *ent.CustomEvent) (string, string)     { return e.AccountID, e.ID }
 
-func (f fakeAutomations) CountAutomations(ctx context.Context, accountID string, q module.Filter, most int) (int, error) {
+func (f fakeAutomations) CountAutomations(ctx context.Context, accountID string, q module.Filter,
+	most int) (int, error) {
 	q.Request = whole
 	n, err := lengthOf(f.List(ctx, accountID, q))
 	return min(n, most), err
 }
 
-func (f fakeAutomations) List(_ context.Context, accountID string, q module.Filter) (page.Page[*ent.Automation], error) {
+func (f fakeAutomations) List(_ context.Context, accountID string,
+	q module.Filter) (page.Page[*ent.Automation], error) {
 	rows := slices.DeleteFunc(someAutomations(), func(a *ent.Automation) bool {
 		return q.Status != "" && string(a.Status) != q.Status || q.Event == "none" || q.Name == "none"
 	})
@@ -107,7 +113,8 @@ func (f fakeAutomations) Versions(_ context.Context, accountID, id string) ([]*e
 	if accountID != ada || id != "aut_001" {
 		return nil, f.call("automations.Versions")
 	}
-	return []*ent.AutomationVersion{{Number: 2, Definition: json.RawMessage(`{"name":"Welcome"}`), CreatedAt: day}}, f.call("automations.Versions")
+	return []*ent.AutomationVersion{{Number: 2, Definition: json.RawMessage(`{"name":"Welcome"}`), CreatedAt: day}},
+		f.call("automations.Versions")
 }
 
 func (f fakeAutomations) CountRuns(ctx context.Context, accountID string, q module.RunFilter, most int) (int, error) {
@@ -116,7 +123,8 @@ func (f fakeAutomations) CountRuns(ctx context.Context, accountID string, q modu
 	return min(n, most), err
 }
 
-func (f fakeAutomations) Runs(_ context.Context, accountID string, q module.RunFilter) (page.Page[*ent.AutomationRun], error) {
+func (f fakeAutomations) Runs(_ context.Context, accountID string,
+	q module.RunFilter) (page.Page[*ent.AutomationRun], error) {
 	if err := q.Validate().Err(); err != nil && q.AutomationID != "aut_999" {
 		return page.Page[*ent.AutomationRun]{}, err
 	}
@@ -124,7 +132,8 @@ func (f fakeAutomations) Runs(_ context.Context, accountID string, q module.RunF
 		return page.Page[*ent.AutomationRun]{}, fault.NoSuch("automation", q.AutomationID)
 	}
 	rows := slices.DeleteFunc(someRuns(), func(r *ent.AutomationRun) bool {
-		return q.Status != "" && string(r.Status) != q.Status || q.UserID != "" && (r.UserID == nil || *r.UserID != q.UserID)
+		return q.Status != "" && string(r.Status) != q.Status || q.UserID != "" &&
+			(r.UserID == nil || *r.UserID != q.UserID)
 	})
 	out, err := paged(rows, runKey, "automation runs", accountID, q.Request)
 	return out, orElse(err, f.call("Runs"))
@@ -136,14 +145,19 @@ func details(r *ent.AutomationRun) module.RunDetail {
 	out := module.RunDetail{AutomationRun: r}
 	if r.UserID == nil {
 		due := day.Add(time.Hour)
-		out.Next, out.Held, out.WaitingStep, out.Waiting = &due, true, &definition.Step{Key: "paid"}, &machine.Waiting{Events: []string{"order.paid"}, Since: day, Until: due}
+		out.Next, out.Held, out.WaitingStep, out.Waiting = &due, true, &definition.Step{Key: "paid"},
+			&machine.Waiting{Events: []string{"order.paid"}, Since: day, Until: due}
 		out.Blocked = &runs.Blocked{Code: "plan_limit", Message: "that is all for today", Since: day}
 		return out
 	}
 	email := "msg_001"
 	out.Steps = []*ent.AutomationStep{
-		{RunID: r.ID, StepIndex: 0, Key: "hello", Type: "send_email", Status: "sent", Output: json.RawMessage(`{"status":"sent","email_id":"msg_001"}`), EmailID: &email, StartedAt: day, EndedAt: day},
-		{RunID: r.ID, StepIndex: 2, Key: "paid", Type: "wait_for_event", Status: "timed_out", Output: json.RawMessage(`{"status":"timed_out"}`), Error: "wait_timed_out: nothing came", StartedAt: day, EndedAt: day},
+		{RunID: r.ID, StepIndex: 0, Key: "hello", Type: "send_email", Status: "sent",
+			Output: json.RawMessage(`{"status":"sent","email_id":"msg_001"}`), EmailID: &email, StartedAt: day,
+			EndedAt: day},
+		{RunID: r.ID, StepIndex: 2, Key: "paid", Type: "wait_for_event", Status: "timed_out",
+			Output: json.RawMessage(`{"status":"timed_out"}`), Error: "wait_timed_out: nothing came", StartedAt: day,
+			EndedAt: day},
 	}
 	return out
 }
@@ -156,7 +170,8 @@ func (f fakeAutomations) Run(_ context.Context, accountID, id string) (module.Ru
 	return details(r), f.call("Run")
 }
 
-func (f fakeAutomations) Details(_ context.Context, accountID string, ids ...string) (map[string]module.RunDetail, error) {
+func (f fakeAutomations) Details(_ context.Context, accountID string,
+	ids ...string) (map[string]module.RunDetail, error) {
 	out := map[string]module.RunDetail{}
 	for _, r := range someRuns() {
 		if r.AccountID == accountID && slices.Contains(ids, r.ID) {
@@ -168,13 +183,16 @@ func (f fakeAutomations) Details(_ context.Context, accountID string, ids ...str
 
 func (f fakeAutomations) TimelineOf(_ context.Context, run module.RunDetail) ([]module.TimelineEntry, error) {
 	fact := event.New(ada, event.EmailSent, day, event.Email{EmailID: "msg_001"})
-	list := []module.TimelineEntry{{At: day, Source: "event", Event: &module.TimelineEvent{ID: "ae_001", Name: "user.created", Outcome: "started", Data: json.RawMessage(`{}`), At: day}},
+	list := []module.TimelineEntry{{At: day, Source: "event",
+		Event: &module.TimelineEvent{ID: "ae_001", Name: "user.created", Outcome: "started",
+			Data: json.RawMessage(`{}`), At: day}},
 		{At: day, Source: "email", StepKey: "hello", Fact: &fact}}
 	for _, step := range run.Steps {
 		list = append(list, module.TimelineEntry{At: day, Source: "step", StepKey: step.Key, Step: step})
 	}
 	if run.Blocked != nil {
-		list = append(list, module.TimelineEntry{At: day, Source: "wait", StepKey: "paid", Blocked: &module.BlockedStep{Blocked: run.Blocked, Type: "send_email"}})
+		list = append(list, module.TimelineEntry{At: day, Source: "wait", StepKey: "paid",
+			Blocked: &module.BlockedStep{Blocked: run.Blocked, Type: "send_email"}})
 	}
 	return list, f.call("TimelineOf")
 }
@@ -187,14 +205,17 @@ func (f fakeAutomations) Origins(_ context.Context, accountID string, ids ...str
 	return out, f.call("Origins")
 }
 
-func (f fakeAutomations) CountEvents(ctx context.Context, accountID string, q module.EventFilter, most int) (int, error) {
+func (f fakeAutomations) CountEvents(ctx context.Context, accountID string, q module.EventFilter,
+	most int) (int, error) {
 	q.Request = whole
 	n, err := lengthOf(f.Events(ctx, accountID, q))
 	return min(n, most), err
 }
 
-func (f fakeAutomations) Events(_ context.Context, accountID string, q module.EventFilter) (page.Page[*ent.CustomEvent], error) {
-	rows := slices.DeleteFunc(someCustomEvents(), func(e *ent.CustomEvent) bool { return q.Source != "" && e.Source != q.Source || q.Name == "none" })
+func (f fakeAutomations) Events(_ context.Context, accountID string,
+	q module.EventFilter) (page.Page[*ent.CustomEvent], error) {
+	rows := slices.DeleteFunc(someCustomEvents(),
+		func(e *ent.CustomEvent) bool { return q.Source != "" && e.Source != q.Source || q.Name == "none" })
 	if strings.ContainsRune(q.UserID, 0) {
 		return page.Page[*ent.CustomEvent]{}, fault.InvalidField("user_id", "has a character that no name can have")
 	}
@@ -212,12 +233,15 @@ func (f fakeAutomations) Explain(ctx context.Context, accountID, id string) (mod
 	if err != nil {
 		return module.Explained{}, err
 	}
-	condition := expression.Explanation{Text: "event.data.n > 3", Parts: []expression.Part{{Text: "event.data.n", Value: 2}, {Text: "3", Error: "none"}}, Error: "no value"}
+	condition := expression.Explanation{Text: "event.data.n > 3",
+		Parts: []expression.Part{{Text: "event.data.n", Value: 2}, {Text: "3", Error: "none"}}, Error: "no value"}
 	out := module.Explained{Event: e}
 	for _, m := range e.Matches {
-		out.Matches = append(out.Matches, module.ExplainedMatch{EventMatch: m, AutomationName: "Welcome", StepKey: "paid", Conditions: []expression.Explanation{condition}})
+		out.Matches = append(out.Matches, module.ExplainedMatch{EventMatch: m, AutomationName: "Welcome",
+			StepKey: "paid", Conditions: []expression.Explanation{condition}})
 	}
-	out.NearMisses = []module.NearMiss{{Kind: module.WaitConditionFalse, AutomationID: "aut_001", RunID: "run_001", StepKey: "paid", Name: "user.created", Condition: &condition},
+	out.NearMisses = []module.NearMiss{{Kind: module.WaitConditionFalse, AutomationID: "aut_001", RunID: "run_001",
+		StepKey: "paid", Name: "user.created", Condition: &condition},
 		{Kind: module.EventOfAnotherPerson, EventID: "ae_002", Name: "user.created"}}
 	return out, f.call("Explain")
 }
@@ -232,13 +256,16 @@ func (f fakeFigures) Of(_ context.Context, accountID string, ids ...string) (map
 	}
 	if counted := out["aut_001"]; counted != nil && accountID == ada {
 		counted.Runs = figures.Runs{Started: 15, Running: 1, Waiting: 2, Completed: 3, Failed: 4, Cancelled: 5}
-		counted.Steps = map[figures.StepPosition]figures.StepFigures{{Version: 1, Key: "hello"}: {Completed: 1}, {Version: 2, Key: "hello"}: {Waiting: 1, Completed: 2, TimedOut: 1, Skipped: 3, Failed: 4, Cancelled: 5}}
-		counted.Messages = map[figures.StepPosition]figures.Texts{{Version: 2, Key: "text"}: {Sent: 3, Delivered: 2, Failed: 1}}
+		counted.Steps = map[figures.StepPosition]figures.StepFigures{{Version: 1, Key: "hello"}: {Completed: 1},
+			{Version: 2, Key: "hello"}: {Waiting: 1, Completed: 2, TimedOut: 1, Skipped: 3, Failed: 4, Cancelled: 5}}
+		counted.Messages = map[figures.StepPosition]figures.Texts{{Version: 2, Key: "text"}: {Sent: 3, Delivered: 2,
+			Failed: 1}}
 	}
 	return out, f.call("Of")
 }
 
-func (f fakeFigures) Emails(_ context.Context, accountID string, version int, ids ...string) (map[string]*figures.ByStep, error) {
+func (f fakeFigures) Emails(_ context.Context, accountID string, version int,
+	ids ...string) (map[string]*figures.ByStep, error) {
 	if accountID != ada || !slices.Contains(ids, "aut_001") || version != 0 {
 		return nil, f.call("Emails")
 	}
@@ -251,9 +278,12 @@ func TestAutomationsAnswerEveryField(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})
 	for name, query := range map[string]string{
-		"automations.json":     `{ automation(id: "aut_001") ` + everything(t, "Automation") + ` bare: automations(first: 1) ` + everything(t, "AutomationConnection") + ` }`,
-		"automation_runs.json": `{ automationRun(id: "run_001") ` + everything(t, "AutomationRun") + ` bare: automationRuns(first: 1) ` + everything(t, "AutomationRunConnection") + ` }`,
-		"custom_events.json":   `{ customEvent(id: "ae_001") ` + everything(t, "CustomEvent") + ` bare: customEvents(first: 1) ` + everything(t, "CustomEventConnection") + ` }`,
+		"automations.json": `{ automation(id: "aut_001") ` + everything(t, "Automation") +
+			` bare: automations(first: 1) ` + everything(t, "AutomationConnection") + ` }`,
+		"automation_runs.json": `{ automationRun(id: "run_001") ` + everything(t, "AutomationRun") +
+			` bare: automationRuns(first: 1) ` + everything(t, "AutomationRunConnection") + ` }`,
+		"custom_events.json": `{ customEvent(id: "ae_001") ` + everything(t, "CustomEvent") +
+			` bare: customEvents(first: 1) ` + everything(t, "CustomEventConnection") + ` }`,
 	} {
 		a := s.ask(t, query, nil)
 		if a.status != 200 || len(a.Errors) != 0 {
@@ -279,7 +309,8 @@ func stable(body string) string {
 func TestFiguresOfOneVersionAreApart(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	a := s.ask(t, `{ automation(id: "aut_001") { steps { key one: stats(version: 1) { entered } two: stats(version: 2) { entered } none: stats(version: 7) { entered emails { sent } sms { sent } } } } }`, nil)
+	a := s.ask(t,
+		`{ automation(id: "aut_001") { steps { key one: stats(version: 1) { entered } two: stats(version: 2) { entered } none: stats(version: 7) { entered emails { sent } sms { sent } } } } }`, nil)
 	const want = `{"data":{"automation":{"steps":[` +
 		`{"key":"hello","one":{"entered":1},"two":{"entered":15},"none":{"entered":0,"emails":{"sent":0},"sms":null}},` +
 		`{"key":"text","one":{"entered":0},"two":{"entered":0},"none":{"entered":0,"emails":null,"sms":{"sent":0}}},` +
@@ -301,7 +332,8 @@ func TestAPageOfAutomationsAsksEachServiceMethodOnce(t *testing.T) {
 	if a.status != 200 || len(a.Errors) != 0 {
 		t.Fatalf("asking for pages got status %d and %s, want 200 without errors", a.status, a.body)
 	}
-	same(t, "calls", map[string]int{"automations.List": 1, "Of": 1, "Emails": 1, "Runs": 1, "Details": 1, "Several": 1, "Origins": 1}, s.calls.counted())
+	same(t, "calls", map[string]int{"automations.List": 1, "Of": 1, "Emails": 1, "Runs": 1, "Details": 1, "Several": 1,
+		"Origins": 1}, s.calls.counted())
 }
 
 func TestListsOfAutomationsAreNarrowed(t *testing.T) {
@@ -321,16 +353,20 @@ func TestListsOfAutomationsAreNarrowed(t *testing.T) {
 		a := s.ask(t, `{ `+query+` { nodes { id } } }`, nil)
 		list, _, _ := strings.Cut(a.body, "]")
 		_, list, _ = strings.Cut(list, "[")
-		if got := strings.NewReplacer(`{"id":`, "", "},", " ", "}", "").Replace(list); len(a.Errors) != 0 || got != want {
+		if got := strings.NewReplacer(`{"id":`, "", "},", " ", "}", "").Replace(list); len(a.Errors) != 0 ||
+			got != want {
 			t.Errorf("%s got %s, want %s", query, a.body, want)
 		}
 	}
-	if a := s.ask(t, `{ automationRuns(filter: {automationId: "aut_999"}) { nodes { id } } }`, nil); a.body != `{"data":{"automationRuns":null}}` {
+	if a := s.ask(t, `{ automationRuns(filter: {automationId: "aut_999"}) { nodes { id } } }`,
+		nil); a.body != `{"data":{"automationRuns":null}}` {
 		t.Errorf("the runs of another account's automation are %s, want null", a.body)
 	}
 	for query, field := range map[string]string{
-		`automationRuns(filter: {automationId: "nothing"})`: "automationId", `automationRuns(filter: {step: "hello"})`: "step",
-		`customEvents(filter: {userId: "a\u0000"})`: "userId", `automations(after: "x")`: "after", `customEvents(first: 0)`: "first",
+		`automationRuns(filter: {automationId: "nothing"})`: "automationId",
+		`automationRuns(filter: {step: "hello"})`:           "step",
+		`customEvents(filter: {userId: "a\u0000"})`:         "userId", `automations(after: "x")`: "after",
+		`customEvents(first: 0)`: "first",
 	} {
 		a := s.ask(t, `{ `+query+` { nodes { id } } }`, nil)
 		if a.codes() != "validation_error" || a.Errors[0].Extensions.Details[field] == "" {
@@ -343,7 +379,8 @@ func TestListsOfAutomationsAreNarrowed(t *testing.T) {
 func TestExplanationsAndOriginsNeedAKeyThatReads(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})
-	for _, query := range []string{`{ customEvent(id: "ae_001") { id explanation { matches { outcome } } } }`, `{ email(id: "msg_001") { id automation { runId } } }`} {
+	for _, query := range []string{`{ customEvent(id: "ae_001") { id explanation { matches { outcome } } } }`,
+		`{ email(id: "msg_001") { id automation { runId } } }`} {
 		if a := s.askAs(t, "svc_sending", query, nil); a.codes() != "insufficient_scope" {
 			t.Errorf("a key of scope sending asks %s and gets %s, want insufficient_scope", query, a.body)
 		}
@@ -356,7 +393,9 @@ func TestExplanationsAndOriginsNeedAKeyThatReads(t *testing.T) {
 func TestLargeDataOfAutomationsIsBounded(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})
-	for _, field := range []string{"customEvents(first: 100) { nodes { data } }", "automationRuns(first: 100) { nodes { event } }", "automations(first: 100) { nodes { versions { definition } } }"} {
+	for _, field := range []string{"customEvents(first: 100) { nodes { data } }",
+		"automationRuns(first: 100) { nodes { event } }",
+		"automations(first: 100) { nodes { versions { definition } } }"} {
 		if a := s.ask(t, fmt.Sprintf(`{ %s }`, field), nil); a.status != 400 || a.codes() != refusal.CodeTooComplex {
 			t.Errorf("%s got status %d and %.200s, want it refused as too complex", field, a.status, a.body)
 		}

@@ -37,7 +37,8 @@ func usageRange(since, until *time.Time) (r plans.UsagePeriod) {
 }
 
 func toReport(r plans.UsageReport) *model.UsageReport {
-	out := &model.UsageReport{Emails: int(r.Emails), Included: r.Included, Over: int(r.Over), Limit: r.Limit, Periods: make([]*model.UsagePeriod, len(r.Periods))}
+	out := &model.UsageReport{Emails: int(r.Emails), Included: r.Included, Over: int(r.Over), Limit: r.Limit,
+		Periods: make([]*model.UsagePeriod, len(r.Periods))}
 	if r.Projected != nil {
 		n := int(*r.Projected)
 		out.Projected = &n
@@ -58,7 +59,8 @@ func toMoney(p *billing.Price) *model.Money {
 }
 
 func toOffer(o billing.Offer) *model.PlanOffer {
-	out := &model.PlanOffer{ID: o.ID, Name: o.Name, Limits: &o.Plan, IncludedEmails: o.IncludedEmails, Overage: o.Plan.Overage, Price: toMoney(o.Price),
+	out := &model.PlanOffer{ID: o.ID, Name: o.Name, Limits: &o.Plan, IncludedEmails: o.IncludedEmails,
+		Overage: o.Plan.Overage, Price: toMoney(o.Price),
 		OveragePrice: toMoney(o.OveragePrice), Current: o.Current}
 	if o.Price != nil {
 		out.PriceInterval = &o.Price.Interval
@@ -67,9 +69,12 @@ func toOffer(o billing.Offer) *model.PlanOffer {
 }
 
 func toBilling(o billing.Overview) *model.Billing {
-	out := &model.Billing{Enabled: o.Enabled, Plan: &o.Plan, Status: o.Status, BillingEmail: o.BillingEmail, CurrentPeriodStart: o.PeriodStart,
-		CurrentPeriodEnd: o.PeriodEnd, CancelAt: o.CancelAt, PendingAt: o.PendingAt, Emails: int(o.Emails), Over: int(o.Over), MonthlyLimit: o.MonthlyLimit,
-		Production: &model.Production{Unlocked: o.Unlocked, VerifiedDomain: o.Verified, PaymentMethod: o.OnFile}, Problems: append([]string{}, o.Problems...)}
+	out := &model.Billing{Enabled: o.Enabled, Plan: &o.Plan, Status: o.Status, BillingEmail: o.BillingEmail,
+		CurrentPeriodStart: o.PeriodStart,
+		CurrentPeriodEnd:   o.PeriodEnd, CancelAt: o.CancelAt, PendingAt: o.PendingAt, Emails: int(o.Emails),
+		Over: int(o.Over), MonthlyLimit: o.MonthlyLimit,
+		Production: &model.Production{Unlocked: o.Unlocked, VerifiedDomain: o.Verified, PaymentMethod: o.OnFile},
+		Problems:   append([]string{}, o.Problems...)}
 	if o.Mode != "" {
 		out.Mode = &o.Mode
 	}

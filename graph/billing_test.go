@@ -14,12 +14,14 @@ import (
 // fakeBilling has the billing state of ada; bob is on the plan free.
 type fakeBilling struct{ *calls }
 
-func (f fakeBilling) Report(_ context.Context, accountID string, r plans.UsagePeriod, by plans.By) (plans.UsageReport, error) {
+func (f fakeBilling) Report(_ context.Context, accountID string, r plans.UsagePeriod,
+	by plans.By) (plans.UsageReport, error) {
 	if !r.Since.IsZero() && !r.Until.IsZero() && !r.Since.Before(r.Until) {
 		return plans.UsageReport{}, fault.InvalidField("since", "must be before until, and in the past")
 	}
 	included, projected := 1000, int64(700)
-	out := plans.UsageReport{Emails: 340, Included: &included, Projected: &projected, Periods: []plans.Period{{Start: day.UTC(), Emails: 340}}}
+	out := plans.UsageReport{Emails: 340, Included: &included, Projected: &projected,
+		Periods: []plans.Period{{Start: day.UTC(), Emails: 340}}}
 	if accountID != ada {
 		out = plans.UsageReport{Periods: []plans.Period{}}
 	}
@@ -27,16 +29,20 @@ func (f fakeBilling) Report(_ context.Context, accountID string, r plans.UsagePe
 }
 
 func (f fakeBilling) Overview(_ context.Context, accountID string) (billing.Overview, error) {
-	o := billing.Overview{Plan: accounts.Plan{ID: "free", Name: "Free", RequestsPerSecond: 10, MaxDomains: 1}, Status: billing.StatusNone, BillingEmail: accountID, PeriodStart: day, PeriodEnd: day}
+	o := billing.Overview{Plan: accounts.Plan{ID: "free", Name: "Free", RequestsPerSecond: 10, MaxDomains: 1},
+		Status: billing.StatusNone, BillingEmail: accountID, PeriodStart: day, PeriodEnd: day}
 	if accountID == ada {
-		o.Plan, o.Enabled, o.Mode, o.Status = accounts.Plan{ID: "pro", Name: "Pro", RequestsPerSecond: 50, MaxDomains: 10}, true, billing.Live, "active"
-		o.PaymentMethod, o.PendingPlan, o.PendingAt = &billing.Card{Brand: "visa", Last4: "4242", Month: 12, Year: 2030}, "free", &o.PeriodEnd
+		o.Plan, o.Enabled, o.Mode, o.Status = accounts.Plan{ID: "pro", Name: "Pro", RequestsPerSecond: 50,
+			MaxDomains: 10}, true, billing.Live, "active"
+		o.PaymentMethod, o.PendingPlan, o.PendingAt = &billing.Card{Brand: "visa", Last4: "4242", Month: 12,
+			Year: 2030}, "free", &o.PeriodEnd
 	}
 	return o, f.call("Overview")
 }
 
 func (f fakeBilling) Offers(_ context.Context, accountID string) ([]billing.Offer, error) {
-	return []billing.Offer{{Plan: accounts.Plan{ID: "pro", Name: "Pro", RequestsPerSecond: 50, MaxDomains: 10}, Price: &billing.Price{Amount: 2000, Currency: "eur", Interval: "month"},
+	return []billing.Offer{{Plan: accounts.Plan{ID: "pro", Name: "Pro", RequestsPerSecond: 50, MaxDomains: 10},
+		Price:   &billing.Price{Amount: 2000, Currency: "eur", Interval: "month"},
 		Current: accountID == ada}}, f.call("Offers")
 }
 
@@ -62,7 +68,9 @@ func TestBillingIsOfTheCallersAccount(t *testing.T) {
 	if got := srv.askAs(t, "svc_read", `{ usage { emails } }`, nil); got.codes() != "insufficient_scope" {
 		t.Errorf("a key that reads asks for usage and gets %s", got.body)
 	}
-	if got := srv.askAs(t, "svc_full", `{ usage(since: "2026-02-01T00:00:00Z", until: "2026-01-01T00:00:00Z") { emails } }`, nil); got.codes() != "validation_error" {
+	if got := srv.askAs(t, "svc_full",
+		`{ usage(since: "2026-02-01T00:00:00Z", until: "2026-01-01T00:00:00Z") { emails } }`,
+		nil); got.codes() != "validation_error" {
 		t.Errorf("a range that ends before it begins gets %s", got.body)
 	}
 }

@@ -52,11 +52,13 @@ func costs() generated.ComplexityRoot {
 	c.Query.APIKeys = func(child int, first *int, after *string, last *int, before *string, _ *model.APIKeyFilter) int {
 		return pageCost(child, first, after, last, before)
 	}
-	c.Query.SMTPCredentials = func(child int, first *int, after *string, last *int, before *string, _ *model.SMTPCredentialFilter) int {
+	c.Query.SMTPCredentials = func(child int, first *int, after *string, last *int, before *string,
+		_ *model.SMTPCredentialFilter) int {
 		return pageCost(child, first, after, last, before)
 	}
 	c.Account.Usage = func(child int) int { return lookCost + child }
-	c.Query.Templates = func(child int, first *int, after *string, last *int, before *string, _ *model.TemplateFilter) int {
+	c.Query.Templates = func(child int, first *int, after *string, last *int, before *string,
+		_ *model.TemplateFilter) int {
 		return pageCost(child, first, after, last, before)
 	}
 	c.Template.HTML = body

@@ -24,23 +24,27 @@ func TestAPersonsDocumentIsPruned(t *testing.T) {
 	const text = `query Both($n: Int) { viewer { role } emails(first: $n) { nodes { ...F } } } fragment F on Email { id }`
 	on := []string{"signin", "accounts", "domains"}
 	s := newServer(t, setup{on: on, trusted: trusted.Documents{"abc": text, "abd": `{ emails { nodes { id } } }`}})
-	if got := s.send(t, asPerson(t, s, `{"documentId": "sha256:abc", "operationName": "Both", "variables": {"n": 5}}`)); got.body != `{"data":{"viewer":{"role":"OWNER"}}}` {
+	if got := s.send(t, asPerson(t, s,
+		`{"documentId": "sha256:abc", "operationName": "Both", "variables": {"n": 5}}`)); got.body != `{"data":{"viewer":{"role":"OWNER"}}}` {
 		t.Errorf("a person got %d %s", got.status, got.body)
 	}
 	const unknown = `Cannot query field "emails" on type "Query".`
-	if got := s.send(t, asPerson(t, s, `{"documentId": "sha256:abd"}`)); got.status != 400 || !strings.HasPrefix(got.message(), unknown) {
+	if got := s.send(t, asPerson(t, s, `{"documentId": "sha256:abd"}`)); got.status != 400 ||
+		!strings.HasPrefix(got.message(), unknown) {
 		t.Errorf("a document of which nothing is left got %d %s", got.status, got.body)
 	}
 	for what, r := range map[string]*http.Request{
 		"a document under a key":   request(t, s.url, "svc_full", `{"documentId": "sha256:abc"}`),
 		"a key's query of its own": request(t, s.url, "svc_full", `{"query": `+quoted(text)+`}`),
 	} {
-		if got := s.send(t, r); got.status != 400 || !strings.Contains(got.body, `Cannot query field \"emails\" on type \"Query\".`) {
+		if got := s.send(t, r); got.status != 400 ||
+			!strings.Contains(got.body, `Cannot query field \"emails\" on type \"Query\".`) {
 			t.Errorf("%s got %d %s, want 400 that says %s", what, got.status, got.body, unknown)
 		}
 	}
 	whole := newServer(t, setup{emails: 1, trusted: trusted.Documents{"abc": text}})
-	if got := whole.send(t, asPerson(t, whole, `{"documentId": "sha256:abc"}`)); got.body != `{"data":{"viewer":{"role":"OWNER"},"emails":{"nodes":[{"id":"msg_001"}]}}}` {
+	if got := whole.send(t, asPerson(t, whole,
+		`{"documentId": "sha256:abc"}`)); got.body != `{"data":{"viewer":{"role":"OWNER"},"emails":{"nodes":[{"id":"msg_001"}]}}}` {
 		t.Errorf("with every module on a person got %d %s", got.status, got.body)
 	}
 }

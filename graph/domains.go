@@ -67,14 +67,17 @@ func toDomain(d *ent.Domain, records []dnscheck.RecordCheck) *model.Domain {
 	key := signing.Current(d)
 	out := &model.Domain{ID: d.ID, Name: d.Name, Status: d.Status, Records: make([]*model.DNSRecord, len(records)),
 		DKIM:         &model.DKIM{Selector: key.Selector, Algorithm: key.Algorithm, Ready: key.Ready},
-		OpenTracking: d.OpenTracking, ClickTracking: d.ClickTracking, TLSMode: d.TLSMode, InboundEnabled: d.InboundEnabled,
-		LastCheckedAt: d.LastCheckedAt, VerifiedAt: d.VerifiedAt, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt}
+		OpenTracking: d.OpenTracking, ClickTracking: d.ClickTracking, TLSMode: d.TLSMode,
+		InboundEnabled: d.InboundEnabled,
+		LastCheckedAt:  d.LastCheckedAt, VerifiedAt: d.VerifiedAt, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt}
 	for i, r := range records {
-		out.Records[i] = &model.DNSRecord{Purpose: string(r.Purpose), Type: r.Type, Name: r.Name, Value: r.Value, Priority: r.Priority,
-			TTL: r.TTL, Required: r.Required, Status: string(r.Status), Found: r.Found, Error: filled(r.Error)}
+		out.Records[i] = &model.DNSRecord{Purpose: string(r.Purpose), Type: r.Type, Name: r.Name, Value: r.Value,
+			Priority: r.Priority,
+			TTL:      r.TTL, Required: r.Required, Status: string(r.Status), Found: r.Found, Error: filled(r.Error)}
 	}
 	for _, k := range signing.Keys(d) {
-		out.DKIMKeys = append(out.DKIMKeys, &model.DKIMKey{Selector: k.Selector, Algorithm: k.Algorithm, Status: k.State, Ready: k.Ready,
+		out.DKIMKeys = append(out.DKIMKeys, &model.DKIMKey{Selector: k.Selector, Algorithm: k.Algorithm,
+			Status: k.State, Ready: k.Ready,
 			CreatedAt: k.CreatedAt, ActivatedAt: k.ActivatedAt, RetiredAt: k.RetiredAt, KeepUntil: k.KeepUntil})
 	}
 	return out
@@ -83,9 +86,11 @@ func toDomain(d *ent.Domain, records []dnscheck.RecordCheck) *model.Domain {
 func toDomainChecks(checks []*ent.DomainCheck) []*model.DomainCheck {
 	out := make([]*model.DomainCheck, len(checks))
 	for i, c := range checks {
-		out[i] = &model.DomainCheck{CheckedAt: c.CheckedAt, Status: domain.Status(c.Status), Records: make([]*model.DomainCheckRecord, len(c.Records))}
+		out[i] = &model.DomainCheck{CheckedAt: c.CheckedAt, Status: domain.Status(c.Status),
+			Records: make([]*model.DomainCheckRecord, len(c.Records))}
 		for j, r := range c.Records {
-			out[i].Records[j] = &model.DomainCheckRecord{Purpose: r.Purpose, Selector: filled(r.Selector), Status: r.Status, Found: append([]string{}, r.Found...),
+			out[i].Records[j] = &model.DomainCheckRecord{Purpose: r.Purpose, Selector: filled(r.Selector),
+				Status: r.Status, Found: append([]string{}, r.Found...),
 				Error: filled(r.Error)}
 		}
 	}

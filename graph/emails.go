@@ -54,8 +54,10 @@ func emailFilter(in *model.EmailFilter, domainIDs []string) records.Filter {
 	if in == nil {
 		return records.Filter{DomainIDs: domainIDs}
 	}
-	f := records.Filter{Status: orEmpty(in.Status), LastEvent: given(in.LastEvent), To: given(in.To), From: given(in.From), Domain: given(in.DomainID),
-		APIKeyID: given(in.APIKeyID), TemplateID: given(in.TemplateID), Version: in.TemplateVersion, AutomationID: given(in.AutomationID), BounceClass: given(in.BounceClass),
+	f := records.Filter{Status: orEmpty(in.Status), LastEvent: given(in.LastEvent), To: given(in.To),
+		From: given(in.From), Domain: given(in.DomainID),
+		APIKeyID: given(in.APIKeyID), TemplateID: given(in.TemplateID), Version: in.TemplateVersion,
+		AutomationID: given(in.AutomationID), BounceClass: given(in.BounceClass),
 		Opened: in.Opened, Clicked: in.Clicked, Q: given(in.Query), DomainIDs: domainIDs}
 	if in.Tag != nil {
 		f.Tag = in.Tag.Name + ":" + in.Tag.Value
@@ -64,7 +66,8 @@ func emailFilter(in *model.EmailFilter, domainIDs []string) records.Filter {
 	return f
 }
 
-func (r *Resolver) listEmails(ctx context.Context, accountID string, f records.Filter, p page.Request) (page.Page[*ent.Email], error) {
+func (r *Resolver) listEmails(ctx context.Context, accountID string, f records.Filter,
+	p page.Request) (page.Page[*ent.Email], error) {
 	return r.parts.Emails.List(ctx, accountID, records.ListQuery{Page: p, Filter: f})
 }
 
@@ -92,8 +95,10 @@ func toDeliveryAttempts(attempts []*ent.Attempt, recipients []*ent.Recipient) []
 	out := make([]*model.DeliveryAttempt, len(attempts))
 	for i, a := range attempts {
 		out[i] = &model.DeliveryAttempt{Number: a.Number, Recipient: addresses[a.RecipientID], StartedAt: a.StartedAt,
-			FinishedAt: a.FinishedAt, Outcome: a.Outcome, Phase: filled(a.Phase), Code: a.Code, EnhancedCode: a.EnhancedCode,
-			Reply: filled(a.Reply), RemoteHost: filled(a.RemoteHost), RemoteAddr: filled(a.RemoteAddr), TLS: filled(a.TLS), TLSPolicy: filled(a.TLSPolicy),
+			FinishedAt: a.FinishedAt, Outcome: a.Outcome, Phase: filled(a.Phase), Code: a.Code,
+			EnhancedCode: a.EnhancedCode,
+			Reply:        filled(a.Reply), RemoteHost: filled(a.RemoteHost), RemoteAddr: filled(a.RemoteAddr),
+			TLS: filled(a.TLS), TLSPolicy: filled(a.TLSPolicy),
 			LocalAddr: filled(a.LocalAddr), Way: filled(a.Way), Class: filled(a.Class)}
 	}
 	return out
@@ -106,7 +111,8 @@ func toTimeline(facts []event.Fact) ([]*model.TimelineEntry, error) {
 		if err := json.Unmarshal(f.Data, &data); err != nil {
 			return nil, fmt.Errorf("data of fact %s: %w", f.ID, err)
 		}
-		out[i] = &model.TimelineEntry{ID: f.ID, Type: string(f.Type), At: f.CreatedAt, Recipient: filled(data.Recipient), Data: f.Data}
+		out[i] = &model.TimelineEntry{ID: f.ID, Type: string(f.Type), At: f.CreatedAt,
+			Recipient: filled(data.Recipient), Data: f.Data}
 		explain(out[i], data)
 	}
 	return out, nil

@@ -35,7 +35,8 @@ func everything(t *testing.T, typeName string) string {
 			switch {
 			case f.Name == "edges": // the nodes are asked for beside them
 				out.WriteString("{ cursor }")
-			case child.Kind == ast.Object && isNode(child) && f.Name != "nodes" && f.Name != "node": // a link: its type has a test of its own
+			// a link: its type has a test of its own
+			case child.Kind == ast.Object && isNode(child) && f.Name != "nodes" && f.Name != "node":
 				out.WriteString("{ id }")
 			case child.Kind == ast.Object:
 				out.WriteString(selection(child))
@@ -74,9 +75,11 @@ func TestPageOfEverythingAsksEachServiceMethodOnce(t *testing.T) {
 	all := everything(t, "Email")
 	a := s.ask(t, `{ emails { edges { cursor node `+all+` } pageInfo { hasNextPage endCursor } } }`, nil)
 	if a.status != 200 || len(a.Errors) != 0 {
-		t.Fatalf("asking every field of a page of emails got status %d and %.500s, want 200 without errors", a.status, a.body)
+		t.Fatalf("asking every field of a page of emails got status %d and %.500s, want 200 without errors",
+			a.status, a.body)
 	}
-	same(t, "calls", map[string]int{"List": 1, "Bodies": 1, "Snippets": 1, "Recipients": 1, "Attempts": 1, "Attachments": 1, "Timeline": 1,
+	same(t, "calls", map[string]int{"List": 1, "Bodies": 1, "Snippets": 1, "Recipients": 1, "Attempts": 1,
+		"Attachments": 1, "Timeline": 1,
 		"Counts": 1, "Engagements": 1, "DeliveriesOfEvents": 1, "Origins": 1, "Details": 1, "suppressions.Of": 1}, s.calls.counted())
 
 	edges := a.Data["emails"].(map[string]any)["edges"].([]any)
@@ -104,7 +107,8 @@ func TestPagesWalkTheWholeListOnce(t *testing.T) {
 	var seen []string
 	var after any
 	for range 10 {
-		a := s.ask(t, `query($after: String) { emails(first: 3, after: $after) { nodes { id } edges { cursor } pageInfo { hasNextPage endCursor } } }`,
+		a := s.ask(t,
+			`query($after: String) { emails(first: 3, after: $after) { nodes { id } edges { cursor } pageInfo { hasNextPage endCursor } } }`,
 			map[string]any{"after": after})
 		if len(a.Errors) != 0 {
 			t.Fatal(a.body)
@@ -130,7 +134,8 @@ func TestPagesWalkTheWholeListOnce(t *testing.T) {
 
 func TestEmptyListHasNoCursor(t *testing.T) {
 	t.Parallel()
-	a := newServer(t, setup{}).ask(t, `{ emails { nodes { id } edges { cursor } pageInfo { hasNextPage endCursor } } }`, nil)
+	a := newServer(t, setup{}).ask(t, `{ emails { nodes { id } edges { cursor } pageInfo { hasNextPage endCursor } } }`,
+		nil)
 	same(t, "emails", map[string]any{"nodes": []any{}, "edges": []any{},
 		"pageInfo": map[string]any{"hasNextPage": false, "endCursor": nil}}, a.Data["emails"])
 }
@@ -158,11 +163,13 @@ func TestArgumentsOfPagesAreChecked(t *testing.T) {
 		} {
 			a := s.ask(t, `{ `+list+`(`+c.args+`) { nodes { id } } }`, nil)
 			if a.codes() != "validation_error" || a.Errors[0].Extensions.Details[c.field] == "" || a.status != 200 {
-				t.Errorf("%s(%s) got status %d and %s, want 200 with a validation_error of %s", list, c.args, a.status, a.body, c.field)
+				t.Errorf("%s(%s) got status %d and %s, want 200 with a validation_error of %s", list, c.args, a.status,
+					a.body, c.field)
 			}
 		}
 		// Null means omitted, as everywhere in GraphQL.
-		if a := s.ask(t, `{ `+list+`(first: null, after: null, last: null, before: null) { nodes { id } } }`, nil); len(a.Errors) != 0 {
+		if a := s.ask(t, `{ `+list+`(first: null, after: null, last: null, before: null) { nodes { id } } }`,
+			nil); len(a.Errors) != 0 {
 			t.Errorf("%s with nulls: %s", list, a.body)
 		}
 	}
@@ -216,10 +223,13 @@ func TestPagesGoBackAsTheyCame(t *testing.T) {
 func TestListsAreCountedUpToALimit(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 7})
-	a := s.ask(t, `{ emails(first: 1) { all: count { value isExact } few: count(limit: 3) { value isExact } } domains { count { value isExact } } }`, nil)
-	same(t, "emails", map[string]any{"all": map[string]any{"value": 7.0, "isExact": true}, "few": map[string]any{"value": 3.0, "isExact": false}}, a.Data["emails"])
+	a := s.ask(t,
+		`{ emails(first: 1) { all: count { value isExact } few: count(limit: 3) { value isExact } } domains { count { value isExact } } }`, nil)
+	same(t, "emails", map[string]any{"all": map[string]any{"value": 7.0, "isExact": true},
+		"few": map[string]any{"value": 3.0, "isExact": false}}, a.Data["emails"])
 	for _, limit := range []string{"0", "-1", "10001"} {
-		if a := s.ask(t, `{ emails { count(limit: `+limit+`) { value } } }`, nil); a.codes() != "validation_error" || a.Errors[0].Extensions.Details["limit"] == "" {
+		if a := s.ask(t, `{ emails { count(limit: `+limit+`) { value } } }`, nil); a.codes() != "validation_error" ||
+			a.Errors[0].Extensions.Details["limit"] == "" {
 			t.Errorf("counting to %s: %s", limit, a.body)
 		}
 	}

@@ -30,7 +30,8 @@ func TestDefectsAreLoggedAndNotTold(t *testing.T) {
 			s := newServer(t, setup{emails: 3, hook: breaking(method, how)})
 			a := s.ask(t, `{ emails { nodes `+everything(t, "Email")+` } }`, nil)
 			if a.status != 200 || a.message() != "Internal error" || !strings.HasPrefix(a.codes(), "internal_error") {
-				t.Errorf("when %s fails by %s the answer is %d %.300s, want 200 with only \"Internal error\"", method, name, a.status, a.body)
+				t.Errorf("when %s fails by %s the answer is %d %.300s, want 200 with only \"Internal error\"", method,
+					name, a.status, a.body)
 			}
 			if strings.Contains(a.body, "pq") || strings.Contains(a.body, "emails_v2") {
 				t.Errorf("%s %s: the response exposes internal details: %.300s", method, name, a.body)
@@ -59,7 +60,8 @@ func TestDatabaseAwayIs503(t *testing.T) {
 		for _, method := range []string{"List", "Timeline"} {
 			s := newServer(t, setup{emails: 2, hook: breaking(method, func() error { return err })})
 			a := s.ask(t, `{ emails { nodes { id timeline { id } } } }`, nil)
-			if a.status != 503 || a.header.Get("Retry-After") != "5" || !strings.HasPrefix(a.codes(), "delivery_unavailable") || a.message() != refusal.AwayMessage {
+			if a.status != 503 || a.header.Get("Retry-After") != "5" ||
+				!strings.HasPrefix(a.codes(), "delivery_unavailable") || a.message() != refusal.AwayMessage {
 				t.Errorf("%s: when %s finds the database away the answer is %d %v %s, want 503 with Retry-After 5 and delivery_unavailable", name, method, a.status, a.header, a.body)
 			}
 			if strings.Contains(s.log.String(), "level=ERROR") {
@@ -74,7 +76,8 @@ func TestNoRoomForBodiesIs503(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})
 	for n, full := 0, false; !full; n++ { // the memory stays full until the end of the test
-		_, err := s.held.AcquireWork(t.Context(), intake.Tenant{Account: fmt.Sprint("acc_", n)}, 1<<20, time.Millisecond)
+		_, err := s.held.AcquireWork(t.Context(), intake.Tenant{Account: fmt.Sprint("acc_", n)}, 1<<20,
+			time.Millisecond)
 		full = err != nil
 	}
 	a := s.ask(t, `{ email(id: "msg_001") { content { html } } }`, nil)
@@ -86,7 +89,8 @@ func TestNoRoomForBodiesIs503(t *testing.T) {
 func TestRefusalsOfServicesAreTold(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{hook: breaking("Account", func() error {
-		return &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, Message: "Over the cap", UpgradeURL: "/settings/billing"}
+		return &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, Message: "Over the cap",
+			UpgradeURL: "/settings/billing"}
 	})})
 	a := s.ask(t, `{ account { id } }`, nil)
 	const want = `"message":"Over the cap","path":["account"],"locations":[{"line":1,"column":3}],"extensions":{"code":"plan_limit","upgrade_url":"/settings/billing"}`
@@ -107,12 +111,15 @@ func TestWrongQueriesSaySo(t *testing.T) {
 		`{ emails(first: 99999999999999999999999) { nodes { id } } }`: `Int cannot represent non 32-bit signed integer value`,
 		`query($n: Int!) { emails(first: $n) { nodes { id } } }`:      "must be defined",
 		`{ emails { nodes { id @module(name: "x") } } }`:              `Unknown directive "@module".`,
-		`{ viewer { ... @defer { can } } }`:                           `Unknown directive "@defer".`, // an answer is one
-		`{ emails { nodes } }`:                                        "must have a selection of subfields",
+		// an answer is one
+		`{ viewer { ... @defer { can } } }`: `Unknown directive "@defer".`,
+		`{ emails { nodes } }`:              "must have a selection of subfields",
 	} {
 		a := s.ask(t, query, nil)
-		if !strings.Contains(a.message(), message) || !strings.HasPrefix(a.codes(), "validation_error") || a.status != 400 && a.status != 200 {
-			t.Errorf("the wrong query %s got status %d and %s, want a validation_error that says %q", query, a.status, a.body, message)
+		if !strings.Contains(a.message(), message) || !strings.HasPrefix(a.codes(), "validation_error") ||
+			a.status != 400 && a.status != 200 {
+			t.Errorf("the wrong query %s got status %d and %s, want a validation_error that says %q", query, a.status,
+				a.body, message)
 		}
 	}
 	if s.log.Len() != 0 {
@@ -125,21 +132,26 @@ func TestMistakesAreToldWithoutWhatWasSent(t *testing.T) {
 	s := newServer(t, setup{})
 	long := strings.Repeat("hunter2", 30)
 	for query, message := range map[string]string{
-		`{ emails(first: "hunter2") { nodes { id } } }`:                            `Int cannot represent non-integer value`,
-		`{ emails(filter: {status: hunter2}) { nodes { id } } }`:                   `Value "hunter2" does not exist in "EmailStatus" enum.`, // a name of the query
+		`{ emails(first: "hunter2") { nodes { id } } }`: `Int cannot represent non-integer value`,
+		// a name of the query
+		`{ emails(filter: {status: hunter2}) { nodes { id } } }`:                   `Value "hunter2" does not exist in "EmailStatus" enum.`,
 		`{ emails(filter: {status: "hunter2 x"}) { nodes { id } } }`:               `Enum "EmailStatus" cannot represent non-enum value`,
 		`{ email(id: true "hunter2") { id } }`:                                     `Expected Name, found String`,
 		`query($v: EmailStatus) { emails(filter: {status: $v}) { nodes { id } } }`: `not a valid EmailStatus`,
 		`{ ` + long + ` }`: `Cannot query field "` + long[:39] + `… on type "Query".`,
-		`{ emails(filter: {` + long + `: 1}) { nodes { id } } }`:                             `Field "` + long[:39] + `… is not defined by type "EmailFilter".`,
+		`{ emails(filter: {` + long + `: 1}) { nodes { id } } }`: `Field "` + long[:39] +
+			`… is not defined by type "EmailFilter".`,
 		`query($v: EmailFilter, $w: Int) { emails(filter: $v, first: $w) { nodes { id } } }`: "must be a EmailFilter, not a string",
 	} {
 		a := s.ask(t, query, map[string]any{"v": "hunter2"})
 		if a.status != 400 || a.message() != message || a.codes() != "validation_error" {
-			t.Errorf("%.80s got status %d and %s, want 400 validation_error that says %s", query, a.status, a.body, message)
+			t.Errorf("%.80s got status %d and %s, want 400 validation_error that says %s", query, a.status,
+				a.body, message)
 		}
 	}
-	if a := s.ask(t, `query($v: EmailFilter) { emails(filter: $v) { nodes { id } } }`, map[string]any{"v": map[string]any{long: 1}}); strings.Contains(a.body, long) || a.codes() != "validation_error" {
+	if a := s.ask(t, `query($v: EmailFilter) { emails(filter: $v) { nodes { id } } }`,
+		map[string]any{"v": map[string]any{long: 1}}); strings.Contains(a.body, long) ||
+		a.codes() != "validation_error" {
 		t.Errorf("a long name of a variable's field got %s", a.body)
 	}
 	if a := s.ask(t, `{`+repeated(19, " x%d { y }")+`}`, nil); len(a.Errors) != limits.Mistakes {

@@ -19,7 +19,8 @@ type EventLog interface {
 var _ EventLog = (*eventlog.Service)(nil)
 
 func toEvents(found page.Page[event.Fact]) *model.EventPage {
-	out := &model.EventPage{Nodes: make([]*model.Event, 0, len(found.Items)), HasMore: found.HasMore, EndCursor: found.NextCursor}
+	out := &model.EventPage{Nodes: make([]*model.Event, 0, len(found.Items)), HasMore: found.HasMore,
+		EndCursor: found.NextCursor}
 	for _, f := range found.Items {
 		out.Nodes = append(out.Nodes, toEvent(f))
 	}

@@ -37,7 +37,8 @@ func (fakeFacts) Horizon(context.Context) (time.Time, error) { return day.Add(ti
 func (f fakeFacts) Read(_ context.Context, s bus.AccountFeed) (bus.FeedPage, error) {
 	read := bus.FeedPage{Next: id.Since(id.Fact, day.Add(time.Hour))}
 	for _, fact := range someFacts() {
-		if fact.AccountID != s.AccountID || fact.ID <= s.After || !strings.Contains(strings.Join(typeNames(s.Types), " "), string(fact.Type)) {
+		if fact.AccountID != s.AccountID || fact.ID <= s.After ||
+			!strings.Contains(strings.Join(typeNames(s.Types), " "), string(fact.Type)) {
 			continue
 		}
 		if len(read.Facts) == s.Limit {
@@ -67,12 +68,17 @@ func TestEventsInPages(t *testing.T) {
 	facts := someFacts()
 	got := s.ask(t, `{events(first:1){nodes{id type createdAt data} hasMore endCursor}}`, nil)
 	same(t, "first page", map[string]any{"events": map[string]any{
-		"nodes":   []any{map[string]any{"id": facts[0].ID, "type": "email.sent", "createdAt": day.UTC().Format("2006-01-02T15:04:05.000Z"), "data": map[string]any{"email_id": "msg_1", "status": "delivered"}}},
+		"nodes": []any{map[string]any{"id": facts[0].ID, "type": "email.sent", "createdAt": day.UTC().
+			Format("2006-01-02T15:04:05.000Z"), "data": map[string]any{"email_id": "msg_1", "status": "delivered"}}},
 		"hasMore": true, "endCursor": facts[0].ID}}, got.Data)
-	got = s.ask(t, `query($after:String){events(after:$after){nodes{id} hasMore}}`, map[string]any{"after": facts[0].ID})
-	same(t, "second page", map[string]any{"events": map[string]any{"nodes": []any{map[string]any{"id": facts[2].ID}}, "hasMore": false}}, got.Data)
-	for query, field := range map[string]string{`{events(first:0){hasMore}}`: "first", `{events(after:"x"){hasMore}}`: "after", `{events(types:["email.nothing"]){hasMore}}`: "types"} {
-		if got := s.ask(t, query, nil); got.codes() != "validation_error" || got.Errors[0].Extensions.Details[field] == "" {
+	got = s.ask(t, `query($after:String){events(after:$after){nodes{id} hasMore}}`,
+		map[string]any{"after": facts[0].ID})
+	same(t, "second page", map[string]any{"events": map[string]any{"nodes": []any{map[string]any{"id": facts[2].ID}},
+		"hasMore": false}}, got.Data)
+	for query, field := range map[string]string{`{events(first:0){hasMore}}`: "first",
+		`{events(after:"x"){hasMore}}`: "after", `{events(types:["email.nothing"]){hasMore}}`: "types"} {
+		if got := s.ask(t, query, nil); got.codes() != "validation_error" ||
+			got.Errors[0].Extensions.Details[field] == "" {
 			t.Errorf("%s got %s, want a validation_error of %s", query, got.body, field)
 		}
 	}
@@ -93,7 +99,8 @@ func (s *testServer) follow(t *testing.T, key, query string) (lines *bufio.Scann
 	}
 	t.Cleanup(func() { cancel(); response.Body.Close() })
 	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
-		t.Fatalf("the subscription got status %d with header %v, want 200 and an event stream", response.StatusCode, response.Header)
+		t.Fatalf("the subscription got status %d with header %v, want 200 and an event stream", response.StatusCode,
+			response.Header)
 	}
 	return bufio.NewScanner(response.Body), cancel
 }
@@ -101,15 +108,17 @@ func (s *testServer) follow(t *testing.T, key, query string) (lines *bufio.Scann
 func TestSubscriptionGivesTheCallersEvents(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	lines, leave := s.follow(t, "svc_read", `subscription{events(after:"`+id.Since(id.Fact, day.Add(-time.Hour))+`"){type data}}`)
+	lines, leave := s.follow(t, "svc_read", `subscription{events(after:"`+id.Since(id.Fact, day.Add(-time.Hour))+
+		`"){type data}}`)
 	var got []string
 	for len(got) < 2 && lines.Scan() {
 		if data, found := strings.CutPrefix(lines.Text(), "data: "); found {
 			got = append(got, data)
 		}
 	}
-	same(t, "stream", []string{`{"data":{"events":{"type":"email.sent","data":{"email_id":"msg_1","status":"delivered"}}}}`,
-		`{"data":{"events":{"type":"email.delivered","data":{"email_id":"msg_1","status":"delivered"}}}}`}, got)
+	same(t, "stream",
+		[]string{`{"data":{"events":{"type":"email.sent","data":{"email_id":"msg_1","status":"delivered"}}}}`,
+			`{"data":{"events":{"type":"email.delivered","data":{"email_id":"msg_1","status":"delivered"}}}}`}, got)
 	leave()
 }
 
@@ -147,7 +156,8 @@ func TestSubscriptionIsRefusedAsOtherRequests(t *testing.T) {
 			r := request(t, s.url, c.key, body)
 			r.Header.Set("Accept", c.accept)
 			if got := s.send(t, r); got.status != c.status || got.codes() != c.code {
-				t.Errorf("the subscription got status %d and %s, want %d and %s", got.status, got.body, c.status, c.code)
+				t.Errorf("the subscription got status %d and %s, want %d and %s", got.status, got.body,
+					c.status, c.code)
 			}
 		})
 	}

@@ -45,9 +45,11 @@ func (f fakeAuth) Authenticate(_ context.Context, bearer string) (accounts.Calle
 	case "svc_full", "svc_read", "svc_sending":
 		return accounts.Caller{AccountID: ada, KeyID: "key_1", Scope: rights.Scope(bearer[len("svc_"):])}, nil
 	case "svc_developers", "svc_former":
-		return accounts.Caller{AccountID: ada, KeyID: "key_1", Scope: rights.ScopeFull, Creator: &rights.Creator{Role: rights.RoleDeveloper, Former: bearer == "svc_former"}}, nil
+		return accounts.Caller{AccountID: ada, KeyID: "key_1", Scope: rights.ScopeFull,
+			Creator: &rights.Creator{Role: rights.RoleDeveloper, Former: bearer == "svc_former"}}, nil
 	case "svc_limited":
-		return accounts.Caller{AccountID: ada, KeyID: "key_1", Scope: rights.ScopeFull, DomainIDs: []string{"dom_001"}}, nil
+		return accounts.Caller{AccountID: ada, KeyID: "key_1", Scope: rights.ScopeFull, DomainIDs: []string{"dom_001"}},
+			nil
 	case "svc_bob":
 		return accounts.Caller{AccountID: bob, KeyID: "key_2", Scope: rights.ScopeFull}, nil
 	}
@@ -85,8 +87,9 @@ type fakeAccounts struct{ *calls }
 
 func (f fakeAccounts) Account(_ context.Context, accountID string) (accounts.Account, error) {
 	daily := 100
-	return accounts.Account{ID: accountID, Name: "Ada's shop", Email: "ada@example.com", Plan: accounts.Plan{ID: "free", Name: "Free",
-		RequestsPerSecond: 10, DailyEmails: &daily, MaxDomains: 1}}, f.call("Account")
+	return accounts.Account{ID: accountID, Name: "Ada's shop", Email: "ada@example.com",
+		Plan: accounts.Plan{ID: "free", Name: "Free",
+			RequestsPerSecond: 10, DailyEmails: &daily, MaxDomains: 1}}, f.call("Account")
 }
 
 func (f fakeAccounts) Usage(_ context.Context, accountID string) (accounts.Usage, error) {
@@ -99,11 +102,13 @@ func (f fakeAccounts) Usage(_ context.Context, accountID string) (accounts.Usage
 }
 
 func (f fakeAccounts) Keys(_ context.Context, accountID string, r page.Request) (page.Page[*ent.APIKey], error) {
-	out, err := paged(someKeys(), func(k *ent.APIKey) (string, string) { return k.AccountID, k.ID }, "api_keys", accountID, r)
+	out, err := paged(someKeys(), func(k *ent.APIKey) (string, string) { return k.AccountID, k.ID }, "api_keys",
+		accountID, r)
 	return out, orElse(err, f.call("Keys"))
 }
 
-func (f fakeAccounts) FilteredKeys(ctx context.Context, accountID string, of accounts.KeyFilter, r page.Request) (page.Page[*ent.APIKey], error) {
+func (f fakeAccounts) FilteredKeys(ctx context.Context, accountID string, of accounts.KeyFilter,
+	r page.Request) (page.Page[*ent.APIKey], error) {
 	out, err := f.Keys(ctx, accountID, r)
 	out.Items = slices.DeleteFunc(out.Items, func(k *ent.APIKey) bool {
 		return of.Scope != "" && k.Scope != of.Scope || of.Revoked != nil && *of.Revoked != (k.RevokedAt != nil)
@@ -140,7 +145,8 @@ func someKeys() []*ent.APIKey {
 	return []*ent.APIKey{
 		{ID: "key_999", AccountID: bob, Name: "bob's", Prefix: "svc_b", Scope: apikey.ScopeFull, CreatedAt: day},
 		{ID: "key_002", AccountID: ada, Name: "server", Prefix: "svc_Zk3v9QpA", Scope: apikey.ScopeFull, Hash: []byte("never shown"), CreatedAt: day},
-		{ID: "key_001", AccountID: ada, Name: "shop", Prefix: "svc_mW5rT8yB", Scope: apikey.ScopeSending, Hash: []byte("never shown"), CreatedAt: day,
+		{ID: "key_001", AccountID: ada, Name: "shop", Prefix: "svc_mW5rT8yB", Scope: apikey.ScopeSending,
+			Hash: []byte("never shown"), CreatedAt: day,
 			DomainIds: []string{"dom_001"}, ExpiresAt: &at, LastUsedAt: &at, RevokedAt: &at},
 	}
 }
@@ -151,13 +157,16 @@ type fakeDomains struct {
 }
 
 func (f fakeDomains) List(_ context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error) {
-	out, err := paged(f.rows, func(d *ent.Domain) (string, string) { return *d.AccountID, d.ID }, "domains", accountID, r)
+	out, err := paged(f.rows, func(d *ent.Domain) (string, string) { return *d.AccountID, d.ID }, "domains",
+		accountID, r)
 	return out, orElse(err, f.call("domains.List"))
 }
 
-func (f fakeDomains) Filtered(ctx context.Context, accountID string, of domains.Filter, r page.Request) (page.Page[*ent.Domain], error) {
+func (f fakeDomains) Filtered(ctx context.Context, accountID string, of domains.Filter,
+	r page.Request) (page.Page[*ent.Domain], error) {
 	out, err := f.List(ctx, accountID, r)
-	out.Items = slices.DeleteFunc(out.Items, func(d *ent.Domain) bool { return of.Status != "" && d.Status != of.Status })
+	out.Items = slices.DeleteFunc(out.Items,
+		func(d *ent.Domain) bool { return of.Status != "" && d.Status != of.Status })
 	return out, err
 }
 
@@ -185,22 +194,26 @@ func (f fakeDomains) Several(_ context.Context, accountID string, ids ...string)
 }
 
 func (f fakeDomains) Records(d *ent.Domain) []dnscheck.RecordCheck {
-	return []dnscheck.RecordCheck{{Purpose: "ownership", Type: "TXT", Name: "_service." + d.Name, Value: "postrider-verification=1", TTL: 3600,
+	return []dnscheck.RecordCheck{{Purpose: "ownership", Type: "TXT", Name: "_service." + d.Name,
+		Value: "postrider-verification=1", TTL: 3600,
 		Required: true, Status: "missing", Found: []string{}, Error: "Publish this record."}}
 }
 
-func (f fakeDomains) Health(_ context.Context, accountID string, first int, ids ...string) (map[string][]*ent.DomainCheck, error) {
+func (f fakeDomains) Health(_ context.Context, accountID string, first int,
+	ids ...string) (map[string][]*ent.DomainCheck, error) {
 	out := map[string][]*ent.DomainCheck{}
 	for _, d := range f.rows {
 		if *d.AccountID == accountID && slices.Contains(ids, d.ID) && first == 30 {
 			out[d.ID] = []*ent.DomainCheck{{DomainID: d.ID, CheckedAt: day, Status: "failed",
-				Records: []shape.RecordState{{Purpose: "dkim", Selector: "pr1", Status: "missing", Error: "Publish it."}}}}
+				Records: []shape.RecordState{{Purpose: "dkim", Selector: "pr1", Status: "missing",
+					Error: "Publish it."}}}}
 		}
 	}
 	return out, f.call("Health")
 }
 
-func (f fakeEmails) DomainCounts(_ context.Context, accountID string, days int, ids ...string) (map[string]records.Counts, error) {
+func (f fakeEmails) DomainCounts(_ context.Context, accountID string, days int,
+	ids ...string) (map[string]records.Counts, error) {
 	if accountID != ada || days != 30 || len(ids) == 0 {
 		return nil, f.call("DomainCounts")
 	}
@@ -217,7 +230,8 @@ type fakeEmails struct {
 var codec = page.NewCodec([]byte("0123456789abcdef"))
 
 func (f fakeEmails) List(_ context.Context, accountID string, q records.ListQuery) (page.Page[*ent.Email], error) {
-	out, err := paged(f.rows, func(e *ent.Email) (string, string) { return e.AccountID, e.ID }, "emails", accountID, q.Page)
+	out, err := paged(f.rows, func(e *ent.Email) (string, string) { return e.AccountID, e.ID }, "emails",
+		accountID, q.Page)
 	for i, row := range out.Items {
 		short := *row
 		short.HTML, short.Text = nil, nil
@@ -251,19 +265,23 @@ func (f fakeEmails) GetMany(_ context.Context, accountID string, ids ...string) 
 }
 
 func (f fakeEmails) Bodies(_ context.Context, accountID string, ids ...string) (map[string]*ent.Email, error) {
-	return forEach(f, "Bodies", accountID, ids, func(e *ent.Email) *ent.Email { return &ent.Email{ID: e.ID, HTML: e.HTML, Text: e.Text} })
+	return forEach(f, "Bodies", accountID, ids,
+		func(e *ent.Email) *ent.Email { return &ent.Email{ID: e.ID, HTML: e.HTML, Text: e.Text} })
 }
 
 func (f fakeEmails) Snippets(_ context.Context, accountID string, ids ...string) (map[string]string, error) {
 	return forEach(f, "Snippets", accountID, ids, func(*ent.Email) string { return "Thank you" })
 }
 
-func (f fakeEmails) Recipients(_ context.Context, accountID string, ids ...string) (map[string][]*ent.Recipient, error) {
+func (f fakeEmails) Recipients(_ context.Context, accountID string,
+	ids ...string) (map[string][]*ent.Recipient, error) {
 	return forEach(f, "Recipients", accountID, ids, func(e *ent.Email) []*ent.Recipient {
 		held := recipient.HeldByOperator
-		due, code, enhanced, said, mta := day.Add(time.Minute), 451, "4.7.1", "451 4.7.1 Try again later", "mx1.example.net"
+		due, code, enhanced, said, mta := day.Add(time.Minute), 451, "4.7.1", "451 4.7.1 Try again later",
+			"mx1.example.net"
 		return []*ent.Recipient{
-			{ID: 1, EmailID: e.ID, Address: "bob@example.net", Kind: recipient.KindTo, State: recipient.StateDeferred, Attempts: 1, DueAt: &due,
+			{ID: 1, EmailID: e.ID, Address: "bob@example.net", Kind: recipient.KindTo, State: recipient.StateDeferred,
+				Attempts: 1, DueAt: &due,
 				Code: &code, EnhancedCode: &enhanced, Diagnostic: &said, RemoteMta: &mta},
 			{ID: 2, EmailID: e.ID, Address: "eve@example.org", Kind: recipient.KindBcc, State: recipient.StateQueued, DueAt: &due, HeldBy: &held},
 		}
@@ -274,15 +292,19 @@ func (f fakeEmails) Attempts(_ context.Context, accountID string, ids ...string)
 	return forEach(f, "Attempts", accountID, ids, func(e *ent.Email) []*ent.Attempt {
 		ended, code, enhanced, outcome := day.Add(time.Second), 451, "4.7.1", attempt.OutcomeDeferred
 		return []*ent.Attempt{
-			{EmailID: e.ID, RecipientID: 1, Number: 1, StartedAt: day, FinishedAt: &ended, Outcome: &outcome, Phase: "rcpt", Code: &code,
-				EnhancedCode: &enhanced, Reply: "451 4.7.1 Try again later", RemoteHost: "mx1.example.net", RemoteAddr: "192.0.2.1", TLS: "TLS 1.3",
-				TLSPolicy: "dane", LocalAddr: "198.51.100.7", Way: "smarthost:relay.example.org:587", Class: "greylist"},
+			{EmailID: e.ID, RecipientID: 1, Number: 1, StartedAt: day, FinishedAt: &ended, Outcome: &outcome,
+				Phase: "rcpt", Code: &code,
+				EnhancedCode: &enhanced, Reply: "451 4.7.1 Try again later", RemoteHost: "mx1.example.net",
+				RemoteAddr: "192.0.2.1", TLS: "TLS 1.3",
+				TLSPolicy: "dane", LocalAddr: "198.51.100.7", Way: "smarthost:relay.example.org:587",
+				Class: "greylist"},
 			{EmailID: e.ID, RecipientID: 2, Number: 1, StartedAt: day},
 		}
 	})
 }
 
-func (f fakeEmails) Attachments(_ context.Context, accountID string, ids ...string) (map[string][]*ent.Attachment, error) {
+func (f fakeEmails) Attachments(_ context.Context, accountID string,
+	ids ...string) (map[string][]*ent.Attachment, error) {
 	return forEach(f, "Attachments", accountID, ids, func(e *ent.Email) []*ent.Attachment {
 		return []*ent.Attachment{{EmailID: e.ID, Name: "receipt.pdf", ContentType: "application/pdf", Size: 5},
 			{EmailID: e.ID, Name: "logo.png", ContentType: "image/png", ContentID: "logo", Size: 7}}
@@ -293,10 +315,15 @@ func (f fakeEmails) Timeline(_ context.Context, accountID string, ids ...string)
 	return forEach(f, "Timeline", accountID, ids, func(e *ent.Email) []event.Fact {
 		facts := []event.Fact{
 			event.New(accountID, event.EmailSent, day, event.Email{EmailID: e.ID}),
-			event.New(accountID, event.EmailDeliveryDelayed, day, event.Email{EmailID: e.ID, Recipient: "bob@example.net",
-				Delay: &event.Delay{Attempt: 1, NextAttemptAt: event.At(day.Add(time.Minute)), Diagnostic: "451 4.7.1 Try again later"}}),
-			event.New(accountID, event.EmailBounced, day, event.Email{EmailID: e.ID, Recipient: "bob@example.net", Bounce: &event.Bounce{Type: "permanent",
-				Code: 550, EnhancedCode: "5.1.1", Diagnostic: "550 5.1.1 No such user", RemoteMTA: "mx1.example.net", Attempt: 2}}),
+			event.New(accountID, event.EmailDeliveryDelayed, day,
+				event.Email{EmailID: e.ID, Recipient: "bob@example.net",
+					Delay: &event.Delay{Attempt: 1, NextAttemptAt: event.At(day.Add(time.Minute)),
+						Diagnostic: "451 4.7.1 Try again later"}}),
+			event.New(accountID, event.EmailBounced, day,
+				event.Email{EmailID: e.ID, Recipient: "bob@example.net", Bounce: &event.Bounce{Type: "permanent",
+					Code: 550, EnhancedCode: "5.1.1", Diagnostic: "550 5.1.1 No such user",
+					RemoteMTA: "mx1.example.net",
+					Attempt:   2}}),
 			event.New(accountID, event.EmailFailed, day, event.Email{EmailID: e.ID, Recipient: "eve@example.org",
 				Failure: &event.Failure{Reason: "example.org does not accept mail", Code: "null_mx"}}),
 		}
@@ -307,16 +334,22 @@ func (f fakeEmails) Timeline(_ context.Context, accountID string, ids ...string)
 	})
 }
 
-func (f fakeEmails) QueueOf(_ context.Context, accountID string, of queue.Selection, r page.Request) (page.Page[queue.Queued], error) {
+func (f fakeEmails) QueueOf(_ context.Context, accountID string, of queue.Selection,
+	r page.Request) (page.Page[queue.Queued], error) {
 	if err := f.call("QueueOf"); err != nil {
 		return page.Page[queue.Queued]{}, err
 	}
 	due := day.Add(time.Minute)
 	rows := []queue.Queued{
-		{ID: "7", RecipientID: 7, EmailID: "msg_001", AccountID: ada, Address: "bob@example.net", Destination: "example.net", State: queue.Deferred, Attempts: 2, NextAttempt: &due, QueuedAt: day, Diagnostic: "451 4.7.1 Try again later"},
-		{ID: "8", RecipientID: 8, EmailID: "msg_002", AccountID: ada, Address: "eve@example.org", Destination: "example.org", State: queue.InQueue, Running: true, QueuedAt: day},
-		{ID: "9", RecipientID: 9, EmailID: "msg_002", AccountID: ada, Address: "dan@example.org", Destination: "example.org", State: queue.OnHold, QueuedAt: day},
-		{ID: "10", RecipientID: 10, EmailID: "msg_003", AccountID: bob, Address: "x@example.org", Destination: "example.org", State: queue.Parked, QueuedAt: day},
+		{ID: "7", RecipientID: 7, EmailID: "msg_001", AccountID: ada, Address: "bob@example.net",
+			Destination: "example.net", State: queue.Deferred, Attempts: 2, NextAttempt: &due, QueuedAt: day,
+			Diagnostic: "451 4.7.1 Try again later"},
+		{ID: "8", RecipientID: 8, EmailID: "msg_002", AccountID: ada, Address: "eve@example.org",
+			Destination: "example.org", State: queue.InQueue, Running: true, QueuedAt: day},
+		{ID: "9", RecipientID: 9, EmailID: "msg_002", AccountID: ada, Address: "dan@example.org",
+			Destination: "example.org", State: queue.OnHold, QueuedAt: day},
+		{ID: "10", RecipientID: 10, EmailID: "msg_003", AccountID: bob, Address: "x@example.org",
+			Destination: "example.org", State: queue.Parked, QueuedAt: day},
 	}
 	list := page.List{Name: "queue", AccountID: accountID}
 	at, err := codec.Open(list, r)
@@ -325,7 +358,9 @@ func (f fakeEmails) QueueOf(_ context.Context, accountID string, of queue.Select
 	}
 	var out []queue.Queued
 	for _, q := range rows {
-		if id := fmt.Sprintf("%03d", q.RecipientID); q.AccountID == accountID && (at.ID == "" || at.Back && id < at.ID || !at.Back && id > at.ID) && (of.State == "" || of.State == q.State) &&
+		if id := fmt.Sprintf("%03d", q.RecipientID); q.AccountID == accountID &&
+			(at.ID == "" || at.Back && id < at.ID || !at.Back && id > at.ID) &&
+			(of.State == "" || of.State == q.State) &&
 			(of.Destination == "" || of.Destination == q.Destination) && (of.EmailID == "" || of.EmailID == q.EmailID) {
 			out = append(out, q)
 		}
@@ -333,7 +368,8 @@ func (f fakeEmails) QueueOf(_ context.Context, accountID string, of queue.Select
 	if err != nil {
 		return page.Page[queue.Queued]{}, err
 	}
-	return page.Of(codec, list, out[:min(at.Rows(), len(out))], at, func(q queue.Queued) string { return fmt.Sprintf("%03d", q.RecipientID) }), nil
+	return page.Of(codec, list, out[:min(at.Rows(), len(out))], at,
+		func(q queue.Queued) string { return fmt.Sprintf("%03d", q.RecipientID) }), nil
 }
 
 func (f fakeEmails) CountOf(ctx context.Context, accountID string, of queue.Selection, most int) (int, error) {
@@ -345,7 +381,8 @@ func (f fakeEmails) BacklogOf(_ context.Context, accountID string, of queue.Sele
 	if accountID != ada || of.Destination == "nothing.example" {
 		return nil, f.call("BacklogOf")
 	}
-	return []queue.Backlog{{Destination: "example.org", Due: 1, Running: 2, Parked: 3, Deferred: 4, Held: 5, Oldest: 90 * time.Minute, Diagnostic: "451 4.7.1 Try again later"},
+	return []queue.Backlog{{Destination: "example.org", Due: 1, Running: 2, Parked: 3, Deferred: 4, Held: 5,
+		Oldest: 90 * time.Minute, Diagnostic: "451 4.7.1 Try again later"},
 		{Destination: "example.net", Due: 1}}, f.call("BacklogOf")
 }
 
@@ -381,7 +418,8 @@ func forEach[T any](f fakeEmails, method, accountID string, ids []string, of fun
 }
 
 // paged returns a page of rows, newest first, as the services do.
-func paged[T any](rows []T, key func(T) (accountID, id string), list, accountID string, r page.Request) (page.Page[T], error) {
+func paged[T any](rows []T, key func(T) (accountID, id string), list, accountID string,
+	r page.Request) (page.Page[T], error) {
 	l := page.List{Name: list, AccountID: accountID}
 	at, err := codec.Open(l, r)
 	if err != nil {
@@ -393,7 +431,8 @@ func paged[T any](rows []T, key func(T) (accountID, id string), list, accountID 
 	}
 	var out []T
 	for _, row := range rows {
-		if owner, id := key(row); owner == accountID && len(out) < at.Rows() && (at.ID == "" || at.Back && id > at.ID || !at.Back && id < at.ID) {
+		if owner, id := key(row); owner == accountID && len(out) < at.Rows() &&
+			(at.ID == "" || at.Back && id > at.ID || !at.Back && id < at.ID) {
 			out = append(out, row)
 		}
 	}
@@ -418,13 +457,18 @@ func orElse(err, other error) error {
 func someEmails(n int) []*ent.Email {
 	html, text, why := "<p>Thank you</p>", "Thank you", "550 5.1.1 No such user"
 	later, someAutomation, someRun := day.Add(time.Hour), "aut_001", "run_001"
-	rows := []*ent.Email{{ID: "msg_999", AccountID: bob, From: "bob@example.net", Status: email.StatusSent, CreatedAt: day, HTML: &html}}
+	rows := []*ent.Email{{ID: "msg_999", AccountID: bob, From: "bob@example.net", Status: email.StatusSent,
+		CreatedAt: day, HTML: &html}}
 	for i := n; i > 0; i-- {
-		e := &ent.Email{ID: fmt.Sprintf("msg_%03d", i), AccountID: ada, From: "Ada <ada@example.com>", To: []string{"bob@example.net"},
-			Subject: "Your receipt", Status: email.StatusSent, LastEvent: "email.sent", MessageID: "1@example.com", CreatedAt: day}
+		e := &ent.Email{ID: fmt.Sprintf("msg_%03d", i), AccountID: ada, From: "Ada <ada@example.com>",
+			To:      []string{"bob@example.net"},
+			Subject: "Your receipt", Status: email.StatusSent, LastEvent: "email.sent", MessageID: "1@example.com",
+			CreatedAt: day}
 		if i < n || n == 1 {
-			e.Cc, e.Bcc, e.ReplyTo = []string{"cc@example.net"}, []string{"eve@example.org"}, []string{"help@example.com"}
-			e.Tags, e.Headers = []shape.Tag{{Name: "kind", Value: "receipt"}}, []shape.Header{{Name: "X-Shop", Value: "1"}}
+			e.Cc, e.Bcc, e.ReplyTo = []string{"cc@example.net"}, []string{"eve@example.org"},
+				[]string{"help@example.com"}
+			e.Tags, e.Headers = []shape.Tag{{Name: "kind", Value: "receipt"}},
+				[]shape.Header{{Name: "X-Shop", Value: "1"}}
 			e.HTML, e.Text, e.BounceReason, e.AttachmentCount = &html, &text, &why, 2
 			e.AutomationID, e.RunID = &someAutomation, &someRun
 			e.ExpiresAt = &later
@@ -437,9 +481,12 @@ func someEmails(n int) []*ent.Email {
 
 func someDomains() []*ent.Domain {
 	of := func(accountID, id, name string) *ent.Domain {
-		return &ent.Domain{ID: id, AccountID: &accountID, Name: name, Status: domain.StatusTemporaryFailure, Seeded: true,
-			Edges:   ent.DomainEdges{Keys: []*ent.DKIMKey{{Selector: "pr1", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive}}},
+		return &ent.Domain{ID: id, AccountID: &accountID, Name: name, Status: domain.StatusTemporaryFailure,
+			Seeded: true,
+			Edges: ent.DomainEdges{Keys: []*ent.DKIMKey{{Selector: "pr1", Algorithm: dkimkey.AlgorithmRsaSha256,
+				State: dkimkey.StateActive}}},
 			TLSMode: domain.TLSModeEnforced, OpenTracking: true, CreatedAt: day, UpdatedAt: day, VerifiedAt: &day}
 	}
-	return []*ent.Domain{of(bob, "dom_999", "example.net"), of(ada, "dom_002", "example.org"), of(ada, "dom_001", "example.com")}
+	return []*ent.Domain{of(bob, "dom_999", "example.net"), of(ada, "dom_002", "example.org"),
+		of(ada, "dom_001", "example.com")}
 }

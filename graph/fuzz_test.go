@@ -17,7 +17,8 @@ func FuzzQuery(f *testing.F) {
 		`query Q($id: ID!, $n: Int = 3) { email(id: $id) { ...F } emails(first: $n) { edges { node { ...F } } } } fragment F on Email { id timeline { data at } }`,
 		`{ __schema { types { name fields { name type { kind ofType { name } } } } } }`,
 		`{ a: domain(id: "dom_001") { records { found } } b: __typename @skip(if: true) ... on Query { account { plan { id } } } }`,
-		`mutation { x }`, `subscription S { emails { id } }`, `{ emails(first: 1e9, after: """block""") }`, `{ ...A } fragment A on Query { ...A }`, "\ufeff{#\n}", `query ($a: [[Int!]!]! = [[1]]) @x { y }`,
+		`mutation { x }`, `subscription S { emails { id } }`, `{ emails(first: 1e9, after: """block""") }`,
+		`{ ...A } fragment A on Query { ...A }`, "\ufeff{#\n}", `query ($a: [[Int!]!]! = [[1]]) @x { y }`,
 	} {
 		f.Add(query, `{"id":"msg_001","n":5}`)
 	}

@@ -46,7 +46,8 @@ type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 	Usage(ctx context.Context, accountID string) (accounts.Usage, error)
 	Keys(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.APIKey], error)
-	FilteredKeys(ctx context.Context, accountID string, f accounts.KeyFilter, r page.Request) (page.Page[*ent.APIKey], error)
+	FilteredKeys(ctx context.Context, accountID string, f accounts.KeyFilter,
+		r page.Request) (page.Page[*ent.APIKey], error)
 	CountKeys(ctx context.Context, accountID string, f accounts.KeyFilter, most int) (int, error)
 	Key(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
 	KeysByID(ctx context.Context, accountID string, keyIDs ...string) ([]*ent.APIKey, error)
@@ -78,7 +79,8 @@ type Emails interface {
 	Attempts(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attempt, error)
 	Attachments(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attachment, error)
 	Timeline(ctx context.Context, accountID string, emailIDs ...string) (map[string][]event.Fact, error)
-	DomainCounts(ctx context.Context, accountID string, days int, domainIDs ...string) (map[string]records.Counts, error)
+	DomainCounts(ctx context.Context, accountID string, days int,
+		domainIDs ...string) (map[string]records.Counts, error)
 }
 
 // RawMail recomposes emails.
@@ -153,7 +155,8 @@ func New(o Options) (http.Handler, error) {
 	for _, p := range given {
 		p.Set(&root.parts)
 	}
-	exec := executor.New(generated.NewExecutableSchema(generated.Config{Schema: whole, Resolvers: root, Complexity: costs()}))
+	exec := executor.New(generated.NewExecutableSchema(generated.Config{Schema: whole, Resolvers: root,
+		Complexity: costs()}))
 	errs := refusal.Presenter{Logger: o.Logger}
 	exec.SetErrorPresenter(errs.Present)
 	exec.SetRecoverFunc(errs.Recovered)
@@ -167,6 +170,7 @@ func New(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
-	return transport.New(transport.Options{Door: door, Rate: o.Rate, Accounts: o.Accounts, Budget: o.Budget, Executor: exec, Trusted: o.Trusted, Pruned: o.Trusted.Within(whole), Open: o.Open,
+	return transport.New(transport.Options{Door: door, Rate: o.Rate, Accounts: o.Accounts, Budget: o.Budget,
+		Executor: exec, Trusted: o.Trusted, Pruned: o.Trusted.Within(whole), Open: o.Open,
 		Errors: errs, Audit: o.Audit, Proxies: o.Proxies, Logger: o.Logger}), nil
 }

@@ -56,13 +56,16 @@ var findings = []struct {
 
 func accountFindings(ctx context.Context, r *Resolver, a accounts.Account) (all []*model.HealthFinding, err error) {
 	if a.Suspended {
-		all = append(all, &model.HealthFinding{Code: "account.suspended", Level: model.HealthLevelError, Found: "The account is suspended and sends nothing.", Do: "Contact the operator of this service."})
+		all = append(all, &model.HealthFinding{Code: "account.suspended", Level: model.HealthLevelError,
+			Found: "The account is suspended and sends nothing.", Do: "Contact the operator of this service."})
 	}
 	if a.PaymentDue {
-		all = append(all, &model.HealthFinding{Code: "account.payment_due", Level: model.HealthLevelError, Found: "A payment is overdue.", Do: "Open billing and pay the open invoice."})
+		all = append(all, &model.HealthFinding{Code: "account.payment_due", Level: model.HealthLevelError,
+			Found: "A payment is overdue.", Do: "Open billing and pay the open invoice."})
 	}
 	if !a.Unlocked(true) {
-		all = append(all, &model.HealthFinding{Code: "account.sandbox", Level: model.HealthLevelNotice, Found: "The account can send only to its own address.",
+		all = append(all, &model.HealthFinding{Code: "account.sandbox", Level: model.HealthLevelNotice,
+			Found:    "The account can send only to its own address.",
 			Expected: "a verified domain and a payment method", Do: "Verify a domain, then add a payment method."})
 	}
 	used, err := r.parts.Accounts.Usage(ctx, a.ID)
@@ -79,8 +82,9 @@ func accountFindings(ctx context.Context, r *Resolver, a accounts.Account) (all 
 			if cap.used >= *cap.most {
 				level = model.HealthLevelError
 			}
-			all = append(all, &model.HealthFinding{Code: "account.cap", Level: level, Found: fmt.Sprintf("%d of %d emails per %s used.", cap.used, *cap.most, cap.period),
-				Do: "Change the plan, or the account's own limit."})
+			all = append(all, &model.HealthFinding{Code: "account.cap", Level: level,
+				Found: fmt.Sprintf("%d of %d emails per %s used.", cap.used, *cap.most, cap.period),
+				Do:    "Change the plan, or the account's own limit."})
 		}
 	}
 	return all, nil
@@ -103,16 +107,23 @@ func everyOf[T any](list func(page.Request) (page.Page[T], error)) (all []T, err
 }
 
 func domainFindings(ctx context.Context, r *Resolver, a accounts.Account) (all []*model.HealthFinding, err error) {
-	list, err := everyOf(func(p page.Request) (page.Page[*ent.Domain], error) { return r.parts.Domains.List(ctx, a.ID, p) })
+	list, err := everyOf(func(p page.Request) (page.Page[*ent.Domain], error) {
+		return r.parts.Domains.List(ctx,
+			a.ID, p)
+	})
 	for _, d := range list {
-		f := &model.HealthFinding{SubjectID: &d.ID, Expected: "all required DNS records", Do: "Compare the domain's records with those at your DNS provider."}
+		f := &model.HealthFinding{SubjectID: &d.ID, Expected: "all required DNS records",
+			Do: "Compare the domain's records with those at your DNS provider."}
 		switch d.Status {
 		case domain.StatusTemporaryFailure:
-			f.Code, f.Level, f.Found = "domain.records", model.HealthLevelError, d.Name+": DNS records are missing or wrong. Sending continues for 72 hours after the first failed check."
+			f.Code, f.Level, f.Found = "domain.records", model.HealthLevelError, d.Name+
+				": DNS records are missing or wrong. Sending continues for 72 hours after the first failed check."
 		case domain.StatusFailed:
-			f.Code, f.Level, f.Found = "domain.records", model.HealthLevelError, d.Name+": DNS records stayed invalid, so sending is disabled."
+			f.Code, f.Level, f.Found = "domain.records", model.HealthLevelError, d.Name+
+				": DNS records stayed invalid, so sending is disabled."
 		case domain.StatusPending:
-			f.Code, f.Level, f.Found, f.Do = "domain.pending", model.HealthLevelNotice, d.Name+" cannot send yet: DNS records are missing.", "Add the domain's records at your DNS provider."
+			f.Code, f.Level, f.Found, f.Do = "domain.pending", model.HealthLevelNotice, d.Name+
+				" cannot send yet: DNS records are missing.", "Add the domain's records at your DNS provider."
 		default:
 			continue
 		}
@@ -126,8 +137,9 @@ func webhookFindings(ctx context.Context, r *Resolver, a accounts.Account) (all 
 		return r.parts.Webhooks.List(ctx, a.ID, p)
 	})
 	for _, w := range list {
-		f := &model.HealthFinding{Code: "webhook.disabled", Level: model.HealthLevelError, SubjectID: &w.ID, Expected: "a 2xx response",
-			Do: "Fix the endpoint, enable it, and recover the missed events."}
+		f := &model.HealthFinding{Code: "webhook.disabled", Level: model.HealthLevelError, SubjectID: &w.ID,
+			Expected: "a 2xx response",
+			Do:       "Fix the endpoint, enable it, and recover the missed events."}
 		switch w.DisabledReason {
 		case "gone":
 			f.Found = w.URL + " responded 410 Gone and was disabled."
@@ -148,7 +160,9 @@ func queueFindings(ctx context.Context, r *Resolver, a accounts.Account) (all []
 		if b.Oldest < longWait || len(all) == mostTold {
 			continue
 		}
-		f := &model.HealthFinding{Code: "queue.old", Level: model.HealthLevelWarning, Found: fmt.Sprintf("%d recipients at %s are queued, the oldest for %s.", b.Total(), b.Destination, b.Oldest.Round(time.Minute)),
+		f := &model.HealthFinding{Code: "queue.old", Level: model.HealthLevelWarning,
+			Found: fmt.Sprintf("%d recipients at %s are queued, the oldest for %s.", b.Total(), b.Destination,
+				b.Oldest.Round(time.Minute)),
 			Do: "See the queue for the receiving server's response."}
 		if b.Diagnostic != "" {
 			f.Found += " Last response: " + b.Diagnostic
@@ -172,7 +186,8 @@ func (r *Resolver) installationFindings() []*model.HealthFinding {
 		if !known {
 			level = model.HealthLevelNotice
 		}
-		out = append(out, &model.HealthFinding{Code: f.Check, Level: level, Found: f.Found, Expected: f.Expected, Do: f.Do})
+		out = append(out, &model.HealthFinding{Code: f.Check, Level: level, Found: f.Found, Expected: f.Expected,
+			Do: f.Do})
 	}
 	return out
 }

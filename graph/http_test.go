@@ -20,12 +20,15 @@ const unauthorized = `{"error":{"message":"Unauthorized"}}`
 func TestRequestsWithoutAUsableKeyAreUnauthorized(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})
-	for _, credential := range []string{"", "Bearer", "Bearer ", "Bearer wrong", "Basic svc_full", "svc_full", "Bearer svc_full svc_full", "Bearersvc_full"} {
+	for _, credential := range []string{"", "Bearer", "Bearer ", "Bearer wrong", "Basic svc_full", "svc_full",
+		"Bearer svc_full svc_full", "Bearersvc_full"} {
 		r := request(t, s.url, "", `{"query":"{ __typename }"}`)
 		r.Header.Set("Authorization", credential)
 		a := s.send(t, r)
-		if a.status != 401 || a.body != unauthorized || a.header.Get("Content-Type") != "application/json" || a.header.Get("WWW-Authenticate") != "Bearer" {
-			t.Errorf("the credential %q got %d %s with header %v, want 401 %s as JSON with WWW-Authenticate: Bearer", credential, a.status, a.body, a.header, unauthorized)
+		if a.status != 401 || a.body != unauthorized || a.header.Get("Content-Type") != "application/json" ||
+			a.header.Get("WWW-Authenticate") != "Bearer" {
+			t.Errorf("the credential %q got %d %s with header %v, want 401 %s as JSON with WWW-Authenticate: Bearer",
+				credential, a.status, a.body, a.header, unauthorized)
 		}
 	}
 	r := request(t, s.url, "", `{"query":"{ __typename }"}`)
@@ -42,14 +45,17 @@ func TestAuthenticationFaultsKeepTheirMeaning(t *testing.T) {
 		status int
 		want   string
 	}{
-		{fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended"), 403, `{"error":{"message":"This account is suspended","code":"account_suspended"}}`},
-		{fault.DatabaseUnavailable(errors.New("dial tcp 10.0.0.5: refused")), 503, `{"error":{"message":"The service cannot read this right now; try again","code":"delivery_unavailable"}}`},
+		{fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended"), 403,
+			`{"error":{"message":"This account is suspended","code":"account_suspended"}}`},
+		{fault.DatabaseUnavailable(errors.New("dial tcp 10.0.0.5: refused")), 503,
+			`{"error":{"message":"The service cannot read this right now; try again","code":"delivery_unavailable"}}`},
 		{errors.New("column hash does not exist"), 500, `{"error":{"message":"Internal error"}}`},
 	} {
 		s := newServer(t, setup{auth: fakeAuth{err: c.err}})
 		a := s.ask(t, `{ __typename }`, nil)
 		if a.status != c.status || a.body != c.want {
-			t.Errorf("authentication that fails with %v got %d %s, want %d %s", c.err, a.status, a.body, c.status, c.want)
+			t.Errorf("authentication that fails with %v got %d %s, want %d %s", c.err, a.status, a.body,
+				c.status, c.want)
 		}
 		if wait := a.header.Get("Retry-After"); (wait != "") != (c.status == 503) {
 			t.Errorf("%v: Retry-After %q", c.err, wait)
@@ -63,7 +69,8 @@ type oneThenNone struct{ used atomic.Bool }
 func (l *oneThenNone) Admit(_ context.Context, account accounts.Account, header http.Header) error {
 	header.Set("ratelimit-limit", strconv.Itoa(account.Plan.RequestsPerSecond))
 	if l.used.Swap(true) {
-		return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: 1100 * time.Millisecond, Message: "Slow down"}
+		return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: 1100 * time.Millisecond,
+			Message: "Slow down"}
 	}
 	return nil
 }
@@ -94,12 +101,15 @@ func TestTwoCredentialsAreNone(t *testing.T) {
 func TestOnlyPOSTIsAccepted(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete, http.MethodOptions, http.MethodPatch} {
+	for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete, http.MethodOptions,
+		http.MethodPatch} {
 		r := request(t, s.url+"?query={__typename}", "svc_full", "")
 		r.Method = method
 		a := s.send(t, r)
-		if a.status != 405 || a.header.Get("Allow") != "POST" || !strings.Contains(a.body, `"code":"method_not_allowed"`) {
-			t.Errorf("a %s request got %d %s, want 405 with Allow: POST and method_not_allowed", method, a.status, a.body)
+		if a.status != 405 || a.header.Get("Allow") != "POST" ||
+			!strings.Contains(a.body, `"code":"method_not_allowed"`) {
+			t.Errorf("a %s request got %d %s, want 405 with Allow: POST and method_not_allowed", method,
+				a.status, a.body)
 		}
 	}
 }
@@ -107,7 +117,8 @@ func TestOnlyPOSTIsAccepted(t *testing.T) {
 func TestMediaTypesAreJSON(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	for _, media := range []string{"", "text/plain", "application/graphql", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded", ";"} {
+	for _, media := range []string{"", "text/plain", "application/graphql", "multipart/form-data; boundary=x",
+		"application/x-www-form-urlencoded", ";"} {
 		r := request(t, s.url, "svc_full", `{"query":"{ __typename }"}`)
 		r.Header.Set("Content-Type", media)
 		if a := s.send(t, r); a.status != 415 || !strings.Contains(a.body, `"code":"unsupported_media_type"`) {
@@ -125,7 +136,8 @@ func TestMediaTypesAreJSON(t *testing.T) {
 	r.Header.Set("Content-Type", "application/json; charset=utf-8")
 	r.Header.Set("Accept", "application/graphql-response+json, application/json;q=0.9")
 	if a := s.send(t, r); a.status != 200 || a.header.Get("Content-Type") != "application/graphql-response+json" {
-		t.Errorf("a request that accepts graphql-response+json got %d with header %v, want 200 with that media type", a.status, a.header)
+		t.Errorf("a request that accepts graphql-response+json got %d with header %v, want 200 with that media type",
+			a.status, a.header)
 	}
 }
 
@@ -171,7 +183,8 @@ func TestLargeBodiesAreRefused(t *testing.T) {
 	if a := s.send(t, request(t, s.url, "svc_full", of(limits.Body))); a.status != 200 {
 		t.Errorf("at the limit: %d %s", a.status, a.body)
 	}
-	if a := s.send(t, request(t, s.url, "svc_full", of(limits.Body+1))); a.status != 413 || !strings.Contains(a.body, `"code":"payload_too_large"`) {
+	if a := s.send(t, request(t, s.url, "svc_full", of(limits.Body+1))); a.status != 413 ||
+		!strings.Contains(a.body, `"code":"payload_too_large"`) {
 		t.Errorf("over the limit: %d %s", a.status, a.body)
 	}
 }
@@ -180,14 +193,16 @@ func TestOperationsAreChosenByName(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
 	const two = `"query":"query A { a: __typename } query B { b: __typename }"`
-	if a := s.send(t, request(t, s.url, "svc_full", `{`+two+`,"operationName":"B"}`)); a.body != `{"data":{"b":"Query"}}` {
+	if a := s.send(t, request(t, s.url, "svc_full", `{`+two+
+		`,"operationName":"B"}`)); a.body != `{"data":{"b":"Query"}}` {
 		t.Errorf("operation B of two got %s, want the data of B alone", a.body)
 	}
 	const unsaid = "The request has 2 operations: set operationName to the one to run"
 	for name, message := range map[string]string{`"C"`: "operation C not found", `null`: unsaid, `""`: unsaid} {
 		a := s.send(t, request(t, s.url, "svc_full", `{`+two+`,"operationName":`+name+`}`))
 		if a.status != 400 || a.codes() != "validation_error" || a.message() != message {
-			t.Errorf("the operation name %s of two got %d %s, want 400 validation_error with %q", name, a.status, a.body, message)
+			t.Errorf("the operation name %s of two got %d %s, want 400 validation_error with %q", name, a.status,
+				a.body, message)
 		}
 	}
 }

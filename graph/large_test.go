@@ -22,7 +22,10 @@ func TestLargeAnswersLieOnDiskWhileTheyAreTaken(t *testing.T) {
 	s := newServer(t, setup{emails: 5, html: strings.Repeat("x", 6<<20/5)})
 	// The kernels keep less than three of the five MB where the client's takes little.
 	dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
-		return c.Control(func(fd uintptr) { syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 16<<10) })
+		return c.Control(func(fd uintptr) {
+			syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF,
+				16<<10)
+		})
 	}}
 	c, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
 	if err != nil {
@@ -30,7 +33,8 @@ func TestLargeAnswersLieOnDiskWhileTheyAreTaken(t *testing.T) {
 	}
 	defer c.Close()
 	query := `{"query":"{ emails(first: 5) { nodes { content { html } } } }"}`
-	fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(query), query)
+	fmt.Fprintf(c,
+		"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(query), query)
 	if _, err := io.ReadFull(c, make([]byte, 1000)); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +45,8 @@ func TestLargeAnswersLieOnDiskWhileTheyAreTaken(t *testing.T) {
 	if err != nil || rest < 4<<20 {
 		t.Errorf("read %d remaining bytes, %v\n%s", rest, err, s.log)
 	}
-	expect.EventuallyWithin(t, 10*time.Second, "nothing is held", func() bool { return s.held.Usage() == intake.Usage{} })
+	expect.EventuallyWithin(t, 10*time.Second, "nothing is held",
+		func() bool { return s.held.Usage() == intake.Usage{} })
 }
 
 // A request can read bodies up to a limit, and the error message says so.
@@ -54,7 +59,8 @@ func TestTheBodiesOfARequestAreBounded(t *testing.T) {
 			t.Errorf("half of it for the %d. time: %v", i+1, err)
 		}
 	}
-	if got := s.ask(t, `{ receivedEmail(id: "inb_001") { content { html text } } }`, nil); got.status != 200 || got.codes() != "" {
+	if got := s.ask(t, `{ receivedEmail(id: "inb_001") { content { html text } } }`, nil); got.status != 200 ||
+		got.codes() != "" {
 		t.Errorf("a small one: %d %s", got.status, got.body)
 	}
 }
@@ -74,7 +80,8 @@ func TestABodyThatDoesNotComeIsGivenUp(t *testing.T) {
 	}
 	defer response.Body.Close()
 	said, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(said), `"code":"request_timeout"`) {
+	if err != nil || response.StatusCode != http.StatusRequestTimeout ||
+		!strings.Contains(string(said), `"code":"request_timeout"`) {
 		t.Errorf("a body that does not come got %d %s, %v, want 408 request_timeout", response.StatusCode, said, err)
 	}
 }

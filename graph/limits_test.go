@@ -32,7 +32,8 @@ func repeated(n int, format string) string {
 
 // deep returns an introspection query with the given number of levels.
 func deep(levels int) string {
-	return `{ __type(name: "Query") { name` + strings.Repeat(" ofType { name", levels-2) + strings.Repeat(" }", levels-2) + ` } }`
+	return `{ __type(name: "Query") { name` + strings.Repeat(" ofType { name", levels-2) + strings.Repeat(" }",
+		levels-2) + ` } }`
 }
 
 // bomb returns n fragments, each of which spreads the next one twice.
@@ -49,32 +50,42 @@ func TestQueriesThatAskForTooMuchAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})
 	for name, c := range map[string]struct{ query, message string }{
-		"complexity":               {`{ emails(first: 100) { nodes { content { html } } } }`, "operation has complexity 12201, which exceeds the limit of 12100"},
-		"complexity of aliases":    {`{` + repeated(15, ` a%d: emails(first: 100) { nodes { id subject from to status lastEvent createdAt sentAt } }`) + `}`, "complexity"},
-		"complexity of both":       {`{ emails(first: 100) { edges { node { timeline { data } recipients { address kind state } attempts { number } } } nodes { timeline { data } recipients { address kind state } attempts { number } } } domains(first: 100) ` + everything(t, "DomainConnection") + ` }`, "complexity"},
-		"page out of range":        {`{ emails(first: 2000000000) { nodes { content { html } } } }`, "complexity 12201"},
-		"depth":                    {`{ viewer {` + strings.Repeat(" account {", limits.Depth-1) + " id" + strings.Repeat(" }", limits.Depth) + ` }`, "the query is deeper than 10 levels"},
-		"depth of introspection":   {deep(limits.Introspection + 1), "the introspection is deeper than 16 levels"},
-		"root fields":              {`{` + strings.Repeat(" __typename", limits.RootFields+1) + `}`, "the query has more than 20 root fields"},
-		"root fields in fragments": {`{ ...F ... { ...F ...F } } fragment F on Query {` + strings.Repeat(" __typename", 7) + `}`, "the query has more than 20 root fields"},
-		"aliases":                  {`{` + repeated(limits.Aliases+1, " a%d: __typename") + `}`, "the query has more than 15 aliases"},
-		"aliases in fragments":     {`{ ...F ...F } fragment F on Query {` + repeated(limits.Aliases/2+1, " a%d: __typename") + `}`, "the query has more than 15 aliases"},
-		"directives":               {`{ __typename` + strings.Repeat(" @include(if: true)", limits.Directives+1) + `}`, "the query has more than 30 directives"},
-		"selections":               {`{ viewer {` + strings.Repeat(" __typename", limits.Selections) + `} }`, "the query selects more than 1000 fields"},
-		"text":                     {`{ __typename }` + strings.Repeat(" ", limits.Query), "the query text is longer than 65536 bytes"},
-		"fragment bomb":            {`{ ...F0 } ` + bomb(60, "Query", "__typename"), "the query selects more than 1000 fields"},
-		"fragment bomb, empty":     {`{ ...F0 } ` + bomb(60, "Query", "...F59"), `Cannot spread fragment "F59" within itself.`},
-		"fragment bomb, unused":    {`{ __typename } ` + bomb(60, "Query", "__typename"), "the query selects more than 1000 fields"},
-		"introspection bomb":       {`{ __schema { types { ...F0 } } } ` + bomb(60, "__Type", "name"), "the query selects more than 1000 fields"},
-		"introspection circle":     {`{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }`, "Maximum introspection depth exceeded"},
-		"tokens":                   {`{` + strings.Repeat(" a", limits.Tokens) + `}`, "the query has more than 2000 tokens"},
+		"complexity": {`{ emails(first: 100) { nodes { content { html } } } }`,
+			"operation has complexity 12201, which exceeds the limit of 12100"},
+		"complexity of aliases": {`{` +
+			repeated(15,
+				` a%d: emails(first: 100) { nodes { id subject from to status lastEvent createdAt sentAt } }`) + `}`,
+			"complexity"},
+		"complexity of both": {`{ emails(first: 100) { edges { node { timeline { data } recipients { address kind state } attempts { number } } } nodes { timeline { data } recipients { address kind state } attempts { number } } } domains(first: 100) ` + everything(t, "DomainConnection") + ` }`, "complexity"},
+		"page out of range":  {`{ emails(first: 2000000000) { nodes { content { html } } } }`, "complexity 12201"},
+		"depth": {`{ viewer {` + strings.Repeat(" account {", limits.Depth-1) + " id" +
+			strings.Repeat(" }", limits.Depth) + ` }`, "the query is deeper than 10 levels"},
+		"depth of introspection": {deep(limits.Introspection + 1), "the introspection is deeper than 16 levels"},
+		"root fields":            {`{` + strings.Repeat(" __typename", limits.RootFields+1) + `}`, "the query has more than 20 root fields"},
+		"root fields in fragments": {`{ ...F ... { ...F ...F } } fragment F on Query {` +
+			strings.Repeat(" __typename", 7) + `}`, "the query has more than 20 root fields"},
+		"aliases": {`{` + repeated(limits.Aliases+1, " a%d: __typename") + `}`, "the query has more than 15 aliases"},
+		"aliases in fragments": {`{ ...F ...F } fragment F on Query {` +
+			repeated(limits.Aliases/2+1, " a%d: __typename") + `}`, "the query has more than 15 aliases"},
+		"directives": {`{ __typename` + strings.Repeat(" @include(if: true)", limits.Directives+1) + `}`,
+			"the query has more than 30 directives"},
+		"selections":            {`{ viewer {` + strings.Repeat(" __typename", limits.Selections) + `} }`, "the query selects more than 1000 fields"},
+		"text":                  {`{ __typename }` + strings.Repeat(" ", limits.Query), "the query text is longer than 65536 bytes"},
+		"fragment bomb":         {`{ ...F0 } ` + bomb(60, "Query", "__typename"), "the query selects more than 1000 fields"},
+		"fragment bomb, empty":  {`{ ...F0 } ` + bomb(60, "Query", "...F59"), `Cannot spread fragment "F59" within itself.`},
+		"fragment bomb, unused": {`{ __typename } ` + bomb(60, "Query", "__typename"), "the query selects more than 1000 fields"},
+		"introspection bomb":    {`{ __schema { types { ...F0 } } } ` + bomb(60, "__Type", "name"), "the query selects more than 1000 fields"},
+		"introspection circle":  {`{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }`, "Maximum introspection depth exceeded"},
+		"tokens":                {`{` + strings.Repeat(" a", limits.Tokens) + `}`, "the query has more than 2000 tokens"},
 	} {
 		start := time.Now()
 		a := s.ask(t, c.query, nil)
 		if a.status != 400 || !strings.Contains(a.message(), c.message) || a.Data != nil {
-			t.Errorf("%s: got status %d and %.300s, want 400 without data that says %q", name, a.status, a.body, c.message)
+			t.Errorf("%s: got status %d and %.300s, want 400 without data that says %q", name, a.status,
+				a.body, c.message)
 		}
-		if code := a.codes(); code != refusal.CodeTooComplex && !strings.Contains("introspection circle, fragment bomb, empty", name) {
+		if code := a.codes(); code != refusal.CodeTooComplex &&
+			!strings.Contains("introspection circle, fragment bomb, empty", name) {
 			t.Errorf("%s: code %s", name, code)
 		}
 		if took := time.Since(start); took > 30*time.Second { // who does not refuse them takes minutes or for ever
@@ -96,10 +107,12 @@ func TestOrdinaryQueriesAreWithinTheLimits(t *testing.T) {
 		"introspection":          introspection.Query,
 		"aliases":                `{` + repeated(limits.Aliases, " a%d: __typename") + `}`,
 		"selections":             `{ viewer {` + strings.Repeat(" __typename", limits.Selections-1) + `} }`,
-		"root fields":            `query A {` + strings.Repeat(" __typename", limits.RootFields) + `} query B {` + strings.Repeat(" __typename", limits.RootFields) + `}`,
+		"root fields": `query A {` + strings.Repeat(" __typename", limits.RootFields) + `} query B {` +
+			strings.Repeat(" __typename", limits.RootFields) + `}`,
 		"depth of introspection": deep(limits.Introspection),
 	} {
-		body, err := json.Marshal(map[string]any{"query": query, "operationName": map[bool]string{true: "A"}[strings.HasPrefix(query, "query A")]})
+		body, err := json.Marshal(map[string]any{"query": query,
+			"operationName": map[bool]string{true: "A"}[strings.HasPrefix(query, "query A")]})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,8 +150,10 @@ func TestLargeResultsAreRefused(t *testing.T) {
 		switch {
 		case fits && (a.status != 200 || len(a.Errors) != 0):
 			t.Errorf("%d of 1 MB: got status %d and %s, want 200", count, a.status, a.codes())
-		case !fits && (a.status != 400 || a.codes() != refusal.CodeResultTooLarge || a.Data != nil || !strings.Contains(a.message(), "more than 5 MB")):
-			t.Errorf("%d of 1 MB: got status %d and %.300s, want 400 %s without data", count, a.status, a.body, refusal.CodeResultTooLarge)
+		case !fits && (a.status != 400 || a.codes() != refusal.CodeResultTooLarge || a.Data != nil ||
+			!strings.Contains(a.message(), "more than 5 MB")):
+			t.Errorf("%d of 1 MB: got status %d and %.300s, want 400 %s without data", count, a.status, a.body,
+				refusal.CodeResultTooLarge)
 		}
 	}
 	if left := s.held.Usage(); left != (intake.Usage{}) {

@@ -18,7 +18,8 @@ import (
 // linkCosts: related objects are loaded once per page, and many entries refer to the same ones.
 func linkCosts(c *generated.ComplexityRoot) {
 	link := func(child int) int { return child }
-	c.Email.Domain, c.Email.APIKey, c.Email.Template, c.Email.WebhookDeliveries, c.WebhookDelivery.Webhook = link, link, link, link, link
+	c.Email.Domain, c.Email.APIKey, c.Email.Template, c.Email.WebhookDeliveries, c.WebhookDelivery.Webhook = link, link,
+		link, link, link
 	c.QueuedRecipient.Email, c.Suppression.CausedBy, c.EmailAutomation.Run, c.CustomEventMatch.Run, c.ReceivedEmail.Domain = link, link, link, link, link
 	c.ReceivedEmail.WebhookDeliveries = link
 	c.Email.Suppressions = link
@@ -27,29 +28,40 @@ func linkCosts(c *generated.ComplexityRoot) {
 // linksOf connects emails that were loaded together with their related objects. Each kind is loaded once
 // per page, and only if the caller can read it.
 func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Email, page *model.EmailPage) {
-	page.Domains = linked(ctx, rights.Read, "Query.domains", func(e *ent.Email) string { return e.DomainID }, rows, func(ids []string) (map[string]*model.Domain, error) {
-		found, err := r.parts.Domains.Several(ctx, accountID, ids...)
-		return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
-	})
-	page.Keys = linked(ctx, rights.Write, "Query.apiKeys", func(e *ent.Email) string { return given(e.APIKeyID) }, rows, func(ids []string) (map[string]*ent.APIKey, error) {
-		found, err := r.parts.Accounts.KeysByID(ctx, accountID, ids...)
-		return byID(found, func(k *ent.APIKey) string { return k.ID }), err
-	})
-	page.Templates = linked(ctx, rights.Read, "Query.templates", func(e *ent.Email) string { return given(e.TemplateID) }, rows, func(ids []string) (map[string]*model.Template, error) {
-		found, err := r.parts.Templates.Several(ctx, accountID, ids...)
-		if err != nil {
-			return nil, err
-		}
-		shown, err := r.templatePage(ctx, accountID, found)
-		return byID(shown, func(t *model.Template) string { return t.ID }), err
-	})
+	page.Domains = linked(ctx, rights.Read, "Query.domains", func(e *ent.Email) string { return e.DomainID }, rows,
+		func(ids []string) (map[string]*model.Domain, error) {
+			found, err := r.parts.Domains.Several(ctx, accountID, ids...)
+			return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
+		})
+	page.Keys = linked(ctx, rights.Write, "Query.apiKeys", func(e *ent.Email) string { return given(e.APIKeyID) }, rows,
+		func(ids []string) (map[string]*ent.APIKey, error) {
+			found, err := r.parts.Accounts.KeysByID(ctx, accountID, ids...)
+			return byID(found, func(k *ent.APIKey) string { return k.ID }), err
+		})
+	page.Templates = linked(ctx, rights.Read, "Query.templates",
+		func(e *ent.Email) string { return given(e.TemplateID) }, rows,
+		func(ids []string) (map[string]*model.Template, error) {
+			found, err := r.parts.Templates.Several(ctx, accountID, ids...)
+			if err != nil {
+				return nil, err
+			}
+			shown, err := r.templatePage(ctx, accountID, found)
+			return byID(shown, func(t *model.Template) string { return t.ID }), err
+		})
 	page.Runs = r.runsOf(ctx, accountID, connection.Shown(rows, func(e *ent.Email) string { return given(e.RunID) }))
-	page.Suppressed = sync.OnceValues(func() (map[string]*model.Suppression, error) { return r.suppressedOf(ctx, accountID, page) })
-	page.Deliveries = sync.OnceValues(func() (map[string][]*model.WebhookDelivery, error) { return r.deliveriesOf(ctx, accountID, page) })
+	page.Suppressed = sync.OnceValues(func() (map[string]*model.Suppression, error) {
+		return r.suppressedOf(ctx,
+			accountID, page)
+	})
+	page.Deliveries = sync.OnceValues(func() (map[string][]*model.WebhookDelivery, error) {
+		return r.deliveriesOf(ctx,
+			accountID, page)
+	})
 }
 
 // deliveriesOf returns the webhook deliveries about the emails of a page, by event ID.
-func (r *Resolver) deliveriesOf(ctx context.Context, accountID string, page *model.EmailPage) (map[string][]*model.WebhookDelivery, error) {
+func (r *Resolver) deliveriesOf(ctx context.Context, accountID string,
+	page *model.EmailPage) (map[string][]*model.WebhookDelivery, error) {
 	if caller, err := inquiry.Caller(ctx); err != nil || !caller.MayFollow(rights.Read, "Query.webhookDeliveries") {
 		return nil, err
 	}
@@ -90,7 +102,8 @@ func emailDeliveries(e *model.Email) ([]*model.WebhookDelivery, error) {
 
 // linked loads once everything that the rows of a page refer to, or nothing if the caller cannot read it;
 // field is the root field that lists it.
-func linked[R, T any](ctx context.Context, right rights.Operation, field string, of func(R) string, rows []R, ask func(ids []string) (map[string]T, error)) func() (map[string]T, error) {
+func linked[R, T any](ctx context.Context, right rights.Operation, field string, of func(R) string, rows []R,
+	ask func(ids []string) (map[string]T, error)) func() (map[string]T, error) {
 	return sync.OnceValues(func() (map[string]T, error) {
 		caller, err := inquiry.Caller(ctx)
 		if err != nil || !caller.MayFollow(right, field) {
@@ -120,27 +133,32 @@ func byID[T any](list []T, id func(T) string) map[string]T {
 
 // emailsOf returns the emails that the entries of a page refer to.
 func (r *Resolver) emailsOf(ctx context.Context, accountID string, ids []string) model.Emails {
-	return linked(ctx, rights.ReadSent, "Query.emails", itself[string], ids, func(ids []string) (map[string]*model.Email, error) {
-		found, err := r.parts.Emails.GetMany(ctx, accountID, ids...)
-		return byID(r.emailPage(ctx, accountID, found), func(e *model.Email) string { return e.ID }), err
-	})
+	return linked(ctx, rights.ReadSent, "Query.emails", itself[string], ids,
+		func(ids []string) (map[string]*model.Email, error) {
+			found, err := r.parts.Emails.GetMany(ctx, accountID, ids...)
+			return byID(r.emailPage(ctx, accountID, found), func(e *model.Email) string { return e.ID }), err
+		})
 }
 
 // runsOf returns the automation runs that the entries of a page refer to.
 func (r *Resolver) runsOf(ctx context.Context, accountID string, ids []string) model.Runs {
-	return linked(ctx, rights.Read, "Query.automationRuns", itself[string], ids, func(ids []string) (map[string]*model.AutomationRun, error) {
-		found, err := r.parts.Automations.Details(ctx, accountID, ids...)
-		rows := make([]*ent.AutomationRun, 0, len(found))
-		for _, run := range found {
-			rows = append(rows, run.AutomationRun)
-		}
-		details := func() (map[string]automations.RunDetail, error) { return found, nil }
-		return byID(r.runPage(ctx, accountID, rows, details), func(run *model.AutomationRun) string { return run.ID }), err
-	})
+	return linked(ctx, rights.Read, "Query.automationRuns", itself[string], ids,
+		func(ids []string) (map[string]*model.AutomationRun, error) {
+			found, err := r.parts.Automations.Details(ctx, accountID, ids...)
+			rows := make([]*ent.AutomationRun, 0, len(found))
+			for _, run := range found {
+				rows = append(rows, run.AutomationRun)
+			}
+			details := func() (map[string]automations.RunDetail, error) { return found, nil }
+			return byID(r.runPage(ctx, accountID, rows, details),
+					func(run *model.AutomationRun) string { return run.ID }),
+				err
+		})
 }
 
 // suppressedOf returns the suppressions of the recipients of a page, by address.
-func (r *Resolver) suppressedOf(ctx context.Context, accountID string, page *model.EmailPage) (map[string]*model.Suppression, error) {
+func (r *Resolver) suppressedOf(ctx context.Context, accountID string,
+	page *model.EmailPage) (map[string]*model.Suppression, error) {
 	if caller, err := inquiry.Caller(ctx); err != nil || !caller.MayFollow(rights.Read, "Query.suppressions") {
 		return nil, err
 	}

@@ -39,7 +39,8 @@ type nodeKind struct {
 }
 
 var nodeKinds = map[id.Prefix]nodeKind{
-	id.Account: {moduleAccounts, func(ctx context.Context, q generated.QueryResolver, wanted string) (model.Node, error) {
+	id.Account: {moduleAccounts, func(ctx context.Context, q generated.QueryResolver,
+		wanted string) (model.Node, error) {
 		account, err := q.Account(ctx)
 		if err != nil || account.ID != wanted {
 			return nil, err
@@ -62,7 +63,8 @@ var nodeKinds = map[id.Prefix]nodeKind{
 }
 
 // nodeBy finds by the field of a type; nil is no node.
-func nodeBy[T any](field func(generated.QueryResolver, context.Context, string) (*T, error)) func(context.Context, generated.QueryResolver, string) (model.Node, error) {
+func nodeBy[T any](field func(generated.QueryResolver, context.Context,
+	string) (*T, error)) func(context.Context, generated.QueryResolver, string) (model.Node, error) {
 	return func(ctx context.Context, q generated.QueryResolver, id string) (model.Node, error) {
 		found, err := field(q, ctx, id)
 		if found == nil || err != nil {
@@ -100,7 +102,8 @@ func (s searchText) validate() error {
 
 // in reports whether one of several strings contains the text, case-insensitively.
 func (s searchText) in(texts ...string) bool {
-	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), strings.ToLower(s.text)) })
+	return slices.ContainsFunc(texts,
+		func(t string) bool { return strings.Contains(strings.ToLower(t), strings.ToLower(s.text)) })
 }
 
 // quoted returns the text as words of a search query.

@@ -20,14 +20,16 @@ func (fakeStatistics) Ask(context.Context, string, statistics.Question) (statist
 	return statistics.QueryResult{}, nil
 }
 
-func (fakeStatistics) AskReceived(_ context.Context, accountID string, q statistics.ReceivedQuestion) (out statistics.ReceivedAnswer, err error) {
+func (fakeStatistics) AskReceived(_ context.Context, accountID string,
+	q statistics.ReceivedQuestion) (out statistics.ReceivedAnswer, err error) {
 	if accountID != ada || q.GroupBy == "" || q.Top != 20 || q.Interval != statistics.Day || q.Timezone != "UTC" {
 		return out, err
 	}
 	figures := statistics.ReceivedFigures{Received: 3, Ham: 2, Spam: 1, Octets: 5_000_000_000}
 	buckets := []statistics.ReceivedBucket{{Start: day, Figures: figures}}
 	group := statistics.ReceivedGroup{Key: string(q.GroupBy), Label: "a label", Totals: figures, Buckets: buckets}
-	answer := timeseries.Result[statistics.ReceivedFigures]{Totals: figures, Buckets: buckets, Groups: []statistics.ReceivedGroup{group}, Other: &statistics.ReceivedGroup{Totals: figures}}
+	answer := timeseries.Result[statistics.ReceivedFigures]{Totals: figures, Buckets: buckets,
+		Groups: []statistics.ReceivedGroup{group}, Other: &statistics.ReceivedGroup{Totals: figures}}
 	return statistics.ReceivedAnswer{Result: answer, AsOf: day}, nil
 }
 
@@ -36,13 +38,16 @@ func TestReceivedMailIsCounted(t *testing.T) {
 	a := newServer(t, setup{}).ask(t, `{ receivedStatistics(range: {gte: "2026-01-01T00:00:00Z", lt: "2026-02-01T00:00:00Z"}, groupBy: SPAM_STATUS) {
 		totals { received ham spam unknown octets } buckets { start figures { received } } groups { key label totals { spam } buckets { start } } other { label totals { ham } } asOf } }`, nil)
 	at := "2026-01-15T09:30:00.007Z"
-	same(t, "received mail", map[string]any{"totals": map[string]any{"received": 3.0, "ham": 2.0, "spam": 1.0, "unknown": 0.0, "octets": 5e9},
+	same(t, "received mail", map[string]any{"totals": map[string]any{"received": 3.0, "ham": 2.0, "spam": 1.0,
+		"unknown": 0.0, "octets": 5e9},
 		"buckets": []any{map[string]any{"start": at, "figures": map[string]any{"received": 3.0}}},
-		"groups":  []any{map[string]any{"key": "spam_status", "label": "a label", "totals": map[string]any{"spam": 1.0}, "buckets": []any{map[string]any{"start": at}}}},
-		"other":   map[string]any{"label": "other", "totals": map[string]any{"ham": 2.0}}, "asOf": at}, a.Data["receivedStatistics"])
+		"groups": []any{map[string]any{"key": "spam_status", "label": "a label", "totals": map[string]any{"spam": 1.0},
+			"buckets": []any{map[string]any{"start": at}}}},
+		"other": map[string]any{"label": "other", "totals": map[string]any{"ham": 2.0}}, "asOf": at}, a.Data["receivedStatistics"])
 }
 
-func (fakeStatistics) Reasons(context.Context, string, statistics.Range, statistics.Filter, int) ([]statistics.Reason, error) {
+func (fakeStatistics) Reasons(context.Context, string, statistics.Range, statistics.Filter,
+	int) ([]statistics.Reason, error) {
 	return nil, nil
 }
 
@@ -55,7 +60,8 @@ func (fakeSeeds) Seeded() *Seeded {
 type fakeDoctor struct{}
 
 func (fakeDoctor) Bad() []InstallationFinding {
-	return []InstallationFinding{{Check: "clock", Level: "warning", Found: "2 s", Expected: "0 s", Do: "Start chrony."}, {Check: "dns.spf", Level: "error", Found: "nothing"}}
+	return []InstallationFinding{{Check: "clock", Level: "warning", Found: "2 s", Expected: "0 s", Do: "Start chrony."},
+		{Check: "dns.spf", Level: "error", Found: "nothing"}}
 }
 
 func TestNodesAreFoundByTheirIDs(t *testing.T) {
@@ -75,7 +81,8 @@ func TestNodesAreFoundByTheirIDs(t *testing.T) {
 	if got := s.askAs(t, "svc_sending", `{ node(id: "dom_001") { id } }`, nil); got.codes() != "insufficient_scope" {
 		t.Errorf("a sending key finds a domain by its id: %s", got.body)
 	}
-	if got := s.ask(t, `{ nodes(ids: ["`+strings.Repeat(`x","`, maxNodes)+`x"]) { id } }`, nil); got.codes() != "validation_error" {
+	if got := s.ask(t, `{ nodes(ids: ["`+strings.Repeat(`x","`, maxNodes)+`x"]) { id } }`,
+		nil); got.codes() != "validation_error" {
 		t.Errorf("%d ids got %s, want a refusal", maxNodes+1, got.body)
 	}
 	few := newServer(t, setup{on: []string{"accounts"}})
@@ -95,7 +102,8 @@ func TestSearchFindsWhatTheCallerMayRead(t *testing.T) {
 		return all
 	}
 	const query = `query($q: String!) { search(query: $q) { type id title detail createdAt } }`
-	for text, want := range map[string]string{"msg_001": "", "EXAMPLE.c": "DOMAIN dom_001", "key_001": "API_KEY key_001"} {
+	for text, want := range map[string]string{"msg_001": "", "EXAMPLE.c": "DOMAIN dom_001",
+		"key_001": "API_KEY key_001"} {
 		got := s.ask(t, query, map[string]any{"q": text})
 		if len(got.Errors) != 0 || want != "" && !strings.Contains(strings.Join(kinds(got), ", "), want) {
 			t.Errorf("search for %s found %s, want %s", text, got.body, want)
@@ -104,10 +112,12 @@ func TestSearchFindsWhatTheCallerMayRead(t *testing.T) {
 	if got := s.askAs(t, "svc_read", query, map[string]any{"q": "key_001"}); strings.Contains(got.body, "API_KEY") {
 		t.Errorf("a read key finds keys: %s", got.body)
 	}
-	if got := s.ask(t, `{ search(query: "example.com", types: [WEBHOOK]) { type } }`, nil); strings.Contains(got.body, "DOMAIN") {
+	if got := s.ask(t, `{ search(query: "example.com", types: [WEBHOOK]) { type } }`, nil); strings.Contains(got.body,
+		"DOMAIN") {
 		t.Errorf("endpoints only: %s", got.body)
 	}
-	for _, bad := range []string{`query: "x"`, `query: "` + strings.Repeat("x", 201) + `"`, `query: "xx", first: 0`, `query: "xx", first: 21`} {
+	for _, bad := range []string{`query: "x"`, `query: "` + strings.Repeat("x", 201) + `"`, `query: "xx", first: 0`,
+		`query: "xx", first: 21`} {
 		if got := s.ask(t, `{ search(`+bad+`) { id } }`, nil); got.codes() != "validation_error" {
 			t.Errorf("search(%.40s) got %s, want a refusal", bad, got.body)
 		}
@@ -142,8 +152,11 @@ func TestPeopleRunTrustedDocuments(t *testing.T) {
 		t.Errorf("a trusted document beside a query: %s", got.body)
 	}
 	for body, code := range map[string]string{
-		`{"query": "{ viewer { role } }"}`: refusal.CodeUntrusted, `{"query": "{ __schema { types { name } } }"}`: refusal.CodeUntrusted, `{"documentId": "sha256:abd"}`: refusal.CodeUnknownDocument,
-		`{"documentId": "abc"}`: refusal.CodeUnknownDocument, `{"documentId": "sha256:abd", "query": "{ viewer { role } }"}`: refusal.CodeUnknownDocument,
+		`{"query": "{ viewer { role } }"}`:                             refusal.CodeUntrusted,
+		`{"query": "{ __schema { types { name } } }"}`:                 refusal.CodeUntrusted,
+		`{"documentId": "sha256:abd"}`:                                 refusal.CodeUnknownDocument,
+		`{"documentId": "abc"}`:                                        refusal.CodeUnknownDocument,
+		`{"documentId": "sha256:abd", "query": "{ viewer { role } }"}`: refusal.CodeUnknownDocument,
 	} {
 		if got := ask(body); got.status != http.StatusBadRequest || got.codes() != code {
 			t.Errorf("%s got %d %s, want %s", body, got.status, got.body, code)

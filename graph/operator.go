@@ -62,7 +62,8 @@ var (
 func operatorCosts(c *generated.ComplexityRoot) {
 	whole := func(child int) int { return lookCost + times(page.MaxLimit, child) }
 	some := func(child int) int { return lookCost + times(10, child) }
-	c.Operator.Accounts = func(child int, first *int, _ *string, last *int, _ *string, _ *model.OperatorAccountFilter) int {
+	c.Operator.Accounts = func(child int, first *int, _ *string, last *int, _ *string,
+		_ *model.OperatorAccountFilter) int {
 		return times(connection.Size(first, last), child)
 	}
 	c.Operator.QueueByDestination, c.Operator.Lanes = whole, whole
@@ -74,21 +75,27 @@ func accountFilter(in *model.OperatorAccountFilter) desk.Filter {
 	if in == nil {
 		return desk.Filter{}
 	}
-	return desk.Filter{Text: given(in.Query), Plan: given(in.Plan), Status: desk.AccountStatus(strings.ToLower(orEmpty(in.Status)))}
+	return desk.Filter{Text: given(in.Query), Plan: given(in.Plan),
+		Status: desk.AccountStatus(strings.ToLower(orEmpty(in.Status)))}
 }
 
 func toOperatorAccount(a *ent.Account) *model.OperatorAccount {
-	return &model.OperatorAccount{ID: a.ID, Name: a.Name, Email: a.Email, PlanID: a.PlanID, ProductionUnlocked: a.ProductionUnlocked, PaymentMethodAt: a.PaymentMethodAt,
-		PaymentDueAt: a.PaymentDueAt, SuspendedAt: a.SuspendedAt, Unmetered: a.Unmetered, MonthlyLimit: a.MonthlyLimit, CreatedAt: a.CreatedAt,
+	return &model.OperatorAccount{ID: a.ID, Name: a.Name, Email: a.Email, PlanID: a.PlanID,
+		ProductionUnlocked: a.ProductionUnlocked, PaymentMethodAt: a.PaymentMethodAt,
+		PaymentDueAt: a.PaymentDueAt, SuspendedAt: a.SuspendedAt, Unmetered: a.Unmetered, MonthlyLimit: a.MonthlyLimit,
+		CreatedAt:        a.CreatedAt,
 		StoredBytesLimit: toFloat(a.StoredBytes), DailyBytesLimit: toFloat(a.DailyBytes)}
 }
 
 func toOperatorBilling(mode string, s watch.BillingState) *model.OperatorBilling {
-	out := &model.OperatorBilling{Enabled: mode != "", Mode: filled(mode), Customers: int(s.Customers), Due: int(s.Due), Failing: int(s.Failing), PastDue: int(s.PastDue),
-		LastEventAt: s.LastEvent, UnreportedHours: int(s.Backlog.Hours), OldestUnreportedSeconds: int(s.Backlog.Oldest / time.Second),
-		Stuck: []*model.OperatorStuckHour{}, Problems: []*model.OperatorBillingProblem{}}
+	out := &model.OperatorBilling{Enabled: mode != "", Mode: filled(mode), Customers: int(s.Customers), Due: int(s.Due),
+		Failing: int(s.Failing), PastDue: int(s.PastDue),
+		LastEventAt: s.LastEvent, UnreportedHours: int(s.Backlog.Hours),
+		OldestUnreportedSeconds: int(s.Backlog.Oldest / time.Second),
+		Stuck:                   []*model.OperatorStuckHour{}, Problems: []*model.OperatorBillingProblem{}}
 	for _, h := range s.Backlog.Stuck {
-		out.Stuck = append(out.Stuck, &model.OperatorStuckHour{AccountID: h.AccountID, Hour: h.Hour, Emails: int(h.Emails), Reason: h.Reason})
+		out.Stuck = append(out.Stuck, &model.OperatorStuckHour{AccountID: h.AccountID, Hour: h.Hour,
+			Emails: int(h.Emails), Reason: h.Reason})
 	}
 	for _, p := range s.Problems {
 		out.Problems = append(out.Problems, &model.OperatorBillingProblem{AccountID: p.AccountID, What: p.What})
@@ -97,7 +104,8 @@ func toOperatorBilling(mode string, s watch.BillingState) *model.OperatorBilling
 }
 
 func toSource(s outbound.SourceState) *model.SendingSource {
-	out := &model.SendingSource{ID: s.ID, Address: s.Address, Hostname: s.Hostname, Pool: string(s.Pool), AccountID: s.AccountID, Node: s.Node, PausedAt: s.PausedAt, CreatedAt: s.CreatedAt}
+	out := &model.SendingSource{ID: s.ID, Address: s.Address, Hostname: s.Hostname, Pool: string(s.Pool),
+		AccountID: s.AccountID, Node: s.Node, PausedAt: s.PausedAt, CreatedAt: s.CreatedAt}
 	if !s.Warm {
 		out.Warmup = &model.SourceWarmup{Day: s.Day, Limit: int(s.Limit), Used: int(s.Used)}
 	}
@@ -105,8 +113,10 @@ func toSource(s outbound.SourceState) *model.SendingSource {
 }
 
 func toLane(s delivery.LaneState) *model.DeliveryLane {
-	out := &model.DeliveryLane{Name: s.Name, Provider: filled(s.Provider), Way: filled(s.Way), Window: s.Window, Active: s.Active, Reason: filled(s.Reason),
-		Delivered: float64(s.Delivered), Refused: float64(s.Refused), Throttled: float64(s.Throttled), Unreachable: float64(s.Unreachable), UsedAt: s.Used}
+	out := &model.DeliveryLane{Name: s.Name, Provider: filled(s.Provider), Way: filled(s.Way), Window: s.Window,
+		Active: s.Active, Reason: filled(s.Reason),
+		Delivered: float64(s.Delivered), Refused: float64(s.Refused), Throttled: float64(s.Throttled),
+		Unreachable: float64(s.Unreachable), UsedAt: s.Used}
 	if !s.PausedUntil.IsZero() {
 		out.PausedUntil = &s.PausedUntil
 	}
@@ -117,5 +127,6 @@ func toLane(s delivery.LaneState) *model.DeliveryLane {
 }
 
 func toProcess(p node.Process) *model.InstallationProcess {
-	return &model.InstallationProcess{Name: p.Name, Version: p.Version, Roles: append([]string{}, p.Roles...), StartedAt: p.StartedAt, SeenAt: p.SeenAt, Alive: p.Alive}
+	return &model.InstallationProcess{Name: p.Name, Version: p.Version, Roles: append([]string{}, p.Roles...),
+		StartedAt: p.StartedAt, SeenAt: p.SeenAt, Alive: p.Alive}
 }

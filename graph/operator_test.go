@@ -23,7 +23,8 @@ import (
 // fakeInstallation has one object of each kind.
 type fakeInstallation struct{}
 
-func (fakeInstallation) Accounts(_ context.Context, f desk.Filter, r page.Request) (out page.Page[*ent.Account], err error) {
+func (fakeInstallation) Accounts(_ context.Context, f desk.Filter,
+	r page.Request) (out page.Page[*ent.Account], err error) {
 	if _, err := codec.Open(page.List{Name: "operator_accounts"}, r); err != nil {
 		return out, err
 	}
@@ -35,7 +36,8 @@ func (fakeInstallation) Accounts(_ context.Context, f desk.Filter, r page.Reques
 
 func someAccount() *ent.Account {
 	at := day
-	return &ent.Account{ID: ada, Name: "Ada's", Email: "ada@example.com", PlanID: "pro", SuspendedAt: &at, CreatedAt: day}
+	return &ent.Account{ID: ada, Name: "Ada's", Email: "ada@example.com", PlanID: "pro", SuspendedAt: &at,
+		CreatedAt: day}
 }
 
 func (f fakeInstallation) Count(ctx context.Context, of desk.Filter, most int) (int, error) {
@@ -47,45 +49,57 @@ func (fakeInstallation) Account(_ context.Context, id string) (desk.Account, err
 	if id != ada {
 		return desk.Account{}, fault.NoSuch("account", id)
 	}
-	return desk.Account{Account: someAccount(), Usage: accounts.Usage{Day: 1, Month: 2, DayEnds: day, MonthEnds: day}}, nil
+	return desk.Account{Account: someAccount(), Usage: accounts.Usage{Day: 1, Month: 2, DayEnds: day, MonthEnds: day}},
+		nil
 }
 
 func (fakeInstallation) Plans(context.Context) ([]accounts.Plan, error) {
-	return []accounts.Plan{{ID: "pro", Name: "Pro", Rank: 1, SelfService: true, RequestsPerSecond: 10, MaxDomains: 10}}, nil
+	return []accounts.Plan{{ID: "pro", Name: "Pro", Rank: 1, SelfService: true, RequestsPerSecond: 10, MaxDomains: 10}},
+		nil
 }
 
 func (fakeInstallation) Watch(context.Context) (string, watch.BillingState, error) {
 	at := day
-	return "test", watch.BillingState{Customers: 3, Due: 1, LastEvent: &at, Problems: []watch.BillingProblem{{AccountID: ada, What: "two subscriptions"}},
-		Backlog: metering.Backlog{Hours: 2, Oldest: time.Hour, Stuck: []metering.Stuck{{AccountID: ada, Hour: day, Emails: 7, Reason: "No such meter"}}}}, nil
+	return "test", watch.BillingState{Customers: 3, Due: 1, LastEvent: &at,
+		Problems: []watch.BillingProblem{{AccountID: ada, What: "two subscriptions"}},
+		Backlog: metering.Backlog{Hours: 2, Oldest: time.Hour,
+			Stuck: []metering.Stuck{{AccountID: ada, Hour: day, Emails: 7, Reason: "No such meter"}}}}, nil
 }
 
 func (fakeInstallation) Destinations(context.Context, int) ([]queue.Backlog, error) {
-	return []queue.Backlog{{Destination: "example.net", Due: 2, Deferred: 1, Oldest: time.Minute, Diagnostic: "421 later"}}, nil
+	return []queue.Backlog{{Destination: "example.net", Due: 2, Deferred: 1, Oldest: time.Minute,
+		Diagnostic: "421 later"}}, nil
 }
 
 func (fakeInstallation) Sources(context.Context) ([]outbound.SourceState, error) {
-	return []outbound.SourceState{{Source: &ent.Source{ID: "src_1", Address: "192.0.2.1", Hostname: "mail.example.com", Pool: "shared", CreatedAt: day}, Limit: 50, Used: 3, Day: 1},
-		{Source: &ent.Source{ID: "src_2", Address: "192.0.2.2", Hostname: "b.example.com", Pool: "dedicated", AccountID: new(ada), CreatedAt: day}, Warm: true}}, nil
+	return []outbound.SourceState{{Source: &ent.Source{ID: "src_1", Address: "192.0.2.1", Hostname: "mail.example.com",
+		Pool: "shared", CreatedAt: day}, Limit: 50, Used: 3, Day: 1},
+		{Source: &ent.Source{ID: "src_2", Address: "192.0.2.2", Hostname: "b.example.com", Pool: "dedicated",
+			AccountID: new(ada), CreatedAt: day}, Warm: true}}, nil
 }
 
 func (fakeInstallation) Lanes() []delivery.LaneState {
-	return []delivery.LaneState{{Name: "example.net", Window: 5, Active: 1, PausedUntil: day, Reason: "421 later", Delivered: 9, Rate: 1.5, Used: day}}
+	return []delivery.LaneState{{Name: "example.net", Window: 5, Active: 1, PausedUntil: day, Reason: "421 later",
+		Delivered: 9, Rate: 1.5, Used: day}}
 }
 
 func (fakeInstallation) Processes(context.Context) ([]node.Process, error) {
-	return []node.Process{{Name: "one", Version: "v1", Roles: []string{"accepts"}, StartedAt: day, SeenAt: day, Alive: true}}, nil
+	return []node.Process{{Name: "one", Version: "v1", Roles: []string{"accepts"}, StartedAt: day, SeenAt: day,
+		Alive: true}}, nil
 }
 
 func TestOperatorsSeeTheInstallation(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	a := s.asPerson(t, "operator", `{ operator `+strings.Replace(everything(t, "Operator"), " account{", ` account(id: "`+ada+`"){`, 1)+` }`, ownOrigin)
+	a := s.asPerson(t, "operator", `{ operator `+
+		strings.Replace(everything(t, "Operator"), " account{", ` account(id: "`+ada+`"){`, 1)+` }`, ownOrigin)
 	if a.status != 200 || len(a.Errors) != 0 {
-		t.Fatalf("asking every field of the installation got status %d and %s, want 200 without errors", a.status, a.body)
+		t.Fatalf("asking every field of the installation got status %d and %s, want 200 without errors",
+			a.status, a.body)
 	}
 	expect.Golden(t, "operator.json", indented(t, a.body))
-	for filter, want := range map[string]string{`{plan: "pro"}`: `1`, `{plan: "free"}`: `0`, `{status: SUSPENDED}`: `1`, `{status: ACTIVE, query: "ada"}`: `0`} {
+	for filter, want := range map[string]string{`{plan: "pro"}`: `1`, `{plan: "free"}`: `0`, `{status: SUSPENDED}`: `1`,
+		`{status: ACTIVE, query: "ada"}`: `0`} {
 		a := s.asPerson(t, "operator", `{ operator { accounts(filter: `+filter+`) { count { value } } } }`, ownOrigin)
 		if a.body != `{"data":{"operator":{"accounts":{"count":{"value":`+want+`}}}}}` {
 			t.Errorf("accounts with %s: %s, want %s", filter, a.body, want)

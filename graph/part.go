@@ -55,7 +55,8 @@ func missingParts(served *ast.Schema, on []string, given []ServiceSet) (missing 
 	}
 	for _, module := range schema.Modules(served) {
 		if slices.Contains(on, module) && !have[module] {
-			missing = append(missing, fmt.Errorf("graph: module %s is on and has fields in the schema, but no part serves them", module))
+			missing = append(missing,
+				fmt.Errorf("graph: module %s is on and has fields in the schema, but no part serves them", module))
 		}
 	}
 	return missing

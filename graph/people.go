@@ -52,11 +52,13 @@ func toViewer(c accounts.Caller) *model.Viewer {
 func toRole(role string) model.Role { return model.Role(strings.ToUpper(role)) }
 
 func toMember(m team.Member) *model.Member {
-	return &model.Member{User: &model.User{ID: m.User.ID, Email: m.User.Email, Name: m.User.Name}, Role: toRole(string(m.Role)), JoinedAt: m.Row.CreatedAt}
+	return &model.Member{User: &model.User{ID: m.User.ID, Email: m.User.Email, Name: m.User.Name},
+		Role: toRole(string(m.Role)), JoinedAt: m.Row.CreatedAt}
 }
 
 func toInvitation(i *ent.Invitation) *model.Invitation {
-	return &model.Invitation{ID: i.ID, Email: i.Email, Role: toRole(string(i.Role)), InvitedBy: i.InvitedBy, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}
+	return &model.Invitation{ID: i.ID, Email: i.Email, Role: toRole(string(i.Role)), InvitedBy: i.InvitedBy,
+		CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}
 }
 
 func toAuditEntry(e *ent.AuditEntry) *model.AuditEntry {
@@ -64,8 +66,11 @@ func toAuditEntry(e *ent.AuditEntry) *model.AuditEntry {
 	if encoded, err := json.Marshal(e.Changes); err == nil && e.Changes != nil {
 		changes = encoded
 	}
-	return &model.AuditEntry{ID: e.ID, Actor: &model.AuditActor{Kind: model.AuditActorKind(strings.ToUpper(string(e.ActorKind))), ID: e.ActorID, Name: e.ActorName},
-		Action: e.Action, Target: e.Target, Changes: changes, IP: e.IP, UserAgent: e.UserAgent, RequestID: e.RequestID, CreatedAt: e.CreatedAt}
+	return &model.AuditEntry{ID: e.ID,
+		Actor: &model.AuditActor{Kind: model.AuditActorKind(strings.ToUpper(string(e.ActorKind))), ID: e.ActorID,
+			Name: e.ActorName},
+		Action: e.Action, Target: e.Target, Changes: changes, IP: e.IP, UserAgent: e.UserAgent, RequestID: e.RequestID,
+		CreatedAt: e.CreatedAt}
 }
 
 func auditFilter(f *model.AuditLogFilter) (out audit.Filter) {

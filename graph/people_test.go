@@ -26,18 +26,21 @@ func (fakePeople) AuthenticateSession(_ context.Context, token, _ string) (accou
 		return accounts.Caller{Person: &accounts.Person{UserID: "usr_2", Email: "eve@example.com"}}, nil
 	}
 	if token == "operator" {
-		return accounts.Caller{AccountID: ada, Person: &accounts.Person{UserID: "usr_3", Email: "op@example.com", Role: rights.RoleViewer, Operator: true}}, nil
+		return accounts.Caller{AccountID: ada, Person: &accounts.Person{UserID: "usr_3", Email: "op@example.com",
+			Role: rights.RoleViewer, Operator: true}}, nil
 	}
 	if !rights.Role(token).Known() {
 		return accounts.Caller{}, fault.Unauthenticated()
 	}
-	return accounts.Caller{AccountID: ada, Person: &accounts.Person{UserID: "usr_1", SessionID: "ses_1", Email: "ada@example.com", Name: "Ada", Role: rights.Role(token)}}, nil
+	return accounts.Caller{AccountID: ada, Person: &accounts.Person{UserID: "usr_1", SessionID: "ses_1",
+		Email: "ada@example.com", Name: "Ada", Role: rights.Role(token)}}, nil
 }
 
 type fakeTeams struct{}
 
 func (fakeTeams) MemberPage(_ context.Context, accountID string, r page.Request) (page.Page[team.Member], error) {
-	all := []team.Member{{User: &ent.User{ID: "usr_1", Email: "ada@example.com", Name: "Ada"}, Role: rights.RoleOwner, Row: &ent.Membership{CreatedAt: day}}}
+	all := []team.Member{{User: &ent.User{ID: "usr_1", Email: "ada@example.com", Name: "Ada"}, Role: rights.RoleOwner,
+		Row: &ent.Membership{CreatedAt: day}}}
 	return paged(all, func(m team.Member) (string, string) { return ada, m.User.ID }, "members", accountID, r)
 }
 
@@ -46,7 +49,8 @@ func (f fakeTeams) CountMembers(ctx context.Context, accountID string, most int)
 	return min(n, most), err
 }
 
-func (fakeTeams) InvitationPage(_ context.Context, accountID string, r page.Request) (page.Page[*ent.Invitation], error) {
+func (fakeTeams) InvitationPage(_ context.Context, accountID string,
+	r page.Request) (page.Page[*ent.Invitation], error) {
 	all := []*ent.Invitation{{ID: "inv_1", Email: "bob@example.com", Role: "developer", CreatedAt: day, ExpiresAt: day}}
 	return paged(all, func(i *ent.Invitation) (string, string) { return ada, i.ID }, "invitations", accountID, r)
 }
@@ -65,10 +69,12 @@ func (fakeTeams) Memberships(_ context.Context, userID string) ([]team.Membershi
 
 type fakeAuditLog struct{}
 
-func (fakeAuditLog) List(_ context.Context, accountID string, f audit.Filter, _ page.Request) (found page.Page[*ent.AuditEntry], err error) {
+func (fakeAuditLog) List(_ context.Context, accountID string, f audit.Filter,
+	_ page.Request) (found page.Page[*ent.AuditEntry], err error) {
 	if accountID == ada {
 		found.Cursors = []string{"here"}
-		found.Items = []*ent.AuditEntry{{ID: "aud_1", ActorKind: "user", ActorID: f.Actor, ActorName: "ada@example.com", Action: "member.removed", Target: "usr_2", Changes: map[string]any{"role": "viewer"}, CreatedAt: day}}
+		found.Items = []*ent.AuditEntry{{ID: "aud_1", ActorKind: "user", ActorID: f.Actor, ActorName: "ada@example.com",
+			Action: "member.removed", Target: "usr_2", Changes: map[string]any{"role": "viewer"}, CreatedAt: day}}
 	}
 	return found, nil
 }
@@ -111,7 +117,8 @@ func TestViewersSeeWhoTheyAre(t *testing.T) {
 		}
 	}
 	key := s.askAs(t, "svc_read", query, nil)
-	want := map[string]any{"viewer": map[string]any{"user": nil, "role": nil, "account": map[string]any{"id": ada}, "can": []any{"READ", "READ_SENT", "READ_ACCOUNT"}}}
+	want := map[string]any{"viewer": map[string]any{"user": nil, "role": nil, "account": map[string]any{"id": ada},
+		"can": []any{"READ", "READ_SENT", "READ_ACCOUNT"}}}
 	if diff := cmp.Diff(want, key.Data); diff != "" {
 		t.Errorf("the viewer of a read key (-want +got):\n%s", diff)
 	}
@@ -126,17 +133,22 @@ func TestPeopleOfAnAccount(t *testing.T) {
 	got := s.asPerson(t, "admin", query, ownOrigin)
 	at := "2026-01-15T09:30:00.007Z"
 	want := map[string]any{
-		"members": map[string]any{"nodes": []any{map[string]any{"user": map[string]any{"id": "usr_1", "email": "ada@example.com", "name": "Ada"}, "role": "OWNER", "joinedAt": at}},
-			"pageInfo": map[string]any{"hasNextPage": false}, "edges": []any{map[string]any{"node": map[string]any{"role": "OWNER"}}}, "count": map[string]any{"value": 1.0, "isExact": true}},
-		"invitations": map[string]any{"nodes": []any{map[string]any{"id": "inv_1", "email": "bob@example.com", "role": "DEVELOPER", "invitedBy": nil, "createdAt": at, "expiresAt": at}}},
-		"auditLog": map[string]any{"nodes": []any{map[string]any{"id": "aud_1", "actor": map[string]any{"kind": "USER", "id": "usr_1", "name": "ada@example.com"}, "action": "member.removed", "target": "usr_2",
+		"members": map[string]any{"nodes": []any{map[string]any{"user": map[string]any{"id": "usr_1",
+			"email": "ada@example.com", "name": "Ada"}, "role": "OWNER", "joinedAt": at}},
+			"pageInfo": map[string]any{"hasNextPage": false},
+			"edges":    []any{map[string]any{"node": map[string]any{"role": "OWNER"}}}, "count": map[string]any{"value": 1.0, "isExact": true}},
+		"invitations": map[string]any{"nodes": []any{map[string]any{"id": "inv_1", "email": "bob@example.com",
+			"role": "DEVELOPER", "invitedBy": nil, "createdAt": at, "expiresAt": at}}},
+		"auditLog": map[string]any{"nodes": []any{map[string]any{"id": "aud_1",
+			"actor": map[string]any{"kind": "USER", "id": "usr_1", "name": "ada@example.com"}, "action": "member.removed", "target": "usr_2",
 			"changes": map[string]any{"role": "viewer"}}}, "pageInfo": map[string]any{"endCursor": "here"}},
 	}
 	if diff := cmp.Diff(want, got.Data); diff != "" {
 		t.Errorf("an admin reads (-want +got):\n%s\n%s", diff, got.body)
 	}
 	for who, field := range map[string]string{"developer": "invitations", "viewer": "auditLog", "billing": "members"} {
-		if got := s.asPerson(t, who, `{ `+field+` { nodes { __typename } } }`, ownOrigin); got.codes() != "insufficient_role" {
+		if got := s.asPerson(t, who, `{ `+field+` { nodes { __typename } } }`,
+			ownOrigin); got.codes() != "insufficient_role" {
 			t.Errorf("the role %s reads %s: %s, want insufficient_role", who, field, got.body)
 		}
 	}
@@ -145,8 +157,10 @@ func TestPeopleOfAnAccount(t *testing.T) {
 func TestACookieFromAnotherSiteIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	for _, origin := range []string{"", "null", "https://mail.example.com", "http://evil.example", "http://mail.example.com.evil.example"} {
-		if got := s.asPerson(t, "owner", `{ viewer { role } }`, origin); got.status != http.StatusForbidden || !strings.Contains(got.body, fault.CodeCrossOrigin) {
+	for _, origin := range []string{"", "null", "https://mail.example.com", "http://evil.example",
+		"http://mail.example.com.evil.example"} {
+		if got := s.asPerson(t, "owner", `{ viewer { role } }`, origin); got.status != http.StatusForbidden ||
+			!strings.Contains(got.body, fault.CodeCrossOrigin) {
 			t.Errorf("from %q: %d %s, want 403 cross_origin", origin, got.status, got.body)
 		}
 	}

@@ -22,7 +22,10 @@ func queueCosts(c *generated.ComplexityRoot) {
 	c.Query.QueueByDestination = func(child int, _ *model.QueueFilter) int { return times(page.MaxLimit, child) }
 	change := func(child int, _ model.QueueSelection, _ bool) int { return changeCost + child }
 	c.Mutation.RetryDelivery, c.Mutation.HoldDelivery, c.Mutation.ReleaseDelivery = change, change, change
-	c.Mutation.DropDelivery = func(child int, of model.QueueSelection, _ string, dryRun bool) int { return change(child, of, dryRun) }
+	c.Mutation.DropDelivery = func(child int, of model.QueueSelection, _ string,
+		dryRun bool) int {
+		return change(child, of, dryRun)
+	}
 }
 
 // changeCost lets a request make about ten changes, because each may take long.
@@ -32,7 +35,8 @@ const changeCost = limits.Complexity / 12
 const maxRecipients = 1000
 
 // changeQueue applies a change for callers whose keys may change things.
-func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection, c queue.AccountChange) (*queue.Result, error) {
+func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection,
+	c queue.AccountChange) (*queue.Result, error) {
 	caller, err := inquiry.Authorized(ctx, rights.Write)
 	if err != nil {
 		return nil, err
@@ -50,7 +54,8 @@ func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection, c q
 // selected reads a selection. An empty list, ID or domain is refused: treating it as omitted would widen
 // the selection.
 func selected(of model.QueueSelection) (queue.Selection, error) {
-	s, wrong := queue.Selection{EmailID: given(of.Email), Destination: given(of.Destination), All: of.All}, fault.Fields{}
+	s, wrong := queue.Selection{EmailID: given(of.Email), Destination: given(of.Destination), All: of.All},
+		fault.Fields{}
 	if of.Email != nil && *of.Email == "" {
 		wrong.Add("selection.email", "is empty")
 	}
@@ -86,15 +91,18 @@ func (r *Resolver) queuePage(ctx context.Context, accountID string, rows []queue
 	}
 	emails := r.emailsOf(ctx, accountID, ids)
 	return connection.Shown(rows, func(q queue.Queued) *model.QueuedRecipient {
-		return &model.QueuedRecipient{ID: q.ID, EmailID: q.EmailID, Address: q.Address, Destination: q.Destination, State: q.State, Running: q.Running,
-			Attempts: q.Attempts, NextAttemptAt: q.NextAttempt, QueuedAt: q.QueuedAt, Diagnostic: filled(q.Diagnostic), Emails: emails}
+		return &model.QueuedRecipient{ID: q.ID, EmailID: q.EmailID, Address: q.Address, Destination: q.Destination,
+			State: q.State, Running: q.Running,
+			Attempts: q.Attempts, NextAttemptAt: q.NextAttempt, QueuedAt: q.QueuedAt, Diagnostic: filled(q.Diagnostic),
+			Emails: emails}
 	})
 }
 
 func toBacklog(found []queue.Backlog) []*model.QueueBacklog {
 	out := make([]*model.QueueBacklog, len(found))
 	for i, b := range found {
-		out[i] = &model.QueueBacklog{Destination: b.Destination, Total: b.Total(), Due: b.Due, Running: b.Running, Parked: b.Parked, Deferred: b.Deferred, Held: b.Held,
+		out[i] = &model.QueueBacklog{Destination: b.Destination, Total: b.Total(), Due: b.Due, Running: b.Running,
+			Parked: b.Parked, Deferred: b.Deferred, Held: b.Held,
 			OldestAgeSeconds: int(b.Oldest.Seconds()), Diagnostic: filled(b.Diagnostic)}
 	}
 	return out

@@ -37,14 +37,16 @@ func mutations(t *testing.T, selection, more string) map[string]string {
 func TestMutationsTellHowManyTheyMatchedAndChanged(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	for more, want := range map[string]string{"": `{"matched":3,"changed":2}`, ", dryRun: true": `{"matched":3,"changed":0}`} {
+	for more, want := range map[string]string{"": `{"matched":3,"changed":2}`,
+		", dryRun: true": `{"matched":3,"changed":0}`} {
 		for name, query := range mutations(t, `{all: true}`, more) {
 			if a := s.ask(t, query, nil); a.status != 200 || a.body != `{"data":{"`+name+`":`+want+`}}` {
 				t.Errorf("%s got status %d and %s, want 200 and %s", query, a.status, a.body, want)
 			}
 		}
 	}
-	same(t, "calls", map[string]int{"ChangeQueueOf retry ": 2, "ChangeQueueOf hold ": 2, "ChangeQueueOf release ": 2, "ChangeQueueOf drop No such customer": 2}, s.calls.counted())
+	same(t, "calls", map[string]int{"ChangeQueueOf retry ": 2, "ChangeQueueOf hold ": 2, "ChangeQueueOf release ": 2,
+		"ChangeQueueOf drop No such customer": 2}, s.calls.counted())
 }
 
 // Every mutation that changes something is in the audit log; refused ones and dry runs are not.
@@ -60,8 +62,10 @@ func TestMutationsAreAudited(t *testing.T) {
 	for _, query := range mutations(t, `{all: true}`, ", dryRun: true") {
 		s.ask(t, query, nil)
 	}
-	s.ask(t, `mutation($dry: Boolean!) { __typename retryDelivery(selection: {all: true}, dryRun: $dry) { changed } }`, map[string]any{"dry": true})
-	s.ask(t, `mutation { ...both } fragment both on Mutation { retryDelivery(selection: {all: true}) { changed } again: holdDelivery(selection: {all: true}) { changed } }`, nil)
+	s.ask(t, `mutation($dry: Boolean!) { __typename retryDelivery(selection: {all: true}, dryRun: $dry) { changed } }`,
+		map[string]any{"dry": true})
+	s.ask(t,
+		`mutation { ...both } fragment both on Mutation { retryDelivery(selection: {all: true}) { changed } again: holdDelivery(selection: {all: true}) { changed } }`, nil)
 	want = append(want, ada+" retryDelivery from 127.0.0.1", ada+" holdDelivery from 127.0.0.1")
 	slices.Sort(want)
 	slices.Sort(s.done.entries)
@@ -74,7 +78,8 @@ func TestMutationsWantAFullKeyAndKeepToItsAccount(t *testing.T) {
 	for name, query := range mutations(t, `{recipients: ["7", "8"]}`, "") {
 		for _, key := range []string{"svc_read", "svc_sending"} {
 			if a := s.askAs(t, key, query, nil); a.codes() != "insufficient_scope" || a.Data[name] != nil {
-				t.Errorf("the key %s got %[3]s for the mutation %[2]s, want insufficient_scope and no data", key, name, a.body)
+				t.Errorf("the key %s got %[3]s for the mutation %[2]s, want insufficient_scope and no data", key,
+					name, a.body)
 			}
 		}
 		if n := len(s.calls.counted()); n != 0 {
@@ -103,8 +108,10 @@ func TestASelectionThatNamesNothingIsRefused(t *testing.T) {
 		`{email: "msg_001", destination: ""}`: "selection.destination",
 	} {
 		for name, query := range mutations(t, selection, "") {
-			if a := s.ask(t, query, nil); a.codes() != "validation_error" || a.Errors[0].Extensions.Details[field] == "" {
-				t.Errorf("%s with the selection %s got %s, want a validation_error of %s", name, selection, a.body, field)
+			if a := s.ask(t, query, nil); a.codes() != "validation_error" ||
+				a.Errors[0].Extensions.Details[field] == "" {
+				t.Errorf("%s with the selection %s got %s, want a validation_error of %s", name, selection,
+					a.body, field)
 			}
 		}
 	}
@@ -116,14 +123,16 @@ func TestASelectionThatNamesNothingIsRefused(t *testing.T) {
 	if a := s.ask(t, retry, map[string]any{"of": map[string]any{"recipients": ids}}); a.codes() != "validation_error" {
 		t.Errorf("%d ids: %s", len(ids), a.body)
 	}
-	if a := s.ask(t, `mutation { dropDelivery(selection: {all: true}, reason: "") { matched } }`, nil); a.codes() != "validation_error" || a.Errors[0].Extensions.Details["reason"] == "" {
+	if a := s.ask(t, `mutation { dropDelivery(selection: {all: true}, reason: "") { matched } }`,
+		nil); a.codes() != "validation_error" || a.Errors[0].Extensions.Details["reason"] == "" {
 		t.Errorf("no reason: %s", a.body)
 	}
 	if n := len(s.calls.counted()); n != 0 {
 		t.Errorf("something was done: %v", s.calls.counted())
 	}
 	// An ID with an unknown format matches nothing.
-	if a := s.ask(t, `mutation { dropDelivery(selection: {recipients: ["7x"]}, reason: "x") { matched } }`, nil); a.body != `{"data":{"dropDelivery":{"matched":0}}}` {
+	if a := s.ask(t, `mutation { dropDelivery(selection: {recipients: ["7x"]}, reason: "x") { matched } }`,
+		nil); a.body != `{"data":{"dropDelivery":{"matched":0}}}` {
 		t.Errorf("unknown id: %s", a.body)
 	}
 }
@@ -138,7 +147,8 @@ func TestMutationsAreRefusedOverGETAndAsForms(t *testing.T) {
 		if a := s.send(t, get); a.status != http.StatusMethodNotAllowed {
 			t.Errorf("GET %s: %d %s", name, a.status, a.body)
 		}
-		for _, media := range []string{"application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain"} {
+		for _, media := range []string{"application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
+			"text/plain"} {
 			form := request(t, s.url, "svc_full", "query="+url.QueryEscape(query))
 			form.Header.Set("Content-Type", media)
 			if a := s.send(t, form); a.status != http.StatusUnsupportedMediaType {

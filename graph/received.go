@@ -30,7 +30,8 @@ var _ Received = (*inbound.Service)(nil)
 
 // receivedCosts counts a list by its length; a content is a whole message that is read.
 func receivedCosts(c *generated.ComplexityRoot) {
-	c.Query.ReceivedEmails = func(child int, first *int, _ *string, last *int, _ *string, _ *model.ReceivedEmailFilter) int {
+	c.Query.ReceivedEmails = func(child int, first *int, _ *string, last *int, _ *string,
+		_ *model.ReceivedEmailFilter) int {
 		return times(connection.Size(first, last), child)
 	}
 	c.ReceivedEmail.Content = func(child int) int { return bodyCost + child }
@@ -47,29 +48,35 @@ func receivedFilter(in *model.ReceivedEmailFilter) inbound.Filter {
 	return f
 }
 
-func (r *Resolver) listReceived(ctx context.Context, accountID string, f inbound.Filter, p page.Request) (page.Page[*ent.ReceivedEmail], error) {
+func (r *Resolver) listReceived(ctx context.Context, accountID string, f inbound.Filter,
+	p page.Request) (page.Page[*ent.ReceivedEmail], error) {
 	return r.parts.Received.List(ctx, accountID, inbound.ListQuery{Page: p, Filter: f})
 }
 
 func toRules(r addressrules.Rules) *model.AddressRules {
 	out := &model.AddressRules{Rules: []*model.AddressRule{}, CatchAll: r.CatchAll}
 	for _, rule := range r.Rules {
-		out.Rules = append(out.Rules, &model.AddressRule{Match: rule.Match, Action: model.AddressRuleAction(strings.ToUpper(rule.Action))})
+		out.Rules = append(out.Rules, &model.AddressRule{Match: rule.Match,
+			Action: model.AddressRuleAction(strings.ToUpper(rule.Action))})
 	}
 	return out
 }
 
 // receivedPage connects received emails that were loaded together with their related data.
-func (r *Resolver) receivedPage(ctx context.Context, accountID string, rows []*ent.ReceivedEmail) []*model.ReceivedEmail {
+func (r *Resolver) receivedPage(ctx context.Context, accountID string,
+	rows []*ent.ReceivedEmail) []*model.ReceivedEmail {
 	shared := &model.ReceivedPage{
-		Domains: linked(ctx, rights.Read, "Query.domains", func(e *ent.ReceivedEmail) string { return e.DomainID }, rows, func(ids []string) (map[string]*model.Domain, error) {
-			found, err := r.parts.Domains.Several(ctx, accountID, ids...)
-			return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
-		}),
-		Deliveries: linked(ctx, rights.Read, "Query.webhookDeliveries", func(e *ent.ReceivedEmail) string { return e.ID }, rows, func(ids []string) (map[string][]*model.WebhookDelivery, error) {
-			found, err := r.parts.Webhooks.DeliveriesOfSubjects(ctx, accountID, ids...)
-			return r.deliveriesBy(ctx, accountID, found), err
-		}),
+		Domains: linked(ctx, rights.Read, "Query.domains", func(e *ent.ReceivedEmail) string { return e.DomainID },
+			rows, func(ids []string) (map[string]*model.Domain, error) {
+				found, err := r.parts.Domains.Several(ctx, accountID, ids...)
+				return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
+			}),
+		Deliveries: linked(ctx, rights.Read, "Query.webhookDeliveries",
+			func(e *ent.ReceivedEmail) string { return e.ID }, rows,
+			func(ids []string) (map[string][]*model.WebhookDelivery, error) {
+				found, err := r.parts.Webhooks.DeliveriesOfSubjects(ctx, accountID, ids...)
+				return r.deliveriesBy(ctx, accountID, found), err
+			}),
 	}
 	return connection.Shown(rows, func(row *ent.ReceivedEmail) *model.ReceivedEmail {
 		return &model.ReceivedEmail{ReceivedEmail: row, Page: shared}

@@ -23,30 +23,41 @@ type fakeReceived struct{ *calls }
 
 func someReceived() []*ent.ReceivedEmail {
 	score, answered := 0.4, "1@example.com"
-	whole := &ent.ReceivedEmail{ID: "inb_001", AccountID: ada, DomainID: "dom_001", RcptTo: "support@example.com", MailFrom: "bob@example.net", From: "Bob <bob@example.net>",
-		To: []string{"support@example.com"}, Cc: []string{"carol@example.net"}, ReplyTo: []string{"answers@example.net"}, Subject: "Hello", MessageID: "2@example.net", InReplyTo: &answered,
-		References: []string{answered}, Authentication: shape.Authentication{SPF: "pass", DKIM: "none", DMARC: "fail", IPRev: "pass", DMARCPolicy: "reject"},
-		SpamStatus: "ham", SpamScore: &score, AutoSubmitted: true, Size: 120, Attachments: []shape.ReceivedFile{{Filename: "a.pdf", ContentType: "application/pdf", ContentID: "a", Inline: true, Size: 9}},
-		Defects: []string{"A multipart has no boundary."}, RemoteIP: "203.0.113.7", Helo: "mx.example.net", TLS: "TLS 1.3", ReceivedAt: day}
-	return []*ent.ReceivedEmail{whole, {ID: "inb_002", AccountID: ada, SpamStatus: "unknown", ReceivedAt: day}, {ID: "inb_003", AccountID: bob, SpamStatus: "spam", ReceivedAt: day}}
+	whole := &ent.ReceivedEmail{ID: "inb_001", AccountID: ada, DomainID: "dom_001", RcptTo: "support@example.com",
+		MailFrom: "bob@example.net", From: "Bob <bob@example.net>",
+		To: []string{"support@example.com"}, Cc: []string{"carol@example.net"},
+		ReplyTo: []string{"answers@example.net"}, Subject: "Hello", MessageID: "2@example.net", InReplyTo: &answered,
+		References: []string{answered}, Authentication: shape.Authentication{SPF: "pass", DKIM: "none", DMARC: "fail",
+			IPRev: "pass", DMARCPolicy: "reject"},
+		SpamStatus: "ham", SpamScore: &score, AutoSubmitted: true, Size: 120,
+		Attachments: []shape.ReceivedFile{{Filename: "a.pdf", ContentType: "application/pdf", ContentID: "a",
+			Inline: true, Size: 9}},
+		Defects: []string{"A multipart has no boundary."}, RemoteIP: "203.0.113.7", Helo: "mx.example.net",
+		TLS: "TLS 1.3", ReceivedAt: day}
+	return []*ent.ReceivedEmail{whole, {ID: "inb_002", AccountID: ada, SpamStatus: "unknown", ReceivedAt: day},
+		{ID: "inb_003", AccountID: bob, SpamStatus: "spam", ReceivedAt: day}}
 }
 
 // heavyMail has as much data in its headers as an outside sender can put there.
 func heavyMail(n int) (out []*ent.ReceivedEmail) {
 	long := func(octets int) string { return strings.Repeat("x", octets) }
 	for i := range n {
-		out = append(out, &ent.ReceivedEmail{ID: fmt.Sprintf("inb_%03d", i), AccountID: ada, SpamStatus: "unknown", Subject: long(16 << 10), From: long(2000), References: slices.Repeat([]string{long(998)}, 260), To: slices.Repeat([]string{long(250)}, 1000),
+		out = append(out, &ent.ReceivedEmail{ID: fmt.Sprintf("inb_%03d", i), AccountID: ada, SpamStatus: "unknown",
+			Subject: long(16 << 10), From: long(2000), References: slices.Repeat([]string{long(998)}, 260),
+			To:          slices.Repeat([]string{long(250)}, 1000),
 			Attachments: slices.Repeat([]shape.ReceivedFile{{Filename: long(1024), ContentType: "text/plain"}}, 500)})
 	}
 	return out
 }
 
-func (f fakeReceived) List(_ context.Context, accountID string, q inbound.ListQuery) (page.Page[*ent.ReceivedEmail], error) {
+func (f fakeReceived) List(_ context.Context, accountID string,
+	q inbound.ListQuery) (page.Page[*ent.ReceivedEmail], error) {
 	rows := someReceived()
 	if q.Filter.Q == "heavy" {
 		rows = heavyMail(q.Page.Limit)
 	}
-	out, err := paged(rows, func(e *ent.ReceivedEmail) (string, string) { return e.AccountID, e.ID }, "received", accountID, q.Page)
+	out, err := paged(rows, func(e *ent.ReceivedEmail) (string, string) { return e.AccountID, e.ID }, "received",
+		accountID, q.Page)
 	if q.Filter.Q == "nothing" {
 		out = page.Page[*ent.ReceivedEmail]{}
 	}
@@ -71,14 +82,16 @@ func (f fakeReceived) Open(_ context.Context, e *ent.ReceivedEmail) (*inbound.Co
 	if e.ID == "inb_002" {
 		return nil, inbound.ErrPurged
 	}
-	return inbound.NewContent([]byte("From: Bob <bob@example.net>\r\nSubject: Hello\r\n\r\nA text.\r\n"), func() {}), f.call("received.Open")
+	return inbound.NewContent([]byte("From: Bob <bob@example.net>\r\nSubject: Hello\r\n\r\nA text.\r\n"), func() {}),
+		f.call("received.Open")
 }
 
 func (f fakeReceived) Rules(_ context.Context, accountID, domainID string) (addressrules.Rules, error) {
 	if accountID != ada || domainID != "dom_001" {
 		return addressrules.Rules{}, fault.NoSuch("domain", domainID)
 	}
-	return addressrules.Rules{Rules: []shape.AddressRule{{Match: "support*", Action: addressrules.Accept}, {Match: "x", Action: addressrules.Reject}}}, nil
+	return addressrules.Rules{Rules: []shape.AddressRule{{Match: "support*", Action: addressrules.Accept},
+		{Match: "x", Action: addressrules.Reject}}}, nil
 }
 
 // Mail from outside cannot make the dashboard's query for a page of received mail exceed the response
@@ -96,8 +109,10 @@ func TestTheListOfReceivedMailTakesHeavyMail(t *testing.T) {
 			continue
 		}
 		found++
-		if a := s.ask(t, text, map[string]any{"filter": map[string]any{"query": "heavy"}}); a.status != 200 || len(a.Errors) != 0 {
-			t.Errorf("%.40s: a page of heavy mail got status %d and %.300s, want 200 without errors", text, a.status, a.body)
+		if a := s.ask(t, text, map[string]any{"filter": map[string]any{"query": "heavy"}}); a.status != 200 ||
+			len(a.Errors) != 0 {
+			t.Errorf("%.40s: a page of heavy mail got status %d and %.300s, want 200 without errors", text,
+				a.status, a.body)
 		}
 	}
 	if found != 2 {
@@ -112,7 +127,8 @@ func TestOuterReferences(t *testing.T) {
 	for i := range 30 {
 		all = append(all, fmt.Sprintf("%d@example.com", i))
 	}
-	for n, want := range map[int][]string{0: {}, 1: all[:1], 11: all[:11], 12: append([]string{all[0]}, all[2:12]...), 30: append([]string{all[0]}, all[20:]...)} {
+	for n, want := range map[int][]string{0: {}, 1: all[:1], 11: all[:11], 12: append([]string{all[0]}, all[2:12]...),
+		30: append([]string{all[0]}, all[20:]...)} {
 		e := model.ReceivedEmail{ReceivedEmail: &ent.ReceivedEmail{References: all[:n]}}
 		same(t, fmt.Sprintf("of %d", n), want, e.OuterReferences())
 	}
@@ -121,14 +137,18 @@ func TestOuterReferences(t *testing.T) {
 func TestReceivedMailAnswersEveryField(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	a := s.ask(t, `{ receivedEmail(id: "inb_001") `+everything(t, "ReceivedEmail")+` receivedEmails(first: 1) `+everything(t, "ReceivedEmailConnection")+
-		` gone: receivedEmail(id: "inb_002") { content { text } } addressRules(domainId: "dom_001") `+everything(t, "AddressRules")+` }`, nil)
+	a := s.ask(t, `{ receivedEmail(id: "inb_001") `+everything(t, "ReceivedEmail")+` receivedEmails(first: 1) `+
+		everything(t, "ReceivedEmailConnection")+
+		` gone: receivedEmail(id: "inb_002") { content { text } } addressRules(domainId: "dom_001") `+
+		everything(t, "AddressRules")+` }`, nil)
 	if a.status != 200 || len(a.Errors) != 0 {
 		t.Fatalf("asking every field of received mail got status %d and %s, want 200 without errors", a.status, a.body)
 	}
 	expect.Golden(t, "received.json", indented(t, a.body))
-	a = s.ask(t, `{ receivedEmail(id: "inb_003") { id } addressRules(domainId: "dom_999") { catchAll } receivedEmails(filter: {query: "nothing"}) { nodes { id } } }`, nil)
-	same(t, "bob's, and none", map[string]any{"receivedEmail": nil, "addressRules": nil, "receivedEmails": map[string]any{"nodes": []any{}}}, a.Data)
+	a = s.ask(t,
+		`{ receivedEmail(id: "inb_003") { id } addressRules(domainId: "dom_999") { catchAll } receivedEmails(filter: {query: "nothing"}) { nodes { id } } }`, nil)
+	same(t, "bob's, and none", map[string]any{"receivedEmail": nil, "addressRules": nil,
+		"receivedEmails": map[string]any{"nodes": []any{}}}, a.Data)
 	if a := s.askAs(t, "svc_sending", `{ receivedEmails { nodes { id } } }`, nil); a.codes() != "insufficient_scope" {
 		t.Errorf("a key for sending: %s", a.body)
 	}

@@ -19,7 +19,8 @@ func someSMTPCredentials() []*ent.SMTPCredential {
 	var rows []*ent.SMTPCredential
 	for i, n := range []int{2, 1, 999} {
 		at := day
-		row := &ent.SMTPCredential{ID: fmt.Sprintf("smtp_%03d", n), AccountID: []string{ada, ada, bob}[i], Name: "shop", Hash: []byte("never shown"), CreatedAt: day}
+		row := &ent.SMTPCredential{ID: fmt.Sprintf("smtp_%03d", n), AccountID: []string{ada, ada, bob}[i], Name: "shop",
+			Hash: []byte("never shown"), CreatedAt: day}
 		if n == 1 {
 			row.DomainIds, row.LastUsedAt, row.RevokedAt = []string{"dom_001"}, &at, &at
 		}
@@ -28,8 +29,10 @@ func someSMTPCredentials() []*ent.SMTPCredential {
 	return rows
 }
 
-func (f fakeSMTPCredentials) Filtered(_ context.Context, accountID string, _ relay.Filter, r page.Request) (page.Page[*ent.SMTPCredential], error) {
-	out, err := paged(someSMTPCredentials(), func(c *ent.SMTPCredential) (string, string) { return c.AccountID, c.ID }, "smtp_credentials", accountID, r)
+func (f fakeSMTPCredentials) Filtered(_ context.Context, accountID string, _ relay.Filter,
+	r page.Request) (page.Page[*ent.SMTPCredential], error) {
+	out, err := paged(someSMTPCredentials(), func(c *ent.SMTPCredential) (string, string) { return c.AccountID, c.ID },
+		"smtp_credentials", accountID, r)
 	return out, orElse(err, f.call("SMTPCredentials.List"))
 }
 
@@ -54,9 +57,11 @@ func (f fakeSMTPCredentials) Endpoint() (host string, port int, tls string) {
 func TestSMTPCredentialsAnswerEveryField(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	a := s.ask(t, `{ smtpCredential(id: "smtp_001") `+everything(t, "SMTPCredential")+` smtpCredentials(first: 1) `+everything(t, "SMTPCredentialConnection")+` }`, nil)
+	a := s.ask(t, `{ smtpCredential(id: "smtp_001") `+everything(t, "SMTPCredential")+` smtpCredentials(first: 1) `+
+		everything(t, "SMTPCredentialConnection")+` }`, nil)
 	if a.status != 200 || len(a.Errors) != 0 {
-		t.Fatalf("asking every field of SMTP credentials got status %d and %s, want 200 without errors", a.status, a.body)
+		t.Fatalf("asking every field of SMTP credentials got status %d and %s, want 200 without errors",
+			a.status, a.body)
 	}
 	expect.Golden(t, "smtp_credentials.json", indented(t, a.body))
 	a = s.ask(t, `{ smtpCredential(id: "smtp_999") { id } }`, nil)

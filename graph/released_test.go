@@ -88,9 +88,11 @@ func withoutDeprecated(s *ast.Schema) *ast.Schema {
 	for _, def := range s.Types {
 		def.Fields = slices.DeleteFunc(def.Fields, func(f *ast.FieldDefinition) bool { return gone(f.Directives) })
 		for _, f := range def.Fields {
-			f.Arguments = slices.DeleteFunc(f.Arguments, func(a *ast.ArgumentDefinition) bool { return gone(a.Directives) })
+			f.Arguments = slices.DeleteFunc(f.Arguments,
+				func(a *ast.ArgumentDefinition) bool { return gone(a.Directives) })
 		}
-		def.EnumValues = slices.DeleteFunc(def.EnumValues, func(v *ast.EnumValueDefinition) bool { return gone(v.Directives) })
+		def.EnumValues = slices.DeleteFunc(def.EnumValues,
+			func(v *ast.EnumValueDefinition) bool { return gone(v.Directives) })
 	}
 	live := schema.Reachable(s)
 	for name := range s.Types {
@@ -248,9 +250,14 @@ func TestBrokenNamesWhatClientsLose(t *testing.T) {
 		change []string // pairs: what stands there, and what for it
 		want   []string
 	}{
-		"nothing":                    {nil, nil},
-		"what was deprecated":        {[]string{`, old: Int @deprecated(reason: "x")`, ``, `  former: Former @deprecated(reason: "x")`, ``, `type Former { id: ID! }`, ``, `  gone: Int @deprecated(reason: "x")`, ``, `  OLD @deprecated(reason: "x")`, ``, `  old: Int @deprecated(reason: "x")`, ``}, nil},
-		"more":                       {[]string{`ONE `, `ONE ZERO `, `name: String!`, `name: String!  more(x: Int, y: Int! = 1): Int`, `input By {`, `input By { more: String `, `first: Int = 25`, `first: Int = 25, last: Int`}, nil},
+		"nothing": {nil, nil},
+		"what was deprecated": {[]string{`, old: Int @deprecated(reason: "x")`, ``,
+			`  former: Former @deprecated(reason: "x")`, ``, `type Former { id: ID! }`, ``,
+			`  gone: Int @deprecated(reason: "x")`, ``, `  OLD @deprecated(reason: "x")`, ``,
+			`  old: Int @deprecated(reason: "x")`, ``}, nil},
+		"more": {[]string{`ONE `, `ONE ZERO `, `name: String!`,
+			`name: String!  more(x: Int, y: Int! = 1): Int`, `input By {`, `input By { more: String `,
+			`first: Int = 25`, `first: Int = 25, last: Int`}, nil},
 		"stricter and looser":        {[]string{`note: String`, `note: String!`, `it(id: ID!`, `it(id: ID`, `by: By!`, `by: By`, `[Kind!]`, `[Kind]`}, nil},
 		"a deprecation":              {[]string{`note: String`, `note: String @deprecated(reason: "x")`}, nil},
 		"a field":                    {[]string{`  note: String`, ``}, []string{"It.note is gone"}},
@@ -270,8 +277,9 @@ func TestBrokenNamesWhatClientsLose(t *testing.T) {
 		"an interface":               {[]string{` implements Node`, ``}, []string{"It is no Node any more"}},
 		"a part of a union":          {[]string{`It | Other`, `It`}, []string{"Other is no part of Any any more"}},
 		"a kind":                     {[]string{`union Any = It | Other`, `type Any { id: ID! }`}, []string{"type Any was UNION and is OBJECT"}},
-		"a type":                     {[]string{`  any: Any`, ``, `union Any = It | Other`, ``, `type Other { id: ID! }`, ``}, []string{"Query.any is gone", "type Any is gone", "type Other is gone"}},
-		"a kind of operation":        {[]string{`type Mutation { change(by: By!): It }`, ``}, []string{"type Mutation is gone"}},
+		"a type": {[]string{`  any: Any`, ``, `union Any = It | Other`, ``,
+			`type Other { id: ID! }`, ``}, []string{"Query.any is gone", "type Any is gone", "type Other is gone"}},
+		"a kind of operation": {[]string{`type Mutation { change(by: By!): It }`, ``}, []string{"type Mutation is gone"}},
 	} {
 		after := before
 		for i := 0; i < len(c.change); i += 2 {

@@ -14,7 +14,8 @@ import (
 
 // APIRequests reads the log of requests to the REST API.
 type APIRequests interface {
-	List(ctx context.Context, accountID string, f apilog.Filter, r page.Request) (page.Page[apilog.LoggedRequest], error)
+	List(ctx context.Context, accountID string, f apilog.Filter,
+		r page.Request) (page.Page[apilog.LoggedRequest], error)
 	Count(ctx context.Context, accountID string, f apilog.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, id string) (apilog.LoggedRequest, error)
 }
@@ -31,7 +32,8 @@ func requestFilter(in *model.APIRequestFilter) (out apilog.Filter) {
 	if in == nil {
 		return out
 	}
-	out = apilog.Filter{PathPrefix: given(in.Path), APIKeyID: given(in.APIKeyID), UserID: given(in.UserID), RequestID: given(in.RequestID), EmailID: given(in.EmailID)}
+	out = apilog.Filter{PathPrefix: given(in.Path), APIKeyID: given(in.APIKeyID), UserID: given(in.UserID),
+		RequestID: given(in.RequestID), EmailID: given(in.EmailID)}
 	if in.Method != nil {
 		out.Methods = []string{*in.Method}
 	}
@@ -51,14 +53,16 @@ func requestFilter(in *model.APIRequestFilter) (out apilog.Filter) {
 // requestPage connects requests that were loaded together with the objects they refer to.
 func (r *Resolver) requestPage(ctx context.Context, accountID string, rows []apilog.LoggedRequest) []*model.APIRequest {
 	shared := &model.APIRequestPage{
-		Keys: linked(ctx, rights.Write, "Query.apiKeys", func(q apilog.LoggedRequest) string { return q.APIKeyID }, rows, func(ids []string) (map[string]*ent.APIKey, error) {
-			found, err := r.parts.Accounts.KeysByID(ctx, accountID, ids...)
-			return byID(found, func(k *ent.APIKey) string { return k.ID }), err
-		}),
-		Emails: linked(ctx, rights.ReadSent, "Query.emails", func(q apilog.LoggedRequest) string { return q.EmailID }, rows, func(ids []string) (map[string]*model.Email, error) {
-			found, err := r.parts.Emails.GetMany(ctx, accountID, ids...)
-			return byID(r.emailPage(ctx, accountID, found), func(e *model.Email) string { return e.ID }), err
-		}),
+		Keys: linked(ctx, rights.Write, "Query.apiKeys", func(q apilog.LoggedRequest) string { return q.APIKeyID },
+			rows, func(ids []string) (map[string]*ent.APIKey, error) {
+				found, err := r.parts.Accounts.KeysByID(ctx, accountID, ids...)
+				return byID(found, func(k *ent.APIKey) string { return k.ID }), err
+			}),
+		Emails: linked(ctx, rights.ReadSent, "Query.emails", func(q apilog.LoggedRequest) string { return q.EmailID },
+			rows, func(ids []string) (map[string]*model.Email, error) {
+				found, err := r.parts.Emails.GetMany(ctx, accountID, ids...)
+				return byID(r.emailPage(ctx, accountID, found), func(e *model.Email) string { return e.ID }), err
+			}),
 	}
 	out := make([]*model.APIRequest, len(rows))
 	for i, row := range rows {

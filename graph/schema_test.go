@@ -83,7 +83,8 @@ func TestHiddenModuleNeverExisted(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{on: []string{"accounts", "domains"}, emails: 1})
 	a := s.ask(t, typesQuery, nil)
-	for _, hidden := range []string{"email", "emails", "Email", "EmailConnection", "EmailEdge", "EmailStatus", "Recipient", "TimelineEntry", "JSON", "module", "Mutation", "QueueSelection"} {
+	for _, hidden := range []string{"email", "emails", "Email", "EmailConnection", "EmailEdge", "EmailStatus",
+		"Recipient", "TimelineEntry", "JSON", "module", "Mutation", "QueueSelection"} {
 		if strings.Contains(a.body, `"`+hidden+`"`) {
 			t.Errorf("introspection shows %s", hidden)
 		}
@@ -103,7 +104,8 @@ func TestHiddenModuleNeverExisted(t *testing.T) {
 	} {
 		a := s.ask(t, query, nil)
 		if a.status != 400 || a.codes() != "validation_error" || !strings.HasPrefix(a.message(), message) {
-			t.Errorf("%s got status %d and %s, want 400 validation_error that says %q", query, a.status, a.body, message)
+			t.Errorf("%s got status %d and %s, want 400 validation_error that says %q", query, a.status,
+				a.body, message)
 		}
 		if strings.Contains(a.body, "Did you mean \\\"email") {
 			t.Errorf("%s: the suggestion reveals the hidden field: %s", query, a.body)
@@ -112,7 +114,8 @@ func TestHiddenModuleNeverExisted(t *testing.T) {
 	if n := s.calls.counted()["List"]; n != 0 {
 		t.Errorf("the hidden module was called %d times", n)
 	}
-	if a := newServer(t, setup{emails: 1}).ask(t, typesQuery, nil); !strings.Contains(a.body, `"EmailConnection"`) || strings.Contains(a.body, `"module"`) {
+	if a := newServer(t, setup{emails: 1}).ask(t, typesQuery, nil); !strings.Contains(a.body, `"EmailConnection"`) ||
+		strings.Contains(a.body, `"module"`) {
 		t.Errorf("with every module on: %s", a.body)
 	}
 }
@@ -150,7 +153,8 @@ func TestPruneTakesFieldsOfSharedTypesAndWhatOnlyTheyLedTo(t *testing.T) {
 	}
 	slices.Sort(left)
 	same(t, "types", []string{"A", "Node", "Query", "Shared"}, left)
-	same(t, "field of the shared type", true, s.Types["Shared"].Fields.ForName("theirs") == nil && s.Types["Shared"].Fields.ForName("mine") != nil)
+	same(t, "field of the shared type", true, s.Types["Shared"].Fields.ForName("theirs") == nil &&
+		s.Types["Shared"].Fields.ForName("mine") != nil)
 	same(t, "directive", true, s.Directives["module"] == nil && s.Directives["include"] != nil)
 	for _, defs := range s.PossibleTypes {
 		for _, def := range defs {

@@ -41,25 +41,29 @@ func searchEmails(ctx context.Context, r *Resolver, accountID string, s searchTe
 		if len(e.To) > 0 {
 			to = e.To[0]
 		}
-		return &model.SearchResult{Type: model.SearchTypeEmail, ID: e.ID, Title: e.Subject, Detail: to, CreatedAt: e.CreatedAt}
+		return &model.SearchResult{Type: model.SearchTypeEmail, ID: e.ID, Title: e.Subject, Detail: to,
+			CreatedAt: e.CreatedAt}
 	}
 	if id.Is(id.Email, s.text) {
 		found, err := service.GetMany(ctx, accountID, s.text)
 		return results(found, result), err
 	}
-	found, err := service.List(ctx, accountID, records.ListQuery{Page: page.Request{Limit: s.first}, Filter: records.Filter{Q: s.quoted()}})
+	found, err := service.List(ctx, accountID,
+		records.ListQuery{Page: page.Request{Limit: s.first}, Filter: records.Filter{Q: s.quoted()}})
 	return results(found.Items, result), nothingIfInvalid(err)
 }
 
 func searchReceived(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
 	service := r.parts.Received
 	result := func(e *ent.ReceivedEmail) *model.SearchResult {
-		return &model.SearchResult{Type: model.SearchTypeReceivedEmail, ID: e.ID, Title: e.Subject, Detail: e.From, CreatedAt: e.ReceivedAt}
+		return &model.SearchResult{Type: model.SearchTypeReceivedEmail, ID: e.ID, Title: e.Subject, Detail: e.From,
+			CreatedAt: e.ReceivedAt}
 	}
 	if id.Is(id.ReceivedEmail, s.text) {
 		return oneResult(result)(service.Get(ctx, accountID, s.text))
 	}
-	found, err := service.List(ctx, accountID, inbound.ListQuery{Page: page.Request{Limit: s.first}, Filter: inbound.Filter{Q: s.quoted()}})
+	found, err := service.List(ctx, accountID,
+		inbound.ListQuery{Page: page.Request{Limit: s.first}, Filter: inbound.Filter{Q: s.quoted()}})
 	return results(found.Items, result), nothingIfInvalid(err)
 }
 
@@ -68,7 +72,8 @@ func searchDomains(ctx context.Context, r *Resolver, accountID string, s searchT
 		return r.parts.Domains.List(ctx, accountID, p)
 	},
 		func(d *ent.Domain) *model.SearchResult {
-			return &model.SearchResult{Type: model.SearchTypeDomain, ID: d.ID, Title: d.Name, Detail: string(d.Status), CreatedAt: d.CreatedAt}
+			return &model.SearchResult{Type: model.SearchTypeDomain, ID: d.ID, Title: d.Name, Detail: string(d.Status),
+				CreatedAt: d.CreatedAt}
 		})
 }
 
@@ -86,14 +91,16 @@ func searchKeys(ctx context.Context, r *Resolver, accountID string, s searchText
 		return r.parts.Accounts.Keys(ctx, accountID, p)
 	},
 		func(k *ent.APIKey) *model.SearchResult {
-			return &model.SearchResult{Type: model.SearchTypeAPIKey, ID: k.ID, Title: k.Name, Detail: k.Prefix, CreatedAt: k.CreatedAt}
+			return &model.SearchResult{Type: model.SearchTypeAPIKey, ID: k.ID, Title: k.Name, Detail: k.Prefix,
+				CreatedAt: k.CreatedAt}
 		})
 }
 
 func searchTemplates(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
 	service := r.parts.Templates
 	result := func(t templates.Template) *model.SearchResult {
-		return &model.SearchResult{Type: model.SearchTypeTemplate, ID: t.ID, Title: t.Name, Detail: given(t.Alias), CreatedAt: t.CreatedAt}
+		return &model.SearchResult{Type: model.SearchTypeTemplate, ID: t.ID, Title: t.Name, Detail: given(t.Alias),
+			CreatedAt: t.CreatedAt}
 	}
 	found, err := service.Get(ctx, accountID, s.text)
 	switch {
@@ -106,10 +113,12 @@ func searchTemplates(ctx context.Context, r *Resolver, accountID string, s searc
 	return results(named.Items, result), nothingIfInvalid(err)
 }
 
-func searchAutomations(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
+func searchAutomations(ctx context.Context, r *Resolver, accountID string,
+	s searchText) ([]*model.SearchResult, error) {
 	service := r.parts.Automations
 	result := func(a *ent.Automation) *model.SearchResult {
-		return &model.SearchResult{Type: model.SearchTypeAutomation, ID: a.ID, Title: a.Name, Detail: string(a.Status), CreatedAt: a.CreatedAt}
+		return &model.SearchResult{Type: model.SearchTypeAutomation, ID: a.ID, Title: a.Name, Detail: string(a.Status),
+			CreatedAt: a.CreatedAt}
 	}
 	if id.Is(id.Automation, s.text) {
 		return oneResult(result)(service.Get(ctx, accountID, s.text))
@@ -118,9 +127,11 @@ func searchAutomations(ctx context.Context, r *Resolver, accountID string, s sea
 	return results(found.Items, result), nothingIfInvalid(err)
 }
 
-func searchSuppressions(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
+func searchSuppressions(ctx context.Context, r *Resolver, accountID string,
+	s searchText) ([]*model.SearchResult, error) {
 	return oneResult(func(e *ent.Suppression) *model.SearchResult {
-		return &model.SearchResult{Type: model.SearchTypeSuppression, ID: e.ID, Title: given(e.Email), Detail: string(e.Reason), CreatedAt: e.CreatedAt}
+		return &model.SearchResult{Type: model.SearchTypeSuppression, ID: e.ID, Title: given(e.Email),
+			Detail: string(e.Reason), CreatedAt: e.CreatedAt}
 	})(r.parts.Suppressions.Get(ctx, accountID, s.text))
 }
 
@@ -128,7 +139,8 @@ func searchSuppressions(ctx context.Context, r *Resolver, accountID string, s se
 const mostPages = 10
 
 // among searches a list, newest first, for titles, details or IDs that contain the text.
-func among[T any](s searchText, list func(page.Request) (page.Page[T], error), result func(T) *model.SearchResult) ([]*model.SearchResult, error) {
+func among[T any](s searchText, list func(page.Request) (page.Page[T], error),
+	result func(T) *model.SearchResult) ([]*model.SearchResult, error) {
 	var out []*model.SearchResult
 	request := page.Request{Limit: page.MaxLimit}
 	for range mostPages {
@@ -137,7 +149,8 @@ func among[T any](s searchText, list func(page.Request) (page.Page[T], error), r
 			return nil, err
 		}
 		for _, item := range found.Items {
-			if one := result(item); len(out) < s.first && (s.in(one.Title) || one.ID == s.text || one.Detail == s.text) {
+			if one := result(item); len(out) < s.first &&
+				(s.in(one.Title) || one.ID == s.text || one.Detail == s.text) {
 				out = append(out, one)
 			}
 		}

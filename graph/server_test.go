@@ -21,7 +21,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-var allModules = []string{"signin", "billing", "accounts", "domains", "sending", "suppression", "templates", "tracking", "webhooks", "inbound", "eventlog", "relay", "automations", "statistics", "apilog", "outbound", "development"}
+var allModules = []string{"signin", "billing", "accounts", "domains", "sending", "suppression", "templates", "tracking",
+	"webhooks", "inbound", "eventlog", "relay", "automations", "statistics", "apilog", "outbound", "development"}
 
 // testServer is the handler with a real listener and fake services.
 type testServer struct {
@@ -73,36 +74,40 @@ func newServer(t testing.TB, s setup) *testServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := New(Options{Trusted: s.trusted, Open: s.trusted == nil, Budget: held, On: s.on, Auth: s.auth, People: fakePeople{}, Origins: []string{"http://mail.example.com"}, Rate: s.rate, Audit: srv.done, Accounts: fakeAccounts{srv.calls}, Parts: []ServiceSet{
-		{"domains", func(p *Parts) { p.Domains = fakeDomains{srv.calls, someDomains()} }},
-		{"sending", func(p *Parts) {
-			p.Emails, p.Queue, p.RawMail = fakeEmails{srv.calls, emails}, fakeEmails{srv.calls, emails}, fakeRaw{srv.calls}
-			p.WholeQueue, p.Lanes = fakeInstallation{}, fakeInstallation{}
-		}},
-		{"suppression", func(p *Parts) { p.Suppressions = fakeSuppressions{srv.calls} }},
-		{"webhooks", func(p *Parts) { p.Webhooks = fakeWebhooks{srv.calls} }},
-		{"inbound", func(p *Parts) { p.Received = fakeReceived{srv.calls} }},
-		{"templates", func(p *Parts) { p.Templates = fakeTemplates{srv.calls} }},
-		{"tracking", func(p *Parts) { p.Engagements = fakeEngagements{srv.calls} }},
-		{"eventlog", func(p *Parts) { p.EventLog = someEventLog(srv.calls) }},
-		{"relay", func(p *Parts) { p.SMTPCredentials = fakeSMTPCredentials{srv.calls} }},
-		{"automations", func(p *Parts) {
-			p.Automations, p.AutomationFigures = fakeAutomations{srv.calls}, fakeFigures{srv.calls}
-		}},
-		{"signin", func(p *Parts) { p.Teams, p.AuditLog, p.Desk = fakeTeams{}, fakeAuditLog{}, fakeInstallation{} }},
-		{"statistics", func(p *Parts) { p.Statistics = fakeStatistics{} }},
-		{"apilog", func(p *Parts) { p.APIRequests = fakeRequests{srv.calls} }},
-		{moduleAccounts, func(p *Parts) {
-			p.Doctor, p.Processes, p.Usage = fakeDoctor{}, fakeInstallation{}, fakeBilling{srv.calls}
-		}},
-		{"billing", func(p *Parts) { p.BillingWatch, p.Billing = fakeInstallation{}, fakeBilling{srv.calls} }},
-		{"outbound", func(p *Parts) { p.Sources = fakeInstallation{} }},
-		{ModuleDevelopment, func(p *Parts) { p.Seeds = fakeSeeds{} }},
-	}, Logger: slog.New(slog.NewTextHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	handler, err := New(Options{Trusted: s.trusted, Open: s.trusted == nil, Budget: held, On: s.on, Auth: s.auth,
+		People: fakePeople{}, Origins: []string{"http://mail.example.com"}, Rate: s.rate, Audit: srv.done,
+		Accounts: fakeAccounts{srv.calls}, Parts: []ServiceSet{
+			{"domains", func(p *Parts) { p.Domains = fakeDomains{srv.calls, someDomains()} }},
+			{"sending", func(p *Parts) {
+				p.Emails, p.Queue, p.RawMail = fakeEmails{srv.calls, emails}, fakeEmails{srv.calls, emails},
+					fakeRaw{srv.calls}
+				p.WholeQueue, p.Lanes = fakeInstallation{}, fakeInstallation{}
+			}},
+			{"suppression", func(p *Parts) { p.Suppressions = fakeSuppressions{srv.calls} }},
+			{"webhooks", func(p *Parts) { p.Webhooks = fakeWebhooks{srv.calls} }},
+			{"inbound", func(p *Parts) { p.Received = fakeReceived{srv.calls} }},
+			{"templates", func(p *Parts) { p.Templates = fakeTemplates{srv.calls} }},
+			{"tracking", func(p *Parts) { p.Engagements = fakeEngagements{srv.calls} }},
+			{"eventlog", func(p *Parts) { p.EventLog = someEventLog(srv.calls) }},
+			{"relay", func(p *Parts) { p.SMTPCredentials = fakeSMTPCredentials{srv.calls} }},
+			{"automations", func(p *Parts) {
+				p.Automations, p.AutomationFigures = fakeAutomations{srv.calls}, fakeFigures{srv.calls}
+			}},
+			{"signin", func(p *Parts) { p.Teams, p.AuditLog, p.Desk = fakeTeams{}, fakeAuditLog{}, fakeInstallation{} }},
+			{"statistics", func(p *Parts) { p.Statistics = fakeStatistics{} }},
+			{"apilog", func(p *Parts) { p.APIRequests = fakeRequests{srv.calls} }},
+			{moduleAccounts, func(p *Parts) {
+				p.Doctor, p.Processes, p.Usage = fakeDoctor{}, fakeInstallation{}, fakeBilling{srv.calls}
+			}},
+			{"billing", func(p *Parts) { p.BillingWatch, p.Billing = fakeInstallation{}, fakeBilling{srv.calls} }},
+			{"outbound", func(p *Parts) { p.Sources = fakeInstallation{} }},
+			{ModuleDevelopment, func(p *Parts) { p.Seeds = fakeSeeds{} }},
+		}, Logger: slog.New(slog.NewTextHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener := httptest.NewServer(held.Bound(handler, func(*http.Request) intake.Tenant { return intake.Tenant{} }, func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }))
+	listener := httptest.NewServer(held.Bound(handler, func(*http.Request) intake.Tenant { return intake.Tenant{} },
+		func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }))
 	t.Cleanup(listener.Close)
 	srv.url, srv.held = listener.URL, held
 	return srv

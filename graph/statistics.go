@@ -17,7 +17,8 @@ import (
 type Statistics interface {
 	Ask(ctx context.Context, accountID string, q statistics.Question) (statistics.QueryResult, error)
 	AskReceived(ctx context.Context, accountID string, q statistics.ReceivedQuestion) (statistics.ReceivedAnswer, error)
-	Reasons(ctx context.Context, accountID string, r statistics.Range, f statistics.Filter, first int) ([]statistics.Reason, error)
+	Reasons(ctx context.Context, accountID string, r statistics.Range, f statistics.Filter,
+		first int) ([]statistics.Reason, error)
 }
 
 var _ Statistics = (*statistics.Service)(nil)
@@ -26,19 +27,23 @@ var _ Statistics = (*statistics.Service)(nil)
 const periodsAtOne = 25
 
 func statisticsCosts(c *generated.ComplexityRoot) {
-	length := map[model.StatisticsInterval]time.Duration{model.StatisticsIntervalHour: time.Hour, model.StatisticsIntervalDay: 24 * time.Hour,
+	length := map[model.StatisticsInterval]time.Duration{model.StatisticsIntervalHour: time.Hour,
+		model.StatisticsIntervalDay:  24 * time.Hour,
 		model.StatisticsIntervalWeek: 7 * 24 * time.Hour, model.StatisticsIntervalMonth: 28 * 24 * time.Hour}
 	series := func(child int, r model.TimeRange, interval model.StatisticsInterval) int {
 		periods := 1 + int(max(min(r.Lt.Sub(r.Gte)/max(length[interval], time.Hour), maxPeriods), 0))
 		return lookCost + times((periods+periodsAtOne-1)/periodsAtOne, child)
 	}
-	c.Query.EmailStatistics = func(child int, r model.TimeRange, interval model.StatisticsInterval, _ string, _ *model.StatisticsDimension, _ int, _ *model.StatisticsFilter, _ model.StatisticsMoment) int {
+	c.Query.EmailStatistics = func(child int, r model.TimeRange, interval model.StatisticsInterval, _ string,
+		_ *model.StatisticsDimension, _ int, _ *model.StatisticsFilter, _ model.StatisticsMoment) int {
 		return series(child, r, interval)
 	}
-	c.Query.WebhookStatistics = func(child int, r model.TimeRange, interval model.StatisticsInterval, _ string, _ *string) int {
+	c.Query.WebhookStatistics = func(child int, r model.TimeRange, interval model.StatisticsInterval, _ string,
+		_ *string) int {
 		return healthCost + series(child, r, interval)
 	}
-	c.Query.ReceivedStatistics = func(child int, r model.TimeRange, interval model.StatisticsInterval, _ string, _ *model.ReceivedDimension, _ int) int {
+	c.Query.ReceivedStatistics = func(child int, r model.TimeRange, interval model.StatisticsInterval, _ string,
+		_ *model.ReceivedDimension, _ int) int {
 		return series(child, r, interval)
 	}
 	c.Query.TopBounceReasons = func(child int, _ model.TimeRange, _ *model.StatisticsFilter, first int) int {
@@ -57,7 +62,8 @@ func statisticsFilter(f *model.StatisticsFilter) (out statistics.Filter) {
 	if f == nil {
 		return out
 	}
-	for to, given := range map[*string]*string{&out.DomainID: f.DomainID, &out.APIKeyID: f.APIKeyID, &out.TemplateID: f.TemplateID, &out.AutomationID: f.AutomationID,
+	for to, given := range map[*string]*string{&out.DomainID: f.DomainID, &out.APIKeyID: f.APIKeyID,
+		&out.TemplateID: f.TemplateID, &out.AutomationID: f.AutomationID,
 		&out.RecipientDomain: f.RecipientDomain, &out.BounceClass: f.BounceClass} {
 		if given != nil {
 			*to = *given
@@ -71,11 +77,13 @@ func statisticsFilter(f *model.StatisticsFilter) (out statistics.Filter) {
 
 // asksLatency reports whether the resolved field selects delivery latency, which costs a statement.
 func asksLatency(ctx context.Context) bool {
-	return inquiry.Selects(graphql.GetFieldContext(ctx).Field.Selections, func(typeName, field string) bool { return typeName == "EmailFigures" && field == "latency" })
+	return inquiry.Selects(graphql.GetFieldContext(ctx).Field.Selections,
+		func(typeName, field string) bool { return typeName == "EmailFigures" && field == "latency" })
 }
 
 func toStatistics(a statistics.QueryResult) *model.EmailStatistics {
-	out := &model.EmailStatistics{AsOf: a.AsOf, Totals: toFigures(a.Totals), Buckets: toBuckets(a.Buckets), Groups: make([]*model.EmailGroup, len(a.Groups))}
+	out := &model.EmailStatistics{AsOf: a.AsOf, Totals: toFigures(a.Totals), Buckets: toBuckets(a.Buckets),
+		Groups: make([]*model.EmailGroup, len(a.Groups))}
 	for i, g := range a.Groups {
 		out.Groups[i] = toGroup(g)
 	}
@@ -100,10 +108,13 @@ func toBuckets(list []statistics.Bucket) []*model.EmailBucket {
 
 func toFigures(f statistics.Figures) *model.EmailFigures {
 	rate := func(n, of int64) *model.Rate { return &model.Rate{Numerator: int(n), Denominator: int(of)} }
-	out := &model.EmailFigures{Accepted: int(f.Accepted), Recipients: int(f.Recipients), Delivered: int(f.Delivered), Delayed: int(f.Delayed), Bounced: int(f.Bounced),
-		Failed: int(f.Failed), Complained: int(f.Complained), Opened: int(f.Opened), Clicked: int(f.Clicked), Unsubscribed: int(f.Unsubscribed), Suppressed: int(f.Suppressed),
-		DeliveryRate: rate(f.Delivered, f.Recipients), BounceRate: rate(f.Bounced, f.Recipients), ComplaintRate: rate(f.Complained, f.Delivered),
-		OpenRate: rate(f.Opened, f.Delivered), ClickRate: rate(f.Clicked, f.Delivered)}
+	out := &model.EmailFigures{Accepted: int(f.Accepted), Recipients: int(f.Recipients), Delivered: int(f.Delivered),
+		Delayed: int(f.Delayed), Bounced: int(f.Bounced),
+		Failed: int(f.Failed), Complained: int(f.Complained), Opened: int(f.Opened), Clicked: int(f.Clicked),
+		Unsubscribed: int(f.Unsubscribed), Suppressed: int(f.Suppressed),
+		DeliveryRate: rate(f.Delivered, f.Recipients), BounceRate: rate(f.Bounced, f.Recipients),
+		ComplaintRate: rate(f.Complained, f.Delivered),
+		OpenRate:      rate(f.Opened, f.Delivered), ClickRate: rate(f.Clicked, f.Delivered)}
 	if half, made := f.Took(0.5); made {
 		most, _ := f.Took(0.95)
 		out.Latency = &model.Latency{P50: half.Seconds(), P95: most.Seconds()}
@@ -120,14 +131,17 @@ func dimension(d *model.StatisticsDimension) statistics.Dimension {
 }
 
 // toReasons converts bounce reasons; their emails are loaded together when selected.
-func (r *Resolver) toReasons(ctx context.Context, accountID string, list []statistics.Reason) ([]*model.BounceReason, error) {
+func (r *Resolver) toReasons(ctx context.Context, accountID string,
+	list []statistics.Reason) ([]*model.BounceReason, error) {
 	out, ids := make([]*model.BounceReason, len(list)), make([]string, len(list))
 	for i, reason := range list {
 		ids[i] = reason.EmailID
-		out[i] = &model.BounceReason{BounceClass: reason.Class, EnhancedCode: reason.EnhancedCode, Host: reason.Host, Count: int(reason.Recipients),
+		out[i] = &model.BounceReason{BounceClass: reason.Class, EnhancedCode: reason.EnhancedCode, Host: reason.Host,
+			Count:   int(reason.Recipients),
 			Example: &model.BounceExample{Diagnostic: reason.Diagnostic, EmailID: reason.EmailID}}
 	}
-	wanted := inquiry.Selects(graphql.GetFieldContext(ctx).Field.Selections, func(typeName, field string) bool { return typeName == "BounceExample" && field == "email" })
+	wanted := inquiry.Selects(graphql.GetFieldContext(ctx).Field.Selections,
+		func(typeName, field string) bool { return typeName == "BounceExample" && field == "email" })
 	if !wanted || len(ids) == 0 {
 		return out, nil
 	}
@@ -146,7 +160,8 @@ func (r *Resolver) toReasons(ctx context.Context, accountID string, list []stati
 }
 
 func toReceivedStatistics(a statistics.ReceivedAnswer) *model.ReceivedStatistics {
-	out := &model.ReceivedStatistics{AsOf: a.AsOf, Totals: toReceivedFigures(a.Totals), Buckets: toReceivedBuckets(a.Buckets), Groups: make([]*model.ReceivedGroup, len(a.Groups))}
+	out := &model.ReceivedStatistics{AsOf: a.AsOf, Totals: toReceivedFigures(a.Totals),
+		Buckets: toReceivedBuckets(a.Buckets), Groups: make([]*model.ReceivedGroup, len(a.Groups))}
 	for i, g := range a.Groups {
 		out.Groups[i] = toReceivedGroup(g)
 	}
@@ -158,7 +173,8 @@ func toReceivedStatistics(a statistics.ReceivedAnswer) *model.ReceivedStatistics
 }
 
 func toReceivedGroup(g statistics.ReceivedGroup) *model.ReceivedGroup {
-	return &model.ReceivedGroup{Key: g.Key, Label: g.Label, Totals: toReceivedFigures(g.Totals), Buckets: toReceivedBuckets(g.Buckets)}
+	return &model.ReceivedGroup{Key: g.Key, Label: g.Label, Totals: toReceivedFigures(g.Totals),
+		Buckets: toReceivedBuckets(g.Buckets)}
 }
 
 func toReceivedBuckets(list []statistics.ReceivedBucket) []*model.ReceivedBucket {
@@ -170,5 +186,6 @@ func toReceivedBuckets(list []statistics.ReceivedBucket) []*model.ReceivedBucket
 }
 
 func toReceivedFigures(f statistics.ReceivedFigures) *model.ReceivedFigures {
-	return &model.ReceivedFigures{Received: int(f.Received), Ham: int(f.Ham), Spam: int(f.Spam), Unknown: int(f.Unknown), Octets: float64(f.Octets)}
+	return &model.ReceivedFigures{Received: int(f.Received), Ham: int(f.Ham), Spam: int(f.Spam),
+		Unknown: int(f.Unknown), Octets: float64(f.Octets)}
 }

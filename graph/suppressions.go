@@ -27,21 +27,25 @@ var _ Suppressions = (*suppression.Service)(nil)
 
 // suppressionCosts counts the two lists by their length.
 func suppressionCosts(c *generated.ComplexityRoot) {
-	c.Query.Suppressions = func(child int, first *int, _ *string, last *int, _ *string, _ *model.SuppressionFilter) int {
+	c.Query.Suppressions = func(child int, first *int, _ *string, last *int, _ *string,
+		_ *model.SuppressionFilter) int {
 		return times(connection.Size(first, last), child)
 	}
-	c.Query.CategoryOptOuts = func(child int, first *int, _ *string, last *int, _ *string, _ *model.CategoryOptOutFilter) int {
+	c.Query.CategoryOptOuts = func(child int, first *int, _ *string, last *int, _ *string,
+		_ *model.CategoryOptOutFilter) int {
 		return times(connection.Size(first, last), child)
 	}
 }
 
-func (r *Resolver) listSuppressions(ctx context.Context, accountID string, f suppression.Filter, p page.Request) (page.Page[*ent.Suppression], error) {
+func (r *Resolver) listSuppressions(ctx context.Context, accountID string, f suppression.Filter,
+	p page.Request) (page.Page[*ent.Suppression], error) {
 	f.Request = p
 	return r.parts.Suppressions.List(ctx, accountID, f)
 }
 
 // suppressionPage connects suppressions that were loaded together with the emails that caused them.
-func (r *Resolver) suppressionPage(ctx context.Context, accountID string, rows []*ent.Suppression) []*model.Suppression {
+func (r *Resolver) suppressionPage(ctx context.Context, accountID string,
+	rows []*ent.Suppression) []*model.Suppression {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
 		ids[i] = given(row.EmailID)

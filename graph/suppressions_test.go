@@ -21,8 +21,9 @@ func someSuppressions() []*ent.Suppression {
 	var rows []*ent.Suppression
 	for i, n := range []int{2, 1, 999} {
 		email, about := fmt.Sprintf("r%d@example.net", n), "msg_001"
-		row := &ent.Suppression{ID: fmt.Sprintf("sup_%03d", n), AccountID: []string{ada, ada, bob}[i], Email: &email, EmailID: &about,
-			Reason: suppression.ReasonBounce, CreatedAt: day}
+		row := &ent.Suppression{ID: fmt.Sprintf("sup_%03d", n), AccountID: []string{ada, ada, bob}[i], Email: &email,
+			EmailID: &about,
+			Reason:  suppression.ReasonBounce, CreatedAt: day}
 		if n == 1 {
 			row.Email, row.EmailID, row.Reason = nil, nil, suppression.ReasonManual
 		}
@@ -34,14 +35,17 @@ func someSuppressions() []*ent.Suppression {
 func someOptOuts() []*ent.CategoryOptOut {
 	var rows []*ent.CategoryOptOut
 	for _, s := range someSuppressions() {
-		rows = append(rows, &ent.CategoryOptOut{ID: "opt" + s.ID[3:], AccountID: s.AccountID, Email: s.Email, EmailID: s.EmailID,
+		rows = append(rows, &ent.CategoryOptOut{ID: "opt" + s.ID[3:], AccountID: s.AccountID, Email: s.Email,
+			EmailID:  s.EmailID,
 			Category: "product-news", CategoryLabel: "Product news", Source: "one_click", CreatedAt: day})
 	}
 	return rows
 }
 
-func (f fakeSuppressions) List(_ context.Context, accountID string, q module.Filter) (page.Page[*ent.Suppression], error) {
-	out, err := paged(someSuppressions(), func(s *ent.Suppression) (string, string) { return s.AccountID, s.ID }, "suppressions", accountID, q.Request)
+func (f fakeSuppressions) List(_ context.Context, accountID string,
+	q module.Filter) (page.Page[*ent.Suppression], error) {
+	out, err := paged(someSuppressions(), func(s *ent.Suppression) (string, string) { return s.AccountID, s.ID },
+		"suppressions", accountID, q.Request)
 	if q.Email+q.Reason != "" {
 		out.Cursors = []string{"here"}
 		out.Items = []*ent.Suppression{{ID: q.Email + " " + q.Reason}}
@@ -55,7 +59,8 @@ func (f fakeSuppressions) Count(ctx context.Context, accountID string, q module.
 	return min(n, most), err
 }
 
-func (f fakeSuppressions) CountOptOuts(ctx context.Context, accountID string, q module.OptOutFilter, most int) (int, error) {
+func (f fakeSuppressions) CountOptOuts(ctx context.Context, accountID string, q module.OptOutFilter,
+	most int) (int, error) {
 	q.Request = whole
 	n, err := lengthOf(f.OptOuts(ctx, accountID, q))
 	return min(n, most), err
@@ -71,7 +76,8 @@ func (f fakeSuppressions) Get(_ context.Context, accountID, id string) (*ent.Sup
 }
 
 // Of returns the suppressions of addresses that are on the list.
-func (f fakeSuppressions) Of(_ context.Context, accountID string, addresses ...string) (map[string]*ent.Suppression, error) {
+func (f fakeSuppressions) Of(_ context.Context, accountID string,
+	addresses ...string) (map[string]*ent.Suppression, error) {
 	out := map[string]*ent.Suppression{}
 	for _, row := range someSuppressions() {
 		if row.AccountID == accountID && row.Email != nil && slices.Contains(addresses, *row.Email) {
@@ -81,8 +87,10 @@ func (f fakeSuppressions) Of(_ context.Context, accountID string, addresses ...s
 	return out, f.call("suppressions.Of")
 }
 
-func (f fakeSuppressions) OptOuts(_ context.Context, accountID string, q module.OptOutFilter) (page.Page[*ent.CategoryOptOut], error) {
-	out, err := paged(someOptOuts(), func(o *ent.CategoryOptOut) (string, string) { return o.AccountID, o.ID }, "category opt-outs", accountID, q.Request)
+func (f fakeSuppressions) OptOuts(_ context.Context, accountID string,
+	q module.OptOutFilter) (page.Page[*ent.CategoryOptOut], error) {
+	out, err := paged(someOptOuts(), func(o *ent.CategoryOptOut) (string, string) { return o.AccountID, o.ID },
+		"category opt-outs", accountID, q.Request)
 	if q.Email+q.Category != "" {
 		out.Cursors = []string{"here"}
 		out.Items = []*ent.CategoryOptOut{{ID: q.Email + " " + q.Category}}
@@ -102,8 +110,10 @@ func (f fakeSuppressions) OptOut(_ context.Context, accountID, id string) (*ent.
 func TestSuppressionsAnswerEveryField(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	a := s.ask(t, `{ suppression(id: "sup_001") `+everything(t, "Suppression")+` suppressions(first: 1) `+everything(t, "SuppressionConnection")+
-		` categoryOptOut(id: "opt_001") `+everything(t, "CategoryOptOut")+` categoryOptOuts(first: 1) `+everything(t, "CategoryOptOutConnection")+` }`, nil)
+	a := s.ask(t, `{ suppression(id: "sup_001") `+everything(t, "Suppression")+` suppressions(first: 1) `+
+		everything(t, "SuppressionConnection")+
+		` categoryOptOut(id: "opt_001") `+everything(t, "CategoryOptOut")+` categoryOptOuts(first: 1) `+
+		everything(t, "CategoryOptOutConnection")+` }`, nil)
 	if a.status != 200 || len(a.Errors) != 0 {
 		t.Fatalf("asking every field of suppressions got status %d and %s, want 200 without errors", a.status, a.body)
 	}
@@ -113,7 +123,8 @@ func TestSuppressionsAnswerEveryField(t *testing.T) {
 func TestSuppressionFiltersAndCursors(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	a := s.ask(t, `{ suppressions(filter: {email: "bob@example.net", reason: BOUNCE}) { nodes { id } } categoryOptOuts(filter: {email: "bob@example.net", category: "News"}) { nodes { id } } }`, nil)
+	a := s.ask(t,
+		`{ suppressions(filter: {email: "bob@example.net", reason: BOUNCE}) { nodes { id } } categoryOptOuts(filter: {email: "bob@example.net", category: "News"}) { nodes { id } } }`, nil)
 	same(t, "filters", map[string]any{
 		"suppressions":    map[string]any{"nodes": []any{map[string]any{"id": "bob@example.net bounce"}}},
 		"categoryOptOuts": map[string]any{"nodes": []any{map[string]any{"id": "bob@example.net News"}}},

@@ -27,7 +27,8 @@ type Templates interface {
 var _ Templates = (*templates.Service)(nil)
 
 // templatePage connects templates that were loaded together with their bodies.
-func (r *Resolver) templatePage(ctx context.Context, accountID string, rows []templates.Template) ([]*model.Template, error) {
+func (r *Resolver) templatePage(ctx context.Context, accountID string,
+	rows []templates.Template) ([]*model.Template, error) {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
 		ids[i] = row.ID
@@ -39,9 +40,12 @@ func (r *Resolver) templatePage(ctx context.Context, accountID string, rows []te
 		if err != nil {
 			return nil, err
 		}
-		out[i] = &model.Template{ID: row.ID, Alias: row.Alias, Name: row.Name, Status: model.TemplateStatusDraft, Version: row.Version,
-			PublishedAt: row.PublishedAt, HasUnpublishedChanges: row.HasUnpublishedChanges, Subject: filled(row.Subject), From: filled(row.From),
-			ReplyTo: append([]string{}, row.ReplyTo...), Variables: variables, UnsubscribeEnabled: row.UnsubscribeEnabled, Category: row.Category,
+		out[i] = &model.Template{ID: row.ID, Alias: row.Alias, Name: row.Name, Status: model.TemplateStatusDraft,
+			Version:     row.Version,
+			PublishedAt: row.PublishedAt, HasUnpublishedChanges: row.HasUnpublishedChanges,
+			Subject: filled(row.Subject), From: filled(row.From),
+			ReplyTo: append([]string{}, row.ReplyTo...), Variables: variables,
+			UnsubscribeEnabled: row.UnsubscribeEnabled, Category: row.Category,
 			CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, Bodies: bodies}
 		if row.Status() == templates.StatusPublished {
 			out[i].Status = model.TemplateStatusPublished
@@ -72,8 +76,10 @@ func toVersions(rows []*ent.TemplateVersion) ([]*model.TemplateVersion, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[i] = &model.TemplateVersion{Version: v.Number, Subject: filled(v.Subject), From: filled(v.From), ReplyTo: append([]string{}, v.ReplyTo...),
-			Variables: variables, UnsubscribeEnabled: v.UnsubscribeEnabled, Category: v.Category, PublishedAt: v.CreatedAt}
+		out[i] = &model.TemplateVersion{Version: v.Number, Subject: filled(v.Subject), From: filled(v.From),
+			ReplyTo:   append([]string{}, v.ReplyTo...),
+			Variables: variables, UnsubscribeEnabled: v.UnsubscribeEnabled, Category: v.Category,
+			PublishedAt: v.CreatedAt}
 	}
 	return out, nil
 }
@@ -82,5 +88,6 @@ func templateFilter(request page.Request, in *model.TemplateFilter) templates.Li
 	if in == nil {
 		return templates.ListQuery{Page: request}
 	}
-	return templates.ListQuery{Page: request, Alias: given(in.Alias), Status: strings.ToLower(orEmpty(in.Status)), Name: given(in.Query)}
+	return templates.ListQuery{Page: request, Alias: given(in.Alias), Status: strings.ToLower(orEmpty(in.Status)),
+		Name: given(in.Query)}
 }

@@ -20,21 +20,25 @@ type fakeTemplates struct{ *calls }
 func someTemplates() []templates.Template {
 	alias, version := "receipt", 2
 	return []templates.Template{
-		{Template: &ent.Template{ID: "tpl_2", Alias: &alias, Name: "Receipt", Subject: "Hi {{name}}", From: "Ada <ada@example.com>", ReplyTo: []string{"help@example.com"}, Version: &version,
-			PublishedAt: &day, Variables: []shape.Variable{{Key: "name", Type: "string", Required: true}, {Key: "items", Type: "list", Fallback: []any{1, "x"}}},
+		{Template: &ent.Template{ID: "tpl_2", Alias: &alias, Name: "Receipt", Subject: "Hi {{name}}",
+			From: "Ada <ada@example.com>", ReplyTo: []string{"help@example.com"}, Version: &version,
+			PublishedAt: &day, Variables: []shape.Variable{{Key: "name", Type: "string", Required: true},
+				{Key: "items", Type: "list", Fallback: []any{1, "x"}}},
 			UnsubscribeEnabled: true, CreatedAt: day, UpdatedAt: day}},
 		{Template: &ent.Template{ID: "tpl_1", Name: "Draft", CreatedAt: day, UpdatedAt: day}, HasUnpublishedChanges: true},
 	}
 }
 
-func (f fakeTemplates) List(_ context.Context, accountID string, q templates.ListQuery) (page.Page[templates.Template], error) {
+func (f fakeTemplates) List(_ context.Context, accountID string,
+	q templates.ListQuery) (page.Page[templates.Template], error) {
 	if q.Page.Cursor != "" {
 		return page.Page[templates.Template]{}, fault.InvalidField("cursor", "is not a cursor of this list")
 	}
 	if accountID != ada {
 		return page.Page[templates.Template]{}, f.call("Templates.List")
 	}
-	return page.Page[templates.Template]{Items: someTemplates(), HasMore: true, NextCursor: "next", Cursors: []string{"first", "next"}}, f.call("Templates.List")
+	return page.Page[templates.Template]{Items: someTemplates(), HasMore: true, NextCursor: "next",
+		Cursors: []string{"first", "next"}}, f.call("Templates.List")
 }
 
 func (f fakeTemplates) Count(ctx context.Context, accountID string, _ templates.ListQuery, most int) (int, error) {
@@ -47,7 +51,8 @@ func (f fakeTemplates) CountVersions(ctx context.Context, accountID, ref string,
 	return min(n, most), err
 }
 
-func (f fakeTemplates) Several(_ context.Context, accountID string, ids ...string) (out []templates.Template, err error) {
+func (f fakeTemplates) Several(_ context.Context, accountID string,
+	ids ...string) (out []templates.Template, err error) {
 	for _, t := range someTemplates() {
 		if slices.Contains(ids, t.ID) && accountID == ada {
 			out = append(out, t)
@@ -77,11 +82,13 @@ func (f fakeTemplates) Bodies(_ context.Context, accountID string, ids ...string
 	return out, f.call("Templates.Bodies")
 }
 
-func (f fakeTemplates) Versions(_ context.Context, accountID, ref string, _ page.Request) (page.Page[*ent.TemplateVersion], error) {
+func (f fakeTemplates) Versions(_ context.Context, accountID, ref string,
+	_ page.Request) (page.Page[*ent.TemplateVersion], error) {
 	if accountID != ada || ref != "tpl_2" {
 		return page.Page[*ent.TemplateVersion]{}, f.call("Templates.Versions")
 	}
-	return page.Page[*ent.TemplateVersion]{Items: []*ent.TemplateVersion{{Number: 2, Subject: "Hi {{name}}", CreatedAt: day}, {Number: 1, CreatedAt: day}}, Cursors: []string{"two", "one"}}, f.call("Templates.Versions")
+	return page.Page[*ent.TemplateVersion]{Items: []*ent.TemplateVersion{{Number: 2, Subject: "Hi {{name}}",
+		CreatedAt: day}, {Number: 1, CreatedAt: day}}, Cursors: []string{"two", "one"}}, f.call("Templates.Versions")
 }
 
 const templateFields = `id alias name status version publishedAt hasUnpublishedChanges subject from replyTo html text variables{key type required fallback}
@@ -90,7 +97,8 @@ const templateFields = `id alias name status version publishedAt hasUnpublishedC
 func TestTemplatesAreRead(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	got := s.askAs(t, "svc_read", `{templates(first:2){nodes{`+templateFields+`} pageInfo{hasNextPage endCursor}} template(id:"receipt"){id status} gone:template(id:"other"){id}}`, nil)
+	got := s.askAs(t, "svc_read", `{templates(first:2){nodes{`+templateFields+
+		`} pageInfo{hasNextPage endCursor}} template(id:"receipt"){id status} gone:template(id:"other"){id}}`, nil)
 	expect.Golden(t, "templates.json", got.body)
 	if n := s.calls.counted()["Templates.Bodies"]; n != 1 {
 		t.Errorf("bodies of a page were asked for %d times", n)
@@ -103,13 +111,16 @@ func TestTemplatesNeedAScopeAndAreOfTheirAccount(t *testing.T) {
 	if got := s.askAs(t, "svc_sending", `{templates{nodes{id}}}`, nil); got.codes() != "insufficient_scope" {
 		t.Errorf("a sending key that reads templates got %s, want insufficient_scope", got.body)
 	}
-	if got := s.askAs(t, "svc_bob", `{templates{nodes{id}} template(id:"tpl_2"){id}}`, nil); strings.Contains(got.body, "tpl_2") {
+	if got := s.askAs(t, "svc_bob", `{templates{nodes{id}} template(id:"tpl_2"){id}}`, nil); strings.Contains(got.body,
+		"tpl_2") {
 		t.Errorf("Bob asked for the template of another account and got %s, want nothing of tpl_2", got.body)
 	}
-	if got := s.askAs(t, "svc_read", `{templates(after:"x"){nodes{id}}}`, nil); got.codes() != "validation_error" || !strings.Contains(got.body, "after") {
+	if got := s.askAs(t, "svc_read", `{templates(after:"x"){nodes{id}}}`, nil); got.codes() != "validation_error" ||
+		!strings.Contains(got.body, "after") {
 		t.Errorf("a cursor that does not exist got %s, want validation_error of after", got.body)
 	}
-	if got := s.askAs(t, "svc_read", `{templates(first:100){nodes{html text}}}`, nil); got.codes() != "query_too_complex" {
+	if got := s.askAs(t, "svc_read", `{templates(first:100){nodes{html text}}}`,
+		nil); got.codes() != "query_too_complex" {
 		t.Errorf("the bodies of 100 templates got %s, want query_too_complex", got.body)
 	}
 }

@@ -9,7 +9,9 @@ import (
 )
 
 // foreignIDs has an ID of bob for every root field that takes one.
-var foreignIDs = map[string]string{"node": "msg_999", "email": "msg_999", "domain": "dom_999", "apiKey": "key_999", "suppression": "sup_999", "categoryOptOut": "opt_999", "template": "tpl_bob", "webhook": "wh_999", "webhookDelivery": "whd_999", "receivedEmail": "inb_003", "smtpCredential": "smtp_999",
+var foreignIDs = map[string]string{"node": "msg_999", "email": "msg_999", "domain": "dom_999", "apiKey": "key_999",
+	"suppression": "sup_999", "categoryOptOut": "opt_999", "template": "tpl_bob", "webhook": "wh_999",
+	"webhookDelivery": "whd_999", "receivedEmail": "inb_003", "smtpCredential": "smtp_999",
 	"automation": "aut_999", "automationRun": "run_999", "customEvent": "ae_999", "apiRequest": "req_009"}
 
 func TestAnotherAccountsIDsAnswerLikeUnknownOnes(t *testing.T) {
@@ -34,8 +36,10 @@ func TestAnotherAccountsIDsAnswerLikeUnknownOnes(t *testing.T) {
 		}
 		theirs := s.ask(t, query, map[string]any{"id": foreign})
 		unknown := s.ask(t, query, map[string]any{"id": "nothing"})
-		if theirs.body != unknown.body || theirs.status != unknown.status || theirs.body != `{"data":{"`+f.Name+`":null}}` {
-			t.Errorf("%s: foreign %d %s, unknown %d %s", f.Name, theirs.status, theirs.body, unknown.status, unknown.body)
+		if theirs.body != unknown.body || theirs.status != unknown.status || theirs.body != `{"data":{"`+f.Name+
+			`":null}}` {
+			t.Errorf("%s: foreign %d %s, unknown %d %s", f.Name, theirs.status, theirs.body, unknown.status,
+				unknown.body)
 		}
 	}
 }
@@ -59,9 +63,12 @@ func TestScopesDecideWhatAKeyReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sendingMay := map[string]bool{"email": true, "emails": true, "viewer": true, "operator": true, "node": true, "nodes": true, "search": true, "customEvent": true, "customEvents": true} // who asks is told to everybody
+	// who asks is told to everybody
+	sendingMay := map[string]bool{"email": true, "emails": true, "viewer": true, "operator": true, "node": true,
+		"nodes": true, "search": true, "customEvent": true, "customEvents": true}
 	peopleOnly := map[string]bool{"invitations": true, "auditLog": true}
-	fullOnly := map[string]bool{"apiKey": true, "apiKeys": true, "smtpCredential": true, "smtpCredentials": true, // keys open everything
+	// keys open everything
+	fullOnly := map[string]bool{"apiKey": true, "apiKeys": true, "smtpCredential": true, "smtpCredentials": true,
 		"usage": true, "billing": true} // money is not for programs that only read
 	for _, f := range served.Query.Fields {
 		if strings.HasPrefix(f.Name, "__") {
@@ -89,7 +96,8 @@ func TestScopesDecideWhatAKeyReads(t *testing.T) {
 		query += ` { __typename } }`
 		for _, key := range []string{"svc_full", "svc_read"} {
 			a := s.askAs(t, key, query, nil)
-			if refused := fullOnly[f.Name] && key != "svc_full" || peopleOnly[f.Name]; refused != (a.codes() == "insufficient_scope") || !refused && len(a.Errors) != 0 {
+			if refused := fullOnly[f.Name] && key != "svc_full" ||
+				peopleOnly[f.Name]; refused != (a.codes() == "insufficient_scope") || !refused && len(a.Errors) != 0 {
 				t.Errorf("%s reads %s: %s", key, f.Name, a.body)
 			}
 		}
@@ -109,7 +117,8 @@ func TestDomainAndAccountAnswerEveryField(t *testing.T) {
 	a := s.ask(t, `{ domain(id: "dom_001") `+everything(t, "Domain")+` account `+everything(t, "Account")+
 		` domains(first: 1) `+everything(t, "DomainConnection")+` }`, nil)
 	if a.status != 200 || len(a.Errors) != 0 {
-		t.Fatalf("asking every field of a domain and an account got status %d and %s, want 200 without errors", a.status, a.body)
+		t.Fatalf("asking every field of a domain and an account got status %d and %s, want 200 without errors",
+			a.status, a.body)
 	}
 	expect.Golden(t, "domain.json", indented(t, a.body))
 }
@@ -117,9 +126,11 @@ func TestDomainAndAccountAnswerEveryField(t *testing.T) {
 func TestAPIKeysAnswerEveryFieldButTheirSecret(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	a := s.ask(t, `{ apiKey(id: "key_001") `+everything(t, "APIKey")+` apiKeys(first: 1) `+everything(t, "APIKeyConnection")+` }`, nil)
+	a := s.ask(t, `{ apiKey(id: "key_001") `+everything(t, "APIKey")+` apiKeys(first: 1) `+
+		everything(t, "APIKeyConnection")+` }`, nil)
 	if a.status != 200 || len(a.Errors) != 0 || strings.Contains(a.body, "never shown") {
-		t.Fatalf("asking every field of API keys got status %d and %s, want 200 without errors and without the secret", a.status, a.body)
+		t.Fatalf("asking every field of API keys got status %d and %s, want 200 without errors and without the secret",
+			a.status, a.body)
 	}
 	expect.Golden(t, "apikey.json", indented(t, a.body))
 }
@@ -129,6 +140,7 @@ func TestUsageIsToldOfPlansWithoutCaps(t *testing.T) {
 	s := newServer(t, setup{})
 	a := s.askAs(t, "svc_bob", `{ account { usage { day month dailyCap monthlyCap } } }`, nil)
 	if a.body != `{"data":{"account":{"usage":{"day":0,"month":0,"dailyCap":null,"monthlyCap":null}}}}` {
-		t.Errorf("the usage of a plan without caps got status %d and %s, want numbers, and null for the caps", a.status, a.body)
+		t.Errorf("the usage of a plan without caps got status %d and %s, want numbers, and null for the caps",
+			a.status, a.body)
 	}
 }

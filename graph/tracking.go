@@ -13,7 +13,8 @@ import (
 // Engagements reads opens and clicks, by email ID.
 type Engagements interface {
 	Counts(ctx context.Context, accountID string, emailIDs ...string) (map[string]tracking.Counts, error)
-	Engagements(ctx context.Context, accountID string, first int, emailIDs ...string) (map[string][]*ent.Engagement, error)
+	Engagements(ctx context.Context, accountID string, first int,
+		emailIDs ...string) (map[string][]*ent.Engagement, error)
 }
 
 var _ Engagements = (*tracking.Service)(nil)
@@ -41,7 +42,8 @@ func toEngagements(email *model.Email, first *int) ([]*model.Engagement, error) 
 	}
 	out := make([]*model.Engagement, len(found[email.ID]))
 	for i, e := range found[email.ID] {
-		out[i] = &model.Engagement{Kind: e.Kind, URL: e.URL, IP: filled(e.IP), UserAgent: filled(e.UserAgent), Machine: filled(e.Machine), At: e.CreatedAt}
+		out[i] = &model.Engagement{Kind: e.Kind, URL: e.URL, IP: filled(e.IP), UserAgent: filled(e.UserAgent),
+			Machine: filled(e.Machine), At: e.CreatedAt}
 	}
 	return out, nil
 }

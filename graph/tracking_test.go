@@ -18,7 +18,8 @@ import (
 // entry for others.
 type fakeEngagements struct{ *calls }
 
-func (f fakeEngagements) Counts(_ context.Context, accountID string, ids ...string) (map[string]tracking.Counts, error) {
+func (f fakeEngagements) Counts(_ context.Context, accountID string,
+	ids ...string) (map[string]tracking.Counts, error) {
 	if err := f.call("Counts"); err != nil {
 		return nil, err
 	}
@@ -29,7 +30,8 @@ func (f fakeEngagements) Counts(_ context.Context, accountID string, ids ...stri
 	return out, nil
 }
 
-func (f fakeEngagements) Engagements(_ context.Context, accountID string, first int, ids ...string) (map[string][]*ent.Engagement, error) {
+func (f fakeEngagements) Engagements(_ context.Context, accountID string, first int,
+	ids ...string) (map[string][]*ent.Engagement, error) {
 	if err := f.call("Engagements"); err != nil {
 		return nil, err
 	}
@@ -52,28 +54,34 @@ const engagementQuery = `{ engagement { opens clicks machineOpens machineClicks 
 func TestEngagementOfAnEmail(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 2})
-	a := s.ask(t, `{ seen: email(id: "msg_001") `+engagementQuery+` unseen: email(id: "msg_002") `+engagementQuery+` }`, nil)
+	a := s.ask(t, `{ seen: email(id: "msg_001") `+engagementQuery+` unseen: email(id: "msg_002") `+engagementQuery+` }`,
+		nil)
 	if len(a.Errors) != 0 {
 		t.Fatal(a.body)
 	}
 	same(t, "seen", map[string]any{
 		"engagement": map[string]any{"opens": 4.0, "clicks": 3.0, "machineOpens": 2.0, "machineClicks": 1.0},
 		"engagements": []any{
-			map[string]any{"kind": "CLICK", "url": "https://shop.example.com/a?b=1", "ip": "192.0.2.7", "userAgent": "Mozilla/5.0", "machine": nil, "at": "2026-01-15T09:31:00.007Z"},
-			map[string]any{"kind": "OPEN", "url": nil, "ip": nil, "userAgent": nil, "machine": "privacy_proxy", "at": "2026-01-15T09:30:00.007Z"},
+			map[string]any{"kind": "CLICK", "url": "https://shop.example.com/a?b=1", "ip": "192.0.2.7",
+				"userAgent": "Mozilla/5.0", "machine": nil, "at": "2026-01-15T09:31:00.007Z"},
+			map[string]any{"kind": "OPEN", "url": nil, "ip": nil, "userAgent": nil, "machine": "privacy_proxy",
+				"at": "2026-01-15T09:30:00.007Z"},
 		},
 	}, a.Data["seen"])
-	same(t, "unseen", map[string]any{"engagement": map[string]any{"opens": 0.0, "clicks": 0.0, "machineOpens": 0.0, "machineClicks": 0.0}, "engagements": []any{}},
+	same(t, "unseen", map[string]any{"engagement": map[string]any{"opens": 0.0, "clicks": 0.0, "machineOpens": 0.0,
+		"machineClicks": 0.0}, "engagements": []any{}},
 		a.Data["unseen"])
 	// Bob's own are there, so what ada sees of none of his proves something.
 	b := s.askAs(t, "svc_bob", `{ email(id: "msg_999") { engagement { opens } engagements { kind } } }`, nil)
-	same(t, "bob's", map[string]any{"engagement": map[string]any{"opens": 4.0}, "engagements": []any{map[string]any{"kind": "CLICK"}, map[string]any{"kind": "OPEN"}}}, b.Data["email"])
+	same(t, "bob's", map[string]any{"engagement": map[string]any{"opens": 4.0},
+		"engagements": []any{map[string]any{"kind": "CLICK"}, map[string]any{"kind": "OPEN"}}}, b.Data["email"])
 }
 
 func TestEngagementsOfAPageAreAskedForOnceEach(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 3})
-	a := s.ask(t, `{ emails { nodes { id engagement { opens } one: engagements(first: 1) { kind } all: engagements { kind } } } }`, nil)
+	a := s.ask(t,
+		`{ emails { nodes { id engagement { opens } one: engagements(first: 1) { kind } all: engagements { kind } } } }`, nil)
 	if len(a.Errors) != 0 {
 		t.Fatal(a.body)
 	}
@@ -93,7 +101,8 @@ func TestHowManyEngagementsIsChecked(t *testing.T) {
 		}
 	}
 	for _, first := range []string{"1", "100", "null"} {
-		if a := s.ask(t, `{ email(id: "msg_001") { engagements(first: `+first+`) { kind } } }`, nil); len(a.Errors) != 0 {
+		if a := s.ask(t, `{ email(id: "msg_001") { engagements(first: `+first+`) { kind } } }`,
+			nil); len(a.Errors) != 0 {
 			t.Errorf("first: %s: %s", first, a.body)
 		}
 	}
@@ -102,10 +111,12 @@ func TestHowManyEngagementsIsChecked(t *testing.T) {
 func TestEngagementsThatFailLeakNothing(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"Counts", "Engagements"} {
-		s := newServer(t, setup{emails: 1, hook: map[string]func() error{method: func() error { return errors.New("pq: secret detail") }}})
+		s := newServer(t, setup{emails: 1,
+			hook: map[string]func() error{method: func() error { return errors.New("pq: secret detail") }}})
 		a := s.ask(t, `{ email(id: "msg_001") { engagement { opens } engagements { kind } } }`, nil)
 		if a.codes() != "internal_error" || strings.Contains(a.body, "secret detail") {
-			t.Errorf("when %s fails the answer is %d %s, want internal_error without the secret detail", method, a.status, a.body)
+			t.Errorf("when %s fails the answer is %d %s, want internal_error without the secret detail", method,
+				a.status, a.body)
 		}
 	}
 }
@@ -114,7 +125,8 @@ func TestEngagementIsAbsentWithoutItsModule(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1, on: []string{"accounts", "domains", "sending"}})
 	for _, field := range []string{"engagement { opens }", "engagements { kind }"} {
-		if a := s.ask(t, `{ email(id: "msg_001") { id `+field+` } }`, nil); len(a.Errors) == 0 || a.Data["email"] != nil {
+		if a := s.ask(t, `{ email(id: "msg_001") { id `+field+` } }`, nil); len(a.Errors) == 0 ||
+			a.Data["email"] != nil {
 			t.Errorf("%s without its module got %s, want an error and no email", field, a.body)
 		}
 	}

@@ -19,21 +19,26 @@ import (
 // Webhooks reads endpoints and their deliveries.
 type Webhooks interface {
 	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error)
-	ListFiltered(ctx context.Context, accountID string, f webhooks.EndpointFilter, r page.Request) (page.Page[*ent.Webhook], error)
+	ListFiltered(ctx context.Context, accountID string, f webhooks.EndpointFilter,
+		r page.Request) (page.Page[*ent.Webhook], error)
 	Count(ctx context.Context, accountID string, f webhooks.EndpointFilter, most int) (int, error)
 	Get(ctx context.Context, accountID, webhookID string) (*ent.Webhook, error)
 	Events(endpoint *ent.Webhook) []string
-	Deliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter) (page.Page[*ent.WebhookDelivery], error)
+	Deliveries(ctx context.Context, accountID, webhookID string,
+		f webhooks.Filter) (page.Page[*ent.WebhookDelivery], error)
 	CountDeliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter, most int) (int, error)
 	Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
 	Attempts(ctx context.Context, accountID string, deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error)
 	GetMany(ctx context.Context, accountID string, webhookIDs ...string) (map[string]*ent.Webhook, error)
 	// DeliveriesOfEvents returns deliveries by the ID of their event.
-	DeliveriesOfEvents(ctx context.Context, accountID string, eventIDs ...string) (map[string][]*ent.WebhookDelivery, error)
+	DeliveriesOfEvents(ctx context.Context, accountID string,
+		eventIDs ...string) (map[string][]*ent.WebhookDelivery, error)
 	// DeliveriesOfSubjects returns deliveries by the ID of the subject of their event.
-	DeliveriesOfSubjects(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]*ent.WebhookDelivery, error)
+	DeliveriesOfSubjects(ctx context.Context, accountID string,
+		subjectIDs ...string) (map[string][]*ent.WebhookDelivery, error)
 	// Latest returns the latest deliveries by endpoint.
-	Latest(ctx context.Context, accountID, state string, most int, webhookIDs ...string) (map[string][]*ent.WebhookDelivery, error)
+	Latest(ctx context.Context, accountID, state string, most int,
+		webhookIDs ...string) (map[string][]*ent.WebhookDelivery, error)
 	Ask(ctx context.Context, accountID, webhookID string, q timeseries.Query) (webhooks.DeliveryStatistics, error)
 }
 
@@ -44,7 +49,8 @@ func webhookCosts(c *generated.ComplexityRoot) {
 	c.Query.Webhooks = func(child int, first *int, _ *string, last *int, _ *string, _ *model.WebhookFilter) int {
 		return times(connection.Size(first, last), child)
 	}
-	c.Query.WebhookDeliveries = func(child int, _ string, first *int, _ *string, last *int, _ *string, _ *model.WebhookDeliveryFilter) int {
+	c.Query.WebhookDeliveries = func(child int, _ string, first *int, _ *string, last *int, _ *string,
+		_ *model.WebhookDeliveryFilter) int {
 		return times(connection.Size(first, last), child)
 	}
 	c.Webhook.Deliveries = func(child int, first int, _ *webhookdelivery.State) int {
@@ -54,7 +60,8 @@ func webhookCosts(c *generated.ComplexityRoot) {
 }
 
 // deliveryPage connects deliveries that were loaded together with their attempts.
-func (r *Resolver) deliveryPage(ctx context.Context, accountID string, rows []*ent.WebhookDelivery) []*model.WebhookDelivery {
+func (r *Resolver) deliveryPage(ctx context.Context, accountID string,
+	rows []*ent.WebhookDelivery) []*model.WebhookDelivery {
 	ids, out := make([]string, len(rows)), make([]*model.WebhookDelivery, len(rows))
 	for i, row := range rows {
 		ids[i] = row.ID
@@ -67,7 +74,8 @@ func (r *Resolver) deliveryPage(ctx context.Context, accountID string, rows []*e
 		}
 		slices.Sort(wanted)
 		found, err := r.parts.Webhooks.GetMany(ctx, accountID, slices.Compact(wanted)...)
-		return byID(r.webhookPage(ctx, accountID, slices.Collect(maps.Values(found))), func(w *model.Webhook) string { return w.ID }), err
+		return byID(r.webhookPage(ctx, accountID, slices.Collect(maps.Values(found))),
+			func(w *model.Webhook) string { return w.ID }), err
 	})
 	for i, row := range rows {
 		out[i] = &model.WebhookDelivery{WebhookDelivery: row, Page: attempts, Endpoints: endpoints}
@@ -76,7 +84,8 @@ func (r *Resolver) deliveryPage(ctx context.Context, accountID string, rows []*e
 }
 
 // deliveriesBy are deliveries that were read together, by what they were read for.
-func (r *Resolver) deliveriesBy(ctx context.Context, accountID string, found map[string][]*ent.WebhookDelivery) map[string][]*model.WebhookDelivery {
+func (r *Resolver) deliveriesBy(ctx context.Context, accountID string,
+	found map[string][]*ent.WebhookDelivery) map[string][]*model.WebhookDelivery {
 	var rows []*ent.WebhookDelivery
 	for _, list := range found {
 		rows = append(rows, list...)
@@ -104,9 +113,10 @@ func (r *Resolver) webhookPage(ctx context.Context, accountID string, rows []*en
 		return r.deliveriesBy(ctx, accountID, found), err
 	})
 	return connection.Shown(rows, func(row *ent.Webhook) *model.Webhook {
-		return &model.Webhook{Webhook: row, Latest: func(first int, state string) (map[string][]*model.WebhookDelivery, error) {
-			return latest(asked{first, state})
-		}}
+		return &model.Webhook{Webhook: row,
+			Latest: func(first int, state string) (map[string][]*model.WebhookDelivery, error) {
+				return latest(asked{first, state})
+			}}
 	})
 }
 
@@ -126,10 +136,12 @@ func deliveryFilter(request page.Request, in *model.WebhookDeliveryFilter) webho
 	return f
 }
 
-func (r *Resolver) toWebhookStatistics(ctx context.Context, accountID string, a webhooks.DeliveryStatistics) *model.WebhookStatistics {
+func (r *Resolver) toWebhookStatistics(ctx context.Context, accountID string,
+	a webhooks.DeliveryStatistics) *model.WebhookStatistics {
 	rows := connection.Shown(a.Endpoints, func(e webhooks.EndpointFigures) *ent.Webhook { return e.Webhook })
 	endpoints := r.webhookPage(ctx, accountID, rows)
-	out := &model.WebhookStatistics{Totals: toWebhookFigures(a.Totals), Endpoints: make([]*model.WebhookEndpointFigures, len(endpoints)),
+	out := &model.WebhookStatistics{Totals: toWebhookFigures(a.Totals),
+		Endpoints: make([]*model.WebhookEndpointFigures, len(endpoints)),
 		Buckets: connection.Shown(a.Buckets, func(b timeseries.Bucket[webhooks.DeliveryCounts]) *model.WebhookBucket {
 			return &model.WebhookBucket{Start: b.Start, Figures: toWebhookFigures(b.Figures)}
 		})}
@@ -140,7 +152,8 @@ func (r *Resolver) toWebhookStatistics(ctx context.Context, accountID string, a 
 }
 
 func toWebhookFigures(f webhooks.DeliveryCounts) *model.WebhookFigures {
-	out := &model.WebhookFigures{Deliveries: int(f.Deliveries), Succeeded: int(f.Succeeded), Failed: int(f.Failed), Attempts: int(f.Attempts),
+	out := &model.WebhookFigures{Deliveries: int(f.Deliveries), Succeeded: int(f.Succeeded), Failed: int(f.Failed),
+		Attempts:    int(f.Attempts),
 		SuccessRate: &model.Rate{Numerator: int(f.Succeeded), Denominator: int(f.Succeeded + f.Failed)}}
 	if f.Succeeded > 0 {
 		out.Latency = &model.Latency{P50: f.Half.Seconds(), P95: f.Most.Seconds()}

@@ -41,7 +41,8 @@ func measureStatements(ctx context.Context, o options, dir string) ([]result, er
 				c.statements, c.commits, c.planning, c.execution, c.wal, 1000*c.server, 1000*c.postgres)
 			cpu[clients] = c.server + c.postgres
 			if round == 0 && clients == 1 {
-				if err := s.printTopStatements(ctx, fmt.Sprintf("the warm-up and the first %d messages", messages)); err != nil {
+				if err := s.printTopStatements(ctx,
+					fmt.Sprintf("the warm-up and the first %d messages", messages)); err != nil {
 					return nil, err
 				}
 			}
@@ -112,7 +113,8 @@ func (c cost) since(before cost) cost {
 }
 
 func (c cost) divide(n float64) cost {
-	return cost{c.statements / n, c.commits / n, c.planning / n, c.execution / n, c.wal / n, c.server / n, c.postgres / n}
+	return cost{c.statements / n, c.commits / n, c.planning / n, c.execution / n, c.wal / n, c.server / n,
+		c.postgres / n}
 }
 
 // sendAndMeasureCost sends messages, waits until their outcomes are stored, and returns the cost of a message.
@@ -134,7 +136,8 @@ func sendAndMeasureCost(ctx context.Context, s *server, sink *receivers.Sink, me
 // printTopStatements prints the statements that took the most time since the last reset of pg_stat_statements.
 func (s *server) printTopStatements(ctx context.Context, period string) error {
 	const limit = 12
-	fmt.Printf("\n  Statements of %s:\n  %8s %8s %12s %12s  statement\n", period, "calls", "plans", "planning", "execution")
+	fmt.Printf("\n  Statements of %s:\n  %8s %8s %12s %12s  statement\n", period, "calls", "plans", "planning",
+		"execution")
 	err := db.Each(ctx, s.db, func(row db.Row) error {
 		var calls, plans int64
 		var planning, execution float64

@@ -51,7 +51,8 @@ func measureDelivery(ctx context.Context, o options, dir string) ([]result, erro
 			return nil, err
 		}
 		delivered := float64(o.messages) / elapsed.Seconds()
-		signatures, deliveries, accepts = append(signatures, signed), append(deliveries, delivered), append(accepts, took...)
+		signatures, deliveries, accepts = append(signatures, signed), append(deliveries, delivered), append(accepts,
+			took...)
 		r.rounds = append(r.rounds, delivered/signed)
 	}
 	after := machine.ReadUsage(s.pid())
@@ -61,7 +62,8 @@ func measureDelivery(ctx context.Context, o options, dir string) ([]result, erro
 		percentile(accepts, 50), percentile(accepts, 95))
 	if after.Known {
 		thousands := float64(o.rounds*o.messages) / 1000
-		fmt.Printf("%-46s %8.2f s\n", "CPU of the server per 1,000 messages", (after.CPU-before.CPU).Seconds()/thousands)
+		fmt.Printf("%-46s %8.2f s\n", "CPU of the server per 1,000 messages", (after.CPU-before.CPU).
+			Seconds()/thousands)
 	}
 	s.printPeakMemory()
 	return []result{r}, nil

@@ -39,7 +39,7 @@ func measureFanout(ctx context.Context, o options, dir string) ([]result, error)
 	return nil, nil
 }
 
-// growEndpoints gives the account n endpoints. The limit of an account is 50, so the existing ones move to another
+// growEndpoints returns the account n endpoints. The limit of an account is 50, so the existing ones move to another
 // account while a new one is created.
 func growEndpoints(ctx context.Context, s *server, n int) error {
 	var count int

@@ -36,7 +36,8 @@ func measureLists(ctx context.Context, o options, dir string) ([]result, error) 
 			percentile(slices.Concat(small[i]...), 99), percentile(slices.Concat(large[i]...), 99))
 		r := result{name: fmt.Sprintf("%s: %d / %d", query.Name, many, few-1), max: 1.5}
 		for round := range small[i] {
-			r.rounds = append(r.rounds, percentile(large[i][round], 99).Seconds()/percentile(small[i][round], 99).Seconds())
+			r.rounds = append(r.rounds, percentile(large[i][round], 99).Seconds()/percentile(small[i][round], 99).
+				Seconds())
 		}
 		results = append(results, r)
 	}

@@ -50,7 +50,8 @@ func main() {
 	flag.DurationVar(&o.length, "for", 3*time.Second, "length of each measurement")
 	flag.IntVar(&o.rounds, "rounds", 3, "number of rounds")
 	flag.IntVar(&o.messages, "messages", 3000, "number of messages in a round of delivery")
-	flag.IntVar(&o.emails, "emails", 0, "number of emails for lists (default 1000000) and statistics (default 10000000)")
+	flag.IntVar(&o.emails, "emails", 0,
+		"number of emails for lists (default 1000000) and statistics (default 10000000)")
 	limit := flag.Duration("limit", 25*time.Minute, "time limit of the run")
 	only := flag.String("only", "", "run one part: "+strings.Join(partNames(), ", "))
 	flag.Parse()

@@ -42,14 +42,16 @@ func measurePeers(ctx context.Context, o options, dir string) ([]result, error) 
 	if _, err := c.injectAndWait(ctx, warmUp, 16); err != nil {
 		return nil, err
 	}
-	fmt.Printf("%-10s %16s %16s %20s %20s\n", "sessions", "Postrider", "Postfix+DKIM", "CPU/1,000 Postrider", "CPU/1,000 Postfix")
+	fmt.Printf("%-10s %16s %16s %20s %20s\n", "sessions", "Postrider", "Postfix+DKIM", "CPU/1,000 Postrider",
+		"CPU/1,000 Postfix")
 	var results []result
 	for _, sessions := range clientCounts {
 		messages := o.messages
 		if sessions == 1 {
 			messages /= 3
 		}
-		logProgress("%d rounds of %d messages of %d bytes from %d sessions with each", o.rounds, messages, c.size, sessions)
+		logProgress("%d rounds of %d messages of %d bytes from %d sessions with each", o.rounds, messages,
+			c.size, sessions)
 		r, err := c.measure(ctx, o.rounds, messages, sessions)
 		if err != nil {
 			return nil, err

@@ -46,7 +46,8 @@ func start(ctx context.Context, o options, dir string, env ...string) (_ *server
 	s.cmd = exec.CommandContext(ctx, o.binary, "dev", "--ready-file", file)
 	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) }
 	s.cmd.WaitDelay = startLimit
-	s.cmd.Env = append(os.Environ(), "POSTRIDER_DATA_DIR="+filepath.Join(dir, "data"), "POSTRIDER_HTTP_ADDR=127.0.0.1:0")
+	s.cmd.Env = append(os.Environ(), "POSTRIDER_DATA_DIR="+filepath.Join(dir, "data"),
+		"POSTRIDER_HTTP_ADDR=127.0.0.1:0")
 	s.cmd.Env = append(s.cmd.Env, env...)
 	s.cmd.Stdout, s.cmd.Stderr = log, log
 	if err := s.cmd.Start(); err != nil {

@@ -144,7 +144,8 @@ func newRawPosters(ctx context.Context, url string) []*rawPoster {
 	guard := egress.NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")})
 	client := egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: true})
 	context.AfterFunc(ctx, client.CloseIdleConnections)
-	body := []byte(`{"type":"email.delivered","created_at":"2026-01-15T09:30:00.000Z","data":` + string(seed.SampleEvent()) + `}`)
+	body := []byte(`{"type":"email.delivered","created_at":"2026-01-15T09:30:00.000Z","data":` +
+		string(seed.SampleEvent()) + `}`)
 	posters := make([]*rawPoster, concurrency)
 	for i := range posters {
 		posters[i] = &rawPoster{ctx: ctx, client: client, url: url, body: body}
@@ -161,7 +162,8 @@ func (p *rawPoster) Post() error {
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "Postrider-Webhooks/1")
 	req.Header.Set("Service-Event-Id", "evt_01kf0m4w7he6x8q2v5b3n9c1ta")
-	req.Header.Set(webhooksig.Header, webhooksig.Sign([]string{"whsec_5xQvT2mB9nK4rW7yZ1cF6hJ3pL8sD0aG"}, time.Now(), p.body))
+	req.Header.Set(webhooksig.Header, webhooksig.Sign([]string{"whsec_5xQvT2mB9nK4rW7yZ1cF6hJ3pL8sD0aG"},
+		time.Now(), p.body))
 	res, err := p.client.Do(req)
 	if err != nil {
 		return err

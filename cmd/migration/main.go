@@ -142,7 +142,8 @@ func write(ctx context.Context, path, name string) ([]string, error) {
 	err = withScratch(ctx, func(driver dialect.Driver) error {
 		return entmigrate.NewSchema(driver).NamedDiff(ctx, name,
 			schema.WithDir(local), schema.WithMigrationMode(schema.ModeReplay), schema.WithDialect(dialect.Postgres),
-			schema.WithFormatter(migrate.DefaultFormatter), schema.WithDropColumn(true), schema.WithDropIndex(true), schema.WithIndent("  "))
+			schema.WithFormatter(migrate.DefaultFormatter), schema.WithDropColumn(true), schema.WithDropIndex(true),
+			schema.WithIndent("  "))
 	})
 	if err != nil {
 		return nil, err
@@ -160,7 +161,8 @@ func withScratch(ctx context.Context, use func(dialect.Driver) error) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	server, err := postgres.Start(ctx, postgres.Config{DataDir: scratch, BinDir: os.Getenv("POSTRIDER_POSTGRES_BIN"), Logger: log,
+	server, err := postgres.Start(ctx, postgres.Config{DataDir: scratch, BinDir: os.Getenv("POSTRIDER_POSTGRES_BIN"),
+		Logger:   log,
 		Settings: map[string]string{"fsync": "off"}})
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(scratch))

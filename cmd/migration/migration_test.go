@@ -37,6 +37,7 @@ func TestHashAfterAFileByHand(t *testing.T) {
 	}
 	content, err := os.ReadFile(filepath.Join(folder, written[0]))
 	if err != nil || !strings.Contains(string(content), `DROP COLUMN "by_hand"`) {
-		t.Errorf("reading the file %s returned error %v and\n%s\nwant it to drop the column by_hand", written[0], err, content)
+		t.Errorf("reading the file %s returned error %v and\n%s\nwant it to drop the column by_hand", written[0],
+			err, content)
 	}
 }

@@ -29,7 +29,8 @@ type accountCreateCommand struct {
 }
 
 func (c *accountCreateCommand) newAccount(cfg setting.Values) accounts.NewAccount {
-	return accounts.NewAccount{Name: c.Name, Email: c.Email, Plan: cmp.Or(c.Plan, billing.DefaultPlan(cfg)), ProductionUnlocked: c.ProductionUnlocked, Unmetered: c.Unmetered}
+	return accounts.NewAccount{Name: c.Name, Email: c.Email, Plan: cmp.Or(c.Plan, billing.DefaultPlan(cfg)),
+		ProductionUnlocked: c.ProductionUnlocked, Unmetered: c.Unmetered}
 }
 
 func (c *accountCreateCommand) Run(s *session) error {
@@ -116,7 +117,8 @@ func (c *accountUpdateCommand) accountChange() accounts.AccountChange {
 			limit = new((*int)(nil))
 		}
 	}
-	return accounts.AccountChange{MonthlyLimit: limit, StoredBytes: c.StoredBytes, DailyBytes: c.DailyBytes, Name: c.Name, Plan: c.Plan, PaymentMethod: c.PaymentMethod, ProductionUnlocked: c.Unlock, Suspended: c.Suspend,
+	return accounts.AccountChange{MonthlyLimit: limit, StoredBytes: c.StoredBytes, DailyBytes: c.DailyBytes,
+		Name: c.Name, Plan: c.Plan, PaymentMethod: c.PaymentMethod, ProductionUnlocked: c.Unlock, Suspended: c.Suspend,
 		BodyRetentionDays: c.BodyRetention, RecordRetentionDays: c.RecordRetention}
 }
 

@@ -35,11 +35,13 @@ func TestServeObtainsACMECertificate(t *testing.T) {
 	zone := dnsxtest.New(t, host+". 60 IN A 127.0.0.1")
 	logger, store := log.New(io.Discard, "", 0), pebbledb.NewMemoryStore()
 	issuing := ca.New(logger, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {Description: "the only one"}})
-	front := wfe.New(logger, store, va.New(logger, plain, secure, false, zone.Addr(), store), issuing, []string{"pebble.letsencrypt.org"}, false, false, 1, 1)
+	front := wfe.New(logger, store, va.New(logger, plain, secure, false, zone.Addr(), store), issuing,
+		[]string{"pebble.letsencrypt.org"}, false, false, 1, 1)
 	authority := httptest.NewTLSServer(front.Handler())
 	t.Cleanup(authority.Close)
 	trusted := filepath.Join(t.TempDir(), "authority.pem")
-	if err := os.WriteFile(trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(trusted,
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	issued := x509.NewCertPool()
@@ -63,7 +65,8 @@ func TestServeObtainsACMECertificate(t *testing.T) {
 	}
 	data := t.TempDir()
 	start := func() *process {
-		return startProcessIn(t, []string{"SSL_CERT_FILE=" + trusted}, "dev", "--data-dir", data, "--base-url=https://"+host,
+		return startProcessIn(t, []string{"SSL_CERT_FILE=" + trusted}, "dev", "--data-dir", data, "--base-url=https://"+
+			host,
 			fmt.Sprintf("--http-addr=127.0.0.1:%d", plain), fmt.Sprintf("--http-tls-addr=127.0.0.1:%d", secure),
 			"--acme-ca="+authority.URL+wfe.DirectoryPath, "--acme-email=ops@acme.test")
 	}

@@ -32,7 +32,8 @@ type automationPushCommand struct {
 }
 
 func (c *automationPushCommand) Run(s *session) error {
-	failed, err := automate.Push{Server: c.server(), Paths: c.Paths, Activate: c.Activate, Out: s.out, Log: s.log}.Run(s.ctx)
+	failed, err := automate.Push{Server: c.server(), Paths: c.Paths, Activate: c.Activate, Out: s.out,
+		Log: s.log}.Run(s.ctx)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,8 @@ func (c *backupCommand) Run(s *session) error {
 		return err
 	}
 	defer reached.Close(log, store.StopLimit)
-	made, err := backup.Take(s.ctx, backup.Source{URL: reached.URL, Clients: store.Server(cfg, log), Version: s.version, Keys: store.KeyMark(cfg)}, c.To)
+	made, err := backup.Take(s.ctx, backup.Source{URL: reached.URL, Clients: store.Server(cfg, log), Version: s.version,
+		Keys: store.KeyMark(cfg)}, c.To)
 	if err != nil {
 		return err
 	}

@@ -131,7 +131,8 @@ func (c *billingSetupCommand) Run(s *session) error {
 			return err
 		}
 		if done.Secret != "" {
-			fmt.Fprintln(s.log, "Set POSTRIDER_STRIPE_WEBHOOK_SECRET to the secret of the webhook endpoint; it will not be shown again.")
+			fmt.Fprintln(s.log,
+				"Set POSTRIDER_STRIPE_WEBHOOK_SECRET to the secret of the webhook endpoint; it will not be shown again.")
 		}
 		return s.print(shown.SetupOf(done))
 	})

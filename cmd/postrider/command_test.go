@@ -59,7 +59,8 @@ func printValue(t *testing.T, value any) string {
 
 func TestDevRunsInDevelopmentMode(t *testing.T) {
 	t.Parallel()
-	got := parseArguments(t, "dev", "--http-addr=127.0.0.1:0", "--ready-file", "/x/ready.json", "--mx-port", "2525", "--allow-public")
+	got := parseArguments(t, "dev", "--http-addr=127.0.0.1:0", "--ready-file", "/x/ready.json", "--mx-port", "2525",
+		"--allow-public")
 	cfg, err := config.Load(setting.Dev, "laptop", got.line.Dev.settingTexts())
 	if err != nil || got.command != "dev" || cfg.Mode != setting.Dev || config.HTTPAddr.Of(cfg) != "127.0.0.1:0" ||
 		outgoing.MXPort.Of(cfg) != 2525 || got.line.Dev.ReadyFile != "/x/ready.json" || config.Hostname.Of(cfg) == "" {
@@ -76,7 +77,9 @@ func TestDevRunsInDevelopmentMode(t *testing.T) {
 
 func TestSettingPrecedence(t *testing.T) { //nolint:paralleltest // sets the environment
 	file := filepath.Join(t.TempDir(), "postrider.yaml")
-	if err := os.WriteFile(file, []byte("mx_port: 1\nhostname: file.example.com\nlog_level: debug\nallow_public: true\nhttp_addr: ':80'\n"), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		[]byte("mx_port: 1\nhostname: file.example.com\nlog_level: debug\nallow_public: true\nhttp_addr: ':80'\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("POSTRIDER_CONFIG", file)
@@ -88,7 +91,8 @@ func TestSettingPrecedence(t *testing.T) { //nolint:paralleltest // sets the env
 	if err != nil {
 		t.Fatal(err)
 	}
-	if outgoing.MXPort.Of(cfg) != 3 || config.Hostname.Of(cfg) != "env.example.com" || config.LogLevel.Of(cfg).String() != "DEBUG" ||
+	if outgoing.MXPort.Of(cfg) != 3 || config.Hostname.Of(cfg) != "env.example.com" || config.LogLevel.Of(cfg).
+		String() != "DEBUG" ||
 		config.HTTPAddr.Of(cfg) != ":80" || config.TraceEndpoint.Of(cfg) != "http://collector:4318" {
 		t.Errorf("dev --mx-port=3 gave the configuration %+v", cfg)
 	}
@@ -102,33 +106,41 @@ func TestToolsHaveOnlyDatabaseSettings(t *testing.T) {
 	t.Parallel()
 	got := parseArguments(t, "migrate", "--database-url=postgres://u@h/d")
 	cfg, err := got.line.Migrate.load()
-	if err != nil || got.command != "migrate" || cfg.Mode != setting.Tool || config.DatabaseURL.Of(cfg).Reveal() != "postgres://u@h/d" {
+	if err != nil || got.command != "migrate" || cfg.Mode != setting.Tool || config.DatabaseURL.Of(cfg).
+		Reveal() != "postgres://u@h/d" {
 		t.Errorf("migrate gave %v, %s %+v", err, got.command, cfg)
 	}
-	if code, _, stderr := runFailing(t, "migrate", "--mx-port=1"); code != 2 || !strings.Contains(stderr, "unknown flag --mx-port") {
+	if code, _, stderr := runFailing(t, "migrate", "--mx-port=1"); code != 2 ||
+		!strings.Contains(stderr, "unknown flag --mx-port") {
 		t.Errorf("migrate --mx-port=1 gave code %d, want 2: %s", code, stderr)
 	}
-	if got := parseArguments(t, "openapi", "--format=yaml", "--modules=-x"); got.command != "openapi" || got.line.OpenAPI.Format != "yaml" || got.line.OpenAPI.settingTexts()["POSTRIDER_MODULES"] != "-x" {
+	if got := parseArguments(t, "openapi", "--format=yaml", "--modules=-x"); got.command != "openapi" ||
+		got.line.OpenAPI.Format != "yaml" || got.line.OpenAPI.settingTexts()["POSTRIDER_MODULES"] != "-x" {
 		t.Errorf("openapi gave %s %+v", got.command, got.line.OpenAPI)
 	}
 }
 
 func TestPrintAccountsAndKeys(t *testing.T) {
 	t.Parallel()
-	create := parseArguments(t, "account", "create", "--email=a@example.com", "--name=A & B", "--plan=pro", "--unmetered").line.Account.Create
+	create := parseArguments(t, "account", "create", "--email=a@example.com", "--name=A & B", "--plan=pro",
+		"--unmetered").line.Account.Create
 	want := "{\n  \"account\": {\n    \"id\": \"acc_1\",\n    \"name\": \"A & B\",\n    \"email\": \"a@example.com\",\n    \"plan\": \"pro\"\n  }\n}\n"
-	if diff := cmp.Diff(want, printValue(t, createdAccount(&ent.Account{ID: "acc_1", Name: "A & B", Email: "a@example.com", PlanID: "pro"}))); diff != "" {
+	if diff := cmp.Diff(want, printValue(t,
+		createdAccount(&ent.Account{ID: "acc_1", Name: "A & B", Email: "a@example.com", PlanID: "pro"}))); diff != "" {
 		t.Errorf("account create printed (-want +got):\n%s", diff)
 	}
-	if got := create.newAccount(setting.Values{}); !got.Unmetered || got.ProductionUnlocked || got.Plan != "pro" || got.Name != "A & B" || got.Email != "a@example.com" {
+	if got := create.newAccount(setting.Values{}); !got.Unmetered || got.ProductionUnlocked || got.Plan != "pro" ||
+		got.Name != "A & B" || got.Email != "a@example.com" {
 		t.Errorf("account create would make %+v", got)
 	}
-	key := parseArguments(t, "key", "create", "--account=acc_1", "--name=ci", "--scope=sending", "--domain-id=dom_1,dom_2", "--expires-at=2027-01-31T00:00:00Z").line.Key.Create
+	key := parseArguments(t, "key", "create", "--account=acc_1", "--name=ci", "--scope=sending",
+		"--domain-id=dom_1,dom_2", "--expires-at=2027-01-31T00:00:00Z").line.Key.Create
 	want = "{\n  \"api_key\": {\n    \"id\": \"key_1\",\n    \"name\": \"ci\",\n    \"scope\": \"sending\"\n  },\n  \"secret\": \"svc_secret\"\n}\n"
 	if diff := cmp.Diff(want, printValue(t, createdKey("key_1", "svc_secret", &key))); diff != "" {
 		t.Errorf("key create printed (-want +got):\n%s", diff)
 	}
-	if got := key.newKey(); len(got.DomainIDs) != 2 || got.ExpiresAt == nil || got.ExpiresAt.Year() != 2027 || got.AccountID != "acc_1" {
+	if got := key.newKey(); len(got.DomainIDs) != 2 || got.ExpiresAt == nil || got.ExpiresAt.Year() != 2027 ||
+		got.AccountID != "acc_1" {
 		t.Errorf("key create would make %+v", got)
 	}
 	plain := parseArguments(t, "key", "create", "--account=acc_1", "--name=ci").line.Key.Create
@@ -146,17 +158,21 @@ func TestAccountUpdateChangesOnlyGivenFields(t *testing.T) {
 		"--plan=pro --payment-method --body-retention=1 --record-retention=2": {Plan: new("pro"), PaymentMethod: new(true),
 			BodyRetentionDays: new(1), RecordRetentionDays: new(2)},
 	} {
-		update := parseArguments(t, append([]string{"account", "update", "ada@example.com"}, strings.Fields(args)...)...).line.Account.Update
+		update := parseArguments(t, append([]string{"account", "update", "ada@example.com"},
+			strings.Fields(args)...)...).line.Account.Update
 		if diff := cmp.Diff(want, update.accountChange()); update.Account != "ada@example.com" || diff != "" {
 			t.Errorf("account update %s of %q changes (-want +got):\n%s", args, update.Account, diff)
 		}
 	}
-	if got := printValue(t, map[string][]shown.Account{"accounts": shown.List(nil, shown.AccountOf)}); got != "{\n  \"accounts\": []\n}\n" {
+	if got := printValue(t,
+		map[string][]shown.Account{"accounts": shown.List(nil, shown.AccountOf)}); got != "{\n  \"accounts\": []\n}\n" {
 		t.Errorf("account list without accounts printed %s", got)
 	}
-	set := parseArguments(t, "plan", "set", "pool", "--included-emails=100000", "--monthly-emails=none", "--no-sandboxed").line.Plan.Set
+	set := parseArguments(t, "plan", "set", "pool", "--included-emails=100000", "--monthly-emails=none",
+		"--no-sandboxed").line.Plan.Set
 	plan := set.Change
-	if !cmp.Equal(plan, plans.Change{IncludedEmails: new(new(100_000)), MonthlyEmails: new((*int)(nil)), Sandboxed: new(false)}) {
+	if !cmp.Equal(plan, plans.Change{IncludedEmails: new(new(100_000)), MonthlyEmails: new((*int)(nil)),
+		Sandboxed: new(false)}) {
 		t.Errorf("plan set changes %+v", plan)
 	}
 	if got := parseArguments(t, "account", "show", "acc_1"); got.line.Account.Show.Account != "acc_1" {
@@ -201,8 +217,10 @@ func TestExitCodes(t *testing.T) {
 		{mistake, 2, "POSTRIDER_MODULES is wrong"},
 	} {
 		var stderr bytes.Buffer
-		if code := reportError(&stderr, test.err); code != test.code || !strings.Contains(stderr.String(), test.stderr) {
-			t.Errorf("a command that failed with %v exited with code %d and printed %q, want %d and %q", test.err, code, stderr.String(), test.code, test.stderr)
+		if code := reportError(&stderr, test.err); code != test.code ||
+			!strings.Contains(stderr.String(), test.stderr) {
+			t.Errorf("a command that failed with %v exited with code %d and printed %q, want %d and %q", test.err, code,
+				stderr.String(), test.code, test.stderr)
 		}
 	}
 }

@@ -87,7 +87,8 @@ func startLoad(t *testing.T, p *process) *load {
 					return
 				default:
 				}
-				status, answer := p.do(t, http.MethodPost, "/api/emails", p.APIKey, `{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`)
+				status, answer := p.do(t, http.MethodPost, "/api/emails", p.APIKey,
+					`{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`)
 				var receipt struct{ ID string }
 				if status != http.StatusOK || json.Unmarshal([]byte(answer), &receipt) != nil {
 					return // killed, or refused, in which case too few are accepted

@@ -56,7 +56,8 @@ func (c *doctorCommand) runChecks(s *session) (report doctor.Report, err error) 
 	before := c.settingFindings()
 	if store.HasKeys(cfg) {
 		if params.Box, err = store.Keys(cfg); err != nil {
-			before = append(before, doctor.Finding{Check: "master_key", Level: doctor.Error, Found: err.Error(), Expected: "a valid master key", Do: "Check POSTRIDER_MASTER_KEY."})
+			before = append(before, doctor.Finding{Check: "master_key", Level: doctor.Error, Found: err.Error(),
+				Expected: "a valid master key", Do: "Check POSTRIDER_MASTER_KEY."})
 		}
 	}
 	if params.DB, err = store.Peek(s.ctx, cfg); err != nil {
@@ -70,7 +71,8 @@ func (c *doctorCommand) runChecks(s *session) (report doctor.Report, err error) 
 	}
 	d, err := checks.New(s.ctx, params)
 	if err != nil { // for example because the database was never migrated
-		before = append(before, doctor.Finding{Check: "database", Level: doctor.Error, Found: err.Error(), Expected: "the tables of Postrider", Do: "Start the service once, or run postrider migrate."})
+		before = append(before, doctor.Finding{Check: "database", Level: doctor.Error, Found: err.Error(),
+			Expected: "the tables of Postrider", Do: "Start the service once, or run postrider migrate."})
 	}
 	seen := d.Look(s.ctx)
 	report = doctor.Report{Records: seen.Records, Findings: []doctor.Finding{}}
@@ -86,9 +88,11 @@ func (c *doctorCommand) selectChecks(whole doctor.Report) (doctor.Report, error)
 	}
 	part := doctor.Report{Records: []doctor.RequiredRecord{}, Findings: []doctor.Finding{}}
 	for _, word := range c.Only {
-		some := slices.DeleteFunc(slices.Clone(whole.Findings), func(f doctor.Finding) bool { return f.Check != word && !strings.HasPrefix(f.Check, word+".") })
+		some := slices.DeleteFunc(slices.Clone(whole.Findings),
+			func(f doctor.Finding) bool { return f.Check != word && !strings.HasPrefix(f.Check, word+".") })
 		if len(some) == 0 {
-			return doctor.Report{}, fmt.Errorf("--only: no check begins with %q; the checks are %s", word, strings.Join(checkNames(whole), ", "))
+			return doctor.Report{}, fmt.Errorf("--only: no check begins with %q; the checks are %s", word,
+				strings.Join(checkNames(whole), ", "))
 		}
 		part.Add(some...)
 	}
@@ -109,12 +113,14 @@ func (c *doctorCommand) settingFindings() []doctor.Finding {
 	_, err := config.Load(setting.Serve, "", c.settingTexts())
 	var wrong setting.Mistakes
 	if !errors.As(err, &wrong) {
-		return []doctor.Finding{{Check: "settings", Found: "the settings are valid", Expected: "settings that a service can start with"}}
+		return []doctor.Finding{{Check: "settings", Found: "the settings are valid",
+			Expected: "settings that a service can start with"}}
 	}
 	var all []doctor.Finding
 	for _, m := range wrong {
-		all = append(all, doctor.Finding{Check: "settings", Level: doctor.Error, Found: m.Setting + " " + m.Problem, Expected: "settings that a service can start with",
-			Do: "Run doctor with the same environment and flags as the service, and set " + m.Setting + "."})
+		all = append(all, doctor.Finding{Check: "settings", Level: doctor.Error, Found: m.Setting + " " + m.Problem,
+			Expected: "settings that a service can start with",
+			Do:       "Run doctor with the same environment and flags as the service, and set " + m.Setting + "."})
 	}
 	return all
 }

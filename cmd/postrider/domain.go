@@ -54,8 +54,10 @@ func (c *domainCheckCommand) Run(s *session) error {
 // verification requires was found. With a database, it expects the values stored for the domain; without one,
 // it checks what DNS alone can show.
 func (c *domainCheckCommand) check(ctx context.Context, cfg setting.Values) (columns string, sound bool, err error) {
-	inspection := domains.Inspection{Config: domains.ConfigOf(cfg), Name: c.Name, Selector: c.Selector, AccountID: c.Account}
-	if inspection.Resolver, err = dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: slog.New(slog.DiscardHandler)}); err != nil {
+	inspection := domains.Inspection{Config: domains.ConfigOf(cfg), Name: c.Name, Selector: c.Selector,
+		AccountID: c.Account}
+	if inspection.Resolver, err = dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg),
+		Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		return "", false, err
 	}
 	var seen []dnscheck.Inspected
@@ -69,7 +71,8 @@ func (c *domainCheckCommand) check(ctx context.Context, cfg setting.Values) (col
 			inspection.DB = of.store.DB
 			if inspection.Box = of.store.Box; !sealed {
 				inspection.Box = nil
-				notes = append(notes, "No POSTRIDER_MASTER_KEY: keys were compared with their records, but no sample was signed.")
+				notes = append(notes,
+					"No POSTRIDER_MASTER_KEY: keys were compared with their records, but no sample was signed.")
 			}
 			seen, err = domains.Inspect(ctx, inspection)
 			return err
@@ -79,7 +82,8 @@ func (c *domainCheckCommand) check(ctx context.Context, cfg setting.Values) (col
 		return "", false, err
 	}
 	if strings.HasSuffix(config.ReturnPathHost.Of(cfg), ".test") { // reserved by RFC 2606
-		notes = append(notes, "The expected names are those of development mode. Set POSTRIDER_BASE_URL as for the service.")
+		notes = append(notes,
+			"The expected names are those of development mode. Set POSTRIDER_BASE_URL as for the service.")
 	}
 	return table.Domain(seen, notes)
 }

@@ -36,17 +36,21 @@ func TestExportStatusAndRewind(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if _, err := d.ExecContext(t.Context(), `INSERT INTO event_exports (name, position, due_at, moved_at, failures, error, failed_at) VALUES ('nats', $1, now(), now(), 3, 'no servers', now())`, id.Since(id.Fact, at)); err != nil {
+	if _, err := d.ExecContext(t.Context(),
+		`INSERT INTO event_exports (name, position, due_at, moved_at, failures, error, failed_at) VALUES ('nats', $1, now(), now(), 3, 'no servers', now())`, id.Since(id.Fact, at)); err != nil {
 		t.Fatal(err)
 	}
-	if is, stderr := ask("status"); !is.PositionAt.Equal(at) || is.Failures != 3 || is.LastError != "no servers" || is.LastErrorAt == nil || is.SendingAgain {
+	if is, stderr := ask("status"); !is.PositionAt.Equal(at) || is.Failures != 3 || is.LastError != "no servers" ||
+		is.LastErrorAt == nil || is.SendingAgain {
 		t.Errorf("the status is %+v %s, want that of the row", is, stderr)
 	}
-	if _, stderr := ask("rewind", "--since", at.Add(time.Minute).Format(time.RFC3339)); !strings.Contains(stderr, "since") || !strings.Contains(stderr, at.Format(time.RFC3339)) {
+	if _, stderr := ask("rewind", "--since", at.Add(time.Minute).Format(time.RFC3339)); !strings.Contains(stderr,
+		"since") || !strings.Contains(stderr, at.Format(time.RFC3339)) {
 		t.Errorf("rewinding forward printed %q, want that --since must be before %s", stderr, at.Format(time.RFC3339))
 	}
 	before := at.Add(-24 * time.Hour)
-	if is, stderr := ask("rewind", "--since", before.Format(time.RFC3339)); !is.PositionAt.Equal(before) || !is.SendingAgain || is.Failures != 0 {
+	if is, stderr := ask("rewind", "--since", before.Format(time.RFC3339)); !is.PositionAt.Equal(before) ||
+		!is.SendingAgain || is.Failures != 0 {
 		t.Errorf("after rewinding to %s the status is %+v %s", before, is, stderr)
 	}
 }

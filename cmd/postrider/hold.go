@@ -132,7 +132,8 @@ func (c *holdDropCommand) Run(s *session) error {
 // dropWaiting drops the selected work. It counts recipients of scheduled emails as scheduled.
 func (c *holdDropCommand) dropWaiting(s *session, of services) (dropped shown.Waiting, err error) {
 	mail := of.queue()
-	queued, err := mail.Drop(s.ctx, queue.Change{Selection: queue.Selection{All: true, DueBefore: c.DueBefore, Begun: true}}, c.Reason)
+	queued, err := mail.Drop(s.ctx,
+		queue.Change{Selection: queue.Selection{All: true, DueBefore: c.DueBefore, Begun: true}}, c.Reason)
 	if err != nil {
 		return dropped, err
 	}

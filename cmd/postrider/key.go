@@ -48,7 +48,8 @@ type keyCreateCommand struct {
 }
 
 func (c *keyCreateCommand) newKey() accounts.NewKey {
-	return accounts.NewKey{AccountID: c.Account, Name: c.Name, Scope: rights.Scope(c.Scope), DomainIDs: c.DomainID, ExpiresAt: c.ExpiresAt}
+	return accounts.NewKey{AccountID: c.Account, Name: c.Name, Scope: rights.Scope(c.Scope), DomainIDs: c.DomainID,
+		ExpiresAt: c.ExpiresAt}
 }
 
 func (c *keyCreateCommand) Run(s *session) error {

@@ -19,7 +19,8 @@ type listenCommand struct {
 }
 
 func (c *listenCommand) Run(s *session) error {
-	in := follow.Request{BaseURL: c.BaseURL, APIKey: c.APIKey, ForwardTo: c.ForwardTo, Events: c.Events, Out: s.out, Log: s.log}
+	in := follow.Request{BaseURL: c.BaseURL, APIKey: c.APIKey, ForwardTo: c.ForwardTo, Events: c.Events, Out: s.out,
+		Log: s.log}
 	if c.Since != "" {
 		age, err := time.ParseDuration(c.Since)
 		at, timeErr := time.Parse(time.RFC3339, c.Since)

@@ -37,7 +37,9 @@ func (c *emailListCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		found, err := of.emails().List(s.ctx, account.ID, records.ListQuery{Page: page.Request{Limit: c.Limit, Cursor: c.Cursor}, Filter: records.Filter{Q: strings.Join(c.Query, " ")}})
+		found, err := of.emails().List(s.ctx, account.ID,
+			records.ListQuery{Page: page.Request{Limit: c.Limit, Cursor: c.Cursor},
+				Filter: records.Filter{Q: strings.Join(c.Query, " ")}})
 		if err != nil {
 			return err
 		}
@@ -66,7 +68,8 @@ func (c *statisticsRebuildCommand) Run(s *session) error {
 			if p.Whole > 0 {
 				fmt.Fprintf(s.log, "compared %d of %d accounts\n", p.Accounts, p.Whole)
 			} else {
-				fmt.Fprintf(s.log, "counted %d of about %d events (%d %%), skipped %d\n", p.Facts, p.About, 100*p.Facts/max(p.About, 1), p.Skipped)
+				fmt.Fprintf(s.log, "counted %d of about %d events (%d %%), skipped %d\n", p.Facts, p.About,
+					100*p.Facts/max(p.About, 1), p.Skipped)
 			}
 		})
 		if err != nil {

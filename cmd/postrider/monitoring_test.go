@@ -46,7 +46,8 @@ func TestDashboardAndAlertMetricsExist(t *testing.T) {
 		}
 	}
 	if len(used) < 15 {
-		t.Fatalf("found %d metrics in dashboard and alerts, want at least 15: the format of the files has changed", len(used))
+		t.Fatalf("found %d metrics in dashboard and alerts, want at least 15: the format of the files has changed",
+			len(used))
 	}
 	service := launchProcess(t, t.TempDir())
 	service.send(t, "for the metrics", "")

@@ -36,7 +36,8 @@ func (c *sourceAddCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	in := outbound.SourceInput{Address: c.Address, Node: c.Node, Hostname: c.Hostname, Pool: c.Pool, Account: c.Account, WarmUp: c.WarmUp, Unchecked: !c.Check}
+	in := outbound.SourceInput{Address: c.Address, Node: c.Node, Hostname: c.Hostname, Pool: c.Pool, Account: c.Account,
+		WarmUp: c.WarmUp, Unchecked: !c.Check}
 	if err := in.Validate(); err != nil { // before the database is touched
 		return err
 	}
@@ -121,7 +122,8 @@ func (c *sourceRemoveCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error { return service.RemoveSource(s.ctx, c.Source) })
+	return withOutbound(s.ctx, cfg,
+		func(service *outbound.Service) error { return service.RemoveSource(s.ctx, c.Source) })
 }
 
 // printSource prints a source after a change.
@@ -153,7 +155,8 @@ func (c *tlsReportCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	q := outbound.TLSReportQuery{Day: c.Day, Domain: c.Domain, Organization: cmp.Or(c.Organization, s.machine, "localhost")}
+	q := outbound.TLSReportQuery{Day: c.Day, Domain: c.Domain,
+		Organization: cmp.Or(c.Organization, s.machine, "localhost")}
 	q.Contact = cmp.Or(c.Contact, "postmaster@"+q.Organization)
 	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
 		reports, err := service.TLSReports(s.ctx, q)

@@ -38,7 +38,8 @@ type process struct {
 func launchProcess(t *testing.T, dataDir string, args ...string) *process {
 	t.Helper()
 	ready := filepath.Join(t.TempDir(), "ready.json")
-	p := startProcess(t, append([]string{"dev", "--data-dir", dataDir, "--http-addr=127.0.0.1:0", "--ready-file", ready}, args...)...)
+	p := startProcess(t, append([]string{"dev", "--data-dir", dataDir, "--http-addr=127.0.0.1:0", "--ready-file",
+		ready}, args...)...)
 	exited := make(chan error, 1)
 	go func() { exited <- p.ended() }()
 	expect.Eventually(t, "Postrider to be ready", func() bool {

@@ -36,7 +36,8 @@ func (f queueFilter) withQueue(s *session, of toolSettings, do func(*queue.Servi
 		return err
 	}
 	return withServices(s.ctx, cfg, func(of services) error {
-		selection := queue.Selection{Destination: f.Destination, EmailID: f.Email, RecipientIDs: f.Recipient, DueBefore: f.DueBefore}
+		selection := queue.Selection{Destination: f.Destination, EmailID: f.Email, RecipientIDs: f.Recipient,
+			DueBefore: f.DueBefore}
 		if f.Account != "" {
 			service, err := of.accounts()
 			if err != nil {
@@ -125,7 +126,8 @@ func (c *queueChange) Validate() error {
 
 // run makes the change and prints its result. Services notice recipients that became due within their poll
 // interval of a second.
-func (c *queueChange) run(s *session, operation string, do func(*queue.Service, context.Context, queue.Change) (queue.Result, error)) error {
+func (c *queueChange) run(s *session, operation string,
+	do func(*queue.Service, context.Context, queue.Change) (queue.Result, error)) error {
 	return c.withQueue(s, c.toolSettings, func(q *queue.Service, selection queue.Selection) error {
 		selection.All = c.All
 		done, err := do(q, s.ctx, queue.Change{Selection: selection, DryRun: c.DryRun, Progress: func(done, of int) {

@@ -86,7 +86,8 @@ func restoreDrill(t *testing.T, before, after []string, flags ...string) {
 		t.Errorf("%s attempts were started while the installation was held, want none", n)
 	}
 
-	code, stdout, stderr = runPostrider(t, tool(after, "hold", "drop", "--due-before", failure.Format(time.RFC3339Nano))...)
+	code, stdout, stderr = runPostrider(t,
+		tool(after, "hold", "drop", "--due-before", failure.Format(time.RFC3339Nano))...)
 	if code != 0 || !strings.Contains(stdout, `"recipients": 3`) || !strings.Contains(stdout, `"scheduled_emails": 1`) {
 		t.Errorf("hold drop: code %d, want 3 recipients and 1 scheduled email\n%s%s", code, stdout, stderr)
 	}
@@ -94,7 +95,8 @@ func restoreDrill(t *testing.T, before, after []string, flags ...string) {
 	if code != 0 || !strings.Contains(stdout, `"held": false`) {
 		t.Errorf("hold release: code %d\n%s%s", code, stdout, stderr)
 	}
-	expect.Eventually(t, "mail accepted after the restore to be delivered", func() bool { return mx.Stats().Accepted == 6 })
+	expect.Eventually(t, "mail accepted after the restore to be delivered",
+		func() bool { return mx.Stats().Accepted == 6 })
 	third.awaitHeartbeats(t, 2)
 	if got := mx.Stats().Accepted; got != 6 {
 		t.Errorf("%d messages arrived in total, want 6 without the dropped ones", got)

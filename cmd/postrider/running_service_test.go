@@ -23,20 +23,23 @@ func TestCommandsWhileServiceRuns(t *testing.T) {
 	if status, answer := service.do(t, http.MethodGet, "/api/emails", key, ""); status != http.StatusOK {
 		t.Errorf("a request with the new key returned %d %s", status, answer)
 	}
-	if code, _, stderr := runPostrider(t, "key", "revoke", "--data-dir", data, "--account", account, "--key", keyID); code != 0 {
+	if code, _, stderr := runPostrider(t, "key", "revoke", "--data-dir", data, "--account", account, "--key",
+		keyID); code != 0 {
 		t.Errorf("key revoke: code %d\n%s", code, stderr)
 	}
 	expect.Eventually(t, "the revoked key to be refused", func() bool {
 		status, _ := service.do(t, http.MethodGet, "/api/emails", key, "")
 		return status == http.StatusUnauthorized
 	})
-	if code, _, stderr := runPostrider(t, "key", "revoke", "--data-dir", data, "--account", "acc_x", "--key", keyID); code != 1 || !strings.Contains(stderr, "No such") {
+	if code, _, stderr := runPostrider(t, "key", "revoke", "--data-dir", data, "--account", "acc_x", "--key",
+		keyID); code != 1 || !strings.Contains(stderr, "No such") {
 		t.Errorf("another account's key: code %d\n%s", code, stderr)
 	}
 	if code, _, stderr := runPostrider(t, "migrate", "--data-dir", data); code != 0 {
 		t.Errorf("migrate: code %d\n%s", code, stderr)
 	}
-	alive := func(args ...string) (code int, stdout, stderr string) { // a machine that stalls reports no sign of life in that time
+	// a machine that stalls reports no sign of life in that time
+	alive := func(args ...string) (code int, stdout, stderr string) {
 		t.Helper()
 		expect.Eventually(t, "the process to be alive", func() bool {
 			code, stdout, stderr = runPostrider(t, append([]string{"nodes", "--data-dir", data}, args...)...)
@@ -45,7 +48,9 @@ func TestCommandsWhileServiceRuns(t *testing.T) {
 		return code, stdout, stderr
 	}
 	code, table, stderr := alive()
-	if lines := strings.Split(strings.TrimSpace(table), "\n"); code != 0 || len(lines) != 2 || !strings.HasPrefix(lines[0], "NAME") || !strings.Contains(lines[1], "  alive  ") || !strings.Contains(lines[1], "accepts,delivers,webhooks") {
+	if lines := strings.Split(strings.TrimSpace(table), "\n"); code != 0 || len(lines) != 2 ||
+		!strings.HasPrefix(lines[0], "NAME") || !strings.Contains(lines[1], "  alive  ") ||
+		!strings.Contains(lines[1], "accepts,delivers,webhooks") {
 		t.Errorf("nodes: code %d\n%s%s", code, table, stderr)
 	}
 	var list struct {
@@ -56,10 +61,13 @@ func TestCommandsWhileServiceRuns(t *testing.T) {
 		}
 	}
 	code, text, stderr := alive("--json")
-	if err := json.Unmarshal([]byte(text), &list); code != 0 || err != nil || len(list.Nodes) != 1 || list.Nodes[0].State != "alive" || !slices.Contains(list.Nodes[0].Addresses, "127.0.0.0/8") || list.Nodes[0].Silent > 6 {
+	if err := json.Unmarshal([]byte(text), &list); code != 0 || err != nil || len(list.Nodes) != 1 ||
+		list.Nodes[0].State != "alive" || !slices.Contains(list.Nodes[0].Addresses, "127.0.0.0/8") ||
+		list.Nodes[0].Silent > 6 {
 		t.Errorf("nodes --json: code %d, %v\n%s%s", code, err, text, stderr)
 	}
-	if code, stdout, stderr := runPostrider(t, "migrate", "--plan", "--data-dir", data); code != 0 || !strings.Contains(stdout, "nothing to do") {
+	if code, stdout, stderr := runPostrider(t, "migrate", "--plan", "--data-dir", data); code != 0 ||
+		!strings.Contains(stdout, "nothing to do") {
 		t.Errorf("migrate --plan: code %d\n%s%s", code, stdout, stderr)
 	}
 	splitBeside(t, service, data)
@@ -82,14 +90,17 @@ func TestCommandsWhileServiceRuns(t *testing.T) {
 // splitBeside splits tables while a service keeps accepting mail, and reverts it.
 func splitBeside(t *testing.T, service *process, data string) {
 	t.Helper()
-	service.query(t, `INSERT INTO nodes (started_at, name, version, roles, seen_at, claims_from) VALUES (now(), 'older', 'v0.1', '[]', now() + interval '1 hour', now()) RETURNING name`)
+	service.query(t,
+		`INSERT INTO nodes (started_at, name, version, roles, seen_at, claims_from) VALUES (now(), 'older', 'v0.1', '[]', now() + interval '1 hour', now()) RETURNING name`)
 	code, stdout, stderr := runPostrider(t, "partition", "--data-dir", data, "webhook_deliveries")
-	if want := "process older runs version v0.1"; code != 1 || !strings.Contains(stderr, want) || strings.Contains(stdout, "is split") {
+	if want := "process older runs version v0.1"; code != 1 || !strings.Contains(stderr, want) ||
+		strings.Contains(stdout, "is split") {
 		t.Errorf("with a process of an older version: code %d, want 1 and %q\n%s%s", code, want, stdout, stderr)
 	}
 	service.query(t, `DELETE FROM nodes WHERE name = 'older' RETURNING name`)
 	// The check is about the schema that a process supports, not the name of its version.
-	service.query(t, `INSERT INTO nodes (started_at, name, version, schema, roles, seen_at, claims_from) SELECT now(), 'other', 'v9', schema, '[]', now() + interval '1 hour', now() FROM nodes RETURNING name`)
+	service.query(t,
+		`INSERT INTO nodes (started_at, name, version, schema, roles, seen_at, claims_from) SELECT now(), 'other', 'v9', schema, '[]', now() + interval '1 hour', now() FROM nodes RETURNING name`)
 	for _, step := range []struct {
 		arguments []string
 		want      string
@@ -105,7 +116,8 @@ func splitBeside(t *testing.T, service *process, data string) {
 	} {
 		code, stdout, stderr := runPostrider(t, append([]string{"partition", "--data-dir", data}, step.arguments...)...)
 		if code != 0 || !strings.Contains(stdout, step.want) || strings.Contains(stdout, step.not) {
-			t.Errorf("partition %v: code %d, want %q and not %q\n%s%s", step.arguments, code, step.want, step.not, stdout, stderr)
+			t.Errorf("partition %v: code %d, want %q and not %q\n%s%s", step.arguments, code, step.want, step.not,
+				stdout, stderr)
 		}
 		service.send(t, "Hello", "")
 	}
@@ -129,8 +141,10 @@ func createKey(t *testing.T, data, email string) (account, keyID, secret string)
 	if err := json.Unmarshal([]byte(stdout), &made); code != 0 || err != nil {
 		t.Fatalf("account create: code %d, %v\n%s%s", code, err, stdout, stderr)
 	}
-	code, stdout, stderr = runPostrider(t, "key", "create", "--data-dir", data, "--name=n", "--account", made.Account.ID)
-	if err := json.Unmarshal([]byte(stdout), &made); code != 0 || err != nil || !strings.HasPrefix(made.Secret, "svc_") {
+	code, stdout, stderr = runPostrider(t, "key", "create", "--data-dir", data, "--name=n", "--account",
+		made.Account.ID)
+	if err := json.Unmarshal([]byte(stdout), &made); code != 0 || err != nil ||
+		!strings.HasPrefix(made.Secret, "svc_") {
 		t.Fatalf("key create: code %d, %v\n%s%s", code, err, stdout, stderr)
 	}
 	return made.Account.ID, made.APIKey.ID, made.Secret
@@ -150,10 +164,12 @@ func checkEnd(t *testing.T, log string) {
 func TestStopDuringStart(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	for _, moment := range []string{"first start: making the database", "embedded postgres is ready", "migration applied"} {
+	for _, moment := range []string{"first start: making the database", "embedded postgres is ready",
+		"migration applied"} {
 		service := startProcess(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
 		expect.Eventually(t, moment, func() bool { // it may get further before the signal arrives
-			return strings.Contains(service.log.String(), moment) || strings.Contains(service.log.String(), "Postrider is ready")
+			return strings.Contains(service.log.String(), moment) ||
+				strings.Contains(service.log.String(), "Postrider is ready")
 		})
 		service.signal(t, syscall.SIGTERM)
 		if err := service.ended(); err != nil {
@@ -169,7 +185,8 @@ func TestStopDuringStart(t *testing.T) {
 	if err := service.ended(); err != nil {
 		t.Errorf("the last service exited with %v", err)
 	}
-	away := startProcess(t, "dev", "--data-dir", t.TempDir(), "--http-addr=127.0.0.1:0", "--database-url=postgres://u@127.0.0.1:1/d?sslmode=disable")
+	away := startProcess(t, "dev", "--data-dir", t.TempDir(), "--http-addr=127.0.0.1:0",
+		"--database-url=postgres://u@127.0.0.1:1/d?sslmode=disable")
 	expect.Eventually(t, "it to wait for the database", func() bool {
 		return strings.Contains(away.log.String(), "database unavailable, retrying")
 	})

@@ -72,7 +72,8 @@ func withBilling(ctx context.Context, cfg setting.Values, do func(services, *des
 		if err != nil {
 			return err
 		}
-		d, err := desk.New(of.store.DB, plans.New(of.store.DB, service), billing.StripeKey.Of(cfg), billing.StripeURL.Of(cfg), config.BaseURL.Of(cfg))
+		d, err := desk.New(of.store.DB, plans.New(of.store.DB, service), billing.StripeKey.Of(cfg),
+			billing.StripeURL.Of(cfg), config.BaseURL.Of(cfg))
 		if err != nil {
 			return err
 		}
@@ -87,12 +88,14 @@ func (of services) queue() *queue.Service {
 }
 
 func (of services) webhooks() (*webhooks.Service, error) {
-	return webhooks.New(webhooks.Params{Config: webhooks.Config{AcceptOnly: true}, DB: of.store.DB, Box: of.store.Box, Cursors: of.store.Cursors(), Logger: of.log})
+	return webhooks.New(webhooks.Params{Config: webhooks.Config{AcceptOnly: true}, DB: of.store.DB, Box: of.store.Box,
+		Cursors: of.store.Cursors(), Logger: of.log})
 }
 
 // withOutbound opens the outbound service, which needs accounts and domains.
 func withOutbound(ctx context.Context, cfg setting.Values, do func(*outbound.Service) error) error {
-	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: slog.New(slog.DiscardHandler)}) // no name is looked up
+	// no name is looked up
+	resolver, err := dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
@@ -101,7 +104,8 @@ func withOutbound(ctx context.Context, cfg setting.Values, do func(*outbound.Ser
 		if err != nil {
 			return err
 		}
-		names, err := domains.New(domains.Params{Config: domains.ConfigOf(cfg), DB: of.store.DB, Bus: bus.New(of.store.DB, of.log, bus.Options{}),
+		names, err := domains.New(domains.Params{Config: domains.ConfigOf(cfg), DB: of.store.DB,
+			Bus:      bus.New(of.store.DB, of.log, bus.Options{}),
 			Accounts: holders, Resolver: resolver, Box: of.store.Box, Cursors: of.store.Cursors(), Logger: of.log})
 		if err != nil {
 			return err

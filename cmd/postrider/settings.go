@@ -18,8 +18,10 @@ import (
 type settingFlags struct{ kong.Plugins }
 
 // toolVariables are the settings of commands that use the database and exit.
-var toolVariables = []string{config.File.Name, config.DatabaseURL.Name, config.DataDir.Name, config.PostgresBin.Name, config.PostgresFallback.Name,
-	config.RiskLosingAcceptedMail.Name, config.Connections.Name, config.Standbys.Name, config.LogFormat.Name, config.LogLevel.Name}
+var toolVariables = []string{config.File.Name, config.DatabaseURL.Name, config.DataDir.Name, config.PostgresBin.Name,
+	config.PostgresFallback.Name,
+	config.RiskLosingAcceptedMail.Name, config.Connections.Name, config.Standbys.Name, config.LogFormat.Name,
+	config.LogLevel.Name}
 
 // onOff is the type of a flag that needs no value. It keeps the text, so that an invalid one is reported
 // together with all other problems.
@@ -68,7 +70,8 @@ func fieldsOf(listed string, all []setting.Info) []reflect.StructField {
 		if s.Also != "" {
 			variables += "," + s.Also
 		}
-		field.Tag = reflect.StructTag(fmt.Sprintf("setting:%q name:%q env:%q group:%q help:%s placeholder:%q", s.Name, s.Flag, variables, s.Group,
+		field.Tag = reflect.StructTag(fmt.Sprintf("setting:%q name:%q env:%q group:%q help:%s placeholder:%q", s.Name,
+			s.Flag, variables, s.Group,
 			strconv.Quote(helpOf(s)), s.Placeholder))
 		fields = append(fields, field)
 	}

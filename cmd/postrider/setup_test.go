@@ -19,25 +19,30 @@ func TestNewServicePrintsOneSetupLink(t *testing.T) {
 	port := freePort(t)
 	base, at := "http://mail.postrider.test:"+strconv.Itoa(port), "127.0.0.1:"+strconv.Itoa(port)
 	environment := []string{"POSTRIDER_MASTER_KEY=" + strings.Repeat("QUFB", 10) + "QUE="}
-	arguments := []string{"serve", "--data-dir", t.TempDir(), "--http-addr=" + at, "--base-url=" + base, "--hostname=postrider.test",
+	arguments := []string{"serve", "--data-dir", t.TempDir(), "--http-addr=" + at, "--base-url=" + base,
+		"--hostname=postrider.test",
 		"--modules=-relay,-inbound"}
 	p := startProcessIn(t, environment, arguments...)
 	p.BaseURL = "http://" + at
-	expect.Eventually(t, "the service to print a setup link", func() bool { return setUpLink.MatchString(p.log.String()) })
+	expect.Eventually(t, "the service to print a setup link",
+		func() bool { return setUpLink.MatchString(p.log.String()) })
 	links := setUpLink.FindAllStringSubmatch(p.log.String(), -1)
 	if len(links) != 1 || links[0][1] != base {
 		t.Fatalf("the service printed %v, want one link at %s", links, base)
 	}
-	body := `{"token":"` + links[0][2] + `","email":"ada@example.com","password":"green paper horses run","account_name":"Acme"}`
+	body := `{"token":"` + links[0][2] +
+		`","email":"ada@example.com","password":"green paper horses run","account_name":"Acme"}`
 	for _, path := range []string{"/api/session", "/api/members", "/api/emails", "/api/account"} {
 		if status, answer := p.do(t, http.MethodGet, path, "", ""); status != http.StatusUnauthorized {
 			t.Errorf("GET %s without credentials: %d %s, want 401", path, status, answer)
 		}
 	}
-	if status, answer := p.do(t, http.MethodPost, "/api/setup", "", strings.Replace(body, links[0][2], "x"+links[0][2][1:], 1)); status != http.StatusNotFound {
+	if status, answer := p.do(t, http.MethodPost, "/api/setup", "",
+		strings.Replace(body, links[0][2], "x"+links[0][2][1:], 1)); status != http.StatusNotFound {
 		t.Errorf("a link with a wrong token: %d %s, want 404", status, answer)
 	}
-	if status, answer := p.do(t, http.MethodPost, "/api/setup", "", body); status != http.StatusOK || !strings.Contains(answer, `"operator":true`) {
+	if status, answer := p.do(t, http.MethodPost, "/api/setup", "", body); status != http.StatusOK ||
+		!strings.Contains(answer, `"operator":true`) {
 		t.Fatalf("setup: %d %s, want the operator", status, answer)
 	}
 	if status, answer := p.do(t, http.MethodPost, "/api/setup", "", body); status != http.StatusNotFound {

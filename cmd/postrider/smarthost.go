@@ -49,14 +49,16 @@ func (c *smarthostSetCommand) Run(s *session) error {
 			return errors.Join(errNoPassword, err)
 		}
 	}
-	in := outbound.SmarthostInput{Account: c.Account, Domain: c.Domain, Use: c.Use, URL: secret.New(c.URL), Password: secret.New(c.Password)}
+	in := outbound.SmarthostInput{Account: c.Account, Domain: c.Domain, Use: c.Use, URL: secret.New(c.URL),
+		Password: secret.New(c.Password)}
 	// Check the input before the database is used, and require the master key: no other process could open
 	// the password without it.
 	if err := in.Validate(); err != nil {
 		return err
 	}
 	if !store.HasKeys(cfg) {
-		return setting.Mistakes{{Setting: "POSTRIDER_MASTER_KEY", Problem: "is required: set it to the key of the service, which seals passwords"}}
+		return setting.Mistakes{{Setting: "POSTRIDER_MASTER_KEY",
+			Problem: "is required: set it to the key of the service, which seals passwords"}}
 	}
 	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
 		stored, err := service.SetSmarthost(s.ctx, in)
@@ -98,5 +100,6 @@ func (c *smarthostRemoveCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error { return service.RemoveSmarthost(s.ctx, c.ID) })
+	return withOutbound(s.ctx, cfg,
+		func(service *outbound.Service) error { return service.RemoveSmarthost(s.ctx, c.ID) })
 }

@@ -127,7 +127,8 @@ func (of services) openPeople(cfg setting.Values) (out peopleServices, err error
 		return out, err
 	}
 	out.teams = team.New(team.Params{DB: of.store.DB, Accounts: holders})
-	out.signIn, err = signin.New(signin.Params{Config: signin.ConfigOf(cfg), DB: of.store.DB, Accounts: holders, Teams: out.teams, Box: of.store.Box, Logger: of.log})
+	out.signIn, err = signin.New(signin.Params{Config: signin.ConfigOf(cfg), DB: of.store.DB, Accounts: holders,
+		Teams: out.teams, Box: of.store.Box, Logger: of.log})
 	return out, err
 }
 
@@ -144,7 +145,8 @@ type userView struct {
 }
 
 func userViewOf(u *ent.User) userView {
-	view := userView{ID: u.ID, Email: u.Email, Name: u.Name, Operator: u.Operator, DisabledAt: u.DisabledAt, LastSignInAt: u.LastSignInAt, CreatedAt: u.CreatedAt.UTC(),
+	view := userView{ID: u.ID, Email: u.Email, Name: u.Name, Operator: u.Operator, DisabledAt: u.DisabledAt,
+		LastSignInAt: u.LastSignInAt, CreatedAt: u.CreatedAt.UTC(),
 		Memberships: map[string]string{}}
 	for _, m := range u.Edges.Memberships {
 		view.Memberships[m.AccountID] = string(m.Role)

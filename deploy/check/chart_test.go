@@ -60,7 +60,8 @@ func TestRenderedObjectsAreWhatKubernetesReads(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rendered := render(t, values)
-			want := []string{"Deployment r-api", "Job r-migrate", "NetworkPolicy r", "PodDisruptionBudget r-api", "Service r", "Service r-delivery", "Service r-smtp", "StatefulSet r-delivery"}
+			want := []string{"Deployment r-api", "Job r-migrate", "NetworkPolicy r", "PodDisruptionBudget r-api",
+				"Service r", "Service r-delivery", "Service r-smtp", "StatefulSet r-delivery"}
 			if name == "without a network policy" {
 				want = slices.DeleteFunc(want, func(s string) bool { return s == "NetworkPolicy r" })
 			}
@@ -83,7 +84,8 @@ func TestRenderedObjectsAreWhatKubernetesReads(t *testing.T) {
 					reached++
 					for _, port := range service.Spec.Ports {
 						if !hasPort(pod, port.TargetPort) {
-							t.Errorf("service %s sends port %d to %s of %s, which has no such port", service.Name, port.Port, port.TargetPort.String(), what)
+							t.Errorf("service %s sends port %d to %s of %s, which has no such port", service.Name,
+								port.Port, port.TargetPort.String(), what)
 						}
 					}
 				}
@@ -103,8 +105,10 @@ func judgePod(t *testing.T, what string, pod core.PodTemplateSpec, known map[str
 	}
 	c := pod.Spec.Containers[0]
 	s := c.SecurityContext
-	if s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem ||
-		s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation || !slices.Contains(s.Capabilities.Drop, "ALL") {
+	if s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.ReadOnlyRootFilesystem == nil ||
+		!*s.ReadOnlyRootFilesystem ||
+		s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation ||
+		!slices.Contains(s.Capabilities.Drop, "ALL") {
 		t.Errorf("%s is not hardened: %+v", what, s)
 	}
 	if len(c.EnvFrom) != 1 || c.EnvFrom[0].SecretRef == nil || c.EnvFrom[0].SecretRef.Name != "postrider" {
@@ -126,18 +130,21 @@ func judgePod(t *testing.T, what string, pod core.PodTemplateSpec, known map[str
 	if seen["POSTRIDER_MIGRATE"] != "off" {
 		t.Errorf("%s migrates by itself, beside the job", what)
 	}
-	if c.ReadinessProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" || c.LivenessProbe == nil || c.LivenessProbe.HTTPGet.Path != "/healthz" || c.StartupProbe == nil {
+	if c.ReadinessProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" || c.LivenessProbe == nil ||
+		c.LivenessProbe.HTTPGet.Path != "/healthz" || c.StartupProbe == nil {
 		t.Errorf("%s lacks a probe", what)
 	}
 	mounted := map[string]bool{}
 	for _, mount := range c.VolumeMounts {
-		mounted[mount.MountPath] = slices.ContainsFunc(pod.Spec.Volumes, func(v core.Volume) bool { return v.Name == mount.Name })
+		mounted[mount.MountPath] = slices.ContainsFunc(pod.Spec.Volumes,
+			func(v core.Volume) bool { return v.Name == mount.Name })
 	}
 	if !mounted["/spool"] {
 		t.Errorf("%s has no place for the spool: %+v", what, c.VolumeMounts)
 	}
 	// The relay refuses to start without a certificate, and nobody is sent to a port without it.
-	if relay, certificate := seen["POSTRIDER_RELAY_ADDR"] != "", mounted["/tls"] && seen["POSTRIDER_SMTP_TLS_CERT"] == "/tls/tls.crt"; relay != certificate {
+	if relay, certificate := seen["POSTRIDER_RELAY_ADDR"] != "", mounted["/tls"] &&
+		seen["POSTRIDER_SMTP_TLS_CERT"] == "/tls/tls.crt"; relay != certificate {
 		t.Errorf("%s listens for programs: %t, has a certificate: %t", what, relay, certificate)
 	}
 }
@@ -148,14 +155,16 @@ type objects struct {
 	services []core.Service
 }
 
-// render gives the objects of the chart, each decoded strictly by the type of Kubernetes.
+// render returns the objects of the chart, each decoded strictly by the type of Kubernetes.
 func render(t *testing.T, overrides map[string]any) objects {
 	t.Helper()
 	chart, err := loader.Load(chartDir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, err := chartutil.ToRenderValues(chart, overrides, chartutil.ReleaseOptions{Name: "r", Namespace: "mail", Revision: 1, IsInstall: true}, chartutil.DefaultCapabilities)
+	values, err := chartutil.ToRenderValues(chart, overrides,
+		chartutil.ReleaseOptions{Name: "r", Namespace: "mail", Revision: 1, IsInstall: true},
+		chartutil.DefaultCapabilities)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,8 @@ var variable = regexp.MustCompile(`\b(POSTRIDER_[A-Z0-9_]+|DATABASE_URL)\b`)
 func TestDeployedVariablesAreSettings(t *testing.T) {
 	t.Parallel()
 	known := settings(t)
-	for _, file := range []string{"../docker/Dockerfile", "../docker/compose.yaml", "../docker/compose.submission.yaml", "../package/postrider.env", "../systemd/postrider.service", "../helm/postrider/values.yaml"} {
+	for _, file := range []string{"../docker/Dockerfile", "../docker/compose.yaml", "../docker/compose.submission.yaml",
+		"../package/postrider.env", "../systemd/postrider.service", "../helm/postrider/values.yaml"} {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -80,7 +81,8 @@ func TestComposeFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := services["postrider"]["DATABASE_URL"], "postgres://postrider:pw@postgres:5432/postrider?sslmode=disable"; got != want {
+	if got, want := services["postrider"]["DATABASE_URL"],
+		"postgres://postrider:pw@postgres:5432/postrider?sslmode=disable"; got != want {
 		t.Errorf("DATABASE_URL is %q, want %q", got, want)
 	}
 	if services["postgres"]["POSTGRES_PASSWORD"] != "pw" {
@@ -93,7 +95,8 @@ func TestComposeFile(t *testing.T) {
 	if services, err = load(all...); err != nil {
 		t.Fatal(err)
 	}
-	if got := services["postrider"]; got["POSTRIDER_RELAY_ADDR"] != ":2587" || got["POSTRIDER_SMTP_TLS_CERT"] == "" || got["DATABASE_URL"] == "" {
+	if got := services["postrider"]; got["POSTRIDER_RELAY_ADDR"] != ":2587" || got["POSTRIDER_SMTP_TLS_CERT"] == "" ||
+		got["DATABASE_URL"] == "" {
 		t.Errorf("with compose.submission.yaml the service has %v, want the relay, its certificate and all of compose.yaml", got)
 	}
 	for i, left := range all {

@@ -24,19 +24,25 @@ func (Account) Fields() []ent.Field {
 		field.String("name").NotEmpty(),
 		field.String("email").NotEmpty().Comment("the only address a sandbox sender may write to; lower case"),
 		field.String("plan_id").NotEmpty().Default("free"),
-		field.Bool("production_unlocked").Default(false).Comment("free plan: verified domain and payment method on file"),
+		field.Bool("production_unlocked").Default(false).
+			Comment("free plan: verified domain and payment method on file"),
 		field.Time("payment_method_at").Optional().Nillable().Comment("since when a payment method is on file"),
-		field.Int("body_retention_days").Positive().Default(30).Comment("bodies and attachments are deleted so long after sending"),
-		field.Int("record_retention_days").Positive().Default(90).Comment("the whole email is deleted so long after sending"),
+		field.Int("body_retention_days").Positive().Default(30).
+			Comment("bodies and attachments are deleted so long after sending"),
+		field.Int("record_retention_days").Positive().Default(90).
+			Comment("the whole email is deleted so long after sending"),
 		field.Bool("unmetered").Default(false).Comment("no rate limit; the development account"),
 		field.Time("suspended_at").Optional().Nillable(),
 		field.Bool("system").Default(false).Comment("sends the installation's own mail; nobody's"),
 		field.Bool("require_second_factor").Default(false).Comment("members without one may only set one up"),
 		field.Int("monthly_limit").Optional().Nillable().Comment("emails a month that the account allows itself"),
-		field.Int("stored_bytes").Optional().Nillable().Comment("cap of stored bytes that the operator set, in place of the plan's"),
-		field.Int("daily_bytes").Optional().Nillable().Comment("cap of bytes a day that the operator set, in place of the plan's"),
+		field.Int("stored_bytes").Optional().Nillable().
+			Comment("cap of stored bytes that the operator set, in place of the plan's"),
+		field.Int("daily_bytes").Optional().Nillable().
+			Comment("cap of bytes a day that the operator set, in place of the plan's"),
 		field.Time("payment_due_at").Optional().Nillable().Comment("since when a payment is overdue: no overage"),
-		field.Time("changed_at").Optional().Nillable().Comment("when plan, limits or state were last set, by the database clock"),
+		field.Time("changed_at").Optional().Nillable().
+			Comment("when plan, limits or state were last set, by the database clock"),
 		createdAt(),
 		updatedAt(),
 	}

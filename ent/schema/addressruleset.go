@@ -25,7 +25,8 @@ func (AddressRuleSet) Fields() []ent.Field {
 		reference("account_id").required(),
 		reference("domain_id").required(),
 		field.JSON("rules", []shape.AddressRule{}).Comment("the first that matches decides"),
-		field.Bool("catch_all").Default(true).Comment("what becomes of an address that no rule matches: accepted or refused"),
+		field.Bool("catch_all").Default(true).
+			Comment("what becomes of an address that no rule matches: accepted or refused"),
 		updatedAt(),
 	}
 }

@@ -29,7 +29,8 @@ func (Attachment) Fields() []ent.Field {
 		field.String("content_id").Default("").Comment("inline when set, without angle brackets"),
 		field.Int("size").NonNegative().Comment("octets, decoded"),
 		field.Bytes("data").Comment("empty where the object store has them"),
-		field.String("object_key").Optional().Nillable().Comment("where the object store has them (modules/sending/bodies)"),
+		field.String("object_key").Optional().Nillable().
+			Comment("where the object store has them (modules/sending/bodies)"),
 	}
 }
 

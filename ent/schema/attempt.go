@@ -29,15 +29,18 @@ func (Attempt) Fields() []ent.Field {
 		field.Int64("fence").Immutable(),
 		field.Time("started_at").Immutable(),
 		field.Time("finished_at").Optional().Nillable(),
-		field.Enum("outcome").Values("delivered", "deferred", "bounced", "failed", "unknown", "not_started").Optional().Nillable(),
-		field.String("phase").Default("").Comment("where it ended: dns, connect, greeting, ehlo, starttls, auth, mail, rcpt, data, body"),
+		field.Enum("outcome").Values("delivered", "deferred", "bounced", "failed", "unknown", "not_started").
+			Optional().Nillable(),
+		field.String("phase").Default("").
+			Comment("where it ended: dns, connect, greeting, ehlo, starttls, auth, mail, rcpt, data, body"),
 		field.Int("code").Optional().Nillable(),
 		field.String("enhanced_code").Optional().Nillable(),
 		field.String("reply").Default(""),
 		field.String("remote_host").Default(""),
 		field.String("remote_addr").Default(""),
 		field.String("tls").Default("").Comment("protocol version, empty for clear text"),
-		field.String("tls_policy").Default("").Comment("what demanded TLS of the attempt: opportunistic, enforced, mta-sts, dane"),
+		field.String("tls_policy").Default("").
+			Comment("what demanded TLS of the attempt: opportunistic, enforced, mta-sts, dane"),
 		field.String("local_addr").Default("").Comment("the address that the connection came from"),
 		field.String("way").Default("").Comment("a source address or a smarthost; empty: the machine's own address"),
 		field.String("class").Default("").Comment("what the answer means, runtime/mail/bounce; empty when delivered"),

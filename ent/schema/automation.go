@@ -30,11 +30,13 @@ func (Automation) Fields() []ent.Field {
 		field.Enum("status").Values("draft", "active", "paused", "archived").Default("draft"),
 		field.JSON("draft", json.RawMessage{}),
 		field.String("draft_hash").NotEmpty(),
-		field.Int("version").Optional().Nillable().Comment("the one that starts runs, or would if it were not paused; null while there is none"),
+		field.Int("version").Optional().Nillable().
+			Comment("the one that starts runs, or would if it were not paused; null while there is none"),
 		field.String("version_hash").Default("").Comment("of the definition of that version"),
 		field.Int("last_version").Default(0).Comment("the highest number that was given"),
 		field.Bool("held").Default(false).Comment("no step of its runs begins"),
-		field.Enum("draining").Values("release", "cancel").Optional().Nillable().Comment("what the background does with live runs: lets go those that were held, or cancels"),
+		field.Enum("draining").Values("release", "cancel").Optional().Nillable().
+			Comment("what the background does with live runs: lets go those that were held, or cancels"),
 		field.Time("drain_before").Optional().Nillable().Comment("the runs to cancel have started before; null: all"),
 		createdAt(),
 		updatedAt(),

@@ -33,6 +33,8 @@ func (AutomationListen) Fields() []ent.Field {
 
 // Indexes of the AutomationListen.
 func (AutomationListen) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("account_id", "event", "automation_id", "version").Unique(), index.Fields("automation_id"),
-		index.Fields("automation_id", "account_id").StorageKey("automationlisten_own").Annotations(entsql.IndexWhere("event LIKE '$%'"))}
+	return []ent.Index{index.Fields("account_id", "event", "automation_id", "version").Unique(),
+		index.Fields("automation_id"),
+		index.Fields("automation_id", "account_id").StorageKey("automationlisten_own").
+			Annotations(entsql.IndexWhere("event LIKE '$%'"))}
 }

@@ -45,9 +45,12 @@ func (AutomationRun) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("account_id", "id"),
 		index.Fields("automation_id", "id"),
-		index.Fields("account_id", "user_id", "id").StorageKey("automationrun_user").Annotations(entsql.IndexWhere("user_id IS NOT NULL")),
-		index.Fields("account_id", "email_key", "id").StorageKey("automationrun_email").Annotations(entsql.IndexWhere("email_key IS NOT NULL")),
+		index.Fields("account_id", "user_id", "id").StorageKey("automationrun_user").
+			Annotations(entsql.IndexWhere("user_id IS NOT NULL")),
+		index.Fields("account_id", "email_key", "id").StorageKey("automationrun_email").
+			Annotations(entsql.IndexWhere("email_key IS NOT NULL")),
 		index.Fields("automation_id").StorageKey("automationrun_trial").Annotations(entsql.IndexWhere("version = 0")),
-		index.Fields("automation_id", "status", "id").StorageKey("automationrun_uncommon").Annotations(entsql.IndexWhere("status = 'failed' OR status = 'cancelled'")),
+		index.Fields("automation_id", "status", "id").StorageKey("automationrun_uncommon").
+			Annotations(entsql.IndexWhere("status = 'failed' OR status = 'cancelled'")),
 	}
 }

@@ -43,7 +43,8 @@ func (AutomationStep) Fields() []ent.Field {
 func (AutomationStep) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("run_id", "id"),
-		index.Fields("email_id").StorageKey("automationstep_email").Annotations(entsql.IndexWhere("email_id IS NOT NULL")),
+		index.Fields("email_id").StorageKey("automationstep_email").
+			Annotations(entsql.IndexWhere("email_id IS NOT NULL")),
 		index.Fields("automation_id", "version", "step_index", "status"),
 	}
 }

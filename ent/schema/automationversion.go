@@ -27,7 +27,8 @@ func (AutomationVersion) Fields() []ent.Field {
 		field.Int("number").Positive().Immutable(),
 		field.JSON("definition", json.RawMessage{}).Immutable(),
 		field.String("hash").NotEmpty().Immutable(),
-		field.JSON("domain_ids", []string{}).Optional().Immutable().Comment("the sending domains of the key that activated it; empty: all"),
+		field.JSON("domain_ids", []string{}).Optional().Immutable().
+			Comment("the sending domains of the key that activated it; empty: all"),
 		field.String("author").Default("").Immutable().Comment("the key that activated it"),
 		createdAt(),
 	}

@@ -34,7 +34,8 @@ func (AutomationWork) Fields() []ent.Field {
 		field.JSON("waiting", json.RawMessage{}).Optional().Comment("what the step waits for"),
 		field.JSON("input", json.RawMessage{}).Optional().Comment("the event that has ended the wait"),
 		field.JSON("blocked", json.RawMessage{}).Optional().Comment("why the step is tried again later"),
-		field.Time("refused_at").Optional().Nillable().Comment("when sending was refused because of the account; a later change to the account makes the step due"),
+		field.Time("refused_at").Optional().Nillable().
+			Comment("when sending was refused because of the account; a later change to the account makes the step due"),
 		field.Time("ready_at").Comment("when the step became due, which due_at forgets under a lease"),
 		field.Time("due_at"),
 		field.Int("lane").Comment("of the account; a claim takes a few of each"),
@@ -48,10 +49,14 @@ func (AutomationWork) Fields() []ent.Field {
 func (AutomationWork) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("lane", "due_at").StorageKey("automationwork_due").Annotations(entsql.IndexWhere("NOT parked")),
-		index.Fields("account_id", "user_id").StorageKey("automationwork_user").Annotations(entsql.IndexWhere("user_id IS NOT NULL")),
-		index.Fields("account_id", "email_key").StorageKey("automationwork_email").Annotations(entsql.IndexWhere("email_key IS NOT NULL")),
+		index.Fields("account_id", "user_id").StorageKey("automationwork_user").
+			Annotations(entsql.IndexWhere("user_id IS NOT NULL")),
+		index.Fields("account_id", "email_key").StorageKey("automationwork_email").
+			Annotations(entsql.IndexWhere("email_key IS NOT NULL")),
 		index.Fields("automation_id", "id"),
-		index.Fields("account_id", "refused_at").StorageKey("automationwork_refused").Annotations(entsql.IndexWhere("refused_at IS NOT NULL")),
-		index.Fields("automation_id", "id").StorageKey("automationwork_parked").Annotations(entsql.IndexWhere("parked")),
+		index.Fields("account_id", "refused_at").StorageKey("automationwork_refused").
+			Annotations(entsql.IndexWhere("refused_at IS NOT NULL")),
+		index.Fields("automation_id", "id").StorageKey("automationwork_parked").
+			Annotations(entsql.IndexWhere("parked")),
 	}
 }

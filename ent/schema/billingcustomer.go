@@ -20,7 +20,8 @@ func (BillingCustomer) Annotations() []schema.Annotation {
 func (BillingCustomer) Fields() []ent.Field {
 	return []ent.Field{
 		publicID(),
-		field.String("customer_id").Optional().Nillable().Unique().Comment("cus_…; null until the provider has answered"),
+		field.String("customer_id").Optional().Nillable().Unique().
+			Comment("cus_…; null until the provider has answered"),
 		field.String("billing_email").Default("").Comment("empty: the email of the account"),
 		field.String("card_brand").Default(""),
 		field.String("card_last4").Default(""),
@@ -39,7 +40,8 @@ func (BillingCustomer) Fields() []ent.Field {
 		field.Int("failures").Default(0).Comment("tries in a row that failed"),
 		field.Time("writing_until").Optional().Nillable().Comment("end of the lease of a change that is being made"),
 		field.Time("wrote_at").Optional().Nillable().Comment("when a change was made here last"),
-		field.String("entitled_plan").Default("").Comment("what the provider's words came to last; empty: nothing, the operator decides"),
+		field.String("entitled_plan").Default("").
+			Comment("what the provider's words came to last; empty: nothing, the operator decides"),
 		field.Time("synced_at").Optional().Nillable(),
 		field.Strings("problems").Optional().Comment("what the operator should look at"),
 		createdAt(),

@@ -26,7 +26,8 @@ func (BillingSubscription) Fields() []ent.Field {
 		field.String("item_id").Default("").Comment("si_… of the plan's price"),
 		field.Bool("metered").Default(false).Comment("has a price by usage"),
 		field.Time("metered_since").Optional().Nillable(),
-		field.Time("metered_until").Optional().Nillable().Comment("when usage ceased to be billed; null: it is, or never was"),
+		field.Time("metered_until").Optional().Nillable().
+			Comment("when usage ceased to be billed; null: it is, or never was"),
 		field.Time("period_start").Optional().Nillable(),
 		field.Time("period_end").Optional().Nillable(),
 		field.Time("cancel_at").Optional().Nillable(),

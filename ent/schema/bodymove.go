@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// BodyMove is there before the first octet of its object is sent, and goes when an email has
+// BodyMove is there before the first byte of its object is sent, and goes when an email has
 // the key, or when the object is deleted: so no object is forgotten.
 type BodyMove struct{ ent.Schema }
 
@@ -17,7 +17,8 @@ func (BodyMove) Fields() []ent.Field {
 		field.Int64("id"),
 		reference("account_id").required(),
 		reference("email_id").required(), // the email may be gone
-		field.Int("position").Optional().Nillable().Comment("of the file of the email whose data it has; null: it has html and text, or the message"),
+		field.Int("position").Optional().Nillable().
+			Comment("of the file of the email whose data it has; null: it has html and text, or the message"),
 		field.String("object_key").NotEmpty(),
 		field.Bool("remove").Default(false).Comment("the object is to be deleted; else it is to be written"),
 		field.Time("due_at").Comment("when to try; while a worker holds the row, the end of its lease"),

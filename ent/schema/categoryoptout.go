@@ -33,5 +33,6 @@ func (CategoryOptOut) Fields() []ent.Field {
 
 // Indexes of the CategoryOptOut.
 func (CategoryOptOut) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("account_id", "address_hash", "category").Unique(), index.Fields("account_id", "id")}
+	return []ent.Index{index.Fields("account_id", "address_hash", "category").Unique(),
+		index.Fields("account_id", "id")}
 }

@@ -34,5 +34,6 @@ func createdAt() ent.Field {
 }
 
 func updatedAt() ent.Field {
-	return field.Time("updated_at").Default(time.Now).UpdateDefault(time.Now).Annotations(entsql.Default("CURRENT_TIMESTAMP"))
+	return field.Time("updated_at").Default(time.Now).UpdateDefault(time.Now).
+		Annotations(entsql.Default("CURRENT_TIMESTAMP"))
 }

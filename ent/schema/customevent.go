@@ -34,7 +34,8 @@ func (CustomEvent) Fields() []ent.Field {
 		field.String("source").Default("api"),
 		field.Int("depth").Default(0).Comment("how many runs have caused one another up to this event"),
 		field.JSON("matches", []shape.EventMatch{}).Optional().Comment("what automations did about it"),
-		field.Bool("pending").Default(false).Comment("one of the service's own, which is stored and has not taken effect yet"),
+		field.Bool("pending").Default(false).
+			Comment("one of the service's own, which is stored and has not taken effect yet"),
 		field.Bool("trial").Default(false).Comment("somebody tries one automation by it; nothing else takes notice"),
 		createdAt(),
 	}
@@ -46,7 +47,9 @@ func (CustomEvent) Indexes() []ent.Index {
 		index.Fields("account_id", "id"),
 		index.Fields("account_id", "name", "id"),
 		index.Fields("id").StorageKey("customevent_pending").Annotations(entsql.IndexWhere("pending")),
-		index.Fields("account_id", "user_id", "created_at").StorageKey("customevent_user").Annotations(entsql.IndexWhere("user_id IS NOT NULL")),
-		index.Fields("account_id", "email_key", "created_at").StorageKey("customevent_email").Annotations(entsql.IndexWhere("email_key IS NOT NULL")),
+		index.Fields("account_id", "user_id", "created_at").StorageKey("customevent_user").
+			Annotations(entsql.IndexWhere("user_id IS NOT NULL")),
+		index.Fields("account_id", "email_key", "created_at").StorageKey("customevent_email").
+			Annotations(entsql.IndexWhere("email_key IS NOT NULL")),
 	}
 }

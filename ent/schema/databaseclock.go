@@ -15,8 +15,10 @@ func (DatabaseClock) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int32("id").Range(1, 1),
 		field.Time("seen_at").Comment("the latest time by the clock of the database, to within a minute"),
-		field.Time("stepped_at").Optional().Nillable().Comment("when the clock was last found to have gone back, by the clock as it was then; null: never"),
+		field.Time("stepped_at").Optional().Nillable().
+			Comment("when the clock was last found to have gone back, by the clock as it was then; null: never"),
 		field.Int64("stepped_by_ms").Default(0).Comment("how far it had gone back, in milliseconds"),
-		field.Bool("settled").Default(true).Comment("whether times that were stored while the clock was ahead have been pulled back"),
+		field.Bool("settled").Default(true).
+			Comment("whether times that were stored while the clock was ahead have been pulled back"),
 	}
 }

@@ -25,9 +25,11 @@ func (DKIMKey) Fields() []ent.Field {
 		reference("domain_id").required(),
 		field.String("selector").NotEmpty().Immutable(),
 		field.Enum("algorithm").Values("rsa-sha256", "ed25519-sha256").Immutable(),
-		field.Bytes("private_key").NotEmpty().Sensitive().Comment("PKCS #8, sealed by runtime/base/secret with the domain's id"),
+		field.Bytes("private_key").NotEmpty().Sensitive().
+			Comment("PKCS #8, sealed by runtime/base/secret with the domain's id"),
 		field.String("public_key").NotEmpty().Immutable().Comment("the p= value of the record"),
-		field.Enum("state").Values("pending", "active", "retired").Default("pending").Comment("pending: its record is not seen yet; active: it signs"),
+		field.Enum("state").Values("pending", "active", "retired").Default("pending").
+			Comment("pending: its record is not seen yet; active: it signs"),
 		createdAt(),
 		field.Time("activated_at").Optional().Nillable(),
 		field.Time("retired_at").Optional().Nillable(),

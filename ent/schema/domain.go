@@ -27,7 +27,8 @@ func (Domain) Fields() []ent.Field {
 		reference("account_id").optional(),
 		field.String("name").NotEmpty().Immutable().Comment("A-labels, lower case, no trailing dot"),
 		field.Enum("status").Values("pending", "verified", "temporary_failure", "failed").Default("pending"),
-		field.Bool("seeded").Default(false).Comment("verified by the installation itself (sandbox, development); never re-checked"),
+		field.Bool("seeded").Default(false).
+			Comment("verified by the installation itself (sandbox, development); never re-checked"),
 		field.String("ownership_token").NotEmpty().Immutable(),
 		field.JSON("records", []shape.RecordState{}).Optional(),
 		field.Bool("open_tracking").Default(false),
@@ -38,7 +39,8 @@ func (Domain) Fields() []ent.Field {
 		field.Time("last_checked_at").Optional().Nillable(),
 		field.Time("verified_at").Optional().Nillable(),
 		field.Time("failing_since").Optional().Nillable().Comment("first check of the present run of failures"),
-		field.Time("due_at").Optional().Nillable().Comment("next check; while a worker holds the row, the end of its lease"),
+		field.Time("due_at").Optional().Nillable().
+			Comment("next check; while a worker holds the row, the end of its lease"),
 		field.Int64("fence").Default(0),
 		field.Int("check_attempts").Default(0).Comment("checks since the state last changed, for the back-off"),
 		createdAt(),

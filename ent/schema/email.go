@@ -41,8 +41,10 @@ func (Email) Fields() []ent.Field {
 		field.String("subject"),
 		field.Text("html").Optional().Nillable(),
 		field.Text("text").Optional().Nillable(),
-		field.Bytes("mime").Optional().Nillable().Comment("the message as its sender composed it, where it came over SMTP; html and text are in it then"),
-		field.String("body_key").Optional().Nillable().Comment("where the object store has html and text, or mime, which are null then (modules/sending/bodies)"),
+		field.Bytes("mime").Optional().Nillable().
+			Comment("the message as its sender composed it, where it came over SMTP; html and text are in it then"),
+		field.String("body_key").Optional().Nillable().
+			Comment("where the object store has html and text, or mime, which are null then (modules/sending/bodies)"),
 		field.Int64("body_size").Optional().Nillable().Comment("octets of what it has there"),
 		field.String("body_snippet").Optional().Nillable().Comment("the first words of it, for lists"),
 		field.JSON("headers", []shape.Header{}).Optional(),
@@ -50,7 +52,8 @@ func (Email) Fields() []ent.Field {
 		field.String("message_id").NotEmpty().Comment("Message-ID without angle brackets"),
 		field.Int("attachment_count").Default(0),
 		field.Bool("unsubscribe").Default(false).Comment("managed unsubscribe: header fields and {{unsubscribe_url}}"),
-		field.String("category").Optional().Nillable().Comment("what kind of mail, as the caller wrote it; the scope of an unsubscribe"),
+		field.String("category").Optional().Nillable().
+			Comment("what kind of mail, as the caller wrote it; the scope of an unsubscribe"),
 		field.Enum("status").Values("queued", "scheduled", "sent", "delivered", "bounced", "failed", "cancelled"),
 		field.String("last_event").Comment("full event type"),
 		field.String("bounce_reason").Optional().Nillable(),
@@ -61,12 +64,14 @@ func (Email) Fields() []ent.Field {
 		field.Time("sent_at").Optional().Nillable(),
 		field.Time("delivered_at").Optional().Nillable(),
 		field.Time("bounced_at").Optional().Nillable(),
-		field.Time("release_at").Optional().Nillable().Comment("when a worker looks at a scheduled email; null once it is released or cancelled"),
+		field.Time("release_at").Optional().Nillable().
+			Comment("when a worker looks at a scheduled email; null once it is released or cancelled"),
 		field.String("uncommon").Optional().Nillable().
 			Comment("the status where it is none of sent and delivered: what the index of rare states holds, so that the usual way changes no index"),
 		field.String("search").Optional().Nillable().SchemaType(map[string]string{dialect.Postgres: "tsvector"}).
 			Comment("words of subject, addresses and tags, and exact lexemes for filters"),
-		field.Time("body_purged_at").Optional().Nillable().Comment("when html, text, mime, headers and attachments were deleted"),
+		field.Time("body_purged_at").Optional().Nillable().
+			Comment("when html, text, mime, headers and attachments were deleted"),
 	}
 }
 
@@ -85,12 +90,16 @@ func (Email) Indexes() []ent.Index {
 		index.Fields("account_id", "id"),
 		index.Fields("domain_id", "id"),
 		index.Fields("release_at").StorageKey("email_release").Annotations(entsql.IndexWhere("release_at IS NOT NULL")),
-		index.Fields("account_id", "uncommon", "id").StorageKey("email_uncommon").Annotations(entsql.IndexWhere("uncommon IS NOT NULL")),
+		index.Fields("account_id", "uncommon", "id").StorageKey("email_uncommon").
+			Annotations(entsql.IndexWhere("uncommon IS NOT NULL")),
 		index.Fields("search").StorageKey("email_search").Annotations(entsql.IndexType("GIN")),
 		// Few emails are of a template or an automation, and the others pay nothing.
-		index.Fields("account_id", "template_id", "id").StorageKey("email_template").Annotations(entsql.IndexWhere("template_id IS NOT NULL")),
-		index.Fields("account_id", "automation_id", "id").StorageKey("email_automation").Annotations(entsql.IndexWhere("automation_id IS NOT NULL")),
+		index.Fields("account_id", "template_id", "id").StorageKey("email_template").
+			Annotations(entsql.IndexWhere("template_id IS NOT NULL")),
+		index.Fields("account_id", "automation_id", "id").StorageKey("email_automation").
+			Annotations(entsql.IndexWhere("automation_id IS NOT NULL")),
 		// Ids tell the age of all others.
-		index.Fields("sent_at").StorageKey("email_scheduled_sent").Annotations(entsql.IndexWhere("scheduled_at IS NOT NULL")),
+		index.Fields("sent_at").StorageKey("email_scheduled_sent").
+			Annotations(entsql.IndexWhere("scheduled_at IS NOT NULL")),
 	}
 }

@@ -26,7 +26,8 @@ func (Engagement) Fields() []ent.Field {
 		field.Text("url").Optional().Nillable().Comment("where the link leads, for a click"),
 		field.String("ip").Default(""),
 		field.String("user_agent").Default(""),
-		field.String("machine").Default("").Comment("why it is taken for a program: prefetch, scanner, privacy_proxy, …; empty for a person"),
+		field.String("machine").Default("").
+			Comment("why it is taken for a program: prefetch, scanner, privacy_proxy, …; empty for a person"),
 		createdAt(),
 	}
 }

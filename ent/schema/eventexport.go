@@ -17,8 +17,10 @@ func (EventExport) Fields() []ent.Field {
 		field.Time("due_at").Comment("when the next page may be sent; the end of the lease while one is"),
 		field.Int64("fence").Default(0).Comment("the fencing number of the claim"),
 		field.Int32("node").Optional().Nillable().Comment("the process that has claimed the row; null while none has"),
-		field.Bool("open").Default(false).Comment("a page was begun and not finished: the target may have facts behind the position"),
-		field.Bool("again").Default(false).Comment("set back by hand, and not caught up yet: the target has facts behind the position, and gets them again"),
+		field.Bool("open").Default(false).
+			Comment("a page was begun and not finished: the target may have facts behind the position"),
+		field.Bool("again").Default(false).
+			Comment("set back by hand, and not caught up yet: the target has facts behind the position, and gets them again"),
 		field.Int("failures").Default(0).Comment("failed pages in a row"),
 		field.String("error").Default("").Comment("of the latest page that failed"),
 		field.Time("failed_at").Optional().Nillable().Comment("when that was"),

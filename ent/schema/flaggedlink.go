@@ -13,7 +13,8 @@ type FlaggedLink struct{ ent.Schema }
 func (FlaggedLink) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int64("id"),
-		field.String("target").Unique().Immutable().NotEmpty().Comment("a host, which covers the names below it, or the beginning of a URL; normalized"),
+		field.String("target").Unique().Immutable().NotEmpty().
+			Comment("a host, which covers the names below it, or the beginning of a URL; normalized"),
 		field.String("reason").Default("").Comment("for operators only"),
 		createdAt(),
 	}

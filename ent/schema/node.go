@@ -14,16 +14,23 @@ type Node struct{ ent.Schema }
 func (Node) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int32("id"),
-		field.String("name").NotEmpty().Immutable().Comment("POSTRIDER_NODE; a restarted process has the name of the one before"),
+		field.String("name").NotEmpty().Immutable().
+			Comment("POSTRIDER_NODE; a restarted process has the name of the one before"),
 		field.String("version").Immutable().Comment("of the program"),
-		field.String("schema").Optional().Immutable().Comment("the newest migration of the program; null: the program is older than this column"),
+		field.String("schema").Optional().Immutable().
+			Comment("the newest migration of the program; null: the program is older than this column"),
 		field.JSON("roles", []string{}).Comment("what it does: accepts, delivers, webhooks"),
 		field.Time("started_at").Immutable(),
 		field.Time("seen_at").Comment("its latest write, by the database clock"),
-		field.Time("claims_from").Comment("it claims nothing before this time: the database was away, and others may have results to store"),
-		field.JSON("addresses", []string{}).Optional().Comment("those that it can leave from, as 198.51.100.7; a network where it has all of it"),
-		field.String("egress").Optional().Comment("POSTRIDER_EGRESS: processes with one name are behind one public address"),
-		field.Int64("clock_ahead_ms").Optional().Nillable().Comment("how far its clock is before that of the database, in milliseconds; null: less than matters"),
-		field.Int64("lock").Optional().Nillable().Comment("key of the advisory lock that its connection holds; null while it holds none"),
+		field.Time("claims_from").
+			Comment("it claims nothing before this time: the database was away, and others may have results to store"),
+		field.JSON("addresses", []string{}).Optional().
+			Comment("those that it can leave from, as 198.51.100.7; a network where it has all of it"),
+		field.String("egress").Optional().
+			Comment("POSTRIDER_EGRESS: processes with one name are behind one public address"),
+		field.Int64("clock_ahead_ms").Optional().Nillable().
+			Comment("how far its clock is before that of the database, in milliseconds; null: less than matters"),
+		field.Int64("lock").Optional().Nillable().
+			Comment("key of the advisory lock that its connection holds; null while it holds none"),
 	}
 }

@@ -24,9 +24,11 @@ func (Plan) Fields() []ent.Field {
 		field.Int("requests_per_second").Positive(),
 		field.Int("daily_emails").Optional().Nillable().Comment("hard cap; null is none"),
 		field.Int("monthly_emails").Optional().Nillable().Comment("hard cap; null is none"),
-		field.Int("daily_sms").Optional().Nillable().Comment("hard cap of text messages by the operator's provider; null is none"),
+		field.Int("daily_sms").Optional().Nillable().
+			Comment("hard cap of text messages by the operator's provider; null is none"),
 		field.Int("stored_bytes").Optional().Nillable().Comment("hard cap of stored bytes; null is unlimited"),
-		field.Int("daily_bytes").Optional().Nillable().Comment("hard cap of bytes that are stored in a day (UTC); null is unlimited"),
+		field.Int("daily_bytes").Optional().Nillable().
+			Comment("hard cap of bytes that are stored in a day (UTC); null is unlimited"),
 		field.Int("max_domains").Positive(),
 		field.Bool("sandboxed").Default(false).Comment("sends only to the account email until production is unlocked"),
 		field.Int("rank").Default(0).Comment("up is a change to a greater one"),

@@ -1,4 +1,4 @@
-// Owner: inbound. A raw message as it came in, octet for octet.
+// Owner: inbound. A raw message as it came in, byte for byte.
 package schema
 
 import (
@@ -21,7 +21,8 @@ func (ReceivedContent) Fields() []ent.Field {
 		field.Int64("size"),
 		field.Bytes("data").Optional().Nillable().Comment("null once the object store has it"),
 		field.String("object_key").Optional().Nillable().Comment("where the object store has it"),
-		field.Time("due_at").Optional().Nillable().Comment("when to bring it to the object store; while a worker holds it, the end of its lease"),
+		field.Time("due_at").Optional().Nillable().
+			Comment("when to bring it to the object store; while a worker holds it, the end of its lease"),
 		field.Int64("fence").Default(0),
 		field.Int("attempts").Default(0),
 		createdAt(),

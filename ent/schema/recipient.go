@@ -30,8 +30,10 @@ func (Recipient) Fields() []ent.Field {
 		field.String("address").NotEmpty().Comment("addr-spec, domain in A-labels"),
 		field.String("destination").NotEmpty().Comment("the address's domain, lower case"),
 		field.Enum("state").Values("queued", "deferred", "delivered", "bounced", "failed").Default("queued"),
-		field.Time("due_at").Optional().Nillable().Comment("next attempt; while a worker holds the row, the end of its lease; null once settled"),
-		field.Int64("fence").Default(0).Comment("goes up with each claim; an outcome is stored only under the fence it was claimed with"),
+		field.Time("due_at").Optional().Nillable().
+			Comment("next attempt; while a worker holds the row, the end of its lease; null once settled"),
+		field.Int64("fence").Default(0).
+			Comment("goes up with each claim; an outcome is stored only under the fence it was claimed with"),
 		field.Int("attempts").Default(0),
 		field.Int("code").Optional().Nillable().Comment("SMTP reply code, RFC 5321 section 4.2"),
 		field.String("enhanced_code").Optional().Nillable().Comment("RFC 3463, as 5.1.1"),
@@ -59,8 +61,11 @@ func (Recipient) Edges() []ent.Edge {
 func (Recipient) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("email_id"),
-		index.Fields("due_at").StorageKey("recipient_due").Annotations(entsql.IndexWhere("due_at IS NOT NULL AND lane IS NULL AND held_by IS NULL")),
-		index.Fields("lane", "due_at").StorageKey("recipient_lane").Annotations(entsql.IndexWhere("due_at IS NOT NULL AND lane IS NOT NULL")),
-		index.Fields("account_id").StorageKey("recipient_held").Annotations(entsql.IndexWhere("due_at IS NOT NULL AND held_by IS NOT NULL")),
+		index.Fields("due_at").StorageKey("recipient_due").
+			Annotations(entsql.IndexWhere("due_at IS NOT NULL AND lane IS NULL AND held_by IS NULL")),
+		index.Fields("lane", "due_at").StorageKey("recipient_lane").
+			Annotations(entsql.IndexWhere("due_at IS NOT NULL AND lane IS NOT NULL")),
+		index.Fields("account_id").StorageKey("recipient_held").
+			Annotations(entsql.IndexWhere("due_at IS NOT NULL AND held_by IS NOT NULL")),
 	}
 }

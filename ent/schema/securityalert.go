@@ -19,7 +19,8 @@ func (SecurityAlert) Fields() []ent.Field {
 		field.String("email").NotEmpty().Comment("where the mail goes, in lower case"),
 		field.String("kind").NotEmpty(),
 		field.JSON("names", map[string]string{}).Comment("what the mail says; never a secret"),
-		field.Time("due_at").Optional().Nillable().Comment("when its mail is to be written; null: it is, or was given up"),
+		field.Time("due_at").Optional().Nillable().
+			Comment("when its mail is to be written; null: it is, or was given up"),
 		field.Time("mailed_at").Optional().Nillable(),
 		field.Int("attempts").Default(0).Comment("to write the mail"),
 		createdAt(),

@@ -25,12 +25,15 @@ func (SignInLink) Fields() []ent.Field {
 		field.Bytes("token_hash").Optional().Nillable().Sensitive().Comment("SHA-256; null until the mail is written"),
 		field.Enum("purpose").Values("setup", "sign_up", "reset", "email", "email_stop", "sign_in"),
 		reference("user_id").optional(),
-		field.String("email").Default("").Comment("lower case; of an email change the new one, of a link that stops it the old one"),
-		field.Bool("known_device").Default(false).Comment("a browser asked for it that has signed in as the person before"),
+		field.String("email").Default("").
+			Comment("lower case; of an email change the new one, of a link that stops it the old one"),
+		field.Bool("known_device").Default(false).
+			Comment("a browser asked for it that has signed in as the person before"),
 		field.Bool("again").Default(false).Comment("works as often as it is opened: development mode"),
 		field.Time("expires_at"),
 		field.Time("used_at").Optional().Nillable(),
-		field.Time("due_at").Optional().Nillable().Comment("when its mail is to be written; null: it is, or there is none"),
+		field.Time("due_at").Optional().Nillable().
+			Comment("when its mail is to be written; null: it is, or there is none"),
 		field.Int("attempts").Default(0).Comment("to write the mail"),
 		createdAt(),
 	}

@@ -25,12 +25,14 @@ func (SMSMessage) Fields() []ent.Field {
 		reference("account_id").required(),
 		field.String("to").NotEmpty().Immutable().Comment("E.164"),
 		field.Bytes("number_hash").Immutable().Comment("keyed hash of the number"),
-		field.String("region").Immutable().Comment("of the number: ISO 3166 in capitals; 001 for numbers of no country"),
+		field.String("region").Immutable().
+			Comment("of the number: ISO 3166 in capitals; 001 for numbers of no country"),
 		field.String("from").Default("").Immutable().Comment("as the step has it; empty: the provider's own"),
 		field.String("text").Immutable(),
 		field.Enum("encoding").Values("gsm7", "ucs2").Immutable(),
 		field.Int("segments").Positive().Immutable(),
-		field.Bool("own_provider").Default(false).Comment("the account's, and not the operator's; of the last attempt, else of the acceptance"),
+		field.Bool("own_provider").Default(false).
+			Comment("the account's, and not the operator's; of the last attempt, else of the acceptance"),
 		field.String("provider").Default("").Comment("capture, twilio, http"),
 		field.String("provider_id").Default("").Comment("the provider's name for it"),
 		field.Enum("status").Values("queued", "sent", "delivered", "failed", "unknown").Default("queued"),
@@ -48,7 +50,8 @@ func (SMSMessage) Fields() []ent.Field {
 		field.String("email_key").Optional().Nillable().Comment("the person's address, as it is compared"),
 		createdAt(),
 		field.Time("sent_at").Optional().Nillable(),
-		field.Time("settled_at").Optional().Nillable().Comment("the status will not change by us any more; a receipt may still change it"),
+		field.Time("settled_at").Optional().Nillable().
+			Comment("the status will not change by us any more; a receipt may still change it"),
 	}
 }
 
@@ -57,10 +60,14 @@ func (SMSMessage) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("account_id", "id"),
 		index.Fields("account_id", "number_hash", "id"),
-		index.Fields("account_id", "due_at").StorageKey("smsmessage_due").Annotations(entsql.IndexWhere("due_at IS NOT NULL")),
+		index.Fields("account_id", "due_at").StorageKey("smsmessage_due").
+			Annotations(entsql.IndexWhere("due_at IS NOT NULL")),
 		index.Fields("run_id").StorageKey("smsmessage_run").Annotations(entsql.IndexWhere("run_id IS NOT NULL")),
-		index.Fields("automation_id", "version", "step_index", "status").StorageKey("smsmessage_step").Annotations(entsql.IndexWhere("automation_id IS NOT NULL")),
-		index.Fields("account_id", "email_key").StorageKey("smsmessage_email").Annotations(entsql.IndexWhere("email_key IS NOT NULL")),
-		index.Fields("account_id", "user_id").StorageKey("smsmessage_user").Annotations(entsql.IndexWhere("user_id IS NOT NULL")),
+		index.Fields("automation_id", "version", "step_index", "status").StorageKey("smsmessage_step").
+			Annotations(entsql.IndexWhere("automation_id IS NOT NULL")),
+		index.Fields("account_id", "email_key").StorageKey("smsmessage_email").
+			Annotations(entsql.IndexWhere("email_key IS NOT NULL")),
+		index.Fields("account_id", "user_id").StorageKey("smsmessage_user").
+			Annotations(entsql.IndexWhere("user_id IS NOT NULL")),
 	}
 }

@@ -24,7 +24,8 @@ func (SMSOptOut) Fields() []ent.Field {
 		reference("account_id").required(),
 		field.Bytes("number_hash").Comment("keyed hash of the number"),
 		field.String("number").Optional().Nillable().Comment("E.164; null once erased"),
-		field.Enum("reason").Values("reply", "provider").Comment("reply: the person wrote STOP; provider: it refused the number for that"),
+		field.Enum("reason").Values("reply", "provider").
+			Comment("reply: the person wrote STOP; provider: it refused the number for that"),
 		createdAt(),
 	}
 }

@@ -23,9 +23,11 @@ func (Source) Fields() []ent.Field {
 		publicID(),
 		field.String("address").NotEmpty().Immutable().Comment("IPv4 or IPv6, canonical"),
 		field.String("hostname").NotEmpty().Comment("for EHLO: what the address's PTR record says"),
-		field.Enum("pool").Values("shared", "pool", "dedicated").Comment("shared: all plans; pool: the plan Pool; dedicated: of one account"),
+		field.Enum("pool").Values("shared", "pool", "dedicated").
+			Comment("shared: all plans; pool: the plan Pool; dedicated: of one account"),
 		reference("account_id").optional(),
-		field.String("node").Optional().Nillable().Comment("the process that mail leaves from it by; null: any that has the address"),
+		field.String("node").Optional().Nillable().
+			Comment("the process that mail leaves from it by; null: any that has the address"),
 		field.Time("warmup_started_at").Optional().Nillable().Comment("null: warm"),
 		field.Time("paused_at").Optional().Nillable(),
 		createdAt(),

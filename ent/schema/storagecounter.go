@@ -20,10 +20,12 @@ func (StorageCounter) Fields() []ent.Field {
 		field.Int64("charged").Default(0).Comment("sum of all charges; only grows"),
 		field.String("day").Default("").Comment("UTC, as 2026-11-21"),
 		field.Int64("day_bytes").Default(0).Comment("bytes charged on that day, with what processes have borrowed"),
-		field.Int64("day_received").Default(0).Comment("the part of them that strangers sent, as processes have reported it"),
+		field.Int64("day_received").Default(0).
+			Comment("the part of them that strangers sent, as processes have reported it"),
 		field.JSON("kinds", map[string]int64{}).Optional().Comment("what the last measurement found, by kind"),
 		field.Time("measured_at").Optional().Nillable(),
-		field.Time("due_at").Optional().Nillable().Comment("next step of the measurement; while a worker holds the row, the end of its lease"),
+		field.Time("due_at").Optional().Nillable().
+			Comment("next step of the measurement; while a worker holds the row, the end of its lease"),
 		field.JSON("progress", map[string]any{}).Optional().Comment("the measurement under way"),
 	}
 }

@@ -25,8 +25,10 @@ func (TemplateVersion) Fields() []ent.Field {
 		reference("template_id").required(),
 		reference("account_id").required(),
 		field.Int("number").Positive().Immutable(),
-		field.Text("source_html").Optional().Nillable().Comment("html as the author wrote it, for the draft after a rollback"),
-		field.Text("source_text").Optional().Nillable().Comment("text as the author wrote it; null if the template has none"),
+		field.Text("source_html").Optional().Nillable().
+			Comment("html as the author wrote it, for the draft after a rollback"),
+		field.Text("source_text").Optional().Nillable().
+			Comment("text as the author wrote it; null if the template has none"),
 		createdAt(),
 	}, templateContent()...)
 }

@@ -24,8 +24,10 @@ func (User) Fields() []ent.Field {
 		publicID(),
 		field.String("email").NotEmpty().Comment("lower case"),
 		field.String("name").Default(""),
-		field.Bool("operator").Default(false).Comment("runs the installation: sees all accounts, and none of their messages"),
-		field.String("language").Default("").Comment("of the mails to them, as their browser prefers; empty: not known"),
+		field.Bool("operator").Default(false).
+			Comment("runs the installation: sees all accounts, and none of their messages"),
+		field.String("language").Default("").
+			Comment("of the mails to them, as their browser prefers; empty: not known"),
 		field.Time("disabled_at").Optional().Nillable(),
 		field.Time("last_sign_in_at").Optional().Nillable(),
 		createdAt(),

@@ -29,10 +29,13 @@ func (Webhook) Fields() []ent.Field {
 			Comment("by the database clock: made, or switched on last; it is told of what happens from then on; null: of everything"),
 		field.Time("disabled_at").Optional().Nillable(),
 		field.String("disabled_reason").Default("").Comment("caller, gone (410), failing; empty while enabled"),
-		field.Int("rate_limit").Optional().Nillable().Comment("deliveries per second; null: as many as the endpoint takes"),
-		field.Time("rate_full_at").Optional().Nillable().Comment("when all of its rate is there again: deliveries are counted by moving it on (GCRA)"),
+		field.Int("rate_limit").Optional().Nillable().
+			Comment("deliveries per second; null: as many as the endpoint takes"),
+		field.Time("rate_full_at").Optional().Nillable().
+			Comment("when all of its rate is there again: deliveries are counted by moving it on (GCRA)"),
 		field.Bytes("secret").Sensitive().Comment("sealed with the master key"),
-		field.Bytes("previous_secret").Optional().Nillable().Sensitive().Comment("signs too until previous_secret_until"),
+		field.Bytes("previous_secret").Optional().Nillable().Sensitive().
+			Comment("signs too until previous_secret_until"),
 		field.Time("previous_secret_until").Optional().Nillable(),
 		createdAt(),
 		updatedAt(),

@@ -29,7 +29,8 @@ func (WebhookDelivery) Fields() []ent.Field {
 		reference("event_id").required(),
 		field.String("event_type").NotEmpty().Immutable(),
 		field.Time("event_created_at").Immutable(),
-		field.JSON("data", json.RawMessage{}).Optional().Comment("of a test event, which is no fact; null: the fact has it"),
+		field.JSON("data", json.RawMessage{}).Optional().
+			Comment("of a test event, which is no fact; null: the fact has it"),
 		field.Enum("state").Values("pending", "delivered", "failed").Default("pending"),
 		field.Bool("failed").Optional().Nillable().
 			Comment("true where the state is that, else null: what the index of failed deliveries holds, so that the usual way changes no index"),
@@ -47,10 +48,12 @@ func (WebhookDelivery) Fields() []ent.Field {
 func (WebhookDelivery) Indexes() []ent.Index {
 	return []ent.Index{
 		// None has a column that an attempt changes, so that its outcome changes no index, unless
-		// it is that a delivery has failed for good.
+		// it is that a delivery has failed permanently.
 		index.Fields("event_id", "webhook_id").Unique(),
 		index.Fields("webhook_id", "id"),
-		index.Fields("webhook_id", "id").StorageKey("webhookdelivery_failed").Annotations(entsql.IndexWhere("failed IS NOT NULL")),
-		index.Fields("account_id").StorageKey("webhookdelivery_tests").Annotations(entsql.IndexWhere("data IS NOT NULL")),
+		index.Fields("webhook_id", "id").StorageKey("webhookdelivery_failed").
+			Annotations(entsql.IndexWhere("failed IS NOT NULL")),
+		index.Fields("account_id").StorageKey("webhookdelivery_tests").
+			Annotations(entsql.IndexWhere("data IS NOT NULL")),
 	}
 }

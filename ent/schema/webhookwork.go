@@ -25,7 +25,8 @@ func (WebhookWork) Fields() []ent.Field {
 		field.Time("due_at").Comment("next attempt; while a worker holds the row, the end of its lease"),
 		field.Int64("fence").Default(0),
 		field.Int("attempts").Default(0).Comment("in all"),
-		field.Int("round").Default(0).Comment("attempts since it was queued or replayed last: what the schedule counts"),
+		field.Int("round").Default(0).
+			Comment("attempts since it was queued or replayed last: what the schedule counts"),
 	}
 }
 

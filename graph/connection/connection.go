@@ -15,7 +15,8 @@ import (
 
 // Asked returns the caller, if it may do the operation, and the page that the arguments of a connection
 // request.
-func Asked(ctx context.Context, op rights.Operation, first *int, after *string, last *int, before *string) (accounts.Caller, page.Request, error) {
+func Asked(ctx context.Context, op rights.Operation, first *int, after *string, last *int,
+	before *string) (accounts.Caller, page.Request, error) {
 	caller, err := inquiry.Authorized(ctx, op)
 	if err != nil {
 		return caller, page.Request{}, err
@@ -70,8 +71,10 @@ func PageError(r page.Request, err error) error {
 const notACursor = "is not a cursor of this list; use a cursor, startCursor or endCursor of an earlier answer"
 
 // Of converts a page to a connection with edges E.
-func Of[E interface{ ~struct{ model.Edge[N] } }, N any](found page.Page[N], count model.Counter) model.Connection[N, *E] {
-	out := model.Connection[N, *E]{Edges: make([]*E, len(found.Items)), Nodes: append([]N{}, found.Items...), Counter: count,
+func Of[E interface{ ~struct{ model.Edge[N] } }, N any](found page.Page[N],
+	count model.Counter) model.Connection[N, *E] {
+	out := model.Connection[N, *E]{Edges: make([]*E, len(found.Items)), Nodes: append([]N{}, found.Items...),
+		Counter:  count,
 		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, HasPreviousPage: found.HasPrevious}}
 	for i, item := range found.Items {
 		edge := E(struct{ model.Edge[N] }{model.Edge[N]{Cursor: found.Cursors[i], Node: item}})
@@ -98,8 +101,10 @@ func At(first *int, after *string, last *int, before *string) Arguments {
 
 // Listed returns a connection with edges E for a service that lists and counts under a filter F. Errors use
 // GraphQL argument names; names are pairs as in ArgumentError.
-func Listed[E interface{ ~struct{ model.Edge[N] } }, N, R, F any](ctx context.Context, op rights.Operation, at Arguments, filter F,
-	list func(context.Context, string, F, page.Request) (page.Page[R], error), count func(context.Context, string, F, int) (int, error),
+func Listed[E interface{ ~struct{ model.Edge[N] } }, N, R, F any](ctx context.Context, op rights.Operation,
+	at Arguments, filter F,
+	list func(context.Context, string, F, page.Request) (page.Page[R], error),
+	count func(context.Context, string, F, int) (int, error),
 	show func(context.Context, string, []R) []N, names ...string,
 ) (model.Connection[N, *E], error) {
 	caller, request, err := Asked(ctx, op, at.First, at.After, at.Last, at.Before)
@@ -110,13 +115,15 @@ func Listed[E interface{ ~struct{ model.Edge[N] } }, N, R, F any](ctx context.Co
 	if err != nil {
 		return model.Connection[N, *E]{}, ArgumentError(PageError(request, err), names...)
 	}
-	return Of[E](page.With(found, show(ctx, caller.AccountID, found.Items)), func(ctx context.Context, most int) (int, error) {
-		return count(ctx, caller.AccountID, filter, most)
-	}), nil
+	return Of[E](page.With(found, show(ctx, caller.AccountID, found.Items)),
+		func(ctx context.Context, most int) (int, error) {
+			return count(ctx, caller.AccountID, filter, most)
+		}), nil
 }
 
 // Unfiltered adapts a method that takes no filter to one that takes an empty filter.
-func Unfiltered[A, T any](of func(context.Context, string, A) (T, error)) func(context.Context, string, struct{}, A) (T, error) {
+func Unfiltered[A, T any](of func(context.Context, string,
+	A) (T, error)) func(context.Context, string, struct{}, A) (T, error) {
 	return func(ctx context.Context, accountID string, _ struct{}, a A) (T, error) { return of(ctx, accountID, a) }
 }
 

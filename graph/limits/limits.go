@@ -61,7 +61,8 @@ func (Shape) MutateOperationParameters(_ context.Context, request *graphql.RawPa
 		return nil //nolint:nilerr // the executor meets the same error and reports it
 	}
 	if request.OperationName == "" && len(doc.Operations) > 1 { // gqlgen would name an operation without a name
-		return gqlerror.Errorf("The request has %d operations: set operationName to the one to run", len(doc.Operations))
+		return gqlerror.Errorf("The request has %d operations: set operationName to the one to run",
+			len(doc.Operations))
 	}
 	m := measure{fragments: doc.Fragments, known: map[string]extent{}}
 	var whole extent
@@ -116,7 +117,8 @@ func (s extent) beside(t extent) extent {
 }
 
 func (s extent) atLeast(t extent) extent {
-	return extent{max(s.depth, t.depth), max(s.introspection, t.introspection), max(s.level, t.level), max(s.roots, t.roots),
+	return extent{max(s.depth, t.depth), max(s.introspection, t.introspection), max(s.level, t.level),
+		max(s.roots, t.roots),
 		max(s.aliases, t.aliases), max(s.directives, t.directives), max(s.selections, t.selections)}
 }
 

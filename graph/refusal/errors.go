@@ -52,12 +52,15 @@ func (p Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	}
 	known := fault.From(err)
 	switch {
-	case known.Kind == fault.Unavailable && known.Code != fault.CodeBodyUnavailable, errors.Is(err, context.Canceled) && ctx.Err() != nil: // or the caller has left
+	// or the caller has left
+	case known.Kind == fault.Unavailable && known.Code != fault.CodeBodyUnavailable, errors.Is(err, context.Canceled) &&
+		ctx.Err() != nil:
 		out.Message, out.Extensions = AwayMessage, map[string]any{"code": fault.CodeUnavailable}
 	case known.Kind == fault.Internal:
 		out.Message, out.Extensions = InternalMessage(ctx), map[string]any{"code": CodeInternal}
 		if !errors.Is(err, errPanic) {
-			telemetry.LogFailure(ctx, p.Logger, "GraphQL field has no answer", telemetry.KeyError, fmt.Errorf("%s: %w", out.Path, err))
+			telemetry.LogFailure(ctx, p.Logger, "GraphQL field has no answer", telemetry.KeyError,
+				fmt.Errorf("%s: %w", out.Path, err))
 		}
 	default:
 		out.Message, out.Extensions = known.Message, refusal(known)
@@ -68,7 +71,8 @@ func (p Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 
 // Recovered logs a panic; what it returns is presented as an internal error.
 func (p Presenter) Recovered(ctx context.Context, value any) error {
-	p.Logger.ErrorContext(ctx, "GraphQL resolver panicked", telemetry.KeyError, fmt.Sprint(value), telemetry.KeyStack, string(debug.Stack()))
+	p.Logger.ErrorContext(ctx, "GraphQL resolver panicked", telemetry.KeyError, fmt.Sprint(value), telemetry.KeyStack,
+		string(debug.Stack()))
 	return errPanic
 }
 

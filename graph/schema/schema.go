@@ -76,7 +76,8 @@ func Prune(s *ast.Schema, on []string) {
 			})
 		})
 		for _, f := range def.Fields {
-			f.Directives = slices.DeleteFunc(f.Directives, func(d *ast.Directive) bool { return d.Name == ModuleDirective })
+			f.Directives = slices.DeleteFunc(f.Directives,
+				func(d *ast.Directive) bool { return d.Name == ModuleDirective })
 		}
 	}
 	delete(s.Directives, ModuleDirective)

@@ -68,7 +68,8 @@ type Options struct {
 
 // New returns the handler, for any method.
 func New(o Options) http.Handler {
-	return &handler{door: o.Door, rate: o.Rate, accounts: o.Accounts, budget: o.Budget, exec: o.Executor, trusted: o.Trusted, pruned: o.Pruned, open: o.Open, errors: o.Errors,
+	return &handler{door: o.Door, rate: o.Rate, accounts: o.Accounts, budget: o.Budget, exec: o.Executor,
+		trusted: o.Trusted, pruned: o.Pruned, open: o.Open, errors: o.Errors,
 		audit: o.Audit, proxies: o.Proxies, logger: o.Logger}
 }
 
@@ -119,7 +120,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuseBody(w, r, err)
 		return
 	}
-	origin := audit.Origin{Addr: clientip.From(r, h.proxies), Agent: r.UserAgent(), RequestID: w.Header().Get(telemetry.RequestIDHeader)}
+	origin := audit.Origin{Addr: clientip.From(r, h.proxies), Agent: r.UserAgent(), RequestID: w.Header().
+		Get(telemetry.RequestIDHeader)}
 	ctx := graphql.StartOperationTrace(inquiry.WithCaller(audit.WithOrigin(r.Context(), origin), caller))
 	timed, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
@@ -170,7 +172,8 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request) (accounts.Caller
 }
 
 // prepare reads and validates one GraphQL request. A returned response is a refusal.
-func (h *handler) prepare(ctx context.Context, caller accounts.Caller, body *intake.Content) (operation *graphql.OperationContext, status int, answer *graphql.Response) {
+func (h *handler) prepare(ctx context.Context, caller accounts.Caller,
+	body *intake.Content) (operation *graphql.OperationContext, status int, answer *graphql.Response) {
 	defer func() {
 		if value := recover(); value != nil {
 			status, answer = http.StatusInternalServerError, h.panicked(ctx, value)

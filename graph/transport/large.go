@@ -23,23 +23,27 @@ const (
 )
 
 // bodyFields are those whose values may be that large.
-var bodyFields = map[string]bool{"EmailContent.html": true, "EmailContent.text": true, "EmailContent.raw": true, "ReceivedEmail.content": true,
+var bodyFields = map[string]bool{"EmailContent.html": true, "EmailContent.text": true, "EmailContent.raw": true,
+	"ReceivedEmail.content":        true,
 	"AutomationVersion.definition": true, "AutomationRun.event": true, "AutomationRunStep.output": true, "AutomationRun.timeline": true,
 	"CustomEvent.data": true, "CustomEvent.explanation": true}
 
 // selectsBodies reports whether an operation selects bodies. The operation was validated, so no fragment
 // spreads itself.
 func selectsBodies(operation *graphql.OperationContext) bool {
-	return inquiry.Selects(operation.Operation.SelectionSet, func(typeName, field string) bool { return bodyFields[typeName+"."+field] })
+	return inquiry.Selects(operation.Operation.SelectionSet,
+		func(typeName, field string) bool { return bodyFields[typeName+"."+field] })
 }
 
 // runBodies runs an operation that selects bodies, and returns its response as bytes that no longer occupy
 // memory if they are many.
-func (h *handler) runBodies(ctx context.Context, owner intake.Tenant, operation *graphql.OperationContext) (status int, answer *graphql.Response, release func()) {
+func (h *handler) runBodies(ctx context.Context, owner intake.Tenant,
+	operation *graphql.OperationContext) (status int, answer *graphql.Response, release func()) {
 	release, err := h.budget.AcquireWork(ctx, owner, bodiesMemory, bodiesWait)
 	if err != nil {
 		away := fault.DatabaseUnavailable(err)
-		return http.StatusServiceUnavailable, &graphql.Response{Errors: gqlerror.List{h.errors.Present(ctx, away)}}, func() {}
+		return http.StatusServiceUnavailable, &graphql.Response{Errors: gqlerror.List{h.errors.Present(ctx, away)}},
+			func() {}
 	}
 	status, answer = h.run(inquiry.WithAllowance(ctx), operation)
 	return status, answer, release

@@ -17,7 +17,8 @@ type Recorder interface {
 
 // record writes every mutation of a request that was answered without an error to the audit log, by the
 // name of its field. New mutations are recorded automatically; those that only count (dryRun) are not.
-func (h *handler) record(ctx context.Context, caller accounts.Caller, operation *graphql.OperationContext, answer *graphql.Response) {
+func (h *handler) record(ctx context.Context, caller accounts.Caller, operation *graphql.OperationContext,
+	answer *graphql.Response) {
 	if h.audit == nil || operation.Operation.Operation != ast.Mutation || len(answer.Errors) > 0 {
 		return
 	}
@@ -26,7 +27,8 @@ func (h *handler) record(ctx context.Context, caller accounts.Caller, operation 
 			continue
 		}
 		if err := h.audit.Record(context.WithoutCancel(ctx), caller, field.Name, ""); err != nil {
-			h.logger.ErrorContext(ctx, "a mutation is missing in the audit log", "mutation", field.Name, telemetry.KeyError, err)
+			h.logger.ErrorContext(ctx, "a mutation is missing in the audit log", "mutation", field.Name,
+				telemetry.KeyError, err)
 		}
 	}
 }

@@ -42,10 +42,13 @@ func (h *handler) refuseError(w http.ResponseWriter, r *http.Request, err error)
 		h.refuse(w, r, http.StatusTooManyRequests, known)
 	case fault.Unavailable:
 		w.Header().Set("Retry-After", fault.FormatSeconds(retryAfter))
-		h.refuse(w, r, http.StatusServiceUnavailable, (&fault.Error{Code: fault.CodeUnavailable, Message: refusal.AwayMessage}).WithCause(err))
+		h.refuse(w, r, http.StatusServiceUnavailable,
+			(&fault.Error{Code: fault.CodeUnavailable, Message: refusal.AwayMessage}).WithCause(err))
 	default:
-		telemetry.LogFailure(loglimit.Collapse(r.Context(), "caller"), h.logger, "GraphQL caller cannot be admitted", telemetry.KeyError, err)
-		h.refuse(w, r, http.StatusInternalServerError, (&fault.Error{Message: refusal.InternalMessage(r.Context())}).WithCause(err))
+		telemetry.LogFailure(loglimit.Collapse(r.Context(), "caller"), h.logger, "GraphQL caller cannot be admitted",
+			telemetry.KeyError, err)
+		h.refuse(w, r, http.StatusInternalServerError, (&fault.Error{Message: refusal.InternalMessage(r.Context())}).
+			WithCause(err))
 	}
 }
 
@@ -53,14 +56,17 @@ func (h *handler) refuseError(w http.ResponseWriter, r *http.Request, err error)
 func (h *handler) refuseBody(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, intake.ErrTooLarge):
-		h.refuse(w, r, http.StatusRequestEntityTooLarge, &fault.Error{Code: fault.CodePayloadTooLarge, Message: "The body is larger than 1 MB"})
+		h.refuse(w, r, http.StatusRequestEntityTooLarge,
+			&fault.Error{Code: fault.CodePayloadTooLarge, Message: "The body is larger than 1 MB"})
 	case errors.Is(err, intake.ErrSlow):
 		w.Header().Set("Connection", "close")
-		h.refuse(w, r, http.StatusRequestTimeout, &fault.Error{Code: refusal.CodeRequestTimeout, Message: "The body did not arrive in time"})
+		h.refuse(w, r, http.StatusRequestTimeout,
+			&fault.Error{Code: refusal.CodeRequestTimeout, Message: "The body did not arrive in time"})
 	case errors.Is(err, intake.ErrCut), errors.Is(err, intake.ErrFull):
 		w.Header().Set("Connection", "close")
 		h.refuseError(w, r, fault.DatabaseUnavailable(err))
 	default:
-		h.refuse(w, r, http.StatusBadRequest, (&fault.Error{Code: fault.CodeValidation, Message: "The body ended early"}).WithCause(err))
+		h.refuse(w, r, http.StatusBadRequest,
+			(&fault.Error{Code: fault.CodeValidation, Message: "The body ended early"}).WithCause(err))
 	}
 }

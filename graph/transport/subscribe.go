@@ -24,7 +24,8 @@ import (
 // protocol's `complete` means that the stream is finished, which never happens here: a stream that must end
 // is cut, and the reader subscribes again.
 
-func (h *handler) subscribe(ctx context.Context, w http.ResponseWriter, r *http.Request, operation *graphql.OperationContext) {
+func (h *handler) subscribe(ctx context.Context, w http.ResponseWriter, r *http.Request,
+	operation *graphql.OperationContext) {
 	refuse := func(why string) {
 		ctx := graphql.WithOperationContext(ctx, operation)
 		h.answer(w, r, http.StatusBadRequest, h.exec.DispatchError(ctx, gqlerror.List{gqlerror.Errorf("%s", why)}))
@@ -81,7 +82,8 @@ func (h *handler) streamOnce(w http.ResponseWriter, r *http.Request, answer *gra
 }
 
 // follow sends the results of the subscription until one side ends it.
-func (h *handler) follow(ctx context.Context, w *server.Writer, r *http.Request, responses graphql.ResponseHandler) error {
+func (h *handler) follow(ctx context.Context, w *server.Writer, r *http.Request,
+	responses graphql.ResponseHandler) error {
 	if err := w.Begin(""); err != nil {
 		return err
 	}

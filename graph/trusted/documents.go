@@ -25,15 +25,18 @@ const documentPrefix = "sha256:"
 
 // Text returns the document with an ID.
 func (d Documents) Text(documentID string) (string, *gqlerror.Error) {
-	if text := d[strings.TrimPrefix(documentID, documentPrefix)]; text != "" && strings.HasPrefix(documentID, documentPrefix) {
+	if text := d[strings.TrimPrefix(documentID, documentPrefix)]; text != "" &&
+		strings.HasPrefix(documentID, documentPrefix) {
 		return text, nil
 	}
-	return "", refusal.Coded(refusal.CodeUnknownDocument, "No document has the id that `documentId` names; reload the page, which may be older than the service")
+	return "", refusal.Coded(refusal.CodeUnknownDocument,
+		"No document has the id that `documentId` names; reload the page, which may be older than the service")
 }
 
 // Refuse refuses a request by a signed-in user that contains a query of its own.
 func Refuse() *gqlerror.Error {
-	return refusal.Coded(refusal.CodeUntrusted, "A person who is signed in runs the queries of the dashboard only, by `documentId`; use an API key for others")
+	return refusal.Coded(refusal.CodeUntrusted,
+		"A person who is signed in runs the queries of the dashboard only, by `documentId`; use an API key for others")
 }
 
 // Within returns the documents limited to the fields of a schema. A page queries the data of all modules in
@@ -68,7 +71,8 @@ func prune(served *ast.Schema, text string) string {
 	}
 	p := documentPruner{schema: served, fragments: doc.Fragments, left: map[string]bool{}}
 	doc.Operations = slices.DeleteFunc(doc.Operations, func(op *ast.OperationDefinition) bool {
-		root := map[ast.Operation]*ast.Definition{ast.Query: served.Query, ast.Mutation: served.Mutation, ast.Subscription: served.Subscription}[op.Operation]
+		root := map[ast.Operation]*ast.Definition{ast.Query: served.Query, ast.Mutation: served.Mutation,
+			ast.Subscription: served.Subscription}[op.Operation]
 		if root == nil {
 			return true
 		}
@@ -79,7 +83,8 @@ func prune(served *ast.Schema, text string) string {
 	for _, op := range doc.Operations {
 		used := usage{fragments: doc.Fragments, spread: map[string]bool{}, variables: map[string]bool{}}
 		used.of(op.SelectionSet, op.Directives)
-		op.VariableDefinitions = slices.DeleteFunc(op.VariableDefinitions, func(v *ast.VariableDefinition) bool { return !used.variables[v.Variable] })
+		op.VariableDefinitions = slices.DeleteFunc(op.VariableDefinitions,
+			func(v *ast.VariableDefinition) bool { return !used.variables[v.Variable] })
 		maps.Copy(spread, used.spread)
 	}
 	doc.Fragments = slices.DeleteFunc(doc.Fragments, func(f *ast.FragmentDefinition) bool { return !spread[f.Name] })

@@ -34,15 +34,18 @@ func TestPruneDocument(t *testing.T) {
 		type Box { id: ID!  it(first: Int): It }
 		input By { name: String  names: [String] }`})
 	for name, c := range map[string]struct{ text, want string }{
-		"nothing is gone":                   {`query A($n: Int) { it(first: $n) { ...F } } fragment F on It { id }`, `query A($n: Int) { it(first: $n) { ...F } } fragment F on It { id }`},
-		"a field":                           {`{ it { id gone } }`, `{ it { id } }`},
-		"a field of the root":               {`{ gone { id } it { id } }`, `{ it { id } }`},
-		"all of an object":                  {`{ it { gone } }`, `{ it { __typename } }`},
-		"variables":                         {`query A($n: Int, $s: String, $b: Boolean!, $c: Boolean!) { it(by: {names: [$s]}) { id @include(if: $b) gone(first: $n) @skip(if: $c) } }`, `query A($s: String, $b: Boolean!) { it(by: {names: [$s]}) { id @include(if: $b) } }`},
-		"variables of fragments":            {`query A($n: Int) { box { ...F } } fragment F on Box { it(first: $n) { id gone } }`, `query A($n: Int) { box { ...F } } fragment F on Box { it(first: $n) { id } }`},
-		"a type":                            {`{ node(id: "1") { id ... on Gone { name } ... on It { name } } }`, `{ node(id: "1") { id ... on It { name } } }`},
-		"a fragment on a type that is gone": {`{ node(id: "1") { id ...F } } fragment F on Gone { name }`, `{ node(id: "1") { id } }`},
-		"a fragment of what is gone":        {`{ it { id ...F } } fragment F on It { gone ...G } fragment G on It { gone }`, `{ it { id } }`},
+		"nothing is gone": {`query A($n: Int) { it(first: $n) { ...F } } fragment F on It { id }`,
+			`query A($n: Int) { it(first: $n) { ...F } } fragment F on It { id }`},
+		"a field":             {`{ it { id gone } }`, `{ it { id } }`},
+		"a field of the root": {`{ gone { id } it { id } }`, `{ it { id } }`},
+		"all of an object":    {`{ it { gone } }`, `{ it { __typename } }`},
+		"variables":           {`query A($n: Int, $s: String, $b: Boolean!, $c: Boolean!) { it(by: {names: [$s]}) { id @include(if: $b) gone(first: $n) @skip(if: $c) } }`, `query A($s: String, $b: Boolean!) { it(by: {names: [$s]}) { id @include(if: $b) } }`},
+		"variables of fragments": {`query A($n: Int) { box { ...F } } fragment F on Box { it(first: $n) { id gone } }`,
+			`query A($n: Int) { box { ...F } } fragment F on Box { it(first: $n) { id } }`},
+		"a type": {`{ node(id: "1") { id ... on Gone { name } ... on It { name } } }`,
+			`{ node(id: "1") { id ... on It { name } } }`},
+		"a fragment on a type that is gone":         {`{ node(id: "1") { id ...F } } fragment F on Gone { name }`, `{ node(id: "1") { id } }`},
+		"a fragment of what is gone":                {`{ it { id ...F } } fragment F on It { gone ...G } fragment G on It { gone }`, `{ it { id } }`},
 		"a fragment that only what is gone spreads": {`{ it { id } gone { ...F } } fragment F on It { id }`, `{ it { id } }`},
 		"one of two operations":                     {`query A { it { id } } query B { gone } mutation C { gone }`, `query A { it { id } }`},
 		"aliases, strings":                          {`{ a: it(by: {name: "x \"y\" é"}) { b: name gone } }`, `{ a: it(by: {name: "x \"y\" é"}) { b: name } }`},
@@ -74,7 +77,8 @@ func TestDocumentsOfTheDashboardLiveWithoutAModule(t *testing.T) {
 		if off == "accounts" {
 			continue
 		}
-		served, err := schema.Served(slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == off }))
+		served, err := schema.Served(slices.DeleteFunc(slices.Clone(all),
+			func(name string) bool { return name == off }))
 		if err != nil {
 			t.Fatal(err)
 		}

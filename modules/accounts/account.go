@@ -123,7 +123,8 @@ func (s *Service) CreateAccount(ctx context.Context, in NewAccount) (*ent.Accoun
 }
 
 // CreateAccountIn is CreateAccount within a transaction, for an existing user.
-func (s *Service) CreateAccountIn(ctx context.Context, tx *ent.Tx, in NewAccount, ownerID string) (*ent.Account, error) {
+func (s *Service) CreateAccountIn(ctx context.Context, tx *ent.Tx, in NewAccount,
+	ownerID string) (*ent.Account, error) {
 	in, wrong := in.normalized()
 	if err := wrong.Err(); err != nil {
 		return nil, err
@@ -187,7 +188,8 @@ func (s *Service) EnsureAccount(ctx context.Context, in NewAccount) (found *ent.
 		if err := lockEmail(ctx, tx, in.Email); err != nil {
 			return err
 		}
-		found, err = tx.Account.Query().Where(account.Email(in.Email), account.System(false)).Order(ent.Asc(account.FieldID)).First(ctx)
+		found, err = tx.Account.Query().Where(account.Email(in.Email), account.System(false)).
+			Order(ent.Asc(account.FieldID)).First(ctx)
 		if !ent.IsNotFound(err) {
 			return err
 		}
@@ -218,7 +220,8 @@ func (s *Service) EnsureSystem(ctx context.Context) (accountID string, err error
 			return err
 		}
 		accountID = id.New(id.Account)
-		return tx.Account.Create().SetID(accountID).SetName("Postrider").SetEmail(systemEmail).SetPlanID(PlanScale).SetProductionUnlocked(true).
+		return tx.Account.Create().SetID(accountID).SetName("Postrider").SetEmail(systemEmail).SetPlanID(PlanScale).
+			SetProductionUnlocked(true).
 			SetUnmetered(true).SetSystem(true).SetBodyRetentionDays(1).SetRecordRetentionDays(systemRetention).Exec(ctx)
 	})
 	if err != nil {
@@ -232,7 +235,8 @@ const systemRetention = 30 // days for which records of the installation's own m
 // AccountByEmail returns the account with an email, for the command line and development mode. Errors:
 // NotFound; Conflict if several accounts have the email.
 func (s *Service) AccountByEmail(ctx context.Context, email string) (*ent.Account, error) {
-	found, err := s.db.Ent.Account.Query().Where(account.Email(strings.ToLower(strings.TrimSpace(email))), account.System(false)).
+	found, err := s.db.Ent.Account.Query().Where(account.Email(strings.ToLower(strings.TrimSpace(email))),
+		account.System(false)).
 		Order(ent.Asc(account.FieldID)).Limit(maxSameEmail).All(ctx)
 	switch {
 	case err != nil:
@@ -244,7 +248,8 @@ func (s *Service) AccountByEmail(ctx context.Context, email string) (*ent.Accoun
 		for i, a := range found {
 			ids[i] = a.ID
 		}
-		return nil, fault.Conflictf(fault.CodeConflict, "Several accounts have the email %s; use the id of one of them: %s", email, strings.Join(ids, ", "))
+		return nil, fault.Conflictf(fault.CodeConflict,
+			"Several accounts have the email %s; use the id of one of them: %s", email, strings.Join(ids, ", "))
 	}
 	return found[0], nil
 }
@@ -273,12 +278,14 @@ const maxTeams = 50
 // CheckTeamLimit returns a Conflict if a person already owns as many accounts as they may, on sandboxed plans or
 // in total. The caller must hold a lock on the row of the user.
 func (s *Service) CheckTeamLimit(ctx context.Context, tx *ent.Tx, userID string) error {
-	all, err := tx.Membership.Query().Where(membership.UserID(userID), membership.RoleEQ(membership.RoleOwner), membership.HasUserWith(user.Operator(false))).Count(ctx)
+	all, err := tx.Membership.Query().Where(membership.UserID(userID), membership.RoleEQ(membership.RoleOwner),
+		membership.HasUserWith(user.Operator(false))).Count(ctx)
 	switch {
 	case err != nil:
 		return err
 	case all >= maxTeams:
-		return fault.Conflictf(fault.CodeConflict, "You own %d teams, which is the most that one person may own", maxTeams)
+		return fault.Conflictf(fault.CodeConflict, "You own %d teams, which is the most that one person may own",
+			maxTeams)
 	}
 	free, err := tx.Plan.Query().Where(plan.ID(s.config.DefaultPlan), plan.Sandboxed(true)).Exist(ctx)
 	if err != nil || !free {
@@ -287,7 +294,8 @@ func (s *Service) CheckTeamLimit(ctx context.Context, tx *ent.Tx, userID string)
 	n, err := tx.Membership.Query().Where(membership.UserID(userID), membership.RoleEQ(membership.RoleOwner),
 		membership.HasAccountWith(account.HasPlanWith(plan.Sandboxed(true)))).Count(ctx)
 	if err == nil && n >= maxFreeTeams {
-		err = fault.Conflictf(fault.CodeConflict, "You own %d teams on a free plan, which is the most that one person may own", maxFreeTeams)
+		err = fault.Conflictf(fault.CodeConflict,
+			"You own %d teams on a free plan, which is the most that one person may own", maxFreeTeams)
 	}
 	return err
 }
@@ -300,7 +308,8 @@ func (s *Service) CreateTeam(ctx context.Context, tx *ent.Tx, email, name, owner
 // EnsureOwnedTeam makes a person the owner of the oldest account that has their email, or of a new account, within a
 // transaction.
 func (s *Service) EnsureOwnedTeam(ctx context.Context, tx *ent.Tx, email, name, userID string) error {
-	found, err := tx.Account.Query().Where(account.Email(email), account.System(false)).Order(ent.Asc(account.FieldID)).First(ctx)
+	found, err := tx.Account.Query().Where(account.Email(email), account.System(false)).Order(ent.Asc(account.FieldID)).
+		First(ctx)
 	if ent.IsNotFound(err) {
 		_, err = s.CreateTeam(ctx, tx, email, name, userID)
 		return err
@@ -308,7 +317,8 @@ func (s *Service) EnsureOwnedTeam(ctx context.Context, tx *ent.Tx, email, name, 
 	if err != nil {
 		return err
 	}
-	known, err := tx.Membership.Update().Where(membership.AccountID(found.ID), membership.UserID(userID)).SetRole(membership.RoleOwner).Save(ctx)
+	known, err := tx.Membership.Update().Where(membership.AccountID(found.ID), membership.UserID(userID)).
+		SetRole(membership.RoleOwner).Save(ctx)
 	if err != nil || known > 0 {
 		return err
 	}

@@ -21,7 +21,8 @@ import (
 func start(t testing.TB, d *db.DB, config Config) *Service {
 	t.Helper()
 	config.CloseEvery = cmp.Or(config.CloseEvery, time.Hour)
-	s, err := New(Params{Config: config, DB: d, Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.DiscardHandler)})
+	s, err := New(Params{Config: config, DB: d, Cursors: page.NewCodec([]byte("0123456789abcdef")),
+		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,8 @@ func wantKind(t testing.TB, err error, kind fault.Kind) {
 func TestCreatesAccountWithOwner(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	made, err := s.CreateAccount(t.Context(), NewAccount{Name: " Acme ", Email: "Ada@Example.COM", OwnerName: "Ada", Unmetered: true})
+	made, err := s.CreateAccount(t.Context(), NewAccount{Name: " Acme ", Email: "Ada@Example.COM", OwnerName: "Ada",
+		Unmetered: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +74,8 @@ func TestCreatesAccountWithOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	if owner := joined.Edges.User; owner.Email != made.Email || owner.Name != "Ada" || joined.Role != "owner" {
-		t.Errorf("the user of the new account is %+v with the role %s, want Ada as owner with address %s", owner, joined.Role, made.Email)
+		t.Errorf("the user of the new account is %+v with the role %s, want Ada as owner with address %s", owner,
+			joined.Role, made.Email)
 	}
 	snapshot, err := s.Account(t.Context(), made.ID)
 	if err != nil {
@@ -80,7 +83,8 @@ func TestCreatesAccountWithOwner(t *testing.T) {
 	}
 	if !snapshot.Unmetered || snapshot.ProductionUnlocked || snapshot.Suspended || !snapshot.Plan.Sandboxed ||
 		snapshot.Plan.MaxDomains != 1 || snapshot.Plan.DailyEmails == nil || *snapshot.Plan.DailyEmails != 100 {
-		t.Errorf("the new account reads as %+v, want it unmetered, not unlocked, with the limits of the free plan", snapshot)
+		t.Errorf("the new account reads as %+v, want it unmetered, not unlocked, with the limits of the free plan",
+			snapshot)
 	}
 }
 
@@ -93,7 +97,8 @@ func TestOnePersonOwnsSeveralAccounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if users, members := s.db.Ent.User.Query().CountX(t.Context()), s.db.Ent.Membership.Query().CountX(t.Context()); users != 1 || members != 2 {
+	if users, members := s.db.Ent.User.Query().CountX(t.Context()), s.db.Ent.Membership.Query().
+		CountX(t.Context()); users != 1 || members != 2 {
 		t.Errorf("%d users and %d memberships, want one person who belongs to both", users, members)
 	}
 	_, err = s.AccountByEmail(t.Context(), "ada@example.com")
@@ -129,7 +134,8 @@ func TestEnsureAccountIsSafeConcurrently(t *testing.T) {
 	ids := make(chan string, 8)
 	for range cap(ids) {
 		go func() {
-			found, err := s.EnsureAccount(t.Context(), NewAccount{Name: "Development", Email: "dev@dev.test", Plan: PlanScale})
+			found, err := s.EnsureAccount(t.Context(),
+				NewAccount{Name: "Development", Email: "dev@dev.test", Plan: PlanScale})
 			if err != nil {
 				ids <- err.Error()
 				return

@@ -86,8 +86,9 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (cachedCrede
 	var domainIDs string
 	var expiresIn sql.NullFloat64
 	var by creators.Row
-	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).Scan(append([]any{&found.caller.KeyID, &found.caller.AccountID,
-		&found.caller.Scope, &domainIDs, &found.caller.Suspended, &expiresIn}, by.Into()...)...)
+	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).
+		Scan(append([]any{&found.caller.KeyID, &found.caller.AccountID,
+			&found.caller.Scope, &domainIDs, &found.caller.Suspended, &expiresIn}, by.Into()...)...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return cachedCredential{}, nil

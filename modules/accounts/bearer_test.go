@@ -14,8 +14,10 @@ func TestBearerIsReadFromOneCredential(t *testing.T) {
 			t.Errorf("Bearer of %q: %q, %v, want svc_1", credentials, got, err)
 		}
 	}
-	for _, credentials := range [][]string{nil, {""}, {"Bearer"}, {"Bearer "}, {"Basic svc_1"}, {"svc_1"}, {"Bearersvc_1"}, {"Bearer svc_1", "Bearer svc_2"}} {
-		if got, err := Bearer(http.Header{"Authorization": credentials}); got != "" || fault.KindOf(err) != fault.Unauthorized {
+	for _, credentials := range [][]string{nil, {""}, {"Bearer"}, {"Bearer "}, {"Basic svc_1"}, {"svc_1"},
+		{"Bearersvc_1"}, {"Bearer svc_1", "Bearer svc_2"}} {
+		if got, err := Bearer(http.Header{"Authorization": credentials}); got != "" ||
+			fault.KindOf(err) != fault.Unauthorized {
 			t.Errorf("Bearer of %q: %q, %v, want unauthorized", credentials, got, err)
 		}
 	}

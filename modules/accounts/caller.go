@@ -37,7 +37,8 @@ func (c Caller) authorize(op rights.Operation) error {
 	case c.Person != nil:
 		return c.Person.authorize(op, c.AccountID != "")
 	case op == rights.Person || op == rights.Operate:
-		return fault.Forbiddenf(fault.CodeInsufficientScope, "This operation is for people who are signed in, not for API keys")
+		return fault.Forbiddenf(fault.CodeInsufficientScope,
+			"This operation is for people who are signed in, not for API keys")
 	case !c.Scope.Allows(op):
 		return fault.Forbiddenf(fault.CodeInsufficientScope,
 			"This API key has the scope %q, which does not allow this operation", c.Scope)
@@ -59,7 +60,8 @@ func (c Caller) May(op rights.Operation) bool { return c.authorize(op) == nil }
 // Operations on one domain or its mail are checked with [Caller.MayUseDomain].
 func (c Caller) RequireReach(operation string) error {
 	if c.IsLimited() && rights.ReachOf(operation) == rights.WholeAccount {
-		return fault.Forbiddenf(fault.CodeInsufficientScope, "This API key is limited to some domains, and this operation covers the whole account")
+		return fault.Forbiddenf(fault.CodeInsufficientScope,
+			"This API key is limited to some domains, and this operation covers the whole account")
 	}
 	return nil
 }
@@ -90,7 +92,8 @@ func (c Caller) AllowedOperations() (list []rights.Operation) {
 
 // Suspended is the error for a suspended account that tries to send.
 func Suspended() *fault.Error {
-	return fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended and cannot send; contact the operator of this service")
+	return fault.Forbiddenf(fault.CodeAccountSuspended,
+		"This account is suspended and cannot send; contact the operator of this service")
 }
 
 // MayUseDomain reports whether the key may send from the domain and access its mail.
@@ -120,7 +123,8 @@ func (p *Person) authorize(op rights.Operation, member bool) error {
 	case op == rights.Person:
 		return nil
 	case !member && op != rights.Operate:
-		return fault.Forbiddenf(fault.CodeInsufficientRole, "You do not belong to a team yet: accept an invitation or create a team")
+		return fault.Forbiddenf(fault.CodeInsufficientRole,
+			"You do not belong to a team yet: accept an invitation or create a team")
 	case p.SetUpFirst:
 		return fault.Forbiddenf(fault.CodeSecondFactorRequired,
 			"This team requires a second factor: set up an authenticator app or a passkey, then sign in with it")
@@ -129,7 +133,8 @@ func (p *Person) authorize(op rights.Operation, member bool) error {
 	case op == rights.Operate:
 		return fault.Forbiddenf(fault.CodeInsufficientRole, "This operation is for operators of the installation")
 	case !p.Role.Allows(op):
-		return fault.Forbiddenf(fault.CodeInsufficientRole, "Your role in this team is %q, which does not allow this operation", p.Role)
+		return fault.Forbiddenf(fault.CodeInsufficientRole,
+			"Your role in this team is %q, which does not allow this operation", p.Role)
 	}
 	return nil
 }
@@ -140,7 +145,8 @@ func (c Caller) RequireConfirmation() error {
 	if c.Person == nil || time.Since(c.Person.ConfirmedAt) < ConfirmedFor {
 		return nil
 	}
-	return fault.Forbiddenf(fault.CodeConfirmationRequired, "Confirm your identity: enter your password, a code or a passkey again")
+	return fault.Forbiddenf(fault.CodeConfirmationRequired,
+		"Confirm your identity: enter your password, a code or a passkey again")
 }
 
 // ID returns the id of the key or of the person.

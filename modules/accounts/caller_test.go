@@ -32,14 +32,17 @@ func TestWhoMayDoWhat(t *testing.T) {
 		t.Errorf("there are %d operations, and the table has %d rows", got, len(want)-2)
 	}
 	for op, r := range want {
-		for role, may := range map[rights.Role]bool{rights.RoleOwner: r.owner, rights.RoleAdmin: r.admin, rights.RoleDeveloper: r.developer, rights.RoleBilling: r.billing,
+		for role, may := range map[rights.Role]bool{rights.RoleOwner: r.owner, rights.RoleAdmin: r.admin,
+			rights.RoleDeveloper: r.developer, rights.RoleBilling: r.billing,
 			rights.RoleViewer: r.viewer, "": false, "Owner": false} {
 			err := Caller{AccountID: "acc_1", Person: &Person{Role: role}}.Authorize(op)
-			if may = may || op == rights.Person; (err == nil) != may || err != nil && fault.From(err).Code != fault.CodeInsufficientRole {
+			if may = may || op == rights.Person; (err == nil) != may || err != nil && fault.From(err).
+				Code != fault.CodeInsufficientRole {
 				t.Errorf("a member with the role %q who wants to %s gets %v, want allowed %t", role, op, err, may)
 			}
 		}
-		for scope, may := range map[rights.Scope]bool{rights.ScopeFull: r.full, rights.ScopeSending: r.sending, rights.ScopeRead: r.read, "": false, "Full": false} {
+		for scope, may := range map[rights.Scope]bool{rights.ScopeFull: r.full, rights.ScopeSending: r.sending,
+			rights.ScopeRead: r.read, "": false, "Full": false} {
 			err := Caller{AccountID: "acc_1", Scope: scope}.Authorize(op)
 			if (err == nil) != may || err != nil && fault.From(err).Code != fault.CodeInsufficientScope {
 				t.Errorf("a key with the scope %q that wants to %s gets %v, want allowed %t", scope, op, err, may)
@@ -52,8 +55,10 @@ func TestWhoMayDoWhat(t *testing.T) {
 func TestWhoMayGiveARole(t *testing.T) {
 	t.Parallel()
 	for giver, may := range map[rights.Role]map[rights.Role]bool{
-		rights.RoleOwner:     {rights.RoleOwner: true, rights.RoleAdmin: true, rights.RoleDeveloper: true, rights.RoleBilling: true, rights.RoleViewer: true},
-		rights.RoleAdmin:     {rights.RoleAdmin: true, rights.RoleDeveloper: true, rights.RoleBilling: true, rights.RoleViewer: true},
+		rights.RoleOwner: {rights.RoleOwner: true, rights.RoleAdmin: true, rights.RoleDeveloper: true,
+			rights.RoleBilling: true, rights.RoleViewer: true},
+		rights.RoleAdmin: {rights.RoleAdmin: true, rights.RoleDeveloper: true, rights.RoleBilling: true,
+			rights.RoleViewer: true},
 		rights.RoleDeveloper: {}, rights.RoleBilling: {}, rights.RoleViewer: {}, "": {},
 	} {
 		for _, other := range append(rights.Roles(), "", "root") {
@@ -67,15 +72,18 @@ func TestWhoMayGiveARole(t *testing.T) {
 // Operators run the installation whatever their role is, even without a team. Other users cannot.
 func TestOperatorsMayOperate(t *testing.T) {
 	t.Parallel()
-	for _, c := range []Caller{{Person: &Person{Operator: true}}, {AccountID: "acc_1", Person: &Person{Operator: true, Role: rights.RoleViewer}}} {
+	for _, c := range []Caller{{Person: &Person{Operator: true}},
+		{AccountID: "acc_1", Person: &Person{Operator: true, Role: rights.RoleViewer}}} {
 		if err := c.Authorize(rights.Operate); err != nil {
 			t.Errorf("an operator in the account %q is refused: %v", c.AccountID, err)
 		}
 		if err := c.Authorize(rights.Write); fault.From(err).Code != fault.CodeInsufficientRole {
-			t.Errorf("an operator in the account %q who wants to write gets %v, want a refusal: the role decides", c.AccountID, err)
+			t.Errorf("an operator in the account %q who wants to write gets %v, want a refusal: the role decides",
+				c.AccountID, err)
 		}
 	}
-	if err := (Caller{Person: &Person{Operator: true, SetUpFirst: true}}).Authorize(rights.Operate); fault.From(err).Code != fault.CodeSecondFactorRequired {
+	if err := (Caller{Person: &Person{Operator: true, SetUpFirst: true}}).Authorize(rights.Operate); fault.From(err).
+		Code != fault.CodeSecondFactorRequired {
 		t.Errorf("an operator who lacks a required second factor gets %v, want second_factor_required", err)
 	}
 }
@@ -86,7 +94,8 @@ func TestASecondFactorComesFirst(t *testing.T) {
 	c := Caller{AccountID: "acc_1", Person: &Person{Role: rights.RoleOwner, SetUpFirst: true}}
 	for _, op := range rights.Operations() {
 		err := c.Authorize(op)
-		if (err == nil) != (op == rights.Person) || err != nil && fault.From(err).Code != fault.CodeSecondFactorRequired {
+		if (err == nil) != (op == rights.Person) || err != nil && fault.From(err).
+			Code != fault.CodeSecondFactorRequired {
 			t.Errorf("an operation to %s without a second factor got %v, want it allowed only for the person's own settings", op, err)
 		}
 	}
@@ -107,10 +116,14 @@ func TestDomainsOfAKey(t *testing.T) {
 func TestSessionsAreCountedSeparately(t *testing.T) {
 	t.Parallel()
 	account := Account{ID: "acc_1", Plan: Plan{RequestsPerSecond: 7}}
-	if got := (Caller{AccountID: "acc_1", KeyID: "key_1"}).RateAccount(account); got.ID != "acc_1" || got.Plan.RequestsPerSecond != 7 {
-		t.Errorf("requests by a key count for %s at %d a second, want its account at 7", got.ID, got.Plan.RequestsPerSecond)
+	if got := (Caller{AccountID: "acc_1", KeyID: "key_1"}).RateAccount(account); got.ID != "acc_1" ||
+		got.Plan.RequestsPerSecond != 7 {
+		t.Errorf("requests by a key count for %s at %d a second, want its account at 7", got.ID,
+			got.Plan.RequestsPerSecond)
 	}
-	if got := (Caller{AccountID: "acc_1", Person: &Person{SessionID: "ses_1"}}).RateAccount(account); got.ID != "ses_1" || got.Plan.RequestsPerSecond != 20 {
-		t.Errorf("requests by a session count for %s at %d a second, want the session at 20", got.ID, got.Plan.RequestsPerSecond)
+	if got := (Caller{AccountID: "acc_1", Person: &Person{SessionID: "ses_1"}}).
+		RateAccount(account); got.ID != "ses_1" || got.Plan.RequestsPerSecond != 20 {
+		t.Errorf("requests by a session count for %s at %d a second, want the session at 20", got.ID,
+			got.Plan.RequestsPerSecond)
 	}
 }

@@ -102,7 +102,8 @@ func (s *Service) UpdateAccount(ctx context.Context, accountID string, c Account
 }
 
 // UpdateAccountWith is UpdateAccount with an additional function in its transaction.
-func (s *Service) UpdateAccountWith(ctx context.Context, accountID string, c AccountChange, also func(*ent.Tx) error) (*ent.Account, error) {
+func (s *Service) UpdateAccountWith(ctx context.Context, accountID string, c AccountChange,
+	also func(*ent.Tx) error) (*ent.Account, error) {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := s.UpdateAccountIn(ctx, tx, accountID, c); err != nil {
 			return err
@@ -157,7 +158,9 @@ func (c AccountChange) checkMember(ctx context.Context, tx *ent.Tx, wrong fault.
 	if c.Email == nil || wrong["email"] != "" {
 		return nil
 	}
-	is, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.HasUserWith(user.Email(CheckEmail(wrong, "email", *c.Email)))).Exist(ctx)
+	is, err := tx.Membership.Query().
+		Where(membership.AccountID(accountID),
+			membership.HasUserWith(user.Email(CheckEmail(wrong, "email", *c.Email)))).Exist(ctx)
 	if err == nil && !is {
 		wrong.Add("email", "must be the address of a member")
 	}
@@ -166,7 +169,8 @@ func (c AccountChange) checkMember(ctx context.Context, tx *ent.Tx, wrong fault.
 
 // changesCaps reports whether the change affects the caps of the account.
 func (c AccountChange) changesCaps(current *ent.Account) bool {
-	return c.Plan != nil && *c.Plan != current.PlanID || c.MonthlyLimit != nil || c.PaymentDue != nil && *c.PaymentDue != (current.PaymentDueAt != nil)
+	return c.Plan != nil && *c.Plan != current.PlanID || c.MonthlyLimit != nil || c.PaymentDue != nil &&
+		*c.PaymentDue != (current.PaymentDueAt != nil)
 }
 
 func checkPlan(ctx context.Context, tx *ent.Tx, wrong fault.Fields, planID *string) error {
@@ -188,7 +192,8 @@ func (c AccountChange) apply(u *ent.AccountUpdateOne) *ent.AccountUpdateOne {
 		u.SetEmail(CheckEmail(fault.Fields{}, "email", *c.Email))
 	}
 	u.Modify(func(b *entsql.UpdateBuilder) { b.Set(account.FieldChangedAt, entsql.Expr("clock_timestamp()")) })
-	u.SetNillableRequireSecondFactor(c.RequireSecondFactor).SetNillablePlanID(c.Plan).SetNillableProductionUnlocked(c.ProductionUnlocked).
+	u.SetNillableRequireSecondFactor(c.RequireSecondFactor).SetNillablePlanID(c.Plan).
+		SetNillableProductionUnlocked(c.ProductionUnlocked).
 		SetNillableBodyRetentionDays(c.BodyRetentionDays).SetNillableRecordRetentionDays(c.RecordRetentionDays)
 	setSince(u, account.FieldPaymentMethodAt, c.PaymentMethod)
 	setSince(u, account.FieldSuspendedAt, c.Suspended)
@@ -217,7 +222,10 @@ func setSince(u *ent.AccountUpdateOne, field string, so *bool) {
 	}
 	u.Modify(func(b *entsql.UpdateBuilder) {
 		if *so {
-			b.Set(field, entsql.ExprFunc(func(e *entsql.Builder) { e.WriteString("coalesce(").Ident(field).WriteString(", now())") }))
+			b.Set(field, entsql.ExprFunc(func(e *entsql.Builder) {
+				e.WriteString("coalesce(").Ident(field).
+					WriteString(", now())")
+			}))
 		} else {
 			b.SetNull(field)
 		}

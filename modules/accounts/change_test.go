@@ -33,21 +33,25 @@ func TestUpdateAccount(t *testing.T) {
 		}
 		return row
 	}
-	row := update(AccountChange{Name: new(" Ada's "), Plan: new(PlanScale), PaymentMethod: new(true), Suspended: new(true),
+	row := update(AccountChange{Name: new(" Ada's "), Plan: new(PlanScale), PaymentMethod: new(true),
+		Suspended:         new(true),
 		BodyRetentionDays: new(120), RecordRetentionDays: new(365)})
 	if row.Name != "Ada's" || row.PlanID != PlanScale || row.PaymentMethodAt == nil || row.SuspendedAt == nil ||
 		row.BodyRetentionDays != 120 || row.RecordRetentionDays != 365 || row.ProductionUnlocked {
 		t.Errorf("after a change of every setting the account is %+v, want Ada's on Scale, suspended, with a payment method and 120 and 365 days", row)
 	}
-	if now, err := s.Account(t.Context(), made.ID); err != nil || !now.Suspended || !now.PaymentMethod || now.Plan.ID != PlanScale {
+	if now, err := s.Account(t.Context(), made.ID); err != nil || !now.Suspended || !now.PaymentMethod ||
+		now.Plan.ID != PlanScale {
 		t.Errorf("the change is not visible immediately: %+v, %v", now, err)
 	}
 	// The first time stays, and fields that are not sent stay too.
 	again := update(AccountChange{PaymentMethod: new(true), Suspended: new(false), ProductionUnlocked: new(true)})
-	if !again.PaymentMethodAt.Equal(*row.PaymentMethodAt) || again.SuspendedAt != nil || !again.ProductionUnlocked || again.Name != "Ada's" {
+	if !again.PaymentMethodAt.Equal(*row.PaymentMethodAt) || again.SuspendedAt != nil || !again.ProductionUnlocked ||
+		again.Name != "Ada's" {
 		t.Errorf("after the second change the account is %+v, want the first payment time %s, unlocked, no longer suspended", again, row.PaymentMethodAt)
 	}
-	if last := update(AccountChange{PaymentMethod: new(false)}); last.PaymentMethodAt != nil || last.PlanID != PlanScale {
+	if last := update(AccountChange{PaymentMethod: new(false)}); last.PaymentMethodAt != nil ||
+		last.PlanID != PlanScale {
 		t.Errorf("with the payment method taken away the account is %+v, want none and still the plan Scale", last)
 	}
 	_, err := s.UpdateAccount(t.Context(), "acc_unknown", AccountChange{Suspended: new(true)})
@@ -77,7 +81,8 @@ func TestUpdateAccountReportsEveryWrongField(t *testing.T) {
 		change AccountChange
 		fields []string
 	}{
-		"all":                       {AccountChange{Name: new("\t"), Plan: new("gold"), BodyRetentionDays: new(0), RecordRetentionDays: new(3651)}, []string{"name", "plan", "body_retention_days", "record_retention_days"}},
+		"all": {AccountChange{Name: new("\t"), Plan: new("gold"), BodyRetentionDays: new(0),
+			RecordRetentionDays: new(3651)}, []string{"name", "plan", "body_retention_days", "record_retention_days"}},
 		"record below stored body":  {AccountChange{RecordRetentionDays: new(29)}, []string{"record_retention_days"}},
 		"body above stored record":  {AccountChange{BodyRetentionDays: new(91)}, []string{"body_retention_days"}},
 		"record below new body":     {AccountChange{BodyRetentionDays: new(80), RecordRetentionDays: new(79)}, []string{"record_retention_days"}},
@@ -113,10 +118,12 @@ func TestProfile(t *testing.T) {
 		u.Day != 2 || u.Month != 9 || *u.DailyCap != 100 || *u.MonthlyCap != 3000 {
 		t.Errorf("the profile is %+v, want 30 and 90 days, 2 of 100 used today and 9 of 3000 this month", found)
 	}
-	if left := time.Until(u.DayEnds); left <= 0 || left > 24*time.Hour || u.DayEnds.Hour() != 0 || u.MonthEnds.Day() != 1 || u.MonthEnds.Before(u.DayEnds) {
+	if left := time.Until(u.DayEnds); left <= 0 || left > 24*time.Hour || u.DayEnds.Hour() != 0 ||
+		u.MonthEnds.Day() != 1 || u.MonthEnds.Before(u.DayEnds) {
 		t.Errorf("the day ends %s, the month %s", u.DayEnds, u.MonthEnds)
 	}
-	if u, err := s.Usage(t.Context(), paid.ID); err != nil || u.Day != 0 || u.Month != 0 || u.DailyCap != nil || u.MonthlyCap != nil {
+	if u, err := s.Usage(t.Context(), paid.ID); err != nil || u.Day != 0 || u.Month != 0 || u.DailyCap != nil ||
+		u.MonthlyCap != nil {
 		t.Errorf("the usage of a paid account is %+v, %v, want nothing sent and no caps", u, err)
 	}
 	all, err := s.Accounts(t.Context())
@@ -151,7 +158,8 @@ func TestOldCountersAreSwept(t *testing.T) {
 	dbtest.Exec(t, d, `INSERT INTO usages (account_id, period, emails)
 		SELECT 'acc_1', to_char((now() AT TIME ZONE 'UTC') - make_interval(months => m), f), 1 FROM generate_series(0, 20) m, (VALUES ('YYYY-MM'), ('YYYY-MM-DD')) AS v (f)`)
 	s := start(t, d, Config{SweepEvery: 10 * time.Millisecond})
-	expect.EventuallyWithin(t, 5*time.Second, "the counters of 7 months are deleted", func() bool { return dbtest.Count(t, s.db, `SELECT count(*) FROM usages`) <= 28 })
+	expect.EventuallyWithin(t, 5*time.Second, "the counters of 7 months are deleted",
+		func() bool { return dbtest.Count(t, s.db, `SELECT count(*) FROM usages`) <= 28 })
 	if err := s.sweepUsage(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -246,6 +254,7 @@ func TestConcurrentRetentionChanges(t *testing.T) {
 	all.Wait()
 	row, err := s.accountRow(t.Context(), made.ID)
 	if err != nil || row.BodyRetentionDays > row.RecordRetentionDays || refused.Load() != 10 {
-		t.Errorf("bodies %d, records %d, %d refused, %v", row.BodyRetentionDays, row.RecordRetentionDays, refused.Load(), err)
+		t.Errorf("bodies %d, records %d, %d refused, %v", row.BodyRetentionDays, row.RecordRetentionDays,
+			refused.Load(), err)
 	}
 }

@@ -10,8 +10,9 @@ import (
 
 // DefaultPlan is the plan of new accounts.
 var DefaultPlan = setting.Declare(setting.Setting[string]{
-	Name: "POSTRIDER_DEFAULT_PLAN", Group: "Billing", Form: setting.Text("PLAN"), DefaultText: "scale; free when billing is on",
-	Help: "Plan of new accounts, as postrider plan list shows them.",
+	Name: "POSTRIDER_DEFAULT_PLAN", Group: "Billing", Form: setting.Text("PLAN"),
+	DefaultText: "scale; free when billing is on",
+	Help:        "Plan of new accounts, as postrider plan list shows them.",
 })
 
 // Config configures the module. The zero value of a field selects its default.
@@ -67,7 +68,8 @@ func (c Config) Validate() error {
 	if c.LastUsedEvery < 0 {
 		wrong.Add("last_used_every", "must be positive")
 	}
-	for name, d := range map[string]time.Duration{"sweep_every": c.SweepEvery, "close_every": c.CloseEvery, "recount_every": c.RecountEvery, "recount_after": c.RecountAfter} {
+	for name, d := range map[string]time.Duration{"sweep_every": c.SweepEvery, "close_every": c.CloseEvery,
+		"recount_every": c.RecountEvery, "recount_after": c.RecountAfter} {
 		if d < 0 {
 			wrong.Add(name, "must be positive")
 		}

@@ -37,7 +37,8 @@ func (t usageCounts) addEmails(accountID, day string, n int64) {
 
 // ofDay returns the counts ofDay a day and its month.
 func (t usageCounts) ofDay(accountID, day string) periodCount {
-	return periodCount{day: t.emails[usageKey{accountID, day}], month: t.emails[usageKey{accountID, monthOf(day)}], date: day, today: day == t.today, now: t.now}
+	return periodCount{day: t.emails[usageKey{accountID, day}], month: t.emails[usageKey{accountID, monthOf(day)}],
+		date: day, today: day == t.today, now: t.now}
 }
 
 func monthOf(day string) string { return day[:len(monthLayout)] }

@@ -128,7 +128,8 @@ func (s *Service) countSent(ctx context.Context, accountID string) (periodCount,
 	if err != nil {
 		return periodCount{}, err
 	}
-	found, err := db.One(ctx, s.db.Hot, func(c *periodCount) []any { return []any{&c.day, &c.month} }, sentSQL, sentArgs(accountID, now)...)
+	found, err := db.One(ctx, s.db.Hot, func(c *periodCount) []any { return []any{&c.day, &c.month} }, sentSQL,
+		sentArgs(accountID, now)...)
 	found.now, found.date, found.today = now, now.UTC().Format(dayLayout), true
 	return found, err
 }

@@ -103,10 +103,12 @@ func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret
 // EnsureKey stores a secret that already exists: it returns the account's key with this secret, and creates
 // it if there is none. A revoked key stays revoked. It is safe to call from several processes at the same
 // time.
-func (s *Service) EnsureKey(ctx context.Context, accountID, name string, token secret.String, scope rights.Scope) (*ent.APIKey, error) {
+func (s *Service) EnsureKey(ctx context.Context, accountID, name string, token secret.String,
+	scope rights.Scope) (*ent.APIKey, error) {
 	in, wrong := NewKey{AccountID: accountID, Name: name, Scope: scope}.normalized()
 	if !isSecret(token.Reveal()) {
-		wrong.Add("secret", "must be %s followed by letters, digits, - or _, %d to %d characters in total", KeyPrefix, minSecret, maxSecret)
+		wrong.Add("secret", "must be %s followed by letters, digits, - or _, %d to %d characters in total", KeyPrefix,
+			minSecret, maxSecret)
 	}
 	if err := wrong.Err(); err != nil {
 		return nil, err

@@ -76,8 +76,10 @@ func TestMalformedKeysAreRefusedWithoutAQuery(t *testing.T) {
 	if err := s.db.SQL.Close(); err != nil { // any query fails now
 		t.Fatal(err)
 	}
-	for _, bearer := range []string{"", "svc_", "svc_short", "sk_" + strings.Repeat("a", 43), strings.Repeat("a", 47), "Bearer svc_" + strings.Repeat("a", 43),
-		"svc_" + strings.Repeat("a", 200), "svc_" + strings.Repeat("a", 42) + " ", "svc_" + strings.Repeat("a", 30) + "'; DROP--", "svc_" + strings.Repeat("é", 20), "svc_\x00" + strings.Repeat("a", 42)} {
+	for _, bearer := range []string{"", "svc_", "svc_short", "sk_" + strings.Repeat("a", 43), strings.Repeat("a", 47),
+		"Bearer svc_" + strings.Repeat("a", 43),
+		"svc_" + strings.Repeat("a", 200), "svc_" + strings.Repeat("a", 42) + " ", "svc_" + strings.Repeat("a", 30) +
+			"'; DROP--", "svc_" + strings.Repeat("é", 20), "svc_\x00" + strings.Repeat("a", 42)} {
 		_, err := s.Authenticate(t.Context(), bearer)
 		if fault.KindOf(err) != fault.Unauthorized {
 			t.Errorf("Authenticate of %q: %v, want unauthorized without a query", bearer, err)
@@ -95,10 +97,12 @@ func TestKeysThatDoNotWork(t *testing.T) {
 	revoked, revokedToken := addKey(t, s, NewKey{AccountID: owner.ID})
 	dbtest.Exec(t, s.db, `UPDATE api_keys SET revoked_at = now() WHERE id = $1`, revoked.ID)
 	unknown, _ := secret.NewToken("svc_")
-	for name, token := range map[string]string{"expired": expiredToken, "revoked": revokedToken, "unknown": unknown.Reveal()} {
+	for name, token := range map[string]string{"expired": expiredToken, "revoked": revokedToken,
+		"unknown": unknown.Reveal()} {
 		_, err := s.Authenticate(t.Context(), token)
 		refused := fault.From(err)
-		if refused.Kind != fault.Unauthorized || refused.Message != "Unauthorized" || refused.Code != "" || refused.Details != nil {
+		if refused.Kind != fault.Unauthorized || refused.Message != "Unauthorized" || refused.Code != "" ||
+			refused.Details != nil {
 			t.Errorf("%s: Authenticate returned %+v, want only Unauthorized", name, refused)
 		}
 	}
@@ -144,7 +148,8 @@ func TestSuspendedAccountMayDoAllButSend(t *testing.T) {
 			t.Errorf("operation %d of a suspended account: %v", op, err)
 		}
 	}
-	if refused := fault.From(caller.Authorize(rights.Send)); refused.Kind != fault.Forbidden || refused.Code != fault.CodeAccountSuspended {
+	if refused := fault.From(caller.Authorize(rights.Send)); refused.Kind != fault.Forbidden ||
+		refused.Code != fault.CodeAccountSuspended {
 		t.Errorf("a suspended account that sends got %+v, want account_suspended", refused)
 	}
 	caller.Scope = rights.ScopeRead
@@ -283,7 +288,8 @@ func TestLastUseIsWrittenPeriodicallyAndNeverGoesBack(t *testing.T) {
 	if _, err := s.Authenticate(t.Context(), token); err != nil {
 		t.Fatal(err)
 	}
-	expect.EventuallyWithin(t, 5*time.Second, "the use is written", func() bool { return lastUsed(t, s, owner.ID, made.ID) != nil })
+	expect.EventuallyWithin(t, 5*time.Second, "the use is written",
+		func() bool { return lastUsed(t, s, owner.ID, made.ID) != nil })
 	dbtest.Exec(t, s.db, `UPDATE api_keys SET last_used_at = now() + interval '1 hour' WHERE id = $1`, made.ID) // another process wrote a later use
 	later := *lastUsed(t, s, owner.ID, made.ID)
 	if _, err := s.Authenticate(t.Context(), token); err != nil {
@@ -368,8 +374,10 @@ func TestKeysByFilter(t *testing.T) {
 		filter KeyFilter
 		want   []string
 	}{
-		"all": {KeyFilter{}, []string{reader.ID, web.ID}}, "by name": {KeyFilter{Text: "WEB"}, []string{web.ID}}, "by scope": {KeyFilter{Scope: apikey.ScopeRead}, []string{reader.ID}},
-		"revoked": {KeyFilter{Revoked: &yes}, []string{reader.ID}}, "in use": {KeyFilter{Revoked: &no}, []string{web.ID}}, "a wildcard": {KeyFilter{Text: "%"}, nil},
+		"all": {KeyFilter{}, []string{reader.ID, web.ID}}, "by name": {KeyFilter{Text: "WEB"}, []string{web.ID}},
+		"by scope": {KeyFilter{Scope: apikey.ScopeRead}, []string{reader.ID}},
+		"revoked":  {KeyFilter{Revoked: &yes}, []string{reader.ID}},
+		"in use":   {KeyFilter{Revoked: &no}, []string{web.ID}}, "a wildcard": {KeyFilter{Text: "%"}, nil},
 	} {
 		found, err := s.FilteredKeys(t.Context(), ada.ID, c.filter, page.Request{})
 		var ids []string
@@ -381,7 +389,8 @@ func TestKeysByFilter(t *testing.T) {
 			t.Errorf("%s: (-want +got) %s, %v; %d counted, %v", name, diff, err, n, failed)
 		}
 	}
-	if _, err := s.FilteredKeys(t.Context(), ada.ID, KeyFilter{Text: "a\x00"}, page.Request{}); fault.From(err).Fields["query"] == "" {
+	if _, err := s.FilteredKeys(t.Context(), ada.ID, KeyFilter{Text: "a\x00"}, page.Request{}); fault.From(err).
+		Fields["query"] == "" {
 		t.Errorf("a text with NUL: %v, want an error for query", err)
 	}
 }
@@ -390,7 +399,8 @@ func TestNewKeyReportsEveryWrongField(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	past := time.Now().Add(-time.Second)
-	_, _, err := s.CreateKey(t.Context(), NewKey{AccountID: addAccount(t, s, "ada@example.com").ID, Scope: "admin", DomainIDs: []string{"example.com"}, ExpiresAt: &past})
+	_, _, err := s.CreateKey(t.Context(), NewKey{AccountID: addAccount(t, s, "ada@example.com").ID, Scope: "admin",
+		DomainIDs: []string{"example.com"}, ExpiresAt: &past})
 	for _, field := range []string{"name", "scope", "domain_ids[0]", "expires_at"} {
 		if fault.From(err).Fields[field] == "" {
 			t.Errorf("no error for the field %s in %v", field, err)

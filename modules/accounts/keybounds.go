@@ -27,14 +27,16 @@ func (b keyBounds) checkKey(in NewKey, owned []string) fault.Fields {
 		case !slices.Contains(owned, domainID):
 			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "must be a domain of this account")
 		case len(b.domainIDs) > 0 && !slices.Contains(b.domainIDs, domainID):
-			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "must be a domain that the API key of this request may send from")
+			wrong.Add(fmt.Sprintf("domain_ids[%d]", i),
+				"must be a domain that the API key of this request may send from")
 		}
 	}
 	if len(b.domainIDs) > 0 && len(in.DomainIDs) == 0 {
 		wrong.Add("domain_ids", "is required, because the API key of this request is limited to some domains")
 	}
 	if b.expiresAt != nil && (in.ExpiresAt == nil || in.ExpiresAt.After(*b.expiresAt)) {
-		wrong.Add("expires_at", "cannot be later than %s, when the API key of this request expires", b.expiresAt.UTC().Format(time.RFC3339))
+		wrong.Add("expires_at", "cannot be later than %s, when the API key of this request expires", b.expiresAt.UTC().
+			Format(time.RFC3339))
 	}
 	return wrong
 }
@@ -44,7 +46,8 @@ func (b keyBounds) checkKey(in NewKey, owned []string) fault.Fields {
 func (in NewKey) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent.APIKey, err error) {
 	var b keyBounds
 	if in.MakerKeyID != "" {
-		maker, err = tx.APIKey.Query().Where(apikey.ID(in.MakerKeyID), apikey.AccountID(in.AccountID), apikey.RevokedAtIsNil()).Only(ctx)
+		maker, err = tx.APIKey.Query().Where(apikey.ID(in.MakerKeyID), apikey.AccountID(in.AccountID),
+			apikey.RevokedAtIsNil()).Only(ctx)
 		switch {
 		case ent.IsNotFound(err):
 			return nil, fault.Unauthenticated() // revoked a moment ago
@@ -55,7 +58,8 @@ func (in NewKey) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent.APIKey
 	}
 	var owned []string
 	if len(in.DomainIDs) > 0 {
-		if owned, err = tx.Domain.Query().Where(domain.AccountID(in.AccountID), domain.IDIn(in.DomainIDs...)).IDs(ctx); err != nil {
+		if owned, err = tx.Domain.Query().Where(domain.AccountID(in.AccountID), domain.IDIn(in.DomainIDs...)).
+			IDs(ctx); err != nil {
 			return nil, err
 		}
 	}

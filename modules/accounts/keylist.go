@@ -26,7 +26,8 @@ func (s *Service) Keys(ctx context.Context, accountID string, r page.Request) (p
 }
 
 // FilteredKeys is Keys with a filter.
-func (s *Service) FilteredKeys(ctx context.Context, accountID string, f KeyFilter, r page.Request) (page.Page[*ent.APIKey], error) {
+func (s *Service) FilteredKeys(ctx context.Context, accountID string, f KeyFilter,
+	r page.Request) (page.Page[*ent.APIKey], error) {
 	query, err := s.keyQuery(accountID, f)
 	if err != nil {
 		return page.Page[*ent.APIKey]{}, err
@@ -68,7 +69,8 @@ func (s *Service) keyQuery(accountID string, f KeyFilter) (*ent.APIKeyQuery, err
 
 // CreatorsOf returns the creators of keys of the account, by key id. Keys that the operator created are
 // omitted.
-func (s *Service) CreatorsOf(ctx context.Context, accountID string, keyIDs ...string) (map[string]rights.Creator, error) {
+func (s *Service) CreatorsOf(ctx context.Context, accountID string,
+	keyIDs ...string) (map[string]rights.Creator, error) {
 	found, err := creators.OfKeys(ctx, s.db.SQL, accountID, keyIDs...)
 	return found, fault.Wrap("creators of keys", err)
 }

@@ -63,7 +63,8 @@ type OfferedLimits struct {
 
 // OfferedLimits returns the part of the plan that customers see before they choose it.
 func (p Plan) OfferedLimits() OfferedLimits {
-	return OfferedLimits{RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails, MonthlyEmails: p.MonthlyEmails, Domains: p.MaxDomains}
+	return OfferedLimits{RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails,
+		MonthlyEmails: p.MonthlyEmails, Domains: p.MaxDomains}
 }
 
 // AllowsDomains reports whether an account on the plan may have that many sending domains.
@@ -71,17 +72,21 @@ func (p Plan) AllowsDomains(count int) bool { return count <= p.MaxDomains }
 
 // The plans in the examples of the API description.
 var (
-	ExampleFree = Plan{ID: PlanFree, Name: "Free", RequestsPerSecond: 10, DailyEmails: new(100), MonthlyEmails: new(3000),
-		StoredBytes: new(1_000_000_000), DailyBytes: new(100_000_000), MaxDomains: 1, Sandboxed: true}
+	ExampleFree = Plan{ID: PlanFree, Name: "Free", RequestsPerSecond: 10, DailyEmails: new(100),
+		MonthlyEmails: new(3000),
+		StoredBytes:   new(1_000_000_000), DailyBytes: new(100_000_000), MaxDomains: 1, Sandboxed: true}
 	ExamplePro = Plan{ID: PlanPro, Name: "Pro", Rank: 1, SelfService: true, RequestsPerSecond: 50,
-		StoredBytes: new(50_000_000_000), DailyBytes: new(5_000_000_000), IncludedEmails: new(50_000), Overage: true, MaxDomains: 10}
-	ExamplePool = Plan{ID: PlanPool, Name: "Pool", RequestsPerSecond: 500, IncludedEmails: new(100_000), Overage: true, MaxDomains: 1000}
+		StoredBytes: new(50_000_000_000), DailyBytes: new(5_000_000_000), IncludedEmails: new(50_000), Overage: true,
+		MaxDomains: 10}
+	ExamplePool = Plan{ID: PlanPool, Name: "Pool", RequestsPerSecond: 500, IncludedEmails: new(100_000), Overage: true,
+		MaxDomains: 1000}
 )
 
 // PlanOf converts a row to a plan.
 func PlanOf(p *ent.Plan) Plan {
 	return Plan{ID: p.ID, Name: p.Name, RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails,
-		MonthlyEmails: p.MonthlyEmails, DailySMS: p.DailySms, StoredBytes: p.StoredBytes, DailyBytes: p.DailyBytes, MaxDomains: p.MaxDomains, Sandboxed: p.Sandboxed,
+		MonthlyEmails: p.MonthlyEmails, DailySMS: p.DailySms, StoredBytes: p.StoredBytes, DailyBytes: p.DailyBytes,
+		MaxDomains: p.MaxDomains, Sandboxed: p.Sandboxed,
 		Rank: p.Rank, SelfService: p.SelfService, IncludedEmails: p.IncludedEmails, Overage: p.Overage}
 }
 

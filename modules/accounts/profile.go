@@ -65,7 +65,8 @@ func (s *Service) usageOf(ctx context.Context, a Account) (Usage, error) {
 	if err != nil {
 		return Usage{}, fmt.Errorf("usage: %w", err)
 	}
-	usage := Usage{Day: used.day, Month: used.month, DailyCap: c.daily, MonthlyCap: c.monthly, DayEnds: used.dayEndsAt(), MonthEnds: used.monthEndsAt()}
+	usage := Usage{Day: used.day, Month: used.month, DailyCap: c.daily, MonthlyCap: c.monthly,
+		DayEnds: used.dayEndsAt(), MonthEnds: used.monthEndsAt()}
 	if err := s.addBytes(ctx, a, &usage); err != nil {
 		return Usage{}, fmt.Errorf("usage: %w", err)
 	}
@@ -87,12 +88,14 @@ func (s *Service) addBytes(ctx context.Context, a Account, usage *Usage) error {
 	}
 	usage.StoredBytes, usage.DailyBytes = new(int64), new(int64)
 	usage.StoredBytesCap, usage.DailyBytesCap = quota.Stored, quota.Daily
-	return db.Each(ctx, s.db.Hot, func(row db.Row) error { return row.Scan(usage.StoredBytes, usage.DailyBytes) }, bytesSQL, a.ID)
+	return db.Each(ctx, s.db.Hot, func(row db.Row) error { return row.Scan(usage.StoredBytes, usage.DailyBytes) },
+		bytesSQL, a.ID)
 }
 
 // Accounts lists every account of the installation by email, with its plan, for the operator only.
 func (s *Service) Accounts(ctx context.Context) ([]*ent.Account, error) {
-	rows, err := s.db.Ent.Account.Query().Where(account.System(false)).WithPlan().Order(ent.Asc(account.FieldEmail)).All(ctx)
+	rows, err := s.db.Ent.Account.Query().Where(account.System(false)).WithPlan().Order(ent.Asc(account.FieldEmail)).
+		All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("accounts: %w", err)
 	}
@@ -120,8 +123,11 @@ func (s *Service) accountRow(ctx context.Context, accountID string) (*ent.Accoun
 }
 
 func accountOf(row *ent.Account) Account {
-	return Account{ID: row.ID, Name: row.Name, Email: row.Email, Plan: PlanOf(row.Edges.Plan), ProductionUnlocked: row.ProductionUnlocked,
-		PaymentMethod: row.PaymentMethodAt != nil, Unmetered: row.Unmetered, Suspended: row.SuspendedAt != nil, System: row.System, SecondFactor: row.RequireSecondFactor,
-		MonthlyLimit: row.MonthlyLimit, PaymentDue: row.PaymentDueAt != nil, StoredBytes: row.StoredBytes, DailyBytes: row.DailyBytes,
+	return Account{ID: row.ID, Name: row.Name, Email: row.Email, Plan: PlanOf(row.Edges.Plan),
+		ProductionUnlocked: row.ProductionUnlocked,
+		PaymentMethod:      row.PaymentMethodAt != nil, Unmetered: row.Unmetered, Suspended: row.SuspendedAt != nil,
+		System: row.System, SecondFactor: row.RequireSecondFactor,
+		MonthlyLimit: row.MonthlyLimit, PaymentDue: row.PaymentDueAt != nil, StoredBytes: row.StoredBytes,
+		DailyBytes:        row.DailyBytes,
 		BodyRetentionDays: row.BodyRetentionDays, RecordRetentionDays: row.RecordRetentionDays}
 }

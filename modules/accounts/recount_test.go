@@ -72,7 +72,8 @@ func TestPlanChangesLoseNoCount(t *testing.T) {
 	changePlan(t, s, made.ID, PlanPro)
 	handOver(t, s.db.SQL, made.ID, 25, now) // not counted on acceptance
 	if day, month := usageOf(t, s, made.ID); day != 85 || month != 85+7*counts {
-		t.Errorf("a plan without caps reports %d for the day and %d for the month, want 85 and %d", day, month, 85+7*counts)
+		t.Errorf("a plan without caps reports %d for the day and %d for the month, want 85 and %d", day, month,
+			85+7*counts)
 	}
 	dbtest.Exec(t, s.db, `INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", subject, message_id, status, uncommon, last_event, scheduled_at, release_at)
 		SELECT 'msg_'||n, $1, 'dom_1', 'a@b.example', 'a@b.example', '[]', 's', 'm', 'scheduled', 'scheduled', 'email.scheduled', $2::timestamptz, $2::timestamptz FROM generate_series(1, 5) n`,
@@ -139,7 +140,8 @@ func TestEmailsInFlightAtAPlanChangeAreCounted(t *testing.T) {
 
 func hoursOf(t testing.TB, s *Service, accountID string) (hours, emails int) {
 	t.Helper()
-	if err := s.db.SQL.QueryRowContext(t.Context(), `SELECT count(*), coalesce(sum(emails), 0) FROM usage_hours WHERE account_id = $1`, accountID).Scan(&hours, &emails); err != nil {
+	if err := s.db.SQL.QueryRowContext(t.Context(),
+		`SELECT count(*), coalesce(sum(emails), 0) FROM usage_hours WHERE account_id = $1`, accountID).Scan(&hours, &emails); err != nil {
 		t.Fatal(err)
 	}
 	return hours, emails
@@ -189,7 +191,8 @@ func TestHoursCloseWhenTheHorizonPasses(t *testing.T) {
 		err := s.db.InTx(t.Context(), func(tx *ent.Tx) error {
 			closed, err := closeHour(t.Context(), tx, hour.Add(c.after))
 			if closed != c.want {
-				t.Errorf("with the horizon %s after its beginning the hour was closed: %v, want %v", c.after, closed, c.want)
+				t.Errorf("with the horizon %s after its beginning the hour was closed: %v, want %v", c.after,
+					closed, c.want)
 			}
 			return err
 		})
@@ -272,7 +275,8 @@ func TestTheLowestMonthlyCapApplies(t *testing.T) {
 	}
 	change(AccountChange{MonthlyLimit: new(new(2))})
 	if granted, which := refusal(1); granted != 0 || which != "own" {
-		t.Errorf("of a limit of 2, 3 were sent: %d more are granted and the cap is %v, want none and own", granted, which)
+		t.Errorf("of a limit of 2, 3 were sent: %d more are granted and the cap is %v, want none and own",
+			granted, which)
 	}
 	change(AccountChange{MonthlyLimit: new(new(5))})
 	if granted, which := refusal(4); granted != 2 || which != "own" {
@@ -303,11 +307,13 @@ func TestTheLowestMonthlyCapApplies(t *testing.T) {
 
 func TestTheDefaultPlanMustExist(t *testing.T) {
 	t.Parallel()
-	s, err := New(Params{Config: Config{DefaultPlan: "gold"}, DB: dbtest.New(t), Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.DiscardHandler)})
+	s, err := New(Params{Config: Config{DefaultPlan: "gold"}, DB: dbtest.New(t),
+		Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Start(t.Context()); err == nil || !strings.Contains(err.Error(), `POSTRIDER_DEFAULT_PLAN: "gold" is not a plan`) {
+	if err := s.Start(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), `POSTRIDER_DEFAULT_PLAN: "gold" is not a plan`) {
 		t.Errorf("Start returned %v", err)
 	}
 }

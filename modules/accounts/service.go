@@ -49,9 +49,12 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	config := p.Config.withDefaults()
-	keys := cache.New(cache.Config[keyHash, cachedCredential]{Max: config.CacheSize, TTL: config.CacheTTL, LoadTimeout: lookupTimeout})
-	accounts := cache.New(cache.Config[string, Account]{Max: config.CacheSize, TTL: config.CacheTTL, LoadTimeout: lookupTimeout})
-	return &Service{config: config, db: p.DB, facts: bus.NewLog(p.DB), used: lastuse.New(p.DB.SQL, "api_keys"), cursors: p.Cursors, keys: keys, accounts: accounts,
+	keys := cache.New(cache.Config[keyHash, cachedCredential]{Max: config.CacheSize, TTL: config.CacheTTL,
+		LoadTimeout: lookupTimeout})
+	accounts := cache.New(cache.Config[string, Account]{Max: config.CacheSize, TTL: config.CacheTTL,
+		LoadTimeout: lookupTimeout})
+	return &Service{config: config, db: p.DB, facts: bus.NewLog(p.DB), used: lastuse.New(p.DB.SQL, "api_keys"),
+		cursors: p.Cursors, keys: keys, accounts: accounts,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
 
@@ -64,7 +67,8 @@ func (s *Service) Start(ctx context.Context) error {
 			return fmt.Errorf("default plan: %w", err)
 		}
 		if !known {
-			return fmt.Errorf("%s: %q is not a plan of this installation; postrider plan list shows them", DefaultPlan.Name, p)
+			return fmt.Errorf("%s: %q is not a plan of this installation; postrider plan list shows them",
+				DefaultPlan.Name, p)
 		}
 	}
 	s.tasks.Start(

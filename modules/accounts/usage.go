@@ -51,7 +51,8 @@ func (c planCaps) withMonthlyCap(limit *int, cause string) planCaps {
 
 // capsOf returns the caps that a plan and the account's own limit impose.
 func capsOf(p Plan, own *int, paymentDue bool) planCaps {
-	c := planCaps{plan: p.Name, daily: p.DailyEmails}.withMonthlyCap(p.MonthlyEmails, capMonthly).withMonthlyCap(own, capOwn)
+	c := planCaps{plan: p.Name, daily: p.DailyEmails}.withMonthlyCap(p.MonthlyEmails, capMonthly).
+		withMonthlyCap(own, capOwn)
 	if paymentDue {
 		c = c.withMonthlyCap(p.IncludedEmails, capPaymentDue)
 	}
@@ -99,7 +100,8 @@ func (c planCaps) refusalError(used periodCount) *fault.Error {
 	refused := &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, UpgradeURL: UpgradeURL}
 	if c.monthly != nil && used.month >= int64(*c.monthly) {
 		resets := used.monthEndsAt().Format(time.RFC3339)
-		refused.Message = fmt.Sprintf("%s, all of which are used. The next month begins at %s", c.describeMonthlyCap(), resets)
+		refused.Message = fmt.Sprintf("%s, all of which are used. The next month begins at %s", c.describeMonthlyCap(),
+			resets)
 		if monthOf(used.date) != used.now.UTC().Format(monthLayout) {
 			refused.Message = fmt.Sprintf("%s, all of which are used in %s. Scheduled emails count in the month in which they are due", c.describeMonthlyCap(), monthOf(used.date))
 		}
@@ -121,7 +123,8 @@ func (c planCaps) describeMonthlyCap() string {
 	case capOwn:
 		return fmt.Sprintf("The account's own limit is %d emails per month", *c.monthly)
 	case capPaymentDue:
-		return fmt.Sprintf("A payment is overdue, so the plan %s allows only its %d included emails per month", c.plan, *c.monthly)
+		return fmt.Sprintf("A payment is overdue, so the plan %s allows only its %d included emails per month", c.plan,
+			*c.monthly)
 	default:
 		return fmt.Sprintf("The plan %s allows %d emails per month", c.plan, *c.monthly)
 	}
@@ -189,7 +192,8 @@ func (s *Service) Move(ctx context.Context, tx db.Execer, accountID string, from
 	if err != nil || len(capped) == 0 {
 		return err
 	}
-	if err := lockCounters(ctx, tx, accountID, before.dayName(), monthOf(before.dayName()), after.dayName(), monthOf(after.dayName())); err != nil {
+	if err := lockCounters(ctx, tx, accountID, before.dayName(), monthOf(before.dayName()), after.dayName(),
+		monthOf(after.dayName())); err != nil {
 		return fmt.Errorf("move the count of an email: %w", err)
 	}
 	if err := s.subtractUses(ctx, tx, capped); err != nil {
@@ -227,7 +231,8 @@ type cappedUse struct {
 
 // sumCappedUses sums the uses of each account that has a cap by day, and returns them with the caps of these
 // accounts.
-func (s *Service) sumCappedUses(ctx context.Context, tx db.Execer, uses []Use) ([]cappedUse, map[string]planCaps, error) {
+func (s *Service) sumCappedUses(ctx context.Context, tx db.Execer,
+	uses []Use) ([]cappedUse, map[string]planCaps, error) {
 	limits := map[string]planCaps{}
 	var unknown []string
 	for _, u := range uses {
@@ -273,7 +278,8 @@ func loadCaps(ctx context.Context, tx db.Execer, accountIDs []string) (map[strin
 		var p Plan
 		var own *int
 		var paymentDue bool
-		if err := row.Scan(&accountID, &p.Name, &p.DailyEmails, &p.MonthlyEmails, &p.IncludedEmails, &own, &paymentDue); err != nil {
+		if err := row.Scan(&accountID, &p.Name, &p.DailyEmails, &p.MonthlyEmails, &p.IncludedEmails, &own,
+			&paymentDue); err != nil {
 			return err
 		}
 		found[accountID] = capsOf(p, own, paymentDue)

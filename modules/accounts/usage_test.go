@@ -86,7 +86,8 @@ func TestCapsUnderConcurrency(t *testing.T) {
 		n := min(1+rand.IntN(20), left)
 		left -= n
 		// Accounts in any order: the locks are taken in a fixed order.
-		list := append(append(append(uses(paid.ID, 1), uses(capped.ID, n)...), uses(busy.ID, 1)...), uses(paid.ID, 1)...)
+		list := append(append(append(uses(paid.ID, 1), uses(capped.ID, n)...), uses(busy.ID, 1)...),
+			uses(paid.ID, 1)...)
 		rand.Shuffle(len(list), func(a, b int) { list[a], list[b] = list[b], list[a] })
 		s := []*Service{first, second}[i%2]
 		all.Go(func() {
@@ -136,11 +137,14 @@ func TestRefusalNamesTheCapAndItsReset(t *testing.T) {
 		}
 	}
 	var daily *fault.Error
-	if !errors.As(refused[102], &daily) || daily.Kind != fault.Limit || daily.Code != fault.CodePlanLimit || daily.UpgradeURL != UpgradeURL {
+	if !errors.As(refused[102], &daily) || daily.Kind != fault.Limit || daily.Code != fault.CodePlanLimit ||
+		daily.UpgradeURL != UpgradeURL {
 		t.Fatalf("the use over the daily cap got %+v, want plan_limit with the link to %s", refused[102], UpgradeURL)
 	}
-	if daily.RetryAfter <= 0 || daily.RetryAfter > 24*time.Hour || daily.Details["cap"] != "daily" || daily.Details["limit"] != 100 ||
-		!strings.Contains(daily.Message, "Free allows 100 emails per day") || !strings.HasSuffix(daily.Message, "T00:00:00Z") {
+	if daily.RetryAfter <= 0 || daily.RetryAfter > 24*time.Hour || daily.Details["cap"] != "daily" ||
+		daily.Details["limit"] != 100 ||
+		!strings.Contains(daily.Message, "Free allows 100 emails per day") ||
+		!strings.HasSuffix(daily.Message, "T00:00:00Z") {
 		t.Errorf("daily refusal: %s, %v, retry after %s", daily.Message, daily.Details, daily.RetryAfter)
 	}
 
@@ -152,7 +156,8 @@ func TestRefusalNamesTheCapAndItsReset(t *testing.T) {
 		t.Fatalf("%d granted, then %v", granted, refused[29])
 	}
 	if monthly.RetryAfter != 0 || monthly.Details["cap"] != "monthly" || monthly.Details["limit"] != 3000 ||
-		!strings.Contains(monthly.Message, "Free allows 3000 emails per month") || !strings.HasSuffix(monthly.Message, "-01T00:00:00Z") {
+		!strings.Contains(monthly.Message, "Free allows 3000 emails per month") ||
+		!strings.HasSuffix(monthly.Message, "-01T00:00:00Z") {
 		t.Errorf("monthly refusal: %s, %v, retry after %s", monthly.Message, monthly.Details, monthly.RetryAfter)
 	}
 	wantCounted(t, s, made.ID, 10, 3000) // emails refused by the month are not counted in the day

@@ -41,7 +41,8 @@ func newLog(t *testing.T, of keepers) *Service {
 func newCountedLog(t *testing.T, of keepers) (*Service, *prometheus.Registry) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
-	s, err := New(Params{DB: dbtest.New(t), Config: Config{Rate: 100}, Accounts: of, Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.DiscardHandler),
+	s, err := New(Params{DB: dbtest.New(t), Config: Config{Rate: 100}, Accounts: of,
+		Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.DiscardHandler),
 		Metrics: registry})
 	if err != nil {
 		t.Fatal(err)
@@ -107,13 +108,21 @@ func TestRequestsAreStoredAndFound(t *testing.T) {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 8000, time.UTC)
 	const email = "msg_01kf0m4w7he6x8q2v5b3n9c1ta"
 	s.stored(t,
-		Seen{ID: "one", AccountID: "acc_a", Method: "POST", Path: "/api/emails", Operation: "sendEmail", Status: 200, Took: 12 * time.Millisecond, APIKeyID: "key_1", IP: "192.0.2.7",
-			At: at, Asked: jsonBody(`{"to":"bob@example.net","token":"x"}`), Answered: jsonBody(`{"id":"` + email + `"}`)},
-		Seen{ID: "two", AccountID: "acc_a", Method: "GET", Path: "/api/emails/" + email, Status: 200, UserID: "usr_1", EmailID: email, At: at.Add(time.Second)},
-		Seen{ID: "three", AccountID: "acc_a", Method: "PATCH", Path: "/api/emails/\xff\x00", Status: 404, APIKeyID: "key_2", At: at.Add(2 * time.Second), Answered: CapturedBody{Octets: 7, Media: "text/plain", Raw: []byte{0}}},
-		Seen{ID: "four", AccountID: "acc_a", Method: "POST", Path: "/api/domains", Status: 503, APIKeyID: "key_1", At: at.Add(3 * time.Second)},
-		Seen{ID: "two", AccountID: "acc_b", Method: "GET", Path: "/api/account", Status: 200, APIKeyID: "key_9", At: at},
-		Seen{ID: "two", AccountID: "acc_a", Method: "GET", Path: "/api/account", Status: 200, APIKeyID: "key_1", At: at.Add(4 * time.Second)},
+		Seen{ID: "one", AccountID: "acc_a", Method: "POST", Path: "/api/emails", Operation: "sendEmail", Status: 200,
+			Took: 12 * time.Millisecond, APIKeyID: "key_1", IP: "192.0.2.7",
+			At: at, Asked: jsonBody(`{"to":"bob@example.net","token":"x"}`),
+			Answered: jsonBody(`{"id":"` + email + `"}`)},
+		Seen{ID: "two", AccountID: "acc_a", Method: "GET", Path: "/api/emails/" + email, Status: 200, UserID: "usr_1",
+			EmailID: email, At: at.Add(time.Second)},
+		Seen{ID: "three", AccountID: "acc_a", Method: "PATCH", Path: "/api/emails/\xff\x00", Status: 404,
+			APIKeyID: "key_2", At: at.Add(2 * time.Second),
+			Answered: CapturedBody{Octets: 7, Media: "text/plain", Raw: []byte{0}}},
+		Seen{ID: "four", AccountID: "acc_a", Method: "POST", Path: "/api/domains", Status: 503, APIKeyID: "key_1",
+			At: at.Add(3 * time.Second)},
+		Seen{ID: "two", AccountID: "acc_b", Method: "GET", Path: "/api/account", Status: 200, APIKeyID: "key_9",
+			At: at},
+		Seen{ID: "two", AccountID: "acc_a", Method: "GET", Path: "/api/account", Status: 200, APIKeyID: "key_1",
+			At: at.Add(4 * time.Second)},
 	)
 	for name, c := range map[string]struct {
 		filter Filter
@@ -144,8 +153,10 @@ func TestRequestsAreStoredAndFound(t *testing.T) {
 		t.Errorf("the other account has %q", got)
 	}
 	one, err := s.Get(t.Context(), "acc_a", "one")
-	want := LoggedRequest{ID: "one", AccountID: "acc_a", Method: "POST", Path: "/api/emails", Operation: "sendEmail", Status: 200, DurationMS: 12, APIKeyID: "key_1", IP: "192.0.2.7",
-		RequestBody: `{"to":"bob@example.net","token":"[redacted]"}`, RequestOctets: 36, ResponseBody: `{"id":"` + email + `"}`, ResponseOctets: 39, EmailID: email, CreatedAt: at}
+	want := LoggedRequest{ID: "one", AccountID: "acc_a", Method: "POST", Path: "/api/emails", Operation: "sendEmail",
+		Status: 200, DurationMS: 12, APIKeyID: "key_1", IP: "192.0.2.7",
+		RequestBody: `{"to":"bob@example.net","token":"[redacted]"}`, RequestOctets: 36, ResponseBody: `{"id":"` +
+			email + `"}`, ResponseOctets: 39, EmailID: email, CreatedAt: at}
 	one.n, one.CreatedAt = 0, one.CreatedAt.UTC()
 	if diff := cmp.Diff(want, one, cmp.AllowUnexported(LoggedRequest{})); err != nil || diff != "" {
 		t.Errorf("what was stored is read as another: %v (-want +got)\n%s", err, diff)
@@ -153,7 +164,8 @@ func TestRequestsAreStoredAndFound(t *testing.T) {
 	if two, err := s.Get(t.Context(), "acc_a", "two"); err != nil || two.Path != "/api/account" {
 		t.Errorf("of two requests of one id the older is read: %+v, %v", two, err)
 	}
-	if three, err := s.Get(t.Context(), "acc_a", "three"); err != nil || three.ResponseBody != "[text/plain]" || three.ResponseOctets != 7 {
+	if three, err := s.Get(t.Context(), "acc_a", "three"); err != nil || three.ResponseBody != "[text/plain]" ||
+		three.ResponseOctets != 7 {
 		t.Errorf("a body that is no JSON is read as %+v, %v", three, err)
 	}
 	for _, id := range []string{"one", "four", "five", "", "\xff"} {
@@ -168,14 +180,17 @@ func TestWrongFiltersAreRefused(t *testing.T) {
 	s := newLog(t, nil)
 	now := time.Now()
 	for name, f := range map[string]Filter{
-		"method": {Methods: []string{"GET", "POKE"}}, "path": {PathPrefix: "api"}, "path that is no text": {PathPrefix: "/\xff"}, "status": {StatusFrom: 99}, "status above": {StatusBelow: 601},
-		"statuses": {StatusFrom: 500, StatusBelow: 400}, "times": {Since: now, Until: now}, "id": {RequestID: "a\x00"}, "long id": {EmailID: strings.Repeat("x", 501)},
+		"method": {Methods: []string{"GET", "POKE"}}, "path": {PathPrefix: "api"},
+		"path that is no text": {PathPrefix: "/\xff"}, "status": {StatusFrom: 99}, "status above": {StatusBelow: 601},
+		"statuses": {StatusFrom: 500, StatusBelow: 400}, "times": {Since: now, Until: now}, "id": {RequestID: "a\x00"},
+		"long id": {EmailID: strings.Repeat("x", 501)},
 	} {
 		if _, err := s.List(t.Context(), "acc_a", f, page.Request{}); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: the error is %v, want one of what is invalid", name, err)
 		}
 	}
-	if _, err := s.List(t.Context(), "acc_a", Filter{}, page.Request{Limit: 2, Cursor: "x"}); fault.KindOf(err) != fault.Invalid {
+	if _, err := s.List(t.Context(), "acc_a", Filter{},
+		page.Request{Limit: 2, Cursor: "x"}); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("a cursor that nobody made: %v", err)
 	}
 }
@@ -192,7 +207,8 @@ func TestErasedAddressesAreNowhere(t *testing.T) {
 		Seen{ID: "other", AccountID: "acc_a", Asked: jsonBody(`{"to":"carol@example.net"}`)},
 		Seen{ID: "stranger", AccountID: "acc_b", Asked: jsonBody(`{"to":"bob@example.net"}`)},
 	)
-	s.Add(&Seen{ID: "held", AccountID: "acc_a", Asked: jsonBody(`{"to":"bob@example.net"}`), At: time.Now()}) // not stored yet
+	// not stored yet
+	s.Add(&Seen{ID: "held", AccountID: "acc_a", Asked: jsonBody(`{"to":"bob@example.net"}`), At: time.Now()})
 	if n, err := s.Erase(t.Context(), "acc_a", "bob@example.net"); err != nil || n != 5 {
 		t.Errorf("erased %d rows, %v, want 5", n, err)
 	}
@@ -224,9 +240,11 @@ func TestOldRequestsAreSwept(t *testing.T) {
 		}
 	}
 	if n, err := s.Sweep(t.Context()); err != nil || n != 5 {
-		t.Errorf("swept %d, %v, want 3 that are older than seven days and 2 that are older than their account wants", n, err)
+		t.Errorf("swept %d, %v, want 3 that are older than seven days and 2 that are older than their account wants", n,
+			err)
 	}
-	for account, want := range map[string][]string{"acc_a": {"6", "3", "1", "0"}, "acc_b": {"1", "0"}, "acc_gone": {"6", "3", "1", "0"}} {
+	for account, want := range map[string][]string{"acc_a": {"6", "3", "1", "0"}, "acc_b": {"1", "0"},
+		"acc_gone": {"6", "3", "1", "0"}} {
 		if got := s.ids(t, account, Filter{}); !slices.Equal(got, want) {
 			t.Errorf("%s has %q left, want %q", account, got, want)
 		}
@@ -283,7 +301,9 @@ func TestOverloadDropsRatherThanWaits(t *testing.T) {
 		n, err := db.One(t.Context(), s.db.SQL, db.Value[int], `SELECT count(*) FROM api_requests`)
 		return err == nil && n == bufferRows+1
 	})
-	expect.EventuallyWithin(t, 10*time.Second, "all that was stored is counted", func() bool { return countedAs(t, registry, "stored") == bufferRows+1 }) // after the commit
+	// after the commit
+	expect.EventuallyWithin(t, 10*time.Second, "all that was stored is counted",
+		func() bool { return countedAs(t, registry, "stored") == bufferRows+1 })
 }
 
 // Every filter of a page is answered by an index, however many rows an account has.
@@ -299,15 +319,19 @@ func TestFiltersAreFlat(t *testing.T) {
 		}
 	}
 	// The planner knows every row and not a sample, by whose chance another plan may look cheaper.
-	if _, err := s.db.SQL.ExecContext(t.Context(), `SET default_statistics_target = 10000; ANALYZE api_requests`); err != nil {
+	if _, err := s.db.SQL.ExecContext(t.Context(),
+		`SET default_statistics_target = 10000; ANALYZE api_requests`); err != nil {
 		t.Fatal(err)
 	}
 	for name, f := range map[string]Filter{
-		"all": {}, "method": {Methods: []string{"GET"}}, "path": {PathPrefix: "/api/p77"}, "failures": {StatusFrom: 400}, "key": {APIKeyID: "key_5"}, "person": {UserID: "usr_1"},
-		"request": {RequestID: "req_5"}, "email": {EmailID: "msg_50"}, "times": {Since: time.Now().Add(-10 * time.Hour), Until: time.Now().Add(-9*time.Hour - 58*time.Minute)}, "no key": {APIKeyID: "key_x"},
+		"all": {}, "method": {Methods: []string{"GET"}}, "path": {PathPrefix: "/api/p77"},
+		"failures": {StatusFrom: 400}, "key": {APIKeyID: "key_5"}, "person": {UserID: "usr_1"},
+		"request": {RequestID: "req_5"}, "email": {EmailID: "msg_50"}, "times": {Since: time.Now().Add(-10 * time.Hour),
+			Until: time.Now().Add(-9*time.Hour - 58*time.Minute)}, "no key": {APIKeyID: "key_x"},
 	} {
 		q := f.query(columnsSQL, "acc_0", 0, false, 26)
-		plan, err := db.All(t.Context(), s.db.SQL, db.Value[string], `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF) `+q.Text, q.Args...)
+		plan, err := db.All(t.Context(), s.db.SQL, db.Value[string],
+			`EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF) `+q.Text, q.Args...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -316,7 +340,8 @@ func TestFiltersAreFlat(t *testing.T) {
 		}
 		for _, line := range plan {
 			var removed int
-			if _, err := fmt.Sscanf(strings.TrimSpace(line), "Rows Removed by Filter: %d", &removed); err == nil && removed > 500 {
+			if _, err := fmt.Sscanf(strings.TrimSpace(line), "Rows Removed by Filter: %d", &removed); err == nil &&
+				removed > 500 {
 				t.Errorf("%s looks at %d rows in vain:\n%s", name, removed, strings.Join(plan, "\n"))
 			}
 		}

@@ -87,7 +87,8 @@ func (e *erasedStretch) columns() []any { return []any{&e.last, &e.deleted} }
 
 func (s *Service) erase(ctx context.Context, e erasure) (deleted int64, err error) {
 	for after := int64(0); ; {
-		done, err := db.One(ctx, s.db.SQL, (*erasedStretch).columns, eraseSQL, e.accountID, after, eraseStretch, db.Array(e.words))
+		done, err := db.One(ctx, s.db.SQL, (*erasedStretch).columns, eraseSQL, e.accountID, after, eraseStretch,
+			db.Array(e.words))
 		deleted += done.deleted
 		if err != nil {
 			return deleted, fmt.Errorf("erase API requests: %w", err)

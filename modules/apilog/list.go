@@ -31,7 +31,8 @@ type Filter struct {
 
 // Methods lists the methods that the log can contain.
 func Methods() []string {
-	return []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete, http.MethodHead}
+	return []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete,
+		http.MethodHead}
 }
 
 // Validate reports every invalid field of the filter.
@@ -57,7 +58,8 @@ func (f Filter) Validate() error {
 	if !f.Since.IsZero() && !f.Until.IsZero() && !f.Since.Before(f.Until) {
 		wrong.Add("until", "must be after since")
 	}
-	for field, text := range map[string]string{"path": f.PathPrefix, "api_key_id": f.APIKeyID, "user_id": f.UserID, "request_id": f.RequestID, "email_id": f.EmailID} {
+	for field, text := range map[string]string{"path": f.PathPrefix, "api_key_id": f.APIKeyID, "user_id": f.UserID,
+		"request_id": f.RequestID, "email_id": f.EmailID} {
 		if len(text) > maxPath || text != clean(text, maxPath) {
 			wrong.Add(field, "must be valid text of at most %d bytes", maxPath)
 		}
@@ -68,7 +70,8 @@ func (f Filter) Validate() error {
 const columnsSQL = `n, request_id, account_id, method, path, operation, status, duration_ms, api_key_id, user_id, ip, request_body, request_octets, response_body, response_octets, email_id, created_at`
 
 func (r *LoggedRequest) columns() []any {
-	return []any{&r.n, &r.ID, &r.AccountID, &r.Method, &r.Path, &r.Operation, &r.Status, &r.DurationMS, &r.APIKeyID, &r.UserID, &r.IP, &r.RequestBody,
+	return []any{&r.n, &r.ID, &r.AccountID, &r.Method, &r.Path, &r.Operation, &r.Status, &r.DurationMS, &r.APIKeyID,
+		&r.UserID, &r.IP, &r.RequestBody,
 		&r.RequestOctets, &r.ResponseBody, &r.ResponseOctets, &r.EmailID, &r.CreatedAt}
 }
 
@@ -101,7 +104,8 @@ func (f Filter) query(columns, accountID string, beside int64, back bool, limit 
 	}
 	for _, c := range []struct {
 		condition, value string
-	}{{`api_key_id <> '' AND api_key_id = `, f.APIKeyID}, {`user_id <> '' AND user_id = `, f.UserID}, {`request_id = `, f.RequestID},
+	}{{`api_key_id <> '' AND api_key_id = `, f.APIKeyID}, {`user_id <> '' AND user_id = `, f.UserID},
+		{`request_id = `, f.RequestID},
 		{`email_id <> '' AND email_id = `, f.EmailID}} {
 		if c.value != "" {
 			and(c.condition, c.value)
@@ -125,7 +129,8 @@ func (f Filter) query(columns, accountID string, beside int64, back bool, limit 
 }
 
 // List returns one page of an account's requests, newest first. Error: Invalid.
-func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[LoggedRequest], error) {
+func (s *Service) List(ctx context.Context, accountID string, f Filter,
+	r page.Request) (page.Page[LoggedRequest], error) {
 	list := page.List{Name: "api_requests", AccountID: accountID}
 	at, err := s.cursors.Open(list, r.OrDefault())
 	if err != nil {
@@ -138,7 +143,8 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.R
 	if at.ID != "" {
 		var ok bool
 		if beside, ok = s.cursors.Reveal(list, at.ID); !ok {
-			return page.Page[LoggedRequest]{}, fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
+			return page.Page[LoggedRequest]{},
+				fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
 		}
 	}
 	q := f.query(columnsSQL, accountID, beside, at.Back, at.Rows())

@@ -19,11 +19,13 @@ const (
 )
 
 // secretParts are parts of names whose values are secret in any form.
-var secretParts = []string{"password", "passwd", "passphrase", "secret", "token", "cookie", "authorization", "totp", "privatekey", "recoverycode",
+var secretParts = []string{"password", "passwd", "passphrase", "secret", "token", "cookie", "authorization", "totp",
+	"privatekey", "recoverycode",
 	"signature", "replyurl", "otpauth"}
 
 // harmless are names that only resemble names of secrets.
-var harmless = map[string]bool{"publickey": true, "stepkey": true, "statuscode": true, "errorcode": true, "enhancedcode": true, "countrycode": true,
+var harmless = map[string]bool{"publickey": true, "stepkey": true, "statuscode": true, "errorcode": true,
+	"enhancedcode": true, "countrycode": true,
 	"smtpcredential": true, "smtpcredentials": true}
 
 // secrecyOf classifies a member by its name, ignoring letter case and separators.

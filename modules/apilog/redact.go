@@ -244,7 +244,8 @@ func (s *scanner) isSecret(p place, text string) bool {
 
 // shown returns the part of a string to log.
 func (s *scanner) shown(text string) string {
-	if trimmed := strings.TrimSpace(text); !s.nested && trimmed != "" && (trimmed[0] == '{' || trimmed[0] == '[') && json.Valid([]byte(trimmed)) {
+	if trimmed := strings.TrimSpace(text); !s.nested && trimmed != "" && (trimmed[0] == '{' || trimmed[0] == '[') &&
+		json.Valid([]byte(trimmed)) {
 		inner := scanner{in: []byte(trimmed), answer: s.answer, nested: true, room: maxString}
 		if !inner.value(place{}) {
 			inner.out = append(inner.out, cutMark...)
@@ -282,7 +283,8 @@ func wordEnd(text string) int {
 // word reads a number, true, false or null. The last three are never secret.
 func (s *scanner) word(p place) bool {
 	begin := s.at
-	for s.at < len(s.in) && strings.IndexByte("+-.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", s.in[s.at]) >= 0 {
+	for s.at < len(s.in) && strings.IndexByte("+-.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+		s.in[s.at]) >= 0 {
 		s.at++
 	}
 	word := string(s.in[begin:s.at])

@@ -16,29 +16,34 @@ func TestSecretsAreTakenOutOfBodies(t *testing.T) {
 		in, want    string
 		cut, answer bool
 	}{
-		"nothing secret":         {in: ` { "a" : [1, -2.5e3, true , null], "b": {} , "c":[] } `, want: `{"a":[1,-2.5e3,true,null],"b":{},"c":[]}`},
-		"names of secrets":       {in: `{"password":"x","apiKey":"x","API-KEY":"x","auth_token":"x","clientSecret":"x","Set-Cookie":"x","authorization":"x","totp":123456,"private_key":"x","code":"123456","keys":["x","y"]}`, want: `{"password":"[redacted]","apiKey":"[redacted]","API-KEY":"[redacted]","auth_token":"[redacted]","clientSecret":"[redacted]","Set-Cookie":"[redacted]","authorization":"[redacted]","totp":"[redacted]","private_key":"[redacted]","code":"[redacted]","keys":["[redacted]","[redacted]"]}`},
-		"name in escapes":        {in: `{"pass\u0077ord":"x"}`, want: `{"password":"[redacted]"}`},
-		"secret as a whole":      {in: `{"credentials":{"a":"x","b":[{"c":"x"}]},"z":1}`, want: `{"credentials":"[redacted]","z":1}`},
-		"objects called keys":    {in: `{"api_keys":[{"id":"key_1","secret":"x"}]}`, want: `{"api_keys":[{"id":"key_1","secret":"[redacted]"}]}`},
-		"absent secrets":         {in: `{"password":null,"has_secret":true}`, want: `{"password":null,"has_secret":true}`},
-		"attachments":            {in: `{"attachments":[{"name":"a.txt","content":"QUJD","content_type":"text/plain"},{"filename":"b","data":"QQ=="}]}`, want: `{"attachments":[{"name":"a.txt","content":"[redacted: 4 characters]","content_type":"text/plain"},{"filename":"b","data":"[redacted: 4 characters]"}]}`},
-		"attachment beyond":      {in: `{"attachments":[{"content":"QUJDQUJD`, cut: true, want: `{"attachments":[{"content":"[redacted: more than 8 characters]"…[cut]`},
-		"secret beyond":          {in: `{"a":1,"password":"hunter2hun`, cut: true, want: `{"a":1,"password":…[cut]`},
-		"secret number beyond":   {in: `{"totp":12345`, cut: true, want: `{"totp":…[cut]`},
-		"number beyond":          {in: `{"n":12345`, cut: true, want: `{"n":…[cut]`},
-		"mistake":                {in: `{"a":1,b:"secret"}`, want: `{"a":1,…[cut]`},
-		"behind the end":         {in: `{"a":1} "secret"`, want: `{"a":1}…[cut]`},
-		"no JSON":                {in: `password=x`, want: `…[cut]`},
-		"open secret":            {in: `{"secret":"x`, want: `{"secret":…[cut]`},
-		"control character":      {in: "{\"a\":\"x\ny\"}", want: `{"a":…[cut]`},
-		"header fields":          {in: `{"headers":{"X-Any":"x"},"h":{"headers":[{"name":"X-A","value":"x"}]},"header_names":["X-Any"]}`, want: `{"headers":{"X-Any":"[redacted]"},"h":{"headers":[{"name":"X-A","value":"[redacted]"}]},"header_names":["X-Any"]}`},
-		"code of an error":       {in: `{"error":{"code":"validation_error","details":{"a":"is wrong"}}}`, answer: true, want: `{"error":{"code":"validation_error","details":{"a":"is wrong"}}}`},
-		"code of a reply":        {in: `{"code":550,"enhanced_code":"5.1.1"}`, answer: true, want: `{"code":550,"enhanced_code":"5.1.1"}`},
-		"code in an answer":      {in: `{"recovery_codes":["abcd-efgh"],"code":"123456","codes":[123456]}`, answer: true, want: `{"recovery_codes":"[redacted]","code":"[redacted]","codes":["[redacted]"]}`},
-		"key in a text":          {in: `{"text":"use svc_0123456789abcdef0123 or Bearer 0123456789abcdefg"}`, want: `{"text":"use [redacted] or Bearer [redacted]"}`},
-		"key as a name":          {in: `{"svc_0123456789abcdef0123":1}`, want: `{"[redacted]":1}`},
-		"link in a text":         {in: `{"html":"<a href=\"https://a.example/reset?user=1&reset_token=abc&x=y\">"}`, want: `{"html":"<a href=\"https://a.example/reset?user=1&reset_token=[redacted]&x=y\">"}`},
+		"nothing secret":      {in: ` { "a" : [1, -2.5e3, true , null], "b": {} , "c":[] } `, want: `{"a":[1,-2.5e3,true,null],"b":{},"c":[]}`},
+		"names of secrets":    {in: `{"password":"x","apiKey":"x","API-KEY":"x","auth_token":"x","clientSecret":"x","Set-Cookie":"x","authorization":"x","totp":123456,"private_key":"x","code":"123456","keys":["x","y"]}`, want: `{"password":"[redacted]","apiKey":"[redacted]","API-KEY":"[redacted]","auth_token":"[redacted]","clientSecret":"[redacted]","Set-Cookie":"[redacted]","authorization":"[redacted]","totp":"[redacted]","private_key":"[redacted]","code":"[redacted]","keys":["[redacted]","[redacted]"]}`},
+		"name in escapes":     {in: `{"pass\u0077ord":"x"}`, want: `{"password":"[redacted]"}`},
+		"secret as a whole":   {in: `{"credentials":{"a":"x","b":[{"c":"x"}]},"z":1}`, want: `{"credentials":"[redacted]","z":1}`},
+		"objects called keys": {in: `{"api_keys":[{"id":"key_1","secret":"x"}]}`, want: `{"api_keys":[{"id":"key_1","secret":"[redacted]"}]}`},
+		"absent secrets":      {in: `{"password":null,"has_secret":true}`, want: `{"password":null,"has_secret":true}`},
+		"attachments":         {in: `{"attachments":[{"name":"a.txt","content":"QUJD","content_type":"text/plain"},{"filename":"b","data":"QQ=="}]}`, want: `{"attachments":[{"name":"a.txt","content":"[redacted: 4 characters]","content_type":"text/plain"},{"filename":"b","data":"[redacted: 4 characters]"}]}`},
+		"attachment beyond": {in: `{"attachments":[{"content":"QUJDQUJD`, cut: true,
+			want: `{"attachments":[{"content":"[redacted: more than 8 characters]"…[cut]`},
+		"secret beyond":        {in: `{"a":1,"password":"hunter2hun`, cut: true, want: `{"a":1,"password":…[cut]`},
+		"secret number beyond": {in: `{"totp":12345`, cut: true, want: `{"totp":…[cut]`},
+		"number beyond":        {in: `{"n":12345`, cut: true, want: `{"n":…[cut]`},
+		"mistake":              {in: `{"a":1,b:"secret"}`, want: `{"a":1,…[cut]`},
+		"behind the end":       {in: `{"a":1} "secret"`, want: `{"a":1}…[cut]`},
+		"no JSON":              {in: `password=x`, want: `…[cut]`},
+		"open secret":          {in: `{"secret":"x`, want: `{"secret":…[cut]`},
+		"control character":    {in: "{\"a\":\"x\ny\"}", want: `{"a":…[cut]`},
+		"header fields":        {in: `{"headers":{"X-Any":"x"},"h":{"headers":[{"name":"X-A","value":"x"}]},"header_names":["X-Any"]}`, want: `{"headers":{"X-Any":"[redacted]"},"h":{"headers":[{"name":"X-A","value":"[redacted]"}]},"header_names":["X-Any"]}`},
+		"code of an error": {in: `{"error":{"code":"validation_error","details":{"a":"is wrong"}}}`, answer: true,
+			want: `{"error":{"code":"validation_error","details":{"a":"is wrong"}}}`},
+		"code of a reply": {in: `{"code":550,"enhanced_code":"5.1.1"}`, answer: true, want: `{"code":550,"enhanced_code":"5.1.1"}`},
+		"code in an answer": {in: `{"recovery_codes":["abcd-efgh"],"code":"123456","codes":[123456]}`,
+			answer: true, want: `{"recovery_codes":"[redacted]","code":"[redacted]","codes":["[redacted]"]}`},
+		"key in a text": {in: `{"text":"use svc_0123456789abcdef0123 or Bearer 0123456789abcdefg"}`,
+			want: `{"text":"use [redacted] or Bearer [redacted]"}`},
+		"key as a name": {in: `{"svc_0123456789abcdef0123":1}`, want: `{"[redacted]":1}`},
+		"link in a text": {in: `{"html":"<a href=\"https://a.example/reset?user=1&reset_token=abc&x=y\">"}`,
+			want: `{"html":"<a href=\"https://a.example/reset?user=1&reset_token=[redacted]&x=y\">"}`},
 		"password in a URL":      {in: `{"url":"https://ada:pass@example.com/x"}`, want: `{"url":"https://[redacted]@example.com/x"}`},
 		"private key in a text":  {in: `{"pem":"-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----"}`, want: `{"pem":"[redacted]"}`},
 		"JSON in a string":       {in: `{"body":"{\"a\":{\"password\":\"x\"}}"}`, want: `{"body":"{\"a\":{\"password\":\"[redacted]\"}}"}`},
@@ -65,7 +70,7 @@ func TestSecretsAreTakenOutOfBodies(t *testing.T) {
 	}
 }
 
-// A body is kept up to its most octets, and no address is cut in half.
+// A body is kept up to its most bytes, and no address is cut in half.
 func TestLongBodiesAreCutBetweenWords(t *testing.T) {
 	t.Parallel()
 	for shift := range 400 {
@@ -76,7 +81,7 @@ func TestLongBodiesAreCutBetweenWords(t *testing.T) {
 		}
 		got := Redact(in, false, false).Text
 		if len(got) > maxKept || !strings.HasSuffix(got, cutMark) {
-			t.Fatalf("kept are %d octets that end with %q", len(got), got[len(got)-20:])
+			t.Fatalf("kept are %d bytes that end with %q", len(got), got[len(got)-20:])
 		}
 		if strings.Contains(strings.ReplaceAll(got, "bob.the.builder@example.net", ""), "bob") {
 			t.Fatalf("with a shift of %d a part of the address is left: %s", shift, got)
@@ -119,12 +124,14 @@ func TestSecretsOfTheDocumentAreTakenOut(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if s["format"] == "password" || s["writeOnly"] == true || secretWords.MatchString(words) || secretValue.Match(examples) {
+				if s["format"] == "password" || s["writeOnly"] == true || secretWords.MatchString(words) ||
+					secretValue.Match(examples) {
 					found[name] = true
 				}
 			}
 			for name, value := range v {
-				if text, is := value.(string); is && secretValue.MatchString(text) && name != "description" && !strings.HasPrefix(name, "x-") {
+				if text, is := value.(string); is && secretValue.MatchString(text) && name != "description" &&
+					!strings.HasPrefix(name, "x-") {
 					found[name] = true
 				}
 				walk(value)
@@ -153,8 +160,10 @@ func TestSecretsOfTheDocumentAreTakenOut(t *testing.T) {
 
 // FuzzRedact looks for secrets that get through, and for texts that the database would not take.
 func FuzzRedact(f *testing.F) {
-	for _, seed := range []string{`{"a":1}`, `{"password":"hunter2"}`, `[{"keys":["hunter2"]}]`, `{"token":{"a":["hunter2"]}}`, `{"attachments":[{"content":"hunter2"}]}`,
-		`{"headers":{"a":"hunter2"}}`, `{"a":"{\"secret\":\"hunter2\"}"}`, `{"x":"\ud83d\ude00 \u0000","code":1}`, "\xff", `{"a":"` + strings.Repeat("é", 700) + `"}`} {
+	for _, seed := range []string{`{"a":1}`, `{"password":"hunter2"}`, `[{"keys":["hunter2"]}]`,
+		`{"token":{"a":["hunter2"]}}`, `{"attachments":[{"content":"hunter2"}]}`,
+		`{"headers":{"a":"hunter2"}}`, `{"a":"{\"secret\":\"hunter2\"}"}`, `{"x":"\ud83d\ude00 \u0000","code":1}`,
+		"\xff", `{"a":"` + strings.Repeat("é", 700) + `"}`} {
 		f.Add([]byte(seed), 0)
 		f.Add([]byte(seed), len(seed)/2)
 	}
@@ -177,7 +186,8 @@ func FuzzRedact(f *testing.F) {
 			}
 			hidden := append(append([]byte(`{"a":[{`), name...), `:["`+secret+`",{"b":"`+secret+`"}]}],"c":1}`...)
 			for _, in := range [][]byte{hidden, hidden[:max(0, min(at, len(hidden)))]} {
-				if got := Redact(in, len(in) < len(hidden), answer).Text; strings.Contains(got, secret[:7]) && !strings.Contains(string(given), "hunter2") {
+				if got := Redact(in, len(in) < len(hidden), answer).Text; strings.Contains(got, secret[:7]) &&
+					!strings.Contains(string(given), "hunter2") {
 					t.Fatalf("%q is kept as %q", in, got)
 				}
 			}

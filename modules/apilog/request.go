@@ -73,7 +73,8 @@ type LoggedRequest struct {
 
 // line returns the log entry of a request.
 func (s *Seen) line() LoggedRequest {
-	r := LoggedRequest{ID: s.ID, AccountID: s.AccountID, Method: clean(s.Method, 20), Path: clean(s.Path, maxPath), Operation: s.Operation, Status: s.Status,
+	r := LoggedRequest{ID: s.ID, AccountID: s.AccountID, Method: clean(s.Method, 20), Path: clean(s.Path, maxPath),
+		Operation: s.Operation, Status: s.Status,
 		DurationMS: int(s.Took.Milliseconds()), APIKeyID: s.APIKeyID, UserID: s.UserID, IP: s.IP, EmailID: s.EmailID,
 		RequestOctets: s.Asked.Octets, ResponseOctets: s.Answered.Octets, CreatedAt: s.At}
 	asked, answered := s.Asked.redacted(false), s.Answered.redacted(true)

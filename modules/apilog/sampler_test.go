@@ -74,8 +74,10 @@ func TestAFullBufferDrops(t *testing.T) {
 	if got := len(s.drain()); got != bufferRows {
 		t.Errorf("drained %d, want %d", got, bufferRows)
 	}
-	if s.judge("a", 500) != keep || !s.add(&Seen{AccountID: "a", Asked: CapturedBody{Raw: make([]byte, bufferOctets)}}) || s.add(&Seen{AccountID: "b", Asked: CapturedBody{Raw: []byte("x")}}) {
-		t.Error("bodies have another room than the octets of the buffer")
+	if s.judge("a", 500) != keep ||
+		!s.add(&Seen{AccountID: "a", Asked: CapturedBody{Raw: make([]byte, bufferOctets)}}) ||
+		s.add(&Seen{AccountID: "b", Asked: CapturedBody{Raw: []byte("x")}}) {
+		t.Error("bodies have another room than the bytes of the buffer")
 	}
 }
 

@@ -78,7 +78,8 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{db: p.DB, accounts: p.Accounts, cursors: p.Cursors, sampler: newSampler(p.Config.Rate, time.Now), count: count,
+	return &Service{db: p.DB, accounts: p.Accounts, cursors: p.Cursors, sampler: newSampler(p.Config.Rate, time.Now),
+		count: count,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
 
@@ -87,9 +88,10 @@ const every = 500 * time.Millisecond
 
 // Start starts storing requests.
 func (s *Service) Start(context.Context) error {
-	s.tasks.Start(worker.Task{Name: "API log", First: every, Woken: s.sampler.woken, Step: func(ctx context.Context) (time.Duration, error) {
-		return every, s.step(ctx, time.Now())
-	}})
+	s.tasks.Start(worker.Task{Name: "API log", First: every, Woken: s.sampler.woken,
+		Step: func(ctx context.Context) (time.Duration, error) {
+			return every, s.step(ctx, time.Now())
+		}})
 	return nil
 }
 

@@ -59,7 +59,8 @@ func (s *Service) Sweep(ctx context.Context) (deleted int64, err error) {
 	}
 }
 
-func (s *Service) sweepAccount(ctx context.Context, accountID string, days int, now time.Time) (deleted int64, err error) {
+func (s *Service) sweepAccount(ctx context.Context, accountID string, days int,
+	now time.Time) (deleted int64, err error) {
 	if days < KeptDays {
 		if deleted, err = s.Purge(ctx, accountID, now.Add(-time.Duration(days)*day)); err != nil {
 			return deleted, err

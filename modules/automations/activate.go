@@ -41,7 +41,8 @@ type KeepActed func(ctx context.Context, tx idempotency.Execer, a Acted) error
 // Activate makes the draft a version, or takes an earlier one, and lets it start runs. Live runs keep
 // following their versions. If they were held, a background task releases them. Errors: NotFound, Invalid
 // with the problems of Check, Conflict if there is nothing new to activate or the automation is archived.
-func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automationID string, in Activation) (out Acted, err error) {
+func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automationID string,
+	in Activation) (out Acted, err error) {
 	a, err := s.Get(ctx, caller.AccountID, automationID)
 	if err != nil {
 		return out, err
@@ -119,12 +120,15 @@ func (s *Service) wakeBackground(a Acted) Acted {
 }
 
 // activateVersion also reports whether the version listens to events about mail.
-func (s *Service) activateVersion(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation, in Activation) (_ *ent.Automation, hears bool, _ error) {
+func (s *Service) activateVersion(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation,
+	in Activation) (_ *ent.Automation, hears bool, _ error) {
 	if a.Status == automation.StatusArchived {
 		return nil, false, fault.Conflictf(fault.CodeConflict, "This automation is archived; duplicate it")
 	}
 	if a.Status != automation.StatusActive {
-		if n, err := tx.Automation.Query().Where(automation.AccountID(a.AccountID), automation.StatusEQ(automation.StatusActive)).Count(ctx); err != nil || n >= MaxActive {
+		if n, err := tx.Automation.Query().
+			Where(automation.AccountID(a.AccountID), automation.StatusEQ(automation.StatusActive)).
+			Count(ctx); err != nil || n >= MaxActive {
 			return nil, false, orTooMany(err, "This account has %d active automations, which is the limit", MaxActive)
 		}
 	}
@@ -134,7 +138,8 @@ func (s *Service) activateVersion(ctx context.Context, tx *ent.Tx, caller accoun
 		return nil, false, err
 	}
 	if a.Status == automation.StatusActive && a.Version != nil && *a.Version == v.Number {
-		return nil, false, fault.Conflictf(fault.CodeConflict, "This automation is active, and there is nothing new to activate")
+		return nil, false, fault.Conflictf(fault.CodeConflict,
+			"This automation is active, and there is nothing new to activate")
 	}
 	switch {
 	case in.Cancel:
@@ -146,7 +151,8 @@ func (s *Service) activateVersion(ctx context.Context, tx *ent.Tx, caller accoun
 	case a.Held && a.Draining == nil:
 		update.SetDraining(automation.DrainingRelease)
 	}
-	update.SetVersion(v.Number).SetVersionHash(v.Hash).SetLastVersion(max(a.LastVersion, v.Number)).SetActivatedAt(time.Now())
+	update.SetVersion(v.Number).SetVersionHash(v.Hash).SetLastVersion(max(a.LastVersion, v.Number)).
+		SetActivatedAt(time.Now())
 	program, err := machine.Parse(v.Definition)
 	if err != nil {
 		return nil, false, err
@@ -163,18 +169,22 @@ func (s *Service) activateVersion(ctx context.Context, tx *ent.Tx, caller accoun
 
 // chooseVersion returns the version to activate: an earlier one, the current one if the draft is identical, or a
 // new one.
-func chooseVersion(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation, number int) (*ent.AutomationVersion, error) {
+func chooseVersion(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Automation,
+	number int) (*ent.AutomationVersion, error) {
 	if number == 0 && a.Version != nil && a.VersionHash == a.DraftHash {
 		number = *a.Version
 	}
 	if number != 0 {
-		v, err := tx.AutomationVersion.Query().Where(automationversion.AutomationID(a.ID), automationversion.AccountID(a.AccountID), automationversion.Number(number)).Only(ctx)
+		v, err := tx.AutomationVersion.Query().
+			Where(automationversion.AutomationID(a.ID), automationversion.AccountID(a.AccountID),
+				automationversion.Number(number)).Only(ctx)
 		if ent.IsNotFound(err) {
 			return nil, fault.NoSuch("version", fmt.Sprintf("%d of %s", number, a.ID))
 		}
 		return v, err
 	}
-	create := tx.AutomationVersion.Create().SetAccountID(a.AccountID).SetAutomationID(a.ID).SetNumber(a.LastVersion + 1).SetDefinition(a.Draft).SetHash(a.DraftHash).SetAuthor(caller.ID())
+	create := tx.AutomationVersion.Create().SetAccountID(a.AccountID).SetAutomationID(a.ID).
+		SetNumber(a.LastVersion + 1).SetDefinition(a.Draft).SetHash(a.DraftHash).SetAuthor(caller.ID())
 	if len(caller.DomainIDs) > 0 {
 		create.SetDomainIds(caller.DomainIDs)
 	}
@@ -197,7 +207,8 @@ func listenTo(
 	for name, kinds := range program.Listens() {
 		hears = hears || strings.HasPrefix(name, "$")
 		if _, err := tx.ExecContext(ctx, listenSQL, a.AccountID, name, a.ID, version,
-			slices.Contains(kinds, "start"), slices.Contains(kinds, "wait"), slices.Contains(kinds, "cancel")); err != nil {
+			slices.Contains(kinds, "start"), slices.Contains(kinds, "wait"),
+			slices.Contains(kinds, "cancel")); err != nil {
 			return false, err
 		}
 	}
@@ -220,19 +231,21 @@ func (s *Service) Pause(ctx context.Context, accountID, automationID string, hol
 	})
 }
 
-// Archive stops an automation from starting runs for good. A background task cancels its live runs, and
+// Archive stops an automation from starting runs permanently. A background task cancels its live runs, and
 // none of them begins another step. Errors: NotFound, Conflict if it is already archived.
 func (s *Service) Archive(ctx context.Context, accountID, automationID string, keep KeepActed) (Acted, error) {
 	return s.move(ctx, accountID, automationID, keep, func(a *ent.Automation) (*ent.AutomationUpdateOne, error) {
 		if a.Status == automation.StatusArchived {
 			return nil, fault.Conflictf(fault.CodeConflict, "This automation is already archived")
 		}
-		return a.Update().SetStatus(automation.StatusArchived).SetHeld(true).SetDraining(automation.DrainingCancel).ClearDrainBefore(), nil
+		return a.Update().SetStatus(automation.StatusArchived).SetHeld(true).SetDraining(automation.DrainingCancel).
+			ClearDrainBefore(), nil
 	})
 }
 
 // move changes the status of an automation.
-func (s *Service) move(ctx context.Context, accountID, automationID string, keep KeepActed, change func(*ent.Automation) (*ent.AutomationUpdateOne, error)) (out Acted, err error) {
+func (s *Service) move(ctx context.Context, accountID, automationID string, keep KeepActed,
+	change func(*ent.Automation) (*ent.AutomationUpdateOne, error)) (out Acted, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		a, err := lockAutomation(ctx, tx, accountID, automationID)
 		if err != nil {

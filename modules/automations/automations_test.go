@@ -22,7 +22,8 @@ import (
 func TestEventStartsARunThatSends(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.activate(t, `{"event": "user.created", "conditions": "event.data.n > 1"}`, mail+`, {"key": "pause", "type": "delay", "duration": "P1D"}, `+
+	w.activate(t, `{"event": "user.created", "conditions": "event.data.n > 1"}`, mail+
+		`, {"key": "pause", "type": "delay", "duration": "P1D"}, `+
 		`{"key": "bye", "type": "send_email", "from": "ada@example.com", "to": "carol@example.net", "subject": "{{steps.mail.status}}", "text": "T"}`)
 	if got := formatCounters(w.post(t, "user.created", `{"n": 1}`)); got != "0 matched, 0 resumed, 0 cancelled" {
 		t.Errorf("an event for which the condition is false: %s", got)
@@ -37,7 +38,8 @@ func TestEventStartsARunThatSends(t *testing.T) {
 	}
 	w.advanceTime(t, 24*time.Hour)
 	w.drain(t)
-	if got, want := w.eventsOfRuns(t), "started 0 running, step_completed 0 running, step_completed 1 running, step_completed 2 running, completed 2 completed"; got != want {
+	if got, want := w.eventsOfRuns(t),
+		"started 0 running, step_completed 0 running, step_completed 1 running, step_completed 2 running, completed 2 completed"; got != want {
 		t.Errorf("webhook events at the end: %s, want %s", got, want)
 	}
 	emails, err := w.DB.Ent.Email.Query().All(t.Context())
@@ -52,7 +54,8 @@ func TestEventStartsARunThatSends(t *testing.T) {
 		}
 	}
 	detail, err := w.Run(t.Context(), sendingtest.Account, run)
-	if err != nil || len(detail.Steps) != 3 || detail.Status != "completed" || detail.EndedAt == nil || detail.Next != nil {
+	if err != nil || len(detail.Steps) != 3 || detail.Status != "completed" || detail.EndedAt == nil ||
+		detail.Next != nil {
 		t.Errorf("the run is %+v with %d steps (%v)", detail.AutomationRun, len(detail.Steps), err)
 	}
 }
@@ -98,7 +101,8 @@ func TestEventEndsAWait(t *testing.T) {
 func TestWaitFindsEarlierEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.activate(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D", "on_timeout": "fail"}, {"key": "end", "type": "end"}`)
+	w.activate(t, `{"event": "start"}`, mail+
+		`, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D", "on_timeout": "fail"}, {"key": "end", "type": "end"}`)
 	w.post(t, "start", `{}`)
 	if got := formatCounters(w.post(t, "paid", `{"n": 1}`)); got != "0 matched, 0 resumed, 0 cancelled" {
 		t.Errorf("before the wait: %s", got)
@@ -145,7 +149,8 @@ func TestTwoUsersWithOneAddressAreTwoPersons(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.activate(t, `{"event": "start", "re_entry": `+mode+`}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
+			w.activate(t, `{"event": "start", "re_entry": `+mode+`}`,
+				`{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
 			var got []int
 			for _, user := range []string{"u1", "u2", "u1", "u2", ""} {
 				got = append(got, w.postAs(t, "start", user, "team@example.net", `{}`).Matched)
@@ -215,14 +220,18 @@ func TestArchivingCancelsLiveRuns(t *testing.T) {
 func TestRunsKeepTheirVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.activate(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}, `+mail)
+	a := w.activate(t, `{"event": "start"}`,
+		`{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}, `+mail)
 	w.post(t, "start", `{"name": "old"}`)
-	_, err := w.Change(t.Context(), sendingtest.Account, a.ID, parseMembers(`{"steps": [{"key": "x", "type": "end"}]}`), "stale")
+	_, err := w.Change(t.Context(), sendingtest.Account, a.ID, parseMembers(`{"steps": [{"key": "x", "type": "end"}]}`),
+		"stale")
 	var conflict *fault.Error
-	if !errors.As(err, &conflict) || conflict.Code != fault.CodeConflict || conflict.Details[fault.DetailChangedAt] == nil {
+	if !errors.As(err, &conflict) || conflict.Code != fault.CodeConflict ||
+		conflict.Details[fault.DetailChangedAt] == nil {
 		t.Errorf("changing a stale draft: %v, want a conflict with the time of the change", err)
 	}
-	changed, err := w.Change(t.Context(), sendingtest.Account, a.ID, parseMembers(`{"steps": [{"key": "x", "type": "end"}]}`), a.DraftHash)
+	changed, err := w.Change(t.Context(), sendingtest.Account, a.ID,
+		parseMembers(`{"steps": [{"key": "x", "type": "end"}]}`), a.DraftHash)
 	if err != nil || changed.Version == nil || *changed.Version != 1 || changed.DraftHash == changed.VersionHash {
 		t.Fatalf("change the draft: %+v, %v", changed, err)
 	}
@@ -237,7 +246,8 @@ func TestRunsKeepTheirVersion(t *testing.T) {
 	if got := w.countStatuses(t); got["completed"] != 2 || w.Count(t, "emails") != 1 {
 		t.Errorf("runs %v and %d emails, want two completed and the mail of version 1", got, w.Count(t, "emails"))
 	}
-	if back, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{Version: 1}); err != nil || *back.Version != 1 {
+	if back, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{Version: 1}); err != nil ||
+		*back.Version != 1 {
 		t.Errorf("go back to version 1: %+v, %v", back, err)
 	}
 	if list, err := w.Versions(t.Context(), sendingtest.Account, a.ID); err != nil || len(list) != 2 {
@@ -248,7 +258,8 @@ func TestRunsKeepTheirVersion(t *testing.T) {
 func TestRetryFailedRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.activate(t, `{"event": "start"}`, `{"key": "mail", "type": "send_email", "from": "ada@example.com", "subject": "S", "text": "T"}`)
+	w.activate(t, `{"event": "start"}`,
+		`{"key": "mail", "type": "send_email", "from": "ada@example.com", "subject": "S", "text": "T"}`)
 	answer := w.postAs(t, "start", "u1", "", `{}`) // without a recipient
 	w.drain(t)
 	run, err := w.Run(t.Context(), sendingtest.Account, answer.Event.Matches[0].RunID)
@@ -266,7 +277,8 @@ func TestRetryFailedRun(t *testing.T) {
 		t.Fatalf("retry: %v", err)
 	}
 	w.drain(t)
-	if run, err = w.Run(t.Context(), sendingtest.Account, run.ID); err != nil || run.Status != "completed" || w.Count(t, "emails") != 1 {
+	if run, err = w.Run(t.Context(), sendingtest.Account, run.ID); err != nil || run.Status != "completed" ||
+		w.Count(t, "emails") != 1 {
 		t.Errorf("after the retry: %+v, %v", run.AutomationRun, err)
 	}
 	if _, err := w.Retry(t.Context(), sendingtest.Account, run.ID, nil); codeOf(err) != CodeRunNotFailed {
@@ -278,7 +290,8 @@ func TestSuppressedRecipients(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Near.Suppressed["bob@example.net"] = "bounce"
-	w.activate(t, `{"event": "start"}`, `{"key": "m", "type": "send_email", "from": "ada@example.com", "subject": "S", "text": "T", "on_suppressed": {"goto": "x"}}, {"key": "y", "type": "end", "outcome": "failed"}, {"key": "x", "type": "end"}`)
+	w.activate(t, `{"event": "start"}`,
+		`{"key": "m", "type": "send_email", "from": "ada@example.com", "subject": "S", "text": "T", "on_suppressed": {"goto": "x"}}, {"key": "y", "type": "end", "outcome": "failed"}, {"key": "x", "type": "end"}`)
 	w.post(t, "start", `{}`)
 	w.drain(t)
 	if got := w.countStatuses(t); got["completed"] != 1 || w.Count(t, "automation_steps WHERE status = 'suppressed'") != 1 {
@@ -292,7 +305,8 @@ func TestAccountsAreIsolated(t *testing.T) {
 	a := w.activate(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
 	answer := w.post(t, "start", `{}`)
 	run := answer.Event.Matches[0].RunID
-	foreign, err := w.Post(t.Context(), ingest.Post{AccountID: other, Name: "go", UserID: "u1", Email: "bob@example.net", Source: "api"})
+	foreign, err := w.Post(t.Context(),
+		ingest.Post{AccountID: other, Name: "go", UserID: "u1", Email: "bob@example.net", Source: "api"})
 	if err != nil || formatCounters(foreign) != "0 matched, 0 resumed, 0 cancelled" {
 		t.Errorf("an event of another account: %s, %v", formatCounters(foreign), err)
 	}
@@ -333,7 +347,8 @@ func TestAccountsAreIsolated(t *testing.T) {
 	if err != nil || len(runs.Items) != 0 {
 		t.Errorf("another account lists %d runs (%v)", len(runs.Items), err)
 	}
-	if got, err := w.List(t.Context(), sendingtest.Account, Filter{Request: first, Status: "active", Event: "start", Name: "TES"}); err != nil || len(got.Items) != 1 || got.Items[0].Status != automation.StatusActive {
+	if got, err := w.List(t.Context(), sendingtest.Account, Filter{Request: first, Status: "active", Event: "start",
+		Name: "TES"}); err != nil || len(got.Items) != 1 || got.Items[0].Status != automation.StatusActive {
 		t.Errorf("the account lists %+v (%v)", got.Items, err)
 	}
 }
@@ -349,7 +364,8 @@ func TestActivationReportsProblems(t *testing.T) {
 		t.Fatal(err)
 	}
 	problems, err := w.Check(t.Context(), w.caller(), a.ID)
-	want := []Problem{{"steps[1]", SeverityWarning, "is never reached"}, {"steps[0].template", SeverityError, "is not a template of this account"}}
+	want := []Problem{{"steps[1]", SeverityWarning, "is never reached"},
+		{"steps[0].template", SeverityError, "is not a template of this account"}}
 	if diff := cmp.Diff(want, problems); err != nil || diff != "" {
 		t.Errorf("problems (%v) (-want +got):\n%s", err, diff)
 	}
@@ -402,7 +418,8 @@ func TestInvalidEventsAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want it refused", name, err)
 		}
 	}
-	if got := w.post(t, "a", `{"lone": "\ud800", "n": 9007199254740993}`); string(got.Event.Data) != `{"lone":"�","n":9007199254740993}` {
+	if got := w.post(t, "a",
+		`{"lone": "\ud800", "n": 9007199254740993}`); string(got.Event.Data) != `{"lone":"�","n":9007199254740993}` {
 		t.Errorf("stored data: %s", got.Event.Data)
 	}
 }
@@ -410,7 +427,8 @@ func TestInvalidEventsAreRefused(t *testing.T) {
 func TestRetryAllFailedRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.activate(t, `{"event": "start", "re_entry": "after_completion"}`, `{"key": "mail", "type": "send_email", "from": "Ada <ada@example.com>", "to": "{{event.data.to}}", "subject": "Hi", "text": "Hello"}, {"key": "d", "type": "delay", "duration": "P1D"}`)
+	a := w.activate(t, `{"event": "start", "re_entry": "after_completion"}`,
+		`{"key": "mail", "type": "send_email", "from": "Ada <ada@example.com>", "to": "{{event.data.to}}", "subject": "Hi", "text": "Hello"}, {"key": "d", "type": "delay", "duration": "P1D"}`)
 	before := time.Now().Add(-time.Minute)
 	for i := range 4 {
 		w.postAs(t, "start", fmt.Sprint("u", i), "", `{"to": "nobody"}`)
@@ -422,13 +440,16 @@ func TestRetryAllFailedRuns(t *testing.T) {
 	w.drain(t)
 	w.Exec(t, `UPDATE automation_runs SET event = jsonb_set(event, '{data,to}', '"bob@example.net"')`)
 	w.Exec(t, `UPDATE automation_runs SET ended_at = now() - interval '31 days' WHERE user_id = 'u3'`)
-	if n, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID, Failed{Since: before.Add(time.Hour)}); err != nil || n != 0 {
+	if n, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID,
+		Failed{Since: before.Add(time.Hour)}); err != nil || n != 0 {
 		t.Errorf("since a later time: %d, %v", n, err)
 	}
-	if _, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID, Failed{Since: before, Step: "unknown"}); codeOf(err) != "validation_error" {
+	if _, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID,
+		Failed{Since: before, Step: "unknown"}); codeOf(err) != "validation_error" {
 		t.Errorf("at an unknown step: %v", err)
 	}
-	if n, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID, Failed{Since: before, Step: "d"}); err != nil || n != 0 {
+	if n, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID, Failed{Since: before, Step: "d"}); err != nil ||
+		n != 0 {
 		t.Errorf("at a step without failures: %d, %v", n, err)
 	}
 	if _, err := w.RetryFailed(t.Context(), other, a.ID, Failed{Since: before}); codeOf(err) != "not_found" {
@@ -436,7 +457,8 @@ func TestRetryAllFailedRuns(t *testing.T) {
 	}
 	kept := 0
 	keep := func(_ context.Context, _ idempotency.Execer, n int) error { kept = n; return nil }
-	if n, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID, Failed{Since: before.Add(-40 * 24 * time.Hour), Step: "mail", Keep: keep}); err != nil || n != 3 || kept != 3 {
+	if n, err := w.RetryFailed(t.Context(), sendingtest.Account, a.ID,
+		Failed{Since: before.Add(-40 * 24 * time.Hour), Step: "mail", Keep: keep}); err != nil || n != 3 || kept != 3 {
 		t.Errorf("retry all: %d runs, %d in the stored response (%v); want those of u1, u2 and u4", n, kept, err)
 	}
 	w.drain(t)
@@ -451,7 +473,8 @@ func TestRetryAllFailedRuns(t *testing.T) {
 func TestRunsAreFiltered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.activate(t, `{"event": "start"}`, `{"key": "begin", "type": "wait_for_event", "event": "go", "timeout": "P1D"}, {"key": "then", "type": "delay", "duration": "P1D"}`)
+	a := w.activate(t, `{"event": "start"}`,
+		`{"key": "begin", "type": "wait_for_event", "event": "go", "timeout": "P1D"}, {"key": "then", "type": "delay", "duration": "P1D"}`)
 	w.post(t, "start", `{}`)
 	w.postAs(t, "start", "u2", "", `{}`)
 	w.postAs(t, "go", "u2", "", `{}`)
@@ -475,7 +498,8 @@ func TestRunsAreFiltered(t *testing.T) {
 			t.Errorf("%s: %d runs (%v), want %d", name, len(got.Items), err, c.want)
 		}
 	}
-	if _, err := w.Runs(t.Context(), sendingtest.Account, RunFilter{Request: first, AutomationID: a.ID, Step: "no"}); codeOf(err) != "validation_error" {
+	if _, err := w.Runs(t.Context(), sendingtest.Account,
+		RunFilter{Request: first, AutomationID: a.ID, Step: "no"}); codeOf(err) != "validation_error" {
 		t.Errorf("a step that no version has: %v", err)
 	}
 	list, err := w.Runs(t.Context(), sendingtest.Account, RunFilter{Request: first, UserID: "u1"})
@@ -483,7 +507,8 @@ func TestRunsAreFiltered(t *testing.T) {
 		t.Fatalf("runs of u1: %d, %v", len(list.Items), err)
 	}
 	run, err := w.Run(t.Context(), sendingtest.Account, list.Items[0].ID)
-	if err != nil || run.Waiting == nil || run.WaitingStep.Key != "begin" || len(run.Waiting.Events) != 1 || run.Waiting.Events[0] != "go" || run.Waiting.Since.IsZero() {
+	if err != nil || run.Waiting == nil || run.WaitingStep.Key != "begin" || len(run.Waiting.Events) != 1 ||
+		run.Waiting.Events[0] != "go" || run.Waiting.Since.IsZero() {
 		t.Errorf("what a run waits for: %+v in the step %q (%v)", run.Waiting, run.WaitingStep.Key, err)
 	}
 }

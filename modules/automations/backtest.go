@@ -52,7 +52,8 @@ type Backtest struct {
 
 // Backtest applies the triggers of the draft and of the active version to stored events: the event name
 // and the condition, but not re-entry. Errors: NotFound, Invalid.
-func (s *Service) Backtest(ctx context.Context, caller accounts.Caller, automationID string, in BacktestInput) (Backtest, error) {
+func (s *Service) Backtest(ctx context.Context, caller accounts.Caller, automationID string,
+	in BacktestInput) (Backtest, error) {
 	a, err := s.Get(ctx, caller.AccountID, automationID)
 	if err != nil {
 		return Backtest{}, err
@@ -120,10 +121,12 @@ func verdictOf(ctx context.Context, p *machine.Program, e *machine.Event) Verdic
 }
 
 // eachEvent reads stored events with the given names, newest first, a page at a time.
-func (s *Service) eachEvent(ctx context.Context, accountID string, names []string, in BacktestInput, out *Backtest, judge func(*ent.CustomEvent, *machine.Event)) error {
+func (s *Service) eachEvent(ctx context.Context, accountID string, names []string, in BacktestInput, out *Backtest,
+	judge func(*ent.CustomEvent, *machine.Event)) error {
 	before := ""
 	for left := in.Limit; ; {
-		q := s.db.Ent.CustomEvent.Query().Where(customevent.AccountID(accountID), customevent.NameIn(names...), customevent.Trial(false), customevent.CreatedAtGTE(in.Since),
+		q := s.db.Ent.CustomEvent.Query().Where(customevent.AccountID(accountID), customevent.NameIn(names...),
+			customevent.Trial(false), customevent.CreatedAtGTE(in.Since),
 			customevent.IDGTE(id.Since(id.CustomEvent, in.Since)))
 		if before != "" {
 			q = q.Where(customevent.IDLT(before))

@@ -20,7 +20,8 @@ import (
 // withAccount stores the account of the test on the free plan, as the accounts module does.
 func (w *world) withAccount(t *testing.T) (*accounts.Service, *plans.Service) {
 	t.Helper()
-	w.Exec(t, `INSERT INTO accounts (id, name, email, plan_id, created_at, updated_at) VALUES ($1, 'Ada', 'ada@example.com', 'free', now(), now()) ON CONFLICT (id) DO NOTHING`, sendingtest.Account)
+	w.Exec(t,
+		`INSERT INTO accounts (id, name, email, plan_id, created_at, updated_at) VALUES ($1, 'Ada', 'ada@example.com', 'free', now(), now()) ON CONFLICT (id) DO NOTHING`, sendingtest.Account)
 	s, err := accounts.New(accounts.Params{DB: w.DB, Cursors: page.NewCodec(make([]byte, 16)), Logger: w.Logger})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +49,8 @@ const condition = `{"key": "c", "type": "condition", "if": "true"}`
 func wantBlocked(t *testing.T, run RunDetail, step, code string, wait time.Duration) {
 	t.Helper()
 	if run.Status != "waiting" || run.Blocked == nil || run.Waiting == nil || run.WaitingStep == nil {
-		t.Fatalf("the run is %s, waiting for %v because of %v; want a blocked wait", run.Status, run.Waiting, run.Blocked)
+		t.Fatalf("the run is %s, waiting for %v because of %v; want a blocked wait", run.Status, run.Waiting,
+			run.Blocked)
 	}
 	if run.Blocked.Code != code || run.Blocked.Message == "" || run.WaitingStep.Key != step {
 		t.Errorf("the step %s waits because of %q, want %s because of %s", run.WaitingStep.Key, run.Blocked, step, code)
@@ -78,31 +80,38 @@ func TestBlockedRunReportsTheReason(t *testing.T) {
 			first := w.newestRun(t)
 			wantBlocked(t, first, "mail", code, c.wait)
 			if len(first.Steps) != 1 || first.Steps[0].Key != "c" || first.StepIndex != 1 {
-				t.Errorf("the run has taken %d steps and is at %d, want the condition, and the mail next", len(first.Steps), first.StepIndex)
+				t.Errorf("the run has taken %d steps and is at %d, want the condition, and the mail next",
+					len(first.Steps), first.StepIndex)
 			}
-			if got := countedOf(t, w.newFigures(t, nil), sendingtest.Account, a.ID).Runs; got != (figures.Runs{Started: 1, Waiting: 1}) {
+			if got := countedOf(t, w.newFigures(t, nil), sendingtest.Account, a.ID).
+				Runs; got != (figures.Runs{Started: 1, Waiting: 1}) {
 				t.Errorf("the figures are %+v, want one waiting run", got)
 			}
 			list, err := w.Timeline(t.Context(), sendingtest.Account, first.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if last := list[len(list)-1]; last.Source != SourceWait || last.StepKey != "mail" || last.Blocked == nil || last.Blocked.Code != code || last.Blocked.Type != "send_email" {
+			if last := list[len(list)-1]; last.Source != SourceWait || last.StepKey != "mail" || last.Blocked == nil ||
+				last.Blocked.Code != code || last.Blocked.Type != "send_email" {
 				t.Errorf("the timeline ends with %+v, want the wait", last)
 			}
 			w.advanceTime(t, c.wait+time.Minute) // it is refused again
 			w.drain(t)
 			again := w.newestRun(t)
-			if wantBlocked(t, again, "mail", code, c.wait); again.Blocked != nil && !again.Blocked.Since.Equal(first.Blocked.Since) {
-				t.Errorf("the step is blocked since %s after another try, want since the first, %s", again.Blocked.Since, first.Blocked.Since)
+			if wantBlocked(t, again, "mail", code, c.wait); again.Blocked != nil &&
+				!again.Blocked.Since.Equal(first.Blocked.Since) {
+				t.Errorf("the step is blocked since %s after another try, want since the first, %s",
+					again.Blocked.Since, first.Blocked.Since)
 			}
 			c.free(w)
 			w.advanceTime(t, c.wait+time.Minute)
 			w.drain(t)
-			if last := w.newestRun(t); last.Status != "completed" || last.Blocked != nil || len(last.Steps) != 2 || w.Count(t, "emails") != 1 {
+			if last := w.newestRun(t); last.Status != "completed" || last.Blocked != nil || len(last.Steps) != 2 ||
+				w.Count(t, "emails") != 1 {
 				t.Errorf("finally the run is %s with %d steps, blocked by %v, and %d emails are sent; want it completed", last.Status, len(last.Steps), last.Blocked, w.Count(t, "emails"))
 			}
-			if got, want := w.eventsOfRuns(t), "started 0 running, step_completed 0 running, step_completed 1 running, completed 1 completed"; got != want {
+			if got, want := w.eventsOfRuns(t),
+				"started 0 running, step_completed 0 running, step_completed 1 running, completed 1 completed"; got != want {
 				t.Errorf("webhook events: %s, want %s", got, want)
 			}
 		})
@@ -131,7 +140,8 @@ func TestAccountChangeEndsBlockedWaits(t *testing.T) {
 			return err
 		},
 		"another limit": func(a *accounts.Service, _ *plans.Service, t *testing.T) error {
-			_, err := a.UpdateAccount(t.Context(), sendingtest.Account, accounts.AccountChange{MonthlyLimit: new(new(5000))})
+			_, err := a.UpdateAccount(t.Context(), sendingtest.Account,
+				accounts.AccountChange{MonthlyLimit: new(new(5000))})
 			return err
 		},
 		"a payment": func(a *accounts.Service, _ *plans.Service, t *testing.T) error {
@@ -185,7 +195,8 @@ func TestAccountChangeInOutdatedProcess(t *testing.T) {
 	w.activate(t, `{"event": "start"}`, mail)
 	w.post(t, "start", `{}`)
 	w.drain(t)
-	if _, err := a.UpdateAccount(t.Context(), sendingtest.Account, accounts.AccountChange{Plan: new("pro")}); err != nil {
+	if _, err := a.UpdateAccount(t.Context(), sendingtest.Account,
+		accounts.AccountChange{Plan: new("pro")}); err != nil {
 		t.Fatal(err)
 	}
 	tries := func(want int, when string) {
@@ -240,17 +251,24 @@ func TestRetriedWebhookReportsTheReason(t *testing.T) {
 	a, _ := w.withAccount(t)
 	var status atomic.Int32
 	status.Store(http.StatusBadGateway)
-	hook := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) { answer.WriteHeader(int(status.Load())) }))
+	hook := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter,
+		_ *http.Request) {
+		answer.WriteHeader(int(status.Load()))
+	}))
 	t.Cleanup(hook.Close)
 	w.activate(t, `{"event": "start"}`, `{"key": "call", "type": "webhook", "url": "`+hook.URL+`"}`)
 	w.post(t, "start", `{}`)
 	for try, wait := range []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute} {
 		w.drain(t)
 		run := w.newestRun(t)
-		if run.Blocked == nil || run.Blocked.Code != "webhook_failed" || run.Blocked.Message != hook.URL+" answered 502" || run.Next.Before(time.Now().Add(wait-10*time.Second)) || run.Next.After(time.Now().Add(wait)) {
-			t.Errorf("after %d tries the run waits until %s because of %q, want %s because of the response", try+1, run.Next, run.Blocked, wait)
+		if run.Blocked == nil || run.Blocked.Code != "webhook_failed" || run.Blocked.Message != hook.URL+
+			" answered 502" || run.Next.Before(time.Now().Add(wait-10*time.Second)) ||
+			run.Next.After(time.Now().Add(wait)) {
+			t.Errorf("after %d tries the run waits until %s because of %q, want %s because of the response", try+1,
+				run.Next, run.Blocked, wait)
 		}
-		if _, err := a.UpdateAccount(t.Context(), sendingtest.Account, accounts.AccountChange{Plan: new("pro")}); err != nil {
+		if _, err := a.UpdateAccount(t.Context(), sendingtest.Account,
+			accounts.AccountChange{Plan: new("pro")}); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.steps.RetryRefused(t.Context()); err != nil {

@@ -15,7 +15,8 @@ func TestAutomationsPerAccountAreLimited(t *testing.T) {
 	w := newWorld(t)
 	a := w.activate(t, `{"event": "start"}`, `{"type": "end"}`)
 	copies := func(status string, n int) {
-		w.Exec(t, `INSERT INTO automations SELECT (jsonb_populate_record(x, jsonb_build_object('id', 'aut_' || $3 || lpad(i::text, 20, '0'), 'status', $3))).* FROM automations x, generate_series(1, $2) i WHERE id = $1`, a.ID, n, status)
+		w.Exec(t,
+			`INSERT INTO automations SELECT (jsonb_populate_record(x, jsonb_build_object('id', 'aut_' || $3 || lpad(i::text, 20, '0'), 'status', $3))).* FROM automations x, generate_series(1, $2) i WHERE id = $1`, a.ID, n, status)
 	}
 	draft := fmt.Appendf(nil, `{"name": "One more", "trigger": {"event": "start"}, "steps": [{"type": "end"}]}`)
 	copies("active", MaxActive-2)
@@ -30,7 +31,8 @@ func TestAutomationsPerAccountAreLimited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Activate(t.Context(), w.caller(), again.ID, Activation{}); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), fmt.Sprint(MaxActive)) {
+	if _, err := w.Activate(t.Context(), w.caller(), again.ID, Activation{}); fault.KindOf(err) != fault.Conflict ||
+		!strings.Contains(err.Error(), fmt.Sprint(MaxActive)) {
 		t.Errorf("one active automation too many: %v, want a conflict naming the limit", err)
 	}
 	if _, err := w.Archive(t.Context(), sendingtest.Account, made.ID, nil); err != nil {
@@ -40,7 +42,8 @@ func TestAutomationsPerAccountAreLimited(t *testing.T) {
 		t.Errorf("an activation after another automation was archived: %v, want it done", err)
 	}
 	copies("draft", MaxAutomations-w.Count(t, "automations"))
-	if _, err := w.Create(t.Context(), sendingtest.Account, draft, nil); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), fmt.Sprint(MaxAutomations)) {
+	if _, err := w.Create(t.Context(), sendingtest.Account, draft, nil); fault.KindOf(err) != fault.Conflict ||
+		!strings.Contains(err.Error(), fmt.Sprint(MaxAutomations)) {
 		t.Errorf("one automation too many: %v, want a conflict naming the limit", err)
 	}
 }

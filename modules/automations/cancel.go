@@ -66,5 +66,6 @@ func (s *Service) notLive(ctx context.Context, tx *ent.Tx, accountID, runID stri
 	case err != nil:
 		return err
 	}
-	return fault.Conflictf(CodeRunNotLive, "This run has ended: it is %s", run.Status).With("status", string(run.Status))
+	return fault.Conflictf(CodeRunNotLive, "This run has ended: it is %s", run.Status).
+		With("status", string(run.Status))
 }

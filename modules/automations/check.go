@@ -46,7 +46,8 @@ func problemsErr(problems []Problem) error {
 	return wrong.Err()
 }
 
-func (s *Service) findProblems(ctx context.Context, caller accounts.Caller, document json.RawMessage) ([]Problem, error) {
+func (s *Service) findProblems(ctx context.Context, caller accounts.Caller,
+	document json.RawMessage) ([]Problem, error) {
 	var d definition.Definition
 	if err := json.Unmarshal(document, &d); err != nil {
 		return nil, fmt.Errorf("read the draft: %w", err)
@@ -57,9 +58,10 @@ func (s *Service) findProblems(ctx context.Context, caller accounts.Caller, docu
 	}
 	lookUntil := time.Now().Add(egress.LookupTimeout) // for all steps together
 	for i := range d.Steps {
-		err := s.steps.Check(ctx, steps.Check{Caller: caller, Step: &d.Steps[i], LookUntil: lookUntil, Report: func(field, problem string) {
-			problems = append(problems, Problem{fmt.Sprintf("steps[%d].%s", i, field), SeverityError, problem})
-		}})
+		err := s.steps.Check(ctx, steps.Check{Caller: caller, Step: &d.Steps[i], LookUntil: lookUntil,
+			Report: func(field, problem string) {
+				problems = append(problems, Problem{fmt.Sprintf("steps[%d].%s", i, field), SeverityError, problem})
+			}})
 		if err != nil {
 			return nil, err
 		}

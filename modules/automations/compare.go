@@ -24,7 +24,8 @@ type Against struct {
 
 // Compare compares a version with another one or with the draft. The older one becomes From; the draft is
 // newer than every version. By default, the other side is the previous version. The error is NotFound.
-func (s *Service) Compare(ctx context.Context, accountID, automationID string, number int, against Against) (Comparison, error) {
+func (s *Service) Compare(ctx context.Context, accountID, automationID string, number int,
+	against Against) (Comparison, error) {
 	a, err := s.Get(ctx, accountID, automationID)
 	if err != nil {
 		return Comparison{}, err

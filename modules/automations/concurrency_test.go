@@ -16,7 +16,8 @@ func TestConcurrentTriggersAfterCompletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.newProcess(t)
-	w.activate(t, `{"event": "start", "re_entry": "after_completion"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
+	w.activate(t, `{"event": "start", "re_entry": "after_completion"}`,
+		`{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
 	for i := range raceRounds() {
 		user, email := fmt.Sprint("u", i), fmt.Sprintf("u%d@example.net", i)
 		for turn := range 2 {
@@ -42,7 +43,8 @@ func TestConcurrentTriggersAfterCompletion(t *testing.T) {
 			}
 			w.drain(t)
 			if got := w.postAs(t, "go", "", email, `{}`); got.Resumed != 1 {
-				t.Fatalf("round %d, turn %d: the awaited event returned %s, want the one run resumed", i, turn, formatCounters(got))
+				t.Fatalf("round %d, turn %d: the awaited event returned %s, want the one run resumed", i, turn,
+					formatCounters(got))
 			}
 			w.drain(t)
 		}
@@ -66,13 +68,15 @@ func TestTriggerAgainstTheAwaitedEventInOneCommit(t *testing.T) {
 		var list []func()
 		for j := range people {
 			user := fmt.Sprintf("u%d-%d", i, j)
-			list = append(list, postFrom(t, w.Service, "start", user, "", &starts[j]), postFrom(t, w.Service, "go", user, "", &goes[j]))
+			list = append(list, postFrom(t, w.Service, "start", user, "", &starts[j]),
+				postFrom(t, w.Service, "go", user, "", &goes[j]))
 		}
 		runConcurrently(list...)
 		for j := range people {
 			earlier := goes[j].Event.CreatedAt.Before(starts[j].Event.CreatedAt)
 			if starts[j].Matched != 1 || (goes[j].Resumed == 1) == earlier {
-				t.Fatalf("round %d: %s; then %s; the awaited event came first: %t", i, formatCounters(starts[j]), formatCounters(goes[j]), earlier)
+				t.Fatalf("round %d: %s; then %s; the awaited event came first: %t", i, formatCounters(starts[j]),
+					formatCounters(goes[j]), earlier)
 			}
 			resumed += goes[j].Resumed
 		}
@@ -138,12 +142,16 @@ func TestArchiveAgainstSteps(t *testing.T) {
 		})
 		w.runBackground(t)
 		w.drain(t)
-		if got, sent := w.countStatuses(t), w.Count(t, "emails"); got["completed"] != sent || got["completed"]+got["cancelled"] != i+1 {
+		if got, sent := w.countStatuses(t), w.Count(t, "emails"); got["completed"] != sent ||
+			got["completed"]+got["cancelled"] != i+1 {
 			t.Fatalf("round %d: the runs are %v and %d mails were sent, want a mail of each completed run and none of the cancelled ones", i, got, sent)
 		}
-		late, err := w.Post(context.WithoutCancel(t.Context()), ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: "u2", Data: json.RawMessage(`{}`), Source: "api"})
+		late, err := w.Post(context.WithoutCancel(t.Context()),
+			ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: "u2", Data: json.RawMessage(`{}`),
+				Source: "api"})
 		if err != nil || late.Matched != 0 {
-			t.Fatalf("round %d: an event after archiving returned %s and the error %v, want no run", i, formatCounters(late), err)
+			t.Fatalf("round %d: an event after archiving returned %s and the error %v, want no run", i,
+				formatCounters(late), err)
 		}
 	}
 }

@@ -17,7 +17,8 @@ import (
 // Details returns runs of the account by id, each with its steps and its next action. Runs that do not
 // belong to the account are left out.
 func (s *Service) Details(ctx context.Context, accountID string, runIDs ...string) (map[string]RunDetail, error) {
-	rows, err := s.db.Ent.AutomationRun.Query().Where(automationrun.AccountID(accountID), automationrun.IDIn(runIDs...)).All(ctx)
+	rows, err := s.db.Ent.AutomationRun.Query().
+		Where(automationrun.AccountID(accountID), automationrun.IDIn(runIDs...)).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read runs: %w", err)
 	}
@@ -39,7 +40,8 @@ func (s *Service) loadDetails(ctx context.Context, on *ent.Client, rows []*ent.A
 		list[i].AutomationRun, ids[i] = row, row.ID
 		at[row.ID] = &list[i]
 	}
-	steps, err := on.AutomationStep.Query().Where(automationstep.RunIDIn(ids...)).Order(ent.Asc(automationstep.FieldID)).All(ctx)
+	steps, err := on.AutomationStep.Query().Where(automationstep.RunIDIn(ids...)).
+		Order(ent.Asc(automationstep.FieldID)).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read steps of runs: %w", err)
 	}

@@ -73,10 +73,12 @@ func (s *Service) create(ctx context.Context, accountID string, d draft, keep Ke
 		if err := lockAccount(ctx, tx, accountID); err != nil {
 			return err
 		}
-		if n, err := tx.Automation.Query().Where(automation.AccountID(accountID)).Count(ctx); err != nil || n >= MaxAutomations {
+		if n, err := tx.Automation.Query().Where(automation.AccountID(accountID)).Count(ctx); err != nil ||
+			n >= MaxAutomations {
 			return orTooMany(err, "This account has %d automations, which is the limit", MaxAutomations)
 		}
-		if made, err = tx.Automation.Create().SetID(id.New(id.Automation)).SetAccountID(accountID).SetName(d.definition.Name).SetDescription(d.definition.Description).
+		if made, err = tx.Automation.Create().SetID(id.New(id.Automation)).SetAccountID(accountID).
+			SetName(d.definition.Name).SetDescription(d.definition.Description).
 			SetEvent(d.definition.Trigger.Event).SetDraft(d.document).SetDraftHash(d.hash).Save(ctx); err != nil {
 			return err
 		}
@@ -110,7 +112,8 @@ func lockAccount(ctx context.Context, tx db.Execer, accountID string) error {
 
 // Change replaces fields of the draft. Versions and live runs stay unchanged. Errors: Invalid, NotFound,
 // Conflict if the automation is archived, or if it has changed since the given hash.
-func (s *Service) Change(ctx context.Context, accountID, automationID string, members map[string]json.RawMessage, hash string) (changed *ent.Automation, err error) {
+func (s *Service) Change(ctx context.Context, accountID, automationID string, members map[string]json.RawMessage,
+	hash string) (changed *ent.Automation, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		a, err := lockAutomation(ctx, tx, accountID, automationID)
 		if err != nil {
@@ -120,7 +123,8 @@ func (s *Service) Change(ctx context.Context, accountID, automationID string, me
 		case a.Status == automation.StatusArchived:
 			return fault.Conflictf(fault.CodeConflict, "This automation is archived")
 		case hash != "" && hash != a.DraftHash:
-			return fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it. Read it again.").With(fault.DetailChangedAt, a.UpdatedAt.UTC().Format(time.RFC3339Nano))
+			return fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it. Read it again.").
+				With(fault.DetailChangedAt, a.UpdatedAt.UTC().Format(time.RFC3339Nano))
 		}
 		document, err := mergeFields(a.Draft, members)
 		if err != nil {
@@ -130,7 +134,8 @@ func (s *Service) Change(ctx context.Context, accountID, automationID string, me
 		if err != nil {
 			return err
 		}
-		changed, err = a.Update().SetName(d.definition.Name).SetDescription(d.definition.Description).SetEvent(d.definition.Trigger.Event).
+		changed, err = a.Update().SetName(d.definition.Name).SetDescription(d.definition.Description).
+			SetEvent(d.definition.Trigger.Event).
 			SetDraft(d.document).SetDraftHash(d.hash).Save(ctx)
 		return err
 	})
@@ -156,7 +161,8 @@ func mergeFields(document json.RawMessage, members map[string]json.RawMessage) (
 
 // lockAutomation returns an automation of the account and locks its row until the transaction ends.
 func lockAutomation(ctx context.Context, tx *ent.Tx, accountID, automationID string) (*ent.Automation, error) {
-	a, err := tx.Automation.Query().Where(automation.AccountID(accountID), automation.ID(automationID)).ForUpdate().Only(ctx)
+	a, err := tx.Automation.Query().Where(automation.AccountID(accountID), automation.ID(automationID)).
+		ForUpdate().Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NoSuch("automation", automationID)
 	}
@@ -176,7 +182,8 @@ func (s *Service) Delete(ctx context.Context, accountID, automationID string) er
 		}
 		live, err := db.One(ctx, tx, db.Value[bool], `SELECT EXISTS (SELECT FROM automation_works WHERE automation_id = $1 AND version > 0)`, automationID)
 		if err != nil || live {
-			return errors.Join(err, whenTrue(live, fault.Conflictf(fault.CodeConflict, "Runs of this automation are being cancelled; try again shortly")))
+			return errors.Join(err, whenTrue(live,
+				fault.Conflictf(fault.CodeConflict, "Runs of this automation are being cancelled; try again shortly")))
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM automation_listens WHERE automation_id = $1`, automationID); err != nil {
 			return err

@@ -51,7 +51,8 @@ func TestHeldRunsContinueWhenTheRequestDies(t *testing.T) {
 	second := w.newProcess(t)
 	id := w.heldRuns(t, 3)
 	died := errors.New("the process died")
-	_, err := w.Activate(t.Context(), w.caller(), id, Activation{Keep: func(context.Context, idempotency.Execer, Acted) error { return died }})
+	_, err := w.Activate(t.Context(), w.caller(), id,
+		Activation{Keep: func(context.Context, idempotency.Execer, Acted) error { return died }})
 	if !errors.Is(err, died) || w.drainState(t, id) != "" {
 		t.Fatalf("a request that died before its commit: %v, and the automation drains %q", err, w.drainState(t, id))
 	}
@@ -72,7 +73,8 @@ func TestHeldRunsContinueWhenTheRequestDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := w.countStatuses(t); got["completed"] != 3 || w.Count(t, "emails") != 3 || w.drainState(t, id) != "" {
-		t.Errorf("after the activation the runs are %v with %d mails, and the automation drains %q", got, w.Count(t, "emails"), w.drainState(t, id))
+		t.Errorf("after the activation the runs are %v with %d mails, and the automation drains %q", got,
+			w.Count(t, "emails"), w.drainState(t, id))
 	}
 }
 
@@ -133,7 +135,8 @@ func TestActivateCancelsHeldRuns(t *testing.T) {
 	w := newWorld(t)
 	id := w.heldRuns(t, 3)
 	activated, err := w.Activate(t.Context(), w.caller(), id, Activation{Cancel: true})
-	if err != nil || activated.Cancelling == nil || *activated.Cancelling != 3 || activated.Held != nil || activated.Status != automation.StatusActive {
+	if err != nil || activated.Cancelling == nil || *activated.Cancelling != 3 || activated.Held != nil ||
+		activated.Status != automation.StatusActive {
 		t.Fatalf("activate and cancel: %+v, %v", activated, err)
 	}
 	w.postAs(t, "start", "new", "new@example.net", `{}`)
@@ -144,7 +147,8 @@ func TestActivateCancelsHeldRuns(t *testing.T) {
 	}
 	w.runBackground(t)
 	w.drain(t)
-	if got := w.countStatuses(t); got["cancelled"] != 3 || got["completed"] != 1 || w.Count(t, "emails") != 1 || w.drainState(t, id) != "" {
+	if got := w.countStatuses(t); got["cancelled"] != 3 || got["completed"] != 1 || w.Count(t, "emails") != 1 ||
+		w.drainState(t, id) != "" {
 		t.Errorf("the runs are %v with %d mails, and the automation drains %q; want three cancelled and the new one completed", got, w.Count(t, "emails"), w.drainState(t, id))
 	}
 	if n := w.Count(t, "facts WHERE type = 'automation.cancelled'"); n != 3 {
@@ -174,7 +178,8 @@ func TestDrainSkipsLockedRuns(t *testing.T) {
 	}
 	more, err := w.Service.drain.Run(t.Context())
 	if got := w.countStatuses(t); err != nil || !more || got["cancelled"] != 3 || w.drainState(t, a.ID) != "cancel" {
-		t.Fatalf("with two of five runs locked: %v (%v), more: %t, the automation drains %q", got, err, more, w.drainState(t, a.ID))
+		t.Fatalf("with two of five runs locked: %v (%v), more: %t, the automation drains %q", got, err, more,
+			w.drainState(t, a.ID))
 	}
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)

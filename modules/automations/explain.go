@@ -28,8 +28,10 @@ const (
 
 // Kinds of near misses.
 const (
-	WaitOfAnotherPerson   = "wait_of_another_person"  // a run waits for this event name and has this address, but another user id
-	WaitConditionFalse    = "wait_condition_false"    // a run of the person waits for this event name, and its condition is not true
+	// WaitOfAnotherPerson: a run waits for this event name and has this address, but another user id
+	WaitOfAnotherPerson = "wait_of_another_person"
+	// WaitConditionFalse: a run of the person waits for this event name, and its condition is not true
+	WaitConditionFalse    = "wait_condition_false"
 	EventOfAnotherPerson  = "event_of_another_person" // an event with this name has this address, but another user id
 	NameSpelledOtherwise  = "name_spelled_otherwise"  // an automation listens to the name with different capitalization
 	maxNearMisses         = 50
@@ -82,11 +84,13 @@ func (s *Service) Explain(ctx context.Context, accountID, eventID string) (Expla
 	if err != nil {
 		return Explained{}, err
 	}
-	e := &explainer{Service: s, stored: stored, out: Explained{Event: stored, Matches: []ExplainedMatch{}, NearMisses: []NearMiss{}}}
+	e := &explainer{Service: s, stored: stored,
+		out: Explained{Event: stored, Matches: []ExplainedMatch{}, NearMisses: []NearMiss{}}}
 	if e.event, e.who, err = storedEvent(stored); err != nil {
 		return Explained{}, err
 	}
-	for _, do := range []func(context.Context) error{e.explainMatches, e.addListeners, e.fillNames, e.explainWaits, e.explainOthers, e.findSpellings} {
+	for _, do := range []func(context.Context) error{e.explainMatches, e.addListeners, e.fillNames, e.explainWaits,
+		e.explainOthers, e.findSpellings} {
 		if err := do(ctx); err != nil {
 			return Explained{}, fmt.Errorf("explain an event: %w", err)
 		}
@@ -124,7 +128,8 @@ func (m *ExplainedMatch) start(ctx context.Context, v *versions.Version, e *mach
 
 // explainRun explains the event's effect on a run, in the state the run had then.
 func (e *explainer) explainRun(ctx context.Context, v *versions.Version, out *ExplainedMatch) error {
-	r, err := e.db.Ent.AutomationRun.Query().Where(automationrun.AccountID(e.stored.AccountID), automationrun.ID(out.RunID)).Only(ctx)
+	r, err := e.db.Ent.AutomationRun.Query().
+		Where(automationrun.AccountID(e.stored.AccountID), automationrun.ID(out.RunID)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil
 	}
@@ -153,9 +158,11 @@ func (e *explainer) stateThen(ctx context.Context, r *ent.AutomationRun) (machin
 	if err != nil {
 		return machine.Run{}, machine.State{}, err
 	}
-	run := machine.Run{ID: r.ID, AutomationID: r.AutomationID, Version: r.Version, Trigger: trigger, StartedAt: r.StartedAt}
+	run := machine.Run{ID: r.ID, AutomationID: r.AutomationID, Version: r.Version, Trigger: trigger,
+		StartedAt: r.StartedAt}
 	state := machine.State{Step: r.StepIndex, Outputs: map[string]map[string]any{}}
-	steps, err := e.db.Ent.AutomationStep.Query().Where(automationstep.RunID(r.ID)).Order(ent.Asc(automationstep.FieldID)).All(ctx)
+	steps, err := e.db.Ent.AutomationStep.Query().Where(automationstep.RunID(r.ID)).
+		Order(ent.Asc(automationstep.FieldID)).All(ctx)
 	if err != nil {
 		return run, state, err
 	}
@@ -186,17 +193,22 @@ func eventOf(output json.RawMessage) string {
 
 // addListeners adds the automations that this event name starts now but that are not among its matches.
 func (e *explainer) addListeners(ctx context.Context) error {
-	list, err := e.db.Ent.AutomationListen.Query().Where(automationlisten.AccountID(e.stored.AccountID), automationlisten.Event(e.stored.Name), automationlisten.Starts(true)).
+	list, err := e.db.Ent.AutomationListen.Query().
+		Where(automationlisten.AccountID(e.stored.AccountID), automationlisten.Event(e.stored.Name),
+			automationlisten.Starts(true)).
 		Order(ent.Asc(automationlisten.FieldAutomationID)).Limit(maxListenersExplained).All(ctx)
 	if err != nil {
 		return err
 	}
 	for _, l := range list {
-		if slices.ContainsFunc(e.stored.Matches, func(m shape.EventMatch) bool { return m.AutomationID == l.AutomationID }) {
+		if slices.ContainsFunc(e.stored.Matches,
+			func(m shape.EventMatch) bool { return m.AutomationID == l.AutomationID }) {
 			continue
 		}
-		out := ExplainedMatch{EventMatch: shape.EventMatch{AutomationID: l.AutomationID, Version: l.Version, Outcome: NotKept}}
-		if a, err := e.Get(ctx, e.stored.AccountID, l.AutomationID); err == nil && a.ActivatedAt != nil && a.ActivatedAt.After(e.stored.CreatedAt) {
+		out := ExplainedMatch{EventMatch: shape.EventMatch{AutomationID: l.AutomationID, Version: l.Version,
+			Outcome: NotKept}}
+		if a, err := e.Get(ctx, e.stored.AccountID, l.AutomationID); err == nil && a.ActivatedAt != nil &&
+			a.ActivatedAt.After(e.stored.CreatedAt) {
 			out.Outcome = ActivatedLater
 		}
 		v, err := e.versions.Get(ctx, e.db.SQL, l.AutomationID, l.Version)
@@ -215,7 +227,8 @@ func (e *explainer) fillNames(ctx context.Context) error {
 	for _, m := range e.out.Matches {
 		ids = append(ids, m.AutomationID)
 	}
-	list, err := e.db.Ent.Automation.Query().Where(automation.AccountID(e.stored.AccountID), automation.IDIn(ids...)).Select(automation.FieldID, automation.FieldName).All(ctx)
+	list, err := e.db.Ent.Automation.Query().Where(automation.AccountID(e.stored.AccountID), automation.IDIn(ids...)).
+		Select(automation.FieldID, automation.FieldName).All(ctx)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,8 @@ func (w *world) explain(t *testing.T, event ingest.Event) string {
 	for _, m := range e.NearMisses {
 		line := "near: " + m.Kind + " " + m.Name + " " + m.StepKey
 		if m.Condition != nil {
-			line += fmt.Sprintf(" [%t, %s = %v]", m.Condition.Result, m.Condition.Parts[1].Text, m.Condition.Parts[1].Value)
+			line += fmt.Sprintf(" [%t, %s = %v]", m.Condition.Result, m.Condition.Parts[1].Text,
+				m.Condition.Parts[1].Value)
 		}
 		out = append(out, line)
 	}
@@ -45,7 +46,8 @@ func (w *world) explain(t *testing.T, event ingest.Event) string {
 func TestExplainEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.activate(t, `{"event": "start", "conditions": "event.data.amount > 50", "re_entry": "after_completion", "cancel_on_events": [{"event": "stop", "conditions": "event.data.sure"}]}`,
+	a := w.activate(t,
+		`{"event": "start", "conditions": "event.data.amount > 50", "re_entry": "after_completion", "cancel_on_events": [{"event": "stop", "conditions": "event.data.sure"}]}`,
 		`{"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D", "conditions": "event.data.id == trigger.data.amount"}, {"key": "w2", "type": "wait_for_event", "event": "seen", "timeout": "P1D"}`)
 	small, none := w.post(t, "start", `{"amount": 20}`).Event, w.post(t, "start", `{}`).Event
 	large, again := w.post(t, "start", `{"amount": 60}`).Event, w.post(t, "start", `{"amount": 70}`).Event
@@ -59,11 +61,13 @@ func TestExplainEvent(t *testing.T) {
 		event ingest.Event
 		want  string
 	}{
-		"too small":      {small, "Test condition_false  [false, event.data.amount > 50 = false, event.data.amount = 20]"},
-		"without":        {none, "Test condition_error  [false, event.data.amount > 50 = <nil>no such key: amount, event.data.amount = <nil>no such key: amount]"},
-		"started":        {large, "Test started  [true, event.data.amount > 50 = true, event.data.amount = 60]"},
-		"re-entry":       {again, "Test re_entry  [true, event.data.amount > 50 = true, event.data.amount = 70]"},
-		"resumed":        {paid, "Test resumed w [true, event.data.id == trigger.data.amount = true, event.data.id = 60, trigger.data.amount = 60]; near: event_of_another_person paid "},
+		"too small": {small, "Test condition_false  [false, event.data.amount > 50 = false, event.data.amount = 20]"},
+		"without": {none,
+			"Test condition_error  [false, event.data.amount > 50 = <nil>no such key: amount, event.data.amount = <nil>no such key: amount]"},
+		"started":  {large, "Test started  [true, event.data.amount > 50 = true, event.data.amount = 60]"},
+		"re-entry": {again, "Test re_entry  [true, event.data.amount > 50 = true, event.data.amount = 70]"},
+		"resumed": {paid,
+			"Test resumed w [true, event.data.id == trigger.data.amount = true, event.data.id = 60, trigger.data.amount = 60]; near: event_of_another_person paid "},
 		"cancelled":      {stop, "Test cancelled  [true, event.data.sure = true]"},
 		"not cancelled":  {unsure, ""},
 		"spelled":        {spelled, "near: name_spelled_otherwise start "},
@@ -86,7 +90,8 @@ func TestExplainEvent(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, parseMembers(`{"trigger": {"event": "spelled"}}`), ""); err != nil {
+	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, parseMembers(`{"trigger": {"event": "spelled"}}`),
+		""); err != nil {
 		t.Fatal(err)
 	}
 	before := w.post(t, "spelled", `{}`).Event
@@ -122,16 +127,19 @@ func TestBacktestAppliesTheDraftToStoredEvents(t *testing.T) {
 		{`{"event": "begin"}`, 0, "12 events, 1 and 4, 5 differ, more false"},
 		{`{"event": "start"}`, 3, "3 events, 3 and 2, 1 differ, more true"},
 	} {
-		if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, parseMembers(`{"trigger": `+c.trigger+`}`), ""); err != nil {
+		if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, parseMembers(`{"trigger": `+c.trigger+`}`),
+			""); err != nil {
 			t.Fatal(err)
 		}
 		b, err := w.Backtest(t.Context(), w.caller(), a.ID, BacktestInput{Since: since, Limit: c.limit})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := fmt.Sprintf("%d events, %d and %d, %d differ, more %t", b.Events, b.DraftStarts, b.ActiveStarts, b.Differ, b.More)
+		got := fmt.Sprintf("%d events, %d and %d, %d differ, more %t", b.Events, b.DraftStarts, b.ActiveStarts,
+			b.Differ, b.More)
 		if got != c.want || len(b.Differences) != b.Differ {
-			t.Errorf("%s over %d events: %s with %d differences, want %s", c.trigger, c.limit, got, len(b.Differences), c.want)
+			t.Errorf("%s over %d events: %s with %d differences, want %s", c.trigger, c.limit, got, len(b.Differences),
+				c.want)
 		}
 	}
 	if n := w.Count(t, "automation_runs"); n != 4 {
@@ -147,7 +155,8 @@ func TestCompareVersionsAndDraft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.activate(t, `{"event": "start"}`, `{"key": "one", "type": "delay", "duration": "P1D"}`)
-	for _, change := range []string{`{"steps": [{"key": "one", "type": "delay", "duration": "P2D"}]}`, `{"name": "Other"}`} {
+	for _, change := range []string{`{"steps": [{"key": "one", "type": "delay", "duration": "P2D"}]}`,
+		`{"name": "Other"}`} {
 		if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, parseMembers(change), ""); err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +172,8 @@ func TestCompareVersionsAndDraft(t *testing.T) {
 		want    string
 	}{
 		{2, Against{}, "1 2: 0 fields, 1 steps"}, {1, Against{}, "1 1: 0 fields, 0 steps"}, {1, Against{Version: 2}, "1 2: 0 fields, 1 steps"},
-		{2, Against{Draft: true}, "2 draft: 1 fields, 0 steps"}, {1, Against{Draft: true}, "1 draft: 1 fields, 1 steps"}, {3, Against{}, "not found"}, {1, Against{Version: 9}, "not found"},
+		{2, Against{Draft: true}, "2 draft: 1 fields, 0 steps"},
+		{1, Against{Draft: true}, "1 draft: 1 fields, 1 steps"}, {3, Against{}, "not found"}, {1, Against{Version: 9}, "not found"},
 	} {
 		got := "not found"
 		if d, err := w.Compare(t.Context(), sendingtest.Account, a.ID, c.number, c.against); err == nil {
@@ -185,7 +195,8 @@ func TestCompareVersionsAndDraft(t *testing.T) {
 func TestRunTimeline(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.activate(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}, {"key": "over", "type": "end", "outcome": "failed"}`)
+	w.activate(t, `{"event": "start"}`, mail+
+		`, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}, {"key": "over", "type": "end", "outcome": "failed"}`)
 	run := w.post(t, "start", `{"n": 1}`).Event.Matches[0].RunID
 	w.drain(t)
 	detail, err := w.Run(t.Context(), sendingtest.Account, run)
@@ -215,8 +226,10 @@ func TestRunTimeline(t *testing.T) {
 			t.Errorf("%s is listed after a later entry", line)
 		}
 	}
-	want := []string{"event  start started", "run  automation.started", "email mail email.sent", "step mail sent", "event  paid resumed", "step w received", "step over completed", "run  automation.failed"}
-	swapped := []string{want[0], want[1], want[3], want[2], want[4], want[5], want[6], want[7]} // the mail and its step may have the same time
+	want := []string{"event  start started", "run  automation.started", "email mail email.sent", "step mail sent",
+		"event  paid resumed", "step w received", "step over completed", "run  automation.failed"}
+	// the mail and its step may have the same time
+	swapped := []string{want[0], want[1], want[3], want[2], want[4], want[5], want[6], want[7]}
 	if cmp.Diff(want, got) != "" && cmp.Diff(swapped, got) != "" {
 		t.Errorf("the timeline (-want +got):\n%s", cmp.Diff(want, got))
 	}

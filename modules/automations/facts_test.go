@@ -44,7 +44,8 @@ func (w *world) handleFacts(t *testing.T, list ...event.Fact) {
 
 // mailFact returns a fact about an email of the account and its recipient.
 func mailFact(typ event.Type, emailID, recipient string) event.Fact {
-	return event.New(sendingtest.Account, typ, time.Now(), event.Email{EmailID: emailID, From: "ada@example.com", To: []string{recipient}, Recipient: recipient})
+	return event.New(sendingtest.Account, typ, time.Now(),
+		event.Email{EmailID: emailID, From: "ada@example.com", To: []string{recipient}, Recipient: recipient})
 }
 
 // newestEmail returns the id of the newest email.
@@ -60,11 +61,13 @@ func (w *world) newestEmail(t *testing.T) string {
 func TestMailEventEndsAWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.activate(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": ["$email.clicked", "$email.bounced"], "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
+	w.activate(t, `{"event": "start"}`, mail+
+		`, {"key": "w", "type": "wait_for_event", "event": ["$email.clicked", "$email.bounced"], "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
 	w.post(t, "start", `{}`)
 	w.drain(t)
 	sent := w.newestEmail(t)
-	w.handleFacts(t, mailFact(event.EmailClicked, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "bob@example.net"), mailFact(event.EmailClicked, sent, "eve@example.net"), mailFact(event.EmailDelivered, sent, "bob@example.net"))
+	w.handleFacts(t, mailFact(event.EmailClicked, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "bob@example.net"),
+		mailFact(event.EmailClicked, sent, "eve@example.net"), mailFact(event.EmailDelivered, sent, "bob@example.net"))
 	w.drain(t)
 	if got := w.countStatuses(t); got["waiting"] != 1 {
 		t.Fatalf("after a click in another mail, one of another person, and a delivery: %v, want the run to wait", got)
@@ -86,7 +89,8 @@ func TestMailEventEndsAWait(t *testing.T) {
 func TestWaitFindsEarlierMailEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.activate(t, `{"event": "start"}`, mail+`, {"key": "d", "type": "delay", "duration": "PT1H"}, {"key": "w", "type": "wait_for_event", "event": "$email.opened", "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
+	w.activate(t, `{"event": "start"}`, mail+
+		`, {"key": "d", "type": "delay", "duration": "PT1H"}, {"key": "w", "type": "wait_for_event", "event": "$email.opened", "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
 	w.post(t, "start", `{}`)
 	w.drain(t)
 	w.handleFacts(t, mailFact(event.EmailOpened, w.newestEmail(t), "bob@example.net"))
@@ -100,16 +104,23 @@ func TestWaitFindsEarlierMailEvents(t *testing.T) {
 func TestMailEventsStartRunsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.activate(t, `{"event": "$contact.unsubscribed", "conditions": "event.data.scope == 'all'"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	w.activate(t, `{"event": "$contact.unsubscribed", "conditions": "event.data.scope == 'all'"}`,
+		`{"key": "d", "type": "delay", "duration": "P1D"}`)
 	w.activate(t, `{"event": "$email.received"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
-	gone := event.New(sendingtest.Account, event.ContactUnsubscribed, time.Now(), event.Unsubscribe{Email: "bob@example.net", Scope: event.ScopeAll})
-	category := event.New(sendingtest.Account, event.ContactUnsubscribed, time.Now(), event.Unsubscribe{Email: "bob@example.net", Scope: event.ScopeCategory})
-	came := event.New(sendingtest.Account, event.EmailReceived, time.Now(), event.Inbound{EmailID: "inb_01kf0m4w7he6x8q2v5b3n9c1ta", From: "Eve <eve@example.org>"})
-	nobody := event.New(sendingtest.Account, event.EmailReceived, time.Now(), event.Inbound{EmailID: "inb_01kf0m4w7he6x8q2v5b3n9c1tb", From: "<>"})
-	foreign := event.New(other, event.EmailReceived, time.Now(), event.Inbound{EmailID: "inb_01kf0m4w7he6x8q2v5b3n9c1tc", From: "eve@example.org"})
+	gone := event.New(sendingtest.Account, event.ContactUnsubscribed, time.Now(),
+		event.Unsubscribe{Email: "bob@example.net", Scope: event.ScopeAll})
+	category := event.New(sendingtest.Account, event.ContactUnsubscribed, time.Now(),
+		event.Unsubscribe{Email: "bob@example.net", Scope: event.ScopeCategory})
+	came := event.New(sendingtest.Account, event.EmailReceived, time.Now(),
+		event.Inbound{EmailID: "inb_01kf0m4w7he6x8q2v5b3n9c1ta", From: "Eve <eve@example.org>"})
+	nobody := event.New(sendingtest.Account, event.EmailReceived, time.Now(),
+		event.Inbound{EmailID: "inb_01kf0m4w7he6x8q2v5b3n9c1tb", From: "<>"})
+	foreign := event.New(other, event.EmailReceived, time.Now(),
+		event.Inbound{EmailID: "inb_01kf0m4w7he6x8q2v5b3n9c1tc", From: "eve@example.org"})
 	w.handleFacts(t, gone, category, came, nobody, foreign)
 	for where, want := range map[string]int{
-		"automation_runs": 3, "automation_runs WHERE email_key = 'bob@example.net'": 1, "automation_runs WHERE email_key = 'eve@example.org'": 1, "custom_events": 4,
+		"automation_runs": 3, "automation_runs WHERE email_key = 'bob@example.net'": 1,
+		"automation_runs WHERE email_key = 'eve@example.org'": 1, "custom_events": 4,
 		"facts WHERE type = 'automation.started'": 3,
 	} {
 		if n := w.Count(t, where); n != want {
@@ -146,7 +157,8 @@ func TestLoopThroughAReceiverEnds(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err == nil {
-			err = webhooksig.Verify(w.WebhookSecret(sendingtest.Account).Reveal(), r.Header.Get(webhooksig.Header), body, time.Now())
+			err = webhooksig.Verify(w.WebhookSecret(sendingtest.Account).Reveal(), r.Header.Get(webhooksig.Header),
+				body, time.Now())
 		}
 		if err != nil {
 			t.Errorf("the step's request: %v", err)
@@ -157,21 +169,27 @@ func TestLoopThroughAReceiverEnds(t *testing.T) {
 		causes = append(causes, r.Header.Get(proof.CauseHeader))
 	}))
 	defer receiver.Close()
-	w.activate(t, `{"event": "start"}`, fmt.Sprintf(`{"key": "call", "type": "webhook", "url": %q, "body": {"user": "{{event.user_id}}"}}`, strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)))
+	w.activate(t, `{"event": "start"}`,
+		fmt.Sprintf(`{"key": "call", "type": "webhook", "url": %q, "body": {"user": "{{event.user_id}}"}}`,
+			strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)))
 	w.post(t, "start", `{}`)
 	var last ingest.Result
 	for range 15 {
 		w.drain(t)
-		answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", UserID: "u1", Data: json.RawMessage(`{}`), Source: "api", Cause: causes[len(causes)-1]})
+		answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", UserID: "u1",
+			Data: json.RawMessage(`{}`), Source: "api", Cause: causes[len(causes)-1]})
 		if err != nil {
 			t.Fatalf("post with a cause: %v", err)
 		}
 		last = answer
 	}
-	if n := w.Count(t, "automation_runs"); n != 11 || last.Matched != 0 || last.Event.Matches[0].Outcome != ingest.LoopGuard {
-		t.Errorf("%d runs, and the last event returned %s %v; want 11 and the loop guard", n, formatCounters(last), last.Event.Matches)
+	if n := w.Count(t, "automation_runs"); n != 11 || last.Matched != 0 ||
+		last.Event.Matches[0].Outcome != ingest.LoopGuard {
+		t.Errorf("%d runs, and the last event returned %s %v; want 11 and the loop guard", n, formatCounters(last),
+			last.Event.Matches)
 	}
-	if _, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", Source: "api", Cause: "run_1.0.forged"}); codeOf(err) != "validation_error" {
+	if _, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", Source: "api",
+		Cause: "run_1.0.forged"}); codeOf(err) != "validation_error" {
 		t.Errorf("a forged cause: %v", err)
 	}
 }
@@ -208,7 +226,8 @@ func TestFactsLostByTheBusTakeEffectOnce(t *testing.T) {
 			if i%2 == 0 {
 				publish = deaf.Publish
 			}
-			if err := publish(t.Context(), tx, mailFact(event.EmailOpened, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", fmt.Sprintf("u%d@example.net", i))); err != nil {
+			if err := publish(t.Context(), tx, mailFact(event.EmailOpened, "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
+				fmt.Sprintf("u%d@example.net", i))); err != nil {
 				return err
 			}
 			if i%3 == 0 {
@@ -238,10 +257,12 @@ func TestBrokenEventDoesNotStopOthers(t *testing.T) {
 	w := newWorld(t)
 	w.activate(t, `{"event": "$email.opened"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
 	broken := w.activate(t, `{"event": "$email.clicked"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
-	w.Exec(t, `UPDATE automation_versions SET definition = '{"trigger": {"event": "e", "conditions": "1 +"}, "steps": [{"key": "a", "type": "end"}]}' WHERE automation_id = $1`, broken.ID)
+	w.Exec(t,
+		`UPDATE automation_versions SET definition = '{"trigger": {"event": "e", "conditions": "1 +"}, "steps": [{"key": "a", "type": "end"}]}' WHERE automation_id = $1`, broken.ID)
 	err := w.DB.InTx(t.Context(), func(tx *ent.Tx) error {
 		for i, typ := range []event.Type{event.EmailOpened, event.EmailClicked, event.EmailOpened} {
-			if err := w.Consumer().Handle(t.Context(), tx, mailFact(typ, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", fmt.Sprintf("u%d@example.net", i))); err != nil {
+			if err := w.Consumer().Handle(t.Context(), tx,
+				mailFact(typ, "msg_01kf0m4w7he6x8q2v5b3n9c1ta", fmt.Sprintf("u%d@example.net", i))); err != nil {
 				return err
 			}
 		}

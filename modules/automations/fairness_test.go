@@ -10,7 +10,8 @@ import (
 func TestManyDueRunsDoNotDelayOtherAccounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.activate(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1H"}, {"type": "delay", "duration": "PT1H"}`)
+	w.activate(t, `{"event": "start"}`,
+		`{"key": "d", "type": "delay", "duration": "PT1H"}, {"type": "delay", "duration": "PT1H"}`)
 	w.post(t, "start", `{}`)
 	const crowd, limit = 200, 10
 	w.Exec(t, `INSERT INTO automation_runs (id, account_id, automation_id, version, event_id, event, status, started_at)

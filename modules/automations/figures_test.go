@@ -66,7 +66,8 @@ func TestRunsAreCountedByStep(t *testing.T) {
 
 	first := w.newFigures(t, texts)
 	got := countedOf(t, first, sendingtest.Account, a.ID)
-	all := map[string]any{"runs": got.Runs, "mail": got.Step("mail", 0), "paid": got.Step("paid", 0), "text": got.Step("text", 0), "texts": got.Texts("text", 0), "none": got.Step("none", 0)}
+	all := map[string]any{"runs": got.Runs, "mail": got.Step("mail", 0), "paid": got.Step("paid", 0),
+		"text": got.Step("text", 0), "texts": got.Texts("text", 0), "none": got.Step("none", 0)}
 	if diff := cmp.Diff(map[string]any{
 		"runs":  figures.Runs{Started: 5, Waiting: 1, Completed: 2, Failed: 1, Cancelled: 1},
 		"mail":  figures.StepFigures{Completed: 4, Failed: 1},
@@ -82,7 +83,9 @@ func TestRunsAreCountedByStep(t *testing.T) {
 	}
 
 	// The same step has another position in the next version.
-	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, parseMembers(`{"steps": [{"key": "any", "type": "condition", "if": "true"}, `+mail+`, `+countedSteps+`]}`), ""); err != nil {
+	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID,
+		parseMembers(`{"steps": [{"key": "any", "type": "condition", "if": "true"}, `+mail+`, `+countedSteps+`]}`),
+		""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Activate(t.Context(), w.caller(), a.ID, Activation{}); err != nil {
@@ -93,12 +96,14 @@ func TestRunsAreCountedByStep(t *testing.T) {
 		t.Errorf("%d started runs in the cached figures, want 5: they are cached for ten seconds", again.Runs.Started)
 	}
 	got = countedOf(t, w.newFigures(t, texts), sendingtest.Account, a.ID)
-	for version, want := range map[int]figures.StepFigures{0: {Completed: 5, Failed: 1}, 1: {Completed: 4, Failed: 1}, 2: {Completed: 1}, 3: {}} {
+	for version, want := range map[int]figures.StepFigures{0: {Completed: 5, Failed: 1}, 1: {Completed: 4, Failed: 1},
+		2: {Completed: 1}, 3: {}} {
 		if diff := cmp.Diff(want, got.Step("mail", version)); diff != "" {
 			t.Errorf("the mail in version %d, where 0 means all (-want +got):\n%s", version, diff)
 		}
 	}
-	if got := countedOf(t, first, other, a.ID); got.Runs.Started != 0 || got.Step("mail", 0).Completed != 0 || got.Texts("text", 0).Sent != 0 {
+	if got := countedOf(t, first, other, a.ID); got.Runs.Started != 0 || got.Step("mail", 0).Completed != 0 ||
+		got.Texts("text", 0).Sent != 0 {
 		t.Errorf("another account sees %+v and %+v, want nothing", got.Runs, got.Step("mail", 0))
 	}
 }
@@ -121,7 +126,8 @@ func TestEmailsOfAStepAreCounted(t *testing.T) {
 		if err != nil || found[a.ID] == nil {
 			t.Fatalf("count emails in version %d: %v, %v; want figures", version, found, err)
 		}
-		return map[string]figures.Emails{"mail": found[a.ID].Step("mail"), "again": found[a.ID].Step("again"), "pause": found[a.ID].Step("pause")}
+		return map[string]figures.Emails{"mail": found[a.ID].Step("mail"), "again": found[a.ID].Step("again"),
+			"pause": found[a.ID].Step("pause")}
 	}
 	sent := figures.Emails{Counts: records.Counts{Sent: 3, Delivered: 2, Bounced: 1}, Reach: tracking.Reach{Opened: 1}}
 	for name, c := range map[string]struct {
@@ -155,7 +161,8 @@ func TestEmailsOfAStepAreCounted(t *testing.T) {
 // sentBy returns the ids of the emails of all runs of an automation, from their details.
 func (w *world) sentBy(t *testing.T, automationID string) (emails []string) {
 	t.Helper()
-	found, err := w.Runs(t.Context(), sendingtest.Account, RunFilter{Request: page.Request{Limit: 10}, AutomationID: automationID})
+	found, err := w.Runs(t.Context(), sendingtest.Account,
+		RunFilter{Request: page.Request{Limit: 10}, AutomationID: automationID})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,8 @@ func TestManyEventsOfOnePerson(t *testing.T) {
 	for range 64 {
 		all.Go(func() {
 			for next.Add(1) <= events {
-				answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", UserID: "one", Data: json.RawMessage(`{}`), Source: "api"})
+				answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start",
+					UserID: "one", Data: json.RawMessage(`{}`), Source: "api"})
 				if err != nil {
 					t.Errorf("post: %v", err)
 					return
@@ -73,7 +74,8 @@ func TestExpensiveConditionsDoNotDelayOtherAccounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 40 {
-		w.activate(t, `{"event": "dear", "conditions": "event.data.s.matches('(a?){9}(b|c|aa?)*a{20}b')"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+		w.activate(t, `{"event": "dear", "conditions": "event.data.s.matches('(a?){9}(b|c|aa?)*a{20}b')"}`,
+			`{"key": "d", "type": "delay", "duration": "P1D"}`)
 	}
 	data := `{"s": "` + strings.Repeat("a", 40_000) + `"}`
 	left := 0
@@ -94,12 +96,14 @@ func TestExpensiveConditionsDoNotDelayOtherAccounts(t *testing.T) {
 			pending.Add(1)
 			all.Go(func() {
 				defer pending.Add(-1)
-				if _, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "dear", UserID: "one", Data: json.RawMessage(data), Source: "api"}); err != nil {
+				if _, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "dear",
+					UserID: "one", Data: json.RawMessage(data), Source: "api"}); err != nil {
 					t.Errorf("post an expensive event: %v", err)
 				}
 			})
 		}
-		if _, err := w.Post(t.Context(), ingest.Post{AccountID: other, Name: "light", UserID: "two", Data: json.RawMessage(`{}`), Source: "api"}); err != nil {
+		if _, err := w.Post(t.Context(), ingest.Post{AccountID: other, Name: "light", UserID: "two",
+			Data: json.RawMessage(`{}`), Source: "api"}); err != nil {
 			t.Errorf("post an event of another account: %v", err)
 		}
 		n = pending.Load()
@@ -114,9 +118,11 @@ func TestExpensiveConditionsDoNotDelayOtherAccounts(t *testing.T) {
 func TestDivisionByZeroIsFalse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.activate(t, `{"event": "start", "conditions": "1 / int(event.data.n) > 0"}`, `{"key": "c", "type": "condition", "if": "1 % int(event.data.m) == 0", "on_false": "end"}, `+mail)
+	w.activate(t, `{"event": "start", "conditions": "1 / int(event.data.n) > 0"}`,
+		`{"key": "c", "type": "condition", "if": "1 % int(event.data.m) == 0", "on_false": "end"}, `+mail)
 	answer := w.post(t, "start", `{"n": 0, "m": 0}`)
-	if answer.Matched != 0 || len(answer.Event.Matches) != 1 || answer.Event.Matches[0].Outcome != ingest.ConditionError || answer.Event.Matches[0].Error == "" {
+	if answer.Matched != 0 || len(answer.Event.Matches) != 1 ||
+		answer.Event.Matches[0].Outcome != ingest.ConditionError || answer.Event.Matches[0].Error == "" {
 		t.Errorf("a trigger that divides by zero: %+v", answer.Event.Matches)
 	}
 	w.post(t, "start", `{"n": 1, "m": 0}`)
@@ -145,16 +151,22 @@ func TestWebhookStepCannotReachPrivateAddresses(t *testing.T) {
 		}
 		return []netip.Addr{here.Addr()}, nil
 	}
-	w.Service = w.newConfigured(t, Config{steps.Config{Targets: egress.NewTargetChecker(guard, lookup, false), Client: egress.NewClient(egress.ClientConfig{Guard: guard, Lookup: lookup})}})
-	w.activate(t, `{"event": "start"}`, fmt.Sprintf(`{"key": "call", "type": "webhook", "url": "https://rebound.example:%d/"}`, here.Port()))
+	w.Service = w.newConfigured(t,
+		Config{steps.Config{Targets: egress.NewTargetChecker(guard, lookup, false),
+			Client: egress.NewClient(egress.ClientConfig{Guard: guard, Lookup: lookup})}})
+	w.activate(t, `{"event": "start"}`,
+		fmt.Sprintf(`{"key": "call", "type": "webhook", "url": "https://rebound.example:%d/"}`, here.Port()))
 	rebound.Store(true)
 	w.post(t, "start", `{}`)
 	w.drain(t)
 	if got := w.runError(t); hits.Load() != 0 || len(got) < 15 || got[:15] != "webhook_refused" {
 		t.Errorf("%d requests reached a private address, and the run failed with %q", hits.Load(), got)
 	}
-	for _, target := range []string{"https://10.0.0.1/", "https://[::1]/", "https://169.254.169.254/latest", "https://private.example/", "https://localhost/", "http://localhost/"} {
-		a, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "webhook", "url": %q}]}`, target), nil)
+	for _, target := range []string{"https://10.0.0.1/", "https://[::1]/", "https://169.254.169.254/latest",
+		"https://private.example/", "https://localhost/", "http://localhost/"} {
+		a, err := w.Create(t.Context(), sendingtest.Account,
+			fmt.Appendf(nil, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "webhook", "url": %q}]}`,
+				target), nil)
 		if err != nil {
 			t.Fatalf("%s: %v", target, err)
 		}
@@ -162,8 +174,11 @@ func TestWebhookStepCannotReachPrivateAddresses(t *testing.T) {
 			t.Errorf("an automation that calls %s is activated: %v", target, err)
 		}
 	}
-	for _, target := range []string{"http://example.com/", "https://user:word@example.com/", "ftp://example.com/", "https://example.com/#a"} {
-		if _, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "webhook", "url": %q}]}`, target), nil); codeOf(err) != "validation_error" {
+	for _, target := range []string{"http://example.com/", "https://user:word@example.com/", "ftp://example.com/",
+		"https://example.com/#a"} {
+		if _, err := w.Create(t.Context(), sendingtest.Account,
+			fmt.Appendf(nil, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "webhook", "url": %q}]}`,
+				target), nil); codeOf(err) != "validation_error" {
 			t.Errorf("%s is accepted: %v", target, err)
 		}
 	}
@@ -181,7 +196,8 @@ func TestWebhookStepIsRetried(t *testing.T) {
 	w := newWorld(t)
 	w.activate(t, `{"event": "start"}`, fmt.Sprintf(`{"key": "call", "type": "webhook", "url": %q}`, receiver.URL))
 	w.post(t, "start", `{}`)
-	for _, want := range []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour} {
+	for _, want := range []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour,
+		3 * time.Hour} {
 		w.drain(t)
 		work, err := w.DB.Ent.AutomationWork.Query().Only(t.Context())
 		if err != nil {
@@ -194,7 +210,8 @@ func TestWebhookStepIsRetried(t *testing.T) {
 	}
 	w.drain(t)
 	if len(keys) != 6 || keys[0] != keys[5] || w.countStatuses(t)["failed"] != 1 {
-		t.Errorf("the step was tried %d times with the keys %q, and the runs are %v", len(keys), keys, w.countStatuses(t))
+		t.Errorf("the step was tried %d times with the keys %q, and the runs are %v", len(keys), keys,
+			w.countStatuses(t))
 	}
 }
 
@@ -223,7 +240,8 @@ func TestErasureAndRetentionDuringAStep(t *testing.T) {
 				t.Errorf("purge: %v", err)
 			}
 		})
-		if n := w.Count(t, "automation_runs") + w.Count(t, "automation_works") + w.Count(t, "custom_events") + w.Count(t, "facts WHERE type LIKE 'automation.%'"); n != 0 {
+		if n := w.Count(t, "automation_runs") + w.Count(t, "automation_works") + w.Count(t,
+			"custom_events") + w.Count(t, "facts WHERE type LIKE 'automation.%'"); n != 0 {
 			t.Fatalf("round %d: %d rows of an erased person are left", i, n)
 		}
 		w.drain(t)
@@ -238,7 +256,8 @@ func TestRetryAgainstCancel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.newProcess(t)
-	w.activate(t, `{"event": "start"}`, `{"key": "mail", "type": "send_email", "from": "ada@example.com", "to": "nobody", "subject": "s", "text": "t"}`)
+	w.activate(t, `{"event": "start"}`,
+		`{"key": "mail", "type": "send_email", "from": "ada@example.com", "to": "nobody", "subject": "s", "text": "t"}`)
 	for i := range raceRounds() {
 		w.postAs(t, "start", fmt.Sprint("u", i), "", `{}`)
 		w.drain(t)
@@ -256,7 +275,8 @@ func TestRetryAgainstCancel(t *testing.T) {
 		}
 		status := w.countStatuses(t)
 		if cancelled := status["cancelled"]; (cancel == nil) != (w.Count(t, "automation_works") == 0) {
-			t.Fatalf("round %d: the cancel returned %v, and the runs are %v (%d cancelled)", i, cancel, status, cancelled)
+			t.Fatalf("round %d: the cancel returned %v, and the runs are %v (%d cancelled)", i, cancel,
+				status, cancelled)
 		}
 		w.drain(t)
 	}
@@ -273,14 +293,16 @@ func TestRunResponsesAreStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	taken := errors.New("another request was faster")
-	if _, err := w.Cancel(t.Context(), sendingtest.Account, run.ID, func(context.Context, idempotency.Execer, RunDetail) error { return taken }); !errors.Is(err, taken) {
+	if _, err := w.Cancel(t.Context(), sendingtest.Account, run.ID,
+		func(context.Context, idempotency.Execer, RunDetail) error { return taken }); !errors.Is(err, taken) {
 		t.Errorf("a cancel whose key is taken: %v", err)
 	}
 	if got := w.countStatuses(t); got["waiting"] != 1 {
 		t.Errorf("a cancel whose response could not be stored took effect: %v", got)
 	}
 	var kept RunDetail
-	out, err := w.Cancel(t.Context(), sendingtest.Account, run.ID, func(_ context.Context, _ idempotency.Execer, r RunDetail) error { kept = r; return nil })
+	out, err := w.Cancel(t.Context(), sendingtest.Account, run.ID,
+		func(_ context.Context, _ idempotency.Execer, r RunDetail) error { kept = r; return nil })
 	if err != nil || kept.Status != "cancelled" || out.Status != "cancelled" || out.EndedAt == nil {
 		t.Errorf("cancel: returned %s and stored %s (%v)", out.Status, kept.Status, err)
 	}

@@ -27,7 +27,8 @@ import (
 var Module = fx.Module("automations",
 	fx.Provide(ConfigOf, New, figures.New),
 	module.Retains(func(s *Service) module.PersonalData {
-		return module.PersonalData{What: "custom events and runs", Active: true, Purge: s.Purge, Erase: s.Erase, EraseUser: s.EraseUser}
+		return module.PersonalData{What: "custom events and runs", Active: true, Purge: s.Purge, Erase: s.Erase,
+			EraseUser: s.EraseUser}
 	}),
 	module.Repairs(func(s *Service) clockstep.Repair {
 		lease := s.steps.Lease()

@@ -14,26 +14,32 @@ import (
 // explainWaits finds live runs that wait for this event name and that the event did not resume: its person has
 // the run's address under another user id, or the condition is not true.
 func (e *explainer) explainWaits(ctx context.Context) error {
-	live, err := runs.Waits(ctx, e.db.SQL, runs.Person{AccountID: e.stored.AccountID, UserID: e.who.UserID, EmailKey: e.who.EmailKey}, maxWaitsOfOnePerson)
+	live, err := runs.Waits(ctx, e.db.SQL, runs.Person{AccountID: e.stored.AccountID, UserID: e.who.UserID,
+		EmailKey: e.who.EmailKey}, maxWaitsOfOnePerson)
 	if err != nil {
 		return err
 	}
 	for _, l := range live {
-		if !l.State.Waiting.Awaits(e.event.Name) || l.Run.Trigger.ID == e.event.ID || l.Run.StartedAt.After(e.event.CreatedAt) {
+		if !l.State.Waiting.Awaits(e.event.Name) || l.Run.Trigger.ID == e.event.ID ||
+			l.Run.StartedAt.After(e.event.CreatedAt) {
 			continue
 		}
 		v, err := e.versions.Of(ctx, e.db.SQL, l)
 		if err != nil {
 			return err
 		}
-		m := NearMiss{Kind: WaitOfAnotherPerson, AutomationID: l.Run.AutomationID, RunID: l.Run.ID, StepKey: v.Definition.Steps[l.State.Step].Key, Name: e.event.Name}
+		m := NearMiss{Kind: WaitOfAnotherPerson, AutomationID: l.Run.AutomationID, RunID: l.Run.ID,
+			StepKey: v.Definition.Steps[l.State.Step].Key, Name: e.event.Name}
 		if l.Run.Identity.Matches(e.who) {
 			m.Kind, m.Condition = WaitConditionFalse, v.ExplainWait(ctx, l.Run, l.State, e.event)
 			if m.Condition == nil || m.Condition.Result {
 				continue // the event was already used, or is older than the wait accepts
 			}
 		}
-		if !slices.ContainsFunc(e.stored.Matches, func(known shape.EventMatch) bool { return known.RunID == m.RunID && known.Error == "" }) {
+		if !slices.ContainsFunc(e.stored.Matches, func(known shape.EventMatch) bool {
+			return known.RunID == m.RunID &&
+				known.Error == ""
+		}) {
 			e.addMiss(m)
 		}
 	}
@@ -46,8 +52,10 @@ func (e *explainer) explainOthers(ctx context.Context) error {
 	if e.who.EmailKey == "" || e.who.UserID == "" {
 		return nil
 	}
-	list, err := e.db.Ent.CustomEvent.Query().Where(customevent.AccountID(e.stored.AccountID), customevent.EmailKey(e.who.EmailKey), customevent.Name(e.stored.Name), customevent.Trial(false),
-		customevent.UserIDNotNil(), customevent.UserIDNEQ(e.who.UserID)).Order(ent.Desc(customevent.FieldCreatedAt)).Limit(maxMissesOfOneKind).All(ctx)
+	list, err := e.db.Ent.CustomEvent.Query().Where(customevent.AccountID(e.stored.AccountID),
+		customevent.EmailKey(e.who.EmailKey), customevent.Name(e.stored.Name), customevent.Trial(false),
+		customevent.UserIDNotNil(), customevent.UserIDNEQ(e.who.UserID)).Order(ent.Desc(customevent.FieldCreatedAt)).
+		Limit(maxMissesOfOneKind).All(ctx)
 	if err != nil {
 		return err
 	}
@@ -62,7 +70,8 @@ SELECT automation_id, event FROM automation_listens WHERE account_id = $1 AND lo
 
 // findSpellings finds automations whose trigger differs from the event name only in capitalization.
 func (e *explainer) findSpellings(ctx context.Context) error {
-	list, err := db.All(ctx, e.db.SQL, func(m *NearMiss) []any { return []any{&m.AutomationID, &m.Name} }, spellingsSQL, e.stored.AccountID, e.stored.Name, maxMissesOfOneKind)
+	list, err := db.All(ctx, e.db.SQL, func(m *NearMiss) []any { return []any{&m.AutomationID, &m.Name} }, spellingsSQL,
+		e.stored.AccountID, e.stored.Name, maxMissesOfOneKind)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,9 @@ func runConcurrently(list ...func()) {
 // postFrom returns a function that posts an event of one person through one process.
 func postFrom(t *testing.T, s *Service, name, user, email string, into *ingest.Result) func() {
 	return func() {
-		answer, err := s.Post(context.WithoutCancel(t.Context()), ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: user, Email: email, Data: json.RawMessage(`{}`), Source: "api"})
+		answer, err := s.Post(context.WithoutCancel(t.Context()),
+			ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: user, Email: email,
+				Data: json.RawMessage(`{}`), Source: "api"})
 		if err != nil {
 			t.Errorf("post %s: %v", name, err)
 		}
@@ -65,7 +67,8 @@ func TestTriggerAgainstTheAwaitedEvent(t *testing.T) {
 		runConcurrently(postFrom(t, w.Service, "start", user, "", &a), postFrom(t, second, "go", user, "", &b))
 		earlier := b.Event.CreatedAt.Before(a.Event.CreatedAt)
 		if a.Matched != 1 || (b.Resumed == 1) == earlier {
-			t.Fatalf("round %d: %s; then %s; the awaited event came first: %t", i, formatCounters(a), formatCounters(b), earlier)
+			t.Fatalf("round %d: %s; then %s; the awaited event came first: %t", i, formatCounters(a), formatCounters(b),
+				earlier)
 		}
 		resumed += b.Resumed
 	}
@@ -91,7 +94,8 @@ func TestCancelAgainstSend(t *testing.T) {
 		cancelled += stop.Cancelled
 		sent := w.Count(t, `emails WHERE "to"::text LIKE '%`+user+`@%'`)
 		if sent+stop.Cancelled != 1 {
-			t.Fatalf("round %d: %d mails and %d counted as cancelled; want exactly one of them", i, sent, stop.Cancelled)
+			t.Fatalf("round %d: %d mails and %d counted as cancelled; want exactly one of them", i, sent,
+				stop.Cancelled)
 		}
 	}
 	if got := w.countStatuses(t); got["cancelled"] != cancelled || got["completed"] != raceRounds()-cancelled {
@@ -196,7 +200,8 @@ func TestEventAgainstTimeout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.newProcess(t)
-	w.activate(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D", "on_timeout": "fail"}`)
+	w.activate(t, `{"event": "start"}`,
+		`{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D", "on_timeout": "fail"}`)
 	resumed := 0
 	for i := range raceRounds() {
 		user := fmt.Sprint("u", i)
@@ -217,7 +222,8 @@ func TestEventAgainstTheStepBeforeTheWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	second := w.newProcess(t)
-	w.activate(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D", "on_timeout": "fail"}`)
+	w.activate(t, `{"event": "start"}`, mail+
+		`, {"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D", "on_timeout": "fail"}`)
 	for i := range raceRounds() {
 		user := fmt.Sprint("u", i)
 		w.postAs(t, "start", user, "bob@example.net", `{}`)
@@ -247,7 +253,8 @@ func TestEqualEventsWithOneKey(t *testing.T) {
 			render := func(a ingest.Result) idempotency.Response {
 				return idempotency.Response{Status: 202, Body: []byte(a.Event.ID + " " + formatCounters(a))}
 			}
-			answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", Source: "api", Claim: claim, Render: render})
+			answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "start", Source: "api",
+				Claim: claim, Render: render})
 			switch {
 			case err != nil:
 				t.Errorf("post: %v", err)

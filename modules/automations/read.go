@@ -96,7 +96,8 @@ func (s *Service) Versions(ctx context.Context, accountID, automationID string) 
 	if _, err := s.Get(ctx, accountID, automationID); err != nil {
 		return nil, err
 	}
-	rows, err := s.db.Ent.AutomationVersion.Query().Where(automationversion.AccountID(accountID), automationversion.AutomationID(automationID)).
+	rows, err := s.db.Ent.AutomationVersion.Query().
+		Where(automationversion.AccountID(accountID), automationversion.AutomationID(automationID)).
 		Order(ent.Desc(automationversion.FieldNumber)).Limit(page.MaxLimit).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list versions: %w", err)
@@ -105,8 +106,11 @@ func (s *Service) Versions(ctx context.Context, accountID, automationID string) 
 }
 
 // Version returns one version of an automation.
-func (s *Service) Version(ctx context.Context, accountID, automationID string, number int) (*ent.AutomationVersion, error) {
-	v, err := s.db.Ent.AutomationVersion.Query().Where(automationversion.AccountID(accountID), automationversion.AutomationID(automationID), automationversion.Number(number)).Only(ctx)
+func (s *Service) Version(ctx context.Context, accountID, automationID string,
+	number int) (*ent.AutomationVersion, error) {
+	v, err := s.db.Ent.AutomationVersion.Query().
+		Where(automationversion.AccountID(accountID), automationversion.AutomationID(automationID),
+			automationversion.Number(number)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NoSuch("version", fmt.Sprintf("%d of %s", number, automationID))
 	}
@@ -125,7 +129,8 @@ type EventFilter struct {
 }
 
 // Events returns one page of the account's custom events, newest first.
-func (s *Service) Events(ctx context.Context, accountID string, f EventFilter) (out page.Page[*ent.CustomEvent], err error) {
+func (s *Service) Events(ctx context.Context, accountID string,
+	f EventFilter) (out page.Page[*ent.CustomEvent], err error) {
 	q, err := s.matchingEvents(accountID, f)
 	if err != nil {
 		return out, err
@@ -162,7 +167,8 @@ func (s *Service) matchingEvents(accountID string, f EventFilter) (*ent.CustomEv
 		q = q.Where(customevent.Source(f.Source))
 	}
 	if f.Since != nil {
-		q = q.Where(customevent.CreatedAtGTE(*f.Since), customevent.IDGTE(id.Since(id.CustomEvent, f.Since.Add(-clocks))))
+		q = q.Where(customevent.CreatedAtGTE(*f.Since),
+			customevent.IDGTE(id.Since(id.CustomEvent, f.Since.Add(-clocks))))
 	}
 	if f.Until != nil {
 		q = q.Where(customevent.CreatedAtLT(*f.Until), customevent.IDLT(id.Since(id.CustomEvent, f.Until.Add(clocks))))

@@ -38,11 +38,14 @@ func TestRecipesOfTheDocumentation(t *testing.T) {
 		mails  []string // subjects
 		status string
 	}{
-		"Welcome":        {[]string{"user.created", `{"name": "Bob"}`}, []string{"Welcome, Bob", "Three things to try"}, "completed"},
-		"Verify":         {[]string{"user.signed_up", `{"link": "https://example.com/v"}`, "user.verified", `{}`}, []string{"Is this you?", "Your address is confirmed"}, "completed"},
-		"Dunning":        {[]string{"invoice.failed", `{"amount": 600, "name": "Bob", "number": 7}`}, []string{"Your payment of 600 has failed", "Your invoice is still open", "Call u1"}, "completed"},
-		"Abandoned cart": {[]string{"cart.updated", `{"items": ["tea"], "cart_id": 1, "timezone": "America/New_York"}`}, []string{"You left something behind"}, "completed"},
-		"Digest":         {[]string{"comment.received", `{"author": "Carol"}`}, []string{"You have new comments"}, "completed"},
+		"Welcome": {[]string{"user.created", `{"name": "Bob"}`}, []string{"Welcome, Bob", "Three things to try"}, "completed"},
+		"Verify": {[]string{"user.signed_up", `{"link": "https://example.com/v"}`, "user.verified", `{}`},
+			[]string{"Is this you?", "Your address is confirmed"}, "completed"},
+		"Dunning": {[]string{"invoice.failed", `{"amount": 600, "name": "Bob", "number": 7}`},
+			[]string{"Your payment of 600 has failed", "Your invoice is still open", "Call u1"}, "completed"},
+		"Abandoned cart": {[]string{"cart.updated", `{"items": ["tea"], "cart_id": 1, "timezone": "America/New_York"}`},
+			[]string{"You left something behind"}, "completed"},
+		"Digest": {[]string{"comment.received", `{"author": "Carol"}`}, []string{"You have new comments"}, "completed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -90,7 +90,8 @@ func (s *Service) EraseUser(ctx context.Context, accountID, userID string) (dele
 }
 
 // erase deletes the stored data of a person. It takes locks in the order that steps and events use.
-func (s *Service) erase(ctx context.Context, p runs.Person, also func(*ent.Tx) (int, error)) (deleted int64, err error) {
+func (s *Service) erase(ctx context.Context, p runs.Person,
+	also func(*ent.Tx) (int, error)) (deleted int64, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := runs.LockPerson(ctx, tx, p); err != nil {
 			return err

@@ -29,21 +29,25 @@ func (s *Service) Retry(ctx context.Context, accountID, runID string, keep KeepR
 	if run.Version == 0 {
 		return RunDetail{}, fault.Conflictf(fault.CodeConflict, "This run was a test; test again instead")
 	}
-	f := failedRun{id: runID, version: run.Version, person: runs.Person{AccountID: run.AccountID, UserID: orEmpty(run.UserID), EmailKey: orEmpty(run.EmailKey)}}
+	f := failedRun{id: runID, version: run.Version,
+		person: runs.Person{AccountID: run.AccountID, UserID: orEmpty(run.UserID), EmailKey: orEmpty(run.EmailKey)}}
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		free, err := s.freeToGoOn(ctx, tx, run.AutomationID, []failedRun{f})
 		switch {
 		case err != nil:
 			return err
 		case len(free) == 0:
-			return fault.Conflictf(fault.CodeConflict, "The person has a live run of this automation, which allows one at a time")
+			return fault.Conflictf(fault.CodeConflict,
+				"The person has a live run of this automation, which allows one at a time")
 		}
 		n, err := runs.Restart(ctx, tx, accountID, runID)
 		switch {
 		case err != nil:
 			return err
 		case n == 0:
-			return fault.Conflictf(CodeRunNotFailed, "Only a run that failed within the last 30 days can be retried. This run is %s.", run.Status).With("status", string(run.Status))
+			return fault.Conflictf(CodeRunNotFailed,
+				"Only a run that failed within the last 30 days can be retried. This run is %s.", run.Status).
+				With("status", string(run.Status))
 		}
 		out, err = s.keepRun(ctx, tx, accountID, runID, keep)
 		return err
@@ -73,7 +77,8 @@ type failedRun struct {
 
 // freeToGoOn locks persons and returns the runs that may continue. If the version allows one run at a
 // time, that is at most one for each person without a live run.
-func (s *Service) freeToGoOn(ctx context.Context, tx db.Execer, automationID string, list []failedRun) (free []failedRun, err error) {
+func (s *Service) freeToGoOn(ctx context.Context, tx db.Execer, automationID string,
+	list []failedRun) (free []failedRun, err error) {
 	persons := make([]runs.Person, len(list))
 	for i, f := range list {
 		persons[i] = f.person
@@ -88,7 +93,8 @@ func (s *Service) freeToGoOn(ctx context.Context, tx db.Execer, automationID str
 	var busy []runs.Person
 	for _, l := range live {
 		if l.Run.AutomationID == automationID {
-			busy = append(busy, runs.Person{AccountID: l.AccountID, UserID: l.Run.Identity.UserID, EmailKey: l.Run.Identity.EmailKey})
+			busy = append(busy, runs.Person{AccountID: l.AccountID, UserID: l.Run.Identity.UserID,
+				EmailKey: l.Run.Identity.EmailKey})
 		}
 	}
 	for _, f := range list {
@@ -128,7 +134,8 @@ func (f *failedRun) columns() []any {
 // many there were. It works in transactions of 500 runs, and the last one stores the answer. Runs that
 // fail again meanwhile are not retried. Errors: NotFound, Conflict for an archived automation, Invalid
 // for a step that no version has.
-func (s *Service) RetryFailed(ctx context.Context, accountID, automationID string, in Failed) (restarted int, err error) {
+func (s *Service) RetryFailed(ctx context.Context, accountID, automationID string,
+	in Failed) (restarted int, err error) {
 	if err := s.mayRetry(ctx, accountID, automationID); err != nil {
 		return 0, err
 	}
@@ -150,7 +157,8 @@ func (s *Service) RetryFailed(ctx context.Context, accountID, automationID strin
 	for !done {
 		n := 0
 		err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-			list, err := db.All(ctx, tx, (*failedRun).columns, failedSQL, accountID, automationID, after, in.Since, until, db.Array(versions), db.Array(indexes), rowsAtOnce)
+			list, err := db.All(ctx, tx, (*failedRun).columns, failedSQL, accountID, automationID, after, in.Since,
+				until, db.Array(versions), db.Array(indexes), rowsAtOnce)
 			if err != nil {
 				return err
 			}
@@ -174,7 +182,8 @@ func (s *Service) RetryFailed(ctx context.Context, accountID, automationID strin
 	return restarted, nil
 }
 
-func (s *Service) restart(ctx context.Context, tx db.Execer, accountID, automationID string, list []failedRun) (int, error) {
+func (s *Service) restart(ctx context.Context, tx db.Execer, accountID, automationID string,
+	list []failedRun) (int, error) {
 	free, err := s.freeToGoOn(ctx, tx, automationID, list)
 	if err != nil || len(free) == 0 {
 		return 0, err

@@ -67,17 +67,20 @@ func (f RunFilter) predicates() (where []predicate.AutomationRun) {
 	add(f.Email != "", automationrun.EmailKey(runs.EmailKey(f.Email)))
 	add(f.Version > 0, automationrun.Version(f.Version))
 	if f.Since != nil {
-		where = append(where, automationrun.StartedAtGTE(*f.Since), automationrun.IDGTE(id.Since(id.Run, f.Since.Add(-clocks))))
+		where = append(where, automationrun.StartedAtGTE(*f.Since),
+			automationrun.IDGTE(id.Since(id.Run, f.Since.Add(-clocks))))
 	}
 	if f.Until != nil {
-		where = append(where, automationrun.StartedAtLT(*f.Until), automationrun.IDLT(id.Since(id.Run, f.Until.Add(clocks))))
+		where = append(where, automationrun.StartedAtLT(*f.Until),
+			automationrun.IDLT(id.Since(id.Run, f.Until.Add(clocks))))
 	}
 	return where
 }
 
 // Runs returns one page of the account's runs, newest first. Errors: NotFound for an automation that does
 // not belong to the account, Invalid with all wrong fields.
-func (s *Service) Runs(ctx context.Context, accountID string, f RunFilter) (out page.Page[*ent.AutomationRun], err error) {
+func (s *Service) Runs(ctx context.Context, accountID string,
+	f RunFilter) (out page.Page[*ent.AutomationRun], err error) {
 	q, err := s.matchingRuns(ctx, accountID, f)
 	if err != nil {
 		return out, err
@@ -133,7 +136,8 @@ WHERE v.account_id = $1 AND v.automation_id = $2 AND s.step->>'key' = $3`
 // findStepPositions returns the positions of the step with a key in all versions of an automation. The error is
 // Invalid if no version has the step.
 func (s *Service) findStepPositions(ctx context.Context, accountID, automationID, key string) ([]stepPosition, error) {
-	list, err := db.All(ctx, s.db.SQL, func(p *stepPosition) []any { return []any{&p.version, &p.index} }, placesSQL, accountID, automationID, key)
+	list, err := db.All(ctx, s.db.SQL, func(p *stepPosition) []any { return []any{&p.version, &p.index} }, placesSQL,
+		accountID, automationID, key)
 	if err != nil {
 		return nil, fmt.Errorf("look for the step in versions: %w", err)
 	}
@@ -164,7 +168,8 @@ func (s *Service) loadRun(ctx context.Context, on *ent.Client, accountID, runID 
 	if !id.Is(id.Run, runID) {
 		return out, fault.NoSuch("automation run", runID)
 	}
-	out.AutomationRun, err = on.AutomationRun.Query().Where(automationrun.AccountID(accountID), automationrun.ID(runID)).Only(ctx)
+	out.AutomationRun, err = on.AutomationRun.Query().
+		Where(automationrun.AccountID(accountID), automationrun.ID(runID)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return out, fault.NoSuch("automation run", runID)
 	}

@@ -76,12 +76,15 @@ type Service struct {
 func New(p Params) (*Service, error) {
 	store := versions.New()
 	prover := proof.New(p.Box)
-	events := ingest.New(ingest.Params{DB: p.DB, Bus: p.Bus, Answers: p.Answers, Signals: p.Signals, Versions: store, Box: p.Box, Prover: prover})
-	return &Service{db: p.DB, bus: p.Bus, cursors: p.Cursors, templates: p.Modules.Templates, signals: p.Signals, timeline: p.Timeline, versions: store,
+	events := ingest.New(ingest.Params{DB: p.DB, Bus: p.Bus, Answers: p.Answers, Signals: p.Signals, Versions: store,
+		Box: p.Box, Prover: prover})
+	return &Service{db: p.DB, bus: p.Bus, cursors: p.Cursors, templates: p.Modules.Templates, signals: p.Signals,
+		timeline: p.Timeline, versions: store,
 		tasks: worker.NewTasks(p.Logger, p.Workers), prover: prover,
 		engine: engine{
 			events: events,
-			steps: steps.New(steps.Params{Config: p.Config.Steps, DB: p.DB, Bus: p.Bus, Modules: p.Modules, Signals: p.Signals, Node: p.Node, Versions: store,
+			steps: steps.New(steps.Params{Config: p.Config.Steps, DB: p.DB, Bus: p.Bus, Modules: p.Modules,
+				Signals: p.Signals, Node: p.Node, Versions: store,
 				Prover: prover, Logger: p.Logger, Workers: p.Workers}),
 			drain: drain.New(drain.Params{DB: p.DB, Bus: p.Bus, Signals: p.Signals, Versions: store}),
 			facts: facts.New(p.DB, p.Signals, events),

@@ -57,7 +57,8 @@ type subject struct {
 }
 
 // subjectOf returns the requested version of an automation, or its draft.
-func (s *Service) subjectOf(ctx context.Context, caller accounts.Caller, a *ent.Automation, draft bool, number int) (subject, error) {
+func (s *Service) subjectOf(ctx context.Context, caller accounts.Caller, a *ent.Automation, draft bool,
+	number int) (subject, error) {
 	if number == 0 && !draft && a.Version != nil {
 		number = *a.Version
 	}
@@ -74,7 +75,8 @@ func (s *Service) subjectOf(ctx context.Context, caller accounts.Caller, a *ent.
 
 // Simulate plays one run on a virtual clock. It stores and sends nothing. Errors: NotFound for an
 // automation, a version or an event that does not belong to the account, Invalid with all wrong fields.
-func (s *Service) Simulate(ctx context.Context, caller accounts.Caller, automationID string, in SimulationInput) (Simulated, error) {
+func (s *Service) Simulate(ctx context.Context, caller accounts.Caller, automationID string,
+	in SimulationInput) (Simulated, error) {
 	a, err := s.Get(ctx, caller.AccountID, automationID)
 	if err != nil {
 		return Simulated{}, err
@@ -94,7 +96,8 @@ func (s *Service) Simulate(ctx context.Context, caller accounts.Caller, automati
 		return Simulated{}, err
 	}
 	as := accounts.Caller{AccountID: caller.AccountID, Scope: rights.ScopeSending, DomainIDs: of.domainIDs}
-	result, err := simulation.Play(ctx, simulation.Input{Program: of.program, AccountID: caller.AccountID, Run: run, Later: later,
+	result, err := simulation.Play(ctx, simulation.Input{Program: of.program, AccountID: caller.AccountID, Run: run,
+		Later: later,
 		Perform: func(ctx context.Context, step *definition.Step, e machine.Effect) (simulation.Performed, error) {
 			return s.steps.Preview(ctx, as, step, e, in.Outcomes[step.Key])
 		}})
@@ -109,7 +112,8 @@ func (s *Service) Simulate(ctx context.Context, caller accounts.Caller, automati
 }
 
 // startOf fills in the event and the time that start the run.
-func (s *Service) startOf(ctx context.Context, accountID string, p *machine.Program, in SimulationInput, run *machine.Run, wrong fault.Fields) error {
+func (s *Service) startOf(ctx context.Context, accountID string, p *machine.Program, in SimulationInput,
+	run *machine.Run, wrong fault.Fields) error {
 	path := "event.name"
 	switch {
 	case in.EventID != "":

@@ -32,11 +32,14 @@ type later struct {
 }
 
 // simulate simulates an automation for user u1 at bob@example.net.
-func (w *world) simulate(t *testing.T, a *ent.Automation, data string, outcomes map[string]string, list ...later) Simulated {
+func (w *world) simulate(t *testing.T, a *ent.Automation, data string, outcomes map[string]string,
+	list ...later) Simulated {
 	t.Helper()
-	in := SimulationInput{Event: &ingest.Post{UserID: "u1", Email: "bob@example.net", Data: json.RawMessage(data), Source: "api"}, Outcomes: outcomes}
+	in := SimulationInput{Event: &ingest.Post{UserID: "u1", Email: "bob@example.net", Data: json.RawMessage(data),
+		Source: "api"}, Outcomes: outcomes}
 	for _, l := range list {
-		in.Later = append(in.Later, Later{After: clock.Duration{Duration: l.after}, Post: ingest.Post{Name: l.name, Data: json.RawMessage(l.data)}})
+		in.Later = append(in.Later, Later{After: clock.Duration{Duration: l.after},
+			Post: ingest.Post{Name: l.name, Data: json.RawMessage(l.data)}})
 	}
 	out, err := w.Simulate(t.Context(), w.caller(), a.ID, in)
 	if err != nil {
@@ -88,10 +91,12 @@ func TestSimulation(t *testing.T) {
 		}
 	}
 	s := w.simulate(t, a, `{"n": 20, "name": "Bob"}`, nil)
-	if e, _ := s.Steps[0].Performed.Preview.(*sending.Preview); e == nil || e.Subject != "Hi Bob" || e.From != "Ada <ada@example.com>" || !slices.Equal(e.To, []string{"bob@example.net"}) {
+	if e, _ := s.Steps[0].Performed.Preview.(*sending.Preview); e == nil || e.Subject != "Hi Bob" ||
+		e.From != "Ada <ada@example.com>" || !slices.Equal(e.To, []string{"bob@example.net"}) {
 		t.Errorf("the email is %+v, want one to Bob", e)
 	}
-	if wait := s.Steps[1].Waited; wait == nil || wait.Until.Sub(s.StartedAt) != 24*time.Hour || wait.Events[0] != "paid" {
+	if wait := s.Steps[1].Waited; wait == nil || wait.Until.Sub(s.StartedAt) != 24*time.Hour ||
+		wait.Events[0] != "paid" {
 		t.Errorf("the wait is %+v, want one for paid until a day later", wait)
 	}
 	if c := s.Steps[2].Conditions; len(c) != 1 || !c[0].Result || c[0].Parts[1].Value != int64(20) {
@@ -139,7 +144,8 @@ func TestInvalidSimulations(t *testing.T) {
 	}
 	stranger := w.caller()
 	stranger.AccountID = other
-	if _, err := w.Simulate(t.Context(), stranger, a.ID, SimulationInput{Event: event}); fault.KindOf(err) != fault.NotFound {
+	if _, err := w.Simulate(t.Context(), stranger, a.ID,
+		SimulationInput{Event: event}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("another account simulates the automation: %v", err)
 	}
 }
@@ -148,12 +154,15 @@ func TestInvalidSimulations(t *testing.T) {
 func TestSimulationWithMailEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.activate(t, `{"event": "start"}`, mail+`, {"key": "w", "type": "wait_for_event", "event": "$email.clicked", "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
+	a := w.activate(t, `{"event": "start"}`, mail+
+		`, {"key": "w", "type": "wait_for_event", "event": "$email.clicked", "step": "mail", "timeout": "P1D", "on_timeout": "fail"}`)
 	for id, want := range map[string]string{
 		"msg_simulated_mail": "mail sent 0s, w received 1h0m0s, $email.clicked resumed w, completed",
 		"msg_another":        "mail sent 0s, w timed_out 24h0m0s, $email.clicked nothing w, failed wait_timed_out: no event $email.clicked arrived within P1D",
 	} {
-		if diff := cmp.Diff(want, formatSimulation(w.simulate(t, a, `{}`, nil, later{time.Hour, "$email.clicked", `{"email_id": "` + id + `"}`}))); diff != "" {
+		if diff := cmp.Diff(want,
+			formatSimulation(w.simulate(t, a, `{}`, nil,
+				later{time.Hour, "$email.clicked", `{"email_id": "` + id + `"}`}))); diff != "" {
 			t.Errorf("a click in %s (-want +got):\n%s", id, diff)
 		}
 	}
@@ -164,7 +173,8 @@ func TestSimulationOfStoredEventAndDraft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.activate(t, `{"event": "start"}`, `{"key": "one", "type": "delay", "duration": "P1D"}`)
-	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, parseMembers(`{"steps": [{"key": "two", "type": "delay", "duration": "P2D"}]}`), ""); err != nil {
+	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID,
+		parseMembers(`{"steps": [{"key": "two", "type": "delay", "duration": "P2D"}]}`), ""); err != nil {
 		t.Fatal(err)
 	}
 	event := w.post(t, "start", `{}`).Event
@@ -185,8 +195,10 @@ func TestSimulationOfStoredEventAndDraft(t *testing.T) {
 		if s.Version != nil {
 			version = fmt.Sprint(*s.Version)
 		}
-		if version != c.version || formatSimulation(s) != c.want || !s.StartedAt.Equal(event.CreatedAt.Truncate(time.Microsecond)) {
-			t.Errorf("%+v plays %s of version %s from %s, want %s of %s from %s", c.in, formatSimulation(s), version, s.StartedAt, c.want, c.version, event.CreatedAt)
+		if version != c.version || formatSimulation(s) != c.want ||
+			!s.StartedAt.Equal(event.CreatedAt.Truncate(time.Microsecond)) {
+			t.Errorf("%+v plays %s of version %s from %s, want %s of %s from %s", c.in, formatSimulation(s), version,
+				s.StartedAt, c.want, c.version, event.CreatedAt)
 		}
 	}
 }
@@ -195,18 +207,23 @@ func TestSimulationOfStoredEventAndDraft(t *testing.T) {
 func TestSimulationMatchesTheLiveRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	hook := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusOK) }))
+	hook := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter,
+		_ *http.Request) {
+		rw.WriteHeader(http.StatusOK)
+	}))
 	t.Cleanup(hook.Close)
 	for i := range raceRounds() {
 		r := rand.New(rand.NewPCG(uint64(i), 16))
 		list := randomSteps(r, hook.URL)
-		a := w.activate(t, fmt.Sprintf(`{"event": "start%d", "cancel_on_events": [{"event": "stop", "conditions": "event.data.n > 7"}]}`, i), list)
+		a := w.activate(t,
+			fmt.Sprintf(`{"event": "start%d", "cancel_on_events": [{"event": "stop", "conditions": "event.data.n > 7"}]}`, i), list)
 		events := randomEvents(r)
 		data := fmt.Sprintf(`{"n": %d, "to": %q}`, r.IntN(10), []string{"carol@example.net", "nobody"}[r.IntN(2)])
 		simulated := w.simulate(t, a, data, nil, events...)
 		run := w.runLive(t, fmt.Sprintf("start%d", i), data, events)
 		if diff := cmp.Diff(recordsOf(simulated), w.recordsOfRun(t, run)); diff != "" {
-			t.Errorf("round %d: the simulation (-) differs from the run (+):\n%s\n%s\nevents %v\ndata %s", i, diff, list, events, data)
+			t.Errorf("round %d: the simulation (-) differs from the run (+):\n%s\n%s\nevents %v\ndata %s", i, diff,
+				list, events, data)
 		}
 		// An account can have only a limited number of active automations.
 		if _, err := w.Archive(t.Context(), sendingtest.Account, a.ID, nil); err != nil {
@@ -239,11 +256,14 @@ func randomSteps(r *rand.Rand, url string) string {
 			step = fmt.Sprintf(`"type": "wait_for_event", "event": ["paid", "seen"], "timeout": "PT%dH", "conditions": "event.data.n > %d", "since": %q, "on_event": %s, "on_timeout": %s`,
 				1+r.IntN(48), r.IntN(10), []string{"run", "step"}[r.IntN(2)], target(i), target(i))
 		case 3:
-			step = fmt.Sprintf(`"type": "condition", "if": "event.data.n > %d", "on_true": %s, "on_false": %s`, r.IntN(10), target(i), target(i))
+			step = fmt.Sprintf(`"type": "condition", "if": "event.data.n > %d", "on_true": %s, "on_false": %s`,
+				r.IntN(10), target(i), target(i))
 		case 4:
-			step = fmt.Sprintf(`"type": "split", "variants": [{"key": "a", "weight": %d}, {"key": "b", "weight": 3}]`, 1+r.IntN(5))
+			step = fmt.Sprintf(`"type": "split", "variants": [{"key": "a", "weight": %d}, {"key": "b", "weight": 3}]`,
+				1+r.IntN(5))
 		case 5:
-			step = fmt.Sprintf(`"type": "webhook", "url": %q, "body": {"n": "{{event.data.n}}"}, "on_error": %s`, url, target(i))
+			step = fmt.Sprintf(`"type": "webhook", "url": %q, "body": {"n": "{{event.data.n}}"}, "on_error": %s`,
+				url, target(i))
 		case 6:
 			step = fmt.Sprintf(`"type": "send_email", "from": "ada@example.com", "to": "{{event.data.to}}", "subject": "S%d", "text": "{{steps.s0.status}}", "on_error": %s`, i, target(i))
 			if i == 0 {
@@ -262,7 +282,8 @@ func randomEvents(r *rand.Rand) (list []later) {
 	at := time.Duration(0)
 	for range r.IntN(7) {
 		at += time.Duration(r.IntN(24))*time.Hour + 7*time.Minute
-		list = append(list, later{at, []string{"paid", "seen", "stop", "none"}[r.IntN(4)], fmt.Sprintf(`{"n": %d}`, r.IntN(10))})
+		list = append(list, later{at, []string{"paid", "seen", "stop", "none"}[r.IntN(4)],
+			fmt.Sprintf(`{"n": %d}`, r.IntN(10))})
 	}
 	return list
 }
@@ -311,7 +332,8 @@ func (w *world) runUntil(t *testing.T, run string, left time.Duration) {
 func recordsOf(s Simulated) []string {
 	out := []string{strings.TrimSpace(s.Status + " " + s.Error)}
 	for _, step := range s.Steps {
-		out = append(out, fmt.Sprintf("step %d %s %s %s %s %s", step.Index, step.Key, step.Type, step.Status, stripIDs(step.Output), step.Error))
+		out = append(out, fmt.Sprintf("step %d %s %s %s %s %s", step.Index, step.Key, step.Type, step.Status,
+			stripIDs(step.Output), step.Error))
 	}
 	for _, f := range s.Facts {
 		out = append(out, formatFact(string(f.Type), f.Data))
@@ -332,12 +354,14 @@ func (w *world) recordsOfRun(t *testing.T, run string) []string {
 		t.Fatal(err)
 	}
 	out := []string{strings.TrimSpace(string(detail.Status) + " " + detail.Error)}
-	for _, step := range w.DB.Ent.AutomationStep.Query().Where(automationstep.RunID(run)).Order(ent.Asc(automationstep.FieldID)).AllX(t.Context()) {
+	for _, step := range w.DB.Ent.AutomationStep.Query().Where(automationstep.RunID(run)).
+		Order(ent.Asc(automationstep.FieldID)).AllX(t.Context()) {
 		var output map[string]any
 		if err := json.Unmarshal(step.Output, &output); err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, fmt.Sprintf("step %d %s %s %s %s %s", step.StepIndex, step.Key, step.Type, step.Status, stripIDs(output), step.Error))
+		out = append(out, fmt.Sprintf("step %d %s %s %s %s %s", step.StepIndex, step.Key, step.Type, step.Status,
+			stripIDs(output), step.Error))
 	}
 	rows, err := w.DB.SQL.QueryContext(t.Context(), `SELECT type, data FROM facts WHERE type LIKE 'automation.%' AND subject_id = $1 ORDER BY id`, run)
 	if err != nil {
@@ -396,5 +420,6 @@ func formatFact(kind string, data []byte) string {
 	if read.Error != nil {
 		reason = *read.Error
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s %s %s %d %s %s", kind, read.Event, read.Status, read.Index, read.StepType, reason))
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s %d %s %s", kind, read.Event, read.Status, read.Index,
+		read.StepType, reason))
 }

@@ -55,7 +55,8 @@ func (w *world) withTexts(t *testing.T) textMessages {
 	}
 	w.Texts = texts
 	w.Service = w.newProcess(t)
-	if _, err := chosen.SetSettings(t.Context(), sendingtest.Account, smssettings.Change{Provider: "operator", Countries: []string{"DE"}}); err != nil {
+	if _, err := chosen.SetSettings(t.Context(), sendingtest.Account,
+		smssettings.Change{Provider: "operator", Countries: []string{"DE"}}); err != nil {
 		t.Fatal(err)
 	}
 	return textMessages{texts, chosen, numbers}
@@ -95,8 +96,11 @@ func TestStepSendsATextMessage(t *testing.T) {
 	if got := w.runOutcome(t); got != "completed  text=sent after=completed/true" {
 		t.Errorf("the run is %q, want it completed with the message sent", got)
 	}
-	list, err := texts.List(t.Context(), sendingtest.Account, sms.Filter{Request: page.Request{Limit: 10}, AutomationID: a.ID})
-	if err != nil || len(list.Items) != 1 || list.Items[0].Text != "Invoice 7 is open." || list.Items[0].EmailKey == nil || *list.Items[0].EmailKey != "bob@example.net" || *list.Items[0].UserID != "u1" ||
+	list, err := texts.List(t.Context(), sendingtest.Account,
+		sms.Filter{Request: page.Request{Limit: 10}, AutomationID: a.ID})
+	if err != nil || len(list.Items) != 1 || list.Items[0].Text != "Invoice 7 is open." ||
+		list.Items[0].EmailKey == nil || *list.Items[0].EmailKey != "bob@example.net" ||
+		*list.Items[0].UserID != "u1" ||
 		list.Items[0].Version != 1 || list.Items[0].StepIndex != 0 {
 		t.Errorf("the messages are %+v, %v; want one of the run and its person", list.Items, err)
 	}
@@ -159,7 +163,8 @@ func TestLateTextStepExpires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.withTexts(t)
-	w.activate(t, `{"event": "invoice.failed"}`, `{"key": "wait", "type": "delay", "duration": "PT1H"}, `+fmt.Sprintf(textStep, `, "expires_after": "PT1H"`))
+	w.activate(t, `{"event": "invoice.failed"}`, `{"key": "wait", "type": "delay", "duration": "PT1H"}, `+
+		fmt.Sprintf(textStep, `, "expires_after": "PT1H"`))
 	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
 	w.drain(t)
 	w.advanceTime(t, 3*time.Hour) // the delay was over 2 hours ago
@@ -181,12 +186,14 @@ func TestTextStepTargets(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	texts := w.withTexts(t)
-	w.activate(t, `{"event": "invoice.failed"}`, fmt.Sprintf(textStep, `, "on_error": "continue", "on_suppressed": "end"`))
+	w.activate(t, `{"event": "invoice.failed"}`,
+		fmt.Sprintf(textStep, `, "on_error": "continue", "on_suppressed": "end"`))
 	w.post(t, "invoice.failed", `{}`)
 	if w.drain(t); w.runOutcome(t) != "completed  text=failed after=completed/false" {
 		t.Errorf("after an error with on_error continue the run is %q", w.runOutcome(t))
 	}
-	if err := texts.numbers.Add(t.Context(), w.DB.SQL, sendingtest.Account, "+4915112345678", optout.ByProvider); err != nil {
+	if err := texts.numbers.Add(t.Context(), w.DB.SQL, sendingtest.Account, "+4915112345678",
+		optout.ByProvider); err != nil {
 		t.Fatal(err)
 	}
 	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
@@ -248,7 +255,8 @@ func TestCheckReportsUnavailableTextMessages(t *testing.T) {
 	w := newWorld(t)
 	problems := func() string {
 		t.Helper()
-		a, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "T", "trigger": {"event": "e"}, "steps": [%s]}`, fmt.Sprintf(textStep, "")), nil)
+		a, err := w.Create(t.Context(), sendingtest.Account,
+			fmt.Appendf(nil, `{"name": "T", "trigger": {"event": "e"}, "steps": [%s]}`, fmt.Sprintf(textStep, "")), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +277,8 @@ func TestCheckReportsUnavailableTextMessages(t *testing.T) {
 	if got := problems(); got != "" {
 		t.Errorf("with a provider the problems are %q, want none", got)
 	}
-	if _, err := texts.chosen.SetSettings(t.Context(), sendingtest.Account, smssettings.Change{Provider: "none"}); err != nil {
+	if _, err := texts.chosen.SetSettings(t.Context(), sendingtest.Account,
+		smssettings.Change{Provider: "none"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := problems(); !strings.Contains(got, "disabled for this account") {
@@ -305,13 +314,15 @@ func TestSimulationOfTextMessages(t *testing.T) {
 		{to, nil, "text sent 0s, after completed 0s, completed"},
 		{to, map[string]string{"text": simulation.OutcomeSuppressed}, "text suppressed 0s, after completed 0s, completed"},
 		{to, map[string]string{"text": simulation.OutcomeError}, "text failed 0s, failed simulated: the text message was refused"},
-		{`{"phone": "0151"}`, nil, "text failed 0s, failed invalid_recipient: to must be a number with its country code, such as +4915112345678, without spaces"},
+		{`{"phone": "0151"}`, nil,
+			"text failed 0s, failed invalid_recipient: to must be a number with its country code, such as +4915112345678, without spaces"},
 	} {
 		got := w.simulate(t, a, c.data, c.outcomes)
 		if formatSimulation(got) != c.want {
 			t.Errorf("%s and %v returned %q, want %q", c.data, c.outcomes, formatSimulation(got), c.want)
 		}
-		if p, _ := got.Steps[0].Performed.Preview.(*sms.Preview); c.outcomes == nil && c.data == to && (p == nil || p.Text != "Invoice 7 is open." || p.To != "+4915112345678" || p.Segments != 1) {
+		if p, _ := got.Steps[0].Performed.Preview.(*sms.Preview); c.outcomes == nil && c.data == to &&
+			(p == nil || p.Text != "Invoice 7 is open." || p.To != "+4915112345678" || p.Segments != 1) {
 			t.Errorf("the message of the simulation is %+v", p)
 		}
 	}

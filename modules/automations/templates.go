@@ -44,7 +44,8 @@ func lockTemplates(
 			return err
 		}
 		if !exists {
-			return fault.Conflictf(fault.CodeConflict, "The template of step %s was deleted; check the automation again", step.Key)
+			return fault.Conflictf(fault.CodeConflict,
+				"The template of step %s was deleted; check the automation again", step.Key)
 		}
 	}
 	return nil

@@ -23,7 +23,8 @@ func templateWorld(t *testing.T, aliases ...string) (*world, *templates.Service,
 	w.Service = w.newProcess(t)
 	ids := map[string]string{}
 	for _, alias := range aliases {
-		made, err := store.Add(t.Context(), sendingtest.Account, templates.AddInput{Alias: alias, Name: alias, Subject: "S", Text: "T"})
+		made, err := store.Add(t.Context(), sendingtest.Account,
+			templates.AddInput{Alias: alias, Name: alias, Subject: "S", Text: "T"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,9 +61,12 @@ func wantUsedBy(t *testing.T, what string, err error, names ...string) {
 func TestATemplateInUseStays(t *testing.T) {
 	t.Parallel()
 	w, store, ids := templateWorld(t, "by-id", "by-alias", "draft", "free")
-	byID := w.activate(t, `{"event": "start"}`, `{"type": "delay", "duration": "PT1H"}, `+sendTemplate(`{"id": "`+ids["by-id"]+`"}`))
+	byID := w.activate(t, `{"event": "start"}`, `{"type": "delay", "duration": "PT1H"}, `+
+		sendTemplate(`{"id": "`+ids["by-id"]+`"}`))
 	w.activate(t, `{"event": "start"}`, sendTemplate(`{"alias": "by-alias"}`))
-	if _, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "D", "trigger": {"event": "e"}, "steps": [%s]}`, sendTemplate(`{"alias": "draft"}`)), nil); err != nil {
+	if _, err := w.Create(t.Context(), sendingtest.Account,
+		fmt.Appendf(nil, `{"name": "D", "trigger": {"event": "e"}, "steps": [%s]}`, sendTemplate(`{"alias": "draft"}`)),
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	remove := func(ref string) error { return store.Delete(t.Context(), sendingtest.Account, ref) }
@@ -82,7 +86,8 @@ func TestATemplateInUseStays(t *testing.T) {
 	// A live run keeps the template of its version, also after the automation has gone on to another one.
 	w.post(t, "start", `{}`)
 	w.drain(t)
-	if _, err := w.Change(t.Context(), sendingtest.Account, byID.ID, parseMembers(`{"steps": [{"type": "end"}]}`), ""); err != nil {
+	if _, err := w.Change(t.Context(), sendingtest.Account, byID.ID, parseMembers(`{"steps": [{"type": "end"}]}`),
+		""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Activate(t.Context(), w.caller(), byID.ID, Activation{}); err != nil {
@@ -97,7 +102,8 @@ func TestCheckRefusesATokenWithoutALink(t *testing.T) {
 	t.Parallel()
 	w, store, _ := templateWorld(t)
 	for alias, enabled := range map[string]bool{"with-link": true, "without-link": false} {
-		made, err := store.Add(t.Context(), sendingtest.Account, templates.AddInput{Alias: alias, Name: alias, Subject: "S", HTML: `<a href="{{ unsubscribe_url }}">x</a>`, UnsubscribeEnabled: enabled})
+		made, err := store.Add(t.Context(), sendingtest.Account, templates.AddInput{Alias: alias, Name: alias,
+			Subject: "S", HTML: `<a href="{{ unsubscribe_url }}">x</a>`, UnsubscribeEnabled: enabled})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,14 +122,18 @@ func TestCheckRefusesATokenWithoutALink(t *testing.T) {
 		`"template": {"alias": "without-link"}`:                                      true,
 		`"template": {"alias": "without-link"}, "unsubscribe": true`:                 false,
 	} {
-		document := fmt.Appendf(nil, `{"name": "Test", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "ada@dev.test", %s}]}`, step)
+		document := fmt.Appendf(nil,
+			`{"name": "Test", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "ada@dev.test", %s}]}`, step)
 		a, err := w.Create(t.Context(), sendingtest.Account, document, nil)
 		if err != nil {
 			t.Errorf("%s: %v", step, err)
 			continue
 		}
 		problems, err := w.Check(t.Context(), w.caller(), a.ID)
-		if found := slices.ContainsFunc(problems, func(p Problem) bool { return p.Path == "steps[0].unsubscribe" && p.Severity == SeverityError }); err != nil || found != refused {
+		if found := slices.ContainsFunc(problems, func(p Problem) bool {
+			return p.Path == "steps[0].unsubscribe" &&
+				p.Severity == SeverityError
+		}); err != nil || found != refused {
 			t.Errorf("%s: the problems are %v (%v), want the token refused: %t", step, problems, err, refused)
 		}
 	}
@@ -134,7 +144,9 @@ func TestActivationAndDeletionOfATemplateMeet(t *testing.T) {
 	t.Parallel()
 	for range 20 {
 		w, store, _ := templateWorld(t, "raced")
-		a, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "Test", "trigger": {"event": "e"}, "steps": [%s]}`, sendTemplate(`{"alias": "raced"}`)), nil)
+		a, err := w.Create(t.Context(), sendingtest.Account,
+			fmt.Appendf(nil, `{"name": "Test", "trigger": {"event": "e"}, "steps": [%s]}`,
+				sendTemplate(`{"alias": "raced"}`)), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -79,7 +79,8 @@ func (s *Service) TimelineOf(ctx context.Context, run RunDetail) ([]TimelineEntr
 		}
 	}
 	if run.Blocked != nil {
-		list = append(list, TimelineEntry{At: run.Blocked.Since, Source: SourceWait, StepKey: run.WaitingStep.Key, Blocked: &BlockedStep{run.Blocked, run.WaitingStep.Type}})
+		list = append(list, TimelineEntry{At: run.Blocked.Since, Source: SourceWait, StepKey: run.WaitingStep.Key,
+			Blocked: &BlockedStep{run.Blocked, run.WaitingStep.Type}})
 	}
 	facts, err := s.timeline.Facts(ctx, run.AccountID, subjects...)
 	if err != nil {
@@ -171,7 +172,8 @@ func (s *Service) eventsOf(ctx context.Context, run RunDetail) ([]TimelineEntry,
 	if run.EndedAt != nil {
 		until = run.EndedAt.Add(time.Second)
 	}
-	rows, err := db.All(ctx, s.db.SQL, func(r *eventRow) []any { return []any{&r.ID, &r.Name, &r.Outcome, &r.data, &r.At} }, eventsOfSQL,
+	rows, err := db.All(ctx, s.db.SQL,
+		func(r *eventRow) []any { return []any{&r.ID, &r.Name, &r.Outcome, &r.data, &r.At} }, eventsOfSQL,
 		run.AccountID, orEmpty(run.UserID), orEmpty(run.EmailKey), run.StartedAt, until, run.ID, maxTimelineEvents)
 	if err != nil {
 		return nil, fmt.Errorf("read events of a run: %w", err)
@@ -204,7 +206,8 @@ func startOfRun(run RunDetail) (TimelineEntry, error) {
 	if len(e.Data) == 0 {
 		e.Data = json.RawMessage("{}")
 	}
-	return TimelineEntry{At: run.StartedAt, Source: SourceEvent, Event: &TimelineEvent{ID: run.EventID, Name: e.Name, Outcome: "started", Data: e.Data, At: run.StartedAt}}, nil
+	return TimelineEntry{At: run.StartedAt, Source: SourceEvent,
+		Event: &TimelineEvent{ID: run.EventID, Name: e.Name, Outcome: "started", Data: e.Data, At: run.StartedAt}}, nil
 }
 
 func orEmpty(s *string) string {

@@ -61,9 +61,11 @@ func (s *Service) Try(ctx context.Context, caller accounts.Caller, in Trial) (Tr
 	}
 	post := in.Post
 	post.Render = func(answer ingest.Result) idempotency.Response { return in.Render(t.result(answer)) }
-	answer, err := s.events.Try(ctx, ingest.Trial{Post: post, Run: func(e *machine.Event, who machine.Identity) (*runs.Settlement, shape.EventMatch) {
-		return t.begin(ctx, e, who)
-	}})
+	answer, err := s.events.Try(ctx,
+		ingest.Trial{Post: post, Run: func(e *machine.Event,
+			who machine.Identity) (*runs.Settlement, shape.EventMatch) {
+			return t.begin(ctx, e, who)
+		}})
 	return t.result(answer), err
 }
 
@@ -87,8 +89,10 @@ func (t *trial) play(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	run := machine.Run{ID: "run_simulated", AutomationID: t.automation.ID, Version: t.of.number, Trigger: e, Identity: who, StartedAt: e.CreatedAt}
-	t.played = &Simulated{AutomationID: t.automation.ID, Result: simulation.Result{Status: simulation.NotStarted, Steps: []simulation.StepResult{}, StartedAt: run.StartedAt, EndedAt: run.StartedAt}}
+	run := machine.Run{ID: "run_simulated", AutomationID: t.automation.ID, Version: t.of.number, Trigger: e,
+		Identity: who, StartedAt: e.CreatedAt}
+	t.played = &Simulated{AutomationID: t.automation.ID, Result: simulation.Result{Status: simulation.NotStarted,
+		Steps: []simulation.StepResult{}, StartedAt: run.StartedAt, EndedAt: run.StartedAt}}
 	if t.of.number > 0 {
 		t.played.Version = &t.of.number
 	}
@@ -96,7 +100,8 @@ func (t *trial) play(ctx context.Context) error {
 		return nil
 	}
 	as := accounts.Caller{AccountID: t.caller.AccountID, Scope: rights.ScopeSending, DomainIDs: t.of.domainIDs}
-	t.played.Result, err = simulation.Play(ctx, simulation.Input{Program: t.of.program, AccountID: t.caller.AccountID, Run: run, Hurry: true,
+	t.played.Result, err = simulation.Play(ctx, simulation.Input{Program: t.of.program, AccountID: t.caller.AccountID,
+		Run: run, Hurry: true,
 		Perform: func(ctx context.Context, step *definition.Step, e machine.Effect) (simulation.Performed, error) {
 			return t.steps.Preview(ctx, as, step, e, "")
 		}})
@@ -107,7 +112,8 @@ func (t *trial) play(ctx context.Context) error {
 }
 
 // begin returns the run of a trial that sends, and the automation's reaction to the event.
-func (t *trial) begin(ctx context.Context, e *machine.Event, who machine.Identity) (*runs.Settlement, shape.EventMatch) {
+func (t *trial) begin(ctx context.Context, e *machine.Event,
+	who machine.Identity) (*runs.Settlement, shape.EventMatch) {
 	match := shape.EventMatch{AutomationID: t.automation.ID, Version: t.of.number, Outcome: ingest.ConditionFalse}
 	if e.Name != t.of.program.Definition.Trigger.Event {
 		return nil, match
@@ -123,9 +129,11 @@ func (t *trial) begin(ctx context.Context, e *machine.Event, who machine.Identit
 	if match.Outcome = ingest.Started; !t.asked.Send {
 		return nil, match
 	}
-	run := machine.Run{ID: id.New(id.Run), AutomationID: t.automation.ID, Trigger: e, Identity: who, StartedAt: e.CreatedAt}
+	run := machine.Run{ID: id.New(id.Run), AutomationID: t.automation.ID, Trigger: e, Identity: who,
+		StartedAt: e.CreatedAt}
 	state, outcome := t.of.program.AdvanceTrial(ctx, run, machine.State{}, machine.Input{Now: e.CreatedAt})
 	t.runID, match.RunID = run.ID, run.ID
-	return &runs.Settlement{Live: &runs.Live{Run: run, AccountID: t.caller.AccountID, State: state, Work: runs.Ready, Trial: t.of.document}, Program: t.of.program, State: state,
+	return &runs.Settlement{Live: &runs.Live{Run: run, AccountID: t.caller.AccountID, State: state, Work: runs.Ready,
+		Trial: t.of.document}, Program: t.of.program, State: state,
 		Outcome: outcome, Now: e.CreatedAt}, match
 }

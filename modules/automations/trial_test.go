@@ -23,7 +23,8 @@ const waits = `{"key": "sleep", "type": "delay", "duration": "P30D"}, {"key": "w
 // draftOf creates an automation that is not activated.
 func (w *world) draftOf(t *testing.T, trigger, list string) *ent.Automation {
 	t.Helper()
-	a, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "Draft", "trigger": %s, "steps": [%s]}`, trigger, list), nil)
+	a, err := w.Create(t.Context(), sendingtest.Account,
+		fmt.Appendf(nil, `{"name": "Draft", "trigger": %s, "steps": [%s]}`, trigger, list), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,8 +33,11 @@ func (w *world) draftOf(t *testing.T, trigger, list string) *ent.Automation {
 
 func (w *world) try(t *testing.T, automationID, name, data string, send bool) (Tried, error) {
 	t.Helper()
-	return w.Try(t.Context(), w.caller(), Trial{AutomationID: automationID, Send: send, Render: func(Tried) idempotency.Response { return idempotency.Response{} },
-		Post: ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: "u1", Email: "bob@example.net", Data: json.RawMessage(data), Source: "dashboard"}})
+	return w.Try(t.Context(), w.caller(),
+		Trial{AutomationID: automationID, Send: send,
+			Render: func(Tried) idempotency.Response { return idempotency.Response{} },
+			Post: ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: "u1", Email: "bob@example.net",
+				Data: json.RawMessage(data), Source: "dashboard"}})
 }
 
 func TestDryRun(t *testing.T) {
@@ -41,7 +45,8 @@ func TestDryRun(t *testing.T) {
 	w := newWorld(t)
 	a := w.draftOf(t, `{"event": "start", "conditions": "event.data.n > 1"}`, waits+`, `+mail)
 	other := w.activate(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
-	for data, want := range map[string]string{`{"n": 5}`: "sleep completed 0s, w received 0s, mail sent 0s, completed", `{"n": 1}`: "not_started", `{}`: "not_started"} {
+	for data, want := range map[string]string{`{"n": 5}`: "sleep completed 0s, w received 0s, mail sent 0s, completed",
+		`{"n": 1}`: "not_started", `{}`: "not_started"} {
 		tried, err := w.try(t, a.ID, "start", data, false)
 		if err != nil {
 			t.Fatal(err)
@@ -50,14 +55,18 @@ func TestDryRun(t *testing.T) {
 		if want == "not_started" {
 			matched = 0
 		}
-		if got := formatSimulation(*tried.Played); got != want || tried.Played.Version != nil || tried.Matched != matched || tried.Resumed+tried.Cancelled != 0 || tried.RunID != "" {
-			t.Errorf("a dry run with %s plays %q of version %v, counters %s; want %q of the draft, %d matched", data, got, tried.Played.Version, formatCounters(tried.Result), want, matched)
+		if got := formatSimulation(*tried.Played); got != want || tried.Played.Version != nil ||
+			tried.Matched != matched || tried.Resumed+tried.Cancelled != 0 || tried.RunID != "" {
+			t.Errorf("a dry run with %s plays %q of version %v, counters %s; want %q of the draft, %d matched", data,
+				got, tried.Played.Version, formatCounters(tried.Result), want, matched)
 		}
 	}
-	if tried, err := w.try(t, a.ID, "another", `{}`, false); err != nil || tried.Matched != 0 || formatSimulation(*tried.Played) != "not_started" {
+	if tried, err := w.try(t, a.ID, "another", `{}`, false); err != nil || tried.Matched != 0 ||
+		formatSimulation(*tried.Played) != "not_started" {
 		t.Errorf("a dry run by an event of another name: %+v, %v; want nothing started", tried, err)
 	}
-	if n := w.Count(t, "emails") + w.Count(t, "automation_runs") + w.Count(t, "automation_steps") + w.Count(t, "facts WHERE type LIKE 'automation.%'") + w.Count(t, "automation_entries"); n != 0 {
+	if n := w.Count(t, "emails") + w.Count(t, "automation_runs") + w.Count(t, "automation_steps") + w.Count(t,
+		"facts WHERE type LIKE 'automation.%'") + w.Count(t, "automation_entries"); n != 0 {
 		t.Errorf("dry runs stored %d rows in addition to their events, want none; %s listens too", n, other.ID)
 	}
 	if n := w.Count(t, "custom_events WHERE trial AND source = 'dashboard'"); n != 4 {
@@ -72,10 +81,14 @@ func TestTestRunSendsWithoutSideEffects(t *testing.T) {
 	var called atomic.Int32
 	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called.Add(1) }))
 	t.Cleanup(hook.Close)
-	waiting := w.activate(t, `{"event": "begin", "cancel_on_events": ["stop"]}`, `{"key": "w", "type": "wait_for_event", "event": "start", "timeout": "P1D"}`)
+	waiting := w.activate(t, `{"event": "begin", "cancel_on_events": ["stop"]}`,
+		`{"key": "w", "type": "wait_for_event", "event": "start", "timeout": "P1D"}`)
 	w.post(t, "begin", `{}`)
-	a := w.activate(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}`)
-	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, map[string]json.RawMessage{"steps": json.RawMessage(`[` + waits + `, ` + mail + `, {"key": "call", "type": "webhook", "url": "` + hook.URL + `"}]`)}, ""); err != nil {
+	a := w.activate(t, `{"event": "start"}`,
+		`{"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}`)
+	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID,
+		map[string]json.RawMessage{"steps": json.RawMessage(`[` + waits + `, ` + mail +
+			`, {"key": "call", "type": "webhook", "url": "` + hook.URL + `"}]`)}, ""); err != nil {
 		t.Fatal(err)
 	}
 	before := w.eventsOfRuns(t)
@@ -95,7 +108,8 @@ func TestTestRunSendsWithoutSideEffects(t *testing.T) {
 	for _, s := range run.Steps {
 		steps = append(steps, s.Key+" "+s.Status)
 	}
-	if diff := cmp.Diff("completed 0: sleep completed, w received, mail sent, call completed", fmt.Sprintf("%s %d: %s", run.Status, run.Version, strings.Join(steps, ", "))); diff != "" {
+	if diff := cmp.Diff("completed 0: sleep completed, w received, mail sent, call completed",
+		fmt.Sprintf("%s %d: %s", run.Status, run.Version, strings.Join(steps, ", "))); diff != "" {
 		t.Errorf("the run of the test (-want +got):\n%s", diff)
 	}
 	if n := w.Count(t, "emails WHERE run_id = '"+tried.RunID+"'"); n != 1 || called.Load() != 1 {
@@ -120,7 +134,8 @@ func TestWaitsIgnoreTestEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	tried := w.draftOf(t, `{"event": "paid"}`, mail)
-	w.activate(t, `{"event": "begin"}`, `{"key": "call", "type": "delay", "duration": "PT1M"}, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}`)
+	w.activate(t, `{"event": "begin"}`,
+		`{"key": "call", "type": "delay", "duration": "PT1M"}, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}`)
 	w.post(t, "begin", `{}`)
 	if _, err := w.try(t, tried.ID, "paid", `{}`, false); err != nil {
 		t.Fatal(err)
@@ -138,7 +153,9 @@ func TestInvalidTrials(t *testing.T) {
 	a := w.activate(t, `{"event": "start"}`, mail)
 	stranger := w.caller()
 	stranger.AccountID = other
-	if _, err := w.Try(t.Context(), stranger, Trial{AutomationID: a.ID, Post: ingest.Post{AccountID: other, Name: "start"}}); fault.KindOf(err) != fault.NotFound {
+	if _, err := w.Try(t.Context(), stranger,
+		Trial{AutomationID: a.ID, Post: ingest.Post{AccountID: other,
+			Name: "start"}}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("another account tries the automation: %v, want not found", err)
 	}
 	if _, err := w.Pause(t.Context(), sendingtest.Account, a.ID, true, nil); err != nil {
@@ -153,11 +170,13 @@ func TestInvalidTrials(t *testing.T) {
 	if _, err := w.try(t, a.ID, "start", `{}`, false); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("an archived one: %v, want a conflict", err)
 	}
-	for field, post := range map[string]ingest.Post{"name": {Name: ""}, "email": {Name: "start", Email: "nobody"}, "data": {Name: "start", Data: json.RawMessage(`[]`)}} {
+	for field, post := range map[string]ingest.Post{"name": {Name: ""}, "email": {Name: "start", Email: "nobody"},
+		"data": {Name: "start", Data: json.RawMessage(`[]`)}} {
 		post.AccountID = sendingtest.Account
 		b := w.draftOf(t, `{"event": "start"}`, mail)
 		for _, send := range []bool{false, true} {
-			if _, err := w.Try(t.Context(), w.caller(), Trial{AutomationID: b.ID, Post: post, Send: send}); fault.From(err).Fields[field] == "" {
+			if _, err := w.Try(t.Context(), w.caller(),
+				Trial{AutomationID: b.ID, Post: post, Send: send}); fault.From(err).Fields[field] == "" {
 				t.Errorf("an event with a wrong %s: %v, want the field named", field, err)
 			}
 		}

@@ -76,7 +76,8 @@ func (w *world) newConfigured(t *testing.T, c Config) *Service {
 	if w.Templates != nil {
 		stored = w.Templates
 	}
-	s, err := New(Params{Config: c, DB: w.DB, Bus: w.Bus, Modules: steps.Modules{Domains: w.Near, Templates: stored, Sender: w.Sending, Texter: w.Texts}, Timeline: w.Bus.Log(), Answers: w.Idempotency,
+	s, err := New(Params{Config: c, DB: w.DB, Bus: w.Bus, Modules: steps.Modules{Domains: w.Near, Templates: stored,
+		Sender: w.Sending, Texter: w.Texts}, Timeline: w.Bus.Log(), Answers: w.Idempotency,
 		Signals: sendingtest.NoSignals{}, Node: node.None{}, Box: box, Cursors: w.Pages, Logger: w.Logger})
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +95,8 @@ var boxKey = secret.NewKey()
 // activate creates and activates an automation.
 func (w *world) activate(t *testing.T, trigger, list string) *ent.Automation {
 	t.Helper()
-	a, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "Test", "trigger": %s, "steps": [%s]}`, trigger, list), nil)
+	a, err := w.Create(t.Context(), sendingtest.Account,
+		fmt.Appendf(nil, `{"name": "Test", "trigger": %s, "steps": [%s]}`, trigger, list), nil)
 	if err != nil {
 		t.Fatalf("create an automation: %v", err)
 	}
@@ -119,7 +121,8 @@ func (w *world) post(t *testing.T, name, data string) ingest.Result {
 
 func (w *world) postAs(t *testing.T, name, user, email, data string) ingest.Result {
 	t.Helper()
-	answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: user, Email: email, Data: json.RawMessage(data), Source: "api"})
+	answer, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: user,
+		Email: email, Data: json.RawMessage(data), Source: "api"})
 	if err != nil {
 		t.Fatalf("post the event %s: %v", name, err)
 	}

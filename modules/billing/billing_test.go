@@ -46,7 +46,8 @@ func newWorld(t *testing.T) *world {
 	s.Plan("pool", 9900, 100, "0.04")
 	w := &world{stripe: s, t: t}
 	w.Service = w.process(dbtest.New(t))
-	made, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: accounts.PlanFree})
+	made, err := w.accounts.CreateAccount(t.Context(),
+		accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: accounts.PlanFree})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +68,10 @@ func (w *world) processAt(d *db.DB, key secret.String, url string) *Service {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s, err := New(Params{Config: Config{Key: key, Secrets: []secret.String{secret.New("whsec_old"), secret.New(stripetest.Secret)}, URL: url,
-		Grace: 7 * 24 * time.Hour, BaseURL: "https://mail.example.com"}, DB: d, Accounts: a, Plans: plans.New(d, a), Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: log})
+	s, err := New(Params{Config: Config{Key: key,
+		Secrets: []secret.String{secret.New("whsec_old"), secret.New(stripetest.Secret)}, URL: url,
+		Grace: 7 * 24 * time.Hour, BaseURL: "https://mail.example.com"}, DB: d, Accounts: a, Plans: plans.New(d, a),
+		Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: log})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -167,7 +170,8 @@ func TestCardUnlocksProduction(t *testing.T) {
 	w.stripe.Pay(first.URL)
 	w.postEvents(url)
 	o := w.checkPlan("a card", "free", StatusNone)
-	if o.PaymentMethod == nil || *o.PaymentMethod != (Card{"visa", "4242", 12, 2099}) || !o.OnFile || o.Mode != Test || o.Unlocked {
+	if o.PaymentMethod == nil || *o.PaymentMethod != (Card{"visa", "4242", 12, 2099}) || !o.OnFile || o.Mode != Test ||
+		o.Unlocked {
 		t.Errorf("with a card, the overview is %+v; the domain must still be missing", o)
 	}
 	w.exec(`INSERT INTO domains (id, account_id, name, status, ownership_token, created_at, updated_at) VALUES ('dom_x', $1, 'example.com', 'verified', 'x', now(), now())`, w.ada)
@@ -181,7 +185,8 @@ func TestCardUnlocksProduction(t *testing.T) {
 	}
 	t.Error("no customer was created")
 once:
-	if again, err := w.CardPage(t.Context(), w.ada, ""); err != nil || again.URL == first.URL || !w.stripe.Open(again.URL) {
+	if again, err := w.CardPage(t.Context(), w.ada, ""); err != nil || again.URL == first.URL ||
+		!w.stripe.Open(again.URL) {
 		t.Errorf("after completion, the page requested again is %+v, %v, want a new one", again, err)
 	}
 	// The card is removed. An expired card does not replace it.
@@ -259,12 +264,14 @@ func TestRefusedChangeStatesReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.exec(`INSERT INTO plans (id, name, requests_per_second, max_domains, rank, self_service) VALUES ('deal', 'Deal', 5, 5, 50, false), ('bare', 'Bare', 5, 5, 5, true)`)
-	for plan, want := range map[string]string{"gold": "plan", "deal": "plan", "bare": "plan", "free": "plan", "": "plan"} {
+	for plan, want := range map[string]string{"gold": "plan", "deal": "plan", "bare": "plan", "free": "plan",
+		"": "plan"} {
 		if _, err := w.PlanPage(t.Context(), w.ada, plan, ""); fault.From(err).Fields[want] == "" {
 			t.Errorf("buying the plan %q: %v", plan, err)
 		}
 	}
-	for _, path := range []string{"//evil.example", "/\\evil.example", "https://evil.example", "x", "/a b", "/a\r\nb", "/" + strings.Repeat("a", 600)} {
+	for _, path := range []string{"//evil.example", "/\\evil.example", "https://evil.example", "x", "/a b", "/a\r\nb",
+		"/" + strings.Repeat("a", 600)} {
 		if _, err := w.CardPage(t.Context(), w.ada, path); fault.From(err).Fields["return_path"] == "" {
 			t.Errorf("a page that links back to %q: %v", path, err)
 		}
@@ -386,17 +393,18 @@ func TestEventRequiresValidSignature(t *testing.T) {
 		at     time.Time
 		want   int
 	}{
-		"genuine":             {stripetest.Secret, string(e.Body), now, 200},
-		"the old secret":      {"whsec_old", string(e.Body), now, 200},
-		"forged":              {"whsec_wrong", string(e.Body), now, 400},
-		"no secret":           {"", string(e.Body), now, 400},
-		"too old":             {stripetest.Secret, string(e.Body), now.Add(-time.Hour), 400},
-		"the future":          {stripetest.Secret, string(e.Body), now.Add(time.Hour), 400},
-		"no data":             {stripetest.Secret, `{"id":"evt_1","object":"event","type":"x","data":null}`, now, 200},
-		"no event":            {stripetest.Secret, `{"object":"v2.core.event"}`, now, 400},
-		"invalid JSON":        {stripetest.Secret, `{"id":`, now, 400},
-		"another mode":        {stripetest.Secret, strings.Replace(string(e.Body), `"livemode":false`, `"livemode":true`, 1), now, 200},
-		"unknown customer":    {stripetest.Secret, `{"id":"evt_2","object":"event","type":"customer.updated","data":{"object":{"object":"customer","id":"cus_no"}}}`, now, 200},
+		"genuine":        {stripetest.Secret, string(e.Body), now, 200},
+		"the old secret": {"whsec_old", string(e.Body), now, 200},
+		"forged":         {"whsec_wrong", string(e.Body), now, 400},
+		"no secret":      {"", string(e.Body), now, 400},
+		"too old":        {stripetest.Secret, string(e.Body), now.Add(-time.Hour), 400},
+		"the future":     {stripetest.Secret, string(e.Body), now.Add(time.Hour), 400},
+		"no data":        {stripetest.Secret, `{"id":"evt_1","object":"event","type":"x","data":null}`, now, 200},
+		"no event":       {stripetest.Secret, `{"object":"v2.core.event"}`, now, 400},
+		"invalid JSON":   {stripetest.Secret, `{"id":`, now, 400},
+		"another mode":   {stripetest.Secret, strings.Replace(string(e.Body), `"livemode":false`, `"livemode":true`, 1), now, 200},
+		"unknown customer": {stripetest.Secret,
+			`{"id":"evt_2","object":"event","type":"customer.updated","data":{"object":{"object":"customer","id":"cus_no"}}}`, now, 200},
 		"another API version": {stripetest.Secret, strings.Replace(string(e.Body), "2026-06-24.dahlia", "2024-06-20", 1), now, 200},
 	} {
 		if status, said := stripetest.Post(t, url, c.secret, []byte(c.body), c.at); status != c.want {
@@ -561,7 +569,8 @@ func TestCreateCustomerOnce(t *testing.T) {
 		return stripetest.Fault{Cut: r.Method == http.MethodPost && r.URL.Path == "/v1/customers"}
 	})
 	for range 2 {
-		if _, err := w.CardPage(t.Context(), w.ada, ""); len(w.stripe.Customers()) == 0 || err != nil && fault.KindOf(err) != fault.Upstream {
+		if _, err := w.CardPage(t.Context(), w.ada, ""); len(w.stripe.Customers()) == 0 || err != nil &&
+			fault.KindOf(err) != fault.Upstream {
 			t.Fatalf("adding a card over a cut connection: %v; the customers are %v", err, w.stripe.Customers())
 		}
 	}
@@ -655,7 +664,8 @@ func TestMeterMatchesSentEmails(t *testing.T) {
 		}
 		wait.Wait()
 		w.exec(`UPDATE usage_reports SET due_at = now() WHERE reported_revision < revision`) // the pause has ended, or the lease of a killed process
-		if i%4 == 0 {                                                                        // reported, and killed before that was recorded
+		// reported, and killed before that was recorded
+		if i%4 == 0 {
 			w.exec(`UPDATE usage_reports SET reported_revision = 0 WHERE hour = $1`, start.Add(time.Duration(i/3)*time.Hour))
 		}
 	}
@@ -741,7 +751,8 @@ func TestInvoiceWaitsForUsage(t *testing.T) {
 		t.Errorf("while a corrected hour cannot be reported, the invoice is answered %d", got)
 	}
 	fresh := e.Body
-	e.Body = bytes.Replace(fresh, fmt.Appendf(nil, `"created":%d,"data"`, w.createdOf(fresh)), fmt.Appendf(nil, `"created":%d,"data"`, time.Now().Add(-61*time.Hour).Unix()), 1)
+	e.Body = bytes.Replace(fresh, fmt.Appendf(nil, `"created":%d,"data"`, w.createdOf(fresh)),
+		fmt.Appendf(nil, `"created":%d,"data"`, time.Now().Add(-61*time.Hour).Unix()), 1)
 	if bytes.Equal(e.Body, fresh) {
 		t.Fatal("the event has no creation time")
 	}
@@ -785,14 +796,16 @@ func TestReportsUsageUntilEndOfPlan(t *testing.T) {
 			w.postEvents(url)
 			w.checkPlan("the period has ended", to, map[string]string{"pro": "active", "free": "canceled"}[to])
 			e := w.stripe.Invoice(w.customerID(), now.Add(-10*time.Hour), now)
-			if status, _ := stripetest.Post(t, url, stripetest.Secret, e.Body, time.Now()); status != http.StatusServiceUnavailable {
+			if status, _ := stripetest.Post(t, url, stripetest.Secret, e.Body,
+				time.Now()); status != http.StatusServiceUnavailable {
 				t.Errorf("while the last hour is open, the last invoice is answered %d", status)
 			}
 			w.addHour(now.Add(-time.Hour), 7)
 			for range 2 { // the result is the same a day later
 				w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
 				w.synced()
-				if status, said := stripetest.Post(t, url, stripetest.Secret, e.Body, time.Now()); status != http.StatusOK {
+				if status, said := stripetest.Post(t, url, stripetest.Secret, e.Body,
+					time.Now()); status != http.StatusOK {
 					t.Errorf("after all hours were closed, the last invoice is answered %d %s", status, said)
 				}
 			}
@@ -833,7 +846,8 @@ func TestDeletedCustomerDoesNotDelayOthers(t *testing.T) {
 		t.Fatalf("the customer was deleted at the provider, but still exists here: %v", err)
 	}
 	gone := w.ada
-	bob, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: "Bob", Email: "bob@example.com", Plan: accounts.PlanFree})
+	bob, err := w.accounts.CreateAccount(t.Context(),
+		accounts.NewAccount{Name: "Bob", Email: "bob@example.com", Plan: accounts.PlanFree})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -845,11 +859,13 @@ func TestDeletedCustomerDoesNotDelayOthers(t *testing.T) {
 	if err := w.meter.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[int64]int64{start.Add(70 * time.Hour).Unix(): 9}, w.stripe.Windows(w.customerID())); diff != "" {
+	if diff := cmp.Diff(map[int64]int64{start.Add(70 * time.Hour).Unix(): 9},
+		w.stripe.Windows(w.customerID())); diff != "" {
 		t.Errorf("the other customer's meter has different usage (-want +got):\n%s", diff)
 	}
 	backlog, err := w.meter.Backlog(t.Context())
-	if err != nil || backlog.Hours != 0 || len(backlog.Stuck) != 60 || backlog.Stuck[0].AccountID != gone || !strings.Contains(backlog.Stuck[0].Reason, "deleted") {
+	if err != nil || backlog.Hours != 0 || len(backlog.Stuck) != 60 || backlog.Stuck[0].AccountID != gone ||
+		!strings.Contains(backlog.Stuck[0].Reason, "deleted") {
 		t.Errorf("the backlog is %+v, %v; want 60 stuck hours", backlog, err)
 	}
 }
@@ -911,11 +927,13 @@ func TestNoConnectionsWhileBillingIsOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Params{Config: Config{URL: "http://127.0.0.1:1"}, DB: d, Accounts: a, Plans: plans.New(d, a), Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: log})
+	s, err := New(Params{Config: Config{URL: "http://127.0.0.1:1"}, DB: d, Accounts: a, Plans: plans.New(d, a),
+		Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: log})
 	if err != nil || s.stripe != nil || s.meter != nil {
 		t.Fatalf("billing is off, but has a client: %v", err)
 	}
-	made, err := a.CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: accounts.PlanPool})
+	made, err := a.CreateAccount(t.Context(),
+		accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: accounts.PlanPool})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -1014,7 +1032,8 @@ func TestInvoicesBelongToAccount(t *testing.T) {
 	if err != nil || len(found.Items) != 1 || found.Items[0].Total != 4900 || found.HasMore {
 		t.Errorf("the invoices are %+v, %v", found, err)
 	}
-	if _, err := w.Invoices(t.Context(), w.ada, page.Request{Cursor: "in_000001"}); fault.From(err).Fields["cursor"] == "" {
+	if _, err := w.Invoices(t.Context(), w.ada, page.Request{Cursor: "in_000001"}); fault.From(err).
+		Fields["cursor"] == "" {
 		t.Errorf("an ID as a cursor: %v", err)
 	}
 }

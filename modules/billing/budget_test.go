@@ -70,7 +70,8 @@ func TestCallersAreAnsweredWithinBudget(t *testing.T) {
 						begun := time.Now()
 						err = call(t.Context())
 						took = time.Since(begun)
-						if first == 0 && fault.KindOf(err) == fault.Conflict { // the previous call was stopped before it could release the row
+						// the previous call was stopped before it could release the row
+						if first == 0 && fault.KindOf(err) == fault.Conflict {
 							expect.Eventually(t, name+" to get its turn", func() bool {
 								begun = time.Now()
 								err = call(t.Context())

@@ -21,7 +21,8 @@ import (
 func TestCapsOfFreePlan(t *testing.T) {
 	t.Parallel()
 	var off setting.Values
-	on := WebhookSecrets.With(StripeKey.With(off, secret.New(stripetest.Key)), []secret.String{secret.New(stripetest.Secret)})
+	on := WebhookSecrets.With(StripeKey.With(off, secret.New(stripetest.Key)),
+		[]secret.String{secret.New(stripetest.Secret)})
 	for name, c := range map[string]struct {
 		values setting.Values
 		on     bool
@@ -36,18 +37,21 @@ func TestCapsOfFreePlan(t *testing.T) {
 			t.Parallel()
 			d := dbtest.New(t)
 			log := slog.New(slog.DiscardHandler)
-			a, err := accounts.New(accounts.Params{Config: accounts.Config{DefaultPlan: DefaultPlan(c.values)}, DB: d, Cursors: page.NewCodec(make([]byte, 16)), Logger: log})
+			a, err := accounts.New(accounts.Params{Config: accounts.Config{DefaultPlan: DefaultPlan(c.values)}, DB: d,
+				Cursors: page.NewCodec(make([]byte, 16)), Logger: log})
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := New(Params{Config: ConfigOf(c.values), DB: d, Accounts: a, Plans: plans.New(d, a), Cursors: page.NewCodec(make([]byte, 16)), Logger: log})
+			s, err := New(Params{Config: ConfigOf(c.values), DB: d, Accounts: a, Plans: plans.New(d, a),
+				Cursors: page.NewCodec(make([]byte, 16)), Logger: log})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if s.Enabled() != c.on {
 				t.Fatalf("billing on is %v, want %v", s.Enabled(), c.on)
 			}
-			made, err := a.CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: DefaultPlan(c.values)})
+			made, err := a.CreateAccount(t.Context(),
+				accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: DefaultPlan(c.values)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,12 +84,15 @@ func TestCapsOfFreePlan(t *testing.T) {
 				if granted, refused := send(3101); granted != 3101 {
 					t.Errorf("on %s, %d of 3,101 emails are accepted: %v", c.plan, granted, refused)
 				}
-				if _, err := a.UpdateAccount(t.Context(), made.ID, accounts.AccountChange{Plan: new(accounts.PlanFree)}); err != nil {
+				if _, err := a.UpdateAccount(t.Context(), made.ID,
+					accounts.AccountChange{Plan: new(accounts.PlanFree)}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			granted, refused := send(101)
-			if granted != 100 || refused.Kind != fault.Limit || refused.Code != fault.CodePlanLimit || refused.UpgradeURL != accounts.UpgradeURL || refused.Details["cap"] != "daily" || refused.Details["limit"] != 100 {
+			if granted != 100 || refused.Kind != fault.Limit || refused.Code != fault.CodePlanLimit ||
+				refused.UpgradeURL != accounts.UpgradeURL || refused.Details["cap"] != "daily" ||
+				refused.Details["limit"] != 100 {
 				t.Errorf("on Free, %d of 101 emails of a day are accepted: %+v", granted, refused)
 			}
 			for _, statement := range []string{
@@ -97,11 +104,13 @@ func TestCapsOfFreePlan(t *testing.T) {
 				}
 			}
 			granted, refused = send(2)
-			if granted != 1 || refused.Code != fault.CodePlanLimit || refused.Details["cap"] != "monthly" || refused.Details["limit"] != 3000 {
+			if granted != 1 || refused.Code != fault.CodePlanLimit || refused.Details["cap"] != "monthly" ||
+				refused.Details["limit"] != 3000 {
 				t.Errorf("on Free, %d emails are accepted after 2,999 in the month: %+v", granted, refused)
 			}
 			o, err := s.Overview(t.Context(), made.ID)
-			if err != nil || o.Plan.ID != accounts.PlanFree || o.Plan.MaxDomains != 1 || o.Emails != 3000 || o.MonthlyCap == nil || *o.MonthlyCap != 3000 || o.Unlocked {
+			if err != nil || o.Plan.ID != accounts.PlanFree || o.Plan.MaxDomains != 1 || o.Emails != 3000 ||
+				o.MonthlyCap == nil || *o.MonthlyCap != 3000 || o.Unlocked {
 				t.Errorf("the overview is %+v, %v", o, err)
 			}
 		})

@@ -23,7 +23,8 @@ const emailSQL = `UPDATE billing_customers SET billing_email = $2, updated_at = 
 // deadline passed, the cause is a slow provider.
 func upstreamOnTimeout(asking context.Context, err error) error {
 	switch kind := fault.KindOf(err); {
-	case err == nil, kind != fault.Internal && kind != fault.Unavailable, !errors.Is(asking.Err(), context.DeadlineExceeded):
+	case err == nil, kind != fault.Internal && kind != fault.Unavailable,
+		!errors.Is(asking.Err(), context.DeadlineExceeded):
 		return err
 	}
 	return provider.Upstream(err)
@@ -54,7 +55,8 @@ func (s *Service) Update(ctx context.Context, accountID string, c Change) (o Ove
 		}
 	}
 	if c.MonthlyLimit != nil {
-		if _, err := s.accounts.UpdateAccount(ctx, accountID, accounts.AccountChange{MonthlyLimit: c.MonthlyLimit}); err != nil {
+		if _, err := s.accounts.UpdateAccount(ctx, accountID,
+			accounts.AccountChange{MonthlyLimit: c.MonthlyLimit}); err != nil {
 			return Overview{}, err
 		}
 	}
@@ -103,12 +105,15 @@ func (s *Service) checkPlanChange(ctx context.Context, accountID, customer, plan
 	})
 	switch {
 	case i < 0:
-		return c, fault.Conflictf(fault.CodeConflict, "The account has no subscription: buy the plan with POST /billing/checkout")
+		return c, fault.Conflictf(fault.CodeConflict,
+			"The account has no subscription: buy the plan with POST /billing/checkout")
 	case list[i].Status == "past_due":
-		return c, fault.Conflictf(fault.CodePaymentDue, "A payment is overdue: pay it or add another card before you change the plan")
+		return c, fault.Conflictf(fault.CodePaymentDue,
+			"A payment is overdue: pay it or add another card before you change the plan")
 	case account.Plan.ID == planID:
 		return c, fault.Conflictf(fault.CodeConflict, "The account already has the plan %s", account.Plan.Name)
-	case slices.ContainsFunc(list[i].Items, func(i provider.SubscriptionItem) bool { return i.Price == c.prices.Base }): // as of a moment ago
+	// as of a moment ago
+	case slices.ContainsFunc(list[i].Items, func(i provider.SubscriptionItem) bool { return i.Price == c.prices.Base }):
 		return c, fault.Conflictf(fault.CodeConflict, "The account already pays for the plan %s", c.to.Name)
 	}
 	c.from, c.up = list[i], c.to.Rank > account.Plan.Rank
@@ -120,7 +125,9 @@ func (s *Service) checkPlanChange(ctx context.Context, accountID, customer, plan
 		return c, fmt.Errorf("billing: %w", err)
 	}
 	if domains > c.to.MaxDomains {
-		return c, fault.Conflictf(fault.CodeConflict, "The account has %d domains and the plan %s allows %d: remove some first", domains, c.to.Name, c.to.MaxDomains).
+		return c, fault.Conflictf(fault.CodeConflict,
+			"The account has %d domains and the plan %s allows %d: remove some first", domains, c.to.Name,
+			c.to.MaxDomains).
 			With("domains", domains).With("limit", c.to.MaxDomains)
 	}
 	return c, nil
@@ -264,7 +271,8 @@ func (s *Service) lookupCustomer(ctx context.Context, accountID string) (string,
 	case err != nil:
 		return "", fmt.Errorf("billing: %w", err)
 	case id == "":
-		return "", fault.Conflictf(fault.CodeConflict, "The account has no subscription yet: start one with POST /billing/checkout")
+		return "", fault.Conflictf(fault.CodeConflict,
+			"The account has no subscription yet: start one with POST /billing/checkout")
 	}
 	return id, nil
 }

@@ -74,7 +74,8 @@ func (s *customers) begin(ctx context.Context, accountID string) (*pendingChange
 	}, beginSQL, accountID)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return nil, fault.Conflictf(fault.CodeConflict, "Another change to this account's billing is in progress: retry in a moment")
+		return nil, fault.Conflictf(fault.CodeConflict,
+			"Another change to this account's billing is in progress: retry in a moment")
 	case err != nil:
 		return nil, fmt.Errorf("billing: %w", err)
 	}
@@ -124,6 +125,7 @@ func (s *customers) storeResult(ctx context.Context, statement string, args ...a
 // end releases the row and schedules a sync that reads the result of the change.
 func (s *customers) end(ctx context.Context, w *pendingChange) {
 	if err := s.storeResult(ctx, endSQL, w.accountID, w.number); err != nil {
-		s.log.WarnContext(ctx, "cannot release a billing change; the account's next change must wait 20 seconds", "account_id", w.accountID, "error", err)
+		s.log.WarnContext(ctx, "cannot release a billing change; the account's next change must wait 20 seconds",
+			"account_id", w.accountID, "error", err)
 	}
 }

@@ -42,7 +42,8 @@ func entitle(all []subscriptionState, before string, grace time.Duration, now ti
 				continue
 			}
 			if !s.accessible {
-				e.problems = append(e.problems, fmt.Sprintf("The subscription %s has a price of no known plan: the account keeps its plan", s.id))
+				e.problems = append(e.problems,
+					fmt.Sprintf("The subscription %s has a price of no known plan: the account keeps its plan", s.id))
 				if before != "" && before != accounts.PlanFree {
 					e.plan = before
 				}
@@ -57,7 +58,8 @@ func entitle(all []subscriptionState, before string, grace time.Duration, now ti
 		}
 	}
 	if live > 1 {
-		e.problems = append(e.problems, fmt.Sprintf("The account has %d live subscriptions: the highest plan applies", live))
+		e.problems = append(e.problems, fmt.Sprintf("The account has %d live subscriptions: the highest plan applies",
+			live))
 	}
 	switch {
 	case best != nil:

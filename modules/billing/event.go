@@ -77,7 +77,8 @@ func (s *events) Take(ctx context.Context, body []byte, signature string) error 
 	}
 	accountID := ""
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if _, err := tx.ExecContext(ctx, keepEventSQL, event.ID, string(event.Type), event.APIVersion, customer); err != nil {
+		if _, err := tx.ExecContext(ctx, keepEventSQL, event.ID, string(event.Type), event.APIVersion,
+			customer); err != nil {
 			return err
 		}
 		known, err := db.All(ctx, tx, db.Value[string], dueSQL, customer)
@@ -91,7 +92,8 @@ func (s *events) Take(ctx context.Context, body []byte, signature string) error 
 		s.countEvent(eventForeign)
 		return nil
 	case event.Type == stripe.EventTypeChargeDisputeCreated:
-		s.log.ErrorContext(ctx, "a customer disputes a payment; respond at the payment provider", "account_id", accountID, "event_id", event.ID)
+		s.log.ErrorContext(ctx, "a customer disputes a payment; respond at the payment provider", "account_id",
+			accountID, "event_id", event.ID)
 	case event.Type == stripe.EventTypeInvoiceCreated:
 		err := s.Settled(ctx, accountID, event)
 		switch {
@@ -100,7 +102,8 @@ func (s *events) Take(ctx context.Context, body []byte, signature string) error 
 			s.countEvent(eventHeld)
 			return err
 		default:
-			s.log.ErrorContext(ctx, "invoice released although usage of its period was not reported; see postrider billing usage",
+			s.log.ErrorContext(ctx,
+				"invoice released although usage of its period was not reported; see postrider billing usage",
 				"account_id", accountID, "event_id", event.ID, "error", err)
 		}
 	}
@@ -118,7 +121,8 @@ func (s *events) verifySignature(body []byte, signature string) (stripe.Event, e
 			continue // with an empty secret, the library accepts any signature
 		}
 		// Only IDs are read from an event, and they are the same in every API version.
-		event, err := webhook.ConstructEventWithOptions(body, signature, secret.Reveal(), webhook.ConstructEventOptions{Tolerance: tolerance, IgnoreAPIVersionMismatch: true})
+		event, err := webhook.ConstructEventWithOptions(body, signature, secret.Reveal(),
+			webhook.ConstructEventOptions{Tolerance: tolerance, IgnoreAPIVersionMismatch: true})
 		if err == nil && event.ID != "" {
 			return event, nil
 		}
@@ -130,7 +134,8 @@ func (s *events) verifySignature(body []byte, signature string) (stripe.Event, e
 }
 
 func isSignature(err error) bool {
-	return errors.Is(err, webhook.ErrNotSigned) || errors.Is(err, webhook.ErrInvalidHeader) || errors.Is(err, webhook.ErrTooOld) || errors.Is(err, webhook.ErrNoValidSignature)
+	return errors.Is(err, webhook.ErrNotSigned) || errors.Is(err, webhook.ErrInvalidHeader) ||
+		errors.Is(err, webhook.ErrTooOld) || errors.Is(err, webhook.ErrNoValidSignature)
 }
 
 // signedAt returns the time in a signature, or zero if it has none.
@@ -167,7 +172,8 @@ func (s *events) findCustomer(ctx context.Context, e stripe.Event) (string, erro
 	defer cancel()
 	customer, err := s.stripe.Payer(asking, charge)
 	if err != nil {
-		return "", &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: time.Minute, Message: "Cannot look up the customer of the charge. Send the event again."}
+		return "", &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: time.Minute,
+			Message: "Cannot look up the customer of the charge. Send the event again."}
 	}
 	return customer, nil
 }

@@ -39,7 +39,8 @@ func (s *events) Settled(ctx context.Context, accountID string, e stripe.Event) 
 	settled, err := s.meter.Settled(asking, accountID, parseID(invoice.Customer), start, end)
 	switch {
 	case err != nil && (asking.Err() != nil || !fault.IsDatabaseUnavailable(err)):
-		s.log.WarnContext(ctx, "invoice delayed: cannot settle the usage of its period", "account_id", accountID, "error", provider.ErrorMessage(err))
+		s.log.WarnContext(ctx, "invoice delayed: cannot settle the usage of its period", "account_id", accountID,
+			"error", provider.ErrorMessage(err))
 		return usageNotReported()
 	case err != nil:
 		return fmt.Errorf("settle usage: %w", err)
@@ -51,5 +52,6 @@ func (s *events) Settled(ctx context.Context, accountID string, e stripe.Event) 
 
 // usageNotReported returns the error of an invoice whose usage is not reported yet.
 func usageNotReported() error {
-	return &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: time.Minute, Message: "The usage of the invoice's period is not reported yet. Send the event again."}
+	return &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: time.Minute,
+		Message: "The usage of the invoice's period is not reported yet. Send the event again."}
 }

@@ -39,7 +39,8 @@ type atStripe struct{ client *stripe.Client }
 
 func (a atStripe) giveCard(t *testing.T, customer string) {
 	t.Helper()
-	if _, err := a.client.V1PaymentMethods.Attach(t.Context(), "pm_card_visa", &stripe.PaymentMethodAttachParams{Customer: stripe.String(customer)}); err != nil {
+	if _, err := a.client.V1PaymentMethods.Attach(t.Context(), "pm_card_visa",
+		&stripe.PaymentMethodAttachParams{Customer: stripe.String(customer)}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -54,7 +55,8 @@ func (a atStripe) buy(t *testing.T, w *world, plan, customer string) {
 	if metered := known.Plans[plan].Metered; metered != "" {
 		items = append(items, &stripe.SubscriptionCreateItemParams{Price: stripe.String(metered)})
 	}
-	if _, err := a.client.V1Subscriptions.Create(t.Context(), &stripe.SubscriptionCreateParams{Customer: stripe.String(customer), Items: items}); err != nil {
+	if _, err := a.client.V1Subscriptions.Create(t.Context(),
+		&stripe.SubscriptionCreateParams{Customer: stripe.String(customer), Items: items}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -118,19 +120,23 @@ func TestStripeAndDoubleAgree(t *testing.T) {
 	t.Cleanup(func() { person.leave(t, customer) })
 	person.giveCard(t, customer)
 	w.ask()
-	if o := w.checkPlan("a card", "free", StatusNone); o.PaymentMethod == nil || o.PaymentMethod.Last4 != "4242" || o.Mode != Test {
+	if o := w.checkPlan("a card", "free", StatusNone); o.PaymentMethod == nil || o.PaymentMethod.Last4 != "4242" ||
+		o.Mode != Test {
 		t.Errorf("with a card, the overview is %+v", o)
 	}
 	person.buy(t, w, "pro", customer)
 	w.ask()
 	w.checkPlan("bought", "pro", "active")
-	if q, err := w.Preview(t.Context(), w.ada, "pool"); err != nil || q.AmountDue <= 0 || q.Currency != "eur" || len(q.Lines) == 0 {
+	if q, err := w.Preview(t.Context(), w.ada, "pool"); err != nil || q.AmountDue <= 0 || q.Currency != "eur" ||
+		len(q.Lines) == 0 {
 		t.Errorf("the preview is %+v, %v", q, err)
 	}
-	if o, effective, err := w.SetPlan(t.Context(), w.ada, "pool"); err != nil || effective != Now || o.Plan.ID != "pool" {
+	if o, effective, err := w.SetPlan(t.Context(), w.ada, "pool"); err != nil || effective != Now ||
+		o.Plan.ID != "pool" {
 		t.Errorf("upgrade: %+v %s %v", o.Plan, effective, err)
 	}
-	if o, effective, err := w.SetPlan(t.Context(), w.ada, "pro"); err != nil || effective != PeriodEnd || o.Plan.ID != "pool" || o.PendingPlan != "pro" {
+	if o, effective, err := w.SetPlan(t.Context(), w.ada, "pro"); err != nil || effective != PeriodEnd ||
+		o.Plan.ID != "pool" || o.PendingPlan != "pro" {
 		t.Errorf("downgrade: %+v %s %v", o, effective, err)
 	}
 	if o, err := w.KeepPlan(t.Context(), w.ada); err != nil || o.PendingPlan != "" || o.Plan.ID != "pool" {

@@ -19,10 +19,12 @@ type metricSet struct {
 
 func newMetricSet() metricSet {
 	gauge := func(name, help string) prometheus.Gauge {
-		return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Subsystem: "billing", Name: name, Help: help})
+		return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Subsystem: "billing",
+			Name: name, Help: help})
 	}
 	f := metricSet{
-		events: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "billing", Name: "events_total",
+		events: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "billing",
+			Name: "events_total",
 			Help: "Events of the payment provider, by result: foreign (no customer of this installation), held (an invoice that waits for usage), refused, taken."}, []string{"result"}),
 		due:         gauge("sync_due", "Customers that are due for a sync with the payment provider."),
 		hours:       gauge("unreported_hours", "Hours of usage not yet reported to the payment provider."),

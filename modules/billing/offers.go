@@ -76,7 +76,8 @@ func (s *offers) Offers(ctx context.Context, accountID string) ([]Offer, error) 
 		defer cancel()
 		known, err := s.catalog.get(asking)
 		if err != nil {
-			s.log.WarnContext(ctx, "listing plans without prices: the payment provider does not answer", "error", provider.ErrorMessage(err))
+			s.log.WarnContext(ctx, "listing plans without prices: the payment provider does not answer", "error",
+				provider.ErrorMessage(err))
 		}
 		prices = known.Plans
 	}
@@ -92,7 +93,8 @@ func (s *offers) Offers(ctx context.Context, accountID string) ([]Offer, error) 
 				offer.Price = &Price{Amount: found.Amount, Currency: found.Currency, Interval: found.Interval}
 			}
 			if found.Metered != "" {
-				offer.OveragePrice = &Price{Amount: int64(math.Round(found.Overage * OverageUnit)), Currency: found.Currency}
+				offer.OveragePrice = &Price{Amount: int64(math.Round(found.Overage * OverageUnit)),
+					Currency: found.Currency}
 			}
 		}
 		out = append(out, offer)
@@ -111,7 +113,8 @@ func (s *offers) findOffer(ctx context.Context, planID string) (accounts.Plan, p
 	case i < 0:
 		return accounts.Plan{}, provider.Prices{}, fault.InvalidField("plan", "is not a plan of this installation")
 	case !all[i].SelfService:
-		return accounts.Plan{}, provider.Prices{}, fault.InvalidField("plan", "cannot be chosen by customers: ask the operator")
+		return accounts.Plan{}, provider.Prices{},
+			fault.InvalidField("plan", "cannot be chosen by customers: ask the operator")
 	case planID == accounts.PlanFree:
 		return all[i], provider.Prices{}, nil
 	}
@@ -121,7 +124,8 @@ func (s *offers) findOffer(ctx context.Context, planID string) (accounts.Plan, p
 	}
 	prices := known.Plans[planID]
 	if prices.Base == "" || all[i].Overage && prices.Metered == "" {
-		return accounts.Plan{}, provider.Prices{}, fault.InvalidField("plan", "has no price yet: ask the operator to set it up")
+		return accounts.Plan{}, provider.Prices{},
+			fault.InvalidField("plan", "has no price yet: ask the operator to set it up")
 	}
 	return all[i], prices, nil
 }

@@ -32,7 +32,8 @@ func (s *Service) returnURL(path string) (string, error) {
 	if path == "" {
 		path = accounts.UpgradeURL
 	}
-	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\#") || strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r == 0x7f }) || len(path) > 500 {
+	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\#") ||
+		strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r == 0x7f }) || len(path) > 500 {
 		return "", fault.InvalidField("return_path", "must be a path of this service, such as %s", accounts.UpgradeURL)
 	}
 	return s.config.BaseURL + path, nil
@@ -79,7 +80,8 @@ func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath st
 		}
 		for _, b := range list {
 			if isAlive(b.Status) && b.Status != "incomplete" {
-				return provider.Session{}, fault.Conflictf(fault.CodeConflict, "The account already has a subscription: change its plan with PUT /billing/plan")
+				return provider.Session{}, fault.Conflictf(fault.CodeConflict,
+					"The account already has a subscription: change its plan with PUT /billing/plan")
 			}
 		}
 		return s.stripe.PlanPage(ctx, w.customer, prices, back, w.key("page"))
@@ -87,7 +89,8 @@ func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath st
 }
 
 // openPage returns the open page if it is of the same kind, or ends it and creates a new one.
-func (s *Service) openPage(ctx context.Context, accountID, kind string, open func(*pendingChange) (provider.Session, error)) (HostedPage, error) {
+func (s *Service) openPage(ctx context.Context, accountID, kind string,
+	open func(*pendingChange) (provider.Session, error)) (HostedPage, error) {
 	w, err := s.customers.begin(ctx, accountID)
 	if err != nil {
 		return HostedPage{}, err
@@ -144,7 +147,8 @@ func (s *Service) Portal(ctx context.Context, accountID, returnPath string) (url
 }
 
 // Invoices returns a page of an account's invoices, newest first. Errors: Invalid, Upstream.
-func (s *Service) Invoices(ctx context.Context, accountID string, r page.Request) (found page.Page[provider.Invoice], err error) {
+func (s *Service) Invoices(ctx context.Context, accountID string,
+	r page.Request) (found page.Page[provider.Invoice], err error) {
 	list := page.List{Name: "invoices", AccountID: accountID}
 	at, err := s.cursors.Open(list, r.OrDefault())
 	if err != nil || !s.config.on() {

@@ -52,8 +52,11 @@ func eachLife(t *testing.T, play func(w *world, l *life)) {
 			other := w.process(w.db)
 			for round := range min(aWorldEach, rounds-from) {
 				seed := first + uint64(from+round)
-				l := &life{world: w, services: []*Service{w.Service, other}, dice: rand.New(rand.NewPCG(seed, 1)), seed: seed}
-				made, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: fmt.Sprintf("ada%d@example.com", seed), Plan: accounts.PlanFree})
+				l := &life{world: w, services: []*Service{w.Service, other}, dice: rand.New(rand.NewPCG(seed, 1)),
+					seed: seed}
+				made, err := w.accounts.CreateAccount(t.Context(),
+					accounts.NewAccount{Name: "Acme", Email: fmt.Sprintf("ada%d@example.com", seed),
+						Plan: accounts.PlanFree})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -135,7 +138,8 @@ func (l *life) deliver() {
 	posts = posts[:l.dice.IntN(len(posts)+1)]
 	for _, e := range posts {
 		l.note("event %s %s", e.ID, e.Type)
-		if err := l.service().Take(l.t.Context(), e.Body, stripetest.Sign(stripetest.Secret, e.Body, time.Now())); err != nil {
+		if err := l.service().Take(l.t.Context(), e.Body,
+			stripetest.Sign(stripetest.Secret, e.Body, time.Now())); err != nil {
 			l.t.Errorf("the event %s is refused: %v", e.Body, err)
 		}
 	}
@@ -219,10 +223,18 @@ func (l *life) step() {
 		}
 	case 9, 10:
 		plan := l.of("pro", "scale", "pool", "free")
-		l.do("change to "+plan, func(ctx context.Context) error { _, _, err := l.service().SetPlan(ctx, l.ada, plan); return err })
+		l.do("change to "+plan, func(ctx context.Context) error {
+			_, _, err := l.service().
+				SetPlan(ctx, l.ada, plan)
+			return err
+		})
 	case 11:
 		if l.dice.IntN(2) == 0 {
-			l.do("keep the plan", func(ctx context.Context) error { _, err := l.service().KeepPlan(ctx, l.ada); return err })
+			l.do("keep the plan", func(ctx context.Context) error {
+				_, err := l.service().
+					KeepPlan(ctx, l.ada)
+				return err
+			})
 		} else {
 			email := fmt.Sprintf("bills%d@example.com", l.dice.IntN(100))
 			l.do("bills to "+email, func(ctx context.Context) error {
@@ -270,7 +282,8 @@ type outcome struct {
 func (l *life) has() outcome {
 	l.t.Helper()
 	o := l.overview()
-	return outcome{Plan: o.Plan.ID, Status: o.Status, Pending: o.PendingPlan, OnFile: o.OnFile, Due: o.PaymentDue, Ends: o.CancelAt != nil}
+	return outcome{Plan: o.Plan.ID, Status: o.Status, Pending: o.PendingPlan, OnFile: o.OnFile, Due: o.PaymentDue,
+		Ends: o.CancelAt != nil}
 }
 
 // follows derives the outcome independently of the code under test, as the design describes it.
@@ -293,7 +306,8 @@ func follows(s stripetest.Standing) outcome {
 	counts, shown := -1, -1
 	for i, b := range s.Subscriptions {
 		grade := slices.Index(order, state(b))
-		if grade > 0 && (counts < 0 || slices.Index(ranks, b.Plan) > slices.Index(ranks, s.Subscriptions[counts].Plan) ||
+		if grade > 0 && (counts < 0 ||
+			slices.Index(ranks, b.Plan) > slices.Index(ranks, s.Subscriptions[counts].Plan) ||
 			b.Plan == s.Subscriptions[counts].Plan && grade >= slices.Index(order, state(s.Subscriptions[counts]))) {
 			counts = i
 		}
@@ -356,7 +370,8 @@ func TestPropertyMeterMatchesSentEmails(t *testing.T) {
 				}
 				return errs[1]
 			})
-			w.exec(`UPDATE usage_reports SET due_at = now() WHERE account_id = $1 AND reported_revision < revision`, w.ada) // the pause has ended, or the lease of a killed process
+			// the pause has ended, or the lease of a killed process
+			w.exec(`UPDATE usage_reports SET due_at = now() WHERE account_id = $1 AND reported_revision < revision`, w.ada)
 		}
 		for range 2 { // remaining reports, then those that the reconciliation finds
 			if err := w.meter.Run(w.t.Context()); err != nil {

@@ -57,16 +57,19 @@ type Service struct {
 // New returns a new Service. While billing is off, it has no client and makes no connections.
 func New(p Params) (*Service, error) {
 	config := p.Config.withDefaults()
-	s := &Service{config: &config, db: p.DB, accounts: p.Accounts, cursors: p.Cursors, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	s := &Service{config: &config, db: p.DB, accounts: p.Accounts, cursors: p.Cursors,
+		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	var prices *catalog
 	var meter *metering.Service
 	if config.on() {
 		s.stripe = provider.New(config.Key, config.URL)
 		prices, meter = newCatalog(s.stripe), metering.New(p.DB, s.stripe, p.Logger)
 	}
-	s.events = &events{config: s.config, db: p.DB, stripe: s.stripe, meter: meter, metrics: newMetricSet(), log: p.Logger}
+	s.events = &events{config: s.config, db: p.DB, stripe: s.stripe, meter: meter, metrics: newMetricSet(),
+		log: p.Logger}
 	s.offers = &offers{config: s.config, accounts: p.Accounts, plans: p.Plans, catalog: prices, log: p.Logger}
-	s.customers = &customers{config: s.config, db: p.DB, accounts: p.Accounts, plans: p.Plans, stripe: s.stripe, catalog: prices, log: p.Logger}
+	s.customers = &customers{config: s.config, db: p.DB, accounts: p.Accounts, plans: p.Plans, stripe: s.stripe,
+		catalog: prices, log: p.Logger}
 	if p.Notices != nil && p.Notices.CanSend() {
 		s.tell = tell.New(p.DB, p.Notices, config.BaseURL)
 	}
@@ -78,7 +81,8 @@ func (s *Service) Enabled() bool { return s.config.on() }
 
 // errDisabled returns the error of an operation that requires billing.
 func errDisabled() error {
-	return fault.Conflictf(fault.CodeBillingDisabled, "This installation takes no payments. Its operator assigns plans.")
+	return fault.Conflictf(fault.CodeBillingDisabled,
+		"This installation takes no payments. Its operator assigns plans.")
 }
 
 // Modes of the payment provider.
@@ -130,8 +134,10 @@ func (s *Service) Overview(ctx context.Context, accountID string) (Overview, err
 	if err != nil {
 		return Overview{}, err
 	}
-	o := Overview{Enabled: s.config.on(), Plan: p.Plan, Status: StatusNone, BillingEmail: p.Email, Emails: p.Usage.Month, MonthlyCap: p.Usage.MonthlyCap,
-		MonthlyLimit: p.MonthlyLimit, OnFile: p.PaymentMethod, PaymentDue: p.PaymentDue, PeriodEnd: p.Usage.MonthEnds, PeriodStart: p.Usage.MonthEnds.AddDate(0, -1, 0)}
+	o := Overview{Enabled: s.config.on(), Plan: p.Plan, Status: StatusNone, BillingEmail: p.Email,
+		Emails: p.Usage.Month, MonthlyCap: p.Usage.MonthlyCap,
+		MonthlyLimit: p.MonthlyLimit, OnFile: p.PaymentMethod, PaymentDue: p.PaymentDue, PeriodEnd: p.Usage.MonthEnds,
+		PeriodStart: p.Usage.MonthEnds.AddDate(0, -1, 0)}
 	if o.Plan.IncludedEmails != nil {
 		o.Over = max(o.Emails-int64(*o.Plan.IncludedEmails), 0)
 	}
@@ -175,7 +181,8 @@ func (s *Service) addSubscription(ctx context.Context, accountID string, o *Over
 		o.CancelAt, o.PendingPlan, o.PendingAt = b.CancelAt, b.PendingPlan, b.PendingAt
 	}
 	if o.PaymentDue {
-		o.Problems = append(o.Problems, "A payment is overdue: pay it or add another card. Until then, no emails beyond the included ones are sent, and the plan will end.")
+		o.Problems = append(o.Problems,
+			"A payment is overdue: pay it or add another card. Until then, no emails beyond the included ones are sent, and the plan will end.")
 	}
 	return nil
 }

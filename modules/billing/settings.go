@@ -32,11 +32,13 @@ var (
 		Help: "Signing secret of the webhook endpoint at Stripe, as printed by postrider billing setup: whsec_…. Separate several with commas during a rotation.",
 	})
 	StripeURL = setting.Declare(setting.Setting[string]{
-		Name: "POSTRIDER_STRIPE_URL", Group: chapter, Default: stripeURL, Form: setting.Form[string]{Placeholder: "URL", Parse: parseURL},
+		Name: "POSTRIDER_STRIPE_URL", Group: chapter, Default: stripeURL,
+		Form: setting.Form[string]{Placeholder: "URL", Parse: parseURL},
 		Help: "Base URL of Stripe's API. For tests: any URL other than Stripe's must be on this machine.",
 	})
 	Grace = setting.Declare(setting.Setting[time.Duration]{
-		Name: "POSTRIDER_BILLING_GRACE", Group: chapter, Default: 7 * 24 * time.Hour, Form: setting.Duration(0, 90*24*time.Hour),
+		Name: "POSTRIDER_BILLING_GRACE", Group: chapter, Default: 7 * 24 * time.Hour,
+		Form: setting.Duration(0, 90*24*time.Hour),
 		Help: "How long an account with an overdue payment keeps its plan, without overage.",
 	})
 )
@@ -44,7 +46,8 @@ var (
 // The checks read each other's settings, so they are added here.
 func init() { //nolint:gochecknoinits // the declarations would name each other in a circle
 	StripeKey.Check = func(v setting.Values, key secret.String) error {
-		if v.Mode != setting.Tool && !key.IsZero() && len(WebhookSecrets.Of(v)) == 0 { // a command may create the secret
+		// a command may create the secret
+		if v.Mode != setting.Tool && !key.IsZero() && len(WebhookSecrets.Of(v)) == 0 {
 			return errors.New("requires POSTRIDER_STRIPE_WEBHOOK_SECRET: without it, forged Stripe events cannot be detected")
 		}
 		return nil
@@ -63,7 +66,8 @@ func parseKey(text string) (secret.String, error) {
 			return secret.New(text), nil
 		}
 	}
-	return secret.String{}, errors.New("must be a secret or restricted key: sk_test_…, sk_live_…, rk_test_… or rk_live_…")
+	return secret.String{},
+		errors.New("must be a secret or restricted key: sk_test_…, sk_live_…, rk_test_… or rk_live_…")
 }
 
 func parseSecrets(text string) ([]secret.String, error) {
@@ -85,7 +89,8 @@ func parseURL(text string) (string, error) {
 		return text, nil
 	}
 	parsed, err := url.Parse(text)
-	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Path != "" || parsed.RawQuery != "" || parsed.User != nil {
+	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Path != "" ||
+		parsed.RawQuery != "" || parsed.User != nil {
 		return "", errors.New("must be a URL with only a scheme and a host")
 	}
 	if addr := net.ParseIP(parsed.Hostname()); parsed.Hostname() != "localhost" && (addr == nil || !addr.IsLoopback()) {
@@ -121,7 +126,8 @@ type Config struct {
 
 // ConfigOf reads the settings.
 func ConfigOf(v setting.Values) Config {
-	return Config{Key: StripeKey.Of(v), Secrets: WebhookSecrets.Of(v), URL: StripeURL.Of(v), Grace: Grace.Of(v), BaseURL: config.BaseURL.Of(v)}
+	return Config{Key: StripeKey.Of(v), Secrets: WebhookSecrets.Of(v), URL: StripeURL.Of(v), Grace: Grace.Of(v),
+		BaseURL: config.BaseURL.Of(v)}
 }
 
 func (c Config) withDefaults() Config {

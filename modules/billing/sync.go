@@ -92,7 +92,8 @@ func (s *customers) syncDue(ctx context.Context) error {
 
 func (s *customers) claimDue(ctx context.Context, accountID string) ([]claim, error) {
 	list, err := db.All(ctx, s.db.SQL, func(c *claim) []any {
-		return []any{&c.accountID, &c.customer, &c.fence, &c.failures, &c.due, &c.entitled, &c.onFile, &c.number, &c.fresh}
+		return []any{&c.accountID, &c.customer, &c.fence, &c.failures, &c.due, &c.entitled, &c.onFile,
+			&c.number, &c.fresh}
 	}, claimSQL, syncBatch, accountID)
 	if err != nil {
 		return nil, fmt.Errorf("due customers: %w", err)
@@ -109,7 +110,8 @@ func (s *customers) syncCustomer(ctx, asking context.Context, c claim) error {
 		if provider.KindOf(err) == provider.Refused {
 			wait = refusedWait.Seconds()
 		}
-		s.log.WarnContext(ctx, "cannot read a customer from the payment provider", "account_id", c.accountID, "error", provider.ErrorMessage(err), "again_in_seconds", wait)
+		s.log.WarnContext(ctx, "cannot read a customer from the payment provider", "account_id", c.accountID, "error",
+			provider.ErrorMessage(err), "again_in_seconds", wait)
 		_, stored := s.db.SQL.ExecContext(ctx, failedSQL, c.accountID, c.fence, wait)
 		return stored
 	}
@@ -170,11 +172,13 @@ func (s *customers) readState(ctx context.Context, c claim) (state, error) {
 }
 
 // readSubscription returns a subscription with its plan and its planned change.
-func (s *customers) readSubscription(ctx context.Context, b provider.Subscription, known provider.Catalog) (one plannedSubscription, err error) {
+func (s *customers) readSubscription(ctx context.Context, b provider.Subscription,
+	known provider.Catalog) (one plannedSubscription, err error) {
 	one.Subscription = b
 	if i := slices.IndexFunc(b.Items, func(i provider.SubscriptionItem) bool { return !i.Metered }); i >= 0 {
 		if one.plan = known.ByID[b.Items[i].Price]; one.plan == "" && b.Items[i].Product != "" {
-			if one.plan, err = s.stripe.PlanOf(ctx, b.Items[i].Product); err != nil && provider.KindOf(err) != provider.Missing {
+			if one.plan, err = s.stripe.PlanOf(ctx, b.Items[i].Product); err != nil &&
+				provider.KindOf(err) != provider.Missing {
 				return one, err
 			}
 		}
@@ -209,7 +213,8 @@ func (s *customers) chooseCard(ctx context.Context, c claim, out *state, charged
 		return nil
 	}
 	out.card = &out.customer.Cards[other]
-	return s.stripe.SetDefault(ctx, c.customer, out.card.ID, fmt.Sprintf("default:%s:%s:%d", c.accountID, out.card.ID, c.fence))
+	return s.stripe.SetDefault(ctx, c.customer, out.card.ID,
+		fmt.Sprintf("default:%s:%s:%d", c.accountID, out.card.ID, c.fence))
 }
 
 // storeState writes the state and the resulting entitlement in one transaction, unless another sync has taken over.
@@ -254,7 +259,8 @@ func (s *customers) storeState(ctx context.Context, c claim, seen state) error {
 	return nil
 }
 
-func storeSubscriptions(ctx context.Context, tx *ent.Tx, accountID string, list []plannedSubscription, plans map[string]accounts.Plan) ([]subscriptionState, error) {
+func storeSubscriptions(ctx context.Context, tx *ent.Tx, accountID string, list []plannedSubscription,
+	plans map[string]accounts.Plan) ([]subscriptionState, error) {
 	ids, judged := make([]string, len(list)), make([]subscriptionState, len(list))
 	for i, b := range list {
 		ids[i] = b.ID
@@ -267,14 +273,19 @@ func storeSubscriptions(ctx context.Context, tx *ent.Tx, accountID string, list 
 				item = it.ID
 			}
 		}
-		since, err := db.One(ctx, tx, db.Value[*time.Time], storeSubscription.Text, storeSubscription.Args(db.Arg("id", b.ID), db.Arg("account", accountID), db.Arg("plan", b.plan),
-			db.Arg("status", b.Status), db.Arg("item", item), db.Arg("metered", meteredSince != nil), db.Arg("metered_since", meteredSince), db.Arg("bills", metering.Bills(b.Status)), db.Arg("ended", b.Ended), db.Arg("start", b.PeriodStart),
-			db.Arg("end", b.PeriodEnd), db.Arg("cancel", b.CancelAt), db.Arg("schedule", b.Schedule), db.Arg("pending", b.pending), db.Arg("pending_at", b.pendingAt))...)
+		since, err := db.One(ctx, tx, db.Value[*time.Time], storeSubscription.Text,
+			storeSubscription.Args(db.Arg("id", b.ID), db.Arg("account", accountID), db.Arg("plan", b.plan),
+				db.Arg("status", b.Status), db.Arg("item", item), db.Arg("metered", meteredSince != nil),
+				db.Arg("metered_since", meteredSince), db.Arg("bills", metering.Bills(b.Status)),
+				db.Arg("ended", b.Ended), db.Arg("start", b.PeriodStart),
+				db.Arg("end", b.PeriodEnd), db.Arg("cancel", b.CancelAt), db.Arg("schedule", b.Schedule),
+				db.Arg("pending", b.pending), db.Arg("pending_at", b.pendingAt))...)
 		if err != nil {
 			return nil, err
 		}
 		p, known := plans[b.plan]
-		judged[i] = subscriptionState{id: b.ID, plan: b.plan, status: b.Status, created: b.Created, rank: p.Rank, accessible: known}
+		judged[i] = subscriptionState{id: b.ID, plan: b.plan, status: b.Status, created: b.Created, rank: p.Rank,
+			accessible: known}
 		if since != nil {
 			judged[i].pastDue = *since
 		}
@@ -283,7 +294,8 @@ func storeSubscriptions(ctx context.Context, tx *ent.Tx, accountID string, list 
 	return judged, err
 }
 
-func (s *customers) storeCustomer(ctx context.Context, tx *ent.Tx, c claim, seen state, e entitlement, now time.Time) error {
+func (s *customers) storeCustomer(ctx context.Context, tx *ent.Tx, c claim, seen state, e entitlement,
+	now time.Time) error {
 	next, customer, card := daily, c.customer, provider.Card{}
 	if c.fresh {
 		next = again
@@ -301,15 +313,19 @@ func (s *customers) storeCustomer(ctx context.Context, tx *ent.Tx, c claim, seen
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, store.Text, store.Args(db.Arg("customer", customer), db.Arg("on_file", seen.card != nil), db.Arg("brand", card.Brand), db.Arg("last4", card.Last4),
-		db.Arg("month", card.Month), db.Arg("year", card.Year), db.Arg("plan", e.plan), db.Arg("problems", string(problems)), db.Arg("due", c.due), db.Arg("next", next.Seconds()),
-		db.Arg("account", c.accountID), db.Arg("fence", c.fence))...)
+	_, err = tx.ExecContext(ctx, store.Text,
+		store.Args(db.Arg("customer", customer), db.Arg("on_file", seen.card != nil), db.Arg("brand", card.Brand),
+			db.Arg("last4", card.Last4),
+			db.Arg("month", card.Month), db.Arg("year", card.Year), db.Arg("plan", e.plan),
+			db.Arg("problems", string(problems)), db.Arg("due", c.due), db.Arg("next", next.Seconds()),
+			db.Arg("account", c.accountID), db.Arg("fence", c.fence))...)
 	return err
 }
 
 // applyEntitlement updates the account if the entitlement differs from the last one. A decision of the operator in between
 // therefore holds until something changes at the provider.
-func (s *customers) applyEntitlement(ctx context.Context, tx *ent.Tx, c claim, seen state, e entitlement) (bool, error) {
+func (s *customers) applyEntitlement(ctx context.Context, tx *ent.Tx, c claim, seen state,
+	e entitlement) (bool, error) {
 	current, err := tx.Account.Get(ctx, c.accountID)
 	if ent.IsNotFound(err) {
 		return false, nil
@@ -334,6 +350,8 @@ func (s *customers) applyEntitlement(ctx context.Context, tx *ent.Tx, c claim, s
 	if err := s.accounts.UpdateAccountIn(ctx, tx, c.accountID, change); err != nil {
 		return false, err
 	}
-	return true, audit.Write(ctx, tx, audit.Entry{AccountID: c.accountID, Actor: audit.Actor{Kind: audit.BySystem, Name: "billing"}, Action: "billing.synced",
-		Target: c.accountID, Changes: changes})
+	return true, audit.Write(ctx, tx,
+		audit.Entry{AccountID: c.accountID, Actor: audit.Actor{Kind: audit.BySystem, Name: "billing"},
+			Action: "billing.synced",
+			Target: c.accountID, Changes: changes})
 }

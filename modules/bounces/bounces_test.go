@@ -43,7 +43,8 @@ func (m *mailroom) Addressee(context.Context, string, int64) (records.Addressee,
 	return records.Addressee{AccountID: account, Address: bob}, !m.gone, m.away
 }
 
-func (m *mailroom) LockAddressee(ctx context.Context, tx db.Execer, _ string, _ int64) (records.Addressee, bool, error) {
+func (m *mailroom) LockAddressee(ctx context.Context, tx db.Execer, _ string,
+	_ int64) (records.Addressee, bool, error) {
 	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(1)`); err != nil { // as the row's lock does
 		return records.Addressee{}, false, err
 	}
@@ -93,7 +94,8 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.Service, err = New(Params{DB: w.db, Mail: w.mail, Bus: nobody{}, ReturnPaths: paths, Budget: held, Logger: slog.New(slog.DiscardHandler)}); err != nil {
+	if w.Service, err = New(Params{DB: w.db, Mail: w.mail, Bus: nobody{}, ReturnPaths: paths, Budget: held,
+		Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
 	dbtest.Exec(t, w.db, `INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", subject, message_id, status, last_event)
@@ -142,15 +144,18 @@ func TestReportsHaveOneEffect(t *testing.T) {
 		if r.Effective {
 			effective++
 		}
-		if r.Kind != deliveryreport.KindBounce || r.RecipientID != 7 || r.EmailID != about || r.AccountID != account || r.Status != "5.1.1" ||
-			r.Class != "bad_address" || r.Reporter != "x.example" || r.RemoteAddr != "192.0.2.1" || strings.Contains(r.Diagnostic, "@") {
+		if r.Kind != deliveryreport.KindBounce || r.RecipientID != 7 || r.EmailID != about || r.AccountID != account ||
+			r.Status != "5.1.1" ||
+			r.Class != "bad_address" || r.Reporter != "x.example" || r.RemoteAddr != "192.0.2.1" ||
+			strings.Contains(r.Diagnostic, "@") {
 			t.Errorf("row: %+v", r)
 		}
 	}
 	if len(rows) != 3 || effective != 1 || len(w.mail.bounces) != 3 {
 		t.Errorf("%d rows, %d effective, %d calls", len(rows), effective, len(w.mail.bounces))
 	}
-	if b := w.mail.bounces[0]; b.EmailID != about || b.RecipientID != 7 || !b.Permanent || b.Code != 550 || b.Diagnostic != "550 <bob@example.net> unknown" {
+	if b := w.mail.bounces[0]; b.EmailID != about || b.RecipientID != 7 || !b.Permanent || b.Code != 550 ||
+		b.Diagnostic != "550 <bob@example.net> unknown" {
 		t.Errorf("bounce: %+v", b)
 	}
 }

@@ -75,10 +75,14 @@ func readReplies(t *testing.T) (all []remoteReply) {
 
 // phaseWords are how mail systems name the phases.
 var phaseWords = map[string]map[string]string{
-	"session":   {"{POSTFIX}": "EHLO command", "{EXIM}": "initial connection", "{EXIM1}": "HELO", "{SENDMAIL}": "EHLO mx.example.net", "{QMAIL}": "Connected to 203.0.113.25 but my name was rejected.", "{STATE}": "2"},
-	"sender":    {"{POSTFIX}": "MAIL FROM command", "{EXIM}": "MAIL FROM:<hello@dev.test>", "{EXIM1}": "MAIL FROM", "{SENDMAIL}": "MAIL From:<hello@dev.test>", "{QMAIL}": "Connected to 203.0.113.25 but sender was rejected.", "{STATE}": "9"},
-	"recipient": {"{POSTFIX}": "RCPT TO command", "{EXIM}": "RCPT TO:<{RCPT}>", "{EXIM1}": "RCPT TO", "{SENDMAIL}": "RCPT To:<{RCPT}>", "{QMAIL}": "does not like recipient.", "{STATE}": "14"},
-	"message":   {"{POSTFIX}": "end of DATA command", "{EXIM}": "end of data", "{EXIM1}": "TEXT", "{SENDMAIL}": "DATA", "{QMAIL}": "failed after I sent the message.", "{STATE}": "18"},
+	"session": {"{POSTFIX}": "EHLO command", "{EXIM}": "initial connection", "{EXIM1}": "HELO",
+		"{SENDMAIL}": "EHLO mx.example.net", "{QMAIL}": "Connected to 203.0.113.25 but my name was rejected.", "{STATE}": "2"},
+	"sender": {"{POSTFIX}": "MAIL FROM command", "{EXIM}": "MAIL FROM:<hello@dev.test>", "{EXIM1}": "MAIL FROM",
+		"{SENDMAIL}": "MAIL From:<hello@dev.test>", "{QMAIL}": "Connected to 203.0.113.25 but sender was rejected.", "{STATE}": "9"},
+	"recipient": {"{POSTFIX}": "RCPT TO command", "{EXIM}": "RCPT TO:<{RCPT}>", "{EXIM1}": "RCPT TO",
+		"{SENDMAIL}": "RCPT To:<{RCPT}>", "{QMAIL}": "does not like recipient.", "{STATE}": "14"},
+	"message": {"{POSTFIX}": "end of DATA command", "{EXIM}": "end of data", "{EXIM1}": "TEXT", "{SENDMAIL}": "DATA",
+		"{QMAIL}": "failed after I sent the message.", "{STATE}": "18"},
 }
 
 // render writes the report of one mail system about a reply.
@@ -96,7 +100,8 @@ func (r remoteReply) render(form string) string {
 		form = strings.ReplaceAll(form, word, says)
 	}
 	form = strings.NewReplacer("{REPLY}", whole, "{TEXT}", r.text).Replace(form)
-	return "Return-Path: <>\n" + strings.NewReplacer("{RCPT}", bob, "{PATH}", corpusPath, "{STATUS}", status, "{GUESS}", guess).Replace(form)
+	return "Return-Path: <>\n" + strings.NewReplacer("{RCPT}", bob, "{PATH}", corpusPath, "{STATUS}", status, "{GUESS}",
+		guess).Replace(form)
 }
 
 // The corpus is every reply in the form of every mail system. A dead address must be recognized, and a refusal
@@ -125,11 +130,13 @@ func TestCorpusOfReports(t *testing.T) {
 			bounces := j.bounce != nil && j.bounce.Verdict.Bounces
 			if j.kind != deliveryreport.KindBounce {
 				unread++
-				t.Logf("%s, %s %s: not read as a failure but as %s", filepath.Base(path), reply.code, reply.text, j.kind)
+				t.Logf("%s, %s %s: not read as a failure but as %s", filepath.Base(path), reply.code,
+					reply.text, j.kind)
 			}
 			if bounces != (reply.fault != "sender") {
 				wrong[reply.fault]++
-				t.Logf("%s, %s at %s, %s %s %s: %s", filepath.Base(path), reply.fault, reply.phase, reply.code, reply.enhanced, reply.text, describeJudgement(j))
+				t.Logf("%s, %s at %s, %s %s %s: %s", filepath.Base(path), reply.fault, reply.phase, reply.code,
+					reply.enhanced, reply.text, describeJudgement(j))
 			}
 		}
 	}

@@ -39,7 +39,8 @@ func judgeDelivery(r dsn.Report, address string) judgement {
 	if r.Inferred && !named {
 		return judgement{kind: deliveryreport.KindUnreadable, reporter: r.ReportingMTA}
 	}
-	j := judgement{kind: deliveryreport.KindDelivered, status: line.Status, diagnostic: line.Diagnostic, reporter: r.ReportingMTA}
+	j := judgement{kind: deliveryreport.KindDelivered, status: line.Status, diagnostic: line.Diagnostic,
+		reporter: r.ReportingMTA}
 	switch line.Action {
 	case dsn.ActionDelayed:
 		j.kind = deliveryreport.KindDelay
@@ -47,7 +48,8 @@ func judgeDelivery(r dsn.Report, address string) judgement {
 		j.kind = deliveryreport.KindBounce
 		verdict := bounce.Judge(line.Rejection())
 		j.class = string(verdict.Class)
-		j.bounce = &records.LateBounce{Verdict: verdict, Permanent: isPermanent(line, verdict.Class), Code: line.Code, EnhancedCode: line.Status, Diagnostic: line.Diagnostic,
+		j.bounce = &records.LateBounce{Verdict: verdict, Permanent: isPermanent(line, verdict.Class), Code: line.Code,
+			EnhancedCode: line.Status, Diagnostic: line.Diagnostic,
 			RemoteMTA: firstOf(line.RemoteMTA, r.ReportingMTA)}
 	case dsn.ActionDelivered, dsn.ActionRelayed, dsn.ActionExpanded:
 	}
@@ -58,7 +60,8 @@ func judgeDelivery(r dsn.Report, address string) judgement {
 // one, so without a match the worst line counts.
 func lineFor(lines []dsn.RecipientReport, address string) (line dsn.RecipientReport, named bool) {
 	var worst dsn.RecipientReport
-	rank := map[dsn.Action]int{dsn.ActionDelivered: 1, dsn.ActionRelayed: 1, dsn.ActionExpanded: 1, dsn.ActionDelayed: 2, dsn.ActionFailed: 3}
+	rank := map[dsn.Action]int{dsn.ActionDelivered: 1, dsn.ActionRelayed: 1, dsn.ActionExpanded: 1,
+		dsn.ActionDelayed: 2, dsn.ActionFailed: 3}
 	for _, l := range lines {
 		if strings.EqualFold(l.Address, address) || strings.EqualFold(l.OriginalAddress, address) {
 			return l, true
@@ -88,7 +91,8 @@ func isPermanent(line dsn.RecipientReport, class bounce.Class) bool {
 // which are no reason to stop mail to the recipient.
 func judgeComplaint(r dsn.Report) judgement {
 	kind := r.Feedback.Type
-	j := judgement{kind: deliveryreport.KindComplaint, class: kind, reporter: firstOf(r.Feedback.UserAgent, r.ReportingMTA)}
+	j := judgement{kind: deliveryreport.KindComplaint, class: kind,
+		reporter: firstOf(r.Feedback.UserAgent, r.ReportingMTA)}
 	switch kind {
 	case "auth-failure", "dmarc", "dkim":
 		return j

@@ -48,9 +48,12 @@ func (s *Service) Receive(ctx context.Context, mark Mark, remote netip.Addr, raw
 	if done.effective {
 		s.bus.Wake()
 	}
-	s.logger.InfoContext(ctx, "report received", telemetry.KeyEmailID, mark.EmailID, telemetry.KeyRecipientID, mark.RecipientID,
-		telemetry.KeyAccountID, done.accountID, telemetry.KeyOutcome, done.kind, telemetry.KeyStatus, done.status, telemetry.KeyClass, done.class,
-		telemetry.KeyEffective, done.effective, telemetry.KeyRepeated, done.repeated, telemetry.KeyRemote, remote.String())
+	s.logger.InfoContext(ctx, "report received", telemetry.KeyEmailID, mark.EmailID, telemetry.KeyRecipientID,
+		mark.RecipientID,
+		telemetry.KeyAccountID, done.accountID, telemetry.KeyOutcome, done.kind, telemetry.KeyStatus, done.status,
+		telemetry.KeyClass, done.class,
+		telemetry.KeyEffective, done.effective, telemetry.KeyRepeated, done.repeated, telemetry.KeyRemote,
+		remote.String())
 	return nil
 }
 
@@ -81,7 +84,8 @@ func (s *Service) applyReport(ctx context.Context, tx *ent.Tx, a arrival) (outco
 	o := outcome{judgement: judgeReport(a.report, to.Address), accountID: to.AccountID}
 	// The recipient is locked, so no other session stores a report about it concurrently.
 	o.repeated, err = tx.DeliveryReport.Query().
-		Where(deliveryreport.AccountID(to.AccountID), deliveryreport.RecipientID(a.mark.RecipientID), deliveryreport.Digest(a.digest)).Exist(ctx)
+		Where(deliveryreport.AccountID(to.AccountID), deliveryreport.RecipientID(a.mark.RecipientID),
+			deliveryreport.Digest(a.digest)).Exist(ctx)
 	if err != nil || o.repeated {
 		return o, err
 	}
@@ -90,25 +94,31 @@ func (s *Service) applyReport(ctx context.Context, tx *ent.Tx, a arrival) (outco
 	if o.effective, err = s.applyEffect(ctx, tx, a.mark, to, o.judgement); err != nil {
 		return o, err
 	}
-	return o, tx.DeliveryReport.Create().SetAccountID(to.AccountID).SetEmailID(a.mark.EmailID).SetRecipientID(a.mark.RecipientID).
-		SetKind(o.kind).SetEffective(o.effective).SetDigest(a.digest).SetStatus(o.status).SetDiagnostic(forRecord(o.diagnostic)).
+	return o, tx.DeliveryReport.Create().SetAccountID(to.AccountID).SetEmailID(a.mark.EmailID).
+		SetRecipientID(a.mark.RecipientID).
+		SetKind(o.kind).SetEffective(o.effective).SetDigest(a.digest).SetStatus(o.status).
+		SetDiagnostic(forRecord(o.diagnostic)).
 		SetClass(o.class).SetReporter(forRecord(o.reporter)).SetRemoteAddr(a.remote.String()).Exec(ctx)
 }
 
 // applyEffect applies the state changes that the report justifies.
-func (s *Service) applyEffect(ctx context.Context, tx *ent.Tx, mark Mark, to records.Addressee, j judgement) (bool, error) {
+func (s *Service) applyEffect(ctx context.Context, tx *ent.Tx, mark Mark, to records.Addressee,
+	j judgement) (bool, error) {
 	switch {
 	case j.bounce != nil:
 		b := *j.bounce
 		b.EmailID, b.RecipientID = mark.EmailID, mark.RecipientID
 		return s.mail.BounceLate(ctx, tx, b)
 	case j.complaint != nil:
-		told, err := tx.DeliveryReport.Query().Where(deliveryreport.AccountID(to.AccountID), deliveryreport.RecipientID(mark.RecipientID),
-			deliveryreport.KindEQ(deliveryreport.KindComplaint), deliveryreport.Class(j.class), deliveryreport.Effective(true)).Exist(ctx)
+		told, err := tx.DeliveryReport.Query().
+			Where(deliveryreport.AccountID(to.AccountID), deliveryreport.RecipientID(mark.RecipientID),
+				deliveryreport.KindEQ(deliveryreport.KindComplaint), deliveryreport.Class(j.class),
+				deliveryreport.Effective(true)).Exist(ctx)
 		if err != nil || told {
 			return false, err
 		}
-		known, err := s.mail.Announce(ctx, tx, records.Notice{AccountID: to.AccountID, EmailID: mark.EmailID, Type: event.EmailComplained,
+		known, err := s.mail.Announce(ctx, tx, records.Notice{AccountID: to.AccountID, EmailID: mark.EmailID,
+			Type: event.EmailComplained,
 			Fill: func(data *event.Email) { data.Recipient, data.Complaint = to.Address, j.complaint }})
 		return known > 0, err
 	}
@@ -117,5 +127,6 @@ func (s *Service) applyEffect(ctx context.Context, tx *ent.Tx, mark Mark, to rec
 
 // IsRefusal reports whether an error is permanent, so that retrying cannot help.
 func IsRefusal(err error) bool {
-	return errors.Is(err, ErrNotOurs) || errors.Is(err, ErrForged) || errors.Is(err, ErrExpired) || errors.Is(err, ErrGone)
+	return errors.Is(err, ErrNotOurs) || errors.Is(err, ErrForged) || errors.Is(err, ErrExpired) ||
+		errors.Is(err, ErrGone)
 }

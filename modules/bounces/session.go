@@ -105,8 +105,10 @@ const (
 func (s *session) take(ctx context.Context, body io.Reader) (*intake.Content, error) {
 	// RFC 5321, 4.4: the server that makes the final delivery records the envelope sender.
 	raw := io.MultiReader(strings.NewReader("Return-Path: <"+s.from.String()+">\r\n"), body)
-	c := s.service.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Remote: s.peer.Remote}, MaxMemory: smallReport, MaxSize: maxRead, Patience: receivePatience})
-	err := c.Receive(ctx, intake.Upload{From: io.LimitReader(raw, maxRead), Limit: maxRead, Size: -1, Cut: func() { smtpserver.Cut(body, replyNoRoom) }})
+	c := s.service.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Remote: s.peer.Remote}, MaxMemory: smallReport,
+		MaxSize: maxRead, Patience: receivePatience})
+	err := c.Receive(ctx, intake.Upload{From: io.LimitReader(raw, maxRead), Limit: maxRead, Size: -1,
+		Cut: func() { smtpserver.Cut(body, replyNoRoom) }})
 	if err == nil {
 		_, err = io.Copy(io.Discard, raw)
 	}

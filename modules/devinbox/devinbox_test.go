@@ -55,7 +55,8 @@ func TestCapturedMailIsKeptAsReceived(t *testing.T) {
 		t.Fatalf("list: %v %v", all, err)
 	}
 	first := all[1]
-	if first.From != "Jörg <joerg@dev.test>" || first.Subject != "Grüße" || first.MessageID != "x@dev.test" || first.MailFrom != "bounce@rp.dev.test" || first.Size != len(raw) {
+	if first.From != "Jörg <joerg@dev.test>" || first.Subject != "Grüße" || first.MessageID != "x@dev.test" ||
+		first.MailFrom != "bounce@rp.dev.test" || first.Size != len(raw) {
 		t.Errorf("row: %+v", first)
 	}
 	whole, err := s.Get(t.Context(), first.ID)
@@ -93,14 +94,14 @@ func TestLargeMailIsKeptInParts(t *testing.T) {
 		deliver(t, s, []string{"bob@example.net"}, raw)
 		all, err := s.List(t.Context(), MailQuery{Limit: 1})
 		if err != nil || len(all) != 1 || all[0].Size != size {
-			t.Fatalf("list of a mail of %d octets: %+v %v", size, all, err)
+			t.Fatalf("list of a mail of %d bytes: %+v %v", size, all, err)
 		}
 		whole, err := s.Get(t.Context(), all[0].ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if string(whole.Raw) != raw {
-			t.Errorf("a mail of %d octets came back as another one of %d", size, len(whole.Raw))
+			t.Errorf("a mail of %d bytes came back as another one of %d", size, len(whole.Raw))
 		}
 	}
 	if err := s.Clear(t.Context()); err != nil {

@@ -74,7 +74,8 @@ func (s *Service) Latest(ctx context.Context, w LatestQuery) (*ent.CapturedMail,
 		case <-over.C:
 			return nil, &fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: w.notFoundMessage()}
 		case <-s.waits.draining:
-			return nil, &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: time.Second, Message: "The service is stopping"}
+			return nil, &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: time.Second,
+				Message: "The service is stopping"}
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -101,7 +102,8 @@ func (s *Service) findNewest(ctx context.Context, w LatestQuery) (*ent.CapturedM
 	query := s.db.Ent.CapturedMail.Query().Order(capturedmail.ByID(sql.OrderDesc()))
 	if parsed, err := address.Parse(w.To); err == nil {
 		query.Where(func(sel *sql.Selector) {
-			sel.Where(sql.ExprP("EXISTS (SELECT FROM jsonb_array_elements_text("+sel.C(capturedmail.FieldRcptTo)+") AS one WHERE lower(one) = lower($1))", parsed.AddrSpec()))
+			sel.Where(sql.ExprP("EXISTS (SELECT FROM jsonb_array_elements_text("+sel.C(capturedmail.FieldRcptTo)+
+				") AS one WHERE lower(one) = lower($1))", parsed.AddrSpec()))
 		})
 	}
 	if w.Subject != "" {

@@ -78,7 +78,8 @@ func TestLatestWaitsForAMail(t *testing.T) {
 func TestLatestSeesMailOfOtherProcesses(t *testing.T) {
 	t.Parallel()
 	s := startInbox(t)
-	if err := s.insert(t.Context(), newMail("", []string{"bob@example.net"}, []byte(hello)), nil, false, nil); err != nil {
+	if err := s.insert(t.Context(), newMail("", []string{"bob@example.net"}, []byte(hello)), nil, false,
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Latest(t.Context(), LatestQuery{To: "bob@example.net", Wait: MaxWait}); err != nil {
@@ -110,7 +111,8 @@ func TestListHasSnippets(t *testing.T) {
 	deliver(t, s, []string{"bob@example.net"}, hello)
 	deliver(t, s, []string{"bob@example.net"}, "Subject: s\r\n\r\nSecond\r\n")
 	lines, err := s.List(t.Context(), MailQuery{})
-	if err != nil || len(lines) != 2 || lines[0].Snippet != "Second" || lines[1].Snippet != "Hello" || lines[0].Raw != nil {
+	if err != nil || len(lines) != 2 || lines[0].Snippet != "Second" || lines[1].Snippet != "Hello" ||
+		lines[0].Raw != nil {
 		t.Errorf("list: %+v %v, want the snippets Second and Hello and no contents", lines, err)
 	}
 }

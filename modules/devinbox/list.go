@@ -32,7 +32,8 @@ type Line struct {
 }
 
 // listColumns are all but the message itself.
-var listColumns = []string{capturedmail.FieldID, capturedmail.FieldReceivedAt, capturedmail.FieldMailFrom, capturedmail.FieldRcptTo,
+var listColumns = []string{capturedmail.FieldID, capturedmail.FieldReceivedAt, capturedmail.FieldMailFrom,
+	capturedmail.FieldRcptTo,
 	capturedmail.FieldFrom, capturedmail.FieldSubject, capturedmail.FieldMessageID, capturedmail.FieldSize}
 
 // List returns mails without their content.
@@ -75,7 +76,8 @@ func (s *Service) lines(ctx context.Context, mails []*ent.CapturedMail) ([]Line,
 		id  int64
 		raw []byte
 	}
-	read, err := db.All(ctx, s.db.SQL, func(b *beginning) []any { return []any{&b.id, &b.raw} }, beginningsSQL, db.Array(ids), snippetRead)
+	read, err := db.All(ctx, s.db.SQL, func(b *beginning) []any { return []any{&b.id, &b.raw} }, beginningsSQL,
+		db.Array(ids), snippetRead)
 	if err != nil {
 		return nil, err
 	}

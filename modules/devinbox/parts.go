@@ -15,7 +15,7 @@ import (
 // first part in captured_mails and the others in captured_parts.
 const partSize = 1 << 20
 
-// Written by hand, over the pool that sends octets as they are: as text a mail
+// Written by hand, over the pool that sends bytes as they are: as text a mail
 // would be twice its size.
 const (
 	insertMailSQL = `INSERT INTO captured_mails (mail_from, rcpt_to, "from", subject, message_id, size, raw) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`
@@ -24,7 +24,7 @@ const (
 	selectPartSQL = `SELECT data FROM captured_parts WHERE mail_id = $1 AND position = $2`
 )
 
-// readPart fills a part; more tells whether the mail may go on.
+// readPart fills a part; more reports whether the mail may go on.
 func readPart(r io.Reader, buffer []byte) (part []byte, more bool, err error) {
 	n, err := io.ReadFull(r, buffer)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -43,7 +43,8 @@ func (s *Service) insert(ctx context.Context, m mail, buffer []byte, more bool, 
 	return s.db.InHotTx(ctx, func(tx *sql.Tx) error {
 		size := len(m.head)
 		var id int64
-		if err := tx.QueryRowContext(ctx, insertMailSQL, m.mailFrom, string(to), m.from, m.subject, m.messageID, size, m.head).Scan(&id); err != nil {
+		if err := tx.QueryRowContext(ctx, insertMailSQL, m.mailFrom, string(to), m.from, m.subject, m.messageID, size,
+			m.head).Scan(&id); err != nil {
 			return err
 		}
 		if !more {

@@ -36,13 +36,15 @@ const slowness = 10 * time.Second
 
 // ScenarioAddresses are the local parts of the addresses that something goes wrong with, for people.
 func ScenarioAddresses() []string {
-	return []string{string(scenarioBounce), string(scenarioSoftBounce), string(scenarioDelay), string(scenarioComplain), Suppressed, string(scenarioSlow)}
+	return []string{string(scenarioBounce), string(scenarioSoftBounce), string(scenarioDelay), string(scenarioComplain),
+		Suppressed, string(scenarioSlow)}
 }
 
 // scenarioOf is pure: the part of a recipient, as RCPT names it.
 func (c Config) scenarioOf(recipient string) scenario {
 	at := strings.LastIndexByte(recipient, '@')
-	if at < 0 || !slices.ContainsFunc(c.Domains, func(d string) bool { return strings.EqualFold(d, recipient[at+1:]) }) {
+	if at < 0 || !slices.ContainsFunc(c.Domains,
+		func(d string) bool { return strings.EqualFold(d, recipient[at+1:]) }) {
 		return scenarioAccept
 	}
 	local, _, _ := strings.Cut(recipient[:at], "+")

@@ -55,7 +55,8 @@ func TestWhatIsPlayedForWhom(t *testing.T) {
 	if got := (Config{}).scenarioOf("bounce@dev.test"); got != scenarioAccept {
 		t.Errorf("without a domain the sink plays %q, want nothing", got)
 	}
-	if diff := cmp.Diff([]string{"suppress@dev.test", "suppress@sandbox.dev.test"}, played.SuppressedAddresses()); diff != "" {
+	if diff := cmp.Diff([]string{"suppress@dev.test", "suppress@sandbox.dev.test"},
+		played.SuppressedAddresses()); diff != "" {
 		t.Errorf("suppressed addresses (-want +got):\n%s", diff)
 	}
 }
@@ -72,7 +73,8 @@ func TestGreylistKnowsWhoComesBack(t *testing.T) {
 		g.admit("a@b.c", strconv.Itoa(i))
 	}
 	if len(g.seen) > maxGreylisted || len(g.order) > maxGreylisted {
-		t.Errorf("the greylist remembers %d envelopes in a list of %d, want %d at most", len(g.seen), len(g.order), maxGreylisted)
+		t.Errorf("the greylist remembers %d envelopes in a list of %d, want %d at most", len(g.seen), len(g.order),
+			maxGreylisted)
 	}
 	if g.admit("a@b.c", "0") {
 		t.Error("the oldest envelope is remembered, want it forgotten")
@@ -112,11 +114,13 @@ func TestRefusalsArePlayed(t *testing.T) {
 	t.Parallel()
 	s, _ := startPlaying(t)
 	code, text := tryTo(t, s, "bounce+spam.quota.greylist@dev.test")
-	if class := bounce.Classify(bounce.Reply{Code: code, Enhanced: "5.1.1", Text: text}); code != 550 || !strings.HasPrefix(text, "5.1.1 <bounce+") || class != bounce.BadAddress {
+	if class := bounce.Classify(bounce.Reply{Code: code, Enhanced: "5.1.1", Text: text}); code != 550 ||
+		!strings.HasPrefix(text, "5.1.1 <bounce+") || class != bounce.BadAddress {
 		t.Errorf("bounce@ is answered %d %s, which is %s; want 550 5.1.1 for a bad address", code, text, class)
 	}
 	code, text = tryTo(t, s, "delay+1@dev.test")
-	if class := bounce.Classify(bounce.Reply{Code: code, Enhanced: "4.7.1", Text: text}); code != 451 || class != bounce.Greylist {
+	if class := bounce.Classify(bounce.Reply{Code: code, Enhanced: "4.7.1", Text: text}); code != 451 ||
+		class != bounce.Greylist {
 		t.Errorf("delay@ is answered %d %s, which is %s; want 451 from a greylisting server", code, text, class)
 	}
 	if code, text = tryTo(t, s, "delay+1@dev.test"); code != 0 {
@@ -159,7 +163,8 @@ func TestSlownessEndsAtTheStop(t *testing.T) {
 // reportsAt waits for so many reports that the server took.
 func reportsAt(t *testing.T, server *smtptest.Server, n int) []smtptest.Message {
 	t.Helper()
-	expect.EventuallyWithin(t, time.Minute, strconv.Itoa(n)+" reports are handed in", func() bool { return len(server.Messages()) >= n })
+	expect.EventuallyWithin(t, time.Minute, strconv.Itoa(n)+" reports are handed in",
+		func() bool { return len(server.Messages()) >= n })
 	return server.Messages()
 }
 
@@ -180,12 +185,14 @@ func TestAFullMailboxIsReportedLater(t *testing.T) {
 	}
 	m := reportsAt(t, server, 1)[0]
 	r := parsed(t, m)
-	if m.From != "" || !cmp.Equal(m.To, []string{returnPath}) || r.Kind != dsn.Failed || !r.Structured || len(r.Recipients) != 1 ||
+	if m.From != "" || !cmp.Equal(m.To, []string{returnPath}) || r.Kind != dsn.Failed || !r.Structured ||
+		len(r.Recipients) != 1 ||
 		r.Original.Subject != "Your code: 100% (A_B)" || r.ReportingMTA != "mx.dev.test" {
 		t.Fatalf("the report from %q to %v reads %+v, want a failure from nobody to the return path", m.From, m.To, r)
 	}
 	one := r.Recipients[0]
-	if class := bounce.Classify(bounce.Reply{Code: one.Code, Enhanced: one.Status, Text: one.Diagnostic}); one.Address != "soft-bounce+1@dev.test" || one.Action != dsn.ActionFailed ||
+	if class := bounce.Classify(bounce.Reply{Code: one.Code, Enhanced: one.Status,
+		Text: one.Diagnostic}); one.Address != "soft-bounce+1@dev.test" || one.Action != dsn.ActionFailed ||
 		one.Status != "4.2.2" || one.Code != 452 || class != bounce.MailboxFull {
 		t.Errorf("the report says %+v, which is %s; want a mailbox that is full", one, class)
 	}
@@ -199,9 +206,12 @@ func TestAComplaintIsReportedLater(t *testing.T) {
 	}
 	m := reportsAt(t, server, 1)[0]
 	r := parsed(t, m)
-	if m.From != "feedback@sandbox.dev.test" || !cmp.Equal(m.To, []string{returnPath}) || r.Kind != dsn.Complaint || r.Feedback.Type != "abuse" ||
-		r.Feedback.UserAgent != userAgent || r.Feedback.OriginalMailFrom != returnPath || !cmp.Equal(r.Feedback.OriginalRcptTo, []string{"complain+1@sandbox.dev.test"}) {
-		t.Errorf("the report from %q to %v reads %+v with %+v, want a complaint to the return path", m.From, m.To, r, r.Feedback)
+	if m.From != "feedback@sandbox.dev.test" || !cmp.Equal(m.To, []string{returnPath}) || r.Kind != dsn.Complaint ||
+		r.Feedback.Type != "abuse" ||
+		r.Feedback.UserAgent != userAgent || r.Feedback.OriginalMailFrom != returnPath ||
+		!cmp.Equal(r.Feedback.OriginalRcptTo, []string{"complain+1@sandbox.dev.test"}) {
+		t.Errorf("the report from %q to %v reads %+v with %+v, want a complaint to the return path", m.From, m.To, r,
+			r.Feedback)
 	}
 }
 
@@ -235,7 +245,8 @@ func TestReportsThatAreGivenUp(t *testing.T) {
 	if err := smtp.SendMail(s.Addr(), nil, "", []string{"complain+3@dev.test"}, []byte(hello)); err != nil {
 		t.Error(err)
 	}
-	expect.EventuallyWithin(t, time.Minute, "the log says why nothing is reported", func() bool { return strings.Contains(log.String(), "bounces is off") })
+	expect.EventuallyWithin(t, time.Minute, "the log says why nothing is reported",
+		func() bool { return strings.Contains(log.String(), "bounces is off") })
 	if n := strings.Count(log.String(), "was given up"); n != 2 {
 		t.Errorf("%d reports were given up, want 2:\n%s", n, &log)
 	}
@@ -274,10 +285,12 @@ func TestHeadersThatComeBack(t *testing.T) {
 	} {
 		header := headerOf([]byte(head))
 		if len(header) > maxReturned+2 || bytes.Contains(header, []byte("body")) {
-			t.Errorf("%s: %d octets of the header go back, want %d at most and nothing of the body", what, len(header), maxReturned)
+			t.Errorf("%s: %d bytes of the header go back, want %d at most and nothing of the body", what, len(header),
+				maxReturned)
 		}
 		for _, p := range []scenario{scenarioSoftBounce, scenarioComplain} {
-			raw, err := report{part: p, mailFrom: returnPath, recipient: "bob@dev.test", header: header}.compose(time.Now())
+			raw, err := report{part: p, mailFrom: returnPath, recipient: "bob@dev.test",
+				header: header}.compose(time.Now())
 			if err != nil {
 				t.Errorf("%s: no report of %s: %v", what, p, err)
 				continue

@@ -53,15 +53,19 @@ func (r report) compose(now time.Time) (raw []byte, err error) {
 	domain := r.domain()
 	messageID := strings.ToLower(rand.Text()) + "@" + domain
 	if r.part == scenarioComplain {
-		return dsn.ComposeComplaint(dsn.ComplaintReport{From: address.Address{Name: "Feedback Loop", Local: "feedback", Domain: domain}, To: to,
+		return dsn.ComposeComplaint(dsn.ComplaintReport{From: address.Address{Name: "Feedback Loop", Local: "feedback",
+			Domain: domain}, To: to,
 			Subject: "A reader complains", MessageID: messageID, Date: now, Headers: r.header,
-			Text:     "A reader marked a message as spam. Development mode plays this for " + r.recipient + ".\n",
-			Feedback: dsn.Feedback{Type: "abuse", UserAgent: userAgent, OriginalMailFrom: r.mailFrom, OriginalRcptTo: []string{r.recipient}, ArrivalDate: r.arrived}})
+			Text: "A reader marked a message as spam. Development mode plays this for " + r.recipient + ".\n",
+			Feedback: dsn.Feedback{Type: "abuse", UserAgent: userAgent, OriginalMailFrom: r.mailFrom,
+				OriginalRcptTo: []string{r.recipient}, ArrivalDate: r.arrived}})
 	}
-	return dsn.Compose(dsn.Notification{From: address.Address{Name: "Mail Delivery System", Local: "mailer-daemon", Domain: domain}, To: to, Subject: "Undelivered Mail Returned to Sender", MessageID: messageID, Date: now,
+	return dsn.Compose(dsn.Notification{From: address.Address{Name: "Mail Delivery System", Local: "mailer-daemon",
+		Domain: domain}, To: to, Subject: "Undelivered Mail Returned to Sender", MessageID: messageID, Date: now,
 		Text:         "The mailbox of " + r.recipient + " was full for too long. Development mode plays this.\n",
 		ReportingMTA: "mx." + domain, ArrivalDate: r.arrived, Headers: r.header,
-		Recipients: []dsn.RecipientReport{{Address: r.recipient, Action: dsn.ActionFailed, Status: "4.2.2", RemoteMTA: "store." + domain,
+		Recipients: []dsn.RecipientReport{{Address: r.recipient, Action: dsn.ActionFailed, Status: "4.2.2",
+			RemoteMTA:  "store." + domain,
 			Diagnostic: "452 4.2.2 <" + r.recipient + ">: the mailbox is over quota (development mode plays this)"}}})
 }
 
@@ -69,7 +73,7 @@ func (r report) domain() string { return r.recipient[strings.LastIndexByte(r.rec
 
 const reportTimeout = 30 * time.Second
 
-// hand gives a report to the server that takes mail to return paths, as any other mail
+// hand returns a report to the server that takes mail to return paths, as any other mail
 // system would.
 func (r report) hand(ctx context.Context, server string) error {
 	if server == "" {

@@ -104,7 +104,8 @@ func (s *Service) handIn(ctx context.Context, r report) error {
 	r.tries++
 	r.due = time.Now().Add(reportAfter << r.tries)
 	if _, final := errors.AsType[permanentError](err); final || r.tries == reportTries || !s.reports.addReports(r) {
-		s.log.WarnContext(ctx, "a report that development mode plays was given up", "part", string(r.part), telemetry.KeyError, err)
+		s.log.WarnContext(ctx, "a report that development mode plays was given up", "part", string(r.part),
+			telemetry.KeyError, err)
 		return nil
 	}
 	return fmt.Errorf("report of %s: %w", r.part, err)

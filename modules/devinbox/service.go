@@ -53,7 +53,8 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("development inbox: %w", err)
 	}
-	s := &Service{db: p.DB, log: p.Logger, listener: listener, served: make(chan struct{}), waits: waits{draining: make(chan struct{})},
+	s := &Service{db: p.DB, log: p.Logger, listener: listener, served: make(chan struct{}),
+		waits: waits{draining: make(chan struct{})},
 		stage: newStage(p.Config), reports: newReports(), tasks: worker.NewTasks(p.Logger, p.Workers)}
 	s.server = newServer(s)
 	return s, nil

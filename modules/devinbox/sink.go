@@ -27,7 +27,10 @@ const (
 
 // newServer sets no limits on clients: only this process knows the port, and it is on loopback.
 func newServer(s *Service) *smtp.Server {
-	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{inbox: s}, nil }))
+	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) {
+		return &session{inbox: s},
+			nil
+	}))
 	server.Domain = "inbox.localhost"
 	server.MaxMessageBytes = MaxSize + 1 // the library refuses a message of exactly the limit
 	server.MaxLineLength = 64 << 10
@@ -53,10 +56,12 @@ func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	switch s.inbox.stage.scenarioOf(to) {
 	case scenarioBounce:
-		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "<" + to + ">: no such mailbox (development mode plays this)"}
+		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "<" + to +
+			">: no such mailbox (development mode plays this)"}
 	case scenarioDelay:
 		if !s.inbox.stage.greylist.admit(s.from, to) {
-			return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "<" + to + ">: greylisted, come back in a minute (development mode plays this)"}
+			return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "<" + to +
+				">: greylisted, come back in a minute (development mode plays this)"}
 		}
 	}
 	s.to = append(s.to, to)
@@ -82,7 +87,8 @@ func (s *session) Data(r io.Reader) error {
 	}
 	if err := s.inbox.capture(newMail(s.from, s.to, head), buffer, more, r); err != nil {
 		s.inbox.log.Error("captured mail could not be stored", telemetry.KeyError, err)
-		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0}, Message: "The inbox cannot store it now"}
+		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0},
+			Message: "The inbox cannot store it now"}
 	}
 	if !s.inbox.reports.addReports(said...) {
 		s.inbox.log.Warn("too many reports wait: development mode does not play the rest", "reports", len(said))
@@ -96,7 +102,8 @@ func (s *session) reports(head []byte) (list []report) {
 	now := time.Now()
 	for _, to := range s.to {
 		if p := s.inbox.stage.scenarioOf(to); s.from != "" && (p == scenarioSoftBounce || p == scenarioComplain) {
-			list = append(list, report{part: p, mailFrom: s.from, recipient: to, header: headerOf(head), arrived: now, due: now.Add(s.inbox.stage.later)})
+			list = append(list, report{part: p, mailFrom: s.from, recipient: to, header: headerOf(head), arrived: now,
+				due: now.Add(s.inbox.stage.later)})
 		}
 	}
 	return list
@@ -159,7 +166,8 @@ func display(list []message.Mailbox) string {
 
 // trim deletes all but the newest.
 func (s *Service) trim(ctx context.Context) error {
-	oldest, err := s.db.Ent.CapturedMail.Query().Order(capturedmail.ByID(sql.OrderDesc())).Offset(Keep).Limit(1).IDs(ctx)
+	oldest, err := s.db.Ent.CapturedMail.Query().Order(capturedmail.ByID(sql.OrderDesc())).Offset(Keep).
+		Limit(1).IDs(ctx)
 	if err != nil || len(oldest) == 0 {
 		return err
 	}

@@ -30,7 +30,8 @@ INSERT INTO captured_sms (message_id, "to", "from", text, encoding, segments, re
 
 // CatchText stores a text message. It is idempotent. Only the newest messages are kept (Keep).
 func (s *Service) CatchText(ctx context.Context, t TextMessage) error {
-	if _, err := s.db.SQL.ExecContext(ctx, catchTextSQL, t.MessageID, t.To, t.From, t.Text, t.Encoding, t.Segments); err != nil {
+	if _, err := s.db.SQL.ExecContext(ctx, catchTextSQL, t.MessageID, t.To, t.From, t.Text, t.Encoding,
+		t.Segments); err != nil {
 		return fmt.Errorf("catch a text message: %w", err)
 	}
 	if s.trimmed.due() {

@@ -54,7 +54,8 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 		if err := admit(ctx, tx.Domain, account, name); err != nil {
 			return err
 		}
-		err := m.insert(ctx, tx, name, func(c *ent.DomainCreate) { c.SetAccountID(accountID).SetInboundEnabled(in.InboundEnabled) })
+		err := m.insert(ctx, tx, name,
+			func(c *ent.DomainCreate) { c.SetAccountID(accountID).SetInboundEnabled(in.InboundEnabled) })
 		if err != nil {
 			return err
 		}
@@ -65,7 +66,8 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 		if err != nil {
 			return err
 		}
-		err = s.bus.Publish(ctx, tx, event.New(accountID, event.DomainAdded, made.CreatedAt, event.Domain{DomainID: made.ID, Name: made.Name, Status: string(made.Status)}))
+		err = s.bus.Publish(ctx, tx, event.New(accountID, event.DomainAdded, made.CreatedAt,
+			event.Domain{DomainID: made.ID, Name: made.Name, Status: string(made.Status)}))
 		if err != nil || in.Keep == nil {
 			return err
 		}
@@ -165,5 +167,6 @@ func planLimit(plan accounts.Plan) *fault.Error {
 		noun = "domain"
 	}
 	return &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, UpgradeURL: accounts.UpgradeURL,
-		Message: fmt.Sprintf("The plan %s allows %d %s; delete one or change the plan", plan.Name, plan.MaxDomains, noun)}
+		Message: fmt.Sprintf("The plan %s allows %d %s; delete one or change the plan", plan.Name, plan.MaxDomains,
+			noun)}
 }

@@ -27,14 +27,16 @@ func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Name != "mail.example.com" || d.Status != "pending" || !d.InboundEnabled || d.Seeded || *d.AccountID != w.ada || d.VerifiedAt != nil {
+	if d.Name != "mail.example.com" || d.Status != "pending" || !d.InboundEnabled || d.Seeded ||
+		*d.AccountID != w.ada || d.VerifiedAt != nil {
 		t.Errorf("the new domain is %+v, want mail.example.com of Ada, pending, receiving, not seeded", d)
 	}
 	if d.DueAt == nil || time.Until(*d.DueAt) < 30*time.Second || time.Until(*d.DueAt) > 90*time.Second {
 		t.Errorf("first check at %v", d.DueAt)
 	}
 	facts, err := w.facts.Facts(t.Context(), w.ada, d.ID)
-	if err != nil || len(facts[d.ID]) != 1 || facts[d.ID][0].Type != event.DomainAdded || !bytes.Contains(facts[d.ID][0].Data, []byte(`"mail.example.com"`)) {
+	if err != nil || len(facts[d.ID]) != 1 || facts[d.ID][0].Type != event.DomainAdded ||
+		!bytes.Contains(facts[d.ID][0].Data, []byte(`"mail.example.com"`)) {
 		t.Errorf("told %+v, %v", facts, err)
 	}
 	if len(d.Edges.Keys) != 1 {
@@ -46,7 +48,8 @@ func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	public, isRSA := key.Public().(*rsa.PublicKey)
-	if !isRSA || public.N.BitLen() != 2048 || dkim.PublicKey(key) != row.PublicKey || row.State != "active" || row.ActivatedAt == nil {
+	if !isRSA || public.N.BitLen() != 2048 || dkim.PublicKey(key) != row.PublicKey || row.State != "active" ||
+		row.ActivatedAt == nil {
 		t.Errorf("%T, public key fits: %t, %+v", key.Public(), dkim.PublicKey(key) == row.PublicKey, row)
 	}
 	private, err := dkim.MarshalPrivate(key)
@@ -58,7 +61,8 @@ func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {
 	}
 	for _, r := range w.Records(d) {
 		if r.Error == "" || r.Found == nil {
-			t.Errorf("the record %s of a new domain is %+v, want an error and an empty list of what was found", r.Purpose, r)
+			t.Errorf("the record %s of a new domain is %+v, want an error and an empty list of what was found",
+				r.Purpose, r)
 		}
 	}
 }
@@ -67,7 +71,8 @@ func TestAddRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(t, w.ada, "example.com")
-	for _, name := range []string{"", "co.uk", "192.0.2.1", "sandbox.postrider.example", "x.sandbox.postrider.example"} {
+	for _, name := range []string{"", "co.uk", "192.0.2.1", "sandbox.postrider.example",
+		"x.sandbox.postrider.example"} {
 		_, err := w.Add(t.Context(), w.ada, AddInput{Name: name})
 		if refused := wantFault(t, err, fault.Invalid, fault.CodeValidation); refused.Fields["name"] == "" {
 			t.Errorf("adding the name %q got the fields %v, want an error of name", name, refused.Fields)
@@ -254,7 +259,8 @@ func checkClaim(t *testing.T, w *world, refused *fault.Error) {
 		return value
 	}
 	if !told || claim["type"] != "TXT" || claim["name"] != "_service.example.com" ||
-		claim["value"] != token(w.eve, "example.com") || !strings.Contains(claim["how"].(string), "POST /domains/claims") {
+		claim["value"] != token(w.eve, "example.com") ||
+		!strings.Contains(claim["how"].(string), "POST /domains/claims") {
 		t.Errorf("claim %v", claim)
 	}
 	if token(w.ada, "example.com") == claim["value"] || token(w.eve, "example.org") == claim["value"] {

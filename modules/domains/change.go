@@ -47,7 +47,8 @@ func (c Change) refuseOff(on module.On, wrong fault.Fields) {
 	for field, setting := range map[string]struct {
 		given  bool
 		module string
-	}{"open_tracking": {c.OpenTracking != nil, "tracking"}, "click_tracking": {c.ClickTracking != nil, "tracking"}, "inbound_enabled": {c.InboundEnabled != nil, "inbound"}} {
+	}{"open_tracking": {c.OpenTracking != nil, "tracking"}, "click_tracking": {c.ClickTracking != nil, "tracking"},
+		"inbound_enabled": {c.InboundEnabled != nil, "inbound"}} {
 		if setting.given && !on.Has(setting.module) {
 			wrong.Add(field, off, setting.module)
 		}
@@ -83,7 +84,9 @@ func (s *Service) Update(ctx context.Context, accountID, domainID string, c Chan
 			return err
 		}
 		if c.delivers() && !Sends(before.Status) {
-			return fault.Conflictf(fault.CodeDomainNotVerified, "The domain %s is not verified: open_tracking, click_tracking and tls_mode are set after that", before.Name)
+			return fault.Conflictf(fault.CodeDomainNotVerified,
+				"The domain %s is not verified: open_tracking, click_tracking and tls_mode are set after that",
+				before.Name)
 		}
 		now = before
 		if changed = c.apply(now); len(changed) == 0 {
@@ -94,14 +97,16 @@ func (s *Service) Update(ctx context.Context, accountID, domainID string, c Chan
 				return err
 			}
 		}
-		now.UpdatedAt, err = db.One(ctx, tx, db.Value[time.Time], storeSettings, domainID, now.OpenTracking, now.ClickTracking, string(now.TLSMode), now.InboundEnabled, firstCheck.Seconds())
+		now.UpdatedAt, err = db.One(ctx, tx, db.Value[time.Time], storeSettings, domainID, now.OpenTracking,
+			now.ClickTracking, string(now.TLSMode), now.InboundEnabled, firstCheck.Seconds())
 		if err != nil {
 			return err
 		}
 		return s.bus.Publish(ctx, tx, event.New(accountID, event.DomainUpdated, now.UpdatedAt, event.DomainUpdate{
 			Domain:       event.Domain{DomainID: now.ID, Name: now.Name, Status: string(now.Status)},
-			OpenTracking: now.OpenTracking, ClickTracking: now.ClickTracking, TLSMode: string(now.TLSMode), InboundEnabled: now.InboundEnabled,
-			Ed25519: *cmp.Or(c.Ed25519, &before.Ed25519), Changed: changed,
+			OpenTracking: now.OpenTracking, ClickTracking: now.ClickTracking, TLSMode: string(now.TLSMode),
+			InboundEnabled: now.InboundEnabled,
+			Ed25519:        *cmp.Or(c.Ed25519, &before.Ed25519), Changed: changed,
 		}))
 	})
 	if err != nil {
@@ -150,7 +155,8 @@ func (s *Service) Delete(ctx context.Context, accountID, domainID string) error 
 		if err != nil {
 			return err
 		}
-		return s.bus.Publish(ctx, tx, event.New(accountID, event.DomainDeleted, at, event.Domain{DomainID: d.ID, Name: d.Name, Status: string(d.Status)}))
+		return s.bus.Publish(ctx, tx, event.New(accountID, event.DomainDeleted, at,
+			event.Domain{DomainID: d.ID, Name: d.Name, Status: string(d.Status)}))
 	})
 	if err != nil {
 		return fmt.Errorf("delete domain: %w", err)

@@ -22,13 +22,16 @@ func TestSettingsOfAVerifiedDomain(t *testing.T) {
 	d := w.verified(t, w.ada, "example.com")
 	on, off, enforced := true, false, "enforced"
 	got, err := w.Update(t.Context(), w.ada, d.ID, Change{OpenTracking: &on, ClickTracking: &off, TLSMode: &enforced})
-	if err != nil || !got.OpenTracking || got.ClickTracking || got.TLSMode != "enforced" || got.InboundEnabled || !got.UpdatedAt.After(d.UpdatedAt) {
+	if err != nil || !got.OpenTracking || got.ClickTracking || got.TLSMode != "enforced" || got.InboundEnabled ||
+		!got.UpdatedAt.After(d.UpdatedAt) {
 		t.Fatalf("after a change of settings the domain is %+v, %v, want opens tracked, clicks not, TLS enforced, and a new time of change", got, err)
 	}
-	if identity, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@example.com")); err != nil || identity.TLSMode != "enforced" {
+	if identity, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@example.com")); err != nil ||
+		identity.TLSMode != "enforced" {
 		t.Errorf("mail does not obey: %+v, %v", identity, err)
 	}
-	if again, err := w.Update(t.Context(), w.ada, d.ID, Change{OpenTracking: &on}); err != nil || !again.UpdatedAt.Equal(got.UpdatedAt) {
+	if again, err := w.Update(t.Context(), w.ada, d.ID, Change{OpenTracking: &on}); err != nil ||
+		!again.UpdatedAt.Equal(got.UpdatedAt) {
 		t.Errorf("a change to what is set changed %+v, %v", again, err)
 	}
 	facts, err := w.facts.Facts(t.Context(), w.ada, d.ID)
@@ -39,7 +42,8 @@ func TestSettingsOfAVerifiedDomain(t *testing.T) {
 	if err := json.Unmarshal(facts[d.ID][2].Data, &told); err != nil {
 		t.Fatal(err)
 	}
-	want := event.DomainUpdate{Domain: event.Domain{DomainID: d.ID, Name: "example.com", Status: "verified"}, OpenTracking: true, TLSMode: "enforced",
+	want := event.DomainUpdate{Domain: event.Domain{DomainID: d.ID, Name: "example.com", Status: "verified"},
+		OpenTracking: true, TLSMode: "enforced",
 		Changed: []string{"open_tracking", "tls_mode"}}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Error(diff)
@@ -51,7 +55,8 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	w := newWorld(t)
 	d := w.add(t, w.ada, "example.com")
 	on, enforced, strict := true, "enforced", "strict"
-	for name, c := range map[string]Change{"open": {OpenTracking: &on}, "click": {ClickTracking: &on, InboundEnabled: &on}, "tls": {TLSMode: &enforced, Ed25519: &on}} {
+	for name, c := range map[string]Change{"open": {OpenTracking: &on},
+		"click": {ClickTracking: &on, InboundEnabled: &on}, "tls": {TLSMode: &enforced, Ed25519: &on}} {
 		_, err := w.Update(t.Context(), w.ada, d.ID, c)
 		if wantFault(t, err, fault.Conflict, fault.CodeDomainNotVerified); t.Failed() {
 			t.Error(name)
@@ -59,7 +64,8 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	}
 	_, err := w.Update(t.Context(), w.ada, d.ID, Change{TLSMode: &strict})
 	wantFault(t, err, fault.Invalid, fault.CodeValidation)
-	if now, err := w.Get(t.Context(), w.ada, d.ID); err != nil || now.InboundEnabled || now.Ed25519 || len(now.Edges.Keys) != 1 {
+	if now, err := w.Get(t.Context(), w.ada, d.ID); err != nil || now.InboundEnabled || now.Ed25519 ||
+		len(now.Edges.Keys) != 1 {
 		t.Errorf("half of a change was made: %+v, %v", now, err)
 	}
 	_, err = w.Update(t.Context(), w.eve, d.ID, Change{InboundEnabled: &on})
@@ -96,13 +102,16 @@ func TestInboundFromSettingToReceiver(t *testing.T) {
 		t.Fatal(err)
 	}
 	mx := w.byPurpose(d)[dnscheck.InboundMX]
-	if mx.Type != "MX" || mx.Name != "example.com" || mx.Value != "smtp.postrider.example" || *mx.Priority != 10 || mx.Required || mx.Status != dnscheck.Missing {
-		t.Errorf("the MX record of a receiving domain is %+v, want smtp.postrider.example at 10, not required, missing", mx)
+	if mx.Type != "MX" || mx.Name != "example.com" || mx.Value != "smtp.postrider.example" || *mx.Priority != 10 ||
+		mx.Required || mx.Status != dnscheck.Missing {
+		t.Errorf("the MX record of a receiving domain is %+v, want smtp.postrider.example at 10, not required, missing",
+			mx)
 	}
 	if until := time.Until(*d.DueAt); until > 2*time.Minute {
 		t.Errorf("looked at in %s", until)
 	}
-	if got, err := w.Receiver(t.Context(), rcpt); err != nil || got != (Receiver{AccountID: w.ada, DomainID: d.ID, Domain: "example.com"}) {
+	if got, err := w.Receiver(t.Context(), rcpt); err != nil ||
+		got != (Receiver{AccountID: w.ada, DomainID: d.ID, Domain: "example.com"}) {
 		t.Errorf("Receiver of %s: %+v, %v, want Ada's example.com", rcpt, got, err)
 	}
 	if d = w.verify(t, d); d.Status != "verified" || w.byPurpose(d)[dnscheck.InboundMX].Error == "" {
@@ -132,7 +141,8 @@ func TestOnlyAVerifiedDomainReceives(t *testing.T) {
 	if _, shown := w.byPurpose(hers)[dnscheck.InboundMX]; shown {
 		t.Error("an MX record before verification leads mail to nowhere")
 	}
-	for status, receives := range map[string]bool{"pending": false, "failed": false, "verified": true, "temporary_failure": true} {
+	for status, receives := range map[string]bool{"pending": false, "failed": false, "verified": true,
+		"temporary_failure": true} {
 		w.exec(t, `UPDATE domains SET status = $1`, status)
 		w.forget(w.eve, "example.com")
 		if _, err := w.Receiver(t.Context(), rcpt); (err == nil) != receives {
@@ -165,8 +175,9 @@ func TestDeletedDomain(t *testing.T) {
 	}
 	// The name is free again, for anybody, with other keys and another proof.
 	again := w.add(t, w.eve, "example.com")
-	if again.ID == d.ID || again.OwnershipToken == d.OwnershipToken || again.Edges.Keys[0].Selector == d.Edges.Keys[0].Selector {
-		t.Errorf("the name added again gives %+v, want another id, another proof and other keys than before", again)
+	if again.ID == d.ID || again.OwnershipToken == d.OwnershipToken ||
+		again.Edges.Keys[0].Selector == d.Edges.Keys[0].Selector {
+		t.Errorf("the name added again returned %+v, want another id, another proof and other keys than before", again)
 	}
 }
 
@@ -195,7 +206,8 @@ func TestZoneFileIsPublishedAsItIs(t *testing.T) {
 	}
 	w.zone.Add(t, lines...)
 	if d = w.verify(t, d); d.Status != "verified" || strings.Trim(w.states(d), "v") != "" {
-		t.Errorf("with its zone file published the domain is %s with records %s, want all verified", d.Status, w.states(d))
+		t.Errorf("with its zone file published the domain is %s with records %s, want all verified", d.Status,
+			w.states(d))
 	}
 	_, err = w.ZoneFile(t.Context(), w.eve, d.ID)
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
@@ -224,7 +236,8 @@ func TestHealthKeepsChangesAndOneOfEveryDay(t *testing.T) {
 		}
 		return out
 	}
-	if diff := cmp.Diff([]string{"temporary_failure mvvvm", "verified vvvvm", "verified vvvvv"}, health(10)); diff != "" {
+	if diff := cmp.Diff([]string{"temporary_failure mvvvm", "verified vvvvm", "verified vvvvv"},
+		health(10)); diff != "" {
 		t.Error(diff)
 	}
 	w.exec(t, `UPDATE domain_checks SET checked_at = checked_at - interval '1 day'`)
@@ -236,7 +249,8 @@ func TestHealthKeepsChangesAndOneOfEveryDay(t *testing.T) {
 	w.exec(t, `UPDATE domain_checks SET checked_at = now() - interval '91 days' WHERE status = 'verified'`)
 	w.publish(t, d)
 	w.verify(t, d)
-	if diff := cmp.Diff([]string{"verified vvvvv", "temporary_failure mvvvm", "temporary_failure mvvvm"}, health(10)); diff != "" {
+	if diff := cmp.Diff([]string{"verified vvvvv", "temporary_failure mvvvm", "temporary_failure mvvvm"},
+		health(10)); diff != "" {
 		t.Error(diff)
 	}
 	if all, err := w.Health(t.Context(), w.eve, 10, d.ID); err != nil || len(all) != 0 {

@@ -43,10 +43,11 @@ const (
 
 // Claim is an account's try to take over a domain that another has verified.
 type Claim struct {
-	ID            string
-	Name          string // A-labels
-	Status        ClaimStatus
-	Record        dnscheck.RecordCheck // proves control: its Status, Found and Error are of the look-up just made, if one was
+	ID     string
+	Name   string // A-labels
+	Status ClaimStatus
+	// proves control: its Status, Found and Error are of the look-up just made, if one was
+	Record        dnscheck.RecordCheck
 	ExpiresAt     time.Time
 	CreatedAt     time.Time
 	LastCheckedAt *time.Time
@@ -69,7 +70,8 @@ type claims struct {
 // StartClaim starts a claim, or returns the one that the account has under way for
 // the name. keep is as Keep, for the claim. Error: Conflict when no other account
 // is in the way.
-func (s *claims) StartClaim(ctx context.Context, accountID, input string, keep func(ctx context.Context, tx idempotency.Execer, c Claim) error) (Claim, error) {
+func (s *claims) StartClaim(ctx context.Context, accountID, input string,
+	keep func(ctx context.Context, tx idempotency.Execer, c Claim) error) (Claim, error) {
 	account, name, err := s.names.asked(ctx, accountID, input)
 	if err != nil {
 		return Claim{}, err
@@ -93,8 +95,10 @@ func (s *claims) StartClaim(ctx context.Context, accountID, input string, keep f
 }
 
 // openClaim returns the claim under way for a name, or makes one.
-func (s *claims) openClaim(ctx context.Context, tx *ent.Tx, account accounts.Account, name string) (*ent.DomainClaim, error) {
-	found, err := tx.DomainClaim.Query().Where(domainclaim.AccountID(account.ID), domainclaim.Name(name), open()).First(ctx)
+func (s *claims) openClaim(ctx context.Context, tx *ent.Tx, account accounts.Account,
+	name string) (*ent.DomainClaim, error) {
+	found, err := tx.DomainClaim.Query().Where(domainclaim.AccountID(account.ID), domainclaim.Name(name), open()).
+		First(ctx)
 	switch {
 	case err == nil:
 		return found.Unwrap(), nil
@@ -113,7 +117,8 @@ func (s *claims) insertClaim(ctx context.Context, tx *ent.Tx, accountID, name st
 		return nil, err
 	}
 	made := id.New(id.Claim)
-	_, err = tx.ExecContext(ctx, `INSERT INTO domain_claims (id, account_id, name, token, created_at, expires_at) VALUES ($1, $2, $3, $4, now(), now() + make_interval(secs => $5))`,
+	_, err = tx.ExecContext(ctx,
+		`INSERT INTO domain_claims (id, account_id, name, token, created_at, expires_at) VALUES ($1, $2, $3, $4, now(), now() + make_interval(secs => $5))`,
 		made, accountID, name, token, claimLife.Seconds())
 	if err != nil {
 		return nil, err
@@ -131,7 +136,8 @@ func mayClaim(ctx context.Context, tx *ent.Tx, account accounts.Account, name st
 	owner, err := tx.Domain.Query().Where(domain.Name(name), owned()).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return fault.Conflictf(fault.CodeConflict, "No other account has verified %s: add and verify it, it needs no claim", name)
+		return fault.Conflictf(fault.CodeConflict,
+			"No other account has verified %s: add and verify it, it needs no claim", name)
 	case err != nil:
 		return err
 	case owner.AccountID != nil && *owner.AccountID == account.ID:
@@ -142,7 +148,8 @@ func mayClaim(ctx context.Context, tx *ent.Tx, account accounts.Account, name st
 	case err != nil:
 		return err
 	case n >= maxClaims:
-		return fault.Conflictf(fault.CodeConflict, "This account has %d claims open; complete them first, or wait until they expire", n)
+		return fault.Conflictf(fault.CodeConflict,
+			"This account has %d claims open; complete them first, or wait until they expire", n)
 	}
 	return roomFor(ctx, tx, account, name)
 }
@@ -172,7 +179,8 @@ func (s *claims) findClaim(ctx context.Context, accountID, claimID string) (*ent
 	if !id.Is(id.Claim, claimID) {
 		return nil, time.Time{}, fault.NoSuch("claim", claimID)
 	}
-	found, err := s.db.Ent.DomainClaim.Query().Where(domainclaim.AccountID(accountID), domainclaim.ID(claimID)).Only(ctx)
+	found, err := s.db.Ent.DomainClaim.Query().Where(domainclaim.AccountID(accountID), domainclaim.ID(claimID)).
+		Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, time.Time{}, fault.NoSuch("claim", claimID)
@@ -185,7 +193,8 @@ func (s *claims) findClaim(ctx context.Context, accountID, claimID string) (*ent
 
 // ListClaims returns one page of the account's claims, newest first. Error: Invalid.
 func (s *claims) ListClaims(ctx context.Context, accountID string, r page.Request) (page.Page[Claim], error) {
-	found, err := page.Newest(ctx, s.cursors, page.List{Name: "domain claims", AccountID: accountID}, r, s.db.Ent.DomainClaim.Query().Where(domainclaim.AccountID(accountID)),
+	found, err := page.Newest(ctx, s.cursors, page.List{Name: "domain claims", AccountID: accountID}, r,
+		s.db.Ent.DomainClaim.Query().Where(domainclaim.AccountID(accountID)),
 		func(row *ent.DomainClaim) string { return row.ID })
 	if err != nil {
 		return page.Page[Claim]{}, err
@@ -226,21 +235,23 @@ func (s *claims) claimed(ctx context.Context, accountID, name string) error {
 		return err
 	}
 	record := dnscheck.Proof(name, token)
-	return fault.Conflictf(fault.CodeDomainClaimed, "The domain %s is verified by another account", name).With("claim", map[string]any{
-		"type":  record.Type,
-		"name":  record.Name,
-		"value": record.Value,
-		"start": map[string]any{"method": "POST", "path": "/domains/claims", "body": map[string]any{"name": name}},
-		"how": fmt.Sprintf("If you control %s, start a claim with POST /domains/claims {\"name\": %q}, publish this TXT record beside those already there, "+
-			"then POST /domains/claims/{id}/verify.", name, name),
-	})
+	return fault.Conflictf(fault.CodeDomainClaimed, "The domain %s is verified by another account", name).
+		With("claim", map[string]any{
+			"type":  record.Type,
+			"name":  record.Name,
+			"value": record.Value,
+			"start": map[string]any{"method": "POST", "path": "/domains/claims", "body": map[string]any{"name": name}},
+			"how": fmt.Sprintf("If you control %s, start a claim with POST /domains/claims {\"name\": %q}, publish this TXT record beside those already there, "+
+				"then POST /domains/claims/{id}/verify.", name, name),
+		})
 }
 
 // claimToken is what the TXT record of the account's present or next claim has to
 // hold. Every claim that has ended makes another one: a record that was left
 // behind proves nothing about who controls the name by then.
 func (s *claims) claimToken(ctx context.Context, c *ent.DomainClaimClient, accountID, name string) (string, error) {
-	ended, err := c.Query().Where(domainclaim.AccountID(accountID), domainclaim.Name(name), domainclaim.Not(open())).Count(ctx)
+	ended, err := c.Query().Where(domainclaim.AccountID(accountID), domainclaim.Name(name), domainclaim.Not(open())).
+		Count(ctx)
 	if err != nil {
 		return "", fmt.Errorf("count claims: %w", err)
 	}

@@ -58,24 +58,29 @@ func TestClaimMovesTheDomain(t *testing.T) {
 	if !ok || told["name"] != c.Record.Name || told["value"] != c.Record.Value {
 		t.Errorf("told %v, claim %+v", told, c)
 	}
-	if life := c.ExpiresAt.Sub(c.CreatedAt); c.Status != ClaimPending || life != 7*24*time.Hour || c.Name != "example.com" {
+	if life := c.ExpiresAt.Sub(c.CreatedAt); c.Status != ClaimPending || life != 7*24*time.Hour ||
+		c.Name != "example.com" {
 		t.Errorf("%+v, lives %s", c, life)
 	}
 
 	c, d, err := w.VerifyClaim(t.Context(), w.eve, c.ID)
-	if err != nil || d != nil || c.Status != ClaimPending || c.LastCheckedAt == nil || c.Record.Status != dnscheck.Mismatch || !strings.Contains(c.Record.Error, c.Record.Value) {
+	if err != nil || d != nil || c.Status != ClaimPending || c.LastCheckedAt == nil ||
+		c.Record.Status != dnscheck.Mismatch || !strings.Contains(c.Record.Error, c.Record.Value) {
 		t.Fatalf("before it is published: %+v, %+v, %v", c, d, err)
 	}
 	w.publishClaim(t, c)
 	c, d, err = w.VerifyClaim(t.Context(), w.eve, c.ID)
 	if err != nil || d == nil || c.Status != ClaimCompleted || c.CompletedAt == nil {
-		t.Fatalf("with the proof published VerifyClaim gives %+v, %+v, %v, want a completed claim and the domain", c, d, err)
+		t.Fatalf("with the proof published VerifyClaim returned %+v, %+v, %v, want a completed claim and the domain", c,
+			d, err)
 	}
-	if d.ID == his.ID || *d.AccountID != w.eve || d.Status != "pending" || d.VerifiedAt != nil || d.DueAt == nil || d.Edges.Keys[0].PublicKey == his.Edges.Keys[0].PublicKey ||
+	if d.ID == his.ID || *d.AccountID != w.eve || d.Status != "pending" || d.VerifiedAt != nil || d.DueAt == nil ||
+		d.Edges.Keys[0].PublicKey == his.Edges.Keys[0].PublicKey ||
 		d.Edges.Keys[0].Selector == before.Selector || d.OwnershipToken == his.OwnershipToken {
 		t.Errorf("hers: %+v", d)
 	}
-	if again, same, err := w.VerifyClaim(t.Context(), w.eve, c.ID); err != nil || again.Status != ClaimCompleted || same == nil || same.ID != d.ID {
+	if again, same, err := w.VerifyClaim(t.Context(), w.eve, c.ID); err != nil || again.Status != ClaimCompleted ||
+		same == nil || same.ID != d.ID {
 		t.Errorf("verified twice: %+v, %v", again, err)
 	}
 
@@ -108,7 +113,8 @@ func TestLostDomainSaysSoAndIsNotCheckedByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	his, err := w.Get(t.Context(), w.ada, his.ID)
-	if err != nil || his.DueAt != nil || !strings.HasPrefix(w.byPurpose(his)[dnscheck.Ownership].Error, "Another account proved control of example.com on ") {
+	if err != nil || his.DueAt != nil || !strings.HasPrefix(w.byPurpose(his)[dnscheck.Ownership].Error,
+		"Another account proved control of example.com on ") {
 		t.Errorf("due %v, %+v, %v", his.DueAt, his.Records, err)
 	}
 	// Nothing about the other account is in what its owner may read.
@@ -152,7 +158,7 @@ func TestCheckUnderWayDoesNotUndoAClaim(t *testing.T) {
 	err = w.db.InTx(t.Context(), func(tx *ent.Tx) error {
 		o, err := w.checks.store(t.Context(), tx, his, nil, seen)
 		if err == nil && !o.gone {
-			t.Errorf("storing a check of a claimed domain gives %+v, want it gone", o)
+			t.Errorf("storing a check of a claimed domain returned %+v, want it gone", o)
 		}
 		return err
 	})
@@ -210,7 +216,8 @@ func TestClaimEndsByTheDatabaseClock(t *testing.T) {
 	if second.ID == first.ID || second.Record.Value == first.Record.Value {
 		t.Errorf("%+v follows %+v", second, first)
 	}
-	if c, d, err := w.VerifyClaim(t.Context(), w.eve, second.ID); err != nil || d != nil || c.Record.Status != dnscheck.Mismatch {
+	if c, d, err := w.VerifyClaim(t.Context(), w.eve, second.ID); err != nil || d != nil ||
+		c.Record.Status != dnscheck.Mismatch {
 		t.Errorf("with the record of an expired claim published the next claim is %+v, %v, want a mismatch", c, err)
 	}
 }
@@ -222,7 +229,8 @@ func TestClaimWithoutAnswerStays(t *testing.T) {
 	c := w.startClaim(t, w.eve, "example.com")
 	w.zone.Fault("_service.example.com", dnsxtest.ServFail)
 	got, d, err := w.VerifyClaim(t.Context(), w.eve, c.ID)
-	if err != nil || d != nil || got.Status != ClaimPending || !strings.Contains(got.Record.Error, "gave no answer") || w.status(t, his) != "verified" {
+	if err != nil || d != nil || got.Status != ClaimPending || !strings.Contains(got.Record.Error, "gave no answer") ||
+		w.status(t, his) != "verified" {
 		t.Errorf("a claim whose DNS gave no answer is %+v, %v, want pending, and the domain still verified", got, err)
 	}
 }
@@ -264,7 +272,8 @@ func TestClaimantKeepsTheIDOfItsUnverifiedDomain(t *testing.T) {
 	c := w.startClaim(t, w.eve, "example.com")
 	w.publishClaim(t, c)
 	_, d, err := w.VerifyClaim(t.Context(), w.eve, c.ID)
-	if err != nil || d.ID != own.ID || !d.InboundEnabled || len(d.Edges.Keys) != 1 || d.Edges.Keys[0].Selector == own.Edges.Keys[0].Selector ||
+	if err != nil || d.ID != own.ID || !d.InboundEnabled || len(d.Edges.Keys) != 1 ||
+		d.Edges.Keys[0].Selector == own.Edges.Keys[0].Selector ||
 		d.Edges.Keys[0].PublicKey == own.Edges.Keys[0].PublicKey || d.OwnershipToken == own.OwnershipToken {
 		t.Errorf("%+v after %+v, %v", d, own, err)
 	}
@@ -281,7 +290,8 @@ func TestClaimRaces(t *testing.T) {
 			w := newWorld(t)
 			his := w.verified(t, w.ada, "example.com")
 			mal := w.addAccount(t, "mal@example.org", accounts.PlanPro)
-			claims := map[string]Claim{w.eve: w.startClaim(t, w.eve, "example.com"), mal: w.startClaim(t, mal, "example.com")}
+			claims := map[string]Claim{w.eve: w.startClaim(t, w.eve, "example.com"),
+				mal: w.startClaim(t, mal, "example.com")}
 			for _, c := range claims {
 				w.publishClaim(t, c)
 			}
@@ -291,8 +301,9 @@ func TestClaimRaces(t *testing.T) {
 				for j := range 6 {
 					all.Go(func() {
 						got, d, err := []*Service{w.Service, other}[j%2].VerifyClaim(t.Context(), account, c.ID)
-						if err != nil || got.Status != ClaimCompleted || d == nil || *d.AccountID != account || d.Status != "pending" {
-							t.Errorf("VerifyClaim of account %s beside others gives %+v, %+v, %v, want a completed claim and a pending domain of its account", account, got, d, err)
+						if err != nil || got.Status != ClaimCompleted || d == nil || *d.AccountID != account ||
+							d.Status != "pending" {
+							t.Errorf("VerifyClaim of account %s beside others returned %+v, %+v, %v, want a completed claim and a pending domain of its account", account, got, d, err)
 						}
 					})
 				}

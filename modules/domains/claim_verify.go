@@ -26,7 +26,8 @@ import (
 )
 
 // errChanged marks a claim or domain that changed while a claim was verified.
-var errChanged = fault.Conflictf(fault.CodeConflict, "The claim or the domain was changed at the same time; verify the claim again")
+var errChanged = fault.Conflictf(fault.CodeConflict,
+	"The claim or the domain was changed at the same time; verify the claim again")
 
 // VerifyClaim looks the claim's TXT record up now. When it is there, the domain
 // moves to the account: a fresh one with new keys, pending until its own records
@@ -39,7 +40,8 @@ func (s *claims) VerifyClaim(ctx context.Context, accountID, claimID string) (Cl
 	}
 	switch toClaim(c, now).Status {
 	case ClaimExpired:
-		return Claim{}, nil, fault.Conflictf(fault.CodeConflict, "The claim expired on %s; start another one", c.ExpiresAt.UTC().Format(time.DateOnly))
+		return Claim{}, nil, fault.Conflictf(fault.CodeConflict, "The claim expired on %s; start another one",
+			c.ExpiresAt.UTC().Format(time.DateOnly))
 	case ClaimCompleted:
 		return s.claimAndDomain(ctx, accountID, claimID)
 	case ClaimPending:
@@ -70,7 +72,8 @@ func (s *claims) claimAndDomain(ctx context.Context, accountID, claimID string) 
 	if err != nil {
 		return Claim{}, nil, err
 	}
-	own, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.Name(c.Name)).WithKeys(signing.Shown).Only(ctx)
+	own, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.Name(c.Name)).WithKeys(signing.Shown).
+		Only(ctx)
 	if err != nil && !ent.IsNotFound(err) {
 		return Claim{}, nil, fmt.Errorf("read claimed domain: %w", err)
 	}
@@ -185,7 +188,8 @@ const lostAdvice = "Another account proved control of %s on %s. If it is yours, 
 // so that what it published before does not bring the name back; it is checked
 // again by hand only.
 func (s *claims) lose(ctx context.Context, tx *ent.Tx, d *ent.Domain, at time.Time) error {
-	records := []shape.RecordState{{Purpose: string(dnscheck.Ownership), Status: string(dnscheck.Missing), Found: []string{},
+	records := []shape.RecordState{{Purpose: string(dnscheck.Ownership), Status: string(dnscheck.Missing),
+		Found: []string{},
 		Error: fmt.Sprintf(lostAdvice, d.Name, at.UTC().Format(time.DateOnly))}}
 	for _, r := range d.Records {
 		if r.Purpose != string(dnscheck.Ownership) {
@@ -204,7 +208,8 @@ func (s *claims) lose(ctx context.Context, tx *ent.Tx, d *ent.Domain, at time.Ti
 	if err := remember(ctx, tx, d, domain.StatusFailed, records, true); err != nil {
 		return err
 	}
-	return s.bus.Publish(ctx, tx, event.New(*d.AccountID, event.DomainLost, at, event.Domain{DomainID: d.ID, Name: d.Name, Status: string(domain.StatusFailed)}))
+	return s.bus.Publish(ctx, tx, event.New(*d.AccountID, event.DomainLost, at,
+		event.Domain{DomainID: d.ID, Name: d.Name, Status: string(domain.StatusFailed)}))
 }
 
 // win assigns the domain to the account.
@@ -226,7 +231,8 @@ func (s *claims) win(ctx context.Context, tx *ent.Tx, account accounts.Account, 
 			return err
 		}
 	}
-	if err := m.insert(ctx, tx, c.Name, func(d *ent.DomainCreate) { d.SetAccountID(c.AccountID).SetInboundEnabled(inbound) }); err != nil {
+	if err := m.insert(ctx, tx, c.Name,
+		func(d *ent.DomainCreate) { d.SetAccountID(c.AccountID).SetInboundEnabled(inbound) }); err != nil {
 		return err
 	}
 	return firstDue(ctx, tx, m.id)

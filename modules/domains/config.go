@@ -24,7 +24,8 @@ type Config struct {
 
 // ConfigOf takes the names of this installation from its configuration.
 func ConfigOf(cfg setting.Values) Config {
-	return Config{BaseHost: config.BaseHost(cfg), Hostname: config.Hostname.Of(cfg), SandboxDomain: config.SandboxDomain.Of(cfg), ReturnPathHost: config.ReturnPathHost.Of(cfg),
+	return Config{BaseHost: config.BaseHost(cfg), Hostname: config.Hostname.Of(cfg),
+		SandboxDomain: config.SandboxDomain.Of(cfg), ReturnPathHost: config.ReturnPathHost.Of(cfg),
 		SPFInclude: config.SPFInclude.Of(cfg), SMTPHost: config.SMTPHost.Of(cfg)}
 }
 
@@ -43,7 +44,8 @@ func (c Config) hosts() dnscheck.Hosts {
 // Validate reports every setting that cannot work.
 func (c Config) Validate() error {
 	wrong := fault.Fields{}
-	for field, host := range map[string]string{"sandbox_domain": c.SandboxDomain, "return_path_host": c.ReturnPathHost, "spf_include": c.SPFInclude} {
+	for field, host := range map[string]string{"sandbox_domain": c.SandboxDomain, "return_path_host": c.ReturnPathHost,
+		"spf_include": c.SPFInclude} {
 		if _, err := address.ParseDomain(host); err != nil {
 			wrong.Add(field, "%s", err)
 		}

@@ -37,14 +37,16 @@ type world struct {
 }
 
 // ourRecords are what the operator of the service publishes for it.
-var ourRecords = []string{`spf.postrider.example. 60 IN TXT "v=spf1 ip4:192.0.2.25 -all"`, `rp.postrider.example. 60 IN TXT "v=spf1 include:spf.postrider.example -all"`}
+var ourRecords = []string{`spf.postrider.example. 60 IN TXT "v=spf1 ip4:192.0.2.25 -all"`,
+	`rp.postrider.example. 60 IN TXT "v=spf1 include:spf.postrider.example -all"`}
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	d := dbtest.New(t)
 	w := &world{db: d, zone: dnsxtest.New(t, ourRecords...)}
 	var err error
-	w.accounts, err = accounts.New(accounts.Params{Config: accounts.Config{CacheTTL: time.Millisecond}, DB: d, Cursors: page.NewCodec(make([]byte, 16)), Logger: quiet()})
+	w.accounts, err = accounts.New(accounts.Params{Config: accounts.Config{CacheTTL: time.Millisecond}, DB: d,
+		Cursors: page.NewCodec(make([]byte, 16)), Logger: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +55,8 @@ func newWorld(t testing.TB) *world {
 			t.Error(err)
 		}
 	})
-	w.ada, w.eve = w.addAccount(t, "ada@example.com", accounts.PlanPro), w.addAccount(t, "eve@example.net", accounts.PlanPro)
+	w.ada, w.eve = w.addAccount(t, "ada@example.com", accounts.PlanPro), w.addAccount(t, "eve@example.net",
+		accounts.PlanPro)
 	if w.box, err = secret.NewBox(secret.NewKey()); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +75,8 @@ func (w *world) process(t testing.TB) *Service {
 	w.facts = b.Log()
 	config := testConfig()
 	config.CheckTimeout = 5 * time.Second
-	s, err := New(Params{Config: config, DB: w.db, Bus: b, Accounts: w.accounts, Resolver: resolver, Box: w.box, NewKey: dkimtest.Key,
+	s, err := New(Params{Config: config, DB: w.db, Bus: b, Accounts: w.accounts, Resolver: resolver, Box: w.box,
+		NewKey:  dkimtest.Key,
 		Cursors: page.NewCodec(make([]byte, 16)), Logger: quiet()})
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +171,8 @@ func (w *world) exec(t testing.TB, query string, args ...any) {
 func (w *world) states(d *ent.Domain) string {
 	var b strings.Builder
 	for _, r := range w.Records(d) {
-		b.WriteString(map[dnscheck.Status]string{dnscheck.Verified: "v", dnscheck.Missing: "m", dnscheck.Mismatch: "x"}[r.Status])
+		b.WriteString(map[dnscheck.Status]string{dnscheck.Verified: "v", dnscheck.Missing: "m",
+			dnscheck.Mismatch: "x"}[r.Status])
 	}
 	return b.String()
 }

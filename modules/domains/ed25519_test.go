@@ -28,7 +28,7 @@ func (w *world) enable(t testing.TB, d *ent.Domain, on bool) *ent.Domain {
 	t.Helper()
 	now, err := w.switchSecondKey(t.Context(), *d.AccountID, d.ID, on)
 	if err != nil || now.Ed25519 != on {
-		t.Fatalf("Ed25519 changed to %t gives %+v, %v, want that setting", on, now, err)
+		t.Fatalf("Ed25519 changed to %t returned %+v, %v, want that setting", on, now, err)
 	}
 	return now
 }
@@ -39,11 +39,13 @@ func TestSecondSignatureWaitsForItsRecord(t *testing.T) {
 	d := w.verified(t, w.ada, "example.com")
 	first := signing.Current(d).Selector
 	d = w.enable(t, w.enable(t, d, true), true) // twice is once
-	if got := keyStates(d, first); !strings.HasPrefix(got, "A active, pe1") || !strings.HasSuffix(got, "? pending") || len(signing.Keys(d)) != 2 {
+	if got := keyStates(d, first); !strings.HasPrefix(got, "A active, pe1") || !strings.HasSuffix(got, "? pending") ||
+		len(signing.Keys(d)) != 2 {
 		t.Fatalf("after Ed25519 was turned on the keys are %s, want the first active and one more pending", got)
 	}
 	second := signing.Keys(d)[1].Selector
-	if r := recordOf(t, w.Records(d), second); r.Required || !strings.HasPrefix(r.Value, "v=DKIM1; k=ed25519; p=") || len(r.Value) != len("v=DKIM1; k=ed25519; p=")+44 {
+	if r := recordOf(t, w.Records(d), second); r.Required || !strings.HasPrefix(r.Value, "v=DKIM1; k=ed25519; p=") ||
+		len(r.Value) != len("v=DKIM1; k=ed25519; p=")+44 {
 		t.Errorf("the record of the Ed25519 key is %+v, want one that is not required and holds 44 letters of key", r)
 	}
 	if d = w.verify(t, d); d.Status != "verified" { // it is not required
@@ -100,7 +102,8 @@ func TestBothKeysRotate(t *testing.T) {
 	if diff := cmp.Diff([]string{rsa.Selector, ed.Selector}, w.sent(t, d)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
+	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated, event.DomainDKIMRotated},
+		w.told(t, d)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -35,7 +35,8 @@ DELETE FROM domain_checks WHERE domain_id = $1
         OR id IN (SELECT id FROM domain_checks WHERE domain_id = $1 ORDER BY checked_at DESC, id DESC OFFSET $3))`
 
 // remember keeps a check in the history when it is worth it.
-func remember(ctx context.Context, tx *ent.Tx, d *ent.Domain, status domain.Status, records []shape.RecordState, changed bool) error {
+func remember(ctx context.Context, tx *ent.Tx, d *ent.Domain, status domain.Status, records []shape.RecordState,
+	changed bool) error {
 	encoded, err := json.Marshal(records)
 	if err != nil {
 		return err
@@ -61,14 +62,16 @@ SELECT c.domain_id, c.id, c.checked_at, c.status, c.records
 
 // Health returns the kept checks of several domains of the account, by domain,
 // newest first and at most the first of each. The records are as they stood then.
-func (s *Service) Health(ctx context.Context, accountID string, first int, domainIDs ...string) (map[string][]*ent.DomainCheck, error) {
+func (s *Service) Health(ctx context.Context, accountID string, first int,
+	domainIDs ...string) (map[string][]*ent.DomainCheck, error) {
 	if first < 1 || first > MaxHealth {
 		return nil, fault.InvalidField("first", "must be between 1 and %d", MaxHealth)
 	}
 	out := make(map[string][]*ent.DomainCheck, len(domainIDs))
 	err := db.Each(ctx, s.db.SQL, func(row db.Row) error {
 		check := &ent.DomainCheck{AccountID: accountID}
-		if err := row.Scan(&check.DomainID, &check.ID, &check.CheckedAt, &check.Status, db.ScanJSON(&check.Records)); err != nil {
+		if err := row.Scan(&check.DomainID, &check.ID, &check.CheckedAt, &check.Status,
+			db.ScanJSON(&check.Records)); err != nil {
 			return err
 		}
 		out[check.DomainID] = append(out[check.DomainID], check)

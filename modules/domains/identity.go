@@ -87,8 +87,10 @@ const maxLookups = 50_000 // answers in each cache
 
 func newLookups(d *db.DB, keys *signing.Ring, sandbox string) *lookups {
 	return &lookups{db: d, keys: keys, sandbox: sandbox,
-		identities: cache.New(cache.Config[identityKey, sender]{Max: maxLookups, TTLOf: sender.ttl, LoadTimeout: lookupTimeout}),
-		receivers:  cache.New(cache.Config[string, receipt]{Max: maxLookups, TTLOf: receipt.ttl, LoadTimeout: lookupTimeout})}
+		identities: cache.New(cache.Config[identityKey, sender]{Max: maxLookups, TTLOf: sender.ttl,
+			LoadTimeout: lookupTimeout}),
+		receivers: cache.New(cache.Config[string, receipt]{Max: maxLookups, TTLOf: receipt.ttl,
+			LoadTimeout: lookupTimeout})}
 }
 
 // Identity tells how mail from the address is signed, or refuses it with
@@ -112,13 +114,15 @@ func refuse(name string, status domain.Status) *fault.Error {
 	name = address.ReadableDomain(name)
 	switch status {
 	case domain.StatusPending:
-		return fault.Forbiddenf(fault.CodeDomainNotVerified, "The domain %s is not verified yet: publish its DNS records and verify it", name)
+		return fault.Forbiddenf(fault.CodeDomainNotVerified,
+			"The domain %s is not verified yet: publish its DNS records and verify it", name)
 	case domain.StatusFailed:
 		return fault.Forbiddenf(fault.CodeDomainNotVerified,
 			"The domain %s lost its verification: its DNS records broke, or another account proved control of it. "+
 				"See what its records say, then verify it again", name)
 	default:
-		return fault.Forbiddenf(fault.CodeDomainNotVerified, "The domain %s is not a domain of this account: add it and verify it", name)
+		return fault.Forbiddenf(fault.CodeDomainNotVerified,
+			"The domain %s is not a domain of this account: add it and verify it", name)
 	}
 }
 
@@ -139,7 +143,8 @@ func (l *lookups) loadSender(ctx context.Context, key identityKey) (sender, erro
 	if !Sends(row.Status) {
 		return answer, nil
 	}
-	answer.identity = SigningIdentity{DomainID: row.ID, Domain: row.Name, Sandbox: row.AccountID == nil, TLSMode: string(row.TLSMode),
+	answer.identity = SigningIdentity{DomainID: row.ID, Domain: row.Name, Sandbox: row.AccountID == nil,
+		TLSMode:      string(row.TLSMode),
 		OpenTracking: row.OpenTracking, ClickTracking: row.ClickTracking}
 	return answer, l.giveKeys(ctx, row, &answer.identity)
 }

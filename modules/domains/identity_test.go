@@ -29,14 +29,16 @@ func TestIdentityIsExactAndOfTheAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if identity.DomainID != d.ID || identity.Domain != "xn--bcher-kva.example.com" || identity.Selector != signing.Current(d).Selector || identity.Second != nil ||
+	if identity.DomainID != d.ID || identity.Domain != "xn--bcher-kva.example.com" ||
+		identity.Selector != signing.Current(d).Selector || identity.Second != nil ||
 		identity.Sandbox || identity.TLSMode != "opportunistic" {
 		t.Errorf("the identity is %+v, want the verified domain with its one active key, opportunistic TLS and no sandbox", identity)
 	}
 	for account, from := range map[string]string{w.ada: "a@mail.bücher.example.com", w.eve: "a@bücher.example.com"} {
 		_, err := w.Identity(t.Context(), account, mailbox(t, from))
 		refused := wantFault(t, err, fault.Forbidden, fault.CodeDomainNotVerified)
-		if !strings.Contains(refused.Message, "bücher.example.com") || !strings.Contains(refused.Message, "add it and verify it") {
+		if !strings.Contains(refused.Message, "bücher.example.com") ||
+			!strings.Contains(refused.Message, "add it and verify it") {
 			t.Errorf("%q does not say what to do", refused.Message)
 		}
 	}
@@ -84,7 +86,8 @@ func TestSandboxIsForEveryAccount(t *testing.T) {
 	for _, account := range []string{w.ada, w.eve} {
 		identity, err := w.Identity(t.Context(), account, mailbox(t, "x@sandbox.postrider.example"))
 		if err != nil || !identity.Sandbox || identity.DomainID != first || identity.Key == nil {
-			t.Errorf("the account %s sends from the sandbox as %+v, %v, want the one sandbox domain %s with a key", account, identity, err, first)
+			t.Errorf("the account %s sends from the sandbox as %+v, %v, want the one sandbox domain %s with a key",
+				account, identity, err, first)
 		}
 	}
 	_, err := w.Get(t.Context(), w.ada, first)
@@ -99,14 +102,15 @@ func TestSeededDomainSendsAndIsNeverChecked(t *testing.T) {
 	added := w.add(t, w.ada, "dev.test")
 	d, err := w.EnsureSeeded(t.Context(), w.ada, "dev.test")
 	if err != nil || d.ID != added.ID {
-		t.Fatalf("seeding a domain that was added gives %+v, %v, want the domain %s", d, err, added.ID)
+		t.Fatalf("seeding a domain that was added returned %+v, %v, want the domain %s", d, err, added.ID)
 	}
 	again, err := w.process(t).EnsureSeeded(t.Context(), w.ada, "DEV.test")
 	if err != nil || again.ID != d.ID {
-		t.Errorf("seeding the domain again gives %+v, %v, want the domain %s", again, err, d.ID)
+		t.Errorf("seeding the domain again returned %+v, %v, want the domain %s", again, err, d.ID)
 	}
 	if w.states(d) != "vvvvv" || !signing.Current(d).Ready || d.DueAt != nil {
-		t.Errorf("the seeded domain has records %s and is %+v, want all verified, the key ready and no check due", w.states(d), d)
+		t.Errorf("the seeded domain has records %s and is %+v, want all verified, the key ready and no check due",
+			w.states(d), d)
 	}
 	if _, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@dev.test")); err != nil {
 		t.Error(err)

@@ -89,7 +89,8 @@ func (in Inspection) find(ctx context.Context, name string) (*ent.Domain, error)
 // InspectSandbox looks at the records of the sandbox domain, which are the operator's to
 // publish. There is no result before the first start of a service has made the domain.
 func InspectSandbox(ctx context.Context, in Inspection) ([]dnscheck.Inspected, error) {
-	d, err := in.DB.Ent.Domain.Query().Where(domain.Name(dnsx.Canonical(in.Config.SandboxDomain)), domain.AccountIDIsNil()).WithKeys(signing.Shown).Only(ctx)
+	d, err := in.DB.Ent.Domain.Query().Where(domain.Name(dnsx.Canonical(in.Config.SandboxDomain)),
+		domain.AccountIDIsNil()).WithKeys(signing.Shown).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, nil

@@ -19,7 +19,8 @@ func TestSealedKeyIsBoundToItsDomainAndItsRecord(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.add(t, w.ada, "a.example.com"), w.rotate(t, w.add(t, w.ada, "b.example.com"))
 	if signing.Current(a).Selector == signing.Current(b).Selector || a.OwnershipToken == b.OwnershipToken {
-		t.Errorf("two domains have the selectors %s and %s and the proofs %s and %s, want different ones", signing.Current(a).Selector, signing.Current(b).Selector, a.OwnershipToken, b.OwnershipToken)
+		t.Errorf("two domains have the selectors %s and %s and the proofs %s and %s, want different ones",
+			signing.Current(a).Selector, signing.Current(b).Selector, a.OwnershipToken, b.OwnershipToken)
 	}
 	// Someone with write access to the table moves keys.
 	mine, next := *a.Edges.Keys[0], *b.Edges.Keys[1]
@@ -116,18 +117,21 @@ func TestKeysOfBeforeTheirOwnTable(t *testing.T) {
 	s := w.process(t)
 	identity, err := s.Identity(t.Context(), w.ada, mailbox(t, "a@sandbox.postrider.example"))
 	if err != nil || identity.Selector != "pr1old" || identity.DomainID != id {
-		t.Fatalf("after the migration the identity is %+v, %v, want the domain %s with selector pr1old", identity, err, id)
+		t.Fatalf("after the migration the identity is %+v, %v, want the domain %s with selector pr1old",
+			identity, err, id)
 	}
 	signed, err := dkim.Sign([]byte("From: a@sandbox.postrider.example\r\n\r\nx\r\n"), identity.Signers()...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	signatures, err := dkim.Verify(signed, func(string) ([]string, error) { return []string{dkim.PublicRecord(key)}, nil })
+	signatures, err := dkim.Verify(signed,
+		func(string) ([]string, error) { return []string{dkim.PublicRecord(key)}, nil })
 	if err != nil || len(signatures) != 1 || signatures[0].Err != nil {
 		t.Errorf("mail signed with a migrated key verifies as %+v, %v, want one valid signature", signatures, err)
 	}
 	row := old.Ent.Domain.Query().WithKeys(signing.Shown).OnlyX(t.Context())
-	if key := signing.Current(row); !key.Ready || key.ActivatedAt == nil || len(row.Records) != 2 || row.Records[0].Selector != "" {
+	if key := signing.Current(row); !key.Ready || key.ActivatedAt == nil || len(row.Records) != 2 ||
+		row.Records[0].Selector != "" {
 		t.Errorf("after the migration the key is %+v and the records are %+v, want a ready key with its time and two records without selector", key, row.Records)
 	}
 }

@@ -14,14 +14,16 @@ func sight(code string) []dnscheck.Observation {
 	purposes := []dnscheck.Purpose{dnscheck.Ownership, dnscheck.DKIM, dnscheck.ReturnPath, dnscheck.SPF, dnscheck.DMARC}
 	seen := make([]dnscheck.Observation, len(code))
 	for i, c := range code {
-		seen[i] = dnscheck.Observation{Purpose: purposes[i], Status: map[rune]dnscheck.Status{'v': dnscheck.Verified, 'm': dnscheck.Missing, 'x': dnscheck.Mismatch}[c], Unanswered: c == '?'}
+		seen[i] = dnscheck.Observation{Purpose: purposes[i], Status: map[rune]dnscheck.Status{'v': dnscheck.Verified,
+			'm': dnscheck.Missing, 'x': dnscheck.Mismatch}[c], Unanswered: c == '?'}
 	}
 	return seen
 }
 
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	const pending, verified, temporary, failed = domain.StatusPending, domain.StatusVerified, domain.StatusTemporaryFailure, domain.StatusFailed
+	const pending, verified, temporary, failed = domain.StatusPending, domain.StatusVerified,
+		domain.StatusTemporaryFailure, domain.StatusFailed
 	for _, c := range []struct {
 		name   string
 		from   domain.Status
@@ -80,14 +82,17 @@ func TestChecksGrowApart(t *testing.T) {
 		last = next
 		total += next
 	}
-	if distance(domain.StatusPending, 0) != time.Minute || distance(domain.StatusPending, 10) != time.Hour || last != 6*time.Hour {
-		t.Errorf("first %s, tenth %s, last %s", distance(domain.StatusPending, 0), distance(domain.StatusPending, 10), last)
+	if distance(domain.StatusPending, 0) != time.Minute || distance(domain.StatusPending, 10) != time.Hour ||
+		last != 6*time.Hour {
+		t.Errorf("first %s, tenth %s, last %s", distance(domain.StatusPending, 0), distance(domain.StatusPending, 10),
+			last)
 	}
 }
 
 func TestLooksForAWaitingKeyGrowApart(t *testing.T) {
 	t.Parallel()
-	for age, want := range map[time.Duration]time.Duration{0: time.Minute, time.Hour: 30 * time.Minute, 30 * 24 * time.Hour: 6 * time.Hour} {
+	for age, want := range map[time.Duration]time.Duration{0: time.Minute, time.Hour: 30 * time.Minute,
+		30 * 24 * time.Hour: 6 * time.Hour} {
 		if got := untilWaiting(age); got != want {
 			t.Errorf("after %s: %s, want %s", age, got, want)
 		}

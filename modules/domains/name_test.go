@@ -6,8 +6,9 @@ import (
 )
 
 func testConfig() Config {
-	return Config{BaseHost: "app.postrider.example", SandboxDomain: "sandbox.postrider.example", ReturnPathHost: "rp.postrider.example",
-		SPFInclude: "spf.postrider.example", SMTPHost: "smtp.postrider.example", Hostname: "mx1.postrider.example"}
+	return Config{BaseHost: "app.postrider.example", SandboxDomain: "sandbox.postrider.example",
+		ReturnPathHost: "rp.postrider.example",
+		SPFInclude:     "spf.postrider.example", SMTPHost: "smtp.postrider.example", Hostname: "mx1.postrider.example"}
 }
 
 func TestNamesAreNormalised(t *testing.T) {
@@ -77,9 +78,9 @@ func TestLongestName(t *testing.T) {
 	label := strings.Repeat("a", 61)
 	longest := strings.Join([]string{label, label, label, strings.Repeat("b", 63), "com"}, ".") // 253 bytes
 	if name, reason := newReserved(testConfig()).parseName(longest); len(longest) != 253 || name != longest {
-		t.Errorf("%d octets: %q, %q", len(longest), name, reason)
+		t.Errorf("%d bytes: %q, %q", len(longest), name, reason)
 	}
 	if _, reason := newReserved(testConfig()).parseName("a" + longest); reason == "" {
-		t.Error("254 octets pass")
+		t.Error("254 bytes pass")
 	}
 }

@@ -35,7 +35,8 @@ func TestProviderIsFoundForTheOwnerOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := publish.Provider{Name: "digitalocean", Supported: true, Zone: "example.com", NameServers: []string{"ns1.digitalocean.com"}, Credentials: []string{"api_token"}}
+	want := publish.Provider{Name: "digitalocean", Supported: true, Zone: "example.com",
+		NameServers: []string{"ns1.digitalocean.com"}, Credentials: []string{"api_token"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -19,7 +19,8 @@ func (s *Service) Get(ctx context.Context, accountID, domainID string) (*ent.Dom
 	if !id.Is(id.Domain, domainID) { // nor could every string be asked for: PostgreSQL has no NUL
 		return nil, fault.NoSuch("domain", domainID)
 	}
-	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.ID(domainID)).WithKeys(signing.Shown).Only(ctx)
+	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.ID(domainID)).
+		WithKeys(signing.Shown).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, fault.NoSuch("domain", domainID)
@@ -35,12 +36,14 @@ func (s *Service) List(ctx context.Context, accountID string, r page.Request) (p
 }
 
 // Filtered is List for the domains that a filter lets pass.
-func (s *Service) Filtered(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[*ent.Domain], error) {
+func (s *Service) Filtered(ctx context.Context, accountID string, f Filter,
+	r page.Request) (page.Page[*ent.Domain], error) {
 	query, err := s.query(accountID, f)
 	if err != nil {
 		return page.Page[*ent.Domain]{}, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "domains", AccountID: accountID}, r.OrDefault(), query.WithKeys(signing.Shown),
+	return page.Newest(ctx, s.cursors, page.List{Name: "domains", AccountID: accountID}, r.OrDefault(),
+		query.WithKeys(signing.Shown),
 		func(d *ent.Domain) string { return d.ID })
 }
 
@@ -130,7 +133,8 @@ func (s *Service) ZoneFile(ctx context.Context, accountID, domainID string) (str
 
 // Several returns the domains of those ids that the account has, in no order.
 func (s *Service) Several(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error) {
-	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.IDIn(domainIDs...)).WithKeys(signing.Shown).All(ctx)
+	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.IDIn(domainIDs...)).
+		WithKeys(signing.Shown).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read domains: %w", err)
 	}

@@ -113,7 +113,8 @@ func (s *checks) settle(ctx context.Context, results []worker.Result[job, checke
 	}
 	for i, r := range results {
 		if r.Value.err != nil {
-			s.log.Warn("domain not checked, tried again when the lease is over", "domain_id", r.Job.domain.ID, "error", r.Value.err)
+			s.log.Warn("domain not checked, tried again when the lease is over", "domain_id", r.Job.domain.ID, "error",
+				r.Value.err)
 		}
 		s.announce(r.Job.domain, outcomes[i])
 	}
@@ -124,7 +125,8 @@ func (s *checks) settle(ctx context.Context, results []worker.Result[job, checke
 func (s *checks) release(ctx context.Context, jobs []job) error {
 	return s.db.InTx(ctx, func(tx *ent.Tx) error {
 		for _, j := range jobs {
-			if _, err := tx.ExecContext(ctx, `UPDATE domains SET due_at = now(), fence = fence + 1 WHERE id = $1 AND fence = $2`, j.domain.ID, j.fence); err != nil {
+			if _, err := tx.ExecContext(ctx,
+				`UPDATE domains SET due_at = now(), fence = fence + 1 WHERE id = $1 AND fence = $2`, j.domain.ID, j.fence); err != nil {
 				return err
 			}
 		}

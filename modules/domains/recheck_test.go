@@ -28,12 +28,14 @@ func TestDueDomainsAreCheckedInTheBackground(t *testing.T) {
 		}
 	}
 	eventually(t, 10*time.Second, func() bool {
-		return w.count(t, `name = 'example.com' AND status = 'verified' OR name = 'example.org' AND status = 'temporary_failure'`) == 2
+		return w.count(t,
+			`name = 'example.com' AND status = 'verified' OR name = 'example.org' AND status = 'temporary_failure'`) == 2
 	})
 	if diff := cmp.Diff([]event.Type{event.DomainVerified}, w.told(t, d)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainTemporaryFailure}, w.told(t, broken)); diff != "" {
+	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainTemporaryFailure},
+		w.told(t, broken)); diff != "" {
 		t.Error(diff)
 	}
 	if n := w.zone.Count("_service.dev.test", ""); n != 0 {
@@ -50,7 +52,7 @@ func (w *world) claimOne(t testing.TB, d *ent.Domain) job {
 	w.exec(t, `UPDATE domains SET due_at = now() WHERE id = $1`, d.ID)
 	jobs, err := w.checks.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(jobs) != 1 || jobs[0].domain.ID != d.ID {
-		t.Fatalf("claiming the one domain that is due gives %+v, %v, want %s", jobs, err, d.ID)
+		t.Fatalf("claiming the one domain that is due returned %+v, %v, want %s", jobs, err, d.ID)
 	}
 	return jobs[0]
 }
@@ -111,7 +113,7 @@ func TestReleasedDomainIsDueAgain(t *testing.T) {
 	}
 	jobs, err := w.checks.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(jobs) != 1 || jobs[0].fence <= mine.fence {
-		t.Errorf("claiming the released domain gives %+v, %v, want it with a fence above %d", jobs, err, mine.fence)
+		t.Errorf("claiming the released domain returned %+v, %v, want it with a fence above %d", jobs, err, mine.fence)
 	}
 }
 
@@ -126,7 +128,7 @@ func TestOneOfABatchThatIsClaimedDoesNotHoldUpTheOthers(t *testing.T) {
 	w.exec(t, `UPDATE domains SET due_at = now() WHERE account_id = $1`, w.eve)
 	jobs, err := w.checks.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(jobs) != 2 {
-		t.Fatalf("claiming Eve's two domains gives %+v, %v, want both", jobs, err)
+		t.Fatalf("claiming Eve's two domains returned %+v, %v, want both", jobs, err)
 	}
 	var results []worker.Result[job, checked]
 	for _, j := range jobs {
@@ -138,7 +140,8 @@ func TestOneOfABatchThatIsClaimedDoesNotHoldUpTheOthers(t *testing.T) {
 	for d, want := range map[*ent.Domain]string{hers: "pending", other: "verified"} {
 		now, err := w.Get(t.Context(), w.eve, d.ID)
 		if err != nil || string(now.Status) != want || w.states(now) != "vvvvv" {
-			t.Errorf("after its check the domain %s is %s with records %s, %v, want %s with all records verified", now.Name, now.Status, w.states(now), err, want)
+			t.Errorf("after its check the domain %s is %s with records %s, %v, want %s with all records verified",
+				now.Name, now.Status, w.states(now), err, want)
 		}
 	}
 }

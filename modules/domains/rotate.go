@@ -60,8 +60,10 @@ func mayRotate(d *ent.Domain, keys []*ent.DKIMKey) error {
 	if waiting == nil {
 		return nil
 	}
-	return fault.Conflictf(fault.CodeConflict, "The key %s of %s waits for its record already: publish it at %s, then verify the domain",
-		waiting.Selector, address.ReadableDomain(d.Name), dkim.RecordName(waiting.Selector, d.Name)).With("selector", waiting.Selector)
+	return fault.Conflictf(fault.CodeConflict,
+		"The key %s of %s waits for its record already: publish it at %s, then verify the domain",
+		waiting.Selector, address.ReadableDomain(d.Name), dkim.RecordName(waiting.Selector, d.Name)).
+		With("selector", waiting.Selector)
 }
 
 // setEd25519 begins or ends the signing with a second key, in a transaction that has
@@ -93,7 +95,8 @@ func (s *Service) switchEd25519(ctx context.Context, tx *ent.Tx, d *ent.Domain, 
 }
 
 // changeKeys changes a domain's keys under the lock of its row.
-func (s *Service) changeKeys(ctx context.Context, accountID, domainID string, keep Keep, change func(*ent.Tx, *ent.Domain, []*ent.DKIMKey) error) error {
+func (s *Service) changeKeys(ctx context.Context, accountID, domainID string, keep Keep,
+	change func(*ent.Tx, *ent.Domain, []*ent.DKIMKey) error) error {
 	var d *ent.Domain
 	err := s.db.InTx(ctx, func(tx *ent.Tx) (err error) {
 		if d, err = lockDomain(ctx, tx, accountID, domainID); err != nil {
@@ -102,7 +105,8 @@ func (s *Service) changeKeys(ctx context.Context, accountID, domainID string, ke
 		if err := s.changeLockedKeys(ctx, tx, d, change); err != nil || keep == nil {
 			return err
 		}
-		now, err := tx.Domain.Query().Where(domain.ID(d.ID), domain.AccountID(accountID)).WithKeys(signing.Shown).Only(ctx)
+		now, err := tx.Domain.Query().Where(domain.ID(d.ID), domain.AccountID(accountID)).WithKeys(signing.Shown).
+			Only(ctx)
 		if err != nil {
 			return err
 		}
@@ -123,7 +127,8 @@ UPDATE domains SET fence = fence + 1, updated_at = now(),
        due_at = CASE WHEN due_at IS NOT NULL THEN least(due_at, now() + make_interval(secs => $2)) END
  WHERE id = $1 RETURNING now()`
 
-func (s *Service) changeLockedKeys(ctx context.Context, tx *ent.Tx, d *ent.Domain, change func(*ent.Tx, *ent.Domain, []*ent.DKIMKey) error) error {
+func (s *Service) changeLockedKeys(ctx context.Context, tx *ent.Tx, d *ent.Domain,
+	change func(*ent.Tx, *ent.Domain, []*ent.DKIMKey) error) error {
 	keys, err := signing.Locked(ctx, tx, d.ID)
 	if err != nil {
 		return err
@@ -146,14 +151,16 @@ func (s *Service) changeLockedKeys(ctx context.Context, tx *ent.Tx, d *ent.Domai
 
 // activate lets keys sign in place of those that did until now, in the same
 // instant. It tells how many took another's place, each with a fact.
-func activate(ctx context.Context, tx *ent.Tx, b publisher, d *ent.Domain, at time.Time, ripe []*ent.DKIMKey) (rotated int, err error) {
+func activate(ctx context.Context, tx *ent.Tx, b publisher, d *ent.Domain, at time.Time,
+	ripe []*ent.DKIMKey) (rotated int, err error) {
 	turns, err := signing.Activate(ctx, tx, d.ID, ripe)
 	if err != nil || d.AccountID == nil { // nobody is told of the installation's own
 		return 0, err
 	}
 	for _, turn := range turns {
 		if err := b.Publish(ctx, tx, event.New(*d.AccountID, event.DomainDKIMRotated, at, event.DomainKey{
-			DomainID: d.ID, Name: d.Name, Selector: turn.Key.Selector, Algorithm: string(turn.Key.Algorithm), PreviousSelector: turn.Previous,
+			DomainID: d.ID, Name: d.Name, Selector: turn.Key.Selector, Algorithm: string(turn.Key.Algorithm),
+			PreviousSelector: turn.Previous,
 		})); err != nil {
 			return 0, err
 		}

@@ -68,7 +68,8 @@ func (w *world) sent(t testing.TB, d *ent.Domain) []string {
 	for _, m := range regexp.MustCompile(`(?m)^ d=.*; s=(\w+);`).FindAllSubmatch(signed, -1) {
 		selectors = append(selectors, string(m[1]))
 	}
-	signatures, err := dkim.Verify(signed, func(name string) ([]string, error) { return w.checks.checker.DNS.LookupTXT(t.Context(), name) })
+	signatures, err := dkim.Verify(signed,
+		func(name string) ([]string, error) { return w.checks.checker.DNS.LookupTXT(t.Context(), name) })
 	if err != nil || len(signatures) != len(identity.Signers()) {
 		t.Fatalf("the signatures of a message verify as %+v, %v, want %d", signatures, err, len(identity.Signers()))
 	}
@@ -107,7 +108,8 @@ func TestRotationHasNoGap(t *testing.T) {
 	if until := time.Until(*d.DueAt); until > time.Minute+time.Second {
 		t.Errorf("the new record is looked for in %s", until)
 	}
-	if r := recordOf(t, w.Records(d), second); r.Required || r.Status != dnscheck.Missing || r.Error != dnscheck.NotChecked || r.Name != second+"._domainkey.example.com" {
+	if r := recordOf(t, w.Records(d), second); r.Required || r.Status != dnscheck.Missing ||
+		r.Error != dnscheck.NotChecked || r.Name != second+"._domainkey.example.com" {
 		t.Errorf("after a rotation the record of the new key is %+v, want it not required, missing and not checked", r)
 	}
 
@@ -140,12 +142,15 @@ func TestRotationHasNoGap(t *testing.T) {
 	if diff := cmp.Diff([]string{second}, w.sent(t, d)); diff != "" {
 		t.Error(diff)
 	}
-	if old, next := recordOf(t, w.Records(d), first), recordOf(t, w.Records(d), second); old.Required || old.Status != dnscheck.Verified || !next.Required || next.Status != dnscheck.Verified {
+	if old, next := recordOf(t, w.Records(d), first), recordOf(t, w.Records(d), second); old.Required ||
+		old.Status != dnscheck.Verified || !next.Required || next.Status != dnscheck.Verified {
 		t.Errorf("after the change of keys the records are\n%+v\n%+v, want the old one verified and not required, the new one verified and required", old, next)
 	}
 	old := signing.Keys(d)[1]
-	if old.KeepUntil == nil || old.RetiredAt == nil || old.KeepUntil.Sub(*old.RetiredAt) != dnscheck.KeepRetired || signing.Current(d).ActivatedAt.Before(*old.RetiredAt) {
-		t.Errorf("after the change of keys they are %+v, want the old one kept for %s after it retired", signing.Keys(d), dnscheck.KeepRetired)
+	if old.KeepUntil == nil || old.RetiredAt == nil || old.KeepUntil.Sub(*old.RetiredAt) != dnscheck.KeepRetired ||
+		signing.Current(d).ActivatedAt.Before(*old.RetiredAt) {
+		t.Errorf("after the change of keys they are %+v, want the old one kept for %s after it retired",
+			signing.Keys(d), dnscheck.KeepRetired)
 	}
 	if diff := cmp.Diff([]event.Type{event.DomainVerified, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
 		t.Error(diff)
@@ -169,13 +174,15 @@ func TestRetiredKeyLeavesAfterAWeek(t *testing.T) {
 	d = w.verify(t, d)
 	w.zone.Remove(first + "._domainkey.example.com")
 	d = w.verify(t, d)
-	if r := recordOf(t, w.Records(d), first); r.Status != dnscheck.Missing || !strings.HasPrefix(r.Error, "Put the TXT record at "+first) || d.Status != "verified" {
+	if r := recordOf(t, w.Records(d), first); r.Status != dnscheck.Missing ||
+		!strings.HasPrefix(r.Error, "Put the TXT record at "+first) || d.Status != "verified" {
 		t.Errorf("without the record of the retired key the domain is %s and the record is %+v, want verified, and advice to put the record back", d.Status, r)
 	}
 	w.exec(t, `UPDATE dkim_keys SET retired_at = now() - interval '7 days' WHERE state = 'retired'`)
 	d, err := w.Get(t.Context(), w.ada, d.ID)
 	if err != nil || len(signing.Keys(d)) != 1 || strings.Contains(dnscheck.ZoneFile(d, w.Records(d)), first) {
-		t.Errorf("a week after it retired the keys are %+v, %v, want the old one gone from keys and zone file", signing.Keys(d), err)
+		t.Errorf("a week after it retired the keys are %+v, %v, want the old one gone from keys and zone file",
+			signing.Keys(d), err)
 	}
 	w.verify(t, d)
 	if n := w.db.Ent.DKIMKey.Query().CountX(t.Context()); n != 1 {
@@ -189,24 +196,26 @@ func TestAnswerThatCannotBeKeptUndoesTheChange(t *testing.T) {
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
 	full := errors.New("no room for the answer")
-	_, err := w.RotateDKIM(t.Context(), w.ada, d.ID, func(_ context.Context, _ idempotency.Execer, now *ent.Domain) error {
-		if keys := signing.Keys(now); len(keys) != 2 || keys[1].State != "pending" || len(w.Records(now)) != 6 {
-			t.Errorf("the answer would be %+v", keys)
-		}
-		return full
-	})
+	_, err := w.RotateDKIM(t.Context(), w.ada, d.ID,
+		func(_ context.Context, _ idempotency.Execer, now *ent.Domain) error {
+			if keys := signing.Keys(now); len(keys) != 2 || keys[1].State != "pending" || len(w.Records(now)) != 6 {
+				t.Errorf("the answer would be %+v", keys)
+			}
+			return full
+		})
 	if !errors.Is(err, full) {
 		t.Errorf("rotation: %v", err)
 	}
 	if now, err := w.Get(t.Context(), w.ada, d.ID); err != nil || len(now.Edges.Keys) != 1 {
 		t.Errorf("%d keys, %v", len(now.Edges.Keys), err)
 	}
-	_, err = w.StartClaim(t.Context(), w.eve, "example.com", func(_ context.Context, _ idempotency.Execer, c Claim) error {
-		if c.Status != ClaimPending || c.Record.Value == "" {
-			t.Errorf("the answer would be %+v", c)
-		}
-		return full
-	})
+	_, err = w.StartClaim(t.Context(), w.eve, "example.com",
+		func(_ context.Context, _ idempotency.Execer, c Claim) error {
+			if c.Status != ClaimPending || c.Record.Value == "" {
+				t.Errorf("the answer would be %+v", c)
+			}
+			return full
+		})
 	if !errors.Is(err, full) {
 		t.Errorf("claim: %v", err)
 	}
@@ -348,12 +357,15 @@ func TestSeededDomainRotatesAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	d = w.rotate(t, d)
-	if signing.Current(d).Selector == first || !signing.Current(d).Ready || len(signing.Keys(d)) != 4 || d.DueAt != nil {
-		t.Errorf("after the rotation of a seeded domain the keys are %+v, want 4 with a new ready one signing", signing.Keys(d))
+	if signing.Current(d).Selector == first || !signing.Current(d).Ready || len(signing.Keys(d)) != 4 ||
+		d.DueAt != nil {
+		t.Errorf("after the rotation of a seeded domain the keys are %+v, want 4 with a new ready one signing",
+			signing.Keys(d))
 	}
 	identity, err := w.Identity(t.Context(), w.ada, mailbox(t, "a@dev.test"))
 	if err != nil || identity.Selector != signing.Current(d).Selector || identity.Second == nil {
-		t.Errorf("after the rotation of a seeded domain it signs as %+v, %v, want the new key and a second signature", identity, err)
+		t.Errorf("after the rotation of a seeded domain it signs as %+v, %v, want the new key and a second signature",
+			identity, err)
 	}
 	if diff := cmp.Diff([]event.Type{event.DomainDKIMRotated, event.DomainDKIMRotated}, w.told(t, d)); diff != "" {
 		t.Error(diff)

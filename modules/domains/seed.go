@@ -48,7 +48,8 @@ func (s *Service) ensureSeeded(ctx context.Context, accountID *string, name stri
 		if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('domains/seed/' || $1, 0))`, name); err != nil {
 			return err
 		}
-		changed, err := tx.Domain.Update().Where(owner, domain.Name(name)).SetSeeded(true).SetStatus(domain.StatusVerified).ClearDueAt().Save(ctx)
+		changed, err := tx.Domain.Update().Where(owner, domain.Name(name)).SetSeeded(true).
+			SetStatus(domain.StatusVerified).ClearDueAt().Save(ctx)
 		if err != nil || changed > 0 {
 			return err
 		}
@@ -57,7 +58,8 @@ func (s *Service) ensureSeeded(ctx context.Context, accountID *string, name stri
 		})
 	})
 	if ent.IsConstraintError(err) {
-		return nil, fault.Conflictf(fault.CodeConflict, "The domain %s is verified by an account of this installation and cannot be seeded", name).WithCause(err)
+		return nil, fault.Conflictf(fault.CodeConflict,
+			"The domain %s is verified by an account of this installation and cannot be seeded", name).WithCause(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("seed domain %s: %w", name, err)
@@ -67,7 +69,9 @@ func (s *Service) ensureSeeded(ctx context.Context, accountID *string, name stri
 
 // findSeeded finds the row and makes sure that its key can be used.
 func (s *Service) findSeeded(ctx context.Context, owner predicate.Domain, name string) (*ent.Domain, error) {
-	found, err := s.db.Ent.Domain.Query().Where(owner, domain.Name(name), domain.Seeded(true), domain.StatusEQ(domain.StatusVerified)).WithKeys(signing.Shown).Only(ctx)
+	found, err := s.db.Ent.Domain.Query().
+		Where(owner, domain.Name(name), domain.Seeded(true), domain.StatusEQ(domain.StatusVerified)).
+		WithKeys(signing.Shown).Only(ctx)
 	if err != nil {
 		return nil, err
 	}

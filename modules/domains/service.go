@@ -75,11 +75,15 @@ func New(p Params) (*Service, error) {
 	names := names{newReserved(config), p.Accounts}
 	lookups := newLookups(p.DB, keys, names.reserved.sandbox)
 	checker := dnscheck.Checker{DNS: p.Resolver.Uncached(), Within: config.CheckTimeout}
-	s := &Service{lookups: lookups, db: p.DB, bus: p.Bus, names: names, keys: keys, cursors: p.Cursors, log: p.Logger, on: p.On,
-		claims: &claims{db: p.DB, bus: p.Bus, names: names, checker: checker, keys: keys, lookups: lookups, cursors: p.Cursors, log: p.Logger, key: p.Box.Derive("domain-claim")},
-		checks: &checks{db: p.DB, bus: p.Bus, keys: keys, checker: checker, hosts: config.hosts(), lookups: lookups, log: p.Logger}}
-	s.checks.worker = worker.New(s.checks.queue(), worker.Config{Concurrency: checksAtOnce, Batch: checksAtOnce, Lease: config.CheckTimeout + 45*time.Second,
-		Poll: 5 * time.Second}, p.Logger, p.Metrics)
+	s := &Service{lookups: lookups, db: p.DB, bus: p.Bus, names: names, keys: keys, cursors: p.Cursors,
+		log: p.Logger, on: p.On,
+		claims: &claims{db: p.DB, bus: p.Bus, names: names, checker: checker, keys: keys, lookups: lookups,
+			cursors: p.Cursors, log: p.Logger, key: p.Box.Derive("domain-claim")},
+		checks: &checks{db: p.DB, bus: p.Bus, keys: keys, checker: checker, hosts: config.hosts(), lookups: lookups,
+			log: p.Logger}}
+	s.checks.worker = worker.New(s.checks.queue(), worker.Config{Concurrency: checksAtOnce, Batch: checksAtOnce,
+		Lease: config.CheckTimeout + 45*time.Second,
+		Poll:  5 * time.Second}, p.Logger, p.Metrics)
 	return s, nil
 }
 

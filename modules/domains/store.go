@@ -45,7 +45,8 @@ UPDATE domains SET status = $2::text, records = $3::jsonb, check_attempts = $4, 
 // its fact. A fence limits that to the claim it belongs to; without one the
 // check was asked for by hand and wins. Neither counts when the domain was lost
 // meanwhile: what was seen then is proof of what was published before.
-func (s *checks) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64, seen []dnscheck.Observation) (outcome, error) {
+func (s *checks) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64,
+	seen []dnscheck.Observation) (outcome, error) {
 	before, err := lockStanding(ctx, tx, d, fence)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -120,7 +121,8 @@ func write(ctx context.Context, tx *ent.Tx, d *ent.Domain, v verdict) (at time.T
 	if err != nil {
 		return time.Time{}, err
 	}
-	return db.One(ctx, tx, db.Value[time.Time], storeVerdict, d.ID, string(v.status), string(records), v.attempts, v.next.Seconds())
+	return db.One(ctx, tx, db.Value[time.Time], storeVerdict, d.ID, string(v.status), string(records), v.attempts,
+		v.next.Seconds())
 }
 
 // announce does what follows a commit.
@@ -129,9 +131,11 @@ func (s *checks) announce(d *ent.Domain, o outcome) {
 	case o.gone:
 		return
 	case o.claimed:
-		s.log.Info("domain is verified by another account", slog.String("domain_id", d.ID), slog.String("domain", d.Name))
+		s.log.Info("domain is verified by another account", slog.String("domain_id", d.ID),
+			slog.String("domain", d.Name))
 	case o.to != o.from:
-		s.log.Info("domain changed", slog.String("domain_id", d.ID), slog.String("domain", d.Name), slog.String("from", string(o.from)), slog.String("to", string(o.to)))
+		s.log.Info("domain changed", slog.String("domain_id", d.ID), slog.String("domain", d.Name),
+			slog.String("from", string(o.from)), slog.String("to", string(o.to)))
 		s.bus.Wake()
 	}
 	if o.rotated > 0 {

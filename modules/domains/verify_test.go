@@ -72,7 +72,8 @@ func TestVerifyAgainstOddZones(t *testing.T) {
 		want   string // states
 	}{
 		{"several TXT records", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
-			w.zone.Add(t, r[dnscheck.Ownership].Name+`. TXT "something-else=1"`, r[dnscheck.SPF].Name+`. TXT "google-site-verification=x"`)
+			w.zone.Add(t, r[dnscheck.Ownership].Name+`. TXT "something-else=1"`, r[dnscheck.SPF].Name+
+				`. TXT "google-site-verification=x"`)
 		}, "vvvvv"},
 		{"a key split into short strings", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
 			var parts []string
@@ -83,7 +84,8 @@ func TestVerifyAgainstOddZones(t *testing.T) {
 		}, "vvvvv"},
 		{"a key behind an alias", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
 			w.zone.Set(t, r[dnscheck.DKIM].Name, r[dnscheck.DKIM].Name+". CNAME keys.example.net.")
-			w.zone.Set(t, "keys.example.net", strings.Replace(zoneLine(r[dnscheck.DKIM]), r[dnscheck.DKIM].Name, "keys.example.net", 1))
+			w.zone.Set(t, "keys.example.net", strings.Replace(zoneLine(r[dnscheck.DKIM]), r[dnscheck.DKIM].Name,
+				"keys.example.net", 1))
 		}, "vvvvv"},
 		{"a return path through aliases", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
 			w.zone.Set(t, r[dnscheck.ReturnPath].Name, r[dnscheck.ReturnPath].Name+". CNAME A.example.net.")
@@ -108,11 +110,12 @@ func TestVerifyAgainstOddZones(t *testing.T) {
 			}
 			w.zone.Set(t, r[dnscheck.ReturnPath].Name, r[dnscheck.ReturnPath].Name+". CNAME www.example.net.")
 		}, "xxxvx"},
-		{"names with records of other types only", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
-			for _, p := range []dnscheck.Purpose{dnscheck.Ownership, dnscheck.DKIM, dnscheck.SPF, dnscheck.DMARC} {
-				w.zone.Set(t, r[p].Name, r[p].Name+". A 192.0.2.1")
-			}
-		}, "mmvmm"},
+		{"names with records of other types only",
+			func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
+				for _, p := range []dnscheck.Purpose{dnscheck.Ownership, dnscheck.DKIM, dnscheck.SPF, dnscheck.DMARC} {
+					w.zone.Set(t, r[p].Name, r[p].Name+". A 192.0.2.1")
+				}
+			}, "mmvmm"},
 		{"answers over TCP only", func(_ *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
 			w.zone.Fault(r[dnscheck.DKIM].Name, dnsxtest.Truncate)
 		}, "vvvvv"},
@@ -144,7 +147,8 @@ func (w *world) byPurpose(d *ent.Domain) map[dnscheck.Purpose]dnscheck.RecordChe
 
 func TestNoAnswerChangesNothing(t *testing.T) {
 	t.Parallel()
-	for name, broken := range map[string]dnsxtest.Fault{"servfail": dnsxtest.ServFail, "refused": dnsxtest.Refused, "timeout": dnsxtest.Timeout} {
+	for name, broken := range map[string]dnsxtest.Fault{"servfail": dnsxtest.ServFail, "refused": dnsxtest.Refused,
+		"timeout": dnsxtest.Timeout} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -163,7 +167,8 @@ func TestNoAnswerChangesNothing(t *testing.T) {
 			if until := time.Until(*now.DueAt); until > 11*time.Minute+time.Second {
 				t.Errorf("tried again in %s", until)
 			}
-			if got := w.verify(t, fresh); got.Status != "pending" || !strings.Contains(w.Records(got)[0].Error, "gave no answer") {
+			if got := w.verify(t, fresh); got.Status != "pending" ||
+				!strings.Contains(w.Records(got)[0].Error, "gave no answer") {
 				t.Errorf("without an answer of DNS the new domain is %s: %+v, want pending and told that DNS gave no answer", got.Status, got.Records)
 			}
 			if told := w.told(t, d); len(told) != 1 {
@@ -242,7 +247,8 @@ func TestSecondToVerifyMustClaim(t *testing.T) {
 	checkClaim(t, w, wantFault(t, err, fault.Conflict, fault.CodeDomainClaimed))
 	hers, err = w.Get(t.Context(), w.eve, hers.ID)
 	if err != nil || hers.Status != "pending" || w.states(hers) != "vvvvv" || len(w.told(t, hers)) != 0 {
-		t.Errorf("the second domain of that name is %+v, %v, want pending with all records verified, and no fact", hers, err)
+		t.Errorf("the second domain of that name is %+v, %v, want pending with all records verified, and no fact", hers,
+			err)
 	}
 }
 

@@ -69,8 +69,10 @@ func (s *Service) claim(ctx context.Context, _ int, lease time.Duration) ([]curs
 	if at := s.node.ClaimsUntil(); !at.IsZero() {
 		until = &at
 	}
-	claimed, err := db.All(ctx, s.db.Hot, func(c *cursor) []any { return []any{&c.position, &c.fence, &c.open, &c.again, &c.failures} }, claimSQL.Text,
-		claimSQL.Args(db.Arg("name", target), db.Arg("lease", lease.Microseconds()), db.Arg("node", s.node.ID()), db.Arg("until", until), db.Arg("horizon", id.Since(id.Fact, horizon)))...)
+	claimed, err := db.All(ctx, s.db.Hot,
+		func(c *cursor) []any { return []any{&c.position, &c.fence, &c.open, &c.again, &c.failures} }, claimSQL.Text,
+		claimSQL.Args(db.Arg("name", target), db.Arg("lease", lease.Microseconds()), db.Arg("node", s.node.ID()),
+			db.Arg("until", until), db.Arg("horizon", id.Since(id.Fact, horizon)))...)
 	if err != nil {
 		return nil, fmt.Errorf("claim the export of events: %w", err)
 	}
@@ -138,8 +140,10 @@ func (s *Service) settle(ctx context.Context, pages []worker.Result[cursor, page
 			failures, reason = c.failures+1, p.err.Error()
 			wait = s.config.Retry.Delay(failures)
 		}
-		n, err := db.Exec(ctx, s.db.Hot, settleSQL.Text, settleSQL.Args(db.Arg("name", target), db.Arg("fence", c.fence), db.Arg("position", p.position),
-			db.Arg("wait", wait.Microseconds()), db.Arg("open", open), db.Arg("open_or_more", open || p.more), db.Arg("failures", failures), db.Arg("error", reason))...)
+		n, err := db.Exec(ctx, s.db.Hot, settleSQL.Text,
+			settleSQL.Args(db.Arg("name", target), db.Arg("fence", c.fence), db.Arg("position", p.position),
+				db.Arg("wait", wait.Microseconds()), db.Arg("open", open), db.Arg("open_or_more", open || p.more),
+				db.Arg("failures", failures), db.Arg("error", reason))...)
 		if err != nil {
 			return fmt.Errorf("move the position of the event export: %w", err)
 		}

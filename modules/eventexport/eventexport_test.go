@@ -34,8 +34,10 @@ func TestEveryFactIsInTheStreamOnceAndInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range messages {
-		if m.ID == first.ID && (m.Subject != "postrider.facts.acc_a.email.sent" || len(m.Data) != len(body)) { // jsonb keeps the members in an order of its own
-			t.Errorf("the first fact is at %s as\n%s, want it at postrider.facts.acc_a.email.sent as\n%s", m.Subject, m.Data, body)
+		// jsonb keeps the members in an order of its own
+		if m.ID == first.ID && (m.Subject != "postrider.facts.acc_a.email.sent" || len(m.Data) != len(body)) {
+			t.Errorf("the first fact is at %s as\n%s, want it at postrider.facts.acc_a.email.sent as\n%s", m.Subject,
+				m.Data, body)
 		}
 	}
 	if is := w.standing(); is.Behind != 0 || is.Failures != 0 || is.Error != "" || is.Again {
@@ -139,7 +141,8 @@ func forgotten(t *testing.T, w *world) {
 		return ack
 	}
 	first, again := probe(), (*nats.PubAck)(nil)
-	expect.EventuallyWithin(t, patience, "the window of duplicates is over", func() bool { again = probe(); return !again.Duplicate })
+	expect.EventuallyWithin(t, patience, "the window of duplicates is over",
+		func() bool { again = probe(); return !again.Duplicate })
 	for _, ack := range []*nats.PubAck{first, again} {
 		if err := js.DeleteMsg(streamName, ack.Sequence); err != nil {
 			t.Fatal(err)
@@ -158,7 +161,8 @@ func TestAFullStreamLosesNothing(t *testing.T) {
 	js := w.server.JetStream()
 	resize(t, js, 8<<10)
 	w.happen(120, "acc_a", "acc_b")
-	expect.EventuallyWithin(t, patience, "the stream is full and refuses", func() bool { return strings.Contains(w.standing().Error, "maximum bytes exceeded") })
+	expect.EventuallyWithin(t, patience, "the stream is full and refuses",
+		func() bool { return strings.Contains(w.standing().Error, "maximum bytes exceeded") })
 	stuck := w.standing()
 	if stuck.Waiting == 0 || stuck.Waiting > 119 {
 		t.Errorf("%d facts wait while the stream is full, want some, and not those that it took", stuck.Waiting)
@@ -209,10 +213,10 @@ func TestRewindSendsAgain(t *testing.T) {
 	w := newWorld(t)
 	w.config.Stream.Duplicates = 100 * time.Millisecond
 	if _, err := Look(t.Context(), w.db); !errors.Is(err, ErrNothing) {
-		t.Errorf("before there is an export its position gives %v, want ErrNothing", err)
+		t.Errorf("before there is an export its position returned %v, want ErrNothing", err)
 	}
 	if _, err := Rewind(t.Context(), w.db, time.Now()); !errors.Is(err, ErrNothing) {
-		t.Errorf("before there is an export rewinding gives %v, want ErrNothing", err)
+		t.Errorf("before there is an export rewinding returned %v, want ErrNothing", err)
 	}
 	since := time.Now().Add(-time.Minute)
 	w.start(nil)
@@ -221,14 +225,15 @@ func TestRewindSendsAgain(t *testing.T) {
 	w.once()
 	for _, late := range []time.Time{time.Now().Add(time.Hour), time.Now()} {
 		if _, err := Rewind(t.Context(), w.db, late); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("rewinding to %s gives %v, want Invalid", late, err)
+			t.Errorf("rewinding to %s returned %v, want Invalid", late, err)
 		}
 	}
 	forgotten(t, w)
 	if _, err := Rewind(t.Context(), w.db, since); err != nil {
 		t.Fatal(err)
 	}
-	expect.EventuallyWithin(t, patience, "everything was sent again", func() bool { is := w.standing(); return is.Waiting == 0 && !is.Again })
+	expect.EventuallyWithin(t, patience, "everything was sent again",
+		func() bool { is := w.standing(); return is.Waiting == 0 && !is.Again })
 	messages := jetstreamtest.Messages(t, w.server.JetStream(), streamName)
 	seen := map[string]int{}
 	for _, m := range messages {

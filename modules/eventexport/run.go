@@ -19,7 +19,8 @@ const (
 
 // run publishes one page.
 func (s *Service) run(ctx context.Context, c cursor, lease *worker.Lease) page {
-	read, err := s.facts.ReadFeed(ctx, bus.Feed{After: c.position, Before: c.horizon, Limit: s.config.Page, Octets: pageOctets})
+	read, err := s.facts.ReadFeed(ctx, bus.Feed{After: c.position, Before: c.horizon, Limit: s.config.Page,
+		Octets: pageOctets})
 	if err != nil {
 		return failed(ctx, c.position, 0, err)
 	}
@@ -47,7 +48,8 @@ var errNotOurs = errors.New("the lease of the export has expired")
 
 // hand publishes the facts that the stream lacks. there[i] reports whether the stream now has facts[i], or
 // must not have it.
-func (s *Service) hand(ctx context.Context, c cursor, facts []event.Fact, lease *worker.Lease) (there []bool, sent int, err error) {
+func (s *Service) hand(ctx context.Context, c cursor, facts []event.Fact,
+	lease *worker.Lease) (there []bool, sent int, err error) {
 	there = make([]bool, len(facts))
 	stream, err := s.connected(ctx)
 	if err != nil {

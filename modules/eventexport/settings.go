@@ -29,8 +29,9 @@ var (
 		Help: "File with the JWT and the seed of a NATS user, as nsc writes it (.creds).",
 	})
 	TLSCA = setting.Declare(setting.Setting[string]{
-		Name: "POSTRIDER_EVENTS_TLS_CA", Group: group, Form: setting.Text("FILE"), DefaultText: "the system's authorities",
-		Help: "PEM file with the authorities that the servers' certificates are checked with.",
+		Name: "POSTRIDER_EVENTS_TLS_CA", Group: group, Form: setting.Text("FILE"),
+		DefaultText: "the system's authorities",
+		Help:        "PEM file with the authorities that the servers' certificates are checked with.",
 	})
 	TLSCert = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_EVENTS_TLS_CERT", Group: group, Form: setting.Text("FILE"),
@@ -65,15 +66,18 @@ var (
 		Help: "Servers that have the stream. With 1 a power failure may lose the latest two minutes of it, unless the server has sync_interval: always.",
 	})
 	MaxAge = setting.Declare(setting.Setting[time.Duration]{
-		Name: "POSTRIDER_EVENTS_MAX_AGE", Group: group, Form: setting.Duration(time.Hour, 400*24*time.Hour), Default: 7 * 24 * time.Hour,
-		Help: "How long the stream keeps events. Erasing a person does not reach what was exported: this is when it is gone.",
+		Name: "POSTRIDER_EVENTS_MAX_AGE", Group: group, Form: setting.Duration(time.Hour, 400*24*time.Hour),
+		Default: 7 * 24 * time.Hour,
+		Help:    "How long the stream keeps events. Erasing a person does not reach what was exported: this is when it is gone.",
 	})
 )
 
 // streamOf returns the stream's part of the installation's configuration.
 func streamOf(v setting.Values, log *slog.Logger) jetstream.Config {
-	return jetstream.Config{Target: To.Of(v), Files: jetstream.Files{Credentials: Credentials.Of(v), CA: TLSCA.Of(v), Cert: TLSCert.Of(v), Key: TLSKey.Of(v)},
-		Stream: Stream.Of(v), Prefix: Subjects.Of(v), Replicas: Replicas.Of(v), MaxAge: MaxAge.Of(v), Name: "postrider " + config.Node.Of(v), Logger: log}
+	return jetstream.Config{Target: To.Of(v), Files: jetstream.Files{Credentials: Credentials.Of(v), CA: TLSCA.Of(v),
+		Cert: TLSCert.Of(v), Key: TLSKey.Of(v)},
+		Stream: Stream.Of(v), Prefix: Subjects.Of(v), Replicas: Replicas.Of(v), MaxAge: MaxAge.Of(v),
+		Name: "postrider " + config.Node.Of(v), Logger: log}
 }
 
 func parseStream(text string) (string, error) {

@@ -59,7 +59,8 @@ func look(ctx context.Context, d *db.DB, count int) (Standing, error) {
 		oldest string
 	}
 	found, err := db.One(ctx, d.Hot, func(r *row) []any {
-		return []any{&r.Position, &r.MovedAt, &r.Again, &r.Failures, &r.Error, &r.FailedAt, &r.Node, &r.now, &r.oldest, &r.Waiting}
+		return []any{&r.Position, &r.MovedAt, &r.Again, &r.Failures, &r.Error, &r.FailedAt, &r.Node, &r.now, &r.oldest,
+			&r.Waiting}
 	}, standingSQL, target, count)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -97,7 +98,8 @@ func Rewind(ctx context.Context, d *db.DB, since time.Time) (Standing, error) {
 	case err != nil:
 		return Standing{}, fmt.Errorf("rewind the event export: %w", err)
 	case n == 0:
-		return Standing{}, fault.InvalidField("since", "must be before %s: later events were not exported yet", before.PositionAt.UTC().Format(time.RFC3339))
+		return Standing{}, fault.InvalidField("since", "must be before %s: later events were not exported yet",
+			before.PositionAt.UTC().Format(time.RFC3339))
 	}
 	return Look(ctx, d)
 }
@@ -111,7 +113,8 @@ func (s *Service) condition(ctx context.Context) (module.Condition, error) {
 	if err != nil {
 		return module.Condition{}, err
 	}
-	c := module.Condition{Degraded: is.Behind > BehindLimit, Figures: map[string]float64{"behind_seconds": math.Floor(is.Behind.Seconds())}}
+	c := module.Condition{Degraded: is.Behind > BehindLimit,
+		Figures: map[string]float64{"behind_seconds": math.Floor(is.Behind.Seconds())}}
 	if is.Failures > 0 {
 		c.Details = []string{is.Error}
 	}
@@ -123,14 +126,16 @@ const scrapeLimit = 3 * time.Second
 // measure registers the metrics. They exist even if nothing is exported, so that one alert rule serves all
 // installations.
 func (s *Service) measure(reg prometheus.Registerer) error {
-	s.sent = prometheus.NewCounter(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "event_export_facts_total", Help: "Events that the stream has acknowledged to this process."})
+	s.sent = prometheus.NewCounter(prometheus.CounterOpts{Namespace: telemetry.Namespace,
+		Name: "event_export_facts_total", Help: "Events that the stream has acknowledged to this process."})
 	if reg == nil {
 		return nil
 	}
 	if err := reg.Register(s.sent); err != nil {
 		return err
 	}
-	return reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: "event_export_oldest_seconds",
+	return reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace,
+		Name: "event_export_oldest_seconds",
 		Help: "Age of the oldest event that was not exported; about 2 where all is well, 0 where none waits or nothing is exported. It is the database's: dashboards take the maximum over processes."},
 		func() float64 {
 			if !s.on() {

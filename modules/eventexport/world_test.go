@@ -45,8 +45,10 @@ func newWorldAt(t *testing.T, server *jetstreamtest.Server) *world {
 	t.Helper()
 	w := &world{t: t, db: dbtest.New(t), server: server, log: &expect.Log{}}
 	w.bus = bus.New(w.db, slog.New(slog.DiscardHandler), bus.Options{})
-	w.config = Config{Poll: 20 * time.Millisecond, Page: 50, Retry: worker.Backoff{Min: 50 * time.Millisecond, Max: 200 * time.Millisecond},
-		Stream: jetstream.Config{Target: targetAt(t, w.server.URL()), Stream: streamName, Prefix: "postrider.facts", Replicas: 1, MaxAge: time.Hour, Name: "test"}}
+	w.config = Config{Poll: 20 * time.Millisecond, Page: 50,
+		Retry: worker.Backoff{Min: 50 * time.Millisecond, Max: 200 * time.Millisecond},
+		Stream: jetstream.Config{Target: targetAt(t, w.server.URL()), Stream: streamName, Prefix: "postrider.facts",
+			Replicas: 1, MaxAge: time.Hour, Name: "test"}}
 	return w
 }
 
@@ -119,7 +121,8 @@ func sampleOf(typ event.Type) event.Payload {
 
 func (w *world) tell(f event.Fact) {
 	w.t.Helper()
-	if err := w.db.InHotTx(w.t.Context(), func(tx *sql.Tx) error { return w.bus.Publish(w.t.Context(), tx, f) }); err != nil {
+	if err := w.db.InHotTx(w.t.Context(),
+		func(tx *sql.Tx) error { return w.bus.Publish(w.t.Context(), tx, f) }); err != nil {
 		w.t.Fatal(err)
 	}
 	// It is stored under another id if the machine stood still in between.
@@ -174,7 +177,8 @@ func (w *world) once() []jetstreamtest.Message {
 	for account, ids := range want {
 		slices.Sort(ids)
 		if !slices.Equal(byAccount[account], ids) {
-			w.t.Errorf("of %s the stream has %d messages\n%s\nwant %d\n%s", account, len(byAccount[account]), strings.Join(byAccount[account], " "), len(ids), strings.Join(ids, " "))
+			w.t.Errorf("of %s the stream has %d messages\n%s\nwant %d\n%s", account, len(byAccount[account]),
+				strings.Join(byAccount[account], " "), len(ids), strings.Join(ids, " "))
 		}
 	}
 	if len(byAccount) != len(want) {

@@ -54,7 +54,7 @@ func stream(t *testing.T, app *harness.App, query string, headers ...string) (li
 // ended is the last line of a stream that was not cut off.
 const ended = "the server has ended the stream"
 
-// linesOf gives the lines of an answer that goes on.
+// linesOf returns the lines of an answer that goes on.
 func linesOf(t *testing.T, app *harness.App, req *http.Request) <-chan string {
 	t.Helper()
 	req.Header.Set("Authorization", "Bearer "+app.APIKey)
@@ -80,7 +80,7 @@ func linesOf(t *testing.T, app *harness.App, req *http.Request) <-chan string {
 	return out
 }
 
-// until gives the line that has the text.
+// until returns the line that has the text.
 func until(t *testing.T, lines <-chan string, text string) string {
 	t.Helper()
 	over := time.After(expect.Patience)
@@ -108,7 +108,8 @@ func TestEventLogInPagesAndAsAStream(t *testing.T) {
 	foreign, _ := stream(t, stranger, "")
 	until(t, lines, "id: evt_")
 	emailID := app.Send(t, anEmail)
-	if line := until(t, lines, `"type":"email.`); !strings.Contains(line, `"type":"email.sent"`) || !strings.Contains(line, emailID) {
+	if line := until(t, lines, `"type":"email.`); !strings.Contains(line, `"type":"email.sent"`) ||
+		!strings.Contains(line, emailID) {
 		t.Errorf("first of an email on the stream: %s", line)
 	}
 	until(t, lines, `"type":"email.delivered"`)
@@ -123,7 +124,8 @@ func TestEventLogInPagesAndAsAStream(t *testing.T) {
 	}
 	first := eventLog(t, app, "?limit=1&types=email.sent,email.delivered")
 	second := eventLog(t, app, "?limit=1&types=email.sent,email.delivered&after="+first.NextCursor)
-	if !first.HasMore || first.NextCursor != first.Events[0].ID || len(second.Events) != 1 || second.Events[0].ID != found.Events[1].ID {
+	if !first.HasMore || first.NextCursor != first.Events[0].ID || len(second.Events) != 1 ||
+		second.Events[0].ID != found.Events[1].ID {
 		t.Errorf("pages %+v and %+v", first, second)
 	}
 	again, _ := stream(t, app, "?after=latest", "Last-Event-ID", found.Events[0].ID)
@@ -134,7 +136,8 @@ func TestEventLogInPagesAndAsAStream(t *testing.T) {
 	if got := eventLog(t, stranger, "?after="+first.Events[0].ID); len(got.Events) != 0 {
 		t.Errorf("a stranger is shown %+v", got)
 	}
-	for _, query := range []string{"?after=msg_1", "?types=email.sent,domain.eaten", "?types=email.rescheduled", "?limit=0", "?after=evt_1"} {
+	for _, query := range []string{"?after=msg_1", "?types=email.sent,domain.eaten", "?types=email.rescheduled",
+		"?limit=0", "?after=evt_1"} {
 		for _, path := range []string{"/api/event-log", "/api/event-log/stream"} {
 			if got := app.Do(t, http.MethodGet, path+query, nil); got.Status != http.StatusBadRequest {
 				t.Errorf("GET %s%s got status %d and %s, want 400", path, query, got.Status, got.Body)
@@ -166,7 +169,8 @@ func TestStreamsOfAnAccountAreCounted(t *testing.T) {
 	for range 10 {
 		_, leave = stream(t, app, "")
 	}
-	if got := app.Do(t, http.MethodGet, "/api/event-log/stream", nil); got.Status != http.StatusTooManyRequests || got.Header.Get("Retry-After") == "" {
+	if got := app.Do(t, http.MethodGet, "/api/event-log/stream", nil); got.Status != http.StatusTooManyRequests ||
+		got.Header.Get("Retry-After") == "" {
 		t.Errorf("the eleventh is answered %d %s", got.Status, got.Body)
 	}
 	other, _ := stream(t, app.Stranger(t, "other"), "")
@@ -197,9 +201,12 @@ func TestEventsAsASubscription(t *testing.T) {
 	app.MailDomain(t, "example.net")
 	stranger := app.Stranger(t, "stranger")
 	first := app.Send(t, anEmail)
-	foreign := subscribe(t, stranger, `subscription{events(after:\"`+id.Since(id.Fact, time.Now().Add(-time.Hour))+`\"){id}}`)
-	lines := subscribe(t, app, `subscription{events(after:\"`+id.Since(id.Fact, time.Now().Add(-time.Hour))+`\",types:[\"email.sent\"]){type data}}`)
-	if line := until(t, lines, "data: "); !strings.Contains(line, `{"data":{"events":{"type":"email.sent","data":{`) || !strings.Contains(line, first) {
+	foreign := subscribe(t, stranger, `subscription{events(after:\"`+id.Since(id.Fact, time.Now().Add(-time.Hour))+
+		`\"){id}}`)
+	lines := subscribe(t, app, `subscription{events(after:\"`+id.Since(id.Fact, time.Now().Add(-time.Hour))+
+		`\",types:[\"email.sent\"]){type data}}`)
+	if line := until(t, lines, "data: "); !strings.Contains(line, `{"data":{"events":{"type":"email.sent","data":{`) ||
+		!strings.Contains(line, first) {
 		t.Errorf("first on the stream: %s", line)
 	}
 	second := app.Send(t, anEmail)
@@ -223,7 +230,8 @@ func subscribe(t *testing.T, app *harness.App, query string) <-chan string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, app.BaseURL+"/graphql", strings.NewReader(`{"query":"`+query+`"}`))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, app.BaseURL+"/graphql",
+		strings.NewReader(`{"query":"`+query+`"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

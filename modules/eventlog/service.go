@@ -78,7 +78,8 @@ type Service struct {
 
 // New returns a new service. Start must be called before streams are woken.
 func New(p Params) *Service {
-	return &Service{config: p.Config.withDefaults(), log: p.Log, tasks: worker.NewTasks(p.Logger, p.Workers), streams: newRegistry(), horizon: &sharedHorizon{log: p.Log}}
+	return &Service{config: p.Config.withDefaults(), log: p.Log, tasks: worker.NewTasks(p.Logger, p.Workers),
+		streams: newRegistry(), horizon: &sharedHorizon{log: p.Log}}
 }
 
 // Start starts waking streams.
@@ -130,11 +131,13 @@ func (s *Service) List(ctx context.Context, accountID string, q EventQuery) (pag
 	return s.read(ctx, accountID, q, horizon)
 }
 
-func (s *Service) read(ctx context.Context, accountID string, q EventQuery, horizon time.Time) (page.Page[event.Fact], error) {
+func (s *Service) read(ctx context.Context, accountID string, q EventQuery,
+	horizon time.Time) (page.Page[event.Fact], error) {
 	if q.After == Latest {
 		return page.Page[event.Fact]{NextCursor: id.Since(id.Fact, horizon)}, nil
 	}
-	got, err := s.log.Read(ctx, bus.AccountFeed{AccountID: accountID, After: max(q.After, id.Since(id.Fact, horizon.Add(-Reach))),
+	got, err := s.log.Read(ctx, bus.AccountFeed{AccountID: accountID,
+		After:  max(q.After, id.Since(id.Fact, horizon.Add(-Reach))),
 		Before: horizon, Types: types(q.Types), Limit: q.Limit})
 	if err != nil {
 		return page.Page[event.Fact]{}, err

@@ -17,18 +17,19 @@ import (
 // waking returns the task that wakes streams. It sleeps while no stream is open.
 func (s *Service) waking() worker.Task {
 	var seen time.Time // the horizon up to which streams were woken; zero if none was open
-	return worker.Task{Name: "wakes of event streams", First: worker.UntilWoken, Woken: s.streams.opened, Step: func(ctx context.Context) (time.Duration, error) {
-		accounts := s.streams.accounts()
-		if len(accounts) == 0 {
-			seen = time.Time{}
-			return worker.UntilWoken, nil
-		}
-		horizon, err := s.wakeStreams(ctx, accounts, seen)
-		if err == nil {
-			seen = horizon
-		}
-		return wakeInterval, err
-	}}
+	return worker.Task{Name: "wakes of event streams", First: worker.UntilWoken, Woken: s.streams.opened,
+		Step: func(ctx context.Context) (time.Duration, error) {
+			accounts := s.streams.accounts()
+			if len(accounts) == 0 {
+				seen = time.Time{}
+				return worker.UntilWoken, nil
+			}
+			horizon, err := s.wakeStreams(ctx, accounts, seen)
+			if err == nil {
+				seen = horizon
+			}
+			return wakeInterval, err
+		}}
 }
 
 // wakeStreams wakes the streams of accounts that have facts between since and the horizon, and returns the

@@ -21,7 +21,8 @@ func TestStreamsAreWokenByEventsThatNothingElseWants(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	publisher := bus.New(d, slog.New(slog.DiscardHandler), bus.Options{})
-	s := eventlog.New(eventlog.Params{Config: eventlog.Config{Poll: time.Hour}, Log: publisher.Log(), Logger: slog.New(slog.DiscardHandler)})
+	s := eventlog.New(eventlog.Params{Config: eventlog.Config{Poll: time.Hour}, Log: publisher.Log(),
+		Logger: slog.New(slog.DiscardHandler)})
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +31,8 @@ func TestStreamsAreWokenByEventsThatNothingElseWants(t *testing.T) {
 		t.Helper()
 		email := id.New(id.Email)
 		fact := event.New(account, event.EmailSent, time.Now(), event.Email{EmailID: email})
-		if err := d.InHotTx(t.Context(), func(tx *sql.Tx) error { return publisher.Publish(t.Context(), tx, fact) }); err != nil {
+		if err := d.InHotTx(t.Context(),
+			func(tx *sql.Tx) error { return publisher.Publish(t.Context(), tx, fact) }); err != nil {
 			t.Fatal(err)
 		}
 		return email

@@ -15,7 +15,8 @@ type Config struct {
 
 // ConfigOf returns the module's configuration from that of the installation.
 func ConfigOf(cfg setting.Values) Config {
-	return Config{Hostname: config.Hostname.Of(cfg), SMTPHost: config.SMTPHost.Of(cfg), AcceptOnly: config.DeliveryConcurrency.Of(cfg) == 0}
+	return Config{Hostname: config.Hostname.Of(cfg), SMTPHost: config.SMTPHost.Of(cfg),
+		AcceptOnly: config.DeliveryConcurrency.Of(cfg) == 0}
 }
 
 // MaxMessage is the maximum size of a received message, in bytes.

@@ -54,7 +54,8 @@ func (s *Service) deleteAll(ctx context.Context, accountID string, ids []string)
 				return err
 			}
 		}
-		if deleted, err = db.All(ctx, tx, db.Value[string], deleteRecordsSQL, accountID, db.Array(ids)); err != nil || len(deleted) == 0 {
+		if deleted, err = db.All(ctx, tx, db.Value[string], deleteRecordsSQL, accountID, db.Array(ids)); err != nil ||
+			len(deleted) == 0 {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, dropContentsSQL, db.Array(contents)); err != nil {

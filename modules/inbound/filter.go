@@ -18,7 +18,8 @@ type Filter struct {
 	Since     *time.Time // received at or after this time
 	Until     *time.Time // received before this time
 	DomainIDs []string   // domains whose mail the caller may see; empty: all
-	Q         string     // words, each a prefix of one in subject, addresses or the beginning of the text; and fields: textFields
+	// words, each a prefix of one in subject, addresses or the beginning of the text; and fields: textFields
+	Q string
 }
 
 // textFields are the fields that a search text may contain in addition to words, for example `invoice

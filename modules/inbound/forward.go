@@ -23,7 +23,8 @@ func (s *Service) Forward(ctx context.Context, caller accounts.Caller, a ReplyRe
 		return sending.Receipt{}, err
 	}
 	defer content.Close()
-	files := s.contents.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Account: e.AccountID}, MaxMemory: smallContent, MaxSize: e.Size, Patience: readPatience})
+	files := s.contents.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Account: e.AccountID},
+		MaxMemory: smallContent, MaxSize: e.Size, Patience: readPatience})
 	defer files.Close()
 	if err := files.Reserve(ctx, e.Size); err != nil { // decoded files are smaller
 		return sending.Receipt{}, unavailableIfFull(ctx, err)

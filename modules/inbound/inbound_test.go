@@ -30,10 +30,12 @@ import (
 func TestRcptRefusals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if _, err := w.PutRules(t.Context(), bob, domainOf(bob), addressrules.Rules{Rules: []shape.AddressRule{{Match: "support*", Action: addressrules.Accept}}}); err != nil {
+	if _, err := w.PutRules(t.Context(), bob, domainOf(bob),
+		addressrules.Rules{Rules: []shape.AddressRule{{Match: "support*", Action: addressrules.Accept}}}); err != nil {
 		t.Fatal(err)
 	}
-	for to, want := range map[string]string{"x@nobody.example": "550 5.1.2", "x@[192.0.2.7]": "550 5.1.2", "x@sub.ada.example": "550 5.1.2", "sales@bob.example": "550 5.1.1"} {
+	for to, want := range map[string]string{"x@nobody.example": "550 5.1.2", "x@[192.0.2.7]": "550 5.1.2",
+		"x@sub.ada.example": "550 5.1.2", "sales@bob.example": "550 5.1.1"} {
 		if err := w.receiveMail(t, hello, to); smtpReply(err) != want {
 			t.Errorf("%s: %v, want %s", to, err, want)
 		}
@@ -64,8 +66,10 @@ func TestStoresMessage(t *testing.T) {
 		t.Fatalf("%d records: %v", len(found), found)
 	}
 	e := found[1]
-	if e.RcptTo != "support@ada.example" || e.MailFrom != "eve@example.net" || e.From != "Eve <eve@example.net>" || e.FromAddress != "eve@example.net" || e.Subject != "Hello" ||
-		e.MessageID != "1@example.net" || e.InReplyTo != nil || e.Size != int64(len(hello)) || e.RemoteIP != "192.0.2.1" || e.Helo != "eve.example" || e.TLS != "" ||
+	if e.RcptTo != "support@ada.example" || e.MailFrom != "eve@example.net" || e.From != "Eve <eve@example.net>" ||
+		e.FromAddress != "eve@example.net" || e.Subject != "Hello" ||
+		e.MessageID != "1@example.net" || e.InReplyTo != nil || e.Size != int64(len(hello)) ||
+		e.RemoteIP != "192.0.2.1" || e.Helo != "eve.example" || e.TLS != "" ||
 		e.SpamStatus != receivedemail.SpamStatusSpam || e.SpamScore == nil || *e.SpamScore != 15.5 {
 		t.Errorf("stored record is %+v, want the envelope, header fields and spam verdict of the message", e)
 	}
@@ -149,7 +153,8 @@ func TestRefusesMailLoop(t *testing.T) {
 func TestFailedCommitIsNeverAccepted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if _, err := w.db.SQL.ExecContext(t.Context(), `ALTER TABLE received_emails ADD CONSTRAINT never CHECK (subject <> 'Hello') NOT VALID`); err != nil {
+	if _, err := w.db.SQL.ExecContext(t.Context(),
+		`ALTER TABLE received_emails ADD CONSTRAINT never CHECK (subject <> 'Hello') NOT VALID`); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.receiveMail(t, hello, "x@ada.example"); err == nil || smtpReply(err) != "later" {
@@ -159,7 +164,8 @@ func TestFailedCommitIsNeverAccepted(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 20 {
 		group.Go(func() {
-			err := w.receiveMail(t, strings.Replace(hello, "Hello", []string{"Hello", "Good day"}[i%2], 1), "x@ada.example")
+			err := w.receiveMail(t, strings.Replace(hello, "Hello", []string{"Hello", "Good day"}[i%2], 1),
+				"x@ada.example")
 			if (err == nil) != (i%2 == 1) {
 				t.Errorf("message %d during failing commits: %v, want only every second one accepted", i, err)
 			}
@@ -183,7 +189,9 @@ func TestDisconnectedSenderStoresNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer raw.Close()
-	err = w.reception.receive(ctx, envelope{remote: netip.MustParseAddr("192.0.2.1"), to: []addressee{{receiver: domains.Receiver{AccountID: ada, DomainID: domainOf(ada), Domain: "ada.example"}, address: "x@ada.example"}}}, raw)
+	err = w.reception.receive(ctx, envelope{remote: netip.MustParseAddr("192.0.2.1"),
+		to: []addressee{{receiver: domains.Receiver{AccountID: ada, DomainID: domainOf(ada), Domain: "ada.example"},
+			address: "x@ada.example"}}}, raw)
 	if !errors.Is(err, context.Canceled) || len(w.records(t, ada)) != 0 {
 		t.Errorf("message of a disconnected sender: %v, want it abandoned and nothing stored", err)
 	}
@@ -197,8 +205,10 @@ func TestReceivesMalformedMessages(t *testing.T) {
 		"empty": "", "no header": "\r\n", "no colon": "nonsense\r\n\r\nx", "octets": "Subject: \xff\xfe\x00\r\nFrom: \x00<\x01@\xff>\r\n\r\n\x00\xff\r\n",
 		"long header":  "To: " + strings.Repeat("a@b.example, ", 30_000) + "\r\nSubject: x\r\n\r\nx",
 		"long subject": "Subject: " + strings.Repeat("wört ", 100_000) + "\r\n\r\nx", "long word": "Subject: " + strings.Repeat("x", 70_000) + "\r\n\r\nx",
-		"long address": "From: " + strings.Repeat("x", 5000) + "@" + strings.Repeat("y", 5000) + "\r\n\r\nx", "endless multipart": "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n",
-		"json": "Subject: \\u0000 \" \\\r\nMessage-ID: <\\u0000\">\r\nReferences: <a\x01b>\r\n\r\n\\u0000", "words": "Subject: 'a' & !b | (c):*\\\r\n\r\nx' \\ :*",
+		"long address":      "From: " + strings.Repeat("x", 5000) + "@" + strings.Repeat("y", 5000) + "\r\n\r\nx",
+		"endless multipart": "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n",
+		"json":              "Subject: \\u0000 \" \\\r\nMessage-ID: <\\u0000\">\r\nReferences: <a\x01b>\r\n\r\n\\u0000",
+		"words":             "Subject: 'a' & !b | (c):*\\\r\n\r\nx' \\ :*",
 	} {
 		if err := w.receiveMail(t, message, "x@ada.example"); err != nil {
 			t.Errorf("%s: %v, want the message accepted", name, err)
@@ -226,7 +236,8 @@ func TestStoresLargeMessagesUnchanged(t *testing.T) {
 		}
 	}
 	cut := errors.New("cut")
-	if _, err := w.reception.readMessage(t.Context(), netip.MustParseAddr("192.0.2.1"), io.MultiReader(bytes.NewReader(make([]byte, 70<<10)), brokenReader{cut})); !errors.Is(err, cut) {
+	if _, err := w.reception.readMessage(t.Context(), netip.MustParseAddr("192.0.2.1"),
+		io.MultiReader(bytes.NewReader(make([]byte, 70<<10)), brokenReader{cut})); !errors.Is(err, cut) {
 		t.Errorf("interrupted message: %v", err)
 	}
 }
@@ -241,15 +252,18 @@ func TestFullNetworkShareRefusesTemporarily(t *testing.T) {
 	w := newWorld(t, func(p *Params) { p.Budget = held })
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	blocking := held.NewContent(intake.Terms{Tenant: intake.Tenant{Remote: netip.MustParseAddr("203.0.113.9")}, MaxSize: 1 << 20, Patience: time.Second})
+	blocking := held.NewContent(intake.Terms{Tenant: intake.Tenant{Remote: netip.MustParseAddr("203.0.113.9")},
+		MaxSize: 1 << 20, Patience: time.Second})
 	defer blocking.Close()
 	if err := blocking.Reserve(t.Context(), 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.reception.readMessage(ctx, netip.MustParseAddr("203.0.113.1"), strings.NewReader(largeMessage(70_000))); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := w.reception.readMessage(ctx, netip.MustParseAddr("203.0.113.1"),
+		strings.NewReader(largeMessage(70_000))); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("large message from the same network: %v, want it to wait", err)
 	}
-	if smtpReply(replyForError(intake.ErrFull)) != "452 4.3.1" || smtpReply(replyForError(intake.ErrCut)) != "452 4.3.1" {
+	if smtpReply(replyForError(intake.ErrFull)) != "452 4.3.1" ||
+		smtpReply(replyForError(intake.ErrCut)) != "452 4.3.1" {
 		t.Error("the reply to a lack of room is not 452 4.3.1")
 	}
 	for _, small := range []string{"203.0.113.1", "198.51.100.1"} {
@@ -259,7 +273,8 @@ func TestFullNetworkShareRefusesTemporarily(t *testing.T) {
 		}
 		c.Close()
 	}
-	c, err := w.reception.readMessage(t.Context(), netip.MustParseAddr("198.51.100.1"), strings.NewReader(largeMessage(70_000)))
+	c, err := w.reception.readMessage(t.Context(), netip.MustParseAddr("198.51.100.1"),
+		strings.NewReader(largeMessage(70_000)))
 	if err != nil {
 		t.Fatalf("large message from another network: %v", err)
 	}
@@ -296,17 +311,23 @@ func TestListFilters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.mustReceive(t, hello, "support@ada.example")
-	w.mustReceive(t, strings.NewReplacer("Eve", "Mallory", "eve@", "mallory@", "Hello", "Invoice 42", "A text", "Grüße aus Köln").Replace(hello), "sales@ada.example")
+	w.mustReceive(t, strings.NewReplacer("Eve", "Mallory", "eve@", "mallory@", "Hello", "Invoice 42", "A text",
+		"Grüße aus Köln").Replace(hello), "sales@ada.example")
 	now := time.Now()
 	later, before := now.Add(time.Hour), now.Add(-time.Hour)
 	for name, c := range map[string]struct {
 		filter Filter
 		want   string
 	}{
-		"all": {Filter{}, "sales support"}, "to the recipient": {Filter{To: "SALES@ada.example"}, "sales"}, "to in To": {Filter{To: "support@ada.example"}, "sales support"},
-		"from": {Filter{From: "mallory@example.net"}, "sales"}, "from nobody": {Filter{From: "x@example.net"}, ""}, "domain": {Filter{Domain: "ada.example"}, "sales support"},
-		"domain id": {Filter{Domain: domainOf(ada)}, "sales support"}, "another's domain": {Filter{Domain: "bob.example"}, ""}, "subject": {Filter{Q: "invo 42"}, "sales"}, "subject alone": {Filter{Q: "subject:invo subject:42"}, "sales"}, "not in the subject": {Filter{Q: "subject:köln"}, ""},
-		"text": {Filter{Q: "köln"}, "sales"}, "since": {Filter{Since: &later}, ""}, "until": {Filter{Until: &before}, ""}, "between": {Filter{Since: &before, Until: &later, Q: "hello"}, "support"},
+		"all": {Filter{}, "sales support"}, "to the recipient": {Filter{To: "SALES@ada.example"}, "sales"},
+		"to in To": {Filter{To: "support@ada.example"}, "sales support"},
+		"from":     {Filter{From: "mallory@example.net"}, "sales"}, "from nobody": {Filter{From: "x@example.net"}, ""},
+		"domain":           {Filter{Domain: "ada.example"}, "sales support"},
+		"domain id":        {Filter{Domain: domainOf(ada)}, "sales support"},
+		"another's domain": {Filter{Domain: "bob.example"}, ""}, "subject": {Filter{Q: "invo 42"}, "sales"},
+		"subject alone": {Filter{Q: "subject:invo subject:42"}, "sales"}, "not in the subject": {Filter{Q: "subject:köln"}, ""},
+		"text": {Filter{Q: "köln"}, "sales"}, "since": {Filter{Since: &later}, ""},
+		"until": {Filter{Until: &before}, ""}, "between": {Filter{Since: &before, Until: &later, Q: "hello"}, "support"},
 	} {
 		found, err := w.List(t.Context(), ada, ListQuery{Page: page.Request{Limit: 10}, Filter: c.filter})
 		if err != nil {
@@ -320,7 +341,8 @@ func TestListFilters(t *testing.T) {
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%s: %v, want %s", name, got, c.want)
 		}
-		if none, err := w.List(t.Context(), bob, ListQuery{Page: page.Request{Limit: 10}, Filter: c.filter}); err != nil || len(none.Items) != 0 {
+		if none, err := w.List(t.Context(), bob,
+			ListQuery{Page: page.Request{Limit: 10}, Filter: c.filter}); err != nil || len(none.Items) != 0 {
 			t.Errorf("%s: another account sees %v, %v", name, none.Items, err)
 		}
 	}
@@ -333,7 +355,8 @@ func TestPurgeAndEraseReceivedMail(t *testing.T) {
 	w.mustReceive(t, hello, "support@ada.example")
 	w.mustReceive(t, strings.ReplaceAll(hello, "Eve <eve@", "<mallory@"), "sales@ada.example")
 	future := time.Now().Add(time.Hour)
-	if n, last, err := w.PurgeContents(t.Context(), ada, "", time.Now().Add(-time.Hour), 10); n != 0 || last != "" || err != nil {
+	if n, last, err := w.PurgeContents(t.Context(), ada, "", time.Now().Add(-time.Hour), 10); n != 0 || last != "" ||
+		err != nil {
 		t.Errorf("purged %d, %q, %v of recent mail", n, last, err)
 	}
 	n, last, err := w.PurgeContents(t.Context(), ada, "", future, 1)

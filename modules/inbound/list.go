@@ -40,10 +40,12 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 		if !c.isEmpty() {
 			matching = func() ([]string, error) { return findRecords(ctx, on, accountID, c, at, at.Rows()) }
 		}
-		rows, err = search.Rows(ctx, on, records, at, matching, func(condition func(*sql.Selector)) ([]*ent.ReceivedEmail, error) {
-			query := on.ReceivedEmail.Query().Where(receivedemail.AccountID(accountID), condition).Order(at.Order(receivedemail.FieldID)).Limit(at.Rows())
-			return query.Select(listColumns...).All(ctx)
-		})
+		rows, err = search.Rows(ctx, on, records, at, matching,
+			func(condition func(*sql.Selector)) ([]*ent.ReceivedEmail, error) {
+				query := on.ReceivedEmail.Query().Where(receivedemail.AccountID(accountID), condition).
+					Order(at.Order(receivedemail.FieldID)).Limit(at.Rows())
+				return query.Select(listColumns...).All(ctx)
+			})
 		return err
 	})
 	if err != nil {
@@ -52,7 +54,8 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 	return page.Of(s.pages, list, rows, at, func(e *ent.ReceivedEmail) string { return e.ID }), nil
 }
 
-var listColumns = slices.DeleteFunc(slices.Clone(receivedemail.Columns), func(column string) bool { return column == receivedemail.FieldSearch })
+var listColumns = slices.DeleteFunc(slices.Clone(receivedemail.Columns),
+	func(column string) bool { return column == receivedemail.FieldSearch })
 
 // Cursor continues the list after the given email.
 func (s *Service) Cursor(accountID, emailID string) string {
@@ -80,8 +83,10 @@ func (s *Service) Count(ctx context.Context, accountID string, f Filter, most in
 var records = search.Table{Name: "received_emails", Prefix: id.ReceivedEmail, Time: "received_at", Columns: "domain_id"}
 
 // findRecords returns the ids of up to n records from a position on.
-func findRecords(ctx context.Context, on db.Execer, accountID string, c *criteria, at page.Position, n int) ([]string, error) {
-	return records.Find(ctx, on, search.PageRequest{AccountID: accountID, StartAfter: at.ID, Back: at.Back, Limit: n, Terms: c.Terms, Conditions: c.conditions})
+func findRecords(ctx context.Context, on db.Execer, accountID string, c *criteria, at page.Position,
+	n int) ([]string, error) {
+	return records.Find(ctx, on, search.PageRequest{AccountID: accountID, StartAfter: at.ID, Back: at.Back, Limit: n,
+		Terms: c.Terms, Conditions: c.conditions})
 }
 
 func (c *criteria) conditions(q *db.Query) (all []string) {

@@ -22,8 +22,10 @@ var replyNoRoom = smtpserver.Refuse(452, "4.3.1", "Too many large messages at on
 
 // readMessage reads a whole message into a content, which the caller must close.
 func (r *reception) readMessage(ctx context.Context, from netip.Addr, body io.Reader) (*intake.Content, error) {
-	c := r.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Remote: from}, MaxMemory: memoryMessageSize, MaxSize: MaxMessage, Patience: receivePatience})
-	err := c.Receive(ctx, intake.Upload{From: body, Limit: MaxMessage, Size: -1, Cut: func() { smtpserver.Cut(body, replyNoRoom) }})
+	c := r.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Remote: from}, MaxMemory: memoryMessageSize,
+		MaxSize: MaxMessage, Patience: receivePatience})
+	err := c.Receive(ctx, intake.Upload{From: body, Limit: MaxMessage, Size: -1,
+		Cut: func() { smtpserver.Cut(body, replyNoRoom) }})
 	if err != nil {
 		c.Close()
 		return nil, replyForError(err)
@@ -42,7 +44,8 @@ func replyForError(err error) error {
 // waitForMemory waits for the memory needed to parse and store a message: three times its size, for the message
 // itself and the statement, plus its texts. The memory is held only during this work, not while the process waits
 // for clients, DNS or the spam filter.
-func waitForMemory(ctx context.Context, budget *intake.Budget, o intake.Tenant, size int64, patience time.Duration) (release func(), err error) {
+func waitForMemory(ctx context.Context, budget *intake.Budget, o intake.Tenant, size int64,
+	patience time.Duration) (release func(), err error) {
 	if size <= memoryMessageSize {
 		return func() {}, nil
 	}

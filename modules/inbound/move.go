@@ -46,7 +46,8 @@ type mover struct {
 
 func newMover(c *contentReader, log *slog.Logger, metrics *worker.Metrics) *mover {
 	v := &mover{contentReader: c, log: log}
-	v.worker = worker.New(worker.Queue[move, moveResult]{Name: "received contents", Claim: v.claim, Run: v.run, Settle: v.settle},
+	v.worker = worker.New(worker.Queue[move, moveResult]{Name: "received contents", Claim: v.claim, Run: v.run,
+		Settle: v.settle},
 		worker.Config{Concurrency: concurrentMoves, Batch: 20, Lease: moveLease, Poll: time.Second}, log, metrics)
 	return v
 }
@@ -61,7 +62,8 @@ WHERE c.id = due.id
 RETURNING c.id, c.fence, c.size, c.object_key, c.data IS NULL, c.attempts`
 
 func (v *mover) claim(ctx context.Context, limit int, lease time.Duration) ([]move, error) {
-	jobs, err := db.All(ctx, v.db.Hot, func(m *move) []any { return []any{&m.id, &m.fence, &m.size, &m.key, &m.remove, &m.attempts} },
+	jobs, err := db.All(ctx, v.db.Hot,
+		func(m *move) []any { return []any{&m.id, &m.fence, &m.size, &m.key, &m.remove, &m.attempts} },
 		claimMovesSQL, limit, lease.Microseconds())
 	if err != nil {
 		return nil, fmt.Errorf("claim contents: %w", err)
@@ -80,7 +82,8 @@ func (v *mover) run(ctx context.Context, m move, l *worker.Lease) moveResult {
 		err = v.upload(ctx, m)
 	}
 	if err != nil && ctx.Err() == nil {
-		v.log.WarnContext(ctx, "cannot move a received message, the object store request is retried", "object", m.key, telemetry.KeyBytes, m.size, "delete", m.remove,
+		v.log.WarnContext(ctx, "cannot move a received message, the object store request is retried", "object", m.key,
+			telemetry.KeyBytes, m.size, "delete", m.remove,
 			telemetry.KeyAttempt, m.attempts, telemetry.KeyError, err)
 	}
 	return moveResult{err}
@@ -93,7 +96,8 @@ var moveOwner = intake.Tenant{Account: "uploads to the object store"}
 
 // upload uploads the object and reads it back before it counts as stored.
 func (v *mover) upload(ctx context.Context, m move) error {
-	data := v.budget.NewContent(intake.Terms{Tenant: moveOwner, MaxMemory: smallContent, MaxSize: m.size, Patience: moveLease})
+	data := v.budget.NewContent(intake.Terms{Tenant: moveOwner, MaxMemory: smallContent, MaxSize: m.size,
+		Patience: moveLease})
 	defer data.Close()
 	if err := data.Reserve(ctx, m.size); err != nil {
 		return err
@@ -147,13 +151,17 @@ var movedRows = batch.New("v",
 			return "stored"
 		}
 	}),
-	batch.Int("wait", func(r worker.Result[move, moveResult]) int64 { return moveBackoff.Delay(r.Job.attempts).Microseconds() }),
+	batch.Int("wait", func(r worker.Result[move, moveResult]) int64 {
+		return moveBackoff.Delay(r.Job.attempts).
+			Microseconds()
+	}),
 )
 
 var moveBackoff = worker.Backoff{Min: 5 * time.Second, Max: 30 * time.Minute}
 
 func (v *mover) settle(ctx context.Context, results []worker.Result[move, moveResult]) error {
-	if _, err := v.db.Hot.ExecContext(ctx, settleMovesSQL.Text, settleMovesSQL.Args(movedRows.Rows(results))...); err != nil {
+	if _, err := v.db.Hot.ExecContext(ctx, settleMovesSQL.Text,
+		settleMovesSQL.Args(movedRows.Rows(results))...); err != nil {
 		return fmt.Errorf("store results of content moves: %w", err)
 	}
 	return nil

@@ -116,13 +116,15 @@ func TestMovesContentsToObjectStore(t *testing.T) {
 	if err := w.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	expect.EventuallyWithin(t, 20*time.Second, "the upload to be attempted", func() bool { return w.count(t, `SELECT count(*) FROM received_contents WHERE attempts > 0`) == 1 })
+	expect.EventuallyWithin(t, 20*time.Second, "the upload to be attempted",
+		func() bool { return w.count(t, `SELECT count(*) FROM received_contents WHERE attempts > 0`) == 1 })
 	e := w.records(t, ada)[0]
 	if w.raw(t, e) != hello || w.countStored(t) != 0 {
 		t.Error("the content is not in the database")
 	}
 	b.with(func() { b.away = nil })
-	expect.EventuallyWithin(t, 20*time.Second, "the content to be in the store", func() bool { w.makeDue(t); return w.countStored(t) == 1 })
+	expect.EventuallyWithin(t, 20*time.Second, "the content to be in the store",
+		func() bool { w.makeDue(t); return w.countStored(t) == 1 })
 	if w.raw(t, e) != hello || b.size() != 1 {
 		t.Errorf("the store has %d objects", b.size())
 	}
@@ -168,7 +170,9 @@ func TestMoverCrashLosesNothing(t *testing.T) {
 		t.Errorf("%d contents in the store, %d objects", w.countStored(t), b.size())
 	}
 	// The dead process continues with an outdated fence.
-	if err := w.mover.settle(t.Context(), []worker.Result[move, moveResult]{{Job: dead[0], Value: moveResult{errors.New("cut")}}}); err != nil || w.countStored(t) != 1 {
+	if err := w.mover.settle(t.Context(),
+		[]worker.Result[move, moveResult]{{Job: dead[0], Value: moveResult{errors.New("cut")}}}); err != nil ||
+		w.countStored(t) != 1 {
 		t.Errorf("settling with an old fence: %v; want no error and the message still in the store", err)
 	}
 
@@ -181,7 +185,8 @@ func TestMoverCrashLosesNothing(t *testing.T) {
 	if err := w.Delete(t.Context(), ada, w.records(t, ada)[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.contents.objects.Put(t.Context(), running[0].key, strings.NewReader(hello), int64(len(hello))); err != nil {
+	if err := w.contents.objects.Put(t.Context(), running[0].key, strings.NewReader(hello),
+		int64(len(hello))); err != nil {
 		t.Fatal(err)
 	}
 	if n := w.count(t, `SELECT count(*) FROM received_contents WHERE due_at > now() + interval '1 minute' AND data IS NULL`); n != 1 {

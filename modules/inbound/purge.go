@@ -16,7 +16,8 @@ const oldRecordsSQL = `SELECT id FROM received_emails WHERE account_id = $1 AND 
 // PurgeRecords deletes up to limit records received before the cutoff, oldest first, and returns how many.
 // The contents of old mail are deleted first (PurgeContents), records later, as for sent mail.
 func (s *Service) PurgeRecords(ctx context.Context, accountID string, cutoff time.Time, limit int) (int, error) {
-	ids, err := db.All(ctx, s.db.SQL, db.Value[string], oldRecordsSQL, accountID, id.Since(id.ReceivedEmail, cutoff), limit)
+	ids, err := db.All(ctx, s.db.SQL, db.Value[string], oldRecordsSQL, accountID, id.Since(id.ReceivedEmail, cutoff),
+		limit)
 	if err != nil {
 		return 0, fmt.Errorf("find old received mail: %w", err)
 	}
@@ -42,7 +43,8 @@ SELECT id, there FROM old ORDER BY id`
 
 // PurgeContents deletes the contents of up to limit messages, after the mark `after`, that were received
 // before the cutoff. last is the mark for the next call; it is empty if there are no more.
-func (s *Service) PurgeContents(ctx context.Context, accountID, after string, cutoff time.Time, limit int) (purged int, last string, err error) {
+func (s *Service) PurgeContents(ctx context.Context, accountID, after string, cutoff time.Time,
+	limit int) (purged int, last string, err error) {
 	begin := int64(0)
 	if after != "" {
 		if begin, err = strconv.ParseInt(after, 10, 64); err != nil {
@@ -53,7 +55,8 @@ func (s *Service) PurgeContents(ctx context.Context, accountID, after string, cu
 		id    int64
 		there bool
 	}
-	looked, err := db.All(ctx, s.db.SQL, func(r *row) []any { return []any{&r.id, &r.there} }, purgeContentsSQL, accountID, begin, cutoff.UTC(), limit)
+	looked, err := db.All(ctx, s.db.SQL, func(r *row) []any { return []any{&r.id, &r.there} }, purgeContentsSQL,
+		accountID, begin, cutoff.UTC(), limit)
 	if err != nil {
 		return 0, "", fmt.Errorf("purge contents: %w", err)
 	}
@@ -76,7 +79,8 @@ const namingSQL = `SELECT id FROM received_emails WHERE search @@ $1::tsquery AN
 // halfway. It does not find mail that contains the address elsewhere.
 func (s *Service) Erase(ctx context.Context, accountID, addr string) (erased []string, err error) {
 	addr = foldAddress(addr)
-	query := search.Lexeme(search.MarkAccount+accountID) + " & (" + search.Lexeme(markFrom+addr) + " | " + search.Lexeme(markEnvelope+addr) + " | " + search.Lexeme(markTo+addr) + ")"
+	query := search.Lexeme(search.MarkAccount+accountID) + " & (" + search.Lexeme(markFrom+addr) + " | " +
+		search.Lexeme(markEnvelope+addr) + " | " + search.Lexeme(markTo+addr) + ")"
 	for {
 		ids, err := db.All(ctx, s.db.SQL, db.Value[string], namingSQL, query, accountID, eraseBatch)
 		if err != nil {

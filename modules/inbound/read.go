@@ -26,7 +26,8 @@ func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Rece
 	if !id.Is(id.ReceivedEmail, emailID) {
 		return nil, fault.NoSuch("received email", emailID)
 	}
-	found, err := s.db.Ent.ReceivedEmail.Query().Where(receivedemail.ID(emailID), receivedemail.AccountID(accountID)).Select(listColumns...).Only(ctx)
+	found, err := s.db.Ent.ReceivedEmail.Query().Where(receivedemail.ID(emailID), receivedemail.AccountID(accountID)).
+		Select(listColumns...).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, fault.NoSuch("received email", emailID)
@@ -119,7 +120,8 @@ const (
 // unavailableIfFull converts a lack of room to an API error.
 func unavailableIfFull(ctx context.Context, err error) error {
 	switch {
-	case errors.Is(ctx.Err(), context.Canceled): // the client disconnected; for an expired deadline the error below is better
+	// the client disconnected; for an expired deadline the error below is better
+	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case !errors.Is(err, intake.ErrFull) && !errors.Is(err, intake.ErrCut):
 		return err
@@ -146,7 +148,8 @@ type contentReader struct {
 
 func (s *contentReader) open(ctx context.Context, e *ent.ReceivedEmail) (_ *Content, err error) {
 	owner := intake.Tenant{Account: e.AccountID}
-	c := s.budget.NewContent(intake.Terms{Tenant: owner, MaxMemory: smallContent, MaxSize: e.Size, Patience: readPatience})
+	c := s.budget.NewContent(intake.Terms{Tenant: owner, MaxMemory: smallContent, MaxSize: e.Size,
+		Patience: readPatience})
 	defer func() {
 		if err != nil {
 			c.Close()

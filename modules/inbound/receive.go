@@ -67,8 +67,10 @@ func (r *reception) receive(ctx context.Context, e envelope, raw *intake.Content
 	stored = true
 	r.bus.WakeFor(a.facts...)
 	for _, record := range a.records {
-		r.log.InfoContext(ctx, "mail received", telemetry.KeyEmailID, record.id, telemetry.KeyAccountID, record.accountID, telemetry.KeyDomainID, record.domainID,
-			telemetry.KeyRemote, e.remote.String(), telemetry.KeyTLS, e.tls, telemetry.KeyBytes, raw.Size(), "spam", a.spam.status,
+		r.log.InfoContext(ctx, "mail received", telemetry.KeyEmailID, record.id, telemetry.KeyAccountID,
+			record.accountID, telemetry.KeyDomainID, record.domainID,
+			telemetry.KeyRemote, e.remote.String(), telemetry.KeyTLS, e.tls, telemetry.KeyBytes, raw.Size(), "spam",
+			a.spam.status,
 			"spf", a.auth.SPF, "dkim", a.auth.DKIM, "dmarc", a.auth.DMARC, telemetry.KeyDuration, time.Since(a.at))
 	}
 	return nil
@@ -106,7 +108,8 @@ func (x *examiner) examineMessage(ctx context.Context, a *arrival) {
 	defer cancel()
 	var both sync.WaitGroup
 	both.Go(func() {
-		a.auth = x.verifier.Verify(ctx, authn.Client{IP: a.remote, Hello: a.hello, MailFrom: a.from, Hostname: x.hostname},
+		a.auth = x.verifier.Verify(ctx, authn.Client{IP: a.remote, Hello: a.hello, MailFrom: a.from,
+			Hostname: x.hostname},
 			a.content, a.content.Size())
 	})
 	if x.spam != nil {
@@ -127,9 +130,12 @@ func (x *examiner) checkSpam(ctx context.Context, a *arrival) spamVerdict {
 	for _, to := range a.to {
 		rcpt = append(rcpt, to.address)
 	}
-	v, err := x.spam.Check(ctx, rspamd.Envelope{IP: a.remote.String(), Hello: a.hello, From: a.from, Rcpt: rcpt, QueueID: a.records[0].id}, a.content, a.content.Size())
+	v, err := x.spam.Check(ctx, rspamd.Envelope{IP: a.remote.String(), Hello: a.hello, From: a.from, Rcpt: rcpt,
+		QueueID: a.records[0].id}, a.content, a.content.Size())
 	if err != nil {
-		x.log.WarnContext(loglimit.Collapse(ctx, "spam filter"), "spam filter unavailable, message accepted without a verdict", telemetry.KeyEmailID, a.records[0].id, telemetry.KeyError, err)
+		x.log.WarnContext(loglimit.Collapse(ctx, "spam filter"),
+			"spam filter unavailable, message accepted without a verdict", telemetry.KeyEmailID, a.records[0].id,
+			telemetry.KeyError, err)
 		return unknown
 	}
 	verdict := spamVerdict{status: receivedemail.SpamStatus(v.Status)}
@@ -173,8 +179,9 @@ func newArrival(e envelope, content *intake.Content, at time.Time) *arrival {
 			place[account] = len(a.contents)
 			a.contents = append(a.contents, account)
 		}
-		a.records = append(a.records, recipientRecord{id: id.New(id.ReceivedEmail), accountID: account, domainID: to.receiver.DomainID,
-			domain: to.receiver.Domain, rcpt: to.address, content: place[account]})
+		a.records = append(a.records, recipientRecord{id: id.New(id.ReceivedEmail), accountID: account,
+			domainID: to.receiver.DomainID,
+			domain:   to.receiver.Domain, rcpt: to.address, content: place[account]})
 	}
 	return a
 }
@@ -191,9 +198,12 @@ func (a *arrival) createFacts() {
 		files = append(files, event.AttachmentInfo{Filename: f.Filename, ContentType: f.ContentType, Size: int(f.Size)})
 	}
 	for _, r := range a.records {
-		a.facts = append(a.facts, event.New(r.accountID, event.EmailReceived, a.at, event.Inbound{EmailID: r.id, To: firstListed(m.To), From: m.From,
-			Subject: m.Subject, Status: "received", RcptTo: r.rcpt, CC: firstListed(m.CC), MessageID: m.MessageID, InReplyTo: m.InReplyTo, References: lastListed(m.References),
-			SpamStatus: string(a.spam.status), AttachmentCount: len(m.Files), Attachments: files, ReceivedAt: event.At(a.at)}))
+		a.facts = append(a.facts, event.New(r.accountID, event.EmailReceived, a.at,
+			event.Inbound{EmailID: r.id, To: firstListed(m.To), From: m.From,
+				Subject: m.Subject, Status: "received", RcptTo: r.rcpt, CC: firstListed(m.CC), MessageID: m.MessageID,
+				InReplyTo: m.InReplyTo, References: lastListed(m.References),
+				SpamStatus: string(a.spam.status), AttachmentCount: len(m.Files), Attachments: files,
+				ReceivedAt: event.At(a.at)}))
 	}
 }
 

@@ -37,7 +37,8 @@ func (s *Service) Reply(ctx context.Context, caller accounts.Caller, a ReplyRequ
 	}
 	if len(m.To) == 0 {
 		if m.To = answer.To(e); len(m.To) == 0 {
-			return sending.Receipt{}, fault.InvalidField("to", "is required, because the email has no address to reply to")
+			return sending.Receipt{}, fault.InvalidField("to",
+				"is required, because the email has no address to reply to")
 		}
 	}
 	if m.Subject == "" {
@@ -49,7 +50,8 @@ func (s *Service) Reply(ctx context.Context, caller accounts.Caller, a ReplyRequ
 	return s.send(ctx, caller, m, a)
 }
 
-func (s *Service) send(ctx context.Context, caller accounts.Caller, m sending.Message, a ReplyRequest) (sending.Receipt, error) {
+func (s *Service) send(ctx context.Context, caller accounts.Caller, m sending.Message,
+	a ReplyRequest) (sending.Receipt, error) {
 	if s.sender == nil {
 		return sending.Receipt{}, errNoSender
 	}

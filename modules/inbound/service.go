@@ -121,10 +121,13 @@ func New(p Params) (*Service, error) {
 	if p.Budget == nil {
 		return nil, errors.New("inbound: Budget is required")
 	}
-	s := &Service{db: p.DB, pages: p.Pages, bus: p.Bus, counts: p.Statistics, sender: p.Sender, contents: &contentReader{db: p.DB, objects: p.Objects, prompt: blob.NewInteractiveStore(p.Objects), budget: p.Budget,
-		hosts: []string{p.Config.Hostname, p.Config.SMTPHost}}}
+	s := &Service{db: p.DB, pages: p.Pages, bus: p.Bus, counts: p.Statistics, sender: p.Sender,
+		contents: &contentReader{db: p.DB, objects: p.Objects, prompt: blob.NewInteractiveStore(p.Objects),
+			budget: p.Budget,
+			hosts:  []string{p.Config.Hostname, p.Config.SMTPHost}}}
 	s.rules = addressrules.NewBook(p.DB, p.Domains)
-	s.reception = &reception{domains: p.Domains, accounts: p.Accounts, storage: p.Storage, rules: s.rules, bus: p.Bus, budget: p.Budget, log: p.Logger,
+	s.reception = &reception{domains: p.Domains, accounts: p.Accounts, storage: p.Storage, rules: s.rules, bus: p.Bus,
+		budget: p.Budget, log: p.Logger,
 		examiner: &examiner{hostname: p.Config.Hostname, verifier: p.Verifier, spam: p.Spam, log: p.Logger},
 		writer:   newWriter(p.DB, p.Bus, p.Objects != nil)}
 	if p.Objects != nil && !p.Config.AcceptOnly {
@@ -143,7 +146,8 @@ func (s *Service) Rules(ctx context.Context, accountID, domainID string) (addres
 
 // PutRules replaces the address rules of a domain. Errors: NotFound for the domain, Invalid with all wrong
 // fields.
-func (s *Service) PutRules(ctx context.Context, accountID, domainID string, r addressrules.Rules) (addressrules.Rules, error) {
+func (s *Service) PutRules(ctx context.Context, accountID, domainID string,
+	r addressrules.Rules) (addressrules.Rules, error) {
 	return s.rules.Put(ctx, accountID, domainID, r)
 }
 

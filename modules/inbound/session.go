@@ -58,10 +58,11 @@ var (
 	replyNoDomain  = smtpserver.Refuse(550, "5.1.2", "No mail is received for this domain")
 	replyNoMailbox = smtpserver.Refuse(550, "5.1.1", "No such address here")
 	replySuspended = smtpserver.Refuse(450, "4.2.1", "This mailbox does not accept mail at present")
-	replyElsewhere = smtpserver.Refuse(452, "4.5.3", "Too many different recipients, use another transaction for this one")
-	replyFull      = smtpserver.Refuse(452, "4.2.2", "This mailbox is full at present")
-	replyDisk      = smtpserver.Refuse(452, "4.3.1", "Not enough storage at present")
-	replyLoop      = smtpserver.Refuse(554, "5.4.6", "Mail loop detected: more than 100 Received fields")
+	replyElsewhere = smtpserver.Refuse(452, "4.5.3",
+		"Too many different recipients, use another transaction for this one")
+	replyFull = smtpserver.Refuse(452, "4.2.2", "This mailbox is full at present")
+	replyDisk = smtpserver.Refuse(452, "4.3.1", "Not enough storage at present")
+	replyLoop = smtpserver.Refuse(554, "5.4.6", "Mail loop detected: more than 100 Received fields")
 )
 
 func (s *session) Mail(_ context.Context, from smtpserver.Path, _ smtpserver.MailOptions) error {
@@ -125,7 +126,8 @@ func (s *session) Data(ctx context.Context, body io.Reader) error {
 		return err
 	}
 	defer raw.Close()
-	return s.reception.receive(ctx, envelope{remote: s.peer.Remote, hello: s.peer.Hello(), tls: tlsName(s.peer.TLS()), from: s.from.String(), to: s.to}, raw)
+	return s.reception.receive(ctx, envelope{remote: s.peer.Remote, hello: s.peer.Hello(), tls: tlsName(s.peer.TLS()),
+		from: s.from.String(), to: s.to}, raw)
 }
 
 func tlsName(state *tls.ConnectionState) string {

@@ -17,7 +17,8 @@ var RspamdURL = setting.Declare(setting.Setting[string]{
 	Help: "URL of the rspamd worker that checks received mail, such as http://127.0.0.1:11333.",
 	Form: setting.Form[string]{Placeholder: "URL", Parse: func(text string) (string, error) {
 		u, err := url.Parse(text)
-		if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
+		if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" || u.RawQuery != "" ||
+			u.Fragment != "" {
 			return "", errors.New("must be the URL of an rspamd worker, such as http://127.0.0.1:11333")
 		}
 		return strings.TrimSuffix(text, "/"), nil

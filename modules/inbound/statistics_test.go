@@ -29,15 +29,18 @@ func TestStatisticsIncludeDeletedMail(t *testing.T) {
 	now := time.Now()
 	ask := func() statistics.ReceivedAnswer {
 		t.Helper()
-		a, err := counts.AskReceived(t.Context(), ada, statistics.ReceivedQuestion{Range: statistics.Range{Since: now.Add(-time.Hour), Until: now.Add(time.Hour)}, Interval: statistics.Month, Timezone: "UTC",
-			GroupBy: statistics.ByDomain, Top: 1})
+		a, err := counts.AskReceived(t.Context(), ada,
+			statistics.ReceivedQuestion{Range: statistics.Range{Since: now.Add(-time.Hour), Until: now.Add(time.Hour)},
+				Interval: statistics.Month, Timezone: "UTC",
+				GroupBy: statistics.ByDomain, Top: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return a
 	}
 	before := ask()
-	if before.Totals.Received != 3 || before.Totals.Unknown != 3 || before.Totals.Octets < 3*10 || before.Groups[0].Key != domainOf(ada) {
+	if before.Totals.Received != 3 || before.Totals.Unknown != 3 || before.Totals.Octets < 3*10 ||
+		before.Groups[0].Key != domainOf(ada) {
 		t.Fatalf("statistics of three messages: %+v", before)
 	}
 	if err := w.Delete(t.Context(), ada, w.records(t, ada)[1].ID); err != nil {

@@ -38,8 +38,10 @@ type writer struct {
 func newWriter(d *db.DB, b Bus, moves bool) *writer {
 	w := &writer{db: d, bus: b, moves: moves}
 	size := func(a *arrival) int { return len(a.raw) }
-	w.single = db.NewJoiner(db.JoinerConfig[*arrival]{MaxItems: storeBatch, MaxBytes: storeBytes, Timeout: d.FlushTime(), Size: size}, w.flush)
-	w.heavy = db.NewJoiner(db.JoinerConfig[*arrival]{Writers: heavyWriters, MaxItems: storeBatch, MaxBytes: storeBytes, Timeout: d.FlushTime(), Size: size}, w.flush)
+	w.single = db.NewJoiner(db.JoinerConfig[*arrival]{MaxItems: storeBatch, MaxBytes: storeBytes,
+		Timeout: d.FlushTime(), Size: size}, w.flush)
+	w.heavy = db.NewJoiner(db.JoinerConfig[*arrival]{Writers: heavyWriters, MaxItems: storeBatch, MaxBytes: storeBytes,
+		Timeout: d.FlushTime(), Size: size}, w.flush)
 	return w
 }
 
@@ -150,7 +152,8 @@ var recordRows = batch.New("v",
 
 // flush stores messages together. On an error, the joiner retries them one by one.
 func (w *writer) flush(ctx context.Context, batch []*arrival) []error {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a message may be a memory-mapped file, see intake.RecoverDiskFault
+	// a message may be a memory-mapped file, see intake.RecoverDiskFault
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	if err := w.store(ctx, batch); err != nil {
 		errs := make([]error, len(batch))
 		for i := range errs {
@@ -172,7 +175,8 @@ func (w *writer) store(ctx context.Context, arrivals []*arrival) error {
 		}
 		common, words := a.marks(), a.words()
 		for _, r := range a.records {
-			records = append(records, &storedRecord{arrival: a, recipientRecord: r, content: before + r.content + 1, words: words, marks: r.document(common)})
+			records = append(records, &storedRecord{arrival: a, recipientRecord: r, content: before + r.content + 1,
+				words: words, marks: r.document(common)})
 		}
 		facts = append(facts, a.facts...)
 	}
@@ -180,7 +184,8 @@ func (w *writer) store(ctx context.Context, arrivals []*arrival) error {
 	if err != nil {
 		return err
 	}
-	args := storeSQL.Args(append(published, rawRows.Rows(arrivals), contentRows.Rows(contents), recordRows.Rows(records), db.Arg("move", w.moves))...)
+	args := storeSQL.Args(append(published, rawRows.Rows(arrivals), contentRows.Rows(contents),
+		recordRows.Rows(records), db.Arg("move", w.moves))...)
 	stored, err := db.One(ctx, w.db.Prepared, db.Value[int], storeSQL.Text, args...)
 	if err == nil && stored != len(contents) {
 		err = errors.New("the statement did not store all contents")

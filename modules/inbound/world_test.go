@@ -97,8 +97,10 @@ func newWorld(t *testing.T, change ...func(*Params)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Params{Config: Config{Hostname: "mx.test"}, DB: d, Domains: w.reg, Accounts: w.reg, Verifier: verifier{}, Bus: bus.New(d, slog.New(slog.DiscardHandler), bus.Options{}), Budget: held,
-		Pages: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Workers: worker.NewMetrics(nil)}
+	p := Params{Config: Config{Hostname: "mx.test"}, DB: d, Domains: w.reg, Accounts: w.reg, Verifier: verifier{},
+		Bus: bus.New(d, slog.New(slog.DiscardHandler), bus.Options{}), Budget: held,
+		Pages: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Workers: worker.NewMetrics(nil)}
 	for _, c := range change {
 		c(&p)
 	}
@@ -136,7 +138,8 @@ func (w *world) receiveMail(t *testing.T, message string, to ...string) error {
 		return err
 	}
 	defer raw.Close()
-	return w.reception.receive(t.Context(), envelope{remote: netip.MustParseAddr("192.0.2.1"), hello: "eve.example", from: own.from.String(), to: own.to}, raw)
+	return w.reception.receive(t.Context(), envelope{remote: netip.MustParseAddr("192.0.2.1"), hello: "eve.example",
+		from: own.from.String(), to: own.to}, raw)
 }
 
 func (w *world) mustReceive(t *testing.T, message string, to ...string) {

@@ -18,7 +18,8 @@ var allKinds = append(func() (kinds []Kind) {
 		kinds = append(kinds, Kind(k))
 	}
 	return kinds
-}(), Reset, SignUp, AlreadyRegistered, Email, Invite, EmailAsked, LimitNear, LimitReached, IncludedNear, IncludedReached,
+}(), Reset, SignUp, AlreadyRegistered, Email, Invite, EmailAsked, LimitNear, LimitReached, IncludedNear,
+	IncludedReached,
 	PaymentFailed, PlanChanged)
 
 var placeholder = regexp.MustCompile(`\{\w+\}`)

@@ -16,9 +16,11 @@ import (
 func TestWithoutSourcesMailLeavesAsTheSettingsSay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ways, err := w.Choose(t.Context(), []Question{{AccountID: w.free, Destination: "example.net"}, {AccountID: w.dedicated, DomainID: w.dedicatedDomain, Via: ViaFallback}})
-	if diff := cmp.Diff(make([]smtpclient.Way, 2), ways, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); err != nil || diff != "" {
-		t.Errorf("choosing without sources gives error %v, want two empty ways; the difference is %s", err, diff)
+	ways, err := w.Choose(t.Context(), []Question{{AccountID: w.free, Destination: "example.net"},
+		{AccountID: w.dedicated, DomainID: w.dedicatedDomain, Via: ViaFallback}})
+	if diff := cmp.Diff(make([]smtpclient.Way, 2), ways,
+		cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); err != nil || diff != "" {
+		t.Errorf("choosing without sources returned error %v, want two empty ways; the difference is %s", err, diff)
 	}
 	if w.HasFallback(w.free, "") {
 		t.Error("there is a fallback")
@@ -29,9 +31,11 @@ func TestEachPlanHasItsPools(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(t, SourceInput{Address: "192.0.2.1", Pool: "shared"}, SourceInput{Address: "192.0.2.2", Pool: "pool"},
-		SourceInput{Address: "192.0.2.3", Pool: "dedicated", Account: w.dedicated}, SourceInput{Address: "192.0.2.4", Pool: "dedicated", Account: "pool@example.com"})
+		SourceInput{Address: "192.0.2.3", Pool: "dedicated", Account: w.dedicated},
+		SourceInput{Address: "192.0.2.4", Pool: "dedicated", Account: "pool@example.com"})
 	for account, want := range map[string]string{
-		w.free: "192.0.2.1", w.pool: "192.0.2.2", w.dedicated: "192.0.2.3", // the plan Pool does not open the account's own
+		// the plan Pool does not open the account's own
+		w.free: "192.0.2.1", w.pool: "192.0.2.2", w.dedicated: "192.0.2.3",
 		"acc_01kf0m4w7he6x8q2v5b3n9c1ta": "192.0.2.1", // deleted since
 	} {
 		if got := choose(t, w.Ways, 1, Question{AccountID: account}); got[0] != want {
@@ -69,7 +73,8 @@ func TestAddressesOfOneHostnameAreOneWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(ways[0].Label, ways[0].LocalAddrs, ways[0].Hostname); got != "192.0.2.1[192.0.2.1 2001:db8::1]out1.example.com" {
+	if got := fmt.Sprint(ways[0].Label, ways[0].LocalAddrs,
+		ways[0].Hostname); got != "192.0.2.1[192.0.2.1 2001:db8::1]out1.example.com" {
 		t.Errorf("leaves by %s", got)
 	}
 	count(t, w, w.Ways, labels(ways))
@@ -86,7 +91,8 @@ func outlets(limits ...int64) []*outlet {
 	s := &snapshot{}
 	for i, limit := range limits {
 		addr := netip.AddrFrom4([4]byte{192, 0, 2, byte(i)})
-		s.sources = append(s.sources, source{id: addr.String(), addr: addr, hostname: addr.String(), pool: entsource.PoolShared, warm: limit < 0, limit: limit})
+		s.sources = append(s.sources, source{id: addr.String(), addr: addr, hostname: addr.String(),
+			pool: entsource.PoolShared, warm: limit < 0, limit: limit})
 	}
 	s.arrangeSources()
 	return s.shared[here]
@@ -162,9 +168,11 @@ func TestNothingLeavesWhereMailIsCaught(t *testing.T) {
 	}
 	// With a smarthost for all only another smarthost takes its place.
 	relayed := w.process(t, Config{Relayed: true, Fallback: fallback})
-	got := slices.Concat(choose(t, relayed, 1, Question{AccountID: w.free}), choose(t, relayed, 1, Question{AccountID: w.pool, Via: ViaFallback}),
+	got := slices.Concat(choose(t, relayed, 1, Question{AccountID: w.free}),
+		choose(t, relayed, 1, Question{AccountID: w.pool, Via: ViaFallback}),
 		choose(t, relayed, 1, Question{AccountID: w.dedicated}))
-	if diff := cmp.Diff([]string{"smarthost:relay.example.com:587", "", ""}, got); diff != "" || relayed.HasFallback(w.pool, "") {
+	if diff := cmp.Diff([]string{"smarthost:relay.example.com:587", "", ""}, got); diff != "" ||
+		relayed.HasFallback(w.pool, "") {
 		t.Error(diff)
 	}
 }
@@ -179,16 +187,20 @@ func TestSmarthostsOfDomainAndAccount(t *testing.T) {
 		t.Helper()
 		got := map[string]string{}
 		for name, q := range map[string]Question{
-			"account": {AccountID: w.dedicated}, "one": {AccountID: w.dedicated, DomainID: w.dedicatedDomain}, "two": {AccountID: w.dedicated, DomainID: w.dedicatedDomain2},
-			"one again": {AccountID: w.dedicated, DomainID: w.dedicatedDomain, Via: ViaFallback}, "two again": {AccountID: w.dedicated, DomainID: w.dedicatedDomain2, Via: ViaFallback},
-			"other": {AccountID: w.free, DomainID: w.dedicatedDomain}, "other again": {AccountID: w.free, Via: ViaFallback},
+			"account": {AccountID: w.dedicated}, "one": {AccountID: w.dedicated, DomainID: w.dedicatedDomain},
+			"two":       {AccountID: w.dedicated, DomainID: w.dedicatedDomain2},
+			"one again": {AccountID: w.dedicated, DomainID: w.dedicatedDomain, Via: ViaFallback},
+			"two again": {AccountID: w.dedicated, DomainID: w.dedicatedDomain2, Via: ViaFallback},
+			"other":     {AccountID: w.free, DomainID: w.dedicatedDomain}, "other again": {AccountID: w.free, Via: ViaFallback},
 		} {
 			got[name] = choose(t, w.Ways, 1, q)[0]
-			if q.Via == ViaFallback != (w.HasFallback(q.AccountID, q.DomainID) && q.Via == ViaFallback) && got[name] != "smarthost:account.example.com:587" {
+			if q.Via == ViaFallback != (w.HasFallback(q.AccountID, q.DomainID) && q.Via == ViaFallback) &&
+				got[name] != "smarthost:account.example.com:587" {
 				t.Errorf("%s, %s: fallback %v", what, name, w.HasFallback(q.AccountID, q.DomainID))
 			}
 		}
-		for name, way := range map[string]string{"account": direct, "one": direct, "two": direct, "one again": "smarthost:all.example.com:25",
+		for name, way := range map[string]string{"account": direct, "one": direct, "two": direct,
+			"one again": "smarthost:all.example.com:25",
 			"two again": "smarthost:all.example.com:25", "other": direct, "other again": "smarthost:all.example.com:25"} {
 			if _, set := want[name]; !set {
 				want[name] = way
@@ -200,17 +212,24 @@ func TestSmarthostsOfDomainAndAccount(t *testing.T) {
 	}
 	ask("without any", map[string]string{})
 	w.smarthost(t, SmarthostInput{Account: w.dedicated, URL: plain("smtp://back.example.com:25"), Use: "fallback"})
-	ask("fallback of the account", map[string]string{"one again": "smarthost:back.example.com:25", "two again": "smarthost:back.example.com:25"})
-	w.smarthost(t, SmarthostInput{Account: w.dedicated, Domain: "one.example", URL: plain("smtp://[2001:db8::25]:25"), Use: "fallback"})
-	ask("fallback of a domain", map[string]string{"one again": "smarthost:[2001:db8::25]:25", "two again": "smarthost:back.example.com:25"})
+	ask("fallback of the account", map[string]string{"one again": "smarthost:back.example.com:25",
+		"two again": "smarthost:back.example.com:25"})
+	w.smarthost(t, SmarthostInput{Account: w.dedicated, Domain: "one.example", URL: plain("smtp://[2001:db8::25]:25"),
+		Use: "fallback"})
+	ask("fallback of a domain", map[string]string{"one again": "smarthost:[2001:db8::25]:25",
+		"two again": "smarthost:back.example.com:25"})
 	w.smarthost(t, SmarthostInput{Account: w.dedicated, URL: plain("smtp://account.example.com")})
-	ask("always of the account", maps.Collect(maps.All(map[string]string{"account": "smarthost:account.example.com:587", "one": "smarthost:account.example.com:587",
-		"two": "smarthost:account.example.com:587", "one again": "smarthost:account.example.com:587", "two again": "smarthost:account.example.com:587"})))
+	ask("always of the account",
+		maps.Collect(maps.All(map[string]string{"account": "smarthost:account.example.com:587",
+			"one": "smarthost:account.example.com:587",
+			"two": "smarthost:account.example.com:587", "one again": "smarthost:account.example.com:587", "two again": "smarthost:account.example.com:587"})))
 	if w.HasFallback(w.dedicated, "") || !w.HasFallback(w.free, "") {
 		t.Error("a fallback is for direct attempts, and the installation's for all others")
 	}
-	w.smarthost(t, SmarthostInput{Account: w.dedicated, Domain: w.dedicatedDomain2, URL: plain("smtps://two.example.com")})
-	if got := choose(t, w.Ways, 1, Question{AccountID: w.dedicated, DomainID: w.dedicatedDomain2}); got[0] != "smarthost:two.example.com:465" {
+	w.smarthost(t, SmarthostInput{Account: w.dedicated, Domain: w.dedicatedDomain2,
+		URL: plain("smtps://two.example.com")})
+	if got := choose(t, w.Ways, 1,
+		Question{AccountID: w.dedicated, DomainID: w.dedicatedDomain2}); got[0] != "smarthost:two.example.com:465" {
 		t.Errorf("the domain's own does not win: %s", got[0])
 	}
 }

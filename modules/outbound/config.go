@@ -27,7 +27,8 @@ type Config struct {
 func ConfigOf(cfg setting.Values) Config {
 	c := Config{Captured: MainExit.Of(cfg).How == Capture, Relayed: MainExit.Of(cfg).How == Smarthost}
 	if f := FallbackExit.Of(cfg); f.How == Smarthost {
-		c.Fallback = &smtpclient.Smarthost{Host: f.Host, Port: f.Port, Implicit: f.ImplicitTLS, Username: f.Username, Password: f.Password.Reveal()}
+		c.Fallback = &smtpclient.Smarthost{Host: f.Host, Port: f.Port, Implicit: f.ImplicitTLS, Username: f.Username,
+			Password: f.Password.Reveal()}
 	}
 	return c
 }

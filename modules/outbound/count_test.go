@@ -43,13 +43,15 @@ func TestAWarmUpFollowsTheSchedule(t *testing.T) {
 func TestWhatExceedsTheAllowanceLeavesByTheNextPool(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.add(t, SourceInput{Address: "192.0.2.3", Pool: "dedicated", Account: w.dedicated, WarmUp: true}, SourceInput{Address: "192.0.2.2", Pool: "pool", WarmUp: true},
+	w.add(t, SourceInput{Address: "192.0.2.3", Pool: "dedicated", Account: w.dedicated, WarmUp: true},
+		SourceInput{Address: "192.0.2.2", Pool: "pool", WarmUp: true},
 		SourceInput{Address: "192.0.2.1", Pool: "shared"})
 	first := choose(t, w.Ways, 20, Question{AccountID: w.dedicated})
 	count(t, w, w.Ways, first)
 	second := choose(t, w.Ways, 130, Question{AccountID: w.dedicated})
 	count(t, w, w.Ways, second)
-	if got := tally(append(first, second...)); got["192.0.2.3"] != 50 || got["192.0.2.2"] != 50 || got["192.0.2.1"] != 50 {
+	if got := tally(append(first, second...)); got["192.0.2.3"] != 50 || got["192.0.2.2"] != 50 ||
+		got["192.0.2.1"] != 50 {
 		t.Errorf("left by %v", got)
 	}
 	if w.counted(t, "192.0.2.3") != 50 || w.counted(t, "192.0.2.2") != 50 || w.counted(t, "192.0.2.1") != 0 {
@@ -66,7 +68,8 @@ func TestWhatExceedsTheAllowanceLeavesByTheNextPool(t *testing.T) {
 	w.exec(t, `UPDATE source_days SET day = to_char((now() AT TIME ZONE 'UTC') - interval '1 day', 'YYYY-MM-DD')`)
 	w.exec(t, `UPDATE sources SET warmup_started_at = warmup_started_at - interval '1 day' WHERE warmup_started_at IS NOT NULL`)
 	reread(t, w.Ways)
-	if got := tally(choose(t, w.Ways, 120, Question{AccountID: w.dedicated})); got["192.0.2.3"] != 100 || got["192.0.2.2"] != 20 {
+	if got := tally(choose(t, w.Ways, 120, Question{AccountID: w.dedicated})); got["192.0.2.3"] != 100 ||
+		got["192.0.2.2"] != 20 {
 		t.Errorf("left by %v", got)
 	}
 }
@@ -76,12 +79,14 @@ func TestNothingIsCountedOfWaysThatAreWarm(t *testing.T) {
 	w := newWorld(t)
 	none := func() {
 		t.Helper()
-		if err := w.Count(t.Context(), refusing{}, []string{"", "192.0.2.1", "192.0.2.77", "smarthost:relay.example.com:25", "nonsense"}); err != nil {
+		if err := w.Count(t.Context(), refusing{},
+			[]string{"", "192.0.2.1", "192.0.2.77", "smarthost:relay.example.com:25", "nonsense"}); err != nil {
 			t.Error(err)
 		}
 	}
 	none()
-	w.add(t, SourceInput{Address: "192.0.2.1", Pool: "shared"}, SourceInput{Address: "192.0.2.2", Pool: "shared", WarmUp: true})
+	w.add(t, SourceInput{Address: "192.0.2.1", Pool: "shared"},
+		SourceInput{Address: "192.0.2.2", Pool: "shared", WarmUp: true})
 	none()
 	if err := w.Count(t.Context(), refusing{}, []string{"192.0.2.2"}); !errors.Is(err, errRefusing) {
 		t.Errorf("an address that warms up: %v", err)
@@ -184,14 +189,16 @@ func TestAChangeReachesEveryProcess(t *testing.T) {
 			want = ""
 		}
 		if i == 0 {
-			if _, err := w.AddSource(t.Context(), SourceInput{Address: want, Hostname: "out.example.com", Pool: "shared", Unchecked: true}); err != nil {
+			if _, err := w.AddSource(t.Context(),
+				SourceInput{Address: want, Hostname: "out.example.com", Pool: "shared", Unchecked: true}); err != nil {
 				t.Fatal(err)
 			}
 		} else if _, err := w.PauseSource(t.Context(), "192.0.2.1", pause); err != nil {
 			t.Fatal(err)
 		}
 		for n, s := range append(notified, slow) {
-			expect.EventuallyWithin(t, 10*time.Second, fmt.Sprintf("change %d reaches process %d", i, n), func() bool { return by(s) == want })
+			expect.EventuallyWithin(t, 10*time.Second, fmt.Sprintf("change %d reaches process %d", i, n),
+				func() bool { return by(s) == want })
 		}
 	}
 }

@@ -37,7 +37,8 @@ func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{db: dbtest.New(t), domains: &knownDomains{}, key: secret.NewKey()}
 	var err error
-	w.accounts, err = accounts.New(accounts.Params{DB: w.db, Cursors: page.NewCodec(make([]byte, 16)), Logger: slog.New(slog.DiscardHandler)})
+	w.accounts, err = accounts.New(accounts.Params{DB: w.db, Cursors: page.NewCodec(make([]byte, 16)),
+		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,14 +48,17 @@ func newWorld(t testing.TB) *world {
 		}
 	})
 	w.dedicated, w.pool, w.free = w.account(t, "dedicated"), w.account(t, "pool"), w.account(t, "free")
-	w.dedicatedDomain, w.dedicatedDomain2 = w.domains.add(w.dedicated, "one.example"), w.domains.add(w.dedicated, "two.example")
-	w.Service, w.Ways = New(Params{DB: w.db, Accounts: w.accounts, Domains: w.domains, Box: w.box(t)}), w.process(t, Config{})
+	w.dedicatedDomain, w.dedicatedDomain2 = w.domains.add(w.dedicated, "one.example"), w.domains.add(w.dedicated,
+		"two.example")
+	w.Service, w.Ways = New(Params{DB: w.db, Accounts: w.accounts, Domains: w.domains, Box: w.box(t)}),
+		w.process(t, Config{})
 	return w
 }
 
 func (w *world) account(t testing.TB, plan string) string {
 	t.Helper()
-	made, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: plan, Email: plan + "@example.com", Plan: plan})
+	made, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: plan, Email: plan + "@example.com",
+		Plan: plan})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +99,8 @@ func (w *world) process(t testing.TB, config Config, signals ...Signals) *Ways {
 		config.ReadEvery = time.Hour
 	}
 	w.logged = &strings.Builder{}
-	p := WaysParams{Config: config, DB: w.db, Accounts: w.accounts, Box: w.box(t), Logger: slog.New(slog.NewTextHandler(w.logged, nil))}
+	p := WaysParams{Config: config, DB: w.db, Accounts: w.accounts, Box: w.box(t),
+		Logger: slog.New(slog.NewTextHandler(w.logged, nil))}
 	if len(signals) > 0 {
 		p.Signals = signals[0]
 	}
@@ -148,7 +153,7 @@ func (w *world) exec(t testing.TB, query string, args ...any) {
 	}
 }
 
-// choose gives the labels of n deliveries of an account to one destination.
+// choose returns the labels of n deliveries of an account to one destination.
 func choose(t testing.TB, s *Ways, n int, q Question) []string {
 	t.Helper()
 	if q.Destination == "" {
@@ -184,7 +189,8 @@ func tally(labels []string) map[string]int {
 
 func count(t testing.TB, w *world, s *Ways, labels []string) {
 	t.Helper()
-	if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return s.Count(t.Context(), tx, labels) }); err != nil {
+	if err := w.db.InHotTx(t.Context(),
+		func(tx *sql.Tx) error { return s.Count(t.Context(), tx, labels) }); err != nil {
 		t.Fatal(err)
 	}
 }

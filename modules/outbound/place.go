@@ -97,14 +97,16 @@ func (r *reader) locateSources(ctx context.Context, into *snapshot) {
 		switch {
 		case has && (src.node == "" || src.node == self.Name):
 			src.reach, last = here, now
-		case slices.ContainsFunc(others, func(p node.Process) bool { return p.Alive && p.DeliversFrom(src.addr, src.node) }):
+		case slices.ContainsFunc(others,
+			func(p node.Process) bool { return p.Alive && p.DeliversFrom(src.addr, src.node) }):
 			src.reach, last = away, now
 		case now.Sub(last) < r.goneAfter:
 			src.reach = absent
 		default:
 			src.reach = gone
 			if !r.isGone[src.id] && !src.paused {
-				r.log.WarnContext(ctx, "no process has a source address; its mail uses other addresses, or waits if the address is dedicated", telemetry.KeyAddress, src.addr, "pool", src.pool, "node", src.node)
+				r.log.WarnContext(ctx,
+					"no process has a source address; its mail uses other addresses, or waits if the address is dedicated", telemetry.KeyAddress, src.addr, "pool", src.pool, "node", src.node)
 			}
 		}
 		had[src.id] = last

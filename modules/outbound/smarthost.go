@@ -133,7 +133,8 @@ func (s *Service) SetSmarthost(ctx context.Context, in SmarthostInput) (*ent.Sma
 	return stored.Unwrap(), nil
 }
 
-func (s *Service) store(ctx context.Context, tx *ent.Tx, accountID string, domainID *string, use smarthost.Use, host *smtpclient.Smarthost) (*ent.Smarthost, error) {
+func (s *Service) store(ctx context.Context, tx *ent.Tx, accountID string, domainID *string, use smarthost.Use,
+	host *smtpclient.Smarthost) (*ent.Smarthost, error) {
 	there := smarthost.DomainIDIsNil()
 	if domainID != nil {
 		there = smarthost.DomainID(*domainID)
@@ -142,7 +143,8 @@ func (s *Service) store(ctx context.Context, tx *ent.Tx, accountID string, domai
 	switch {
 	case ent.IsNotFound(err):
 		made := id.New(id.Smarthost)
-		c := tx.Smarthost.Create().SetID(made).SetAccountID(accountID).SetNillableDomainID(domainID).SetUse(use).SetHost(host.Host).SetPort(host.Port).
+		c := tx.Smarthost.Create().SetID(made).SetAccountID(accountID).SetNillableDomainID(domainID).SetUse(use).
+			SetHost(host.Host).SetPort(host.Port).
 			SetImplicitTLS(host.Implicit).SetVerify(!host.Unverified).SetUsername(host.Username)
 		if host.Password != "" {
 			c.SetPassword(s.box.Seal([]byte(host.Password), sealedFor(made)))
@@ -151,7 +153,8 @@ func (s *Service) store(ctx context.Context, tx *ent.Tx, accountID string, domai
 	case err != nil:
 		return nil, err
 	}
-	u := tx.Smarthost.UpdateOneID(found.ID).SetHost(host.Host).SetPort(host.Port).SetImplicitTLS(host.Implicit).SetVerify(!host.Unverified).
+	u := tx.Smarthost.UpdateOneID(found.ID).SetHost(host.Host).SetPort(host.Port).SetImplicitTLS(host.Implicit).
+		SetVerify(!host.Unverified).
 		SetUsername(host.Username)
 	if host.Password == "" {
 		u.ClearPassword()

@@ -43,7 +43,8 @@ func TestPasswordIsSealedToItsRowAndShownNowhere(t *testing.T) {
 		{Account: w.free, URL: plain("smtps://us%40er@relay.example.com:465/"), Password: plain("hush-hush")},
 	} {
 		stored := w.smarthost(t, in)
-		want := smtpclient.Smarthost{Host: "relay.example.com", Port: 465, Implicit: true, Username: "us@er", Password: "hush-hush"}
+		want := smtpclient.Smarthost{Host: "relay.example.com", Port: 465, Implicit: true, Username: "us@er",
+			Password: "hush-hush"}
 		if diff := cmp.Diff(want, w.relayOf(t, w.Ways, w.free)); diff != "" {
 			t.Error(diff)
 		}
@@ -63,7 +64,8 @@ func TestPasswordIsSealedToItsRowAndShownNowhere(t *testing.T) {
 	other := w.smarthost(t, SmarthostInput{Account: w.pool, URL: plain("smtp://thief:own@thief.example.com")})
 	w.exec(t, `UPDATE smarthosts SET password = $1 WHERE id = $2`, *rows[0].Password, other.ID)
 	s := w.process(t, Config{})
-	if got := w.relayOf(t, s, w.pool); got.Password != "" || got.Username != "thief" || !strings.Contains(w.logged.String(), "cannot be decrypted") {
+	if got := w.relayOf(t, s, w.pool); got.Password != "" || got.Username != "thief" ||
+		!strings.Contains(w.logged.String(), "cannot be decrypted") {
 		t.Errorf("%#v, log %s", got, w.logged)
 	}
 	if got := w.relayOf(t, s, w.free); got.Password != "hush-hush" {
@@ -76,7 +78,8 @@ func TestCredentialsThatAreTakenAwayAreGone(t *testing.T) {
 	w := newWorld(t)
 	w.smarthost(t, SmarthostInput{Account: w.free, URL: plain("smtp://user:hush@relay.example.com?verify=off")})
 	changed := w.smarthost(t, SmarthostInput{Account: w.free, URL: plain("smtp://postfix:2525")})
-	if diff := cmp.Diff(smtpclient.Smarthost{Host: "postfix", Port: 2525}, w.relayOf(t, w.Ways, w.free)); diff != "" || HasPassword(changed) || strings.Contains(w.logged.String(), "cannot be decrypted") {
+	if diff := cmp.Diff(smtpclient.Smarthost{Host: "postfix", Port: 2525}, w.relayOf(t, w.Ways, w.free)); diff != "" ||
+		HasPassword(changed) || strings.Contains(w.logged.String(), "cannot be decrypted") {
 		t.Error(diff)
 	}
 	if err := w.RemoveSmarthost(t.Context(), changed.ID); err != nil {
@@ -88,7 +91,7 @@ func TestCredentialsThatAreTakenAwayAreGone(t *testing.T) {
 	}
 	for _, unknown := range []string{changed.ID, "smh_x", "\x00"} {
 		if err := w.RemoveSmarthost(t.Context(), unknown); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("removing the smarthost %q gives %v, want not found", unknown, err)
+			t.Errorf("removing the smarthost %q returned %v, want not found", unknown, err)
 		}
 	}
 }
@@ -100,7 +103,8 @@ func TestWrongSmarthostsAreRefusedByField(t *testing.T) {
 		in     SmarthostInput
 		fields []string
 	}{
-		"everything":           {SmarthostInput{Domain: "no domain", Use: "sometimes", URL: plain("https://x:hush@y")}, []string{"account", "domain", "url", "use"}},
+		"everything": {SmarthostInput{Domain: "no domain", Use: "sometimes", URL: plain("https://x:hush@y")},
+			[]string{"account", "domain", "url", "use"}},
 		"password twice":       {SmarthostInput{Account: w.free, URL: plain("smtp://u:hush@h.example"), Password: plain("hush")}, []string{"password"}},
 		"password for nobody":  {SmarthostInput{Account: w.free, URL: plain("smtp://h.example"), Password: plain("hush")}, []string{"url"}},
 		"user alone":           {SmarthostInput{Account: w.free, URL: plain("smtp://u@h.example")}, []string{"url"}},
@@ -111,11 +115,13 @@ func TestWrongSmarthostsAreRefusedByField(t *testing.T) {
 		_, err := w.SetSmarthost(t.Context(), test.in)
 		refused := fault.From(err)
 		if err == nil || refused.Kind != fault.Invalid || len(refused.Fields) != len(test.fields) {
-			t.Errorf("%s: SetSmarthost returned %v with fields %v, want errors of %v", name, err, refused.Fields, test.fields)
+			t.Errorf("%s: SetSmarthost returned %v with fields %v, want errors of %v", name, err, refused.Fields,
+				test.fields)
 		}
 		for _, field := range test.fields {
 			if refused.Fields[field] == "" || strings.Contains(refused.Fields[field], "hush") {
-				t.Errorf("%s: the field %s says %q, want a reason that does not show the password", name, field, refused.Fields[field])
+				t.Errorf("%s: the field %s says %q, want a reason that does not show the password", name, field,
+					refused.Fields[field])
 			}
 		}
 	}

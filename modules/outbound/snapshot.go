@@ -96,7 +96,8 @@ func (s *snapshot) arrangeSources() {
 		}
 		fits := func(o *outlet) bool {
 			other := o.sources[0]
-			return len(o.sources) == 1 && other.hostname == src.hostname && other.pool == src.pool && other.accountID == src.accountID && other.node == src.node &&
+			return len(o.sources) == 1 && other.hostname == src.hostname && other.pool == src.pool &&
+				other.accountID == src.accountID && other.node == src.node &&
 				other.addr.Is4() != src.addr.Is4()
 		}
 		at := slices.IndexFunc(all, fits)
@@ -235,7 +236,8 @@ func readSources(ctx context.Context, d *db.DB, into *snapshot) error {
 	err := db.Each(ctx, d.SQL, func(row db.Row) (err error) {
 		var src source
 		var address string
-		if err := row.Scan(&into.day, &src.id, &address, &src.hostname, &src.pool, &src.accountID, &src.node, &src.paused, &src.warm, &src.day, &src.used); err != nil {
+		if err := row.Scan(&into.day, &src.id, &address, &src.hostname, &src.pool, &src.accountID, &src.node,
+			&src.paused, &src.warm, &src.day, &src.used); err != nil {
 			return err
 		}
 		if src.addr, err = netip.ParseAddr(address); err != nil {
@@ -266,8 +268,9 @@ func (r *reader) readSmarthosts(ctx context.Context, into, before *snapshot) err
 			of.domainID = *row.DomainID
 		}
 		has := into.relays[of]
-		way := relayWay(&smtpclient.Smarthost{Host: row.Host, Port: row.Port, Implicit: row.ImplicitTLS, Unverified: !row.Verify,
-			Username: row.Username, Password: r.openPassword(ctx, row, into, before)})
+		way := relayWay(&smtpclient.Smarthost{Host: row.Host, Port: row.Port, Implicit: row.ImplicitTLS,
+			Unverified: !row.Verify,
+			Username:   row.Username, Password: r.openPassword(ctx, row, into, before)})
 		if row.Use == smarthost.UseFallback {
 			has.fallback = way
 		} else {
@@ -291,7 +294,8 @@ func (r *reader) openPassword(ctx context.Context, row *ent.Smarthost, into, bef
 	}
 	password, err := r.box.Open(*row.Password, sealedFor(row.ID))
 	if err != nil {
-		r.log.ErrorContext(ctx, "smarthost password cannot be decrypted; its mail is deferred", "smarthost", row.ID, telemetry.KeyAccountID, row.AccountID, telemetry.KeyError, err)
+		r.log.ErrorContext(ctx, "smarthost password cannot be decrypted; its mail is deferred", "smarthost", row.ID,
+			telemetry.KeyAccountID, row.AccountID, telemetry.KeyError, err)
 	}
 	into.opened[row.ID] = opened{sealed: sealed, password: string(password)}
 	return string(password)

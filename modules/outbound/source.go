@@ -85,7 +85,8 @@ func (s *Service) AddSource(ctx context.Context, in SourceInput) (*ent.Source, e
 	}
 	var stored *ent.Source
 	err := s.change(ctx, "add source", func(tx *ent.Tx) (err error) {
-		add := tx.Source.Create().SetID(id.New(id.Source)).SetAddress(parsed.addr.String()).SetHostname(parsed.hostname).SetPool(parsed.pool).SetNillableAccountID(accountID)
+		add := tx.Source.Create().SetID(id.New(id.Source)).SetAddress(parsed.addr.String()).
+			SetHostname(parsed.hostname).SetPool(parsed.pool).SetNillableAccountID(accountID)
 		if parsed.node != "" {
 			add.SetNode(parsed.node)
 		}
@@ -98,7 +99,8 @@ func (s *Service) AddSource(ctx context.Context, in SourceInput) (*ent.Source, e
 		}
 		stored, err = add.Save(ctx)
 		if ent.IsConstraintError(err) {
-			return fault.Conflictf(fault.CodeConflict, "A source with the address %s already exists", parsed.addr).WithCause(err)
+			return fault.Conflictf(fault.CodeConflict, "A source with the address %s already exists", parsed.addr).
+				WithCause(err)
 		}
 		return err
 	})
@@ -123,13 +125,16 @@ func (s *Service) checkSource(ctx context.Context, in source) error {
 	case hasAddress(list, in.addr, in.node):
 		return nil
 	case len(list) == 0 && in.node == "":
-		return fault.InvalidField("address", "must be an address of this machine or of a running delivery process: %s is neither", in.addr)
+		return fault.InvalidField("address",
+			"must be an address of this machine or of a running delivery process: %s is neither", in.addr)
 	case in.node == "":
-		return fault.InvalidField("address", "cannot be %s: no running process has it (running: %s)", in.addr, strings.Join(names, ", "))
+		return fault.InvalidField("address", "cannot be %s: no running process has it (running: %s)", in.addr,
+			strings.Join(names, ", "))
 	case len(list) == 0:
 		return fault.InvalidField("node", "cannot be %s: no delivery process is running", in.node)
 	case !slices.Contains(names, in.node):
-		return fault.InvalidField("node", "cannot be %s: the running delivery processes are %s", in.node, strings.Join(names, ", "))
+		return fault.InvalidField("node", "cannot be %s: the running delivery processes are %s", in.node,
+			strings.Join(names, ", "))
 	}
 	return fault.InvalidField("address", "the process %s does not have %s", in.node, in.addr)
 }

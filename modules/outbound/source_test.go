@@ -28,7 +28,8 @@ func TestWrongSourcesAreRefusedByField(t *testing.T) {
 		_, err := w.AddSource(t.Context(), test.in)
 		refused := fault.From(err)
 		if err == nil || refused.Kind != fault.Invalid || len(refused.Fields) != len(test.fields) {
-			t.Errorf("%s: AddSource returned %v with fields %v, want errors of %v", name, err, refused.Fields, test.fields)
+			t.Errorf("%s: AddSource returned %v with fields %v, want errors of %v", name, err, refused.Fields,
+				test.fields)
 		}
 		for _, field := range test.fields {
 			if refused.Fields[field] == "" {
@@ -45,14 +46,18 @@ func TestSourcesAreKeptByTheirAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	// Bound, and written as it should be.
-	added, err := w.AddSource(t.Context(), SourceInput{Address: "::ffff:127.0.0.1", Hostname: "Out.Example.com", Pool: "dedicated", Account: "dedicated@example.com", WarmUp: true})
-	if err != nil || added.Address != "127.0.0.1" || added.Hostname != "out.example.com" || *added.AccountID != w.dedicated || added.WarmupStartedAt == nil {
+	added, err := w.AddSource(t.Context(), SourceInput{Address: "::ffff:127.0.0.1", Hostname: "Out.Example.com",
+		Pool: "dedicated", Account: "dedicated@example.com", WarmUp: true})
+	if err != nil || added.Address != "127.0.0.1" || added.Hostname != "out.example.com" ||
+		*added.AccountID != w.dedicated || added.WarmupStartedAt == nil {
 		t.Fatalf("AddSource returned %+v, %v, want 127.0.0.1 as out.example.com, dedicated and warming up", added, err)
 	}
-	if _, err := w.AddSource(t.Context(), SourceInput{Address: "127.0.0.1", Hostname: "out.example.com", Pool: "shared"}); fault.KindOf(err) != fault.Conflict {
+	if _, err := w.AddSource(t.Context(), SourceInput{Address: "127.0.0.1", Hostname: "out.example.com",
+		Pool: "shared"}); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("twice: %v", err)
 	}
-	if _, err := w.AddSource(t.Context(), SourceInput{Address: "127.0.0.2", Hostname: "out.example.com", Pool: "dedicated", Account: "nobody@example.com"}); fault.KindOf(err) != fault.NotFound {
+	if _, err := w.AddSource(t.Context(), SourceInput{Address: "127.0.0.2", Hostname: "out.example.com",
+		Pool: "dedicated", Account: "nobody@example.com"}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("of nobody: %v", err)
 	}
 	reread(t, w.Ways)
@@ -78,7 +83,7 @@ func TestSourcesAreKeptByTheirAddress(t *testing.T) {
 	}
 	for _, unknown := range []string{added.ID, "127.0.0.1", "x", "\x00", "src_\x00"} {
 		if err := w.RemoveSource(t.Context(), unknown); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("removing the source %q gives %v, want not found", unknown, err)
+			t.Errorf("removing the source %q returned %v, want not found", unknown, err)
 		}
 	}
 }
@@ -86,12 +91,14 @@ func TestSourcesAreKeptByTheirAddress(t *testing.T) {
 func TestAddressesThatAreNotHereAreToldAtTheStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.add(t, SourceInput{Address: "203.0.113.1", Pool: "shared"}, SourceInput{Address: "127.0.0.1", Pool: "shared"}, SourceInput{Address: "203.0.113.2", Pool: "shared"})
+	w.add(t, SourceInput{Address: "203.0.113.1", Pool: "shared"}, SourceInput{Address: "127.0.0.1", Pool: "shared"},
+		SourceInput{Address: "203.0.113.2", Pool: "shared"})
 	if _, err := w.PauseSource(t.Context(), "203.0.113.2", true); err != nil {
 		t.Fatal(err)
 	}
 	w.process(t, Config{})
-	if log := w.logged.String(); !strings.Contains(log, "address=203.0.113.1 ") || strings.Count(log, "no machine has a source address") != 1 {
+	if log := w.logged.String(); !strings.Contains(log, "address=203.0.113.1 ") ||
+		strings.Count(log, "no machine has a source address") != 1 {
 		t.Errorf("log: %s", log)
 	}
 }

@@ -43,12 +43,14 @@ type tlsCount struct {
 
 // NewTLSRecorder returns a new recorder; Start runs its background task. metrics may be nil.
 func NewTLSRecorder(config Config, d *db.DB, log *slog.Logger, metrics *worker.Metrics) *TLSRecorder {
-	return &TLSRecorder{db: d, tasks: worker.NewTasks(log, metrics), every: config.withDefaults().ReportEvery, counts: map[tlsCount]int64{}}
+	return &TLSRecorder{db: d, tasks: worker.NewTasks(log, metrics), every: config.withDefaults().ReportEvery,
+		counts: map[tlsCount]int64{}}
 }
 
 // Report counts one session.
 func (r *TLSRecorder) Report(report smtpclient.TLSReport) {
-	key := tlsCount{domain: report.Domain, host: report.Host, policy: cmp.Or(string(report.Policy), string(smtpclient.PolicyOpportunistic)),
+	key := tlsCount{domain: report.Domain, host: report.Host,
+		policy:  cmp.Or(string(report.Policy), string(smtpclient.PolicyOpportunistic)),
 		testing: report.Testing, result: report.Result}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

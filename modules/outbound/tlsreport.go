@@ -52,7 +52,8 @@ func (s *Service) TLSReports(ctx context.Context, q TLSReportQuery) ([]tlsrpt.Re
 		}
 	}
 	query := s.db.Ent.TLSReportCount.Query().Where(tlsreportcount.Day(q.Day)).
-		Order(ent.Asc(tlsreportcount.FieldDomain, tlsreportcount.FieldPolicy, tlsreportcount.FieldHost, tlsreportcount.FieldResult, tlsreportcount.FieldTesting))
+		Order(ent.Asc(tlsreportcount.FieldDomain, tlsreportcount.FieldPolicy, tlsreportcount.FieldHost,
+			tlsreportcount.FieldResult, tlsreportcount.FieldTesting))
 	if q.Domain != "" {
 		query.Where(tlsreportcount.Domain(q.Domain))
 	} else {
@@ -72,7 +73,8 @@ func reportsOf(q TLSReportQuery, rows []*ent.TLSReportCount) []tlsrpt.ReportJSON
 	var report tlsrpt.Report
 	for i, c := range rows {
 		if i == 0 || c.Domain != rows[i-1].Domain { //nolint:gosec // the first half rules the first one out
-			report = tlsrpt.Report{OrganizationName: q.Organization, ContactInfo: q.Contact, ReportID: q.Day + "-" + c.Domain + "@" + cmp.Or(q.Organization, "localhost"),
+			report = tlsrpt.Report{OrganizationName: q.Organization, ContactInfo: q.Contact, ReportID: q.Day + "-" +
+				c.Domain + "@" + cmp.Or(q.Organization, "localhost"),
 				DateRange: tlsrpt.TLSRPTDateRange{Start: begin, End: begin.Add(24*time.Hour - time.Second)}}
 		}
 		report.Merge(resultOf(c))
@@ -100,6 +102,7 @@ func resultOf(c *ent.TLSReportCount) tlsrpt.Result {
 		return r
 	}
 	r.Summary.TotalFailureSessionCount = c.Sessions
-	r.FailureDetails = append(r.FailureDetails, tlsrpt.FailureDetails{ResultType: tlsrpt.ResultType(c.Result), ReceivingMXHostname: c.Host, FailedSessionCount: c.Sessions})
+	r.FailureDetails = append(r.FailureDetails, tlsrpt.FailureDetails{ResultType: tlsrpt.ResultType(c.Result),
+		ReceivingMXHostname: c.Host, FailedSessionCount: c.Sessions})
 	return r
 }

@@ -66,7 +66,9 @@ func TestSessionsOfManyProcessesAreSummedUp(t *testing.T) {
 	}
 	wait.Wait()
 	got := stored(t, d)
-	for _, key := range []string{"example.net mx.example.net mta-sts false ", "example.net mx.example.net mta-sts true certificate-expired", "example.org  opportunistic false sts-policy-fetch-error"} {
+	for _, key := range []string{"example.net mx.example.net mta-sts false ",
+		"example.net mx.example.net mta-sts true certificate-expired",
+		"example.org  opportunistic false sts-policy-fetch-error"} {
 		if got[key] != 300 {
 			t.Errorf("%q: %d of %v", key, got[key], got)
 		}
@@ -78,7 +80,8 @@ func TestMemoryOfSessionsIsBounded(t *testing.T) {
 	d := dbtest.New(t)
 	r := recorder(t, d, time.Hour)
 	for i := range maxTLSCounts + 500 {
-		r.Report(smtpclient.TLSReport{Domain: fmt.Sprintf("d%d.example", i), Host: "mx.example", Policy: smtpclient.PolicyDANE})
+		r.Report(smtpclient.TLSReport{Domain: fmt.Sprintf("d%d.example", i), Host: "mx.example",
+			Policy: smtpclient.PolicyDANE})
 	}
 	r.Report(smtpclient.TLSReport{Domain: "d1.example", Host: "mx.example", Policy: smtpclient.PolicyDANE})
 	stop(t, r)
@@ -110,11 +113,15 @@ func TestReportsAreThoseOfRFC8460(t *testing.T) {
 	counter := func(domain, host, policy, result string, sessions int64) *ent.TLSReportCount {
 		return &ent.TLSReportCount{Domain: domain, Host: host, Policy: policy, Result: result, Sessions: sessions}
 	}
-	reports := reportsOf(TLSReportQuery{Day: "2026-11-22", Organization: "mail.example.com", Contact: "postmaster@mail.example.com"}, []*ent.TLSReportCount{
-		counter("example.net", "mx1.example.net", "dane", "", 5), counter("example.net", "mx1.example.net", "dane", "validation-failure", 2),
-		counter("example.net", "", "mta-sts", "sts-policy-fetch-error", 1), counter("example.net", "mx2.example.net", "mta-sts", "", 7),
+	reports := reportsOf(TLSReportQuery{Day: "2026-11-22", Organization: "mail.example.com",
+		Contact: "postmaster@mail.example.com"}, []*ent.TLSReportCount{
+		counter("example.net", "mx1.example.net", "dane", "", 5),
+		counter("example.net", "mx1.example.net", "dane", "validation-failure", 2),
+		counter("example.net", "", "mta-sts", "sts-policy-fetch-error", 1),
+		counter("example.net", "mx2.example.net", "mta-sts", "", 7),
 		counter("example.net", "mx2.example.net", "mta-sts", "certificate-expired", 3),
-		counter("example.org", "mx.example.org", "opportunistic", "", 4), counter("example.org", "mx.example.org", "enforced", "", 1),
+		counter("example.org", "mx.example.org", "opportunistic", "", 4),
+		counter("example.org", "mx.example.org", "enforced", "", 1),
 	})
 	var out strings.Builder
 	for _, r := range reports {
@@ -143,7 +150,8 @@ func TestReportsAreByDayAndDomain(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range reports {
-			names = append(names, fmt.Sprintf("%s %d", r.Policies[0].Policy.Domain, r.Policies[0].Summary.TotalSuccessfulSessionCount))
+			names = append(names, fmt.Sprintf("%s %d", r.Policies[0].Policy.Domain,
+				r.Policies[0].Summary.TotalSuccessfulSessionCount))
 		}
 		return names
 	}
@@ -161,7 +169,8 @@ func TestReportsAreByDayAndDomain(t *testing.T) {
 		t.Errorf("a wrong day and a wrong domain got %v, want errors of both fields", err)
 	}
 	// Old ones go.
-	w.exec(t, `INSERT INTO source_days (source_id, day, deliveries) VALUES ('src_x', '2020-01-01', 1), ('src_x', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD'), 1)`)
+	w.exec(t,
+		`INSERT INTO source_days (source_id, day, deliveries) VALUES ('src_x', '2020-01-01', 1), ('src_x', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD'), 1)`)
 	if n, err := w.Sweep(t.Context()); n != 31 || err != nil {
 		t.Errorf("swept %d, %v", n, err)
 	}

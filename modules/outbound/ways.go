@@ -57,7 +57,8 @@ func NewWays(p WaysParams) (*Ways, error) {
 		return nil, err
 	}
 	config := p.Config.withDefaults()
-	return &Ways{config: config, accounts: p.Accounts, signals: p.Signals, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers), gained: make(chan struct{}, 1),
+	return &Ways{config: config, accounts: p.Accounts, signals: p.Signals, log: p.Logger,
+		tasks: worker.NewTasks(p.Logger, p.Workers), gained: make(chan struct{}, 1),
 		reader: &reader{db: p.DB, box: p.Box, log: p.Logger, nodes: p.Nodes, goneAfter: config.GoneAfter}}, nil
 }
 
@@ -76,8 +77,9 @@ func (w *Ways) Start(ctx context.Context) error {
 	}
 	w.checkAddresses(ctx)
 	// A missed notification is corrected by the next poll, a few seconds later.
-	w.tasks.Start(worker.Task{Name: "reading of the ways out", First: w.config.ReadEvery, Woken: changed, After: unsubscribe,
-		Step: func(ctx context.Context) (time.Duration, error) { return w.config.ReadEvery, w.read(ctx) }})
+	w.tasks.Start(worker.Task{Name: "reading of the ways out", First: w.config.ReadEvery, Woken: changed,
+		After: unsubscribe,
+		Step:  func(ctx context.Context) (time.Duration, error) { return w.config.ReadEvery, w.read(ctx) }})
 	return nil
 }
 
@@ -102,7 +104,8 @@ func (w *Ways) checkAddresses(ctx context.Context) {
 			lacks = !machine.Interfaces{}.Has(src.addr)
 		}
 		if lacks && !src.paused {
-			w.log.WarnContext(ctx, "no machine has a source address; its mail waits or uses another address", telemetry.KeyAddress, src.addr, "pool", src.pool, "node", src.node)
+			w.log.WarnContext(ctx, "no machine has a source address; its mail waits or uses another address",
+				telemetry.KeyAddress, src.addr, "pool", src.pool, "node", src.node)
 		}
 	}
 }

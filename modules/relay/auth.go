@@ -45,7 +45,8 @@ func (s *session) signIn(ctx context.Context, username, password string) error {
 		s.service.guard.recordFailure(s.peer.Remote)
 		return replyCredentials
 	}
-	s.service.log.WarnContext(loglimit.Collapse(ctx, "lookup"), "password lookup failed", slog.Any(telemetry.KeyError, err))
+	s.service.log.WarnContext(loglimit.Collapse(ctx, "lookup"), "password lookup failed",
+		slog.Any(telemetry.KeyError, err))
 	return replyLookup // RFC 4954 section 6
 }
 

@@ -44,7 +44,8 @@ type signedInWith struct {
 // package accounts looks up API keys. The case of the user name does not matter: the name is the same for
 // all users and not a secret. Every failed check returns Unauthorized.
 func (s *Credentials) authenticate(ctx context.Context, username, password string) (signedInWith, error) {
-	with := signedInWith{hash: passwordHash(secret.HashToken(password)), apiKey: strings.HasPrefix(password, accounts.KeyPrefix)}
+	with := signedInWith{hash: passwordHash(secret.HashToken(password)),
+		apiKey: strings.HasPrefix(password, accounts.KeyPrefix)}
 	var found credential
 	var err error
 	if with.apiKey {
@@ -106,7 +107,8 @@ func (s *Credentials) loadCredential(ctx context.Context, hash passwordHash) (cr
 	found := credential{known: true}
 	var domainIDs string
 	var by creators.Row
-	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).Scan(append([]any{&found.id, &found.caller.AccountID, &domainIDs, &found.caller.Suspended}, by.Into()...)...)
+	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).
+		Scan(append([]any{&found.id, &found.caller.AccountID, &domainIDs, &found.caller.Suspended}, by.Into()...)...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return credential{}, nil

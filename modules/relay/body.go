@@ -19,8 +19,10 @@ const (
 
 // take reads a whole message into a content, which the caller must close.
 func (s *Service) take(ctx context.Context, accountID string, body io.Reader) (*intake.Content, error) {
-	c := s.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Account: accountID}, MaxMemory: light, MaxSize: MaxMessage, Patience: roomWait})
-	err := c.Receive(ctx, intake.Upload{From: body, Limit: MaxMessage, Size: -1, Cut: func() { smtpserver.Cut(body, replyRoom) }})
+	c := s.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Account: accountID}, MaxMemory: light,
+		MaxSize: MaxMessage, Patience: roomWait})
+	err := c.Receive(ctx, intake.Upload{From: body, Limit: MaxMessage, Size: -1,
+		Cut: func() { smtpserver.Cut(body, replyRoom) }})
 	if err != nil {
 		c.Close()
 		return nil, refusalFor(err)

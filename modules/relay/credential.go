@@ -104,7 +104,8 @@ func (in NewCredential) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent
 	}
 	var allowed []string
 	if in.MadeBy != "" {
-		maker, err = tx.APIKey.Query().Where(apikey.ID(in.MadeBy), apikey.AccountID(in.AccountID), apikey.RevokedAtIsNil()).Only(ctx)
+		maker, err = tx.APIKey.Query().
+			Where(apikey.ID(in.MadeBy), apikey.AccountID(in.AccountID), apikey.RevokedAtIsNil()).Only(ctx)
 		switch {
 		case ent.IsNotFound(err):
 			return nil, fault.Unauthenticated() // revoked a moment ago
@@ -130,7 +131,8 @@ func boundDomains(asked, owned, allowed []string) fault.Fields {
 		case !slices.Contains(owned, domainID):
 			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "is not a domain of this account")
 		case len(allowed) > 0 && !slices.Contains(allowed, domainID):
-			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "is not a domain that the key making this request may send from")
+			wrong.Add(fmt.Sprintf("domain_ids[%d]", i),
+				"is not a domain that the key making this request may send from")
 		}
 	}
 	if len(allowed) > 0 && len(asked) == 0 {
@@ -140,7 +142,8 @@ func boundDomains(asked, owned, allowed []string) fault.Fields {
 }
 
 func insert(c *ent.SMTPCredentialClient, in NewCredential, hash []byte) *ent.SMTPCredentialCreate {
-	create := c.Create().SetID(id.New(id.SMTPCredential)).SetAccountID(in.AccountID).SetName(in.Name).SetHash(hash).SetDomainIds(in.DomainIDs)
+	create := c.Create().SetID(id.New(id.SMTPCredential)).SetAccountID(in.AccountID).SetName(in.Name).SetHash(hash).
+		SetDomainIds(in.DomainIDs)
 	if in.CreatedBy != "" {
 		create.SetCreatedBy(in.CreatedBy)
 	}
@@ -149,7 +152,8 @@ func insert(c *ent.SMTPCredentialClient, in NewCredential, hash []byte) *ent.SMT
 
 // Ensure adopts an existing password: it creates the credential unless the account has one with this
 // password. A revoked credential stays revoked.
-func (s *Credentials) Ensure(ctx context.Context, accountID, name string, password secret.String) (*ent.SMTPCredential, error) {
+func (s *Credentials) Ensure(ctx context.Context, accountID, name string,
+	password secret.String) (*ent.SMTPCredential, error) {
 	in, wrong := NewCredential{AccountID: accountID, Name: name}.normalized()
 	if !strings.HasPrefix(password.Reveal(), PasswordPrefix) || len(password.Reveal()) < len(PasswordPrefix)+20 {
 		wrong.Add("password", "must be %s followed by at least 20 characters", PasswordPrefix)
@@ -188,7 +192,8 @@ func (s *Credentials) IsWithin(ctx context.Context, accountID, credentialID stri
 
 // Get returns one credential of the account.
 func (s *Credentials) Get(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error) {
-	found, err := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.ID(credentialID), smtpcredential.AccountID(accountID)).Only(ctx)
+	found, err := s.db.Ent.SMTPCredential.Query().
+		Where(smtpcredential.ID(credentialID), smtpcredential.AccountID(accountID)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, fault.NoSuch("SMTP credential", credentialID)
@@ -218,7 +223,8 @@ func (s *Credentials) Revoke(ctx context.Context, accountID, credentialID string
 
 // List returns one page of the account's credentials, newest first, revoked ones
 // included. Error: Invalid.
-func (s *Credentials) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.SMTPCredential], error) {
+func (s *Credentials) List(ctx context.Context, accountID string,
+	r page.Request) (page.Page[*ent.SMTPCredential], error) {
 	return s.Filtered(ctx, accountID, Filter{}, r)
 }
 
@@ -228,8 +234,10 @@ type Filter struct {
 }
 
 // Filtered returns one page of the account's credentials that match a filter.
-func (s *Credentials) Filtered(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[*ent.SMTPCredential], error) {
-	return page.Newest(ctx, s.cursors, page.List{Name: "smtp_credentials", AccountID: accountID}, r, s.queryCredential(accountID, f),
+func (s *Credentials) Filtered(ctx context.Context, accountID string, f Filter,
+	r page.Request) (page.Page[*ent.SMTPCredential], error) {
+	return page.Newest(ctx, s.cursors, page.List{Name: "smtp_credentials", AccountID: accountID}, r,
+		s.queryCredential(accountID, f),
 		func(c *ent.SMTPCredential) string { return c.ID })
 }
 

@@ -52,9 +52,11 @@ type Credentials struct {
 
 // NewCredentials returns new Credentials; Start runs the background work.
 func NewCredentials(p CredentialsParams) (*Credentials, error) {
-	known := cache.New(cache.Config[passwordHash, credential]{Max: 10_000, TTL: believedFor, LoadTimeout: lookupTimeout})
-	return &Credentials{config: p.Config, db: p.DB, accounts: p.Accounts, signals: p.Signals, cursors: p.Cursors, known: known,
-		used: lastuse.New(p.DB.SQL, "smtp_credentials"), tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
+	known := cache.New(cache.Config[passwordHash, credential]{Max: 10_000, TTL: believedFor,
+		LoadTimeout: lookupTimeout})
+	return &Credentials{config: p.Config, db: p.DB, accounts: p.Accounts, signals: p.Signals, cursors: p.Cursors,
+		known: known,
+		used:  lastuse.New(p.DB.SQL, "smtp_credentials"), tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
 
 // Start starts writing last_used_at and listening for revocations in other processes.

@@ -32,9 +32,12 @@ var written = set("from", "to", "cc", "reply-to", "subject", "date", "message-id
 
 // once are the fields that may appear at most once in a message (RFC 5322 section 3.6, RFC 2045, RFC 8058):
 // given two, some readers use the first and others the last.
-var once = set("from", "to", "cc", "reply-to", "subject", "date", "message-id", "in-reply-to", "references", "mime-version",
-	"content-type", "content-transfer-encoding", "content-disposition", "content-id", "list-unsubscribe", "list-unsubscribe-post",
-	"x-postrider-unsubscribe", "x-postrider-category", "x-postrider-scheduled-at", "x-postrider-expires-at", "x-postrider-idempotency-key")
+var once = set("from", "to", "cc", "reply-to", "subject", "date", "message-id", "in-reply-to", "references",
+	"mime-version",
+	"content-type", "content-transfer-encoding", "content-disposition", "content-id", "list-unsubscribe",
+	"list-unsubscribe-post",
+	"x-postrider-unsubscribe", "x-postrider-category", "x-postrider-scheduled-at", "x-postrider-expires-at",
+	"x-postrider-idempotency-key")
 
 func set(names ...string) map[string]bool {
 	all := map[string]bool{}
@@ -72,7 +75,8 @@ func (h *header) takeField(f verbatim.HeaderField) error {
 		return badHeader(f.Name, "must be valid UTF-8")
 	}
 	decoded := verbatim.Decode(value)
-	if strings.ContainsFunc(decoded, func(r rune) bool { return r != '\t' && (unicode.IsControl(r) || r == 0x2028 || r == 0x2029) }) {
+	if strings.ContainsFunc(decoded,
+		func(r rune) bool { return r != '\t' && (unicode.IsControl(r) || r == 0x2028 || r == 0x2029) }) {
 		return badHeader(f.Name, "cannot contain line breaks or other control characters")
 	}
 	if strings.HasPrefix(name, strings.ToLower(headerPrefix)) {
@@ -182,7 +186,8 @@ func (o *options) takeOption(shown, name, value string) error {
 		if !found {
 			return badHeader(shown, "must be name=value")
 		}
-		o.message.Tags = append(o.message.Tags, shape.Tag{Name: strings.TrimSpace(tag), Value: strings.TrimSpace(content)})
+		o.message.Tags = append(o.message.Tags,
+			shape.Tag{Name: strings.TrimSpace(tag), Value: strings.TrimSpace(content)})
 	case strings.ToLower(headerScheduledAt):
 		o.message.ScheduledAt, err = moment()
 	case strings.ToLower(headerExpiresAt):

@@ -15,18 +15,24 @@ var (
 	replyUnauthenticated = smtpserver.Refuse(530, "5.7.0", "Authentication required")
 	replyStartTLS        = smtpserver.Refuse(530, "5.7.0", "Issue STARTTLS first, then authenticate")
 	replyCredentials     = smtpserver.Refuse(535, "5.7.8", "Authentication credentials invalid")
-	replyFailures        = smtpserver.Refuse(454, "4.7.0", "Too many failed authentications from your address; try again later")
-	replyLookup          = smtpserver.Refuse(454, "4.7.0", "Temporary authentication failure; try again later")
-	replyMechanism       = smtpserver.Refuse(504, "5.5.4", "Unknown authentication mechanism")
-	replyNullSender      = smtpserver.Refuse(550, "5.7.1", "The sender must be an address on a verified domain, not the null sender")
-	replyRouting         = smtpserver.Refuse(550, "5.7.1", "Addresses that name a route (with @, % or ! before the @) are not relayed")
-	replyRecipients      = smtpserver.Refuse(452, "4.5.3", "Too many recipients; send the message to the others in another transaction")
-	replyRoom            = smtpserver.Refuse(452, "4.3.1", "Too many large messages at the moment; try again later")
+	replyFailures        = smtpserver.Refuse(454, "4.7.0",
+		"Too many failed authentications from your address; try again later")
+	replyLookup     = smtpserver.Refuse(454, "4.7.0", "Temporary authentication failure; try again later")
+	replyMechanism  = smtpserver.Refuse(504, "5.5.4", "Unknown authentication mechanism")
+	replyNullSender = smtpserver.Refuse(550, "5.7.1",
+		"The sender must be an address on a verified domain, not the null sender")
+	replyRouting = smtpserver.Refuse(550, "5.7.1",
+		"Addresses that name a route (with @, % or ! before the @) are not relayed")
+	replyRecipients = smtpserver.Refuse(452, "4.5.3",
+		"Too many recipients; send the message to the others in another transaction")
+	replyRoom = smtpserver.Refuse(452, "4.3.1", "Too many large messages at the moment; try again later")
 )
 
 func init() {
-	for reply, reason := range map[*smtpserver.Reply]string{replyUnauthenticated: "unauthenticated", replyStartTLS: "unauthenticated", replyCredentials: "credentials",
-		replyFailures: "failures", replyLookup: "unavailable", replyNullSender: "null_sender", replyRouting: "routing", replyRoom: "room"} {
+	for reply, reason := range map[*smtpserver.Reply]string{replyUnauthenticated: "unauthenticated",
+		replyStartTLS: "unauthenticated", replyCredentials: "credentials",
+		replyFailures: "failures", replyLookup: "unavailable", replyNullSender: "null_sender", replyRouting: "routing",
+		replyRoom: "room"} {
 		reply.Reason = reason
 	}
 }
@@ -47,7 +53,8 @@ func forbiddenReply(text string) *smtpserver.Reply {
 
 // suppressedReply refuses a message that was recorded but has only suppressed recipients.
 func suppressedReply(r sending.Receipt) *smtpserver.Reply {
-	answer := smtpserver.Refuse(550, "5.7.1", "Not sent, recorded as "+r.ID+": suppressed "+strings.Join(r.Suppressed, ", "))
+	answer := smtpserver.Refuse(550, "5.7.1", "Not sent, recorded as "+r.ID+": suppressed "+
+		strings.Join(r.Suppressed, ", "))
 	answer.Reason = "suppressed"
 	return answer
 }
@@ -101,7 +108,8 @@ func invalidReply(refused *fault.Error) *smtpserver.Reply {
 	case "to", "cc", "bcc":
 		return smtpserver.Refuse(550, "5.1.3", "A recipient "+reason)
 	}
-	names := map[string]string{"from": "From", "subject": "Subject", "reply_to": "Reply-To", "tags": headerTag, "category": headerCategory,
+	names := map[string]string{"from": "From", "subject": "Subject", "reply_to": "Reply-To", "tags": headerTag,
+		"category":     headerCategory,
 		"scheduled_at": headerScheduledAt, "expires_at": headerExpiresAt, "unsubscribe": headerUnsubscribe, "Idempotency-Key": headerKey}
 	if name, known := names[base]; known {
 		field = name

@@ -56,7 +56,8 @@ type Rate interface {
 
 // Answers stores responses by idempotency key.
 type Answers interface {
-	Begin(ctx context.Context, accountID, operation, key string, canonicalBody []byte) (*idempotency.Claim, *idempotency.Response, error)
+	Begin(ctx context.Context, accountID, operation, key string,
+		canonicalBody []byte) (*idempotency.Claim, *idempotency.Response, error)
 }
 
 // Params contains the parameters of New.
@@ -89,6 +90,7 @@ func New(p Params) (*Service, error) {
 	if p.Budget == nil {
 		return nil, errors.New("relay: Budget is required")
 	}
-	return &Service{credentials: p.Credentials, sender: p.Sender, accounts: p.Accounts, rate: p.Rate, answers: p.Answers, log: p.Logger,
+	return &Service{credentials: p.Credentials, sender: p.Sender, accounts: p.Accounts, rate: p.Rate,
+		answers: p.Answers, log: p.Logger,
 		guard: newGuard(maxFailures, failureTime), budget: p.Budget}, nil
 }

@@ -123,9 +123,12 @@ func (s *session) Data(ctx context.Context, body io.Reader) error {
 		return err
 	}
 	s.service.credentials.markUsed(s.credential)
-	s.service.log.LogAttrs(ctx, slog.LevelInfo, "message relayed", slog.String(telemetry.KeyAccountID, s.credential.caller.AccountID),
-		slog.String("credential_id", s.credential.id), slog.String(telemetry.KeyEmailID, receipt.ID), slog.String("status", receipt.Status),
-		slog.String("remote", s.peer.Remote.String()), slog.Int64("size", content.Size()), slog.Int("recipients", len(s.to)), slog.Duration("duration", time.Since(begin)))
+	s.service.log.LogAttrs(ctx, slog.LevelInfo, "message relayed",
+		slog.String(telemetry.KeyAccountID, s.credential.caller.AccountID),
+		slog.String("credential_id", s.credential.id), slog.String(telemetry.KeyEmailID, receipt.ID),
+		slog.String("status", receipt.Status),
+		slog.String("remote", s.peer.Remote.String()), slog.Int64("size", content.Size()),
+		slog.Int("recipients", len(s.to)), slog.Duration("duration", time.Since(begin)))
 	if len(receipt.Suppressed) > 0 {
 		return suppressedReply(receipt)
 	}
@@ -169,7 +172,8 @@ func (s *session) sendMessage(ctx context.Context, sub submission, raw []byte) (
 	defer cancel()
 	r := sending.Request{Message: sub.message}
 	if sub.key != "" {
-		claim, earlier, err := s.service.answers.Begin(ctx, s.credential.caller.AccountID, operation, sub.key, s.fingerprint(raw))
+		claim, earlier, err := s.service.answers.Begin(ctx, s.credential.caller.AccountID, operation, sub.key,
+			s.fingerprint(raw))
 		if err != nil {
 			return sending.Receipt{}, err
 		}

@@ -11,16 +11,18 @@ const chapter = "Relay"
 
 // Addr is the address for SMTP submission with STARTTLS; port 0 picks a free port.
 var Addr = setting.Declare(setting.Setting[string]{
-	Name: "POSTRIDER_RELAY_ADDR", Group: chapter, Form: setting.HostPort(), DefaultText: ":587; 127.0.0.1:2587 in development",
-	Help: "Where programs hand in mail over SMTP with STARTTLS. Port 0 is any free one.",
-	From: config.SMTPAddr("587", "2587"), Check: config.NotPublic,
+	Name: "POSTRIDER_RELAY_ADDR", Group: chapter, Form: setting.HostPort(),
+	DefaultText: ":587; 127.0.0.1:2587 in development",
+	Help:        "Where programs hand in mail over SMTP with STARTTLS. Port 0 is any free one.",
+	From:        config.SMTPAddr("587", "2587"), Check: config.NotPublic,
 })
 
 // TLSAddr is the address for SMTP submission with implicit TLS.
 var TLSAddr = setting.Declare(setting.Setting[string]{
-	Name: "POSTRIDER_RELAY_TLS_ADDR", Group: chapter, Form: setting.HostPort(), DefaultText: ":465; 127.0.0.1:2465 in development",
-	Help: "The same with TLS from the first byte.",
-	From: config.SMTPAddr("465", "2465"), Check: config.NotPublic,
+	Name: "POSTRIDER_RELAY_TLS_ADDR", Group: chapter, Form: setting.HostPort(),
+	DefaultText: ":465; 127.0.0.1:2465 in development",
+	Help:        "The same with TLS from the first byte.",
+	From:        config.SMTPAddr("465", "2465"), Check: config.NotPublic,
 })
 
 // Proxies must speak the PROXY protocol.

@@ -110,7 +110,10 @@ func readFiles(r *sending.Relayed, fields []verbatim.HeaderField) error {
 
 // findMailbox finds an envelope address in a field, which may add a display name.
 func findMailbox(list []address.Address, a address.Address) *address.Address {
-	i := slices.IndexFunc(list, func(other address.Address) bool { return strings.EqualFold(other.AddrSpec(), a.AddrSpec()) })
+	i := slices.IndexFunc(list, func(other address.Address) bool {
+		return strings.EqualFold(other.AddrSpec(),
+			a.AddrSpec())
+	})
 	if i < 0 {
 		return nil
 	}

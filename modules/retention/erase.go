@@ -65,7 +65,8 @@ func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, e
 		return done, err
 	}
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		n, err := s.facts.ForgetMentions(ctx, tx, accountID, addr, event.ContactUnsubscribed, event.SuppressionAdded, event.SuppressionRemoved)
+		n, err := s.facts.ForgetMentions(ctx, tx, accountID, addr, event.ContactUnsubscribed, event.SuppressionAdded,
+			event.SuppressionRemoved)
 		done.Events = int(n)
 		return err
 	})

@@ -188,7 +188,8 @@ func (s *Service) walkEmails(ctx context.Context, accountID string, keep records
 	}
 }
 
-func purgeSome(ctx context.Context, accountID string, ids []string, purge func(context.Context, string, []string) (int, error)) (int, error) {
+func purgeSome(ctx context.Context, accountID string, ids []string,
+	purge func(context.Context, string, []string) (int, error)) (int, error) {
 	if len(ids) == 0 {
 		return 0, nil
 	}

@@ -27,7 +27,8 @@ type stock struct {
 	fail  error
 }
 
-func (s *stock) Expired(_ context.Context, accountID string, keep records.DetailLevel, after string, _ time.Time, limit int) ([]string, string, error) {
+func (s *stock) Expired(_ context.Context, accountID string, keep records.DetailLevel, after string, _ time.Time,
+	limit int) ([]string, string, error) {
 	s.calls = append(s.calls, fmt.Sprintf("expired %s %d after %q", accountID, keep, after))
 	var page []string
 	for _, id := range s.old[accountID] {
@@ -41,7 +42,8 @@ func (s *stock) Expired(_ context.Context, accountID string, keep records.Detail
 	return page, "", nil
 }
 
-func (s *stock) ExpiredLate(_ context.Context, accountID string, _ records.DetailLevel, _ time.Time, _ int) ([]string, error) {
+func (s *stock) ExpiredLate(_ context.Context, accountID string, _ records.DetailLevel, _ time.Time,
+	_ int) ([]string, error) {
 	return s.late[accountID], nil
 }
 
@@ -85,7 +87,8 @@ func newService(t *testing.T, mail *stock, list tenants) *Service {
 	t.Helper()
 	d := dbtest.New(t)
 	log := slog.New(slog.DiscardHandler)
-	return New(Params{DB: d, Accounts: list, Neighbours: Neighbours{Mail: mail, Follower: mail}, Facts: bus.New(d, log, bus.Options{}), Logger: log})
+	return New(Params{DB: d, Accounts: list, Neighbours: Neighbours{Mail: mail, Follower: mail},
+		Facts: bus.New(d, log, bus.Options{}), Logger: log})
 }
 
 func numbers(n int) []string {
@@ -98,7 +101,8 @@ func numbers(n int) []string {
 
 func TestPurgeWalksEveryAccountOnceAndRemembersHowFarItCame(t *testing.T) {
 	t.Parallel()
-	mail := &stock{old: map[string][]string{"acc_a": numbers(step + 1)}, late: map[string][]string{"acc_b": {"msg_late"}}}
+	mail := &stock{old: map[string][]string{"acc_a": numbers(step + 1)},
+		late: map[string][]string{"acc_b": {"msg_late"}}}
 	s := newService(t, mail, tenants{keeping("acc_a"), keeping("acc_b")})
 	// Bodies of late ones go away only when they are purged: here they have none.
 	done, err := s.Purge(t.Context())
@@ -109,7 +113,8 @@ func TestPurgeWalksEveryAccountOnceAndRemembersHowFarItCame(t *testing.T) {
 		t.Errorf("the purge did %+v, want %d records and %d bodies", done, step+2, step+1)
 	}
 	want := []string{
-		`expired acc_a 0 after ""`, "follow acc_a 500", "delete acc_a 500", `expired acc_a 0 after "msg_0499"`, "follow acc_a 1", "delete acc_a 1",
+		`expired acc_a 0 after ""`, "follow acc_a 500", "delete acc_a 500", `expired acc_a 0 after "msg_0499"`,
+		"follow acc_a 1", "delete acc_a 1",
 		`expired acc_a 1 after ""`, "bodies acc_a 500", `expired acc_a 1 after "msg_0499"`, "bodies acc_a 1",
 		`expired acc_b 0 after ""`, "follow acc_b 1", "delete acc_b 1", `expired acc_b 1 after ""`,
 	}
@@ -148,14 +153,14 @@ func TestOneProcessPurgesAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if done, err := s.Purge(t.Context()); err != nil || !done.Skipped {
-		t.Errorf("a purge beside another gives %+v, %v, want it skipped", done, err)
+		t.Errorf("a purge beside another returned %+v, %v, want it skipped", done, err)
 	}
 	if _, err := conn.ExecContext(t.Context(), `SELECT pg_advisory_unlock($1)`, int64(purgeLock)); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the lock is given back
 		if done, err := s.Purge(t.Context()); err != nil || done.Skipped {
-			t.Errorf("a purge after the lock was given back gives %+v, %v, want it done", done, err)
+			t.Errorf("a purge after the lock was given back returned %+v, %v, want it done", done, err)
 		}
 	}
 }
@@ -169,7 +174,8 @@ func TestFailedPurgeKeepsItsMark(t *testing.T) {
 	}
 	mail.fail, mail.calls = nil, nil
 	if _, err := s.Purge(t.Context()); err != nil || mail.calls[0] != `expired acc_a 0 after ""` {
-		t.Errorf("the purge after a failed one made the calls %v, %v, want it to begin at the old mark", mail.calls, err)
+		t.Errorf("the purge after a failed one made the calls %v, %v, want it to begin at the old mark",
+			mail.calls, err)
 	}
 }
 
@@ -179,7 +185,7 @@ func TestErasingFollowsTheEmailsAlsoAfterAnError(t *testing.T) {
 	s := newService(t, mail, nil)
 	got, err := s.Erase(t.Context(), "acc_a", "Bob@Example.net")
 	if err != nil || got != (Erased{Emails: 1, Redacted: 1}) {
-		t.Errorf("Erase gives %+v, %v, want one email and one redacted", got, err)
+		t.Errorf("Erase returned %+v, %v, want one email and one redacted", got, err)
 	}
 	mail.fail, mail.calls = errGone, nil
 	if _, err := s.Erase(t.Context(), "acc_a", "bob@example.net"); err == nil || len(mail.calls) != 1 {
@@ -187,7 +193,7 @@ func TestErasingFollowsTheEmailsAlsoAfterAnError(t *testing.T) {
 	}
 	for _, bad := range []string{"", "bob", "Bob <bob@example.net>", "a@b\r\n"} {
 		if _, err := s.Erase(t.Context(), "acc_a", bad); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("Erase of %q gives %v, want invalid", bad, err)
+			t.Errorf("Erase of %q returned %v, want invalid", bad, err)
 		}
 	}
 }
@@ -197,20 +203,24 @@ func TestWhatActsIsErasedBeforeAllElseAndAgain(t *testing.T) {
 	t.Parallel()
 	mail := &stock{}
 	keep := func(what string, acts bool) module.PersonalData {
-		return module.PersonalData{What: what, Active: acts, Erase: func(_ context.Context, _, address string) (int64, error) {
-			mail.calls = append(mail.calls, "erase "+what+" of "+address)
-			return 1, nil
-		}, EraseUser: func(_ context.Context, _, userID string) (int64, error) {
-			mail.calls = append(mail.calls, "erase "+what+" of "+userID)
-			return 1, nil
-		}}
+		return module.PersonalData{What: what, Active: acts,
+			Erase: func(_ context.Context, _, address string) (int64, error) {
+				mail.calls = append(mail.calls, "erase "+what+" of "+address)
+				return 1, nil
+			}, EraseUser: func(_ context.Context, _, userID string) (int64, error) {
+				mail.calls = append(mail.calls, "erase "+what+" of "+userID)
+				return 1, nil
+			}}
 	}
 	d, log := dbtest.New(t), slog.New(slog.DiscardHandler)
-	s := New(Params{DB: d, Neighbours: Neighbours{Mail: mail, Follower: mail}, Kept: []module.PersonalData{keep("texts", false), keep("notes", false), keep("runs", true)}, Facts: bus.New(d, log, bus.Options{}), Logger: log})
+	s := New(Params{DB: d, Neighbours: Neighbours{Mail: mail, Follower: mail},
+		Kept:  []module.PersonalData{keep("texts", false), keep("notes", false), keep("runs", true)},
+		Facts: bus.New(d, log, bus.Options{}), Logger: log})
 	if _, err := s.Erase(t.Context(), "acc_a", "bob@example.net"); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"erase runs of bob@example.net", "follow acc_a 2", "erase runs of bob@example.net", "erase notes of bob@example.net", "erase texts of bob@example.net"}
+	want := []string{"erase runs of bob@example.net", "follow acc_a 2", "erase runs of bob@example.net",
+		"erase notes of bob@example.net", "erase texts of bob@example.net"}
 	if !slices.Equal(mail.calls, want) {
 		t.Errorf("Erase made the calls %q, want %q", mail.calls, want)
 	}

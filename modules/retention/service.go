@@ -26,8 +26,10 @@ type Accounts interface {
 
 // Mail stores sent email.
 type Mail interface {
-	Expired(ctx context.Context, accountID string, keep records.DetailLevel, after string, cutoff time.Time, limit int) (ids []string, last string, err error)
-	ExpiredLate(ctx context.Context, accountID string, keep records.DetailLevel, cutoff time.Time, limit int) ([]string, error)
+	Expired(ctx context.Context, accountID string, keep records.DetailLevel, after string, cutoff time.Time,
+		limit int) (ids []string, last string, err error)
+	ExpiredLate(ctx context.Context, accountID string, keep records.DetailLevel, cutoff time.Time,
+		limit int) ([]string, error)
 	PurgeBodies(ctx context.Context, accountID string, emailIDs []string) (int, error)
 	Delete(ctx context.Context, accountID string, emailIDs []string) (int, error)
 	Erase(ctx context.Context, accountID, address string) (records.Erasure, error)
@@ -36,7 +38,8 @@ type Mail interface {
 // Inbox stores received email.
 type Inbox interface {
 	PurgeRecords(ctx context.Context, accountID string, cutoff time.Time, limit int) (int, error)
-	PurgeContents(ctx context.Context, accountID, after string, cutoff time.Time, limit int) (purged int, last string, err error)
+	PurgeContents(ctx context.Context, accountID, after string, cutoff time.Time,
+		limit int) (purged int, last string, err error)
 	Erase(ctx context.Context, accountID, address string) (emailIDs []string, err error)
 }
 
@@ -106,10 +109,12 @@ type Service struct {
 
 // New returns a new service; nothing runs before Start.
 func New(p Params) *Service {
-	kept := slices.SortedFunc(slices.Values(p.Kept), func(a, b module.PersonalData) int { // Fx provides them in any order
+	// Fx provides them in any order
+	kept := slices.SortedFunc(slices.Values(p.Kept), func(a, b module.PersonalData) int {
 		return cmp.Or(cmp.Compare(eraseOrder(a), eraseOrder(b)), strings.Compare(a.What, b.What))
 	})
-	return &Service{db: p.DB, accounts: p.Accounts, near: p.Neighbours, kept: kept, facts: p.Facts, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	return &Service{db: p.DB, accounts: p.Accounts, near: p.Neighbours, kept: kept, facts: p.Facts, log: p.Logger,
+		tasks: worker.NewTasks(p.Logger, p.Workers)}
 }
 
 // eraseOrder returns 0 for data that triggers actions, which is erased first.
@@ -129,7 +134,8 @@ const (
 
 // Start starts the hourly purge.
 func (s *Service) Start(context.Context) error {
-	s.tasks.Start(worker.Task{Name: "purge of old mail", First: firstRun, Step: func(ctx context.Context) (time.Duration, error) { return every, s.runOnce(ctx) }})
+	s.tasks.Start(worker.Task{Name: "purge of old mail", First: firstRun,
+		Step: func(ctx context.Context) (time.Duration, error) { return every, s.runOnce(ctx) }})
 	return nil
 }
 
@@ -148,7 +154,8 @@ func (s *Service) runOnce(ctx context.Context) error {
 	case done.Skipped:
 		s.log.DebugContext(ctx, "another process is purging")
 	default:
-		s.log.InfoContext(ctx, "purged", "bodies", done.Bodies, "emails", done.Records, "received_contents", done.ReceivedContents, "received_emails", done.Received)
+		s.log.InfoContext(ctx, "purged", "bodies", done.Bodies, "emails", done.Records, "received_contents",
+			done.ReceivedContents, "received_emails", done.Received)
 	}
 	return nil
 }

@@ -111,7 +111,8 @@ func (w *writer) chargeAndSubmit(ctx context.Context, sub *submission) error {
 // one by one. If another request holds one of their keys, those without a key are stored and the others get
 // ErrBusy.
 func (w *writer) flushAccepts(ctx context.Context, batch []*submission) []error {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // the files may be in a spool file, see intake.RecoverDiskFault
+	// the files may be in a spool file, see intake.RecoverDiskFault
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	errs := make([]error, len(batch))
 	stored, err := w.storeOnce(ctx, batch)
 	if stored || err != nil && !refusedByDatabase(err) {

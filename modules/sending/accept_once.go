@@ -43,7 +43,8 @@ func (w *writer) storeOnce(ctx context.Context, batch []*submission) (stored boo
 		return false, err
 	}
 	args := append(insertArgs(items), w.suppression.BlockingArg(addressesOf(items)))
-	blocked, err := db.All(ctx, w.db.Prepared, db.Value[int], w.storeOnceSQL.Text, w.storeOnceSQL.Args(append(args, published...)...)...)
+	blocked, err := db.All(ctx, w.db.Prepared, db.Value[int], w.storeOnceSQL.Text,
+		w.storeOnceSQL.Args(append(args, published...)...)...)
 	if err == nil && len(blocked) != 1 {
 		err = errors.New("the statement did not return one row")
 	}
@@ -70,7 +71,8 @@ func (w *writer) isSimple(ctx context.Context, sub *submission) (bool, error) {
 func addressesOf(items []*acceptance) (list []suppression.MessageRecipient) {
 	for _, a := range items {
 		for _, r := range a.recipients {
-			list = append(list, suppression.MessageRecipient{AccountID: a.email.accountID, Email: r.address, Category: a.email.category})
+			list = append(list, suppression.MessageRecipient{AccountID: a.email.accountID, Email: r.address,
+				Category: a.email.category})
 		}
 	}
 	return list

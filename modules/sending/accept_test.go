@@ -44,8 +44,10 @@ func TestScheduledMessageIsStoredWithoutDueRecipients(t *testing.T) {
 		t.Fatalf("sending a scheduled message returned %+v, %v; want it scheduled", receipt, err)
 	}
 	e, recipients, _, _ := f.state(t, receipt.ID)
-	if e.Status != email.StatusScheduled || e.LastEvent != "email.scheduled" || e.SentAt != nil || !e.ScheduledAt.Equal(*m.ScheduledAt) ||
-		e.ReleaseAt == nil || !e.ReleaseAt.Equal(*m.ScheduledAt) || *e.Uncommon != "scheduled" || *e.Category != "Product news" || e.Unsubscribe || *e.Text != m.Text {
+	if e.Status != email.StatusScheduled || e.LastEvent != "email.scheduled" || e.SentAt != nil ||
+		!e.ScheduledAt.Equal(*m.ScheduledAt) ||
+		e.ReleaseAt == nil || !e.ReleaseAt.Equal(*m.ScheduledAt) || *e.Uncommon != "scheduled" ||
+		*e.Category != "Product news" || e.Unsubscribe || *e.Text != m.Text {
 		t.Errorf("email: %+v", e)
 	}
 	for _, r := range recipients {
@@ -56,7 +58,8 @@ func TestScheduledMessageIsStoredWithoutDueRecipients(t *testing.T) {
 	if jobs := f.claimAll(t); len(recipients) != 2 || len(jobs) != 0 {
 		t.Errorf("%d recipients, %d of them claimed", len(recipients), len(jobs))
 	}
-	if data := f.onlyFact(t, receipt.ID, event.EmailScheduled); data.Status != "scheduled" || data.ScheduledAt == nil || !data.ScheduledAt.Equal(*m.ScheduledAt) {
+	if data := f.onlyFact(t, receipt.ID, event.EmailScheduled); data.Status != "scheduled" || data.ScheduledAt == nil ||
+		!data.ScheduledAt.Equal(*m.ScheduledAt) {
 		t.Errorf("fact: %+v", data)
 	}
 	if f.Near.Left != 0 {
@@ -80,7 +83,8 @@ func TestSuppressedRecipientFailsTheWholeMessage(t *testing.T) {
 			t.Fatalf("sending to a suppressed recipient returned %+v, %v; want a failed message", receipt, err)
 		}
 		e, recipients, _, _ := f.state(t, receipt.ID)
-		if e.Status != email.StatusFailed || e.LastEvent != "email.suppressed" || e.SentAt != nil || e.ReleaseAt != nil || *e.Uncommon != "failed" {
+		if e.Status != email.StatusFailed || e.LastEvent != "email.suppressed" || e.SentAt != nil ||
+			e.ReleaseAt != nil || *e.Uncommon != "failed" {
 			t.Errorf("email: %+v", e)
 		}
 		var said []string
@@ -90,11 +94,13 @@ func TestSuppressedRecipientFailsTheWholeMessage(t *testing.T) {
 			}
 			said = append(said, *r.Diagnostic)
 		}
-		if diff := cmp.Diff([]string{"not sent: another recipient of the message is suppressed", "suppressed: bounce"}, said); diff != "" {
+		if diff := cmp.Diff([]string{"not sent: another recipient of the message is suppressed", "suppressed: bounce"},
+			said); diff != "" {
 			t.Errorf("diagnostics (-want +got):\n%s", diff)
 		}
 		data := f.onlyFact(t, receipt.ID, event.EmailSuppressed)
-		if diff := cmp.Diff([]string{"carol@example.net"}, data.SuppressedRecipients); diff != "" || data.Status != "failed" || data.ScheduledAt != nil {
+		if diff := cmp.Diff([]string{"carol@example.net"}, data.SuppressedRecipients); diff != "" ||
+			data.Status != "failed" || data.ScheduledAt != nil {
 			t.Errorf("fact: %+v", data)
 		}
 	}
@@ -182,7 +188,8 @@ func TestMessageValidation(t *testing.T) {
 func TestTemplateFillsMissingFields(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.Near.Rendered = templates.Rendered{TemplateID: "tpl_1", Version: 3, Subject: "From the template", From: "Shop <shop@example.com>", HTML: "<p>Hi", Text: "Hi",
+	f.Near.Rendered = templates.Rendered{TemplateID: "tpl_1", Version: 3, Subject: "From the template",
+		From: "Shop <shop@example.com>", HTML: "<p>Hi", Text: "Hi",
 		ReplyTo: []string{"help@example.com"}, Unsubscribe: true, Category: "Receipts"}
 	bare := Message{To: []Mailbox{{Text: "bob@example.net"}}, Template: &TemplateRef{Alias: "receipt"}}
 	stored := func(m Message) *ent.Email {
@@ -192,13 +199,17 @@ func TestTemplateFillsMissingFields(t *testing.T) {
 		}
 		return e
 	}
-	if e := stored(bare); e.Subject != "From the template" || e.From != "Shop <shop@example.com>" || *e.HTML != "<p>Hi" || *e.Text != "Hi" ||
-		e.ReplyTo[0] != "help@example.com" || !e.Unsubscribe || *e.Category != "Receipts" || *e.TemplateID != "tpl_1" || *e.TemplateVersion != 3 {
+	if e := stored(bare); e.Subject != "From the template" || e.From != "Shop <shop@example.com>" ||
+		*e.HTML != "<p>Hi" || *e.Text != "Hi" ||
+		e.ReplyTo[0] != "help@example.com" || !e.Unsubscribe || *e.Category != "Receipts" || *e.TemplateID != "tpl_1" ||
+		*e.TemplateVersion != 3 {
 		t.Errorf("all from the template: %+v", e)
 	}
 	own := bare
-	own.Subject, own.From, own.ReplyTo, own.Unsubscribe, own.Category = "Mine", Mailbox{Text: "me@example.com"}, []Mailbox{{Text: "us@example.com"}}, new(bool), "Mine too"
-	if e := stored(own); e.Subject != "Mine" || e.From != "me@example.com" || len(e.ReplyTo) != 1 || e.ReplyTo[0] != "us@example.com" || e.Unsubscribe || *e.Category != "Mine too" || *e.Text != "Hi" {
+	own.Subject, own.From, own.ReplyTo, own.Unsubscribe, own.Category = "Mine", Mailbox{Text: "me@example.com"},
+		[]Mailbox{{Text: "us@example.com"}}, new(bool), "Mine too"
+	if e := stored(own); e.Subject != "Mine" || e.From != "me@example.com" || len(e.ReplyTo) != 1 ||
+		e.ReplyTo[0] != "us@example.com" || e.Unsubscribe || *e.Category != "Mine too" || *e.Text != "Hi" {
 		t.Errorf("the request wins: %+v", e)
 	}
 	refused := func(m Message) fault.Fields {
@@ -206,11 +217,13 @@ func TestTemplateFillsMissingFields(t *testing.T) {
 		return fault.From(err).Fields
 	}
 	own.Text = "Mine"
-	if diff := cmp.Diff(fault.Fields{"text": "cannot be combined with a template that has a body"}, refused(own)); diff != "" {
+	if diff := cmp.Diff(fault.Fields{"text": "cannot be combined with a template that has a body"},
+		refused(own)); diff != "" {
 		t.Errorf("a body in both template and request (-want +got):\n%s", diff)
 	}
 	f.Near.Rendered = templates.Rendered{TemplateID: "tpl_1", Version: 4}
-	if diff := cmp.Diff(fault.Fields{"from": "is required", "subject": "is required", "html": "html or text is required"}, refused(bare)); diff != "" {
+	if diff := cmp.Diff(fault.Fields{"from": "is required", "subject": "is required",
+		"html": "html or text is required"}, refused(bare)); diff != "" {
 		t.Errorf("an empty template (-want +got):\n%s", diff)
 	}
 	f.Near.Rendered = templates.Rendered{Unsubscribe: true, Subject: "s", Text: "t", From: "a@example.com"}

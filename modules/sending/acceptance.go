@@ -134,7 +134,8 @@ func recipientRows(e emailRow, msg parsed) []recipientRow {
 				continue
 			}
 			seen[same] = true
-			rows = append(rows, recipientRow{emailID: e.id, accountID: e.accountID, kind: list.kind, address: spec, destination: a.Domain})
+			rows = append(rows, recipientRow{emailID: e.id, accountID: e.accountID, kind: list.kind, address: spec,
+				destination: a.Domain})
 		}
 	}
 	return rows
@@ -154,7 +155,8 @@ func (a *acceptance) searchText() records.SearchText {
 	for _, r := range a.recipients {
 		recipients = append(recipients, r.address)
 	}
-	return records.SearchTextOf(e.accountID, e.fromAddress, e.subject, slices.Concat([]string{e.from}, e.to, e.cc, e.bcc), recipients, e.tags)
+	return records.SearchTextOf(e.accountID, e.fromAddress, e.subject,
+		slices.Concat([]string{e.from}, e.to, e.cc, e.bcc), recipients, e.tags)
 }
 
 // keptOfSuppressed is the maximum size in bytes of bodies and files that are stored for a message to a

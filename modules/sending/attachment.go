@@ -82,7 +82,8 @@ func baseName(name string) string {
 // colon begins a stream of NTFS, some servers end a name at a semicolon, and trailing dots, spaces and slashes as well
 // as invisible characters are dropped.
 func isBlockedExtension(name string) bool {
-	return slices.ContainsFunc(strings.FieldsFunc(norm.NFKC.String(name), func(r rune) bool { return r == ':' || r == ';' }), hasBlockedExtension)
+	return slices.ContainsFunc(strings.FieldsFunc(norm.NFKC.String(name),
+		func(r rune) bool { return r == ':' || r == ';' }), hasBlockedExtension)
 }
 
 func hasBlockedExtension(name string) bool {
@@ -159,7 +160,8 @@ func (r *Relayed) validate(wrong fault.Fields) {
 	}
 	for i, name := range r.Names {
 		if isBlockedExtension(name) {
-			wrong.Add(fmt.Sprintf("attachments[%d].name", i), "has an extension that is not allowed because it can run code")
+			wrong.Add(fmt.Sprintf("attachments[%d].name", i),
+				"has an extension that is not allowed because it can run code")
 		}
 	}
 	for i, f := range r.Files {

@@ -20,7 +20,8 @@ func TestScriptAttachmentsAreRefused(t *testing.T) {
 	t.Parallel()
 	for ext := range strings.FieldsSeq(`sh bash zsh fish csh ksh command run py pyc pl rb php lua tcl psm1 psd1 scpt applescript xll ocx jnlp application
 		apk ipa deb rpm dmg pkg appimage wasm class lnk url desktop service jar dll iso img vhd vhdx msix appx exe bat js vbs`) {
-		for _, name := range []string{"a." + ext, "A." + strings.ToUpper(ext), "invoice.pdf." + ext + ". ", "../x/y." + ext} {
+		for _, name := range []string{"a." + ext, "A." + strings.ToUpper(ext), "invoice.pdf." + ext + ". ",
+			"../x/y." + ext} {
 			if wrong := wrongWithFile(Attachment{Name: name, Data: []byte("x")}); wrong["attachments[0].name"] == "" {
 				t.Errorf("the file %q is accepted, want it refused for its extension", name)
 			}
@@ -49,7 +50,8 @@ func TestEmptyAttachmentIsAccepted(t *testing.T) {
 func TestAttachmentNameKeepsItsLastElement(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
-		"../../etc/passwd": "passwd", `C:\Users\ada\report.pdf`: "report.pdf", "/a/b/c.txt": "c.txt", "plain.txt": "plain.txt", "folder/": "folder", "a/..b": "..b",
+		"../../etc/passwd": "passwd", `C:\Users\ada\report.pdf`: "report.pdf", "/a/b/c.txt": "c.txt",
+		"plain.txt": "plain.txt", "folder/": "folder", "a/..b": "..b",
 	} {
 		m := simpleMessage("bob@example.net")
 		m.Attachments = []Attachment{{Name: given, Data: []byte("x")}}

@@ -95,7 +95,8 @@ func (s *Service) SendBatch(ctx context.Context, caller accounts.Caller, b Batch
 	}
 }
 
-func (s *Service) prepareItem(ctx context.Context, caller accounts.Caller, item BatchItem, now time.Time) (*acceptance, error) {
+func (s *Service) prepareItem(ctx context.Context, caller accounts.Caller, item BatchItem,
+	now time.Time) (*acceptance, error) {
 	if item.Err != nil {
 		return nil, item.Err
 	}

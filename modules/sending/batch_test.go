@@ -47,7 +47,8 @@ func renderResults(results []BatchResult) idempotency.Response {
 	for _, r := range results {
 		ids = append(ids, r.Receipt.ID)
 	}
-	return idempotency.Response{Status: 200, Body: []byte(strings.Join(itemOutcomes(results), " ") + " " + strings.Join(ids, " "))}
+	return idempotency.Response{Status: 200, Body: []byte(strings.Join(itemOutcomes(results), " ") + " " +
+		strings.Join(ids, " "))}
 }
 
 func TestBatchItemsSucceedAndFailIndependently(t *testing.T) {
@@ -57,13 +58,15 @@ func TestBatchItemsSucceedAndFailIndependently(t *testing.T) {
 	later, withFile, bad := simpleMessage("bob@example.net"), simpleMessage("bob@example.net"), simpleMessage("bob")
 	later.ScheduledAt = sendingtest.At(time.Hour)
 	withFile.Attachments = []Attachment{{Name: "a.txt", Data: []byte("a")}}
-	b := batchOf(simpleMessage("bob@example.net"), bad, simpleMessage("gone@example.net"), later, withFile, simpleMessage("carol@example.net"))
+	b := batchOf(simpleMessage("bob@example.net"), bad, simpleMessage("gone@example.net"), later, withFile,
+		simpleMessage("carol@example.net"))
 	b.Items = append(b.Items, BatchItem{Err: fault.Invalidf("Must be an object, not null")})
 	got, err := f.SendBatch(t.Context(), f.Caller(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"sent", fault.CodeValidation, "failed", "scheduled", fault.CodeValidation, "sent", fault.CodeValidation}
+	want := []string{"sent", fault.CodeValidation, "failed", "scheduled", fault.CodeValidation, "sent",
+		fault.CodeValidation}
 	if diff := cmp.Diff(want, itemOutcomes(got.Results)); diff != "" {
 		t.Errorf("results (-want +got):\n%s", diff)
 	}
@@ -74,7 +77,8 @@ func TestBatchItemsSucceedAndFailIndependently(t *testing.T) {
 		t.Errorf("%d emails are stored", n)
 	}
 	for _, n := range []int{0, MaxBatch + 1} {
-		if _, err := f.SendBatch(t.Context(), f.Caller(), batchOf(make([]Message, n)...)); fault.KindOf(err) != fault.Invalid {
+		if _, err := f.SendBatch(t.Context(), f.Caller(),
+			batchOf(make([]Message, n)...)); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%d items: %v", n, err)
 		}
 	}
@@ -84,7 +88,8 @@ func TestBatchStopsCountingAtTheCap(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.Left = 2
-	got, err := f.SendBatch(t.Context(), f.Caller(), batchOf(simpleMessage("a@example.net"), simpleMessage("b@example.net"), simpleMessage("c@example.net")))
+	got, err := f.SendBatch(t.Context(), f.Caller(),
+		batchOf(simpleMessage("a@example.net"), simpleMessage("b@example.net"), simpleMessage("c@example.net")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +104,8 @@ func TestBatchStopsCountingAtTheCap(t *testing.T) {
 // refusesPoison makes the database refuse a value that passes validation.
 func (f *fixture) refusesPoison(t *testing.T) {
 	t.Helper()
-	if _, err := f.DB.SQL.ExecContext(t.Context(), `ALTER TABLE emails ADD CONSTRAINT poison CHECK (subject <> 'poison')`); err != nil {
+	if _, err := f.DB.SQL.ExecContext(t.Context(),
+		`ALTER TABLE emails ADD CONSTRAINT poison CHECK (subject <> 'poison')`); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -113,7 +119,8 @@ func TestItemRefusedByTheDatabaseDoesNotFailTheBatch(t *testing.T) {
 	poison.Subject = "poison"
 	for round := range 2 { // the second time, statements are prepared
 		b := batchOf(simpleMessage("a@example.net"), poison, simpleMessage("b@example.net"))
-		claim, _, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch", fmt.Sprint("key", round), []byte(`{}`))
+		claim, _, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch",
+			fmt.Sprint("key", round), []byte(`{}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +221,8 @@ func TestBatchOfRefusedItemsIsStoredUnderItsKey(t *testing.T) {
 	if _, err := f.SendBatch(t.Context(), f.Caller(), b); err != nil {
 		t.Fatal(err)
 	}
-	if _, replay, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch", "k", []byte(`{}`)); err != nil || replay == nil || !strings.HasPrefix(string(replay.Body), fault.CodeValidation) {
+	if _, replay, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch", "k",
+		[]byte(`{}`)); err != nil || replay == nil || !strings.HasPrefix(string(replay.Body), fault.CodeValidation) {
 		t.Errorf("the batch again under its key returned %v, %v; want the stored response", replay, err)
 	}
 }
@@ -223,7 +231,9 @@ func TestBatchWithoutDatabaseIsUnavailable(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.Near.SenderErr = fault.DatabaseUnavailable(errors.New("no database"))
-	if _, err := f.SendBatch(t.Context(), f.Caller(), batchOf(simpleMessage("a@example.net"), simpleMessage("b@example.net"))); fault.KindOf(err) != fault.Unavailable {
+	if _, err := f.SendBatch(t.Context(), f.Caller(),
+		batchOf(simpleMessage("a@example.net"),
+			simpleMessage("b@example.net"))); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("a batch without a database returned %v, want kind Unavailable", err)
 	}
 }

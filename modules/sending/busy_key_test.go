@@ -77,7 +77,8 @@ func TestBusyKeyDoesNotDelayOtherRequests(t *testing.T) {
 				defer all.Wait()
 				for range busy {
 					all.Go(func() {
-						if answer, err := f.sendWithKey(t, "busy", []byte(`{}`)); fault.From(err).Code != fault.CodeIdempotencyInProgress {
+						if answer, err := f.sendWithKey(t, "busy", []byte(`{}`)); fault.From(err).
+							Code != fault.CodeIdempotencyInProgress {
 							t.Errorf("a request with the busy key was answered %s, %v; want that the first is still running", answer, err)
 						}
 					})

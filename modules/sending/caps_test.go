@@ -39,14 +39,16 @@ func newCapped(t *testing.T) *capped {
 	c.Exec(t, `UPDATE plans SET daily_emails = $1, monthly_emails = $2 WHERE id = 'free'`, dailyCap, monthlyCap)
 	for range 2 {
 		quota, err := accounts.New(accounts.Params{DB: c.DB, Cursors: c.Pages, Logger: c.Logger,
-			Config: accounts.Config{CacheTTL: 20 * time.Millisecond, RecountAfter: 50 * time.Millisecond, RecountEvery: 20 * time.Millisecond}})
+			Config: accounts.Config{CacheTTL: 20 * time.Millisecond, RecountAfter: 50 * time.Millisecond,
+				RecountEvery: 20 * time.Millisecond}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := quota.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		s, err := New(Params{DB: c.DB, Bus: c.Bus, Accounts: c.Near, Domains: c.Near, Suppression: c.Near, Templates: c.Near, Quota: quota,
+		s, err := New(Params{DB: c.DB, Bus: c.Bus, Accounts: c.Near, Domains: c.Near, Suppression: c.Near,
+			Templates: c.Near, Quota: quota,
 			Records: c.records, Idempotency: c.Parts.Idempotency, Signals: sendingtest.NoSignals{}})
 		if err != nil {
 			t.Fatal(err)
@@ -61,8 +63,10 @@ func newCapped(t *testing.T) *capped {
 			}
 		})
 		c.quotas, c.processes = append(c.quotas, quota), append(c.processes, s)
-		c.releasing = append(c.releasing, release.New(release.Params{DB: c.DB, Bus: c.Bus, Accounts: c.Near, Domains: c.Near, Suppression: c.Near, Quota: quota,
-			Signals: sendingtest.NoSignals{}, Logger: c.Logger}))
+		c.releasing = append(c.releasing,
+			release.New(release.Params{DB: c.DB, Bus: c.Bus, Accounts: c.Near, Domains: c.Near, Suppression: c.Near,
+				Quota:   quota,
+				Signals: sendingtest.NoSignals{}, Logger: c.Logger}))
 	}
 	made, err := c.quotas[0].CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: "owner@example.com"})
 	if err != nil {
@@ -92,7 +96,8 @@ func (c *capped) expectedCounters(t *testing.T) map[string]int {
 	t.Helper()
 	const counting = `FROM emails WHERE account_id = $1 AND status IN ('sent', 'scheduled', 'queued')`
 	const at = `coalesce(scheduled_at, created_at) AT TIME ZONE 'UTC'`
-	return c.countPeriods(t, `SELECT to_char(`+at+`, 'YYYY-MM-DD'), count(*) `+counting+` GROUP BY 1 UNION ALL SELECT to_char(`+at+`, 'YYYY-MM'), count(*) `+counting+` GROUP BY 1`)
+	return c.countPeriods(t, `SELECT to_char(`+at+`, 'YYYY-MM-DD'), count(*) `+counting+
+		` GROUP BY 1 UNION ALL SELECT to_char(`+at+`, 'YYYY-MM'), count(*) `+counting+` GROUP BY 1`)
 }
 
 func (c *capped) countPeriods(t *testing.T, query string) map[string]int {
@@ -126,7 +131,8 @@ func TestScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
 		case i < dailyCap && err != nil:
 			t.Fatalf("scheduling email %d of %d for one day: %v", i+1, dailyCap, err)
 		case i >= dailyCap && (limit == nil || limit.Code != fault.CodePlanLimit || limit.Details["cap"] != "daily"):
-			t.Fatalf("scheduling email %d for a day that allows %d returned %v, want plan_limit for the day", i+1, dailyCap, err)
+			t.Fatalf("scheduling email %d for a day that allows %d returned %v, want plan_limit for the day", i+1,
+				dailyCap, err)
 		case err == nil:
 			ids = append(ids, id)
 		}
@@ -136,11 +142,13 @@ func TestScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
 	}
 	// Today's cap applies to today only.
 	for i := range dailyCap {
-		if _, err := c.processes[i%2].Send(t.Context(), c.caller, Request{Message: simpleMessage("bob@example.net")}); err != nil {
+		if _, err := c.processes[i%2].Send(t.Context(), c.caller,
+			Request{Message: simpleMessage("bob@example.net")}); err != nil {
 			t.Fatalf("sending email %d of %d today: %v", i+1, dailyCap, err)
 		}
 	}
-	if _, err := c.processes[0].Send(t.Context(), c.caller, Request{Message: simpleMessage("bob@example.net")}); fault.KindOf(err) != fault.Limit {
+	if _, err := c.processes[0].Send(t.Context(), c.caller,
+		Request{Message: simpleMessage("bob@example.net")}); fault.KindOf(err) != fault.Limit {
 		t.Errorf("sending above today's cap returned %v, want a refusal", err)
 	}
 	if _, err := c.scheduleAt(t, day.AddDate(0, 0, 2)); err != nil {
@@ -158,7 +166,8 @@ func TestScheduledEmailsCountOnTheDayTheyAreDue(t *testing.T) {
 			t.Errorf("email %d after one was cancelled and one moved away: %v, want room for two", i+1, err)
 		}
 	}
-	if _, err := c.processes[1].Reschedule(t.Context(), c.caller.AccountID, ids[1], day); fault.KindOf(err) != fault.Limit {
+	if _, err := c.processes[1].Reschedule(t.Context(), c.caller.AccountID, ids[1],
+		day); fault.KindOf(err) != fault.Limit {
 		t.Errorf("moving an email to a day without room returned %v, want a refusal", err)
 	}
 	if diff := cmp.Diff(c.expectedCounters(t), c.readCounters(t)); diff != "" {
@@ -208,7 +217,8 @@ func (c *capped) churn(t *testing.T, each func(*rand.Rand)) {
 				default:
 					each(random)
 				}
-				if kind := fault.KindOf(err); err != nil && kind != fault.Limit && kind != fault.Conflict && kind != fault.NotFound {
+				if kind := fault.KindOf(err); err != nil && kind != fault.Limit && kind != fault.Conflict &&
+					kind != fault.NotFound {
 					t.Errorf("a concurrent operation: %v", err)
 				}
 			}
@@ -225,7 +235,8 @@ func TestCapsAreExactUnderConcurrentChanges(t *testing.T) {
 		m := simpleMessage(fmt.Sprintf("gone-%d@example.net", random.IntN(1000)))
 		at := time.Now().Add(-time.Second)
 		m.ScheduledAt = &at
-		if _, err := c.processes[0].Send(t.Context(), c.caller, Request{Message: m}); err != nil && fault.KindOf(err) != fault.Limit {
+		if _, err := c.processes[0].Send(t.Context(), c.caller, Request{Message: m}); err != nil &&
+			fault.KindOf(err) != fault.Limit {
 			t.Error(err)
 		}
 	})

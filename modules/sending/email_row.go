@@ -48,8 +48,10 @@ func newEmailRow(caller accounts.Caller, identity domains.SigningIdentity, msg p
 		id: id.New(id.Email), accountID: caller.AccountID, domainID: identity.DomainID, keyID: caller.KeyID,
 		templateID: msg.templateID, templateVersion: msg.templateVersion,
 		from: msg.from.String(), fromAddress: msg.from.AddrSpec(),
-		to: displayAddresses(msg.to), cc: displayAddresses(msg.cc), bcc: displayAddresses(msg.bcc), replyTo: displayAddresses(msg.replyTo),
-		subject: msg.Subject, html: msg.HTML, text: msg.Text, noText: msg.NoText && msg.Text == "", headers: msg.Headers, tags: msg.Tags,
+		to: displayAddresses(msg.to), cc: displayAddresses(msg.cc), bcc: displayAddresses(msg.bcc),
+		replyTo: displayAddresses(msg.replyTo),
+		subject: msg.Subject, html: msg.HTML, text: msg.Text, noText: msg.NoText && msg.Text == "",
+		headers: msg.Headers, tags: msg.Tags,
 		attachments: msg.fileCount(), unsubscribe: msg.Unsubscribe != nil && *msg.Unsubscribe, category: msg.Category,
 		createdAt: now,
 	}
@@ -140,7 +142,8 @@ var emailRows = batch.New("v",
 // messageOf returns the message of a stored email, for a resend. TestResendCopiesEveryField compares it with
 // Message.
 func messageOf(e *ent.Email) Message {
-	m := Message{From: Mailbox{Text: e.From}, To: toMailboxes(e.To), CC: toMailboxes(e.Cc), BCC: toMailboxes(e.Bcc), ReplyTo: toMailboxes(e.ReplyTo),
+	m := Message{From: Mailbox{Text: e.From}, To: toMailboxes(e.To), CC: toMailboxes(e.Cc), BCC: toMailboxes(e.Bcc),
+		ReplyTo: toMailboxes(e.ReplyTo),
 		Subject: e.Subject, Headers: e.Headers, Tags: e.Tags, Unsubscribe: &e.Unsubscribe}
 	if e.HTML != nil {
 		m.HTML = *e.HTML
@@ -177,6 +180,7 @@ type Preview struct {
 
 // previewOf returns the preview of a row of emails.
 func previewOf(e emailRow) Preview {
-	return Preview{From: e.from, To: e.to, CC: e.cc, BCC: e.bcc, ReplyTo: e.replyTo, Subject: e.subject, HTML: e.html, Text: e.text, Headers: e.headers, Tags: e.tags,
+	return Preview{From: e.from, To: e.to, CC: e.cc, BCC: e.bcc, ReplyTo: e.replyTo, Subject: e.subject, HTML: e.html,
+		Text: e.text, Headers: e.headers, Tags: e.tags,
 		Category: e.category, Unsubscribe: e.unsubscribe, TemplateID: e.templateID, TemplateVersion: e.templateVersion}
 }

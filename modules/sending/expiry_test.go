@@ -101,7 +101,8 @@ func TestExpiredEmailIsNotReleased(t *testing.T) {
 		t.Errorf("payload: %+v", data)
 	}
 	for _, r := range recipients {
-		if r.State != recipient.StateFailed || r.DueAt != nil || r.Diagnostic == nil || *r.Diagnostic != lifecycle.ExpiredDiagnostic {
+		if r.State != recipient.StateFailed || r.DueAt != nil || r.Diagnostic == nil ||
+			*r.Diagnostic != lifecycle.ExpiredDiagnostic {
 			t.Errorf("recipient: %+v", r)
 		}
 	}

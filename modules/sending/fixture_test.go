@@ -34,26 +34,32 @@ func newFixture(t *testing.T, changes ...func(*db.Config)) *fixture {
 	p := sendingtest.New(t, changes...)
 	f := &fixture{Parts: p}
 	var err error
-	if f.records, err = records.New(records.Params{Usage: p.Near, DB: p.DB, Bus: p.Bus, Timeline: p.Bus.Log(), Budget: p.Budget, Pages: p.Pages}); err != nil {
+	if f.records, err = records.New(records.Params{Usage: p.Near, DB: p.DB, Bus: p.Bus, Timeline: p.Bus.Log(),
+		Budget: p.Budget, Pages: p.Pages}); err != nil {
 		t.Fatal(err)
 	}
-	if f.Service, err = New(Params{DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Suppression: p.Near, Templates: p.Near, Quota: p.Near,
+	if f.Service, err = New(Params{DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Suppression: p.Near,
+		Templates: p.Near, Quota: p.Near,
 		Records: f.records, Idempotency: p.Idempotency, Signals: sendingtest.NoSignals{}}); err != nil {
 		t.Fatal(err)
 	}
-	f.releases = release.New(release.Params{DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Suppression: p.Near, Quota: p.Near,
+	f.releases = release.New(release.Params{DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near,
+		Suppression: p.Near, Quota: p.Near,
 		Signals: sendingtest.NoSignals{}, Logger: p.Logger})
 	paths, err := returnpath.New(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
-	composer, err := compose.New(compose.Params{DB: p.DB, Domains: p.Near, Links: p.Near, Contents: f.records, Budget: p.Budget})
+	composer, err := compose.New(compose.Params{DB: p.DB, Domains: p.Near, Links: p.Near, Contents: f.records,
+		Budget: p.Budget})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.delivery, err = delivery.New(delivery.Params{Config: delivery.DefaultConfig(), DB: p.DB, Bus: p.Bus, Accounts: p.Near, Composer: composer, Ways: p.Near,
-		Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: p.Peer, ReturnPaths: paths,
-		Signals: sendingtest.NoSignals{}, Logger: p.Logger}); err != nil {
+	if f.delivery, err = delivery.New(delivery.Params{Config: delivery.DefaultConfig(), DB: p.DB, Bus: p.Bus,
+		Accounts: p.Near, Composer: composer, Ways: p.Near,
+		Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: p.Peer,
+		ReturnPaths: paths,
+		Signals:     sendingtest.NoSignals{}, Logger: p.Logger}); err != nil {
 		t.Fatal(err)
 	}
 	f.claims = f.delivery.Work()

@@ -156,7 +156,8 @@ func (f *fixture) sendWithKey(t *testing.T, key string, body []byte) (string, er
 	if replay != nil {
 		return string(replay.Body), nil
 	}
-	receipt, err := f.Send(t.Context(), f.Caller(), Request{Message: simpleMessage("bob@example.net"), Claim: claim, Render: render})
+	receipt, err := f.Send(t.Context(), f.Caller(), Request{Message: simpleMessage("bob@example.net"), Claim: claim,
+		Render: render})
 	switch {
 	case err != nil:
 		return "", err

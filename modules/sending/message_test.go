@@ -38,7 +38,8 @@ func TestUnsubscribePlaceholderRequiresUnsubscribe(t *testing.T) {
 		message Message
 		want    fault.Fields
 	}{
-		"off":             {with("s {{unsubscribe_url}}", `<a href="{{unsubscribe_url}}">`, "{{ unsubscribe_url }}", &off), fault.Fields{"subject": reason, "html": reason, "text": reason}},
+		"off": {with("s {{unsubscribe_url}}", `<a href="{{unsubscribe_url}}">`, "{{ unsubscribe_url }}",
+			&off), fault.Fields{"subject": reason, "html": reason, "text": reason}},
 		"left out":        {with("s", "", "Bye: {{unsubscribe_url}}", nil), fault.Fields{"text": reason}},
 		"percent-encoded": {with("s", `<a href="%7B%7Bunsubscribe_url%7D%7D">`, "", nil), fault.Fields{"html": reason}},
 		"on":              {with("s", `<a href="{{unsubscribe_url}}">`, "{{unsubscribe_url}}", &on), fault.Fields{}},
@@ -64,8 +65,9 @@ func TestUnsubscribePlaceholdersAreLimited(t *testing.T) {
 		want    fault.Fields
 	}{
 		"a hundred in each": {with("<p>"+strings.Repeat("%7B%7Bunsubscribe_url%7D%7D", 100), strings.Repeat("{{unsubscribe_url}}", 100)), fault.Fields{}},
-		"one more":          {with("<p>"+strings.Repeat("%7B%7Bunsubscribe_url%7D%7D", 101), strings.Repeat("{{unsubscribe_url}}", 101)), fault.Fields{"html": reason, "text": reason}},
-		"the word alone":    {with("<p>"+strings.Repeat("unsubscribe_url", 200), "x"), fault.Fields{}},
+		"one more": {with("<p>"+strings.Repeat("%7B%7Bunsubscribe_url%7D%7D", 101),
+			strings.Repeat("{{unsubscribe_url}}", 101)), fault.Fields{"html": reason, "text": reason}},
+		"the word alone": {with("<p>"+strings.Repeat("unsubscribe_url", 200), "x"), fault.Fields{}},
 	} {
 		if diff := cmp.Diff(c.want, c.message.Validate()); diff != "" {
 			t.Errorf("%s: what is wrong (-want +got):\n%s", name, diff)
@@ -76,11 +78,14 @@ func TestUnsubscribePlaceholdersAreLimited(t *testing.T) {
 func TestTemplateEnablesTheUnsubscribeLink(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	m := Message{From: Mailbox{Text: "ada@example.com"}, To: []Mailbox{{Text: "bob@example.net"}}, Template: &TemplateRef{Alias: "news"}}
+	m := Message{From: Mailbox{Text: "ada@example.com"}, To: []Mailbox{{Text: "bob@example.net"}},
+		Template: &TemplateRef{Alias: "news"}}
 	for _, unsubscribe := range []bool{true, false} {
-		f.Near.Rendered = templates.Rendered{Subject: "News", HTML: `<a href="{{unsubscribe_url}}">stop</a>`, Unsubscribe: unsubscribe}
+		f.Near.Rendered = templates.Rendered{Subject: "News", HTML: `<a href="{{unsubscribe_url}}">stop</a>`,
+			Unsubscribe: unsubscribe}
 		_, err := f.Send(t.Context(), f.Caller(), Request{Message: m})
-		if wrong := fault.From(err); unsubscribe && err != nil || !unsubscribe && (err == nil || wrong.Fields["html"] == "") {
+		if wrong := fault.From(err); unsubscribe && err != nil || !unsubscribe &&
+			(err == nil || wrong.Fields["html"] == "") {
 			t.Errorf("a template with the placeholder and unsubscribe %v returned %v", unsubscribe, err)
 		}
 	}

@@ -13,7 +13,8 @@ type acceptedEmails map[email.Status]prometheus.Counter
 
 // newAcceptedEmails creates the counters and registers them with reg unless it is nil.
 func newAcceptedEmails(reg prometheus.Registerer) (acceptedEmails, error) {
-	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "emails_accepted_total",
+	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace,
+		Name: "emails_accepted_total",
 		Help: "Emails accepted, by status: sent is being delivered, scheduled waits for its time, failed has a suppressed recipient."}, []string{"status"})
 	counters := acceptedEmails{}
 	for _, status := range []email.Status{email.StatusSent, email.StatusScheduled, email.StatusFailed} {

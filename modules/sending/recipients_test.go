@@ -27,7 +27,8 @@ func TestDuplicateAddressGetsOneCopy(t *testing.T) {
 	}
 	// The local part is up to the receiver (RFC 5321 section 2.4), but no known receiver has different users
 	// for BOB and bob.
-	want := []row{{"bob@example.net", recipient.KindTo}, {"carol@example.net", recipient.KindTo}, {"dave@example.net", recipient.KindCc}}
+	want := []row{{"bob@example.net", recipient.KindTo}, {"carol@example.net", recipient.KindTo},
+		{"dave@example.net", recipient.KindCc}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("recipients (-want +got):\n%s", diff)
 	}

@@ -26,13 +26,15 @@ func (s *Service) Resend(ctx context.Context, caller accounts.Caller, r Resend) 
 	if err != nil {
 		return Receipt{}, err
 	}
-	if stored.BodyPurgedAt != nil && stored.LastEvent == string(event.EmailSuppressed) && stored.BodyPurgedAt.Equal(stored.CreatedAt) {
+	if stored.BodyPurgedAt != nil && stored.LastEvent == string(event.EmailSuppressed) &&
+		stored.BodyPurgedAt.Equal(stored.CreatedAt) {
 		return Receipt{}, fault.Conflictf(fault.CodeConflict,
 			"The body of this email was not kept, because a recipient was suppressed and the body is larger than %d kB. Send the message as a new email.", keptOfSuppressed/1024)
 	}
 	if stored.BodyPurgedAt != nil {
 		return Receipt{}, fault.Conflictf(fault.CodeConflict,
-			"The body of this email was deleted at %s and cannot be sent again", stored.BodyPurgedAt.UTC().Format("2006-01-02T15:04:05Z"))
+			"The body of this email was deleted at %s and cannot be sent again", stored.BodyPurgedAt.UTC().
+				Format("2006-01-02T15:04:05Z"))
 	}
 	if err := s.records.LoadTexts(ctx, stored); err != nil {
 		return Receipt{}, err

@@ -19,8 +19,10 @@ func TestResendCreatesANewEmail(t *testing.T) {
 	f := newFixture(t)
 	yes := true
 	m := simpleMessage("Bob <bob@example.net>", "carol@bücher.example")
-	m.CC, m.BCC, m.ReplyTo = []Mailbox{{Email: "d@example.net", Name: `Dan, "the man"`}}, []Mailbox{{Text: "e@example.net"}}, []Mailbox{{Text: "help@example.com"}}
-	m.HTML, m.Tags, m.Headers = "<p>Hello {{unsubscribe_url}}</p>", []shape.Tag{{Name: "kind", Value: "x"}}, []shape.Header{{Name: "X-B", Value: "2"}}
+	m.CC, m.BCC, m.ReplyTo = []Mailbox{{Email: "d@example.net", Name: `Dan, "the man"`}},
+		[]Mailbox{{Text: "e@example.net"}}, []Mailbox{{Text: "help@example.com"}}
+	m.HTML, m.Tags, m.Headers = "<p>Hello {{unsubscribe_url}}</p>", []shape.Tag{{Name: "kind", Value: "x"}},
+		[]shape.Header{{Name: "X-B", Value: "2"}}
 	m.Unsubscribe, m.Category = &yes, "Product news"
 	withFile := m
 	withFile.Attachments = []Attachment{{Name: "a.pdf", Data: []byte("%PDF")}}
@@ -33,13 +35,15 @@ func TestResendCreatesANewEmail(t *testing.T) {
 		}
 		before, _, _, _ := f.state(t, first)
 		after, recipients, _, _ := f.state(t, receipt.ID)
-		ignored := cmpopts.IgnoreFields(ent.Email{}, "ID", "MessageID", "CreatedAt", "SentAt", "AttachmentCount", "Search", "Edges",
+		ignored := cmpopts.IgnoreFields(ent.Email{}, "ID", "MessageID", "CreatedAt", "SentAt", "AttachmentCount",
+			"Search", "Edges",
 			"Status", "LastEvent", "Uncommon", "ScheduledAt", "ReleaseAt")
 		if diff := cmp.Diff(before, after, ignored, cmpopts.IgnoreUnexported(ent.Email{})); diff != "" {
 			t.Errorf("%s, first (-) and second (+):\n%s", what, diff)
 		}
 		if after.AttachmentCount != 0 || after.ScheduledAt != nil || len(recipients) != 4 {
-			t.Errorf("%s: %d attachments, scheduled at %v, %d recipients", what, after.AttachmentCount, after.ScheduledAt, len(recipients))
+			t.Errorf("%s: %d attachments, scheduled at %v, %d recipients", what, after.AttachmentCount,
+				after.ScheduledAt, len(recipients))
 		}
 	}
 	if n := f.Count(t, "attachments"); n != 1 {

@@ -54,7 +54,8 @@ func (s *Service) Reschedule(ctx context.Context, accountID, emailID string, at 
 	}
 	at = dueAt(at.UTC().Truncate(time.Millisecond), now)
 	move := func(tx db.Execer, due time.Time) error { return s.quota.Move(ctx, tx, accountID, due, at) }
-	return s.changeScheduled(ctx, accountID, emailID, event.EmailRescheduled, move, rescheduleSQL, emailID, accountID, at)
+	return s.changeScheduled(ctx, accountID, emailID, event.EmailRescheduled, move, rescheduleSQL, emailID,
+		accountID, at)
 }
 
 // Cancel cancels a scheduled email permanently: once Cancel has returned, it is never sent. Its caps are
@@ -63,13 +64,15 @@ func (s *Service) Cancel(ctx context.Context, accountID, emailID string) (*ent.E
 	refund := func(tx db.Execer, due time.Time) error {
 		return s.quota.Refund(ctx, tx, []accounts.Use{{AccountID: accountID, Due: due}})
 	}
-	return s.changeScheduled(ctx, accountID, emailID, event.EmailCancelled, refund, cancelSQL, emailID, accountID, string(event.EmailCancelled), cancelledDiagnostic)
+	return s.changeScheduled(ctx, accountID, emailID, event.EmailCancelled, refund, cancelSQL, emailID, accountID,
+		string(event.EmailCancelled), cancelledDiagnostic)
 }
 
 // changeScheduled runs a statement that changes one row if it is the account's and still scheduled, updates
 // the caps, and publishes the fact. The statement returns when the email was due before, which is passed to
 // count.
-func (s *Service) changeScheduled(ctx context.Context, accountID, emailID string, typ event.Type, count func(tx db.Execer, due time.Time) error,
+func (s *Service) changeScheduled(ctx context.Context, accountID, emailID string, typ event.Type,
+	count func(tx db.Execer, due time.Time) error,
 	statement string, args ...any) (*ent.Email, error) {
 	if !id.Is(id.Email, emailID) {
 		return nil, fault.NoSuch("email", emailID)
@@ -81,16 +84,20 @@ func (s *Service) changeScheduled(ctx context.Context, accountID, emailID string
 			return err
 		}
 		// A row that another transaction changed is read in its new state.
-		found, err := tx.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Select(records.ListColumns...).Only(ctx)
+		found, err := tx.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).
+			Select(records.ListColumns...).Only(ctx)
 		switch {
 		case ent.IsNotFound(err):
 			return fault.NoSuch("email", emailID)
 		case err != nil:
 			return err
-		case len(before) == 0 && found.Status == email.StatusScheduled: // the only other reason why the row was not changed
-			return fault.InvalidField("scheduled_at", "must be before expires_at (%s)", found.ExpiresAt.UTC().Format(time.RFC3339))
+		// the only other reason why the row was not changed
+		case len(before) == 0 && found.Status == email.StatusScheduled:
+			return fault.InvalidField("scheduled_at", "must be before expires_at (%s)", found.ExpiresAt.UTC().
+				Format(time.RFC3339))
 		case len(before) == 0:
-			return fault.Conflictf(fault.CodeEmailNotScheduled, "The email is not scheduled: its status is %s", found.Status).With("status", string(found.Status))
+			return fault.Conflictf(fault.CodeEmailNotScheduled, "The email is not scheduled: its status is %s",
+				found.Status).With("status", string(found.Status))
 		}
 		changed = found.Unwrap()
 		if err := count(tx, before[0]); err != nil {
@@ -110,7 +117,8 @@ func scheduleFact(e *ent.Email, typ event.Type) event.Fact {
 	if cc == nil {
 		cc = []string{}
 	}
-	data := event.Email{EmailID: e.ID, From: e.From, To: e.To, CC: cc, Subject: e.Subject, EmailStatus: string(e.Status), Tags: e.Tags, CreatedAt: event.At(e.CreatedAt)}
+	data := event.Email{EmailID: e.ID, From: e.From, To: e.To, CC: cc, Subject: e.Subject,
+		EmailStatus: string(e.Status), Tags: e.Tags, CreatedAt: event.At(e.CreatedAt)}
 	if e.ScheduledAt != nil {
 		at := e.ScheduledAt.UTC()
 		moved := event.At(at)

@@ -34,13 +34,17 @@ func TestRescheduledEmailHasAnotherTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, recipients, _, types := f.state(t, id)
-	if got.Status != email.StatusScheduled || !got.ScheduledAt.Equal(at) || !e.ScheduledAt.Equal(at) || !e.ReleaseAt.Equal(at) || *e.Uncommon != "scheduled" {
-		t.Errorf("returned %v %v, stored %v %v %v, want %v", got.Status, got.ScheduledAt, e.ScheduledAt, e.ReleaseAt, e.Uncommon, at)
+	if got.Status != email.StatusScheduled || !got.ScheduledAt.Equal(at) || !e.ScheduledAt.Equal(at) ||
+		!e.ReleaseAt.Equal(at) || *e.Uncommon != "scheduled" {
+		t.Errorf("returned %v %v, stored %v %v %v, want %v", got.Status, got.ScheduledAt, e.ScheduledAt, e.ReleaseAt,
+			e.Uncommon, at)
 	}
-	if diff := cmp.Diff([]string{"email.scheduled", "email.rescheduled"}, types); diff != "" || recipients[0].DueAt != nil {
+	if diff := cmp.Diff([]string{"email.scheduled", "email.rescheduled"}, types); diff != "" ||
+		recipients[0].DueAt != nil {
 		t.Errorf("due at %v, facts (-want +got):\n%s", recipients[0].DueAt, diff)
 	}
-	if data := f.Payload(t, id, 1); data.ScheduledAt == nil || !data.ScheduledAt.Equal(at) || data.Status != "scheduled" || data.CC == nil {
+	if data := f.Payload(t, id, 1); data.ScheduledAt == nil || !data.ScheduledAt.Equal(at) ||
+		data.Status != "scheduled" || data.CC == nil {
 		t.Errorf("payload: %+v", data)
 	}
 }
@@ -50,16 +54,19 @@ func TestRescheduleIsNotSentToWebhooks(t *testing.T) {
 	f := newFixture(t)
 	id := f.schedule(t, time.Hour, "bob@example.net")
 	for i := range 3 {
-		if _, err := f.Reschedule(t.Context(), sendingtest.Account, id, time.Now().Add(time.Duration(i+2)*time.Hour)); err != nil {
+		if _, err := f.Reschedule(t.Context(), sendingtest.Account, id, time.Now().
+			Add(time.Duration(i+2)*time.Hour)); err != nil {
 			t.Fatalf("reschedule %d: %v", i, err)
 		}
 	}
 	e, _, _, types := f.state(t, id)
-	if diff := cmp.Diff([]string{"email.scheduled", "email.rescheduled", "email.rescheduled", "email.rescheduled"}, types); diff != "" || e.LastEvent != "email.scheduled" {
+	if diff := cmp.Diff([]string{"email.scheduled", "email.rescheduled", "email.rescheduled", "email.rescheduled"},
+		types); diff != "" || e.LastEvent != "email.scheduled" {
 		t.Errorf("the last event is %s, want email.scheduled; the timeline is (-want +got):\n%s", e.LastEvent, diff)
 	}
 	if entry, known := event.Lookup(event.EmailRescheduled); !known || entry.Public() {
-		t.Errorf("email.rescheduled is in the catalog: %v, offered to webhooks: %v, want true and false", known, entry.Public())
+		t.Errorf("email.rescheduled is in the catalog: %v, offered to webhooks: %v, want true and false", known,
+			entry.Public())
 	}
 }
 
@@ -80,17 +87,20 @@ func TestRescheduleAndCancelAdjustTheCaps(t *testing.T) {
 		t.Errorf("moves between caps (-want +got):\n%s", diff)
 	}
 	f.Near.Left = 0
-	if _, err := f.Reschedule(t.Context(), sendingtest.Account, moved, to.AddDate(0, 0, 2)); !errors.Is(err, sendingtest.ErrCap) {
+	if _, err := f.Reschedule(t.Context(), sendingtest.Account, moved, to.AddDate(0, 0, 2)); !errors.Is(err,
+		sendingtest.ErrCap) {
 		t.Errorf("a move to a day without room returned %v, want a refusal by the cap", err)
 	}
 	if e, _, _, types := f.state(t, moved); !e.ScheduledAt.Equal(to) || len(types) != 2 {
-		t.Errorf("after the refused move the email is due at %s with the timeline %v, want %s and two events", e.ScheduledAt, types, to)
+		t.Errorf("after the refused move the email is due at %s with the timeline %v, want %s and two events",
+			e.ScheduledAt, types, to)
 	}
 	if _, err := f.Cancel(t.Context(), sendingtest.Account, cancelled); err != nil {
 		t.Fatal(err)
 	}
 	second, _, _, _ := f.state(t, cancelled)
-	if diff := cmp.Diff([]accounts.Use{{AccountID: sendingtest.Account, Due: second.ScheduledAt.UTC()}}, sendingtest.InUTC(f.Near.Back)); diff != "" {
+	if diff := cmp.Diff([]accounts.Use{{AccountID: sendingtest.Account, Due: second.ScheduledAt.UTC()}},
+		sendingtest.InUTC(f.Near.Back)); diff != "" {
 		t.Errorf("refund for the cancelled email (-want +got):\n%s", diff)
 	}
 }
@@ -120,7 +130,8 @@ func TestCancelledEmailIsNotDelivered(t *testing.T) {
 	}
 	f.releaseAll(t)
 	e, recipients, _, types := f.state(t, id)
-	if got.Status != email.StatusCancelled || got.CancelledAt == nil || e.Status != email.StatusCancelled || e.LastEvent != "email.cancelled" || *e.Uncommon != "cancelled" ||
+	if got.Status != email.StatusCancelled || got.CancelledAt == nil || e.Status != email.StatusCancelled ||
+		e.LastEvent != "email.cancelled" || *e.Uncommon != "cancelled" ||
 		e.ReleaseAt != nil || e.SentAt != nil || e.ScheduledAt == nil {
 		t.Errorf("returned %+v, stored %+v", got, e)
 	}
@@ -144,7 +155,8 @@ func TestOnlyScheduledEmailsOfTheAccountChange(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const stranger = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
-	sent, scheduled, cancelled := f.send(t, simpleMessage("bob@example.net")), f.schedule(t, time.Hour, "bob@example.net"), f.schedule(t, time.Hour, "bob@example.net")
+	sent, scheduled, cancelled := f.send(t, simpleMessage("bob@example.net")), f.schedule(t, time.Hour,
+		"bob@example.net"), f.schedule(t, time.Hour, "bob@example.net")
 	if _, err := f.Cancel(t.Context(), sendingtest.Account, cancelled); err != nil {
 		t.Fatal(err)
 	}
@@ -174,8 +186,10 @@ func TestOnlyScheduledEmailsOfTheAccountChange(t *testing.T) {
 		if fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: cancel: %v", name, err)
 		}
-		if known := fault.From(err); c.kind == fault.Conflict && (known.Code != fault.CodeEmailNotScheduled || known.Details["status"] != c.text) {
-			t.Errorf("%s: the conflict has code %s and details %v, want %s and the status %s", name, known.Code, known.Details, fault.CodeEmailNotScheduled, c.text)
+		if known := fault.From(err); c.kind == fault.Conflict &&
+			(known.Code != fault.CodeEmailNotScheduled || known.Details["status"] != c.text) {
+			t.Errorf("%s: the conflict has code %s and details %v, want %s and the status %s", name, known.Code,
+				known.Details, fault.CodeEmailNotScheduled, c.text)
 		}
 	}
 	if e, _, _, types := f.state(t, scheduled); e.Status != email.StatusScheduled || len(types) != 1 {

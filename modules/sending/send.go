@@ -76,7 +76,8 @@ func (s *Service) prepare(ctx context.Context, caller accounts.Caller, m Message
 	if err != nil {
 		return nil, err
 	}
-	if err := (policy.Input{Caller: caller, Account: account, Identity: identity, Recipients: msg.envelopeRecipients()}).Check(); err != nil {
+	if err := (policy.Input{Caller: caller, Account: account, Identity: identity,
+		Recipients: msg.envelopeRecipients()}).Check(); err != nil {
 		return nil, err
 	}
 	a := newAcceptance(caller, identity, msg, now)
@@ -94,7 +95,8 @@ func (s *Service) completeMessage(ctx context.Context, accountID string, m Messa
 	if m.Template == nil || wrong["template"] != "" {
 		return msg, wrong.Err()
 	}
-	rendered, err := s.templates.Render(ctx, accountID, templates.Ref{ID: m.Template.ID, Alias: m.Template.Alias}, m.Template.Variables)
+	rendered, err := s.templates.Render(ctx, accountID, templates.Ref{ID: m.Template.ID, Alias: m.Template.Alias},
+		m.Template.Variables)
 	if err != nil {
 		var refused *fault.Error
 		if !errors.As(err, &refused) || refused.Kind != fault.Invalid || len(refused.Fields) == 0 {

@@ -42,7 +42,8 @@ type Suppression interface {
 
 // Templates renders published templates.
 type Templates interface {
-	Render(ctx context.Context, accountID string, ref templates.Ref, variables map[string]any) (templates.Rendered, error)
+	Render(ctx context.Context, accountID string, ref templates.Ref,
+		variables map[string]any) (templates.Rendered, error)
 }
 
 // Quota counts messages against the caps of their accounts.
@@ -158,20 +159,26 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{
-		db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression, templates: p.Templates, quota: p.Quota, records: p.Records,
-		writer: &writer{db: p.DB, bus: p.Bus, suppression: p.Suppression, quota: p.Quota, storage: p.Storage, answers: p.Idempotency, signals: p.Signals, storeOnceSQL: storeOnceSQL(p.Suppression), counters: counters, tracing: p.Tracing},
+		db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression,
+		templates: p.Templates, quota: p.Quota, records: p.Records,
+		writer: &writer{db: p.DB, bus: p.Bus, suppression: p.Suppression, quota: p.Quota, storage: p.Storage,
+			answers: p.Idempotency, signals: p.Signals, storeOnceSQL: storeOnceSQL(p.Suppression), counters: counters,
+			tracing: p.Tracing},
 	}
 	size := func(sub *submission) int { return sub.size }
 	joiner := func(writers, items int) *db.Joiner[*submission] {
-		return db.NewJoiner(db.JoinerConfig[*submission]{Writers: writers, MaxItems: items, MaxBytes: acceptBytes, Timeout: p.DB.FlushTime(), Size: size, Final: keyIsBusy}, s.writer.flushAccepts)
+		return db.NewJoiner(db.JoinerConfig[*submission]{Writers: writers, MaxItems: items, MaxBytes: acceptBytes,
+			Timeout: p.DB.FlushTime(), Size: size, Final: keyIsBusy}, s.writer.flushAccepts)
 	}
-	s.writer.lines = lines{single: joiner(2, acceptBatch), heavy: joiner(heavyWriters, acceptBatch), batch: joiner(1, acceptBatch/MaxBatch+1), apart: joiner(4, 1)}
+	s.writer.lines = lines{single: joiner(2, acceptBatch), heavy: joiner(heavyWriters, acceptBatch),
+		batch: joiner(1, acceptBatch/MaxBatch+1), apart: joiner(4, 1)}
 	return s, nil
 }
 
 // Stop stops accepting messages.
 func (s *Service) Stop(context.Context) error {
-	for _, line := range []*db.Joiner[*submission]{s.writer.lines.single, s.writer.lines.heavy, s.writer.lines.batch, s.writer.lines.apart} {
+	for _, line := range []*db.Joiner[*submission]{s.writer.lines.single, s.writer.lines.heavy, s.writer.lines.batch,
+		s.writer.lines.apart} {
 		line.Close()
 	}
 	return nil

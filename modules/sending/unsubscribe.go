@@ -12,7 +12,8 @@ const maxHeaderLine = 998
 // checkLink refuses, at acceptance, a message that could not be composed: address and category are part of
 // the unsubscribe link, which must fit into one line. The error is Invalid and names category or subject.
 func (s *Service) checkLink(a *acceptance, msg parsed) error {
-	link := unsubscribe.Link(s.suppression, a.email.accountID, a.email.id, msg.envelopeRecipients()[0], a.email.category)
+	link := unsubscribe.Link(s.suppression, a.email.accountID, a.email.id, msg.envelopeRecipients()[0],
+		a.email.category)
 	wrong := fault.Fields{}
 	if len(unsubscribe.Field)+len(": <>")+len(link) > maxHeaderLine {
 		wrong.Add("category", "makes the unsubscribe link too long")

@@ -121,7 +121,8 @@ func TestAuditsSecurityEventsInAllTeams(t *testing.T) {
 	if err := w.RequestPasswordReset(t.Context(), "bob@example.com"); err != nil {
 		t.Fatal(err)
 	}
-	in, err := w.ResetPassword(t.Context(), w.lastMail(t, notices.Reset, "bob@example.com").Token.Reveal(), adasPassword)
+	in, err := w.ResetPassword(t.Context(), w.lastMail(t, notices.Reset, "bob@example.com").Token.Reveal(),
+		adasPassword)
 	if err != nil {
 		t.Fatal(err)
 	}

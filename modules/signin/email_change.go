@@ -146,8 +146,9 @@ func (s *Service) changeEmail(ctx context.Context, tx *ent.Tx, who *ent.User, to
 	if err := team.ChangeUser(ctx, tx, who.ID, team.Change{Email: &row.Email}); err != nil {
 		return err
 	}
-	return trust.RecordChange(ctx, tx, trust.Change{UserID: who.ID, Email: who.Email, OtherEmail: row.Email, KeepSession: keep,
-		Kind: alerts.EmailChanged, Action: "user.email_changed",
+	return trust.RecordChange(ctx, tx, trust.Change{UserID: who.ID, Email: who.Email, OtherEmail: row.Email,
+		KeepSession: keep,
+		Kind:        alerts.EmailChanged, Action: "user.email_changed",
 		Details: map[string]any{"from": who.Email, "email": row.Email}})
 }
 

@@ -302,7 +302,8 @@ func TestDisabledUserCannotSignIn(t *testing.T) {
 		team.UserChange{Disabled: new(false)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.SignIn(t.Context(), signin.Credentials{Email: "bob@example.com", Password: bobsPassword}); err != nil {
+	if _, err := w.SignIn(t.Context(),
+		signin.Credentials{Email: "bob@example.com", Password: bobsPassword}); err != nil {
 		t.Errorf("bob's password after enabling him again: %v, want success", err)
 	}
 }

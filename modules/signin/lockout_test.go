@@ -77,7 +77,8 @@ func TestStrangersCannotLockUserOut(t *testing.T) {
 	if err := w.RequestPasswordReset(stranger, "ada@example.com"); err != nil {
 		t.Fatal(err)
 	}
-	entered, err := w.ResetPassword(stranger, w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal(), bobsPassword)
+	entered, err := w.ResetPassword(stranger, w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal(),
+		bobsPassword)
 	if err != nil || entered.Token.IsZero() {
 		t.Fatalf("reset: %v, want a session", err)
 	}
@@ -130,7 +131,8 @@ func TestLimitsKnownBrowser(t *testing.T) {
 	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE passwords SET changed_at = now() - interval '10 seconds'`); err != nil {
 		t.Fatal(err)
 	}
-	if n := tried(inBrowser(t, "11.4.0.1", changed.DeviceCookie), "ada@example.com"); n != 0 { // its counter is still full
+	// its counter is still full
+	if n := tried(inBrowser(t, "11.4.0.1", changed.DeviceCookie), "ada@example.com"); n != 0 {
 		t.Errorf("%d more guesses in the browser that changed the password were checked, want 0", n)
 	}
 }

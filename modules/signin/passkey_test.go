@@ -229,7 +229,8 @@ func TestPasskeysBelongToTheirOwner(t *testing.T) {
 	if err := w.Passkeys().Remove(t.Context(), ada, list[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.SignInByPasskey(t.Context(), d.answerSignIn(t, w.beginSignIn(t))); fault.KindOf(err) != fault.Unauthorized {
+	if _, err := w.SignInByPasskey(t.Context(),
+		d.answerSignIn(t, w.beginSignIn(t))); fault.KindOf(err) != fault.Unauthorized {
 		t.Errorf("a removed passkey: %v, want Unauthorized", err)
 	}
 }

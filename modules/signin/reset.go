@@ -48,8 +48,9 @@ func (s *Service) ResetPassword(ctx context.Context, token, newPassword string) 
 		if err := setPassword(ctx, tx, who.ID, hash); err != nil {
 			return err
 		}
-		if err := trust.RecordChange(ctx, tx, trust.Change{UserID: who.ID, Email: who.Email, Kind: alerts.PasswordChanged,
-			Action: "password.reset"}); err != nil {
+		if err := trust.RecordChange(ctx, tx,
+			trust.Change{UserID: who.ID, Email: who.Email, Kind: alerts.PasswordChanged,
+				Action: "password.reset"}); err != nil {
 			return err
 		}
 		if err := s.guard.Forget(ctx, tx, s.guard.SignIn(email, guessing.Visitor{Addr: v.Addr}),

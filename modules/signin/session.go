@@ -190,7 +190,8 @@ func (s *Service) startSessionWithoutAlert(ctx context.Context, tx *ent.Tx, who 
 			Target: made.ID, Changes: map[string]any{"method": method, "second_factor": secondFactor}}); err != nil {
 		return NewSession{}, err
 	}
-	return NewSession{Token: token, DeviceCookie: s.issueDeviceCookie(ctx, who.Email), View: View{Session: made.Unwrap()}}, nil
+	return NewSession{Token: token, DeviceCookie: s.issueDeviceCookie(ctx, who.Email),
+		View: View{Session: made.Unwrap()}}, nil
 }
 
 // issueDeviceCookie returns the device cookie of a browser in which the user with the email has just signed in.

@@ -234,7 +234,8 @@ func TestLimitsPasswordGuesses(t *testing.T) {
 			_, err := w.SignIn(ctx, signin.Credentials{Email: email, Password: "wrong"})
 			ended[fault.KindOf(err)]++
 		}
-		if hashed := w.HashCount() - before; hashed != 5 || ended[fault.Unauthorized] != 5 || ended[fault.Limit] != 195 {
+		if hashed := w.HashCount() - before; hashed != 5 || ended[fault.Unauthorized] != 5 ||
+			ended[fault.Limit] != 195 {
 			t.Errorf("200 guesses at %s: %d hashed, results %v; want 5 hashed and 195 over the limit", email,
 				hashed, ended)
 		}
@@ -341,7 +342,8 @@ func TestAcceptsInvitationOnce(t *testing.T) {
 		t.Errorf("second Mailed returned %t, %v; want false", held, err)
 	}
 	ended := runConcurrently(10, func(int) error {
-		_, err := w.AcceptInvitation(t.Context(), signin.AcceptInput{Token: token.Reveal(), Password: "seven wet umbrellas sing"})
+		_, err := w.AcceptInvitation(t.Context(),
+			signin.AcceptInput{Token: token.Reveal(), Password: "seven wet umbrellas sing"})
 		return err
 	})
 	if ended[succeeded] != 1 {
@@ -387,7 +389,8 @@ func TestRejectsWeakPasswords(t *testing.T) {
 	for _, bad := range []string{"", "eleven char", strings.Repeat("x", 257), strings.Repeat("a", 20), "abababababab",
 		"123456789012", "ada@example.com", "password1234", "PassWordPassWord", "with\x00a NUL inside",
 		"bad \xff octets here"} {
-		_, err := w.SetUp(t.Context(), signin.SetUpInput{Token: tokenOf(t, link), Email: "ada@example.com", Password: bad,
+		_, err := w.SetUp(t.Context(), signin.SetUpInput{Token: tokenOf(t, link), Email: "ada@example.com",
+			Password:    bad,
 			AccountName: "Acme"})
 		var refused *fault.Error
 		if !errors.As(err, &refused) || refused.Fields["password"] == "" {

@@ -67,7 +67,8 @@ func (s *Service) CreateSecondFactor(ctx context.Context, c accounts.Caller) (TO
 // ActivateSecondFactor activates an authenticator app with its first code, and returns recovery codes, which cannot
 // be read again. The current session counts as authenticated with a second factor; all others end. Errors:
 // Invalid for a wrong code; NotFound without CreateSecondFactor.
-func (s *Service) ActivateSecondFactor(ctx context.Context, c accounts.Caller, code string) (codes []string, err error) {
+func (s *Service) ActivateSecondFactor(ctx context.Context, c accounts.Caller,
+	code string) (codes []string, err error) {
 	err = s.runAttempt(ctx, s.guard.Confirm(c.Person.SessionID), c.Person.Email, func() error {
 		return s.db.InTx(ctx, func(tx *ent.Tx) error {
 			if err := trust.LockUser(ctx, tx, c.Person.UserID); err != nil {

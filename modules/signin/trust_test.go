@@ -102,7 +102,8 @@ func TestCredentialChangeEndsPendingChanges(t *testing.T) {
 			if err := w.RequestPasswordReset(t.Context(), "ada@example.com"); err != nil {
 				t.Fatal(err)
 			}
-			_, err := w.ResetPassword(t.Context(), w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal(), bobsPassword)
+			_, err := w.ResetPassword(t.Context(), w.lastMail(t, notices.Reset, "ada@example.com").Token.Reveal(),
+				bobsPassword)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -294,7 +295,8 @@ func TestUsedLinkEndsOtherLinks(t *testing.T) {
 		}
 		setUps = append(setUps, tokenOf(t, link))
 	}
-	if _, err := w.SetUp(t.Context(), signin.SetUpInput{Token: setUps[1], Email: "ada@example.com", Password: adasPassword,
+	if _, err := w.SetUp(t.Context(), signin.SetUpInput{Token: setUps[1], Email: "ada@example.com",
+		Password:    adasPassword,
 		AccountName: "Acme"}); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,8 @@ func newRequest(target string, form url.Values, signature string) callback.Provi
 	if err != nil {
 		panic(err)
 	}
-	return callback.ProviderRequest{Token: u.Path[strings.LastIndexByte(u.Path, '/')+1:], URI: u.RequestURI(), Fields: form, Signature: signature}
+	return callback.ProviderRequest{Token: u.Path[strings.LastIndexByte(u.Path, '/')+1:], URI: u.RequestURI(),
+		Fields: form, Signature: signature}
 }
 
 // sendByTwilio sends a message and returns it as Twilio received it.
@@ -91,16 +92,19 @@ func TestForgedReceipts(t *testing.T) {
 		forged[name] = one
 	}
 	with("no signature", func(r *callback.ProviderRequest) { r.Signature = "" })
-	with("another signature", func(r *callback.ProviderRequest) { r.Signature = smstest.Signature("https://elsewhere.example", form) })
+	with("another signature",
+		func(r *callback.ProviderRequest) { r.Signature = smstest.Signature("https://elsewhere.example", form) })
 	with("another form", func(r *callback.ProviderRequest) { r.Fields, _ = at.Callback("failed", "1") })
-	with("another message", func(r *callback.ProviderRequest) { r.Token = other + r.Token[strings.IndexByte(r.Token, '.'):] })
+	with("another message",
+		func(r *callback.ProviderRequest) { r.Token = other + r.Token[strings.IndexByte(r.Token, '.'):] })
 	with("no token", func(r *callback.ProviderRequest) { r.Token = "" })
 	with("half a token", func(r *callback.ProviderRequest) { r.Token = r.Token[:len(r.Token)-2] })
 	with("a token for replies", func(r *callback.ProviderRequest) {
 		r.Token = strings.TrimPrefix(w.URL(link.ReplyPath, messageID), "https://mail.example.com"+link.ReplyPath)
 	})
 	with("a token of another installation", func(r *callback.ProviderRequest) {
-		r.Token = strings.TrimPrefix(link.New("", [][]byte{make([]byte, 32)}).URL(link.ReceiptPath, messageID), link.ReceiptPath)
+		r.Token = strings.TrimPrefix(link.New("", [][]byte{make([]byte, 32)}).URL(link.ReceiptPath, messageID),
+			link.ReceiptPath)
 	})
 	for name, r := range forged {
 		checkRefusal(t, "a receipt with "+name, w.Receipt(t.Context(), r), "not_found")
@@ -112,14 +116,18 @@ func TestForgedReceipts(t *testing.T) {
 func TestReceiptsOfAGateway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.set(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"}, HTTP: &settings.HTTPChange{URL: w.twilio.URL}})
+	w.set(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"},
+		HTTP: &settings.HTTPChange{URL: w.twilio.URL}})
 	w.exec(t, `UPDATE sms_settings SET config = config - 'nothing'`)
 	r := w.send(t, ours, german)
 	simulateCrash(t, w, r.ID)
 	w.drain(t)
 	w.checkMessage(t, ours, r.ID, "unknown no_answer unknown")
-	for _, c := range []struct{ status, want string }{{"ACCEPTD", "sent unknown"}, {"REJECTD", "failed 7 unknown"}, {"DELIVRD", "delivered unknown"}} {
-		if err := w.Receipt(t.Context(), newRequest(w.ReceiptURL(r.ID), url.Values{"status": {c.status}, "code": {"7"}, "error": {"no\x00such \xff"}}, "")); err != nil {
+	for _, c := range []struct{ status, want string }{{"ACCEPTD", "sent unknown"}, {"REJECTD", "failed 7 unknown"},
+		{"DELIVRD", "delivered unknown"}} {
+		if err := w.Receipt(t.Context(),
+			newRequest(w.ReceiptURL(r.ID),
+				url.Values{"status": {c.status}, "code": {"7"}, "error": {"no\x00such \xff"}}, "")); err != nil {
 			t.Errorf("the receipt %s was refused: %v", c.status, err)
 		}
 		w.checkMessage(t, ours, r.ID, c.want)
@@ -165,8 +173,10 @@ func TestStopAndStart(t *testing.T) {
 		t.Error("a reply that is not a keyword stopped the messages")
 	}
 	form := url.Values{"From": {german}, "Body": {"STOP"}}
-	checkRefusal(t, "a reply without a signature", w.Reply(t.Context(), newRequest(w.ReplyURL(ours), form, "")), "not_found")
-	checkRefusal(t, "a reply with the token of nobody", w.Reply(t.Context(), callback.ProviderRequest{Token: "acc_x.y", Fields: form}), "not_found")
+	checkRefusal(t, "a reply without a signature", w.Reply(t.Context(), newRequest(w.ReplyURL(ours), form, "")),
+		"not_found")
+	checkRefusal(t, "a reply with the token of nobody",
+		w.Reply(t.Context(), callback.ProviderRequest{Token: "acc_x.y", Fields: form}), "not_found")
 	if r := w.send(t, ours, german); r.Suppressed {
 		t.Error("a forged reply stopped the messages")
 	}
@@ -208,11 +218,13 @@ func TestTextMessagesAreOffWithoutProvider(t *testing.T) {
 func TestStopToOperatorAppliesToItsAccounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.process = w.start(t, settings.Operator{Kind: settings.KindTwilio, SID: smstest.SID, Secret: secret.New(smstest.Token), URL: w.twilio.URL, From: "+15005550006"})
+	w.process = w.start(t, settings.Operator{Kind: settings.KindTwilio, SID: smstest.SID,
+		Secret: secret.New(smstest.Token), URL: w.twilio.URL, From: "+15005550006"})
 	w.set(t, ours, settings.Change{Provider: "operator", Countries: []string{"DE"}})
 	w.useTwilio(t, theirs)
 	target := w.URL(link.ReplyPath, link.OperatorName)
-	if c, err := w.queueCondition(t.Context()); err != nil || len(c.Details) != 1 || !strings.Contains(c.Details[0], target) {
+	if c, err := w.queueCondition(t.Context()); err != nil || len(c.Details) != 1 ||
+		!strings.Contains(c.Details[0], target) {
 		t.Errorf("condition is %+v, %v; want the reply URL in its details", c, err)
 	}
 	form := url.Values{"From": {german}, "Body": {"STOP"}}
@@ -245,7 +257,8 @@ func TestOptOutsSurviveKeyRotation(t *testing.T) {
 		t.Fatalf("rehash: %v", err)
 	}
 	w.process = w.start(t, settings.Operator{})
-	w.set(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"}, HTTP: &settings.HTTPChange{URL: "https://sms.example.com"}})
+	w.set(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"},
+		HTTP: &settings.HTTPChange{URL: "https://sms.example.com"}})
 	if r := w.send(t, ours, german); !r.Suppressed {
 		t.Error("after the old key was removed, sending to the number succeeded; want it suppressed")
 	}

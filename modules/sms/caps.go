@@ -23,13 +23,15 @@ SELECT count(*) FROM (
 ) recent`
 
 // countMessage counts one message against the caps. It returns a Limit error if a cap is reached.
-func (s *Service) countMessage(ctx context.Context, tx db.Execer, accountID string, a validMessage, w routeLimits) error {
+func (s *Service) countMessage(ctx context.Context, tx db.Execer, accountID string, a validMessage,
+	w routeLimits) error {
 	type day struct{ messages, byOperator int }
 	operator := 0
 	if !w.Own {
 		operator = 1
 	}
-	used, err := db.One(ctx, tx, func(d *day) []any { return []any{&d.messages, &d.byOperator} }, countSQL, accountID, operator)
+	used, err := db.One(ctx, tx, func(d *day) []any { return []any{&d.messages, &d.byOperator} }, countSQL,
+		accountID, operator)
 	if err != nil {
 		return fmt.Errorf("count a text message: %w", err)
 	}
@@ -37,9 +39,11 @@ func (s *Service) countMessage(ctx context.Context, tx db.Execer, accountID stri
 	case used.messages > w.dailyCap:
 		return refusal(fault.Limit, CodeCap, "the account sends at most %d text messages per day", w.dailyCap)
 	case w.planCap != nil && used.byOperator > *w.planCap:
-		return refusal(fault.Limit, CodeCap, "the plan %s allows %d text messages per day through the operator's provider", w.plan, *w.planCap)
+		return refusal(fault.Limit, CodeCap,
+			"the plan %s allows %d text messages per day through the operator's provider", w.plan, *w.planCap)
 	}
-	recent, err := db.One(ctx, tx, db.Value[int], lastHourSQL, accountID, db.Array(s.optOuts.Hashes(a.number.E164)), perHour)
+	recent, err := db.One(ctx, tx, db.Value[int], lastHourSQL, accountID, db.Array(s.optOuts.Hashes(a.number.E164)),
+		perHour)
 	if err != nil {
 		return fmt.Errorf("count text messages to a number: %w", err)
 	}

@@ -25,27 +25,42 @@ func TestInvalidSettingsReportEveryField(t *testing.T) {
 		change settings.Change
 		want   []string
 	}{
-		"nothing":             {settings.Change{}, []string{"provider"}},
-		"countries":           {settings.Change{Provider: "operator", Countries: []string{"DE", "de", "XX", "Germany"}}, []string{"countries[1]", "countries[2]", "countries[3]"}},
-		"a cap":               {settings.Change{Provider: "operator", DailyCap: -1}, []string{"daily_cap"}},
-		"a huge cap":          {settings.Change{Provider: "operator", DailyCap: settings.MaxDailyCap + 1}, []string{"daily_cap"}},
-		"from of nobody":      {settings.Change{Provider: "operator", From: "Shop"}, []string{"from"}},
-		"twilio without":      {settings.Change{Provider: "twilio"}, []string{"twilio"}},
-		"twilio beside none":  {settings.Change{Provider: "none", Twilio: &settings.TwilioChange{}}, []string{"twilio"}},
-		"an empty twilio":     {settings.Change{Provider: "twilio", Twilio: &settings.TwilioChange{}}, []string{"from", "twilio.account_sid", "twilio.auth_token"}},
-		"a sid with a path":   {settings.Change{Provider: "twilio", From: "12345", Twilio: &settings.TwilioChange{AccountSID: "../x", AuthToken: token}}, []string{"twilio.account_sid"}},
-		"a private address":   {settings.Change{Provider: "twilio", From: "12345", Twilio: &settings.TwilioChange{AccountSID: "AC1", AuthToken: token, BaseURL: "http://10.0.0.1"}}, []string{"twilio.base_url"}},
-		"a private base":      {settings.Change{Provider: "twilio", From: "12345", Twilio: &settings.TwilioChange{AccountSID: "AC1", AuthToken: token, BaseURL: "https://10.0.0.1"}}, []string{"twilio.base_url"}},
-		"a private gateway":   {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://[::ffff:10.0.0.1]/send"}}, []string{"http.url"}},
-		"a private name":      {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://private.example/send"}}, []string{"http.url"}},
-		"a base with a query": {settings.Change{Provider: "twilio", From: "12345", Twilio: &settings.TwilioChange{AccountSID: "AC1", AuthToken: token, BaseURL: "https://x.example/?a=b"}}, []string{"twilio.base_url"}},
-		"a token with a line": {settings.Change{Provider: "twilio", From: "12345", Twilio: &settings.TwilioChange{AccountSID: "AC1", AuthToken: secret.New("a\r\nb")}}, []string{"twilio.auth_token"}},
-		"http without":        {settings.Change{Provider: "http"}, []string{"http"}},
-		"an empty http":       {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{}}, []string{"http.url"}},
-		"a user in the URL":   {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://a:b@x.example"}}, []string{"http.url"}},
-		"headers":             {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://x.example", Headers: map[string]string{"Idempotency-Key": "1", "A B": "1", "X": "1\r\nY: 2"}}}, []string{"http.headers", "http.headers.Idempotency-Key", "http.headers.X"}},
-		"a body":              {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://x.example", Body: `{"a": "{{secret}}"}`}}, []string{"http.body"}},
-		"a path":              {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://x.example", IDPath: "a..b"}}, []string{"http.id_path"}},
+		"nothing": {settings.Change{}, []string{"provider"}},
+		"countries": {settings.Change{Provider: "operator", Countries: []string{"DE", "de", "XX", "Germany"}},
+			[]string{"countries[1]", "countries[2]", "countries[3]"}},
+		"a cap":              {settings.Change{Provider: "operator", DailyCap: -1}, []string{"daily_cap"}},
+		"a huge cap":         {settings.Change{Provider: "operator", DailyCap: settings.MaxDailyCap + 1}, []string{"daily_cap"}},
+		"from of nobody":     {settings.Change{Provider: "operator", From: "Shop"}, []string{"from"}},
+		"twilio without":     {settings.Change{Provider: "twilio"}, []string{"twilio"}},
+		"twilio beside none": {settings.Change{Provider: "none", Twilio: &settings.TwilioChange{}}, []string{"twilio"}},
+		"an empty twilio": {settings.Change{Provider: "twilio", Twilio: &settings.TwilioChange{}},
+			[]string{"from", "twilio.account_sid", "twilio.auth_token"}},
+		"a sid with a path": {settings.Change{Provider: "twilio", From: "12345",
+			Twilio: &settings.TwilioChange{AccountSID: "../x", AuthToken: token}}, []string{"twilio.account_sid"}},
+		"a private address": {settings.Change{Provider: "twilio", From: "12345",
+			Twilio: &settings.TwilioChange{AccountSID: "AC1", AuthToken: token, BaseURL: "http://10.0.0.1"}},
+			[]string{"twilio.base_url"}},
+		"a private base": {settings.Change{Provider: "twilio", From: "12345",
+			Twilio: &settings.TwilioChange{AccountSID: "AC1", AuthToken: token, BaseURL: "https://10.0.0.1"}},
+			[]string{"twilio.base_url"}},
+		"a private gateway": {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://[::ffff:10.0.0.1]/send"}}, []string{"http.url"}},
+		"a private name":    {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://private.example/send"}}, []string{"http.url"}},
+		"a base with a query": {settings.Change{Provider: "twilio", From: "12345",
+			Twilio: &settings.TwilioChange{AccountSID: "AC1", AuthToken: token, BaseURL: "https://x.example/?a=b"}},
+			[]string{"twilio.base_url"}},
+		"a token with a line": {settings.Change{Provider: "twilio", From: "12345",
+			Twilio: &settings.TwilioChange{AccountSID: "AC1", AuthToken: secret.New("a\r\nb")}},
+			[]string{"twilio.auth_token"}},
+		"http without":      {settings.Change{Provider: "http"}, []string{"http"}},
+		"an empty http":     {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{}}, []string{"http.url"}},
+		"a user in the URL": {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://a:b@x.example"}}, []string{"http.url"}},
+		"headers": {settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://x.example",
+			Headers: map[string]string{"Idempotency-Key": "1", "A B": "1", "X": "1\r\nY: 2"}}},
+			[]string{"http.headers", "http.headers.Idempotency-Key", "http.headers.X"}},
+		"a body": {settings.Change{Provider: "http",
+			HTTP: &settings.HTTPChange{URL: "https://x.example", Body: `{"a": "{{secret}}"}`}}, []string{"http.body"}},
+		"a path": {settings.Change{Provider: "http",
+			HTTP: &settings.HTTPChange{URL: "https://x.example", IDPath: "a..b"}}, []string{"http.id_path"}},
 	} {
 		_, err := w.SetSettings(t.Context(), ours, c.change)
 		var f *fault.Error
@@ -71,11 +86,13 @@ func TestSecretsAreSealedPerAccount(t *testing.T) {
 		t.Fatalf("stored settings are %q, %v; want no plain token", stored, err)
 	}
 	// One account cannot decrypt the row of another.
-	w.exec(t, `INSERT INTO sms_settings (id, provider, config, credentials, countries) SELECT $1, provider, config, credentials, countries FROM sms_settings`, theirs)
+	w.exec(t,
+		`INSERT INTO sms_settings (id, provider, config, credentials, countries) SELECT $1, provider, config, credentials, countries FROM sms_settings`, theirs)
 	if _, err := w.Route(t.Context(), theirs); err == nil {
 		t.Error("another account can decrypt the secrets")
 	}
-	again := settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US"}, Twilio: &settings.TwilioChange{AccountSID: smstest.SID, BaseURL: w.twilio.URL + "/"}}
+	again := settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US"},
+		Twilio: &settings.TwilioChange{AccountSID: smstest.SID, BaseURL: w.twilio.URL + "/"}}
 	if s, err := w.SetSettings(t.Context(), ours, again); err != nil || !s.HasSecret || !s.Usable {
 		t.Errorf("after a change without the token: %+v, %v; want the token kept", s, err)
 	}
@@ -90,10 +107,12 @@ func TestSecretsAreSealedPerAccount(t *testing.T) {
 	_, err = w.SetSettings(t.Context(), ours, again)
 	checkRefusal(t, "another account with the kept token", err, "validation_error")
 
-	gateway := settings.Change{Provider: "http", HTTP: &settings.HTTPChange{URL: "https://sms.example.com", Headers: map[string]string{"X-Key": "s3cret"}}}
+	gateway := settings.Change{Provider: "http",
+		HTTP: &settings.HTTPChange{URL: "https://sms.example.com", Headers: map[string]string{"X-Key": "s3cret"}}}
 	w.set(t, ours, gateway)
 	gateway.HTTP.Headers = nil
-	if s, err := w.SetSettings(t.Context(), ours, gateway); err != nil || !s.HasSecret || !slices.Equal(s.Config.HeaderNames, []string{"X-Key"}) {
+	if s, err := w.SetSettings(t.Context(), ours, gateway); err != nil || !s.HasSecret ||
+		!slices.Equal(s.Config.HeaderNames, []string{"X-Key"}) {
 		t.Errorf("after a change without headers: %+v, %v; want them kept", s, err)
 	}
 	gateway.HTTP.URL = "https://thief.example"
@@ -104,11 +123,13 @@ func TestSecretsAreSealedPerAccount(t *testing.T) {
 func TestDefaultSettings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if s, err := w.Settings(t.Context(), ours); err != nil || s.Provider != "operator" || s.Usable || len(s.Countries) != 0 || s.DailyCap != settings.DefaultDailyCap || s.UpdatedAt != nil {
+	if s, err := w.Settings(t.Context(), ours); err != nil || s.Provider != "operator" || s.Usable ||
+		len(s.Countries) != 0 || s.DailyCap != settings.DefaultDailyCap || s.UpdatedAt != nil {
 		t.Errorf("settings are %+v, %v; want the operator's provider (not configured) and no country", s, err)
 	}
 	captured := w.start(t, settings.Operator{Kind: settings.KindCapture})
-	if s, err := captured.Settings(context.WithoutCancel(t.Context()), ours); err != nil || !s.Usable || s.Carrier != "capture" {
+	if s, err := captured.Settings(context.WithoutCancel(t.Context()), ours); err != nil || !s.Usable ||
+		s.Carrier != "capture" {
 		t.Errorf("settings in development are %+v, %v; want capture", s, err)
 	}
 }

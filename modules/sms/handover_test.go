@@ -24,13 +24,16 @@ func TestSendsMessageByTwilio(t *testing.T) {
 	w.drain(t)
 	w.checkMessage(t, ours, r.ID, "sent sent")
 	got := w.twilio.Messages()
-	if len(got) != 1 || got[0].To != german || got[0].From != "+15005550006" || got[0].Body != "Invoice 7 is open." || got[0].CallbackURL != w.ReceiptURL(r.ID) {
+	if len(got) != 1 || got[0].To != german || got[0].From != "+15005550006" || got[0].Body != "Invoice 7 is open." ||
+		got[0].CallbackURL != w.ReceiptURL(r.ID) {
 		t.Errorf("Twilio received %+v, want the message once with a receipt URL", got)
 	}
-	if m, err := w.Get(t.Context(), ours, r.ID); err != nil || m.ProviderID != got[0].SID || m.SentAt == nil || m.DueAt != nil {
+	if m, err := w.Get(t.Context(), ours, r.ID); err != nil || m.ProviderID != got[0].SID || m.SentAt == nil ||
+		m.DueAt != nil {
 		t.Errorf("message is %+v, %v; want it settled with the provider's id", m.SMSMessage, err)
 	}
-	if said := w.logged.String(); strings.Contains(said, german) || strings.Contains(said, "Invoice") || strings.Contains(said, smstest.Token) || !strings.Contains(said, r.ID) {
+	if said := w.logged.String(); strings.Contains(said, german) || strings.Contains(said, "Invoice") ||
+		strings.Contains(said, smstest.Token) || !strings.Contains(said, r.ID) {
 		t.Errorf("log is %q, want the message id and no number, text or token", said)
 	}
 }
@@ -152,7 +155,9 @@ func TestUnansweredRequestIsNotRepeated(t *testing.T) {
 func TestRetriesIdempotentGateway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.set(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"}, HTTP: &settings.HTTPChange{URL: w.twilio.URL, Idempotent: true, IDPath: "data.0.id", Headers: map[string]string{"X-Api-Key": "s3cret"}}})
+	w.set(t, ours, settings.Change{Provider: "http", Countries: []string{"DE"},
+		HTTP: &settings.HTTPChange{URL: w.twilio.URL, Idempotent: true, IDPath: "data.0.id",
+			Headers: map[string]string{"X-Api-Key": "s3cret"}}})
 	keys := make(chan string, 3)
 	w.twilio.Answer(func(n int, rw http.ResponseWriter, r *http.Request) bool {
 		keys <- r.Header.Get("Idempotency-Key") + " " + r.Header.Get("X-Api-Key")
@@ -183,7 +188,8 @@ func TestRetriesIdempotentGateway(t *testing.T) {
 func simulateCrash(t *testing.T, w *world, messageID string) {
 	t.Helper()
 	w.exec(t, `UPDATE sms_messages SET fence = fence + 1, attempts = attempts + 1, due_at = now() WHERE id = $1`, messageID)
-	w.exec(t, `INSERT INTO sms_attempts (message_id, account_id, number, fence, provider, started_at, error) SELECT id, account_id, attempts, fence, provider, clock_timestamp(), '' FROM sms_messages WHERE id = $1`, messageID)
+	w.exec(t,
+		`INSERT INTO sms_attempts (message_id, account_id, number, fence, provider, started_at, error) SELECT id, account_id, attempts, fence, provider, clock_timestamp(), '' FROM sms_messages WHERE id = $1`, messageID)
 }
 
 func TestProcessCrashDuringRequest(t *testing.T) {
@@ -195,7 +201,8 @@ func TestProcessCrashDuringRequest(t *testing.T) {
 	w.drain(t)
 	w.checkMessage(t, ours, r.ID, "unknown no_answer unknown")
 
-	w.set(t, theirs, settings.Change{Provider: "http", Countries: []string{"DE"}, HTTP: &settings.HTTPChange{URL: w.twilio.URL, Idempotent: true}})
+	w.set(t, theirs, settings.Change{Provider: "http", Countries: []string{"DE"},
+		HTTP: &settings.HTTPChange{URL: w.twilio.URL, Idempotent: true}})
 	w.twilio.Answer(func(_ int, rw http.ResponseWriter, _ *http.Request) bool {
 		rw.WriteHeader(http.StatusAccepted)
 		return true
@@ -208,7 +215,8 @@ func TestProcessCrashDuringRequest(t *testing.T) {
 	// The gateway has been replaced. That the new one is idempotent does not apply to the old one.
 	changed := w.send(t, theirs, german)
 	simulateCrash(t, w, changed.ID)
-	w.set(t, theirs, settings.Change{Provider: "http", Countries: []string{"DE"}, HTTP: &settings.HTTPChange{URL: w.twilio.URL + "/other", Idempotent: true}})
+	w.set(t, theirs, settings.Change{Provider: "http", Countries: []string{"DE"},
+		HTTP: &settings.HTTPChange{URL: w.twilio.URL + "/other", Idempotent: true}})
 	w.drain(t)
 	w.checkMessage(t, theirs, changed.ID, "unknown no_answer unknown")
 	if n := w.twilio.Asked(); n != 1 {

@@ -72,14 +72,17 @@ func (s *Service) Get(ctx context.Context, accountID, messageID string) (out Sto
 	if !id.Is(id.SMS, messageID) {
 		return out, fault.NoSuch("text message", messageID)
 	}
-	out.SMSMessage, err = s.db.Ent.SMSMessage.Query().Where(smsmessage.AccountID(accountID), smsmessage.ID(messageID)).Only(ctx)
+	out.SMSMessage, err = s.db.Ent.SMSMessage.Query().Where(smsmessage.AccountID(accountID), smsmessage.ID(messageID)).
+		Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return out, fault.NoSuch("text message", messageID)
 	case err != nil:
 		return out, fmt.Errorf("read a text message: %w", err)
 	}
-	out.Attempts, err = s.db.Ent.SMSAttempt.Query().Where(smsattempt.MessageID(messageID), smsattempt.AccountID(accountID)).Order(ent.Asc(smsattempt.FieldID)).All(ctx)
+	out.Attempts, err = s.db.Ent.SMSAttempt.Query().
+		Where(smsattempt.MessageID(messageID), smsattempt.AccountID(accountID)).Order(ent.Asc(smsattempt.FieldID)).
+		All(ctx)
 	if err != nil {
 		return out, fmt.Errorf("read the attempts of a text message: %w", err)
 	}
@@ -88,7 +91,8 @@ func (s *Service) Get(ctx context.Context, accountID, messageID string) (out Sto
 
 // OfRun returns the messages that a run has sent, oldest first.
 func (s *Service) OfRun(ctx context.Context, accountID, runID string) ([]*ent.SMSMessage, error) {
-	rows, err := s.db.Ent.SMSMessage.Query().Where(smsmessage.AccountID(accountID), smsmessage.RunID(runID)).Order(ent.Asc(smsmessage.FieldID)).All(ctx)
+	rows, err := s.db.Ent.SMSMessage.Query().Where(smsmessage.AccountID(accountID), smsmessage.RunID(runID)).
+		Order(ent.Asc(smsmessage.FieldID)).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the text messages of a run: %w", err)
 	}
@@ -115,7 +119,8 @@ WHERE one.account_id = $1`
 
 // StepCounts counts the messages of the account's automations by step and status.
 func (s *Service) StepCounts(ctx context.Context, accountID string, automationIDs ...string) ([]StepCount, error) {
-	list, err := db.All(ctx, s.db.SQL, func(c *StepCount) []any { return []any{&c.AutomationID, &c.Version, &c.StepIndex, &c.Status, &c.Count} },
+	list, err := db.All(ctx, s.db.SQL,
+		func(c *StepCount) []any { return []any{&c.AutomationID, &c.Version, &c.StepIndex, &c.Status, &c.Count} },
 		stepCountsSQL, accountID, db.Array(automationIDs))
 	if err != nil {
 		return nil, fmt.Errorf("count text messages by step: %w", err)

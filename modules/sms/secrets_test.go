@@ -54,13 +54,15 @@ const (
 )
 
 func (g *gateway) change(url, body string) settings.Change {
-	return settings.Change{Provider: "http", Countries: []string{"DE"}, HTTP: &settings.HTTPChange{URL: g.URL + url, Body: body}}
+	return settings.Change{Provider: "http", Countries: []string{"DE"},
+		HTTP: &settings.HTTPChange{URL: g.URL + url, Body: body}}
 }
 
 // row returns the stored settings as text.
 func (w *world) row(t *testing.T) string {
 	t.Helper()
-	text, err := db.One(t.Context(), w.db.SQL, db.Value[string], `SELECT config::text || coalesce(encode(credentials, 'escape'), '') FROM sms_settings WHERE id = $1`, ours)
+	text, err := db.One(t.Context(), w.db.SQL, db.Value[string],
+		`SELECT config::text || coalesce(encode(credentials, 'escape'), '') FROM sms_settings WHERE id = $1`, ours)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +87,8 @@ func TestGatewaySecretsAreSealedAndMasked(t *testing.T) {
 	}
 	// The masked settings are sent back with another field changed.
 	masked.HTTP.Idempotent = true
-	if s, err = w.SetSettings(t.Context(), ours, masked); err != nil || !s.Config.Idempotent || hasSecret(s.Config.URL+s.Config.Body) {
+	if s, err = w.SetSettings(t.Context(), ours, masked); err != nil || !s.Config.Idempotent ||
+		hasSecret(s.Config.URL+s.Config.Body) {
 		t.Errorf("settings after sending masks back are %+v, %v; want them stored and masked", s.Config, err)
 	}
 	w.send(t, ours, german)
@@ -121,12 +124,14 @@ func TestMasksRequireSameAddress(t *testing.T) {
 	} {
 		w.set(t, ours, g.change("/send?key="+urlSecret, plainBody))
 		_, err := w.SetSettings(t.Context(), ours, c.change)
-		if diff := cmp.Diff(slices.Sorted(slices.Values(c.want)), slices.Sorted(maps.Keys(fault.From(err).Fields))); diff != "" {
+		if diff := cmp.Diff(slices.Sorted(slices.Values(c.want)),
+			slices.Sorted(maps.Keys(fault.From(err).Fields))); diff != "" {
 			t.Errorf("%s: error fields (-want +got):\n%s", name, diff)
 		}
 	}
 	w.exec(t, `DELETE FROM sms_settings`)
-	if _, err := w.SetSettings(t.Context(), ours, g.change("/send?key=********", shownBody)); fault.KindOf(err) != fault.Invalid {
+	if _, err := w.SetSettings(t.Context(), ours,
+		g.change("/send?key=********", shownBody)); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("masks without stored settings: %v, want them refused", err)
 	}
 }
@@ -136,7 +141,8 @@ func TestMasksRequireSameAddress(t *testing.T) {
 func TestSealsGatewaysOfEarlierVersion(t *testing.T) {
 	t.Parallel()
 	w, g := newWorld(t), newGateway(t)
-	w.exec(t, `INSERT INTO nodes (id, name, version, schema, roles, started_at, seen_at, claims_from) VALUES (7, 'old', 'v1', '20261126062013', '[]', now(), now(), now())`)
+	w.exec(t,
+		`INSERT INTO nodes (id, name, version, schema, roles, started_at, seen_at, claims_from) VALUES (7, 'old', 'v1', '20261126062013', '[]', now(), now(), now())`)
 	w.set(t, ours, g.change("/send?key="+urlSecret, plainBody))
 	look := func(when string, sealed bool) {
 		t.Helper()
@@ -146,11 +152,13 @@ func TestSealsGatewaysOfEarlierVersion(t *testing.T) {
 		if hasSecret(w.row(t)) == sealed {
 			t.Errorf("%s: row is sealed: %t, want %t", when, !hasSecret(w.row(t)), sealed)
 		}
-		refuses, err := db.One(t.Context(), w.db.SQL, db.Value[bool], `SELECT EXISTS (SELECT FROM schema_migrations WHERE name LIKE '%sealed_sms_gateways%' AND oldest = version)`)
+		refuses, err := db.One(t.Context(), w.db.SQL, db.Value[bool],
+			`SELECT EXISTS (SELECT FROM schema_migrations WHERE name LIKE '%sealed_sms_gateways%' AND oldest = version)`)
 		if err != nil || refuses != sealed {
 			t.Errorf("%s: older versions are refused: %t, %v; want %t", when, refuses, err, sealed)
 		}
-		if s, err := w.Settings(t.Context(), ours); err != nil || hasSecret(s.Config.URL+s.Config.Body) || s.Config.Body != shownBody {
+		if s, err := w.Settings(t.Context(), ours); err != nil || hasSecret(s.Config.URL+s.Config.Body) ||
+			s.Config.Body != shownBody {
 			t.Errorf("%s: settings are %+v, %v; want them masked", when, s.Config, err)
 		}
 	}

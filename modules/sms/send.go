@@ -96,7 +96,8 @@ func validateMessage(m Message) (validMessage, error) {
 		return a, refusal(fault.Invalid, CodeText, "text cannot contain control characters or invalid UTF-8")
 	}
 	if a.encoding, a.segments = segment.Count(m.Text); a.segments > segment.Max {
-		return a, refusal(fault.Invalid, CodeTooLong, "text has %d parts in the encoding %s, and must have at most %d", a.segments, a.encoding, segment.Max)
+		return a, refusal(fault.Invalid, CodeTooLong, "text has %d parts in the encoding %s, and must have at most %d",
+			a.segments, a.encoding, segment.Max)
 	}
 	return a, nil
 }
@@ -113,7 +114,8 @@ func tooLong() error {
 // Send stores a message in a transaction. Call Wake after the commit to submit it. The error is ErrNotHeld, or
 // a fault.Error that states why the message cannot be sent; the transaction must then be rolled back. Caps are
 // counted first and the guard is called last, so that locks are always acquired in the same order.
-func (s *Service) Send(ctx context.Context, tx db.Execer, accountID string, m Message, guard StoreGuard) (Receipt, error) {
+func (s *Service) Send(ctx context.Context, tx db.Execer, accountID string, m Message,
+	guard StoreGuard) (Receipt, error) {
 	if len(m.Text) > maxText {
 		return Receipt{}, tooLong()
 	}
@@ -163,7 +165,8 @@ func (s *Service) wayOf(ctx context.Context, tx db.Execer, accountID string, to 
 		return routeLimits{}, err
 	}
 	if account.Suspended {
-		return routeLimits{}, fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended and cannot send; contact the operator of this service")
+		return routeLimits{}, fault.Forbiddenf(fault.CodeAccountSuspended,
+			"This account is suspended and cannot send; contact the operator of this service")
 	}
 	row, err := s.settings.Row(ctx, tx, accountID)
 	if err != nil {
@@ -177,10 +180,13 @@ func (s *Service) wayOf(ctx context.Context, tx db.Execer, accountID string, to 
 		return routeLimits{}, refusal(fault.Invalid, CodeNoProvider, "%s", reason)
 	}
 	if !route.Own && !account.Unlocked(true) {
-		return routeLimits{}, fault.Forbiddenf(fault.CodeProductionLocked, "Production is not unlocked for this account, so it cannot send text messages through the operator's provider")
+		return routeLimits{}, fault.Forbiddenf(fault.CodeProductionLocked,
+			"Production is not unlocked for this account, so it cannot send text messages through the operator's provider")
 	}
 	if row == nil || !slices.Contains(row.Countries, to.Region) {
-		return routeLimits{}, refusal(fault.Invalid, CodeCountry, "to is a number of %s, which is not one of the countries that this account sends text messages to", to.Region)
+		return routeLimits{}, refusal(fault.Invalid, CodeCountry,
+			"to is a number of %s, which is not one of the countries that this account sends text messages to",
+			to.Region)
 	}
 	w := routeLimits{Route: route, dailyCap: row.DailyCap, plan: account.Plan.Name}
 	if !route.Own {
@@ -227,11 +233,16 @@ VALUES (@id, @account, @to, @hash, @region, @from, @text, @encoding, @segments, 
 	CASE WHEN NOT @suppressed THEN now() END, now() + @tries * interval '1 second',
 	NULLIF(@automation, ''), NULLIF(@run, ''), @version, @step, NULLIF(@user, ''), NULLIF(@email, ''), now(), CASE WHEN @suppressed THEN now() END)`)
 
-func (s *Service) insertMessage(ctx context.Context, tx db.Execer, accountID string, a validMessage, w routeLimits, suppressed bool) error {
-	_, err := tx.ExecContext(ctx, insertSQL.Text, insertSQL.Args(db.Arg("id", a.id), db.Arg("account", accountID), db.Arg("to", a.number.E164), db.Arg("hash", s.optOuts.Hash(a.number.E164)),
-		db.Arg("region", a.number.Region), db.Arg("from", a.From), db.Arg("text", a.Text), db.Arg("encoding", string(a.encoding)), db.Arg("segments", a.segments),
-		db.Arg("own", w.Own), db.Arg("provider", w.Provider.Name()), db.Arg("suppressed", suppressed), db.Arg("tries", triesFor.Seconds()),
-		db.Arg("automation", a.AutomationID), db.Arg("run", a.RunID), db.Arg("version", a.Version), db.Arg("step", a.Step), db.Arg("user", a.UserID), db.Arg("email", a.EmailKey))...)
+func (s *Service) insertMessage(ctx context.Context, tx db.Execer, accountID string, a validMessage, w routeLimits,
+	suppressed bool) error {
+	_, err := tx.ExecContext(ctx, insertSQL.Text, insertSQL.Args(db.Arg("id", a.id), db.Arg("account", accountID),
+		db.Arg("to", a.number.E164), db.Arg("hash", s.optOuts.Hash(a.number.E164)),
+		db.Arg("region", a.number.Region), db.Arg("from", a.From), db.Arg("text", a.Text),
+		db.Arg("encoding", string(a.encoding)), db.Arg("segments", a.segments),
+		db.Arg("own", w.Own), db.Arg("provider", w.Provider.Name()), db.Arg("suppressed", suppressed),
+		db.Arg("tries", triesFor.Seconds()),
+		db.Arg("automation", a.AutomationID), db.Arg("run", a.RunID), db.Arg("version", a.Version),
+		db.Arg("step", a.Step), db.Arg("user", a.UserID), db.Arg("email", a.EmailKey))...)
 	if err != nil {
 		return fmt.Errorf("store a text message: %w", err)
 	}

@@ -58,7 +58,8 @@ func TestHostileNumbersAndTexts(t *testing.T) {
 	if n := w.rows(t, "sms_messages") + w.rows(t, "sms_days"); n != 0 {
 		t.Errorf("refused messages left %d rows, want none", n)
 	}
-	for name, text := range map[string]string{"10 parts of GSM": strings.Repeat("a", 1530), "10 parts of UTF-16": strings.Repeat("ж", 670), "lines": "a\r\nb"} {
+	for name, text := range map[string]string{"10 parts of GSM": strings.Repeat("a", 1530),
+		"10 parts of UTF-16": strings.Repeat("ж", 670), "lines": "a\r\nb"} {
 		if r, err := w.trySend(t, ours, Message{To: german, Text: text}); err != nil {
 			t.Errorf("%s: %v, want it accepted (%d parts)", name, err, r.Segments)
 		}
@@ -70,7 +71,8 @@ func TestSendingRequiresProviderAndCountry(t *testing.T) {
 	w := newWorld(t)
 	problem := func(want string) {
 		t.Helper()
-		if got, err := w.Problem(t.Context(), ours); err != nil || !strings.Contains(got, want) || (want == "") != (got == "") {
+		if got, err := w.Problem(t.Context(), ours); err != nil || !strings.Contains(got, want) ||
+			(want == "") != (got == "") {
 			t.Errorf("problem is %q, %v; want %q", got, err, want)
 		}
 	}
@@ -81,7 +83,8 @@ func TestSendingRequiresProviderAndCountry(t *testing.T) {
 	_, err = w.trySend(t, ours, Message{To: german, Text: "x"})
 	checkRefusal(t, "switched off", err, CodeNoProvider)
 	problem("disabled")
-	w.set(t, ours, settings.Change{Provider: "twilio", From: "12345", Twilio: &settings.TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token)}})
+	w.set(t, ours, settings.Change{Provider: "twilio", From: "12345",
+		Twilio: &settings.TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token)}})
 	_, err = w.trySend(t, ours, Message{To: german, Text: "x"})
 	checkRefusal(t, "without a country", err, CodeCountry)
 	problem("any country")
@@ -110,7 +113,8 @@ func TestCaps(t *testing.T) {
 	w.exec(t, `UPDATE sms_messages SET created_at = now() - interval '61 minutes'`)
 	w.send(t, ours, german)
 
-	w.set(t, theirs, settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"}, DailyCap: 3, Twilio: &settings.TwilioChange{AccountSID: smstest.SID, BaseURL: w.twilio.URL}})
+	w.set(t, theirs, settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"},
+		DailyCap: 3, Twilio: &settings.TwilioChange{AccountSID: smstest.SID, BaseURL: w.twilio.URL}})
 	w.send(t, theirs, american)
 	w.send(t, theirs, american)
 	_, err = w.trySend(t, theirs, Message{To: american, Text: "x"})
@@ -162,7 +166,8 @@ func TestCapsHoldUnderConcurrency(t *testing.T) {
 	}
 	wait.Wait()
 	if accepted != perHour || w.rows(t, "sms_messages") != perHour {
-		t.Errorf("of 25 concurrent messages, %d were accepted and %d stored; want %d", accepted, w.rows(t, "sms_messages"), perHour)
+		t.Errorf("of 25 concurrent messages, %d were accepted and %d stored; want %d", accepted,
+			w.rows(t, "sms_messages"), perHour)
 	}
 }
 
@@ -177,17 +182,23 @@ func TestGuardRunsInTransaction(t *testing.T) {
 		})
 	}
 	broken := errors.New("broken")
-	if err := try(func(context.Context, db.Execer, Receipt) (bool, error) { return false, nil }); !errors.Is(err, ErrNotHeld) {
+	if err := try(func(context.Context, db.Execer, Receipt) (bool, error) { return false, nil }); !errors.Is(err,
+		ErrNotHeld) {
 		t.Errorf("guard that does not hold: %v, want ErrNotHeld", err)
 	}
-	if err := try(func(context.Context, db.Execer, Receipt) (bool, error) { return true, broken }); !errors.Is(err, broken) {
+	if err := try(func(context.Context, db.Execer, Receipt) (bool, error) { return true, broken }); !errors.Is(err,
+		broken) {
 		t.Errorf("failing guard: %v, want its error", err)
 	}
 	if n := w.rows(t, "sms_messages") + w.rows(t, "sms_days"); n != 0 {
 		t.Errorf("rejected messages left %d rows, want none", n)
 	}
 	var asked Receipt
-	if err := try(func(_ context.Context, _ db.Execer, r Receipt) (bool, error) { asked = r; return true, nil }); err != nil || !id.Is(id.SMS, asked.ID) || asked.Segments != 1 {
+	if err := try(func(_ context.Context, _ db.Execer,
+		r Receipt) (bool, error) {
+		asked = r
+		return true, nil
+	}); err != nil || !id.Is(id.SMS, asked.ID) || asked.Segments != 1 {
 		t.Errorf("guard received %+v, %v; want the message with its id and parts", asked, err)
 	}
 }
@@ -214,10 +225,12 @@ func TestAccountsSeeTheirOwnMessagesOnly(t *testing.T) {
 	if err != nil || !first.HasMore {
 		t.Fatalf("first page: %+v, %v; want HasMore", first, err)
 	}
-	if _, err := w.List(t.Context(), theirs, Filter{Request: page.Request{Limit: 1, Cursor: first.NextCursor}}); err == nil {
+	if _, err := w.List(t.Context(), theirs,
+		Filter{Request: page.Request{Limit: 1, Cursor: first.NextCursor}}); err == nil {
 		t.Error("a cursor of another account is accepted")
 	}
-	for name, f := range map[string]Filter{"status": {Status: "gone"}, "to": {To: "0151"}, "automation_id": {AutomationID: "x\x00"}, "run_id": {RunID: "run_'"}} {
+	for name, f := range map[string]Filter{"status": {Status: "gone"}, "to": {To: "0151"},
+		"automation_id": {AutomationID: "x\x00"}, "run_id": {RunID: "run_'"}} {
 		if _, err := w.List(t.Context(), ours, f); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("invalid %s: %v, want an error of that field", name, err)
 		}
@@ -248,8 +261,10 @@ func TestPurgeAndErase(t *testing.T) {
 	if n, err := w.Purge(t.Context(), ours, time.Now().Add(-time.Hour)); err != nil || n != 0 {
 		t.Errorf("purge of messages older than an hour deleted %d, %v; want none", n, err)
 	}
-	if n, err := w.Purge(t.Context(), ours, time.Now().Add(time.Hour)); err != nil || n != 2 || w.rows(t, "sms_attempts") != 2 {
-		t.Errorf("purge deleted %d messages and left %d attempts, %v; want 2 and the 2 of the other account", n, w.rows(t, "sms_attempts"), err)
+	if n, err := w.Purge(t.Context(), ours, time.Now().Add(time.Hour)); err != nil || n != 2 ||
+		w.rows(t, "sms_attempts") != 2 {
+		t.Errorf("purge deleted %d messages and left %d attempts, %v; want 2 and the 2 of the other account", n,
+			w.rows(t, "sms_attempts"), err)
 	}
 	w.checkMessage(t, ours, waiting.ID, "queued")
 	if n, err := w.Erase(t.Context(), ours, "Bob@Example.net"); err != nil || n != 1 {
@@ -280,7 +295,8 @@ func TestErasureDuringHandover(t *testing.T) {
 	for i := range 20 {
 		user, address := fmt.Sprint("u", i), fmt.Sprintf("u%d@example.net", i)
 		to := fmt.Sprintf("+49151123456%02d", i)
-		if _, err := w.trySend(t, ours, Message{To: to, Text: "x", RunID: "run_1", UserID: user, EmailKey: address}); err != nil {
+		if _, err := w.trySend(t, ours,
+			Message{To: to, Text: "x", RunID: "run_1", UserID: user, EmailKey: address}); err != nil {
 			t.Fatal(err)
 		}
 		var both sync.WaitGroup
@@ -309,7 +325,8 @@ func TestErasureByUserID(t *testing.T) {
 	w := newWorld(t)
 	w.useTwilio(t, ours)
 	w.useTwilio(t, theirs)
-	for _, m := range []Message{{UserID: "u1", EmailKey: "bob@example.net"}, {UserID: "u1"}, {UserID: "u2", EmailKey: "bob@example.net"}, {}} {
+	for _, m := range []Message{{UserID: "u1", EmailKey: "bob@example.net"}, {UserID: "u1"},
+		{UserID: "u2", EmailKey: "bob@example.net"}, {}} {
 		m.To, m.Text = german, "x"
 		for _, accountID := range []string{ours, theirs} {
 			if _, err := w.trySend(t, accountID, m); err != nil {
@@ -334,7 +351,8 @@ func TestErasureByUserID(t *testing.T) {
 }
 
 func FuzzMessage(f *testing.F) {
-	for _, c := range [][3]string{{german, "Shop", "hello"}, {"+1", "", "\x00"}, {"＋49151", "MG", strings.Repeat("😀", 400)}, {american, "\r\n", "{{x}}"}} {
+	for _, c := range [][3]string{{german, "Shop", "hello"}, {"+1", "", "\x00"},
+		{"＋49151", "MG", strings.Repeat("😀", 400)}, {american, "\r\n", "{{x}}"}} {
 		f.Add(c[0], c[1], c[2])
 	}
 	f.Fuzz(func(t *testing.T, to, from, text string) {
@@ -342,7 +360,8 @@ func FuzzMessage(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if a.segments < 1 || a.segments > 10 || strings.ContainsAny(a.number.E164+from, "\r\n\x00") || strings.ContainsRune(text, 0) {
+		if a.segments < 1 || a.segments > 10 || strings.ContainsAny(a.number.E164+from, "\r\n\x00") ||
+			strings.ContainsRune(text, 0) {
 			t.Errorf("accepted %q from %q with %q as %+v", to, from, text, fmt.Sprint(a))
 		}
 	})

@@ -57,8 +57,10 @@ type Service struct {
 // New returns a new Service. It does nothing before Start.
 func New(p Params) (*Service, error) {
 	account := handoverAccount{Service: p.Settings, Links: p.Links, db: p.DB, accounts: p.Accounts, optOuts: p.OptOuts}
-	h, err := handover.New(handover.Params{Config: p.Config, DB: p.DB, Account: account, Signals: p.Signals, Node: p.Node, Logger: p.Logger, Workers: p.Workers, Registry: p.Registry})
-	return &Service{db: p.DB, accounts: p.Accounts, settings: p.Settings, optOuts: p.OptOuts, links: p.Links, cursors: p.Cursors, handover: h, tasks: worker.NewTasks(p.Logger, p.Workers)}, err
+	h, err := handover.New(handover.Params{Config: p.Config, DB: p.DB, Account: account, Signals: p.Signals,
+		Node: p.Node, Logger: p.Logger, Workers: p.Workers, Registry: p.Registry})
+	return &Service{db: p.DB, accounts: p.Accounts, settings: p.Settings, optOuts: p.OptOuts, links: p.Links,
+		cursors: p.Cursors, handover: h, tasks: worker.NewTasks(p.Logger, p.Workers)}, err
 }
 
 // Start starts submitting messages.
@@ -96,7 +98,8 @@ func (s *Service) queueCondition(ctx context.Context) (module.Condition, error) 
 	}
 	switch s.settings.Operator().Kind {
 	case settings.KindTwilio, settings.KindHTTP:
-		c.Details = append(c.Details, "replies to the operator's SMS provider are accepted at "+s.links.URL(link.ReplyPath, link.OperatorName))
+		c.Details = append(c.Details, "replies to the operator's SMS provider are accepted at "+
+			s.links.URL(link.ReplyPath, link.OperatorName))
 	case "":
 		own, err := s.settings.AnyOwn(ctx)
 		if err != nil {

@@ -111,8 +111,9 @@ func (nobody) Subscribe(string) (<-chan struct{}, func()) {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{db: dbtest.New(t), twilio: smstest.NewTwilio(t), caught: &caught{}, key: secret.NewKey(), logged: &expect.Log{},
-		owner: &customer{said: accounts.Account{Plan: accounts.Plan{ID: "pro", Name: "Pro"}}}}
+	w := &world{db: dbtest.New(t), twilio: smstest.NewTwilio(t), caught: &caught{}, key: secret.NewKey(),
+		logged: &expect.Log{},
+		owner:  &customer{said: accounts.Account{Plan: accounts.Plan{ID: "pro", Name: "Pro"}}}}
 	w.process = w.start(t, settings.Operator{})
 	return w
 }
@@ -132,14 +133,17 @@ func (w *world) start(t testing.TB, operator settings.Operator, older ...secret.
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, links := slog.New(slog.NewTextHandler(w.logged, nil)), link.New("https://mail.example.com", box.DeriveEach("sms links"))
-	chosen, err := settings.New(settings.Params{Config: settings.Config{Operator: operator, PlainLoopback: true, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Lookup: lookup},
+	log, links := slog.New(slog.NewTextHandler(w.logged, nil)), link.New("https://mail.example.com",
+		box.DeriveEach("sms links"))
+	chosen, err := settings.New(settings.Params{Config: settings.Config{Operator: operator, PlainLoopback: true,
+		Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Lookup: lookup},
 		DB: w.db, Box: box, Links: links, Catcher: w.caught})
 	if err != nil {
 		t.Fatal(err)
 	}
 	numbers := optout.New(optout.Params{DB: w.db, Box: box, Logger: log})
-	s, err := New(Params{Config: w.config, DB: w.db, Accounts: w.owner, Settings: chosen, OptOuts: numbers, Links: links, Signals: nobody{}, Node: node.None{}, Cursors: page.NewCodec(make([]byte, 16)), Logger: log})
+	s, err := New(Params{Config: w.config, DB: w.db, Accounts: w.owner, Settings: chosen, OptOuts: numbers,
+		Links: links, Signals: nobody{}, Node: node.None{}, Cursors: page.NewCodec(make([]byte, 16)), Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,13 +152,17 @@ func (w *world) start(t testing.TB, operator settings.Operator, older ...secret.
 			t.Errorf("stop the module: %v", err)
 		}
 	})
-	return &process{Service: s, choices: chosen, callbacks: callback.New(callback.Params{DB: w.db, Settings: chosen, OptOuts: numbers, Links: links, Logger: log}), Links: links, numbers: numbers}
+	return &process{Service: s, choices: chosen,
+		callbacks: callback.New(callback.Params{DB: w.db, Settings: chosen, OptOuts: numbers, Links: links,
+			Logger: log}), Links: links, numbers: numbers}
 }
 
 // useTwilio sets the test double of Twilio as an account's provider.
 func (w *world) useTwilio(t testing.TB, accountID string) {
 	t.Helper()
-	w.set(t, accountID, settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"}, Twilio: &settings.TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token), BaseURL: w.twilio.URL}})
+	w.set(t, accountID, settings.Change{Provider: "twilio", From: "+15005550006", Countries: []string{"US", "DE"},
+		Twilio: &settings.TwilioChange{AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token),
+			BaseURL: w.twilio.URL}})
 }
 
 func (w *world) set(t testing.TB, accountID string, c settings.Change) {

@@ -48,8 +48,10 @@ var dimensions = map[Dimension]struct {
 	kind   rollup.Kind
 	column string
 }{
-	ByDomain: {rollup.Sender, "domain_id"}, ByAPIKey: {rollup.Sender, "api_key_id"}, ByTemplate: {rollup.Sender, "template_id"}, ByAutomation: {rollup.Sender, "automation_id"},
-	ByTag: {rollup.SenderTag, "key"}, ByRecipientDomain: {rollup.SenderDomain, "key"}, ByBounceClass: {rollup.SenderClass, "key"},
+	ByDomain: {rollup.Sender, "domain_id"}, ByAPIKey: {rollup.Sender, "api_key_id"},
+	ByTemplate: {rollup.Sender, "template_id"}, ByAutomation: {rollup.Sender, "automation_id"},
+	ByTag: {rollup.SenderTag, "key"}, ByRecipientDomain: {rollup.SenderDomain, "key"},
+	ByBounceClass: {rollup.SenderClass, "key"},
 }
 
 // Filter selects the mail to count. Empty fields do not filter; at most one of the last three may be set.
@@ -91,7 +93,8 @@ type Figures struct {
 }
 
 func (f *Figures) scan() []*int64 {
-	return []*int64{&f.Accepted, &f.Recipients, &f.Delivered, &f.Delayed, &f.Bounced, &f.Failed, &f.Complained, &f.Opened, &f.Clicked, &f.Unsubscribed, &f.Suppressed}
+	return []*int64{&f.Accepted, &f.Recipients, &f.Delivered, &f.Delayed, &f.Bounced, &f.Failed, &f.Complained,
+		&f.Opened, &f.Clicked, &f.Unsubscribed, &f.Suppressed}
 }
 
 // Add adds other figures.
@@ -126,7 +129,8 @@ func (f *Figures) Took(share float64) (time.Duration, bool) {
 	rank, seen := int64(math.Ceil(share*float64(all))), int64(0)
 	for bin, n := range f.took {
 		if seen += n; seen >= rank {
-			return time.Duration(rollup.FirstBin * math.Pow(rollup.Widening, float64(bin)+0.5) * float64(time.Second)), true
+			return time.Duration(rollup.FirstBin * math.Pow(rollup.Widening, float64(bin)+0.5) * float64(time.Second)),
+				true
 		}
 	}
 	return 0, false
@@ -154,7 +158,8 @@ func (q Question) kind(wrong fault.Fields) rollup.Kind {
 		switch {
 		case !given:
 		case kind >= rollup.SenderTag && k >= rollup.SenderTag && k != kind:
-			wrong.Add(field, "cannot be combined with %s: use one of tag, recipientDomain and bounceClass at a time", by)
+			wrong.Add(field, "cannot be combined with %s: use one of tag, recipientDomain and bounceClass at a time",
+				by)
 		case k > kind:
 			kind, by = k, field
 		}
@@ -305,7 +310,8 @@ func label[F any](ctx context.Context, on db.Execer, accountID, statement string
 		return nil
 	}
 	type named struct{ id, name string }
-	found, err := db.All(ctx, on, func(n *named) []any { return []any{&n.id, &n.name} }, statement, accountID, db.Array(keys))
+	found, err := db.All(ctx, on, func(n *named) []any { return []any{&n.id, &n.name} }, statement, accountID,
+		db.Array(keys))
 	if err != nil {
 		return fmt.Errorf("statistics: %w", err)
 	}

@@ -31,7 +31,7 @@ const (
 	skipFactSQL = `UPDATE statistics_marks SET fact_id = $2, skipped = skipped + 1, error = $3 WHERE id = 1 AND fact_id = $1`
 	failedSQL   = `UPDATE statistics_marks SET error = $1 WHERE id = 1`
 
-	// behindSQL gives the fact that is so many behind another one, empty if there are fewer.
+	// behindSQL returns the fact that is so many behind another one, empty if there are fewer.
 	behindSQL = `SELECT coalesce((SELECT id FROM facts WHERE id >= $1 AND id < $2 ORDER BY id OFFSET $3 LIMIT 1), '')`
 )
 
@@ -121,11 +121,13 @@ func (s *Service) recover(ctx context.Context, b stretch, err error) error {
 			_, failed := db.Exec(ctx, s.db.SQL, failedSQL, err.Error())
 			return errors.Join(err, failed)
 		}
-		s.log.InfoContext(ctx, "statistics batch failed, retrying with fewer events", telemetry.KeyCount, s.batch.size, telemetry.KeyError, err)
+		s.log.InfoContext(ctx, "statistics batch failed, retrying with fewer events", telemetry.KeyCount, s.batch.size,
+			telemetry.KeyError, err)
 		return nil
 	}
 	s.batch.failures = 0
-	s.log.ErrorContext(ctx, "statistics skipped an event that cannot be counted", "after", b.from, "before", b.to, telemetry.KeyError, err)
+	s.log.ErrorContext(ctx, "statistics skipped an event that cannot be counted", "after", b.from, "before", b.to,
+		telemetry.KeyError, err)
 	_, failed := db.Exec(ctx, s.db.SQL, skipFactSQL, b.from, b.to, err.Error())
 	return failed
 }
@@ -169,7 +171,8 @@ func countBatch(ctx context.Context, tx db.Execer, end string, size int) (b stre
 
 // countFacts adds the facts of a selection to the tables, or takes them off again: sign is 1 or -1. Received mail
 // is counted by a statement of its own, whose condition chooses the same facts.
-func countFacts(ctx context.Context, tx db.Execer, of rollup.Selection, condition string, sign int64, args ...any) error {
+func countFacts(ctx context.Context, tx db.Execer, of rollup.Selection, condition string, sign int64,
+	args ...any) error {
 	r := rollup.New()
 	if err := r.Read(ctx, tx, of, sign, args...); err != nil {
 		return err

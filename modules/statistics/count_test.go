@@ -52,7 +52,8 @@ func TestBatchesFollowTheTimeTheyTake(t *testing.T) {
 func (tr *traffic) storeMail(n int, at time.Time) {
 	tr.t.Helper()
 	email := func(prefix id.Prefix, suffix string) string {
-		return fmt.Sprintf(`'%s' || lpad(n::text, 8, '0') || '%s'`, id.Since(prefix, at)[:len(id.Since(prefix, at))-9], suffix)
+		return fmt.Sprintf(`'%s' || lpad(n::text, 8, '0') || '%s'`, id.Since(prefix, at)[:len(id.Since(prefix, at))-9],
+			suffix)
 	}
 	when := fmt.Sprintf(`timestamptz '%s' + n * interval '1 minute' / %d`, at.Format(time.RFC3339), n)
 	for _, statement := range []string{
@@ -88,20 +89,23 @@ func TestMailToManyDomainsIsCounted(t *testing.T) {
 	if err != nil || rows > 1500 {
 		t.Errorf("%d emails to as many domains take %d rows of one day (%v), want at most 1,500", emails, rows, err)
 	}
-	q := Question{Range: between(at.Add(-time.Hour), at.Add(time.Hour)), Interval: Day, Timezone: "UTC", GroupBy: ByRecipientDomain, Top: 20}
+	q := Question{Range: between(at.Add(-time.Hour), at.Add(time.Hour)), Interval: Day, Timezone: "UTC",
+		GroupBy: ByRecipientDomain, Top: 20}
 	a, err := tr.Ask(t.Context(), tr.account[0], q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a.Totals.Accepted != emails || a.Totals.Delivered != emails {
-		t.Errorf("of %d delivered emails %d are accepted and %d delivered", emails, a.Totals.Accepted, a.Totals.Delivered)
+		t.Errorf("of %d delivered emails %d are accepted and %d delivered", emails, a.Totals.Accepted,
+			a.Totals.Delivered)
 	}
 	shown := int64(0)
 	for _, group := range a.Groups {
 		shown += group.Totals.Delivered
 	}
 	if len(a.Groups) != q.Top || a.Other == nil || shown+a.Other.Totals.Delivered != emails {
-		t.Errorf("%d groups have %d deliveries, and all others %+v, want %d in all", len(a.Groups), shown, a.Other, emails)
+		t.Errorf("%d groups have %d deliveries, and all others %+v, want %d in all", len(a.Groups), shown,
+			a.Other, emails)
 	}
 }
 
@@ -130,13 +134,15 @@ func TestAnswersReadABoundedTail(t *testing.T) {
 	}
 	tr.storeMail(tailMost, at.Add(3*time.Hour))
 	if asOf := ask(2000 + tailMost/2); !asOf.Before(at.Add(4*time.Hour)) || asOf.Before(at.Add(2*time.Hour)) {
-		t.Errorf("with more events than an answer counts it is as of %s, want the time of the first that is left out", asOf)
+		t.Errorf("with more events than an answer counts it is as of %s, want the time of the first that is left out",
+			asOf)
 	}
 	err := atOnce(t.Context(), tr.db.Ent, func(tx db.Execer) error {
 		if _, err := readTail(t.Context(), tx, tr.account[0]); err != nil {
 			return err
 		}
-		whole, err := db.All(t.Context(), tx, db.Value[string], `SELECT relname::text FROM pg_stat_xact_user_tables WHERE seq_scan > 0 AND relname IN ('emails', 'facts', 'recipients')`)
+		whole, err := db.All(t.Context(), tx, db.Value[string],
+			`SELECT relname::text FROM pg_stat_xact_user_tables WHERE seq_scan > 0 AND relname IN ('emails', 'facts', 'recipients')`)
 		if len(whole) > 0 {
 			t.Errorf("an answer reads all rows of %s", strings.Join(whole, ", "))
 		}
@@ -156,7 +162,8 @@ func TestAnEventThatCannotBeCountedIsSkipped(t *testing.T) {
 	tr.exec(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no such host'; END $$`)
 	tr.exec(`CREATE TRIGGER refuse BEFORE INSERT ON statistics_reasons FOR EACH ROW EXECUTE FUNCTION refuse()`)
 	m := &mail{account: tr.account[0], id: id.New(id.Email)}
-	tr.happens(thing{kind: "email.bounced", at: at.Add(30 * time.Second), recipient: "a@b.example", mail: m}, map[string]any{})
+	tr.happens(thing{kind: "email.bounced", at: at.Add(30 * time.Second), recipient: "a@b.example", mail: m},
+		map[string]any{})
 	tr.horizon.at = at.Add(time.Hour)
 	for n := range poisonAfter - 1 {
 		if err := tr.Count(t.Context()); err == nil {
@@ -177,8 +184,10 @@ func TestAnEventThatCannotBeCountedIsSkipped(t *testing.T) {
 	if is, err := Look(t.Context(), tr.db.SQL); err != nil || is.Skipped != 1 || is.Behind != 0 {
 		t.Errorf("after skipping, statistics are %+v (%v), want one skipped and none behind", is, err)
 	}
-	a, err := tr.Ask(t.Context(), tr.account[0], Question{Range: between(at, at.Add(time.Hour)), Interval: Hour, Timezone: "UTC"})
+	a, err := tr.Ask(t.Context(), tr.account[0], Question{Range: between(at, at.Add(time.Hour)), Interval: Hour,
+		Timezone: "UTC"})
 	if err != nil || a.Totals.Delivered != 50 || a.Totals.Bounced != 0 {
-		t.Errorf("%d deliveries and %d bounces are counted (%v), want all but the bounce", a.Totals.Delivered, a.Totals.Bounced, err)
+		t.Errorf("%d deliveries and %d bounces are counted (%v), want all but the bounce", a.Totals.Delivered,
+			a.Totals.Bounced, err)
 	}
 }

@@ -28,7 +28,8 @@ func (s *Service) Keep(ctx context.Context, tx db.Execer, accountID string, emai
 // Around lets a change within tx delete some facts about emails, for example when one of several recipients
 // is erased. It counts all uncounted facts before the change, and subtracts the remaining ones after it,
 // which are counted later: only the deleted facts stay counted.
-func (s *Service) Around(ctx context.Context, tx db.Execer, accountID string, emailIDs []string, change func() error) error {
+func (s *Service) Around(ctx context.Context, tx db.Execer, accountID string, emailIDs []string,
+	change func() error) error {
 	mark, kept, err := keep(ctx, tx, accountID, emailIDs)
 	if err != nil {
 		return err

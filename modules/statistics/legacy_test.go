@@ -24,8 +24,10 @@ type storedDay struct {
 func (tr *traffic) storedDays() []storedDay {
 	tr.t.Helper()
 	rows, err := db.All(tr.t.Context(), tr.db.SQL, func(d *storedDay) []any {
-		return []any{&d.AccountID, &d.Kind, &d.Start, &d.Key, &d.DomainID, &d.APIKeyID, &d.TemplateID, &d.AutomationID, &d.Sizes[0], &d.Sizes[1],
-			&d.Counts[0], &d.Counts[1], &d.Counts[2], &d.Counts[3], &d.Figures[0], &d.Latencies[0], &d.Figures[1], &d.Latencies[1]}
+		return []any{&d.AccountID, &d.Kind, &d.Start, &d.Key, &d.DomainID, &d.APIKeyID, &d.TemplateID, &d.AutomationID,
+			&d.Sizes[0], &d.Sizes[1],
+			&d.Counts[0], &d.Counts[1], &d.Counts[2], &d.Counts[3], &d.Figures[0], &d.Latencies[0], &d.Figures[1],
+			&d.Latencies[1]}
 	}, `SELECT account_id, kind, start, key, domain_id, api_key_id, template_id, automation_id, event_size, email_size, domains, tags, sender_domains, sender_tags,
 		event_figures, event_latencies, email_figures, email_latencies FROM statistics_days ORDER BY account_id, kind, start, domain_id, api_key_id, template_id, automation_id, key`)
 	if err != nil {
@@ -41,7 +43,8 @@ func (tr *traffic) storeAsOlderProgram(d storedDay) {
 	for placed := range rollup.Placements {
 		key := func(grain, slot int) []any {
 			start := d.Start.Add(time.Duration(slot) * rollup.Quarter).Truncate(grains[grain])
-			return []any{d.AccountID, grain, int(placed), int(d.Kind), start, d.DomainID, d.APIKeyID, d.TemplateID, d.AutomationID, d.Key}
+			return []any{d.AccountID, grain, int(placed), int(d.Kind), start, d.DomainID, d.APIKeyID, d.TemplateID,
+				d.AutomationID, d.Key}
 		}
 		err := chunk.EachFigures(d.Figures[placed], func(slot int, mask uint64, f *chunk.Counts) {
 			var figures chunk.Counts
@@ -123,7 +126,8 @@ func TestStatisticsOfOlderProgramsAreTakenOver(t *testing.T) {
 		t.Errorf("%d more hours were taken over, want those of several days", hours)
 	}
 	if diff := gocmp.Diff(want, tr.storedDays()); diff != "" {
-		t.Errorf("the rows that were taken over differ from those that the current program stores (-want +got):\n%s", diff)
+		t.Errorf("the rows that were taken over differ from those that the current program stores (-want +got):\n%s",
+			diff)
 	}
 	for _, table := range []string{"statistics", "statistics_latencies"} {
 		if left, err := db.One(t.Context(), tr.db.SQL, db.Value[int], `SELECT count(*) FROM `+table); err != nil || left > 0 {

@@ -25,7 +25,8 @@ const spare = 5
 // candidates are the keys of a kind that may be the largest ones.
 func (r *reading) candidates(ctx context.Context, kind rollup.Kind, most int) ([]string, error) {
 	sizes := map[string]int64{}
-	for _, read := range []func(context.Context, rollup.Kind, map[string]int64) error{r.sizesOfWhole, r.sizesOfParts, r.sizesOfTail} {
+	for _, read := range []func(context.Context, rollup.Kind, map[string]int64) error{r.sizesOfWhole, r.sizesOfParts,
+		r.sizesOfTail} {
 		if err := read(ctx, kind, sizes); err != nil {
 			return nil, err
 		}
@@ -34,7 +35,10 @@ func (r *reading) candidates(ctx context.Context, kind rollup.Kind, most int) ([
 	for key := range sizes {
 		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(sizes[b], sizes[a]), strings.Compare(a, b)) })
+	slices.SortFunc(keys, func(a, b string) int {
+		return cmp.Or(cmp.Compare(sizes[b], sizes[a]),
+			strings.Compare(a, b))
+	})
 	return keys[:min(most+spare, len(keys))], nil
 }
 
@@ -55,7 +59,8 @@ func (r *reading) cutMonths() (whole, parts []string) {
 }
 
 func (r *reading) cutDays() (whole, parts []string) {
-	return r.cut(func(at time.Time) time.Time { return rollup.DayOf(at).Start() }, func(at time.Time) time.Time { return at.AddDate(0, 0, 1) })
+	return r.cut(func(at time.Time) time.Time { return rollup.DayOf(at).Start() },
+		func(at time.Time) time.Time { return at.AddDate(0, 0, 1) })
 }
 
 func (r *reading) size() string {
@@ -71,9 +76,11 @@ func (r *reading) sizesOfWhole(ctx context.Context, kind rollup.Kind, sizes map[
 	days, _ := r.cutDays()
 	q := &db.Query{}
 	conditions := r.of(q, kind)
-	q.Text = `SELECT key, sum(size)::bigint FROM (SELECT key, ` + r.size() + ` AS size FROM statistics_months WHERE ` + conditions + ` AND start = ANY(` + q.Arg(db.Array(months)) + `::timestamptz[])`
+	q.Text = `SELECT key, sum(size)::bigint FROM (SELECT key, ` + r.size() + ` AS size FROM statistics_months WHERE ` +
+		conditions + ` AND start = ANY(` + q.Arg(db.Array(months)) + `::timestamptz[])`
 	if len(days) > 0 {
-		q.Text += ` UNION ALL SELECT key, ` + r.size() + ` FROM statistics_days WHERE ` + conditions + ` AND start >= ` + q.Arg(days[0]) + ` AND start <= ` + q.Arg(days[len(days)-1])
+		q.Text += ` UNION ALL SELECT key, ` + r.size() + ` FROM statistics_days WHERE ` + conditions +
+			` AND start >= ` + q.Arg(days[0]) + ` AND start <= ` + q.Arg(days[len(days)-1])
 	}
 	q.Text += `) s GROUP BY key`
 	return db.Each(ctx, r.tx, func(row db.Row) error {
@@ -143,7 +150,8 @@ func (r *reading) sizesOfTail(_ context.Context, kind rollup.Kind, sizes map[str
 }
 
 // largestKeys reads what the largest keys of a kind have, and of all others together.
-func (r *reading) largestKeys(ctx context.Context, kind rollup.Kind, most int) (known sums, shown []string, rest []sum, err error) {
+func (r *reading) largestKeys(ctx context.Context, kind rollup.Kind,
+	most int) (known sums, shown []string, rest []sum, err error) {
 	keys, err := r.candidates(ctx, kind, most)
 	if err != nil {
 		return nil, nil, nil, err

@@ -89,7 +89,8 @@ func (s *sum) subtract(less *sum) {
 // figures returns the sum in the form of an answer.
 func (s *sum) figures() Figures {
 	c := &s.counts
-	return Figures{c[rollup.Accepted], c[rollup.Recipients], c[rollup.Delivered], c[rollup.Delayed], c[rollup.Bounced], c[rollup.Failed], c[rollup.Complained],
+	return Figures{c[rollup.Accepted], c[rollup.Recipients], c[rollup.Delivered], c[rollup.Delayed], c[rollup.Bounced],
+		c[rollup.Failed], c[rollup.Complained],
 		c[rollup.Opened], c[rollup.Clicked], c[rollup.Unsubscribed], c[rollup.Suppressed], s.took}
 }
 
@@ -183,9 +184,11 @@ func (r *reading) rowsSQL(kind rollup.Kind, group string, keys []string) *db.Que
 	} else {
 		listed = ` AND key = ANY(` + q.Arg(db.Array(keys)) + `)`
 		open := rollup.DayOf(r.tail.asOf.Add(-store.Open)).Start()
-		q.Text = fine + listed + ` AND start = ANY(` + q.Arg(db.Array(listOf(later(begin, open), end, 1, 0))) + `::timestamptz[])`
+		q.Text = fine + listed + ` AND start = ANY(` + q.Arg(db.Array(listOf(later(begin, open), end, 1, 0))) +
+			`::timestamptz[])`
 		if begin.Before(open) {
-			q.Text += ` UNION ALL ` + fine + ` AND key || '' = ANY(` + q.Arg(db.Array(keys)) + `) AND start >= ` + q.Arg(begin) + ` AND start < ` + q.Arg(earlier(open, end))
+			q.Text += ` UNION ALL ` + fine + ` AND key || '' = ANY(` + q.Arg(db.Array(keys)) + `) AND start >= ` +
+				q.Arg(begin) + ` AND start < ` + q.Arg(earlier(open, end))
 		}
 	}
 	coarse := store.Resolution(r.axis.Grain() / 15)
@@ -195,7 +198,8 @@ func (r *reading) rowsSQL(kind rollup.Kind, group string, keys []string) *db.Que
 	if r.latency {
 		delaysOf, delaysAt = coarseOr(coarse, latencies, coarseLatencies)
 	}
-	q.Text += ` UNION ALL SELECT start, ` + group + `, ` + figuresOf + `, ` + figuresAt + `, ` + delaysOf + `, ` + delaysAt + ` FROM statistics_months WHERE ` + conditions + listed +
+	q.Text += ` UNION ALL SELECT start, ` + group + `, ` + figuresOf + `, ` + figuresAt + `, ` + delaysOf + `, ` +
+		delaysAt + ` FROM statistics_months WHERE ` + conditions + listed +
 		` AND start = ANY(` + q.Arg(db.Array(listOf(store.MonthOf(begin), end, 0, 1))) + `::timestamptz[])`
 	return q
 }
@@ -227,14 +231,16 @@ func coarseOr(r store.Resolution, fine, coarse string) (chunk, width string) {
 	if r == store.Quarters {
 		return fine, `1`
 	}
-	return `CASE WHEN ` + coarse + ` = '' THEN ` + fine + ` ELSE ` + coarse + ` END`, fmt.Sprintf(`CASE WHEN %s = '' THEN 1 ELSE %d END`, coarse, r)
+	return `CASE WHEN ` + coarse + ` = '' THEN ` + fine + ` ELSE ` + coarse + ` END`,
+		fmt.Sprintf(`CASE WHEN %s = '' THEN 1 ELSE %d END`, coarse, r)
 }
 
 // of is the condition for the rows of a kind whose senders the filter names. Rows of all senders together have none.
 func (r *reading) of(q *db.Query, kind rollup.Kind) string {
 	conditions := []string{`account_id = ` + q.Arg(r.accountID), `kind = ` + q.Arg(int(kind))}
 	alone := slices.Contains([]rollup.Kind{rollup.Account, rollup.Domain, rollup.Tag}, kind)
-	for _, by := range []struct{ column, value string }{{"domain_id", r.filter.DomainID}, {"api_key_id", r.filter.APIKeyID},
+	for _, by := range []struct{ column, value string }{{"domain_id", r.filter.DomainID},
+		{"api_key_id", r.filter.APIKeyID},
 		{"template_id", r.filter.TemplateID}, {"automation_id", r.filter.AutomationID}} {
 		if alone || by.value != "" {
 			conditions = append(conditions, by.column+` = `+q.Arg(by.value))
@@ -246,7 +252,8 @@ func (r *reading) of(q *db.Query, kind rollup.Kind) string {
 // matches reports whether the filter lets mail of a sender through.
 func (f Filter) matches(by rollup.By) bool {
 	return (f.DomainID == "" || f.DomainID == by.DomainID) && (f.APIKeyID == "" || f.APIKeyID == by.APIKeyID) &&
-		(f.TemplateID == "" || f.TemplateID == by.TemplateID) && (f.AutomationID == "" || f.AutomationID == by.AutomationID)
+		(f.TemplateID == "" || f.TemplateID == by.TemplateID) &&
+		(f.AutomationID == "" || f.AutomationID == by.AutomationID)
 }
 
 // rows sums the rows of a kind by groups: all, or those with the keys.
@@ -312,7 +319,10 @@ func (s sums) largest(most int) []string {
 			groups = append(groups, group)
 		}
 	}
-	slices.SortFunc(groups, func(a, b string) int { return cmp.Or(cmp.Compare(sizes[b], sizes[a]), strings.Compare(a, b)) })
+	slices.SortFunc(groups, func(a, b string) int {
+		return cmp.Or(cmp.Compare(sizes[b], sizes[a]),
+			strings.Compare(a, b))
+	})
 	return groups[:min(most, len(groups))]
 }
 

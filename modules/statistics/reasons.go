@@ -67,7 +67,8 @@ func (s *Service) Reasons(ctx context.Context, accountID string, r Range, f Filt
 }
 
 func readReasons(ctx context.Context, tx db.Execer, accountID string, r Range, f Filter, first int) ([]Reason, error) {
-	args := reasonsSQL.Args(db.Arg("account", accountID), db.Arg("since", r.Since), db.Arg("until", r.Until), db.Arg("domain", f.DomainID), db.Arg("api_key", f.APIKeyID),
+	args := reasonsSQL.Args(db.Arg("account", accountID), db.Arg("since", r.Since), db.Arg("until", r.Until),
+		db.Arg("domain", f.DomainID), db.Arg("api_key", f.APIKeyID),
 		db.Arg("template", f.TemplateID), db.Arg("automation", f.AutomationID), db.Arg("class", f.BounceClass))
 	found, err := db.All(ctx, tx, func(r *Reason) []any {
 		return []any{&r.Class, &r.EnhancedCode, &r.Host, &r.Recipients, &r.EmailID}
@@ -81,19 +82,24 @@ func readReasons(ctx context.Context, tx db.Execer, accountID string, r Range, f
 	}
 	since := r.Since.UTC().Truncate(time.Hour)
 	for reason, refused := range recent.Reasons {
-		if f.matches(reason.By) && (f.BounceClass == "" || f.BounceClass == reason.Class) && !reason.Hour.Before(since) && reason.Hour.Before(r.Until) {
-			found = addReason(found, Reason{Class: reason.Class, EnhancedCode: reason.EnhancedCode, Host: reason.Host, Recipients: refused.Recipients, EmailID: refused.EmailID})
+		if f.matches(reason.By) && (f.BounceClass == "" || f.BounceClass == reason.Class) &&
+			!reason.Hour.Before(since) && reason.Hour.Before(r.Until) {
+			found = addReason(found, Reason{Class: reason.Class, EnhancedCode: reason.EnhancedCode, Host: reason.Host,
+				Recipients: refused.Recipients, EmailID: refused.EmailID})
 		}
 	}
 	slices.SortFunc(found, func(a, b Reason) int {
-		return cmp.Or(cmp.Compare(b.Recipients, a.Recipients), cmp.Compare(a.Class, b.Class), cmp.Compare(a.EnhancedCode, b.EnhancedCode), cmp.Compare(a.Host, b.Host))
+		return cmp.Or(cmp.Compare(b.Recipients, a.Recipients), cmp.Compare(a.Class, b.Class),
+			cmp.Compare(a.EnhancedCode, b.EnhancedCode), cmp.Compare(a.Host, b.Host))
 	})
 	found = found[:min(first, len(found))]
 	var emails, codes, hosts []string
 	for _, reason := range found {
-		emails, codes, hosts = append(emails, reason.EmailID), append(codes, reason.EnhancedCode), append(hosts, reason.Host)
+		emails, codes, hosts = append(emails, reason.EmailID), append(codes, reason.EnhancedCode), append(hosts,
+			reason.Host)
 	}
-	words, err := db.All(ctx, tx, db.Value[string], diagnosticSQL, accountID, db.Array(emails), db.Array(codes), db.Array(hosts))
+	words, err := db.All(ctx, tx, db.Value[string], diagnosticSQL, accountID, db.Array(emails), db.Array(codes),
+		db.Array(hosts))
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,8 @@ ON CONFLICT (` + receivedKey + `) DO UPDATE SET ham = greatest(s.ham, excluded.h
 	// The planner's row estimate is accurate enough for progress.
 	aboutFactsSQL = `SELECT coalesce(sum(reltuples) FILTER (WHERE reltuples > 0), 0)::bigint FROM pg_class WHERE oid = 'facts'::regclass OR oid IN (SELECT relid FROM pg_partition_tree('facts') WHERE isleaf)`
 
-	rebuiltAccountsSQL = `SELECT account_id FROM ` + store.Rebuilt + ` UNION SELECT account_id FROM ` + store.RebuiltReasons + ` UNION SELECT account_id FROM ` + rebuiltReceived + ` ORDER BY 1`
+	rebuiltAccountsSQL = `SELECT account_id FROM ` + store.Rebuilt + ` UNION SELECT account_id FROM ` +
+		store.RebuiltReasons + ` UNION SELECT account_id FROM ` + rebuiltReceived + ` ORDER BY 1`
 )
 
 // Progress is the progress of a rebuild.
@@ -104,7 +105,10 @@ func (r *rebuild) count(ctx context.Context) (err error) {
 			return err
 		}
 		to = cmp.Or(to, r.end)
-		switch err := r.inTx(ctx, func(tx *sql.Tx) error { return r.add(ctx, tx, rollup.Between, "f.id >= $1 AND f.id < $2", from, to) }); {
+		switch err := r.inTx(ctx, func(tx *sql.Tx) error {
+			return r.add(ctx, tx, rollup.Between,
+				"f.id >= $1 AND f.id < $2", from, to)
+		}); {
 		case err == nil:
 			r.is.Facts += int64(r.batch.size)
 			r.batch.took(time.Since(began))
@@ -185,13 +189,15 @@ func (r *rebuild) compare(ctx context.Context) error {
 
 // compareSome compares some rows of an account. The mark does not move meanwhile, and the session tables
 // contain the account's figures up to it.
-func (r *rebuild) compareSome(ctx context.Context, tx db.Execer, account string, counted *string, place *store.Cursor) (more bool, err error) {
+func (r *rebuild) compareSome(ctx context.Context, tx db.Execer, account string, counted *string,
+	place *store.Cursor) (more bool, err error) {
 	mark, err := holdMark(ctx, tx, account)
 	if err != nil {
 		return false, err
 	}
 	if mark > *counted {
-		if err := r.add(ctx, tx, rollup.OfAccount, "f.id >= $1 AND f.id < $2 AND f.account_id = $3", *counted, mark, account); err != nil {
+		if err := r.add(ctx, tx, rollup.OfAccount, "f.id >= $1 AND f.id < $2 AND f.account_id = $3", *counted, mark,
+			account); err != nil {
 			return false, err
 		}
 		*counted = mark

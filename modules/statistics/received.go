@@ -111,9 +111,10 @@ SELECT period, coalesce(t.g, ''), t.g IS NULL, sum(ham + spam + unknown)::bigint
 }
 
 var received = map[Dimension]*db.Statement{
-	"":           receivedSQL(0, `LATERAL (SELECT '', ham, spam, unknown, ham_octets + spam_octets + unknown_octets)`),
-	ByDomain:     receivedSQL(1, `LATERAL (SELECT domain_id, ham, spam, unknown, ham_octets + spam_octets + unknown_octets)`),
-	BySpamStatus: receivedSQL(0, `LATERAL (VALUES ('ham', ham, 0, 0, ham_octets), ('spam', 0, spam, 0, spam_octets), ('unknown', 0, 0, unknown, unknown_octets))`),
+	"":       receivedSQL(0, `LATERAL (SELECT '', ham, spam, unknown, ham_octets + spam_octets + unknown_octets)`),
+	ByDomain: receivedSQL(1, `LATERAL (SELECT domain_id, ham, spam, unknown, ham_octets + spam_octets + unknown_octets)`),
+	BySpamStatus: receivedSQL(0,
+		`LATERAL (VALUES ('ham', ham, 0, 0, ham_octets), ('spam', 0, spam, 0, spam_octets), ('unknown', 0, 0, unknown, unknown_octets))`),
 }
 
 // AskReceived returns figures of the mail that an account received. Error: Invalid.
@@ -138,7 +139,9 @@ func (s *Service) AskReceived(ctx context.Context, accountID string, q ReceivedQ
 			if err != nil {
 				return err
 			}
-			args := statement.Args(db.Arg("account", accountID), db.Arg("grain", axis.Grain()), db.Arg("begin", axis.Begin()), db.Arg("end", axis.End), db.Arg("starts", axis.Bounds()), db.Arg("top", max(groups, 1)),
+			args := statement.Args(db.Arg("account", accountID), db.Arg("grain", axis.Grain()),
+				db.Arg("begin", axis.Begin()), db.Arg("end", axis.End), db.Arg("starts", axis.Bounds()),
+				db.Arg("top", max(groups, 1)),
 				db.Arg("from", recent.from), db.Arg("to", recent.to))
 			found, err := db.All(ctx, tx, func(r *timeseries.Row[ReceivedFigures]) []any {
 				return append([]any{&r.Period, &r.Key, &r.Rest}, r.Figures.scan()...)

@@ -23,7 +23,8 @@ type incoming struct {
 // comes has a message in.
 func (tr *traffic) comes(at time.Time) incoming {
 	tr.t.Helper()
-	in := incoming{account: tr.account[tr.dice.IntN(2)], id: id.New(id.ReceivedEmail), domain: tr.pick("dom_a", "dom_b", "dom_c"), spam: tr.pick("ham", "spam", "unknown"),
+	in := incoming{account: tr.account[tr.dice.IntN(2)], id: id.New(id.ReceivedEmail),
+		domain: tr.pick("dom_a", "dom_b", "dom_c"), spam: tr.pick("ham", "spam", "unknown"),
 		size: 1 + tr.dice.Int64N(5000), at: at.Truncate(time.Microsecond)}
 	tr.exec(`WITH c AS (INSERT INTO received_contents (account_id, size, created_at) VALUES ($2, $5, $6) RETURNING id)
 		INSERT INTO received_emails (id, account_id, domain_id, content_id, rcpt_to, mail_from, "from", from_address, "to", cc, reply_to, subject, message_id, "references", authentication,
@@ -36,8 +37,9 @@ func (tr *traffic) comes(at time.Time) incoming {
 	return in
 }
 
-// countedReceived gives the figures by period and group, by looking at each message.
-func countedReceived(all []incoming, account string, by Dimension, starts []time.Time, end time.Time) map[string]ReceivedFigures {
+// countedReceived returns the figures by period and group, by looking at each message.
+func countedReceived(all []incoming, account string, by Dimension, starts []time.Time,
+	end time.Time) map[string]ReceivedFigures {
 	out := map[string]ReceivedFigures{}
 	for _, in := range all {
 		if in.account != account || in.at.Before(starts[0]) || !in.at.Before(end) {
@@ -47,7 +49,8 @@ func countedReceived(all []incoming, account string, by Dimension, starts []time
 		for in.at.Before(starts[i]) {
 			i--
 		}
-		place := starts[i].Format(time.RFC3339) + " " + map[Dimension]string{ByDomain: in.domain, BySpamStatus: in.spam}[by]
+		place := starts[i].Format(time.RFC3339) + " " +
+			map[Dimension]string{ByDomain: in.domain, BySpamStatus: in.spam}[by]
 		f := out[place]
 		f.Received++
 		f.Octets += in.size
@@ -99,8 +102,10 @@ func TestReceivedMailIsCounted(t *testing.T) {
 		t.Helper()
 		for range 30 {
 			since := start.Add(time.Duration(tr.dice.IntN(30)) * time.Hour)
-			q := ReceivedQuestion{Range: between(since, since.Add(time.Duration(1+tr.dice.IntN(40))*time.Hour)), Interval: []Interval{Hour, Day, Week, Month}[tr.dice.IntN(4)],
-				Timezone: tr.pick("UTC", "America/St_Johns", "Asia/Kathmandu", "Europe/Vienna"), GroupBy: []Dimension{"", ByDomain, BySpamStatus}[tr.dice.IntN(3)], Top: 3}
+			q := ReceivedQuestion{Range: between(since, since.Add(time.Duration(1+tr.dice.IntN(40))*time.Hour)),
+				Interval: []Interval{Hour, Day, Week, Month}[tr.dice.IntN(4)],
+				Timezone: tr.pick("UTC", "America/St_Johns", "Asia/Kathmandu", "Europe/Vienna"),
+				GroupBy:  []Dimension{"", ByDomain, BySpamStatus}[tr.dice.IntN(3)], Top: 3}
 			account := tr.account[tr.dice.IntN(2)]
 			a, err := tr.AskReceived(t.Context(), account, q)
 			if err != nil {
@@ -119,8 +124,10 @@ func TestReceivedMailIsCounted(t *testing.T) {
 				t.Fatalf("%s: %+v: the periods are %v, %v, want those of sent mail", what, q, starts, err)
 			}
 			told, sum := toldReceived(a, q.GroupBy != "")
-			if diff := cmp.Diff(countedReceived(all, account, q.GroupBy, starts, axis.End), told); diff != "" || sum != a.Totals || a.Other != nil {
-				t.Fatalf("%s: %+v: totals %+v, sum %+v, rest %v; what came (-) and the answer (+):\n%s", what, q, a.Totals, sum, a.Other, diff)
+			if diff := cmp.Diff(countedReceived(all, account, q.GroupBy, starts, axis.End), told); diff != "" ||
+				sum != a.Totals || a.Other != nil {
+				t.Fatalf("%s: %+v: totals %+v, sum %+v, rest %v; what came (-) and the answer (+):\n%s", what, q,
+					a.Totals, sum, a.Other, diff)
 			}
 		}
 	}
@@ -177,10 +184,13 @@ func TestGroupsOfReceivedMail(t *testing.T) {
 	byDomain := map[string]ReceivedFigures{}
 	for range 60 {
 		in := tr.comes(at)
-		byDomain[in.domain] = ReceivedFigures{Received: byDomain[in.domain].Received + 1, Octets: byDomain[in.domain].Octets + in.size}
+		byDomain[in.domain] = ReceivedFigures{Received: byDomain[in.domain].Received + 1,
+			Octets: byDomain[in.domain].Octets + in.size}
 	}
 	tr.exec(`INSERT INTO domains (id, account_id, name, status, ownership_token, created_at, updated_at) VALUES ('dom_a', $1, 'a.example', 'verified', 'x', now(), now())`, tr.account[0])
-	a, err := tr.AskReceived(t.Context(), tr.account[0], ReceivedQuestion{Range: between(at, at.Add(time.Hour)), Interval: Hour, Timezone: "UTC", GroupBy: ByDomain, Top: 2})
+	a, err := tr.AskReceived(t.Context(), tr.account[0],
+		ReceivedQuestion{Range: between(at, at.Add(time.Hour)), Interval: Hour, Timezone: "UTC", GroupBy: ByDomain,
+			Top: 2})
 	if err != nil || len(a.Groups) != 2 || a.Other == nil || len(a.Buckets) != 2 || a.Totals.Received != 60 {
 		t.Fatalf("by domain, two groups shown: %+v, %v; want 2 groups, the rest, 2 hours and 60 messages", a, err)
 	}
@@ -190,7 +200,8 @@ func TestGroupsOfReceivedMail(t *testing.T) {
 		if label == "dom_a" {
 			label = "a.example"
 		}
-		if g.Totals.Received != byDomain[g.Key].Received || g.Totals.Octets != byDomain[g.Key].Octets || g.Label != label || len(g.Buckets) != 2 {
+		if g.Totals.Received != byDomain[g.Key].Received || g.Totals.Octets != byDomain[g.Key].Octets ||
+			g.Label != label || len(g.Buckets) != 2 {
 			t.Errorf("%+v, want %+v", g, byDomain[g.Key])
 		}
 		rest -= g.Totals.Received
@@ -214,7 +225,8 @@ func TestQuestionsOfReceivedMailNameWhatIsWrong(t *testing.T) {
 	} {
 		q := ReceivedQuestion{Range: between(day.AddDate(0, 0, -2), day), Interval: Day, Timezone: "UTC"}
 		change(&q)
-		if _, err := tr.AskReceived(t.Context(), tr.account[0], q); fault.From(err).Fields[strings.TrimSpace(field)] == "" {
+		if _, err := tr.AskReceived(t.Context(), tr.account[0], q); fault.From(err).
+			Fields[strings.TrimSpace(field)] == "" {
 			t.Errorf("a wrong %s is answered %v, want an error that names it", field, err)
 		}
 	}

@@ -28,16 +28,18 @@ var Module = fx.Module("statistics",
 		lc.Append(fx.Hook{OnStart: s.Start, OnStop: s.Stop})
 		return s.register(registry)
 	}),
-	dropMonths("statistics_days"), dropMonths("statistics_months"), dropMonths("statistics_reasons"), dropMonths("statistics_received"),
+	dropMonths("statistics_days"), dropMonths("statistics_months"), dropMonths("statistics_reasons"),
+	dropMonths("statistics_received"),
 )
 
 // dropMonths has the months of a table that is split dropped once they are older than what is kept.
 func dropMonths(table string) fx.Option {
 	return module.DropRules(func() months.DropRule {
-		return months.DropRule{Table: table, Ask: func(_ context.Context, _ db.Execer, below string, now time.Time) (bool, error) {
-			end, err := time.Parse(time.RFC3339, below)
-			return err == nil && !end.After(now.AddDate(0, -KeptMonths, 0)), err
-		}}
+		return months.DropRule{Table: table,
+			Ask: func(_ context.Context, _ db.Execer, below string, now time.Time) (bool, error) {
+				end, err := time.Parse(time.RFC3339, below)
+				return err == nil && !end.After(now.AddDate(0, -KeptMonths, 0)), err
+			}}
 	})
 }
 
@@ -69,7 +71,8 @@ type Service struct {
 
 // New returns a new service.
 func New(p Params) *Service {
-	return &Service{db: p.DB, facts: p.Facts, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers), batch: newPace()}
+	return &Service{db: p.DB, facts: p.Facts, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
+		batch: newPace()}
 }
 
 const (
@@ -95,13 +98,14 @@ func (s *Service) Start(context.Context) error {
 		return s.Count(ctx)
 	}))
 	s.tasks.Start(worker.Every("packing of statistics", packEvery, s.Pack).Soon(time.Minute))
-	s.tasks.Start(worker.Task{Name: "statistics of the version before", First: glance, Step: func(ctx context.Context) (time.Duration, error) {
-		left, err := s.takeOver(ctx)
-		if left {
-			return time.Millisecond, err
-		}
-		return every, err
-	}})
+	s.tasks.Start(worker.Task{Name: "statistics of the version before", First: glance,
+		Step: func(ctx context.Context) (time.Duration, error) {
+			left, err := s.takeOver(ctx)
+			if left {
+				return time.Millisecond, err
+			}
+			return every, err
+		}})
 	return nil
 }
 
@@ -126,8 +130,10 @@ const KeptMonths = 25
 const sweepBatch = 1000
 
 func (s *Service) sweep(ctx context.Context) (deleted int64, err error) {
-	for _, table := range []string{"statistics_days", "statistics_months", "statistics_reasons", "statistics_received"} {
-		statement := `DELETE FROM ` + table + ` WHERE ctid IN (SELECT ctid FROM ` + table + ` WHERE start < now() - $1 * interval '1 month' LIMIT $2 FOR UPDATE SKIP LOCKED)`
+	for _, table := range []string{"statistics_days", "statistics_months", "statistics_reasons",
+		"statistics_received"} {
+		statement := `DELETE FROM ` + table + ` WHERE ctid IN (SELECT ctid FROM ` + table +
+			` WHERE start < now() - $1 * interval '1 month' LIMIT $2 FOR UPDATE SKIP LOCKED)`
 		for n := sweepBatch; n == sweepBatch; deleted += int64(n) {
 			if n, err = db.Exec(ctx, s.db.SQL, statement, KeptMonths, sweepBatch); err != nil {
 				return deleted, fmt.Errorf("sweep statistics: %w", err)

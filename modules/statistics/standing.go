@@ -51,7 +51,8 @@ const standingLimit = 3 * time.Second
 func (s *Service) health() module.Health {
 	return module.Health{Name: "statistics", Ask: func(ctx context.Context) (module.Condition, error) {
 		is, err := Look(ctx, s.db.SQL)
-		c := module.Condition{Degraded: is.Behind > BehindLimit, Figures: map[string]float64{"behind_seconds": math.Floor(is.Behind.Seconds())}}
+		c := module.Condition{Degraded: is.Behind > BehindLimit,
+			Figures: map[string]float64{"behind_seconds": math.Floor(is.Behind.Seconds())}}
 		if is.Error != "" {
 			c.Details = []string{"the latest batch failed: " + is.Error}
 		}
@@ -73,9 +74,11 @@ func (s *Service) register(registry prometheus.Registerer) error {
 			return value(is)
 		}))
 	}
-	if err := gauge("postrider_statistics_behind_seconds", "How long the oldest event has waited that statistics have not counted. It is less than 90 when all is well.",
+	if err := gauge("postrider_statistics_behind_seconds",
+		"How long the oldest event has waited that statistics have not counted. It is less than 90 when all is well.",
 		func(is Standing) float64 { return is.Behind.Seconds() }); err != nil {
 		return err
 	}
-	return gauge("postrider_statistics_skipped_events", "Events that statistics could not count and skipped.", func(is Standing) float64 { return float64(is.Skipped) })
+	return gauge("postrider_statistics_skipped_events", "Events that statistics could not count and skipped.",
+		func(is Standing) float64 { return float64(is.Skipped) })
 }

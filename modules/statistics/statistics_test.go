@@ -65,13 +65,15 @@ type traffic struct {
 func newTraffic(t *testing.T, seed uint64) *traffic {
 	t.Helper()
 	d, h := dbtest.New(t), &horizon{}
-	tr := &traffic{Service: New(Params{DB: d, Facts: h, Logger: slog.New(slog.DiscardHandler)}), t: t, db: d, horizon: h, dice: rand.New(rand.NewPCG(seed, 1))}
+	tr := &traffic{Service: New(Params{DB: d, Facts: h, Logger: slog.New(slog.DiscardHandler)}), t: t, db: d,
+		horizon: h, dice: rand.New(rand.NewPCG(seed, 1))}
 	a, err := accounts.New(accounts.Params{DB: d, Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range tr.account {
-		made, err := a.CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: "scale"})
+		made, err := a.CreateAccount(t.Context(),
+			accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: "scale"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +112,8 @@ func (tr *traffic) happens(th thing, data map[string]any) {
 func (tr *traffic) sends(at time.Time) {
 	tr.t.Helper()
 	n := tr.facts
-	m := &mail{account: tr.account[tr.dice.IntN(2)], id: id.New(id.Email), domain: tr.pick("dom_a", "dom_b"), key: tr.pick("", "key_a", "key_b"), template: tr.pick("", "tpl_a"),
+	m := &mail{account: tr.account[tr.dice.IntN(2)], id: id.New(id.Email), domain: tr.pick("dom_a", "dom_b"),
+		key: tr.pick("", "key_a", "key_b"), template: tr.pick("", "tpl_a"),
 		automation: tr.pick("", "", "aut_a"), sent: at}
 	for _, tag := range []string{"env=prod", "env=test", "kind=receipt"} {
 		if tr.dice.IntN(3) == 0 {
@@ -140,32 +143,39 @@ func (tr *traffic) sends(at time.Time) {
 			return at.Add(time.Duration(tr.dice.Int64N(int64(most)))).Truncate(time.Millisecond)
 		}
 		for range tr.dice.IntN(3) {
-			tr.happens(thing{kind: "email.delivery_delayed", at: after(time.Hour), recipient: to, mail: m}, map[string]any{})
+			tr.happens(thing{kind: "email.delivery_delayed", at: after(time.Hour), recipient: to, mail: m},
+				map[string]any{})
 		}
 		switch tr.dice.IntN(4) {
 		case 0:
 			class := tr.pick("bad_address", "mailbox_full")
 			tr.exec(`INSERT INTO attempts (recipient_id, email_id, account_id, number, fence, started_at, class) SELECT id, email_id, account_id, 1, 1, now(), $2 FROM recipients WHERE address = $1`, to, class)
 			tr.happens(thing{kind: "email.bounced", at: after(72 * time.Hour), recipient: to, class: class, mail: m},
-				map[string]any{"bounce": map[string]any{"enhanced_code": "5.1.1", "remote_mta": "mx." + domain, "diagnostic": "no " + to}})
+				map[string]any{"bounce": map[string]any{"enhanced_code": "5.1.1", "remote_mta": "mx." + domain,
+					"diagnostic": "no " + to}})
 		case 1:
-			tr.happens(thing{kind: "email.failed", at: after(time.Hour), recipient: to, class: "unknown", mail: m}, map[string]any{})
+			tr.happens(thing{kind: "email.failed", at: after(time.Hour), recipient: to, class: "unknown", mail: m},
+				map[string]any{})
 		default:
 			tr.happens(thing{kind: "email.delivered", at: after(time.Hour), recipient: to, mail: m}, map[string]any{})
 		}
 		if tr.dice.IntN(9) == 0 {
-			tr.happens(thing{kind: "email.complained", at: after(72 * time.Hour), recipient: to, mail: m}, map[string]any{})
+			tr.happens(thing{kind: "email.complained", at: after(72 * time.Hour), recipient: to, mail: m},
+				map[string]any{})
 		}
 		if tr.dice.IntN(9) == 0 {
-			tr.happens(thing{kind: "contact.unsubscribed", at: after(72 * time.Hour), recipient: to, mail: m}, map[string]any{"email": to})
+			tr.happens(thing{kind: "contact.unsubscribed", at: after(72 * time.Hour), recipient: to, mail: m},
+				map[string]any{"email": to})
 		}
 	}
 	for range tr.dice.IntN(4) {
 		machine := tr.dice.IntN(2) == 0
-		tr.happens(thing{kind: "email.opened", at: at.Add(time.Duration(tr.dice.IntN(72*3600)) * time.Second), machine: machine, mail: m}, map[string]any{"open": map[string]any{"machine": machine}})
+		tr.happens(thing{kind: "email.opened", at: at.Add(time.Duration(tr.dice.IntN(72*3600)) * time.Second),
+			machine: machine, mail: m}, map[string]any{"open": map[string]any{"machine": machine}})
 	}
 	for range tr.dice.IntN(3) {
-		tr.happens(thing{kind: "email.clicked", at: at.Add(time.Duration(tr.dice.IntN(72*3600)) * time.Second), mail: m}, map[string]any{"click": map[string]any{"machine": false}})
+		tr.happens(thing{kind: "email.clicked", at: at.Add(time.Duration(tr.dice.IntN(72*3600)) * time.Second),
+			mail: m}, map[string]any{"click": map[string]any{"machine": false}})
 	}
 }
 
@@ -224,7 +234,7 @@ func (th thing) keys(by Dimension) map[string]int64 {
 	return map[string]int64{"": all}
 }
 
-// counted gives the figures by period and group, by looking at each thing.
+// counted returns the figures by period and group, by looking at each thing.
 func (tr *traffic) counted(account string, q Question, starts []time.Time, end time.Time) map[string]Figures {
 	things := slices.Clone(tr.things)
 	slices.SortStableFunc(things, func(a, b thing) int { return a.at.Compare(b.at) })
@@ -240,8 +250,10 @@ func (tr *traffic) counted(account string, q Question, starts []time.Time, end t
 			at = th.sent
 		}
 		f := q.Filter
-		if at.Before(starts[0]) || !at.Before(end) || f.DomainID != "" && f.DomainID != th.mail.domain || f.APIKeyID != "" && f.APIKeyID != th.key ||
-			f.TemplateID != "" && f.TemplateID != th.template || f.AutomationID != "" && f.AutomationID != th.automation {
+		if at.Before(starts[0]) || !at.Before(end) || f.DomainID != "" && f.DomainID != th.mail.domain ||
+			f.APIKeyID != "" && f.APIKeyID != th.key ||
+			f.TemplateID != "" && f.TemplateID != th.template || f.AutomationID != "" &&
+			f.AutomationID != th.automation {
 			continue
 		}
 		by := q.GroupBy
@@ -298,7 +310,7 @@ func (tr *traffic) counted(account string, q Question, starts []time.Time, end t
 	return out
 }
 
-// told gives an answer in the same form.
+// told returns an answer in the same form.
 func told(a QueryResult, grouped bool) map[string]Figures {
 	out := map[string]Figures{}
 	take := func(key string, list []Bucket) {
@@ -330,7 +342,8 @@ func folded(all map[string]Figures, top int) map[string]Figures {
 		_, key, _ := strings.Cut(place, " ")
 		sizes[key] += f.Size()
 	}
-	keys := slices.SortedFunc(maps.Keys(sizes), func(x, y string) int { return cmp.Or(int(sizes[y]-sizes[x]), strings.Compare(x, y)) })
+	keys := slices.SortedFunc(maps.Keys(sizes),
+		func(x, y string) int { return cmp.Or(int(sizes[y]-sizes[x]), strings.Compare(x, y)) })
 	out := map[string]Figures{}
 	for place, f := range all {
 		start, key, _ := strings.Cut(place, " ")
@@ -360,10 +373,15 @@ func TestAnswersAreWhatHappened(t *testing.T) {
 	compare := func(what string) {
 		t.Helper()
 		for range 40 {
-			q := Question{Range: between(time.Date(2026, 10, 1+tr.dice.IntN(4), tr.dice.IntN(24), 7, 0, 0, time.UTC), time.Date(2026, 10, 5+tr.dice.IntN(35), tr.dice.IntN(24), 7, 0, 0, time.UTC)),
-				Interval: []Interval{Hour, Day, Week, Month}[tr.dice.IntN(4)], Timezone: tr.pick("UTC", "Australia/Lord_Howe", "America/St_Johns", "Asia/Kathmandu", "Europe/Vienna"),
-				GroupBy: []Dimension{"", "", ByDomain, ByAPIKey, ByTemplate, ByAutomation, ByTag, ByRecipientDomain, ByRecipientDomain, ByBounceClass}[tr.dice.IntN(10)], Top: []int{1, 2, 9}[tr.dice.IntN(3)], ByEmail: tr.dice.IntN(2) == 0,
-				Filter: Filter{DomainID: tr.pick("", "", "dom_a"), APIKeyID: tr.pick("", "", "key_b"), TemplateID: tr.pick("", "", "tpl_a"), AutomationID: tr.pick("", "", "aut_a")}}
+			q := Question{Range: between(time.Date(2026, 10, 1+tr.dice.IntN(4), tr.dice.IntN(24), 7, 0, 0, time.UTC),
+				time.Date(2026, 10, 5+tr.dice.IntN(35), tr.dice.IntN(24), 7, 0, 0, time.UTC)),
+				Interval: []Interval{Hour, Day, Week, Month}[tr.dice.IntN(4)],
+				Timezone: tr.pick("UTC", "Australia/Lord_Howe", "America/St_Johns", "Asia/Kathmandu", "Europe/Vienna"),
+				GroupBy: []Dimension{"", "", ByDomain, ByAPIKey, ByTemplate, ByAutomation, ByTag, ByRecipientDomain,
+					ByRecipientDomain, ByBounceClass}[tr.dice.IntN(10)], Top: []int{1, 2, 9}[tr.dice.IntN(3)],
+				ByEmail: tr.dice.IntN(2) == 0,
+				Filter: Filter{DomainID: tr.pick("", "", "dom_a"), APIKeyID: tr.pick("", "", "key_b"),
+					TemplateID: tr.pick("", "", "tpl_a"), AutomationID: tr.pick("", "", "aut_a")}}
 			if q.GroupBy == "" || dimensions[q.GroupBy].kind == rollup.Sender {
 				switch tr.dice.IntN(5) {
 				case 0:
@@ -418,7 +436,8 @@ func TestAnswersAreWhatHappened(t *testing.T) {
 	counted(time.Date(2026, 11, 9, 0, 0, 0, 0, time.UTC))
 	packed(time.Date(2026, 11, 9, 0, 0, 0, 0, time.UTC)) // what came to October since
 	var last Progress
-	if err := tr.Rebuild(t.Context(), func(p Progress) { last = p }); err != nil || last.Facts == 0 || last.Accounts != 2 || last.Whole != 2 {
+	if err := tr.Rebuild(t.Context(), func(p Progress) { last = p }); err != nil || last.Facts == 0 ||
+		last.Accounts != 2 || last.Whole != 2 {
 		t.Fatalf("rebuilt as far as %+v: %v", last, err)
 	}
 	compare("rebuilt")
@@ -449,7 +468,8 @@ func TestDeletedMailStaysCounted(t *testing.T) {
 	if err := tr.Count(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	q := Question{Range: between(start.AddDate(0, 0, -1), start.AddDate(0, 0, 9)), Interval: Day, Timezone: "UTC", Latency: true}
+	q := Question{Range: between(start.AddDate(0, 0, -1), start.AddDate(0, 0, 9)), Interval: Day, Timezone: "UTC",
+		Latency: true}
 	want, err := tr.Ask(t.Context(), tr.account[0], q)
 	if err != nil {
 		t.Fatal(err)
@@ -507,7 +527,8 @@ func TestErasedRecipientsStayCounted(t *testing.T) {
 	if err := tr.Count(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	q := Question{Range: Range{Since: start.AddDate(0, 0, -1), Until: start.AddDate(0, 0, 9)}, Interval: Hour, Timezone: "UTC", Latency: true, GroupBy: ByTag, Top: 9}
+	q := Question{Range: Range{Since: start.AddDate(0, 0, -1), Until: start.AddDate(0, 0, 9)}, Interval: Hour,
+		Timezone: "UTC", Latency: true, GroupBy: ByTag, Top: 9}
 	want, err := tr.Ask(t.Context(), tr.account[0], q)
 	if err != nil {
 		t.Fatal(err)
@@ -568,7 +589,8 @@ func TestStatisticsThatWereOffGoOn(t *testing.T) {
 			}
 		}
 	}
-	q := Question{Range: Range{Since: now.AddDate(-3, 0, 0), Until: now.AddDate(0, 0, 3)}, Interval: Month, Timezone: "UTC", ByEmail: true}
+	q := Question{Range: Range{Since: now.AddDate(-3, 0, 0), Until: now.AddDate(0, 0, 3)}, Interval: Month,
+		Timezone: "UTC", ByEmail: true}
 	check := func(what string) {
 		t.Helper()
 		axis, _, err := q.plan()
@@ -579,7 +601,8 @@ func TestStatisticsThatWereOffGoOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := gocmp.Diff(tr.counted(tr.account[0], q, axis.Starts, axis.End), told(got, false), gocmp.AllowUnexported(Figures{})); diff != "" {
+		if diff := gocmp.Diff(tr.counted(tr.account[0], q, axis.Starts, axis.End), told(got, false),
+			gocmp.AllowUnexported(Figures{})); diff != "" {
 			t.Errorf("%s: what happened (-) and the answer (+):\n%s", what, diff)
 		}
 	}
@@ -636,17 +659,21 @@ func TestReasonsAndHowLongItTook(t *testing.T) {
 			}
 		}
 		for _, r := range got {
-			if r.Recipients != byKey[[2]string{r.Class, r.Host}] || r.EmailID == "" || r.Host != "" && (r.EnhancedCode != "5.1.1" || !strings.HasSuffix(r.Diagnostic, strings.TrimPrefix(r.Host, "mx."))) {
+			if r.Recipients != byKey[[2]string{r.Class, r.Host}] || r.EmailID == "" || r.Host != "" &&
+				(r.EnhancedCode != "5.1.1" || !strings.HasSuffix(r.Diagnostic, strings.TrimPrefix(r.Host, "mx."))) {
 				t.Errorf("%+v, want %d recipients", r, byKey[[2]string{r.Class, r.Host}])
 			}
 		}
-		a, err := tr.Ask(t.Context(), tr.account[0], Question{Range: r, Interval: Day, Timezone: "UTC", Latency: true, GroupBy: ByDomain, Top: 5})
+		a, err := tr.Ask(t.Context(), tr.account[0], Question{Range: r, Interval: Day, Timezone: "UTC", Latency: true,
+			GroupBy: ByDomain, Top: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
 		slices.Sort(took)
-		for share, want := range map[float64]time.Duration{0.5: took[(len(took)+1)/2-1], 0.95: took[(len(took)*95+99)/100-1]} {
-			if got, is := a.Totals.Took(share); !is || got.Seconds() < want.Seconds()/1.1 || got.Seconds() > want.Seconds()*1.1 {
+		for share, want := range map[float64]time.Duration{0.5: took[(len(took)+1)/2-1],
+			0.95: took[(len(took)*95+99)/100-1]} {
+			if got, is := a.Totals.Took(share); !is || got.Seconds() < want.Seconds()/1.1 ||
+				got.Seconds() > want.Seconds()*1.1 {
 				t.Errorf("the share %v was delivered within %v, want %v within 10 %%", share, got, want)
 			}
 		}

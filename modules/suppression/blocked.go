@@ -40,7 +40,7 @@ var askedRows = batch.New("blocked",
 // row for each address that must not be written to. BlockingArg gives its parameters.
 func (*Service) BlockingSQL() string { return blockingSQL }
 
-// BlockingArg gives BlockingSQL its addresses. It asks for each of them under every key.
+// BlockingArg returns BlockingSQL its addresses. It asks for each of them under every key.
 func (s *Service) BlockingArg(list []MessageRecipient) db.Argument {
 	all := make([]asked, 0, len(list)*len(s.hashes.keys))
 	for _, a := range list {

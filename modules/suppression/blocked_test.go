@@ -16,8 +16,10 @@ func TestBlockedAnswersInOrder(t *testing.T) {
 	w := newWorld(t)
 	w.add(t, ada, "manual@example.net")
 	handled(t, w, event.EmailBounced, bounced("gone@example.net", event.Bounce{Code: 550, EnhancedCode: "5.1.1"}))
-	unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "choosy@example.net", Category: "Product news"})
-	unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "gone@example.net", Category: "Product news"})
+	unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "choosy@example.net",
+		Category: "Product news"})
+	unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "gone@example.net",
+		Category: "Product news"})
 	got := reasons(t, w.Service,
 		MessageRecipient{ada, "choosy@example.net", "product NEWS"},
 		MessageRecipient{ada, "gone@example.net", "Product news"},
@@ -55,7 +57,8 @@ func TestBlockedLooksUpInIndexesOnly(t *testing.T) {
 			}
 		}
 		var plan strings.Builder
-		rows, err := w.db.Hot.QueryContext(t.Context(), `EXPLAIN `+blockedAlone.Text, pq.Array([]string{ada}), pq.Array([][]byte{w.hashes.fresh("r7@example.net")}), pq.Array([]string{"x"}))
+		rows, err := w.db.Hot.QueryContext(t.Context(), `EXPLAIN `+blockedAlone.Text, pq.Array([]string{ada}),
+			pq.Array([][]byte{w.hashes.fresh("r7@example.net")}), pq.Array([]string{"x"}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +87,8 @@ func TestSubaddressesOfAMailboxCountAsOne(t *testing.T) {
 	w.add(t, ada, "suppress@dev.test")
 	for email, want := range map[string]bool{
 		"suppress@dev.test": true, "suppress+1@dev.test": true, "Suppress+A+b@Dev.Test": true, "suppress+@dev.test": true,
-		"suppress-1@dev.test": false, "suppress+1@sub.dev.test": false, "suppress+1@dev.test.example": false, "xsuppress+1@dev.test": false, "bob+1@dev.test": false,
+		"suppress-1@dev.test": false, "suppress+1@sub.dev.test": false, "suppress+1@dev.test.example": false,
+		"xsuppress+1@dev.test": false, "bob+1@dev.test": false,
 	} {
 		blocks, err := w.Blocked(t.Context(), w.db.SQL, []MessageRecipient{{AccountID: ada, Email: email}})
 		if err != nil {

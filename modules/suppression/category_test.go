@@ -64,7 +64,8 @@ func FuzzCategoryKey(f *testing.F) {
 		if again := CategoryKey(key); again != key {
 			t.Fatalf("the key %q of %q has the key %q", key, label, again)
 		}
-		if !utf8.ValidString(key) || strings.HasPrefix(key, "-") || strings.HasSuffix(key, "-") || strings.Contains(key, "--") {
+		if !utf8.ValidString(key) || strings.HasPrefix(key, "-") || strings.HasSuffix(key, "-") ||
+			strings.Contains(key, "--") {
 			t.Fatalf("%q has the key %q", label, key)
 		}
 		if ValidateCategory(label) == nil && key == "" {

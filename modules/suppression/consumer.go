@@ -12,7 +12,8 @@ import (
 
 // consumer is the module's interest in facts.
 func (s *Service) consumer() bus.Consumer {
-	return bus.Consumer{Group: "suppression", Types: []event.Type{event.EmailBounced, event.EmailFailed, event.EmailComplained}, Handle: s.handle}
+	return bus.Consumer{Group: "suppression",
+		Types: []event.Type{event.EmailBounced, event.EmailFailed, event.EmailComplained}, Handle: s.handle}
 }
 
 // handle suppresses the recipient that a fact is about, if it is a reason to.

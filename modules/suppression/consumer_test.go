@@ -41,10 +41,15 @@ func TestBounceReachesTheListOverTheBus(t *testing.T) {
 	}()
 	err := w.db.InTx(t.Context(), func(tx *ent.Tx) error {
 		return b.Publish(t.Context(), tx,
-			event.New(ada, event.EmailBounced, time.Now(), bounced("Bob@example.net", event.Bounce{Code: 550, EnhancedCode: "5.1.1"})),
-			event.New(ada, event.EmailFailed, time.Now(), event.Email{EmailID: about, Recipient: "nowhere@example.net", Failure: &event.Failure{Code: "null_mx"}}),
-			event.New(ada, event.EmailComplained, time.Now(), event.Email{EmailID: about, Recipient: "cross@example.net", Complaint: &event.Complaint{Type: "abuse"}}),
-			event.New(ada, event.EmailFailed, time.Now(), event.Email{EmailID: about, Recipient: "fat@example.net", Failure: &event.Failure{Code: "size"}}))
+			event.New(ada, event.EmailBounced, time.Now(),
+				bounced("Bob@example.net", event.Bounce{Code: 550, EnhancedCode: "5.1.1"})),
+			event.New(ada, event.EmailFailed, time.Now(), event.Email{EmailID: about, Recipient: "nowhere@example.net",
+				Failure: &event.Failure{Code: "null_mx"}}),
+			event.New(ada, event.EmailComplained, time.Now(),
+				event.Email{EmailID: about, Recipient: "cross@example.net",
+					Complaint: &event.Complaint{Type: "abuse"}}),
+			event.New(ada, event.EmailFailed, time.Now(),
+				event.Email{EmailID: about, Recipient: "fat@example.net", Failure: &event.Failure{Code: "size"}}))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +57,8 @@ func TestBounceReachesTheListOverTheBus(t *testing.T) {
 	expect.EventuallyWithin(t, 10*time.Second, "all facts are handled", func() bool {
 		return w.count(t, `SELECT count(*) FROM bus_messages`) == 0
 	})
-	for email, reason := range map[string]string{"bob@example.net": "bounce", "nowhere@example.net": "failure", "cross@example.net": "complaint"} {
+	for email, reason := range map[string]string{"bob@example.net": "bounce", "nowhere@example.net": "failure",
+		"cross@example.net": "complaint"} {
 		row, err := w.Get(t.Context(), ada, email)
 		if err != nil {
 			t.Error(err)
@@ -86,7 +92,8 @@ func TestFactThatCannotBeReadIsAnError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	err := w.db.InTx(t.Context(), func(tx *ent.Tx) error {
-		return w.handle(t.Context(), tx, event.Fact{AccountID: ada, Type: event.EmailBounced, Data: []byte(`{"bounce":1}`)})
+		return w.handle(t.Context(), tx,
+			event.Fact{AccountID: ada, Type: event.EmailBounced, Data: []byte(`{"bounce":1}`)})
 	})
 	if err == nil {
 		t.Error("no error: the bus would forget the fact")

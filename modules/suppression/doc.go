@@ -24,7 +24,7 @@
 //
 // The key is derived from the master key. New rows get the hash of the first
 // master key; look-ups try all that are configured. When more than one is, a start
-// hashes anew what was hashed under an older one (rehash.go), so that the older
+// hashes again what was hashed under an older one (rehash.go), so that the older
 // key may go, except for erased addresses: what is not known cannot be hashed, and
 // those block only while the key they were hashed under stays configured.
 //

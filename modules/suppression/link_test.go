@@ -52,7 +52,8 @@ func TestEveryOctetOfATokenCounts(t *testing.T) {
 		if token[i] == 'A' {
 			other = "B"
 		}
-		for _, forged := range []string{token[:i] + other + token[i+1:], token[:i], token[:i] + token[i+1:], token[:i] + "\n" + token[i:], token[:i] + "=" + token[i:]} {
+		for _, forged := range []string{token[:i] + other + token[i+1:], token[:i], token[:i] + token[i+1:], token[:i] +
+			"\n" + token[i:], token[:i] + "=" + token[i:]} {
 			if _, err := l.parse(forged); err == nil {
 				t.Fatalf("octet %d: %s is taken for genuine", i, forged)
 			}

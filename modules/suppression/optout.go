@@ -33,12 +33,14 @@ RETURNING ` + optOutColumns
 )
 
 // putOptOut opts an address out of a category; nil when it was opted out already.
-func (s *Service) putOptOut(ctx context.Context, tx db.Execer, u Unsubscribe, source string) (*ent.CategoryOptOut, error) {
+func (s *Service) putOptOut(ctx context.Context, tx db.Execer, u Unsubscribe,
+	source string) (*ent.CategoryOptOut, error) {
 	if err := s.renew(ctx, tx, u.AccountID, []entry{{email: u.Email}}); err != nil {
 		return nil, err
 	}
 	made, err := db.One(ctx, tx, func(r *ent.CategoryOptOut) []any {
-		return []any{&r.ID, &r.AccountID, &r.AddressHash, &r.Email, &r.Category, &r.CategoryLabel, &r.Source, &r.EmailID, &r.CreatedAt}
+		return []any{&r.ID, &r.AccountID, &r.AddressHash, &r.Email, &r.Category, &r.CategoryLabel, &r.Source,
+			&r.EmailID, &r.CreatedAt}
 	}, putOptOutSQL, id.New(id.OptOut), u.AccountID, s.hashes.fresh(u.Email), canonical(u.Email),
 		CategoryKey(u.Category), u.Category, source, u.EmailID)
 	switch {
@@ -55,7 +57,8 @@ func (s *Service) OptOut(ctx context.Context, accountID, optOutID string) (*ent.
 	if !id.Is(id.OptOut, optOutID) {
 		return nil, fault.NoSuch("category opt-out", optOutID)
 	}
-	found, err := s.db.Ent.CategoryOptOut.Query().Where(categoryoptout.AccountID(accountID), categoryoptout.ID(optOutID)).Only(ctx)
+	found, err := s.db.Ent.CategoryOptOut.Query().
+		Where(categoryoptout.AccountID(accountID), categoryoptout.ID(optOutID)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, fault.NoSuch("category opt-out", optOutID)
@@ -66,12 +69,14 @@ func (s *Service) OptOut(ctx context.Context, accountID, optOutID string) (*ent.
 }
 
 // OptOuts returns one page of the account's opt-outs, newest first. Error: Invalid.
-func (s *Service) OptOuts(ctx context.Context, accountID string, f OptOutFilter) (page.Page[*ent.CategoryOptOut], error) {
+func (s *Service) OptOuts(ctx context.Context, accountID string,
+	f OptOutFilter) (page.Page[*ent.CategoryOptOut], error) {
 	query, err := s.matchingOptOuts(accountID, f)
 	if err != nil {
 		return page.Page[*ent.CategoryOptOut]{}, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "category opt-outs", AccountID: accountID}, f.Request.OrDefault(), query,
+	return page.Newest(ctx, s.cursors, page.List{Name: "category opt-outs", AccountID: accountID},
+		f.Request.OrDefault(), query,
 		func(found *ent.CategoryOptOut) string { return found.ID })
 }
 

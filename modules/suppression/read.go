@@ -48,7 +48,8 @@ func (s *Service) Of(ctx context.Context, accountID string, addresses ...string)
 			hashes = append(hashes, hash)
 		}
 	}
-	found, err := s.db.Ent.Suppression.Query().Where(entsuppression.AccountID(accountID), entsuppression.AddressHashIn(hashes...)).All(ctx)
+	found, err := s.db.Ent.Suppression.Query().
+		Where(entsuppression.AccountID(accountID), entsuppression.AddressHashIn(hashes...)).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("suppressions of addresses: %w", err)
 	}
@@ -81,7 +82,8 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (page.Pa
 	if err != nil {
 		return page.Page[*ent.Suppression]{}, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "suppressions", AccountID: accountID}, f.Request.OrDefault(), query,
+	return page.Newest(ctx, s.cursors, page.List{Name: "suppressions", AccountID: accountID}, f.Request.OrDefault(),
+		query,
 		func(found *ent.Suppression) string { return found.ID })
 }
 
@@ -115,10 +117,12 @@ func (s *Service) matching(accountID string, f Filter) (*ent.SuppressionQuery, e
 		wrong.Add("since", "must be before the end")
 	}
 	if f.Since != nil { // ids tell the time to within what a transaction takes
-		query.Where(entsuppression.CreatedAtGTE(*f.Since), entsuppression.IDGTE(id.Since(id.Suppression, f.Since.Add(-time.Minute))))
+		query.Where(entsuppression.CreatedAtGTE(*f.Since),
+			entsuppression.IDGTE(id.Since(id.Suppression, f.Since.Add(-time.Minute))))
 	}
 	if f.Until != nil {
-		query.Where(entsuppression.CreatedAtLT(*f.Until), entsuppression.IDLT(id.Since(id.Suppression, f.Until.Add(time.Minute))))
+		query.Where(entsuppression.CreatedAtLT(*f.Until),
+			entsuppression.IDLT(id.Since(id.Suppression, f.Until.Add(time.Minute))))
 	}
 	return query, wrong.Err()
 }

@@ -85,7 +85,8 @@ func (s *Service) renewAll(ctx context.Context) error {
 
 func (s *Service) renewBatch(ctx context.Context, pass, after string) (last string, n int, err error) {
 	type row struct{ id, accountID, email string }
-	found, err := db.All(ctx, s.db.SQL, func(r *row) []any { return []any{&r.id, &r.accountID, &r.email} }, pass, after, passBatch)
+	found, err := db.All(ctx, s.db.SQL, func(r *row) []any { return []any{&r.id, &r.accountID, &r.email} }, pass,
+		after, passBatch)
 	if err != nil || len(found) == 0 {
 		return "", 0, err
 	}
@@ -104,13 +105,14 @@ func (s *Service) renewBatch(ctx context.Context, pass, after string) (last stri
 // Start begins the pass, when there is something to do for it.
 func (s *Service) Start(context.Context) error {
 	if len(s.hashes.keys) > 1 {
-		s.tasks.Start(worker.Task{Name: "pass over older address hashes", Retry: passRetry, Step: func(ctx context.Context) (time.Duration, error) {
-			if err := s.renewAll(ctx); err != nil {
-				return passRetry.Max, err
-			}
-			s.log.Info("all suppressed addresses that are known are hashed under the first master key")
-			return worker.UntilWoken, nil
-		}})
+		s.tasks.Start(worker.Task{Name: "pass over older address hashes", Retry: passRetry,
+			Step: func(ctx context.Context) (time.Duration, error) {
+				if err := s.renewAll(ctx); err != nil {
+					return passRetry.Max, err
+				}
+				s.log.Info("all suppressed addresses that are known are hashed under the first master key")
+				return worker.UntilWoken, nil
+			}})
 	}
 	return nil
 }

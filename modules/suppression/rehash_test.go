@@ -17,21 +17,24 @@ func TestRotationKeepsBlocking(t *testing.T) {
 	newer := secret.NewKey()
 	first := w.add(t, ada, "bob@example.net")
 	w.add(t, ada, "erased@example.net")
-	unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "choosy@example.net", Category: "News"})
+	unsubscribe(t, w.Service, Unsubscribe{AccountID: ada, EmailID: about, Email: "choosy@example.net",
+		Category: "News"})
 	if _, err := w.Erase(t.Context(), ada, "erased@example.net"); err != nil {
 		t.Fatal(err)
 	}
-	everybody := []MessageRecipient{{ada, "bob@example.net", ""}, {ada, "erased@example.net", ""}, {ada, "choosy@example.net", "News"}, {ada, "ann@example.net", "News"}}
+	everybody := []MessageRecipient{{ada, "bob@example.net", ""}, {ada, "erased@example.net", ""},
+		{ada, "choosy@example.net", "News"}, {ada, "ann@example.net", "News"}}
 	want := []string{"manual", "manual", "category", ""}
 	rotated := w.process(t, newer, w.key)
 	if diff := cmp.Diff(want, reasons(t, rotated, everybody...)); diff != "" {
 		t.Errorf("under both keys: %s", diff)
 	}
 	if got, err := rotated.Get(t.Context(), ada, "bob@example.net"); err != nil || got.ID != first.ID {
-		t.Errorf("under both keys Get gives %v, %v, want the suppression %s", got, err, first.ID)
+		t.Errorf("under both keys Get returned %v, %v, want the suppression %s", got, err, first.ID)
 	}
-	if got, err := rotated.List(t.Context(), ada, Filter{Request: page.Request{Limit: 5}, Email: "bob@example.net"}); err != nil || len(got.Items) != 1 {
-		t.Errorf("under both keys List gives %v, %v, want one suppression of bob@example.net", got, err)
+	if got, err := rotated.List(t.Context(), ada,
+		Filter{Request: page.Request{Limit: 5}, Email: "bob@example.net"}); err != nil || len(got.Items) != 1 {
+		t.Errorf("under both keys List returned %v, %v, want one suppression of bob@example.net", got, err)
 	}
 	// Named again, it is the same row, even of an erased address.
 	for _, email := range []string{"bob@example.net", "erased@example.net"} {
@@ -67,9 +70,11 @@ func TestStartHashesKnownAddressesAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := w.process(t, newer)
-	list := []MessageRecipient{{ada, "a@example.net", ""}, {ada, "b@example.net", ""}, {ada, "c@example.net", ""}, {ada, "twice@example.net", ""}, {eve, "a@example.net", ""}, {ada, "choosy@example.net", "News"}}
+	list := []MessageRecipient{{ada, "a@example.net", ""}, {ada, "b@example.net", ""}, {ada, "c@example.net", ""},
+		{ada, "twice@example.net", ""}, {eve, "a@example.net", ""}, {ada, "choosy@example.net", "News"}}
 	expect.EventuallyWithin(t, 10*time.Second, "every address is found under the new key alone", func() bool {
-		return cmp.Equal([]string{"manual", "manual", "manual", "manual", "manual", "category"}, reasons(t, after, list...))
+		return cmp.Equal([]string{"manual", "manual", "manual", "manual", "manual", "category"},
+			reasons(t, after, list...))
 	})
 	if err := rotated.Stop(t.Context()); err != nil {
 		t.Fatal(err)

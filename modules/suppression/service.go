@@ -50,7 +50,8 @@ func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
 	}
-	return &Service{db: p.DB, bus: p.Bus, cursors: p.Cursors, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
+	return &Service{db: p.DB, bus: p.Bus, cursors: p.Cursors, log: p.Logger,
+		tasks:  worker.NewTasks(p.Logger, p.Workers),
 		hashes: hasher{keys: p.Box.DeriveEach("suppression addresses"), mailboxes: p.Config.Mailboxes},
 		links:  linker{base: strings.TrimSuffix(p.Config.BaseURL, "/"), keys: p.Box.DeriveEach("unsubscribe links")},
 	}, nil

@@ -100,14 +100,16 @@ func (s *Service) put(ctx context.Context, tx db.Execer, accountID string, entri
 }
 
 // insert inserts the hashes, and looks up those that were there.
-func (s *Service) insert(ctx context.Context, tx db.Execer, accountID string, order [][]byte, byHash map[string]entry, found map[string]placed) error {
+func (s *Service) insert(ctx context.Context, tx db.Execer, accountID string, order [][]byte, byHash map[string]entry,
+	found map[string]placed) error {
 	fresh := make([]newRow, len(order))
 	made := map[string]bool{}
 	for i, hash := range order {
 		fresh[i] = newRow{entry: byHash[string(hash)], id: id.New(id.Suppression), hash: hash}
 		made[fresh[i].id] = true
 	}
-	rows, err := db.All(ctx, tx, scanSuppression, putSQL.Text, putSQL.Args(newRows.Rows(fresh), db.Arg("account_id", accountID))...)
+	rows, err := db.All(ctx, tx, scanSuppression, putSQL.Text,
+		putSQL.Args(newRows.Rows(fresh), db.Arg("account_id", accountID))...)
 	if err != nil {
 		return err
 	}
@@ -130,14 +132,16 @@ func (s *Service) insert(ctx context.Context, tx db.Execer, accountID string, or
 
 // inOrder returns the rows as they were asked for. Of an address that is named
 // twice, the second is not added any more.
-func (s *Service) inOrder(ctx context.Context, tx db.Execer, accountID string, entries []entry, found map[string]placed) ([]placed, error) {
+func (s *Service) inOrder(ctx context.Context, tx db.Execer, accountID string, entries []entry,
+	found map[string]placed) ([]placed, error) {
 	out := make([]placed, len(entries))
 	var facts []event.Fact
 	for i, e := range entries {
 		hash := string(s.hashes.fresh(e.email))
 		out[i] = found[hash]
 		if out[i].added {
-			facts = append(facts, event.New(accountID, event.SuppressionAdded, out[i].CreatedAt, payload(out[i].Suppression)))
+			facts = append(facts, event.New(accountID, event.SuppressionAdded, out[i].CreatedAt,
+				payload(out[i].Suppression)))
 		}
 		found[hash] = placed{Suppression: out[i].Suppression}
 	}

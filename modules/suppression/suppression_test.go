@@ -51,7 +51,8 @@ func (w *world) process(t testing.TB, keys ...secret.Key) *Service {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	s, err := New(Params{Config: Config{BaseURL: "https://mail.example.com/"}, DB: w.db, Bus: bus.New(w.db, log, bus.Options{}), Box: box,
+	s, err := New(Params{Config: Config{BaseURL: "https://mail.example.com/"}, DB: w.db,
+		Bus: bus.New(w.db, log, bus.Options{}), Box: box,
 		Cursors: page.NewCodec(make([]byte, 16)), Logger: log})
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +155,8 @@ func TestAddressIsAddedOnceInAnySpelling(t *testing.T) {
 	if facts := w.facts(t, event.SuppressionAdded); len(facts) != 2 {
 		t.Errorf("facts: %v", facts)
 	}
-	if got := reasons(t, w.Service, MessageRecipient{AccountID: ada, Email: "Bob@xn--mnchen-3ya.de"}, MessageRecipient{AccountID: ada, Email: "ann@xn--mnchen-3ya.de"}); !cmp.Equal(got, []string{"manual", ""}) {
+	if got := reasons(t, w.Service, MessageRecipient{AccountID: ada, Email: "Bob@xn--mnchen-3ya.de"},
+		MessageRecipient{AccountID: ada, Email: "ann@xn--mnchen-3ya.de"}); !cmp.Equal(got, []string{"manual", ""}) {
 		t.Errorf("blocked: %q", got)
 	}
 }
@@ -179,7 +181,8 @@ func TestWrongInputsAreNamedAllAtOnce(t *testing.T) {
 		_, err = w.AddBatch(t.Context(), ada, BatchInput{Emails: emails})
 		wantKind(t, err, fault.Invalid)
 	}
-	for _, unknown := range []string{"", "sup_x", "sup_01kf0m4w7he6x8q2v5b3n9c1ta", "bob", "a\x00@b.co", "bob@example.net"} {
+	for _, unknown := range []string{"", "sup_x", "sup_01kf0m4w7he6x8q2v5b3n9c1ta", "bob", "a\x00@b.co",
+		"bob@example.net"} {
 		_, err := w.Get(t.Context(), ada, unknown)
 		wantKind(t, err, fault.NotFound)
 		wantKind(t, w.Remove(t.Context(), ada, unknown), fault.NotFound)
@@ -229,7 +232,8 @@ func TestListPagesAndFilters(t *testing.T) {
 	if got, _ := list(Filter{Email: "d@example.net"}); got != nil {
 		t.Errorf("another account's: %v", got)
 	}
-	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE suppressions SET created_at = created_at + interval '30 seconds' WHERE email = 'z@example.net'`); err != nil {
+	if _, err := w.db.SQL.ExecContext(t.Context(),
+		`UPDATE suppressions SET created_at = created_at + interval '30 seconds' WHERE email = 'z@example.net'`); err != nil {
 		t.Fatal(err)
 	}
 	limit := time.Now().Add(15 * time.Second)
@@ -243,7 +247,8 @@ func TestListPagesAndFilters(t *testing.T) {
 		t.Errorf("an empty range: %v, want since named", err)
 	}
 	found, err := w.Of(t.Context(), ada, "A@example.net", "z@example.net", "d@example.net", "nobody@example.net")
-	if err != nil || len(found) != 2 || *found["A@example.net"].Email != "a@example.net" || found["z@example.net"].Reason != "bounce" {
+	if err != nil || len(found) != 2 || *found["A@example.net"].Email != "a@example.net" ||
+		found["z@example.net"].Reason != "bounce" {
 		t.Errorf("of four addresses %v, %v, want those of a and z", found, err)
 	}
 	_, err = w.List(t.Context(), eve, Filter{Request: page.Request{Limit: 3, Cursor: cursor}})
@@ -262,7 +267,8 @@ func TestRemovedAddressMayBeWrittenToAgain(t *testing.T) {
 		}
 		wantKind(t, w.Remove(t.Context(), ada, name), fault.NotFound)
 	}
-	if got := reasons(t, w.Service, MessageRecipient{AccountID: ada, Email: *byID.Email}, MessageRecipient{AccountID: ada, Email: *byAddress.Email}); !cmp.Equal(got, []string{"", ""}) {
+	if got := reasons(t, w.Service, MessageRecipient{AccountID: ada, Email: *byID.Email},
+		MessageRecipient{AccountID: ada, Email: *byAddress.Email}); !cmp.Equal(got, []string{"", ""}) {
 		t.Errorf("blocked: %q", got)
 	}
 	if facts := w.facts(t, event.SuppressionRemoved); len(facts) != 2 || !strings.Contains(facts[0], byID.ID) {
@@ -274,11 +280,13 @@ func TestBatchTellsOfEachAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	held := w.add(t, ada, "held@example.net")
-	items, err := w.AddBatch(t.Context(), ada, BatchInput{Emails: []string{"new@example.net", "nonsense", "HELD@example.net", "New@Example.net"}})
+	items, err := w.AddBatch(t.Context(), ada,
+		BatchInput{Emails: []string{"new@example.net", "nonsense", "HELD@example.net", "New@Example.net"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !items[0].Added || items[2].Added || items[3].Added || items[2].Suppression.ID != held.ID || items[3].Suppression.ID != items[0].Suppression.ID {
+	if !items[0].Added || items[2].Added || items[3].Added || items[2].Suppression.ID != held.ID ||
+		items[3].Suppression.ID != items[0].Suppression.ID {
 		t.Errorf("items %+v", items)
 	}
 	if items[1].Suppression != nil || wantKind(t, items[1].Err, fault.Invalid).Fields["email"] != "has no @" {
@@ -293,16 +301,20 @@ func TestAnswerAndSuppressionAreStoredTogether(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	refused := errors.New("the key is taken")
-	_, err := w.Add(t.Context(), ada, AddInput{Email: "a@example.net", Keep: func(_ context.Context, _ idempotency.Execer, row *ent.Suppression) error {
-		if row.ID == "" {
-			t.Error("no row to answer with")
-		}
-		return refused
-	}})
+	_, err := w.Add(t.Context(), ada,
+		AddInput{Email: "a@example.net",
+			Keep: func(_ context.Context, _ idempotency.Execer, row *ent.Suppression) error {
+				if row.ID == "" {
+					t.Error("no row to answer with")
+				}
+				return refused
+			}})
 	if !errors.Is(err, refused) {
 		t.Error(err)
 	}
-	_, err = w.AddBatch(t.Context(), ada, BatchInput{Emails: []string{"a@example.net"}, Keep: func(context.Context, idempotency.Execer, []BatchItem) error { return refused }})
+	_, err = w.AddBatch(t.Context(), ada,
+		BatchInput{Emails: []string{"a@example.net"},
+			Keep: func(context.Context, idempotency.Execer, []BatchItem) error { return refused }})
 	if !errors.Is(err, refused) {
 		t.Error(err)
 	}

@@ -22,7 +22,8 @@ const (
 func (s *Service) Read(token string) (Unsubscribe, error) {
 	u, err := s.links.parse(token)
 	if err != nil {
-		return Unsubscribe{}, (&fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "No such link"}).WithCause(err)
+		return Unsubscribe{}, (&fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "No such link"}).
+			WithCause(err)
 	}
 	return u, nil
 }
@@ -45,7 +46,8 @@ func (s *Service) Unsubscribe(ctx context.Context, u Unsubscribe, everything boo
 }
 
 func (s *Service) stopAll(ctx context.Context, tx *ent.Tx, u Unsubscribe, source string) error {
-	rows, err := s.put(ctx, tx, u.AccountID, []entry{{email: u.Email, reason: entsuppression.ReasonUnsubscribe, emailID: u.EmailID}})
+	rows, err := s.put(ctx, tx, u.AccountID,
+		[]entry{{email: u.Email, reason: entsuppression.ReasonUnsubscribe, emailID: u.EmailID}})
 	if err != nil || !rows[0].added && !rows[0].asked {
 		return err
 	}

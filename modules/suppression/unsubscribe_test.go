@@ -39,10 +39,12 @@ func TestUnsubscribeFromAll(t *testing.T) {
 	unsubscribe(t, w.Service, u)
 	row, err := w.Get(t.Context(), ada, "bob@example.net")
 	if err != nil || row.Reason != "unsubscribe" || *row.EmailID != about {
-		t.Fatalf("after an unsubscribe the suppression is %+v, %v, want reason unsubscribe and the email %s", row, err, about)
+		t.Fatalf("after an unsubscribe the suppression is %+v, %v, want reason unsubscribe and the email %s", row,
+			err, about)
 	}
 	id := about
-	if diff := cmp.Diff([]event.Unsubscribe{{Email: "bob@example.net", Source: "one_click", Scope: "all", SuppressionID: &row.ID, EmailID: &id}}, w.unsubscribes(t)); diff != "" {
+	if diff := cmp.Diff([]event.Unsubscribe{{Email: "bob@example.net", Source: "one_click", Scope: "all",
+		SuppressionID: &row.ID, EmailID: &id}}, w.unsubscribes(t)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -60,10 +62,12 @@ func TestUnsubscribeFromACategory(t *testing.T) {
 	}
 	row, id := list.Items[0], about
 	key, label := "product-news", "Product news"
-	if row.Category != key || row.CategoryLabel != label || row.Source != "one_click" || *row.Email != "bob@example.net" || *row.EmailID != about {
+	if row.Category != key || row.CategoryLabel != label || row.Source != "one_click" ||
+		*row.Email != "bob@example.net" || *row.EmailID != about {
 		t.Errorf("the opt-out is %+v, want bob@example.net out of %s (%s) by one click in %s", row, label, key, about)
 	}
-	if diff := cmp.Diff([]event.Unsubscribe{{Email: "bob@example.net", Source: "one_click", Scope: "category", Category: &key, CategoryLabel: &label,
+	if diff := cmp.Diff([]event.Unsubscribe{{Email: "bob@example.net", Source: "one_click", Scope: "category",
+		Category: &key, CategoryLabel: &label,
 		CategoryOptOutID: &row.ID, EmailID: &id}}, w.unsubscribes(t)); diff != "" {
 		t.Error(diff)
 	}
@@ -86,7 +90,8 @@ func TestCategoryLinkCanStopAll(t *testing.T) {
 	if err := w.Unsubscribe(t.Context(), u, true, SourcePage); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.unsubscribes(t); len(got) != 1 || got[0].Scope != "all" || got[0].Source != "page" || got[0].Category != nil {
+	if got := w.unsubscribes(t); len(got) != 1 || got[0].Scope != "all" || got[0].Source != "page" ||
+		got[0].Category != nil {
 		t.Errorf("the facts of unsubscribes are %+v, want one of scope all from the page, without a category", got)
 	}
 	if n := w.count(t, `SELECT count(*) FROM category_opt_outs`); n != 0 {

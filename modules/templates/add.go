@@ -47,8 +47,10 @@ func (in AddInput) parse() (content, fault.Fields) {
 	validateSource("html", in.HTML, wrong)
 	validateSource("text", in.Text, wrong)
 	validateCategory(in.Category, wrong)
-	c := content{subject: in.Subject, from: parseFrom(in.From, wrong), replyTo: parseReplyTo(in.ReplyTo, wrong), html: in.HTML, text: in.Text,
-		variables: language.ValidateVariables(in.Variables, wrong), unsubscribe: in.UnsubscribeEnabled, category: in.Category}
+	c := content{subject: in.Subject, from: parseFrom(in.From, wrong), replyTo: parseReplyTo(in.ReplyTo, wrong),
+		html: in.HTML, text: in.Text,
+		variables: language.ValidateVariables(in.Variables, wrong), unsubscribe: in.UnsubscribeEnabled,
+		category: in.Category}
 	c.compile(wrong)
 	return c, wrong
 }
@@ -62,9 +64,11 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (Templ
 	return s.add(ctx, accountID, in.Alias, in.Name, c, in.Keep)
 }
 
-func (s *Service) add(ctx context.Context, accountID, alias, name string, c content, keep Keep) (made Template, err error) {
+func (s *Service) add(ctx context.Context, accountID, alias, name string, c content,
+	keep Keep) (made Template, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		create := tx.Template.Create().SetID(id.New(id.Template)).SetAccountID(accountID).SetNillableAlias(orNull(alias)).SetName(name)
+		create := tx.Template.Create().SetID(id.New(id.Template)).SetAccountID(accountID).
+			SetNillableAlias(orNull(alias)).SetName(name)
 		write(create.Mutation(), c)
 		row, err := create.Save(ctx)
 		if err != nil {

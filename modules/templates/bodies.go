@@ -10,9 +10,12 @@ import (
 
 // VersionBodies returns the html and text of versions by id, both as sent and as their authors wrote them.
 // Versions omits them. Other fields are not set.
-func (s *Service) VersionBodies(ctx context.Context, accountID string, versionIDs ...int64) (map[int64]*ent.TemplateVersion, error) {
-	rows, err := s.db.Ent.TemplateVersion.Query().Where(templateversion.AccountID(accountID), templateversion.IDIn(versionIDs...)).
-		Select(templateversion.FieldID, templateversion.FieldHTML, templateversion.FieldText, templateversion.FieldSourceHTML, templateversion.FieldSourceText).All(ctx)
+func (s *Service) VersionBodies(ctx context.Context, accountID string,
+	versionIDs ...int64) (map[int64]*ent.TemplateVersion, error) {
+	rows, err := s.db.Ent.TemplateVersion.Query().
+		Where(templateversion.AccountID(accountID), templateversion.IDIn(versionIDs...)).
+		Select(templateversion.FieldID, templateversion.FieldHTML, templateversion.FieldText,
+			templateversion.FieldSourceHTML, templateversion.FieldSourceText).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("bodies of versions: %w", err)
 	}

@@ -84,7 +84,8 @@ func (s *Service) ready(ctx context.Context, accountID string, p published) (com
 	out := contentOf(v).compile(wrong)
 	if err := wrong.Err(); err != nil {
 		// The version was validated when it was stored, but the rules have become stricter since.
-		return compiled{}, fault.InvalidField(fieldTemplate, "version %d is no longer valid; publish the template again: %s", p.version, err)
+		return compiled{}, fault.InvalidField(fieldTemplate,
+			"version %d is no longer valid; publish the template again: %s", p.version, err)
 	}
 	s.versions.Set(p, out)
 	return out, nil

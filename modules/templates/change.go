@@ -98,7 +98,8 @@ func (c Change) parse() (apply func(content) content, wrong fault.Fields) {
 // Update changes the draft, and the alias and name immediately. Sends use the published version until the
 // draft is published. Errors: Invalid, NotFound, and Conflict if the alias is taken or the draft has
 // changed since the given etag.
-func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Change, etag string) (now Template, err error) {
+func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Change,
+	etag string) (now Template, err error) {
 	apply, wrong := c.parse()
 	if err := wrong.Err(); err != nil {
 		return Template{}, err
@@ -109,7 +110,8 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Cha
 			return err
 		}
 		if etag != "" && etag != (Template{Template: before}).Etag() {
-			return fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it; read it again").With(fault.DetailChangedAt, before.UpdatedAt.UTC().Format(time.RFC3339Nano))
+			return fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it; read it again").
+				With(fault.DetailChangedAt, before.UpdatedAt.UTC().Format(time.RFC3339Nano))
 		}
 		row := before
 		if alias := orEmpty(before.Alias); c.Alias != nil && alias != "" && *c.Alias != alias {
@@ -137,10 +139,12 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Cha
 
 func (c Change) changes(t *ent.Template, apply func(content) content) bool {
 	before := draftOf(t)
-	return c.Alias != nil && *c.Alias != orEmpty(t.Alias) || c.Name != nil && *c.Name != t.Name || !reflect.DeepEqual(before, apply(before))
+	return c.Alias != nil && *c.Alias != orEmpty(t.Alias) || c.Name != nil && *c.Name != t.Name ||
+		!reflect.DeepEqual(before, apply(before))
 }
 
-func (c Change) store(ctx context.Context, tx *ent.Tx, before *ent.Template, apply func(content) content) (*ent.Template, error) {
+func (c Change) store(ctx context.Context, tx *ent.Tx, before *ent.Template,
+	apply func(content) content) (*ent.Template, error) {
 	at, err := db.Now(ctx, tx)
 	if err != nil {
 		return nil, err

@@ -86,7 +86,8 @@ type compiled struct {
 }
 
 func (c compiled) parts() []*language.CompiledSource {
-	return slices.DeleteFunc([]*language.CompiledSource{c.subject, c.html, c.text}, func(p *language.CompiledSource) bool { return p == nil })
+	return slices.DeleteFunc([]*language.CompiledSource{c.subject, c.html, c.text},
+		func(p *language.CompiledSource) bool { return p == nil })
 }
 
 // weight returns the approximate size in memory.
@@ -120,7 +121,8 @@ func (c compiled) publishable(wrong fault.Fields) {
 	}
 	for _, p := range c.parts() {
 		if missing := p.Undeclared(c.content.variables); len(missing) > 0 {
-			wrong.Add(p.Name, "line %d: uses {{%s}}, which is not declared in variables%s", p.Line(missing[0]), missing[0], andMore(missing))
+			wrong.Add(p.Name, "line %d: uses {{%s}}, which is not declared in variables%s", p.Line(missing[0]),
+				missing[0], andMore(missing))
 		}
 	}
 }

@@ -46,7 +46,8 @@ func (s *Service) Publish(ctx context.Context, accountID, idOrAlias string, keep
 
 // Rollback publishes the content of version number again, as a new version, and makes it the draft.
 // Unpublished changes are lost.
-func (s *Service) Rollback(ctx context.Context, accountID, idOrAlias string, number int, keep KeepPublication) (Publication, error) {
+func (s *Service) Rollback(ctx context.Context, accountID, idOrAlias string, number int,
+	keep KeepPublication) (Publication, error) {
 	for {
 		t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 		if err != nil {
@@ -112,7 +113,8 @@ func newVersionOf(source content) (newVersion, error) {
 	return v, nil
 }
 
-func (s *Service) publish(ctx context.Context, read *ent.Template, made newVersion, keep KeepPublication) (out Publication, err error) {
+func (s *Service) publish(ctx context.Context, read *ent.Template, made newVersion,
+	keep KeepPublication) (out Publication, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		t, err := s.lock(ctx, tx, read.AccountID, read.ID)
 		if err != nil {
@@ -167,7 +169,8 @@ func (s *Service) storeVersion(ctx context.Context, tx *ent.Tx, t *ent.Template,
 func insertVersion(ctx context.Context, tx *ent.Tx, t *ent.Template, made newVersion, number int, at time.Time) error {
 	c := made.content
 	return tx.TemplateVersion.Create().SetTemplateID(t.ID).SetAccountID(t.AccountID).SetNumber(number).SetCreatedAt(at).
-		SetSubject(c.subject).SetFrom(c.from).SetReplyTo(orNone(c.replyTo)).SetNillableHTML(orNull(c.html)).SetNillableText(orNull(c.text)).
+		SetSubject(c.subject).SetFrom(c.from).SetReplyTo(orNone(c.replyTo)).SetNillableHTML(orNull(c.html)).
+		SetNillableText(orNull(c.text)).
 		SetVariables(orNone(c.variables)).SetUnsubscribeEnabled(c.unsubscribe).SetNillableCategory(orNull(c.category)).
 		SetNillableSourceHTML(orNull(made.source.html)).SetNillableSourceText(orNull(made.source.text)).Exec(ctx)
 }

@@ -27,7 +27,9 @@ func TestPublishWantsAWholeTemplate(t *testing.T) {
 		wrong []string
 	}{
 		"no body": {AddInput{Name: "n", Subject: "s"}, []string{"html"}},
-		"undeclared": {AddInput{Name: "n", Subject: "{{a}}", HTML: "x\n{{ b.c }}{% for i in l %}{{i.x}}{{forloop.index}}{% endfor %}{{i}}", Text: "{{ok}}{{unsubscribe_url}}",
+		"undeclared": {AddInput{Name: "n", Subject: "{{a}}",
+			HTML:      "x\n{{ b.c }}{% for i in l %}{{i.x}}{{forloop.index}}{% endfor %}{{i}}",
+			Text:      "{{ok}}{{unsubscribe_url}}",
 			Variables: []shape.Variable{{Key: "ok", Type: language.TypeString}}}, []string{"subject", "html"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -36,7 +38,8 @@ func TestPublishWantsAWholeTemplate(t *testing.T) {
 			_, err := w.Publish(t.Context(), ada, made.ID, nil)
 			wantFields(t, err, c.wrong...)
 			if name == "undeclared" {
-				if got := fault.From(err).Fields["html"]; got != "line 2: uses {{b.c}}, which is not declared in variables; neither are i, l" {
+				if got := fault.From(err).
+					Fields["html"]; got != "line 2: uses {{b.c}}, which is not declared in variables; neither are i, l" {
 					t.Error(got)
 				}
 			}
@@ -63,8 +66,10 @@ func TestRollbackPublishesAnOlderVersionAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	back, err := w.Rollback(t.Context(), ada, made.ID, 1, nil)
-	if err != nil || *back.Template.Version != 4 || back.Template.HasUnpublishedChanges || *back.Template.HTML != "<style>p{color:red}</style><p>one</p>" || back.Template.Text != nil {
-		t.Fatalf("Rollback to version 1 gives %+v, %v, want its body as version 4, without unpublished changes", back, err)
+	if err != nil || *back.Template.Version != 4 || back.Template.HasUnpublishedChanges ||
+		*back.Template.HTML != "<style>p{color:red}</style><p>one</p>" || back.Template.Text != nil {
+		t.Fatalf("Rollback to version 1 returned %+v, %v, want its body as version 4, without unpublished changes",
+			back, err)
 	}
 	if now, err := w.Get(t.Context(), ada, made.ID); err != nil || now.HasUnpublishedChanges {
 		t.Errorf("after the rollback the template is %+v, %v, want no unpublished changes", now, err)
@@ -134,14 +139,15 @@ func TestAnswersAreKeptInTheTransaction(t *testing.T) {
 	in := receipt
 	in.Keep = func(context.Context, idempotency.Execer, Template) error { return broken }
 	if _, err := w.Add(t.Context(), ada, in); !errors.Is(err, broken) {
-		t.Errorf("Add whose answer cannot be kept gives %v, want the error of Keep", err)
+		t.Errorf("Add whose answer cannot be kept returned %v, want the error of Keep", err)
 	}
 	if n := w.db.Ent.Template.Query().CountX(t.Context()); n != 0 {
 		t.Errorf("%d templates", n)
 	}
 	made := w.add(t, receipt)
-	if _, err := w.Publish(t.Context(), ada, made.ID, func(context.Context, idempotency.Execer, Publication) error { return broken }); !errors.Is(err, broken) {
-		t.Errorf("Publish whose answer cannot be kept gives %v, want the error of Keep", err)
+	if _, err := w.Publish(t.Context(), ada, made.ID,
+		func(context.Context, idempotency.Execer, Publication) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("Publish whose answer cannot be kept returned %v, want the error of Keep", err)
 	}
 	if n := w.db.Ent.TemplateVersion.Query().CountX(t.Context()); n != 0 {
 		t.Errorf("%d versions", n)
@@ -169,7 +175,8 @@ func TestPublishingAtOnce(t *testing.T) {
 	all.Wait()
 	now, err := w.Get(t.Context(), ada, made.ID)
 	if err != nil || now.HasUnpublishedChanges {
-		t.Fatalf("after changes and publications at once the template is %+v, %v, want no unpublished changes", now, err)
+		t.Fatalf("after changes and publications at once the template is %+v, %v, want no unpublished changes", now,
+			err)
 	}
 	versions := w.db.Ent.TemplateVersion.Query().CountX(t.Context())
 	if *now.Version != versions || now.LastVersion != versions {
@@ -246,7 +253,8 @@ func TestBodiesOfVersions(t *testing.T) {
 	}
 	newest, oldest := list.Items[0].ID, list.Items[1].ID
 	got, err := w.VersionBodies(t.Context(), ada, newest, oldest, 1<<40)
-	if err != nil || len(got) != 2 || *got[newest].SourceHTML != two || got[newest].SourceText != nil || got[newest].Text != nil ||
+	if err != nil || len(got) != 2 || *got[newest].SourceHTML != two || got[newest].SourceText != nil ||
+		got[newest].Text != nil ||
 		!strings.Contains(*got[oldest].HTML, `<p style="color:red">one</p>`) || *got[oldest].SourceHTML != *made.HTML {
 		t.Errorf("the bodies are %+v, %v", got, err)
 	}

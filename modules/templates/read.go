@@ -42,7 +42,8 @@ func (t Template) Status() string {
 // empty in lists, which are read without html and text.
 func (t Template) Etag() string {
 	d := draftOf(t.Template)
-	said := []any{t.Name, orEmpty(t.Alias), d.subject, d.from, orNone(d.replyTo), d.html, d.text, orNone(d.variables), d.unsubscribe, d.category}
+	said := []any{t.Name, orEmpty(t.Alias), d.subject, d.from, orNone(d.replyTo), d.html, d.text, orNone(d.variables),
+		d.unsubscribe, d.category}
 	document, err := json.Marshal(said)
 	if err != nil {
 		return "" // cannot happen: all values came from JSON
@@ -108,7 +109,8 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 	if err != nil {
 		return page.Page[Template]{}, err
 	}
-	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), at.Newest(template.FieldID)).Where(q.filters()...).
+	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), at.Newest(template.FieldID)).
+		Where(q.filters()...).
 		Order(at.Order(template.FieldID)).Limit(at.Rows()).Select(withoutBodies(template.Columns)...).All(ctx)
 	if err != nil {
 		return page.Page[Template]{}, fmt.Errorf("list templates: %w", err)
@@ -126,7 +128,8 @@ func (s *Service) Count(ctx context.Context, accountID string, q ListQuery, most
 	if err := q.Validate().Err(); err != nil {
 		return 0, err
 	}
-	found, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID)).Where(q.filters()...).Limit(most).IDs(ctx)
+	found, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID)).Where(q.filters()...).
+		Limit(most).IDs(ctx)
 	return len(found), err
 }
 
@@ -161,7 +164,8 @@ func withoutBodies(columns []string) []string {
 }
 
 // Bodies returns html and text, which List omits, by template id. Other fields are not set.
-func (s *Service) Bodies(ctx context.Context, accountID string, templateIDs ...string) (map[string]*ent.Template, error) {
+func (s *Service) Bodies(ctx context.Context, accountID string,
+	templateIDs ...string) (map[string]*ent.Template, error) {
 	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), template.IDIn(templateIDs...)).
 		Select(template.FieldID, template.FieldHTML, template.FieldText).All(ctx)
 	if err != nil {
@@ -182,7 +186,8 @@ SELECT t.id FROM templates t JOIN template_versions v ON v.template_id = t.id AN
        IS NOT DISTINCT FROM
        (v.subject, v."from", coalesce(v.reply_to, '[]'), v.source_html, v.source_text, coalesce(v.variables, '[]'), v.unsubscribe_enabled, v.category)`
 
-func (s *Service) wholes(ctx context.Context, from db.Execer, accountID string, rows []*ent.Template) (out []Template, err error) {
+func (s *Service) wholes(ctx context.Context, from db.Execer, accountID string,
+	rows []*ent.Template) (out []Template, err error) {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
 		ids[i] = row.ID
@@ -223,7 +228,8 @@ func same(ctx context.Context, from db.Execer, accountID string, ids []string) (
 // Several returns the account's templates with the given ids, without html and text, in no particular
 // order.
 func (s *Service) Several(ctx context.Context, accountID string, templateIDs ...string) ([]Template, error) {
-	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), template.IDIn(templateIDs...)).Select(withoutBodies(template.Columns)...).All(ctx)
+	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), template.IDIn(templateIDs...)).
+		Select(withoutBodies(template.Columns)...).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read templates: %w", err)
 	}

@@ -109,7 +109,8 @@ func (c compiled) render(ctx context.Context, given map[string]any, call names) 
 	if err := wrong.Err(); err != nil {
 		return Rendered{}, err
 	}
-	out := Rendered{From: c.content.from, ReplyTo: c.content.replyTo, Unsubscribe: c.content.unsubscribe, Category: c.content.category}
+	out := Rendered{From: c.content.from, ReplyTo: c.content.replyTo, Unsubscribe: c.content.unsubscribe,
+		Category: c.content.category}
 	b := language.NewBudget(ctx)
 	for _, p := range c.parts() {
 		text, err := p.Render(b, values)
@@ -190,8 +191,10 @@ func shown(s string) string {
 	return "not an id or an alias"
 }
 
-func (s *Service) version(ctx context.Context, c *ent.TemplateVersionClient, accountID, templateID string, number int) (*ent.TemplateVersion, error) {
-	v, err := c.Query().Where(templateversion.AccountID(accountID), templateversion.TemplateID(templateID), templateversion.Number(number)).Only(ctx)
+func (s *Service) version(ctx context.Context, c *ent.TemplateVersionClient, accountID, templateID string,
+	number int) (*ent.TemplateVersion, error) {
+	v, err := c.Query().Where(templateversion.AccountID(accountID), templateversion.TemplateID(templateID),
+		templateversion.Number(number)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, fault.InvalidField("version", "the template has no version %d", number)

@@ -43,9 +43,12 @@ func (w *world) process(t testing.TB) *Service {
 	return New(Params{DB: w.db, Cursors: page.NewCodec(make([]byte, 16)), Logger: slog.New(slog.DiscardHandler)})
 }
 
-var receipt = AddInput{Alias: "receipt", Name: "Receipt", Subject: "Receipt for {{customer.name}}", From: Mailbox{Email: "ada@example.com", Name: "Ada"},
-	ReplyTo: []Mailbox{{Text: "help@example.com"}}, HTML: "<p>Hi {{customer.name}}, you pay {{amount}}.</p>{% for i in items %}<i>{{i}}</i>{% endfor %}",
-	Variables: []shape.Variable{{Key: "customer.name", Type: language.TypeString, Required: true}, {Key: "amount", Type: language.TypeNumber, Fallback: 5},
+var receipt = AddInput{Alias: "receipt", Name: "Receipt", Subject: "Receipt for {{customer.name}}",
+	From:    Mailbox{Email: "ada@example.com", Name: "Ada"},
+	ReplyTo: []Mailbox{{Text: "help@example.com"}},
+	HTML:    "<p>Hi {{customer.name}}, you pay {{amount}}.</p>{% for i in items %}<i>{{i}}</i>{% endfor %}",
+	Variables: []shape.Variable{{Key: "customer.name", Type: language.TypeString, Required: true},
+		{Key: "amount", Type: language.TypeNumber, Fallback: 5},
 		{Key: "items", Type: language.TypeList}, {Key: "vip", Type: language.TypeBoolean}, {Key: "order", Type: language.TypeObject}},
 	UnsubscribeEnabled: true, Category: "Receipts"}
 
@@ -94,19 +97,23 @@ func TestDraftIsPublishedAndRendered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made := w.add(t, receipt)
-	if !id.Is(id.Template, made.ID) || made.Status() != StatusDraft || !made.HasUnpublishedChanges || made.From != "Ada <ada@example.com>" {
+	if !id.Is(id.Template, made.ID) || made.Status() != StatusDraft || !made.HasUnpublishedChanges ||
+		made.From != "Ada <ada@example.com>" {
 		t.Errorf("the new template is %+v, want a draft with unpublished changes and its sender", made)
 	}
-	values := map[string]any{"customer": map[string]any{"name": "A&B"}, "items": []any{"x", "y"}, "unknown": "is ignored"}
+	values := map[string]any{"customer": map[string]any{"name": "A&B"}, "items": []any{"x", "y"},
+		"unknown": "is ignored"}
 	_, err := w.Render(t.Context(), ada, Ref{Alias: "receipt"}, values)
 	wantFields(t, err, "template.alias")
 
 	done := w.publish(t, "receipt")
-	if done.Warnings != nil || done.Template.Status() != StatusPublished || *done.Template.Version != 1 || done.Template.HasUnpublishedChanges || done.Template.PublishedAt == nil {
+	if done.Warnings != nil || done.Template.Status() != StatusPublished || *done.Template.Version != 1 ||
+		done.Template.HasUnpublishedChanges || done.Template.PublishedAt == nil {
 		t.Errorf("the publication is %+v, want version 1 without warnings or unpublished changes", done)
 	}
-	want := Rendered{TemplateID: made.ID, Version: 1, Subject: "Receipt for A&B", From: "Ada <ada@example.com>", ReplyTo: []string{"help@example.com"},
-		HTML: "<p>Hi A&amp;B, you pay 5.</p><i>x</i><i>y</i>", Unsubscribe: true, Category: "Receipts"}
+	want := Rendered{TemplateID: made.ID, Version: 1, Subject: "Receipt for A&B", From: "Ada <ada@example.com>",
+		ReplyTo: []string{"help@example.com"},
+		HTML:    "<p>Hi A&amp;B, you pay 5.</p><i>x</i><i>y</i>", Unsubscribe: true, Category: "Receipts"}
 	for _, ref := range []Ref{{Alias: "receipt"}, {ID: made.ID}} {
 		got, err := w.Render(t.Context(), ada, ref, values)
 		if err != nil {
@@ -120,13 +127,16 @@ func TestDraftIsPublishedAndRendered(t *testing.T) {
 	subject := "Another"
 	changed, err := w.Update(t.Context(), ada, "receipt", Change{Subject: &subject}, "")
 	if err != nil || !changed.HasUnpublishedChanges || changed.Subject != subject {
-		t.Errorf("after a change of the subject the template is %+v, %v, want unpublished changes and the subject %s", changed, err, subject)
+		t.Errorf("after a change of the subject the template is %+v, %v, want unpublished changes and the subject %s",
+			changed, err, subject)
 	}
-	if got, err := w.Render(t.Context(), ada, Ref{ID: made.ID}, values); err != nil || got.Version != 1 || got.Subject != want.Subject {
+	if got, err := w.Render(t.Context(), ada, Ref{ID: made.ID}, values); err != nil || got.Version != 1 ||
+		got.Subject != want.Subject {
 		t.Errorf("an edit was sent: %+v %v", got, err)
 	}
 	w.publish(t, made.ID)
-	if got, err := w.Render(t.Context(), ada, Ref{ID: made.ID}, values); err != nil || got.Version != 2 || got.Subject != subject {
+	if got, err := w.Render(t.Context(), ada, Ref{ID: made.ID}, values); err != nil || got.Version != 2 ||
+		got.Subject != subject {
 		t.Errorf("a publication is not seen at once: %+v %v", got, err)
 	}
 	if again := w.publish(t, made.ID); *again.Template.Version != 2 {
@@ -147,7 +157,8 @@ func TestVariablesAreJudged(t *testing.T) {
 		"nothing": {nil, []string{"template.variables.customer.name"}},
 		"null":    {map[string]any{"customer.name": nil}, []string{"template.variables.customer.name"}},
 		"wrong types": {map[string]any{"customer": map[string]any{"name": 5}, "amount": "5", "items": map[string]any{}, "vip": "yes", "order": []any{}},
-			[]string{"template.variables.customer.name", "template.variables.amount", "template.variables.items", "template.variables.vip", "template.variables.order"}},
+			[]string{"template.variables.customer.name", "template.variables.amount", "template.variables.items",
+				"template.variables.vip", "template.variables.order"}},
 		"a long list":      {map[string]any{"customer.name": "x", "items": long}, []string{"template.variables.items"}},
 		"a NUL":            {map[string]any{"customer.name": "a\x00b"}, []string{"template.variables.customer.name"}},
 		"flat":             {map[string]any{"customer.name": "x"}, nil},
@@ -218,8 +229,10 @@ func TestRefsThatNameNoTemplate(t *testing.T) {
 	made := w.add(t, receipt)
 	w.publish(t, "receipt")
 	for ref, field := range map[Ref]string{
-		{}: "template", {ID: made.ID, Alias: "receipt"}: "template", {ID: "receipt"}: "template.id", {ID: id.New(id.Template)}: "template.id",
-		{ID: "\x00"}: "template.id", {Alias: "other"}: "template.alias", {Alias: "No Alias\x00"}: "template.alias",
+		{}: "template", {ID: made.ID, Alias: "receipt"}: "template", {ID: "receipt"}: "template.id",
+		{ID: id.New(id.Template)}: "template.id",
+		{ID: "\x00"}:              "template.id", {Alias: "other"}: "template.alias",
+		{Alias: "No Alias\x00"}: "template.alias",
 	} {
 		_, err := w.Render(t.Context(), ada, ref, map[string]any{"customer.name": "x"})
 		wantFields(t, err, field)
@@ -241,16 +254,21 @@ func TestInputIsJudgedAllAtOnce(t *testing.T) {
 		wrong []string
 	}{
 		"empty": {AddInput{}, []string{"name"}},
-		"all": {AddInput{Alias: "No", Name: strings.Repeat("n", 201), Subject: "a\nb", From: Mailbox{Text: "x"}, ReplyTo: []Mailbox{{Text: "a@b.co"}, {Text: "y"}}, Category: "!!"},
+		"all": {AddInput{Alias: "No", Name: strings.Repeat("n", 201), Subject: "a\nb", From: Mailbox{Text: "x"},
+			ReplyTo: []Mailbox{{Text: "a@b.co"}, {Text: "y"}}, Category: "!!"},
 			[]string{"alias", "name", "subject", "from", "reply_to[1]", "category"}},
 		"sources":  {AddInput{Name: "n", Subject: "{{", HTML: "{% assign a = 1 %}", Text: "{{ a | safe }}"}, []string{"subject", "html", "text"}},
 		"large":    {AddInput{Name: "n", HTML: strings.Repeat("x", language.MaxSource+1)}, []string{"html"}},
 		"alias":    {AddInput{Name: "n", Alias: "tpl_x"}, []string{"alias"}},
 		"too many": {AddInput{Name: "n", Variables: many}, []string{"variables"}},
-		"variables": {AddInput{Name: "n", Variables: []shape.Variable{{}, {Key: "a b", Type: "x"}, {Key: "a", Type: "string"}, {Key: "a", Type: "number", Fallback: "x"}, {Key: "unsubscribe_url", Type: "string"}}},
-			[]string{"variables[0].key", "variables[0].type", "variables[1].key", "variables[1].type", "variables[3].key", "variables[3].fallback", "variables[4].key"}},
-		"parts": {AddInput{Name: "n", Variables: []shape.Variable{{Key: "a", Type: "string"}, {Key: "a.b", Type: "string"}, {Key: "o", Type: "object"}, {Key: "o.p", Type: "string"}}}, []string{"variables[1].key"}},
-		"reserved": {AddInput{Name: "n", Variables: []shape.Variable{{Key: "forloop.x", Type: "string"}, {Key: "and", Type: "string"}, {Key: "a.b.c.d.e.f", Type: "string"}, {Key: "a.", Type: "string"}}},
+		"variables": {AddInput{Name: "n", Variables: []shape.Variable{{}, {Key: "a b", Type: "x"},
+			{Key: "a", Type: "string"}, {Key: "a", Type: "number", Fallback: "x"}, {Key: "unsubscribe_url", Type: "string"}}},
+			[]string{"variables[0].key", "variables[0].type", "variables[1].key", "variables[1].type",
+				"variables[3].key", "variables[3].fallback", "variables[4].key"}},
+		"parts": {AddInput{Name: "n", Variables: []shape.Variable{{Key: "a", Type: "string"},
+			{Key: "a.b", Type: "string"}, {Key: "o", Type: "object"}, {Key: "o.p", Type: "string"}}}, []string{"variables[1].key"}},
+		"reserved": {AddInput{Name: "n", Variables: []shape.Variable{{Key: "forloop.x", Type: "string"},
+			{Key: "and", Type: "string"}, {Key: "a.b.c.d.e.f", Type: "string"}, {Key: "a.", Type: "string"}}},
 			[]string{"variables[0].key", "variables[1].key", "variables[2].key", "variables[3].key"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -280,7 +298,8 @@ func TestAliasIsUniqueInItsAccount(t *testing.T) {
 		t.Errorf("after a change of its alias the template is %+v, %v, want the alias free", now, err)
 	}
 	copied, err := w.Duplicate(t.Context(), ada, "free", nil)
-	if err != nil || copied.Alias != nil || copied.Name != "other (copy)" || *copied.Text != "x" || copied.ID == other.ID {
+	if err != nil || copied.Alias != nil || copied.Name != "other (copy)" || *copied.Text != "x" ||
+		copied.ID == other.ID {
 		t.Errorf("the copy is %+v, %v, want another id, no alias and the name other (copy)", copied, err)
 	}
 }
@@ -306,12 +325,14 @@ func TestTenantsAreKeptApart(t *testing.T) {
 		"version": func(ref string) error { _, err := w.Version(t.Context(), eve, ref, 1); return err },
 	} {
 		for _, ref := range []string{made.ID, "receipt", id.New(id.Template), "nobody"} {
-			if err := ask(ref); err == nil || fault.KindOf(err) != fault.NotFound || !strings.HasSuffix(fault.From(err).Message, "No such template: "+ref) {
-				t.Errorf("%s of Ada's template as %s by Eve gives %v, want not found", what, ref, err)
+			if err := ask(ref); err == nil || fault.KindOf(err) != fault.NotFound ||
+				!strings.HasSuffix(fault.From(err).Message, "No such template: "+ref) {
+				t.Errorf("%s of Ada's template as %s by Eve returned %v, want not found", what, ref, err)
 			}
 		}
 	}
-	if list, err := w.List(t.Context(), eve, ListQuery{Page: page.Request{Limit: 10}}); err != nil || len(list.Items) != 0 {
+	if list, err := w.List(t.Context(), eve, ListQuery{Page: page.Request{Limit: 10}}); err != nil ||
+		len(list.Items) != 0 {
 		t.Errorf("Eve's templates are %+v, %v, want none", list, err)
 	}
 	if now, err := w.Get(t.Context(), ada, made.ID); err != nil || now.Name != "Receipt" {
@@ -343,7 +364,8 @@ func TestListIsPagedAndFiltered(t *testing.T) {
 					t.Error("a list reads bodies")
 				}
 				if row.HasUnpublishedChanges != (row.Status() == StatusDraft) {
-					t.Errorf("the list shows %s with unpublished changes: %t, want %t", row.ID, row.HasUnpublishedChanges, row.Status() == StatusDraft)
+					t.Errorf("the list shows %s with unpublished changes: %t, want %t", row.ID,
+						row.HasUnpublishedChanges, row.Status() == StatusDraft)
 				}
 			}
 			if q.Page.Cursor = list.NextCursor; !list.HasMore {
@@ -356,8 +378,9 @@ func TestListIsPagedAndFiltered(t *testing.T) {
 		want []string
 	}{
 		"all": {ListQuery{}, ids}, "alias": {ListQuery{Alias: "two"}, ids[2:3]}, "no such alias": {ListQuery{Alias: "three"}, nil},
-		"published": {ListQuery{Status: StatusPublished}, ids[2:3]}, "draft": {ListQuery{Status: StatusDraft}, append(append([]string{}, ids[:2]...), ids[3:]...)},
-		"name": {ListQuery{Name: "nAME 4"}, ids[:1]}, "wildcards are letters": {ListQuery{Name: "0_%"}, ids[4:]}, "none": {ListQuery{Name: "_____"}, nil},
+		"published": {ListQuery{Status: StatusPublished}, ids[2:3]},
+		"draft":     {ListQuery{Status: StatusDraft}, append(append([]string{}, ids[:2]...), ids[3:]...)},
+		"name":      {ListQuery{Name: "nAME 4"}, ids[:1]}, "wildcards are letters": {ListQuery{Name: "0_%"}, ids[4:]}, "none": {ListQuery{Name: "_____"}, nil},
 	} {
 		if diff := cmp.Diff(c.want, all(c.q)); diff != "" {
 			t.Errorf("%s: the listed templates differ from those wanted: %s", name, diff)
@@ -395,14 +418,17 @@ func TestAChangeOfWhatWasRead(t *testing.T) {
 	if err != nil || now.Name != receipt.Name || now.Subject != first || now.Etag() != changed.Etag() {
 		t.Errorf("now: %q, %q: %v", now.Name, now.Subject, err)
 	}
-	if now, err = w.Update(t.Context(), ada, made.ID, Change{Name: &second}, now.Etag()); err != nil || now.Name != second || now.Subject != first {
+	if now, err = w.Update(t.Context(), ada, made.ID, Change{Name: &second}, now.Etag()); err != nil ||
+		now.Name != second || now.Subject != first {
 		t.Errorf("with the etag of what is there: %q, %q: %v", now.Name, now.Subject, err)
 	}
 	back, none := receipt.Name, ""
-	if now, err = w.Update(t.Context(), ada, made.ID, Change{Name: &back, Subject: &receipt.Subject}, ""); err != nil || now.Etag() != read.Etag() {
+	if now, err = w.Update(t.Context(), ada, made.ID, Change{Name: &back, Subject: &receipt.Subject}, ""); err != nil ||
+		now.Etag() != read.Etag() {
 		t.Errorf("as it was: %q, want %q: %v", now.Etag(), read.Etag(), err)
 	}
-	if now, err = w.Update(t.Context(), ada, made.ID, Change{Alias: &none}, ""); err != nil || now.Etag() == read.Etag() {
+	if now, err = w.Update(t.Context(), ada, made.ID, Change{Alias: &none}, ""); err != nil ||
+		now.Etag() == read.Etag() {
 		t.Errorf("without the alias it has the same etag: %v", err)
 	}
 }

@@ -37,7 +37,8 @@ func (s *Service) checkUnused(ctx context.Context, on db.Execer, accountID, id, 
 	if more := len(users) - maxUsers; more > 0 {
 		shown += fmt.Sprintf(" and %d more", more)
 	}
-	return fault.Conflictf(fault.CodeConflict, "The template is in use by %s; change or archive them before you %s", shown, action).
+	return fault.Conflictf(fault.CodeConflict, "The template is in use by %s; change or archive them before you %s",
+		shown, action).
 		With(fault.DetailUsedBy, users)
 }
 

@@ -12,20 +12,26 @@ import (
 
 // Versions returns one page of a template's versions, newest first, without html and
 // text. Errors: NotFound and Invalid.
-func (s *Service) Versions(ctx context.Context, accountID, idOrAlias string, r page.Request) (page.Page[*ent.TemplateVersion], error) {
+func (s *Service) Versions(ctx context.Context, accountID, idOrAlias string,
+	r page.Request) (page.Page[*ent.TemplateVersion], error) {
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {
 		return page.Page[*ent.TemplateVersion]{}, err
 	}
-	return page.Read(s.cursors, page.List{Name: "templates/" + t.ID + "/versions", AccountID: accountID}, r, func(at page.Position) ([]*ent.TemplateVersion, error) {
-		return s.db.Ent.TemplateVersion.Query().Where(templateversion.AccountID(accountID), templateversion.TemplateID(t.ID), at.Newest(templateversion.FieldNumber)).
-			Order(at.Order(templateversion.FieldNumber)).Limit(at.Rows()).Select(withoutBodies(templateversion.Columns)...).All(ctx)
-	}, func(v *ent.TemplateVersion) string { return strconv.Itoa(v.Number) })
+	return page.Read(s.cursors, page.List{Name: "templates/" + t.ID + "/versions", AccountID: accountID}, r,
+		func(at page.Position) ([]*ent.TemplateVersion, error) {
+			return s.db.Ent.TemplateVersion.Query().
+				Where(templateversion.AccountID(accountID), templateversion.TemplateID(t.ID),
+					at.Newest(templateversion.FieldNumber)).
+				Order(at.Order(templateversion.FieldNumber)).Limit(at.Rows()).
+				Select(withoutBodies(templateversion.Columns)...).All(ctx)
+		}, func(v *ent.TemplateVersion) string { return strconv.Itoa(v.Number) })
 }
 
 // CountVersions returns the number of versions of a template, counting at most up to a limit.
 func (s *Service) CountVersions(ctx context.Context, accountID, templateID string, most int) (int, error) {
-	found, err := s.db.Ent.TemplateVersion.Query().Where(templateversion.AccountID(accountID), templateversion.TemplateID(templateID)).Limit(most).IDs(ctx)
+	found, err := s.db.Ent.TemplateVersion.Query().
+		Where(templateversion.AccountID(accountID), templateversion.TemplateID(templateID)).Limit(most).IDs(ctx)
 	return len(found), err
 }
 

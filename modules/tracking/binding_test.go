@@ -67,10 +67,12 @@ func TestLinkWorksOnlyOnItsHost(t *testing.T) {
 	for _, host := range []string{"links.ada.example", "LINKS.ada.example.", "links.ada.example:8443"} {
 		w.wantRead(t, "a link under the account's tracking host", adas, host, nil)
 	}
-	for _, host := range []string{"mail.example.org", "old.example.org", "links.eve.example", "unknown.example", "ada.example", "x.links.ada.example", "127.0.0.1:8080", "postrider", ""} {
+	for _, host := range []string{"mail.example.org", "old.example.org", "links.eve.example", "unknown.example",
+		"ada.example", "x.links.ada.example", "127.0.0.1:8080", "postrider", ""} {
 		w.wantRead(t, "a link under the account's tracking host", adas, host, ErrForged)
 	}
-	for _, host := range []string{"mail.example.org", "MAIL.example.org:443", "old.example.org", "127.0.0.1:8080", "[::1]:8080", "localhost:8080", "postrider:8080"} {
+	for _, host := range []string{"mail.example.org", "MAIL.example.org:443", "old.example.org", "127.0.0.1:8080",
+		"[::1]:8080", "localhost:8080", "postrider:8080"} {
 		w.wantRead(t, "a link under the base URL", base, host, nil)
 	}
 	for _, host := range []string{"links.ada.example", "links.eve.example", "unknown.example"} {
@@ -103,7 +105,8 @@ func TestUnboundLinksStayValid(t *testing.T) {
 	for _, host := range []string{"mail.example.org", "old.example.org", "links.ada.example", "127.0.0.1:8080"} {
 		mark, err := w.Read(t.Context(), Click, oldToken, host)
 		if err != nil || mark.Target != oldTarget {
-			t.Errorf("a link of an earlier version, requested on %s, returned %q with error %v, want %s", host, mark.Target, err, oldTarget)
+			t.Errorf("a link of an earlier version, requested on %s, returned %q with error %v, want %s", host,
+				mark.Target, err, oldTarget)
 		}
 	}
 	for _, host := range []string{"links.eve.example", "unknown.example"} {
@@ -140,9 +143,11 @@ func TestFlaggedTargetIsNotRedirected(t *testing.T) {
 		t.Fatal(err)
 	}
 	for target, want := range map[string]error{
-		"https://evil.example/": ErrWithheld, "http://www.EVIL.example./a": ErrWithheld, "https://good@evil.example:8443/%zz": ErrWithheld, "https://evil.example?a": ErrWithheld,
+		"https://evil.example/": ErrWithheld, "http://www.EVIL.example./a": ErrWithheld,
+		"https://good@evil.example:8443/%zz": ErrWithheld, "https://evil.example?a": ErrWithheld,
 		"https://notevil.example/": nil, "https://example/evil.example": nil,
-		"https://shop.example/offer/1": ErrWithheld, "http://shop.example:80/%6fffer/": ErrWithheld, "https://shop.example/offers": nil, "https://www.shop.example/offer/": nil,
+		"https://shop.example/offer/1": ErrWithheld, "http://shop.example:80/%6fffer/": ErrWithheld,
+		"https://shop.example/offers": nil, "https://www.shop.example/offer/": nil,
 	} {
 		w.wantRead(t, "a click on "+target, m.click(target), "mail.example.org", want)
 	}
@@ -165,7 +170,8 @@ func TestLinksWorkWithoutDatabase(t *testing.T) {
 	}
 	w.wantRead(t, "a link", w.click(t, w.ada, "links.ada.example"), "links.ada.example", nil)
 	w.wantRead(t, "a link of a suspended account", w.click(t, w.eve, ownHost), "mail.example.org", ErrWithheld)
-	if _, err := w.Read(t.Context(), Click, w.click(t, w.ada, "go.ada.example"), "go.ada.example"); err == nil || errors.Is(err, ErrForged) {
+	if _, err := w.Read(t.Context(), Click, w.click(t, w.ada, "go.ada.example"), "go.ada.example"); err == nil ||
+		errors.Is(err, ErrForged) {
 		t.Errorf("a link under a host that cannot be looked up returned %v, want an error of the database", err)
 	}
 }

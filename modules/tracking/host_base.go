@@ -34,7 +34,8 @@ const maxBases = 50_000
 
 func newBases(config Config, d *db.DB, certificates hosts.Certificates, log *slog.Logger) *linkBases {
 	return &linkBases{config: config, db: d, certificates: certificates, log: log,
-		known: cache.New(cache.Config[domainKey, linkBase]{Max: maxBases, TTL: config.HostTTL, LoadTimeout: hostTimeout})}
+		known: cache.New(cache.Config[domainKey, linkBase]{Max: maxBases, TTL: config.HostTTL,
+			LoadTimeout: hostTimeout})}
 }
 
 // baseFor returns the domain's tracking host if the latest check found its CNAME and the host can be served.
@@ -43,7 +44,8 @@ func newBases(config Config, d *db.DB, certificates hosts.Certificates, log *slo
 func (b *linkBases) baseFor(ctx context.Context, accountID, domainID string) linkBase {
 	base, err := b.known.Get(ctx, domainKey{accountID, domainID}, b.loadBase)
 	if err != nil {
-		b.log.WarnContext(ctx, "cannot look up the tracking host, links use the base URL", telemetry.KeyDomainID, domainID, telemetry.KeyError, err)
+		b.log.WarnContext(ctx, "cannot look up the tracking host, links use the base URL", telemetry.KeyDomainID,
+			domainID, telemetry.KeyError, err)
 		return linkBase{b.config.BaseURL, ownHost}
 	}
 	return base
@@ -52,8 +54,9 @@ func (b *linkBases) baseFor(ctx context.Context, accountID, domainID string) lin
 const hostTimeout = 3 * time.Second
 
 func (b *linkBases) loadBase(ctx context.Context, key domainKey) (linkBase, error) {
-	row, err := b.db.Ent.TrackingHost.Query().Where(trackinghost.AccountID(key.accountID), trackinghost.DomainID(key.domainID),
-		trackinghost.StatusEQ(trackinghost.StatusVerified), trackinghost.FailingSinceIsNil()).Only(ctx)
+	row, err := b.db.Ent.TrackingHost.Query().
+		Where(trackinghost.AccountID(key.accountID), trackinghost.DomainID(key.domainID),
+			trackinghost.StatusEQ(trackinghost.StatusVerified), trackinghost.FailingSinceIsNil()).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return linkBase{b.config.BaseURL, ownHost}, nil

@@ -36,14 +36,16 @@ func TestLinksUseHostOnceCertificateIsReady(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const target = "mail.example.org"
-	shop := sole{&ent.Domain{ID: id.New(id.Domain), AccountID: &w.ada, Name: "shop.example", Status: domain.StatusVerified}}
+	shop := sole{&ent.Domain{ID: id.New(id.Domain), AccountID: &w.ada, Name: "shop.example",
+		Status: domain.StatusVerified}}
 	zone := dnsxtest.New(t)
 	resolver, err := dnsx.New(dnsx.Config{Server: zone.Addr(), Timeout: 5 * time.Second, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	process := func(c hosts.Certificates) *hosts.Service {
-		s, err := hosts.New(hosts.Params{Config: hosts.Config{BaseURL: testBase, Target: target}, DB: w.db, Domains: shop, Resolver: resolver, Certificates: c, Logger: quiet()})
+		s, err := hosts.New(hosts.Params{Config: hosts.Config{BaseURL: testBase, Target: target}, DB: w.db,
+			Domains: shop, Resolver: resolver, Certificates: c, Logger: quiet()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,11 +53,13 @@ func TestLinksUseHostOnceCertificateIsReady(t *testing.T) {
 	}
 	i := issuer{map[string]bool{}}
 	base := func(account, baseURL string, c hosts.Certificates) string {
-		r, err := NewRewriter(RewriterParams{Config: Config{BaseURL: baseURL}, DB: w.db, Certificates: c, Box: pinnedKey(t), Logger: quiet()})
+		r, err := NewRewriter(RewriterParams{Config: Config{BaseURL: baseURL}, DB: w.db, Certificates: c,
+			Box: pinnedKey(t), Logger: quiet()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		html, _, err := r.Rewrite(t.Context(), Message{AccountID: account, EmailID: testEmail, DomainID: shop.domain.ID, Clicks: true}, `<a href="https://e.com/">`, "")
+		html, _, err := r.Rewrite(t.Context(), Message{AccountID: account, EmailID: testEmail, DomainID: shop.domain.ID,
+			Clicks: true}, `<a href="https://e.com/">`, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +84,8 @@ func TestLinksUseHostOnceCertificateIsReady(t *testing.T) {
 	}
 	check("no TLS here", testBase, nil)
 	check("no certificate yet", testBase, i)
-	if h, err := process(i).Verify(t.Context(), w.ada, shop.domain.ID); err != nil || h.Certificate.Status != hosts.CertificatePending {
+	if h, err := process(i).Verify(t.Context(), w.ada, shop.domain.ID); err != nil ||
+		h.Certificate.Status != hosts.CertificatePending {
 		t.Errorf("the certificate of a verified host is %+v, %v, want pending", h.Certificate, err)
 	}
 	check("verified, with a certificate", "https://links.shop.example", i)

@@ -63,7 +63,9 @@ func parseCondition(how, rest string) (func(Visit) bool, error) {
 			return nil, fmt.Errorf("header %q is not name: value", value)
 		}
 		return func(v Visit) bool {
-			return v.Header != nil && strings.Contains(strings.ToLower(strings.Join(v.Header.Values(http.CanonicalHeaderKey(name)), ",")), part)
+			return v.Header != nil &&
+				strings.Contains(strings.ToLower(strings.Join(v.Header.Values(http.CanonicalHeaderKey(name)), ",")),
+					part)
 		}, nil
 	}
 	return nil, fmt.Errorf("unknown method %q", how)

@@ -51,7 +51,8 @@ func TestClassifiesMachines(t *testing.T) {
 func TestInvalidTableReportsLine(t *testing.T) {
 	t.Parallel()
 	for table, want := range map[string]string{
-		"# x\nbot agent-has curl": "line 2", "bot agent-has": "line 1", "bot network 1.2.3.4.5/8": "line 1", `bot shape "x"`: "line 1", `bot header "Purpose"`: "line 1",
+		"# x\nbot agent-has curl": "line 2", "bot agent-has": "line 1", "bot network 1.2.3.4.5/8": "line 1",
+		`bot shape "x"`: "line 1", `bot header "Purpose"`: "line 1",
 	} {
 		if _, err := newMachines(table); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("table %q: %v, want an error with %s", table, err, want)
@@ -75,7 +76,8 @@ func TestCleansUserAgents(t *testing.T) {
 func FuzzCleanAgent(f *testing.F) {
 	f.Add("Mozilla/5.0 é\x00\xff")
 	f.Fuzz(func(t *testing.T, given string) {
-		if got := cleanAgent(given); len(got) > maxAgent || !utf8.ValidString(got) || strings.ContainsAny(got, "\x00\r\n") {
+		if got := cleanAgent(given); len(got) > maxAgent || !utf8.ValidString(got) ||
+			strings.ContainsAny(got, "\x00\r\n") {
 			t.Fatalf("the cleaned agent is %q, want at most %d bytes of valid UTF-8 on one line", got, maxAgent)
 		}
 	})

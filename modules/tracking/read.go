@@ -40,7 +40,8 @@ type Reach struct{ Opened, Clicked int }
 
 // GroupReach returns the reach of groups of emails by group name. emailIDs[i] belongs to groups[i]. Groups
 // without visits are omitted.
-func (s *Service) GroupReach(ctx context.Context, accountID string, groups, emailIDs []string) (map[string]Reach, error) {
+func (s *Service) GroupReach(ctx context.Context, accountID string, groups,
+	emailIDs []string) (map[string]Reach, error) {
 	const reachSQL = `
 SELECT v.name, count(DISTINCT e.email_id) FILTER (WHERE e.kind = 'open'), count(DISTINCT e.email_id) FILTER (WHERE e.kind = 'click')
   FROM unnest($2::text[], $3::text[]) AS v (name, email_id) JOIN engagements e ON e.email_id = v.email_id
@@ -68,11 +69,13 @@ SELECT g.id, g.account_id, g.email_id, g.kind, g.url, g.ip, g.user_agent, g.mach
  ORDER BY g.id DESC`
 
 // Engagements returns the latest opens and clicks by email id, newest first.
-func (s *Service) Engagements(ctx context.Context, accountID string, first int, emailIDs ...string) (map[string][]*ent.Engagement, error) {
+func (s *Service) Engagements(ctx context.Context, accountID string, first int,
+	emailIDs ...string) (map[string][]*ent.Engagement, error) {
 	found := make(map[string][]*ent.Engagement, len(emailIDs))
 	err := db.Each(ctx, s.db.SQL, func(row db.Row) error {
 		g := &ent.Engagement{}
-		if err := row.Scan(&g.ID, &g.AccountID, &g.EmailID, &g.Kind, &g.URL, &g.IP, &g.UserAgent, &g.Machine, &g.CreatedAt); err != nil {
+		if err := row.Scan(&g.ID, &g.AccountID, &g.EmailID, &g.Kind, &g.URL, &g.IP, &g.UserAgent, &g.Machine,
+			&g.CreatedAt); err != nil {
 			return err
 		}
 		found[g.EmailID] = append(found[g.EmailID], g)

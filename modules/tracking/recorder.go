@@ -41,11 +41,15 @@ const (
 	retryMax  = 5 * time.Second
 )
 
-func newRecorder(store func(context.Context, []hit) error, log *slog.Logger, registry prometheus.Registerer) (*recorder, error) {
-	r := &recorder{store: store, log: log, queue: make(chan hit, queueSize), bursts: bursts{byVisitor: map[visitor][]hit{}},
+func newRecorder(store func(context.Context, []hit) error, log *slog.Logger,
+	registry prometheus.Registerer) (*recorder, error) {
+	r := &recorder{store: store, log: log, queue: make(chan hit, queueSize),
+		bursts:   bursts{byVisitor: map[visitor][]hit{}},
 		stopping: make(chan struct{}), done: make(chan struct{}),
-		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "tracking", Name: "dropped_total",
-			Help: "Opens and clicks that were not recorded: the queue was full, or the database refused them."}, []string{"reason"}),
+		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "tracking",
+			Name: "dropped_total",
+			Help: "Opens and clicks that were not recorded: the queue was full, or the database refused them."},
+			[]string{"reason"}),
 	}
 	r.storeCtx, r.cut = context.WithCancel(context.Background()) // lives as long as the recorder
 	if registry != nil {
@@ -180,7 +184,8 @@ func (r *recorder) flush(batch []hit) {
 			}
 			return
 		}
-		r.log.Warn("database unavailable, retrying to record opens and clicks", telemetry.KeyCount, len(batch), telemetry.KeyError, err)
+		r.log.Warn("database unavailable, retrying to record opens and clicks", telemetry.KeyCount, len(batch),
+			telemetry.KeyError, err)
 		select {
 		case <-time.After(wait):
 		case <-r.storeCtx.Done():

@@ -50,7 +50,8 @@ func NewRewriter(p RewriterParams) (*Rewriter, error) {
 		return nil, err
 	}
 	config := p.Config.withDefaults()
-	return &Rewriter{config: config, tokens: tokens{p.Box.DeriveEach(tokenPurpose)}, bases: newBases(config, p.DB, p.Certificates, p.Logger)}, nil
+	return &Rewriter{config: config, tokens: tokens{p.Box.DeriveEach(tokenPurpose)},
+		bases: newBases(config, p.DB, p.Certificates, p.Logger)}, nil
 }
 
 // Rewrite returns the bodies to send. It is called once per composed message, after all other changes to the

@@ -41,7 +41,8 @@ func pinnedKey(t testing.TB) *secret.Box {
 
 func newRewriter(t testing.TB) *Rewriter {
 	t.Helper()
-	r, err := NewRewriter(RewriterParams{Config: Config{BaseURL: testBase, HostTTL: time.Hour}, Box: pinnedKey(t), Logger: slog.New(slog.DiscardHandler)})
+	r, err := NewRewriter(RewriterParams{Config: Config{BaseURL: testBase, HostTTL: time.Hour}, Box: pinnedKey(t),
+		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,8 @@ func TestTracksOnlyEnabledKinds(t *testing.T) {
 		m := both
 		m.Opens, m.Clicks = c.opens, c.clicks
 		html, text := rewrite(t, r, m, page, plain)
-		if got := readable(t, r, html); !strings.Contains(got, c.wantHTML) || !strings.HasPrefix(html, c.start) || strings.Contains(got, "[open") != c.opens {
+		if got := readable(t, r, html); !strings.Contains(got, c.wantHTML) || !strings.HasPrefix(html, c.start) ||
+			strings.Contains(got, "[open") != c.opens {
 			t.Errorf("%s: html %s", name, html)
 		}
 		if got := readable(t, r, text); !strings.Contains(got, c.wantText) || (text == plain) != (c.wantText == "") {
@@ -117,7 +119,8 @@ func TestTracksOnlyEnabledKinds(t *testing.T) {
 	if html, text := rewrite(t, r, both, "", "no link"); html != "" || text != "no link" {
 		t.Errorf("a message without HTML became %q, %q", html, text)
 	}
-	for _, wrong := range []Message{{AccountID: "acc_1", EmailID: testEmail, Opens: true}, {AccountID: testAccount, EmailID: testDomain, Opens: true}} {
+	for _, wrong := range []Message{{AccountID: "acc_1", EmailID: testEmail, Opens: true},
+		{AccountID: testAccount, EmailID: testDomain, Opens: true}} {
 		if _, _, err := r.Rewrite(t.Context(), wrong, "x", ""); err == nil {
 			t.Errorf("Rewrite accepted %+v", wrong)
 		}
@@ -199,7 +202,8 @@ func checkHTML(t *testing.T, r *Rewriter, source string) {
 	opens := both
 	opens.Clicks = false
 	with, _ := rewrite(t, r, opens, source, "")
-	if _, end := scanHTML(source, nil); source != "" && (!strings.HasPrefix(with, source[:end]+"<img ") || !strings.HasSuffix(with, `border:0">`+source[end:])) {
+	if _, end := scanHTML(source, nil); source != "" &&
+		(!strings.HasPrefix(with, source[:end]+"<img ") || !strings.HasSuffix(with, `border:0">`+source[end:])) {
 		t.Fatalf("the pixel is not at %d of %q: %q", end, source, with)
 	}
 	if again, _ := rewrite(t, r, clicks, rewritten, ""); again != rewritten {
@@ -216,12 +220,18 @@ func checkText(t *testing.T, r *Rewriter, source string) {
 }
 
 var oddHTML = []string{
-	"", "plain", `<a href="https://example.com/">`, `<a href='https://example.com/`, `<a href=https://example.com/>x`, `<a href`, `<a href=`, `<a =href="https://e.com">`,
-	`<a/href=https://e.com/>`, `<a href="https://e.com/"href="https://f.com">`, `<a x=y"href="https://e.com/">`, "<a\x00href=https://e.com/>", `<a href=&#104;ttps://e.com>`,
-	`<A HREF="https&colon;//e.com/&quot;x">`, `<a href="https://e.com/"/>`, `<plaintext><a href="https://e.com/">`, `<!--><a href="https://e.com/">`, `<![CDATA[<a href="https://e.com/">]]>`,
-	`</body><a href="https://e.com/">x</a></body>`, `</body><!-- </body> -->`, "<a href=\"https://e.com/\r\n\tx\">", `<a  href = "https://e.com" / >`, `<a href='https://e.com/"'>`,
-	`<a href="https://e.com/?a=1&copy=2&amp;lt;">`, `<?xml <a href="https://e.com/">`, `</a href="https://e.com/">`, `<a b='>' href="https://[::1]:80/">`, `<textarea><a href="https://e.com/">`,
-	`<a href=https://e.com/"x>`, `<a href="ht&#x0A;tps://e.com/">`, "\xff<a href=\"https://e.com/\xff\">", `<a href="https://e.com/é">`, `<noscript><a href="https://e.com/"></noscript>`,
+	"", "plain", `<a href="https://example.com/">`, `<a href='https://example.com/`, `<a href=https://example.com/>x`,
+	`<a href`, `<a href=`, `<a =href="https://e.com">`,
+	`<a/href=https://e.com/>`, `<a href="https://e.com/"href="https://f.com">`, `<a x=y"href="https://e.com/">`,
+	"<a\x00href=https://e.com/>", `<a href=&#104;ttps://e.com>`,
+	`<A HREF="https&colon;//e.com/&quot;x">`, `<a href="https://e.com/"/>`, `<plaintext><a href="https://e.com/">`,
+	`<!--><a href="https://e.com/">`, `<![CDATA[<a href="https://e.com/">]]>`,
+	`</body><a href="https://e.com/">x</a></body>`, `</body><!-- </body> -->`, "<a href=\"https://e.com/\r\n\tx\">",
+	`<a  href = "https://e.com" / >`, `<a href='https://e.com/"'>`,
+	`<a href="https://e.com/?a=1&copy=2&amp;lt;">`, `<?xml <a href="https://e.com/">`, `</a href="https://e.com/">`,
+	`<a b='>' href="https://[::1]:80/">`, `<textarea><a href="https://e.com/">`,
+	`<a href=https://e.com/"x>`, `<a href="ht&#x0A;tps://e.com/">`, "\xff<a href=\"https://e.com/\xff\">",
+	`<a href="https://e.com/é">`, `<noscript><a href="https://e.com/"></noscript>`,
 }
 
 func TestNonTargetsStayUnchanged(t *testing.T) {
@@ -271,7 +281,8 @@ func TestLargeBodiesTakeLinearTime(t *testing.T) {
 		"bodies":      {fill(`</body>`), fill("xhttps://e.com/")},
 	} {
 		var html, text string
-		if took := expect.MeasureCPU(t, func() { html, text = rewrite(t, r, both, c.html, c.text) }); took > 20*time.Second {
+		if took := expect.MeasureCPU(t,
+			func() { html, text = rewrite(t, r, both, c.html, c.text) }); took > 20*time.Second {
 			t.Errorf("%s: took %s", name, took)
 		}
 		if len(html)+len(text) > len(c.html)+len(c.text)+maxLinks*4000 {
@@ -283,15 +294,19 @@ func TestLargeBodiesTakeLinearTime(t *testing.T) {
 func BenchmarkRewrite(b *testing.B) {
 	r := newRewriter(b)
 	for name, body := range map[string]string{
-		"3links":  strings.Repeat("<p style=\"margin:0\">Hello there, this is a line of a letter.</p>\n", 40) + strings.Repeat(`<a class="button" href="https://example.com/receipts/1042?a=1&amp;b=2">x</a>`, 3) + "</body>",
-		"100kB":   strings.Repeat("<tr><td style=\"padding:8px\">Hello there, a cell of a table</td></tr>\n", 1400) + strings.Repeat(`<a href="https://example.com/p/1">x</a>`, 50) + "</body>",
+		"3links": strings.Repeat("<p style=\"margin:0\">Hello there, this is a line of a letter.</p>\n",
+			40) + strings.Repeat(`<a class="button" href="https://example.com/receipts/1042?a=1&amp;b=2">x</a>`, 3) +
+			"</body>",
+		"100kB": strings.Repeat("<tr><td style=\"padding:8px\">Hello there, a cell of a table</td></tr>\n",
+			1400) + strings.Repeat(`<a href="https://example.com/p/1">x</a>`, 50) + "</body>",
 		"noLinks": strings.Repeat("<p>Hello there, this is a line of a letter.</p>\n", 60),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := r.Rewrite(b.Context(), both, body, "Hello https://example.com/receipts/1042 there\n"); err != nil {
+				if _, _, err := r.Rewrite(b.Context(), both, body,
+					"Hello https://example.com/receipts/1042 there\n"); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -68,8 +68,10 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{db: p.DB, bus: p.Bus, announcer: p.Announcer, rules: p.Rules, tokens: tokens{p.Box.DeriveEach(tokenPurpose)}, machines: known,
-		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "tracking", Name: "refused_total",
+	s := &Service{db: p.DB, bus: p.Bus, announcer: p.Announcer, rules: p.Rules,
+		tokens: tokens{p.Box.DeriveEach(tokenPurpose)}, machines: known,
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "tracking",
+			Name: "refused_total",
 			Help: "Genuine links that were not followed: requested on another host, of a suspended account, or flagged."}, []string{"reason"})}
 	if p.Registry != nil {
 		if err := p.Registry.Register(s.refused); err != nil {

@@ -40,8 +40,9 @@ var ACMEEmail = setting.Declare(setting.Setting[string]{
 
 // ACMECA is the directory URL of the certificate authority.
 var ACMECA = setting.Declare(setting.Setting[string]{
-	Name: "POSTRIDER_ACME_CA", Group: chapter, Default: "https://acme-v02.api.letsencrypt.org/directory", DefaultText: "Let's Encrypt",
-	Help: "Directory URL of the certificate authority.",
+	Name: "POSTRIDER_ACME_CA", Group: chapter, Default: "https://acme-v02.api.letsencrypt.org/directory",
+	DefaultText: "Let's Encrypt",
+	Help:        "Directory URL of the certificate authority.",
 	Form: setting.Form[string]{Placeholder: "URL", Parse: func(text string) (string, error) {
 		if u, err := url.Parse(text); err != nil || u.Scheme != "https" || u.Hostname() == "" {
 			return "", errors.New("must be the https:// URL of an ACME directory")

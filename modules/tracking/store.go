@@ -76,7 +76,8 @@ func insertHits(ctx context.Context, tx *ent.Tx, hits []hit, now time.Time) (adm
 	for i, h := range hits {
 		rows[i] = agedHit{h, max(now.Sub(h.at), 0)}
 	}
-	numbers, err := db.All(ctx, tx, db.Value[int], recordSQL.Text, recordSQL.Args(hitRows.Rows(rows), db.Arg("most", maxEngagements))...)
+	numbers, err := db.All(ctx, tx, db.Value[int], recordSQL.Text,
+		recordSQL.Args(hitRows.Rows(rows), db.Arg("most", maxEngagements))...)
 	for _, n := range numbers {
 		admitted = append(admitted, hits[n-1].seen())
 	}
@@ -98,7 +99,8 @@ func (h hit) seen() Announcement {
 
 // DeleteFor deletes the engagements of emails and returns how many there were.
 func (s *Service) DeleteFor(ctx context.Context, accountID string, emailIDs []string) (int, error) {
-	count, err := s.db.Ent.Engagement.Delete().Where(engagement.AccountID(accountID), engagement.EmailIDIn(emailIDs...)).Exec(ctx)
+	count, err := s.db.Ent.Engagement.Delete().
+		Where(engagement.AccountID(accountID), engagement.EmailIDIn(emailIDs...)).Exec(ctx)
 	if err != nil {
 		return count, fmt.Errorf("delete opens and clicks: %w", err)
 	}

@@ -26,7 +26,8 @@ func TestTokenRoundTrip(t *testing.T) {
 		t.Errorf("pixel token contains %+v, %v; want %+v", got, err, want)
 	}
 	want.Kind = Click
-	for _, target := range []string{"https://example.com", "http://example.com/?a=b#c", "https://" + strings.Repeat("a", weburl.Longest-8)} {
+	for _, target := range []string{"https://example.com", "http://example.com/?a=b#c", "https://" +
+		strings.Repeat("a", weburl.Longest-8)} {
 		want.Target = target
 		if got, err := of.parse(m.click(target), ownHost); err != nil || got != want {
 			t.Errorf("click token for %s contains %+v, %v; want %+v", target, got, err, want)
@@ -49,7 +50,8 @@ func TestChangedTokensAreForged(t *testing.T) {
 					}
 				}
 			}
-			for _, other := range []string{token[:i], token[i:][1:], token[:i] + "\n" + token[i:], token[:i] + "=" + token[i:]} {
+			for _, other := range []string{token[:i], token[i:][1:], token[:i] + "\n" + token[i:], token[:i] + "=" +
+				token[i:]} {
 				if got, err := of.parse(other, ownHost); err == nil {
 					t.Fatalf("changed token %q is accepted as %+v", other, got)
 				}
@@ -97,8 +99,10 @@ func TestRefusesSignedTokenWithInvalidTarget(t *testing.T) {
 	t.Parallel()
 	of := tokens{pinnedKey(t).DeriveEach(tokenPurpose)}
 	m := mint(t, of)
-	for _, token := range []string{m.token(formClick, ""), m.token(formClick, "e.com/\r\nSet-Cookie: a=b"), m.token(formClickTLS, "e.com/ü"),
-		m.token(formClickTLS, `e.com\@f.com`), m.token(formOpen, "x"), m.token(0x13, "e.com"), m.token(formClick, strings.Repeat("a", weburl.Longest))} {
+	for _, token := range []string{m.token(formClick, ""), m.token(formClick, "e.com/\r\nSet-Cookie: a=b"),
+		m.token(formClickTLS, "e.com/ü"),
+		m.token(formClickTLS, `e.com\@f.com`), m.token(formOpen, "x"), m.token(0x13, "e.com"),
+		m.token(formClick, strings.Repeat("a", weburl.Longest))} {
 		if got, err := of.parse(token, ownHost); err == nil {
 			t.Errorf("token with an invalid target is accepted as %+v", got)
 		}
@@ -108,7 +112,8 @@ func TestRefusesSignedTokenWithInvalidTarget(t *testing.T) {
 func FuzzToken(f *testing.F) {
 	of := tokens{pinnedKey(f).DeriveEach(tokenPurpose)}
 	m := mint(f, of)
-	genuine := map[string]bool{m.open(): true, m.click("https://example.com/a"): true, m.click("http://example.com/"): true}
+	genuine := map[string]bool{m.open(): true, m.click("https://example.com/a"): true,
+		m.click("http://example.com/"): true}
 	for token := range genuine {
 		f.Add(token)
 		f.Add(token[:40])

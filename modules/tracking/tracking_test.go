@@ -63,9 +63,11 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{listener: &listener{}, db: dbtest.New(t), ada: id.New(id.Account), eve: id.New(id.Account)}
-	rules := linkrules.New(linkrules.Params{Config: linkrules.Config{OwnHosts: []string{"mail.example.org", "old.example.org"}, Refresh: time.Nanosecond}, DB: w.db, Logger: quiet()})
+	rules := linkrules.New(linkrules.Params{Config: linkrules.Config{OwnHosts: []string{"mail.example.org",
+		"old.example.org"}, Refresh: time.Nanosecond}, DB: w.db, Logger: quiet()})
 	var err error
-	w.Service, err = New(Params{Rules: rules, Config: Config{BaseURL: testBase}, DB: w.db, Bus: w.listener, Announcer: w.listener, Box: pinnedKey(t), Logger: quiet(), Registry: prometheus.NewRegistry()})
+	w.Service, err = New(Params{Rules: rules, Config: Config{BaseURL: testBase}, DB: w.db, Bus: w.listener,
+		Announcer: w.listener, Box: pinnedKey(t), Logger: quiet(), Registry: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +96,8 @@ func (w *world) stored(t *testing.T) []*ent.Engagement {
 }
 
 func hitFor(kind Kind, accountID, emailID string) hit {
-	h := hit{mark: LinkToken{Kind: kind, AccountID: accountID, EmailID: emailID}, ip: "192.0.2.7", agent: "Mail/1.0", at: time.Now()}
+	h := hit{mark: LinkToken{Kind: kind, AccountID: accountID, EmailID: emailID}, ip: "192.0.2.7", agent: "Mail/1.0",
+		at: time.Now()}
 	if kind == Click {
 		h.mark.Target = "https://example.com/a"
 	}
@@ -128,11 +131,13 @@ func TestVisitsAreRecordedAndAnnounced(t *testing.T) {
 	if got := *w.told[0].Open; got != (event.Open{IP: "192.0.2.7", UserAgent: "curl/8", Machine: true}) {
 		t.Errorf("open: %+v", got)
 	}
-	if got := *w.told[1].Click; got != (event.Click{URL: "https://example.com/a", IP: "192.0.2.7", UserAgent: "curl/8", Machine: true}) {
+	if got := *w.told[1].Click; got != (event.Click{URL: "https://example.com/a", IP: "192.0.2.7", UserAgent: "curl/8",
+		Machine: true}) {
 		t.Errorf("click: %+v", got)
 	}
 	rows := w.stored(t)
-	if len(rows) != 2 || rows[0].URL != nil || *rows[1].URL != "https://example.com/a" || rows[0].Machine != "bot" || rows[1].AccountID != w.ada {
+	if len(rows) != 2 || rows[0].URL != nil || *rows[1].URL != "https://example.com/a" || rows[0].Machine != "bot" ||
+		rows[1].AccountID != w.ada {
 		t.Fatalf("stored %+v", rows)
 	}
 	// A click is held for a second, but keeps its original time.
@@ -145,8 +150,10 @@ func TestIgnoresVisitsOfUnknownEmails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	emailID := w.email(t, w.ada)
-	err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, id.New(id.Email)), hitFor(Click, w.eve, emailID), hitFor(Open, w.ada, emailID)})
-	if rows := w.stored(t); err != nil || len(rows) != 1 || rows[0].EmailID != emailID || rows[0].AccountID != w.ada || len(w.told) != 1 {
+	err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, id.New(id.Email)), hitFor(Click, w.eve, emailID),
+		hitFor(Open, w.ada, emailID)})
+	if rows := w.stored(t); err != nil || len(rows) != 1 || rows[0].EmailID != emailID || rows[0].AccountID != w.ada ||
+		len(w.told) != 1 {
 		t.Errorf("%v: stored %+v, announced %v; want only the open of Ada's email", err, rows, w.told)
 	}
 }
@@ -177,8 +184,10 @@ func TestFailedAnnouncementRecordsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fails = fmt.Errorf("no")
-	if err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, w.email(t, w.ada))}); err == nil || len(w.stored(t)) != 0 || w.woken != 0 {
-		t.Errorf("record with a failing announcer: %v, %d stored; want an error and nothing stored", err, len(w.stored(t)))
+	if err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, w.email(t, w.ada))}); err == nil ||
+		len(w.stored(t)) != 0 || w.woken != 0 {
+		t.Errorf("record with a failing announcer: %v, %d stored; want an error and nothing stored", err,
+			len(w.stored(t)))
 	}
 }
 
@@ -210,7 +219,8 @@ func TestDeletionIsIsolatedByAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	mine, other, eves := w.email(t, w.ada), w.email(t, w.ada), w.email(t, w.eve)
-	if err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, mine), hitFor(Click, w.ada, mine), hitFor(Open, w.ada, other), hitFor(Open, w.eve, eves)}); err != nil {
+	if err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, mine), hitFor(Click, w.ada, mine),
+		hitFor(Open, w.ada, other), hitFor(Open, w.eve, eves)}); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := w.DeleteFor(t.Context(), w.ada, []string{mine, eves, "msg_none"}); n != 2 || err != nil {
@@ -230,21 +240,27 @@ func TestVisitsAreReadByEmailAndAccount(t *testing.T) {
 	mine, other, eves := w.email(t, w.ada), w.email(t, w.ada), w.email(t, w.eve)
 	machine := hitFor(Click, w.ada, mine)
 	machine.machine = "bot"
-	if err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, mine), hitFor(Open, w.ada, mine), machine, hitFor(Click, w.ada, other), hitFor(Open, w.eve, eves)}); err != nil {
+	if err := w.storeHits(t.Context(), []hit{hitFor(Open, w.ada, mine), hitFor(Open, w.ada, mine), machine,
+		hitFor(Click, w.ada, other), hitFor(Open, w.eve, eves)}); err != nil {
 		t.Fatal(err)
 	}
 	counts, err := w.Counts(t.Context(), w.ada, mine, other, eves)
-	if err != nil || len(counts) != 2 || counts[mine] != (Counts{Opens: 2, Clicks: 1, MachineClicks: 1}) || counts[other] != (Counts{Clicks: 1}) {
-		t.Errorf("Counts = %+v, %v; want two opens, one click and one machine click, and one click of the other email", counts, err)
+	if err != nil || len(counts) != 2 || counts[mine] != (Counts{Opens: 2, Clicks: 1, MachineClicks: 1}) ||
+		counts[other] != (Counts{Clicks: 1}) {
+		t.Errorf("Counts = %+v, %v; want two opens, one click and one machine click, and one click of the other email",
+			counts, err)
 	}
 	groups := []string{"both", "both", "eve's"}
 	reach, err := w.GroupReach(t.Context(), w.ada, groups, []string{mine, other, eves})
 	if err != nil || len(reach) != 1 || reach["both"] != (Reach{Opened: 1, Clicked: 1}) {
-		t.Errorf("GroupReach = %+v, %v; want one email opened and one clicked, without machines and other accounts", reach, err)
+		t.Errorf("GroupReach = %+v, %v; want one email opened and one clicked, without machines and other accounts",
+			reach, err)
 	}
 	list, err := w.Engagements(t.Context(), w.ada, 2, mine, other, eves)
-	if err != nil || len(list) != 2 || len(list[mine]) != 2 || list[mine][0].Machine != "bot" || list[mine][1].Kind != engagement.KindOpen ||
-		*list[other][0].URL != "https://example.com/a" || list[other][0].UserAgent != "Mail/1.0" || list[other][0].IP != "192.0.2.7" {
+	if err != nil || len(list) != 2 || len(list[mine]) != 2 || list[mine][0].Machine != "bot" ||
+		list[mine][1].Kind != engagement.KindOpen ||
+		*list[other][0].URL != "https://example.com/a" || list[other][0].UserAgent != "Mail/1.0" ||
+		list[other][0].IP != "192.0.2.7" {
 		t.Errorf("Engagements = %+v, %v; want the latest two of one email, the machine first, and the click of the other", list, err)
 	}
 }

@@ -20,7 +20,8 @@ func TestEventBodiesMatchGolden(t *testing.T) {
 	for _, entry := range event.Catalog() {
 		fact := event.New(ada, entry.Type, time.Date(2026, 1, 15, 9, 30, 0, 123_456_789, time.UTC), entry.Sample)
 		types[fact.ID] = entry.Type
-		if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.bus.Publish(t.Context(), tx, fact) }); err != nil {
+		if err := w.db.InHotTx(t.Context(),
+			func(tx *sql.Tx) error { return w.bus.Publish(t.Context(), tx, fact) }); err != nil {
 			t.Fatal(err)
 		}
 	}

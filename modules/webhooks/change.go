@@ -121,7 +121,8 @@ WHERE id = $1 AND account_id = $2`
 
 // RotateSecret replaces the secret of an endpoint. The previous secret also signs for 24 hours; the one
 // before it stops immediately.
-func (s *Service) RotateSecret(ctx context.Context, accountID, webhookID string, keep StoreResponse) (*ent.Webhook, secret.String, error) {
+func (s *Service) RotateSecret(ctx context.Context, accountID, webhookID string,
+	keep StoreResponse) (*ent.Webhook, secret.String, error) {
 	token, _ := secret.NewToken(SecretPrefix)
 	var changed *ent.Webhook
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {

@@ -19,7 +19,8 @@ type BriefURLPrefix string
 type Config struct {
 	post.Config
 
-	Concurrency int           // concurrent POSTs in this process, not counting late ones: 128; up to four times as many with late ones
+	// concurrent POSTs in this process, not counting late ones: 128; up to four times as many with late ones
+	Concurrency int
 	Poll        time.Duration // maximum interval between polls for due deliveries: 1 s
 	AcceptOnly  bool          // this process makes no deliveries
 }

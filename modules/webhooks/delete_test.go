@@ -37,7 +37,8 @@ func TestFanoutDuringEndpointDeletion(t *testing.T) {
 	if err != nil || len(jobs) != 1 || jobs[0].webhookID != stays.ID {
 		t.Fatalf("claimed %+v, %v", jobs, err)
 	}
-	if waiting() != 0 || w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'failed' AND due_at IS NULL AND error = $2`, made.ID, endpointDeleted) != 1 {
+	if waiting() != 0 || w.count(t,
+		`SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'failed' AND due_at IS NULL AND error = $2`, made.ID, endpointDeleted) != 1 {
 		t.Error("the delivery of the deleted endpoint is not failed")
 	}
 }

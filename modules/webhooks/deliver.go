@@ -27,7 +27,8 @@ func (s *deliverer) deliver(ctx context.Context, d delivery, l *worker.Lease) (a
 	}
 	secrets, err := s.openSecrets(d)
 	if err != nil {
-		s.log.ErrorContext(ctx, "cannot decrypt webhook secret", telemetry.KeyWebhookID, d.webhookID, telemetry.KeyError, err)
+		s.log.ErrorContext(ctx, "cannot decrypt webhook secret", telemetry.KeyWebhookID, d.webhookID,
+			telemetry.KeyError, err)
 		return answer{Result: post.Result{Failure: "the signing secret cannot be read; rotate it"}}
 	}
 	if !l.Valid() {
@@ -35,7 +36,8 @@ func (s *deliverer) deliver(ctx context.Context, d delivery, l *worker.Lease) (a
 	}
 	began := time.Now()
 	posting, end := s.startSpan(ctx, d)
-	a.Result = s.poster.Post(posting, post.Message{URL: d.url, DeliveryID: d.id, EventID: d.eventID, Attempt: d.attempt, Body: body, Secrets: secrets})
+	a.Result = s.poster.Post(posting, post.Message{URL: d.url, DeliveryID: d.id, EventID: d.eventID, Attempt: d.attempt,
+		Body: body, Secrets: secrets})
 	end(a)
 	a.took = time.Since(began)
 	if a.Status == 0 && ctx.Err() != nil {
@@ -67,7 +69,9 @@ func (s *deliverer) logAttempt(ctx context.Context, d delivery, a answer) {
 	if !a.Delivered() {
 		level = slog.LevelWarn
 	}
-	s.log.Log(ctx, level, "webhook attempt", telemetry.KeyAccountID, d.accountID, telemetry.KeyWebhookID, d.webhookID, telemetry.KeyDeliveryID, d.id,
-		telemetry.KeyFactID, d.eventID, telemetry.KeyEvent, d.eventType, telemetry.KeyAttempt, d.attempt, telemetry.KeyStatus, a.Status,
+	s.log.Log(ctx, level, "webhook attempt", telemetry.KeyAccountID, d.accountID, telemetry.KeyWebhookID, d.webhookID,
+		telemetry.KeyDeliveryID, d.id,
+		telemetry.KeyFactID, d.eventID, telemetry.KeyEvent, d.eventType, telemetry.KeyAttempt, d.attempt,
+		telemetry.KeyStatus, a.Status,
 		telemetry.KeyRemoteAddr, a.Remote, telemetry.KeyDuration, a.took, telemetry.KeyError, a.Failure)
 }

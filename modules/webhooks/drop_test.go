@@ -17,7 +17,8 @@ func TestDropDueFailsOnlyOlderDeliveries(t *testing.T) {
 	const old = failingAfter + 5
 	for range old + 3 {
 		fact := w.publishSample(t, ada, event.EmailSent)
-		if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.handleFact(t.Context(), tx, fact) }); err != nil {
+		if err := w.db.InHotTx(t.Context(),
+			func(tx *sql.Tx) error { return w.handleFact(t.Context(), tx, fact) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -41,7 +42,8 @@ func TestDropDueFailsOnlyOlderDeliveries(t *testing.T) {
 		t.Errorf("%d deliveries are pending, want only the one due later", n)
 	}
 	var failing bool
-	if err := w.db.SQL.QueryRowContext(t.Context(), failingSQL, made.ID, failingAfter).Scan(&failing); err != nil || failing {
+	if err := w.db.SQL.QueryRowContext(t.Context(), failingSQL, made.ID, failingAfter).Scan(&failing); err != nil ||
+		failing {
 		t.Errorf("endpoint counts as failing: %t, %v; want dropped deliveries ignored", failing, err)
 	}
 }

@@ -108,7 +108,8 @@ func (s *Service) Create(ctx context.Context, accountID string, in NewEndpoint) 
 		}
 		endpointID := id.New(id.Webhook)
 		var err error
-		made, err = tx.Webhook.Create().SetID(endpointID).SetAccountID(accountID).SetURL(in.URL).SetEvents(events).SetNillableRateLimit(in.RateLimit).
+		made, err = tx.Webhook.Create().SetID(endpointID).SetAccountID(accountID).SetURL(in.URL).SetEvents(events).
+			SetNillableRateLimit(in.RateLimit).
 			SetSecret(s.box.Seal([]byte(token.Reveal()), secretContext(endpointID))).Save(ctx)
 		if err != nil || in.Keep == nil {
 			return err
@@ -133,7 +134,8 @@ func checkEndpointLimit(ctx context.Context, tx *ent.Tx, accountID string) error
 	}
 	n, err := tx.Webhook.Query().Where(webhook.AccountID(accountID)).Count(ctx)
 	if err == nil && n >= MaxEndpoints {
-		return fault.Conflictf(fault.CodeConflict, "An account can have %d webhook endpoints; delete one first", MaxEndpoints)
+		return fault.Conflictf(fault.CodeConflict, "An account can have %d webhook endpoints; delete one first",
+			MaxEndpoints)
 	}
 	return err
 }
@@ -150,12 +152,14 @@ func (s *Service) List(ctx context.Context, accountID string, r page.Request) (p
 }
 
 // ListFiltered is List for the endpoints that match a filter.
-func (s *Service) ListFiltered(ctx context.Context, accountID string, f EndpointFilter, r page.Request) (page.Page[*ent.Webhook], error) {
+func (s *Service) ListFiltered(ctx context.Context, accountID string, f EndpointFilter,
+	r page.Request) (page.Page[*ent.Webhook], error) {
 	query, err := s.queryEndpoints(accountID, f)
 	if err != nil {
 		return page.Page[*ent.Webhook]{}, err
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "webhooks", AccountID: accountID}, r, query, func(w *ent.Webhook) string { return w.ID })
+	return page.Newest(ctx, s.cursors, page.List{Name: "webhooks", AccountID: accountID}, r, query,
+		func(w *ent.Webhook) string { return w.ID })
 }
 
 // Count counts the account's endpoints that match a filter, up to most.
@@ -197,7 +201,8 @@ func (s *Service) Get(ctx context.Context, accountID, webhookID string) (*ent.We
 }
 
 // GetMany returns the account's endpoints with the given ids, by id.
-func (s *Service) GetMany(ctx context.Context, accountID string, webhookIDs ...string) (map[string]*ent.Webhook, error) {
+func (s *Service) GetMany(ctx context.Context, accountID string,
+	webhookIDs ...string) (map[string]*ent.Webhook, error) {
 	rows, err := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID), webhook.IDIn(webhookIDs...)).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read webhooks: %w", err)

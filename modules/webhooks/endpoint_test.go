@@ -18,15 +18,20 @@ func TestRefusesPrivateEndpoints(t *testing.T) {
 	w := newWorld(t, func(c *Config) { c.PlainLoopback, c.Allow = false, nil }).run(t)
 	good, _ := w.endpoint(t, ada, "https://hooks.example.com/x")
 	for _, bad := range []string{
-		"", "https://", "/hook", "mailto:a@example.com", "ftp://example.com/", "http://example.com/", "http://127.0.0.1/", "https://127.0.0.1/", "https://localhost:8443/",
-		"https://[::1]/", "https://10.1.2.3/", "https://169.254.169.254/latest", "https://100.64.0.1/", "https://[::ffff:10.0.0.1]/", "https://[64:ff9b::a00:1]/", "https://127.1/",
-		"https://2130706433/", "https://0x7f000001/", "https://user:pw@example.com/", "https://example.com/#x", "https://example.com:0/", "https://exa mple.com/",
+		"", "https://", "/hook", "mailto:a@example.com", "ftp://example.com/", "http://example.com/",
+		"http://127.0.0.1/", "https://127.0.0.1/", "https://localhost:8443/",
+		"https://[::1]/", "https://10.1.2.3/", "https://169.254.169.254/latest", "https://100.64.0.1/",
+		"https://[::ffff:10.0.0.1]/", "https://[64:ff9b::a00:1]/", "https://127.1/",
+		"https://2130706433/", "https://0x7f000001/", "https://user:pw@example.com/", "https://example.com/#x",
+		"https://example.com:0/", "https://exa mple.com/",
 		"https://example.com/" + strings.Repeat("x", 2048),
 	} {
-		if _, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: bad}); err == nil || fault.From(err).Fields["url"] == "" {
+		if _, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: bad}); err == nil || fault.From(err).
+			Fields["url"] == "" {
 			t.Errorf("Create accepted %.60q: %v", bad, err)
 		}
-		if _, err := w.Update(t.Context(), ada, good.ID, Change{URL: &bad}); err == nil || fault.From(err).Fields["url"] == "" {
+		if _, err := w.Update(t.Context(), ada, good.ID, Change{URL: &bad}); err == nil || fault.From(err).
+			Fields["url"] == "" {
 			t.Errorf("Update accepted %.60q: %v", bad, err)
 		}
 	}
@@ -45,8 +50,11 @@ func TestValidatesEndpointInput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	zero := 0
-	_, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: "https://example.com", Events: []string{"email.sent", "email.eaten", "email.rescheduled"}, RateLimit: &zero})
-	if got := fault.From(err).Fields; got["events[1]"] == "" || got["events[2]"] == "" || got["events[0]"] != "" || got["rate_limit"] == "" {
+	_, _, err := w.Create(t.Context(), ada,
+		NewEndpoint{URL: "https://example.com", Events: []string{"email.sent", "email.eaten", "email.rescheduled"},
+			RateLimit: &zero})
+	if got := fault.From(err).Fields; got["events[1]"] == "" || got["events[2]"] == "" || got["events[0]"] != "" ||
+		got["rate_limit"] == "" {
 		t.Errorf("invalid endpoint: error fields %v, want events[1], events[2] and rate_limit", got)
 	}
 	made, token := w.endpoint(t, ada, "https://example.com", "email.sent", "email.bounced", "email.sent")
@@ -56,7 +64,8 @@ func TestValidatesEndpointInput(t *testing.T) {
 	for range MaxEndpoints - 1 {
 		w.endpoint(t, ada, "https://example.com")
 	}
-	if _, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: "https://example.com"}); fault.KindOf(err) != fault.Conflict {
+	if _, _, err := w.Create(t.Context(), ada,
+		NewEndpoint{URL: "https://example.com"}); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("one endpoint over the limit: %v, want a conflict", err)
 	}
 	list, err := w.List(t.Context(), ada, page.Request{Limit: 30})
@@ -88,14 +97,17 @@ func TestBothSecretsSignForOneDay(t *testing.T) {
 	w.publishSample(t, ada, event.EmailSent)
 	within(t, "the event to be delivered", func() bool { return len(r.heard()) == 1 })
 	got := r.heard()[0]
-	if header := got.header.Get("Service-Signature"); strings.Count(header, "v1=") != 2 || !strings.HasPrefix(header, computeSignature(t, got, third)) || strings.Contains(header, strings.SplitN(computeSignature(t, got, first), "v1=", 2)[1]) {
+	if header := got.header.Get("Service-Signature"); strings.Count(header, "v1=") != 2 ||
+		!strings.HasPrefix(header, computeSignature(t, got, third)) ||
+		strings.Contains(header, strings.SplitN(computeSignature(t, got, first), "v1=", 2)[1]) {
 		t.Errorf("signature header %s, want the new and the previous secret only", header)
 	}
 	w.exec(t, `UPDATE webhooks SET previous_secret_until = now() - interval '1 second'`)
 	w.publishSample(t, ada, event.EmailSent)
 	within(t, "the second event is delivered", func() bool { return len(r.heard()) == 2 })
 	if got := r.heard()[1]; got.header.Get("Service-Signature") != computeSignature(t, got, third) {
-		t.Errorf("after a day the signature header is %s, want only the new secret", got.header.Get("Service-Signature"))
+		t.Errorf("after a day the signature header is %s, want only the new secret",
+			got.header.Get("Service-Signature"))
 	}
 }
 
@@ -106,7 +118,8 @@ func TestDisablesEndpointOnGone(t *testing.T) {
 	r.answers(http.StatusGone, "")
 	made, _ := w.endpoint(t, ada, r.URL)
 	w.publishSample(t, ada, event.EmailSent)
-	within(t, "the endpoint is disabled", func() bool { got, err := w.Get(t.Context(), ada, made.ID); return err == nil && !got.Enabled })
+	within(t, "the endpoint is disabled",
+		func() bool { got, err := w.Get(t.Context(), ada, made.ID); return err == nil && !got.Enabled })
 	got, err := w.Get(t.Context(), ada, made.ID)
 	if err != nil || got.DisabledReason != ReasonGone || got.DisabledAt == nil || w.only(t, made.ID).State != "failed" {
 		t.Errorf("after 410 the endpoint is %+v, %v; want it disabled as gone and its delivery failed", got, err)
@@ -128,7 +141,8 @@ func TestDisablesFailingEndpoint(t *testing.T) {
 			w.publishSample(t, ada, event.EmailSent)
 		}
 		within(t, "all deliveries failed", func() bool {
-			w.exec(t, `UPDATE webhook_works SET round = 4, due_at = now() WHERE NOT EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.delivery_id = webhook_works.id AND a.outcome IS NULL)`)
+			w.exec(t,
+				`UPDATE webhook_works SET round = 4, due_at = now() WHERE NOT EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.delivery_id = webhook_works.id AND a.outcome IS NULL)`)
 			return w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'failed'`) == before+n
 		})
 	}
@@ -142,7 +156,8 @@ func TestDisablesFailingEndpoint(t *testing.T) {
 		t.Fatal("still enabled after 30 failures")
 	}
 	yes := true
-	if got, err := w.Update(t.Context(), ada, made.ID, Change{Enabled: &yes}); err != nil || got.DisabledReason != "" || got.DisabledAt != nil {
+	if got, err := w.Update(t.Context(), ada, made.ID, Change{Enabled: &yes}); err != nil || got.DisabledReason != "" ||
+		got.DisabledAt != nil {
 		t.Fatalf("re-enabled endpoint is %+v, %v; want no disabled_reason and no disabled_at", got, err)
 	}
 	fail(1)
@@ -176,7 +191,8 @@ func TestRecoverQueuesMissedEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []int{0, 1, 0} { // only failed, all, all a second time
-		if got, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: began, OnlyFailed: i == 0}); err != nil || got.Count != want || got.HasMore {
+		if got, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: began, OnlyFailed: i == 0}); err != nil ||
+			got.Count != want || got.HasMore {
 			t.Errorf("recover %d: %+v, %v", i, got, err)
 		}
 	}

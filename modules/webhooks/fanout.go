@@ -138,7 +138,8 @@ WITH made AS (
 SELECT id FROM made`
 
 // fanOut creates one delivery for each pair of event and subscribed endpoint.
-func fanOut(ctx context.Context, tx db.Execer, statement *db.Statement, events []queuedEvent) (made []string, err error) {
+func fanOut(ctx context.Context, tx db.Execer, statement *db.Statement,
+	events []queuedEvent) (made []string, err error) {
 	if len(events) == 0 {
 		return nil, nil
 	}
@@ -151,7 +152,8 @@ func fanOut(ctx context.Context, tx db.Execer, statement *db.Statement, events [
 
 // queueDelivery creates the delivery of a fact to one endpoint.
 func queueDelivery(ctx context.Context, tx db.Execer, fact event.Fact, endpoint string) ([]string, error) {
-	made, err := db.All(ctx, tx, db.Value[string], queueSQL, fact.ID, endpoint, fact.AccountID, string(fact.Type), fact.CreatedAt)
+	made, err := db.All(ctx, tx, db.Value[string], queueSQL, fact.ID, endpoint, fact.AccountID, string(fact.Type),
+		fact.CreatedAt)
 	if err != nil {
 		return nil, fmt.Errorf("queue webhook deliveries: %w", err)
 	}

@@ -39,7 +39,8 @@ func TestBatchedFactsCreateSameDeliveries(t *testing.T) {
 	accounts := []string{ada, eve, "acc_01kf0m4w7he6x8q2v5b3n9c1tc"} // the last one has no endpoint
 	wanted := map[string]func(event.Fact) bool{}                     // by endpoint
 	for range 24 {
-		account, all, age, off := accounts[rand.IntN(2)], rand.IntN(3) == 0, time.Duration(rand.IntN(3600))*time.Second, rand.IntN(4) == 0
+		account, all, age, off := accounts[rand.IntN(2)], rand.IntN(3) == 0, time.Duration(rand.IntN(3600))*time.Second,
+			rand.IntN(4) == 0
 		var events []string
 		for _, typ := range types {
 			if !all && rand.IntN(2) == 0 {
@@ -93,7 +94,8 @@ func TestBatchedFactsCreateSameDeliveries(t *testing.T) {
 	none()
 	handled(facts[:40], false)
 	overlapping := handled(facts, true)
-	for name, got := range map[string][]string{"together": known, "together before interest is known": unknown, "together a second time": again, "together after some of them": overlapping} {
+	for name, got := range map[string][]string{"together": known, "together before interest is known": unknown,
+		"together a second time": again, "together after some of them": overlapping} {
 		if diff := cmp.Diff(single, got); diff != "" {
 			t.Errorf("deliveries of facts handled %s differ from one by one (-one by one +got):\n%s", name, diff)
 		}

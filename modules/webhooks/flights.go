@@ -56,7 +56,8 @@ func (e *endpointState) countLate(now time.Time) (n int) {
 }
 
 func newFlights(most, per int) *inFlight {
-	return &inFlight{most: most, per: per, doubtful: max(1, most/2), nudge: func() {}, byID: map[string]*endpointState{}}
+	return &inFlight{most: most, per: per, doubtful: max(1, most/2), nudge: func() {},
+		byID: map[string]*endpointState{}}
 }
 
 // limits are what a claim may take.

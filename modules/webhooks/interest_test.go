@@ -38,7 +38,8 @@ func TestSkipsAccountsWithoutEndpoints(t *testing.T) {
 	missed := event.New(ada, event.EmailDelivered, time.Now(), sample(event.EmailDelivered))
 	unwanted := event.New(ada, event.EmailSent, time.Now(), sample(event.EmailSent)) // no endpoint subscribes to it
 	foreign := event.New(eve, event.EmailDelivered, time.Now(), sample(event.EmailDelivered))
-	err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return other.Publish(t.Context(), tx, missed, unwanted, foreign) })
+	err := w.db.InHotTx(t.Context(),
+		func(tx *sql.Tx) error { return other.Publish(t.Context(), tx, missed, unwanted, foreign) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,8 @@ func TestEndpointReceivesOnlyLaterEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := w.Update(t.Context(), ada, there.ID, Change{RateLimit: new(int), Enabled: &yes}); err != nil { // it was already enabled
+	// it was already enabled
+	if _, err := w.Update(t.Context(), ada, there.ID, Change{RateLimit: new(int), Enabled: &yes}); err != nil {
 		t.Fatal(err)
 	}
 	w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, legacy.ID) // created by an older version
@@ -91,7 +93,8 @@ func TestEndpointReceivesOnlyLaterEvents(t *testing.T) {
 	} {
 		fact := event.New(ada, event.EmailDelivered, time.Now().Add(-test.age), sample(event.EmailDelivered))
 		fact.ID = id.Since(id.Fact, time.Now().Add(-test.age))[:14] + fact.ID[14:]
-		if err := w.db.InTx(t.Context(), func(tx *ent.Tx) error { return w.handleFact(t.Context(), tx, fact) }); err != nil {
+		if err := w.db.InTx(t.Context(),
+			func(tx *ent.Tx) error { return w.handleFact(t.Context(), tx, fact) }); err != nil {
 			t.Fatal(err)
 		}
 		got := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE event_id = $1`, fact.ID)

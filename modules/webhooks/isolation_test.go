@@ -64,7 +64,8 @@ func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 	}
 	open := func() int { return w.count(t, `SELECT count(*) FROM webhook_attempts WHERE outcome IS NULL`) }
 	within(t, "the hanging endpoints have used their room", func() bool {
-		return late() || len(good.heard()) >= 1+first && len(failing.heard()) >= 1+first && open() == w.countHanging(hanging) && w.countHanging(hanging) >= 4
+		return late() || len(good.heard()) >= 1+first && len(failing.heard()) >= 1+first &&
+			open() == w.countHanging(hanging) && w.countHanging(hanging) >= 4
 	})
 	before := w.countHanging(hanging)
 	for range events {
@@ -72,7 +73,8 @@ func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 		w.publishSample(t, eve, event.EmailSent)
 	}
 	within(t, "the healthy endpoints have received everything", func() bool {
-		return late() || len(good.heard()) >= 1+first+events && len(other.heard()) >= events && len(failing.heard()) >= 1+first+events
+		return late() || len(good.heard()) >= 1+first+events && len(other.heard()) >= events &&
+			len(failing.heard()) >= 1+first+events
 	})
 	if late() {
 		return false
@@ -84,7 +86,8 @@ func checkHangingEndpoints(t *testing.T) (undisturbed bool) {
 	if late() {
 		return false
 	}
-	if n := w.count(t, `SELECT count(*) FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id WHERE w.url = $1 AND d.state = 'pending' AND d.attempts = 1`, failing.URL); n != first+events {
+	if n := w.count(t,
+		`SELECT count(*) FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id WHERE w.url = $1 AND d.state = 'pending' AND d.attempts = 1`, failing.URL); n != first+events {
 		t.Errorf("%d deliveries of the failing endpoint wait for a retry, want all %d", n, first+events)
 	}
 	return true
@@ -104,21 +107,24 @@ func TestDeliveriesAreKeptForThirtyDays(t *testing.T) {
 	w.endpoint(t, ada, newReceiver(t).URL)
 	entry, _ := event.Lookup(event.EmailSent)
 	for range 2 {
-		if _, err := w.Deliver(t.Context(), ada, event.New(ada, event.EmailSent, time.Now(), entry.Sample)); err != nil {
+		if _, err := w.Deliver(t.Context(), ada,
+			event.New(ada, event.EmailSent, time.Now(), entry.Sample)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, err := w.claim(t.Context(), 10, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	old := id.Since(id.WebhookDelivery, time.Now().Add(-monthWaits-31*24*time.Hour)) // old enough even if whole months are dropped
+	// old enough even if whole months are dropped
+	old := id.Since(id.WebhookDelivery, time.Now().Add(-monthWaits-31*24*time.Hour))
 	w.exec(t, `WITH o AS (SELECT id FROM webhook_deliveries ORDER BY id LIMIT 1), a AS (UPDATE webhook_attempts SET delivery_id = $1 WHERE delivery_id IN (SELECT id FROM o)),
 		q AS (UPDATE webhook_works SET id = $1 WHERE id IN (SELECT id FROM o))
 		UPDATE webhook_deliveries SET id = $1 WHERE id IN (SELECT id FROM o)`, old)
 	if n, err := w.Sweep(t.Context()); err != nil || n != 1 {
 		t.Fatalf("Sweep deleted %d deliveries, %v; want only the expired one", n, err)
 	}
-	if d, a, q := w.count(t, `SELECT count(*) FROM webhook_deliveries`), w.count(t, `SELECT count(*) FROM webhook_attempts`), w.count(t, `SELECT count(*) FROM webhook_works`); d != 1 || a != 0 || q != 1 {
+	if d, a, q := w.count(t, `SELECT count(*) FROM webhook_deliveries`), w.count(t,
+		`SELECT count(*) FROM webhook_attempts`), w.count(t, `SELECT count(*) FROM webhook_works`); d != 1 || a != 0 || q != 1 {
 		t.Errorf("%d deliveries, %d attempts and %d work rows remain, want 1, 0 and 1", d, a, q)
 	}
 }
@@ -165,7 +171,8 @@ func TestFlightsKeepTheirLimits(t *testing.T) {
 		}
 		return l.room
 	}
-	if got := []int{room("a", now), room("b", now), room("c", now), f.claimLimits(now).shared}; got[0] != 0 || got[1] != 0 || got[2] != 1 || got[3] != 6 {
+	if got := []int{room("a", now), room("b", now), room("c", now), f.claimLimits(now).shared}; got[0] != 0 ||
+		got[1] != 0 || got[2] != 1 || got[3] != 6 {
 		t.Errorf("room of a, b, c and shared: %v, want 0, 0, 1, 6", got)
 	}
 	f.end(jobs[0], &answer{Result: post.Result{Failure: "no answer"}})
@@ -174,7 +181,8 @@ func TestFlightsKeepTheirLimits(t *testing.T) {
 	}
 	f.end(jobs[1], &answer{Result: post.Result{Status: 200}, took: time.Millisecond})
 	f.end(jobs[2], &answer{Result: post.Result{Status: 500}, took: time.Millisecond})
-	if got := []int{room("a", now), room("b", now), f.claimLimits(now).shared}; got[0] != 4 || got[1] != 4 || got[2] != 6 {
+	if got := []int{room("a", now), room("b", now), f.claimLimits(now).shared}; got[0] != 4 || got[1] != 4 ||
+		got[2] != 6 {
 		t.Errorf("after the answers: room of a, b and shared %v, want 4, 4, 6", got)
 	}
 	f.close()

@@ -44,7 +44,8 @@ func TestEndpointsByFilter(t *testing.T) {
 		}
 	}
 	for _, event := range []string{"email.nothing", "\x00"} {
-		if _, err := w.ListFiltered(t.Context(), ada, EndpointFilter{Event: event}, page.Request{Limit: 10}); fault.From(err).Fields["event"] == "" {
+		if _, err := w.ListFiltered(t.Context(), ada, EndpointFilter{Event: event},
+			page.Request{Limit: 10}); fault.From(err).Fields["event"] == "" {
 			t.Errorf("event %q: %v, want an error of field event", event, err)
 		}
 	}
@@ -70,29 +71,35 @@ func TestDeliveriesByFilterEndpointAndSubject(t *testing.T) {
 		filter Filter
 		want   int
 	}{
-		"all": {Filter{}, 4}, "failed": {Filter{State: "failed"}, 2}, "delivered": {Filter{State: "delivered"}, 2}, "pending": {Filter{State: "pending"}, 0}, "of an event": {Filter{Event: "email.sent"}, 4}, "of another": {Filter{Event: "email.bounced"}, 0},
+		"all": {Filter{}, 4}, "failed": {Filter{State: "failed"}, 2}, "delivered": {Filter{State: "delivered"}, 2},
+		"pending": {Filter{State: "pending"}, 0}, "of an event": {Filter{Event: "email.sent"}, 4}, "of another": {Filter{Event: "email.bounced"}, 0},
 		"since": {Filter{Since: &since}, 3}, "until": {Filter{Until: &until}, 3}, "between": {Filter{Since: &since, Until: &until}, 2},
 	} {
 		c.filter.Request = page.Request{Limit: 10}
 		found, err := w.Deliveries(t.Context(), ada, a.ID, c.filter)
-		if n, failed := w.CountDeliveries(t.Context(), ada, a.ID, c.filter, 10); err != nil || failed != nil || len(found.Items) != c.want || n != c.want {
+		if n, failed := w.CountDeliveries(t.Context(), ada, a.ID, c.filter, 10); err != nil || failed != nil ||
+			len(found.Items) != c.want || n != c.want {
 			t.Errorf("%s: %d listed (%v), %d counted (%v), want %d", name, len(found.Items), err, n, failed, c.want)
 		}
 	}
-	if _, err := w.Deliveries(t.Context(), ada, a.ID, Filter{Request: page.Request{Limit: 10}, Since: &until, Until: &since}); fault.From(err).Fields["since"] == "" {
+	if _, err := w.Deliveries(t.Context(), ada, a.ID,
+		Filter{Request: page.Request{Limit: 10}, Since: &until, Until: &since}); fault.From(err).Fields["since"] == "" {
 		t.Errorf("since after until: %v, want an error of field since", err)
 	}
 
 	latest, err := w.Latest(t.Context(), ada, "failed", 1, a.ID, b.ID, theirs.ID)
-	if err != nil || len(latest) != 2 || len(latest[a.ID]) != 1 || len(latest[b.ID]) != 1 || !latest[a.ID][0].CreatedAt.Equal(now.Add(-2*time.Hour)) {
+	if err != nil || len(latest) != 2 || len(latest[a.ID]) != 1 || len(latest[b.ID]) != 1 ||
+		!latest[a.ID][0].CreatedAt.Equal(now.Add(-2*time.Hour)) {
 		t.Errorf("latest failed deliveries: %v, %v; want one per endpoint", latest, err)
 	}
-	if latest, err = w.Latest(t.Context(), ada, "", 3, a.ID); err != nil || len(latest[a.ID]) != 3 || !newestFirst(latest[a.ID]) {
+	if latest, err = w.Latest(t.Context(), ada, "", 3, a.ID); err != nil || len(latest[a.ID]) != 3 ||
+		!newestFirst(latest[a.ID]) {
 		t.Errorf("latest three deliveries: %v, %v; want 3, newest first", latest[a.ID], err)
 	}
 
 	subject := id.New(id.ReceivedEmail)
-	w.exec(t, `INSERT INTO facts (id, account_id, subject_id, type, data, created_at) SELECT event_id, account_id, $1, 'email.received', '{}', now() FROM webhook_deliveries WHERE webhook_id = $2`, subject, b.ID)
+	w.exec(t,
+		`INSERT INTO facts (id, account_id, subject_id, type, data, created_at) SELECT event_id, account_id, $1, 'email.received', '{}', now() FROM webhook_deliveries WHERE webhook_id = $2`, subject, b.ID)
 	of := func(ctx context.Context, account string) int {
 		found, err := w.DeliveriesOfSubjects(ctx, account, subject, id.New(id.ReceivedEmail))
 		if err != nil {

@@ -41,7 +41,8 @@ func oldestID() string { return id.Since(id.WebhookDelivery, time.Now().Add(-del
 
 // Deliveries returns one page of the deliveries to an endpoint of the account, newest events first. Errors:
 // NotFound and Invalid.
-func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string, f Filter) (page.Page[*ent.WebhookDelivery], error) {
+func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string,
+	f Filter) (page.Page[*ent.WebhookDelivery], error) {
 	if _, err := s.Get(ctx, accountID, webhookID); err != nil {
 		return page.Page[*ent.WebhookDelivery]{}, err
 	}
@@ -49,7 +50,8 @@ func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string, f
 	if err != nil {
 		return page.Page[*ent.WebhookDelivery]{}, err
 	}
-	found, err := page.Newest(ctx, s.cursors, page.List{Name: "webhook deliveries/" + webhookID, AccountID: accountID}, f.Request, query,
+	found, err := page.Newest(ctx, s.cursors, page.List{Name: "webhook deliveries/" + webhookID, AccountID: accountID},
+		f.Request, query,
 		func(d *ent.WebhookDelivery) string { return d.ID })
 	if err != nil {
 		return found, err
@@ -58,7 +60,9 @@ func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string, f
 }
 
 func (s *Service) queryDeliveries(accountID, webhookID string, f Filter) (*ent.WebhookDeliveryQuery, error) {
-	query := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(webhookID), webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldestID()))
+	query := s.db.Ent.WebhookDelivery.Query().
+		Where(webhookdelivery.WebhookID(webhookID), webhookdelivery.AccountID(accountID),
+			webhookdelivery.IDGTE(oldestID()))
 	if f.State != "" {
 		if webhookdelivery.StateValidator(webhookdelivery.State(f.State)) != nil {
 			return nil, fault.InvalidField("state", "must be pending, delivered or failed")
@@ -93,7 +97,8 @@ func ofState(state webhookdelivery.State, webhookID string) predicate.WebhookDel
 	case webhookdelivery.StatePending:
 		return webhookdelivery.And(is, func(s *entsql.Selector) {
 			work := entsql.Table(webhookwork.Table)
-			s.Where(entsql.In(s.C(webhookdelivery.FieldID), entsql.Select(work.C(webhookwork.FieldID)).From(work).Where(entsql.EQ(work.C(webhookwork.FieldWebhookID), webhookID))))
+			s.Where(entsql.In(s.C(webhookdelivery.FieldID), entsql.Select(work.C(webhookwork.FieldID)).From(work).
+				Where(entsql.EQ(work.C(webhookwork.FieldWebhookID), webhookID))))
 		})
 	default:
 		return is
@@ -137,7 +142,9 @@ func (s *Service) countRunning(ctx context.Context, rows ...*ent.WebhookDelivery
 
 // Delivery returns one delivery, including those of deleted endpoints.
 func (s *Service) Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error) {
-	found, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.ID(deliveryID), webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldestID())).Only(ctx)
+	found, err := s.db.Ent.WebhookDelivery.Query().
+		Where(webhookdelivery.ID(deliveryID), webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldestID())).
+		Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, fault.NoSuch("webhook delivery", deliveryID)
@@ -148,8 +155,10 @@ func (s *Service) Delivery(ctx context.Context, accountID, deliveryID string) (*
 }
 
 // Attempts returns the attempts of the account's deliveries by delivery id, oldest first.
-func (s *Service) Attempts(ctx context.Context, accountID string, deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error) {
-	rows, err := s.db.Ent.WebhookAttempt.Query().Where(webhookattempt.DeliveryIDIn(deliveryIDs...), webhookattempt.AccountID(accountID)).
+func (s *Service) Attempts(ctx context.Context, accountID string,
+	deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error) {
+	rows, err := s.db.Ent.WebhookAttempt.Query().
+		Where(webhookattempt.DeliveryIDIn(deliveryIDs...), webhookattempt.AccountID(accountID)).
 		Order(ent.Asc(webhookattempt.FieldDeliveryID), ent.Asc(webhookattempt.FieldFence)).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list webhook attempts: %w", err)
@@ -170,7 +179,8 @@ LEFT JOIN facts f ON f.id = d.event_id AND f.account_id = d.account_id WHERE d.i
 		data []byte
 		at   time.Time
 	}
-	found, err := db.One(ctx, s.db.SQL, func(x *stored) []any { return []any{&x.data, &x.at} }, dataSQL, d.ID, d.AccountID)
+	found, err := db.One(ctx, s.db.SQL, func(x *stored) []any { return []any{&x.data, &x.at} }, dataSQL, d.ID,
+		d.AccountID)
 	switch {
 	case errors.Is(err, sql.ErrNoRows), err == nil && found.data == nil:
 		return nil, nil
@@ -181,8 +191,10 @@ LEFT JOIN facts f ON f.id = d.event_id AND f.account_id = d.account_id WHERE d.i
 }
 
 // DeliveriesOfEvents returns the account's deliveries of events by event id, oldest first.
-func (s *Service) DeliveriesOfEvents(ctx context.Context, accountID string, eventIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
-	rows, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.EventIDIn(eventIDs...), webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldestID())).Order(webhookdelivery.ByID()).All(ctx)
+func (s *Service) DeliveriesOfEvents(ctx context.Context, accountID string,
+	eventIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
+	rows, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.EventIDIn(eventIDs...),
+		webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldestID())).Order(webhookdelivery.ByID()).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read webhook deliveries: %w", err)
 	}
@@ -208,8 +220,10 @@ SELECT f.subject_id, d.id FROM facts f JOIN webhook_deliveries d ON d.event_id =
 // Latest returns the latest deliveries to each of the account's given endpoints by endpoint id, newest first:
 // at most `most`, and only those in state unless it is empty. Only the latest 10,000 deliveries of each
 // endpoint are searched, because none of them may be in that state.
-func (s *Service) Latest(ctx context.Context, accountID, state string, most int, webhookIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
-	found, err := s.deliveriesBy(ctx, accountID, latestSQL, db.Array(webhookIDs), accountID, state, most, latestAmong, oldestID())
+func (s *Service) Latest(ctx context.Context, accountID, state string, most int,
+	webhookIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
+	found, err := s.deliveriesBy(ctx, accountID, latestSQL, db.Array(webhookIDs), accountID, state, most, latestAmong,
+		oldestID())
 	for _, list := range found {
 		slices.SortFunc(list, func(x, y *ent.WebhookDelivery) int { return strings.Compare(y.ID, x.ID) })
 	}
@@ -217,12 +231,14 @@ func (s *Service) Latest(ctx context.Context, accountID, state string, most int,
 }
 
 // DeliveriesOfSubjects returns the account's deliveries of events about the given subjects by subject id, oldest first.
-func (s *Service) DeliveriesOfSubjects(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
+func (s *Service) DeliveriesOfSubjects(ctx context.Context, accountID string,
+	subjectIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
 	return s.deliveriesBy(ctx, accountID, ofSubjectsSQL, db.Array(subjectIDs), accountID, oldestID())
 }
 
 // deliveriesBy reads the deliveries that a statement selects, grouped by the key that it returns.
-func (s *Service) deliveriesBy(ctx context.Context, accountID, query string, args ...any) (map[string][]*ent.WebhookDelivery, error) {
+func (s *Service) deliveriesBy(ctx context.Context, accountID, query string,
+	args ...any) (map[string][]*ent.WebhookDelivery, error) {
 	type link struct{ of, id string }
 	links, err := db.All(ctx, s.db.SQL, func(l *link) []any { return []any{&l.of, &l.id} }, query, args...)
 	if err != nil || len(links) == 0 {
@@ -232,7 +248,8 @@ func (s *Service) deliveriesBy(ctx context.Context, accountID, query string, arg
 	for i, l := range links {
 		by[l.id], ids[i] = l.of, l.id
 	}
-	rows, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.IDIn(ids...), webhookdelivery.AccountID(accountID)).Order(webhookdelivery.ByID()).All(ctx)
+	rows, err := s.db.Ent.WebhookDelivery.Query().
+		Where(webhookdelivery.IDIn(ids...), webhookdelivery.AccountID(accountID)).Order(webhookdelivery.ByID()).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read webhook deliveries: %w", err)
 	}
@@ -283,7 +300,8 @@ SELECT coalesce(webhook_id, ''), coalesce(period, -1), count(*), count(*) FILTER
 
 // Ask returns how the account's endpoints answered the events of a range of at most 31 days: in total, by
 // period and by endpoint. With a webhook id it covers only that endpoint. Errors: NotFound and Invalid.
-func (s *Service) Ask(ctx context.Context, accountID, webhookID string, q timeseries.Query) (DeliveryStatistics, error) {
+func (s *Service) Ask(ctx context.Context, accountID, webhookID string,
+	q timeseries.Query) (DeliveryStatistics, error) {
 	wrong := fault.Fields{}
 	if q.Range.Until.Sub(q.Range.Since) > longestRange {
 		wrong.Add("range", "must span at most 31 days")
@@ -320,7 +338,8 @@ func (s *Service) Ask(ctx context.Context, accountID, webhookID string, q timese
 	var found []row
 	err = s.db.Read(ctx, func(on *ent.Client) (err error) {
 		found, err = db.All(ctx, on, func(r *row) []any {
-			return []any{&r.id, &r.period, &r.Deliveries, &r.Succeeded, &r.Failed, &r.Attempts, (*seconds)(&r.Half), (*seconds)(&r.Most)}
+			return []any{&r.id, &r.period, &r.Deliveries, &r.Succeeded, &r.Failed, &r.Attempts, (*seconds)(&r.Half),
+				(*seconds)(&r.Most)}
 		}, figuresSQL, db.Array(ids), accountID, starts[0], id.Since(id.WebhookDelivery, axis.End), db.Array(starts))
 		return err
 	})

@@ -28,7 +28,8 @@ const scrapeLimit = 3 * time.Second
 // newResults registers the counters and the gauges of the queue. Without a registry the counters are not
 // exported.
 func newResults(reg prometheus.Registerer, d *db.DB) (results, error) {
-	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "webhook_attempts_total",
+	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace,
+		Name: "webhook_attempts_total",
 		Help: "Attempts to deliver to webhook endpoints, by result: retried (another attempt follows), failed (no further attempt), cut (interrupted because this process stopped)."}, []string{"result"})
 	counters := results{}
 	for _, name := range []string{resultDelivered, resultRetried, resultFailed, resultCut} {
@@ -49,8 +50,10 @@ func newResults(reg prometheus.Registerer, d *db.DB) (results, error) {
 		})
 	}
 	for _, c := range []prometheus.Collector{all,
-		gauge("webhook_queue_deliveries", "Pending webhook deliveries, at most 100,000. All processes report the same database value: use the maximum in dashboards.", waitingCountSQL),
-		gauge("webhook_queue_late_seconds", "How long the oldest webhook delivery has been due. All processes report the same database value: use the maximum in dashboards.", oldestPendingSQL)} {
+		gauge("webhook_queue_deliveries",
+			"Pending webhook deliveries, at most 100,000. All processes report the same database value: use the maximum in dashboards.", waitingCountSQL),
+		gauge("webhook_queue_late_seconds",
+			"How long the oldest webhook delivery has been due. All processes report the same database value: use the maximum in dashboards.", oldestPendingSQL)} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}

@@ -47,7 +47,8 @@ func eachForm(t *testing.T, test func(t *testing.T, w *world)) {
 
 func (w *world) tell(t *testing.T, facts ...event.Fact) {
 	t.Helper()
-	if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.handleFacts(t.Context(), tx, facts) }); err != nil {
+	if err := w.db.InHotTx(t.Context(),
+		func(tx *sql.Tx) error { return w.handleFacts(t.Context(), tx, facts) }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -77,7 +78,8 @@ func TestDeliveryIDDerivesFromEventAndEndpoint(t *testing.T) {
 			}
 			for _, d := range rows {
 				if !id.Is(id.WebhookDelivery, d.ID) || !id.Time(d.ID).Equal(id.Time(d.EventID)) {
-					t.Errorf("delivery of event %s has id %s with time %s, want the event's time", d.EventID, d.ID, id.Time(d.ID))
+					t.Errorf("delivery of event %s has id %s with time %s, want the event's time", d.EventID, d.ID,
+						id.Time(d.ID))
 				}
 				all = append(all, d.ID)
 			}
@@ -100,19 +102,22 @@ func TestConcurrentFanoutCreatesOneDelivery(t *testing.T) {
 		var facts []event.Fact
 		for n := range 60 {
 			facts = append(facts, w.factOfAge(t, time.Duration(n)*3*time.Second))
-			w.exec(t, `INSERT INTO facts (id, account_id, type, subject_id, data, created_at) VALUES ($1, $2, $3, 's', '{}', $4)`, facts[n].ID, ada, facts[n].Type, facts[n].CreatedAt)
+			w.exec(t,
+				`INSERT INTO facts (id, account_id, type, subject_id, data, created_at) VALUES ($1, $2, $3, 's', '{}', $4)`, facts[n].ID, ada, facts[n].Type, facts[n].CreatedAt)
 		}
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() { w.tell(t, facts...) })
 			all.Go(func() {
-				if _, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: time.Now().Add(-time.Hour)}); err != nil {
+				if _, err := w.Recover(t.Context(), ada, made.ID,
+					Recovery{Since: time.Now().Add(-time.Hour)}); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		all.Wait()
-		if n, pairs := w.count(t, `SELECT count(*) FROM webhook_deliveries`), w.count(t, `SELECT count(DISTINCT (event_id, webhook_id)) FROM webhook_deliveries`); n != 60 || pairs != 60 {
+		if n, pairs := w.count(t, `SELECT count(*) FROM webhook_deliveries`), w.count(t,
+			`SELECT count(DISTINCT (event_id, webhook_id)) FROM webhook_deliveries`); n != 60 || pairs != 60 {
 			t.Errorf("60 events have %d deliveries of %d pairs, want 60 and 60", n, pairs)
 		}
 		if n := w.count(t, `SELECT count(*) FROM webhook_works`); n != 60 {
@@ -129,7 +134,9 @@ func TestFindsDeliveriesWithLegacyIDs(t *testing.T) {
 		made, _ := w.endpoint(t, ada, "https://hooks.example.com")
 		w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, made.ID)
 		late := w.factOfAge(t, 2*lateAfter)
-		w.exec(t, `INSERT INTO facts (id, account_id, type, subject_id, data, created_at) VALUES ($1, $2, $3, 's', '{}', $4)`, late.ID, ada, late.Type, late.CreatedAt)
+		w.exec(t,
+			`INSERT INTO facts (id, account_id, type, subject_id, data, created_at) VALUES ($1, $2, $3, 's', '{}', $4)`,
+			late.ID, ada, late.Type, late.CreatedAt)
 		w.exec(t, `INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, attempts, replays, error, created_at, failed)
 			VALUES ($1, $2, $3, $4, 'email.sent', now(), 'failed', 5, 0, '', now(), true)`, id.New(id.WebhookDelivery), ada, made.ID, late.ID)
 		w.tell(t, late, w.factOfAge(t, 0))
@@ -154,8 +161,10 @@ func TestHidesExpiredDeliveriesOfSplitTable(t *testing.T) {
 	for _, at := range []time.Time{old, older, young} {
 		w.delivered(t, ada, made.ID, "failed", 1, at, time.Second)
 	}
-	w.exec(t, `INSERT INTO webhook_attempts (delivery_id, account_id, number, fence, started_at, error, response, remote_addr) SELECT id, account_id, 1, 1, now(), '', 'an answer', '' FROM webhook_deliveries`)
-	w.exec(t, `INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) SELECT id, webhook_id, now() + interval '1 day', 1, 1, 1 FROM webhook_deliveries`)
+	w.exec(t,
+		`INSERT INTO webhook_attempts (delivery_id, account_id, number, fence, started_at, error, response, remote_addr) SELECT id, account_id, 1, 1, now(), '', 'an answer', '' FROM webhook_deliveries`)
+	w.exec(t,
+		`INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) SELECT id, webhook_id, now() + interval '1 day', 1, 1, 1 FROM webhook_deliveries`)
 	if n, err := w.Sweep(t.Context()); err != nil || n != 1 {
 		t.Errorf("Sweep deleted %d rows, %v; want the one of an overdue month", n, err)
 	}
@@ -168,7 +177,8 @@ func TestHidesExpiredDeliveriesOfSplitTable(t *testing.T) {
 	if err != nil || len(found.Items) != 1 || !id.Time(found.Items[0].ID).Equal(young.Truncate(time.Millisecond)) {
 		t.Errorf("Deliveries returned %d, %v; want only the recent one", len(found.Items), err)
 	}
-	hidden, err := w.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.IDLT(id.Since(id.WebhookDelivery, young))).OnlyID(t.Context())
+	hidden, err := w.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.IDLT(id.Since(id.WebhookDelivery, young))).
+		OnlyID(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +209,8 @@ func TestUnneededDeliveryMonths(t *testing.T) {
 	if ask(now.Add(-deleteAfter+time.Hour)) || !ask(now.Add(-deleteAfter-time.Hour)) {
 		t.Error("only deliveries of the last 31 days must be needed")
 	}
-	w.exec(t, `INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) VALUES ($1, 'wh_1', now(), 0, 0, 0)`, id.Since(id.WebhookDelivery, now.Add(-deleteAfter-2*time.Hour)))
+	w.exec(t,
+		`INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) VALUES ($1, 'wh_1', now(), 0, 0, 0)`, id.Since(id.WebhookDelivery, now.Add(-deleteAfter-2*time.Hour)))
 	if ask(now.Add(-deleteAfter-time.Hour)) || !ask(now.Add(-deleteAfter-3*time.Hour)) {
 		t.Error("a month with pending work must be needed, and the one before it must not")
 	}

@@ -36,7 +36,8 @@ func (w *world) newOtherProcess(t *testing.T, n numbered) *Service {
 			t.Error(err)
 		}
 	})
-	s, err := New(Params{Config: w.config, DB: w.db, Box: w.box, Signals: signals, Node: n, Cursors: page.NewCodec(make([]byte, 16)), Logger: slog.New(slog.DiscardHandler)})
+	s, err := New(Params{Config: w.config, DB: w.db, Box: w.box, Signals: signals, Node: n,
+		Cursors: page.NewCodec(make([]byte, 16)), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,8 @@ func TestRateLimitAppliesAcrossProcesses(t *testing.T) {
 			}
 		}()
 	}
-	within(t, "both endpoints have received everything", func() bool { return len(limited.heard()) >= events && len(free.heard()) >= events })
+	within(t, "both endpoints have received everything",
+		func() bool { return len(limited.heard()) >= events && len(free.heard()) >= events })
 	taken, err := db.All(t.Context(), w.db.SQL, db.Value[float64], `SELECT extract(epoch FROM a.started_at) FROM webhook_attempts a JOIN webhook_deliveries d ON d.id = a.delivery_id
 		JOIN webhooks w ON w.id = d.webhook_id WHERE w.rate_limit IS NOT NULL ORDER BY a.started_at`)
 	if err != nil || len(taken) != events {
@@ -144,7 +146,9 @@ func TestHandsBackDeliveriesOfDeadNode(t *testing.T) {
 	if err != nil || len(again) != 1 || again[0].attempt != 2 {
 		t.Fatalf("claimed after the hand-back: %+v, %v; want attempt 2", again, err)
 	}
-	if err := dead.settle(t.Context(), []worker.Result[delivery, answer]{{Job: jobs[0], Value: answer{Result: post.Result{Status: 200}}}}); err != nil {
+	if err := dead.settle(t.Context(),
+		[]worker.Result[delivery, answer]{{Job: jobs[0],
+			Value: answer{Result: post.Result{Status: 200}}}}); err != nil {
 		t.Fatal(err)
 	}
 	if d := w.only(t, hook.ID); d.State != "pending" || d.Attempts != 2 {
@@ -165,7 +169,8 @@ func TestLateClaimTakesNothing(t *testing.T) {
 		until time.Duration
 		want  int
 	}{{-time.Second, 0}, {time.Minute, 1}} {
-		if jobs, err := w.newOtherProcess(t, numbered{until: time.Now().Add(c.until)}).claim(t.Context(), 10, lease); err != nil || len(jobs) != c.want {
+		if jobs, err := w.newOtherProcess(t, numbered{until: time.Now().Add(c.until)}).
+			claim(t.Context(), 10, lease); err != nil || len(jobs) != c.want {
 			t.Errorf("a claim allowed until %s from now took %d, %v; want %d", c.until, len(jobs), err, c.want)
 		}
 	}

@@ -32,7 +32,8 @@ type StoreReplayResponse func(ctx context.Context, tx idempotency.Execer, queued
 
 // Replay delivers an event again, whatever the earlier outcome. keep may be nil. Errors: Conflict while the
 // delivery is pending, or if its endpoint is disabled or deleted, or if the event was erased.
-func (s *Service) Replay(ctx context.Context, accountID, deliveryID string, keep StoreReplayResponse) (*ent.WebhookDelivery, error) {
+func (s *Service) Replay(ctx context.Context, accountID, deliveryID string,
+	keep StoreReplayResponse) (*ent.WebhookDelivery, error) {
 	found, err := s.Delivery(ctx, accountID, deliveryID)
 	if err != nil {
 		return nil, err
@@ -57,7 +58,8 @@ func (s *Service) Replay(ctx context.Context, accountID, deliveryID string, keep
 		if n, err := db.Exec(ctx, tx, replaySQL, db.Array([]string{deliveryID}), accountID); err != nil || n == 0 {
 			return pendingConflict(err)
 		}
-		found, err = tx.WebhookDelivery.Query().Where(webhookdelivery.ID(deliveryID), webhookdelivery.AccountID(accountID)).Only(ctx)
+		found, err = tx.WebhookDelivery.Query().
+			Where(webhookdelivery.ID(deliveryID), webhookdelivery.AccountID(accountID)).Only(ctx)
 		if err != nil || keep == nil {
 			return err
 		}
@@ -168,17 +170,22 @@ type missed struct {
 }
 
 // recoverPage queues the next deliveries and adds them to the result. last is empty at the end.
-func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Recovery, after string, done Recovered) (next Recovered, last string, err error) {
+func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Recovery, after string,
+	done Recovered) (next Recovered, last string, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		next = done
 		// The lock keeps the endpoint from being disabled or deleted in the meantime.
-		if _, err := tx.Webhook.Query().Where(webhook.ID(endpoint.ID), webhook.AccountID(endpoint.AccountID), webhook.Enabled(true)).ForShare().Only(ctx); err != nil {
+		if _, err := tx.Webhook.Query().Where(webhook.ID(endpoint.ID), webhook.AccountID(endpoint.AccountID),
+			webhook.Enabled(true)).ForShare().Only(ctx); err != nil {
 			if ent.IsNotFound(err) {
 				return errDisabled()
 			}
 			return err
 		}
-		list, err := db.All(ctx, tx, func(m *missed) []any { return []any{&m.fact.ID, &m.fact.Type, &m.fact.CreatedAt, &m.deliveryID} },
+		list, err := db.All(ctx, tx, func(m *missed) []any {
+			return []any{&m.fact.ID, &m.fact.Type, &m.fact.CreatedAt,
+				&m.deliveryID}
+		},
 			missedSQL, endpoint.AccountID, endpoint.ID, after, id.Since(id.Fact, in.Until.Add(time.Minute)),
 			db.Array(s.Events(endpoint)), in.Since, *in.Until, in.OnlyFailed, recoverPage)
 		if err != nil {
@@ -202,7 +209,8 @@ func (s *Service) recoverPage(ctx context.Context, endpoint *ent.Webhook, in Rec
 }
 
 // queueMissed queues the missed events of an endpoint and returns the number of queued deliveries.
-func (s *Service) queueMissed(ctx context.Context, tx *ent.Tx, endpoint *ent.Webhook, list []missed) (queued int, err error) {
+func (s *Service) queueMissed(ctx context.Context, tx *ent.Tx, endpoint *ent.Webhook,
+	list []missed) (queued int, err error) {
 	var again []string
 	for _, m := range list {
 		if m.deliveryID != "" {

@@ -55,5 +55,6 @@ func decideVerdict(a answer, round int, waits []time.Duration) verdict {
 	case a.Gone(), a.final, round > len(waits):
 		return verdict{state: webhookdelivery.StateFailed, outcome: webhookattempt.OutcomeFailed}
 	}
-	return verdict{state: webhookdelivery.StatePending, outcome: webhookattempt.OutcomeFailed, wait: waits[max(round, 1)-1]}
+	return verdict{state: webhookdelivery.StatePending, outcome: webhookattempt.OutcomeFailed,
+		wait: waits[max(round, 1)-1]}
 }

@@ -108,15 +108,18 @@ func New(p Params) (*Service, error) {
 	}
 	c := p.Config.withDefaults()
 	poster := post.New(c.Config, p.Logger)
-	return &Service{db: p.DB, box: p.Box, signals: p.Signals, cursors: p.Cursors, poster: poster, offer: p.Offer, interest: newInterest(p.DB, p.Signals), tasks: worker.NewTasks(p.Logger, p.Workers),
+	return &Service{db: p.DB, box: p.Box, signals: p.Signals, cursors: p.Cursors, poster: poster, offer: p.Offer,
+		interest: newInterest(p.DB, p.Signals), tasks: worker.NewTasks(p.Logger, p.Workers),
 		deliverer: newDeliverer(p, c, poster, observed{p.Logger, counters, p.Tracing})}, nil
 }
 
 func newDeliverer(p Params, c Config, poster *post.Poster, told observed) *deliverer {
-	d := &deliverer{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, poster: poster, flights: newFlights(c.Concurrency, maxPerEndpoint), idle: c.AcceptOnly, brief: string(p.Brief), observed: told}
+	d := &deliverer{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, poster: poster,
+		flights: newFlights(c.Concurrency, maxPerEndpoint), idle: c.AcceptOnly, brief: string(p.Brief), observed: told}
 	d.worker = worker.New(worker.Queue[delivery, answer]{
 		Name: "webhooks", Claim: d.claim, Run: d.deliver, Settle: d.settle, Release: d.releaseClaims,
-	}, worker.Config{Concurrency: lateFactor * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease, Poll: c.Poll, Process: p.Node}, p.Logger, p.Workers)
+	}, worker.Config{Concurrency: lateFactor * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease,
+		Poll: c.Poll, Process: p.Node}, p.Logger, p.Workers)
 	d.flights.nudge = d.worker.Nudge
 	p.Node.OnDead("webhook deliveries", d.handBackNode)
 	return d

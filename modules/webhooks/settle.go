@@ -160,7 +160,8 @@ func (s *deliverer) switchOff(ctx context.Context, tx *sql.Tx, webhookID string,
 		return func() {}, err
 	}
 	return func() {
-		s.log.WarnContext(ctx, "webhook endpoint disabled", telemetry.KeyAccountID, owners[0], telemetry.KeyWebhookID, webhookID, telemetry.KeyReason, reason)
+		s.log.WarnContext(ctx, "webhook endpoint disabled", telemetry.KeyAccountID, owners[0], telemetry.KeyWebhookID,
+			webhookID, telemetry.KeyReason, reason)
 	}, nil
 }
 

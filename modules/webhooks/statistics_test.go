@@ -14,7 +14,8 @@ import (
 )
 
 // delivered inserts a delivery created at a time and settled after took.
-func (w *world) delivered(t *testing.T, account, webhook, state string, attempts int, at time.Time, took time.Duration) {
+func (w *world) delivered(t *testing.T, account, webhook, state string, attempts int, at time.Time,
+	took time.Duration) {
 	t.Helper()
 	least := id.Since(id.WebhookDelivery, at)
 	w.exec(t, `INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, attempts, replays, error, created_at, settled_at, failed)
@@ -42,15 +43,19 @@ func TestEndpointStatistics(t *testing.T) {
 	put(eve, theirs.ID, "delivered", 1, time.Hour, time.Second)
 
 	ask := func(webhookID string, since time.Time) (DeliveryStatistics, error) {
-		return w.Ask(t.Context(), ada, webhookID, timeseries.Query{Range: timeseries.Range{Since: since, Until: now}, Interval: timeseries.Hour, Timezone: "UTC"})
+		return w.Ask(t.Context(), ada, webhookID, timeseries.Query{Range: timeseries.Range{Since: since, Until: now},
+			Interval: timeseries.Hour, Timezone: "UTC"})
 	}
 	got, err := ask("", now.Add(-24*time.Hour))
 	all, each := got.Totals, got.Endpoints
-	want := DeliveryCounts{Deliveries: 5, Succeeded: 3, Failed: 1, Attempts: 10, Half: 2 * time.Second, Most: 9 * time.Second}
-	if err != nil || all != want || len(each) != 2 || each[0].Figures != want || each[1].Webhook.ID != quiet.ID || each[1].Figures != (DeliveryCounts{}) {
+	want := DeliveryCounts{Deliveries: 5, Succeeded: 3, Failed: 1, Attempts: 10, Half: 2 * time.Second,
+		Most: 9 * time.Second}
+	if err != nil || all != want || len(each) != 2 || each[0].Figures != want || each[1].Webhook.ID != quiet.ID ||
+		each[1].Figures != (DeliveryCounts{}) {
 		t.Errorf("totals %+v, endpoints %+v, %v; want %+v", all, each, err, want)
 	}
-	if one, err := ask(quiet.ID, now.Add(-time.Hour)); err != nil || len(one.Endpoints) != 1 || one.Totals != (DeliveryCounts{}) {
+	if one, err := ask(quiet.ID, now.Add(-time.Hour)); err != nil || len(one.Endpoints) != 1 ||
+		one.Totals != (DeliveryCounts{}) {
 		t.Errorf("figures of an endpoint without deliveries: %+v, %v; want zeros", one, err)
 	}
 	if _, err := ask(theirs.ID, now.Add(-time.Hour)); fault.KindOf(err) != fault.NotFound {
@@ -89,14 +94,17 @@ func TestStatisticsByPeriod(t *testing.T) {
 	} {
 		w.delivered(t, d.account, d.webhook, d.state, d.attempts, d.at, d.took)
 	}
-	q := timeseries.Query{Range: timeseries.Range{Since: day.Add(9 * time.Hour), Until: day.Add(48*time.Hour + time.Minute)}, Interval: timeseries.Day, Timezone: "Europe/Vienna"}
+	q := timeseries.Query{Range: timeseries.Range{Since: day.Add(9 * time.Hour),
+		Until: day.Add(48*time.Hour + time.Minute)}, Interval: timeseries.Day, Timezone: "Europe/Vienna"}
 	got, err := w.Ask(t.Context(), ada, "", q)
 	want := DeliveryStatistics{
-		Totals: DeliveryCounts{Deliveries: 4, Succeeded: 2, Failed: 1, Attempts: 12, Half: time.Second, Most: 3 * time.Second},
+		Totals: DeliveryCounts{Deliveries: 4, Succeeded: 2, Failed: 1, Attempts: 12, Half: time.Second,
+			Most: 3 * time.Second},
 		Buckets: []timeseries.Bucket[DeliveryCounts]{
 			{Start: vienna, Figures: DeliveryCounts{Deliveries: 2, Succeeded: 1, Failed: 1, Attempts: 9, Half: time.Second, Most: time.Second}},
 			{Start: vienna.Add(24 * time.Hour)},
-			{Start: vienna.Add(48 * time.Hour), Figures: DeliveryCounts{Deliveries: 2, Succeeded: 1, Attempts: 3, Half: 3 * time.Second, Most: 3 * time.Second}},
+			{Start: vienna.Add(48 * time.Hour), Figures: DeliveryCounts{Deliveries: 2, Succeeded: 1, Attempts: 3,
+				Half: 3 * time.Second, Most: 3 * time.Second}},
 		},
 		Endpoints: []EndpointFigures{
 			{Webhook: mine, Figures: DeliveryCounts{Deliveries: 2, Succeeded: 1, Attempts: 2, Half: time.Second, Most: time.Second}},
@@ -108,7 +116,8 @@ func TestStatisticsByPeriod(t *testing.T) {
 		t.Errorf("Ask: error %v, answer (-want +got):\n%s", err, diff)
 	}
 	alone, err := w.Ask(t.Context(), ada, other.ID, q)
-	if err != nil || len(alone.Endpoints) != 1 || alone.Totals != want.Endpoints[1].Figures || alone.Buckets[0].Figures.Deliveries != 1 {
+	if err != nil || len(alone.Endpoints) != 1 || alone.Totals != want.Endpoints[1].Figures ||
+		alone.Buckets[0].Figures.Deliveries != 1 {
 		t.Errorf("Ask for one endpoint: %+v, %v", alone, err)
 	}
 	if _, err := w.Ask(t.Context(), ada, theirs.ID, q); fault.KindOf(err) != fault.NotFound {

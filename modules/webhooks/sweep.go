@@ -46,7 +46,8 @@ DELETE FROM webhook_attempts WHERE id IN (SELECT id FROM webhook_attempts WHERE 
 	if split {
 		rows = id.Since(id.WebhookDelivery, months.Begin(now.Add(-monthWaits)))
 	}
-	for _, old := range []struct{ statement, before string }{{workSQL, before}, {deliveriesSQL, rows}, {attemptsSQL, before}} {
+	for _, old := range []struct{ statement, before string }{{workSQL, before}, {deliveriesSQL, rows},
+		{attemptsSQL, before}} {
 		n, err := s.sweep(ctx, old.statement, old.before)
 		if err != nil {
 			return swept, fmt.Errorf("sweep webhook deliveries: %w", err)
@@ -75,13 +76,14 @@ const deliveriesTable = "webhook_deliveries"
 // unneededMonths reports whether a month of deliveries can be dropped. All accounts keep them equally long, and
 // everything that refers to a row is deleted separately.
 func unneededMonths() months.DropRule {
-	return months.DropRule{Table: deliveriesTable, Ask: func(ctx context.Context, on db.Execer, below string, now time.Time) (bool, error) {
-		if below > id.Since(id.WebhookDelivery, now.Add(-deleteAfter)) {
-			return false, nil
-		}
-		waits, err := db.One(ctx, on, db.Value[bool], `SELECT EXISTS (SELECT FROM webhook_works WHERE id < $1)`, below)
-		return err == nil && !waits, err
-	}}
+	return months.DropRule{Table: deliveriesTable,
+		Ask: func(ctx context.Context, on db.Execer, below string, now time.Time) (bool, error) {
+			if below > id.Since(id.WebhookDelivery, now.Add(-deleteAfter)) {
+				return false, nil
+			}
+			waits, err := db.One(ctx, on, db.Value[bool], `SELECT EXISTS (SELECT FROM webhook_works WHERE id < $1)`, below)
+			return err == nil && !waits, err
+		}}
 }
 
 // eraseSQL erases a person. A response may repeat the event in any spelling. Therefore, the responses to all

@@ -28,8 +28,10 @@ func (s *deliverer) startSpan(ctx context.Context, d delivery) (_ context.Contex
 	ctx, span := s.tracing.Message(ctx, about.EmailID, "webhook attempt", time.Now())
 	return ctx, func(a answer) {
 		// The URL is left out, because it may contain a token.
-		span.SetAttributes(attribute.String(telemetry.KeyWebhookID, d.webhookID), attribute.String(telemetry.KeyDeliveryID, d.id), attribute.String(telemetry.KeyFactID, d.eventID),
-			attribute.String(telemetry.KeyEvent, string(d.eventType)), attribute.Int(telemetry.KeyAttempt, d.attempt), attribute.Int(telemetry.KeyStatus, a.Status))
+		span.SetAttributes(attribute.String(telemetry.KeyWebhookID, d.webhookID),
+			attribute.String(telemetry.KeyDeliveryID, d.id), attribute.String(telemetry.KeyFactID, d.eventID),
+			attribute.String(telemetry.KeyEvent, string(d.eventType)), attribute.Int(telemetry.KeyAttempt, d.attempt),
+			attribute.Int(telemetry.KeyStatus, a.Status))
 		if !a.Delivered() {
 			span.SetStatus(codes.Error, a.Failure)
 		}

@@ -16,6 +16,7 @@ func TestCommitWakesDelivery(t *testing.T) {
 	w.endpoint(t, ada, r.URL, string(event.EmailDelivered))
 	for n := range 10 {
 		w.publishSample(t, ada, event.EmailDelivered)
-		expect.EventuallyWithin(t, 10*time.Second, "the event to be delivered", func() bool { return len(r.heard()) == n+1 })
+		expect.EventuallyWithin(t, 10*time.Second, "the event to be delivered",
+			func() bool { return len(r.heard()) == n+1 })
 	}
 }

@@ -52,10 +52,11 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 	w := &world{db: dbtest.New(t), log: &expect.Log{}}
 	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	w.bus = bus.New(w.db, log, bus.Options{Poll: 20 * time.Millisecond, CatchUp: 100 * time.Millisecond})
-	c := Config{Poll: 20 * time.Millisecond, Config: post.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, PlainLoopback: true,
-		Lookup: func(context.Context, string) ([]netip.Addr, error) {
-			return []netip.Addr{netip.MustParseAddr("1.1.1.1")}, nil
-		}}}
+	c := Config{Poll: 20 * time.Millisecond,
+		Config: post.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, PlainLoopback: true,
+			Lookup: func(context.Context, string) ([]netip.Addr, error) {
+				return []netip.Addr{netip.MustParseAddr("1.1.1.1")}, nil
+			}}}
 	for _, f := range change {
 		f(&c)
 	}
@@ -64,21 +65,24 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.Service, err = New(Params{Config: c, DB: w.db, Box: box, Signals: signals, Cursors: page.NewCodec(make([]byte, 16)), Logger: log,
+	if w.Service, err = New(Params{Config: c, DB: w.db, Box: box, Signals: signals,
+		Cursors: page.NewCodec(make([]byte, 16)), Logger: log,
 		Workers: (*worker.Metrics)(nil)}); err != nil {
 		t.Fatal(err)
 	}
 	w.bus.Register(w.newConsumer())
 	t.Cleanup(func() { // every failed delivery must be in the index of failed ones
 		var astray int
-		if err := w.db.SQL.QueryRowContext(context.Background(), `SELECT count(*) FROM webhook_deliveries WHERE (failed IS NOT NULL) <> (state = 'failed')`).Scan(&astray); err != nil || astray > 0 {
+		if err := w.db.SQL.QueryRowContext(context.Background(),
+			`SELECT count(*) FROM webhook_deliveries WHERE (failed IS NOT NULL) <> (state = 'failed')`).Scan(&astray); err != nil || astray > 0 {
 			t.Errorf("%d deliveries have a state that contradicts column failed: %v", astray, err)
 		}
 	})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), expect.Patience)
 		defer cancel()
-		for _, stop := range []func(context.Context) error{w.bus.Stop, w.Stop, func(context.Context) error { return signals.Close() }} {
+		for _, stop := range []func(context.Context) error{w.bus.Stop, w.Stop,
+			func(context.Context) error { return signals.Close() }} {
 			if err := stop(ctx); err != nil {
 				t.Error(err)
 			}
@@ -230,10 +234,12 @@ func TestDeliversSignedEventsToSubscribers(t *testing.T) {
 		Type string
 		Data json.RawMessage
 	}
-	if err := json.Unmarshal([]byte(got.body), &sent); err != nil || sent.Type != "email.bounced" || !sameJSON(t, sent.Data, fact.Data) {
+	if err := json.Unmarshal([]byte(got.body), &sent); err != nil || sent.Type != "email.bounced" ||
+		!sameJSON(t, sent.Data, fact.Data) {
 		t.Errorf("the endpoint received %s, %v; want email.bounced with the data of the fact", got.body, err)
 	}
-	for name, want := range map[string]string{"Content-Type": "application/json", "User-Agent": "Postrider-Webhooks/1", "Service-Event-Id": fact.ID,
+	for name, want := range map[string]string{"Content-Type": "application/json", "User-Agent": "Postrider-Webhooks/1",
+		"Service-Event-Id":         fact.ID,
 		"Service-Delivery-Attempt": "1", "Service-Signature": computeSignature(t, got, token)} {
 		if got.header.Get(name) != want {
 			t.Errorf("%s is %q, want %q", name, got.header.Get(name), want)
@@ -242,7 +248,8 @@ func TestDeliversSignedEventsToSubscribers(t *testing.T) {
 	d := w.only(t, first.ID)
 	made, err := w.Attempts(t.Context(), ada, d.ID)
 	attempts := made[d.ID]
-	if err != nil || len(attempts) != 1 || attempts[0].Response != "thanks" || *attempts[0].StatusCode != 200 || *attempts[0].Outcome != "delivered" || attempts[0].RemoteAddr == "" {
+	if err != nil || len(attempts) != 1 || attempts[0].Response != "thanks" || *attempts[0].StatusCode != 200 ||
+		*attempts[0].Outcome != "delivered" || attempts[0].RemoteAddr == "" {
 		t.Errorf("attempts %+v, %v", attempts, err)
 	}
 	body, err := w.Body(t.Context(), d)

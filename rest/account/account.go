@@ -84,7 +84,9 @@ func Routes(service Service) api.Routes {
 			Description: "Updates the settings that you send. Omitted fields keep their value; `null` is refused. " +
 				"An email cannot be kept for a shorter time than its body. A shorter retention also applies to " +
 				"stored emails.",
-			Body:    &api.Body{About: "The settings to change. At least one is required.", Examples: map[string]any{"retention": map[string]any{"body_retention_days": 14, "record_retention_days": 180}}},
+			Body: &api.Body{About: "The settings to change. At least one is required.",
+				Examples: map[string]any{"retention": map[string]any{"body_retention_days": 14,
+					"record_retention_days": 180}}},
 			Example: map[string]any{"account": accountExample()},
 		}, changeBody, e.updateAccount)
 	})
@@ -99,7 +101,8 @@ func changeBody(c *accounts.AccountChange) body.Object {
 			"every member must have a second factor. Only owners can change this."},
 		{Name: "body_retention_days", Type: body.Maybe(&c.BodyRetentionDays, daysField(accounts.MaxBodyRetention)),
 			About: "Number of days after sending when bodies and attachments are deleted."},
-		{Name: "record_retention_days", Type: body.Maybe(&c.RecordRetentionDays, daysField(accounts.MaxRecordRetention)),
+		{Name: "record_retention_days",
+			Type: body.Maybe(&c.RecordRetentionDays, daysField(accounts.MaxRecordRetention)),
 			About: "Number of days after sending when the whole email is deleted. Must be at least " +
 				"`body_retention_days`."},
 	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
@@ -119,7 +122,8 @@ func (e *edge) getAccount(ctx context.Context, c *api.Call, _ *api.None) (answer
 	return accountAnswer{Account: newAccountRecord(found)}, nil
 }
 
-func (e *edge) updateAccount(ctx context.Context, c *api.Call, _ *api.None, change accounts.AccountChange) (accountAnswer, error) {
+func (e *edge) updateAccount(ctx context.Context, c *api.Call, _ *api.None,
+	change accounts.AccountChange) (accountAnswer, error) {
 	if change.RequireSecondFactor != nil {
 		if err := c.Authorize(rights.Own); err != nil {
 			return accountAnswer{}, err
@@ -135,14 +139,18 @@ func newAccountRecord(p accounts.Profile) accountRecord {
 	return accountRecord{
 		ID: p.ID, Name: p.Name, Email: p.Email, Plan: accountPlan{ID: p.Plan.ID, Name: p.Plan.Name},
 		Limits: accountLimits(p.Plan.Limits()),
-		Usage:  newAccountUsage(p.Usage), ProductionUnlocked: p.Unlocked(true), PaymentMethod: p.PaymentMethod, RequireSecondFactor: p.SecondFactor, Suspended: p.Suspended,
-		BodyRetentionDays: p.BodyRetentionDays, RecordRetentionDays: p.RecordRetentionDays, CreatedAt: wire.Time(p.CreatedAt), UpdatedAt: wire.Time(p.UpdatedAt),
+		Usage:  newAccountUsage(p.Usage), ProductionUnlocked: p.Unlocked(true), PaymentMethod: p.PaymentMethod,
+		RequireSecondFactor: p.SecondFactor, Suspended: p.Suspended,
+		BodyRetentionDays: p.BodyRetentionDays, RecordRetentionDays: p.RecordRetentionDays,
+		CreatedAt: wire.Time(p.CreatedAt), UpdatedAt: wire.Time(p.UpdatedAt),
 	}
 }
 
 func newAccountUsage(u accounts.Usage) accountUsage {
-	return accountUsage{Day: u.Day, Month: u.Month, DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap, StoredBytes: u.StoredBytes, StoredBytesCap: u.StoredBytesCap,
-		DailyBytes: u.DailyBytes, DailyBytesCap: u.DailyBytesCap, DayResetsAt: wire.Time(u.DayEnds), MonthResetsAt: wire.Time(u.MonthEnds)}
+	return accountUsage{Day: u.Day, Month: u.Month, DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap,
+		StoredBytes: u.StoredBytes, StoredBytesCap: u.StoredBytesCap,
+		DailyBytes: u.DailyBytes, DailyBytesCap: u.DailyBytesCap, DayResetsAt: wire.Time(u.DayEnds),
+		MonthResetsAt: wire.Time(u.MonthEnds)}
 }
 
 func accountExample() map[string]any {
@@ -155,7 +163,8 @@ func accountExample() map[string]any {
 		"usage": map[string]any{"day": 12, "month": 340, "daily_cap": 100, "monthly_cap": 3000,
 			"stored_bytes": 4_200_000, "stored_bytes_cap": 1_000_000_000, "daily_bytes": 180_000, "daily_bytes_cap": 100_000_000,
 			"day_resets_at": at(1, 16, 0), "month_resets_at": at(2, 1, 0)},
-		"production_unlocked": false, "payment_method": false, "require_second_factor": false, "suspended": false, "body_retention_days": 30, "record_retention_days": 90,
+		"production_unlocked": false, "payment_method": false, "require_second_factor": false, "suspended": false,
+		"body_retention_days": 30, "record_retention_days": 90,
 		"created_at": at(1, 2, 9), "updated_at": at(1, 2, 9),
 	}
 }

@@ -79,7 +79,8 @@ func (e *brandEdge) putBrand(ctx context.Context, c *api.Call, _ *api.None, b br
 }
 
 func newBrand(b brand.Brand) brandAnswer {
-	out := brandRecord{Name: wire.OrNull(b.Name), Color: wire.OrNull(b.Color), Logo: wire.OrNull(base64.StdEncoding.EncodeToString(b.Logo))}
+	out := brandRecord{Name: wire.OrNull(b.Name), Color: wire.OrNull(b.Color),
+		Logo: wire.OrNull(base64.StdEncoding.EncodeToString(b.Logo))}
 	if !b.UpdatedAt.IsZero() {
 		out.UpdatedAt.At = &b.UpdatedAt
 	}
@@ -90,5 +91,6 @@ func newBrand(b brand.Brand) brandAnswer {
 const exampleLogo = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQj98PAAHeAT6KpYphAAAAAElFTkSuQmCC"
 
 func brandExample() map[string]any {
-	return map[string]any{"name": "Acme", "color": "#1f5fbf", "logo": exampleLogo, "updated_at": time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC).Format(wire.Layout)}
+	return map[string]any{"name": "Acme", "color": "#1f5fbf", "logo": exampleLogo,
+		"updated_at": time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC).Format(wire.Layout)}
 }

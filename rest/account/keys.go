@@ -82,8 +82,10 @@ func KeyRoutes(service KeyService) api.Routes {
 				"these domains, their mail and what sending requires; such a key cannot add or delete domains. A " +
 				"key cannot create a key for other domains than its own, or one that expires later. An answer " +
 				"stored under an Idempotency-Key is encrypted.",
-			Body:    &api.Body{About: "The API key to create.", Examples: map[string]any{"sending": map[string]any{"name": "web shop", "scope": "sending"}}},
-			Example: map[string]any{"api_key": keyExample(), "secret": "svc_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}, Secret: true,
+			Body: &api.Body{About: "The API key to create.",
+				Examples: map[string]any{"sending": map[string]any{"name": "web shop", "scope": "sending"}}},
+			Example: map[string]any{"api_key": keyExample(),
+				"secret": "svc_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}, Secret: true,
 		}, keyBody, e.createKey)
 		api.List(g, api.Operation{
 			Path: "/api-keys", ID: "listAPIKeys", Needs: needsForKeys,
@@ -137,20 +139,24 @@ type createdKey struct {
 }
 
 func newKeyRecord(k createdKey) keyRecord {
-	return keyRecord{CreatorRole: wire.OrNull(string(k.by.Role)), CreatorLeft: k.by.Former, ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scope: string(k.Scope), DomainIDs: wire.List(k.DomainIds),
-		ExpiresAt: wire.OptionalTime{At: k.ExpiresAt}, LastUsedAt: wire.OptionalTime{At: k.LastUsedAt}, CreatedAt: wire.Time(k.CreatedAt),
+	return keyRecord{CreatorRole: wire.OrNull(string(k.by.Role)), CreatorLeft: k.by.Former, ID: k.ID, Name: k.Name,
+		Prefix: k.Prefix, Scope: string(k.Scope), DomainIDs: wire.List(k.DomainIds),
+		ExpiresAt: wire.OptionalTime{At: k.ExpiresAt}, LastUsedAt: wire.OptionalTime{At: k.LastUsedAt},
+		CreatedAt: wire.Time(k.CreatedAt),
 		RevokedAt: wire.OptionalTime{At: k.RevokedAt}, CreatedBy: k.CreatedBy}
 }
 
 func newKeyRecordAnswer(k createdKey) keyAnswer { return keyAnswer{newKeyRecord(k)} }
 
-func (e *keyEdge) createKey(ctx context.Context, c *api.Call, _ *api.None, in accounts.NewKey, keep api.Keep) (out newKeyAnswer, err error) {
+func (e *keyEdge) createKey(ctx context.Context, c *api.Call, _ *api.None, in accounts.NewKey,
+	keep api.Keep) (out newKeyAnswer, err error) {
 	in.AccountID, in.MakerKeyID = c.AccountID, c.KeyID
 	if c.Person != nil {
 		in.CreatedBy = c.Person.UserID
 	}
 	in.Keep = func(ctx context.Context, tx idempotency.Execer, made *ent.APIKey, token secret.String) error {
-		return keep(ctx, tx, newKeyAnswer{APIKey: newKeyRecord(createdKey{made, creatorOf(c.Caller)}), Secret: token.Reveal()})
+		return keep(ctx, tx, newKeyAnswer{APIKey: newKeyRecord(createdKey{made, creatorOf(c.Caller)}),
+			Secret: token.Reveal()})
 	}
 	made, token, err := e.keys.CreateKey(ctx, in)
 	if err != nil {
@@ -200,7 +206,8 @@ func (e *keyEdge) revokeKey(ctx context.Context, accountID, keyID string) error 
 func keyExample() map[string]any {
 	return map[string]any{
 		"id": "key_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "web shop", "prefix": "svc_Zk3v9QpA", "scope": "sending", "domain_ids": []any{},
-		"expires_at": nil, "last_used_at": "2026-01-15T09:40:00.000Z", "created_at": "2026-01-15T09:30:00.000Z", "revoked_at": nil, "created_by": "usr_01kf0m4w7he6x8q2v5b3n9c1ta",
+		"expires_at": nil, "last_used_at": "2026-01-15T09:40:00.000Z", "created_at": "2026-01-15T09:30:00.000Z",
+		"revoked_at": nil, "created_by": "usr_01kf0m4w7he6x8q2v5b3n9c1ta",
 		"creator_role": "developer", "creator_left": false,
 	}
 }

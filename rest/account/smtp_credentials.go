@@ -74,13 +74,16 @@ func SMTPCredentialRoutes(service SMTPCredentialService) api.Routes {
 				"limited to domains cannot create a credential for other domains. The credential can send as long " +
 				"as the role of its creator allows sending, or allowed it when they left the account. An answer " +
 				"stored under an Idempotency-Key is encrypted.",
-			Body:    &api.Body{About: "The SMTP credential to create.", Examples: map[string]any{"named": map[string]any{"name": "web shop", "domain_ids": []any{}}}},
-			Example: map[string]any{"smtp_credential": smtpCredentialExample(), "password": "svs_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}, Secret: true,
+			Body: &api.Body{About: "The SMTP credential to create.",
+				Examples: map[string]any{"named": map[string]any{"name": "web shop", "domain_ids": []any{}}}},
+			Example: map[string]any{"smtp_credential": smtpCredentialExample(),
+				"password": "svs_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}, Secret: true,
 		}, credentialBody, e.createCredential)
 		api.List(g, api.Operation{
 			Path: "/smtp-credentials", ID: "listSMTPCredentials", Needs: needsForKeys,
-			Summary: "List SMTP credentials", Description: "Lists SMTP credentials, newest first, including revoked ones.",
-			Example: smtpCredentialExample(),
+			Summary:     "List SMTP credentials",
+			Description: "Lists SMTP credentials, newest first, including revoked ones.",
+			Example:     smtpCredentialExample(),
 		}, api.Plural{Member: "smtp_credentials", Schema: "SmtpCredentialList"}, e.credentials.List, e.toRecord)
 		api.Get(g, api.Operation{
 			Path: "/smtp-credentials/{id}", ID: "getSMTPCredential", Needs: needsForKeys,
@@ -99,7 +102,8 @@ func SMTPCredentialRoutes(service SMTPCredentialService) api.Routes {
 
 func credentialBody(in *relay.NewCredential) body.Object {
 	return body.Object{Name: "CreateSMTPCredential", Fields: []body.Field{
-		{Name: "name", Type: body.Text(&in.Name).Length(1, 200), Need: body.RequiredByService, About: "A name to recognize the credential by.", Example: "web shop"},
+		{Name: "name", Type: body.Text(&in.Name).Length(1, 200), Need: body.RequiredByService,
+			About: "A name to recognize the credential by.", Example: "web shop"},
 		{Name: "domain_ids", Type: body.List(&in.DomainIDs, body.Text).Count(0, 100), About: "The domains that the " +
 			"credential may send from. Defaults to all; an empty list also means all."},
 	}, Check: func(d *body.Decoder) { d.Also(fault.From(in.Validate()).Fields) }}
@@ -107,15 +111,18 @@ func credentialBody(in *relay.NewCredential) body.Object {
 
 func (e *smtpCredentialEdge) toRecord(c *ent.SMTPCredential) smtpCredentialRecord {
 	host, port, tls := e.credentials.Endpoint()
-	return smtpCredentialRecord{ID: c.ID, Name: c.Name, Username: relay.Username, Host: host, Port: port, TLS: tls, DomainIDs: wire.List(c.DomainIds),
-		LastUsedAt: wire.OptionalTime{At: c.LastUsedAt}, CreatedAt: wire.Time(c.CreatedAt), RevokedAt: wire.OptionalTime{At: c.RevokedAt}}
+	return smtpCredentialRecord{ID: c.ID, Name: c.Name, Username: relay.Username, Host: host, Port: port, TLS: tls,
+		DomainIDs:  wire.List(c.DomainIds),
+		LastUsedAt: wire.OptionalTime{At: c.LastUsedAt}, CreatedAt: wire.Time(c.CreatedAt),
+		RevokedAt: wire.OptionalTime{At: c.RevokedAt}}
 }
 
 func (e *smtpCredentialEdge) toAnswer(c *ent.SMTPCredential) smtpCredentialAnswer {
 	return smtpCredentialAnswer{e.toRecord(c)}
 }
 
-func (e *smtpCredentialEdge) createCredential(ctx context.Context, c *api.Call, _ *api.None, in relay.NewCredential, keep api.Keep) (out newSMTPCredentialAnswer, err error) {
+func (e *smtpCredentialEdge) createCredential(ctx context.Context, c *api.Call, _ *api.None, in relay.NewCredential,
+	keep api.Keep) (out newSMTPCredentialAnswer, err error) {
 	answer := func(made *ent.SMTPCredential, password secret.String) newSMTPCredentialAnswer {
 		return newSMTPCredentialAnswer{SMTPCredential: e.toRecord(made), Password: password.Reveal()}
 	}

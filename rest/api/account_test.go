@@ -44,8 +44,10 @@ func (f *fakeAccounts) SetBrand(_ context.Context, _ string, b brand.Brand) (bra
 func (f *fakeAccounts) Profile(context.Context, string) (accounts.Profile, error) {
 	day, month := 100, 3000
 	created := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
-	p := accounts.Profile{Account: accounts.Account{ID: accountID, Name: "Acme", Email: "ada@example.com", PaymentMethod: true, Plan: accounts.Plan{
-		ID: "free", Name: "Free", RequestsPerSecond: 10, DailyEmails: &day, MonthlyEmails: &month, MaxDomains: 1, Sandboxed: true},
+	p := accounts.Profile{Account: accounts.Account{ID: accountID, Name: "Acme", Email: "ada@example.com",
+		PaymentMethod: true, Plan: accounts.Plan{
+			ID: "free", Name: "Free", RequestsPerSecond: 10, DailyEmails: &day, MonthlyEmails: &month, MaxDomains: 1,
+			Sandboxed: true},
 		BodyRetentionDays: 30, RecordRetentionDays: 90}, CreatedAt: created, UpdatedAt: created}
 	p.Usage = accounts.Usage{Day: 12, Month: 340, DailyCap: &day, MonthlyCap: &month,
 		DayEnds: time.Date(2026, 1, 16, 0, 0, 0, 0, time.UTC), MonthEnds: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)}
@@ -63,7 +65,8 @@ func (f *fakeAccounts) UpdateAccount(_ context.Context, _ string, c accounts.Acc
 
 func (f *fakeAccounts) key() *ent.APIKey {
 	created := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
-	return &ent.APIKey{ID: keyID, Name: "web shop", Prefix: "svc_Zk3v9QpA", Scope: apikey.ScopeSending, CreatedAt: created, LastUsedAt: &created}
+	return &ent.APIKey{ID: keyID, Name: "web shop", Prefix: "svc_Zk3v9QpA", Scope: apikey.ScopeSending,
+		CreatedAt: created, LastUsedAt: &created}
 }
 
 func (f *fakeAccounts) CreateKey(ctx context.Context, in accounts.NewKey) (*ent.APIKey, secret.String, error) {
@@ -87,7 +90,8 @@ func (f *fakeAccounts) CreateKey(ctx context.Context, in accounts.NewKey) (*ent.
 
 func (f *fakeAccounts) Keys(_ context.Context, _ string, r page.Request) (page.Page[*ent.APIKey], error) {
 	if r.Cursor == "bad" {
-		return page.Page[*ent.APIKey]{}, fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
+		return page.Page[*ent.APIKey]{},
+			fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
 	}
 	return page.Page[*ent.APIKey]{Items: []*ent.APIKey{f.key()}, HasMore: true, NextCursor: "next"}, f.fail
 }
@@ -120,35 +124,47 @@ func TestAccountAnswers(t *testing.T) {
 		fail    error
 		status  int
 	}{
-		"account":              {request: request{method: "GET", path: "/api/account"}, status: 200},
-		"account_scope":        {request: request{method: "GET", path: "/api/account", key: "sending"}, status: 403},
-		"account_changed":      {request: request{method: "PATCH", path: "/api/account", body: `{"name":"Acme","body_retention_days":14,"record_retention_days":1.8e2}`}, status: 200},
-		"account_change_bad":   {request: request{method: "PATCH", path: "/api/account", body: `{"name":" ","body_retention_days":366,"record_retention_days":"x","plan":"pro"}`}, status: 400},
-		"account_change_half":  {request: request{method: "PATCH", path: "/api/account", body: `{"body_retention_days":1.5,"record_retention_days":1e300}`}, status: 400},
+		"account":       {request: request{method: "GET", path: "/api/account"}, status: 200},
+		"account_scope": {request: request{method: "GET", path: "/api/account", key: "sending"}, status: 403},
+		"account_changed": {request: request{method: "PATCH", path: "/api/account",
+			body: `{"name":"Acme","body_retention_days":14,"record_retention_days":1.8e2}`}, status: 200},
+		"account_change_bad": {request: request{method: "PATCH", path: "/api/account",
+			body: `{"name":" ","body_retention_days":366,"record_retention_days":"x","plan":"pro"}`}, status: 400},
+		"account_change_half": {request: request{method: "PATCH", path: "/api/account",
+			body: `{"body_retention_days":1.5,"record_retention_days":1e300}`}, status: 400},
 		"account_change_null":  {request: request{method: "PATCH", path: "/api/account", body: `{"name":null}`}, status: 400},
 		"account_change_empty": {request: request{method: "PATCH", path: "/api/account", body: `{}`}, status: 200},
 		"account_change_scope": {request: request{method: "PATCH", path: "/api/account", body: `{"name":"x"}`, key: "read"}, status: 403},
 		"brand_unset":          {request: request{method: "GET", path: "/api/account/brand"}, status: 200},
-		"brand_set":            {request: request{method: "PUT", path: "/api/account/brand", body: `{"name":"Acme","color":"#1F5FBF","logo":"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQj98PAAHeAT6KpYphAAAAAElFTkSuQmCC"}`}, status: 200},
-		"brand_bad":            {request: request{method: "PUT", path: "/api/account/brand", body: `{"name":"a\nb","color":"red","logo":"%%","size":1}`}, status: 400},
-		"brand_no_picture":     {request: request{method: "PUT", path: "/api/account/brand", body: `{"color":null,"logo":"YWJj"}`}, status: 400},
-		"brand_large":          {request: request{method: "PUT", path: "/api/account/brand", body: `{"logo":"` + strings.Repeat("A", 140_000) + `"}`}, status: 413},
-		"brand_scope":          {request: request{method: "PUT", path: "/api/account/brand", body: `{}`, key: "sending"}, status: 403},
-		"keys":                 {request: request{method: "GET", path: "/api/api-keys?limit=1"}, status: 200},
-		"keys_cursor":          {request: request{method: "GET", path: "/api/api-keys?cursor=bad"}, status: 400},
-		"keys_scope_read":      {request: request{method: "GET", path: "/api/api-keys", key: "read"}, status: 403},
-		"keys_scope_sending":   {request: request{method: "GET", path: "/api/api-keys/" + keyID, key: "sending"}, status: 403},
-		"key":                  {request: request{method: "GET", path: "/api/api-keys/" + keyID}, status: 200},
-		"key_unknown":          {request: request{method: "GET", path: "/api/api-keys/key_x"}, status: 404},
-		"key_created":          {request: request{method: "POST", path: "/api/api-keys", body: `{"name":"web shop","scope":"sending","domain_ids":["` + domainID + `"],"expires_at":"2126-01-15T09:30:00+01:00"}`}, status: 200},
-		"key_bad":              {request: request{method: "POST", path: "/api/api-keys", body: `{"scope":"admin","domain_ids":["example.com",1],"expires_at":"2020-01-15T09:30:00Z","name":"a\nb"}`}, status: 400},
-		"key_bad_types":        {request: request{method: "POST", path: "/api/api-keys", body: `{"scope":"","domain_ids":"x","expires_at":"soon","Name":"x"}`}, status: 400},
-		"key_create_scope":     {request: request{method: "POST", path: "/api/api-keys", body: `{"name":"x"}`, key: "sending"}, status: 403},
-		"key_revoked":          {request: request{method: "DELETE", path: "/api/api-keys/" + keyID}, status: 200},
-		"key_revoke_unknown":   {request: request{method: "DELETE", path: "/api/api-keys/key_01kf0m4w7he6x8q2v5b3n9c1tb"}, status: 404},
-		"key_revoke_scope":     {request: request{method: "DELETE", path: "/api/api-keys/" + keyID, key: "read"}, status: 403},
+		"brand_set": {request: request{method: "PUT", path: "/api/account/brand",
+			body: `{"name":"Acme","color":"#1F5FBF","logo":"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQj98PAAHeAT6KpYphAAAAAElFTkSuQmCC"}`}, status: 200},
+		"brand_bad": {request: request{method: "PUT", path: "/api/account/brand",
+			body: `{"name":"a\nb","color":"red","logo":"%%","size":1}`}, status: 400},
+		"brand_no_picture": {request: request{method: "PUT", path: "/api/account/brand", body: `{"color":null,"logo":"YWJj"}`}, status: 400},
+		"brand_large": {request: request{method: "PUT", path: "/api/account/brand", body: `{"logo":"` +
+			strings.Repeat("A", 140_000) + `"}`}, status: 413},
+		"brand_scope":        {request: request{method: "PUT", path: "/api/account/brand", body: `{}`, key: "sending"}, status: 403},
+		"keys":               {request: request{method: "GET", path: "/api/api-keys?limit=1"}, status: 200},
+		"keys_cursor":        {request: request{method: "GET", path: "/api/api-keys?cursor=bad"}, status: 400},
+		"keys_scope_read":    {request: request{method: "GET", path: "/api/api-keys", key: "read"}, status: 403},
+		"keys_scope_sending": {request: request{method: "GET", path: "/api/api-keys/" + keyID, key: "sending"}, status: 403},
+		"key":                {request: request{method: "GET", path: "/api/api-keys/" + keyID}, status: 200},
+		"key_unknown":        {request: request{method: "GET", path: "/api/api-keys/key_x"}, status: 404},
+		"key_created": {request: request{method: "POST", path: "/api/api-keys",
+			body: `{"name":"web shop","scope":"sending","domain_ids":["` + domainID +
+				`"],"expires_at":"2126-01-15T09:30:00+01:00"}`}, status: 200},
+		"key_bad": {request: request{method: "POST", path: "/api/api-keys",
+			body: `{"scope":"admin","domain_ids":["example.com",1],"expires_at":"2020-01-15T09:30:00Z","name":"a\nb"}`},
+			status: 400},
+		"key_bad_types": {request: request{method: "POST", path: "/api/api-keys",
+			body: `{"scope":"","domain_ids":"x","expires_at":"soon","Name":"x"}`}, status: 400},
+		"key_create_scope":   {request: request{method: "POST", path: "/api/api-keys", body: `{"name":"x"}`, key: "sending"}, status: 403},
+		"key_revoked":        {request: request{method: "DELETE", path: "/api/api-keys/" + keyID}, status: 200},
+		"key_revoke_unknown": {request: request{method: "DELETE", path: "/api/api-keys/key_01kf0m4w7he6x8q2v5b3n9c1tb"}, status: 404},
+		"key_revoke_scope":   {request: request{method: "DELETE", path: "/api/api-keys/" + keyID, key: "read"}, status: 403},
 		"plan_limit": {request: request{method: "POST", path: "/api/api-keys", body: `{"name":"x"}`}, status: 429, fail: (&fault.Error{Kind: fault.Limit,
-			Code: fault.CodePlanLimit, UpgradeURL: accounts.UpgradeURL, Message: "The plan Free allows 100 emails a day, and they are sent; the next day begins at 2026-01-16T00:00:00Z"}).
+			Code: fault.CodePlanLimit, UpgradeURL: accounts.UpgradeURL,
+			Message: "The plan Free allows 100 emails a day, and they are sent; the next day begins at 2026-01-16T00:00:00Z"}).
 			With("cap", "daily").With("limit", 100).With("resets_at", "2026-01-16T00:00:00Z")},
 		"account_suspended": {request: request{method: "GET", path: "/api/account"}, status: 403, fail: accounts.Suspended()},
 	} {
@@ -169,7 +185,8 @@ func TestAccountChangeReachesTheService(t *testing.T) {
 	t.Parallel()
 	b, service := newAccountBundle(t)
 	b.do(t, request{method: "PATCH", path: "/api/account", body: `{"body_retention_days":14}`})
-	if c := service.change; c.BodyRetentionDays == nil || *c.BodyRetentionDays != 14 || c.Name != nil || c.RecordRetentionDays != nil || c.Plan != nil {
+	if c := service.change; c.BodyRetentionDays == nil || *c.BodyRetentionDays != 14 || c.Name != nil ||
+		c.RecordRetentionDays != nil || c.Plan != nil {
 		t.Errorf("the service was asked for the change %+v, want a body retention of 14 days and nothing else", c)
 	}
 }
@@ -191,8 +208,10 @@ func TestNewKeyKnowsItsMaker(t *testing.T) {
 	t.Parallel()
 	b, service := newAccountBundle(t)
 	b.do(t, request{method: "POST", path: "/api/api-keys", body: `{"name":"x","domain_ids":["` + domainID + `"]}`})
-	if in := service.asked; in.MakerKeyID != "key_1" || in.AccountID != accountID || !slices.Equal(in.DomainIDs, []string{domainID}) || in.Scope != "" {
-		t.Errorf("the service was asked for the key %+v, want one made by key_1 for the domain %s without a scope", in, domainID)
+	if in := service.asked; in.MakerKeyID != "key_1" || in.AccountID != accountID ||
+		!slices.Equal(in.DomainIDs, []string{domainID}) || in.Scope != "" {
+		t.Errorf("the service was asked for the key %+v, want one made by key_1 for the domain %s without a scope",
+			in, domainID)
 	}
 }
 
@@ -200,7 +219,8 @@ func TestNewKeyKnowsItsMaker(t *testing.T) {
 func TestStoredAnswerWithASecretIsSealed(t *testing.T) {
 	t.Parallel()
 	b, service := newAccountBundle(t)
-	q := request{method: "POST", path: "/api/api-keys", body: `{"name":"web shop"}`, header: map[string]string{"Idempotency-Key": "k1"}}
+	q := request{method: "POST", path: "/api/api-keys", body: `{"name":"web shop"}`,
+		header: map[string]string{"Idempotency-Key": "k1"}}
 	first := b.do(t, q)
 	var shown struct{ Secret string }
 	if err := json.Unmarshal([]byte(first.body), &shown); err != nil || !strings.HasPrefix(shown.Secret, "svc_") {
@@ -211,7 +231,8 @@ func TestStoredAnswerWithASecretIsSealed(t *testing.T) {
 		t.Errorf("replay: %s, %d keys were made", again.body, service.made)
 	}
 	kept := b.store.answers["k1"]
-	if len(kept.Body) == 0 || strings.Contains(string(kept.Body), shown.Secret) || strings.Contains(string(kept.Body), "web shop") {
+	if len(kept.Body) == 0 || strings.Contains(string(kept.Body), shown.Secret) ||
+		strings.Contains(string(kept.Body), "web shop") {
 		t.Errorf("stored: %q", kept.Body)
 	}
 	b.store.answers["k1"] = idempotency.Response{Status: 200, Body: []byte("under a key that is gone")}

@@ -56,21 +56,28 @@ type fakeAutomations struct {
 func (f *fakeAutomations) automation() *ent.Automation {
 	one := 1
 	hash := strings.Repeat("3f2a9c1b7d5e4f60", 4)
-	return &ent.Automation{ID: automationID, AccountID: accountID, Name: "Welcome", Event: "user.created", Status: "active", Draft: json.RawMessage(welcome), DraftHash: hash, Version: &one,
+	return &ent.Automation{ID: automationID, AccountID: accountID, Name: "Welcome", Event: "user.created",
+		Status: "active", Draft: json.RawMessage(welcome), DraftHash: hash, Version: &one,
 		VersionHash: hash, CreatedAt: hookTime, UpdatedAt: hookTime, ActivatedAt: &hookTime}
 }
 
 func (f *fakeAutomations) run() automations.RunDetail {
 	user, address, email := "user-17", "bob@example.net", emailID
-	return automations.RunDetail{Next: &hookTime, Blocked: f.blocked, Waiting: &machine.Waiting{Until: hookTime}, WaitingStep: &definition.Step{Key: "pause"}, AutomationRun: &ent.AutomationRun{ID: runID, AutomationID: automationID, Version: 1, EventID: customEventID, UserID: &user, EmailKey: &address,
-		Status: "waiting", StepIndex: 1, StartedAt: hookTime,
-		Event: json.RawMessage(`{"id":"` + customEventID + `","name":"user.created","user_id":"user-17","email":"bob@example.net","data":{"name":"Bob"},"source":"api","created_at":"2026-01-15T09:30:00Z"}`)},
-		Steps: []*ent.AutomationStep{{Key: "hello", Type: "send_email", Status: "sent", Output: json.RawMessage(`{"status":"sent","email_id":"` + emailID + `"}`), EmailID: &email, StartedAt: hookTime, EndedAt: hookTime}}}
+	return automations.RunDetail{Next: &hookTime, Blocked: f.blocked, Waiting: &machine.Waiting{Until: hookTime},
+		WaitingStep: &definition.Step{Key: "pause"}, AutomationRun: &ent.AutomationRun{ID: runID,
+			AutomationID: automationID, Version: 1, EventID: customEventID, UserID: &user, EmailKey: &address,
+			Status: "waiting", StepIndex: 1, StartedAt: hookTime,
+			Event: json.RawMessage(`{"id":"` + customEventID +
+				`","name":"user.created","user_id":"user-17","email":"bob@example.net","data":{"name":"Bob"},"source":"api","created_at":"2026-01-15T09:30:00Z"}`)},
+		Steps: []*ent.AutomationStep{{Key: "hello", Type: "send_email", Status: "sent",
+			Output: json.RawMessage(`{"status":"sent","email_id":"` + emailID + `"}`), EmailID: &email,
+			StartedAt: hookTime, EndedAt: hookTime}}}
 }
 
 func (f *fakeAutomations) event() *ent.CustomEvent {
 	user, address := "user-17", "bob@example.net"
-	return &ent.CustomEvent{ID: customEventID, Name: "user.created", UserID: &user, Email: &address, Data: json.RawMessage(`{"name":"Bob"}`), Source: "api", CreatedAt: hookTime,
+	return &ent.CustomEvent{ID: customEventID, Name: "user.created", UserID: &user, Email: &address,
+		Data: json.RawMessage(`{"name":"Bob"}`), Source: "api", CreatedAt: hookTime,
 		Matches: []shape.EventMatch{{AutomationID: automationID, Version: 1, Outcome: "started", RunID: runID}}}
 }
 
@@ -94,7 +101,8 @@ func (f *fakeAutomations) does(ctx context.Context, what, id string, keep automa
 	return f.automation(), nil
 }
 
-func (f *fakeAutomations) Create(ctx context.Context, _ string, _ []byte, keep automations.Keep) (*ent.Automation, error) {
+func (f *fakeAutomations) Create(ctx context.Context, _ string, _ []byte,
+	keep automations.Keep) (*ent.Automation, error) {
 	return f.does(ctx, "create", automationID, keep)
 }
 
@@ -106,10 +114,13 @@ func (f *fakeAutomations) Get(_ context.Context, _, id string) (*ent.Automation,
 	return f.automation(), f.known(id)
 }
 
-func (f *fakeAutomations) Change(ctx context.Context, _, id string, members map[string]json.RawMessage, hash string) (*ent.Automation, error) {
+func (f *fakeAutomations) Change(ctx context.Context, _, id string, members map[string]json.RawMessage,
+	hash string) (*ent.Automation, error) {
 	f.changed = members
 	if hash == "stale" {
-		return nil, fmt.Errorf("change automation: %w", fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it; read it again").With(fault.DetailChangedAt, "2026-01-15T09:30:00Z"))
+		return nil, fmt.Errorf("change automation: %w",
+			fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it; read it again").
+				With(fault.DetailChangedAt, "2026-01-15T09:30:00Z"))
 	}
 	return f.does(ctx, "change "+hash, id, nil)
 }
@@ -121,11 +132,13 @@ func TestTheSecondWhoChangesADraftIsTold(t *testing.T) {
 	const body = `{"name":"Mine"}`
 	want := `"details":{"changed_at":"2026-01-15T09:30:00Z","changed_by":"bob@example.com"}`
 	for _, path := range []string{"/api/automations/aut_01kf0m4w7he6x8q2v5b3n9c1ta", "/api/templates/" + templateID} {
-		if got := b.do(t, as("developer", "PATCH", path, body, "If-Match", `"stale"`)); got.status != http.StatusConflict || !strings.Contains(got.body, want) {
+		if got := b.do(t, as("developer", "PATCH", path, body, "If-Match",
+			`"stale"`)); got.status != http.StatusConflict || !strings.Contains(got.body, want) {
 			t.Errorf("%s: a person: %d %s, want 409 with %s", path, got.status, got.body, want)
 		}
 		key := request{method: "PATCH", path: path, body: body, header: map[string]string{"If-Match": `"stale"`}}
-		if got := b.do(t, key); got.status != http.StatusConflict || !strings.Contains(got.body, `"changed_at"`) || strings.Contains(got.body, "bob") {
+		if got := b.do(t, key); got.status != http.StatusConflict || !strings.Contains(got.body, `"changed_at"`) ||
+			strings.Contains(got.body, "bob") {
 			t.Errorf("%s: a key: %d %s, want 409 without a name", path, got.status, got.body)
 		}
 	}
@@ -137,7 +150,8 @@ func (f *fakeAutomations) Duplicate(ctx context.Context, _, id string, keep auto
 	return f.does(ctx, "duplicate", id, keep)
 }
 
-func (f *fakeAutomations) acts(ctx context.Context, what, id string, of automations.Acted, keep automations.KeepActed) (automations.Acted, error) {
+func (f *fakeAutomations) acts(ctx context.Context, what, id string, of automations.Acted,
+	keep automations.KeepActed) (automations.Acted, error) {
 	a, err := f.does(ctx, what, id, nil)
 	if of.Automation = a; err == nil && keep != nil {
 		err = keep(ctx, nil, of)
@@ -145,22 +159,28 @@ func (f *fakeAutomations) acts(ctx context.Context, what, id string, of automati
 	return of, err
 }
 
-func (f *fakeAutomations) Activate(ctx context.Context, _ accounts.Caller, id string, in automations.Activation) (automations.Acted, error) {
-	return f.acts(ctx, map[bool]string{true: "activate and cancel", false: "activate"}[in.Cancel], id, automations.Acted{}, in.Keep)
+func (f *fakeAutomations) Activate(ctx context.Context, _ accounts.Caller, id string,
+	in automations.Activation) (automations.Acted, error) {
+	return f.acts(ctx, map[bool]string{true: "activate and cancel", false: "activate"}[in.Cancel], id,
+		automations.Acted{}, in.Keep)
 }
 
-func (f *fakeAutomations) Pause(ctx context.Context, _, id string, hold bool, keep automations.KeepActed) (automations.Acted, error) {
-	return f.acts(ctx, map[bool]string{true: "pause and hold", false: "pause"}[hold], id, automations.Acted{Held: &three}, keep)
+func (f *fakeAutomations) Pause(ctx context.Context, _, id string, hold bool,
+	keep automations.KeepActed) (automations.Acted, error) {
+	return f.acts(ctx, map[bool]string{true: "pause and hold", false: "pause"}[hold], id,
+		automations.Acted{Held: &three}, keep)
 }
 
-func (f *fakeAutomations) Archive(ctx context.Context, _, id string, keep automations.KeepActed) (automations.Acted, error) {
+func (f *fakeAutomations) Archive(ctx context.Context, _, id string,
+	keep automations.KeepActed) (automations.Acted, error) {
 	return f.acts(ctx, "archive", id, automations.Acted{Cancelling: &three}, keep)
 }
 
 var three = 3
 
 func (f *fakeAutomations) Check(_ context.Context, _ accounts.Caller, id string) ([]automations.Problem, error) {
-	return []automations.Problem{{Path: "steps[0].template", Severity: "error", Message: "must be a published template; publish it first"}}, f.known(id)
+	return []automations.Problem{{Path: "steps[0].template", Severity: "error",
+		Message: "must be a published template; publish it first"}}, f.known(id)
 }
 
 func (f *fakeAutomations) version() *ent.AutomationVersion {
@@ -175,7 +195,8 @@ func (f *fakeAutomations) Version(_ context.Context, _, id string, _ int) (*ent.
 	return f.version(), f.known(id)
 }
 
-func (f *fakeAutomations) Runs(_ context.Context, _ string, filter automations.RunFilter) (page.Page[*ent.AutomationRun], error) {
+func (f *fakeAutomations) Runs(_ context.Context, _ string,
+	filter automations.RunFilter) (page.Page[*ent.AutomationRun], error) {
 	if filter.AutomationID != "" && f.known(filter.AutomationID) != nil {
 		return page.Page[*ent.AutomationRun]{}, f.known(filter.AutomationID)
 	}
@@ -186,15 +207,18 @@ func (f *fakeAutomations) Run(_ context.Context, _, id string) (automations.RunD
 	return f.run(), f.known(id)
 }
 
-func (f *fakeAutomations) Cancel(ctx context.Context, _, id string, keep automations.KeepRun) (automations.RunDetail, error) {
+func (f *fakeAutomations) Cancel(ctx context.Context, _, id string,
+	keep automations.KeepRun) (automations.RunDetail, error) {
 	return f.keeps(ctx, id, keep)
 }
 
-func (f *fakeAutomations) Retry(ctx context.Context, _, id string, keep automations.KeepRun) (automations.RunDetail, error) {
+func (f *fakeAutomations) Retry(ctx context.Context, _, id string,
+	keep automations.KeepRun) (automations.RunDetail, error) {
 	return f.keeps(ctx, id, keep)
 }
 
-func (f *fakeAutomations) keeps(ctx context.Context, id string, keep automations.KeepRun) (automations.RunDetail, error) {
+func (f *fakeAutomations) keeps(ctx context.Context, id string,
+	keep automations.KeepRun) (automations.RunDetail, error) {
 	if err := f.known(id); err != nil || keep == nil {
 		return f.run(), err
 	}
@@ -213,53 +237,73 @@ func (f *fakeAutomations) WebhookSecret(string) secret.String {
 	return secret.New("whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo")
 }
 
-func (f *fakeAutomations) Simulate(_ context.Context, _ accounts.Caller, id string, in automations.SimulationInput) (automations.Simulated, error) {
+func (f *fakeAutomations) Simulate(_ context.Context, _ accounts.Caller, id string,
+	in automations.SimulationInput) (automations.Simulated, error) {
 	f.simulated = append(f.simulated, in)
 	output := map[string]any{"status": "sent", "email_id": "msg_simulated_hello"}
-	facts := []event.Fact{event.New(accountID, event.AutomationStarted, hookTime, event.Run{AutomationID: automationID, AutomationName: "Welcome", RunID: "run_simulated", Status: "running",
-		EventName: "user.created", StepType: "send_email"})}
-	return automations.Simulated{AutomationID: automationID, Result: simulation.Result{Status: "completed", StartedAt: hookTime, EndedAt: hookTime, Facts: facts,
-		Steps: []simulation.StepResult{{Record: machine.Record{Key: "hello", Type: "send_email", Status: "sent", Output: output, Started: hookTime, Ended: hookTime},
-			Performed: simulation.Performed{Preview: &sending.Preview{From: "Ada <ada@example.com>", To: []string{"bob@example.net"}, Subject: "Welcome, Bob", Text: "Hello Bob."}}}},
-		Arrivals: []simulation.Arrival{{Event: &machine.Event{Name: "user.verified", CreatedAt: hookTime}, Outcome: simulation.Nothing}}}}, f.known(id)
+	facts := []event.Fact{event.New(accountID, event.AutomationStarted, hookTime,
+		event.Run{AutomationID: automationID, AutomationName: "Welcome", RunID: "run_simulated", Status: "running",
+			EventName: "user.created", StepType: "send_email"})}
+	return automations.Simulated{AutomationID: automationID,
+		Result: simulation.Result{Status: "completed", StartedAt: hookTime, EndedAt: hookTime, Facts: facts,
+			Steps: []simulation.StepResult{{Record: machine.Record{Key: "hello", Type: "send_email", Status: "sent",
+				Output: output, Started: hookTime, Ended: hookTime},
+				Performed: simulation.Performed{Preview: &sending.Preview{From: "Ada <ada@example.com>",
+					To: []string{"bob@example.net"}, Subject: "Welcome, Bob", Text: "Hello Bob."}}}},
+			Arrivals: []simulation.Arrival{{Event: &machine.Event{Name: "user.verified", CreatedAt: hookTime},
+				Outcome: simulation.Nothing}}}}, f.known(id)
 }
 
-func (f *fakeAutomations) Backtest(_ context.Context, _ accounts.Caller, id string, _ automations.BacktestInput) (automations.Backtest, error) {
+func (f *fakeAutomations) Backtest(_ context.Context, _ accounts.Caller, id string,
+	_ automations.BacktestInput) (automations.Backtest, error) {
 	one := 1
 	return automations.Backtest{Version: &one, Events: 2, DraftStarts: 1, ActiveStarts: 2, Differ: 1,
-		Differences: []automations.BacktestDifference{{Event: f.event(), Active: automations.Verdict{Starts: true}}}}, f.known(id)
+			Differences: []automations.BacktestDifference{{Event: f.event(),
+				Active: automations.Verdict{Starts: true}}}},
+		f.known(id)
 }
 
-func (f *fakeAutomations) Compare(_ context.Context, _, id string, number int, against automations.Against) (automations.Comparison, error) {
+func (f *fakeAutomations) Compare(_ context.Context, _, id string, number int,
+	against automations.Against) (automations.Comparison, error) {
 	f.done = append(f.done, fmt.Sprintf("compare %d with %+v", number, against))
-	return automations.Comparison{From: &number, Difference: diff.Difference{Steps: []diff.StepChange{{Key: "pause", Type: "delay", Change: diff.Changed, Before: 1, After: 1,
-		Fields: []diff.FieldChange{{Path: "duration", Before: "P1D", After: "P2D"}}}}}}, f.known(id)
+	return automations.Comparison{From: &number,
+		Difference: diff.Difference{Steps: []diff.StepChange{{Key: "pause", Type: "delay", Change: diff.Changed,
+			Before: 1, After: 1,
+			Fields: []diff.FieldChange{{Path: "duration", Before: "P1D", After: "P2D"}}}}}}, f.known(id)
 }
 
 func (f *fakeAutomations) Explain(_ context.Context, _, id string) (automations.Explained, error) {
-	condition := expression.Explanation{Text: "event.data.amount > 50", Parts: []expression.Part{{Text: "event.data.amount > 50", Value: false}, {Text: "event.data.amount", Value: 20}}}
+	condition := expression.Explanation{Text: "event.data.amount > 50",
+		Parts: []expression.Part{{Text: "event.data.amount > 50", Value: false},
+			{Text: "event.data.amount", Value: 20}}}
 	return automations.Explained{Event: f.event(),
-		Matches: []automations.ExplainedMatch{{EventMatch: shape.EventMatch{AutomationID: automationID, Version: 1, Outcome: "condition_false"}, AutomationName: "Welcome",
+		Matches: []automations.ExplainedMatch{{EventMatch: shape.EventMatch{AutomationID: automationID, Version: 1,
+			Outcome: "condition_false"}, AutomationName: "Welcome",
 			Conditions: []expression.Explanation{condition}}},
-		NearMisses: []automations.NearMiss{{Kind: automations.WaitOfAnotherPerson, AutomationID: automationID, RunID: runID, StepKey: "verified", Name: "user.verified"}}}, f.known(id)
+		NearMisses: []automations.NearMiss{{Kind: automations.WaitOfAnotherPerson, AutomationID: automationID,
+			RunID: runID, StepKey: "verified", Name: "user.verified"}}}, f.known(id)
 }
 
 func (f *fakeAutomations) Timeline(_ context.Context, _, id string) ([]automations.TimelineEntry, error) {
 	return []automations.TimelineEntry{
-		{At: hookTime, Source: automations.SourceEvent, Event: &automations.TimelineEvent{ID: customEventID, Name: "user.created", Outcome: "started", Data: json.RawMessage(`{"name":"Bob"}`)}},
+		{At: hookTime, Source: automations.SourceEvent, Event: &automations.TimelineEvent{ID: customEventID,
+			Name: "user.created", Outcome: "started", Data: json.RawMessage(`{"name":"Bob"}`)}},
 		{At: hookTime, Source: automations.SourceStep, StepKey: "hello", Step: f.run().Steps[0]},
-		{At: hookTime, Source: automations.SourceWait, StepKey: "tips", Blocked: &automations.BlockedStep{Type: "send_email",
-			Blocked: &runs.Blocked{Code: "plan_limit", Message: "that is all for today"}}}}, f.known(id)
+		{At: hookTime, Source: automations.SourceWait, StepKey: "tips",
+			Blocked: &automations.BlockedStep{Type: "send_email",
+				Blocked: &runs.Blocked{Code: "plan_limit", Message: "that is all for today"}}}}, f.known(id)
 }
 
 func (f *fakeAutomations) Post(_ context.Context, p ingest.Post) (ingest.Result, error) {
 	f.posted = append(f.posted, p)
-	return ingest.Result{Matched: 1, Event: ingest.Event{ID: customEventID, Name: p.Name, UserID: p.UserID, Email: p.Email, Data: json.RawMessage(`{"name":"Bob"}`), Source: p.Source, CreatedAt: hookTime}}, f.fail
+	return ingest.Result{Matched: 1, Event: ingest.Event{ID: customEventID, Name: p.Name, UserID: p.UserID,
+		Email: p.Email, Data: json.RawMessage(`{"name":"Bob"}`), Source: p.Source, CreatedAt: hookTime}}, f.fail
 }
 
 func (f *fakeAutomations) Try(_ context.Context, _ accounts.Caller, in automations.Trial) (automations.Tried, error) {
 	f.tried = append(f.tried, in)
-	out := automations.Tried{Result: ingest.Result{Matched: 1, Event: ingest.Event{ID: customEventID, Name: in.Name, Source: in.Source, CreatedAt: hookTime}}}
+	out := automations.Tried{Result: ingest.Result{Matched: 1,
+		Event: ingest.Event{ID: customEventID, Name: in.Name, Source: in.Source, CreatedAt: hookTime}}}
 	if out.RunID = runID; !in.Send {
 		out.RunID, out.Played = "", &automations.Simulated{AutomationID: in.AutomationID}
 		out.Played.Status = "completed"
@@ -267,7 +311,8 @@ func (f *fakeAutomations) Try(_ context.Context, _ accounts.Caller, in automatio
 	return out, f.fail
 }
 
-func (f *fakeAutomations) Events(context.Context, string, automations.EventFilter) (page.Page[*ent.CustomEvent], error) {
+func (f *fakeAutomations) Events(context.Context, string,
+	automations.EventFilter) (page.Page[*ent.CustomEvent], error) {
 	return page.Page[*ent.CustomEvent]{Items: []*ent.CustomEvent{f.event()}}, f.fail
 }
 
@@ -296,7 +341,7 @@ func TestDefinitionsAreRefusedByThePathsOfTheirFields(t *testing.T) {
 	}
 }
 
-// fieldsOf gives the names of the wrong fields of an answer.
+// fieldsOf returns the names of the wrong fields of an answer.
 func fieldsOf(t *testing.T, answer string) []string {
 	t.Helper()
 	var read struct {
@@ -322,7 +367,8 @@ func TestARunSaysWhyItWaits(t *testing.T) {
 		"":          `"reason":{"code":"plan_limit","message":"that is all for today","since":"2026-01-15T09:30:00.000Z"}}`,
 		"/timeline": `"source":"wait","type":"send_email","status":"waiting","step_key":"tips","subject_id":null,"error":"plan_limit: that is all for today","data":{}}`,
 	} {
-		if got := b.do(t, request{method: "GET", path: "/api/automation-runs/" + runID + path}); got.status != 200 || !strings.Contains(got.body, want) {
+		if got := b.do(t, request{method: "GET", path: "/api/automation-runs/" + runID + path}); got.status != 200 ||
+			!strings.Contains(got.body, want) {
 			t.Errorf("GET …%s: got %d %s, want in it %s", path, got.status, got.body, want)
 		}
 	}
@@ -333,8 +379,10 @@ func TestTheSchemaOfADefinitionIsServed(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	got := b.do(t, request{method: "GET", path: "/api/schemas/automation.json", key: "-"})
-	if got.status != 200 || got.header.Get("Content-Type") != "application/schema+json" || !strings.Contains(got.body, "https://json-schema.org/draft/2020-12/schema") {
-		t.Errorf("got %d as %s, want 200 and a JSON Schema of 2020-12: %.200s", got.status, got.header.Get("Content-Type"), got.body)
+	if got.status != 200 || got.header.Get("Content-Type") != "application/schema+json" ||
+		!strings.Contains(got.body, "https://json-schema.org/draft/2020-12/schema") {
+		t.Errorf("got %d as %s, want 200 and a JSON Schema of 2020-12: %.200s", got.status,
+			got.header.Get("Content-Type"), got.body)
 	}
 }
 
@@ -353,7 +401,8 @@ func TestEventsArePosted(t *testing.T) {
 		`{"name":"a","test_send":false}`: 400,
 		`{"name":"a","automation_id":"` + automationID + `"}`: 400,
 	} {
-		if got := b.do(t, request{method: "POST", path: "/api/events", body: body, key: "sending"}); got.status != status {
+		if got := b.do(t, request{method: "POST", path: "/api/events", body: body,
+			key: "sending"}); got.status != status {
 			t.Errorf("%s: got %d %s, want %d", body, got.status, got.body, status)
 		}
 	}
@@ -365,7 +414,8 @@ func TestEventsArePosted(t *testing.T) {
 			t.Errorf("a large number was changed: %s", p.Data)
 		}
 	}
-	if got := b.do(t, request{method: "POST", path: "/api/events", body: `{"name":"a"}`, key: "read"}); got.status != 403 {
+	if got := b.do(t, request{method: "POST", path: "/api/events", body: `{"name":"a"}`,
+		key: "read"}); got.status != 403 {
 		t.Errorf("a key that may only read posts an event: %d", got.status)
 	}
 }
@@ -375,7 +425,8 @@ func TestEventsUnderEitherNameAreEqual(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	compared := func(body string) string {
-		got := b.do(t, request{method: "POST", path: "/api/events", body: body, header: map[string]string{"Idempotency-Key": body}})
+		got := b.do(t, request{method: "POST", path: "/api/events", body: body,
+			header: map[string]string{"Idempotency-Key": body}})
 		if got.status != 202 {
 			t.Fatalf("%s: got %d %s, want 202", body, got.status, got.body)
 		}
@@ -403,9 +454,12 @@ func TestActionsOnAutomations(t *testing.T) {
 		done   string
 	}{
 		{`{"action":"activate"}`, 200, "activate"}, {`{"action":"activate","version":1}`, 200, "activate"}, {`{"action":"pause"}`, 200, "pause and hold"},
-		{`{"action":"pause","runs":"continue"}`, 200, "pause"}, {`{"action":"activate","runs":"cancel"}`, 200, "activate and cancel"}, {`{"action":"activate","runs":"continue"}`, 200, "activate"},
-		{`{"action":"activate","runs":"hold"}`, 400, ""}, {`{"action":"pause","runs":"cancel"}`, 400, ""}, {`{"action":"archive"}`, 200, "archive"}, {`{"action":"duplicate"}`, 200, "duplicate"},
-		{`{"action":"explode"}`, 400, ""}, {`{}`, 400, ""}, {`{"action":"pause","version":1}`, 400, ""}, {`{"action":"archive","runs":"hold"}`, 400, ""}, {`{"action":"activate","version":0}`, 400, ""},
+		{`{"action":"pause","runs":"continue"}`, 200, "pause"},
+		{`{"action":"activate","runs":"cancel"}`, 200, "activate and cancel"}, {`{"action":"activate","runs":"continue"}`, 200, "activate"},
+		{`{"action":"activate","runs":"hold"}`, 400, ""}, {`{"action":"pause","runs":"cancel"}`, 400, ""},
+		{`{"action":"archive"}`, 200, "archive"}, {`{"action":"duplicate"}`, 200, "duplicate"},
+		{`{"action":"explode"}`, 400, ""}, {`{}`, 400, ""}, {`{"action":"pause","version":1}`, 400, ""},
+		{`{"action":"archive","runs":"hold"}`, 400, ""}, {`{"action":"activate","version":0}`, 400, ""},
 	} {
 		b.automations.done = nil
 		got := b.do(t, request{method: "POST", path: "/api/automations/" + automationID, body: c.body})
@@ -413,8 +467,10 @@ func TestActionsOnAutomations(t *testing.T) {
 			t.Errorf("%s: got %d and did %q, want %d and %q: %s", c.body, got.status, done, c.status, c.done, got.body)
 		}
 	}
-	for body, want := range map[string]string{`{"action":"pause"}`: `"held_runs":3`, `{"action":"archive"}`: `"cancelling_runs":3`} {
-		if got := b.do(t, request{method: "POST", path: "/api/automations/" + automationID, body: body}); !strings.Contains(got.body, want) {
+	for body, want := range map[string]string{`{"action":"pause"}`: `"held_runs":3`,
+		`{"action":"archive"}`: `"cancelling_runs":3`} {
+		if got := b.do(t, request{method: "POST", path: "/api/automations/" + automationID,
+			body: body}); !strings.Contains(got.body, want) {
 			t.Errorf("%s is answered without %s: %s", body, want, got.body)
 		}
 	}
@@ -431,8 +487,10 @@ func TestFailedRunsAreTriedAgain(t *testing.T) {
 	if done := strings.Join(b.automations.done, ","); done != "retry since 2026-01-15T09:30:00Z tips" {
 		t.Errorf("the service was asked %q", done)
 	}
-	for body, field := range map[string]string{`{}`: "since", `{"since":"yesterday"}`: "since", `{"since":"2026-01-15T09:30:00Z","step":7}`: "step", `{"since":"2026-01-15T09:30:00Z","steps":"a"}`: "steps"} {
-		if got := b.do(t, request{method: "POST", path: path, body: body}); got.status != 400 || !strings.Contains(got.body, `"`+field+`"`) {
+	for body, field := range map[string]string{`{}`: "since", `{"since":"yesterday"}`: "since",
+		`{"since":"2026-01-15T09:30:00Z","step":7}`: "step", `{"since":"2026-01-15T09:30:00Z","steps":"a"}`: "steps"} {
+		if got := b.do(t, request{method: "POST", path: path, body: body}); got.status != 400 ||
+			!strings.Contains(got.body, `"`+field+`"`) {
 			t.Errorf("%s: %d %s, want 400 that names %s", body, got.status, got.body, field)
 		}
 	}
@@ -441,14 +499,18 @@ func TestFailedRunsAreTriedAgain(t *testing.T) {
 func TestListsOfRunsNameWrongFilters(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	for query, field := range map[string]string{"step=hello": "step", "since=now": "since", "until=now": "until", "since=2026-01-16T09:30:00Z&until=2026-01-15T09:30:00Z": "until", "version=0": "version",
+	for query, field := range map[string]string{"step=hello": "step", "since=now": "since", "until=now": "until",
+		"since=2026-01-16T09:30:00Z&until=2026-01-15T09:30:00Z": "until", "version=0": "version",
 		"status=lost": "status"} {
-		if got := b.do(t, request{method: "GET", path: "/api/automation-runs?" + query}); got.status != 400 || !strings.Contains(got.body, field) {
+		if got := b.do(t, request{method: "GET", path: "/api/automation-runs?" + query}); got.status != 400 ||
+			!strings.Contains(got.body, field) {
 			t.Errorf("?%s: %d %s, want 400 that names %s", query, got.status, got.body, field)
 		}
 	}
-	for _, path := range []string{"/api/automations/" + automationID + "/runs?step=hello&version=1&since=2026-01-15T09:30:00Z&until=2026-01-16T09:30:00Z",
-		"/api/automation-runs?step=hello&automation_id=" + automationID, "/api/events?source=system&since=2026-01-15T09:30:00Z&until=2026-01-16T09:30:00Z"} {
+	for _, path := range []string{"/api/automations/" + automationID +
+		"/runs?step=hello&version=1&since=2026-01-15T09:30:00Z&until=2026-01-16T09:30:00Z",
+		"/api/automation-runs?step=hello&automation_id=" + automationID,
+		"/api/events?source=system&since=2026-01-15T09:30:00Z&until=2026-01-16T09:30:00Z"} {
 		if got := b.do(t, request{method: "GET", path: path}); got.status != 200 {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}

@@ -13,10 +13,12 @@ func TestPeopleLeaveNoBodies(t *testing.T) {
 	for _, needs := range rights.Operations() {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			reads := needs == rights.Read || needs == rights.ReadSent || needs == rights.ReadAccount
-			changes := method != http.MethodGet && (needs == rights.Write || needs == rights.Send || needs == rights.Settings)
+			changes := method != http.MethodGet &&
+				(needs == rights.Write || needs == rights.Send || needs == rights.Settings)
 			_, answered := (&Operation{Method: method, Needs: needs}).bodiesLogged()
 			if want := reads || changes; answered != want {
-				t.Errorf("the answer to %s of an operation that needs %s is kept: %v, want %v", method, needs, answered, want)
+				t.Errorf("the answer to %s of an operation that needs %s is kept: %v, want %v", method, needs,
+					answered, want)
 			}
 			for what, op := range map[string]Operation{"public": {Public: true}, "private": {Private: true}} {
 				op.Method, op.Needs = method, needs

@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// largeSend is a send request with n attachments of 10 MB, which are 10<<20 octets.
+// largeSend is a send request with n attachments of 10 MB, which are 10<<20 bytes.
 func largeSend(n int) []byte {
 	file := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("0123456789"), 1<<20))
 	var b bytes.Buffer
@@ -59,7 +59,8 @@ func TestTheLargestEmailIsAccepted(t *testing.T) {
 			t.Fatalf("%s: the largest email got %d %s, want 200", name, got.status, got.body)
 		}
 		files := b.sending.sent[0].Message.Attachments
-		if last := files[len(files)-1].Data; len(files) != c.files || len(last) != sending.MaxAttachment || !bytes.HasPrefix(last, []byte("01234567890123")) {
+		if last := files[len(files)-1].Data; len(files) != c.files || len(last) != sending.MaxAttachment ||
+			!bytes.HasPrefix(last, []byte("01234567890123")) {
 			t.Errorf("%s: %d attachments", name, len(files))
 		}
 	}
@@ -103,7 +104,8 @@ func TestBodyBudget(t *testing.T) {
 	held := budget(t, intake.Config{Spool: 4 * 20 << 20, Patience: 300 * time.Millisecond})
 	b := newBundle(t, func(o *api.Options) { o.Budget = held })
 	unfinished := dial(t, b)
-	fmt.Fprintf(unfinished, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: 157000000\r\n\r\n%s",
+	fmt.Fprintf(unfinished,
+		"POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: 157000000\r\n\r\n%s",
 		strings.Repeat(" ", 10<<20))
 	expect.Eventually(t, "10 MB are held", func() bool { return held.Usage().Spool >= 10<<20 })
 	start := time.Now()
@@ -133,7 +135,8 @@ func TestADeclaredBodyHoldsNothing(t *testing.T) {
 	b := newBundle(t, func(o *api.Options) { o.Budget = held })
 	for range 100 {
 		c := dial(t, b)
-		fmt.Fprint(c, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: 130000000\r\n\r\n{")
+		fmt.Fprint(c,
+			"POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: 130000000\r\n\r\n{")
 	}
 	expect.Eventually(t, "100 bodies arrive", func() bool { return held.Usage().Bodies == 100 })
 	if got := held.Usage(); got.Spool != 0 || got.Arriving > 100*16<<10 {
@@ -150,7 +153,8 @@ func TestBodyIsNotReadBeforeTheCallerIsKnown(t *testing.T) {
 	b := newBundleFor(t, "/api/emails")
 	for bearer, status := range map[string]string{"nobody": "401", "svc_read": "403"} {
 		c := dial(t, b)
-		fmt.Fprintf(c, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100000000\r\nExpect: 100-continue\r\n\r\n", bearer)
+		fmt.Fprintf(c,
+			"POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100000000\r\nExpect: 100-continue\r\n\r\n", bearer)
 		line, err := bufio.NewReader(c).ReadString('\n')
 		if err != nil || !strings.Contains(line, status) {
 			t.Errorf("the key %s got %q, %v, want %s before the body is asked for", bearer, line, err, status)
@@ -163,7 +167,8 @@ func TestASmallBodyThatDoesNotArriveIsGivenUp(t *testing.T) {
 	held := budget(t, intake.Config{MinRate: intake.Rate{Bytes: 60 << 10, Period: 100 * time.Millisecond}})
 	b := newBundle(t, func(o *api.Options) { o.Budget = held })
 	c := dial(t, b)
-	fmt.Fprint(c, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+	fmt.Fprint(c,
+		"POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer svc_full\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
 	response, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +221,7 @@ func TestHostileBodies(t *testing.T) {
 				t.Errorf("%s: got %d %s, want 4xx", name, got.status, got.body)
 			}
 			if len(got.body) > 64<<10 {
-				t.Errorf("%s: answer of %d octets", name, len(got.body))
+				t.Errorf("%s: answer of %d bytes", name, len(got.body))
 			}
 		}
 	}

@@ -73,7 +73,9 @@ type bundle struct {
 // is made of them, with the registry of modules.
 func (b *bundle) routes() []api.Routes {
 	var all []api.Routes
-	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "received-emails", "event-log", "smtp-credentials", "automations", "sms-settings", "session", "members", "billing", "operator", "requests"} {
+	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts",
+		"webhooks", "received-emails", "event-log", "smtp-credentials", "automations", "sms-settings", "session",
+		"members", "billing", "operator", "requests"} {
 		all = append(all, b.routesBelow(resource)...)
 	}
 	return all
@@ -103,13 +105,15 @@ func (b *bundle) routesBelow(resource string) []api.Routes {
 	case "sms-settings", "sms-messages":
 		return []api.Routes{restsms.Routes(b.sms, b.sms)}
 	case "session", "sign-in", "setup", "sign-up", "password", "sessions", "accounts", "user":
-		return []api.Routes{session.Routes((*signin.Service)(nil), (*openid.Service)(nil)), session.UserRoutes((*signin.Service)(nil), (*openid.Service)(nil))}
+		return []api.Routes{session.Routes((*signin.Service)(nil), (*openid.Service)(nil)),
+			session.UserRoutes((*signin.Service)(nil), (*openid.Service)(nil))}
 	case "members", "audit-log":
 		return []api.Routes{people.Routes((*team.Service)(nil)), people.AuditRoutes((*audit.Service)(nil), b.turns)}
 	case "billing", "plans":
 		return []api.Routes{restbilling.Routes(b.billing, b.billing), restbilling.PaymentRoutes(b.billing)}
 	case "operator":
-		return []api.Routes{operator.Routes((*desk.Service)(nil), (*audit.Service)(nil)), operator.BillingRoutes(b.billing)}
+		return []api.Routes{operator.Routes((*desk.Service)(nil), (*audit.Service)(nil)),
+			operator.BillingRoutes(b.billing)}
 	case "requests":
 		return []api.Routes{requests.Routes(&b.requests)}
 	case "event-log":
@@ -143,14 +147,20 @@ func newFakes(t *testing.T) *bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &bundle{limits: &fakeLimits{perSecond: 10, unmetered: true}, store: &fakeStore{answers: map[string]idempotency.Response{}}, box: box,
-		sending: &fakeSending{}, domains: &fakeDomains{}, dns: &fakeDNS{}, accounts: &fakeAccounts{}, suppression: &fakeSuppression{}, templates: &fakeTemplates{},
-		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, received: &fakeReceived{}, relay: &fakeRelay{}, automations: &fakeAutomations{}, sms: &fakeSMS{}, billing: &fakeBilling{}, turns: newTurns(), events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Logger: slog.New(slog.DiscardHandler)})}
+	return &bundle{limits: &fakeLimits{perSecond: 10, unmetered: true},
+		store: &fakeStore{answers: map[string]idempotency.Response{}}, box: box,
+		sending: &fakeSending{}, domains: &fakeDomains{}, dns: &fakeDNS{}, accounts: &fakeAccounts{},
+		suppression: &fakeSuppression{}, templates: &fakeTemplates{},
+		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, received: &fakeReceived{},
+		relay: &fakeRelay{}, automations: &fakeAutomations{}, sms: &fakeSMS{}, billing: &fakeBilling{},
+		turns:  newTurns(),
+		events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Logger: slog.New(slog.DiscardHandler)})}
 }
 
 func (b *bundle) options(t *testing.T, routes []api.Routes, change ...func(*api.Options)) api.Options {
 	t.Helper()
-	options := api.Options{Auth: fakeAuth{}, Limits: b.limits, Rate: &rate{}, Answers: b.store, Sealer: b.box, Logger: slog.New(slog.DiscardHandler), Routes: routes, Budget: budget(t, intake.Config{})}
+	options := api.Options{Auth: fakeAuth{}, Limits: b.limits, Rate: &rate{}, Answers: b.store, Sealer: b.box,
+		Logger: slog.New(slog.DiscardHandler), Routes: routes, Budget: budget(t, intake.Config{})}
 	for _, c := range change {
 		c(&options)
 	}

@@ -51,7 +51,8 @@ var shownBy = map[string]struct{ file, beside string }{
 // Programs decide by the code: each one that there is has a body that is looked at.
 func TestEveryErrorCodeIsShown(t *testing.T) {
 	t.Parallel()
-	declared := append(codesIn(t, "../../runtime/base/fault/fault.go", "Code"), codesIn(t, "problem/problem.go", "Code")...)
+	declared := append(codesIn(t, "../../runtime/base/fault/fault.go", "Code"),
+		codesIn(t, "problem/problem.go", "Code")...)
 	slices.Sort(declared)
 	if diff := cmp.Diff(declared, slices.Sorted(maps.Keys(shownBy))); diff != "" {
 		t.Errorf("the codes that are declared (-) and those that are shown (+) differ:\n%s", diff)
@@ -66,13 +67,14 @@ func TestEveryErrorCodeIsShown(t *testing.T) {
 		if err := json.Unmarshal(golden, &shown); err != nil {
 			t.Errorf("%s: the golden answer is not JSON: %v", c.file, err)
 		}
-		if shown.Error["code"] != code || shown.Error["message"] == "" || c.beside != "" && shown.Error[c.beside] == nil {
+		if shown.Error["code"] != code || shown.Error["message"] == "" || c.beside != "" &&
+			shown.Error[c.beside] == nil {
 			t.Errorf("%s does not show %s with %q: %s", c.file, code, c.beside, golden)
 		}
 	}
 }
 
-// codesIn gives the string constants of a file whose names begin so.
+// codesIn returns the string constants of a file whose names begin so.
 func codesIn(t *testing.T, file, prefix string) []string {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)

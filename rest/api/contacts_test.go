@@ -48,12 +48,14 @@ func TestContactAnswers(t *testing.T) {
 		"contact_erased_none":    {request: request{method: "DELETE", path: "/api/contacts/nobody@example.net/data"}, status: 200},
 		"contact_bad":            {request: request{method: "DELETE", path: "/api/contacts/bob/data"}, status: 400},
 		"contact_garbage":        {request: request{method: "DELETE", path: "/api/contacts/%00%ff@example.net/data"}, status: 400},
-		"contact_body":           {request: request{method: "DELETE", path: "/api/contacts/bob@example.net/data", body: `{"email":"bob@example.net"}`}, status: 400},
-		"contact_scope_read":     {request: request{method: "DELETE", path: "/api/contacts/bob@example.net/data", key: "read"}, status: 403},
-		"contact_scope_sending":  {request: request{method: "DELETE", path: "/api/contacts/bob@example.net/data", key: "sending"}, status: 403},
-		"contact_unauthorized":   {request: request{method: "DELETE", path: "/api/contacts/bob@example.net/data", key: "-"}, status: 401},
-		"contact_method":         {request: request{method: "GET", path: "/api/contacts/bob@example.net/data"}, status: 405},
-		"contact_away":           {request: request{method: "DELETE", path: "/api/contacts/bob@example.net/data"}, fail: fault.DatabaseUnavailable(errors.New("connection refused")), status: 503},
+		"contact_body": {request: request{method: "DELETE", path: "/api/contacts/bob@example.net/data",
+			body: `{"email":"bob@example.net"}`}, status: 400},
+		"contact_scope_read":    {request: request{method: "DELETE", path: "/api/contacts/bob@example.net/data", key: "read"}, status: 403},
+		"contact_scope_sending": {request: request{method: "DELETE", path: "/api/contacts/bob@example.net/data", key: "sending"}, status: 403},
+		"contact_unauthorized":  {request: request{method: "DELETE", path: "/api/contacts/bob@example.net/data", key: "-"}, status: 401},
+		"contact_method":        {request: request{method: "GET", path: "/api/contacts/bob@example.net/data"}, status: 405},
+		"contact_away": {request: request{method: "DELETE", path: "/api/contacts/bob@example.net/data"},
+			fail: fault.DatabaseUnavailable(errors.New("connection refused")), status: 503},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,10 +73,12 @@ func TestContactAnswers(t *testing.T) {
 func TestContactAddressIsDecodedOnce(t *testing.T) {
 	t.Parallel()
 	b := newBundleFor(t, "/api/contacts")
-	for _, encoded := range []string{"bob+x@example.net", "bob%2Bx%40example.net", "bob%252Bx@example.net", "a%2Fb@example.net"} {
+	for _, encoded := range []string{"bob+x@example.net", "bob%2Bx%40example.net", "bob%252Bx@example.net",
+		"a%2Fb@example.net"} {
 		b.do(t, request{method: "DELETE", path: "/api/contacts/" + encoded + "/data"})
 	}
-	want := []string{accountID + " bob+x@example.net", accountID + " bob+x@example.net", accountID + " bob%2Bx@example.net", accountID + " a/b@example.net"}
+	want := []string{accountID + " bob+x@example.net", accountID + " bob+x@example.net", accountID +
+		" bob%2Bx@example.net", accountID + " a/b@example.net"}
 	if !slices.Equal(b.contacts.asked, want) {
 		t.Errorf("asked for %q, want %q", b.contacts.asked, want)
 	}
@@ -83,7 +87,9 @@ func TestContactAddressIsDecodedOnce(t *testing.T) {
 func TestContactsAreErasedByTheirUserIDToo(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	if got := b.do(t, request{method: "DELETE", path: "/api/contacts/bob@example.net/data?user_id=user-17"}); got.status != 200 || !slices.Equal(b.contacts.users, []string{accountID + " user-17"}) {
+	if got := b.do(t, request{method: "DELETE",
+		path: "/api/contacts/bob@example.net/data?user_id=user-17"}); got.status != 200 ||
+		!slices.Equal(b.contacts.users, []string{accountID + " user-17"}) {
 		t.Errorf("erase with user_id: %d %s, and the service was asked for %q", got.status, got.body, b.contacts.users)
 	}
 }

@@ -61,13 +61,15 @@ func TestARequestIsAnsweredInTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			routes := api.NewRoutes("work", func(a *api.API) {
-				api.Handle(a.Tag("Work", "What takes time."), api.Operation{Method: http.MethodGet, Path: "/work", ID: "work", Needs: rights.Read, Slow: c.slow, Summary: "Work", Example: map[string]any{"ok": true}},
+				api.Handle(a.Tag("Work", "What takes time."), api.Operation{Method: http.MethodGet, Path: "/work",
+					ID: "work", Needs: rights.Read, Slow: c.slow, Summary: "Work", Example: map[string]any{"ok": true}},
 					func(ctx context.Context, _ *api.Call, _ *api.None) (api.OkAnswer, error) {
 						return api.OkAnswer{OK: true}, wait(ctx, c.handler)
 					})
 			})
 			b := newFakes(t)
-			handler, err := api.New(b.options(t, []api.Routes{routes}, func(o *api.Options) { o.Rate = &slowRate{takes: c.rate} }))
+			handler, err := api.New(b.options(t, []api.Routes{routes},
+				func(o *api.Options) { o.Rate = &slowRate{takes: c.rate} }))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,8 +79,10 @@ func TestARequestIsAnsweredInTime(t *testing.T) {
 				w, began := httptest.NewRecorder(), time.Now()
 				handler.ServeHTTP(w, r)
 				took := time.Since(began)
-				if w.Code != c.status || c.status != http.StatusOK && (took > 6*time.Second || w.Header().Get("Retry-After") == "") {
-					t.Errorf("answered %d after %s with Retry-After %q, want %d and no refusal after more than 6 s: %s", w.Code, took, w.Header().Get("Retry-After"), c.status, w.Body)
+				if w.Code != c.status || c.status != http.StatusOK &&
+					(took > 6*time.Second || w.Header().Get("Retry-After") == "") {
+					t.Errorf("answered %d after %s with Retry-After %q, want %d and no refusal after more than 6 s: %s",
+						w.Code, took, w.Header().Get("Retry-After"), c.status, w.Body)
 				}
 			})
 		})
@@ -90,9 +94,12 @@ func TestALargeBodyWaitsForItsRoomBeforeItsTimeBegins(t *testing.T) {
 	t.Parallel()
 	took := make(chan time.Duration, 1)
 	routes := api.NewRoutes("work", func(a *api.API) {
-		api.Claimed(a.Tag("Work", "What takes time."), api.Operation{Path: "/work", ID: "work", Needs: rights.Send, Summary: "Work", Example: map[string]any{"ok": true},
-			Body: &api.Body{Large: true, Limit: 4 << 20, About: "The note.", Examples: map[string]any{"milk": map[string]any{"title": "Milk"}}}}, newNoteBody,
-			func(ctx context.Context, _ *api.Call, _ *api.None, _ newNote, _ *idempotency.Claim) (idempotency.Response, error) {
+		api.Claimed(a.Tag("Work", "What takes time."), api.Operation{Path: "/work", ID: "work", Needs: rights.Send,
+			Summary: "Work", Example: map[string]any{"ok": true},
+			Body: &api.Body{Large: true, Limit: 4 << 20, About: "The note.",
+				Examples: map[string]any{"milk": map[string]any{"title": "Milk"}}}}, newNoteBody,
+			func(ctx context.Context, _ *api.Call, _ *api.None, _ newNote,
+				_ *idempotency.Claim) (idempotency.Response, error) {
 				began := time.Now()
 				err := wait(ctx, time.Hour)
 				took <- time.Since(began)
@@ -113,13 +120,15 @@ func TestALargeBodyWaitsForItsRoomBeforeItsTimeBegins(t *testing.T) {
 			}
 			time.AfterFunc(time.Minute, release) // fake time
 		}
-		r := httptest.NewRequest(http.MethodPost, "/api/work", strings.NewReader(`{"title":"Milk"}`+strings.Repeat(" ", 2<<20)))
+		r := httptest.NewRequest(http.MethodPost, "/api/work",
+			strings.NewReader(`{"title":"Milk"}`+strings.Repeat(" ", 2<<20)))
 		r.Header.Set("Authorization", "Bearer svc_full")
 		r.Header.Set("Content-Type", "application/json")
 		w, began := httptest.NewRecorder(), time.Now()
 		handler.ServeHTTP(w, r)
 		if all := time.Since(began); w.Code != http.StatusServiceUnavailable || len(took) != 1 || all < time.Minute {
-			t.Fatalf("answered %d after %s, and the work began: %t; want 503 after it began, a minute later: %s", w.Code, all, len(took) == 1, w.Body)
+			t.Fatalf("answered %d after %s, and the work began: %t; want 503 after it began, a minute later: %s",
+				w.Code, all, len(took) == 1, w.Body)
 		}
 		if work := <-took; work < fault.AnswerWithin-time.Second {
 			t.Errorf("the work had %s after it had waited for its room, want %s", work, fault.AnswerWithin)

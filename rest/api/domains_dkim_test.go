@@ -10,7 +10,8 @@ import (
 func TestRotateAnswers(t *testing.T) {
 	t.Parallel()
 	one := "/api/domains/" + domainID + "/dkim/rotate"
-	waits := fault.Conflictf(fault.CodeConflict, "The key pr1new of example.com waits for its record already").With("selector", "pr1new")
+	waits := fault.Conflictf(fault.CodeConflict, "The key pr1new of example.com waits for its record already").
+		With("selector", "pr1new")
 	for name, c := range map[string]struct {
 		request request
 		fail    error
@@ -37,9 +38,12 @@ func TestRotateAnswers(t *testing.T) {
 func TestRotateOncePerIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	b := newBundleFor(t, "/api/domains")
-	ask := request{method: "POST", path: "/api/domains/" + domainID + "/dkim/rotate", header: map[string]string{"Idempotency-Key": "rotate-1"}}
+	ask := request{method: "POST", path: "/api/domains/" + domainID + "/dkim/rotate",
+		header: map[string]string{"Idempotency-Key": "rotate-1"}}
 	first, again := b.do(t, ask), b.do(t, ask)
-	if first.status != 200 || first.body != again.body || again.header.Get("Idempotent-Replayed") != "true" || b.domains.rotations != 1 {
-		t.Errorf("%d, %d rotations, replayed %q", first.status, b.domains.rotations, again.header.Get("Idempotent-Replayed"))
+	if first.status != 200 || first.body != again.body || again.header.Get("Idempotent-Replayed") != "true" ||
+		b.domains.rotations != 1 {
+		t.Errorf("%d, %d rotations, replayed %q", first.status, b.domains.rotations,
+			again.header.Get("Idempotent-Replayed"))
 	}
 }

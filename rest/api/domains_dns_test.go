@@ -27,7 +27,8 @@ func (f *fakeDNS) Provider(_ context.Context, _, id string) (publish.Provider, e
 	if id != domainID {
 		return publish.Provider{}, fault.NoSuch("domain", id)
 	}
-	return publish.Provider{Name: "gandi", Supported: true, Zone: "example.com", NameServers: []string{"ns-1-a.gandi.net"}, Credentials: []string{"bearer_token"}}, f.fail
+	return publish.Provider{Name: "gandi", Supported: true, Zone: "example.com",
+		NameServers: []string{"ns-1-a.gandi.net"}, Credentials: []string{"bearer_token"}}, f.fail
 }
 
 func (f *fakeDNS) Apply(_ context.Context, _, _ string, in publish.Input) (publish.Result, error) {
@@ -37,9 +38,11 @@ func (f *fakeDNS) Apply(_ context.Context, _, _ string, in publish.Input) (publi
 	}
 	records := (&fakeDomains{}).Records(nil)
 	change := func(i int, reason string) []publish.Change {
-		return []publish.Change{{RecordCheck: records[i], Write: records[i].Value, Before: nil, After: []string{records[i].Value}, Reason: reason}}
+		return []publish.Change{{RecordCheck: records[i], Write: records[i].Value, Before: nil,
+			After: []string{records[i].Value}, Reason: reason}}
 	}
-	return publish.Result{Applied: change(0, ""), Unchanged: change(1, ""), Conflicts: change(1, "Something is in the way.")}, nil
+	return publish.Result{Applied: change(0, ""), Unchanged: change(1, ""),
+		Conflicts: change(1, "Something is in the way.")}, nil
 }
 
 func dnsBundle(t *testing.T) (*bundle, *fakeDNS) {
@@ -68,7 +71,8 @@ func TestDNSProviderIsShown(t *testing.T) {
 func TestApplyDecodesAndAnswers(t *testing.T) {
 	t.Parallel()
 	b, dns := dnsBundle(t)
-	got := b.do(t, request{method: "POST", path: applyPath, body: `{"provider":"gandi","credentials":{"bearer_token":"abcdefgh"},"dry_run":true}`})
+	got := b.do(t, request{method: "POST", path: applyPath,
+		body: `{"provider":"gandi","credentials":{"bearer_token":"abcdefgh"},"dry_run":true}`})
 	want := `{"dry_run":true,"applied":[{"purpose":"dkim","type":"TXT","name":"pr1._domainkey.example.com","value":"v=DKIM1; k=rsa; p=MII","ttl":3600,"before":[],"after":["v=DKIM1; k=rsa; p=MII"],"reason":null}],` +
 		`"unchanged":[{"purpose":"inbound_mx","type":"MX","name":"example.com","value":"in.mail.example.org","priority":10,"ttl":3600,"before":[],"after":["in.mail.example.org"],"reason":null}],` +
 		`"conflicts":[{"purpose":"inbound_mx","type":"MX","name":"example.com","value":"in.mail.example.org","priority":10,"ttl":3600,"before":[],"after":["in.mail.example.org"],"reason":"Something is in the way."}]}`
@@ -95,7 +99,8 @@ func TestApplyNamesEveryWrongField(t *testing.T) {
 		`{"provider":"cloudflare","credentials":{"api_token":7}}`:      {"credentials.api_token"},
 		`{"provider":"cloudflare","credentials":{"api_token":"a\nb"}}`: {"credentials.api_token"},
 		`{"provider":"ovh","credentials":{"endpoint":"https://169.254.169.254","token":"x"},"dryrun":1}`: {"credentials.application_key",
-			"credentials.application_secret", "credentials.consumer_key", "credentials.endpoint", "credentials.token", "dryrun"},
+			"credentials.application_secret", "credentials.consumer_key", "credentials.endpoint", "credentials.token",
+			"dryrun"},
 		`{"provider":"rfc2136","credentials":{"server":"a b","key_name":"k","key":"?","key_algorithm":"md5"}}`: {"credentials.key", "credentials.key_algorithm", "credentials.server"},
 	} {
 		got := b.do(t, request{method: "POST", path: applyPath, body: body})
@@ -114,7 +119,8 @@ func TestApplyNamesEveryWrongField(t *testing.T) {
 		}
 		slices.Sort(fields)
 		if diff := cmp.Diff(want, fields); got.status != 400 || diff != "" {
-			t.Errorf("the body %s got %d %s, want 400 with errors of the right fields:\n%s", body, got.status, got.body, diff)
+			t.Errorf("the body %s got %d %s, want 400 with errors of the right fields:\n%s", body, got.status,
+				got.body, diff)
 		}
 	}
 	if len(dns.asked) > 0 {
@@ -126,9 +132,11 @@ func TestApplyRefusals(t *testing.T) {
 	t.Parallel()
 	const body = `{"provider":"gandi","credentials":{"bearer_token":"abcdefgh"}}`
 	b, dns := dnsBundle(t)
-	dns.fail = (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The DNS provider gandi refused: no"}).With("applied", []string{"dkim"})
+	dns.fail = (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream,
+		Message: "The DNS provider gandi refused: no"}).With("applied", []string{"dkim"})
 	got := b.do(t, request{method: "POST", path: applyPath, body: body})
-	if got.status != 502 || !strings.Contains(got.body, `"details":{"applied":["dkim"]}`) || !strings.Contains(got.body, "refused: no (request id ") {
+	if got.status != 502 || !strings.Contains(got.body, `"details":{"applied":["dkim"]}`) ||
+		!strings.Contains(got.body, "refused: no (request id ") {
 		t.Errorf("a refusal by the provider got %d %s, want 502 with what was applied", got.status, got.body)
 	}
 	for _, scope := range []string{"read", "sending"} {
@@ -136,7 +144,8 @@ func TestApplyRefusals(t *testing.T) {
 			t.Errorf("applying with a key of scope %s got %d %s, want 403", scope, got.status, got.body)
 		}
 	}
-	if got := b.do(t, request{method: "POST", path: "/api/domains/dom_x/dns-records/apply", body: body}); got.status != 404 {
+	if got := b.do(t, request{method: "POST", path: "/api/domains/dom_x/dns-records/apply",
+		body: body}); got.status != 404 {
 		t.Errorf("applying to an unknown domain got %d %s, want 404", got.status, got.body)
 	}
 }
@@ -144,7 +153,9 @@ func TestApplyRefusals(t *testing.T) {
 func TestApplyIsAnsweredOncePerKey(t *testing.T) {
 	t.Parallel()
 	b, dns := dnsBundle(t)
-	q := request{method: "POST", path: applyPath, body: `{"provider":"gandi","credentials":{"bearer_token":"abcdefgh"}}`, header: map[string]string{"Idempotency-Key": "k"}}
+	q := request{method: "POST", path: applyPath,
+		body:   `{"provider":"gandi","credentials":{"bearer_token":"abcdefgh"}}`,
+		header: map[string]string{"Idempotency-Key": "k"}}
 	first, second := b.do(t, q), b.do(t, q)
 	if first.body != second.body || len(dns.asked) != 1 || second.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%d calls; %s", len(dns.asked), second.body)
@@ -159,7 +170,8 @@ type forgetful struct {
 	lost bool
 }
 
-func (f *forgetful) Record(ctx context.Context, c *idempotency.Claim, a idempotency.Response) (idempotency.Response, error) {
+func (f *forgetful) Record(ctx context.Context, c *idempotency.Claim,
+	a idempotency.Response) (idempotency.Response, error) {
 	if !f.lost {
 		f.lost = true
 		return idempotency.Response{}, errors.New("the connection was lost")
@@ -181,7 +193,8 @@ func TestApplyWhoseAnswerWasLostIsDoneAgain(t *testing.T) {
 		t.Fatalf("%d %s after %d calls", first.status, first.body, len(dns.asked))
 	}
 	again, replayed := b.do(t, q), b.do(t, q)
-	if again.status != 200 || again.header.Get("Idempotent-Replayed") != "" || len(dns.asked) != 2 || replayed.body != again.body || replayed.header.Get("Idempotent-Replayed") != "true" {
+	if again.status != 200 || again.header.Get("Idempotent-Replayed") != "" || len(dns.asked) != 2 ||
+		replayed.body != again.body || replayed.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%d %s after %d calls, then %s", again.status, again.body, len(dns.asked), replayed.body)
 	}
 }

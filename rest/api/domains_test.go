@@ -35,7 +35,8 @@ func (f *fakeDomains) ZoneFile(ctx context.Context, account, id string) (string,
 	return "; DNS records of example.com\nexample.com.\t3600\tIN\tMX\t10 in.mail.example.org.\n", err
 }
 
-func (f *fakeDomains) StartClaim(ctx context.Context, _, _ string, keep func(context.Context, idempotency.Execer, domains.Claim) error) (domains.Claim, error) {
+func (f *fakeDomains) StartClaim(ctx context.Context, _, _ string,
+	keep func(context.Context, idempotency.Execer, domains.Claim) error) (domains.Claim, error) {
 	f.started++
 	if f.fail != nil {
 		return domains.Claim{}, f.fail
@@ -52,7 +53,8 @@ func (f *fakeDomains) GetClaim(_ context.Context, _, id string) (domains.Claim, 
 }
 
 func (f *fakeDomains) ListClaims(context.Context, string, page.Request) (page.Page[domains.Claim], error) {
-	return page.Page[domains.Claim]{Items: []domains.Claim{sampleClaim(domains.ClaimExpired)}, HasMore: true, NextCursor: "next"}, f.fail
+	return page.Page[domains.Claim]{Items: []domains.Claim{sampleClaim(domains.ClaimExpired)}, HasMore: true,
+		NextCursor: "next"}, f.fail
 }
 
 func (f *fakeDomains) VerifyClaim(_ context.Context, _, id string) (domains.Claim, *ent.Domain, error) {
@@ -69,7 +71,8 @@ func (f *fakeDomains) VerifyClaim(_ context.Context, _, id string) (domains.Clai
 
 func sampleClaim(status domains.ClaimStatus) domains.Claim {
 	created := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
-	c := domains.Claim{ID: claimID, Name: "example.com", Status: status, CreatedAt: created, ExpiresAt: created.AddDate(0, 0, 7), LastCheckedAt: &created,
+	c := domains.Claim{ID: claimID, Name: "example.com", Status: status, CreatedAt: created,
+		ExpiresAt: created.AddDate(0, 0, 7), LastCheckedAt: &created,
 		Record: dnscheck.RecordCheck{Type: "TXT", Name: "_service.example.com", Value: "postrider-claim=0123"}}
 	if status == domains.ClaimCompleted {
 		c.CompletedAt = &created
@@ -81,17 +84,20 @@ func TestDomainAnswers(t *testing.T) {
 	t.Parallel()
 	one, claim := "/api/domains/"+domainID, "/api/domains/claims/"+claimID
 	unverified := fault.Conflictf(fault.CodeDomainNotVerified, "The domain example.com is not verified")
-	claimed := fault.Conflictf(fault.CodeDomainClaimed, "The domain example.com is verified by another account").With("claim", map[string]any{
-		"type": "TXT", "name": "_service.example.com", "value": "postrider-claim=0123", "how": "If you control example.com, start a claim.",
-		"start": map[string]any{"method": "POST", "path": "/domains/claims", "body": map[string]any{"name": "example.com"}}})
+	claimed := fault.Conflictf(fault.CodeDomainClaimed, "The domain example.com is verified by another account").
+		With("claim", map[string]any{
+			"type": "TXT", "name": "_service.example.com", "value": "postrider-claim=0123", "how": "If you control example.com, start a claim.",
+			"start": map[string]any{"method": "POST", "path": "/domains/claims", "body": map[string]any{"name": "example.com"}}})
 	for name, c := range map[string]struct {
 		request  request
 		fail     error
 		unproven bool
 		status   int
 	}{
-		"domain_changed":         {request: request{method: "PATCH", path: one, body: `{"open_tracking":true,"click_tracking":false,"tls_mode":"enforced","inbound_enabled":true,"ed25519":true}`}, status: 200},
-		"domain_change_bad":      {request: request{method: "PATCH", path: one, body: `{"open_tracking":null,"click_tracking":"yes","tls_mode":"strict","inbound":true,"name":"example.org"}`}, status: 400},
+		"domain_changed": {request: request{method: "PATCH", path: one,
+			body: `{"open_tracking":true,"click_tracking":false,"tls_mode":"enforced","inbound_enabled":true,"ed25519":true}`}, status: 200},
+		"domain_change_bad": {request: request{method: "PATCH", path: one,
+			body: `{"open_tracking":null,"click_tracking":"yes","tls_mode":"strict","inbound":true,"name":"example.org"}`}, status: 400},
 		"domain_change_empty":    {request: request{method: "PATCH", path: one, body: `{}`}, status: 200},
 		"domain_change_twice":    {request: request{method: "PATCH", path: one, body: `{"ed25519":true,"ed25519":false}`}, status: 400},
 		"domain_change_early":    {request: request{method: "PATCH", path: one, body: `{"tls_mode":"enforced"}`}, fail: unverified, status: 409},
@@ -130,7 +136,8 @@ func TestDomainAnswers(t *testing.T) {
 func TestDomainChangeReachesTheService(t *testing.T) {
 	t.Parallel()
 	b := newBundleFor(t, "/api/domains")
-	b.do(t, request{method: "PATCH", path: "/api/domains/" + domainID, body: `{"open_tracking":false,"tls_mode":"opportunistic"}`})
+	b.do(t, request{method: "PATCH", path: "/api/domains/" + domainID,
+		body: `{"open_tracking":false,"tls_mode":"opportunistic"}`})
 	off, mode := false, "opportunistic"
 	if diff := cmp.Diff([]domains.Change{{OpenTracking: &off, TLSMode: &mode}}, b.domains.changes); diff != "" {
 		t.Error(diff)
@@ -143,21 +150,26 @@ func TestDomainChangeReachesTheService(t *testing.T) {
 
 func TestZoneFileIsText(t *testing.T) {
 	t.Parallel()
-	got := newBundleFor(t, "/api/domains").do(t, request{method: "GET", path: "/api/domains/" + domainID + "/zone-file", key: "read"})
-	if got.status != 200 || got.header.Get("Content-Type") != "text/plain; charset=utf-8" || !strings.HasPrefix(got.body, "; DNS records of example.com\n") {
-		t.Errorf("the zone file came as %d %s: %q, want 200 and plain text", got.status, got.header.Get("Content-Type"), got.body)
+	got := newBundleFor(t, "/api/domains").
+		do(t, request{method: "GET", path: "/api/domains/" + domainID + "/zone-file", key: "read"})
+	if got.status != 200 || got.header.Get("Content-Type") != "text/plain; charset=utf-8" ||
+		!strings.HasPrefix(got.body, "; DNS records of example.com\n") {
+		t.Errorf("the zone file came as %d %s: %q, want 200 and plain text", got.status, got.header.Get("Content-Type"),
+			got.body)
 	}
 }
 
 func TestClaimIsStartedOncePerKey(t *testing.T) {
 	t.Parallel()
 	b := newBundleFor(t, "/api/domains")
-	q := request{method: "POST", path: "/api/domains/claims", body: `{"name":"example.com"}`, header: map[string]string{"Idempotency-Key": "k"}}
+	q := request{method: "POST", path: "/api/domains/claims", body: `{"name":"example.com"}`,
+		header: map[string]string{"Idempotency-Key": "k"}}
 	first, second := b.do(t, q), b.do(t, q)
 	if first.body != second.body || second.header.Get("Idempotent-Replayed") != "true" || b.domains.started != 1 {
 		t.Errorf("started %d times; %q then %q", b.domains.started, first.body, second.body)
 	}
-	if other := b.do(t, request{method: "POST", path: q.path, body: `{"name":"example.org"}`, header: q.header}); other.status != 409 {
+	if other := b.do(t, request{method: "POST", path: q.path, body: `{"name":"example.org"}`,
+		header: q.header}); other.status != 409 {
 		t.Errorf("another body: %d", other.status)
 	}
 }
@@ -168,8 +180,11 @@ func TestClaimAnswersAreJSON(t *testing.T) {
 		Claim  map[string]any
 		Domain map[string]any
 	}
-	body := newBundleFor(t, "/api/domains").do(t, request{method: "POST", path: "/api/domains/claims/" + claimID + "/verify"}).body
-	if err := json.Unmarshal([]byte(body), &got); err != nil || got.Claim["status"] != "completed" || got.Domain["id"] != domainID {
-		t.Errorf("verifying the claim got %+v (decoded: %v), want a completed claim and the domain %s", got, err, domainID)
+	body := newBundleFor(t, "/api/domains").
+		do(t, request{method: "POST", path: "/api/domains/claims/" + claimID + "/verify"}).body
+	if err := json.Unmarshal([]byte(body), &got); err != nil || got.Claim["status"] != "completed" ||
+		got.Domain["id"] != domainID {
+		t.Errorf("verifying the claim got %+v (decoded: %v), want a completed claim and the domain %s", got,
+			err, domainID)
 	}
 }

@@ -17,7 +17,8 @@ func (f *fakeSending) Reschedule(ctx context.Context, account, id string, at tim
 		return nil, err
 	}
 	at = at.UTC()
-	e.Status, e.LastEvent, e.ScheduledAt, e.SentAt, e.DeliveredAt = email.StatusScheduled, "email.scheduled", &at, nil, nil
+	e.Status, e.LastEvent, e.ScheduledAt, e.SentAt, e.DeliveredAt = email.StatusScheduled, "email.scheduled",
+		&at, nil, nil
 	return e, nil
 }
 
@@ -34,7 +35,8 @@ func (f *fakeSending) Cancel(ctx context.Context, account, id string) (*ent.Emai
 func TestEmailChangeAnswers(t *testing.T) {
 	t.Parallel()
 	one := "/api/emails/" + emailID
-	sent := fault.Conflictf(fault.CodeEmailNotScheduled, "The email is not scheduled (any more): it is sent").With("status", "sent")
+	sent := fault.Conflictf(fault.CodeEmailNotScheduled, "The email is not scheduled (any more): it is sent").
+		With("status", "sent")
 	for name, c := range map[string]struct {
 		body, path, key string
 		fail            error

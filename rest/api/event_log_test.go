@@ -36,7 +36,8 @@ func (fakeFacts) Read(_ context.Context, s bus.AccountFeed) (bus.FeedPage, error
 		if err != nil {
 			return bus.FeedPage{}, err
 		}
-		read.Facts = append(read.Facts, event.Fact{ID: latest, AccountID: s.AccountID, Type: t, Data: data, CreatedAt: hookTime})
+		read.Facts = append(read.Facts, event.Fact{ID: latest, AccountID: s.AccountID, Type: t, Data: data,
+			CreatedAt: hookTime})
 	}
 	return read, nil
 }

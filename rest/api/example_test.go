@@ -48,10 +48,13 @@ func noteRoutes(service notes) api.Routes {
 	return api.NewRoutes("notes", func(a *api.API) {
 		g := a.Tag("Notes", "What you want to remember.")
 		example := map[string]any{"id": "note_1", "title": "Milk"}
-		api.List(g, api.Operation{Path: "/notes", ID: "listNotes", Needs: rights.Read, Summary: "List notes", Example: example},
+		api.List(g, api.Operation{Path: "/notes", ID: "listNotes", Needs: rights.Read, Summary: "List notes",
+			Example: example},
 			api.Plural{Member: "notes", Schema: "NoteList"}, service.list, newNoteRecord)
-		api.HandleBody(g, api.Operation{Method: "POST", Path: "/notes", ID: "addNote", Needs: rights.Write, Summary: "Add a note", Example: example,
-			Body: &api.Body{About: "The note.", Examples: map[string]any{"milk": map[string]any{"title": "Milk"}}}}, newNoteBody, service.add)
+		api.HandleBody(g, api.Operation{Method: "POST", Path: "/notes", ID: "addNote", Needs: rights.Write,
+			Summary: "Add a note", Example: example,
+			Body: &api.Body{About: "The note.", Examples: map[string]any{"milk": map[string]any{"title": "Milk"}}}},
+			newNoteBody, service.add)
 	})
 }
 

@@ -20,7 +20,7 @@ func (a *API) Against(schema *huma.Schema, v any) []error {
 	return found.Errors
 }
 
-// Schemas gives the components of the document.
+// Schemas returns the components of the document.
 func (a *API) Schemas() map[string]*huma.Schema { return a.huma.OpenAPI().Components.Schemas.Map() }
 
 // StoresOf says, for each operation that may change something of an account, what it counts against the byte quota.

@@ -38,7 +38,8 @@ func (f *fakeTurns) Begin(context.Context, string) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.taken {
-		return "", &fault.Error{Kind: fault.Limit, Code: fault.CodeExportInProgress, RetryAfter: 10 * time.Second, Message: "Another export of this account is under way; wait until it is over, or end it"}
+		return "", &fault.Error{Kind: fault.Limit, Code: fault.CodeExportInProgress, RetryAfter: 10 * time.Second,
+			Message: "Another export of this account is under way; wait until it is over, or end it"}
 	}
 	f.taken = true
 	return "turn_1", nil
@@ -63,7 +64,8 @@ func (f *fakeTurns) End(ctx context.Context, _, _ string) error {
 
 func (f *fakeTurns) Read(_ context.Context, read func() error) error { return read() }
 
-func exporting(t *testing.T, turns *fakeTurns, pages func(context.Context, string) (page.Page[*ent.Suppression], error)) *bundle {
+func exporting(t *testing.T, turns *fakeTurns,
+	pages func(context.Context, string) (page.Page[*ent.Suppression], error)) *bundle {
 	t.Helper()
 	return newBundle(t, func(o *api.Options) {
 		o.Routes = []api.Routes{restsuppressions.Routes(&fakeSuppression{pages: pages}, turns)}
@@ -82,14 +84,16 @@ func suppressedFor(texts ...string) (all []*ent.Suppression) {
 
 func TestExportsInBothForms(t *testing.T) {
 	t.Parallel()
-	texts := []string{"=1+1", "+1", "-1", "@x", "\tx", "\rx", "＝1+1", "＋1", "－1", "＠x", "a,b", `say "hi"`, "two\r\nlines", " =1", "ünï\u2028", "", "<b>&"}
+	texts := []string{"=1+1", "+1", "-1", "@x", "\tx", "\rx", "＝1+1", "＋1", "－1", "＠x", "a,b", `say "hi"`,
+		"two\r\nlines", " =1", "ünï\u2028", "", "<b>&"}
 	turns := newTurns()
 	b := exporting(t, turns, func(_ context.Context, cursor string) (page.Page[*ent.Suppression], error) {
 		at := map[string]int{"": 0, "5": 5, "10": 10}[cursor]
 		if at == 10 {
 			return page.Page[*ent.Suppression]{Items: suppressedFor(texts[at:]...)}, nil
 		}
-		return page.Page[*ent.Suppression]{Items: suppressedFor(texts[at : at+5]...), HasMore: true, NextCursor: map[int]string{0: "5", 5: "10"}[at]}, nil
+		return page.Page[*ent.Suppression]{Items: suppressedFor(texts[at : at+5]...), HasMore: true,
+			NextCursor: map[int]string{0: "5", 5: "10"}[at]}, nil
 	})
 	asCSV := b.do(t, request{method: "GET", path: "/api/suppressions/export?format=csv", key: "read"})
 	expect.Golden(t, "answers/export.csv", asCSV.body)
@@ -110,7 +114,8 @@ func TestExportsInBothForms(t *testing.T) {
 		}
 	}
 	asLines := b.do(t, request{method: "GET", path: "/api/suppressions/export"})
-	if name, kind := asLines.header.Get("Content-Disposition"), asLines.header.Get("Content-Type"); kind != "application/x-ndjson" ||
+	if name, kind := asLines.header.Get("Content-Disposition"),
+		asLines.header.Get("Content-Type"); kind != "application/x-ndjson" ||
 		!strings.HasPrefix(name, `attachment; filename="suppressions-20`) || !strings.HasSuffix(name, `.jsonl"`) {
 		t.Errorf("the lines came as %q, %q", kind, name)
 	}
@@ -128,7 +133,8 @@ func TestExportsInBothForms(t *testing.T) {
 		t.Errorf("the lines (-want +got):\n%s", diff)
 	}
 	if turns.kept != 6 || turns.taken {
-		t.Errorf("after two exports of three pages the turn was kept %d times, want 6, and is taken: %t", turns.kept, turns.taken)
+		t.Errorf("after two exports of three pages the turn was kept %d times, want 6, and is taken: %t", turns.kept,
+			turns.taken)
 	}
 }
 
@@ -154,8 +160,10 @@ func TestExportsThatAreRefused(t *testing.T) {
 				return page.Page[*ent.Suppression]{}, c.fail
 			})
 			got := b.do(t, request{method: "GET", path: c.path, key: c.key})
-			if got.status != c.status || turns.taken != c.taken || c.status == 429 && got.header.Get("Retry-After") != "10" {
-				t.Errorf("got %d, Retry-After %q, the turn is taken: %t; want %d, and the turn as before", got.status, got.header.Get("Retry-After"), turns.taken, c.status)
+			if got.status != c.status || turns.taken != c.taken || c.status == 429 &&
+				got.header.Get("Retry-After") != "10" {
+				t.Errorf("got %d, Retry-After %q, the turn is taken: %t; want %d, and the turn as before", got.status,
+					got.header.Get("Retry-After"), turns.taken, c.status)
 			}
 			expect.Golden(t, "answers/"+name+".json", got.body)
 		})
@@ -206,7 +214,8 @@ func TestAnExportThatFailsMidwayIsCutOff(t *testing.T) {
 			turns := newTurns()
 			b := exporting(t, turns, func(_ context.Context, cursor string) (page.Page[*ent.Suppression], error) {
 				if cursor == "" {
-					return page.Page[*ent.Suppression]{Items: suppressedFor(long, long), HasMore: true, NextCursor: "2"}, nil
+					return page.Page[*ent.Suppression]{Items: suppressedFor(long, long), HasMore: true,
+						NextCursor: "2"}, nil
 				}
 				turns.mu.Lock()
 				defer turns.mu.Unlock()
@@ -214,7 +223,8 @@ func TestAnExportThatFailsMidwayIsCutOff(t *testing.T) {
 				return page.Page[*ent.Suppression]{Items: suppressedFor(long)}, c.second
 			})
 			if octets, err := export(t, b); !errors.Is(err, io.ErrUnexpectedEOF) || octets < 2000 {
-				t.Errorf("after %d octets the answer ended with %v, want the first page and %v", octets, err, io.ErrUnexpectedEOF)
+				t.Errorf("after %d bytes the answer ended with %v, want the first page and %v", bytes, err,
+					io.ErrUnexpectedEOF)
 			}
 			<-turns.ended
 		})
@@ -253,7 +263,8 @@ func TestFiltersOfExportsArrive(t *testing.T) {
 	f := &fakeSuppression{}
 	b := newSuppressionBundle(t, f)
 	b.do(t, request{method: "GET", path: "/api/suppressions/export?email=bob@example.net&reason=bounce"})
-	if diff := cmp.Diff(suppression.Filter{Request: page.Request{Limit: page.MaxLimit, Cursor: "next"}, Email: "bob@example.net", Reason: "bounce"}, f.filter); diff != "" {
+	if diff := cmp.Diff(suppression.Filter{Request: page.Request{Limit: page.MaxLimit, Cursor: "next"},
+		Email: "bob@example.net", Reason: "bounce"}, f.filter); diff != "" {
 		t.Errorf("the filter of the second page (-want +got):\n%s", diff)
 	}
 }

@@ -36,11 +36,14 @@ type fakeAuth struct{}
 func (fakeAuth) Authenticate(_ context.Context, bearer string) (accounts.Caller, error) {
 	switch bearer {
 	case "svc_full", "svc_sending", "svc_read":
-		return accounts.Caller{AccountID: accountID, KeyID: "key_1", Scope: rights.Scope(strings.TrimPrefix(bearer, "svc_"))}, nil
+		return accounts.Caller{AccountID: accountID, KeyID: "key_1",
+			Scope: rights.Scope(strings.TrimPrefix(bearer, "svc_"))}, nil
 	case "svc_developers", "svc_former":
-		return accounts.Caller{AccountID: accountID, KeyID: "key_1", Scope: rights.ScopeFull, Creator: &rights.Creator{Role: rights.RoleDeveloper, Former: bearer == "svc_former"}}, nil
+		return accounts.Caller{AccountID: accountID, KeyID: "key_1", Scope: rights.ScopeFull,
+			Creator: &rights.Creator{Role: rights.RoleDeveloper, Former: bearer == "svc_former"}}, nil
 	case "svc_limited":
-		return accounts.Caller{AccountID: accountID, KeyID: "key_1", Scope: rights.ScopeFull, DomainIDs: []string{domainID}}, nil
+		return accounts.Caller{AccountID: accountID, KeyID: "key_1", Scope: rights.ScopeFull,
+			DomainIDs: []string{domainID}}, nil
 	case "svc_away":
 		return accounts.Caller{}, fault.DatabaseUnavailable(io.ErrUnexpectedEOF)
 	default:
@@ -74,8 +77,9 @@ func (r *rate) Admit(_ context.Context, a accounts.Account, header http.Header) 
 	header.Set("Ratelimit-Remaining", strconv.Itoa(max(burst-r.used, 0)))
 	header.Set("Ratelimit-Reset", strconv.Itoa(min(r.used, burst)/a.Plan.RequestsPerSecond))
 	if r.used > burst {
-		return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: time.Second / time.Duration(a.Plan.RequestsPerSecond),
-			Message: fmt.Sprintf("More than %d requests per second; slow down", a.Plan.RequestsPerSecond)}
+		return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit,
+			RetryAfter: time.Second / time.Duration(a.Plan.RequestsPerSecond),
+			Message:    fmt.Sprintf("More than %d requests per second; slow down", a.Plan.RequestsPerSecond)}
 	}
 	return nil
 }
@@ -106,7 +110,8 @@ func (f *fakeSending) Send(_ context.Context, _ accounts.Caller, r sending.Reque
 	return sending.Receipt{ID: emailID, Status: "sent"}, nil
 }
 
-func (f *fakeSending) SendBatch(ctx context.Context, caller accounts.Caller, b sending.Batch) (sending.BatchReceipt, error) {
+func (f *fakeSending) SendBatch(ctx context.Context, caller accounts.Caller,
+	b sending.Batch) (sending.BatchReceipt, error) {
 	if f.fail != nil {
 		return sending.BatchReceipt{}, f.fail
 	}
@@ -116,7 +121,8 @@ func (f *fakeSending) SendBatch(ctx context.Context, caller accounts.Caller, b s
 			results[i].Receipt, results[i].Err = f.Send(ctx, caller, sending.Request{Message: item.Message})
 		}
 		if len(item.Message.CC) > 0 { // stands for a cap that is reached
-			results[i] = sending.BatchResult{Err: &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, Message: "The plan Free allows 100 emails a day, and they are sent", UpgradeURL: "/settings/billing"}}
+			results[i] = sending.BatchResult{Err: &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit,
+				Message: "The plan Free allows 100 emails a day, and they are sent", UpgradeURL: "/settings/billing"}}
 		}
 		if len(item.Message.BCC) > 0 { // and for a defect
 			results[i] = sending.BatchResult{Err: errors.New("pq: secret detail")}
@@ -153,7 +159,8 @@ func (f *fakeSending) Detail(ctx context.Context, account, id string) (records.E
 	e.HTML, e.Text, e.Headers = new("<p>Grüße & <b>mehr</b></p>"), nil, []shape.Header{{Name: "X-Order", Value: "1742"}}
 	recipients, err := f.RecipientsOf(ctx, account, id)
 	return records.EmailDetail{Email: e, Recipients: recipients, Files: []*ent.Attachment{
-		{Name: "logo.png", ContentType: "image/png", ContentID: "logo", Size: 8}, {Name: "empty.txt", ContentType: "text/plain"}}}, err
+		{Name: "logo.png", ContentType: "image/png", ContentID: "logo", Size: 8},
+		{Name: "empty.txt", ContentType: "text/plain"}}}, err
 }
 
 func (f *fakeSending) List(_ context.Context, _ string, q records.ListQuery) (page.Page[*ent.Email], error) {
@@ -168,14 +175,17 @@ func (f *fakeSending) RecipientsOf(ctx context.Context, account, id string) ([]*
 	started := sampleEmail().CreatedAt
 	next, diagnostic, held := started.Add(time.Minute), "451 4.7.1 Greylisted", recipient.HeldByOperator
 	return []*ent.Recipient{
-		{ID: 7, Address: "bob@example.net", Kind: recipient.KindTo, State: recipient.StateDeferred, Attempts: 1, DueAt: &next, Code: new(451),
+		{ID: 7, Address: "bob@example.net", Kind: recipient.KindTo, State: recipient.StateDeferred, Attempts: 1,
+			DueAt: &next, Code: new(451),
 			EnhancedCode: new("4.7.1"), Diagnostic: &diagnostic, RemoteMta: new("mx1.example.net")},
 		{ID: 8, Address: "carol@example.net", Kind: recipient.KindCc, State: recipient.StateQueued, DueAt: &next, HeldBy: &held},
-		{ID: 9, Address: "dan@example.net", Kind: recipient.KindBcc, State: recipient.StateDelivered, Attempts: 1, Code: new(250), Diagnostic: new("250 OK"), SettledAt: &started},
+		{ID: 9, Address: "dan@example.net", Kind: recipient.KindBcc, State: recipient.StateDelivered, Attempts: 1,
+			Code: new(250), Diagnostic: new("250 OK"), SettledAt: &started},
 	}, nil
 }
 
-func (f *fakeSending) AttemptsOf(ctx context.Context, account, id string, r page.Request) (page.Page[records.RecipientAttempt], error) {
+func (f *fakeSending) AttemptsOf(ctx context.Context, account, id string,
+	r page.Request) (page.Page[records.RecipientAttempt], error) {
 	if _, err := f.Get(ctx, account, id); err != nil {
 		return page.Page[records.RecipientAttempt]{}, err
 	}
@@ -184,12 +194,15 @@ func (f *fakeSending) AttemptsOf(ctx context.Context, account, id string, r page
 	deferred, unknown := attempt.OutcomeDeferred, attempt.OutcomeUnknown
 	all := []*ent.Attempt{
 		{RecipientID: 8, Number: 2, StartedAt: finished},
-		{RecipientID: 7, Number: 1, StartedAt: started, FinishedAt: &finished, Outcome: &deferred, Phase: "rcpt", Code: new(451), EnhancedCode: new("4.7.1"), Reply: "451 4.7.1 Greylisted",
-			Class: "greylist", RemoteHost: "mx1.example.net", RemoteAddr: "192.0.2.25", LocalAddr: "198.51.100.7", Way: "198.51.100.7", TLS: "TLS 1.3", TLSPolicy: "mta-sts"},
+		{RecipientID: 7, Number: 1, StartedAt: started, FinishedAt: &finished, Outcome: &deferred, Phase: "rcpt",
+			Code: new(451), EnhancedCode: new("4.7.1"), Reply: "451 4.7.1 Greylisted",
+			Class: "greylist", RemoteHost: "mx1.example.net", RemoteAddr: "192.0.2.25", LocalAddr: "198.51.100.7",
+			Way: "198.51.100.7", TLS: "TLS 1.3", TLSPolicy: "mta-sts"},
 		{RecipientID: 8, Number: 1, StartedAt: started, FinishedAt: &finished, Outcome: &unknown},
 	}
 	addresses := map[int64]string{7: "bob@example.net", 8: "carol@example.net"}
-	found := page.Page[*ent.Attempt]{Items: all[:min(r.Limit, len(all))], HasMore: r.Limit < len(all), NextCursor: "next"}
+	found := page.Page[*ent.Attempt]{Items: all[:min(r.Limit, len(all))], HasMore: r.Limit < len(all),
+		NextCursor: "next"}
 	return page.Map(found, func(a *ent.Attempt) records.RecipientAttempt {
 		return records.RecipientAttempt{Attempt: a, Address: addresses[a.RecipientID]}
 	}), nil
@@ -198,8 +211,10 @@ func (f *fakeSending) AttemptsOf(ctx context.Context, account, id string, r page
 func sampleEmail() *ent.Email {
 	created := time.Date(2026, 1, 15, 10, 30, 0, 123_456_789, time.FixedZone("CET", 3600))
 	reason := "550 5.1.1 <bob@example.net>: Recipient address rejected & <gone>"
-	return &ent.Email{ID: emailID, AccountID: accountID, From: "Ada <ada@example.com>", To: []string{"bob@example.net"}, Subject: "Grüße", Status: email.StatusBounced,
-		LastEvent: "email.bounced", BounceReason: &reason, Tags: []shape.Tag{{Name: "kind", Value: "receipt"}}, CreatedAt: created, SentAt: &created, BouncedAt: &created}
+	return &ent.Email{ID: emailID, AccountID: accountID, From: "Ada <ada@example.com>", To: []string{"bob@example.net"},
+		Subject: "Grüße", Status: email.StatusBounced,
+		LastEvent: "email.bounced", BounceReason: &reason, Tags: []shape.Tag{{Name: "kind", Value: "receipt"}},
+		CreatedAt: created, SentAt: &created, BouncedAt: &created}
 }
 
 type fakeDomains struct {
@@ -251,16 +266,19 @@ func (f *fakeDomains) RotateDKIM(ctx context.Context, account, id string, keep d
 func (f *fakeDomains) Records(*ent.Domain) []dnscheck.RecordCheck {
 	priority := 10
 	return []dnscheck.RecordCheck{
-		{Purpose: dnscheck.DKIM, Type: "TXT", Name: "pr1._domainkey.example.com", Value: "v=DKIM1; k=rsa; p=MII", TTL: 3600, Required: true,
+		{Purpose: dnscheck.DKIM, Type: "TXT", Name: "pr1._domainkey.example.com", Value: "v=DKIM1; k=rsa; p=MII",
+			TTL: 3600, Required: true,
 			Status: dnscheck.Missing, Error: "Not checked yet: publish this record, then verify the domain."},
-		{Purpose: "inbound_mx", Type: "MX", Name: "example.com", Value: "in.mail.example.org", Priority: &priority, TTL: 3600,
+		{Purpose: "inbound_mx", Type: "MX", Name: "example.com", Value: "in.mail.example.org", Priority: &priority,
+			TTL:    3600,
 			Status: dnscheck.Verified, Found: []string{"in.mail.example.org"}},
 	}
 }
 
 func sampleDomain() *ent.Domain {
 	created := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
-	return &ent.Domain{ID: domainID, Name: "example.com", Status: domain.StatusPending, TLSMode: domain.TLSModeOpportunistic,
+	return &ent.Domain{ID: domainID, Name: "example.com", Status: domain.StatusPending,
+		TLSMode:   domain.TLSModeOpportunistic,
 		CreatedAt: created, UpdatedAt: created, LastCheckedAt: &created, Edges: ent.DomainEdges{Keys: []*ent.DKIMKey{
 			{Selector: "pr1", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive, CreatedAt: created, ActivatedAt: &created}}}}
 }
@@ -274,15 +292,18 @@ type fakeStore struct {
 	winner  *idempotency.Response // of an equal request that was faster than any that is refused
 }
 
-func (f *fakeStore) Begin(_ context.Context, _, _, key string, canonical []byte) (*idempotency.Claim, *idempotency.Response, error) {
+func (f *fakeStore) Begin(_ context.Context, _, _, key string,
+	canonical []byte) (*idempotency.Claim, *idempotency.Response, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.busy {
-		return nil, nil, fault.Conflictf(fault.CodeIdempotencyInProgress, "The first request with this Idempotency-Key is still running; try again shortly")
+		return nil, nil, fault.Conflictf(fault.CodeIdempotencyInProgress,
+			"The first request with this Idempotency-Key is still running; try again shortly")
 	}
 	if found, ok := f.answers[key]; ok {
 		if f.bodies[key] != string(canonical) {
-			return nil, nil, fault.Conflictf(fault.CodeIdempotencyConflict, "This Idempotency-Key was used for a different request in the last 24 hours")
+			return nil, nil, fault.Conflictf(fault.CodeIdempotencyConflict,
+				"This Idempotency-Key was used for a different request in the last 24 hours")
 		}
 		found.Replayed = true
 		return nil, &found, nil
@@ -321,7 +342,8 @@ func (f *fakeStore) Lookup(context.Context, *idempotency.Claim) (*idempotency.Re
 }
 
 // Record keeps an answer for every key that has begun and has none.
-func (f *fakeStore) Record(_ context.Context, _ *idempotency.Claim, a idempotency.Response) (idempotency.Response, error) {
+func (f *fakeStore) Record(_ context.Context, _ *idempotency.Claim,
+	a idempotency.Response) (idempotency.Response, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.keep(a)

@@ -85,13 +85,15 @@ func (c *Call) AddCookie(cookie *http.Cookie) { c.header.Add("Set-Cookie", cooki
 var slowWork = limit.NewKeyed[string](limit.Bounds{PerKey: 1, Total: max(1, runtime.GOMAXPROCS(0)/2), Waiting: 8})
 
 // guard stands in front of an operation: nothing of a request is parsed, and no
-// octet of its body read, before its caller is known and may ask.
+// byte of its body read, before its caller is known and may ask.
 func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(hc)
-		origin := audit.Origin{Addr: clientip.From(r, a.proxies), Agent: r.UserAgent(), RequestID: w.Header().Get(headerRequestID),
+		origin := audit.Origin{Addr: clientip.From(r, a.proxies), Agent: r.UserAgent(), RequestID: w.Header().
+			Get(headerRequestID),
 			Languages: r.Header.Get("Accept-Language"), Device: admission.Device(r, a.base)}
-		c := &Call{RequestID: origin.RequestID, api: a, operation: r.Method + " " + r.URL.Path, header: w.Header(), remote: origin.Addr}
+		c := &Call{RequestID: origin.RequestID, api: a, operation: r.Method + " " + r.URL.Path, header: w.Header(),
+			remote: origin.Addr}
 		recordCaller(w, c, &op, origin)
 		err := a.admit(w, r, op, c)
 		defer c.close()
@@ -105,7 +107,8 @@ func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 				ctx, cancel = context.WithTimeout(ctx, c.left)
 				defer cancel()
 			}
-			if err = c.runGuarded(func() { next(huma.WithContext(hc, ctx)) }); err != nil || hc.Status() >= http.StatusMultipleChoices {
+			if err = c.runGuarded(func() { next(huma.WithContext(hc, ctx)) }); err != nil ||
+				hc.Status() >= http.StatusMultipleChoices {
 				c.refund(ctx)
 			}
 			a.record(ctx, c, op, hc.Status(), r.PathValue("id"))
@@ -119,7 +122,8 @@ func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 // record writes to the audit log that an operation was done which changes an account, unless its
 // service has done so. A new operation is recorded without anybody's thinking of it.
 func (a *API) record(ctx context.Context, c *Call, op Operation, status int, target string) {
-	if a.audit == nil || op.Public || op.Audited || op.Quiet || op.Method == http.MethodGet || status < http.StatusOK || status >= http.StatusMultipleChoices {
+	if a.audit == nil || op.Public || op.Audited || op.Quiet || op.Method == http.MethodGet || status < http.StatusOK ||
+		status >= http.StatusMultipleChoices {
 		return
 	}
 	switch op.Needs {
@@ -127,7 +131,8 @@ func (a *API) record(ctx context.Context, c *Call, op Operation, status int, tar
 		return
 	}
 	if err := a.audit.Record(context.WithoutCancel(ctx), c.Caller, op.ID, target); err != nil {
-		a.log.ErrorContext(ctx, "audit log entry lost", "operation", op.ID, telemetry.KeyRequestID, c.RequestID, telemetry.KeyError, err)
+		a.log.ErrorContext(ctx, "audit log entry lost", "operation", op.ID, telemetry.KeyRequestID, c.RequestID,
+			telemetry.KeyError, err)
 	}
 }
 
@@ -139,7 +144,8 @@ func (c *Call) LastBy(ctx context.Context, operation, target string, since time.
 	}
 	by, err := c.api.audit.LastBy(ctx, c.AccountID, operation, target, since)
 	if err != nil {
-		c.api.log.WarnContext(ctx, "cannot read the last actor from the audit log", "operation", operation, telemetry.KeyError, err)
+		c.api.log.WarnContext(ctx, "cannot read the last actor from the audit log", "operation", operation,
+			telemetry.KeyError, err)
 	}
 	return by.Name
 }
@@ -204,7 +210,8 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, c *Cal
 		return err
 	}
 	c.left = fault.AnswerWithin - time.Since(began)
-	if err := a.readBody(w, r, op.Body, c); err != nil || op.idempotent { // which is charged once no answer is kept under its key
+	// which is charged once no answer is kept under its key
+	if err := a.readBody(w, r, op.Body, c); err != nil || op.idempotent {
 		return err
 	}
 	charging, stop := context.WithTimeout(r.Context(), c.left) // without the time that the body took to arrive

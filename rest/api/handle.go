@@ -14,7 +14,8 @@ import (
 // shorthand.go are short forms of the first three for what most resources do.
 
 // HandleBody adds an operation that reads the body B. An invalid body is reported before an invalid path.
-func HandleBody[I, B, O any](g *TagGroup, op Operation, declare func(*B) body.Object, handle func(context.Context, *Call, *I, B) (O, error)) {
+func HandleBody[I, B, O any](g *TagGroup, op Operation, declare func(*B) body.Object,
+	handle func(context.Context, *Call, *I, B) (O, error)) {
 	type output struct{ Body O }
 	addOperation(g, op, schemaOfBody(g, declare), func(ctx context.Context, c *Call, in *I) (*output, error) {
 		given, err := parseBody(c, declare)
@@ -71,16 +72,17 @@ func Claimed[I, B any](g *TagGroup, op Operation, declare func(*B) body.Object,
 			if err != nil {
 				return nil, c.Fail(ctx, err)
 			}
-			return c.runOnce(ctx, c.api.answers.storeFor(c, op.Secret), names, func(claim *idempotency.Claim) (idempotency.Response, error) {
-				b, err := readInput(op, in, given, declare)
-				if err == nil {
-					err = c.chargeBody(ctx, op)
-				}
-				if err != nil {
-					return idempotency.Response{}, err
-				}
-				return run(ctx, c, in, b, claim)
-			})
+			return c.runOnce(ctx, c.api.answers.storeFor(c, op.Secret), names,
+				func(claim *idempotency.Claim) (idempotency.Response, error) {
+					b, err := readInput(op, in, given, declare)
+					if err == nil {
+						err = c.chargeBody(ctx, op)
+					}
+					if err != nil {
+						return idempotency.Response{}, err
+					}
+					return run(ctx, c, in, b, claim)
+				})
 		}
 		if op.Body != nil && op.Body.Large {
 			return c.runWithMemory(ctx, do)

@@ -22,8 +22,8 @@ type Idempotency interface {
 
 var _ Idempotency = (*idempotency.Store)(nil)
 
-// stored is an answer whose bytes are kept, so that a replay is the same octet
-// for octet.
+// stored is an answer whose bytes are kept, so that a replay is the same byte
+// for byte.
 type stored struct {
 	Status      int
 	ContentType string `header:"Content-Type" hidden:"true"`
@@ -67,7 +67,7 @@ func (k keeper) storeFor(c *Call, secret bool) Idempotency {
 	return k.Idempotency
 }
 
-// replay gives the answer of the request that was first with the key.
+// replay returns the answer of the request that was first with the key.
 func (c *Call) replay(ctx context.Context, store Idempotency, claim *idempotency.Claim) (*stored, error) {
 	winner, err := store.Replay(ctx, claim)
 	if err != nil {
@@ -81,7 +81,8 @@ func (c *Call) replay(ctx context.Context, store Idempotency, claim *idempotency
 // answered. run keeps its success under the claim, in the transaction of its effect. A
 // refusal is kept nowhere; it gives way to the success of an equal request that was
 // faster, which may be why this one was refused.
-func (c *Call) runOnce(ctx context.Context, store Idempotency, names *idempotency.Names, run func(*idempotency.Claim) (idempotency.Response, error)) (*stored, error) {
+func (c *Call) runOnce(ctx context.Context, store Idempotency, names *idempotency.Names,
+	run func(*idempotency.Claim) (idempotency.Response, error)) (*stored, error) {
 	claim, earlier, err := c.claimKey(ctx, store, names)
 	if err != nil {
 		return nil, c.Fail(ctx, err)
@@ -98,7 +99,8 @@ func (c *Call) runOnce(ctx context.Context, store Idempotency, names *idempotenc
 		return storedAnswer(answer), nil
 	}
 	refusal := c.Fail(ctx, err)
-	if claim == nil || refusal.Status >= http.StatusInternalServerError || refusal.Status == http.StatusTooManyRequests {
+	if claim == nil || refusal.Status >= http.StatusInternalServerError ||
+		refusal.Status == http.StatusTooManyRequests {
 		return nil, refusal
 	}
 	winner, err := store.Lookup(ctx, claim)
@@ -127,7 +129,8 @@ func namesOf(n *body.Names) *idempotency.Names {
 // claimKey takes the key of the call, if it has one, or gives the answer that was kept
 // under it. A call without a body is compared as if it had an empty one, a field under an
 // alias as if it had its own name, and a list of one address as that address.
-func (c *Call) claimKey(ctx context.Context, store Idempotency, names *idempotency.Names) (*idempotency.Claim, *idempotency.Response, error) {
+func (c *Call) claimKey(ctx context.Context, store Idempotency,
+	names *idempotency.Names) (*idempotency.Claim, *idempotency.Response, error) {
 	if c.idempotencyKey == "" {
 		return nil, nil, nil
 	}

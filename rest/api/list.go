@@ -30,8 +30,10 @@ type Plural struct {
 
 // ListBy adds an operation that returns a page of a list, newest first. show converts one item to its record.
 // The example of op is one record.
-func ListBy[I, T, R any](g *TagGroup, op Operation, as Plural, find func(context.Context, *Call, *I) (page.Page[T], error), show func(T) R) {
-	op.Method, op.Example = http.MethodGet, map[string]any{as.Member: []any{op.Example}, "has_more": false, "next_cursor": nil}
+func ListBy[I, T, R any](g *TagGroup, op Operation, as Plural,
+	find func(context.Context, *Call, *I) (page.Page[T], error), show func(T) R) {
+	op.Method, op.Example = http.MethodGet, map[string]any{as.Member: []any{op.Example}, "has_more": false,
+		"next_cursor": nil}
 	op.schema = as.listSchema(reflect.TypeFor[R]())
 	addOperation(g, op, nil, func(ctx context.Context, c *Call, in *I) (*Text, error) {
 		err := op.checkItem(in)
@@ -39,7 +41,8 @@ func ListBy[I, T, R any](g *TagGroup, op Operation, as Plural, find func(context
 			var found page.Page[T]
 			if found, err = find(ctx, c, in); err == nil {
 				var encoded []byte
-				if encoded, err = as.encodePage(wire.ListOf(found.Items, show), found.HasMore, found.NextCursor); err == nil {
+				if encoded, err = as.encodePage(wire.ListOf(found.Items, show), found.HasMore,
+					found.NextCursor); err == nil {
 					return &Text{ContentType: jsonType, Body: encoded}, nil
 				}
 			}
@@ -74,11 +77,12 @@ func (p Plural) listSchema(record reflect.Type) func(huma.Registry) *huma.Schema
 		if next == "" {
 			next = "Send it as `cursor` to get the next page. `null` on the last page."
 		}
-		schemas.Map()[p.Schema] = &huma.Schema{Type: huma.TypeObject, Required: []string{p.Member, "has_more", "next_cursor"}, Properties: map[string]*huma.Schema{
-			p.Member:      {Type: huma.TypeArray, Items: schemas.Schema(record, true, "")},
-			"has_more":    {Type: huma.TypeBoolean, Description: p.HasMore},
-			"next_cursor": {Type: huma.TypeString, Nullable: true, Description: next},
-		}}
+		schemas.Map()[p.Schema] = &huma.Schema{Type: huma.TypeObject,
+			Required: []string{p.Member, "has_more", "next_cursor"}, Properties: map[string]*huma.Schema{
+				p.Member:      {Type: huma.TypeArray, Items: schemas.Schema(record, true, "")},
+				"has_more":    {Type: huma.TypeBoolean, Description: p.HasMore},
+				"next_cursor": {Type: huma.TypeString, Nullable: true, Description: next},
+			}}
 		return &huma.Schema{Ref: "#/components/schemas/" + p.Schema}
 	}
 }

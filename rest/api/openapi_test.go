@@ -37,7 +37,8 @@ func TestOpenAPIDocument(t *testing.T) {
 	if string(document.JSON) != string(other.JSON) {
 		t.Error("the order of the routes changes the document")
 	}
-	if older, err := document.JSON30(); err != nil || !json.Valid(older) || !strings.Contains(string(older), `"openapi":"3.0.3"`) {
+	if older, err := document.JSON30(); err != nil || !json.Valid(older) ||
+		!strings.Contains(string(older), `"openapi":"3.0.3"`) {
 		t.Errorf("the 3.0 form is not one: %v", err)
 	}
 	if strings.Contains(string(document.JSON), "422") {
@@ -54,10 +55,12 @@ var unspaced = regexp.MustCompile(`[a-z` + "`" + `)]\.[A-Z][a-z]+ `)
 func TestDocumentsAreServed(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	for path, contentType := range map[string]string{"/api/openapi.json": "application/json", "/api/openapi-3.0.json": "application/json",
-		"/api/openapi.yaml": "application/yaml", "/api/docs": "text/html; charset=utf-8"} {
+	for path, contentType := range map[string]string{"/api/openapi.json": "application/json",
+		"/api/openapi-3.0.json": "application/json",
+		"/api/openapi.yaml":     "application/yaml", "/api/docs": "text/html; charset=utf-8"} {
 		got := b.do(t, request{method: "GET", path: path, key: "-"})
-		if got.status != 200 || got.header.Get("Content-Type") != contentType || !strings.Contains(got.body, "/emails/{id}") {
+		if got.status != 200 || got.header.Get("Content-Type") != contentType ||
+			!strings.Contains(got.body, "/emails/{id}") {
 			t.Errorf("%s: got %d as %s, want 200 as %s", path, got.status, got.header.Get("Content-Type"), contentType)
 		}
 	}
@@ -86,7 +89,8 @@ func TestTimesInExamplesOfRequestsAreOfTheDayAfterTheRequest(t *testing.T) {
 			t.Errorf("%s, asked for on 2031-05-31, does not have 2031-06-01 as the day of examples, or has the one that stands for it", path)
 		}
 	}
-	for name, operation := range operationsOf(t, []byte(b.do(t, request{method: "GET", path: "/api/openapi.json", key: "-"}).body)) {
+	for name, operation := range operationsOf(t,
+		[]byte(b.do(t, request{method: "GET", path: "/api/openapi.json", key: "-"}).body)) {
 		for _, m := range operation.RequestBody.Content {
 			for example, e := range m.Examples {
 				for _, at := range timesIn(e.Value, "scheduled_at", "expires_at") {
@@ -138,10 +142,13 @@ func TestTheTextsOfADayAreShared(t *testing.T) { //nolint:paralleltest // as abo
 			}
 			runtime.ReadMemStats(&after)
 			if each := (after.TotalAlloc - before.TotalAlloc) / readers; first.bytes < 20<<10 || each > 16<<10 {
-				t.Errorf("%s as %q has %d bytes, and a reader takes %d, want a few KB for each", path, accept, first.bytes, each)
+				t.Errorf("%s as %q has %d bytes, and a reader takes %d, want a few KB for each", path, accept,
+					first.bytes, each)
 			}
-			if again := ask(path, "Accept-Encoding", accept, "If-None-Match", first.header.Get("ETag")); again.status != http.StatusNotModified || again.bytes > 0 {
-				t.Errorf("%s as %q, which the reader has: status %d and %d bytes, want 304", path, accept, again.status, again.bytes)
+			if again := ask(path, "Accept-Encoding", accept, "If-None-Match",
+				first.header.Get("ETag")); again.status != http.StatusNotModified || again.bytes > 0 {
+				t.Errorf("%s as %q, which the reader has: status %d and %d bytes, want 304", path, accept, again.status,
+					again.bytes)
 			}
 		}
 	}
@@ -183,7 +190,8 @@ func TestReferencePageIsSelfContained(t *testing.T) {
 	_, after, _ := strings.Cut(got.body, "<script>")
 	script, remainder, _ := strings.Cut(after, "</script>")
 	sum := sha256.Sum256([]byte(script))
-	if want := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(policy, want) {
+	if want := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'"; !strings.Contains(policy, want) {
 		t.Errorf("the page's script is not what the policy %q allows, want %s", policy, want)
 	}
 	if strings.Contains(remainder, "<script") {
@@ -202,12 +210,14 @@ func TestSamplesSendFromTheSenderOfTheInstallation(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, func(o *api.Options) { o.Sender = "hello@dev.test" })
 	page := b.do(t, request{method: "GET", path: "/api/docs", key: "-"}).body
-	if strings.Contains(page, "ada@example.com&#34;,\n  &#34;html") || !strings.Contains(page, "&#34;from&#34;: &#34;hello@dev.test&#34;") {
+	if strings.Contains(page, "ada@example.com&#34;,\n  &#34;html") ||
+		!strings.Contains(page, "&#34;from&#34;: &#34;hello@dev.test&#34;") {
 		t.Error("the samples of the page do not send from hello@dev.test")
 	}
 	for _, language := range []string{"curl", "Node", "Python", "Go", "PHP"} {
 		if got, want := strings.Count(page, `aria-label="Sample in `+language+`: `), len(asked)+1; got != want {
-			t.Errorf("the page has %d samples in %s, want %d: one for each operation, and the first one", got, language, want)
+			t.Errorf("the page has %d samples in %s, want %d: one for each operation, and the first one", got,
+				language, want)
 		}
 	}
 }
@@ -238,9 +248,11 @@ func TestWebhooksOfTheDocument(t *testing.T) {
 		}
 	}
 	if len(document.Webhooks) != len(event.Names()) {
-		t.Errorf("the document has %d webhooks, want %d: the types of the catalog", len(document.Webhooks), len(event.Names()))
+		t.Errorf("the document has %d webhooks, want %d: the types of the catalog", len(document.Webhooks),
+			len(event.Names()))
 	}
-	if older, err := b.api.Document().JSON30(); err != nil || !strings.Contains(string(older), `"x-webhooks"`) || strings.Contains(string(older), `"type":"null"`) {
+	if older, err := b.api.Document().JSON30(); err != nil || !strings.Contains(string(older), `"x-webhooks"`) ||
+		strings.Contains(string(older), `"type":"null"`) {
 		t.Errorf("the 3.0 form has no x-webhooks, or the type null, which 3.0 does not know: %v", err)
 	}
 }

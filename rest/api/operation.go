@@ -153,7 +153,8 @@ func (g *TagGroup) Bind(of Noun, service any) {
 func (a *API) Describe(add func(*huma.OpenAPI)) { add(a.huma.OpenAPI()) }
 
 // addOperation registers an operation with Huma, behind the guard.
-func addOperation[I, O any](g *TagGroup, op Operation, schema *huma.Schema, handle func(context.Context, *Call, *I) (*O, error)) {
+func addOperation[I, O any](g *TagGroup, op Operation, schema *huma.Schema,
+	handle func(context.Context, *Call, *I) (*O, error)) {
 	op.query = queryParameters(reflect.TypeFor[I]())
 	g.api.operations = append(g.api.operations, op)
 	huma.Register(g.api.huma, huma.Operation{
@@ -168,7 +169,8 @@ func addOperation[I, O any](g *TagGroup, op Operation, schema *huma.Schema, hand
 }
 
 func (op Operation) toOpenAPI(schema *huma.Schema) openapi.OperationDoc {
-	out := openapi.OperationDoc{Idempotent: op.idempotent, Problems: op.Problems, Media: op.Media, Forms: op.Forms, Example: op.Example, Answer: op.schema,
+	out := openapi.OperationDoc{Idempotent: op.idempotent, Problems: op.Problems, Media: op.Media, Forms: op.Forms,
+		Example: op.Example, Answer: op.schema,
 		Path: map[string]openapi.PathParameter{"id": {About: op.Of.About, Example: op.Of.Example}}}
 	out.Public = op.Public
 	for _, r := range rights.Roles() {

@@ -35,7 +35,9 @@ func (fakePeople) AuthenticateSession(_ context.Context, token, wanted string) (
 	if wanted == otherAccount {
 		return accounts.Caller{}, fault.NoSuch("account", wanted)
 	}
-	who := &accounts.Person{UserID: "usr_01kf0m4w7he6x8q2v5b3n9c1ta", SessionID: "ses_1", Email: "ada@example.com", Role: rights.Role(role), ConfirmedAt: time.Now(), SetUpFirst: special == "factor", Operator: special == "operator"}
+	who := &accounts.Person{UserID: "usr_01kf0m4w7he6x8q2v5b3n9c1ta", SessionID: "ses_1", Email: "ada@example.com",
+		Role: rights.Role(role), ConfirmedAt: time.Now(), SetUpFirst: special == "factor",
+		Operator: special == "operator"}
 	if special == "unconfirmed" {
 		who.ConfirmedAt = time.Now().Add(-accounts.ConfirmedFor)
 	}
@@ -60,7 +62,8 @@ func (r *recorder) Record(_ context.Context, c accounts.Caller, operation, targe
 }
 
 func (*recorder) LastBy(_ context.Context, account, operation, target string, since time.Time) (audit.Actor, error) {
-	known := operation == "updateAutomation" && target == automationID || operation == "updateTemplate" && target == templateID
+	known := operation == "updateAutomation" && target == automationID || operation == "updateTemplate" &&
+		target == templateID
 	if account != accountID || !known || since.IsZero() {
 		return audit.Actor{}, nil
 	}
@@ -75,7 +78,8 @@ func newPeopleBundle(t *testing.T) (*bundle, *recorder) {
 
 // as is a request of a person.
 func as(who, method, path, body string, more ...string) request {
-	q := request{method: method, path: path, body: body, key: "-", header: map[string]string{"Cookie": "postrider=" + who, "Origin": baseURL}}
+	q := request{method: method, path: path, body: body, key: "-",
+		header: map[string]string{"Cookie": "postrider=" + who, "Origin": baseURL}}
 	for i := 0; i < len(more); i += 2 {
 		q.header[more[i]] = more[i+1]
 	}
@@ -91,23 +95,28 @@ func TestPeopleAreRefusedWithAReason(t *testing.T) {
 		request request
 		status  int
 	}{
-		"person_role":           {as("viewer", "POST", "/api/webhooks", newHook), 403},
-		"person_no_team":        {as("nobody", "GET", "/api/webhooks", ""), 403},
-		"person_unconfirmed":    {as("owner-unconfirmed", "PATCH", "/api/members/usr_01kf0m4w7he6x8q2v5b3n9c1ta", `{"role":"admin"}`), 403},
-		"person_factor":         {as("owner-factor", "GET", "/api/webhooks", ""), 403},
-		"person_cross_origin":   {as("owner", "POST", "/api/webhooks", newHook, "Origin", "https://evil.example"), 403},
-		"person_other_account":  {as("owner", "GET", "/api/webhooks", "", "Postrider-Account", otherAccount), 404},
-		"person_empty_account":  {as("owner", "GET", "/api/webhooks", "", "Postrider-Account", ""), 400},
-		"person_wrong_account":  {as("owner", "GET", "/api/webhooks", "", "Postrider-Account", "acc_"+strings.Repeat("x", 8000)), 400},
-		"person_key_wins":       {as("owner", "GET", "/api/webhooks", "", "Authorization", "Bearer svc_wrong"), 401},
-		"person_unknown":        {as("stranger", "GET", "/api/webhooks", ""), 401},
-		"person_two_cookies":    {as("owner; postrider=owner", "GET", "/api/webhooks", ""), 401},
-		"person_long_cookie":    {as(strings.Repeat("x", 8192), "GET", "/api/webhooks", ""), 401},
-		"person_only_for_them":  {request{method: "GET", path: "/api/session"}, 403},
-		"person_form":           {as("owner", "POST", "/api/webhooks", newHook, "Content-Type", "text/plain"), 415},
-		"person_urlencoded":     {as("owner", "POST", "/api/webhooks", "url=https%3A%2F%2Fexample.com%2Fhooks", "Content-Type", "application/x-www-form-urlencoded"), 415},
-		"person_multipart":      {as("owner", "POST", "/api/webhooks", "--x\r\nContent-Disposition: form-data; name=\"url\"\r\n\r\nhttps://example.com/hooks\r\n--x--\r\n", "Content-Type", "multipart/form-data; boundary=x"), 415},
-		"person_form_sign_in":   {request{method: "POST", path: "/api/session", body: `{"email":"a@example.com","password":"b"}`, key: "-", header: map[string]string{"Content-Type": "text/plain"}}, 415},
+		"person_role":          {as("viewer", "POST", "/api/webhooks", newHook), 403},
+		"person_no_team":       {as("nobody", "GET", "/api/webhooks", ""), 403},
+		"person_unconfirmed":   {as("owner-unconfirmed", "PATCH", "/api/members/usr_01kf0m4w7he6x8q2v5b3n9c1ta", `{"role":"admin"}`), 403},
+		"person_factor":        {as("owner-factor", "GET", "/api/webhooks", ""), 403},
+		"person_cross_origin":  {as("owner", "POST", "/api/webhooks", newHook, "Origin", "https://evil.example"), 403},
+		"person_other_account": {as("owner", "GET", "/api/webhooks", "", "Postrider-Account", otherAccount), 404},
+		"person_empty_account": {as("owner", "GET", "/api/webhooks", "", "Postrider-Account", ""), 400},
+		"person_wrong_account": {as("owner", "GET", "/api/webhooks", "", "Postrider-Account", "acc_"+strings.Repeat("x", 8000)), 400},
+		"person_key_wins":      {as("owner", "GET", "/api/webhooks", "", "Authorization", "Bearer svc_wrong"), 401},
+		"person_unknown":       {as("stranger", "GET", "/api/webhooks", ""), 401},
+		"person_two_cookies":   {as("owner; postrider=owner", "GET", "/api/webhooks", ""), 401},
+		"person_long_cookie":   {as(strings.Repeat("x", 8192), "GET", "/api/webhooks", ""), 401},
+		"person_only_for_them": {request{method: "GET", path: "/api/session"}, 403},
+		"person_form":          {as("owner", "POST", "/api/webhooks", newHook, "Content-Type", "text/plain"), 415},
+		"person_urlencoded": {as("owner", "POST", "/api/webhooks", "url=https%3A%2F%2Fexample.com%2Fhooks",
+			"Content-Type", "application/x-www-form-urlencoded"), 415},
+		"person_multipart": {as("owner", "POST", "/api/webhooks",
+			"--x\r\nContent-Disposition: form-data; name=\"url\"\r\n\r\nhttps://example.com/hooks\r\n--x--\r\n",
+			"Content-Type", "multipart/form-data; boundary=x"), 415},
+		"person_form_sign_in": {request{method: "POST", path: "/api/session",
+			body: `{"email":"a@example.com","password":"b"}`, key: "-",
+			header: map[string]string{"Content-Type": "text/plain"}}, 415},
 		"person_bad_member":     {as("owner", "PATCH", "/api/members/acc_1", `{"role":"admin"}`), 404},
 		"person_wrong_password": {request{method: "POST", path: "/api/session", body: `{"email":"a@example.com"}`, key: "-"}, 400},
 	} {
@@ -159,7 +168,8 @@ func operations(t *testing.T, b *bundle) (list []operation) {
 			Security    []map[string][]string
 		}
 	}
-	if err := json.Unmarshal([]byte(b.do(t, request{method: "GET", path: "/api/openapi.json", key: "-"}).body), &document); err != nil {
+	if err := json.Unmarshal([]byte(b.do(t, request{method: "GET", path: "/api/openapi.json", key: "-"}).body),
+		&document); err != nil {
 		t.Fatal(err)
 	}
 	named := func(description, kind string) (names []string) {
@@ -174,8 +184,10 @@ func operations(t *testing.T, b *bundle) (list []operation) {
 	}
 	for path, methods := range document.Paths {
 		for method, op := range methods {
-			o := operation{strings.ToUpper(method), "/api" + strings.NewReplacer("{id}", "x").Replace(path), op.OperationID, named(op.Description, "Roles"), named(op.Description, "Scopes"),
-				op.Security != nil && len(op.Security) == 0, strings.Contains(op.Description, "\n\nRequires an operator of the installation.")}
+			o := operation{strings.ToUpper(method), "/api" + strings.NewReplacer("{id}", "x").Replace(path),
+				op.OperationID, named(op.Description, "Roles"), named(op.Description, "Scopes"),
+				op.Security != nil && len(op.Security) == 0,
+				strings.Contains(op.Description, "\n\nRequires an operator of the installation.")}
 			if !o.public && (len(o.roles) == 0) != o.operators {
 				t.Errorf("%s says of no role that it may ask", o.id)
 			}
@@ -200,14 +212,18 @@ func TestOperationsAreForTheRolesThatTheDocumentNames(t *testing.T) {
 			continue
 		}
 		for _, role := range rights.Roles() {
-			judge(t, op, "the role "+string(role), slices.Contains(op.roles, string(role)), "insufficient_role", b.do(t, as(string(role), op.method, op.path+"?zzz=1", "")))
+			judge(t, op, "the role "+string(role), slices.Contains(op.roles, string(role)), "insufficient_role",
+				b.do(t, as(string(role), op.method, op.path+"?zzz=1", "")))
 		}
 		for _, scope := range rights.Scopes() {
-			judge(t, op, "the scope "+string(scope), slices.Contains(op.scopes, string(scope)), "insufficient_scope", b.do(t, request{method: op.method, path: op.path + "?zzz=1", key: string(scope)}))
+			judge(t, op, "the scope "+string(scope), slices.Contains(op.scopes, string(scope)), "insufficient_scope",
+				b.do(t, request{method: op.method, path: op.path + "?zzz=1", key: string(scope)}))
 		}
-		judge(t, op, "an operator who is a viewer", op.operators || slices.Contains(op.roles, "viewer"), "insufficient_role", b.do(t, as("viewer-operator", op.method, op.path+"?zzz=1", "")))
+		judge(t, op, "an operator who is a viewer", op.operators || slices.Contains(op.roles, "viewer"),
+			"insufficient_role", b.do(t, as("viewer-operator", op.method, op.path+"?zzz=1", "")))
 		judge(t, op, "nobody", false, "", b.do(t, request{method: op.method, path: op.path + "?zzz=1", key: "-"}))
-		if got := b.do(t, as("owner", op.method, op.path, "", "Postrider-Account", otherAccount)); got.status != http.StatusNotFound {
+		if got := b.do(t, as("owner", op.method, op.path, "", "Postrider-Account",
+			otherAccount)); got.status != http.StatusNotFound {
 			t.Errorf("%s for an account of others got %d %s, want 404", op.id, got.status, got.body)
 		}
 	}
@@ -231,10 +247,12 @@ func TestCookiesCountOnPagesOfTheInstallationOnly(t *testing.T) {
 	b, _ := newPeopleBundle(t)
 	foreign := []map[string]string{
 		{}, {"Origin": "null"}, {"Origin": ""}, {"Origin": "https://mail.example.com"}, {"Origin": baseURL + ":8080"}, {"Origin": baseURL + ".evil.example"},
-		{"Origin": "http://evil.example"}, {"Origin": "http://evilmail.example.com"}, {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Sec-Fetch-Site": "none"},
+		{"Origin": "http://evil.example"}, {"Origin": "http://evilmail.example.com"}, {"Sec-Fetch-Site": "cross-site"},
+		{"Sec-Fetch-Site": "same-site"}, {"Sec-Fetch-Site": "none"},
 		{"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"},
 	}
-	own := []map[string]string{{"Origin": baseURL}, {"Sec-Fetch-Site": "same-origin"}, {"Origin": baseURL, "Sec-Fetch-Site": "same-origin"}}
+	own := []map[string]string{{"Origin": baseURL}, {"Sec-Fetch-Site": "same-origin"},
+		{"Origin": baseURL, "Sec-Fetch-Site": "same-origin"}}
 	for _, op := range operations(t, b) {
 		if op.public || op.method == http.MethodGet {
 			continue
@@ -245,7 +263,8 @@ func TestCookiesCountOnPagesOfTheInstallationOnly(t *testing.T) {
 			maps.Copy(q.header, header)
 			got := b.do(t, q)
 			if refused := strings.Contains(got.body, "cross_origin"); refused != (i < len(foreign)) {
-				t.Errorf("%s with %v got %d %s, want it refused as cross_origin: %t", op.id, header, got.status, got.body, i < len(foreign))
+				t.Errorf("%s with %v got %d %s, want it refused as cross_origin: %t", op.id, header, got.status,
+					got.body, i < len(foreign))
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func (a *API) publish() {
 	})
 }
 
-// Serve gives everybody, also without a key, the same content at a path below Prefix.
+// Serve returns everybody, also without a key, the same content at a path below Prefix.
 func (a *API) Serve(path, contentType string, content []byte, header http.Header) {
 	text := static.New(content, headerOf(contentType, header))
 	a.mux.HandleFunc("GET "+Prefix+path, text.ServeHTTP)

@@ -20,14 +20,18 @@ func TestEveryWriteIsClassifiedByWhatItStores(t *testing.T) {
 	want := map[string]string{}
 	for class, ids := range map[string][]string{
 		// What the body says is stored, with a row of its own.
-		"body": {"addTemplate", "updateTemplate", "publishTemplate", "rollbackTemplate", "duplicateTemplate", "createAutomation", "updateAutomation", "postCustomEvent",
-			"addSuppression", "addSuppressions", "addDomain", "startDomainClaim", "createWebhook", "createAPIKey", "createSMTPCredential", "putAddressRules",
+		"body": {"addTemplate", "updateTemplate", "publishTemplate", "rollbackTemplate", "duplicateTemplate",
+			"createAutomation", "updateAutomation", "postCustomEvent",
+			"addSuppression", "addSuppressions", "addDomain", "startDomainClaim", "createWebhook", "createAPIKey",
+			"createSMTPCredential", "putAddressRules",
 			"setDomainTrackingHost", "rotateDomainDKIM", "applyDomainDNSRecords", "testEvent"},
 		// The service knows better how much.
 		"itself": {"sendEmail", "sendBatch", "resendEmail", "replyToReceivedEmail", "forwardReceivedEmail"},
 		// Deletes, looks, steers, or replaces one row: goes on when the quota is used.
-		"nothing": {"updateEmail", "renderTemplate", "actOnAutomation", "simulateAutomation", "backtestAutomation", "cancelAutomationRun", "retryAutomationRun", "retryFailedRuns",
-			"verifyDomain", "verifyDomainTrackingHost", "verifyDomainClaim", "updateDomain", "updateWebhook", "putSMSSettings", "replayWebhookDelivery", "recoverWebhook",
+		"nothing": {"updateEmail", "renderTemplate", "actOnAutomation", "simulateAutomation", "backtestAutomation",
+			"cancelAutomationRun", "retryAutomationRun", "retryFailedRuns",
+			"verifyDomain", "verifyDomainTrackingHost", "verifyDomainClaim", "updateDomain", "updateWebhook",
+			"putSMSSettings", "replayWebhookDelivery", "recoverWebhook",
 			"rotateWebhookSecret", "updateAccount", "putAccountBrand"},
 	} {
 		for _, id := range ids {
@@ -51,7 +55,8 @@ func (l *ledger) Charge(_ context.Context, _ string, _ storage.Kind, bytes int64
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if l.full {
-		return (&fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, Message: "full", UpgradeURL: accounts.UpgradeURL}).With("cap", "stored_bytes")
+		return (&fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, Message: "full",
+			UpgradeURL: accounts.UpgradeURL}).With("cap", "stored_bytes")
 	}
 	l.bytes += bytes
 	return nil
@@ -72,23 +77,30 @@ func TestAWriteIsChargedAndAFailedOneIsNot(t *testing.T) {
 	l := &ledger{}
 	b := newBundle(t, func(o *api.Options) { o.Storage = l })
 	const whole = `{"email":"bob@example.net"}`
-	if a := b.do(t, request{method: http.MethodPost, path: "/api/suppressions", body: whole}); a.status != http.StatusOK || l.bytes != int64(len(whole)+storage.RowBytes) {
-		t.Errorf("a suppression got %d and is charged %d bytes, want 200 and %d bytes", a.status, l.bytes, len(whole)+storage.RowBytes)
+	if a := b.do(t, request{method: http.MethodPost, path: "/api/suppressions",
+		body: whole}); a.status != http.StatusOK || l.bytes != int64(len(whole)+storage.RowBytes) {
+		t.Errorf("a suppression got %d and is charged %d bytes, want 200 and %d bytes", a.status, l.bytes,
+			len(whole)+storage.RowBytes)
 	}
 	before := l.bytes
 	for _, refused := range []string{`{"email":"no address"}`, `{`, `{"email":"bob@example.net","x":1}`} {
-		if a := b.do(t, request{method: http.MethodPost, path: "/api/suppressions", body: refused}); a.status != http.StatusBadRequest || l.bytes != before {
-			t.Errorf("the wrong body %s got %d and is charged %d bytes, want 400 and nothing", refused, a.status, l.bytes-before)
+		if a := b.do(t, request{method: http.MethodPost, path: "/api/suppressions",
+			body: refused}); a.status != http.StatusBadRequest || l.bytes != before {
+			t.Errorf("the wrong body %s got %d and is charged %d bytes, want 400 and nothing", refused, a.status,
+				l.bytes-before)
 		}
 	}
-	if a := b.do(t, request{method: http.MethodGet, path: "/api/suppressions"}); a.status != http.StatusOK || l.bytes != before {
+	if a := b.do(t, request{method: http.MethodGet, path: "/api/suppressions"}); a.status != http.StatusOK ||
+		l.bytes != before {
 		t.Errorf("reading got %d and is charged %d bytes, want 200 and nothing", a.status, l.bytes-before)
 	}
 	l.full = true
-	if a := b.do(t, request{method: http.MethodPost, path: "/api/suppressions", body: whole}); a.status != http.StatusTooManyRequests {
+	if a := b.do(t, request{method: http.MethodPost, path: "/api/suppressions",
+		body: whole}); a.status != http.StatusTooManyRequests {
 		t.Errorf("a suppression over the quota got %d %s, want 429", a.status, a.body)
 	}
-	if a := b.do(t, request{method: http.MethodDelete, path: "/api/suppressions/bob@example.net"}); a.status == http.StatusTooManyRequests {
+	if a := b.do(t, request{method: http.MethodDelete,
+		path: "/api/suppressions/bob@example.net"}); a.status == http.StatusTooManyRequests {
 		t.Errorf("deleting over the quota got %d %s, want no refusal", a.status, a.body)
 	}
 }

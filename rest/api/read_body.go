@@ -104,7 +104,8 @@ func (c *Call) runWithMemory(ctx context.Context, do func(context.Context) (*sto
 
 func checkContentType(header http.Header) error {
 	if encoding := header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return problem.New(http.StatusUnsupportedMediaType, fault.CodeUnsupportedMediaType, "Content-Encoding is not supported. Send the body uncompressed")
+		return problem.New(http.StatusUnsupportedMediaType, fault.CodeUnsupportedMediaType,
+			"Content-Encoding is not supported. Send the body uncompressed")
 	}
 	given := header.Get("Content-Type")
 	mediaType, params, err := mime.ParseMediaType(given)

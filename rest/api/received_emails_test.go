@@ -56,17 +56,23 @@ type fakeReceived struct {
 
 func (f *fakeReceived) sample() *ent.ReceivedEmail {
 	score, answered := 0.4, "msg_1@example.com"
-	return &ent.ReceivedEmail{ID: receivedEmailID, DomainID: domainID, RcptTo: "support@example.com", MailFrom: "bob@example.net", From: "Bob <bob@example.net>",
-		To: []string{"support@example.com"}, Subject: `Two files & "more"`, MessageID: "1@example.net", InReplyTo: &answered, References: []string{answered},
-		Authentication: shape.Authentication{SPF: "pass", DKIM: "none", DMARC: "pass", IPRev: "fail", SPFDomain: "example.net", DMARCPolicy: "reject", DKIMDomains: []string{"example.net"}},
-		SpamStatus:     "ham", SpamScore: &score, Size: int64(len(aMessage)), RemoteIP: "203.0.113.7", Helo: "mx1.example.net", TLS: "TLS 1.3",
-		Attachments: []shape.ReceivedFile{{Filename: "one.pdf", ContentType: "application/pdf", Size: 3}, {Filename: "two.png", ContentType: "image/png", ContentID: "logo", Inline: true, Size: 3}},
-		ReceivedAt:  time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)}
+	return &ent.ReceivedEmail{ID: receivedEmailID, DomainID: domainID, RcptTo: "support@example.com",
+		MailFrom: "bob@example.net", From: "Bob <bob@example.net>",
+		To: []string{"support@example.com"}, Subject: `Two files & "more"`, MessageID: "1@example.net",
+		InReplyTo: &answered, References: []string{answered},
+		Authentication: shape.Authentication{SPF: "pass", DKIM: "none", DMARC: "pass", IPRev: "fail",
+			SPFDomain: "example.net", DMARCPolicy: "reject", DKIMDomains: []string{"example.net"}},
+		SpamStatus: "ham", SpamScore: &score, Size: int64(len(aMessage)), RemoteIP: "203.0.113.7",
+		Helo: "mx1.example.net", TLS: "TLS 1.3",
+		Attachments: []shape.ReceivedFile{{Filename: "one.pdf", ContentType: "application/pdf", Size: 3},
+			{Filename: "two.png", ContentType: "image/png", ContentID: "logo", Inline: true, Size: 3}},
+		ReceivedAt: time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)}
 }
 
 func (f *fakeReceived) List(_ context.Context, _ string, q inbound.ListQuery) (page.Page[*ent.ReceivedEmail], error) {
 	f.query = q
-	return page.Page[*ent.ReceivedEmail]{Items: []*ent.ReceivedEmail{f.sample()}, HasMore: true, NextCursor: "next"}, nil
+	return page.Page[*ent.ReceivedEmail]{Items: []*ent.ReceivedEmail{f.sample()}, HasMore: true, NextCursor: "next"},
+		nil
 }
 
 func (f *fakeReceived) Get(_ context.Context, _, id string) (*ent.ReceivedEmail, error) {
@@ -94,7 +100,8 @@ func (f *fakeReceived) Reply(_ context.Context, _ accounts.Caller, a inbound.Rep
 	return sending.Receipt{ID: emailID, Status: "sent"}, f.known(a.EmailID)
 }
 
-func (f *fakeReceived) Forward(ctx context.Context, c accounts.Caller, a inbound.ReplyRequest) (sending.Receipt, error) {
+func (f *fakeReceived) Forward(ctx context.Context, c accounts.Caller,
+	a inbound.ReplyRequest) (sending.Receipt, error) {
 	return f.Reply(ctx, c, a)
 }
 
@@ -147,7 +154,8 @@ func TestTheRawMessageIsWhatCameIn(t *testing.T) {
 	t.Parallel()
 	b := newBundleFor(t, "/api/received-emails")
 	got := b.do(t, request{method: "GET", path: "/api/received-emails/" + receivedEmailID + "/raw"})
-	if diff := cmp.Diff(aMessage, got.body); diff != "" || got.header.Get("Content-Type") != "message/rfc822" || b.received.closed != 1 {
+	if diff := cmp.Diff(aMessage, got.body); diff != "" || got.header.Get("Content-Type") != "message/rfc822" ||
+		b.received.closed != 1 {
 		t.Errorf("%v, closed %d times:\n%s", got.header, b.received.closed, diff)
 	}
 }
@@ -157,8 +165,10 @@ func TestAnAnswerArrivesAsItWasAsked(t *testing.T) {
 	b := newBundleFor(t, "/api/received-emails")
 	b.do(t, request{method: "POST", path: "/api/received-emails/" + receivedEmailID + "/forward",
 		body: `{"from":"a@example.com","to":["b@example.net",{"email":"c@example.net","name":"C"}],"subject":"S","html_body":"<p>","with_attachments":false}`})
-	want := inbound.ReplyRequest{EmailID: receivedEmailID, WithoutFiles: true, Message: sending.Message{From: sending.Mailbox{Text: "a@example.com"},
-		To: []sending.Mailbox{{Text: "b@example.net"}, {Email: "c@example.net", Name: "C"}}, Subject: "S", HTML: "<p>"}}
+	want := inbound.ReplyRequest{EmailID: receivedEmailID, WithoutFiles: true,
+		Message: sending.Message{From: sending.Mailbox{Text: "a@example.com"},
+			To: []sending.Mailbox{{Text: "b@example.net"}, {Email: "c@example.net", Name: "C"}}, Subject: "S",
+			HTML: "<p>"}}
 	got := b.received.answer
 	got.Render = nil
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(sending.Message{})); diff != "" {

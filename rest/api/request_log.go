@@ -41,7 +41,7 @@ type observed struct {
 	ended   bool // the handler has come to its end
 }
 
-// observe gives the writer of an answer to a request.
+// observe returns the writer of an answer to a request.
 func observe(log RequestLog, w http.ResponseWriter, r *http.Request) *observed {
 	return &observed{ResponseWriter: w, log: log, request: r, begun: time.Now()}
 }
@@ -93,7 +93,8 @@ func (o *observed) beginAnswer(status int) {
 		return
 	}
 	c, r := o.call, o.request
-	o.kept = &apilog.Seen{ID: c.RequestID, AccountID: c.AccountID, Method: r.Method, Path: o.op.loggedPath(r), Operation: o.op.ID, Status: status,
+	o.kept = &apilog.Seen{ID: c.RequestID, AccountID: c.AccountID, Method: r.Method, Path: o.op.loggedPath(r),
+		Operation: o.op.ID, Status: status,
 		APIKeyID: c.KeyID, IP: o.origin.IP(), At: o.begun}
 	if c.Person != nil {
 		o.kept.UserID = c.Person.UserID
@@ -130,7 +131,7 @@ func (o *observed) storeRequest() {
 	o.log.Add(o.kept)
 }
 
-// bodyStart copies the first octets of the body, which is not the request's for longer than it lasts.
+// bodyStart copies the first bytes of the body, which is not the request's for longer than it lasts.
 func (c *Call) bodyStart(most int) []byte {
 	part := c.body[:min(len(c.body), most)]
 	if len(part) == 0 {
@@ -162,7 +163,8 @@ func (op Operation) bodiesLogged() (asked, answered bool) {
 	case op.Public, op.Private:
 		return false, false
 	case op.Method == http.MethodGet:
-		return true, !op.Unlogged && (op.Needs == rights.Read || op.Needs == rights.ReadSent || op.Needs == rights.ReadAccount)
+		return true, !op.Unlogged && (op.Needs == rights.Read || op.Needs == rights.ReadSent ||
+			op.Needs == rights.ReadAccount)
 	}
 	switch op.Needs {
 	case rights.Write, rights.Read, rights.ReadSent, rights.ReadAccount, rights.Send, rights.Settings:

@@ -20,16 +20,20 @@ import (
 // fakeRequests is a log of one request, which remembers what it was asked.
 type fakeRequests struct{ asked apilog.Filter }
 
-var oneRequest = apilog.LoggedRequest{ID: "req_1", AccountID: accountID, Method: "POST", Path: "/api/emails", Operation: "sendEmail", Status: 400, DurationMS: 12, APIKeyID: keyID,
-	IP: "192.0.2.7", RequestBody: `{"from":"x"}`, RequestOctets: 12, ResponseBody: `{"error":{"message":"No","code":"validation_error"}}`, ResponseOctets: 54,
+var oneRequest = apilog.LoggedRequest{ID: "req_1", AccountID: accountID, Method: "POST", Path: "/api/emails",
+	Operation: "sendEmail", Status: 400, DurationMS: 12, APIKeyID: keyID,
+	IP: "192.0.2.7", RequestBody: `{"from":"x"}`, RequestOctets: 12,
+	ResponseBody: `{"error":{"message":"No","code":"validation_error"}}`, ResponseOctets: 54,
 	EmailID: emailID, CreatedAt: time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)}
 
-func (f *fakeRequests) List(_ context.Context, account string, filter apilog.Filter, _ page.Request) (page.Page[apilog.LoggedRequest], error) {
+func (f *fakeRequests) List(_ context.Context, account string, filter apilog.Filter,
+	_ page.Request) (page.Page[apilog.LoggedRequest], error) {
 	f.asked = filter
 	if account != accountID {
 		return page.Page[apilog.LoggedRequest]{}, nil
 	}
-	return page.Page[apilog.LoggedRequest]{Items: []apilog.LoggedRequest{oneRequest}, HasMore: true, NextCursor: "abc"}, filter.Validate()
+	return page.Page[apilog.LoggedRequest]{Items: []apilog.LoggedRequest{oneRequest}, HasMore: true, NextCursor: "abc"},
+		filter.Validate()
 }
 
 func (f *fakeRequests) Get(_ context.Context, account, id string) (apilog.LoggedRequest, error) {
@@ -63,8 +67,10 @@ func TestRequestsAreShown(t *testing.T) {
 		})
 	}
 	b := newBundleFor(t, "/api/requests")
-	b.do(t, request{method: "GET", path: "/api/requests?method=POST,PATCH&path=/api/emails&status_from=400&status_below=500&api_key_id=k&user_id=u&request_id=r&email_id=e&since=2026-01-15T09:30:00Z&until=2026-01-16T09:30:00Z"})
-	want := apilog.Filter{Methods: []string{"POST", "PATCH"}, PathPrefix: "/api/emails", StatusFrom: 400, StatusBelow: 500, APIKeyID: "k", UserID: "u", RequestID: "r", EmailID: "e",
+	b.do(t, request{method: "GET",
+		path: "/api/requests?method=POST,PATCH&path=/api/emails&status_from=400&status_below=500&api_key_id=k&user_id=u&request_id=r&email_id=e&since=2026-01-15T09:30:00Z&until=2026-01-16T09:30:00Z"})
+	want := apilog.Filter{Methods: []string{"POST", "PATCH"}, PathPrefix: "/api/emails", StatusFrom: 400,
+		StatusBelow: 500, APIKeyID: "k", UserID: "u", RequestID: "r", EmailID: "e",
 		Since: time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC), Until: time.Date(2026, 1, 16, 9, 30, 0, 0, time.UTC)}
 	if diff := cmp.Diff(want, b.requests.asked); diff != "" {
 		t.Errorf("the parameters became another filter (-want +got):\n%s", diff)
@@ -115,9 +121,12 @@ func TestRequestsAreToldToTheLog(t *testing.T) {
 	b := newBundle(t, func(o *api.Options) { o.People, o.BaseURL, o.Log = fakePeople{}, baseURL, log })
 	answered := b.do(t, request{method: "POST", path: "/api/emails?", body: simple, key: "sending"})
 	got := log.last(t, 1)
-	if got.ID != "req_test" || got.AccountID != accountID || got.Method != "POST" || got.Path != "/api/emails" || got.Operation != "sendEmail" || got.Status != 200 || got.APIKeyID != "key_1" ||
-		got.UserID != "" || got.IP == "" || got.Took <= 0 || got.At.IsZero() || string(got.Asked.Raw) != simple || string(got.Answered.Raw) != answered.body ||
-		got.Asked.Octets != int64(len(simple)) || got.Answered.Octets != int64(len(answered.body)) || got.Answered.Media != "application/json" {
+	if got.ID != "req_test" || got.AccountID != accountID || got.Method != "POST" || got.Path != "/api/emails" ||
+		got.Operation != "sendEmail" || got.Status != 200 || got.APIKeyID != "key_1" ||
+		got.UserID != "" || got.IP == "" || got.Took <= 0 || got.At.IsZero() || string(got.Asked.Raw) != simple ||
+		string(got.Answered.Raw) != answered.body ||
+		got.Asked.Octets != int64(len(simple)) || got.Answered.Octets != int64(len(answered.body)) ||
+		got.Answered.Media != "application/json" {
 		t.Errorf("a send is told as %+v", got)
 	}
 	for i, c := range []struct {
@@ -129,7 +138,9 @@ func TestRequestsAreToldToTheLog(t *testing.T) {
 	}{
 		{"a refusal", request{method: "POST", path: "/api/emails", body: "{}"}, "/api/emails", 400, "{}", "validation_error"},
 		{"a refusal for the scope", request{method: "POST", path: "/api/emails", body: simple, key: "read"}, "/api/emails", 403, "-", "insufficient_scope"},
-		{"a media type that is not taken", request{method: "POST", path: "/api/emails", body: simple, header: map[string]string{"Content-Type": "text/plain"}}, "/api/emails", 415, "-", "unsupported_media_type"},
+		{"a media type that is not taken", request{method: "POST", path: "/api/emails", body: simple,
+			header: map[string]string{"Content-Type": "text/plain"}}, "/api/emails", 415, "-",
+			"unsupported_media_type"},
 		{"a person", as("owner", "GET", "/api/webhooks", ""), "/api/webhooks", 200, "-", "webhooks"},
 		{"an erasure", request{method: "DELETE", path: "/api/contacts/bob@example.net/data"}, "/api/contacts/{email}/data", 200, "-", "-"},
 		{"the log itself", request{method: "GET", path: "/api/requests"}, "/api/requests", 200, "-", "-"},
@@ -141,8 +152,10 @@ func TestRequestsAreToldToTheLog(t *testing.T) {
 		has := func(raw []byte, part string) bool {
 			return part == "-" && len(raw) == 0 || part != "-" && strings.Contains(string(raw), part)
 		}
-		if got.Status != c.status || got.Path != c.path || !has(got.Asked.Raw, c.asked) || !has(got.Answered.Raw, c.answered) {
-			t.Errorf("%s is told as %d %s, asked %q, answered %q", c.what, got.Status, got.Path, got.Asked.Raw, got.Answered.Raw)
+		if got.Status != c.status || got.Path != c.path || !has(got.Asked.Raw, c.asked) ||
+			!has(got.Answered.Raw, c.answered) {
+			t.Errorf("%s is told as %d %s, asked %q, answered %q", c.what, got.Status, got.Path, got.Asked.Raw,
+				got.Answered.Raw)
 		}
 		if person := c.request.key == "-"; person != (got.UserID != "") || person == (got.APIKeyID != "") {
 			t.Errorf("%s is told to be of key %q and user %q", c.what, got.APIKeyID, got.UserID)

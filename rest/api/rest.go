@@ -45,7 +45,7 @@ type Auth interface {
 	Authenticate(ctx context.Context, bearer string) (accounts.Caller, error)
 }
 
-// Limits gives the account of a caller, whose plan says how many requests a
+// Limits returns the account of a caller, whose plan says how many requests a
 // second it may make.
 type Limits interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
@@ -129,7 +129,8 @@ type API struct {
 
 // New makes the API. The order of Options.Routes does not matter.
 func New(o Options) (*API, error) {
-	if o.Auth == nil || o.Limits == nil || o.Rate == nil || o.Answers == nil || o.Sealer == nil || o.Logger == nil || o.Budget == nil {
+	if o.Auth == nil || o.Limits == nil || o.Rate == nil || o.Answers == nil || o.Sealer == nil || o.Logger == nil ||
+		o.Budget == nil {
 		return nil, errors.New("rest: Auth, Limits, Rate, Answers, Sealer, Logger and Budget are required")
 	}
 	a, err := assemble(o)
@@ -146,8 +147,10 @@ func assemble(o Options) (*API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rest: %w", err)
 	}
-	a := &API{mux: &router{}, door: door, audit: o.Audit, seen: o.Log, limits: o.Limits, log: o.Logger, proxies: o.Proxies, base: o.BaseURL,
-		rate: o.Rate, storage: o.Storage, answers: keeper{o.Answers, o.Sealer}, budget: o.Budget, bound: map[string]Bound{}, bodies: body.Components{}, sender: o.Sender, now: o.Now}
+	a := &API{mux: &router{}, door: door, audit: o.Audit, seen: o.Log, limits: o.Limits, log: o.Logger,
+		proxies: o.Proxies, base: o.BaseURL,
+		rate: o.Rate, storage: o.Storage, answers: keeper{o.Answers, o.Sealer}, budget: o.Budget,
+		bound: map[string]Bound{}, bodies: body.Components{}, sender: o.Sender, now: o.Now}
 	if a.now == nil {
 		a.now = time.Now
 	}
@@ -180,7 +183,8 @@ func (a *API) Document() openapi.Document { return a.document }
 // documentation page that loads from a CDN, formats other than JSON.
 func humaConfig(o Options) huma.Config {
 	return huma.Config{
-		OpenAPI:       openapi.New(o.Version, strings.TrimSuffix(o.BaseURL, "/")+Prefix, admission.CookieName(o.BaseURL)),
+		OpenAPI: openapi.New(o.Version, strings.TrimSuffix(o.BaseURL, "/")+Prefix,
+			admission.CookieName(o.BaseURL)),
 		Formats:       map[string]huma.Format{jsonType: {Marshal: writeJSON, Unmarshal: json.Unmarshal}},
 		DefaultFormat: jsonType,
 	}
@@ -243,7 +247,8 @@ func (a *API) route(w http.ResponseWriter, r *http.Request) {
 // allowedMethods lists what a path allows; nothing when the path does not exist.
 func (a *API) allowedMethods(r *http.Request) []string {
 	var allowed []string
-	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut} {
+	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch,
+		http.MethodPost, http.MethodPut} {
 		probe := &http.Request{Method: method, URL: r.URL, Host: r.Host}
 		if a.mux.Pattern(probe) != "" {
 			allowed = append(allowed, method)

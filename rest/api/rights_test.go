@@ -19,7 +19,8 @@ func TestEveryOperationFollowsItsRule(t *testing.T) {
 			continue
 		}
 		if op.public != (rule.Right == rightstest.Public) || op.operators != (rule.Right == rightstest.Operate) {
-			t.Errorf("%s requires %s by its rule, and the document says public %t, for operators %t", op.id, rule.Right, op.public, op.operators)
+			t.Errorf("%s requires %s by its rule, and the document says public %t, for operators %t", op.id, rule.Right,
+				op.public, op.operators)
 		}
 		if op.public {
 			continue
@@ -31,7 +32,8 @@ func TestEveryOperationFollowsItsRule(t *testing.T) {
 			}
 			judge(t, op, c.Name, matrix.Allows(rule, c), code, b.do(t, q))
 		}
-		judge(t, op, "an operator", rule.Right == rightstest.Operate || matrix.Allows(rule, rightstest.Callers()[4]), "insufficient_role", b.do(t, as("viewer-operator", op.method, op.path+"?zzz=1", "")))
+		judge(t, op, "an operator", rule.Right == rightstest.Operate || matrix.Allows(rule, rightstest.Callers()[4]),
+			"insufficient_role", b.do(t, as("viewer-operator", op.method, op.path+"?zzz=1", "")))
 	}
 	matrix.CheckUnused(t, func(operation string) bool { return !strings.Contains(operation, ".") })
 }

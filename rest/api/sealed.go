@@ -16,8 +16,8 @@ type Sealer interface {
 
 var _ Sealer = (*secret.Box)(nil)
 
-// sealedAnswers keeps answers that show a secret: a replay has to be the same octet
-// for octet, and the secret must lie nowhere in the clear, so the whole answer is
+// sealedAnswers keeps answers that show a secret: a replay has to be the same byte
+// for byte, and the secret must lie nowhere in the clear, so the whole answer is
 // sealed for its 24 hours.
 type sealedAnswers struct {
 	Idempotency
@@ -27,11 +27,13 @@ type sealedAnswers struct {
 }
 
 func sealAnswers(k keeper, c *Call) sealedAnswers {
-	return sealedAnswers{Idempotency: k.Idempotency, box: k.box, context: []byte("idempotency/" + c.AccountID + "/" + c.idempotencyKey)}
+	return sealedAnswers{Idempotency: k.Idempotency, box: k.box,
+		context: []byte("idempotency/" + c.AccountID + "/" + c.idempotencyKey)}
 }
 
 // Begin opens what an earlier request was answered.
-func (s sealedAnswers) Begin(ctx context.Context, accountID, operation, key string, canonical []byte) (*idempotency.Claim, *idempotency.Response, error) {
+func (s sealedAnswers) Begin(ctx context.Context, accountID, operation, key string,
+	canonical []byte) (*idempotency.Claim, *idempotency.Response, error) {
 	claim, earlier, err := s.Idempotency.Begin(ctx, accountID, operation, key, canonical)
 	if err != nil || earlier == nil {
 		return claim, nil, err
@@ -41,7 +43,8 @@ func (s sealedAnswers) Begin(ctx context.Context, accountID, operation, key stri
 }
 
 // Keep seals.
-func (s sealedAnswers) Keep(ctx context.Context, tx idempotency.Execer, claim *idempotency.Claim, a idempotency.Response) error {
+func (s sealedAnswers) Keep(ctx context.Context, tx idempotency.Execer, claim *idempotency.Claim,
+	a idempotency.Response) error {
 	a.Body = s.box.Seal(a.Body, s.context)
 	return s.Idempotency.Keep(ctx, tx, claim, a)
 }

@@ -21,7 +21,8 @@ func OnceBody[I, B, O any](
 	g *TagGroup, op Operation, declare func(*B) body.Object, run func(context.Context, *Call, *I, B, Keep) (O, error),
 ) {
 	op.Answer = *new(O)
-	Claimed(g, op, declare, func(ctx context.Context, c *Call, in *I, b B, claim *idempotency.Claim) (idempotency.Response, error) {
+	Claimed(g, op, declare, func(ctx context.Context, c *Call, in *I, b B,
+		claim *idempotency.Claim) (idempotency.Response, error) {
 		var kept *idempotency.Response
 		keep := func(ctx context.Context, tx idempotency.Execer, answer any) error {
 			a, err := Answer(answer)
@@ -44,7 +45,10 @@ func OnceBody[I, B, O any](
 
 // Once is OnceBody for an operation without a body.
 func Once[I, O any](g *TagGroup, op Operation, run func(context.Context, *Call, *I, Keep) (O, error)) {
-	OnceBody(g, op, nil, func(ctx context.Context, c *Call, in *I, _ None, keep Keep) (O, error) { return run(ctx, c, in, keep) })
+	OnceBody(g, op, nil, func(ctx context.Context, c *Call, in *I, _ None,
+		keep Keep) (O, error) {
+		return run(ctx, c, in, keep)
+	})
 }
 
 // Keep stores an answer under the caller's Idempotency-Key, in the transaction of its effect. Without a key it
@@ -88,7 +92,8 @@ type OkAnswer struct {
 
 // Delete is Handle for an operation that deletes one item. remove is the service's method.
 func Delete(g *TagGroup, op Operation, remove func(ctx context.Context, accountID, id string) error) {
-	op.Method, op.Problems, op.Example = http.MethodDelete, append(op.Problems, http.StatusNotFound), map[string]any{"ok": true}
+	op.Method, op.Problems, op.Example = http.MethodDelete, append(op.Problems, http.StatusNotFound),
+		map[string]any{"ok": true}
 	Handle(g, op, func(ctx context.Context, c *Call, in *Item) (OkAnswer, error) {
 		return OkAnswer{OK: true}, remove(ctx, c.AccountID, in.ID)
 	})

@@ -23,7 +23,8 @@ type fakeRelay struct {
 
 func (f *fakeRelay) credential() *ent.SMTPCredential {
 	created := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
-	return &ent.SMTPCredential{ID: smtpCredentialID, Name: "web shop", Hash: []byte("never shown"), CreatedAt: created, LastUsedAt: &created}
+	return &ent.SMTPCredential{ID: smtpCredentialID, Name: "web shop", Hash: []byte("never shown"), CreatedAt: created,
+		LastUsedAt: &created}
 }
 
 func (f *fakeRelay) Create(ctx context.Context, in relay.NewCredential) (*ent.SMTPCredential, secret.String, error) {
@@ -37,9 +38,11 @@ func (f *fakeRelay) Create(ctx context.Context, in relay.NewCredential) (*ent.SM
 
 func (f *fakeRelay) List(_ context.Context, _ string, r page.Request) (page.Page[*ent.SMTPCredential], error) {
 	if r.Cursor == "bad" {
-		return page.Page[*ent.SMTPCredential]{}, fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
+		return page.Page[*ent.SMTPCredential]{},
+			fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
 	}
-	return page.Page[*ent.SMTPCredential]{Items: []*ent.SMTPCredential{f.credential()}, HasMore: true, NextCursor: "next"}, f.fail
+	return page.Page[*ent.SMTPCredential]{Items: []*ent.SMTPCredential{f.credential()}, HasMore: true,
+		NextCursor: "next"}, f.fail
 }
 
 func (f *fakeRelay) Get(_ context.Context, _, id string) (*ent.SMTPCredential, error) {
@@ -91,10 +94,12 @@ func TestSMTPCredentialAnswers(t *testing.T) {
 func TestASMTPCredentialIsMadeOncePerKey(t *testing.T) {
 	t.Parallel()
 	b := newBundleFor(t, "/api/smtp-credentials")
-	q := request{method: "POST", path: "/api/smtp-credentials", body: `{"name":"x"}`, header: map[string]string{"Idempotency-Key": "k"}}
+	q := request{method: "POST", path: "/api/smtp-credentials", body: `{"name":"x"}`,
+		header: map[string]string{"Idempotency-Key": "k"}}
 	first, again := b.do(t, q), b.do(t, q)
 	if first.status != 200 || first.body != again.body || again.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("one key made a credential with %d %s, then %d %s, want 200 and the same answer replayed", first.status, first.body, again.status, again.body)
+		t.Errorf("one key made a credential with %d %s, then %d %s, want 200 and the same answer replayed",
+			first.status, first.body, again.status, again.body)
 	}
 	if in := b.relay.asked; in.MadeBy != "key_1" || in.AccountID != accountID {
 		t.Errorf("the service was asked for %+v, want a credential made by key_1 for %s", in, accountID)

@@ -32,12 +32,14 @@ type fakeSuppression struct {
 	filter  suppression.Filter
 	optOuts suppression.OptOutFilter
 	added   []string
-	pages   func(ctx context.Context, cursor string) (page.Page[*ent.Suppression], error) // of the list; nil: two of one each
+	// of the list; nil: two of one each
+	pages func(ctx context.Context, cursor string) (page.Page[*ent.Suppression], error)
 }
 
 func (f *fakeSuppression) sample() *ent.Suppression {
 	address, about := "bob@example.net", emailID
-	s := &ent.Suppression{ID: suppressionID, Email: &address, Reason: "bounce", EmailID: &about, CreatedAt: time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)}
+	s := &ent.Suppression{ID: suppressionID, Email: &address, Reason: "bounce", EmailID: &about,
+		CreatedAt: time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)}
 	if f.erased {
 		s.Email, s.EmailID = nil, nil
 	}
@@ -58,7 +60,8 @@ func (f *fakeSuppression) Add(ctx context.Context, account string, in suppressio
 	return f.sample(), nil
 }
 
-func (f *fakeSuppression) AddBatch(ctx context.Context, account string, in suppression.BatchInput) ([]suppression.BatchItem, error) {
+func (f *fakeSuppression) AddBatch(ctx context.Context, account string,
+	in suppression.BatchInput) ([]suppression.BatchItem, error) {
 	if f.fail != nil || account != accountID {
 		return nil, f.fail
 	}
@@ -75,7 +78,8 @@ func (f *fakeSuppression) AddBatch(ctx context.Context, account string, in suppr
 	return items, nil
 }
 
-func (f *fakeSuppression) List(ctx context.Context, _ string, filter suppression.Filter) (page.Page[*ent.Suppression], error) {
+func (f *fakeSuppression) List(ctx context.Context, _ string,
+	filter suppression.Filter) (page.Page[*ent.Suppression], error) {
 	f.filter = filter
 	if f.pages != nil {
 		return f.pages(ctx, filter.Cursor)
@@ -98,7 +102,8 @@ func (f *fakeSuppression) Remove(ctx context.Context, account, idOrAddress strin
 	return err
 }
 
-func (f *fakeSuppression) OptOuts(_ context.Context, _ string, filter suppression.OptOutFilter) (page.Page[*ent.CategoryOptOut], error) {
+func (f *fakeSuppression) OptOuts(_ context.Context, _ string,
+	filter suppression.OptOutFilter) (page.Page[*ent.CategoryOptOut], error) {
 	f.optOuts = filter
 	row, err := f.OptOut(context.Background(), "", optOutID)
 	return page.Page[*ent.CategoryOptOut]{Items: []*ent.CategoryOptOut{row}}, err
@@ -109,7 +114,8 @@ func (f *fakeSuppression) OptOut(_ context.Context, _, id string) (*ent.Category
 		return nil, fault.NoSuch("category opt-out", id)
 	}
 	address, about := "bob@example.net", emailID
-	return &ent.CategoryOptOut{ID: optOutID, Email: &address, Category: "product-news", CategoryLabel: "Product news", Source: "one_click", EmailID: &about,
+	return &ent.CategoryOptOut{ID: optOutID, Email: &address, Category: "product-news", CategoryLabel: "Product news",
+		Source: "one_click", EmailID: &about,
 		CreatedAt: time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)}, f.fail
 }
 
@@ -132,12 +138,18 @@ func TestSuppressionAnswers(t *testing.T) {
 		fake    fakeSuppression
 		status  int
 	}{
-		"suppression_added":          {request: request{method: "POST", path: "/api/suppressions", body: `{"email":"bob@example.net","email_id":"` + emailID + `"}`}, status: 200},
-		"suppression_bad":            {request: request{method: "POST", path: "/api/suppressions", body: `{"email":"Bob <bob@example.net>","email_id":"dom_1"}`}, status: 400},
-		"suppression_shape":          {request: request{method: "POST", path: "/api/suppressions", body: `{"emial":"bob@example.net","email_id":5}`}, status: 400},
-		"suppression_empty":          {request: request{method: "POST", path: "/api/suppressions", body: `{}`}, status: 400},
-		"suppression_add_scope":      {request: request{method: "POST", path: "/api/suppressions", body: `{"email":"bob@example.net"}`, key: "sending"}, status: 403},
-		"suppression_add_away":       {request: request{method: "POST", path: "/api/suppressions", body: `{"email":"bob@example.net"}`}, fake: fakeSuppression{fail: fault.DatabaseUnavailable(io.EOF)}, status: 503},
+		"suppression_added": {request: request{method: "POST", path: "/api/suppressions",
+			body: `{"email":"bob@example.net","email_id":"` + emailID + `"}`}, status: 200},
+		"suppression_bad": {request: request{method: "POST", path: "/api/suppressions",
+			body: `{"email":"Bob <bob@example.net>","email_id":"dom_1"}`}, status: 400},
+		"suppression_shape": {request: request{method: "POST", path: "/api/suppressions",
+			body: `{"emial":"bob@example.net","email_id":5}`}, status: 400},
+		"suppression_empty": {request: request{method: "POST", path: "/api/suppressions", body: `{}`}, status: 400},
+		"suppression_add_scope": {request: request{method: "POST", path: "/api/suppressions",
+			body: `{"email":"bob@example.net"}`, key: "sending"}, status: 403},
+		"suppression_add_away": {request: request{method: "POST", path: "/api/suppressions",
+			body: `{"email":"bob@example.net"}`}, fake: fakeSuppression{fail: fault.DatabaseUnavailable(io.EOF)},
+			status: 503},
 		"suppression":                {request: request{method: "GET", path: one, key: "read"}, status: 200},
 		"suppression_erased":         {request: request{method: "GET", path: one}, fake: fakeSuppression{erased: true}, status: 200},
 		"suppression_by_address":     {request: request{method: "GET", path: "/api/suppressions/bob%2Bx%40example.net"}, status: 200},
@@ -146,25 +158,30 @@ func TestSuppressionAnswers(t *testing.T) {
 		"suppression_deleted":        {request: request{method: "DELETE", path: one}, status: 200},
 		"suppression_delete_unknown": {request: request{method: "DELETE", path: "/api/suppressions/ann@example.net"}, status: 404},
 		"suppression_delete_scope":   {request: request{method: "DELETE", path: one, key: "read"}, status: 403},
-		"suppressions":               {request: request{method: "GET", path: "/api/suppressions?email=bob@example.net&reason=bounce&limit=1&cursor=c"}, status: 200},
-		"suppressions_parameters":    {request: request{method: "GET", path: "/api/suppressions?limit=0&reson=x"}, status: 400},
-		"suppressions_reason":        {request: request{method: "GET", path: "/api/suppressions?limit=0&reason=spite"}, status: 400},
-		"suppressions_scope":         {request: request{method: "GET", path: "/api/suppressions", key: "sending"}, status: 403},
-		"suppression_batch":          {request: request{method: "POST", path: "/api/suppressions/batch", body: `{"emails":["bob@example.net","nonsense","bob@example.net",""]}`}, status: 200},
-		"suppression_batch_shape":    {request: request{method: "POST", path: "/api/suppressions/batch", body: `{"emails":["bob@example.net",5,null],"email":1}`}, status: 400},
-		"suppression_batch_text":     {request: request{method: "POST", path: "/api/suppressions/batch", body: `{"emails":"bob@example.net"}`}, status: 400},
-		"suppression_batch_empty":    {request: request{method: "POST", path: "/api/suppressions/batch", body: `{"emails":[]}`}, status: 400},
-		"suppression_batch_none":     {request: request{method: "POST", path: "/api/suppressions/batch", body: `{}`}, status: 400},
-		"suppression_batch_large":    {request: request{method: "POST", path: "/api/suppressions/batch", body: many}, status: 400},
-		"suppression_batch_scope":    {request: request{method: "POST", path: "/api/suppressions/batch", body: `{"emails":["a@b.co"]}`, key: "read"}, status: 403},
-		"opt_out":                    {request: request{method: "GET", path: "/api/category-opt-outs/" + optOutID}, status: 200},
-		"opt_out_unknown":            {request: request{method: "GET", path: "/api/category-opt-outs/opt_x"}, status: 404},
-		"opt_out_deleted":            {request: request{method: "DELETE", path: "/api/category-opt-outs/" + optOutID}, status: 200},
-		"opt_out_delete_unknown":     {request: request{method: "DELETE", path: "/api/category-opt-outs/opt_01kf0m4w7he6x8q2v5b3n9c1tb"}, status: 404},
-		"opt_out_delete_scope":       {request: request{method: "DELETE", path: "/api/category-opt-outs/" + optOutID, key: "sending"}, status: 403},
-		"opt_outs":                   {request: request{method: "GET", path: "/api/category-opt-outs?email=bob@example.net&category=Product%20news"}, status: 200},
-		"opt_outs_parameters":        {request: request{method: "GET", path: "/api/category-opt-outs?reason=x&limit=101"}, status: 400},
-		"opt_outs_method":            {request: request{method: "POST", path: "/api/category-opt-outs", body: `{}`}, status: 405},
+		"suppressions": {request: request{method: "GET",
+			path: "/api/suppressions?email=bob@example.net&reason=bounce&limit=1&cursor=c"}, status: 200},
+		"suppressions_parameters": {request: request{method: "GET", path: "/api/suppressions?limit=0&reson=x"}, status: 400},
+		"suppressions_reason":     {request: request{method: "GET", path: "/api/suppressions?limit=0&reason=spite"}, status: 400},
+		"suppressions_scope":      {request: request{method: "GET", path: "/api/suppressions", key: "sending"}, status: 403},
+		"suppression_batch": {request: request{method: "POST", path: "/api/suppressions/batch",
+			body: `{"emails":["bob@example.net","nonsense","bob@example.net",""]}`}, status: 200},
+		"suppression_batch_shape": {request: request{method: "POST", path: "/api/suppressions/batch",
+			body: `{"emails":["bob@example.net",5,null],"email":1}`}, status: 400},
+		"suppression_batch_text":  {request: request{method: "POST", path: "/api/suppressions/batch", body: `{"emails":"bob@example.net"}`}, status: 400},
+		"suppression_batch_empty": {request: request{method: "POST", path: "/api/suppressions/batch", body: `{"emails":[]}`}, status: 400},
+		"suppression_batch_none":  {request: request{method: "POST", path: "/api/suppressions/batch", body: `{}`}, status: 400},
+		"suppression_batch_large": {request: request{method: "POST", path: "/api/suppressions/batch", body: many}, status: 400},
+		"suppression_batch_scope": {request: request{method: "POST", path: "/api/suppressions/batch",
+			body: `{"emails":["a@b.co"]}`, key: "read"}, status: 403},
+		"opt_out":                {request: request{method: "GET", path: "/api/category-opt-outs/" + optOutID}, status: 200},
+		"opt_out_unknown":        {request: request{method: "GET", path: "/api/category-opt-outs/opt_x"}, status: 404},
+		"opt_out_deleted":        {request: request{method: "DELETE", path: "/api/category-opt-outs/" + optOutID}, status: 200},
+		"opt_out_delete_unknown": {request: request{method: "DELETE", path: "/api/category-opt-outs/opt_01kf0m4w7he6x8q2v5b3n9c1tb"}, status: 404},
+		"opt_out_delete_scope":   {request: request{method: "DELETE", path: "/api/category-opt-outs/" + optOutID, key: "sending"}, status: 403},
+		"opt_outs": {request: request{method: "GET",
+			path: "/api/category-opt-outs?email=bob@example.net&category=Product%20news"}, status: 200},
+		"opt_outs_parameters": {request: request{method: "GET", path: "/api/category-opt-outs?reason=x&limit=101"}, status: 400},
+		"opt_outs_method":     {request: request{method: "POST", path: "/api/category-opt-outs", body: `{}`}, status: 405},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -183,10 +200,12 @@ func TestSuppressionFiltersArrive(t *testing.T) {
 	b := newSuppressionBundle(t, f)
 	b.do(t, request{method: "GET", path: "/api/suppressions?email=bob@example.net&reason=bounce&limit=7&cursor=c"})
 	b.do(t, request{method: "GET", path: "/api/category-opt-outs?email=bob@example.net&category=News&limit=8&cursor=d"})
-	if diff := cmp.Diff(suppression.Filter{Request: page.Request{Limit: 7, Cursor: "c"}, Email: "bob@example.net", Reason: "bounce"}, f.filter); diff != "" {
+	if diff := cmp.Diff(suppression.Filter{Request: page.Request{Limit: 7, Cursor: "c"}, Email: "bob@example.net",
+		Reason: "bounce"}, f.filter); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(suppression.OptOutFilter{Request: page.Request{Limit: 8, Cursor: "d"}, Email: "bob@example.net", Category: "News"}, f.optOuts); diff != "" {
+	if diff := cmp.Diff(suppression.OptOutFilter{Request: page.Request{Limit: 8, Cursor: "d"}, Email: "bob@example.net",
+		Category: "News"}, f.optOuts); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -195,10 +214,12 @@ func TestSuppressingUnderAKeyHappensOnce(t *testing.T) {
 	t.Parallel()
 	f := &fakeSuppression{}
 	b := newSuppressionBundle(t, f)
-	for path, body := range map[string]string{"/api/suppressions": `{"email":"bob@example.net"}`, "/api/suppressions/batch": `{"emails":["carol@example.net","dave"]}`} {
+	for path, body := range map[string]string{"/api/suppressions": `{"email":"bob@example.net"}`,
+		"/api/suppressions/batch": `{"emails":["carol@example.net","dave"]}`} {
 		q := request{method: "POST", path: path, body: body, header: map[string]string{"Idempotency-Key": path}}
 		first, second := b.do(t, q), b.do(t, q)
-		if first.status != 200 || second.body != first.body || second.header.Get("Idempotent-Replayed") != "true" || first.header.Get("Idempotent-Replayed") != "" {
+		if first.status != 200 || second.body != first.body || second.header.Get("Idempotent-Replayed") != "true" ||
+			first.header.Get("Idempotent-Replayed") != "" {
 			t.Errorf("%s: %+v, then %+v", path, first, second)
 		}
 		q.body = strings.ReplaceAll(body, "example.net", "example.org")

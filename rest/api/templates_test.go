@@ -38,14 +38,18 @@ func withTemplates(t *testing.T) (*bundle, *fakeTemplates) {
 func sampleTemplate() templates.Template {
 	created := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 	alias, html, category, version := "receipt", "<p>Thank you, {{customer.name}} & all.</p>", "Receipts", 3
-	return templates.Template{HasUnpublishedChanges: true, Template: &ent.Template{ID: templateID, AccountID: accountID, Alias: &alias, Name: "Receipt", Subject: "Your receipt, {{customer.name}}",
-		From: "Ada <ada@example.com>", ReplyTo: []string{"help@example.com"}, HTML: &html, Category: &category, Version: &version, PublishedAt: &created,
-		Variables: []shape.Variable{{Key: "customer.name", Type: "string", Required: true}, {Key: "amount", Type: "number", Fallback: 5}}, CreatedAt: created, UpdatedAt: created}}
+	return templates.Template{HasUnpublishedChanges: true, Template: &ent.Template{ID: templateID, AccountID: accountID,
+		Alias: &alias, Name: "Receipt", Subject: "Your receipt, {{customer.name}}",
+		From: "Ada <ada@example.com>", ReplyTo: []string{"help@example.com"}, HTML: &html, Category: &category,
+		Version: &version, PublishedAt: &created,
+		Variables: []shape.Variable{{Key: "customer.name", Type: "string", Required: true},
+			{Key: "amount", Type: "number", Fallback: 5}}, CreatedAt: created, UpdatedAt: created}}
 }
 
 func sampleVersion() *ent.TemplateVersion {
 	t, html, text := sampleTemplate(), "<p>Thank you.</p>", "Thank you."
-	return &ent.TemplateVersion{TemplateID: t.ID, Number: 3, Subject: t.Subject, HTML: &html, Text: &text, Variables: t.Variables, UnsubscribeEnabled: true, CreatedAt: t.CreatedAt}
+	return &ent.TemplateVersion{TemplateID: t.ID, Number: 3, Subject: t.Subject, HTML: &html, Text: &text,
+		Variables: t.Variables, UnsubscribeEnabled: true, CreatedAt: t.CreatedAt}
 }
 
 func (f *fakeTemplates) find(ref string) (templates.Template, error) {
@@ -62,22 +66,26 @@ func (f *fakeTemplates) Add(ctx context.Context, _ string, in templates.AddInput
 	return sampleTemplate(), in.Keep(ctx, nil, sampleTemplate())
 }
 
-func (f *fakeTemplates) List(_ context.Context, _ string, q templates.ListQuery) (page.Page[templates.Template], error) {
+func (f *fakeTemplates) List(_ context.Context, _ string,
+	q templates.ListQuery) (page.Page[templates.Template], error) {
 	f.list = q
 	if err := q.Validate().Err(); err != nil {
 		return page.Page[templates.Template]{}, err
 	}
 	draft := templates.Template{HasUnpublishedChanges: true, Template: &ent.Template{ID: templateID, Name: "Draft"}}
-	return page.Page[templates.Template]{Items: []templates.Template{sampleTemplate(), draft}, HasMore: true, NextCursor: "next"}, f.fail
+	return page.Page[templates.Template]{Items: []templates.Template{sampleTemplate(), draft}, HasMore: true,
+		NextCursor: "next"}, f.fail
 }
 
 func (f *fakeTemplates) Get(_ context.Context, _, ref string) (templates.Template, error) {
 	return f.find(ref)
 }
 
-func (f *fakeTemplates) Update(_ context.Context, _, ref string, c templates.Change, etag string) (templates.Template, error) {
+func (f *fakeTemplates) Update(_ context.Context, _, ref string, c templates.Change,
+	etag string) (templates.Template, error) {
 	if etag == "stale" {
-		return templates.Template{}, fmt.Errorf("update template: %w", fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it; read it again").With(fault.DetailChangedAt, "2026-01-15T09:30:00Z"))
+		return templates.Template{}, fmt.Errorf("update template: %w",
+			fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it; read it again").With(fault.DetailChangedAt, "2026-01-15T09:30:00Z"))
 	}
 	f.changes = append(f.changes, c)
 	return f.find(ref)
@@ -96,7 +104,8 @@ func (f *fakeTemplates) Duplicate(ctx context.Context, _, ref string, keep templ
 	return t, keep(ctx, nil, t)
 }
 
-func (f *fakeTemplates) Publish(ctx context.Context, _, ref string, keep templates.KeepPublication) (templates.Publication, error) {
+func (f *fakeTemplates) Publish(ctx context.Context, _, ref string,
+	keep templates.KeepPublication) (templates.Publication, error) {
 	t, err := f.find(ref)
 	if err != nil {
 		return templates.Publication{}, err
@@ -106,7 +115,8 @@ func (f *fakeTemplates) Publish(ctx context.Context, _, ref string, keep templat
 	return p, keep(ctx, nil, p)
 }
 
-func (f *fakeTemplates) Rollback(ctx context.Context, _, ref string, number int, keep templates.KeepPublication) (templates.Publication, error) {
+func (f *fakeTemplates) Rollback(ctx context.Context, _, ref string, number int,
+	keep templates.KeepPublication) (templates.Publication, error) {
 	if number != 1 {
 		return templates.Publication{}, fault.InvalidField("version", "the template has no version %d", number)
 	}
@@ -118,15 +128,18 @@ func (f *fakeTemplates) Rollback(ctx context.Context, _, ref string, number int,
 	return templates.Publication{Template: t}, keep(ctx, nil, templates.Publication{Template: t})
 }
 
-func (f *fakeTemplates) Preview(_ context.Context, _, ref string, in templates.PreviewInput) (templates.Rendered, error) {
+func (f *fakeTemplates) Preview(_ context.Context, _, ref string,
+	in templates.PreviewInput) (templates.Rendered, error) {
 	f.previews = append(f.previews, in)
 	_, err := f.find(ref)
 	return templates.Rendered{HTML: "<p>Thank you, Ada.</p>"}, err
 }
 
-func (f *fakeTemplates) Versions(_ context.Context, _, ref string, _ page.Request) (page.Page[*ent.TemplateVersion], error) {
+func (f *fakeTemplates) Versions(_ context.Context, _, ref string,
+	_ page.Request) (page.Page[*ent.TemplateVersion], error) {
 	_, err := f.find(ref)
-	return page.Page[*ent.TemplateVersion]{Items: []*ent.TemplateVersion{sampleVersion()}, HasMore: true, NextCursor: "next"}, err
+	return page.Page[*ent.TemplateVersion]{Items: []*ent.TemplateVersion{sampleVersion()}, HasMore: true,
+		NextCursor: "next"}, err
 }
 
 func (f *fakeTemplates) Version(_ context.Context, _, _ string, number int) (*ent.TemplateVersion, error) {
@@ -149,33 +162,38 @@ func TestTemplateAnswers(t *testing.T) {
 		fail    error
 		status  int
 	}{
-		"template_added":            {request: request{method: "POST", path: "/api/templates", body: wholeTemplate}, status: 200},
-		"template_taken":            {request: request{method: "POST", path: "/api/templates", body: wholeTemplate}, fail: taken, status: 409},
-		"template_empty":            {request: request{method: "POST", path: "/api/templates", body: `{}`}, status: 400},
-		"template_types":            {request: request{method: "POST", path: "/api/templates", body: `{"alias":1,"name":[],"subject":{},"from":5,"reply_to":6,"html":7,"text":8,"variables":{},"unsubscribe_enabled":"yes","category":9,"body":"x"}`}, status: 400},
-		"template_bad":              {request: request{method: "POST", path: "/api/templates", body: `{"alias":"No!","name":"n","subject":"a\nb","from":"x","reply_to":["y"],"html":"a\n{{ b","text":"{% assign a = 1 %}","category":"!","variables":[{"key":"a b","type":"text","fallbak":1},{"key":"n","type":"number","fallback":"x"},{"type":"list"}]}`}, status: 400},
-		"template_html_twice":       {request: request{method: "POST", path: "/api/templates", body: `{"name":"n","html":"a","htmlBody":"b"}`}, status: 400},
-		"template_scope":            {request: request{method: "POST", path: "/api/templates", body: wholeTemplate, key: "sending"}, status: 403},
-		"template_one":              {request: request{method: "GET", path: one, key: "read"}, status: 200},
-		"template_by_alias":         {request: request{method: "GET", path: "/api/templates/receipt"}, status: 200},
-		"template_unknown":          {request: request{method: "GET", path: "/api/templates/other"}, status: 404},
-		"template_garbage":          {request: request{method: "GET", path: "/api/templates/No%00%20such"}, status: 404},
-		"templates":                 {request: request{method: "GET", path: "/api/templates?limit=2&alias=receipt&status=published&q=rec", key: "read"}, status: 200},
-		"templates_bad":             {request: request{method: "GET", path: "/api/templates?alias=N&limit=0"}, status: 400},
-		"templates_status":          {request: request{method: "GET", path: "/api/templates?status=live"}, status: 400},
-		"template_changed":          {request: request{method: "PATCH", path: one, body: `{"subject":"x","category":null}`}, status: 200},
-		"template_change_null":      {request: request{method: "PATCH", path: one, body: `{"name":null,"variables":null,"unsubscribe_enabled":null,"alias":"","category":""}`}, status: 400},
-		"template_change_empty":     {request: request{method: "PATCH", path: one, body: `{}`}, status: 200},
-		"template_change_bad":       {request: request{method: "PATCH", path: one, body: `{"html":"{{","subjekt":"x"}`}, status: 400},
-		"template_change_unknown":   {request: request{method: "PATCH", path: "/api/templates/other", body: `{"name":"x"}`}, status: 404},
-		"template_change_taken":     {request: request{method: "PATCH", path: one, body: `{"alias":"receipt"}`}, fail: taken, status: 409},
-		"template_change_scope":     {request: request{method: "PATCH", path: one, body: `{"name":"x"}`, key: "read"}, status: 403},
-		"template_deleted":          {request: request{method: "DELETE", path: "/api/templates/receipt"}, status: 200},
-		"template_delete_unknown":   {request: request{method: "DELETE", path: "/api/templates/other"}, status: 404},
-		"template_delete_scope":     {request: request{method: "DELETE", path: one, key: "read"}, status: 403},
-		"template_duplicated":       {request: request{method: "POST", path: one + "/duplicate"}, status: 200},
-		"template_published":        {request: request{method: "POST", path: one + "/publish"}, status: 200},
-		"template_publish_bad":      {request: request{method: "POST", path: one + "/publish"}, fail: fault.InvalidField("html", "line 2: uses {{b}}, which is not declared in variables"), status: 400},
+		"template_added": {request: request{method: "POST", path: "/api/templates", body: wholeTemplate}, status: 200},
+		"template_taken": {request: request{method: "POST", path: "/api/templates", body: wholeTemplate}, fail: taken, status: 409},
+		"template_empty": {request: request{method: "POST", path: "/api/templates", body: `{}`}, status: 400},
+		"template_types": {request: request{method: "POST", path: "/api/templates",
+			body: `{"alias":1,"name":[],"subject":{},"from":5,"reply_to":6,"html":7,"text":8,"variables":{},"unsubscribe_enabled":"yes","category":9,"body":"x"}`}, status: 400},
+		"template_bad": {request: request{method: "POST", path: "/api/templates",
+			body: `{"alias":"No!","name":"n","subject":"a\nb","from":"x","reply_to":["y"],"html":"a\n{{ b","text":"{% assign a = 1 %}","category":"!","variables":[{"key":"a b","type":"text","fallbak":1},{"key":"n","type":"number","fallback":"x"},{"type":"list"}]}`}, status: 400},
+		"template_html_twice": {request: request{method: "POST", path: "/api/templates", body: `{"name":"n","html":"a","htmlBody":"b"}`}, status: 400},
+		"template_scope":      {request: request{method: "POST", path: "/api/templates", body: wholeTemplate, key: "sending"}, status: 403},
+		"template_one":        {request: request{method: "GET", path: one, key: "read"}, status: 200},
+		"template_by_alias":   {request: request{method: "GET", path: "/api/templates/receipt"}, status: 200},
+		"template_unknown":    {request: request{method: "GET", path: "/api/templates/other"}, status: 404},
+		"template_garbage":    {request: request{method: "GET", path: "/api/templates/No%00%20such"}, status: 404},
+		"templates": {request: request{method: "GET",
+			path: "/api/templates?limit=2&alias=receipt&status=published&q=rec", key: "read"}, status: 200},
+		"templates_bad":    {request: request{method: "GET", path: "/api/templates?alias=N&limit=0"}, status: 400},
+		"templates_status": {request: request{method: "GET", path: "/api/templates?status=live"}, status: 400},
+		"template_changed": {request: request{method: "PATCH", path: one, body: `{"subject":"x","category":null}`}, status: 200},
+		"template_change_null": {request: request{method: "PATCH", path: one,
+			body: `{"name":null,"variables":null,"unsubscribe_enabled":null,"alias":"","category":""}`}, status: 400},
+		"template_change_empty":   {request: request{method: "PATCH", path: one, body: `{}`}, status: 200},
+		"template_change_bad":     {request: request{method: "PATCH", path: one, body: `{"html":"{{","subjekt":"x"}`}, status: 400},
+		"template_change_unknown": {request: request{method: "PATCH", path: "/api/templates/other", body: `{"name":"x"}`}, status: 404},
+		"template_change_taken":   {request: request{method: "PATCH", path: one, body: `{"alias":"receipt"}`}, fail: taken, status: 409},
+		"template_change_scope":   {request: request{method: "PATCH", path: one, body: `{"name":"x"}`, key: "read"}, status: 403},
+		"template_deleted":        {request: request{method: "DELETE", path: "/api/templates/receipt"}, status: 200},
+		"template_delete_unknown": {request: request{method: "DELETE", path: "/api/templates/other"}, status: 404},
+		"template_delete_scope":   {request: request{method: "DELETE", path: one, key: "read"}, status: 403},
+		"template_duplicated":     {request: request{method: "POST", path: one + "/duplicate"}, status: 200},
+		"template_published":      {request: request{method: "POST", path: one + "/publish"}, status: 200},
+		"template_publish_bad": {request: request{method: "POST", path: one + "/publish"},
+			fail: fault.InvalidField("html", "line 2: uses {{b}}, which is not declared in variables"), status: 400},
 		"template_publish_unknown":  {request: request{method: "POST", path: "/api/templates/other/publish"}, status: 404},
 		"template_publish_body":     {request: request{method: "POST", path: one + "/publish", body: `{"version":1}`}, status: 400},
 		"template_rolled_back":      {request: request{method: "POST", path: one + "/rollback", body: `{"version":1}`}, status: 200},
@@ -207,20 +225,26 @@ func TestTemplateAnswers(t *testing.T) {
 func TestTemplateRequestsReachTheService(t *testing.T) {
 	t.Parallel()
 	b, f := withTemplates(t)
-	b.do(t, request{method: "PATCH", path: "/api/templates/receipt", body: `{"replyTo":null,"alias":null,"from":null,"htmlBody":null,"variables":[],"text":"é","unsubscribe_enabled":false}`})
+	b.do(t, request{method: "PATCH", path: "/api/templates/receipt",
+		body: `{"replyTo":null,"alias":null,"from":null,"htmlBody":null,"variables":[],"text":"é","unsubscribe_enabled":false}`})
 	nothing, text, off := "", "é", false
-	want := templates.Change{Alias: &nothing, HTML: &nothing, From: &templates.Mailbox{}, ReplyTo: &[]templates.Mailbox{}, Variables: new([]shape.Variable), Text: &text, UnsubscribeEnabled: &off}
+	want := templates.Change{Alias: &nothing, HTML: &nothing, From: &templates.Mailbox{},
+		ReplyTo: &[]templates.Mailbox{}, Variables: new([]shape.Variable), Text: &text, UnsubscribeEnabled: &off}
 	if diff := cmp.Diff([]templates.Change{want}, f.changes); diff != "" {
 		t.Error(diff)
 	}
-	for _, body := range []string{`{"version":2,"variables":{"n":12345678901234567890,"l":[null,true]}}`, `{"version":"draft"}`, `{}`} {
+	for _, body := range []string{`{"version":2,"variables":{"n":12345678901234567890,"l":[null,true]}}`,
+		`{"version":"draft"}`, `{}`} {
 		b.do(t, request{method: "POST", path: "/api/templates/receipt/render", body: body})
 	}
-	if diff := cmp.Diff([]templates.PreviewInput{{Version: 2, Variables: map[string]any{"n": json.Number("12345678901234567890"), "l": []any{nil, true}}}, {}, {}}, f.previews); diff != "" {
+	if diff := cmp.Diff([]templates.PreviewInput{{Version: 2,
+		Variables: map[string]any{"n": json.Number("12345678901234567890"), "l": []any{nil, true}}}, {}, {}},
+		f.previews); diff != "" {
 		t.Error(diff)
 	}
 	b.do(t, request{method: "GET", path: "/api/templates?limit=2&cursor=c&alias=receipt&status=draft&q=a%20b"})
-	if diff := cmp.Diff(templates.ListQuery{Page: page.Request{Limit: 2, Cursor: "c"}, Alias: "receipt", Status: "draft", Name: "a b"}, f.list); diff != "" {
+	if diff := cmp.Diff(templates.ListQuery{Page: page.Request{Limit: 2, Cursor: "c"}, Alias: "receipt",
+		Status: "draft", Name: "a b"}, f.list); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -228,7 +252,8 @@ func TestTemplateRequestsReachTheService(t *testing.T) {
 func TestTemplateIsPublishedOncePerKey(t *testing.T) {
 	t.Parallel()
 	b, f := withTemplates(t)
-	for _, path := range []string{"/api/templates", "/api/templates/receipt/publish", "/api/templates/receipt/rollback", "/api/templates/receipt/duplicate"} {
+	for _, path := range []string{"/api/templates", "/api/templates/receipt/publish", "/api/templates/receipt/rollback",
+		"/api/templates/receipt/duplicate"} {
 		q := request{method: "POST", path: path, header: map[string]string{"Idempotency-Key": path}}
 		switch {
 		case strings.HasSuffix(path, "templates"):
@@ -237,7 +262,8 @@ func TestTemplateIsPublishedOncePerKey(t *testing.T) {
 			q.body = `{"version":1}`
 		}
 		first, second := b.do(t, q), b.do(t, q)
-		if first.status != 200 || first.body != second.body || first.header.Get("Idempotent-Replayed") != "" || second.header.Get("Idempotent-Replayed") != "true" {
+		if first.status != 200 || first.body != second.body || first.header.Get("Idempotent-Replayed") != "" ||
+			second.header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("%s: %d %q then %d %q", path, first.status, first.body, second.status, second.body)
 		}
 	}

@@ -32,7 +32,8 @@ func withEvents(t *testing.T, delivery restwebhooks.Delivery) *bundle {
 
 // untimed is an answer without the moment it was made at.
 func untimed(body string) string {
-	return regexp.MustCompile(`"created_at":"20[0-9T:.-]+Z","data"`).ReplaceAllString(body, `"created_at":"2026-01-15T09:30:00.000Z","data"`)
+	return regexp.MustCompile(`"created_at":"20[0-9T:.-]+Z","data"`).
+		ReplaceAllString(body, `"created_at":"2026-01-15T09:30:00.000Z","data"`)
 }
 
 // What a receiver of each event type has to be ready for: as a sample, and with
@@ -42,7 +43,8 @@ func TestTestEventOfEveryType(t *testing.T) {
 	b := withEvents(t, nil)
 	seen := 0
 	for _, entry := range event.Catalog() {
-		got := b.do(t, request{method: "POST", path: "/api/emails/test", body: `{"event":"` + string(entry.Type) + `"}`})
+		got := b.do(t, request{method: "POST", path: "/api/emails/test", body: `{"event":"` + string(entry.Type) +
+			`"}`})
 		seen++
 		var pretty bytes.Buffer
 		if err := json.Indent(&pretty, []byte(untimed(got.body)), "", "  "); err != nil || got.status != 200 {
@@ -88,9 +90,12 @@ func TestTestEventIsDeliveredUnlessSaidOtherwise(t *testing.T) {
 	t.Parallel()
 	d := &fakeDelivery{}
 	b := withEvents(t, d)
-	got := b.do(t, request{method: "POST", path: "/api/emails/test", body: `{"event":"email.sent","email_id":"` + emailID + `"}`})
-	if !strings.HasSuffix(got.body, `"deliveries":["whd_1","whd_2"]}`) || len(d.facts) != 1 || d.facts[0].SubjectID != emailID || d.facts[0].Type != event.EmailSent {
-		t.Errorf("the test event got %s and the facts %+v, want two deliveries and one email.sent of %s", got.body, d.facts, emailID)
+	got := b.do(t, request{method: "POST", path: "/api/emails/test", body: `{"event":"email.sent","email_id":"` +
+		emailID + `"}`})
+	if !strings.HasSuffix(got.body, `"deliveries":["whd_1","whd_2"]}`) || len(d.facts) != 1 ||
+		d.facts[0].SubjectID != emailID || d.facts[0].Type != event.EmailSent {
+		t.Errorf("the test event got %s and the facts %+v, want two deliveries and one email.sent of %s", got.body,
+			d.facts, emailID)
 	}
 	got = b.do(t, request{method: "POST", path: "/api/emails/test", body: `{"event":"email.sent","deliver":false}`})
 	if !strings.HasSuffix(got.body, `"deliveries":[]}`) || len(d.facts) != 1 {

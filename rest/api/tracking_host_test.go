@@ -36,15 +36,19 @@ func (f *fakeHosts) Get(_ context.Context, account, domain string) (hosts.Host, 
 	created := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 	checked, expires := created.Add(time.Minute), created.AddDate(0, 3, 0)
 	h := hosts.Host{Target: "mail.example.org", Certificate: hosts.Certificate{Status: hosts.CertificatePending},
-		TrackingHost: &ent.TrackingHost{Host: "links.example.com", Status: trackinghost.StatusPending, CreatedAt: created}}
+		TrackingHost: &ent.TrackingHost{Host: "links.example.com", Status: trackinghost.StatusPending,
+			CreatedAt: created}}
 	switch f.status {
 	case trackinghost.StatusVerified:
-		h.Status, h.Found, h.VerifiedAt, h.LastCheckedAt = f.status, []string{"alias.example.com", "mail.example.org"}, &checked, &checked
+		h.Status, h.Found, h.VerifiedAt, h.LastCheckedAt = f.status, []string{"alias.example.com", "mail.example.org"},
+			&checked, &checked
 		h.Certificate = hosts.Certificate{Status: hosts.CertificateIssued, Expires: &expires}
 	case trackinghost.StatusFailed:
-		h.Status, h.Found, h.VerifiedAt, h.LastCheckedAt = f.status, []string{"elsewhere.example.net"}, &created, &checked
+		h.Status, h.Found, h.VerifiedAt, h.LastCheckedAt = f.status, []string{"elsewhere.example.net"},
+			&created, &checked
 		h.TrackingHost.Error = "Point the CNAME record at links.example.com to mail.example.org. It currently points to elsewhere.example.net."
-		h.Certificate = hosts.Certificate{Status: hosts.CertificateFailed, Error: "The certificate authority refused: no address"}
+		h.Certificate = hosts.Certificate{Status: hosts.CertificateFailed,
+			Error: "The certificate authority refused: no address"}
 	}
 	return h, f.fail
 }
@@ -64,8 +68,10 @@ func TestTrackingHostAnswers(t *testing.T) {
 	const other = "/api/domains/dom_01kf0m4w7he6x8q2v5b3n9c1tb/tracking-host"
 	const good = `{"host":"links.example.com"}`
 	none := fault.NoSuch("tracking host of domain", domainID)
-	early := fault.Conflictf(fault.CodeDomainNotVerified, "Verify the domain example.com before you set its tracking host")
-	taken := fault.Conflictf(fault.CodeConflict, "The host links.example.com is already the tracking host of another domain")
+	early := fault.Conflictf(fault.CodeDomainNotVerified,
+		"Verify the domain example.com before you set its tracking host")
+	taken := fault.Conflictf(fault.CodeConflict,
+		"The host links.example.com is already the tracking host of another domain")
 	for name, c := range map[string]struct {
 		request request
 		host    trackinghost.Status
@@ -117,7 +123,8 @@ func TestTrackingHostAnswers(t *testing.T) {
 func TestTrackingHostReachesTheServiceAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	b := newBundleFor(t, "/api/domains")
-	b.do(t, request{method: "PUT", path: "/api/domains/" + domainID + "/tracking-host", body: `{"host":" Links.example.com"}`})
+	b.do(t, request{method: "PUT", path: "/api/domains/" + domainID + "/tracking-host",
+		body: `{"host":" Links.example.com"}`})
 	if want := accountID + " " + domainID + "  Links.example.com"; len(b.hosts.asked) != 1 || b.hosts.asked[0] != want {
 		t.Errorf("%q, want %q", b.hosts.asked, want)
 	}

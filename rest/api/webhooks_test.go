@@ -36,13 +36,15 @@ type fakeWebhooks struct {
 
 func (f *fakeWebhooks) sample() *ent.Webhook {
 	rate := 20
-	return &ent.Webhook{ID: webhookID, URL: "https://example.com/hooks", Events: []string{"email.bounced", "email.complained"}, Enabled: true, RateLimit: &rate,
+	return &ent.Webhook{ID: webhookID, URL: "https://example.com/hooks",
+		Events: []string{"email.bounced", "email.complained"}, Enabled: true, RateLimit: &rate,
 		Secret: []byte("never shown"), CreatedAt: hookTime, UpdatedAt: hookTime}
 }
 
 func (f *fakeWebhooks) delivery() *ent.WebhookDelivery {
 	due := hookTime.Add(5 * time.Second)
-	return &ent.WebhookDelivery{ID: webhookDeliveryID, WebhookID: webhookID, EventID: "evt_01kf0m4w7he6x8q2v5b3n9c1ta", EventType: "contact.unsubscribed", State: "pending",
+	return &ent.WebhookDelivery{ID: webhookDeliveryID, WebhookID: webhookID, EventID: "evt_01kf0m4w7he6x8q2v5b3n9c1ta",
+		EventType: "contact.unsubscribed", State: "pending",
 		DueAt: &due, Attempts: 1, Error: "no answer within 10s", CreatedAt: hookTime}
 }
 
@@ -53,7 +55,8 @@ func (f *fakeWebhooks) known(webhook string) error {
 	return f.fail
 }
 
-func (f *fakeWebhooks) Create(ctx context.Context, account string, in webhooks.NewEndpoint) (*ent.Webhook, secret.String, error) {
+func (f *fakeWebhooks) Create(ctx context.Context, account string,
+	in webhooks.NewEndpoint) (*ent.Webhook, secret.String, error) {
 	if f.fail != nil || account != accountID {
 		return nil, secret.String{}, f.fail
 	}
@@ -64,7 +67,8 @@ func (f *fakeWebhooks) Create(ctx context.Context, account string, in webhooks.N
 	return f.sample(), secret.New(webhookToken), nil
 }
 
-func (f *fakeWebhooks) RotateSecret(ctx context.Context, _, webhook string, keep webhooks.StoreResponse) (*ent.Webhook, secret.String, error) {
+func (f *fakeWebhooks) RotateSecret(ctx context.Context, _, webhook string,
+	keep webhooks.StoreResponse) (*ent.Webhook, secret.String, error) {
 	if err := f.known(webhook); err != nil {
 		return nil, secret.String{}, err
 	}
@@ -95,9 +99,11 @@ func (f *fakeWebhooks) Delete(_ context.Context, _, webhook string) error { retu
 
 func (f *fakeWebhooks) Events(w *ent.Webhook) []string { return w.Events }
 
-func (f *fakeWebhooks) Deliveries(_ context.Context, _, webhook string, filter webhooks.Filter) (page.Page[*ent.WebhookDelivery], error) {
+func (f *fakeWebhooks) Deliveries(_ context.Context, _, webhook string,
+	filter webhooks.Filter) (page.Page[*ent.WebhookDelivery], error) {
 	f.filter = filter
-	return page.Page[*ent.WebhookDelivery]{Items: []*ent.WebhookDelivery{f.delivery()}, HasMore: true, NextCursor: "next"}, f.known(webhook)
+	return page.Page[*ent.WebhookDelivery]{Items: []*ent.WebhookDelivery{f.delivery()}, HasMore: true,
+		NextCursor: "next"}, f.known(webhook)
 }
 
 func (f *fakeWebhooks) Delivery(_ context.Context, _, delivery string) (*ent.WebhookDelivery, error) {
@@ -109,7 +115,8 @@ func (f *fakeWebhooks) Delivery(_ context.Context, _, delivery string) (*ent.Web
 
 func (f *fakeWebhooks) Attempts(context.Context, string, ...string) (map[string][]*ent.WebhookAttempt, error) {
 	ended, outcome, took := hookTime.Add(10*time.Second), webhookattempt.OutcomeFailed, 10_000
-	return map[string][]*ent.WebhookAttempt{webhookDeliveryID: {{Number: 1, StartedAt: hookTime, FinishedAt: &ended, Outcome: &outcome, Error: "no answer within 10s",
+	return map[string][]*ent.WebhookAttempt{webhookDeliveryID: {{Number: 1, StartedAt: hookTime, FinishedAt: &ended,
+		Outcome: &outcome, Error: "no answer within 10s",
 		RemoteAddr: "203.0.113.7:443", DurationMs: &took}}}, nil
 }
 
@@ -118,7 +125,8 @@ func (f *fakeWebhooks) Body(context.Context, *ent.WebhookDelivery) (json.RawMess
 		`"scope":"category","category":"product-news","category_label":"Product news","suppression_id":null,"category_opt_out_id":"opt_01kf0m4w7he6x8q2v5b3n9c1ta","email_id":null}}`), nil
 }
 
-func (f *fakeWebhooks) Replay(ctx context.Context, account, delivery string, keep webhooks.StoreReplayResponse) (*ent.WebhookDelivery, error) {
+func (f *fakeWebhooks) Replay(ctx context.Context, account, delivery string,
+	keep webhooks.StoreReplayResponse) (*ent.WebhookDelivery, error) {
 	d, err := f.Delivery(ctx, account, delivery)
 	if f.queued++; err == nil && keep != nil {
 		err = keep(ctx, nil, d)
@@ -126,7 +134,8 @@ func (f *fakeWebhooks) Replay(ctx context.Context, account, delivery string, kee
 	return d, err
 }
 
-func (f *fakeWebhooks) Recover(ctx context.Context, _, webhook string, in webhooks.Recovery) (webhooks.Recovered, error) {
+func (f *fakeWebhooks) Recover(ctx context.Context, _, webhook string,
+	in webhooks.Recovery) (webhooks.Recovered, error) {
 	f.recovery = in
 	done, err := webhooks.Recovered{Count: 42}, f.known(webhook)
 	if f.queued++; err == nil && in.Keep != nil {
@@ -141,18 +150,19 @@ func TestWebhookAnswers(t *testing.T) {
 		method, path, body string
 		status             int
 	}{
-		"webhook_created":       {"POST", "/webhooks", `{"url":"https://example.com/hooks","events":["email.bounced"],"rate_limit":20}`, 200},
-		"webhook_bad_types":     {"POST", "/webhooks", `{"url":1,"events":["email.sent",2],"rate_limit":"x","evnts":[]}`, 400},
-		"webhook_no_url":        {"POST", "/webhooks", `{}`, 400},
-		"webhook_list":          {"GET", "/webhooks", "", 200},
-		"webhook":               {"GET", "/webhooks/" + webhookID, "", 200},
-		"webhook_unknown":       {"GET", "/webhooks/wh_1", "", 404},
-		"webhook_off":           {"PATCH", "/webhooks/" + webhookID, `{"enabled":false}`, 200},
-		"webhook_no_change":     {"PATCH", "/webhooks/" + webhookID, `{}`, 200},
-		"webhook_null":          {"PATCH", "/webhooks/" + webhookID, `{"events":null}`, 400},
-		"webhook_deleted":       {"DELETE", "/webhooks/" + webhookID, "", 200},
-		"webhook_rotated":       {"POST", "/webhooks/" + webhookID + "/rotate-secret", "", 200},
-		"webhook_recovered":     {"POST", "/webhooks/" + webhookID + "/recover", `{"since":"2026-01-15T09:00:00Z","until":"2026-01-15T10:00:00Z","only_failed":true}`, 200},
+		"webhook_created":   {"POST", "/webhooks", `{"url":"https://example.com/hooks","events":["email.bounced"],"rate_limit":20}`, 200},
+		"webhook_bad_types": {"POST", "/webhooks", `{"url":1,"events":["email.sent",2],"rate_limit":"x","evnts":[]}`, 400},
+		"webhook_no_url":    {"POST", "/webhooks", `{}`, 400},
+		"webhook_list":      {"GET", "/webhooks", "", 200},
+		"webhook":           {"GET", "/webhooks/" + webhookID, "", 200},
+		"webhook_unknown":   {"GET", "/webhooks/wh_1", "", 404},
+		"webhook_off":       {"PATCH", "/webhooks/" + webhookID, `{"enabled":false}`, 200},
+		"webhook_no_change": {"PATCH", "/webhooks/" + webhookID, `{}`, 200},
+		"webhook_null":      {"PATCH", "/webhooks/" + webhookID, `{"events":null}`, 400},
+		"webhook_deleted":   {"DELETE", "/webhooks/" + webhookID, "", 200},
+		"webhook_rotated":   {"POST", "/webhooks/" + webhookID + "/rotate-secret", "", 200},
+		"webhook_recovered": {"POST", "/webhooks/" + webhookID + "/recover",
+			`{"since":"2026-01-15T09:00:00Z","until":"2026-01-15T10:00:00Z","only_failed":true}`, 200},
 		"webhook_recover_never": {"POST", "/webhooks/" + webhookID + "/recover", `{"until":"yesterday"}`, 400},
 		"webhook_deliveries":    {"GET", "/webhooks/" + webhookID + "/deliveries?state=failed&limit=3", "", 200},
 		"webhook_bad_state":     {"GET", "/webhooks/" + webhookID + "/deliveries?state=lost", "", 400},
@@ -176,9 +186,11 @@ func TestWebhookAnswers(t *testing.T) {
 func TestWebhookSecretIsReplayedAndStoredSealed(t *testing.T) {
 	t.Parallel()
 	b := newBundleFor(t, "/api/webhooks")
-	q := request{method: "POST", path: "/api/webhooks", body: `{"url":"https://example.com/hooks"}`, header: map[string]string{"Idempotency-Key": "k1"}}
+	q := request{method: "POST", path: "/api/webhooks", body: `{"url":"https://example.com/hooks"}`,
+		header: map[string]string{"Idempotency-Key": "k1"}}
 	first, second := b.do(t, q), b.do(t, q)
-	if first.status != 200 || first.body != second.body || !strings.Contains(first.body, webhookToken) || len(b.webhooks.created) != 1 {
+	if first.status != 200 || first.body != second.body || !strings.Contains(first.body, webhookToken) ||
+		len(b.webhooks.created) != 1 {
 		t.Errorf("%s\n%s\n%d created", first.body, second.body, len(b.webhooks.created))
 	}
 	for key, kept := range b.store.answers {

@@ -34,19 +34,23 @@ func (e *edge) addActivation(g *api.TagGroup) {
 			"a new draft. Runs are released and cancelled in the background, as `draining` shows. An account can " +
 			"have 200 active automations.",
 		Body: &api.Body{About: "The action.", Examples: map[string]any{
-			"activate": map[string]any{"action": "activate"}, "back": map[string]any{"action": "activate", "version": 1}, "pause": map[string]any{"action": "pause", "runs": "continue"}}},
-		Example: map[string]any{"automation": exampleAutomation()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfAutomation,
+			"activate": map[string]any{"action": "activate"},
+			"back":     map[string]any{"action": "activate", "version": 1}, "pause": map[string]any{"action": "pause", "runs": "continue"}}},
+		Example:  map[string]any{"automation": exampleAutomation()},
+		Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfAutomation,
 	}, actionBody, e.runAction)
 }
 
-func (e *edge) runAction(ctx context.Context, c *api.Call, in *api.Item, a action, keep api.Keep) (actionAnswer, error) {
+func (e *edge) runAction(ctx context.Context, c *api.Call, in *api.Item, a action,
+	keep api.Keep) (actionAnswer, error) {
 	keeping := api.Keeping(keep, newActionAnswer)
 	switch a.Action {
 	case actionActivate:
 		if err := c.Charge(ctx, storage.RowBytes); err != nil {
 			return actionAnswer{}, err
 		}
-		done, err := e.service.Activate(ctx, c.Caller, in.ID, automations.Activation{Version: a.earlierVersion(), Cancel: a.Runs == runsCancel, Keep: keeping})
+		done, err := e.service.Activate(ctx, c.Caller, in.ID,
+			automations.Activation{Version: a.earlierVersion(), Cancel: a.Runs == runsCancel, Keep: keeping})
 		if err == nil && a.earlierVersion() == 0 { // the version is a copy of the draft
 			c.Debit(ctx, len(done.Automation.Draft))
 		}

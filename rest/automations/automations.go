@@ -25,11 +25,14 @@ type Service interface {
 	Create(ctx context.Context, accountID string, document []byte, keep automations.Keep) (*ent.Automation, error)
 	List(ctx context.Context, accountID string, f automations.Filter) (page.Page[*ent.Automation], error)
 	Get(ctx context.Context, accountID, automationID string) (*ent.Automation, error)
-	Change(ctx context.Context, accountID, automationID string, members map[string]json.RawMessage, hash string) (*ent.Automation, error)
+	Change(ctx context.Context, accountID, automationID string, members map[string]json.RawMessage,
+		hash string) (*ent.Automation, error)
 	Delete(ctx context.Context, accountID, automationID string) error
 	Duplicate(ctx context.Context, accountID, automationID string, keep automations.Keep) (*ent.Automation, error)
-	Activate(ctx context.Context, caller accounts.Caller, automationID string, in automations.Activation) (automations.Acted, error)
-	Pause(ctx context.Context, accountID, automationID string, hold bool, keep automations.KeepActed) (automations.Acted, error)
+	Activate(ctx context.Context, caller accounts.Caller, automationID string,
+		in automations.Activation) (automations.Acted, error)
+	Pause(ctx context.Context, accountID, automationID string, hold bool,
+		keep automations.KeepActed) (automations.Acted, error)
 	Archive(ctx context.Context, accountID, automationID string, keep automations.KeepActed) (automations.Acted, error)
 	Check(ctx context.Context, caller accounts.Caller, automationID string) ([]automations.Problem, error)
 	Versions(ctx context.Context, accountID, automationID string) ([]*ent.AutomationVersion, error)
@@ -55,8 +58,9 @@ var _ Service = (*automations.Service)(nil)
 const BodyLimit = 1 << 20
 
 // OfAutomation names what ids of automations are.
-var OfAutomation = api.Noun{Name: "automation", About: "Id of the automation.", Example: "aut_01kf0m4w7he6x8q2v5b3n9c1ta",
-	Is: func(word string) bool { return id.Is(id.Automation, word) }}
+var OfAutomation = api.Noun{Name: "automation", About: "Id of the automation.",
+	Example: "aut_01kf0m4w7he6x8q2v5b3n9c1ta",
+	Is:      func(word string) bool { return id.Is(id.Automation, word) }}
 
 type automationRecord struct {
 	ID                    string            `json:"id" example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
@@ -86,8 +90,10 @@ func newRecord(a *ent.Automation) automationRecord {
 		Timezone string    `json:"timezone"`
 	}
 	_ = json.Unmarshal(a.Draft, &d) // it was written by the service
-	return automationRecord{ID: a.ID, Name: a.Name, Description: wire.OrNull(a.Description), Status: string(a.Status), Trigger: d.Trigger, Steps: d.Steps, Timezone: wire.OrNull(d.Timezone),
-		Version: a.Version, HasUnpublishedChanges: a.VersionHash != a.DraftHash, Draining: (*string)(a.Draining), Etag: a.DraftHash, CreatedAt: wire.Time(a.CreatedAt), UpdatedAt: wire.Time(a.UpdatedAt),
+	return automationRecord{ID: a.ID, Name: a.Name, Description: wire.OrNull(a.Description), Status: string(a.Status),
+		Trigger: d.Trigger, Steps: d.Steps, Timezone: wire.OrNull(d.Timezone),
+		Version: a.Version, HasUnpublishedChanges: a.VersionHash != a.DraftHash, Draining: (*string)(a.Draining),
+		Etag: a.DraftHash, CreatedAt: wire.Time(a.CreatedAt), UpdatedAt: wire.Time(a.UpdatedAt),
 		ActivatedAt: wire.OptionalTime{At: a.ActivatedAt}}
 }
 
@@ -176,7 +182,8 @@ func (e *edge) addDefinitions(g *api.TagGroup) {
 		Summary: "Create an automation",
 		Description: "Creates a draft, which starts no runs until it is activated. For an invalid definition, " +
 			"`details` contains the path of each wrong field. An account can have 1,000 automations.",
-		Body:    &api.Body{Limit: BodyLimit, About: "The definition.", Examples: map[string]any{"welcome": exampleDefinition()}},
+		Body: &api.Body{Limit: BodyLimit, About: "The definition.",
+			Examples: map[string]any{"welcome": exampleDefinition()}},
 		Example: one, Problems: []int{http.StatusConflict},
 	}, newBody, e.createAutomation)
 	api.ListBy(g, api.Operation{
@@ -192,7 +199,8 @@ func (e *edge) addDefinitions(g *api.TagGroup) {
 		Summary: "Change the draft of an automation",
 		Description: "Updates the draft. Each field you send replaces that field of the draft. Runs and the active " +
 			"version do not change until the draft is activated. An archived automation fails with 409.",
-		Body:    &api.Body{Limit: BodyLimit, About: "What to change.", Examples: map[string]any{"name": map[string]any{"name": "Welcome, twice"}}},
+		Body: &api.Body{Limit: BodyLimit, About: "What to change.",
+			Examples: map[string]any{"name": map[string]any{"name": "Welcome, twice"}}},
 		Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfAutomation,
 	}, changeBody, e.changeAutomation)
 	api.Delete(g, api.Operation{
@@ -205,8 +213,9 @@ func (e *edge) addDefinitions(g *api.TagGroup) {
 		Method: http.MethodGet, Path: "/automations/{id}/check", ID: "checkAutomation", Needs: rights.Read,
 		Summary: "Check the draft of an automation", Description: "Returns the problems that prevent activating the " +
 			"draft with the current key, such as missing templates or senders, and warnings.",
-		Example: map[string]any{"problems": []any{map[string]any{"path": "steps[0].template", "severity": "error", "message": "uses " +
-			"a template that is not published; publish it first"}}},
+		Example: map[string]any{"problems": []any{map[string]any{"path": "steps[0].template", "severity": "error",
+			"message": "uses " +
+				"a template that is not published; publish it first"}}},
 		Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.checkAutomation)
 	version := map[string]any{"number": 1, "definition": exampleDefinition(), "created_at": "2026-01-15T09:30:00.000Z"}
@@ -217,14 +226,16 @@ func (e *edge) addDefinitions(g *api.TagGroup) {
 		Example: map[string]any{"versions": []any{version}}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.listVersions)
 	api.Handle(g, api.Operation{
-		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}", ID: "getAutomationVersion", Needs: rights.Read,
+		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}", ID: "getAutomationVersion",
+		Needs:   rights.Read,
 		Summary: "Retrieve a version of an automation", Description: "Returns a version of an automation as it was " +
 			"activated.",
 		Example: map[string]any{"version": version}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.getVersion)
 }
 
-func (e *edge) createAutomation(ctx context.Context, c *api.Call, _ *api.None, in members, keep api.Keep) (automationAnswer, error) {
+func (e *edge) createAutomation(ctx context.Context, c *api.Call, _ *api.None, in members,
+	keep api.Keep) (automationAnswer, error) {
 	document, err := json.Marshal(in.given)
 	if err != nil {
 		return automationAnswer{}, err
@@ -233,7 +244,8 @@ func (e *edge) createAutomation(ctx context.Context, c *api.Call, _ *api.None, i
 }
 
 func (e *edge) listAutomations(ctx context.Context, c *api.Call, in *query) (page.Page[*ent.Automation], error) {
-	return e.service.List(ctx, c.AccountID, automations.Filter{Request: in.Request(), Status: in.Status, Event: in.Event, Name: in.Q})
+	return e.service.List(ctx, c.AccountID, automations.Filter{Request: in.Request(), Status: in.Status,
+		Event: in.Event, Name: in.Q})
 }
 
 func (e *edge) changeAutomation(ctx context.Context, c *api.Call, in *changeItem, m members) (automationAnswer, error) {
@@ -243,7 +255,8 @@ func (e *edge) changeAutomation(ctx context.Context, c *api.Call, in *changeItem
 
 func (e *edge) checkAutomation(ctx context.Context, c *api.Call, in *api.Item) (automationCheckAnswer, error) {
 	problems, err := e.service.Check(ctx, c.Caller, in.ID)
-	return automationCheckAnswer{wire.ListOf(problems, func(p automations.Problem) automationProblem { return automationProblem(p) })}, err
+	return automationCheckAnswer{wire.ListOf(problems,
+		func(p automations.Problem) automationProblem { return automationProblem(p) })}, err
 }
 
 func (e *edge) listVersions(ctx context.Context, c *api.Call, in *api.Item) (automationVersionsAnswer, error) {
@@ -256,15 +269,21 @@ func (e *edge) getVersion(ctx context.Context, c *api.Call, in *versionItem) (au
 }
 
 func exampleDefinition() map[string]any {
-	return map[string]any{"name": "Welcome", "trigger": map[string]any{"event": "user.created", "re_entry": "once"}, "steps": []any{
-		map[string]any{"key": "hello", "type": "send_email", "from": "Ada <ada@example.com>", "subject": "Welcome, {{event.data.name}}", "text": "Hello {{event.data.name}}."},
-		map[string]any{"key": "pause", "type": "delay", "duration": "P1D"},
-		map[string]any{"key": "tips", "type": "send_email", "from": "Ada <ada@example.com>", "template": map[string]any{"alias": "tips"}}}}
+	return map[string]any{"name": "Welcome", "trigger": map[string]any{"event": "user.created", "re_entry": "once"},
+		"steps": []any{
+			map[string]any{"key": "hello", "type": "send_email", "from": "Ada <ada@example.com>",
+				"subject": "Welcome, {{event.data.name}}", "text": "Hello {{event.data.name}}."},
+			map[string]any{"key": "pause", "type": "delay", "duration": "P1D"},
+			map[string]any{"key": "tips", "type": "send_email", "from": "Ada <ada@example.com>",
+				"template": map[string]any{"alias": "tips"}}}}
 }
 
 func exampleAutomation() map[string]any {
 	d := exampleDefinition()
-	return map[string]any{"id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "Welcome", "description": nil, "status": "active", "trigger": d["trigger"], "steps": d["steps"], "timezone": nil,
-		"version": 1, "has_unpublished_changes": false, "draining": nil, "etag": "3f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f60", "created_at": "2026-01-15T09:30:00.000Z", "updated_at": "2026-01-15T09:30:00.000Z",
+	return map[string]any{"id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "Welcome", "description": nil,
+		"status": "active", "trigger": d["trigger"], "steps": d["steps"], "timezone": nil,
+		"version": 1, "has_unpublished_changes": false, "draining": nil,
+		"etag":       "3f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f60",
+		"created_at": "2026-01-15T09:30:00.000Z", "updated_at": "2026-01-15T09:30:00.000Z",
 		"activated_at": "2026-01-15T09:31:00.000Z"}
 }

@@ -66,19 +66,23 @@ func memberFields(m *members, need body.Need, none func(name string) func()) []b
 }
 
 func newBody(m *members) body.Object {
-	return body.Object{Name: "CreateAutomation", Fields: memberFields(m, body.RequiredByService, func(string) func() { return nil }), Check: func(d *body.Decoder) {
-		if document, err := json.Marshal(m.given); err == nil && !d.Wrong() {
-			if m.given == nil {
-				document = []byte("{}")
+	return body.Object{Name: "CreateAutomation",
+		Fields: memberFields(m, body.RequiredByService, func(string) func() { return nil }),
+		Check: func(d *body.Decoder) {
+			if document, err := json.Marshal(m.given); err == nil && !d.Wrong() {
+				if m.given == nil {
+					document = []byte("{}")
+				}
+				_, wrong := automations.Judge(document)
+				d.Also(wrong)
 			}
-			_, wrong := automations.Judge(document)
-			d.Also(wrong)
-		}
-	}}
+		}}
 }
 
 func changeBody(m *members) body.Object {
-	return body.Object{Name: "UpdateAutomation", Change: true, Fields: memberFields(m, body.Optional, func(name string) func() { return func() { m.setMember(name, json.RawMessage("null")) } })}
+	return body.Object{Name: "UpdateAutomation", Change: true,
+		Fields: memberFields(m, body.Optional,
+			func(name string) func() { return func() { m.setMember(name, json.RawMessage("null")) } })}
 }
 
 // action is what a POST asks of an automation.
@@ -123,8 +127,9 @@ func actionBody(a *action) body.Object {
 		{Name: "action", Type: body.Choice(&a.Action, actions...), Need: body.Required, About: "The action."},
 		{Name: "version", Type: body.Maybe(&a.Version, numberField), About: "With activate, return to this version " +
 			"instead of creating one from the draft."},
-		{Name: "runs", Type: body.Choice(&a.Runs, runsHold, runsContinue, runsCancel), About: "With pause: hold (if left out) lets no step of live runs begin, continue lets them go on. " +
-			"With activate: continue (if left out) lets runs go that were held, cancel cancels all runs that live now."},
+		{Name: "runs", Type: body.Choice(&a.Runs, runsHold, runsContinue, runsCancel),
+			About: "With pause: hold (if left out) lets no step of live runs begin, continue lets them go on. " +
+				"With activate: continue (if left out) lets runs go that were held, cancel cancels all runs that live now."},
 	}, Check: func(d *body.Decoder) {
 		if !slices.Contains(actions, a.Action) {
 			d.Refuse("action", "must be one of %s", strings.Join(actions, ", "))
@@ -183,11 +188,12 @@ func eventBody(e *event) body.Object {
 
 const sessionOnlyAbout = " For sessions of the dashboard; refused with an API key."
 
-// isTrial tells whether the event tries one automation. Errors: Invalid for fields that no API key may
+// isTrial reports whether the event tries one automation. Errors: Invalid for fields that no API key may
 // give, and for fields that do not go together.
 func (e *event) isTrial(person bool) (bool, error) {
 	wrong := fault.Fields{}
-	for name, given := range map[string]bool{"dry_run": e.DryRun != nil, "test_send": e.TestSend != nil, "automation_id": e.AutomationID != nil} {
+	for name, given := range map[string]bool{"dry_run": e.DryRun != nil, "test_send": e.TestSend != nil,
+		"automation_id": e.AutomationID != nil} {
 		if given && !person {
 			wrong.Add(name, "is for sessions of the dashboard, and this request has an API key")
 		}

@@ -59,7 +59,8 @@ type EventReceipt struct {
 }
 
 func newEvent(e *ent.CustomEvent) CustomEvent {
-	return CustomEvent{ID: e.ID, Name: e.Name, UserID: e.UserID, Email: e.Email, Data: wire.JSON(e.Data), Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)}
+	return CustomEvent{ID: e.ID, Name: e.Name, UserID: e.UserID, Email: e.Email, Data: wire.JSON(e.Data),
+		Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)}
 }
 
 func newEventAnswer(e *ent.CustomEvent) customEventAnswer {
@@ -107,10 +108,12 @@ func (e *edge) addEvents(g *api.TagGroup) {
 	}, api.Plural{Member: "events", Schema: "CustomEventList"}, e.listEvents, newEvent)
 	e.addExports(g)
 	detail := eventExample()
-	detail["matches"] = []any{map[string]any{"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "version": 1, "outcome": "started", "run_id": "run_01kf0m4w7he6x8q2v5b3n9c1ta", "error": nil}}
+	detail["matches"] = []any{map[string]any{"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "version": 1,
+		"outcome": "started", "run_id": "run_01kf0m4w7he6x8q2v5b3n9c1ta", "error": nil}}
 	api.Get(g, api.Operation{
 		Path: "/events/{id}", ID: "getCustomEvent", Needs: rights.ReadSent,
-		Summary: "Retrieve a custom event", Description: "Returns a custom event with its effects on automations.", Example: map[string]any{"event": detail}, Of: OfEvent,
+		Summary: "Retrieve a custom event", Description: "Returns a custom event with its effects on automations.",
+		Example: map[string]any{"event": detail}, Of: OfEvent,
 	}, e.service.Event, newEventAnswer)
 }
 
@@ -127,7 +130,8 @@ func Data(given map[string]any) (json.RawMessage, error) {
 	return json.Marshal(given)
 }
 
-func (e *edge) postEvent(ctx context.Context, c *api.Call, from *causeItem, in event, claim *idempotency.Claim) (idempotency.Response, error) {
+func (e *edge) postEvent(ctx context.Context, c *api.Call, from *causeItem, in event,
+	claim *idempotency.Claim) (idempotency.Response, error) {
 	data, err := Data(in.Data)
 	if err != nil {
 		return idempotency.Response{}, err
@@ -136,7 +140,8 @@ func (e *edge) postEvent(ctx context.Context, c *api.Call, from *causeItem, in e
 	if err != nil {
 		return idempotency.Response{}, err
 	}
-	post := ingest.Post{AccountID: c.AccountID, Name: in.Name, UserID: in.UserID, Email: in.Email, Data: data, Source: "api", Cause: from.Cause, Claim: claim, Render: receiptOf}
+	post := ingest.Post{AccountID: c.AccountID, Name: in.Name, UserID: in.UserID, Email: in.Email, Data: data,
+		Source: "api", Cause: from.Cause, Claim: claim, Render: receiptOf}
 	if c.Person != nil {
 		post.Source = "dashboard"
 	}
@@ -163,7 +168,8 @@ func receiptOf(a ingest.Result) idempotency.Response {
 func newReceipt(a ingest.Result) EventReceipt {
 	e := a.Event
 	return EventReceipt{
-		Event:              CustomEvent{ID: e.ID, Name: e.Name, UserID: wire.OrNull(e.UserID), Email: wire.OrNull(e.Email), Data: wire.JSON(e.Data), Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)},
+		Event: CustomEvent{ID: e.ID, Name: e.Name, UserID: wire.OrNull(e.UserID),
+			Email: wire.OrNull(e.Email), Data: wire.JSON(e.Data), Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)},
 		MatchedAutomations: a.Matched, ResumedRuns: a.Resumed, CancelledRuns: a.Cancelled}
 }
 
@@ -171,10 +177,12 @@ func (e *edge) listEvents(ctx context.Context, c *api.Call, in *eventQuery) (pag
 	return e.findEvents(ctx, c, &in.EventFilters, in.Request())
 }
 
-func (e *edge) findEvents(ctx context.Context, c *api.Call, in *EventFilters, r page.Request) (page.Page[*ent.CustomEvent], error) {
+func (e *edge) findEvents(ctx context.Context, c *api.Call, in *EventFilters,
+	r page.Request) (page.Page[*ent.CustomEvent], error) {
 	wrong := fault.Fields{}
-	f := automations.EventFilter{Request: r, Name: in.Name, UserID: in.UserID, Email: api.QueryAddress(in.Email), Source: in.Source,
-		Since: api.QueryTime(wrong, "since", in.Since), Until: api.QueryTime(wrong, "until", in.Until)}
+	f := automations.EventFilter{Request: r, Name: in.Name, UserID: in.UserID, Email: api.QueryAddress(in.Email),
+		Source: in.Source,
+		Since:  api.QueryTime(wrong, "since", in.Since), Until: api.QueryTime(wrong, "until", in.Until)}
 	if err := wrong.Err(); err != nil {
 		return page.Page[*ent.CustomEvent]{}, err
 	}
@@ -182,6 +190,7 @@ func (e *edge) findEvents(ctx context.Context, c *api.Call, in *EventFilters, r 
 }
 
 func eventExample() map[string]any {
-	return map[string]any{"id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "user.created", "user_id": "user-17", "email": "bob@example.net", "data": map[string]any{"name": "Bob"},
+	return map[string]any{"id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "user.created", "user_id": "user-17",
+		"email": "bob@example.net", "data": map[string]any{"name": "Bob"},
 		"source": "api", "created_at": "2026-01-15T09:30:00.000Z"}
 }

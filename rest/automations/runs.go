@@ -83,7 +83,8 @@ func newWaitingFor(r automations.RunDetail) *waitingFor {
 	if w == nil {
 		return nil
 	}
-	out := &waitingFor{Step: r.WaitingStep.Key, Events: wire.List(w.Events), Until: wire.Time(w.Until), Reason: wire.Maybe(newWaitReason(r.Blocked))}
+	out := &waitingFor{Step: r.WaitingStep.Key, Events: wire.List(w.Events), Until: wire.Time(w.Until),
+		Reason: wire.Maybe(newWaitReason(r.Blocked))}
 	if !w.Since.IsZero() {
 		out.Since.At = &w.Since
 	}
@@ -95,17 +96,21 @@ type automationRunAnswer struct {
 }
 
 func newRun(r *ent.AutomationRun) AutomationRun {
-	return AutomationRun{ID: r.ID, AutomationID: r.AutomationID, Version: r.Version, EventID: r.EventID, UserID: r.UserID, Email: r.EmailKey, Status: string(r.Status),
-		StepIndex: r.StepIndex, Error: wire.OrNull(r.Error), StartedAt: wire.Time(r.StartedAt), EndedAt: wire.OptionalTime{At: r.EndedAt}}
+	return AutomationRun{ID: r.ID, AutomationID: r.AutomationID, Version: r.Version, EventID: r.EventID,
+		UserID: r.UserID, Email: r.EmailKey, Status: string(r.Status),
+		StepIndex: r.StepIndex, Error: wire.OrNull(r.Error), StartedAt: wire.Time(r.StartedAt),
+		EndedAt: wire.OptionalTime{At: r.EndedAt}}
 }
 
 func newStep(s *ent.AutomationStep) automationStep {
-	return automationStep{Index: s.StepIndex, Key: s.Key, Type: s.Type, Status: s.Status, Output: wire.JSON(s.Output), EmailID: s.EmailID, Error: wire.OrNull(s.Error),
+	return automationStep{Index: s.StepIndex, Key: s.Key, Type: s.Type, Status: s.Status, Output: wire.JSON(s.Output),
+		EmailID: s.EmailID, Error: wire.OrNull(s.Error),
 		StartedAt: wire.Time(s.StartedAt), EndedAt: wire.Time(s.EndedAt)}
 }
 
 func newRunAnswer(r automations.RunDetail) automationRunAnswer {
-	return automationRunAnswer{automationRunDetail{AutomationRun: newRun(r.AutomationRun), Event: wire.JSON(r.Event), Steps: wire.ListOf(r.Steps, newStep),
+	return automationRunAnswer{automationRunDetail{AutomationRun: newRun(r.AutomationRun), Event: wire.JSON(r.Event),
+		Steps:      wire.ListOf(r.Steps, newStep),
 		WaitingFor: wire.Maybe(newWaitingFor(r)), NextAt: wire.OptionalTime{At: r.Next}, Held: r.Held}}
 }
 
@@ -146,7 +151,8 @@ func (e *edge) addRuns(g *api.TagGroup) {
 	}, list, e.listRuns, newRun)
 	api.ListBy(g, api.Operation{
 		Path: "/automations/{id}/runs", ID: "listRunsOfAutomation", Needs: rights.Read,
-		Summary: "List the runs of an automation", Description: "Newest first.", Example: runExample(), Of: OfAutomation, Problems: []int{http.StatusNotFound},
+		Summary: "List the runs of an automation", Description: "Newest first.", Example: runExample(),
+		Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, list, e.listRunsOf, newRun)
 	api.Get(g, api.Operation{
 		Path: "/automation-runs/{id}", ID: "getAutomationRun", Needs: rights.Read,
@@ -170,11 +176,13 @@ func (e *edge) addRuns(g *api.TagGroup) {
 		Description: "Retries failed runs, for example after you fix a template. Each run continues from the step " +
 			"that failed, with the version that it follows. Skips persons with a live run if the automation allows " +
 			"one run at a time.",
-		Body:    &api.Body{About: "The runs to retry.", Examples: map[string]any{"since": map[string]any{"since": "2026-01-15T09:30:00Z", "step": "tips"}}},
+		Body: &api.Body{About: "The runs to retry.",
+			Examples: map[string]any{"since": map[string]any{"since": "2026-01-15T09:30:00Z", "step": "tips"}}},
 		Example: map[string]any{"runs": 17}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, againBody, e.retryFailed)
 	api.Handle(g, api.Operation{
-		Method: http.MethodGet, Path: "/automation-webhook-secret", ID: "getAutomationWebhookSecret", Needs: rights.Write,
+		Method: http.MethodGet, Path: "/automation-webhook-secret", ID: "getAutomationWebhookSecret",
+		Needs:   rights.Write,
 		Summary: "Retrieve the secret of webhook steps",
 		Description: "Returns the secret that signs requests of webhook steps in `Service-Signature`, as the secret " +
 			"of a webhook endpoint signs its deliveries. All automations of the account share it.",
@@ -185,7 +193,8 @@ func (e *edge) addRuns(g *api.TagGroup) {
 // toFilter names every wrong parameter at once.
 func (q RunQuery) toFilter(automationID string) (automations.RunFilter, error) {
 	wrong := fault.Fields{}
-	f := automations.RunFilter{Request: q.Request(), AutomationID: automationID, Status: q.Status, UserID: q.UserID, Email: api.QueryAddress(q.Email), Step: q.Step, Version: q.Version,
+	f := automations.RunFilter{Request: q.Request(), AutomationID: automationID, Status: q.Status, UserID: q.UserID,
+		Email: api.QueryAddress(q.Email), Step: q.Step, Version: q.Version,
 		Since: api.QueryTime(wrong, "since", q.Since), Until: api.QueryTime(wrong, "until", q.Until)}
 	for field, reason := range f.Validate() {
 		wrong.Add(field, "%s", reason)
@@ -237,8 +246,10 @@ type retriedAnswer struct {
 
 func newRetriedAnswer(n int) retriedAnswer { return retriedAnswer{n} }
 
-func (e *edge) retryFailed(ctx context.Context, c *api.Call, in *api.Item, a again, keep api.Keep) (retriedAnswer, error) {
-	return api.As(newRetriedAnswer)(e.service.RetryFailed(ctx, c.AccountID, in.ID, automations.Failed{Since: a.Since, Step: a.Step, Keep: api.Keeping(keep, newRetriedAnswer)}))
+func (e *edge) retryFailed(ctx context.Context, c *api.Call, in *api.Item, a again,
+	keep api.Keep) (retriedAnswer, error) {
+	return api.As(newRetriedAnswer)(e.service.RetryFailed(ctx, c.AccountID, in.ID,
+		automations.Failed{Since: a.Since, Step: a.Step, Keep: api.Keeping(keep, newRetriedAnswer)}))
 }
 
 type stepSecretAnswer struct {
@@ -250,17 +261,22 @@ func (e *edge) getSecret(_ context.Context, c *api.Call, _ *api.None) (stepSecre
 }
 
 func runExample() map[string]any {
-	return map[string]any{"id": "run_01kf0m4w7he6x8q2v5b3n9c1ta", "automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "version": 1, "event_id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta",
-		"user_id": "user-17", "email": "bob@example.net", "status": "waiting", "step_index": 1, "error": nil, "started_at": "2026-01-15T09:30:00.000Z", "ended_at": nil}
+	return map[string]any{"id": "run_01kf0m4w7he6x8q2v5b3n9c1ta", "automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta",
+		"version": 1, "event_id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta",
+		"user_id": "user-17", "email": "bob@example.net", "status": "waiting", "step_index": 1, "error": nil,
+		"started_at": "2026-01-15T09:30:00.000Z", "ended_at": nil}
 }
 
 func runDetailExample() map[string]any {
 	out := runExample()
-	out["event"] = map[string]any{"id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "user.created", "user_id": "user-17", "email": "bob@example.net",
-		"data": map[string]any{"name": "Bob"}, "source": "api", "created_at": "2026-01-15T09:30:00Z"}
-	out["steps"] = []any{map[string]any{"index": 0, "key": "hello", "type": "send_email", "status": "sent", "output": map[string]any{"status": "sent", "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta"},
+	out["event"] = map[string]any{"id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "user.created", "user_id": "user-17",
+		"email": "bob@example.net",
+		"data":  map[string]any{"name": "Bob"}, "source": "api", "created_at": "2026-01-15T09:30:00Z"}
+	out["steps"] = []any{map[string]any{"index": 0, "key": "hello", "type": "send_email", "status": "sent",
+		"output":   map[string]any{"status": "sent", "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta"},
 		"email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "error": nil, "started_at": "2026-01-15T09:30:00.000Z", "ended_at": "2026-01-15T09:30:00.100Z"}}
-	out["waiting_for"] = map[string]any{"step": "pause", "events": []any{}, "since": nil, "until": "2026-01-16T09:30:00.100Z", "reason": nil}
+	out["waiting_for"] = map[string]any{"step": "pause", "events": []any{}, "since": nil,
+		"until": "2026-01-16T09:30:00.100Z", "reason": nil}
 	out["next_at"], out["held"] = "2026-01-16T09:30:00.100Z", false
 	return out
 }

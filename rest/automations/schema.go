@@ -22,7 +22,8 @@ func serveSchema(a *api.API) {
 	if err != nil {
 		panic("rest/automations: the schema of a definition cannot be written: " + err.Error()) // made of constants
 	}
-	a.Serve(schemaPath, "application/schema+json", append(document, '\n'), http.Header{"Access-Control-Allow-Origin": {"*"}})
+	a.Serve(schemaPath, "application/schema+json", append(document, '\n'),
+		http.Header{"Access-Control-Allow-Origin": {"*"}})
 }
 
 // triggerSchema describes a trigger as a component of the document.
@@ -34,16 +35,19 @@ func triggerSchema(c body.Components) *huma.Schema {
 // tells which one a step is.
 func stepsSchema(c body.Components) *huma.Schema {
 	one, most := 1, definition.MaxSteps
-	return &huma.Schema{Type: huma.TypeArray, MinItems: &one, MaxItems: &most, Items: c.Ref("StepDefinition", func() *huma.Schema {
-		out := &huma.Schema{Description: "One step, by its type. The JSON Schema of the whole definition is at `" + api.Prefix + schemaPath + "`.",
-			Discriminator: &huma.Discriminator{PropertyName: "type", Mapping: map[string]string{}}}
-		for _, kind := range definition.Types() {
-			ref := c.Ref(componentOf(kind), func() *huma.Schema { return describeSchema(definition.StepSchema(kind)) })
-			out.OneOf = append(out.OneOf, ref)
-			out.Discriminator.Mapping[kind] = ref.Ref
-		}
-		return out
-	})}
+	return &huma.Schema{Type: huma.TypeArray, MinItems: &one, MaxItems: &most,
+		Items: c.Ref("StepDefinition", func() *huma.Schema {
+			out := &huma.Schema{Description: "One step, by its type. The JSON Schema of the whole definition is at `" +
+				api.Prefix + schemaPath + "`.",
+				Discriminator: &huma.Discriminator{PropertyName: "type", Mapping: map[string]string{}}}
+			for _, kind := range definition.Types() {
+				ref := c.Ref(componentOf(kind),
+					func() *huma.Schema { return describeSchema(definition.StepSchema(kind)) })
+				out.OneOf = append(out.OneOf, ref)
+				out.Discriminator.Mapping[kind] = ref.Ref
+			}
+			return out
+		})}
 }
 
 // componentOf names the component of a type of step: SendEmailStep of send_email.
@@ -58,9 +62,12 @@ func componentOf(kind string) string {
 // describeSchema writes a JSON Schema as the document has it. Rules about members that belong
 // together stay in the JSON Schema: generators of clients make nothing good of them.
 func describeSchema(schema map[string]any) *huma.Schema {
-	out := &huma.Schema{Description: textOf(schema, "description"), Type: textOf(schema, "type"), Pattern: textOf(schema, "pattern"),
-		MinLength: countOf(schema, "minLength"), MaxLength: countOf(schema, "maxLength"), MinItems: countOf(schema, "minItems"), MaxItems: countOf(schema, "maxItems"),
-		MaxProperties: countOf(schema, "maxProperties"), Minimum: numberOf(schema, "minimum"), Maximum: numberOf(schema, "maximum")}
+	out := &huma.Schema{Description: textOf(schema, "description"), Type: textOf(schema, "type"),
+		Pattern:   textOf(schema, "pattern"),
+		MinLength: countOf(schema, "minLength"), MaxLength: countOf(schema, "maxLength"),
+		MinItems: countOf(schema, "minItems"), MaxItems: countOf(schema, "maxItems"),
+		MaxProperties: countOf(schema, "maxProperties"), Minimum: numberOf(schema, "minimum"),
+		Maximum: numberOf(schema, "maximum")}
 	if items, is := schema["items"].(map[string]any); is {
 		out.Items = describeSchema(items)
 	}

@@ -136,7 +136,8 @@ type edge struct {
 func Routes(service Service, usage Usage) api.Routes {
 	return api.NewRoutes("billing", func(a *api.API) {
 		e := &edge{service, usage}
-		g := a.Tag(tagBilling, "Plans, what the account uses, and what it pays. Amounts are in minor units of their currency.")
+		g := a.Tag(tagBilling,
+			"Plans, what the account uses, and what it pays. Amounts are in minor units of their currency.")
 		one := map[string]any{"billing": billingExample()}
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/plans", ID: "listPlans", Needs: rights.ReadAccount, Slow: true,
@@ -150,8 +151,9 @@ func Routes(service Service, usage Usage) api.Routes {
 				"and what prevents it from sending to any recipient.", Example: one,
 		}, e.getBilling)
 		api.HandleBody(g, api.Operation{
-			Method: http.MethodPatch, Path: "/billing", ID: "updateBilling", Needs: rights.Billing, Slow: true, Problems: []int{http.StatusConflict},
-			Summary: "Change billing",
+			Method: http.MethodPatch, Path: "/billing", ID: "updateBilling", Needs: rights.Billing, Slow: true,
+			Problems: []int{http.StatusConflict},
+			Summary:  "Change billing",
 			Description: "Updates billing settings. `monthly_limit` is the account's own limit: further emails fail " +
 				"with 429 `plan_limit` and `details.cap` `own`. Emails already sent this month count. " +
 				"`billing_email` fails with 409 `billing_disabled` if billing is disabled.",
@@ -163,7 +165,8 @@ func Routes(service Service, usage Usage) api.Routes {
 			Method: http.MethodGet, Path: "/billing/usage", ID: "getUsage", Needs: rights.ReadBilling,
 			Summary: "Retrieve usage", Description: "Returns the number of emails handed to delivery, whatever the " +
 				"plan. A scheduled email counts at its time, a suppressed one never. Kept for 13 months.",
-			Example: map[string]any{"usage": []any{map[string]any{"period": exampleTime(1, 15, 0), "emails": 340}}, "total": 340},
+			Example: map[string]any{"usage": []any{map[string]any{"period": exampleTime(1, 15, 0), "emails": 340}},
+				"total": 340},
 		}, e.getUsage)
 	})
 }
@@ -171,7 +174,8 @@ func Routes(service Service, usage Usage) api.Routes {
 func changeBody(c *billing.Change) body.Object {
 	return body.Object{Name: "UpdateBilling", Change: true, Fields: []body.Field{
 		{Name: "billing_email", Type: body.Maybe(&c.BillingEmail, body.Text), About: "Where invoices go."},
-		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit, "Emails a month that the account allows itself; null: no limit of its own."),
+		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit,
+			"Emails a month that the account allows itself; null: no limit of its own."),
 	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
 }
 
@@ -184,7 +188,8 @@ func (e *edge) getBilling(ctx context.Context, c *api.Call, _ *api.None) (billin
 	return api.As(newBilling)(e.billing.Overview(ctx, c.AccountID))
 }
 
-func (e *edge) updateBilling(ctx context.Context, c *api.Call, _ *api.None, change billing.Change) (billingAnswer, error) {
+func (e *edge) updateBilling(ctx context.Context, c *api.Call, _ *api.None,
+	change billing.Change) (billingAnswer, error) {
 	return api.As(newBilling)(e.billing.Update(ctx, c.AccountID, change))
 }
 
@@ -207,13 +212,15 @@ func (e *edge) getUsage(ctx context.Context, c *api.Call, in *usageInput) (answe
 	for _, p := range list {
 		answer.Total += p.Emails
 	}
-	answer.Usage = wire.ListOf(list, func(p plans.Period) usagePeriod { return usagePeriod{wire.Time(p.Start), p.Emails} })
+	answer.Usage = wire.ListOf(list,
+		func(p plans.Period) usagePeriod { return usagePeriod{wire.Time(p.Start), p.Emails} })
 	return answer, nil
 }
 
 func newPlan(o billing.Offer) planRecord {
-	r := planRecord{ID: o.ID, Name: o.Name, IncludedEmails: o.IncludedEmails, Overage: o.Plan.Overage, Current: o.Current,
-		Limits: planLimits(o.OfferedLimits())}
+	r := planRecord{ID: o.ID, Name: o.Name, IncludedEmails: o.IncludedEmails, Overage: o.Plan.Overage,
+		Current: o.Current,
+		Limits:  planLimits(o.OfferedLimits())}
 	if p := o.Price; p != nil {
 		r.Price = wire.Maybe(&price{p.Amount, p.Currency, p.Interval})
 	}
@@ -224,11 +231,14 @@ func newPlan(o billing.Offer) planRecord {
 }
 
 func newBilling(o billing.Overview) billingAnswer {
-	r := billingRecord{Enabled: o.Enabled, Plan: planName{o.Plan.ID, o.Plan.Name}, Status: o.Status, BillingEmail: o.BillingEmail,
-		CurrentPeriodStart: wire.Time(o.PeriodStart), CurrentPeriodEnd: wire.Time(o.PeriodEnd), CancelAt: wire.OptionalTime{At: o.CancelAt},
-		PendingPlan: wire.OrNull(o.PendingPlan), PendingAt: wire.OptionalTime{At: o.PendingAt}, MonthlyLimit: o.MonthlyLimit,
-		Usage:      usageOfMonth{o.Emails, o.Plan.IncludedEmails, o.Over, o.MonthlyCap},
-		Production: production{o.Unlocked, o.Verified, o.OnFile}, Problems: wire.List(o.Problems)}
+	r := billingRecord{Enabled: o.Enabled, Plan: planName{o.Plan.ID, o.Plan.Name}, Status: o.Status,
+		BillingEmail:       o.BillingEmail,
+		CurrentPeriodStart: wire.Time(o.PeriodStart), CurrentPeriodEnd: wire.Time(o.PeriodEnd),
+		CancelAt:    wire.OptionalTime{At: o.CancelAt},
+		PendingPlan: wire.OrNull(o.PendingPlan), PendingAt: wire.OptionalTime{At: o.PendingAt},
+		MonthlyLimit: o.MonthlyLimit,
+		Usage:        usageOfMonth{o.Emails, o.Plan.IncludedEmails, o.Over, o.MonthlyCap},
+		Production:   production{o.Unlocked, o.Verified, o.OnFile}, Problems: wire.List(o.Problems)}
 	if o.Mode != "" {
 		r.Mode = &o.Mode
 	}
@@ -244,12 +254,14 @@ func exampleTime(month time.Month, day, hour int) string {
 
 func planExample() map[string]any {
 	return map[string]any{"id": "pool", "name": "Pool", "limits": openapi.Example(accounts.ExamplePool.OfferedLimits()),
-		"included_emails": accounts.ExamplePool.IncludedEmails, "overage": true, "price": map[string]any{"amount": 4900, "currency": "eur", "interval": "month"},
+		"included_emails": accounts.ExamplePool.IncludedEmails, "overage": true,
+		"price":         map[string]any{"amount": 4900, "currency": "eur", "interval": "month"},
 		"overage_price": map[string]any{"amount": 40, "currency": "eur", "emails": 1000}, "current": false}
 }
 
 func billingExample() map[string]any {
-	return map[string]any{"enabled": true, "mode": "live", "plan": map[string]any{"id": "pro", "name": "Pro"}, "status": "active",
+	return map[string]any{"enabled": true, "mode": "live", "plan": map[string]any{"id": "pro", "name": "Pro"},
+		"status":         "active",
 		"payment_method": map[string]any{"brand": "visa", "last4": "4242", "exp_month": 12, "exp_year": 2030}, "billing_email": "ada@example.com",
 		"current_period_start": exampleTime(1, 1, 0), "current_period_end": exampleTime(2, 1, 0), "cancel_at": nil, "pending_plan": nil, "pending_at": nil,
 		"usage": map[string]any{"emails": 12000, "included": 50000, "over": 0, "limit": 60000}, "monthly_limit": 60000,

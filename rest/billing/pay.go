@@ -78,36 +78,47 @@ func PaymentRoutes(service Payments) api.Routes {
 		e := &payEdge{service}
 		g := a.Tag(tagBilling, "")
 		problems := []int{http.StatusConflict, http.StatusBadGateway}
-		hosted := map[string]any{"url": "https://checkout.stripe.com/c/pay/cs_live_a1", "expires_at": exampleTime(1, 16, 9)}
+		hosted := map[string]any{"url": "https://checkout.stripe.com/c/pay/cs_live_a1",
+			"expires_at": exampleTime(1, 16, 9)}
 		api.HandleBody(g, api.Operation{
-			Method: http.MethodPost, Path: "/billing/payment-method", ID: "addPaymentMethod", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
-			Summary: "Create a payment method page", Description: "Creates a page of the payment provider, or returns the " +
+			Method: http.MethodPost, Path: "/billing/payment-method", ID: "addPaymentMethod", Needs: rights.Billing,
+			Slow: true, Confirmed: true, Problems: problems,
+			Summary: "Create a payment method page",
+			Description: "Creates a page of the payment provider, or returns the " +
 				"open one.",
-			Body:    &api.Body{About: "Where the page leads back to.", Examples: map[string]any{"back": map[string]any{"return_path": "/settings/billing"}}},
+			Body: &api.Body{About: "Where the page leads back to.",
+				Examples: map[string]any{"back": map[string]any{"return_path": "/settings/billing"}}},
 			Example: hosted,
-		}, backBody("AddPaymentMethod"), func(ctx context.Context, c *api.Call, _ *api.None, in asks) (pageAnswer, error) {
-			return api.As(newPage)(e.pay.CardPage(ctx, c.AccountID, in.ReturnPath))
-		})
+		}, backBody("AddPaymentMethod"),
+			func(ctx context.Context, c *api.Call, _ *api.None, in asks) (pageAnswer, error) {
+				return api.As(newPage)(e.pay.CardPage(ctx, c.AccountID, in.ReturnPath))
+			})
 		api.HandleBody(g, api.Operation{
-			Method: http.MethodPost, Path: "/billing/checkout", ID: "checkOut", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
-			Summary: "Create a plan checkout page", Description: "Creates a page of the payment provider for an account without a " +
+			Method: http.MethodPost, Path: "/billing/checkout", ID: "checkOut", Needs: rights.Billing, Slow: true,
+			Confirmed: true, Problems: problems,
+			Summary: "Create a plan checkout page",
+			Description: "Creates a page of the payment provider for an account without a " +
 				"subscription. Otherwise fails with 409 `conflict`: use `PUT /billing/plan`. The plan takes effect " +
 				"after payment.",
 			Body:    &api.Body{About: "The plan.", Examples: map[string]any{"pro": map[string]any{"plan": "pro"}}},
 			Example: hosted,
-		}, planBody("CheckOut", true), func(ctx context.Context, c *api.Call, _ *api.None, in asks) (pageAnswer, error) {
-			return api.As(newPage)(e.pay.PlanPage(ctx, c.AccountID, in.Plan, in.ReturnPath))
-		})
+		}, planBody("CheckOut", true),
+			func(ctx context.Context, c *api.Call, _ *api.None, in asks) (pageAnswer, error) {
+				return api.As(newPage)(e.pay.PlanPage(ctx, c.AccountID, in.Plan, in.ReturnPath))
+			})
 		api.HandleBody(g, api.Operation{
-			Method: http.MethodPost, Path: "/billing/plan/preview", ID: "previewPlan", Needs: rights.Billing, Slow: true, Problems: problems, Quiet: true,
+			Method: http.MethodPost, Path: "/billing/plan/preview", ID: "previewPlan", Needs: rights.Billing,
+			Slow: true, Problems: problems, Quiet: true,
 			Summary: "Preview a change of plan", Description: "Returns the cost of a plan change and when it takes " +
 				"effect.",
 			Body: &api.Body{About: "The plan.", Examples: map[string]any{"pool": map[string]any{"plan": "pool"}}},
-			Example: map[string]any{"amount_due": 1234, "currency": "eur", "lines": []any{map[string]any{"description": "Remaining time on Pool", "amount": 1234}},
+			Example: map[string]any{"amount_due": 1234, "currency": "eur",
+				"lines":     []any{map[string]any{"description": "Remaining time on Pool", "amount": 1234}},
 				"effective": "now", "effective_at": nil},
 		}, planBody("PreviewPlan", false), e.previewChange)
 		api.HandleBody(g, api.Operation{
-			Method: http.MethodPut, Path: "/billing/plan", ID: "changePlan", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
+			Method: http.MethodPut, Path: "/billing/plan", ID: "changePlan", Needs: rights.Billing, Slow: true,
+			Confirmed: true, Problems: problems,
 			Summary: "Change the plan",
 			Description: "Changes the plan. An upgrade takes effect once the difference is paid; a downgrade, " +
 				"including to `free`, at the end of the period. Fails with 409 `conflict` if the account has more " +
@@ -118,33 +129,41 @@ func PaymentRoutes(service Payments) api.Routes {
 		}, planBody("ChangePlan", false), e.changePlan)
 		one := map[string]any{"billing": billingExample()}
 		api.Handle(g, api.Operation{
-			Method: http.MethodDelete, Path: "/billing/plan/pending", ID: "keepPlan", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
+			Method: http.MethodDelete, Path: "/billing/plan/pending", ID: "keepPlan", Needs: rights.Billing, Slow: true,
+			Confirmed: true, Problems: problems,
 			Summary: "Keep the plan", Description: "Cancels a plan change that is scheduled for the end of the " +
 				"period.", Example: one,
 		}, func(ctx context.Context, c *api.Call, _ *api.None) (billingAnswer, error) {
 			return api.As(newBilling)(e.pay.KeepPlan(ctx, c.AccountID))
 		})
 		api.HandleBody(g, api.Operation{
-			Method: http.MethodPost, Path: "/billing/portal", ID: "openPortal", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems, Quiet: true,
-			Summary: "Create a billing portal page", Description: "Creates a page of the payment provider for invoices, cards " +
+			Method: http.MethodPost, Path: "/billing/portal", ID: "openPortal", Needs: rights.Billing, Slow: true,
+			Confirmed: true, Problems: problems, Quiet: true,
+			Summary: "Create a billing portal page",
+			Description: "Creates a page of the payment provider for invoices, cards " +
 				"and tax IDs. Plans cannot be changed there.",
 			Body:    &api.Body{About: "Where the page leads back to.", Examples: map[string]any{"back": map[string]any{"return_path": "/settings/billing"}}},
 			Example: map[string]any{"url": "https://billing.stripe.com/p/session/a1"},
 		}, backBody("OpenPortal"), e.openPortal)
 		api.Handle(g, api.Operation{
-			Method: http.MethodPost, Path: "/billing/sync", ID: "syncBilling", Needs: rights.Billing, Slow: true, Problems: problems, Quiet: true,
-			Summary: "Synchronize with the payment provider", Description: "Fetches the billing state after a return from " +
-				"the provider's pages. At most once in five seconds; further requests return the stored state.", Example: one,
+			Method: http.MethodPost, Path: "/billing/sync", ID: "syncBilling", Needs: rights.Billing, Slow: true,
+			Problems: problems, Quiet: true,
+			Summary: "Synchronize with the payment provider",
+			Description: "Fetches the billing state after a return from " +
+				"the provider's pages. At most once in five seconds; further requests return the stored state.",
+			Example: one,
 		}, func(ctx context.Context, c *api.Call, _ *api.None) (billingAnswer, error) {
 			return api.As(newBilling)(e.pay.Sync(ctx, c.AccountID))
 		})
 		api.List(g, api.Operation{
-			Path: "/billing/invoices", ID: "listInvoices", Needs: rights.ReadBilling, Slow: true, Problems: []int{http.StatusBadGateway},
-			Summary: "List invoices", Description: "Lists invoices of the payment provider, newest first.",
+			Path: "/billing/invoices", ID: "listInvoices", Needs: rights.ReadBilling, Slow: true,
+			Problems: []int{http.StatusBadGateway},
+			Summary:  "List invoices", Description: "Lists invoices of the payment provider, newest first.",
 			Example: invoiceExample(),
-		}, api.Plural{Member: "invoices", Schema: "InvoiceList"}, func(ctx context.Context, accountID string, r page.Request) (page.Page[provider.Invoice], error) {
-			return service.Invoices(ctx, accountID, r)
-		}, newInvoice)
+		}, api.Plural{Member: "invoices", Schema: "InvoiceList"},
+			func(ctx context.Context, accountID string, r page.Request) (page.Page[provider.Invoice], error) {
+				return service.Invoices(ctx, accountID, r)
+			}, newInvoice)
 	})
 }
 
@@ -153,12 +172,14 @@ func backBody(name string) func(*asks) body.Object {
 }
 
 func returnField(in *asks) body.Field {
-	return body.Field{Name: "return_path", Type: body.Text(&in.ReturnPath).Length(0, 500), About: "Path of this service that the page leads back to; left out, /settings/billing."}
+	return body.Field{Name: "return_path", Type: body.Text(&in.ReturnPath).Length(0, 500),
+		About: "Path of this service that the page leads back to; left out, /settings/billing."}
 }
 
 func planBody(name string, leads bool) func(*asks) body.Object {
 	return func(in *asks) body.Object {
-		o := body.Object{Name: name, Fields: []body.Field{{Name: "plan", Type: body.Text(&in.Plan), Need: body.Required, About: "Its id, as `GET /plans` has it."}}}
+		o := body.Object{Name: name, Fields: []body.Field{{Name: "plan", Type: body.Text(&in.Plan), Need: body.Required,
+			About: "Its id, as `GET /plans` has it."}}}
 		if leads {
 			o.Fields = append(o.Fields, returnField(in))
 		}
@@ -170,13 +191,17 @@ func newPage(p billing.HostedPage) pageAnswer {
 	return pageAnswer{p.URL, wire.OptionalTime{At: p.Expires}}
 }
 
-func (e *payEdge) previewChange(ctx context.Context, c *api.Call, _ *api.None, in asks) (answer quoteAnswer, err error) {
+func (e *payEdge) previewChange(ctx context.Context, c *api.Call, _ *api.None,
+	in asks) (answer quoteAnswer, err error) {
 	q, err := e.pay.Preview(ctx, c.AccountID, in.Plan)
 	if err != nil {
 		return answer, err
 	}
-	return quoteAnswer{AmountDue: q.AmountDue, Currency: q.Currency, Effective: q.Effective, EffectiveAt: wire.OptionalTime{At: q.At},
-		Lines: wire.ListOf(q.Lines, func(l provider.Line) lineRecord { return lineRecord{l.Text, l.Amount} })}, nil
+	return quoteAnswer{AmountDue: q.AmountDue, Currency: q.Currency, Effective: q.Effective,
+			EffectiveAt: wire.OptionalTime{At: q.At},
+			Lines: wire.ListOf(q.Lines,
+				func(l provider.Line) lineRecord { return lineRecord{l.Text, l.Amount} })},
+		nil
 }
 
 func (e *payEdge) changePlan(ctx context.Context, c *api.Call, _ *api.None, in asks) (answer planAnswer, err error) {
@@ -193,11 +218,14 @@ func (e *payEdge) openPortal(ctx context.Context, c *api.Call, _ *api.None, in a
 }
 
 func newInvoice(i provider.Invoice) invoiceRecord {
-	return invoiceRecord{ID: i.ID, Number: wire.OrNull(i.Number), Status: i.Status, Total: i.Total, Currency: i.Currency, PeriodStart: wire.OptionalTime{At: i.PeriodStart},
-		PeriodEnd: wire.OptionalTime{At: i.PeriodEnd}, URL: wire.OrNull(i.URL), PDFURL: wire.OrNull(i.PDF), CreatedAt: wire.OptionalTime{At: i.Created}}
+	return invoiceRecord{ID: i.ID, Number: wire.OrNull(i.Number), Status: i.Status, Total: i.Total,
+		Currency: i.Currency, PeriodStart: wire.OptionalTime{At: i.PeriodStart},
+		PeriodEnd: wire.OptionalTime{At: i.PeriodEnd}, URL: wire.OrNull(i.URL), PDFURL: wire.OrNull(i.PDF),
+		CreatedAt: wire.OptionalTime{At: i.Created}}
 }
 
 func invoiceExample() map[string]any {
-	return map[string]any{"id": "in_1a2b3c", "number": "ACME-0001", "status": "paid", "total": 4900, "currency": "eur", "period_start": exampleTime(1, 1, 0), "period_end": exampleTime(2, 1, 0),
+	return map[string]any{"id": "in_1a2b3c", "number": "ACME-0001", "status": "paid", "total": 4900, "currency": "eur",
+		"period_start": exampleTime(1, 1, 0), "period_end": exampleTime(2, 1, 0),
 		"url": "https://invoice.stripe.com/i/a1", "pdf_url": "https://pay.stripe.com/invoice/a1/pdf", "created_at": exampleTime(2, 1, 0)}
 }

@@ -17,7 +17,8 @@ import (
 
 // claims is what the operations on claims need of domains.
 type claims interface {
-	StartClaim(ctx context.Context, accountID, name string, keep func(context.Context, idempotency.Execer, domains.Claim) error) (domains.Claim, error)
+	StartClaim(ctx context.Context, accountID, name string,
+		keep func(context.Context, idempotency.Execer, domains.Claim) error) (domains.Claim, error)
 	GetClaim(ctx context.Context, accountID, claimID string) (domains.Claim, error)
 	ListClaims(ctx context.Context, accountID string, r page.Request) (page.Page[domains.Claim], error)
 	VerifyClaim(ctx context.Context, accountID, claimID string) (domains.Claim, *ent.Domain, error)
@@ -61,7 +62,8 @@ func (e *edge) addClaims(g *api.TagGroup) {
 		Description: "Starts a claim for a domain that you control and another account has verified. Publish the " +
 			"TXT record in the response, then verify the claim within 7 days. If a claim for the name is open, it " +
 			"is returned. Fails with 409 `conflict` if no other account has verified the domain: add it instead.",
-		Body:    &api.Body{About: "The domain to claim.", Examples: map[string]any{"domain": map[string]any{"name": "example.com"}}},
+		Body: &api.Body{About: "The domain to claim.",
+			Examples: map[string]any{"domain": map[string]any{"name": "example.com"}}},
 		Example: pending, Problems: []int{http.StatusConflict},
 	}, claimBody, e.startClaim)
 	api.List(g, api.Operation{
@@ -75,7 +77,8 @@ func (e *edge) addClaims(g *api.TagGroup) {
 		Example: pending, Of: claim,
 	}, e.service.GetClaim, newClaimAnswer)
 	api.Handle(g, api.Operation{
-		Method: http.MethodPost, Path: "/domains/claims/{id}/verify", ID: "verifyDomainClaim", Needs: rights.Write, Slow: true, Stores: api.StoresNothing,
+		Method: http.MethodPost, Path: "/domains/claims/{id}/verify", ID: "verifyDomainClaim", Needs: rights.Write,
+		Slow: true, Stores: api.StoresNothing,
 		Summary: "Verify a claim",
 		Description: "Looks up the TXT record of a claim immediately. If it is found, the domain moves to your " +
 			"account with new signing keys and the status `pending`: publish its records and verify it. The other " +
@@ -93,8 +96,10 @@ func claimBody(name *string) body.Object {
 }
 
 func newClaimRecord(c domains.Claim) claimRecord {
-	out := claimRecord{ID: c.ID, Name: c.Name, Status: string(c.Status), Record: proofRecord{Type: c.Record.Type, Name: c.Record.Name, Value: c.Record.Value},
-		ExpiresAt: wire.Time(c.ExpiresAt), CreatedAt: wire.Time(c.CreatedAt), LastCheckedAt: wire.OptionalTime{At: c.LastCheckedAt}, CompletedAt: wire.OptionalTime{At: c.CompletedAt}}
+	out := claimRecord{ID: c.ID, Name: c.Name, Status: string(c.Status),
+		Record:    proofRecord{Type: c.Record.Type, Name: c.Record.Name, Value: c.Record.Value},
+		ExpiresAt: wire.Time(c.ExpiresAt), CreatedAt: wire.Time(c.CreatedAt),
+		LastCheckedAt: wire.OptionalTime{At: c.LastCheckedAt}, CompletedAt: wire.OptionalTime{At: c.CompletedAt}}
 	if c.Record.Error != "" {
 		out.Error = &c.Record.Error
 	}
@@ -103,12 +108,13 @@ func newClaimRecord(c domains.Claim) claimRecord {
 
 func newClaimAnswer(c domains.Claim) claimAnswer { return claimAnswer{newClaimRecord(c)} }
 
-func (e *edge) startClaim(ctx context.Context, c *api.Call, _ *api.None, name string, keep api.Keep) (claimAnswer, error) {
+func (e *edge) startClaim(ctx context.Context, c *api.Call, _ *api.None, name string,
+	keep api.Keep) (claimAnswer, error) {
 	return api.As(newClaimAnswer)(e.service.StartClaim(ctx, c.AccountID, name, api.Keeping(keep, newClaimAnswer)))
 }
 
 // verifyClaim takes no key: asked again, a claim that is completed is answered
-// with its domain, and one that is not is looked up anew, which is what a caller
+// with its domain, and one that is not is looked up again, which is what a caller
 // wants who asks again.
 func (e *edge) verifyClaim(ctx context.Context, c *api.Call, in *api.Item) (out claimVerified, err error) {
 	found, d, err := e.service.VerifyClaim(ctx, c.AccountID, in.ID)

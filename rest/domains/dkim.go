@@ -58,8 +58,10 @@ func signingKey(d *ent.Domain) domainDKIM {
 func keyList(d *ent.Domain) []domainKey {
 	out := []domainKey{}
 	for _, k := range signing.Keys(d) {
-		out = append(out, domainKey{Selector: k.Selector, Algorithm: k.Algorithm, Status: k.State, Ready: k.Ready, CreatedAt: wire.Time(k.CreatedAt),
-			ActivatedAt: wire.OptionalTime{At: k.ActivatedAt}, RetiredAt: wire.OptionalTime{At: k.RetiredAt}, KeepUntil: wire.OptionalTime{At: k.KeepUntil}})
+		out = append(out, domainKey{Selector: k.Selector, Algorithm: k.Algorithm, Status: k.State, Ready: k.Ready,
+			CreatedAt:   wire.Time(k.CreatedAt),
+			ActivatedAt: wire.OptionalTime{At: k.ActivatedAt}, RetiredAt: wire.OptionalTime{At: k.RetiredAt},
+			KeepUntil: wire.OptionalTime{At: k.KeepUntil}})
 	}
 	return out
 }

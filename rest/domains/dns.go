@@ -64,11 +64,13 @@ func DNSRoutes(service DNSService) api.Routes {
 		g := a.Tag(Tag, "")
 		g.Bind(Noun, domainIDs{})
 		api.Handle(g, api.Operation{
-			Method: http.MethodGet, Path: "/domains/{id}/dns-provider", ID: "getDomainDNSProvider", Needs: rights.Read, Slow: true,
+			Method: http.MethodGet, Path: "/domains/{id}/dns-provider", ID: "getDomainDNSProvider", Needs: rights.Read,
+			Slow:    true,
 			Summary: "Detect the DNS provider",
 			Description: "Finds the zone that the domain lies in and tells by its name servers who runs it. A server of your own is not recognised; use " +
 				"`rfc2136` if it takes dynamic updates.",
-			Example: map[string]any{"provider": map[string]any{"name": "cloudflare", "supported": true, "zone": "example.com",
+			Example: map[string]any{"provider": map[string]any{"name": "cloudflare", "supported": true,
+				"zone":        "example.com",
 				"nameservers": []any{"kate.ns.cloudflare.com", "rob.ns.cloudflare.com"}, "credentials": []any{"api_token", "zone_token"}}},
 			Problems: []int{http.StatusNotFound, http.StatusBadGateway}, Of: Noun,
 		}, e.findProvider)
@@ -85,7 +87,8 @@ func DNSRoutes(service DNSService) api.Routes {
 					"key": "c2VjcmV0", "key_algorithm": "hmac-sha256"}},
 			}},
 			Example:  appliedExample(),
-			Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}, Answer: dnsApplied{}, Of: Noun,
+			Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}, Answer: dnsApplied{},
+			Of: Noun,
 		}, applyBody, e.applyRecords)
 	})
 }
@@ -137,11 +140,14 @@ func (credentials) Schema(body.Components) *huma.Schema {
 
 func appliedExample() map[string]any {
 	change := func(purpose, name, value string, before, after []any) map[string]any {
-		return map[string]any{"purpose": purpose, "type": "TXT", "name": name, "value": value, "ttl": 3600, "before": before, "after": after, "reason": nil}
+		return map[string]any{"purpose": purpose, "type": "TXT", "name": name, "value": value, "ttl": 3600,
+			"before": before, "after": after, "reason": nil}
 	}
 	const merged = "v=spf1 include:_spf.example.net include:spf.mail.example.org -all"
-	alias := change("return_path", "rp.example.com", "rp.mail.example.org", []any{"old.example.net"}, []any{"old.example.net"})
-	alias["type"], alias["reason"] = "CNAME", "rp.example.com is an alias of old.example.net; change that CNAME record to rp.mail.example.org, or remove it."
+	alias := change("return_path", "rp.example.com", "rp.mail.example.org", []any{"old.example.net"},
+		[]any{"old.example.net"})
+	alias["type"], alias["reason"] = "CNAME",
+		"rp.example.com is an alias of old.example.net; change that CNAME record to rp.mail.example.org, or remove it."
 	return map[string]any{"dry_run": false,
 		"applied":   []any{change("spf", "example.com", merged, []any{"v=spf1 include:_spf.example.net -all"}, []any{merged})},
 		"unchanged": []any{change("dmarc", "_dmarc.example.com", "v=DMARC1; p=none;", []any{"v=DMARC1; p=reject"}, []any{"v=DMARC1; p=reject"})},
@@ -153,7 +159,8 @@ func (e *dnsEdge) findProvider(ctx context.Context, c *api.Call, in *api.Item) (
 	if err != nil {
 		return answer, err
 	}
-	return dnsProviderAnswer{dnsProvider{Name: wire.OrNull(found.Name), Supported: found.Supported, Zone: wire.OrNull(found.Zone),
+	return dnsProviderAnswer{dnsProvider{Name: wire.OrNull(found.Name), Supported: found.Supported,
+		Zone:        wire.OrNull(found.Zone),
 		NameServers: wire.List(found.NameServers), Credentials: wire.List(found.Credentials)}}, nil
 }
 
@@ -162,19 +169,22 @@ func (e *dnsEdge) findProvider(ctx context.Context, c *api.Call, in *api.Item) (
 // does no harm: asked again, it finds what it wrote and says that it is unchanged.
 // A key that were taken before the work would say after a crash that what was
 // never written had been. Of the body only a hash is stored.
-func (e *dnsEdge) applyRecords(ctx context.Context, c *api.Call, in *api.Item, input publish.Input, claim *idempotency.Claim) (idempotency.Response, error) {
+func (e *dnsEdge) applyRecords(ctx context.Context, c *api.Call, in *api.Item, input publish.Input,
+	claim *idempotency.Claim) (idempotency.Response, error) {
 	applied, err := e.dns.Apply(ctx, c.AccountID, in.ID, input)
 	if err != nil {
 		return idempotency.Response{}, err
 	}
-	return c.Record(ctx, claim, dnsApplied{DryRun: input.DryRun, Applied: dnsChanges(applied.Applied), Unchanged: dnsChanges(applied.Unchanged),
+	return c.Record(ctx, claim, dnsApplied{DryRun: input.DryRun, Applied: dnsChanges(applied.Applied),
+		Unchanged: dnsChanges(applied.Unchanged),
 		Conflicts: dnsChanges(applied.Conflicts)})
 }
 
 func dnsChanges(list []publish.Change) []dnsChange {
 	out := make([]dnsChange, 0, len(list))
 	for _, c := range list {
-		out = append(out, dnsChange{Purpose: string(c.Purpose), Type: c.Type, Name: c.Name, Value: c.Write, Priority: c.Priority, TTL: c.TTL,
+		out = append(out, dnsChange{Purpose: string(c.Purpose), Type: c.Type, Name: c.Name, Value: c.Write,
+			Priority: c.Priority, TTL: c.TTL,
 			Before: wire.List(c.Before), After: wire.List(c.After), Reason: wire.OrNull(c.Reason)})
 	}
 	return out

@@ -95,7 +95,8 @@ func (e *edge) addDomains(g *api.TagGroup) {
 			"domain afterwards. Adding it twice fails with 409 `conflict`. If another account has verified it, the " +
 			"error is 409 `domain_claimed`, and `details.claim` contains the TXT record that proves control of the " +
 			"domain and explains how to start a claim.",
-		Body:     &api.Body{About: "The domain to add.", Examples: map[string]any{"domain": map[string]any{"name": "example.com"}}},
+		Body: &api.Body{About: "The domain to add.",
+			Examples: map[string]any{"domain": map[string]any{"name": "example.com"}}},
 		Example:  map[string]any{"domain": domainExample()},
 		Problems: []int{http.StatusConflict},
 	}, addBody, e.addDomain)
@@ -110,11 +111,13 @@ func (e *edge) addDomains(g *api.TagGroup) {
 		Example: map[string]any{"domain": domainExample()}, Of: Noun,
 	}, e.service.Get, e.toAnswer)
 	api.Handle(g, api.Operation{
-		Method: http.MethodPost, Path: "/domains/{id}/verify", ID: "verifyDomain", Needs: rights.Write, Slow: true, Stores: api.StoresNothing,
+		Method: http.MethodPost, Path: "/domains/{id}/verify", ID: "verifyDomain", Needs: rights.Write, Slow: true,
+		Stores:  api.StoresNothing,
 		Summary: "Verify a domain",
 		Description: "Looks up the DNS records of a domain immediately and returns the updated domain. Ownership, " +
 			"DKIM, return path and SPF are required. An unverified domain is also checked automatically.",
-		Example: map[string]any{"domain": domainExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}, Of: Noun,
+		Example:  map[string]any{"domain": domainExample()},
+		Problems: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}, Of: Noun,
 	}, e.verifyDomain)
 }
 
@@ -128,15 +131,17 @@ func addBody(in *domains.AddInput) body.Object {
 
 func (e *edge) toRecord(d *ent.Domain) domainRecord {
 	out := domainRecord{
-		ID: d.ID, Name: d.Name, Status: string(d.Status), Records: []dnsRecord{}, OpenTracking: d.OpenTracking, ClickTracking: d.ClickTracking,
-		TLSMode: string(d.TLSMode), InboundEnabled: d.InboundEnabled,
+		ID: d.ID, Name: d.Name, Status: string(d.Status), Records: []dnsRecord{}, OpenTracking: d.OpenTracking,
+		ClickTracking: d.ClickTracking,
+		TLSMode:       string(d.TLSMode), InboundEnabled: d.InboundEnabled,
 		DKIM:          signingKey(d),
 		DKIMKeys:      keyList(d),
 		LastCheckedAt: wire.OptionalTime{At: d.LastCheckedAt}, VerifiedAt: wire.OptionalTime{At: d.VerifiedAt},
 		CreatedAt: wire.Time(d.CreatedAt), UpdatedAt: wire.Time(d.UpdatedAt),
 	}
 	for _, r := range e.service.Records(d) {
-		shown := dnsRecord{Purpose: string(r.Purpose), Type: r.Type, Name: r.Name, Value: r.Value, Priority: r.Priority, TTL: r.TTL,
+		shown := dnsRecord{Purpose: string(r.Purpose), Type: r.Type, Name: r.Name, Value: r.Value, Priority: r.Priority,
+			TTL:      r.TTL,
 			Required: r.Required, Status: string(r.Status), Found: wire.List(r.Found)}
 		if r.Error != "" {
 			shown.Error = &r.Error
@@ -148,7 +153,8 @@ func (e *edge) toRecord(d *ent.Domain) domainRecord {
 
 func (e *edge) toAnswer(d *ent.Domain) domainAnswer { return domainAnswer{e.toRecord(d)} }
 
-func (e *edge) addDomain(ctx context.Context, c *api.Call, _ *api.None, in domains.AddInput, keep api.Keep) (domainAnswer, error) {
+func (e *edge) addDomain(ctx context.Context, c *api.Call, _ *api.None, in domains.AddInput,
+	keep api.Keep) (domainAnswer, error) {
 	in.Keep = api.Keeping(keep, e.toAnswer)
 	return api.As(e.toAnswer)(e.service.Add(ctx, c.AccountID, in))
 }

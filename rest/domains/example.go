@@ -2,8 +2,9 @@ package domains
 
 func domainExample() map[string]any {
 	record := func(purpose, kind, name, value string, required bool) map[string]any {
-		return map[string]any{"purpose": purpose, "type": kind, "name": name, "value": value, "ttl": 3600, "required": required,
-			"status": "verified", "found": []any{value}, "error": nil}
+		return map[string]any{"purpose": purpose, "type": kind, "name": name, "value": value, "ttl": 3600,
+			"required": required,
+			"status":   "verified", "found": []any{value}, "error": nil}
 	}
 	return map[string]any{
 		"id": "dom_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "example.com", "status": "verified",
@@ -27,7 +28,8 @@ func claimExample(completed bool) map[string]any {
 		"error":  nil, "expires_at": "2026-01-22T09:30:00.000Z", "created_at": "2026-01-15T09:30:00.000Z", "last_checked_at": nil, "completed_at": nil,
 	}
 	if completed {
-		claim["status"], claim["last_checked_at"], claim["completed_at"] = "completed", "2026-01-15T09:40:00.000Z", "2026-01-15T09:40:00.000Z"
+		claim["status"], claim["last_checked_at"], claim["completed_at"] = "completed", "2026-01-15T09:40:00.000Z",
+			"2026-01-15T09:40:00.000Z"
 	}
 	return claim
 }

@@ -29,13 +29,16 @@ func (e *edge) settings(g *api.TagGroup) {
 		Media: "text/plain", Example: zoneExample, Problems: []int{http.StatusNotFound}, Of: Noun,
 	}, e.zoneFile)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPatch, Path: "/domains/{id}", ID: "updateDomain", Needs: rights.Write, Stores: api.StoresNothing,
+		Method: http.MethodPatch, Path: "/domains/{id}", ID: "updateDomain", Needs: rights.Write,
+		Stores:  api.StoresNothing,
 		Summary: "Change a domain's settings",
 		Description: "Updates the settings that you send. Omitted fields keep their value; `null` is refused. " +
 			"`open_tracking`, `click_tracking` and `tls_mode` require a verified domain and otherwise fail with 409 " +
 			"`domain_not_verified`. A verified domain with `inbound_enabled` has an MX record to publish.",
-		Body:    &api.Body{About: "The settings to change, at least one.", Examples: map[string]any{"tls": map[string]any{"tls_mode": "enforced"}}},
-		Example: map[string]any{"domain": domainExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: Noun,
+		Body: &api.Body{About: "The settings to change, at least one.",
+			Examples: map[string]any{"tls": map[string]any{"tls_mode": "enforced"}}},
+		Example: map[string]any{"domain": domainExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict},
+		Of: Noun,
 	}, changeBody, e.update)
 	api.Delete(g, api.Operation{
 		Path: "/domains/{id}", ID: "deleteDomain", Needs: rights.Write,

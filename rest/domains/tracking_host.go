@@ -61,13 +61,15 @@ func TrackingHostRoutes(service TrackingHostService) api.Routes {
 		g.Bind(Noun, domainIDs{})
 		example := map[string]any{"tracking_host": trackingHostExample()}
 		api.HandleBody(g, api.Operation{
-			Method: http.MethodPut, Path: "/domains/{id}/tracking-host", ID: "setDomainTrackingHost", Needs: rights.Write, Slow: true,
+			Method: http.MethodPut, Path: "/domains/{id}/tracking-host", ID: "setDomainTrackingHost",
+			Needs: rights.Write, Slow: true,
 			Summary: "Set a domain's tracking host",
 			Description: "Sets the host name of links in mail from the domain. The name must be below the domain, " +
 				"which must be verified. Publish the CNAME record in the response, then verify it. A different name " +
 				"replaces the current one; the same name changes nothing. A name that is already in use fails with " +
 				"409 `conflict`.",
-			Body:    &api.Body{About: "The name.", Examples: map[string]any{"host": map[string]any{"host": "links.example.com"}}},
+			Body: &api.Body{About: "The name.",
+				Examples: map[string]any{"host": map[string]any{"host": "links.example.com"}}},
 			Example: example, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: Noun,
 		}, hostBody, e.set)
 		api.Get(g, api.Operation{
@@ -77,7 +79,8 @@ func TrackingHostRoutes(service TrackingHostService) api.Routes {
 			Example: example, Of: Noun,
 		}, e.hosts.Get, newTrackingHostAnswer)
 		api.Handle(g, api.Operation{
-			Method: http.MethodPost, Path: "/domains/{id}/tracking-host/verify", ID: "verifyDomainTrackingHost", Needs: rights.Write, Slow: true, Stores: api.StoresNothing,
+			Method: http.MethodPost, Path: "/domains/{id}/tracking-host/verify", ID: "verifyDomainTrackingHost",
+			Needs: rights.Write, Slow: true, Stores: api.StoresNothing,
 			Summary: "Verify a domain's tracking host",
 			Description: "Looks up the CNAME record immediately and returns the updated tracking host. It is also " +
 				"checked automatically. A verified host whose record is missing for 72 hours becomes `failed`, and " +
@@ -87,7 +90,8 @@ func TrackingHostRoutes(service TrackingHostService) api.Routes {
 		api.Delete(g, api.Operation{
 			Path: "/domains/{id}/tracking-host", ID: "deleteDomainTrackingHost", Needs: rights.Write,
 			Summary: "Remove a domain's tracking host", Description: "Deletes the tracking host. Links in new mail " +
-				"use this service's host again. Keep the CNAME record as long as links in sent mail must work.", Of: Noun,
+				"use this service's host again. Keep the CNAME record as long as links in sent mail must work.",
+			Of: Noun,
 		}, e.hosts.Delete)
 	})
 }
@@ -109,7 +113,8 @@ func trackingHostExample() map[string]any {
 }
 
 func newTrackingHostAnswer(h hosts.Host) trackingHostAnswer {
-	record := trackingRecord{Type: "CNAME", Name: h.Host, Value: h.Target, Status: "missing", Found: wire.List(h.Found), Error: wire.OrNull(h.TrackingHost.Error)}
+	record := trackingRecord{Type: "CNAME", Name: h.Host, Value: h.Target, Status: "missing", Found: wire.List(h.Found),
+		Error: wire.OrNull(h.TrackingHost.Error)}
 	switch {
 	case slices.Contains(h.Found, h.Target):
 		record.Status = "verified"
@@ -117,11 +122,14 @@ func newTrackingHostAnswer(h hosts.Host) trackingHostAnswer {
 		record.Status = "mismatch"
 	}
 	return trackingHostAnswer{TrackingHost: trackingHost{Host: h.Host, Status: string(h.Status), Record: record,
-		Certificate: trackingCertificate{Status: h.Certificate.Status, ExpiresAt: wire.OptionalTime{At: h.Certificate.Expires}, Error: wire.OrNull(h.Certificate.Error)},
-		VerifiedAt:  wire.OptionalTime{At: h.VerifiedAt}, LastCheckedAt: wire.OptionalTime{At: h.LastCheckedAt}, CreatedAt: wire.Time(h.CreatedAt)}}
+		Certificate: trackingCertificate{Status: h.Certificate.Status,
+			ExpiresAt: wire.OptionalTime{At: h.Certificate.Expires}, Error: wire.OrNull(h.Certificate.Error)},
+		VerifiedAt: wire.OptionalTime{At: h.VerifiedAt}, LastCheckedAt: wire.OptionalTime{At: h.LastCheckedAt},
+		CreatedAt: wire.Time(h.CreatedAt)}}
 }
 
-func (e *trackingHostEdge) set(ctx context.Context, c *api.Call, in *api.Item, host hosts.Input) (trackingHostAnswer, error) {
+func (e *trackingHostEdge) set(ctx context.Context, c *api.Call, in *api.Item,
+	host hosts.Input) (trackingHostAnswer, error) {
 	return api.As(newTrackingHostAnswer)(e.hosts.Set(ctx, c.AccountID, in.ID, host))
 }
 

@@ -75,7 +75,8 @@ func readItem(v body.Value) sending.BatchItem {
 	return sending.BatchItem{Message: message, Err: err}
 }
 
-func (e *edge) sendBatch(ctx context.Context, c *api.Call, _ *api.None, items []sending.BatchItem, claim *idempotency.Claim) (idempotency.Response, error) {
+func (e *edge) sendBatch(ctx context.Context, c *api.Call, _ *api.None, items []sending.BatchItem,
+	claim *idempotency.Claim) (idempotency.Response, error) {
 	render := func(results []sending.BatchResult) idempotency.Response { return renderBatch(results, c.RequestID) }
 	receipt, err := e.sender.SendBatch(ctx, c.Caller, sending.Batch{Items: items, Claim: claim, Render: render})
 	switch {

@@ -45,7 +45,8 @@ func sendBody(m *sending.Message) body.Object {
 			body.Field{Name: "template", Type: templateType{&m.Template}, About: "Sends a published template. " +
 				"`subject`, `from`, `reply_to`, `unsubscribe` and `category` of the request override those of the " +
 				"template. If the template has a body, `html` and `text` are refused."},
-			body.Field{Name: "category", Type: body.Text(&m.Category).Length(1, suppression.MaxCategory).NotEmpty("cannot be empty; omit it for none"),
+			body.Field{Name: "category", Type: body.Text(&m.Category).Length(1, suppression.MaxCategory).
+				NotEmpty("cannot be empty; omit it for none"),
 				About: "The kind of mail, in your own words, on one line. An unsubscribe then applies to this " +
 					"category only, and recipients who opted out of it are suppressed. Defaults to the category of " +
 					"the template, if any."},
@@ -66,12 +67,15 @@ func sendBody(m *sending.Message) body.Object {
 func sendExamples() map[string]any {
 	return map[string]any{
 		"simple": map[string]any{"from": "Ada <ada@example.com>", "to": "bob@example.net", "subject": "Your receipt", "text": "Thank you."},
-		"full": map[string]any{"from": map[string]any{"email": "ada@example.com", "name": "Ada"}, "to": []any{"Bob <bob@example.net>"}, "cc": []any{"carol@example.net"},
+		"full": map[string]any{"from": map[string]any{"email": "ada@example.com", "name": "Ada"},
+			"to": []any{"Bob <bob@example.net>"}, "cc": []any{"carol@example.net"},
 			"reply_to": "help@example.com", "subject": "Your receipt", "html": "<p>Thank you. <img src=\"cid:logo\"></p>", "text": "Thank you.",
 			"tags": map[string]any{"kind": "receipt"}, "headers": map[string]any{"X-Order": "1742"},
 			"attachments": []any{map[string]any{"name": "logo.png", "content_type": "image/png", "content_id": "logo", "data": "iVBORw0KGgo="}}},
-		"from_template": map[string]any{"to": "bob@example.net", "template": map[string]any{"alias": "receipt", "variables": map[string]any{"name": "Bob", "total": "12.00 EUR"}},
-			"scheduled_at": openapi.Tomorrow + "T09:30:00+01:00", "expires_at": openapi.Tomorrow + "T18:00:00+01:00", "unsubscribe": true, "category": "Receipts"},
+		"from_template": map[string]any{"to": "bob@example.net",
+			"template":     map[string]any{"alias": "receipt", "variables": map[string]any{"name": "Bob", "total": "12.00 EUR"}},
+			"scheduled_at": openapi.Tomorrow + "T09:30:00+01:00", "expires_at": openapi.Tomorrow + "T18:00:00+01:00",
+			"unsubscribe": true, "category": "Receipts"},
 	}
 }
 
@@ -99,8 +103,9 @@ func ContentFields(m *sending.Message, html, text body.Type, tagNames map[int]st
 
 func attachment(f *sending.Attachment) body.Object {
 	return body.Object{Name: "AttachmentInput", Fields: []body.Field{
-		{Name: "name", Aliases: nameAliases, Type: body.Text(&f.Name), About: "File name; of a path its last element. Refused, whatever the letter case, are files that can run code: `" +
-			strings.Join(sending.BlockedExtensions(), "`, `") + "`."},
+		{Name: "name", Aliases: nameAliases, Type: body.Text(&f.Name),
+			About: "File name; of a path its last element. Refused, whatever the letter case, are files that can run code: `" +
+				strings.Join(sending.BlockedExtensions(), "`, `") + "`."},
 		{Name: "content_type", Aliases: typeAliases, Type: body.Text(&f.ContentType), About: "Media type of the " +
 			"file. Defaults to the type of the file name extension.", Example: "application/pdf"},
 		{Name: "data", Aliases: dataAliases, Type: body.Base64(&f.Data), Need: body.RequiredByService,

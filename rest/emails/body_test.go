@@ -35,25 +35,31 @@ func TestEveryFormOfASendRequest(t *testing.T) {
 		want sending.Message
 	}{
 		"objects": {`{"from":{"email":"a@b.c","name":"A"},"to":{"email":"d@e.f"},"cc":["x@y.z",{"email":"q@r.s","name":null}]}`,
-			sending.Message{From: sending.Mailbox{Email: "a@b.c", Name: "A"}, To: []sending.Mailbox{{Email: "d@e.f"}}, CC: []sending.Mailbox{{Text: "x@y.z"}, {Email: "q@r.s"}}}},
-		"strings":       {`{"from":"A <a@b.c>","to":"d@e.f","bcc":"g@h.i"}`, sending.Message{From: sending.Mailbox{Text: "A <a@b.c>"}, To: mailbox("d@e.f"), BCC: mailbox("g@h.i")}},
-		"htmlBody":      {`{"htmlBody":"<p>"}`, sending.Message{HTML: "<p>"}},
-		"html_body":     {`{"html_body":"<p>"}`, sending.Message{HTML: "<p>"}},
-		"textBody":      {`{"textBody":"t"}`, sending.Message{Text: "t"}},
-		"text_body":     {`{"text_body":"t"}`, sending.Message{Text: "t"}},
-		"plain_body":    {`{"plain_body":"t"}`, sending.Message{Text: "t"}},
-		"replyTo":       {`{"replyTo":["a@b.c"]}`, sending.Message{ReplyTo: mailbox("a@b.c")}},
-		"escapes":       {`{"subject":"gr\u00fc\u00dfe \ud83d\ude00 \"x\" \/"}`, sending.Message{Subject: `grüße 😀 "x" /`}},
-		"null":          {`{"subject":"s","html":null,"htmlBody":"x","scheduled_at":null,"template":null,"unsubscribe":null}`, sending.Message{Subject: "s", HTML: "x"}},
-		"unsubscribe":   {`{"subject":"s","unsubscribe":false}`, sending.Message{Subject: "s", Unsubscribe: new(bool)}},
-		"scheduledAt":   {`{"scheduledAt":"2026-11-21T10:00:00.250+01:00"}`, sending.Message{ScheduledAt: &nine}},
-		"category":      {`{"category":"Product news"}`, sending.Message{Category: "Product news"}},
-		"template":      {`{"template":{"alias":"receipt","variables":{"n":1,"f":2.50,"b":true,"x":null,"l":[{"a":"b"}],"o":{"p.q":"r"}}}}`, sending.Message{Template: &sending.TemplateRef{Alias: "receipt", Variables: map[string]any{"n": json.Number("1"), "f": json.Number("2.50"), "b": true, "x": nil, "l": []any{map[string]any{"a": "b"}}, "o": map[string]any{"p.q": "r"}}}}},
-		"template id":   {`{"template":{"id":"tpl_1","alias":null,"variables":null}}`, sending.Message{Template: &sending.TemplateRef{ID: "tpl_1"}}},
-		"tags array":    {`{"tags":[{"name":"k","value":"v"}]}`, sending.Message{Tags: []shape.Tag{{Name: "k", Value: "v"}}}},
-		"headers":       {`{"headers":{"X-B":"2","X-A":"1","X-C":null}}`, sending.Message{Headers: []shape.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: "1"}}}},
-		"attachment":    {`{"attachments":[{"name":"a","content_type":"b/c","data":"QUJD","content_id":"d"}]}`, sending.Message{Attachments: []sending.Attachment{{Name: "a", ContentType: "b/c", Data: []byte("ABC"), ContentID: "d"}}}},
-		"other names":   {`{"attachments":[{"filename":"a","contentType":"b/c","content":"QUJD","contentId":"d"}]}`, sending.Message{Attachments: []sending.Attachment{{Name: "a", ContentType: "b/c", Data: []byte("ABC"), ContentID: "d"}}}},
+			sending.Message{From: sending.Mailbox{Email: "a@b.c", Name: "A"}, To: []sending.Mailbox{{Email: "d@e.f"}},
+				CC: []sending.Mailbox{{Text: "x@y.z"}, {Email: "q@r.s"}}}},
+		"strings": {`{"from":"A <a@b.c>","to":"d@e.f","bcc":"g@h.i"}`,
+			sending.Message{From: sending.Mailbox{Text: "A <a@b.c>"}, To: mailbox("d@e.f"), BCC: mailbox("g@h.i")}},
+		"htmlBody":    {`{"htmlBody":"<p>"}`, sending.Message{HTML: "<p>"}},
+		"html_body":   {`{"html_body":"<p>"}`, sending.Message{HTML: "<p>"}},
+		"textBody":    {`{"textBody":"t"}`, sending.Message{Text: "t"}},
+		"text_body":   {`{"text_body":"t"}`, sending.Message{Text: "t"}},
+		"plain_body":  {`{"plain_body":"t"}`, sending.Message{Text: "t"}},
+		"replyTo":     {`{"replyTo":["a@b.c"]}`, sending.Message{ReplyTo: mailbox("a@b.c")}},
+		"escapes":     {`{"subject":"gr\u00fc\u00dfe \ud83d\ude00 \"x\" \/"}`, sending.Message{Subject: `grüße 😀 "x" /`}},
+		"null":        {`{"subject":"s","html":null,"htmlBody":"x","scheduled_at":null,"template":null,"unsubscribe":null}`, sending.Message{Subject: "s", HTML: "x"}},
+		"unsubscribe": {`{"subject":"s","unsubscribe":false}`, sending.Message{Subject: "s", Unsubscribe: new(bool)}},
+		"scheduledAt": {`{"scheduledAt":"2026-11-21T10:00:00.250+01:00"}`, sending.Message{ScheduledAt: &nine}},
+		"category":    {`{"category":"Product news"}`, sending.Message{Category: "Product news"}},
+		"template":    {`{"template":{"alias":"receipt","variables":{"n":1,"f":2.50,"b":true,"x":null,"l":[{"a":"b"}],"o":{"p.q":"r"}}}}`, sending.Message{Template: &sending.TemplateRef{Alias: "receipt", Variables: map[string]any{"n": json.Number("1"), "f": json.Number("2.50"), "b": true, "x": nil, "l": []any{map[string]any{"a": "b"}}, "o": map[string]any{"p.q": "r"}}}}},
+		"template id": {`{"template":{"id":"tpl_1","alias":null,"variables":null}}`, sending.Message{Template: &sending.TemplateRef{ID: "tpl_1"}}},
+		"tags array":  {`{"tags":[{"name":"k","value":"v"}]}`, sending.Message{Tags: []shape.Tag{{Name: "k", Value: "v"}}}},
+		"headers": {`{"headers":{"X-B":"2","X-A":"1","X-C":null}}`,
+			sending.Message{Headers: []shape.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: "1"}}}},
+		"attachment": {`{"attachments":[{"name":"a","content_type":"b/c","data":"QUJD","content_id":"d"}]}`,
+			sending.Message{Attachments: []sending.Attachment{{Name: "a", ContentType: "b/c", Data: []byte("ABC"),
+				ContentID: "d"}}}},
+		"other names": {`{"attachments":[{"filename":"a","contentType":"b/c","content":"QUJD","contentId":"d"}]}`,
+			sending.Message{Attachments: []sending.Attachment{{Name: "a", ContentType: "b/c", Data: []byte("ABC"), ContentID: "d"}}}},
 		"nothing in it": {`{"cc":[],"attachments":[],"headers":{}, "tags":[]}`, sending.Message{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +116,8 @@ func TestReasonsAreBounded(t *testing.T) {
 			t.Errorf("%s: %d reasons", name, len(f.Fields))
 		}
 	}
-	if _, err := decode(t, `{"to":[`+strings.TrimSuffix(strings.Repeat("1,", 200_000), ",")+`]}`); err == nil || !strings.Contains(err.Error(), "more than 200000 values") {
+	if _, err := decode(t, `{"to":[`+strings.TrimSuffix(strings.Repeat("1,", 200_000), ",")+`]}`); err == nil ||
+		!strings.Contains(err.Error(), "more than 200000 values") {
 		t.Errorf("too many values: %v", err)
 	}
 }

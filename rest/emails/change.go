@@ -24,7 +24,8 @@ type schedule interface {
 // changing adds the operation on a scheduled email.
 func (e *edge) changing(g *api.TagGroup) {
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPatch, Path: "/emails/{id}", ID: "updateEmail", Needs: rights.Write, Stores: api.StoresNothing,
+		Method: http.MethodPatch, Path: "/emails/{id}", ID: "updateEmail", Needs: rights.Write,
+		Stores:  api.StoresNothing,
 		Summary: "Reschedule or cancel an email",
 		Description: "Reschedules or cancels an email whose status is `scheduled`. Any other status fails with 409 " +
 			"`email_not_scheduled` and is reported in `details.status`. Send exactly one of `scheduled_at`, with the " +
@@ -34,13 +35,15 @@ func (e *edge) changing(g *api.TagGroup) {
 			"reschedule": map[string]any{"scheduled_at": openapi.Tomorrow + "T09:30:00Z"},
 			"cancel":     map[string]any{"cancel": true},
 		}},
-		Example: map[string]any{"email": cancelledExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: email,
+		Example: map[string]any{"email": cancelledExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict},
+		Of: email,
 	}, changeBody, e.change)
 }
 
 func cancelledExample() map[string]any {
 	e := emailExample()
-	maps.Copy(e, map[string]any{"status": "cancelled", "last_event": "email.cancelled", "scheduled_at": "2026-01-16T09:30:00.000Z",
+	maps.Copy(e, map[string]any{"status": "cancelled", "last_event": "email.cancelled",
+		"scheduled_at": "2026-01-16T09:30:00.000Z",
 		"cancelled_at": "2026-01-15T10:00:00.000Z", "sent_at": nil, "delivered_at": nil})
 	return e
 }

@@ -15,7 +15,8 @@ import (
 // delivery is what the operations on the delivery of an email need of sending.
 type delivery interface {
 	RecipientsOf(ctx context.Context, accountID, emailID string) ([]*ent.Recipient, error)
-	AttemptsOf(ctx context.Context, accountID, emailID string, r page.Request) (page.Page[records.RecipientAttempt], error)
+	AttemptsOf(ctx context.Context, accountID, emailID string,
+		r page.Request) (page.Page[records.RecipientAttempt], error)
 }
 
 // recipientRecord is one address of an email, and where delivery to it stands.
@@ -34,8 +35,10 @@ type recipientRecord struct {
 }
 
 func newRecipientRecord(r *ent.Recipient) recipientRecord {
-	return recipientRecord{Address: r.Address, Kind: string(r.Kind), State: string(r.State), Held: records.IsHeld(r), Attempts: r.Attempts, NextAttemptAt: wire.OptionalTime{At: records.NextAttemptAt(r)},
-		Code: r.Code, EnhancedCode: r.EnhancedCode, Diagnostic: r.Diagnostic, RemoteMTA: r.RemoteMta, SettledAt: wire.OptionalTime{At: r.SettledAt}}
+	return recipientRecord{Address: r.Address, Kind: string(r.Kind), State: string(r.State), Held: records.IsHeld(r),
+		Attempts: r.Attempts, NextAttemptAt: wire.OptionalTime{At: records.NextAttemptAt(r)},
+		Code: r.Code, EnhancedCode: r.EnhancedCode, Diagnostic: r.Diagnostic, RemoteMTA: r.RemoteMta,
+		SettledAt: wire.OptionalTime{At: r.SettledAt}}
 }
 
 // attemptRecord is one try to hand the message to a server for one recipient.
@@ -59,9 +62,12 @@ type attemptRecord struct {
 }
 
 func newAttemptRecord(a records.RecipientAttempt) attemptRecord {
-	out := attemptRecord{Recipient: a.Address, Number: a.Number, StartedAt: wire.Time(a.StartedAt), FinishedAt: wire.OptionalTime{At: a.FinishedAt},
-		Phase: wire.OrNull(a.Phase), Code: a.Code, EnhancedCode: a.EnhancedCode, Reply: wire.OrNull(a.Reply), Class: wire.OrNull(a.Class),
-		RemoteHost: wire.OrNull(a.RemoteHost), RemoteAddr: wire.OrNull(a.RemoteAddr), LocalAddr: wire.OrNull(a.LocalAddr), Way: wire.OrNull(a.Way),
+	out := attemptRecord{Recipient: a.Address, Number: a.Number, StartedAt: wire.Time(a.StartedAt),
+		FinishedAt: wire.OptionalTime{At: a.FinishedAt},
+		Phase:      wire.OrNull(a.Phase), Code: a.Code, EnhancedCode: a.EnhancedCode, Reply: wire.OrNull(a.Reply),
+		Class:      wire.OrNull(a.Class),
+		RemoteHost: wire.OrNull(a.RemoteHost), RemoteAddr: wire.OrNull(a.RemoteAddr),
+		LocalAddr: wire.OrNull(a.LocalAddr), Way: wire.OrNull(a.Way),
 		TLS: wire.OrNull(a.TLS), TLSPolicy: wire.OrNull(a.TLSPolicy)}
 	if a.Outcome != nil {
 		out.Outcome = wire.OrNull(string(*a.Outcome))
@@ -88,7 +94,8 @@ func (e *edge) delivery(g *api.TagGroup) {
 		Summary:     "List the recipients of an email",
 		Description: "Lists the recipients of an email, each with its own state, in the order of the request.",
 		Problems:    []int{http.StatusNotFound},
-		Example:     map[string]any{"recipients": []any{recipientExample()}, "has_more": false, "next_cursor": nil}, Of: email,
+		Example:     map[string]any{"recipients": []any{recipientExample()}, "has_more": false, "next_cursor": nil},
+		Of:          email,
 	}, e.recipients)
 	api.ListBy(g, api.Operation{
 		Path: "/emails/{id}/attempts", ID: "listEmailAttempts", Needs: rights.ReadSent,
@@ -101,14 +108,18 @@ func (e *edge) delivery(g *api.TagGroup) {
 }
 
 func recipientExample() map[string]any {
-	return map[string]any{"address": "bob@example.net", "kind": "to", "state": "deferred", "held": false, "attempts": 1, "next_attempt_at": "2026-01-15T09:31:00.000Z",
-		"code": 451, "enhanced_code": "4.7.1", "diagnostic": "451 4.7.1 Greylisted, try again later", "remote_mta": "mx1.example.net", "settled_at": nil}
+	return map[string]any{"address": "bob@example.net", "kind": "to", "state": "deferred", "held": false, "attempts": 1,
+		"next_attempt_at": "2026-01-15T09:31:00.000Z",
+		"code":            451, "enhanced_code": "4.7.1", "diagnostic": "451 4.7.1 Greylisted, try again later",
+		"remote_mta": "mx1.example.net", "settled_at": nil}
 }
 
 func attemptExample() map[string]any {
-	return map[string]any{"recipient": "bob@example.net", "number": 1, "started_at": "2026-01-15T09:30:00.120Z", "finished_at": "2026-01-15T09:30:00.480Z", "outcome": "deferred",
+	return map[string]any{"recipient": "bob@example.net", "number": 1, "started_at": "2026-01-15T09:30:00.120Z",
+		"finished_at": "2026-01-15T09:30:00.480Z", "outcome": "deferred",
 		"phase": "rcpt", "code": 451, "enhanced_code": "4.7.1", "reply": "451 4.7.1 Greylisted, try again later", "class": "greylist",
-		"remote_host": "mx1.example.net", "remote_addr": "192.0.2.25", "local_addr": "198.51.100.7", "way": nil, "tls": "TLS 1.3", "tls_policy": "opportunistic"}
+		"remote_host": "mx1.example.net", "remote_addr": "192.0.2.25", "local_addr": "198.51.100.7", "way": nil,
+		"tls": "TLS 1.3", "tls_policy": "opportunistic"}
 }
 
 func (e *edge) recipients(ctx context.Context, c *api.Call, in *api.Item) (recipientList, error) {
@@ -116,6 +127,7 @@ func (e *edge) recipients(ctx context.Context, c *api.Call, in *api.Item) (recip
 	return recipientList{Recipients: wire.ListOf(found, newRecipientRecord)}, err
 }
 
-func (e *edge) attempts(ctx context.Context, c *api.Call, in *attemptsQuery) (page.Page[records.RecipientAttempt], error) {
+func (e *edge) attempts(ctx context.Context, c *api.Call,
+	in *attemptsQuery) (page.Page[records.RecipientAttempt], error) {
 	return e.records.AttemptsOf(ctx, c.AccountID, in.ID, in.Request())
 }

@@ -31,7 +31,8 @@ type query struct {
 // of names every wrong parameter at once.
 func (in *Filters) of(r page.Request) (records.ListQuery, error) {
 	wrong := fault.Fields{}
-	filter := records.Filter{Status: in.Status, To: api.QueryAddress(in.To), From: api.QueryAddress(in.From), Tag: in.Tag, Domain: in.Domain, Q: in.Q,
+	filter := records.Filter{Status: in.Status, To: api.QueryAddress(in.To), From: api.QueryAddress(in.From),
+		Tag: in.Tag, Domain: in.Domain, Q: in.Q,
 		Since: api.QueryTime(wrong, "since", in.Since), Until: api.QueryTime(wrong, "until", in.Until)}
 	for field, reason := range filter.Validate() {
 		wrong.Add(field, "%s", reason)

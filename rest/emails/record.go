@@ -42,10 +42,14 @@ type emailTag struct {
 
 func newEmailRecord(e *ent.Email) EmailRecord {
 	return EmailRecord{
-		ID: e.ID, From: e.From, To: wire.List(e.To), CC: wire.List(e.Cc), BCC: wire.List(e.Bcc), ReplyTo: wire.List(e.ReplyTo),
-		Subject: e.Subject, Status: string(e.Status), LastEvent: e.LastEvent, BounceReason: e.BounceReason, Tags: tagsOf(e.Tags),
-		ScheduledAt: wire.OptionalTime{At: e.ScheduledAt}, ExpiresAt: wire.OptionalTime{At: e.ExpiresAt}, CancelledAt: wire.OptionalTime{At: e.CancelledAt}, CreatedAt: wire.Time(e.CreatedAt),
-		SentAt: wire.OptionalTime{At: e.SentAt}, DeliveredAt: wire.OptionalTime{At: e.DeliveredAt}, BouncedAt: wire.OptionalTime{At: e.BouncedAt},
+		ID: e.ID, From: e.From, To: wire.List(e.To), CC: wire.List(e.Cc), BCC: wire.List(e.Bcc),
+		ReplyTo: wire.List(e.ReplyTo),
+		Subject: e.Subject, Status: string(e.Status), LastEvent: e.LastEvent, BounceReason: e.BounceReason,
+		Tags:        tagsOf(e.Tags),
+		ScheduledAt: wire.OptionalTime{At: e.ScheduledAt}, ExpiresAt: wire.OptionalTime{At: e.ExpiresAt},
+		CancelledAt: wire.OptionalTime{At: e.CancelledAt}, CreatedAt: wire.Time(e.CreatedAt),
+		SentAt: wire.OptionalTime{At: e.SentAt}, DeliveredAt: wire.OptionalTime{At: e.DeliveredAt},
+		BouncedAt:    wire.OptionalTime{At: e.BouncedAt},
 		AutomationID: e.AutomationID, RunID: e.RunID,
 	}
 }
@@ -94,8 +98,10 @@ func tagCell(r EmailRecord) string {
 func exportExample() EmailRecord {
 	at := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 	delivered := at.Add(1250 * time.Millisecond)
-	return EmailRecord{ID: email.Example, From: "Ada <ada@example.com>", To: []string{"bob@example.net"}, CC: []string{}, BCC: []string{}, ReplyTo: []string{},
-		Subject: "Your receipt", Status: "delivered", LastEvent: "email.delivered", Tags: []emailTag{{"kind", "receipt"}},
+	return EmailRecord{ID: email.Example, From: "Ada <ada@example.com>", To: []string{"bob@example.net"},
+		CC: []string{}, BCC: []string{}, ReplyTo: []string{},
+		Subject: "Your receipt", Status: "delivered", LastEvent: "email.delivered",
+		Tags:      []emailTag{{"kind", "receipt"}},
 		CreatedAt: wire.Time(at), SentAt: wire.OptionalTime{At: &at}, DeliveredAt: wire.OptionalTime{At: &delivered}}
 }
 

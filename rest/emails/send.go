@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// BodyLimit bounds the body of a send, in octets: ten attachments of 10 MB in base64, html
+// BodyLimit bounds the body of a send, in bytes: ten attachments of 10 MB in base64, html
 // and text of 5 MB each.
 const BodyLimit = 150 << 20
 
@@ -44,8 +44,10 @@ func (e *edge) sending(g *api.TagGroup) {
 			"others are stored in one transaction. An `Idempotency-Key` applies to the whole batch.",
 		Body: &api.Body{Limit: batchBodyLimit, Large: true, About: "The emails to send.", Examples: map[string]any{
 			"two": map[string]any{"emails": []any{
-				map[string]any{"from": "Ada <ada@example.com>", "to": "bob@example.net", "subject": "Your receipt", "text": "Thank you."},
-				map[string]any{"from": "Ada <ada@example.com>", "to": "carol@example.net", "subject": "Your receipt", "text": "Thank you.", "scheduled_at": openapi.Tomorrow + "T09:30:00Z"},
+				map[string]any{"from": "Ada <ada@example.com>", "to": "bob@example.net", "subject": "Your receipt",
+					"text": "Thank you."},
+				map[string]any{"from": "Ada <ada@example.com>", "to": "carol@example.net", "subject": "Your receipt",
+					"text": "Thank you.", "scheduled_at": openapi.Tomorrow + "T09:30:00Z"},
 			}},
 		}},
 		Problems: []int{http.StatusBadGateway},
@@ -58,19 +60,23 @@ func (e *edge) sending(g *api.TagGroup) {
 	api.Claimed(g, api.Operation{
 		Path: "/emails/{id}/resend", ID: "resendEmail", Needs: rights.Send, Stores: api.StoresItself,
 		Summary: "Resend a stored email",
-		Description: "Makes a new email, with an id of its own, of what the stored one said: " + resentFields + " It is sent at once, whatever became of the stored one and whenever that was to be sent, and all rules of a send apply anew. " +
+		Description: "Makes a new email, with an id of its own, of what the stored one said: " + resentFields +
+			" It is sent at once, whatever became of the stored one and whenever that was to be sent, and all rules of a send apply anew. " +
 			"409 `conflict` when the body has been deleted.",
 		Problems: []int{http.StatusNotFound, http.StatusBadGateway},
-		Answer:   EmailReceipt{}, Example: map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1tb", "status": "sent"}, Of: email,
+		Answer:   EmailReceipt{}, Example: map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1tb", "status": "sent"},
+		Of: email,
 	}, nil, e.resend)
 }
 
 // send names all that is wrong with a request in one answer, before it sends.
-func (e *edge) send(ctx context.Context, c *api.Call, _ *api.None, m sending.Message, claim *idempotency.Claim) (idempotency.Response, error) {
+func (e *edge) send(ctx context.Context, c *api.Call, _ *api.None, m sending.Message,
+	claim *idempotency.Claim) (idempotency.Response, error) {
 	return AnswerOf(e.sender.Send(ctx, c.Caller, sending.Request{Message: m, Claim: claim, Render: Render}))
 }
 
-func (e *edge) resend(ctx context.Context, c *api.Call, in *api.Item, _ api.None, claim *idempotency.Claim) (idempotency.Response, error) {
+func (e *edge) resend(ctx context.Context, c *api.Call, in *api.Item, _ api.None,
+	claim *idempotency.Claim) (idempotency.Response, error) {
 	return AnswerOf(e.sender.Resend(ctx, c.Caller, sending.Resend{EmailID: in.ID, Claim: claim, Render: Render}))
 }
 
@@ -79,7 +85,7 @@ func Render(r sending.Receipt) idempotency.Response {
 	return idempotency.Response{Status: http.StatusOK, Body: wire.Encode(EmailReceipt{ID: r.ID, Status: r.Status})}
 }
 
-// AnswerOf is what a send is answered: anew, or as an earlier one with the same key was.
+// AnswerOf is what a send is answered: again, or as an earlier one with the same key was.
 func AnswerOf(receipt sending.Receipt, err error) (idempotency.Response, error) {
 	switch {
 	case err != nil:

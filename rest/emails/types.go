@@ -90,10 +90,11 @@ func (tagsType) Schema(c body.Components) *huma.Schema {
 	most := sending.MaxTags
 	list := body.ArrayOf(tag(&shape.Tag{}).Schema(c))
 	list.MaxItems = &most
-	return body.OneOf(list, &huma.Schema{Type: huma.TypeObject, MaxProperties: &most, AdditionalProperties: &huma.Schema{Type: huma.TypeString, Pattern: tagPattern}})
+	return body.OneOf(list, &huma.Schema{Type: huma.TypeObject, MaxProperties: &most,
+		AdditionalProperties: &huma.Schema{Type: huma.TypeString, Pattern: tagPattern}})
 }
 
-// renamedTags gives a tag that came as a member of an object the path that its caller
+// renamedTags returns a tag that came as a member of an object the path that its caller
 // knows: tags.kind and not tags[0].value.
 func renamedTags(wrong fault.Fields, names map[int]string) fault.Fields {
 	if len(names) == 0 {
@@ -139,5 +140,6 @@ func (t headersType) Read(d *body.Decoder, path string, v body.Value) {
 
 func (headersType) Schema(body.Components) *huma.Schema {
 	most, longest := sending.MaxHeaders, maxLine
-	return &huma.Schema{Type: huma.TypeObject, MaxProperties: &most, AdditionalProperties: &huma.Schema{Type: huma.TypeString, MaxLength: &longest}}
+	return &huma.Schema{Type: huma.TypeObject, MaxProperties: &most,
+		AdditionalProperties: &huma.Schema{Type: huma.TypeString, MaxLength: &longest}}
 }

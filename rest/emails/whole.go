@@ -33,8 +33,10 @@ type wholeAnswer struct {
 }
 
 func newWholeAnswer(w records.EmailDetail) wholeAnswer {
-	return wholeAnswer{EmailWhole{EmailRecord: newEmailRecord(w.Email), HTML: w.HTML, Text: w.Text, Headers: headersOf(w.Headers),
-		Attachments: wire.ListOf(w.Files, newAttachmentRecord), Recipients: wire.ListOf(w.Recipients, newRecipientRecord)}}
+	return wholeAnswer{EmailWhole{EmailRecord: newEmailRecord(w.Email), HTML: w.HTML, Text: w.Text,
+		Headers:     headersOf(w.Headers),
+		Attachments: wire.ListOf(w.Files, newAttachmentRecord),
+		Recipients:  wire.ListOf(w.Recipients, newRecipientRecord)}}
 }
 
 func newAttachmentRecord(f *ent.Attachment) attachmentRecord {
@@ -52,9 +54,11 @@ func headersOf(list []shape.Header) map[string]string {
 func wholeExample() map[string]any {
 	e := emailExample()
 	recipient := recipientExample()
-	maps.Copy(recipient, map[string]any{"state": "delivered", "next_attempt_at": nil, "code": 250, "enhanced_code": "2.0.0", "diagnostic": "250 2.0.0 Ok: queued as 4XyZ",
+	maps.Copy(recipient, map[string]any{"state": "delivered", "next_attempt_at": nil, "code": 250,
+		"enhanced_code": "2.0.0", "diagnostic": "250 2.0.0 Ok: queued as 4XyZ",
 		"settled_at": "2026-01-15T09:30:01.250Z"})
-	maps.Copy(e, map[string]any{"html": "<p>Thank you.</p>", "text": "Thank you.", "headers": map[string]any{"X-Order": "1742"},
+	maps.Copy(e, map[string]any{"html": "<p>Thank you.</p>", "text": "Thank you.",
+		"headers":     map[string]any{"X-Order": "1742"},
 		"attachments": []any{map[string]any{"name": "logo.png", "content_type": "image/png", "content_id": "logo", "size": 8}}, "recipients": []any{recipient}})
 	return e
 }

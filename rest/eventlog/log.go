@@ -62,7 +62,8 @@ func Routes(service Service) api.Routes {
 			Method: http.MethodGet, Path: "/event-log", ID: "listEvents", Needs: rights.Read,
 			Summary: "Read the event log", Description: "Lists events, oldest first. Store `next_cursor`, process " +
 				"the events, and continue from there.",
-			Example: map[string]any{"events": []any{loggedEventExample()}, "has_more": false, "next_cursor": "evt_01kf0m4w7he6x8q2v5b3n9c1ta"},
+			Example: map[string]any{"events": []any{loggedEventExample()}, "has_more": false,
+				"next_cursor": "evt_01kf0m4w7he6x8q2v5b3n9c1ta"},
 		}, e.list)
 		api.Raw(g, api.Operation{
 			Method: http.MethodGet, Path: "/event-log/stream", ID: "streamEvents", Needs: rights.Read,
@@ -79,11 +80,13 @@ func Routes(service Service) api.Routes {
 }
 
 func (e *edge) list(ctx context.Context, c *api.Call, in *eventLogQuery) (out eventLogPage, err error) {
-	found, err := e.log.List(ctx, c.AccountID, eventlog.EventQuery{After: in.After, Types: typeNames(in.Types), Limit: in.Limit})
+	found, err := e.log.List(ctx, c.AccountID, eventlog.EventQuery{After: in.After, Types: typeNames(in.Types),
+		Limit: in.Limit})
 	if err != nil {
 		return out, err
 	}
-	return eventLogPage{Events: wire.ListOf(found.Items, newLoggedEvent), HasMore: found.HasMore, NextCursor: found.NextCursor}, nil
+	return eventLogPage{Events: wire.ListOf(found.Items, newLoggedEvent), HasMore: found.HasMore,
+		NextCursor: found.NextCursor}, nil
 }
 
 func newLoggedEvent(f event.Fact) loggedEvent {
@@ -99,5 +102,6 @@ func typeNames(list string) []string {
 
 func loggedEventExample() map[string]any {
 	sample, _ := event.Lookup(event.EmailDelivered)
-	return map[string]any{"id": "evt_01kf0m4w7he6x8q2v5b3n9c1ta", "type": string(sample.Type), "created_at": "2026-01-15T09:30:00.000Z", "data": sample.Sample}
+	return map[string]any{"id": "evt_01kf0m4w7he6x8q2v5b3n9c1ta", "type": string(sample.Type),
+		"created_at": "2026-01-15T09:30:00.000Z", "data": sample.Sample}
 }

@@ -20,7 +20,8 @@ import (
 // stream answers with events until one side ends it. What can be refused is refused
 // before the answer begins.
 func (e *edge) stream(ctx context.Context, c *api.Call, in *eventStreamQuery) (*huma.StreamResponse, error) {
-	stream, err := e.log.Open(ctx, c.AccountID, eventlog.EventQuery{After: cmp.Or(in.LastEventID, in.After), Types: typeNames(in.Types)})
+	stream, err := e.log.Open(ctx, c.AccountID, eventlog.EventQuery{After: cmp.Or(in.LastEventID, in.After),
+		Types: typeNames(in.Types)})
 	if err != nil {
 		return nil, c.Fail(ctx, err)
 	}

@@ -31,14 +31,16 @@ func Webhooks(d *huma.OpenAPI, tag, promise string) {
 
 func webhook(r huma.Registry, entry event.Entry, tag, promise string) *huma.Operation {
 	name := goName(entry.Type) + "Event"
-	r.Map()[name] = &huma.Schema{Type: huma.TypeObject, Description: entry.When + ".", Required: []string{"type", "created_at", "data"},
+	r.Map()[name] = &huma.Schema{Type: huma.TypeObject, Description: entry.When + ".",
+		Required: []string{"type", "created_at", "data"},
 		Properties: map[string]*huma.Schema{
 			"type":       {Type: huma.TypeString, Enum: []any{string(entry.Type)}},
 			"created_at": wire.Time{}.Schema(r),
 			"data":       payloadOf(r, entry),
 		}}
 	return &huma.Operation{
-		OperationID: "on" + goName(entry.Type), Summary: string(entry.Type), Description: entry.When + ".\n\n" + promise, Tags: []string{tag},
+		OperationID: "on" + goName(entry.Type), Summary: string(entry.Type), Description: entry.When + ".\n\n" +
+			promise, Tags: []string{tag},
 		Security:   []map[string][]string{{}},
 		Parameters: parameters(),
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {
@@ -54,10 +56,13 @@ func webhook(r huma.Registry, entry event.Entry, tag, promise string) *huma.Oper
 func parameters() []*huma.Param {
 	text := &huma.Schema{Type: huma.TypeString}
 	return []*huma.Param{
-		{Name: headerEvent, In: "header", Required: true, Schema: text, Example: "evt_01kf0m4w7he6x8q2v5b3n9c1ta", Description: "The " +
-			"event ID, the same in each attempt. Use it to skip duplicates."},
-		{Name: headerAttempt, In: "header", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger}, Example: 1, Description: "Number of the attempt, starting at 1."},
-		{Name: headerSignature, In: "header", Required: true, Schema: text, Example: fmt.Sprintf("t=1768469400,v1=%064x", 0),
+		{Name: headerEvent, In: "header", Required: true, Schema: text, Example: "evt_01kf0m4w7he6x8q2v5b3n9c1ta",
+			Description: "The " +
+				"event ID, the same in each attempt. Use it to skip duplicates."},
+		{Name: headerAttempt, In: "header", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger}, Example: 1,
+			Description: "Number of the attempt, starting at 1."},
+		{Name: headerSignature, In: "header", Required: true, Schema: text,
+			Example: fmt.Sprintf("t=1768469400,v1=%064x", 0),
 			Description: "`t=<unix seconds>,v1=<hexadecimal HMAC-SHA256 of \"<t>.<body>\" by the endpoint's secret>`. There are two `v1` for 24 hours after the secret was rotated. " +
 				"The scheme is Stripe's."},
 	}

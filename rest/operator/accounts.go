@@ -21,7 +21,8 @@ import (
 type Desk interface {
 	Accounts(ctx context.Context, f desk.Filter, r page.Request) (page.Page[*ent.Account], error)
 	Account(ctx context.Context, accountID string) (desk.Account, error)
-	UpdateAccount(ctx context.Context, c accounts.Caller, accountID string, change accounts.AccountChange) (desk.Account, error)
+	UpdateAccount(ctx context.Context, c accounts.Caller, accountID string,
+		change accounts.AccountChange) (desk.Account, error)
 	Plans(ctx context.Context) ([]accounts.Plan, error)
 	Plan(ctx context.Context, planID string) (accounts.Plan, error)
 	UpdatePlan(ctx context.Context, c accounts.Caller, planID string, change plans.Change) (accounts.Plan, error)
@@ -36,7 +37,8 @@ const (
 	exampleTime    = "2026-01-15T09:30:00Z"
 )
 
-var accountNoun = api.Noun{Name: "account", About: "Id of the account.", Example: exampleAccount, Is: func(word string) bool { return id.Is(id.Account, word) }}
+var accountNoun = api.Noun{Name: "account", About: "Id of the account.", Example: exampleAccount,
+	Is: func(word string) bool { return id.Is(id.Account, word) }}
 
 type operatorAccountRecord struct {
 	ID                 string            `json:"id" example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
@@ -89,28 +91,36 @@ func Routes(service Desk, log people.AuditLog) api.Routes {
 			"recorded in the audit logs of the account and the installation.")
 		api.ListBy(g, api.Operation{
 			Path: "/operator/accounts", ID: "listAccountsAsOperator", Needs: rights.Operate,
-			Summary: "List the installation's accounts", Description: "Lists accounts, newest first.", Example: accountExample(),
-		}, api.Plural{Member: "accounts", Schema: "OperatorAccountList"}, func(ctx context.Context, _ *api.Call, in *listInput) (page.Page[*ent.Account], error) {
-			return e.desk.Accounts(ctx, desk.Filter{Text: in.Text, Plan: in.Plan, Status: desk.AccountStatus(in.Status)}, in.Request())
-		}, newAccount)
-		one := map[string]any{"account": accountExample(), "usage": map[string]any{"day": 120, "month": 3400, "daily_cap": nil, "monthly_cap": nil,
-			"stored_bytes": 2_400_000_000, "stored_bytes_cap": 50_000_000_000, "daily_bytes": 31_000_000, "daily_bytes_cap": 5_000_000_000}}
+			Summary: "List the installation's accounts", Description: "Lists accounts, newest first.",
+			Example: accountExample(),
+		}, api.Plural{Member: "accounts", Schema: "OperatorAccountList"},
+			func(ctx context.Context, _ *api.Call, in *listInput) (page.Page[*ent.Account], error) {
+				return e.desk.Accounts(ctx, desk.Filter{Text: in.Text, Plan: in.Plan,
+					Status: desk.AccountStatus(in.Status)}, in.Request())
+			}, newAccount)
+		one := map[string]any{"account": accountExample(),
+			"usage": map[string]any{"day": 120, "month": 3400, "daily_cap": nil, "monthly_cap": nil,
+				"stored_bytes": 2_400_000_000, "stored_bytes_cap": 50_000_000_000, "daily_bytes": 31_000_000, "daily_bytes_cap": 5_000_000_000}}
 		api.Handle(g, api.Operation{
-			Method: http.MethodGet, Path: "/operator/accounts/{id}", ID: "getAccountAsOperator", Needs: rights.Operate, Of: accountNoun, Problems: []int{http.StatusNotFound},
+			Method: http.MethodGet, Path: "/operator/accounts/{id}", ID: "getAccountAsOperator", Needs: rights.Operate,
+			Of: accountNoun, Problems: []int{http.StatusNotFound},
 			Summary: "Retrieve an account of the installation", Description: "Returns an account and its usage of " +
 				"its caps.", Example: one,
 		}, func(ctx context.Context, _ *api.Call, in *api.Item) (operatorAccountAnswer, error) {
 			return api.As(newAccountAnswer)(e.desk.Account(ctx, in.ID))
 		})
 		api.HandleBody(g, api.Operation{
-			Method: http.MethodPatch, Path: "/operator/accounts/{id}", ID: "updateAccountAsOperator", Needs: rights.Operate, Confirmed: true, Audited: true, Of: accountNoun,
+			Method: http.MethodPatch, Path: "/operator/accounts/{id}", ID: "updateAccountAsOperator",
+			Needs: rights.Operate, Confirmed: true, Audited: true, Of: accountNoun,
 			Problems: []int{http.StatusNotFound}, Summary: "Change an account of the installation",
 			Description: "Updates an account. Later updates from the payment provider override the plan and payment " +
 				"method. A suspended account can do everything except send, and its queued mail waits.",
 			Body: &api.Body{About: "What to change, at least one.", Examples: map[string]any{
-				"plan": map[string]any{"plan": "dedicated"}, "suspend": map[string]any{"suspended": true}, "unlock": map[string]any{"production_unlocked": true}}},
+				"plan": map[string]any{"plan": "dedicated"}, "suspend": map[string]any{"suspended": true},
+				"unlock": map[string]any{"production_unlocked": true}}},
 			Example: one,
-		}, accountBody, func(ctx context.Context, c *api.Call, in *api.Item, change accounts.AccountChange) (operatorAccountAnswer, error) {
+		}, accountBody, func(ctx context.Context, c *api.Call, in *api.Item,
+			change accounts.AccountChange) (operatorAccountAnswer, error) {
 			return api.As(newAccountAnswer)(e.desk.UpdateAccount(ctx, c.Caller, in.ID, change))
 		})
 		e.planRoutes(g)
@@ -125,27 +135,36 @@ func Routes(service Desk, log people.AuditLog) api.Routes {
 func accountBody(c *accounts.AccountChange) body.Object {
 	return body.Object{Name: "UpdateAccountAsOperator", Change: true, Fields: []body.Field{
 		{Name: "plan", Type: body.Maybe(&c.Plan, body.Text), About: "Id of a plan."},
-		{Name: "production_unlocked", Type: body.Maybe(&c.ProductionUnlocked, body.Boolean), About: "Whether it may write to others than itself without a verified domain and a payment method."},
+		{Name: "production_unlocked", Type: body.Maybe(&c.ProductionUnlocked, body.Boolean),
+			About: "Whether it may write to others than itself without a verified domain and a payment method."},
 		{Name: "payment_method", Type: body.Maybe(&c.PaymentMethod, body.Boolean), About: "Whether a payment method is on file."},
 		{Name: "suspended", Type: body.Maybe(&c.Suspended, body.Boolean), About: "Whether it may not send."},
 		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit, "Emails a month that the account allows itself; null: no limit of its own."),
-		body.IntegerOrNull("stored_bytes", &c.StoredBytes, 1, accounts.MaxBytes, "Cap of stored bytes in place of the plan's; null if the plan's applies."),
-		body.IntegerOrNull("daily_bytes", &c.DailyBytes, 1, accounts.MaxBytes, "Cap of bytes stored in a day in place of the plan's; null if the plan's applies."),
+		body.IntegerOrNull("stored_bytes", &c.StoredBytes, 1, accounts.MaxBytes,
+			"Cap of stored bytes in place of the plan's; null if the plan's applies."),
+		body.IntegerOrNull("daily_bytes", &c.DailyBytes, 1, accounts.MaxBytes,
+			"Cap of bytes stored in a day in place of the plan's; null if the plan's applies."),
 	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
 }
 
 func newAccount(a *ent.Account) operatorAccountRecord {
-	return operatorAccountRecord{ID: a.ID, Name: a.Name, Email: a.Email, Plan: a.PlanID, ProductionUnlocked: a.ProductionUnlocked, PaymentMethodAt: wire.OptionalTime{At: a.PaymentMethodAt},
-		PaymentDueAt: wire.OptionalTime{At: a.PaymentDueAt}, SuspendedAt: wire.OptionalTime{At: a.SuspendedAt}, Unmetered: a.Unmetered, MonthlyLimit: a.MonthlyLimit, StoredBytes: a.StoredBytes, DailyBytes: a.DailyBytes,
+	return operatorAccountRecord{ID: a.ID, Name: a.Name, Email: a.Email, Plan: a.PlanID,
+		ProductionUnlocked: a.ProductionUnlocked, PaymentMethodAt: wire.OptionalTime{At: a.PaymentMethodAt},
+		PaymentDueAt: wire.OptionalTime{At: a.PaymentDueAt}, SuspendedAt: wire.OptionalTime{At: a.SuspendedAt},
+		Unmetered: a.Unmetered, MonthlyLimit: a.MonthlyLimit, StoredBytes: a.StoredBytes, DailyBytes: a.DailyBytes,
 		CreatedAt: wire.Time(a.CreatedAt)}
 }
 
 func newAccountAnswer(a desk.Account) operatorAccountAnswer {
-	return operatorAccountAnswer{newAccount(a.Account), operatorUsageRecord{Day: a.Usage.Day, Month: a.Usage.Month, DailyCap: a.Usage.DailyCap, MonthlyCap: a.Usage.MonthlyCap,
-		StoredBytes: a.Usage.StoredBytes, StoredBytesCap: a.Usage.StoredBytesCap, DailyBytes: a.Usage.DailyBytes, DailyBytesCap: a.Usage.DailyBytesCap}}
+	return operatorAccountAnswer{newAccount(a.Account), operatorUsageRecord{Day: a.Usage.Day, Month: a.Usage.Month,
+		DailyCap: a.Usage.DailyCap, MonthlyCap: a.Usage.MonthlyCap,
+		StoredBytes: a.Usage.StoredBytes, StoredBytesCap: a.Usage.StoredBytesCap, DailyBytes: a.Usage.DailyBytes,
+		DailyBytesCap: a.Usage.DailyBytesCap}}
 }
 
 func accountExample() map[string]any {
-	return map[string]any{"id": exampleAccount, "name": "Example", "email": "ada@example.com", "plan": "pro", "production_unlocked": false, "payment_method_at": exampleTime,
-		"payment_due_at": nil, "suspended_at": nil, "unmetered": false, "monthly_limit": nil, "stored_bytes": nil, "daily_bytes": nil, "created_at": exampleTime}
+	return map[string]any{"id": exampleAccount, "name": "Example", "email": "ada@example.com", "plan": "pro",
+		"production_unlocked": false, "payment_method_at": exampleTime,
+		"payment_due_at": nil, "suspended_at": nil, "unmetered": false, "monthly_limit": nil, "stored_bytes": nil,
+		"daily_bytes": nil, "created_at": exampleTime}
 }

@@ -54,11 +54,15 @@ type operatorBillingAnswer struct {
 func BillingRoutes(service Billing) api.Routes {
 	return api.NewRoutes("operator-billing", func(a *api.API) {
 		api.Handle(a.Tag(tagOperator, ""), api.Operation{
-			Method: http.MethodGet, Path: "/operator/billing", ID: "getBillingAsOperator", Needs: rights.Operate, Slow: true,
-			Summary: "Retrieve the billing state", Description: "Returns customers and usage that are not synchronized, and " +
+			Method: http.MethodGet, Path: "/operator/billing", ID: "getBillingAsOperator", Needs: rights.Operate,
+			Slow:    true,
+			Summary: "Retrieve the billing state",
+			Description: "Returns customers and usage that are not synchronized, and " +
 				"accounts that need attention, as stored. Does not contact the payment provider.",
-			Example: map[string]any{"billing": map[string]any{"enabled": true, "mode": "live", "customers": 12, "due": 0, "failing": 0, "past_due": 1, "last_event_at": exampleTime,
-				"unreported_hours": 0, "oldest_unreported_seconds": 0, "stuck": []any{}, "problems": []any{map[string]any{"account_id": exampleAccount, "what": "A payment is disputed."}}}},
+			Example: map[string]any{"billing": map[string]any{"enabled": true, "mode": "live", "customers": 12,
+				"due": 0, "failing": 0, "past_due": 1, "last_event_at": exampleTime,
+				"unreported_hours": 0, "oldest_unreported_seconds": 0, "stuck": []any{},
+				"problems": []any{map[string]any{"account_id": exampleAccount, "what": "A payment is disputed."}}}},
 		}, func(ctx context.Context, _ *api.Call, _ *api.None) (operatorBillingAnswer, error) {
 			mode, state, err := service.Watch(ctx)
 			return operatorBillingAnswer{newBilling(mode, state)}, err
@@ -67,10 +71,13 @@ func BillingRoutes(service Billing) api.Routes {
 }
 
 func newBilling(mode string, s watch.BillingState) operatorBillingRecord {
-	return operatorBillingRecord{Enabled: mode != "", Mode: wire.OrNull(mode), Customers: s.Customers, Due: s.Due, Failing: s.Failing, PastDue: s.PastDue,
-		LastEventAt: wire.OptionalTime{At: s.LastEvent}, UnreportedHours: s.Backlog.Hours, UnreportedSeconds: int64(s.Backlog.Oldest / time.Second),
+	return operatorBillingRecord{Enabled: mode != "", Mode: wire.OrNull(mode), Customers: s.Customers, Due: s.Due,
+		Failing: s.Failing, PastDue: s.PastDue,
+		LastEventAt: wire.OptionalTime{At: s.LastEvent}, UnreportedHours: s.Backlog.Hours,
+		UnreportedSeconds: int64(s.Backlog.Oldest / time.Second),
 		Stuck: wire.ListOf(s.Backlog.Stuck, func(h metering.Stuck) operatorStuckRecord {
 			return operatorStuckRecord{h.AccountID, wire.Time(h.Hour), h.Emails, h.Reason}
 		}),
-		Problems: wire.ListOf(s.Problems, func(p watch.BillingProblem) operatorProblemRecord { return operatorProblemRecord(p) })}
+		Problems: wire.ListOf(s.Problems,
+			func(p watch.BillingProblem) operatorProblemRecord { return operatorProblemRecord(p) })}
 }

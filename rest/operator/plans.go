@@ -37,13 +37,16 @@ func (e *edge) planRoutes(g *api.TagGroup) {
 		return operatorPlansAnswer{wire.ListOf(list, newPlan)}, err
 	})
 	api.Handle(g, api.Operation{
-		Method: http.MethodGet, Path: "/operator/plans/{id}", ID: "getPlanAsOperator", Needs: rights.Operate, Of: planNoun, Problems: []int{http.StatusNotFound},
-		Summary: "Retrieve a plan of the installation", Description: "Returns a plan with everything that it allows.", Example: one,
+		Method: http.MethodGet, Path: "/operator/plans/{id}", ID: "getPlanAsOperator", Needs: rights.Operate,
+		Of: planNoun, Problems: []int{http.StatusNotFound},
+		Summary: "Retrieve a plan of the installation", Description: "Returns a plan with everything that it allows.",
+		Example: one,
 	}, func(ctx context.Context, _ *api.Call, in *api.Item) (operatorPlanAnswer, error) {
 		return api.As(newPlanAnswer)(e.desk.Plan(ctx, in.ID))
 	})
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPatch, Path: "/operator/plans/{id}", ID: "updatePlanAsOperator", Needs: rights.Operate, Confirmed: true, Audited: true, Of: planNoun,
+		Method: http.MethodPatch, Path: "/operator/plans/{id}", ID: "updatePlanAsOperator", Needs: rights.Operate,
+		Confirmed: true, Audited: true, Of: planNoun,
 		Problems: []int{http.StatusNotFound}, Summary: "Change a plan of the installation",
 		Description: "Updates a plan. Services apply it within 5 seconds. Emails already sent this month count " +
 			"against a new cap. Create plans with `postrider plan set`.",
@@ -55,7 +58,8 @@ func (e *edge) planRoutes(g *api.TagGroup) {
 }
 
 func planBody(c *plans.Change) body.Object {
-	object := body.Object{Name: "UpdatePlanAsOperator", Change: true, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
+	object := body.Object{Name: "UpdatePlanAsOperator", Change: true,
+		Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
 	for _, f := range c.Fields() {
 		field := body.Field{Name: f.Name, About: f.About}
 		switch to := f.To.(type) {
@@ -64,7 +68,10 @@ func planBody(c *plans.Change) body.Object {
 		case **bool:
 			field.Type = body.Maybe(to, body.Boolean)
 		case **int:
-			field.Type = body.Maybe(to, func(to *int) body.IntegerType { return body.Integer(to).From(f.Min).UpTo(f.Max) })
+			field.Type = body.Maybe(to, func(to *int) body.IntegerType {
+				return body.Integer(to).From(f.Min).
+					UpTo(f.Max)
+			})
 		case ***int:
 			field = body.IntegerOrNull(f.Name, to, f.Min, f.Max, f.About)
 		}

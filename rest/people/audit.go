@@ -58,7 +58,8 @@ func AuditRoutes(service AuditLog, turns export.Turns) api.Routes {
 		ListAudit(g, api.Operation{
 			Path: "/audit-log", ID: "listAuditLog", Needs: rights.Team,
 			Summary: "Lists changes to the account, newest first: members, invitations, settings, keys, and every " +
-				"other operation that changes something. Entries are kept for 400 days.", Description: "Who did what to the account, the newest first: members, invitations, settings, keys, and every other operation that changes something. " +
+				"other operation that changes something. Entries are kept for 400 days.",
+			Description: "Who did what to the account, the newest first: members, invitations, settings, keys, and every other operation that changes something. " +
 				"Entries are kept for 400 days.",
 		}, service, func(c *api.Call) string { return c.AccountID })
 		exportAudit(g, service, turns)
@@ -69,13 +70,14 @@ func AuditRoutes(service AuditLog, turns export.Turns) api.Routes {
 // installation without one.
 func ListAudit(g *api.TagGroup, op api.Operation, service AuditLog, of func(*api.Call) string) {
 	op.Example = auditExample()
-	api.ListBy(g, op, api.Plural{Member: "entries", Schema: "AuditLog"}, func(ctx context.Context, c *api.Call, in *auditInput) (page.Page[*ent.AuditEntry], error) {
-		f, err := in.toFilter()
-		if err != nil {
-			return page.Page[*ent.AuditEntry]{}, err
-		}
-		return service.List(ctx, of(c), f, in.Request())
-	}, newAuditRecord)
+	api.ListBy(g, op, api.Plural{Member: "entries", Schema: "AuditLog"},
+		func(ctx context.Context, c *api.Call, in *auditInput) (page.Page[*ent.AuditEntry], error) {
+			f, err := in.toFilter()
+			if err != nil {
+				return page.Page[*ent.AuditEntry]{}, err
+			}
+			return service.List(ctx, of(c), f, in.Request())
+		}, newAuditRecord)
 }
 
 func (in *AuditFilters) toFilter() (f audit.Filter, err error) {
@@ -95,12 +97,14 @@ func newAuditRecord(e *ent.AuditEntry) auditRecord {
 	if changes == nil {
 		changes = map[string]any{}
 	}
-	return auditRecord{ID: e.ID, Actor: auditActor{string(e.ActorKind), e.ActorID, e.ActorName}, Action: e.Action, Target: e.Target, Changes: changes,
+	return auditRecord{ID: e.ID, Actor: auditActor{string(e.ActorKind), e.ActorID, e.ActorName}, Action: e.Action,
+		Target: e.Target, Changes: changes,
 		IP: e.IP, UserAgent: e.UserAgent, RequestID: e.RequestID, CreatedAt: wire.Time(e.CreatedAt)}
 }
 
 func auditExample() map[string]any {
-	return map[string]any{"id": "aud_01kf0m4w7he6x8q2v5b3n9c1ta", "actor": map[string]any{"kind": "user", "id": exampleUser, "name": "ada@example.com"},
+	return map[string]any{"id": "aud_01kf0m4w7he6x8q2v5b3n9c1ta",
+		"actor":  map[string]any{"kind": "user", "id": exampleUser, "name": "ada@example.com"},
 		"action": "member.removed", "target": exampleUser, "changes": map[string]any{"email": "bob@example.com", "role": "developer"}, "ip": "192.0.2.7",
 		"user_agent": "Mozilla/5.0", "request_id": "req_01kf0m4w7he6x8q2v5b3n9c1ta", "created_at": exampleTime}
 }

@@ -23,10 +23,13 @@ func exportAudit(g *api.TagGroup, service AuditLog, turns export.Turns) {
 		Summary: "Export the audit log", Description: "Exports all entries that match the filters.",
 	}, export.List[auditExport, *ent.AuditEntry, auditRecord]{
 		Turns: turns, Name: "audit-log", Show: newAuditRecord, Columns: auditColumns,
-		Example: auditRecord{ID: "aud_01kf0m4w7he6x8q2v5b3n9c1ta", Actor: auditActor{"user", exampleUser, "ada@example.com"}, Action: "member.removed", Target: exampleUser,
-			Changes: map[string]any{"email": "bob@example.com", "role": "developer"}, IP: "192.0.2.7", UserAgent: "Mozilla/5.0", RequestID: "req_01kf0m4w7he6x8q2v5b3n9c1ta",
+		Example: auditRecord{ID: "aud_01kf0m4w7he6x8q2v5b3n9c1ta",
+			Actor: auditActor{"user", exampleUser, "ada@example.com"}, Action: "member.removed", Target: exampleUser,
+			Changes: map[string]any{"email": "bob@example.com", "role": "developer"}, IP: "192.0.2.7",
+			UserAgent: "Mozilla/5.0", RequestID: "req_01kf0m4w7he6x8q2v5b3n9c1ta",
 			CreatedAt: wire.Time(time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC))},
-		Page: func(ctx context.Context, c *api.Call, in *auditExport, r page.Request) (page.Page[*ent.AuditEntry], error) {
+		Page: func(ctx context.Context, c *api.Call, in *auditExport,
+			r page.Request) (page.Page[*ent.AuditEntry], error) {
 			f, err := in.toFilter()
 			if err != nil {
 				return page.Page[*ent.AuditEntry]{}, err

@@ -91,15 +91,18 @@ func Routes(service Teams) api.Routes {
 			Example: map[string]any{"members": []any{memberExample()}},
 		}, e.listMembers)
 		api.HandleBody(g, api.Operation{
-			Method: http.MethodPatch, Path: "/members/{id}", ID: "updateMember", Needs: rights.Team, Confirmed: true, Audited: true, Of: personNoun,
+			Method: http.MethodPatch, Path: "/members/{id}", ID: "updateMember", Needs: rights.Team, Confirmed: true,
+			Audited: true, Of: personNoun,
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Change a member's role",
 			Description: "Changes the role of a member. You cannot grant a role above your own, and only owners can " +
 				"change owners: 403 `insufficient_role`. An account must keep at least one owner: 409.",
-			Body:    &api.Body{About: "The new role.", Examples: map[string]any{"admin": map[string]any{"role": "admin"}}},
+			Body: &api.Body{About: "The new role.",
+				Examples: map[string]any{"admin": map[string]any{"role": "admin"}}},
 			Example: map[string]any{"member": memberExample()},
 		}, roleBody, e.setRole)
 		api.Handle(g, api.Operation{
-			Method: http.MethodDelete, Path: "/members/{id}", ID: "removeMember", Needs: rights.Person, Confirmed: true, Audited: true, Of: personNoun,
+			Method: http.MethodDelete, Path: "/members/{id}", ID: "removeMember", Needs: rights.Person, Confirmed: true,
+			Audited: true, Of: personNoun,
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Remove a member",
 			Description: "Removes a member, or lets you leave the account. Removing others follows the rules for " +
 				"changing a role. Their sessions lose access within 5 seconds. Keys that they created belong to the " +
@@ -112,22 +115,27 @@ func Routes(service Teams) api.Routes {
 			Example: map[string]any{"invitations": []any{invitationExample()}},
 		}, e.listInvitations)
 		api.OnceBody(g, api.Operation{
-			Path: "/invitations", ID: "createInvitation", Needs: rights.Team, Confirmed: true, Audited: true, Problems: []int{http.StatusConflict},
-			Summary: "Invite a member", Description: "Sends a link that works once within seven days. Fails with " +
+			Path: "/invitations", ID: "createInvitation", Needs: rights.Team, Confirmed: true, Audited: true,
+			Problems: []int{http.StatusConflict},
+			Summary:  "Invite a member", Description: "Sends a link that works once within seven days. Fails with " +
 				"409 if the person is already a member or invited.",
-			Body:    &api.Body{About: "The address and the role.", Examples: map[string]any{"developer": map[string]any{"email": "bob@example.com", "role": "developer"}}},
+			Body: &api.Body{About: "The address and the role.",
+				Examples: map[string]any{"developer": map[string]any{"email": "bob@example.com", "role": "developer"}}},
 			Example: map[string]any{"invitation": invitationExample()},
 		}, inviteBody, e.inviteMember)
 		api.Handle(g, api.Operation{
-			Method: http.MethodDelete, Path: "/invitations/{id}", ID: "revokeInvitation", Needs: rights.Team, Audited: true, Of: invitationNoun,
+			Method: http.MethodDelete, Path: "/invitations/{id}", ID: "revokeInvitation", Needs: rights.Team,
+			Audited: true, Of: invitationNoun,
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Revoke an invitation",
 			Description: "Revokes an invitation, so that its link no longer works. Repeating it has no effect; an " +
 				"accepted invitation fails with 409.", Example: map[string]any{"ok": true},
 		}, e.revokeInvitation)
 		api.Handle(g, api.Operation{
-			Method: http.MethodPost, Path: "/invitations/{id}/resend", ID: "resendInvitation", Needs: rights.Team, Audited: true, Of: invitationNoun,
+			Method: http.MethodPost, Path: "/invitations/{id}/resend", ID: "resendInvitation", Needs: rights.Team,
+			Audited: true, Of: invitationNoun,
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Resend an invitation",
-			Description: "Sends a new link, valid for seven days. The old link stops working.", Example: map[string]any{"invitation": invitationExample()},
+			Description: "Sends a new link, valid for seven days. The old link stops working.",
+			Example:     map[string]any{"invitation": invitationExample()},
 		}, e.resendInvitation)
 	})
 }
@@ -138,7 +146,8 @@ func (e *edge) listMembers(ctx context.Context, c *api.Call, _ *api.None) (answe
 }
 
 func newMemberRecord(m team.Member) memberRecord {
-	return memberRecord{User: memberUser{m.User.ID, m.User.Email, m.User.Name}, Role: string(m.Role), JoinedAt: wire.Time(m.Row.CreatedAt)}
+	return memberRecord{User: memberUser{m.User.ID, m.User.Email, m.User.Name}, Role: string(m.Role),
+		JoinedAt: wire.Time(m.Row.CreatedAt)}
 }
 
 func roleBody(role *rights.Role) body.Object {
@@ -173,7 +182,8 @@ func inviteBody(in *team.NewInvitation) body.Object {
 	}}
 }
 
-func (e *edge) inviteMember(ctx context.Context, c *api.Call, _ *api.None, in team.NewInvitation, keep api.Keep) (invitationAnswer, error) {
+func (e *edge) inviteMember(ctx context.Context, c *api.Call, _ *api.None, in team.NewInvitation,
+	keep api.Keep) (invitationAnswer, error) {
 	in.Keep = func(ctx context.Context, tx idempotency.Execer, made *ent.Invitation) error {
 		return keep(ctx, tx, newInvitationAnswer(made))
 	}
@@ -193,7 +203,8 @@ func newInvitationAnswer(i *ent.Invitation) invitationAnswer {
 }
 
 func newInvitationRecord(i *ent.Invitation) invitationRecord {
-	return invitationRecord{ID: i.ID, Email: i.Email, Role: string(i.Role), InvitedBy: i.InvitedBy, CreatedAt: wire.Time(i.CreatedAt), ExpiresAt: wire.Time(i.ExpiresAt),
+	return invitationRecord{ID: i.ID, Email: i.Email, Role: string(i.Role), InvitedBy: i.InvitedBy,
+		CreatedAt: wire.Time(i.CreatedAt), ExpiresAt: wire.Time(i.ExpiresAt),
 		AcceptedAt: wire.OptionalTime{At: i.AcceptedAt}, RevokedAt: wire.OptionalTime{At: i.RevokedAt}}
 }
 
@@ -204,10 +215,12 @@ const (
 )
 
 func memberExample() map[string]any {
-	return map[string]any{"user": map[string]any{"id": exampleUser, "email": "ada@example.com", "name": "Ada"}, "role": "owner", "joined_at": exampleTime}
+	return map[string]any{"user": map[string]any{"id": exampleUser, "email": "ada@example.com", "name": "Ada"},
+		"role": "owner", "joined_at": exampleTime}
 }
 
 func invitationExample() map[string]any {
-	return map[string]any{"id": exampleInvitation, "email": "bob@example.com", "role": "developer", "invited_by": exampleUser, "created_at": exampleTime,
+	return map[string]any{"id": exampleInvitation, "email": "bob@example.com", "role": "developer",
+		"invited_by": exampleUser, "created_at": exampleTime,
 		"expires_at": "2026-01-22T09:30:00.000Z", "accepted_at": nil, "revoked_at": nil}
 }

@@ -95,7 +95,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (h *handler) takeReceipt(w http.ResponseWriter, r *http.Request, token string, take func(context.Context, callback.ProviderRequest) error) error {
+func (h *handler) takeReceipt(w http.ResponseWriter, r *http.Request, token string,
+	take func(context.Context, callback.ProviderRequest) error) error {
 	body, err := posted.Body(w, r, bodyLimit)
 	if err != nil {
 		return err
@@ -110,12 +111,14 @@ func (h *handler) takeReceipt(w http.ResponseWriter, r *http.Request, token stri
 		return fault.DatabaseUnavailable(err)
 	}
 	defer release()
-	return take(r.Context(), callback.ProviderRequest{Token: token, URI: r.URL.RequestURI(), Signature: r.Header.Get(provider.SignatureHeader), Fields: fields})
+	return take(r.Context(), callback.ProviderRequest{Token: token, URI: r.URL.RequestURI(),
+		Signature: r.Header.Get(provider.SignatureHeader), Fields: fields})
 }
 
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if fault.KindOf(err) == fault.Unavailable {
-		later := &fault.Error{Kind: fault.Unavailable, Code: fault.From(err).Code, RetryAfter: 10 * time.Second, Message: "Try again later"}
+		later := &fault.Error{Kind: fault.Unavailable, Code: fault.From(err).Code, RetryAfter: 10 * time.Second,
+			Message: "Try again later"}
 		err = later.WithCause(err)
 	}
 	posted.Refuse(w, r, h.Logger, "what a provider of text messages tells could not be stored", err)

@@ -72,13 +72,15 @@ func TestWhatProvidersTell(t *testing.T) {
 			t.Errorf("%s %s with %.30q is answered %d, want %d", c.method, c.path, c.body, got.Code, c.want)
 		}
 	}
-	if len(f.receipts) != 2 || f.receipts[0].URI != "/s/r/good?x=1" || f.receipts[0].Signature != "signed" || f.receipts[0].Fields.Get("MessageSid") != "SM1" || f.receipts[1].Fields.Get("code") != "5" {
+	if len(f.receipts) != 2 || f.receipts[0].URI != "/s/r/good?x=1" || f.receipts[0].Signature != "signed" ||
+		f.receipts[0].Fields.Get("MessageSid") != "SM1" || f.receipts[1].Fields.Get("code") != "5" {
 		t.Errorf("the module was told %+v, want the two receipts with path, query and signature", f.receipts)
 	}
 	if len(f.replies) != 1 || f.replies[0].Fields.Get("From") != "+4915112345678" {
 		t.Errorf("the module was told the replies %+v, want one", f.replies)
 	}
-	if got := ask(t, f, "POST", "/s/i/good", form, "Body=x"); !strings.Contains(got.Body.String(), "<Response/>") || got.Header().Get("Content-Type") != "text/xml" {
+	if got := ask(t, f, "POST", "/s/i/good", form, "Body=x"); !strings.Contains(got.Body.String(), "<Response/>") ||
+		got.Header().Get("Content-Type") != "text/xml" {
 		t.Errorf("a reply is answered %q, want the empty TwiML document", got.Body.String())
 	}
 }
@@ -91,7 +93,8 @@ func TestProvidersRepeatWhatCouldNotBeStored(t *testing.T) {
 		t.Errorf("with the database away a receipt is answered %d, want 503 with Retry-After", got.Code)
 	}
 	f.fail = errors.New("secret detail")
-	if got := ask(t, f, "POST", "/s/r/good", form, "a=b"); got.Code != http.StatusInternalServerError || strings.Contains(got.Body.String(), "detail") {
+	if got := ask(t, f, "POST", "/s/r/good", form, "a=b"); got.Code != http.StatusInternalServerError ||
+		strings.Contains(got.Body.String(), "detail") {
 		t.Errorf("a defect is answered %d %q, want 500 without the detail", got.Code, got.Body.String())
 	}
 }

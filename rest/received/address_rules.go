@@ -29,7 +29,8 @@ type addressRulesAnswer struct {
 
 // addRules adds the operations on the address addRules of a domain.
 func (e *edge) addRules(g *api.TagGroup) {
-	example := map[string]any{"rules": []any{map[string]any{"match": "support", "action": "accept"}, map[string]any{"match": "sales*", "action": "accept"}}, "catch_all": false}
+	example := map[string]any{"rules": []any{map[string]any{"match": "support", "action": "accept"},
+		map[string]any{"match": "sales*", "action": "accept"}}, "catch_all": false}
 	answer := map[string]any{"address_rules": example}
 	api.Get(g, api.Operation{
 		Path: "/domains/{id}/address-rules", ID: "getAddressRules", Needs: rights.Read,
@@ -44,7 +45,8 @@ func (e *edge) addRules(g *api.TagGroup) {
 			"decides; `*` matches any characters, and case is ignored. Other addresses are refused during SMTP " +
 			"(`550 5.1.1`), so that senders learn it immediately. `postmaster` is always accepted. Other processes " +
 			"of the installation follow within seconds.",
-		Body:    &api.Body{About: "All rules.", Examples: map[string]any{"some": example, "all": map[string]any{"rules": []any{}, "catch_all": true}}},
+		Body: &api.Body{About: "All rules.",
+			Examples: map[string]any{"some": example, "all": map[string]any{"rules": []any{}, "catch_all": true}}},
 		Example: answer, Problems: []int{http.StatusNotFound}, Of: domains.Noun,
 	}, rulesBody, e.putRules)
 }
@@ -58,16 +60,19 @@ func rulesBody(r *addressrules.Rules) body.Object {
 
 func ruleObject(r *shape.AddressRule) body.Object {
 	return body.Object{Fields: []body.Field{
-		{Name: "match", Type: body.Text(&r.Match).Length(0, addressrules.MaxMatch), Need: body.RequiredByService, About: "The " +
-			"part before the @. * matches any characters."},
+		{Name: "match", Type: body.Text(&r.Match).Length(0, addressrules.MaxMatch), Need: body.RequiredByService,
+			About: "The " +
+				"part before the @. * matches any characters."},
 		{Name: "action", Type: body.Choice(&r.Action, addressrules.Accept, addressrules.Reject), Need: body.RequiredByService},
 	}}
 }
 
 func newRulesAnswer(r addressrules.Rules) addressRulesAnswer {
-	return addressRulesAnswer{addressRules{Rules: wire.ListOf(r.Rules, func(rule shape.AddressRule) addressRule { return addressRule(rule) }), CatchAll: r.CatchAll}}
+	return addressRulesAnswer{addressRules{Rules: wire.ListOf(r.Rules,
+		func(rule shape.AddressRule) addressRule { return addressRule(rule) }), CatchAll: r.CatchAll}}
 }
 
-func (e *edge) putRules(ctx context.Context, c *api.Call, in *api.Item, rules addressrules.Rules) (addressRulesAnswer, error) {
+func (e *edge) putRules(ctx context.Context, c *api.Call, in *api.Item,
+	rules addressrules.Rules) (addressRulesAnswer, error) {
 	return api.As(newRulesAnswer)(e.mail.PutRules(ctx, c.AccountID, in.ID, rules))
 }

@@ -29,19 +29,23 @@ func (e *edge) addAnswers(g *api.TagGroup) {
 			"apply.",
 		Body: &api.Body{Limit: emails.BodyLimit, Large: true, About: "The reply.", Examples: map[string]any{
 			"simple": map[string]any{"text": "We are on it."},
-			"more":   map[string]any{"from": "Support <support@example.com>", "html": "<p>We are on it.</p>", "cc": []any{"carol@example.net"}, "tags": map[string]any{"kind": "answer"}}}},
+			"more": map[string]any{"from": "Support <support@example.com>", "html": "<p>We are on it.</p>",
+				"cc": []any{"carol@example.net"}, "tags": map[string]any{"kind": "answer"}}}},
 		Example: receipt, Problems: problems, Answer: emails.EmailReceipt{}, Of: received,
 	}, replyBody, e.replyTo)
 	api.Claimed(g, api.Operation{
-		Path: "/received-emails/{id}/forward", ID: "forwardReceivedEmail", Needs: rights.Write, Stores: api.StoresItself,
+		Path: "/received-emails/{id}/forward", ID: "forwardReceivedEmail", Needs: rights.Write,
+		Stores:  api.StoresItself,
 		Summary: "Forward a received email",
 		Description: "Forwards a received email: its text and HTML follow yours, and its files are attached under " +
 			"the rules for attachments (10 files of 10 MB, blocked extensions) unless `with_attachments` is false. " +
 			"`from` defaults to the address that received the email, and `subject` to its subject after `Fwd: `. " +
 			"All rules of `POST /emails` apply. Fails with 409 `conflict` if the content was deleted.",
-		Body: &api.Body{Limit: emails.BodyLimit, Large: true, About: "The recipients and the message.", Examples: map[string]any{
-			"simple": map[string]any{"to": "carol@example.net"},
-			"more":   map[string]any{"to": []any{"carol@example.net"}, "from": "Support <support@example.com>", "text": "Please have a look.", "with_attachments": false}}},
+		Body: &api.Body{Limit: emails.BodyLimit, Large: true, About: "The recipients and the message.",
+			Examples: map[string]any{
+				"simple": map[string]any{"to": "carol@example.net"},
+				"more": map[string]any{"to": []any{"carol@example.net"}, "from": "Support <support@example.com>",
+					"text": "Please have a look.", "with_attachments": false}}},
 		Example: receipt, Problems: problems, Answer: emails.EmailReceipt{}, Of: received,
 	}, forwardBody, e.forwardMail)
 }
@@ -57,7 +61,8 @@ func replyBody(a *inbound.ReplyRequest) body.Object {
 
 func forwardBody(a *inbound.ReplyRequest) body.Object {
 	o := answerBody("ForwardReceivedEmail", a)
-	o.Fields = append(o.Fields, body.Field{Name: "with_attachments", Type: without{&a.WithoutFiles}, Default: true, About: "Whether to include the files of the email."})
+	o.Fields = append(o.Fields, body.Field{Name: "with_attachments", Type: without{&a.WithoutFiles}, Default: true,
+		About: "Whether to include the files of the email."})
 	return o
 }
 
@@ -76,16 +81,19 @@ func (t without) Read(d *body.Decoder, path string, v body.Value) { *t.to = !d.B
 
 func (t without) Schema(c body.Components) *huma.Schema { return body.Boolean(t.to).Schema(c) }
 
-func (e *edge) replyTo(ctx context.Context, c *api.Call, in *api.Item, a inbound.ReplyRequest, claim *idempotency.Claim) (idempotency.Response, error) {
+func (e *edge) replyTo(ctx context.Context, c *api.Call, in *api.Item, a inbound.ReplyRequest,
+	claim *idempotency.Claim) (idempotency.Response, error) {
 	return sendAnswer(ctx, c, in, a, claim, e.mail.Reply)
 }
 
-func (e *edge) forwardMail(ctx context.Context, c *api.Call, in *api.Item, a inbound.ReplyRequest, claim *idempotency.Claim) (idempotency.Response, error) {
+func (e *edge) forwardMail(ctx context.Context, c *api.Call, in *api.Item, a inbound.ReplyRequest,
+	claim *idempotency.Claim) (idempotency.Response, error) {
 	return sendAnswer(ctx, c, in, a, claim, e.mail.Forward)
 }
 
 func sendAnswer(ctx context.Context, c *api.Call, in *api.Item, a inbound.ReplyRequest, claim *idempotency.Claim,
-	send func(context.Context, accounts.Caller, inbound.ReplyRequest) (sending.Receipt, error)) (idempotency.Response, error) {
+	send func(context.Context, accounts.Caller,
+		inbound.ReplyRequest) (sending.Receipt, error)) (idempotency.Response, error) {
 	a.EmailID, a.Claim, a.Render = in.ID, claim, emails.Render
 	return emails.AnswerOf(send(ctx, c.Caller, a))
 }

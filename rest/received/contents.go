@@ -73,13 +73,15 @@ func (e *edge) addContents(g *api.TagGroup) {
 		Summary: "Download a received email",
 		Description: "Returns the message exactly as received. Fails with 409 `conflict` if its content was deleted " +
 			"by retention.",
-		Media: "message/rfc822", Example: "From: Bob <bob@example.net>\r\nTo: support@example.com\r\nSubject: Re: Your receipt\r\n\r\nThank you.\r\n",
+		Media:    "message/rfc822",
+		Example:  "From: Bob <bob@example.net>\r\nTo: support@example.com\r\nSubject: Re: Your receipt\r\n\r\nThank you.\r\n",
 		Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: received,
 	}, e.getRaw)
 }
 
-// openContent gives the record and its content, which is nil when it was deleted by age.
-func (e *edge) openContent(ctx context.Context, c *api.Call, in *api.Item) (*ent.ReceivedEmail, *inbound.Content, error) {
+// openContent returns the record and its content, which is nil when it was deleted by age.
+func (e *edge) openContent(ctx context.Context, c *api.Call,
+	in *api.Item) (*ent.ReceivedEmail, *inbound.Content, error) {
 	if err := received.Check(in.ID); err != nil {
 		return nil, nil, err
 	}
@@ -145,7 +147,8 @@ func endAnswer(ctx context.Context, a *intake.PacedWriter, err error) {
 
 // purgedRecord is the record without its content.
 func purgedRecord(found *ent.ReceivedEmail) []byte {
-	out := receivedWhole{ReceivedHead: newReceivedHead(found), ReceivedBody: ReceivedBody{Headers: []receivedField{}}, Attachments: []receivedFileData{}}
+	out := receivedWhole{ReceivedHead: newReceivedHead(found), ReceivedBody: ReceivedBody{Headers: []receivedField{}},
+		Attachments: []receivedFileData{}}
 	for _, f := range receivedFiles(found.Attachments) {
 		out.Attachments = append(out.Attachments, receivedFileData{ReceivedFile: f})
 	}
@@ -153,7 +156,7 @@ func purgedRecord(found *ent.ReceivedEmail) []byte {
 }
 
 // wholeAnswer is a record on its way out: what stands before the files, and the files
-// without their octets.
+// without their bytes.
 type wholeAnswer struct {
 	head  *intake.Content
 	files []ReceivedFile
@@ -167,7 +170,8 @@ const (
 )
 
 // composeAnswer makes the answer up to the files.
-func composeAnswer(ctx context.Context, c *api.Call, found *ent.ReceivedEmail, content *inbound.Content) (_ *wholeAnswer, err error) {
+func composeAnswer(ctx context.Context, c *api.Call, found *ent.ReceivedEmail,
+	content *inbound.Content) (_ *wholeAnswer, err error) {
 	release, err := content.Work(ctx)
 	if err != nil {
 		return nil, err
@@ -177,7 +181,8 @@ func composeAnswer(ctx context.Context, c *api.Call, found *ent.ReceivedEmail, c
 	if err != nil {
 		return nil, err
 	}
-	out := &wholeAnswer{head: c.Budget().NewContent(intake.Terms{Tenant: c.Owner(), MaxMemory: smallHead, MaxSize: mostHead, Patience: headPatience})}
+	out := &wholeAnswer{head: c.Budget().
+		NewContent(intake.Terms{Tenant: c.Owner(), MaxMemory: smallHead, MaxSize: mostHead, Patience: headPatience})}
 	defer func() {
 		if err != nil {
 			out.head.Close()

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 )
 
-// mostListed is how many octets each list of a received email has where emails are listed. Their
+// mostListed is how many bytes each list of a received email has where emails are listed. Their
 // senders choose how long the lists are, and a page has a hundred emails.
 const mostListed = 8 << 10
 
@@ -28,7 +28,7 @@ func newReceivedItem(e *ent.ReceivedEmail) receivedItem {
 	return item
 }
 
-// fitList gives the beginning of a list that has at most mostListed octets.
+// fitList returns the beginning of a list that has at most mostListed bytes.
 func fitList[T any](list []T, octets func(T) int) []T {
 	room := mostListed
 	for i, item := range list {

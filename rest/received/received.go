@@ -74,7 +74,7 @@ type receivedAuth struct {
 	TLS         string   `json:"tls" doc:"TLS version of the connection; empty if it was not encrypted."`
 }
 
-// ReceivedFile is a file of a list, without its octets. It is embedded, and so exported.
+// ReceivedFile is a file of a list, without its bytes. It is embedded, and so exported.
 type ReceivedFile struct { //nolint:revive // the document has the name of the type
 	Filename    string  `json:"filename"`
 	ContentType string  `json:"content_type"`
@@ -99,8 +99,9 @@ type query struct {
 	Q      string `query:"q" doc:"Words to look for in subject, names, addresses and the beginning of the text; all have to be found, each as the beginning of a word. At most 200 characters and 10 words. Also to:, from:, subject:, domain:, after:2026-01-31 and before:, each with a value; in quotes a text is taken as it is." example:"receipt bob"`
 }
 
-var received = api.Noun{Name: "received email", About: "Id of the received email.", Example: "inb_01kf0m4w7he6x8q2v5b3n9c1ta",
-	Is: func(word string) bool { return id.Is(id.ReceivedEmail, word) }}
+var received = api.Noun{Name: "received email", About: "Id of the received email.",
+	Example: "inb_01kf0m4w7he6x8q2v5b3n9c1ta",
+	Is:      func(word string) bool { return id.Is(id.ReceivedEmail, word) }}
 
 type edge struct{ mail Service }
 
@@ -138,9 +139,11 @@ func (e *edge) addReading(g *api.TagGroup) {
 	}, e.mail.Delete)
 }
 
-func (e *edge) listReceived(ctx context.Context, c *api.Call, in *query) (found page.Page[*ent.ReceivedEmail], err error) {
+func (e *edge) listReceived(ctx context.Context, c *api.Call,
+	in *query) (found page.Page[*ent.ReceivedEmail], err error) {
 	wrong := fault.Fields{}
-	filter := inbound.Filter{To: api.QueryAddress(in.To), From: api.QueryAddress(in.From), Domain: in.Domain, Q: in.Q, Since: api.QueryTime(wrong, "since", in.Since), Until: api.QueryTime(wrong, "until", in.Until),
+	filter := inbound.Filter{To: api.QueryAddress(in.To), From: api.QueryAddress(in.From), Domain: in.Domain, Q: in.Q,
+		Since: api.QueryTime(wrong, "since", in.Since), Until: api.QueryTime(wrong, "until", in.Until),
 		DomainIDs: c.DomainIDs}
 	for field, reason := range filter.Validate() {
 		wrong.Add(field, "%s", reason)
@@ -154,12 +157,17 @@ func (e *edge) listReceived(ctx context.Context, c *api.Call, in *query) (found 
 func newReceivedHead(e *ent.ReceivedEmail) ReceivedHead {
 	auth := e.Authentication
 	return ReceivedHead{
-		ID: e.ID, EmailID: e.ID, DomainID: e.DomainID, Status: "received", RcptTo: e.RcptTo, MailFrom: e.MailFrom, From: e.From, To: wire.List(e.To), CC: wire.List(e.Cc),
-		ReplyTo: wire.List(e.ReplyTo), Subject: e.Subject, MessageID: e.MessageID, InReplyTo: e.InReplyTo, References: wire.List(e.References),
-		Auth: receivedAuth{SPF: auth.SPF, DKIM: auth.DKIM, DMARC: auth.DMARC, IPRev: auth.IPRev, DMARCPolicy: auth.DMARCPolicy, SPFDomain: auth.SPFDomain,
-			DKIMDomains: wire.List(auth.DKIMDomains), RemoteIP: e.RemoteIP, Helo: e.Helo, ReverseName: auth.ReverseName, TLS: e.TLS},
-		SpamStatus: string(e.SpamStatus), SpamScore: e.SpamScore, AutoSubmitted: e.AutoSubmitted, Size: e.Size, AttachmentCount: len(e.Attachments),
-		Defects: wire.List(e.Defects), ReceivedAt: wire.Time(e.ReceivedAt),
+		ID: e.ID, EmailID: e.ID, DomainID: e.DomainID, Status: "received", RcptTo: e.RcptTo, MailFrom: e.MailFrom,
+		From: e.From, To: wire.List(e.To), CC: wire.List(e.Cc),
+		ReplyTo: wire.List(e.ReplyTo), Subject: e.Subject, MessageID: e.MessageID, InReplyTo: e.InReplyTo,
+		References: wire.List(e.References),
+		Auth: receivedAuth{SPF: auth.SPF, DKIM: auth.DKIM, DMARC: auth.DMARC, IPRev: auth.IPRev,
+			DMARCPolicy: auth.DMARCPolicy, SPFDomain: auth.SPFDomain,
+			DKIMDomains: wire.List(auth.DKIMDomains), RemoteIP: e.RemoteIP, Helo: e.Helo, ReverseName: auth.ReverseName,
+			TLS: e.TLS},
+		SpamStatus: string(e.SpamStatus), SpamScore: e.SpamScore, AutoSubmitted: e.AutoSubmitted, Size: e.Size,
+		AttachmentCount: len(e.Attachments),
+		Defects:         wire.List(e.Defects), ReceivedAt: wire.Time(e.ReceivedAt),
 	}
 }
 
@@ -180,11 +188,15 @@ func newReceivedFile(f shape.ReceivedFile) ReceivedFile {
 }
 
 func receivedExample(whole bool) map[string]any {
-	file := map[string]any{"filename": "invoice.pdf", "content_type": "application/pdf", "content_id": nil, "inline": false, "size": 12}
-	example := map[string]any{"id": "inb_01kf0m4w7he6x8q2v5b3n9c1ta", "email_id": "inb_01kf0m4w7he6x8q2v5b3n9c1ta", "domain_id": "dom_01kf0m4w7he6x8q2v5b3n9c1ta",
-		"status": "received", "rcpt_to": "support@example.com", "mail_from": "bob@example.net", "from": "Bob <bob@example.net>", "to": []any{"support@example.com"}, "cc": []any{},
-		"reply_to": []any{}, "subject": "Re: Your receipt", "message_id": "20260115093000.1042@example.net", "in_reply_to": "msg_01kf0m4w7he6x8q2v5b3n9c1ta@example.com",
-		"references": []any{"msg_01kf0m4w7he6x8q2v5b3n9c1ta@example.com"},
+	file := map[string]any{"filename": "invoice.pdf", "content_type": "application/pdf", "content_id": nil,
+		"inline": false, "size": 12}
+	example := map[string]any{"id": "inb_01kf0m4w7he6x8q2v5b3n9c1ta", "email_id": "inb_01kf0m4w7he6x8q2v5b3n9c1ta",
+		"domain_id": "dom_01kf0m4w7he6x8q2v5b3n9c1ta",
+		"status":    "received", "rcpt_to": "support@example.com", "mail_from": "bob@example.net",
+		"from": "Bob <bob@example.net>", "to": []any{"support@example.com"}, "cc": []any{},
+		"reply_to": []any{}, "subject": "Re: Your receipt", "message_id": "20260115093000.1042@example.net",
+		"in_reply_to": "msg_01kf0m4w7he6x8q2v5b3n9c1ta@example.com",
+		"references":  []any{"msg_01kf0m4w7he6x8q2v5b3n9c1ta@example.com"},
 		"auth": map[string]any{"spf": "pass", "dkim": "pass", "dmarc": "pass", "iprev": "pass", "dmarc_policy": "reject", "spf_domain": "example.net",
 			"dkim_domains": []any{"example.net"}, "remote_ip": "203.0.113.7", "helo": "mx1.example.net", "reverse_name": "mx1.example.net", "tls": "TLS 1.3"},
 		"spam_status": "ham", "spam_score": 0.4, "auto_submitted": false, "size": 2841, "attachment_count": 1, "attachments": []any{file}, "defects": []any{},
@@ -192,7 +204,8 @@ func receivedExample(whole bool) map[string]any {
 	if whole {
 		file["data"] = "JVBERi0xLjcKJSVFT0Y="
 		example["text"], example["html"] = "Thank you.\n", nil
-		example["headers"] = []any{map[string]any{"name": "From", "value": "Bob <bob@example.net>"}, map[string]any{"name": "Subject", "value": "Re: Your receipt"}}
+		example["headers"] = []any{map[string]any{"name": "From", "value": "Bob <bob@example.net>"},
+			map[string]any{"name": "Subject", "value": "Re: Your receipt"}}
 	}
 	return example
 }

@@ -60,7 +60,8 @@ type input struct {
 
 func (in *input) toFilter() (f apilog.Filter, err error) {
 	wrong := fault.Fields{}
-	f = apilog.Filter{PathPrefix: in.Path, StatusFrom: in.StatusFrom, StatusBelow: in.StatusBelow, APIKeyID: in.APIKeyID, UserID: in.UserID, RequestID: in.RequestID, EmailID: in.EmailID}
+	f = apilog.Filter{PathPrefix: in.Path, StatusFrom: in.StatusFrom, StatusBelow: in.StatusBelow,
+		APIKeyID: in.APIKeyID, UserID: in.UserID, RequestID: in.RequestID, EmailID: in.EmailID}
 	if in.Method != "" {
 		f.Methods = strings.Split(in.Method, ",")
 	}
@@ -85,33 +86,41 @@ func Routes(service Service) api.Routes {
 			Description: "Lists API requests, newest first. A request appears about a second after its response. " +
 				"Requests refused with 401 are not listed, because they belong to no account.",
 			Example: exampleRequest(),
-		}, api.Plural{Member: "requests", Schema: "APIRequestList"}, func(ctx context.Context, c *api.Call, in *input) (page.Page[apilog.LoggedRequest], error) {
-			f, err := in.toFilter()
-			if err != nil {
-				return page.Page[apilog.LoggedRequest]{}, err
-			}
-			return service.List(ctx, c.AccountID, f, in.Request())
-		}, newRecord)
+		}, api.Plural{Member: "requests", Schema: "APIRequestList"},
+			func(ctx context.Context, c *api.Call, in *input) (page.Page[apilog.LoggedRequest], error) {
+				f, err := in.toFilter()
+				if err != nil {
+					return page.Page[apilog.LoggedRequest]{}, err
+				}
+				return service.List(ctx, c.AccountID, f, in.Request())
+			}, newRecord)
 		api.Get(g, api.Operation{
-			Path: "/requests/{id}", ID: "getAPIRequest", Needs: rights.Read, Unlogged: true, Summary: "Retrieve an API request",
+			Path: "/requests/{id}", ID: "getAPIRequest", Needs: rights.Read, Unlogged: true,
+			Summary:     "Retrieve an API request",
 			Description: "Returns the newest request with the ID.",
-			Of:          api.Noun{Name: "API request", About: "The X-Request-Id of its answer.", Example: exampleID, Is: apilog.IsID},
-			Example:     map[string]any{"request": exampleRequest()},
+			Of: api.Noun{Name: "API request", About: "The X-Request-Id of its answer.", Example: exampleID,
+				Is: apilog.IsID},
+			Example: map[string]any{"request": exampleRequest()},
 		}, service.Get, func(r apilog.LoggedRequest) answer { return answer{newRecord(r)} })
 	})
 }
 
 func newRecord(r apilog.LoggedRequest) record {
-	return record{ID: r.ID, Method: r.Method, Path: r.Path, Operation: r.Operation, Status: r.Status, DurationMS: r.DurationMS, APIKeyID: wire.OrNull(r.APIKeyID),
-		UserID: wire.OrNull(r.UserID), IP: r.IP, RequestBody: r.RequestBody, RequestOctets: r.RequestOctets, ResponseBody: r.ResponseBody,
+	return record{ID: r.ID, Method: r.Method, Path: r.Path, Operation: r.Operation, Status: r.Status,
+		DurationMS: r.DurationMS, APIKeyID: wire.OrNull(r.APIKeyID),
+		UserID: wire.OrNull(r.UserID), IP: r.IP, RequestBody: r.RequestBody, RequestOctets: r.RequestOctets,
+		ResponseBody:   r.ResponseBody,
 		ResponseOctets: r.ResponseOctets, EmailID: wire.OrNull(r.EmailID), CreatedAt: wire.Time(r.CreatedAt)}
 }
 
 const exampleID = "req_01kf0m4w7he6x8q2v5b3n9c1ta"
 
 func exampleRequest() map[string]any {
-	return map[string]any{"id": exampleID, "method": http.MethodPost, "path": "/api/emails", "operation": "sendEmail", "status": 200, "duration_ms": 12,
-		"api_key_id": "key_01kf0m4w7he6x8q2v5b3n9c1ta", "user_id": nil, "ip": "192.0.2.7", "request_body": `{"from":"ada@example.com","to":"bob@example.net","subject":"Hi","text":"Hello"}`,
-		"request_octets": 79, "response_body": `{"id":"msg_01kf0m4w7he6x8q2v5b3n9c1ta","status":"sent"}`, "response_octets": 56, "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
+	return map[string]any{"id": exampleID, "method": http.MethodPost, "path": "/api/emails", "operation": "sendEmail",
+		"status": 200, "duration_ms": 12,
+		"api_key_id": "key_01kf0m4w7he6x8q2v5b3n9c1ta", "user_id": nil, "ip": "192.0.2.7",
+		"request_body":   `{"from":"ada@example.com","to":"bob@example.net","subject":"Hi","text":"Hello"}`,
+		"request_octets": 79, "response_body": `{"id":"msg_01kf0m4w7he6x8q2v5b3n9c1ta","status":"sent"}`,
+		"response_octets": 56, "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
 		"created_at": "2026-01-15T09:30:00.000Z"}
 }

@@ -101,12 +101,15 @@ type madeAccountAnswer struct {
 }
 
 func newUserRecord(p signin.Profile) userRecord {
-	return userRecord{ID: p.ID, Email: p.Email, Name: p.Name, Operator: p.Operator, Password: p.Password, SecondFactor: p.SecondFactor, Passkeys: p.Passkeys, CreatedAt: wire.Time(p.CreatedAt)}
+	return userRecord{ID: p.ID, Email: p.Email, Name: p.Name, Operator: p.Operator, Password: p.Password,
+		SecondFactor: p.SecondFactor, Passkeys: p.Passkeys, CreatedAt: wire.Time(p.CreatedAt)}
 }
 
 func newSessionRecord(s *ent.Session, current string) sessionRecord {
-	return sessionRecord{ID: s.ID, AccountID: s.AccountID, Method: string(s.Method), SecondFactor: s.SecondFactor, ConfirmedAt: wire.Time(s.ConfirmedAt), IP: s.IP, UserAgent: s.UserAgent,
-		CreatedAt: wire.Time(s.CreatedAt), LastUsedAt: wire.Time(s.LastUsedAt), ExpiresAt: wire.Time(s.ExpiresAt), Current: s.ID == current}
+	return sessionRecord{ID: s.ID, AccountID: s.AccountID, Method: string(s.Method), SecondFactor: s.SecondFactor,
+		ConfirmedAt: wire.Time(s.ConfirmedAt), IP: s.IP, UserAgent: s.UserAgent,
+		CreatedAt: wire.Time(s.CreatedAt), LastUsedAt: wire.Time(s.LastUsedAt), ExpiresAt: wire.Time(s.ExpiresAt),
+		Current: s.ID == current}
 }
 
 func newEnteredAnswer(v signin.View) enteredAnswer {
@@ -126,11 +129,13 @@ const (
 )
 
 func userExample() map[string]any {
-	return map[string]any{"id": exampleUser, "email": "ada@example.com", "name": "Ada", "operator": false, "password": true, "second_factor": false, "passkeys": 0, "created_at": exampleTime}
+	return map[string]any{"id": exampleUser, "email": "ada@example.com", "name": "Ada", "operator": false,
+		"password": true, "second_factor": false, "passkeys": 0, "created_at": exampleTime}
 }
 
 func sessionExample() map[string]any {
-	return map[string]any{"id": exampleSession, "account_id": exampleAccount, "method": "password", "second_factor": false, "confirmed_at": exampleTime, "ip": "192.0.2.7",
+	return map[string]any{"id": exampleSession, "account_id": exampleAccount, "method": "password",
+		"second_factor": false, "confirmed_at": exampleTime, "ip": "192.0.2.7",
 		"user_agent": "Mozilla/5.0", "created_at": exampleTime, "last_used_at": exampleTime, "expires_at": "2026-02-14T09:30:00.000Z", "current": true}
 }
 

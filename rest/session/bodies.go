@@ -23,7 +23,8 @@ const (
 func setUpBody(in *signin.SetUpInput) body.Object {
 	return body.Object{Name: "SetUp", Fields: []body.Field{
 		{Name: "token", Type: body.Text(&in.Token), Need: body.Required, About: aboutToken},
-		{Name: "email", Type: emailField(&in.Email), Need: body.RequiredByService, About: "Of the person; the account with this email becomes theirs, or a new one."},
+		{Name: "email", Type: emailField(&in.Email), Need: body.RequiredByService,
+			About: "Of the person; the account with this email becomes theirs, or a new one."},
 		{Name: "password", Type: newPassword(&in.Password), Need: body.RequiredByService, About: "12 to 256 characters."},
 		{Name: "name", Type: body.Text(&in.Name).Length(0, maxName), About: "Of the person."},
 		{Name: "account_name", Type: body.Text(&in.AccountName).Length(1, maxName), Need: body.RequiredByService, About: aboutAccount},
@@ -41,12 +42,14 @@ func signInBody(in *signin.Credentials) body.Object {
 }
 
 func tokenExample() *api.Body {
-	return &api.Body{About: "The token of the link.", Examples: map[string]any{"token": map[string]any{"token": exampleToken}}}
+	return &api.Body{About: "The token of the link.",
+		Examples: map[string]any{"token": map[string]any{"token": exampleToken}}}
 }
 
 func tokenBody(name string) func(*string) body.Object {
 	return func(to *string) body.Object {
-		return body.Object{Name: name, Fields: []body.Field{{Name: "token", Type: body.Text(to), Need: body.Required, About: aboutToken}}}
+		return body.Object{Name: name,
+			Fields: []body.Field{{Name: "token", Type: body.Text(to), Need: body.Required, About: aboutToken}}}
 	}
 }
 
@@ -56,7 +59,9 @@ func emailExample() *api.Body {
 
 func emailBody(name string) func(*string) body.Object {
 	return func(to *string) body.Object {
-		return body.Object{Name: name, Fields: []body.Field{{Name: "email", Type: emailField(to), Need: body.RequiredByService, About: "Where the mail goes."}}}
+		return body.Object{Name: name,
+			Fields: []body.Field{{Name: "email", Type: emailField(to), Need: body.RequiredByService,
+				About: "Where the mail goes."}}}
 	}
 }
 
@@ -82,7 +87,8 @@ func confirmEmailBody(in *signin.EmailConfirmation) body.Object {
 	return body.Object{Name: "ConfirmEmail", Fields: []body.Field{
 		{Name: "token", Type: body.Text(&in.Token), Need: body.Required, About: aboutToken},
 		{Name: "password", Type: oldPassword(&in.Password), About: "The person's password. Required unless the request has a session of the person."},
-		{Name: "code", Type: body.Text(&in.Code), About: "A code of the authenticator app, or a recovery code. Required with the password if the person has a second factor."},
+		{Name: "code", Type: body.Text(&in.Code),
+			About: "A code of the authenticator app, or a recovery code. Required with the password if the person has a second factor."},
 	}}
 }
 
@@ -118,15 +124,21 @@ func confirmBody(in *confirming) body.Object {
 }
 
 func switchBody(to *string) body.Object {
-	return body.Object{Name: "SwitchAccount", Fields: []body.Field{{Name: "account_id", Type: body.Text(to), Need: body.Required, About: "One that the person belongs to."}}}
+	return body.Object{Name: "SwitchAccount",
+		Fields: []body.Field{{Name: "account_id", Type: body.Text(to), Need: body.Required,
+			About: "One that the person belongs to."}}}
 }
 
 func teamBody(to *string) body.Object {
-	return body.Object{Name: "CreateAccount", Fields: []body.Field{{Name: "name", Type: body.Text(to).Length(1, maxName), Need: body.RequiredByService, About: aboutAccount}}}
+	return body.Object{Name: "CreateAccount",
+		Fields: []body.Field{{Name: "name", Type: body.Text(to).Length(1, maxName), Need: body.RequiredByService,
+			About: aboutAccount}}}
 }
 
 func codeBody(to *string) body.Object {
-	return body.Object{Name: "ActivateTOTP", Fields: []body.Field{{Name: "code", Type: body.Text(to), Need: body.Required, About: "That the app shows now."}}}
+	return body.Object{Name: "ActivateTOTP",
+		Fields: []body.Field{{Name: "code", Type: body.Text(to), Need: body.Required,
+			About: "That the app shows now."}}}
 }
 
 func userBody(in *signin.UserChange) body.Object {

@@ -21,7 +21,8 @@ func admitPerson(c *api.Call, e signin.NewSession, err error) (enteredAnswer, er
 
 func (e *edge) listOptions(ctx context.Context, _ *api.Call, _ *api.None) (signInAnswer, error) {
 	o, err := e.people.Options(ctx)
-	return signInAnswer{signInRecord{SetUp: o.SetUp, SignUp: o.SignUp, Passwords: o.Passwords, Passkeys: o.Passkeys, OIDC: newProviderRecord(e.outside.Name())}}, err
+	return signInAnswer{signInRecord{SetUp: o.SetUp, SignUp: o.SignUp, Passwords: o.Passwords, Passkeys: o.Passkeys,
+		OIDC: newProviderRecord(e.outside.Name())}}, err
 }
 
 func (e *edge) setUp(ctx context.Context, c *api.Call, _ *api.None, in signin.SetUpInput) (enteredAnswer, error) {
@@ -43,7 +44,8 @@ func (e *edge) askSignUp(ctx context.Context, _ *api.Call, _ *api.None, email st
 	return api.OkAnswer{OK: true}, e.people.RequestSignUp(ctx, email)
 }
 
-func (e *edge) completeSignUp(ctx context.Context, c *api.Call, _ *api.None, in signin.SignUpInput) (enteredAnswer, error) {
+func (e *edge) completeSignUp(ctx context.Context, c *api.Call, _ *api.None,
+	in signin.SignUpInput) (enteredAnswer, error) {
 	entered, err := e.people.CompleteSignUp(ctx, in)
 	return admitPerson(c, entered, err)
 }
@@ -70,7 +72,8 @@ func (e *edge) getInvitation(ctx context.Context, _ *api.Call, _ *api.None, toke
 	return offerAnswer{offer{i.Email, i.AccountName, string(i.Role), i.Known}}, err
 }
 
-func (e *edge) acceptInvitation(ctx context.Context, c *api.Call, _ *api.None, in signin.AcceptInput) (enteredAnswer, error) {
+func (e *edge) acceptInvitation(ctx context.Context, c *api.Call, _ *api.None,
+	in signin.AcceptInput) (enteredAnswer, error) {
 	if c.Person != nil {
 		in.Caller = &c.Caller
 	}
@@ -78,7 +81,8 @@ func (e *edge) acceptInvitation(ctx context.Context, c *api.Call, _ *api.None, i
 	return admitPerson(c, entered, err)
 }
 
-func (e *edge) confirmEmail(ctx context.Context, c *api.Call, _ *api.None, in signin.EmailConfirmation) (userAnswer, error) {
+func (e *edge) confirmEmail(ctx context.Context, c *api.Call, _ *api.None,
+	in signin.EmailConfirmation) (userAnswer, error) {
 	if c.Person != nil {
 		in.Caller = &c.Caller
 	}
@@ -123,7 +127,8 @@ func (e *edge) switchAccount(ctx context.Context, c *api.Call, _ *api.None, acco
 
 func (e *edge) listSessions(ctx context.Context, c *api.Call, _ *api.None) (sessionsAnswer, error) {
 	list, err := e.people.Sessions(ctx, c.Caller)
-	return sessionsAnswer{wire.ListOf(list, func(s *ent.Session) sessionRecord { return newSessionRecord(s, c.Person.SessionID) })}, err
+	return sessionsAnswer{wire.ListOf(list,
+		func(s *ent.Session) sessionRecord { return newSessionRecord(s, c.Person.SessionID) })}, err
 }
 
 func (e *edge) endOthers(ctx context.Context, c *api.Call, _ *api.None) (api.OkAnswer, error) {

@@ -64,13 +64,15 @@ type departureAnswer struct {
 
 func (e *edge) openID(g *api.TagGroup) {
 	api.Raw(g, api.Operation{
-		Method: http.MethodGet, Path: "/session/oidc", ID: "signInByOpenID", Public: true, Status: http.StatusFound, Problems: []int{http.StatusNotFound},
-		Summary: "Sign in with the OpenID Connect provider",
+		Method: http.MethodGet, Path: "/session/oidc", ID: "signInByOpenID", Public: true, Status: http.StatusFound,
+		Problems: []int{http.StatusNotFound},
+		Summary:  "Sign in with the OpenID Connect provider",
 		Description: "Redirects a browser to the provider. Returns 404 if no provider is configured. Redirects to the sign-in " +
 			"page if the provider is unavailable.",
 	}, e.startProvider)
 	api.Raw(g, api.Operation{
-		Method: http.MethodGet, Path: "/session/oidc/callback", ID: "finishSignInByOpenID", Public: true, OpenQuery: true, Status: http.StatusFound, Problems: []int{http.StatusNotFound},
+		Method: http.MethodGet, Path: "/session/oidc/callback", ID: "finishSignInByOpenID", Public: true,
+		OpenQuery: true, Status: http.StatusFound, Problems: []int{http.StatusNotFound},
 		Summary: "Complete the sign-in with the OpenID Connect provider",
 		Description: "The redirect URI of the provider's client. Sets a session cookie and redirects to `return_to`. If the sign-in " +
 			"fails, redirects to the sign-in page, which shows the reason. Works once, within five minutes, in the " +
@@ -80,15 +82,18 @@ func (e *edge) openID(g *api.TagGroup) {
 
 func (e *edge) linkOpenID(g *api.TagGroup) {
 	api.Handle(g, api.Operation{
-		Method: http.MethodPost, Path: "/user/oidc", ID: "linkOpenID", Needs: rights.Person, Slow: true, Confirmed: true, Quiet: true, Problems: []int{http.StatusNotFound},
+		Method: http.MethodPost, Path: "/user/oidc", ID: "linkOpenID", Needs: rights.Person, Slow: true,
+		Confirmed: true, Quiet: true, Problems: []int{http.StatusNotFound},
 		Summary: "Start linking the OpenID Connect provider",
 		Description: "Returns the `url` to open in the browser. The identity that the user signs in with there is linked, and " +
 			"replaces the one linked before.",
 		Example: map[string]any{"url": "https://id.example.com/authorize?client_id=postrider"},
 	}, e.departToLink)
 	api.Handle(g, api.Operation{
-		Method: http.MethodDelete, Path: "/user/oidc", ID: "unlinkOpenID", Needs: rights.Person, Slow: true, Confirmed: true, Audited: true,
-		Summary: "Unlink the OpenID Connect provider", Description: "Unlinks the provider. A verified email can link it again at the next sign-in. " +
+		Method: http.MethodDelete, Path: "/user/oidc", ID: "unlinkOpenID", Needs: rights.Person, Slow: true,
+		Confirmed: true, Audited: true,
+		Summary: "Unlink the OpenID Connect provider",
+		Description: "Unlinks the provider. A verified email can link it again at the next sign-in. " +
 			"All other sessions and links of the user end.", Example: map[string]any{"ok": true},
 	}, e.unlinkProvider)
 }
@@ -107,7 +112,8 @@ func (e *edge) departToLink(ctx context.Context, c *api.Call, _ *api.None) (depa
 	var refusal *openid.Refusal
 	switch {
 	case errors.As(err, &refusal):
-		return departureAnswer{}, (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The OpenID Connect provider cannot be asked right now"}).WithCause(err)
+		return departureAnswer{}, (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream,
+			Message: "The OpenID Connect provider cannot be asked right now"}).WithCause(err)
 	case err != nil:
 		return departureAnswer{}, err
 	}
@@ -116,7 +122,8 @@ func (e *edge) departToLink(ctx context.Context, c *api.Call, _ *api.None) (depa
 }
 
 func (e *edge) finishProvider(ctx context.Context, c *api.Call, in *returned) (*sentOn, error) {
-	arrival, err := e.outside.HandleCallback(ctx, openid.Callback{State: in.State, Code: in.Code, Problem: in.Problem, Issuer: in.Issuer, Cookies: in.Cookies, Caller: c.Caller})
+	arrival, err := e.outside.HandleCallback(ctx, openid.Callback{State: in.State, Code: in.Code, Problem: in.Problem,
+		Issuer: in.Issuer, Cookies: in.Cookies, Caller: c.Caller})
 	if err != nil {
 		return e.turnedAway(ctx, c, arrival.ReturnTo, err)
 	}

@@ -49,7 +49,8 @@ func ceremonyExample(member map[string]any) map[string]any {
 	return map[string]any{"options": map[string]any{"publicKey": member}, "challenge_id": "c2VhbGVk"}
 }
 
-var credentialExample = map[string]any{"id": "AQID", "rawId": "AQID", "type": "public-key", "response": map[string]any{"clientDataJSON": "e30", "authenticatorData": "AQID", "signature": "AQID", "userHandle": "AQID"}}
+var credentialExample = map[string]any{"id": "AQID", "rawId": "AQID", "type": "public-key",
+	"response": map[string]any{"clientDataJSON": "e30", "authenticatorData": "AQID", "signature": "AQID", "userHandle": "AQID"}}
 
 // written is an answer of a browser as it stands in a body.
 type written struct {
@@ -78,7 +79,8 @@ func passkeyBody(in *written) body.Object {
 }
 
 func newPasskeyBody(in *written) body.Object {
-	name := body.Field{Name: "name", Type: body.Text(&in.name).Length(0, maxName), About: "By which its owner knows it."}
+	name := body.Field{Name: "name", Type: body.Text(&in.name).Length(0, maxName),
+		About: "By which its owner knows it."}
 	return body.Object{Name: "NewPasskey", Fields: append(credentialFields(in), name)}
 }
 
@@ -87,16 +89,21 @@ var passkeyNoun = api.Noun{Name: "passkey", About: "Id of the passkey.", Example
 
 func (e *edge) byPasskeys(g *api.TagGroup) {
 	api.Handle(g, api.Operation{
-		Method: http.MethodPost, Path: "/session/passkey/options", ID: "beginSignInByPasskey", Public: true, Problems: []int{http.StatusConflict},
-		Summary: "Start a passkey sign-in", Description: "Returns options: pass `options.publicKey` to " +
+		Method: http.MethodPost, Path: "/session/passkey/options", ID: "beginSignInByPasskey", Public: true,
+		Problems: []int{http.StatusConflict},
+		Summary:  "Start a passkey sign-in", Description: "Returns options: pass `options.publicKey` to " +
 			"`navigator.credentials.get`. Fails with 409 if the base URL has no host name.",
-		Example: ceremonyExample(map[string]any{"challenge": "AQID", "rpId": "mail.example.com", "timeout": 300000, "userVerification": "required"}),
+		Example: ceremonyExample(map[string]any{"challenge": "AQID", "rpId": "mail.example.com", "timeout": 300000,
+			"userVerification": "required"}),
 	}, e.beginPasskey)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/session/passkey", ID: "signInByPasskey", Public: true, Problems: []int{http.StatusConflict},
-		Summary: "Sign in with a passkey", Description: "Signs in a user. A passkey counts as both factors, and " +
+		Method: http.MethodPost, Path: "/session/passkey", ID: "signInByPasskey", Public: true,
+		Problems: []int{http.StatusConflict},
+		Summary:  "Sign in with a passkey", Description: "Signs in a user. A passkey counts as both factors, and " +
 			"wrong passwords do not lock it.",
-		Body:    &api.Body{About: "What the browser has made.", Examples: map[string]any{"passkey": map[string]any{"challenge_id": "c2VhbGVk", "credential": credentialExample}}},
+		Body: &api.Body{About: "What the browser has made.",
+			Examples: map[string]any{"passkey": map[string]any{"challenge_id": "c2VhbGVk",
+				"credential": credentialExample}}},
 		Example: enteredExample(),
 	}, passkeyBody, e.byPasskey)
 }
@@ -104,25 +111,34 @@ func (e *edge) byPasskeys(g *api.TagGroup) {
 func (e *edge) addPasskeys(g *api.TagGroup) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/user/passkeys", ID: "listPasskeys", Needs: rights.Person,
-		Summary: "List your passkeys", Description: "Lists your passkeys, oldest first; at most 20.", Example: map[string]any{"passkeys": []any{passkeyExample()}},
+		Summary: "List your passkeys", Description: "Lists your passkeys, oldest first; at most 20.",
+		Example: map[string]any{"passkeys": []any{passkeyExample()}},
 	}, e.listPasskeys)
 	api.Handle(g, api.Operation{
-		Method: http.MethodPost, Path: "/user/passkeys/options", ID: "beginPasskey", Needs: rights.Person, Confirmed: true, Quiet: true, Problems: []int{http.StatusConflict},
+		Method: http.MethodPost, Path: "/user/passkeys/options", ID: "beginPasskey", Needs: rights.Person,
+		Confirmed: true, Quiet: true, Problems: []int{http.StatusConflict},
 		Summary: "Start creating a passkey", Description: "Returns options: pass `options.publicKey` to " +
 			"`navigator.credentials.create`. Fails with 409 if the user has 20 passkeys, or if the base URL has no host name.",
-		Example: ceremonyExample(map[string]any{"challenge": "AQID", "rp": map[string]any{"id": "mail.example.com", "name": "Postrider"}, "user": map[string]any{"id": "AQID", "name": "ada@example.com", "displayName": "ada@example.com"}}),
+		Example: ceremonyExample(map[string]any{"challenge": "AQID", "rp": map[string]any{"id": "mail.example.com",
+			"name": "Postrider"}, "user": map[string]any{"id": "AQID", "name": "ada@example.com", "displayName": "ada@example.com"}}),
 	}, e.beginNewPasskey)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/user/passkeys", ID: "createPasskey", Needs: rights.Person, Confirmed: true, Audited: true, Problems: []int{http.StatusConflict},
-		Summary: "Create a passkey", Description: "Stores the passkey that the browser created. All other sessions and links " +
+		Method: http.MethodPost, Path: "/user/passkeys", ID: "createPasskey", Needs: rights.Person, Confirmed: true,
+		Audited: true, Problems: []int{http.StatusConflict},
+		Summary: "Create a passkey",
+		Description: "Stores the passkey that the browser created. All other sessions and links " +
 			"of the user end.",
-		Body: &api.Body{About: "What the browser has made, and a name.", Examples: map[string]any{"laptop": map[string]any{"challenge_id": "c2VhbGVk", "name": "Laptop",
-			"credential": map[string]any{"id": "AQID", "rawId": "AQID", "type": "public-key", "response": map[string]any{"clientDataJSON": "e30", "attestationObject": "AQID"}}}}},
+		Body: &api.Body{About: "What the browser has made, and a name.",
+			Examples: map[string]any{"laptop": map[string]any{"challenge_id": "c2VhbGVk", "name": "Laptop",
+				"credential": map[string]any{"id": "AQID", "rawId": "AQID", "type": "public-key",
+					"response": map[string]any{"clientDataJSON": "e30", "attestationObject": "AQID"}}}}},
 		Example: map[string]any{"passkey": passkeyExample()},
 	}, newPasskeyBody, e.addPasskey)
 	api.Handle(g, api.Operation{
-		Method: http.MethodDelete, Path: "/user/passkeys/{id}", ID: "deletePasskey", Needs: rights.Person, Confirmed: true, Audited: true, Of: passkeyNoun, Problems: []int{http.StatusNotFound},
-		Summary: "Remove a passkey", Description: "Removes a passkey, which can then no longer sign in. All other sessions and " +
+		Method: http.MethodDelete, Path: "/user/passkeys/{id}", ID: "deletePasskey", Needs: rights.Person,
+		Confirmed: true, Audited: true, Of: passkeyNoun, Problems: []int{http.StatusNotFound},
+		Summary: "Remove a passkey",
+		Description: "Removes a passkey, which can then no longer sign in. All other sessions and " +
 			"links of the user end.", Example: map[string]any{"ok": true},
 	}, e.removePasskey)
 }

@@ -89,13 +89,16 @@ func (e *edge) addSignIn(g *api.TagGroup) {
 		Method: http.MethodGet, Path: "/sign-in", ID: "getSignIn", Public: true,
 		Summary: "Retrieve the sign-in options", Description: "Returns how users can sign in. With `setup`, no user " +
 			"can sign in yet, and the log of the service contains a setup link.",
-		Example: map[string]any{"sign_in": map[string]any{"setup": false, "sign_up": "invite", "passwords": true, "passkeys": true, "oidc": map[string]any{"name": "Example"}}},
+		Example: map[string]any{"sign_in": map[string]any{"setup": false, "sign_up": "invite", "passwords": true,
+			"passkeys": true, "oidc": map[string]any{"name": "Example"}}},
 	}, e.listOptions)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/setup", ID: "setUp", Public: true, Problems: []int{http.StatusNotFound},
 		Summary: "Set up the installation", Description: "Creates the first user, who becomes the operator and " +
 			"owner of an account. Returns 404 once a user can sign in.",
-		Body:    &api.Body{About: "The token of the link, and who it is.", Examples: map[string]any{"ada": map[string]any{"token": exampleToken, "email": "ada@example.com", "password": examplePassword, "name": "Ada", "account_name": "Acme"}}},
+		Body: &api.Body{About: "The token of the link, and who it is.",
+			Examples: map[string]any{"ada": map[string]any{"token": exampleToken, "email": "ada@example.com",
+				"password": examplePassword, "name": "Ada", "account_name": "Acme"}}},
 		Example: enteredExample(),
 	}, setUpBody, e.setUp)
 	api.HandleBody(g, api.Operation{
@@ -109,8 +112,9 @@ func (e *edge) addSignIn(g *api.TagGroup) {
 		Example: enteredExample(),
 	}, signInBody, e.signIn)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/session/link", ID: "signInByLink", Public: true, Problems: []int{http.StatusNotFound},
-		Summary: "Sign in with an operator's link", Description: "Signs in with a link from `postrider user " +
+		Method: http.MethodPost, Path: "/session/link", ID: "signInByLink", Public: true,
+		Problems: []int{http.StatusNotFound},
+		Summary:  "Sign in with an operator's link", Description: "Signs in with a link from `postrider user " +
 			"link` or development mode.",
 		Body: tokenExample(), Example: enteredExample(),
 	}, tokenBody("SignInByLink"), e.byLink)
@@ -119,56 +123,72 @@ func (e *edge) addSignIn(g *api.TagGroup) {
 func (e *edge) addLinks(g *api.TagGroup) {
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/sign-up", ID: "signUp", Public: true, Problems: []int{http.StatusNotFound},
-		Summary: "Request a sign-up link", Description: "Sends a link that works once within 24 hours. Returns 404 unless " +
+		Summary: "Request a sign-up link",
+		Description: "Sends a link that works once within 24 hours. Returns 404 unless " +
 			"sign-up is open. The response does not depend on whether the address is known.",
 		Body: emailExample(), Example: map[string]any{"ok": true},
 	}, emailBody("SignUp"), e.askSignUp)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/sign-up/complete", ID: "completeSignUp", Public: true, Problems: []int{http.StatusNotFound},
-		Summary: "Complete the sign-up", Description: "Creates the user and an account that they own.",
-		Body:    &api.Body{About: "The token of the link, and who it is.", Examples: map[string]any{"ada": map[string]any{"token": exampleToken, "password": examplePassword, "name": "Ada", "account_name": "Acme"}}},
+		Method: http.MethodPost, Path: "/sign-up/complete", ID: "completeSignUp", Public: true,
+		Problems: []int{http.StatusNotFound},
+		Summary:  "Complete the sign-up", Description: "Creates the user and an account that they own.",
+		Body: &api.Body{About: "The token of the link, and who it is.",
+			Examples: map[string]any{"ada": map[string]any{"token": exampleToken, "password": examplePassword,
+				"name": "Ada", "account_name": "Acme"}}},
 		Example: enteredExample(),
 	}, signUpBody, e.completeSignUp)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/password/forgot", ID: "forgotPassword", Public: true,
-		Summary: "Request a password reset", Description: "Sends a link that works once within one hour. The response " +
+		Summary: "Request a password reset",
+		Description: "Sends a link that works once within one hour. The response " +
 			"does not depend on whether the address is known. After five such messages in a day, a mailbox gets the " +
 			"next one when the last link has expired; a browser that has signed in before always gets one.",
 		Body: emailExample(), Example: map[string]any{"ok": true},
 	}, emailBody("ForgotPassword"), e.forgotPassword)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/password/reset", ID: "resetPassword", Public: true, Problems: []int{http.StatusNotFound},
-		Summary: "Reset the password", Description: "Sets a new password, ends all sessions and other links of the " +
+		Method: http.MethodPost, Path: "/password/reset", ID: "resetPassword", Public: true,
+		Problems: []int{http.StatusNotFound},
+		Summary:  "Reset the password", Description: "Sets a new password, ends all sessions and other links of the " +
 			"user, and clears failed sign-in attempts. Also sets a new session cookie, unless the user has a second " +
 			"factor and must sign in with it.",
-		Body:    &api.Body{About: "The token of the link, and the new password.", Examples: map[string]any{"reset": map[string]any{"token": exampleToken, "password": examplePassword}}},
+		Body: &api.Body{About: "The token of the link, and the new password.",
+			Examples: map[string]any{"reset": map[string]any{"token": exampleToken, "password": examplePassword}}},
 		Example: map[string]any{"ok": true, "signed_in": true},
 	}, resetBody, e.resetPassword)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/invitations/open", ID: "openInvitation", Public: true, Problems: []int{http.StatusNotFound},
-		Summary: "Retrieve an invitation", Description: "Returns an invitation without using it. `known` means " +
+		Method: http.MethodPost, Path: "/invitations/open", ID: "openInvitation", Public: true,
+		Problems: []int{http.StatusNotFound},
+		Summary:  "Retrieve an invitation", Description: "Returns an invitation without using it. `known` means " +
 			"that a user with a password has the address and must enter it.",
-		Body: tokenExample(), Example: map[string]any{"invitation": map[string]any{"email": "bob@example.com", "account_name": "Acme", "role": "developer", "known": false}},
+		Body: tokenExample(), Example: map[string]any{"invitation": map[string]any{"email": "bob@example.com",
+			"account_name": "Acme", "role": "developer", "known": false}},
 	}, tokenBody("OpenInvitation"), e.getInvitation)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/invitations/accept", ID: "acceptInvitation", Public: true, Problems: []int{http.StatusNotFound, http.StatusForbidden},
-		Summary: "Accept an invitation",
+		Method: http.MethodPost, Path: "/invitations/accept", ID: "acceptInvitation", Public: true,
+		Problems: []int{http.StatusNotFound, http.StatusForbidden},
+		Summary:  "Accept an invitation",
 		Description: "Accepts an invitation, even if sign-up is closed. A signed-in user sends only the token and " +
 			"must have the invited address: otherwise 403. An existing user enters their password; a new user " +
 			"chooses one.",
-		Body:    &api.Body{About: "The token of the link, and who it is.", Examples: map[string]any{"bob": map[string]any{"token": exampleToken, "password": examplePassword, "name": "Bob"}}},
+		Body: &api.Body{About: "The token of the link, and who it is.",
+			Examples: map[string]any{"bob": map[string]any{"token": exampleToken, "password": examplePassword,
+				"name": "Bob"}}},
 		Example: enteredExample(),
 	}, acceptBody, e.acceptInvitation)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/user/email", ID: "confirmEmail", Public: true, Problems: []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict},
-		Summary: "Confirm a new address", Description: "Confirms an address with the link sent to it, and a session " +
+		Method: http.MethodPost, Path: "/user/email", ID: "confirmEmail", Public: true,
+		Problems: []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict},
+		Summary:  "Confirm a new address", Description: "Confirms an address with the link sent to it, and a session " +
 			"or the password of the user. All other sessions and links of the user end.",
-		Body:    &api.Body{About: "The token of the link; without a session, the password too.", Examples: map[string]any{"session": map[string]any{"token": exampleToken}, "password": map[string]any{"token": exampleToken, "password": examplePassword}}},
+		Body: &api.Body{About: "The token of the link; without a session, the password too.",
+			Examples: map[string]any{"session": map[string]any{"token": exampleToken},
+				"password": map[string]any{"token": exampleToken, "password": examplePassword}}},
 		Example: map[string]any{"user": userExample()},
 	}, confirmEmailBody, e.confirmEmail)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/user/email/stop", ID: "stopEmailChange", Public: true, Problems: []int{http.StatusNotFound},
-		Summary: "Cancel an address change", Description: "Cancels an address change with the link sent to the " +
+		Method: http.MethodPost, Path: "/user/email/stop", ID: "stopEmailChange", Public: true,
+		Problems: []int{http.StatusNotFound},
+		Summary:  "Cancel an address change", Description: "Cancels an address change with the link sent to the " +
 			"old address. Ends all sessions and links of the user.",
 		Body: tokenExample(), Example: map[string]any{"ok": true},
 	}, tokenBody("StopEmailChange"), e.stopEmail)
@@ -177,73 +197,92 @@ func (e *edge) addLinks(g *api.TagGroup) {
 func (e *edge) addSessions(g *api.TagGroup) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/session", ID: "getSession", Needs: rights.Person,
-		Summary: "Retrieve the session", Description: "Returns the current session, its user and their accounts.", Example: enteredExample(),
+		Summary: "Retrieve the session", Description: "Returns the current session, its user and their accounts.",
+		Example: enteredExample(),
 	}, e.getSession)
 	api.Handle(g, api.Operation{
 		Method: http.MethodDelete, Path: "/session", ID: "signOut", Needs: rights.Person, Audited: true,
-		Summary: "Sign out", Description: "Ends the session. No server accepts its cookie after 5 seconds.", Example: map[string]any{"ok": true},
+		Summary: "Sign out", Description: "Ends the session. No server accepts its cookie after 5 seconds.",
+		Example: map[string]any{"ok": true},
 	}, e.signOut)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/session/confirm", ID: "confirmSession", Needs: rights.Person, Quiet: true,
 		Summary: "Confirm the session", Description: "Confirms the session by password, code or passkey, which " +
 			"permits sensitive changes for ten minutes. Sets a new cookie. Failures are counted per session, so " +
 			"failed sign-ins elsewhere do not lock it.",
-		Body:    &api.Body{About: "One of the three.", Examples: map[string]any{"password": map[string]any{"password": examplePassword}}},
+		Body: &api.Body{About: "One of the three.",
+			Examples: map[string]any{"password": map[string]any{"password": examplePassword}}},
 		Example: enteredExample(),
 	}, confirmBody, e.confirmSession)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/session/account", ID: "switchAccount", Needs: rights.Person, Quiet: true, Problems: []int{http.StatusNotFound},
-		Summary: "Switch accounts", Description: "Switches the session to an account that the user belongs " +
+		Method: http.MethodPost, Path: "/session/account", ID: "switchAccount", Needs: rights.Person, Quiet: true,
+		Problems: []int{http.StatusNotFound},
+		Summary:  "Switch accounts", Description: "Switches the session to an account that the user belongs " +
 			"to. The header Postrider-Account selects an account for a single request.",
-		Body:    &api.Body{About: "Which one.", Examples: map[string]any{"switch": map[string]any{"account_id": exampleAccount}}},
+		Body: &api.Body{About: "Which one.",
+			Examples: map[string]any{"switch": map[string]any{"account_id": exampleAccount}}},
 		Example: enteredExample(),
 	}, switchBody, e.switchAccount)
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/sessions", ID: "listSessions", Needs: rights.Person,
-		Summary: "List your sessions", Description: "Lists your open sessions, newest first; at most 200.", Example: map[string]any{"sessions": []any{sessionExample()}},
+		Summary: "List your sessions", Description: "Lists your open sessions, newest first; at most 200.",
+		Example: map[string]any{"sessions": []any{sessionExample()}},
 	}, e.listSessions)
 	api.Handle(g, api.Operation{
 		Method: http.MethodDelete, Path: "/sessions", ID: "endOtherSessions", Needs: rights.Person, Audited: true,
-		Summary: "End all other sessions", Description: "Ends all sessions except the current one.", Example: map[string]any{"ok": true},
+		Summary: "End all other sessions", Description: "Ends all sessions except the current one.",
+		Example: map[string]any{"ok": true},
 	}, e.endOthers)
 	api.Handle(g, api.Operation{
-		Method: http.MethodDelete, Path: "/sessions/{id}", ID: "endSession", Needs: rights.Person, Audited: true, Of: sessionNoun, Problems: []int{http.StatusNotFound},
+		Method: http.MethodDelete, Path: "/sessions/{id}", ID: "endSession", Needs: rights.Person, Audited: true,
+		Of: sessionNoun, Problems: []int{http.StatusNotFound},
 		Summary: "End a session", Description: "Ends one of your sessions.", Example: map[string]any{"ok": true},
 	}, e.endSession)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/accounts", ID: "createAccount", Needs: rights.Person, Audited: true, Problems: []int{http.StatusForbidden, http.StatusConflict},
-		Summary: "Create another account", Description: "Creates an account owned by the caller. Requires open " +
+		Method: http.MethodPost, Path: "/accounts", ID: "createAccount", Needs: rights.Person, Audited: true,
+		Problems: []int{http.StatusForbidden, http.StatusConflict},
+		Summary:  "Create another account", Description: "Creates an account owned by the caller. Requires open " +
 			"sign-up or an operator. A user can have five accounts on a free plan.",
-		Body:    &api.Body{About: "How people call it.", Examples: map[string]any{"acme": map[string]any{"name": "Acme"}}},
+		Body: &api.Body{About: "How people call it.",
+			Examples: map[string]any{"acme": map[string]any{"name": "Acme"}}},
 		Example: map[string]any{"account": map[string]any{"id": exampleAccount, "name": "Acme", "role": "owner"}},
 	}, teamBody, e.newTeam)
 }
 
 func (e *edge) addUser(g *api.TagGroup) {
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPatch, Path: "/user", ID: "updateUser", Needs: rights.Person, Audited: true, Problems: []int{http.StatusForbidden},
-		Summary: "Update your user", Description: "Updates the signed-in user. A new email takes effect once its link " +
+		Method: http.MethodPatch, Path: "/user", ID: "updateUser", Needs: rights.Person, Audited: true,
+		Problems: []int{http.StatusForbidden},
+		Summary:  "Update your user",
+		Description: "Updates the signed-in user. A new email takes effect once its link " +
 			"is used; the old address gets a link that cancels the change. A new password ends all other sessions, " +
 			"all links, and a pending change of email.",
-		Body:    &api.Body{About: "What is to change.", Examples: map[string]any{"name": map[string]any{"name": "Ada L."}, "password": map[string]any{"password": map[string]any{"current": examplePassword, "new": examplePassword + "!"}}}},
+		Body: &api.Body{About: "What is to change.",
+			Examples: map[string]any{"name": map[string]any{"name": "Ada L."},
+				"password": map[string]any{"password": map[string]any{"current": examplePassword, "new": examplePassword + "!"}}}},
 		Example: map[string]any{"user": userExample()},
 	}, userBody, e.changeUser)
 	api.Handle(g, api.Operation{
-		Method: http.MethodPost, Path: "/user/totp", ID: "createTOTP", Needs: rights.Person, Confirmed: true, Quiet: true, Problems: []int{http.StatusConflict},
+		Method: http.MethodPost, Path: "/user/totp", ID: "createTOTP", Needs: rights.Person, Confirmed: true,
+		Quiet: true, Problems: []int{http.StatusConflict},
 		Summary: "Start authenticator app setup", Description: "Returns a secret to show as a QR code from " +
 			"`uri`. It takes effect after the first code is confirmed.",
-		Example: map[string]any{"secret": "JBSWY3DPEHPK3PXP", "uri": "otpauth://totp/Postrider:ada@example.com?secret=JBSWY3DPEHPK3PXP&issuer=Postrider"},
+		Example: map[string]any{"secret": "JBSWY3DPEHPK3PXP",
+			"uri": "otpauth://totp/Postrider:ada@example.com?secret=JBSWY3DPEHPK3PXP&issuer=Postrider"},
 	}, e.newFactor)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/user/totp/activate", ID: "activateTOTP", Needs: rights.Person, Confirmed: true, Audited: true, Problems: []int{http.StatusNotFound},
+		Method: http.MethodPost, Path: "/user/totp/activate", ID: "activateTOTP", Needs: rights.Person, Confirmed: true,
+		Audited: true, Problems: []int{http.StatusNotFound},
 		Summary: "Set up an authenticator app", Description: "Activates the authenticator app and returns recovery " +
 			"codes, which are shown only once and replace a code once each. All other sessions and links of the " +
 			"user end.",
-		Body:    &api.Body{About: "The code that the app shows.", Examples: map[string]any{"code": map[string]any{"code": "123456"}}},
+		Body: &api.Body{About: "The code that the app shows.",
+			Examples: map[string]any{"code": map[string]any{"code": "123456"}}},
 		Example: map[string]any{"recovery_codes": []any{"a1b2c3-d4e5f6"}},
 	}, codeBody, e.activateFactor)
 	api.Handle(g, api.Operation{
-		Method: http.MethodDelete, Path: "/user/totp", ID: "deleteTOTP", Needs: rights.Person, Confirmed: true, Audited: true,
+		Method: http.MethodDelete, Path: "/user/totp", ID: "deleteTOTP", Needs: rights.Person, Confirmed: true,
+		Audited: true,
 		Summary: "Remove the authenticator app", Description: "Removes the authenticator app and its recovery " +
 			"codes. All other sessions and links of the user end.", Example: map[string]any{"ok": true},
 	}, e.removeFactor)

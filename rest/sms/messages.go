@@ -62,8 +62,9 @@ type query struct {
 	RunID        string `query:"run_id" doc:"Only of this run."`
 }
 
-var message = api.Noun{Name: "text message", About: "Id of the text message.", Example: "sms_01kf0m4w7he6x8q2v5b3n9c1ta",
-	Is: func(word string) bool { return id.Is(id.SMS, word) }}
+var message = api.Noun{Name: "text message", About: "Id of the text message.",
+	Example: "sms_01kf0m4w7he6x8q2v5b3n9c1ta",
+	Is:      func(word string) bool { return id.Is(id.SMS, word) }}
 
 func (e *edge) addMessages(g *api.TagGroup) {
 	api.ListBy(g, api.Operation{
@@ -71,35 +72,45 @@ func (e *edge) addMessages(g *api.TagGroup) {
 		Summary: "List text messages", Description: "Lists text messages, newest first.", Example: messageExample(),
 	}, api.Plural{Member: "sms_messages", Schema: "SMSMessageList"}, e.listMessages, newMessage)
 	detail := messageExample()
-	detail["attempts"] = []any{map[string]any{"number": 1, "provider": "twilio", "outcome": "sent", "status_code": 201, "error": nil, "started_at": "2026-01-15T09:30:01.000Z", "finished_at": "2026-01-15T09:30:02.000Z"}}
+	detail["attempts"] = []any{map[string]any{"number": 1, "provider": "twilio", "outcome": "sent", "status_code": 201,
+		"error": nil, "started_at": "2026-01-15T09:30:01.000Z", "finished_at": "2026-01-15T09:30:02.000Z"}}
 	api.Get(g, api.Operation{
 		Path: "/sms-messages/{id}", ID: "getSMSMessage", Needs: rights.Read,
-		Summary: "Retrieve a text message", Description: "Returns a text message with its attempts.", Example: map[string]any{"sms_message": detail}, Of: message,
+		Summary: "Retrieve a text message", Description: "Returns a text message with its attempts.",
+		Example: map[string]any{"sms_message": detail}, Of: message,
 	}, e.sms.Get, newDetail)
 }
 
 func (e *edge) listMessages(ctx context.Context, c *api.Call, in *query) (page.Page[*ent.SMSMessage], error) {
-	return e.sms.List(ctx, c.AccountID, sms.Filter{Request: in.Request(), Status: in.Status, To: api.QueryAddress(in.To), AutomationID: in.AutomationID, RunID: in.RunID})
+	return e.sms.List(ctx, c.AccountID, sms.Filter{Request: in.Request(), Status: in.Status,
+		To: api.QueryAddress(in.To), AutomationID: in.AutomationID, RunID: in.RunID})
 }
 
 func newMessage(m *ent.SMSMessage) SMSMessage {
-	out := SMSMessage{ID: m.ID, To: m.To, Country: m.Region, From: wire.OrNull(m.From), Text: m.Text, Encoding: string(m.Encoding), Segments: m.Segments, Status: string(m.Status),
-		ErrorCode: wire.OrNull(m.ErrorCode), Error: wire.OrNull(m.Error), Provider: wire.OrNull(m.Provider), ProviderID: wire.OrNull(m.ProviderID), AutomationID: m.AutomationID, RunID: m.RunID,
-		CreatedAt: wire.Time(m.CreatedAt), SentAt: wire.OptionalTime{At: m.SentAt}, NextAt: wire.OptionalTime{At: m.DueAt}}
+	out := SMSMessage{ID: m.ID, To: m.To, Country: m.Region, From: wire.OrNull(m.From), Text: m.Text,
+		Encoding: string(m.Encoding), Segments: m.Segments, Status: string(m.Status),
+		ErrorCode: wire.OrNull(m.ErrorCode), Error: wire.OrNull(m.Error), Provider: wire.OrNull(m.Provider),
+		ProviderID: wire.OrNull(m.ProviderID), AutomationID: m.AutomationID, RunID: m.RunID,
+		CreatedAt: wire.Time(m.CreatedAt), SentAt: wire.OptionalTime{At: m.SentAt},
+		NextAt: wire.OptionalTime{At: m.DueAt}}
 	return out
 }
 
 func newDetail(s sms.Stored) messageAnswer {
-	return messageAnswer{smsMessageDetail{SMSMessage: newMessage(s.SMSMessage), Attempts: wire.ListOf(s.Attempts, newAttempt)}}
+	return messageAnswer{smsMessageDetail{SMSMessage: newMessage(s.SMSMessage),
+		Attempts: wire.ListOf(s.Attempts, newAttempt)}}
 }
 
 func newAttempt(a *ent.SMSAttempt) smsAttempt {
-	return smsAttempt{Number: a.Number, Provider: a.Provider, Outcome: (*string)(a.Outcome), StatusCode: a.StatusCode, Error: wire.OrNull(a.Error), StartedAt: wire.Time(a.StartedAt),
+	return smsAttempt{Number: a.Number, Provider: a.Provider, Outcome: (*string)(a.Outcome), StatusCode: a.StatusCode,
+		Error: wire.OrNull(a.Error), StartedAt: wire.Time(a.StartedAt),
 		FinishedAt: wire.OptionalTime{At: a.FinishedAt}}
 }
 
 func messageExample() map[string]any {
-	return map[string]any{"id": "sms_01kf0m4w7he6x8q2v5b3n9c1ta", "to": "+4915112345678", "country": "DE", "from": nil, "text": "Invoice 7 is open.", "encoding": "gsm7", "segments": 1, "status": "sent",
-		"error_code": nil, "error": nil, "provider": "twilio", "provider_id": "SM0123456789abcdef0123456789abcdef", "automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "run_id": "run_01kf0m4w7he6x8q2v5b3n9c1ta",
+	return map[string]any{"id": "sms_01kf0m4w7he6x8q2v5b3n9c1ta", "to": "+4915112345678", "country": "DE", "from": nil,
+		"text": "Invoice 7 is open.", "encoding": "gsm7", "segments": 1, "status": "sent",
+		"error_code": nil, "error": nil, "provider": "twilio", "provider_id": "SM0123456789abcdef0123456789abcdef",
+		"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "run_id": "run_01kf0m4w7he6x8q2v5b3n9c1ta",
 		"created_at": "2026-01-15T09:30:00.000Z", "sent_at": "2026-01-15T09:30:02.000Z", "next_at": nil}
 }

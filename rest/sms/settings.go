@@ -67,13 +67,16 @@ type settingsAnswer struct {
 }
 
 func newSettings(s settings.Settings) settingsAnswer {
-	out := settingsRecord{Provider: s.Provider, Usable: s.Usable, Carrier: wire.OrNull(s.Carrier), From: wire.OrNull(s.Config.From), Countries: wire.List(s.Countries), DailyCap: s.DailyCap,
+	out := settingsRecord{Provider: s.Provider, Usable: s.Usable, Carrier: wire.OrNull(s.Carrier),
+		From: wire.OrNull(s.Config.From), Countries: wire.List(s.Countries), DailyCap: s.DailyCap,
 		ReplyURL: wire.OrNull(s.ReplyURL), UpdatedAt: wire.OptionalTime{At: s.UpdatedAt}}
 	switch s.Provider {
 	case "twilio":
-		out.Twilio = wire.Maybe(&twilioSettings{AccountSID: s.Config.AccountSID, BaseURL: wire.OrNull(s.Config.BaseURL), HasAuthToken: s.HasSecret})
+		out.Twilio = wire.Maybe(&twilioSettings{AccountSID: s.Config.AccountSID, BaseURL: wire.OrNull(s.Config.BaseURL),
+			HasAuthToken: s.HasSecret})
 	case "http":
-		out.HTTP = wire.Maybe(&httpSettings{URL: s.Config.URL, HeaderNames: wire.List(s.Config.HeaderNames), ContentType: wire.OrNull(s.Config.ContentType), Body: wire.OrNull(s.Config.Body),
+		out.HTTP = wire.Maybe(&httpSettings{URL: s.Config.URL, HeaderNames: wire.List(s.Config.HeaderNames),
+			ContentType: wire.OrNull(s.Config.ContentType), Body: wire.OrNull(s.Config.Body),
 			IDPath: wire.OrNull(s.Config.IDPath), Idempotent: s.Config.Idempotent})
 	}
 	return settingsAnswer{out}
@@ -97,7 +100,8 @@ func Routes(chosen Settings, messages Messages) api.Routes {
 				"are replaced by `********`.", Example: one,
 		}, e.getSettings)
 		api.HandleBody(g, api.Operation{
-			Method: http.MethodPut, Path: "/sms-settings", ID: "putSMSSettings", Needs: rights.Write, Stores: api.StoresNothing, Private: true,
+			Method: http.MethodPut, Path: "/sms-settings", ID: "putSMSSettings", Needs: rights.Write,
+			Stores: api.StoresNothing, Private: true,
 			Summary: "Replace the settings of text messages",
 			Description: "Replaces all settings: omitted fields get their default. Secrets are encrypted and never " +
 				"returned. A secret that you omit or send as its mask `********` is kept as long as the provider, " +
@@ -108,8 +112,9 @@ func Routes(chosen Settings, messages Messages) api.Routes {
 				"operator": map[string]any{"provider": "operator", "countries": []any{"DE", "AT", "CH"}},
 				"twilio": map[string]any{"provider": "twilio", "from": "+15005550006", "countries": []any{"US"}, "daily_cap": 500,
 					"twilio": map[string]any{"account_sid": "AC0123456789abcdef0123456789abcdef", "auth_token": "0123456789abcdef0123456789abcdef"}},
-				"http": map[string]any{"provider": "http", "from": "Shop", "countries": []any{"DE"}, "http": map[string]any{"url": "https://sms.example.com/send", "headers": map[string]any{"Authorization": "Bearer s3cret"},
-					"body": `{"recipient": "{{to}}", "sender": "{{from}}", "message": "{{text}}", "dlr": "{{receipt_url}}"}`, "id_path": "messages.0.id", "idempotent": false}}}},
+				"http": map[string]any{"provider": "http", "from": "Shop", "countries": []any{"DE"},
+					"http": map[string]any{"url": "https://sms.example.com/send", "headers": map[string]any{"Authorization": "Bearer s3cret"},
+						"body": `{"recipient": "{{to}}", "sender": "{{from}}", "message": "{{text}}", "dlr": "{{receipt_url}}"}`, "id_path": "messages.0.id", "idempotent": false}}}},
 			Example: one,
 		}, changeBody, e.putSettings)
 		e.addMessages(g)
@@ -124,7 +129,8 @@ func (e *edge) getSettings(ctx context.Context, c *api.Call, _ *api.None) (setti
 	return out, err
 }
 
-func (e *edge) putSettings(ctx context.Context, c *api.Call, _ *api.None, change settings.Change) (settingsAnswer, error) {
+func (e *edge) putSettings(ctx context.Context, c *api.Call, _ *api.None,
+	change settings.Change) (settingsAnswer, error) {
 	return api.As(newSettings)(e.chosen.SetSettings(ctx, c.AccountID, change))
 }
 
@@ -133,8 +139,10 @@ func changeBody(c *settings.Change) body.Object {
 		{Name: "provider", Type: body.Choice(&c.Provider, "operator", "none", "twilio", "http"), Need: body.Required, About: "Who carries the messages."},
 		{Name: "countries", Type: body.List(&c.Countries, countryField).Count(0, 300), Need: body.Required,
 			About: "That messages may go to, by the country of the number: two capital letters of ISO 3166; `001` for numbers that belong to no country.", Example: []any{"DE"}},
-		{Name: "daily_cap", Type: body.Integer(&c.DailyCap).From(1).UpTo(settings.MaxDailyCap), Default: 100, About: "Messages in a day of UTC. One number gets 10 in an hour at most."},
-		{Name: "from", Type: body.Text(&c.From).Length(0, 34), About: "The sender of messages that name none, of an own provider: a number, a short number, a word of at most 11 characters, or a messaging service of Twilio."},
+		{Name: "daily_cap", Type: body.Integer(&c.DailyCap).From(1).UpTo(settings.MaxDailyCap), Default: 100,
+			About: "Messages in a day of UTC. One number gets 10 in an hour at most."},
+		{Name: "from", Type: body.Text(&c.From).Length(0, 34),
+			About: "The sender of messages that name none, of an own provider: a number, a short number, a word of at most 11 characters, or a messaging service of Twilio."},
 		{Name: "twilio", Type: body.Maybe(&c.Twilio, twilioBody), About: "With `twilio`: an account at Twilio, or at one that is compatible with it."},
 		{Name: "http", Type: body.Maybe(&c.HTTP, httpBody), About: "With `http`: a gateway that takes a message by one POST."},
 	}}
@@ -146,7 +154,8 @@ func twilioBody(t *settings.TwilioChange) body.Object {
 	return body.Object{Fields: []body.Field{
 		{Name: "account_sid", Type: body.Text(&t.AccountSID).Length(1, 64), Need: body.Required, About: "Of the account."},
 		{Name: "auth_token", Type: secretText{&t.AuthToken}, About: "Its token; left out: as it is."},
-		{Name: "base_url", Type: body.Text(&t.BaseURL).Length(0, 2048).Format("uri"), About: "Of a compatible provider; left out: Twilio's own.", Example: "https://api.twilio.com"},
+		{Name: "base_url", Type: body.Text(&t.BaseURL).Length(0, 2048).Format("uri"),
+			About: "Of a compatible provider; left out: Twilio's own.", Example: "https://api.twilio.com"},
 	}}
 }
 
@@ -207,5 +216,6 @@ func (texts) Schema(body.Components) *huma.Schema {
 func settingsExample() map[string]any {
 	return map[string]any{"provider": "twilio", "usable": true, "carrier": "twilio", "from": "+15005550006",
 		"twilio": map[string]any{"account_sid": "AC0123456789abcdef0123456789abcdef", "base_url": nil, "has_auth_token": true}, "http": nil,
-		"countries": []any{"CA", "US"}, "daily_cap": 500, "reply_url": "https://mail.example.com/s/i/acc_01kf0m4w7he6x8q2v5b3n9c1ta.Zk3v9QpA1mW5rT8yB2nC4x", "updated_at": "2026-01-15T09:30:00.000Z"}
+		"countries": []any{"CA", "US"}, "daily_cap": 500,
+		"reply_url": "https://mail.example.com/s/i/acc_01kf0m4w7he6x8q2v5b3n9c1ta.Zk3v9QpA1mW5rT8yB2nC4x", "updated_at": "2026-01-15T09:30:00.000Z"}
 }

@@ -69,17 +69,20 @@ func (e *edge) optOuts(a *api.API) {
 }
 
 func newOptOutRecord(o *ent.CategoryOptOut) optOutRecord {
-	return optOutRecord{ID: o.ID, Email: o.Email, Category: o.Category, CategoryLabel: o.CategoryLabel, Source: o.Source, EmailID: o.EmailID,
+	return optOutRecord{ID: o.ID, Email: o.Email, Category: o.Category, CategoryLabel: o.CategoryLabel,
+		Source: o.Source, EmailID: o.EmailID,
 		CreatedAt: wire.Time(o.CreatedAt)}
 }
 
 func newOptOutAnswer(o *ent.CategoryOptOut) optOutAnswer { return optOutAnswer{newOptOutRecord(o)} }
 
 func (e *edge) findOptOuts(ctx context.Context, c *api.Call, in *optOutQuery) (page.Page[*ent.CategoryOptOut], error) {
-	return e.list.OptOuts(ctx, c.AccountID, suppression.OptOutFilter{Request: in.Request(), Email: api.QueryAddress(in.Email), Category: in.Category})
+	return e.list.OptOuts(ctx, c.AccountID,
+		suppression.OptOutFilter{Request: in.Request(), Email: api.QueryAddress(in.Email), Category: in.Category})
 }
 
 func optOutExample() map[string]any {
-	return map[string]any{"id": "opt_01kf0m4w7he6x8q2v5b3n9c1ta", "email": "bob@example.net", "category": "product-news", "category_label": "Product news",
+	return map[string]any{"id": "opt_01kf0m4w7he6x8q2v5b3n9c1ta", "email": "bob@example.net",
+		"category": "product-news", "category_label": "Product news",
 		"source": "one_click", "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "created_at": "2026-01-15T09:30:00.000Z"}
 }

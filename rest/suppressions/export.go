@@ -25,9 +25,11 @@ func (e *edge) addExports(g *api.TagGroup) {
 			"dashboard of another installation can import the CSV.",
 	}, export.List[exportQuery, *ent.Suppression, suppressionRecord]{
 		Turns: e.turns, Name: "suppressions", Show: newSuppressionRecord, Columns: exportColumns,
-		Example: suppressionRecord{ID: "sup_01kf0m4w7he6x8q2v5b3n9c1ta", Email: &address, Reason: "bounce", EmailID: &about,
+		Example: suppressionRecord{ID: "sup_01kf0m4w7he6x8q2v5b3n9c1ta", Email: &address, Reason: "bounce",
+			EmailID:   &about,
 			CreatedAt: wire.Time(time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC))},
-		Page: func(ctx context.Context, c *api.Call, in *exportQuery, r page.Request) (page.Page[*ent.Suppression], error) {
+		Page: func(ctx context.Context, c *api.Call, in *exportQuery,
+			r page.Request) (page.Page[*ent.Suppression], error) {
 			return e.list.List(ctx, c.AccountID, in.toFilter(r))
 		},
 	})

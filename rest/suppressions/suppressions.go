@@ -105,7 +105,8 @@ func (e *edge) addReading(g *api.TagGroup) {
 		Path: "/suppressions/{id}", ID: "deleteSuppression", Needs: rights.Write,
 		Summary: "Delete a suppression",
 		Description: "Deletes a suppression by its ID or address, so that you can send to the address again. If the " +
-			"recipient unsubscribed or complained, do this only at their request. Category opt-outs remain.", Of: suppressed,
+			"recipient unsubscribed or complained, do this only at their request. Category opt-outs remain.",
+		Of: suppressed,
 	}, e.removeSuppression)
 }
 
@@ -115,7 +116,8 @@ func (e *edge) addAdding(g *api.TagGroup) {
 		Summary: "Suppress an address",
 		Description: "Suppresses an address with the reason `manual`. An address that is already suppressed is " +
 			"returned unchanged. Bounces, complaints and unsubscribes create suppressions automatically.",
-		Body:    &api.Body{About: "The address to suppress.", Examples: map[string]any{"address": map[string]any{"email": "bob@example.net"}}},
+		Body: &api.Body{About: "The address to suppress.",
+			Examples: map[string]any{"address": map[string]any{"email": "bob@example.net"}}},
 		Example: map[string]any{"suppression": suppressionExample()},
 	}, addBody, e.addSuppression)
 	api.OnceBody(g, api.Operation{
@@ -124,7 +126,9 @@ func (e *edge) addAdding(g *api.TagGroup) {
 		Description: "Suppresses up to 1,000 addresses, for example from the list of another service. The response " +
 			"is 200 if the request is well-formed. An invalid address is an error of its item; the others are " +
 			"suppressed.",
-		Body: &api.Body{About: "The addresses to suppress.", Examples: map[string]any{"addresses": map[string]any{"emails": []any{"bob@example.net", "carol@example.net"}}}},
+		Body: &api.Body{About: "The addresses to suppress.",
+			Examples: map[string]any{"addresses": map[string]any{"emails": []any{"bob@example.net",
+				"carol@example.net"}}}},
 		Example: map[string]any{"data": []any{
 			map[string]any{"index": 0, "id": "sup_01kf0m4w7he6x8q2v5b3n9c1ta", "status": "added"},
 			map[string]any{"index": 1, "id": nil, "status": "failed", "error": map[string]any{
@@ -175,21 +179,25 @@ func (t addresses) Schema(c body.Components) *huma.Schema {
 }
 
 func newSuppressionRecord(s *ent.Suppression) suppressionRecord {
-	return suppressionRecord{ID: s.ID, Email: s.Email, Reason: string(s.Reason), EmailID: s.EmailID, CreatedAt: wire.Time(s.CreatedAt)}
+	return suppressionRecord{ID: s.ID, Email: s.Email, Reason: string(s.Reason), EmailID: s.EmailID,
+		CreatedAt: wire.Time(s.CreatedAt)}
 }
 
 func newSuppressionAnswer(s *ent.Suppression) suppressionAnswer {
 	return suppressionAnswer{newSuppressionRecord(s)}
 }
 
-func (e *edge) addSuppression(ctx context.Context, c *api.Call, _ *api.None, in suppression.AddInput, keep api.Keep) (suppressionAnswer, error) {
+func (e *edge) addSuppression(ctx context.Context, c *api.Call, _ *api.None, in suppression.AddInput,
+	keep api.Keep) (suppressionAnswer, error) {
 	in.Keep = api.Keeping(keep, newSuppressionAnswer)
 	return api.As(newSuppressionAnswer)(e.list.Add(ctx, c.AccountID, in))
 }
 
-func (e *edge) addBatch(ctx context.Context, c *api.Call, _ *api.None, emails []string, keep api.Keep) (suppressionBatch, error) {
+func (e *edge) addBatch(ctx context.Context, c *api.Call, _ *api.None, emails []string,
+	keep api.Keep) (suppressionBatch, error) {
 	answer := func(items []suppression.BatchItem) suppressionBatch { return newSuppressionBatch(items, c.RequestID) }
-	return api.As(answer)(e.list.AddBatch(ctx, c.AccountID, suppression.BatchInput{Emails: emails, Keep: api.Keeping(keep, answer)}))
+	return api.As(answer)(e.list.AddBatch(ctx, c.AccountID,
+		suppression.BatchInput{Emails: emails, Keep: api.Keeping(keep, answer)}))
 }
 
 func newSuppressionBatch(items []suppression.BatchItem, requestID string) suppressionBatch {

@@ -38,7 +38,8 @@ func changeBody(c *templates.Change) body.Object {
 		{Name: "name", Type: body.Maybe(&c.Name, nameField), About: "For people."},
 		{Name: "subject", Type: body.Maybe(&c.Subject, subjectField), Null: none(&c.Subject), About: aboutSubject},
 		{Name: "from", Type: sender{&c.From}, Null: func() { c.From = &templates.Mailbox{} }, About: aboutFrom},
-		{Name: "reply_to", Aliases: emails.ReplyToAliases, Type: body.Maybe(&c.ReplyTo, body.Mailboxes[templates.Mailbox]),
+		{Name: "reply_to", Aliases: emails.ReplyToAliases,
+			Type: body.Maybe(&c.ReplyTo, body.Mailboxes[templates.Mailbox]),
 			Null: func() { c.ReplyTo = &[]templates.Mailbox{} }, About: aboutReplyTo},
 		{Name: "html", Aliases: emails.HTMLAliases, Type: body.Maybe(&c.HTML, body.Text), Null: none(&c.HTML), About: aboutHTML},
 		{Name: "text", Aliases: emails.TextAliases, Type: body.Maybe(&c.Text, body.Text), Null: none(&c.Text), About: aboutText},
@@ -75,7 +76,8 @@ func variablesField(to *[]shape.Variable) body.Type {
 
 func variableObject(v *shape.Variable) body.Object {
 	return body.Object{Name: "TemplateVariableInput", Fields: []body.Field{
-		{Name: "key", Type: body.Text(&v.Key), Need: body.RequiredByService, About: "Letters, digits, `-` and `_` in up to 5 parts joined by dots.", Example: "customer.name"},
+		{Name: "key", Type: body.Text(&v.Key), Need: body.RequiredByService,
+			About: "Letters, digits, `-` and `_` in up to 5 parts joined by dots.", Example: "customer.name"},
 		{Name: "type", Type: body.Choice(&v.Type, language.Types()...), Need: body.RequiredByService, About: "A value of another type is refused."},
 		{Name: "required", Type: body.Boolean(&v.Required), Default: false, About: "Whether a send without it is refused."},
 		{Name: "fallback", Type: body.Any(&v.Fallback), About: "What stands there when a send does not give it: a value of the type, or null for nothing."},
@@ -117,7 +119,8 @@ func (t version) Schema(c body.Components) *huma.Schema { return body.Integer(t.
 
 func renderBody(in *templates.PreviewInput) body.Object {
 	return body.Object{Name: "RenderTemplate", Fields: []body.Field{
-		{Name: "variables", Type: body.AnyObject(&in.Variables), About: "Values by key: `{\"customer.name\": …}` or `{\"customer\": {\"name\": …}}`. Those that are not declared are ignored."},
+		{Name: "variables", Type: body.AnyObject(&in.Variables),
+			About: "Values by key: `{\"customer.name\": …}` or `{\"customer\": {\"name\": …}}`. Those that are not declared are ignored."},
 		{Name: "version", Type: versionOrDraft{&in.Version}, About: "What to render; default `draft`."},
 	}}
 }

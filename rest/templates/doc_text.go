@@ -10,7 +10,8 @@ const templatesDoc = "Messages with gaps. A template is a draft that you edit an
 	"Every operation takes the template's id or its alias."
 
 func addTemplateExample() map[string]any {
-	return map[string]any{"alias": "receipt", "name": "Receipt", "subject": "Your receipt, {{customer.name}}", "from": "Ada <ada@example.com>",
+	return map[string]any{"alias": "receipt", "name": "Receipt", "subject": "Your receipt, {{customer.name}}",
+		"from":     "Ada <ada@example.com>",
 		"reply_to": []any{"help@example.com"}, "html": "<p>Thank you, {{customer.name}}.</p>", "text": "Thank you, {{customer.name}}.",
 		"variables": []any{variableExample()}, "unsubscribe_enabled": false, "category": "Receipts"}
 }
@@ -33,7 +34,8 @@ func templateSummaryExample() map[string]any {
 
 func templateExample() map[string]any {
 	return map[string]any{
-		"id": "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", "alias": "receipt", "name": "Receipt", "subject": "Your receipt, {{customer.name}}", "from": "Ada <ada@example.com>",
+		"id": "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", "alias": "receipt", "name": "Receipt",
+		"subject": "Your receipt, {{customer.name}}", "from": "Ada <ada@example.com>",
 		"reply_to": []any{"help@example.com"}, "html": "<p>Thank you, {{customer.name}}.</p>", "text": "Thank you, {{customer.name}}.",
 		"variables": []any{variableExample()}, "unsubscribe_enabled": false, "category": "Receipts", "status": "published", "version": 3,
 		"published_at": "2026-01-15T09:30:00.000Z", "has_unpublished_changes": false,

@@ -15,8 +15,10 @@ import (
 
 // publishing is what the operations on versions need of templates.
 type publishing interface {
-	Publish(ctx context.Context, accountID, idOrAlias string, keep templates.KeepPublication) (templates.Publication, error)
-	Rollback(ctx context.Context, accountID, idOrAlias string, number int, keep templates.KeepPublication) (templates.Publication, error)
+	Publish(ctx context.Context, accountID, idOrAlias string,
+		keep templates.KeepPublication) (templates.Publication, error)
+	Rollback(ctx context.Context, accountID, idOrAlias string, number int,
+		keep templates.KeepPublication) (templates.Publication, error)
 	Preview(ctx context.Context, accountID, idOrAlias string, in templates.PreviewInput) (templates.Rendered, error)
 	Versions(ctx context.Context, accountID, idOrAlias string, r page.Request) (page.Page[*ent.TemplateVersion], error)
 	Version(ctx context.Context, accountID, idOrAlias string, number int) (*ent.TemplateVersion, error)
@@ -58,16 +60,21 @@ func (e *edge) addPublishing(g *api.TagGroup) {
 		Summary: "Roll a template back",
 		Description: "Publishes the content of an earlier version as a new version and replaces the draft with it. " +
 			"Unpublished changes are lost. `alias` and `name` do not change.",
-		Body:    &api.Body{About: "The version to restore.", Examples: map[string]any{"first": map[string]any{"version": 1}}},
+		Body: &api.Body{About: "The version to restore.",
+			Examples: map[string]any{"first": map[string]any{"version": 1}}},
 		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
 	}, rollbackBody, e.rollBackTemplate)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: rights.Write, Slow: true, Stores: api.StoresNothing,
+		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: rights.Write, Slow: true,
+		Stores:  api.StoresNothing,
 		Summary: "Render a template",
 		Description: "Renders the draft or a version as it would be sent, without sending it. Variables are checked " +
 			"as for a send. `{{unsubscribe_url}}` is not replaced, because only a sent email has a link.",
-		Body:     &api.Body{About: "The values and the version.", Examples: map[string]any{"draft": map[string]any{"variables": renderVariablesExample()}, "version": map[string]any{"version": 1, "variables": renderVariablesExample()}}},
-		Example:  map[string]any{"rendered": map[string]any{"subject": "Your receipt, Ada", "html": "<p>Thank you, Ada.</p>", "text": "Thank you, Ada."}},
+		Body: &api.Body{About: "The values and the version.",
+			Examples: map[string]any{"draft": map[string]any{"variables": renderVariablesExample()},
+				"version": map[string]any{"version": 1, "variables": renderVariablesExample()}}},
+		Example: map[string]any{"rendered": map[string]any{"subject": "Your receipt, Ada",
+			"html": "<p>Thank you, Ada.</p>", "text": "Thank you, Ada."}},
 		Problems: []int{http.StatusNotFound}, Of: template,
 	}, renderBody, e.renderTemplate)
 	api.ListBy(g, api.Operation{
@@ -78,7 +85,8 @@ func (e *edge) addPublishing(g *api.TagGroup) {
 		Problems: []int{http.StatusNotFound}, Of: template,
 	}, api.Plural{Member: "versions", Schema: "VersionList"}, e.listVersions, newVersionSummary)
 	api.Handle(g, api.Operation{
-		Method: http.MethodGet, Path: "/templates/{id}/versions/{version}", ID: "getTemplateVersion", Needs: rights.Read,
+		Method: http.MethodGet, Path: "/templates/{id}/versions/{version}", ID: "getTemplateVersion",
+		Needs:   rights.Read,
 		Summary: "Retrieve a version of a template", Description: "Returns a version of a template as it is sent. A " +
 			"version never changes.",
 		Example: map[string]any{"version": versionExample(true)}, Problems: []int{http.StatusNotFound}, Of: template,
@@ -89,19 +97,24 @@ func newPublicationAnswer(p templates.Publication) publicationAnswer {
 	return publicationAnswer{newTemplateRecord(p.Template), wire.List(p.Warnings)}
 }
 
-func (e *edge) publishTemplate(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (publicationAnswer, error) {
-	return answerPublished(ctx, c)(e.templates.Publish(ctx, c.AccountID, in.ID, api.Keeping(keep, newPublicationAnswer)))
+func (e *edge) publishTemplate(ctx context.Context, c *api.Call, in *api.Item,
+	keep api.Keep) (publicationAnswer, error) {
+	return answerPublished(ctx, c)(e.templates.Publish(ctx, c.AccountID, in.ID,
+		api.Keeping(keep, newPublicationAnswer)))
 }
 
-func (e *edge) rollBackTemplate(ctx context.Context, c *api.Call, in *api.Item, number int, keep api.Keep) (publicationAnswer, error) {
-	return answerPublished(ctx, c)(e.templates.Rollback(ctx, c.AccountID, in.ID, number, api.Keeping(keep, newPublicationAnswer)))
+func (e *edge) rollBackTemplate(ctx context.Context, c *api.Call, in *api.Item, number int,
+	keep api.Keep) (publicationAnswer, error) {
+	return answerPublished(ctx, c)(e.templates.Rollback(ctx, c.AccountID, in.ID, number,
+		api.Keeping(keep, newPublicationAnswer)))
 }
 
 // answerPublished answers with a publication and counts the bytes of its version, which the request did not
 // contain: source and result, in two forms each.
 func answerPublished(ctx context.Context, c *api.Call) func(templates.Publication, error) (publicationAnswer, error) {
 	return func(p templates.Publication, err error) (publicationAnswer, error) {
-		if err == nil && p.Template.PublishedAt != nil && time.Since(*p.Template.PublishedAt).Abs() < time.Minute { // a draft without changes makes no version
+		// a draft without changes makes no version
+		if err == nil && p.Template.PublishedAt != nil && time.Since(*p.Template.PublishedAt).Abs() < time.Minute {
 			c.Debit(ctx, 2*bodySize(p.Template))
 		}
 		return api.As(newPublicationAnswer)(p, err)
@@ -118,7 +131,9 @@ func bodySize(t templates.Template) (bytes int) {
 	return bytes
 }
 
-func (e *edge) renderTemplate(ctx context.Context, c *api.Call, in *api.Item, preview templates.PreviewInput) (renderedAnswer, error) {
+func (e *edge) renderTemplate(ctx context.Context, c *api.Call, in *api.Item,
+	preview templates.PreviewInput) (renderedAnswer, error) {
 	done, err := e.templates.Preview(ctx, c.AccountID, in.ID, preview)
-	return renderedAnswer{renderedTemplate{Subject: wire.OrNull(done.Subject), HTML: wire.OrNull(done.HTML), Text: wire.OrNull(done.Text)}}, err
+	return renderedAnswer{renderedTemplate{Subject: wire.OrNull(done.Subject), HTML: wire.OrNull(done.HTML),
+		Text: wire.OrNull(done.Text)}}, err
 }

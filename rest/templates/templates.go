@@ -19,7 +19,8 @@ type Service interface {
 	Add(ctx context.Context, accountID string, in templates.AddInput) (templates.Template, error)
 	List(ctx context.Context, accountID string, q templates.ListQuery) (page.Page[templates.Template], error)
 	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
-	Update(ctx context.Context, accountID, idOrAlias string, c templates.Change, etag string) (templates.Template, error)
+	Update(ctx context.Context, accountID, idOrAlias string, c templates.Change,
+		etag string) (templates.Template, error)
 	Delete(ctx context.Context, accountID, idOrAlias string) error
 	Duplicate(ctx context.Context, accountID, idOrAlias string, keep templates.Keep) (templates.Template, error)
 	publishing
@@ -65,8 +66,10 @@ type templateVariable struct {
 }
 
 func newTemplateSummary(t templates.Template) TemplateSummary {
-	return TemplateSummary{ID: t.ID, Alias: t.Alias, Name: t.Name, Subject: wire.OrNull(t.Subject), From: wire.OrNull(t.From), ReplyTo: wire.List(t.ReplyTo),
-		Variables: variablesOf(t.Variables), UnsubscribeEnabled: t.UnsubscribeEnabled, Category: t.Category, Status: t.Status(), Version: t.Version,
+	return TemplateSummary{ID: t.ID, Alias: t.Alias, Name: t.Name, Subject: wire.OrNull(t.Subject),
+		From: wire.OrNull(t.From), ReplyTo: wire.List(t.ReplyTo),
+		Variables: variablesOf(t.Variables), UnsubscribeEnabled: t.UnsubscribeEnabled, Category: t.Category,
+		Status: t.Status(), Version: t.Version,
 		PublishedAt: wire.OptionalTime{At: t.PublishedAt}, HasUnpublishedChanges: t.HasUnpublishedChanges,
 		CreatedAt: wire.Time(t.CreatedAt), UpdatedAt: wire.Time(t.UpdatedAt)}
 }
@@ -120,7 +123,8 @@ func Routes(service Service) api.Routes {
 			Description: "Creates a draft, which must be published before a send can use it. The sources are " +
 				"checked: `details` contains the line of each error. An `alias` that another template of the " +
 				"account uses fails with 409 `conflict`.",
-			Body:    &api.Body{Limit: bodyLimit, About: "The template.", Examples: map[string]any{"receipt": addTemplateExample()}},
+			Body: &api.Body{Limit: bodyLimit, About: "The template.",
+				Examples: map[string]any{"receipt": addTemplateExample()}},
 			Example: one,
 		}, addBody, e.addTemplate)
 		api.ListBy(g, api.Operation{
@@ -140,7 +144,8 @@ func Routes(service Service) api.Routes {
 				"`name` change immediately. Omitted fields keep their value. `null` clears `alias`, `subject`, " +
 				"`from`, `reply_to`, `html`, `text` or `category`, and is refused for other fields. The alias cannot " +
 				"change while an automation uses it: 409 `conflict`, with the names in `details.used_by`.",
-			Body:    &api.Body{Limit: bodyLimit, About: "What to change.", Examples: map[string]any{"subject": map[string]any{"subject": "Your receipt for {{order}}"}}},
+			Body: &api.Body{Limit: bodyLimit, About: "What to change.",
+				Examples: map[string]any{"subject": map[string]any{"subject": "Your receipt for {{order}}"}}},
 			Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: template,
 		}, changeBody, e.updateTemplate)
 		api.Delete(g, api.Operation{
@@ -164,12 +169,14 @@ func newTemplateAnswer(t templates.Template) templateAnswer {
 	return templateAnswer{newTemplateRecord(t)}
 }
 
-func (e *edge) addTemplate(ctx context.Context, c *api.Call, _ *api.None, in templates.AddInput, keep api.Keep) (templateAnswer, error) {
+func (e *edge) addTemplate(ctx context.Context, c *api.Call, _ *api.None, in templates.AddInput,
+	keep api.Keep) (templateAnswer, error) {
 	in.Keep = api.Keeping(keep, newTemplateAnswer)
 	return api.As(newTemplateAnswer)(e.templates.Add(ctx, c.AccountID, in))
 }
 
-func (e *edge) duplicateTemplate(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (templateAnswer, error) {
+func (e *edge) duplicateTemplate(ctx context.Context, c *api.Call, in *api.Item,
+	keep api.Keep) (templateAnswer, error) {
 	made, err := e.templates.Duplicate(ctx, c.AccountID, in.ID, api.Keeping(keep, newTemplateAnswer))
 	if err == nil {
 		c.Debit(ctx, bodySize(made))
@@ -178,10 +185,12 @@ func (e *edge) duplicateTemplate(ctx context.Context, c *api.Call, in *api.Item,
 }
 
 func (e *edge) listTemplates(ctx context.Context, c *api.Call, in *query) (page.Page[templates.Template], error) {
-	return e.templates.List(ctx, c.AccountID, templates.ListQuery{Page: in.Request(), Alias: in.Alias, Status: in.Status, Name: in.Q})
+	return e.templates.List(ctx, c.AccountID,
+		templates.ListQuery{Page: in.Request(), Alias: in.Alias, Status: in.Status, Name: in.Q})
 }
 
-func (e *edge) updateTemplate(ctx context.Context, c *api.Call, in *changeItem, change templates.Change) (templateAnswer, error) {
+func (e *edge) updateTemplate(ctx context.Context, c *api.Call, in *changeItem,
+	change templates.Change) (templateAnswer, error) {
 	changed, err := e.templates.Update(ctx, c.AccountID, in.ID, change, strings.Trim(in.IfMatch, `"`))
 	return api.As(newTemplateAnswer)(changed, c.Named(ctx, updateTemplate, in.ID, err))
 }

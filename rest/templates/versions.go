@@ -24,7 +24,8 @@ type versionInput struct {
 	Version string `path:"version" doc:"Number of the version." example:"3"`
 }
 
-func (e *edge) listVersions(ctx context.Context, c *api.Call, in *versionsQuery) (page.Page[*ent.TemplateVersion], error) {
+func (e *edge) listVersions(ctx context.Context, c *api.Call,
+	in *versionsQuery) (page.Page[*ent.TemplateVersion], error) {
 	return e.templates.Versions(ctx, c.AccountID, in.ID, in.Request())
 }
 
@@ -73,6 +74,8 @@ type VersionSummary struct {
 }
 
 func newVersionSummary(v *ent.TemplateVersion) VersionSummary {
-	return VersionSummary{TemplateID: v.TemplateID, Version: v.Number, Subject: wire.OrNull(v.Subject), From: wire.OrNull(v.From), ReplyTo: wire.List(v.ReplyTo),
-		Variables: variablesOf(v.Variables), UnsubscribeEnabled: v.UnsubscribeEnabled, Category: v.Category, PublishedAt: wire.Time(v.CreatedAt)}
+	return VersionSummary{TemplateID: v.TemplateID, Version: v.Number, Subject: wire.OrNull(v.Subject),
+		From: wire.OrNull(v.From), ReplyTo: wire.List(v.ReplyTo),
+		Variables: variablesOf(v.Variables), UnsubscribeEnabled: v.UnsubscribeEnabled, Category: v.Category,
+		PublishedAt: wire.Time(v.CreatedAt)}
 }

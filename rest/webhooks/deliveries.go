@@ -24,7 +24,8 @@ type Log interface {
 	Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
 	Attempts(ctx context.Context, accountID string, deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error)
 	Body(ctx context.Context, d *ent.WebhookDelivery) (json.RawMessage, error)
-	Replay(ctx context.Context, accountID, deliveryID string, keep webhooks.StoreReplayResponse) (*ent.WebhookDelivery, error)
+	Replay(ctx context.Context, accountID, deliveryID string,
+		keep webhooks.StoreReplayResponse) (*ent.WebhookDelivery, error)
 	Recover(ctx context.Context, accountID, webhookID string, in webhooks.Recovery) (webhooks.Recovered, error)
 }
 
@@ -106,8 +107,9 @@ type deliveryQuery struct {
 	State string `query:"state" enum:"pending,delivered,failed" doc:"Return only deliveries in this state."`
 }
 
-var delivery = api.Noun{Name: "webhook delivery", About: "Id of the delivery.", Example: "whd_01kf0m4w7he6x8q2v5b3n9c1ta",
-	Is: func(word string) bool { return id.Is(id.WebhookDelivery, word) }}
+var delivery = api.Noun{Name: "webhook delivery", About: "Id of the delivery.",
+	Example: "whd_01kf0m4w7he6x8q2v5b3n9c1ta",
+	Is:      func(word string) bool { return id.Is(id.WebhookDelivery, word) }}
 
 type logEdge struct{ log Log }
 
@@ -127,15 +129,18 @@ func DeliveryRoutes(service Log) api.Routes {
 			Method: http.MethodGet, Path: "/webhook-deliveries/{id}", ID: "getWebhookDelivery", Needs: rights.Read,
 			Summary: "Retrieve a webhook delivery", Description: "Returns a webhook delivery with its request body " +
 				"and all attempts.",
-			Example: map[string]any{"delivery": webhookDetailExample()}, Problems: []int{http.StatusNotFound}, Of: delivery,
+			Example: map[string]any{"delivery": webhookDetailExample()}, Problems: []int{http.StatusNotFound},
+			Of: delivery,
 		}, e.getDelivery)
 		api.Once(g, api.Operation{
-			Path: "/webhook-deliveries/{id}/replay", ID: "replayWebhookDelivery", Needs: rights.Write, Stores: api.StoresNothing,
+			Path: "/webhook-deliveries/{id}/replay", ID: "replayWebhookDelivery", Needs: rights.Write,
+			Stores:  api.StoresNothing,
 			Summary: "Replay a webhook delivery",
 			Description: "Queues a delivery again, whatever its outcome, with five new attempts and the same event " +
 				"ID. Fails with 409 if the delivery is still in progress, the endpoint is disabled or deleted, or " +
 				"the event was erased.",
-			Example: map[string]any{"delivery": webhookDeliveryExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: delivery,
+			Example:  map[string]any{"delivery": webhookDeliveryExample()},
+			Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: delivery,
 		}, e.replayDelivery)
 		api.OnceBody(g, api.Operation{
 			Path: "/webhooks/{id}/recover", ID: "recoverWebhook", Needs: rights.Write, Stores: api.StoresNothing,
@@ -146,7 +151,8 @@ func DeliveryRoutes(service Log) api.Routes {
 				"disabled.",
 			Body: &api.Body{About: "The time range to recover.", Examples: map[string]any{
 				"outage": map[string]any{"since": "2026-01-15T09:00:00Z", "until": "2026-01-15T12:00:00Z"}}},
-			Example: map[string]any{"recovered": 42, "has_more": false}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: endpoint,
+			Example:  map[string]any{"recovered": 42, "has_more": false},
+			Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: endpoint,
 		}, recoveryBody, e.recoverDeliveries)
 	})
 }
@@ -161,21 +167,26 @@ func recoveryBody(r *webhooks.Recovery) body.Object {
 }
 
 func newWebhookDelivery(d *ent.WebhookDelivery) WebhookDelivery {
-	return WebhookDelivery{ID: d.ID, WebhookID: d.WebhookID, EventID: d.EventID, EventType: d.EventType, State: string(d.State), AttemptCount: d.Attempts,
-		NextAttemptAt: wire.OptionalTime{At: d.DueAt}, Replays: d.Replays, StatusCode: d.StatusCode, Error: wire.OrNull(d.Error), CreatedAt: wire.Time(d.CreatedAt),
+	return WebhookDelivery{ID: d.ID, WebhookID: d.WebhookID, EventID: d.EventID, EventType: d.EventType,
+		State: string(d.State), AttemptCount: d.Attempts,
+		NextAttemptAt: wire.OptionalTime{At: d.DueAt}, Replays: d.Replays, StatusCode: d.StatusCode,
+		Error: wire.OrNull(d.Error), CreatedAt: wire.Time(d.CreatedAt),
 		SettledAt: wire.OptionalTime{At: d.SettledAt}}
 }
 
 func newWebhookAttempt(t *ent.WebhookAttempt) webhookAttempt {
-	out := webhookAttempt{Number: t.Number, StartedAt: wire.Time(t.StartedAt), FinishedAt: wire.OptionalTime{At: t.FinishedAt}, StatusCode: t.StatusCode,
-		Error: wire.OrNull(t.Error), Response: t.Response, RemoteAddr: wire.OrNull(t.RemoteAddr), DurationMS: t.DurationMs}
+	out := webhookAttempt{Number: t.Number, StartedAt: wire.Time(t.StartedAt),
+		FinishedAt: wire.OptionalTime{At: t.FinishedAt}, StatusCode: t.StatusCode,
+		Error: wire.OrNull(t.Error), Response: t.Response, RemoteAddr: wire.OrNull(t.RemoteAddr),
+		DurationMS: t.DurationMs}
 	if t.Outcome != nil {
 		out.Outcome = wire.OrNull(string(*t.Outcome))
 	}
 	return out
 }
 
-func (e *logEdge) listDeliveries(ctx context.Context, c *api.Call, in *deliveryQuery) (page.Page[*ent.WebhookDelivery], error) {
+func (e *logEdge) listDeliveries(ctx context.Context, c *api.Call,
+	in *deliveryQuery) (page.Page[*ent.WebhookDelivery], error) {
 	return e.log.Deliveries(ctx, c.AccountID, in.ID, webhooks.Filter{Request: in.Request(), State: in.State})
 }
 
@@ -192,7 +203,8 @@ func (e *logEdge) getDelivery(ctx context.Context, c *api.Call, in *api.Item) (o
 	if err != nil {
 		return out, err
 	}
-	return webhookDeliveryAnswer{webhookDeliveryDetail{WebhookDelivery: newWebhookDelivery(found), Body: webhookBody(sent),
+	return webhookDeliveryAnswer{webhookDeliveryDetail{WebhookDelivery: newWebhookDelivery(found),
+		Body:     webhookBody(sent),
 		Attempts: wire.ListOf(attempts[found.ID], newWebhookAttempt)}}, nil
 }
 
@@ -200,7 +212,8 @@ func newReplayAnswer(d *ent.WebhookDelivery) webhookReplayAnswer {
 	return webhookReplayAnswer{newWebhookDelivery(d)}
 }
 
-func (e *logEdge) replayDelivery(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (webhookReplayAnswer, error) {
+func (e *logEdge) replayDelivery(ctx context.Context, c *api.Call, in *api.Item,
+	keep api.Keep) (webhookReplayAnswer, error) {
 	return api.As(newReplayAnswer)(e.log.Replay(ctx, c.AccountID, in.ID, api.Keeping(keep, newReplayAnswer)))
 }
 
@@ -208,13 +221,15 @@ func newRecovered(done webhooks.Recovered) webhookRecovered {
 	return webhookRecovered{Recovered: done.Count, HasMore: done.HasMore}
 }
 
-func (e *logEdge) recoverDeliveries(ctx context.Context, c *api.Call, in *api.Item, r webhooks.Recovery, keep api.Keep) (webhookRecovered, error) {
+func (e *logEdge) recoverDeliveries(ctx context.Context, c *api.Call, in *api.Item, r webhooks.Recovery,
+	keep api.Keep) (webhookRecovered, error) {
 	r.Keep = api.Keeping(keep, newRecovered)
 	return api.As(newRecovered)(e.log.Recover(ctx, c.AccountID, in.ID, r))
 }
 
 func webhookDeliveryExample() map[string]any {
-	return map[string]any{"id": "whd_01kf0m4w7he6x8q2v5b3n9c1ta", "webhook_id": "wh_01kf0m4w7he6x8q2v5b3n9c1ta", "event_id": "evt_01kf0m4w7he6x8q2v5b3n9c1ta",
+	return map[string]any{"id": "whd_01kf0m4w7he6x8q2v5b3n9c1ta", "webhook_id": "wh_01kf0m4w7he6x8q2v5b3n9c1ta",
+		"event_id":   "evt_01kf0m4w7he6x8q2v5b3n9c1ta",
 		"event_type": "email.bounced", "state": "pending", "attempt_count": 1, "next_attempt_at": "2026-01-15T09:30:15.000Z", "replays": 0, "status_code": nil,
 		"error": "no answer within 10s", "created_at": "2026-01-15T09:30:00.000Z", "settled_at": nil}
 }
@@ -222,9 +237,11 @@ func webhookDeliveryExample() map[string]any {
 func webhookDetailExample() map[string]any {
 	sample, _ := event.Lookup(event.ContactUnsubscribed)
 	out := webhookDeliveryExample()
-	out["body"] = map[string]any{"type": "contact.unsubscribed", "created_at": "2026-01-15T09:30:00.000Z", "data": sample.Sample}
+	out["body"] = map[string]any{"type": "contact.unsubscribed", "created_at": "2026-01-15T09:30:00.000Z",
+		"data": sample.Sample}
 	out["event_type"] = "contact.unsubscribed"
-	out["attempts"] = []any{map[string]any{"number": 1, "started_at": "2026-01-15T09:30:00.000Z", "finished_at": "2026-01-15T09:30:10.000Z", "outcome": "failed",
+	out["attempts"] = []any{map[string]any{"number": 1, "started_at": "2026-01-15T09:30:00.000Z",
+		"finished_at": "2026-01-15T09:30:10.000Z", "outcome": "failed",
 		"status_code": nil, "error": "no answer within 10s", "response": "", "remote_addr": "203.0.113.7:443", "duration_ms": 10000}}
 	return out
 }

@@ -30,7 +30,7 @@ type EmailReader interface {
 var _ EmailReader = (*records.Service)(nil)
 
 // Delivery hands a fact to the account's endpoints that subscribe to its type,
-// and gives the ids of the deliveries that it queued.
+// and returns the ids of the deliveries that it queued.
 type Delivery interface {
 	Deliver(ctx context.Context, accountID string, fact event.Fact) ([]string, error)
 }
@@ -49,11 +49,12 @@ type testEvent struct {
 
 // Schema implements huma.SchemaProvider. The component TestEvent is the request.
 func (testEvent) Schema(r huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, Required: []string{"type", "created_at", "data"}, Properties: map[string]*huma.Schema{
-		"type":       {Type: huma.TypeString, Examples: []any{"email.delivered"}},
-		"created_at": wire.Time{}.Schema(r),
-		"data":       events.Data{}.Schema(r),
-	}}
+	return &huma.Schema{Type: huma.TypeObject, Required: []string{"type", "created_at", "data"},
+		Properties: map[string]*huma.Schema{
+			"type":       {Type: huma.TypeString, Examples: []any{"email.delivered"}},
+			"created_at": wire.Time{}.Schema(r),
+			"data":       events.Data{}.Schema(r),
+		}}
 }
 
 type testEventEdge struct {
@@ -82,10 +83,13 @@ func TestEventRoutes(reader EmailReader, delivery Delivery, offer event.Offer) a
 }
 
 func testEventExample() map[string]any {
-	return map[string]any{"event": map[string]any{"type": "email.delivered", "created_at": "2026-01-15T09:30:01.250Z", "data": map[string]any{
-		"email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "from": "Ada <ada@example.com>", "to": []any{"bob@example.net"}, "cc": []any{}, "subject": "Your receipt",
-		"status": "delivered", "email_status": "delivered", "tags": []any{map[string]any{"name": "kind", "value": "receipt"}}, "created_at": "2026-01-15T09:30:00Z", "recipient": "bob@example.net",
-	}}, "deliveries": []any{}}
+	return map[string]any{"event": map[string]any{"type": "email.delivered", "created_at": "2026-01-15T09:30:01.250Z",
+		"data": map[string]any{
+			"email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "from": "Ada <ada@example.com>",
+			"to": []any{"bob@example.net"}, "cc": []any{}, "subject": "Your receipt",
+			"status": "delivered", "email_status": "delivered",
+			"tags": []any{map[string]any{"name": "kind", "value": "receipt"}}, "created_at": "2026-01-15T09:30:00Z", "recipient": "bob@example.net",
+		}}, "deliveries": []any{}}
 }
 
 // testEventRequest is what is asked for.
@@ -100,7 +104,8 @@ func (e *testEventEdge) describeBody(in *testEventRequest) body.Object {
 	in.deliver = true
 	return body.Object{Name: "TestEvent", Fields: []body.Field{
 		{Name: "event", Type: eventType(&in.name), Need: body.RequiredByService, About: "The type of the event."},
-		{Name: "email_id", Type: body.Text(&in.emailID).NotEmpty("cannot be empty; omit it or send null for none"), Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
+		{Name: "email_id", Type: body.Text(&in.emailID).NotEmpty("cannot be empty; omit it or send null for none"),
+			Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
 			About: "ID of an email whose values fill the payload. Accepted for email events and " +
 				"`contact.unsubscribed`."},
 		{Name: "deliver", Type: body.Boolean(&in.deliver), Default: true, About: "Whether to deliver the event. If " +
@@ -132,7 +137,8 @@ func aboutEmail(e event.Entry) bool {
 	return false
 }
 
-func (e *testEventEdge) createTestEvent(ctx context.Context, c *api.Call, _ *api.None, in testEventRequest) (out testEventAnswer, err error) {
+func (e *testEventEdge) createTestEvent(ctx context.Context, c *api.Call, _ *api.None,
+	in testEventRequest) (out testEventAnswer, err error) {
 	payload := in.entry.Sample
 	if in.emailID != "" {
 		if !id.Is(id.Email, in.emailID) {
@@ -145,7 +151,8 @@ func (e *testEventEdge) createTestEvent(ctx context.Context, c *api.Call, _ *api
 		payload = fromEmail(payload, email)
 	}
 	fact := event.New(c.AccountID, in.entry.Type, time.Now(), payload)
-	out = testEventAnswer{Event: testEvent{Type: string(fact.Type), CreatedAt: wire.Time(fact.CreatedAt), Data: events.Data(fact.Data)}, Deliveries: []string{}}
+	out = testEventAnswer{Event: testEvent{Type: string(fact.Type), CreatedAt: wire.Time(fact.CreatedAt),
+		Data: events.Data(fact.Data)}, Deliveries: []string{}}
 	if in.deliver && e.delivery != nil {
 		queued, err := e.delivery.Deliver(ctx, c.AccountID, fact)
 		if err != nil {
@@ -166,7 +173,8 @@ func fromEmail(sample event.Payload, email *ent.Email) event.Payload {
 	}
 	switch p := sample.(type) {
 	case event.Email:
-		p.EmailID, p.From, p.To, p.CC, p.Subject = email.ID, email.From, wire.List(email.To), wire.List(email.Cc), email.Subject
+		p.EmailID, p.From, p.To, p.CC, p.Subject = email.ID, email.From, wire.List(email.To), wire.List(email.Cc),
+			email.Subject
 		p.Tags, p.CreatedAt = wire.List(email.Tags), event.At(email.CreatedAt)
 		if p.Recipient != "" {
 			p.Recipient = recipient

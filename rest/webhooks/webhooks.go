@@ -29,7 +29,8 @@ type Service interface {
 	Get(ctx context.Context, accountID, webhookID string) (*ent.Webhook, error)
 	Update(ctx context.Context, accountID, webhookID string, c webhooks.Change) (*ent.Webhook, error)
 	Delete(ctx context.Context, accountID, webhookID string) error
-	RotateSecret(ctx context.Context, accountID, webhookID string, keep webhooks.StoreResponse) (*ent.Webhook, secret.String, error)
+	RotateSecret(ctx context.Context, accountID, webhookID string,
+		keep webhooks.StoreResponse) (*ent.Webhook, secret.String, error)
 	Events(endpoint *ent.Webhook) []string
 }
 
@@ -71,7 +72,8 @@ func Routes(service Service) api.Routes {
 			"deliveries."+describeRetries())
 		a.Describe(func(d *huma.OpenAPI) { events.Webhooks(d, tagWebhooks, describeRetries()) })
 		one := map[string]any{"webhook": webhookExample()}
-		withSecret := map[string]any{"webhook": webhookExample(), "secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}
+		withSecret := map[string]any{"webhook": webhookExample(),
+			"secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}
 		api.OnceBody(g, api.Operation{
 			Path: "/webhooks", ID: "createWebhook", Needs: rights.Write,
 			Summary: "Create a webhook endpoint",
@@ -90,15 +92,18 @@ func Routes(service Service) api.Routes {
 		}, api.Plural{Member: "webhooks", Schema: "WebhookList"}, e.hooks.List, e.toRecord)
 		api.Get(g, api.Operation{
 			Path: "/webhooks/{id}", ID: "getWebhook", Needs: rights.Read,
-			Summary: "Retrieve a webhook endpoint", Description: "Returns a webhook endpoint without its secret.", Example: one, Of: endpoint,
+			Summary: "Retrieve a webhook endpoint", Description: "Returns a webhook endpoint without its secret.",
+			Example: one, Of: endpoint,
 		}, e.hooks.Get, e.toAnswer)
 		api.HandleBody(g, api.Operation{
-			Method: http.MethodPatch, Path: "/webhooks/{id}", ID: "updateWebhook", Needs: rights.Write, Stores: api.StoresNothing,
+			Method: http.MethodPatch, Path: "/webhooks/{id}", ID: "updateWebhook", Needs: rights.Write,
+			Stores:  api.StoresNothing,
 			Summary: "Change a webhook endpoint",
 			Description: "Updates the fields that you send. Omitted fields keep their value. While `enabled` is " +
 				"false, no deliveries are created or attempted. Pending deliveries continue once it is true again, " +
 				"and `POST /webhooks/{id}/recover` queues the missed events.",
-			Body:    &api.Body{About: "What to change.", Examples: map[string]any{"off": map[string]any{"enabled": false}}},
+			Body: &api.Body{About: "What to change.",
+				Examples: map[string]any{"off": map[string]any{"enabled": false}}},
 			Example: one, Problems: []int{http.StatusNotFound}, Of: endpoint,
 		}, changeBody, e.updateEndpoint)
 		api.Delete(g, api.Operation{
@@ -107,7 +112,8 @@ func Routes(service Service) api.Routes {
 				"are not sent.", Of: endpoint,
 		}, e.hooks.Delete)
 		api.Once(g, api.Operation{
-			Path: "/webhooks/{id}/rotate-secret", ID: "rotateWebhookSecret", Needs: rights.Write, Stores: api.StoresNothing,
+			Path: "/webhooks/{id}/rotate-secret", ID: "rotateWebhookSecret", Needs: rights.Write,
+			Stores:  api.StoresNothing,
 			Summary: "Rotate the secret of a webhook endpoint",
 			Description: "Creates a new secret. For 24 hours, deliveries are signed with both the new and the " +
 				"previous secret: `Service-Signature` then has two `v1`. Any older secret ends immediately. An " +
@@ -126,7 +132,8 @@ func describeRetries() string {
 	}
 	last := len(words) - 1
 	return fmt.Sprintf("A delivery that does not get a 2xx response within ten seconds is retried after %s and %s "+
-		"seconds: %d attempts in all. It can be replayed for 30 days.", strings.Join(words[:last], ", "), words[last], len(words)+1)
+		"seconds: %d attempts in all. It can be replayed for 30 days.", strings.Join(words[:last], ", "), words[last],
+		len(words)+1)
 }
 
 func newBody(in *webhooks.NewEndpoint) body.Object {
@@ -178,7 +185,9 @@ func rateLimit(least int) func(*int) body.Type {
 }
 
 func (e *edge) toRecord(w *ent.Webhook) webhookRecord {
-	return webhookRecord{ID: w.ID, URL: w.URL, Events: wire.List(e.hooks.Events(w)), Enabled: w.Enabled, DisabledReason: wire.OrNull(w.DisabledReason), DisabledAt: wire.OptionalTime{At: w.DisabledAt}, RateLimit: w.RateLimit,
+	return webhookRecord{ID: w.ID, URL: w.URL, Events: wire.List(e.hooks.Events(w)), Enabled: w.Enabled,
+		DisabledReason: wire.OrNull(w.DisabledReason), DisabledAt: wire.OptionalTime{At: w.DisabledAt},
+		RateLimit: w.RateLimit,
 		CreatedAt: wire.Time(w.CreatedAt), UpdatedAt: wire.Time(w.UpdatedAt)}
 }
 
@@ -195,7 +204,8 @@ func (e *edge) storeSecretAnswer(keep api.Keep) webhooks.StoreResponse {
 	}
 }
 
-func (e *edge) createEndpoint(ctx context.Context, c *api.Call, _ *api.None, in webhooks.NewEndpoint, keep api.Keep) (out newWebhookAnswer, err error) {
+func (e *edge) createEndpoint(ctx context.Context, c *api.Call, _ *api.None, in webhooks.NewEndpoint,
+	keep api.Keep) (out newWebhookAnswer, err error) {
 	in.Keep = e.storeSecretAnswer(keep)
 	made, token, err := e.hooks.Create(ctx, c.AccountID, in)
 	if err != nil {
@@ -204,11 +214,13 @@ func (e *edge) createEndpoint(ctx context.Context, c *api.Call, _ *api.None, in 
 	return e.secretAnswer(made, token), nil
 }
 
-func (e *edge) updateEndpoint(ctx context.Context, c *api.Call, in *api.Item, change webhooks.Change) (webhookAnswer, error) {
+func (e *edge) updateEndpoint(ctx context.Context, c *api.Call, in *api.Item,
+	change webhooks.Change) (webhookAnswer, error) {
 	return api.As(e.toAnswer)(e.hooks.Update(ctx, c.AccountID, in.ID, change))
 }
 
-func (e *edge) rotateSecret(ctx context.Context, c *api.Call, in *api.Item, keep api.Keep) (out newWebhookAnswer, err error) {
+func (e *edge) rotateSecret(ctx context.Context, c *api.Call, in *api.Item,
+	keep api.Keep) (out newWebhookAnswer, err error) {
 	rotated, token, err := e.hooks.RotateSecret(ctx, c.AccountID, in.ID, e.storeSecretAnswer(keep))
 	if err != nil {
 		return out, err
@@ -217,6 +229,8 @@ func (e *edge) rotateSecret(ctx context.Context, c *api.Call, in *api.Item, keep
 }
 
 func webhookExample() map[string]any {
-	return map[string]any{"id": "wh_01kf0m4w7he6x8q2v5b3n9c1ta", "url": "https://example.com/hooks", "events": []any{"email.bounced", "email.complained"},
-		"enabled": true, "disabled_at": nil, "disabled_reason": nil, "rate_limit": 20, "created_at": "2026-01-15T09:30:00.000Z", "updated_at": "2026-01-15T09:30:00.000Z"}
+	return map[string]any{"id": "wh_01kf0m4w7he6x8q2v5b3n9c1ta", "url": "https://example.com/hooks",
+		"events":  []any{"email.bounced", "email.complained"},
+		"enabled": true, "disabled_at": nil, "disabled_reason": nil, "rate_limit": 20,
+		"created_at": "2026-01-15T09:30:00.000Z", "updated_at": "2026-01-15T09:30:00.000Z"}
 }

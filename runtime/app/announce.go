@@ -13,7 +13,8 @@ import (
 
 // announceReady creates the installation's own domain, which exists in every mode, and reports that the
 // service is ready. Development mode prints more.
-func announceReady(ctx context.Context, cfg setting.Values, o Options, opened *store.Store, seeds development.Seeder, log *slog.Logger) error {
+func announceReady(ctx context.Context, cfg setting.Values, o Options, opened *store.Store, seeds development.Seeder,
+	log *slog.Logger) error {
 	if seeds.Domains != nil {
 		if _, err := seeds.Domains.EnsureSandbox(ctx); err != nil {
 			return fmt.Errorf("sandbox domain: %w", err)
@@ -36,6 +37,7 @@ func printSetupLink(ctx context.Context, o Options, seeds development.Seeder) er
 	if err != nil || link == "" {
 		return err
 	}
-	_, err = fmt.Fprintf(o.Out, "\n  No one can sign in yet. Open this link to become the operator (it works once, for 24 hours):\n\n    %s\n\n", link)
+	_, err = fmt.Fprintf(o.Out,
+		"\n  No one can sign in yet. Open this link to become the operator (it works once, for 24 hours):\n\n    %s\n\n", link)
 	return err
 }

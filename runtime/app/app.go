@@ -77,14 +77,17 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 2. Observation.
 		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
 		// 3. The runtime: bus, idempotency, names, outgoing transport.
-		fx.Provide(newSignals, newClockWatch, newNode, newBus, newIdempotency, newResolver, newGuard, outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS, listeners.NewInbound, newIntake, newDiskWatch, newObjects, newSecured, keeperOf, newRoutes),
+		fx.Provide(newSignals, newClockWatch, newNode, newBus, newIdempotency, newResolver, newGuard,
+			outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS,
+			listeners.NewInbound, newIntake, newDiskWatch, newObjects, newSecured, keeperOf, newRoutes),
 		fx.Invoke(keepHouse, watchClock),
 		probes.Hold, probes.Clock, probes.Replica(!config.ReplicaURL.Of(f.Config).IsZero()),
 	}
 	if f.Config.Mode == setting.Serve { // development mode does not check its surroundings
 		options = append(options, checks.Repeated(ModuleNames(false)))
 	} else {
-		options = append(options, development.Shown, fx.Provide(func() development.OwnURL { return development.ReachOf(f.Listener) }))
+		options = append(options, development.Shown,
+			fx.Provide(func() development.OwnURL { return development.ReachOf(f.Listener) }))
 	}
 	// 4. The enabled modules.
 	for _, m := range f.Modules {
@@ -112,12 +115,14 @@ func newTracing(lc fx.Lifecycle, cfg setting.Values, o Options) (*telemetry.Trac
 
 // newDiskWatch watches the disk of the database. Development mode with the embedded server rejects nothing:
 // its disk is a developer's machine.
-func newDiskWatch(lc fx.Lifecycle, cfg setting.Values, d *db.DB, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) (*diskroom.Sampler, storage.Disk, error) {
+func newDiskWatch(lc fx.Lifecycle, cfg setting.Values, d *db.DB, reg prometheus.Registerer, workers *worker.Metrics,
+	log *slog.Logger) (*diskroom.Sampler, storage.Disk, error) {
 	where := checks.DiskConfig(cfg)
 	if cfg.Mode == setting.Dev && config.Embedded(cfg) {
 		where = diskroom.Config{}
 	}
-	w, err := diskroom.New(diskroom.Params{Config: where, DB: d, DatabaseURL: config.DatabaseURL.Of(cfg).Reveal(), Logger: log, Registry: reg, Workers: workers})
+	w, err := diskroom.New(diskroom.Params{Config: where, DB: d, DatabaseURL: config.DatabaseURL.Of(cfg).Reveal(),
+		Logger: log, Registry: reg, Workers: workers})
 	if err == nil {
 		lc.Append(fx.StartStopHook(w.Start, w.Stop))
 	}
@@ -126,7 +131,8 @@ func newDiskWatch(lc fx.Lifecycle, cfg setting.Values, d *db.DB, reg prometheus.
 
 // newIntake creates the process-wide memory budget for large bodies and responses.
 func newIntake(cfg setting.Values, reg prometheus.Registerer, log *slog.Logger) (*intake.Budget, error) {
-	b, err := intake.New(intake.Config{Dir: config.SpoolDir.Of(cfg), Spool: int64(config.SpoolBytes.Of(cfg)), Memory: usableMemory(), Logger: log})
+	b, err := intake.New(intake.Config{Dir: config.SpoolDir.Of(cfg), Spool: int64(config.SpoolBytes.Of(cfg)),
+		Memory: usableMemory(), Logger: log})
 	if err != nil {
 		return nil, fmt.Errorf("POSTRIDER_SPOOL_DIR: %w", err)
 	}
@@ -141,7 +147,8 @@ func newSignals(lc fx.Lifecycle, d *db.DB, log *slog.Logger) (*db.Signals, error
 	return s, err
 }
 
-func newBus(lc fx.Lifecycle, d *db.DB, signals *db.Signals, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) *bus.Bus {
+func newBus(lc fx.Lifecycle, d *db.DB, signals *db.Signals, reg prometheus.Registerer, workers *worker.Metrics,
+	log *slog.Logger) *bus.Bus {
 	b := bus.New(d, log, bus.Options{Signals: signals, Registerer: reg, Workers: workers})
 	lc.Append(fx.StartStopHook(b.Start, b.Stop))
 	return b

@@ -52,7 +52,8 @@ func TestEveryRouteUsesTheBudget(t *testing.T) {
 	var budget *intake.Budget
 	app := harness.StartWith(t, nil, func(o *app.Options) { o.More = append(o.More, fx.Populate(&routes, &budget)) })
 	for i := range 60 { // so that lists are large
-		app.Send(t, fmt.Sprintf(`{"from":"ada@dev.test","to":"reader%d@readers.test","subject":"A subject of some length for the list","text":"Hello","tags":{"kind":"list"}}`, i))
+		app.Send(t,
+			fmt.Sprintf(`{"from":"ada@dev.test","to":"reader%d@readers.test","subject":"A subject of some length for the list","text":"Hello","tags":{"kind":"list"}}`, i))
 	}
 	session := "Cookie: " + app.SignedIn(t, app.Owner.Email, app.Owner.Password).Cookies(t)[0].String()
 	tried, read, large := 0, 0, map[string]bool{}
@@ -112,7 +113,8 @@ func (r request) begin(more string) net.Conn {
 	if err := c.SetDeadline(time.Now().Add(expect.Patience)); err != nil {
 		r.t.Fatal(err)
 	}
-	fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: %s\r\nOrigin: %s\r\n%s\r\nAccept: text/html, */*\r\n%s", r.method, r.path, host, r.app.BaseURL, r.as, more)
+	fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: %s\r\nOrigin: %s\r\n%s\r\nAccept: text/html, */*\r\n%s", r.method, r.path,
+		host, r.app.BaseURL, r.as, more)
 	return c
 }
 
@@ -126,7 +128,8 @@ func (r request) readsBody(budget *intake.Budget) bool {
 	c := r.begin("Content-Type: " + media + "\r\nContent-Length: 1000\r\n\r\n{")
 	defer func() {
 		c.Close()
-		expect.Eventually(r.t, r.method+" "+r.path+" releases its reservation", func() bool { return budget.Usage().Bodies == 0 })
+		expect.Eventually(r.t, r.method+" "+r.path+" releases its reservation",
+			func() bool { return budget.Usage().Bodies == 0 })
 	}()
 	answered := make(chan struct{})
 	go func() {
@@ -135,15 +138,17 @@ func (r request) readsBody(budget *intake.Budget) bool {
 		bufio.NewReader(c).ReadByte()
 	}()
 	held := false
-	expect.Eventually(r.t, fmt.Sprintf("%s %s as %.8s… reads its body within the budget, or responds without reading it", r.method, r.path, r.as), func() bool {
-		select {
-		case <-answered:
-			return true
-		default:
-			held = budget.Usage().Bodies > 0
-			return held
-		}
-	})
+	expect.Eventually(r.t,
+		fmt.Sprintf("%s %s as %.8s… reads its body within the budget, or responds without reading it", r.method, r.path,
+			r.as), func() bool {
+			select {
+			case <-answered:
+				return true
+			default:
+				held = budget.Usage().Bodies > 0
+				return held
+			}
+		})
 	return held
 }
 
@@ -174,7 +179,8 @@ func (r request) isLarge(budget *intake.Budget) bool {
 	after, exempt := budget.LargeResponses(), unheld[r.pattern]
 	for way, count := range after {
 		if count > before[way] && way != "held" && !strings.HasPrefix(exempt, way) {
-			r.t.Errorf("%s sent %d bytes that are %s; want them held by the budget, or an exemption with a reason", r.pattern, n, way)
+			r.t.Errorf("%s sent %d bytes that are %s; want them held by the budget, or an exemption with a reason",
+				r.pattern, n, way)
 		}
 	}
 	if after["held"]+after["streamed"]+after["shared"] == before["held"]+before["streamed"]+before["shared"] {

@@ -61,7 +61,8 @@ func sampleOf(t *testing.T, table, column, typ string) string {
 		return `'{}'`
 	case typ == "date":
 		return `now()::date`
-	case typ == "integer", typ == "bigint", typ == "smallint", typ == "double precision", typ == "real", typ == "numeric":
+	case typ == "integer", typ == "bigint", typ == "smallint", typ == "double precision", typ == "real",
+		typ == "numeric":
 		return "1"
 	case typ == "text", typ == "character varying", typ == "character":
 		return `'x'`
@@ -101,7 +102,9 @@ func columnsOf(t *testing.T, d *db.DB) map[string][]column {
 // that schedules something needs a clockstep.Column in its module, or a reason above.
 func TestEveryScheduledTimeIsRepairedAfterClockStep(t *testing.T) {
 	t.Parallel()
-	cfg, err := config.Load(setting.Dev, "", setting.RawValues{"DATABASE_URL": dbtest.URL(t), "POSTRIDER_DATA_DIR": t.TempDir(), "POSTRIDER_HTTP_ADDR": "127.0.0.1:0"})
+	cfg, err := config.Load(setting.Dev, "",
+		setting.RawValues{"DATABASE_URL": dbtest.URL(t), "POSTRIDER_DATA_DIR": t.TempDir(),
+			"POSTRIDER_HTTP_ADDR": "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +131,8 @@ func TestEveryScheduledTimeIsRepairedAfterClockStep(t *testing.T) {
 			if !strings.HasPrefix(c.typ, "timestamp") || !scheduling.MatchString(c.name) {
 				continue
 			}
-			isAhead, err := db.One(t.Context(), opened.DB.SQL, db.Value[bool], fmt.Sprintf(`SELECT coalesce(bool_or(%q > now() + interval '%d seconds'), false) FROM %s`, c.name, int((ahead-time.Hour).Seconds()), table))
+			isAhead, err := db.One(t.Context(), opened.DB.SQL, db.Value[bool],
+				fmt.Sprintf(`SELECT coalesce(bool_or(%q > now() + interval '%d seconds'), false) FROM %s`, c.name, int((ahead-time.Hour).Seconds()), table))
 			if err != nil {
 				t.Fatal(err)
 			}

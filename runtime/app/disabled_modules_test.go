@@ -48,7 +48,8 @@ func TestWebhooksStartWithoutEvents(t *testing.T) {
 // modules still work.
 func TestDisabledModuleIsAbsent(t *testing.T) {
 	t.Parallel()
-	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-sending,-bounces,-relay,-automations" })
+	app := harness.Start(t,
+		func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-sending,-bounces,-relay,-automations" })
 	if got := app.Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusNotFound {
 		t.Errorf("GET /api/emails returned %d %s", got.Status, got.Body)
 	}
@@ -58,7 +59,8 @@ func TestDisabledModuleIsAbsent(t *testing.T) {
 	var document struct{ Paths map[string]json.RawMessage }
 	app.Do(t, http.MethodGet, "/api/openapi.json", nil).JSON(t, &document)
 	for path := range document.Paths {
-		if strings.HasPrefix(path, "/emails") || strings.HasSuffix(path, "/reply") || strings.HasSuffix(path, "/forward") {
+		if strings.HasPrefix(path, "/emails") || strings.HasSuffix(path, "/reply") ||
+			strings.HasSuffix(path, "/forward") {
 			t.Errorf("the OpenAPI document contains %s", path)
 		}
 	}
@@ -88,8 +90,9 @@ func TestDisabledModuleIsAbsent(t *testing.T) {
 
 func TestIllegalModuleSetIsRejectedAtStart(t *testing.T) {
 	t.Parallel()
-	cfg, err := config.Load(setting.Dev, "", setting.RawValues{"POSTRIDER_HTTP_ADDR": "127.0.0.1:0", "POSTRIDER_MODULES": "-domains",
-		"POSTRIDER_DATA_DIR": t.TempDir()})
+	cfg, err := config.Load(setting.Dev, "",
+		setting.RawValues{"POSTRIDER_HTTP_ADDR": "127.0.0.1:0", "POSTRIDER_MODULES": "-domains",
+			"POSTRIDER_DATA_DIR": t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,8 @@ type edgeParams struct {
 func provideEdges(f Foundation) fx.Option {
 	return fx.Invoke(func(p edgeParams) error {
 		fronted := p.isBehindProxy(f.Listener)
-		health := probes.New(probes.Params{DB: p.DB, Stored: p.Node.SinceStored, Draining: f.Draining, Logger: p.Logger, Parts: p.Health,
+		health := probes.New(probes.Params{DB: p.DB, Stored: p.Node.SinceStored, Draining: f.Draining, Logger: p.Logger,
+			Parts: p.Health,
 			Local: func(r *http.Request) bool { return !fronted && clientip.IsDirectLocalRequest(r) }})
 		local, err := p.serveMetrics(fronted)
 		if err != nil {
@@ -89,8 +90,9 @@ func provideEdges(f Foundation) fx.Option {
 		if err != nil {
 			return fmt.Errorf("http: %w", err)
 		}
-		observed, err := telemetry.NewHTTP(telemetry.HTTPParams{Logger: p.Logger, Registry: p.Registry, Tracing: p.Tracing,
-			Quiet: []string{"GET /healthz", "GET /readyz", "GET /metrics"}})
+		observed, err := telemetry.NewHTTP(telemetry.HTTPParams{Logger: p.Logger, Registry: p.Registry,
+			Tracing: p.Tracing,
+			Quiet:   []string{"GET /healthz", "GET /readyz", "GET /metrics"}})
 		if err != nil {
 			return fmt.Errorf("http: %w", err)
 		}
@@ -128,7 +130,10 @@ func sampleSender(mode setting.Mode) string {
 // handler returns the mux of the process.
 func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetrics) (http.Handler, error) {
 	rate := accountRate{p.Rate}
-	api, err := api.New(api.Options{Auth: p.Accounts, People: p.userSessions(), Audit: p.Audit, Log: p.requestLog(), Proxies: config.TrustedProxies.Of(p.Config), Origins: config.OtherOrigins(p.Config), Limits: p.Accounts, Rate: rate, Storage: p.Storage, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
+	api, err := api.New(api.Options{Auth: p.Accounts, People: p.userSessions(), Audit: p.Audit, Log: p.requestLog(),
+		Proxies: config.TrustedProxies.Of(p.Config), Origins: config.OtherOrigins(p.Config), Limits: p.Accounts,
+		Rate: rate, Storage: p.Storage, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger,
+		Budget:  p.Budget,
 		Version: p.Options.Version, BaseURL: config.BaseURL.Of(p.Config), Sender: sampleSender(p.Config.Mode)})
 	if err != nil {
 		return nil, err
@@ -137,7 +142,11 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 	if err != nil {
 		return nil, err
 	}
-	query, err := graph.New(graph.Options{On: graphModules(p.Config.Mode, on), Trusted: trusted, Open: p.Config.Mode == setting.Dev, Auth: p.Accounts, People: p.userSessions(), Origins: append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...), Audit: p.Audit, Proxies: config.TrustedProxies.Of(p.Config), Accounts: p.Accounts, Rate: rate, Parts: p.Parts, Budget: p.Budget, Logger: p.Logger})
+	query, err := graph.New(graph.Options{On: graphModules(p.Config.Mode, on), Trusted: trusted,
+		Open: p.Config.Mode == setting.Dev, Auth: p.Accounts, People: p.userSessions(),
+		Origins: append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...), Audit: p.Audit,
+		Proxies: config.TrustedProxies.Of(p.Config), Accounts: p.Accounts, Rate: rate, Parts: p.Parts, Budget: p.Budget,
+		Logger: p.Logger})
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +160,10 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 		return nil, err
 	}
 	mux.Handle("/graphql", query)
-	mux.Handle("GET "+schema.SDLPath, static.New([]byte(sdl), http.Header{"Content-Type": {"text/plain; charset=utf-8"}, "X-Content-Type-Options": {"nosniff"},
-		"Cache-Control": {"public, max-age=300"}}))
+	mux.Handle("GET "+schema.SDLPath,
+		static.New([]byte(sdl), http.Header{"Content-Type": {"text/plain; charset=utf-8"},
+			"X-Content-Type-Options": {"nosniff"},
+			"Cache-Control":          {"public, max-age=300"}}))
 	mux.HandleFunc("GET /healthz", health.Live)
 	mux.HandleFunc("GET /readyz", health.Ready)
 	mux.Handle("GET /metrics", p.metrics(local))
@@ -204,5 +215,6 @@ func apiFirst(handler, others http.Handler) http.Handler {
 type accountRate struct{ limiter *ratelimit.Limiter }
 
 func (r accountRate) Admit(ctx context.Context, a accounts.Account, header http.Header) error {
-	return r.limiter.Admit(ctx, ratelimit.AccountRate{ID: a.ID, PerSecond: a.Plan.RequestsPerSecond, Unmetered: a.Unmetered}, header)
+	return r.limiter.Admit(ctx, ratelimit.AccountRate{ID: a.ID, PerSecond: a.Plan.RequestsPerSecond,
+		Unmetered: a.Unmetered}, header)
 }

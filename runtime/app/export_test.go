@@ -68,7 +68,8 @@ func (j Joined) Unasked() []string {
 }
 
 // NewClockWatch returns the clock watch of all modules on a new database. Nothing is started.
-func NewClockWatch(ctx context.Context, cfg setting.Values, log *slog.Logger) (_ *store.Store, watch *clockstep.Watch, err error) {
+func NewClockWatch(ctx context.Context, cfg setting.Values,
+	log *slog.Logger) (_ *store.Store, watch *clockstep.Watch, err error) {
 	modules, err := selectModules(cfg)
 	if err != nil {
 		return nil, nil, err
@@ -83,6 +84,7 @@ func NewClockWatch(ctx context.Context, cfg setting.Values, log *slog.Logger) (_
 	if err != nil {
 		return nil, nil, err
 	}
-	app := New(Foundation{Config: cfg, Options: Options{Out: io.Discard}, Modules: modules, Store: opened, Listener: listener, Logger: log, Draining: &atomic.Bool{}, Fail: func(error) {}}, fx.Populate(&watch))
+	app := New(Foundation{Config: cfg, Options: Options{Out: io.Discard}, Modules: modules, Store: opened,
+		Listener: listener, Logger: log, Draining: &atomic.Bool{}, Fail: func(error) {}}, fx.Populate(&watch))
 	return opened, watch, app.Err()
 }

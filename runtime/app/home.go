@@ -12,14 +12,16 @@ import (
 // home serves the dashboard at every path without another handler. If the dashboard was not built, a page
 // with links replaces it.
 func (p edgeParams) home() (http.Handler, error) {
-	door, err := admission.New(p.Accounts, p.userSessions(), append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...)...)
+	door, err := admission.New(p.Accounts, p.userSessions(),
+		append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...)...)
 	if err != nil {
 		return nil, err
 	}
-	o := dashboard.Options{Version: p.Options.Version, Dev: p.Config.Mode == setting.Dev, Door: door, Budget: p.Budget, Logger: p.Logger, Links: []dashboard.Link{
-		{Path: "/api/docs", Name: "API reference", Line: "every operation, with examples"},
-		{Path: "/api/openapi.json", Name: "OpenAPI document", Line: "for generators and tools"},
-	}}
+	o := dashboard.Options{Version: p.Options.Version, Dev: p.Config.Mode == setting.Dev, Door: door, Budget: p.Budget,
+		Logger: p.Logger, Links: []dashboard.Link{
+			{Path: "/api/docs", Name: "API reference", Line: "every operation, with examples"},
+			{Path: "/api/openapi.json", Name: "OpenAPI document", Line: "for generators and tools"},
+		}}
 	for _, page := range p.Pages {
 		if page.home.Path != "" {
 			o.Links = append(o.Links, page.home)

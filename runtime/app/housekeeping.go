@@ -68,7 +68,8 @@ func (h *housekeeping) Start(ctx context.Context) error {
 	if err := h.keepMonths(ctx); err != nil {
 		h.log.WarnContext(ctx, "cannot maintain monthly partitions; retrying within the hour", telemetry.KeyError, err)
 	}
-	h.tasks.Start(worker.Task{Name: "housekeeping", First: firstSweep, Step: func(ctx context.Context) (time.Duration, error) { return sweepEvery, h.sweep(ctx) }})
+	h.tasks.Start(worker.Task{Name: "housekeeping", First: firstSweep,
+		Step: func(ctx context.Context) (time.Duration, error) { return sweepEvery, h.sweep(ctx) }})
 	return nil
 }
 
@@ -85,14 +86,16 @@ func (h *housekeeping) keepMonths(ctx context.Context) error {
 		h.log.InfoContext(ctx, "monthly partitions updated", "made", kept.Created, "dropped", kept.Dropped)
 	}
 	if len(kept.Full) > 0 {
-		h.log.WarnContext(ctx, "rows are past the last month of their table: run postrider partition", "tables", kept.Full)
+		h.log.WarnContext(ctx, "rows are past the last month of their table: run postrider partition",
+			"tables", kept.Full)
 	}
 	return err
 }
 
 // sweep runs every sweep. A failed one does not stop the others, and is repeated by the next call.
 func (h *housekeeping) sweep(ctx context.Context) error {
-	facts := module.Sweep{What: "facts", Run: func(ctx context.Context) (int64, error) { return h.facts.Sweep(ctx, factsKept) }}
+	facts := module.Sweep{What: "facts",
+		Run: func(ctx context.Context) (int64, error) { return h.facts.Sweep(ctx, factsKept) }}
 	var failed []error
 	for _, old := range append([]module.Sweep{facts}, h.sweeps...) {
 		swept, err := old.Run(ctx)

@@ -28,12 +28,14 @@ func TestOldFactsAreSweptPeriodically(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sweeps, began := &countedSweeps{}, time.Now()
 		others, kept := 0, 0
-		h := &housekeeping{facts: sweeps, log: slog.New(slog.DiscardHandler), tasks: worker.NewTasks(slog.New(slog.DiscardHandler), nil),
+		h := &housekeeping{facts: sweeps, log: slog.New(slog.DiscardHandler),
+			tasks: worker.NewTasks(slog.New(slog.DiscardHandler), nil),
 			months: func(context.Context) (months.Maintenance, error) {
 				kept++
 				return months.Maintenance{}, errors.New("away")
 			},
-			sweeps: []module.Sweep{{What: "counters", Run: func(context.Context) (int64, error) { others++; return 0, nil }}}}
+			sweeps: []module.Sweep{{What: "counters",
+				Run: func(context.Context) (int64, error) { others++; return 0, nil }}}}
 		if err := h.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +44,8 @@ func TestOldFactsAreSweptPeriodically(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-time.After(3 * sweepEvery)
-		if len(sweeps.at) != 3 || sweeps.at[0].Sub(began) != firstSweep || sweeps.at[2].Sub(sweeps.at[1]) != sweepEvery {
+		if len(sweeps.at) != 3 || sweeps.at[0].Sub(began) != firstSweep ||
+			sweeps.at[2].Sub(sweeps.at[1]) != sweepEvery {
 			t.Errorf("swept at %v, started at %v", sweeps.at, began)
 		}
 		if others != 3 {

@@ -39,7 +39,8 @@ func (p edgeParams) serveHTTP(f Foundation, handler http.Handler, observed *tele
 }
 
 func (p edgeParams) serve(f Foundation, l net.Listener, c *tls.Config, handler http.Handler, observed *telemetry.HTTP) {
-	s := server.New(server.Params{Listener: l, TLS: c, Handler: handler, Observe: observed.Wrap, Budget: p.Budget, Proxies: config.TrustedProxies.Of(p.Config),
+	s := server.New(server.Params{Listener: l, TLS: c, Handler: handler, Observe: observed.Wrap, Budget: p.Budget,
+		Proxies:  config.TrustedProxies.Of(p.Config),
 		Draining: f.Draining, Logger: p.Logger, Fail: f.Fail})
 	for _, drain := range p.Drains {
 		s.RegisterOnShutdown(drain)
@@ -51,7 +52,8 @@ func (p edgeParams) serve(f Foundation, l net.Listener, c *tls.Config, handler h
 // are the links of tracking hosts, which have their own certificates or none.
 func (p edgeParams) toTLS(served http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || clientip.IsLocalRequest(r) || !p.isOurs(r) && p.isLink(r) {
+		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || clientip.IsLocalRequest(r) || !p.isOurs(r) &&
+			p.isLink(r) {
 			served.ServeHTTP(w, r)
 			return
 		}
@@ -72,7 +74,8 @@ func (p edgeParams) underOurName(served http.Handler) http.Handler {
 			links.ServeHTTP(w, r)
 			return
 		}
-		if _, err := netip.ParseAddr(config.BaseHost(p.Config)); err != nil { // addresses have no HSTS: RFC 6797 section 8.1.1
+		// addresses have no HSTS: RFC 6797 section 8.1.1
+		if _, err := netip.ParseAddr(config.BaseHost(p.Config)); err != nil {
 			w.Header().Set("Strict-Transport-Security", strictTransport)
 		}
 		served.ServeHTTP(w, r)

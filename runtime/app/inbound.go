@@ -20,9 +20,10 @@ import (
 var inboundPeers = fx.Provide(newVerifier, newSpamFilter)
 
 func newVerifier(resolver *dnsx.Resolver, budget *intake.Budget, log *slog.Logger) inbound.Verifier {
-	return authn.New(authn.Config{Resolver: resolver.SMTP(), Logger: log, Memory: func(ctx context.Context, from netip.Addr, octets int64) (func(), error) {
-		return budget.AcquireWork(ctx, intake.Tenant{Remote: from}, octets, hashPatience)
-	}})
+	return authn.New(authn.Config{Resolver: resolver.SMTP(), Logger: log,
+		Memory: func(ctx context.Context, from netip.Addr, octets int64) (func(), error) {
+			return budget.AcquireWork(ctx, intake.Tenant{Remote: from}, octets, hashPatience)
+		}})
 }
 
 // hashPatience is longer than the total time of a verification.

@@ -40,7 +40,8 @@ func boundMemory(ctx context.Context, log *slog.Logger) {
 	}
 	log.InfoContext(ctx, "memory", "available", memory, "limit", debug.SetMemoryLimit(-1))
 	if memory > 0 && memory < minMemory {
-		log.WarnContext(ctx, "less memory than the minimum: a burst of large requests can end the process", "available", memory, "minimum", minMemory)
+		log.WarnContext(ctx, "less memory than the minimum: a burst of large requests can end the process", "available",
+			memory, "minimum", minMemory)
 	}
 }
 

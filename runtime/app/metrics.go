@@ -47,7 +47,8 @@ func (p edgeParams) metrics(local *localMetrics) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !clientip.IsDirectLocalRequest(r):
-			http.Error(w, "Metrics are served to this machine only. Request them at 127.0.0.1 without a proxy, or set POSTRIDER_METRICS_ADDR.", http.StatusForbidden)
+			http.Error(w,
+				"Metrics are served to this machine only. Request them at 127.0.0.1 without a proxy, or set POSTRIDER_METRICS_ADDR.", http.StatusForbidden)
 		case local == nil:
 			serve.ServeHTTP(w, r)
 		case local.address == "":
@@ -64,7 +65,8 @@ type localMetrics struct{ address string }
 
 // metricsAddr is host:port; if empty, metrics are served to this machine only.
 var metricsAddr = setting.Declare(setting.Setting[string]{
-	Name: "POSTRIDER_METRICS_ADDR", Group: "Telemetry", Form: setting.HostPort(), DefaultText: "none; GET /metrics at POSTRIDER_HTTP_ADDR serves this machine only", Check: config.NotPublic,
+	Name: "POSTRIDER_METRICS_ADDR", Group: "Telemetry", Form: setting.HostPort(),
+	DefaultText: "none; GET /metrics at POSTRIDER_HTTP_ADDR serves this machine only", Check: config.NotPublic,
 	Help: "Where to serve GET /metrics for scrapers on other machines, for example 10.0.0.5:9464. It requires no authentication.",
 })
 

@@ -141,7 +141,8 @@ func TestEveryLegalModuleSetAssembles(t *testing.T) {
 			for _, set := range r.smallSets() {
 				joined := r.join(t, set, everything)
 				for _, name := range joined.Unasked() {
-					t.Errorf("in %v nothing requests %s, so its dependencies are not checked: request it in the test", r.names(set), name)
+					t.Errorf("in %v nothing requests %s, so its dependencies are not checked: request it in the test",
+						r.names(set), name)
 				}
 				given.learn(set, joined.Given)
 			}
@@ -153,7 +154,8 @@ func TestEveryLegalModuleSetAssembles(t *testing.T) {
 			}
 			for _, set := range large {
 				if got, want := r.join(t, set).Given, given.knownParts(set); !maps.Equal(got, want) {
-					t.Fatalf("%v provides other parts than its modules provide alone and in pairs: %s", r.names(set), difference(got, want))
+					t.Fatalf("%v provides other parts than its modules provide alone and in pairs: %s", r.names(set),
+						difference(got, want))
 				}
 			}
 		})
@@ -231,7 +233,8 @@ func TestMissingAndDuplicatePartsAreDetected(t *testing.T) {
 	if _, err := app.Join(r.mode, lacking); err == nil || !strings.Contains(err.Error(), "domains.Service") {
 		t.Errorf("assembling sending without domains gave %v, want an error that names the missing part", err)
 	}
-	if _, err := app.Join(r.mode, append(slices.Clone(r.rows), r.rows[domains])); err == nil || !strings.Contains(err.Error(), "already provided") {
+	if _, err := app.Join(r.mode, append(slices.Clone(r.rows), r.rows[domains])); err == nil ||
+		!strings.Contains(err.Error(), "already provided") {
 		t.Errorf("assembling domains twice gave %v, want an error about the duplicate", err)
 	}
 }
@@ -328,7 +331,10 @@ func TestCoveringModuleSetsStart(t *testing.T) {
 		t.Run("starts "+on, func(t *testing.T) {
 			t.Parallel()
 			app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = on })
-			harness.Eventually(t, "it is ready", func() bool { return app.Do(t, http.MethodGet, "/readyz", nil).Status == http.StatusOK })
+			harness.Eventually(t, "it is ready", func() bool {
+				return app.Do(t, http.MethodGet, "/readyz", nil).
+					Status == http.StatusOK
+			})
 		})
 	}
 }

@@ -169,7 +169,8 @@ func routesOf3[A, B, C any](construct func(A, B, C) api.Routes) route {
 var registry = []Module{
 	{
 		Name: "accounts", Line: "accounts, users, API keys, plans and their limits", Always: true,
-		Option: fx.Options(fx.Provide(accountsConfig), accounts.Module, team.Module, audit.Module, brand.Module, plans.Module, exports.Module, storage.Module),
+		Option: fx.Options(fx.Provide(accountsConfig), accounts.Module, team.Module, audit.Module, brand.Module,
+			plans.Module, exports.Module, storage.Module),
 		Graph: []part{
 			provideGraph(func(p *graph.Parts, s *plans.Service) { p.Usage = s }),
 			provideGraph(func(p *graph.Parts, s *node.Node) { p.Processes = s }),
@@ -229,15 +230,18 @@ var registry = []Module{
 	},
 	{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
-		Requires: []string{"accounts", "domains", "suppression", "templates", "outbound"}, Uses: []string{"tracking", "statistics"},
-		Option: fx.Options(records.Module, queue.Module, compose.Module, delivery.Module, sending.Module, release.Module, bodies.Module,
+		Requires: []string{"accounts", "domains", "suppression", "templates", "outbound"},
+		Uses:     []string{"tracking", "statistics"},
+		Option: fx.Options(records.Module, queue.Module, compose.Module, delivery.Module, sending.Module,
+			release.Module, bodies.Module,
 			fx.Provide(sendingConfig, bodies.ConfigOf)),
 		Routes: []route{
 			routesOf3(func(s *sending.Service, r *records.Service, turns *exports.Service) api.Routes {
 				return restemails.Routes(s, r, turns)
 			}),
 		},
-		Beside: map[string][]route{"webhooks": {routesOf3(func(r *records.Service, d *webhooks.Service, offer event.Offer) api.Routes {
+		Beside: map[string][]route{"webhooks": {routesOf3(func(r *records.Service, d *webhooks.Service,
+			offer event.Offer) api.Routes {
 			return restwebhooks.TestEventRoutes(r, d, offer)
 		})}},
 		Graph: []part{
@@ -266,7 +270,10 @@ var registry = []Module{
 			routesOf2(func(s *signin.Service, o *openid.Service) api.Routes { return restsession.Routes(s, o) }),
 			routesOf2(func(s *signin.Service, o *openid.Service) api.Routes { return restsession.UserRoutes(s, o) }),
 			routesOf(func(s *team.Service) api.Routes { return restpeople.Routes(s) }),
-			routesOf2(func(s *audit.Service, turns *exports.Service) api.Routes { return restpeople.AuditRoutes(s, turns) }),
+			routesOf2(func(s *audit.Service,
+				turns *exports.Service) api.Routes {
+				return restpeople.AuditRoutes(s, turns)
+			}),
 			routesOf2(func(d *desk.Service, s *audit.Service) api.Routes { return restoperator.Routes(d, s) }),
 		},
 	},
@@ -286,11 +293,15 @@ var registry = []Module{
 		Name: "sms", Line: "text messages: providers, opt-outs, caps, receipts",
 		Requires: []string{"accounts"}, Uses: []string{"templates"},
 		Option: fx.Options(sms.Module, fx.Provide(textInbox)),
-		Routes: []route{routesOf2(func(of *smssettings.Service, s *sms.Service) api.Routes { return restsms.Routes(of, s) })},
-		Edges:  textReceipts,
+		Routes: []route{routesOf2(func(of *smssettings.Service,
+			s *sms.Service) api.Routes {
+			return restsms.Routes(of, s)
+		})},
+		Edges: textReceipts,
 	},
 	{
-		Name: "automations", Line: "custom events, and the sequences of steps they start: emails, waits, branches, requests",
+		Name:     "automations",
+		Line:     "custom events, and the sequences of steps they start: emails, waits, branches, requests",
 		Requires: []string{"accounts", "domains", "sending", "templates"}, Uses: []string{"sms", "tracking"},
 		Option: automations.Module,
 		Routes: []route{
@@ -325,7 +336,8 @@ var registry = []Module{
 		Routes:   []route{routesOf(func(c *relay.Credentials) api.Routes { return restaccount.SMTPCredentialRoutes(c) })},
 		Graph:    []part{provideGraph(func(p *graph.Parts, s *relay.Credentials) { p.SMTPCredentials = s })},
 		Edges: fx.Options(
-			fx.Provide(listeners.NewRelaySockets, listeners.RelayConfig, listeners.NewRelayServers, func(l *ratelimit.Limiter) relay.Rate { return accountRate{l} }),
+			fx.Provide(listeners.NewRelaySockets, listeners.RelayConfig, listeners.NewRelayServers,
+				func(l *ratelimit.Limiter) relay.Rate { return accountRate{l} }),
 			fx.Invoke(func(*listeners.RelayServers) {}),
 		),
 	},
@@ -341,7 +353,8 @@ var registry = []Module{
 	},
 	{
 		Name: "retention", Line: "deletes data after an account's retention period, and erases recipients on request",
-		Requires: []string{"accounts"}, Uses: []string{"sending", "suppression", "tracking", "inbound", "webhooks", "automations", "sms"},
+		Requires: []string{"accounts"}, Uses: []string{"sending", "suppression", "tracking", "inbound", "webhooks",
+			"automations", "sms"},
 		Option: retention.Module,
 		Routes: []route{routesOf(func(s *retention.Service) api.Routes { return restcontacts.Routes(s) })},
 	},
@@ -365,8 +378,10 @@ var registry = []Module{
 		Routes:   []route{routesOf(func(s *apilog.Service) api.Routes { return restrequests.Routes(s) })},
 	},
 	{
-		Name: "devinbox", Line: "catches outbound mail, text messages and webhooks in development mode, shows them at /dev/inbox, simulates failures", Dev: true,
+		Name: "devinbox",
+		Line: "catches outbound mail, text messages and webhooks in development mode, shows them at /dev/inbox, simulates failures", Dev: true,
 		Uses:   []string{"sms", "webhooks"},
-		Option: fx.Options(devinbox.Module, development.PlayedFailures, hooks.Module, development.ReceivedWebhooks), Edges: fx.Options(inboxPages, hookPaths),
+		Option: fx.Options(devinbox.Module, development.PlayedFailures, hooks.Module, development.ReceivedWebhooks),
+		Edges:  fx.Options(inboxPages, hookPaths),
 	},
 }

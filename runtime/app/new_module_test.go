@@ -40,7 +40,8 @@ func registryWith(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const beforeImport, beforeRow = "\t\"github.com/postrider/postrider/modules/outbound\"\n", "\t{\n\t\tName: \"devinbox\""
+	const beforeImport, beforeRow = "\t\"github.com/postrider/postrider/modules/outbound\"\n",
+		"\t{\n\t\tName: \"devinbox\""
 	for _, place := range []string{beforeImport, beforeRow} {
 		if strings.Count(string(text), place) != 1 {
 			t.Fatalf("modules.go has the text %q %d times, want once", place, strings.Count(string(text), place))
@@ -72,20 +73,23 @@ func TestNewModuleCompiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
-	for _, name := range []string{"modules/notes/doc.go", "modules/notes/service.go", "modules/notes/module.go", "rest/notes/notes.go", "graph/notes.go"} {
+	for _, name := range []string{"modules/notes/doc.go", "modules/notes/service.go", "modules/notes/module.go",
+		"rest/notes/notes.go", "graph/notes.go"} {
 		if overlay.Replace[filepath.Join(root, name)], err = filepath.Abs(filepath.Join(newFiles, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	folder := t.TempDir()
-	row, parts, list := filepath.Join(folder, "modules.go"), filepath.Join(folder, "part.go"), filepath.Join(folder, "overlay.json")
+	row, parts, list := filepath.Join(folder, "modules.go"), filepath.Join(folder, "part.go"), filepath.Join(folder,
+		"overlay.json")
 	overlay.Replace[filepath.Join(root, "runtime/app/modules.go")] = row
 	overlay.Replace[filepath.Join(root, "graph/part.go")] = parts
 	replaced, err := json.Marshal(overlay)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, content := range map[string][]byte{row: []byte(registryWith(t)), parts: []byte(partsWith(t)), list: replaced} {
+	for file, content := range map[string][]byte{row: []byte(registryWith(t)), parts: []byte(partsWith(t)),
+		list: replaced} {
 		if err := os.WriteFile(file, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +112,8 @@ func TestNewModuleNeedsOneRow(t *testing.T) {
 	if err := os.CopyFS(tree, os.DirFS(newFiles)); err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string]string{"runtime/app/modules.go": registryWith(t), "graph/part.go": partsWith(t)} {
+	for name, content := range map[string]string{"runtime/app/modules.go": registryWith(t),
+		"graph/part.go": partsWith(t)} {
 		if err := os.WriteFile(filepath.Join(tree, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -124,10 +129,12 @@ func TestNewModuleNeedsOneRow(t *testing.T) {
 	if got := on.get(t, http.MethodGet, "/api/openapi.json", ""); !strings.Contains(got, `"/notes"`) {
 		t.Error("the OpenAPI document does not have /notes")
 	}
-	if got := on.get(t, http.MethodPost, "/graphql", `{"query":"{ notes }"}`); !strings.Contains(got, `{"notes":["remember the milk"]}`) {
+	if got := on.get(t, http.MethodPost, "/graphql", `{"query":"{ notes }"}`); !strings.Contains(got,
+		`{"notes":["remember the milk"]}`) {
 		t.Errorf("{ notes } returned %s, want the note", got)
 	}
-	if got := on.get(t, http.MethodGet, "/readyz", ""); !strings.Contains(got, `"notes":"ok"`) || !strings.Contains(got, `"notes_pages":7`) {
+	if got := on.get(t, http.MethodGet, "/readyz", ""); !strings.Contains(got, `"notes":"ok"`) ||
+		!strings.Contains(got, `"notes_pages":7`) {
 		t.Errorf("GET /readyz returned %s, want the line of notes", got)
 	}
 	if got := on.get(t, http.MethodGet, "/metrics", ""); !strings.Contains(got, "\npostrider_notes_total 0") {
@@ -142,15 +149,17 @@ func TestNewModuleNeedsOneRow(t *testing.T) {
 	if got := off.get(t, http.MethodGet, "/api/notes", ""); !strings.Contains(got, "not_found") {
 		t.Errorf("without the module GET /api/notes returned %s, want not_found", got)
 	}
-	if got := off.get(t, http.MethodPost, "/graphql", `{"query":"{ notes }"}`); !strings.Contains(got, "Cannot query field") {
+	if got := off.get(t, http.MethodPost, "/graphql", `{"query":"{ notes }"}`); !strings.Contains(got,
+		"Cannot query field") {
 		t.Errorf("without the module { notes } returned %s, want an unknown field error", got)
 	}
 	if got := off.get(t, http.MethodGet, "/readyz", ""); strings.Contains(got, "notes") {
 		t.Errorf("without the module GET /readyz returned %s, want nothing about notes", got)
 	}
-	expect.EventuallyWithin(t, 10*time.Minute, "the first sweep, five minutes after the start, includes notes", func() bool {
-		return strings.Contains(on.log.String(), "old notes swept")
-	})
+	expect.EventuallyWithin(t, 10*time.Minute, "the first sweep, five minutes after the start, includes notes",
+		func() bool {
+			return strings.Contains(on.log.String(), "old notes swept")
+		})
 }
 
 // copyOfTheTree copies the source code.

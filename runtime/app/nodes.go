@@ -27,8 +27,11 @@ type modulesOn []string
 
 // newNode registers this process with the others. Modules that claim jobs depend on it, so that it starts
 // before them and stops after them.
-func newNode(lc fx.Lifecycle, cfg setting.Values, o Options, on modulesOn, d *db.DB, signals *db.Signals, clockWatch *clockstep.Watch, workers *worker.Metrics, reg prometheus.Registerer, log *slog.Logger) (*node.Node, error) {
-	n, err := node.New(node.Params{DB: d, Signals: signals, Name: config.Node.Of(cfg), Version: o.Version, Roles: rolesOf(on, config.DeliveryConcurrency.Of(cfg)), Egress: config.Egress.Of(cfg),
+func newNode(lc fx.Lifecycle, cfg setting.Values, o Options, on modulesOn, d *db.DB, signals *db.Signals,
+	clockWatch *clockstep.Watch, workers *worker.Metrics, reg prometheus.Registerer,
+	log *slog.Logger) (*node.Node, error) {
+	n, err := node.New(node.Params{DB: d, Signals: signals, Name: config.Node.Of(cfg), Version: o.Version,
+		Roles: rolesOf(on, config.DeliveryConcurrency.Of(cfg)), Egress: config.Egress.Of(cfg),
 		Machine: o.Machine, Logger: log, Workers: workers, Correct: clock.SetOffset, Observe: clockWatch.Observe})
 	if err == nil {
 		err = n.Register(reg)
@@ -65,7 +68,8 @@ func sendingConfig(cfg setting.Values) (release.Config, delivery.Config) {
 	return release.Config{AcceptOnly: c.Concurrency == 0}, c
 }
 
-func newClockWatch(d *db.DB, workers *worker.Metrics, reg prometheus.Registerer, log *slog.Logger) (*clockstep.Watch, error) {
+func newClockWatch(d *db.DB, workers *worker.Metrics, reg prometheus.Registerer,
+	log *slog.Logger) (*clockstep.Watch, error) {
 	w := clockstep.New(clockstep.Params{DB: d, Logger: log, Workers: workers})
 	return w, w.Register(reg)
 }
@@ -83,7 +87,8 @@ type clockParams struct {
 
 // watchClock starts the watch after the modules whose rows it repairs.
 func watchClock(p clockParams) {
-	p.Watch.Add(clockstep.Repair{What: "processes", Run: p.Node.RepairTimes}, p.Bus.ClockRepair(), idempotency.ClockRepair)
+	p.Watch.Add(clockstep.Repair{What: "processes", Run: p.Node.RepairTimes}, p.Bus.ClockRepair(),
+		idempotency.ClockRepair)
 	p.Watch.Add(p.Repairs...)
 	p.Lifecycle.Append(fx.StartStopHook(p.Watch.Start, p.Watch.Stop))
 }

@@ -29,6 +29,8 @@ func newObjects(lc fx.Lifecycle, cfg setting.Values, log *slog.Logger) (blob.Sto
 
 func checkObjects(ctx context.Context, store blob.Store, log *slog.Logger) {
 	if err := store.Check(ctx); err != nil && ctx.Err() == nil {
-		log.WarnContext(ctx, "POSTRIDER_BLOBS: object store unavailable; bodies due to move stay in the database until it responds", telemetry.KeyError, err)
+		log.WarnContext(ctx,
+			"POSTRIDER_BLOBS: object store unavailable; bodies due to move stay in the database until it responds",
+			telemetry.KeyError, err)
 	}
 }

@@ -66,22 +66,29 @@ var inboxPages = providePages(func(s *devinbox.Service, cfg setting.Values, log 
 })
 
 // hookPaths are where development mode receives webhooks and shows them to accounts.
-var hookPaths = fx.Provide(fx.Annotate(func(s *hooks.Service, keys *accounts.Service, people module.Optional[signin.Service], cfg setting.Values, log *slog.Logger) (webPage, error) {
-	door, err := admission.New(keys, module.Nearby[admission.Sessions](people), append([]string{config.BaseURL.Of(cfg)}, config.OtherOrigins(cfg)...)...)
+var hookPaths = fx.Provide(fx.Annotate(func(s *hooks.Service, keys *accounts.Service,
+	people module.Optional[signin.Service], cfg setting.Values, log *slog.Logger) (webPage, error) {
+	door, err := admission.New(keys, module.Nearby[admission.Sessions](people),
+		append([]string{config.BaseURL.Of(cfg)}, config.OtherOrigins(cfg)...)...)
 	return webPage{paths: devhooks.Paths(), handler: devhooks.New(s, door, log)}, err
 }, fx.ResultTags(`group:"pages"`)))
 
 // signInPages are the pages for signing in.
-var signInPages = fx.Provide(fx.Annotate(func(s *signin.Service, o *openid.Service, cfg setting.Values, log *slog.Logger) (webPage, error) {
-	handler, err := welcome.New(welcome.Options{People: s, OpenID: o, BaseURL: config.BaseURL.Of(cfg), Origins: config.OtherOrigins(cfg), Proxies: config.TrustedProxies.Of(cfg), Logger: log})
-	return webPage{paths: welcome.Paths(), handler: handler, home: dashboard.Link{Path: signin.PathSignIn, Name: "Sign in", Line: "for users; programs use API keys"}}, err
+var signInPages = fx.Provide(fx.Annotate(func(s *signin.Service, o *openid.Service, cfg setting.Values,
+	log *slog.Logger) (webPage, error) {
+	handler, err := welcome.New(welcome.Options{People: s, OpenID: o, BaseURL: config.BaseURL.Of(cfg),
+		Origins: config.OtherOrigins(cfg), Proxies: config.TrustedProxies.Of(cfg), Logger: log})
+	return webPage{paths: welcome.Paths(), handler: handler,
+		home: dashboard.Link{Path: signin.PathSignIn, Name: "Sign in", Line: "for users; programs use API keys"}}, err
 }, fx.ResultTags(`group:"pages"`)))
 
 // unsubscribeLinks are the pages where recipients unsubscribe.
 var unsubscribeLinks = fx.Options(
 	fx.Provide(module.Nearby[unsubscribe.Senders, records.Service]),
-	provideLinks(func(s *suppression.Service, senders unsubscribe.Senders, brands *brand.Service, log *slog.Logger) link {
-		return link{prefix: unsubscribe.Prefix, handler: unsubscribe.New(unsubscribe.Options{Links: s, Senders: senders, Brands: brands, Logger: log})}
+	provideLinks(func(s *suppression.Service, senders unsubscribe.Senders, brands *brand.Service,
+		log *slog.Logger) link {
+		return link{prefix: unsubscribe.Prefix,
+			handler: unsubscribe.New(unsubscribe.Options{Links: s, Senders: senders, Brands: brands, Logger: log})}
 	}),
 )
 
@@ -108,7 +115,8 @@ type texts struct{ inbox *devinbox.Service }
 
 // Catch implements provider.Catcher.
 func (t texts) Catch(ctx context.Context, m provider.Message) error {
-	return t.inbox.CatchText(ctx, devinbox.TextMessage{MessageID: m.ID, To: m.To, From: m.From, Text: m.Text, Encoding: m.Encoding, Segments: m.Segments})
+	return t.inbox.CatchText(ctx, devinbox.TextMessage{MessageID: m.ID, To: m.To, From: m.From, Text: m.Text,
+		Encoding: m.Encoding, Segments: m.Segments})
 }
 
 // newTrackedLinks creates the handlers of tracked links and pixels.

@@ -79,9 +79,11 @@ func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	// 4. Assemble the modules and start them.
 	var seeds development.Seeder
 	var draining atomic.Bool
-	app := New(Foundation{Config: cfg, Options: o, Modules: modules, Store: opened, Listener: listener, Logger: log, Draining: &draining, Fail: fail}, append(o.More, fx.Invoke(func(s development.Seeder) { seeds = s }))...)
+	app := New(Foundation{Config: cfg, Options: o, Modules: modules, Store: opened, Listener: listener, Logger: log,
+		Draining: &draining, Fail: fail}, append(o.More, fx.Invoke(func(s development.Seeder) { seeds = s }))...)
 	if err := app.Err(); err != nil {
-		return fmt.Errorf("assemble: %w", dig.RootCause(err)) // without the list of constructors, which does not help an operator
+		// without the list of constructors, which does not help an operator
+		return fmt.Errorf("assemble: %w", dig.RootCause(err))
 	}
 	starting, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -149,7 +151,8 @@ func (e *ending) finish(s *store.Store, err error) {
 	s.Close(e.log, store.StopLimit-time.Since(e.began))
 	took := time.Since(e.began).Round(time.Millisecond)
 	if err != nil {
-		e.log.Error("stopped with work unfinished; accepted mail is stored and continues at the next start", "duration", took, telemetry.KeyError, err)
+		e.log.Error("stopped with work unfinished; accepted mail is stored and continues at the next start", "duration",
+			took, telemetry.KeyError, err)
 		return
 	}
 	e.log.Info("stopped: all work finished", "duration", took)

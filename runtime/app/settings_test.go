@@ -52,17 +52,21 @@ func effectiveValues(v setting.Values) map[string]any {
 		"POSTRIDER_POSTGRES_FALLBACK": config.PostgresFallback.Of(v), "POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL": config.RiskLosingAcceptedMail.Of(v),
 		"POSTRIDER_SPOOL_DIR": config.SpoolDir.Of(v), "POSTRIDER_SPOOL_BYTES": config.SpoolBytes.Of(v), "POSTRIDER_MASTER_KEY": config.MasterKey.Of(v),
 		"POSTRIDER_HTTP_ADDR": config.HTTPAddr.Of(v), "POSTRIDER_ALLOW_PUBLIC": config.AllowPublic.Of(v), "POSTRIDER_BASE_URL": config.BaseURL.Of(v),
-		"POSTRIDER_TRUSTED_PROXIES": config.TrustedProxies.Of(v), "POSTRIDER_NODE": config.Node.Of(v), "POSTRIDER_EGRESS": config.Egress.Of(v), "POSTRIDER_DRAIN_DELAY": config.DrainDelay.Of(v),
+		"POSTRIDER_TRUSTED_PROXIES": config.TrustedProxies.Of(v), "POSTRIDER_NODE": config.Node.Of(v),
+		"POSTRIDER_EGRESS": config.Egress.Of(v), "POSTRIDER_DRAIN_DELAY": config.DrainDelay.Of(v),
 		"POSTRIDER_MODULES": config.Modules.Of(v), "POSTRIDER_DNS": config.DNSServer.Of(v), "POSTRIDER_HOSTNAME": config.Hostname.Of(v),
-		"POSTRIDER_DELIVERY_CONCURRENCY": config.DeliveryConcurrency.Of(v), "POSTRIDER_OUTBOUND": outbound.MainExit.Of(v), "POSTRIDER_FALLBACK": outbound.FallbackExit.Of(v),
+		"POSTRIDER_DELIVERY_CONCURRENCY": config.DeliveryConcurrency.Of(v),
+		"POSTRIDER_OUTBOUND":             outbound.MainExit.Of(v), "POSTRIDER_FALLBACK": outbound.FallbackExit.Of(v),
 		"POSTRIDER_MX_PORT": outgoing.MXPort.Of(v), "POSTRIDER_MX_ALLOW": outgoing.MXAllow.Of(v), "POSTRIDER_LANES_FILE": outgoing.LanesFile.Of(v),
 		"POSTRIDER_INBOUND_ADDR": listeners.InboundAddr.Of(v), "POSTRIDER_INBOUND_PROXIES": listeners.InboundProxies.Of(v),
 		"POSTRIDER_RELAY_ADDR": relay.Addr.Of(v), "POSTRIDER_RELAY_TLS_ADDR": relay.TLSAddr.Of(v), "POSTRIDER_RELAY_PROXIES": relay.Proxies.Of(v),
 		"POSTRIDER_SMTP_TLS_CERT": listeners.CertFile.Of(v), "POSTRIDER_SMTP_TLS_KEY": listeners.KeyFile.Of(v),
-		"POSTRIDER_SANDBOX_DOMAIN": config.SandboxDomain.Of(v), "POSTRIDER_RETURN_PATH_HOST": config.ReturnPathHost.Of(v), "POSTRIDER_SPF_INCLUDE": config.SPFInclude.Of(v),
+		"POSTRIDER_SANDBOX_DOMAIN":   config.SandboxDomain.Of(v),
+		"POSTRIDER_RETURN_PATH_HOST": config.ReturnPathHost.Of(v), "POSTRIDER_SPF_INCLUDE": config.SPFInclude.Of(v),
 		"POSTRIDER_SMTP_HOST": config.SMTPHost.Of(v), "POSTRIDER_TRACKING_HOST": config.TrackingHost.Of(v),
 		"POSTRIDER_TRACKING_TLS_ADDR": tracking.TLSAddr.Of(v), "POSTRIDER_ACME_CA": tracking.ACMECA.Of(v), "POSTRIDER_ACME_EMAIL": tracking.ACMEEmail.Of(v),
-		"POSTRIDER_WEBHOOK_ALLOW": egress.Allow.Of(v), "POSTRIDER_RSPAMD_URL": inbound.RspamdURL.Of(v), "POSTRIDER_BLOBS": blob.At.Of(v), "POSTRIDER_BLOBS_SENT_AFTER": bodies.SentAfter.Of(v),
+		"POSTRIDER_WEBHOOK_ALLOW": egress.Allow.Of(v), "POSTRIDER_RSPAMD_URL": inbound.RspamdURL.Of(v),
+		"POSTRIDER_BLOBS": blob.At.Of(v), "POSTRIDER_BLOBS_SENT_AFTER": bodies.SentAfter.Of(v),
 		"POSTRIDER_LOG_FORMAT": config.LogFormat.Of(v), "POSTRIDER_LOG_LEVEL": config.LogLevel.Of(v), "POSTRIDER_OTLP_ENDPOINT": config.TraceEndpoint.Of(v),
 	}
 }
@@ -74,10 +78,12 @@ func defaultValues(others map[string]any) map[string]any {
 		"DATABASE_URL": secret.String{}, "POSTRIDER_POSTGRES_BIN": "", "POSTRIDER_POSTGRES_FALLBACK": "", "POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL": false,
 		"POSTRIDER_SPOOL_BYTES": 2 << 30, "POSTRIDER_MASTER_KEY": []secret.Key(nil), "POSTRIDER_HTTP_ADDR": "127.0.0.1:8080", "POSTRIDER_ALLOW_PUBLIC": false,
 		"POSTRIDER_TRUSTED_PROXIES": none, "POSTRIDER_DRAIN_DELAY": time.Duration(0), "POSTRIDER_MODULES": "", "POSTRIDER_DNS": "",
-		"POSTRIDER_DELIVERY_CONCURRENCY": 128, "POSTRIDER_FALLBACK": outbound.Exit{}, "POSTRIDER_MX_PORT": 25, "POSTRIDER_MX_ALLOW": none, "POSTRIDER_LANES_FILE": "",
+		"POSTRIDER_DELIVERY_CONCURRENCY": 128, "POSTRIDER_FALLBACK": outbound.Exit{}, "POSTRIDER_MX_PORT": 25,
+		"POSTRIDER_MX_ALLOW": none, "POSTRIDER_LANES_FILE": "",
 		"POSTRIDER_INBOUND_PROXIES": none, "POSTRIDER_RELAY_PROXIES": none, "POSTRIDER_SMTP_TLS_CERT": "", "POSTRIDER_SMTP_TLS_KEY": "",
 		"POSTRIDER_TRACKING_TLS_ADDR": "", "POSTRIDER_ACME_CA": "https://acme-v02.api.letsencrypt.org/directory", "POSTRIDER_ACME_EMAIL": "",
-		"POSTRIDER_WEBHOOK_ALLOW": none, "POSTRIDER_RSPAMD_URL": "", "POSTRIDER_BLOBS": blob.Config{}, "POSTRIDER_BLOBS_SENT_AFTER": time.Duration(0), "POSTRIDER_LOG_LEVEL": slog.LevelInfo, "POSTRIDER_OTLP_ENDPOINT": "",
+		"POSTRIDER_WEBHOOK_ALLOW": none, "POSTRIDER_RSPAMD_URL": "", "POSTRIDER_BLOBS": blob.Config{},
+		"POSTRIDER_BLOBS_SENT_AFTER": time.Duration(0), "POSTRIDER_LOG_LEVEL": slog.LevelInfo, "POSTRIDER_OTLP_ENDPOINT": "",
 	}
 	maps.Copy(want, others)
 	return want
@@ -87,7 +93,8 @@ func TestDefaultsOfDevelopment(t *testing.T) {
 	t.Parallel()
 	got, err := config.Load(setting.Dev, "laptop", nil)
 	want := defaultValues(map[string]any{
-		"POSTRIDER_DATA_DIR": "data", "POSTRIDER_SPOOL_DIR": "data/spool", "POSTRIDER_BASE_URL": "http://127.0.0.1:8080", "POSTRIDER_NODE": "laptop", "POSTRIDER_EGRESS": "laptop",
+		"POSTRIDER_DATA_DIR": "data", "POSTRIDER_SPOOL_DIR": "data/spool",
+		"POSTRIDER_BASE_URL": "http://127.0.0.1:8080", "POSTRIDER_NODE": "laptop", "POSTRIDER_EGRESS": "laptop",
 		"POSTRIDER_HOSTNAME": "laptop", "POSTRIDER_OUTBOUND": outbound.Exit{How: outbound.Capture}, "POSTRIDER_INBOUND_ADDR": "127.0.0.1:2525",
 		"POSTRIDER_RELAY_ADDR": "127.0.0.1:2587", "POSTRIDER_RELAY_TLS_ADDR": "127.0.0.1:2465", "POSTRIDER_TRACKING_HOST": "links.postrider.test",
 		"POSTRIDER_SANDBOX_DOMAIN": "sandbox.postrider.test", "POSTRIDER_RETURN_PATH_HOST": "rp.postrider.test", "POSTRIDER_SPF_INCLUDE": "spf.postrider.test",
@@ -111,10 +118,12 @@ func TestDefaultsOfProduction(t *testing.T) {
 	}
 	want := defaultValues(map[string]any{
 		"POSTRIDER_DATA_DIR": "/var/lib/postrider", "POSTRIDER_SPOOL_DIR": "/var/lib/postrider/spool", "POSTRIDER_BASE_URL": "https://mail.example.com",
-		"POSTRIDER_NODE": "box7", "POSTRIDER_EGRESS": "box7", "POSTRIDER_HOSTNAME": "box7", "POSTRIDER_MASTER_KEY": keys, "POSTRIDER_OUTBOUND": outbound.Exit{How: outbound.MX},
+		"POSTRIDER_NODE": "box7", "POSTRIDER_EGRESS": "box7", "POSTRIDER_HOSTNAME": "box7",
+		"POSTRIDER_MASTER_KEY": keys, "POSTRIDER_OUTBOUND": outbound.Exit{How: outbound.MX},
 		"POSTRIDER_INBOUND_ADDR": ":25", "POSTRIDER_RELAY_ADDR": ":587", "POSTRIDER_RELAY_TLS_ADDR": ":465", "POSTRIDER_TRACKING_HOST": "mail.example.com",
-		"POSTRIDER_SANDBOX_DOMAIN": "sandbox.mail.example.com", "POSTRIDER_RETURN_PATH_HOST": "rp.mail.example.com", "POSTRIDER_SPF_INCLUDE": "spf.mail.example.com",
-		"POSTRIDER_SMTP_HOST": "smtp.mail.example.com", "POSTRIDER_LOG_FORMAT": telemetry.JSON,
+		"POSTRIDER_SANDBOX_DOMAIN": "sandbox.mail.example.com", "POSTRIDER_RETURN_PATH_HOST": "rp.mail.example.com",
+		"POSTRIDER_SPF_INCLUDE": "spf.mail.example.com",
+		"POSTRIDER_SMTP_HOST":   "smtp.mail.example.com", "POSTRIDER_LOG_FORMAT": telemetry.JSON,
 	})
 	if diff := cmp.Diff(want, effectiveValues(got), sameValues); err != nil || diff != "" {
 		t.Errorf("production with the minimum settings: error %v, values differ (-want +got):\n%s", err, diff)
@@ -154,34 +163,37 @@ func TestEverySettingTakesEffect(t *testing.T) {
 		"POSTRIDER_NODE":                          {"api-1", "api-1"},
 		"POSTRIDER_EGRESS":                        {"office", "office"},
 		"POSTRIDER_DRAIN_DELAY":                   {"5s", 5 * time.Second},
-		"POSTRIDER_OUTBOUND":                      {"smtps://user%40x:p%2Fw@relay.example.com", outbound.Exit{How: outbound.Smarthost, Host: "relay.example.com", Port: 465, ImplicitTLS: true, Username: "user@x", Password: secret.New("p/w")}},
-		"POSTRIDER_MX_PORT":                       {"2525", 2525},
-		"POSTRIDER_MX_ALLOW":                      {"10.1.2.3/8, 192.0.2.7,fd00::/8", ranges("10.0.0.0/8", "192.0.2.7/32", "fd00::/8")},
-		"POSTRIDER_FALLBACK":                      {"smtp://relay.example.net", outbound.Exit{How: outbound.Smarthost, Host: "relay.example.net", Port: 587}},
-		"POSTRIDER_DNS":                           {"192.0.2.1", "192.0.2.1:53"},
-		"POSTRIDER_HOSTNAME":                      {"MX1.Example.com.", "mx1.example.com"},
-		"POSTRIDER_DELIVERY_CONCURRENCY":          {"7", 7},
-		"POSTRIDER_LANES_FILE":                    {"/etc/lanes.txt", "/etc/lanes.txt"},
-		"POSTRIDER_INBOUND_ADDR":                  {"127.0.0.1:26", "127.0.0.1:26"},
-		"POSTRIDER_INBOUND_PROXIES":               {"10.0.0.0/8", ranges("10.0.0.0/8")},
-		"POSTRIDER_RELAY_ADDR":                    {"127.0.0.1:588", "127.0.0.1:588"},
-		"POSTRIDER_RELAY_TLS_ADDR":                {"127.0.0.1:466", "127.0.0.1:466"},
-		"POSTRIDER_RELAY_PROXIES":                 {"10.0.0.0/8", ranges("10.0.0.0/8")},
-		"POSTRIDER_SMTP_TLS_CERT":                 {"/tls/cert.pem", "/tls/cert.pem"},
-		"POSTRIDER_SMTP_TLS_KEY":                  {"/tls/key.pem", "/tls/key.pem"},
-		"POSTRIDER_SANDBOX_DOMAIN":                {"try.example.com", "try.example.com"},
-		"POSTRIDER_RETURN_PATH_HOST":              {"b.example.com", "b.example.com"},
-		"POSTRIDER_SPF_INCLUDE":                   {"s.example.com", "s.example.com"},
-		"POSTRIDER_SMTP_HOST":                     {"relay.example.com", "relay.example.com"},
-		"POSTRIDER_TRACKING_HOST":                 {"T.example.com", "t.example.com"},
-		"POSTRIDER_TRACKING_TLS_ADDR":             {":8443", ":8443"},
-		"POSTRIDER_ACME_EMAIL":                    {"ops@example.com", "ops@example.com"},
-		"POSTRIDER_ACME_CA":                       {"https://ca.example/dir", "https://ca.example/dir"},
-		"POSTRIDER_OTLP_ENDPOINT":                 {"http://collector:4318", "http://collector:4318"},
-		"POSTRIDER_WEBHOOK_ALLOW":                 {"10.2.3.4", ranges("10.2.3.4/32")},
-		"POSTRIDER_RSPAMD_URL":                    {"http://127.0.0.1:11333/", "http://127.0.0.1:11333"},
-		"POSTRIDER_BLOBS": {"s3://KEY:se%2Fcret@store.example:9000/mail/received?region=eu-1&tls=off", blob.Config{Endpoint: "store.example:9000", Plain: true, Region: "eu-1", Bucket: "mail", Prefix: "received",
-			AccessKey: "KEY", SecretKey: secret.New("se/cret"), PathStyle: true}},
+		"POSTRIDER_OUTBOUND": {"smtps://user%40x:p%2Fw@relay.example.com",
+			outbound.Exit{How: outbound.Smarthost, Host: "relay.example.com", Port: 465, ImplicitTLS: true,
+				Username: "user@x", Password: secret.New("p/w")}},
+		"POSTRIDER_MX_PORT":              {"2525", 2525},
+		"POSTRIDER_MX_ALLOW":             {"10.1.2.3/8, 192.0.2.7,fd00::/8", ranges("10.0.0.0/8", "192.0.2.7/32", "fd00::/8")},
+		"POSTRIDER_FALLBACK":             {"smtp://relay.example.net", outbound.Exit{How: outbound.Smarthost, Host: "relay.example.net", Port: 587}},
+		"POSTRIDER_DNS":                  {"192.0.2.1", "192.0.2.1:53"},
+		"POSTRIDER_HOSTNAME":             {"MX1.Example.com.", "mx1.example.com"},
+		"POSTRIDER_DELIVERY_CONCURRENCY": {"7", 7},
+		"POSTRIDER_LANES_FILE":           {"/etc/lanes.txt", "/etc/lanes.txt"},
+		"POSTRIDER_INBOUND_ADDR":         {"127.0.0.1:26", "127.0.0.1:26"},
+		"POSTRIDER_INBOUND_PROXIES":      {"10.0.0.0/8", ranges("10.0.0.0/8")},
+		"POSTRIDER_RELAY_ADDR":           {"127.0.0.1:588", "127.0.0.1:588"},
+		"POSTRIDER_RELAY_TLS_ADDR":       {"127.0.0.1:466", "127.0.0.1:466"},
+		"POSTRIDER_RELAY_PROXIES":        {"10.0.0.0/8", ranges("10.0.0.0/8")},
+		"POSTRIDER_SMTP_TLS_CERT":        {"/tls/cert.pem", "/tls/cert.pem"},
+		"POSTRIDER_SMTP_TLS_KEY":         {"/tls/key.pem", "/tls/key.pem"},
+		"POSTRIDER_SANDBOX_DOMAIN":       {"try.example.com", "try.example.com"},
+		"POSTRIDER_RETURN_PATH_HOST":     {"b.example.com", "b.example.com"},
+		"POSTRIDER_SPF_INCLUDE":          {"s.example.com", "s.example.com"},
+		"POSTRIDER_SMTP_HOST":            {"relay.example.com", "relay.example.com"},
+		"POSTRIDER_TRACKING_HOST":        {"T.example.com", "t.example.com"},
+		"POSTRIDER_TRACKING_TLS_ADDR":    {":8443", ":8443"},
+		"POSTRIDER_ACME_EMAIL":           {"ops@example.com", "ops@example.com"},
+		"POSTRIDER_ACME_CA":              {"https://ca.example/dir", "https://ca.example/dir"},
+		"POSTRIDER_OTLP_ENDPOINT":        {"http://collector:4318", "http://collector:4318"},
+		"POSTRIDER_WEBHOOK_ALLOW":        {"10.2.3.4", ranges("10.2.3.4/32")},
+		"POSTRIDER_RSPAMD_URL":           {"http://127.0.0.1:11333/", "http://127.0.0.1:11333"},
+		"POSTRIDER_BLOBS": {"s3://KEY:se%2Fcret@store.example:9000/mail/received?region=eu-1&tls=off",
+			blob.Config{Endpoint: "store.example:9000", Plain: true, Region: "eu-1", Bucket: "mail", Prefix: "received",
+				AccessKey: "KEY", SecretKey: secret.New("se/cret"), PathStyle: true}},
 		"POSTRIDER_BLOBS_SENT_AFTER": {"1h", time.Hour},
 		"POSTRIDER_SPOOL_DIR":        {"/scratch", "/scratch"},
 		"POSTRIDER_SPOOL_BYTES":      {"1073741824", 1 << 30},
@@ -232,19 +244,26 @@ func TestServeReportsAllMissingSettings(t *testing.T) {
 
 func TestAllMistakesAreReportedTogetherWithoutSecrets(t *testing.T) {
 	t.Parallel()
-	wrong := setting.RawValues{"DATABASE_URL": "postgres://u:hush@host:99999999/x", "POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL": "perhaps",
-		"POSTRIDER_LOG_FORMAT": "xml", "POSTRIDER_LOG_LEVEL": "loud", "POSTRIDER_HTTP_ADDR": "8080", "POSTRIDER_ALLOW_PUBLIC": "maybe", "POSTRIDER_BASE_URL": "ftp://x",
-		"POSTRIDER_MASTER_KEY": "hush,hush", "POSTRIDER_OUTBOUND": "smtp://user:hush@:25:25", "POSTRIDER_MX_PORT": "0", "POSTRIDER_MX_ALLOW": "10.0.0.0/8,10.0.0.0/99,x",
-		"POSTRIDER_DNS": "dns.example.com:53", "POSTRIDER_HOSTNAME": "a_b", "POSTRIDER_DELIVERY_CONCURRENCY": "-1", "POSTRIDER_INBOUND_ADDR": "25",
+	wrong := setting.RawValues{"DATABASE_URL": "postgres://u:hush@host:99999999/x",
+		"POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL": "perhaps",
+		"POSTRIDER_LOG_FORMAT":                    "xml", "POSTRIDER_LOG_LEVEL": "loud", "POSTRIDER_HTTP_ADDR": "8080",
+		"POSTRIDER_ALLOW_PUBLIC": "maybe", "POSTRIDER_BASE_URL": "ftp://x",
+		"POSTRIDER_MASTER_KEY": "hush,hush", "POSTRIDER_OUTBOUND": "smtp://user:hush@:25:25", "POSTRIDER_MX_PORT": "0",
+		"POSTRIDER_MX_ALLOW": "10.0.0.0/8,10.0.0.0/99,x",
+		"POSTRIDER_DNS":      "dns.example.com:53", "POSTRIDER_HOSTNAME": "a_b", "POSTRIDER_DELIVERY_CONCURRENCY": "-1", "POSTRIDER_INBOUND_ADDR": "25",
 		"POSTRIDER_INBOUND_PROXIES": "x", "POSTRIDER_SANDBOX_DOMAIN": "..", "POSTRIDER_RETURN_PATH_HOST": "a b", "POSTRIDER_SPF_INCLUDE": "1.2.3.4",
 		"POSTRIDER_SMTP_HOST": strings.Repeat("a", 64), "POSTRIDER_OTLP_ENDPOINT": "localhost:4317", "POSTRIDER_RSPAMD_URL": "127.0.0.1:11333",
-		"POSTRIDER_BLOBS": "s3://KEY:hush@store.example", "POSTRIDER_BLOBS_SENT_AFTER": "1s", "POSTRIDER_FALLBACK": "smtp://user:hush@:25:25", "POSTRIDER_ACME_CA": "http://hush", "POSTRIDER_NODE": "a b", "POSTRIDER_EGRESS": "a b",
-		"POSTRIDER_DRAIN_DELAY": "soon", "POSTRIDER_SPOOL_BYTES": "1", "POSTRIDER_RELAY_ADDR": "587", "POSTRIDER_RELAY_TLS_ADDR": ":smtps", "POSTRIDER_RELAY_PROXIES": "x",
-		"POSTRIDER_TRACKING_HOST": "a_b", "POSTRIDER_TRACKING_TLS_ADDR": "x", "POSTRIDER_TRUSTED_PROXIES": "x", "POSTRIDER_WEBHOOK_ALLOW": "x", "POSTRIDER_SMTP_TLS_KEY": "key.pem",
+		"POSTRIDER_BLOBS": "s3://KEY:hush@store.example", "POSTRIDER_BLOBS_SENT_AFTER": "1s",
+		"POSTRIDER_FALLBACK": "smtp://user:hush@:25:25", "POSTRIDER_ACME_CA": "http://hush", "POSTRIDER_NODE": "a b", "POSTRIDER_EGRESS": "a b",
+		"POSTRIDER_DRAIN_DELAY": "soon", "POSTRIDER_SPOOL_BYTES": "1", "POSTRIDER_RELAY_ADDR": "587",
+		"POSTRIDER_RELAY_TLS_ADDR": ":smtps", "POSTRIDER_RELAY_PROXIES": "x",
+		"POSTRIDER_TRACKING_HOST": "a_b", "POSTRIDER_TRACKING_TLS_ADDR": "x", "POSTRIDER_TRUSTED_PROXIES": "x",
+		"POSTRIDER_WEBHOOK_ALLOW": "x", "POSTRIDER_SMTP_TLS_KEY": "key.pem",
 		"POSTRIDER_PUBLIC_ADDRESSES": "x"}
 	_, err := config.Load(setting.Serve, "", wrong)
 	got := mistakenSettings(t, err)
-	want := []string{"POSTRIDER_MX_ALLOW", "POSTRIDER_ACME_EMAIL", "POSTRIDER_SMTP_TLS_CERT"} // two ranges are wrong; the other two are missing
+	// two ranges are wrong; the other two are missing
+	want := []string{"POSTRIDER_MX_ALLOW", "POSTRIDER_ACME_EMAIL", "POSTRIDER_SMTP_TLS_CERT"}
 	for name := range wrong {
 		if name != "POSTRIDER_SMTP_TLS_KEY" {
 			want = append(want, name)
@@ -275,8 +294,9 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 			s["POSTRIDER_HTTP_ADDR"] = "192.168.1.5:80"
 			s["POSTRIDER_ALLOW_PUBLIC"] = "false"
 		}, "--allow-public"},
-		"dev, relay for all":   {setting.Dev, func(s setting.RawValues) { s["POSTRIDER_RELAY_ADDR"] = ":587" }, "POSTRIDER_RELAY_ADDR is"},
-		"a certificate alone":  {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_SMTP_TLS_CERT"] = "cert.pem" }, "must be set together with POSTRIDER_SMTP_TLS_KEY"},
+		"dev, relay for all": {setting.Dev, func(s setting.RawValues) { s["POSTRIDER_RELAY_ADDR"] = ":587" }, "POSTRIDER_RELAY_ADDR is"},
+		"a certificate alone": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_SMTP_TLS_CERT"] = "cert.pem" },
+			"must be set together with POSTRIDER_SMTP_TLS_KEY"},
 		"dev, mail from all":   {setting.Dev, func(s setting.RawValues) { s["POSTRIDER_INBOUND_ADDR"] = ":25" }, "POSTRIDER_INBOUND_ADDR is"},
 		"port too high":        {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_HTTP_ADDR"] = ":65536" }, `port "65536"`},
 		"port by name":         {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_HTTP_ADDR"] = ":http" }, `port "http"`},
@@ -289,7 +309,8 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 		"smarthost, half a login": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://u@h" }, "both a user name and a password"},
 		"smarthost port":          {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://h:0" }, "want a number from 1"},
 		"fallback that is none":   {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "mx" }, "POSTRIDER_FALLBACK must be smtp://"},
-		"fallback, half a login":  {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "smtp://u@h" }, "POSTRIDER_FALLBACK must have both a user name and a password"},
+		"fallback, half a login": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "smtp://u@h" },
+			"POSTRIDER_FALLBACK must have both a user name and a password"},
 		"another way out":         {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "https://h" }, "must be mx, capture"},
 		"a key twice":             {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] += "," + masterKey }, "key 2 is key 1 again"},
 		"DNS server on port 0":    {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_DNS"] = "127.0.0.1:0" }, "POSTRIDER_DNS"},
@@ -302,11 +323,20 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 		"an issuer without secret": {setting.Serve, func(s setting.RawValues) {
 			s["POSTRIDER_OIDC_ISSUER"], s["POSTRIDER_OIDC_CLIENT_ID"] = "https://id.example.com", "x"
 		}, "POSTRIDER_OIDC_ISSUER requires POSTRIDER_OIDC_CLIENT_SECRET"},
-		"a client without issuer":   {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_CLIENT_ID"] = "x" }, "POSTRIDER_OIDC_CLIENT_ID requires POSTRIDER_OIDC_ISSUER"},
-		"a secret without issuer":   {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_CLIENT_SECRET"] = "x" }, "POSTRIDER_OIDC_CLIENT_SECRET requires POSTRIDER_OIDC_ISSUER"},
-		"a plain issuer":            {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_ISSUER"] = "http://id.example.com" }, "POSTRIDER_OIDC_ISSUER must use https://"},
-		"all join as owners":        {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_JOIN"] = "acc_01kf0m4w7he6x8q2v5b3n9c1ta:owner" }, "POSTRIDER_OIDC_JOIN cannot have the role owner"},
-		"production names, no host": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_BASE_URL"] = "https://localhost" }, "POSTRIDER_RETURN_PATH_HOST is required"},
+		"a client without issuer": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OIDC_CLIENT_ID"] = "x" },
+			"POSTRIDER_OIDC_CLIENT_ID requires POSTRIDER_OIDC_ISSUER"},
+		"a secret without issuer": {setting.Serve,
+			func(s setting.RawValues) { s["POSTRIDER_OIDC_CLIENT_SECRET"] = "x" },
+			"POSTRIDER_OIDC_CLIENT_SECRET requires POSTRIDER_OIDC_ISSUER"},
+		"a plain issuer": {setting.Serve,
+			func(s setting.RawValues) { s["POSTRIDER_OIDC_ISSUER"] = "http://id.example.com" },
+			"POSTRIDER_OIDC_ISSUER must use https://"},
+		"all join as owners": {setting.Serve,
+			func(s setting.RawValues) { s["POSTRIDER_OIDC_JOIN"] = "acc_01kf0m4w7he6x8q2v5b3n9c1ta:owner" },
+			"POSTRIDER_OIDC_JOIN cannot have the role owner"},
+		"production names, no host": {setting.Serve,
+			func(s setting.RawValues) { s["POSTRIDER_BASE_URL"] = "https://localhost" },
+			"POSTRIDER_RETURN_PATH_HOST is required"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -329,7 +359,8 @@ func TestDevelopmentAddresses(t *testing.T) {
 			t.Errorf("%s: %v, %v, want base URL %q", addr, config.BaseURL.Of(got), err, base)
 		}
 	}
-	got, err := config.Load(setting.Dev, "", setting.RawValues{"POSTRIDER_HTTP_ADDR": ":8080", "POSTRIDER_ALLOW_PUBLIC": "true"})
+	got, err := config.Load(setting.Dev, "",
+		setting.RawValues{"POSTRIDER_HTTP_ADDR": ":8080", "POSTRIDER_ALLOW_PUBLIC": "true"})
 	if err != nil || config.BaseURL.Of(got) != "http://127.0.0.1:8080" {
 		t.Errorf("explicitly public: %v, %v", config.BaseURL.Of(got), err)
 	}
@@ -337,10 +368,12 @@ func TestDevelopmentAddresses(t *testing.T) {
 
 func TestEffectiveValuesAreLoggedWithoutSecrets(t *testing.T) {
 	t.Parallel()
-	for _, database := range []string{"postgres://app:hush@db.example.com:6543/mail?sslpassword=hush", "host=db.example.com port=6543 user=app password=hush dbname=mail"} {
+	for _, database := range []string{"postgres://app:hush@db.example.com:6543/mail?sslpassword=hush",
+		"host=db.example.com port=6543 user=app password=hush dbname=mail"} {
 		s := productionSettings()
 		s["POSTRIDER_FALLBACK"] = "smtp://fallbackuser:hush@fallback.example.com"
-		s["DATABASE_URL"], s["POSTRIDER_OUTBOUND"], s["POSTRIDER_OTLP_ENDPOINT"] = database, "smtp://relayuser:hush@relay.example.com", "https://k:hush@otel.example.com"
+		s["DATABASE_URL"], s["POSTRIDER_OUTBOUND"], s["POSTRIDER_OTLP_ENDPOINT"] = database,
+			"smtp://relayuser:hush@relay.example.com", "https://k:hush@otel.example.com"
 		cfg, err := config.Load(setting.Serve, "box7", s)
 		if err != nil {
 			t.Fatal(err)
@@ -353,9 +386,12 @@ func TestEffectiveValuesAreLoggedWithoutSecrets(t *testing.T) {
 				t.Errorf("shows %q:\n%s", leak, printed)
 			}
 		}
-		for _, part := range []string{"config.mode=serve", "config.database_url.host=db.example.com", "config.database_url.port=6543", "config.database_url.name=mail",
-			"config.database_url.user=app", "config.outbound.host=relay.example.com", "config.outbound.username=relayuser", "config.fallback.host=fallback.example.com",
-			"config.master_key.keys=1", "config.base_url=https://mail.example.com", "config.otlp_endpoint=https://k:xxxxx@otel.example.com"} {
+		for _, part := range []string{"config.mode=serve", "config.database_url.host=db.example.com",
+			"config.database_url.port=6543", "config.database_url.name=mail",
+			"config.database_url.user=app", "config.outbound.host=relay.example.com",
+			"config.outbound.username=relayuser", "config.fallback.host=fallback.example.com",
+			"config.master_key.keys=1", "config.base_url=https://mail.example.com",
+			"config.otlp_endpoint=https://k:xxxxx@otel.example.com"} {
 			if !strings.Contains(out.String(), part) {
 				t.Errorf("lacks %s:\n%s", part, out.String())
 			}
@@ -377,11 +413,13 @@ log_level: warn
 dns: ~
 allow_public: true
 `)
-	cfg, err := config.Load(setting.Serve, "", setting.RawValues{"POSTRIDER_CONFIG": path, "POSTRIDER_LOG_LEVEL": "error"})
+	cfg, err := config.Load(setting.Serve, "",
+		setting.RawValues{"POSTRIDER_CONFIG": path, "POSTRIDER_LOG_LEVEL": "error"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if outgoing.MXPort.Of(cfg) != 2525 || len(outgoing.MXAllow.Of(cfg)) != 2 || len(config.MasterKey.Of(cfg)) != 1 || config.BaseURL.Of(cfg) != "https://mail.example.com" {
+	if outgoing.MXPort.Of(cfg) != 2525 || len(outgoing.MXAllow.Of(cfg)) != 2 || len(config.MasterKey.Of(cfg)) != 1 ||
+		config.BaseURL.Of(cfg) != "https://mail.example.com" {
 		t.Errorf("config %+v", cfg)
 	}
 	if config.LogLevel.Of(cfg) != slog.LevelError {
@@ -394,7 +432,8 @@ func TestFileMistakesAreReportedWithTheOthers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "postrider.yaml")
 	load := func(content string) error {
 		writeFile(t, path, content)
-		_, err := config.Load(setting.Serve, "", setting.RawValues{"POSTRIDER_CONFIG": path, "POSTRIDER_BASE_URL": "https://example.com"})
+		_, err := config.Load(setting.Serve, "",
+			setting.RawValues{"POSTRIDER_CONFIG": path, "POSTRIDER_BASE_URL": "https://example.com"})
 		return err
 	}
 	for content, want := range map[string][]string{
@@ -412,7 +451,8 @@ func TestFileMistakesAreReportedWithTheOthers(t *testing.T) {
 			t.Errorf("%q (-want +got):\n%s", content, diff)
 		}
 	}
-	_, err := config.Load(setting.Dev, "", setting.RawValues{"POSTRIDER_CONFIG": path + ".none", "POSTRIDER_HTTP_ADDR": "x"})
+	_, err := config.Load(setting.Dev, "",
+		setting.RawValues{"POSTRIDER_CONFIG": path + ".none", "POSTRIDER_HTTP_ADDR": "x"})
 	if diff := cmp.Diff([]string{"POSTRIDER_CONFIG", "POSTRIDER_HTTP_ADDR"}, mistakenSettings(t, err)); diff != "" {
 		t.Errorf("missing file (-want +got):\n%s", diff)
 	}
@@ -429,13 +469,15 @@ func FuzzSettings(f *testing.F) {
 	f.Add("smtp://u:p@h:25", "127.0.0.1:80", "https://x.example", "10.0.0.0/8", "a: b")
 	f.Add("mx", "[::1]:0", "http://[::1]:8", "fd00::", "modules: [a, b]")
 	f.Fuzz(func(t *testing.T, exit, addr, base, allow, file string) {
-		s := setting.RawValues{"POSTRIDER_OUTBOUND": exit, "POSTRIDER_HTTP_ADDR": addr, "POSTRIDER_BASE_URL": base, "POSTRIDER_MX_ALLOW": allow, "POSTRIDER_MASTER_KEY": masterKey}
+		s := setting.RawValues{"POSTRIDER_OUTBOUND": exit, "POSTRIDER_HTTP_ADDR": addr, "POSTRIDER_BASE_URL": base,
+			"POSTRIDER_MX_ALLOW": allow, "POSTRIDER_MASTER_KEY": masterKey}
 		wrong := s.Fill("f", []byte(file), config.File.Name)
 		cfg, err := setting.Read(setting.Serve, "box7", s)
 		if err != nil {
 			return
 		}
-		if config.BaseURL.Of(cfg) == "" || strings.HasSuffix(config.BaseURL.Of(cfg), "/") || outbound.MainExit.Of(cfg).How == outbound.Capture {
+		if config.BaseURL.Of(cfg) == "" || strings.HasSuffix(config.BaseURL.Of(cfg), "/") || outbound.MainExit.Of(cfg).
+			How == outbound.Capture {
 			t.Errorf("settings with the errors %v resolve to %+v, want a base URL without a trailing slash, and no capture", wrong, cfg)
 		}
 	})

@@ -34,7 +34,8 @@ type secured struct {
 	keeper   *certificate.Keeper // gets certificates from an ACME authority
 }
 
-func newSecured(lc fx.Lifecycle, cfg setting.Values, on modulesOn, d *db.DB, box *secret.Box, log *slog.Logger) (*secured, error) {
+func newSecured(lc fx.Lifecycle, cfg setting.Values, on modulesOn, d *db.DB, box *secret.Box,
+	log *slog.Logger) (*secured, error) {
 	s := &secured{}
 	var err error
 	if config.HTTPTLSAddr.Of(cfg) != "" {
@@ -43,7 +44,8 @@ func newSecured(lc fx.Lifecycle, cfg setting.Values, on modulesOn, d *db.DB, box
 		}
 	}
 	if config.HTTPTLSAddr.Of(cfg) != "" && config.HTTPTLSCert.Of(cfg) != "" {
-		if s.files, err = listeners.FromFiles("POSTRIDER_HTTP_TLS_CERT", config.HTTPTLSCert.Of(cfg), config.HTTPTLSKey.Of(cfg), log); err != nil {
+		if s.files, err = listeners.FromFiles("POSTRIDER_HTTP_TLS_CERT", config.HTTPTLSCert.Of(cfg),
+			config.HTTPTLSKey.Of(cfg), log); err != nil {
 			return nil, err
 		}
 		s.files.NextProtos = []string{"h2", "http/1.1"}
@@ -135,7 +137,8 @@ func (p edgeParams) serveTrackingHosts(observed *telemetry.HTTP) {
 	if p.Secured.tracking == nil {
 		return
 	}
-	s := server.New(server.Params{Listener: p.Secured.tracking, TLS: p.Secured.keeper.TLS(), Handler: p.trackingHostsFirst(p.linksFirst(http.NotFoundHandler())), Observe: observed.Wrap,
+	s := server.New(server.Params{Listener: p.Secured.tracking, TLS: p.Secured.keeper.TLS(),
+		Handler: p.trackingHostsFirst(p.linksFirst(http.NotFoundHandler())), Observe: observed.Wrap,
 		Budget: p.Budget, Proxies: config.TrustedProxies.Of(p.Config), Logger: p.Logger,
 		Fail: func(err error) { p.Logger.Error("listener of tracking hosts failed", telemetry.KeyError, err) }})
 	p.Lifecycle.Append(hookOf(s))

@@ -47,23 +47,25 @@ func main() {
 	log.SetFlags(0)
 	base := os.Getenv("POSTRIDER_API_URL")
 	p := &program{}
-	client, err := postrider.NewClientWithResponses(base, postrider.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
-		if p.person {
-			r.Header.Set("Origin", strings.TrimSuffix(base, "/api"))
-			for _, cookie := range p.cookies {
-				r.AddCookie(cookie)
+	client, err := postrider.NewClientWithResponses(base,
+		postrider.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
+			if p.person {
+				r.Header.Set("Origin", strings.TrimSuffix(base, "/api"))
+				for _, cookie := range p.cookies {
+					r.AddCookie(cookie)
+				}
+				return nil
 			}
+			r.Header.Set("Authorization", "Bearer "+os.Getenv("POSTRIDER_API_KEY"))
 			return nil
-		}
-		r.Header.Set("Authorization", "Bearer "+os.Getenv("POSTRIDER_API_KEY"))
-		return nil
-	}))
+		}))
 	check(err)
-	*p = program{client: client, params: map[string][]string{}, called: map[string]bool{}, cookies: map[string]*http.Cookie{}, known: map[string]string{
-		"link": os.Getenv("POSTRIDER_LINK"), "ownerEmail": os.Getenv("POSTRIDER_OWNER_EMAIL"), "ownerPassword": os.Getenv("POSTRIDER_OWNER_PASSWORD"),
-		"receiver": os.Args[2], "run": fmt.Sprintf("go%d", time.Now().UnixMilli()),
-		"hourAgo": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), "inAnHour": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
-	}}
+	*p = program{client: client, params: map[string][]string{}, called: map[string]bool{},
+		cookies: map[string]*http.Cookie{}, known: map[string]string{
+			"link": os.Getenv("POSTRIDER_LINK"), "ownerEmail": os.Getenv("POSTRIDER_OWNER_EMAIL"), "ownerPassword": os.Getenv("POSTRIDER_OWNER_PASSWORD"),
+			"receiver": os.Args[2], "run": fmt.Sprintf("go%d", time.Now().UnixMilli()),
+			"hourAgo": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), "inAnHour": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
+		}}
 	check(p.readDocument(base + "/openapi.json"))
 	text, err := os.ReadFile(os.Args[1])
 	check(err)

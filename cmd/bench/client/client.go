@@ -102,7 +102,8 @@ func (s Server) SampleEmail(to string) []byte {
 
 // sampleMIME returns the same email as an SMTP message.
 func (s Server) sampleMIME() []byte {
-	return []byte("From: Bench <bench@" + s.VerifiedDomain + ">\r\nTo: someone@example.net\r\nSubject: " + sampleSubject +
+	return []byte("From: Bench <bench@" + s.VerifiedDomain + ">\r\nTo: someone@example.net\r\nSubject: " +
+		sampleSubject +
 		"\r\nX-Postrider-Tag: kind=receipt\r\nMIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary=bench\r\n\r\n" +
 		"--bench\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n" + sampleText + "\r\n" +
 		"--bench\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + sampleHTML("\r\n") + "\r\n--bench--\r\n.\r\n")

@@ -120,7 +120,8 @@ func (l Lists) readGraphQL(ctx context.Context, arguments string) (cursor string
 			} `json:"pageInfo"`
 		} `json:"emails"`
 	}
-	answer, err := l.server.query(ctx, `{ emails(`+arguments+`) { nodes { id subject status to tags { name value } createdAt } pageInfo { endCursor } } }`)
+	answer, err := l.server.query(ctx, `{ emails(`+arguments+
+		`) { nodes { id subject status to tags { name value } createdAt } pageInfo { endCursor } } }`)
 	if err != nil {
 		return "", err
 	}

@@ -37,7 +37,8 @@ const (
 )
 
 // MeasureRound queries the year before a time repeatedly and returns the time of each query.
-func (q StatisticsQuery) MeasureRound(ctx context.Context, s Server, until time.Time) (took []time.Duration, err error) {
+func (q StatisticsQuery) MeasureRound(ctx context.Context, s Server,
+	until time.Time) (took []time.Duration, err error) {
 	from, to := until.AddDate(-1, 0, 0).Format(time.RFC3339), until.Format(time.RFC3339)
 	text := fmt.Sprintf(statisticsQuery, from, to, q.arguments, statisticsFields+q.fields)
 	for range queriesPerRound {
@@ -59,7 +60,8 @@ func (q StatisticsQuery) MeasureRound(ctx context.Context, s Server, until time.
 			return nil, err
 		}
 		if year := data.EmailStatistics; len(year.Buckets) < 365 || year.Totals.Delivered == 0 {
-			return nil, fmt.Errorf("the response has %d days and %d delivered emails", len(year.Buckets), year.Totals.Delivered)
+			return nil, fmt.Errorf("the response has %d days and %d delivered emails", len(year.Buckets),
+				year.Totals.Delivered)
 		}
 	}
 	return took, nil

@@ -47,7 +47,8 @@ func FindPgbench() (string, error) {
 		return "", err
 	}
 	if len(found) == 0 {
-		return "", fmt.Errorf("pgbench is not installed; it is part of the PostgreSQL server packages (Debian: apt-get install postgresql)")
+		return "",
+			fmt.Errorf("pgbench is not installed; it is part of the PostgreSQL server packages (Debian: apt-get install postgresql)")
 	}
 	return found[len(found)-1], nil
 }

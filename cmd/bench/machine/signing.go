@@ -29,14 +29,16 @@ func MeasureSignatures(ctx context.Context, length time.Duration) (float64, erro
 		return signWithGo(length)
 	}
 	seconds := max(1, int(length.Seconds()))
-	output, err := exec.CommandContext(ctx, "openssl", "speed", "-seconds", strconv.Itoa(seconds), "-multi", strconv.Itoa(runtime.NumCPU()), "rsa2048").Output()
+	output, err := exec.CommandContext(ctx, "openssl", "speed", "-seconds", strconv.Itoa(seconds), "-multi",
+		strconv.Itoa(runtime.NumCPU()), "rsa2048").Output()
 	if err != nil {
 		return 0, fmt.Errorf("openssl speed: %w", err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
 	fields := strings.Fields(lines[len(lines)-1]) // rsa 2048 bits 0.000439s 0.000012s 2278.5 84057.0
 	if len(fields) < 2 {
-		return 0, fmt.Errorf("openssl speed: no signatures per second in the next-to-last field of %q", lines[len(lines)-1])
+		return 0, fmt.Errorf("openssl speed: no signatures per second in the next-to-last field of %q",
+			lines[len(lines)-1])
 	}
 	rate, err := strconv.ParseFloat(fields[len(fields)-2], 64)
 	if err != nil {

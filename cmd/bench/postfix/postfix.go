@@ -45,7 +45,8 @@ func Start(ctx context.Context, dir, sink string) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Server{Addr: "127.0.0.1:" + ports[0], config: filepath.Join(dir, "postfix"), Log: filepath.Join(dir, "postfix.log")}
+	p := &Server{Addr: "127.0.0.1:" + ports[0], config: filepath.Join(dir, "postfix"),
+		Log: filepath.Join(dir, "postfix.log")}
 	defer func() {
 		if err != nil {
 			p.Stop()
@@ -82,8 +83,10 @@ func (p *Server) startMilter(ctx context.Context, dir, port string) error {
 	keyFile, config := filepath.Join(dir, "dkim.pem"), filepath.Join(dir, "opendkim.conf")
 	encoded := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	settings := fmt.Sprintf("Mode s\nDomain %s\nSelector bench\nKeyFile %s\nRequireSafeKeys no\nSocket inet:%s@127.0.0.1\nCanonicalization relaxed/relaxed\n"+
-		"InternalHosts 127.0.0.1\nSyslog no\nBackground no\nPidFile %s\n", Domain, keyFile, port, filepath.Join(dir, "opendkim.pid"))
-	if err := errors.Join(os.WriteFile(keyFile, encoded, 0o600), os.WriteFile(config, []byte(settings), 0o600)); err != nil {
+		"InternalHosts 127.0.0.1\nSyslog no\nBackground no\nPidFile %s\n", Domain, keyFile, port,
+		filepath.Join(dir, "opendkim.pid"))
+	if err := errors.Join(os.WriteFile(keyFile, encoded, 0o600),
+		os.WriteFile(config, []byte(settings), 0o600)); err != nil {
 		return err
 	}
 	p.milter = exec.CommandContext(context.WithoutCancel(ctx), "opendkim", "-f", "-x", config)
@@ -148,7 +151,8 @@ func (p *Server) configure(dir, port, milter, sink string) error {
 	}
 	state := filepath.Join(dir, "state")
 	return errors.Join(
-		os.Mkdir(p.config, 0o755), os.Mkdir(filepath.Join(dir, "spool"), 0o755), os.Mkdir(state, 0o700), os.Chown(state, uid, 0),
+		os.Mkdir(p.config, 0o755), os.Mkdir(filepath.Join(dir, "spool"), 0o755), os.Mkdir(state, 0o700),
+		os.Chown(state, uid, 0),
 		os.WriteFile(filepath.Join(p.config, "main.cf"), fmt.Appendf(nil, mainCF, dir, milter, host, sinkPort), 0o600),
 		os.WriteFile(filepath.Join(p.config, "master.cf"), fmt.Appendf(nil, masterCF, port), 0o600))
 }
@@ -157,7 +161,8 @@ func (p *Server) configure(dir, port, milter, sink string) error {
 func (p *Server) Stop() {
 	if p.master != 0 {
 		// Not the context of the run: an interrupt has canceled it.
-		if output, err := exec.CommandContext(context.Background(), "postfix", "-c", p.config, "stop").CombinedOutput(); err != nil {
+		if output, err := exec.CommandContext(context.Background(), "postfix", "-c", p.config, "stop").
+			CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "bench: postfix stop: %v: %s\n", err, output)
 		}
 	}
@@ -215,7 +220,8 @@ const installLine = "apt-get install --no-install-recommends postfix opendkim"
 func CheckInstalled() error {
 	for _, name := range []string{"postfix", "postconf", "smtp-source", "opendkim"} {
 		if _, err := exec.LookPath(name); err != nil {
-			return fmt.Errorf("%s is not installed (Debian: %s; then stop the services that this starts)", name, installLine)
+			return fmt.Errorf("%s is not installed (Debian: %s; then stop the services that this starts)", name,
+				installLine)
 		}
 	}
 	return nil
@@ -223,7 +229,8 @@ func CheckInstalled() error {
 
 // Inject sends messages of the same size to an SMTP server, from concurrent sessions that stay open.
 func Inject(ctx context.Context, addr, to string, messages, sessions int, size int64) error {
-	source := exec.CommandContext(ctx, "smtp-source", "-d", "-s", strconv.Itoa(sessions), "-l", strconv.FormatInt(size, 10), "-m", strconv.Itoa(messages),
+	source := exec.CommandContext(ctx, "smtp-source", "-d", "-s", strconv.Itoa(sessions), "-l",
+		strconv.FormatInt(size, 10), "-m", strconv.Itoa(messages),
 		"-f", "bench@"+Domain, "-t", to, addr)
 	if output, err := source.CombinedOutput(); err != nil {
 		return fmt.Errorf("smtp-source: %w: %s", err, output)

@@ -60,7 +60,8 @@ func addEmail(r *rollup.Rollup, dice *rand.Rand, account string, day time.Time) 
 	domain := fmt.Sprintf("d%d.example", int(1000*math.Pow(dice.Float64(), 4)))
 	f := rollup.Facts{AccountID: account, Type: "email.sent", At: [rollup.Placements]time.Time{at, at}, Count: 1,
 		By:   rollup.By{DomainID: fmt.Sprintf("dom_bench%d", sender/2), APIKeyID: fmt.Sprintf("key_bench%d", sender)},
-		Tags: []string{fmt.Sprintf("kind=%d", dice.IntN(5)), environment}, Recipients: 1, Destinations: []string{domain}, Bin: -1}
+		Tags: []string{fmt.Sprintf("kind=%d", dice.IntN(5)), environment}, Recipients: 1,
+		Destinations: []string{domain}, Bin: -1}
 	r.Add(&f)
 	f.Named, f.Domain, f.Destinations = true, domain, nil
 	f.Type, f.Bin = "email.delivered", int(20+4*(dice.Float64()+dice.Float64()-1))

@@ -50,7 +50,8 @@ func writeFolder(t *testing.T, files map[string]string) string {
 func runPush(t *testing.T, server automate.Server, activate bool, paths ...string) (out, log string, failed int) {
 	t.Helper()
 	var said, problems bytes.Buffer
-	failed, err := automate.Push{Server: server, Paths: paths, Activate: activate, Out: &said, Log: &problems}.Run(t.Context())
+	failed, err := automate.Push{Server: server, Paths: paths, Activate: activate, Out: &said,
+		Log: &problems}.Run(t.Context())
 	if err != nil {
 		t.Fatalf("push: %v", err)
 	}
@@ -81,10 +82,12 @@ func TestPushAndPullRoundTrip(t *testing.T) {
 		}
 	}
 	// A field that is missing from the file is cleared.
-	if err := os.WriteFile(filepath.Join(dir, "a.json"), []byte(strings.Replace(welcome, `"description": "Says hello.", `, "", 1)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "a.json"),
+		[]byte(strings.Replace(welcome, `"description": "Says hello.", `, "", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, _, _ := runPush(t, server, true, filepath.Join(dir, "a.json")); out != "Welcome  changed, activated (active, version 2)" {
+	if out, _, _ := runPush(t, server, true,
+		filepath.Join(dir, "a.json")); out != "Welcome  changed, activated (active, version 2)" {
 		t.Errorf("a push of a changed file printed %q", out)
 	}
 	for _, format := range []string{"json", "yaml"} {
@@ -101,7 +104,8 @@ func TestPushAndPullRoundTrip(t *testing.T) {
 		if err := pull.Run(t.Context()); err != nil {
 			t.Fatalf("pull again: %v", err)
 		}
-		if diff := cmp.Diff(before, readFolder(t, back)); diff != "" || !strings.Contains(before["welcome."+format], "Hi {{event.data.name}}") {
+		if diff := cmp.Diff(before, readFolder(t, back)); diff != "" ||
+			!strings.Contains(before["welcome."+format], "Hi {{event.data.name}}") {
 			t.Errorf("a second pull changes files (-before +after):\n%s", diff)
 		}
 	}
@@ -129,12 +133,15 @@ func TestPushPrintsProblems(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
-	dir := writeFolder(t, map[string]string{"1.json": broken, "2.json": `{"name": "Wrong", "trigger": {"event": "e"}, "steps": [{"type": "delay", "duration": "P1M"}]}`, "3.yaml": later})
+	dir := writeFolder(t, map[string]string{"1.json": broken,
+		"2.json": `{"name": "Wrong", "trigger": {"event": "e"}, "steps": [{"type": "delay", "duration": "P1M"}]}`, "3.yaml": later})
 	out, log, failed := runPush(t, server, true, dir)
-	if failed != 2 || !strings.Contains(out, "Later  created, activated (active, version 1)") || !strings.Contains(out, "Broken  created (draft)") {
+	if failed != 2 || !strings.Contains(out, "Later  created, activated (active, version 1)") ||
+		!strings.Contains(out, "Broken  created (draft)") {
 		t.Errorf("the push printed %q, and %d failed; want 2 failures and the third one active", out, failed)
 	}
-	for _, want := range []string{"1.json: error: steps[0].from: ", "2.json: error: ", "  steps[0].duration: cannot contain years or months"} {
+	for _, want := range []string{"1.json: error: steps[0].from: ", "2.json: error: ",
+		"  steps[0].duration: cannot contain years or months"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the problems are %q, want them to contain %q", log, want)
 		}
@@ -158,7 +165,8 @@ func TestPushReadsAllFilesFirst(t *testing.T) {
 		"empty file":   {map[string]string{"a.yaml": ""}, "a.yaml: must be an object"},
 		"number names": {map[string]string{"a.yaml": "name: 1"}, "name: is required and must be a string"},
 	} {
-		_, err := automate.Push{Server: server, Paths: []string{writeFolder(t, test.files)}, Out: &bytes.Buffer{}, Log: &bytes.Buffer{}}.Run(t.Context())
+		_, err := automate.Push{Server: server, Paths: []string{writeFolder(t, test.files)}, Out: &bytes.Buffer{},
+			Log: &bytes.Buffer{}}.Run(t.Context())
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: the push returned the error %v, want %q", name, err, test.want)
 		}
@@ -166,7 +174,8 @@ func TestPushReadsAllFilesFirst(t *testing.T) {
 	if list, err := server.List(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("%d automations exist (error %v), want none", len(list), err)
 	}
-	if _, err := (automate.Server{BaseURL: app.BaseURL, APIKey: "svc_wrong_wrong_wrong_wrong_wrong"}).List(t.Context()); err == nil || !strings.Contains(err.Error(), "Unauthorized") {
+	if _, err := (automate.Server{BaseURL: app.BaseURL, APIKey: "svc_wrong_wrong_wrong_wrong_wrong"}).
+		List(t.Context()); err == nil || !strings.Contains(err.Error(), "Unauthorized") {
 		t.Errorf("with a wrong key: %v", err)
 	}
 }
@@ -190,11 +199,13 @@ func TestSimulateDefinition(t *testing.T) {
 			t.Errorf("the simulation contains no email to Bob: %s", played.Whole)
 		}
 	}
-	if _, err := (automate.Simulate{Server: server, Name: "None"}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), `no automation with the name "None"`) {
+	if _, err := (automate.Simulate{Server: server, Name: "None"}).Run(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), `no automation with the name "None"`) {
 		t.Errorf("an unknown name: %v", err)
 	}
 	app.Do(t, http.MethodPost, "/api/automations", json.RawMessage(welcome))
-	if _, err := (automate.Simulate{Server: server, Name: "Welcome"}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "two automations with the name") {
+	if _, err := (automate.Simulate{Server: server, Name: "Welcome"}).Run(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "two automations with the name") {
 		t.Errorf("a name of two automations: %v", err)
 	}
 }

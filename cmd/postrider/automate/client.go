@@ -108,7 +108,8 @@ func refusalOf(status int, answer []byte) error {
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(answer, &said); err != nil || said.Error.Message == "" {
-		return &refusal{Status: status, Message: fmt.Sprintf("the server returned %d %s", status, http.StatusText(status))}
+		return &refusal{Status: status,
+			Message: fmt.Sprintf("the server returned %d %s", status, http.StatusText(status))}
 	}
 	fields := map[string]string{}
 	for path, found := range said.Error.Details {
@@ -174,7 +175,8 @@ func findByName(list []Automation, name string) (found *Automation, err error) {
 		switch {
 		case list[i].Name != name:
 		case found != nil:
-			return nil, fmt.Errorf("the account has two automations with the name %q (%s, %s): rename or archive one", name, found.ID, list[i].ID)
+			return nil, fmt.Errorf("the account has two automations with the name %q (%s, %s): rename or archive one",
+				name, found.ID, list[i].ID)
 		default:
 			found = &list[i]
 		}

@@ -118,7 +118,8 @@ func (a Automation) definition() ([]byte, error) {
 		name  string
 		value any
 		given bool
-	}{{"description", a.Description, a.Description != nil}, {"timezone", a.Timezone, a.Timezone != nil}, {"trigger", a.Trigger, true}, {"steps", a.Steps, true}} {
+	}{{"description", a.Description, a.Description != nil}, {"timezone", a.Timezone, a.Timezone != nil},
+		{"trigger", a.Trigger, true}, {"steps", a.Steps, true}} {
 		if !member.given {
 			continue
 		}

@@ -71,7 +71,8 @@ func (p Push) push(ctx context.Context, f file, list []Automation) (good bool, e
 	}
 	if p.Activate && good && (draft.Status != "active" || draft.HasUnpublishedChanges) {
 		var acted struct{ Automation Automation }
-		if err := p.sendRequest(ctx, http.MethodPost, "/automations/"+draft.ID, map[string]string{"action": "activate"}, &acted); err != nil {
+		if err := p.sendRequest(ctx, http.MethodPost, "/automations/"+draft.ID, map[string]string{"action": "activate"},
+			&acted); err != nil {
 			return p.refusedDefinition(f, err)
 		}
 		draft, did = acted.Automation, did+", activated"

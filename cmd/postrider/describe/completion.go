@@ -34,10 +34,12 @@ func pathPatterns(all []commandPath) string {
 
 func bashCompletion(all []commandPath) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "# bash completion of postrider: source <(postrider completion bash)\n_postrider() {\n    local at=postrider word\n"+
-		"    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n        case \"$at $word\" in %s) at=\"$at $word\" ;; esac\n    done\n    case \"$at\" in\n", pathPatterns(all))
+	fmt.Fprintf(&out,
+		"# bash completion of postrider: source <(postrider completion bash)\n_postrider() {\n    local at=postrider word\n"+
+			"    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n        case \"$at $word\" in %s) at=\"$at $word\" ;; esac\n    done\n    case \"$at\" in\n", pathPatterns(all))
 	for _, p := range all {
-		fmt.Fprintf(&out, "    '%s') COMPREPLY=($(compgen -W '%s' -- \"${COMP_WORDS[COMP_CWORD]}\")) ;;\n", p.path, strings.Join(p.words(), " "))
+		fmt.Fprintf(&out, "    '%s') COMPREPLY=($(compgen -W '%s' -- \"${COMP_WORDS[COMP_CWORD]}\")) ;;\n", p.path,
+			strings.Join(p.words(), " "))
 	}
 	out.WriteString("    esac\n}\ncomplete -o default -F _postrider postrider\n")
 	return out.String()
@@ -45,8 +47,9 @@ func bashCompletion(all []commandPath) string {
 
 func zshCompletion(all []commandPath) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "#compdef postrider\n# zsh completion of postrider: postrider completion zsh > \"${fpath[1]}/_postrider\"\n_postrider() {\n    local at=postrider word\n    local -a names\n"+
-		"    for word in ${words[2,CURRENT-1]}; do\n        case \"$at $word\" in %s) at=\"$at $word\" ;; esac\n    done\n    case \"$at\" in\n", pathPatterns(all))
+	fmt.Fprintf(&out,
+		"#compdef postrider\n# zsh completion of postrider: postrider completion zsh > \"${fpath[1]}/_postrider\"\n_postrider() {\n    local at=postrider word\n    local -a names\n"+
+			"    for word in ${words[2,CURRENT-1]}; do\n        case \"$at $word\" in %s) at=\"$at $word\" ;; esac\n    done\n    case \"$at\" in\n", pathPatterns(all))
 	for _, p := range all {
 		fmt.Fprintf(&out, "    '%s') names=(", p.path)
 		for _, n := range p.below {
@@ -63,9 +66,10 @@ func zshCompletion(all []commandPath) string {
 
 func fishCompletion(all []commandPath) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "# fish completion of postrider: postrider completion fish > ~/.config/fish/completions/postrider.fish\nfunction __postrider_at\n    set -l at postrider\n"+
-		"    for word in (commandline -opc)[2..-1]\n        if contains -- \"$at $word\" %s\n            set at \"$at $word\"\n        end\n"+
-		"    end\n    test \"$at\" = \"$argv[1]\"\nend\n", strings.ReplaceAll(pathPatterns(all), "|", " "))
+	fmt.Fprintf(&out,
+		"# fish completion of postrider: postrider completion fish > ~/.config/fish/completions/postrider.fish\nfunction __postrider_at\n    set -l at postrider\n"+
+			"    for word in (commandline -opc)[2..-1]\n        if contains -- \"$at $word\" %s\n            set at \"$at $word\"\n        end\n"+
+			"    end\n    test \"$at\" = \"$argv[1]\"\nend\n", strings.ReplaceAll(pathPatterns(all), "|", " "))
 	for _, p := range all {
 		at := fmt.Sprintf("complete -c postrider -n \"__postrider_at '%s'\"", p.path)
 		for _, n := range p.below {

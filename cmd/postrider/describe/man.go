@@ -12,8 +12,10 @@ import (
 func Man(root *kong.Node, version string) string {
 	all := listCommands(root)
 	var out strings.Builder
-	fmt.Fprintf(&out, ".TH POSTRIDER 1 \"\" \"postrider %s\" \"Postrider\"\n.SH NAME\npostrider \\- transactional email: an HTTP API that accepts, signs and delivers\n", escapeRoff(version))
-	fmt.Fprintf(&out, ".SH SYNOPSIS\n.B postrider\n.I command\n.RI [ flags ]\n.SH DESCRIPTION\n%s\n.SH COMMANDS\n", escapeRoff(root.Help))
+	fmt.Fprintf(&out,
+		".TH POSTRIDER 1 \"\" \"postrider %s\" \"Postrider\"\n.SH NAME\npostrider \\- transactional email: an HTTP API that accepts, signs and delivers\n", escapeRoff(version))
+	fmt.Fprintf(&out, ".SH SYNOPSIS\n.B postrider\n.I command\n.RI [ flags ]\n.SH DESCRIPTION\n%s\n.SH COMMANDS\n",
+		escapeRoff(root.Help))
 	settings := map[string]*kong.Flag{}
 	for _, p := range all {
 		if p.path == "postrider serve" {

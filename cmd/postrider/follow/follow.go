@@ -36,7 +36,8 @@ func (in Request) Validate() error {
 	wrong := fault.Fields{}
 	for name, address := range map[string]string{"--base-url": in.BaseURL, "--forward-to": in.ForwardTo} {
 		u, err := url.Parse(address)
-		if (address != "" || name == "--base-url") && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		if (address != "" || name == "--base-url") &&
+			(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 			wrong.Add(name, "must be an http or https URL")
 		}
 	}
@@ -59,7 +60,8 @@ func Run(ctx context.Context, in Request) error {
 		return err
 	}
 	l := &follower{in: in, client: &http.Client{}, position: in.Since,
-		forward: &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+		forward: &http.Client{Timeout: 10 * time.Second,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	if !in.SinceTime.IsZero() {
 		l.position = id.Since(id.Fact, in.SinceTime)
 	}
@@ -112,7 +114,8 @@ func (l *follower) readStream(ctx context.Context) error {
 	if len(l.in.Events) > 0 {
 		query = "?" + url.Values{"types": {strings.Join(l.in.Events, ",")}}.Encode()
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(l.in.BaseURL, "/")+"/api/event-log/stream"+query, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(l.in.BaseURL, "/")+
+		"/api/event-log/stream"+query, nil)
 	if err != nil {
 		return err
 	}

@@ -36,14 +36,16 @@ func TestListenForwardsSignedEvents(t *testing.T) {
 	defer receiver.Close()
 	before := time.Now().Add(-time.Minute)
 	var sent struct{ ID string }
-	app.Do(t, http.MethodPost, "/api/emails", `{"from":"Ada <ada@dev.test>","to":"bob@example.net","subject":"Hello","text":"Hello"}`).JSON(t, &sent)
+	app.Do(t, http.MethodPost, "/api/emails",
+		`{"from":"Ada <ada@dev.test>","to":"bob@example.net","subject":"Hello","text":"Hello"}`).JSON(t, &sent)
 	emailID := sent.ID
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var out, log expect.Log
 	ended := make(chan error, 1)
 	go func() {
-		ended <- follow.Run(ctx, follow.Request{BaseURL: app.BaseURL, APIKey: app.APIKey, ForwardTo: receiver.URL + "/hook",
+		ended <- follow.Run(ctx, follow.Request{BaseURL: app.BaseURL, APIKey: app.APIKey, ForwardTo: receiver.URL +
+			"/hook",
 			Events: []string{"email.sent", "email.delivered"}, SinceTime: before, Out: &out, Log: &log})
 	}()
 	for _, typ := range []string{"email.sent", "email.delivered"} {
@@ -53,7 +55,8 @@ func TestListenForwardsSignedEvents(t *testing.T) {
 			if err := webhooksig.Verify(secret, got.header.Get("Service-Signature"), got.body, time.Now()); err != nil {
 				t.Errorf("verify the signature of a forwarded event: %v; headers %s", err, got.header)
 			}
-			if text := string(got.body); !strings.HasPrefix(text, `{"type":"`+typ+`","created_at":"`) || !strings.Contains(text, emailID) {
+			if text := string(got.body); !strings.HasPrefix(text, `{"type":"`+typ+`","created_at":"`) ||
+				!strings.Contains(text, emailID) {
 				t.Errorf("forwarded %s, want %s of %s", text, typ, emailID)
 			}
 			if !strings.HasPrefix(got.header.Get("Service-Event-Id"), "evt_") {
@@ -66,7 +69,8 @@ func TestListenForwardsSignedEvents(t *testing.T) {
 		}
 	}
 	harness.Eventually(t, "both events to be printed", func() bool {
-		return strings.Contains(out.String(), "email.sent") && strings.Contains(out.String(), "email.delivered") && strings.Contains(out.String(), "-> 200 OK")
+		return strings.Contains(out.String(), "email.sent") && strings.Contains(out.String(), "email.delivered") &&
+			strings.Contains(out.String(), "-> 200 OK")
 	})
 	stop()
 	if err := <-ended; err != nil {

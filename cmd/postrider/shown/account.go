@@ -43,7 +43,9 @@ type Usage struct {
 func AccountOf(a *ent.Account) Account {
 	view := Account{ID: a.ID, Name: a.Name, Email: a.Email, Plan: a.PlanID, ProductionUnlocked: a.ProductionUnlocked,
 		PaymentMethodAt: a.PaymentMethodAt, SuspendedAt: a.SuspendedAt, Unmetered: a.Unmetered,
-		BodyRetentionDays: a.BodyRetentionDays, RecordRetentionDays: a.RecordRetentionDays, MonthlyLimit: a.MonthlyLimit, StoredBytes: a.StoredBytes, DailyBytes: a.DailyBytes, CreatedAt: a.CreatedAt.UTC()}
+		BodyRetentionDays: a.BodyRetentionDays, RecordRetentionDays: a.RecordRetentionDays,
+		MonthlyLimit: a.MonthlyLimit, StoredBytes: a.StoredBytes, DailyBytes: a.DailyBytes,
+		CreatedAt: a.CreatedAt.UTC()}
 	for _, at := range []**time.Time{&view.PaymentMethodAt, &view.SuspendedAt} {
 		if *at != nil {
 			utc := (*at).UTC()
@@ -56,5 +58,6 @@ func AccountOf(a *ent.Account) Account {
 // UsageOf returns the JSON of an account's usage.
 func UsageOf(u accounts.Usage) *Usage {
 	return &Usage{Day: u.Day, Month: u.Month, DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap,
-		StoredBytes: u.StoredBytes, StoredBytesCap: u.StoredBytesCap, DailyBytes: u.DailyBytes, DailyBytesCap: u.DailyBytesCap}
+		StoredBytes: u.StoredBytes, StoredBytesCap: u.StoredBytesCap, DailyBytes: u.DailyBytes,
+		DailyBytesCap: u.DailyBytesCap}
 }

@@ -61,7 +61,8 @@ type AccountHas struct {
 
 // BillingOf returns the JSON of the state of billing.
 func BillingOf(s watch.BillingState) map[string]Billing {
-	out := Billing{Customers: s.Customers, Due: s.Due, Failing: s.Failing, PastDue: s.PastDue, LastEventAt: s.LastEvent, UnreportedHours: s.Backlog.Hours,
+	out := Billing{Customers: s.Customers, Due: s.Due, Failing: s.Failing, PastDue: s.PastDue, LastEventAt: s.LastEvent,
+		UnreportedHours:   s.Backlog.Hours,
 		OldestUnreportedS: int64(s.Backlog.Oldest.Seconds()), Stuck: []StuckHour{}, Problems: []AccountHas{}}
 	for _, h := range s.Backlog.Stuck {
 		out.Stuck = append(out.Stuck, StuckHour{h.AccountID, h.Hour.UTC(), h.Emails, h.Reason})

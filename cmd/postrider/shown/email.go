@@ -20,5 +20,6 @@ type Email struct {
 
 // EmailOf returns the JSON of an email.
 func EmailOf(e *ent.Email) Email {
-	return Email{ID: e.ID, CreatedAt: e.CreatedAt.UTC(), From: e.From, To: e.To, Subject: e.Subject, Status: string(e.Status), LastEvent: e.LastEvent, BounceReason: e.BounceReason}
+	return Email{ID: e.ID, CreatedAt: e.CreatedAt.UTC(), From: e.From, To: e.To, Subject: e.Subject,
+		Status: string(e.Status), LastEvent: e.LastEvent, BounceReason: e.BounceReason}
 }

@@ -22,8 +22,10 @@ type Export struct {
 
 // ExportOf returns the JSON of the event export.
 func ExportOf(is eventexport.Standing) Export {
-	view := Export{Position: is.Position, PositionAt: is.PositionAt.UTC(), MovedAt: is.MovedAt.UTC(), Waiting: is.Waiting,
-		BehindSeconds: is.Behind.Round(time.Millisecond).Seconds(), SendingAgain: is.Again, Failures: is.Failures, LastError: is.Error, Node: is.Node}
+	view := Export{Position: is.Position, PositionAt: is.PositionAt.UTC(), MovedAt: is.MovedAt.UTC(),
+		Waiting:       is.Waiting,
+		BehindSeconds: is.Behind.Round(time.Millisecond).Seconds(), SendingAgain: is.Again, Failures: is.Failures,
+		LastError: is.Error, Node: is.Node}
 	if is.FailedAt != nil {
 		at := is.FailedAt.UTC()
 		view.LastErrorAt = &at

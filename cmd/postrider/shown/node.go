@@ -22,6 +22,8 @@ type Node struct {
 
 // NodeOf returns the JSON of a process.
 func NodeOf(p node.Process) Node {
-	return Node{Name: p.Name, State: p.State(), Version: p.Version, Roles: append([]string{}, p.Roles...), Addresses: p.Addresses.Texts(), Egress: p.Egress,
-		StartedAt: p.StartedAt.UTC(), SeenAt: p.SeenAt.UTC(), Silent: p.Silent.Round(time.Millisecond).Seconds(), ClockAhead: p.ClockAhead}
+	return Node{Name: p.Name, State: p.State(), Version: p.Version, Roles: append([]string{}, p.Roles...),
+		Addresses: p.Addresses.Texts(), Egress: p.Egress,
+		StartedAt: p.StartedAt.UTC(), SeenAt: p.SeenAt.UTC(), Silent: p.Silent.Round(time.Millisecond).Seconds(),
+		ClockAhead: p.ClockAhead}
 }

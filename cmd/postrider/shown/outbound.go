@@ -30,7 +30,8 @@ type WarmUp struct {
 
 // SourceOf returns the JSON of a source address.
 func SourceOf(s outbound.SourceState) Source {
-	view := Source{ID: s.ID, Address: s.Address, Hostname: s.Hostname, Pool: string(s.Pool), AccountID: s.AccountID, Node: s.Node, CreatedAt: s.CreatedAt.UTC()}
+	view := Source{ID: s.ID, Address: s.Address, Hostname: s.Hostname, Pool: string(s.Pool), AccountID: s.AccountID,
+		Node: s.Node, CreatedAt: s.CreatedAt.UTC()}
 	if s.PausedAt != nil {
 		at := s.PausedAt.UTC()
 		view.PausedAt = &at
@@ -55,6 +56,7 @@ type Smarthost struct {
 
 // SmarthostOf returns the JSON of a smarthost.
 func SmarthostOf(h *ent.Smarthost) Smarthost {
-	return Smarthost{ID: h.ID, AccountID: h.AccountID, DomainID: h.DomainID, URL: outbound.SmarthostURL(h), Password: outbound.HasPassword(h), Use: string(h.Use),
+	return Smarthost{ID: h.ID, AccountID: h.AccountID, DomainID: h.DomainID, URL: outbound.SmarthostURL(h),
+		Password: outbound.HasPassword(h), Use: string(h.Use),
 		CreatedAt: h.CreatedAt.UTC(), UpdatedAt: h.UpdatedAt.UTC()}
 }

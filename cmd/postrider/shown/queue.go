@@ -37,8 +37,10 @@ type Backlog struct {
 
 // QueuedOf returns the JSON of a queued recipient.
 func QueuedOf(r queue.Queued) Queued {
-	view := Queued{RecipientID: r.RecipientID, EmailID: r.EmailID, AccountID: r.AccountID, Address: r.Address, State: string(r.State), Running: r.Running,
-		Lane: r.Lane, Attempts: r.Attempts, QueuedAt: r.QueuedAt.UTC(), AgeSeconds: int64(r.Age.Seconds()), Diagnostic: r.Diagnostic}
+	view := Queued{RecipientID: r.RecipientID, EmailID: r.EmailID, AccountID: r.AccountID, Address: r.Address,
+		State: string(r.State), Running: r.Running,
+		Lane: r.Lane, Attempts: r.Attempts, QueuedAt: r.QueuedAt.UTC(), AgeSeconds: int64(r.Age.Seconds()),
+		Diagnostic: r.Diagnostic}
 	if r.NextAttempt != nil {
 		at := r.NextAttempt.UTC()
 		view.NextAttemptAt = &at
@@ -48,6 +50,7 @@ func QueuedOf(r queue.Queued) Queued {
 
 // BacklogOf returns the JSON of a backlog.
 func BacklogOf(b queue.Backlog) Backlog {
-	return Backlog{Destination: b.Destination, Total: b.Total(), Due: b.Due, Running: b.Running, Parked: b.Parked, Deferred: b.Deferred,
-		Held: b.Held, OldestAgeSeconds: int64(b.Oldest.Seconds()), Diagnostic: b.Diagnostic}
+	return Backlog{Destination: b.Destination, Total: b.Total(), Due: b.Due, Running: b.Running, Parked: b.Parked,
+		Deferred: b.Deferred,
+		Held:     b.Held, OldestAgeSeconds: int64(b.Oldest.Seconds()), Diagnostic: b.Diagnostic}
 }

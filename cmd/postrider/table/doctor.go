@@ -35,6 +35,7 @@ func Report(r doctor.Report) string {
 			fmt.Fprintf(&out, "           expected: %s\n           do: %s\n", f.Expected, f.Do)
 		}
 	}
-	fmt.Fprintf(&out, "\n%d errors, %d warnings, %d skipped, %d ok.\n", r.Count(doctor.Error), r.Count(doctor.Warning), r.Count(doctor.Skipped), r.Count(doctor.OK))
+	fmt.Fprintf(&out, "\n%d errors, %d warnings, %d skipped, %d ok.\n", r.Count(doctor.Error), r.Count(doctor.Warning),
+		r.Count(doctor.Skipped), r.Count(doctor.OK))
 	return out.String()
 }

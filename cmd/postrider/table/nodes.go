@@ -22,13 +22,15 @@ func Nodes(list []node.Process) string {
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tSTATE\tVERSION\tROLES\tADDRESSES\tSTARTED\tLAST BEAT")
 	for _, n := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s ago\n", n.Name, n.State(), n.Version, cmp.Or(strings.Join(n.Roles, ","), "-"), formatAddresses(n.Addresses),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s ago\n", n.Name, n.State(), n.Version,
+			cmp.Or(strings.Join(n.Roles, ","), "-"), formatAddresses(n.Addresses),
 			n.StartedAt.UTC().Format(time.RFC3339), n.Silent.Round(100*time.Millisecond))
 	}
 	_ = w.Flush() // writes to memory
 	for _, n := range list {
 		if n.ClockAhead != nil {
-			fmt.Fprintf(&out, "%s: its clock is %s ahead of the database's.\n", n.Name, time.Duration(*n.ClockAhead)*time.Millisecond)
+			fmt.Fprintf(&out, "%s: its clock is %s ahead of the database's.\n", n.Name,
+				time.Duration(*n.ClockAhead)*time.Millisecond)
 		}
 	}
 	return out.String()

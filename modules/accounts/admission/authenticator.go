@@ -139,12 +139,14 @@ func (d *Authenticator) RejectForeign(r *http.Request) error {
 
 // ErrCrossOrigin is the error for a request from a page of another site.
 func ErrCrossOrigin() *fault.Error {
-	return fault.Forbiddenf(fault.CodeCrossOrigin, "A request with a session cookie must come from a page of this installation: its Origin must be the base URL")
+	return fault.Forbiddenf(fault.CodeCrossOrigin,
+		"A request with a session cookie must come from a page of this installation: its Origin must be the base URL")
 }
 
 // Cookie returns the session cookie to set under a base URL. An empty value deletes the cookie.
 func Cookie(baseURL, value string) *http.Cookie {
-	cookie := &http.Cookie{Name: CookieName(baseURL), Value: value, Path: "/", HttpOnly: true, Secure: strings.HasPrefix(baseURL, "https://"),
+	cookie := &http.Cookie{Name: CookieName(baseURL), Value: value, Path: "/", HttpOnly: true,
+		Secure:   strings.HasPrefix(baseURL, "https://"),
 		SameSite: http.SameSiteLaxMode, MaxAge: cookieLife}
 	if value == "" {
 		cookie.MaxAge = -1
@@ -173,7 +175,8 @@ func deviceName(baseURL string) string {
 func DeviceCookies(baseURL, value string) []*http.Cookie {
 	list := make([]*http.Cookie, len(devicePaths))
 	for i, path := range devicePaths {
-		list[i] = &http.Cookie{Name: deviceName(baseURL), Value: value, Path: path, HttpOnly: true, Secure: strings.HasPrefix(baseURL, "https://"),
+		list[i] = &http.Cookie{Name: deviceName(baseURL), Value: value, Path: path, HttpOnly: true,
+			Secure:   strings.HasPrefix(baseURL, "https://"),
 			SameSite: http.SameSiteLaxMode, MaxAge: int(DeviceLife.Seconds())}
 	}
 	return list

@@ -48,9 +48,12 @@ func post(header http.Header) *http.Request {
 func TestOriginsOfASecureInstallation(t *testing.T) {
 	t.Parallel()
 	door := newDoor(t)
-	for _, foreign := range [][]string{{"http://mail.example.com"}, {"https://mail.example.com:8443"}, {"https://mail.example.com:443"}, {"https://mail.example.com.evil.example"}, {"https://evil-mail.example.com"},
-		{"https://mail.example.com/"}, {"HTTPS://MAIL.EXAMPLE.COM"}, {"https://mail.example.com."}, {"https://x@mail.example.com"}, {"null"}, {""}, nil, {base, base}, {base, "https://evil.example"}} {
-		if _, err := door.Authenticate(post(http.Header{"Origin": foreign})); fault.From(err).Code != fault.CodeCrossOrigin {
+	for _, foreign := range [][]string{{"http://mail.example.com"}, {"https://mail.example.com:8443"},
+		{"https://mail.example.com:443"}, {"https://mail.example.com.evil.example"}, {"https://evil-mail.example.com"},
+		{"https://mail.example.com/"}, {"HTTPS://MAIL.EXAMPLE.COM"}, {"https://mail.example.com."},
+		{"https://x@mail.example.com"}, {"null"}, {""}, nil, {base, base}, {base, "https://evil.example"}} {
+		if _, err := door.Authenticate(post(http.Header{"Origin": foreign})); fault.From(err).
+			Code != fault.CodeCrossOrigin {
 			t.Errorf("a request with a cookie from %q got the error %v, want cross_origin", foreign, err)
 		}
 	}
@@ -62,16 +65,20 @@ func TestOriginsOfASecureInstallation(t *testing.T) {
 func TestAccountHeaderIsSentOnce(t *testing.T) {
 	t.Parallel()
 	door := newDoor(t)
-	for _, wrong := range [][]string{{one, two}, {one, one}, {""}, {"", one}, {one + ", " + two}, {"usr_01kf0m4w7he6x8q2v5b3n9c1ta"}, {one + "\x00"}} {
+	for _, wrong := range [][]string{{one, two}, {one, one}, {""}, {"", one}, {one + ", " + two},
+		{"usr_01kf0m4w7he6x8q2v5b3n9c1ta"}, {one + "\x00"}} {
 		_, err := door.Authenticate(post(http.Header{"Origin": {base}, admission.HeaderAccount: wrong}))
 		if fault.KindOf(err) != fault.Invalid || fault.From(err).Fields[admission.HeaderAccount] == "" {
 			t.Errorf("a request for the accounts %q got the error %v, want an error for the header", wrong, err)
 		}
 	}
-	if c, err := door.Authenticate(post(http.Header{"Origin": {base}, admission.HeaderAccount: {one}})); err != nil || c.AccountID != one {
+	if c, err := door.Authenticate(post(http.Header{"Origin": {base}, admission.HeaderAccount: {one}})); err != nil ||
+		c.AccountID != one {
 		t.Errorf("a request for one account got %s and the error %v, want %s", c.AccountID, err, one)
 	}
-	if c, err := door.Authenticate(post(http.Header{"Authorization": {"Bearer svc_x"}, admission.HeaderAccount: {two}})); err != nil || c.AccountID != "of the key" {
-		t.Errorf("a request with a key that names an account got %s and the error %v, want the account of the key", c.AccountID, err)
+	if c, err := door.Authenticate(post(http.Header{"Authorization": {"Bearer svc_x"},
+		admission.HeaderAccount: {two}})); err != nil || c.AccountID != "of the key" {
+		t.Errorf("a request with a key that names an account got %s and the error %v, want the account of the key",
+			c.AccountID, err)
 	}
 }

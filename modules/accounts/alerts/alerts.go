@@ -42,7 +42,8 @@ const (
 
 // Kinds lists the kinds that have an email.
 func Kinds() []Kind {
-	return []Kind{EmailChanged, PasswordChanged, SecondFactorAdded, SecondFactorRemoved, PasskeyAdded, PasskeyRemoved, ProviderLinked, ProviderUnlinked, NewDevice, RoleChanged, MemberRemoved}
+	return []Kind{EmailChanged, PasswordChanged, SecondFactorAdded, SecondFactorRemoved, PasskeyAdded, PasskeyRemoved,
+		ProviderLinked, ProviderUnlinked, NewDevice, RoleChanged, MemberRemoved}
 }
 
 // Channel is the notification channel for new alerts.
@@ -67,7 +68,8 @@ func Add(ctx context.Context, tx *ent.Tx, a Alert) error {
 	names := map[string]string{}
 	maps.Copy(names, a.Names)
 	if o := audit.OriginOf(ctx); a.Kind != RoleChanged && a.Kind != MemberRemoved {
-		names["ip"], names["browser"], names["time"] = o.IP(), describeBrowser(o.Agent), time.Now().UTC().Format(timeFormat)
+		names["ip"], names["browser"], names["time"] = o.IP(), describeBrowser(o.Agent), time.Now().UTC().
+			Format(timeFormat)
 	}
 	encoded, err := json.Marshal(names)
 	if err != nil {
@@ -103,7 +105,8 @@ RETURNING a.id, coalesce(a.user_id, ''), a.email, a.kind, a.names::text, a.attem
 // delay.
 func Claim(ctx context.Context, on db.Execer, limit int) ([]Claimed, error) {
 	return db.All(ctx, on, func(d *Claimed) []any {
-		return []any{&d.ID, &d.UserID, &d.Email, &d.Kind, db.ScanJSON(&d.Names), &d.Attempts, &d.Until, &d.OverDailyLimit}
+		return []any{&d.ID, &d.UserID, &d.Email, &d.Kind, db.ScanJSON(&d.Names), &d.Attempts, &d.Until,
+			&d.OverDailyLimit}
 	}, takeSQL, limit, mailsADay)
 }
 
@@ -143,7 +146,8 @@ func SettleLock(ctx context.Context, tx *ent.Tx, d Claimed) error {
 	if addr, err := netip.ParseAddr(d.Names["ip"]); err == nil {
 		ctx = audit.WithOrigin(ctx, audit.Origin{Addr: addr})
 	}
-	return audit.WriteForMember(ctx, tx, who[0], audit.Entry{Actor: audit.Actor{Kind: audit.BySystem}, Action: "user.locked", Target: who[0], Changes: map[string]any{"email": d.Email}})
+	return audit.WriteForMember(ctx, tx, who[0], audit.Entry{Actor: audit.Actor{Kind: audit.BySystem},
+		Action: "user.locked", Target: who[0], Changes: map[string]any{"email": d.Email}})
 }
 
 const sweepSQL = `

@@ -87,7 +87,8 @@ type Entry struct {
 // WriteForMember writes an entry about a person to the log of each of their teams, in the transaction of the
 // change. If the person has no team, it writes to the log of the installation.
 func WriteForMember(ctx context.Context, tx *ent.Tx, userID string, e Entry) error {
-	teams, err := tx.Membership.Query().Where(membership.UserID(userID)).Order(ent.Asc(membership.FieldID)).Select(membership.FieldAccountID).Strings(ctx)
+	teams, err := tx.Membership.Query().Where(membership.UserID(userID)).Order(ent.Asc(membership.FieldID)).
+		Select(membership.FieldAccountID).Strings(ctx)
 	if err != nil {
 		return err
 	}
@@ -105,7 +106,8 @@ func WriteForMember(ctx context.Context, tx *ent.Tx, userID string, e Entry) err
 // Write writes an entry in the transaction of the change.
 func Write(ctx context.Context, tx *ent.Tx, e Entry) error {
 	o := OriginOf(ctx)
-	create := tx.AuditEntry.Create().SetID(id.New(id.AuditEntry)).SetActorKind(auditentry.ActorKind(e.Actor.Kind)).SetActorID(e.Actor.ID).
+	create := tx.AuditEntry.Create().SetID(id.New(id.AuditEntry)).SetActorKind(auditentry.ActorKind(e.Actor.Kind)).
+		SetActorID(e.Actor.ID).
 		SetActorName(e.Actor.Name).SetAction(e.Action).SetTarget(e.Target).SetIP(o.IP()).SetUserAgent(o.UserAgent()).
 		SetRequestID(o.RequestID)
 	if e.AccountID != "" {

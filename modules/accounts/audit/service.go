@@ -41,7 +41,8 @@ SELECT $1, nullif($2::text, ''), $3::text, $4::text, CASE WHEN $3 = 'key' THEN c
 // Record records an operation after it was done. Its error is only to be logged.
 func (s *Service) Record(ctx context.Context, c accounts.Caller, operation, target string) error {
 	o, actor := OriginOf(ctx), ActorOf(c)
-	_, err := s.db.SQL.ExecContext(ctx, recordSQL, id.New(id.AuditEntry), c.AccountID, actor.Kind, actor.ID, actor.Name, operation, target,
+	_, err := s.db.SQL.ExecContext(ctx, recordSQL, id.New(id.AuditEntry), c.AccountID, actor.Kind, actor.ID, actor.Name,
+		operation, target,
 		o.IP(), o.UserAgent(), o.RequestID)
 	if err != nil {
 		return fmt.Errorf("audit log: %w", err)
@@ -59,7 +60,8 @@ type Filter struct {
 
 // List returns one page of an account's entries, newest first. An empty account lists the entries about the
 // installation. Error: Invalid.
-func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[*ent.AuditEntry], error) {
+func (s *Service) List(ctx context.Context, accountID string, f Filter,
+	r page.Request) (page.Page[*ent.AuditEntry], error) {
 	query, err := s.buildQuery(accountID, f)
 	if err != nil {
 		return page.Page[*ent.AuditEntry]{}, err
@@ -91,7 +93,8 @@ func (s *Service) buildQuery(accountID string, f Filter) (*ent.AuditEntryQuery, 
 		query.Where(auditentry.ActorID(f.Actor))
 	}
 	if f.Action != "" {
-		query.Where(auditentry.Or(auditentry.Action(f.Action), auditentry.ActionHasPrefix(strings.TrimSuffix(f.Action, ".")+".")))
+		query.Where(auditentry.Or(auditentry.Action(f.Action),
+			auditentry.ActionHasPrefix(strings.TrimSuffix(f.Action, ".")+".")))
 	}
 	if !f.Since.IsZero() {
 		query.Where(auditentry.CreatedAtGTE(f.Since))
@@ -104,7 +107,9 @@ func (s *Service) buildQuery(accountID string, f Filter) (*ent.AuditEntryQuery, 
 
 // LastBy returns the last actor of an operation on a target since a time, or the zero Actor if there is none.
 func (s *Service) LastBy(ctx context.Context, accountID, operation, target string, since time.Time) (Actor, error) {
-	e, err := s.db.Ent.AuditEntry.Query().Where(auditentry.AccountID(accountID), auditentry.IDGTE(id.Since(id.AuditEntry, since)), auditentry.Action(operation), auditentry.Target(target)).
+	e, err := s.db.Ent.AuditEntry.Query().
+		Where(auditentry.AccountID(accountID), auditentry.IDGTE(id.Since(id.AuditEntry, since)),
+			auditentry.Action(operation), auditentry.Target(target)).
 		Order(ent.Desc(auditentry.FieldID)).First(ctx)
 	switch {
 	case ent.IsNotFound(err):

@@ -15,7 +15,8 @@ func TestOldEntriesAreSwept(t *testing.T) {
 	s := &Service{db: d}
 	for _, days := range []int{0, 399, 401, 500} {
 		entry := id.Since(id.AuditEntry, time.Now().AddDate(0, 0, -days))
-		if err := d.Ent.AuditEntry.Create().SetID(entry).SetActorKind("system").SetAction("a").Exec(t.Context()); err != nil {
+		if err := d.Ent.AuditEntry.Create().SetID(entry).SetActorKind("system").SetAction("a").
+			Exec(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -36,15 +37,20 @@ func TestLastBy(t *testing.T) {
 	d.Ent.Account.Create().SetID("acc_2").SetName("Two").SetEmail("two@example.com").ExecX(t.Context())
 	now := time.Now()
 	for i, e := range []struct{ account, action, target, name string }{
-		{"acc_1", "updateAutomation", "aut_1", "old@example.com"}, {"acc_1", "updateAutomation", "aut_1", "ada@example.com"}, {"acc_1", "updateAutomation", "aut_2", "bob@example.com"},
+		{"acc_1", "updateAutomation", "aut_1", "old@example.com"},
+		{"acc_1", "updateAutomation", "aut_1", "ada@example.com"}, {"acc_1", "updateAutomation", "aut_2", "bob@example.com"},
 		{"acc_1", "deleteAutomation", "aut_1", "eve@example.com"}, {"acc_2", "updateAutomation", "aut_1", "else@example.com"},
 	} {
-		d.Ent.AuditEntry.Create().SetID(id.Since(id.AuditEntry, now.Add(time.Duration(i)*time.Second))).SetAccountID(e.account).SetActorKind("user").SetActorName(e.name).SetAction(e.action).SetTarget(e.target).ExecX(t.Context())
+		d.Ent.AuditEntry.Create().SetID(id.Since(id.AuditEntry, now.Add(time.Duration(i)*time.Second))).
+			SetAccountID(e.account).SetActorKind("user").SetActorName(e.name).SetAction(e.action).SetTarget(e.target).
+			ExecX(t.Context())
 	}
-	if by, err := s.LastBy(t.Context(), "acc_1", "updateAutomation", "aut_1", now); err != nil || by.Name != "ada@example.com" || by.Kind != ByUser {
+	if by, err := s.LastBy(t.Context(), "acc_1", "updateAutomation", "aut_1", now); err != nil ||
+		by.Name != "ada@example.com" || by.Kind != ByUser {
 		t.Errorf("the last to change it was %+v, %v, want Ada", by, err)
 	}
-	if by, err := s.LastBy(t.Context(), "acc_1", "updateAutomation", "aut_1", now.Add(2*time.Second)); err != nil || by != (Actor{}) {
+	if by, err := s.LastBy(t.Context(), "acc_1", "updateAutomation", "aut_1", now.Add(2*time.Second)); err != nil ||
+		by != (Actor{}) {
 		t.Errorf("the last actor after the last change is %+v, %v, want none", by, err)
 	}
 }

@@ -58,7 +58,8 @@ func (s *Service) SetBrand(ctx context.Context, accountID string, b Brand) (Bran
 	if len(b.Logo) > 0 {
 		logo = b.Logo
 	}
-	stored, err := db.One(ctx, s.db.SQL, brandFields, setSQL, accountID, strings.TrimSpace(b.Name), strings.ToLower(b.Color), logo)
+	stored, err := db.One(ctx, s.db.SQL, brandFields, setSQL, accountID, strings.TrimSpace(b.Name),
+		strings.ToLower(b.Color), logo)
 	if err != nil {
 		return Brand{}, fmt.Errorf("set brand: %w", err)
 	}

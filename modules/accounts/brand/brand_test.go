@@ -65,7 +65,8 @@ func TestSetBrandReplacesAllFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, got := range []Brand{stored, found} {
-			if diff := cmp.Diff(step.want, got, cmpopts.IgnoreFields(Brand{}, "UpdatedAt"), cmpopts.EquateEmpty()); diff != "" || got.UpdatedAt.IsZero() {
+			if diff := cmp.Diff(step.want, got, cmpopts.IgnoreFields(Brand{}, "UpdatedAt"),
+				cmpopts.EquateEmpty()); diff != "" || got.UpdatedAt.IsZero() {
 				t.Errorf("after %+v the brand of %v differs: %s", step.set, got.UpdatedAt, diff)
 			}
 		}

@@ -29,7 +29,8 @@ func checkLogo(wrong fault.Fields, field string, logo []byte) {
 		return
 	}
 	if size.Width > MaxLogoSide || size.Height > MaxLogoSide {
-		wrong.Add(field, "has %d x %d pixels; it cannot have more than %d x %d", size.Width, size.Height, MaxLogoSide, MaxLogoSide)
+		wrong.Add(field, "has %d x %d pixels; it cannot have more than %d x %d", size.Width, size.Height, MaxLogoSide,
+			MaxLogoSide)
 		return
 	}
 	if _, err := png.Decode(bytes.NewReader(logo)); err != nil {

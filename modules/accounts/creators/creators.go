@@ -43,7 +43,8 @@ func OfKeys(ctx context.Context, on db.Execer, accountID string, keyIDs ...strin
 		id string
 		Row
 	}
-	rows, err := db.All(ctx, on, func(r *keyRow) []any { return append([]any{&r.id}, r.Into()...) }, ofKeysSQL, accountID, db.Array(keyIDs))
+	rows, err := db.All(ctx, on, func(r *keyRow) []any { return append([]any{&r.id}, r.Into()...) }, ofKeysSQL,
+		accountID, db.Array(keyIDs))
 	if err != nil {
 		return nil, err
 	}

@@ -105,7 +105,8 @@ func (s *Service) Account(ctx context.Context, accountID string) (found Account,
 }
 
 // UpdateAccount changes an account. Errors: NotFound, Invalid.
-func (s *Service) UpdateAccount(ctx context.Context, c accounts.Caller, accountID string, change accounts.AccountChange) (Account, error) {
+func (s *Service) UpdateAccount(ctx context.Context, c accounts.Caller, accountID string,
+	change accounts.AccountChange) (Account, error) {
 	before, err := s.Account(ctx, accountID)
 	if err != nil {
 		return before, err
@@ -115,7 +116,8 @@ func (s *Service) UpdateAccount(ctx context.Context, c accounts.Caller, accountI
 		if err != nil {
 			return err
 		}
-		e := audit.Entry{AccountID: accountID, Actor: audit.Actor{Kind: audit.ByOperator, ID: c.ID(), Name: c.Person.Email}, Action: "operator.account_updated", Target: accountID,
+		e := audit.Entry{AccountID: accountID, Actor: audit.Actor{Kind: audit.ByOperator, ID: c.ID(),
+			Name: c.Person.Email}, Action: "operator.account_updated", Target: accountID,
 			Changes: diffFields(accountFields(before.Account), accountFields(after))}
 		if err := audit.Write(ctx, tx, e); err != nil {
 			return err
@@ -138,7 +140,8 @@ func (s *Service) Plan(ctx context.Context, planID string) (accounts.Plan, error
 }
 
 // UpdatePlan changes an existing plan. Errors: NotFound, Invalid.
-func (s *Service) UpdatePlan(ctx context.Context, c accounts.Caller, planID string, change plans.Change) (changed accounts.Plan, err error) {
+func (s *Service) UpdatePlan(ctx context.Context, c accounts.Caller, planID string,
+	change plans.Change) (changed accounts.Plan, err error) {
 	if _, err := s.plans.Plan(ctx, planID); err != nil {
 		return changed, err
 	}
@@ -148,7 +151,8 @@ func (s *Service) UpdatePlan(ctx context.Context, c accounts.Caller, planID stri
 			return err
 		}
 		changed = after
-		return audit.Write(ctx, tx, audit.Entry{Actor: audit.Actor{Kind: audit.ByOperator, ID: c.ID(), Name: c.Person.Email}, Action: "operator.plan_updated", Target: planID,
+		return audit.Write(ctx, tx, audit.Entry{Actor: audit.Actor{Kind: audit.ByOperator, ID: c.ID(),
+			Name: c.Person.Email}, Action: "operator.plan_updated", Target: planID,
 			Changes: diffFields(planFields(before), planFields(after))})
 	})
 	return changed, err
@@ -166,8 +170,9 @@ func diffFields(before, after map[string]any) map[string]any {
 }
 
 func accountFields(a *ent.Account) map[string]any {
-	return map[string]any{"plan": a.PlanID, "production_unlocked": a.ProductionUnlocked, "payment_method": a.PaymentMethodAt != nil,
-		"suspended": a.SuspendedAt != nil, "payment_due": a.PaymentDueAt != nil, "monthly_limit": capValue(a.MonthlyLimit),
+	return map[string]any{"plan": a.PlanID, "production_unlocked": a.ProductionUnlocked,
+		"payment_method": a.PaymentMethodAt != nil,
+		"suspended":      a.SuspendedAt != nil, "payment_due": a.PaymentDueAt != nil, "monthly_limit": capValue(a.MonthlyLimit),
 		"stored_bytes": capValue(a.StoredBytes), "daily_bytes": capValue(a.DailyBytes)}
 }
 

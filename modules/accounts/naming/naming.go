@@ -41,7 +41,8 @@ const (
 
 // hidden reports whether a character ends a line or changes how other characters are displayed.
 func hidden(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) || unicode.Is(unicode.Cf, r) && r != nonJoiner && r != joiner
+	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) || unicode.Is(unicode.Cf, r) &&
+		r != nonJoiner && r != joiner
 }
 
 // holdsLink reports whether a mail client would turn part of a name into a link. A name that consists only of a

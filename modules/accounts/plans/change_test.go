@@ -67,7 +67,8 @@ func TestChangeCoversEveryField(t *testing.T) {
 	if _, err := w.plans.Set(t.Context(), "covered", change); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = w.plans.Plan(t.Context(), "covered"); err != nil || got.MonthlyEmails == nil || *got.MonthlyEmails != 7_000 {
+	if got, err = w.plans.Plan(t.Context(), "covered"); err != nil || got.MonthlyEmails == nil ||
+		*got.MonthlyEmails != 7_000 {
 		t.Errorf("monthly_emails is stored as %v, %v, want 7000", got.MonthlyEmails, err)
 	}
 }

@@ -100,7 +100,8 @@ func (c *Change) Fields() []CapField {
 	fields := make([]CapField, v.NumField())
 	for i := range fields {
 		tag := v.Type().Field(i).Tag
-		fields[i] = CapField{Name: tag.Get("json"), About: tag.Get("doc"), Min: numberIn(tag, "min", 0), Max: numberIn(tag, "max", maxNumber), To: v.Field(i).Addr().Interface()}
+		fields[i] = CapField{Name: tag.Get("json"), About: tag.Get("doc"), Min: numberIn(tag, "min", 0),
+			Max: numberIn(tag, "max", maxNumber), To: v.Field(i).Addr().Interface()}
 	}
 	return fields
 }
@@ -165,7 +166,8 @@ func (s *Service) Set(ctx context.Context, planID string, c Change) (changed acc
 }
 
 // SetIn is Set in a transaction. It also returns the plan before the change, without an ID if the plan is new.
-func (s *Service) SetIn(ctx context.Context, tx *ent.Tx, planID string, c Change) (before, after accounts.Plan, err error) {
+func (s *Service) SetIn(ctx context.Context, tx *ent.Tx, planID string,
+	c Change) (before, after accounts.Plan, err error) {
 	wrong := c.Validate()
 	current, err := tx.Plan.Query().Where(plan.ID(planID)).ForUpdate().Only(ctx)
 	switch {
@@ -186,9 +188,12 @@ func (s *Service) SetIn(ctx context.Context, tx *ent.Tx, planID string, c Change
 	if err := wrong.Err(); err != nil {
 		return before, after, err
 	}
-	args := setSQL.Args(db.Arg("id", after.ID), db.Arg("name", after.Name), db.Arg("rate", after.RequestsPerSecond), db.Arg("day", after.DailyEmails),
-		db.Arg("month", after.MonthlyEmails), db.Arg("sms", after.DailySMS), db.Arg("stored", after.StoredBytes), db.Arg("bytes", after.DailyBytes), db.Arg("domains", after.MaxDomains), db.Arg("sandboxed", after.Sandboxed),
-		db.Arg("rank", after.Rank), db.Arg("self", after.SelfService), db.Arg("included", after.IncludedEmails), db.Arg("overage", after.Overage))
+	args := setSQL.Args(db.Arg("id", after.ID), db.Arg("name", after.Name), db.Arg("rate", after.RequestsPerSecond),
+		db.Arg("day", after.DailyEmails),
+		db.Arg("month", after.MonthlyEmails), db.Arg("sms", after.DailySMS), db.Arg("stored", after.StoredBytes),
+		db.Arg("bytes", after.DailyBytes), db.Arg("domains", after.MaxDomains), db.Arg("sandboxed", after.Sandboxed),
+		db.Arg("rank", after.Rank), db.Arg("self", after.SelfService), db.Arg("included", after.IncludedEmails),
+		db.Arg("overage", after.Overage))
 	if _, err := tx.ExecContext(ctx, setSQL.Text, args...); err != nil {
 		return before, after, err
 	}
@@ -210,7 +215,8 @@ INSERT INTO usage_recounts (account_id) SELECT id FROM accounts WHERE plan_id = 
 ON CONFLICT (account_id) DO UPDATE SET ready_at = NULL`
 
 func (c Change) checkNew(wrong fault.Fields) {
-	for field, missing := range map[string]bool{"name": c.Name == nil, "requests_per_second": c.RequestsPerSecond == nil, "max_domains": c.MaxDomains == nil} {
+	for field, missing := range map[string]bool{"name": c.Name == nil,
+		"requests_per_second": c.RequestsPerSecond == nil, "max_domains": c.MaxDomains == nil} {
 		if missing {
 			wrong.Add(field, "is required for a plan that is not there yet")
 		}

@@ -26,7 +26,8 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	d := dbtest.New(t)
-	a, err := accounts.New(accounts.Params{DB: d, Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.DiscardHandler)})
+	a, err := accounts.New(accounts.Params{DB: d, Cursors: page.NewCodec([]byte("0123456789abcdef")),
+		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,12 +66,15 @@ func TestPlansAreData(t *testing.T) {
 	if all[1].MaxDomains != 10 || all[2].MaxDomains != 1000 {
 		t.Errorf("Pro and Scale allow %d and %d domains", all[1].MaxDomains, all[2].MaxDomains)
 	}
-	made, err := w.plans.Set(t.Context(), "startup", plans.Change{Name: new("Startup"), RequestsPerSecond: new(20), MaxDomains: new(3), Rank: new(5), IncludedEmails: new(new(5000)), Overage: new(true)})
+	made, err := w.plans.Set(t.Context(), "startup", plans.Change{Name: new("Startup"), RequestsPerSecond: new(20),
+		MaxDomains: new(3), Rank: new(5), IncludedEmails: new(new(5000)), Overage: new(true)})
 	if err != nil || made.ID != "startup" || *made.IncludedEmails != 5000 || !made.Overage || made.SelfService {
 		t.Errorf("a new plan is %+v, %v", made, err)
 	}
-	changed, err := w.plans.Set(t.Context(), "startup", plans.Change{IncludedEmails: new((*int)(nil)), Overage: new(false), MonthlyEmails: new(new(9000))})
-	if err != nil || changed.IncludedEmails != nil || *changed.MonthlyEmails != 9000 || changed.Name != "Startup" || changed.MaxDomains != 3 {
+	changed, err := w.plans.Set(t.Context(), "startup",
+		plans.Change{IncludedEmails: new((*int)(nil)), Overage: new(false), MonthlyEmails: new(new(9000))})
+	if err != nil || changed.IncludedEmails != nil || *changed.MonthlyEmails != 9000 || changed.Name != "Startup" ||
+		changed.MaxDomains != 3 {
 		t.Errorf("the changed plan is %+v, %v", changed, err)
 	}
 	if found, err := w.plans.Plan(t.Context(), "startup"); err != nil || found.Rank != 5 {
@@ -91,9 +95,12 @@ func TestAWrongPlanNamesEveryField(t *testing.T) {
 	}{
 		"new without what it needs": {"startup", plans.Change{Rank: new(1)}, "max_domains name requests_per_second"},
 		"a bad id":                  {"Start Up", plans.Change{Name: new("x"), RequestsPerSecond: new(1), MaxDomains: new(1)}, "plan"},
-		"numbers":                   {"pro", plans.Change{RequestsPerSecond: new(0), DailyEmails: new(new(-1)), MonthlyEmails: new(new(0)), DailySMS: new(new(2_000_000_000)), MaxDomains: new(0), Rank: new(-1), IncludedEmails: new(new(-1))}, "daily_emails daily_sms included_emails max_domains monthly_emails rank requests_per_second"},
-		"a name":                    {"pro", plans.Change{Name: new("  ")}, "name"},
-		"overage beyond a cap":      {"free", plans.Change{Overage: new(true)}, "overage"},
+		"numbers": {"pro", plans.Change{RequestsPerSecond: new(0), DailyEmails: new(new(-1)),
+			MonthlyEmails: new(new(0)), DailySMS: new(new(2_000_000_000)), MaxDomains: new(0), Rank: new(-1),
+			IncludedEmails: new(new(-1))},
+			"daily_emails daily_sms included_emails max_domains monthly_emails rank requests_per_second"},
+		"a name":               {"pro", plans.Change{Name: new("  ")}, "name"},
+		"overage beyond a cap": {"free", plans.Change{Overage: new(true)}, "overage"},
 	} {
 		_, err := w.plans.Set(t.Context(), c.plan, c.change)
 		if got := strings.Join(slices.Sorted(maps.Keys(fault.From(err).Fields)), " "); got != c.fields {
@@ -158,7 +165,8 @@ func TestUsageIsOfClosedAndOfOpenHours(t *testing.T) {
 	if len(emails) < 4 || !slices.Equal(emails[:4], []int64{50, 3, 0, 2}) {
 		t.Errorf("by the hour it is %v, want 50 3 0 2", emails)
 	}
-	for by, since := range map[plans.By]time.Time{plans.ByDay: open.Add(-31 * 24 * time.Hour), plans.ByMonth: open.AddDate(0, -2, 0)} {
+	for by, since := range map[plans.By]time.Time{plans.ByDay: open.Add(-31 * 24 * time.Hour),
+		plans.ByMonth: open.AddDate(0, -2, 0)} {
 		found, err := w.plans.Usage(t.Context(), ada, plans.UsagePeriod{Since: since}, by)
 		var sum int64
 		for _, p := range found {
@@ -169,12 +177,14 @@ func TestUsageIsOfClosedAndOfOpenHours(t *testing.T) {
 		}
 	}
 	// The range ends before the open hours.
-	found, err = w.plans.Usage(t.Context(), ada, plans.UsagePeriod{Since: open.Add(-time.Hour), Until: open}, plans.ByHour)
+	found, err = w.plans.Usage(t.Context(), ada, plans.UsagePeriod{Since: open.Add(-time.Hour), Until: open},
+		plans.ByHour)
 	if err != nil || len(found) != 1 || found[0].Emails != 50 {
 		t.Errorf("one closed hour is %+v, %v", found, err)
 	}
 	report, err := w.plans.Report(t.Context(), ada, plans.UsagePeriod{}, plans.ByDay)
-	if err != nil || report.Projected == nil || *report.Projected < report.Emails || report.Periods[0].Start.Day() != 1 {
+	if err != nil || report.Projected == nil || *report.Projected < report.Emails ||
+		report.Periods[0].Start.Day() != 1 {
 		t.Errorf("the report of the month is %+v, %v", report, err)
 	}
 }
@@ -198,7 +208,8 @@ func TestAWrongRangeIsRefused(t *testing.T) {
 			t.Errorf("%s: %v, want a refusal of %s", name, err, c.field)
 		}
 	}
-	if found, err := w.plans.Usage(t.Context(), ada, plans.UsagePeriod{Since: now.AddDate(-1, 0, 0)}, plans.ByHour); err != nil || len(found) < 8000 {
+	if found, err := w.plans.Usage(t.Context(), ada, plans.UsagePeriod{Since: now.AddDate(-1, 0, 0)},
+		plans.ByHour); err != nil || len(found) < 8000 {
 		t.Errorf("a year by the hour: %d periods, %v", len(found), err)
 	}
 }

@@ -70,7 +70,8 @@ func (s *Service) Usage(ctx context.Context, accountID string, r UsagePeriod, by
 	}
 	var hours, first, past []string
 	for hour := open.UTC().Truncate(time.Hour); hour.Before(r.Until); hour = hour.Add(time.Hour) {
-		hours, first, past = append(hours, hour.Format(time.RFC3339)), append(first, id.Since(id.Fact, hour)), append(past, id.Since(id.Fact, hour.Add(time.Hour)))
+		hours, first, past = append(hours, hour.Format(time.RFC3339)), append(first, id.Since(id.Fact, hour)),
+			append(past, id.Since(id.Fact, hour.Add(time.Hour)))
 	}
 	found, err := db.All(ctx, s.db.SQL, func(p *Period) []any { return []any{&p.Start, &p.Emails} }, usageSQL,
 		accountID, r.Since, db.Array(hours), db.Array(first), db.Array(past), string(by), r.Until)
@@ -143,11 +144,13 @@ func filled(found []Period, r UsagePeriod, by By) []Period {
 
 // UsageReport is the usage of an account beside what its plan includes.
 type UsageReport struct {
-	Emails    int64  // in the range
-	Included  *int   // a month; nil: nothing was said
-	Over      int64  // of the present month, beyond the included ones
-	Limit     *int   // hard cap a month; nil is none
-	Projected *int64 // of the present month at its end: so far, and the mean of the last 7 whole days for the days that are left; nil unless the range is the present month
+	Emails   int64 // in the range
+	Included *int  // a month; nil: nothing was said
+	Over     int64 // of the present month, beyond the included ones
+	Limit    *int  // hard cap a month; nil is none
+	// of the present month at its end: so far, and the mean of the last 7 whole days for the days that are
+	// left; nil unless the range is the present month
+	Projected *int64
 	Periods   []Period
 }
 

@@ -50,21 +50,26 @@ func ReachOf(operation string) Reach { return reaches[operation] }
 // of their domains, and those required to send it.
 var reaches = map[string]Reach{
 	"sendEmail": OwnDomains, "sendBatch": OwnDomains, "resendEmail": OwnDomains, "postCustomEvent": NoDomain,
-	"getEmail": OwnDomains, "listEmails": OwnDomains, "exportEmails": OwnDomains, "updateEmail": OwnDomains, "listEmailAttempts": OwnDomains, "listEmailRecipients": OwnDomains,
-	"getReceivedEmail": OwnDomains, "listReceivedEmails": OwnDomains, "getReceivedEmailRaw": OwnDomains, "deleteReceivedEmail": OwnDomains, "replyToReceivedEmail": OwnDomains, "forwardReceivedEmail": OwnDomains,
+	"getEmail": OwnDomains, "listEmails": OwnDomains, "exportEmails": OwnDomains, "updateEmail": OwnDomains,
+	"listEmailAttempts": OwnDomains, "listEmailRecipients": OwnDomains,
+	"getReceivedEmail": OwnDomains, "listReceivedEmails": OwnDomains, "getReceivedEmailRaw": OwnDomains,
+	"deleteReceivedEmail": OwnDomains, "replyToReceivedEmail": OwnDomains, "forwardReceivedEmail": OwnDomains,
 
 	// Such a key cannot add or delete a domain, or claim a domain of another account.
-	"getDomain": OwnDomains, "listDomains": OwnDomains, "updateDomain": OwnDomains, "verifyDomain": OwnDomains, "getDomainZoneFile": OwnDomains, "getDomainDNSProvider": OwnDomains,
+	"getDomain": OwnDomains, "listDomains": OwnDomains, "updateDomain": OwnDomains, "verifyDomain": OwnDomains,
+	"getDomainZoneFile": OwnDomains, "getDomainDNSProvider": OwnDomains,
 	"applyDomainDNSRecords": OwnDomains, "rotateDomainDKIM": OwnDomains, "getAddressRules": OwnDomains, "putAddressRules": OwnDomains,
 	"getDomainTrackingHost": OwnDomains, "setDomainTrackingHost": OwnDomains, "verifyDomainTrackingHost": OwnDomains, "deleteDomainTrackingHost": OwnDomains,
 
 	// New keys, credentials and activated automations inherit the limit of the key.
 	"createAPIKey": OwnDomains, "revokeAPIKey": OwnDomains, "createSMTPCredential": OwnDomains, "revokeSMTPCredential": OwnDomains,
-	"createAutomation": NoDomain, "getAutomation": OwnDomains, "checkAutomation": OwnDomains, "updateAutomation": OwnDomains, "actOnAutomation": OwnDomains, "simulateAutomation": OwnDomains,
+	"createAutomation": NoDomain, "getAutomation": OwnDomains, "checkAutomation": OwnDomains,
+	"updateAutomation": OwnDomains, "actOnAutomation": OwnDomains, "simulateAutomation": OwnDomains,
 
 	"getAccount": NoDomain, "getAccountBrand": NoDomain, "listPlans": NoDomain,
 	"listTemplates": NoDomain, "getTemplate": NoDomain, "listTemplateVersions": NoDomain, "getTemplateVersion": NoDomain, "renderTemplate": NoDomain,
 
-	"Query.viewer": NoDomain, "Query.account": NoDomain, "Query.email": OwnDomains, "Query.emails": OwnDomains, "Query.domain": OwnDomains, "Query.domains": OwnDomains,
+	"Query.viewer": NoDomain, "Query.account": NoDomain, "Query.email": OwnDomains, "Query.emails": OwnDomains,
+	"Query.domain": OwnDomains, "Query.domains": OwnDomains,
 	"Query.template": NoDomain, "Query.templates": NoDomain,
 }

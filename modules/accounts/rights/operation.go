@@ -42,7 +42,8 @@ func Operations() []Operation {
 	return all
 }
 
-var operationNames = [operations]string{"write", "read", "read_sent", "send", "read_account", "settings", "team", "read_billing", "billing", "own", "person", "operate"}
+var operationNames = [operations]string{"write", "read", "read_sent", "send", "read_account", "settings", "team",
+	"read_billing", "billing", "own", "person", "operate"}
 
 // String returns the name of the right, as listed in `viewer { can }`.
 func (o Operation) String() string {

@@ -78,7 +78,8 @@ func (s *Service) allowanceOf(accountID string) *allowance {
 }
 
 // borrowAndSpend borrows the missing bytes and spends them.
-func (s *Service) borrowAndSpend(ctx context.Context, a *allowance, plan string, quota accounts.ByteQuota, bytes int64) error {
+func (s *Service) borrowAndSpend(ctx context.Context, a *allowance, plan string, quota accounts.ByteQuota,
+	bytes int64) error {
 	a.borrowing.Lock()
 	defer a.borrowing.Unlock()
 	if a.spend(bytes) { // another request has borrowed meanwhile
@@ -106,7 +107,8 @@ func (s *Service) borrowAndSpend(ctx context.Context, a *allowance, plan string,
 // IsQuota reports whether an error refuses bytes for which a quota leaves no room.
 func IsQuota(err error) bool {
 	refused := fault.From(err)
-	return refused.Code == fault.CodePlanLimit && (refused.Details["cap"] == capStored || refused.Details["cap"] == capDaily)
+	return refused.Code == fault.CodePlanLimit &&
+		(refused.Details["cap"] == capStored || refused.Details["cap"] == capDaily)
 }
 
 // Values of details.cap in a refusal.
@@ -186,7 +188,8 @@ const createCounterSQL = `INSERT INTO storage_counters (account_id, due_at) VALU
 const unlimited = int64(1) << 60
 
 // borrow returns the unused bytes and borrows again. The caller holds a.borrowing.
-func (s *Service) borrow(ctx context.Context, a *allowance, quota accounts.ByteQuota, need int64) (state counterState, err error) {
+func (s *Service) borrow(ctx context.Context, a *allowance, quota accounts.ByteQuota,
+	need int64) (state counterState, err error) {
 	ctx, cancel := context.WithTimeout(ctx, borrowPatience)
 	defer cancel()
 	began := time.Now()
@@ -205,9 +208,12 @@ func (s *Service) borrow(ctx context.Context, a *allowance, quota accounts.ByteQ
 	return state, nil
 }
 
-func (s *Service) runBorrow(ctx context.Context, a *allowance, left int64, received dayBytes, quota accounts.ByteQuota, need, slice int64) (state counterState, err error) {
-	args := borrowSQL.Args(db.Arg("account", a.accountID), db.Arg("left", left), db.Arg("holder", s.holder), db.Arg("left_day", a.day), db.Arg("received", received.bytes), db.Arg("received_day", received.day),
-		db.Arg("stored_cap", capOf(quota.Stored)), db.Arg("day_cap", capOf(quota.Daily)), db.Arg("need", need), db.Arg("slice", slice),
+func (s *Service) runBorrow(ctx context.Context, a *allowance, left int64, received dayBytes, quota accounts.ByteQuota,
+	need, slice int64) (state counterState, err error) {
+	args := borrowSQL.Args(db.Arg("account", a.accountID), db.Arg("left", left), db.Arg("holder", s.holder),
+		db.Arg("left_day", a.day), db.Arg("received", received.bytes), db.Arg("received_day", received.day),
+		db.Arg("stored_cap", capOf(quota.Stored)), db.Arg("day_cap", capOf(quota.Daily)), db.Arg("need", need),
+		db.Arg("slice", slice),
 		db.Arg("lives", livesInTable.Seconds()), db.Arg("remeasure", s.config.RemeasureAfter.Seconds()))
 	for range 2 {
 		found, err := db.All(ctx, s.db.Hot, func(c *counterState) []any {
@@ -244,7 +250,8 @@ func (c counterState) refusal(plan string, quota accounts.ByteQuota, bytes int64
 		return refused.With("cap", capStored).With("limit", *quota.Stored)
 	}
 	if bytes > int64(*quota.Daily) {
-		refused.Message = fmt.Sprintf("The plan %s allows %s of stored data a day, and this alone is more", plan, Shown(int64(*quota.Daily)))
+		refused.Message = fmt.Sprintf("The plan %s allows %s of stored data a day, and this alone is more", plan,
+			Shown(int64(*quota.Daily)))
 		return refused.With("cap", capDaily).With("limit", *quota.Daily)
 	}
 	resets := dayEnd(c.now)

@@ -54,7 +54,8 @@ type measurement struct {
 // measureDue measures the accounts that are due, a few pages of each at a time.
 func (s *Service) measureDue(ctx context.Context) error {
 	for end := time.Now().Add(2 * stepTime); time.Now().Before(end); {
-		claimed, err := db.All(ctx, s.db.SQL, func(m *measurement) []any { return []any{&m.id, &m.accountID, &m.progress} },
+		claimed, err := db.All(ctx, s.db.SQL,
+			func(m *measurement) []any { return []any{&m.id, &m.accountID, &m.progress} },
 			claimMeasureSQL, claimLasts.Seconds())
 		if err != nil {
 			return fmt.Errorf("measure stored bytes: %w", err)
@@ -107,7 +108,8 @@ func (s *Service) progressOf(ctx context.Context, m measurement) (at progress, e
 	if err := s.report(ctx); err != nil {
 		return at, err
 	}
-	at, err = db.One(ctx, s.db.SQL, func(p *progress) []any { return []any{&p.Charged, &p.Lent} }, beginMeasureSQL, m.id)
+	at, err = db.One(ctx, s.db.SQL, func(p *progress) []any { return []any{&p.Charged, &p.Lent} }, beginMeasureSQL,
+		m.id)
 	at.Kinds = map[string]int64{}
 	return at, err
 }
@@ -118,7 +120,8 @@ func (s *Service) measurePage(ctx context.Context, accountID string, at *progres
 	of := tables[at.Table]
 	var rows, bytes int64
 	var last sql.NullString
-	err := db.Each(ctx, s.db.SQL, func(row db.Row) error { return row.Scan(&rows, &bytes, &last) }, of.pageSQL(), accountID, at.After, pageRows)
+	err := db.Each(ctx, s.db.SQL, func(row db.Row) error { return row.Scan(&rows, &bytes, &last) }, of.pageSQL(),
+		accountID, at.After, pageRows)
 	if err != nil {
 		return fmt.Errorf("measure %s: %w", of.name, err)
 	}

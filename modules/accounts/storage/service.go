@@ -93,9 +93,11 @@ type Service struct {
 
 // New returns a service that charges at once; Start runs its background work.
 func New(p Params) (*Service, error) {
-	s := &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, disk: p.Disk, holder: id.New(id.Fact), allowances: map[string]*allowance{},
+	s := &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, disk: p.Disk,
+		holder: id.New(id.Fact), allowances: map[string]*allowance{},
 		tasks: worker.NewTasks(p.Logger, p.Workers),
-		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "storage", Name: "refused_total",
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "storage",
+			Name: "refused_total",
 			Help: "Writes that were refused because of a byte quota or a full disk."}, []string{"reason"})}
 	for _, reason := range []string{capStored, capDaily, refusedShare, refusedDisk} {
 		s.refused.WithLabelValues(reason) // is reported from the start, as 0
@@ -188,7 +190,8 @@ func (s *Service) checkDisk(account accounts.Account, kind Kind, bytes int64) er
 		return nil
 	}
 	level := s.disk.Level()
-	if level == diskroom.Full || level >= diskroom.MailOnly && kind == Other || level >= diskroom.PaidOnly && account.Plan.Sandboxed {
+	if level == diskroom.Full || level >= diskroom.MailOnly && kind == Other || level >= diskroom.PaidOnly &&
+		account.Plan.Sandboxed {
 		s.refused.WithLabelValues(refusedDisk).Inc()
 		return diskFull()
 	}

@@ -48,7 +48,8 @@ func newWorld(t *testing.T) *world {
 // process is one of the processes that share the database.
 func (w *world) process(t *testing.T, c storage.Config) *storage.Service {
 	t.Helper()
-	s, err := storage.New(storage.Params{Config: c, DB: w.db, Accounts: w.accounts, Disk: w.disk, Logger: slog.New(slog.DiscardHandler)})
+	s, err := storage.New(storage.Params{Config: c, DB: w.db, Accounts: w.accounts, Disk: w.disk,
+		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,8 @@ func (w *world) process(t *testing.T, c storage.Config) *storage.Service {
 // account makes one with a quota that the operator has set.
 func (w *world) account(t *testing.T, stored, daily *int) string {
 	t.Helper()
-	made, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: id.New(id.User) + "@example.com", Plan: accounts.PlanScale})
+	made, err := w.accounts.CreateAccount(t.Context(),
+		accounts.NewAccount{Name: "Acme", Email: id.New(id.User) + "@example.com", Plan: accounts.PlanScale})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +70,8 @@ func (w *world) account(t *testing.T, stored, daily *int) string {
 
 func (w *world) limit(t *testing.T, accountID string, stored, daily *int) {
 	t.Helper()
-	if _, err := w.accounts.UpdateAccount(t.Context(), accountID, accounts.AccountChange{StoredBytes: &stored, DailyBytes: &daily}); err != nil {
+	if _, err := w.accounts.UpdateAccount(t.Context(), accountID,
+		accounts.AccountChange{StoredBytes: &stored, DailyBytes: &daily}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -102,7 +105,8 @@ func (w *world) count(t *testing.T, statement string) int64 {
 func wantCap(t *testing.T, err error, limit string) {
 	t.Helper()
 	refused := fault.From(err)
-	if err == nil || refused.Kind != fault.Limit || refused.Code != fault.CodePlanLimit || refused.Details["cap"] != limit || refused.UpgradeURL == "" {
+	if err == nil || refused.Kind != fault.Limit || refused.Code != fault.CodePlanLimit ||
+		refused.Details["cap"] != limit || refused.UpgradeURL == "" {
 		t.Fatalf("the charge returned %v with details %v, want plan_limit with cap %s", err, refused.Details, limit)
 	}
 }
@@ -140,12 +144,15 @@ func TestARefusalNamesTheCapThatIsReached(t *testing.T) {
 	}
 	err := s.Charge(t.Context(), daily, storage.Other, 1)
 	wantCap(t, err, "daily_bytes")
-	if refused := fault.From(err); refused.RetryAfter <= 0 || refused.RetryAfter > 24*time.Hour || refused.Details["resets_at"] == nil || refused.Details["limit"] != 1000 {
-		t.Errorf("the refusal has details %v and can be retried after %s, want the end of the day", refused.Details, refused.RetryAfter)
+	if refused := fault.From(err); refused.RetryAfter <= 0 || refused.RetryAfter > 24*time.Hour ||
+		refused.Details["resets_at"] == nil || refused.Details["limit"] != 1000 {
+		t.Errorf("the refusal has details %v and can be retried after %s, want the end of the day", refused.Details,
+			refused.RetryAfter)
 	}
 	// The day after, the counter begins again.
 	w.exec(t, `UPDATE storage_counters SET day = '2020-01-01' WHERE account_id = $1`, daily)
-	expect.Eventually(t, "the quota of the next day", func() bool { return s.Charge(t.Context(), daily, storage.Other, 1) == nil })
+	expect.Eventually(t, "the quota of the next day",
+		func() bool { return s.Charge(t.Context(), daily, storage.Other, 1) == nil })
 }
 
 // However many processes and requests charge at the same time, they are never granted more than there is,
@@ -203,7 +210,8 @@ func TestWhatIsBorrowedAndNotSpentGoesBack(t *testing.T) {
 	}
 	used := w.usage(t, accountID)
 	if *used.StoredBytes != 1000 || *used.DailyBytes != 1000 || *used.StoredBytesCap != 1_000_000 {
-		t.Errorf("after 1000 bytes and a stop %d are stored and %d of today, want 1000", *used.StoredBytes, *used.DailyBytes)
+		t.Errorf("after 1000 bytes and a stop %d are stored and %d of today, want 1000", *used.StoredBytes,
+			*used.DailyBytes)
 	}
 	if n := w.count(t, `SELECT count(*) FROM storage_allowances`); n != 0 {
 		t.Errorf("%d allowances are left after the stop", n)
@@ -290,7 +298,8 @@ func TestMeasurementFollowsWhatIsStored(t *testing.T) {
 	if got := measure(); got > whole/2 {
 		t.Errorf("after 4 emails and a body were deleted %d bytes are stored, want less than half of %d", got, whole)
 	}
-	expect.Eventually(t, "there is room again", func() bool { return s.Charge(t.Context(), accountID, storage.Mail, 300_000) == nil })
+	expect.Eventually(t, "there is room again",
+		func() bool { return s.Charge(t.Context(), accountID, storage.Mail, 300_000) == nil })
 	if n := w.count(t, `SELECT count(*) FROM storage_counters WHERE measured_at IS NOT NULL AND (kinds->>'emails')::bigint > 0 AND progress IS NULL`); n != 1 {
 		t.Errorf("%d counters have a finished measurement, want 1", n)
 	}
@@ -359,7 +368,8 @@ func TestStrangersHaveAShareOfTheDay(t *testing.T) {
 	if err := processes[1].Charge(t.Context(), accountID, storage.Other, size); err != nil {
 		t.Errorf("the account's own write is refused after strangers used their share: %v", err)
 	}
-	wantCap(t, processes[1].ChargeReceived(t.Context(), accountID, netip.MustParseAddr("203.0.113.9"), size), "daily_bytes")
+	wantCap(t, processes[1].ChargeReceived(t.Context(), accountID, netip.MustParseAddr("203.0.113.9"), size),
+		"daily_bytes")
 }
 
 func TestARefundOfMailThatWasNotCountedChangesNothing(t *testing.T) {
@@ -390,7 +400,8 @@ func TestAFullDiskStopsFreeAccountsFirstAndMailLast(t *testing.T) {
 	w := newWorld(t)
 	s := w.process(t, storage.Config{})
 	paid := w.account(t, nil, nil)
-	made, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: "Free", Email: "free@example.com", Plan: accounts.PlanFree})
+	made, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: "Free", Email: "free@example.com",
+		Plan: accounts.PlanFree})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -405,7 +416,9 @@ func TestAFullDiskStopsFreeAccountsFirstAndMailLast(t *testing.T) {
 		for _, c := range []struct {
 			name, accountID string
 			kind            storage.Kind
-		}{{"free mail", made.ID, storage.Mail}, {"free other", made.ID, storage.Other}, {"paid mail", paid, storage.Mail}, {"paid received", paid, storage.Received}, {"paid other", paid, storage.Other}} {
+		}{{"free mail", made.ID, storage.Mail}, {"free other", made.ID, storage.Other},
+			{"paid mail", paid, storage.Mail}, {"paid received", paid, storage.Received},
+			{"paid other", paid, storage.Other}} {
 			switch err := s.Charge(t.Context(), c.accountID, c.kind, 100); {
 			case err == nil && got == "":
 				got = c.name
@@ -427,7 +440,8 @@ func TestAFullDiskStopsFreeAccountsFirstAndMailLast(t *testing.T) {
 // The accept path pays nothing but a subtraction while an allowance lasts.
 func BenchmarkChargeWithinAnAllowance(b *testing.B) {
 	d := dbtest.New(b)
-	s, err := storage.New(storage.Params{DB: d, Accounts: unlimitedDay{}, Logger: slog.New(slog.DiscardHandler), Config: storage.Config{}})
+	s, err := storage.New(storage.Params{DB: d, Accounts: unlimitedDay{}, Logger: slog.New(slog.DiscardHandler),
+		Config: storage.Config{}})
 	if err != nil {
 		b.Fatal(err)
 	}

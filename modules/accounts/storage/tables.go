@@ -35,7 +35,8 @@ const emailBytes = `
 var tables = []table{
 	{name: "emails", kind: "emails", key: "id", bytes: emailBytes},
 	{name: "received_contents", kind: "received", key: "id", empty: "0", bytes: `1024 + t.size`},
-	{name: "received_emails", kind: "received", key: "id", bytes: `1024 + pg_column_size(t."references") + pg_column_size(t.attachments) + pg_column_size(t.defects)`},
+	{name: "received_emails", kind: "received", key: "id",
+		bytes: `1024 + pg_column_size(t."references") + pg_column_size(t.attachments) + pg_column_size(t.defects)`},
 	{name: "templates", kind: "templates", key: "id", bytes: `1024 + coalesce(octet_length(t.html), 0) + coalesce(octet_length(t.text), 0)
 		+ coalesce((SELECT sum(1024 + coalesce(octet_length(v.html), 0) + coalesce(octet_length(v.text), 0) + coalesce(octet_length(v.source_html), 0) + coalesce(octet_length(v.source_text), 0))
 			FROM template_versions v WHERE v.template_id = t.id), 0)`},

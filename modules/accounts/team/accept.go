@@ -19,10 +19,12 @@ import (
 // invitations do, until the transaction ends: of two who accept at once one does. Error: NotFound for a token
 // that is wrong, spent or expired.
 func OpenInvitation(ctx context.Context, tx *ent.Tx, token string) (*ent.Invitation, error) {
-	if _, err := db.Exec(ctx, tx, `SELECT FROM accounts WHERE id = (SELECT account_id FROM invitations WHERE token_hash = $1) FOR UPDATE`, secret.HashToken(token)); err != nil {
+	if _, err := db.Exec(ctx, tx,
+		`SELECT FROM accounts WHERE id = (SELECT account_id FROM invitations WHERE token_hash = $1) FOR UPDATE`, secret.HashToken(token)); err != nil {
 		return nil, err
 	}
-	found, err := tx.Invitation.Query().Where(invitation.TokenHash(secret.HashToken(token)), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil()).
+	found, err := tx.Invitation.Query().
+		Where(invitation.TokenHash(secret.HashToken(token)), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil()).
 		ForUpdate().Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
@@ -42,14 +44,17 @@ func OpenInvitation(ctx context.Context, tx *ent.Tx, token string) (*ent.Invitat
 
 // Accept makes a person a member by an invitation that OpenInvitation gave.
 func Accept(ctx context.Context, tx *ent.Tx, open *ent.Invitation, who *ent.User) error {
-	if err := tx.Invitation.UpdateOneID(open.ID).SetAcceptedAt(time.Now()).ClearTokenHash().ClearDueAt().Exec(ctx); err != nil {
+	if err := tx.Invitation.UpdateOneID(open.ID).SetAcceptedAt(time.Now()).ClearTokenHash().ClearDueAt().
+		Exec(ctx); err != nil {
 		return err
 	}
 	if err := Join(ctx, tx, open.AccountID, who.ID, rights.Role(open.Role)); err != nil {
 		return err
 	}
-	return audit.Write(ctx, tx, audit.Entry{AccountID: open.AccountID, Actor: audit.Actor{Kind: audit.ByUser, ID: who.ID, Name: who.Email},
-		Action: "invitation.accepted", Target: open.ID, Changes: map[string]any{"email": open.Email, "role": open.Role}})
+	return audit.Write(ctx, tx, audit.Entry{AccountID: open.AccountID,
+		Actor:  audit.Actor{Kind: audit.ByUser, ID: who.ID, Name: who.Email},
+		Action: "invitation.accepted", Target: open.ID,
+		Changes: map[string]any{"email": open.Email, "role": open.Role}})
 }
 
 // Due is an invitation whose mail is to be written, taken until Until.
@@ -108,10 +113,12 @@ func (s *Service) sweep(ctx context.Context) (int64, error) {
 // OpenInvitationsTo lists the invitations to an address that can be accepted, and locks them until the
 // transaction ends. Who accepts them has proven that the address is theirs.
 func OpenInvitationsTo(ctx context.Context, tx *ent.Tx, email string) ([]*ent.Invitation, error) {
-	if _, err := db.Exec(ctx, tx, `SELECT FROM accounts WHERE id IN (SELECT account_id FROM invitations WHERE email = $1 AND accepted_at IS NULL AND revoked_at IS NULL) ORDER BY id FOR UPDATE`, email); err != nil {
+	if _, err := db.Exec(ctx, tx,
+		`SELECT FROM accounts WHERE id IN (SELECT account_id FROM invitations WHERE email = $1 AND accepted_at IS NULL AND revoked_at IS NULL) ORDER BY id FOR UPDATE`, email); err != nil {
 		return nil, err
 	}
-	return tx.Invitation.Query().Where(invitation.Email(email), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil(), open()).
+	return tx.Invitation.Query().Where(invitation.Email(email), invitation.AcceptedAtIsNil(),
+		invitation.RevokedAtIsNil(), open()).
 		Order(ent.Asc(invitation.FieldID)).ForUpdate().All(ctx)
 }
 

@@ -34,9 +34,11 @@ SELECT count(*) FROM audit_entries WHERE account_id = $1 AND id COLLATE "C" > $2
 // mayMail refuses one mail too many, of the team under the account's lock, and of the inviter and to the
 // mailbox over all teams.
 func (s *Service) mayMail(ctx context.Context, tx *ent.Tx, c accounts.Caller, email string) error {
-	n, err := db.One(ctx, tx, db.Value[int], mailsOfDaySQL, c.AccountID, id.Since(id.AuditEntry, time.Now().Add(-24*time.Hour)))
+	n, err := db.One(ctx, tx, db.Value[int], mailsOfDaySQL, c.AccountID,
+		id.Since(id.AuditEntry, time.Now().Add(-24*time.Hour)))
 	if err == nil && n >= mailsADay {
-		return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: time.Hour, Message: fmt.Sprintf("This team has sent %d invitation emails in 24 hours, which is the limit", mailsADay)}
+		return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: time.Hour,
+			Message: fmt.Sprintf("This team has sent %d invitation emails in 24 hours, which is the limit", mailsADay)}
 	}
 	if err != nil || s.bounds == nil {
 		return err
@@ -82,7 +84,8 @@ func (s *Service) Invite(ctx context.Context, c accounts.Caller, in NewInvitatio
 		if err := s.mayMail(ctx, tx, c, in.Email); err != nil {
 			return err
 		}
-		made, err = tx.Invitation.Create().SetID(id.New(id.Invitation)).SetAccountID(c.AccountID).SetEmail(in.Email).SetRole(invitation.Role(in.Role)).
+		made, err = tx.Invitation.Create().SetID(id.New(id.Invitation)).SetAccountID(c.AccountID).SetEmail(in.Email).
+			SetRole(invitation.Role(in.Role)).
 			SetInvitedBy(c.Person.UserID).SetExpiresAt(time.Now().Add(InvitationLife)).SetDueAt(time.Now()).Save(ctx)
 		if err != nil {
 			return err
@@ -96,7 +99,8 @@ func (s *Service) Invite(ctx context.Context, c accounts.Caller, in NewInvitatio
 		if err := db.Notify(ctx, tx, Channel); err != nil {
 			return err
 		}
-		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "invitation.created", Target: made.ID,
+		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c),
+			Action: "invitation.created", Target: made.ID,
 			Changes: map[string]any{"email": in.Email, "role": in.Role}})
 	})
 	if err != nil {
@@ -114,15 +118,18 @@ func (s *Service) mayInvite(ctx context.Context, tx *ent.Tx, c accounts.Caller, 
 	if !own.MayGive(in.Role) {
 		return tooHigh(own, in.Role)
 	}
-	is, err := tx.Membership.Query().Where(membership.AccountID(c.AccountID), membership.HasUserWith(user.Email(in.Email))).Exist(ctx)
+	is, err := tx.Membership.Query().
+		Where(membership.AccountID(c.AccountID), membership.HasUserWith(user.Email(in.Email))).Exist(ctx)
 	if err != nil {
 		return err
 	}
 	if is {
 		return fault.Conflictf(fault.CodeConflict, "%s is a member of this team already", in.Email)
 	}
-	open := tx.Invitation.Query().Where(invitation.AccountID(c.AccountID), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil())
-	if _, err := tx.Invitation.Update().Where(invitation.AccountID(c.AccountID), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil(), expired()).
+	open := tx.Invitation.Query().Where(invitation.AccountID(c.AccountID), invitation.AcceptedAtIsNil(),
+		invitation.RevokedAtIsNil())
+	if _, err := tx.Invitation.Update().Where(invitation.AccountID(c.AccountID), invitation.AcceptedAtIsNil(),
+		invitation.RevokedAtIsNil(), expired()).
 		SetRevokedAt(time.Now()).ClearDueAt().Save(ctx); err != nil {
 		return err
 	}
@@ -131,14 +138,16 @@ func (s *Service) mayInvite(ctx context.Context, tx *ent.Tx, c accounts.Caller, 
 		return err
 	}
 	if invited {
-		return fault.Conflictf(fault.CodeConflict, "%s is invited already: send that invitation again, or revoke it", in.Email)
+		return fault.Conflictf(fault.CodeConflict, "%s is invited already: send that invitation again, or revoke it",
+			in.Email)
 	}
 	n, err := open.Count(ctx)
 	if err != nil {
 		return err
 	}
 	if n >= MaxInvitations {
-		return fault.Conflictf(fault.CodeConflict, "The team has %d open invitations, which is the limit: revoke one first", MaxInvitations)
+		return fault.Conflictf(fault.CodeConflict,
+			"The team has %d open invitations, which is the limit: revoke one first", MaxInvitations)
 	}
 	return nil
 }
@@ -160,7 +169,8 @@ func (s *Service) Invitations(ctx context.Context, accountID string) ([]*ent.Inv
 // Revoke takes an invitation back. Repeating it changes nothing. Errors: NotFound; Forbidden by the
 // caller's own role; Conflict once it was accepted.
 func (s *Service) Revoke(ctx context.Context, c accounts.Caller, invitationID string) error {
-	_, err := s.change(ctx, c, invitationID, "invitation.revoked", func(u *ent.InvitationUpdateOne) { u.SetRevokedAt(time.Now()).ClearDueAt().ClearTokenHash() })
+	_, err := s.change(ctx, c, invitationID, "invitation.revoked",
+		func(u *ent.InvitationUpdateOne) { u.SetRevokedAt(time.Now()).ClearDueAt().ClearTokenHash() })
 	return err
 }
 
@@ -172,7 +182,8 @@ func (s *Service) Resend(ctx context.Context, c accounts.Caller, invitationID st
 	})
 }
 
-func (s *Service) change(ctx context.Context, c accounts.Caller, invitationID, action string, apply func(*ent.InvitationUpdateOne)) (changed *ent.Invitation, err error) {
+func (s *Service) change(ctx context.Context, c accounts.Caller, invitationID, action string,
+	apply func(*ent.InvitationUpdateOne)) (changed *ent.Invitation, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		row, err := s.changeable(ctx, tx, c, invitationID)
 		if err != nil {
@@ -198,7 +209,8 @@ func (s *Service) change(ctx context.Context, c accounts.Caller, invitationID, a
 		if err := db.Notify(ctx, tx, Channel); err != nil {
 			return err
 		}
-		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: action, Target: invitationID,
+		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: action,
+			Target:  invitationID,
 			Changes: map[string]any{"email": row.Email, "role": row.Role}})
 	})
 	if err != nil {
@@ -208,7 +220,8 @@ func (s *Service) change(ctx context.Context, c accounts.Caller, invitationID, a
 }
 
 // changeable reads an invitation that the caller may change, locked with its account.
-func (s *Service) changeable(ctx context.Context, tx *ent.Tx, c accounts.Caller, invitationID string) (*ent.Invitation, error) {
+func (s *Service) changeable(ctx context.Context, tx *ent.Tx, c accounts.Caller,
+	invitationID string) (*ent.Invitation, error) {
 	if _, err := lockAccount(ctx, tx, c.AccountID); err != nil {
 		return nil, err
 	}

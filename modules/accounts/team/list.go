@@ -13,20 +13,21 @@ import (
 
 // MemberPage returns one page of the members of an account, the oldest membership first. Error: Invalid.
 func (s *Service) MemberPage(ctx context.Context, accountID string, r page.Request) (page.Page[Member], error) {
-	found, err := page.Read(s.cursors, page.List{Name: "members", AccountID: accountID}, r, func(at page.Position) ([]*ent.Membership, error) {
-		query, order, beyond := s.members(accountID).WithUser(), ent.Asc(membership.FieldID), membership.IDGT
-		if at.Back {
-			order, beyond = ent.Desc(membership.FieldID), membership.IDLT
-		}
-		if at.ID != "" {
-			from, err := strconv.ParseInt(at.ID, 10, 64)
-			if err != nil {
-				return nil, err
+	found, err := page.Read(s.cursors, page.List{Name: "members", AccountID: accountID}, r,
+		func(at page.Position) ([]*ent.Membership, error) {
+			query, order, beyond := s.members(accountID).WithUser(), ent.Asc(membership.FieldID), membership.IDGT
+			if at.Back {
+				order, beyond = ent.Desc(membership.FieldID), membership.IDLT
 			}
-			query.Where(beyond(from))
-		}
-		return query.Order(order).Limit(at.Rows()).All(ctx)
-	}, func(m *ent.Membership) string { return strconv.FormatInt(m.ID, 10) })
+			if at.ID != "" {
+				from, err := strconv.ParseInt(at.ID, 10, 64)
+				if err != nil {
+					return nil, err
+				}
+				query.Where(beyond(from))
+			}
+			return query.Order(order).Limit(at.Rows()).All(ctx)
+		}, func(m *ent.Membership) string { return strconv.FormatInt(m.ID, 10) })
 	return page.Map(found, func(m *ent.Membership) Member { return Member{m.Edges.User, rights.Role(m.Role), m} }), err
 }
 
@@ -41,8 +42,10 @@ func (s *Service) members(accountID string) *ent.MembershipQuery {
 }
 
 // InvitationPage returns one page of the open invitations of an account, newest first. Error: Invalid.
-func (s *Service) InvitationPage(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Invitation], error) {
-	return page.Newest(ctx, s.cursors, page.List{Name: "invitations", AccountID: accountID}, r, s.open(accountID), func(i *ent.Invitation) string { return i.ID })
+func (s *Service) InvitationPage(ctx context.Context, accountID string,
+	r page.Request) (page.Page[*ent.Invitation], error) {
+	return page.Newest(ctx, s.cursors, page.List{Name: "invitations", AccountID: accountID}, r, s.open(accountID),
+		func(i *ent.Invitation) string { return i.ID })
 }
 
 // CountInvitations counts the open invitations of an account, up to a number.
@@ -52,5 +55,6 @@ func (s *Service) CountInvitations(ctx context.Context, accountID string, most i
 }
 
 func (s *Service) open(accountID string) *ent.InvitationQuery {
-	return s.db.Ent.Invitation.Query().Where(invitation.AccountID(accountID), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil())
+	return s.db.Ent.Invitation.Query().Where(invitation.AccountID(accountID), invitation.AcceptedAtIsNil(),
+		invitation.RevokedAtIsNil())
 }

@@ -44,7 +44,8 @@ func TestMembersAndInvitationsByPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Ent.Membership.Create().SetAccountID(ada.ID).SetUserID(user.ID).SetRole("viewer").Exec(t.Context()); err != nil {
+		if err := d.Ent.Membership.Create().SetAccountID(ada.ID).SetUserID(user.ID).SetRole("viewer").
+			Exec(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, user.Email)
@@ -71,14 +72,17 @@ func TestMembersAndInvitationsByPages(t *testing.T) {
 		t.Errorf("counted up to three: %d, %v", n, err)
 	}
 	for _, wrong := range []struct{ account, cursor string }{{eve.ID, first.NextCursor}, {ada.ID, "x"}} {
-		if _, err := teams.MemberPage(t.Context(), wrong.account, page.Request{Limit: 3, Cursor: wrong.cursor}); fault.From(err).Fields["cursor"] == "" {
+		if _, err := teams.MemberPage(t.Context(), wrong.account,
+			page.Request{Limit: 3, Cursor: wrong.cursor}); fault.From(err).Fields["cursor"] == "" {
 			t.Errorf("the cursor %q of another list: %v, want it refused", wrong.cursor, err)
 		}
 	}
 
-	caller := accounts.Caller{AccountID: ada.ID, Person: &accounts.Person{UserID: owner.Items[0].User.ID, Email: want[0], Role: rights.RoleOwner}}
+	caller := accounts.Caller{AccountID: ada.ID,
+		Person: &accounts.Person{UserID: owner.Items[0].User.ID, Email: want[0], Role: rights.RoleOwner}}
 	for n := range 3 {
-		if _, err := teams.Invite(t.Context(), caller, team.NewInvitation{Email: fmt.Sprintf("i%d@example.com", n), Role: rights.RoleViewer}); err != nil {
+		if _, err := teams.Invite(t.Context(), caller, team.NewInvitation{Email: fmt.Sprintf("i%d@example.com", n),
+			Role: rights.RoleViewer}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -87,10 +91,12 @@ func TestMembersAndInvitationsByPages(t *testing.T) {
 	for _, i := range open.Items {
 		invited = append(invited, strings.TrimSuffix(i.Email, "@example.com"))
 	}
-	if n, failed := teams.CountInvitations(t.Context(), ada.ID, 10); err != nil || failed != nil || !slices.Equal(invited, []string{"i2", "i1"}) || !open.HasMore || n != 3 {
+	if n, failed := teams.CountInvitations(t.Context(), ada.ID, 10); err != nil || failed != nil ||
+		!slices.Equal(invited, []string{"i2", "i1"}) || !open.HasMore || n != 3 {
 		t.Errorf("the newest invitations are %v (%v) of %d (%v)", invited, err, n, failed)
 	}
-	if none, err := teams.InvitationPage(t.Context(), eve.ID, page.Request{Limit: 2}); err != nil || len(none.Items) != 0 {
+	if none, err := teams.InvitationPage(t.Context(), eve.ID, page.Request{Limit: 2}); err != nil ||
+		len(none.Items) != 0 {
 		t.Errorf("another account has %d invitations, %v", len(none.Items), err)
 	}
 }

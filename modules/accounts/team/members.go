@@ -42,7 +42,8 @@ func (s *Service) Members(ctx context.Context, accountID string) ([]Member, erro
 
 // member reads one, locked with its account.
 func member(ctx context.Context, tx *ent.Tx, accountID, userID string) (*ent.Membership, error) {
-	found, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.UserID(userID)).WithUser().Only(ctx)
+	found, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.UserID(userID)).
+		WithUser().Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NoSuch("member", userID)
 	}
@@ -51,7 +52,8 @@ func member(ctx context.Context, tx *ent.Tx, accountID, userID string) (*ent.Mem
 
 // SetRole changes the role of a member. Errors: NotFound; Forbidden by the caller's own role;
 // Conflict for the last owner.
-func (s *Service) SetRole(ctx context.Context, c accounts.Caller, userID string, role rights.Role) (changed Member, err error) {
+func (s *Service) SetRole(ctx context.Context, c accounts.Caller, userID string,
+	role rights.Role) (changed Member, err error) {
 	if !role.Known() {
 		return changed, fault.InvalidField("role", "must be one of owner, admin, developer, billing, viewer")
 	}
@@ -75,11 +77,14 @@ func (s *Service) SetRole(ctx context.Context, c accounts.Caller, userID string,
 			if err := revokeInvitationsOf(ctx, tx, c.AccountID, userID, role); err != nil {
 				return err
 			}
-			if err := alerts.Add(ctx, tx, alerts.Alert{UserID: userID, Email: row.Edges.User.Email, Kind: alerts.RoleChanged,
-				Names: map[string]string{"team": account.Name, "role": string(role), "before": string(before)}}); err != nil {
+			if err := alerts.Add(ctx, tx, alerts.Alert{UserID: userID, Email: row.Edges.User.Email,
+				Kind: alerts.RoleChanged,
+				Names: map[string]string{"team": account.Name, "role": string(role),
+					"before": string(before)}}); err != nil {
 				return err
 			}
-			if err := audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "member.role_changed", Target: userID,
+			if err := audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c),
+				Action: "member.role_changed", Target: userID,
 				Changes: map[string]any{"email": row.Edges.User.Email, "from": before, "to": role}}); err != nil {
 				return err
 			}
@@ -95,7 +100,8 @@ func (s *Service) SetRole(ctx context.Context, c accounts.Caller, userID string,
 }
 
 // mayChange reads a member whom the caller may make one of the role; "": may remove.
-func (s *Service) mayChange(ctx context.Context, tx *ent.Tx, c accounts.Caller, userID string, role rights.Role) (*ent.Membership, error) {
+func (s *Service) mayChange(ctx context.Context, tx *ent.Tx, c accounts.Caller, userID string,
+	role rights.Role) (*ent.Membership, error) {
 	own, err := actingRole(ctx, tx, c)
 	if err != nil {
 		return nil, err
@@ -115,7 +121,8 @@ func (s *Service) mayChange(ctx context.Context, tx *ent.Tx, c accounts.Caller, 
 
 // mayRemove returns a member whom the caller may remove. The operation itself requires no right, because
 // members also use it to leave.
-func (s *Service) mayRemove(ctx context.Context, tx *ent.Tx, c accounts.Caller, userID string) (*ent.Membership, error) {
+func (s *Service) mayRemove(ctx context.Context, tx *ent.Tx, c accounts.Caller,
+	userID string) (*ent.Membership, error) {
 	if err := c.Authorize(rights.Team); err != nil {
 		return nil, err
 	}
@@ -127,12 +134,14 @@ func keepAnOwner(ctx context.Context, tx *ent.Tx, accountID string, before, afte
 	if before != rights.RoleOwner || after == rights.RoleOwner {
 		return nil
 	}
-	owners, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.RoleEQ(membership.RoleOwner)).Count(ctx)
+	owners, err := tx.Membership.Query().
+		Where(membership.AccountID(accountID), membership.RoleEQ(membership.RoleOwner)).Count(ctx)
 	if err != nil {
 		return err
 	}
 	if owners <= 1 {
-		return fault.Conflictf(fault.CodeConflict, "This is the last owner of the team: make somebody else an owner first")
+		return fault.Conflictf(fault.CodeConflict,
+			"This is the last owner of the team: make somebody else an owner first")
 	}
 	return nil
 }
@@ -163,11 +172,13 @@ func (s *Service) Remove(ctx context.Context, c accounts.Caller, userID string) 
 			return err
 		}
 		if c.Person == nil || c.Person.UserID != userID {
-			if err := alerts.Add(ctx, tx, alerts.Alert{UserID: userID, Email: row.Edges.User.Email, Kind: alerts.MemberRemoved, Names: map[string]string{"team": account.Name}}); err != nil {
+			if err := alerts.Add(ctx, tx, alerts.Alert{UserID: userID, Email: row.Edges.User.Email,
+				Kind: alerts.MemberRemoved, Names: map[string]string{"team": account.Name}}); err != nil {
 				return err
 			}
 		}
-		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "member.removed", Target: userID,
+		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c),
+			Action: "member.removed", Target: userID,
 			Changes: map[string]any{"email": row.Edges.User.Email, "role": row.Role, "api_keys": keys}})
 	})
 	s.accounts.ForgetKeys()
@@ -194,7 +205,8 @@ func leave(ctx context.Context, tx *ent.Tx, from *ent.Account, row *ent.Membersh
 			return 0, err
 		}
 	}
-	return tx.APIKey.Query().Where(apikey.AccountID(from.ID), apikey.CreatedBy(row.UserID), apikey.RevokedAtIsNil()).Count(ctx)
+	return tx.APIKey.Query().Where(apikey.AccountID(from.ID), apikey.CreatedBy(row.UserID), apikey.RevokedAtIsNil()).
+		Count(ctx)
 }
 
 // revokeInvitationsOf revokes a member's open invitations to roles that the member may no longer grant, or all
@@ -206,13 +218,15 @@ func revokeInvitationsOf(ctx context.Context, tx *ent.Tx, accountID, userID stri
 			beyond = append(beyond, invitation.Role(role))
 		}
 	}
-	return tx.Invitation.Update().Where(invitation.AccountID(accountID), invitation.InvitedBy(userID), invitation.RoleIn(beyond...), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil()).
+	return tx.Invitation.Update().Where(invitation.AccountID(accountID), invitation.InvitedBy(userID),
+		invitation.RoleIn(beyond...), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil()).
 		SetRevokedAt(time.Now()).ClearDueAt().ClearTokenHash().Exec(ctx)
 }
 
 // passEmailOn sets the account's email to that of its oldest owner.
 func passEmailOn(ctx context.Context, tx *ent.Tx, accountID string) error {
-	oldest, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.RoleEQ(membership.RoleOwner)).
+	oldest, err := tx.Membership.Query().
+		Where(membership.AccountID(accountID), membership.RoleEQ(membership.RoleOwner)).
 		WithUser().Order(ent.Asc(membership.FieldID)).First(ctx)
 	if err != nil {
 		return err
@@ -235,7 +249,8 @@ func Join(ctx context.Context, tx *ent.Tx, accountID, userID string, role rights
 		}
 		return tx.Membership.Create().SetAccountID(accountID).SetUserID(userID).SetRole(membership.Role(role)).Exec(ctx)
 	case role == rights.RoleOwner && current != rights.RoleOwner:
-		return tx.Membership.Update().Where(membership.AccountID(accountID), membership.UserID(userID)).SetRole(membership.RoleOwner).Exec(ctx)
+		return tx.Membership.Update().Where(membership.AccountID(accountID), membership.UserID(userID)).
+			SetRole(membership.RoleOwner).Exec(ctx)
 	}
 	return nil
 }
@@ -255,7 +270,8 @@ func ChangeUser(ctx context.Context, tx *ent.Tx, userID string, c Change) error 
 	update := tx.User.UpdateOneID(userID).SetNillableName(c.Name).SetNillableEmail(c.Email)
 	if err := update.Exec(ctx); err != nil {
 		if ent.IsConstraintError(err) {
-			return fault.Conflictf(fault.CodeConflict, "There is already a user with the email %s", *c.Email).WithCause(err)
+			return fault.Conflictf(fault.CodeConflict, "There is already a user with the email %s", *c.Email).
+				WithCause(err)
 		}
 		return err
 	}

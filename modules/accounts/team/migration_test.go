@@ -68,10 +68,14 @@ func TestMigrationMergesUsersOfOneMailbox(t *testing.T) {
 		query string
 		want  []string
 	}{
-		"users":       {`SELECT id || ' ' || email || ' ' || name FROM users ORDER BY id`, []string{"usr_3 bob@example.com Bob", "usr_4 cy@example.com Cy", "usr_5 ada@example.com Ada C."}},
-		"memberships": {`SELECT account_id || ' ' || user_id || ' ' || role FROM memberships ORDER BY 1`, []string{"acc_1 usr_5 owner", "acc_2 usr_3 owner", "acc_2 usr_5 developer", "acc_3 usr_4 owner", "acc_3 usr_5 owner"}},
-		"accounts":    {`SELECT id || ' ' || email FROM accounts ORDER BY id`, []string{"acc_1 ada@example.com", "acc_2 bob@example.com", "acc_3 cy@example.com"}},
-		"keys":        {`SELECT id || ' ' || account_id FROM api_keys`, []string{"key_1 acc_2"}},
+		"users": {`SELECT id || ' ' || email || ' ' || name FROM users ORDER BY id`,
+			[]string{"usr_3 bob@example.com Bob", "usr_4 cy@example.com Cy", "usr_5 ada@example.com Ada C."}},
+		"memberships": {`SELECT account_id || ' ' || user_id || ' ' || role FROM memberships ORDER BY 1`,
+			[]string{"acc_1 usr_5 owner", "acc_2 usr_3 owner", "acc_2 usr_5 developer", "acc_3 usr_4 owner",
+				"acc_3 usr_5 owner"}},
+		"accounts": {`SELECT id || ' ' || email FROM accounts ORDER BY id`,
+			[]string{"acc_1 ada@example.com", "acc_2 bob@example.com", "acc_3 cy@example.com"}},
+		"keys": {`SELECT id || ' ' || account_id FROM api_keys`, []string{"key_1 acc_2"}},
 	} {
 		got, err := db.All(t.Context(), d.SQL, db.Value[string], c.query)
 		if err != nil {

@@ -87,13 +87,15 @@ func roleOf(ctx context.Context, tx *ent.Tx, accountID, userID string) (rights.R
 // command line have no role and are rejected.
 func actingRole(ctx context.Context, tx *ent.Tx, c accounts.Caller) (rights.Role, error) {
 	if c.Person == nil {
-		return "", fault.Forbiddenf(fault.CodeInsufficientScope, "This operation is for people who are signed in, not for API keys")
+		return "", fault.Forbiddenf(fault.CodeInsufficientScope,
+			"This operation is for people who are signed in, not for API keys")
 	}
 	return roleOf(ctx, tx, c.AccountID, c.Person.UserID)
 }
 
 func tooHigh(own, other rights.Role) error {
-	return fault.Forbiddenf(fault.CodeInsufficientRole, "Your role in this team is %q, which does not decide over the role %q", own, other)
+	return fault.Forbiddenf(fault.CodeInsufficientRole,
+		"Your role in this team is %q, which does not decide over the role %q", own, other)
 }
 
 // Membership is an account that a user belongs to.
@@ -186,7 +188,8 @@ func (s *Service) ChangeAsOperator(ctx context.Context, emailOrID string, c User
 		if err := update.Exec(ctx); err != nil {
 			return err
 		}
-		return audit.Write(ctx, tx, audit.Entry{Actor: audit.Actor{Kind: audit.ByOperator}, Action: "user.changed", Target: who.ID, Changes: changes})
+		return audit.Write(ctx, tx, audit.Entry{Actor: audit.Actor{Kind: audit.ByOperator}, Action: "user.changed",
+			Target: who.ID, Changes: changes})
 	})
 	if err != nil {
 		return nil, fault.Wrap("change user", err)
@@ -195,8 +198,10 @@ func (s *Service) ChangeAsOperator(ctx context.Context, emailOrID string, c User
 }
 
 // endOffers revokes the open invitations of a disabled user and calls also.
-func endOffers(ctx context.Context, tx *ent.Tx, who *ent.User, also func(ctx context.Context, tx *ent.Tx, who *ent.User) error) error {
-	if err := tx.Invitation.Update().Where(invitation.InvitedBy(who.ID), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil()).
+func endOffers(ctx context.Context, tx *ent.Tx, who *ent.User,
+	also func(ctx context.Context, tx *ent.Tx, who *ent.User) error) error {
+	if err := tx.Invitation.Update().Where(invitation.InvitedBy(who.ID), invitation.AcceptedAtIsNil(),
+		invitation.RevokedAtIsNil()).
 		SetRevokedAt(time.Now()).ClearDueAt().ClearTokenHash().Exec(ctx); err != nil || also == nil {
 		return err
 	}

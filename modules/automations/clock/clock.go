@@ -115,7 +115,8 @@ func (w Window) Next(now time.Time, zone *time.Location) (at time.Time, ok bool)
 		return now, false
 	}
 	// When clocks go back, they can go back into a window.
-	if _, change := now.In(zone).ZoneBounds(); !change.IsZero() && change.Before(at) && w.contains(change, from, to, zone) {
+	if _, change := now.In(zone).ZoneBounds(); !change.IsZero() && change.Before(at) &&
+		w.contains(change, from, to, zone) {
 		return change.UTC(), true
 	}
 	return at, true

@@ -39,7 +39,8 @@ func TestAtAcrossOffsetChanges(t *testing.T) {
 		"Apia, the day before it":    {"Pacific/Apia", 2011, 12, 29, 10 * 60, "2011-12-29T20:00:00Z"},
 		"the end of an ordinary day": {"Europe/Berlin", 2026, 1, 15, 24 * 60, "2026-01-15T23:00:00Z"},
 	} {
-		got := clock.At(test.year, time.Month(test.month), test.day, test.minutes, zone(t, test.zone)).UTC().Format(time.RFC3339)
+		got := clock.At(test.year, time.Month(test.month), test.day, test.minutes, zone(t, test.zone)).UTC().
+			Format(time.RFC3339)
 		if got != test.want {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)
 		}
@@ -71,12 +72,13 @@ func TestWindowNext(t *testing.T) {
 		"partly inside the gap":        {window("02:30", "03:30"), "2027-03-28T00:00:00+01:00", "2027-03-28T03:00:00+02:00"},
 		"begins before the gap":        {window("01:30", "02:30"), "2027-03-28T00:00:00+01:00", "2027-03-28T01:30:00+01:00"},
 		"right after the gap":          {window("02:15", "02:45"), "2027-03-28T03:00:01+02:00", "2027-03-29T02:15:00+02:00"},
-		"Sundays inside the gap":       {clock.Window{From: "02:15", To: "02:45", Days: []string{"sun"}}, "2027-03-28T00:00:00+01:00", "2027-03-28T03:00:00+02:00"},
-		"inside, the first time":       {window("02:15", "02:45"), "2026-10-25T02:20:00+02:00", "2026-10-25T02:20:00+02:00"},
-		"inside, the second time":      {window("02:15", "02:45"), "2026-10-25T02:20:00+01:00", "2026-10-25T02:20:00+01:00"},
-		"between the two":              {window("02:15", "02:45"), "2026-10-25T02:50:00+02:00", "2026-10-25T02:15:00+01:00"},
-		"clocks go back into it":       {window("01:00", "02:30"), "2026-10-25T02:40:00+02:00", "2026-10-25T02:00:00+01:00"},
-		"after both":                   {window("02:15", "02:45"), "2026-10-25T02:45:00+01:00", "2026-10-26T02:15:00+01:00"},
+		"Sundays inside the gap": {clock.Window{From: "02:15", To: "02:45", Days: []string{"sun"}},
+			"2027-03-28T00:00:00+01:00", "2027-03-28T03:00:00+02:00"},
+		"inside, the first time":  {window("02:15", "02:45"), "2026-10-25T02:20:00+02:00", "2026-10-25T02:20:00+02:00"},
+		"inside, the second time": {window("02:15", "02:45"), "2026-10-25T02:20:00+01:00", "2026-10-25T02:20:00+01:00"},
+		"between the two":         {window("02:15", "02:45"), "2026-10-25T02:50:00+02:00", "2026-10-25T02:15:00+01:00"},
+		"clocks go back into it":  {window("01:00", "02:30"), "2026-10-25T02:40:00+02:00", "2026-10-25T02:00:00+01:00"},
+		"after both":              {window("02:15", "02:45"), "2026-10-25T02:45:00+01:00", "2026-10-26T02:15:00+01:00"},
 	} {
 		now, err := time.Parse(time.RFC3339, test.now)
 		if err != nil {
@@ -84,14 +86,16 @@ func TestWindowNext(t *testing.T) {
 		}
 		got, ok := test.window.Next(now, berlin)
 		if want, _ := time.Parse(time.RFC3339, test.want); !ok || !got.Equal(want) {
-			t.Errorf("%s: from %s the next instant is %s, want %s", name, test.now, got.In(berlin).Format(time.RFC3339), test.want)
+			t.Errorf("%s: from %s the next instant is %s, want %s", name, test.now, got.In(berlin).Format(time.RFC3339),
+				test.want)
 		}
 	}
 }
 
 func TestZoneRejectsUnknownNames(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"", "Local", "local", "../etc/passwd", "/UTC", "Europe/Atlantis", "Europe//Berlin", "a b"} {
+	for _, name := range []string{"", "Local", "local", "../etc/passwd", "/UTC", "Europe/Atlantis", "Europe//Berlin",
+		"a b"} {
 		if _, err := clock.Zone(name); err == nil {
 			t.Errorf("%q is accepted as a zone", name)
 		}

@@ -34,7 +34,8 @@ func TestDefinitionSurvivesEncoding(t *testing.T) {
 	for i := range d.Steps {
 		keys = append(keys, d.Steps[i].Key)
 	}
-	want := []string{"send_email_1", "verified", "condition_1", "webhook_1", "wait_until_1", "split_1", "send_email_2", "over"}
+	want := []string{"send_email_1", "verified", "condition_1", "webhook_1", "wait_until_1", "split_1", "send_email_2",
+		"over"}
 	if diff := cmp.Diff(want, keys); diff != "" {
 		t.Errorf("generated keys (-want +got):\n%s", diff)
 	}
@@ -88,10 +89,11 @@ var refused = map[string]struct {
 	"zones":             {`{"name": "a", "timezone": "Local", "trigger": {"event": "e"}, "steps": [{"type": "wait_until", "at": "now", "timezone": "../etc"}]}`, []string{"steps[0].timezone", "timezone"}},
 	"cancel": {`{"name": "a", "trigger": {"event": "e", "cancel_on_events": ["a", 3, {"conditions": "true"}], "re_entry": "twice"}, "steps": [{"type": "end"}]}`,
 		[]string{"trigger.cancel_on_events[1]", "trigger.cancel_on_events[2].event", "trigger.re_entry"}},
-	"an email without all":       {with(`{"type": "send_email"}`), []string{"steps[0].from", "steps[0].html", "steps[0].subject"}},
-	"an invalid sender":          {with(`{"type": "send_email", "from": "x", "subject": "s", "text": "t"}`), []string{"steps[0].from"}},
-	"line breaks in headers":     {with(`{"type": "send_email", "from": "a@example.com", "subject": "a\r\nBcc: x", "text": "t", "headers": {"X-A": "b\nc"}}`), []string{"steps[0].headers.X-A", "steps[0].subject"}},
-	"template and body":          {with(`{"type": "send_email", "template": {"id": "a", "alias": "b"}, "html": "x"}`), []string{"steps[0].html", "steps[0].template"}},
+	"an email without all":   {with(`{"type": "send_email"}`), []string{"steps[0].from", "steps[0].html", "steps[0].subject"}},
+	"an invalid sender":      {with(`{"type": "send_email", "from": "x", "subject": "s", "text": "t"}`), []string{"steps[0].from"}},
+	"line breaks in headers": {with(`{"type": "send_email", "from": "a@example.com", "subject": "a\r\nBcc: x", "text": "t", "headers": {"X-A": "b\nc"}}`), []string{"steps[0].headers.X-A", "steps[0].subject"}},
+	"template and body": {with(`{"type": "send_email", "template": {"id": "a", "alias": "b"}, "html": "x"}`),
+		[]string{"steps[0].html", "steps[0].template"}},
 	"URLs":                       {with(`{"type": "webhook", "url": "https://u:p@example.com"}, {"type": "webhook", "url": "ftp://example.com"}, {"type": "webhook", "url": "https://{{event.data.x}}/"}, {"type": "webhook", "url": "http://example.com"}`), []string{"steps[0].url", "steps[1].url", "steps[2].url", "steps[3].url"}},
 	"headers of requests":        {with(`{"type": "webhook", "url": "https://example.com", "headers": {"Host": "a", "X Y": "b"}}`), []string{"steps[0].headers.Host", "steps[0].headers.X Y"}},
 	"window without length":      {with(`{"type": "wait_until", "window": {"from": "09:00", "to": "09:00"}}`), []string{"steps[0].window.to"}},
@@ -119,15 +121,17 @@ func TestDecodeReportsErrorsByPath(t *testing.T) {
 func TestDurations(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
-		"PT1S": time.Second, "PT1.5S": 1500 * time.Millisecond, "P1W": 7 * 24 * time.Hour, "P1W2DT3H4M5S": 9*24*time.Hour + 3*time.Hour + 4*time.Minute + 5*time.Second,
-		"P366D": 366 * 24 * time.Hour,
+		"PT1S": time.Second, "PT1.5S": 1500 * time.Millisecond, "P1W": 7 * 24 * time.Hour,
+		"P1W2DT3H4M5S": 9*24*time.Hour + 3*time.Hour + 4*time.Minute + 5*time.Second,
+		"P366D":        366 * 24 * time.Hour,
 	} {
 		got, err := clock.ParseDuration(text)
 		if err != nil || got.Duration != want {
 			t.Errorf("%s is parsed as %s (%v), want %s", text, got.Duration, err, want)
 		}
 	}
-	for _, text := range []string{"", "P", "PT", "P1DT", "P1M", "P1Y", "PT0S", "PT0.5S", "-PT5S", "P-1D", "P1D1D", "PT9999999999H", "P367D", "PT1H1D", "1D", "pt1s", "P1.5D", " PT1S"} {
+	for _, text := range []string{"", "P", "PT", "P1DT", "P1M", "P1Y", "PT0S", "PT0.5S", "-PT5S", "P-1D", "P1D1D",
+		"PT9999999999H", "P367D", "PT1H1D", "1D", "pt1s", "P1.5D", " PT1S"} {
 		if got, err := clock.ParseDuration(text); err == nil {
 			t.Errorf("%q is parsed as %s, want an error", text, got.Duration)
 		}

@@ -33,7 +33,8 @@ func (d *Definition) judge(wrong fault.Fields) {
 	}
 	for i, c := range d.Trigger.Cancel {
 		if c.OfStep != "" {
-			d.judgeOfStep(fmt.Sprintf("trigger.cancel_on_events[%d].step", i), c.OfStep, Texts{c.Event}, len(d.Steps), wrong)
+			d.judgeOfStep(fmt.Sprintf("trigger.cancel_on_events[%d].step", i), c.OfStep, Texts{c.Event},
+				len(d.Steps), wrong)
 		}
 	}
 }

@@ -56,7 +56,8 @@ func TestSchemaRejectsWhatDecodeRejects(t *testing.T) {
 		}
 		err := schema.Validate(instance(t, []byte(test.document)))
 		if takes := err == nil; takes != onlyDecoded[name] {
-			t.Errorf("%s: the schema accepts it: %t (%v), want %t\n%s", name, takes, err, onlyDecoded[name], test.document)
+			t.Errorf("%s: the schema accepts it: %t (%v), want %t\n%s", name, takes, err, onlyDecoded[name],
+				test.document)
 		}
 	}
 }
@@ -73,9 +74,11 @@ func TestSchemaAcceptsWhatDecodeAccepts(t *testing.T) {
 		documents = append(documents, block[1])
 	}
 	for _, step := range []string{
-		`{"type": "delay", "duration": "PT1.5S", "name": "ä", "next": "end"}`, `{"type": "wait_until", "at": "now", "on_past": "fail"}`,
+		`{"type": "delay", "duration": "PT1.5S", "name": "ä", "next": "end"}`,
+		`{"type": "wait_until", "at": "now", "on_past": "fail"}`,
 		`{"type": "wait_until", "window": {"from": "22:00", "to": "24:00"}, "timezone": "{{event.data.zone}}"}`,
-		`{"type": "wait_for_event", "event": "a", "timeout": "P1W", "since": "P1D"}`, `{"type": "webhook", "url": "HTTPS://example.com/", "method": "PUT", "body": null}`,
+		`{"type": "wait_for_event", "event": "a", "timeout": "P1W", "since": "P1D"}`,
+		`{"type": "webhook", "url": "HTTPS://example.com/", "method": "PUT", "body": null}`,
 		`{"type": "webhook", "url": "https://example.com/", "body": [1, {"a": "b"}], "capture": true, "on_error": "continue"}`,
 		`{"type": "send_email", "template": {"id": "tpl_x", "variables": {"a": 1}}, "to": ["a@example.com"], "tags": [{"name": "a", "value": "b"}], "unsubscribe": false}`,
 		`{"type": "branch", "cases": [{"if": "true", "goto": "over"}], "otherwise": "end"}, {"key": "over", "type": "end"}`,
@@ -86,7 +89,8 @@ func TestSchemaAcceptsWhatDecodeAccepts(t *testing.T) {
 		_, wrong := definition.Decode(document)
 		err := schema.Validate(instance(t, document))
 		if (len(wrong) == 0) != (err == nil) {
-			t.Errorf("Decode returns %v and the schema %v, want both to accept or both to reject it:\n%s", wrong, err, document)
+			t.Errorf("Decode returns %v and the schema %v, want both to accept or both to reject it:\n%s", wrong,
+				err, document)
 		}
 	}
 	if len(documents) < 10 {

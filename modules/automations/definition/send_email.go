@@ -19,13 +19,16 @@ func (emailStep) about() string {
 
 func (emailStep) members() []member {
 	return []member{
-		{"to", addresses, false, "Liquid; {{event.email}} if left out."}, {"cc", addresses, false, "Liquid."}, {"bcc", addresses, false, "Liquid."}, {"reply_to", addresses, false, "Liquid."},
+		{"to", addresses, false, "Liquid; {{event.email}} if left out."}, {"cc", addresses, false, "Liquid."},
+		{"bcc", addresses, false, "Liquid."}, {"reply_to", addresses, false, "Liquid."},
 		{"from", text(1000, checkFrom), false, "Literal; may be left to the template."},
-		{"subject", text(MaxString, checkSubject).as(line), false, "Liquid."}, {"html", content, false, "Liquid; values are escaped."}, {"text", content, false, "Liquid."},
+		{"subject", text(MaxString, checkSubject).as(line), false, "Liquid."},
+		{"html", content, false, "Liquid; values are escaped."}, {"text", content, false, "Liquid."},
 		{"template", object(
 			member{"id", text(100, nil), false, "This or alias."},
 			member{"alias", text(200, nil), false, "This or id."},
-			member{"variables", variables, false, "Liquid in strings; a string that is one output passes the value with its type."},
+			member{"variables", variables, false,
+				"Liquid in strings; a string that is one output passes the value with its type."},
 		).as(map[string]any{"oneOf": []any{requires("id"), requires("alias")}}), false, "A published template."},
 		{"tags", list(1, 10, object(member{"name", text(256, nil), true, ""}, member{"value", text(256, nil), true, ""})), false, ""},
 		{"headers", members(50, checkHeader, text(998, checkSubject).as(line)), false, ""},

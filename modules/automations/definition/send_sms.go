@@ -18,7 +18,8 @@ func (smsStep) members() []member {
 		{"to", text(MaxString, nil), true, "Liquid, as {{event.data.phone}}; a number as +4915112345678 once it is filled."},
 		{"text", text(MaxString, nil), true, "Liquid; at most 10 segments once it is filled."},
 		{"from", text(34, checkSender), false, "Literal; the sender of the settings of text messages if left out."},
-		expiresAfter, {"on_suppressed", target, false, "If the owner of the number has said STOP; continue if left out."}, onError,
+		expiresAfter, {"on_suppressed", target, false,
+			"If the owner of the number has said STOP; continue if left out."}, onError,
 	}
 }
 

@@ -54,7 +54,8 @@ func object(members ...member) form {
 			m, known := byName[name]
 			switch {
 			case !known:
-				wrong.Add(join(path, name), "is not a known field; must be one of %s", strings.Join(sortedKeys(byName), ", "))
+				wrong.Add(join(path, name), "is not a known field; must be one of %s",
+					strings.Join(sortedKeys(byName), ", "))
 			case given[name] == nil:
 				wrong.Add(join(path, name), "cannot be null; omit it")
 			default:
@@ -105,25 +106,26 @@ func orDocument(path string) string {
 
 // text returns the form of a string with a maximum number of bytes; check finds other errors.
 func text(most int, check func(string) error) form {
-	return form{schema: map[string]any{"type": "string", "minLength": 1, "maxLength": most}, judge: func(path string, value any, wrong fault.Fields) {
-		s, is := value.(string)
-		switch {
-		case !is:
-			wrong.Add(path, "must be a string")
-		case s == "":
-			wrong.Add(path, "cannot be empty")
-		case len(s) > most:
-			wrong.Add(path, "has %d bytes; the limit is %d", len(s), most)
-		case strings.ContainsRune(s, 0):
-			wrong.Add(path, "cannot contain NUL characters")
-		case !utf8.ValidString(s):
-			wrong.Add(path, "must be UTF-8")
-		case check != nil:
-			if err := check(s); err != nil {
-				wrong.Add(path, "%s", err)
+	return form{schema: map[string]any{"type": "string", "minLength": 1, "maxLength": most},
+		judge: func(path string, value any, wrong fault.Fields) {
+			s, is := value.(string)
+			switch {
+			case !is:
+				wrong.Add(path, "must be a string")
+			case s == "":
+				wrong.Add(path, "cannot be empty")
+			case len(s) > most:
+				wrong.Add(path, "has %d bytes; the limit is %d", len(s), most)
+			case strings.ContainsRune(s, 0):
+				wrong.Add(path, "cannot contain NUL characters")
+			case !utf8.ValidString(s):
+				wrong.Add(path, "must be UTF-8")
+			case check != nil:
+				if err := check(s); err != nil {
+					wrong.Add(path, "%s", err)
+				}
 			}
-		}
-	}}
+		}}
 }
 
 // as returns the form with a narrower schema.
@@ -134,11 +136,12 @@ func (f form) as(more map[string]any) form {
 }
 
 func oneOf(words ...string) form {
-	return form{schema: map[string]any{"type": "string", "enum": words}, judge: func(path string, value any, wrong fault.Fields) {
-		if s, is := value.(string); !is || !slices.Contains(words, s) {
-			wrong.Add(path, "must be one of %s", strings.Join(words, ", "))
-		}
-	}}
+	return form{schema: map[string]any{"type": "string", "enum": words},
+		judge: func(path string, value any, wrong fault.Fields) {
+			if s, is := value.(string); !is || !slices.Contains(words, s) {
+				wrong.Add(path, "must be one of %s", strings.Join(words, ", "))
+			}
+		}}
 }
 
 func boolean() form {
@@ -150,13 +153,14 @@ func boolean() form {
 }
 
 func integer(least, most int64) form {
-	return form{schema: map[string]any{"type": "integer", "minimum": least, "maximum": most}, judge: func(path string, value any, wrong fault.Fields) {
-		number, is := value.(json.Number)
-		n, err := number.Int64()
-		if !is || err != nil || n < least || n > most {
-			wrong.Add(path, "must be an integer between %d and %d", least, most)
-		}
-	}}
+	return form{schema: map[string]any{"type": "integer", "minimum": least, "maximum": most},
+		judge: func(path string, value any, wrong fault.Fields) {
+			number, is := value.(json.Number)
+			n, err := number.Int64()
+			if !is || err != nil || n < least || n > most {
+				wrong.Add(path, "must be an integer between %d and %d", least, most)
+			}
+		}}
 }
 
 // list returns the form of an array with a bounded number of elements.
@@ -182,13 +186,14 @@ func list(least, most int, element form) form {
 
 // textOr returns the form of a string, or of something else.
 func textOr(s, other form) form {
-	return form{schema: map[string]any{"oneOf": []any{s.schema, other.schema}}, judge: func(path string, value any, wrong fault.Fields) {
-		if _, is := value.(string); is {
-			s.judge(path, value, wrong)
-			return
-		}
-		other.judge(path, value, wrong)
-	}}
+	return form{schema: map[string]any{"oneOf": []any{s.schema, other.schema}},
+		judge: func(path string, value any, wrong fault.Fields) {
+			if _, is := value.(string); is {
+				s.judge(path, value, wrong)
+				return
+			}
+			other.judge(path, value, wrong)
+		}}
 }
 
 // members returns the form of an object with arbitrary names and values of one form.
@@ -258,5 +263,6 @@ func anyValue() form {
 			}
 		}
 	}
-	return form{schema: map[string]any{}, judge: func(path string, value any, wrong fault.Fields) { judge(path, value, 0, wrong) }}
+	return form{schema: map[string]any{},
+		judge: func(path string, value any, wrong fault.Fields) { judge(path, value, 0, wrong) }}
 }

@@ -130,7 +130,8 @@ func anyStep() form {
 // Schema returns the JSON Schema (2020-12) of a definition. It accepts everything that Decode accepts.
 // Only Decode rejects what a schema cannot express: targets, duplicate keys, expressions.
 func Schema() map[string]any {
-	return definitionForm().as(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Automation"}).schema
+	return definitionForm().as(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema",
+		"title": "Automation"}).schema
 }
 
 // TriggerSchema returns the part of Schema about the trigger.

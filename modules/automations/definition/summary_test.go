@@ -34,6 +34,7 @@ func TestSummary(t *testing.T) {
 	}
 	long := Step{Type: Condition, If: strings.Repeat("ü ", 300)}
 	if got := []rune(long.Summary()); len(got) != maxSummary || got[maxSummary-1] != '…' {
-		t.Errorf("the summary of a long condition has %d characters and ends with %c, want %d and …", len(got), got[len(got)-1], maxSummary)
+		t.Errorf("the summary of a long condition has %d characters and ends with %c, want %d and …", len(got),
+			got[len(got)-1], maxSummary)
 	}
 }

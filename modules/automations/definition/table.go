@@ -45,7 +45,8 @@ func CheckEventName(name string) error {
 
 // OwnEvents are the built-in events to which an automation may listen: $ and the type of the fact they
 // report.
-var OwnEvents = []string{"$contact.unsubscribed", "$email.bounced", "$email.clicked", "$email.delivered", "$email.opened", "$email.received"}
+var OwnEvents = []string{"$contact.unsubscribed", "$email.bounced", "$email.clicked", "$email.delivered",
+	"$email.opened", "$email.received"}
 
 // CheckListened validates the name of an event that an automation listens to.
 func CheckListened(name string) error {
@@ -114,7 +115,8 @@ func checkHeader(name string) error { return address.ValidateHeader(name, "x") }
 
 // The forms that the tables consist of.
 var (
-	keyText    = text(40, checkKey).as(map[string]any{"pattern": keyForm.String(), "not": map[string]any{"enum": reservedKeys}})
+	keyText = text(40, checkKey).
+		as(map[string]any{"pattern": keyForm.String(), "not": map[string]any{"enum": reservedKeys}})
 	title      = text(4*MaxName, checkName).as(map[string]any{"maxLength": MaxName, "pattern": `\S`})
 	eventName  = text(4*MaxName, CheckListened).as(map[string]any{"maxLength": MaxName})
 	duration   = text(64, checkDuration).as(map[string]any{"pattern": clock.DurationPattern})
@@ -139,13 +141,16 @@ var definitionMembers = []member{
 	{"timezone", text(100, checkZone), false, "A name of the IANA database, as Europe/Berlin; UTC if left out."},
 	{"trigger", object(
 		member{"event", eventName, true, "The name of the events that start a run."},
-		member{"conditions", expression, false, "A CEL expression over the event; it starts a run only if this is true."},
+		member{"conditions", expression, false,
+			"A CEL expression over the event; it starts a run only if this is true."},
 		member{"cancel_on_events", list(1, MaxEvents, textOr(eventName, object(
 			member{"event", eventName, true, ""},
-			member{"conditions", expression, false, "CEL; event is the event that arrives, trigger the one that started the run."},
+			member{"conditions", expression, false,
+				"CEL; event is the event that arrives, trigger the one that started the run."},
 			member{"step", keyText, false, ofStep},
 		))), false, "Events of the same person that cancel the run."},
-		member{"re_entry", textOr(oneOf(EveryTime, Once, AfterCompletion), object(member{AtMostEvery, duration, true, ""})), false,
+		member{"re_entry", textOr(oneOf(EveryTime, Once, AfterCompletion),
+			object(member{AtMostEvery, duration, true, ""})), false,
 			"Whether a person can have another run after the first. Defaults to every_time."},
 	), true, ""},
 }
@@ -158,7 +163,8 @@ var stepMembers = []member{
 
 var (
 	onError      = member{"on_error", target, false, "After an error; fail if left out."}
-	expiresAfter = member{"expires_after", duration, false, "If the step is reached so much later than it was due, it is left out."}
+	expiresAfter = member{"expires_after", duration, false,
+		"If the step is reached so much later than it was due, it is left out."}
 )
 
 func requires(name string) map[string]any { return map[string]any{"required": []string{name}} }

@@ -33,7 +33,8 @@ func (untilStep) members() []member {
 }
 
 func (untilStep) together() map[string]any {
-	return map[string]any{"anyOf": []any{requires("window"), requires("at")}, "dependentRequired": map[string][]string{"offset": {"at"}}}
+	return map[string]any{"anyOf": []any{requires("window"), requires("at")},
+		"dependentRequired": map[string][]string{"offset": {"at"}}}
 }
 
 func (untilStep) ways(s *Step) []Way { return []Way{way("on_past", s.OnPast, Continue)} }

@@ -22,9 +22,11 @@ func (webhookStep) about() string {
 
 func (webhookStep) members() []member {
 	return []member{
-		{"url", text(2000, checkURL).as(map[string]any{"pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"}), true, "https, literal."}, {"method", oneOf("POST", "PUT"), false, "POST if left out."},
+		{"url", text(2000, checkURL).as(map[string]any{"pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"}), true,
+			"https, literal."}, {"method", oneOf("POST", "PUT"), false, "POST if left out."},
 		{"headers", members(MaxHeaders, checkRequestHeader, text(998, checkSubject).as(line)), false, ""},
-		{"body", anyValue().as(map[string]any{"not": map[string]any{"type": "null"}}), false, "JSON; Liquid in strings, and a string that is one output passes the value with its type."},
+		{"body", anyValue().as(map[string]any{"not": map[string]any{"type": "null"}}), false,
+			"JSON; Liquid in strings, and a string that is one output passes the value with its type."},
 		{"capture", boolean(), false, "Keep up to 16 KB of a JSON answer as steps.<key>.body."}, onError,
 	}
 }
@@ -41,7 +43,8 @@ func checkURL(s string) error {
 	case err != nil || u.Host == "" || u.Opaque != "":
 		return errors.New("must be a URL")
 	case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
-		return errors.New("must start with https://") // http is only for this machine in development, which the activation checks
+		// http is only for this machine in development, which the activation checks
+		return errors.New("must start with https://")
 	case u.User != nil:
 		return errors.New("cannot contain a user name or password")
 	case u.Fragment != "":
@@ -64,7 +67,8 @@ func checkRequestHeader(name string) error {
 	switch {
 	case !headerName.MatchString(name):
 		return errors.New("is not a header name")
-	case slices.Contains([]string{"host", "content-length", "transfer-encoding", "connection", "te", "trailer", "upgrade", "content-type", "idempotency-key", "service-signature", "postrider-cause", "user-agent"}, lower):
+	case slices.Contains([]string{"host", "content-length", "transfer-encoding", "connection", "te", "trailer",
+		"upgrade", "content-type", "idempotency-key", "service-signature", "postrider-cause", "user-agent"}, lower):
 		return errors.New("is written by the service")
 	}
 	return nil

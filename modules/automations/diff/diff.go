@@ -70,7 +70,8 @@ func Of(before, after *definition.Definition) Difference {
 	}
 	for i := range before.Steps {
 		if step := &before.Steps[i]; after.Step(step.Key) < 0 {
-			out.Steps = append(out.Steps, StepChange{Key: step.Key, Type: step.Type, Change: Removed, Before: i, After: -1})
+			out.Steps = append(out.Steps, StepChange{Key: step.Key, Type: step.Type, Change: Removed, Before: i,
+				After: -1})
 		}
 	}
 	return out

@@ -48,7 +48,8 @@ func TestOfComparesOtherFields(t *testing.T) {
 	t.Parallel()
 	old, _ := definition.Decode([]byte(`{"name": "A", "timezone": "UTC", "trigger": {"event": "e", "re_entry": "once"}, "steps": [{"type": "end"}]}`))
 	young, _ := definition.Decode([]byte(`{"name": "B", "trigger": {"event": "e", "re_entry": {"at_most_every": "P1D"}, "conditions": "true"}, "steps": [{"type": "end"}]}`))
-	want := []diff.FieldChange{{Path: "name", Before: "A", After: "B"}, {Path: "timezone", Before: "UTC"}, {Path: "trigger.conditions", After: "true"},
+	want := []diff.FieldChange{{Path: "name", Before: "A", After: "B"}, {Path: "timezone", Before: "UTC"},
+		{Path: "trigger.conditions", After: "true"},
 		{Path: "trigger.re_entry", Before: "once", After: map[string]any{"at_most_every": "P1D"}}}
 	if diff := cmp.Diff(want, diff.Of(&old, &young).Fields); diff != "" {
 		t.Errorf("differences (-want +got):\n%s", diff)

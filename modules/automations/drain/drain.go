@@ -50,13 +50,14 @@ func New(p Params) *Service { return &Service{p.DB, p.Bus, p.Signals, p.Versions
 // Task drains automations periodically and when it is woken.
 func (s *Service) Task() worker.Task {
 	woken, unsubscribe := s.signals.Subscribe(Channel)
-	return worker.Task{Name: "held and cancelled runs of automations", Woken: woken, After: unsubscribe, Step: func(ctx context.Context) (time.Duration, error) {
-		more, err := s.Run(ctx)
-		if more {
-			return shortly, err
-		}
-		return every, err
-	}}
+	return worker.Task{Name: "held and cancelled runs of automations", Woken: woken, After: unsubscribe,
+		Step: func(ctx context.Context) (time.Duration, error) {
+			more, err := s.Run(ctx)
+			if more {
+				return shortly, err
+			}
+			return every, err
+		}}
 }
 
 // job is an automation with pending work.
@@ -85,7 +86,8 @@ WHERE p.automation_id IS NOT NULL AND a.draining IS NULL AND (a.id IS NULL OR a.
 // Run does all pending work, one step per automation at a time. It reports whether there is more, locked
 // by other transactions at the moment.
 func (s *Service) Run(ctx context.Context) (more bool, err error) {
-	jobs, err := db.All(ctx, s.db.SQL, func(j *job) []any { return []any{&j.automationID, &j.cancels, &j.before, &j.noted} }, jobsSQL)
+	jobs, err := db.All(ctx, s.db.SQL,
+		func(j *job) []any { return []any{&j.automationID, &j.cancels, &j.before, &j.noted} }, jobsSQL)
 	if err != nil {
 		return false, fmt.Errorf("find automations to drain: %w", err)
 	}

@@ -29,7 +29,8 @@ var (
 )
 
 // bounds are the options of every program.
-var bounds = []cel.ProgramOption{cel.CostTracking(costs{}), cel.CostLimit(maxCost), cel.InterruptCheckFrequency(everyLoops), cel.CustomDecoratorV2(bounded)}
+var bounds = []cel.ProgramOption{cel.CostTracking(costs{}), cel.CostLimit(maxCost),
+	cel.InterruptCheckFrequency(everyLoops), cel.CustomDecoratorV2(bounded)}
 
 // allowance is the remaining cost that several expressions share.
 type allowance struct{ left int64 }
@@ -74,7 +75,8 @@ func (a *allowance) spend(details *cel.EvalDetails) {
 
 // boundedCalls are the functions that can be too expensive in a single call, with limits. They return nil
 // for arguments that they do not handle, which leaves the call to the library.
-var boundedCalls = map[string]func(args []ref.Val) ref.Val{"matches": matches, "replace": replace, "join": join, "format": format}
+var boundedCalls = map[string]func(args []ref.Val) ref.Val{"matches": matches, "replace": replace, "join": join,
+	"format": format}
 
 func bounded(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	call, is := i.(interpreter.InterpretableCall)

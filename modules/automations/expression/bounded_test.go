@@ -11,7 +11,8 @@ import (
 )
 
 func TestSingleCallIsBounded(t *testing.T) { //nolint:paralleltest // memory is measured
-	values := scope(t, `{"data": {"s": "`+strings.Repeat("a", 150_000)+`", "l": [`+strings.TrimSuffix(strings.Repeat(`"a",`, 20_000), ",")+`], "p": "(a?){500}a{500}b"}}`)
+	values := scope(t, `{"data": {"s": "`+strings.Repeat("a", 150_000)+`", "l": [`+
+		strings.TrimSuffix(strings.Repeat(`"a",`, 20_000), ",")+`], "p": "(a?){500}a{500}b"}}`)
 	for text, want := range map[string]string{
 		`event.data.s.matches(event.data.p)`:                                                                 "",
 		`event.data.l.exists(x, x.matches("a{900}"))`:                                                        "",

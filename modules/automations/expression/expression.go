@@ -33,7 +33,8 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 		cel.Variable("run", cel.MapType(cel.StringType, cel.DynType)),
 		cel.Variable("steps", cel.MapType(cel.StringType, cel.DynType)),
 		cel.Variable("now", cel.TimestampType),
-		cel.OptionalTypes(), ext.Strings(), cel.EnableMacroCallTracking(), // so that explanations can show macros as they were written
+		// so that explanations can show macros as they were written
+		cel.OptionalTypes(), ext.Strings(), cel.EnableMacroCallTracking(),
 		cel.CrossTypeNumericComparisons(true), cel.DefaultUTCTimeZone(true),
 		cel.ParserExpressionSizeLimit(maxOctets), cel.ParserRecursionLimit(maxNesting),
 	)
@@ -72,7 +73,8 @@ func Compile(text string, kind Kind) (*Program, error) {
 	}
 	want := map[Kind]*cel.Type{Boolean: cel.BoolType, Timestamp: cel.TimestampType}[kind]
 	if got := checked.OutputType(); !got.IsExactType(want) && !got.IsExactType(cel.DynType) {
-		return nil, fmt.Errorf("has a value of type %s; must be %s", got, map[Kind]string{Boolean: "true or false", Timestamp: "a timestamp"}[kind])
+		return nil, fmt.Errorf("has a value of type %s; must be %s", got,
+			map[Kind]string{Boolean: "true or false", Timestamp: "a timestamp"}[kind])
 	}
 	program, err := env.Program(checked, bounds...)
 	if err != nil {
@@ -102,7 +104,8 @@ type Scope struct {
 }
 
 func (s Scope) values() map[string]any {
-	return map[string]any{"trigger": orEmpty(s.Trigger), "event": orEmpty(s.Event), "run": orEmpty(s.Run), "steps": orEmpty(s.Steps), "now": s.Now}
+	return map[string]any{"trigger": orEmpty(s.Trigger), "event": orEmpty(s.Event), "run": orEmpty(s.Run),
+		"steps": orEmpty(s.Steps), "now": s.Now}
 }
 
 func orEmpty(m map[string]any) map[string]any {

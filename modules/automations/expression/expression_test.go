@@ -68,7 +68,8 @@ func TestEvaluationErrors(t *testing.T) {
 func TestCompileRejectsExpressions(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		``, `1 +`, `"text"`, `1`, `unknown.x`, `event.data.x = 1`, `steps.in.x`, strings.Repeat("(", 60) + "true" + strings.Repeat(")", 60), strings.Repeat(" ", 5000) + "true",
+		``, `1 +`, `"text"`, `1`, `unknown.x`, `event.data.x = 1`, `steps.in.x`, strings.Repeat("(", 60) + "true" +
+			strings.Repeat(")", 60), strings.Repeat(" ", 5000) + "true",
 	} {
 		if _, err := expression.Compile(text, expression.Boolean); err == nil {
 			t.Errorf("%.40q is accepted as a condition", text)

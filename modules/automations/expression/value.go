@@ -43,7 +43,8 @@ type NumberError struct{ Path, Number string }
 
 // Error is a message about the field that contains the number.
 func (e *NumberError) Error() string {
-	return fmt.Sprintf("has the number %s at %s, which a 64-bit number cannot hold exactly; send it as a string", e.Number, e.Path)
+	return fmt.Sprintf("has the number %s at %s, which a 64-bit number cannot hold exactly; send it as a string",
+		e.Number, e.Path)
 }
 
 // checkNumbers returns a NumberError for the first number, in the order of the paths, that would change.

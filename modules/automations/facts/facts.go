@@ -43,7 +43,8 @@ type Service struct {
 // New creates the service.
 func New(d *db.DB, signals bus.Signals, taker Taker) *Service {
 	s := &Service{signals: signals, taker: taker}
-	s.interest = bus.NewInterest("automations that listen to mail", listenersChannel, signals, func(ctx context.Context) (map[string]int, error) { return listeners(ctx, d) })
+	s.interest = bus.NewInterest("automations that listen to mail", listenersChannel, signals,
+		func(ctx context.Context) (map[string]int, error) { return listeners(ctx, d) })
 	return s
 }
 
@@ -74,7 +75,8 @@ func (s *Service) Consumer() bus.Consumer {
 	for i, name := range definition.OwnEvents {
 		types[i] = event.Type(strings.TrimPrefix(name, "$"))
 	}
-	return bus.Consumer{Group: "automations", Types: types, Handle: s.handle, Wants: s.interest.Wants, Refresh: s.interest.Refresh, Committed: s.committed}
+	return bus.Consumer{Group: "automations", Types: types, Handle: s.handle, Wants: s.interest.Wants,
+		Refresh: s.interest.Refresh, Committed: s.committed}
 }
 
 // Tasks keep the set of listening accounts current and apply stored events.

@@ -108,7 +108,8 @@ type keyed struct {
 }
 
 // countTexts adds the figures of text messages.
-func (s *Service) countTexts(ctx context.Context, accountID string, automationIDs []string, out map[string]*Figures) error {
+func (s *Service) countTexts(ctx context.Context, accountID string, automationIDs []string,
+	out map[string]*Figures) error {
 	if s.near.Texts == nil {
 		return nil
 	}

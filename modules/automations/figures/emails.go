@@ -55,7 +55,8 @@ func (s *Service) countEmails(ctx context.Context, accountID, automationID strin
 		return err
 	}
 	type sent struct{ key, emailID string }
-	list, err := db.All(ctx, s.db.SQL, func(e *sent) []any { return []any{&e.key, &e.emailID} }, emailsSQL, accountID, automationID, version, MostEmails,
+	list, err := db.All(ctx, s.db.SQL, func(e *sent) []any { return []any{&e.key, &e.emailID} }, emailsSQL, accountID,
+		automationID, version, MostEmails,
 		db.Array(definition.TypesSending(definition.MediumEmail)))
 	if err != nil {
 		return nil, fmt.Errorf("list the emails of steps: %w", err)

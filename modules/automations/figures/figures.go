@@ -24,7 +24,8 @@ func (s StepFigures) Entered() int {
 }
 
 func (s StepFigures) plus(o StepFigures) StepFigures {
-	return StepFigures{Waiting: s.Waiting + o.Waiting, Completed: s.Completed + o.Completed, TimedOut: s.TimedOut + o.TimedOut, Skipped: s.Skipped + o.Skipped,
+	return StepFigures{Waiting: s.Waiting + o.Waiting, Completed: s.Completed + o.Completed,
+		TimedOut: s.TimedOut + o.TimedOut, Skipped: s.Skipped + o.Skipped,
 		Failed: s.Failed + o.Failed, Cancelled: s.Cancelled + o.Cancelled}
 }
 

@@ -94,12 +94,14 @@ func (s *Service) Of(ctx context.Context, accountID string, automationIDs ...str
 
 // Emails returns the figures of the emails of an account's automations by automation id, in one version;
 // 0 means all versions.
-func (s *Service) Emails(ctx context.Context, accountID string, version int, automationIDs ...string) (map[string]*ByStep, error) {
+func (s *Service) Emails(ctx context.Context, accountID string, version int,
+	automationIDs ...string) (map[string]*ByStep, error) {
 	out := make(map[string]*ByStep, len(automationIDs))
 	for _, id := range automationIDs {
-		found, err := s.emails.Get(ctx, cacheKey(accountID, id)+separator+strconv.Itoa(version), func(ctx context.Context, _ string) (*ByStep, error) {
-			return s.countEmails(ctx, accountID, id, version)
-		})
+		found, err := s.emails.Get(ctx, cacheKey(accountID, id)+separator+strconv.Itoa(version),
+			func(ctx context.Context, _ string) (*ByStep, error) {
+				return s.countEmails(ctx, accountID, id, version)
+			})
 		if err != nil {
 			return nil, err
 		}

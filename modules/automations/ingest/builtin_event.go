@@ -39,7 +39,8 @@ ON CONFLICT (id) DO NOTHING`
 // StoreBuiltIn stores a built-in event in the caller's transaction. It takes effect in TakeOwn. Its id is
 // derived from that of the fact, so a repetition stores nothing. It reports whether an event was stored.
 func StoreBuiltIn(ctx context.Context, tx db.Execer, o BuiltInEvent) (bool, error) {
-	n, err := db.Exec(ctx, tx, storeOwnSQL, ownID(o.Fact.ID), o.Fact.AccountID, OwnName(o.Fact.Type), o.Email, runs.EmailKey(o.Email), string(o.Fact.Data), o.AboutID)
+	n, err := db.Exec(ctx, tx, storeOwnSQL, ownID(o.Fact.ID), o.Fact.AccountID, OwnName(o.Fact.Type), o.Email,
+		runs.EmailKey(o.Email), string(o.Fact.Data), o.AboutID)
 	if err != nil {
 		return false, fmt.Errorf("store a built-in event: %w", err)
 	}
@@ -147,7 +148,8 @@ func pending(ctx context.Context, tx db.Execer, after string, limit int) ([]*pos
 		if err != nil {
 			return nil, fmt.Errorf("read the event %s: %w", r.id, err)
 		}
-		list = append(list, &posting{Post: Post{AccountID: r.accountID, Name: r.name, Email: r.email, Source: SourceSystem, Depth: r.depth}, emailKey: r.emailKey, data: json.RawMessage(r.data),
+		list = append(list, &posting{Post: Post{AccountID: r.accountID, Name: r.name, Email: r.email,
+			Source: SourceSystem, Depth: r.depth}, emailKey: r.emailKey, data: json.RawMessage(r.data),
 			event: &machine.Event{ID: r.id, Name: r.name, Email: r.email, Data: data, Source: SourceSystem}})
 	}
 	return list, nil

@@ -72,7 +72,8 @@ func (r *round) readEntries(ctx context.Context, persons []runs.Person) error {
 			hashes = append(hashes, hashNames(key, p.AccountID, p.Identity().MatchingNames())...)
 		}
 	}
-	rows, err := db.All(ctx, r.tx, func(e *entry) []any { return []any{&e.automationID, &e.hash, &e.at} }, entriesSQL, db.Array(automations), db.Array(hashes))
+	rows, err := db.All(ctx, r.tx, func(e *entry) []any { return []any{&e.automationID, &e.hash, &e.at} }, entriesSQL,
+		db.Array(automations), db.Array(hashes))
 	if err != nil {
 		return fmt.Errorf("read entries of persons: %w", err)
 	}

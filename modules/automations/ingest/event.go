@@ -74,7 +74,8 @@ type posting struct {
 
 // shown returns the event in the form of the answer.
 func (p *posting) shown() Event {
-	return Event{ID: p.event.ID, Name: p.Name, UserID: p.UserID, Email: p.Email, Source: p.Source, Data: p.data, Matches: p.matches, CreatedAt: p.at}
+	return Event{ID: p.event.ID, Name: p.Name, UserID: p.UserID, Email: p.Email, Source: p.Source, Data: p.data,
+		Matches: p.matches, CreatedAt: p.at}
 }
 
 func (p *posting) person() runs.Person {

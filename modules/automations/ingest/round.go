@@ -122,7 +122,8 @@ func (r *round) takeAll(ctx context.Context, list []*posting) error {
 func (r *round) prepare(ctx context.Context, list []*posting) error {
 	var persons []runs.Person
 	for _, p := range list {
-		if len(r.listens[named{p.AccountID, p.Name}]) > 0 && !p.identity().IsZero() && !slices.Contains(persons, p.person()) {
+		if len(r.listens[named{p.AccountID, p.Name}]) > 0 && !p.identity().IsZero() &&
+			!slices.Contains(persons, p.person()) {
 			persons = append(persons, p.person())
 		}
 	}
@@ -269,13 +270,16 @@ func (r *round) refusesEntry(v *versions.Version, l listen, p *posting) string {
 
 // begin starts a run and takes the steps that need nothing external.
 func (r *round) begin(ctx context.Context, v *versions.Version, l listen, p *posting) {
-	run := machine.Run{ID: id.New(id.Run), AutomationID: l.automationID, Version: l.version, Trigger: p.event, Identity: p.identity(), StartedAt: p.at}
+	run := machine.Run{ID: id.New(id.Run), AutomationID: l.automationID, Version: l.version, Trigger: p.event,
+		Identity: p.identity(), StartedAt: p.at}
 	state, outcome := v.Advance(ctx, run, machine.State{}, machine.Input{Now: p.at})
-	t := &tracked{Live: &runs.Live{Run: run, AccountID: p.AccountID, State: state, Work: runs.Ready, Depth: p.Depth}, version: v, fresh: true}
+	t := &tracked{Live: &runs.Live{Run: run, AccountID: p.AccountID, State: state, Work: runs.Ready, Depth: p.Depth},
+		version: v, fresh: true}
 	if outcome.Waiting != nil {
 		t.Work = runs.Waiting
 	}
-	r.started = append(r.started, &runs.Settlement{Live: t.Live, Program: v.Program, State: state, Outcome: outcome, Now: p.at})
+	r.started = append(r.started, &runs.Settlement{Live: t.Live, Program: v.Program, State: state, Outcome: outcome,
+		Now: p.at})
 	if outcome.Ended == "" && !run.Identity.IsZero() {
 		r.live = append(r.live, t)
 	}

@@ -67,14 +67,18 @@ type ways struct {
 
 // New creates the service.
 func New(p Params) *Service {
-	s := &Service{db: p.DB, bus: p.Bus, answers: p.Answers, signals: p.Signals, versions: p.Versions, prover: p.Prover, hashes: p.Box.DeriveEach("automation entries")}
+	s := &Service{db: p.DB, bus: p.Bus, answers: p.Answers, signals: p.Signals, versions: p.Versions, prover: p.Prover,
+		hashes: p.Box.DeriveEach("automation entries")}
 	most := p.DB.FlushTime()
 	busy := func(err error) bool { return errors.Is(err, idempotency.ErrBusy) }
-	s.ways.joint = db.NewJoiner(db.JoinerConfig[*posting]{Timeout: most, Size: func(p *posting) int { return len(p.data) }, Final: busy}, s.flush)
-	s.ways.slow = db.NewJoiner(db.JoinerConfig[*posting]{Writers: 1, MaxItems: 1, MaxWaiting: slowWaits, Timeout: most, Final: busy}, s.flush)
-	s.ways.apart = db.NewJoiner(db.JoinerConfig[*posting]{Writers: keyWaits, MaxItems: 1, Timeout: most, Final: busy}, func(ctx context.Context, list []*posting) []error {
-		return s.flushWith(ctx, list, 0)
-	})
+	s.ways.joint = db.NewJoiner(db.JoinerConfig[*posting]{Timeout: most,
+		Size: func(p *posting) int { return len(p.data) }, Final: busy}, s.flush)
+	s.ways.slow = db.NewJoiner(db.JoinerConfig[*posting]{Writers: 1, MaxItems: 1, MaxWaiting: slowWaits, Timeout: most,
+		Final: busy}, s.flush)
+	s.ways.apart = db.NewJoiner(db.JoinerConfig[*posting]{Writers: keyWaits, MaxItems: 1, Timeout: most, Final: busy},
+		func(ctx context.Context, list []*posting) []error {
+			return s.flushWith(ctx, list, 0)
+		})
 	return s
 }
 
@@ -169,7 +173,8 @@ func (s *Service) flushWith(ctx context.Context, list []*posting, patience time.
 		if err := s.store(ctx, tx, fresh); err != nil {
 			return err
 		}
-		return idempotency.Complete(ctx, tx, claims(fresh, func(p *posting) idempotency.Response { return p.Render(p.answer) }))
+		return idempotency.Complete(ctx, tx,
+			claims(fresh, func(p *posting) idempotency.Response { return p.Render(p.answer) }))
 	})
 	if err != nil {
 		for i := range errs {
@@ -181,7 +186,8 @@ func (s *Service) flushWith(ctx context.Context, list []*posting, patience time.
 
 // takeKeys claims idempotency keys before anything is locked, and returns the postings that got theirs.
 // Their answers are stored when the counters are known.
-func (s *Service) takeKeys(ctx context.Context, tx db.Execer, list []*posting, errs []error, patience time.Duration) ([]*posting, error) {
+func (s *Service) takeKeys(ctx context.Context, tx db.Execer, list []*posting, errs []error,
+	patience time.Duration) ([]*posting, error) {
 	empty := idempotency.Response{Status: 202, Body: []byte("{}")}
 	store := idempotency.StoreMany
 	if patience > 0 {

@@ -73,5 +73,6 @@ func (s *Service) storeTrial(ctx context.Context, tx *db.PreparedTx, t Trial, p 
 		}
 	}
 	p.answer.Event = p.shown()
-	return idempotency.Complete(ctx, tx, claims([]*posting{p}, func(p *posting) idempotency.Response { return p.Render(p.answer) }))
+	return idempotency.Complete(ctx, tx,
+		claims([]*posting{p}, func(p *posting) idempotency.Response { return p.Render(p.answer) }))
 }

@@ -24,7 +24,8 @@ func (branchStep) begin(a *advance, s *definition.Step) {
 	for i, c := range a.steps[a.state.Step].cases {
 		if a.condition(c, output) {
 			output["case"] = int64(i)
-			a.finish(Record{Status: StatusDone, Output: output}, definition.Target{Kind: definition.Goto, Key: s.Cases[i].Goto})
+			a.finish(Record{Status: StatusDone, Output: output},
+				definition.Target{Kind: definition.Goto, Key: s.Cases[i].Goto})
 			return
 		}
 	}

@@ -21,7 +21,8 @@ func (e *Event) values() map[string]any {
 	if e == nil {
 		return map[string]any{}
 	}
-	values := map[string]any{"id": e.ID, "name": e.Name, "source": e.Source, "created_at": e.CreatedAt.UTC().Format(time.RFC3339Nano)}
+	values := map[string]any{"id": e.ID, "name": e.Name, "source": e.Source, "created_at": e.CreatedAt.UTC().
+		Format(time.RFC3339Nano)}
 	if e.UserID != "" {
 		values["user_id"] = e.UserID
 	}

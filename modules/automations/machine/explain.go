@@ -30,7 +30,8 @@ func (p *Program) ExplainWait(ctx context.Context, run Run, s State, e *Event) *
 
 // ExplainStep explains the decision of a condition or a branch, given the state before the step. For a
 // branch it explains the cases up to the first true one.
-func (p *Program) ExplainStep(ctx context.Context, run Run, before State, now time.Time) (list []expression.Explanation) {
+func (p *Program) ExplainStep(ctx context.Context, run Run, before State,
+	now time.Time) (list []expression.Explanation) {
 	programs := typeOf(&p.Definition.Steps[before.Step]).decisions(&p.steps[before.Step])
 	for _, program := range programs {
 		out := explain(ctx, program, p.scope(run, before, nil, now))

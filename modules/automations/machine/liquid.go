@@ -115,7 +115,8 @@ type texts struct {
 }
 
 func (p *Program) textsOf(ctx context.Context, step int, run Run, scope expression.Scope) *texts {
-	return &texts{&p.steps[step], language.NewBudget(ctx), liquidValues(scope, p.Definition.Name, run.AutomationID), scope}
+	return &texts{&p.steps[step], language.NewBudget(ctx), liquidValues(scope, p.Definition.Name, run.AutomationID),
+		scope}
 }
 
 // at renders the text of a path; "" if the step has none.

@@ -37,7 +37,8 @@ func (p *Program) Cancels(ctx context.Context, run Run, s State, e *Event) (bool
 
 // Awaits reports whether a run waits for this event.
 func (p *Program) Awaits(ctx context.Context, run Run, s State, e *Event) (bool, error) {
-	if s.Waiting == nil || !s.Waiting.Awaits(e.Name) || run.Trigger != nil && e.ID == run.Trigger.ID || p.hasUsed(s, e) ||
+	if s.Waiting == nil || !s.Waiting.Awaits(e.Name) || run.Trigger != nil && e.ID == run.Trigger.ID ||
+		p.hasUsed(s, e) ||
 		!s.isAbout(p.Definition.Steps[s.Step].OfStep, e) {
 		return false, nil
 	}

@@ -34,8 +34,10 @@ func program(t *testing.T, document string) *machine.Program {
 }
 
 func runOf(data map[string]any) machine.Run {
-	return machine.Run{ID: "run_1", AutomationID: "aut_1", Version: 1, StartedAt: start, Identity: machine.Identity{UserID: "u1"},
-		Trigger: &machine.Event{ID: "ae_1", Name: "e", UserID: "u1", Email: "ada@example.com", Data: data, CreatedAt: start}}
+	return machine.Run{ID: "run_1", AutomationID: "aut_1", Version: 1, StartedAt: start,
+		Identity: machine.Identity{UserID: "u1"},
+		Trigger: &machine.Event{ID: "ae_1", Name: "e", UserID: "u1", Email: "ada@example.com", Data: data,
+			CreatedAt: start}}
 }
 
 // play runs to the end: effects succeed, waits time out.
@@ -87,20 +89,29 @@ func TestRunsFollowTheirTargets(t *testing.T) {
 		records  []string
 		ended    string
 	}{
-		"delay and mail":           {steps(`{"key": "d", "type": "delay", "duration": "P1D"}, ` + email + `}`), sent, []string{"d completed", "mail sent"}, "completed"},
-		"a false condition ends":   {steps(`{"key": "c", "type": "condition", "if": "event.data.n > 5"}, ` + email + `}`), sent, []string{"c completed"}, "completed"},
+		"delay and mail": {steps(`{"key": "d", "type": "delay", "duration": "P1D"}, ` + email + `}`), sent,
+			[]string{"d completed", "mail sent"}, "completed"},
+		"a false condition ends": {steps(`{"key": "c", "type": "condition", "if": "event.data.n > 5"}, ` + email +
+			`}`), sent, []string{"c completed"}, "completed"},
 		"an error counts as false": {steps(`{"key": "c", "type": "condition", "if": "event.data.gone > 5", "on_false": {"goto": "x"}}, ` + email + `}, {"key": "x", "type": "end"}`), sent, []string{"c completed", "x completed"}, "completed"},
 		"a branch": {steps(`{"key": "b", "type": "branch", "cases": [{"if": "event.data.n == 1", "goto": "x"}, {"if": "event.data.n == 3", "goto": "y"}]}, {"key": "x", "type": "end"}, {"key": "y", "type": "end"}`),
 			sent, []string{"b completed", "y completed"}, "completed"},
-		"a wait times out":       {steps(`{"key": "w", "type": "wait_for_event", "event": "x", "timeout": "PT1H", "on_timeout": "fail"}`), sent, []string{"w timed_out"}, "failed: wait_timed_out: no event x arrived within PT1H"},
-		"a send fails":           {steps(email + `}, {"key": "x", "type": "end"}`), result(machine.StatusFailed), []string{"mail failed"}, "failed: template_not_published: the template is not published"},
-		"on_error goes on":       {steps(email + `, "on_error": "continue"}, {"key": "x", "type": "end"}`), result(machine.StatusFailed), []string{"mail failed", "x completed"}, "completed"},
-		"suppressed goes on":     {steps(email + `}, {"key": "x", "type": "end"}`), result(machine.StatusSuppressed), []string{"mail suppressed", "x completed"}, "completed"},
-		"suppressed goes to":     {steps(email + `, "on_suppressed": {"goto": "y"}}, {"key": "x", "type": "end"}, {"key": "y", "type": "end", "outcome": "failed"}`), result(machine.StatusSuppressed), []string{"mail suppressed", "y completed"}, "failed: ended_failed: the step y ends the run as failed"},
-		"next":                   {steps(email + `, "next": "end"}, {"key": "x", "type": "end"}`), sent, []string{"mail sent"}, "completed"},
-		"a time in the past":     {steps(`{"key": "u", "type": "wait_until", "at": "timestamp('2026-01-01T00:00:00Z')", "on_past": "end"}, ` + email + `}`), sent, []string{"u completed"}, "completed"},
-		"a time too far":         {steps(`{"key": "u", "type": "wait_until", "at": "timestamp('2036-01-01T00:00:00Z')"}`), sent, []string{"u failed"}, "failed: invalid_time: at is more than 366 days ahead"},
-		"earlier outputs":        {steps(email + `}, {"key": "c", "type": "condition", "if": "steps.mail.status == 'sent'", "on_false": "fail"}`), sent, []string{"mail sent", "c completed"}, "completed"},
+		"a wait times out": {steps(`{"key": "w", "type": "wait_for_event", "event": "x", "timeout": "PT1H", "on_timeout": "fail"}`), sent, []string{"w timed_out"}, "failed: wait_timed_out: no event x arrived within PT1H"},
+		"a send fails": {steps(email + `}, {"key": "x", "type": "end"}`), result(machine.StatusFailed),
+			[]string{"mail failed"}, "failed: template_not_published: the template is not published"},
+		"on_error goes on": {steps(email + `, "on_error": "continue"}, {"key": "x", "type": "end"}`),
+			result(machine.StatusFailed), []string{"mail failed", "x completed"}, "completed"},
+		"suppressed goes on": {steps(email + `}, {"key": "x", "type": "end"}`), result(machine.StatusSuppressed),
+			[]string{"mail suppressed", "x completed"}, "completed"},
+		"suppressed goes to": {steps(email +
+			`, "on_suppressed": {"goto": "y"}}, {"key": "x", "type": "end"}, {"key": "y", "type": "end", "outcome": "failed"}`), result(machine.StatusSuppressed), []string{"mail suppressed", "y completed"}, "failed: ended_failed: the step y ends the run as failed"},
+		"next":               {steps(email + `, "next": "end"}, {"key": "x", "type": "end"}`), sent, []string{"mail sent"}, "completed"},
+		"a time in the past": {steps(`{"key": "u", "type": "wait_until", "at": "timestamp('2026-01-01T00:00:00Z')", "on_past": "end"}, ` + email + `}`), sent, []string{"u completed"}, "completed"},
+		"a time too far": {steps(`{"key": "u", "type": "wait_until", "at": "timestamp('2036-01-01T00:00:00Z')"}`),
+			sent, []string{"u failed"}, "failed: invalid_time: at is more than 366 days ahead"},
+		"earlier outputs": {steps(email +
+			`}, {"key": "c", "type": "condition", "if": "steps.mail.status == 'sent'", "on_false": "fail"}`), sent,
+			[]string{"mail sent", "c completed"}, "completed"},
 		"a value Liquid refuses": {steps(`{"key": "mail", "type": "send_email", "from": "a@example.com", "subject": "{{ event.data.n | divided_by: 0 }}", "text": "T"}`), sent, []string{"mail failed"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +138,8 @@ func TestTextsAreRenderedWithTheEvent(t *testing.T) {
 		t.Fatalf("the outcome is %+v, want an email to send", out)
 	}
 	got := []string{strings.Join(e.To, " "), e.Subject, e.HTML, e.Text, e.Tags[0].Value}
-	if diff := cmp.Diff([]string{"ada@example.com b@example.com", "Hi <Ada>", "<b>&lt;Ada&gt;</b>", "N", "pro"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"ada@example.com b@example.com", "Hi <Ada>", "<b>&lt;Ada&gt;</b>", "N", "pro"},
+		got); diff != "" {
 		t.Errorf("filled texts (-want +got):\n%s", diff)
 	}
 }
@@ -139,14 +151,17 @@ func TestRenderedValuesAreCleaned(t *testing.T) {
 		"to": ["{{event.data.name}} <{{event.email}}>"], "cc": ["{{event.data.manager}}"], "subject": "{{event.data.title}}", "text": "{{event.data.name}}",
 		"tags": [{"name": "plan", "value": "{{event.data.plan}}"}, {"name": "none", "value": "{{event.data.none}}"}],
 		"headers": {"X-Title": "{{event.data.title}}", "X-None": "{{event.data.none}}"}}]}`)
-	run := runOf(map[string]any{"name": "Ada\nByron", "title": " Order\r\n\u2028ready\v\n", "plan": "Pro plan (2026)", "none": " "})
+	run := runOf(map[string]any{"name": "Ada\nByron", "title": " Order\r\n\u2028ready\v\n", "plan": "Pro plan (2026)",
+		"none": " "})
 	_, out := p.Advance(t.Context(), run, machine.State{}, machine.Input{Now: start})
 	e, is := out.Effect.(*machine.Email)
 	if !is {
 		t.Fatalf("the outcome is %+v, want an email to send", out)
 	}
-	want := &machine.Email{From: "a@example.com", To: []string{"Ada Byron <ada@example.com>"}, Subject: "Order ready", Text: "Ada\nByron",
-		Tags: []shape.Tag{{Name: "plan", Value: "Pro-plan-2026"}}, Headers: []shape.Header{{Name: "X-Title", Value: "Order ready"}}}
+	want := &machine.Email{From: "a@example.com", To: []string{"Ada Byron <ada@example.com>"}, Subject: "Order ready",
+		Text:    "Ada\nByron",
+		Tags:    []shape.Tag{{Name: "plan", Value: "Pro-plan-2026"}},
+		Headers: []shape.Header{{Name: "X-Title", Value: "Order ready"}}}
 	if diff := cmp.Diff(want, e, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("the email (-want +got):\n%s", diff)
 	}
@@ -154,8 +169,10 @@ func TestRenderedValuesAreCleaned(t *testing.T) {
 
 func TestOneOutputKeepsItsType(t *testing.T) {
 	t.Parallel()
-	p := program(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "webhook", "url": "https://example.com", "body": {"items": "{{ event.data.items }}", "n": "{{event.data.n}}", "text": "n={{event.data.n}}", "gone": "{{event.data.gone}}", "literal": 1}}]}`)
-	_, out := p.Advance(t.Context(), runOf(map[string]any{"items": []any{int64(1), "b"}, "n": int64(9007199254740993)}), machine.State{}, machine.Input{Now: start})
+	p := program(t,
+		`{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "webhook", "url": "https://example.com", "body": {"items": "{{ event.data.items }}", "n": "{{event.data.n}}", "text": "n={{event.data.n}}", "gone": "{{event.data.gone}}", "literal": 1}}]}`)
+	_, out := p.Advance(t.Context(), runOf(map[string]any{"items": []any{int64(1), "b"}, "n": int64(9007199254740993)}),
+		machine.State{}, machine.Input{Now: start})
 	want := `{"gone":null,"items":[1,"b"],"literal":1,"n":9007199254740993,"text":"n=9007199254740993"}`
 	if post, is := out.Effect.(*machine.Post); !is || string(post.Body) != want {
 		t.Errorf("the effect is %+v, want a request with the body %s", out.Effect, want)
@@ -195,10 +212,12 @@ func TestWaitsTakeTheirEventOnce(t *testing.T) {
 	if !awaits(state, other) {
 		t.Error("the second wait does not take a new event")
 	}
-	if is, _ := p.Cancels(t.Context(), run, state, &machine.Event{ID: "ae_5", Name: "stop", Data: map[string]any{"n": int64(2)}}); is {
+	if is, _ := p.Cancels(t.Context(), run, state,
+		&machine.Event{ID: "ae_5", Name: "stop", Data: map[string]any{"n": int64(2)}}); is {
 		t.Error("an event cancels although its condition is false")
 	}
-	if is, err := p.Cancels(t.Context(), run, state, &machine.Event{ID: "ae_5", Name: "stop", Data: map[string]any{"n": int64(1)}}); !is {
+	if is, err := p.Cancels(t.Context(), run, state,
+		&machine.Event{ID: "ae_5", Name: "stop", Data: map[string]any{"n": int64(1)}}); !is {
 		t.Errorf("an event does not cancel although its condition is true: %v", err)
 	}
 }
@@ -270,7 +289,8 @@ func TestNamesFollowTheIdentityRule(t *testing.T) {
 	}
 	for _, a := range all {
 		for _, b := range all {
-			common := slices.ContainsFunc(a.Names(), func(n machine.Name) bool { return slices.Contains(b.MatchingNames(), n) })
+			common := slices.ContainsFunc(a.Names(),
+				func(n machine.Name) bool { return slices.Contains(b.MatchingNames(), n) })
 			if common != a.Matches(b) {
 				t.Errorf("%+v and %+v: names in common %t, identities match %t", a, b, common, a.Matches(b))
 			}
@@ -303,17 +323,22 @@ func randomDefinition(r *rand.Rand) string {
 		case "delay":
 			maps.Copy(s, map[string]any{"duration": fmt.Sprintf("PT%dS", 1+r.IntN(9999)), "type": kind})
 		case "wait_until":
-			maps.Copy(s, map[string]any{"type": kind, "window": map[string]any{"from": fmt.Sprintf("%02d:00", r.IntN(12)), "to": fmt.Sprintf("%02d:00", 12+r.IntN(12))}, "timezone": "Europe/Berlin"})
+			maps.Copy(s, map[string]any{"type": kind,
+				"window": map[string]any{"from": fmt.Sprintf("%02d:00", r.IntN(12)), "to": fmt.Sprintf("%02d:00", 12+r.IntN(12))}, "timezone": "Europe/Berlin"})
 		case "wait_for_event":
-			maps.Copy(s, map[string]any{"type": kind, "event": "x", "timeout": "PT1H", "on_event": target(i), "on_timeout": target(i)})
+			maps.Copy(s, map[string]any{"type": kind, "event": "x", "timeout": "PT1H", "on_event": target(i),
+				"on_timeout": target(i)})
 		case "condition":
-			maps.Copy(s, map[string]any{"type": kind, "if": fmt.Sprintf("event.data.n > %d", r.IntN(9)), "on_true": target(i), "on_false": target(i)})
+			maps.Copy(s, map[string]any{"type": kind, "if": fmt.Sprintf("event.data.n > %d", r.IntN(9)),
+				"on_true": target(i), "on_false": target(i)})
 		case "split":
-			maps.Copy(s, map[string]any{"type": kind, "variants": []any{map[string]any{"key": "a", "weight": 1 + r.IntN(9)}, map[string]any{"key": "b", "weight": 1 + r.IntN(9)}}})
+			maps.Copy(s, map[string]any{"type": kind,
+				"variants": []any{map[string]any{"key": "a", "weight": 1 + r.IntN(9)}, map[string]any{"key": "b", "weight": 1 + r.IntN(9)}}})
 		case "webhook":
 			maps.Copy(s, map[string]any{"type": kind, "url": "https://example.com", "on_error": target(i)})
 		case "send_email":
-			maps.Copy(s, map[string]any{"type": kind, "from": "a@example.com", "subject": "S", "text": "T", "on_suppressed": target(i), "on_error": target(i)})
+			maps.Copy(s, map[string]any{"type": kind, "from": "a@example.com", "subject": "S", "text": "T",
+				"on_suppressed": target(i), "on_error": target(i)})
 		case "end":
 			s["type"] = kind
 			steps = append(steps, s)

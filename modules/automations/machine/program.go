@@ -47,7 +47,8 @@ func Compile(d definition.Definition) (*Program, fault.Fields) {
 	p := &Program{Definition: d, cancel: map[string][]cancellation{}}
 	p.start = c.expression("trigger.conditions", d.Trigger.Conditions, expression.Boolean)
 	for i, cancel := range d.Trigger.Cancel {
-		condition := c.expression(fmt.Sprintf("trigger.cancel_on_events[%d].conditions", i), cancel.Conditions, expression.Boolean)
+		condition := c.expression(fmt.Sprintf("trigger.cancel_on_events[%d].conditions", i), cancel.Conditions,
+			expression.Boolean)
 		p.cancel[cancel.Event] = append(p.cancel[cancel.Event], cancellation{condition, cancel.OfStep})
 	}
 	for i := range d.Steps {

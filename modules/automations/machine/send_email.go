@@ -76,7 +76,8 @@ func (emailStep) render(t *texts, s *definition.Step) (Effect, error) {
 		return text
 	}
 	e.To = list("to", s.Recipients())
-	e.CC, e.BCC, e.ReplyTo = withoutBlank(list("cc", s.CC)), withoutBlank(list("bcc", s.BCC)), withoutBlank(list("reply_to", s.ReplyTo))
+	e.CC, e.BCC, e.ReplyTo = withoutBlank(list("cc", s.CC)), withoutBlank(list("bcc", s.BCC)),
+		withoutBlank(list("reply_to", s.ReplyTo))
 	e.Subject, e.HTML, e.Text = address.CleanFieldValue(one("subject")), one("html"), one("text")
 	for i, tag := range s.Tags {
 		if value := cleanTag(one(fmt.Sprintf("tags[%d].value", i))); value != "" {

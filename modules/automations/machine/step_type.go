@@ -51,7 +51,8 @@ func (effectStep) begin(a *advance, s *definition.Step) { a.beginEffect(s) }
 type unknownStep struct{ plainStep }
 
 func (unknownStep) begin(a *advance, s *definition.Step) {
-	a.finish(Record{Status: StatusFailed, Error: "internal: there is no step of the type " + s.Type}, definition.Target{Kind: definition.Fails})
+	a.finish(Record{Status: StatusFailed, Error: "internal: there is no step of the type " + s.Type},
+		definition.Target{Kind: definition.Fails})
 }
 
 var stepTypes = map[string]stepType{}

@@ -27,7 +27,8 @@ func TestMachineSupportsEveryStepType(t *testing.T) {
 		e, err := kind.render(p.textsOf(t.Context(), 0, Run{}, expression.Scope{}), &p.Definition.Steps[0])
 		renders := err == nil && e != nil
 		if renders != definition.IsEffect(name) {
-			t.Errorf("%s: renders an effect: %t (%v); definition.IsEffect says %t", name, renders, err, definition.IsEffect(name))
+			t.Errorf("%s: renders an effect: %t (%v); definition.IsEffect says %t", name, renders, err,
+				definition.IsEffect(name))
 		}
 	}
 }

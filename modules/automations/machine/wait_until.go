@@ -31,16 +31,19 @@ func (untilStep) begin(a *advance, s *definition.Step) {
 	if program := a.steps[a.state.Step].at; program != nil {
 		named, err := program.Time(a.ctx, a.scope(a.run, a.state, nil, a.now))
 		if err != nil {
-			a.finish(Record{Status: StatusFailed, Error: "invalid_time: at " + err.Error()}, definition.Target{Kind: definition.Fails})
+			a.finish(Record{Status: StatusFailed, Error: "invalid_time: at " + err.Error()},
+				definition.Target{Kind: definition.Fails})
 			return
 		}
 		named = named.Add(s.Offset.Duration)
 		switch {
 		case named.After(a.now.Add(clock.MaxDuration)):
-			a.finish(Record{Status: StatusFailed, Error: "invalid_time: at is more than 366 days ahead"}, definition.Target{Kind: definition.Fails})
+			a.finish(Record{Status: StatusFailed, Error: "invalid_time: at is more than 366 days ahead"},
+				definition.Target{Kind: definition.Fails})
 			return
 		case named.Before(a.now) && s.OnPast.Kind != "" && s.OnPast.Kind != definition.Continue:
-			r := Record{Status: StatusDone, Output: map[string]any{"past": true, "until": named.UTC().Format(time.RFC3339)}}
+			r := Record{Status: StatusDone,
+				Output: map[string]any{"past": true, "until": named.UTC().Format(time.RFC3339)}}
 			a.finish(r, s.OnPast)
 			return
 		case named.After(a.now):

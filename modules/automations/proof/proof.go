@@ -70,7 +70,8 @@ func (p *Prover) Depth(accountID, cause string) (int, error) {
 }
 
 func refused() error {
-	return fault.InvalidField(CauseHeader, "is not what a webhook step of this account was given; give it back as it came, or leave it out")
+	return fault.InvalidField(CauseHeader,
+		"is not what a webhook step of this account was given; give it back as it came, or leave it out")
 }
 
 func mac(key []byte, accountID, text string) string {

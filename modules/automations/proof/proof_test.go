@@ -29,13 +29,15 @@ func TestCauseIsOneDeeperThanItsRun(t *testing.T) {
 	t.Parallel()
 	old, fresh := secret.NewKey(), secret.NewKey()
 	cause := prover(t, old).Cause(account, run, 3)
-	for name, p := range map[string]*proof.Prover{"the same key": prover(t, old), "a key that was changed": prover(t, fresh, old)} {
+	for name, p := range map[string]*proof.Prover{"the same key": prover(t, old),
+		"a key that was changed": prover(t, fresh, old)} {
 		if depth, err := p.Depth(account, cause); err != nil || depth != 4 {
 			t.Errorf("%s: a cause of depth 3 returned %d (%v), want 4", name, depth, err)
 		}
 	}
 	for name, wrong := range map[string]string{
-		"empty": "", "dots": "..", "no code": run + ".3.", "another depth": strings.Replace(cause, ".3.", ".0.", 1), "no run": strings.TrimPrefix(cause, "run_"),
+		"empty": "", "dots": "..", "no code": run + ".3.", "another depth": strings.Replace(cause, ".3.", ".0.", 1),
+		"no run":           strings.TrimPrefix(cause, "run_"),
 		"a negative depth": strings.Replace(cause, ".3.", ".-3.", 1), "cut": cause[:len(cause)-1],
 	} {
 		if depth, err := prover(t, old).Depth(account, wrong); err == nil {

@@ -87,7 +87,8 @@ func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error
 		return wrapped(err, "store runs")
 	}
 	if len(living) > 0 {
-		if _, err := tx.ExecContext(ctx, insertWorksSQL.Text, insertWorksSQL.Args(workRows.Rows(living))...); err != nil {
+		if _, err := tx.ExecContext(ctx, insertWorksSQL.Text,
+			insertWorksSQL.Args(workRows.Rows(living))...); err != nil {
 			return wrapped(err, "store the work of runs")
 		}
 	}
@@ -148,7 +149,8 @@ func Cancel(ctx context.Context, tx db.Execer, bus Bus, list []Cancelled, at tim
 	facts := make([]event.Fact, 0, len(gone))
 	for _, id := range gone {
 		c := byID[id]
-		facts = append(facts, (&Settlement{Live: c.Live, Program: c.Program, State: c.Live.State, Now: at}).publicFacts((*Settlement).Cancelled)...)
+		facts = append(facts, (&Settlement{Live: c.Live, Program: c.Program, State: c.Live.State, Now: at}).
+			publicFacts((*Settlement).Cancelled)...)
 	}
 	if len(facts) == 0 {
 		return len(gone), nil

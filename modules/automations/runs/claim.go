@@ -54,7 +54,8 @@ func (c *Claimed) Now() time.Time { return c.at.Add(time.Since(c.here)) }
 // Claim takes due runs under a lease. until is the time, by the database clock, after which nothing is
 // taken; nil for no limit.
 func Claim(ctx context.Context, on db.Execer, limit int, lease time.Duration, until *time.Time) ([]*Claimed, error) {
-	rows, err := db.All(ctx, on, func(r *row) []any { return append(r.columns(), &r.now) }, claimSQL, limit, lease.Microseconds(), until)
+	rows, err := db.All(ctx, on, func(r *row) []any { return append(r.columns(), &r.now) }, claimSQL, limit,
+		lease.Microseconds(), until)
 	if err != nil {
 		return nil, fmt.Errorf("claim runs: %w", err)
 	}
@@ -93,7 +94,8 @@ func Release(ctx context.Context, on db.Execer, list []Return) error {
 	var ids []string
 	var fences, waits, uncounted []int64
 	for _, r := range list {
-		ids, fences, waits = append(ids, r.Live.Run.ID), append(fences, r.Live.Fence), append(waits, r.Wait.Microseconds())
+		ids, fences, waits = append(ids, r.Live.Run.ID), append(fences, r.Live.Fence), append(waits,
+			r.Wait.Microseconds())
 		if r.Counted {
 			uncounted = append(uncounted, 0)
 		} else {

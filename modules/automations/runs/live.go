@@ -57,8 +57,10 @@ func (p Person) Locks() []int64 {
 	for kind, name := range map[string]string{"user": p.UserID, "email": p.EmailKey} {
 		if name != "" {
 			h := fnv.New64a()
-			_, _ = h.Write([]byte("automations\x00" + p.AccountID + "\x00" + kind + "\x00" + name)) // a hash cannot fail
-			keys = append(keys, int64(h.Sum64()))                                                   // any 64 bits are a key
+			// a hash cannot fail
+			_, _ = h.Write([]byte("automations\x00" + p.AccountID + "\x00" + kind + "\x00" + name))
+			// any 64 bits are a key
+			keys = append(keys, int64(h.Sum64()))
 		}
 	}
 	return keys
@@ -97,7 +99,8 @@ type row struct {
 }
 
 func (r *row) columns() []any {
-	return []any{&r.id, &r.accountID, &r.automationID, &r.version, &r.userID, &r.emailKey, &r.step, &r.state, &r.waiting, &r.input, &r.blocked, &r.ready, &r.fence, &r.claims,
+	return []any{&r.id, &r.accountID, &r.automationID, &r.version, &r.userID, &r.emailKey, &r.step, &r.state,
+		&r.waiting, &r.input, &r.blocked, &r.ready, &r.fence, &r.claims,
 		&r.event, &r.started, &r.depth, &r.trial}
 }
 
@@ -162,7 +165,8 @@ func readOutputs(ctx context.Context, on db.Execer, list []*Live) error {
 		byID[l.Run.ID] = l
 		ids = append(ids, l.Run.ID)
 	}
-	rows, err := db.All(ctx, on, func(o *output) []any { return []any{&o.runID, &o.key, &o.value} }, outputsSQL, db.Array(ids))
+	rows, err := db.All(ctx, on, func(o *output) []any { return []any{&o.runID, &o.key, &o.value} }, outputsSQL,
+		db.Array(ids))
 	if err != nil {
 		return fmt.Errorf("read outputs of steps: %w", err)
 	}

@@ -58,7 +58,8 @@ func lookBack(ctx context.Context, tx db.Execer, list []*Settlement) error {
 // earlier returns the first event that ends the wait; nil if there is none.
 func (s *Settlement) earlier(ctx context.Context, tx db.Execer, w *machine.Waiting) (*machine.Event, error) {
 	run := s.Live.Run
-	events, err := db.All(ctx, tx, (*backEvent).columns, backSQL, s.Live.AccountID, run.Identity.UserID, run.Identity.EmailKey, db.Array(w.Events), w.Since.UTC().Format(time.RFC3339Nano))
+	events, err := db.All(ctx, tx, (*backEvent).columns, backSQL, s.Live.AccountID, run.Identity.UserID,
+		run.Identity.EmailKey, db.Array(w.Events), w.Since.UTC().Format(time.RFC3339Nano))
 	if err != nil {
 		return nil, fmt.Errorf("look back for events: %w", err)
 	}

@@ -184,7 +184,8 @@ var stepRows = batch.New("v",
 	batch.Text("status", func(s endedStep) string { return s.record.Status }),
 	batch.JSON("output", func(s endedStep) map[string]any { return s.record.Output }),
 	batch.Text("error", func(s endedStep) string { return s.record.Error }),
-	batch.Text("email_id", func(s endedStep) string { id, _ := s.record.Output["email_id"].(string); return id }).OrNull(),
+	batch.Text("email_id", func(s endedStep) string { id, _ := s.record.Output["email_id"].(string); return id }).
+		OrNull(),
 	batch.Time("started_at", func(s endedStep) time.Time { return s.record.Started }),
 	batch.Time("ended_at", func(s endedStep) time.Time { return s.record.Ended }),
 )
@@ -202,7 +203,8 @@ func record(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) erro
 		facts = append(facts, s.Facts()...)
 	}
 	if len(steps) > 0 {
-		if _, err := tx.ExecContext(ctx, insertStepsSQL.Text, insertStepsSQL.Args(stepRows.Rows(steps))...); err != nil {
+		if _, err := tx.ExecContext(ctx, insertStepsSQL.Text,
+			insertStepsSQL.Args(stepRows.Rows(steps))...); err != nil {
 			return fmt.Errorf("store steps: %w", err)
 		}
 	}
@@ -219,7 +221,8 @@ func (s *Settlement) Began() event.Fact {
 
 // Cancelled is the fact that the run was cancelled.
 func (s *Settlement) Cancelled() event.Fact {
-	return s.fact(event.AutomationCancelled, StatusCancelled, s.State.Step, s.Program.Definition.Steps[s.State.Step].Type, "")
+	return s.fact(event.AutomationCancelled, StatusCancelled, s.State.Step,
+		s.Program.Definition.Steps[s.State.Step].Type, "")
 }
 
 // Facts returns the facts of a settlement: each step that did not fail the run, and the end. A trial has
@@ -248,7 +251,8 @@ func (s *Settlement) Facts() (facts []event.Fact) {
 
 func (s *Settlement) fact(typ event.Type, status string, step int, stepType, failure string) event.Fact {
 	run := s.Live.Run
-	data := event.Run{AutomationID: run.AutomationID, AutomationName: s.Program.Definition.Name, RunID: run.ID, Status: status, EventName: run.Trigger.Name,
+	data := event.Run{AutomationID: run.AutomationID, AutomationName: s.Program.Definition.Name, RunID: run.ID,
+		Status: status, EventName: run.Trigger.Name,
 		StepIndex: step, StepType: stepType}
 	if failure != "" {
 		data.Error = &failure

@@ -91,7 +91,8 @@ type simulation struct {
 // Play plays a run to its end. An error comes from Perform or ctx.
 func Play(ctx context.Context, in Input) (Result, error) {
 	s := &simulation{Input: in, now: in.Run.StartedAt}
-	s.result = Result{Condition: in.Program.ExplainStart(ctx, in.Run.Trigger), StartedAt: s.now, EndedAt: s.now, Steps: []StepResult{}, Arrivals: []Arrival{}, Facts: []event.Fact{}}
+	s.result = Result{Condition: in.Program.ExplainStart(ctx, in.Run.Trigger), StartedAt: s.now, EndedAt: s.now,
+		Steps: []StepResult{}, Arrivals: []Arrival{}, Facts: []event.Fact{}}
 	if is, _ := in.Program.Starts(ctx, in.Run.Trigger); !is { // the explanation has the error
 		s.result.Status = NotStarted
 		return s.result, nil
@@ -150,7 +151,8 @@ func (s *simulation) end(status, reason string) {
 }
 
 func (s *simulation) settlement() *runs.Settlement {
-	return &runs.Settlement{Live: &runs.Live{Run: s.Run, AccountID: s.AccountID, State: s.state}, Program: s.Program, State: s.state, Outcome: s.outcome, Now: s.now}
+	return &runs.Settlement{Live: &runs.Live{Run: s.Run, AccountID: s.AccountID, State: s.state}, Program: s.Program,
+		State: s.state, Outcome: s.outcome, Now: s.now}
 }
 
 // wait advances the clock to the end of the wait: an earlier event ends it, one that arrives, or its

@@ -131,7 +131,8 @@ func refusedPreview(err error) (simulation.Performed, error) {
 	if refused.Kind == fault.Internal || refused.Kind == fault.Unavailable {
 		return simulation.Performed{}, err
 	}
-	return simulation.Performed{Result: machine.Result{Status: machine.StatusFailed, Error: codeOf(refused) + ": " + refused.Error()}}, nil
+	return simulation.Performed{Result: machine.Result{Status: machine.StatusFailed, Error: codeOf(refused) + ": " +
+		refused.Error()}}, nil
 }
 
 // simulateSend returns the result of a message that would be stored.

@@ -25,57 +25,73 @@ var _ = register(definition.SendEmail, func(s *services) effect { return emailEf
 type emailEffect struct{ *services }
 
 func (e emailEffect) check(ctx context.Context, c Check) error {
-	from := c.Step.From
-	subject, html, text := c.Step.Subject, c.Step.HTML, c.Step.Text
-	unsubscribes := c.Step.Unsubscribe != nil && *c.Step.Unsubscribe
-	if t := c.Step.Template; t != nil {
-		ref := t.ID + t.Alias
-		found, err := e.Templates.Get(ctx, c.Caller.AccountID, ref)
-		switch {
-		case fault.KindOf(err) == fault.NotFound:
-			c.Report("template", "is not a template of this account")
-			return nil
-		case err != nil:
+	content := emailContent{from: c.Step.From, subject: c.Step.Subject, html: c.Step.HTML, text: c.Step.Text,
+		unsubscribes: c.Step.Unsubscribe != nil && *c.Step.Unsubscribe}
+	if c.Step.Template != nil {
+		known, err := e.checkTemplate(ctx, c, &content)
+		if err != nil || !known {
 			return err
-		case found.Version == nil:
-			c.Report("template", "must be a published template; publish it first")
-			return nil
-		}
-		version, err := e.Templates.Version(ctx, c.Caller.AccountID, found.ID, *found.Version)
-		if err != nil {
-			return err
-		}
-		for _, v := range version.Variables {
-			if _, given := language.LookUp(t.Variables, v.Key); v.Required && !given && !isEventVariable(v.Key) {
-				c.Report("template.variables."+v.Key, "is required by the template")
-			}
-		}
-		subject = cmp.Or(subject, version.Subject)
-		if version.HTML != nil {
-			html = *version.HTML
-		}
-		if version.Text != nil {
-			text = *version.Text
-		}
-		unsubscribes = unsubscribes || c.Step.Unsubscribe == nil && version.UnsubscribeEnabled
-		if from == "" {
-			from = version.From
-		}
-		if from == "" {
-			c.Report("from", "is required: the template names no sender")
 		}
 	}
-	if !unsubscribes && (unsubscribe.InSubjectOrText(subject) || unsubscribe.InMarkup(html) || unsubscribe.InSubjectOrText(text)) {
+	if !content.unsubscribes && content.hasToken() {
 		c.Report("unsubscribe", "must be true for an email that contains {{unsubscribe_url}}")
 	}
-	if from == "" {
+	if content.from == "" {
 		return nil
 	}
-	problem, err := e.senderProblem(ctx, c.Caller, from)
+	problem, err := e.senderProblem(ctx, c.Caller, content.from)
 	if problem != "" {
 		c.Report("from", problem)
 	}
 	return err
+}
+
+// emailContent is the content of a step, completed by its template, before rendering.
+type emailContent struct {
+	from, subject, html, text string
+	unsubscribes              bool
+}
+
+func (e emailContent) hasToken() bool {
+	return unsubscribe.InSubjectOrText(e.subject) || unsubscribe.InMarkup(e.html) || unsubscribe.InSubjectOrText(e.text)
+}
+
+// checkTemplate completes the content of a step by its published template. known is false if there is none, which is
+// reported.
+func (e emailEffect) checkTemplate(ctx context.Context, c Check, content *emailContent) (known bool, err error) {
+	t := c.Step.Template
+	found, err := e.Templates.Get(ctx, c.Caller.AccountID, t.ID+t.Alias)
+	switch {
+	case fault.KindOf(err) == fault.NotFound:
+		c.Report("template", "is not a template of this account")
+		return false, nil
+	case err != nil:
+		return false, err
+	case found.Version == nil:
+		c.Report("template", "must be a published template; publish it first")
+		return false, nil
+	}
+	version, err := e.Templates.Version(ctx, c.Caller.AccountID, found.ID, *found.Version)
+	if err != nil {
+		return false, err
+	}
+	for _, v := range version.Variables {
+		if _, given := language.LookUp(t.Variables, v.Key); v.Required && !given && !isEventVariable(v.Key) {
+			c.Report("template.variables."+v.Key, "is required by the template")
+		}
+	}
+	content.subject = cmp.Or(content.subject, version.Subject)
+	if version.HTML != nil {
+		content.html = *version.HTML
+	}
+	if version.Text != nil {
+		content.text = *version.Text
+	}
+	content.unsubscribes = content.unsubscribes || c.Step.Unsubscribe == nil && version.UnsubscribeEnabled
+	if content.from = cmp.Or(content.from, version.From); content.from == "" {
+		c.Report("from", "is required: the template names no sender")
+	}
+	return true, nil
 }
 
 // isEventVariable reports whether a template variable is filled from the event itself.
@@ -107,7 +123,8 @@ func (e emailEffect) preview(
 	if err != nil {
 		return refusedPreview(err)
 	}
-	return simulation.Performed{Preview: &preview, Result: simulateSend(outcome, definition.MediumEmail, map[string]any{"email_id": "msg_simulated_" + key})}, nil
+	return simulation.Performed{Preview: &preview,
+		Result: simulateSend(outcome, definition.MediumEmail, map[string]any{"email_id": "msg_simulated_" + key})}, nil
 }
 
 // perform submits the email of a step. The transaction that stores it settles the step.
@@ -184,7 +201,8 @@ func (e emailEffect) Hold(ctx context.Context, tx db.Execer, list []sending.Held
 
 // messageOf returns the email of a step in the form that module sending accepts.
 func messageOf(e *machine.Email) sending.Message {
-	m := sending.Message{To: mailboxes(e.To), CC: mailboxes(e.CC), BCC: mailboxes(e.BCC), ReplyTo: mailboxes(e.ReplyTo), Subject: e.Subject, HTML: e.HTML, Text: e.Text,
+	m := sending.Message{To: mailboxes(e.To), CC: mailboxes(e.CC), BCC: mailboxes(e.BCC), ReplyTo: mailboxes(e.ReplyTo),
+		Subject: e.Subject, HTML: e.HTML, Text: e.Text,
 		Tags: e.Tags, Headers: e.Headers, Category: e.Category, Unsubscribe: e.Unsubscribe}
 	if e.From != "" {
 		m.From = sending.Mailbox{Text: e.From}

@@ -36,7 +36,8 @@ func (e smsEffect) preview(
 	ctx context.Context, caller accounts.Caller, key string, m machine.Effect, outcome string,
 ) (simulation.Performed, error) {
 	if e.Texter == nil {
-		return simulation.Performed{Result: machine.Result{Status: machine.StatusFailed, Error: sms.CodeNoProvider + ": " + smsOff}}, nil
+		return simulation.Performed{Result: machine.Result{Status: machine.StatusFailed, Error: sms.CodeNoProvider +
+			": " + smsOff}}, nil
 	}
 	text := m.(*machine.SMS) //nolint:forcetypeassert // rendered by this type
 	preview, err := e.Texter.Preview(ctx, caller.AccountID, sms.Message{To: text.To, From: text.From, Text: text.Text})
@@ -54,10 +55,12 @@ func (e smsEffect) perform(ctx context.Context, t *taken) result {
 		return t.failed(ctx, sms.CodeNoProvider, smsOff)
 	}
 	effect := t.outcome.Effect.(*machine.SMS) //nolint:forcetypeassert // rendered by this type
-	m := sms.Message{To: effect.To, From: effect.From, Text: effect.Text, AutomationID: t.Run.AutomationID, RunID: t.Run.ID, Version: t.Run.Version, Step: t.state.Step,
+	m := sms.Message{To: effect.To, From: effect.From, Text: effect.Text, AutomationID: t.Run.AutomationID,
+		RunID: t.Run.ID, Version: t.Run.Version, Step: t.state.Step,
 		UserID: t.Run.Trigger.UserID, EmailKey: runs.EmailKey(t.Run.Trigger.Email)}
 	err := e.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
-		_, err := e.Texter.Send(ctx, tx, t.AccountID, m, func(ctx context.Context, tx db.Execer, r sms.Receipt) (bool, error) { return e.hold(ctx, tx, t, r) })
+		_, err := e.Texter.Send(ctx, tx, t.AccountID, m,
+			func(ctx context.Context, tx db.Execer, r sms.Receipt) (bool, error) { return e.hold(ctx, tx, t, r) })
 		return err
 	})
 	f := faultOf(err)
@@ -81,7 +84,8 @@ func (e smsEffect) perform(ctx context.Context, t *taken) result {
 
 // hold settles the step of a message that is about to be stored.
 func (e smsEffect) hold(ctx context.Context, tx db.Execer, t *taken, stored sms.Receipt) (bool, error) {
-	r := machine.Result{Status: machine.StatusSent, Output: map[string]any{"sms_id": stored.ID, "segments": int64(stored.Segments)}}
+	r := machine.Result{Status: machine.StatusSent,
+		Output: map[string]any{"sms_id": stored.ID, "segments": int64(stored.Segments)}}
 	if stored.Suppressed {
 		r.Status = machine.StatusSuppressed
 	}

@@ -68,9 +68,11 @@ type Service struct {
 func New(p Params) *Service {
 	s := &Service{config: p.Config, db: p.DB, bus: p.Bus, signals: p.Signals, node: p.Node, versions: p.Versions,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
-	s.worker = worker.New(worker.Queue[*runs.Claimed, result]{Name: "automations", Claim: s.Claim, Run: s.step, Settle: s.settle, Release: s.release},
+	s.worker = worker.New(worker.Queue[*runs.Claimed, result]{Name: "automations", Claim: s.Claim, Run: s.step,
+		Settle: s.settle, Release: s.release},
 		worker.Config{Lease: claimLease, Process: p.Node}, p.Logger, p.Workers)
-	s.effects = newEffects(&services{Modules: p.Modules, config: p.Config, db: p.DB, bus: p.Bus, prover: p.Prover, nudge: s.worker.Nudge})
+	s.effects = newEffects(&services{Modules: p.Modules, config: p.Config, db: p.DB, bus: p.Bus, prover: p.Prover,
+		nudge: s.worker.Nudge})
 	return s
 }
 

@@ -65,7 +65,9 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 }
 
 // advanceFunc returns the function that advances a run; a trial does not wait.
-func advanceFunc(l *runs.Live, v *versions.Version) func(context.Context, machine.Run, machine.State, machine.Input) (machine.State, machine.Decision) {
+func advanceFunc(l *runs.Live,
+	v *versions.Version) func(context.Context, machine.Run, machine.State,
+	machine.Input) (machine.State, machine.Decision) {
 	if l.Trial != nil {
 		return v.AdvanceTrial
 	}
@@ -76,9 +78,12 @@ func advanceFunc(l *runs.Live, v *versions.Version) func(context.Context, machin
 func failRun(c *runs.Claimed, v *versions.Version, now time.Time) *runs.Settlement {
 	const reason = "internal: the step was tried 20 times and could not be finished"
 	step := v.Definition.Steps[c.State.Step]
-	return &runs.Settlement{Live: c.Live, Program: v.Program, State: c.State, Now: now, Outcome: machine.Decision{Ended: runs.StatusFailed, Error: reason,
-		Records: []machine.Record{{Index: c.State.Step, Key: step.Key, Type: step.Type, Status: machine.StatusFailed, Error: reason, Failed: true, Started: c.State.Ready, Ended: now,
-			Output: map[string]any{"status": machine.StatusFailed}}}}}
+	return &runs.Settlement{Live: c.Live, Program: v.Program, State: c.State, Now: now,
+		Outcome: machine.Decision{Ended: runs.StatusFailed, Error: reason,
+			Records: []machine.Record{{Index: c.State.Step, Key: step.Key, Type: step.Type,
+				Status: machine.StatusFailed,
+				Error:  reason, Failed: true, Started: c.State.Ready, Ended: now,
+				Output: map[string]any{"status": machine.StatusFailed}}}}}
 }
 
 // taken is a claimed run with its progress.
@@ -118,12 +123,14 @@ func (t *taken) blocked(b runs.Blocked, wait time.Duration) result {
 
 // defect is an internal error, which may be gone at the next try.
 func (t *taken) defect() result {
-	return t.blocked(runs.Blocked{Code: "internal", Message: "The step could not be finished because of an internal error", Counted: true}, waitDefect)
+	return t.blocked(runs.Blocked{Code: "internal",
+		Message: "The step could not be finished because of an internal error", Counted: true}, waitDefect)
 }
 
 // refused is a refusal that depends on the current state of the account.
 func (t *taken) refused(f *fault.Error, wait time.Duration) result {
-	return t.blocked(runs.Blocked{Code: f.Code, Message: f.Error(), ByAccount: f.Code == fault.CodeAccountSuspended || f.Code == fault.CodePlanLimit}, wait)
+	return t.blocked(runs.Blocked{Code: f.Code, Message: f.Error(), ByAccount: f.Code == fault.CodeAccountSuspended ||
+		f.Code == fault.CodePlanLimit}, wait)
 }
 
 func (t *taken) failed(ctx context.Context, code, sentence string) result {

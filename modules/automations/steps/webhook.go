@@ -46,12 +46,14 @@ func (webhookEffect) preview(
 	_ context.Context, _ accounts.Caller, _ string, m machine.Effect, outcome string,
 ) (simulation.Performed, error) {
 	p := m.(*machine.Post) //nolint:forcetypeassert // rendered by this type
-	out := simulation.Performed{Preview: p, Result: machine.Result{Status: machine.StatusDone, Output: map[string]any{"http_status": int64(200)}}}
+	out := simulation.Performed{Preview: p,
+		Result: machine.Result{Status: machine.StatusDone, Output: map[string]any{"http_status": int64(200)}}}
 	if p.Capture {
 		out.Result.Output["body"] = nil
 	}
 	if outcome == simulation.OutcomeError {
-		out.Result = machine.Result{Status: machine.StatusFailed, Error: "webhook_failed: " + p.URL + " cannot be reached (simulated)"}
+		out.Result = machine.Result{Status: machine.StatusFailed, Error: "webhook_failed: " + p.URL +
+			" cannot be reached (simulated)"}
 	}
 	return out, nil
 }
@@ -75,7 +77,8 @@ func (e webhookEffect) perform(ctx context.Context, t *taken) result {
 	if err != nil {
 		reason = p.URL + " cannot be reached"
 	}
-	if again := err != nil || status == http.StatusTooManyRequests || status >= 500; again && t.Claims <= len(postWaits) {
+	if again := err != nil || status == http.StatusTooManyRequests || status >= 500; again &&
+		t.Claims <= len(postWaits) {
 		return t.blocked(runs.Blocked{Code: code, Message: reason, Counted: true}, postWaits[t.Claims-1])
 	}
 	return t.failed(ctx, code, reason)

@@ -72,7 +72,10 @@ func (s *Store) Get(ctx context.Context, on db.Execer, automationID string, numb
 	if known, ok := s.compiled.GetIfPresent(key); ok {
 		return known, nil
 	}
-	found, err := db.One(ctx, on, func(r *row) []any { return []any{&r.accountID, &r.definition, db.ScanJSON(&r.domainIDs)} }, selectSQL, automationID, number)
+	found, err := db.One(ctx, on, func(r *row) []any {
+		return []any{&r.accountID, &r.definition,
+			db.ScanJSON(&r.domainIDs)}
+	}, selectSQL, automationID, number)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fault.NoSuch("version", fmt.Sprintf("%d of %s", number, automationID))
 	}
@@ -83,7 +86,8 @@ func (s *Store) Get(ctx context.Context, on db.Execer, automationID string, numb
 	if err != nil {
 		return nil, fmt.Errorf("version %d of %s: %w", number, automationID, err)
 	}
-	v := &Version{Program: program, AccountID: found.accountID, AutomationID: automationID, Number: number, Document: json.RawMessage(found.definition), DomainIDs: found.domainIDs}
+	v := &Version{Program: program, AccountID: found.accountID, AutomationID: automationID, Number: number,
+		Document: json.RawMessage(found.definition), DomainIDs: found.domainIDs}
 	s.compiled.Set(key, v)
 	return v, nil
 }

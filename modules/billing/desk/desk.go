@@ -112,7 +112,8 @@ func (p Prices) wantedPrices(all []accounts.Plan) (out []provider.Wanted, err er
 			continue
 		}
 		price := p.Plans[name]
-		w := provider.Wanted{Plan: name, Name: all[i].Name, Currency: p.Currency, Amount: price.Amount, Metered: all[i].Overage}
+		w := provider.Wanted{Plan: name, Name: all[i].Name, Currency: p.Currency, Amount: price.Amount,
+			Metered: all[i].Overage}
 		if w.Metered {
 			if w.Overage, err = price.parseOverage(); err != nil {
 				wrong.Add("plans."+name+".overage", "is required: this plan sends emails beyond the included ones")
@@ -202,16 +203,20 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 		case prices.Base == "":
 			out = append(out, Finding{p.ID, "has no price, although customers may choose it", setUp})
 		case p.Overage && prices.Metered == "":
-			out = append(out, Finding{p.ID, "has no overage price, although it sends emails beyond the included ones", setUp})
+			out = append(out, Finding{p.ID, "has no overage price, although it sends emails beyond the included ones",
+				setUp})
 		case p.Overage && p.IncludedEmails != nil && int64(*p.IncludedEmails) != prices.Included:
-			out = append(out, Finding{p.ID, fmt.Sprintf("includes %d emails here, but the price includes %d", *p.IncludedEmails, prices.Included), setUp})
+			out = append(out, Finding{p.ID, fmt.Sprintf("includes %d emails here, but the price includes %d",
+				*p.IncludedEmails, prices.Included), setUp})
 		case !p.Overage && prices.Metered != "":
-			out = append(out, Finding{p.ID, "has a metered price, but the plan has no overage", "Run postrider plan set " + p.ID + " --overage, or archive the price."})
+			out = append(out, Finding{p.ID, "has a metered price, but the plan has no overage",
+				"Run postrider plan set " + p.ID + " --overage, or archive the price."})
 		}
 	}
 	for _, plan := range slices.Sorted(maps.Keys(known.Plans)) {
 		if !names[plan] {
-			out = append(out, Finding{plan, "has a product, but is not a plan of this installation", "Run postrider plan set " + plan + ", or change the product's metadata " + provider.PlanKey + "."})
+			out = append(out, Finding{plan, "has a product, but is not a plan of this installation",
+				"Run postrider plan set " + plan + ", or change the product's metadata " + provider.PlanKey + "."})
 		}
 	}
 	meter, err := s.stripe.Meter(ctx)
@@ -227,7 +232,8 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 			return nil, provider.Upstream(err)
 		}
 		if !there {
-			out = append(out, Finding{"no events are posted to ", "no events are posted to " + s.baseURL + EventsPath, setUp})
+			out = append(out, Finding{"no events are posted to ", "no events are posted to " + s.baseURL + EventsPath,
+				setUp})
 		}
 	}
 	return out, nil

@@ -56,7 +56,8 @@ func TestSetupCreatesOnlyMissingObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	done, err := service.Setup(t.Context(), file)
-	if err != nil || done.Secret != stripetest.Secret || len(done.Made) != 13 { // meter, 4 products, 4 prices, 2 metered prices, portal, endpoint
+	// meter, 4 products, 4 prices, 2 metered prices, portal, endpoint
+	if err != nil || done.Secret != stripetest.Secret || len(done.Made) != 13 {
 		t.Errorf("the setup created %q, %v", done, err)
 	}
 	if again, err := service.Setup(t.Context(), file); err != nil || len(again.Made) != 0 || again.Secret != "" {
@@ -69,10 +70,12 @@ func TestSetupCreatesOnlyMissingObjects(t *testing.T) {
 	if _, err := p.Set(t.Context(), "pool", plans.Change{IncludedEmails: new(new(50_000))}); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := service.Check(t.Context()); err != nil || len(found) != 1 || found[0].About != "pool" || !strings.Contains(found[0].What, "includes 50000 emails here, but the price includes 100000") {
+	if found, err := service.Check(t.Context()); err != nil || len(found) != 1 || found[0].About != "pool" ||
+		!strings.Contains(found[0].What, "includes 50000 emails here, but the price includes 100000") {
 		t.Errorf("after a change of the included volume, Check returns %+v, %v", found, err)
 	}
-	if done, err := service.Setup(t.Context(), file); err != nil || len(done.Made) != 1 || !strings.HasPrefix(done.Made[0], "pool: metered price") {
+	if done, err := service.Setup(t.Context(), file); err != nil || len(done.Made) != 1 ||
+		!strings.HasPrefix(done.Made[0], "pool: metered price") {
 		t.Errorf("the third setup created %q, %v", done, err)
 	}
 	if found, err := service.Check(t.Context()); err != nil || len(found) != 0 {
@@ -98,13 +101,16 @@ func TestPriceFileErrorsNameFields(t *testing.T) {
 		"currency: [": "",
 	} {
 		_, err := desk.ReadPrices([]byte(text))
-		if got := strings.Join(slices.Sorted(maps.Keys(fault.From(err).Fields)), " "); fault.KindOf(err) != fault.Invalid || got != want {
+		if got := strings.Join(slices.Sorted(maps.Keys(fault.From(err).Fields)),
+			" "); fault.KindOf(err) != fault.Invalid || got != want {
 			t.Errorf("%q: %v, want the fields %q", text, err, want)
 		}
 	}
 	service, _, _ := newDesk(t)
-	_, err := service.Setup(t.Context(), desk.Prices{Currency: "eur", Plans: map[string]desk.Price{"gold": {Amount: 1}, "pool": {Amount: 1}}})
-	if got := strings.Join(slices.Sorted(maps.Keys(fault.From(err).Fields)), " "); got != "plans.gold plans.pool.overage" {
+	_, err := service.Setup(t.Context(),
+		desk.Prices{Currency: "eur", Plans: map[string]desk.Price{"gold": {Amount: 1}, "pool": {Amount: 1}}})
+	if got := strings.Join(slices.Sorted(maps.Keys(fault.From(err).Fields)),
+		" "); got != "plans.gold plans.pool.overage" {
 		t.Errorf("a setup with unknown plans: %v", err)
 	}
 	if _, err := desk.New(nil, nil, secret.String{}, "", ""); err != desk.ErrNoKey { //nolint:errorlint // it is that one

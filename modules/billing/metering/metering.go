@@ -145,9 +145,11 @@ func (s *Service) reportHour(ctx context.Context, r report) (paused bool, err er
 	case provider.KindOf(said) == provider.Away:
 		wait := waits[min(r.tries, len(waits)-1)]
 		_, err = s.db.SQL.ExecContext(ctx, laterSQL, r.accountID, r.hour, r.fence, wait.Seconds())
-		s.log.WarnContext(ctx, "cannot report usage to the payment provider", "account_id", r.accountID, "hour", r.hour, "error", provider.ErrorMessage(said), "again_in", wait)
+		s.log.WarnContext(ctx, "cannot report usage to the payment provider", "account_id", r.accountID, "hour", r.hour,
+			"error", provider.ErrorMessage(said), "again_in", wait)
 	case provider.KindOf(said) == provider.Refused:
-		s.log.ErrorContext(ctx, "the payment provider rejects the key; usage reports are paused for 5 minutes", "error", provider.ErrorMessage(said))
+		s.log.ErrorContext(ctx, "the payment provider rejects the key; usage reports are paused for 5 minutes", "error",
+			provider.ErrorMessage(said))
 		_, err = s.db.SQL.ExecContext(ctx, pauseSQL)
 		return true, err
 	default:
@@ -157,7 +159,8 @@ func (s *Service) reportHour(ctx context.Context, r report) (paused bool, err er
 }
 
 func (s *Service) markStuck(ctx context.Context, r report, reason string) error {
-	s.log.ErrorContext(ctx, "usage of an hour cannot be reported to the payment provider; see postrider billing usage", "account_id", r.accountID, "hour", r.hour, "reason", reason)
+	s.log.ErrorContext(ctx, "usage of an hour cannot be reported to the payment provider; see postrider billing usage",
+		"account_id", r.accountID, "hour", r.hour, "reason", reason)
 	_, err := s.db.SQL.ExecContext(ctx, stuckSQL, r.accountID, r.hour, r.fence, reason)
 	return err
 }
@@ -206,7 +209,8 @@ SELECT c.id, c.customer_id FROM billing_customers c JOIN ` + meteredSQL + ` m ON
 const countingDelay = 30 * time.Minute
 
 // reconcile queues hours again whose totals at the provider differ from ours.
-func (s *Service) reconcile(ctx context.Context, accountID, customer string, since, until time.Time) (repaired int, err error) {
+func (s *Service) reconcile(ctx context.Context, accountID, customer string, since,
+	until time.Time) (repaired int, err error) {
 	type hour struct {
 		at      time.Time
 		emails  int64
@@ -219,7 +223,8 @@ func (s *Service) reconcile(ctx context.Context, accountID, customer string, sin
 	if !since.Before(until) {
 		return 0, nil
 	}
-	list, err := db.All(ctx, s.db.SQL, func(h *hour) []any { return []any{&h.at, &h.emails, &h.repairs} }, reportedSQL, accountID, since, until)
+	list, err := db.All(ctx, s.db.SQL, func(h *hour) []any { return []any{&h.at, &h.emails, &h.repairs} }, reportedSQL,
+		accountID, since, until)
 	if err != nil || len(list) == 0 {
 		return 0, err
 	}
@@ -240,7 +245,8 @@ func (s *Service) reconcile(ctx context.Context, accountID, customer string, sin
 		if h.repairs > 0 {
 			level = slog.LevelError
 		}
-		s.log.Log(ctx, level, "the payment provider has a different total for an hour; reporting it again", "account_id", accountID, "hour", h.at, "here", h.emails, "there", there, "times", h.repairs+1)
+		s.log.Log(ctx, level, "the payment provider has a different total for an hour; reporting it again",
+			"account_id", accountID, "hour", h.at, "here", h.emails, "there", there, "times", h.repairs+1)
 		if _, err := s.db.SQL.ExecContext(ctx, repairSQL, accountID, h.at); err != nil {
 			return repaired, err
 		}
@@ -258,7 +264,8 @@ func (s *Service) Reconcile(ctx context.Context) error {
 	}
 	for after := ""; ; {
 		type pair struct{ account, customer string }
-		list, err := db.All(ctx, s.db.SQL, func(p *pair) []any { return []any{&p.account, &p.customer} }, customersSQL, after)
+		list, err := db.All(ctx, s.db.SQL, func(p *pair) []any { return []any{&p.account, &p.customer} },
+			customersSQL, after)
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -303,6 +310,7 @@ func (s *Service) Backlog(ctx context.Context) (b Backlog, err error) {
 		return b, fmt.Errorf("unreported usage: %w", err)
 	}
 	b.Hours, b.Oldest = found.hours, time.Duration(max(found.seconds, 0))*time.Second
-	b.Stuck, err = db.All(ctx, s.db.SQL, func(t *Stuck) []any { return []any{&t.AccountID, &t.Hour, &t.Emails, &t.Reason} }, stuckListSQL)
+	b.Stuck, err = db.All(ctx, s.db.SQL,
+		func(t *Stuck) []any { return []any{&t.AccountID, &t.Hour, &t.Emails, &t.Reason} }, stuckListSQL)
 	return b, err
 }

@@ -47,7 +47,8 @@ func (c *Client) Catalog(ctx context.Context) (Catalog, error) {
 		if metered {
 			kind += " metered"
 		}
-		if before, has := newest[kind]; has && p.Created <= before { // if created in the same second, the first in the list is the newest
+		// if created in the same second, the first in the list is the newest
+		if before, has := newest[kind]; has && p.Created <= before {
 			continue
 		}
 		newest[kind] = p.Created
@@ -63,7 +64,8 @@ func (c *Client) Catalog(ctx context.Context) (Catalog, error) {
 				prices.Overage = tier.UnitAmountDecimal
 			}
 		} else {
-			prices.Base, prices.Amount, prices.Currency, prices.Interval = p.ID, p.UnitAmount, string(p.Currency), string(p.Recurring.Interval)
+			prices.Base, prices.Amount, prices.Currency, prices.Interval = p.ID, p.UnitAmount, string(p.Currency),
+				string(p.Recurring.Interval)
 		}
 		out.Plans[plan] = prices
 	}

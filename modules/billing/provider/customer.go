@@ -72,14 +72,17 @@ func (c *Client) Customer(ctx context.Context, id string) (Customer, error) {
 	if s := found.InvoiceSettings; s != nil && s.DefaultPaymentMethod != nil {
 		out.Default = s.DefaultPaymentMethod.ID
 	}
-	out.Cards, err = collectAll(ctx, c.stripe.V1Customers.ListPaymentMethods(ctx, &stripe.CustomerListPaymentMethodsParams{Customer: stripe.String(id)}), cardOf)
+	out.Cards, err = collectAll(ctx,
+		c.stripe.V1Customers.ListPaymentMethods(ctx,
+			&stripe.CustomerListPaymentMethodsParams{Customer: stripe.String(id)}), cardOf)
 	return out, err
 }
 
 func cardOf(m *stripe.PaymentMethod) Card {
 	out := Card{ID: m.ID, Brand: string(m.Type)}
 	if card := m.Card; card != nil {
-		out.Brand, out.Last4, out.Month, out.Year = string(card.Brand), card.Last4, int(card.ExpMonth), int(card.ExpYear)
+		out.Brand, out.Last4, out.Month, out.Year = string(card.Brand), card.Last4, int(card.ExpMonth),
+			int(card.ExpYear)
 	}
 	if debit := m.SEPADebit; debit != nil {
 		out.Last4 = debit.Last4
@@ -111,7 +114,8 @@ func (c *Client) SetDefault(ctx context.Context, customer, method, key string) e
 
 // SetEmail changes the address that invoices are sent to.
 func (c *Client) SetEmail(ctx context.Context, customer, email, key string) error {
-	_, err := c.stripe.V1Customers.Update(ctx, customer, &stripe.CustomerUpdateParams{Params: idempotentParams(key), Email: stripe.String(email)})
+	_, err := c.stripe.V1Customers.Update(ctx, customer,
+		&stripe.CustomerUpdateParams{Params: idempotentParams(key), Email: stripe.String(email)})
 	return err
 }
 
@@ -126,8 +130,10 @@ const currencyOfSetup = "usd"
 
 // CardPage creates a page that collects a payment method.
 func (c *Client) CardPage(ctx context.Context, customer, back, key string) (Session, error) {
-	return sessionOf(c.stripe.V1CheckoutSessions.Create(ctx, &stripe.CheckoutSessionCreateParams{Params: idempotentParams(key), Mode: stripe.String("setup"), Customer: stripe.String(customer),
-		Currency: stripe.String(currencyOfSetup), SuccessURL: stripe.String(back), CancelURL: stripe.String(back)}))
+	return sessionOf(c.stripe.V1CheckoutSessions.Create(ctx,
+		&stripe.CheckoutSessionCreateParams{Params: idempotentParams(key), Mode: stripe.String("setup"),
+			Customer: stripe.String(customer),
+			Currency: stripe.String(currencyOfSetup), SuccessURL: stripe.String(back), CancelURL: stripe.String(back)}))
 }
 
 // PlanPage creates a page where a customer buys a plan. Billing periods begin on the first of each month in
@@ -137,13 +143,16 @@ func (c *Client) PlanPage(ctx context.Context, customer string, o Prices, back, 
 	if o.Metered != "" {
 		items = append(items, &stripe.CheckoutSessionCreateLineItemParams{Price: stripe.String(o.Metered)})
 	}
-	return sessionOf(c.stripe.V1CheckoutSessions.Create(ctx, &stripe.CheckoutSessionCreateParams{Params: idempotentParams(key), Mode: stripe.String("subscription"), Customer: stripe.String(customer),
-		LineItems: items, SuccessURL: stripe.String(back), CancelURL: stripe.String(back),
-		SubscriptionData: &stripe.CheckoutSessionCreateSubscriptionDataParams{
-			BillingMode: &stripe.CheckoutSessionCreateSubscriptionDataBillingModeParams{Type: stripe.String("flexible")},
-			BillingCycleAnchorConfig: &stripe.CheckoutSessionCreateSubscriptionDataBillingCycleAnchorConfigParams{
-				DayOfMonth: stripe.Int64(1), Hour: stripe.Int64(0), Minute: stripe.Int64(0), Second: stripe.Int64(0)},
-		}}))
+	return sessionOf(c.stripe.V1CheckoutSessions.Create(ctx,
+		&stripe.CheckoutSessionCreateParams{Params: idempotentParams(key), Mode: stripe.String("subscription"),
+			Customer:  stripe.String(customer),
+			LineItems: items, SuccessURL: stripe.String(back), CancelURL: stripe.String(back),
+			SubscriptionData: &stripe.CheckoutSessionCreateSubscriptionDataParams{
+				BillingMode: &stripe.CheckoutSessionCreateSubscriptionDataBillingModeParams{Type: stripe.String("flexible")},
+				BillingCycleAnchorConfig: &stripe.CheckoutSessionCreateSubscriptionDataBillingCycleAnchorConfigParams{
+					DayOfMonth: stripe.Int64(1), Hour: stripe.Int64(0), Minute: stripe.Int64(0),
+					Second: stripe.Int64(0)},
+			}}))
 }
 
 func sessionOf(made *stripe.CheckoutSession, err error) (Session, error) {
@@ -173,8 +182,10 @@ func (c *Client) PageOpen(ctx context.Context, id string) (bool, error) {
 
 // Portal creates a page with invoices, cards and tax IDs. Plans cannot be changed there.
 func (c *Client) Portal(ctx context.Context, customer, back string) (string, error) {
-	params := &stripe.BillingPortalSessionCreateParams{Customer: stripe.String(customer), ReturnURL: stripe.String(back)}
-	for found, err := range c.stripe.V1BillingPortalConfigurations.List(ctx, &stripe.BillingPortalConfigurationListParams{Active: new(true)}).All(ctx) {
+	params := &stripe.BillingPortalSessionCreateParams{Customer: stripe.String(customer),
+		ReturnURL: stripe.String(back)}
+	for found, err := range c.stripe.V1BillingPortalConfigurations.List(ctx,
+		&stripe.BillingPortalConfigurationListParams{Active: new(true)}).All(ctx) {
 		if err != nil {
 			return "", err
 		}
@@ -209,7 +220,8 @@ type Invoice struct {
 }
 
 // Invoices returns a page of a customer's invoices after a given one, newest first.
-func (c *Client) Invoices(ctx context.Context, customer, after string, limit int) (list []Invoice, more bool, err error) {
+func (c *Client) Invoices(ctx context.Context, customer, after string,
+	limit int) (list []Invoice, more bool, err error) {
 	params := &stripe.InvoiceListParams{Customer: stripe.String(customer)}
 	params.Limit, params.Single = new(int64(limit)), true
 	if after != "" {
@@ -220,8 +232,10 @@ func (c *Client) Invoices(ctx context.Context, customer, after string, limit int
 		return nil, false, err
 	}
 	for _, i := range found.Data() {
-		list = append(list, Invoice{ID: i.ID, Number: i.Number, Status: string(i.Status), Currency: string(i.Currency), Total: i.Total,
-			PeriodStart: timeOf(i.PeriodStart), PeriodEnd: timeOf(i.PeriodEnd), URL: i.HostedInvoiceURL, PDF: i.InvoicePDF, Created: timeOf(i.Created)})
+		list = append(list, Invoice{ID: i.ID, Number: i.Number, Status: string(i.Status), Currency: string(i.Currency),
+			Total:       i.Total,
+			PeriodStart: timeOf(i.PeriodStart), PeriodEnd: timeOf(i.PeriodEnd), URL: i.HostedInvoiceURL,
+			PDF: i.InvoicePDF, Created: timeOf(i.Created)})
 	}
 	return list, found.Meta().HasMore, nil
 }

@@ -18,15 +18,17 @@ var alreadyTold = regexp.MustCompile(`(?i)already exists with (the )?identifier`
 // that hour.
 func (c *Client) ReportUsage(ctx context.Context, customer, identifier string, hour time.Time, emails int64) error {
 	_, err := c.stripe.V1BillingMeterEvents.Create(ctx, &stripe.BillingMeterEventCreateParams{
-		EventName: stripe.String(MeterEvent), Identifier: stripe.String(identifier), Timestamp: new(hour.Add(30 * time.Minute).Unix()),
-		Payload: map[string]string{"stripe_customer_id": customer, "value": strconv.FormatInt(emails, 10)},
+		EventName: stripe.String(MeterEvent), Identifier: stripe.String(identifier),
+		Timestamp: new(hour.Add(30 * time.Minute).Unix()),
+		Payload:   map[string]string{"stripe_customer_id": customer, "value": strconv.FormatInt(emails, 10)},
 	})
 	return err
 }
 
 // Meter returns the ID of the email meter, or an empty string if there is none.
 func (c *Client) Meter(ctx context.Context) (string, error) {
-	for m, err := range c.stripe.V1BillingMeters.List(ctx, &stripe.BillingMeterListParams{Status: stripe.String("active")}).All(ctx) {
+	for m, err := range c.stripe.V1BillingMeters.List(ctx,
+		&stripe.BillingMeterListParams{Status: stripe.String("active")}).All(ctx) {
 		if err != nil {
 			return "", err
 		}
@@ -38,9 +40,11 @@ func (c *Client) Meter(ctx context.Context) (string, error) {
 }
 
 // ReportedUsage returns what Stripe has counted for a customer, by hour.
-func (c *Client) ReportedUsage(ctx context.Context, meter, customer string, since, until time.Time) (map[time.Time]int64, error) {
+func (c *Client) ReportedUsage(ctx context.Context, meter, customer string, since,
+	until time.Time) (map[time.Time]int64, error) {
 	out := map[time.Time]int64{}
-	params := &stripe.BillingMeterEventSummaryListParams{ID: stripe.String(meter), Customer: stripe.String(customer), StartTime: new(since.Unix()), EndTime: new(until.Unix()),
+	params := &stripe.BillingMeterEventSummaryListParams{ID: stripe.String(meter), Customer: stripe.String(customer),
+		StartTime: new(since.Unix()), EndTime: new(until.Unix()),
 		ValueGroupingWindow: stripe.String("hour")}
 	params.Limit = stripe.Int64(100)
 	for s, err := range c.stripe.V1BillingMeterEventSummaries.List(ctx, params).All(ctx) {

@@ -24,12 +24,14 @@ type Client struct{ stripe *stripe.Client }
 
 // New returns a new Client. It does not connect.
 func New(key secret.String, url string) *Client {
-	client := &http.Client{Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Timeout: timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	backend := stripe.GetBackendWithConfig(stripe.APIBackend, &stripe.BackendConfig{
 		HTTPClient: client, URL: stripe.String(url), MaxNetworkRetries: stripe.Int64(0), EnableTelemetry: new(false),
 		LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull},
 	})
-	return &Client{stripe.NewClient(key.Reveal(), stripe.WithBackends(&stripe.Backends{API: backend, Connect: backend, Uploads: backend, MeterEvents: backend}))}
+	return &Client{stripe.NewClient(key.Reveal(),
+		stripe.WithBackends(&stripe.Backends{API: backend, Connect: backend, Uploads: backend, MeterEvents: backend}))}
 }
 
 // Kind classifies an error of Stripe.
@@ -84,7 +86,8 @@ func Upstream(err error) error {
 	if err == nil {
 		return nil
 	}
-	f := &fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The payment provider does not answer, and nothing was changed here. Try again."}
+	f := &fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream,
+		Message: "The payment provider does not answer, and nothing was changed here. Try again."}
 	if kind := KindOf(err); kind == Wrong || kind == Missing {
 		f.Message = "The payment provider refused the request: " + ErrorMessage(err)
 	}

@@ -11,8 +11,10 @@ func (c *Client) EnsureMeter(ctx context.Context) (id string, made bool, err err
 	if id, err = c.Meter(ctx); err != nil || id != "" {
 		return id, false, err
 	}
-	m, err := c.stripe.V1BillingMeters.Create(ctx, &stripe.BillingMeterCreateParams{DisplayName: stripe.String("Emails"), EventName: stripe.String(MeterEvent),
-		EventTimeWindow: stripe.String("hour"), DefaultAggregation: &stripe.BillingMeterCreateDefaultAggregationParams{Formula: stripe.String("sum")}})
+	m, err := c.stripe.V1BillingMeters.Create(ctx,
+		&stripe.BillingMeterCreateParams{DisplayName: stripe.String("Emails"), EventName: stripe.String(MeterEvent),
+			EventTimeWindow:    stripe.String("hour"),
+			DefaultAggregation: &stripe.BillingMeterCreateDefaultAggregationParams{Formula: stripe.String("sum")}})
 	if err != nil {
 		return "", false, err
 	}
@@ -57,14 +59,16 @@ func (c *Client) EnsurePlan(ctx context.Context, w Wanted, have Prices, meter st
 		}
 	}
 	if product == "" {
-		p, err := c.stripe.V1Products.Create(ctx, &stripe.ProductCreateParams{Name: stripe.String(w.Name), Metadata: map[string]string{PlanKey: w.Plan}})
+		p, err := c.stripe.V1Products.Create(ctx,
+			&stripe.ProductCreateParams{Name: stripe.String(w.Name), Metadata: map[string]string{PlanKey: w.Plan}})
 		if err != nil {
 			return nil, err
 		}
 		product, made = p.ID, append(made, "product "+p.ID)
 	}
 	if !w.fitsBase(have) {
-		p, err := c.stripe.V1Prices.Create(ctx, &stripe.PriceCreateParams{Product: stripe.String(product), Currency: stripe.String(w.Currency), UnitAmount: new(w.Amount),
+		p, err := c.stripe.V1Prices.Create(ctx, &stripe.PriceCreateParams{Product: stripe.String(product),
+			Currency: stripe.String(w.Currency), UnitAmount: new(w.Amount),
 			Recurring: &stripe.PriceCreateRecurringParams{Interval: stripe.String("month")}})
 		if err != nil {
 			return made, err
@@ -75,12 +79,15 @@ func (c *Client) EnsurePlan(ctx context.Context, w Wanted, have Prices, meter st
 		return made, nil
 	}
 	params := &stripe.PriceCreateParams{Product: stripe.String(product), Currency: stripe.String(w.Currency),
-		Recurring:     &stripe.PriceCreateRecurringParams{Interval: stripe.String("month"), UsageType: stripe.String("metered"), Meter: stripe.String(meter)},
+		Recurring: &stripe.PriceCreateRecurringParams{Interval: stripe.String("month"),
+			UsageType: stripe.String("metered"), Meter: stripe.String(meter)},
 		BillingScheme: stripe.String("tiered"), TiersMode: stripe.String("graduated")}
 	if w.Included > 0 {
-		params.Tiers = append(params.Tiers, &stripe.PriceCreateTierParams{UpTo: new(w.Included), UnitAmountDecimal: stripe.Float64(0)})
+		params.Tiers = append(params.Tiers,
+			&stripe.PriceCreateTierParams{UpTo: new(w.Included), UnitAmountDecimal: stripe.Float64(0)})
 	}
-	params.Tiers = append(params.Tiers, &stripe.PriceCreateTierParams{UpToInf: new(true), UnitAmountDecimal: new(w.Overage)})
+	params.Tiers = append(params.Tiers,
+		&stripe.PriceCreateTierParams{UpToInf: new(true), UnitAmountDecimal: new(w.Overage)})
 	p, err := c.stripe.V1Prices.Create(ctx, params)
 	if err != nil {
 		return made, err
@@ -90,7 +97,8 @@ func (c *Client) EnsurePlan(ctx context.Context, w Wanted, have Prices, meter st
 
 // EnsurePortal creates the portal configuration if it is missing.
 func (c *Client) EnsurePortal(ctx context.Context) (made bool, err error) {
-	for p, err := range c.stripe.V1BillingPortalConfigurations.List(ctx, &stripe.BillingPortalConfigurationListParams{Active: new(true)}).All(ctx) {
+	for p, err := range c.stripe.V1BillingPortalConfigurations.List(ctx,
+		&stripe.BillingPortalConfigurationListParams{Active: new(true)}).All(ctx) {
 		if err != nil {
 			return false, err
 		}
@@ -98,22 +106,27 @@ func (c *Client) EnsurePortal(ctx context.Context) (made bool, err error) {
 			return false, nil
 		}
 	}
-	_, err = c.stripe.V1BillingPortalConfigurations.Create(ctx, &stripe.BillingPortalConfigurationCreateParams{Metadata: map[string]string{setupKey: "1"},
-		Features: &stripe.BillingPortalConfigurationCreateFeaturesParams{
-			CustomerUpdate:      &stripe.BillingPortalConfigurationCreateFeaturesCustomerUpdateParams{Enabled: new(true), AllowedUpdates: stripe.StringSlice([]string{"address", "name", "tax_id"})},
-			InvoiceHistory:      &stripe.BillingPortalConfigurationCreateFeaturesInvoiceHistoryParams{Enabled: new(true)},
-			PaymentMethodUpdate: &stripe.BillingPortalConfigurationCreateFeaturesPaymentMethodUpdateParams{Enabled: new(true)},
-		}})
+	_, err = c.stripe.V1BillingPortalConfigurations.Create(ctx,
+		&stripe.BillingPortalConfigurationCreateParams{Metadata: map[string]string{setupKey: "1"},
+			Features: &stripe.BillingPortalConfigurationCreateFeaturesParams{
+				CustomerUpdate:      &stripe.BillingPortalConfigurationCreateFeaturesCustomerUpdateParams{Enabled: new(true), AllowedUpdates: stripe.StringSlice([]string{"address", "name", "tax_id"})},
+				InvoiceHistory:      &stripe.BillingPortalConfigurationCreateFeaturesInvoiceHistoryParams{Enabled: new(true)},
+				PaymentMethodUpdate: &stripe.BillingPortalConfigurationCreateFeaturesPaymentMethodUpdateParams{Enabled: new(true)},
+			}})
 	return err == nil, err
 }
 
 // endpointEvents lists the events that are posted to the endpoint.
 var endpointEvents = []string{
-	"checkout.session.completed", "checkout.session.async_payment_succeeded", "checkout.session.async_payment_failed", "checkout.session.expired",
-	"customer.subscription.created", "customer.subscription.updated", "customer.subscription.deleted", "customer.subscription.paused", "customer.subscription.resumed",
+	"checkout.session.completed", "checkout.session.async_payment_succeeded", "checkout.session.async_payment_failed",
+	"checkout.session.expired",
+	"customer.subscription.created", "customer.subscription.updated", "customer.subscription.deleted",
+	"customer.subscription.paused", "customer.subscription.resumed",
 	"customer.subscription.pending_update_applied", "customer.subscription.pending_update_expired",
-	"invoice.created", "invoice.paid", "invoice.payment_failed", "invoice.payment_action_required", "invoice.finalized", "invoice.finalization_failed", "invoice.voided", "invoice.marked_uncollectible",
-	"payment_method.attached", "payment_method.updated", "payment_method.automatically_updated", "payment_method.detached",
+	"invoice.created", "invoice.paid", "invoice.payment_failed", "invoice.payment_action_required", "invoice.finalized",
+	"invoice.finalization_failed", "invoice.voided", "invoice.marked_uncollectible",
+	"payment_method.attached", "payment_method.updated", "payment_method.automatically_updated",
+	"payment_method.detached",
 	"customer.updated", "customer.deleted", "charge.dispute.created", "charge.dispute.closed",
 }
 
@@ -136,7 +149,8 @@ func (c *Client) EnsureEndpoint(ctx context.Context, url string) (secret string,
 	if there, err := c.Endpoint(ctx, url); err != nil || there {
 		return "", err
 	}
-	made, err := c.stripe.V1WebhookEndpoints.Create(ctx, &stripe.WebhookEndpointCreateParams{URL: stripe.String(url), APIVersion: stripe.String(stripe.APIVersion),
+	made, err := c.stripe.V1WebhookEndpoints.Create(ctx, &stripe.WebhookEndpointCreateParams{URL: stripe.String(url),
+		APIVersion:    stripe.String(stripe.APIVersion),
 		EnabledEvents: stripe.StringSlice(endpointEvents), Description: stripe.String("Postrider")})
 	if err != nil {
 		return "", err

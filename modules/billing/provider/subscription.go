@@ -36,7 +36,8 @@ func (c *Client) Subscriptions(ctx context.Context, customer string) ([]Subscrip
 }
 
 func subscriptionOf(s *stripe.Subscription) Subscription {
-	out := Subscription{ID: s.ID, Status: string(s.Status), CancelAt: timeOf(s.CancelAt), Ended: timeOf(s.EndedAt), Created: time.Unix(s.Created, 0).UTC()}
+	out := Subscription{ID: s.ID, Status: string(s.Status), CancelAt: timeOf(s.CancelAt), Ended: timeOf(s.EndedAt),
+		Created: time.Unix(s.Created, 0).UTC()}
 	if s.Schedule != nil {
 		out.Schedule = s.Schedule.ID
 	}
@@ -105,7 +106,8 @@ type Order struct {
 // Upgrade changes the prices of a subscription now and bills the difference immediately. If the payment fails,
 // nothing changes.
 func (c *Client) Upgrade(ctx context.Context, s Subscription, to Prices, key string) error {
-	params := &stripe.SubscriptionUpdateParams{Params: idempotentParams(key), ProrationBehavior: stripe.String("always_invoice"), PaymentBehavior: stripe.String("pending_if_incomplete")}
+	params := &stripe.SubscriptionUpdateParams{Params: idempotentParams(key),
+		ProrationBehavior: stripe.String("always_invoice"), PaymentBehavior: stripe.String("pending_if_incomplete")}
 	for _, o := range s.itemChanges(to) {
 		item := &stripe.SubscriptionUpdateItemParams{}
 		if o.Item != "" {
@@ -127,7 +129,8 @@ func (c *Client) Upgrade(ctx context.Context, s Subscription, to Prices, key str
 
 // EndAtPeriod cancels a subscription at the end of its period, or takes the cancellation back.
 func (c *Client) EndAtPeriod(ctx context.Context, id string, end bool, key string) error {
-	_, err := c.stripe.V1Subscriptions.Update(ctx, id, &stripe.SubscriptionUpdateParams{Params: idempotentParams(key), CancelAtPeriodEnd: new(end)})
+	_, err := c.stripe.V1Subscriptions.Update(ctx, id, &stripe.SubscriptionUpdateParams{Params: idempotentParams(key),
+		CancelAtPeriodEnd: new(end)})
 	return err
 }
 
@@ -135,7 +138,9 @@ func (c *Client) EndAtPeriod(ctx context.Context, id string, end bool, key strin
 func (c *Client) Downgrade(ctx context.Context, s Subscription, to Prices, key string) error {
 	schedule := s.Schedule
 	if schedule == "" {
-		made, err := c.stripe.V1SubscriptionSchedules.Create(ctx, &stripe.SubscriptionScheduleCreateParams{Params: idempotentParams(key + ":schedule"), FromSubscription: stripe.String(s.ID)})
+		made, err := c.stripe.V1SubscriptionSchedules.Create(ctx,
+			&stripe.SubscriptionScheduleCreateParams{Params: idempotentParams(key + ":schedule"),
+				FromSubscription: stripe.String(s.ID)})
 		if err != nil {
 			return err
 		}
@@ -152,13 +157,17 @@ func (c *Client) Downgrade(ctx context.Context, s Subscription, to Prices, key s
 	for _, i := range s.Items {
 		present.Items = append(present.Items, phaseItem(i.Price, i.Metered))
 	}
-	next := &stripe.SubscriptionScheduleUpdatePhaseParams{StartDate: unixOf(s.PeriodEnd), Items: []*stripe.SubscriptionScheduleUpdatePhaseItemParams{phaseItem(to.Base, false)},
-		Duration: &stripe.SubscriptionScheduleUpdatePhaseDurationParams{Interval: stripe.String("month"), IntervalCount: stripe.Int64(1)}}
+	next := &stripe.SubscriptionScheduleUpdatePhaseParams{StartDate: unixOf(s.PeriodEnd),
+		Items: []*stripe.SubscriptionScheduleUpdatePhaseItemParams{phaseItem(to.Base, false)},
+		Duration: &stripe.SubscriptionScheduleUpdatePhaseDurationParams{Interval: stripe.String("month"),
+			IntervalCount: stripe.Int64(1)}}
 	if to.Metered != "" {
 		next.Items = append(next.Items, phaseItem(to.Metered, true))
 	}
-	_, err = c.stripe.V1SubscriptionSchedules.Update(ctx, schedule, &stripe.SubscriptionScheduleUpdateParams{Params: idempotentParams(key), EndBehavior: stripe.String("release"),
-		ProrationBehavior: stripe.String("none"), Phases: []*stripe.SubscriptionScheduleUpdatePhaseParams{present, next}})
+	_, err = c.stripe.V1SubscriptionSchedules.Update(ctx, schedule,
+		&stripe.SubscriptionScheduleUpdateParams{Params: idempotentParams(key), EndBehavior: stripe.String("release"),
+			ProrationBehavior: stripe.String("none"),
+			Phases:            []*stripe.SubscriptionScheduleUpdatePhaseParams{present, next}})
 	return err
 }
 
@@ -179,12 +188,14 @@ func phaseItem(price string, metered bool) *stripe.SubscriptionScheduleUpdatePha
 
 // Release discards the schedule of a subscription.
 func (c *Client) Release(ctx context.Context, schedule, key string) error {
-	_, err := c.stripe.V1SubscriptionSchedules.Release(ctx, schedule, &stripe.SubscriptionScheduleReleaseParams{Params: idempotentParams(key)})
+	_, err := c.stripe.V1SubscriptionSchedules.Release(ctx, schedule,
+		&stripe.SubscriptionScheduleReleaseParams{Params: idempotentParams(key)})
 	return err
 }
 
 // Planned returns the price that a schedule brings next, and when. The price is empty if there is none.
-func (c *Client) Planned(ctx context.Context, schedule string, now time.Time) (price string, when *time.Time, err error) {
+func (c *Client) Planned(ctx context.Context, schedule string,
+	now time.Time) (price string, when *time.Time, err error) {
 	found, err := c.stripe.V1SubscriptionSchedules.Retrieve(ctx, schedule, nil)
 	if err != nil {
 		return "", nil, err
@@ -230,7 +241,9 @@ func (c *Client) PreviewUpgrade(ctx context.Context, customer string, s Subscrip
 		}
 		details.Items = append(details.Items, item)
 	}
-	found, err := c.stripe.V1Invoices.CreatePreview(ctx, &stripe.InvoiceCreatePreviewParams{Customer: stripe.String(customer), Subscription: stripe.String(s.ID), SubscriptionDetails: details})
+	found, err := c.stripe.V1Invoices.CreatePreview(ctx,
+		&stripe.InvoiceCreatePreviewParams{Customer: stripe.String(customer), Subscription: stripe.String(s.ID),
+			SubscriptionDetails: details})
 	if err != nil {
 		return ChangeCost{}, err
 	}

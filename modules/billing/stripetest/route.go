@@ -17,8 +17,9 @@ func (s *Stripe) route(method, path string, form url.Values) (int, object) {
 	case method == http.MethodGet:
 		return s.read(parts, form)
 	case path == "customers":
-		return s.made("cus", "customer", object{"email": form.Get("email"), "name": form.Get("name"), "invoice_settings": object{"default_payment_method": nil},
-			"metadata": object{"postrider_account": form.Get("metadata[postrider_account]")}})
+		return s.made("cus", "customer", object{"email": form.Get("email"), "name": form.Get("name"),
+			"invoice_settings": object{"default_payment_method": nil},
+			"metadata":         object{"postrider_account": form.Get("metadata[postrider_account]")}})
 	case parts[0] == "customers" && len(parts) == 2:
 		return s.change(parts[1], func(c object) string {
 			if method := form.Get("invoice_settings[default_payment_method]"); method != "" {
@@ -50,10 +51,13 @@ func (s *Stripe) route(method, path string, form url.Values) (int, object) {
 	case path == "billing/meter_events":
 		return s.meter(form)
 	case path == "billing_portal/sessions":
-		return s.made("bps", "billing_portal.session", object{"url": "https://billing.stripe.com/p/" + form.Get("customer"), "customer": form.Get("customer")})
+		return s.made("bps", "billing_portal.session",
+			object{"url": "https://billing.stripe.com/p/" + form.Get("customer"), "customer": form.Get("customer")})
 	case path == "invoices/create_preview":
-		return http.StatusOK, object{"object": "invoice", "amount_due": 1234, "currency": "eur", "lines": list([]object{{"description": "Remaining time", "amount": 1234}})}
-	case path == "products", path == "prices", path == "billing/meters", path == "billing_portal/configurations", path == "webhook_endpoints":
+		return http.StatusOK, object{"object": "invoice", "amount_due": 1234, "currency": "eur",
+			"lines": list([]object{{"description": "Remaining time", "amount": 1234}})}
+	case path == "products", path == "prices", path == "billing/meters", path == "billing_portal/configurations",
+		path == "webhook_endpoints":
 		return s.setUp(path, form)
 	}
 	return missing(path)
@@ -94,7 +98,11 @@ func (s *Stripe) read(parts []string, form url.Values) (int, object) {
 	mine := func(o object) bool { return o["customer"] == customer }
 	switch path := strings.Join(parts, "/"); {
 	case path == "customers":
-		return http.StatusOK, list(s.of("customer", func(o object) bool { return o["email"] == form.Get("email") && o["deleted"] != true }))
+		return http.StatusOK,
+			list(s.of("customer", func(o object) bool {
+				return o["email"] == form.Get("email") &&
+					o["deleted"] != true
+			}))
 	case path == "subscriptions":
 		return http.StatusOK, list(s.of("subscription", mine))
 	case path == "invoices":
@@ -145,8 +153,9 @@ func (s *Stripe) page(form url.Values) (int, object) {
 	for i := 0; form.Has(fmt.Sprintf("line_items[%d][price]", i)); i++ {
 		prices = append(prices, form.Get(fmt.Sprintf("line_items[%d][price]", i)))
 	}
-	status, o := s.made("cs_test", "checkout.session", object{"customer": form.Get("customer"), "mode": form.Get("mode"), "status": "open",
-		"expires_at": time.Now().Add(24 * time.Hour).Unix(), "prices": prices})
+	status, o := s.made("cs_test", "checkout.session",
+		object{"customer": form.Get("customer"), "mode": form.Get("mode"), "status": "open",
+			"expires_at": time.Now().Add(24 * time.Hour).Unix(), "prices": prices})
 	o["url"] = "https://checkout.stripe.com/c/" + o["id"].(string)
 	return status, o
 }
@@ -194,7 +203,8 @@ func (s *Stripe) priceOf(id string) object {
 func (s *Stripe) item(price string) object {
 	now := time.Now().UTC()
 	start := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
-	return object{"id": s.id("si"), "object": "subscription_item", "created": now.Unix(), "price": s.priceOf(price), "quantity": 1,
+	return object{"id": s.id("si"), "object": "subscription_item", "created": now.Unix(), "price": s.priceOf(price),
+		"quantity":             1,
 		"current_period_start": start.Unix(), "current_period_end": start.AddDate(0, 1, 0).Unix()}
 }
 
@@ -209,8 +219,9 @@ func (s *Stripe) schedule(parts []string, form url.Values) (int, object) {
 		for _, item := range b["items"].(object)["data"].([]object) {
 			present = append(present, object{"price": item["price"].(object)["id"], "quantity": item["quantity"]})
 		}
-		status, o := s.made("sub_sched", "subscription_schedule", object{"subscription": b["id"], "customer": b["customer"], "status": "active",
-			"phases": []object{{"start_date": b["created"], "end_date": time.Now().AddDate(0, 1, 0).Unix(), "items": present}}})
+		status, o := s.made("sub_sched", "subscription_schedule",
+			object{"subscription": b["id"], "customer": b["customer"], "status": "active",
+				"phases": []object{{"start_date": b["created"], "end_date": time.Now().AddDate(0, 1, 0).Unix(), "items": present}}})
 		b["schedule"] = o["id"]
 		return status, o
 	case len(parts) == 2 && parts[1] == "release":
@@ -228,9 +239,11 @@ func (s *Stripe) schedule(parts []string, form url.Values) (int, object) {
 				var items []object
 				for k := 0; form.Has(fmt.Sprintf("phases[%d][items][%d][price]", i, k)); k++ {
 					at := fmt.Sprintf("phases[%d][items][%d]", i, k)
-					items = append(items, object{"price": form.Get(at + "[price]"), "quantity": number(form.Get(at + "[quantity]"))})
+					items = append(items, object{"price": form.Get(at + "[price]"),
+						"quantity": number(form.Get(at + "[quantity]"))})
 				}
-				phases = append(phases, object{"start_date": number(form.Get(fmt.Sprintf("phases[%d][start_date]", i))), "items": items})
+				phases = append(phases, object{"start_date": number(form.Get(fmt.Sprintf("phases[%d][start_date]", i))),
+					"items": items})
 			}
 			o["phases"] = phases
 			s.emit("customer.subscription.updated", s.objects[o["subscription"].(string)])
@@ -257,7 +270,8 @@ func (s *Stripe) summaries(customer string, since, until int64) object {
 	out := []object{}
 	for _, hour := range slices.Sorted(maps.Keys(s.windows[customer])) {
 		if hour >= since && hour < until {
-			out = append(out, object{"object": "billing.meter_event_summary", "start_time": hour, "end_time": hour + 3600, "aggregated_value": s.windows[customer][hour]})
+			out = append(out, object{"object": "billing.meter_event_summary", "start_time": hour,
+				"end_time": hour + 3600, "aggregated_value": s.windows[customer][hour]})
 		}
 	}
 	return list(out)
@@ -281,14 +295,20 @@ func (s *Stripe) setUp(path string, form url.Values) (int, object) {
 		}
 		for i := 0; form.Has(fmt.Sprintf("tiers[%d][up_to]", i)); i++ {
 			at := fmt.Sprintf("tiers[%d]", i)
-			tiers = append(tiers, object{"up_to": number(form.Get(at + "[up_to]")), "unit_amount_decimal": form.Get(at + "[unit_amount_decimal]")})
+			tiers = append(tiers, object{"up_to": number(form.Get(at + "[up_to]")),
+				"unit_amount_decimal": form.Get(at + "[unit_amount_decimal]")})
 		}
-		return s.made("price", "price", object{"product": form.Get("product"), "active": true, "currency": form.Get("currency"), "unit_amount": number(form.Get("unit_amount")),
-			"recurring": object{"interval": form.Get("recurring[interval]"), "usage_type": usage, "meter": form.Get("recurring[meter]")}, "tiers": tiers, "metadata": metadata})
+		return s.made("price", "price", object{"product": form.Get("product"), "active": true,
+			"currency": form.Get("currency"), "unit_amount": number(form.Get("unit_amount")),
+			"recurring": object{"interval": form.Get("recurring[interval]"), "usage_type": usage,
+				"meter": form.Get("recurring[meter]")}, "tiers": tiers, "metadata": metadata})
 	case "billing/meters":
-		return s.made("mtr", "billing.meter", object{"event_name": form.Get("event_name"), "event_time_window": form.Get("event_time_window"), "status": "active"})
+		return s.made("mtr", "billing.meter",
+			object{"event_name": form.Get("event_name"), "event_time_window": form.Get("event_time_window"),
+				"status": "active"})
 	case "webhook_endpoints":
-		return s.made("we", "webhook_endpoint", object{"url": form.Get("url"), "secret": Secret, "metadata": metadata, "status": "enabled"})
+		return s.made("we", "webhook_endpoint", object{"url": form.Get("url"), "secret": Secret, "metadata": metadata,
+			"status": "enabled"})
 	default:
 		return s.made("bpc", "billing_portal.configuration", object{"active": true, "metadata": metadata})
 	}

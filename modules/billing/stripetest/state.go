@@ -53,7 +53,8 @@ func (s *Stripe) Standing(customer string) Standing {
 		out.Cards = append(out.Cards, StandingCard{o["id"].(string), !now.Before(end)})
 	}
 	for _, o := range s.of("subscription", mine) {
-		b := StandingSubscription{ID: o["id"].(string), Status: o["status"].(string), Ends: o["cancel_at_period_end"] == true}
+		b := StandingSubscription{ID: o["id"].(string), Status: o["status"].(string),
+			Ends: o["cancel_at_period_end"] == true}
 		for _, item := range o["items"].(object)["data"].([]object) {
 			if price := item["price"].(object); price["recurring"].(object)["usage_type"] == "licensed" {
 				b.Plan = s.planOf(price)

@@ -79,7 +79,8 @@ func New(t testing.TB) *Stripe {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Stripe{judge: j, t: t, objects: map[string]object{}, once: map[string]kept{}, windows: map[string]map[int64]int64{}, told: map[string]bool{}}
+	s := &Stripe{judge: j, t: t, objects: map[string]object{}, once: map[string]kept{},
+		windows: map[string]map[int64]int64{}, told: map[string]bool{}}
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
 	s.URL = srv.URL
@@ -172,8 +173,11 @@ func (s *Stripe) judged(r *http.Request, body []byte) (int, []byte) {
 	key := r.Header.Get("Idempotency-Key")
 	if before, known := s.once[key]; known && key != "" && r.Method == http.MethodPost {
 		if before.body != r.URL.Path+string(body) {
-			s.t.Errorf("the idempotency key %s is reused for another request: %s %s, previously %s", key, r.URL.Path, body, before.body)
-			return http.StatusBadRequest, encoded(object{"error": object{"type": "idempotency_error", "message": "Keys for idempotent requests can only be used with the same parameters"}})
+			s.t.Errorf("the idempotency key %s is reused for another request: %s %s, previously %s", key, r.URL.Path,
+				body, before.body)
+			return http.StatusBadRequest,
+				encoded(object{"error": object{"type": "idempotency_error",
+					"message": "Keys for idempotent requests can only be used with the same parameters"}})
 		}
 		return before.status, before.answer
 	}
@@ -194,7 +198,8 @@ func encoded(v any) []byte {
 }
 
 func missing(id string) (int, object) {
-	return http.StatusNotFound, object{"error": object{"type": "invalid_request_error", "code": "resource_missing", "message": "No such object: " + id}}
+	return http.StatusNotFound, object{"error": object{"type": "invalid_request_error", "code": "resource_missing",
+		"message": "No such object: " + id}}
 }
 
 func wrong(message string) (int, object) { return http.StatusBadRequest, refusal(message) }

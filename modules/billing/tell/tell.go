@@ -87,7 +87,8 @@ func (s *Service) Run(ctx context.Context) error {
 
 func (s *Service) sendNotice(ctx context.Context, d dueNotice) error {
 	n := notices.Notice{To: d.email, Kind: kinds[d.kind], BaseURL: s.baseURL, Path: accounts.UpgradeURL,
-		Values: map[string]string{"name": d.named, "team": d.team, "plan": d.plan, "number": strconv.FormatInt(d.number, 10)}}
+		Values: map[string]string{"name": d.named, "team": d.team, "plan": d.plan,
+			"number": strconv.FormatInt(d.number, 10)}}
 	return s.mailer.Send(ctx, n, func(ctx context.Context, tx db.Execer) (bool, error) {
 		noted, err := db.Exec(ctx, tx, noteSQL, d.accountID, d.kind, d.period)
 		return noted == 1, err

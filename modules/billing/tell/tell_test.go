@@ -27,7 +27,8 @@ type mailer struct {
 	fail error
 }
 
-func (m *mailer) Send(ctx context.Context, n notices.Notice, hold func(context.Context, db.Execer) (bool, error)) error {
+func (m *mailer) Send(ctx context.Context, n notices.Notice,
+	hold func(context.Context, db.Execer) (bool, error)) error {
 	return m.db.InTx(ctx, func(tx *ent.Tx) error {
 		wanted, err := hold(ctx, tx)
 		m.mu.Lock()
@@ -57,7 +58,8 @@ func TestNotifiesPayingPeopleOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := a.CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: accounts.PlanPro})
+	made, err := a.CreateAccount(t.Context(),
+		accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: accounts.PlanPro})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +70,8 @@ func TestNotifiesPayingPeopleOnce(t *testing.T) {
 		}
 	}
 	for who, role := range map[string]string{"bob": "billing", "eve": "developer", "mal": "owner"} {
-		exec(`INSERT INTO users (id, email, name, disabled_at) VALUES ($1, $2, $3, CASE WHEN $4 THEN now() END)`, "usr_"+who, who+"@example.com", who, who == "mal")
+		exec(`INSERT INTO users (id, email, name, disabled_at) VALUES ($1, $2, $3, CASE WHEN $4 THEN now() END)`,
+			"usr_"+who, who+"@example.com", who, who == "mal")
 		exec(`INSERT INTO memberships (account_id, user_id, role) VALUES ($1, $2, $3)`, made.ID, "usr_"+who, role)
 	}
 	m := &mailer{db: d}

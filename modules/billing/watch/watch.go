@@ -40,11 +40,14 @@ SELECT c.id, 'A payment is disputed' FROM billing_customers c JOIN (
 
 // Read reads the state. It does not call the payment provider.
 func Read(ctx context.Context, d *db.DB, meter *metering.Service) (BillingState, error) {
-	out, err := db.One(ctx, d.SQL, func(o *BillingState) []any { return []any{&o.Customers, &o.Due, &o.Failing, &o.PastDue, &o.LastEvent} }, stateSQL)
+	out, err := db.One(ctx, d.SQL,
+		func(o *BillingState) []any { return []any{&o.Customers, &o.Due, &o.Failing, &o.PastDue, &o.LastEvent} },
+		stateSQL)
 	if err != nil {
 		return out, fmt.Errorf("billing state: %w", err)
 	}
-	if out.Problems, err = db.All(ctx, d.SQL, func(p *BillingProblem) []any { return []any{&p.AccountID, &p.What} }, problemsSQL); err != nil {
+	if out.Problems, err = db.All(ctx, d.SQL, func(p *BillingProblem) []any { return []any{&p.AccountID, &p.What} },
+		problemsSQL); err != nil {
 		return out, fmt.Errorf("billing state: %w", err)
 	}
 	out.Backlog, err = meter.Backlog(ctx)

@@ -32,14 +32,16 @@ func newService(t *testing.T) *Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(Params{Config: Config{BaseURL: "http://127.0.0.1:8080"}, Box: box, Signatures: signatures{"acc_a", "whsec_a"}, Logger: slog.New(slog.DiscardHandler)})
+	return New(Params{Config: Config{BaseURL: "http://127.0.0.1:8080"}, Box: box,
+		Signatures: signatures{"acc_a", "whsec_a"}, Logger: slog.New(slog.DiscardHandler)})
 }
 
 // post sends a body to the receiver of an account.
 func (s *Service) post(t *testing.T, accountID, body string, header http.Header) int {
 	t.Helper()
 	_, token, _ := strings.Cut(s.URL(accountID), accountID+"/")
-	status, err := s.Receive(t.Context(), Received{AccountID: accountID, Token: token, Header: header, Body: []byte(body)})
+	status, err := s.Receive(t.Context(), Received{AccountID: accountID, Token: token, Header: header,
+		Body: []byte(body)})
 	if err != nil {
 		t.Fatalf("the receiver of %s refuses a request to its URL: %v", accountID, err)
 	}
@@ -56,7 +58,8 @@ func (s *Service) list(t *testing.T, accountID string, q RequestQuery) Shown {
 }
 
 func signed(secret, body string) http.Header {
-	return http.Header{webhooksig.Header: {webhooksig.Sign([]string{secret}, time.Now(), []byte(body))}, "Service-Event-Id": {"evt_1"}, "Service-Delivery-Attempt": {"2"},
+	return http.Header{webhooksig.Header: {webhooksig.Sign([]string{secret}, time.Now(), []byte(body))},
+		"Service-Event-Id": {"evt_1"}, "Service-Delivery-Attempt": {"2"},
 		"Authorization": {"Bearer of somebody"}}
 }
 
@@ -64,7 +67,8 @@ func TestTheSignatureOfARequestIsChecked(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	const body = `{"type":"email.delivered","data":{}}`
-	old := http.Header{webhooksig.Header: {webhooksig.Sign([]string{"whsec_a"}, time.Now().Add(-time.Hour), []byte(body))}}
+	old := http.Header{webhooksig.Header: {webhooksig.Sign([]string{"whsec_a"}, time.Now().Add(-time.Hour),
+		[]byte(body))}}
 	for _, test := range []struct {
 		account, body string
 		header        http.Header
@@ -80,15 +84,19 @@ func TestTheSignatureOfARequestIsChecked(t *testing.T) {
 	} {
 		s.post(t, test.account, test.body, test.header)
 		got := s.list(t, test.account, RequestQuery{Limit: 1}).Requests[0]
-		if (got.Unsigned == "") != (test.want == "") || !strings.Contains(got.Unsigned, test.want) || (got.WebhookID == "wh_1") != (test.want == "") {
-			t.Errorf("a request with the header %v is of the endpoint %q, and is refused with %q; want %q", test.header, got.WebhookID, got.Unsigned, test.want)
+		if (got.Unsigned == "") != (test.want == "") || !strings.Contains(got.Unsigned, test.want) ||
+			(got.WebhookID == "wh_1") != (test.want == "") {
+			t.Errorf("a request with the header %v is of the endpoint %q, and is refused with %q; want %q", test.header,
+				got.WebhookID, got.Unsigned, test.want)
 		}
 	}
 	first := s.list(t, "acc_a", RequestQuery{}).Requests[5]
-	if first.EventType != "email.delivered" || first.EventID != "evt_1" || first.Attempt != 2 || string(first.Body) != body {
+	if first.EventType != "email.delivered" || first.EventID != "evt_1" || first.Attempt != 2 ||
+		string(first.Body) != body {
 		t.Errorf("the receiver remembers %+v, want the event and the body that came", first)
 	}
-	if said := fmt.Sprint(first.Header); strings.Contains(said, "somebody") || !strings.Contains(said, webhooksig.Header) {
+	if said := fmt.Sprint(first.Header); strings.Contains(said, "somebody") ||
+		!strings.Contains(said, webhooksig.Header) {
 		t.Errorf("the receiver remembers the header %s, want all of it but credentials", said)
 	}
 }
@@ -123,7 +131,8 @@ func TestAccountsDoNotSeeEachOther(t *testing.T) {
 		}
 	}
 	for _, token := range []string{"", "x", strings.TrimPrefix(s.URL("acc_b"), s.config.BaseURL+Path+"/acc_b/")} {
-		if _, err := s.Receive(t.Context(), Received{AccountID: "acc_a", Token: token}); fault.KindOf(err) != fault.NotFound {
+		if _, err := s.Receive(t.Context(),
+			Received{AccountID: "acc_a", Token: token}); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("with the token %q a receiver takes a request: %v, want it refused as not found", token, err)
 		}
 	}
@@ -140,7 +149,8 @@ func TestRequestsAreForgotten(t *testing.T) {
 		s.post(t, "acc_a", fmt.Sprint(i), nil)
 	}
 	of := s.list(t, "acc_a", RequestQuery{Limit: MaxLimit})
-	if len(of.Requests) != Keep || string(of.Requests[0].Body) != fmt.Sprint(Keep+4) || string(of.Requests[Keep-1].Body) != "5" {
+	if len(of.Requests) != Keep || string(of.Requests[0].Body) != fmt.Sprint(Keep+4) ||
+		string(of.Requests[Keep-1].Body) != "5" {
 		t.Errorf("of %d requests %d are held, want the newest %d", Keep+5, len(of.Requests), Keep)
 	}
 	if got := s.list(t, "acc_b", RequestQuery{}); len(got.Requests) != 1 {
@@ -155,7 +165,8 @@ func TestRequestsAreForgotten(t *testing.T) {
 		weight += r.weight()
 	}
 	if weight != s.held.weight || weight > maxHeld {
-		t.Errorf("the requests held weigh %d octets, and are counted as %d; want at most %d", weight, s.held.weight, maxHeld)
+		t.Errorf("the requests held weigh %d bytes, and are counted as %d; want at most %d", weight,
+			s.held.weight, maxHeld)
 	}
 }
 
@@ -166,7 +177,8 @@ func TestWhoWaitsIsToldOfTheNextRequest(t *testing.T) {
 	after := s.list(t, "acc_a", RequestQuery{}).Requests[0].Number
 	found := make(chan Shown, 1)
 	go func() {
-		got, err := s.List(context.WithoutCancel(t.Context()), "acc_a", RequestQuery{After: after, Type: "email.bounced", Wait: MaxWait})
+		got, err := s.List(context.WithoutCancel(t.Context()), "acc_a",
+			RequestQuery{After: after, Type: "email.bounced", Wait: MaxWait})
 		if err != nil {
 			t.Errorf("waiting ended with %v", err)
 		}
@@ -175,14 +187,16 @@ func TestWhoWaitsIsToldOfTheNextRequest(t *testing.T) {
 	s.post(t, "acc_b", `{"type":"email.bounced"}`, nil)
 	s.post(t, "acc_a", `{"type":"email.delivered"}`, nil)
 	s.post(t, "acc_a", `{"type":"email.bounced"}`, nil)
-	if got := <-found; len(got.Requests) != 1 || got.Requests[0].EventType != "email.bounced" || got.Requests[0].AccountID != "acc_a" {
+	if got := <-found; len(got.Requests) != 1 || got.Requests[0].EventType != "email.bounced" ||
+		got.Requests[0].AccountID != "acc_a" {
 		t.Errorf("who waits for email.bounced is given %+v", got.Requests)
 	}
 	if got := s.list(t, "acc_a", RequestQuery{Limit: 1}); !got.HasMore {
 		t.Error("of three requests one is given, and has_more is false")
 	}
 	s.Drain()
-	if _, err := s.List(t.Context(), "acc_a", RequestQuery{After: 1000, Wait: MaxWait}); fault.KindOf(err) != fault.Unavailable {
+	if _, err := s.List(t.Context(), "acc_a",
+		RequestQuery{After: 1000, Wait: MaxWait}); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("waiting during a stop ends with %v, want Away", err)
 	}
 }
@@ -190,7 +204,8 @@ func TestWhoWaitsIsToldOfTheNextRequest(t *testing.T) {
 func TestWrongQuestionsAreRefusedByName(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	_, err := s.List(t.Context(), "acc_a", RequestQuery{After: -1, Limit: MaxLimit + 1, Wait: -time.Second, Type: "a\nb"})
+	_, err := s.List(t.Context(), "acc_a", RequestQuery{After: -1, Limit: MaxLimit + 1, Wait: -time.Second,
+		Type: "a\nb"})
 	var wrong *fault.Error
 	if !errors.As(err, &wrong) || len(wrong.Fields) != 4 {
 		t.Errorf("four wrong fields are refused with %v", err)

@@ -47,7 +47,8 @@ type HeaderField struct{ Name, Value string }
 var secretFields = []string{"Authorization", "Cookie", "Proxy-Authorization"}
 
 func newRequest(in Received, now time.Time) *CapturedRequest {
-	r := &CapturedRequest{AccountID: in.AccountID, ReceivedAt: now, Body: in.Body, EventID: in.Header.Get("Service-Event-Id")}
+	r := &CapturedRequest{AccountID: in.AccountID, ReceivedAt: now, Body: in.Body,
+		EventID: in.Header.Get("Service-Event-Id")}
 	r.Attempt, _ = strconv.Atoi(in.Header.Get("Service-Delivery-Attempt")) // 0 for what is no number
 	var event struct {
 		Type string `json:"type"`

@@ -62,7 +62,8 @@ type Service struct {
 
 // New returns the receivers.
 func New(p Params) *Service {
-	return &Service{config: p.Config, keys: p.Box.DeriveEach("webhook receiver of development mode"), signatures: p.Signatures, log: p.Logger,
+	return &Service{config: p.Config, keys: p.Box.DeriveEach("webhook receiver of development mode"),
+		signatures: p.Signatures, log: p.Logger,
 		draining: make(chan struct{}), answers: map[string]int{}, arrived: make(chan struct{})}
 }
 
@@ -205,7 +206,8 @@ func (s *Service) List(ctx context.Context, accountID string, q RequestQuery) (S
 		case <-over.C:
 			return out, nil
 		case <-s.draining:
-			return Shown{}, &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: time.Second, Message: "The service is stopping"}
+			return Shown{}, &fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, RetryAfter: time.Second,
+				Message: "The service is stopping"}
 		case <-ctx.Done():
 			return Shown{}, ctx.Err()
 		}

@@ -51,7 +51,8 @@ func compareReturnPath(e Set, chain []string) Observation {
 		o.Advice = fmt.Sprintf("Publish a CNAME record at %s that points to %s.", name, e.returnPathHost)
 	default:
 		o.Status = Mismatch
-		o.Advice = fmt.Sprintf("Point the CNAME record at %s to %s; it points to %s now.", name, e.returnPathHost, dnsx.Canonical(chain[len(chain)-1]))
+		o.Advice = fmt.Sprintf("Point the CNAME record at %s to %s; it points to %s now.", name, e.returnPathHost,
+			dnsx.Canonical(chain[len(chain)-1]))
 	}
 	return o
 }
@@ -123,7 +124,8 @@ func keyFault(key *ent.DKIMKey, tags map[string]string, name string) string {
 	case hasTag(tags, "s") && !listHas(tags["s"], "email") && !listHas(tags["s"], "*"):
 		return fmt.Sprintf("Remove the s= tag from the record at %s, or let it contain email.", name)
 	case tags["p"] == "":
-		return fmt.Sprintf("Publish the key at %s again: its p= tag is empty, which means that the key is revoked.", name)
+		return fmt.Sprintf("Publish the key at %s again: its p= tag is empty, which means that the key is revoked.",
+			name)
 	case !sameKey(tags["p"], key.PublicKey):
 		return fmt.Sprintf("Replace the key at %s with the value shown: the p= tag there is another key, or was cut off.", name)
 	}
@@ -138,7 +140,8 @@ func sameKey(published, ours string) bool {
 }
 
 func listHas(list, item string) bool {
-	return slices.ContainsFunc(strings.Split(list, ":"), func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), item) })
+	return slices.ContainsFunc(strings.Split(list, ":"),
+		func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), item) })
 }
 
 // parseTags reads a tag-list (RFC 6376 section 3.2). Names are case-sensitive,
@@ -167,7 +170,7 @@ func parseTags(record string) (map[string]string, error) {
 
 func hasTag(tags map[string]string, name string) bool { _, found := tags[name]; return found }
 
-// compareDMARC gives advice only: nothing depends on it. RFC 7489 section 6.6.3
+// compareDMARC returns advice only: nothing depends on it. RFC 7489 section 6.6.3
 // ignores values that do not begin with v=DMARC1 and every record of several.
 func compareDMARC(e Set, found []string) Observation {
 	o := Observation{Purpose: DMARC, Found: found}

@@ -14,7 +14,8 @@ import (
 func compareMX(e Set, found []*net.MX) Observation {
 	o := Observation{Purpose: InboundMX, Status: Mismatch, Found: make([]string, 0, len(found))}
 	ours, theirs, rival := -1, -1, ""
-	for _, mx := range slices.SortedStableFunc(slices.Values(found), func(a, b *net.MX) int { return int(a.Pref) - int(b.Pref) }) {
+	for _, mx := range slices.SortedStableFunc(slices.Values(found),
+		func(a, b *net.MX) int { return int(a.Pref) - int(b.Pref) }) {
 		host := dnsx.Canonical(mx.Host)
 		o.Found = append(o.Found, fmt.Sprintf("%d %s", mx.Pref, host))
 		switch {
@@ -27,11 +28,14 @@ func compareMX(e Set, found []*net.MX) Observation {
 	switch {
 	case len(found) == 0:
 		o.Status = Missing
-		o.Advice = fmt.Sprintf("Publish an MX record at %s with preference %d that points to %s, to receive mail here.", e.name, inboundPreference, e.inboundHost)
+		o.Advice = fmt.Sprintf("Publish an MX record at %s with preference %d that points to %s, to receive mail here.",
+			e.name, inboundPreference, e.inboundHost)
 	case ours < 0 && rival == "": // RFC 7505: one MX record that is the root
-		o.Advice = fmt.Sprintf("Replace the null MX record at %s, which refuses all mail, by one that points to %s.", e.name, e.inboundHost)
+		o.Advice = fmt.Sprintf("Replace the null MX record at %s, which refuses all mail, by one that points to %s.",
+			e.name, e.inboundHost)
 	case ours < 0:
-		o.Advice = fmt.Sprintf("Point the MX record at %s to %s to receive mail here; it points to %s now.", e.name, e.inboundHost, clipText(rival))
+		o.Advice = fmt.Sprintf("Point the MX record at %s to %s to receive mail here; it points to %s now.", e.name,
+			e.inboundHost, clipText(rival))
 	case theirs >= 0 && theirs <= ours:
 		o.Advice = fmt.Sprintf("Give the MX record of %s the least preference at %s: %s stands at %d and gets mail first.", e.inboundHost, e.name, clipText(rival), theirs)
 	default:

@@ -13,7 +13,8 @@ import (
 const testKey = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA7fJ0"
 
 func testExpectation() Set {
-	key := &ent.DKIMKey{Selector: "pr1abc", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive, PublicKey: testKey}
+	key := &ent.DKIMKey{Selector: "pr1abc", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive,
+		PublicKey: testKey}
 	return Set{name: "example.com", ownershipToken: "tok3n", keys: []*ent.DKIMKey{key},
 		returnPathHost: "rp.postrider.example", spfInclude: "spf.postrider.example"}
 }
@@ -111,7 +112,8 @@ func compareFirstKey(e Set, found []string) Observation {
 func TestCompareEd25519(t *testing.T) {
 	t.Parallel()
 	const p = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
-	key := &ent.DKIMKey{Selector: "pe1abc", Algorithm: dkimkey.AlgorithmEd25519Sha256, State: dkimkey.StatePending, PublicKey: p}
+	key := &ent.DKIMKey{Selector: "pe1abc", Algorithm: dkimkey.AlgorithmEd25519Sha256, State: dkimkey.StatePending,
+		PublicKey: p}
 	compare := func(e Set, found []string) Observation { return compareDKIM(e, key, found) }
 	runComparisons(t, compare, []comparison{
 		{"as shown", []string{"v=DKIM1; k=ed25519; p=" + p}, Verified, ""},
@@ -122,7 +124,8 @@ func TestCompareEd25519(t *testing.T) {
 		{"another key", []string{"v=DKIM1; k=ed25519; p=" + testKey}, Mismatch, "Replace the key"},
 	})
 	retired := time.Date(2026, 1, 10, 23, 0, 0, 0, time.UTC)
-	gone := &ent.DKIMKey{Selector: "pe1abc", Algorithm: key.Algorithm, State: dkimkey.StateRetired, PublicKey: p, RetiredAt: &retired}
+	gone := &ent.DKIMKey{Selector: "pe1abc", Algorithm: key.Algorithm, State: dkimkey.StateRetired, PublicKey: p,
+		RetiredAt: &retired}
 	runComparisons(t, func(e Set, found []string) Observation { return compareDKIM(e, gone, found) }, []comparison{
 		{"retired, still there", []string{"v=DKIM1; k=ed25519; p=" + p}, Verified, ""},
 		{"retired and gone", nil, Missing, "back until 2026-01-17"},
@@ -165,7 +168,8 @@ func TestCompareMX(t *testing.T) {
 		{"null", []*net.MX{{Host: ".", Pref: 0}}, Mismatch, "null MX"},
 	} {
 		got := compareMX(e, c.found)
-		if got.Status != c.want || !strings.Contains(got.Advice, c.says) || (got.Advice == "") != (c.want == Verified) || len(got.Found) != len(c.found) {
+		if got.Status != c.want || !strings.Contains(got.Advice, c.says) ||
+			(got.Advice == "") != (c.want == Verified) || len(got.Found) != len(c.found) {
 			t.Errorf("%s: got %+v, want %s with advice that says %q", c.name, got, c.want, c.says)
 		}
 	}

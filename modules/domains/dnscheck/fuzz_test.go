@@ -16,8 +16,10 @@ import (
 // FuzzCompare feeds what a stranger's zone may hold: nothing panics or runs for
 // ever, and whatever is stored is one clean line.
 func FuzzCompare(f *testing.F) {
-	for _, seed := range []string{"", "v=spf1", "v=spf1 include:spf.postrider.example ~all", "v=spf1 - + ?include: redirect= a/24:x", "v=DKIM1; k=rsa; p=" + testKey,
-		"v=DKIM1;=;p", "postrider-verification=tok3n", "v=DMARC1; p=none", "\"", "\x00\xff", "v=DKIM1\x00; p=x", "v=spf1 include:a.example include:a.example"} {
+	for _, seed := range []string{"", "v=spf1", "v=spf1 include:spf.postrider.example ~all",
+		"v=spf1 - + ?include: redirect= a/24:x", "v=DKIM1; k=rsa; p=" + testKey,
+		"v=DKIM1;=;p", "postrider-verification=tok3n", "v=DMARC1; p=none", "\"", "\x00\xff", "v=DKIM1\x00; p=x",
+		"v=spf1 include:a.example include:a.example"} {
 		f.Add(seed, "")
 		f.Add(seed, seed)
 	}
@@ -37,7 +39,8 @@ func FuzzCompare(f *testing.F) {
 		if zone.asked > 10*11 {
 			t.Errorf("%d look-ups", zone.asked)
 		}
-		seen := []Observation{compareOwnership(e, found), compareFirstKey(e, found), compareReturnPath(e, found), spf, compareDMARC(e, found)}
+		seen := []Observation{compareOwnership(e, found), compareFirstKey(e, found), compareReturnPath(e, found), spf,
+			compareDMARC(e, found)}
 		for i, state := range Merge(nil, seen) {
 			if (state.Status == string(Verified)) != (state.Error == "") {
 				t.Errorf("%s is %s and says %q", state.Purpose, state.Status, state.Error)

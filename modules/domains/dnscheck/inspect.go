@@ -31,7 +31,8 @@ func (c Checker) Inspect(ctx context.Context, e Set, signers map[string]crypto.S
 
 // InspectSelector reports whether some RSA or Ed25519 key is published under the selector.
 func (c Checker) InspectSelector(ctx context.Context, name, selector string) Inspected {
-	record := RecordCheck{Purpose: DKIM, Selector: selector, Type: "TXT", Name: dkim.RecordName(selector, name), Value: "a DKIM key", Required: true, Status: Mismatch}
+	record := RecordCheck{Purpose: DKIM, Selector: selector, Type: "TXT", Name: dkim.RecordName(selector, name),
+		Value: "a DKIM key", Required: true, Status: Mismatch}
 	found, err := c.txt(ctx, record.Name)
 	if err != nil {
 		record.Error = noAnswer(DKIM, record.Name).Advice
@@ -45,7 +46,8 @@ func (c Checker) InspectSelector(ctx context.Context, name, selector string) Ins
 		tags, err := parseTags(unquote(found[0]))
 		switch {
 		case err != nil:
-			record.Error = fmt.Sprintf("Replace the TXT record at %s: it is not a key record (%s).", record.Name, clean(err.Error()))
+			record.Error = fmt.Sprintf("Replace the TXT record at %s: it is not a key record (%s).", record.Name,
+				clean(err.Error()))
 		case tags["p"] == "":
 			record.Error = fmt.Sprintf("Publish the key at %s again: its p= tag is empty.", record.Name)
 		default:
@@ -73,7 +75,8 @@ func (c Checker) LookProof(ctx context.Context, record RecordCheck) RecordCheck 
 		record.Error = fmt.Sprintf("Publish a TXT record at %s with the value %q.", record.Name, record.Value)
 	default:
 		record.Status = Mismatch
-		record.Error = fmt.Sprintf("Add a TXT record at %s with exactly the value %q, beside those that are there.", record.Name, record.Value)
+		record.Error = fmt.Sprintf("Add a TXT record at %s with exactly the value %q, beside those that are there.",
+			record.Name, record.Value)
 	}
 	return record
 }

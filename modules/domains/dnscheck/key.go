@@ -18,7 +18,8 @@ const KeepRetired = 7 * 24 * time.Hour
 func InOrder(keys []*ent.DKIMKey) []*ent.DKIMKey {
 	rank := map[dkimkey.State]int{dkimkey.StateActive: 0, dkimkey.StatePending: 1, dkimkey.StateRetired: 2}
 	return slices.SortedFunc(slices.Values(keys), func(a, b *ent.DKIMKey) int {
-		return cmp.Or(-cmp.Compare(a.Algorithm, b.Algorithm), cmp.Compare(rank[a.State], rank[b.State]), cmp.Compare(b.ID, a.ID))
+		return cmp.Or(-cmp.Compare(a.Algorithm, b.Algorithm), cmp.Compare(rank[a.State], rank[b.State]),
+			cmp.Compare(b.ID, a.ID))
 	})
 }
 

@@ -58,7 +58,8 @@ func (c Checker) Look(ctx context.Context, e Set, signers map[string]crypto.Sign
 	return seen
 }
 
-func (c Checker) lookTXT(ctx context.Context, purpose Purpose, name string, e Set, compare func(Set, []string) Observation) Observation {
+func (c Checker) lookTXT(ctx context.Context, purpose Purpose, name string, e Set,
+	compare func(Set, []string) Observation) Observation {
 	found, err := c.txt(ctx, name)
 	if err != nil {
 		return noAnswer(purpose, name)
@@ -90,7 +91,8 @@ func (c Checker) lookDKIM(ctx context.Context, e Set, key *ent.DKIMKey, signer c
 // and the record's form fit together.
 func probe(e Set, key *ent.DKIMKey, signer crypto.Signer, published string) error {
 	sample := []byte("From: probe@" + e.name + "\r\nTo: probe@" + e.name + "\r\nSubject: DKIM probe\r\n" +
-		"Date: Thu, 01 Jan 2026 00:00:00 +0000\r\nMessage-ID: <probe@" + e.name + ">\r\n\r\nSigned by the key, verified by the record.\r\n")
+		"Date: Thu, 01 Jan 2026 00:00:00 +0000\r\nMessage-ID: <probe@" + e.name +
+		">\r\n\r\nSigned by the key, verified by the record.\r\n")
 	signed, err := dkim.Sign(sample, dkim.Signer{Domain: e.name, Selector: key.Selector, Key: signer})
 	if err != nil {
 		return err

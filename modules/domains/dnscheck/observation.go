@@ -29,7 +29,8 @@ func (o Observation) Required() bool { return o.Purpose.required() && !o.Optiona
 func Merge(known []shape.RecordState, seen []Observation) []shape.RecordState {
 	merged := make([]shape.RecordState, 0, len(seen))
 	for _, o := range seen {
-		state := shape.RecordState{Purpose: string(o.Purpose), Selector: o.Selector, Status: string(o.Status), Found: clip(o.Found), Error: clean(o.Advice)}
+		state := shape.RecordState{Purpose: string(o.Purpose), Selector: o.Selector, Status: string(o.Status),
+			Found: clip(o.Found), Error: clean(o.Advice)}
 		if o.Unanswered {
 			state.Status, state.Found, state.Error = string(Missing), []string{}, o.Advice
 			for _, k := range known {
@@ -56,7 +57,8 @@ func Same(a, b []shape.RecordState) bool {
 		return states
 	}
 	return slices.EqualFunc(ordered(a), ordered(b), func(x, y shape.RecordState) bool {
-		return x.Purpose == y.Purpose && x.Selector == y.Selector && x.Status == y.Status && x.Error == y.Error && slices.Equal(x.Found, y.Found)
+		return x.Purpose == y.Purpose && x.Selector == y.Selector && x.Status == y.Status && x.Error == y.Error &&
+			slices.Equal(x.Found, y.Found)
 	})
 }
 

@@ -63,7 +63,8 @@ const NotChecked = "Not checked yet: publish this record, then verify the domain
 // Proof is the record by which an account proves control of a name that another account
 // has. It stands beside the ownership record of the other account.
 func Proof(name, value string) RecordCheck {
-	return RecordCheck{Purpose: Ownership, Type: "TXT", Name: ownershipLabel + name, Value: value, TTL: recordTTL, Required: true, Status: Missing, Found: []string{}}
+	return RecordCheck{Purpose: Ownership, Type: "TXT", Name: ownershipLabel + name, Value: value, TTL: recordTTL,
+		Required: true, Status: Missing, Found: []string{}}
 }
 
 // Hosts are the names of this installation that the records of domains point to.
@@ -86,7 +87,8 @@ type Set struct {
 // Of returns the set of a domain that was read with its keys.
 func Of(d *ent.Domain, hosts Hosts) Set {
 	return Set{name: d.Name, ownershipToken: d.OwnershipToken, keys: InOrder(d.Edges.Keys),
-		returnPathHost: dnsx.Canonical(hosts.ReturnPath), spfInclude: dnsx.Canonical(hosts.SPFInclude), inboundHost: dnsx.Canonical(hosts.Inbound)}
+		returnPathHost: dnsx.Canonical(hosts.ReturnPath), spfInclude: dnsx.Canonical(hosts.SPFInclude),
+		inboundHost: dnsx.Canonical(hosts.Inbound)}
 }
 
 // SPFInclude is the host that the SPF record of the domain has to include.
@@ -110,7 +112,8 @@ func (e Set) records() []RecordCheck {
 	}...)
 	if e.inboundHost != "" {
 		preference := inboundPreference
-		records = append(records, RecordCheck{Purpose: InboundMX, Type: "MX", Name: e.name, Value: e.inboundHost, Priority: &preference, TTL: recordTTL})
+		records = append(records, RecordCheck{Purpose: InboundMX, Type: "MX", Name: e.name, Value: e.inboundHost,
+			Priority: &preference, TTL: recordTTL})
 	}
 	return records
 }

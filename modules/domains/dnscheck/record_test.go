@@ -38,7 +38,8 @@ func TestRecordsOfKeysToPublish(t *testing.T) {
 	t.Parallel()
 	e := testExpectation()
 	e.keys = InOrder([]*ent.DKIMKey{
-		{ID: "dkm_4", Selector: "pe1abc", Algorithm: dkimkey.AlgorithmEd25519Sha256, State: dkimkey.StateActive, PublicKey: "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="},
+		{ID: "dkm_4", Selector: "pe1abc", Algorithm: dkimkey.AlgorithmEd25519Sha256, State: dkimkey.StateActive,
+			PublicKey: "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="},
 		{ID: "dkm_3", Selector: "pr1new", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StatePending, PublicKey: testKey},
 		{ID: "dkm_1", Selector: "pr1old", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateRetired, PublicKey: testKey},
 		{ID: "dkm_2", Selector: "pr1now", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive, PublicKey: testKey},
@@ -71,5 +72,6 @@ func TestZoneFile(t *testing.T) {
 		{Selector: "pr1abc", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateRetired, RetiredAt: &retired, PublicKey: strings.Repeat("C", 392)},
 		{Selector: "pe1abc", Algorithm: dkimkey.AlgorithmEd25519Sha256, State: dkimkey.StateActive, PublicKey: strings.Repeat("D", 44)},
 	}
-	expect.Golden(t, "zone.golden", ZoneFile(&ent.Domain{Name: e.name, Edges: ent.DomainEdges{Keys: e.keys}}, e.records()))
+	expect.Golden(t, "zone.golden", ZoneFile(&ent.Domain{Name: e.name, Edges: ent.DomainEdges{Keys: e.keys}},
+		e.records()))
 }

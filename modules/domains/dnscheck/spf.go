@@ -27,7 +27,8 @@ func compareSPF(ctx context.Context, e Set, found []string, dns spf.Source) (Obs
 	switch len(records) {
 	case 0:
 		o.Status = Missing
-		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the value \"v=spf1 include:%s ~all\".", e.name, e.spfInclude)
+		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the value \"v=spf1 include:%s ~all\".", e.name,
+			e.spfInclude)
 		if quoted := spfQuoted(found); len(quoted) > 0 {
 			o.Status, o.Found = Mismatch, quoted
 			o.Advice = fmt.Sprintf("Remove the quotation marks from the value of the TXT record at %s: with them it is no SPF record to receivers.", e.name)
@@ -70,7 +71,8 @@ func compareSPF(ctx context.Context, e Set, found []string, dns spf.Source) (Obs
 // given record under our name. It returns what the owner of the domain has to do, or
 // nothing. The error is that of a look-up that got no answer.
 func spfAdvice(ctx context.Context, e Set, found []string, ours string, dns spf.Source) (string, error) {
-	asked := &spf.Evaluation{Source: dns, Known: map[string][]string{e.name: found, e.spfInclude: {ours}}, Reverse: []string{"ours.invalid."}}
+	asked := &spf.Evaluation{Source: dns, Known: map[string][]string{e.name: found, e.spfInclude: {ours}},
+		Reverse: []string{"ours.invalid."}}
 	result, err := asked.Check(ctx, spf.Client{IP: unlisted, Hello: e.returnPathHost, Sender: "bounce@" + e.name})
 	switch reached := asked.Names[e.spfInclude]; {
 	case result == spf.TempError:

@@ -14,7 +14,8 @@ import (
 // spfZone is a DNS server with the TXT records of some names, and a resolver.
 func spfZone(t *testing.T, txt map[string][]string) (*dnsxtest.Server, *dnsx.Resolver) {
 	t.Helper()
-	zone := dnsxtest.New(t, "example.com. 60 IN A 192.0.2.80", "example.com. 60 IN MX 5 mx.example.com.", "mx.example.com. 60 IN A 192.0.2.25")
+	zone := dnsxtest.New(t, "example.com. 60 IN A 192.0.2.80", "example.com. 60 IN MX 5 mx.example.com.",
+		"mx.example.com. 60 IN A 192.0.2.25")
 	for name, values := range txt {
 		for _, value := range values {
 			zone.Add(t, fmt.Sprintf("%s. 60 IN TXT %q", name, value))
@@ -84,9 +85,12 @@ func TestCompareSPF(t *testing.T) {
 		{"as the eleventh look-up", []string{"v=spf1 " + many(10, "a") + ours + " -all"}, Mismatch, "more than 10 look-ups"},
 		{"as the eleventh through an include", []string{"v=spf1 include:ninelooks.example a " + ours + " -all"}, Mismatch, "more than 10 look-ups"},
 		{"a loop ends", []string{"v=spf1 include:loop.example " + ours + " -all"}, Mismatch, "more than 10 look-ups"},
-		{"three names that hold nothing", []string{"v=spf1 a:no.example mx:no.example exists:not.example " + ours + " -all"}, Mismatch, "more than 2 of its terms lead to names that hold nothing, the last one to not.example"},
+		{"three names that hold nothing", []string{"v=spf1 a:no.example mx:no.example exists:not.example " + ours +
+			" -all"}, Mismatch,
+			"more than 2 of its terms lead to names that hold nothing, the last one to not.example"},
 		{"eleven mail hosts", []string{"v=spf1 mx:manymx.example " + ours + " -all"}, Mismatch, "more than 10 mail hosts"},
-		{"an include that leads nowhere", []string{"v=spf1 include:nothing.example " + ours + " -all"}, Mismatch, "leads to 0 SPF records and must lead to one, at nothing.example"},
+		{"an include that leads nowhere", []string{"v=spf1 include:nothing.example " + ours + " -all"}, Mismatch,
+			"leads to 0 SPF records and must lead to one, at nothing.example"},
 		{"an include with two records", []string{"v=spf1 include:twice.example " + ours + " -all"}, Mismatch, "leads to 2 SPF records"},
 		{"redirect that leads nowhere", []string{"v=spf1 redirect=nothing.example"}, Mismatch, "leads to 0"},
 		{"a word that is no term", []string{"v=spf1 ipv4:192.0.2.1 " + ours + " -all"}, Mismatch, `the term "ipv4:192.0.2.1" is not valid`},
@@ -95,7 +99,8 @@ func TestCompareSPF(t *testing.T) {
 		{"a macro for explanations only", []string{"v=spf1 " + ours + " exists:%{c}.example -all"}, Mismatch, "is not valid"},
 		{"a macro without end", []string{"v=spf1 " + ours + " exists:%{d.example -all"}, Mismatch, "is not valid"},
 		{"redirect twice", []string{"v=spf1 " + ours + " redirect=one.example redirect=two.example"}, Mismatch, `the term "redirect=two.example" is not valid`},
-		{"an include that is not valid", []string{"v=spf1 include:broken.example " + ours + " -all"}, Mismatch, `the term "ipv4:192.0.2.1" of broken.example is not valid`},
+		{"an include that is not valid", []string{"v=spf1 include:broken.example " + ours + " -all"}, Mismatch,
+			`the term "ipv4:192.0.2.1" of broken.example is not valid`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -112,12 +117,15 @@ func TestSPFWithoutAnswerIsNoFinding(t *testing.T) {
 	t.Parallel()
 	zone, resolver := spfZone(t, map[string][]string{"spf.postrider.example": {"v=spf1 ip4:192.0.2.25 -all"}})
 	zone.Fault("other.example", dnsxtest.ServFail)
-	for _, term := range []string{"include:other.example", "a:other.example", "mx:other.example", "exists:other.example"} {
-		if _, err := compareSPF(t.Context(), testExpectation(), []string{"v=spf1 " + term + " -all"}, resolver); !errors.Is(err, dnsx.ErrTemporary) {
+	for _, term := range []string{"include:other.example", "a:other.example", "mx:other.example",
+		"exists:other.example"} {
+		if _, err := compareSPF(t.Context(), testExpectation(), []string{"v=spf1 " + term + " -all"},
+			resolver); !errors.Is(err, dnsx.ErrTemporary) {
 			t.Errorf("%s: error %v, want the look-up's", term, err)
 		}
 		// What stands before the term that gave no answer is enough.
-		got, err := compareSPF(t.Context(), testExpectation(), []string{"v=spf1 include:spf.postrider.example " + term + " -all"}, resolver)
+		got, err := compareSPF(t.Context(), testExpectation(),
+			[]string{"v=spf1 include:spf.postrider.example " + term + " -all"}, resolver)
 		if err != nil || got.Status != Verified {
 			t.Errorf("%s: %+v, %v, want verified", term, got, err)
 		}
@@ -132,7 +140,8 @@ func TestSPFAsksNothingOfADevelopmentName(t *testing.T) {
 	e.spfInclude = "spf.postrider.test"
 	got, err := compareSPF(t.Context(), e, []string{"v=spf1 ptr include:spf.postrider.test -all"}, resolver)
 	if err != nil || got.Status != Verified || len(zone.Queries()) != 0 {
-		t.Errorf("in development the record is %+v, %v after the questions %v, want verified without any", got, err, zone.Queries())
+		t.Errorf("in development the record is %+v, %v after the questions %v, want verified without any", got, err,
+			zone.Queries())
 	}
 }
 
@@ -153,18 +162,22 @@ func TestSPFIsTheOperatorsFaultWhenOurOwnRecordIs(t *testing.T) {
 		{name: "sound", ours: []string{"v=spf1 ip4:192.0.2.25 -all"}, want: Verified},
 		{name: "sound, without an all term", ours: []string{"v=spf1 ip4:192.0.2.25"}, want: Verified},
 		{name: "missing", want: Mismatch, operator: true, advice: "there is no SPF record at spf.postrider.example"},
-		{name: "missing beside other values", ours: []string{"hello"}, want: Mismatch, operator: true, advice: "there is no SPF record at spf.postrider.example"},
+		{name: "missing beside other values", ours: []string{"hello"}, want: Mismatch, operator: true,
+			advice: "there is no SPF record at spf.postrider.example"},
 		{name: "two", ours: []string{"v=spf1 -all", "v=spf1 ip4:192.0.2.25 -all"}, want: Mismatch, operator: true, advice: "there are 2 SPF records"},
 		{name: "not valid", ours: []string{"v=spf1 ipv4:192.0.2.25 -all"}, want: Mismatch, operator: true, advice: `the term "ipv4:192.0.2.25" is not valid`},
-		{name: "an include that leads nowhere", ours: []string{"v=spf1 include:gone.example -all"}, want: Mismatch, operator: true, advice: "leads to 0 SPF records"},
+		{name: "an include that leads nowhere", ours: []string{"v=spf1 include:gone.example -all"}, want: Mismatch,
+			operator: true, advice: "leads to 0 SPF records"},
 		{name: "no answer", fault: dnsxtest.ServFail, err: true},
 		{name: "silent", fault: dnsxtest.Timeout, err: true},
 		// The owner's own mistake comes first: that is what the owner can mend.
 		{name: "missing, and the domain's is wrong too", found: "v=spf1 mx -all", want: Mismatch, advice: "Add include:spf.postrider.example"},
-		{name: "no answer, and the domain's is wrong", fault: dnsxtest.ServFail, found: "v=spf1 mx -all", want: Mismatch, advice: "Add include:spf.postrider.example"},
+		{name: "no answer, and the domain's is wrong", fault: dnsxtest.ServFail, found: "v=spf1 mx -all",
+			want: Mismatch, advice: "Add include:spf.postrider.example"},
 		// Our look-ups count among the ten.
 		{name: "two look-ups of ours beside nine", ours: []string{"v=spf1 a:mx.example.com mx:example.com -all"},
-			found: "v=spf1 a a a a a a a a include:spf.postrider.example -all", want: Mismatch, advice: "more than 10 look-ups"},
+			found: "v=spf1 a a a a a a a a include:spf.postrider.example -all", want: Mismatch,
+			advice: "more than 10 look-ups"},
 		{name: "two look-ups of ours beside eight", ours: []string{"v=spf1 a:mx.example.com mx:example.com -all"},
 			found: "v=spf1 a a a a a a a include:spf.postrider.example -all", want: Verified},
 	} {
@@ -182,8 +195,10 @@ func TestSPFIsTheOperatorsFaultWhenOurOwnRecordIs(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || got.Status != c.want || got.Operators != c.operator || !strings.Contains(got.Advice, c.advice) || strings.Contains(got.Advice, "operator") != c.operator {
-				t.Errorf("got %+v, %v, want %s, the operator's fault: %t, and the advice to say %q", got, err, c.want, c.operator, c.advice)
+			if err != nil || got.Status != c.want || got.Operators != c.operator ||
+				!strings.Contains(got.Advice, c.advice) || strings.Contains(got.Advice, "operator") != c.operator {
+				t.Errorf("got %+v, %v, want %s, the operator's fault: %t, and the advice to say %q", got, err, c.want,
+					c.operator, c.advice)
 			}
 		})
 	}

@@ -36,7 +36,8 @@ func zoneKeyNote(d *ent.Domain, selector string) string {
 		switch {
 		case key.Selector != selector:
 		case key.RetiredAt != nil:
-			return "Of the key before; not needed after " + key.RetiredAt.Add(KeepRetired).UTC().Format(time.DateOnly) + "."
+			return "Of the key before; not needed after " + key.RetiredAt.Add(KeepRetired).UTC().Format(time.DateOnly) +
+				"."
 		case key.State == dkimkey.StatePending:
 			return "Of the next key, which signs as soon as a check has seen this record."
 		}

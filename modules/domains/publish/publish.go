@@ -72,7 +72,8 @@ func (s *Service) Provider(ctx context.Context, accountID, domainID string) (Pro
 	if err != nil {
 		return Provider{}, err
 	}
-	return Provider{Name: found.Provider, Supported: found.Supported, Zone: found.Zone, NameServers: found.NameServers, Credentials: found.Credentials}, nil
+	return Provider{Name: found.Provider, Supported: found.Supported, Zone: found.Zone, NameServers: found.NameServers,
+		Credentials: found.Credentials}, nil
 }
 
 func (s *Service) locate(ctx context.Context, name string) (dnsprovider.Location, error) {
@@ -149,7 +150,8 @@ func (s *Service) Apply(ctx context.Context, accountID, domainID string, in Inpu
 		return Result{}, err
 	}
 	if location.Zone == "" {
-		return Result{}, fault.Conflictf(fault.CodeConflict, "There is no zone for %s in DNS: register the domain, or delegate it to a name server, first", d.Name)
+		return Result{}, fault.Conflictf(fault.CodeConflict,
+			"There is no zone for %s in DNS: register the domain, or delegate it to a name server, first", d.Name)
 	}
 	zone, err := s.providers.Open(ctx, in.Provider, in.Credentials, location.Zone)
 	if err != nil {
@@ -167,17 +169,20 @@ func (s *Service) Apply(ctx context.Context, accountID, domainID string, in Inpu
 			return Result{}, err
 		}
 	}
-	return Result{Applied: changes(records, plan.Applied), Unchanged: changes(records, plan.Unchanged), Conflicts: changes(records, plan.Conflicts)}, nil
+	return Result{Applied: changes(records, plan.Applied), Unchanged: changes(records, plan.Unchanged),
+		Conflicts: changes(records, plan.Conflicts)}, nil
 }
 
 // wanted returns the records with the rule by which each gets on with others. include is the
 // host that is put into an SPF record that is there.
 func wanted(records []dnscheck.RecordCheck, include string) []dnsprovider.Wanted {
-	rules := map[dnscheck.Purpose]dnsprovider.Rule{dnscheck.Ownership: dnsprovider.Beside, dnscheck.SPF: dnsprovider.MergeSPF, dnscheck.DMARC: dnsprovider.KeepDMARC}
+	rules := map[dnscheck.Purpose]dnsprovider.Rule{dnscheck.Ownership: dnsprovider.Beside,
+		dnscheck.SPF: dnsprovider.MergeSPF, dnscheck.DMARC: dnsprovider.KeepDMARC}
 	wanted := make([]dnsprovider.Wanted, 0, len(records))
 	for _, r := range records {
 		w := dnsprovider.Wanted{Purpose: string(r.Purpose), Rule: dnsprovider.Alone, Include: include,
-			Record: dnsprovider.Record{Type: r.Type, Name: r.Name, Value: r.Value, TTL: time.Duration(r.TTL) * time.Second}}
+			Record: dnsprovider.Record{Type: r.Type, Name: r.Name, Value: r.Value,
+				TTL: time.Duration(r.TTL) * time.Second}}
 		if rule, found := rules[r.Purpose]; found {
 			w.Rule = rule
 		}
@@ -204,7 +209,8 @@ func changes(records []dnscheck.RecordCheck, items []dnsprovider.Item) []Change 
 	for _, i := range items {
 		for _, r := range records {
 			if string(r.Purpose) == i.Purpose && dnsx.Canonical(r.Name) == i.Name && r.Type == i.Type {
-				list = append(list, Change{RecordCheck: r, Write: i.Write, Before: i.Before, After: i.After, Reason: i.Reason})
+				list = append(list, Change{RecordCheck: r, Write: i.Write, Before: i.Before, After: i.After,
+					Reason: i.Reason})
 				break
 			}
 		}

@@ -50,7 +50,8 @@ func TestEveryRecordIsWanted(t *testing.T) {
 // is no objection.
 func TestMergedSPFIsEvaluated(t *testing.T) {
 	t.Parallel()
-	zone := dnsxtest.New(t, `spf.postrider.example. 60 IN TXT "v=spf1 ip4:192.0.2.25 -all"`, `rp.postrider.example. 60 IN TXT "v=spf1 include:spf.postrider.example -all"`)
+	zone := dnsxtest.New(t, `spf.postrider.example. 60 IN TXT "v=spf1 ip4:192.0.2.25 -all"`,
+		`rp.postrider.example. 60 IN TXT "v=spf1 include:spf.postrider.example -all"`)
 	resolver, err := dnsx.New(dnsx.Config{Server: zone.Addr(), Timeout: 5 * time.Second, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,8 @@ type DomainKey struct {
 func Keys(d *ent.Domain) []DomainKey {
 	keys := make([]DomainKey, 0, len(d.Edges.Keys))
 	for _, row := range dnscheck.InOrder(d.Edges.Keys) {
-		key := DomainKey{Selector: row.Selector, Algorithm: string(row.Algorithm), State: string(row.State), Ready: dnscheck.Ready(d, row),
+		key := DomainKey{Selector: row.Selector, Algorithm: string(row.Algorithm), State: string(row.State),
+			Ready:     dnscheck.Ready(d, row),
 			CreatedAt: row.CreatedAt, ActivatedAt: row.ActivatedAt, RetiredAt: row.RetiredAt}
 		if row.RetiredAt != nil {
 			until := row.RetiredAt.Add(dnscheck.KeepRetired)
@@ -68,7 +69,8 @@ func find(keys []*ent.DKIMKey, algorithm dkimkey.Algorithm, state dkimkey.State)
 func Shown(q *ent.DKIMKeyQuery) {
 	q.Where(func(s *sql.Selector) {
 		s.Where(sql.P(func(b *sql.Builder) {
-			b.WriteString("(state <> 'retired' OR retired_at > now() - make_interval(secs => ").Arg(dnscheck.KeepRetired.Seconds()).WriteString("))")
+			b.WriteString("(state <> 'retired' OR retired_at > now() - make_interval(secs => ").
+				Arg(dnscheck.KeepRetired.Seconds()).WriteString("))")
 		}))
 	})
 }

@@ -47,7 +47,8 @@ func NewRing(box *secret.Box, generate Generate, engine *signer.Engine) *Ring {
 		generate = dkim.GenerateKey
 	}
 	opened := cache.New(cache.Config[string, crypto.Signer]{Max: maxOpened, TTL: keepOpened, Sliding: true})
-	return &Ring{box: box, generate: generate, engine: engine, turn: limit.NewSemaphore(1, limit.Unbounded), opened: opened}
+	return &Ring{box: box, generate: generate, engine: engine, turn: limit.NewSemaphore(1, limit.Unbounded),
+		opened: opened}
 }
 
 // Pair is a key pair that is not stored yet.
@@ -86,8 +87,9 @@ func (r *Ring) seal(domainID string, key crypto.Signer) (Pair, error) {
 	if err != nil {
 		return Pair{}, fmt.Errorf("make dkim key: %w", err)
 	}
-	made := Pair{id: id.New(id.DKIMKey), algorithm: dkimkey.AlgorithmRsaSha256, selector: newSelector("pr1"), publicKey: dkim.PublicKey(key),
-		sealed: r.box.Seal(private, keyContext(domainID))}
+	made := Pair{id: id.New(id.DKIMKey), algorithm: dkimkey.AlgorithmRsaSha256, selector: newSelector("pr1"),
+		publicKey: dkim.PublicKey(key),
+		sealed:    r.box.Seal(private, keyContext(domainID))}
 	if _, ok := key.(ed25519.PrivateKey); ok {
 		made.algorithm, made.selector = dkimkey.AlgorithmEd25519Sha256, newSelector("pe1")
 	}

@@ -23,7 +23,8 @@ func Turnover(keys []*ent.DKIMKey, seen []dnscheck.Observation) (ripe []*ent.DKI
 		bySelector[key.Selector] = key
 	}
 	for _, o := range seen {
-		if key := bySelector[o.Selector]; o.Purpose == dnscheck.DKIM && key != nil && key.State == dkimkey.StatePending && !o.Unanswered && o.Status == dnscheck.Verified {
+		if key := bySelector[o.Selector]; o.Purpose == dnscheck.DKIM && key != nil &&
+			key.State == dkimkey.StatePending && !o.Unanswered && o.Status == dnscheck.Verified {
 			ripe = append(ripe, key)
 		}
 	}
@@ -100,6 +101,7 @@ func DropEd25519(ctx context.Context, tx *ent.Tx, domainID string) error {
 	if _, err := tx.ExecContext(ctx, stop, domainID, dkim.Ed25519SHA256); err != nil {
 		return err
 	}
-	_, err := tx.DKIMKey.Delete().Where(dkimkey.DomainID(domainID), dkimkey.AlgorithmEQ(dkimkey.AlgorithmEd25519Sha256), dkimkey.StateEQ(dkimkey.StatePending)).Exec(ctx)
+	_, err := tx.DKIMKey.Delete().Where(dkimkey.DomainID(domainID), dkimkey.AlgorithmEQ(dkimkey.AlgorithmEd25519Sha256),
+		dkimkey.StateEQ(dkimkey.StatePending)).Exec(ctx)
 	return err
 }

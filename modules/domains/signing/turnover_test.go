@@ -33,15 +33,22 @@ func TestTurnover(t *testing.T) {
 	}{
 		{"one key", []*ent.DKIMKey{keyRow("a", active)}, []dnscheck.Observation{sawKey("a", 'v')}, "", "a", 'v'},
 		{"one key, missing", []*ent.DKIMKey{keyRow("a", active)}, []dnscheck.Observation{sawKey("a", 'm')}, "", "a", 'm'},
-		{"the next is there", []*ent.DKIMKey{keyRow("a", active), keyRow("b", pending)}, []dnscheck.Observation{sawKey("a", 'v'), sawKey("b", 'v')}, "b", "b", 'v'},
-		{"the next instead of the first", []*ent.DKIMKey{keyRow("a", active), keyRow("b", pending)}, []dnscheck.Observation{sawKey("a", 'm'), sawKey("b", 'v')}, "b", "b", 'v'},
-		{"the next is wrong", []*ent.DKIMKey{keyRow("a", active), keyRow("b", pending)}, []dnscheck.Observation{sawKey("a", 'v'), sawKey("b", 'x')}, "", "a", 'v'},
-		{"the next did not answer", []*ent.DKIMKey{keyRow("a", active), keyRow("b", pending)}, []dnscheck.Observation{sawKey("a", 'v'), sawKey("b", '?')}, "", "a", 'v'},
+		{"the next is there", []*ent.DKIMKey{keyRow("a", active), keyRow("b", pending)},
+			[]dnscheck.Observation{sawKey("a", 'v'), sawKey("b", 'v')}, "b", "b", 'v'},
+		{"the next instead of the first", []*ent.DKIMKey{keyRow("a", active), keyRow("b", pending)},
+			[]dnscheck.Observation{sawKey("a", 'm'), sawKey("b", 'v')}, "b", "b", 'v'},
+		{"the next is wrong", []*ent.DKIMKey{keyRow("a", active), keyRow("b", pending)},
+			[]dnscheck.Observation{sawKey("a", 'v'), sawKey("b", 'x')}, "", "a", 'v'},
+		{"the next did not answer", []*ent.DKIMKey{keyRow("a", active), keyRow("b", pending)},
+			[]dnscheck.Observation{sawKey("a", 'v'), sawKey("b", '?')}, "", "a", 'v'},
 		{"both gone", []*ent.DKIMKey{keyRow("a", active), keyRow("b", pending)}, []dnscheck.Observation{sawKey("a", 'm'), sawKey("b", 'm')}, "", "a", 'm'},
-		{"turned meanwhile", []*ent.DKIMKey{keyRow("a", retired), keyRow("b", active)}, []dnscheck.Observation{sawKey("a", 'm'), sawKey("b", 'v')}, "", "b", 'v'},
-		{"turned to one that was not looked at", []*ent.DKIMKey{keyRow("a", retired), keyRow("b", active)}, []dnscheck.Observation{sawKey("a", 'm')}, "", "b", '?'},
+		{"turned meanwhile", []*ent.DKIMKey{keyRow("a", retired), keyRow("b", active)},
+			[]dnscheck.Observation{sawKey("a", 'm'), sawKey("b", 'v')}, "", "b", 'v'},
+		{"turned to one that was not looked at", []*ent.DKIMKey{keyRow("a", retired), keyRow("b", active)},
+			[]dnscheck.Observation{sawKey("a", 'm')}, "", "b", '?'},
 		{"a key that is gone", []*ent.DKIMKey{keyRow("a", active)}, []dnscheck.Observation{sawKey("a", 'v'), sawKey("z", 'm')}, "", "a", 'v'},
-		{"a retired one never comes back", []*ent.DKIMKey{keyRow("a", retired), keyRow("b", active)}, []dnscheck.Observation{sawKey("a", 'v'), sawKey("b", 'v')}, "", "b", 'v'},
+		{"a retired one never comes back", []*ent.DKIMKey{keyRow("a", retired), keyRow("b", active)},
+			[]dnscheck.Observation{sawKey("a", 'v'), sawKey("b", 'v')}, "", "b", 'v'},
 	} {
 		ripe, current := Turnover(c.keys, c.seen)
 		var got strings.Builder
@@ -61,7 +68,8 @@ func TestTurnover(t *testing.T) {
 			}
 		}
 		want := sawKey(c.required, c.counts)
-		if len(counted) != 1 || counted[0].Selector != want.Selector || counted[0].Unanswered != want.Unanswered || counted[0].Status != want.Status {
+		if len(counted) != 1 || counted[0].Selector != want.Selector || counted[0].Unanswered != want.Unanswered ||
+			counted[0].Status != want.Status {
 			t.Errorf("%s: %+v counts, want %+v", c.name, counted, want)
 		}
 	}

@@ -24,7 +24,8 @@ func configOf(t *testing.T, url string) jetstream.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return jetstream.Config{Target: to, Stream: "facts", Prefix: "mail.facts", Replicas: 1, MaxAge: time.Hour, Name: "test", Logger: slog.New(slog.DiscardHandler)}
+	return jetstream.Config{Target: to, Stream: "facts", Prefix: "mail.facts", Replicas: 1, MaxAge: time.Hour,
+		Name: "test", Logger: slog.New(slog.DiscardHandler)}
 }
 
 func opened(t *testing.T, c jetstream.Config) *jetstream.Stream {
@@ -51,7 +52,8 @@ func TestAStreamIsMadeAndFollowsItsConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := is.Config; !slices.Equal(got.Subjects, []string{"mail.facts.>"}) || got.Discard != nats.DiscardNew || got.Storage != nats.FileStorage || got.Duplicates != 10*time.Minute || got.MaxAge != time.Hour {
+	if got := is.Config; !slices.Equal(got.Subjects, []string{"mail.facts.>"}) || got.Discard != nats.DiscardNew ||
+		got.Storage != nats.FileStorage || got.Duplicates != 10*time.Minute || got.MaxAge != time.Hour {
 		t.Errorf("the stream is made as %+v", got)
 	}
 	limited := is.Config
@@ -126,7 +128,8 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("a stream is opened, want an error with %q", want)
 			continue
 		}
-		if !strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), strings.ToLower(want)) || strings.Contains(err.Error(), "word") {
+		if !strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), strings.ToLower(want)) ||
+			strings.Contains(err.Error(), "word") {
 			t.Errorf("the error is %q, want %q in it and no secret", err, want)
 		}
 	}
@@ -141,12 +144,13 @@ func TestPublishKeepsTheOrderOfAnAccount(t *testing.T) {
 	s := opened(t, configOf(t, broker.URL()))
 	var facts []event.Fact
 	for i := range 30 {
-		facts = append(facts, event.Fact{ID: id.New(id.Fact), AccountID: fmt.Sprintf("acc_%d", i%3), Type: event.EmailSent, Data: []byte(`{}`)})
+		facts = append(facts, event.Fact{ID: id.New(id.Fact), AccountID: fmt.Sprintf("acc_%d", i%3),
+			Type: event.EmailSent, Data: []byte(`{}`)})
 	}
 	facts[10].Data = []byte("no JSON") // of acc_1
 	acked, err := s.Publish(t.Context(), facts, func() error { return nil })
 	if err == nil || !strings.Contains(err.Error(), facts[10].ID) {
-		t.Errorf("a fact that cannot be encoded gives %v, want an error that names it", err)
+		t.Errorf("a fact that cannot be encoded returned %v, want an error that names it", err)
 	}
 	there := map[string]bool{}
 	for _, m := range jetstreamtest.Messages(t, broker.JetStream(), "facts") {
@@ -162,7 +166,8 @@ func TestPublishKeepsTheOrderOfAnAccount(t *testing.T) {
 	}
 	facts[10].Data = []byte(`{}`)
 	refusal := errors.New("not ours any more")
-	if acked, err := s.Publish(t.Context(), facts, func() error { return refusal }); !errors.Is(err, refusal) || slices.Contains(acked, true) {
+	if acked, err := s.Publish(t.Context(), facts, func() error { return refusal }); !errors.Is(err, refusal) ||
+		slices.Contains(acked, true) {
 		t.Errorf("without the lease %v is published, %v; want nothing and the reason", acked, err)
 	}
 	if _, err := s.Publish(t.Context(), facts, func() error { return nil }); err != nil {
@@ -193,7 +198,8 @@ func TestParseTarget(t *testing.T) {
 	if err != nil || both.User != "u" || both.Password.Reveal() != "p@w" || !both.Token.IsZero() {
 		t.Errorf("user and password are %q and %q, %v", both.User, both.Password.Reveal(), err)
 	}
-	if token, err := jetstream.ParseTarget("nats://tok3n@a.example"); err != nil || token.User != "" || token.Token.Reveal() != "tok3n" {
+	if token, err := jetstream.ParseTarget("nats://tok3n@a.example"); err != nil || token.User != "" ||
+		token.Token.Reveal() != "tok3n" {
 		t.Errorf("the token is %q, %v", token.Token.Reveal(), err)
 	}
 	if shown := fmt.Sprintf("%+v", both); strings.Contains(shown, "p@w") {
@@ -211,7 +217,7 @@ func TestParseTarget(t *testing.T) {
 	} {
 		_, err := jetstream.ParseTarget(text)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
-			t.Errorf("%q gives %v, want %q in it, and no secret", text, err, want)
+			t.Errorf("%q returned %v, want %q in it, and no secret", text, err, want)
 		}
 	}
 }

@@ -113,7 +113,8 @@ func (s *Stream) Stored(ctx context.Context, position string, last int) (map[str
 	}
 	ids := map[string]bool{}
 	state := found.State
-	for sequence := state.LastSeq; sequence >= max(state.FirstSeq, 1) && state.LastSeq-sequence < uint64(last); sequence-- {
+	for sequence := state.LastSeq; sequence >= max(state.FirstSeq, 1) &&
+		state.LastSeq-sequence < uint64(last); sequence-- {
 		m, err := s.js.GetMsg(s.config.Stream, sequence, nats.Context(ctx))
 		switch {
 		case errors.Is(err, nats.ErrMsgNotFound): // deleted by hand

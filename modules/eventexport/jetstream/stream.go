@@ -63,8 +63,13 @@ func connect(c Config) (*Stream, error) {
 		return nil, err
 	}
 	publisher, err := bridge.NewPublisherWithNatsConn(conn, bridge.PublisherPublishConfig{Marshaler: marshaler{},
-		SubjectCalculator: func(_, subject string) *bridge.SubjectDetail { return &bridge.SubjectDetail{Primary: subject} },
-		JetStream:         bridge.JetStreamConfig{AutoProvision: false, ConnectOptions: []nats.JSOpt{nats.MaxWait(ackLimit)}, PublishOptions: []nats.PubOpt{nats.ExpectStream(c.Stream)}}}, nil)
+		SubjectCalculator: func(_,
+			subject string) *bridge.SubjectDetail {
+			return &bridge.SubjectDetail{Primary: subject}
+		},
+		JetStream: bridge.JetStreamConfig{AutoProvision: false,
+			ConnectOptions: []nats.JSOpt{nats.MaxWait(ackLimit)},
+			PublishOptions: []nats.PubOpt{nats.ExpectStream(c.Stream)}}}, nil)
 	if err != nil {
 		conn.Close()
 		return nil, err
@@ -120,7 +125,8 @@ func (s *Stream) Prepare(ctx context.Context) error {
 		if _, err = s.js.AddStream(s.wanted(), nats.Context(ctx)); err != nil {
 			return fmt.Errorf("make the stream %s with %d replicas: %w", s.config.Stream, s.config.Replicas, err)
 		}
-		s.config.Logger.Info("event export: stream created", "stream", s.config.Stream, "replicas", s.config.Replicas, "max_age", s.config.MaxAge)
+		s.config.Logger.Info("event export: stream created", "stream", s.config.Stream, "replicas", s.config.Replicas,
+			"max_age", s.config.MaxAge)
 		return nil
 	}
 	if err != nil {
@@ -146,8 +152,10 @@ func (s *Stream) unseen(err error) error {
 // wanted returns the configuration of a new stream. A full stream refuses messages, so that unread ones are
 // not discarded: refused messages wait in the database.
 func (s *Stream) wanted() *nats.StreamConfig {
-	return &nats.StreamConfig{Name: s.config.Stream, Description: "What has happened in Postrider.", Subjects: []string{s.config.Prefix + ".>"},
-		Retention: nats.LimitsPolicy, Discard: nats.DiscardNew, Storage: nats.FileStorage, Replicas: s.config.Replicas, MaxAge: s.config.MaxAge,
+	return &nats.StreamConfig{Name: s.config.Stream, Description: "What has happened in Postrider.",
+		Subjects:  []string{s.config.Prefix + ".>"},
+		Retention: nats.LimitsPolicy, Discard: nats.DiscardNew, Storage: nats.FileStorage, Replicas: s.config.Replicas,
+		MaxAge:     s.config.MaxAge,
 		Duplicates: s.config.duplicates(), AllowDirect: true, Metadata: map[string]string{madeBy: madeHere}}
 }
 
@@ -156,13 +164,15 @@ func (s *Stream) wanted() *nats.StreamConfig {
 func (s *Stream) adjust(ctx context.Context, is nats.StreamConfig) error {
 	want, to := s.wanted(), is
 	to.Subjects, to.Replicas, to.MaxAge, to.Duplicates = want.Subjects, want.Replicas, want.MaxAge, want.Duplicates
-	if slices.Equal(is.Subjects, to.Subjects) && is.Replicas == to.Replicas && is.MaxAge == to.MaxAge && is.Duplicates == to.Duplicates {
+	if slices.Equal(is.Subjects, to.Subjects) && is.Replicas == to.Replicas && is.MaxAge == to.MaxAge &&
+		is.Duplicates == to.Duplicates {
 		return nil
 	}
 	if _, err := s.js.UpdateStream(&to, nats.Context(ctx)); err != nil {
 		return fmt.Errorf("change the stream %s to %d replicas: %w", s.config.Stream, to.Replicas, err)
 	}
-	s.config.Logger.Info("event export: stream updated", "stream", s.config.Stream, "replicas", to.Replicas, "max_age", to.MaxAge)
+	s.config.Logger.Info("event export: stream updated", "stream", s.config.Stream, "replicas", to.Replicas,
+		"max_age", to.MaxAge)
 	return nil
 }
 
@@ -170,10 +180,12 @@ func (s *Stream) adjust(ctx context.Context, is nats.StreamConfig) error {
 func (s *Stream) usable(is nats.StreamConfig) error {
 	var wrong []error
 	if !slices.ContainsFunc(is.Subjects, func(pattern string) bool { return covers(pattern, s.config.Prefix+".>") }) {
-		wrong = append(wrong, fmt.Errorf("it has the subjects %s, but requires %s.>", strings.Join(is.Subjects, ", "), s.config.Prefix))
+		wrong = append(wrong, fmt.Errorf("it has the subjects %s, but requires %s.>", strings.Join(is.Subjects, ", "),
+			s.config.Prefix))
 	}
 	if is.Duplicates < s.config.duplicates() {
-		wrong = append(wrong, fmt.Errorf("its duplicate window is %s, but must be at least %s", is.Duplicates, s.config.duplicates()))
+		wrong = append(wrong, fmt.Errorf("its duplicate window is %s, but must be at least %s", is.Duplicates,
+			s.config.duplicates()))
 	}
 	if is.Storage != nats.FileStorage {
 		wrong = append(wrong, errors.New("its storage must be file, not memory"))

@@ -29,7 +29,8 @@ func TestTheServerIsCheckedAndSeesAClientCertificate(t *testing.T) {
 	}
 	cert, keyFile := written(t, "CERTIFICATE", certificate.Certificate[0]), written(t, "PRIVATE KEY", key)
 	broker := jetstreamtest.Start(t, func(o *server.Options) {
-		o.TLSConfig, o.TLSTimeout, o.TLS = &tls.Config{Certificates: lent.TLS.Certificates, ClientAuth: tls.RequireAnyClientCert}, 5, true
+		o.TLSConfig, o.TLSTimeout, o.TLS = &tls.Config{Certificates: lent.TLS.Certificates,
+			ClientAuth: tls.RequireAnyClientCert}, 5, true
 	})
 	c := configOf(t, "tls://"+strings.SplitN(broker.URL(), "://", 2)[1])
 	for _, files := range []jetstream.Files{{}, {CA: cert}, {Cert: cert, Key: keyFile}} {

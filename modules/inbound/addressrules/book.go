@@ -82,7 +82,8 @@ func (b *Book) Accepts(ctx context.Context, accountID, domainID, local string) (
 }
 
 func (b *Book) read(ctx context.Context, of accountDomain) (Rules, error) {
-	row, err := b.db.Ent.AddressRuleSet.Query().Where(addressruleset.DomainID(of.domainID), addressruleset.AccountID(of.accountID)).Only(ctx)
+	row, err := b.db.Ent.AddressRuleSet.Query().
+		Where(addressruleset.DomainID(of.domainID), addressruleset.AccountID(of.accountID)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return acceptAll, nil

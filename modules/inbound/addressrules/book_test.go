@@ -61,7 +61,8 @@ func TestBookRefusesOtherAccountsAndInvalidRules(t *testing.T) {
 	if _, err := b.Put(t.Context(), stranger, domainID, Rules{}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("replacing the rules from another account: %v, want not found", err)
 	}
-	if _, err := b.Put(t.Context(), account, domainID, Rules{Rules: []shape.AddressRule{{Match: "", Action: Accept}}}); fault.KindOf(err) != fault.Invalid {
+	if _, err := b.Put(t.Context(), account, domainID,
+		Rules{Rules: []shape.AddressRule{{Match: "", Action: Accept}}}); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("rules with an empty pattern: %v, want an invalid error", err)
 	}
 }

@@ -54,7 +54,10 @@ func checkMatch(match string) string {
 		return fmt.Sprintf("is longer than %d octets", MaxMatch)
 	case strings.ContainsRune(match, '@'):
 		return "is the part before the @ only"
-	case strings.ContainsFunc(match, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\uFFFD' || r >= 0x80 && r < 0xa0 }):
+	case strings.ContainsFunc(match, func(r rune) bool {
+		return r <= ' ' || r == 0x7f || r == '\uFFFD' || r >= 0x80 &&
+			r < 0xa0
+	}):
 		return "must be text without spaces and control characters"
 	}
 	return ""

@@ -18,7 +18,8 @@ import (
 // Bodies returns the text and HTML of a forwarded email: the sender's text, then the original. It returns HTML if the
 // sender or the email has HTML.
 func Bodies(text, htmlText string, e *ent.ReceivedEmail, m *message.Message) (newText, newHTML string) {
-	lines := [][2]string{{"From", e.From}, {"Date", m.Get("Date")}, {"Subject", e.Subject}, {"To", strings.Join(e.To, ", ")}}
+	lines := [][2]string{{"From", e.From}, {"Date", m.Get("Date")}, {"Subject", e.Subject},
+		{"To", strings.Join(e.To, ", ")}}
 	if len(e.Cc) > 0 {
 		lines = append(lines, [2]string{"Cc", strings.Join(e.Cc, ", ")})
 	}
@@ -70,7 +71,8 @@ type Content interface {
 
 // Files returns the files of a forwarded email as attachments, with names and valid content types. Their bytes are
 // stored in into. Blocked extensions and sizes are refused by the send.
-func Files(ctx context.Context, content Content, m *message.Message, into *intake.Content) ([]sending.Attachment, error) {
+func Files(ctx context.Context, content Content, m *message.Message,
+	into *intake.Content) ([]sending.Attachment, error) {
 	ends := make([]int64, len(m.Files)) // of each, in into
 	current := -1
 	end := func(next int) { // the files before next are complete

@@ -36,7 +36,8 @@ func WithThreadHeaders(headers []shape.Header, e *ent.ReceivedEmail) ([]shape.He
 			return nil, fault.InvalidField("headers."+h.Name, "is written by the service")
 		}
 	}
-	return append(append([]shape.Header{}, headers...), shape.Header{Name: "In-Reply-To", Value: inReplyTo}, shape.Header{Name: "References", Value: references}), nil
+	return append(append([]shape.Header{}, headers...), shape.Header{Name: "In-Reply-To", Value: inReplyTo},
+		shape.Header{Name: "References", Value: references}), nil
 }
 
 // maxReferences keeps the field below the maximum length of a header value, 998 characters.
@@ -78,7 +79,8 @@ func threadHeaders(e *ent.ReceivedEmail) (inReplyTo, references string) {
 
 // formatMessageID returns a message id in angle brackets, or an empty string if it is not valid in a header field.
 func formatMessageID(id string) string {
-	if id == "" || len(id) > 250 || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '<' || r == '>' }) {
+	if id == "" || len(id) > 250 ||
+		strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '<' || r == '>' }) {
 		return ""
 	}
 	return "<" + id + ">"

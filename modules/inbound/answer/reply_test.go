@@ -32,7 +32,9 @@ func TestThreads(t *testing.T) {
 		if answer != c.answer || c.thread_ != "" && references != c.thread_ || len(references) > maxReferences {
 			t.Errorf("%s: %q and %q", name, answer, references)
 		}
-		if name == "references too many" && (!strings.HasPrefix(references, "<"+long[0]+"> ") || !strings.HasSuffix(references, "<"+long[99]+"> <3@x>")) {
+		if name == "references too many" &&
+			(!strings.HasPrefix(references, "<"+long[0]+"> ") ||
+				!strings.HasSuffix(references, "<"+long[99]+"> <3@x>")) {
 			t.Errorf("%s: References is %q, want the first reference and the last ones", name, references)
 		}
 	}
@@ -40,7 +42,8 @@ func TestThreads(t *testing.T) {
 
 func TestReplySubject(t *testing.T) {
 	t.Parallel()
-	for given, want := range map[string]string{"Hello": "Re: Hello", "Re: Hello": "Re: Hello", "RE: Hello": "RE: Hello", "": "Re:", "Regards": "Re: Regards", "a\x01\u2028b": "Re: a  b"} {
+	for given, want := range map[string]string{"Hello": "Re: Hello", "Re: Hello": "Re: Hello", "RE: Hello": "RE: Hello",
+		"": "Re:", "Regards": "Re: Regards", "a\x01\u2028b": "Re: a  b"} {
 		if got := Subject("Re", given); got != want {
 			t.Errorf("%q became %q, want %q", given, got, want)
 		}

@@ -125,7 +125,9 @@ func (w *world) readAll(t *testing.T, id string) (s seen) {
 	return s
 }
 
-var sameEmail = cmp.Options{cmpopts.IgnoreUnexported(ent.Email{}, ent.Attachment{}, ent.Recipient{}, ent.EmailEdges{}, ent.AttachmentEdges{}, ent.RecipientEdges{}), cmpopts.IgnoreFields(ent.Email{}, "BodyKey", "BodySize", "BodySnippet")}
+var sameEmail = cmp.Options{cmpopts.IgnoreUnexported(ent.Email{}, ent.Attachment{}, ent.Recipient{}, ent.EmailEdges{},
+	ent.AttachmentEdges{}, ent.RecipientEdges{}),
+	cmpopts.IgnoreFields(ent.Email{}, "BodyKey", "BodySize", "BodySnippet")}
 
 // everyKind returns one message for each way of storing a body.
 func everyKind() map[string]sending.Message {
@@ -136,8 +138,10 @@ func everyKind() map[string]sending.Message {
 	}
 	rich := body("Grüße {{unsubscribe_url}} \u2028 <&> \x01", "<p>Grüße & \u2029</p> {{unsubscribe_url}}")
 	yes := true
-	rich.Unsubscribe, rich.Headers, rich.Tags = &yes, []shape.Header{{Name: "X-Order", Value: "17"}}, []shape.Tag{{Name: "kind", Value: "news"}}
-	rich.Attachments = []sending.Attachment{{Name: "one.txt", Data: []byte("one")}, {Name: "large.bin", Data: bytes.Repeat([]byte("0123456789"), 50_000)}}
+	rich.Unsubscribe, rich.Headers, rich.Tags = &yes, []shape.Header{{Name: "X-Order", Value: "17"}},
+		[]shape.Tag{{Name: "kind", Value: "news"}}
+	rich.Attachments = []sending.Attachment{{Name: "one.txt", Data: []byte("one")},
+		{Name: "large.bin", Data: bytes.Repeat([]byte("0123456789"), 50_000)}}
 	alone := body("", "<p>Alone</p>")
 	alone.NoText = true
 	relayed := func(raw string) sending.Message {
@@ -191,10 +195,12 @@ func TestMovedBodiesReadTheSame(t *testing.T) {
 	if len(objects) != len(before)+w.Count(t, "attachments") || w.Count(t, "attachments") == 0 {
 		t.Errorf("%d objects", len(objects))
 	}
-	if all, err := w.Records.Bodies(t.Context(), sendingtest.Account, slices.Collect(maps.Keys(before))...); err != nil || len(all) != len(before) {
+	if all, err := w.Records.Bodies(t.Context(), sendingtest.Account,
+		slices.Collect(maps.Keys(before))...); err != nil || len(all) != len(before) {
 		t.Errorf("all bodies in one call: %d, %v", len(all), err)
 	}
-	if found, err := w.Records.Bodies(t.Context(), "acc_01kf0m4w7he6x8q2v5b3n9c1tb", slices.Collect(maps.Keys(before))...); err != nil || len(found) != 0 {
+	if found, err := w.Records.Bodies(t.Context(), "acc_01kf0m4w7he6x8q2v5b3n9c1tb",
+		slices.Collect(maps.Keys(before))...); err != nil || len(found) != 0 {
 		t.Errorf("another account reads %d bodies, %v", len(found), err)
 	}
 }
@@ -246,7 +252,8 @@ func TestMovedBodiesAreResentUnchanged(t *testing.T) {
 			continue
 		}
 		after := w.readAll(t, receipt.ID)
-		if diff := cmp.Diff([]*string{before.Whole.HTML, before.Whole.Text}, []*string{after.Whole.HTML, after.Whole.Text}); diff != "" {
+		if diff := cmp.Diff([]*string{before.Whole.HTML, before.Whole.Text},
+			[]*string{after.Whole.HTML, after.Whole.Text}); diff != "" {
 			t.Errorf("%s, first (-) and sent again (+):\n%.1000s", name, diff)
 		}
 		w.SettleWith(t, w.ClaimAll(t), smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"})
@@ -287,7 +294,8 @@ func TestServiceMovesBodiesInTheBackground(t *testing.T) {
 		t.Errorf("with the store unavailable, the oldest email is behind by %s, %v", behind, err)
 	}
 	w.recoverStore()
-	expect.EventuallyWithin(t, 60*time.Second, "all bodies are in the store", func() bool { w.makeMovesDue(t); return w.countMoved(t) == 20 })
+	expect.EventuallyWithin(t, 60*time.Second, "all bodies are in the store",
+		func() bool { w.makeMovesDue(t); return w.countMoved(t) == 20 })
 	if needed, err := bodies.Needed(t.Context(), w.DB); err != nil || !needed {
 		t.Errorf("is the store needed: %v, %v", needed, err)
 	}

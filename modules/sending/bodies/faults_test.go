@@ -62,10 +62,12 @@ func TestMovesResumeAfterAStoreOutage(t *testing.T) {
 	if e, err := w.Records.Get(t.Context(), sendingtest.Account, first); err != nil || e.Status != "delivered" {
 		t.Errorf("the record with the store unavailable: %+v, %v", e, err)
 	}
-	if page, err := w.Records.List(t.Context(), sendingtest.Account, records.ListQuery{Page: page.Request{Limit: 10}}); err != nil || len(page.Items) != 2 {
+	if page, err := w.Records.List(t.Context(), sendingtest.Account,
+		records.ListQuery{Page: page.Request{Limit: 10}}); err != nil || len(page.Items) != 2 {
 		t.Errorf("the list with the store unavailable: %d, %v", len(page.Items), err)
 	}
-	if snippets, err := w.Records.Snippets(t.Context(), sendingtest.Account, first, second); err != nil || snippets[first] != "Hello" || snippets[second] != "Hello" {
+	if snippets, err := w.Records.Snippets(t.Context(), sendingtest.Account, first, second); err != nil ||
+		snippets[first] != "Hello" || snippets[second] != "Hello" {
 		t.Errorf("snippets with the store unavailable: %v, %v", snippets, err)
 	}
 }
@@ -93,13 +95,15 @@ func TestProcessDiesBetweenObjectAndCommit(t *testing.T) {
 	if again := w.claim(t); len(again) != 0 {
 		t.Errorf("claimed twice: %v", again)
 	}
-	if got := w.runMoves(t); !slices.Equal(got, []string{"stored"}) || w.countMoved(t) != 1 || len(w.store.Objects(t)) != 1 {
+	if got := w.runMoves(t); !slices.Equal(got, []string{"stored"}) || w.countMoved(t) != 1 ||
+		len(w.store.Objects(t)) != 1 {
 		t.Errorf("after the lease expired, the move ended as %v, with %d objects", got, len(w.store.Objects(t)))
 	}
 	if err := w.Mover.SettleMoves(t.Context(), late); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff(before, w.readAll(t, id), sameEmail); diff != "" || w.Count(t, "body_moves") != 0 || len(w.store.Objects(t)) != 1 {
+	if diff := cmp.Diff(before, w.readAll(t, id), sameEmail); diff != "" || w.Count(t, "body_moves") != 0 ||
+		len(w.store.Objects(t)) != 1 {
 		t.Errorf("the late result changed something:\n%s", diff)
 	}
 	// A result whose commit was not confirmed is stored again.
@@ -132,7 +136,8 @@ func TestBodyPurgedBeforeTheCommitLeavesNoObject(t *testing.T) {
 	if err := w.Mover.SettleMoves(t.Context(), results); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.runMoves(t); !slices.Equal(got, []string{"removed"}) || len(w.store.Objects(t)) != 0 || w.Count(t, "body_moves") != 0 {
+	if got := w.runMoves(t); !slices.Equal(got, []string{"removed"}) || len(w.store.Objects(t)) != 0 ||
+		w.Count(t, "body_moves") != 0 {
 		t.Errorf("the move ended as %v, %d objects are left", got, len(w.store.Objects(t)))
 	}
 }
@@ -149,7 +154,8 @@ func TestMoveFailsWhenTheStoredObjectDiffers(t *testing.T) {
 		}
 		next.ServeHTTP(rw, r)
 	})
-	if got := w.runMoves(t); !slices.Equal(got, []string{"failed"}) || w.countMoved(t) != 0 || w.readAll(t, id).Snippet != "Hello" {
+	if got := w.runMoves(t); !slices.Equal(got, []string{"failed"}) || w.countMoved(t) != 0 || w.readAll(t, id).
+		Snippet != "Hello" {
 		t.Errorf("the move ended as %v", got)
 	}
 }
@@ -175,7 +181,8 @@ func TestLostOrChangedObjectIsUnavailable(t *testing.T) {
 			id := w.deliver(t, m)
 			w.runMoves(t)
 			w.store.Fault(answer)
-			if whole, err := w.Records.Detail(t.Context(), sendingtest.Account, id); fault.KindOf(err) != fault.Unavailable {
+			if whole, err := w.Records.Detail(t.Context(), sendingtest.Account,
+				id); fault.KindOf(err) != fault.Unavailable {
 				t.Errorf("%s: the email %s is read as %v, %v; want Unavailable", name, kind, whole.HTML, err)
 			}
 			w.recoverStore()

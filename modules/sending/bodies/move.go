@@ -62,7 +62,8 @@ func (s *Service) claimMoves(ctx context.Context, limit int, lease time.Duration
 	}
 	claimed, err := db.All(ctx, s.db.SQL, func(m *move) []any {
 		return []any{&m.id, &m.fence, &m.accountID, &m.emailID, &m.key, &m.file, &m.remove, &m.attempts, &m.used}
-	}, claimSQL.Text, claimSQL.Args(db.Arg("lease", lease.Microseconds()), db.Arg("kinds", db.Array(kinds)), db.Arg("limit", limit))...)
+	}, claimSQL.Text, claimSQL.Args(db.Arg("lease", lease.Microseconds()), db.Arg("kinds", db.Array(kinds)),
+		db.Arg("limit", limit))...)
 	if err != nil {
 		return nil, fmt.Errorf("claim body moves: %w", err)
 	}
@@ -117,12 +118,14 @@ func (s *Service) callStore(ctx context.Context, m move, what func() error) erro
 	}
 	switch began, ended := s.outage.record(err); {
 	case began:
-		s.log.WarnContext(ctx, "object store failed; bodies of sent mail stay in the database until it recovers", "object", m.key, "delete", m.remove,
+		s.log.WarnContext(ctx, "object store failed; bodies of sent mail stay in the database until it recovers",
+			"object", m.key, "delete", m.remove,
 			telemetry.KeyAttempt, m.attempts, telemetry.KeyError, err)
 	case ended:
 		s.log.InfoContext(ctx, "object store recovered")
 	case err != nil:
-		s.log.DebugContext(ctx, "object store failed, will retry", "object", m.key, telemetry.KeyAttempt, m.attempts, telemetry.KeyError, err)
+		s.log.DebugContext(ctx, "object store failed, will retry", "object", m.key, telemetry.KeyAttempt, m.attempts,
+			telemetry.KeyError, err)
 	}
 	return err
 }
@@ -162,7 +165,8 @@ func (s *Service) upload(ctx context.Context, m move) (out moved, err error) {
 	if m.file != nil {
 		query, args = lookAtFileSQL, append(args, *m.file)
 	}
-	b, err := db.One(ctx, s.db.SQL, func(b *body) []any { return []any{&b.finished, &b.there, &b.texts, &b.mime} }, query, args...)
+	b, err := db.One(ctx, s.db.SQL, func(b *body) []any { return []any{&b.finished, &b.there, &b.texts, &b.mime} },
+		query, args...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows), err == nil && !b.there:
 		return moved{outcome: nothing}, nil
@@ -172,7 +176,8 @@ func (s *Service) upload(ctx context.Context, m move) (out moved, err error) {
 		return moved{outcome: unfinished}, nil
 	}
 	out = moved{outcome: stored, size: b.texts + b.mime}
-	packed := s.budget.NewContent(intake.Terms{Tenant: owner, MaxMemory: smallBody, MaxSize: 2*out.size + smallBody, Patience: moveLease})
+	packed := s.budget.NewContent(intake.Terms{Tenant: owner, MaxMemory: smallBody, MaxSize: 2*out.size + smallBody,
+		Patience: moveLease})
 	defer packed.Close()
 	switch {
 	case m.file != nil:
@@ -186,5 +191,6 @@ func (s *Service) upload(ctx context.Context, m move) (out moved, err error) {
 		return out, fmt.Errorf("read the body of email %s: %w", m.emailID, err)
 	}
 	packed.Finish()
-	return out, s.callStore(ctx, m, func() error { return blob.PutVerified(ctx, s.objects, m.key, packed, packed.Size()) })
+	return out, s.callStore(ctx, m,
+		func() error { return blob.PutVerified(ctx, s.objects, m.key, packed, packed.Size()) })
 }

@@ -120,7 +120,9 @@ func (s *Service) getObject(ctx context.Context, key string) (io.ReadCloser, err
 	}
 	object, err := s.objects.prompt.Get(ctx, key)
 	if errors.Is(err, blob.ErrNotFound) {
-		s.log.ErrorContext(ctx, "email body missing from the object store; check whether the bucket or its prefix was changed", "object", key)
+		s.log.ErrorContext(ctx,
+			"email body missing from the object store; check whether the bucket or its prefix was changed",
+			"object", key)
 	}
 	if err != nil {
 		return nil, fault.BodyUnavailable(fmt.Errorf("get %s: %w", key, err))

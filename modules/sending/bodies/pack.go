@@ -24,7 +24,8 @@ func (s *Service) packTexts(ctx context.Context, m move, b body, to io.Writer) (
 		}
 		defer release()
 	}
-	t, err := db.One(ctx, s.db.SQL, func(t *texts) []any { return []any{&t.HTML, &t.Text} }, textsSQL, m.emailID, m.accountID)
+	t, err := db.One(ctx, s.db.SQL, func(t *texts) []any { return []any{&t.HTML, &t.Text} }, textsSQL, m.emailID,
+		m.accountID)
 	if err != nil {
 		return "", err
 	}
@@ -49,7 +50,8 @@ func (s *Service) packRelayed(ctx context.Context, m move, b body, to io.Writer)
 	err := pack(to, func(w io.Writer) error {
 		for at := int64(0); at < b.mime; {
 			before := at
-			err := db.Each(ctx, s.db.Prepared, func(row db.Row) error { // lib/pq returns binary results only for prepared statements
+			// lib/pq returns binary results only for prepared statements
+			err := db.Each(ctx, s.db.Prepared, func(row db.Row) error {
 				var part sql.RawBytes
 				if err := row.Scan(&part); err != nil {
 					return err

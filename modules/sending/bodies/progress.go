@@ -45,8 +45,10 @@ func (s *Service) Backlog(ctx context.Context) (time.Duration, error) {
 		now                  time.Time
 		afterMark, withMoves string
 	}
-	r, err := db.One(ctx, s.db.SQL, func(r *row) []any { return []any{&r.now, &r.afterMark, &r.withMoves} }, behindSQL.Text,
-		behindSQL.Args(db.Arg("name", walkName), db.Arg("before", id.Since(id.Email, time.Now().Add(-s.config.After))))...)
+	r, err := db.One(ctx, s.db.SQL, func(r *row) []any { return []any{&r.now, &r.afterMark, &r.withMoves} },
+		behindSQL.Text,
+		behindSQL.Args(db.Arg("name", walkName),
+			db.Arg("before", id.Since(id.Email, time.Now().Add(-s.config.After))))...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return 0, nil
@@ -71,7 +73,8 @@ func (s *Service) registerGauge(reg prometheus.Registerer) error {
 	if reg == nil {
 		return nil
 	}
-	return reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: "sent_bodies_behind_seconds",
+	return reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace,
+		Name: "sent_bodies_behind_seconds",
 		Help: "How long the oldest finished email whose body is still in the database has been old enough to move to the object store. 0 if none is waiting or bodies do not move. The value is shared by all processes: use the maximum over processes in dashboards."},
 		func() float64 {
 			if !s.movesBodies() {

@@ -73,7 +73,8 @@ func New(p Params) (*Service, error) {
 	if p.Node == nil {
 		p.Node = node.None{}
 	}
-	s := &Service{config: p.Config, db: p.DB, budget: p.Budget, node: p.Node, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	s := &Service{config: p.Config, db: p.DB, budget: p.Budget, node: p.Node, log: p.Logger,
+		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if p.Objects != nil {
 		s.objects = &objects{p.Objects, blob.NewInteractiveStore(p.Objects)}
 	}
@@ -83,8 +84,10 @@ func New(p Params) (*Service, error) {
 	if p.Objects == nil || p.Config.AcceptOnly {
 		return s, nil
 	}
-	s.worker = worker.New(worker.Queue[move, moved]{Name: "sent bodies", Claim: s.claimMoves, Run: s.runMove, Settle: s.settleMoves, Release: s.releaseMoves},
-		worker.Config{Concurrency: movesAtOnce, Batch: moveBatch, Lease: moveLease, Poll: time.Second, Process: p.Node}, p.Logger, p.Workers)
+	s.worker = worker.New(worker.Queue[move, moved]{Name: "sent bodies", Claim: s.claimMoves, Run: s.runMove,
+		Settle: s.settleMoves, Release: s.releaseMoves},
+		worker.Config{Concurrency: movesAtOnce, Batch: moveBatch, Lease: moveLease, Poll: time.Second, Process: p.Node},
+		p.Logger, p.Workers)
 	return s, nil
 }
 
@@ -97,7 +100,8 @@ func (s *Service) Start(ctx context.Context) error {
 		return nil
 	}
 	if s.movesBodies() {
-		s.tasks.Start(worker.Task{Name: "walk of sent bodies", Step: s.walkStep, Retry: worker.Backoff{Min: time.Second, Max: time.Minute}})
+		s.tasks.Start(worker.Task{Name: "walk of sent bodies", Step: s.walkStep,
+			Retry: worker.Backoff{Min: time.Second, Max: time.Minute}})
 	}
 	return s.worker.Start(ctx)
 }

@@ -11,8 +11,9 @@ import (
 
 // SentAfter is the age at which the body of an email moves; zero: it stays in the database.
 var SentAfter = setting.Declare(setting.Setting[time.Duration]{
-	Name: "POSTRIDER_BLOBS_SENT_AFTER", Group: blob.Chapter, Form: setting.Duration(leastAge, 400*24*time.Hour), DefaultText: "never (bodies stay in the database)",
-	Help: "Age at which the bodies and attachments of sent emails move to POSTRIDER_BLOBS, such as 1h. Emails with pending deliveries stay. Every process must use the same store; versions without this setting cannot read moved bodies.",
+	Name: "POSTRIDER_BLOBS_SENT_AFTER", Group: blob.Chapter, Form: setting.Duration(leastAge, 400*24*time.Hour),
+	DefaultText: "never (bodies stay in the database)",
+	Help:        "Age at which the bodies and attachments of sent emails move to POSTRIDER_BLOBS, such as 1h. Emails with pending deliveries stay. Every process must use the same store; versions without this setting cannot read moved bodies.",
 	Check: func(v setting.Values, after time.Duration) error {
 		if after > 0 && blob.At.Of(v).Bucket == "" {
 			return errors.New("requires POSTRIDER_BLOBS")

@@ -78,7 +78,8 @@ func (s *Service) settleMoves(ctx context.Context, results []result) error {
 				return err
 			}
 		}
-		_, err := tx.ExecContext(ctx, settleSQL.Text, settleSQL.Args(resultRows.Rows(results), db.Arg("finished", db.Array(lifecycle.Finished())))...)
+		_, err := tx.ExecContext(ctx, settleSQL.Text,
+			settleSQL.Args(resultRows.Rows(results), db.Arg("finished", db.Array(lifecycle.Finished())))...)
 		return err
 	})
 	if err != nil {

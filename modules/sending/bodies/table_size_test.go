@@ -31,8 +31,10 @@ func TestMovedBodiesFreeTableSpace(t *testing.T) {
 	for i := range n {
 		m := rooms.Simple(fmt.Sprintf("user%d@example.net", i))
 		m.Subject, m.Text = words(r, 40), words(r, 1000)
-		m.HTML = `<html><body style="font-family: sans-serif"><table width="100%">` + "<tr><td><p>" + words(r, 600) + "</p></td></tr>" +
-			"<tr><td><p>" + words(r, 600) + `</p></td></tr><tr><td><a href="https://example.com/` + words(r, 30) + `">` + words(r, 600) + "</a></td></tr></table></body></html>"
+		m.HTML = `<html><body style="font-family: sans-serif"><table width="100%">` + "<tr><td><p>" + words(r, 600) +
+			"</p></td></tr>" +
+			"<tr><td><p>" + words(r, 600) + `</p></td></tr><tr><td><a href="https://example.com/` + words(r, 30) +
+			`">` + words(r, 600) + "</a></td></tr></table></body></html>"
 		w.Send(t, m)
 	}
 	if err := w.Delivery.Start(t.Context()); err != nil {
@@ -51,9 +53,10 @@ func TestMovedBodiesFreeTableSpace(t *testing.T) {
 		w.runMoves(t)
 	}
 	var after int
-	expect.EventuallyWithin(t, time.Minute, "less than half is left, once no open transaction needs the rows of before", func() bool {
-		after = size()
-		return after <= before/2
-	})
+	expect.EventuallyWithin(t, time.Minute, "less than half is left, once no open transaction needs the rows of before",
+		func() bool {
+			after = size()
+			return after <= before/2
+		})
 	t.Logf("%d bytes per message in the emails table with its indexes, %d once the bodies have moved", before, after)
 }

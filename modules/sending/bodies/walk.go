@@ -34,7 +34,8 @@ func (s *Service) walkStep(ctx context.Context) (wait time.Duration, err error) 
 		return walkIdle, err
 	}
 	if other != "" {
-		s.log.InfoContext(ctx, "moving bodies is paused while a process of another version runs", telemetry.KeyVersion, other)
+		s.log.InfoContext(ctx, "moving bodies is paused while a process of another version runs", telemetry.KeyVersion,
+			other)
 		return walkLong, nil
 	}
 	if !s.begun {
@@ -111,7 +112,8 @@ func unfinishedSQL(row string) string {
 // keySQL is the start of the key of an object, from a row with an email. The random part protects objects
 // from copies of the database.
 func keySQL(row string) string {
-	return `'sent/' || to_char(` + row + `.created_at AT TIME ZONE 'UTC', 'YYYY-MM') || '/' || ` + row + `.account_id || '/' || ` + row + `.id || '-' || left(replace(gen_random_uuid()::text, '-', ''), 12)`
+	return `'sent/' || to_char(` + row + `.created_at AT TIME ZONE 'UTC', 'YYYY-MM') || '/' || ` + row +
+		`.account_id || '/' || ` + row + `.id || '-' || left(replace(gen_random_uuid()::text, '-', ''), 12)`
 }
 
 // walkSQL creates the moves of a page and advances the mark past it, in one statement. A concurrent process
@@ -145,8 +147,10 @@ SELECT (SELECT count(*) FROM page), (SELECT moves FROM room)`)
 func (s *Service) walkPage(ctx context.Context, before time.Time, page int) (looked, room int, err error) {
 	type row struct{ looked, room int }
 	r, err := db.One(ctx, s.db.SQL, func(r *row) []any { return []any{&r.looked, &r.room} }, walkSQL.Text, walkSQL.Args(
-		db.Arg("name", walkName), db.Arg("most", mostMoves), db.Arg("finished", db.Array(lifecycle.Finished())), db.Arg("before", id.Since(id.Email, before)),
-		db.Arg("page", page), db.Arg("relayed", relayedSuffix), db.Arg("texts", textsSuffix), db.Arg("file", fileSuffix))...)
+		db.Arg("name", walkName), db.Arg("most", mostMoves), db.Arg("finished", db.Array(lifecycle.Finished())),
+		db.Arg("before", id.Since(id.Email, before)),
+		db.Arg("page", page), db.Arg("relayed", relayedSuffix), db.Arg("texts", textsSuffix),
+		db.Arg("file", fileSuffix))...)
 	if err != nil {
 		return 0, 0, fmt.Errorf("walk over sent emails: %w", err)
 	}

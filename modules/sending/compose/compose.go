@@ -111,7 +111,8 @@ func signAfterRoom(raw []byte, identity domains.SigningIdentity) ([]byte, error)
 // addDerivedParts adds the parts that are not stored because they depend on the message's id: the unsubscribe link,
 // and then tracking, which leaves that link alone. A message with only HTML gets a text part, unless the
 // caller disabled it.
-func (c *Composer) addDerivedParts(ctx context.Context, o *Email, identity domains.SigningIdentity, msg *mime.Message) (err error) {
+func (c *Composer) addDerivedParts(ctx context.Context, o *Email, identity domains.SigningIdentity,
+	msg *mime.Message) (err error) {
 	msg.Headers = append(msg.Headers, mime.Header{Name: feedbackField, Value: o.feedbackID()})
 	if o.unsubscribe {
 		link, err := c.linkOf(o)
@@ -126,7 +127,8 @@ func (c *Composer) addDerivedParts(ctx context.Context, o *Email, identity domai
 	if c.rewriter == nil || !identity.OpenTracking && !identity.ClickTracking {
 		return nil
 	}
-	track := tracking.Message{AccountID: o.accountID, EmailID: o.id, DomainID: identity.DomainID, Opens: identity.OpenTracking, Clicks: identity.ClickTracking}
+	track := tracking.Message{AccountID: o.accountID, EmailID: o.id, DomainID: identity.DomainID,
+		Opens: identity.OpenTracking, Clicks: identity.ClickTracking}
 	msg.HTML, msg.Text, err = c.rewriter.Rewrite(ctx, track, msg.HTML, msg.Text)
 	return err
 }
@@ -143,7 +145,8 @@ func (c *Composer) linkOf(o *Email) (string, error) {
 // addUnsubscribe adds the header fields and inserts the link.
 func addUnsubscribe(link string, msg *mime.Message) {
 	msg.Headers = append(msg.Headers,
-		mime.Header{Name: unsubscribe.Field, Value: "<" + link + ">"}, mime.Header{Name: unsubscribe.FieldPost, Value: unsubscribe.OneClick})
+		mime.Header{Name: unsubscribe.Field, Value: "<" + link + ">"},
+		mime.Header{Name: unsubscribe.FieldPost, Value: unsubscribe.OneClick})
 	msg.Subject = unsubscribe.InText(msg.Subject, link)
 	msg.Text = unsubscribe.InText(msg.Text, link)
 	msg.HTML = unsubscribe.InHTML(msg.HTML, link)

@@ -69,8 +69,11 @@ FROM (SELECT *, body <= $2 AND body_key IS NULL AND (attachment_count = 0 OR mim
 func Load(ctx context.Context, tx db.Execer, ids []string) (map[string]*Email, error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	emails, err := db.All(ctx, tx, func(o *Email) []any {
-		return []any{&o.id, &o.accountID, &o.DomainID, &o.from, db.ScanJSON(&o.to), db.ScanJSON(&o.cc), db.ScanJSON(&o.replyTo), &o.subject,
-			db.ScanJSON(&o.headers), db.ScanJSON(&o.tags), &o.messageID, &o.attachments, &o.createdAt, &o.date, &o.unsubscribe, &o.category, db.ScanMicroseconds(&o.Life), &o.Expires, &o.first, &o.OneRecipient, &o.html, &o.text, &o.noText, &o.relayed, &o.mime, &o.loaded, &o.bodyKey, &o.Size}
+		return []any{&o.id, &o.accountID, &o.DomainID, &o.from, db.ScanJSON(&o.to), db.ScanJSON(&o.cc),
+			db.ScanJSON(&o.replyTo), &o.subject,
+			db.ScanJSON(&o.headers), db.ScanJSON(&o.tags), &o.messageID, &o.attachments, &o.createdAt, &o.date,
+			&o.unsubscribe, &o.category, db.ScanMicroseconds(&o.Life), &o.Expires, &o.first, &o.OneRecipient, &o.html,
+			&o.text, &o.noText, &o.relayed, &o.mime, &o.loaded, &o.bodyKey, &o.Size}
 	}, loadSQL, db.Array(ids), inlineBody)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,8 @@ func (o *Email) feedbackID() string {
 	if len(o.tags) > 0 {
 		kind = o.tags[0].Value
 	}
-	return strings.Join([]string{feedbackWord(cmp.Or(kind, o.category, "none")), o.DomainID, o.accountID, feedbackSender}, ":")
+	return strings.Join([]string{feedbackWord(cmp.Or(kind, o.category, "none")), o.DomainID, o.accountID,
+		feedbackSender}, ":")
 }
 
 // feedbackWord keeps the characters that are allowed between colons.

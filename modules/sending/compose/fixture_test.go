@@ -27,14 +27,17 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Parts: sendingtest.New(t)}
 	var err error
-	if f.records, err = records.New(records.Params{Usage: f.Near, DB: f.DB, Bus: f.Bus, Timeline: f.Bus.Log(), Budget: f.Budget, Pages: f.Pages}); err != nil {
+	if f.records, err = records.New(records.Params{Usage: f.Near, DB: f.DB, Bus: f.Bus, Timeline: f.Bus.Log(),
+		Budget: f.Budget, Pages: f.Pages}); err != nil {
 		t.Fatal(err)
 	}
-	if f.accepting, err = sending.New(sending.Params{DB: f.DB, Bus: f.Bus, Accounts: f.Near, Domains: f.Near, Suppression: f.Near, Templates: f.Near, Quota: f.Near,
+	if f.accepting, err = sending.New(sending.Params{DB: f.DB, Bus: f.Bus, Accounts: f.Near, Domains: f.Near,
+		Suppression: f.Near, Templates: f.Near, Quota: f.Near,
 		Records: f.records, Idempotency: f.Idempotency, Signals: sendingtest.NoSignals{}}); err != nil {
 		t.Fatal(err)
 	}
-	if f.Composer, err = New(Params{DB: f.DB, Domains: f.Near, Links: f.Near, Contents: f.records, Budget: f.Parts.Budget}); err != nil {
+	if f.Composer, err = New(Params{DB: f.DB, Domains: f.Near, Links: f.Near, Contents: f.records,
+		Budget: f.Parts.Budget}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -86,7 +89,8 @@ func (f *fixture) parseSent(t *testing.T, id string) *message.FullMessage {
 	verify(t, signed.Raw)
 	signature, _, _ := bytes.Cut(signed.Raw, []byte("\r\nFrom:"))
 	for _, name := range []string{"list-unsubscribe:", "list-unsubscribe-post:"} {
-		if bytes.Contains(signed.Raw, []byte("\r\nList-Unsubscribe:")) && !strings.Contains(strings.ToLower(unfold(signature)), name) {
+		if bytes.Contains(signed.Raw, []byte("\r\nList-Unsubscribe:")) &&
+			!strings.Contains(strings.ToLower(unfold(signature)), name) {
 			t.Errorf("%s is not signed: %s", name, signature)
 		}
 	}

@@ -88,7 +88,8 @@ func (c *Composer) signHeavy(ctx context.Context, o *Email) (msg Signed, err err
 
 // roomFor returns a content with room for a message of the given size in bytes.
 func (c *Composer) roomFor(ctx context.Context, o *Email, octets int64) (*intake.Content, error) {
-	content := c.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Account: o.accountID}, MaxSize: octets, Patience: composePatience})
+	content := c.budget.NewContent(intake.Terms{Tenant: intake.Tenant{Account: o.accountID}, MaxSize: octets,
+		Patience: composePatience})
 	o.held = append(o.held, content)
 	if err := content.Reserve(ctx, octets); err != nil {
 		return nil, lackOfRoom(ctx, o, err)

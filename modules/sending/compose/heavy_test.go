@@ -33,7 +33,8 @@ func TestHeavyMessageIsReleasedAfterItsLastUse(t *testing.T) {
 	}
 	secondDone()
 	if email.signed.Raw != nil || !f.isBudgetFree() {
-		t.Errorf("after the last use %d bytes are kept, budget free %v; want none and a free budget", len(email.signed.Raw), f.isBudgetFree())
+		t.Errorf("after the last use %d bytes are kept, budget free %v; want none and a free budget",
+			len(email.signed.Raw), f.isBudgetFree())
 	}
 }
 
@@ -52,7 +53,8 @@ func TestHeavyRelayedMessageIsSentFromAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasSuffix(string(signed.Raw), "\r\n\r\n"+body) || !strings.HasPrefix(string(signed.Raw), "DKIM-Signature:") {
+	if !strings.HasSuffix(string(signed.Raw), "\r\n\r\n"+body) ||
+		!strings.HasPrefix(string(signed.Raw), "DKIM-Signature:") {
 		t.Errorf("composed %d bytes: %.100q", len(signed.Raw), signed.Raw)
 	}
 	for range 2 {

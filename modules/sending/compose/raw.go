@@ -80,7 +80,8 @@ func (c *Composer) RawContent(ctx context.Context, accountID, emailID string) (*
 // messages do.
 func (c *Composer) composeAgain(ctx context.Context, o *Email) (_ *intake.Content, err error) {
 	owner := intake.Tenant{Account: o.accountID}
-	out := c.budget.NewContent(intake.Terms{Tenant: owner, MaxMemory: smallRaw, MaxSize: o.composedSize(), Patience: rawPatience})
+	out := c.budget.NewContent(intake.Terms{Tenant: owner, MaxMemory: smallRaw, MaxSize: o.composedSize(),
+		Patience: rawPatience})
 	var drafts contents
 	defer func() {
 		drafts.close()

@@ -43,20 +43,24 @@ func TestRawEqualsTheSentMessageWithoutSignature(t *testing.T) {
 	f.rewriter = &tracker{}
 	yes := true
 	rich := simpleMessage("Bob <bob@example.net>", "carol@example.net")
-	rich.Subject, rich.HTML, rich.Unsubscribe, rich.Tags = "Grüße {{unsubscribe_url}}", "<p>Grüße</p> {{unsubscribe_url}}", &yes, []shape.Tag{{Name: "kind", Value: "news"}}
+	rich.Subject, rich.HTML, rich.Unsubscribe, rich.Tags = "Grüße {{unsubscribe_url}}",
+		"<p>Grüße</p> {{unsubscribe_url}}", &yes, []shape.Tag{{Name: "kind", Value: "news"}}
 	rich.Headers = []shape.Header{{Name: "X-Order", Value: "17"}}
 	rich.Attachments = []sending.Attachment{{Name: "one.txt", Data: []byte("one")}}
 	long := simpleMessage("bob@example.net")
 	long.Text = strings.Repeat("a line\r\n", inlineBody/7)
 	heavy := simpleMessage("bob@example.net")
-	heavy.Attachments = []sending.Attachment{{Name: "one.bin", Data: bytes.Repeat([]byte("one\n"), sending.HeavyFrom/4)}}
+	heavy.Attachments = []sending.Attachment{{Name: "one.bin",
+		Data: bytes.Repeat([]byte("one\n"), sending.HeavyFrom/4)}}
 	relayed := func(body string) sending.Message {
 		m := simpleMessage("bob@example.net")
 		m.Relayed = &sending.Relayed{MIME: []byte("X-First: 1\r\nFrom: ada@example.com\r\nsubject:  s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n" + body)}
 		return m
 	}
-	for what, m := range map[string]sending.Message{"simple": simpleMessage("bob@example.net"), "rich": rich, "long": long, "heavy": heavy,
-		"relayed": relayed("grüße\r\n"), "long and relayed": relayed(strings.Repeat("grüße\r\n", inlineBody/8)), "heavy and relayed": relayed(strings.Repeat("grüße\r\n", sending.HeavyFrom/8))} {
+	for what, m := range map[string]sending.Message{"simple": simpleMessage("bob@example.net"), "rich": rich,
+		"long": long, "heavy": heavy,
+		"relayed": relayed("grüße\r\n"), "long and relayed": relayed(strings.Repeat("grüße\r\n", inlineBody/8)),
+		"heavy and relayed": relayed(strings.Repeat("grüße\r\n", sending.HeavyFrom/8))} {
 		f.Near.Sender.ClickTracking = m.Relayed == nil // it changes texts
 		emailID := f.send(t, m)
 		want := f.sentMessage(t, emailID)
@@ -66,7 +70,8 @@ func TestRawEqualsTheSentMessageWithoutSignature(t *testing.T) {
 			continue
 		}
 		parsed, err := mail.ReadMessage(bytes.NewReader(got))
-		if err != nil || parsed.Header.Get("From") == "" || parsed.Header.Get("Date") == "" || parsed.Header.Get("Message-Id") == "" || parsed.Header.Get("Dkim-Signature") != "" {
+		if err != nil || parsed.Header.Get("From") == "" || parsed.Header.Get("Date") == "" ||
+			parsed.Header.Get("Message-Id") == "" || parsed.Header.Get("Dkim-Signature") != "" {
 			t.Errorf("%s: read by net/mail: %v, %v", what, parsed, err)
 		}
 		if m.Relayed != nil {
@@ -105,7 +110,8 @@ func TestRawOfMissingMessages(t *testing.T) {
 		}
 	}
 	f.Near.SenderErr = fault.Forbiddenf("domain_not_verified", "no")
-	if raw, err := f.Raw(t.Context(), sendingtest.Account, emailID); err != nil || !bytes.Contains(raw, []byte("Hello")) || len(r.asked) != 0 {
+	if raw, err := f.Raw(t.Context(), sendingtest.Account, emailID); err != nil ||
+		!bytes.Contains(raw, []byte("Hello")) || len(r.asked) != 0 {
 		t.Errorf("of a domain that can no longer send: %q, %v", raw, err)
 	}
 	f.Near.SenderErr = errors.New("away")
@@ -128,7 +134,8 @@ func TestRawInMemoryIsBounded(t *testing.T) {
 	f := newFixture(t)
 	m := simpleMessage("bob@example.net")
 	for range 3 {
-		m.Attachments = append(m.Attachments, sending.Attachment{Name: "one.bin", Data: bytes.Repeat([]byte{1}, records.MaxBodies/4)})
+		m.Attachments = append(m.Attachments,
+			sending.Attachment{Name: "one.bin", Data: bytes.Repeat([]byte{1}, records.MaxBodies/4)})
 	}
 	emailID := f.send(t, m)
 	if raw, err := f.Raw(t.Context(), sendingtest.Account, emailID); fault.KindOf(err) != fault.TooLarge {

@@ -47,7 +47,8 @@ func (c *Composer) relayAndSign(ctx context.Context, o *Email, where place) (Sig
 	if err != nil {
 		return Signed{}, fmt.Errorf("relay email %s: %w", o.id, err)
 	}
-	signed := Signed{Raw: raw, Identity: identity, UTF8: slices.ContainsFunc(fields, func(f verbatim.HeaderField) bool { return hasEightBit(f.Raw) })}
+	signed := Signed{Raw: raw, Identity: identity,
+		UTF8: slices.ContainsFunc(fields, func(f verbatim.HeaderField) bool { return hasEightBit(f.Raw) })}
 	if hasEightBit(body) {
 		signed.SevenBit = func() ([]byte, error) { return inSevenBit(raw, identity) }
 	}
@@ -76,7 +77,8 @@ func (c *Composer) loadMIME(ctx context.Context, o *Email, patience time.Duratio
 }
 
 // composeRelayed returns the message after some room for its signatures.
-func (c *Composer) composeRelayed(ctx context.Context, o *Email, identity domains.SigningIdentity, room int, where place) ([]byte, error) {
+func (c *Composer) composeRelayed(ctx context.Context, o *Email, identity domains.SigningIdentity, room int,
+	where place) ([]byte, error) {
 	m, err := verbatim.Read(o.mime)
 	if err != nil {
 		return nil, err
@@ -117,7 +119,8 @@ func (c *Composer) composeRelayed(ctx context.Context, o *Email, identity domain
 
 // changedTexts returns the new text of parts that change. Opens and clicks are tracked in the first part of
 // each kind, which is the body.
-func (c *Composer) changedTexts(ctx context.Context, o *Email, identity domains.SigningIdentity, texts []*verbatim.TextBody, link string) (map[*verbatim.TextBody]string, error) {
+func (c *Composer) changedTexts(ctx context.Context, o *Email, identity domains.SigningIdentity,
+	texts []*verbatim.TextBody, link string) (map[*verbatim.TextBody]string, error) {
 	changed := map[*verbatim.TextBody]string{}
 	var firstHTML, firstText *verbatim.TextBody
 	for _, t := range texts {
@@ -171,7 +174,8 @@ func inSevenBit(signed []byte, identity domains.SigningIdentity) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	unsigned := verbatim.Join(slices.DeleteFunc(fields, func(f verbatim.HeaderField) bool { return f.Is("DKIM-Signature") }), body)
+	unsigned := verbatim.Join(slices.DeleteFunc(fields,
+		func(f verbatim.HeaderField) bool { return f.Is("DKIM-Signature") }), body)
 	message, err := verbatim.SevenBit(unsigned)
 	if err != nil {
 		return nil, err

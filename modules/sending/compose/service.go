@@ -61,5 +61,6 @@ func New(p Params) (*Composer, error) {
 	if p.Budget == nil {
 		return nil, errors.New("compose: Budget is required")
 	}
-	return &Composer{db: p.DB, domains: p.Domains, links: p.Links, rewriter: p.Rewriter, contents: p.Contents, budget: p.Budget}, nil
+	return &Composer{db: p.DB, domains: p.Domains, links: p.Links, rewriter: p.Rewriter, contents: p.Contents,
+		budget: p.Budget}, nil
 }

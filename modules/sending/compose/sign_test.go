@@ -21,7 +21,8 @@ func TestMessagesCarryTheSignaturesOfTheirIdentity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := map[string]crypto.Signer{"pr1._domainkey.example.com": sendingtest.Key(), "pe1._domainkey.example.com": second}
+	keys := map[string]crypto.Signer{"pr1._domainkey.example.com": sendingtest.Key(),
+		"pe1._domainkey.example.com": second}
 	lookup := func(name string) ([]string, error) {
 		if key, there := keys[name]; there {
 			return []string{dkim.PublicRecord(key)}, nil
@@ -29,7 +30,8 @@ func TestMessagesCarryTheSignaturesOfTheirIdentity(t *testing.T) {
 		return nil, fmt.Errorf("no such name: %s", name)
 	}
 	message := func() *Email {
-		return &Email{id: "msg_1", accountID: sendingtest.Account, from: "Ada <ada@example.com>", to: []string{"bob@example.net"}, subject: "Hello",
+		return &Email{id: "msg_1", accountID: sendingtest.Account, from: "Ada <ada@example.com>",
+			to: []string{"bob@example.net"}, subject: "Hello",
 			text: "Hello", messageID: "msg_1@example.com", date: time.Now(), loaded: true}
 	}
 	for want, key := range map[int]*domains.SecondKey{1: nil, 2: {Selector: "pe1", Key: second}} {

@@ -29,7 +29,8 @@ func TestHTMLOnlyMessageGetsATextPart(t *testing.T) {
 		m := simpleMessage("bob@example.net")
 		m.HTML, m.Text = "<p>Thank you, <b>Bob</b>.</p>", ""
 		c.change(&m)
-		if got := strings.TrimSpace(f.parseSent(t, f.send(t, m)).Text); got != c.want && (!strings.HasSuffix(c.want, "/") || !strings.HasPrefix(got, c.want)) {
+		if got := strings.TrimSpace(f.parseSent(t, f.send(t, m)).Text); got != c.want &&
+			(!strings.HasSuffix(c.want, "/") || !strings.HasPrefix(got, c.want)) {
 			t.Errorf("%s: the text part is %q, want %q", name, got, c.want)
 		}
 	}
@@ -52,7 +53,8 @@ func TestEveryMessageHasAFeedbackID(t *testing.T) {
 	} {
 		m := simpleMessage("bob@example.net")
 		c.change(&m)
-		o := &Email{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", accountID: sendingtest.Account, tags: m.Tags, category: m.Category}
+		o := &Email{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", accountID: sendingtest.Account, tags: m.Tags,
+			category: m.Category}
 		if got := o.feedbackID(); got != c.want {
 			t.Errorf("%s: the value is %q, want %q", name, got, c.want)
 		}

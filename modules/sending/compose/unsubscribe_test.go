@@ -15,7 +15,8 @@ import (
 // tracker records the messages it rewrites.
 type tracker struct{ asked []tracking.Message }
 
-func (r *tracker) Rewrite(_ context.Context, m tracking.Message, html, text string) (newHTML, newText string, err error) {
+func (r *tracker) Rewrite(_ context.Context, m tracking.Message, html,
+	text string) (newHTML, newText string, err error) {
 	r.asked = append(r.asked, m)
 	return html + "<!-- tracked -->", text + " (tracked)", nil
 }
@@ -83,8 +84,10 @@ func TestDomainEnablesTracking(t *testing.T) {
 	f.Near.Sender.ClickTracking = true
 	id := f.send(t, m)
 	got := f.parseSent(t, id)
-	want := tracking.Message{AccountID: sendingtest.Account, EmailID: id, DomainID: f.Near.Sender.DomainID, Clicks: true}
-	if len(r.asked) != 1 || r.asked[0] != want || strings.TrimSpace(got.Text) != "t (tracked)" || !strings.Contains(got.HTML, "/u/") || !strings.HasSuffix(strings.TrimSpace(got.HTML), "<!-- tracked -->") {
+	want := tracking.Message{AccountID: sendingtest.Account, EmailID: id, DomainID: f.Near.Sender.DomainID,
+		Clicks: true}
+	if len(r.asked) != 1 || r.asked[0] != want || strings.TrimSpace(got.Text) != "t (tracked)" ||
+		!strings.Contains(got.HTML, "/u/") || !strings.HasSuffix(strings.TrimSpace(got.HTML), "<!-- tracked -->") {
 		t.Errorf("asked %+v, text %q, html %q", r.asked, got.Text, got.HTML)
 	}
 }
@@ -96,7 +99,8 @@ func TestOversizedUnsubscribeLinkIsRefusedAtAcceptance(t *testing.T) {
 	yes := true
 	m := simpleMessage("bob@example.net")
 	m.Unsubscribe, m.Subject = &yes, strings.Repeat("{{unsubscribe_url}}", 40)
-	if _, err := f.accepting.Send(t.Context(), f.Caller(), sending.Request{Message: m}); fault.From(err).Fields["subject"] == "" {
+	if _, err := f.accepting.Send(t.Context(), f.Caller(), sending.Request{Message: m}); fault.From(err).
+		Fields["subject"] == "" {
 		t.Errorf("a subject of many links: %v", err)
 	}
 	m.Subject = strings.Repeat("{{unsubscribe_url}} ", 7)

@@ -101,7 +101,8 @@ func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration)
 	var others bool // whether recipients were parked for other processes
 	defer func() {
 		releaseUnused(list, jobs)
-		c.load.releaseSlots(slices.DeleteFunc(chosen, func(d Job) bool { return containsRecipient(jobs, d.recipientID) })...)
+		c.load.releaseSlots(slices.DeleteFunc(chosen,
+			func(d Job) bool { return containsRecipient(jobs, d.recipientID) })...)
 	}()
 	draws, more := c.chooseDraws((limit + 1) / 2)
 	common := limit
@@ -161,7 +162,8 @@ func containsRecipient(jobs []Job, recipientID int64) bool {
 }
 
 // takeRows turns the rows that were granted into deliveries.
-func (c *claimer) takeRows(ctx context.Context, tx *db.PreparedTx, list []pickedRow, lease time.Duration) ([]Job, error) {
+func (c *claimer) takeRows(ctx context.Context, tx *db.PreparedTx, list []pickedRow,
+	lease time.Duration) ([]Job, error) {
 	var ids []int64
 	var emails, labels []string
 	var ahead []bool
@@ -183,14 +185,17 @@ func (c *claimer) takeRows(ctx context.Context, tx *db.PreparedTx, list []picked
 		return nil, fmt.Errorf("count by way: %w", err)
 	}
 	jobs, err := db.All(ctx, tx, func(d *Job) []any {
-		return []any{&d.recipientID, &d.fence, &d.emailID, &d.accountID, &d.address, &d.attempt, db.ScanMicroseconds(&d.age), &d.noticeDue}
-	}, statement, db.Array(emails), db.Array(ids), db.Array(labels), db.Array(ahead), lease.Microseconds(), delayNoticeEvery.Microseconds(), c.node.ID())
+		return []any{&d.recipientID, &d.fence, &d.emailID, &d.accountID, &d.address, &d.attempt,
+			db.ScanMicroseconds(&d.age), &d.noticeDue}
+	}, statement, db.Array(emails), db.Array(ids), db.Array(labels), db.Array(ahead), lease.Microseconds(),
+		delayNoticeEvery.Microseconds(), c.node.ID())
 	if err != nil {
 		return nil, fmt.Errorf("claim recipients: %w", err)
 	}
 	for i := range jobs {
 		row := byID[jobs[i].recipientID]
-		jobs[i].way, jobs[i].destination, jobs[i].via, jobs[i].ticket, jobs[i].untried = row.way, row.Destination, row.Via, row.ticket, row.reason
+		jobs[i].way, jobs[i].destination, jobs[i].via, jobs[i].ticket, jobs[i].untried = row.way, row.Destination,
+			row.Via, row.ticket, row.reason
 		jobs[i].ahead, jobs[i].due = row.isAhead(), row.due
 	}
 	if slices.Contains(ahead, true) {

@@ -27,8 +27,9 @@ func (s *Service) repairDueTimes(ctx context.Context, _ clockstep.Step) (int64, 
 	for i, pause := range retrySchedule {
 		pauses[i] = pause.Microseconds()
 	}
-	rows, err := db.ExecAll(ctx, s.claimer.db.SQL, repairDueSQL.Text, repairDueSQL.Args(db.Arg("lease", claimLease.Microseconds()),
-		db.Arg("put_off", suspendedRetryDelay.Microseconds()), db.Arg("pauses", db.Array(pauses)))...)
+	rows, err := db.ExecAll(ctx, s.claimer.db.SQL, repairDueSQL.Text,
+		repairDueSQL.Args(db.Arg("lease", claimLease.Microseconds()),
+			db.Arg("put_off", suspendedRetryDelay.Microseconds()), db.Arg("pauses", db.Array(pauses)))...)
 	if rows > 0 {
 		s.signals.Wake(lifecycle.DueChannel)
 		s.claimer.searchSoon() // parked recipients were not due, so their lanes seemed empty

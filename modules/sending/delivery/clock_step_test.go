@@ -37,8 +37,10 @@ func TestRecipientsAreDueAfterTheClockStepsBack(t *testing.T) {
 				`UPDATE recipients SET due_at = now() + ` + ahead + `, queued_at = now() + ` + ahead + ` WHERE destination IN ('new.test', 'parked.test')`,
 				`UPDATE recipients SET lane = ' parked.test' WHERE destination = 'parked.test'`,
 				`UPDATE recipients SET due_at = now() + ` + ahead + ` + interval '12 seconds' WHERE destination = 'claimed.test'`,
-				`UPDATE attempts SET outcome = 'deferred', finished_at = now() + ` + ahead + ` FROM recipients r WHERE r.id = recipient_id AND destination IN ('retried.test', 'later.test')`,
-				`UPDATE recipients SET state = 'deferred', fence = fence + 1, due_at = now() + ` + ahead + ` + interval '1 minute' WHERE destination = 'retried.test'`,
+				`UPDATE attempts SET outcome = 'deferred', finished_at = now() + ` + ahead +
+					` FROM recipients r WHERE r.id = recipient_id AND destination IN ('retried.test', 'later.test')`,
+				`UPDATE recipients SET state = 'deferred', fence = fence + 1, due_at = now() + ` + ahead +
+					` + interval '1 minute' WHERE destination = 'retried.test'`,
 				`UPDATE recipients SET state = 'deferred', fence = fence + 1, attempts = 2, due_at = now() + interval '4 minutes' WHERE destination = 'later.test'`,
 				`UPDATE recipients SET due_at = now() + interval '50 seconds' WHERE destination = 'scheduled.test'`, // postponed, as for a suspended account
 			} {
@@ -55,11 +57,13 @@ func TestRecipientsAreDueAfterTheClockStepsBack(t *testing.T) {
 				t.Errorf("repaired %d recipients again, %v; want none", n, err)
 			}
 			f.claimer.parking.looked = time.Time{}
-			if got := countDestinations(f.claimAll(t)); len(got) != 2 || got["new.test"] != 1 || got["parked.test"] != 1 {
+			if got := countDestinations(f.claimAll(t)); len(got) != 2 || got["new.test"] != 1 ||
+				got["parked.test"] != 1 {
 				t.Errorf("claimed %v, want the recipients that were never tried", got)
 			}
 			// The others become due when their lease would end, unless a process hands them back.
-			late, err := db.All(t.Context(), f.DB.SQL, db.Value[string], `SELECT destination FROM recipients WHERE due_at BETWEEN now() AND now() + interval '12 seconds' ORDER BY 1`)
+			late, err := db.All(t.Context(), f.DB.SQL, db.Value[string],
+				`SELECT destination FROM recipients WHERE due_at BETWEEN now() AND now() + interval '12 seconds' ORDER BY 1`)
 			if err != nil || !slices.Equal(late, []string{"claimed.test", "retried.test"}) {
 				t.Errorf("recipients due within a lease: %v, %v; want the claimed one and the tried one", late, err)
 			}

@@ -25,10 +25,14 @@ func (s *Service) deliver(ctx context.Context, d Job, lease *worker.Lease) smtpc
 	out := s.makeAttempt(ctx, d, lease)
 	end(out)
 	s.logger.LogAttrs(ctx, slog.LevelInfo, "delivery attempt",
-		slog.String(telemetry.KeyAccountID, d.accountID), slog.String(telemetry.KeyEmailID, d.emailID), slog.Int64(telemetry.KeyRecipientID, d.recipientID),
-		slog.Int(telemetry.KeyAttempt, d.attempt), slog.String(telemetry.KeyOutcome, string(out.Kind)), slog.String(telemetry.KeyPhase, string(out.Phase)),
-		slog.Int("code", out.Code), slog.String("enhanced_code", out.EnhancedCode), slog.String(telemetry.KeyReply, out.Diagnostic()),
-		slog.String("remote_host", out.RemoteHost), slog.String("remote_addr", out.RemoteAddr), slog.String(telemetry.KeyTLS, out.TLS), slog.String("tls_policy", string(out.TLSPolicy)))
+		slog.String(telemetry.KeyAccountID, d.accountID), slog.String(telemetry.KeyEmailID, d.emailID),
+		slog.Int64(telemetry.KeyRecipientID, d.recipientID),
+		slog.Int(telemetry.KeyAttempt, d.attempt), slog.String(telemetry.KeyOutcome, string(out.Kind)),
+		slog.String(telemetry.KeyPhase, string(out.Phase)),
+		slog.Int("code", out.Code), slog.String("enhanced_code", out.EnhancedCode),
+		slog.String(telemetry.KeyReply, out.Diagnostic()),
+		slog.String("remote_host", out.RemoteHost), slog.String("remote_addr", out.RemoteAddr),
+		slog.String(telemetry.KeyTLS, out.TLS), slog.String("tls_policy", string(out.TLSPolicy)))
 	return out
 }
 
@@ -45,7 +49,8 @@ func (s *Service) makeAttempt(ctx context.Context, d Job, lease *worker.Lease) s
 	case d.message == nil:
 		return refusedOutcome("the email was deleted before it could be sent")
 	case d.message.Expires && d.message.Life <= 0:
-		return smtpclient.Outcome{Kind: smtpclient.Failed, Reason: lifecycle.CodeExpired, Phase: smtpclient.PhaseEnvelope, Err: errors.New(lifecycle.ExpiredDiagnostic)}
+		return smtpclient.Outcome{Kind: smtpclient.Failed, Reason: lifecycle.CodeExpired,
+			Phase: smtpclient.PhaseEnvelope, Err: errors.New(lifecycle.ExpiredDiagnostic)}
 	case d.untried != "":
 		return smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseWait,
 			Err: fmt.Errorf("not tried: %s", d.untried)}
@@ -59,7 +64,8 @@ func (s *Service) makeAttempt(ctx context.Context, d Job, lease *worker.Lease) s
 	if err != nil {
 		return s.unsendableOutcome(ctx, d, err)
 	}
-	envelope := smtpclient.Envelope{From: from, To: d.address, SMTPUTF8: msg.UTF8, TLSMode: msg.Identity.TLSMode, Way: d.way, SevenBit: msg.SevenBit}
+	envelope := smtpclient.Envelope{From: from, To: d.address, SMTPUTF8: msg.UTF8, TLSMode: msg.Identity.TLSMode,
+		Way: d.way, SevenBit: msg.SevenBit}
 	if !d.isHeavy() {
 		return s.transport.Deliver(ctx, envelope, msg.Raw, s.beforeFinalDot(ctx, d, lease))
 	}
@@ -69,7 +75,8 @@ func (s *Service) makeAttempt(ctx context.Context, d Job, lease *worker.Lease) s
 		return nil
 	}); err != nil {
 		// The part that was sent had no final dot.
-		return smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseData, Err: errors.Join(errFault, err)}
+		return smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseData,
+			Err: errors.Join(errFault, err)}
 	}
 	return out
 }
@@ -108,7 +115,8 @@ func (s *Service) unsendableOutcome(ctx context.Context, d Job, err error) smtpc
 	case fault.Forbidden:
 		return refusedOutcome(err.Error())
 	case fault.Unavailable:
-		return smtpclient.Outcome{Kind: smtpclient.Temporary, Err: errors.New("the message could not be read from the database")}
+		return smtpclient.Outcome{Kind: smtpclient.Temporary,
+			Err: errors.New("the message could not be read from the database")}
 	default:
 		s.logger.ErrorContext(ctx, "email cannot be composed", telemetry.KeyEmailID, d.emailID, telemetry.KeyError, err)
 		return refusedOutcome("the message could not be composed")

@@ -43,7 +43,8 @@ func TestAttemptRowExistsBeforeTheAttempt(t *testing.T) {
 	id := f.send(t, simpleMessage("bob@example.net"))
 	jobs := f.claimAll(t)
 	_, recipients, attempts, _ := f.loadState(t, id)
-	if len(jobs) != 1 || len(attempts) != 1 || attempts[0].Outcome != nil || attempts[0].Fence != recipients[0].Fence || recipients[0].Attempts != 1 {
+	if len(jobs) != 1 || len(attempts) != 1 || attempts[0].Outcome != nil || attempts[0].Fence != recipients[0].Fence ||
+		recipients[0].Attempts != 1 {
 		t.Fatalf("jobs %+v attempts %+v", jobs, attempts)
 	}
 	if again := f.claimAll(t); len(again) != 0 {
@@ -59,7 +60,8 @@ func TestCutOffAttemptIsUnknown(t *testing.T) {
 	f.MakeDue(t) // the lease is over
 	second := f.claimAll(t)
 	_, _, attempts, _ := f.loadState(t, id)
-	if len(attempts) != 2 || attempts[0].Outcome == nil || *attempts[0].Outcome != attempt.OutcomeUnknown || attempts[1].Outcome != nil {
+	if len(attempts) != 2 || attempts[0].Outcome == nil || *attempts[0].Outcome != attempt.OutcomeUnknown ||
+		attempts[1].Outcome != nil {
 		t.Fatalf("attempts: %+v", attempts)
 	}
 	// The first owner continues: its attempt row gets the outcome, but the recipient stays with the second
@@ -84,19 +86,24 @@ func TestOutcomesSettleTheEmailOnce(t *testing.T) {
 	id := f.send(t, simpleMessage("a@example.net", "b@example.net", "c@example.net"))
 	jobs := f.claimAll(t)
 	f.settleWith(t, jobs[:1], smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"})
-	if e, _, _, _ := f.loadState(t, id); e.Status != email.StatusSent || e.LastEvent != "email.delivered" || e.DeliveredAt != nil {
+	if e, _, _, _ := f.loadState(t, id); e.Status != email.StatusSent || e.LastEvent != "email.delivered" ||
+		e.DeliveredAt != nil {
 		t.Errorf("after the first: %s %s %v", e.Status, e.LastEvent, e.DeliveredAt)
 	}
-	f.settleWith(t, jobs[1:], smtpclient.Outcome{Kind: smtpclient.Permanent, Code: 550, EnhancedCode: "5.1.1", Reply: "550 5.1.1 no such user", RemoteHost: "mx.example.net"})
+	f.settleWith(t, jobs[1:], smtpclient.Outcome{Kind: smtpclient.Permanent, Code: 550, EnhancedCode: "5.1.1",
+		Reply: "550 5.1.1 no such user", RemoteHost: "mx.example.net"})
 	f.settleWith(t, jobs, smtpclient.Outcome{Kind: smtpclient.Delivered}) // settled twice: nothing to do
 	e, recipients, _, types := f.loadState(t, id)
-	if e.Status != email.StatusBounced || e.BounceReason == nil || *e.BounceReason != "550 5.1.1 no such user" || e.BouncedAt == nil || e.DeliveredAt != nil {
+	if e.Status != email.StatusBounced || e.BounceReason == nil || *e.BounceReason != "550 5.1.1 no such user" ||
+		e.BouncedAt == nil || e.DeliveredAt != nil {
 		t.Errorf("email: %+v", e)
 	}
-	if r := recipients[2]; r.State != recipient.StateBounced || *r.Code != 550 || *r.EnhancedCode != "5.1.1" || *r.RemoteMta != "mx.example.net" || r.DueAt != nil || r.SettledAt == nil {
+	if r := recipients[2]; r.State != recipient.StateBounced || *r.Code != 550 || *r.EnhancedCode != "5.1.1" ||
+		*r.RemoteMta != "mx.example.net" || r.DueAt != nil || r.SettledAt == nil {
 		t.Errorf("recipient: %+v", r)
 	}
-	if diff := cmp.Diff([]string{"email.sent", "email.delivered", "email.bounced", "email.bounced"}, types); diff != "" {
+	if diff := cmp.Diff([]string{"email.sent", "email.delivered", "email.bounced", "email.bounced"},
+		types); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
 }

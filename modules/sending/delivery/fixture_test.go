@@ -38,12 +38,14 @@ func newFixture(t *testing.T, change ...func(*Params)) *fixture {
 		Records: f.records, Idempotency: f.Idempotency, Signals: sendingtest.NoSignals{}}); err != nil {
 		t.Fatal(err)
 	}
-	if f.composer, err = compose.New(compose.Params{DB: f.DB, Domains: f.Near, Links: f.Near, Contents: f.records, Budget: f.Budget}); err != nil {
+	if f.composer, err = compose.New(compose.Params{DB: f.DB, Domains: f.Near, Links: f.Near, Contents: f.records,
+		Budget: f.Budget}); err != nil {
 		t.Fatal(err)
 	}
 	p := Params{Config: DefaultConfig(), DB: f.DB, Bus: f.Bus, Accounts: f.Near, Composer: f.composer, Ways: f.Near,
-		Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: f.Peer, ReturnPaths: paths,
-		Signals: sendingtest.NoSignals{}, Logger: f.Logger}
+		Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: f.Peer,
+		ReturnPaths: paths,
+		Signals:     sendingtest.NoSignals{}, Logger: f.Logger}
 	for _, set := range change {
 		set(&p)
 	}

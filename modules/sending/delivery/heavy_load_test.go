@@ -34,7 +34,8 @@ func (c *carrier) Deliver(_ context.Context, _ smtpclient.Envelope, msg []byte, 
 
 func heavyMessage(to ...string) sending.Message {
 	m := simpleMessage(to...)
-	m.Attachments = []sending.Attachment{{Name: "one.bin", Data: bytes.Repeat([]byte("one\n"), sending.HeavyFrom/4)}, {Name: "two.bin", Data: bytes.Repeat([]byte("two\n"), 99)}}
+	m.Attachments = []sending.Attachment{{Name: "one.bin", Data: bytes.Repeat([]byte("one\n"), sending.HeavyFrom/4)},
+		{Name: "two.bin", Data: bytes.Repeat([]byte("two\n"), 99)}}
 	return m
 }
 

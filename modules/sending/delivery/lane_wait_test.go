@@ -19,13 +19,15 @@ import (
 func (f *fixture) neverSearch() { f.claimer.parking.looked = time.Now().Add(time.Hour) }
 
 // noRoomFor is the outcome of a delivery that its lane turns away.
-var noRoomFor = smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseWait, Err: fmt.Errorf("enter: %w", lane.ErrNoRoom)}
+var noRoomFor = smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseWait,
+	Err: fmt.Errorf("enter: %w", lane.ErrNoRoom)}
 
 // waitingWithRoom returns the parked recipients whose lanes have room.
 func (f *fixture) waitingWithRoom(t *testing.T) (addresses []string) {
 	t.Helper()
 	type row struct{ address, lane string }
-	parked, err := db.All(t.Context(), f.DB.SQL, func(r *row) []any { return []any{&r.address, &r.lane} }, `SELECT address, lane FROM recipients WHERE lane IS NOT NULL`)
+	parked, err := db.All(t.Context(), f.DB.SQL, func(r *row) []any { return []any{&r.address, &r.lane} },
+		`SELECT address, lane FROM recipients WHERE lane IS NOT NULL`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,12 +92,14 @@ func TestNoRecipientWaitsWhileItsLaneHasRoom(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n < next[j.destination] {
-				t.Errorf("seed %d, round %d: %s was claimed after a later recipient of its destination", seed, round, j.address)
+				t.Errorf("seed %d, round %d: %s was claimed after a later recipient of its destination", seed,
+					round, j.address)
 			}
 			next[j.destination] = n
 		}
 		if waiting := f.waitingWithRoom(t); len(waiting) > 0 {
-			t.Fatalf("seed %d, round %d: %d recipients wait although their lanes have room: %v", seed, round, len(waiting), waiting)
+			t.Fatalf("seed %d, round %d: %d recipients wait although their lanes have room: %v", seed, round,
+				len(waiting), waiting)
 		}
 		running = append(running, jobs...)
 		random.Shuffle(len(running), func(i, j int) { running[i], running[j] = running[j], running[i] })
@@ -103,7 +107,8 @@ func TestNoRecipientWaitsWhileItsLaneHasRoom(t *testing.T) {
 		for _, j := range running[:over] {
 			f.claimer.releaseHeld(j)
 		}
-		f.settleWith(t, running[:over], smtpclient.Outcome{Kind: smtpclient.Delivered, Phase: smtpclient.PhaseDot, Code: 250, Reply: "250 OK"})
+		f.settleWith(t, running[:over], smtpclient.Outcome{Kind: smtpclient.Delivered, Phase: smtpclient.PhaseDot,
+			Code: 250, Reply: "250 OK"})
 		running = running[over:]
 	}
 	for more := true; more; more = len(running) > 0 {

@@ -19,7 +19,10 @@ import (
 // Module provides *Service and runs its deliveries.
 var Module = fx.Module("sending/delivery",
 	fx.Provide(New),
-	module.Repairs(func(s *Service) clockstep.Repair { return clockstep.Repair{What: "recipients", Run: s.repairDueTimes} }),
+	module.Repairs(func(s *Service) clockstep.Repair {
+		return clockstep.Repair{What: "recipients",
+			Run: s.repairDueTimes}
+	}),
 	fx.Provide(
 		fx.Private,
 		func(s *accounts.Service) Accounts { return s },

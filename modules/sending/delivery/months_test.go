@@ -45,12 +45,16 @@ func TestDeliveryFromSeveralMonths(t *testing.T) {
 // parked and handed back, and returns the outcome of each email.
 func (f *fixture) deliverEverything(t *testing.T) (all []string) {
 	t.Helper()
-	temporary := smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseData, Code: 451, Reply: "451 4.7.1 Greylisted"}
-	refused := smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseRcpt, Code: 550, EnhancedCode: "5.1.1", Reply: "550 5.1.1 Unknown"}
-	delivered := smtpclient.Outcome{Kind: smtpclient.Delivered, Phase: smtpclient.PhaseDot, Code: 250, Reply: "250 2.0.0 OK"}
+	temporary := smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseData, Code: 451,
+		Reply: "451 4.7.1 Greylisted"}
+	refused := smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseRcpt, Code: 550,
+		EnhancedCode: "5.1.1", Reply: "550 5.1.1 Unknown"}
+	delivered := smtpclient.Outcome{Kind: smtpclient.Delivered, Phase: smtpclient.PhaseDot, Code: 250,
+		Reply: "250 2.0.0 OK"}
 	var ids []string
 	for i := range 12 {
-		ids = append(ids, f.send(t, simpleMessage(fmt.Sprintf("one%d@example.net", i))), f.send(t, simpleMessage(fmt.Sprintf("two%d@example.net", i), fmt.Sprintf("three%d@example.org", i))))
+		ids = append(ids, f.send(t, simpleMessage(fmt.Sprintf("one%d@example.net", i))),
+			f.send(t, simpleMessage(fmt.Sprintf("two%d@example.net", i), fmt.Sprintf("three%d@example.org", i))))
 	}
 	jobs := f.claimExactly(t, 36)
 	if held, err := f.claimer.extendLeases(t.Context(), jobs, time.Minute); err != nil || slices.Contains(held, false) {
@@ -124,7 +128,8 @@ func TestStatementsReadTheMonthOfTheirMessage(t *testing.T) {
 	}
 	jobs := f.claimExactly(t, 8)[2:3]
 	emails, ids, fences := fencingArgs(jobs)
-	done := &finishedJob{job: jobs[0], out: smtpclient.Outcome{Kind: smtpclient.Delivered}, factID: "evt_00000000000000000000000000"}
+	done := &finishedJob{job: jobs[0], out: smtpclient.Outcome{Kind: smtpclient.Delivered},
+		factID: "evt_00000000000000000000000000"}
 	conn, err := f.DB.Hot.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +152,8 @@ func TestStatementsReadTheMonthOfTheirMessage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines, err := db.All(t.Context(), tx, db.Value[string], `EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off) `+c.statement, c.args...)
+		lines, err := db.All(t.Context(), tx, db.Value[string],
+			`EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off) `+c.statement, c.args...)
 		if err != nil {
 			t.Fatalf("explain %s: %v", name, errors.Join(err, tx.Rollback()))
 		}
@@ -156,7 +162,8 @@ func TestStatementsReadTheMonthOfTheirMessage(t *testing.T) {
 		}
 		for _, table := range []string{"recipients", "attempts"} {
 			read := slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
-				return !strings.Contains(line, "Scan") || !strings.Contains(line, " on "+table+"_") || strings.Contains(line, "never executed")
+				return !strings.Contains(line, "Scan") || !strings.Contains(line, " on "+table+"_") ||
+					strings.Contains(line, "never executed")
 			})
 			if len(read) > 1 || table == "recipients" && len(read) != 1 {
 				t.Errorf("%s reads %d months of %s:\n%s", name, len(read), table, strings.Join(lines, "\n"))

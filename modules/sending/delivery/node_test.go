@@ -60,7 +60,8 @@ func (f *fixture) countOutcomes(t *testing.T) map[string]int {
 		outcome string
 		n       int
 	}
-	list, err := db.All(t.Context(), f.DB.SQL, func(c *counted) []any { return []any{&c.outcome, &c.n} }, `SELECT coalesce(outcome, 'open'), count(*) FROM attempts GROUP BY 1`)
+	list, err := db.All(t.Context(), f.DB.SQL, func(c *counted) []any { return []any{&c.outcome, &c.n} },
+		`SELECT coalesce(outcome, 'open'), count(*) FROM attempts GROUP BY 1`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,8 @@ func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 			if err != nil || len(jobs) != 6 {
 				t.Fatalf("claimed %d with 4 connections, %v; want 6", len(jobs), err)
 			}
-			expect.EventuallyWithin(t, 20*time.Second, "the deliveries at their final dot are recorded", func() bool { return f.Count(t, "begun_attempts") == 1 })
+			expect.EventuallyWithin(t, 20*time.Second, "the deliveries at their final dot are recorded",
+				func() bool { return f.Count(t, "begun_attempts") == 1 })
 			if c.before != nil {
 				c.before(t, f, jobs)
 			}
@@ -130,7 +132,8 @@ func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 					want int64
 				}{{99, 0}, {7, 6}, {7, 0}} {
 					if n, err := other.claimer.handBackClaimsOf(t.Context(), back.gone); err != nil || n != back.want {
-						t.Errorf("handed back %[2]d recipients of node %[1]d, %[3]v; want %[4]d", back.gone, n, err, back.want)
+						t.Errorf("handed back %[2]d recipients of node %[1]d, %[3]v; want %[4]d", back.gone, n,
+							err, back.want)
 					}
 				}
 			}
@@ -143,11 +146,14 @@ func TestDeliveriesOfADeadNodeAreHandedBack(t *testing.T) {
 			if diff := cmp.Diff(c.want, f.countOutcomes(t)); diff != "" {
 				t.Errorf("attempts by outcome (-want +got):\n%s", diff)
 			}
-			if err := f.settler.settleResults(t.Context(), []worker.Result[Job, smtpclient.Outcome]{{Job: jobs[0], Value: smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250}}}); err != nil {
+			if err := f.settler.settleResults(t.Context(),
+				[]worker.Result[Job, smtpclient.Outcome]{{Job: jobs[0],
+					Value: smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250}}}); err != nil {
 				t.Fatal(err)
 			}
 			var settled int
-			if err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM recipients WHERE settled_at IS NOT NULL`).Scan(&settled); err != nil || settled != 0 {
+			if err := f.DB.SQL.QueryRowContext(t.Context(),
+				`SELECT count(*) FROM recipients WHERE settled_at IS NOT NULL`).Scan(&settled); err != nil || settled != 0 {
 				t.Errorf("the late outcome of the dead node settled %d recipients, %v; want none", settled, err)
 			}
 		})
@@ -163,7 +169,8 @@ func TestLateClaimTakesNothing(t *testing.T) {
 		until time.Duration
 		want  int
 	}{{-time.Second, 0}, {time.Minute, 1}} {
-		if jobs, err := f.newNode(t, numbered{until: time.Now().Add(c.until)}).claimer.claimJobs(t.Context(), 10, testLease); err != nil || len(jobs) != c.want {
+		if jobs, err := f.newNode(t, numbered{until: time.Now().Add(c.until)}).
+			claimer.claimJobs(t.Context(), 10, testLease); err != nil || len(jobs) != c.want {
 			t.Errorf("a claim valid until %s from now took %d, %v; want %d", c.until, len(jobs), err, c.want)
 		}
 	}
@@ -186,11 +193,13 @@ func TestDeliveryClaimedAheadIsRecordedBeforeItsFinalDot(t *testing.T) {
 	refused := errors.New("no room on the disk")
 	store := f.claimer.begun.store
 	f.claimer.begun.store = func(context.Context, int64, []int64) error { return refused }
-	ask := func(d Job) error { return f.beforeFinalDot(t.Context(), d, &worker.Lease{})() } // an expired lease is checked last
+	// an expired lease is checked last
+	ask := func(d Job) error { return f.beforeFinalDot(t.Context(), d, &worker.Lease{})() }
 	if err := ask(jobs[0]); !errors.Is(err, worker.ErrLeaseOver) {
 		t.Errorf("the check before the final dot of a delivery with a connection: %v", err)
 	}
-	out := smtpclient.Outcome{Kind: smtpclient.Temporary, Err: fmt.Errorf("%w: %w", smtpclient.ErrHeldBack, ask(jobs[1]))}
+	out := smtpclient.Outcome{Kind: smtpclient.Temporary,
+		Err: fmt.Errorf("%w: %w", smtpclient.ErrHeldBack, ask(jobs[1]))}
 	if !errors.Is(out.Err, refused) {
 		t.Errorf("beforeFinalDot of a delivery claimed ahead that cannot be recorded: %v", out.Err)
 	}
@@ -205,10 +214,13 @@ func TestDeliveryClaimedAheadIsRecordedBeforeItsFinalDot(t *testing.T) {
 		t.Errorf("beforeFinalDot once it can be recorded: %v", err)
 	}
 	var noted int
-	if err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM begun_attempts WHERE node = 7 AND recipients = ARRAY[$1::bigint]`, jobs[1].recipientID).Scan(&noted); err != nil || noted != 1 {
+	if err := f.DB.SQL.QueryRowContext(t.Context(),
+		`SELECT count(*) FROM begun_attempts WHERE node = 7 AND recipients = ARRAY[$1::bigint]`, jobs[1].recipientID).Scan(&noted); err != nil || noted != 1 {
 		t.Errorf("recorded: %d, %v; want 1", noted, err)
 	}
-	if err := f.settler.settleResults(t.Context(), []worker.Result[Job, smtpclient.Outcome]{{Job: jobs[1], Value: smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250}}}); err != nil {
+	if err := f.settler.settleResults(t.Context(),
+		[]worker.Result[Job, smtpclient.Outcome]{{Job: jobs[1],
+			Value: smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250}}}); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.claimer.begun.held) != 0 {
@@ -243,7 +255,8 @@ func TestDeliveriesAtTheirFinalDotShareAStatement(t *testing.T) {
 		synctest.Wait()
 		last := rounds[len(rounds)-1]
 		if len(rounds) > 4 || len(last) != 100 {
-			t.Errorf("%d statements, the last for %d recipients; want at most 4 statements, the last for 100", len(rounds), len(last))
+			t.Errorf("%d statements, the last for %d recipients; want at most 4 statements, the last for 100",
+				len(rounds), len(last))
 		}
 		<-time.After(time.Second)
 	})

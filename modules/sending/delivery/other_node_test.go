@@ -55,11 +55,13 @@ func TestMailForAnotherProcessIsParked(t *testing.T) {
 		f.claimer.parking.looked = time.Time{}
 	}
 	_, recipients, attempts, _ := f.loadState(t, id)
-	if r := recipients[0]; r.State != recipient.StateQueued || r.Attempts != 0 || r.Lane == nil || *r.Lane != "198.51.100.7 away.test" || len(attempts) != 0 {
+	if r := recipients[0]; r.State != recipient.StateQueued || r.Attempts != 0 || r.Lane == nil ||
+		*r.Lane != "198.51.100.7 away.test" || len(attempts) != 0 {
 		t.Errorf("recipient %+v, attempts %+v, want it parked without an attempt", r, attempts)
 	}
 	if signals[parkedChannel] != 1 || f.claimer.parking.size() != 0 {
-		t.Errorf("other processes were woken %d times, want once; this process tracks the lane: %t, want false", signals[parkedChannel], f.claimer.parking.size() != 0)
+		t.Errorf("other processes were woken %d times, want once; this process tracks the lane: %t, want false",
+			signals[parkedChannel], f.claimer.parking.size() != 0)
 	}
 	if lanes := f.Lanes(); len(lanes) != 0 {
 		t.Errorf("lanes %+v, want none", lanes)
@@ -71,7 +73,8 @@ func TestMailForAnotherProcessIsParked(t *testing.T) {
 		t.Fatalf("the other process claimed %+v, want the first attempt", jobs)
 	}
 	// The machine loses the address before the attempt, so no attempt counts.
-	f.settleWith(t, jobs, smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseConnect, Err: fmt.Errorf("dial: %w", errors.Join(smtpclient.ErrAddressGone))})
+	f.settleWith(t, jobs, smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseConnect,
+		Err: fmt.Errorf("dial: %w", errors.Join(smtpclient.ErrAddressGone))})
 	_, recipients, attempts, _ = f.loadState(t, id)
 	if r := recipients[0]; r.State != recipient.StateQueued || r.Attempts != 0 || r.Lane != nil || len(attempts) != 0 {
 		t.Errorf("recipient %+v, attempts %+v, want it in the common queue without an attempt", r, attempts)
@@ -120,7 +123,9 @@ func TestMailForALostAddressIsPostponed(t *testing.T) {
 	}
 	f.settleWith(t, jobs, f.deliver(t.Context(), jobs[0], &worker.Lease{}))
 	_, recipients, attempts, facts := f.loadState(t, id)
-	if r := recipients[0]; r.State != recipient.StateDeferred || *r.Diagnostic != "not tried: no running process has the source address 198.51.100.7" || len(attempts) != 1 || facts[len(facts)-1] != "email.delivery_delayed" {
+	if r := recipients[0]; r.State != recipient.StateDeferred ||
+		*r.Diagnostic != "not tried: no running process has the source address 198.51.100.7" || len(attempts) != 1 ||
+		facts[len(facts)-1] != "email.delivery_delayed" {
 		t.Errorf("recipient %+v, attempts %+v, facts %v", r, attempts, facts)
 	}
 	if len(f.Peer.Seen) != 0 {

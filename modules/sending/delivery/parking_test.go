@@ -86,10 +86,12 @@ func TestLanesAreShownWithoutNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pass.Leave(lane.Feedback{Throttled: name == "a.test", Delivered: name == "b.test", Reason: "421 4.7.0 The mailbox of bob is busy"})
+		pass.Leave(lane.Feedback{Throttled: name == "a.test", Delivered: name == "b.test",
+			Reason: "421 4.7.0 The mailbox of bob is busy"})
 	}
 	got := f.Lanes()
-	if len(got) != 2 || got[0].Name != "mx.a.test" || got[0].Reason != "421 4.7.0" || got[0].PausedUntil.IsZero() || got[0].Throttled != 1 || got[1].Name != "mx.b.test" || got[1].Delivered != 1 || got[1].Reason != "" {
+	if len(got) != 2 || got[0].Name != "mx.a.test" || got[0].Reason != "421 4.7.0" || got[0].PausedUntil.IsZero() ||
+		got[0].Throttled != 1 || got[1].Name != "mx.b.test" || got[1].Delivered != 1 || got[1].Reason != "" {
 		t.Errorf("lanes: %+v", got)
 	}
 }
@@ -151,10 +153,12 @@ func TestPausedLanePostponesMailThatWaitsTooLong(t *testing.T) {
 		t.Error("an attempt was made")
 	}
 	_, recipients, attempts, facts := f.loadState(t, id)
-	if recipients[0].State != recipient.StateDeferred || *recipients[0].Diagnostic != "not tried: connections to this destination are suspended: connection refused" {
+	if recipients[0].State != recipient.StateDeferred ||
+		*recipients[0].Diagnostic != "not tried: connections to this destination are suspended: connection refused" {
 		t.Errorf("recipient %+v", recipients[0])
 	}
-	if len(attempts) != 1 || attempts[0].Phase != string(smtpclient.PhaseWait) || facts[len(facts)-1] != "email.delivery_delayed" {
+	if len(attempts) != 1 || attempts[0].Phase != string(smtpclient.PhaseWait) ||
+		facts[len(facts)-1] != "email.delivery_delayed" {
 		t.Errorf("attempts %+v, facts %v", attempts, facts)
 	}
 }
@@ -166,9 +170,11 @@ func TestTurnedAwayDeliveryIsNotAnAttempt(t *testing.T) {
 	f.toMX()
 	id := f.send(t, simpleMessage("r@busy.test"))
 	jobs := f.claimAll(t)
-	f.settleWith(t, jobs, smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseWait, Err: fmt.Errorf("enter: %w", lane.ErrNoRoom)})
+	f.settleWith(t, jobs, smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseWait,
+		Err: fmt.Errorf("enter: %w", lane.ErrNoRoom)})
 	_, recipients, attempts, facts := f.loadState(t, id)
-	if r := recipients[0]; r.State != recipient.StateQueued || r.Attempts != 0 || *r.Lane != " busy.test" || len(attempts) != 0 || len(facts) != 1 {
+	if r := recipients[0]; r.State != recipient.StateQueued || r.Attempts != 0 || *r.Lane != " busy.test" ||
+		len(attempts) != 0 || len(facts) != 1 {
 		t.Errorf("recipient %+v, attempts %+v, facts %v", r, attempts, facts)
 	}
 	f.claimer.releaseHeld(jobs[0])
@@ -182,17 +188,22 @@ func TestBlockedMailIsRetriedThroughTheSmarthost(t *testing.T) {
 	f := newFixture(t)
 	f.Near.Fallback = true
 	id := f.send(t, simpleMessage("r@picky.test"))
-	f.settleWith(t, f.claimAll(t), smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseGreeting, Code: 554, EnhancedCode: "5.7.1",
-		Reply: "554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.example.org", Err: errors.New("blocked")})
+	f.settleWith(t, f.claimAll(t), smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseGreeting,
+		Code: 554, EnhancedCode: "5.7.1",
+		Reply: "554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.example.org",
+		Err:   errors.New("blocked")})
 	jobs := f.claimAll(t)
-	if len(jobs) != 1 || jobs[0].via != outbound.ViaFallback || jobs[0].way.Label != outbound.ViaFallback || jobs[0].attempt != 2 {
+	if len(jobs) != 1 || jobs[0].via != outbound.ViaFallback || jobs[0].way.Label != outbound.ViaFallback ||
+		jobs[0].attempt != 2 {
 		t.Fatalf("claimed %+v", jobs)
 	}
 	// It is not diverted twice.
-	f.settleWith(t, jobs, smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseRcpt, Code: 554, EnhancedCode: "5.7.1",
-		Reply: "554 5.7.1 Client host blocked using zen.example.org", Err: errors.New("blocked")})
+	f.settleWith(t, jobs, smtpclient.Outcome{Kind: smtpclient.Permanent, Phase: smtpclient.PhaseRcpt, Code: 554,
+		EnhancedCode: "5.7.1",
+		Reply:        "554 5.7.1 Client host blocked using zen.example.org", Err: errors.New("blocked")})
 	_, recipients, attempts, facts := f.loadState(t, id)
-	if recipients[0].State != recipient.StateFailed || len(attempts) != 2 || attempts[0].Class != "block" || len(facts) != 2 {
+	if recipients[0].State != recipient.StateFailed || len(attempts) != 2 || attempts[0].Class != "block" ||
+		len(facts) != 2 {
 		t.Errorf("recipient %+v, attempts %+v, facts %v", recipients[0], attempts, facts)
 	}
 }
@@ -203,7 +214,8 @@ func TestExpiredMessageIsNotDelivered(t *testing.T) {
 	m := simpleMessage("r@example.net")
 	m.ExpiresAt = sendingtest.At(30 * time.Minute)
 	id := f.send(t, m)
-	f.settleWith(t, f.claimAll(t), smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseRcpt, Code: 451, Reply: "451 later", Err: errors.New("later")})
+	f.settleWith(t, f.claimAll(t), smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseRcpt,
+		Code: 451, Reply: "451 later", Err: errors.New("later")})
 	// The next attempt is due at the time of the retry, but not after the expiry.
 	f.Exec(t, `UPDATE emails SET expires_at = now() + interval '10 seconds'`)
 	f.MakeDue(t)
@@ -216,7 +228,8 @@ func TestExpiredMessageIsNotDelivered(t *testing.T) {
 	jobs := f.claimAll(t)
 	f.settleWith(t, jobs, f.deliver(t.Context(), jobs[0], &worker.Lease{}))
 	e, recipients, _, facts := f.loadState(t, id)
-	if string(e.Status) != "failed" || recipients[0].State != recipient.StateFailed || facts[len(facts)-1] != "email.failed" {
+	if string(e.Status) != "failed" || recipients[0].State != recipient.StateFailed ||
+		facts[len(facts)-1] != "email.failed" {
 		t.Errorf("email %s, recipient %+v, facts %v", e.Status, recipients[0], facts)
 	}
 }

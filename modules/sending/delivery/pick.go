@@ -102,7 +102,8 @@ func pickRows(ctx context.Context, tx *db.PreparedTx, common int, draws []draw, 
 		statement, args = pickDrawnSQL, append(args, db.Array(lanes), db.Array(rooms), db.Array(late))
 	}
 	list, err := db.All(ctx, tx, func(row *pickedRow) []any {
-		return []any{&row.id, &row.emailID, &row.attempts, &row.due, &row.lane, &row.Destination, &row.Via, &row.AccountID, &row.DomainID}
+		return []any{&row.id, &row.emailID, &row.attempts, &row.due, &row.lane, &row.Destination, &row.Via,
+			&row.AccountID, &row.DomainID}
 	}, statement, args...)
 	slices.SortStableFunc(list, func(a, b pickedRow) int {
 		if a.lane.Valid != b.lane.Valid {
@@ -226,7 +227,8 @@ func (c *claimer) judgeRow(row *pickedRow, lanes *judgedLanes, limit *int) {
 		lanes.joinLane(label)
 		return
 	}
-	if _, reason, paused := c.lanes.Paused(row.way.Label, row.Destination); paused && c.parking.isPaused(row.lane.String) {
+	if _, reason, paused := c.lanes.Paused(row.way.Label, row.Destination); paused &&
+		c.parking.isPaused(row.lane.String) {
 		row.verdict, row.reason = untried, "connections to this destination are suspended: "+reason
 		*limit--
 		return

@@ -26,7 +26,8 @@ func TestReturnPathKeepsTheDayOfAcceptance(t *testing.T) {
 			t.Fatalf("the return path is %s, %v, want an address at rp.%s", address, err, domain)
 		}
 		got, err := paths.Parse(address, time.Now())
-		want := returnpath.Mark{EmailID: d.emailID, RecipientID: d.recipientID, Issued: accepted.UTC().Truncate(24 * time.Hour)}
+		want := returnpath.Mark{EmailID: d.emailID, RecipientID: d.recipientID, Issued: accepted.UTC().
+			Truncate(24 * time.Hour)}
 		if err != nil || got != want {
 			t.Errorf("%+v, %v, want %+v", got, err, want)
 		}

@@ -161,7 +161,8 @@ func New(p Params) (*Service, error) {
 	}
 	parked, begun := &parking{}, newBegunAttempts(p.DB, p.Node)
 	s := &Service{
-		claimer: &claimer{db: p.DB, accounts: p.Accounts, ways: p.Ways, lanes: p.Lanes, node: p.Node, signals: p.Signals, parking: parked, begun: begun,
+		claimer: &claimer{db: p.DB, accounts: p.Accounts, ways: p.Ways, lanes: p.Lanes, node: p.Node,
+			signals: p.Signals, parking: parked, begun: begun,
 			load: newHeavyLoad(max(1, p.Config.Concurrency/4))},
 		composer:  p.Composer,
 		settler:   &settler{db: p.DB, bus: p.Bus, ways: p.Ways, parking: parked, begun: begun, results: counters},
@@ -172,7 +173,8 @@ func New(p Params) (*Service, error) {
 	s.worker = worker.New(s.Work(), worker.Config{
 		// The lanes admit no more than this: deliveries with a connection, and half as many that wait for
 		// one.
-		Concurrency: p.Config.Concurrency + (p.Config.Concurrency+1)/2, Batch: claimBatch, Lease: claimLease, Poll: claimPoll, Process: p.Node,
+		Concurrency: p.Config.Concurrency + (p.Config.Concurrency+1)/2, Batch: claimBatch, Lease: claimLease,
+		Poll: claimPoll, Process: p.Node,
 	}, p.Logger, p.Workers)
 	s.claimer.nudge, s.settler.nudge = s.worker.Nudge, s.worker.Nudge
 	p.Lanes.OnRoom(s.worker.Nudge) // also while nothing is parked: a claim may be about to park a row that had no room
@@ -199,7 +201,8 @@ func (s *Service) Lanes() []LaneState {
 // Stop.
 func (s *Service) Work() worker.Queue[Job, smtpclient.Outcome] {
 	return worker.Queue[Job, smtpclient.Outcome]{
-		Name: "delivery", Claim: s.claimer.claimJobs, Run: s.deliver, Settle: s.settler.settleResults, Extend: s.claimer.extendLeases, Release: s.claimer.releaseJobs,
+		Name: "delivery", Claim: s.claimer.claimJobs, Run: s.deliver, Settle: s.settler.settleResults,
+		Extend: s.claimer.extendLeases, Release: s.claimer.releaseJobs,
 	}
 }
 
@@ -216,14 +219,16 @@ func (s *Service) Start(ctx context.Context) error {
 		s.worker.Nudge()
 		return nil
 	}))
-	s.tasks.Start(worker.OnWake("wakes of what was parked for others", s.signals, parkedChannel, func(context.Context) error {
-		s.claimer.searchSoon()
-		return nil
-	}))
-	s.tasks.Start(worker.Task{Name: "wakes of ways that others had", First: worker.UntilWoken, Woken: s.claimer.ways.Gained(), Step: func(context.Context) (time.Duration, error) {
-		s.claimer.searchSoon()
-		return worker.UntilWoken, nil
-	}})
+	s.tasks.Start(worker.OnWake("wakes of what was parked for others", s.signals, parkedChannel,
+		func(context.Context) error {
+			s.claimer.searchSoon()
+			return nil
+		}))
+	s.tasks.Start(worker.Task{Name: "wakes of ways that others had", First: worker.UntilWoken,
+		Woken: s.claimer.ways.Gained(), Step: func(context.Context) (time.Duration, error) {
+			s.claimer.searchSoon()
+			return worker.UntilWoken, nil
+		}})
 	return nil
 }
 
@@ -231,7 +236,8 @@ func (s *Service) Start(ctx context.Context) error {
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	err := s.worker.Stop(ctx)
-	if err == nil && s.claimer.begun.hasStoredState() { // otherwise another process has to determine the outcomes of the rest
+	// otherwise another process has to determine the outcomes of the rest
+	if err == nil && s.claimer.begun.hasStoredState() {
 		err = s.claimer.begun.forgetNode(ctx, s.claimer.node.ID())
 	}
 	return err

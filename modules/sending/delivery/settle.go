@@ -93,7 +93,8 @@ func (s *settler) settleResults(ctx context.Context, results []worker.Result[Job
 
 // sortResults separates deliveries that one statement can store (plain) from others (batch), and both from those
 // that were not tried because their lane had no room or their source address was gone.
-func (s *settler) sortResults(results []worker.Result[Job, smtpclient.Outcome]) (plain, batch []*finishedJob, turnedAway, unbound []Job) {
+func (s *settler) sortResults(results []worker.Result[Job,
+	smtpclient.Outcome]) (plain, batch []*finishedJob, turnedAway, unbound []Job) {
 	for _, r := range results {
 		switch {
 		case errors.Is(r.Value.Err, smtpclient.ErrAddressGone):
@@ -226,7 +227,9 @@ func lockEmails(ctx context.Context, tx *sql.Tx, held []*finishedJob) (emailChan
 		changes[f.job.emailID] = nil
 	}
 	ids := db.Array(slices.Sorted(maps.Keys(changes)))
-	emails, err := db.All(ctx, tx, func(e *emailChange) []any { return []any{&e.id, &e.status, &e.lastEvent, &e.bounceReason} }, lockEmailsSQL, ids)
+	emails, err := db.All(ctx, tx,
+		func(e *emailChange) []any { return []any{&e.id, &e.status, &e.lastEvent, &e.bounceReason} },
+		lockEmailsSQL, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -288,6 +291,7 @@ func (c emailChanges) store(ctx context.Context, tx *sql.Tx) error {
 	if len(c) == 0 {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, storeEmailsSQL.Text, storeEmailsSQL.Args(changedColumns.Rows(slices.Collect(maps.Values(c))))...)
+	_, err := tx.ExecContext(ctx, storeEmailsSQL.Text,
+		storeEmailsSQL.Args(changedColumns.Rows(slices.Collect(maps.Values(c))))...)
 	return err
 }

@@ -6,8 +6,10 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
-var taken250 = smtpclient.Outcome{Kind: smtpclient.Delivered, Phase: smtpclient.PhaseDot, Code: 250, EnhancedCode: "2.0.0", Reply: "250 2.0.0 Ok: queued as 4XyZ",
-	RemoteHost: "mx.example.net", RemoteAddr: "192.0.2.1:25", LocalAddr: "192.0.2.9:4711", TLS: "TLS 1.3", TLSPolicy: smtpclient.PolicySTS}
+var taken250 = smtpclient.Outcome{Kind: smtpclient.Delivered, Phase: smtpclient.PhaseDot, Code: 250,
+	EnhancedCode: "2.0.0", Reply: "250 2.0.0 Ok: queued as 4XyZ",
+	RemoteHost: "mx.example.net", RemoteAddr: "192.0.2.1:25", LocalAddr: "192.0.2.9:4711", TLS: "TLS 1.3",
+	TLSPolicy: smtpclient.PolicySTS}
 
 // The statement and the transaction must store the same.
 func TestStatementSettlesAsTheTransactionDoes(t *testing.T) {

@@ -27,7 +27,8 @@ func TestMailOfSuspendedAccountsWaits(t *testing.T) {
 	f.Near.Owner.Suspended = false
 	f.MakeDue(t)
 	f.settleWith(t, f.claimAll(t), smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250})
-	if e, _, attempts, _ := f.loadState(t, id); e.Status != "delivered" || len(attempts) != 2 || attempts[0].Number != 1 {
+	if e, _, attempts, _ := f.loadState(t, id); e.Status != "delivered" || len(attempts) != 2 ||
+		attempts[0].Number != 1 {
 		t.Errorf("after the account was resumed: %s %+v", e.Status, attempts)
 	}
 }

@@ -27,8 +27,10 @@ func (s *Service) startSpan(ctx context.Context, d Job) (_ context.Context, end 
 	}
 	ctx, span := s.tracing.Message(ctx, d.emailID, "smtp attempt", now)
 	return ctx, func(out smtpclient.Outcome) {
-		span.SetAttributes(attribute.Int64(telemetry.KeyRecipientID, d.recipientID), attribute.Int(telemetry.KeyAttempt, d.attempt), attribute.String(telemetry.KeyOutcome, string(out.Kind)),
-			attribute.String(telemetry.KeyPhase, string(out.Phase)), attribute.Int("smtp_code", out.Code), attribute.String(telemetry.KeyRemoteHost, out.RemoteHost))
+		span.SetAttributes(attribute.Int64(telemetry.KeyRecipientID, d.recipientID),
+			attribute.Int(telemetry.KeyAttempt, d.attempt), attribute.String(telemetry.KeyOutcome, string(out.Kind)),
+			attribute.String(telemetry.KeyPhase, string(out.Phase)), attribute.Int("smtp_code", out.Code),
+			attribute.String(telemetry.KeyRemoteHost, out.RemoteHost))
 		if out.Kind != smtpclient.Delivered {
 			span.SetStatus(codes.Error, out.Diagnostic())
 		}

@@ -41,7 +41,8 @@ func MayBecome(from, to email.Status) bool {
 // Finished returns the statuses in which no part of an email will be sent any more. They only change to one
 // another.
 func Finished() []string {
-	return []string{string(email.StatusDelivered), string(email.StatusBounced), string(email.StatusFailed), string(email.StatusCancelled)}
+	return []string{string(email.StatusDelivered), string(email.StatusBounced), string(email.StatusFailed),
+		string(email.StatusCancelled)}
 }
 
 // RecipientSQL joins the recipient r with the row v of a batch by id, and by its email, which determines the

@@ -32,9 +32,12 @@ func TestOverallStatusIsTheWorstOnceAllHaveSettled(t *testing.T) {
 
 func TestFinalStatesAreFinal(t *testing.T) {
 	t.Parallel()
-	for _, from := range []email.Status{email.StatusDelivered, email.StatusBounced, email.StatusFailed, email.StatusCancelled} {
-		for _, to := range []email.Status{email.StatusSent, email.StatusDelivered, email.StatusBounced, email.StatusFailed} {
-			late := from == email.StatusDelivered && (to == email.StatusBounced || to == email.StatusFailed) // a report may arrive later
+	for _, from := range []email.Status{email.StatusDelivered, email.StatusBounced, email.StatusFailed,
+		email.StatusCancelled} {
+		for _, to := range []email.Status{email.StatusSent, email.StatusDelivered, email.StatusBounced,
+			email.StatusFailed} {
+			// a report may arrive later
+			late := from == email.StatusDelivered && (to == email.StatusBounced || to == email.StatusFailed)
 			if MayBecome(from, to) != late {
 				t.Errorf("%s may become %s: %v", from, to, !late)
 			}

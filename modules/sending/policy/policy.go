@@ -21,7 +21,8 @@ type Input struct {
 // reason.
 func (p Input) Check() error {
 	if p.Account.Suspended {
-		return fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended and cannot send. Contact the operator of this service.")
+		return fault.Forbiddenf(fault.CodeAccountSuspended,
+			"This account is suspended and cannot send. Contact the operator of this service.")
 	}
 	if !p.Caller.MayUseDomain(p.Identity.DomainID) {
 		return fault.Forbiddenf(fault.CodeDomainNotVerified, "This credential cannot send from %s", p.Identity.Domain)

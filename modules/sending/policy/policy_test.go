@@ -16,7 +16,8 @@ func TestPolicy(t *testing.T) {
 	ownUpper := address.Address{Local: "Owner", Domain: "example.com"}
 	other := address.Address{Local: "bob", Domain: "example.net"}
 	free := accounts.Account{Email: "owner@example.com", Plan: accounts.Plan{Sandboxed: true}}
-	unlocked := accounts.Account{Email: "owner@example.com", Plan: accounts.Plan{Sandboxed: true}, ProductionUnlocked: true}
+	unlocked := accounts.Account{Email: "owner@example.com", Plan: accounts.Plan{Sandboxed: true},
+		ProductionUnlocked: true}
 	paying := accounts.Account{Email: "owner@example.com", Plan: accounts.Plan{Sandboxed: true}, PaymentMethod: true}
 	paid := accounts.Account{Email: "owner@example.com"}
 	domain := domains.SigningIdentity{DomainID: "dom_1", Domain: "example.com"}
@@ -26,15 +27,18 @@ func TestPolicy(t *testing.T) {
 		in   Input
 		code string
 	}{
-		"paid account to anyone":                  {Input{Account: paid, Identity: domain, Recipients: []address.Address{other}}, ""},
-		"free account to itself":                  {Input{Account: free, Identity: domain, Recipients: []address.Address{own, ownUpper}}, ""},
-		"free account to another":                 {Input{Account: free, Identity: domain, Recipients: []address.Address{own, other}}, fault.CodeProductionLocked},
-		"free account unlocked":                   {Input{Account: unlocked, Identity: domain, Recipients: []address.Address{other}}, ""},
-		"free account with a payment method":      {Input{Account: paying, Identity: domain, Recipients: []address.Address{own, other}}, ""},
-		"the same, sandbox sender to itself":      {Input{Account: paying, Identity: sandbox, Recipients: []address.Address{own}}, ""},
-		"the same, sandbox sender to another":     {Input{Account: paying, Identity: sandbox, Recipients: []address.Address{other}}, fault.CodeSandboxRecipient},
-		"sandbox to the account email":            {Input{Account: paid, Identity: sandbox, Recipients: []address.Address{own}}, ""},
-		"sandbox to another, even on a paid plan": {Input{Account: paid, Identity: sandbox, Recipients: []address.Address{own, other}}, fault.CodeSandboxRecipient},
+		"paid account to anyone": {Input{Account: paid, Identity: domain, Recipients: []address.Address{other}}, ""},
+		"free account to itself": {Input{Account: free, Identity: domain, Recipients: []address.Address{own, ownUpper}}, ""},
+		"free account to another": {Input{Account: free, Identity: domain,
+			Recipients: []address.Address{own, other}}, fault.CodeProductionLocked},
+		"free account unlocked":              {Input{Account: unlocked, Identity: domain, Recipients: []address.Address{other}}, ""},
+		"free account with a payment method": {Input{Account: paying, Identity: domain, Recipients: []address.Address{own, other}}, ""},
+		"the same, sandbox sender to itself": {Input{Account: paying, Identity: sandbox, Recipients: []address.Address{own}}, ""},
+		"the same, sandbox sender to another": {Input{Account: paying, Identity: sandbox,
+			Recipients: []address.Address{other}}, fault.CodeSandboxRecipient},
+		"sandbox to the account email": {Input{Account: paid, Identity: sandbox, Recipients: []address.Address{own}}, ""},
+		"sandbox to another, even on a paid plan": {Input{Account: paid, Identity: sandbox,
+			Recipients: []address.Address{own, other}}, fault.CodeSandboxRecipient},
 		"key bound to this domain": {Input{Account: paid, Identity: domain, Recipients: []address.Address{other},
 			Caller: accounts.Caller{DomainIDs: []string{"dom_9", "dom_1"}}}, ""},
 		"key bound to another domain": {Input{Account: paid, Identity: domain, Recipients: []address.Address{other},
@@ -49,7 +53,8 @@ func TestPolicy(t *testing.T) {
 			switch {
 			case c.code == "" && err != nil:
 				t.Errorf("refused: %v", err)
-			case c.code != "" && (!errors.As(err, &refused) || refused.Code != c.code || refused.Kind != fault.Forbidden):
+			case c.code != "" && (!errors.As(err, &refused) || refused.Code != c.code ||
+				refused.Kind != fault.Forbidden):
 				t.Errorf("got %v, want Forbidden %s", err, c.code)
 			}
 		})

@@ -32,9 +32,11 @@ type dropping struct {
 
 // dropRecipients settles those of the recipients that are not settled yet. It locks recipients before emails, and
 // emails in id order, as every multi-email update does.
-func (s *Service) dropRecipients(ctx context.Context, tx *sql.Tx, all []found, reason string) (changed []int64, facts []event.Fact, err error) {
+func (s *Service) dropRecipients(ctx context.Context, tx *sql.Tx, all []found,
+	reason string) (changed []int64, facts []event.Fact, err error) {
 	numbered, ids := stepArgs(all)
-	gone, err := db.All(ctx, tx, func(d *dropped) []any { return []any{&d.id, &d.emailID, &d.address} }, dropSQL, numbered, ids, reason)
+	gone, err := db.All(ctx, tx, func(d *dropped) []any { return []any{&d.id, &d.emailID, &d.address} }, dropSQL,
+		numbered, ids, reason)
 	if err != nil || len(gone) == 0 {
 		return nil, nil, err
 	}
@@ -77,7 +79,8 @@ func lockDropping(ctx context.Context, tx *sql.Tx, gone []dropped) (map[string]*
 	}
 	ids := db.Array(slices.Sorted(maps.Keys(found)))
 	list, err := db.All(ctx, tx, func(e *dropping) []any {
-		return []any{&e.EmailID, &e.accountID, &e.From, db.ScanJSON(&e.To), db.ScanJSON(&e.CC), &e.Subject, &e.Status, db.ScanJSON(&e.Tags), &e.CreatedAt.Time}
+		return []any{&e.EmailID, &e.accountID, &e.From, db.ScanJSON(&e.To), db.ScanJSON(&e.CC), &e.Subject, &e.Status,
+			db.ScanJSON(&e.Tags), &e.CreatedAt.Time}
 	}, lockDroppingSQL, ids)
 	if err != nil {
 		return nil, fmt.Errorf("lock emails: %w", err)
@@ -118,9 +121,11 @@ WHERE e.id = v.id`
 func storeDropping(ctx context.Context, tx *sql.Tx, emails map[string]*dropping) error {
 	var ids, statuses, uncommon, lastEvents []string
 	for _, e := range emails {
-		ids, statuses, uncommon = append(ids, e.EmailID), append(statuses, e.Status), append(uncommon, lifecycle.Uncommon(email.Status(e.Status)))
+		ids, statuses, uncommon = append(ids, e.EmailID), append(statuses, e.Status), append(uncommon,
+			lifecycle.Uncommon(email.Status(e.Status)))
 		lastEvents = append(lastEvents, string(event.EmailFailed))
 	}
-	_, err := tx.ExecContext(ctx, storeDroppingSQL, db.Array(ids), db.Array(statuses), db.Array(uncommon), db.Array(lastEvents))
+	_, err := tx.ExecContext(ctx, storeDroppingSQL, db.Array(ids), db.Array(statuses), db.Array(uncommon),
+		db.Array(lastEvents))
 	return err
 }

@@ -17,7 +17,8 @@ func TestMigrationKeepsHolders(t *testing.T) {
 	f.Send(t, rooms.Simple("queued@example.net", "parked@example.net", "operator@example.net", "account@example.net"))
 	f.Exec(t, `DROP INDEX recipient_held, recipient_due; ALTER TABLE recipients DROP COLUMN held_by;
 		CREATE INDEX recipient_due ON recipients (due_at) WHERE due_at IS NOT NULL AND lane IS NULL`)
-	for address, lane := range map[string]string{"parked": " example.net", "operator": "held", "account": "held:account"} {
+	for address, lane := range map[string]string{"parked": " example.net", "operator": "held",
+		"account": "held:account"} {
 		f.Exec(t, `UPDATE recipients SET lane = $1 WHERE address = $2`, lane, address+"@example.net")
 	}
 	migration, err := migrations.Files.ReadFile("20261122184652_held_by.sql")
@@ -25,10 +26,12 @@ func TestMigrationKeepsHolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Exec(t, string(migration))
-	if diff := cmp.Diff([]string{"queued queued", "parked parked", "operator held", "account held"}, f.listStates(t, Selection{All: true})); diff != "" {
+	if diff := cmp.Diff([]string{"queued queued", "parked parked", "operator held", "account held"},
+		f.listStates(t, Selection{All: true})); diff != "" {
 		t.Errorf("after the migration the queue is (-want +got):\n%s", diff)
 	}
-	if got := mustChange(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account, AccountChange{Operation: Release, Selection: Selection{All: true}})); got.Changed != 1 {
+	if got := mustChange(t)(f.ChangeQueueOf(t.Context(), sendingtest.Account,
+		AccountChange{Operation: Release, Selection: Selection{All: true}})); got.Changed != 1 {
 		t.Errorf("the account released %d recipients, want the 1 that it holds", got.Changed)
 	}
 	if n := f.Count(t, `recipients WHERE lane IS NOT NULL AND lane <> ' example.net'`); n != 0 {

@@ -21,9 +21,10 @@ func TestQueueUsesItsIndexes(t *testing.T) {
 		args      []any
 		indexes   []string
 	}{
-		"unknown":       {unknownSQL, []any{MaxDepth}, []string{"attempt_unknown"}},
-		"oldest due":    {oldestDueSQL, nil, []string{"recipient_due"}},
-		"list of queue": {`SELECT r.id FROM ` + Selection{All: true}.fromSQL(&db.Query{}, `r.id`), nil, []string{"recipient_due", "recipient_lane", "recipient_held"}},
+		"unknown":    {unknownSQL, []any{MaxDepth}, []string{"attempt_unknown"}},
+		"oldest due": {oldestDueSQL, nil, []string{"recipient_due"}},
+		"list of queue": {`SELECT r.id FROM ` + Selection{All: true}.fromSQL(&db.Query{}, `r.id`), nil,
+			[]string{"recipient_due", "recipient_lane", "recipient_held"}},
 	} {
 		lines, err := db.All(t.Context(), f.DB.SQL, db.Value[string], `EXPLAIN `+c.statement, c.args...)
 		if err != nil {

@@ -13,7 +13,8 @@ import (
 
 // QueueOf returns one page of the account's recipients in the queue, oldest first. The selection's AccountID
 // is ignored. Error: Invalid naming `limit` or `cursor`.
-func (s *Service) QueueOf(ctx context.Context, accountID string, of Selection, r page.Request) (page.Page[Queued], error) {
+func (s *Service) QueueOf(ctx context.Context, accountID string, of Selection,
+	r page.Request) (page.Page[Queued], error) {
 	if accountID == "" { // would match all accounts
 		return page.Page[Queued]{}, fault.NoSuch("account", accountID)
 	}

@@ -53,7 +53,8 @@ func (s Selection) Validate() fault.Fields {
 }
 
 func (s Selection) isNarrowed() bool {
-	return s.AccountID != "" || s.EmailID != "" || s.Destination != "" || len(s.RecipientIDs) > 0 || len(s.IDs) > 0 || s.State != ""
+	return s.AccountID != "" || s.EmailID != "" || s.Destination != "" || len(s.RecipientIDs) > 0 || len(s.IDs) > 0 ||
+		s.State != ""
 }
 
 // Queued is one recipient in the queue.
@@ -90,12 +91,14 @@ func (s Selection) fromSQL(q *db.Query, columns string) string {
 		return `(SELECT ` + columns + ` FROM recipients r WHERE r.due_at IS NOT NULL` + conditions + `) r`
 	}
 	part := `SELECT ` + columns + ` FROM recipients r WHERE r.due_at IS NOT NULL` + conditions + ` AND `
-	return `(` + part + `r.lane IS NULL AND r.held_by IS NULL UNION ALL ` + part + `r.lane IS NOT NULL UNION ALL ` + part + `r.held_by IS NOT NULL) r`
+	return `(` + part + `r.lane IS NULL AND r.held_by IS NULL UNION ALL ` + part + `r.lane IS NOT NULL UNION ALL ` +
+		part + `r.held_by IS NOT NULL) r`
 }
 
 func (s Selection) conditionsSQL(q *db.Query) string {
 	var out strings.Builder
-	for column, value := range map[string]string{"account_id": s.AccountID, "email_id": s.EmailID, "destination": strings.ToLower(s.Destination)} {
+	for column, value := range map[string]string{"account_id": s.AccountID, "email_id": s.EmailID,
+		"destination": strings.ToLower(s.Destination)} {
 		if value != "" {
 			out.WriteString(` AND r.` + column + ` = ` + q.Arg(value))
 		}
@@ -129,7 +132,8 @@ func (s *Service) List(ctx context.Context, of Selection, after int64, limit int
 }
 
 // listAround reads the recipients after the given one, or before it if back is set.
-func (s *Service) listAround(ctx context.Context, of Selection, boundary int64, back bool, limit int) ([]Queued, error) {
+func (s *Service) listAround(ctx context.Context, of Selection, boundary int64, back bool,
+	limit int) ([]Queued, error) {
 	var query db.Query
 	beyond, order := ` WHERE r.id > `, ` ORDER BY r.id LIMIT `
 	if back {
@@ -139,7 +143,8 @@ func (s *Service) listAround(ctx context.Context, of Selection, boundary int64, 
 	CASE WHEN NOT r.running AND r.held_by IS NULL THEN r.due_at END, r.queued_at, (extract(epoch FROM now() - r.queued_at) * 1000000)::bigint, coalesce(r.diagnostic, '')
 FROM ` + of.fromSQL(&query, queueColumns) + beyond + query.Arg(boundary) + order + strconv.Itoa(limit)
 	list, err := db.All(ctx, s.db.SQL, func(r *Queued) []any {
-		return []any{&r.RecipientID, &r.EmailID, &r.AccountID, &r.Address, &r.Destination, &r.State, &r.Running, &r.Lane, &r.Attempts,
+		return []any{&r.RecipientID, &r.EmailID, &r.AccountID, &r.Address, &r.Destination, &r.State, &r.Running,
+			&r.Lane, &r.Attempts,
 			&r.NextAttempt, &r.QueuedAt, db.ScanMicroseconds(&r.Age), &r.Diagnostic}
 	}, query.Text, query.Args...)
 	if err != nil {
@@ -174,7 +179,8 @@ func (s *Service) Summary(ctx context.Context, of Selection, limit int) ([]Backl
 	coalesce((array_agg(r.diagnostic ORDER BY r.due_at DESC) FILTER (WHERE r.diagnostic IS NOT NULL))[1], '')
 FROM ` + of.fromSQL(&query, queueColumns) + ` GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ` + strconv.Itoa(limit)
 	list, err := db.All(ctx, s.db.SQL, func(b *Backlog) []any {
-		return []any{&b.Destination, &b.Due, &b.Running, &b.Parked, &b.Deferred, &b.Held, db.ScanMicroseconds(&b.Oldest), &b.Diagnostic}
+		return []any{&b.Destination, &b.Due, &b.Running, &b.Parked, &b.Deferred, &b.Held,
+			db.ScanMicroseconds(&b.Oldest), &b.Diagnostic}
 	}, query.Text, query.Args...)
 	if err != nil {
 		return nil, fmt.Errorf("sum up queue: %w", err)

@@ -22,7 +22,8 @@ import (
 var delivered = smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"}
 
 func greylisted() smtpclient.Outcome {
-	return smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseRcpt, Code: 451, EnhancedCode: "4.7.1", Reply: "451 4.7.1 Greylisted", RemoteHost: "mx.example.net"}
+	return smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseRcpt, Code: 451, EnhancedCode: "4.7.1",
+		Reply: "451 4.7.1 Greylisted", RemoteHost: "mx.example.net"}
 }
 
 // mustChange fails the test if an operation fails.
@@ -97,10 +98,12 @@ func TestQueueListsStatesOfRecipients(t *testing.T) {
 		}
 	}
 	list := f.listQueued(t, Selection{All: true})
-	if d := list[0]; d.Attempts != 1 || d.NextAttempt == nil || d.Diagnostic != "451 4.7.1 Greylisted" || d.Age < 90*time.Second || d.AccountID != sendingtest.Account || d.EmailID != id {
+	if d := list[0]; d.Attempts != 1 || d.NextAttempt == nil || d.Diagnostic != "451 4.7.1 Greylisted" ||
+		d.Age < 90*time.Second || d.AccountID != sendingtest.Account || d.EmailID != id {
 		t.Errorf("deferred: %+v", d)
 	}
-	if list[1].NextAttempt != nil || list[4].NextAttempt != nil || list[3].Lane != " example.org" || list[4].Lane != "" {
+	if list[1].NextAttempt != nil || list[4].NextAttempt != nil || list[3].Lane != " example.org" ||
+		list[4].Lane != "" {
 		t.Errorf("next attempts and lanes: %+v", list)
 	}
 	rest, err := f.Service.List(t.Context(), Selection{}, list[1].RecipientID, 2)
@@ -116,7 +119,8 @@ func TestQueueListsStatesOfRecipients(t *testing.T) {
 		{Destination: "example.net", Due: 1, Running: 1, Deferred: 1, Diagnostic: "451 4.7.1 Greylisted"},
 		{Destination: "example.org", Parked: 1, Held: 1},
 	}
-	if diff := cmp.Diff(wantSums, sums, cmpopts.IgnoreFields(Backlog{}, "Oldest")); diff != "" || sums[0].Oldest < 90*time.Second || sums[0].Total() != 3 {
+	if diff := cmp.Diff(wantSums, sums, cmpopts.IgnoreFields(Backlog{}, "Oldest")); diff != "" ||
+		sums[0].Oldest < 90*time.Second || sums[0].Total() != 3 {
 		t.Errorf("oldest %s, (-want +got):\n%s", sums[0].Oldest, diff)
 	}
 	wantSums[0].Diagnostic = "451 4.7.1"
@@ -135,17 +139,21 @@ func TestRetrySkipsRunningAndHeldRecipients(t *testing.T) {
 	f.Exec(t, `UPDATE recipients SET lane = 'parked' WHERE address ~ '^parked'`)
 	f.Exec(t, `UPDATE recipients SET held_by = 'operator' WHERE address ~ '^held'`)
 	q := f.Service
-	if got := mustChange(t)(q.Retry(t.Context(), Change{Selection: Selection{All: true}, DryRun: true})); got != (Result{Matched: 4}) || len(f.ClaimAll(t)) != 0 {
+	if got := mustChange(t)(q.Retry(t.Context(),
+		Change{Selection: Selection{All: true}, DryRun: true})); got != (Result{Matched: 4}) ||
+		len(f.ClaimAll(t)) != 0 {
 		t.Errorf("dry run: %+v", got)
 	}
-	if got := mustChange(t)(q.Retry(t.Context(), Change{Selection: Selection{Destination: "example.net"}})); got != (Result{Matched: 4, Changed: 2}) {
+	if got := mustChange(t)(q.Retry(t.Context(),
+		Change{Selection: Selection{Destination: "example.net"}})); got != (Result{Matched: 4, Changed: 2}) {
 		t.Errorf("retry: %+v", got)
 	}
 	var again []string
 	for _, j := range f.ClaimAll(t) {
 		again = append(again, j.Address())
 	}
-	if diff := cmp.Diff([]string{"deferred@example.net", "parked@example.net"}, again, cmpopts.SortSlices(func(a, b string) bool { return a < b })); diff != "" {
+	if diff := cmp.Diff([]string{"deferred@example.net", "parked@example.net"}, again,
+		cmpopts.SortSlices(func(a, b string) bool { return a < b })); diff != "" {
 		t.Errorf("claimed (-want +got):\n%s", diff)
 	}
 }
@@ -163,7 +171,8 @@ func TestHeldRecipientWaitsForItsRelease(t *testing.T) {
 	// The running attempt ends as it would without the hold.
 	f.SettleWith(t, running, greylisted())
 	_, recipients, attempts, _ := f.State(t, id)
-	if recipients[1].State != recipient.StateDeferred || !records.IsHeld(recipients[1]) || records.NextAttemptAt(recipients[1]) != nil || *attempts[0].Outcome != attempt.OutcomeDeferred {
+	if recipients[1].State != recipient.StateDeferred || !records.IsHeld(recipients[1]) ||
+		records.NextAttemptAt(recipients[1]) != nil || *attempts[0].Outcome != attempt.OutcomeDeferred {
 		t.Errorf("recipient %+v, attempt %+v", recipients[1], attempts[0])
 	}
 	f.MakeDue(t)
@@ -197,7 +206,9 @@ func TestDroppedRecipientFailsWhateverItsAttemptReturns(t *testing.T) {
 	f.SettleWith(t, jobs[:1], delivered)
 	q := f.Service
 	var steps []string
-	got := mustChange(t)(q.Drop(t.Context(), Change{Selection: Selection{EmailID: id}, Progress: func(done, of int) { steps = append(steps, fmt.Sprint(done, "/", of)) }}, "the customer asked for it"))
+	got := mustChange(t)(q.Drop(t.Context(), Change{Selection: Selection{EmailID: id},
+		Progress: func(done, of int) { steps = append(steps, fmt.Sprint(done, "/", of)) }},
+		"the customer asked for it"))
 	if got != (Result{Matched: 1, Changed: 1}) || len(steps) != 1 || steps[0] != "1/1" {
 		t.Errorf("drop: %+v, %v", got, steps)
 	}
@@ -206,7 +217,8 @@ func TestDroppedRecipientFailsWhateverItsAttemptReturns(t *testing.T) {
 	}
 	f.SettleWith(t, jobs[1:], delivered)
 	e, recipients, attempts, types := f.State(t, id)
-	if r := recipients[1]; r.State != recipient.StateFailed || r.DueAt != nil || r.SettledAt == nil || *r.Diagnostic != "the customer asked for it" {
+	if r := recipients[1]; r.State != recipient.StateFailed || r.DueAt != nil || r.SettledAt == nil ||
+		*r.Diagnostic != "the customer asked for it" {
 		t.Errorf("recipient: %+v", r)
 	}
 	if *attempts[1].Outcome != attempt.OutcomeDelivered {
@@ -219,10 +231,12 @@ func TestDroppedRecipientFailsWhateverItsAttemptReturns(t *testing.T) {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
 	data := f.Payload(t, id, 2)
-	if data.Recipient != "b@example.net" || data.Status != "failed" || data.Failure.Code != CodeDropped || data.Failure.Reason != "the customer asked for it" || data.CC == nil {
+	if data.Recipient != "b@example.net" || data.Status != "failed" || data.Failure.Code != CodeDropped ||
+		data.Failure.Reason != "the customer asked for it" || data.CC == nil {
 		t.Errorf("payload: %+v", data)
 	}
-	if again := mustChange(t)(q.Drop(t.Context(), Change{Selection: Selection{EmailID: id}}, "again")); again.Matched != 0 {
+	if again := mustChange(t)(q.Drop(t.Context(), Change{Selection: Selection{EmailID: id}},
+		"again")); again.Matched != 0 {
 		t.Errorf("dropped twice: %+v", again)
 	}
 }
@@ -232,7 +246,8 @@ func TestDropKeepsOtherRecipientsOpen(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.Send(t, rooms.Simple("a@example.net", "b@example.org"))
-	mustChange(t)(f.Service.Drop(t.Context(), Change{Selection: Selection{Destination: "example.org"}}, "no such customer"))
+	mustChange(t)(f.Service.Drop(t.Context(), Change{Selection: Selection{Destination: "example.org"}},
+		"no such customer"))
 	if e, _, _, _ := f.State(t, id); e.Status != email.StatusSent {
 		t.Errorf("email is %s while a recipient is open", e.Status)
 	}
@@ -250,16 +265,18 @@ func TestLargeChangesRunInSteps(t *testing.T) {
 		SELECT email_id, account_id, kind, n || address, destination, state, due_at + interval '1 hour', created_at FROM recipients, generate_series(1, 2500) n`)
 	var steps []int
 	q := f.Service
-	got := mustChange(t)(q.Retry(t.Context(), Change{Selection: Selection{AccountID: sendingtest.Account}, Progress: func(done, of int) {
-		if of != 2501 {
-			t.Errorf("total is %d, want 2501", of)
-		}
-		steps = append(steps, done)
-	}}))
+	got := mustChange(t)(q.Retry(t.Context(), Change{Selection: Selection{AccountID: sendingtest.Account},
+		Progress: func(done, of int) {
+			if of != 2501 {
+				t.Errorf("total is %d, want 2501", of)
+			}
+			steps = append(steps, done)
+		}}))
 	if diff := cmp.Diff([]int{1000, 2000, 2501}, steps); diff != "" || got != (Result{Matched: 2501, Changed: 2500}) {
 		t.Errorf("%+v, steps (-want +got):\n%s", got, diff)
 	}
-	if got := mustChange(t)(q.Drop(t.Context(), Change{Selection: Selection{EmailID: id}}, "enough")); got.Changed != 2501 {
+	if got := mustChange(t)(q.Drop(t.Context(), Change{Selection: Selection{EmailID: id}},
+		"enough")); got.Changed != 2501 {
 		t.Errorf("drop: %+v", got)
 	}
 	if e, _, _, types := f.State(t, id); e.Status != email.StatusFailed || len(types) != 2502 {
@@ -270,13 +287,15 @@ func TestLargeChangesRunInSteps(t *testing.T) {
 func TestQueueOperationsRequireASelectionAndDropAReason(t *testing.T) {
 	t.Parallel()
 	q := newFixture(t).Service
-	for name, s := range map[string]Selection{"nothing": {}, "all and some": {All: true, EmailID: "msg_1"}, "no such state": {State: "late"}} {
+	for name, s := range map[string]Selection{"nothing": {}, "all and some": {All: true, EmailID: "msg_1"},
+		"no such state": {State: "late"}} {
 		if _, err := q.Retry(t.Context(), Change{Selection: s}); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: Retry returned %v, want kind Invalid", name, err)
 		}
 	}
 	for _, reason := range []string{"", strings.Repeat("x", 501)} {
-		if _, err := q.Drop(t.Context(), Change{Selection: Selection{All: true}}, reason); fault.KindOf(err) != fault.Invalid {
+		if _, err := q.Drop(t.Context(), Change{Selection: Selection{All: true}},
+			reason); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("reason of %d characters: %v", len(reason), err)
 		}
 	}
@@ -290,14 +309,16 @@ func TestDropIncludesAttemptsBegunBeforeAFailure(t *testing.T) {
 	f.Send(t, rooms.Simple("claimed@example.net", "back@example.net", "deferred@example.net"))
 	f.ClaimAll(t)
 	f.Send(t, rooms.Simple("due@example.net", "later@example.net"))
-	f.Exec(t, `UPDATE attempts SET outcome = 'not_started', finished_at = now() + interval '1 minute' WHERE recipient_id IN (SELECT id FROM recipients WHERE address ~ '^back')`)
+	f.Exec(t,
+		`UPDATE attempts SET outcome = 'not_started', finished_at = now() + interval '1 minute' WHERE recipient_id IN (SELECT id FROM recipients WHERE address ~ '^back')`)
 	f.Exec(t, `UPDATE attempts SET outcome = 'temporary', finished_at = now() WHERE recipient_id IN (SELECT id FROM recipients WHERE address ~ '^deferred')`)
 	f.Exec(t, `UPDATE recipients SET due_at = now() + interval '1 hour' WHERE address ~ '^(later|back|deferred)'`)
 	failure := time.Now().Add(time.Second)
 	if waiting, err := f.Service.Waiting(t.Context(), failure); err != nil || waiting.Recipients != 3 {
 		t.Errorf("%d recipients were due or begun (%v), want 3: claimed, back and due", waiting.Recipients, err)
 	}
-	dropped, err := f.Service.Drop(t.Context(), Change{Selection: Selection{All: true, DueBefore: failure, Begun: true}}, "restored")
+	dropped, err := f.Service.Drop(t.Context(),
+		Change{Selection: Selection{All: true, DueBefore: failure, Begun: true}}, "restored")
 	if err != nil || dropped.Changed != 3 {
 		t.Errorf("%d recipients were dropped (%v), want 3: claimed, back and due", dropped.Changed, err)
 	}

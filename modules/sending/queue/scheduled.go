@@ -22,7 +22,8 @@ SELECT (SELECT count(*) FROM recipients r WHERE r.due_at IS NOT NULL AND ` + due
 // Waiting counts the mail that is due before a time, including recipients with an attempt that had begun by
 // then.
 func (s *Service) Waiting(ctx context.Context, before time.Time) (Waiting, error) {
-	found, err := db.One(ctx, s.db.SQL, func(w *Waiting) []any { return []any{&w.Recipients, &w.Scheduled} }, waitingSQL, before)
+	found, err := db.One(ctx, s.db.SQL, func(w *Waiting) []any { return []any{&w.Recipients, &w.Scheduled} },
+		waitingSQL, before)
 	if err != nil {
 		return Waiting{}, fmt.Errorf("count waiting mail: %w", err)
 	}

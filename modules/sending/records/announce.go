@@ -71,14 +71,16 @@ func storeNotices(ctx context.Context, tx db.Execer, notices []Notice) (map[subj
 	}
 	var emailIDs, accountIDs, types []string
 	for of, t := range last {
-		emailIDs, accountIDs, types = append(emailIDs, of.emailID), append(accountIDs, of.accountID), append(types, string(t))
+		emailIDs, accountIDs, types = append(emailIDs, of.emailID), append(accountIDs, of.accountID),
+			append(types, string(t))
 	}
 	type row struct {
 		accountID string
 		event.Email
 	}
 	list, err := db.All(ctx, tx, func(r *row) []any {
-		return []any{&r.EmailID, &r.accountID, &r.From, db.ScanJSON(&r.To), db.ScanJSON(&r.CC), &r.Subject, &r.EmailStatus, db.ScanJSON(&r.Tags), &r.CreatedAt.Time, &r.Recipient}
+		return []any{&r.EmailID, &r.accountID, &r.From, db.ScanJSON(&r.To), db.ScanJSON(&r.CC), &r.Subject,
+			&r.EmailStatus, db.ScanJSON(&r.Tags), &r.CreatedAt.Time, &r.Recipient}
 	}, announceSQL, db.Array(emailIDs), db.Array(accountIDs), db.Array(types))
 	if err != nil {
 		return nil, err

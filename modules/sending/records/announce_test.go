@@ -38,14 +38,16 @@ func TestAnnouncedEventsCarryTheEmail(t *testing.T) {
 	known := f.announce(t,
 		records.Notice{AccountID: sendingtest.Account, EmailID: one, Type: event.EmailOpened, Fill: open},
 		records.Notice{AccountID: sendingtest.Account, EmailID: two, Type: event.EmailOpened, Fill: open},
-		records.Notice{AccountID: sendingtest.Account, EmailID: one, Type: event.EmailClicked, Fill: func(data *event.Email) {
-			data.Click = &event.Click{URL: "https://example.com/", IP: "203.0.113.7", UserAgent: "x"}
-		}})
+		records.Notice{AccountID: sendingtest.Account, EmailID: one, Type: event.EmailClicked,
+			Fill: func(data *event.Email) {
+				data.Click = &event.Click{URL: "https://example.com/", IP: "203.0.113.7", UserAgent: "x"}
+			}})
 	if known != 3 {
 		t.Errorf("%d of 3 notices were known", known)
 	}
 	e, _, _, types := f.State(t, one)
-	if diff := cmp.Diff([]string{"email.sent", "email.opened", "email.clicked"}, types); diff != "" || e.LastEvent != "email.clicked" {
+	if diff := cmp.Diff([]string{"email.sent", "email.opened", "email.clicked"}, types); diff != "" ||
+		e.LastEvent != "email.clicked" {
 		t.Errorf("last_event %s, facts (-want +got):\n%s", e.LastEvent, diff)
 	}
 	facts, err := f.Timeline(t.Context(), sendingtest.Account, one, two)
@@ -56,8 +58,10 @@ func TestAnnouncedEventsCarryTheEmail(t *testing.T) {
 	if err := json.Unmarshal(facts[one][1].Data, &got); err != nil {
 		t.Fatal(err)
 	}
-	want := event.Email{EmailID: one, From: "Ada <ada@example.com>", To: []string{"Bob <bob@example.net>"}, CC: []string{}, Subject: "Hello", Status: "delivered", EmailStatus: "sent",
-		Tags: m.Tags, CreatedAt: event.At(e.CreatedAt), Recipient: "bob@example.net", Open: &event.Open{IP: "203.0.113.7", UserAgent: "x"}}
+	want := event.Email{EmailID: one, From: "Ada <ada@example.com>", To: []string{"Bob <bob@example.net>"},
+		CC: []string{}, Subject: "Hello", Status: "delivered", EmailStatus: "sent",
+		Tags: m.Tags, CreatedAt: event.At(e.CreatedAt), Recipient: "bob@example.net",
+		Open: &event.Open{IP: "203.0.113.7", UserAgent: "x"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("payload (-want +got):\n%s", diff)
 	}
@@ -73,7 +77,8 @@ func TestUnknownEmailsAreNotAnnounced(t *testing.T) {
 	fill := func(*event.Email) { t.Error("a payload was made for an email that the account does not have") }
 	known := f.announce(t,
 		records.Notice{AccountID: "acc_01kf0m4w7he6x8q2v5b3n9c1tb", EmailID: id, Type: event.EmailOpened, Fill: fill},
-		records.Notice{AccountID: sendingtest.Account, EmailID: "msg_01kf0m4w7he6x8q2v5b3n9c1tb", Type: event.EmailOpened, Fill: fill})
+		records.Notice{AccountID: sendingtest.Account, EmailID: "msg_01kf0m4w7he6x8q2v5b3n9c1tb",
+			Type: event.EmailOpened, Fill: fill})
 	e, _, _, types := f.State(t, id)
 	if known != 0 || len(types) != 1 || e.LastEvent != "email.sent" {
 		t.Errorf("known %d, last_event %s, facts %v", known, e.LastEvent, types)

@@ -39,7 +39,8 @@ func (s *Service) RecipientsOf(ctx context.Context, accountID, emailID string) (
 
 // AttemptsOf returns one page of the attempts of an email, for all recipients together, newest first. Errors:
 // NotFound, also for another account's email, and Invalid naming `limit` or `cursor`.
-func (s *Service) AttemptsOf(ctx context.Context, accountID, emailID string, r page.Request) (page.Page[RecipientAttempt], error) {
+func (s *Service) AttemptsOf(ctx context.Context, accountID, emailID string,
+	r page.Request) (page.Page[RecipientAttempt], error) {
 	recipients, err := s.RecipientsOf(ctx, accountID, emailID)
 	if err != nil {
 		return page.Page[RecipientAttempt]{}, err
@@ -49,7 +50,8 @@ func (s *Service) AttemptsOf(ctx context.Context, accountID, emailID string, r p
 	if err != nil {
 		return page.Page[RecipientAttempt]{}, err
 	}
-	rows, err := s.db.Ent.Attempt.Query().Where(attempt.AccountID(accountID), attempt.EmailID(emailID), at.Newest(attempt.FieldID)).
+	rows, err := s.db.Ent.Attempt.Query().Where(attempt.AccountID(accountID), attempt.EmailID(emailID),
+		at.Newest(attempt.FieldID)).
 		Order(at.Order(attempt.FieldID)).Limit(at.Rows()).All(ctx)
 	if err != nil {
 		return page.Page[RecipientAttempt]{}, fmt.Errorf("list attempts: %w", err)
@@ -59,5 +61,8 @@ func (s *Service) AttemptsOf(ctx context.Context, accountID, emailID string, r p
 		addresses[r.ID] = r.Address
 	}
 	found := page.Of(s.pages, list, rows, at, func(a *ent.Attempt) string { return strconv.FormatInt(a.ID, 10) })
-	return page.Map(found, func(a *ent.Attempt) RecipientAttempt { return RecipientAttempt{a, addresses[a.RecipientID]} }), nil
+	return page.Map(found, func(a *ent.Attempt) RecipientAttempt {
+		return RecipientAttempt{a,
+			addresses[a.RecipientID]}
+	}), nil
 }

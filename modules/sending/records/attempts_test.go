@@ -18,7 +18,8 @@ func TestAttemptsArePagedNewestFirst(t *testing.T) {
 	id := f.Send(t, rooms.Simple("a@example.net", "b@example.net"))
 	for range 2 {
 		f.MakeDue(t)
-		f.SettleWith(t, f.ClaimAll(t), smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseRcpt, Code: 451, EnhancedCode: "4.7.1", Reply: "451 4.7.1 Greylisted", RemoteHost: "mx.example.net"})
+		f.SettleWith(t, f.ClaimAll(t), smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseRcpt,
+			Code: 451, EnhancedCode: "4.7.1", Reply: "451 4.7.1 Greylisted", RemoteHost: "mx.example.net"})
 	}
 	other := f.Send(t, rooms.Simple("c@example.net"))
 	var numbers []int
@@ -37,7 +38,8 @@ func TestAttemptsArePagedNewestFirst(t *testing.T) {
 		if cursor = p.NextCursor; !p.HasMore {
 			break
 		}
-		if _, err := f.AttemptsOf(t.Context(), sendingtest.Account, other, page.Request{Limit: 3, Cursor: cursor}); fault.KindOf(err) != fault.Invalid {
+		if _, err := f.AttemptsOf(t.Context(), sendingtest.Account, other,
+			page.Request{Limit: 3, Cursor: cursor}); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("a cursor of another email: %v", err)
 		}
 	}

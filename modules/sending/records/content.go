@@ -27,12 +27,14 @@ const (
 )
 
 // eachRelayed calls use for each of the emails that was submitted over SMTP, one at a time.
-func (s *Service) eachRelayed(ctx context.Context, accountID string, emailIDs []string, use func(emailID string, m *message.Message) error) error {
+func (s *Service) eachRelayed(ctx context.Context, accountID string, emailIDs []string,
+	use func(emailID string, m *message.Message) error) error {
 	if len(emailIDs) == 0 {
 		return nil
 	}
 	type row struct{ id, key string }
-	found, err := db.All(ctx, s.db.SQL, func(r *row) []any { return []any{&r.id, &r.key} }, relayedSQL, accountID, db.Array(emailIDs))
+	found, err := db.All(ctx, s.db.SQL, func(r *row) []any { return []any{&r.id, &r.key} }, relayedSQL, accountID,
+		db.Array(emailIDs))
 	if err != nil {
 		return fmt.Errorf("find relayed emails: %w", err)
 	}
@@ -74,7 +76,8 @@ func (s *Service) Relayed(ctx context.Context, accountID, emailID string) (*mess
 	}
 	defer c.Close()
 	if c.Size() > smallMIME {
-		release, err := s.budget.AcquireWork(ctx, intake.Tenant{Account: accountID}, 2*min(3*c.Size(), mostTexts), readPatience)
+		release, err := s.budget.AcquireWork(ctx, intake.Tenant{Account: accountID}, 2*min(3*c.Size(), mostTexts),
+			readPatience)
 		if err != nil {
 			return nil, tooManyReads(ctx, err)
 		}
@@ -111,7 +114,8 @@ func (s *Service) placeOfMIME(ctx context.Context, accountID, emailID string) (a
 // Content reads a message that was submitted over SMTP, part by part. It returns nil if the email was not, or
 // its content has been deleted. The caller closes it. Error: Unavailable when too many large messages are
 // being read, or the object store fails.
-func (s *Service) Content(ctx context.Context, accountID, emailID string, patience time.Duration) (_ *intake.Content, err error) {
+func (s *Service) Content(ctx context.Context, accountID, emailID string,
+	patience time.Duration) (_ *intake.Content, err error) {
 	at, found, err := s.placeOfMIME(ctx, accountID, emailID)
 	if err != nil || !found {
 		return nil, err
@@ -144,10 +148,12 @@ func (s *Service) Content(ctx context.Context, accountID, emailID string, patien
 
 // fillMIME reads a message from its location. If the message moves to the object store meanwhile, reading
 // continues there. there is false if it was deleted meanwhile.
-func (s *Service) fillMIME(ctx context.Context, c *intake.Content, at mimePlace, accountID, emailID string) (there bool, err error) {
+func (s *Service) fillMIME(ctx context.Context, c *intake.Content, at mimePlace, accountID,
+	emailID string) (there bool, err error) {
 	for at.key == "" && c.Size() < at.size {
 		before := c.Size()
-		err := db.Each(ctx, s.db.Prepared, func(row db.Row) error { // lib/pq returns binary results only for prepared statements
+		// lib/pq returns binary results only for prepared statements
+		err := db.Each(ctx, s.db.Prepared, func(row db.Row) error {
 			var part sql.RawBytes
 			if err := row.Scan(&part); err != nil {
 				return err

@@ -61,7 +61,8 @@ func TestErasedAddressIsRemovedFromUnsentMessages(t *testing.T) {
 		"of our own":     "To: carol@example.net\nX-Customer: Bob@example.net\n",
 		"as a reference": "To: carol@example.net\nX-Customer: =?utf-8?q?bob=40example.net?=\n",
 	} {
-		m := relayedMessage("From: ada@example.com\n"+field+"Subject: s\nX-Kept: yes\n\nDear all\n", "bob@example.net", "carol@example.net")
+		m := relayedMessage("From: ada@example.com\n"+field+"Subject: s\nX-Kept: yes\n\nDear all\n", "bob@example.net",
+			"carol@example.net")
 		m.ScheduledAt = &at
 		id := f.Send(t, m)
 		if _, err := f.Erase(t.Context(), sendingtest.Account, "bob@example.net"); err != nil {
@@ -74,7 +75,8 @@ func TestErasedAddressIsRemovedFromUnsentMessages(t *testing.T) {
 		raw, err := content.Bytes()
 		raw = bytes.Clone(raw)
 		content.Close()
-		if err != nil || !bytes.HasPrefix(raw, []byte("From: ada@example.com\r\n")) || !bytes.HasSuffix(raw, []byte("\r\nSubject: s\r\nX-Kept: yes\r\n\r\nDear all\r\n")) {
+		if err != nil || !bytes.HasPrefix(raw, []byte("From: ada@example.com\r\n")) ||
+			!bytes.HasSuffix(raw, []byte("\r\nSubject: s\r\nX-Kept: yes\r\n\r\nDear all\r\n")) {
 			t.Errorf("%s: the stored message reads with error %v, want From, Subject, the kept field and the body unchanged:\n%s", name, err, raw)
 		}
 		if left := strings.ToLower(string(raw)); strings.Contains(left, "bob") {

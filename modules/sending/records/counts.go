@@ -32,7 +32,8 @@ SELECT domain_id, status, count(*) FROM emails
 
 // DomainCounts counts the emails that the account sent in the last days, by domain. A domain that sent none
 // has no entry.
-func (s *Service) DomainCounts(ctx context.Context, accountID string, days int, domainIDs ...string) (map[string]Counts, error) {
+func (s *Service) DomainCounts(ctx context.Context, accountID string, days int,
+	domainIDs ...string) (map[string]Counts, error) {
 	if days < 1 || days > MaxCountDays {
 		return nil, fault.InvalidField("days", "must be between 1 and %d", MaxCountDays)
 	}
@@ -47,7 +48,8 @@ SELECT g.name, e.status, count(*) FROM unnest($2::text[], $3::text[]) AS g (name
 
 // GroupCounts counts the outcomes of emails of the account by group. The arrays are parallel: emailIDs[i] is
 // in groups[i]. A group without a stored email has no entry.
-func (s *Service) GroupCounts(ctx context.Context, accountID string, groups, emailIDs []string) (map[string]Counts, error) {
+func (s *Service) GroupCounts(ctx context.Context, accountID string, groups,
+	emailIDs []string) (map[string]Counts, error) {
 	return s.countRows(ctx, countByGroup, accountID, db.Array(groups), db.Array(emailIDs))
 }
 
@@ -60,7 +62,8 @@ func (s *Service) countRows(ctx context.Context, statement string, args ...any) 
 	}
 	var counts []count
 	err := s.db.Read(ctx, func(on *ent.Client) (err error) {
-		counts, err = db.All(ctx, on, func(c *count) []any { return []any{&c.name, &c.status, &c.n} }, statement, args...)
+		counts, err = db.All(ctx, on, func(c *count) []any { return []any{&c.name, &c.status, &c.n} },
+			statement, args...)
 		return err
 	})
 	if err != nil {

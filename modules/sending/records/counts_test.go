@@ -17,8 +17,10 @@ import (
 func TestDomainCounts(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	const first, other, silent = "dom_01kf0m4w7he6x8q2v5b3n9c1ta", "dom_01kf0m4w7he6x8q2v5b3n9c1tb", "dom_01kf0m4w7he6x8q2v5b3n9c1tc"
-	for _, status := range []string{"sent", "queued", "delivered", "delivered", "bounced", "failed", "scheduled", "cancelled"} {
+	const first, other, silent = "dom_01kf0m4w7he6x8q2v5b3n9c1ta", "dom_01kf0m4w7he6x8q2v5b3n9c1tb",
+		"dom_01kf0m4w7he6x8q2v5b3n9c1tc"
+	for _, status := range []string{"sent", "queued", "delivered", "delivered", "bounced", "failed", "scheduled",
+		"cancelled"} {
 		f.Exec(t, `UPDATE emails SET status = $2 WHERE id = $1`, f.Send(t, rooms.Simple("bob@example.net")), status)
 	}
 	f.Near.Sender = domains.SigningIdentity{DomainID: other, Domain: "example.org", Key: sendingtest.Key()}
@@ -59,14 +61,16 @@ func TestGroupCounts(t *testing.T) {
 	}
 	groups, ids = append(groups, "none"), append(ids, "msg_01kf0m4w7he6x8q2v5b3n9c1ta")
 	got, err := f.GroupCounts(t.Context(), sendingtest.Account, groups, ids)
-	want := map[string]records.Counts{"first": {Sent: 4, Delivered: 1, Bounced: 1, Failed: 1}, "second": {Sent: 1, Delivered: 1}}
+	want := map[string]records.Counts{"first": {Sent: 4, Delivered: 1, Bounced: 1, Failed: 1},
+		"second": {Sent: 1, Delivered: 1}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("counting seven emails of two groups got %v (-want +got):\n%s", err, diff)
 	}
 	if got, err := f.GroupCounts(t.Context(), "acc_somebody_else", groups, ids); err != nil || len(got) != 0 {
 		t.Errorf("another account counts %v, %v; want nothing", got, err)
 	}
-	if rows, err := f.GetMany(t.Context(), sendingtest.Account, ids[1], ids[0]); err != nil || len(rows) != 2 || rows[0].ID != ids[0] {
+	if rows, err := f.GetMany(t.Context(), sendingtest.Account, ids[1], ids[0]); err != nil || len(rows) != 2 ||
+		rows[0].ID != ids[0] {
 		t.Errorf("reading two emails got %v, %v; want both, the older one first", rows, err)
 	}
 	if rows, err := f.GetMany(t.Context(), "acc_somebody_else", ids...); err != nil || len(rows) != 0 {

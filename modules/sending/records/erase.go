@@ -81,7 +81,8 @@ func (s *Service) eraseFrom(ctx context.Context, accountID, addr string, ids []s
 		}
 		var back []accounts.Use // usage of scheduled emails
 		for _, e := range rows {
-			others := slices.DeleteFunc(slices.Clone(e.Edges.Recipients), func(r *ent.Recipient) bool { return strings.EqualFold(r.Address, addr) })
+			others := slices.DeleteFunc(slices.Clone(e.Edges.Recipients),
+				func(r *ent.Recipient) bool { return strings.EqualFold(r.Address, addr) })
 			if len(others) == 0 {
 				done.Deleted = append(done.Deleted, e.ID)
 				if e.ScheduledAt != nil && (e.Status == email.StatusScheduled || e.Status == email.StatusQueued) {
@@ -113,14 +114,16 @@ func (s *Service) eraseFrom(ctx context.Context, accountID, addr string, ids []s
 
 // redactEmail removes one recipient from an email that has others. Its body is deleted as well, because it may
 // contain anything about the recipient.
-func (s *Service) redactEmail(ctx context.Context, tx *ent.Tx, e *ent.Email, others []*ent.Recipient, addr string) error {
+func (s *Service) redactEmail(ctx context.Context, tx *ent.Tx, e *ent.Email, others []*ent.Recipient,
+	addr string) error {
 	var gone []int64
 	for _, r := range e.Edges.Recipients {
 		if strings.EqualFold(r.Address, addr) {
 			gone = append(gone, r.ID)
 		}
 	}
-	if _, err := tx.Attempt.Delete().Where(attempt.EmailID(e.ID), attempt.RecipientIDIn(gone...)).Exec(ctx); err != nil {
+	if _, err := tx.Attempt.Delete().Where(attempt.EmailID(e.ID), attempt.RecipientIDIn(gone...)).
+		Exec(ctx); err != nil {
 		return err
 	}
 	if _, err := tx.Recipient.Delete().Where(recipient.EmailID(e.ID), recipient.IDIn(gone...)).Exec(ctx); err != nil {
@@ -143,7 +146,8 @@ func (s *Service) redactEmail(ctx context.Context, tx *ent.Tx, e *ent.Email, oth
 			return err
 		}
 	}
-	return s.bus.Rewrite(ctx, tx, e.AccountID, []string{e.ID}, func(f event.Fact) (json.RawMessage, error) { return redactFact(f, addr) })
+	return s.bus.Rewrite(ctx, tx, e.AccountID, []string{e.ID},
+		func(f event.Fact) (json.RawMessage, error) { return redactFact(f, addr) })
 }
 
 // redaction is an email without one of its recipients.
@@ -159,7 +163,8 @@ type redaction struct {
 }
 
 func newRedaction(e *ent.Email, others []*ent.Recipient, addr string) redaction {
-	r := redaction{email: e, to: redactList(e.To, addr), cc: redactList(e.Cc, addr), bcc: redactList(e.Bcc, addr), status: e.Status, erased: addr}
+	r := redaction{email: e, to: redactList(e.To, addr), cc: redactList(e.Cc, addr), bcc: redactList(e.Bcc, addr),
+		status: e.Status, erased: addr}
 	counts, addresses := lifecycle.Tally{}, make([]string, 0, len(others))
 	for _, o := range others {
 		counts[o.State]++
@@ -172,7 +177,8 @@ func newRedaction(e *ent.Email, others []*ent.Recipient, addr string) redaction 
 		r.reason = *e.BounceReason
 	}
 	r.keepBody = r.status == email.StatusScheduled || r.status == email.StatusQueued || r.status == email.StatusSent
-	r.search = SearchTextOf(e.AccountID, e.FromAddress, e.Subject, slices.Concat([]string{e.From}, r.to, r.cc, r.bcc), addresses, e.Tags)
+	r.search = SearchTextOf(e.AccountID, e.FromAddress, e.Subject, slices.Concat([]string{e.From}, r.to, r.cc, r.bcc),
+		addresses, e.Tags)
 	return r
 }
 
@@ -189,9 +195,12 @@ UPDATE emails e SET "to" = to_jsonb(@to::text[]), cc = to_jsonb(@cc::text[]), bc
 FROM (SELECT @words::text AS words, @marks::text AS marks) v WHERE e.id = @id`)
 
 func (s *Service) storeRedacted(ctx context.Context, tx *ent.Tx, r redaction) error {
-	_, err := tx.ExecContext(ctx, redactSQL.Text, redactSQL.Args(db.Arg("id", r.email.ID), db.Arg("to", db.Array(r.to)), db.Arg("cc", db.Array(r.cc)), db.Arg("bcc", db.Array(r.bcc)),
-		db.Arg("status", string(r.status)), db.Arg("uncommon", lifecycle.Uncommon(r.status)), db.Arg("reason", r.reason), db.Arg("keep_body", r.keepBody),
-		db.Arg("words", r.search.Words), db.Arg("marks", r.search.Marks), db.Arg("mime", r.mime), db.Arg("erased", r.erased))...)
+	_, err := tx.ExecContext(ctx, redactSQL.Text, redactSQL.Args(db.Arg("id", r.email.ID), db.Arg("to", db.Array(r.to)),
+		db.Arg("cc", db.Array(r.cc)), db.Arg("bcc", db.Array(r.bcc)),
+		db.Arg("status", string(r.status)), db.Arg("uncommon", lifecycle.Uncommon(r.status)),
+		db.Arg("reason", r.reason), db.Arg("keep_body", r.keepBody),
+		db.Arg("words", r.search.Words), db.Arg("marks", r.search.Marks), db.Arg("mime", r.mime),
+		db.Arg("erased", r.erased))...)
 	return err
 }
 

@@ -54,7 +54,8 @@ func removeAddress(raw []byte, addr string) ([]byte, error) {
 }
 
 func isIndispensable(f verbatim.HeaderField) bool {
-	return slices.Contains([]string{"from", "subject", "date", "message-id", "mime-version"}, strings.ToLower(f.Name)) ||
+	return slices.Contains([]string{"from", "subject", "date", "message-id", "mime-version"},
+		strings.ToLower(f.Name)) ||
 		strings.HasPrefix(strings.ToLower(f.Name), "content-")
 }
 
@@ -64,7 +65,8 @@ func listContains(list []address.Address, addr string) bool {
 }
 
 func mentionsAddress(f verbatim.HeaderField, addr string) bool {
-	return containsFold(f.Value(), addr) || containsFold(verbatim.Decode(f.Value()), addr) || listContains(verbatim.Mailboxes(f.Value()), addr)
+	return containsFold(f.Value(), addr) || containsFold(verbatim.Decode(f.Value()), addr) ||
+		listContains(verbatim.Mailboxes(f.Value()), addr)
 }
 
 func containsFold(text, addr string) bool {

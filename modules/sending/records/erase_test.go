@@ -21,7 +21,8 @@ func TestErasingDeletesEmailsWithoutOtherRecipients(t *testing.T) {
 	f := newFixture(t)
 	alone := f.Send(t, rooms.Simple("Bob <Bob@example.net>"))
 	m := rooms.Simple("Bob <bob@example.net>", "carol@example.net")
-	m.CC, m.HTML, m.Attachments = []sending.Mailbox{{Text: "dan@example.net"}}, "<p>Dear Bob</p>", []sending.Attachment{{Name: "a.txt", Data: []byte("Bob")}}
+	m.CC, m.HTML, m.Attachments = []sending.Mailbox{{Text: "dan@example.net"}}, "<p>Dear Bob</p>",
+		[]sending.Attachment{{Name: "a.txt", Data: []byte("Bob")}}
 	shared := f.Send(t, m)
 	other := f.Send(t, rooms.Simple("bobby@example.net"))
 	for _, id := range []string{shared, other} {
@@ -49,7 +50,8 @@ func TestErasingDeletesEmailsWithoutOtherRecipients(t *testing.T) {
 	if e.HTML != nil || e.Text != nil || e.BodyPurgedAt == nil || e.Status != email.StatusDelivered {
 		t.Errorf("shared email: %+v", e)
 	}
-	if again, err := f.Erase(t.Context(), sendingtest.Account, "bob@example.net"); err != nil || len(again.Deleted)+len(again.Redacted) != 0 {
+	if again, err := f.Erase(t.Context(), sendingtest.Account, "bob@example.net"); err != nil ||
+		len(again.Deleted)+len(again.Redacted) != 0 {
 		t.Errorf("the second time: %+v, %v", again, err)
 	}
 	f.checkAbsent(t, "bob@")
@@ -103,7 +105,8 @@ func (f *fixture) checkAbsent(t *testing.T, text string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i := slices.IndexFunc(found, func(row string) bool { return strings.Contains(strings.ToLower(row), text) }); i >= 0 {
+		if i := slices.IndexFunc(found,
+			func(row string) bool { return strings.Contains(strings.ToLower(row), text) }); i >= 0 {
 			t.Errorf("%s has %s: %s", table, text, found[i])
 		}
 	}

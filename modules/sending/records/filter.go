@@ -37,7 +37,8 @@ type Filter struct {
 }
 
 // textFields are the fields that a search text may contain, as in `receipt to:bob@example.net is:bounced`.
-var textFields = []string{"to", "from", "subject", "domain", "tag", "status", "is", "template", "automation", "after", "before"}
+var textFields = []string{"to", "from", "subject", "domain", "tag", "status", "is", "template", "automation",
+	"after", "before"}
 
 // Validate reports every invalid field by its name in the query.
 func (f Filter) Validate() fault.Fields {
@@ -63,7 +64,8 @@ func (f Filter) parse() (criteria, fault.Fields) {
 		field  string
 		prefix id.Prefix
 		value  string
-	}{{"api_key_id", id.APIKey, f.APIKeyID}, {"template_id", id.Template, f.TemplateID}, {"automation_id", id.Automation, f.AutomationID}} {
+	}{{"api_key_id", id.APIKey, f.APIKeyID}, {"template_id", id.Template, f.TemplateID},
+		{"automation_id", id.Automation, f.AutomationID}} {
 		if one.value != "" && (!strings.HasPrefix(one.value, string(one.prefix)+"_") || !IsTagWord(one.value)) {
 			wrong.Add(one.field, "must be an id with the prefix %s_", one.prefix)
 		}
@@ -77,7 +79,8 @@ func (f Filter) parse() (criteria, fault.Fields) {
 	}
 	words, subject := readText(&f, wrong)
 	c.domainIDs = f.DomainIDs
-	c.apiKeyID, c.templateID, c.version, c.automationID, c.opened, c.clicked = f.APIKeyID, f.TemplateID, f.Version, f.AutomationID, f.Opened, f.Clicked
+	c.apiKeyID, c.templateID, c.version, c.automationID, c.opened, c.clicked = f.APIKeyID, f.TemplateID, f.Version,
+		f.AutomationID, f.Opened, f.Clicked
 	if c.lastEvent = f.LastEvent; f.LastEvent != "" && !slices.Contains(event.Names(), f.LastEvent) {
 		wrong.Add("last_event", "must be an event type")
 	}
@@ -113,7 +116,8 @@ func (f Filter) parse() (criteria, fault.Fields) {
 // the subject.
 func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 	words, terms := search.ReadText(wrong, f.Q, textFields...)
-	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain, "tag": &f.Tag, "status": &f.Status, "template": &f.TemplateID, "automation": &f.AutomationID}
+	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain, "tag": &f.Tag, "status": &f.Status,
+		"template": &f.TemplateID, "automation": &f.AutomationID}
 	for _, t := range terms {
 		switch t.Field {
 		case "after":
@@ -140,7 +144,8 @@ func readIs(f *Filter, wrong fault.Fields, t search.Term) {
 		f.Clicked = new(true)
 	default:
 		if email.StatusValidator(email.Status(t.Value)) != nil {
-			wrong.Add("q", "has at character %d is:%s; an email is opened, clicked, queued, scheduled, sent, delivered, bounced, failed or cancelled", t.At, t.Value)
+			wrong.Add("q",
+				"has at character %d is:%s; an email is opened, clicked, queued, scheduled, sent, delivered, bounced, failed or cancelled", t.At, t.Value)
 			return
 		}
 		t.Once(wrong, "q", &f.Status)
@@ -173,5 +178,7 @@ func readDomain(wrong fault.Fields, domain string) (domainID, mark string) {
 }
 
 func (c criteria) isEmpty() bool {
-	return c.status == "" && len(c.domainIDs) == 0 && c.domainID+c.apiKeyID+c.templateID+c.automationID+c.lastEvent+c.bounceClass == "" && c.version == nil && c.opened == nil && c.clicked == nil && c.IsEmpty()
+	return c.status == "" && len(c.domainIDs) == 0 &&
+		c.domainID+c.apiKeyID+c.templateID+c.automationID+c.lastEvent+c.bounceClass == "" && c.version == nil &&
+		c.opened == nil && c.clicked == nil && c.IsEmpty()
 }

@@ -39,12 +39,15 @@ func (s *Service) Addressee(ctx context.Context, emailID string, recipientID int
 
 // LockAddressee is Addressee in a transaction. Until the transaction ends, no outcome of the recipient and no
 // other report about it is stored.
-func (s *Service) LockAddressee(ctx context.Context, tx db.Execer, emailID string, recipientID int64) (Addressee, bool, error) {
+func (s *Service) LockAddressee(ctx context.Context, tx db.Execer, emailID string,
+	recipientID int64) (Addressee, bool, error) {
 	return findAddressee(ctx, tx, addresseeSQL+` FOR UPDATE`, emailID, recipientID)
 }
 
-func findAddressee(ctx context.Context, tx db.Execer, query, emailID string, recipientID int64) (Addressee, bool, error) {
-	found, err := db.All(ctx, tx, func(a *Addressee) []any { return []any{&a.AccountID, &a.Address} }, query, recipientID, emailID)
+func findAddressee(ctx context.Context, tx db.Execer, query, emailID string,
+	recipientID int64) (Addressee, bool, error) {
+	found, err := db.All(ctx, tx, func(a *Addressee) []any { return []any{&a.AccountID, &a.Address} }, query,
+		recipientID, emailID)
 	if err != nil {
 		return Addressee{}, false, fmt.Errorf("find the recipient of a report: %w", err)
 	}
@@ -67,16 +70,18 @@ RETURNING account_id, address`
 // or its sender was refused. A recipient that is unknown, or has bounced or failed already, does not change,
 // and changed is false. The caller wakes the bus after the commit.
 func (s *Service) BounceLate(ctx context.Context, tx db.Execer, b LateBounce) (changed bool, err error) {
-	bounced, err := db.All(ctx, tx, func(a *Addressee) []any { return []any{&a.AccountID, &a.Address} }, bounceLateSQL, b.RecipientID, b.EmailID, b.Code, b.EnhancedCode, b.Diagnostic, b.RemoteMTA, string(b.state()))
+	bounced, err := db.All(ctx, tx, func(a *Addressee) []any { return []any{&a.AccountID, &a.Address} }, bounceLateSQL,
+		b.RecipientID, b.EmailID, b.Code, b.EnhancedCode, b.Diagnostic, b.RemoteMTA, string(b.state()))
 	if err != nil || len(bounced) == 0 {
 		return false, err
 	}
 	if err := s.updateStatus(ctx, tx, b); err != nil {
 		return false, fmt.Errorf("store a late bounce: %w", err)
 	}
-	_, err = s.Announce(ctx, tx, Notice{AccountID: bounced[0].AccountID, EmailID: b.EmailID, Type: b.event(), Fill: func(data *event.Email) {
-		b.describe(data, bounced[0].Address)
-	}})
+	_, err = s.Announce(ctx, tx, Notice{AccountID: bounced[0].AccountID, EmailID: b.EmailID, Type: b.event(),
+		Fill: func(data *event.Email) {
+			b.describe(data, bounced[0].Address)
+		}})
 	return err == nil, err
 }
 
@@ -105,7 +110,8 @@ func (b LateBounce) describe(data *event.Email, addr string) {
 		kind = "permanent"
 	}
 	data.BounceReason = b.Diagnostic
-	data.Bounce = &event.Bounce{Type: kind, Code: b.Code, EnhancedCode: b.EnhancedCode, Diagnostic: b.Diagnostic, RemoteMTA: b.RemoteMTA}
+	data.Bounce = &event.Bounce{Type: kind, Code: b.Code, EnhancedCode: b.EnhancedCode, Diagnostic: b.Diagnostic,
+		RemoteMTA: b.RemoteMTA}
 }
 
 const (

@@ -21,7 +21,8 @@ import (
 
 var (
 	taken  = smtpclient.Outcome{Kind: smtpclient.Delivered, Code: 250, Reply: "250 Ok"}
-	lately = records.LateBounce{Verdict: bounce.Verdict{Class: bounce.BadAddress, Bounces: true}, Permanent: true, Code: 550, EnhancedCode: "5.1.1", Diagnostic: "550 5.1.1 no such user", RemoteMTA: "inner.example.net"}
+	lately = records.LateBounce{Verdict: bounce.Verdict{Class: bounce.BadAddress, Bounces: true}, Permanent: true,
+		Code: 550, EnhancedCode: "5.1.1", Diagnostic: "550 5.1.1 no such user", RemoteMTA: "inner.example.net"}
 )
 
 func (f *fixture) bounceLate(t *testing.T, b records.LateBounce) (changed bool) {
@@ -48,17 +49,20 @@ func TestDeliveredRecipientBouncesLate(t *testing.T) {
 		t.Error("want a change by the first report only")
 	}
 	e, recipients, attempts, types := f.State(t, id)
-	if e.Status != email.StatusBounced || e.BouncedAt == nil || e.DeliveredAt != nil || *e.BounceReason != b.Diagnostic || e.LastEvent != "email.bounced" || *e.Uncommon != "bounced" {
+	if e.Status != email.StatusBounced || e.BouncedAt == nil || e.DeliveredAt != nil ||
+		*e.BounceReason != b.Diagnostic || e.LastEvent != "email.bounced" || *e.Uncommon != "bounced" {
 		t.Errorf("email: %+v", e)
 	}
 	r := recipients[0]
-	if r.State != recipient.StateBounced || *r.Code != 550 || *r.EnhancedCode != "5.1.1" || *r.Diagnostic != b.Diagnostic || *r.RemoteMta != b.RemoteMTA || r.DueAt != nil {
+	if r.State != recipient.StateBounced || *r.Code != 550 || *r.EnhancedCode != "5.1.1" ||
+		*r.Diagnostic != b.Diagnostic || *r.RemoteMta != b.RemoteMTA || r.DueAt != nil {
 		t.Errorf("recipient: %+v", r)
 	}
 	if recipients[1].State != recipient.StateDelivered || len(attempts) != 2 || *attempts[0].Outcome != "delivered" {
 		t.Errorf("the history has changed: %+v %+v", recipients[1], attempts)
 	}
-	if diff := cmp.Diff([]string{"email.sent", "email.delivered", "email.delivered", "email.bounced"}, types); diff != "" {
+	if diff := cmp.Diff([]string{"email.sent", "email.delivered", "email.delivered", "email.bounced"},
+		types); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
 	facts, err := f.Timeline(t.Context(), sendingtest.Account, id)
@@ -69,8 +73,10 @@ func TestDeliveredRecipientBouncesLate(t *testing.T) {
 	if err := json.Unmarshal(facts[id][3].Data, &data); err != nil {
 		t.Fatal(err)
 	}
-	want := event.Bounce{Type: "permanent", Code: 550, EnhancedCode: "5.1.1", Diagnostic: b.Diagnostic, RemoteMTA: b.RemoteMTA}
-	if data.Recipient != "bob@example.net" || data.Status != "bounced" || data.BounceReason != b.Diagnostic || *data.Bounce != want {
+	want := event.Bounce{Type: "permanent", Code: 550, EnhancedCode: "5.1.1", Diagnostic: b.Diagnostic,
+		RemoteMTA: b.RemoteMTA}
+	if data.Recipient != "bob@example.net" || data.Status != "bounced" || data.BounceReason != b.Diagnostic ||
+		*data.Bounce != want {
 		t.Errorf("fact: %+v %+v", data, data.Bounce)
 	}
 }
@@ -81,16 +87,20 @@ func TestLateMessageRefusalIsNotABounce(t *testing.T) {
 	id := f.Send(t, rooms.Simple("bob@example.net", "carol@example.net"))
 	f.SettleWith(t, f.ClaimAll(t), taken)
 	_, recipients, _, _ := f.State(t, id)
-	b := records.LateBounce{EmailID: id, RecipientID: recipients[0].ID, Verdict: bounce.Verdict{Class: bounce.Content}, Permanent: true, Code: 554, EnhancedCode: "5.7.1", Diagnostic: "554 5.7.1 spam"}
+	b := records.LateBounce{EmailID: id, RecipientID: recipients[0].ID, Verdict: bounce.Verdict{Class: bounce.Content},
+		Permanent: true, Code: 554, EnhancedCode: "5.7.1", Diagnostic: "554 5.7.1 spam"}
 	if !f.bounceLate(t, b) || f.bounceLate(t, b) {
 		t.Error("want a change by the first report only")
 	}
 	e, recipients, _, types := f.State(t, id)
-	if e.Status != email.StatusFailed || e.BounceReason != nil || e.DeliveredAt != nil || *e.Uncommon != "failed" || recipients[0].State != recipient.StateFailed {
-		t.Errorf("the email is %s with the bounce reason %v, its recipient %s, want both failed", e.Status, e.BounceReason, recipients[0].State)
+	if e.Status != email.StatusFailed || e.BounceReason != nil || e.DeliveredAt != nil || *e.Uncommon != "failed" ||
+		recipients[0].State != recipient.StateFailed {
+		t.Errorf("the email is %s with the bounce reason %v, its recipient %s, want both failed", e.Status,
+			e.BounceReason, recipients[0].State)
 	}
 	data := f.Payload(t, id, len(types)-1)
-	if types[len(types)-1] != "email.failed" || data.Status != "failed" || data.EmailStatus != "failed" || data.Bounce != nil || data.Failure == nil || data.Failure.Code != "content" {
+	if types[len(types)-1] != "email.failed" || data.Status != "failed" || data.EmailStatus != "failed" ||
+		data.Bounce != nil || data.Failure == nil || data.Failure.Code != "content" {
 		t.Errorf("the events are %v, the last with %+v, want email.failed with the code content", types, data)
 	}
 }
@@ -113,7 +123,8 @@ func TestLateBounceEndsRetries(t *testing.T) {
 		t.Errorf("claimed again: %+v", again)
 	}
 	e, recipients, attempts, types := f.State(t, id)
-	if e.Status != email.StatusBounced || recipients[0].State != recipient.StateBounced || types[len(types)-1] != "email.bounced" || len(types) != 2 {
+	if e.Status != email.StatusBounced || recipients[0].State != recipient.StateBounced ||
+		types[len(types)-1] != "email.bounced" || len(types) != 2 {
 		t.Errorf("after a late bounce the email is %s, its recipient %s and the facts are %v, want both bounced and email.bounced the last of 2 facts", e.Status, recipients[0].State, types)
 	}
 	if attempts[0].Outcome == nil || *attempts[0].Outcome != "delivered" {
@@ -147,7 +158,8 @@ func TestLateBounceChangesNothingElse(t *testing.T) {
 		}
 	}
 	if e, _, _, types := f.State(t, done); e.Status != email.StatusFailed || len(types) != 2 {
-		t.Errorf("after late bounces of others the email is %s with the facts %v, want it failed with 2 facts", e.Status, types)
+		t.Errorf("after late bounces of others the email is %s with the facts %v, want it failed with 2 facts",
+			e.Status, types)
 	}
 	b := lately
 	b.EmailID, b.RecipientID = open, ofOpen[0].ID

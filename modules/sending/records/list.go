@@ -51,10 +51,12 @@ func (s *Lists) List(ctx context.Context, accountID string, q ListQuery) (page.P
 		if !c.isEmpty() {
 			matching = func() ([]string, error) { return findEmails(ctx, on, accountID, c, at, at.Rows()) }
 		}
-		rows, err = search.Rows(ctx, on, emails, at, matching, func(condition func(*sql.Selector)) ([]*ent.Email, error) {
-			query := on.Email.Query().Where(email.AccountID(accountID), condition).Order(at.Order(email.FieldID)).Limit(at.Rows())
-			return query.Select(ListColumns...).All(ctx)
-		})
+		rows, err = search.Rows(ctx, on, emails, at, matching,
+			func(condition func(*sql.Selector)) ([]*ent.Email, error) {
+				query := on.Email.Query().Where(email.AccountID(accountID), condition).Order(at.Order(email.FieldID)).
+					Limit(at.Rows())
+				return query.Select(ListColumns...).All(ctx)
+			})
 		return err
 	})
 	if err != nil {
@@ -66,7 +68,8 @@ func (s *Lists) List(ctx context.Context, accountID string, q ListQuery) (page.P
 // GetMany returns emails of the account by their ids, oldest first and without their bodies. Unknown ids are
 // left out.
 func (s *Service) GetMany(ctx context.Context, accountID string, emailIDs ...string) ([]*ent.Email, error) {
-	rows, err := s.db.Ent.Email.Query().Where(email.AccountID(accountID), email.IDIn(emailIDs...)).Order(email.ByID()).Select(ListColumns...).All(ctx)
+	rows, err := s.db.Ent.Email.Query().Where(email.AccountID(accountID), email.IDIn(emailIDs...)).Order(email.ByID()).
+		Select(ListColumns...).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read emails: %w", err)
 	}
@@ -76,7 +79,8 @@ func (s *Service) GetMany(ctx context.Context, accountID string, emailIDs ...str
 // ListColumns are the columns of an email in a list: all but the bodies and the columns that lists never
 // show.
 var ListColumns = slices.DeleteFunc(slices.Clone(email.Columns), func(column string) bool {
-	return slices.Contains([]string{email.FieldHTML, email.FieldText, email.FieldMime, email.FieldBodyKey, email.FieldBodySize, email.FieldBodySnippet, email.FieldSearch, email.FieldUncommon}, column)
+	return slices.Contains([]string{email.FieldHTML, email.FieldText, email.FieldMime, email.FieldBodyKey,
+		email.FieldBodySize, email.FieldBodySnippet, email.FieldSearch, email.FieldUncommon}, column)
 })
 
 // Cursor continues the list after the given email.
@@ -102,11 +106,14 @@ func (s *Lists) Count(ctx context.Context, accountID string, f Filter, most int)
 	return len(found), err
 }
 
-var emails = search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon, api_key_id, template_id, template_version, automation_id, last_event"}
+var emails = search.Table{Name: "emails", Prefix: id.Email, Time: "created_at",
+	Columns: "status, domain_id, uncommon, api_key_id, template_id, template_version, automation_id, last_event"}
 
 // findEmails returns the ids of up to n emails in a range.
-func findEmails(ctx context.Context, on db.Execer, accountID string, c criteria, at page.Position, n int) ([]string, error) {
-	return emails.Find(ctx, on, search.PageRequest{AccountID: accountID, StartAfter: at.ID, Back: at.Back, Limit: n, Terms: c.Terms,
+func findEmails(ctx context.Context, on db.Execer, accountID string, c criteria, at page.Position,
+	n int) ([]string, error) {
+	return emails.Find(ctx, on, search.PageRequest{AccountID: accountID, StartAfter: at.ID, Back: at.Back, Limit: n,
+		Terms:      c.Terms,
 		Conditions: c.conditions, Index: func(q *db.Query) []string { return c.rareConditions(q, accountID) }})
 }
 
@@ -114,7 +121,8 @@ func (c criteria) conditions(q *db.Query) (all []string) {
 	if c.status != "" {
 		all = append(all, `status = `+q.Arg(string(c.status)))
 	}
-	for column, wanted := range map[string]string{"domain_id": c.domainID, "api_key_id": c.apiKeyID, "template_id": c.templateID,
+	for column, wanted := range map[string]string{"domain_id": c.domainID, "api_key_id": c.apiKeyID,
+		"template_id":   c.templateID,
 		"automation_id": c.automationID, "last_event": c.lastEvent} {
 		if wanted != "" {
 			all = append(all, column+` = `+q.Arg(wanted))
@@ -130,9 +138,11 @@ func (c criteria) conditions(q *db.Query) (all []string) {
 		all = append(all, `EXISTS (SELECT FROM recipients r JOIN attempts a ON a.email_id = r.email_id AND a.recipient_id = r.id
 			WHERE r.email_id = e.id AND r.state = 'bounced' AND a.class = `+q.Arg(c.bounceClass)+`)`)
 	}
-	for kind, wanted := range map[engagement.Kind]*bool{engagement.KindOpen: c.opened, engagement.KindClick: c.clicked} {
+	for kind, wanted := range map[engagement.Kind]*bool{engagement.KindOpen: c.opened,
+		engagement.KindClick: c.clicked} {
 		if wanted != nil {
-			all = append(all, negate(*wanted)+`EXISTS (SELECT FROM engagements g WHERE g.email_id = e.id AND g.kind = `+q.Arg(string(kind))+` AND g.machine = '')`)
+			all = append(all, negate(*wanted)+`EXISTS (SELECT FROM engagements g WHERE g.email_id = e.id AND g.kind = `+
+				q.Arg(string(kind))+` AND g.machine = '')`)
 		}
 	}
 	return all

@@ -30,7 +30,8 @@ func (f *fixture) findSubjects(t *testing.T, filter records.Filter) []string {
 		t.Errorf("%+v: paging backwards differs (-forwards +back):\n%s", filter, diff)
 	}
 	for _, most := range []int{1, len(all) + 1} {
-		if n, err := f.Service.Count(t.Context(), sendingtest.Account, filter, most); err != nil || n != min(most, len(all)) {
+		if n, err := f.Service.Count(t.Context(), sendingtest.Account, filter, most); err != nil ||
+			n != min(most, len(all)) {
 			t.Errorf("%+v: counted up to %d: %d, %v; there are %d", filter, most, n, err, len(all))
 		}
 	}
@@ -86,11 +87,13 @@ func TestFilters(t *testing.T) {
 		m.CC, m.BCC = []sending.Mailbox{{Text: "carol@example.org"}}, []sending.Mailbox{{Text: "dan@example.org"}}
 		m.Tags = []shape.Tag{{Name: "kind", Value: "receipts"}, {Name: "team", Value: "a"}}
 	})
-	f.sendMessage(t, `quotes ' and \ and &|!`, func(m *sending.Message) { m.From = sending.Mailbox{Text: "Other <other@mail.example.com>"} })
+	f.sendMessage(t, `quotes ' and \ and &|!`,
+		func(m *sending.Message) { m.From = sending.Mailbox{Text: "Other <other@mail.example.com>"} })
 	before := time.Now().Add(-time.Hour)
 	later := time.Now().Add(time.Hour)
 	for subject, machine := range map[string]string{"copies": "", "plain": "scanner"} {
-		if _, err := f.DB.SQL.ExecContext(t.Context(), `INSERT INTO engagements (account_id, email_id, kind, machine, created_at) SELECT account_id, id, 'open', $2, now() FROM emails WHERE subject = $1`, subject, machine); err != nil {
+		if _, err := f.DB.SQL.ExecContext(t.Context(),
+			`INSERT INTO engagements (account_id, email_id, kind, machine, created_at) SELECT account_id, id, 'open', $2, now() FROM emails WHERE subject = $1`, subject, machine); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -162,12 +165,20 @@ func TestInvalidFilters(t *testing.T) {
 		filter records.Filter
 		field  string
 	}{
-		{records.Filter{Status: "opened"}, "status"}, {records.Filter{To: "bob"}, "to"}, {records.Filter{From: "@"}, "from"}, {records.Filter{Tag: "kind"}, "tag"},
-		{records.Filter{Tag: "ki nd:x"}, "tag"}, {records.Filter{Domain: "-"}, "domain"}, {records.Filter{Q: string(long)}, "q"}, {records.Filter{Q: "a b c d e f g h i j k"}, "q"},
-		{records.Filter{Q: "a\x00b"}, "q"}, {records.Filter{Q: "\xff"}, "q"}, {records.Filter{Q: "--"}, "q"}, {records.Filter{Since: &now, Until: &now}, "until"},
-		{records.Filter{Q: `to:"bob`}, "q"}, {records.Filter{Q: "stauts:sent"}, "q"}, {records.Filter{Q: `subject:"--"`}, "q"}, {records.Filter{Q: "is:read"}, "q"}, {records.Filter{Q: "after:yesterday"}, "q"}, {records.Filter{Q: "to:a@b.example to:c@d.example"}, "q"},
-		{records.Filter{LastEvent: "email.eaten"}, "last_event"}, {records.Filter{APIKeyID: "dom_1"}, "api_key_id"}, {records.Filter{TemplateID: "tpl_\x00"}, "template_id"},
-		{records.Filter{AutomationID: "welcome"}, "automation_id"}, {records.Filter{Version: new(1)}, "template_version"}, {records.Filter{TemplateID: "tpl_1", Version: new(1 << 31)}, "template_version"}, {records.Filter{BounceClass: "bad address"}, "bounce_class"},
+		{records.Filter{Status: "opened"}, "status"}, {records.Filter{To: "bob"}, "to"},
+		{records.Filter{From: "@"}, "from"}, {records.Filter{Tag: "kind"}, "tag"},
+		{records.Filter{Tag: "ki nd:x"}, "tag"}, {records.Filter{Domain: "-"}, "domain"},
+		{records.Filter{Q: string(long)}, "q"}, {records.Filter{Q: "a b c d e f g h i j k"}, "q"},
+		{records.Filter{Q: "a\x00b"}, "q"}, {records.Filter{Q: "\xff"}, "q"}, {records.Filter{Q: "--"}, "q"},
+		{records.Filter{Since: &now, Until: &now}, "until"},
+		{records.Filter{Q: `to:"bob`}, "q"}, {records.Filter{Q: "stauts:sent"}, "q"},
+		{records.Filter{Q: `subject:"--"`}, "q"}, {records.Filter{Q: "is:read"}, "q"},
+		{records.Filter{Q: "after:yesterday"}, "q"}, {records.Filter{Q: "to:a@b.example to:c@d.example"}, "q"},
+		{records.Filter{LastEvent: "email.eaten"}, "last_event"}, {records.Filter{APIKeyID: "dom_1"}, "api_key_id"},
+		{records.Filter{TemplateID: "tpl_\x00"}, "template_id"},
+		{records.Filter{AutomationID: "welcome"}, "automation_id"},
+		{records.Filter{Version: new(1)}, "template_version"},
+		{records.Filter{TemplateID: "tpl_1", Version: new(1 << 31)}, "template_version"}, {records.Filter{BounceClass: "bad address"}, "bounce_class"},
 		{records.Filter{Q: "is:sent", Status: "failed"}, "q"}, {records.Filter{Q: "to:bob"}, "to"},
 	} {
 		if wrong := c.filter.Validate(); len(wrong) != 1 || wrong[c.field] == "" {
@@ -181,7 +192,8 @@ func TestSearchContinuesBeyondTheWindow(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.sendMessage(t, "needle first", func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
-	f.sendMessage(t, "needle second", func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
+	f.sendMessage(t, "needle second",
+		func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
 	f.storeBulk(t, sendingtest.Account, search.Window+10)
 	f.storeBulk(t, "acc_01kf0m4w7he6x8q2v5b3n9c1tb", 10) // of another account, with the same words
 	f.sendMessage(t, "needle third", func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "needle"}} })
@@ -248,7 +260,8 @@ func (f *fixture) storeBulk(t *testing.T, accountID string, n int) {
 func TestListRefusesABadFilter(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	_, err := f.List(t.Context(), sendingtest.Account, records.ListQuery{Page: page.Request{Limit: 1}, Filter: records.Filter{Status: "x"}})
+	_, err := f.List(t.Context(), sendingtest.Account,
+		records.ListQuery{Page: page.Request{Limit: 1}, Filter: records.Filter{Status: "x"}})
 	if fault.KindOf(err) != fault.Invalid {
 		t.Errorf("List with a wrong status returned %v, want kind Invalid", err)
 	}

@@ -13,7 +13,8 @@ import (
 // Module provides *Service.
 var Module = fx.Module("sending/records",
 	fx.Provide(New),
-	fx.Provide(fx.Private, func(b *bus.Bus) (Bus, Timeline) { return b, b.Log() }, func(s *accounts.Service) Usage { return s },
+	fx.Provide(fx.Private, func(b *bus.Bus) (Bus, Timeline) { return b, b.Log() },
+		func(s *accounts.Service) Usage { return s },
 		func(s *bodies.Service) Store { return s },
 		module.Nearby[Statistics, statistics.Service]),
 )

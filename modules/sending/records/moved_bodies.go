@@ -53,7 +53,9 @@ const textsSQL = `SELECT html, text, body_key, body_size FROM emails WHERE id = 
 // Texts reads html and text of an email from the row or the object store. Errors: sql.ErrNoRows, and
 // Unavailable when the store fails.
 func (s *Service) Texts(ctx context.Context, accountID, emailID string) (html, text *string, err error) {
-	e, err := db.One(ctx, s.db.Hot, func(e *ent.Email) []any { return []any{&e.HTML, &e.Text, &e.BodyKey, &e.BodySize} }, textsSQL, emailID, accountID)
+	e, err := db.One(ctx, s.db.Hot,
+		func(e *ent.Email) []any { return []any{&e.HTML, &e.Text, &e.BodyKey, &e.BodySize} }, textsSQL,
+		emailID, accountID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,6 +85,7 @@ WHERE email_id = ANY(@ids::text[]) AND account_id = @account AND NOT remove AND 
 // forgetObjects schedules the deletion of the objects of emails, which happens once the transaction has
 // emptied or deleted their rows.
 func (s *Service) forgetObjects(ctx context.Context, tx db.Execer, accountID string, ids ...string) error {
-	_, err := tx.ExecContext(ctx, forgetObjectsSQL.Text, forgetObjectsSQL.Args(db.Arg("account", accountID), db.Arg("ids", db.Array(ids)))...)
+	_, err := tx.ExecContext(ctx, forgetObjectsSQL.Text,
+		forgetObjectsSQL.Args(db.Arg("account", accountID), db.Arg("ids", db.Array(ids)))...)
 	return err
 }

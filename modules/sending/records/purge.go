@@ -38,12 +38,14 @@ FROM (SELECT id, status, sent_at, cancelled_at, scheduled_at, created_at, body_p
 // Expired examines up to limit emails of the account after the id `after` that were created before the
 // cutoff, and returns those that ended before it. last is where the next call continues; it is empty when
 // there are no more.
-func (s *Service) Expired(ctx context.Context, accountID string, keep DetailLevel, after string, cutoff time.Time, limit int) (ids []string, last string, err error) {
+func (s *Service) Expired(ctx context.Context, accountID string, keep DetailLevel, after string, cutoff time.Time,
+	limit int) (ids []string, last string, err error) {
 	type row struct {
 		id  string
 		old bool
 	}
-	rows, err := db.All(ctx, s.db.SQL, func(r *row) []any { return []any{&r.id, &r.old} }, expiredSQL, accountID, after, id.Since(id.Email, cutoff), cutoff.UTC(), limit, keep == Bodies)
+	rows, err := db.All(ctx, s.db.SQL, func(r *row) []any { return []any{&r.id, &r.old} }, expiredSQL, accountID, after,
+		id.Since(id.Email, cutoff), cutoff.UTC(), limit, keep == Bodies)
 	if err != nil {
 		return nil, "", fmt.Errorf("find expired emails: %w", err)
 	}
@@ -67,7 +69,8 @@ UNION
 
 // ExpiredLate returns up to limit scheduled emails of the account that ended before the cutoff. They may have
 // been created so long before that Expired has already passed them.
-func (s *Service) ExpiredLate(ctx context.Context, accountID string, keep DetailLevel, cutoff time.Time, limit int) ([]string, error) {
+func (s *Service) ExpiredLate(ctx context.Context, accountID string, keep DetailLevel, cutoff time.Time,
+	limit int) ([]string, error) {
 	ids, err := db.All(ctx, s.db.SQL, db.Value[string], expiredLateSQL, accountID, cutoff.UTC(), limit, keep == Bodies)
 	if err != nil {
 		return nil, fmt.Errorf("find expired scheduled emails: %w", err)
@@ -131,7 +134,8 @@ func (s *Service) deleteLocked(ctx context.Context, tx *ent.Tx, accountID string
 	if err := s.forgetObjects(ctx, tx, accountID, ids...); err != nil {
 		return err
 	}
-	if _, err := tx.Attempt.Delete().Where(attempt.AccountID(accountID), attempt.EmailIDIn(ids...)).Exec(ctx); err != nil {
+	if _, err := tx.Attempt.Delete().Where(attempt.AccountID(accountID), attempt.EmailIDIn(ids...)).
+		Exec(ctx); err != nil {
 		return err
 	}
 	if _, err := tx.Email.Delete().Where(email.AccountID(accountID), email.IDIn(ids...)).Exec(ctx); err != nil {

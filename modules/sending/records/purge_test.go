@@ -86,7 +86,8 @@ func TestPurgedBodiesLeaveTheRecord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (e.HTML != nil) != kept || (e.Text != nil) != kept || (len(files[id]) == 1) != kept || (e.BodyPurgedAt == nil) != kept || e.Subject != "Hello" {
+		if (e.HTML != nil) != kept || (e.Text != nil) != kept || (len(files[id]) == 1) != kept ||
+			(e.BodyPurgedAt == nil) != kept || e.Subject != "Hello" {
 			t.Errorf("kept %v: %+v with %d files", kept, e, len(files[id]))
 		}
 	}
@@ -116,7 +117,8 @@ func TestDeletedEmailsLeaveNothing(t *testing.T) {
 func (f *fixture) dropForeignKeys(t *testing.T) {
 	t.Helper()
 	for _, statement := range []string{
-		`ALTER TABLE recipients DROP CONSTRAINT recipients_emails_recipients`, `ALTER TABLE attachments DROP CONSTRAINT attachments_emails_attachments`,
+		`ALTER TABLE recipients DROP CONSTRAINT recipients_emails_recipients`,
+		`ALTER TABLE attachments DROP CONSTRAINT attachments_emails_attachments`,
 	} {
 		if _, err := f.DB.SQL.ExecContext(t.Context(), statement); err != nil {
 			t.Fatal(err)

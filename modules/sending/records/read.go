@@ -20,7 +20,8 @@ import (
 
 // IsWithin reports whether an email was sent from one of the domains. Error: NotFound.
 func (s *Service) IsWithin(ctx context.Context, accountID, emailID string, domainIDs []string) (bool, error) {
-	found, err := s.db.Ent.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Select(email.FieldDomainID).Strings(ctx)
+	found, err := s.db.Ent.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).
+		Select(email.FieldDomainID).Strings(ctx)
 	switch {
 	case err != nil:
 		return false, fmt.Errorf("domain of an email: %w", err)
@@ -37,7 +38,8 @@ func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Emai
 	if !id.Is(id.Email, emailID) {
 		return nil, fault.NoSuch("email", emailID)
 	}
-	found, err := s.db.Ent.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Select(recordColumns...).Only(ctx)
+	found, err := s.db.Ent.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Select(recordColumns...).
+		Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.NoSuch("email", emailID)
 	}
@@ -159,10 +161,12 @@ func nilIfEmpty(s string) *string {
 }
 
 // recordColumns are all columns except the raw message, which may be large.
-var recordColumns = slices.DeleteFunc(slices.Clone(email.Columns), func(column string) bool { return column == email.FieldMime })
+var recordColumns = slices.DeleteFunc(slices.Clone(email.Columns),
+	func(column string) bool { return column == email.FieldMime })
 
 // Recipients returns the recipients of several emails by email id, in the order of the request.
-func (s *Service) Recipients(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Recipient, error) {
+func (s *Service) Recipients(ctx context.Context, accountID string,
+	emailIDs ...string) (map[string][]*ent.Recipient, error) {
 	rows, err := s.db.Ent.Recipient.Query().
 		Where(recipient.AccountID(accountID), recipient.EmailIDIn(emailIDs...)).Order(recipient.ByID()).All(ctx)
 	if err != nil {
@@ -172,7 +176,8 @@ func (s *Service) Recipients(ctx context.Context, accountID string, emailIDs ...
 }
 
 // Attempts returns the delivery attempts of several emails by email id, oldest first.
-func (s *Service) Attempts(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attempt, error) {
+func (s *Service) Attempts(ctx context.Context, accountID string,
+	emailIDs ...string) (map[string][]*ent.Attempt, error) {
 	rows, err := s.db.Ent.Attempt.Query().
 		Where(attempt.AccountID(accountID), attempt.EmailIDIn(emailIDs...)).Order(attempt.ByID()).All(ctx)
 	if err != nil {
@@ -182,7 +187,8 @@ func (s *Service) Attempts(ctx context.Context, accountID string, emailIDs ...st
 }
 
 // Attachments returns the files of several emails by email id, without their data.
-func (s *Service) Attachments(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attachment, error) {
+func (s *Service) Attachments(ctx context.Context, accountID string,
+	emailIDs ...string) (map[string][]*ent.Attachment, error) {
 	rows, err := s.db.Ent.Attachment.Query().
 		Where(attachment.AccountID(accountID), attachment.EmailIDIn(emailIDs...)).Order(attachment.ByPosition()).
 		Select(attachment.FieldID, attachment.FieldEmailID, attachment.FieldPosition, attachment.FieldName,

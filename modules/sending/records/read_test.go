@@ -29,7 +29,9 @@ func TestAnotherAccountSeesNothing(t *testing.T) {
 	if err != nil || len(own.Items) != 1 {
 		t.Fatalf("own list: %v %v", own.Items, err)
 	}
-	if _, err := f.List(t.Context(), stranger, records.ListQuery{Page: page.Request{Limit: 10, Cursor: f.Cursor(sendingtest.Account, id)}}); fault.KindOf(err) != fault.Invalid {
+	if _, err := f.List(t.Context(), stranger,
+		records.ListQuery{Page: page.Request{Limit: 10,
+			Cursor: f.Cursor(sendingtest.Account, id)}}); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("a cursor of another account: %v", err)
 	}
 	recipients, err := f.Recipients(t.Context(), stranger, id)
@@ -87,7 +89,8 @@ func TestBodiesAreBoundedTogether(t *testing.T) {
 	for range 4 {
 		ids = append(ids, f.Send(t, m))
 	}
-	if got, err := f.Bodies(t.Context(), sendingtest.Account, ids[:3]...); err != nil || len(got) != 3 || len(*got[ids[2]].HTML) != records.MaxBody {
+	if got, err := f.Bodies(t.Context(), sendingtest.Account, ids[:3]...); err != nil || len(got) != 3 ||
+		len(*got[ids[2]].HTML) != records.MaxBody {
 		t.Errorf("30 MB of three emails: %d, %v", len(got), err)
 	}
 	if _, err := f.Bodies(t.Context(), sendingtest.Account, ids...); fault.KindOf(err) != fault.TooLarge {

@@ -14,7 +14,8 @@ import (
 // Sender returns the sender of an email for display: the name before the address as its author wrote it,
 // empty if there is none, and the domain in Unicode. It reads nothing else of the email. Error: NotFound.
 func (s *Service) Sender(ctx context.Context, accountID, emailID string) (name, domain string, err error) {
-	found, err := s.db.Ent.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Select(email.FieldFrom, email.FieldFromAddress).Only(ctx)
+	found, err := s.db.Ent.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).
+		Select(email.FieldFrom, email.FieldFromAddress).Only(ctx)
 	if ent.IsNotFound(err) {
 		return "", "", fault.NoSuch("email", emailID)
 	}

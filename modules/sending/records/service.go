@@ -21,7 +21,8 @@ import (
 type Bus interface {
 	Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error
 	Forget(ctx context.Context, tx db.Execer, accountID string, subjectIDs ...string) (int64, error)
-	Rewrite(ctx context.Context, tx db.Execer, accountID string, subjectIDs []string, edit func(event.Fact) (json.RawMessage, error)) error
+	Rewrite(ctx context.Context, tx db.Execer, accountID string, subjectIDs []string,
+		edit func(event.Fact) (json.RawMessage, error)) error
 }
 
 // Timeline reads the facts of subjects of one account, oldest first.
@@ -86,5 +87,6 @@ func New(p Params) (*Service, error) {
 	if p.Store == nil {
 		p.Store = (*bodies.Service)(nil)
 	}
-	return &Service{Lists: NewLists(p.DB, p.Pages), store: p.Store, db: p.DB, bus: p.Bus, timeline: p.Timeline, usage: p.Usage, budget: p.Budget, pages: p.Pages, counts: p.Statistics}, nil
+	return &Service{Lists: NewLists(p.DB, p.Pages), store: p.Store, db: p.DB, bus: p.Bus, timeline: p.Timeline,
+		usage: p.Usage, budget: p.Budget, pages: p.Pages, counts: p.Statistics}, nil
 }

@@ -39,7 +39,8 @@ func (s *Service) Snippets(ctx context.Context, accountID string, emailIDs ...st
 		return nil
 	}
 	err := s.db.Read(ctx, func(on *ent.Client) error {
-		return db.Each(ctx, on, take, snippetsSQL, accountID, db.Array(emailIDs), bodies.SnippetText, bodies.SnippetHTML, bodies.SnippetMIME)
+		return db.Each(ctx, on, take, snippetsSQL, accountID, db.Array(emailIDs), bodies.SnippetText,
+			bodies.SnippetHTML, bodies.SnippetMIME)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read snippets: %w", err)

@@ -24,7 +24,8 @@ func TestSnippetsOfEveryKindOfBody(t *testing.T) {
 	}
 	attached := relayedMessage("From: ada@example.com\nTo: bob@example.net\nSubject: s\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x\n\n"+
 		"--x\nContent-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: base64\n\nPHA+w5xiZXIgPGI+dW5zPC9iPjwvcD4=\n"+
-		"--x\nContent-Type: application/pdf\nContent-Disposition: attachment\nContent-Transfer-Encoding: base64\n\n"+strings.Repeat(strings.Repeat("A", 76)+"\n", 2000)+"--x--\n", "bob@example.net")
+		"--x\nContent-Type: application/pdf\nContent-Disposition: attachment\nContent-Transfer-Encoding: base64\n\n"+
+		strings.Repeat(strings.Repeat("A", 76)+"\n", 2000)+"--x--\n", "bob@example.net")
 	want := map[string]string{}
 	var ids []string
 	for _, c := range []struct {

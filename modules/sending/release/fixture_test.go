@@ -18,14 +18,16 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	r := rooms.New(t)
-	return &fixture{Rooms: r, Service: New(Params{DB: r.DB, Bus: r.Bus, Accounts: r.Near, Domains: r.Near, Suppression: r.Near, Quota: r.Near,
+	return &fixture{Rooms: r, Service: New(Params{DB: r.DB, Bus: r.Bus, Accounts: r.Near, Domains: r.Near,
+		Suppression: r.Near, Quota: r.Near,
 		Signals: sendingtest.NoSignals{}, Logger: r.Logger})}
 }
 
 // start starts releasing and delivering.
 func (f *fixture) start(t *testing.T) {
 	t.Helper()
-	if err := errors.Join(f.Start(context.WithoutCancel(t.Context())), f.Delivery.Start(context.WithoutCancel(t.Context()))); err != nil {
+	if err := errors.Join(f.Start(context.WithoutCancel(t.Context())),
+		f.Delivery.Start(context.WithoutCancel(t.Context()))); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

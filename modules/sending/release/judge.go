@@ -130,7 +130,8 @@ func (s *Service) judgeRelease(ctx context.Context, tx *sql.Tx, batch releases) 
 		case ok:
 			permitted = append(permitted, r)
 			for _, e := range r.envelope {
-				list = append(list, suppression.MessageRecipient{AccountID: r.accountID, Email: e.address, Category: r.category})
+				list = append(list, suppression.MessageRecipient{AccountID: r.accountID, Email: e.address,
+					Category: r.category})
 			}
 		}
 	}
@@ -154,7 +155,8 @@ func (s *Service) judgeRelease(ctx context.Context, tx *sql.Tx, batch releases) 
 
 // blockSuppressed ends the permitted emails that have a suppressed recipient. list contains the recipients of
 // all of them.
-func (s *Service) blockSuppressed(ctx context.Context, tx *sql.Tx, permitted []*releasing, list []suppression.MessageRecipient) error {
+func (s *Service) blockSuppressed(ctx context.Context, tx *sql.Tx, permitted []*releasing,
+	list []suppression.MessageRecipient) error {
 	if len(permitted) == 0 {
 		return nil
 	}
@@ -208,7 +210,8 @@ func (b releases) store(ctx context.Context, tx *sql.Tx) error {
 			refused = append(refused, b[i].envelope...)
 		}
 	}
-	_, err := tx.ExecContext(ctx, releaseSQL.Text, releaseSQL.Args(db.Arg("again", releaseAgain.Microseconds()), releasedRows.Rows(released), refusedRows.Rows(refused))...)
+	_, err := tx.ExecContext(ctx, releaseSQL.Text, releaseSQL.Args(db.Arg("again", releaseAgain.Microseconds()),
+		releasedRows.Rows(released), refusedRows.Rows(refused))...)
 	return err
 }
 
@@ -228,7 +231,8 @@ func (b releases) facts() []event.Fact {
 			continue
 		}
 		facts = append(facts, event.New(r.accountID, r.event, r.now.UTC(), event.Email{
-			EmailID: r.id, From: r.from, To: r.to, CC: r.cc, Subject: r.subject, EmailStatus: string(r.status), Tags: r.tags, CreatedAt: event.At(r.createdAt),
+			EmailID: r.id, From: r.from, To: r.to, CC: r.cc, Subject: r.subject, EmailStatus: string(r.status),
+			Tags: r.tags, CreatedAt: event.At(r.createdAt),
 			Failure: r.failure, SuppressedRecipients: r.suppressed,
 		}))
 	}

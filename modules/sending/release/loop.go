@@ -21,11 +21,12 @@ var releaseRetry = worker.Backoff{Min: 100 * time.Millisecond, Max: 2 * time.Sec
 // timeout.
 func (s *Service) releaseTask() worker.Task {
 	limit := releaseBatch
-	return worker.Task{Name: "release of scheduled emails", Retry: releaseRetry, Drain: true, Step: func(ctx context.Context) (wait time.Duration, err error) {
-		wait, err = s.releasePass(ctx, limit)
-		limit = nextLimit(limit, err)
-		return wait, err
-	}}
+	return worker.Task{Name: "release of scheduled emails", Retry: releaseRetry, Drain: true,
+		Step: func(ctx context.Context) (wait time.Duration, err error) {
+			wait, err = s.releasePass(ctx, limit)
+			limit = nextLimit(limit, err)
+			return wait, err
+		}}
 }
 
 // nextLimit shrinks batches while they fail: a batch too large for the statement timeout would otherwise fail

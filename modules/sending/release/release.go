@@ -74,7 +74,8 @@ func (s *Service) Release(ctx context.Context, limit int) (more bool, err error)
 }
 
 func (s *Service) dueForRelease(ctx context.Context, limit int) ([]candidate, error) {
-	due, err := db.All(ctx, s.db.Hot, func(c *candidate) []any { return []any{&c.id, &c.accountID, &c.from} }, dueSQL, limit)
+	due, err := db.All(ctx, s.db.Hot, func(c *candidate) []any { return []any{&c.id, &c.accountID, &c.from} },
+		dueSQL, limit)
 	if err != nil {
 		return nil, fmt.Errorf("find due emails: %w", err)
 	}
@@ -170,7 +171,8 @@ func (s *Service) logRelease(ctx context.Context, batch releases) {
 		}
 		late = max(late, r.late)
 	}
-	s.logger.LogAttrs(ctx, slog.LevelInfo, "scheduled emails released", slog.Int("sent", sent), slog.Int("refused", refused), slog.Int("held", held), slog.Duration("late", late))
+	s.logger.LogAttrs(ctx, slog.LevelInfo, "scheduled emails released", slog.Int("sent", sent),
+		slog.Int("refused", refused), slog.Int("held", held), slog.Duration("late", late))
 }
 
 // lockDueSQL locks the rows that are still due and not locked by another process.
@@ -189,7 +191,8 @@ func lockDue(ctx context.Context, tx *sql.Tx, candidates []candidate) (releases,
 		ids = append(ids, c.id)
 	}
 	batch, err := db.All(ctx, tx, func(r *releasing) []any {
-		return []any{&r.id, &r.accountID, &r.from, db.ScanJSON(&r.to), db.ScanJSON(&r.cc), &r.subject, db.ScanJSON(&r.tags), &r.createdAt,
+		return []any{&r.id, &r.accountID, &r.from, db.ScanJSON(&r.to), db.ScanJSON(&r.cc), &r.subject,
+			db.ScanJSON(&r.tags), &r.createdAt,
 			&r.category, &r.status, &r.lastEvent, &r.now, &r.due, db.ScanMicroseconds(&r.late), &r.expired}
 	}, lockDueSQL, db.Array(ids))
 	if err != nil {
@@ -200,7 +203,8 @@ func lockDue(ctx context.Context, tx *sql.Tx, candidates []candidate) (releases,
 		batch[i].candidate = byID[batch[i].id]
 		at[batch[i].id] = i
 	}
-	recipients, err := db.All(ctx, tx, func(e *envelope) []any { return []any{&e.recipientID, &e.emailID, &e.address} }, envelopeSQL, db.Array(ids))
+	recipients, err := db.All(ctx, tx, func(e *envelope) []any { return []any{&e.recipientID, &e.emailID, &e.address} },
+		envelopeSQL, db.Array(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read envelopes: %w", err)
 	}

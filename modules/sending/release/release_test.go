@@ -34,7 +34,8 @@ func TestScheduledEmailIsReleasedAtItsTime(t *testing.T) {
 	f.Exec(t, `UPDATE recipients SET created_at = created_at - interval '5 days', queued_at = queued_at - interval '5 days'`)
 	f.releaseAll(t)
 	e, recipients, _, types := f.State(t, id)
-	if e.Status != email.StatusSent || e.LastEvent != "email.sent" || e.SentAt == nil || e.SentAt.Before(*e.ScheduledAt) || e.ReleaseAt != nil || e.Uncommon != nil {
+	if e.Status != email.StatusSent || e.LastEvent != "email.sent" || e.SentAt == nil ||
+		e.SentAt.Before(*e.ScheduledAt) || e.ReleaseAt != nil || e.Uncommon != nil {
 		t.Errorf("email: %+v", e)
 	}
 	if diff := cmp.Diff([]string{"email.scheduled", "email.sent"}, types); diff != "" {
@@ -64,12 +65,18 @@ func TestReleaseRepeatsAllChecks(t *testing.T) {
 		suppressed []string
 		diagnostic string // of the first recipient
 	}{
-		"domain is gone":    {change: func(n *sendingtest.Fakes) { n.SenderErr = fmt.Errorf("identity: %w", gone) }, code: fault.CodeDomainNotVerified, event: "email.failed", diagnostic: gone.Message},
-		"account is gone":   {change: func(n *sendingtest.Fakes) { n.OwnerErr = fault.NoSuch("account", sendingtest.Account) }, code: fault.CodeNotFound, event: "email.failed", diagnostic: "No such account: " + sendingtest.Account},
-		"sandbox sender":    {change: func(n *sendingtest.Fakes) { n.Sender.Sandbox = true }, code: fault.CodeSandboxRecipient, event: "email.failed"},
-		"production locked": {change: func(n *sendingtest.Fakes) { n.Owner.Plan = accounts.Plan{Sandboxed: true} }, code: fault.CodeProductionLocked, event: "email.failed"},
+		"domain is gone": {change: func(n *sendingtest.Fakes) { n.SenderErr = fmt.Errorf("identity: %w", gone) },
+			code: fault.CodeDomainNotVerified, event: "email.failed", diagnostic: gone.Message},
+		"account is gone": {change: func(n *sendingtest.Fakes) {
+			n.OwnerErr = fault.NoSuch("account",
+				sendingtest.Account)
+		}, code: fault.CodeNotFound, event: "email.failed", diagnostic: "No such account: " + sendingtest.Account},
+		"sandbox sender": {change: func(n *sendingtest.Fakes) { n.Sender.Sandbox = true }, code: fault.CodeSandboxRecipient, event: "email.failed"},
+		"production locked": {change: func(n *sendingtest.Fakes) { n.Owner.Plan = accounts.Plan{Sandboxed: true} },
+			code: fault.CodeProductionLocked, event: "email.failed"},
 		"suppressed": {change: func(n *sendingtest.Fakes) { n.Suppressed["b@example.net"] = "bounce" }, event: "email.suppressed",
-			suppressed: []string{"b@example.net"}, diagnostic: "not sent: another recipient of the message is suppressed"},
+			suppressed: []string{"b@example.net"},
+			diagnostic: "not sent: another recipient of the message is suppressed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,7 +86,8 @@ func TestReleaseRepeatsAllChecks(t *testing.T) {
 			f.releaseAll(t)
 			f.Near.OwnerErr = nil
 			e, recipients, _, types := f.State(t, id)
-			if e.Status != email.StatusFailed || e.LastEvent != c.event || *e.Uncommon != "failed" || e.SentAt != nil || e.ReleaseAt != nil {
+			if e.Status != email.StatusFailed || e.LastEvent != c.event || *e.Uncommon != "failed" || e.SentAt != nil ||
+				e.ReleaseAt != nil {
 				t.Errorf("email: %+v", e)
 			}
 			if diff := cmp.Diff([]string{"email.scheduled", c.event}, types); diff != "" {
@@ -103,7 +111,8 @@ func TestReleaseRepeatsAllChecks(t *testing.T) {
 			if jobs := f.ClaimAll(t); len(jobs) != 0 {
 				t.Errorf("delivered anyway: %+v", jobs)
 			}
-			if _, err := f.Sending.Cancel(t.Context(), sendingtest.Account, id); fault.From(err).Code != fault.CodeEmailNotScheduled {
+			if _, err := f.Sending.Cancel(t.Context(), sendingtest.Account, id); fault.From(err).
+				Code != fault.CodeEmailNotScheduled {
 				t.Errorf("cancel: %v", err)
 			}
 		})
@@ -125,12 +134,14 @@ func TestReleaseIgnoresCaps(t *testing.T) {
 		e, _, _, _ := f.State(t, id)
 		got = append(got, string(e.Status)+" "+e.LastEvent)
 	}
-	want := []string{"sent email.sent", "sent email.sent", "sent email.sent", "sent email.sent", "failed email.suppressed"}
+	want := []string{"sent email.sent", "sent email.sent", "sent email.sent", "sent email.sent",
+		"failed email.suppressed"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("emails due while the caps were used up (-want +got):\n%s", diff)
 	}
 	gone, _, _, _ := f.State(t, ids[4])
-	if diff := cmp.Diff([]accounts.Use{{AccountID: sendingtest.Account, Due: gone.ScheduledAt.UTC()}}, sendingtest.InUTC(f.Near.Back)); diff != "" {
+	if diff := cmp.Diff([]accounts.Use{{AccountID: sendingtest.Account, Due: gone.ScheduledAt.UTC()}},
+		sendingtest.InUTC(f.Near.Back)); diff != "" {
 		t.Errorf("refunds to the caps (-want +got):\n%s", diff)
 	}
 }
@@ -143,7 +154,8 @@ func TestEmailsOfSuspendedAccountsWaitInTheQueue(t *testing.T) {
 	for range 2 {
 		f.releaseAll(t)
 		e, _, _, types := f.State(t, id)
-		if e.Status != email.StatusQueued || *e.Uncommon != "queued" || e.LastEvent != "email.scheduled" || len(types) != 1 || len(f.ClaimAll(t)) != 0 {
+		if e.Status != email.StatusQueued || *e.Uncommon != "queued" || e.LastEvent != "email.scheduled" ||
+			len(types) != 1 || len(f.ClaimAll(t)) != 0 {
 			t.Fatalf("email %+v, facts %v", e, types)
 		}
 		if wait := time.Until(*e.ReleaseAt); wait < 50*time.Second || wait > 61*time.Second {
@@ -156,7 +168,8 @@ func TestEmailsOfSuspendedAccountsWaitInTheQueue(t *testing.T) {
 	}
 	f.Near.Owner.Suspended = false
 	f.releaseAll(t)
-	if e, _, _, types := f.State(t, id); e.Status != email.StatusSent || e.Uncommon != nil || e.ReleaseAt != nil || len(types) != 2 || len(f.ClaimAll(t)) != 1 {
+	if e, _, _, types := f.State(t, id); e.Status != email.StatusSent || e.Uncommon != nil || e.ReleaseAt != nil ||
+		len(types) != 2 || len(f.ClaimAll(t)) != 1 {
 		t.Errorf("after the account was resumed: %+v %v", e, types)
 	}
 }
@@ -171,7 +184,8 @@ func TestInterruptedReleaseHasNoEffect(t *testing.T) {
 		t.Fatalf("the release that was cut off: %v", err)
 	}
 	e, recipients, _, types := f.State(t, id)
-	if e.Status != email.StatusScheduled || !e.ReleaseAt.Equal(*before.ReleaseAt) || recipients[0].DueAt != nil || len(types) != 1 {
+	if e.Status != email.StatusScheduled || !e.ReleaseAt.Equal(*before.ReleaseAt) || recipients[0].DueAt != nil ||
+		len(types) != 1 {
 		t.Errorf("email %+v, facts %v", e, types)
 	}
 	f.releaseAll(t)
@@ -199,12 +213,14 @@ func TestBadEmailDoesNotDelayOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			bad, good := f.schedule(t, -2*time.Second, "bad@example.net"), f.schedule(t, -time.Second, "good@example.net")
+			bad, good := f.schedule(t, -2*time.Second, "bad@example.net"), f.schedule(t, -time.Second,
+				"good@example.net")
 			spoil(t, f, bad)
 			f.releaseAll(t)
 			var status string
 			var wait float64
-			if err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT status, extract(epoch FROM release_at - now()) FROM emails WHERE id = $1`, bad).Scan(&status, &wait); err != nil {
+			if err := f.DB.SQL.QueryRowContext(t.Context(),
+				`SELECT status, extract(epoch FROM release_at - now()) FROM emails WHERE id = $1`, bad).Scan(&status, &wait); err != nil {
 				t.Fatal(err)
 			}
 			if status != "scheduled" || wait < 50 || wait > 61 {
@@ -221,7 +237,8 @@ func TestBadEmailDoesNotDelayOthers(t *testing.T) {
 func TestChangesBeforeTheLockAreRespected(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	moved, cancelled, stays := f.schedule(t, -time.Second, "a@example.net"), f.schedule(t, -time.Second, "b@example.net"), f.schedule(t, -time.Second, "c@example.net")
+	moved, cancelled, stays := f.schedule(t, -time.Second, "a@example.net"), f.schedule(t, -time.Second,
+		"b@example.net"), f.schedule(t, -time.Second, "c@example.net")
 	due, err := f.dueForRelease(t.Context(), releaseBatch)
 	if err != nil || len(due) != 3 {
 		t.Fatalf("due: %+v %v", due, err)
@@ -237,8 +254,9 @@ func TestChangesBeforeTheLockAreRespected(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for id, want := range map[string]string{moved: "scheduled [email.scheduled email.rescheduled]", cancelled: "cancelled [email.scheduled email.cancelled]",
-		stays: "sent [email.scheduled email.sent]"} {
+	for id, want := range map[string]string{moved: "scheduled [email.scheduled email.rescheduled]",
+		cancelled: "cancelled [email.scheduled email.cancelled]",
+		stays:     "sent [email.scheduled email.sent]"} {
 		if e, _, _, types := f.State(t, id); fmt.Sprint(e.Status, " ", types) != want {
 			t.Errorf("%s %v, want %s", e.Status, types, want)
 		}
@@ -255,7 +273,8 @@ func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 	for i := range ids {
 		ids[i] = f.schedule(t, time.Hour, "bob@example.net")
 	}
-	f.Exec(t, `UPDATE emails e SET scheduled_at = v.at, release_at = v.at FROM (SELECT id, now() + (random() - 0.1) * interval '1 second' AS at FROM emails WHERE id <> ALL($1)) v WHERE v.id = e.id`,
+	f.Exec(t,
+		`UPDATE emails e SET scheduled_at = v.at, release_at = v.at FROM (SELECT id, now() + (random() - 0.1) * interval '1 second' AS at FROM emails WHERE id <> ALL($1)) v WHERE v.id = e.id`,
 		db.Array(ids[:10])) // reserved for the cancellations, however late they run
 	if _, err := f.Release(t.Context(), 1); err != nil { // one is released, however early they run
 		t.Fatal(err)
@@ -303,11 +322,13 @@ func TestCancelAndReleaseHaveOneWinner(t *testing.T) {
 		switch {
 		case errs[i] == nil:
 			cancelled++
-			if e.Status != email.StatusCancelled || due[id] != 0 || !cmp.Equal(types, []string{"email.scheduled", "email.cancelled"}) {
+			if e.Status != email.StatusCancelled || due[id] != 0 ||
+				!cmp.Equal(types, []string{"email.scheduled", "email.cancelled"}) {
 				t.Errorf("cancel succeeded, but the email is %s, due %d, facts %v", e.Status, due[id], types)
 			}
 		case fault.From(errs[i]).Code == fault.CodeEmailNotScheduled:
-			if e.Status != email.StatusSent || due[id] != 1 || !cmp.Equal(types, []string{"email.scheduled", "email.sent"}) || e.SentAt.Before(*e.ScheduledAt) {
+			if e.Status != email.StatusSent || due[id] != 1 ||
+				!cmp.Equal(types, []string{"email.scheduled", "email.sent"}) || e.SentAt.Before(*e.ScheduledAt) {
 				t.Errorf("cancel was refused, but the email is %s, due %d, facts %v", e.Status, due[id], types)
 			}
 		default:
@@ -328,7 +349,8 @@ func TestLoopReleasesOnTime(t *testing.T) {
 		ids = append(ids, f.schedule(t, time.Duration(i)*100*time.Millisecond, fmt.Sprintf("u%d@example.net", i)))
 	}
 	moved := f.schedule(t, time.Hour, "moved@example.net")
-	if _, err := f.Sending.Reschedule(t.Context(), sendingtest.Account, moved, time.Now().Add(time.Second)); err != nil {
+	if _, err := f.Sending.Reschedule(t.Context(), sendingtest.Account, moved, time.Now().
+		Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	stays := f.schedule(t, time.Hour, "stays@example.net")

@@ -96,7 +96,8 @@ type senders struct {
 
 // New returns a new Service; nothing runs before Start.
 func New(p Params) *Service {
-	return &Service{db: p.DB, bus: p.Bus, senders: senders{p.Accounts, p.Domains}, suppression: p.Suppression, quota: p.Quota, signals: p.Signals,
+	return &Service{db: p.DB, bus: p.Bus, senders: senders{p.Accounts, p.Domains}, suppression: p.Suppression,
+		quota: p.Quota, signals: p.Signals,
 		holder: p.Holder, logger: p.Logger, idle: p.Config.AcceptOnly, tasks: worker.NewTasks(p.Logger, p.Workers)}
 }
 

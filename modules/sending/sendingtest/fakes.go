@@ -49,7 +49,8 @@ func (n *Fakes) Identity(context.Context, string, address.Address) (domains.Sign
 	return n.Sender, n.SenderErr
 }
 
-func (n *Fakes) Blocked(_ context.Context, _ db.Execer, list []suppression.MessageRecipient) ([]suppression.Block, error) {
+func (n *Fakes) Blocked(_ context.Context, _ db.Execer,
+	list []suppression.MessageRecipient) ([]suppression.Block, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if err := n.BlockedErr; err != nil {
@@ -77,7 +78,8 @@ func (n *Fakes) BlockingArg(list []suppression.MessageRecipient) db.Argument {
 	for _, a := range list {
 		asked = append(asked, a.Email)
 	}
-	return db.Group([]string{"blocked.asked", "blocked.known"}, []any{db.Array(asked), db.Array(slices.Collect(maps.Keys(n.Suppressed)))})
+	return db.Group([]string{"blocked.asked", "blocked.known"},
+		[]any{db.Array(asked), db.Array(slices.Collect(maps.Keys(n.Suppressed)))})
 }
 
 func (n *Fakes) Choose(_ context.Context, questions []outbound.Question) ([]smtpclient.Way, error) {
@@ -102,7 +104,8 @@ func (n *Fakes) Gained() <-chan struct{} { return nil }
 func (n *Fakes) HasFallback(string, string) bool { return n.Fallback }
 
 func (n *Fakes) Link(u suppression.Unsubscribe) string {
-	return "https://mail.example.com/u/" + u.AccountID + "." + u.EmailID + "." + u.Email + "." + suppression.CategoryKey(u.Category)
+	return "https://mail.example.com/u/" + u.AccountID + "." + u.EmailID + "." + u.Email + "." +
+		suppression.CategoryKey(u.Category)
 }
 
 func (n *Fakes) Render(context.Context, string, templates.Ref, map[string]any) (templates.Rendered, error) {
@@ -110,7 +113,8 @@ func (n *Fakes) Render(context.Context, string, templates.Ref, map[string]any) (
 }
 
 // ErrCap is the refusal of the accounts module.
-var ErrCap = &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, Message: "that is all for today", UpgradeURL: accounts.UpgradeURL}
+var ErrCap = &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, Message: "that is all for today",
+	UpgradeURL: accounts.UpgradeURL}
 
 func (n *Fakes) Consume(ctx context.Context, tx db.Execer, uses []accounts.Use) ([]error, error) {
 	// Serialize like the real counters: the second transaction waits for the first.
@@ -125,7 +129,8 @@ func (n *Fakes) Consume(ctx context.Context, tx db.Execer, uses []accounts.Use) 
 		case n.Left == 0:
 			errs[i] = ErrCap
 			if n.ResetIn > 0 {
-				errs[i] = &fault.Error{Kind: ErrCap.Kind, Code: ErrCap.Code, Message: ErrCap.Message, RetryAfter: n.ResetIn}
+				errs[i] = &fault.Error{Kind: ErrCap.Kind, Code: ErrCap.Code, Message: ErrCap.Message,
+					RetryAfter: n.ResetIn}
 			}
 		case n.Left > 0:
 			n.Left--
@@ -152,7 +157,8 @@ func (n *Fakes) Move(_ context.Context, _ db.Execer, accountID string, from, to 
 	if n.Left == 0 {
 		return ErrCap
 	}
-	n.Moved = append(n.Moved, accounts.Use{AccountID: accountID, Due: from}, accounts.Use{AccountID: accountID, Due: to})
+	n.Moved = append(n.Moved, accounts.Use{AccountID: accountID, Due: from},
+		accounts.Use{AccountID: accountID, Due: to})
 	return nil
 }
 

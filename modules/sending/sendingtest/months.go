@@ -31,13 +31,15 @@ func (p *Parts) ByMonth(t *testing.T) {
 			t.Fatal(err)
 		}
 		rest := state.Months[len(state.Months)-1]
-		all, from := []string{`ALTER TABLE ` + table.Name + ` DETACH PARTITION ` + rest.Name, `DROP TABLE ` + rest.Name}, rest.From
+		all, from := []string{`ALTER TABLE ` + table.Name + ` DETACH PARTITION ` + rest.Name, `DROP TABLE ` +
+			rest.Name}, rest.From
 		for n := range 2 {
 			below := id.Since(table.Prefix, id.Time(from).AddDate(0, 1, 0))
 			all = append(all, fmt.Sprintf(`CREATE TABLE %s_ahead_%d PARTITION OF %[1]s FOR VALUES FROM ('%[3]s') TO ('%[4]s')`, table.Name, n, from, below))
 			from = below
 		}
-		p.Exec(t, strings.Join(append(all, fmt.Sprintf(`CREATE TABLE %s PARTITION OF %s FOR VALUES FROM ('%s') TO (MAXVALUE)`, rest.Name, table.Name, from)), "; "))
+		p.Exec(t,
+			strings.Join(append(all, fmt.Sprintf(`CREATE TABLE %s PARTITION OF %s FOR VALUES FROM ('%s') TO (MAXVALUE)`, rest.Name, table.Name, from)), "; "))
 	}
 }
 
@@ -61,7 +63,8 @@ INSERT INTO emails SELECT (jsonb_populate_record(e, jsonb_build_object('id', $2)
 UPDATE recipients SET email_id = $2 WHERE email_id = $1;
 UPDATE attachments SET email_id = $2 WHERE email_id = $1;
 DELETE FROM emails WHERE id = $1`))
-	if err := p.DB.InHotTx(t.Context(), func(tx *sql.Tx) error { return p.republishFacts(t.Context(), tx, emailID, moved) }); err != nil {
+	if err := p.DB.InHotTx(t.Context(),
+		func(tx *sql.Tx) error { return p.republishFacts(t.Context(), tx, emailID, moved) }); err != nil {
 		t.Fatal(err)
 	}
 	return moved

@@ -64,12 +64,14 @@ func New(t *testing.T, changes ...func(*db.Config)) *Parts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Parts{DB: d, Bus: bus.New(d, log, bus.Options{}), Idempotency: idem, Budget: budget, Pages: page.NewCodec([]byte("0123456789abcdef")), Logger: log,
+	return &Parts{DB: d, Bus: bus.New(d, log, bus.Options{}), Idempotency: idem, Budget: budget,
+		Pages: page.NewCodec([]byte("0123456789abcdef")), Logger: log,
 		Peer: &Peer{Answers: map[string]smtpclient.Outcome{}},
 		Near: &Fakes{
 			Suppressed: map[string]string{}, Left: -1,
 			Owner: accounts.Account{ID: Account, Email: "owner@example.com"},
-			Sender: domains.SigningIdentity{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Domain: "example.com", Selector: "pr1", Key: Key(),
+			Sender: domains.SigningIdentity{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Domain: "example.com",
+				Selector: "pr1", Key: Key(),
 				TLSMode: smtpclient.TLSOpportunistic},
 		}}
 }
@@ -157,7 +159,8 @@ type Peer struct {
 }
 
 // Deliver returns the scripted outcome.
-func (p *Peer) Deliver(_ context.Context, e smtpclient.Envelope, _ []byte, beforeFinalDot func() error) smtpclient.Outcome {
+func (p *Peer) Deliver(_ context.Context, e smtpclient.Envelope, _ []byte,
+	beforeFinalDot func() error) smtpclient.Outcome {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := beforeFinalDot(); err != nil {

@@ -61,7 +61,8 @@ type Links interface {
 // Link returns the link of an email. It is bound to the first recipient, because the message is the same for
 // all.
 func Link(links Links, accountID, emailID string, first address.Address, category string) string {
-	return links.Link(suppression.Unsubscribe{AccountID: accountID, EmailID: emailID, Email: first.AddrSpec(), Category: category})
+	return links.Link(suppression.Unsubscribe{AccountID: accountID, EmailID: emailID, Email: first.AddrSpec(),
+		Category: category})
 }
 
 // InText replaces the placeholders {{unsubscribe_url}} in a subject or a text with the link.

@@ -189,7 +189,8 @@ func classifyExchangeError(err error) error {
 	case !errors.As(err, &refused):
 		return refuseFor(ProviderUnavailable, truncateError(err))
 	case refused.Response != nil && refused.Response.StatusCode >= http.StatusInternalServerError:
-		return refuseFor(ProviderUnavailable, fmt.Errorf("the token endpoint returned status %d", refused.Response.StatusCode))
+		return refuseFor(ProviderUnavailable,
+			fmt.Errorf("the token endpoint returned status %d", refused.Response.StatusCode))
 	}
 	return refuseFor(Untrusted, fmt.Errorf("the token endpoint rejected the code: %.40q", refused.ErrorCode))
 }

@@ -303,7 +303,8 @@ func TestCallbackWorksOnceInItsBrowser(t *testing.T) {
 	wrong("another state", func(r *openid.Callback) { r.State = other.State }, openid.InvalidState)
 	wrong("the cookie of another browser", func(r *openid.Callback) { r.Cookies = other.Cookies }, openid.InvalidState)
 	wrong("a browser without the cookie", func(r *openid.Callback) { r.Cookies = "" }, openid.InvalidState)
-	wrong("a browser with two such cookies", func(r *openid.Callback) { r.Cookies += "; " + other.Cookies }, openid.InvalidState)
+	wrong("a browser with two such cookies", func(r *openid.Callback) { r.Cookies += "; " + other.Cookies },
+		openid.InvalidState)
 	wrong("an error of the provider", func(r *openid.Callback) { r.Code, r.Problem = "", "access_denied" },
 		openid.Refused)
 	wrong("the response of another issuer", func(r *openid.Callback) { r.Issuer = "https://other.example" },
@@ -319,7 +320,8 @@ func TestCallbackWorksOnceInItsBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	session.Granted = false // the provider accepts the code again
-	wrong("the same callback again, with a provider that accepts a code twice", func(*openid.Callback) {}, openid.InvalidState)
+	wrong("the same callback again, with a provider that accepts a code twice", func(*openid.Callback) {},
+		openid.InvalidState)
 }
 
 func TestNewUserNeedsInvitationOrJoin(t *testing.T) {

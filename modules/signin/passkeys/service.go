@@ -69,7 +69,8 @@ func lockHolder(ctx context.Context, tx *ent.Tx, userID string) (*holder, error)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.Passkey.Query().Where(passkey.UserID(userID)).Order(ent.Asc(passkey.FieldID)).Limit(MaxPasskeys).All(ctx)
+	rows, err := tx.Passkey.Query().Where(passkey.UserID(userID)).Order(ent.Asc(passkey.FieldID)).Limit(MaxPasskeys).
+		All(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +206,8 @@ func (s *Service) BeginRegistration(ctx context.Context, userID string) (c Cerem
 }
 
 func limitError() error {
-	return fault.Conflictf(fault.CodeConflict, "You have %d passkeys, which is the limit. Remove one first.", MaxPasskeys)
+	return fault.Conflictf(fault.CodeConflict, "You have %d passkeys, which is the limit. Remove one first.",
+		MaxPasskeys)
 }
 
 // Add stores a new passkey of the caller and ends their other sessions. Errors: Invalid; Unauthorized if the
@@ -266,7 +268,8 @@ func (s *Service) add(ctx context.Context, tx *ent.Tx, c accounts.Caller, sessio
 	case err != nil:
 		return nil, err
 	}
-	return made.Unwrap(), trust.RecordChange(ctx, tx, passkeyChange(c, alerts.PasskeyAdded, "passkey.added", made.ID, name))
+	return made.Unwrap(), trust.RecordChange(ctx, tx,
+		passkeyChange(c, alerts.PasskeyAdded, "passkey.added", made.ID, name))
 }
 
 // passkeyChange is the addition or removal of a passkey, which keeps the caller's session open.
@@ -298,6 +301,7 @@ func (s *Service) Remove(ctx context.Context, c accounts.Caller, passkeyID strin
 		if err := tx.Passkey.DeleteOneID(passkeyID).Exec(ctx); err != nil {
 			return err
 		}
-		return trust.RecordChange(ctx, tx, passkeyChange(c, alerts.PasskeyRemoved, "passkey.removed", passkeyID, gone.Name))
+		return trust.RecordChange(ctx, tx, passkeyChange(c, alerts.PasskeyRemoved, "passkey.removed", passkeyID,
+			gone.Name))
 	}))
 }

@@ -99,12 +99,15 @@ func (s *Service) Receipt(ctx context.Context, t ProviderRequest) error {
 		return nil
 	}
 	type changed struct{ accountID, to string }
-	rows, err := db.All(ctx, s.db.SQL, func(c *changed) []any { return []any{&c.accountID, &c.to} }, receiptSQL.Text, receiptSQL.Args(db.Arg("status", string(r.Outcome)),
-		db.Arg("code", r.Code), db.Arg("reason", r.Reason), db.Arg("provider_id", r.ProviderID), db.Arg("id", messageID))...)
+	rows, err := db.All(ctx, s.db.SQL, func(c *changed) []any { return []any{&c.accountID, &c.to} }, receiptSQL.Text,
+		receiptSQL.Args(db.Arg("status", string(r.Outcome)),
+			db.Arg("code", r.Code), db.Arg("reason", r.Reason), db.Arg("provider_id", r.ProviderID),
+			db.Arg("id", messageID))...)
 	if err != nil {
 		return fmt.Errorf("store a receipt: %w", err)
 	}
-	s.log.InfoContext(ctx, "sms receipt", telemetry.KeySMSID, messageID, telemetry.KeyAccountID, found[0].accountID, telemetry.KeyOutcome, r.Outcome, telemetry.KeyCode, r.Code,
+	s.log.InfoContext(ctx, "sms receipt", telemetry.KeySMSID, messageID, telemetry.KeyAccountID, found[0].accountID,
+		telemetry.KeyOutcome, r.Outcome, telemetry.KeyCode, r.Code,
 		telemetry.KeyEffective, len(rows) > 0)
 	if r.OptedOut && len(rows) > 0 {
 		return s.optOuts.Add(ctx, s.db.SQL, rows[0].accountID, rows[0].to, optout.ByProvider)
@@ -158,7 +161,8 @@ func (s *Service) Reply(ctx context.Context, t ProviderRequest) error {
 	if err != nil || wish == provider.NoWish {
 		return nil //nolint:nilerr // a reply from a word or a short number says nothing that could be kept
 	}
-	s.log.InfoContext(ctx, "sms reply", telemetry.KeyAccountID, of, telemetry.KeyReason, map[provider.Wish]string{provider.Stop: "stop", provider.Start: "start"}[wish])
+	s.log.InfoContext(ctx, "sms reply", telemetry.KeyAccountID, of, telemetry.KeyReason,
+		map[provider.Wish]string{provider.Stop: "stop", provider.Start: "start"}[wish])
 	if wish == provider.Start {
 		return s.optOuts.Remove(ctx, of, from.E164)
 	}

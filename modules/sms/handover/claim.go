@@ -68,8 +68,10 @@ func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]
 		cutOff *time.Time
 	}
 	rows, err := db.All(ctx, s.db.Prepared, func(r *row) []any {
-		return []any{&r.ID, &r.accountID, &r.To, &r.From, &r.Text, &r.Encoding, &r.Segments, &r.fence, &r.attempts, &r.expired, &r.cutOff}
-	}, claimSQL.Text, claimSQL.Args(busyRows.Rows(s.rooms()), db.Arg("until", until), db.Arg("room", s.config.PerAccount),
+		return []any{&r.ID, &r.accountID, &r.To, &r.From, &r.Text, &r.Encoding, &r.Segments, &r.fence, &r.attempts,
+			&r.expired, &r.cutOff}
+	}, claimSQL.Text, claimSQL.Args(busyRows.Rows(s.rooms()), db.Arg("until", until),
+		db.Arg("room", s.config.PerAccount),
 		db.Arg("limit", limit), db.Arg("lease", lease.Microseconds()))...)
 	if err != nil {
 		return nil, fmt.Errorf("claim text messages: %w", err)

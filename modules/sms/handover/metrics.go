@@ -30,19 +30,22 @@ func newResults(reg prometheus.Registerer, d *db.DB) (outcomeCounters, error) {
 		return counters, nil
 	}
 	gauge := func(name, help string, statement string) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: name, Help: help}, func() float64 {
-			ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
-			defer cancel()
-			value, err := db.One(ctx, d.Hot, db.Value[float64], statement)
-			if err != nil {
-				return math.NaN()
-			}
-			return value
-		})
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: name, Help: help},
+			func() float64 {
+				ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
+				defer cancel()
+				value, err := db.One(ctx, d.Hot, db.Value[float64], statement)
+				if err != nil {
+					return math.NaN()
+				}
+				return value
+			})
 	}
 	for _, c := range []prometheus.Collector{all,
-		gauge("sms_queue_messages", "Queued text messages, at most 100,000. The value is that of the database: dashboards take the maximum over processes.", waitingSQL),
-		gauge("sms_queue_late_seconds", "How long the oldest text message has been due. The value is that of the database: dashboards take the maximum over processes.", lateSQL)} {
+		gauge("sms_queue_messages",
+			"Queued text messages, at most 100,000. The value is that of the database: dashboards take the maximum over processes.", waitingSQL),
+		gauge("sms_queue_late_seconds",
+			"How long the oldest text message has been due. The value is that of the database: dashboards take the maximum over processes.", lateSQL)} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}
@@ -71,5 +74,6 @@ func (s *Service) Condition(ctx context.Context) (module.Condition, error) {
 	if err != nil {
 		return module.Condition{}, fmt.Errorf("read the delay of text messages: %w", err)
 	}
-	return module.Condition{Degraded: late > lateLimit.Seconds(), Figures: map[string]float64{"late_seconds": math.Floor(late)}}, nil
+	return module.Condition{Degraded: late > lateLimit.Seconds(),
+		Figures: map[string]float64{"late_seconds": math.Floor(late)}}, nil
 }

@@ -54,7 +54,8 @@ func failWith(code, sentence string) result {
 }
 
 func retryLater(code, sentence string, wait time.Duration) result {
-	return result{SendResult: provider.SendResult{Outcome: provider.Temporary, Code: code, Reason: sentence, Wait: wait}}
+	return result{SendResult: provider.SendResult{Outcome: provider.Temporary, Code: code, Reason: sentence,
+		Wait: wait}}
 }
 
 // submitMessage submits one message.
@@ -65,13 +66,16 @@ func (s *Service) submitMessage(ctx context.Context, j *job, lease *worker.Lease
 		if cause := recover(); cause != nil {
 			s.log.ErrorContext(ctx, "cannot submit a text message", telemetry.KeySMSID, j.ID, telemetry.KeyError, cause)
 			if r = retryLater(CodeInternal, "internal", waitDefect); begun {
-				r = result{SendResult: provider.SendResult{Outcome: provider.Unknown, Code: CodeInternal, Reason: "the request was interrupted within this service; the provider may have sent the message"}, begun: true}
+				r = result{SendResult: provider.SendResult{Outcome: provider.Unknown, Code: CodeInternal,
+					Reason: "the request was interrupted within this service; the provider may have sent the message"},
+					begun: true}
 			}
 		}
 	}()
 	route, err := s.account.Route(ctx, j.accountID)
 	if err != nil {
-		s.log.WarnContext(ctx, "cannot use the provider of an account", telemetry.KeyAccountID, j.accountID, telemetry.KeyError, err)
+		s.log.WarnContext(ctx, "cannot use the provider of an account", telemetry.KeyAccountID, j.accountID,
+			telemetry.KeyError, err)
 		return retryLater(provider.CodeSettings, "the provider cannot be used with its current settings", waitDefect)
 	}
 	if stop := s.checkBeforeRequest(ctx, j, route); stop != nil {
@@ -95,7 +99,8 @@ func (s *Service) submitMessage(ctx context.Context, j *job, lease *worker.Lease
 	if answer.Outcome == provider.Unknown && route.Provider.Idempotent() {
 		answer.Outcome, answer.Wait = provider.Temporary, retryPause(number, 0)
 	}
-	r = result{SendResult: answer, provider: route.Provider.Name(), own: route.Own, begun: true, took: time.Since(started)}
+	r = result{SendResult: answer, provider: route.Provider.Name(), own: route.Own, begun: true,
+		took: time.Since(started)}
 	s.logAttempt(ctx, j, r, number)
 	return r
 }
@@ -148,8 +153,11 @@ RETURNING number`)
 
 // beginAttempt commits the attempt. After an error, no request may be made.
 func (s *Service) beginAttempt(ctx context.Context, j *job, route Route) (number int, err error) {
-	number, err = db.One(ctx, s.db.Hot, db.Value[int], beginSQL.Text, beginSQL.Args(db.Arg("provider", route.Provider.Name()), db.Arg("own", route.Own),
-		db.Arg("id", j.ID), db.Arg("fence", j.fence), db.Arg("margin", (provider.Timeout+5*time.Second).Microseconds()), db.Arg("node", s.node.ID()))...)
+	number, err = db.One(ctx, s.db.Hot, db.Value[int], beginSQL.Text,
+		beginSQL.Args(db.Arg("provider", route.Provider.Name()), db.Arg("own", route.Own),
+			db.Arg("id", j.ID), db.Arg("fence", j.fence),
+			db.Arg("margin", (provider.Timeout+5*time.Second).Microseconds()),
+			db.Arg("node", s.node.ID()))...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, errLost
 	}
@@ -165,8 +173,10 @@ func (s *Service) logAttempt(ctx context.Context, j *job, r result, number int) 
 	if r.Outcome != provider.Sent && r.Outcome != provider.Delivered {
 		level = slog.LevelWarn
 	}
-	s.log.Log(ctx, level, "sms attempt", telemetry.KeyAccountID, j.accountID, telemetry.KeySMSID, j.ID, telemetry.KeyProvider, r.provider, telemetry.KeyAttempt, number,
-		telemetry.KeyOutcome, r.Outcome, telemetry.KeyStatus, r.Status, telemetry.KeyCode, r.Code, telemetry.KeyDuration, r.took, telemetry.KeyError, withoutNumbers(r.Reason))
+	s.log.Log(ctx, level, "sms attempt", telemetry.KeyAccountID, j.accountID, telemetry.KeySMSID, j.ID,
+		telemetry.KeyProvider, r.provider, telemetry.KeyAttempt, number,
+		telemetry.KeyOutcome, r.Outcome, telemetry.KeyStatus, r.Status, telemetry.KeyCode, r.Code,
+		telemetry.KeyDuration, r.took, telemetry.KeyError, withoutNumbers(r.Reason))
 }
 
 var digits = regexp.MustCompile(`\+?[0-9][0-9 ().-]{3,}[0-9]`)

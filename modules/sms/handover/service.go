@@ -104,11 +104,14 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{config: p.Config.withDefaults(), db: p.DB, account: p.Account, signals: p.Signals, node: p.Node, log: p.Logger, results: counters,
+	s := &Service{config: p.Config.withDefaults(), db: p.DB, account: p.Account, signals: p.Signals, node: p.Node,
+		log: p.Logger, results: counters,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	s.held = limit.NewKeyed[string](limit.Bounds{PerKey: s.config.PerAccount})
-	s.worker = worker.New(worker.Queue[*job, result]{Name: "sms", Claim: s.claim, Run: s.submitMessage, Settle: s.settleMessages, Release: s.release},
-		worker.Config{Concurrency: parallel, Poll: s.config.Poll, Lease: claimLease, Process: p.Node}, p.Logger, p.Workers)
+	s.worker = worker.New(worker.Queue[*job, result]{Name: "sms", Claim: s.claim, Run: s.submitMessage,
+		Settle: s.settleMessages, Release: s.release},
+		worker.Config{Concurrency: parallel, Poll: s.config.Poll, Lease: claimLease, Process: p.Node},
+		p.Logger, p.Workers)
 	return s, nil
 }
 

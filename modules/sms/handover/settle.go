@@ -90,7 +90,8 @@ func (s *Service) settleMessages(ctx context.Context, results []worker.Result[*j
 				}
 			}
 		}
-		stored, err = db.All(ctx, tx, func(x *settled) []any { return []any{&x.id, &x.status} }, settleSQL.Text, settleSQL.Args(settledRows.Rows(list))...)
+		stored, err = db.All(ctx, tx, func(x *settled) []any { return []any{&x.id, &x.status} }, settleSQL.Text,
+			settleSQL.Args(settledRows.Rows(list))...)
 		return err
 	})
 	if err != nil {

@@ -72,10 +72,13 @@ func IsRegion(code string) bool {
 }
 
 var (
-	service = regexp.MustCompile(`^MG[0-9a-f]{32}$`)                                                    // a Twilio messaging service
-	short   = regexp.MustCompile(`^[0-9]{3,8}$`)                                                        // a short number of one country
-	word    = regexp.MustCompile(`^[A-Za-z0-9+&#*._-](?:[A-Za-z0-9 +&#*._-]{0,9}[A-Za-z0-9+&#*._-])?$`) // GSM allows 11 characters
-	letter  = regexp.MustCompile(`[A-Za-z]`)
+	// A Twilio messaging service.
+	service = regexp.MustCompile(`^MG[0-9a-f]{32}$`)
+	// A short number of one country.
+	short = regexp.MustCompile(`^[0-9]{3,8}$`)
+	// GSM allows 11 characters.
+	word   = regexp.MustCompile(`^[A-Za-z0-9+&#*._-](?:[A-Za-z0-9 +&#*._-]{0,9}[A-Za-z0-9+&#*._-])?$`)
+	letter = regexp.MustCompile(`[A-Za-z]`)
 )
 
 // CheckSender validates the sender of a message: a number as in Parse, a short number, a word, or a Twilio

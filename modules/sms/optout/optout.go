@@ -35,7 +35,8 @@ type Service struct {
 
 // New returns a new Service. It does nothing before Start.
 func New(p Params) *Service {
-	return &Service{db: p.DB, numbers: hasher{p.Box.DeriveEach("sms numbers")}, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	return &Service{db: p.DB, numbers: hasher{p.Box.DeriveEach("sms numbers")},
+		tasks: worker.NewTasks(p.Logger, p.Workers)}
 }
 
 // Hash returns the hash of a number for a new row.
@@ -125,12 +126,13 @@ func (s *Service) Start() {
 	if len(s.numbers.keys) == 1 {
 		return
 	}
-	s.tasks.Start(worker.Task{Name: "rehashing of numbers", Retry: passRetry, Step: func(ctx context.Context) (time.Duration, error) {
-		if err := s.Rehash(ctx); err != nil {
-			return passRetry.Max, err
-		}
-		return worker.UntilWoken, nil
-	}})
+	s.tasks.Start(worker.Task{Name: "rehashing of numbers", Retry: passRetry,
+		Step: func(ctx context.Context) (time.Duration, error) {
+			if err := s.Rehash(ctx); err != nil {
+				return passRetry.Max, err
+			}
+			return worker.UntilWoken, nil
+		}})
 }
 
 // Stop waits for the rehashing until ctx ends.
@@ -144,7 +146,8 @@ func (s *Service) Rehash(ctx context.Context) error {
 		hash   []byte
 	}
 	for after := int64(0); ; {
-		rows, err := db.All(ctx, s.db.SQL, func(r *row) []any { return []any{&r.id, &r.number, &r.hash} }, passSQL, after, passBatch)
+		rows, err := db.All(ctx, s.db.SQL, func(r *row) []any { return []any{&r.id, &r.number, &r.hash} }, passSQL,
+			after, passBatch)
 		if err != nil {
 			return fmt.Errorf("rehash numbers: %w", err)
 		}

@@ -87,7 +87,8 @@ func NewBody(contentType, text string) (*Body, error) {
 	case Text:
 		b.whole, err = compile(language.Text, text)
 	default:
-		return nil, fmt.Errorf("cannot have the content type %s; use one of %s", kind, strings.Join([]string{JSON, Form, XML, Text}, ", "))
+		return nil, fmt.Errorf("cannot have the content type %s; use one of %s", kind,
+			strings.Join([]string{JSON, Form, XML, Text}, ", "))
 	}
 	return b, err
 }
@@ -99,7 +100,8 @@ func compile(engine *language.Engine, text string) (*language.CompiledSource, er
 	}
 	for _, variable := range part.Variables() {
 		if !slices.Contains(names, variable) {
-			return nil, fmt.Errorf("line %d: unknown variable %s; use one of %s", part.Line(variable), variable, strings.Join(names, ", "))
+			return nil, fmt.Errorf("line %d: unknown variable %s; use one of %s", part.Line(variable), variable,
+				strings.Join(names, ", "))
 		}
 	}
 	return part, nil
@@ -133,7 +135,8 @@ func (b *Body) compileJSON(value any) error {
 
 // Fill returns the body for one message.
 func (b *Body) Fill(ctx context.Context, m Message) (string, error) {
-	f := bodyRenderer{b, language.NewBudget(ctx), map[string]any{"id": m.ID, "to": m.To, "from": m.From, "text": m.Text, "encoding": m.Encoding, "segments": m.Segments, "receipt_url": m.ReceiptURL}}
+	f := bodyRenderer{b, language.NewBudget(ctx), map[string]any{"id": m.ID, "to": m.To, "from": m.From, "text": m.Text,
+		"encoding": m.Encoding, "segments": m.Segments, "receipt_url": m.ReceiptURL}}
 	switch {
 	case b.whole != nil:
 		return b.whole.Render(f.budget, f.values)

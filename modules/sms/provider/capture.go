@@ -20,10 +20,12 @@ func (Capture) Idempotent() bool { return true }
 // Submit implements Provider.
 func (c Capture) Submit(ctx context.Context, m Message) SendResult {
 	if c.Catcher == nil {
-		return SendResult{Outcome: Failed, Code: CodeSettings, Reason: "text messages cannot be captured: the development inbox is off"}
+		return SendResult{Outcome: Failed, Code: CodeSettings,
+			Reason: "text messages cannot be captured: the development inbox is off"}
 	}
 	if err := c.Catcher.Catch(ctx, m); err != nil {
-		return SendResult{Outcome: Temporary, Code: CodeUnreachable, Reason: "the development inbox could not store the message"}
+		return SendResult{Outcome: Temporary, Code: CodeUnreachable,
+			Reason: "the development inbox could not store the message"}
 	}
 	return SendResult{Outcome: Delivered, ProviderID: m.ID}
 }

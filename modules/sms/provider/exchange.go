@@ -36,10 +36,12 @@ type exchange struct {
 }
 
 // doRequest makes one request on its own connection.
-func doRequest(ctx context.Context, client *http.Client, method, target string, body string, header http.Header) exchange {
+func doRequest(ctx context.Context, client *http.Client, method, target string, body string,
+	header http.Header) exchange {
 	var x exchange
 	var connected atomic.Bool // set by the transport from its own goroutine
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	ctx = httptrace.WithClientTrace(ctx,
+		&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 	r, err := http.NewRequestWithContext(ctx, method, target, strings.NewReader(body))
 	if err != nil {
 		return exchange{err: err}
@@ -79,7 +81,8 @@ func (x exchange) answerOf() SendResult {
 	a := SendResult{Status: x.status, Wait: x.wait}
 	switch {
 	case x.err != nil && x.written:
-		a.Outcome, a.Code, a.Reason = Unknown, CodeNoAnswer, "the provider was reached but did not answer ("+explainError(x.err)+"); it may have sent the message"
+		a.Outcome, a.Code, a.Reason = Unknown, CodeNoAnswer, "the provider was reached but did not answer ("+
+			explainError(x.err)+"); it may have sent the message"
 	case x.err != nil && refusedForGood(x.err):
 		a.Outcome, a.Code, a.Reason = Failed, CodeSettings, explainError(x.err)
 	case x.err != nil:

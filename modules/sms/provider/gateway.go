@@ -52,7 +52,8 @@ func (g *Gateway) Submit(ctx context.Context, m Message) SendResult {
 	}
 	body, err := g.body.Fill(ctx, m)
 	if err != nil {
-		return SendResult{Outcome: Failed, Code: CodeSettings, Reason: sanitizeText("cannot render the body of the gateway: " + err.Error())}
+		return SendResult{Outcome: Failed, Code: CodeSettings,
+			Reason: sanitizeText("cannot render the body of the gateway: " + err.Error())}
 	}
 	header := http.Header{}
 	for _, h := range g.config.Headers {

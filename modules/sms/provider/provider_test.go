@@ -17,7 +17,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-var hello = Message{ID: "sms_1", To: "+4915112345678", From: "Shop", Text: `He said "x"}, \ <b> & {{to}} ü`, Encoding: "ucs2", Segments: 1, ReceiptURL: "https://mail.example.com/s/r/x"}
+var hello = Message{ID: "sms_1", To: "+4915112345678", From: "Shop", Text: `He said "x"}, \ <b> & {{to}} ü`,
+	Encoding: "ucs2", Segments: 1, ReceiptURL: "https://mail.example.com/s/r/x"}
 
 func TestEncodesGatewayBodies(t *testing.T) {
 	t.Parallel()
@@ -38,25 +39,32 @@ func TestEncodesGatewayBodies(t *testing.T) {
 		Segments float64
 		Standing string
 	}
-	if err := json.Unmarshal([]byte(fill("", `{"messages": [{"to": "{{to}}", "text": "{{text}}"}], "segments": 1.50, "standing": "{{from | upcase}}"}`)), &object); err != nil ||
-		object.Messages[0].Text != hello.Text || object.Messages[0].To != hello.To || object.Standing != "SHOP" || object.Segments != 1.5 {
+	if err := json.Unmarshal([]byte(fill("",
+		`{"messages": [{"to": "{{to}}", "text": "{{text}}"}], "segments": 1.50, "standing": "{{from | upcase}}"}`)),
+		&object); err != nil ||
+		object.Messages[0].Text != hello.Text || object.Messages[0].To != hello.To || object.Standing != "SHOP" ||
+		object.Segments != 1.5 {
 		t.Errorf("JSON body is %+v, %v; want the text unchanged", object, err)
 	}
-	values, err := url.ParseQuery(fill("application/x-www-form-urlencoded; charset=utf-8", "user=me&to={{to}}&msg={{text}}"))
-	if err != nil || values.Get("msg") != hello.Text || values.Get("to") != hello.To || values.Get("user") != "me" || len(values) != 3 {
+	values, err := url.ParseQuery(fill("application/x-www-form-urlencoded; charset=utf-8",
+		"user=me&to={{to}}&msg={{text}}"))
+	if err != nil || values.Get("msg") != hello.Text || values.Get("to") != hello.To || values.Get("user") != "me" ||
+		len(values) != 3 {
 		t.Errorf("form is %v, %v; want the text unchanged", values, err)
 	}
 	var element struct {
 		Text string `xml:"text"`
 		To   string `xml:"to,attr"`
 	}
-	if err := xml.Unmarshal([]byte(fill("text/xml", `<sms to="{{to}}"><text>{{text}}</text></sms>`)), &element); err != nil || element.Text != hello.Text || element.To != hello.To {
+	if err := xml.Unmarshal([]byte(fill("text/xml", `<sms to="{{to}}"><text>{{text}}</text></sms>`)),
+		&element); err != nil || element.Text != hello.Text || element.To != hello.To {
 		t.Errorf("XML body is %+v, %v; want the text unchanged", element, err)
 	}
 	if got := fill("text/plain", "{{id}} {{segments}} {{text}}"); got != "sms_1 1 "+hello.Text {
 		t.Errorf("the text body is %q", got)
 	}
-	for text, contentType := range map[string]string{"{": "", `{"a": "{{secret}}"}`: "", `{"a": "{% for x in y %}"}`: "", "a": Form, "=x": Form, "<a>{{nobody}}</a>": XML, "x": "image/png", "y": ";;",
+	for text, contentType := range map[string]string{"{": "", `{"a": "{{secret}}"}`: "",
+		`{"a": "{% for x in y %}"}`: "", "a": Form, "=x": Form, "<a>{{nobody}}</a>": XML, "x": "image/png", "y": ";;",
 		`"` + strings.Repeat("x", maxBody) + `"`: "", `{} {}`: ""} {
 		if _, err := NewBody(contentType, text); err == nil {
 			t.Errorf("body %.40q of type %q is accepted, want an error", text, contentType)
@@ -71,17 +79,35 @@ func TestGatewayResponses(t *testing.T) {
 		handle http.HandlerFunc
 		want   SendResult
 	}{
-		"200":             {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"id": "a\u0000b"}`)) }, SendResult{Outcome: Sent, Status: 200, ProviderID: "a\uFFFDb"}},
-		"202 with rubish": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202); _, _ = w.Write([]byte(`{`)) }, SendResult{Outcome: Sent, Status: 202}},
-		"a redirect":      {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, SendResult{Outcome: Failed, Status: 302, Code: CodeRefused}},
-		"400":             {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(400) }, SendResult{Outcome: Failed, Status: 400, Code: CodeRefused}},
-		"429":             {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "90"); w.WriteHeader(429) }, SendResult{Outcome: Temporary, Status: 429, Code: CodeBusy, Wait: 90 * time.Second}},
+		"200": {func(w http.ResponseWriter, _ *http.Request) {
+			_,
+				_ = w.Write([]byte(`{"id": "a\u0000b"}`))
+		}, SendResult{Outcome: Sent, Status: 200, ProviderID: "a\uFFFDb"}},
+		"202 with rubish": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(202)
+			_,
+				_ = w.Write([]byte(`{`))
+		}, SendResult{Outcome: Sent, Status: 202}},
+		"a redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere",
+				http.StatusFound)
+		}, SendResult{Outcome: Failed, Status: 302, Code: CodeRefused}},
+		"400": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(400) }, SendResult{Outcome: Failed, Status: 400, Code: CodeRefused}},
+		"429": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().
+				Set("Retry-After", "90")
+			w.WriteHeader(429)
+		}, SendResult{Outcome: Temporary, Status: 429, Code: CodeBusy, Wait: 90 * time.Second}},
 		"a huge wait": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "99999999")
 			w.WriteHeader(503)
 		}, SendResult{Outcome: Temporary, Status: 503, Code: CodeBusy, Wait: time.Hour}},
-		"a negative wait": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "-5"); w.WriteHeader(503) }, SendResult{Outcome: Temporary, Status: 503, Code: CodeBusy}},
-		"hung up":         {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, SendResult{Outcome: Unknown, Code: CodeNoAnswer}},
+		"a negative wait": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().
+				Set("Retry-After", "-5")
+			w.WriteHeader(503)
+		}, SendResult{Outcome: Temporary, Status: 503, Code: CodeBusy}},
+		"hung up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, SendResult{Outcome: Unknown, Code: CodeNoAnswer}},
 		silent: {func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body) // required for the server to notice a disconnect
 			<-r.Context().Done()
@@ -101,8 +127,12 @@ func TestGatewayResponses(t *testing.T) {
 			}
 			c.handle(w, r)
 		}))
-		client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-		g, err := NewGateway(GatewayConfig{URL: server.URL, IDPath: "id", Headers: []shape.Header{{Name: "X-Key", Value: "s3cret"}}}, client)
+		client := &http.Client{CheckRedirect: func(*http.Request,
+			[]*http.Request) error {
+			return http.ErrUseLastResponse
+		}}
+		g, err := NewGateway(GatewayConfig{URL: server.URL, IDPath: "id",
+			Headers: []shape.Header{{Name: "X-Key", Value: "s3cret"}}}, client)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +140,8 @@ func TestGatewayResponses(t *testing.T) {
 		cancel()
 		server.CloseClientConnections()
 		server.Close()
-		if got.Outcome != c.want.Outcome || got.Status != c.want.Status || got.Code != c.want.Code || got.Wait != c.want.Wait || got.ProviderID != c.want.ProviderID || asked != 1 {
+		if got.Outcome != c.want.Outcome || got.Status != c.want.Status || got.Code != c.want.Code ||
+			got.Wait != c.want.Wait || got.ProviderID != c.want.ProviderID || asked != 1 {
 			t.Errorf("%s: response is %+v after %d requests, want %+v after one", name, got, asked, c.want)
 		}
 		if (got.Reason == "") != (got.Outcome == Sent) || strings.Contains(got.Reason, "127.0.0.1") {
@@ -140,9 +171,12 @@ func TestFailureBeforeConnectionIsTemporary(t *testing.T) {
 func TestTwilioServices(t *testing.T) {
 	t.Parallel()
 	double := smstest.NewTwilio(t)
-	p := &Twilio{BaseURL: double.URL + "/", AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token), From: "MG0123456789abcdef0123456789abcdef", Client: http.DefaultClient}
-	if a := p.Submit(t.Context(), Message{To: "+15005550006", Text: "x"}); a.Outcome != Sent || double.Messages()[0].Service == "" || double.Messages()[0].From != "" {
-		t.Errorf("response is %+v and Twilio received %+v, want the messaging service instead of a sender", a, double.Messages())
+	p := &Twilio{BaseURL: double.URL + "/", AccountSID: smstest.SID, AuthToken: secret.New(smstest.Token),
+		From: "MG0123456789abcdef0123456789abcdef", Client: http.DefaultClient}
+	if a := p.Submit(t.Context(), Message{To: "+15005550006", Text: "x"}); a.Outcome != Sent ||
+		double.Messages()[0].Service == "" || double.Messages()[0].From != "" {
+		t.Errorf("response is %+v and Twilio received %+v, want the messaging service instead of a sender", a,
+			double.Messages())
 	}
 	p.AuthToken = secret.New("another")
 	if a := p.Submit(t.Context(), hello); a.Outcome != Failed || a.Code != "20003" || a.Status != 401 {
@@ -159,12 +193,17 @@ func TestSignatures(t *testing.T) {
 		t.Error("a genuine signature is refused")
 	}
 	// The example in Twilio's documentation of signatures.
-	example := url.Values{"CallSid": {"CA1234567890ABCDE"}, "Caller": {"+14158675309"}, "Digits": {"1234"}, "From": {"+14158675309"}, "To": {"+18005551212"}}
-	if got := Sign(secret.New("12345"), "https://mycompany.com/myapp.php?foo=1&bar=2", example); got != "RSOYDt4T1cUTdK1PDd93/VVr8B8=" {
+	example := url.Values{"CallSid": {"CA1234567890ABCDE"}, "Caller": {"+14158675309"}, "Digits": {"1234"},
+		"From": {"+14158675309"}, "To": {"+18005551212"}}
+	if got := Sign(secret.New("12345"), "https://mycompany.com/myapp.php?foo=1&bar=2",
+		example); got != "RSOYDt4T1cUTdK1PDd93/VVr8B8=" {
 		t.Errorf("the signature of the published example is %s", got)
 	}
-	for name, ok := range map[string]bool{"another URL": Signed(token, "https://mail.example.com/s/r/z", form, signature), "another token": Signed(secret.New("x"), "https://mail.example.com/s/r/x?y=1", form, signature),
-		"no token": Signed(secret.String{}, "https://mail.example.com/s/r/x?y=1", form, Sign(secret.String{}, "https://mail.example.com/s/r/x?y=1", form)), "none": Signed(token, "https://mail.example.com/s/r/x?y=1", form, "")} {
+	for name, ok := range map[string]bool{"another URL": Signed(token, "https://mail.example.com/s/r/z", form,
+		signature), "another token": Signed(secret.New("x"), "https://mail.example.com/s/r/x?y=1", form, signature),
+		"no token": Signed(secret.String{}, "https://mail.example.com/s/r/x?y=1", form,
+			Sign(secret.String{}, "https://mail.example.com/s/r/x?y=1", form)),
+		"none": Signed(token, "https://mail.example.com/s/r/x?y=1", form, "")} {
 		if ok {
 			t.Errorf("a signature with %s is accepted", name)
 		}
@@ -187,7 +226,8 @@ func FuzzReceipt(f *testing.F) {
 					t.Errorf("receipt %+v contains text that the database refuses", r)
 				}
 			}
-			if r.Outcome != "" && r.Outcome != Sent && r.Outcome != Delivered && r.Outcome != Failed || (r.Outcome == Failed) != (r.Reason != "") {
+			if r.Outcome != "" && r.Outcome != Sent && r.Outcome != Delivered && r.Outcome != Failed ||
+				(r.Outcome == Failed) != (r.Reason != "") {
 				t.Errorf("the receipt is %+v", r)
 			}
 		}

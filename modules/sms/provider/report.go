@@ -61,7 +61,8 @@ func Fields(contentType string, body []byte) (url.Values, error) {
 var statuses = map[string]Outcome{
 	"sent": Sent, "accepted": Sent, "acceptd": Sent, "enroute": Sent,
 	"delivered": Delivered, "delivrd": Delivered, "read": Delivered,
-	"failed": Failed, "undelivered": Failed, "undeliv": Failed, "undeliverable": Failed, "rejected": Failed, "rejectd": Failed, "expired": Failed, "deleted": Failed,
+	"failed": Failed, "undelivered": Failed, "undeliv": Failed, "undeliverable": Failed, "rejected": Failed,
+	"rejectd": Failed, "expired": Failed, "deleted": Failed,
 }
 
 // ReadReceipt parses the receipt of a gateway: status, and optionally id, code and error.
@@ -71,7 +72,8 @@ func ReadReceipt(fields url.Values) DeliveryReport {
 
 // ReadTwilioReceipt parses a status callback.
 func ReadTwilioReceipt(fields url.Values) DeliveryReport {
-	r := newReceipt(fields.Get("MessageStatus"), fields.Get("MessageSid"), fields.Get("ErrorCode"), fields.Get("ErrorMessage"))
+	r := newReceipt(fields.Get("MessageStatus"), fields.Get("MessageSid"), fields.Get("ErrorCode"),
+		fields.Get("ErrorMessage"))
 	r.OptedOut = r.Outcome == Failed && r.Code == "21610"
 	return r
 }
@@ -120,10 +122,12 @@ const (
 	Start
 )
 
-var wishes = map[string]Wish{"STOP": Stop, "UNSUBSCRIBE": Stop, "END": Stop, "QUIT": Stop, "CANCEL": Stop, "START": Start}
+var wishes = map[string]Wish{"STOP": Stop, "UNSUBSCRIBE": Stop, "END": Stop, "QUIT": Stop, "CANCEL": Stop,
+	"START": Start}
 
 // Wish returns what the reply asks for: one of the keywords that stop or start messages, in any case and with
 // or without a full stop.
 func (r IncomingText) Wish() Wish {
-	return wishes[strings.ToUpper(strings.TrimFunc(r.Text, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsPunct(c) }))]
+	return wishes[strings.ToUpper(strings.TrimFunc(r.Text,
+		func(c rune) bool { return unicode.IsSpace(c) || unicode.IsPunct(c) }))]
 }

@@ -81,7 +81,8 @@ func (t *Twilio) read(x exchange) SendResult {
 		}
 	case Failed:
 		if said.Code != 0 {
-			a.Code, a.Reason = strconv.Itoa(said.Code), sanitizeText(fmt.Sprintf("the provider refused the message: %s", said.Message))
+			a.Code, a.Reason = strconv.Itoa(said.Code), sanitizeText(fmt.Sprintf("the provider refused the message: %s",
+				said.Message))
 			a.OptedOut = said.Code == optedOut
 		}
 	}

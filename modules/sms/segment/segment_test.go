@@ -78,7 +78,8 @@ func TestPartsMatchReferenceLibrary(t *testing.T) {
 				t.Fatalf("%s: the reference library refused %q: %v", name, text, err)
 			}
 			if encoding, got := Count(text); got != len(want) {
-				t.Errorf("%s: %d parts in %s, want %d as in the reference library, for %q", name, got, encoding, len(want), text)
+				t.Errorf("%s: %d parts in %s, want %d as in the reference library, for %q", name, got, encoding,
+					len(want), text)
 			}
 		}
 	}
@@ -123,7 +124,7 @@ func TestPartsMatchSMPP(t *testing.T) {
 }
 
 // same reports whether an encoded part equals the one of gosmpp. Septets start at the next septet boundary after
-// the header, which leaves one padding bit before them. The last octet may be padded too.
+// the header, which leaves one padding bit before them. The last byte may be padded too.
 func same(encoding Encoding, part string, encoded, smpp []byte) bool {
 	if encoding == UCS2 {
 		return bytes.Equal(encoded, smpp)
@@ -140,7 +141,8 @@ func same(encoding Encoding, part string, encoded, smpp []byte) bool {
 }
 
 func FuzzSplit(f *testing.F) {
-	for _, text := range []string{"", "hello", strings.Repeat("€", 200), strings.Repeat("😀", 200), "a\xff", strings.Repeat("a", 152) + "€"} {
+	for _, text := range []string{"", "hello", strings.Repeat("€", 200), strings.Repeat("😀", 200), "a\xff",
+		strings.Repeat("a", 152) + "€"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -66,7 +66,8 @@ func (*Service) Row(ctx context.Context, from db.Execer, accountID string) (*ent
 		credentials, config, countries []byte
 	}
 	rows, err := db.All(ctx, from, func(r *stored) []any {
-		return []any{&r.ID, &r.Provider, &r.config, &r.credentials, &r.countries, &r.DailyCap, &r.CreatedAt, &r.UpdatedAt}
+		return []any{&r.ID, &r.Provider, &r.config, &r.credentials, &r.countries, &r.DailyCap, &r.CreatedAt,
+			&r.UpdatedAt}
 	}, rowSQL, accountID)
 	if err != nil {
 		return nil, fmt.Errorf("read settings of text messages: %w", err)
@@ -76,7 +77,8 @@ func (*Service) Row(ctx context.Context, from db.Execer, accountID string) (*ent
 	}
 	row := rows[0].SMSSettings
 	row.Credentials = &rows[0].credentials
-	if err := errors.Join(json.Unmarshal(rows[0].config, &row.Config), json.Unmarshal(rows[0].countries, &row.Countries)); err != nil {
+	if err := errors.Join(json.Unmarshal(rows[0].config, &row.Config),
+		json.Unmarshal(rows[0].countries, &row.Countries)); err != nil {
 		return nil, fmt.Errorf("read settings of text messages: %w", err)
 	}
 	return &row, nil
@@ -85,7 +87,9 @@ func (*Service) Row(ctx context.Context, from db.Execer, accountID string) (*ent
 func (s *Service) settingsOf(accountID string, row *ent.SMSSettings) Settings {
 	out := Settings{Provider: string(smssettings.ProviderOperator), Countries: []string{}, DailyCap: DefaultDailyCap}
 	if row != nil {
-		out = Settings{Provider: string(row.Provider), Config: maskConfig(row.Config), Countries: row.Countries, DailyCap: row.DailyCap, UpdatedAt: &row.UpdatedAt, HasSecret: row.Credentials != nil && len(*row.Credentials) > 0}
+		out = Settings{Provider: string(row.Provider), Config: maskConfig(row.Config), Countries: row.Countries,
+			DailyCap: row.DailyCap, UpdatedAt: &row.UpdatedAt, HasSecret: row.Credentials != nil &&
+				len(*row.Credentials) > 0}
 	}
 	if route, err := s.RouteOf(accountID, row); err == nil && route.Provider != nil {
 		out.Usable, out.Carrier = true, route.Provider.Name()
@@ -120,11 +124,13 @@ func (s *Service) RouteOf(accountID string, row *ent.SMSSettings) (handover.Rout
 		return handover.Route{}, err
 	}
 	if row.Provider == smssettings.ProviderTwilio {
-		out.Provider = &provider.Twilio{BaseURL: row.Config.BaseURL, AccountSID: row.Config.AccountSID, AuthToken: secret.New(held.AuthToken), From: row.Config.From, Client: s.ways.client}
+		out.Provider = &provider.Twilio{BaseURL: row.Config.BaseURL, AccountSID: row.Config.AccountSID,
+			AuthToken: secret.New(held.AuthToken), From: row.Config.From, Client: s.ways.client}
 		return out, nil
 	}
 	config := revealConfig(row.Config, held)
-	c := provider.GatewayConfig{URL: config.URL, ContentType: config.ContentType, Body: config.Body, From: config.From, IDPath: config.IDPath, Idempotent: config.Idempotent}
+	c := provider.GatewayConfig{URL: config.URL, ContentType: config.ContentType, Body: config.Body, From: config.From,
+		IDPath: config.IDPath, Idempotent: config.Idempotent}
 	for _, name := range config.HeaderNames {
 		c.Headers = append(c.Headers, shape.Header{Name: name, Value: held.Headers[name]})
 	}

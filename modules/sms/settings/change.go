@@ -61,7 +61,8 @@ var (
 )
 
 // ownHeaders are set by the service.
-var ownHeaders = []string{"host", "content-length", "transfer-encoding", "connection", "te", "trailer", "upgrade", "content-type", "idempotency-key", "x-idempotency-key", "user-agent", "accept"}
+var ownHeaders = []string{"host", "content-length", "transfer-encoding", "connection", "te", "trailer", "upgrade",
+	"content-type", "idempotency-key", "x-idempotency-key", "user-agent", "accept"}
 
 // SetSettings replaces the settings of an account. The error is Invalid and names every wrong field.
 func (s *Service) SetSettings(ctx context.Context, accountID string, c Change) (Settings, error) {
@@ -128,7 +129,8 @@ const storeSQL = `
 INSERT INTO sms_settings (id, provider, config, credentials, countries, daily_cap, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, now(), clock_timestamp())
 ON CONFLICT (id) DO UPDATE SET provider = $2, config = $3, credentials = $4, countries = $5, daily_cap = $6, updated_at = clock_timestamp()`
 
-func (s *Service) store(ctx context.Context, tx db.Execer, accountID string, c Change, config shape.SMSProvider, held credentials) error {
+func (s *Service) store(ctx context.Context, tx db.Execer, accountID string, c Change, config shape.SMSProvider,
+	held credentials) error {
 	described, sealed, err := s.encodeColumns(accountID, config, held)
 	if err != nil {
 		return err
@@ -149,7 +151,8 @@ func (s *Service) store(ctx context.Context, tx db.Execer, accountID string, c C
 }
 
 // encodeColumns returns the columns config and credentials.
-func (s *Service) encodeColumns(accountID string, config shape.SMSProvider, held credentials) (described string, sealed []byte, err error) {
+func (s *Service) encodeColumns(accountID string, config shape.SMSProvider,
+	held credentials) (described string, sealed []byte, err error) {
 	text, err := json.Marshal(config)
 	if err != nil || held.empty() {
 		return string(text), nil, err
@@ -159,14 +162,16 @@ func (s *Service) encodeColumns(accountID string, config shape.SMSProvider, held
 }
 
 // validateChange validates a change, and returns what would be stored.
-func (s *Service) validateChange(c Change, before *ent.SMSSettings, kept credentials) (config shape.SMSProvider, held credentials, wrong fault.Fields) {
+func (s *Service) validateChange(c Change, before *ent.SMSSettings,
+	kept credentials) (config shape.SMSProvider, held credentials, wrong fault.Fields) {
 	wrong = fault.Fields{}
 	if err := smssettings.ProviderValidator(smssettings.Provider(c.Provider)); err != nil {
 		wrong.Add("provider", "must be one of operator, none, twilio and http")
 	}
 	for i, region := range c.Countries {
 		if !number.IsRegion(region) && region != number.NoRegion {
-			wrong.Add(fmt.Sprintf("countries[%d]", i), "must be two capital letters of ISO 3166, such as DE, or 001 for numbers that belong to no country")
+			wrong.Add(fmt.Sprintf("countries[%d]", i),
+				"must be two capital letters of ISO 3166, such as DE, or 001 for numbers that belong to no country")
 		}
 	}
 	if c.DailyCap < 0 || c.DailyCap > MaxDailyCap {
@@ -200,7 +205,8 @@ func (s *Service) validateChange(c Change, before *ent.SMSSettings, kept credent
 	return config, held, wrong
 }
 
-func (s *Service) validateTwilio(c Change, config *shape.SMSProvider, before shape.SMSProvider, kept credentials, wrong fault.Fields) (held credentials) {
+func (s *Service) validateTwilio(c Change, config *shape.SMSProvider, before shape.SMSProvider, kept credentials,
+	wrong fault.Fields) (held credentials) {
 	t := *c.Twilio
 	config.AccountSID, config.BaseURL = t.AccountSID, strings.TrimSuffix(t.BaseURL, "/")
 	if !sidForm.MatchString(t.AccountSID) {
@@ -218,7 +224,8 @@ func (s *Service) validateTwilio(c Change, config *shape.SMSProvider, before sha
 	switch {
 	case held.AuthToken != "" && !isHeaderValue(held.AuthToken):
 		wrong.Add("twilio.auth_token", "cannot contain spaces or control characters")
-	case held.AuthToken == "" && (kept.AuthToken == "" || before.AccountSID != config.AccountSID || before.BaseURL != config.BaseURL):
+	case held.AuthToken == "" && (kept.AuthToken == "" || before.AccountSID != config.AccountSID ||
+		before.BaseURL != config.BaseURL):
 		wrong.Add("twilio.auth_token", "is required for a new account or address")
 	case held.AuthToken == "":
 		held.AuthToken = kept.AuthToken
@@ -226,10 +233,12 @@ func (s *Service) validateTwilio(c Change, config *shape.SMSProvider, before sha
 	return held
 }
 
-func (s *Service) validateHTTP(h HTTPChange, config *shape.SMSProvider, before shape.SMSProvider, kept credentials, wrong fault.Fields) (held credentials) {
+func (s *Service) validateHTTP(h HTTPChange, config *shape.SMSProvider, before shape.SMSProvider, kept credentials,
+	wrong fault.Fields) (held credentials) {
 	before = revealConfig(before, kept)
 	unmaskGateway(&h, before, wrong)
-	config.URL, config.Body, config.ContentType, config.IDPath, config.Idempotent = h.URL, h.Body, h.ContentType, h.IDPath, h.Idempotent
+	config.URL, config.Body, config.ContentType, config.IDPath, config.Idempotent = h.URL, h.Body, h.ContentType,
+		h.IDPath, h.Idempotent
 	if h.IDPath != "" && !pathForm.MatchString(h.IDPath) {
 		wrong.Add("http.id_path", "must be names and positions joined by dots, such as messages.0.id")
 	}

@@ -83,7 +83,8 @@ func unmaskBody(contentType, body, original string) (string, error) {
 		case found && c.text == maskText(was.text):
 			return original[was.from:was.to]
 		}
-		err = fmt.Errorf("has a mask (%s) in place of an unknown value%s; enter the value again", secret.Mask, atPath(c.path))
+		err = fmt.Errorf("has a mask (%s) in place of an unknown value%s; enter the value again", secret.Mask,
+			atPath(c.path))
 		return ""
 	})
 	if err == nil && strings.Contains(body, secret.Mask) {
@@ -136,7 +137,8 @@ func formConstants(body string) (list []constant) {
 	for pair := range strings.SplitSeq(body, "&") {
 		name, value, _ := strings.Cut(pair, "=")
 		name = strings.TrimSpace(name)
-		list = append(list, constant{fmt.Sprintf("%s[%d]", name, counts[name]), at + len(pair) - len(value), at + len(pair), value})
+		list = append(list, constant{fmt.Sprintf("%s[%d]", name, counts[name]), at + len(pair) - len(value),
+			at + len(pair), value})
 		counts[name]++
 		at += len(pair) + 1
 	}

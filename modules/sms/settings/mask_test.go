@@ -19,9 +19,12 @@ func TestMasksBodyConstants(t *testing.T) {
 		``:                                     ``,
 		`{"to": "{{to}}", "text": "{{text}}"}`: `{"to": "{{to}}", "text": "{{text}}"}`,
 		`{"key":"` + s3 + `","to":"+{{to}}"}`:  `{"key":"********","to":"+{{to}}"}`,
-		`{"auth":{"u":"ada","p":"` + s3 + `"},"n":[1,"x",true,null,"","{{text}}"]}`:       `{"auth":{"u":"********","p":"********"},"n":["********","********",true,null,"","{{text}}"]}`,
-		"{\n  \"key\" : \"a\\\"" + s3 + "\\u00e9\",\n  \"to\": \"00{{to}}\"\n}":           "{\n  \"key\" : \"********\",\n  \"to\": \"********{{to}}\"\n}",
-		`{"k": "{% assign k = '` + s3 + `' %}{{ text | append: \"` + s3 + `\" }}{{to}}"}`: `{"k": "****************{{to}}"}`,
+		`{"auth":{"u":"ada","p":"` + s3 +
+			`"},"n":[1,"x",true,null,"","{{text}}"]}`: `{"auth":{"u":"********","p":"********"},"n":["********","********",true,null,"","{{text}}"]}`,
+		"{\n  \"key\" : \"a\\\"" + s3 +
+			"\\u00e9\",\n  \"to\": \"00{{to}}\"\n}": "{\n  \"key\" : \"********\",\n  \"to\": \"********{{to}}\"\n}",
+		`{"k": "{% assign k = '` + s3 + `' %}{{ text | append: \"` + s3 +
+			`\" }}{{to}}"}`: `{"k": "****************{{to}}"}`,
 		`"` + s3 + `"`: `"********"`,
 		`{"k": "` + s3 + `", "k": "` + s3 + `2"}`: `{"k": "********", "k": "********"}`,
 		`{"pin": -12.5e3}`:                        `{"pin": "********"}`,
@@ -32,8 +35,9 @@ func TestMasksBodyConstants(t *testing.T) {
 		}
 	}
 	for body, want := range map[string]string{
-		`to={{to}}&user=ada&pass=` + s3 + `=&x=&text={{text}}`: `to={{to}}&user=********&pass=********&x=&text={{text}}`,
-		`k=` + s3 + `&k=` + s3 + `2&to={{to}}`:                 `k=********&k=********&to={{to}}`,
+		`to={{to}}&user=ada&pass=` + s3 +
+			`=&x=&text={{text}}`: `to={{to}}&user=********&pass=********&x=&text={{text}}`,
+		`k=` + s3 + `&k=` + s3 + `2&to={{to}}`: `k=********&k=********&to={{to}}`,
 	} {
 		checkMask(t, "application/x-www-form-urlencoded; charset=utf-8", body, want)
 	}
@@ -102,7 +106,8 @@ func TestMaskingManyConstantsIsFast(t *testing.T) {
 }
 
 func FuzzMaskBody(f *testing.F) {
-	for _, body := range []string{`{"a":"b","c":[1,{"d":"{{to}}"}]}`, `a=b&c={{to}}`, `<a>{{to}}</a>`, `{"a":"b"} x`, `[`, `"x"`} {
+	for _, body := range []string{`{"a":"b","c":[1,{"d":"{{to}}"}]}`, `a=b&c={{to}}`, `<a>{{to}}</a>`, `{"a":"b"} x`,
+		`[`, `"x"`} {
 		for i := range 4 {
 			f.Add(i, body)
 		}
@@ -110,7 +115,8 @@ func FuzzMaskBody(f *testing.F) {
 	kinds := []string{"", "application/json", "application/x-www-form-urlencoded", "application/xml"}
 	f.Fuzz(func(t *testing.T, kind int, body string) {
 		contentType := kinds[uint(kind)%4]
-		if _, err := provider.NewBody(contentType, body); err != nil || strings.Contains(body, "*") || uint(kind)%4 < 2 && !json.Valid([]byte(body)) {
+		if _, err := provider.NewBody(contentType, body); err != nil || strings.Contains(body, "*") ||
+			uint(kind)%4 < 2 && !json.Valid([]byte(body)) {
 			return // it is not stored
 		}
 		masked := maskBody(contentType, body)

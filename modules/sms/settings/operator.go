@@ -63,7 +63,8 @@ func parseOperator(text string) (Operator, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Opaque != "" || u.Fragment != "" {
-		return Operator{}, errors.New("must be one of none, capture, twilio://SID:TOKEN@host?from=… and https://… (write characters such as @ and / in a secret as %40 and %2F)")
+		return Operator{},
+			errors.New("must be one of none, capture, twilio://SID:TOKEN@host?from=… and https://… (write characters such as @ and / in a secret as %40 and %2F)")
 	}
 	query := u.Query()
 	o := Operator{From: query.Get("from")}
@@ -122,7 +123,8 @@ func (o Operator) provider(catcher provider.Catcher) (provider.Provider, error) 
 	case KindCapture:
 		return provider.Capture{Catcher: catcher}, nil
 	case KindTwilio:
-		return &provider.Twilio{BaseURL: o.URL, AccountSID: o.SID, AuthToken: o.Secret, From: o.From, Client: operatorClient()}, nil
+		return &provider.Twilio{BaseURL: o.URL, AccountSID: o.SID, AuthToken: o.Secret, From: o.From,
+			Client: operatorClient()}, nil
 	case KindHTTP:
 		c := provider.GatewayConfig{URL: o.URL, From: o.From, IDPath: "id"}
 		if o.User != "" {
@@ -136,6 +138,7 @@ func (o Operator) provider(catcher provider.Catcher) (provider.Provider, error) 
 // operatorClient connects to the operator's provider, which may have a private address. It does not follow
 // redirects, because they would send the secrets elsewhere.
 func operatorClient() *http.Client {
-	return &http.Client{Timeout: provider.Timeout, Transport: &http.Transport{TLSHandshakeTimeout: 5 * time.Second, MaxResponseHeaderBytes: 64 << 10, DisableCompression: true},
+	return &http.Client{Timeout: provider.Timeout, Transport: &http.Transport{TLSHandshakeTimeout: 5 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10, DisableCompression: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }

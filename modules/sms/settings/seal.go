@@ -37,7 +37,8 @@ func unmaskGateway(h *HTTPChange, before shape.SMSProvider, wrong fault.Fields) 
 	known, _, _ := strings.Cut(before.URL, "?")
 	url, whole := secret.UnmaskURL(h.URL, before.URL)
 	if !whole {
-		wrong.Add("http.url", "has a mask (%s) in place of a value that is unknown for this address; enter the value again", secret.Mask)
+		wrong.Add("http.url",
+			"has a mask (%s) in place of a value that is unknown for this address; enter the value again", secret.Mask)
 	}
 	original := before.Body
 	if address != known || known == "" {
@@ -68,7 +69,8 @@ func (s *Service) canSeal(ctx context.Context) (bool, error) {
 
 // sealGateway moves the URL and the body to the credentials if they contain anything to hide. From then on, older
 // programs, which would send the masks, are refused.
-func (s *Service) sealGateway(ctx context.Context, tx db.Execer, config shape.SMSProvider, held credentials) (shape.SMSProvider, credentials, error) {
+func (s *Service) sealGateway(ctx context.Context, tx db.Execer, config shape.SMSProvider,
+	held credentials) (shape.SMSProvider, credentials, error) {
 	shown := maskConfig(config)
 	if shown.URL == config.URL && shown.Body == config.Body {
 		return config, held, nil

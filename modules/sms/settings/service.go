@@ -30,7 +30,8 @@ type Config struct {
 
 // ConfigOf reads the settings.
 func ConfigOf(cfg setting.Values, resolver *dnsx.Resolver) Config {
-	return Config{Operator: OperatorProvider.Of(cfg), Allow: egress.Allow.Of(cfg), PlainLoopback: cfg.Mode == setting.Dev, Lookup: resolver.LookupIP}
+	return Config{Operator: OperatorProvider.Of(cfg), Allow: egress.Allow.Of(cfg),
+		PlainLoopback: cfg.Mode == setting.Dev, Lookup: resolver.LookupIP}
 }
 
 // Params are the dependencies of New.
@@ -67,10 +68,12 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	guard := egress.NewGuard(p.Config.Allow)
-	return &Service{db: p.DB, box: p.Box, links: p.Links, ways: providerAccess{operator: operator, settings: p.Config.Operator,
-		targets: egress.NewTargetChecker(guard, p.Config.Lookup, p.Config.PlainLoopback),
-		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: p.Config.PlainLoopback, Timeout: provider.Timeout,
-			Lookup: egress.WithLocalhost(p.Config.Lookup)})}}, nil
+	return &Service{db: p.DB, box: p.Box, links: p.Links,
+		ways: providerAccess{operator: operator, settings: p.Config.Operator,
+			targets: egress.NewTargetChecker(guard, p.Config.Lookup, p.Config.PlainLoopback),
+			client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: p.Config.PlainLoopback,
+				Timeout: provider.Timeout,
+				Lookup:  egress.WithLocalhost(p.Config.Lookup)})}}, nil
 }
 
 // Close closes idle connections to providers.

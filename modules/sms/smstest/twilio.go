@@ -112,7 +112,8 @@ func (d *Twilio) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, 21211, fmt.Sprintf("Invalid 'To' Phone Number: %s", to))
 	default:
 		m := d.Take(r)
-		send(w, http.StatusCreated, map[string]any{"sid": m.SID, "status": "queued", "to": to, "from": form.Get("From"), "body": form.Get("Body"), "error_code": nil, "error_message": nil,
+		send(w, http.StatusCreated, map[string]any{"sid": m.SID, "status": "queued", "to": to, "from": form.Get("From"),
+			"body": form.Get("Body"), "error_code": nil, "error_message": nil,
 			"num_segments": "1", "account_sid": SID})
 	}
 }
@@ -122,14 +123,17 @@ func (d *Twilio) Take(r *http.Request) Message {
 	_ = r.ParseForm()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	m := Message{SID: fmt.Sprintf("SM%032d", len(d.messages)+1), To: r.PostForm.Get("To"), From: r.PostForm.Get("From"), Body: r.PostForm.Get("Body"),
-		CallbackURL: r.PostForm.Get("StatusCallback"), Service: r.PostForm.Get("MessagingServiceSid"), IdempotencyKey: r.Header.Get("Idempotency-Key")}
+	m := Message{SID: fmt.Sprintf("SM%032d", len(d.messages)+1), To: r.PostForm.Get("To"), From: r.PostForm.Get("From"),
+		Body:        r.PostForm.Get("Body"),
+		CallbackURL: r.PostForm.Get("StatusCallback"), Service: r.PostForm.Get("MessagingServiceSid"),
+		IdempotencyKey: r.Header.Get("Idempotency-Key")}
 	d.messages = append(d.messages, m)
 	return m
 }
 
 func refuse(w http.ResponseWriter, status, code int, message string) {
-	send(w, status, map[string]any{"code": code, "message": message, "more_info": fmt.Sprintf("https://www.twilio.com/docs/errors/%d", code), "status": status})
+	send(w, status, map[string]any{"code": code, "message": message,
+		"more_info": fmt.Sprintf("https://www.twilio.com/docs/errors/%d", code), "status": status})
 }
 
 func send(w http.ResponseWriter, status int, v any) {
@@ -140,7 +144,8 @@ func send(w http.ResponseWriter, status int, v any) {
 
 // Callback returns the form and the signature of a status callback of a message.
 func (m Message) Callback(status, errorCode string) (form url.Values, signature string) {
-	form = url.Values{"MessageSid": {m.SID}, "MessageStatus": {status}, "To": {m.To}, "From": {m.From}, "AccountSid": {SID}, "ApiVersion": {"2010-04-01"}}
+	form = url.Values{"MessageSid": {m.SID}, "MessageStatus": {status}, "To": {m.To}, "From": {m.From},
+		"AccountSid": {SID}, "ApiVersion": {"2010-04-01"}}
 	if errorCode != "" {
 		form.Set("ErrorCode", errorCode)
 	}

@@ -115,7 +115,8 @@ func TestSeriesAreMadeCoarserAndComplete(t *testing.T) {
 		for _, p := range a.Points() {
 			for n := range p.Figures {
 				if want := max(figures[p.Slot][n], other[p.Slot][n]); p.Figures[n] != want {
-					t.Fatalf("slot %d has %v, want the larger ones of %v and %v", p.Slot, p.Figures, figures[p.Slot], other[p.Slot])
+					t.Fatalf("slot %d has %v, want the larger ones of %v and %v", p.Slot, p.Figures, figures[p.Slot],
+						other[p.Slot])
 				}
 			}
 		}
@@ -135,7 +136,8 @@ func TestChunksAreSmall(t *testing.T) {
 		s.AddLatency(Latency{slot, 21, 9})
 	}
 	if figures, latencies := s.Encode(); len(figures) > 96*7+1 || len(latencies) > 96*6+1 {
-		t.Errorf("a day of figures takes %d bytes, of latencies %d; want at most %d and %d", len(figures), len(latencies), 96*7+1, 96*6+1)
+		t.Errorf("a day of figures takes %d bytes, of latencies %d; want at most %d and %d", len(figures),
+			len(latencies), 96*7+1, 96*6+1)
 	}
 	if figures, latencies := new(Series).Encode(); len(figures)+len(latencies) != 0 {
 		t.Errorf("an empty series takes %d and %d bytes, want none", len(figures), len(latencies))
@@ -147,14 +149,21 @@ func FuzzDecode(f *testing.F) {
 	var s Series
 	s.Add(5, &Counts{1, 2, 3})
 	s.AddLatency(Latency{5, 3, 1})
-	for _, data := range slices.Collect(func(yield func([]byte) bool) { a, b := s.Encode(); _ = yield(a) && yield(b) }) {
+	for _, data := range slices.Collect(func(yield func([]byte) bool) {
+		a, b := s.Encode()
+		_ = yield(a) &&
+			yield(b)
+	}) {
 		f.Add(data)
 	}
 	f.Add([]byte{2})
 	f.Add([]byte{1, 0x80})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var points []Point
-		if err := EachFigures(data, func(slot int, _ uint64, f *Counts) { points = append(points, Point{slot, *f}) }); err != nil && !errors.Is(err, errCorrupt) {
+		if err := EachFigures(data, func(slot int, _ uint64,
+			f *Counts) {
+			points = append(points, Point{slot, *f})
+		}); err != nil && !errors.Is(err, errCorrupt) {
 			t.Errorf("the error is %v", err)
 		}
 		if err := EachLatency(data, func(Latency) {}); err != nil && !errors.Is(err, errCorrupt) {

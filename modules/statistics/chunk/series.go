@@ -15,7 +15,8 @@ type Series struct {
 func (s *Series) Add(slot int, f *Counts) { s.addMasked(slot, 1<<Width-1, f) }
 
 func (s *Series) addMasked(slot int, mask uint64, f *Counts) {
-	at, there := slices.BinarySearchFunc(s.points, slot, func(p Point, slot int) int { return cmp.Compare(p.Slot, slot) })
+	at, there := slices.BinarySearchFunc(s.points, slot,
+		func(p Point, slot int) int { return cmp.Compare(p.Slot, slot) })
 	if !there {
 		s.points = slices.Insert(s.points, at, Point{Slot: slot})
 	}
@@ -38,7 +39,8 @@ func compareLatencies(a, b Latency) int {
 
 // AddEncoded adds an encoded chunk whose slot n is the slot place(n) here.
 func (s *Series) AddEncoded(figures, latencies []byte, place func(slot int) int) error {
-	if err := EachFigures(figures, func(slot int, mask uint64, f *Counts) { s.addMasked(place(slot), mask, f) }); err != nil {
+	if err := EachFigures(figures,
+		func(slot int, mask uint64, f *Counts) { s.addMasked(place(slot), mask, f) }); err != nil {
 		return err
 	}
 	return EachLatency(latencies, func(l Latency) {
@@ -84,7 +86,8 @@ func (s *Series) Lacking(other *Series) *Series {
 	for i := range other.points {
 		p := &other.points[i]
 		var own Counts
-		if at, there := slices.BinarySearchFunc(s.points, p.Slot, func(p Point, slot int) int { return cmp.Compare(p.Slot, slot) }); there {
+		if at, there := slices.BinarySearchFunc(s.points, p.Slot,
+			func(p Point, slot int) int { return cmp.Compare(p.Slot, slot) }); there {
 			own = s.points[at].Figures
 		}
 		lack, some := Counts{}, false

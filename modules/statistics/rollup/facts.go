@@ -77,8 +77,10 @@ func (r *Rollup) Read(ctx context.Context, on db.Execer, of Selection, sign int6
 		var f Facts
 		var at [Placements]int64
 		var encodedTags, destinations string
-		err := row.Scan(&f.AccountID, &f.Type, &at[ByEvent], &at[ByEmail], &f.By.DomainID, &f.By.APIKeyID, &f.By.TemplateID, &f.By.AutomationID, &encodedTags,
-			&f.Recipients, &destinations, &f.Named, &f.Domain, &f.Bin, &f.Class, &f.EnhancedCode, &f.Host, &f.EmailID, &f.Count)
+		err := row.Scan(&f.AccountID, &f.Type, &at[ByEvent], &at[ByEmail], &f.By.DomainID, &f.By.APIKeyID,
+			&f.By.TemplateID, &f.By.AutomationID, &encodedTags,
+			&f.Recipients, &destinations, &f.Named, &f.Domain, &f.Bin, &f.Class, &f.EnhancedCode, &f.Host,
+			&f.EmailID, &f.Count)
 		if err != nil {
 			return err
 		}

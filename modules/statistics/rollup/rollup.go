@@ -216,7 +216,8 @@ func (r *Rollup) add(f *Facts, kind Kind, key string, by By, recipients int64) {
 	case "email.bounced":
 		figures[Bounced] = f.Count
 	case "email.failed":
-		if figures[Failed] = f.Count; !f.Named && !slices.Contains([]Kind{SenderDomain, SenderClass, Domain, SenderDomains}, kind) {
+		if figures[Failed] = f.Count; !f.Named &&
+			!slices.Contains([]Kind{SenderDomain, SenderClass, Domain, SenderDomains}, kind) {
 			figures[Failed] = f.Count * recipients
 		}
 	case "email.complained":

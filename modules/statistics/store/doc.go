@@ -4,7 +4,7 @@
 // # Words
 //
 // A row (rollup.Row) is what one account has of one kind and key. Day rows have a chunk of figures and one
-// of latencies for each placement, by quarters of an hour. They are read, merged and written anew when
+// of latencies for each placement, by quarters of an hour. They are read, merged and written again when
 // facts are counted; that changes no index. Month rows are written once, when the month has been over for
 // Settle; what is counted for the month later is added to them now and then. They have the same by hours
 // and by days too, where that is shorter, so that a year is read from few bytes.
@@ -22,5 +22,5 @@
 //
 // Apply is called with the mark of statistics held, and by keepers of one account one after the other
 // (package statistics), so no two of them change one row. Packing takes day rows away meanwhile: a row
-// that is gone is begun anew.
+// that is gone is begun again.
 package store

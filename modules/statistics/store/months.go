@@ -76,7 +76,8 @@ func chunkColumns() (columns []batch.Column[*monthRow]) {
 	for _, resolution := range resolutions {
 		for placed := range rollup.Placements {
 			figures, latencies := ChunkColumns(resolution, placed)
-			columns = append(columns, batch.Bytes(figures, func(r *monthRow) []byte { return r.figures[resolution][placed] }),
+			columns = append(columns, batch.Bytes(figures,
+				func(r *monthRow) []byte { return r.figures[resolution][placed] }),
 				batch.Bytes(latencies, func(r *monthRow) []byte { return r.latencies[resolution][placed] }))
 		}
 	}
@@ -98,10 +99,11 @@ func ChunkColumns(r Resolution, placed rollup.Placement) (figures, latencies str
 	return of + "_figures", of + "_latencies"
 }
 
-var monthRows = batch.New("v", slices.Concat(keyBatch(func(r *monthRow) *rollup.RowKey { return &r.RowKey }), []batch.Column[*monthRow]{
-	batch.Int("event_size", func(r *monthRow) int64 { return sizeOf(&r.series[rollup.ByEvent]) }),
-	batch.Int("email_size", func(r *monthRow) int64 { return sizeOf(&r.series[rollup.ByEmail]) }),
-}, chunkColumns())...)
+var monthRows = batch.New("v", slices.Concat(keyBatch(func(r *monthRow) *rollup.RowKey { return &r.RowKey }),
+	[]batch.Column[*monthRow]{
+		batch.Int("event_size", func(r *monthRow) int64 { return sizeOf(&r.series[rollup.ByEvent]) }),
+		batch.Int("email_size", func(r *monthRow) int64 { return sizeOf(&r.series[rollup.ByEmail]) }),
+	}, chunkColumns())...)
 
 var (
 	writeMonthsSQL = db.Compile(monthRows.Insert("statistics_months") + ` ON CONFLICT (` + keyColumns + `) DO UPDATE SET ` + excluded())
@@ -152,7 +154,8 @@ func Pack(ctx context.Context, d *db.DB, now time.Time) error {
 	}
 	before, kinds := rollup.DayOf(now.Add(-Settle)).Start(), rollup.Kinds() // a newer program may have more of them
 	for {
-		n, err := db.One(ctx, d.SQL, func(n *next) []any { return []any{&n.account, &n.start} }, nextToPackSQL, rollup.DayOf(now.Add(-Open)).Start(), int(kinds[len(kinds)-1]))
+		n, err := db.One(ctx, d.SQL, func(n *next) []any { return []any{&n.account, &n.start} }, nextToPackSQL,
+			rollup.DayOf(now.Add(-Open)).Start(), int(kinds[len(kinds)-1]))
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -188,7 +191,8 @@ func (p *packed) rows() (rows []rollup.RowKey) {
 }
 
 // packKind packs the rows of a kind that an account has in a month, of days before one. False: another process packs.
-func packKind(ctx context.Context, d *db.DB, account string, kind rollup.Kind, month, before time.Time) (ours bool, err error) {
+func packKind(ctx context.Context, d *db.DB, account string, kind rollup.Kind, month,
+	before time.Time) (ours bool, err error) {
 	if end := month.AddDate(0, 1, 0); end.Before(before) {
 		before = end
 	}
@@ -216,7 +220,8 @@ func packKind(ctx context.Context, d *db.DB, account string, kind rollup.Kind, m
 }
 
 // toPack lists the keys that have day rows, in the order in which rows are locked. A month keeps the largest ones.
-func toPack(ctx context.Context, on db.Execer, account string, kind rollup.Kind, month, before time.Time) ([]packed, error) {
+func toPack(ctx context.Context, on db.Execer, account string, kind rollup.Kind, month,
+	before time.Time) ([]packed, error) {
 	list, err := db.All(ctx, on, func(p *packed) []any {
 		return []any{&p.Key, &p.DomainID, &p.APIKeyID, &p.TemplateID, &p.AutomationID, &p.size, &p.days}
 	}, toPackSQL, account, int(kind), month, before)
@@ -296,7 +301,8 @@ func packRows(ctx context.Context, tx db.Execer, list []packed) (bool, error) {
 			return err
 		}
 		for placed := range rollup.Placements {
-			if err := months[at].series[placed].AddEncoded(figures[placed], latencies[placed], func(slot int) int { return slot }); err != nil {
+			if err := months[at].series[placed].AddEncoded(figures[placed], latencies[placed],
+				func(slot int) int { return slot }); err != nil {
 				return err
 			}
 		}

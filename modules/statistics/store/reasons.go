@@ -44,7 +44,8 @@ var refusalRows = batch.New("v",
 // ReasonKey is what a row of Reasons is found by.
 const ReasonKey = `account_id, start, domain_id, api_key_id, template_id, automation_id, class, enhanced_code, host`
 
-var reasonStatements = map[string]*db.Statement{Reasons: addReasonsTo(Reasons), RebuiltReasons: addReasonsTo(RebuiltReasons)}
+var reasonStatements = map[string]*db.Statement{Reasons: addReasonsTo(Reasons),
+	RebuiltReasons: addReasonsTo(RebuiltReasons)}
 
 func addReasonsTo(table string) *db.Statement {
 	return db.Compile(`INSERT INTO ` + table + ` AS s (` + refusalRows.Columns() + `) SELECT ` + refusalRows.Values() + ` FROM ` + refusalRows.Source() + `
@@ -72,8 +73,10 @@ func AddReasons(ctx context.Context, tx db.Execer, table string, reasons map[rol
 }
 
 func compareReasons(a, b rollup.Reason) int {
-	return cmp.Or(cmp.Compare(a.AccountID, b.AccountID), a.Hour.Compare(b.Hour), cmp.Compare(a.DomainID, b.DomainID), cmp.Compare(a.APIKeyID, b.APIKeyID),
-		cmp.Compare(a.TemplateID, b.TemplateID), cmp.Compare(a.AutomationID, b.AutomationID), cmp.Compare(a.Class, b.Class), cmp.Compare(a.EnhancedCode, b.EnhancedCode), cmp.Compare(a.Host, b.Host))
+	return cmp.Or(cmp.Compare(a.AccountID, b.AccountID), a.Hour.Compare(b.Hour), cmp.Compare(a.DomainID, b.DomainID),
+		cmp.Compare(a.APIKeyID, b.APIKeyID),
+		cmp.Compare(a.TemplateID, b.TemplateID), cmp.Compare(a.AutomationID, b.AutomationID),
+		cmp.Compare(a.Class, b.Class), cmp.Compare(a.EnhancedCode, b.EnhancedCode), cmp.Compare(a.Host, b.Host))
 }
 
 // forgetHosts puts the reasons of an hour that has too many together, whatever the host: those that are not
@@ -93,7 +96,8 @@ func forgetHosts(ctx context.Context, tx db.Execer, table string, reasons map[ro
 	for at, list := range byHour {
 		stored, err := db.All(ctx, tx, func(r *rollup.Reason) []any {
 			return []any{&r.DomainID, &r.APIKeyID, &r.TemplateID, &r.AutomationID, &r.Class, &r.EnhancedCode, &r.Host}
-		}, `SELECT domain_id, api_key_id, template_id, automation_id, class, enhanced_code, host FROM `+table+` WHERE account_id = $1 AND start = $2 AND host <> ''`, at.account, at.start)
+		}, `SELECT domain_id, api_key_id, template_id, automation_id, class, enhanced_code, host FROM `+table+
+			` WHERE account_id = $1 AND start = $2 AND host <> ''`, at.account, at.start)
 		if err != nil {
 			return fmt.Errorf("read reasons: %w", err)
 		}

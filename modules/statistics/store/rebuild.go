@@ -36,7 +36,8 @@ func Complete(ctx context.Context, tx db.Execer, accountID string, from *Cursor)
 		r := &dayRow{}
 		var start time.Time
 		var figures, latencies [rollup.Placements][]byte
-		if err := row.Scan(&r.AccountID, &r.Kind, &start, &r.Key, &r.DomainID, &r.APIKeyID, &r.TemplateID, &r.AutomationID, &figures[0], &latencies[0], &figures[1], &latencies[1]); err != nil {
+		if err := row.Scan(&r.AccountID, &r.Kind, &start, &r.Key, &r.DomainID, &r.APIKeyID, &r.TemplateID,
+			&r.AutomationID, &figures[0], &latencies[0], &figures[1], &latencies[1]); err != nil {
 			return err
 		}
 		if r.AccountID != accountID {
@@ -50,7 +51,8 @@ func Complete(ctx context.Context, tx db.Execer, accountID string, from *Cursor)
 			}
 		}
 		return nil
-	}, rebuiltSQL, accountID, int(at.Kind), at.Day.Start(), at.DomainID, at.APIKeyID, at.TemplateID, at.AutomationID, at.Key, comparedStep)
+	}, rebuiltSQL, accountID, int(at.Kind), at.Day.Start(), at.DomainID, at.APIKeyID, at.TemplateID, at.AutomationID,
+		at.Key, comparedStep)
 	if err != nil || len(rebuilt) == 0 {
 		return false, wrapped(err)
 	}
@@ -113,7 +115,8 @@ func addMonths(ctx context.Context, tx db.Execer, rows []*dayRow) error {
 		}
 		for placed := range rollup.Placements {
 			var month chunk.Series
-			if err := month.AddEncoded(figures[placed], latencies[placed], func(slot int) int { return slot }); err != nil {
+			if err := month.AddEncoded(figures[placed], latencies[placed],
+				func(slot int) int { return slot }); err != nil {
 				return err
 			}
 			for _, r := range days[keys[at]] {

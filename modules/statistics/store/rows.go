@@ -121,14 +121,16 @@ func load(ctx context.Context, tx db.Execer, table string, keys []rollup.RowKey)
 		var at int
 		var figures, latencies [rollup.Placements][]byte
 		var counts [4]int
-		if err := row.Scan(&at, &figures[0], &latencies[0], &figures[1], &latencies[1], &counts[0], &counts[1], &counts[2], &counts[3]); err != nil {
+		if err := row.Scan(&at, &figures[0], &latencies[0], &figures[1], &latencies[1], &counts[0], &counts[1],
+			&counts[2], &counts[3]); err != nil {
 			return err
 		}
 		r := out[at]
 		r.there, r.counts = true, counts
 		for placed := range r.series {
 			if err := r.series[placed].AddEncoded(figures[placed], latencies[placed], same); err != nil {
-				return fmt.Errorf("%s, %s, kind %d, key %q: %w", r.AccountID, r.Day.Start().Format(time.DateOnly), r.Kind, r.Key, err)
+				return fmt.Errorf("%s, %s, kind %d, key %q: %w", r.AccountID, r.Day.Start().Format(time.DateOnly),
+					r.Kind, r.Key, err)
 			}
 		}
 		return nil
@@ -151,7 +153,8 @@ func Apply(ctx context.Context, tx db.Execer, table string, r *rollup.Rollup) er
 	if err := t.run(ctx); err != nil {
 		return err
 	}
-	rows, err := load(ctx, tx, table, sorted(r.Rows, func(row rollup.RowKey) bool { return row.Kind != rollup.Account }))
+	rows, err := load(ctx, tx, table,
+		sorted(r.Rows, func(row rollup.RowKey) bool { return row.Kind != rollup.Account }))
 	if err != nil {
 		return err
 	}
@@ -199,5 +202,6 @@ func sorted(rows map[rollup.RowKey]*[rollup.Placements]chunk.Series, wanted func
 
 func compareRows(a, b rollup.RowKey) int {
 	return cmp.Or(cmp.Compare(a.AccountID, b.AccountID), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Day, b.Day),
-		cmp.Compare(a.DomainID, b.DomainID), cmp.Compare(a.APIKeyID, b.APIKeyID), cmp.Compare(a.TemplateID, b.TemplateID), cmp.Compare(a.AutomationID, b.AutomationID), cmp.Compare(a.Key, b.Key))
+		cmp.Compare(a.DomainID, b.DomainID), cmp.Compare(a.APIKeyID, b.APIKeyID),
+		cmp.Compare(a.TemplateID, b.TemplateID), cmp.Compare(a.AutomationID, b.AutomationID), cmp.Compare(a.Key, b.Key))
 }

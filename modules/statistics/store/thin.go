@@ -35,7 +35,8 @@ type thinner struct {
 }
 
 func (t *thinner) run(ctx context.Context) error {
-	rows, err := load(ctx, t.tx, t.table, sorted(t.rollup.Rows, func(row rollup.RowKey) bool { return row.Kind == rollup.Account }))
+	rows, err := load(ctx, t.tx, t.table,
+		sorted(t.rollup.Rows, func(row rollup.RowKey) bool { return row.Kind == rollup.Account }))
 	if err != nil {
 		return err
 	}
@@ -107,7 +108,10 @@ func losers(all []candidate, keep int) []candidate {
 	for i := range all {
 		all[i].draw = maphash.Comparable(seed, all[i].RowKey)
 	}
-	slices.SortFunc(all, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.draw, b.draw)) })
+	slices.SortFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.size, a.size),
+			cmp.Compare(a.draw, b.draw))
+	})
 	return all[min(len(all), keep+keep/2):]
 }
 
@@ -140,7 +144,8 @@ func (t *thinner) evict(ctx context.Context, account *dayRow, kind rollup.Kind, 
 	for i, row := range stored {
 		names[i] = row.Key
 	}
-	n, err := db.Exec(ctx, t.tx, `DELETE FROM `+t.table+` WHERE account_id = $1 AND kind = $2 AND start = $3 AND key = ANY($4)`, account.AccountID, int(bySender), account.Day.Start(), db.Array(names))
+	n, err := db.Exec(ctx, t.tx, `DELETE FROM `+t.table+
+		` WHERE account_id = $1 AND kind = $2 AND start = $3 AND key = ANY($4)`, account.AccountID, int(bySender), account.Day.Start(), db.Array(names))
 	if err != nil {
 		return fmt.Errorf("delete rows of a day: %w", err)
 	}

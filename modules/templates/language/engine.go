@@ -134,7 +134,8 @@ func (p *CompiledSource) Render(b *Budget, values map[string]any) (text string, 
 // IsOver reports whether an error comes from a context or a concurrency limit, rather than from the
 // template.
 func IsOver(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || fault.KindOf(err) == fault.Limit
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		fault.KindOf(err) == fault.Limit
 }
 
 // explained returns the library's error as one short line without its location.

@@ -72,7 +72,7 @@ func TestWhatTheLanguageDoes(t *testing.T) {
 				want = c.html
 			}
 			if got, err := fillWith(t, e, c.source, people); err != nil || got != want {
-				t.Errorf("%s gives %q (%v), want %q", c.source, got, err, want)
+				t.Errorf("%s returned %q (%v), want %q", c.source, got, err, want)
 			}
 		}
 	}
@@ -81,7 +81,8 @@ func TestWhatTheLanguageDoes(t *testing.T) {
 // Only the source of a template has the token: values cannot bring it, even in parts.
 func TestUnsubscribeTokensOfValuesAreInert(t *testing.T) {
 	t.Parallel()
-	values := map[string]any{"name": "{{unsubscribe_url}}", "first": "{{ unsubscribe", "last": "_url }}", "link": "%7B%7Bunsubscribe_url%7D%7D",
+	values := map[string]any{"name": "{{unsubscribe_url}}", "first": "{{ unsubscribe", "last": "_url }}",
+		"link": "%7B%7Bunsubscribe_url%7D%7D",
 		"word": "unsubscribe_url"}
 	for _, c := range []struct{ source, html string }{
 		{"Hi {{name}}", "Hi {{unsubscribe\u2060_url}}"},
@@ -156,7 +157,8 @@ func TestHostileTemplatesAreStopped(t *testing.T) { //nolint:tparallel // memory
 		list[i] = strings.Repeat("y", 500)
 	}
 	values := map[string]any{"x": strings.Repeat("x", 1000), "l": list}
-	doubling := "{{ x" + strings.Repeat(" | append: x", 20) + strings.Repeat(" | replace: 'x', 'xxxxxxxxxx'", 12) + " }}"
+	doubling := "{{ x" + strings.Repeat(" | append: x", 20) + strings.Repeat(" | replace: 'x', 'xxxxxxxxxx'", 12) +
+		" }}"
 	for name, c := range map[string]struct{ source, want string }{
 		"empty loops":         {"{% for a in l %}{% for b in l %}{% endfor %}{% endfor %}", either},
 		"loops that compare":  {"{% for a in l %}{% for b in l %}{% if l contains 'z' %}{% endif %}{% endfor %}{% endfor %}", "too long"},
@@ -168,10 +170,11 @@ func TestHostileTemplatesAreStopped(t *testing.T) { //nolint:tparallel // memory
 		"split":               {"{{ x | append: x | split: '' | size }}", "more than 1000 items"},
 		"a wide date":         {"{{ '2026-01-15' | date: '%1000000d' }}", "date"},
 		"wide dates":          {"{% for a in l %}{% for b in l %}{{ '2026-01-15' | date: '%9999d' }}{% endfor %}{% endfor %}", "more than 1 MB"},
-		"many comparisons":    {"{% for a in l %}{% for b in l %}" + strings.Repeat("{% if l == l %}{% endif %}", 500) + "{% endfor %}{% endfor %}", "too long"},
-		"truncate":            {"{{ x | append: x | truncate: 5, x }}", ""},
-		"division by zero":    {"{{ 1 | divided_by: 0 }}", "division by zero"},
-		"slice overflow":      {"{{ x | slice: 5, 9223372036854775807 }}", "cannot be rendered"},
+		"many comparisons": {"{% for a in l %}{% for b in l %}" + strings.Repeat("{% if l == l %}{% endif %}", 500) +
+			"{% endfor %}{% endfor %}", "too long"},
+		"truncate":         {"{{ x | append: x | truncate: 5, x }}", ""},
+		"division by zero": {"{{ 1 | divided_by: 0 }}", "division by zero"},
+		"slice overflow":   {"{{ x | slice: 5, 9223372036854775807 }}", "cannot be rendered"},
 	} {
 		t.Run(name, func(t *testing.T) { //nolint:paralleltest // memory is measured
 			var before, after runtime.MemStats
@@ -205,7 +208,8 @@ func TestHostileTemplatesAreStopped(t *testing.T) { //nolint:tparallel // memory
 // The library's own scanner needs quadratic time for these.
 func TestSourcesWithoutEndsAreJudgedQuickly(t *testing.T) {
 	t.Parallel()
-	for _, piece := range []string{"{%a {{b}}", "{%a %%}{{b}}", "{{", "{%", "{% raw %}", "{", "{{a}}", "}}", "{{'}}", "{%a\n", "{% if a %}"} {
+	for _, piece := range []string{"{%a {{b}}", "{%a %%}{{b}}", "{{", "{%", "{% raw %}", "{", "{{a}}", "}}", "{{'}}",
+		"{%a\n", "{% if a %}"} {
 		source := strings.Repeat(piece, MaxSource/len(piece))
 		took := expect.MeasureCPU(t, func() {
 			if p, err := HTML.Compile("html", source); err == nil && strings.Contains(piece, "{%") {
@@ -226,14 +230,16 @@ func TestRenderEndsWithItsContext(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.Render(NewBudget(ctx), map[string]any{"l": make([]any, MaxList)}); !errors.Is(err, context.Canceled) {
-		t.Errorf("rendering with a cancelled context gives %v, want context.Canceled", err)
+	if _, err := p.Render(NewBudget(ctx), map[string]any{"l": make([]any, MaxList)}); !errors.Is(err,
+		context.Canceled) {
+		t.Errorf("rendering with a cancelled context returned %v, want context.Canceled", err)
 	}
 }
 
 func TestSlowRendersOfAnOwnerAreBounded(t *testing.T) {
 	t.Parallel()
-	slow, err := HTML.Compile("html", "{% for a in l %}{% for b in l %}{% if a == b %}{% endif %}{% endfor %}{% endfor %}")
+	slow, err := HTML.Compile("html",
+		"{% for a in l %}{% for b in l %}{% if a == b %}{% endif %}{% endfor %}{% endfor %}")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,11 +252,12 @@ func TestSlowRendersOfAnOwnerAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := slowWork.Bind(t.Context(), "acc_1")
-	if _, err := slow.Render(NewBudget(ctx), map[string]any{"l": make([]any, MaxList)}); fault.From(err).Code != fault.CodeRateLimit || !IsOver(err) {
-		t.Errorf("a slow render beside another one of its owner gives %v, want %s", err, fault.CodeRateLimit)
+	if _, err := slow.Render(NewBudget(ctx), map[string]any{"l": make([]any, MaxList)}); fault.From(err).
+		Code != fault.CodeRateLimit || !IsOver(err) {
+		t.Errorf("a slow render beside another one of its owner returned %v, want %s", err, fault.CodeRateLimit)
 	}
 	if got, err := fast.Render(NewBudget(ctx), map[string]any{"x": "y"}); err != nil || got != "y" {
-		t.Errorf("a quick render beside a slow one gives %q and %v, want y", got, err)
+		t.Errorf("a quick render beside a slow one returned %q and %v, want y", got, err)
 	}
 	slowWork.Release("acc_1")
 	b := NewBudget(ctx)
@@ -270,7 +277,8 @@ func TestOneCompiledTemplateServesMany(t *testing.T) {
 	for i := range cap(wrong) {
 		go func() {
 			word := fmt.Sprint(i)
-			got, err := p.Render(NewBudget(context.WithoutCancel(t.Context())), map[string]any{"l": []any{"a", "b"}, "name": word})
+			got, err := p.Render(NewBudget(context.WithoutCancel(t.Context())),
+				map[string]any{"l": []any{"a", "b"}, "name": word})
 			if want := "a" + word + "b" + word; err != nil || got != want {
 				wrong <- fmt.Sprint(got, err)
 				return
@@ -288,8 +296,10 @@ func TestOneCompiledTemplateServesMany(t *testing.T) {
 // What strangers write: nothing panics, nothing is slow, what compiles renders
 // within its bounds, and html never carries a value's markup.
 func FuzzTemplate(f *testing.F) {
-	for _, seed := range []string{"{{x}}", "{% for a in l %}{{a | upcase}}{% endfor %}", "{% if x == 'a' %}{{- x -}}{% endif %}", "{{ x | append: \"}}\" }}", "{%raw%}{{{%endraw%}",
-		"{{ x | slice: -1, 5 }}", "{%comment%}{%if%}{%endcomment%}", "{{ l[0].a.b | default: 5 }}", "{%- case x -%}{% when 1 or 2 %}a{% endcase %}"} {
+	for _, seed := range []string{"{{x}}", "{% for a in l %}{{a | upcase}}{% endfor %}",
+		"{% if x == 'a' %}{{- x -}}{% endif %}", "{{ x | append: \"}}\" }}", "{%raw%}{{{%endraw%}",
+		"{{ x | slice: -1, 5 }}", "{%comment%}{%if%}{%endcomment%}", "{{ l[0].a.b | default: 5 }}",
+		"{%- case x -%}{% when 1 or 2 %}a{% endcase %}"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, source string) {
@@ -301,9 +311,10 @@ func FuzzTemplate(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			out, err := p.Render(NewBudget(t.Context()), map[string]any{"x": "<zqz>", "l": []any{"<zqz>", Object{"a": "<zqz>"}}})
+			out, err := p.Render(NewBudget(t.Context()),
+				map[string]any{"x": "<zqz>", "l": []any{"<zqz>", Object{"a": "<zqz>"}}})
 			if err == nil && len(out) > MaxRender {
-				t.Errorf("%d octets", len(out))
+				t.Errorf("%d bytes", len(out))
 			}
 			if e.html && strings.Contains(out, "<zqz>") && !strings.Contains(source, "zqz") {
 				t.Errorf("%q lets markup of a value through: %q", source, out)

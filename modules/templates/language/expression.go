@@ -62,7 +62,8 @@ func nextToken(s string) (token, int) {
 			return token{tokenProperty, s[1 : n+1]}, n + 1
 		}
 		return token{}, 0
-	case strings.HasPrefix(s, ".."), strings.HasPrefix(s, "=="), strings.HasPrefix(s, "!="), strings.HasPrefix(s, ">="), strings.HasPrefix(s, "<="):
+	case strings.HasPrefix(s, ".."), strings.HasPrefix(s, "=="), strings.HasPrefix(s, "!="), strings.HasPrefix(s, ">="),
+		strings.HasPrefix(s, "<="):
 		return token{tokenSymbol, s[:2]}, 2
 	case strings.IndexByte("|:,()[]<>", c) >= 0:
 		return token{tokenSymbol, s[:1]}, 1

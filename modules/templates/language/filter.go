@@ -25,7 +25,8 @@ const breakLines = "newline_to_br"
 //nolint:gochecknoglobals // a constant table
 var allowed = map[string]bool{
 	"default": true, "size": true, "first": true, "last": true, "slice": true, "compact": true, "reverse": true, "sort": true, "sort_natural": true,
-	"map": true, "where": true, "sum": true, "abs": true, "ceil": true, "floor": true, "round": true, "plus": true, "minus": true, "times": true, "divided_by": true,
+	"map": true, "where": true, "sum": true, "abs": true, "ceil": true, "floor": true, "round": true, "plus": true,
+	"minus": true, "times": true, "divided_by": true,
 	"modulo": true, "at_least": true, "at_most": true, "upcase": true, "downcase": true, "capitalize": true, "strip": true, "lstrip": true, "rstrip": true,
 	"strip_newlines": true, "truncatewords": true, "pluralize": true, "remove": true, "remove_first": true, "remove_last": true, "handleize": true,
 	"escape_once": true, "url_decode": true,
@@ -43,7 +44,10 @@ var errLong = fmt.Errorf("produces more than %d bytes", maxText)
 func addFilters(e *liquid.Engine, isHTML bool) {
 	e.RegisterFilter("append", func(s, suffix string) (string, error) { return short(s + suffix) })
 	e.RegisterFilter("prepend", func(s, prefix string) (string, error) { return short(prefix + s) })
-	e.RegisterFilter("replace", func(s, old, by string) (string, error) { return replace(s, old, by, strings.Count(s, old)) })
+	e.RegisterFilter("replace", func(s, old,
+		by string) (string, error) {
+		return replace(s, old, by, strings.Count(s, old))
+	})
 	e.RegisterFilter("replace_first", func(s, old, by string) (string, error) { return replace(s, old, by, 1) })
 	e.RegisterFilter("replace_last", func(s, old, by string) (string, error) {
 		i := strings.LastIndex(s, old)
@@ -53,7 +57,10 @@ func addFilters(e *liquid.Engine, isHTML bool) {
 		return short(s[:i] + by + s[i+len(old):])
 	})
 	e.RegisterFilter("join", join)
-	e.RegisterFilter("concat", func(a, b []any) ([]any, error) { return few(append(append(make([]any, 0, len(a)+len(b)), a...), b...)) })
+	e.RegisterFilter("concat", func(a,
+		b []any) ([]any, error) {
+		return few(append(append(make([]any, 0, len(a)+len(b)), a...), b...))
+	})
 	e.RegisterFilter("split", split)
 	e.RegisterFilter("truncate", truncate)
 	e.RegisterFilter("url_encode", encodeURL)
@@ -69,7 +76,8 @@ func addFilters(e *liquid.Engine, isHTML bool) {
 		return
 	}
 	e.RegisterFilter("escape", func(s string) (string, error) { return short(html.EscapeString(s)) })
-	e.RegisterFilter(breakLines, func(s string) (string, error) { return short(strings.ReplaceAll(s, "\n", "<br />\n")) })
+	e.RegisterFilter(breakLines,
+		func(s string) (string, error) { return short(strings.ReplaceAll(s, "\n", "<br />\n")) })
 }
 
 func short(s string) (string, error) {

@@ -72,7 +72,8 @@ func nextOpening(s string) int {
 
 func unclosed(rest, closing string) string {
 	if strings.Contains(rest, closing) {
-		return fmt.Sprintf("%s … %s is longer than %d characters, or %s is missing", rest[:2], closing, maxExpression, closing)
+		return fmt.Sprintf("%s … %s is longer than %d characters, or %s is missing", rest[:2], closing,
+			maxExpression, closing)
 	}
 	return fmt.Sprintf("%s has no %s", rest[:2], closing)
 }

@@ -89,7 +89,8 @@ func badKey(key string) string {
 			return "must be letters, digits, - and _, beginning with a letter, in parts joined by dots, as customer.name"
 		}
 	}
-	if root := parts[0]; root == unsubscribeURL || root == "forloop" || root == tickName || slices.Contains(wordsOfTheLanguage, root) {
+	if root := parts[0]; root == unsubscribeURL || root == "forloop" || root == tickName ||
+		slices.Contains(wordsOfTheLanguage, root) {
 		return fmt.Sprintf("begins with the reserved word %s", root)
 	}
 	return ""

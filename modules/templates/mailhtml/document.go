@@ -63,7 +63,8 @@ func (d *document) add(n *html.Node, depth int) {
 func (d *document) inline() (string, error) {
 	var sheet stylesheet
 	for _, n := range d.elements {
-		if media := attribute(n, "media"); n.DataAtom == atom.Style && n.Namespace == "" && (media == "" || media == "all") {
+		if media := attribute(n, "media"); n.DataAtom == atom.Style && n.Namespace == "" &&
+			(media == "" || media == "all") {
 			if n.FirstChild != nil {
 				sheet.parse(n.FirstChild.Data)
 			}

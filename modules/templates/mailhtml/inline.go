@@ -60,7 +60,8 @@ func inline(source string) (out string, err error) {
 		return "", err
 	}
 	if after := hidden.outline(made); !before.equals(after) {
-		return "", errors.New("elements or Liquid tags would move; close every element in the branch or loop that opens it")
+		return "",
+			errors.New("elements or Liquid tags would move; close every element in the branch or loop that opens it")
 	}
 	return hidden.show(unimplied(hidden.source, made)), nil
 }
@@ -85,7 +86,8 @@ type outline struct {
 
 // atRules are the at-rules that the CSS parser understands. It drops others, and logs that to the
 // standard logger.
-var atRules = []string{"@media", "@font-face", "@import", "@charset", "@page", "@keyframes", "@-webkit-keyframes", "@counter-style"}
+var atRules = []string{"@media", "@font-face", "@import", "@charset", "@page", "@keyframes", "@-webkit-keyframes",
+	"@counter-style"}
 
 var atRule = regexp.MustCompile(`@[a-zA-Z-]+`)
 

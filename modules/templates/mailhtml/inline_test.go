@@ -37,7 +37,8 @@ func TestInliningKeepsLiquidAndMediaQueries(t *testing.T) { //nolint:paralleltes
 	if said.Len() > 0 {
 		t.Errorf("the standard logger was told %q", said.String())
 	}
-	for _, values := range []map[string]any{{}, {"vip": true, "amount": 500, "name": "a", "brand": "red", "items": []any{map[string]any{"name": "x", "price": 5}}}} {
+	for _, values := range []map[string]any{{}, {"vip": true, "amount": 500, "name": "a", "brand": "red",
+		"items": []any{map[string]any{"name": "x", "price": 5}}}} {
 		before, err := rendered(t, receiptHTML(t), values)
 		if err != nil {
 			t.Fatal(err)
@@ -86,7 +87,7 @@ func TestInliningLeavesAlone(t *testing.T) {
 		style + `<p pr-el-id="1">x</p><p pr-el-id="99">x</p>`,
 	} {
 		if got, kept := InlineCSS(source); kept != "" || !strings.Contains(got, `style="color:`) {
-			t.Errorf("%s gives %q (%s)", source, got, kept)
+			t.Errorf("%s returned %q (%s)", source, got, kept)
 		}
 	}
 }
@@ -151,10 +152,14 @@ func TestInliningIsBoundedInTime(t *testing.T) {
 		"<style>" + strings.Repeat("a,b,c,", 2_000) + "d{color:red}</style>" + strings.Repeat("<p>x</p>", 10_000),
 		"<style>p{" + strings.Repeat("color:red;", 15_000) + "}</style>" + strings.Repeat("<p>x</p>", 1_000),
 		"<style>.none ~ p ~ p ~ p ~ p ~ p{color:red}</style>" + strings.Repeat("<p>x</p>", 300),
-		"<style>.none div div div div div div div p{color:red}</style>" + strings.Repeat("<div>", 200) + "<p>x</p>" + strings.Repeat("</div>", 200),
-		"<style>" + strings.Repeat("p:nth-last-child(2n+1){color:red}", 900) + "</style>" + strings.Repeat("<p>x</p>", 2_500),
-		"<style>div:has(div:has(div:has(div:has(.none)))){color:red}</style>" + strings.Repeat("<div>", 200) + strings.Repeat("</div>", 200),
-		"<style>p{", "<style>@media", "<style>p{color", "<style>@media x{p{", "<style>@import", "<style>@font-face", "<style>p{color:", "<style>}}}}{{",
+		"<style>.none div div div div div div div p{color:red}</style>" + strings.Repeat("<div>", 200) + "<p>x</p>" +
+			strings.Repeat("</div>", 200),
+		"<style>" + strings.Repeat("p:nth-last-child(2n+1){color:red}", 900) + "</style>" +
+			strings.Repeat("<p>x</p>", 2_500),
+		"<style>div:has(div:has(div:has(div:has(.none)))){color:red}</style>" +
+			strings.Repeat("<div>", 200) + strings.Repeat("</div>", 200),
+		"<style>p{", "<style>@media", "<style>p{color", "<style>@media x{p{", "<style>@import", "<style>@font-face",
+		"<style>p{color:", "<style>}}}}{{",
 	} {
 		var kept any
 		if took := expect.MeasureCPU(t, func() { _, kept = InlineCSS(source) }); took > 5*time.Second {

@@ -86,9 +86,10 @@ func (o *opaque) word(known map[string]string, stands string) string {
 }
 
 // rawText are the elements whose entire content is text.
-var rawText = []string{"iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style", "textarea", "title", "xmp"}
+var rawText = []string{"iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style", "textarea",
+	"title", "xmp"}
 
-// place gives each word the form required by its position.
+// place returns each word the form required by its position.
 func (o *opaque) place(source string, known map[string]string) string {
 	z := html.NewTokenizer(strings.NewReader(source))
 	var b strings.Builder
@@ -126,7 +127,8 @@ func (o *opaque) place(source string, known map[string]string) string {
 }
 
 func (o *opaque) hasControl(text string) bool {
-	return slices.ContainsFunc(o.words.FindAllString(text, -1), func(w string) bool { return strings.HasPrefix(o.show(w), "{%") })
+	return slices.ContainsFunc(o.words.FindAllString(text, -1),
+		func(w string) bool { return strings.HasPrefix(o.show(w), "{%") })
 }
 
 // apart puts spaces around the words between a tag's attributes, so that a parser sees each as an

@@ -50,11 +50,13 @@ func (s *stylesheet) parse(text string) {
 
 // add adds the declarations of a selector that have an importance, 0 or 1.
 func (s *stylesheet) add(selector string, importance int, all []*css.CSSStyleDeclaration) {
-	declarations := slices.DeleteFunc(slices.Clone(all), func(d *css.CSSStyleDeclaration) bool { return d.Important != (importance == 1) })
+	declarations := slices.DeleteFunc(slices.Clone(all),
+		func(d *css.CSSStyleDeclaration) bool { return d.Important != (importance == 1) })
 	if len(declarations) == 0 {
 		return
 	}
-	weight := []int{importance, strings.Count(selector, "#"), strings.Count(selector, "."), strings.Count(selector, "["),
+	weight := []int{importance, strings.Count(selector, "#"), strings.Count(selector, "."),
+		strings.Count(selector, "["),
 		len(typeSelector.FindAllString(selector, -1)), len(s.rules)}
 	s.rules = append(s.rules, rule{selector, weight, declarations})
 }
@@ -113,7 +115,8 @@ func setStyle(n *html.Node, declarations []*css.CSSStyleDeclaration) {
 	}
 	for _, property := range slices.Backward(order) { // Outlook ignores these two in style
 		value := values[property]
-		if size, isPixels := strings.CutSuffix(value, "px"); (isPixels || value == "0") && (property == "width" || property == "height") {
+		if size, isPixels := strings.CutSuffix(value, "px"); (isPixels || value == "0") &&
+			(property == "width" || property == "height") {
 			setAttribute(n, property, size)
 		}
 	}
@@ -140,7 +143,8 @@ func setAttribute(n *html.Node, name, value string) {
 
 // appendStyle adds a <style> to the head of a document.
 func appendStyle(head *html.Node, text string) {
-	style := &html.Node{Type: html.ElementNode, Data: "style", DataAtom: atom.Style, Attr: []html.Attribute{{Key: "type", Val: "text/css"}}}
+	style := &html.Node{Type: html.ElementNode, Data: "style", DataAtom: atom.Style,
+		Attr: []html.Attribute{{Key: "type", Val: "text/css"}}}
 	style.AppendChild(&html.Node{Type: html.TextNode, Data: text})
 	head.AppendChild(style)
 }

@@ -63,12 +63,14 @@ func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
 // authority runs an ACME server that checks the given local ports. It returns its directory URL, the root of
 // its server certificate, and the root of issued certificates.
-func authority(t *testing.T, zone *dnsxtest.Server, httpPort, tlsPort int) (directory string, server, issued *x509.CertPool) {
+func authority(t *testing.T, zone *dnsxtest.Server, httpPort,
+	tlsPort int) (directory string, server, issued *x509.CertPool) {
 	t.Helper()
 	logger := log.New(io.Discard, "", 0)
 	store := pebbledb.NewMemoryStore()
 	issuing := ca.New(logger, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {Description: "the only one"}})
-	front := wfe.New(logger, store, va.New(logger, httpPort, tlsPort, false, zone.Addr(), store), issuing, []string{"pebble.letsencrypt.org"}, false, false, 1, 1)
+	front := wfe.New(logger, store, va.New(logger, httpPort, tlsPort, false, zone.Addr(), store), issuing,
+		[]string{"pebble.letsencrypt.org"}, false, false, 1, 1)
 	s := httptest.NewTLSServer(front.Handler())
 	t.Cleanup(s.Close)
 	server, issued = x509.NewCertPool(), x509.NewCertPool()
@@ -87,11 +89,13 @@ func TestTrackingHostGetsCertificate(t *testing.T) {
 			// certmagic identifies challenges of a process by name, so each kind of challenge needs its own
 			// names.
 			links, first, other := "links."+way+".example", "first."+way+".example", "other."+way+".example"
-			zone := dnsxtest.New(t, links+". 60 IN A 127.0.0.1", first+". 60 IN A 127.0.0.1", other+". 60 IN A 127.0.0.1")
+			zone := dnsxtest.New(t, links+". 60 IN A 127.0.0.1", first+". 60 IN A 127.0.0.1", other+
+				". 60 IN A 127.0.0.1")
 			plain, secure := listen(t), listen(t)
 			directory, server, issued := authority(t, zone, port(plain), port(secure))
 			k := New(Params{DB: dbtest.New(t), Box: newBox(t), Logger: slog.New(slog.DiscardHandler),
-				Config: Config{CA: directory, Email: "ops@mail.example.org", Roots: server, HTTPPort: port(plain), TLSPort: port(secure)},
+				Config: Config{CA: directory, Email: "ops@mail.example.org", Roots: server, HTTPPort: port(plain),
+					TLSPort: port(secure)},
 				Allowed: func(_ context.Context, host string) error {
 					if host == links || host == first {
 						return nil
@@ -109,12 +113,15 @@ func TestTrackingHostGetsCertificate(t *testing.T) {
 				}
 			})
 
-			if got := k.Certificate(t.Context(), links); got.Status != hosts.CertificatePending || k.Ready(t.Context(), links) {
+			if got := k.Certificate(t.Context(), links); got.Status != hosts.CertificatePending ||
+				k.Ready(t.Context(), links) {
 				t.Errorf("before Obtain: %+v, want pending", got)
 			}
 			k.Obtain(links)
-			expect.EventuallyWithin(t, time.Minute, "the certificate to be issued", func() bool { return k.Ready(t.Context(), links) })
-			if got := k.Certificate(t.Context(), links); got.Status != hosts.CertificateIssued || time.Until(*got.Expires) < time.Hour {
+			expect.EventuallyWithin(t, time.Minute, "the certificate to be issued",
+				func() bool { return k.Ready(t.Context(), links) })
+			if got := k.Certificate(t.Context(), links); got.Status != hosts.CertificateIssued ||
+				time.Until(*got.Expires) < time.Hour {
 				t.Errorf("after Obtain: %+v, want issued", got)
 			}
 			if body, err := get(t, secure, issued, links); err != nil || body != "hello "+links {
@@ -166,8 +173,10 @@ func TestUnreachableHostReportsReason(t *testing.T) {
 	zone := dnsxtest.New(t)
 	plain, secure := listen(t), listen(t)
 	directory, server, _ := authority(t, zone, port(plain), port(secure))
-	k := New(Params{DB: dbtest.New(t), Box: newBox(t), Logger: slog.New(slog.DiscardHandler), Allowed: func(context.Context, string) error { return nil },
-		Config: Config{CA: directory, Email: "ops@mail.example.org", Roots: server, HTTPPort: port(plain), TLSPort: port(secure)}})
+	k := New(Params{DB: dbtest.New(t), Box: newBox(t), Logger: slog.New(slog.DiscardHandler),
+		Allowed: func(context.Context, string) error { return nil },
+		Config: Config{CA: directory, Email: "ops@mail.example.org", Roots: server, HTTPPort: port(plain),
+			TLSPort: port(secure)}})
 	serve(t, plain, k.Challenge(http.NotFoundHandler()))
 	k.Obtain("nowhere.example")
 	expect.EventuallyWithin(t, time.Minute, "the attempt to fail", func() bool {
@@ -188,7 +197,8 @@ func TestFilesAreEncryptedAndShared(t *testing.T) {
 	one, two := &storage{d, box}, &storage{d, box}
 	ctx := t.Context()
 	key := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("very secret")})
-	for _, name := range []string{"certificates/ca/a.example/a.key", "certificates/ca/a_example/a.key", "acme/ca/x.json", "acme/ca/x.json"} {
+	for _, name := range []string{"certificates/ca/a.example/a.key", "certificates/ca/a_example/a.key",
+		"acme/ca/x.json", "acme/ca/x.json"} {
 		if err := one.Store(ctx, name, key); err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +207,8 @@ func TestFilesAreEncryptedAndShared(t *testing.T) {
 		t.Errorf("Load in the other process = %q, %v; want the stored file", got, err)
 	}
 	var leaks int
-	if err := d.SQL.QueryRowContext(ctx, `SELECT count(*) FROM certificate_files WHERE position('PRIVATE' in encode(sealed, 'escape')) > 0`).Scan(&leaks); err != nil || leaks != 0 {
+	if err := d.SQL.QueryRowContext(ctx,
+		`SELECT count(*) FROM certificate_files WHERE position('PRIVATE' in encode(sealed, 'escape')) > 0`).Scan(&leaks); err != nil || leaks != 0 {
 		t.Errorf("%d files are stored unencrypted, %v", leaks, err)
 	}
 	if _, err := one.Load(ctx, "none"); !errors.Is(err, fs.ErrNotExist) {
@@ -209,19 +220,22 @@ func TestFilesAreEncryptedAndShared(t *testing.T) {
 	if _, err := one.List(ctx, "none", true); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("list: %v", err)
 	}
-	if info, err := one.Stat(ctx, "acme/ca/x.json"); err != nil || info.Size != int64(len(key)) || !info.IsTerminal || time.Since(info.Modified) > time.Hour {
+	if info, err := one.Stat(ctx, "acme/ca/x.json"); err != nil || info.Size != int64(len(key)) || !info.IsTerminal ||
+		time.Since(info.Modified) > time.Hour {
 		t.Errorf("Stat of a file = %+v, %v; want size %d and its time", info, err, len(key))
 	}
 	if info, err := one.Stat(ctx, "acme/ca"); err != nil || info.IsTerminal {
 		t.Errorf("Stat of a folder: %+v, %v", info, err)
 	}
-	if got, err := one.List(ctx, "certificates/ca", false); err != nil || !slices.Equal(got, []string{"certificates/ca/a.example", "certificates/ca/a_example"}) {
+	if got, err := one.List(ctx, "certificates/ca", false); err != nil ||
+		!slices.Equal(got, []string{"certificates/ca/a.example", "certificates/ca/a_example"}) {
 		t.Errorf("List of a folder = %q, %v; want its two subfolders", got, err)
 	}
 	if got, err := one.List(ctx, "certificates", true); err != nil || len(got) != 2 {
 		t.Errorf("recursive List of a folder = %q, %v; want 2 names", got, err)
 	}
-	if err := one.Delete(ctx, "certificates/ca/a_example"); err != nil || !two.Exists(ctx, "certificates/ca/a.example") || two.Exists(ctx, "certificates/ca/a_example") {
+	if err := one.Delete(ctx, "certificates/ca/a_example"); err != nil ||
+		!two.Exists(ctx, "certificates/ca/a.example") || two.Exists(ctx, "certificates/ca/a_example") {
 		t.Errorf("Delete of a name with a LIKE wildcard deleted other names or nothing: %v", err)
 	}
 	if err := one.Delete(ctx, "never"); err != nil {
@@ -257,7 +271,8 @@ func TestLockIsExclusiveAndExpires(t *testing.T) {
 		t.Fatal(err)
 	}
 	var left float64
-	if err := d.SQL.QueryRowContext(t.Context(), `SELECT extract(epoch FROM locked_until - now()) FROM certificate_files`).Scan(&left); err != nil || left < 3000 {
+	if err := d.SQL.QueryRowContext(t.Context(),
+		`SELECT extract(epoch FROM locked_until - now()) FROM certificate_files`).Scan(&left); err != nil || left < 3000 {
 		t.Errorf("the extended lock has %v s left, %v; want an hour", left, err)
 	}
 }

@@ -67,14 +67,17 @@ const maxRemembered = 10_000
 
 // New creates the keeper. It does not contact the authority yet.
 func New(p Params) *Keeper {
-	k := &Keeper{files: &storage{p.DB, p.Box}, log: p.Logger, tries: tries{failed: map[string]string{}, hosts: limit.NewKeyed[string](limit.Bounds{PerKey: 1})}}
+	k := &Keeper{files: &storage{p.DB, p.Box}, log: p.Logger,
+		tries: tries{failed: map[string]string{}, hosts: limit.NewKeyed[string](limit.Bounds{PerKey: 1})}}
 	k.ctx, k.cancel = context.WithCancel(context.Background()) // lives as long as the keeper
 	quiet := zap.NewNop()                                      // relevant messages arrive as events
 	k.cache = certmagic.NewCache(certmagic.CacheOptions{Capacity: maxRemembered, Logger: quiet,
 		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return k.magic, nil }})
 	k.magic = certmagic.New(k.cache, certmagic.Config{Storage: k.files, Logger: quiet, OnEvent: k.logEvent,
-		OnDemand: &certmagic.OnDemandConfig{DecisionFunc: p.Allowed}, OCSP: certmagic.OCSPConfig{DisableStapling: true}})
-	k.issuer = certmagic.NewACMEIssuer(k.magic, certmagic.ACMEIssuer{CA: p.Config.CA, Email: p.Config.Email, Agreed: true, TrustedRoots: p.Config.Roots,
+		OnDemand: &certmagic.OnDemandConfig{DecisionFunc: p.Allowed},
+		OCSP:     certmagic.OCSPConfig{DisableStapling: true}})
+	k.issuer = certmagic.NewACMEIssuer(k.magic, certmagic.ACMEIssuer{CA: p.Config.CA, Email: p.Config.Email,
+		Agreed: true, TrustedRoots: p.Config.Roots,
 		AltHTTPPort: p.Config.HTTPPort, AltTLSALPNPort: p.Config.TLSPort, Logger: quiet})
 	k.magic.Issuers = []certmagic.Issuer{k.issuer}
 	return k
@@ -178,9 +181,11 @@ func clipText(text string) string { return text[:min(len(text), 300)] }
 func (k *Keeper) logEvent(ctx context.Context, name string, data map[string]any) error {
 	switch name {
 	case "cert_obtained":
-		k.log.InfoContext(ctx, "certificate obtained", slog.Any("host", data["identifier"]), slog.Any("renewal", data["renewal"]))
+		k.log.InfoContext(ctx, "certificate obtained", slog.Any("host", data["identifier"]),
+			slog.Any("renewal", data["renewal"]))
 	case "cert_failed":
-		k.log.WarnContext(ctx, "cannot obtain certificate", slog.Any("host", data["identifier"]), slog.Any(telemetry.KeyError, data["error"]))
+		k.log.WarnContext(ctx, "cannot obtain certificate", slog.Any("host", data["identifier"]),
+			slog.Any(telemetry.KeyError, data["error"]))
 	}
 	return nil
 }

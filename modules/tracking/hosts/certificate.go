@@ -39,7 +39,8 @@ const (
 // sent.
 func AllowServed(d *db.DB) func(ctx context.Context, host string) error {
 	return func(ctx context.Context, host string) error {
-		found, err := d.Ent.TrackingHost.Query().Where(trackinghost.Host(host), trackinghost.VerifiedAtNotNil()).Exist(ctx)
+		found, err := d.Ent.TrackingHost.Query().Where(trackinghost.Host(host), trackinghost.VerifiedAtNotNil()).
+			Exist(ctx)
 		switch {
 		case err != nil:
 			return fmt.Errorf("tracking host: %w", err)

@@ -40,7 +40,9 @@ func (s *Service) lookUp(ctx context.Context, host string) sighting {
 			break
 		}
 		if err != nil {
-			return sighting{unanswered: true, advice: fmt.Sprintf("The DNS servers of %s did not answer. Verify again, or wait for the next check.", host)}
+			return sighting{unanswered: true,
+				advice: fmt.Sprintf("The DNS servers of %s did not answer. Verify again, or wait for the next check.",
+					host)}
 		}
 		chain = append(chain, strings.ToLower(strings.TrimSuffix(next, ".")))
 		if chain[len(chain)-1] == s.config.Target {
@@ -58,7 +60,8 @@ func compareChain(host, target string, chain []string) sighting {
 	case len(chain) == 0:
 		seen.advice = fmt.Sprintf("Publish a CNAME record at %s that points to %s. An address record or a proxy does not work.", host, target)
 	default:
-		seen.advice = fmt.Sprintf("Point the CNAME record at %s to %s. It currently points to %s.", host, target, chain[len(chain)-1])
+		seen.advice = fmt.Sprintf("Point the CNAME record at %s to %s. It currently points to %s.", host, target,
+			chain[len(chain)-1])
 	}
 	return seen
 }
@@ -118,7 +121,8 @@ func (s *Service) storeChecks(ctx context.Context, checks []checked) error {
 				return err
 			}
 			if before != after {
-				s.log.InfoContext(ctx, "tracking host changed", slog.String(telemetry.KeyDomainID, c.job.host.DomainID), slog.String("host", c.job.host.Host),
+				s.log.InfoContext(ctx, "tracking host changed", slog.String(telemetry.KeyDomainID, c.job.host.DomainID),
+					slog.String("host", c.job.host.Host),
 					slog.String("from", before), slog.String("to", after))
 			}
 			if after == string(trackinghost.StatusVerified) {
@@ -139,9 +143,12 @@ func (s *Service) storeOne(ctx context.Context, tx *ent.Tx, c checked) (before, 
 		return "", "", err
 	}
 	err = db.Each(ctx, tx, func(row db.Row) error { return row.Scan(&before, &after) }, storeSQL.Text, storeSQL.Args(
-		db.Arg("id", c.job.host.ID), db.Arg("account_id", c.job.host.AccountID), db.Arg("host", c.job.host.Host), db.Arg("fence", c.job.fence),
-		db.Arg("unanswered", c.seen.unanswered), db.Arg("points", c.seen.points), db.Arg("chain", string(chain)), db.Arg("advice", c.seen.advice),
-		db.Arg("fail_after", failAfter.Seconds()), db.Arg("after_no_answer", afterNoAnswer.Seconds()), db.Arg("healthy", healthy.Seconds()),
+		db.Arg("id", c.job.host.ID), db.Arg("account_id", c.job.host.AccountID), db.Arg("host", c.job.host.Host),
+		db.Arg("fence", c.job.fence),
+		db.Arg("unanswered", c.seen.unanswered), db.Arg("points", c.seen.points), db.Arg("chain", string(chain)),
+		db.Arg("advice", c.seen.advice),
+		db.Arg("fail_after", failAfter.Seconds()), db.Arg("after_no_answer", afterNoAnswer.Seconds()),
+		db.Arg("healthy", healthy.Seconds()),
 		db.Arg("soonest", soonest.Seconds()), db.Arg("latest", latest.Seconds()))...)
 	return before, after, err
 }
@@ -184,7 +191,8 @@ func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]
 // release makes claimed hosts due again that were not checked.
 func (s *Service) release(ctx context.Context, jobs []job) error {
 	for _, j := range jobs {
-		if _, err := s.db.SQL.ExecContext(ctx, `UPDATE tracking_hosts SET due_at = now(), fence = fence + 1 WHERE id = $1 AND fence = $2`, j.host.ID, *j.fence); err != nil {
+		if _, err := s.db.SQL.ExecContext(ctx,
+			`UPDATE tracking_hosts SET due_at = now(), fence = fence + 1 WHERE id = $1 AND fence = $2`, j.host.ID, *j.fence); err != nil {
 			return err
 		}
 	}

@@ -20,8 +20,11 @@ type Config struct {
 
 // ConfigOf returns the module's configuration from that of the installation.
 func ConfigOf(cfg setting.Values) Config {
-	return Config{BaseURL: config.BaseURL.Of(cfg), Target: config.TrackingHost.Of(cfg), Own: []string{config.BaseHost(cfg),
-		config.SandboxDomain.Of(cfg), config.ReturnPathHost.Of(cfg), config.SPFInclude.Of(cfg), config.SMTPHost.Of(cfg), config.Hostname.Of(cfg)}}
+	return Config{BaseURL: config.BaseURL.Of(cfg), Target: config.TrackingHost.Of(cfg),
+		Own: []string{config.BaseHost(cfg),
+			config.SandboxDomain.Of(cfg), config.ReturnPathHost.Of(cfg), config.SPFInclude.Of(cfg),
+			config.SMTPHost.Of(cfg),
+			config.Hostname.Of(cfg)}}
 }
 
 // Validate reports every wrong field.

@@ -51,12 +51,14 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{registry: registry{}, zone: dnsxtest.New(t), db: dbtest.New(t), ada: id.New(id.Account), eve: id.New(id.Account)}
+	w := &world{registry: registry{}, zone: dnsxtest.New(t), db: dbtest.New(t), ada: id.New(id.Account),
+		eve: id.New(id.Account)}
 	resolver, err := dnsx.New(dnsx.Config{Server: w.zone.Addr(), Timeout: 5 * time.Second, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Service, err = New(Params{Config: Config{BaseURL: "https://mail.example.com", Target: testTarget, Own: []string{"our.shop.example"}}, DB: w.db, Domains: w.registry,
+	w.Service, err = New(Params{Config: Config{BaseURL: "https://mail.example.com", Target: testTarget,
+		Own: []string{"our.shop.example"}}, DB: w.db, Domains: w.registry,
 		Resolver: resolver, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +86,8 @@ func (w *world) verify(t *testing.T, accountID, domainID string) Host {
 
 func (w *world) back(t *testing.T, domainID, interval string) {
 	t.Helper()
-	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE tracking_hosts SET failing_since = failing_since - $2::interval WHERE domain_id = $1`, domainID, interval); err != nil {
+	if _, err := w.db.SQL.ExecContext(t.Context(),
+		`UPDATE tracking_hosts SET failing_since = failing_since - $2::interval WHERE domain_id = $1`, domainID, interval); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -94,26 +97,33 @@ func TestVerifiesHostByCNAME(t *testing.T) {
 	w := newWorld(t)
 	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
 	h := w.set(t, w.ada, shop, " Links.Shop.Example. ")
-	if h.Host != "links.shop.example" || h.Status != trackinghost.StatusPending || h.Target != testTarget || h.Certificate.Status != CertificateUnavailable || h.DueAt == nil {
+	if h.Host != "links.shop.example" || h.Status != trackinghost.StatusPending || h.Target != testTarget ||
+		h.Certificate.Status != CertificateUnavailable || h.DueAt == nil {
 		t.Errorf("after Set: %+v", h)
 	}
 	h = w.verify(t, w.ada, shop)
-	if h.Status != trackinghost.StatusPending || len(h.Found) != 0 || !strings.Contains(h.Error, "Publish a CNAME record at links.shop.example that points to "+testTarget) || h.LastCheckedAt == nil {
+	if h.Status != trackinghost.StatusPending || len(h.Found) != 0 ||
+		!strings.Contains(h.Error, "Publish a CNAME record at links.shop.example that points to "+testTarget) ||
+		h.LastCheckedAt == nil {
 		t.Errorf("without a record: %+v", h)
 	}
 	w.zone.Set(t, "links.shop.example", "links.shop.example. 60 IN CNAME elsewhere.example.")
-	if h = w.verify(t, w.ada, shop); h.Status != trackinghost.StatusPending || !cmp.Equal(h.Found, []string{"elsewhere.example"}) || !strings.Contains(h.Error, "It currently points to elsewhere.example") {
+	if h = w.verify(t, w.ada, shop); h.Status != trackinghost.StatusPending ||
+		!cmp.Equal(h.Found, []string{"elsewhere.example"}) ||
+		!strings.Contains(h.Error, "It currently points to elsewhere.example") {
 		t.Errorf("with another record: %+v", h)
 	}
 	w.zone.Set(t, "elsewhere.example", "elsewhere.example. 60 IN CNAME "+strings.ToUpper(testTarget)+".")
-	if h = w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.Error != "" || h.VerifiedAt == nil || !cmp.Equal(h.Found, []string{"elsewhere.example", testTarget}) {
+	if h = w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.Error != "" || h.VerifiedAt == nil ||
+		!cmp.Equal(h.Found, []string{"elsewhere.example", testTarget}) {
 		t.Errorf("with a CNAME chain to the target: %+v", h)
 	}
 	// Setting the same host again changes nothing; another host starts over.
 	if again := w.set(t, w.ada, shop, "links.shop.example"); again.Status != trackinghost.StatusVerified {
 		t.Errorf("the same host again: %+v", again)
 	}
-	if other := w.set(t, w.ada, shop, "go.shop.example"); other.Status != trackinghost.StatusPending || other.VerifiedAt != nil || len(other.Found) != 0 {
+	if other := w.set(t, w.ada, shop, "go.shop.example"); other.Status != trackinghost.StatusPending ||
+		other.VerifiedAt != nil || len(other.Found) != 0 {
 		t.Errorf("another host: %+v", other)
 	}
 }
@@ -128,7 +138,8 @@ func TestVerifiedHostFailsAfterGracePeriod(t *testing.T) {
 	first := w.verify(t, w.ada, shop)
 
 	w.zone.Fault("links.shop.example", dnsxtest.ServFail)
-	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.FailingSince != nil || !h.LastCheckedAt.Equal(*first.LastCheckedAt) || len(h.Found) != 1 || h.Error == "" {
+	if h := w.verify(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.FailingSince != nil ||
+		!h.LastCheckedAt.Equal(*first.LastCheckedAt) || len(h.Found) != 1 || h.Error == "" {
 		t.Errorf("after a lookup without an answer: %+v", h)
 	}
 	w.zone.Fault("links.shop.example", 0)
@@ -224,20 +235,25 @@ func TestRefusesInvalidHosts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
-	for host, want := range map[string]string{"": "is required", "shop.example": "must be a name below shop.example, such as links.shop.example", "links.other.example": "must be a name below",
-		"xshop.example": "must be a name below", "rp.shop.example": "cannot be the return path", "our.shop.example": "cannot be a host of this service", "a b.shop.example": "",
-		"links.shop.example:8080": "", "https://links.shop.example": "", "*.shop.example": "", "192.0.2.1": "", strings.Repeat("a", 64) + ".shop.example": "", "a\nb.shop.example": ""} {
+	for host, want := range map[string]string{"": "is required",
+		"shop.example": "must be a name below shop.example, such as links.shop.example", "links.other.example": "must be a name below",
+		"xshop.example": "must be a name below", "rp.shop.example": "cannot be the return path",
+		"our.shop.example": "cannot be a host of this service", "a b.shop.example": "",
+		"links.shop.example:8080": "", "https://links.shop.example": "", "*.shop.example": "", "192.0.2.1": "",
+		strings.Repeat("a", 64) + ".shop.example": "", "a\nb.shop.example": ""} {
 		_, err := w.Set(t.Context(), w.ada, shop, Input{Host: host})
 		if fields := fault.From(err).Fields; fields["host"] == "" || !strings.Contains(fields["host"], want) {
 			t.Errorf("Set(%q) = %v, want an error of field host with %q", host, err, want)
 		}
 	}
 	pending := w.registry.add(w.ada, "new.example", domain.StatusPending)
-	if _, err := w.Set(t.Context(), w.ada, pending, Input{Host: "links.new.example"}); fault.From(err).Code != fault.CodeDomainNotVerified {
+	if _, err := w.Set(t.Context(), w.ada, pending, Input{Host: "links.new.example"}); fault.From(err).
+		Code != fault.CodeDomainNotVerified {
 		t.Errorf("Set for an unverified domain: %v", err)
 	}
 	w.config.Target = ""
-	if _, err := w.Set(t.Context(), w.ada, shop, Input{Host: "links.shop.example"}); fault.From(err).Code != fault.CodeConflict {
+	if _, err := w.Set(t.Context(), w.ada, shop, Input{Host: "links.shop.example"}); fault.From(err).
+		Code != fault.CodeConflict {
 		t.Errorf("Set without a configured target: %v", err)
 	}
 }
@@ -245,7 +261,8 @@ func TestRefusesInvalidHosts(t *testing.T) {
 func TestHostsAreIsolatedByAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	shop, sub := w.registry.add(w.ada, "shop.example", domain.StatusVerified), w.registry.add(w.eve, "sub.shop.example", domain.StatusVerified)
+	shop, sub := w.registry.add(w.ada, "shop.example", domain.StatusVerified), w.registry.add(w.eve, "sub.shop.example",
+		domain.StatusVerified)
 	w.set(t, w.ada, shop, "go.sub.shop.example")
 	for name, err := range map[string]error{
 		"get":    second(w.Get(t.Context(), w.eve, shop)),
@@ -259,7 +276,8 @@ func TestHostsAreIsolatedByAccount(t *testing.T) {
 			t.Errorf("%s: another account's host: %v, want not found", name, err)
 		}
 	}
-	if _, err := w.Set(t.Context(), w.eve, sub, Input{Host: "go.sub.shop.example"}); fault.From(err).Code != fault.CodeConflict {
+	if _, err := w.Set(t.Context(), w.eve, sub, Input{Host: "go.sub.shop.example"}); fault.From(err).
+		Code != fault.CodeConflict {
 		t.Errorf("Set of a taken host: %v, want a conflict", err)
 	}
 	// The name is free once its holder's domain is no longer valid.

@@ -61,12 +61,14 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	config := p.Config
-	s := &Service{config: config, db: p.DB, domains: p.Domains, dns: p.Resolver.Uncached(), certificates: p.Certificates, log: p.Logger, own: map[string]bool{}}
+	s := &Service{config: config, db: p.DB, domains: p.Domains, dns: p.Resolver.Uncached(),
+		certificates: p.Certificates, log: p.Logger, own: map[string]bool{}}
 	for _, host := range append([]string{config.Target}, config.Own...) {
 		s.own[strings.ToLower(strings.TrimSuffix(host, "."))] = true
 	}
-	s.checks = worker.New(s.queue(), worker.Config{Concurrency: checks, Batch: checks, Lease: checkTimeout + 45*time.Second,
-		Poll: 5 * time.Second}, p.Logger, p.Workers)
+	s.checks = worker.New(s.queue(),
+		worker.Config{Concurrency: checks, Batch: checks, Lease: checkTimeout + 45*time.Second,
+			Poll: 5 * time.Second}, p.Logger, p.Workers)
 	return s, nil
 }
 
@@ -98,9 +100,11 @@ func (s *Service) Set(ctx context.Context, accountID, domainID string, in Input)
 	case reason != "":
 		return Host{}, fault.InvalidField("host", "%s", reason)
 	case s.config.Target == "":
-		return Host{}, fault.Conflictf(fault.CodeConflict, "Tracking hosts are not configured: the operator must set POSTRIDER_TRACKING_HOST")
+		return Host{}, fault.Conflictf(fault.CodeConflict,
+			"Tracking hosts are not configured: the operator must set POSTRIDER_TRACKING_HOST")
 	case !domains.Sends(d.Status):
-		return Host{}, fault.Conflictf(fault.CodeDomainNotVerified, "Verify the domain %s before you set its tracking host", d.Name)
+		return Host{}, fault.Conflictf(fault.CodeDomainNotVerified,
+			"Verify the domain %s before you set its tracking host", d.Name)
 	}
 	err = s.storeHost(ctx, accountID, domainID, name)
 	if fault.IsDuplicate(err) {
@@ -110,7 +114,8 @@ func (s *Service) Set(ctx context.Context, accountID, domainID string, in Input)
 	}
 	switch {
 	case fault.IsDuplicate(err):
-		return Host{}, fault.Conflictf(fault.CodeConflict, "The host %s is already the tracking host of another domain", name)
+		return Host{}, fault.Conflictf(fault.CodeConflict, "The host %s is already the tracking host of another domain",
+			name)
 	case err != nil:
 		return Host{}, fmt.Errorf("set tracking host: %w", err)
 	}
@@ -143,7 +148,8 @@ func (s *Service) evictHolder(ctx context.Context, host string) error {
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return err
 	}
-	_, err = s.db.Ent.TrackingHost.Delete().Where(trackinghost.ID(held.ID), trackinghost.AccountID(held.AccountID), trackinghost.DomainID(held.DomainID)).Exec(ctx)
+	_, err = s.db.Ent.TrackingHost.Delete().Where(trackinghost.ID(held.ID), trackinghost.AccountID(held.AccountID),
+		trackinghost.DomainID(held.DomainID)).Exec(ctx)
 	return err
 }
 
@@ -174,7 +180,8 @@ func (s *Service) Get(ctx context.Context, accountID, domainID string) (Host, er
 	if _, err := s.domains.Get(ctx, accountID, domainID); err != nil {
 		return Host{}, err
 	}
-	row, err := s.db.Ent.TrackingHost.Query().Where(trackinghost.AccountID(accountID), trackinghost.DomainID(domainID)).Only(ctx)
+	row, err := s.db.Ent.TrackingHost.Query().Where(trackinghost.AccountID(accountID), trackinghost.DomainID(domainID)).
+		Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return Host{}, fault.NoSuch("tracking host of domain", domainID)
@@ -203,7 +210,8 @@ func (s *Service) Delete(ctx context.Context, accountID, domainID string) error 
 	if _, err := s.domains.Get(ctx, accountID, domainID); err != nil {
 		return err
 	}
-	count, err := s.db.Ent.TrackingHost.Delete().Where(trackinghost.AccountID(accountID), trackinghost.DomainID(domainID)).Exec(ctx)
+	count, err := s.db.Ent.TrackingHost.Delete().
+		Where(trackinghost.AccountID(accountID), trackinghost.DomainID(domainID)).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("delete tracking host: %w", err)
 	}

@@ -46,7 +46,8 @@ ON CONFLICT (target) DO UPDATE SET reason = excluded.reason`
 		return "", fmt.Errorf("flag a link: %w", err)
 	}
 	if n, err := result.RowsAffected(); err != nil || n == 0 {
-		return "", fault.Conflictf(fault.CodeConflict, "%d links are flagged already, which is the maximum: remove some first", MaxFlags)
+		return "", fault.Conflictf(fault.CodeConflict,
+			"%d links are flagged already, which is the maximum: remove some first", MaxFlags)
 	}
 	return target, nil
 }
@@ -69,7 +70,8 @@ func (f Flags) Remove(ctx context.Context, written string) error {
 
 // List returns the flags, newest first.
 func (f Flags) List(ctx context.Context) ([]Flag, error) {
-	list, err := db.All(ctx, f.db.SQL, func(flag *Flag) []any { return []any{&flag.Target, &flag.Reason, &flag.CreatedAt} },
+	list, err := db.All(ctx, f.db.SQL,
+		func(flag *Flag) []any { return []any{&flag.Target, &flag.Reason, &flag.CreatedAt} },
 		`SELECT target, reason, created_at FROM flagged_links ORDER BY id DESC`)
 	if err != nil {
 		return nil, fmt.Errorf("list flagged links: %w", err)

@@ -70,7 +70,8 @@ const (
 
 // New returns rules that know only the installation's own hosts until Start.
 func New(p Params) *Rules {
-	r := &Rules{db: p.DB, refresh: p.Config.Refresh, own: map[string]bool{}, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	r := &Rules{db: p.DB, refresh: p.Config.Refresh, own: map[string]bool{},
+		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if r.refresh == 0 {
 		r.refresh = defaultRefresh
 	}

@@ -9,7 +9,8 @@ import (
 
 // CheckBase adds an error unless base is a public URL of an installation, with scheme and host only.
 func CheckBase(wrong fault.Fields, field, base string) {
-	if u, err := url.Parse(base); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Path != "" {
+	if u, err := url.Parse(base); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" ||
+		u.Path != "" {
 		wrong.Add(field, "is no http(s) URL of a host alone")
 	}
 }

@@ -67,7 +67,8 @@ func authorityOf(text string) (string, bool) {
 			return "", false
 		}
 	}
-	if host == "" || strings.ContainsAny(host, " %<>\"^`{|}") || strings.ContainsFunc(host, isControl) || escapeUnsafe(user) != user {
+	if host == "" || strings.ContainsAny(host, " %<>\"^`{|}") || strings.ContainsFunc(host, isControl) ||
+		escapeUnsafe(user) != user {
 		return "", false
 	}
 	if strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) {

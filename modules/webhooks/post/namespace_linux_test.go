@@ -66,9 +66,11 @@ func takeEveryAddress() error {
 	if err := askKernel(syscall.RTM_NEWLINK, link); err != nil {
 		return fmt.Errorf("bring lo up: %w", err)
 	}
-	for family, scope := range map[byte]byte{syscall.AF_INET: syscall.RT_SCOPE_HOST, syscall.AF_INET6: syscall.RT_SCOPE_UNIVERSE} {
+	for family, scope := range map[byte]byte{syscall.AF_INET: syscall.RT_SCOPE_HOST,
+		syscall.AF_INET6: syscall.RT_SCOPE_UNIVERSE} {
 		route := make([]byte, syscall.SizeofRtMsg+syscall.SizeofRtAttr+4)
-		route[0], route[4], route[5], route[6], route[7] = family, syscall.RT_TABLE_LOCAL, syscall.RTPROT_BOOT, scope, syscall.RTN_LOCAL
+		route[0], route[4], route[5], route[6], route[7] = family, syscall.RT_TABLE_LOCAL, syscall.RTPROT_BOOT, scope,
+			syscall.RTN_LOCAL
 		attribute := route[syscall.SizeofRtMsg:]
 		native.PutUint16(attribute, syscall.SizeofRtAttr+4)
 		native.PutUint16(attribute[2:], syscall.RTA_OIF)
@@ -92,7 +94,8 @@ func askKernel(kind uint16, body []byte) error {
 	native.PutUint32(message, uint32(syscall.SizeofNlMsghdr+len(body)))
 	native.PutUint16(message[4:], kind)
 	native.PutUint16(message[6:], syscall.NLM_F_REQUEST|syscall.NLM_F_ACK|syscall.NLM_F_CREATE)
-	if err := syscall.Sendto(fd, append(message, body...), 0, &syscall.SockaddrNetlink{Family: syscall.AF_NETLINK}); err != nil {
+	if err := syscall.Sendto(fd, append(message, body...), 0,
+		&syscall.SockaddrNetlink{Family: syscall.AF_NETLINK}); err != nil {
 		return err
 	}
 	answer := make([]byte, 4096)

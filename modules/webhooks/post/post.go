@@ -49,7 +49,8 @@ func (a Result) Gone() bool { return a.Status == http.StatusGone }
 // Post makes one attempt and returns its result.
 func (p *Poster) Post(ctx context.Context, m Message) Result {
 	var a Result
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { a.Remote = i.Conn.RemoteAddr().String() }})
+	ctx = httptrace.WithClientTrace(ctx,
+		&httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { a.Remote = i.Conn.RemoteAddr().String() }})
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
 		return Result{Failure: "the URL is invalid"}
@@ -68,7 +69,8 @@ func (p *Poster) Post(ctx context.Context, m Message) Result {
 	// The body is kept only for the log; the status decides.
 	kept, _, readErr := egress.ReadBody(response.Body)
 	if closeErr := response.Body.Close(); readErr != nil || closeErr != nil {
-		p.log.DebugContext(ctx, "cannot read the whole response of a webhook endpoint", telemetry.KeyDeliveryID, m.DeliveryID)
+		p.log.DebugContext(ctx, "cannot read the whole response of a webhook endpoint", telemetry.KeyDeliveryID,
+			m.DeliveryID)
 	}
 	a.Response = makeStorable(kept)
 	return a
@@ -100,7 +102,8 @@ func explainFailure(err error, timeout time.Duration) string {
 		return "the host name could not be looked up"
 	case errors.As(err, &hostname), errors.As(err, &invalid), errors.As(err, &certificate):
 		return "the certificate is not valid for the host: " + makeStorable([]byte(err.Error()))
-	case where != nil && where.Timeout(), errors.As(err, &netError) && netError.Timeout(), errors.Is(err, context.DeadlineExceeded):
+	case where != nil && where.Timeout(), errors.As(err, &netError) && netError.Timeout(),
+		errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("no answer within %s", timeout)
 	}
 	return clip(makeStorable([]byte(err.Error())), 300)

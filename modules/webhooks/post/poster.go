@@ -43,8 +43,9 @@ type Poster struct {
 func New(c Config, log *slog.Logger) *Poster {
 	lookup, guard := egress.WithLocalhost(c.Lookup), egress.NewGuard(c.Allow)
 	return &Poster{targets: egress.NewTargetChecker(guard, c.Lookup, c.PlainLoopback), timeout: c.Timeout, log: log,
-		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: c.PlainLoopback, ConnectTimeout: connectTimeout,
-			Timeout: c.Timeout, RootCAs: c.RootCAs, Lookup: lookup})}
+		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: c.PlainLoopback,
+			ConnectTimeout: connectTimeout,
+			Timeout:        c.Timeout, RootCAs: c.RootCAs, Lookup: lookup})}
 }
 
 // Close closes idle connections.

@@ -152,7 +152,8 @@ func authority(t testing.TB, roots *x509.CertPool) func(*tls.ClientHelloInfo) (*
 	if err != nil {
 		t.Fatal(err)
 	}
-	ca := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	ca := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotAfter: time.Now().
+		Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageCertSign}
 	der, err := x509.CreateCertificate(rand.Reader, ca, ca, key.Public(), key)
 	if err != nil {
@@ -163,7 +164,8 @@ func authority(t testing.TB, roots *x509.CertPool) func(*tls.ClientHelloInfo) (*
 	}
 	roots.AddCert(ca)
 	return func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-		leaf := &x509.Certificate{SerialNumber: big.NewInt(2), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{hello.Conn.LocalAddr().(*net.TCPAddr).IP}}
+		leaf := &x509.Certificate{SerialNumber: big.NewInt(2), NotAfter: time.Now().Add(time.Hour),
+			IPAddresses: []net.IP{hello.Conn.LocalAddr().(*net.TCPAddr).IP}}
 		if hello.ServerName != "" {
 			leaf.DNSNames = []string{hello.ServerName}
 		}
@@ -189,7 +191,8 @@ func (p *Poster) postTo(t testing.TB, url string) Result {
 // names in the DNS of the list.
 func publicAddresses(t testing.TB, cases []target) map[netip.Addr]bool {
 	t.Helper()
-	all := map[netip.Addr]bool{netip.MustParseAddr("93.184.215.14"): true, netip.MustParseAddr("2606:2800:220:1::1"): true}
+	all := map[netip.Addr]bool{netip.MustParseAddr("93.184.215.14"): true,
+		netip.MustParseAddr("2606:2800:220:1::1"): true}
 	for _, c := range cases {
 		u, err := url.Parse(c.url)
 		if c.kind != "public" || err != nil {
@@ -252,7 +255,8 @@ func TestForbiddenTargetsAreNotReached(t *testing.T) {
 func (w *watch) dialAll(t *testing.T, cases []target, whole bool, resolver *dnsx.Resolver) (forbidden int) {
 	t.Helper()
 	hostile := func(context.Context, string) ([]netip.Addr, error) {
-		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback(), netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("::ffff:10.0.0.1")}, nil
+		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback(),
+			netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("::ffff:10.0.0.1")}, nil
 	}
 	for what, client := range map[string]*Poster{
 		"with its DNS":       postman(t, Config{Lookup: resolver.Uncached().LookupIP, RootCAs: w.roots}),
@@ -316,15 +320,18 @@ func (w *watch) control(t *testing.T, cases []target, resolver *dnsx.Resolver) {
 			t.Errorf("%s was not reached", addr)
 		}
 	}
-	for _, address := range []string{"127.0.0.1:443", "10.0.0.1:443", "169.254.169.254:80", "100.64.0.1:6379", "192.168.1.1:22", "0.0.0.0:443", "240.0.0.1:443", "[::1]:443", "[fd00:ec2::254]:443",
-		"[64:ff9b::7f00:1]:8443", "[2002:7f00:1::1]:443", "[2606:2800:220:1:0:5efe:7f00:1]:443", "[fec0::1]:443", "[5f00::1]:443", "[::ffff:10.0.0.1]:443"} {
+	for _, address := range []string{"127.0.0.1:443", "10.0.0.1:443", "169.254.169.254:80", "100.64.0.1:6379",
+		"192.168.1.1:22", "0.0.0.0:443", "240.0.0.1:443", "[::1]:443", "[fd00:ec2::254]:443",
+		"[64:ff9b::7f00:1]:8443", "[2002:7f00:1::1]:443", "[2606:2800:220:1:0:5efe:7f00:1]:443", "[fec0::1]:443",
+		"[5f00::1]:443", "[::ffff:10.0.0.1]:443"} {
 		before, seen := connectsBegun(t), len(w.seen())
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Errorf("dial %s without a guard: %v", address, err)
 			continue
 		}
-		expect.EventuallyWithin(t, 20*time.Second, address+" to be seen by a listener", func() bool { return len(w.seen()) == seen+1 })
+		expect.EventuallyWithin(t, 20*time.Second, address+" to be seen by a listener",
+			func() bool { return len(w.seen()) == seen+1 })
 		if connectsBegun(t) != before+1 {
 			t.Errorf("the kernel did not count the connection to %s", address)
 		}

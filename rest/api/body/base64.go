@@ -58,8 +58,8 @@ func (d *Decoder) Base64(path string, v Value) []byte {
 	return text[:n]
 }
 
-// unescape gives the character that the escape at pos stands for, 0 for one
-// outside ASCII, and the position of the escape's last octet. parseJSON has
+// unescape returns the character that the escape at pos stands for, 0 for one
+// outside ASCII, and the position of the escape's last byte. parseJSON has
 // accepted the text.
 func unescape(text []byte, pos int) (c byte, last int) {
 	switch c = text[pos+1]; c {

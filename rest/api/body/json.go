@@ -55,7 +55,7 @@ func (v Value) Kind() Kind {
 	}
 }
 
-// IsTrue tells whether a boolean is true.
+// IsTrue reports whether a boolean is true.
 func (v Value) IsTrue() bool { return v.raw[0] == 't' }
 
 // innerText is the text between the quotes, and whether it stands for itself.

@@ -34,7 +34,8 @@ func mailboxObject(email, name *string) Object {
 
 func (mailbox[M]) Schema(c Components) *huma.Schema {
 	return c.Ref("Mailbox", func() *huma.Schema {
-		s := OneOf(&huma.Schema{Type: huma.TypeString, Description: "`a@b`, or `Name <a@b>`.", Examples: []any{"Ada <ada@example.com>"}},
+		s := OneOf(&huma.Schema{Type: huma.TypeString, Description: "`a@b`, or `Name <a@b>`.",
+			Examples: []any{"Ada <ada@example.com>"}},
 			c.Ref("NamedMailbox", func() *huma.Schema { return mailboxObject(new(string), new(string)).Schema(c) }))
 		s.Description = "An email address, with or without a display name."
 		return s

@@ -50,7 +50,7 @@ const (
 	RequiredByService // refused by the service, with its own words and in its own order
 )
 
-// Names gives a field's name and its aliases.
+// Names returns a field's name and its aliases.
 func (f Field) Names() []string { return append([]string{f.Name}, f.Aliases...) }
 
 func (f Field) isCalled(name string) bool { return f.Name == name || slices.Contains(f.Aliases, name) }
@@ -109,7 +109,7 @@ func (o Object) readFields(d *Decoder, path string, v Value) (given []string) {
 	return given
 }
 
-// isEmpty tells whether a field was given as an empty text, which is as good as none.
+// isEmpty reports whether a field was given as an empty text, which is as good as none.
 func isEmpty(t Type) bool {
 	text, is := t.(TextType)
 	return is && *text.to == ""

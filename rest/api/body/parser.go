@@ -17,11 +17,12 @@ type parser struct {
 
 func (p *parser) fail(pos int, problem string, args ...any) error {
 	before := p.data[:min(pos, len(p.data))]
-	return &syntaxError{line: 1 + bytes.Count(before, []byte{'\n'}), column: len(before) - bytes.LastIndexByte(before, '\n'),
+	return &syntaxError{line: 1 + bytes.Count(before, []byte{'\n'}),
+		column:  len(before) - bytes.LastIndexByte(before, '\n'),
 		problem: fmt.Sprintf(problem, args...)}
 }
 
-// peek is the next octet, 0 at the end; a 0 in the text is never valid either.
+// peek is the next byte, 0 at the end; a 0 in the text is never valid either.
 func (p *parser) peek() byte {
 	if p.pos < len(p.data) {
 		return p.data[p.pos]
@@ -152,7 +153,7 @@ func (p *parser) scanString() error {
 	return p.failUnexpected("the end of a string")
 }
 
-// scanEscape leaves the position on its last octet.
+// scanEscape leaves the position on its last byte.
 func (p *parser) scanEscape() error {
 	p.pos++
 	switch p.peek() {

@@ -38,7 +38,8 @@ func (o Object) Schema(c Components) *huma.Schema {
 // describeObject makes the schema of an object that refuses unknown fields. Each alias is a
 // property of its own, for readers and for validators.
 func (o Object) describeObject(c Components) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false, Description: o.About, Properties: map[string]*huma.Schema{}}
+	s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false, Description: o.About,
+		Properties: map[string]*huma.Schema{}}
 	for _, f := range o.Fields {
 		p := f.describeField(c, o)
 		if len(f.Aliases) > 0 {
@@ -72,7 +73,7 @@ func (o Object) describeObject(c Components) *huma.Schema {
 	return s
 }
 
-// withGoName gives an alias a name in generated Go clients, where html_body and htmlBody
+// withGoName returns an alias a name in generated Go clients, where html_body and htmlBody
 // would be the same name.
 func withGoName(alias huma.Schema, field string, i int) *huma.Schema {
 	var name strings.Builder

@@ -39,7 +39,8 @@ func TestTimesThatAreRead(t *testing.T) {
 			at, ok := d.Time("at", member)
 			switch reason := d.wrong["at"]; {
 			case ok != (refused == "") || ok && !at.Equal(want):
-				t.Errorf("the time %q is read as %v (read: %v) with the reason %q, want %v or the reason %q", text, at, ok, reason, want, refused)
+				t.Errorf("the time %q is read as %v (read: %v) with the reason %q, want %v or the reason %q", text, at,
+					ok, reason, want, refused)
 			case !strings.HasPrefix(reason, refused):
 				t.Errorf("%q is refused with %q, want %q", text, reason, refused)
 			}

@@ -60,7 +60,8 @@ func (t TextType) Read(d *Decoder, path string, v Value) {
 
 // Schema implements Type.
 func (t TextType) Schema(Components) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, MinLength: unlessZero(t.least), MaxLength: unlessZero(t.most), Pattern: t.pattern, Format: t.format}
+	return &huma.Schema{Type: huma.TypeString, MinLength: unlessZero(t.least), MaxLength: unlessZero(t.most),
+		Pattern: t.pattern, Format: t.format}
 }
 
 func unlessZero(n int) *int {

@@ -91,7 +91,8 @@ const (
 
 // exampleFormats are the example in both exampleFormats.
 func (l List[I, T, R]) exampleFormats() map[string]any {
-	return map[string]any{jsonLines: string(wire.Encode(l.Example)) + "\n", csvType: string(l.appendCells(l.headerLine(), l.Example))}
+	return map[string]any{jsonLines: string(wire.Encode(l.Example)) + "\n",
+		csvType: string(l.appendCells(l.headerLine(), l.Example))}
 }
 
 // headerLine is the line of names.

@@ -95,7 +95,8 @@ func idempotencyParameter() *huma.Param {
 
 // headerNames maps the names of components to header fields.
 var headerNames = map[string]string{
-	"RequestId": telemetry.RequestIDHeader, "RateLimitLimit": "ratelimit-limit", "RateLimitRemaining": "ratelimit-remaining", "RateLimitReset": "ratelimit-reset",
+	"RequestId": telemetry.RequestIDHeader, "RateLimitLimit": "ratelimit-limit",
+	"RateLimitRemaining": "ratelimit-remaining", "RateLimitReset": "ratelimit-reset",
 }
 
 func responseHeaders() map[string]*huma.Header {
@@ -122,8 +123,9 @@ type OperationDoc struct {
 	Problems   []int                                    // statuses beside those that every operation can answer
 	Answer     func(schemas huma.Registry) *huma.Schema // of the successful answer, where Huma sees bytes
 	Media      string                                   // of the successful answer, when it is text and not JSON
-	Forms      map[string]any                           // examples of the successful answer by media type, when it is one of several texts
-	Example    any                                      // of the successful answer
+	// examples of the successful answer by media type, when it is one of several texts
+	Forms   map[string]any
+	Example any // of the successful answer
 }
 
 // PathParameter is what the document says of a parameter that Huma knows the name of.
@@ -198,7 +200,8 @@ func (o OperationDoc) describeSuccess(d *huma.OpenAPI, success *huma.Response) {
 		return
 	}
 	if o.Media != "" {
-		success.Content = map[string]*huma.MediaType{o.Media: {Schema: &huma.Schema{Type: huma.TypeString}, Example: o.Example}}
+		success.Content = map[string]*huma.MediaType{o.Media: {Schema: &huma.Schema{Type: huma.TypeString},
+			Example: o.Example}}
 		return
 	}
 	if len(o.Forms) > 0 {

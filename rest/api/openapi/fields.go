@@ -13,7 +13,8 @@ func fieldsOf(s *huma.Schema) []referenceField {
 	var fields []referenceField
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		p := s.Properties[name]
-		fields = append(fields, referenceField{Name: name, Type: typeName(p), Description: p.Description, Required: slices.Contains(s.Required, name), Schema: componentOf(p)})
+		fields = append(fields, referenceField{Name: name, Type: typeName(p), Description: p.Description,
+			Required: slices.Contains(s.Required, name), Schema: componentOf(p)})
 	}
 	return fields
 }

@@ -36,7 +36,8 @@ func PagePolicy() string {
 		look.Source(referenceCSS), look.Source(referenceJS))
 }
 
-var referenceTemplate = template.Must(template.New("docs").Funcs(template.FuncMap{"prose": proseHTML}).Parse(referenceHTML))
+var referenceTemplate = template.Must(template.New("docs").Funcs(template.FuncMap{"prose": proseHTML}).
+	Parse(referenceHTML))
 
 // proseHTML shows the code spans of a description as such; the rest is escaped.
 func proseHTML(text string) template.HTML {
@@ -112,7 +113,8 @@ func Page(d *huma.OpenAPI, sender string) ([]byte, error) {
 	if strings.HasPrefix(p.server, "/") {
 		p.server = "https://mail.example.com" + p.server
 	}
-	r := reference{Title: d.Info.Title, Version: d.Info.Version, Server: p.server, Intro: strings.Split(d.Info.Description, "\n\n"),
+	r := reference{Title: d.Info.Title, Version: d.Info.Version, Server: p.server,
+		Intro: strings.Split(d.Info.Description, "\n\n"),
 		Style: template.CSS(referenceCSS), Script: template.JS(referenceJS)} //nolint:gosec // our own files
 	for _, tag := range d.Tags {
 		t, err := p.makeTag(tag)
@@ -166,13 +168,15 @@ func operationsOf(item *huma.PathItem) []*huma.Operation {
 
 func (p *pageMaker) makeOperation(op *huma.Operation) (referenceOperation, error) {
 	d := p.document
-	out := referenceOperation{ID: op.OperationID, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: strings.Split(op.Description, "\n\n")}
+	out := referenceOperation{ID: op.OperationID, Method: op.Method, Path: op.Path, Summary: op.Summary,
+		Description: strings.Split(op.Description, "\n\n")}
 	for _, parameter := range op.Parameters {
 		if parameter.Ref != "" {
 			parameter = d.Components.Parameters[parameter.Ref[strings.LastIndex(parameter.Ref, "/")+1:]]
 		}
-		out.Parameters = append(out.Parameters, referenceField{Name: parameter.Name, In: parameter.In, Type: typeName(parameter.Schema),
-			Description: parameter.Description, Required: parameter.Required})
+		out.Parameters = append(out.Parameters,
+			referenceField{Name: parameter.Name, In: parameter.In, Type: typeName(parameter.Schema),
+				Description: parameter.Description, Required: parameter.Required})
 	}
 	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
 		answer := op.Responses[status]
@@ -221,8 +225,9 @@ func (p *pageMaker) listEvents() ([]referenceEvent, error) {
 		if err != nil {
 			return nil, fmt.Errorf("example of %s: %w", name, err)
 		}
-		all = append(all, referenceEvent{ID: op.OperationID, Name: name, Description: strings.Split(op.Description, "\n\n")[:1],
-			Payload: payload, Fields: fieldsOf(schemas[payload]), Example: example})
+		all = append(all, referenceEvent{ID: op.OperationID, Name: name,
+			Description: strings.Split(op.Description, "\n\n")[:1],
+			Payload:     payload, Fields: fieldsOf(schemas[payload]), Example: example})
 	}
 	return all, nil
 }

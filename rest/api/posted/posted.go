@@ -22,7 +22,8 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return nil, &fault.Error{Kind: fault.TooLarge, Code: fault.CodePayloadTooLarge, Message: "The body is too large"}
+		return nil, &fault.Error{Kind: fault.TooLarge, Code: fault.CodePayloadTooLarge,
+			Message: "The body is too large"}
 	case errors.Is(err, intake.ErrSlow):
 		return nil, err
 	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):

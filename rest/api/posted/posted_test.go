@@ -19,7 +19,7 @@ import (
 
 const limit = 16
 
-// said is the answer to what is written to a server that reads a body of at most limit octets, with nothing behind it.
+// said is the answer to what is written to a server that reads a body of at most limit bytes, with nothing behind it.
 func said(t *testing.T, address, request string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", address)
@@ -54,7 +54,8 @@ func TestBodiesAreReadOrRefused(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	sized := func(claimed int, body string) string {
-		return fmt.Sprintf("POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", claimed, body)
+		return fmt.Sprintf("POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
+			claimed, body)
 	}
 	chunked := func(chunks string) string {
 		return "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks
@@ -98,11 +99,15 @@ func TestRefusals(t *testing.T) {
 	} {
 		var logged bytes.Buffer
 		w := httptest.NewRecorder()
-		posted.Refuse(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil), slog.New(slog.NewTextHandler(&logged, nil)), "a thing could not be stored", c.err)
-		if got := strings.TrimSpace(w.Body.String()); w.Code != c.status || got != c.said || w.Header().Get("Retry-After") != c.retry {
-			t.Errorf("%s: %d %q, Retry-After %q; want %d %q, %q", name, w.Code, got, w.Header().Get("Retry-After"), c.status, c.said, c.retry)
+		posted.Refuse(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil),
+			slog.New(slog.NewTextHandler(&logged, nil)), "a thing could not be stored", c.err)
+		if got := strings.TrimSpace(w.Body.String()); w.Code != c.status || got != c.said || w.Header().
+			Get("Retry-After") != c.retry {
+			t.Errorf("%s: %d %q, Retry-After %q; want %d %q, %q", name, w.Code, got, w.Header().Get("Retry-After"),
+				c.status, c.said, c.retry)
 		}
-		if ours := strings.Contains(logged.String(), "a thing could not be stored") && strings.Contains(logged.String(), c.err.Error()); ours != c.loggedAsOurs || !ours && logged.Len() > 0 {
+		if ours := strings.Contains(logged.String(), "a thing could not be stored") &&
+			strings.Contains(logged.String(), c.err.Error()); ours != c.loggedAsOurs || !ours && logged.Len() > 0 {
 			t.Errorf("%s: logged %q, want that only of what is nobody's mistake", name, logged.String())
 		}
 	}

@@ -155,7 +155,7 @@ var ourWords = map[string]string{
 	"invalid boolean": "must be true or false",
 }
 
-// humaProblem gives Huma's 422 our shape. Huma's message and the values it found
+// humaProblem returns Huma's 422 our shape. Huma's message and the values it found
 // stay out of it: they may hold the whole body.
 func humaProblem(requestID string, status int, message string, details []error) *Problem {
 	wrong := fault.Fields{}

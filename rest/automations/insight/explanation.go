@@ -57,7 +57,8 @@ func newStepChange(s diff.StepChange) stepChange {
 }
 
 func newDiff(c automations.Comparison) automationDiffAnswer {
-	return automationDiffAnswer{automationDiff{From: c.From, To: c.To, Fields: wire.ListOf(c.Fields, newFieldChange), Steps: wire.ListOf(c.Steps, newStepChange)}}
+	return automationDiffAnswer{automationDiff{From: c.From, To: c.To, Fields: wire.ListOf(c.Fields, newFieldChange),
+		Steps: wire.ListOf(c.Steps, newStepChange)}}
 }
 
 type diffQuery struct {
@@ -101,11 +102,13 @@ type explanationAnswer struct {
 func newExplained(e automations.Explained) explanationAnswer {
 	return explanationAnswer{eventExplanation{EventID: e.Event.ID,
 		Matches: wire.ListOf(e.Matches, func(m automations.ExplainedMatch) explainedMatch {
-			return explainedMatch{m.AutomationID, wire.OrNull(m.AutomationName), m.Version, m.Outcome, wire.OrNull(m.RunID), wire.OrNull(m.StepKey), wire.OrNull(m.Error),
+			return explainedMatch{m.AutomationID, wire.OrNull(m.AutomationName), m.Version, m.Outcome,
+				wire.OrNull(m.RunID), wire.OrNull(m.StepKey), wire.OrNull(m.Error),
 				wire.ListOf(m.Conditions, played.ExplanationOf)}
 		}),
 		NearMisses: wire.ListOf(e.NearMisses, func(m automations.NearMiss) nearMiss {
-			return nearMiss{m.Kind, wire.OrNull(m.AutomationID), wire.OrNull(m.RunID), wire.OrNull(m.StepKey), wire.OrNull(m.EventID), m.Name, wire.Maybe(played.Explained(m.Condition))}
+			return nearMiss{m.Kind, wire.OrNull(m.AutomationID), wire.OrNull(m.RunID), wire.OrNull(m.StepKey),
+				wire.OrNull(m.EventID), m.Name, wire.Maybe(played.Explained(m.Condition))}
 		})}}
 }
 
@@ -139,9 +142,11 @@ type backtestAnswer struct {
 func newVerdict(v automations.Verdict) verdict { return verdict{v.Starts, wire.OrNull(v.Error)} }
 
 func newBacktest(b automations.Backtest) backtestAnswer {
-	return backtestAnswer{automationBacktest{Version: b.Version, Events: b.Events, HasMore: b.More, DraftStarts: b.DraftStarts, ActiveStarts: b.ActiveStarts, Differ: b.Differ,
+	return backtestAnswer{automationBacktest{Version: b.Version, Events: b.Events, HasMore: b.More,
+		DraftStarts: b.DraftStarts, ActiveStarts: b.ActiveStarts, Differ: b.Differ,
 		Differences: wire.ListOf(b.Differences, func(d automations.BacktestDifference) backtestDifference {
-			return backtestDifference{d.Event.ID, d.Event.Name, wire.Time(d.Event.CreatedAt), newVerdict(d.Draft), newVerdict(d.Active)}
+			return backtestDifference{d.Event.ID, d.Event.Name, wire.Time(d.Event.CreatedAt), newVerdict(d.Draft),
+				newVerdict(d.Active)}
 		})}}
 }
 
@@ -154,7 +159,10 @@ type backtest struct {
 func backtestBody(b *backtest) body.Object {
 	return body.Object{Name: "BacktestAutomation", Fields: []body.Field{
 		{Name: "since", Type: body.Maybe(&b.Since, body.Time), Need: body.Required, About: "Only events from then on."},
-		{Name: "limit", Type: body.Maybe(&b.Limit, func(n *int) body.IntegerType { return body.Integer(n).From(1).UpTo(automations.MaxBacktest) }), About: "How many at most, the newest ones; 1000 if left out."},
+		{Name: "limit", Type: body.Maybe(&b.Limit, func(n *int) body.IntegerType {
+			return body.Integer(n).From(1).
+				UpTo(automations.MaxBacktest)
+		}), About: "How many at most, the newest ones; 1000 if left out."},
 	}, Check: func(d *body.Decoder) {
 		if b.Limit != nil && (*b.Limit < 1 || *b.Limit > automations.MaxBacktest) {
 			d.Refuse("limit", "must be 1 to %d", automations.MaxBacktest)
@@ -164,22 +172,28 @@ func backtestBody(b *backtest) body.Object {
 
 func (e *edge) addExplanation(g *api.TagGroup) {
 	api.Handle(g, api.Operation{
-		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}/diff", ID: "diffAutomationVersions", Needs: rights.Read,
+		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}/diff", ID: "diffAutomationVersions",
+		Needs:       rights.Read,
 		Summary:     "Compare two versions of an automation",
 		Description: "Step by step by their keys. The older one is `from`, the newer one `to`; the draft is newer than every version.",
-		Example: map[string]any{"diff": map[string]any{"from": 1, "to": nil, "fields": []any{}, "steps": []any{map[string]any{"key": "pause", "type": "delay", "change": "changed",
-			"from_index": 1, "to_index": 1, "fields": []any{map[string]any{"path": "duration", "before": "P1D", "after": "P2D"}}}}}},
+		Example: map[string]any{"diff": map[string]any{"from": 1, "to": nil, "fields": []any{},
+			"steps": []any{map[string]any{"key": "pause", "type": "delay", "change": "changed",
+				"from_index": 1, "to_index": 1, "fields": []any{map[string]any{"path": "duration", "before": "P1D", "after": "P2D"}}}}}},
 		Of: restautomations.OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.diffVersions)
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/automations/{id}/backtest", ID: "backtestAutomation", Needs: rights.Write, Stores: api.StoresNothing,
+		Method: http.MethodPost, Path: "/automations/{id}/backtest", ID: "backtestAutomation", Needs: rights.Write,
+		Stores:  api.StoresNothing,
 		Summary: "Judge stored events by the draft of an automation",
 		Description: "Compares the draft's trigger with that of the active version: for how many stored events each " +
 			"would have started a run, and where they differ. Re-entry is not evaluated. Changes no data.",
-		Body: &api.Body{About: "Which events.", Examples: map[string]any{"since": map[string]any{"since": "2026-01-01T00:00:00Z", "limit": 500}}},
-		Example: map[string]any{"backtest": map[string]any{"version": 1, "events": 2, "has_more": false, "draft_starts": 1, "active_starts": 2, "differ": 1, "differences": []any{map[string]any{
-			"event_id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "user.created", "created_at": "2026-01-15T09:30:00.000Z", "draft": map[string]any{"starts": false, "error": nil},
-			"active": map[string]any{"starts": true, "error": nil}}}}},
+		Body: &api.Body{About: "Which events.",
+			Examples: map[string]any{"since": map[string]any{"since": "2026-01-01T00:00:00Z", "limit": 500}}},
+		Example: map[string]any{"backtest": map[string]any{"version": 1, "events": 2, "has_more": false,
+			"draft_starts": 1, "active_starts": 2, "differ": 1, "differences": []any{map[string]any{
+				"event_id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "user.created",
+				"created_at": "2026-01-15T09:30:00.000Z", "draft": map[string]any{"starts": false, "error": nil},
+				"active": map[string]any{"starts": true, "error": nil}}}}},
 		Of: restautomations.OfAutomation, Problems: []int{http.StatusNotFound},
 	}, backtestBody, e.runBacktest)
 	api.Get(g, api.Operation{
@@ -188,9 +202,12 @@ func (e *edge) addExplanation(g *api.TagGroup) {
 		Description: "Explains why an event started, resumed or cancelled a run, or did not. The conditions of the " +
 			"version that handled the event are evaluated again, and each part is returned with its value. " +
 			"`near_misses` lists other identities, wait conditions and spellings that the event did not match.",
-		Example: map[string]any{"explanation": map[string]any{"event_id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta", "matches": []any{map[string]any{"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta",
-			"automation_name": "Welcome", "version": 1, "outcome": "condition_false", "run_id": nil, "step_key": nil, "error": nil, "conditions": []any{conditionExample()}}},
-			"near_misses": []any{map[string]any{"kind": "wait_of_another_person", "automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "run_id": "run_01kf0m4w7he6x8q2v5b3n9c1ta",
+		Example: map[string]any{"explanation": map[string]any{"event_id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta",
+			"matches": []any{map[string]any{"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta",
+				"automation_name": "Welcome", "version": 1, "outcome": "condition_false", "run_id": nil, "step_key": nil,
+				"error": nil, "conditions": []any{conditionExample()}}},
+			"near_misses": []any{map[string]any{"kind": "wait_of_another_person",
+				"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "run_id": "run_01kf0m4w7he6x8q2v5b3n9c1ta",
 				"step_key": "verified", "event_id": nil, "name": "user.verified", "condition": nil}}}},
 	}, e.service.Explain, newExplained)
 }

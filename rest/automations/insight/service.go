@@ -11,9 +11,12 @@ import (
 
 // Service is what these operations need of automations.
 type Service interface {
-	Simulate(ctx context.Context, caller accounts.Caller, automationID string, in automations.SimulationInput) (automations.Simulated, error)
-	Backtest(ctx context.Context, caller accounts.Caller, automationID string, in automations.BacktestInput) (automations.Backtest, error)
-	Compare(ctx context.Context, accountID, automationID string, number int, against automations.Against) (automations.Comparison, error)
+	Simulate(ctx context.Context, caller accounts.Caller, automationID string,
+		in automations.SimulationInput) (automations.Simulated, error)
+	Backtest(ctx context.Context, caller accounts.Caller, automationID string,
+		in automations.BacktestInput) (automations.Backtest, error)
+	Compare(ctx context.Context, accountID, automationID string, number int,
+		against automations.Against) (automations.Comparison, error)
 	Explain(ctx context.Context, accountID, eventID string) (automations.Explained, error)
 	Timeline(ctx context.Context, accountID, runID string) ([]automations.TimelineEntry, error)
 }

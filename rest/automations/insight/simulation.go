@@ -47,10 +47,12 @@ type simulationAnswer struct {
 }
 
 func newSimulation(s automations.Simulated) simulationAnswer {
-	return simulationAnswer{automationSimulation{AutomationID: s.AutomationID, Version: s.Version, Status: s.Status, Error: wire.OrNull(s.Error), Condition: wire.Maybe(played.Explained(s.Condition)),
+	return simulationAnswer{automationSimulation{AutomationID: s.AutomationID, Version: s.Version, Status: s.Status,
+		Error: wire.OrNull(s.Error), Condition: wire.Maybe(played.Explained(s.Condition)),
 		StartedAt: wire.Time(s.StartedAt), EndedAt: wire.Time(s.EndedAt), Steps: wire.ListOf(s.Steps, played.StepOf),
 		Events: wire.ListOf(s.Arrivals, func(a play.Arrival) simulatedArrival {
-			return simulatedArrival{a.Event.Name, wire.Time(a.Event.CreatedAt), a.Outcome, wire.OrNull(a.Key), wire.Maybe(played.Explained(a.Condition)), a.Starts}
+			return simulatedArrival{a.Event.Name, wire.Time(a.Event.CreatedAt), a.Outcome, wire.OrNull(a.Key),
+				wire.Maybe(played.Explained(a.Condition)), a.Starts}
 		}),
 		Facts: wire.ListOf(s.Facts, func(f fact.Fact) simulatedFact {
 			return simulatedFact{string(f.Type), wire.Time(f.CreatedAt), wire.JSON(f.Data)}
@@ -59,15 +61,18 @@ func newSimulation(s automations.Simulated) simulationAnswer {
 
 func (e *edge) addSimulation(g *api.TagGroup) {
 	api.HandleBody(g, api.Operation{
-		Method: http.MethodPost, Path: "/automations/{id}/simulate", ID: "simulateAutomation", Needs: rights.Write, Stores: api.StoresNothing,
+		Method: http.MethodPost, Path: "/automations/{id}/simulate", ID: "simulateAutomation", Needs: rights.Write,
+		Stores:  api.StoresNothing,
 		Summary: "Simulate a run of an automation",
 		Description: "Simulates one run on a virtual clock with the engine of live runs, and returns each step with " +
 			"its times, the rendered emails and the events. Nothing is stored or sent, and no URL is called. " +
 			"Suppressed recipients are simulated only as given in `outcomes`. Re-entry is not evaluated.",
-		Body: &api.Body{Limit: restautomations.BodyLimit, About: "The event that starts the run, and later events.", Examples: map[string]any{"verified": map[string]any{
-			"event": map[string]any{"user_id": "user-17", "email": "bob@example.net", "data": map[string]any{"name": "Bob"}},
-			"then":  []any{map[string]any{"after": "PT3H", "name": "user.verified"}}, "draft": true}}},
-		Example: map[string]any{"simulation": simulationExample()}, Of: restautomations.OfAutomation, Problems: []int{http.StatusNotFound},
+		Body: &api.Body{Limit: restautomations.BodyLimit, About: "The event that starts the run, and later events.",
+			Examples: map[string]any{"verified": map[string]any{
+				"event": map[string]any{"user_id": "user-17", "email": "bob@example.net", "data": map[string]any{"name": "Bob"}},
+				"then":  []any{map[string]any{"after": "PT3H", "name": "user.verified"}}, "draft": true}}},
+		Example: map[string]any{"simulation": simulationExample()}, Of: restautomations.OfAutomation,
+		Problems: []int{http.StatusNotFound},
 	}, simulationBody, e.runSimulation)
 }
 
@@ -81,17 +86,24 @@ func (e *edge) runSimulation(ctx context.Context, c *api.Call, in *api.Item, s s
 
 func conditionExample() map[string]any {
 	return map[string]any{"text": "event.data.amount > 50", "result": false, "error": nil, "parts": []any{
-		map[string]any{"text": "event.data.amount > 50", "value": false, "error": nil}, map[string]any{"text": "event.data.amount", "value": 20, "error": nil}}}
+		map[string]any{"text": "event.data.amount > 50", "value": false, "error": nil},
+		map[string]any{"text": "event.data.amount", "value": 20, "error": nil}}}
 }
 
 func simulationExample() map[string]any {
 	const at = "2026-01-15T09:30:00.000Z"
-	return map[string]any{"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "version": nil, "status": "completed", "error": nil, "condition": nil, "started_at": at, "ended_at": at,
-		"steps": []any{map[string]any{"index": 0, "key": "hello", "type": "send_email", "status": "sent", "output": map[string]any{"status": "sent", "email_id": "msg_simulated_hello"}, "error": nil,
+	return map[string]any{"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "version": nil, "status": "completed",
+		"error": nil, "condition": nil, "started_at": at, "ended_at": at,
+		"steps": []any{map[string]any{"index": 0, "key": "hello", "type": "send_email", "status": "sent",
+			"output": map[string]any{"status": "sent", "email_id": "msg_simulated_hello"}, "error": nil,
 			"started_at": at, "ended_at": at, "wait": nil, "conditions": []any{}, "sms": nil, "request": nil,
-			"email": map[string]any{"from": "Ada <ada@example.com>", "to": []any{"bob@example.net"}, "cc": []any{}, "bcc": []any{}, "reply_to": []any{}, "subject": "Welcome, Bob", "html": nil,
-				"text": "Hello Bob.", "headers": []any{}, "tags": []any{}, "category": nil, "unsubscribe": false, "template_id": nil, "template_version": nil}}},
-		"events": []any{map[string]any{"name": "user.verified", "at": "2026-01-15T12:30:00.000Z", "outcome": "nothing", "step_key": nil, "condition": nil, "starts": false}},
-		"facts": []any{map[string]any{"type": "automation.started", "created_at": at, "data": map[string]any{"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "automation_name": "Welcome",
-			"run_id": "run_simulated", "status": "running", "event_name": "user.created", "step_index": 0, "step_type": "send_email", "error": nil}}}}
+			"email": map[string]any{"from": "Ada <ada@example.com>", "to": []any{"bob@example.net"}, "cc": []any{},
+				"bcc": []any{}, "reply_to": []any{}, "subject": "Welcome, Bob", "html": nil,
+				"text": "Hello Bob.", "headers": []any{}, "tags": []any{}, "category": nil, "unsubscribe": false,
+				"template_id": nil, "template_version": nil}}},
+		"events": []any{map[string]any{"name": "user.verified", "at": "2026-01-15T12:30:00.000Z", "outcome": "nothing",
+			"step_key": nil, "condition": nil, "starts": false}},
+		"facts": []any{map[string]any{"type": "automation.started", "created_at": at,
+			"data": map[string]any{"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "automation_name": "Welcome",
+				"run_id": "run_simulated", "status": "running", "event_name": "user.created", "step_index": 0, "step_type": "send_email", "error": nil}}}}
 }

@@ -62,7 +62,8 @@ func simulationBody(s *simulation) body.Object {
 		}
 		for key, outcome := range s.Outcomes {
 			if _, is := outcome.(string); !is {
-				d.Refuse(body.Join("outcomes", body.Shown(key)), "must be %s or %s", play.OutcomeSuppressed, play.OutcomeError)
+				d.Refuse(body.Join("outcomes", body.Shown(key)), "must be %s or %s", play.OutcomeSuppressed,
+					play.OutcomeError)
 			}
 		}
 		for i, l := range s.Then {

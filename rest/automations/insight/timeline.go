@@ -34,13 +34,16 @@ func newTimelineEntry(e automations.TimelineEntry) runTimelineEntry {
 	out := runTimelineEntry{At: wire.Time(e.At), Source: e.Source, StepKey: wire.OrNull(e.StepKey)}
 	switch {
 	case e.Event != nil:
-		out.Type, out.Status, out.SubjectID, out.Data = e.Event.Name, wire.OrNull(e.Event.Outcome), wire.OrNull(e.Event.ID), wire.JSON(e.Event.Data)
+		out.Type, out.Status, out.SubjectID, out.Data = e.Event.Name, wire.OrNull(e.Event.Outcome),
+			wire.OrNull(e.Event.ID), wire.JSON(e.Event.Data)
 	case e.Step != nil:
-		out.Type, out.Status, out.Error, out.Data = e.Step.Type, wire.OrNull(e.Step.Status), wire.OrNull(e.Step.Error), wire.JSON(e.Step.Output)
+		out.Type, out.Status, out.Error, out.Data = e.Step.Type, wire.OrNull(e.Step.Status), wire.OrNull(e.Step.Error),
+			wire.JSON(e.Step.Output)
 	case e.Fact != nil:
 		out.Type, out.SubjectID, out.Data = string(e.Fact.Type), wire.OrNull(e.Fact.SubjectID), wire.JSON(e.Fact.Data)
 	case e.Blocked != nil:
-		out.Type, out.Status, out.Error, out.Data = e.Blocked.Type, wire.OrNull(runs.StatusWaiting), wire.OrNull(e.Blocked.String()), wire.JSON(`{}`)
+		out.Type, out.Status, out.Error, out.Data = e.Blocked.Type, wire.OrNull(runs.StatusWaiting),
+			wire.OrNull(e.Blocked.String()), wire.JSON(`{}`)
 	}
 	return out
 }
@@ -51,9 +54,11 @@ func (e *edge) addTimeline(g *api.TagGroup) {
 		Summary: "Retrieve the timeline of a run", Of: restautomations.OfRun, Problems: []int{http.StatusNotFound},
 		Description: "Events, steps and the facts of its emails in one order, each with its source. `automation.step_completed` is left out, because the steps are there.",
 		Example: map[string]any{"timeline": []any{
-			map[string]any{"at": "2026-01-15T09:30:00.000Z", "source": "event", "type": "user.created", "status": "started", "step_key": nil, "subject_id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta",
+			map[string]any{"at": "2026-01-15T09:30:00.000Z", "source": "event", "type": "user.created",
+				"status": "started", "step_key": nil, "subject_id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta",
 				"error": nil, "data": map[string]any{"name": "Bob"}},
-			map[string]any{"at": "2026-01-15T09:30:00.100Z", "source": "step", "type": "send_email", "status": "sent", "step_key": "hello", "subject_id": nil, "error": nil,
+			map[string]any{"at": "2026-01-15T09:30:00.100Z", "source": "step", "type": "send_email", "status": "sent",
+				"step_key": "hello", "subject_id": nil, "error": nil,
 				"data": map[string]any{"status": "sent", "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta"}}}},
 	}, e.service.Timeline, newTimeline)
 }

@@ -96,9 +96,10 @@ func Explained(e *expression.Explanation) *ExpressionExplanation {
 
 // ExplanationOf shows an expression that was judged.
 func ExplanationOf(e expression.Explanation) ExpressionExplanation {
-	return ExpressionExplanation{Text: e.Text, Result: e.Result, Error: wire.OrNull(e.Error), Parts: wire.ListOf(e.Parts, func(p expression.Part) ExpressionPart {
-		return ExpressionPart{p.Text, p.Value, wire.OrNull(p.Error)}
-	})}
+	return ExpressionExplanation{Text: e.Text, Result: e.Result, Error: wire.OrNull(e.Error),
+		Parts: wire.ListOf(e.Parts, func(p expression.Part) ExpressionPart {
+			return ExpressionPart{p.Text, p.Value, wire.OrNull(p.Error)}
+		})}
 }
 
 func newWait(w *machine.Waiting) *AutomationWait {
@@ -110,7 +111,8 @@ func newWait(w *machine.Waiting) *AutomationWait {
 
 // StepOf shows a step.
 func StepOf(s play.StepResult) SimulatedStep {
-	out := SimulatedStep{Index: s.Index, Key: s.Key, Type: s.Type, Status: s.Status, Output: s.Output, Error: wire.OrNull(s.Error), StartedAt: wire.Time(s.Started), EndedAt: wire.Time(s.Ended),
+	out := SimulatedStep{Index: s.Index, Key: s.Key, Type: s.Type, Status: s.Status, Output: s.Output,
+		Error: wire.OrNull(s.Error), StartedAt: wire.Time(s.Started), EndedAt: wire.Time(s.Ended),
 		Wait: wire.Maybe(newWait(s.Waited)), Conditions: wire.ListOf(s.Conditions, ExplanationOf)}
 	switch p := s.Performed.Preview.(type) {
 	case *sending.Preview:
@@ -124,8 +126,10 @@ func StepOf(s play.StepResult) SimulatedStep {
 }
 
 func newSimulatedEmail(e *sending.Preview) *SimulatedEmail {
-	out := &SimulatedEmail{From: e.From, To: wire.List(e.To), CC: wire.List(e.CC), BCC: wire.List(e.BCC), ReplyTo: wire.List(e.ReplyTo), Subject: e.Subject, HTML: wire.OrNull(e.HTML),
-		Text: wire.OrNull(e.Text), Headers: wire.List(e.Headers), Tags: wire.List(e.Tags), Category: wire.OrNull(e.Category), Unsubscribe: e.Unsubscribe, TemplateID: wire.OrNull(e.TemplateID)}
+	out := &SimulatedEmail{From: e.From, To: wire.List(e.To), CC: wire.List(e.CC), BCC: wire.List(e.BCC),
+		ReplyTo: wire.List(e.ReplyTo), Subject: e.Subject, HTML: wire.OrNull(e.HTML),
+		Text: wire.OrNull(e.Text), Headers: wire.List(e.Headers), Tags: wire.List(e.Tags),
+		Category: wire.OrNull(e.Category), Unsubscribe: e.Unsubscribe, TemplateID: wire.OrNull(e.TemplateID)}
 	if e.TemplateID != "" {
 		out.TemplateVersion = &e.TemplateVersion
 	}

@@ -29,7 +29,8 @@ func serve(t *testing.T, key string) (url string, d *db.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, err := billing.New(billing.Params{Config: billing.Config{Key: secret.New(key), Secrets: []secret.String{secret.New(stripetest.Secret)}, URL: double.URL, BaseURL: "https://mail.example.com"},
+	service, err := billing.New(billing.Params{Config: billing.Config{Key: secret.New(key),
+		Secrets: []secret.String{secret.New(stripetest.Secret)}, URL: double.URL, BaseURL: "https://mail.example.com"},
 		DB: d, Accounts: a, Plans: plans.New(d, a), Cursors: cursors, Logger: log})
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +69,8 @@ func TestEventsAreTakenOrRefused(t *testing.T) {
 		"signed, but no id":   {stripetest.Sign(stripetest.Secret, []byte("{}"), now), "{}", 400, "The body must be a Stripe event"},
 		"too large":           {"", strings.Repeat("x", 512<<10+1), 413, "The body is too large"},
 	} {
-		if status, said := stripetest.PostSigned(t, url, c.signature, []byte(c.body)); status != c.status || strings.TrimSpace(said) != c.said {
+		if status, said := stripetest.PostSigned(t, url, c.signature, []byte(c.body)); status != c.status ||
+			strings.TrimSpace(said) != c.said {
 			t.Errorf("%s: %d %q, want %d %q", name, status, said, c.status, c.said)
 		}
 	}
@@ -76,7 +78,8 @@ func TestEventsAreTakenOrRefused(t *testing.T) {
 		t.Errorf("of what was refused %d events are stored", n)
 	}
 	for range 2 { // Stripe repeats
-		if status, said := stripetest.Post(t, url, stripetest.Secret, []byte(event), now); status != http.StatusOK || said != `{"ok":true}` {
+		if status, said := stripetest.Post(t, url, stripetest.Secret, []byte(event), now); status != http.StatusOK ||
+			said != `{"ok":true}` {
 			t.Errorf("an event: %d %q", status, said)
 		}
 	}
@@ -86,7 +89,8 @@ func TestEventsAreTakenOrRefused(t *testing.T) {
 	if _, err := d.SQL.ExecContext(t.Context(), `ALTER TABLE billing_events RENAME TO gone`); err != nil {
 		t.Fatal(err)
 	}
-	if status, said := stripetest.Post(t, url, stripetest.Secret, []byte(event), now); status != http.StatusServiceUnavailable || strings.Contains(said, "billing_events") {
+	if status, said := stripetest.Post(t, url, stripetest.Secret, []byte(event),
+		now); status != http.StatusServiceUnavailable || strings.Contains(said, "billing_events") {
 		t.Errorf("an event that cannot be stored: %d %q, want 503 without the cause", status, said)
 	}
 }
@@ -119,8 +123,10 @@ func TestOnlyEventsArePosted(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer.Body.Close()
-		if answer.StatusCode != c.status || strings.TrimSpace(string(said)) != c.said || answer.Header.Get("Allow") != c.allows || answer.Header.Get("Cache-Control") != "no-store" {
-			t.Errorf("%s %s: %d %q %v, want %d %q, Allow %q and no-store", c.method, c.url, answer.StatusCode, said, answer.Header, c.status, c.said, c.allows)
+		if answer.StatusCode != c.status || strings.TrimSpace(string(said)) != c.said ||
+			answer.Header.Get("Allow") != c.allows || answer.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s %s: %d %q %v, want %d %q, Allow %q and no-store", c.method, c.url, answer.StatusCode, said,
+				answer.Header, c.status, c.said, c.allows)
 		}
 	}
 }

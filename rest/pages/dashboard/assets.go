@@ -47,7 +47,8 @@ func (a *assets) read(name, media string) (*static.Text, error) {
 	if err := errors.Join(missing, err); err != nil {
 		return nil, err
 	}
-	header := http.Header{"Content-Type": {media}, "Cache-Control": {"public, max-age=31536000, immutable"}, "Cross-Origin-Resource-Policy": {"same-origin"}}
+	header := http.Header{"Content-Type": {media}, "Cache-Control": {"public, max-age=31536000, immutable"},
+		"Cross-Origin-Resource-Policy": {"same-origin"}}
 	if strings.Contains(name, ".worker-") { // a worker has a policy of its own
 		header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; connect-src 'self'")
 	}

@@ -18,7 +18,8 @@ import (
 // done on the server because a document that the app parses has the policy of the app.
 var (
 	// removed are elements without which the email is shown. Their content stays, if it is not raw text.
-	removed = []string{"script", "link", "base", "object", "embed", "iframe", "frame", "frameset", "applet", "noembed", "noframes", "noscript", "portal"}
+	removed = []string{"script", "link", "base", "object", "embed", "iframe", "frame", "frameset", "applet", "noembed",
+		"noframes", "noscript", "portal"}
 	// unread are elements whose content is raw text that no reader sees.
 	unread = []string{"script", "iframe", "noembed", "noframes"}
 	// preformatted are obsolete elements whose content is raw text that the reader sees.

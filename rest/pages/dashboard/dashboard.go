@@ -74,7 +74,8 @@ func newApp(built fs.FS, o Options) (*app, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %w", err)
 	}
-	a := &app{Options: o, assets: assets{built: built}, preview: &preview{o.Door, o.Budget, newPreviewTurns()}, absent: absent}
+	a := &app{Options: o, assets: assets{built: built}, preview: &preview{o.Door, o.Budget, newPreviewTurns()},
+		absent: absent}
 	a.beforeTheme, a.beforeNonce, a.rest, err = cutPage(page)
 	return a, err
 }
@@ -135,7 +136,8 @@ func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	// A few libraries write style elements. They get a nonce, since no other style may run.
 	nonce := rand.Text()
-	header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-"+nonce+"'; style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "+
+	header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-"+nonce+
+		"'; style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "+
 		"connect-src 'self'; worker-src 'self'; frame-src 'self' blob:; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	parts := [][]byte{a.beforeTheme, []byte(themeOf(r)), a.beforeNonce, []byte(nonce), a.rest}
@@ -159,7 +161,8 @@ li { padding: 10px 16px; border-top: 1px solid var(--color-line-soft); }
 li:first-child { border-top: 0; }
 `
 
-var absentPolicy = "default-src 'none'; img-src 'self'; style-src " + look.Source(look.Style+absentStyle) + "; base-uri 'none'; frame-ancestors 'none'"
+var absentPolicy = "default-src 'none'; img-src 'self'; style-src " + look.Source(look.Style+absentStyle) +
+	"; base-uri 'none'; frame-ancestors 'none'"
 
 // absence is what the page without a build shows.
 type absence struct {

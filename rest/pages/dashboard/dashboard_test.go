@@ -44,11 +44,13 @@ func newBoundApp(t *testing.T, files fstest.MapFS, c intake.Config) (http.Handle
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := newApp(files, Options{Version: "1.2.3", Dev: true, Door: byCookie{}, Budget: budget, Logger: log, Links: []Link{{"/api/docs", "API reference", "every operation"}}})
+	a, err := newApp(files, Options{Version: "1.2.3", Dev: true, Door: byCookie{}, Budget: budget, Logger: log,
+		Links: []Link{{"/api/docs", "API reference", "every operation"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return budget.Bound(a, func(*http.Request) intake.Tenant { return intake.Tenant{} }, func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }), budget
+	return budget.Bound(a, func(*http.Request) intake.Tenant { return intake.Tenant{} },
+		func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }), budget
 }
 
 // byCookie lets in the person whose name is in a cookie, and any key.
@@ -78,7 +80,8 @@ func built(t *testing.T) fstest.MapFS {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return fstest.MapFS{"index.html": {Data: []byte(index)}, "assets/index-a1.js.gz": {Data: zipped.Bytes()}, "assets/index-a1.js.br": {Data: []byte("brotli")},
+	return fstest.MapFS{"index.html": {Data: []byte(index)}, "assets/index-a1.js.gz": {Data: zipped.Bytes()},
+		"assets/index-a1.js.br":       {Data: []byte("brotli")},
 		"assets/live.worker-b2.js.gz": {Data: zipped.Bytes()}, "assets/live.worker-b2.js.br": {Data: []byte("brotli")}}
 }
 
@@ -110,7 +113,8 @@ func TestEveryPathOfTheAppGetsThePage(t *testing.T) {
 	for _, path := range []string{"/", "/emails", "/emails/msg_1", "/settings/billing"} {
 		r := get(t, h, path, person)
 		page, policy := bodyOf(t, r), r.Header.Get("Content-Security-Policy")
-		if r.StatusCode != http.StatusOK || r.Header.Get("Cache-Control") != "no-store" || r.Header.Get("X-Content-Type-Options") != "nosniff" {
+		if r.StatusCode != http.StatusOK || r.Header.Get("Cache-Control") != "no-store" ||
+			r.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: got %d with %v", path, r.StatusCode, r.Header)
 		}
 		nonce := regexp.MustCompile(`style-nonce" content="(\w+)"`).FindStringSubmatch(page)
@@ -118,7 +122,8 @@ func TestEveryPathOfTheAppGetsThePage(t *testing.T) {
 			t.Fatalf("%s: the page has the nonce %v, the policy is %s; want a new one in both", path, nonce, policy)
 		}
 		nonces[nonce[1]] = true
-		for _, want := range []string{"default-src 'none'", "script-src 'self';", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"} {
+		for _, want := range []string{"default-src 'none'", "script-src 'self';", "connect-src 'self'",
+			"frame-ancestors 'none'", "base-uri 'none'"} {
 			if !strings.Contains(policy, want) {
 				t.Errorf("%s: the policy lacks %s: %s", path, want, policy)
 			}
@@ -129,7 +134,8 @@ func TestEveryPathOfTheAppGetsThePage(t *testing.T) {
 func TestTheThemeIsInThePage(t *testing.T) {
 	t.Parallel()
 	h := newTestApp(t, built(t))
-	for cookie, want := range map[string]string{"dark": `<html data-theme="dark" lang`, "light": `<html data-theme="light" lang`, `"><script>`: `<html lang`, "": `<html lang`} {
+	for cookie, want := range map[string]string{"dark": `<html data-theme="dark" lang`,
+		"light": `<html data-theme="light" lang`, `"><script>`: `<html lang`, "": `<html lang`} {
 		page := bodyOf(t, get(t, h, "/", http.Header{"Accept": {"text/html"}, "Cookie": {"postrider-theme=" + cookie}}))
 		if !strings.Contains(page, want) {
 			t.Errorf("with the cookie %q the page lacks %s", cookie, want)
@@ -158,19 +164,25 @@ func TestAssetsAreCompressedAndKept(t *testing.T) {
 	} {
 		r := get(t, h, "/assets/index-a1.js", http.Header{"Accept-Encoding": {accept}})
 		body := bodyOf(t, r)
-		if r.StatusCode != http.StatusOK || r.Header.Get("Content-Encoding") != want.encoding || want.body != "" && body != want.body {
-			t.Errorf("Accept-Encoding %q: got %d, encoding %q, body %q", accept, r.StatusCode, r.Header.Get("Content-Encoding"), body)
+		if r.StatusCode != http.StatusOK || r.Header.Get("Content-Encoding") != want.encoding || want.body != "" &&
+			body != want.body {
+			t.Errorf("Accept-Encoding %q: got %d, encoding %q, body %q", accept, r.StatusCode,
+				r.Header.Get("Content-Encoding"), body)
 		}
-		if r.Header.Get("Content-Type") != "text/javascript; charset=utf-8" || !strings.Contains(r.Header.Get("Cache-Control"), "immutable") || r.Header.Get("Vary") != "Accept-Encoding" {
+		if r.Header.Get("Content-Type") != "text/javascript; charset=utf-8" ||
+			!strings.Contains(r.Header.Get("Cache-Control"), "immutable") || r.Header.Get("Vary") != "Accept-Encoding" {
 			t.Errorf("Accept-Encoding %q: got the header %v", accept, r.Header)
 		}
 	}
-	for _, path := range []string{"/assets/none-c3.js", "/assets/", "/assets/index-a1.js.gz", "/assets/../index.html", "/assets/x/y.js", "/assets/%2e%2e/index.html"} {
-		if r := get(t, h, path, person); r.StatusCode != http.StatusNotFound || strings.Contains(r.Header.Get("Cache-Control"), "immutable") {
+	for _, path := range []string{"/assets/none-c3.js", "/assets/", "/assets/index-a1.js.gz", "/assets/../index.html",
+		"/assets/x/y.js", "/assets/%2e%2e/index.html"} {
+		if r := get(t, h, path, person); r.StatusCode != http.StatusNotFound ||
+			strings.Contains(r.Header.Get("Cache-Control"), "immutable") {
 			t.Errorf("%s: got %d with %v, want 404 that is not kept", path, r.StatusCode, r.Header)
 		}
 	}
-	if policy := get(t, h, "/assets/live.worker-b2.js", person).Header.Get("Content-Security-Policy"); !strings.Contains(policy, "connect-src 'self'") {
+	if policy := get(t, h, "/assets/live.worker-b2.js", person).
+		Header.Get("Content-Security-Policy"); !strings.Contains(policy, "connect-src 'self'") {
 		t.Errorf("the worker has the policy %q", policy)
 	}
 }
@@ -185,7 +197,8 @@ func TestWithoutABuildAPageSaysSo(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if r.StatusCode != http.StatusOK || !strings.Contains(r.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+	if r.StatusCode != http.StatusOK ||
+		!strings.Contains(r.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("got %d with %v", r.StatusCode, r.Header)
 	}
 	if r := get(t, h, "/emails", person); r.StatusCode != http.StatusNotFound {
@@ -240,10 +253,13 @@ func TestAPreviewCanDoNothing(t *testing.T) {
 	const shown = "<p>Hello</p>"
 	r := post(t, h, map[string]string{"html": html}, here)
 	policy := r.Header.Get("Content-Security-Policy")
-	if r.StatusCode != http.StatusOK || bodyOf(t, r) != shown || !strings.HasPrefix(policy, "sandbox; default-src 'none'; ") || strings.Contains(policy, "https:") || strings.Contains(policy, "script-src") {
+	if r.StatusCode != http.StatusOK || bodyOf(t, r) != shown ||
+		!strings.HasPrefix(policy, "sandbox; default-src 'none'; ") || strings.Contains(policy, "https:") ||
+		strings.Contains(policy, "script-src") {
 		t.Errorf("got %d with the policy %s", r.StatusCode, policy)
 	}
-	if policy := post(t, h, map[string]string{"pictures": "yes", "html": html}, here).Header.Get("Content-Security-Policy"); !strings.Contains(policy, "img-src data: https: http:;") {
+	if policy := post(t, h, map[string]string{"pictures": "yes", "html": html}, here).
+		Header.Get("Content-Security-Policy"); !strings.Contains(policy, "img-src data: https: http:;") {
 		t.Errorf("with pictures the policy is %s", policy)
 	}
 	if r := get(t, h, Preview, person); r.StatusCode != http.StatusMethodNotAllowed {
@@ -291,7 +307,8 @@ func TestPreviewsThatDoNotComeHoldUpNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		fmt.Fprint(c, "POST /preview HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: same-origin\r\nCookie: postrider=usr_2\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 900\r\n\r\n--x")
+		fmt.Fprint(c,
+			"POST /preview HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: same-origin\r\nCookie: postrider=usr_2\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 900\r\n\r\n--x")
 	}
 	expect.Eventually(t, "each silent upload has a place", func() bool { return budget.Usage().Bodies == silent })
 	if r := post(t, h, map[string]string{"html": "<p>x</p>"}, here); r.StatusCode != http.StatusOK {
@@ -326,7 +343,8 @@ func TestHostileEmailsTakeLittle(t *testing.T) { //nolint:paralleltest // it cou
 		runtime.ReadMemStats(&before)
 		r := post(t, h, map[string]string{"html": email}, here)
 		runtime.ReadMemStats(&after)
-		if body := bodyOf(t, r); r.StatusCode != http.StatusOK || !strings.Contains(body, "seen") && name != "scripts in scripts" {
+		if body := bodyOf(t, r); r.StatusCode != http.StatusOK || !strings.Contains(body, "seen") &&
+			name != "scripts in scripts" {
 			t.Errorf("%s: got %d and %d bytes, want what is seen in them", name, r.StatusCode, len(body))
 		}
 		// The request, its form and its answer are in it, which the test has in memory.
@@ -343,22 +361,35 @@ func TestAnEmailIsShownAsItLooks(t *testing.T) {
 		name, email, shown string
 		pictures           bool
 	}{
-		{"styles", `<style>p>a{color:red}</style><p style="color:blue" class="a">x</p>`, `<style>p>a{color:red}</style><p style="color:blue" class="a">x</p>`, false},
+		{"styles", `<style>p>a{color:red}</style><p style="color:blue" class="a">x</p>`,
+			`<style>p>a{color:red}</style><p style="color:blue" class="a">x</p>`, false},
 		{"styles in comments", "<style><!--\np{color:red}\n--></style>", "<style>\np{color:red}\n</style>", false},
-		{"a style that would end early elsewhere", `<svg><style><link rel=dns-prefetch href=//evil.example></style></svg>`, `<svg><style>\3c link rel=dns-prefetch href=//evil.example></style></svg>`, false},
-		{"a document", "<!DOCTYPE html><html lang=en><head><title>A & B</title></head><body bgcolor=white>x</body></html>", `<!doctype html><html lang="en"><head><title>A &amp; B</title></head><body bgcolor="white">x</body></html>`, false},
+		{"a style that would end early elsewhere",
+			`<svg><style><link rel=dns-prefetch href=//evil.example></style></svg>`,
+			`<svg><style>\3c link rel=dns-prefetch href=//evil.example></style></svg>`, false},
+		{"a document",
+			"<!DOCTYPE html><html lang=en><head><title>A & B</title></head><body bgcolor=white>x</body></html>",
+			`<!doctype html><html lang="en"><head><title>A &amp; B</title></head><body bgcolor="white">x</body></html>`,
+			false},
 		{"characters", "<p>1 &lt; 2 &amp; \u00fc &euro;</p>", "<p>1 &lt; 2 &amp; \u00fc \u20ac</p>", false},
-		{"links", `<a href="https://a.example/?a=1&amp;b=2">x</a><a href="mailto:a@b.c">y</a>`, `<a href="https://a.example/?a=1&amp;b=2">x</a><a href="mailto:a@b.c">y</a>`, false},
-		{"pictures of elsewhere", `<img src="https://a.example/x.png" alt="x"><img srcset="a.png 1x, //a.example/y.png 2x"><td background="//a.example/z.png">`, `<img alt="x"><img><td>`, false},
+		{"links", `<a href="https://a.example/?a=1&amp;b=2">x</a><a href="mailto:a@b.c">y</a>`,
+			`<a href="https://a.example/?a=1&amp;b=2">x</a><a href="mailto:a@b.c">y</a>`, false},
+		{"pictures of elsewhere",
+			`<img src="https://a.example/x.png" alt="x"><img srcset="a.png 1x, //a.example/y.png 2x"><td background="//a.example/z.png">`, `<img alt="x"><img><td>`, false},
 		{"pictures that were asked for", `<img src="https://a.example/x.png">`, `<img src="https://a.example/x.png">`, true},
 		{"pictures of its own", `<img src="data:image/gif;base64,R0lGOD"/>`, `<img src="data:image/gif;base64,R0lGOD"/>`, false},
-		{"what is fetched past a policy", `<link rel="dns-prefetch" href="//evil.example"><base href="//evil.example"><meta http-equiv="refresh" content="0;url=//evil.example"><meta charset="utf-8"><p>x</p>`, `<meta charset="utf-8"><p>x</p>`, false},
+		{"what is fetched past a policy",
+			`<link rel="dns-prefetch" href="//evil.example"><base href="//evil.example"><meta http-equiv="refresh" content="0;url=//evil.example"><meta charset="utf-8"><p>x</p>`, `<meta charset="utf-8"><p>x</p>`, false},
 		{"the same where no script runs", `<noscript><link rel="dns-prefetch" href="//evil.example"><p>x</p></noscript>`, `<p>x</p>`, false},
-		{"the same in an attribute of what a browser takes for text", `<title><p title="</title><link rel=dns-prefetch href=//evil.example>">`, `<title>&lt;p title=&#34;</title>&#34;&gt;`, false},
+		{"the same in an attribute of what a browser takes for text",
+			`<title><p title="</title><link rel=dns-prefetch href=//evil.example>">`,
+			`<title>&lt;p title=&#34;</title>&#34;&gt;`, false},
 		{"the same in a comment that a browser ends earlier", `<!--><link rel=dns-prefetch href=//evil.example>--><p>x</p>`, `--&gt;<p>x</p>`, false},
 		{"the same in an attribute's name", `<p x<link rel=dns-prefetch>x</p>`, `<p rel="dns-prefetch">x</p>`, false},
-		{"frames and objects", `<p>x</p><iframe srcdoc="<p>y"></iframe><object data="//evil.example">y</object><embed src="//evil.example"><portal src="//evil.example"></portal>`, `<p>x</p>y`, false},
-		{"handlers and links that run", "<p onclick=alert(1)>x</p><a href=\" java\tscript:alert(1)\">y</a><svg><a xlink:href=\"javascript:alert(1)\">z</a></svg>", `<p>x</p><a>y</a><svg><a>z</a></svg>`, false},
+		{"frames and objects",
+			`<p>x</p><iframe srcdoc="<p>y"></iframe><object data="//evil.example">y</object><embed src="//evil.example"><portal src="//evil.example"></portal>`, `<p>x</p>y`, false},
+		{"handlers and links that run",
+			"<p onclick=alert(1)>x</p><a href=\" java\tscript:alert(1)\">y</a><svg><a xlink:href=\"javascript:alert(1)\">z</a></svg>", `<p>x</p><a>y</a><svg><a>z</a></svg>`, false},
 		{"a script in an SVG", `<svg><script>alert(1)</script><text>x</text></svg>`, `<svg><text>x</text></svg>`, false},
 		{"conditions for one mail program", `<!--[if mso]><p>y</p><![endif]--><![if !mso]><p>x</p><![endif]>`, `<p>x</p>`, false},
 		{"raw text of old", `<xmp><b>x</b></xmp><plaintext><b>y`, `<pre>&lt;b&gt;x&lt;/b&gt;</pre><pre>&lt;b&gt;y`, false},
@@ -377,8 +408,10 @@ func TestAnEmailIsShownAsItLooks(t *testing.T) {
 // Whatever a stranger writes, each tag of the result is one that was judged: also for a reader that takes
 // the whole for something else than markup, as browsers do within some elements.
 func FuzzPreviewsHaveJudgedTagsOnly(f *testing.F) {
-	for _, email := range []string{`<svg><style><link rel=x></style>`, `<title><a b="</title><base>">`, `<noscript><link></noscript>`, `<xmp></xmp><script>`, `<!--><link>-->`, `<p a<link b>`,
-		`<math><mtext><table><mglyph><style><!--</style><img title="--><img src=x onerror=alert(1)>">`, "<style>\x00</style>", `<a href="java&#x09;script:x">`, `<textarea><link></textarea>`} {
+	for _, email := range []string{`<svg><style><link rel=x></style>`, `<title><a b="</title><base>">`,
+		`<noscript><link></noscript>`, `<xmp></xmp><script>`, `<!--><link>-->`, `<p a<link b>`,
+		`<math><mtext><table><mglyph><style><!--</style><img title="--><img src=x onerror=alert(1)>">`,
+		"<style>\x00</style>", `<a href="java&#x09;script:x">`, `<textarea><link></textarea>`} {
 		f.Add(email)
 	}
 	tag := regexp.MustCompile(`<[^>]*`)

@@ -45,7 +45,8 @@ type preview struct {
 
 // newPreviewTurns bounds previews to half of the processors, of which a user has one.
 func newPreviewTurns() *limit.Keyed[string] {
-	return limit.NewKeyed[string](limit.Bounds{PerKey: 1, Total: max(1, runtime.GOMAXPROCS(0)/2), Waiting: previewsWaiting})
+	return limit.NewKeyed[string](limit.Bounds{PerKey: 1, Total: max(1, runtime.GOMAXPROCS(0)/2),
+		Waiting: previewsWaiting})
 }
 
 func (p *preview) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -114,7 +115,9 @@ func show(w http.ResponseWriter, form *multipart.Reader) error {
 			if pictures {
 				from = "data: https: http:"
 			}
-			w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src "+from+"; form-action 'none'; base-uri 'none'; frame-ancestors 'self'")
+			w.Header().Set("Content-Security-Policy",
+				"sandbox; default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src "+from+
+					"; form-action 'none'; base-uri 'none'; frame-ancestors 'self'")
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			return clean(w, part, pictures)
 		}
@@ -129,10 +132,12 @@ func (p *preview) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	header.Del("Content-Security-Policy")
 	switch {
 	case errors.Is(err, intake.ErrTooLarge):
-		http.Error(w, "This email is too large to preview. The HTML source shows all of it.", http.StatusRequestEntityTooLarge)
+		http.Error(w, "This email is too large to preview. The HTML source shows all of it.",
+			http.StatusRequestEntityTooLarge)
 	case errors.Is(err, intake.ErrSlow):
 		http.Error(w, "The email did not arrive in time.", http.StatusRequestTimeout)
-	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut), errors.Is(err, limit.ErrFull), f.Kind == fault.Unavailable:
+	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut), errors.Is(err, limit.ErrFull),
+		f.Kind == fault.Unavailable:
 		header.Set("Retry-After", fault.FormatSeconds(max(f.RetryAfter, time.Second)))
 		http.Error(w, "Too many previews are being made. Try again in a moment.", http.StatusServiceUnavailable)
 	case f.Kind == fault.Unauthorized, f.Kind == fault.NotFound:

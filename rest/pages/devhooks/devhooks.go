@@ -79,7 +79,8 @@ func New(receivers Receivers, door Door, log *slog.Logger) http.Handler {
 }
 
 // as lets in who may do an operation, and tells in which account.
-func (e *edge) as(op rights.Operation, handle func(http.ResponseWriter, *http.Request, string) error) func(http.ResponseWriter, *http.Request) error {
+func (e *edge) as(op rights.Operation,
+	handle func(http.ResponseWriter, *http.Request, string) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		caller, err := e.door.Authenticate(r)
 		if err != nil {
@@ -98,12 +99,14 @@ func (e *edge) receive(w http.ResponseWriter, r *http.Request) error {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		http.Error(w, "The receiver of development mode takes bodies of at most 1 MiB", http.StatusRequestEntityTooLarge)
+		http.Error(w, "The receiver of development mode takes bodies of at most 1 MiB",
+			http.StatusRequestEntityTooLarge)
 		return nil
 	case err != nil:
 		return nil //nolint:nilerr // the sender has left
 	}
-	status, err := e.receivers.Receive(r.Context(), hooks.Received{AccountID: r.PathValue("account"), Token: r.PathValue("token"), Header: r.Header, Body: body})
+	status, err := e.receivers.Receive(r.Context(),
+		hooks.Received{AccountID: r.PathValue("account"), Token: r.PathValue("token"), Header: r.Header, Body: body})
 	if err != nil {
 		return err
 	}

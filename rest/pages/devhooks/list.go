@@ -55,8 +55,10 @@ func (e *edge) list(w http.ResponseWriter, r *http.Request, accountID string) er
 }
 
 func newRequest(r *hooks.CapturedRequest) request {
-	out := request{Number: r.Number, ReceivedAt: r.ReceivedAt.UTC().Truncate(time.Millisecond), EventID: r.EventID, EventType: r.EventType, Attempt: r.Attempt,
-		Verified: r.Unsigned == "", SignatureError: r.Unsigned, AnswerStatus: r.Status, Headers: []header{}, Body: strings.ToValidUTF8(string(r.Body), "\uFFFD")}
+	out := request{Number: r.Number, ReceivedAt: r.ReceivedAt.UTC().Truncate(time.Millisecond), EventID: r.EventID,
+		EventType: r.EventType, Attempt: r.Attempt,
+		Verified: r.Unsigned == "", SignatureError: r.Unsigned, AnswerStatus: r.Status, Headers: []header{},
+		Body: strings.ToValidUTF8(string(r.Body), "\uFFFD")}
 	if r.WebhookID != "" {
 		out.WebhookID = &r.WebhookID
 	}

@@ -88,14 +88,15 @@ func New(service Inbox, log *slog.Logger, hosts ...string) http.Handler {
 		header.Set("Cache-Control", "no-store")
 		header.Set("Content-Security-Policy", pagePolicy)
 		if !isLocal(r.Host, hosts) {
-			http.Error(w, "The development inbox answers to localhost and IP addresses only, not to "+strconv.Quote(r.Host), http.StatusMisdirectedRequest)
+			http.Error(w, "The development inbox answers to localhost and IP addresses only, not to "+
+				strconv.Quote(r.Host), http.StatusMisdirectedRequest)
 			return
 		}
 		guarded.ServeHTTP(w, r)
 	})
 }
 
-// isLocal tells whether a Host header can only come from somebody who knows where
+// isLocal reports whether a Host header can only come from somebody who knows where
 // this is. A name that a stranger owns may resolve to 127.0.0.1 (DNS rebinding),
 // and then the stranger's page would be of one origin with ours.
 func isLocal(host string, also []string) bool {

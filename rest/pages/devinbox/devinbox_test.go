@@ -63,7 +63,8 @@ func (f *fakeInbox) Latest(_ context.Context, w inbox.LatestQuery) (*ent.Capture
 }
 
 func (f *fakeInbox) Get(_ context.Context, id int64) (*ent.CapturedMail, error) {
-	i, found := slices.BinarySearchFunc(f.mails, id, func(m *ent.CapturedMail, id int64) int { return cmp.Compare(m.ID, id) })
+	i, found := slices.BinarySearchFunc(f.mails, id,
+		func(m *ent.CapturedMail, id int64) int { return cmp.Compare(m.ID, id) })
 	if !found {
 		return nil, fault.NoSuch("captured mail", "x")
 	}
@@ -85,10 +86,12 @@ func (f *fakeInbox) Clear(context.Context) error { f.mails, f.messages = nil, ni
 func newInbox(n int) *fakeInbox {
 	f := &fakeInbox{}
 	for i := range n {
-		f.mails = append(f.mails, &ent.CapturedMail{ID: int64(i + 1), ReceivedAt: time.Now(), MailFrom: "bounce@dev.test", RcptTo: []string{"bob@example.net", hostile},
+		f.mails = append(f.mails, &ent.CapturedMail{ID: int64(i + 1), ReceivedAt: time.Now(),
+			MailFrom: "bounce@dev.test", RcptTo: []string{"bob@example.net", hostile},
 			From: "Grün <gruen@dev.test>", Subject: hostile, Size: len(sample), Raw: []byte(sample)})
 	}
-	f.mails = append(f.mails, &ent.CapturedMail{ID: int64(n + 1), ReceivedAt: time.Now(), RcptTo: []string{"carol@example.org"}, Raw: []byte("not a mail \xff at all")})
+	f.mails = append(f.mails, &ent.CapturedMail{ID: int64(n + 1), ReceivedAt: time.Now(),
+		RcptTo: []string{"carol@example.org"}, Raw: []byte("not a mail \xff at all")})
 	return f
 }
 
@@ -162,7 +165,8 @@ func TestHTMLStandsInASandbox(t *testing.T) {
 			t.Errorf("policy %q has %q", policy, banned)
 		}
 	}
-	for _, want := range []string{`<img src="data:image/png;base64,iVBORw0KGgo=">`, `<img src='CID:gone'>`, `<head><base target="_blank">`} {
+	for _, want := range []string{`<img src="data:image/png;base64,iVBORw0KGgo=">`, `<img src='CID:gone'>`,
+		`<head><base target="_blank">`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s in\n%s", want, body)
 		}
@@ -184,7 +188,8 @@ func TestFilesAreForSaving(t *testing.T) {
 	found := false
 	for _, path := range []string{"/dev/inbox/1/files/0", "/dev/inbox/1/files/1", "/dev/inbox/1/source"} {
 		response, body := get(t, h, path)
-		if !strings.HasPrefix(response.Header.Get("Content-Disposition"), "attachment") || response.Header.Get("X-Content-Type-Options") != "nosniff" ||
+		if !strings.HasPrefix(response.Header.Get("Content-Disposition"), "attachment") ||
+			response.Header.Get("X-Content-Type-Options") != "nosniff" ||
 			!strings.HasPrefix(response.Header.Get("Content-Security-Policy"), "sandbox;") {
 			t.Errorf("%s has the header %v, want an attachment that no browser shows", path, response.Header)
 		}
@@ -206,10 +211,12 @@ func TestJSONForScripts(t *testing.T) {
 		HasMore bool `json:"has_more"`
 	}
 	response, body := get(t, h, "/dev/inbox.json?to=bob&limit=2")
-	if err := json.Unmarshal([]byte(body), &list); err != nil || response.Header.Get("Content-Type") != "application/json" {
+	if err := json.Unmarshal([]byte(body), &list); err != nil ||
+		response.Header.Get("Content-Type") != "application/json" {
 		t.Fatal(err, response.Header)
 	}
-	if len(list.Mails) != 2 || !list.HasMore || list.Mails[0]["id"] != 3.0 || list.Mails[0]["url"] != "/dev/inbox/3" || list.Mails[0]["snippet"] != "Your code is 1234 "+hostile {
+	if len(list.Mails) != 2 || !list.HasMore || list.Mails[0]["id"] != 3.0 || list.Mails[0]["url"] != "/dev/inbox/3" ||
+		list.Mails[0]["snippet"] != "Your code is 1234 "+hostile {
 		t.Errorf("list %s", body)
 	}
 	if _, body := get(t, h, "/dev/inbox.json?to=nobody"); !strings.Contains(body, `"mails": []`) {
@@ -223,7 +230,8 @@ func TestJSONForScripts(t *testing.T) {
 			Attachments []struct{ Name string }
 		}
 	}
-	if err := json.Unmarshal([]byte(body), &one); err != nil || !strings.Contains(one.Mail.HTML, "cid:logo") || len(one.Mail.Attachments) != 2 || len(one.Mail.Headers) < 5 {
+	if err := json.Unmarshal([]byte(body), &one); err != nil || !strings.Contains(one.Mail.HTML, "cid:logo") ||
+		len(one.Mail.Attachments) != 2 || len(one.Mail.Headers) < 5 {
 		t.Errorf("mail %s (%v)", body, err)
 	}
 }
@@ -236,7 +244,8 @@ func TestPaging(t *testing.T) {
 		t.Error("the first page does not end at mail 12")
 	}
 	_, second := get(t, h, "/dev/inbox?before=12")
-	if !strings.Contains(second, `href="/dev/inbox/11"`) || strings.Contains(second, "Older") || !strings.Contains(second, `data-watch="false"`) {
+	if !strings.Contains(second, `href="/dev/inbox/11"`) || strings.Contains(second, "Older") ||
+		!strings.Contains(second, `data-watch="false"`) {
 		t.Error("the second page is not the rest")
 	}
 }
@@ -244,8 +253,10 @@ func TestPaging(t *testing.T) {
 func TestBadAddresses(t *testing.T) {
 	t.Parallel()
 	h := pagesOver(newInbox(1))
-	for path, want := range map[string]int{"/dev/inbox/0": 404, "/dev/inbox/x": 404, "/dev/inbox/99": 404, "/dev/inbox/99999999999999999999": 404, "/dev/inbox/1/files/9": 404,
-		"/dev/inbox/1/files/-1": 404, "/dev/inbox/1/nothing": 404, "/dev/inbox?limit=0": 400, "/dev/inbox?before=-1": 400, "/dev/inbox?to=%00": 400, "/dev/inbox.json?to=%ff": 400, "/dev/inbox.json?lmit=1": 400, "/dev/inbox/%ff": 404} {
+	for path, want := range map[string]int{"/dev/inbox/0": 404, "/dev/inbox/x": 404, "/dev/inbox/99": 404,
+		"/dev/inbox/99999999999999999999": 404, "/dev/inbox/1/files/9": 404,
+		"/dev/inbox/1/files/-1": 404, "/dev/inbox/1/nothing": 404, "/dev/inbox?limit=0": 400,
+		"/dev/inbox?before=-1": 400, "/dev/inbox?to=%00": 400, "/dev/inbox.json?to=%ff": 400, "/dev/inbox.json?lmit=1": 400, "/dev/inbox/%ff": 404} {
 		if response, body := get(t, h, path); response.StatusCode != want {
 			t.Errorf("%s: got status %d and %s, want %d", path, response.StatusCode, body, want)
 		}
@@ -255,8 +266,10 @@ func TestBadAddresses(t *testing.T) {
 func TestHostsThatStrangersCanPointHereAreRefused(t *testing.T) {
 	t.Parallel()
 	h := pagesOver(newInbox(1))
-	for host, allowed := range map[string]bool{"localhost:8080": true, "LOCALHOST": true, "app.localhost": true, "127.0.0.1": true, "127.0.0.1:8080": true, "[::1]:8080": true, "[::1]": true,
-		"192.168.1.5:80": true, "dev.local:8080": true, "evil.example:8080": false, "localhost.evil.example": false, "evillocalhost": false, "": false, "127.0.0.1.evil.example": false} {
+	for host, allowed := range map[string]bool{"localhost:8080": true, "LOCALHOST": true, "app.localhost": true,
+		"127.0.0.1": true, "127.0.0.1:8080": true, "[::1]:8080": true, "[::1]": true,
+		"192.168.1.5:80": true, "dev.local:8080": true, "evil.example:8080": false, "localhost.evil.example": false,
+		"evillocalhost": false, "": false, "127.0.0.1.evil.example": false} {
 		response, body := get(t, h, "/dev/inbox", func(r *http.Request) { r.Host = host })
 		if (response.StatusCode == 200) != allowed {
 			t.Errorf("the host %q got status %d, want it allowed: %t", host, response.StatusCode, allowed)

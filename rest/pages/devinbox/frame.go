@@ -76,10 +76,11 @@ func newFrame(title string) frame {
 		title += " · "
 	}
 	//nolint:gosec // both are files of this package
-	return frame{Title: title + "Development inbox", Style: template.CSS(style), Watch: template.JS(watch), Home: Prefix}
+	return frame{Title: title + "Development inbox", Style: template.CSS(style), Watch: template.JS(watch),
+		Home: Prefix}
 }
 
-// html gives the html part as the frame shows it.
+// html returns the html part as the frame shows it.
 func (p *pages) html(w http.ResponseWriter, r *http.Request) error {
 	_, parsed, err := p.openMail(r)
 	if err != nil {

@@ -44,9 +44,11 @@ func TestLatestForTests(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &got); err != nil {
 		t.Fatal(err)
 	}
-	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "application/json" || got.Mail.ID != 1 ||
+	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "application/json" ||
+		got.Mail.ID != 1 ||
 		!strings.Contains(got.Mail.HTML, "cid:logo") || len(got.Mail.Headers) < 5 || len(got.Mail.RcptTo) != 2 {
-		t.Errorf("the latest mail was answered with %d, %v and\n%s\nwant the whole mail", response.StatusCode, response.Header, body)
+		t.Errorf("the latest mail was answered with %d, %v and\n%s\nwant the whole mail", response.StatusCode,
+			response.Header, body)
 	}
 	want := []inbox.LatestQuery{{To: "bob+1@example.net", Subject: "Your code", Wait: 10 * time.Second}}
 	if diff := cmp.Diff(want, f.wanted); diff != "" {
@@ -58,8 +60,11 @@ func TestLatestForTests(t *testing.T) {
 func TestLatestForAPlusThatIsNotEscaped(t *testing.T) {
 	t.Parallel()
 	f := newInbox(1)
-	if response, body := get(t, pagesOver(f), "/dev/inbox/latest?to=bob+1@example.net"); response.StatusCode != http.StatusOK || f.wanted[0].To != "bob+1@example.net" {
-		t.Errorf("asking for bob+1@example.net got %d, asked the module for %+v:\n%s", response.StatusCode, f.wanted, body)
+	if response, body := get(t, pagesOver(f),
+		"/dev/inbox/latest?to=bob+1@example.net"); response.StatusCode != http.StatusOK ||
+		f.wanted[0].To != "bob+1@example.net" {
+		t.Errorf("asking for bob+1@example.net got %d, asked the module for %+v:\n%s", response.StatusCode,
+			f.wanted, body)
 	}
 }
 
@@ -87,7 +92,8 @@ func TestLatestNamesWhatIsWrong(t *testing.T) {
 	} {
 		response, body := get(t, pagesOver(newInbox(1)), "/dev/inbox/latest?"+query)
 		code, details := problemOf(t, body)
-		if response.StatusCode != http.StatusUnprocessableEntity || code != fault.CodeValidation || len(details) != len(fields) {
+		if response.StatusCode != http.StatusUnprocessableEntity || code != fault.CodeValidation ||
+			len(details) != len(fields) {
 			t.Errorf("%.60s is answered %d\n%s\nwant 422 that names %q", query, response.StatusCode, body, fields)
 		}
 		for _, field := range fields {
@@ -108,14 +114,17 @@ func TestLatestThatDoesNotCome(t *testing.T) {
 		code   string
 	}{
 		{&fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "No mail within 10s"}, http.StatusNotFound, "not_found"},
-		{&fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, Message: "The service is stopping", RetryAfter: time.Second}, http.StatusServiceUnavailable, fault.CodeUnavailable},
+		{&fault.Error{Kind: fault.Unavailable, Code: fault.CodeUnavailable, Message: "The service is stopping",
+			RetryAfter: time.Second}, http.StatusServiceUnavailable, fault.CodeUnavailable},
 		{errors.New("pq: secret detail"), http.StatusInternalServerError, "internal_error"},
 	} {
 		f := newInbox(1)
 		f.fail = c.err
 		response, body := get(t, pagesOver(f), "/dev/inbox/latest?wait=10s")
-		if code, _ := problemOf(t, body); response.StatusCode != c.status || code != c.code || strings.Contains(body, "secret") || response.Header.Get("Content-Type") != "application/json" {
-			t.Errorf("%v is answered %d with %v and\n%s\nwant %d with %s", c.err, response.StatusCode, response.Header, body, c.status, c.code)
+		if code, _ := problemOf(t, body); response.StatusCode != c.status || code != c.code ||
+			strings.Contains(body, "secret") || response.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%v is answered %d with %v and\n%s\nwant %d with %s", c.err, response.StatusCode, response.Header,
+				body, c.status, c.code)
 		}
 	}
 }
@@ -123,7 +132,9 @@ func TestLatestThatDoesNotCome(t *testing.T) {
 func TestLatestIsForThisMachineOnly(t *testing.T) {
 	t.Parallel()
 	f := newInbox(1)
-	if response, _ := get(t, pagesOver(f), "/dev/inbox/latest", func(r *http.Request) { r.Host = "evil.example" }); response.StatusCode != http.StatusMisdirectedRequest || f.wanted != nil {
+	if response, _ := get(t, pagesOver(f), "/dev/inbox/latest",
+		func(r *http.Request) { r.Host = "evil.example" }); response.StatusCode != http.StatusMisdirectedRequest ||
+		f.wanted != nil {
 		t.Errorf("a stranger's host name got %d and asked for %v, want 421 and nothing", response.StatusCode, f.wanted)
 	}
 }

@@ -81,7 +81,8 @@ func (p *pages) list(w http.ResponseWriter, r *http.Request) error {
 
 // findMessages returns the messages that a request asks for. It asks for one message more than it returns,
 // to know whether there are more.
-func findMessages[T any](r *http.Request, list func(context.Context, inbox.MailQuery) ([]T, error)) (q inbox.MailQuery, found []T, more bool, err error) {
+func findMessages[T any](r *http.Request,
+	list func(context.Context, inbox.MailQuery) ([]T, error)) (q inbox.MailQuery, found []T, more bool, err error) {
 	if q, err = queryOf(r.URL.Query()); err != nil {
 		return q, nil, false, err
 	}
@@ -126,7 +127,8 @@ func queryOf(values url.Values) (inbox.MailQuery, error) {
 }
 
 func lineOf(m inbox.Line, now time.Time) mailLine {
-	return mailLine{ID: m.ID, Link: linkTo(m.ID), From: orElse(m.From, m.MailFrom), To: shortList(m.RcptTo), Subject: orElse(m.Subject, "(no subject)"),
+	return mailLine{ID: m.ID, Link: linkTo(m.ID), From: orElse(m.From, m.MailFrom), To: shortList(m.RcptTo),
+		Subject: orElse(m.Subject, "(no subject)"),
 		Snippet: m.Snippet, Received: m.ReceivedAt.UTC().Format(time.RFC3339), Ago: formatAge(now.Sub(m.ReceivedAt))}
 }
 
@@ -189,7 +191,8 @@ func newMailJSON(m *ent.CapturedMail) mailJSON {
 	if to == nil {
 		to = []string{}
 	}
-	return mailJSON{ID: m.ID, ReceivedAt: m.ReceivedAt.UTC(), MailFrom: m.MailFrom, RcptTo: to, From: m.From, Subject: m.Subject,
+	return mailJSON{ID: m.ID, ReceivedAt: m.ReceivedAt.UTC(), MailFrom: m.MailFrom, RcptTo: to, From: m.From,
+		Subject:   m.Subject,
 		MessageID: m.MessageID, Size: m.Size, URL: linkTo(m.ID), SourceURL: linkTo(m.ID) + "/source"}
 }
 

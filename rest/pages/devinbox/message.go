@@ -54,11 +54,13 @@ func (p *pages) showMessage(w http.ResponseWriter, r *http.Request) error {
 	}
 	subject := orElse(mail.Subject, "(no subject)")
 	page := messagePage{frame: newFrame(subject), Mail: mail, From: orElse(mail.From, mail.MailFrom), Subject: subject,
-		Received: mail.ReceivedAt.UTC().Format(time.RFC1123), Size: formatBytes(int64(mail.Size)), Link: linkTo(mail.ID), Text: parsed.Text,
+		Received: mail.ReceivedAt.UTC().Format(time.RFC1123), Size: formatBytes(int64(mail.Size)),
+		Link: linkTo(mail.ID), Text: parsed.Text,
 		Headers: parsed.Header, Signature: signatureOf(parsed), Problems: parsed.Defects}
 	for i, part := range parsed.Files {
-		page.Files = append(page.Files, file{Name: nameOf(part, i), Type: part.ContentType, Size: formatBytes(part.Size), Inline: part.Inline,
-			Link: fmt.Sprintf("%s/files/%d", page.Link, i)})
+		page.Files = append(page.Files,
+			file{Name: nameOf(part, i), Type: part.ContentType, Size: formatBytes(part.Size), Inline: part.Inline,
+				Link: fmt.Sprintf("%s/files/%d", page.Link, i)})
 	}
 	if parsed.HTML != "" {
 		page.addView("html", "HTML")
@@ -144,7 +146,7 @@ func formatBytes(n int64) string {
 	}
 }
 
-// showSource gives the message as it was received.
+// showSource returns the message as it was received.
 func (p *pages) showSource(w http.ResponseWriter, r *http.Request) error {
 	mail, err := p.loadMail(r)
 	if err != nil {
@@ -153,7 +155,7 @@ func (p *pages) showSource(w http.ResponseWriter, r *http.Request) error {
 	return sendDownload(w, "message/rfc822", fmt.Sprintf("%d.eml", mail.ID), mail.Raw)
 }
 
-// sendFile gives one attachment, to be saved and never shown: a stranger made it.
+// sendFile returns one attachment, to be saved and never shown: a stranger made it.
 func (p *pages) sendFile(w http.ResponseWriter, r *http.Request) error {
 	_, parsed, err := p.openMail(r)
 	if err != nil {

@@ -34,12 +34,14 @@ func (p *pages) listTexts(w http.ResponseWriter, r *http.Request) error {
 	for i, m := range found {
 		ids[i], lines[i] = m.ID, textLineOf(m, time.Now())
 	}
-	return render(w, textsTemplate, textsPage{newFrame("Text messages"), placeOf(kind{Prefix, true}, TextsPath, q, ids, more), lines})
+	return render(w, textsTemplate,
+		textsPage{newFrame("Text messages"), placeOf(kind{Prefix, true}, TextsPath, q, ids, more), lines})
 }
 
 func textLineOf(m *ent.CapturedSMS, now time.Time) textLine {
 	_, parts := segment.Split(m.Text)
-	out := textLine{MessageID: m.MessageID, To: m.To, From: m.From, Parts: parts, Alphabet: "GSM 7-bit", Count: "1 segment", Size: utf8.RuneCountInString(m.Text),
+	out := textLine{MessageID: m.MessageID, To: m.To, From: m.From, Parts: parts, Alphabet: "GSM 7-bit",
+		Count: "1 segment", Size: utf8.RuneCountInString(m.Text),
 		Received: m.ReceivedAt.UTC().Format(time.RFC3339), Ago: formatAge(now.Sub(m.ReceivedAt))}
 	if m.Encoding == string(segment.UCS2) {
 		out.Alphabet = "UCS-2"
@@ -73,7 +75,8 @@ func (p *pages) textsJSON(w http.ResponseWriter, r *http.Request) error {
 		HasMore bool       `json:"has_more"`
 	}{[]textJSON{}, more}
 	for _, m := range found {
-		out.Texts = append(out.Texts, textJSON{m.ID, m.ReceivedAt.UTC(), m.MessageID, m.To, m.From, m.Text, m.Encoding, m.Segments})
+		out.Texts = append(out.Texts, textJSON{m.ID, m.ReceivedAt.UTC(), m.MessageID, m.To, m.From, m.Text, m.Encoding,
+			m.Segments})
 	}
 	return sendJSON(w, out)
 }

@@ -12,7 +12,8 @@ import (
 
 func inboxOfTexts() *fakeInbox {
 	return &fakeInbox{messages: []*ent.CapturedSMS{
-		{ID: 2, ReceivedAt: time.Now(), MessageID: "sms_2", To: "+4915112345678", From: hostile, Text: hostile + strings.Repeat("€", 150), Encoding: "gsm7", Segments: 3},
+		{ID: 2, ReceivedAt: time.Now(), MessageID: "sms_2", To: "+4915112345678", From: hostile,
+			Text: hostile + strings.Repeat("€", 150), Encoding: "gsm7", Segments: 3},
 		{ID: 1, ReceivedAt: time.Now(), MessageID: "sms_1", To: "+12125550123", Text: "Привет", Encoding: "ucs2", Segments: 1},
 	}}
 }
@@ -24,7 +25,8 @@ func TestTextMessagesAreShownWithTheirSegments(t *testing.T) {
 	if response.StatusCode != http.StatusOK {
 		t.Fatalf("GET %s: %d", TextsPath, response.StatusCode)
 	}
-	for _, want := range []string{"4915112345678", "GSM 7-bit · 3 segments", "UCS-2 · 1 segment ", "Привет", "sms_1", `aria-current="page">Text messages`} {
+	for _, want := range []string{"4915112345678", "GSM 7-bit · 3 segments", "UCS-2 · 1 segment ", "Привет", "sms_1",
+		`aria-current="page">Text messages`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page of text messages lacks %q", want)
 		}
@@ -35,7 +37,8 @@ func TestTextMessagesAreShownWithTheirSegments(t *testing.T) {
 	if n := strings.Count(body, "€"); n != 150 {
 		t.Errorf("the parts have %d euros together, want 150", n)
 	}
-	if _, body := get(t, h, TextsPath+"?to=%2B1212"); strings.Contains(body, "sms_2") || !strings.Contains(body, "sms_1") {
+	if _, body := get(t, h, TextsPath+"?to=%2B1212"); strings.Contains(body, "sms_2") ||
+		!strings.Contains(body, "sms_1") {
 		t.Error("the filter by number does not choose the message")
 	}
 	if _, body := get(t, h, TextsPath+"?limit=1"); !strings.Contains(body, "/dev/inbox/sms?before=2") {
@@ -61,8 +64,10 @@ func TestTextMessagesForScripts(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &read); err != nil || response.StatusCode != http.StatusOK {
 		t.Fatalf("GET %s: %d, %v", TextsJSONPath, response.StatusCode, err)
 	}
-	if len(read.Texts) != 1 || read.Texts[0].MessageID != "sms_2" || read.Texts[0].Encoding != "gsm7" || read.Texts[0].Segments != 3 || !read.HasMore {
-		t.Errorf("scripts see %+v, want the newest message with its encoding and segments, and that there are more", read)
+	if len(read.Texts) != 1 || read.Texts[0].MessageID != "sms_2" || read.Texts[0].Encoding != "gsm7" ||
+		read.Texts[0].Segments != 3 || !read.HasMore {
+		t.Errorf("scripts see %+v, want the newest message with its encoding and segments, and that there are more",
+			read)
 	}
 	if response, _ := get(t, h, TextsJSONPath+"?subject=x"); response.StatusCode != http.StatusBadRequest {
 		t.Errorf("an unknown parameter is answered %d, want 400", response.StatusCode)

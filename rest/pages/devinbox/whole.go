@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// messageJSON gives a mail with its content to scripts.
+// messageJSON returns a mail with its content to scripts.
 func (p *pages) messageJSON(w http.ResponseWriter, r *http.Request) error {
 	mail, err := p.loadMail(r)
 	if err != nil {
@@ -26,7 +26,7 @@ func (p *pages) messageJSON(w http.ResponseWriter, r *http.Request) error {
 	return sendWhole(w, mail)
 }
 
-// findLatest gives scripts the newest mail that matches, with its content, and waits for one
+// findLatest returns scripts the newest mail that matches, with its content, and waits for one
 // as long as they ask. Errors are answered as the API's are, and what is wrong with the
 // query as 422.
 func (p *pages) findLatest(w http.ResponseWriter, r *http.Request) error {
@@ -124,8 +124,9 @@ func sendWhole(w http.ResponseWriter, mail *ent.CapturedMail) error {
 		out.Headers = append(out.Headers, headerJSON{h.Name, h.Value})
 	}
 	for i, part := range parsed.Files {
-		out.Attachments = append(out.Attachments, attachmentJSON{nameOf(part, i), part.ContentType, part.ContentID, part.Size,
-			fmt.Sprintf("%s/files/%d", linkTo(mail.ID), i)})
+		out.Attachments = append(out.Attachments,
+			attachmentJSON{nameOf(part, i), part.ContentType, part.ContentID, part.Size,
+				fmt.Sprintf("%s/files/%d", linkTo(mail.ID), i)})
 	}
 	return sendJSON(w, map[string]any{"mail": out})
 }

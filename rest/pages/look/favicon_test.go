@@ -19,9 +19,11 @@ func TestTheIconIsAnswered(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		New().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
-		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != want.contentType || !bytes.HasPrefix(w.Body.Bytes(), want.begins) ||
+		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != want.contentType ||
+			!bytes.HasPrefix(w.Body.Bytes(), want.begins) ||
 			!strings.HasPrefix(w.Header().Get("Cache-Control"), "public") {
-			t.Errorf("%s is answered %d with %v and %.40q, want 200 and %s", path, w.Code, w.Header(), w.Body.Bytes(), want.contentType)
+			t.Errorf("%s is answered %d with %v and %.40q, want 200 and %s", path, w.Code, w.Header(), w.Body.Bytes(),
+				want.contentType)
 		}
 	}
 }

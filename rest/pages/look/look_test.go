@@ -53,7 +53,8 @@ func TestStylesUseTheTokens(t *testing.T) {
 		named[found[1]] = true
 	}
 	used, hex := regexp.MustCompile(`var\((--(?:color|font|radius)-[\w-]+)`), regexp.MustCompile(`#[0-9a-fA-F]{3,8}\b`)
-	for _, file := range []string{"look.css", "../welcome/page.css", "../unsubscribe/page.css", "../../api/openapi/docs.css", "../devinbox/inbox.css"} {
+	for _, file := range []string{"look.css", "../welcome/page.css", "../unsubscribe/page.css",
+		"../../api/openapi/docs.css", "../devinbox/inbox.css"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -49,7 +49,8 @@ func loadWords() map[string]words {
 const noticeStyle = "body { padding: 16px; } main { max-width: 480px; margin: 8vh auto 0; padding: 28px; } h1 { margin-bottom: 8px; }\n"
 
 var (
-	noticePolicy = "default-src 'none'; style-src " + look.Source(look.Style+noticeStyle) + "; base-uri 'none'; frame-ancestors 'none'"
+	noticePolicy = "default-src 'none'; style-src " + look.Source(look.Style+noticeStyle) +
+		"; base-uri 'none'; frame-ancestors 'none'"
 
 	noticeLayout = template.Must(template.New("notice").Parse(`<!doctype html>
 <html lang="{{.Language}}">
@@ -68,7 +69,8 @@ var (
 )
 
 // writeNotice writes a page without links, in the language that the client prefers.
-func (l links) writeNotice(w http.ResponseWriter, r *http.Request, status int, choose func(words) (title, advice string)) {
+func (l links) writeNotice(w http.ResponseWriter, r *http.Request, status int,
+	choose func(words) (title, advice string)) {
 	name := locale.Match(strings.Join(r.Header.Values("Accept-Language"), ","))
 	title, advice := choose(translations[name])
 	var out bytes.Buffer
@@ -96,5 +98,6 @@ func (l links) answerWithheld(w http.ResponseWriter, r *http.Request) {
 
 func (l links) answerUnavailable(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", "30")
-	l.writeNotice(w, r, http.StatusServiceUnavailable, func(s words) (string, string) { return s.Failed, s.FailedAdvice })
+	l.writeNotice(w, r, http.StatusServiceUnavailable,
+		func(s words) (string, string) { return s.Failed, s.FailedAdvice })
 }

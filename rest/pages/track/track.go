@@ -129,7 +129,8 @@ func (l links) isRead(w http.ResponseWriter, r *http.Request) bool {
 // record counts a GET; a HEAD only looks whether there is something.
 func (l links) record(r *http.Request, mark tracking.LinkToken) {
 	if r.Method == http.MethodGet {
-		l.Tracker.Record(tracking.Visit{Mark: mark, IP: clientip.From(r, l.Proxies), UserAgent: r.UserAgent(), Header: r.Header})
+		l.Tracker.Record(tracking.Visit{Mark: mark, IP: clientip.From(r, l.Proxies), UserAgent: r.UserAgent(),
+			Header: r.Header})
 	}
 }
 
@@ -139,5 +140,5 @@ func (l links) write(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 }
 
-// pixel is a transparent GIF of one pixel, 43 octets.
+// pixel is a transparent GIF of one pixel, 43 bytes.
 var pixel = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;")

@@ -54,10 +54,13 @@ func TestALinkLeadsToItsTargetAsItWasWritten(t *testing.T) {
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		f := &tracker{}
 		w := ask(t, f, method, "/t/c/genuine", nil)
-		if w.Code != http.StatusFound || w.Header().Get("Location") != "https://example.com/a//b/../c?d=%2F#e" || w.Body.Len() != 0 {
-			t.Errorf("%s of a link got %d %v %q, want a redirect to the target as it was written", method, w.Code, w.Header(), w.Body)
+		if w.Code != http.StatusFound || w.Header().Get("Location") != "https://example.com/a//b/../c?d=%2F#e" ||
+			w.Body.Len() != 0 {
+			t.Errorf("%s of a link got %d %v %q, want a redirect to the target as it was written", method, w.Code,
+				w.Header(), w.Body)
 		}
-		for name, want := range map[string]string{"Referrer-Policy": "no-referrer", "Cache-Control": "no-store, no-cache, must-revalidate, private", "X-Robots-Tag": "noindex, nofollow"} {
+		for name, want := range map[string]string{"Referrer-Policy": "no-referrer",
+			"Cache-Control": "no-store, no-cache, must-revalidate, private", "X-Robots-Tag": "noindex, nofollow"} {
 			if got := w.Header().Get(name); got != want {
 				t.Errorf("%s is %q", name, got)
 			}
@@ -72,8 +75,9 @@ func TestThePixelIsAnImageOfOnePixel(t *testing.T) {
 	t.Parallel()
 	f := &tracker{}
 	w := ask(t, f, http.MethodGet, "/t/o/genuine.gif", func(r *http.Request) { r.Header.Set("User-Agent", "Mail/1.0") })
-	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "image/gif" || w.Body.Len() != 43 || !strings.Contains(w.Header().Get("Cache-Control"), "no-store") {
-		t.Errorf("%d %v, %d octets", w.Code, w.Header(), w.Body.Len())
+	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "image/gif" || w.Body.Len() != 43 ||
+		!strings.Contains(w.Header().Get("Cache-Control"), "no-store") {
+		t.Errorf("%d %v, %d bytes", w.Code, w.Header(), w.Body.Len())
 	}
 	image, err := gif.Decode(bytes.NewReader(w.Body.Bytes()))
 	if err != nil {
@@ -91,10 +95,12 @@ func TestWhatIsNotGenuineIsNotFound(t *testing.T) {
 	t.Parallel()
 	f := &tracker{}
 	bodies := map[string]bool{}
-	for _, path := range []string{"/t/", "/t/c/", "/t/c/forged", "/t/c/genuine/", "/t/c/genuine.gif", "/t/c/../c/genuine", "/t/c//genuine", "/t/o/genuine", "/t/o/.gif", "/t/o/forged.gif",
+	for _, path := range []string{"/t/", "/t/c/", "/t/c/forged", "/t/c/genuine/", "/t/c/genuine.gif",
+		"/t/c/../c/genuine", "/t/c//genuine", "/t/o/genuine", "/t/o/.gif", "/t/o/forged.gif",
 		"/t/x/genuine", "/t/c/\x00", "/t/c/https://evil.example"} {
 		w := ask(t, f, http.MethodGet, path, nil)
-		if w.Code != http.StatusNotFound || w.Header().Get("Location") != "" || !strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
+		if w.Code != http.StatusNotFound || w.Header().Get("Location") != "" ||
+			!strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Errorf("%q got %d %v, want 404 without a redirect", path, w.Code, w.Header())
 		}
 		bodies[w.Body.String()] = true
@@ -103,7 +109,8 @@ func TestWhatIsNotGenuineIsNotFound(t *testing.T) {
 		t.Errorf("%d different pages, %d visits", len(bodies), len(f.visits))
 	}
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions, "BREW"} {
-		if w := ask(t, f, method, "/t/c/genuine", nil); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" || len(f.visits) != 0 {
+		if w := ask(t, f, method, "/t/c/genuine", nil); w.Code != http.StatusMethodNotAllowed || w.Header().
+			Get("Allow") != "GET, HEAD" || len(f.visits) != 0 {
 			t.Errorf("%s of a link got %d %v, want 405 that allows GET and HEAD", method, w.Code, w.Header())
 		}
 	}
@@ -115,13 +122,18 @@ func TestAWithheldLinkShowsANeutralPageInEveryLanguage(t *testing.T) {
 	seen := map[string]string{}
 	for _, language := range locale.Languages() {
 		f := &tracker{}
-		w := ask(t, f, http.MethodGet, "/t/c/withheld", func(r *http.Request) { r.Header.Set("Accept-Language", language) })
+		w := ask(t, f, http.MethodGet, "/t/c/withheld",
+			func(r *http.Request) { r.Header.Set("Accept-Language", language) })
 		body := w.Body.String()
-		if w.Code != http.StatusForbidden || w.Header().Get("Location") != "" || strings.Contains(body, "example.com") || strings.Contains(body, "href") ||
-			strings.Contains(body, "http-equiv") || !strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
-			t.Errorf("a withheld link in %s got %d %v\n%s\nwant a page that leads nowhere", language, w.Code, w.Header(), body)
+		if w.Code != http.StatusForbidden || w.Header().Get("Location") != "" ||
+			strings.Contains(body, "example.com") || strings.Contains(body, "href") ||
+			strings.Contains(body, "http-equiv") || !strings.Contains(w.Header().Get("Content-Security-Policy"),
+			"default-src 'none'") {
+			t.Errorf("a withheld link in %s got %d %v\n%s\nwant a page that leads nowhere", language, w.Code,
+				w.Header(), body)
 		}
-		if !strings.Contains(body, `<html lang="`+language+`">`) || w.Header().Get("Content-Language") != language || w.Header().Get("Vary") != "Accept-Language" {
+		if !strings.Contains(body, `<html lang="`+language+`">`) || w.Header().Get("Content-Language") != language ||
+			w.Header().Get("Vary") != "Accept-Language" {
 			t.Errorf("a withheld link in %s got the headers %v and the page\n%s", language, w.Header(), body)
 		}
 		if other, found := seen[body]; found {
@@ -137,8 +149,10 @@ func TestALinkWhoseHostCannotBeCheckedIsRetriedLater(t *testing.T) {
 	t.Parallel()
 	f := &tracker{}
 	w := ask(t, f, http.MethodGet, "/t/c/unknown", nil)
-	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || strings.Contains(w.Body.String(), "secret") || len(f.visits) != 0 {
-		t.Errorf("a link whose host could not be checked got %d %v\n%s\nwant 503 with Retry-After and no details", w.Code, w.Header(), w.Body)
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" ||
+		strings.Contains(w.Body.String(), "secret") || len(f.visits) != 0 {
+		t.Errorf("a link whose host could not be checked got %d %v\n%s\nwant 503 with Retry-After and no details",
+			w.Code, w.Header(), w.Body)
 	}
 }
 

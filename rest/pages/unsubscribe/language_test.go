@@ -26,7 +26,8 @@ func TestWordsAreWhole(t *testing.T) {
 		value := reflect.ValueOf(*w)
 		for i := range value.NumField() {
 			field, text := value.Type().Field(i).Name, value.Field(i).String()
-			if strings.TrimSpace(text) != text || text == "" || strings.ContainsAny(text, "<>&\n") || !utf8.ValidString(text) {
+			if strings.TrimSpace(text) != text || text == "" || strings.ContainsAny(text, "<>&\n") ||
+				!utf8.ValidString(text) {
 				t.Errorf("%s: %s is %q, want a sentence without markup", w.Language, field, text)
 			}
 			want, got := places.FindAllString(english.Field(i).String(), -1), places.FindAllString(text, -1)
@@ -65,7 +66,8 @@ func TestEachLanguageOnItsPages(t *testing.T) {
 		for _, what := range []string{"form", "none", "gone", "done", "all", "forged", "method"} {
 			w := pages[what]
 			whole := w.Body.String()
-			if !strings.Contains(whole, `<html lang="`+name+`">`) || w.Header().Get("Content-Language") != name || w.Header().Get("Vary") != "Accept-Language" {
+			if !strings.Contains(whole, `<html lang="`+name+`">`) || w.Header().Get("Content-Language") != name ||
+				w.Header().Get("Vary") != "Accept-Language" {
 				t.Errorf("the page %s in %s has the header %v and begins\n%.200s", what, name, w.Header(), whole)
 			}
 			title, _, _ := strings.Cut(whole[strings.Index(whole, "<title>"):], "\n")

@@ -16,7 +16,7 @@ type look struct {
 	domain string // says what the logo is to whom cannot see it
 }
 
-// Shown tells whether a line of the page shows the brand.
+// Shown reports whether a line of the page shows the brand.
 func (l look) Shown() bool { return l.Name() != "" || len(l.of.Logo) > 0 }
 
 // Name is the brand's name, on one line.
@@ -57,7 +57,8 @@ func (l look) contentPolicy() string {
 	if len(l.of.Logo) > 0 {
 		images = "; img-src data:"
 	}
-	return "default-src 'none'; style-src " + shared.Source(string(l.Style())) + images + "; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	return "default-src 'none'; style-src " + shared.Source(string(l.Style())) + images +
+		"; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }
 
 // parseColor reads #rrggbb.

@@ -62,8 +62,10 @@ func TestThePageLooksAsTheAccountSays(t *testing.T) {
 			policy := w.Result().Header.Get("Content-Security-Policy")
 			_, rest, _ := strings.Cut(head, "<style>")
 			inside, _, _ := strings.Cut(rest, "</style>")
-			if w.Code != http.StatusOK || !strings.Contains(policy, shared.Source(inside)) || strings.Contains(policy, "img-src data:") != c.image || strings.Contains(body, "<img") != c.image {
-				t.Errorf("status %d, policy %q, want one that allows the page's style, and a logo if there is one: %t", w.Code, policy, c.image)
+			if w.Code != http.StatusOK || !strings.Contains(policy, shared.Source(inside)) ||
+				strings.Contains(policy, "img-src data:") != c.image || strings.Contains(body, "<img") != c.image {
+				t.Errorf("status %d, policy %q, want one that allows the page's style, and a logo if there is one: %t",
+					w.Code, policy, c.image)
 			}
 		})
 	}

@@ -29,7 +29,7 @@ type Sender struct {
 // sentence is a text with values in braces: {email}, {category}, {sender}.
 type sentence string
 
-// Say gives a sentence for a paragraph: what strangers wrote is escaped, and strong.
+// Say returns a sentence for a paragraph: what strangers wrote is escaped, and strong.
 func (p page) Say(s sentence) template.HTML {
 	strong := func(text string) string { return "<strong>" + template.HTMLEscapeString(text) + "</strong>" }
 	sender := template.HTMLEscapeString(string(p.Words.ThisSender))
@@ -39,12 +39,13 @@ func (p page) Say(s sentence) template.HTML {
 	case p.Sender.Domain != "":
 		sender = strong(p.Sender.Domain)
 	}
-	said := strings.NewReplacer("{email}", strong(p.Email), "{category}", strong(cleanName(p.Category)), "{sender}", sender).
+	said := strings.NewReplacer("{email}", strong(p.Email), "{category}", strong(cleanName(p.Category)),
+		"{sender}", sender).
 		Replace(template.HTMLEscapeString(string(s)))
 	return template.HTML(said) //nolint:gosec // each part is escaped above
 }
 
-// Label gives a sentence for a button, without markup. The template escapes it.
+// Label returns a sentence for a button, without markup. The template escapes it.
 func (p page) Label(s sentence) string {
 	sender := cleanName(p.Sender.Name)
 	if sender == "" {

@@ -107,7 +107,8 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.handlePost(w, r, said, u)
 	default:
 		header.Set("Allow", "GET, HEAD, POST")
-		p.writePage(w, r, http.StatusMethodNotAllowed, page{Words: said, Title: said.WrongWay, Notice: said.WrongWayAdvice})
+		p.writePage(w, r, http.StatusMethodNotAllowed,
+			page{Words: said, Title: said.WrongWay, Notice: said.WrongWayAdvice})
 	}
 }
 
@@ -122,7 +123,8 @@ func (p *pages) handlePost(w http.ResponseWriter, r *http.Request, said *words, 
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		p.writePage(w, r, http.StatusRequestEntityTooLarge, page{Words: said, Title: said.WrongWay, Notice: said.WrongWayAdvice})
+		p.writePage(w, r, http.StatusRequestEntityTooLarge,
+			page{Words: said, Title: said.WrongWay, Notice: said.WrongWayAdvice})
 		return
 	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
 		p.failPage(w, r, said, fault.DatabaseUnavailable(err))
@@ -195,14 +197,16 @@ func (p *pages) findSender(ctx context.Context, u suppression.Unsubscribe) (Send
 	defer release()
 	name, domain, err := p.Senders.Sender(ctx, u.AccountID, u.EmailID)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
-		p.Logger.WarnContext(loglimit.Collapse(ctx, "sender"), "unsubscribe page: the sender is not known now", telemetry.KeyError, err)
+		p.Logger.WarnContext(loglimit.Collapse(ctx, "sender"), "unsubscribe page: the sender is not known now",
+			telemetry.KeyError, err)
 	}
 	if p.Brands == nil || domain == "" {
 		return Sender{Name: name, Domain: domain}, look{}
 	}
 	of, err := p.Brands.Brand(ctx, u.AccountID)
 	if err != nil {
-		p.Logger.WarnContext(loglimit.Collapse(ctx, "brand"), "unsubscribe page: the brand is not known now", telemetry.KeyError, err)
+		p.Logger.WarnContext(loglimit.Collapse(ctx, "brand"), "unsubscribe page: the brand is not known now",
+			telemetry.KeyError, err)
 	}
 	return Sender{Name: name, Domain: domain}, look{of, domain}
 }

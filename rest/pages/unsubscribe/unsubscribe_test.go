@@ -114,22 +114,26 @@ func TestPages(t *testing.T) {
 		"done_all":          {method: "POST", path: "/u/all", contentType: form, body: "choice=all", status: 200, asked: "all page"},
 		"done_category":     {method: "POST", path: "/u/category", contentType: form, body: "choice=category", status: 200, asked: "category page"},
 		"done_category_all": {method: "POST", path: "/u/category", contentType: form, body: "choice=all", status: 200, asked: "all page"},
-		"one_click":         {method: "POST", path: "/u/category", contentType: form, body: "List-Unsubscribe=One-Click", status: 200, asked: "category one_click"},
-		"one_click_all":     {method: "POST", path: "/u/all", contentType: form + "; charset=utf-8", body: "List-Unsubscribe=one-click", status: 200, asked: "all one_click"},
-		"nothing_chosen":    {method: "POST", path: "/u/category", contentType: form, body: "choice=maybe", status: 400},
-		"no_body":           {method: "POST", path: "/u/all", status: 400},
-		"chosen_in_query":   {method: "POST", path: "/u/all?choice=all&List-Unsubscribe=One-Click", contentType: form, status: 400},
-		"json":              {method: "POST", path: "/u/all", contentType: "application/json", body: `{"List-Unsubscribe":"One-Click"}`, status: 400},
-		"broken_form":       {method: "POST", path: "/u/all", contentType: form, body: "choice=%zz", status: 400},
-		"broken_multipart":  {method: "POST", path: "/u/all", contentType: "multipart/form-data; boundary=x", body: "--x\r\nnonsense", status: 400},
-		"too_large":         {method: "POST", path: "/u/all", contentType: form, body: "choice=all&x=" + strings.Repeat("x", bodyLimit), status: 413},
-		"forged":            {method: "GET", path: "/u/nonsense", status: 404},
-		"forged_post":       {method: "POST", path: "/u/nonsense", contentType: form, body: "List-Unsubscribe=One-Click", status: 404},
-		"no_token":          {method: "GET", path: "/u/", status: 404},
-		"more_path":         {method: "GET", path: "/u/all/", status: 404},
-		"method":            {method: "DELETE", path: "/u/all", status: 405},
-		"away":              {method: "POST", path: "/u/all", contentType: form, body: "choice=all", fail: fault.DatabaseUnavailable(io.EOF), status: 503, asked: "all page"},
-		"defect":            {method: "POST", path: "/u/all", contentType: form, body: "choice=all", fail: errors.New("pq: secret detail"), status: 500, asked: "all page"},
+		"one_click": {method: "POST", path: "/u/category", contentType: form,
+			body: "List-Unsubscribe=One-Click", status: 200, asked: "category one_click"},
+		"one_click_all": {method: "POST", path: "/u/all", contentType: form + "; charset=utf-8",
+			body: "List-Unsubscribe=one-click", status: 200, asked: "all one_click"},
+		"nothing_chosen":   {method: "POST", path: "/u/category", contentType: form, body: "choice=maybe", status: 400},
+		"no_body":          {method: "POST", path: "/u/all", status: 400},
+		"chosen_in_query":  {method: "POST", path: "/u/all?choice=all&List-Unsubscribe=One-Click", contentType: form, status: 400},
+		"json":             {method: "POST", path: "/u/all", contentType: "application/json", body: `{"List-Unsubscribe":"One-Click"}`, status: 400},
+		"broken_form":      {method: "POST", path: "/u/all", contentType: form, body: "choice=%zz", status: 400},
+		"broken_multipart": {method: "POST", path: "/u/all", contentType: "multipart/form-data; boundary=x", body: "--x\r\nnonsense", status: 400},
+		"too_large":        {method: "POST", path: "/u/all", contentType: form, body: "choice=all&x=" + strings.Repeat("x", bodyLimit), status: 413},
+		"forged":           {method: "GET", path: "/u/nonsense", status: 404},
+		"forged_post":      {method: "POST", path: "/u/nonsense", contentType: form, body: "List-Unsubscribe=One-Click", status: 404},
+		"no_token":         {method: "GET", path: "/u/", status: 404},
+		"more_path":        {method: "GET", path: "/u/all/", status: 404},
+		"method":           {method: "DELETE", path: "/u/all", status: 405},
+		"away": {method: "POST", path: "/u/all", contentType: form, body: "choice=all",
+			fail: fault.DatabaseUnavailable(io.EOF), status: 503, asked: "all page"},
+		"defect": {method: "POST", path: "/u/all", contentType: form, body: "choice=all",
+			fail: errors.New("pq: secret detail"), status: 500, asked: "all page"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -142,9 +146,12 @@ func TestPages(t *testing.T) {
 				t.Errorf("asked for %q, want %q", got, c.asked)
 			}
 			header := w.Result().Header
-			if header.Get("Set-Cookie") != "" || header.Get("Location") != "" || header.Get("Content-Type") != "text/html; charset=utf-8" ||
-				header.Get("Referrer-Policy") != "no-referrer" || header.Get("Cache-Control") != "no-store" || header.Get("X-Robots-Tag") != "noindex, nofollow" ||
-				header.Get("Content-Security-Policy") != (look{}).contentPolicy() || header.Get("Vary") != "Accept-Language" || header.Get("Content-Language") != "en" {
+			if header.Get("Set-Cookie") != "" || header.Get("Location") != "" ||
+				header.Get("Content-Type") != "text/html; charset=utf-8" ||
+				header.Get("Referrer-Policy") != "no-referrer" || header.Get("Cache-Control") != "no-store" ||
+				header.Get("X-Robots-Tag") != "noindex, nofollow" ||
+				header.Get("Content-Security-Policy") != (look{}).contentPolicy() ||
+				header.Get("Vary") != "Accept-Language" || header.Get("Content-Language") != "en" {
 				t.Errorf("headers %v", header)
 			}
 			if retry := header.Get("Retry-After"); (retry != "") != (c.status >= 500) {
@@ -175,7 +182,8 @@ func TestLookingChangesNothing(t *testing.T) {
 	t.Parallel()
 	links := &fakeLinks{}
 	h := newPages(links)
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodPatch} {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut,
+		http.MethodPatch} {
 		for _, query := range []string{"", "?List-Unsubscribe=One-Click", "?choice=all"} {
 			ask(t, h, method, "/u/all"+query, form, "List-Unsubscribe=One-Click")
 		}
@@ -190,12 +198,14 @@ func TestLookingChangesNothing(t *testing.T) {
 func TestPageIsSelfContained(t *testing.T) {
 	t.Parallel()
 	body := ask(t, newPages(&fakeLinks{}), http.MethodGet, "/u/category", "", "").Body.String()
-	for _, word := range []string{"<script", "<img", "<link", "src=", "href=", "javascript:", "@import", "url(", `style="`} {
+	for _, word := range []string{"<script", "<img", "<link", "src=", "href=", "javascript:", "@import", "url(",
+		`style="`} {
 		if strings.Contains(body, word) {
 			t.Errorf("the page has %s", word)
 		}
 	}
-	for _, word := range []string{`<html lang="en">`, `name="viewport"`, `content="noindex, nofollow"`, "<title>", "<h1>", "bob@münchen.de", "example.com", "Product &lt;news&gt;"} {
+	for _, word := range []string{`<html lang="en">`, `name="viewport"`, `content="noindex, nofollow"`, "<title>",
+		"<h1>", "bob@münchen.de", "example.com", "Product &lt;news&gt;"} {
 		if !strings.Contains(body, word) {
 			t.Errorf("the page has no %s", word)
 		}
@@ -227,7 +237,8 @@ func TestManyAtOnceWaitTheirTurn(t *testing.T) {
 
 func FuzzPost(f *testing.F) {
 	f.Add("all", form, "List-Unsubscribe=One-Click")
-	f.Add("category", "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"choice\"\r\n\r\nall\r\n--x--\r\n")
+	f.Add("category", "multipart/form-data; boundary=x",
+		"--x\r\nContent-Disposition: form-data; name=\"choice\"\r\n\r\nall\r\n--x--\r\n")
 	f.Add("x", "text/plain", "")
 	f.Fuzz(func(t *testing.T, token, contentType, body string) {
 		links := &fakeLinks{}

@@ -54,7 +54,8 @@ type view struct {
 
 type link struct{ Path, Label string }
 
-var labels = map[string]string{signin.PathSignIn: "Sign in", signin.PathSignUp: "Sign up", signin.PathReset: "Forgot your password?"}
+var labels = map[string]string{signin.PathSignIn: "Sign in", signin.PathSignUp: "Sign up",
+	signin.PathReset: "Forgot your password?"}
 
 // formLinks are ways to other forms, which take along where somebody wants to go.
 func formLinks(next string, paths ...string) (list []link) {
@@ -82,7 +83,8 @@ func nextPath(r *http.Request) string {
 // toView is the form with what was typed, but for passwords.
 func (f form) toView(r *http.Request) view {
 	to := nextPath(r)
-	v := view{Title: f.title, About: f.about, Button: f.button, Action: f.path, Next: to, Token: f.token, Fields: slices.Clone(f.fields), Links: formLinks(to, f.links...)}
+	v := view{Title: f.title, About: f.about, Button: f.button, Action: f.path, Next: to, Token: f.token,
+		Fields: slices.Clone(f.fields), Links: formLinks(to, f.links...)}
 	if r.Method != http.MethodPost {
 		return v
 	}
@@ -96,19 +98,24 @@ func (f form) toView(r *http.Request) view {
 }
 
 var (
-	emailField   = field{Name: "email", Label: "Email", Type: "email", Autocomplete: "username", Required: true}
-	oldPassword  = field{Name: "password", Label: "Password", Type: "password", Autocomplete: "current-password"}
-	newPassword  = field{Name: "password", Label: "New password", Type: "password", Autocomplete: "new-password", Hint: "At least 12 characters", Required: true}
+	emailField  = field{Name: "email", Label: "Email", Type: "email", Autocomplete: "username", Required: true}
+	oldPassword = field{Name: "password", Label: "Password", Type: "password", Autocomplete: "current-password"}
+	newPassword = field{Name: "password", Label: "New password", Type: "password", Autocomplete: "new-password",
+		Hint: "At least 12 characters", Required: true}
 	nameField    = field{Name: "name", Label: "Your name", Type: "text", Autocomplete: "name"}
-	accountField = field{Name: "account_name", Label: "Team name", Type: "text", Autocomplete: "organization", Required: true}
-	codeField    = field{Name: fieldCode, Label: "Code", Type: "text", Autocomplete: "one-time-code", Hint: "Only if you use an authenticator app"}
+	accountField = field{Name: "account_name", Label: "Team name", Type: "text", Autocomplete: "organization",
+		Required: true}
+	codeField = field{Name: fieldCode, Label: "Code", Type: "text", Autocomplete: "one-time-code",
+		Hint: "Only if you use an authenticator app"}
 )
 
 var forms = map[string]form{}
 
 func init() { //nolint:gochecknoinits // the forms name each other's pages
 	for _, f := range []form{
-		{path: signin.PathSetUp, title: "Set up Postrider", about: "You become the operator of this installation and the owner of a team.", button: "Set up", token: true,
+		{path: signin.PathSetUp, title: "Set up Postrider",
+			about: "You become the operator of this installation and the owner of a team.", button: "Set up",
+			token:  true,
 			fields: []field{emailField, newPassword, nameField, accountField}, do: (*pages).setUp},
 		{path: signin.PathSignIn, title: "Sign in", button: "Sign in", fields: []field{emailField, oldPassword, codeField},
 			links: []string{signin.PathReset}, do: (*pages).signIn},
@@ -116,11 +123,18 @@ func init() { //nolint:gochecknoinits // the forms name each other's pages
 			links: []string{signin.PathSignIn}, do: (*pages).signUp},
 		{path: signin.PathReset, title: "Set a new password", button: "Continue", fields: []field{emailField, newPassword},
 			links: []string{signin.PathSignIn}, do: (*pages).resetPassword},
-		{path: signin.PathEmail, title: "Confirm your new address", about: "You will sign in with this address. If you are not signed in, enter your password.", button: "Confirm", token: true,
+		{path: signin.PathEmail, title: "Confirm your new address",
+			about:  "You will sign in with this address. If you are not signed in, enter your password.",
+			button: "Confirm", token: true,
 			fields: []field{oldPassword, codeField}, do: (*pages).changeEmail},
-		{path: signin.PathStop, title: "Cancel the address change", about: "Your address does not change, and you are signed out everywhere.", button: "Cancel the change", token: true, do: (*pages).stopEmail},
-		{path: signin.PathInvite, title: "Join a team", about: "If you have signed in here before, enter your password. Otherwise, choose one.", button: "Join", token: true,
-			fields: []field{nameField, {Name: "password", Label: "Password", Type: "password", Autocomplete: "new-password", Hint: "At least 12 characters"}}, do: (*pages).acceptInvitation},
+		{path: signin.PathStop, title: "Cancel the address change",
+			about: "Your address does not change, and you are signed out everywhere.", button: "Cancel the change",
+			token: true, do: (*pages).stopEmail},
+		{path: signin.PathInvite, title: "Join a team",
+			about: "If you have signed in here before, enter your password. Otherwise, choose one.", button: "Join",
+			token: true,
+			fields: []field{nameField, {Name: "password", Label: "Password", Type: "password",
+				Autocomplete: "new-password", Hint: "At least 12 characters"}}, do: (*pages).acceptInvitation},
 	} {
 		forms[f.path] = f
 	}
@@ -135,7 +149,8 @@ func finishEntry(r *http.Request, e signin.NewSession, err error) (done, error) 
 
 func (p *pages) setUp(r *http.Request) (done, error) {
 	g := r.PostForm.Get
-	e, err := p.People.SetUp(r.Context(), signin.SetUpInput{Token: g("token"), Email: g("email"), Password: g("password"), Name: g("name"), AccountName: g("account_name")})
+	e, err := p.People.SetUp(r.Context(), signin.SetUpInput{Token: g("token"), Email: g("email"),
+		Password: g("password"), Name: g("name"), AccountName: g("account_name")})
 	return finishEntry(r, e, err)
 }
 
@@ -155,14 +170,16 @@ func (p *pages) signIn(r *http.Request) (done, error) {
 		e, err := p.People.SignInByLink(r.Context(), g("token"))
 		return finishEntry(r, e, err)
 	}
-	e, err := p.People.SignIn(r.Context(), signin.Credentials{Email: g("email"), Password: g("password"), Code: g(fieldCode)})
+	e, err := p.People.SignIn(r.Context(), signin.Credentials{Email: g("email"), Password: g("password"),
+		Code: g(fieldCode)})
 	return finishEntry(r, e, err)
 }
 
 func (p *pages) signUp(r *http.Request) (done, error) {
 	g := r.PostForm.Get
 	if token := g("token"); token != "" {
-		e, err := p.People.CompleteSignUp(r.Context(), signin.SignUpInput{Token: token, Name: g("name"), Password: g("password"), AccountName: g("account_name")})
+		e, err := p.People.CompleteSignUp(r.Context(),
+			signin.SignUpInput{Token: token, Name: g("name"), Password: g("password"), AccountName: g("account_name")})
 		return finishEntry(r, e, err)
 	}
 	return toldByMail(p.People.RequestSignUp(r.Context(), g("email")))
@@ -175,13 +192,15 @@ func (p *pages) resetPassword(r *http.Request) (done, error) {
 		if err != nil || !e.Token.IsZero() {
 			return finishEntry(r, e, err)
 		}
-		return done{entered: &e, title: "Password changed", lines: []string{"All your sessions have ended. Sign in with the new password and a code."}}, nil
+		return done{entered: &e, title: "Password changed",
+			lines: []string{"All your sessions have ended. Sign in with the new password and a code."}}, nil
 	}
 	return toldByMail(p.People.RequestPasswordReset(r.Context(), g("email")))
 }
 
 func toldByMail(err error) (done, error) {
-	return done{title: "Check your email", lines: []string{"If the address can be used, we have sent it an email with a link."}}, err
+	return done{title: "Check your email",
+		lines: []string{"If the address can be used, we have sent it an email with a link."}}, err
 }
 
 func (p *pages) changeEmail(r *http.Request) (done, error) {
@@ -194,15 +213,18 @@ func (p *pages) changeEmail(r *http.Request) (done, error) {
 	if err != nil {
 		return done{}, err
 	}
-	return done{entered: &signin.NewSession{DeviceCookie: who.DeviceCookie}, title: "Address changed", lines: []string{"You now sign in as " + who.Email + "."}}, nil
+	return done{entered: &signin.NewSession{DeviceCookie: who.DeviceCookie}, title: "Address changed",
+		lines: []string{"You now sign in as " + who.Email + "."}}, nil
 }
 
 func (p *pages) stopEmail(r *http.Request) (done, error) {
 	if err := p.People.StopEmailChange(r.Context(), r.PostForm.Get("token")); err != nil {
 		return done{}, err
 	}
-	return done{out: true, title: "Address change cancelled", lines: []string{"Your address has not changed. You are signed out everywhere.",
-		"If you did not request the change, someone else was signed in to your account. Set a new password now."}, links: formLinks("/", signin.PathReset)}, nil
+	return done{out: true, title: "Address change cancelled",
+		lines: []string{"Your address has not changed. You are signed out everywhere.",
+			"If you did not request the change, someone else was signed in to your account. Set a new password now."},
+		links: formLinks("/", signin.PathReset)}, nil
 }
 
 func (p *pages) acceptInvitation(r *http.Request) (done, error) {

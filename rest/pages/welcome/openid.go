@@ -65,6 +65,8 @@ func (p *pages) linkOpenID(r *http.Request) (done, error) {
 		return done{}, err
 	}
 	name := p.OpenID.Name()
-	return done{title: "Link with " + name, lines: []string{"Continue to " + name + " within five minutes. You can then sign in with the account that you use there."},
+	return done{title: "Link with " + name,
+		lines: []string{"Continue to " + name +
+			" within five minutes. You can then sign in with the account that you use there."},
 		links: []link{{departure.URL, "Continue to " + name}}, cookie: departure.Cookie}, nil
 }

@@ -61,7 +61,8 @@ const Assets = "/sign-in/"
 
 // Paths are where the pages stand.
 func Paths() []string {
-	return []string{signin.PathSetUp, signin.PathSignIn, signin.PathSignUp, signin.PathReset, signin.PathEmail, signin.PathStop, signin.PathInvite, Assets}
+	return []string{signin.PathSetUp, signin.PathSignIn, signin.PathSignUp, signin.PathReset, signin.PathEmail,
+		signin.PathStop, signin.PathInvite, Assets}
 }
 
 type pages struct {
@@ -102,7 +103,8 @@ const maxForm = 64 << 10 // octets
 
 func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	header.Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "same-origin") // no-referrer makes browsers send the forms with Origin: null
 	if name, is := strings.CutPrefix(r.URL.Path, Assets); is {
@@ -110,7 +112,8 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	header.Set("Cache-Control", "no-store")
-	origin := audit.Origin{Addr: clientip.From(r, p.Proxies), Agent: r.UserAgent(), RequestID: header.Get(telemetry.RequestIDHeader),
+	origin := audit.Origin{Addr: clientip.From(r, p.Proxies), Agent: r.UserAgent(),
+		RequestID: header.Get(telemetry.RequestIDHeader),
 		Languages: r.Header.Get("Accept-Language"), Device: admission.Device(r, p.BaseURL)}
 	r = r.WithContext(audit.WithOrigin(r.Context(), origin))
 	f := forms[r.URL.Path]
@@ -178,11 +181,15 @@ func (p *pages) handlePost(w http.ResponseWriter, r *http.Request, f form) {
 		http.Redirect(w, r, done.goTo, http.StatusSeeOther)
 		return
 	}
-	p.showPage(w, r, http.StatusOK, view{Title: done.title, Lines: done.lines, Links: append(done.links, formLinks(nextPath(r), signin.PathSignIn)...)})
+	p.showPage(w, r, http.StatusOK,
+		view{Title: done.title, Lines: done.lines,
+			Links: append(done.links, formLinks(nextPath(r), signin.PathSignIn)...)})
 }
 
-var statuses = map[fault.Kind]int{fault.Invalid: http.StatusBadRequest, fault.Unauthorized: http.StatusUnauthorized, fault.Forbidden: http.StatusForbidden,
-	fault.NotFound: http.StatusNotFound, fault.Conflict: http.StatusConflict, fault.Limit: http.StatusTooManyRequests, fault.Unavailable: http.StatusServiceUnavailable}
+var statuses = map[fault.Kind]int{fault.Invalid: http.StatusBadRequest, fault.Unauthorized: http.StatusUnauthorized,
+	fault.Forbidden: http.StatusForbidden,
+	fault.NotFound:  http.StatusNotFound, fault.Conflict: http.StatusConflict, fault.Limit: http.StatusTooManyRequests,
+	fault.Unavailable: http.StatusServiceUnavailable}
 
 // refuseForm shows the form again, with what is wrong.
 func (p *pages) refuseForm(w http.ResponseWriter, r *http.Request, f form, err error) {
@@ -191,7 +198,8 @@ func (p *pages) refuseForm(w http.ResponseWriter, r *http.Request, f form, err e
 	status, told := statuses[known.Kind]
 	switch {
 	case !told:
-		telemetry.LogFailure(loglimit.Collapse(r.Context(), r.URL.Path), p.Logger, "a sign-in page failed", telemetry.KeyError, err)
+		telemetry.LogFailure(loglimit.Collapse(r.Context(), r.URL.Path), p.Logger, "a sign-in page failed",
+			telemetry.KeyError, err)
 		status, v.Wrong = http.StatusInternalServerError, "Something went wrong. Try again in a moment."
 	case known.Kind == fault.Unauthorized:
 		v.Wrong = "Email, password or code is wrong."
@@ -220,7 +228,8 @@ func (p *pages) refuseForm(w http.ResponseWriter, r *http.Request, f form, err e
 func (p *pages) showPage(w http.ResponseWriter, r *http.Request, status int, v view) {
 	options, err := p.People.Options(r.Context())
 	if err != nil {
-		telemetry.LogFailure(loglimit.Collapse(r.Context(), r.URL.Path), p.Logger, "a sign-in page cannot be shown", telemetry.KeyError, err)
+		telemetry.LogFailure(loglimit.Collapse(r.Context(), r.URL.Path), p.Logger, "a sign-in page cannot be shown",
+			telemetry.KeyError, err)
 		http.Error(w, "Temporarily unavailable. Try again in a moment.", http.StatusServiceUnavailable)
 		return
 	}
@@ -230,7 +239,8 @@ func (p *pages) showPage(w http.ResponseWriter, r *http.Request, status int, v v
 	}
 	var page bytes.Buffer
 	if err := layout.Execute(&page, v); err != nil {
-		p.Logger.ErrorContext(loglimit.Collapse(r.Context(), r.URL.Path), "a sign-in page cannot be made", telemetry.KeyError, err)
+		p.Logger.ErrorContext(loglimit.Collapse(r.Context(), r.URL.Path), "a sign-in page cannot be made",
+			telemetry.KeyError, err)
 		http.Error(w, "Something went wrong.", http.StatusInternalServerError)
 		return
 	}

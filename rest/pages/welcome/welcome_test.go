@@ -53,14 +53,16 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	known, err := accounts.New(accounts.Params{DB: database, Cursors: page.NewCodec([]byte("sixteen octets or more")), Logger: quiet})
+	known, err := accounts.New(accounts.Params{DB: database, Cursors: page.NewCodec([]byte("sixteen octets or more")),
+		Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &site{Server: httptest.NewUnstartedServer(nil)}
 	base := "http://" + s.Listener.Addr().String()
-	if s.people, err = signin.New(signin.Params{Config: signin.Config{BaseURL: base, Passwords: true}, DB: database, Accounts: known,
-		Teams: team.New(team.Params{DB: database, Accounts: known}), Box: box, Logger: quiet}); err != nil {
+	if s.people, err = signin.New(signin.Params{Config: signin.Config{BaseURL: base, Passwords: true}, DB: database,
+		Accounts: known,
+		Teams:    team.New(team.Params{DB: database, Accounts: known}), Box: box, Logger: quiet}); err != nil {
 		t.Fatal(err)
 	}
 	link, err := s.people.SetUpLink(t.Context())
@@ -68,10 +70,12 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	_, token, _ := strings.Cut(link, "#")
-	if s.ada, err = s.people.SetUp(t.Context(), signin.SetUpInput{Token: token, Email: adasEmail, Password: adasPassword, AccountName: "Acme"}); err != nil {
+	if s.ada, err = s.people.SetUp(t.Context(),
+		signin.SetUpInput{Token: token, Email: adasEmail, Password: adasPassword, AccountName: "Acme"}); err != nil {
 		t.Fatal(err)
 	}
-	if s.Config.Handler, err = welcome.New(welcome.Options{People: s.people, OpenID: provider{}, BaseURL: base, Logger: quiet}); err != nil {
+	if s.Config.Handler, err = welcome.New(welcome.Options{People: s.people, OpenID: provider{}, BaseURL: base,
+		Logger: quiet}); err != nil {
 		t.Fatal(err)
 	}
 	s.Start()
@@ -93,7 +97,8 @@ func (s *site) browser(t *testing.T) func(method, path string, form url.Values) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{Jar: jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return func(method, path string, form url.Values) answer {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(form.Encode()))
@@ -154,7 +159,8 @@ func TestASignInEndsWhereItWasWanted(t *testing.T) {
 	if first.next() != wantedPath {
 		t.Fatalf("the form of /sign-in?next=… carries %q, want %q:\n%s", first.next(), wantedPath, first.page)
 	}
-	if provider := `href="/api/session/oidc?return_to=%2femails%2fmsg_1%3fq%3d`; !strings.Contains(first.page, provider) {
+	if provider := `href="/api/session/oidc?return_to=%2femails%2fmsg_1%3fq%3d`; !strings.Contains(first.page,
+		provider) {
 		t.Errorf("the way in by the provider does not lead on; want %s in\n%s", provider, first.page)
 	}
 	if reset := `href="/reset?next=%2Femails%2Fmsg_1%3Fq%3D`; !strings.Contains(first.page, reset) {
@@ -168,7 +174,8 @@ func TestASignInEndsWhereItWasWanted(t *testing.T) {
 	fields.Set("password", adasPassword)
 	second := open(http.MethodPost, "/sign-in", fields)
 	if second.status == http.StatusSeeOther || second.next() != wantedPath {
-		t.Errorf("asked for the second factor (%d) the form carries %q, want %q", second.status, second.next(), wantedPath)
+		t.Errorf("asked for the second factor (%d) the form carries %q, want %q", second.status, second.next(),
+			wantedPath)
 	}
 	fields.Set("code", recovery[0])
 	if in := open(http.MethodPost, "/sign-in", fields); in.status != http.StatusSeeOther || in.location != wantedPath {
@@ -183,7 +190,8 @@ func TestASignInEndsWhereItWasWanted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, token, _ := strings.Cut(link, "#")
-	if in := s.browser(t)(http.MethodPost, "/sign-in", url.Values{"token": {token}, "next": {"/queue"}}); in.location != "/queue" {
+	if in := s.browser(t)(http.MethodPost, "/sign-in", url.Values{"token": {token},
+		"next": {"/queue"}}); in.location != "/queue" {
 		t.Errorf("a sign-in by a link answers %d and leads to %q, want /queue", in.status, in.location)
 	}
 }
@@ -204,16 +212,21 @@ func TestASignInLeadsToNoOtherSite(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	for _, trap := range []string{
-		"//evil.example", `/\evil.example`, "https://evil.example", "https:evil.example", "javascript:alert(1)", "/\t/evil.example", "/%2f%2fevil.example", "/%5cevil.example",
-		"/x\r\nLocation: https://evil.example", "/./%2fevil.example", tracking.Prefix + "x", unsubscribe.Prefix + "x", api.Prefix + "/session/oidc", "/../" + tracking.Prefix[1:] + "x",
+		"//evil.example", `/\evil.example`, "https://evil.example", "https:evil.example", "javascript:alert(1)",
+		"/\t/evil.example", "/%2f%2fevil.example", "/%5cevil.example",
+		"/x\r\nLocation: https://evil.example", "/./%2fevil.example", tracking.Prefix + "x", unsubscribe.Prefix + "x",
+		api.Prefix + "/session/oidc", "/../" + tracking.Prefix[1:] + "x",
 	} {
 		open := s.browser(t)
-		if got := open(http.MethodGet, "/sign-in?next="+url.QueryEscape(trap), nil); got.next() != "" || strings.Contains(got.page, "evil") || strings.Contains(got.page, "return_to") {
+		if got := open(http.MethodGet, "/sign-in?next="+url.QueryEscape(trap), nil); got.next() != "" ||
+			strings.Contains(got.page, "evil") || strings.Contains(got.page, "return_to") {
 			t.Errorf("/sign-in?next=%q shows a form that carries it:\n%s", trap, got.page)
 		}
-		in := open(http.MethodPost, "/sign-in?next="+url.QueryEscape(trap), url.Values{"email": {adasEmail}, "password": {adasPassword}, "next": {trap}})
+		in := open(http.MethodPost, "/sign-in?next="+url.QueryEscape(trap),
+			url.Values{"email": {adasEmail}, "password": {adasPassword}, "next": {trap}})
 		if in.status != http.StatusSeeOther || in.location != "/" {
-			t.Errorf("a sign-in that wants to go to %q answers %d and leads to %q, want 303 to /", trap, in.status, in.location)
+			t.Errorf("a sign-in that wants to go to %q answers %d and leads to %q, want 303 to /", trap, in.status,
+				in.location)
 		}
 	}
 }

@@ -59,13 +59,15 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 			d.Config.Addresses = append(d.Config.Addresses, doctor.Address{IP: ip, Hostname: s.Hostname})
 		}
 	}
-	d.Others = append(d.Others, doctor.Database(p.DB, doctor.DatabaseConfig{Embedded: config.Embedded(p.Config), Connections: config.Connections.Of(p.Config),
-		RiskLosingMail: config.RiskLosingAcceptedMail.Of(p.Config), Standbys: config.Standbys.Of(p.Config)}))
+	d.Others = append(d.Others, doctor.Database(p.DB,
+		doctor.DatabaseConfig{Embedded: config.Embedded(p.Config), Connections: config.Connections.Of(p.Config),
+			RiskLosingMail: config.RiskLosingAcceptedMail.Of(p.Config), Standbys: config.Standbys.Of(p.Config)}))
 	if !config.ReplicaURL.Of(p.Config).IsZero() {
 		d.Others = append(d.Others, doctor.Replica(p.DB, store.ReplicaConfig(p.Config)))
 	}
 	if d.Config.BaseURL != "" {
-		d.Others = append(d.Others, sandboxRecords(domains.Inspection{Config: domains.ConfigOf(p.Config), Resolver: p.Resolver, DB: p.DB}))
+		d.Others = append(d.Others, sandboxRecords(domains.Inspection{Config: domains.ConfigOf(p.Config),
+			Resolver: p.Resolver, DB: p.DB}))
 	}
 	if key := billing.StripeKey.Of(p.Config); !key.IsZero() {
 		service, err := billingDesk(p)
@@ -78,19 +80,23 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 		d.Others = append(d.Others, checkExport(p))
 	}
 	d.Others = append(d.Others, checkStatistics(p), checkObjectStore(p), unknownResults(p.DB))
-	if !config.Embedded(p.Config) || config.DatabaseBytes.Of(p.Config) > 0 { // disk.data_dir checks the disk of the embedded server
-		d.Others = append(d.Others, doctor.DatabaseDisk(diskroom.Params{Config: DiskConfig(p.Config), DB: p.DB, DatabaseURL: config.DatabaseURL.Of(p.Config).Reveal()}))
+	// disk.data_dir checks the disk of the embedded server
+	if !config.Embedded(p.Config) || config.DatabaseBytes.Of(p.Config) > 0 {
+		d.Others = append(d.Others, doctor.DatabaseDisk(diskroom.Params{Config: DiskConfig(p.Config), DB: p.DB,
+			DatabaseURL: config.DatabaseURL.Of(p.Config).Reveal()}))
 	}
 	if p.Box != nil {
-		d.Others = append(d.Others, doctor.MasterKey(func(ctx context.Context) (int, int, error) { return signing.Count(ctx, p.DB, p.Box) }))
+		d.Others = append(d.Others,
+			doctor.MasterKey(func(ctx context.Context) (int, int, error) { return signing.Count(ctx, p.DB, p.Box) }))
 	}
 	return d, nil
 }
 
 // publicAddresses are the addresses that mail leaves from, for machines that cannot detect them.
 var publicAddresses = setting.Declare(setting.Setting[[]netip.Addr]{
-	Name: "POSTRIDER_PUBLIC_ADDRESSES", Group: "Delivery", Form: setting.Addresses(), DefaultText: "the public addresses of this machine",
-	Help: "Addresses that mail leaves from, as receivers see them, separated by commas. Needed by postrider doctor behind a NAT router.",
+	Name: "POSTRIDER_PUBLIC_ADDRESSES", Group: "Delivery", Form: setting.Addresses(),
+	DefaultText: "the public addresses of this machine",
+	Help:        "Addresses that mail leaves from, as receivers see them, separated by commas. Needed by postrider doctor behind a NAT router.",
 })
 
 // DiskConfig returns where the disk of the database is.
@@ -104,11 +110,16 @@ func DiskConfig(cfg setting.Values) diskroom.Config {
 
 func configOf(p Params) doctor.Config {
 	cfg := p.Config
-	c := doctor.Config{BaseURL: config.BaseURL.Of(cfg), Hostname: config.Hostname.Of(cfg), ReturnPathHost: config.ReturnPathHost.Of(cfg), SPFInclude: config.SPFInclude.Of(cfg), SMTPHost: config.SMTPHost.Of(cfg),
-		TrackingHost: config.TrackingHost.Of(cfg), SandboxDomain: config.SandboxDomain.Of(cfg), Direct: outbound.MainExit.Of(cfg).How == outbound.MX, MXPort: outgoing.MXPort.Of(cfg), ListenAddr: listeners.InboundAddr.Of(cfg),
-		Folders: []doctor.Folder{{Setting: "spool_dir", Dir: config.SpoolDir.Of(cfg)}}}
+	c := doctor.Config{BaseURL: config.BaseURL.Of(cfg), Hostname: config.Hostname.Of(cfg),
+		ReturnPathHost: config.ReturnPathHost.Of(cfg), SPFInclude: config.SPFInclude.Of(cfg),
+		SMTPHost:     config.SMTPHost.Of(cfg),
+		TrackingHost: config.TrackingHost.Of(cfg), SandboxDomain: config.SandboxDomain.Of(cfg),
+		Direct: outbound.MainExit.Of(cfg).How == outbound.MX, MXPort: outgoing.MXPort.Of(cfg),
+		ListenAddr: listeners.InboundAddr.Of(cfg),
+		Folders:    []doctor.Folder{{Setting: "spool_dir", Dir: config.SpoolDir.Of(cfg)}}}
 	if config.Embedded(cfg) {
-		c.Folders = append(c.Folders, doctor.Folder{Setting: "data_dir", Dir: filepath.Join(config.DataDir.Of(cfg), "postgres")})
+		c.Folders = append(c.Folders, doctor.Folder{Setting: "data_dir",
+			Dir: filepath.Join(config.DataDir.Of(cfg), "postgres")})
 	}
 	if on, err := config.ParseModules(config.Modules.Of(cfg), p.Modules); err == nil {
 		for _, name := range on {
@@ -119,10 +130,12 @@ func configOf(p Params) doctor.Config {
 		c.Addresses = append(c.Addresses, doctor.Address{IP: ip})
 	}
 	if file := config.HTTPTLSCert.Of(cfg); file != "" {
-		c.Certificates = append(c.Certificates, doctor.CertificateFiles{Setting: config.HTTPTLSCert.Name, CertFile: file, KeyFile: config.HTTPTLSKey.Of(cfg), Names: []string{config.BaseHost(cfg)}})
+		c.Certificates = append(c.Certificates, doctor.CertificateFiles{Setting: config.HTTPTLSCert.Name,
+			CertFile: file, KeyFile: config.HTTPTLSKey.Of(cfg), Names: []string{config.BaseHost(cfg)}})
 	}
 	if listeners.CertFile.Of(cfg) != "" {
-		c.Certificates = append(c.Certificates, doctor.CertificateFiles{Setting: "POSTRIDER_SMTP_TLS_CERT", CertFile: listeners.CertFile.Of(cfg), KeyFile: listeners.KeyFile.Of(cfg),
+		c.Certificates = append(c.Certificates, doctor.CertificateFiles{Setting: "POSTRIDER_SMTP_TLS_CERT",
+			CertFile: listeners.CertFile.Of(cfg), KeyFile: listeners.KeyFile.Of(cfg),
 			Names: []string{config.SMTPHost.Of(cfg)}})
 	}
 	return c
@@ -133,11 +146,13 @@ func sandboxRecords(in domains.Inspection) doctor.Check {
 	return func(ctx context.Context) []doctor.Finding {
 		seen, err := domains.InspectSandbox(ctx, in)
 		if err != nil {
-			return []doctor.Finding{{Check: "sandbox", Level: doctor.Skipped, Found: err.Error(), Expected: "the records of the sandbox domain", Do: "Check the database first."}}
+			return []doctor.Finding{{Check: "sandbox", Level: doctor.Skipped, Found: err.Error(),
+				Expected: "the records of the sandbox domain", Do: "Check the database first."}}
 		}
 		var all []doctor.Finding
 		for _, r := range seen {
-			f := doctor.Finding{Check: "sandbox." + string(r.Purpose), Expected: r.Type + " " + r.Name + " " + r.Value, Found: string(r.Status), Do: r.Error}
+			f := doctor.Finding{Check: "sandbox." + string(r.Purpose), Expected: r.Type + " " + r.Name + " " + r.Value,
+				Found: string(r.Status), Do: r.Error}
 			switch {
 			case r.Status == dnscheck.Verified:
 			case !r.Required:

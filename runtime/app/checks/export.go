@@ -15,14 +15,17 @@ func checkExport(p Params) doctor.Check {
 	return func(ctx context.Context) []doctor.Finding {
 		all := []doctor.Finding{exportStream(ctx, p)}
 		is, err := eventexport.Look(ctx, p.DB)
-		f := doctor.Finding{Check: "export.behind", Expected: fmt.Sprintf("no event waits longer than %s", eventexport.BehindLimit), Found: "no event is waiting"}
+		f := doctor.Finding{Check: "export.behind",
+			Expected: fmt.Sprintf("no event waits longer than %s", eventexport.BehindLimit),
+			Found:    "no event is waiting"}
 		switch {
 		case errors.Is(err, eventexport.ErrNothing):
 			return all // before the first start with this setting
 		case err != nil:
 			f.Level, f.Found, f.Do = doctor.Skipped, err.Error(), "Check the database first."
 		case is.Behind > eventexport.BehindLimit:
-			f.Level, f.Found = doctor.Error, fmt.Sprintf("the oldest event has waited for %s", is.Behind.Round(time.Second))
+			f.Level, f.Found = doctor.Error, fmt.Sprintf("the oldest event has waited for %s",
+				is.Behind.Round(time.Second))
 			f.Do = "Run postrider export status to see the latest error. No events are lost, and mail is not affected."
 			if is.Failures > 0 {
 				f.Found += ": " + is.Error
@@ -39,7 +42,8 @@ func exportStream(ctx context.Context, p Params) doctor.Finding {
 	replicas, err := eventexport.Copies(ctx, p.Config)
 	switch {
 	case err != nil:
-		f.Level, f.Found, f.Do = doctor.Error, err.Error(), "Check the NATS servers and the POSTRIDER_EVENTS_ settings. No events are lost, and mail is not affected."
+		f.Level, f.Found, f.Do = doctor.Error, err.Error(),
+			"Check the NATS servers and the POSTRIDER_EVENTS_ settings. No events are lost, and mail is not affected."
 	case replicas == 1:
 		f.Level, f.Found = doctor.Warning, "the stream is on one server"
 		f.Do = "A power failure of that server can lose the latest two minutes. Use three servers and POSTRIDER_EVENTS_REPLICAS=3, or set sync_interval: always on the server (the doctor cannot detect that setting)."

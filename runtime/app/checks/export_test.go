@@ -22,7 +22,8 @@ func TestDoctorChecksEventExport(t *testing.T) {
 	broker, d := jetstreamtest.Start(t, nil), dbtest.New(t)
 	look := func(to string) string {
 		t.Helper()
-		cfg, err := config.Load(setting.Tool, "here", setting.RawValues{"POSTRIDER_EVENTS_TO": to, "POSTRIDER_EVENTS_REPLICAS": "1"})
+		cfg, err := config.Load(setting.Tool, "here",
+			setting.RawValues{"POSTRIDER_EVENTS_TO": to, "POSTRIDER_EVENTS_REPLICAS": "1"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,17 +39,24 @@ func TestDoctorChecksEventExport(t *testing.T) {
 	if got := look(broker.URL()); got != "export.stream ok: the stream is created with the first event" {
 		t.Errorf("before the first start the doctor reports\n%s", got)
 	}
-	if _, err := d.SQL.ExecContext(t.Context(), `INSERT INTO event_exports (name, position, due_at, moved_at, failures, error) VALUES ('nats', $1, now(), now(), 2, 'the stream is full')`,
+	if _, err := d.SQL.ExecContext(t.Context(),
+		`INSERT INTO event_exports (name, position, due_at, moved_at, failures, error) VALUES ('nats', $1, now(), now(), 2, 'the stream is full')`,
 		id.Since(id.Fact, time.Now().Add(-time.Hour))); err != nil {
 		t.Fatal(err)
 	}
-	if got := look("nats://127.0.0.1:1"); !strings.HasPrefix(got, "export.stream error: connect to nats://127.0.0.1:1") || !strings.HasSuffix(got, "\nexport.behind ok: no event is waiting") {
+	if got := look("nats://127.0.0.1:1"); !strings.HasPrefix(got,
+		"export.stream error: connect to nats://127.0.0.1:1") ||
+		!strings.HasSuffix(got, "\nexport.behind ok: no event is waiting") {
 		t.Errorf("without a server the doctor reports\n%s", got)
 	}
-	if _, err := d.SQL.ExecContext(t.Context(), `INSERT INTO facts (id, account_id, type, subject_id, data) VALUES ($1, 'acc_1', 'email.sent', 'msg_1', '{}')`, id.Since(id.Fact, time.Now().Add(-10*time.Minute))); err != nil {
+	if _, err := d.SQL.ExecContext(t.Context(),
+		`INSERT INTO facts (id, account_id, type, subject_id, data) VALUES ($1, 'acc_1', 'email.sent', 'msg_1', '{}')`,
+		id.Since(id.Fact, time.Now().Add(-10*time.Minute))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := broker.JetStream().AddStream(&nats.StreamConfig{Name: "postrider-facts", Subjects: []string{"postrider.>"}, Duplicates: time.Hour}); err != nil {
+	if _, err := broker.JetStream().
+		AddStream(&nats.StreamConfig{Name: "postrider-facts", Subjects: []string{"postrider.>"},
+			Duplicates: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
 	want := regexp.MustCompile(`^export\.stream warning: the stream is on one server\nexport\.behind error: the oldest event has waited for 1[0-2]m\d+s: the stream is full$`)

@@ -42,23 +42,30 @@ func Repeated(modules []string) fx.Option {
 		fx.Provide(fx.Annotate(func(v *periodicChecks) graph.ServiceSet {
 			return graph.ServiceSet{Module: "accounts", Set: func(p *graph.Parts) { p.Doctor = v }}
 		}, fx.ResultTags(`group:"graph"`))),
-		module.Healths(func(v *periodicChecks) module.Health { return module.Health{Name: "doctor", Ask: v.condition} }),
+		module.Healths(func(v *periodicChecks) module.Health {
+			return module.Health{Name: "doctor",
+				Ask: v.condition}
+		}),
 	)
 }
 
 type moduleNames []string
 
-func newVisits(lc fx.Lifecycle, modules moduleNames, cfg setting.Values, s *store.Store, resolver *dnsx.Resolver, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) (*periodicChecks, error) {
-	v := &periodicChecks{params: Params{Config: cfg, Resolver: resolver, DB: s.DB, Box: s.Box, Modules: modules}, log: log}
+func newVisits(lc fx.Lifecycle, modules moduleNames, cfg setting.Values, s *store.Store, resolver *dnsx.Resolver,
+	reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) (*periodicChecks, error) {
+	v := &periodicChecks{params: Params{Config: cfg, Resolver: resolver, DB: s.DB, Box: s.Box, Modules: modules},
+		log: log}
 	for _, level := range []doctor.Level{doctor.Warning, doctor.Error} {
-		gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: "doctor_findings", Help: "Findings of the latest run of the postrider doctor checks, by level.",
+		gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: "doctor_findings",
+			Help:        "Findings of the latest run of the postrider doctor checks, by level.",
 			ConstLabels: prometheus.Labels{"level": level.String()}}, func() float64 { return float64(v.count(level)) })
 		if err := reg.Register(gauge); err != nil {
 			return nil, err
 		}
 	}
 	tasks := worker.NewTasks(log, workers)
-	lc.Append(fx.StartStopHook(func() { tasks.Start(worker.Task{Name: "doctor", First: firstLook, Step: v.step}) }, tasks.Stop))
+	lc.Append(fx.StartStopHook(func() { tasks.Start(worker.Task{Name: "doctor", First: firstLook, Step: v.step}) },
+		tasks.Stop))
 	return v, nil
 }
 
@@ -69,7 +76,8 @@ func (v *periodicChecks) Bad() (all []graph.InstallationFinding) {
 		return nil
 	}
 	for _, f := range report.Bad() {
-		all = append(all, graph.InstallationFinding{Check: f.Check, Level: f.Level.String(), Found: f.Found, Expected: f.Expected, Do: f.Do})
+		all = append(all, graph.InstallationFinding{Check: f.Check, Level: f.Level.String(), Found: f.Found,
+			Expected: f.Expected, Do: f.Do})
 	}
 	return all
 }
@@ -105,7 +113,8 @@ func (v *periodicChecks) step(ctx context.Context) (time.Duration, error) {
 		if f.Level == doctor.Error {
 			level = slog.LevelError
 		}
-		v.log.Log(ctx, level, "doctor: check "+f.Check+" failed", "check", f.Check, "found", f.Found, "expected", f.Expected, "do", f.Do)
+		v.log.Log(ctx, level, "doctor: check "+f.Check+" failed", "check", f.Check, "found", f.Found, "expected",
+			f.Expected, "do", f.Do)
 	}
 	if report.Level >= doctor.Warning {
 		return lookSoon, nil
@@ -120,7 +129,8 @@ func (v *periodicChecks) condition(context.Context) (module.Condition, error) {
 		return module.Condition{}, nil
 	}
 	c := module.Condition{Degraded: report.Level == doctor.Error,
-		Figures: map[string]float64{"errors": float64(report.Count(doctor.Error)), "warnings": float64(report.Count(doctor.Warning))}}
+		Figures: map[string]float64{"errors": float64(report.Count(doctor.Error)),
+			"warnings": float64(report.Count(doctor.Warning))}}
 	for _, f := range report.Bad() {
 		c.Details = append(c.Details, f.Level.String()+" "+f.Check+": found "+f.Found+". "+f.Do)
 	}

@@ -19,11 +19,13 @@ func checkSources(d *db.DB, sources []*ent.Source) doctor.Check {
 	return func(ctx context.Context) []doctor.Finding {
 		list, err := node.Processes(ctx, d)
 		if err != nil {
-			return []doctor.Finding{{Check: "sources", Level: doctor.Skipped, Found: err.Error(), Expected: expected, Do: "Check the database first."}}
+			return []doctor.Finding{{Check: "sources", Level: doctor.Skipped, Found: err.Error(), Expected: expected,
+				Do: "Check the database first."}}
 		}
 		list = slices.DeleteFunc(list, func(p node.Process) bool { return !p.Alive || !p.Is(node.Delivers) })
 		if len(list) == 0 {
-			return []doctor.Finding{{Check: "sources", Level: doctor.Skipped, Found: "no delivering process is running", Expected: expected, Do: "Start one, then run the check again."}}
+			return []doctor.Finding{{Check: "sources", Level: doctor.Skipped, Found: "no delivering process is running",
+				Expected: expected, Do: "Start one, then run the check again."}}
 		}
 		var all []doctor.Finding
 		for _, s := range sources {
@@ -32,13 +34,16 @@ func checkSources(d *db.DB, sources []*ent.Source) doctor.Check {
 			if s.Node != nil {
 				name = *s.Node
 			}
-			if err != nil || slices.ContainsFunc(list, func(p node.Process) bool { return p.DeliversFrom(addr, name) }) {
+			if err != nil || slices.ContainsFunc(list,
+				func(p node.Process) bool { return p.DeliversFrom(addr, name) }) {
 				continue
 			}
-			f := doctor.Finding{Check: "sources", Level: doctor.Warning, Expected: expected, Found: fmt.Sprintf("%s (%s): no running process has it", s.Address, s.Pool),
-				Do: "Start the process whose machine has the address, or move the address to another machine (then run postrider source move if it names a process). postrider source pause takes it out of use."}
+			f := doctor.Finding{Check: "sources", Level: doctor.Warning, Expected: expected,
+				Found: fmt.Sprintf("%s (%s): no running process has it", s.Address, s.Pool),
+				Do:    "Start the process whose machine has the address, or move the address to another machine (then run postrider source move if it names a process). postrider source pause takes it out of use."}
 			if name != "" {
-				f.Found = fmt.Sprintf("%s (%s): the process %s is not running, or does not have it", s.Address, s.Pool, name)
+				f.Found = fmt.Sprintf("%s (%s): the process %s is not running, or does not have it", s.Address,
+					s.Pool, name)
 			}
 			if s.Pool == source.PoolDedicated {
 				f.Level, f.Found = doctor.Error, f.Found+"; mail of its account is waiting"
@@ -46,7 +51,8 @@ func checkSources(d *db.DB, sources []*ent.Source) doctor.Check {
 			all = append(all, f)
 		}
 		if len(all) == 0 {
-			all = append(all, doctor.Finding{Check: "sources", Found: fmt.Sprintf("all %d", len(sources)), Expected: expected})
+			all = append(all, doctor.Finding{Check: "sources", Found: fmt.Sprintf("all %d", len(sources)),
+				Expected: expected})
 		}
 		return all
 	}

@@ -12,7 +12,8 @@ import (
 // checkStatistics checks how far statistics are behind the events.
 func checkStatistics(p Params) doctor.Check {
 	return func(ctx context.Context) []doctor.Finding {
-		f := doctor.Finding{Check: "statistics.behind", Expected: fmt.Sprintf("no event waits longer than %s to be counted", statistics.BehindLimit)}
+		f := doctor.Finding{Check: "statistics.behind",
+			Expected: fmt.Sprintf("no event waits longer than %s to be counted", statistics.BehindLimit)}
 		is, err := statistics.Look(ctx, p.DB.SQL)
 		if err != nil {
 			f.Level, f.Found, f.Do = doctor.Skipped, err.Error(), "Check the database first."
@@ -27,9 +28,11 @@ func checkStatistics(p Params) doctor.Check {
 		}
 		switch {
 		case is.Behind > statistics.BehindLimit:
-			f.Level, f.Do = doctor.Warning, "Check that a process runs and that the database is fast enough. Statistics are incomplete until then; mail is not affected."
+			f.Level, f.Do = doctor.Warning,
+				"Check that a process runs and that the database is fast enough. Statistics are incomplete until then; mail is not affected."
 		case is.Skipped > 0:
-			f.Level, f.Do = doctor.Warning, "The log names the skipped events. Run postrider statistics rebuild after an update that fixes the cause."
+			f.Level, f.Do = doctor.Warning,
+				"The log names the skipped events. Run postrider statistics rebuild after an update that fixes the cause."
 		}
 		return []doctor.Finding{f}
 	}

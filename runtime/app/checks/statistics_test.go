@@ -29,7 +29,8 @@ func TestDoctorReportsLateStatistics(t *testing.T) {
 	look(doctor.OK, "event has waited for 0s")
 	exec(`INSERT INTO statistics_marks (id, fact_id, error) VALUES (1, $1, 'disk full')`, id.Since(id.Fact, time.Now().Add(-time.Hour)))
 	look(doctor.OK, "event has waited for 0s")
-	exec(`INSERT INTO facts (id, account_id, type, subject_id, data) VALUES ($1, 'acc_1', 'email.sent', 'msg_1', '{}')`, id.Since(id.Fact, time.Now().Add(-20*time.Minute)))
+	exec(`INSERT INTO facts (id, account_id, type, subject_id, data) VALUES ($1, 'acc_1', 'email.sent', 'msg_1', '{}')`,
+		id.Since(id.Fact, time.Now().Add(-20*time.Minute)))
 	look(doctor.Warning, "disk full")
 	exec(`UPDATE statistics_marks SET fact_id = $1, error = '', skipped = 2`, id.Since(id.Fact, time.Now()))
 	look(doctor.Warning, "2 were skipped")

@@ -65,15 +65,18 @@ curl %s/emails -H 'Authorization: Bearer %s' -H 'Content-Type: application/json'
 func (r Ready) print(w io.Writer, cfg setting.Values) error {
 	where := "no sign-in needed, and mail is caught in the inbox instead of leaving this machine."
 	if outbound.MainExit.Of(cfg).How != outbound.Capture {
-		where = "no sign-in needed. MAIL LEAVES THIS MACHINE (POSTRIDER_OUTBOUND=" + string(outbound.MainExit.Of(cfg).How) + ")."
+		where = "no sign-in needed. MAIL LEAVES THIS MACHINE (POSTRIDER_OUTBOUND=" +
+			string(outbound.MainExit.Of(cfg).How) + ")."
 	}
 	played := ""
 	if domains := playedConfig(cfg).Domains; r.InboxURL != nil && len(domains) > 0 {
-		played = "    failures   " + strings.Join(devinbox.ScenarioAddresses(), "@ ") + "@ at " + domains[0] + ", with +anything behind the name\n"
+		played = "    failures   " + strings.Join(devinbox.ScenarioAddresses(), "@ ") + "@ at " + domains[0] +
+			", with +anything behind the name\n"
 	}
 	inbox, smtp, received, signIn, domain := "(off)", "(off)", "(off)", "(off)", "your-verified-domain"
 	if r.Relay != nil {
-		smtp = r.Relay.Addr + " (STARTTLS) or " + r.Relay.TLSAddr + " (TLS), user " + r.Relay.Username + ", password " + r.Relay.Password
+		smtp = r.Relay.Addr + " (STARTTLS) or " + r.Relay.TLSAddr + " (TLS), user " + r.Relay.Username + ", password " +
+			r.Relay.Password
 	}
 	if r.InboundAddr != nil {
 		received = *r.InboundAddr + " (SMTP, for other mail servers)"
@@ -87,6 +90,7 @@ func (r Ready) print(w io.Writer, cfg setting.Values) error {
 	if r.VerifiedDomain != nil {
 		domain = *r.VerifiedDomain
 	}
-	_, err := fmt.Fprintf(w, banner, where, r.BaseURL, r.AccountEmail, r.APIKey, smtp, received, inbox, signIn, r.APIURL, played, r.APIURL, r.APIKey, domain)
+	_, err := fmt.Fprintf(w, banner, where, r.BaseURL, r.AccountEmail, r.APIKey, smtp, received, inbox, signIn,
+		r.APIURL, played, r.APIURL, r.APIKey, domain)
 	return err
 }

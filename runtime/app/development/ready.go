@@ -70,7 +70,8 @@ func (r Ready) write(file string) error {
 
 // ready collects the addresses and credentials of the seeded data and the enabled parts.
 func (s Seeder) ready(cfg setting.Values, opened *store.Store, d seeded) Ready {
-	r := Ready{PID: os.Getpid(), DatabaseURL: opened.URL, BaseURL: config.BaseURL.Of(cfg), APIURL: config.BaseURL.Of(cfg) + "/api",
+	r := Ready{PID: os.Getpid(), DatabaseURL: opened.URL, BaseURL: config.BaseURL.Of(cfg),
+		APIURL:     config.BaseURL.Of(cfg) + "/api",
 		GraphQLURL: config.BaseURL.Of(cfg) + "/graphql", DashboardURL: config.BaseURL.Of(cfg) + "/",
 		AccountID: d.accountID, AccountEmail: d.email, APIKey: d.apiKey, Relay: d.relay}
 	if pid := opened.ServerPID(); pid != 0 {

@@ -61,8 +61,9 @@ type seeded struct {
 
 // seed creates the account, a key and a domain that counts as verified, or finds the existing ones.
 func (s Seeder) seed(ctx context.Context, dataDir string) (seeded, error) {
-	account, err := s.Accounts.EnsureAccount(ctx, accounts.NewAccount{Name: devName, Email: devEmail, OwnerName: devName,
-		Plan: accounts.PlanPro, ProductionUnlocked: true, Unmetered: true})
+	account, err := s.Accounts.EnsureAccount(ctx,
+		accounts.NewAccount{Name: devName, Email: devEmail, OwnerName: devName,
+			Plan: accounts.PlanPro, ProductionUnlocked: true, Unmetered: true})
 	if err != nil {
 		return seeded{}, fmt.Errorf("development account: %w", err)
 	}
@@ -84,7 +85,8 @@ func (s Seeder) seed(ctx context.Context, dataDir string) (seeded, error) {
 		}
 		out.domain = Domain
 		if s.Received != nil && !domain.InboundEnabled {
-			if _, err := s.Domains.Update(ctx, account.ID, domain.ID, domains.Change{InboundEnabled: new(true)}); err != nil {
+			if _, err := s.Domains.Update(ctx, account.ID, domain.ID,
+				domains.Change{InboundEnabled: new(true)}); err != nil {
 				return seeded{}, fmt.Errorf("development domain: %w", err)
 			}
 		}
@@ -100,7 +102,8 @@ func (s Seeder) seed(ctx context.Context, dataDir string) (seeded, error) {
 		if err != nil {
 			return seeded{}, fmt.Errorf("development SMTP credential: %w", err)
 		}
-		out.relay = &Relay{Addr: s.Sockets.StartTLS.Addr().String(), TLSAddr: s.Sockets.Implicit.Addr().String(), Username: relay.Username, Password: password.Reveal()}
+		out.relay = &Relay{Addr: s.Sockets.StartTLS.Addr().String(), TLSAddr: s.Sockets.Implicit.Addr().String(),
+			Username: relay.Username, Password: password.Reveal()}
 	}
 	return out, nil
 }

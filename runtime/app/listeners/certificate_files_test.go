@@ -53,7 +53,8 @@ func TestCertificateIsReloadedWhenFilesChange(t *testing.T) {
 
 func TestHandshakesRequestCertificatesForOwnNamesOnly(t *testing.T) {
 	t.Parallel()
-	for asked, want := range map[string]string{"": "mx.test", "evil.example": "mx.test", "SMTP.test.": "smtp.test", "smtp.test": "smtp.test"} {
+	for asked, want := range map[string]string{"": "mx.test", "evil.example": "mx.test", "SMTP.test.": "smtp.test",
+		"smtp.test": "smtp.test"} {
 		var got string
 		get := matchNames([]string{"mx.test", "smtp.test"}, func(h *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			got = h.ServerName

@@ -53,7 +53,8 @@ func NewInbound(p inboundParams) (*Inbound, error) {
 	if handler == nil {
 		return nil, nil //nolint:nilnil // nil is valid: no listener
 	}
-	c := smtpserver.Config{Name: "inbound", Hostname: config.Hostname.Of(cfg), Handler: handler, Logger: log, Metrics: p.Metrics,
+	c := smtpserver.Config{Name: "inbound", Hostname: config.Hostname.Of(cfg), Handler: handler, Logger: log,
+		Metrics:         p.Metrics,
 		MaxMessageBytes: inbound.MaxMessage, SMTPUTF8: true, ProxyTrusted: InboundProxies.Of(cfg), TLS: p.TLS.config}
 	if cfg.Mode != setting.Dev {
 		c.GreetPause = greetPause
@@ -74,7 +75,8 @@ func NewInbound(p inboundParams) (*Inbound, error) {
 		}
 	default:
 		// Sending does not depend on it, and a new installation may not have permission for the port yet.
-		log.Error("cannot receive mail: inbound mail, delayed bounces and complaints are not processed", telemetry.KeyError, cannotListen(InboundAddr.Of(cfg), err))
+		log.Error("cannot receive mail: inbound mail, delayed bounces and complaints are not processed",
+			telemetry.KeyError, cannotListen(InboundAddr.Of(cfg), err))
 		return in, nil
 	}
 	p.Lifecycle.Append(fx.Hook{OnStart: in.start, OnStop: in.stop})
@@ -84,7 +86,9 @@ func NewInbound(p inboundParams) (*Inbound, error) {
 // cannotListen returns an error with advice: other servers deliver to port 25 only, and an unprivileged
 // process cannot listen on it.
 func cannotListen(addr string, err error) error {
-	advice := listenAdvice(err, "; or listen on another port, for example POSTRIDER_INBOUND_ADDR=:2525, and forward port 25 to it", " with POSTRIDER_INBOUND_ADDR")
+	advice := listenAdvice(err,
+		"; or listen on another port, for example POSTRIDER_INBOUND_ADDR=:2525, and forward port 25 to it",
+		" with POSTRIDER_INBOUND_ADDR")
 	return fmt.Errorf("POSTRIDER_INBOUND_ADDR: cannot listen on %s: %w%s (POSTRIDER_MODULES=-bounces,-inbound disables this listener: delayed bounces are not processed then, and no mail is received)", addr, err, advice)
 }
 

@@ -25,7 +25,8 @@ func handlerOf(kinds []module.Recipients) smtpserver.Handler {
 		}
 		return 0
 	}
-	return inboundHandler(slices.SortedStableFunc(slices.Values(kinds), func(a, b module.Recipients) int { return cmp.Compare(last(a), last(b)) }))
+	return inboundHandler(slices.SortedStableFunc(slices.Values(kinds),
+		func(a, b module.Recipients) int { return cmp.Compare(last(a), last(b)) }))
 }
 
 // inboundHandler tries the kinds in order.
@@ -53,7 +54,8 @@ type inboundSession struct {
 	chosen   smtpserver.Session   // nil before the first recipient
 }
 
-var replyOneKind = smtpserver.Refuse(452, "4.5.3", "Return paths and other recipients cannot share a transaction; retry this recipient in a separate one")
+var replyOneKind = smtpserver.Refuse(452, "4.5.3",
+	"Return paths and other recipients cannot share a transaction; retry this recipient in a separate one")
 
 func (s *inboundSession) Mail(ctx context.Context, from smtpserver.Path, o smtpserver.MailOptions) error {
 	for _, session := range s.sessions {

@@ -50,7 +50,8 @@ func NewRelaySockets(cfg setting.Values, t *TLS, log *slog.Logger) (*RelaySocket
 		case given || cfg.Mode == setting.Dev:
 			wrong = errors.Join(wrong, fmt.Errorf("%s: %w", place.setting.Name, cannotRelay(addr, err)))
 		default: // a new installation may not have permission for the ports yet
-			log.Error("cannot listen for the SMTP relay", "setting", place.setting.Name, telemetry.KeyError, cannotRelay(addr, err))
+			log.Error("cannot listen for the SMTP relay", "setting", place.setting.Name, telemetry.KeyError,
+				cannotRelay(addr, err))
 		}
 	}
 	if wrong != nil {
@@ -125,9 +126,12 @@ func NewRelayServers(p relayParams) (*RelayServers, error) {
 		if l == nil {
 			continue
 		}
-		s, err := smtpserver.New(smtpserver.Config{Name: "relay", Hostname: config.Hostname.Of(p.Config), Handler: p.Service.Listening(), Logger: p.Logger,
-			Metrics: p.Metrics, MaxMessageBytes: relay.MaxMessage, MaxRecipients: sending.MaxRecipients, PerAddress: relayPerAddress,
-			TLS: relayTLS(p.TLS.config), ImplicitTLS: implicit, SMTPUTF8: true, ProxyTrusted: relay.Proxies.Of(p.Config)})
+		s, err := smtpserver.New(smtpserver.Config{Name: "relay", Hostname: config.Hostname.Of(p.Config),
+			Handler: p.Service.Listening(), Logger: p.Logger,
+			Metrics: p.Metrics, MaxMessageBytes: relay.MaxMessage, MaxRecipients: sending.MaxRecipients,
+			PerAddress: relayPerAddress,
+			TLS:        relayTLS(p.TLS.config), ImplicitTLS: implicit, SMTPUTF8: true,
+			ProxyTrusted: relay.Proxies.Of(p.Config)})
 		if err != nil {
 			return nil, err
 		}
@@ -149,10 +153,12 @@ func (r *RelayServers) start(ctx context.Context) error {
 	for l, s := range r.servers {
 		go func() {
 			if err := s.Serve(l); err != nil {
-				r.log.Error("listener of the SMTP relay failed", telemetry.KeyAddress, l.Addr().String(), telemetry.KeyError, err)
+				r.log.Error("listener of the SMTP relay failed", telemetry.KeyAddress, l.Addr().String(),
+					telemetry.KeyError, err)
 			}
 		}()
-		r.log.InfoContext(ctx, "SMTP relay listening", telemetry.KeyAddress, l.Addr().String(), "implicit_tls", l == r.sockets.Implicit)
+		r.log.InfoContext(ctx, "SMTP relay listening", telemetry.KeyAddress, l.Addr().String(), "implicit_tls",
+			l == r.sockets.Implicit)
 	}
 	return nil
 }
@@ -169,7 +175,8 @@ func (r *RelayServers) stop(ctx context.Context) error {
 	for range r.servers {
 		one := <-ended
 		if errors.Is(one, context.DeadlineExceeded) {
-			r.log.WarnContext(ctx, "messages in progress were cut off; their senders received no reply and will retry", telemetry.KeyError, one)
+			r.log.WarnContext(ctx, "messages in progress were cut off; their senders received no reply and will retry",
+				telemetry.KeyError, one)
 			one = nil
 		}
 		err = errors.Join(err, one)

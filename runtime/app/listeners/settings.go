@@ -15,9 +15,10 @@ const (
 
 // InboundAddr is where other mail servers connect; port 0 is any free port.
 var InboundAddr = setting.Declare(setting.Setting[string]{
-	Name: "POSTRIDER_INBOUND_ADDR", Group: inboundChapter, Form: setting.HostPort(), DefaultText: ":25; 127.0.0.1:2525 in development",
-	Help: "Listener for other mail servers: mail to receiving domains, and reports to our return paths. Port 0 is any free port.",
-	From: config.SMTPAddr("25", "2525"), Check: config.NotPublic,
+	Name: "POSTRIDER_INBOUND_ADDR", Group: inboundChapter, Form: setting.HostPort(),
+	DefaultText: ":25; 127.0.0.1:2525 in development",
+	Help:        "Listener for other mail servers: mail to receiving domains, and reports to our return paths. Port 0 is any free port.",
+	From:        config.SMTPAddr("25", "2525"), Check: config.NotPublic,
 })
 
 // InboundProxies must use the PROXY protocol.

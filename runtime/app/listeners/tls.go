@@ -44,7 +44,8 @@ func NewTLS(lc fx.Lifecycle, p tlsParams) (*TLS, error) {
 	case p.Keeper != nil:
 		names := Names(p.Config)
 		lc.Append(fx.StartHook(func() { p.Keeper.Obtain(names...) }))
-		return &TLS{config: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: matchNames(names, p.Keeper.TLS().GetCertificate)}}, nil
+		return &TLS{config: &tls.Config{MinVersion: tls.VersionTLS12,
+			GetCertificate: matchNames(names, p.Keeper.TLS().GetCertificate)}}, nil
 	case p.Config.Mode == setting.Dev:
 		file := filepath.Join(config.DataDir.Of(p.Config), "smtp-certificate.pem")
 		if err := ensureSelfMade(file, Names(p.Config)); err != nil {
@@ -72,7 +73,8 @@ func FromFiles(name, certFile, keyFile string, log *slog.Logger) (*tls.Config, e
 	}
 	files.changed = func(err error) {
 		if err != nil {
-			log.Error("cannot reload the certificate; still using the previous one", "setting", name, "file", certFile, telemetry.KeyError, err)
+			log.Error("cannot reload the certificate; still using the previous one", "setting", name, "file", certFile,
+				telemetry.KeyError, err)
 			return
 		}
 		log.Info("certificate reloaded", "setting", name, "file", certFile)
@@ -88,10 +90,12 @@ func Names(cfg setting.Values) []string {
 
 // matchNames requests a certificate for one of our names. Most mail servers send no server name, and any
 // other name in a handshake is not ours.
-func matchNames(names []string, get func(*tls.ClientHelloInfo) (*tls.Certificate, error)) func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+func matchNames(names []string,
+	get func(*tls.ClientHelloInfo) (*tls.Certificate, error)) func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		asked := *hello
-		if asked.ServerName = strings.ToLower(strings.TrimSuffix(hello.ServerName, ".")); !slices.Contains(names, asked.ServerName) {
+		if asked.ServerName = strings.ToLower(strings.TrimSuffix(hello.ServerName, ".")); !slices.Contains(names,
+			asked.ServerName) {
 			asked.ServerName = names[0]
 		}
 		return get(&asked)

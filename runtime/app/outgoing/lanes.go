@@ -15,7 +15,8 @@ import (
 )
 
 // newLanes creates the lanes of this process, with the operator's limits if there are any.
-func newLanes(file string, connections int, smarthost *smtpclient.Smarthost, among func(way string) int, reg prometheus.Registerer) (*lane.Registry, error) {
+func newLanes(file string, connections int, smarthost *smtpclient.Smarthost, among func(way string) int,
+	reg prometheus.Registerer) (*lane.Registry, error) {
 	c := lane.Config{Connections: max(1, connections), Profiles: lane.BuiltIn(), Among: among}
 	if file != "" {
 		rows, err := os.ReadFile(file)
@@ -66,16 +67,20 @@ var _ prometheus.Collector = (*laneMetrics)(nil)
 
 func newLaneMetrics(snapshot func() []lane.Snapshot) *laneMetrics {
 	desc := func(name, help string, more ...string) *prometheus.Desc {
-		return prometheus.NewDesc("postrider_lane_"+name, help, append([]string{"lane", "way", "provider"}, more...), nil)
+		return prometheus.NewDesc("postrider_lane_"+name, help, append([]string{"lane", "way", "provider"}, more...),
+			nil)
 	}
 	return &laneMetrics{
 		snapshot: snapshot, seen: map[laneID]laneAttempts{},
-		window:   desc("window", "Connections that the lane may have now. A lane is a set of mail hosts reached by one route; the 200 lanes with most attempts are named."),
+		window: desc("window",
+			"Connections that the lane may have now. A lane is a set of mail hosts reached by one route; the 200 lanes with most attempts are named."),
 		active:   desc("active", "Connections of the lane in use."),
 		reserved: desc("reserved", "Deliveries of the lane that are claimed from the queue and not finished."),
 		paused:   desc("paused", "1 while the lane makes no attempts; under other, the number of such lanes."),
 		rate:     desc("rate", "Messages per minute that the lane may send now; 0 if unlimited."),
-		made:     desc("attempts_total", "Attempts of the lane by result: delivered, refused (about one message), throttled, unreachable.", "result"),
+		made: desc("attempts_total",
+			"Attempts of the lane by result: delivered, refused (about one message), throttled, unreachable.",
+			"result"),
 	}
 }
 
@@ -88,7 +93,8 @@ func (m *laneMetrics) Collect(to chan<- prometheus.Metric) {
 	defer m.mu.Unlock()
 	states := m.snapshot()
 	slices.SortFunc(states, func(a, b lane.Snapshot) int {
-		return cmp.Or(cmp.Compare(sum(attemptsOf(b)), sum(attemptsOf(a))), cmp.Compare(a.Way, b.Way), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(sum(attemptsOf(b)), sum(attemptsOf(a))), cmp.Compare(a.Way, b.Way),
+			cmp.Compare(a.Name, b.Name))
 	})
 	seen := make(map[laneID]laneAttempts, len(states))
 	var rest lane.Snapshot
@@ -117,7 +123,8 @@ func (m *laneMetrics) Collect(to chan<- prometheus.Metric) {
 	m.send(to, rest, pausedRest, m.other, otherLanes, "", "")
 }
 
-func (m *laneMetrics) send(to chan<- prometheus.Metric, s lane.Snapshot, paused int, made laneAttempts, labels ...string) {
+func (m *laneMetrics) send(to chan<- prometheus.Metric, s lane.Snapshot, paused int, made laneAttempts,
+	labels ...string) {
 	gauge := func(d *prometheus.Desc, value float64) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
@@ -127,7 +134,8 @@ func (m *laneMetrics) send(to chan<- prometheus.Metric, s lane.Snapshot, paused 
 	gauge(m.paused, float64(paused))
 	gauge(m.rate, s.Rate)
 	for i, result := range laneResults {
-		to <- prometheus.MustNewConstMetric(m.made, prometheus.CounterValue, float64(made[i]), append(slices.Clone(labels), result)...)
+		to <- prometheus.MustNewConstMetric(m.made, prometheus.CounterValue, float64(made[i]),
+			append(slices.Clone(labels), result)...)
 	}
 }
 

@@ -18,7 +18,8 @@ import (
 
 func scrapeMetrics(reg *prometheus.Registry) string {
 	answer := httptest.NewRecorder()
-	promhttp.HandlerFor(reg, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", http.NoBody))
+	promhttp.HandlerFor(reg, promhttp.HandlerOpts{}).
+		ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", http.NoBody))
 	return answer.Body.String()
 }
 
@@ -27,7 +28,8 @@ func attempts(t *testing.T, reg *prometheus.Registry, name string) float64 {
 	t.Helper()
 	for line := range strings.Lines(scrapeMetrics(reg)) {
 		labels, value, _ := strings.Cut(strings.TrimSpace(line), "} ")
-		if !strings.HasPrefix(labels, "postrider_lane_attempts_total{") || !strings.Contains(labels, `lane="`+name+`"`) || !strings.Contains(labels, `result="delivered"`) {
+		if !strings.HasPrefix(labels, "postrider_lane_attempts_total{") ||
+			!strings.Contains(labels, `lane="`+name+`"`) || !strings.Contains(labels, `result="delivered"`) {
 			continue
 		}
 		n, err := strconv.ParseFloat(value, 64)
@@ -43,7 +45,8 @@ func TestLaneMetricsNameBusiestLanesAndSumOthers(t *testing.T) {
 	t.Parallel()
 	var states []lane.Snapshot
 	for i := range 250 {
-		states = append(states, lane.Snapshot{Name: fmt.Sprintf("mx%03d.test", i), Window: 3, Active: 1, Delivered: uint64(1000 - i)})
+		states = append(states, lane.Snapshot{Name: fmt.Sprintf("mx%03d.test", i), Window: 3, Active: 1,
+			Delivered: uint64(1000 - i)})
 	}
 	states = append(states, lane.Snapshot{Name: "provisional.test", Provisional: true, Window: 3, Reserved: 2})
 	reg := prometheus.NewRegistry()
@@ -65,7 +68,8 @@ func TestLaneMetricsNameBusiestLanesAndSumOthers(t *testing.T) {
 func TestLanesFileIsReadAtStart(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lanes.txt")
-	for rows, want := range map[string]string{"default 1 2 3 4m -\n": "", "default 9 2 3 4m -\nx\n": "line 1: start 9 is more than connections 2\nline 2: provider x: want"} {
+	for rows, want := range map[string]string{"default 1 2 3 4m -\n": "",
+		"default 9 2 3 4m -\nx\n": "line 1: start 9 is more than connections 2\nline 2: provider x: want"} {
 		if err := os.WriteFile(path, []byte(rows), 0o600); err != nil {
 			t.Fatal(err)
 		}

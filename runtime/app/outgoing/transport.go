@@ -111,5 +111,6 @@ func newTLSReports(reg prometheus.Registerer) tlsReports {
 
 // Report counts one session, or one policy that could not be fetched.
 func (r tlsReports) Report(report smtpclient.TLSReport) {
-	r.sessions.WithLabelValues(string(report.Policy), strconv.FormatBool(report.Testing), cmp.Or(report.Result, "success")).Inc()
+	r.sessions.WithLabelValues(string(report.Policy), strconv.FormatBool(report.Testing),
+		cmp.Or(report.Result, "success")).Inc()
 }

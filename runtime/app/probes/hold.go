@@ -20,16 +20,18 @@ var Hold = fx.Options(
 			if held == nil {
 				return module.Condition{}, nil
 			}
-			return module.Condition{Degraded: true, Figures: map[string]float64{"held_seconds": math.Floor(time.Since(held.Since).Seconds())}}, nil
+			return module.Condition{Degraded: true,
+				Figures: map[string]float64{"held_seconds": math.Floor(time.Since(held.Since).Seconds())}}, nil
 		}}
 	}),
 	fx.Invoke(func(n *node.Node, registry prometheus.Registerer) error {
 		return registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "postrider_delivery_held",
-			Help: "1 while the whole installation is held and nothing leaves it (postrider hold), else 0."}, func() float64 {
-			if n.CurrentHold() != nil {
-				return 1
-			}
-			return 0
-		}))
+			Help: "1 while the whole installation is held and nothing leaves it (postrider hold), else 0."},
+			func() float64 {
+				if n.CurrentHold() != nil {
+					return 1
+				}
+				return 0
+			}))
 	}),
 )

@@ -64,16 +64,21 @@ func (p *Probes) Ready(w http.ResponseWriter, r *http.Request) {
 	var split *failover.SplitError
 	switch {
 	case errors.As(err, &split):
-		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "split"), "not ready: several hosts of DATABASE_URL accept writes", telemetry.KeyError, err)
+		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "split"),
+			"not ready: several hosts of DATABASE_URL accept writes", telemetry.KeyError, err)
 		checks["status"], checks["database"], status = "not ready", "two primaries", http.StatusServiceUnavailable
 	case err != nil:
-		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "away"), "not ready: the database does not respond", telemetry.KeyError, err)
+		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "away"), "not ready: the database does not respond",
+			telemetry.KeyError, err)
 		checks["status"], checks["database"], status = "not ready", "away", http.StatusServiceUnavailable
 	case replicated != nil:
-		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "standbys"), "not ready: accepted mail would not survive the loss of the database server", telemetry.KeyError, replicated)
+		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "standbys"),
+			"not ready: accepted mail would not survive the loss of the database server", telemetry.KeyError,
+			replicated)
 		checks["status"], checks["database"], status = "not ready", "without standbys", http.StatusServiceUnavailable
 	case p.Stored() > storedLimit: // full, read-only, or waiting for a missing standby
-		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "stores"), "not ready: the database responds but does not store writes", "last_write", p.Stored().Round(time.Second))
+		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "stores"),
+			"not ready: the database responds but does not store writes", "last_write", p.Stored().Round(time.Second))
 		checks["status"], checks["database"], status = "not ready", "not storing", http.StatusServiceUnavailable
 	default:
 		p.checkParts(ctx, checks, p.Local != nil && p.Local(r))
@@ -90,7 +95,8 @@ func (p *Probes) checkParts(ctx context.Context, checks map[string]any, details 
 	for _, part := range p.Parts {
 		is, err := part.Ask(ctx)
 		if err != nil {
-			p.Logger.WarnContext(loglimit.Collapse(ctx, part.Name), "cannot determine the condition of a part", "part", part.Name, telemetry.KeyError, err)
+			p.Logger.WarnContext(loglimit.Collapse(ctx, part.Name), "cannot determine the condition of a part", "part",
+				part.Name, telemetry.KeyError, err)
 			continue
 		}
 		if is.Off {

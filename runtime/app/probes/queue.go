@@ -25,7 +25,9 @@ var Queue = fx.Options(
 				return module.Condition{}, err
 			}
 			unknown, err := q.CountUnknown(ctx)
-			return module.Condition{Degraded: late > lateLimit, Figures: map[string]float64{"late_seconds": math.Floor(late.Seconds()), "unknown_results": float64(unknown)}}, err
+			return module.Condition{Degraded: late > lateLimit,
+				Figures: map[string]float64{"late_seconds": math.Floor(late.Seconds()),
+					"unknown_results": float64(unknown)}}, err
 		}}
 	}),
 	fx.Invoke(gaugeQueue),
@@ -37,12 +39,14 @@ func gaugeQueue(q *queue.Service, registry prometheus.Registerer) error {
 	if err := registry.Register(queueDepth{q}); err != nil {
 		return err
 	}
-	late := registerGauge("postrider_queue_late_seconds", "How long the oldest due recipient has waited for its delivery to start, without held recipients and those that wait for a lane.",
+	late := registerGauge("postrider_queue_late_seconds",
+		"How long the oldest due recipient has waited for its delivery to start, without held recipients and those that wait for a lane.",
 		func(ctx context.Context) (float64, error) {
 			late, err := q.Late(ctx)
 			return late.Seconds(), err
 		})
-	unknown := registerGauge("postrider_attempts_unknown", "Attempts of the last 24 hours without a known result, up to 100,000. Each of their recipients may have received the email twice. It describes the database: use the maximum across processes.",
+	unknown := registerGauge("postrider_attempts_unknown",
+		"Attempts of the last 24 hours without a known result, up to 100,000. Each of their recipients may have received the email twice. It describes the database: use the maximum across processes.",
 		func(ctx context.Context) (float64, error) {
 			n, err := q.CountUnknown(ctx)
 			return float64(n), err

@@ -14,7 +14,10 @@ import (
 // Replica reports the condition of the database replica on GET /readyz, if one is configured. The metrics
 // exist in any case. An unavailable replica does not remove a process from a load balancer.
 func Replica(set bool) fx.Option {
-	registered := fx.Invoke(func(s *store.Store, registry prometheus.Registerer) error { return s.Replica.Register(registry) })
+	registered := fx.Invoke(func(s *store.Store,
+		registry prometheus.Registerer) error {
+		return s.Replica.Register(registry)
+	})
 	if !set {
 		return registered
 	}
@@ -25,7 +28,8 @@ func Replica(set bool) fx.Option {
 		module.Healths(func(s *store.Store) module.Health {
 			return module.Health{Name: "replica", Ask: func(context.Context) (module.Condition, error) {
 				if why := s.Replica.Status().PassedOver; why != "" {
-					return module.Condition{Degraded: true, Details: []string{"the primary serves lists, search and statistics: " + why}}, nil
+					return module.Condition{Degraded: true,
+						Details: []string{"the primary serves lists, search and statistics: " + why}}, nil
 				}
 				return module.Condition{}, nil
 			}}

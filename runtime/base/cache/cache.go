@@ -20,7 +20,8 @@ import (
 
 // Config bounds a cache.
 type Config[K comparable, V any] struct {
-	Max         int                         // maximum number of entries, or their total weight if Weigh is set; required
+	// maximum number of entries, or their total weight if Weigh is set; required
+	Max         int
 	Weigh       func(key K, value V) int    // weight of an entry; 1 if nil
 	TTL         time.Duration               // lifetime of an entry; 0: until evicted
 	TTLOf       func(value V) time.Duration // lifetime of this entry, instead of TTL; 0 or less: not cached
@@ -70,7 +71,8 @@ func (c *Cache[K, V]) Get(ctx context.Context, key K, load func(context.Context,
 
 // BulkGet is Get for several keys, whose missing values are loaded by one call. A key for which
 // load returns no value is not in the result.
-func (c *Cache[K, V]) BulkGet(ctx context.Context, keys []K, load func(context.Context, []K) (map[K]V, error)) (map[K]V, error) {
+func (c *Cache[K, V]) BulkGet(ctx context.Context, keys []K,
+	load func(context.Context, []K) (map[K]V, error)) (map[K]V, error) {
 	wanted := make([]any, len(keys))
 	for i, key := range keys {
 		wanted[i] = key

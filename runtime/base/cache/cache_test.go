@@ -60,7 +60,8 @@ func TestTheBoundIsStrict(t *testing.T) {
 
 func TestWeightsAreBounded(t *testing.T) {
 	t.Parallel()
-	c := cache.New(cache.Config[string, string]{Max: 10, Weigh: func(key, value string) int { return len(key) + len(value) }})
+	c := cache.New(cache.Config[string, string]{Max: 10,
+		Weigh: func(key, value string) int { return len(key) + len(value) }})
 	c.Set("a", "1234")
 	c.Set("b", "1234") // 10 in all
 	for key, want := range map[string]bool{"a": true, "b": true} {
@@ -87,7 +88,8 @@ func TestEntriesExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fixed := cache.New(cache.Config[int, int]{Max: 9, TTL: time.Minute})
 		sliding := cache.New(cache.Config[int, int]{Max: 9, TTL: time.Minute, Sliding: true})
-		own := cache.New(cache.Config[int, int]{Max: 9, TTLOf: func(v int) time.Duration { return time.Duration(v) * time.Second }})
+		own := cache.New(cache.Config[int, int]{Max: 9,
+			TTLOf: func(v int) time.Duration { return time.Duration(v) * time.Second }})
 		for _, c := range []*cache.Cache[int, int]{fixed, sliding, own} {
 			c.Set(40, 40)
 			c.Set(0, 0)
@@ -166,13 +168,18 @@ func TestAWaitingCallerLeavesWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := cache.New(cache.Config[int, int]{Max: 9})
 		go func() {
-			_, _ = c.Get(t.Context(), 1, func(context.Context, int) (int, error) { time.Sleep(time.Minute); return 1, nil })
+			_, _ = c.Get(t.Context(), 1, func(context.Context,
+				int) (int, error) {
+				time.Sleep(time.Minute)
+				return 1, nil
+			})
 		}()
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		if _, err := c.Get(ctx, 1, double); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+		if _, err := c.Get(ctx, 1, double); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(began) != time.Second {
 			t.Errorf("Get returned %v after %s, want the end of its context after 1 s", err, time.Since(began))
 		}
 		time.Sleep(time.Minute)
@@ -183,7 +190,8 @@ func TestALoadIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := cache.New(cache.Config[int, int]{Max: 9, LoadTimeout: 5 * time.Second})
-		_, err := c.Get(t.Context(), 1, func(ctx context.Context, _ int) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
+		_, err := c.Get(t.Context(), 1,
+			func(ctx context.Context, _ int) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Get returned %v, want the end of the load's time", err)
 		}
@@ -201,7 +209,8 @@ func TestWhatIsInvalidatedDuringItsLoadIsNotKept(t *testing.T) {
 		got, err := c.Get(t.Context(), 1, func(ctx context.Context, key int) (int, error) {
 			change(c)
 			// A caller that comes after the change does not wait for the older load.
-			if newer, err := c.Get(ctx, key, func(context.Context, int) (int, error) { return 7, nil }); newer != 7 || err != nil {
+			if newer, err := c.Get(ctx, key, func(context.Context, int) (int, error) { return 7, nil }); newer != 7 ||
+				err != nil {
 				t.Errorf("%s: a later Get returned %d, %v, want 7", name, newer, err)
 			}
 			return 1, nil
@@ -218,7 +227,8 @@ func TestWhatIsInvalidatedDuringItsLoadIsNotKept(t *testing.T) {
 func TestAStoreDuringALoadWins(t *testing.T) {
 	t.Parallel()
 	c := cache.New(cache.Config[int, int]{Max: 9})
-	if _, err := c.Get(t.Context(), 1, func(context.Context, int) (int, error) { c.Set(1, 7); return 1, nil }); err != nil {
+	if _, err := c.Get(t.Context(), 1,
+		func(context.Context, int) (int, error) { c.Set(1, 7); return 1, nil }); err != nil {
 		t.Fatal(err)
 	}
 	if kept, _ := c.GetIfPresent(1); kept != 7 {
@@ -229,7 +239,8 @@ func TestAStoreDuringALoadWins(t *testing.T) {
 func TestErrorsAreNotKept(t *testing.T) {
 	t.Parallel()
 	c := cache.New(cache.Config[int, int]{Max: 9})
-	if _, err := c.Get(t.Context(), 1, func(context.Context, int) (int, error) { return 5, io.EOF }); !errors.Is(err, io.EOF) {
+	if _, err := c.Get(t.Context(), 1, func(context.Context, int) (int, error) { return 5, io.EOF }); !errors.Is(err,
+		io.EOF) {
 		t.Errorf("Get returned %v, want the loader's error", err)
 	}
 	if got, err := c.Get(t.Context(), 1, double); got != 2 || err != nil {
@@ -247,7 +258,11 @@ func TestAPanicOfALoaderLeavesNobodyWaiting(t *testing.T) {
 					t.Error("the panic did not reach the caller of Get")
 				}
 			}()
-			_, _ = c.Get(t.Context(), 1, func(context.Context, int) (int, error) { time.Sleep(time.Second); panic("broken") })
+			_, _ = c.Get(t.Context(), 1, func(context.Context,
+				int) (int, error) {
+				time.Sleep(time.Second)
+				panic("broken")
+			})
 		}()
 		synctest.Wait()
 		if _, err := c.Get(t.Context(), 1, double); err == nil {

@@ -80,7 +80,8 @@ func (t *table) lookupLocked(key any, now time.Time) (any, bool) {
 
 // load returns the values of keys. It calls the loader for those that are neither cached nor being loaded
 // by another caller.
-func (t *table) load(ctx context.Context, keys []any, loader func(context.Context, []any) (map[any]any, error)) (map[any]any, error) {
+func (t *table) load(ctx context.Context, keys []any,
+	loader func(context.Context, []any) (map[any]any, error)) (map[any]any, error) {
 	found := make(map[any]any, len(keys))
 	var missing []any
 	var own *load
@@ -137,7 +138,8 @@ func (t *table) load(ctx context.Context, keys []any, loader func(context.Contex
 }
 
 // runLoader calls the loader and stores the values of keys that were not changed in the meantime.
-func (t *table) runLoader(ctx context.Context, own *load, keys []any, loader func(context.Context, []any) (map[any]any, error), began time.Time) {
+func (t *table) runLoader(ctx context.Context, own *load, keys []any,
+	loader func(context.Context, []any) (map[any]any, error), began time.Time) {
 	ctx = context.WithoutCancel(ctx)
 	if t.loadTimeout > 0 {
 		var cancel context.CancelFunc

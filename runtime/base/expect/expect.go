@@ -46,7 +46,8 @@ func EventuallyWithin(t testing.TB, limit time.Duration, what string, holds func
 		if over {
 			t.Fatalf("not within %s: %s", limit, what)
 		}
-		<-time.After(max(5*time.Millisecond, time.Since(looked))) // polling uses at most half of the time, for the sake of the code under test
+		// polling uses at most half of the time, for the sake of the code under test
+		<-time.After(max(5*time.Millisecond, time.Since(looked)))
 	}
 }
 

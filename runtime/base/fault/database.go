@@ -78,9 +78,11 @@ func IsDuplicate(err error) bool {
 // awayClasses are the classes of SQLSTATE (PostgreSQL documentation, appendix A) that blame the server or the session.
 // All other classes blame the statement: the same one would fail again, and a defect must not pass for an outage.
 var awayClasses = map[pqerror.Class]bool{
-	pqerror.ClassConnectionException:               true, // 08
-	pqerror.ClassInvalidSQLStatementName:           true, // 26: the session lost a prepared statement, for example because of a connection pooler
-	pqerror.ClassInvalidAuthorizationSpecification: true, // 28: a changed password, or a server that is still being set up
+	pqerror.ClassConnectionException: true, // 08
+	// 26: the session lost a prepared statement, for example because of a connection pooler
+	pqerror.ClassInvalidSQLStatementName: true,
+	// 28: a changed password, or a server that is still being set up
+	pqerror.ClassInvalidAuthorizationSpecification: true,
 	pqerror.ClassInvalidCatalogName:                true, // 3D: the database does not exist yet, or was dropped
 	pqerror.ClassTransactionRollback:               true, // 40: deadlock or serialization failure
 	pqerror.ClassInsufficientResources:             true, // 53: disk full, out of memory, too many connections
@@ -106,5 +108,6 @@ func isServerUnavailable(err *pq.Error) bool {
 // isOutOfTransactionIDs reports whether a server rejects writes because its transaction or multixact ids
 // would wrap around. Its code, program_limit_exceeded, is also that of rows that are too large.
 func isOutOfTransactionIDs(err *pq.Error) bool {
-	return err.Code == pqerror.ProgramLimitExceeded && (err.Routine == "GetNewTransactionId" || err.Routine == "GetNewMultiXactId")
+	return err.Code == pqerror.ProgramLimitExceeded &&
+		(err.Routine == "GetNewTransactionId" || err.Routine == "GetNewMultiXactId")
 }

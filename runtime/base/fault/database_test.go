@@ -39,7 +39,8 @@ func TestEachClassOfSQLStateIsAnOutageOrADefect(t *testing.T) {
 			wantKind = fault.Unavailable
 		}
 		if got := fault.From(err); got.Kind != wantKind || want && got.RetryAfter <= 0 {
-			t.Errorf("class %s is answered as kind %d with Retry-After %s, want kind %d", class, got.Kind, got.RetryAfter, wantKind)
+			t.Errorf("class %s is answered as kind %d with Retry-After %s, want kind %d", class, got.Kind,
+				got.RetryAfter, wantKind)
 		}
 	}
 }
@@ -108,7 +109,8 @@ func TestErrorsOfConnectionsAreOutages(t *testing.T) {
 			t.Errorf("%s (%v) is taken for a defect, want an outage", name, err)
 		}
 	}
-	for name, err := range map[string]error{"no row": sql.ErrNoRows, "a caller that has left": context.Canceled, "anything else": errors.New("boom")} {
+	for name, err := range map[string]error{"no row": sql.ErrNoRows, "a caller that has left": context.Canceled,
+		"anything else": errors.New("boom")} {
 		if fault.IsDatabaseUnavailable(err) {
 			t.Errorf("%s (%v) is taken for an outage", name, err)
 		}

@@ -190,13 +190,15 @@ func DatabaseUnavailable(cause error) *Error {
 
 // BodyUnavailable returns the error for an email body that the object store does not deliver.
 func BodyUnavailable(cause error) *Error {
-	return &Error{Kind: Unavailable, Code: CodeBodyUnavailable, RetryAfter: 5 * time.Second, cause: fmt.Errorf("object store: %w", cause),
+	return &Error{Kind: Unavailable, Code: CodeBodyUnavailable, RetryAfter: 5 * time.Second,
+		cause:   fmt.Errorf("object store: %w", cause),
 		Message: "The email body is temporarily unavailable, because the object store does not respond. Retry in 5 seconds"}
 }
 
 // Overloaded asks the client to retry after a wait, because too many requests are being served right now.
 func Overloaded(wait time.Duration) *Error {
-	return &Error{Kind: Unavailable, Code: CodeUnavailable, RetryAfter: wait, Message: "Too many ask for this right now; try again in a moment"}
+	return &Error{Kind: Unavailable, Code: CodeUnavailable, RetryAfter: wait,
+		Message: "Too many ask for this right now; try again in a moment"}
 }
 
 // OrUnavailable returns Unavailable if err means that the database is unavailable, and err itself otherwise.

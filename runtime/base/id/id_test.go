@@ -26,14 +26,14 @@ func TestTimeIsTheInverseOfSince(t *testing.T) {
 	t.Parallel()
 	at := time.Now().Truncate(time.Millisecond)
 	if got := Time(Since(Fact, at)); !got.Equal(at) {
-		t.Errorf("the least id since %s gives %s", at, got)
+		t.Errorf("the least id since %s returned %s", at, got)
 	}
 	if made := Time(New(Email)); made.Before(at) || made.After(time.Now()) {
-		t.Errorf("an id made at %s gives %s", at, made)
+		t.Errorf("an id made at %s returned %s", at, made)
 	}
 	for _, none := range []string{"", "evt_1", "evt"} {
 		if got := Time(none); !got.IsZero() {
-			t.Errorf("%q is no id and gives %s", none, got)
+			t.Errorf("%q is no id and returned %s", none, got)
 		}
 	}
 }

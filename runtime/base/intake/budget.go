@@ -42,7 +42,8 @@ type Config struct {
 	Connections                      int64         // for tests
 	MinRate                          Rate          // for tests
 	Patience                         time.Duration // for tests: how long requests wait for room
-	Grace                            time.Duration // for tests: how long a newcomer waits before another holder is ended
+	// for tests: how long a newcomer waits before another holder is ended
+	Grace time.Duration
 }
 
 // Budget bounds what this process holds for clients.
@@ -92,7 +93,8 @@ func New(c Config) (*Budget, error) {
 	if err := prepareFolder(c.Dir); err != nil {
 		return nil, err
 	}
-	b := &Budget{dir: c.Dir, log: c.Logger, floor: c.MinRate, patience: c.Patience, arriving: NewPool(c.Arriving), working: NewPool(c.Working), spool: NewPool(c.Spool),
+	b := &Budget{dir: c.Dir, log: c.Logger, floor: c.MinRate, patience: c.Patience, arriving: NewPool(c.Arriving),
+		working: NewPool(c.Working), spool: NewPool(c.Spool),
 		bodies: NewPool(c.Bodies), reads: NewPool(c.Reads), connections: int(c.Connections)}
 	if c.Grace > 0 {
 		b.spool.grace = c.Grace
@@ -113,7 +115,8 @@ func (b *Budget) CountRefused() { b.refused.Add(1) }
 // AcquireWork waits for the memory to process a large content that has arrived completely. The work must not wait
 // for a client or for DNS: its duration depends on this process alone. Call release once at most. The
 // errors are those of Pool.Take.
-func (b *Budget) AcquireWork(ctx context.Context, o Tenant, octets int64, patience time.Duration) (release func(), err error) {
+func (b *Budget) AcquireWork(ctx context.Context, o Tenant, octets int64,
+	patience time.Duration) (release func(), err error) {
 	return b.working.Take(ctx, o, octets, patience)
 }
 

@@ -28,7 +28,8 @@ func newBudget(t testing.TB, change ...func(*Config)) *Budget {
 		if err != nil || len(left) > 0 {
 			t.Errorf("after the test the folder of the spool has %d files, %v", len(left), err)
 		}
-		for name, p := range map[string]*Pool{"arriving": b.arriving, "working": b.working, "spool": b.spool, "bodies": b.bodies, "reads": b.reads} {
+		for name, p := range map[string]*Pool{"arriving": b.arriving, "working": b.working, "spool": b.spool,
+			"bodies": b.bodies, "reads": b.reads} {
 			if p.used != 0 || len(p.shares) != 0 {
 				t.Errorf("after the test %s holds %d in %d shares, want nothing", name, p.used, len(p.shares))
 			}
@@ -68,18 +69,18 @@ func TestAContentIsInMemoryWhileItIsSmall(t *testing.T) {
 				rest = rest[n:]
 			}
 			if c.Size() != int64(size) || c.InMemory() != (size <= 4096) {
-				t.Errorf("of %d octets the content has %d, in memory: %v", size, c.Size(), c.InMemory())
+				t.Errorf("of %d bytes the content has %d, in memory: %v", size, c.Size(), c.InMemory())
 			}
 			read, err := io.ReadAll(c.Reader())
 			if err != nil || !bytes.Equal(read, want) {
-				t.Errorf("of %d octets in pieces of %d the reader gave %d, %v", size, piece, len(read), err)
+				t.Errorf("of %d bytes in pieces of %d the reader gave %d, %v", size, piece, len(read), err)
 			}
 			lie, err := c.Bytes()
 			if err != nil || !bytes.Equal(lie, want) || cap(lie) != len(lie) && !c.InMemory() {
-				t.Errorf("of %d octets in pieces of %d Bytes gave %d, %v", size, piece, len(lie), err)
+				t.Errorf("of %d bytes in pieces of %d Bytes gave %d, %v", size, piece, len(lie), err)
 			}
 			if held := b.arriving.used; size > 4096 && held != 0 {
-				t.Errorf("a content of %d octets in the spool holds %d octets of memory", size, held)
+				t.Errorf("a content of %d bytes in the spool holds %d bytes of memory", size, held)
 			}
 			c.Close()
 			c.Close()
@@ -98,7 +99,8 @@ func TestWithoutMemoryWhatIsSmallGoesToTheSpool(t *testing.T) {
 		}
 	}
 	if !one.InMemory() || other.InMemory() {
-		t.Errorf("of a share with room for one, the first is in memory: %v, the second: %v", one.InMemory(), other.InMemory())
+		t.Errorf("of a share with room for one, the first is in memory: %v, the second: %v", one.InMemory(),
+			other.InMemory())
 	}
 	if read, err := io.ReadAll(other.Reader()); err != nil || !bytes.Equal(read, sample(3000)) {
 		t.Errorf("the second returned %d bytes, %v", len(read), err)
@@ -111,14 +113,14 @@ func TestBlankIsRoomToWriteTo(t *testing.T) {
 	c := b.content(t, 0)
 	room, err := c.Extend(t.Context(), 700_000)
 	if err != nil || len(room) != 700_000 || bytes.Trim(room, "\x00") != nil && len(bytes.Trim(room, "\x00")) > 0 {
-		t.Fatalf("%d octets, %v", len(room), err)
+		t.Fatalf("%d bytes, %v", len(room), err)
 	}
 	copy(room, sample(600_000))
 	if err := c.Trim(600_000); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := c.Bytes(); err != nil || !bytes.Equal(got, sample(600_000)) {
-		t.Errorf("what was written in place reads as %d octets, %v", len(got), err)
+		t.Errorf("what was written in place reads as %d bytes, %v", len(got), err)
 	}
 	if held := b.spool.used; held != roundUp(600_000) {
 		t.Errorf("after the trim %d bytes are held, want %d", held, roundUp(600_000))
@@ -282,7 +284,8 @@ func TestArrivals(t *testing.T) {
 		"slow":               {[]string{"abc"}, os.ErrDeadlineExceeded, -1, ErrSlow, 0},
 	} {
 		content := b.content(t, 20_000)
-		err := content.Receive(t.Context(), Upload{From: &reader{pieces: c.pieces, err: c.err}, Limit: 100_000, Size: c.declared, Deadline: noDeadline, Within: time.Minute})
+		err := content.Receive(t.Context(), Upload{From: &reader{pieces: c.pieces, err: c.err}, Limit: 100_000,
+			Size: c.declared, Deadline: noDeadline, Within: time.Minute})
 		if !errors.Is(err, c.want) || c.want == nil && (err != nil || content.Size() != c.size) {
 			t.Errorf("%s: %d bytes and %v, want %d and %v", name, content.Size(), err, c.size, c.want)
 		}
@@ -297,11 +300,13 @@ func TestADeclaredSizeHoldsNothing(t *testing.T) {
 	var memory, spool int64
 	in := &reader{pieces: []string{"{"}, err: io.EOF}
 	in.before = func() { memory, spool = b.arriving.used, b.spool.used }
-	if err := content.Receive(t.Context(), Upload{From: in, Limit: 10 << 20, Size: 10 << 20, Deadline: noDeadline, Within: time.Minute}); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := content.Receive(t.Context(), Upload{From: in, Limit: 10 << 20, Size: 10 << 20, Deadline: noDeadline,
+		Within: time.Minute}); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error(err)
 	}
 	if memory > firstPiece || spool != 0 {
-		t.Errorf("10 MB were declared and one octet has come: %d octets of memory and %d of the spool are held", memory, spool)
+		t.Errorf("10 MB were declared and one octet has come: %d bytes of memory and %d of the spool are held",
+			memory, spool)
 	}
 }
 
@@ -313,7 +318,8 @@ func TestThePaceMovesWithTheOctets(t *testing.T) {
 		n      int
 		waited time.Duration
 		left   time.Duration
-	}{{50, 4 * time.Second, 6 * time.Second}, {49, 5 * time.Second, time.Second}, {1, 0, 10 * time.Second}, {0, 11 * time.Second, 0}} {
+	}{{50, 4 * time.Second, 6 * time.Second}, {49, 5 * time.Second, time.Second}, {1, 0, 10 * time.Second},
+		{0, 11 * time.Second, 0}} {
 		m.Count(c.n, c.waited)
 		if m.Left() != c.left {
 			t.Errorf("step %d: %s are left, want %s", i, m.Left(), c.left)
@@ -343,7 +349,8 @@ func TestAnArrivalIsCutForOthers(t *testing.T) {
 	}
 	go func() {
 		c := b.NewContent(Terms{Tenant: account("slow"), MaxSize: 4 << 20, Patience: time.Second})
-		err := c.Receive(t.Context(), Upload{From: in, Limit: 8 << 20, Size: -1, Deadline: noDeadline, Within: time.Minute, Cut: func() { close(cut) }})
+		err := c.Receive(t.Context(), Upload{From: in, Limit: 8 << 20, Size: -1, Deadline: noDeadline,
+			Within: time.Minute, Cut: func() { close(cut) }})
 		c.Close()
 		ended <- err
 	}()
@@ -369,7 +376,8 @@ func BenchmarkSmallArrival(b *testing.B) {
 			b.Fatal(err)
 		}
 		c := budget.NewContent(Terms{Tenant: o, MaxMemory: 256 << 10, MaxSize: 150 << 20, Patience: time.Minute})
-		if err := c.Receive(context.Background(), Upload{From: bytes.NewReader(body), Limit: 150 << 20, Size: int64(len(body)), Deadline: noDeadline, Within: time.Minute}); err != nil {
+		if err := c.Receive(context.Background(), Upload{From: bytes.NewReader(body), Limit: 150 << 20,
+			Size: int64(len(body)), Deadline: noDeadline, Within: time.Minute}); err != nil {
 			b.Fatal(err)
 		}
 		c.Close()

@@ -165,7 +165,8 @@ func (p *Slot) BeginRequest(client netip.Addr) (end func(), err error) {
 	}
 	charged := levels != [3]netip.Prefix{}
 	if charged {
-		if g.countPlaces() >= g.most/2 && (g.count[levels[1]] >= g.most/networkPart || g.count[levels[2]] >= g.most/widerPart) {
+		if g.countPlaces() >= g.most/2 &&
+			(g.count[levels[1]] >= g.most/networkPart || g.count[levels[2]] >= g.most/widerPart) {
 			return nil, ErrClientLimit
 		}
 		g.chargeNetworks(levels, 1)

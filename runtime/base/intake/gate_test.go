@@ -184,7 +184,8 @@ func TestTheGateCountsWhatIsThere(t *testing.T) {
 			case 0, 1, 2:
 				var from netip.Addr
 				if random.IntN(5) > 0 {
-					from = netip.AddrFrom4([4]byte{203, byte(random.IntN(3)), byte(random.IntN(4)), byte(random.IntN(5))})
+					from = netip.AddrFrom4([4]byte{203, byte(random.IntN(3)), byte(random.IntN(4)),
+						byte(random.IntN(5))})
 				}
 				p, err := g.Enter(from, func() {})
 				if from.IsValid() && random.IntN(2) == 0 {
@@ -196,7 +197,8 @@ func TestTheGateCountsWhatIsThere(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				if !from.IsValid() && random.IntN(2) == 0 && p.SetOrigin(netip.AddrFrom4([4]byte{204, byte(random.IntN(3)), 1, 1})) != nil {
+				if !from.IsValid() && random.IntN(2) == 0 &&
+					p.SetOrigin(netip.AddrFrom4([4]byte{204, byte(random.IntN(3)), 1, 1})) != nil {
 					p.Leave()
 					continue
 				}
@@ -213,7 +215,8 @@ func TestTheGateCountsWhatIsThere(t *testing.T) {
 				}
 			case 5:
 				if len(open) > 0 {
-					end, err := open[random.IntN(len(open))].BeginRequest(netip.AddrFrom4([4]byte{203, byte(random.IntN(3)), 9, 1}))
+					end, err := open[random.IntN(len(open))].BeginRequest(netip.AddrFrom4([4]byte{203,
+						byte(random.IntN(3)), 9, 1}))
 					if err == nil {
 						requests = append(requests, end)
 					}
@@ -235,7 +238,8 @@ func TestTheGateCountsWhatIsThere(t *testing.T) {
 			end()
 		}
 		if len(g.places) != 0 || len(g.count) != 0 || g.leaving != 0 || g.more != 0 {
-			t.Errorf("seed %d: after all have left %d places, %v, %d leaving and %d requests more are counted", seed, len(g.places), g.count, g.leaving, g.more)
+			t.Errorf("seed %d: after all have left %d places, %v, %d leaving and %d requests more are counted", seed,
+				len(g.places), g.count, g.leaving, g.more)
 		}
 	}
 }

@@ -27,27 +27,35 @@ func (b *Budget) LargeResponses() map[string]uint64 {
 // Register registers the metrics of the budget.
 func (b *Budget) Register(reg prometheus.Registerer) error {
 	gauge := func(name, help, part string, of func() float64) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "postrider", Subsystem: "intake", Name: name, Help: help,
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "postrider", Subsystem: "intake", Name: name,
+			Help:        help,
 			ConstLabels: prometheus.Labels{"part": part}}, of)
 	}
 	counter := func(reason string, of func() float64) prometheus.Collector {
-		return prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "intake", Name: "ended_total",
-			Help: "Bodies, messages and answers that were ended or refused, by reason.", ConstLabels: prometheus.Labels{"reason": reason}}, of)
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "intake",
+			Name:        "ended_total",
+			Help:        "Bodies, messages and answers that were ended or refused, by reason.",
+			ConstLabels: prometheus.Labels{"reason": reason}}, of)
 	}
-	pools := map[string]*Pool{"arriving": b.arriving, "working": b.working, "spool": b.spool, "bodies": b.bodies, "reads": b.reads}
-	all := []prometheus.Collector{counter("slow", func() float64 { return float64(b.slow.Load()) }), counter("disk", func() float64 { return float64(b.disk.Load()) }),
+	pools := map[string]*Pool{"arriving": b.arriving, "working": b.working, "spool": b.spool, "bodies": b.bodies,
+		"reads": b.reads}
+	all := []prometheus.Collector{counter("slow", func() float64 { return float64(b.slow.Load()) }),
+		counter("disk", func() float64 { return float64(b.disk.Load()) }),
 		counter("crowded", func() float64 { return float64(b.refused.Load()) }),
 		counter("full", func() float64 { return sumPools(pools, func(p *Pool) uint64 { return p.refused }) }),
 		counter("cut", func() float64 { return sumPools(pools, func(p *Pool) uint64 { return p.cut }) })}
 	for by := range ways {
-		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "intake", Name: "large_responses_total",
+		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "intake",
+			Name:        "large_responses_total",
 			Help:        "Responses of more than 8 KB, by how they left: held by the budget until the client had taken them, streamed, or from memory that all responses share.",
 			ConstLabels: prometheus.Labels{"way": by.String()}}, func() float64 { return float64(b.large[by].Load()) }))
 	}
 	for name, p := range pools {
 		all = append(all,
-			gauge("held", "What is held of each part of the budget: octets, and places.", name, func() float64 { return p.readLocked(func() float64 { return float64(p.used) }) }),
-			gauge("waiting", "How many wait for each part of the budget.", name, func() float64 { return p.readLocked(func() float64 { return float64(len(p.queue)) }) }))
+			gauge("held", "What is held of each part of the budget: octets, and places.", name,
+				func() float64 { return p.readLocked(func() float64 { return float64(p.used) }) }),
+			gauge("waiting", "How many wait for each part of the budget.", name,
+				func() float64 { return p.readLocked(func() float64 { return float64(len(p.queue)) }) }))
 	}
 	for _, c := range all {
 		if err := reg.Register(c); err != nil {

@@ -20,7 +20,8 @@ func empty(t *testing.T, p *Pool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.used != 0 || len(p.shares) != 0 || len(p.queue) != 0 {
-		t.Errorf("after everybody has left the pool holds %d, %d shares and %d who wait; want nothing", p.used, len(p.shares), len(p.queue))
+		t.Errorf("after everybody has left the pool holds %d, %d shares and %d who wait; want nothing", p.used,
+			len(p.shares), len(p.queue))
 	}
 }
 
@@ -229,7 +230,8 @@ func TestASlowClientOfTheLargestShareMakesRoom(t *testing.T) {
 			t.Errorf("more than one client was ended for room that one has given")
 		}
 		// Who holds as much as the others makes nobody leave.
-		if _, err := p.Take(t.Context(), account("honest"), 65, 10*time.Second); !errors.Is(err, ErrFull) || len(cut) != 0 {
+		if _, err := p.Take(t.Context(), account("honest"), 65, 10*time.Second); !errors.Is(err, ErrFull) ||
+			len(cut) != 0 {
 			t.Errorf("with as much as the largest share: %v, %d ended", err, len(cut))
 		}
 		release()
@@ -259,7 +261,8 @@ func wander(t *testing.T, p *Pool, random *rand.Rand) {
 	for range 60 {
 		o := account(fmt.Sprint(random.IntN(7)))
 		if random.IntN(3) == 0 {
-			o = Tenant{Remote: netip.AddrFrom4([4]byte{203, byte(random.IntN(3)), byte(random.IntN(3)), byte(random.IntN(250))})}
+			o = Tenant{Remote: netip.AddrFrom4([4]byte{203, byte(random.IntN(3)), byte(random.IntN(3)),
+				byte(random.IntN(250))})}
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+random.IntN(20))*time.Millisecond)
 		var h hold

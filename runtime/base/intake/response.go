@@ -42,9 +42,11 @@ func (w sendMode) String() string { return [...]string{"held", "streamed", "shar
 //
 // The owner function names the owner until SetOwner names an account. refuse responds if there is no room
 // for a response.
-func (b *Budget) Bound(next http.Handler, owner func(*http.Request) Tenant, refuse func(http.ResponseWriter)) http.Handler {
+func (b *Budget) Bound(next http.Handler, owner func(*http.Request) Tenant,
+	refuse func(http.ResponseWriter)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out := &response{ResponseWriter: w, budget: b, request: r, refuse: refuse, owner: owner(r), direct: r.Method == http.MethodHead}
+		out := &response{ResponseWriter: w, budget: b, request: r, refuse: refuse, owner: owner(r),
+			direct: r.Method == http.MethodHead}
 		if r.Body != nil && r.Body != http.NoBody {
 			out.body = &requestBody{ReadCloser: r.Body, response: out, meter: NewMeter(b.floor)}
 			r.Body = out.body
@@ -128,7 +130,8 @@ func (x *response) Write(p []byte) (int, error) {
 	}
 	if x.content == nil {
 		x.budget.large[wayHeld].Add(1)
-		x.content = x.budget.NewContent(Terms{Tenant: x.owner, MaxMemory: smallContent, MaxSize: largestResponse, Patience: min(responsePatience, x.budget.patience)})
+		x.content = x.budget.NewContent(Terms{Tenant: x.owner, MaxMemory: smallContent, MaxSize: largestResponse,
+			Patience: min(responsePatience, x.budget.patience)})
 	}
 	if err := x.content.Append(x.request.Context(), p); err != nil {
 		x.fail(err)

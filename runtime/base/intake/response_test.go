@@ -18,7 +18,8 @@ import (
 // bound serves a handler within a budget.
 func bound(t *testing.T, b *Budget, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
-	srv := httptest.NewServer(b.Bound(h, func(*http.Request) Tenant { return account("a") }, func(w http.ResponseWriter) { http.Error(w, "no room", http.StatusServiceUnavailable) }))
+	srv := httptest.NewServer(b.Bound(h, func(*http.Request) Tenant { return account("a") },
+		func(w http.ResponseWriter) { http.Error(w, "no room", http.StatusServiceUnavailable) }))
 	t.Cleanup(srv.Close)
 	return srv
 }
@@ -63,7 +64,8 @@ func TestResponsesArriveAsTheyWereWritten(t *testing.T) {
 						}
 					}
 				}), http.MethodGet, "")
-				if a.StatusCode != http.StatusTeapot || a.Header.Get("Content-Type") != "text/x" || !bytes.Equal(got, want) {
+				if a.StatusCode != http.StatusTeapot || a.Header.Get("Content-Type") != "text/x" ||
+					!bytes.Equal(got, want) {
 					t.Errorf("%d bytes in pieces of %d, flushed %t: status %d and %d bytes came, want 418 and the same bytes", size, piece, flushed, a.StatusCode, len(got))
 				}
 				if !flushed && size > smallResponse && piece > smallResponse && a.ContentLength != int64(size) {
@@ -87,8 +89,10 @@ func TestAResponseWithoutRoomIsRefused(t *testing.T) {
 		_, err := w.Write(sample(2 << 20))
 		failed <- err
 	}), http.MethodGet, "")
-	if err := <-failed; !errors.Is(err, ErrFull) || a.StatusCode != http.StatusServiceUnavailable || string(got) != "no room\n" || a.Header.Get("Set-Cookie") != "" {
-		t.Errorf("a response without room is %d %q with %v, and its handler got %v; want the refusal alone", a.StatusCode, got, a.Header, err)
+	if err := <-failed; !errors.Is(err, ErrFull) || a.StatusCode != http.StatusServiceUnavailable ||
+		string(got) != "no room\n" || a.Header.Get("Set-Cookie") != "" {
+		t.Errorf("a response without room is %d %q with %v, and its handler got %v; want the refusal alone",
+			a.StatusCode, got, a.Header, err)
 	}
 }
 
@@ -118,7 +122,8 @@ func TestABodyThatItsHandlerReadsIsCounted(t *testing.T) {
 		}
 		held := b.Usage()
 		rest, err := io.ReadAll(r.Body)
-		fmt.Fprintf(w, "%d place, %t; then %d place, %d bytes, %v", held.Bodies, held.Arriving >= 1000, b.Usage().Bodies, len(first)+len(rest), err)
+		fmt.Fprintf(w, "%d place, %t; then %d place, %d bytes, %v", held.Bodies, held.Arriving >= 1000, b.Usage().
+			Bodies, len(first)+len(rest), err)
 	}), http.MethodPost, body)
 	if want := "1 place, true; then 0 place, 100000 bytes, <nil>"; string(got) != want {
 		t.Errorf("a body of 100,000 bytes was read with %s, want %s", got, want)
@@ -177,7 +182,10 @@ func TestTheRestOfABodyIsNoRequest(t *testing.T) {
 // A client that still sends its body when it is refused reads the response and its end, not a reset.
 func TestARefusalReachesAClientThatStillSends(t *testing.T) {
 	t.Parallel()
-	srv := bound(t, newBudget(t), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusRequestEntityTooLarge) })
+	srv := bound(t, newBudget(t), func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+	})
 	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -189,6 +197,7 @@ func TestARefusalReachesAClientThatStillSends(t *testing.T) {
 	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", 1<<20, strings.Repeat("x", 64<<10))
 	answer, err := io.ReadAll(conn)
 	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 413 ") {
-		t.Errorf("a client that still sends reads %q and %v, want status 413 and the end of the connection", answer, err)
+		t.Errorf("a client that still sends reads %q and %v, want status 413 and the end of the connection",
+			answer, err)
 	}
 }

@@ -28,7 +28,8 @@ func TestManyWhoComeAgainDoNotStarveThoseWhoComeOnce(t *testing.T) {
 			for range 4 {
 				all.Go(func() {
 					for ctx.Err() == nil {
-						if err := queue.Do(ctx, limit.Caller{Name: fmt.Sprint("guesser ", i)}, func() error { time.Sleep(work); return nil }); err != nil {
+						if err := queue.Do(ctx, limit.Caller{Name: fmt.Sprint("guesser ", i)},
+							func() error { time.Sleep(work); return nil }); err != nil {
 							time.Sleep(work)
 						}
 					}
@@ -40,7 +41,8 @@ func TestManyWhoComeAgainDoNotStarveThoseWhoComeOnce(t *testing.T) {
 		var slowest atomic.Int64
 		for i := range honest {
 			begun := time.Now()
-			if err := queue.Do(ctx, limit.Caller{Name: fmt.Sprint("honest ", i)}, func() error { time.Sleep(work); return nil }); err != nil {
+			if err := queue.Do(ctx, limit.Caller{Name: fmt.Sprint("honest ", i)},
+				func() error { time.Sleep(work); return nil }); err != nil {
 				refused.Add(1)
 			}
 			slowest.Store(max(slowest.Load(), int64(time.Since(begun))))

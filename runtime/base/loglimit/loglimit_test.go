@@ -90,7 +90,8 @@ func TestSingleLinesStayAsTheyAre(t *testing.T) {
 		log.With("who", "ada").InfoContext(ctx, "refused", "n", 4)
 		log.InfoContext(t.Context(), "unmarked", "n", 5)
 		log.InfoContext(t.Context(), "unmarked", "n", 6)
-		want := []line{{"WARN", "refused", "ada", 1, 0}, {"INFO", "refused", "ada", 4, 0}, {"INFO", "unmarked", "", 5, 0}, {"INFO", "unmarked", "", 6, 0}}
+		want := []line{{"WARN", "refused", "ada", 1, 0}, {"INFO", "refused", "ada", 4, 0},
+			{"INFO", "unmarked", "", 5, 0}, {"INFO", "unmarked", "", 6, 0}}
 		if diff := cmp.Diff(want, j.lines(t)); diff != "" {
 			t.Errorf("lines within the second (-want +got):\n%s", diff)
 		}
@@ -117,7 +118,8 @@ func TestAFewLinesASecondMayBeWritten(t *testing.T) {
 		}
 		time.Sleep(3 * time.Second)
 		if got := j.lines(t); len(got) != 21 || got[20].Count != 30 {
-			t.Errorf("of 50 lines %d are written in all, the last %+v; want 21, the last for 30", len(got), got[len(got)-1])
+			t.Errorf("of 50 lines %d are written in all, the last %+v; want 21, the last for 30", len(got),
+				got[len(got)-1])
 		}
 	})
 }

@@ -48,7 +48,7 @@ func TestBoxOpensOnlyWhatItSealedForTheSameRow(t *testing.T) {
 				t.Fatalf("octet %d changed, still opens", i)
 			}
 			if _, err := box.Open(sealed[:i], row); !errors.Is(err, secret.ErrNotGenuine) {
-				t.Fatalf("cut to %d octets: %v", i, err)
+				t.Fatalf("cut to %d bytes: %v", i, err)
 			}
 		}
 	}
@@ -198,7 +198,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		if !bytes.Equal(sealed, genuine) || string(associatedData) != "row" || string(opened) != "plain" {
-			t.Fatalf("opened a forgery: %x for %q gives %q", sealed, associatedData, opened)
+			t.Fatalf("opened a forgery: %x for %q returned %q", sealed, associatedData, opened)
 		}
 	})
 }

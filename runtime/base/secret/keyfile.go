@@ -28,7 +28,8 @@ func readKeyFile(path string) (String, error) {
 		return String{}, fmt.Errorf("master key file: %w", err)
 	}
 	if open := info.Mode().Perm() & 0o077; open != 0 {
-		return String{}, fmt.Errorf("master key file %s may be read by others (mode %04o); chmod 600 it", path, info.Mode().Perm())
+		return String{}, fmt.Errorf("master key file %s may be read by others (mode %04o); chmod 600 it", path,
+			info.Mode().Perm())
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -15,12 +15,13 @@ func TestURLsAreShownWithoutTheirSecrets(t *testing.T) {
 		"https://gate.example":           "https://gate.example",
 		"https://gate.example/a?":        "https://gate.example/a?",
 		"https://gate.example/?key=" + s: "https://gate.example/?key=********",
-		"https://gate.example/a?user=u&key=" + s + "&x=&" + s + "#" + "top": "https://gate.example/a?user=********&key=********&x=&********#top",
-		"https://gate.example?key=" + s + "=" + s:                           "https://gate.example?key=********",
-		"https://u:" + s + "@gate.example:8/a":                              "https://********@gate.example:8/a",
-		"https://" + s + "@gate.example":                                    "https://********@gate.example",
-		"nats://u:" + s + "@@h":                                             "nats://********@h",
-		"https://gate.example/a@b?k=" + s:                                   "https://gate.example/a@b?k=********",
+		"https://gate.example/a?user=u&key=" + s + "&x=&" + s + "#" +
+			"top": "https://gate.example/a?user=********&key=********&x=&********#top",
+		"https://gate.example?key=" + s + "=" + s: "https://gate.example?key=********",
+		"https://u:" + s + "@gate.example:8/a":    "https://********@gate.example:8/a",
+		"https://" + s + "@gate.example":          "https://********@gate.example",
+		"nats://u:" + s + "@@h":                   "nats://********@h",
+		"https://gate.example/a@b?k=" + s:         "https://gate.example/a@b?k=********",
 	} {
 		got := secret.MaskURL(text)
 		if got != want || strings.Contains(got, s) {
@@ -54,7 +55,8 @@ func TestMaskedURLsGetTheirOwnSecretsOnly(t *testing.T) {
 		if whole != (want != "") || whole && got != want {
 			t.Errorf("%s is restored to %s (%t), want %q", text, got, whole, want)
 		}
-		if !whole && (strings.Contains(got, "one") || strings.Contains(got, "two")) && !strings.HasPrefix(got, "https://gate.example/a?") {
+		if !whole && (strings.Contains(got, "one") || strings.Contains(got, "two")) &&
+			!strings.HasPrefix(got, "https://gate.example/a?") {
 			t.Errorf("%s got a secret of another address: %s", text, got)
 		}
 	}

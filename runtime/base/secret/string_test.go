@@ -73,7 +73,8 @@ func TestSecretsAreReadAndCompared(t *testing.T) {
 		t.Errorf("read %q", read.Shown.Reveal())
 	}
 	var empty secret.String
-	if empty.Reveal() != "" || !empty.IsZero() || fmt.Sprint(empty) != "" || !empty.Equal(secret.New("")) || empty.Equal(read.Shown) {
+	if empty.Reveal() != "" || !empty.IsZero() || fmt.Sprint(empty) != "" || !empty.Equal(secret.New("")) ||
+		empty.Equal(read.Shown) {
 		t.Error("the zero value is not the empty secret")
 	}
 }

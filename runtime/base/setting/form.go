@@ -30,27 +30,30 @@ func Text(placeholder string) Form[string] {
 
 // Number accepts a whole number between two bounds, inclusive.
 func Number(least, most int) Form[int] {
-	return Form[int]{Placeholder: "N", Takes: fmt.Sprintf("%d to %d", least, most), Parse: func(text string) (int, error) {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < least || n > most {
-			return 0, fmt.Errorf("is %q; want a number from %d to %d", text, least, most)
-		}
-		return n, nil
-	}}
+	return Form[int]{Placeholder: "N", Takes: fmt.Sprintf("%d to %d", least, most),
+		Parse: func(text string) (int, error) {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < least || n > most {
+				return 0, fmt.Errorf("is %q; want a number from %d to %d", text, least, most)
+			}
+			return n, nil
+		}}
 }
 
 // Duration accepts a time between two bounds, for example 5s. A plain number is in seconds.
 func Duration(least, most time.Duration) Form[time.Duration] {
-	return Form[time.Duration]{Placeholder: "TIME", Takes: fmt.Sprintf("%s to %s", least, most), Parse: func(text string) (time.Duration, error) {
-		d, err := time.ParseDuration(text)
-		if seconds, plain := strconv.Atoi(text); plain == nil {
-			d, err = time.Duration(seconds)*time.Second, nil
-		}
-		if err != nil || d < least || d > most {
-			return 0, fmt.Errorf("is %q; want a time from %s to %s, as 5s", text, formatDuration(least), formatDuration(most))
-		}
-		return d, nil
-	}}
+	return Form[time.Duration]{Placeholder: "TIME", Takes: fmt.Sprintf("%s to %s", least, most),
+		Parse: func(text string) (time.Duration, error) {
+			d, err := time.ParseDuration(text)
+			if seconds, plain := strconv.Atoi(text); plain == nil {
+				d, err = time.Duration(seconds)*time.Second, nil
+			}
+			if err != nil || d < least || d > most {
+				return 0, fmt.Errorf("is %q; want a time from %s to %s, as 5s", text, formatDuration(least),
+					formatDuration(most))
+			}
+			return d, nil
+		}}
 }
 
 // formatDuration formats a duration, with 0 instead of 0s.

@@ -124,8 +124,10 @@ func (s *Setting[T]) group() string { return s.Group }
 
 func (s *Setting[T]) info() Info {
 	short := strings.ToLower(strings.TrimPrefix(s.Name, prefix))
-	i := Info{Name: s.Name, Also: s.Also, Group: s.Group, Help: s.Help, Flag: strings.ReplaceAll(short, "_", "-"), Key: short,
-		Placeholder: s.Form.Placeholder, Default: s.DefaultText, Takes: s.Form.Takes, Secret: s.Secret, Switch: s.Form.Placeholder == ""}
+	i := Info{Name: s.Name, Also: s.Also, Group: s.Group, Help: s.Help, Flag: strings.ReplaceAll(short, "_", "-"),
+		Key:         short,
+		Placeholder: s.Form.Placeholder, Default: s.DefaultText, Takes: s.Form.Takes, Secret: s.Secret,
+		Switch: s.Form.Placeholder == ""}
 	if i.Default == "" {
 		i.Default = fmt.Sprint(s.Default)
 	}

@@ -19,10 +19,12 @@ import (
 // The settings of a program that only these tests know.
 var (
 	port = setting.Declare(setting.Setting[int]{
-		Name: "POSTRIDER_TEST_PORT", Group: "Test", Form: setting.Number(1, 65535), Default: 25, Help: "Where the test listens.",
+		Name: "POSTRIDER_TEST_PORT", Group: "Test", Form: setting.Number(1, 65535), Default: 25,
+		Help: "Where the test listens.",
 	})
 	patience = setting.Declare(setting.Setting[time.Duration]{
-		Name: "POSTRIDER_TEST_PATIENCE", Group: "Test", Form: setting.Duration(time.Second, time.Hour), Help: "How long the test waits.",
+		Name: "POSTRIDER_TEST_PATIENCE", Group: "Test", Form: setting.Duration(time.Second, time.Hour),
+		Help:        "How long the test waits.",
 		DefaultText: "a second, and a minute in production",
 		From: func(v setting.Values) time.Duration {
 			if v.Mode == setting.Serve {
@@ -32,7 +34,8 @@ var (
 		},
 	})
 	_ = setting.Declare(setting.Setting[string]{
-		Name: "POSTRIDER_TEST_TOKEN", Also: "TEST_TOKEN", Group: "Test", Form: setting.Text("TOKEN"), Secret: true, Help: "What nobody may see.",
+		Name: "POSTRIDER_TEST_TOKEN", Also: "TEST_TOKEN", Group: "Test", Form: setting.Text("TOKEN"), Secret: true,
+		Help:     "What nobody may see.",
 		Required: "the test signs with it",
 		Check: func(v setting.Values, value string) error {
 			if value != "" && port.Of(v) == 1 {
@@ -62,7 +65,8 @@ func Example() {
 
 // All that is wrong is said at once, each by the name of its setting.
 func ExampleRead_mistakes() {
-	_, err := setting.Read(setting.Serve, "host.example", setting.RawValues{"POSTRIDER_TEST_PORT": "70000", "POSTRIDER_TEST_NEAR": "10.0.0.0/8, next door, 10.0.0.0/99"})
+	_, err := setting.Read(setting.Serve, "host.example",
+		setting.RawValues{"POSTRIDER_TEST_PORT": "70000", "POSTRIDER_TEST_NEAR": "10.0.0.0/8, next door, 10.0.0.0/99"})
 	for line := range strings.Lines(err.Error()) {
 		if strings.Contains(line, "TEST") { // the program's own settings are required too
 			fmt.Print(line)
@@ -103,20 +107,27 @@ func TestReadRefusesWhatIsWrong(t *testing.T) {
 		given setting.RawValues
 		want  setting.Mistakes
 	}{
-		"nothing given":                           {setting.Dev, nil, nil},
-		"an empty text is not given":              {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PORT": ""}, nil},
-		"required in production":                  {setting.Serve, nil, setting.Mistakes{{"POSTRIDER_TEST_TOKEN", "is required: the test signs with it"}}},
-		"no number":                               {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PORT": "smtp"}, setting.Mistakes{{"POSTRIDER_TEST_PORT", `is "smtp"; want a number from 1 to 65535`}}},
-		"a number out of bounds":                  {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PORT": "0"}, setting.Mistakes{{"POSTRIDER_TEST_PORT", `is "0"; want a number from 1 to 65535`}}},
-		"a time out of bounds":                    {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PATIENCE": "2h"}, setting.Mistakes{{"POSTRIDER_TEST_PATIENCE", `is "2h"; want a time from 1s to 1h0m0s, as 5s`}}},
-		"one that does not go with another":       {setting.Dev, setting.RawValues{"POSTRIDER_TEST_TOKEN": "x", "POSTRIDER_TEST_PORT": "1"}, setting.Mistakes{{"POSTRIDER_TEST_TOKEN", "does not go with port 1"}}},
-		"unknown ones, in the order of the names": {setting.Dev, setting.RawValues{"POSTRIDER_TEST_Z": "1", "POSTRIDER_TEST_A": "1"}, setting.Mistakes{{"POSTRIDER_TEST_A", "is not a setting"}, {"POSTRIDER_TEST_Z", "is not a setting"}}},
+		"nothing given":              {setting.Dev, nil, nil},
+		"an empty text is not given": {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PORT": ""}, nil},
+		"required in production":     {setting.Serve, nil, setting.Mistakes{{"POSTRIDER_TEST_TOKEN", "is required: the test signs with it"}}},
+		"no number": {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PORT": "smtp"},
+			setting.Mistakes{{"POSTRIDER_TEST_PORT", `is "smtp"; want a number from 1 to 65535`}}},
+		"a number out of bounds": {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PORT": "0"},
+			setting.Mistakes{{"POSTRIDER_TEST_PORT", `is "0"; want a number from 1 to 65535`}}},
+		"a time out of bounds": {setting.Dev, setting.RawValues{"POSTRIDER_TEST_PATIENCE": "2h"},
+			setting.Mistakes{{"POSTRIDER_TEST_PATIENCE", `is "2h"; want a time from 1s to 1h0m0s, as 5s`}}},
+		"one that does not go with another": {setting.Dev, setting.RawValues{"POSTRIDER_TEST_TOKEN": "x",
+			"POSTRIDER_TEST_PORT": "1"}, setting.Mistakes{{"POSTRIDER_TEST_TOKEN", "does not go with port 1"}}},
+		"unknown ones, in the order of the names": {setting.Dev, setting.RawValues{"POSTRIDER_TEST_Z": "1",
+			"POSTRIDER_TEST_A": "1"}, setting.Mistakes{{"POSTRIDER_TEST_A", "is not a setting"}, {"POSTRIDER_TEST_Z", "is not a setting"}}},
 	} {
 		_, err := setting.Read(test.mode, "host.example", test.given)
 		var got setting.Mistakes
 		errors.As(err, &got)
-		got = slices.DeleteFunc(slices.Clone(got), func(m setting.Mistake) bool { return !strings.Contains(m.Setting, "_TEST_") })
-		if diff := cmp.Diff(test.want, got, cmp.Comparer(func(a, b setting.Mistakes) bool { return slices.Equal(a, b) })); diff != "" {
+		got = slices.DeleteFunc(slices.Clone(got),
+			func(m setting.Mistake) bool { return !strings.Contains(m.Setting, "_TEST_") })
+		if diff := cmp.Diff(test.want, got,
+			cmp.Comparer(func(a, b setting.Mistakes) bool { return slices.Equal(a, b) })); diff != "" {
 			t.Errorf("%s: the mistakes differ (-want +got):\n%s", name, diff)
 		}
 	}
@@ -125,11 +136,13 @@ func TestReadRefusesWhatIsWrong(t *testing.T) {
 func TestFillTakesFromAFileWhatWasNotGiven(t *testing.T) {
 	t.Parallel()
 	texts := setting.RawValues{"POSTRIDER_TEST_PORT": "2525"}
-	wrong := texts.Fill("postrider.yaml", []byte("test_port: 25\ntest_near: [10.0.0.0/8, 192.0.2.1]\ntest_patience:\n"), "")
+	wrong := texts.Fill("postrider.yaml", []byte("test_port: 25\ntest_near: [10.0.0.0/8, 192.0.2.1]\ntest_patience:\n"),
+		"")
 	if wrong != nil {
 		t.Fatalf("a good file has the mistakes %v", wrong)
 	}
-	if diff := cmp.Diff(setting.RawValues{"POSTRIDER_TEST_PORT": "2525", "POSTRIDER_TEST_NEAR": "10.0.0.0/8,192.0.2.1", "POSTRIDER_TEST_PATIENCE": ""}, texts); diff != "" {
+	if diff := cmp.Diff(setting.RawValues{"POSTRIDER_TEST_PORT": "2525", "POSTRIDER_TEST_NEAR": "10.0.0.0/8,192.0.2.1",
+		"POSTRIDER_TEST_PATIENCE": ""}, texts); diff != "" {
 		t.Errorf("the texts differ (-want +got):\n%s", diff)
 	}
 }
@@ -159,7 +172,8 @@ func TestFillNamesThePlaceOfWhatIsWrong(t *testing.T) {
 
 func TestSecretsAreShownNowhere(t *testing.T) {
 	t.Parallel()
-	values, err := setting.Read(setting.Dev, "host.example", setting.RawValues{"POSTRIDER_TEST_TOKEN": "hunter2", "POSTRIDER_TEST_PORT": "77"})
+	values, err := setting.Read(setting.Dev, "host.example",
+		setting.RawValues{"POSTRIDER_TEST_TOKEN": "hunter2", "POSTRIDER_TEST_PORT": "77"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,20 +206,23 @@ func TestFormsTakeWhatTheySay(t *testing.T) {
 		wrong string
 	}{
 		{number, "9", 9, ""}, {number, "10", nil, `is "10"`}, {number, "1.5", nil, `is "1.5"`}, {number, "", nil, `is ""`},
-		{wait, "90s", 90 * time.Second, ""}, {wait, "30", 30 * time.Second, ""}, {wait, "0", time.Duration(0), ""}, {wait, "-1s", nil, `is "-1s"`}, {wait, "soon", nil, "want a time from 0 to 1h0m0s"},
+		{wait, "90s", 90 * time.Second, ""}, {wait, "30", 30 * time.Second, ""}, {wait, "0", time.Duration(0), ""},
+		{wait, "-1s", nil, `is "-1s"`}, {wait, "soon", nil, "want a time from 0 to 1h0m0s"},
 		{turn, "On", true, ""}, {turn, "no", false, ""}, {turn, "maybe", nil, "want true or false"},
 		{word, "dev", setting.Dev, ""}, {word, "Dev", nil, "want dev or serve"},
-		{door, ":25", ":25", ""}, {door, "[::1]:25", "[::1]:25", ""}, {door, "mail.example:0", "mail.example:0", ""}, {door, "mail.example", nil, "want host:port"}, {door, "h:65536", nil, "has port"}, {door, "a b:1", nil, "has host"},
-		{host, "Mail.Example.", "mail.example", ""}, {host, "bücher.example", "xn--bcher-kva.example", ""}, {host, "192.0.2.1", nil, "not a host name"}, {host, "-a.example", nil, "not a host name"}, {host, strings.Repeat("a", 64), nil, "not a host name"},
+		{door, ":25", ":25", ""}, {door, "[::1]:25", "[::1]:25", ""}, {door, "mail.example:0", "mail.example:0", ""},
+		{door, "mail.example", nil, "want host:port"}, {door, "h:65536", nil, "has port"}, {door, "a b:1", nil, "has host"},
+		{host, "Mail.Example.", "mail.example", ""}, {host, "bücher.example", "xn--bcher-kva.example", ""},
+		{host, "192.0.2.1", nil, "not a host name"}, {host, "-a.example", nil, "not a host name"}, {host, strings.Repeat("a", 64), nil, "not a host name"},
 		{nets, "10.1.2.3/8,192.0.2.1", "[10.0.0.0/8 192.0.2.1/32]", ""}, {nets, "10.0.0.0/33", nil, "not an address range"},
 		{ips, "::ffff:192.0.2.1, 2001:db8::1,", "[192.0.2.1 2001:db8::1]", ""}, {ips, "localhost", nil, "no address"},
 	} {
 		got, err := test.form(test.text)
 		switch {
 		case test.want == nil && (err == nil || !strings.Contains(err.Error(), test.wrong)):
-			t.Errorf("%q gives %v and the error %v, want an error with %q", test.text, got, err, test.wrong)
+			t.Errorf("%q returned %v and the error %v, want an error with %q", test.text, got, err, test.wrong)
 		case test.want != nil && (err != nil || got != test.want):
-			t.Errorf("%q gives %v and the error %v, want %v", test.text, got, err, test.want)
+			t.Errorf("%q returned %v and the error %v, want %v", test.text, got, err, test.want)
 		}
 	}
 }
@@ -213,9 +230,10 @@ func TestFormsTakeWhatTheySay(t *testing.T) {
 func TestADeclarationThatCannotBeRightPanics(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]setting.Setting[string]{
-		"without a form":           {Name: "POSTRIDER_TEST_X", Group: "Test", Help: "X."},
-		"twice":                    {Name: "POSTRIDER_TEST_PORT", Group: "Test", Help: "X.", Form: setting.Text("X")},
-		"a default without a word": {Name: "POSTRIDER_TEST_Y", Group: "Test", Help: "X.", Form: setting.Text("X"), From: func(setting.Values) string { return "" }},
+		"without a form": {Name: "POSTRIDER_TEST_X", Group: "Test", Help: "X."},
+		"twice":          {Name: "POSTRIDER_TEST_PORT", Group: "Test", Help: "X.", Form: setting.Text("X")},
+		"a default without a word": {Name: "POSTRIDER_TEST_Y", Group: "Test", Help: "X.", Form: setting.Text("X"),
+			From: func(setting.Values) string { return "" }},
 	} {
 		func() {
 			defer func() {

@@ -67,7 +67,8 @@ func Read(mode Mode, machine string, given RawValues) (Values, error) {
 
 // splitErrors returns the errors that were joined.
 func splitErrors(err error) []error {
-	if joined, several := err.(interface{ Unwrap() []error }); several { // only the outermost join: a form joins the errors of the items of a list
+	// only the outermost join: a form joins the errors of the items of a list
+	if joined, several := err.(interface{ Unwrap() []error }); several {
 		return joined.Unwrap()
 	}
 	return []error{err}

@@ -67,7 +67,10 @@ func TestAClientThatLeavesIs499AndNoError(t *testing.T) {
 				begun, ended := make(chan struct{}), make(chan struct{})
 				srv := httptest.NewUnstartedServer(b.observe(t, func(w http.ResponseWriter, r *http.Request) {
 					close(begun)
-					defer func() { telemetry.LogFailure(r.Context(), log, "a defect", telemetry.KeyError, errors.New("canceled")) }()
+					defer func() {
+						telemetry.LogFailure(r.Context(), log, "a defect", telemetry.KeyError,
+							errors.New("canceled"))
+					}()
 					c.handle(w, r)
 				}, ended))
 				srv.EnableHTTP2 = protocol == "HTTP/2.0"
@@ -112,7 +115,8 @@ func (r reading) Read([]byte) (int, error) { r(); return 0, context.Canceled }
 // observe serves one handler under the observer of the bench; ended is closed after its line was logged.
 func (b *bench) observe(t *testing.T, handle http.HandlerFunc, ended chan struct{}) http.Handler {
 	t.Helper()
-	observer, err := telemetry.NewHTTP(telemetry.HTTPParams{Logger: telemetry.NewLogger(telemetry.JSON, slog.LevelInfo, b.journal), Registry: b.another()})
+	observer, err := telemetry.NewHTTP(telemetry.HTTPParams{Logger: telemetry.NewLogger(telemetry.JSON, slog.LevelInfo,
+		b.journal), Registry: b.another()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,27 +136,30 @@ func TestWhatTheServerEndsIsNot499(t *testing.T) {
 		handle  func(w http.ResponseWriter, r *http.Request, stop func())
 		status  float64
 	}{
-		"a body that is too slow": {request: "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf", status: 408, handle: func(w http.ResponseWriter, r *http.Request, _ func()) {
-			http.NewResponseController(w).SetReadDeadline(time.Now())
-			io.Copy(io.Discard, r.Body)
-			<-r.Context().Done()
-			w.WriteHeader(http.StatusRequestTimeout)
-		}},
+		"a body that is too slow": {request: "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf",
+			status: 408, handle: func(w http.ResponseWriter, r *http.Request, _ func()) {
+				http.NewResponseController(w).SetReadDeadline(time.Now())
+				io.Copy(io.Discard, r.Body)
+				<-r.Context().Done()
+				w.WriteHeader(http.StatusRequestTimeout)
+			}},
 		"a stop": {request: "GET / HTTP/1.1\r\nHost: x\r\n\r\n", status: 503, handle: func(w http.ResponseWriter, r *http.Request, stop func()) {
 			stop()
 			<-r.Context().Done()
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}},
-		"an answer that was sent before the client left": {request: "GET / HTTP/1.1\r\nHost: x\r\n\r\n", status: 200, handle: func(w http.ResponseWriter, _ *http.Request, _ func()) {
-			w.WriteHeader(http.StatusOK)
-		}},
+		"an answer that was sent before the client left": {request: "GET / HTTP/1.1\r\nHost: x\r\n\r\n", status: 200,
+			handle: func(w http.ResponseWriter, _ *http.Request, _ func()) {
+				w.WriteHeader(http.StatusOK)
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, slog.LevelInfo, nil)
 			base, cut := context.WithCancelCause(t.Context())
 			ended := make(chan struct{})
-			srv := httptest.NewUnstartedServer(b.observe(t, func(w http.ResponseWriter, r *http.Request) { c.handle(w, r, func() { cut(stopped) }) }, ended))
+			srv := httptest.NewUnstartedServer(b.observe(t,
+				func(w http.ResponseWriter, r *http.Request) { c.handle(w, r, func() { cut(stopped) }) }, ended))
 			srv.Config.BaseContext = func(net.Listener) context.Context { return base }
 			srv.Start()
 			defer srv.Close()

@@ -107,7 +107,8 @@ func (h *HTTP) serveRequest(w http.ResponseWriter, r *http.Request, next http.Ha
 
 // recoverPanic answers a panic in next with a 500. If the response has already begun, it cuts the connection
 // instead, so that the client does not mistake a partial response for a complete one.
-func (h *HTTP) recoverPanic(w http.ResponseWriter, r *http.Request, record *RequestRecord, seen *observation, next http.Handler) {
+func (h *HTTP) recoverPanic(w http.ResponseWriter, r *http.Request, record *RequestRecord, seen *observation,
+	next http.Handler) {
 	defer func() {
 		value := recover()
 		if value == nil {
@@ -117,7 +118,8 @@ func (h *HTTP) recoverPanic(w http.ResponseWriter, r *http.Request, record *Requ
 			seen.failed = true
 			panic(value)
 		}
-		h.logger.ErrorContext(loglimit.Collapse(r.Context(), r.Pattern), "handler panicked", KeyError, value, KeyStack, string(debug.Stack()))
+		h.logger.ErrorContext(loglimit.Collapse(r.Context(), r.Pattern), "handler panicked", KeyError, value, KeyStack,
+			string(debug.Stack()))
 		if seen.begun {
 			seen.status = http.StatusInternalServerError
 			panic(http.ErrAbortHandler)
@@ -203,7 +205,8 @@ func isValidRequestID(id string) bool {
 // methodLabel keeps unknown methods out of metric labels.
 func methodLabel(r *http.Request) string {
 	switch r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions:
 		return r.Method
 	default:
 		return "other"

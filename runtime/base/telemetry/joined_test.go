@@ -49,7 +49,8 @@ func TestLinesOfAMomentShareAWrite(t *testing.T) {
 		}
 		log.Info("before")
 		log.With("a", 1).WithGroup("g").Error("broken")
-		if got := s.take(); len(got) != 1 || !strings.Contains(got[0], "before") || !strings.Contains(got[0], "broken") {
+		if got := s.take(); len(got) != 1 || !strings.Contains(got[0], "before") ||
+			!strings.Contains(got[0], "broken") {
 			t.Errorf("an error: %q", got)
 		}
 		log.Info("last")

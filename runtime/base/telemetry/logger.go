@@ -45,7 +45,8 @@ func (h contextHandler) Handle(ctx context.Context, record slog.Record) error {
 		record.AddAttrs(slog.String(KeyRequestID, id))
 	}
 	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
-		record.AddAttrs(slog.String(KeyTraceID, span.TraceID().String()), slog.String(KeySpanID, span.SpanID().String()))
+		record.AddAttrs(slog.String(KeyTraceID, span.TraceID().String()),
+			slog.String(KeySpanID, span.SpanID().String()))
 	}
 	return h.Handler.Handle(ctx, record)
 }

@@ -79,7 +79,8 @@ func (t *Tracing) Accepted(ctx context.Context, emailID string, began time.Time)
 		return
 	}
 	request := trace.SpanFromContext(ctx)
-	_, span := t.startSpan(ctx, messageSpan{emailID, true}, acceptedSpan, trace.WithTimestamp(began), trace.WithLinks(linksTo(request.SpanContext())...))
+	_, span := t.startSpan(ctx, messageSpan{emailID, true}, acceptedSpan, trace.WithTimestamp(began),
+		trace.WithLinks(linksTo(request.SpanContext())...))
 	span.End()
 	request.SetAttributes(attribute.String(KeyEmailID, emailID))
 	request.AddLink(trace.Link{SpanContext: span.SpanContext()})
@@ -92,11 +93,14 @@ func (t *Tracing) Message(ctx context.Context, emailID, name string, began time.
 		return ctx, trace.SpanFromContext(context.Background())
 	}
 	id, accepted := messageIDs(emailID)
-	link := trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: accepted, TraceFlags: trace.FlagsSampled, Remote: true})
-	return t.startSpan(ctx, messageSpan{emailID, false}, name, trace.WithTimestamp(began), trace.WithLinks(linksTo(link)...))
+	link := trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: accepted, TraceFlags: trace.FlagsSampled,
+		Remote: true})
+	return t.startSpan(ctx, messageSpan{emailID, false}, name, trace.WithTimestamp(began),
+		trace.WithLinks(linksTo(link)...))
 }
 
-func (t *Tracing) startSpan(ctx context.Context, m messageSpan, name string, options ...trace.SpanStartOption) (context.Context, trace.Span) {
+func (t *Tracing) startSpan(ctx context.Context, m messageSpan, name string,
+	options ...trace.SpanStartOption) (context.Context, trace.Span) {
 	options = append(options, trace.WithNewRoot(), trace.WithAttributes(attribute.String(KeyEmailID, m.emailID)))
 	return t.Provider().Tracer(tracer).Start(context.WithValue(ctx, messageKey{}, m), name, options...) //nolint:spancheck // the caller ends it
 }

@@ -24,11 +24,14 @@ func TestAMessageHasOneTrace(t *testing.T) {
 
 	spans := memory.GetSpans()
 	if len(spans) != 4 {
-		t.Fatalf("%d spans came out, want that of the acceptance, of the request and of two attempts: %v", len(spans), spans)
+		t.Fatalf("%d spans came out, want that of the acceptance, of the request and of two attempts: %v",
+			len(spans), spans)
 	}
 	accepted, asked, first, second := spans[0], spans[1], spans[2], spans[3]
-	if accepted.SpanContext.TraceID() != first.SpanContext.TraceID() || first.SpanContext.TraceID() == second.SpanContext.TraceID() {
-		t.Errorf("the traces are %s, %s and %s of another message, want the first two equal", accepted.SpanContext.TraceID(), first.SpanContext.TraceID(), second.SpanContext.TraceID())
+	if accepted.SpanContext.TraceID() != first.SpanContext.TraceID() ||
+		first.SpanContext.TraceID() == second.SpanContext.TraceID() {
+		t.Errorf("the traces are %s, %s and %s of another message, want the first two equal",
+			accepted.SpanContext.TraceID(), first.SpanContext.TraceID(), second.SpanContext.TraceID())
 	}
 	for _, s := range []tracetest.SpanStub{accepted, asked, first} {
 		if !hasAttribute(s.Attributes, "email_id", "msg_1") {
@@ -36,9 +39,11 @@ func TestAMessageHasOneTrace(t *testing.T) {
 		}
 	}
 	if len(first.Links) != 1 || first.Links[0].SpanContext.SpanID() != accepted.SpanContext.SpanID() {
-		t.Errorf("the attempt links to %v, want the span of the acceptance, %s", first.Links, accepted.SpanContext.SpanID())
+		t.Errorf("the attempt links to %v, want the span of the acceptance, %s", first.Links,
+			accepted.SpanContext.SpanID())
 	}
-	if len(accepted.Links) != 1 || accepted.Links[0].SpanContext.SpanID() != asked.SpanContext.SpanID() || len(asked.Links) != 1 || asked.Links[0].SpanContext.SpanID() != accepted.SpanContext.SpanID() {
+	if len(accepted.Links) != 1 || accepted.Links[0].SpanContext.SpanID() != asked.SpanContext.SpanID() ||
+		len(asked.Links) != 1 || asked.Links[0].SpanContext.SpanID() != accepted.SpanContext.SpanID() {
 		t.Errorf("acceptance links to %v and the request to %v, want each to the other", accepted.Links, asked.Links)
 	}
 }
@@ -57,7 +62,8 @@ func TestTracingThatIsOffCostsNothing(t *testing.T) { //nolint:paralleltest // a
 	var off *Tracing
 	ctx := context.Background()
 	if n := testing.AllocsPerRun(100, func() { off.Accepted(ctx, "msg_1", off.Now()) }); n != 0 || !off.Now().IsZero() {
-		t.Errorf("without tracing an accepted email costs %v allocations and the clock says %s, want none", n, off.Now())
+		t.Errorf("without tracing an accepted email costs %v allocations and the clock says %s, want none",
+			n, off.Now())
 	}
 	if got, span := off.Message(ctx, "msg_1", "smtp attempt", time.Time{}); got != ctx || span.IsRecording() {
 		t.Errorf("without tracing an attempt has the span %v", span)

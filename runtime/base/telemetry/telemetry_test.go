@@ -97,7 +97,8 @@ func (b *bench) another() *prometheus.Registry {
 func (b *bench) metrics(t *testing.T) string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	telemetry.MetricsHandler(b.registry, slog.New(slog.DiscardHandler)).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	telemetry.MetricsHandler(b.registry, slog.New(slog.DiscardHandler)).
+		ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
 	return w.Body.String()
 }
 
@@ -122,8 +123,9 @@ func TestOneWideLinePerRequest(t *testing.T) {
 	}
 	delete(got, "duration")
 	delete(got, "time")
-	want := map[string]any{"level": "INFO", "msg": "request", "method": "POST", "route": "POST /api/emails/{id}", "status": 409.0,
-		"bytes": 5.0, "remote": "192.0.2.1", "user_agent": strings.Repeat("u", 200), "account_id": "acc_1", "key_id": "key_1",
+	want := map[string]any{"level": "INFO", "msg": "request", "method": "POST", "route": "POST /api/emails/{id}",
+		"status": 409.0,
+		"bytes":  5.0, "remote": "192.0.2.1", "user_agent": strings.Repeat("u", 200), "account_id": "acc_1", "key_id": "key_1",
 		"code": "conflict", "error": "the cause", "request_id": id}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("wide line (-want +got):\n%s", diff)
@@ -146,7 +148,8 @@ func TestMetricsHaveTheRouteAndNeverThePath(t *testing.T) {
 		`postrider_http_requests_total{method="POST",route="POST /api/emails/{id}",status="409"} 2`,
 		`postrider_http_requests_total{method="POST",route="graphql emails",status="200"} 1`,
 		`postrider_http_requests_total{method="other",route="unmatched",status="404"} 1`,
-		"process_open_fds ", "postrider_http_requests_in_flight 0", `postrider_http_request_duration_seconds_count{method="POST",route="graphql emails"} 1`} {
+		"process_open_fds ", "postrider_http_requests_in_flight 0",
+		`postrider_http_request_duration_seconds_count{method="POST",route="graphql emails"} 1`} {
 		if !strings.Contains(metrics, part) {
 			t.Errorf("metrics lack %s", part)
 		}
@@ -196,7 +199,8 @@ func TestPanicBecomesA500WithTheRequestID(t *testing.T) {
 		t.Errorf("answer %d %s", answer.StatusCode, body)
 	}
 	lines := b.journal.lines(t)
-	if len(lines) != 2 || lines[0]["error"] != "boom" || !strings.Contains(lines[0]["stack"].(string), "telemetry_test.go") {
+	if len(lines) != 2 || lines[0]["error"] != "boom" ||
+		!strings.Contains(lines[0]["stack"].(string), "telemetry_test.go") {
 		t.Fatalf("lines %v", lines)
 	}
 	if lines[1]["level"] != "ERROR" || lines[1]["status"] != 500.0 {
@@ -310,7 +314,8 @@ func TestAFloodOfRefusedRequestsIsFewLines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		j := &journal{}
-		observer, err := telemetry.NewHTTP(telemetry.HTTPParams{Logger: telemetry.NewLogger(telemetry.JSON, slog.LevelInfo, j), Registry: prometheus.NewRegistry()})
+		observer, err := telemetry.NewHTTP(telemetry.HTTPParams{Logger: telemetry.NewLogger(telemetry.JSON,
+			slog.LevelInfo, j), Registry: prometheus.NewRegistry()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -322,7 +327,8 @@ func TestAFloodOfRefusedRequestsIsFewLines(t *testing.T) {
 				w.WriteHeader(status)
 			}
 		}
-		paths := map[string]bool{"/wrong-key": true, "/sign-in": true, "/malformed": true, "/busy": true, "/too-many": true, "/answered": false, "/conflict": false}
+		paths := map[string]bool{"/wrong-key": true, "/sign-in": true, "/malformed": true, "/busy": true,
+			"/too-many": true, "/answered": false, "/conflict": false}
 		mux.HandleFunc("GET /wrong-key", answer("", "", http.StatusUnauthorized))
 		mux.HandleFunc("GET /sign-in", answer("", "rate_limit_exceeded", http.StatusTooManyRequests))
 		mux.HandleFunc("GET /malformed", answer("", "validation_error", http.StatusBadRequest))
@@ -347,8 +353,10 @@ func TestAFloodOfRefusedRequestsIsFewLines(t *testing.T) {
 			told[route] += max(int(count), 1)
 		}
 		for path, flood := range paths {
-			if most := map[bool]int{true: seconds + 1, false: requests}[flood]; lines[path] > most || told[path] != requests {
-				t.Errorf("%d requests for %s in %d seconds are %d lines that count %d, want at most %d that count all", requests, path, seconds, lines[path], told[path], most)
+			if most := map[bool]int{true: seconds + 1, false: requests}[flood]; lines[path] > most ||
+				told[path] != requests {
+				t.Errorf("%d requests for %s in %d seconds are %d lines that count %d, want at most %d that count all",
+					requests, path, seconds, lines[path], told[path], most)
 			}
 		}
 	})

@@ -25,7 +25,8 @@ func NewTracing(ctx context.Context, endpoint, version string) (*Tracing, error)
 	if endpoint == "" {
 		return &Tracing{}, nil
 	}
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(strings.TrimRight(endpoint, "/")+"/v1/traces"))
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(strings.TrimRight(endpoint, "/")+
+		"/v1/traces"))
 	if err != nil {
 		return nil, fmt.Errorf("tracing: %w", err)
 	}

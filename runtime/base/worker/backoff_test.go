@@ -11,7 +11,8 @@ func TestBackoffDoublesUpToItsLimitWithJitter(t *testing.T) {
 	t.Parallel()
 	b := worker.Backoff{Min: 100 * time.Millisecond, Max: 5 * time.Second}
 	for failures, full := range map[int]time.Duration{
-		1: 100 * time.Millisecond, 2: 200 * time.Millisecond, 5: 1600 * time.Millisecond, 7: 5 * time.Second, 1 << 40: 5 * time.Second,
+		1: 100 * time.Millisecond, 2: 200 * time.Millisecond, 5: 1600 * time.Millisecond, 7: 5 * time.Second,
+		1 << 40: 5 * time.Second,
 	} {
 		seen := map[time.Duration]bool{}
 		for range 50 {

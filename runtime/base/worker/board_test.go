@@ -14,8 +14,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	const server = "github.com/postrider/postrider/runtime/storage/postgres.(*Server)" // shared, ends with the test binary
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(server+".supervise"), goleak.IgnoreAnyFunction(server+".launch.func1"),
+	// shared, ends with the test binary
+	const server = "github.com/postrider/postrider/runtime/storage/postgres.(*Server)"
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(server+".supervise"),
+		goleak.IgnoreAnyFunction(server+".launch.func1"),
 		goleak.IgnoreAnyFunction("os/exec.(*Cmd).writerDescriptor.func1"),
 		goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
 }

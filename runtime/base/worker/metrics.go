@@ -19,7 +19,8 @@ type Metrics struct {
 // NewMetrics registers the metrics with reg, unless reg is nil.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "worker", Name: name, Help: help},
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "worker", Name: name,
+			Help: help},
 			append([]string{"queue"}, labels...))
 	}
 	m := &Metrics{
@@ -29,15 +30,19 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		released:  counter("released_total", "Jobs handed back without a run."),
 		abandoned: counter("abandoned_total", "Jobs whose result could not be stored."),
 		errors:    counter("errors_total", "Failed steps.", "step"),
-		running: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "postrider", Subsystem: "worker", Name: "running",
+		running: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "postrider", Subsystem: "worker",
+			Name: "running",
 			Help: "Jobs running now."}, []string{"queue"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "postrider", Subsystem: "worker", Name: "run_seconds",
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "postrider", Subsystem: "worker",
+			Name: "run_seconds",
 			Help: "Duration of runs.", Buckets: []float64{.001, .005, .02, .1, .5, 2, 10, 60, 300}}, []string{"queue"}),
-		tasks: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "worker", Name: "task_steps_total",
+		tasks: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "worker",
+			Name: "task_steps_total",
 			Help: "Steps of background tasks by how they ended: done, failed, panicked."}, []string{"task", "end"}),
 	}
 	if reg != nil {
-		reg.MustRegister(m.claimed, m.settled, m.late, m.released, m.abandoned, m.errors, m.running, m.duration, m.tasks)
+		reg.MustRegister(m.claimed, m.settled, m.late, m.released, m.abandoned, m.errors, m.running,
+			m.duration, m.tasks)
 	}
 	return m
 }
@@ -57,9 +62,11 @@ func (m *Metrics) seriesOf(queue string) series {
 	}
 	step := func(name string) prometheus.Counter { return m.errors.WithLabelValues(queue, name) }
 	return series{
-		claimed: m.claimed.WithLabelValues(queue), settled: m.settled.WithLabelValues(queue), late: m.late.WithLabelValues(queue),
+		claimed: m.claimed.WithLabelValues(queue), settled: m.settled.WithLabelValues(queue),
+		late:     m.late.WithLabelValues(queue),
 		released: m.released.WithLabelValues(queue), abandoned: m.abandoned.WithLabelValues(queue),
-		claimErrors: step("claim"), settleErrors: step("settle"), extendErrors: step("extend"), releaseErrors: step("release"), panics: step("panic"),
+		claimErrors: step("claim"), settleErrors: step("settle"), extendErrors: step("extend"),
+		releaseErrors: step("release"), panics: step("panic"),
 		running: m.running.WithLabelValues(queue), duration: m.duration.WithLabelValues(queue),
 	}
 }
@@ -98,6 +105,7 @@ func (c *condition) recordSuccess() {
 	if c.failures == 0 {
 		return
 	}
-	c.log.Info("worker: "+c.step+" works again", "failures", c.failures, "after", time.Since(c.since).Round(time.Millisecond))
+	c.log.Info("worker: "+c.step+" works again", "failures", c.failures, "after", time.Since(c.since).
+		Round(time.Millisecond))
 	c.failures = 0
 }

@@ -115,7 +115,8 @@ func TestResultsAreOfferedAsSoonAsTheDatabaseIsBack(t *testing.T) {
 			<-time.After(time.Second)
 			return "done"
 		}
-		_, stop := start(t, b.queue(), worker.Config{Process: p, Lease: time.Hour, Retry: worker.Backoff{Min: time.Hour, Max: time.Hour}})
+		_, stop := start(t, b.queue(),
+			worker.Config{Process: p, Lease: time.Hour, Retry: worker.Backoff{Min: time.Hour, Max: time.Hour}})
 		defer stop()
 		<-time.After(time.Minute)
 		if n := p.before(time.Now()); n != 3 {

@@ -88,7 +88,8 @@ func (c Config) Validate() error {
 	if c.Batch < 1 {
 		wrong.Add("batch", "must be at least 1")
 	}
-	for name, value := range map[string]time.Duration{"lease": c.Lease, "margin": c.Margin, "poll": c.Poll, "stall": c.Stall, "retry.min": c.Retry.Min} {
+	for name, value := range map[string]time.Duration{"lease": c.Lease, "margin": c.Margin, "poll": c.Poll,
+		"stall": c.Stall, "retry.min": c.Retry.Min} {
 		if value < 0 {
 			wrong.Add(name, "must be positive")
 		}

@@ -19,7 +19,8 @@ func (w *Worker[J, R]) runLoop() {
 // beginJob starts the job, unless its lease is invalid or it has waited too long.
 func (w *Worker[J, R]) beginJob(it *item[J]) {
 	defer w.room.returnPlace()
-	open := w.storing.waitUntilOpen(w.stopping) && w.claiming.waitUntilOpen(w.stopping) && w.cfg.Process.AwaitRun(w.stopping)
+	open := w.storing.waitUntilOpen(w.stopping) && w.claiming.waitUntilOpen(w.stopping) &&
+		w.cfg.Process.AwaitRun(w.stopping)
 	if !open || w.isStopping() || time.Since(it.sent) > w.cfg.startWithin() || !it.lease.Valid() {
 		w.releaseJob(it)
 		return

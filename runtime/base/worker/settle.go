@@ -116,10 +116,11 @@ func (w *Worker[J, R]) forgetBatch(batch []outcome[J, R]) {
 	}
 }
 
-// abandonBatch gives up on results; their rows are due again when their leases end.
+// abandonBatch returns up on results; their rows are due again when their leases end.
 func (w *Worker[J, R]) abandonBatch(batch []outcome[J, R], err error) {
 	w.metrics.abandoned.Add(float64(len(batch)))
-	w.log.Error("worker: results could not be stored, the jobs will run again", "jobs", len(batch), "job", batch[0].item.job, "error", err)
+	w.log.Error("worker: results could not be stored, the jobs will run again", "jobs", len(batch), "job",
+		batch[0].item.job, "error", err)
 	w.forgetBatch(batch)
 }
 
@@ -134,7 +135,8 @@ func (w *Worker[J, R]) handBack(items []*item[J]) {
 	}
 	if err := w.callRelease(jobs); err != nil { // not retried: the end of the lease has the same effect
 		w.metrics.releaseErrors.Inc()
-		w.log.Debug("worker: jobs not handed back, they wait for the end of their leases", "jobs", len(jobs), "error", err)
+		w.log.Debug("worker: jobs not handed back, they wait for the end of their leases", "jobs", len(jobs),
+			"error", err)
 	}
 }
 

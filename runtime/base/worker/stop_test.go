@@ -28,7 +28,8 @@ func TestStopDrainsWhatRunsAndHandsBackTheRest(t *testing.T) {
 			t.Errorf("begun %v, settled %v: want the three that ran, settled", b.begun, b.settled)
 		}
 		if len(b.released) == 0 || len(b.begun)+len(b.released)+len(b.due) != 100 {
-			t.Errorf("begun %v, handed back %v, never claimed %d: want all accounted for", b.begun, b.released, len(b.due))
+			t.Errorf("begun %v, handed back %v, never claimed %d: want all accounted for", b.begun, b.released,
+				len(b.due))
 		}
 		for _, job := range b.begun {
 			if slices.Contains(b.released, job) {

@@ -117,7 +117,8 @@ func (d table) release(ctx context.Context, jobs []row) error {
 }
 
 func (d table) queue(run func(context.Context, row, *worker.Lease) string) worker.Queue[row, string] {
-	return worker.Queue[row, string]{Name: "jobs", Claim: d.claim, Run: run, Settle: d.settle, Extend: d.extend, Release: d.release}
+	return worker.Queue[row, string]{Name: "jobs", Claim: d.claim, Run: run, Settle: d.settle, Extend: d.extend,
+		Release: d.release}
 }
 
 // unreliable fails in the ways a database does: before the statement, and
@@ -189,7 +190,8 @@ func TestStressEveryJobIsSettledExactlyOnce(t *testing.T) {
 	for range workers {
 		q := d.queue(run)
 		q.Extend = nil // the stopped owner's process would not extend either
-		w := worker.New(unreliable{q}.queue(), worker.Config{Concurrency: concurrency, Batch: batch, Lease: lease, Poll: 50 * time.Millisecond,
+		w := worker.New(unreliable{q}.queue(), worker.Config{Concurrency: concurrency, Batch: batch, Lease: lease,
+			Poll:  50 * time.Millisecond,
 			Retry: worker.Backoff{Min: time.Millisecond, Max: 20 * time.Millisecond}}, discard(), nil)
 		if err := w.Start(t.Context()); err != nil {
 			t.Fatal(err)
@@ -209,7 +211,8 @@ func TestStressEveryJobIsSettledExactlyOnce(t *testing.T) {
 		}
 	}
 	var wrong int
-	if err := d.SQL.QueryRowContext(t.Context(), "SELECT count(*) FROM jobs WHERE settlements <> 1 OR outcome <> 'done' OR due_at IS NOT NULL").Scan(&wrong); err != nil {
+	if err := d.SQL.QueryRowContext(t.Context(),
+		"SELECT count(*) FROM jobs WHERE settlements <> 1 OR outcome <> 'done' OR due_at IS NOT NULL").Scan(&wrong); err != nil {
 		t.Fatal(err)
 	}
 	if wrong != 0 {

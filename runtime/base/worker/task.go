@@ -37,7 +37,8 @@ type Signals interface {
 
 // Every returns a task that runs after each period, for the first time after one period.
 func Every(name string, period time.Duration, run func(ctx context.Context) error) Task {
-	return Task{Name: name, First: period, Step: func(ctx context.Context) (time.Duration, error) { return period, run(ctx) }}
+	return Task{Name: name, First: period,
+		Step: func(ctx context.Context) (time.Duration, error) { return period, run(ctx) }}
 }
 
 // Soon returns the task with its first step after wait, whatever its period. It is for work that even

@@ -56,11 +56,17 @@ func TestAStepThatFailsAtOnceIsNotRepeatedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(logger(t), nil)
 		mark, marks := since()
-		tasks.Start(worker.Task{Name: "poll", Step: func(context.Context) (time.Duration, error) { mark(); return 0, errors.New("the database is away") }})
+		tasks.Start(worker.Task{Name: "poll",
+			Step: func(context.Context) (time.Duration, error) {
+				mark()
+				return 0,
+					errors.New("the database is away")
+			}})
 		<-time.After(450 * time.Millisecond)
 		tasks.Stop(t.Context())
 		if diff := cmp.Diff([]float64{0, 0.1, 0.2, 0.3, 0.4}, marks()); diff != "" {
-			t.Errorf("a task that fails and asks for the next time at once ran at these seconds (-want +got):\n%s", diff)
+			t.Errorf("a task that fails and asks for the next time at once ran at these seconds (-want +got):\n%s",
+				diff)
 		}
 	})
 }
@@ -70,7 +76,8 @@ func TestATaskMayBeginSoonerThanItsPeriod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(logger(t), nil)
 		mark, marks := since()
-		tasks.Start(worker.Every("count", 10*time.Second, func(context.Context) error { mark(); return nil }).Soon(time.Second))
+		tasks.Start(worker.Every("count", 10*time.Second, func(context.Context) error { mark(); return nil }).
+			Soon(time.Second))
 		<-time.After(25 * time.Second)
 		tasks.Stop(t.Context())
 		if diff := cmp.Diff([]float64{1, 11, 21}, marks()); diff != "" {
@@ -85,10 +92,11 @@ func TestAStepSaysHowLongToWait(t *testing.T) {
 		tasks := worker.NewTasks(logger(t), nil)
 		mark, marks := since()
 		waits := []time.Duration{0, 3 * time.Second, 5 * time.Second, worker.UntilWoken}
-		tasks.Start(worker.Task{Name: "release", First: 2 * time.Second, Step: func(context.Context) (time.Duration, error) {
-			mark()
-			return waits[len(marks())-1], nil
-		}})
+		tasks.Start(worker.Task{Name: "release", First: 2 * time.Second,
+			Step: func(context.Context) (time.Duration, error) {
+				mark()
+				return waits[len(marks())-1], nil
+			}})
 		<-time.After(time.Hour)
 		tasks.Stop(t.Context())
 		if diff := cmp.Diff([]float64{2, 2, 5, 10}, marks()); diff != "" {
@@ -148,7 +156,8 @@ func TestAWakeEndsAWaitEarly(t *testing.T) {
 		<-time.After(11 * time.Second)
 		tasks.Stop(t.Context())
 		if diff := cmp.Diff([]float64{4, 14}, marks()); diff != "" {
-			t.Errorf("a task with a period of 10 s that was woken after 4 s ran at these seconds (-want +got):\n%s", diff)
+			t.Errorf("a task with a period of 10 s that was woken after 4 s ran at these seconds (-want +got):\n%s",
+				diff)
 		}
 	})
 }
@@ -176,7 +185,8 @@ func TestATaskThatFailsOrPanicsGoesOn(t *testing.T) {
 		if diff := cmp.Diff([]float64{10, 20, 30, 40, 50}, marks()); diff != "" {
 			t.Errorf("a task that failed twice and then panicked ran at these seconds (-want +got):\n%s", diff)
 		}
-		for text, want := range map[string]int{"sweep of keys fails, trying again": 1, "sweep of keys works again": 1, "a task panicked": 1} {
+		for text, want := range map[string]int{"sweep of keys fails, trying again": 1, "sweep of keys works again": 1,
+			"a task panicked": 1} {
 			if got := strings.Count(log.String(), text); got != want {
 				t.Errorf("the log says %q %d times, want %d:\n%s", text, got, want, log.String())
 			}
@@ -216,7 +226,8 @@ func TestATaskThatPanicsWithoutAWaitDoesNotSpin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tasks := worker.NewTasks(slog.New(slog.DiscardHandler), nil)
 		mark, marks := since()
-		tasks.Start(worker.Task{Name: "broken", Step: func(context.Context) (time.Duration, error) { mark(); panic("a defect") }})
+		tasks.Start(worker.Task{Name: "broken",
+			Step: func(context.Context) (time.Duration, error) { mark(); panic("a defect") }})
 		<-time.After(2500 * time.Millisecond)
 		tasks.Stop(t.Context())
 		if diff := cmp.Diff([]float64{0, 1, 2}, marks()); diff != "" {
@@ -257,14 +268,15 @@ func TestStopCutsAStepOrLetsItDrain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
 				tasks := worker.NewTasks(slog.New(slog.NewTextHandler(&log, nil)), nil)
-				tasks.Start(worker.Task{Name: "release", Drain: test.drain, Step: func(ctx context.Context) (time.Duration, error) {
-					select {
-					case <-ctx.Done():
-						return 0, ctx.Err()
-					case <-time.After(test.lasts):
-						return 0, nil
-					}
-				}})
+				tasks.Start(worker.Task{Name: "release", Drain: test.drain,
+					Step: func(ctx context.Context) (time.Duration, error) {
+						select {
+						case <-ctx.Done():
+							return 0, ctx.Err()
+						case <-time.After(test.lasts):
+							return 0, nil
+						}
+					}})
 				synctest.Wait()
 				ctx, cancel := context.WithTimeout(t.Context(), test.patient)
 				defer cancel()

@@ -37,7 +37,8 @@ type Tasks struct {
 // NewTasks returns an empty set of tasks. metrics may be nil.
 func NewTasks(log *slog.Logger, metrics *Metrics) *Tasks {
 	t := &Tasks{log: log, metrics: metrics, stopping: make(chan struct{})}
-	t.steps, t.cutSteps = context.WithCancel(context.Background()) // not derived from a start context, which ends with the start
+	// not derived from a start context, which ends with the start
+	t.steps, t.cutSteps = context.WithCancel(context.Background())
 	t.drains, t.cutDrain = context.WithCancel(context.Background())
 	return t
 }

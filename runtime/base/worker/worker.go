@@ -140,7 +140,8 @@ func (w *Worker[J, R]) Stop(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	w.cutWrite()
-	err := fmt.Errorf("stop worker %s: %d jobs left to the end of their leases: %w", w.queue.Name, w.held.size(), ctx.Err())
+	err := fmt.Errorf("stop worker %s: %d jobs left to the end of their leases: %w", w.queue.Name,
+		w.held.size(), ctx.Err())
 	w.log.Error("worker: stopped", "error", err) // the caller may have stopped waiting
 	return err
 }

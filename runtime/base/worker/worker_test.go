@@ -162,7 +162,8 @@ func TestWhileResultsCannotBeStoredNoRunBegins(t *testing.T) {
 					<-time.After(10 * time.Millisecond)
 					return "done"
 				}
-				w, stop := start(t, b.queue(), worker.Config{Concurrency: 4, Batch: 10, Stall: time.Second, Lease: 24 * time.Hour})
+				w, stop := start(t, b.queue(), worker.Config{Concurrency: 4, Batch: 10, Stall: time.Second,
+					Lease: 24 * time.Hour})
 				defer stop()
 				b.with(func() { fail(b) })
 				b.add(0)
@@ -325,7 +326,8 @@ func TestAPanicCostsOnlyItsJob(t *testing.T) {
 
 func TestConfigNamesEveryWrongField(t *testing.T) {
 	t.Parallel()
-	err := worker.Config{Concurrency: -1, Batch: -1, Lease: time.Second, Margin: time.Second, Retry: worker.Backoff{Min: time.Second, Max: time.Millisecond}}.Validate()
+	err := worker.Config{Concurrency: -1, Batch: -1, Lease: time.Second, Margin: time.Second,
+		Retry: worker.Backoff{Min: time.Second, Max: time.Millisecond}}.Validate()
 	var got *fault.Error
 	if !errors.As(err, &got) {
 		t.Fatalf("Validate() = %v", err)

@@ -17,35 +17,61 @@ func TestParseAccepts(t *testing.T) {
 		String string
 		UTF8   bool
 	}{
-		`ann@example.com`:                             {address.Address{Local: "ann", Domain: "example.com"}, `ann@example.com`, false},
-		`  ann@example.com  `:                         {address.Address{Local: "ann", Domain: "example.com"}, `ann@example.com`, false},
-		`<ann@example.com>`:                           {address.Address{Local: "ann", Domain: "example.com"}, `ann@example.com`, false},
-		`Ann <Ann.Lee@EXAMPLE.com>`:                   {address.Address{Name: "Ann", Local: "Ann.Lee", Domain: "example.com"}, `Ann <Ann.Lee@example.com>`, false},
-		`Ann<a@b.co>`:                                 {address.Address{Name: "Ann", Local: "a", Domain: "b.co"}, `Ann <a@b.co>`, false},
-		"Ann\t Lee  <a@b.co>":                         {address.Address{Name: "Ann Lee", Local: "a", Domain: "b.co"}, `Ann Lee <a@b.co>`, false},
-		`Acme Inc. <a+tag@b.co>`:                      {address.Address{Name: "Acme Inc.", Local: "a+tag", Domain: "b.co"}, `Acme Inc. <a+tag@b.co>`, false},
-		`"Lee, Ann" <a@b.co>`:                         {address.Address{Name: "Lee, Ann", Local: "a", Domain: "b.co"}, `"Lee, Ann" <a@b.co>`, false},
-		`"A \"B\" \\ C" <a@b.co>`:                     {address.Address{Name: `A "B" \ C`, Local: "a", Domain: "b.co"}, `"A \"B\" \\ C" <a@b.co>`, false},
-		`"" <a@b.co>`:                                 {address.Address{Local: "a", Domain: "b.co"}, `a@b.co`, false},
-		`Jörg 😀 <a@b.co>`:                             {address.Address{Name: "Jörg 😀", Local: "a", Domain: "b.co"}, `Jörg 😀 <a@b.co>`, false},
-		`"ann lee"@b.co`:                              {address.Address{Local: "ann lee", Domain: "b.co"}, `"ann lee"@b.co`, false},
-		`"ann"@b.co`:                                  {address.Address{Local: "ann", Domain: "b.co"}, `ann@b.co`, false},
-		`"a@b> SIZE=1"@b.co`:                          {address.Address{Local: "a@b> SIZE=1", Domain: "b.co"}, `"a@b> SIZE=1"@b.co`, false},
-		`X <"a\"\\b"@b.co>`:                           {address.Address{Name: "X", Local: `a"\b`, Domain: "b.co"}, `X <"a\"\\b"@b.co>`, false},
-		`a@MÜNCHEN.de`:                                {address.Address{Local: "a", Domain: "xn--mnchen-3ya.de"}, `a@münchen.de`, false},
-		`a@xn--mnchen-3ya.de`:                         {address.Address{Local: "a", Domain: "xn--mnchen-3ya.de"}, `a@münchen.de`, false},
-		`a@例え。テスト`:                                    {address.Address{Local: "a", Domain: "xn--r8jz45g.xn--zckzah"}, `a@例え.テスト`, false},
-		`a@faß.de`:                                    {address.Address{Local: "a", Domain: "xn--fa-hia.de"}, `a@faß.de`, false},
-		`用户@例え.テスト`:                                   {address.Address{Local: "用户", Domain: "xn--r8jz45g.xn--zckzah"}, `用户@例え.テスト`, true},
-		"jo\u0308rg@b.co":                             {address.Address{Local: "jörg", Domain: "b.co"}, `jörg@b.co`, true},
-		`=?UTF-8?B?SsO2cmc=?= <a@b.co>`:               {address.Address{Name: "Jörg", Local: "a", Domain: "b.co"}, `Jörg <a@b.co>`, false},
-		`=?utf-8?q?J=C3=B6?= =?utf-8?q?rg?= <a@b.co>`: {address.Address{Name: "Jörg", Local: "a", Domain: "b.co"}, `Jörg <a@b.co>`, false},
-		`=?iso-8859-15?q?=A4?= Bank <a@b.co>`:         {address.Address{Name: "€ Bank", Local: "a", Domain: "b.co"}, `€ Bank <a@b.co>`, false},
-		`=?none-such?q?x?= <a@b.co>`:                  {address.Address{Name: "=?none-such?q?x?=", Local: "a", Domain: "b.co"}, `"=?none-such?q?x?=" <a@b.co>`, false},
-		`"=?UTF-8?B?SsO2cmc=?=" <a@b.co>`:             {address.Address{Name: "=?UTF-8?B?SsO2cmc=?=", Local: "a", Domain: "b.co"}, `"=?UTF-8?B?SsO2cmc=?=" <a@b.co>`, false},
-		long + `@b.co`:                                {address.Address{Local: long, Domain: "b.co"}, long + `@b.co`, false},
-		`a@r3---sn-x.example.com`:                     {address.Address{Local: "a", Domain: "r3---sn-x.example.com"}, `a@r3---sn-x.example.com`, false},
-		`!#$%&'*+-/=?^_` + "`{|}~" + `@b.co`:          {address.Address{Local: "!#$%&'*+-/=?^_`{|}~", Domain: "b.co"}, "!#$%&'*+-/=?^_`{|}~@b.co", false},
+		`ann@example.com`: {address.Address{Local: "ann", Domain: "example.com"},
+			`ann@example.com`, false},
+		`  ann@example.com  `: {address.Address{Local: "ann", Domain: "example.com"},
+			`ann@example.com`, false},
+		`<ann@example.com>`: {address.Address{Local: "ann", Domain: "example.com"},
+			`ann@example.com`, false},
+		`Ann <Ann.Lee@EXAMPLE.com>`: {address.Address{Name: "Ann", Local: "Ann.Lee",
+			Domain: "example.com"}, `Ann <Ann.Lee@example.com>`, false},
+		`Ann<a@b.co>`: {address.Address{Name: "Ann", Local: "a", Domain: "b.co"},
+			`Ann <a@b.co>`, false},
+		"Ann\t Lee  <a@b.co>": {address.Address{Name: "Ann Lee", Local: "a", Domain: "b.co"}, `Ann Lee <a@b.co>`, false},
+		`Acme Inc. <a+tag@b.co>`: {address.Address{Name: "Acme Inc.", Local: "a+tag",
+			Domain: "b.co"}, `Acme Inc. <a+tag@b.co>`, false},
+		`"Lee, Ann" <a@b.co>`: {address.Address{Name: "Lee, Ann", Local: "a", Domain: "b.co"},
+			`"Lee, Ann" <a@b.co>`, false},
+		`"A \"B\" \\ C" <a@b.co>`: {address.Address{Name: `A "B" \ C`, Local: "a", Domain: "b.co"},
+			`"A \"B\" \\ C" <a@b.co>`, false},
+		`"" <a@b.co>`: {address.Address{Local: "a", Domain: "b.co"}, `a@b.co`, false},
+		`Jörg 😀 <a@b.co>`: {address.Address{Name: "Jörg 😀", Local: "a", Domain: "b.co"},
+			`Jörg 😀 <a@b.co>`, false},
+		`"ann lee"@b.co`: {address.Address{Local: "ann lee", Domain: "b.co"},
+			`"ann lee"@b.co`, false},
+		`"ann"@b.co`: {address.Address{Local: "ann", Domain: "b.co"},
+			`ann@b.co`, false},
+		`"a@b> SIZE=1"@b.co`: {address.Address{Local: "a@b> SIZE=1", Domain: "b.co"},
+			`"a@b> SIZE=1"@b.co`, false},
+		`X <"a\"\\b"@b.co>`: {address.Address{Name: "X", Local: `a"\b`, Domain: "b.co"},
+			`X <"a\"\\b"@b.co>`, false},
+		`a@MÜNCHEN.de`: {address.Address{Local: "a", Domain: "xn--mnchen-3ya.de"},
+			`a@münchen.de`, false},
+		`a@xn--mnchen-3ya.de`: {address.Address{Local: "a", Domain: "xn--mnchen-3ya.de"},
+			`a@münchen.de`, false},
+		`a@例え。テスト`: {address.Address{Local: "a", Domain: "xn--r8jz45g.xn--zckzah"},
+			`a@例え.テスト`, false},
+		`a@faß.de`: {address.Address{Local: "a", Domain: "xn--fa-hia.de"},
+			`a@faß.de`, false},
+		`用户@例え.テスト`: {address.Address{Local: "用户", Domain: "xn--r8jz45g.xn--zckzah"},
+			`用户@例え.テスト`, true},
+		"jo\u0308rg@b.co": {address.Address{Local: "jörg", Domain: "b.co"}, `jörg@b.co`, true},
+		`=?UTF-8?B?SsO2cmc=?= <a@b.co>`: {address.Address{Name: "Jörg", Local: "a", Domain: "b.co"},
+			`Jörg <a@b.co>`, false},
+		`=?utf-8?q?J=C3=B6?= =?utf-8?q?rg?= <a@b.co>`: {address.Address{Name: "Jörg", Local: "a", Domain: "b.co"},
+			`Jörg <a@b.co>`, false},
+		`=?iso-8859-15?q?=A4?= Bank <a@b.co>`: {address.Address{Name: "€ Bank", Local: "a", Domain: "b.co"},
+			`€ Bank <a@b.co>`, false},
+		`=?none-such?q?x?= <a@b.co>`: {address.Address{Name: "=?none-such?q?x?=", Local: "a",
+			Domain: "b.co"}, `"=?none-such?q?x?=" <a@b.co>`, false},
+		`"=?UTF-8?B?SsO2cmc=?=" <a@b.co>`: {address.Address{Name: "=?UTF-8?B?SsO2cmc=?=", Local: "a",
+			Domain: "b.co"}, `"=?UTF-8?B?SsO2cmc=?=" <a@b.co>`, false},
+		long + `@b.co`: {address.Address{Local: long, Domain: "b.co"}, long +
+			`@b.co`, false},
+		`a@r3---sn-x.example.com`: {address.Address{Local: "a", Domain: "r3---sn-x.example.com"},
+			`a@r3---sn-x.example.com`, false},
+		`!#$%&'*+-/=?^_` + "`{|}~" + `@b.co`: {address.Address{Local: "!#$%&'*+-/=?^_`{|}~", Domain: "b.co"},
+			"!#$%&'*+-/=?^_`{|}~@b.co", false},
 	} {
 		got, err := address.Parse(in)
 		if err != nil {
@@ -167,14 +193,14 @@ func TestParseKeepsTheLongestAddress(t *testing.T) {
 	local := strings.Repeat("l", 63)
 	spec := local + "@" + domain // 63+1+190
 	if len(spec) != 254 {
-		t.Fatalf("the test's address has %d octets", len(spec))
+		t.Fatalf("the test's address has %d bytes", len(spec))
 	}
 	a, err := address.Parse(spec)
 	if err != nil || a.AddrSpec() != spec {
 		t.Errorf("Parse = %q, %v", a.AddrSpec(), err)
 	}
 	if _, err := address.Parse("l" + spec); err == nil {
-		t.Error("255 octets were accepted")
+		t.Error("255 bytes were accepted")
 	}
 }
 
@@ -196,7 +222,8 @@ func TestNewTakesTheNameLiterally(t *testing.T) {
 	if a, err := address.New("A", `"a<b"@b.co`); err != nil || a.Local != "a<b" {
 		t.Errorf("New with a bracket in the local part = %+v, %v", a, err)
 	}
-	for _, c := range [][2]string{{"A\r\nB", "a@b.co"}, {"A\tB", "a@b.co"}, {"A\r\n", "a@b.co"}, {"\n\n", "a@b.co"}, {"A\f", "a@b.co"}, {"A", "X <a@b.co>"}, {"A", "<a@b.co>"}, {"A", "nope"}} {
+	for _, c := range [][2]string{{"A\r\nB", "a@b.co"}, {"A\tB", "a@b.co"}, {"A\r\n", "a@b.co"}, {"\n\n", "a@b.co"},
+		{"A\f", "a@b.co"}, {"A", "X <a@b.co>"}, {"A", "<a@b.co>"}, {"A", "nope"}} {
 		if a, err := address.New(c[0], c[1]); err == nil {
 			t.Errorf("New(%q, %q) = %+v, want an error", c[0], c[1], a)
 		}

@@ -33,10 +33,15 @@ func TestValidateHeaderAccepts(t *testing.T) {
 
 func TestValidateHeaderRefusesReservedNames(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"From", "To", "Cc", "Bcc", "Sender", "Reply-To", "Date", "Subject", "Message-ID", "Return-Path", "Received",
-		"Delivered-To", "Resent-From", "Resent-", "DKIM-Signature", "ARC-Seal", "Authentication-Results", "MIME-Version", "Content-Type",
-		"Content-Anything", "Errors-To", "Bounces-To", "Return-Receipt-To", "Disposition-Notification-To", "X-Postrider-Id",
-		"Transfer-Encoding", "Received-SPF", "X-Received", "Apparently-To", "Envelope-To", "X-Envelope-From", "X-Original-To", "Original-Recipient", "DomainKey-Signature", "DomainKey-Status", "Mail-From", "X-Delivered-To", "X-Authentication-Results"} {
+	for _, name := range []string{"From", "To", "Cc", "Bcc", "Sender", "Reply-To", "Date", "Subject", "Message-ID",
+		"Return-Path", "Received",
+		"Delivered-To", "Resent-From", "Resent-", "DKIM-Signature", "ARC-Seal", "Authentication-Results",
+		"MIME-Version", "Content-Type",
+		"Content-Anything", "Errors-To", "Bounces-To", "Return-Receipt-To", "Disposition-Notification-To",
+		"X-Postrider-Id",
+		"Transfer-Encoding", "Received-SPF", "X-Received", "Apparently-To", "Envelope-To", "X-Envelope-From",
+		"X-Original-To", "Original-Recipient", "DomainKey-Signature", "DomainKey-Status", "Mail-From", "X-Delivered-To",
+		"X-Authentication-Results"} {
 		for _, spelling := range []string{name, strings.ToLower(name), strings.ToUpper(name)} {
 			if err := address.ValidateHeader(spelling, "x"); err == nil {
 				t.Errorf("ValidateHeader(%q) was accepted", spelling)
@@ -95,7 +100,8 @@ func TestValidateMessageID(t *testing.T) {
 			t.Errorf("ValidateMessageID(%q): %v", ok, err)
 		}
 	}
-	for _, bad := range []string{"", "a", "a@", "@b", "a@b@c", "a b@c", "a@b>", "<a@b>", "a@b\r\n", "ü@b", "a..b@c", "a@[b", "a@[b c]", "a@[b]]", "a@[b\tc]", "a@" + strings.Repeat("b", 250)} {
+	for _, bad := range []string{"", "a", "a@", "@b", "a@b@c", "a b@c", "a@b>", "<a@b>", "a@b\r\n", "ü@b", "a..b@c",
+		"a@[b", "a@[b c]", "a@[b]]", "a@[b\tc]", "a@" + strings.Repeat("b", 250)} {
 		if err := address.ValidateMessageID(bad); err == nil {
 			t.Errorf("ValidateMessageID(%.30q) was accepted", bad)
 		}

@@ -191,7 +191,8 @@ func (p *parser) parseWord() (word, error) {
 	case '(', ')':
 		return word{}, errComment
 	case ',':
-		return word{}, errors.New("has a comma outside quotes: put the name in double quotes, and give one address only")
+		return word{},
+			errors.New("has a comma outside quotes: put the name in double quotes, and give one address only")
 	case ':', ';':
 		return word{}, errors.New("is a group or has a colon or semicolon outside quotes")
 	default:

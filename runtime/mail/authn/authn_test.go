@@ -133,10 +133,12 @@ func TestWhoSentAMessage(t *testing.T) {
 		message string
 		want    shape.Authentication
 	}{
-		"all is well":                      {own, signed(t, "Ann <ann@example.com>", "rsa example.com"), good()},
-		"two signatures of one":            {own, signed(t, "ann@example.com", "rsa example.com", "ed example.com"), good()},
-		"over IPv6":                        {client("2001:db8::1", "mx.example.com", "ann@example.com"), signed(t, "ann@example.com", "ed example.com"), good()},
-		"an IPv4 address in IPv6 clothing": {client("::ffff:192.0.2.1", "mx.example.com", "ann@example.com"), signed(t, "ann@example.com", "ed example.com"), good()},
+		"all is well":           {own, signed(t, "Ann <ann@example.com>", "rsa example.com"), good()},
+		"two signatures of one": {own, signed(t, "ann@example.com", "rsa example.com", "ed example.com"), good()},
+		"over IPv6": {client("2001:db8::1", "mx.example.com", "ann@example.com"),
+			signed(t, "ann@example.com", "ed example.com"), good()},
+		"an IPv4 address in IPv6 clothing": {client("::ffff:192.0.2.1", "mx.example.com", "ann@example.com"),
+			signed(t, "ann@example.com", "ed example.com"), good()},
 		"a body that was changed": {own, strings.Replace(signed(t, "ann@example.com", "rsa example.com"), "Hello", "Hullo", 1),
 			but(func(a *shape.Authentication) { a.DKIM, a.DKIMDomains = "fail", nil })},
 		"a body that was changed, from elsewhere": {stranger, strings.Replace(signed(t, "ann@example.com", "rsa example.com"), "Hello", "Hullo", 1),
@@ -144,7 +146,8 @@ func TestWhoSentAMessage(t *testing.T) {
 		"a subject that was changed": {stranger, strings.Replace(signed(t, "ann@example.com", "rsa example.com"), "Hi", "Ho", 1),
 			but(func(a *shape.Authentication) { nobody(a); a.DKIM, a.DKIMDomains, a.DMARC = "fail", nil, "fail" })},
 		"one signature of two holds": {own, strings.Replace(signed(t, "ann@example.com", "rsa example.com"), "Hello", "Hullo", 1)[:0] +
-			"DKIM-Signature: v=1; a=rsa-sha256; d=example.com; s=none; h=from; bh=eQ==; b=eQ==\r\n" + signed(t, "ann@example.com", "rsa example.com"), good()},
+			"DKIM-Signature: v=1; a=rsa-sha256; d=example.com; s=none; h=from; bh=eQ==; b=eQ==\r\n" +
+			signed(t, "ann@example.com", "rsa example.com"), good()},
 		"forwarded": {stranger, signed(t, "ann@example.com", "ed example.com"), but(nobody)},
 		"forged":    {stranger, signed(t, "ann@example.com"), but(func(a *shape.Authentication) { nobody(a); unsigned(a); a.DMARC = "fail" })},
 		"aligned by SPF only, relaxed": {client("192.0.2.1", "mx.example.com", "b@bounce.example.com"), signed(t, "ann@example.com"),
@@ -170,7 +173,8 @@ func TestWhoSentAMessage(t *testing.T) {
 				a.DMARC, a.DMARCPolicy = "fail", "quarantine"
 			})},
 		"no record anywhere": {client("203.0.113.9", "x.example.org", "a@example.org"), signed(t, "a@example.org"),
-			shape.Authentication{SPF: "none", DKIM: "none", DMARC: "none", IPRev: "permerror", SPFDomain: "example.org"}},
+			shape.Authentication{SPF: "none", DKIM: "none", DMARC: "none", IPRev: "permerror",
+				SPFDomain: "example.org"}},
 		"the null sender counts by its EHLO name": {client("192.0.2.1", "mx.example.com", ""), signed(t, "postmaster@example.com"),
 			but(func(a *shape.Authentication) { unsigned(a); a.SPFDomain = "mx.example.com" })},
 		"the null sender with a literal": {client("192.0.2.1", "[192.0.2.1]", ""), signed(t, "postmaster@example.com", "ed example.com"),
@@ -192,7 +196,8 @@ func TestWhoSentAMessage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := verifier(t, newZone(t), 0).Verify(t.Context(), c.client, strings.NewReader(c.message), int64(len(c.message)))
+			got := verifier(t, newZone(t), 0).
+				Verify(t.Context(), c.client, strings.NewReader(c.message), int64(len(c.message)))
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -218,7 +223,8 @@ func TestPoliciesOfTheAuthor(t *testing.T) {
 			s := newZone(t)
 			s.Set(t, "_dmarc.example.com.", fmt.Sprintf("_dmarc.example.com. 300 IN TXT %q", record))
 			message := signed(t, "ann@example.com", "ed news.example.com")
-			got := verifier(t, s, 0).Verify(t.Context(), client("203.0.113.9", "x", "x@example.org"), strings.NewReader(message), int64(len(message)))
+			got := verifier(t, s, 0).Verify(t.Context(), client("203.0.113.9", "x", "x@example.org"),
+				strings.NewReader(message), int64(len(message)))
 			if got.DMARC != want[0] || got.DMARCPolicy != want[1] || got.DKIM != "pass" {
 				t.Errorf("got %+v, want %q", got, want)
 			}
@@ -230,7 +236,8 @@ func TestPoliciesOfTheAuthor(t *testing.T) {
 func TestNoAnswerIsNoFailure(t *testing.T) {
 	t.Parallel()
 	message := signed(t, "ann@example.com", "rsa example.com")
-	everything := shape.Authentication{SPF: "temperror", DKIM: "temperror", DMARC: "temperror", IPRev: "temperror", SPFDomain: "example.com"}
+	everything := shape.Authentication{SPF: "temperror", DKIM: "temperror", DMARC: "temperror", IPRev: "temperror",
+		SPFDomain: "example.com"}
 	for name, c := range map[string]struct {
 		fault dnsxtest.Fault
 		names []string
@@ -254,7 +261,8 @@ func TestNoAnswerIsNoFailure(t *testing.T) {
 				s.Fault(n, c.fault)
 			}
 			begin := time.Now()
-			got := verifier(t, s, 10*time.Second).Verify(t.Context(), own, strings.NewReader(message), int64(len(message)))
+			got := verifier(t, s, 10*time.Second).
+				Verify(t.Context(), own, strings.NewReader(message), int64(len(message)))
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}

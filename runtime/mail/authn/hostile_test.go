@@ -55,7 +55,8 @@ func TestHeadersThatCostTooMuch(t *testing.T) {
 		message := signed(t, "ann@example.com", "ed example.com")
 		message = strings.Replace(message, "To: ", field+"To: ", 1)
 		want := but(func(a *shape.Authentication) { a.DKIM, a.DKIMDomains = "permerror", nil })
-		if diff := cmp.Diff(want, v.Verify(t.Context(), own, strings.NewReader(message), int64(len(message)))); diff != "" {
+		if diff := cmp.Diff(want, v.Verify(t.Context(), own, strings.NewReader(message),
+			int64(len(message)))); diff != "" {
 			t.Errorf("%s: the result differs from DKIM permerror and nothing else: %s", name, diff)
 		}
 	}
@@ -70,9 +71,11 @@ func TestTenReverseNamesAreLookedUp(t *testing.T) {
 	t.Parallel()
 	s := newZone(t)
 	for i := range 50 {
-		s.Add(t, fmt.Sprintf("9.113.0.203.in-addr.arpa. 300 IN PTR n%d.example.net.", i), fmt.Sprintf("n%d.example.net. 300 IN A 203.0.113.1", i))
+		s.Add(t, fmt.Sprintf("9.113.0.203.in-addr.arpa. 300 IN PTR n%d.example.net.", i),
+			fmt.Sprintf("n%d.example.net. 300 IN A 203.0.113.1", i))
 	}
-	got := verifier(t, s, 0).Verify(t.Context(), client("203.0.113.9", "x", ""), strings.NewReader(head), int64(len(head)))
+	got := verifier(t, s, 0).Verify(t.Context(), client("203.0.113.9", "x", ""), strings.NewReader(head),
+		int64(len(head)))
 	asked := 0
 	for i := range 50 {
 		asked += s.Count(fmt.Sprintf("n%d.example.net.", i), "A")
@@ -144,7 +147,8 @@ func TestAPanicOverASignatureCondemnsNobody(t *testing.T) {
 		nobody(a)
 		a.DKIM, a.DKIMDomains, a.DMARC = "temperror", nil, "temperror"
 	})
-	if diff := cmp.Diff(want, v.Verify(t.Context(), client("203.0.113.9", "x", "ann@example.com"), strings.NewReader(message), int64(len(message)))); diff != "" {
+	if diff := cmp.Diff(want, v.Verify(t.Context(), client("203.0.113.9", "x", "ann@example.com"),
+		strings.NewReader(message), int64(len(message)))); diff != "" {
 		t.Error(diff)
 	}
 	if !strings.Contains(log.String(), "over a key") {
@@ -157,8 +161,10 @@ func TestWhenTheTimeIsOverNothingIsKnown(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	message := signed(t, "ann@example.com", "ed example.com")
-	want := shape.Authentication{SPF: "temperror", DKIM: "temperror", DMARC: "temperror", IPRev: "temperror", SPFDomain: "example.com"}
-	if diff := cmp.Diff(want, verifier(t, newZone(t), 0).Verify(ctx, own, strings.NewReader(message), int64(len(message)))); diff != "" {
+	want := shape.Authentication{SPF: "temperror", DKIM: "temperror", DMARC: "temperror", IPRev: "temperror",
+		SPFDomain: "example.com"}
+	if diff := cmp.Diff(want, verifier(t, newZone(t), 0).
+		Verify(ctx, own, strings.NewReader(message), int64(len(message)))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -178,13 +184,15 @@ func (i impatient) ReadAt(b []byte, off int64) (int, error) {
 
 func TestALongBodyIsLeftWhenTheTimeIsOver(t *testing.T) {
 	t.Parallel()
-	message, err := dkim.Sign([]byte("From: ann@example.com\r\n\r\n"+strings.Repeat("Hello again\r\n", 100_000)), dkim.Signer{Domain: "example.com", Selector: "ed", Key: edKey})
+	message, err := dkim.Sign([]byte("From: ann@example.com\r\n\r\n"+strings.Repeat("Hello again\r\n", 100_000)),
+		dkim.Signer{Domain: "example.com", Selector: "ed", Key: edKey})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	got := verifier(t, newZone(t), 0).Verify(ctx, own, impatient{strings.NewReader(string(message)), cancel}, int64(len(message)))
+	got := verifier(t, newZone(t), 0).Verify(ctx, own, impatient{strings.NewReader(string(message)), cancel},
+		int64(len(message)))
 	if got.DKIM != "temperror" {
 		t.Errorf("a body that takes too long to hash results in %+v, want DKIM temperror", got)
 	}
@@ -192,7 +200,8 @@ func TestALongBodyIsLeftWhenTheTimeIsOver(t *testing.T) {
 
 func TestAClientWithoutAnAddress(t *testing.T) {
 	t.Parallel()
-	got := verifier(t, newZone(t), 2*time.Second).Verify(t.Context(), authn.Client{MailFrom: "ann@example.com"}, strings.NewReader(head), int64(len(head)))
+	got := verifier(t, newZone(t), 2*time.Second).Verify(t.Context(), authn.Client{MailFrom: "ann@example.com"},
+		strings.NewReader(head), int64(len(head)))
 	if got.IPRev != "permerror" || got.SPF == "pass" {
 		t.Errorf("a client without an address results in %+v, want iprev permerror and no pass of SPF", got)
 	}
@@ -234,13 +243,15 @@ func TestLongLinesAreHashedWithinMemory(t *testing.T) {
 	} {
 		held, most = 0, 0
 		message, err := dkim.Sign([]byte("From: ann@example.com\r\n"+strings.Replace(head, "Hello\r\n", c.body, 1)),
-			dkim.Signer{Domain: "example.com", Selector: "ed", Key: edKey}, dkim.Signer{Domain: "news.example.com", Selector: "ed", Key: edKey})
+			dkim.Signer{Domain: "example.com", Selector: "ed", Key: edKey},
+			dkim.Signer{Domain: "news.example.com", Selector: "ed", Key: edKey})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := v.Verify(t.Context(), own, bytes.NewReader(message), int64(len(message)))
 		if got.DKIM != c.dkim || held != 0 || most != c.most {
-			t.Errorf("%s: dkim=%s, at most %d bytes were held and %d remain; want %s and %d", c.name, got.DKIM, most, held, c.dkim, c.most)
+			t.Errorf("%s: dkim=%s, at most %d bytes were held and %d remain; want %s and %d", c.name, got.DKIM, most,
+				held, c.dkim, c.most)
 		}
 	}
 }

@@ -41,7 +41,8 @@ func authorDomains(raw io.ReaderAt, size int64) (domains []dns.Domain, problem s
 
 // severity orders the results of several authors, the worst first: the strictest policy applies (RFC 7489,
 // 6.6.1).
-var severity = []dmarc.Status{dmarc.StatusFail, dmarc.StatusPermerror, dmarc.StatusTemperror, dmarc.StatusNone, dmarc.StatusPass}
+var severity = []dmarc.Status{dmarc.StatusFail, dmarc.StatusPermerror, dmarc.StatusTemperror, dmarc.StatusNone,
+	dmarc.StatusPass}
 
 // evaluateDMARC evaluates each author's domain and returns the worst result with its policy.
 func (v *Verifier) evaluateDMARC(ctx context.Context, authors []dns.Domain, f findings) (word, policy string) {

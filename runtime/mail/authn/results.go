@@ -42,7 +42,8 @@ func canonicalHost(name string) string {
 func parseServiceID(value string) string {
 	value = skipComments(value)
 	if !strings.HasPrefix(value, `"`) {
-		end := strings.IndexFunc(value, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?=`, r) })
+		end := strings.IndexFunc(value,
+			func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?=`, r) })
 		if end >= 0 {
 			value = value[:end]
 		}

@@ -42,12 +42,14 @@ func TestRemoveForgedResults(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()
-			before, after := message.Field{Name: "Received", Value: "by mx.test"}, message.Field{Name: "Subject", Value: "mx.test"}
+			before, after := message.Field{Name: "Received", Value: "by mx.test"}, message.Field{Name: "Subject",
+				Value: "mx.test"}
 			want := []message.Field{before, after}
 			if c.kept {
 				want = []message.Field{before, c.field, after}
 			}
-			got := authn.RemoveForgedResults([]message.Field{before, c.field, after}, "mx.test", "", "Smtp.Test", "bücher.test")
+			got := authn.RemoveForgedResults([]message.Field{before, c.field, after}, "mx.test", "", "Smtp.Test",
+				"bücher.test")
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("the header has other fields (-want +got):\n%s", diff)
 			}

@@ -28,7 +28,8 @@ var errTooMany = errors.New("more signatures than are verified")
 
 // verifyDKIM verifies the first signatures. A signature in test mode (t=y) counts like any other: it is a
 // result, and nothing is rejected here because of it.
-func (v *Verifier) verifyDKIM(ctx context.Context, from netip.Addr, raw io.ReaderAt, size int64) ([]dkim.Result, string) {
+func (v *Verifier) verifyDKIM(ctx context.Context, from netip.Addr, raw io.ReaderAt,
+	size int64) ([]dkim.Result, string) {
 	if !modestHeader(io.NewSectionReader(raw, 0, min(size, maxHeader))) {
 		return nil, permerror
 	}
@@ -52,7 +53,8 @@ func (v *Verifier) verifyDKIM(ctx context.Context, from netip.Addr, raw io.Reade
 		}
 		return nil
 	}
-	results, err := dkim.Verify(ctx, quiet, v.resolver, true, policy, timedReader{ctx, io.NewSectionReader(raw, 0, size), &t}, true)
+	results, err := dkim.Verify(ctx, quiet, v.resolver, true, policy,
+		timedReader{ctx, io.NewSectionReader(raw, 0, size), &t}, true)
 	switch {
 	case err != nil && (ctx.Err() != nil || t.refused):
 		return nil, temperror
@@ -161,7 +163,8 @@ func modestHeader(r io.Reader) bool {
 
 // ranks are the results of signatures, the best first.
 var ranks = []dkim.Status{
-	dkim.StatusPass, dkim.StatusTemperror, dkim.StatusFail, dkim.StatusPolicy, dkim.StatusNeutral, dkim.StatusPermerror, dkim.StatusNone,
+	dkim.StatusPass, dkim.StatusTemperror, dkim.StatusFail, dkim.StatusPolicy, dkim.StatusNeutral, dkim.StatusPermerror,
+	dkim.StatusNone,
 }
 
 // bestSignature returns the best result of the signatures, and the domains of those that pass: the author's
@@ -179,7 +182,8 @@ func bestSignature(f findings, authors []dns.Domain) (word string, domains []str
 			domains = append(domains, r.Sig.Domain.ASCII)
 		}
 	}
-	slices.SortStableFunc(domains, func(a, b string) int { return domainDistance(a, authors) - domainDistance(b, authors) })
+	slices.SortStableFunc(domains,
+		func(a, b string) int { return domainDistance(a, authors) - domainDistance(b, authors) })
 	return string(status), domains
 }
 

@@ -68,7 +68,8 @@ func (v *Verifier) runIndependent(ctx context.Context, c Client, raw io.ReaderAt
 func (v *Verifier) recoverPanic(method string, f func()) {
 	defer func() {
 		if problem := recover(); problem != nil {
-			v.log.Error("sender authentication panicked", "method", method, "panic", fmt.Sprint(problem), "stack", string(debug.Stack()))
+			v.log.Error("sender authentication panicked", "method", method, "panic", fmt.Sprint(problem), "stack",
+				string(debug.Stack()))
 		}
 	}()
 	f()

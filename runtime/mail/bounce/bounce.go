@@ -40,14 +40,16 @@ const (
 	Throttle    Class = "throttle"     // too much in a short time
 	Greylist    Class = "greylist"     // retry in some minutes
 	Size        Class = "size"         // the message is too large
-	Content     Class = "content"      // the message is considered spam, contains a virus or a forbidden file, or cannot be converted
-	Policy      Class = "policy"       // authentication (SPF, DKIM, DMARC), relaying, TLS, the receiver's own rules
-	Challenge   Class = "challenge"    // the receiver wants the sender to prove something first
-	Unknown     Class = "unknown"      // rejected for an unknown reason
+	// Content: the message is considered spam, contains a virus or a forbidden file, or cannot be converted
+	Content   Class = "content"
+	Policy    Class = "policy"    // authentication (SPF, DKIM, DMARC), relaying, TLS, the receiver's own rules
+	Challenge Class = "challenge" // the receiver wants the sender to prove something first
+	Unknown   Class = "unknown"   // rejected for an unknown reason
 )
 
 // Classes lists all classes.
-var Classes = []Class{BadAddress, BadDomain, MailboxFull, System, Block, Throttle, Greylist, Size, Content, Policy, Challenge, Unknown}
+var Classes = []Class{BadAddress, BadDomain, MailboxFull, System, Block, Throttle, Greylist, Size, Content, Policy,
+	Challenge, Unknown}
 
 // Hard reports whether no message to the address can be delivered.
 func (c Class) Hard() bool { return c == BadAddress || c == BadDomain }
@@ -133,7 +135,8 @@ func (r Reply) matchTables() (class Class, row string, vague bool) {
 			return w.class, w.text, w.class == System
 		}
 	}
-	if known && (r.Code == 0 || subject != "0" && subject+detail != "30") { // X.0.z and X.3.0 say less than the reply code
+	// X.0.z and X.3.0 say less than the reply code
+	if known && (r.Code == 0 || subject != "0" && subject+detail != "30") {
 		return code.class, code.code, true
 	}
 	class, row = byCode(r)
@@ -147,7 +150,8 @@ var addresses = regexp.MustCompile(`<[^<> ]*@[^<> ]*>`)
 // normalizeText converts a text to the form of the tables: lower case, one space between words and at both ends.
 func normalizeText(text string) string {
 	text = strings.ToLower(text[:min(len(text), maxText)])
-	if host, reply, found := strings.Cut(text, " said: "); found && strings.HasPrefix(strings.TrimSpace(host), "host ") {
+	if host, reply, found := strings.Cut(text, " said: "); found &&
+		strings.HasPrefix(strings.TrimSpace(host), "host ") {
 		text = reply
 	}
 	text = addresses.ReplaceAllString(strings.ReplaceAll(text, "’", "'"), "<>")

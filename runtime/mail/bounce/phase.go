@@ -37,7 +37,7 @@ var (
 	// rejected is what servers say when they judge a message: an address that does not exist is not "refused".
 	rejected = regexp.MustCompile(`\b(?:reject(?:ed|ion)?|refuse[ds]?|denied|prohibited|not accept(?:ed|able|ing)?|not welcome|unwelcome|not wanted|unwanted|bounced by|disallowed|forbidden|` +
 		`abgelehnt|verweigert|zurückgewiesen|nicht (?:akzeptiert|angenommen)|rejet[eé]e?|refusée?|rechazado|denegado|rifiutat[oa]|geweigerd|odrzucon[aey]|zablokowan[aey])\b|отклонен|отклонён|отказано|заблокирован|拒绝|拒絕|拒否|차단|거부`)
-	recipientNoun = regexp.MustCompile(`\b(?:recipient|address|user|mailbox|account|alias|empfänger|adresse|destinataire|destinatario|użytkownik|adres)\b|получател|адрес|收件人|宛先|수신자`)
+	recipientNoun = regexp.MustCompile(`\b(?:recipient|address|user|mailbox|account|alias|empfänger|adresse|destinataire|destinatario|użytkownik|adres)\b|получател|адрес|收件人|宛先|수신자`) //nolint:misspell // Dutch and Polish
 )
 
 // precedesRecipient reports whether the server could not know the recipient.

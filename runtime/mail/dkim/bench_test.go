@@ -76,8 +76,10 @@ func BenchmarkMsgauth4K(b *testing.B) {
 	for b.Loop() {
 		var out bytes.Buffer
 		if err := msgauth.Sign(&out, bytes.NewReader(message), &msgauth.SignOptions{
-			Domain: "example.com", Selector: "s1", Signer: testKey(), HeaderCanonicalization: "relaxed", BodyCanonicalization: "relaxed",
-			HeaderKeys: []string{"From", "From", "To", "To", "Subject", "Subject", "Date", "Date", "Message-ID", "Message-ID"},
+			Domain: "example.com", Selector: "s1", Signer: testKey(), HeaderCanonicalization: "relaxed",
+			BodyCanonicalization: "relaxed",
+			HeaderKeys: []string{"From", "From", "To", "To", "Subject", "Subject", "Date", "Date", "Message-ID",
+				"Message-ID"},
 		}); err != nil {
 			b.Fatal(err)
 		}

@@ -70,12 +70,15 @@ func oddMessages() map[string]string {
 		"long lines":            head + "\r\n" + strings.Repeat("x", 20000) + "\r\n" + strings.Repeat("y z ", 4000) + "\r\n",
 		"8-bit":                 head + "\r\nGr\xc3\xbc\xc3\x9fe \xff\xfe\x00\r\n",
 		"UTF-8 header":          date + "From: ann@example.com\r\nTo: \xe7\x94\xa8\xe6\x88\xb7@example.net\r\nSubject: Gr\xc3\xbc\xc3\x9fe\r\n\r\nx\r\n",
-		"folded fields": date + "From: Ann\r\n <ann@example.com>\r\nSubject:\r\n  folded   with\r\n\t tabs  \t\r\n and more \r\nTo:bob@example.net,\r\n\tcarl@example.net\r\n" +
+		"folded fields": date +
+			"From: Ann\r\n <ann@example.com>\r\nSubject:\r\n  folded   with\r\n\t tabs  \t\r\n and more \r\nTo:bob@example.net,\r\n\tcarl@example.net\r\n" +
 			"List-Unsubscribe: <https://example.com/u>,\r\n <mailto:u@example.com>\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n\r\nx\r\n",
-		"duplicate fields": date + "From: a@example.com\r\nSubject: one\r\nTo: x@example.net\r\nSubject: two\r\nTo: y@example.net\r\nsubject : three\r\n\r\nx\r\n",
-		"odd case":         date + "FROM: a@example.com\r\nsUbJeCt : Hi\r\nmime-version:1.0\r\nCONTENT-TYPE:text/plain\r\n\r\nx\r\n",
-		"empty field":      date + "From: a@example.com\r\nSubject:\r\nTo: \t \r\nReferences:\r\n <1@example.com>\r\n\r\nx\r\n",
-		"many fields":      date + "From: a@example.com\r\n" + strings.Repeat("References: <1@example.com>\r\n", 40) + "Feedback-ID: 1:2:3\r\nX-Other: not signed\r\n\r\nx\r\n",
+		"duplicate fields": date +
+			"From: a@example.com\r\nSubject: one\r\nTo: x@example.net\r\nSubject: two\r\nTo: y@example.net\r\nsubject : three\r\n\r\nx\r\n",
+		"odd case":    date + "FROM: a@example.com\r\nsUbJeCt : Hi\r\nmime-version:1.0\r\nCONTENT-TYPE:text/plain\r\n\r\nx\r\n",
+		"empty field": date + "From: a@example.com\r\nSubject:\r\nTo: \t \r\nReferences:\r\n <1@example.com>\r\n\r\nx\r\n",
+		"many fields": date + "From: a@example.com\r\n" + strings.Repeat("References: <1@example.com>\r\n", 40) +
+			"Feedback-ID: 1:2:3\r\nX-Other: not signed\r\n\r\nx\r\n",
 	}
 }
 
@@ -104,7 +107,8 @@ func TestSignaturesHoldForOtherVerifiers(t *testing.T) {
 			}
 			mox, err := moxdkim.Verify(t.Context(), slog.New(slog.DiscardHandler), resolver, true,
 				func(*moxdkim.Sig) error { return nil }, bytes.NewReader(signed), false)
-			if err != nil || len(mox) != 2 || mox[0].Status != moxdkim.StatusPass || mox[1].Status != moxdkim.StatusPass {
+			if err != nil || len(mox) != 2 || mox[0].Status != moxdkim.StatusPass ||
+				mox[1].Status != moxdkim.StatusPass {
 				t.Errorf("mox: %+v, %v", mox, err)
 			} else if mox[0].Sig.Selector.ASCII != "s1" || mox[1].Sig.Algorithm() != dkim.Ed25519SHA256 {
 				t.Errorf("mox read %+v, %+v", mox[0].Sig, mox[1].Sig)
@@ -127,7 +131,8 @@ func TestSignaturesOfSeveralStandAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		apart = append(apart, field...)
-		if results, err := dkim.Verify(append(field, message...), lookup); err != nil || len(results) != 1 || results[0].Err != nil {
+		if results, err := dkim.Verify(append(field, message...), lookup); err != nil || len(results) != 1 ||
+			results[0].Err != nil {
 			t.Errorf("%s alone: %+v, %v", s.Selector, results, err)
 		}
 	}
@@ -191,15 +196,19 @@ func TestAddedOrChangedFieldsBreakTheSignature(t *testing.T) {
 	if !holds(string(signed)) || !holds("X-Added: is fine\r\nReceived: by relay\r\n"+string(signed)) {
 		t.Fatal("the untouched message does not verify")
 	}
-	for _, add := range []string{"From: evil@example.org", "To: c@example.net", "Cc: c@example.net", "Reply-To: evil@example.org", "Sender: evil@example.org",
-		"Subject: other", "Date: Sat, 22 Nov 2025 08:00:00 +0000", "Message-ID: <2@example.com>", "In-Reply-To: <3@example.com>", "References: <3@example.com>",
-		"MIME-Version: 1.0", "Content-Type: text/html", "Content-Transfer-Encoding: base64", "List-Unsubscribe: <https://example.org>",
+	for _, add := range []string{"From: evil@example.org", "To: c@example.net", "Cc: c@example.net",
+		"Reply-To: evil@example.org", "Sender: evil@example.org",
+		"Subject: other", "Date: Sat, 22 Nov 2025 08:00:00 +0000", "Message-ID: <2@example.com>",
+		"In-Reply-To: <3@example.com>", "References: <3@example.com>",
+		"MIME-Version: 1.0", "Content-Type: text/html", "Content-Transfer-Encoding: base64",
+		"List-Unsubscribe: <https://example.org>",
 		"List-Unsubscribe-Post: x", "Feedback-ID: x"} {
 		if holds(add + "\r\n" + string(signed)) {
 			t.Errorf("an added %q does not break the signature", add)
 		}
 	}
-	for _, change := range [][2]string{{"Hi\r\n", "Ho\r\n"}, {"Hello", "Hallo"}, {"/u>", "/v>"}, {"One-Click", "Two-Click"}, {"a:b:c", "a:b:d"},
+	for _, change := range [][2]string{{"Hi\r\n", "Ho\r\n"}, {"Hello", "Hallo"}, {"/u>", "/v>"},
+		{"One-Click", "Two-Click"}, {"a:b:c", "a:b:d"},
 		{"text/plain", "text/html"}, {"Hello\r\n", "Hello\r\nmore\r\n"}, {"b@example.net", "c@example.net"}} {
 		if holds(strings.Replace(string(signed), change[0], change[1], 1)) {
 			t.Errorf("changing %q to %q does not break the signature", change[0], change[1])
@@ -221,7 +230,8 @@ func TestSignRefuses(t *testing.T) {
 		}
 	}
 	for name, message := range map[string]string{
-		"no From": "To: a@b.co\r\n\r\nx\r\n", "no colon": "From a@b.co\r\n\r\nx\r\n", "only a body": "\r\nFrom: a@b.co\r\n", "leading fold": " From: a@b.co\r\n\r\nx\r\n",
+		"no From": "To: a@b.co\r\n\r\nx\r\n", "no colon": "From a@b.co\r\n\r\nx\r\n",
+		"only a body": "\r\nFrom: a@b.co\r\n", "leading fold": " From: a@b.co\r\n\r\nx\r\n",
 	} {
 		if _, err := dkim.Sign([]byte(message), testSigner()); err == nil {
 			t.Errorf("%s: was signed", name)

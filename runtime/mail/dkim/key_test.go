@@ -35,7 +35,7 @@ func TestKeysSurviveStorage(t *testing.T) {
 		}
 		for _, bad := range [][]byte{nil, []byte("x"), der[:len(der)-1]} {
 			if _, err := dkim.ParsePrivate(bad); err == nil {
-				t.Errorf("ParsePrivate of %d octets was accepted", len(bad))
+				t.Errorf("ParsePrivate of %d bytes was accepted", len(bad))
 			}
 		}
 	}

@@ -11,7 +11,8 @@ import (
 
 func TestLookupCNAMETellsTheFirstLinkOnly(t *testing.T) {
 	t.Parallel()
-	s := dnsxtest.New(t, "rp.example.test. 300 IN CNAME Return.Postrider.test.", "return.postrider.test. 300 IN CNAME elsewhere.test.",
+	s := dnsxtest.New(t, "rp.example.test. 300 IN CNAME Return.Postrider.test.",
+		"return.postrider.test. 300 IN CNAME elsewhere.test.",
 		"plain.test. 300 IN A 192.0.2.1")
 	r := resolver(t, s)
 	if got, err := r.LookupCNAME(t.Context(), "rp.example.test"); err != nil || got != "return.postrider.test." {
@@ -64,7 +65,8 @@ func TestAnAliasToNowhereIsNotFound(t *testing.T) {
 	for _, fault := range []dnsxtest.Fault{0, dnsxtest.OnlyFirstAlias} {
 		s := dnsxtest.New(t, "a.test. 300 IN CNAME gone.test.")
 		s.Fault("a.test", fault)
-		if _, err := resolver(t, s).LookupMX(t.Context(), "a.test"); !errors.Is(err, dnsx.ErrNotFound) || !isNXDomain(err) {
+		if _, err := resolver(t, s).LookupMX(t.Context(), "a.test"); !errors.Is(err, dnsx.ErrNotFound) ||
+			!isNXDomain(err) {
 			t.Errorf("fault %d: %v", fault, err)
 		}
 	}

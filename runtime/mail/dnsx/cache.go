@@ -60,7 +60,10 @@ func newQuestion(name string, qtype uint16) (question, error) {
 // escapeName escapes what the DNS library escapes in the names that it reads,
 // so that a reply to an odd name is seen to be one.
 func escapeName(name string) string {
-	if !strings.ContainsFunc(name, func(c rune) bool { return strings.ContainsRune(" '@;()\"\\", c) || c < ' ' || c == 0x7f }) {
+	if !strings.ContainsFunc(name, func(c rune) bool {
+		return strings.ContainsRune(" '@;()\"\\", c) || c < ' ' ||
+			c == 0x7f
+	}) {
 		return name
 	}
 	wire := make([]byte, 2*len(name)+2)

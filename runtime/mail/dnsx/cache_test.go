@@ -83,13 +83,15 @@ func TestTheCacheIsBounded(t *testing.T) {
 		}
 	}
 	if n := len(s.Queries()); n != 2*names {
-		t.Errorf("%d queries for %d names in turn, twice; want %d: more than %d answers were kept", n, names, 2*names, kept)
+		t.Errorf("%d queries for %d names in turn, twice; want %d: more than %d answers were kept", n, names,
+			2*names, kept)
 	}
 	for i := names - kept; i < names; i++ {
 		look(i)
 	}
 	if n := len(s.Queries()); n != 2*names {
-		t.Errorf("%d queries after the last %d names were looked up once more, want %d: they were not kept", n, kept, 2*names)
+		t.Errorf("%d queries after the last %d names were looked up once more, want %d: they were not kept", n,
+			kept, 2*names)
 	}
 }
 

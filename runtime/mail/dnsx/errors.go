@@ -41,9 +41,11 @@ func notFound(q question, server string, nxdomain bool) *Error {
 	if nxdomain {
 		reason = "no such name"
 	}
-	return &Error{Name: q.name, Type: dns.TypeToString[q.qtype], Server: server, NXDomain: nxdomain, Reason: reason, kind: ErrNotFound}
+	return &Error{Name: q.name, Type: dns.TypeToString[q.qtype], Server: server, NXDomain: nxdomain, Reason: reason,
+		kind: ErrNotFound}
 }
 
 func newTemporaryError(q question, server, reason string, cause error) *Error {
-	return &Error{Name: q.name, Type: dns.TypeToString[q.qtype], Server: server, Reason: reason, kind: ErrTemporary, cause: cause}
+	return &Error{Name: q.name, Type: dns.TypeToString[q.qtype], Server: server, Reason: reason, kind: ErrTemporary,
+		cause: cause}
 }

@@ -14,7 +14,8 @@ import (
 func TestAnswersAndFailuresAreToldApart(t *testing.T) {
 	t.Parallel()
 	s := dnsxtest.New(t, "here.test. 300 IN A 192.0.2.1", "deep.empty.test. 300 IN A 192.0.2.1",
-		"gone.test. 300 IN MX 10 here.test.", "broken.test. 300 IN MX 10 here.test.", "refused.test. 300 IN MX 10 here.test.",
+		"gone.test. 300 IN MX 10 here.test.", "broken.test. 300 IN MX 10 here.test.",
+		"refused.test. 300 IN MX 10 here.test.",
 		"other.test. 300 IN MX 10 here.test.")
 	s.Fault("gone.test", dnsxtest.NXDomain)
 	s.Fault("broken.test", dnsxtest.ServFail)
@@ -118,10 +119,11 @@ func TestCancellingEndsALookupAtOnce(t *testing.T) {
 
 func TestServerSettingIsChecked(t *testing.T) {
 	t.Parallel()
-	for setting, want := range map[string]string{"127.0.0.1": "127.0.0.1:53", "::1": "[::1]:53", "192.0.2.1:5353": "192.0.2.1:5353"} {
+	for setting, want := range map[string]string{"127.0.0.1": "127.0.0.1:53", "::1": "[::1]:53",
+		"192.0.2.1:5353": "192.0.2.1:5353"} {
 		r, err := dnsx.New(dnsx.Config{Server: setting})
 		if err != nil || r.Servers()[0] != want {
-			t.Errorf("the server setting %q gives %v, want the server %s", setting, err, want)
+			t.Errorf("the server setting %q returned %v, want the server %s", setting, err, want)
 		}
 	}
 	for _, setting := range []string{"resolver.example", "127.0.0.1:", "127.0.0.1:99999", "nonsense:53"} {
@@ -142,7 +144,7 @@ func TestSystemServersAreUsedWithoutASetting(t *testing.T) {
 	}
 }
 
-// isNXDomain tells whether an error says that the name itself does not exist.
+// isNXDomain reports whether an error says that the name itself does not exist.
 func isNXDomain(err error) bool {
 	var e *dnsx.Error
 	return errors.As(err, &e) && e.NXDomain

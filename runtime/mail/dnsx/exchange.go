@@ -82,7 +82,8 @@ func (r *Resolver) sendQuery(ctx context.Context, msg *dns.Msg, server, network 
 		return nil, err
 	}
 	// A reply to another query may be forged (RFC 5452, 9.1).
-	if !reply.Response || len(reply.Question) != 1 || !strings.EqualFold(reply.Question[0].Name, msg.Question[0].Name) ||
+	if !reply.Response || len(reply.Question) != 1 ||
+		!strings.EqualFold(reply.Question[0].Name, msg.Question[0].Name) ||
 		reply.Question[0].Qtype != msg.Question[0].Qtype {
 		return nil, errors.New("the reply is to another question")
 	}

@@ -42,7 +42,8 @@ func TestTXTStringsAreJoinedAndUnescaped(t *testing.T) {
 	}
 	got, err = r.LookupTXT(t.Context(), "odd.example.test")
 	if diff := cmp.Diff([]string{"a \"quoted\" back\\slash é\ttab", "second"}, got); diff != "" || err != nil {
-		t.Errorf("LookupTXT of odd.example.test gives error %v, want both texts unescaped; the difference is %s", err, diff)
+		t.Errorf("LookupTXT of odd.example.test returned error %v, want both texts unescaped; the difference is %s",
+			err, diff)
 	}
 }
 
@@ -71,7 +72,8 @@ func TestMXComeInOrderOfPreference(t *testing.T) {
 
 func TestIPAndNS(t *testing.T) {
 	t.Parallel()
-	s := dnsxtest.New(t, "both.test. 300 IN AAAA 2001:db8::1", "both.test. 300 IN A 192.0.2.1", "only6.test. 300 IN AAAA 2001:db8::2",
+	s := dnsxtest.New(t, "both.test. 300 IN AAAA 2001:db8::1", "both.test. 300 IN A 192.0.2.1",
+		"only6.test. 300 IN AAAA 2001:db8::2",
 		"zone.test. 300 IN NS ns2.zone.test.", "zone.test. 300 IN NS NS1.zone.test.")
 	r := resolver(t, s)
 	for name, want := range map[string][]netip.Addr{
@@ -79,13 +81,14 @@ func TestIPAndNS(t *testing.T) {
 		"only6.test": {netip.MustParseAddr("2001:db8::2")},
 	} {
 		got, err := r.LookupIP(t.Context(), name)
-		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" || err != nil {
-			t.Errorf("LookupIP of %s gives error %v, want %v; the difference is %s", name, err, want, diff)
+		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" ||
+			err != nil {
+			t.Errorf("LookupIP of %s returned error %v, want %v; the difference is %s", name, err, want, diff)
 		}
 	}
 	got, err := r.LookupNS(t.Context(), "zone.test")
 	if diff := cmp.Diff([]string{"ns1.zone.test.", "ns2.zone.test."}, got); diff != "" || err != nil {
-		t.Errorf("LookupNS of zone.test gives error %v, want both servers in order; the difference is %s", err, diff)
+		t.Errorf("LookupNS of zone.test returned error %v, want both servers in order; the difference is %s", err, diff)
 	}
 }
 

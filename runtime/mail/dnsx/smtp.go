@@ -95,7 +95,8 @@ func (f smtpResolver) LookupAddr(ctx context.Context, addr string) ([]string, ad
 	return a.ptrNames(), resultOf(a), dnsError(err)
 }
 
-func (f smtpResolver) LookupSRV(ctx context.Context, service, proto, name string) (string, []*net.SRV, adns.Result, error) {
+func (f smtpResolver) LookupSRV(ctx context.Context, service, proto,
+	name string) (string, []*net.SRV, adns.Result, error) {
 	target := name
 	if service != "" || proto != "" {
 		target = "_" + service + "._" + proto + "." + name
@@ -104,13 +105,15 @@ func (f smtpResolver) LookupSRV(ctx context.Context, service, proto, name string
 	var records []*net.SRV
 	for _, rr := range a.records {
 		if srv, ok := rr.(*dns.SRV); ok {
-			records = append(records, &net.SRV{Target: srv.Target, Port: srv.Port, Priority: srv.Priority, Weight: srv.Weight})
+			records = append(records, &net.SRV{Target: srv.Target, Port: srv.Port, Priority: srv.Priority,
+				Weight: srv.Weight})
 		}
 	}
 	return target, records, resultOf(a), dnsError(err)
 }
 
-func (f smtpResolver) LookupTLSA(ctx context.Context, port int, protocol, host string) ([]adns.TLSA, adns.Result, error) {
+func (f smtpResolver) LookupTLSA(ctx context.Context, port int, protocol,
+	host string) ([]adns.TLSA, adns.Result, error) {
 	name := host
 	if port != 0 || protocol != "" {
 		name = fmt.Sprintf("_%d._%s.%s", port, protocol, host)

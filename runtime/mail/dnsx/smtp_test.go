@@ -11,7 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
 
-func gather(ctx context.Context, r moxdns.Resolver, domain string) (haveMX bool, hosts []moxsmtpclient.HostPref, permanent bool, err error) {
+func gather(ctx context.Context, r moxdns.Resolver,
+	domain string) (haveMX bool, hosts []moxsmtpclient.HostPref, permanent bool, err error) {
 	haveMX, _, _, _, hosts, permanent, err = moxsmtpclient.GatherDestinations(ctx, slog.New(slog.DiscardHandler), r,
 		moxdns.IPDomain{Domain: moxdns.Domain{ASCII: domain}})
 	return haveMX, hosts, permanent, err
@@ -27,7 +28,8 @@ func TestMoxGathersDestinationsThroughTheAdapter(t *testing.T) {
 	for _, domain := range []string{"example.test", "alias.test"} {
 		haveMX, hosts, _, err := gather(t.Context(), r, domain)
 		if err != nil || !haveMX || len(hosts) != 2 || hosts[0].Host.Domain.ASCII != "a.test" || hosts[1].Pref != 20 {
-			t.Errorf("the destinations of %s are %v, %v, %v, want MX hosts, a.test first and then b.test at 20", domain, haveMX, hosts, err)
+			t.Errorf("the destinations of %s are %v, %v, %v, want MX hosts, a.test first and then b.test at 20", domain,
+				haveMX, hosts, err)
 		}
 	}
 	if _, _, permanent, err := gather(t.Context(), r, "null.test"); err == nil || !permanent {
@@ -36,7 +38,8 @@ func TestMoxGathersDestinationsThroughTheAdapter(t *testing.T) {
 	if haveMX, hosts, _, err := gather(t.Context(), r, "implicit.test"); err != nil || haveMX || len(hosts) != 1 {
 		t.Errorf("implicit MX: %v, %v, %v", haveMX, hosts, err)
 	}
-	if _, _, permanent, err := gather(t.Context(), r, "broken.test"); err == nil || permanent || moxdns.IsNotFound(err) {
+	if _, _, permanent, err := gather(t.Context(), r, "broken.test"); err == nil || permanent ||
+		moxdns.IsNotFound(err) {
 		t.Errorf("broken: permanent %v, %v", permanent, err)
 	}
 	_, _, expanded, ips, dual, err := moxsmtpclient.GatherIPs(t.Context(), slog.New(slog.DiscardHandler), r, "ip",
@@ -66,7 +69,8 @@ func TestADCountsFromThisMachine(t *testing.T) {
 
 func TestTheOtherLookupsOfTheAdapter(t *testing.T) {
 	t.Parallel()
-	s := dnsxtest.New(t, "host.test. 300 IN A 192.0.2.1", "zone.test. 300 IN NS ns.zone.test.", `t.test. 300 IN TXT "x"`,
+	s := dnsxtest.New(t, "host.test. 300 IN A 192.0.2.1", "zone.test. 300 IN NS ns.zone.test.",
+		`t.test. 300 IN TXT "x"`,
 		"1.2.0.192.in-addr.arpa. 300 IN PTR host.test.", "_smtp._tcp.zone.test. 300 IN SRV 1 2 25 host.test.")
 	r := resolver(t, s).SMTP()
 	if got, _, err := r.LookupHost(t.Context(), "host.test."); err != nil || len(got) != 1 || got[0] != "192.0.2.1" {
@@ -78,7 +82,8 @@ func TestTheOtherLookupsOfTheAdapter(t *testing.T) {
 	if got, _, err := r.LookupAddr(t.Context(), "192.0.2.1"); err != nil || len(got) != 1 || got[0] != "host.test." {
 		t.Errorf("LookupAddr: %v, %v", got, err)
 	}
-	if _, got, _, err := r.LookupSRV(t.Context(), "smtp", "tcp", "zone.test."); err != nil || len(got) != 1 || got[0].Port != 25 {
+	if _, got, _, err := r.LookupSRV(t.Context(), "smtp", "tcp", "zone.test."); err != nil || len(got) != 1 ||
+		got[0].Port != 25 {
 		t.Errorf("LookupSRV: %v, %v", got, err)
 	}
 	if got, _, err := r.LookupNS(t.Context(), "zone.test."); err != nil || len(got) != 1 {

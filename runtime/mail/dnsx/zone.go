@@ -17,7 +17,8 @@ func (r *Resolver) LookupZone(ctx context.Context, name string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	for at := strings.TrimSuffix(asked.name, "."); at != "" && !address.IsPublicSuffix(at); _, at, _ = strings.Cut(at, ".") {
+	for at := strings.TrimSuffix(asked.name, "."); at != "" &&
+		!address.IsPublicSuffix(at); _, at, _ = strings.Cut(at, ".") {
 		a, err := r.askExact(ctx, at, dns.TypeSOA)
 		switch {
 		case err == nil && a.links == 0 && len(a.records) > 0:

@@ -18,13 +18,15 @@ func TestLookupZone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"example.com": "example.com", "A.B.Example.Com.": "example.com", "x.sub.example.com": "sub.example.com",
+	for name, want := range map[string]string{"example.com": "example.com", "A.B.Example.Com.": "example.com",
+		"x.sub.example.com": "sub.example.com",
 		"alias.example.com": "example.com"} {
 		if got, err := r.LookupZone(t.Context(), name); err != nil || got != want {
 			t.Errorf("%s: %q %v, want %q", name, got, err, want)
 		}
 	}
-	for name, want := range map[string]error{"nobody.example.edu": dnsx.ErrNotFound, "co.uk": dnsx.ErrNotFound, "": dnsx.ErrNotFound, "a.broken.example.org": dnsx.ErrTemporary} {
+	for name, want := range map[string]error{"nobody.example.edu": dnsx.ErrNotFound, "co.uk": dnsx.ErrNotFound,
+		"": dnsx.ErrNotFound, "a.broken.example.org": dnsx.ErrTemporary} {
 		if got, err := r.LookupZone(t.Context(), name); got != "" || !errors.Is(err, want) {
 			t.Errorf("%s: %q %v, want %v", name, got, err, want)
 		}

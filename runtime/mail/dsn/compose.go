@@ -41,7 +41,8 @@ func Compose(n Notification) ([]byte, error) {
 	if n.Headers != nil {
 		parts = append(parts, returnedHeaders(n.Headers))
 	}
-	return multipartReport("delivery-status", mime.Message{From: n.From, To: []address.Address{n.To}, Subject: n.Subject, MessageID: n.MessageID, Date: n.Date, Text: n.Text}, parts...)
+	return multipartReport("delivery-status", mime.Message{From: n.From, To: []address.Address{n.To},
+		Subject: n.Subject, MessageID: n.MessageID, Date: n.Date, Text: n.Text}, parts...)
 }
 
 // reportPart is a part of a report after the text for people.
@@ -71,9 +72,12 @@ func multipartReport(reportType string, m mime.Message, parts ...reportPart) ([]
 	}
 	// A boundary with an underscore after "=" occurs neither in base64 nor in our fields.
 	boundary := "=_" + strings.ReplaceAll(reportType, "-", "_")
-	out.WriteString("Content-Type: multipart/report; report-type=" + reportType + ";\r\n boundary=\"" + boundary + "\"\r\n")
-	for _, p := range append([]reportPart{{"text/plain; charset=utf-8", "base64", inBase64([]byte(toCRLF(m.Text)))}}, parts...) {
-		fmt.Fprintf(&out, "\r\n--%s\r\nContent-Type: %s\r\nContent-Transfer-Encoding: %s\r\n\r\n%s", boundary, p.contentType, p.encoding, p.body)
+	out.WriteString("Content-Type: multipart/report; report-type=" + reportType + ";\r\n boundary=\"" +
+		boundary + "\"\r\n")
+	for _, p := range append([]reportPart{{"text/plain; charset=utf-8", "base64", inBase64([]byte(toCRLF(m.Text)))}},
+		parts...) {
+		fmt.Fprintf(&out, "\r\n--%s\r\nContent-Type: %s\r\nContent-Transfer-Encoding: %s\r\n\r\n%s", boundary,
+			p.contentType, p.encoding, p.body)
 	}
 	out.WriteString("\r\n--" + boundary + "--\r\n")
 	return out.Bytes(), nil
@@ -97,8 +101,10 @@ func (n Notification) statusPart() (string, error) {
 	put("Reporting-MTA", "dns; "+toASCII(n.ReportingMTA))
 	when("Arrival-Date", n.ArrivalDate)
 	for _, one := range n.Recipients {
-		if one.Address == "" || parseAction(string(one.Action)) != one.Action || one.Action == "" || parseStatus(one.Status) != one.Status || one.Status == "" {
-			return "", fmt.Errorf("recipient %q with action %q and status %q cannot be reported", one.Address, one.Action, one.Status)
+		if one.Address == "" || parseAction(string(one.Action)) != one.Action || one.Action == "" ||
+			parseStatus(one.Status) != one.Status || one.Status == "" {
+			return "", fmt.Errorf("recipient %q with action %q and status %q cannot be reported", one.Address,
+				one.Action, one.Status)
 		}
 		b.WriteString("\r\n")
 		if one.OriginalAddress != "" {

@@ -28,7 +28,8 @@ func ComposeComplaint(c ComplaintReport) ([]byte, error) {
 	if c.Feedback.Type == "" || c.Feedback.UserAgent == "" || len(c.Headers) == 0 {
 		return nil, errors.New("a feedback report requires a type, a user agent and the header of the message")
 	}
-	return multipartReport("feedback-report", mime.Message{From: c.From, To: []address.Address{c.To}, Subject: c.Subject, MessageID: c.MessageID, Date: c.Date, Text: c.Text},
+	return multipartReport("feedback-report", mime.Message{From: c.From, To: []address.Address{c.To},
+		Subject: c.Subject, MessageID: c.MessageID, Date: c.Date, Text: c.Text},
 		reportPart{"message/feedback-report", "7bit", c.Feedback.feedbackFields()}, returnedHeaders(c.Headers))
 }
 

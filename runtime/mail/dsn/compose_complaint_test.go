@@ -16,9 +16,12 @@ import (
 func complaint(t testing.TB) dsn.ComplaintReport {
 	t.Helper()
 	n := notification(t)
-	return dsn.ComplaintReport{From: n.From, To: n.To, Subject: "FW: Grüße", MessageID: "c1@mx.postrider.example", Date: n.Date, Text: "A reader marked this message as spam.\n", Headers: n.Headers,
-		Feedback: dsn.Feedback{Type: "abuse", UserAgent: "Postrider-Test/1.0", OriginalMailFrom: "bounce+x@rp.example.net", OriginalRcptTo: []string{"bob@shop.example"},
-			ArrivalDate: n.ArrivalDate, SourceIP: netip.MustParseAddr("192.0.2.1"), ReportedDomains: []string{"example.net"}, Incidents: 1}}
+	return dsn.ComplaintReport{From: n.From, To: n.To, Subject: "FW: Grüße", MessageID: "c1@mx.postrider.example",
+		Date: n.Date, Text: "A reader marked this message as spam.\n", Headers: n.Headers,
+		Feedback: dsn.Feedback{Type: "abuse", UserAgent: "Postrider-Test/1.0",
+			OriginalMailFrom: "bounce+x@rp.example.net", OriginalRcptTo: []string{"bob@shop.example"},
+			ArrivalDate: n.ArrivalDate, SourceIP: netip.MustParseAddr("192.0.2.1"),
+			ReportedDomains: []string{"example.net"}, Incidents: 1}}
 }
 
 func TestParseReadsTheComplaintThatComposeWrote(t *testing.T) {

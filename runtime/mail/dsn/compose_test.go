@@ -24,10 +24,14 @@ func notification(t testing.TB) dsn.Notification {
 		t.Fatal(err)
 	}
 	return dsn.Notification{
-		From: from, To: to, Subject: "Undeliverable: Grüße", MessageID: "n1@mx.postrider.example", Date: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC),
-		Text: "The message could not be delivered.\nSorry.\n", ReportingMTA: "mx.postrider.example", EnvelopeID: "env-1", ArrivalDate: time.Date(2026, 11, 21, 9, 29, 0, 0, time.UTC),
+		From: from, To: to, Subject: "Undeliverable: Grüße", MessageID: "n1@mx.postrider.example",
+		Date: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC),
+		Text: "The message could not be delivered.\nSorry.\n", ReportingMTA: "mx.postrider.example",
+		EnvelopeID: "env-1", ArrivalDate: time.Date(2026, 11, 21, 9, 29, 0, 0, time.UTC),
 		Recipients: []dsn.RecipientReport{
-			{Address: "bob@shop.example", OriginalAddress: "bob@alias.example", Action: dsn.ActionFailed, Status: "5.1.1", Code: 550, Diagnostic: "550 5.1.1 " + strings.Repeat("no such user here ", 8) + "ever", RemoteMTA: "mx.shop.example"},
+			{Address: "bob@shop.example", OriginalAddress: "bob@alias.example", Action: dsn.ActionFailed,
+				Status: "5.1.1", Code: 550, Diagnostic: "550 5.1.1 " + strings.Repeat("no such user here ", 8) + "ever",
+				RemoteMTA: "mx.shop.example"},
 			{Address: "jörg@shop.example", Action: dsn.ActionDelayed, Status: "4.2.2", WillRetryUntil: time.Date(2026, 11, 24, 9, 29, 0, 0, time.UTC)},
 		},
 		Headers: []byte("Message-ID: <o1@example.net>\r\nFrom: Jürgen <news@example.net>\r\nTo: bob@shop.example\r\nSubject: Grüße\r\n"),
@@ -49,8 +53,10 @@ func TestParseReadsWhatComposeWrote(t *testing.T) {
 		}
 	}
 	r := parse(t, string(raw))
-	if r.Kind != dsn.Failed || !r.Structured || !r.AutoReply || r.ReportingMTA != n.ReportingMTA || r.EnvelopeID != n.EnvelopeID {
-		t.Errorf("the composed report parses as %+v, want a structured failure of %s with the envelope id %s", r, n.ReportingMTA, n.EnvelopeID)
+	if r.Kind != dsn.Failed || !r.Structured || !r.AutoReply || r.ReportingMTA != n.ReportingMTA ||
+		r.EnvelopeID != n.EnvelopeID {
+		t.Errorf("the composed report parses as %+v, want a structured failure of %s with the envelope id %s", r,
+			n.ReportingMTA, n.EnvelopeID)
 	}
 	for i := range r.Recipients {
 		r.Recipients[i].WillRetryUntil = r.Recipients[i].WillRetryUntil.UTC()
@@ -58,7 +64,8 @@ func TestParseReadsWhatComposeWrote(t *testing.T) {
 	if diff := cmp.Diff(n.Recipients, r.Recipients); diff != "" {
 		t.Errorf("recipients (-want +got):\n%s", diff)
 	}
-	if o := r.Original; o.MessageID != "o1@example.net" || o.From != "news@example.net" || o.Subject != "Grüße" || len(o.To) != 1 {
+	if o := r.Original; o.MessageID != "o1@example.net" || o.From != "news@example.net" || o.Subject != "Grüße" ||
+		len(o.To) != 1 {
 		t.Errorf("original: %+v", o)
 	}
 }

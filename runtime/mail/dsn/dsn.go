@@ -118,7 +118,8 @@ const (
 // it.
 func Parse(r io.Reader) (Report, error) {
 	var raw prefixWriter
-	read, err := message.ReadFull(io.TeeReader(r, &raw), message.Bounds{Text: maxText, Contents: maxData, Total: maxTotal})
+	read, err := message.ReadFull(io.TeeReader(r, &raw),
+		message.Bounds{Text: maxText, Contents: maxData, Total: maxTotal})
 	if err != nil {
 		err = fmt.Errorf("read report: %w", err)
 	}

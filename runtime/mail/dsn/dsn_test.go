@@ -91,7 +91,8 @@ func checkReport(t testing.TB, name string, r dsn.Report) {
 	if len(text) > 4<<20 || len(r.Recipients) > 1000 {
 		t.Errorf("%s: report of %d bytes, %d recipients", name, len(text), len(r.Recipients))
 	}
-	for _, s := range append([]string{r.ReportingMTA, r.EnvelopeID, r.Original.MessageID, r.Original.From, r.Original.Subject}, stringsOf(r)...) {
+	for _, s := range append([]string{r.ReportingMTA, r.EnvelopeID, r.Original.MessageID, r.Original.From,
+		r.Original.Subject}, stringsOf(r)...) {
 		if !utf8.ValidString(s) || strings.ContainsAny(s, "\x00\r\n") || len(s) > 1000 {
 			t.Errorf("%s: string %.100q", name, s)
 		}
@@ -105,7 +106,8 @@ func stringsOf(r dsn.Report) []string {
 	}
 	all = append(all, r.Original.To...)
 	if f := r.Feedback; f != nil {
-		all = append(append(append(all, f.Type, f.UserAgent, f.OriginalMailFrom, f.EnvelopeID), f.OriginalRcptTo...), append(f.ReportedDomains, f.ReportedURIs...)...)
+		all = append(append(append(all, f.Type, f.UserAgent, f.OriginalMailFrom, f.EnvelopeID), f.OriginalRcptTo...),
+			append(f.ReportedDomains, f.ReportedURIs...)...)
 	}
 	return all
 }
@@ -165,7 +167,8 @@ func TestTextNamesAnAddressAgain(t *testing.T) {
 		fmt.Fprintf(&list, "<u%d@example.net>: see below\n", i)
 		fmt.Fprintf(&transcript, "550 5.1.%d <u%d@example.net>... No\n", i, i)
 	}
-	r := parse(t, "From: MAILER-DAEMON@mx.example.net\nSubject: Returned mail\n\n"+list.String()+"\n"+transcript.String())
+	r := parse(t, "From: MAILER-DAEMON@mx.example.net\nSubject: Returned mail\n\n"+list.String()+"\n"+
+		transcript.String())
 	if r.Kind != dsn.Failed || len(r.Recipients) != 20 {
 		t.Fatalf("a report that names 20 addresses twice parses as %+v, want a failure of 20 recipients", r)
 	}

@@ -30,7 +30,8 @@ func (e *reportParser) readFeedback(r *Report) bool {
 	var fields []field
 	for _, part := range e.parts {
 		if declaresType(part.contentType, "feedback-report") ||
-			e.reportType != "" && !isMessage(part.contentType) && len(part.data) < maxText && feedbackType.Match(part.data) {
+			e.reportType != "" && !isMessage(part.contentType) && len(part.data) < maxText &&
+				feedbackType.Match(part.data) {
 			fields = readFields(decodeText(part.data))
 			break
 		}
@@ -100,7 +101,8 @@ func (e *reportParser) microsoftComplaint(r *Report) bool {
 		return false
 	}
 	f := Feedback{Type: "abuse", Incidents: 1, UserAgent: "JMRP"}
-	if ip, err := netip.ParseAddr(strings.TrimSpace(strings.TrimPrefix(e.subject, "complaint about message from"))); err == nil {
+	if ip, err := netip.ParseAddr(strings.TrimSpace(strings.TrimPrefix(e.subject,
+		"complaint about message from"))); err == nil {
 		f.SourceIP = ip.WithZone("")
 	}
 	if v := r.Original.Get("X-HmXmrOriginalRecipient"); v != "" {
@@ -117,10 +119,12 @@ func (e *reportParser) readReceipt(r *Report) bool {
 			continue
 		}
 		fields := readFields(decodeText(part.data))
-		one := RecipientReport{Address: addressOf(firstValue(fields, "final-recipient")), OriginalAddress: addressOf(firstValue(fields, "original-recipient"))}
+		one := RecipientReport{Address: addressOf(firstValue(fields, "final-recipient")),
+			OriginalAddress: addressOf(firstValue(fields, "original-recipient"))}
 		one.Diagnostic = oneLine(firstValue(fields, "disposition"))
 		r.Kind, r.Recipients = Receipt, []RecipientReport{one}
-		r.Original.MessageID = firstOf(r.Original.MessageID, oneLine(strings.Trim(firstValue(fields, "original-message-id"), "<> ")))
+		r.Original.MessageID = firstOf(r.Original.MessageID,
+			oneLine(strings.Trim(firstValue(fields, "original-message-id"), "<> ")))
 		return true
 	}
 	return false

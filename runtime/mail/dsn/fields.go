@@ -123,7 +123,8 @@ func addressOf(s string) string {
 		rest = embeddedUnicode.ReplaceAllStringFunc(rest, decodeUnicode)
 	}
 	rest = decodeXtext(strings.Trim(rest, "\"'<>,;"))
-	if strings.ContainsFunc(rest, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) || len(rest) > 500 {
+	if strings.ContainsFunc(rest, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) ||
+		len(rest) > 500 {
 		return ""
 	}
 	return rest

@@ -27,12 +27,15 @@ func hostile() map[string]string {
 		status = report + "Content-Type: message/delivery-status\r\n\r\n"
 	)
 	return map[string]string{
-		"20,000 continuations":   "Content-Type: multipart/report" + numbered.String() + "\r\n\r\nx",
-		"50,000 parameters":      "Content-Type: multipart/report" + repeat("; a=b", 50000) + "\r\n\r\nx",
-		"50,000 parts":           "Content-Type: multipart/report; boundary=b\r\n\r\n" + repeat("--b\r\nContent-Type: message/delivery-status\r\n\r\nFinal-Recipient: a@b\r\n", 50000),
-		"5,000 levels":           nested.String(),
-		"8 MB of base64 junk":    report + "Content-Type: message/delivery-status\r\nContent-Transfer-Encoding: base64\r\n\r\n" + repeat("!", 8<<20),
-		"24 MB attachment":       report + "Content-Type: application/zip\r\nContent-Transfer-Encoding: base64\r\n\r\n" + repeat(repeat("QUJD", 19)+"\r\n", 24<<20/78),
+		"20,000 continuations": "Content-Type: multipart/report" + numbered.String() + "\r\n\r\nx",
+		"50,000 parameters":    "Content-Type: multipart/report" + repeat("; a=b", 50000) + "\r\n\r\nx",
+		"50,000 parts": "Content-Type: multipart/report; boundary=b\r\n\r\n" +
+			repeat("--b\r\nContent-Type: message/delivery-status\r\n\r\nFinal-Recipient: a@b\r\n", 50000),
+		"5,000 levels":        nested.String(),
+		"8 MB of base64 junk": report + "Content-Type: message/delivery-status\r\nContent-Transfer-Encoding: base64\r\n\r\n" + repeat("!", 8<<20),
+		"24 MB attachment": report +
+			"Content-Type: application/zip\r\nContent-Transfer-Encoding: base64\r\n\r\n" +
+			repeat(repeat("QUJD", 19)+"\r\n", 24<<20/78),
 		"100,000 recipients":     status + repeat("Final-Recipient: rfc822; a@b.example\r\nAction: failed\r\n\r\n", 100000),
 		"100,000 fields":         status + "Final-Recipient: a@b.example\r\n" + repeat("Diagnostic-Code: smtp; 550 x\r\n", 100000),
 		"endless field":          status + "Final-Recipient: a@b.example\r\nDiagnostic-Code: " + repeat("x", 3<<20),

@@ -20,40 +20,16 @@ func (e *reportParser) inferRecipients(r *Report) bool {
 	if !e.origin.daemon && !e.origin.null && !e.origin.failed {
 		return false
 	}
-	var list []RecipientReport
-	said := ""   // about the last address
-	gap := false // an empty line came after it
-	settle := func() {
-		if len(list) > 0 {
-			if one := &list[len(list)-1]; one.Code == 0 && one.Status == "" && hasCode(said) {
-				one.readDiagnostic(said)
-			}
-		}
-		said, gap = "", false
-	}
+	var in inference
 	lines := 0
 	for line := range strings.Lines(e.text) {
 		if lines++; lines > maxLines {
 			break
 		}
-		line = strings.TrimSpace(boundText(line))
-		gap = gap || line == ""
-		if m := anyAddress.FindStringSubmatch(line); m != nil {
-			if before, _, _ := strings.Cut(line, m[1]); !gap && said != "" && precedingCode.MatchString(before) && !hasCode(said) {
-				said += " " + line // the reply to the address above names another one
-			}
-			settle()
-			address := strings.Trim(m[1], "'.")
-			if local, _, _ := strings.Cut(address, "@"); !daemonName.MatchString(local) && len(list) < maxRecipients {
-				list = append(list, RecipientReport{Address: address})
-			}
-		}
-		if len(said)+len(line) < maxLine {
-			said += " " + line
-		}
+		in.addLine(strings.TrimSpace(boundText(line)))
 	}
-	settle()
-	list = e.withFailedRecipients(list)
+	in.settle()
+	list := e.withFailedRecipients(in.list)
 	read := list[:0]
 	for _, one := range list {
 		if one.Action = actionBy(one.Status, one.Code, ""); one.Action == ActionFailed || one.Action == ActionDelayed {
@@ -66,6 +42,41 @@ func (e *reportParser) inferRecipients(r *Report) bool {
 	e.addPhases(read, true)
 	r.Recipients, r.Kind, r.Inferred = read, kindOf(read), true
 	return true
+}
+
+// inference collects the addresses of a text and what is written about each.
+type inference struct {
+	list []RecipientReport
+	said string // about the last address
+	gap  bool   // an empty line came after it
+}
+
+// settle reads what was written about the last address.
+func (in *inference) settle() {
+	if len(in.list) > 0 {
+		if one := &in.list[len(in.list)-1]; one.Code == 0 && one.Status == "" && hasCode(in.said) {
+			one.readDiagnostic(in.said)
+		}
+	}
+	in.said, in.gap = "", false
+}
+
+func (in *inference) addLine(line string) {
+	in.gap = in.gap || line == ""
+	if m := anyAddress.FindStringSubmatch(line); m != nil {
+		before, _, _ := strings.Cut(line, m[1])
+		if !in.gap && in.said != "" && precedingCode.MatchString(before) && !hasCode(in.said) {
+			in.said += " " + line // the reply to the address above names another one
+		}
+		in.settle()
+		address := strings.Trim(m[1], "'.")
+		if local, _, _ := strings.Cut(address, "@"); !daemonName.MatchString(local) && len(in.list) < maxRecipients {
+			in.list = append(in.list, RecipientReport{Address: address})
+		}
+	}
+	if len(in.said)+len(line) < maxLine {
+		in.said += " " + line
+	}
 }
 
 // hasCode reports whether a text contains an enhanced code of a rejection or a reply code that stands alone.

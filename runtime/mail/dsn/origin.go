@@ -58,7 +58,8 @@ func originOf(m *message.FullMessage, subject string) origin {
 	path := strings.Join(strings.Fields(m.Get("Return-Path")), "")
 	o.null = path == "<>"
 	o.bounce = bounceSubject.MatchString(subject)
-	o.forwarded = path != "<>" && (forwardSubject.MatchString(subject) || m.Get("Resent-From") != "" || m.Get("Resent-Sender") != "")
+	o.forwarded = path != "<>" && (forwardSubject.MatchString(subject) || m.Get("Resent-From") != "" ||
+		m.Get("Resent-Sender") != "")
 	o.failed = m.Get("X-Failed-Recipients") != ""
 	o.answers = m.InReplyTo != nil || len(m.References) > 0
 	get := func(name string) string { return strings.ToLower(strings.TrimSpace(m.Get(name))) }
@@ -66,7 +67,8 @@ func originOf(m *message.FullMessage, subject string) origin {
 	precedence := get("Precedence")
 	o.reply = autoSubject.MatchString(subject) || strings.Contains(get("Delivered-To"), "autoresponder") ||
 		strings.Contains(get("X-POST-MessageClass"), "autoresponder") || get("X-FC-MachineGenerated") == "true"
-	for _, name := range []string{"X-Autoreply", "X-Auto-Reply", "X-Autoreply-From", "X-Mail-Autoreply", "X-Autorespond", "X-Autoresponder", "X-Auto-Response", "X-Vacation"} {
+	for _, name := range []string{"X-Autoreply", "X-Auto-Reply", "X-Autoreply-From", "X-Mail-Autoreply",
+		"X-Autorespond", "X-Autoresponder", "X-Auto-Response", "X-Vacation"} {
 		if v := get(name); v != "" && v != "no" && v != "false" {
 			o.reply = true
 		}
@@ -76,7 +78,8 @@ func originOf(m *message.FullMessage, subject string) origin {
 	}
 	o.replied = o.reply || submitted == "auto-replied" || submitted == "auto-replied-vacation"
 	o.automatic = o.replied || o.null || o.daemon || o.failed || submitted != "" && submitted != "no" ||
-		precedence == "bulk" || precedence == "junk" || precedence == "list" || get("List-Id") != "" || get("X-Auto-Response-Suppress") != ""
+		precedence == "bulk" || precedence == "junk" || precedence == "list" || get("List-Id") != "" ||
+		get("X-Auto-Response-Suppress") != ""
 	return o
 }
 
@@ -109,7 +112,8 @@ var challenge = regexp.MustCompile(`spam ?arrest|boxbe|\btmda\b|challenge[ /-]re
 
 // isChallenge requires that the message is a reply, because many newsletters contain the same words.
 func (e *reportParser) isChallenge() bool {
-	return (e.origin.replied || e.origin.null || e.origin.answers && e.origin.automatic || strings.HasPrefix(e.subject, "re: ") && e.origin.automatic) &&
+	return (e.origin.replied || e.origin.null || e.origin.answers && e.origin.automatic ||
+		strings.HasPrefix(e.subject, "re: ") && e.origin.automatic) &&
 		challenge.MatchString(e.subject+" . "+squeezeLong(e.text))
 }
 

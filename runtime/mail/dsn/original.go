@@ -10,7 +10,8 @@ import (
 // isMessage reports whether a part contains a message or the header of one.
 func isMessage(contentType string) bool {
 	switch contentType {
-	case "message/rfc822", "message/global", "text/rfc822", "text/rfc822-headers", "text/rfc822-header", "message/rfc822-headers", "message/global-headers", "message/partial":
+	case "message/rfc822", "message/global", "text/rfc822", "text/rfc822-headers", "text/rfc822-header",
+		"message/rfc822-headers", "message/global-headers", "message/partial":
 		return true
 	}
 	return false

@@ -9,7 +9,7 @@ import (
 
 // Rejection returns the report for classification. A status that the quoted reply does not contain was added by
 // the reporting system.
-func (one RecipientReport) Rejection() bounce.Reply {
+func (one *RecipientReport) Rejection() bounce.Reply {
 	return bounce.Reply{
 		Code: one.Code, Enhanced: one.Status, Text: one.Diagnostic, Phase: one.Phase,
 		Derived: one.Code != 0 && one.Status != "" && !strings.Contains(one.Diagnostic, one.Status),
@@ -22,11 +22,15 @@ var namedPhases = []struct {
 	phase   bounce.Phase
 	pattern *regexp.Regexp
 }{
-	{bounce.PhaseMessage, regexp.MustCompile(`(?i)(?:` + beforeCommand + `(?:pipelined )?(?:sending )?(?:the )?(?:end of data|end-of-data|message body|data|text|bdat|final dot|message)\b` +
+	{bounce.PhaseMessage, regexp.MustCompile(`(?i)(?:` + beforeCommand +
+		`(?:pipelined )?(?:sending )?(?:the )?(?:end of data|end-of-data|message body|data|text|bdat|final dot|message)\b` +
 		`|failed after i sent the message|failed on data command|\[body\]|\(state 1[78]\))`)},
-	{bounce.PhaseRecipient, regexp.MustCompile(`(?i)(?:` + beforeCommand + `(?:pipelined )?(?:sending )?(?:the )?rcpt\b|does not like recipient|\[rcpt_to\]|\(state 1[34]\))`)},
-	{bounce.PhaseSender, regexp.MustCompile(`(?i)(?:` + beforeCommand + `(?:pipelined )?(?:sending )?(?:the )?mail[ _]from\b|but sender was rejected|\[mail_from\])`)},
-	{bounce.PhaseSession, regexp.MustCompile(`(?i)(?:` + beforeCommand + `(?:the )?(?:initial (?:connection|server greeting)|helo|ehlo|starttls|auth)\b|refused to talk to me|but my name was rejected|but greeting failed|\[(?:greeting|helo|connect)\])`)},
+	{bounce.PhaseRecipient, regexp.MustCompile(`(?i)(?:` + beforeCommand +
+		`(?:pipelined )?(?:sending )?(?:the )?rcpt\b|does not like recipient|\[rcpt_to\]|\(state 1[34]\))`)},
+	{bounce.PhaseSender, regexp.MustCompile(`(?i)(?:` + beforeCommand +
+		`(?:pipelined )?(?:sending )?(?:the )?mail[ _]from\b|but sender was rejected|\[mail_from\])`)},
+	{bounce.PhaseSession, regexp.MustCompile(`(?i)(?:` + beforeCommand +
+		`(?:the )?(?:initial (?:connection|server greeting)|helo|ehlo|starttls|auth)\b|refused to talk to me|but my name was rejected|but greeting failed|\[(?:greeting|helo|connect)\])`)},
 }
 
 // beforeCommand precedes the name of the command: Postfix, Exim, 1&1, Kerio, hMailServer, MailEnable.

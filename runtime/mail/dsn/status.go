@@ -124,7 +124,8 @@ func (r *Report) addRecipients(fields []field) {
 			r.ReportingMTA = hostName(f.value)
 		case "original-envelope-id":
 			r.EnvelopeID = oneLine(f.value)
-		case "original-recipient", "final-recipient", "x-actual-recipient", "action", "status", "remote-mta", "diagnostic-code",
+		case "original-recipient", "final-recipient", "x-actual-recipient", "action", "status", "remote-mta",
+			"diagnostic-code",
 			"will-retry-until", "last-attempt-date", "x-supplementary-info":
 			_, again := group[f.name]
 			names := f.name == "original-recipient" || f.name == "final-recipient"
@@ -189,13 +190,12 @@ func withoutRepeats(s string) string {
 	return m[1] + " " + m[2] + rest
 }
 
-func vagueStatus(s string) bool { return s == "" || strings.HasSuffix(s, ".0.0") }
-
 // parseAction parses the first word, in its known spellings.
 func parseAction(s string) Action {
 	word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(s)), " ")
 	switch strings.Trim(word, "();,.\"") {
-	case "failed", "failure", "fail", "error", "undeliverable", "undelivered", "rejected", "bounced", "permanent-failure", "expired":
+	case "failed", "failure", "fail", "error", "undeliverable", "undelivered", "rejected", "bounced",
+		"permanent-failure", "expired":
 		return ActionFailed
 	case "delayed", "delay", "deferred", "transient-failure", "temporary-failure", "warning":
 		return ActionDelayed

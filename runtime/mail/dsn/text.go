@@ -45,15 +45,19 @@ var textActions = []struct {
 	action  Action
 	pattern *regexp.Regexp
 }{
-	{ActionFailed, regexp.MustCompile(`giv(?:en|ing|e) up|will not (?:be )?re-?tr|no longer be (?:re)?tried|message (?:has )?(?:expired|timed out)|retry timeout exceeded|too long in (?:the )?queue|in (?:the )?queue too long|\(failure\)|failed permanently|permanent(?:ly)? (?:fatal )?(?:error|failure)|this is a permanent error`)},
-	{ActionDelayed, regexp.MustCompile(`warning message only|still trying|still being retried|will (?:continue|keep) (?:to try|trying|retrying)|will be retried|will (?:re)?try (?:again|for|to send)|not yet been delivered|not been delivered yet|has been delayed|is delayed|delayed mail|delivery delayed|delivery incomplete|\(delay(?:ed)?\)|delayed (?:by )?[0-9]+ hours?|temporarily suspended|(?:not|n't) need to re-?send|could not send message for (?:the )?past|delivery attempts will continue|message delayed`)},
-	{ActionDelivered, regexp.MustCompile(`successful(?:ly)? (?:been )?(?:mail deliver|deliver|relayed)|\(success\)|\(relayed?\)|(?:message|mail) (?:was|has been) (?:successfully )?(?:delivered|relayed)|confirmation of delivery|delivery to the following recipients? (?:was )?succe`)},
-	{ActionFailed, regexp.MustCompile(`undeliver|(?:not|n't) (?:be delivered|been delivered|delivered|deliver\b|able to deliver|be reached)|unable to (?:deliver|be delivered)|delivery (?:to .{0,200})?(?:has )?failed|delivery failure|delivery error|error delivering|failed to deliver|failed delivery|did not reach|was(?:n't| not) accepted|(?:was|been|message|mail) (?:rejected|bounced|blocked|refused)|address not found|returned to sender|returned mail|returning message|failure notice|non.?deliver|no such user|user unknown|` +
-		`配信できません|送信できません|配送できません|配達できません|届けられません|送達できません|配信不能|配達不能|退信|退回|无法投递|無法投遞|投递失败|投遞失敗|无法送达|無法送達|` +
-		`не может быть доставлен|не (?:было |был )?доставлен|не удалось доставить|недоставлен|невозможно доставить|` +
-		`nie (?:mogła|mogło|mógł|może) (?:zostać|być) (?:dostarczon|doręczon)|nie (?:została|zostało|został) (?:dostarczon|doręczon)|nie udało się dostarczyć|niedoręczon|niedostarczon|` +
-		`nelze doručit|nebyla? doručen|teslim edilemedi|kunde inte levereras|kunne ikke leveres|ei voitu toimittaa|전달되지|배달되지|전송하지 못|` +
-		`nicht zugestellt werden|unzustellbar|pas pu être (?:remis|délivré|distribué)|non remis|no se (?:pudo|puede|ha podido) entregar|niet worden (?:bezorgd|afgeleverd)|onbestelbaar|impossibil[ei] recapitare|não pôde ser entregue`)},
+	{ActionFailed,
+		regexp.MustCompile(`giv(?:en|ing|e) up|will not (?:be )?re-?tr|no longer be (?:re)?tried|message (?:has )?(?:expired|timed out)|retry timeout exceeded|too long in (?:the )?queue|in (?:the )?queue too long|\(failure\)|failed permanently|permanent(?:ly)? (?:fatal )?(?:error|failure)|this is a permanent error`)},
+	{ActionDelayed,
+		regexp.MustCompile(`warning message only|still trying|still being retried|will (?:continue|keep) (?:to try|trying|retrying)|will be retried|will (?:re)?try (?:again|for|to send)|not yet been delivered|not been delivered yet|has been delayed|is delayed|delayed mail|delivery delayed|delivery incomplete|\(delay(?:ed)?\)|delayed (?:by )?[0-9]+ hours?|temporarily suspended|(?:not|n't) need to re-?send|could not send message for (?:the )?past|delivery attempts will continue|message delayed`)},
+	{ActionDelivered,
+		regexp.MustCompile(`successful(?:ly)? (?:been )?(?:mail deliver|deliver|relayed)|\(success\)|\(relayed?\)|(?:message|mail) (?:was|has been) (?:successfully )?(?:delivered|relayed)|confirmation of delivery|delivery to the following recipients? (?:was )?succe`)},
+	{ActionFailed,
+		regexp.MustCompile(`undeliver|(?:not|n't) (?:be delivered|been delivered|delivered|deliver\b|able to deliver|be reached)|unable to (?:deliver|be delivered)|delivery (?:to .{0,200})?(?:has )?failed|delivery failure|delivery error|error delivering|failed to deliver|failed delivery|did not reach|was(?:n't| not) accepted|(?:was|been|message|mail) (?:rejected|bounced|blocked|refused)|address not found|returned to sender|returned mail|returning message|failure notice|non.?deliver|no such user|user unknown|` +
+			`配信できません|送信できません|配送できません|配達できません|届けられません|送達できません|配信不能|配達不能|退信|退回|无法投递|無法投遞|投递失败|投遞失敗|无法送达|無法送達|` +
+			`не может быть доставлен|не (?:было |был )?доставлен|не удалось доставить|недоставлен|невозможно доставить|` +
+			`nie (?:mogła|mogło|mógł|może) (?:zostać|być) (?:dostarczon|doręczon)|nie (?:została|zostało|został) (?:dostarczon|doręczon)|nie udało się dostarczyć|niedoręczon|niedostarczon|` +
+			`nelze doručit|nebyla? doručen|teslim edilemedi|kunde inte levereras|kunne ikke leveres|ei voitu toimittaa|전달되지|배달되지|전송하지 못|` +
+			`nicht zugestellt werden|unzustellbar|pas pu être (?:remis|délivré|distribué)|non remis|no se (?:pudo|puede|ha podido) entregar|niet worden (?:bezorgd|afgeleverd)|onbestelbaar|impossibil[ei] recapitare|não pôde ser entregue`)},
 }
 
 // textAction checks the subject before the text.
@@ -74,7 +78,8 @@ var (
 	// A line about one recipient, with the rest of the line.
 	recipientLine = regexp.MustCompile(`^[>|*\s]*(?:(?i:to|recipient|failed recipient|recipient address): )?(?:\[?(?i:smtp|rfc822)[;:] ?)?<?(?:mailto:)?` + addrSpec + `[>\]]?(?:\s*<(?:mailto:)?[^<>]*>|\s*\([^()]*<?(?:mailto:)?[^()]*\))?\s*(?::\s*(.*)|\.\.\.\s*(.*)|\s[-–]\s(.*)| on [^@]*[0-9][^@]*|)$`)
 	// Sendmail writes "550 5.1.1 <bob@example.net>... User unknown".
-	transcriptLine = regexp.MustCompile(`^[>|\s]*([245][0-9][0-9] (?:[245]\.[0-9]{1,3}\.[0-9]{1,3} )?)<?` + addrSpec + `>?\.\.\. (.*)$`)
+	transcriptLine = regexp.MustCompile(`^[>|\s]*([245][0-9][0-9] (?:[245]\.[0-9]{1,3}\.[0-9]{1,3} )?)<?` + addrSpec +
+		`>?\.\.\. (.*)$`)
 
 	// Addresses within a sentence, for texts that have them nowhere else.
 	inlineAddress = regexp.MustCompile(`(?i)(?:delivered to|deliver(?:y of|ing)? (?:your |the |this )?(?:message |mail |e-?mail )?(?:has )?(?:from \S+ )?to|sent to|message to|recipients?|failed for|user|mailbox|address|account|rcpt to|reach|for)\s*:?\s*["'<(]*` + addrSpec)
@@ -171,9 +176,11 @@ func (e *reportParser) withFailedRecipients(list []RecipientReport) []RecipientR
 		if !strings.EqualFold(h.Name, "X-Failed-Recipients") {
 			continue
 		}
-		for address := range strings.FieldsFuncSeq(h.Value, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
+		for address := range strings.FieldsFuncSeq(h.Value,
+			func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
 			address = addressOf(address)
-			if address == "" || !strings.Contains(address, "@") || hasRecipient(list, address) || len(list) >= maxRecipients {
+			if address == "" || !strings.Contains(address, "@") || hasRecipient(list, address) ||
+				len(list) >= maxRecipients {
 				continue
 			}
 			list = append(list, RecipientReport{Address: address})
@@ -228,7 +235,8 @@ func (e *reportParser) readQmail(r *Report) bool {
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
 		recipient, reason, _ := strings.Cut(strings.TrimLeft(paragraph, "\n"), "\n")
 		recipient = strings.TrimSpace(recipient)
-		if !strings.HasPrefix(recipient, "<") || !strings.HasSuffix(recipient, ">:") || len(r.Recipients) >= maxRecipients {
+		if !strings.HasPrefix(recipient, "<") || !strings.HasSuffix(recipient, ">:") ||
+			len(r.Recipients) >= maxRecipients {
 			continue
 		}
 		one := RecipientReport{Address: addressOf(recipient), Action: ActionFailed}

@@ -180,7 +180,8 @@ func TestDeadDestinationsLeaveHalfToTheOthers(t *testing.T) {
 
 func TestASmarthostIsOneLaneForEverybody(t *testing.T) {
 	t.Parallel()
-	r := lane.New(lane.Config{Connections: 10, Smarthost: &lane.Set{Name: "relay.test:587", Hosts: []string{"relay.test"}, Own: true}})
+	r := lane.New(lane.Config{Connections: 10,
+		Smarthost: &lane.Set{Name: "relay.test:587", Hosts: []string{"relay.test"}, Own: true}})
 	if n := r.Room("", "a.test"); n != 15 {
 		t.Errorf("room %d", n)
 	}
@@ -191,7 +192,8 @@ func TestASmarthostIsOneLaneForEverybody(t *testing.T) {
 		ticket.End()
 	}
 	for i := range 10 {
-		if _, err := r.Enter(t.Context(), "", fmt.Sprintf("%d.test", i), lane.Set{Name: "relay.test:587", Own: true}); err != nil {
+		if _, err := r.Enter(t.Context(), "", fmt.Sprintf("%d.test", i),
+			lane.Set{Name: "relay.test:587", Own: true}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -228,7 +230,8 @@ func TestUnusedLanesAreForgotten(t *testing.T) {
 
 func TestSetsHaveOneNameInAnyOrder(t *testing.T) {
 	t.Parallel()
-	if a, b := lane.NewSet("b.test", "A.test."), lane.NewSet("a.test", "B.TEST", "b.test"); a.Name != b.Name || a.Name != "a.test,b.test" {
+	if a, b := lane.NewSet("b.test", "A.test."), lane.NewSet("a.test", "B.TEST", "b.test"); a.Name != b.Name ||
+		a.Name != "a.test,b.test" {
 		t.Errorf("one set of hosts in two orders has the names %q and %q, want a.test,b.test", a.Name, b.Name)
 	}
 	var many []string
@@ -237,6 +240,6 @@ func TestSetsHaveOneNameInAnyOrder(t *testing.T) {
 	}
 	long, other := lane.NewSet(many...), lane.NewSet(many[:99]...)
 	if len(long.Name) > 200 || long.Name == other.Name {
-		t.Errorf("a set of 100 hosts has the name %q, want at most 200 octets and not the name of 99 of them", long.Name)
+		t.Errorf("a set of 100 hosts has the name %q, want at most 200 bytes and not the name of 99 of them", long.Name)
 	}
 }

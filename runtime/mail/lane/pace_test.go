@@ -61,7 +61,8 @@ func TestTheWindowGrowsWithDeliveriesToTheProfilesLimit(t *testing.T) {
 		pass(t, r, lane.Feedback{Delivered: true})
 	}
 	if s := state(t, r); s.Window != 5 || s.Delivered != 20 || s.Refused != 1 {
-		t.Errorf("after 20 deliveries the lane is %+v, want the window at its limit of 5, 20 delivered and 1 refused", s)
+		t.Errorf("after 20 deliveries the lane is %+v, want the window at its limit of 5, 20 delivered and 1 refused",
+			s)
 	}
 }
 
@@ -116,13 +117,15 @@ func TestADeadDestinationIsBackedOffAndProbed(t *testing.T) {
 			}
 			pass(t, r, dead)
 		}
-		for _, want := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 10 * time.Minute, 10 * time.Minute} {
+		for _, want := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute,
+			8 * time.Minute, 10 * time.Minute, 10 * time.Minute} {
 			late.Leave(dead) // what began before the pause does not make it longer
 			until, reason, paused := r.Paused("", domain)
 			if got := time.Until(until); !paused || got != want || reason != dead.Reason {
 				t.Fatalf("paused %v for %v, want %v: %s", paused, got, want, reason)
 			}
-			if _, err := r.Enter(t.Context(), "", domain, hosts); !errors.Is(err, lane.ErrNoRoom) || !strings.Contains(err.Error(), dead.Reason) {
+			if _, err := r.Enter(t.Context(), "", domain, hosts); !errors.Is(err, lane.ErrNoRoom) ||
+				!strings.Contains(err.Error(), dead.Reason) {
 				t.Fatalf("error %v", err)
 			}
 			before := calls.Load()
@@ -210,7 +213,8 @@ func TestWithoutRateThereIsNoRoom(t *testing.T) {
 			t.Errorf("room %d", n)
 		}
 		began := time.Now()
-		if _, err := r.Enter(t.Context(), "", domain, hosts); !errors.Is(err, lane.ErrNoRoom) || time.Since(began) != 2*time.Second {
+		if _, err := r.Enter(t.Context(), "", domain, hosts); !errors.Is(err, lane.ErrNoRoom) ||
+			time.Since(began) != 2*time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		if at := <-called; at.Sub(began).Round(time.Second) != 9*time.Second || r.Room("", domain) != 1 {

@@ -38,7 +38,8 @@ const standardProvider = "default"
 var builtIn string
 
 var parseBuiltIn = sync.OnceValue(func() *Profiles {
-	p, err := parseProfiles(&Profiles{byName: map[string]ProviderLimits{}, bySuffix: map[string]string{}}, strings.NewReader(builtIn))
+	p, err := parseProfiles(&Profiles{byName: map[string]ProviderLimits{}, bySuffix: map[string]string{}},
+		strings.NewReader(builtIn))
 	if err != nil {
 		panic("lane: the built-in profiles: " + err.Error())
 	}
@@ -50,7 +51,8 @@ func BuiltIn() *Profiles { return parseBuiltIn() }
 
 // ownProfile returns the profile of an operator's own server.
 func ownProfile(connections int) ProviderLimits {
-	return ProviderLimits{Provider: "smarthost", Start: connections, Connections: connections, Messages: 100, Age: 10 * time.Minute}
+	return ProviderLimits{Provider: "smarthost", Start: connections, Connections: connections, Messages: 100,
+		Age: 10 * time.Minute}
 }
 
 // Find returns the profile of a set of mail hosts: that of the first host, in order, that belongs to a
@@ -131,7 +133,9 @@ func (p *Profiles) indexRows(rows map[string]int) (mistakes []error) {
 func parseRow(fields []string) (row ProviderLimits, mistakes []error) {
 	row.Provider = fields[0]
 	if len(fields) < 6 {
-		return row, []error{fmt.Errorf("provider %s: want provider, start, connections, messages, age, rate and host suffixes", row.Provider)}
+		return row,
+			[]error{fmt.Errorf("provider %s: want provider, start, connections, messages, age, rate and host suffixes",
+				row.Provider)}
 	}
 	number := func(what, text string, most int) int {
 		n, err := strconv.Atoi(text)

@@ -38,7 +38,8 @@ func TestProvidersAreKnownByTheirMailHosts(t *testing.T) {
 			t.Errorf("%s: %+v, want %s", host, got, want)
 		}
 	}
-	if got := lane.BuiltIn().Find([]string{"mx.own.test", "mx0a.pphosted.com", "aspmx.l.google.com"}); got.Provider != "proofpoint" {
+	if got := lane.BuiltIn().
+		Find([]string{"mx.own.test", "mx0a.pphosted.com", "aspmx.l.google.com"}); got.Provider != "proofpoint" {
 		t.Errorf("%s, want that of the first host that belongs to one", got.Provider)
 	}
 }
@@ -53,10 +54,12 @@ partner  9 9 9 9m -  .Relay.partner.test mx.l.google.com
 		t.Fatal(err)
 	}
 	google := p.Find([]string{"aspmx.google.com"})
-	if google.Start != 1 || google.Connections != 2 || google.Messages != 3 || google.Age != 4*time.Minute || google.Rate != 5 {
+	if google.Start != 1 || google.Connections != 2 || google.Messages != 3 || google.Age != 4*time.Minute ||
+		google.Rate != 5 {
 		t.Errorf("the profile of Google is %+v, want the operator's row", google)
 	}
-	for host, want := range map[string]string{"a.relay.partner.test": "partner", "mx.l.google.com": "partner", "smtp.goog": "default", "mx.qq.com": "qq"} {
+	for host, want := range map[string]string{"a.relay.partner.test": "partner", "mx.l.google.com": "partner",
+		"smtp.goog": "default", "mx.qq.com": "qq"} {
 		if got := p.Find([]string{host}).Provider; got != want {
 			t.Errorf("%s: %s, want %s", host, got, want)
 		}

@@ -32,15 +32,18 @@ type world struct {
 }
 
 func newRandomWorld(t *testing.T, seed uint64) *world {
-	w := &world{t: t, rand: rand.New(rand.NewPCG(seed, 7)), refused: map[string]bool{}, entered: make(chan *lane.Pass, 1000)}
-	w.r = registry(t, connections, "default 2 6 100 10m -\nslow 2 4 100 10m 30 slow.test\nsingle 1 1 100 10m - single.test")
+	w := &world{t: t, rand: rand.New(rand.NewPCG(seed, 7)), refused: map[string]bool{},
+		entered: make(chan *lane.Pass, 1000)}
+	w.r = registry(t, connections,
+		"default 2 6 100 10m -\nslow 2 4 100 10m 30 slow.test\nsingle 1 1 100 10m - single.test")
 	w.r.OnRoom(func() { w.told.Store(true) })
 	return w
 }
 
 // set: the first two destinations share a lane, others have a rate or one connection.
 func (w *world) set(n int) lane.Set {
-	return lane.NewSet([]string{"mx.shared.test", "mx.shared.test", "mx.slow.test", "mx.single.test", "mx.d.test", "mx.e.test"}[n])
+	return lane.NewSet([]string{"mx.shared.test", "mx.shared.test", "mx.slow.test", "mx.single.test", "mx.d.test",
+		"mx.e.test"}[n])
 }
 
 func (w *world) step() {
@@ -93,7 +96,8 @@ func (w *world) leave() {
 		return
 	}
 	i := w.rand.IntN(len(w.passes))
-	w.passes[i].Leave([]lane.Feedback{{Delivered: true}, {Delivered: true}, {Delivered: true}, {Refused: true}, {Throttled: true}, {Unreachable: true}, {}}[w.rand.IntN(7)])
+	w.passes[i].Leave([]lane.Feedback{{Delivered: true}, {Delivered: true}, {Delivered: true}, {Refused: true},
+		{Throttled: true}, {Unreachable: true}, {}}[w.rand.IntN(7)])
 	w.passes = append(w.passes[:i], w.passes[i+1:]...)
 }
 

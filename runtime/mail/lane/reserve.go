@@ -38,7 +38,8 @@ func (r *Registry) Reserve(way, destination string) (*Reservation, bool) {
 		return nil, false
 	}
 	r.countUse(l, 0, 1)
-	return &Reservation{r: r, l: l, ahead: l.reserved > l.pace.connectionLimit() || r.reserved > r.cfg.Connections}, true
+	return &Reservation{r: r, l: l, ahead: l.reserved > l.pace.connectionLimit() || r.reserved > r.cfg.Connections},
+		true
 }
 
 // End releases the reservation when the delivery is over or handed back. Further calls have no effect.
@@ -75,7 +76,8 @@ func (r *Registry) Snapshot() []Snapshot {
 	for _, l := range r.lanes {
 		s := Snapshot{
 			Way: l.key.way, Name: l.key.name, Provisional: l.key.provisional, Provider: l.pace.profile.Provider,
-			Window: l.pace.connectionLimit(), Active: l.active, Reserved: l.reserved, Rate: l.pace.rate.rate, Used: l.used,
+			Window: l.pace.connectionLimit(), Active: l.active, Reserved: l.reserved, Rate: l.pace.rate.rate,
+			Used:      l.used,
 			Delivered: l.delivered, Refused: l.refusals, Throttled: l.throttled, Unreachable: l.unreachable,
 		}
 		if l.pace.isPaused(now) {

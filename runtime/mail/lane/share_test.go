@@ -11,7 +11,8 @@ import (
 // at least one. An operator's own server is not divided.
 func TestAProvidersLimitsAreDivided(t *testing.T) {
 	t.Parallel()
-	profiles, err := BuiltIn().With(strings.NewReader("default 2 20 10 1m -\nbig 10 20 10 1m 600 big.test\nsmall 1 2 10 1m 2 small.test\n"))
+	profiles, err := BuiltIn().
+		With(strings.NewReader("default 2 20 10 1m -\nbig 10 20 10 1m 600 big.test\nsmall 1 2 10 1m 2 small.test\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,13 +41,18 @@ func TestAProvidersLimitsAreDivided(t *testing.T) {
 			defer r.mu.Unlock()
 			return r.laneOf(key{way: way, name: set.Name}, &set, now)
 		}
-		big, small, alone := state("", NewSet("mx.big.test")), state("", NewSet("mx.small.test")), state("198.51.100.7", NewSet("mx.big.test"))
+		big, small, alone := state("", NewSet("mx.big.test")), state("", NewSet("mx.small.test")), state("198.51.100.7",
+			NewSet("mx.big.test"))
 		own := state("smarthost:relay:25", Set{Name: "relay:25", Hosts: []string{"relay:25"}, Own: true})
-		if got := []int{big.pace.window, small.pace.window, alone.pace.window, own.pace.window}; got[0] != c.big || got[1] != c.small || got[2] != c.alone || got[3] != c.own {
-			t.Errorf("among %d the windows are %v, want %d, %d, %d and %d", c.among, got, c.big, c.small, c.alone, c.own)
+		if got := []int{big.pace.window, small.pace.window, alone.pace.window, own.pace.window}; got[0] != c.big ||
+			got[1] != c.small || got[2] != c.alone || got[3] != c.own {
+			t.Errorf("among %d the windows are %v, want %d, %d, %d and %d", c.among, got, c.big, c.small,
+				c.alone, c.own)
 		}
-		if got := []float64{big.pace.rate.rate, small.pace.rate.rate, alone.pace.rate.rate}; got[0] != c.bigRate || got[1] != c.smallRate || got[2] != c.bigAlonesRate {
-			t.Errorf("among %d the rates are %v, want %v, %v and %v", c.among, got, c.bigRate, c.smallRate, c.bigAlonesRate)
+		if got := []float64{big.pace.rate.rate, small.pace.rate.rate, alone.pace.rate.rate}; got[0] != c.bigRate ||
+			got[1] != c.smallRate || got[2] != c.bigAlonesRate {
+			t.Errorf("among %d the rates are %v, want %v, %v and %v", c.among, got, c.bigRate, c.smallRate,
+				c.bigAlonesRate)
 		}
 		if want := max(1, 20/c.among); big.pace.most != want {
 			t.Errorf("among %d the widest window is %d, want %d", c.among, big.pace.most, want)

@@ -32,7 +32,8 @@ func TestReportedMessages(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := read(t, string(raw))
-			got := map[string]any{"subject": m.Subject, "from": m.From, "text": m.Text, "html": m.HTML, "files": fileNames(m), "defects": m.Defects}
+			got := map[string]any{"subject": m.Subject, "from": m.From, "text": m.Text, "html": m.HTML,
+				"files": fileNames(m), "defects": m.Defects}
 			var want map[string]any
 			if err := json.Unmarshal(expected, &want); err != nil {
 				t.Fatal(err)

@@ -113,7 +113,8 @@ func (p *parser) decodeBody(b *body, which string) string {
 	var enc encoding.Encoding
 	switch name := b.charset; {
 	case name == "" && b.html && !utf8.Valid(data):
-		enc, _, _ = charset.DetermineEncoding(data[:min(len(data), 1024)], "text/html") // it may declare its charset itself
+		// it may declare its charset itself
+		enc, _, _ = charset.DetermineEncoding(data[:min(len(data), 1024)], "text/html")
 	case unicodeName(name):
 	default:
 		if enc = encodingOf(name); enc == nil {

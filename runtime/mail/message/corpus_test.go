@@ -80,7 +80,8 @@ func TestPublicMessagesReadAsPythonReadsThem(t *testing.T) {
 		if m.Subject == want.Subject && slices.Equal(files, want.Files) {
 			equal++
 		} else {
-			t.Logf("%s:\nsubject %q\nPython  %q\nfiles  %q\nPython %q", name, m.Subject, want.Subject, files, want.Files)
+			t.Logf("%s:\nsubject %q\nPython  %q\nfiles  %q\nPython %q", name, m.Subject, want.Subject, files,
+				want.Files)
 		}
 	}
 	t.Logf("%d of %d messages are read as Python reads them", equal, compared)
@@ -92,14 +93,15 @@ func TestPublicMessagesReadAsPythonReadsThem(t *testing.T) {
 // checkMessage holds what is true of every message.
 func checkMessage(t testing.TB, name string, raw []byte, m *message.Message) {
 	t.Helper()
-	for _, s := range append([]string{m.From, m.FromAddress, m.Subject, m.MessageID}, slices.Concat(m.To, m.CC, m.ReplyTo, m.References, m.Defects)...) {
+	for _, s := range append([]string{m.From, m.FromAddress, m.Subject, m.MessageID},
+		slices.Concat(m.To, m.CC, m.ReplyTo, m.References, m.Defects)...) {
 		if !utf8.ValidString(s) || strings.ContainsAny(s, "\x00\r\n") {
 			t.Errorf("%s: a field reads as %q, want valid UTF-8 on one line", name, s)
 		}
 	}
 	for _, s := range []string{m.Text, m.HTML} {
 		if !utf8.ValidString(s) || strings.Contains(s, "\x00") || len(s) > 5<<20 {
-			t.Errorf("%s: a text of %d octets is not clean", name, len(s))
+			t.Errorf("%s: a text of %d bytes is not clean", name, len(s))
 		}
 	}
 	if m.To == nil || m.CC == nil || m.ReplyTo == nil || len(m.Defects) > 20 {
@@ -109,9 +111,10 @@ func checkMessage(t testing.TB, name string, raw []byte, m *message.Message) {
 		var data bytes.Buffer
 		file, err := message.ReadFile(bytes.NewReader(raw), n, &data)
 		if err != nil || file != want || int64(data.Len()) != file.Size {
-			t.Errorf("%s: file %d: %v, %+v of %d octets, should be %+v", name, n, err, file, data.Len(), want)
+			t.Errorf("%s: file %d: %v, %+v of %d bytes, should be %+v", name, n, err, file, data.Len(), want)
 		}
-		if !utf8.ValidString(file.Filename+file.ContentType+file.ContentID) || strings.ContainsAny(file.Filename+file.ContentType+file.ContentID, "\x00\r\n") {
+		if !utf8.ValidString(file.Filename+file.ContentType+file.ContentID) ||
+			strings.ContainsAny(file.Filename+file.ContentType+file.ContentID, "\x00\r\n") {
 			t.Errorf("%s: a file reads as %+v, want names of valid UTF-8 on one line", name, file)
 		}
 	}

@@ -19,7 +19,8 @@ func FuzzRead(f *testing.F) {
 		if header, err := message.Header(bytes.NewReader(raw)); err != nil || len(header) != len(m.Header) {
 			t.Errorf("header of %d fields, %d when read alone: %v", len(m.Header), len(header), err)
 		}
-		if authors, err := message.Authors(bytes.NewReader(raw)); err != nil || m.FromAddress != "" && (len(authors) == 0 || authors[0] != m.FromAddress) {
+		if authors, err := message.Authors(bytes.NewReader(raw)); err != nil || m.FromAddress != "" &&
+			(len(authors) == 0 || authors[0] != m.FromAddress) {
 			t.Errorf("from %q, authors %q: %v", m.FromAddress, authors, err)
 		}
 	})
@@ -36,7 +37,7 @@ func FuzzReadWhole(f *testing.F) {
 		}
 		checkStrings(t, p)
 		if len(p.Text) > 1000 || len(p.HTML) > 1000 {
-			t.Errorf("with a bound of 1000 octets the text has %d and the html %d", len(p.Text), len(p.HTML))
+			t.Errorf("with a bound of 1000 bytes the text has %d and the html %d", len(p.Text), len(p.HTML))
 		}
 	})
 }
@@ -47,10 +48,10 @@ func FuzzReadFile(f *testing.F) {
 		var data bytes.Buffer
 		file, err := message.ReadFile(bytes.NewReader(raw), n, &data)
 		if err == nil && file.Size != int64(data.Len()) {
-			t.Errorf("%d octets, should be %d", data.Len(), file.Size)
+			t.Errorf("%d bytes, should be %d", data.Len(), file.Size)
 		}
 		if err != nil && data.Len() > 0 {
-			t.Errorf("%v, and %d octets", err, data.Len())
+			t.Errorf("%v, and %d bytes", err, data.Len())
 		}
 	})
 }

@@ -145,7 +145,8 @@ func (r *headerReader) flushField() {
 		return
 	}
 	name, value, _ := strings.Cut(r.current.String(), ":")
-	r.header.fields = append(r.header.fields, Field{Name: strings.TrimRight(name, " \t"), Value: strings.Trim(value, " \t\r")})
+	r.header.fields = append(r.header.fields,
+		Field{Name: strings.TrimRight(name, " \t"), Value: strings.Trim(value, " \t\r")})
 	r.current.Reset()
 	r.open = false
 }

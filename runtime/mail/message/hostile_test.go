@@ -28,7 +28,7 @@ type hostile struct {
 	once  bool // its structure is nothing new, so no file is looked for
 }
 
-// again gives a string n times without holding it n times.
+// again returns a string n times without holding it n times.
 func again(s string, n int) io.Reader { return &repeated{s: s, left: len(s) * n} }
 
 type repeated struct {
@@ -69,7 +69,7 @@ func mail(pieces ...any) func() io.Reader {
 
 func times(s string, n int) func() io.Reader { return func() io.Reader { return again(s, n) } }
 
-// counted gives a pattern with the numbers from 0 on.
+// counted returns a pattern with the numbers from 0 on.
 func counted(pattern string, n int) string {
 	var all strings.Builder
 	for i := range n {
@@ -78,7 +78,7 @@ func counted(pattern string, n int) string {
 	return all.String()
 }
 
-// mega is a number of megabytes, in octets.
+// mega is a number of megabytes, in bytes.
 func mega(n int) int { return n << 20 / scale }
 
 const mixed = "Content-Type: multipart/mixed; boundary=b\r\n\r\n"
@@ -91,7 +91,8 @@ func hostiles() []hostile {
 		{name: "a parameter of brackets", make: mail("Content-Type: text/plain; name=", times("(", 250000), "\r\n\r\nx")},
 		{name: "a parameter of spaces and comments", make: mail("Content-Type: text/plain; name=", times(" ", 120000), times("()", 60000), "\r\n\r\nx")},
 		{name: "a parameter of backslashes", make: mail(`Content-Type: text/plain; name="`, times(`\"`, 120000), "\r\n\r\nx")},
-		{name: "50,000 text parts", make: mail(mixed, times("--b\r\nContent-Type: text/plain\r\n\r\nx\r\n", 50000), "--b--\r\n"), check: func(t *testing.T, m *message.Message) {
+		{name: "50,000 text parts", make: mail(mixed, times("--b\r\nContent-Type: text/plain\r\n\r\nx\r\n", 50000),
+			"--b--\r\n"), check: func(t *testing.T, m *message.Message) {
 			if len(m.Files) != 0 || m.Text != strings.Repeat("x\n", 499)+"x" {
 				t.Errorf("%d files, text %q", len(m.Files), m.Text)
 			}
@@ -100,39 +101,53 @@ func hostiles() []hostile {
 		{name: "5,000 nested multiparts", make: nested(5000, ""), check: oneFile},
 		{name: "400 nested multiparts with 400 parts each", make: nested(400, strings.Repeat("--b399\r\n\r\nx\r\n", 400))},
 		{name: "20 levels and 8 MB of what may be a boundary", make: nested(20, "--b1\r\n"+strings.Repeat("--b19x\r\n", mega(1)))},
-		{name: "8 MB of junk declared as base64", make: mail("Content-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n", times("\x00\xff!=%", mega(8)/5)), check: oneFile},
-		{name: "24 MB attachment", make: mail(mixed, "--b\r\nContent-Disposition: attachment; filename=a\r\nContent-Transfer-Encoding: base64\r\n\r\n", times(strings.Repeat("QUJD", 19)+"\r\n", mega(24)/57), "--b--\r\n"), check: func(t *testing.T, m *message.Message) {
-			if len(m.Files) != 1 || m.Files[0].Size != int64(mega(24)/57*57) {
-				t.Errorf("the files are %+v, want one of %d octets", m.Files, int64(mega(24)/57*57))
-			}
-		}},
+		{name: "8 MB of junk declared as base64",
+			make: mail("Content-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n",
+				times("\x00\xff!=%", mega(8)/5)), check: oneFile},
+		{name: "24 MB attachment", make: mail(mixed,
+			"--b\r\nContent-Disposition: attachment; filename=a\r\nContent-Transfer-Encoding: base64\r\n\r\n",
+			times(strings.Repeat("QUJD", 19)+"\r\n", mega(24)/57), "--b--\r\n"),
+			check: func(t *testing.T, m *message.Message) {
+				if len(m.Files) != 1 || m.Files[0].Size != int64(mega(24)/57*57) {
+					t.Errorf("the files are %+v, want one of %d bytes", m.Files, int64(mega(24)/57*57))
+				}
+			}},
 		{name: "a field of 8 MB", make: mail("Subject: ", times("x", mega(8)), "\r\n\r\nbody"), check: body},
 		{name: "8 MB of fields", make: mail(times("X: y\r\n", mega(8)/6), "\r\nbody"), check: body},
 		{name: "8 MB of folded lines", make: mail("Subject: x\r\n", times(" y\r\n", mega(8)/4), "\r\nbody"), check: body},
 		{name: "8 MB of fields in a part", make: mail(mixed, "--b\r\n", times("X: y\r\n", mega(8)/6), "\r\nbody\r\n--b--")},
-		{name: "100,000 Received fields", make: mail(times("Received: from a by b\r\n", 100000), "\r\nbody"), check: func(t *testing.T, m *message.Message) {
-			if m.Received != 100000 {
-				t.Errorf("%d received", m.Received)
-			}
-		}},
-		{name: "endless beginnings of a boundary", make: mail("Content-Type: multipart/mixed; boundary=", strings.Repeat("b", 60), "\r\n\r\n", times("--"+strings.Repeat("b", 59)+"\r\n", 400000))},
+		{name: "100,000 Received fields", make: mail(times("Received: from a by b\r\n", 100000), "\r\nbody"),
+			check: func(t *testing.T, m *message.Message) {
+				if m.Received != 100000 {
+					t.Errorf("%d received", m.Received)
+				}
+			}},
+		{name: "endless beginnings of a boundary", make: mail("Content-Type: multipart/mixed; boundary=",
+			strings.Repeat("b", 60), "\r\n\r\n", times("--"+strings.Repeat("b", 59)+"\r\n", 400000))},
 		{name: "one line of hyphens", make: mail(mixed, times("-", mega(8)))},
 		{name: "8 MB of line ends", make: mail(mixed, "--b\r\n\r\n", times("\r\n", mega(4)))},
 		{name: "8 MB of carriage returns", make: mail(mixed, "--b\r\n\r\n", times("\r", mega(8)))},
 		{name: "5,000 fields of comments", make: mail(times("To: a@b.co (", 5000), times("(", 200000), "\r\n\r\n")},
 	}
-	for _, c := range []string{"(", "<", `"`, ":", ",", ";", "@", `\"`, `"a" `, "a@b.co,", "a@b.co(x),", "g:a@b.co;", "<@a,@b:", "=?a?q?", "=?a?b?=", "=?utf-8?q?=ff?= ", "=?big5?q?a?==?utf-8?q?b?=", "=?", "<>", "<a>"} {
+	for _, c := range []string{"(", "<", `"`, ":", ",", ";", "@", `\"`, `"a" `, "a@b.co,", "a@b.co(x),", "g:a@b.co;",
+		"<@a,@b:", "=?a?q?", "=?a?b?=", "=?utf-8?q?=ff?= ", "=?big5?q?a?==?utf-8?q?b?=", "=?", "<>", "<a>"} {
 		value := times(c, 240000/len(c)/4)
-		list = append(list, hostile{name: "a header of " + c, make: mail("From: ", value, "\r\nTo: ", value, "\r\nSubject: ", value, "\r\nReferences: ", value, "\r\n\r\nbody"), check: body})
+		list = append(list, hostile{name: "a header of " + c,
+			make: mail("From: ", value, "\r\nTo: ", value, "\r\nSubject: ", value, "\r\nReferences: ", value,
+				"\r\n\r\nbody"), check: body})
 	}
 	for _, c := range []string{"=", "=\r", "= ", "=a", " ", "\t\r\n", "=\r\n", "=3D"} {
-		list = append(list, hostile{once: true, name: fmt.Sprintf("quoted-printable of %q", c), make: mail("Content-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n", times(c, mega(8)/len(c)))})
+		list = append(list, hostile{once: true, name: fmt.Sprintf("quoted-printable of %q", c),
+			make: mail("Content-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n",
+				times(c, mega(8)/len(c)))})
 	}
 	for _, charset := range []string{"utf-8", "utf-16", "iso-2022-jp", "gb18030", "x-unknown"} {
 		for _, c := range []string{"\x80", "\x1b$B"} {
-			list = append(list, hostile{once: true, name: fmt.Sprintf("text and html of %q in %s", c, charset), make: mail(
-				"Content-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain; charset=", charset, "\r\n\r\n", times(c, mega(6)/len(c)),
-				"\r\n--b\r\nContent-Type: text/html; charset=", charset, "\r\n\r\n", times(c, mega(6)/len(c)))})
+			list = append(list, hostile{once: true, name: fmt.Sprintf("text and html of %q in %s", c, charset),
+				make: mail(
+					"Content-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain; charset=",
+					charset, "\r\n\r\n", times(c, mega(6)/len(c)),
+					"\r\n--b\r\nContent-Type: text/html; charset=", charset, "\r\n\r\n", times(c, mega(6)/len(c)))})
 		}
 	}
 	return list
@@ -156,7 +171,7 @@ func oneFile(t *testing.T, m *message.Message) {
 
 func body(t *testing.T, m *message.Message) {
 	if m.Text != "body" {
-		t.Errorf("text of %d octets", len(m.Text))
+		t.Errorf("text of %d bytes", len(m.Text))
 	}
 }
 
@@ -173,8 +188,10 @@ func TestHostileMessagesCostLittle(t *testing.T) {
 			if memory > mostMemory || work > mostWork {
 				t.Errorf("reading it took %d MB in all and %v", memory>>20, work)
 			}
-			checkMessage(t, h.name, nil, &message.Message{From: m.From, FromAddress: m.FromAddress, To: m.To, CC: m.CC, ReplyTo: m.ReplyTo,
-				Subject: m.Subject, MessageID: m.MessageID, References: m.References, Text: m.Text, HTML: m.HTML, Defects: m.Defects})
+			checkMessage(t, h.name, nil, &message.Message{From: m.From, FromAddress: m.FromAddress, To: m.To, CC: m.CC,
+				ReplyTo: m.ReplyTo,
+				Subject: m.Subject, MessageID: m.MessageID, References: m.References, Text: m.Text, HTML: m.HTML,
+				Defects: m.Defects})
 			if h.check != nil {
 				h.check(t, m)
 			}

@@ -121,11 +121,13 @@ func TestReadTakesAMessageApart(t *testing.T) {
 	if got := m.Get("received"); got != "from a by b; Sun, 22 Nov 2026 10:00:00 +0000" {
 		t.Errorf("received %q", got)
 	}
-	if len(m.Header) != 13 || m.Header[1].Value != "from c by a; Sun, 22 Nov 2026 09:59:59 +0000" || m.Header[3].Name != "To" {
+	if len(m.Header) != 13 || m.Header[1].Value != "from c by a; Sun, 22 Nov 2026 09:59:59 +0000" ||
+		m.Header[3].Name != "To" {
 		t.Errorf("header %q", m.Header)
 	}
 
-	for n, want := range []string{"\x89PNG\r\n\x1a\n", "PDF\r\n", "Subject: inner\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nnot taken apart\r\n--x--"} {
+	for n, want := range []string{"\x89PNG\r\n\x1a\n", "PDF\r\n",
+		"Subject: inner\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nnot taken apart\r\n--x--"} {
 		var data bytes.Buffer
 		file, err := message.ReadFile(strings.NewReader(raw), n, &data)
 		if err != nil || data.String() != want || file != m.Files[n] {
@@ -139,6 +141,6 @@ func TestReadTakesAMessageApart(t *testing.T) {
 	}
 	header, err := message.Header(strings.NewReader(raw))
 	if err != nil || !cmp.Equal(header, m.Header) {
-		t.Errorf("Header gives error %v and %q, want the header that Read gives", err, header)
+		t.Errorf("Header returned error %v and %q, want the header that Read gives", err, header)
 	}
 }

@@ -124,10 +124,11 @@ type parser struct {
 func newParser(lines lines) *parser {
 	root := &bodyNode{}
 	return &parser{
-		bodies:     root,
-		within:     root,
-		lines:      lines,
-		out:        &Message{To: []string{}, CC: []string{}, ReplyTo: []string{}, References: []string{}, Files: []File{}, Defects: []string{}, Header: []Field{}},
+		bodies: root,
+		within: root,
+		lines:  lines,
+		out: &Message{To: []string{}, CC: []string{}, ReplyTo: []string{}, References: []string{},
+			Files: []File{}, Defects: []string{}, Header: []Field{}},
 		headerLeft: maxHeader,
 		maxText:    maxText,
 		preamble:   buffer{limit: maxText},

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// outline writes each part as its octets, those of a multipart in brackets.
+// outline writes each part as its bytes, those of a multipart in brackets.
 func outline(raw string, p *message.Part) string {
 	if p.Boundary == "" {
 		return raw[p.Header:p.End]
@@ -37,8 +37,10 @@ func TestStructureFindsWhereThePartsStand(t *testing.T) {
 		mixed + "--a\r\n--a--":                                      "a[]",
 		mixed + "--a\r\n\r\ncut off":                                "a[\r\ncut off] and no end",
 		mixed:                                                       "a[] and no end",
-		mixed + "--a\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--b--\r\nrest\r\n--a\r\n\r\nthree\r\n--a--": "a[b[\r\none|\r\ntwo]|\r\nthree]",
-		mixed + "--a\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\n\r\none\r\n--a\r\n\r\ntwo\r\n--a--":                                      "a[b[\r\none] and no end|\r\ntwo]",
+		mixed +
+			"--a\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--b--\r\nrest\r\n--a\r\n\r\nthree\r\n--a--": "a[b[\r\none|\r\ntwo]|\r\nthree]",
+		mixed +
+			"--a\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\n\r\none\r\n--a\r\n\r\ntwo\r\n--a--": "a[b[\r\none] and no end|\r\ntwo]",
 	} {
 		root, complete := message.Structure([]byte(raw))
 		if diff := cmp.Diff(want, outline(raw, root)); diff != "" || !complete {

@@ -104,7 +104,8 @@ func (h header) fieldMailboxes(name string) []Mailbox {
 	list := make([]Mailbox, 0, len(boxes))
 	readable := false
 	for _, box := range boxes {
-		m := Mailbox{Name: truncateText(strings.TrimSpace(decodeWords(truncateText(box.said, 8*maxDisplay))), maxDisplay)}
+		m := Mailbox{Name: truncateText(strings.TrimSpace(decodeWords(truncateText(box.said, 8*maxDisplay))),
+			maxDisplay)}
 		if strings.Contains(box.spec, "@") {
 			m.Address, readable = oneLine(cleanText([]byte(truncateText(box.spec, maxID)))), true
 		} else {

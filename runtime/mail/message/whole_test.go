@@ -32,23 +32,24 @@ func TestReadWholeTakesBrokenMessages(t *testing.T) {
 		text string
 		html string
 	}{
-		"empty":                 {"", "", ""},
-		"no header":             {"just text\r\nmore\r\n", "just text\r\nmore\r\n", ""},
-		"no empty line":         {"Subject: x\r\njust text\r\n", "just text\r\n", ""},
-		"header only":           {"Subject: x\r\n", "", ""},
-		"mbox line":             {"From ann Mon Jan 1\r\nSubject: x\r\n\r\nbody", "body", ""},
-		"bare LF":               {"Subject: x\n\nbody\n", "body\n", ""},
-		"unknown charset":       {"Content-Type: text/plain; charset=klingon\r\n\r\nbody", "body", ""},
-		"latin1 undeclared":     {"\r\nGr\xfc\xdfe", "Grüße", ""},
-		"latin1 declared":       {"Content-Type: text/plain; charset=iso-8859-1\r\n\r\nGr\xfc\xdfe", "Grüße", ""},
-		"shift-jis":             {"Content-Type: text/plain; charset=Shift_JIS\r\n\r\n\x93\xfa\x96{", "日本", ""},
-		"unknown encoding":      {"Content-Transfer-Encoding: uuencode\r\n\r\nbody", "body", ""},
-		"NUL":                   {"\r\na\x00b", "a\ufffdb", ""},
-		"broken base64":         {"Content-Transfer-Encoding: base64\r\n\r\nSGVs!!bG8\r\n gd29y  bGQ", "Hello world", ""},
-		"joined base64":         {"Content-Transfer-Encoding: base64\r\n\r\nSGk=SGk=", "Hi", ""},
-		"broken quoted":         {"Content-Transfer-Encoding: quoted-printable\r\n\r\na=ZZ b=3 =C3=BC=\r\nc  \r\nd=20\r\n=", "a=ZZ b=3 üc\r\nd \r\n", ""},
-		"quoted long line":      {"Content-Transfer-Encoding: quoted-printable\r\n\r\n" + strings.Repeat("x", 100000), strings.Repeat("x", 100000), ""},
-		"quoted wide run":       {"Content-Transfer-Encoding: quoted-printable\r\n\r\na" + strings.Repeat(" ", 5000) + "b", "a" + strings.Repeat(" ", 5000) + "b", ""},
+		"empty":             {"", "", ""},
+		"no header":         {"just text\r\nmore\r\n", "just text\r\nmore\r\n", ""},
+		"no empty line":     {"Subject: x\r\njust text\r\n", "just text\r\n", ""},
+		"header only":       {"Subject: x\r\n", "", ""},
+		"mbox line":         {"From ann Mon Jan 1\r\nSubject: x\r\n\r\nbody", "body", ""},
+		"bare LF":           {"Subject: x\n\nbody\n", "body\n", ""},
+		"unknown charset":   {"Content-Type: text/plain; charset=klingon\r\n\r\nbody", "body", ""},
+		"latin1 undeclared": {"\r\nGr\xfc\xdfe", "Grüße", ""},
+		"latin1 declared":   {"Content-Type: text/plain; charset=iso-8859-1\r\n\r\nGr\xfc\xdfe", "Grüße", ""},
+		"shift-jis":         {"Content-Type: text/plain; charset=Shift_JIS\r\n\r\n\x93\xfa\x96{", "日本", ""},
+		"unknown encoding":  {"Content-Transfer-Encoding: uuencode\r\n\r\nbody", "body", ""},
+		"NUL":               {"\r\na\x00b", "a\ufffdb", ""},
+		"broken base64":     {"Content-Transfer-Encoding: base64\r\n\r\nSGVs!!bG8\r\n gd29y  bGQ", "Hello world", ""},
+		"joined base64":     {"Content-Transfer-Encoding: base64\r\n\r\nSGk=SGk=", "Hi", ""},
+		"broken quoted":     {"Content-Transfer-Encoding: quoted-printable\r\n\r\na=ZZ b=3 =C3=BC=\r\nc  \r\nd=20\r\n=", "a=ZZ b=3 üc\r\nd \r\n", ""},
+		"quoted long line":  {"Content-Transfer-Encoding: quoted-printable\r\n\r\n" + strings.Repeat("x", 100000), strings.Repeat("x", 100000), ""},
+		"quoted wide run": {"Content-Transfer-Encoding: quoted-printable\r\n\r\na" + strings.Repeat(" ", 5000) +
+			"b", "a" + strings.Repeat(" ", 5000) + "b", ""},
 		"no closing boundary":   {"Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nbody", "body", ""},
 		"no boundary at all":    {"Content-Type: multipart/mixed; boundary=b\r\n\r\nbody\r\n", "body\r\n", ""},
 		"no boundary parameter": {"Content-Type: multipart/mixed\r\n\r\n--b\r\n\r\nbody", "--b\r\n\r\nbody", ""},
@@ -59,18 +60,21 @@ func TestReadWholeTakesBrokenMessages(t *testing.T) {
 	} {
 		p := readWhole(t, c.raw, message.Bounds{})
 		if p.Text != c.text || p.HTML != c.html {
-			t.Errorf("%s: text %.60q, html %.60q, want %.60q and %.60q, defects %q", name, p.Text, p.HTML, c.text, c.html, p.Defects)
+			t.Errorf("%s: text %.60q, html %.60q, want %.60q and %.60q, defects %q", name, p.Text, p.HTML, c.text,
+				c.html, p.Defects)
 		}
 	}
 }
 
 func TestReadWholeDecodesHeaders(t *testing.T) {
 	t.Parallel()
-	p := readWhole(t, "Received: one\r\nReceived: two\r\nSubject: =?UTF-8?Q?Gr=C3=BC=C3=9Fe?=\r\n\t=?iso-8859-1?q?_J=FCrgen?=\r\n"+
-		"From: =?utf-8?b?SsO2cmc=?= <j@b.co>\r\nTo: a@b.co, \"Lee, Ann\" <c@d.co>,\r\n undisclosed:;\r\nCc: not an address\r\n"+
-		"Message-ID: <1@b.co>\r\nIn-Reply-To: Your mail <0@b.co> of today\r\nReferences: <x@b.co>\r\n <y@b.co>\r\nDate: Sat, 21 Nov 2026 09:30:00 +0100\r\n"+
-		"X-Evil: =?utf-8?q?a=0D=0ABcc:_x=00?=\r\nX-Raw: \xfc\r\nX-Space : y\r\n\r\n", message.Bounds{})
-	if p.Subject != "Grüße Jürgen" || p.MessageID != "1@b.co" || p.InReplyTo == nil || *p.InReplyTo != "0@b.co" || !p.Date.Equal(time.Date(2026, 11, 21, 8, 30, 0, 0, time.UTC)) {
+	p := readWhole(t,
+		"Received: one\r\nReceived: two\r\nSubject: =?UTF-8?Q?Gr=C3=BC=C3=9Fe?=\r\n\t=?iso-8859-1?q?_J=FCrgen?=\r\n"+
+			"From: =?utf-8?b?SsO2cmc=?= <j@b.co>\r\nTo: a@b.co, \"Lee, Ann\" <c@d.co>,\r\n undisclosed:;\r\nCc: not an address\r\n"+
+			"Message-ID: <1@b.co>\r\nIn-Reply-To: Your mail <0@b.co> of today\r\nReferences: <x@b.co>\r\n <y@b.co>\r\nDate: Sat, 21 Nov 2026 09:30:00 +0100\r\n"+
+			"X-Evil: =?utf-8?q?a=0D=0ABcc:_x=00?=\r\nX-Raw: \xfc\r\nX-Space : y\r\n\r\n", message.Bounds{})
+	if p.Subject != "Grüße Jürgen" || p.MessageID != "1@b.co" || p.InReplyTo == nil || *p.InReplyTo != "0@b.co" ||
+		!p.Date.Equal(time.Date(2026, 11, 21, 8, 30, 0, 0, time.UTC)) {
 		t.Errorf("the message is read as %+v, want its subject, message id, answered id and date decoded", p)
 	}
 	if diff := cmp.Diff([]string{"x@b.co", "y@b.co"}, p.References); diff != "" {
@@ -79,7 +83,8 @@ func TestReadWholeDecodesHeaders(t *testing.T) {
 	if diff := cmp.Diff([]message.Mailbox{{Name: "Jörg", Address: "j@b.co"}}, p.Authors); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]message.Mailbox{{Address: "a@b.co"}, {Name: "Lee, Ann", Address: "c@d.co"}}, p.Recipients); diff != "" {
+	if diff := cmp.Diff([]message.Mailbox{{Address: "a@b.co"}, {Name: "Lee, Ann", Address: "c@d.co"}},
+		p.Recipients); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"not an address"}, p.CC); diff != "" {
@@ -105,35 +110,52 @@ func TestReadWholeKeepsItsBounds(t *testing.T) {
 		return b.String() + "\r\nbody"
 	}
 	parts := func(n int) string {
-		return "Content-Type: multipart/mixed; boundary=b\r\n\r\n" + strings.Repeat("--b\r\nContent-Type: application/x\r\n\r\nx\r\n", n) + "--b--\r\n"
+		return "Content-Type: multipart/mixed; boundary=b\r\n\r\n" +
+			strings.Repeat("--b\r\nContent-Type: application/x\r\n\r\nx\r\n", n) + "--b--\r\n"
 	}
-	if p := readWhole(t, parts(600), message.Bounds{}); len(p.Files) != 500 || len(p.Contents) != 500 || !strings.Contains(strings.Join(p.Defects, " "), "more than 500 parts") {
-		t.Errorf("of 600 parts %d are kept with %d contents, want 500, and the defects are %q", len(p.Files), len(p.Contents), p.Defects)
+	if p := readWhole(t, parts(600), message.Bounds{}); len(p.Files) != 500 || len(p.Contents) != 500 ||
+		!strings.Contains(strings.Join(p.Defects, " "), "more than 500 parts") {
+		t.Errorf("of 600 parts %d are kept with %d contents, want 500, and the defects are %q", len(p.Files),
+			len(p.Contents), p.Defects)
 	}
-	if p := readWhole(t, nested(30), message.Bounds{}); len(p.Files) != 1 || p.Files[0].ContentType != "multipart/mixed" {
+	if p := readWhole(t, nested(30), message.Bounds{}); len(p.Files) != 1 ||
+		p.Files[0].ContentType != "multipart/mixed" {
 		t.Errorf("30 levels gave the files %+v, want one that is all below the bound", p.Files)
 	}
-	if p := readWhole(t, "\r\n"+strings.Repeat("ü", 100), message.Bounds{Text: 11}); p.Text != "üüüüü" || !strings.Contains(strings.Join(p.Defects, " "), "longer than 11 octets") {
-		t.Errorf("a text of 200 octets with a bound of 11 is %q with the defects %q, want five characters and a word about it", p.Text, p.Defects)
+	if p := readWhole(t, "\r\n"+strings.Repeat("ü", 100), message.Bounds{Text: 11}); p.Text != "üüüüü" ||
+		!strings.Contains(strings.Join(p.Defects, " "), "longer than 11 octets") {
+		t.Errorf("a text of 200 bytes with a bound of 11 is %q with the defects %q, want five characters and a word about it", p.Text, p.Defects)
 	}
-	if p := readWhole(t, "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n12345678\r\n--b\r\n\r\n12345678\r\n--b--", message.Bounds{Text: 11}); p.Text != "12345678\n12" {
-		t.Errorf("two texts of 8 octets with a bound of 11 are %q, want 12345678, a line end and 12", p.Text)
+	if p := readWhole(t,
+		"Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n12345678\r\n--b\r\n\r\n12345678\r\n--b--",
+		message.Bounds{Text: 11}); p.Text != "12345678\n12" {
+		t.Errorf("two texts of 8 bytes with a bound of 11 are %q, want 12345678, a line end and 12", p.Text)
 	}
 	two := "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: a/b\r\n\r\n012\r\n--b\r\nContent-Type: a/b\r\n\r\n0123456789\r\n--b--"
-	if p := readWhole(t, two, message.Bounds{Contents: 7}); len(p.Contents) != 2 || string(p.Contents[0]) != "012" || string(p.Contents[1]) != "0123" || p.Files[1].Size != 10 {
-		t.Errorf("files of 3 and 10 octets with a bound of 7 are %q of sizes %+v, want 3 and 4 octets kept, all counted", p.Contents, p.Files)
+	if p := readWhole(t, two, message.Bounds{Contents: 7}); len(p.Contents) != 2 || string(p.Contents[0]) != "012" ||
+		string(p.Contents[1]) != "0123" || p.Files[1].Size != 10 {
+		t.Errorf("files of 3 and 10 bytes with a bound of 7 are %q of sizes %+v, want 3 and 4 bytes kept, all counted",
+			p.Contents, p.Files)
 	}
-	if p := readWhole(t, "\r\n0123456789", message.Bounds{Total: 6}); p.Text != "0123" || !strings.Contains(strings.Join(p.Defects, " "), "longer than 6 octets") {
-		t.Errorf("a message of 12 octets with a bound of 6 is %q with the defects %q, want 0123 and a word about it", p.Text, p.Defects)
+	if p := readWhole(t, "\r\n0123456789", message.Bounds{Total: 6}); p.Text != "0123" ||
+		!strings.Contains(strings.Join(p.Defects, " "), "longer than 6 octets") {
+		t.Errorf("a message of 12 bytes with a bound of 6 is %q with the defects %q, want 0123 and a word about it",
+			p.Text, p.Defects)
 	}
-	if p := readWhole(t, "\r\n0123", message.Bounds{Total: 6}); p.Text != "0123" || strings.Contains(strings.Join(p.Defects, " "), "longer") {
+	if p := readWhole(t, "\r\n0123", message.Bounds{Total: 6}); p.Text != "0123" ||
+		strings.Contains(strings.Join(p.Defects, " "), "longer") {
 		t.Errorf("a message of exactly the bound is %q with the defects %q, want it whole", p.Text, p.Defects)
 	}
-	if p := readWhole(t, "A: b\r\n"+strings.Repeat("X: y\r\n", 100_000), message.Bounds{}); len(p.Header) > 256<<10/len("X: y") || !strings.Contains(strings.Join(p.Defects, " "), "The header is longer") {
-		t.Errorf("a header of 600 KB gave %d fields with the defects %q, want those within 256 KB and a word about it", len(p.Header), p.Defects)
+	if p := readWhole(t, "A: b\r\n"+strings.Repeat("X: y\r\n", 100_000),
+		message.Bounds{}); len(p.Header) > 256<<10/len("X: y") ||
+		!strings.Contains(strings.Join(p.Defects, " "), "The header is longer") {
+		t.Errorf("a header of 600 KB gave %d fields with the defects %q, want those within 256 KB and a word about it",
+			len(p.Header), p.Defects)
 	}
-	long := "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\none\r\n--b\r\nContent-Type: a/b\r\nX: " + strings.Repeat("x", 1<<20) + "\r\n\r\ntwo\r\n--b--"
-	if p := readWhole(t, long, message.Bounds{}); p.Text != "one" || !strings.Contains(strings.Join(p.Defects, " "), "headers of the parts are longer") {
+	long := "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\none\r\n--b\r\nContent-Type: a/b\r\nX: " +
+		strings.Repeat("x", 1<<20) + "\r\n\r\ntwo\r\n--b--"
+	if p := readWhole(t, long, message.Bounds{}); p.Text != "one" ||
+		!strings.Contains(strings.Join(p.Defects, " "), "headers of the parts are longer") {
 		t.Errorf("a part with a header of 1 MB behind another gave the text %q with the defects %q, want the first part and a word about it", p.Text, p.Defects)
 	}
 }
@@ -141,10 +163,11 @@ func TestReadWholeKeepsItsBounds(t *testing.T) {
 func TestReadWholeReportsTheReadersError(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("connection gone")
-	for _, head := range []string{"", "Subject: x\r\n", "Subject: x\r\n\r\nbody", "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nbody"} {
+	for _, head := range []string{"", "Subject: x\r\n", "Subject: x\r\n\r\nbody",
+		"Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nbody"} {
 		p, err := message.ReadFull(io.MultiReader(strings.NewReader(head), iotest.ErrReader(gone)), message.Bounds{})
 		if !errors.Is(err, gone) {
-			t.Errorf("ReadWhole with a reader broken after %q gives %v, want the reader's error", head, err)
+			t.Errorf("ReadWhole with a reader broken after %q returned %v, want the reader's error", head, err)
 		}
 		if strings.HasSuffix(head, "body") && p.Text != "body" {
 			t.Errorf("%q: text %q", head, p.Text)
@@ -185,7 +208,8 @@ func TestReadWholeOfHostileInputIsCheap(t *testing.T) {
 		"near boundaries":      "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n" + strings.Repeat("\r\n--", 1<<20),
 	} {
 		// All take milliseconds; generous for the race detector.
-		if took := expect.MeasureCPU(t, func() { checkStrings(t, readWhole(t, raw, message.Bounds{})) }); took > 20*time.Second {
+		if took := expect.MeasureCPU(t,
+			func() { checkStrings(t, readWhole(t, raw, message.Bounds{})) }); took > 20*time.Second {
 			t.Errorf("%s took %v", name, took)
 		}
 	}
@@ -210,7 +234,7 @@ func checkStrings(t *testing.T, p *message.FullMessage) {
 	for i, file := range p.Files {
 		all = append(all, file.Filename, file.ContentType, file.ContentID)
 		if file.Size < int64(len(p.Contents[i])) {
-			t.Errorf("a file of %d octets has a content of %d", file.Size, len(p.Contents[i]))
+			t.Errorf("a file of %d bytes has a content of %d", file.Size, len(p.Contents[i]))
 		}
 	}
 	for _, s := range all {

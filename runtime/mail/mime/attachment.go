@@ -93,7 +93,8 @@ type param struct{ name, value string }
 // plainParam reports whether a value fits into a quoted string on one line and cannot be mistaken for
 // encoded words.
 func plainParam(value string) bool {
-	return len(value) <= 60 && !needsEncoding(value) && !strings.ContainsAny(value, "\t") && !strings.Contains(value, "=?")
+	return len(value) <= 60 && !needsEncoding(value) && !strings.ContainsAny(value, "\t") &&
+		!strings.Contains(value, "=?")
 }
 
 // writeParams writes parameters. Those that are not plain are written in the form of RFC 2231, split into
@@ -153,7 +154,8 @@ func percentEncode(s string) string {
 	b := make([]byte, 0, 3*len(s))
 	for i := range len(s) {
 		c := s[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("!#$&+-.^_`{|}~", c) >= 0 {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+			strings.IndexByte("!#$&+-.^_`{|}~", c) >= 0 {
 			b = append(b, c)
 		} else {
 			b = append(b, '%', upperHex[c>>4], upperHex[c&15])

@@ -22,9 +22,12 @@ func TestInvitationsAreAlternatives(t *testing.T) {
 		attached    string // Content-Type of the file
 	}{
 		"method in the file": {mime.Attachment{Name: "invite.ics", Data: []byte(invite)},
-			"text/calendar; charset=utf-8; method=REQUEST", `text/calendar; charset=utf-8; method=REQUEST; name=invite.ics`},
-		"method in the type": {mime.Attachment{Name: "invite.ics", ContentType: "text/calendar; method=CANCEL", Data: []byte(strings.Replace(invite, "METHOD:REQUEST\r\n", "", 1))},
-			"text/calendar; charset=utf-8; method=CANCEL", `text/calendar; method=CANCEL; charset=utf-8; name=invite.ics`},
+			"text/calendar; charset=utf-8; method=REQUEST",
+			`text/calendar; charset=utf-8; method=REQUEST; name=invite.ics`},
+		"method in the type": {mime.Attachment{Name: "invite.ics", ContentType: "text/calendar; method=CANCEL",
+			Data: []byte(strings.Replace(invite, "METHOD:REQUEST\r\n", "", 1))},
+			"text/calendar; charset=utf-8; method=CANCEL",
+			`text/calendar; method=CANCEL; charset=utf-8; name=invite.ics`},
 		"read later": {mime.Attachment{Name: "invite.ics", Size: len(invite), Read: func(use func([]byte)) error { use([]byte(invite)); return nil }},
 			"text/calendar; charset=utf-8; method=REQUEST", `text/calendar; charset=utf-8; method=REQUEST; name=invite.ics`},
 		"no method": {mime.Attachment{Name: "a.ics", Data: []byte("BEGIN:VCALENDAR\r\nX-METHOD:REQUEST\r\nEND:VCALENDAR\r\n")},
@@ -39,7 +42,8 @@ func TestInvitationsAreAlternatives(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			raw, err := mime.Compose(mime.Message{From: from, To: []address.Address{from}, Subject: "S", HTML: "<p>Hi</p>", Text: "Hi",
+			raw, err := mime.Compose(mime.Message{From: from, To: []address.Address{from}, Subject: "S",
+				HTML: "<p>Hi</p>", Text: "Hi",
 				MessageID: "1@example.com", Date: time.Unix(0, 0), Attachments: []mime.Attachment{c.file}})
 			if err != nil {
 				t.Fatal(err)

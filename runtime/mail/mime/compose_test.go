@@ -34,7 +34,8 @@ func message(t testing.TB, change func(*mime.Message)) mime.Message {
 	t.Helper()
 	m := mime.Message{
 		From: mailbox(t, "Ann Lee <ann@example.com>"), To: mailboxes(t, "bob@example.net"), Subject: "Hello",
-		MessageID: "msg_01jd@example.com", Date: time.Date(2026, 11, 21, 9, 30, 0, 0, time.FixedZone("", 3600)), Text: "Hello Bob,\nsee you.\n",
+		MessageID: "msg_01jd@example.com", Date: time.Date(2026, 11, 21, 9, 30, 0, 0, time.FixedZone("", 3600)),
+		Text: "Hello Bob,\nsee you.\n",
 	}
 	change(&m)
 	return m
@@ -46,7 +47,8 @@ func goldenMessages(t testing.TB) map[string]mime.Message {
 	pixel := []byte("\x89PNG\r\n\x1a\n not really a picture")
 	many := make([]string, 0, 50)
 	for i := range 50 {
-		many = append(many, `"Person, Number `+string(rune('A'+i%26))+`" <person.with.a.rather.long.local.part`+string(rune('a'+i%26))+`@mail.example.org>`)
+		many = append(many, `"Person, Number `+string(rune('A'+i%26))+`" <person.with.a.rather.long.local.part`+
+			string(rune('a'+i%26))+`@mail.example.org>`)
 	}
 	return map[string]mime.Message{
 		"text": message(t, func(*mime.Message) {}),
@@ -60,7 +62,8 @@ func goldenMessages(t testing.TB) map[string]mime.Message {
 			m.HTML = `<p>Hello <img src="cid:logo"></p>`
 			m.CC = mailboxes(t, "Carl <carl@example.net>")
 			m.ReplyTo = mailboxes(t, "help@example.com", `"Help, Desk" <desk@example.com>`)
-			m.Headers = []mime.Header{{"X-Zebra", "1"}, {"In-Reply-To", "<a@b.co>"}, {"X-Ape", " Grüße "}, {"List-Unsubscribe", "<https://example.com/u?a=?b?=>"}, {"x-zebra", "2"}}
+			m.Headers = []mime.Header{{"X-Zebra", "1"}, {"In-Reply-To", "<a@b.co>"}, {"X-Ape", " Grüße "},
+				{"List-Unsubscribe", "<https://example.com/u?a=?b?=>"}, {"x-zebra", "2"}}
 			m.Attachments = []mime.Attachment{
 				{Name: "report.pdf", Data: bytes.Repeat([]byte("%PDF"), 100)},
 				{Name: "logo.png", ContentID: "<logo>", Data: pixel},
@@ -79,7 +82,8 @@ func goldenMessages(t testing.TB) map[string]mime.Message {
 		}),
 		"unicode": message(t, func(m *mime.Message) {
 			m.From = mailbox(t, `Jörg Müller <joerg@münchen.de>`)
-			m.To = mailboxes(t, `"Lee, Ann" <ann@example.net>`, "Acme Inc. <acme@example.net>", "田中太郎 <tanaka@例え.テスト>", `"a b"@example.net`)
+			m.To = mailboxes(t, `"Lee, Ann" <ann@example.net>`, "Acme Inc. <acme@example.net>", "田中太郎 <tanaka@例え.テスト>",
+				`"a b"@example.net`)
 			m.Subject = strings.Repeat("Grüße 😀 aus München ", 19)
 			m.Text = "日本語のメールです。\nこんにちは。\n"
 		}),
@@ -89,7 +93,8 @@ func goldenMessages(t testing.TB) map[string]mime.Message {
 		"long_fields": message(t, func(m *mime.Message) {
 			m.To = mailboxes(t, many...)
 			m.Subject = strings.Repeat("x", 998)
-			m.Headers = []mime.Header{{"References", strings.TrimSpace(strings.Repeat("<id-of-a-message@example.com> ", 30))},
+			m.Headers = []mime.Header{{"References",
+				strings.TrimSpace(strings.Repeat("<id-of-a-message@example.com> ", 30))},
 				{"X-" + strings.Repeat("N", 74), strings.Repeat("ü", 998)}, {"X-Word", strings.Repeat("w", 997)}, {"X-Empty", ""}}
 		}),
 		"smtputf8": message(t, func(m *mime.Message) {
@@ -124,7 +129,8 @@ func TestComposedLinesAreShort(t *testing.T) {
 		}
 		for line := range strings.SplitSeq(string(raw), "\r\n") {
 			limit := 78
-			if strings.Contains(line, "wwwwww") || strings.Contains(line, "vnd.openxmlformats") || strings.Contains(line, strings.Repeat("N", 74)) {
+			if strings.Contains(line, "wwwwww") || strings.Contains(line, "vnd.openxmlformats") ||
+				strings.Contains(line, strings.Repeat("N", 74)) {
 				limit = 998 // one word that cannot be broken
 			}
 			if len(line) > limit {
@@ -156,7 +162,8 @@ func TestOnlySMTPUTF8MessagesHoldRawUTF8(t *testing.T) {
 		if eightBit != m.NeedsSMTPUTF8() || eightBit != (name == "smtputf8") {
 			t.Errorf("%s: 8-bit %v, needs SMTPUTF8 %v", name, eightBit, m.NeedsSMTPUTF8())
 		}
-		if _, body, _ := bytes.Cut(raw, []byte("\r\n\r\n")); bytes.ContainsFunc(body, func(r rune) bool { return r > '~' }) {
+		if _, body, _ := bytes.Cut(raw, []byte("\r\n\r\n")); bytes.ContainsFunc(body,
+			func(r rune) bool { return r > '~' }) {
 			t.Errorf("%s: body is not 7-bit", name)
 		}
 	}
@@ -220,7 +227,8 @@ func TestAttachmentValidators(t *testing.T) {
 			t.Errorf("ValidateFileName(%.20q) was accepted", bad)
 		}
 	}
-	for name, want := range map[string]string{"a.PDF": "application/pdf", "a": "application/octet-stream", "a.jpeg": "image/jpeg"} {
+	for name, want := range map[string]string{"a.PDF": "application/pdf", "a": "application/octet-stream",
+		"a.jpeg": "image/jpeg"} {
 		if got := mime.TypeByName(name); got != want {
 			t.Errorf("TypeByName(%q) = %q", name, got)
 		}
@@ -235,8 +243,11 @@ func BenchmarkCompose2K(b *testing.B) {
 	m := message(b, func(m *mime.Message) {
 		m.Subject = "Your order 1234 from Café Zoë"
 		m.Text = strings.Repeat("Thank you for your order, it is on its way.\n", 12)
-		m.HTML = "<html><body>" + strings.Repeat(`<p style="color: #333">Thank you for your order, it is on its way.</p>`+"\n", 20) + "</body></html>"
-		m.Headers = []mime.Header{{"List-Unsubscribe", "<https://example.com/u/abc>"}, {"List-Unsubscribe-Post", "List-Unsubscribe=One-Click"}}
+		m.HTML = "<html><body>" +
+			strings.Repeat(`<p style="color: #333">Thank you for your order, it is on its way.</p>`+"\n", 20) +
+			"</body></html>"
+		m.Headers = []mime.Header{{"List-Unsubscribe", "<https://example.com/u/abc>"},
+			{"List-Unsubscribe-Post", "List-Unsubscribe=One-Click"}}
 	})
 	b.ReportAllocs()
 	for b.Loop() {
@@ -247,7 +258,8 @@ func BenchmarkCompose2K(b *testing.B) {
 }
 
 func BenchmarkCompose10M(b *testing.B) {
-	m := message(b, func(m *mime.Message) { m.Attachments = []mime.Attachment{{Name: "a.bin", Data: make([]byte, 10<<20)}} })
+	m := message(b,
+		func(m *mime.Message) { m.Attachments = []mime.Attachment{{Name: "a.bin", Data: make([]byte, 10<<20)}} })
 	b.SetBytes(10 << 20)
 	b.ReportAllocs()
 	for b.Loop() {

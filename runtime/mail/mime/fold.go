@@ -100,7 +100,8 @@ var quoteEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 func isAtom(s string) bool {
 	for i := range len(s) {
 		c := s[i]
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && strings.IndexByte("!#$%&'*+-/=?^_`{|}~", c) < 0 {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') &&
+			strings.IndexByte("!#$%&'*+-/=?^_`{|}~", c) < 0 {
 			return false
 		}
 	}

@@ -20,7 +20,8 @@ func FuzzCompose(f *testing.F) {
 	f.Add("用户@b.co", "=?=?", "References", "<a> <b>", "", "", strings.Repeat("ü", 90), "<x>")
 	f.Fuzz(func(t *testing.T, from, subject, name, value, text, html, file, id string) {
 		a, err := address.Parse(from)
-		if err != nil || address.ValidateSubject(subject) != nil || address.ValidateHeader(name, value) != nil || mime.ValidateFileName(file) != nil {
+		if err != nil || address.ValidateSubject(subject) != nil || address.ValidateHeader(name, value) != nil ||
+			mime.ValidateFileName(file) != nil {
 			return
 		}
 		if _, err := mime.ParseContentID(id); err != nil || !utf8.ValidString(text) || !utf8.ValidString(html) {
@@ -37,18 +38,21 @@ func FuzzCompose(f *testing.F) {
 		}
 		p, err := reader.ReadFull(bytes.NewReader(raw), reader.Bounds{})
 		if err != nil || len(p.Defects) > 0 {
-			t.Fatalf("parsing the composed message returned error %v and defects %q, want none:\n%s", err, p.Defects, raw)
+			t.Fatalf("parsing the composed message returned error %v and defects %q, want none:\n%s", err,
+				p.Defects, raw)
 		}
 		if p.Subject != oneLine(subject) {
 			t.Errorf("subject %q became %q", subject, p.Subject)
 		}
-		if want := (reader.Mailbox{Name: oneLine(a.Name), Address: a.AddrSpec()}); len(p.Authors) != 1 || p.Authors[0] != want || len(p.Recipients) != 2 {
+		if want := (reader.Mailbox{Name: oneLine(a.Name), Address: a.AddrSpec()}); len(p.Authors) != 1 ||
+			p.Authors[0] != want || len(p.Recipients) != 2 {
 			t.Errorf("address %+v became %+v", want, p.Authors)
 		}
 		if got := p.Get(name); strings.Trim(got, " \t") != strings.Trim(oneLine(value), " \t") {
 			t.Errorf("header %q became %q", value, got)
 		}
-		if len(p.Files) != 1 || p.Files[0].Filename != strings.TrimSpace(oneLine(file)) || string(p.Contents[0]) != text {
+		if len(p.Files) != 1 || p.Files[0].Filename != strings.TrimSpace(oneLine(file)) ||
+			string(p.Contents[0]) != text {
 			t.Errorf("attachment %q became %+v", file, p.Files)
 		}
 	})

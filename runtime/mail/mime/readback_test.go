@@ -57,12 +57,14 @@ func TestReaderReadsWhatComposeWrote(t *testing.T) {
 		if p.Subject != m.Subject || p.MessageID != m.MessageID || !p.Date.Equal(m.Date) {
 			t.Errorf("%s: subject %q, id %q, date %v", name, p.Subject, p.MessageID, p.Date)
 		}
-		for field, pair := range map[string][2][]reader.Mailbox{"from": {asMailboxes([]address.Address{m.From}), p.Authors}, "to": {asMailboxes(m.To), p.Recipients}} {
+		for field, pair := range map[string][2][]reader.Mailbox{"from": {asMailboxes([]address.Address{m.From}),
+			p.Authors}, "to": {asMailboxes(m.To), p.Recipients}} {
 			if diff := cmp.Diff(pair[0], pair[1], cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("%s: %s was read back as (-want +got):\n%s", name, field, diff)
 			}
 		}
-		for field, pair := range map[string][2][]string{"to": {displayed(m.To), p.To}, "cc": {displayed(m.CC), p.CC}, "reply-to": {displayed(m.ReplyTo), p.ReplyTo}} {
+		for field, pair := range map[string][2][]string{"to": {displayed(m.To), p.To}, "cc": {displayed(m.CC), p.CC},
+			"reply-to": {displayed(m.ReplyTo), p.ReplyTo}} {
 			if diff := cmp.Diff(pair[0], pair[1], cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("%s: %s was read back for display as (-want +got):\n%s", name, field, diff)
 			}
@@ -72,7 +74,8 @@ func TestReaderReadsWhatComposeWrote(t *testing.T) {
 		}
 		var custom []mime.Header
 		for _, h := range p.Header {
-			if strings.HasPrefix(strings.ToLower(h.Name), "x-") || h.Name == "In-Reply-To" || h.Name == "References" || h.Name == "List-Unsubscribe" {
+			if strings.HasPrefix(strings.ToLower(h.Name), "x-") || h.Name == "In-Reply-To" || h.Name == "References" ||
+				h.Name == "List-Unsubscribe" {
 				custom = append(custom, mime.Header(h))
 			}
 		}

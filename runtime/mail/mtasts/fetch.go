@@ -64,8 +64,10 @@ func (f *Finder) fetchText(ctx context.Context, domain string) (text string, err
 		return "", fmt.Errorf("the server responded with %s", res.Status)
 	}
 	// Files that users upload to a web server are rarely text/plain (RFC 8461, 3.2).
-	if kind, _, parseErr := mime.ParseMediaType(res.Header.Get("Content-Type")); parseErr != nil || kind != "text/plain" {
-		return "", &FetchFailure{PolicyInvalid, fmt.Errorf("content type %q, want text/plain", res.Header.Get("Content-Type"))}
+	if kind, _, parseErr := mime.ParseMediaType(res.Header.Get("Content-Type")); parseErr != nil ||
+		kind != "text/plain" {
+		return "", &FetchFailure{PolicyInvalid,
+			fmt.Errorf("content type %q, want text/plain", res.Header.Get("Content-Type"))}
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxPolicy+1))
 	if err != nil {

@@ -32,7 +32,8 @@ func FuzzPolicy(f *testing.F) {
 			}
 			return
 		}
-		if fetched.MaxAgeSeconds < 0 || len(p.hosts) == 0 || p.Allows("") || p.Allows("host.of-an-attacker.invalid") && !strings.Contains(strings.ToLower(text), "invalid") {
+		if fetched.MaxAgeSeconds < 0 || len(p.hosts) == 0 || p.Allows("") || p.Allows("host.of-an-attacker.invalid") &&
+			!strings.Contains(strings.ToLower(text), "invalid") {
 			t.Errorf("policy %+v of %q", p, text)
 		}
 		for _, mx := range fetched.MX {

@@ -129,7 +129,8 @@ func New(cfg Config) (*Finder, error) {
 	}
 	policies := cache.New(cache.Config[string, *entry]{Max: cacheBytes,
 		Weigh: func(domain string, e *entry) int { return 256 + len(domain) + e.size }})
-	return &Finder{cfg: cfg, cache: policies, turns: limit.NewKeyed[string](limit.Bounds{PerKey: 1, Waiting: limit.Unbounded})}, nil
+	return &Finder{cfg: cfg, cache: policies,
+		turns: limit.NewKeyed[string](limit.Bounds{PerKey: 1, Waiting: limit.Unbounded})}, nil
 }
 
 // Policy returns the policy of a domain (A-labels), or nil if there is none. The error, a *FetchFailure or

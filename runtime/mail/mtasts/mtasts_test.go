@@ -69,7 +69,8 @@ func newWorld(t *testing.T, shape ...func(*egress.ClientConfig, *mtasts.Config))
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := egress.ClientConfig{Guard: egress.NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}), RootCAs: trusted, Lookup: resolver.LookupIP}
+	client := egress.ClientConfig{Guard: egress.NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}),
+		RootCAs: trusted, Lookup: resolver.LookupIP}
 	cfg := mtasts.Config{Resolver: resolver.Uncached(), Port: port, Now: w.clock}
 	for _, f := range shape {
 		f(&client, &cfg)
@@ -152,15 +153,17 @@ func TestAPolicyIsFoundAndKept(t *testing.T) {
 	w := newWorld(t)
 	w.announce(t, "20261121")
 	w.serve(func(rw http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/.well-known/mta-sts.txt" || !strings.HasPrefix(r.Host, "mta-sts.example.com:") || r.Method != http.MethodGet {
+		if r.URL.Path != "/.well-known/mta-sts.txt" || !strings.HasPrefix(r.Host, "mta-sts.example.com:") ||
+			r.Method != http.MethodGet {
 			t.Errorf("%s %s of %s", r.Method, r.URL.Path, r.Host)
 		}
 		enforce(rw, r)
 	})
 	for range 3 {
 		p := w.find(t, "enforce", "")
-		for host, want := range map[string]bool{"mx1.example.com": true, "MX1.Example.COM.": true, "a.mail.example.com": true,
-			"mail.example.com": false, "a.b.mail.example.com": false, "mx2.example.com": false, "": false} {
+		for host, want := range map[string]bool{"mx1.example.com": true, "MX1.Example.COM.": true,
+			"a.mail.example.com": true,
+			"mail.example.com":   false, "a.b.mail.example.com": false, "mx2.example.com": false, "": false} {
 			if p.Allows(host) != want {
 				t.Errorf("Allows(%q) = %v", host, !want)
 			}

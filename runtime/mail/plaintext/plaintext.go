@@ -40,13 +40,16 @@ func Of(source string) string {
 }
 
 // unseen lists the elements that a browser does not show.
-var unseen = map[atom.Atom]bool{atom.Head: true, atom.Script: true, atom.Style: true, atom.Title: true, atom.Template: true, atom.Noscript: true,
+var unseen = map[atom.Atom]bool{atom.Head: true, atom.Script: true, atom.Style: true, atom.Title: true,
+	atom.Template: true, atom.Noscript: true,
 	atom.Iframe: true, atom.Object: true, atom.Select: true, atom.Textarea: true}
 
 // gap is the minimum number of line breaks before and after an element.
 var gap = map[atom.Atom]int{
-	atom.P: 2, atom.H1: 2, atom.H2: 2, atom.H3: 2, atom.H4: 2, atom.H5: 2, atom.H6: 2, atom.Table: 2, atom.Ul: 2, atom.Ol: 2, atom.Blockquote: 2, atom.Pre: 2,
-	atom.Div: 1, atom.Tr: 1, atom.Li: 1, atom.Section: 1, atom.Article: 1, atom.Header: 1, atom.Footer: 1, atom.Main: 1, atom.Center: 1, atom.Dt: 1, atom.Dd: 1, atom.Address: 1,
+	atom.P: 2, atom.H1: 2, atom.H2: 2, atom.H3: 2, atom.H4: 2, atom.H5: 2, atom.H6: 2, atom.Table: 2, atom.Ul: 2,
+	atom.Ol: 2, atom.Blockquote: 2, atom.Pre: 2,
+	atom.Div: 1, atom.Tr: 1, atom.Li: 1, atom.Section: 1, atom.Article: 1, atom.Header: 1, atom.Footer: 1, atom.Main: 1,
+	atom.Center: 1, atom.Dt: 1, atom.Dd: 1, atom.Address: 1,
 }
 
 // writer builds the text.

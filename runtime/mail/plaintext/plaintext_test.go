@@ -45,15 +45,16 @@ func TestHiddenTextIsLeftOut(t *testing.T) {
 		`<div style="display:none">Preview<div>more</div></div><p>Hello</p>`:     "Hello",
 		`<div style="DISPLAY : none !important;max-height:0">Preview</div>Hello`: "Hello",
 		`<span style="visibility: hidden">no</span>yes`:                          "yes",
-		`<p hidden>no<p>yes`:                                                                             "yes",
-		`<div><p hidden>no</div><div>yes</div>`:                                                          "yes",
-		`<div aria-hidden="true">no</div><i aria-hidden="false">yes</i>`:                                 "yes",
-		`<div data-skip-in-text="true">no` + pad + `</div>yes`:                                           "yes",
-		`<div style="opacity:0;overflow:hidden">no</div>yes`:                                             "yes",
-		`<span style="font-size:0">no</span><span style="font-size:0px;line-height:0">no</span>yes`:      "yes",
-		`<div style="font-size:0px"><div style="font-size:13px">yes</div> no</div>`:                      "yes",
-		`<td style="font-size:0.5em">yes</td>`:                                                           "yes",
-		`<div>Preview` + pad + `&#847;&zwnj;&nbsp;&#847;</div><p>Hello</p>`:                              "Preview\n\nHello",
+		`<p hidden>no<p>yes`:                                                                        "yes",
+		`<div><p hidden>no</div><div>yes</div>`:                                                     "yes",
+		`<div aria-hidden="true">no</div><i aria-hidden="false">yes</i>`:                            "yes",
+		`<div data-skip-in-text="true">no` + pad + `</div>yes`:                                      "yes",
+		`<div style="opacity:0;overflow:hidden">no</div>yes`:                                        "yes",
+		`<span style="font-size:0">no</span><span style="font-size:0px;line-height:0">no</span>yes`: "yes",
+		`<div style="font-size:0px"><div style="font-size:13px">yes</div> no</div>`:                 "yes",
+		`<td style="font-size:0.5em">yes</td>`:                                                      "yes",
+		`<div>Preview` + pad +
+			`&#847;&zwnj;&nbsp;&#847;</div><p>Hello</p>`: "Preview\n\nHello",
 		`<a href="https://e.com" style="display:none">no</a><a href="https://e.com/b">yes</a>`:           "yes (https://e.com/b)",
 		`<img src="a.png" alt="no" style="display:none"><img src="b.png" alt="yes">`:                     "yes",
 		`<table style="display:none"><tr><td><table><tr><td>no</td></tr></table>no</td></tr></table>yes`: "yes",
@@ -70,10 +71,11 @@ func TestHiddenTextIsLeftOut(t *testing.T) {
 // What strangers write costs time by its length alone.
 func TestDeepHTMLIsNoTrouble(t *testing.T) {
 	t.Parallel()
-	for _, open := range []string{"<div>", "<b>", "<a href=https://e.com>", "<table><tr><td>", "<pre>", "<ul><li>", "<p style='font-size:9px'>", "<div style='font-size:9px'>"} {
+	for _, open := range []string{"<div>", "<b>", "<a href=https://e.com>", "<table><tr><td>", "<pre>", "<ul><li>",
+		"<p style='font-size:9px'>", "<div style='font-size:9px'>"} {
 		source := strings.Repeat(open, (1<<20)/len(open)) + "end"
 		if got := Of(source); !strings.Contains(got, "end") {
-			t.Errorf("the text of a million octets of %s lost its last word", open)
+			t.Errorf("the text of a million bytes of %s lost its last word", open)
 		}
 	}
 }

@@ -87,7 +87,8 @@ func (l *line) writeText(s string) {
 			l.space, l.joint = true, 0
 		case c == joiner || c == nonJoiner:
 			l.joint = c
-		case unicode.In(c, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs) || c == grapheme || c == unicode.ReplacementChar:
+		case unicode.In(c, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs) || c == grapheme ||
+			c == unicode.ReplacementChar:
 		default:
 			l.writeVisible(c)
 		}

@@ -78,7 +78,8 @@ func (f frames) hides() bool {
 }
 
 // void lists the elements without an end tag.
-var void = map[atom.Atom]bool{atom.Area: true, atom.Base: true, atom.Br: true, atom.Col: true, atom.Embed: true, atom.Hr: true, atom.Img: true,
+var void = map[atom.Atom]bool{atom.Area: true, atom.Base: true, atom.Br: true, atom.Col: true, atom.Embed: true,
+	atom.Hr: true, atom.Img: true,
 	atom.Input: true, atom.Link: true, atom.Meta: true, atom.Source: true, atom.Track: true, atom.Wbr: true}
 
 var (
@@ -119,7 +120,8 @@ func compactStyle(style string) string {
 func isInvisible(word string) bool {
 	for _, r := range word {
 		switch {
-		case r == 0xAD, r == 0x34F, r == 0x61C, r == 0x180E, r >= 0x200B && r <= 0x200F, r >= 0x2060 && r <= 0x2064, r == 0xFEFF:
+		case r == 0xAD, r == 0x34F, r == 0x61C, r == 0x180E, r >= 0x200B && r <= 0x200F, r >= 0x2060 && r <= 0x2064,
+			r == 0xFEFF:
 		default:
 			return false
 		}

@@ -105,7 +105,8 @@ func (s *Signer) Address(m Mark, domain string, issued time.Time) (string, error
 func (s *Signer) Parse(address string, now time.Time) (Mark, error) {
 	local, host, found := cutLast(address, "@")
 	host = canonicalDomain(host)
-	if !found || !strings.HasPrefix(host, Label) || len(local) <= len(Prefix) || !strings.EqualFold(local[:len(Prefix)], Prefix) {
+	if !found || !strings.HasPrefix(host, Label) || len(local) <= len(Prefix) ||
+		!strings.EqualFold(local[:len(Prefix)], Prefix) {
 		return Mark{}, ErrNotReturnPath
 	}
 	token := strings.ToLower(local[len(Prefix):])

@@ -49,7 +49,7 @@ func TestAnAddressComesBackAsWhatItWasMadeFor(t *testing.T) {
 		a := address(t, s, want, "Dev.Test.", now)
 		local, host, _ := strings.Cut(a, "@")
 		if len(local) > 64 || host != "rp.dev.test" || strings.Trim(local, "abcdefghijklmnopqrstuvwxyz234567+") != "" {
-			t.Errorf("address %s: local part of %d octets", a, len(local))
+			t.Errorf("address %s: local part of %d bytes", a, len(local))
 		}
 		for _, seen := range []string{a, strings.ToUpper(a), "Bounce" + a[6:], a + "."} {
 			got, err := s.Parse(seen, now)
@@ -94,11 +94,12 @@ func TestNothingChangedIsBelieved(t *testing.T) {
 		for _, c := range "a2z7q" {
 			if changed := a[:i] + string(c) + a[i+1:]; changed != a {
 				if _, err := s.Parse(changed, now); !errors.Is(err, returnpath.ErrForged) {
-					t.Errorf("Parse of the changed address %s gives %v, want ErrForged", changed, err)
+					t.Errorf("Parse of the changed address %s returned %v, want ErrForged", changed, err)
 				}
 			}
 		}
-		if _, err := s.Parse(a[:i]+a[at:], now); !errors.Is(err, returnpath.ErrForged) && !errors.Is(err, returnpath.ErrNotReturnPath) {
+		if _, err := s.Parse(a[:i]+a[at:], now); !errors.Is(err, returnpath.ErrForged) &&
+			!errors.Is(err, returnpath.ErrNotReturnPath) {
 			t.Errorf("cut to %s: %v", a[:i], err)
 		}
 		if _, err := s.Parse(a[:i]+"\n"+a[i:], now); !errors.Is(err, returnpath.ErrForged) {
@@ -134,7 +135,8 @@ func TestTokensExpire(t *testing.T) {
 	t.Parallel()
 	s := signer(t, key)
 	for age, want := range map[time.Duration]error{
-		0: nil, -day: nil, -2 * day: returnpath.ErrExpired, 30 * day: nil, 31 * day: returnpath.ErrExpired, 4000 * day: returnpath.ErrExpired,
+		0: nil, -day: nil, -2 * day: returnpath.ErrExpired, 30 * day: nil, 31 * day: returnpath.ErrExpired,
+		4000 * day: returnpath.ErrExpired,
 	} {
 		issued := now.Add(-age)
 		if _, err := s.Parse(address(t, s, mark, "dev.test", issued), now); !errors.Is(err, want) {
@@ -151,9 +153,10 @@ func TestTokensExpire(t *testing.T) {
 func TestOtherAddressesAreNotOurs(t *testing.T) {
 	t.Parallel()
 	s := signer(t, key)
-	for _, a := range []string{"", "@", "bounce+@rp.dev.test", "bounce@rp.dev.test", "ada@dev.test", "bounce+aaaa", "bounce+aaaa@dev.test", "postmaster@rp.dev.test"} {
+	for _, a := range []string{"", "@", "bounce+@rp.dev.test", "bounce@rp.dev.test", "ada@dev.test", "bounce+aaaa",
+		"bounce+aaaa@dev.test", "postmaster@rp.dev.test"} {
 		if _, err := s.Parse(a, now); !errors.Is(err, returnpath.ErrNotReturnPath) {
-			t.Errorf("Parse of %q gives %v, want ErrNotReturnPath", a, err)
+			t.Errorf("Parse of %q returned %v, want ErrNotReturnPath", a, err)
 		}
 	}
 }
@@ -185,7 +188,8 @@ func FuzzParse(f *testing.F) {
 	f.Add("bounce+aa@rp.")
 	f.Fuzz(func(t *testing.T, a string) {
 		got, err := s.Parse(a, now)
-		if err == nil && (got.EmailID != mark.EmailID || got.RecipientID != mark.RecipientID || !strings.EqualFold(strings.TrimSuffix(a, "."), genuine)) {
+		if err == nil && (got.EmailID != mark.EmailID || got.RecipientID != mark.RecipientID ||
+			!strings.EqualFold(strings.TrimSuffix(a, "."), genuine)) {
 			t.Errorf("%q passed as %+v", a, got)
 		}
 	})

@@ -64,9 +64,11 @@ type Client struct {
 func New(cfg Config) (*Client, error) {
 	base, err := url.Parse(cfg.URL)
 	if err != nil {
-		return nil, errors.New("rspamd: the URL cannot be read") // the cause quotes the URL, which may contain a password
+		// the cause quotes the URL, which may contain a password
+		return nil, errors.New("rspamd: the URL cannot be read")
 	}
-	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" {
+	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" ||
+		base.Fragment != "" {
 		return nil, errors.New("rspamd: the URL is not of the form http://host:11333")
 	}
 	if cfg.Timeout <= 0 {
@@ -83,7 +85,8 @@ func newHTTPClient() *http.Client {
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
 	}
-	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // maxAnswer is larger than any response, which lists every symbol that fired.
@@ -114,7 +117,8 @@ func (c *Client) checkMessage(ctx context.Context, e Envelope, raw io.ReaderAt, 
 		return said, err
 	}
 	request.ContentLength, request.Header = size, e.requestHeader()
-	request.GetBody = func() (io.ReadCloser, error) { return whole(), nil } // to retry on a connection that had been closed
+	// to retry on a connection that had been closed
+	request.GetBody = func() (io.ReadCloser, error) { return whole(), nil }
 	if size == 0 {
 		request.Body = http.NoBody
 	}

@@ -54,7 +54,8 @@ func TestActionsBecomeVerdicts(t *testing.T) {
 		`{"is_skipped":true,"score":0,"action":"no action"}`: {Status: rspamd.Unknown},
 		`{"score":3,"action":"our own"}`:                     {Status: rspamd.Unknown, Score: 3, HasScore: true},
 	} {
-		got, err := client(t, rspamd.Config{URL: server(t, says(body))}).Check(t.Context(), rspamd.Envelope{}, strings.NewReader("x"), 1)
+		got, err := client(t, rspamd.Config{URL: server(t, says(body))}).
+			Check(t.Context(), rspamd.Envelope{}, strings.NewReader("x"), 1)
 		if err != nil || got != want {
 			t.Errorf("%s: %+v %v, should be %+v", body, got, err, want)
 		}
@@ -69,8 +70,10 @@ func TestRspamdIsToldOfTheEnvelope(t *testing.T) {
 		want     map[string][]string
 	}{
 		"all of it": {
-			rspamd.Envelope{IP: "2001:db8::1", Hello: "mx.example.com", From: "ann@example.com", Rcpt: []string{"bob@example.net", "cär@example.net"}, QueueID: "inb_1"},
-			map[string][]string{"Ip": {"2001:db8::1"}, "Helo": {"mx.example.com"}, "From": {"ann@example.com"}, "Rcpt": {"bob@example.net", "cär@example.net"}, "Queue-Id": {"inb_1"}},
+			rspamd.Envelope{IP: "2001:db8::1", Hello: "mx.example.com", From: "ann@example.com",
+				Rcpt: []string{"bob@example.net", "cär@example.net"}, QueueID: "inb_1"},
+			map[string][]string{"Ip": {"2001:db8::1"}, "Helo": {"mx.example.com"}, "From": {"ann@example.com"},
+				"Rcpt": {"bob@example.net", "cär@example.net"}, "Queue-Id": {"inb_1"}},
 		},
 		"a null sender, and a client that is rude": {
 			rspamd.Envelope{Hello: "a\r\nRcpt: x\x00\xff"},
@@ -81,12 +84,14 @@ func TestRspamdIsToldOfTheEnvelope(t *testing.T) {
 		url := server(t, func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
 			if err != nil || string(body) != raw || r.Method != http.MethodPost || r.URL.Path != "/under/checkv2" {
-				t.Errorf("the filter was asked %s %s with %q, %v, want POST /under/checkv2 with the message", r.Method, r.URL, body, err)
+				t.Errorf("the filter was asked %s %s with %q, %v, want POST /under/checkv2 with the message", r.Method,
+					r.URL, body, err)
 			}
 			asked <- r
 			says(`{"action":"no action","score":0}`)(w, r)
 		})
-		if _, err := client(t, rspamd.Config{URL: url + "/under/"}).Check(t.Context(), c.envelope, strings.NewReader(raw), int64(len(raw))); err != nil {
+		if _, err := client(t, rspamd.Config{URL: url + "/under/"}).
+			Check(t.Context(), c.envelope, strings.NewReader(raw), int64(len(raw))); err != nil {
 			t.Fatal(err)
 		}
 		header := (<-asked).Header
@@ -130,16 +135,18 @@ func TestRspamdThatIsOfNoUseIsAnErrorAndNoVerdict(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := client(t, rspamd.Config{URL: url, Timeout: 2 * time.Second}).Check(t.Context(), rspamd.Envelope{}, strings.NewReader("x"), 1)
+			got, err := client(t, rspamd.Config{URL: url, Timeout: 2 * time.Second}).
+				Check(t.Context(), rspamd.Envelope{}, strings.NewReader("x"), 1)
 			if err == nil || got != (rspamd.Verdict{Status: rspamd.Unknown}) {
-				t.Errorf("Check gives %+v, %v, want an error and the status unknown", got, err)
+				t.Errorf("Check returned %+v, %v, want an error and the status unknown", got, err)
 			}
 		})
 	}
 	t.Cleanup(func() { close(done) }) // before the servers close, which wait for their handlers
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := client(t, rspamd.Config{URL: elsewhere}).Check(ctx, rspamd.Envelope{}, strings.NewReader(""), 0); !errors.Is(err, context.Canceled) {
+	if _, err := client(t, rspamd.Config{URL: elsewhere}).
+		Check(ctx, rspamd.Envelope{}, strings.NewReader(""), 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -153,9 +160,10 @@ func wait(ctx context.Context, done <-chan struct{}) {
 
 func TestOnlyAURLOfAServerWillDo(t *testing.T) {
 	t.Parallel()
-	for _, url := range []string{"", "127.0.0.1:11333", "ftp://host", "http://", "http://user:geheim@ho st/", "http://host/?a=b", "unix:/run/rspamd"} {
+	for _, url := range []string{"", "127.0.0.1:11333", "ftp://host", "http://", "http://user:geheim@ho st/",
+		"http://host/?a=b", "unix:/run/rspamd"} {
 		if _, err := rspamd.New(rspamd.Config{URL: url}); err == nil || strings.Contains(err.Error(), "geheim") {
-			t.Errorf("New with the URL %q gives %v, want an error that does not show the password", url, err)
+			t.Errorf("New with the URL %q returned %v, want an error that does not show the password", url, err)
 		}
 	}
 }

@@ -127,7 +127,7 @@ var tested = sync.OnceValues(func() (*native, error) {
 })
 
 // selfTestKey is an RSA-2048 key in PKCS #8 that signs nothing but the self-test: making one
-// anew takes up to half a second of each start.
+// again takes up to half a second of each start.
 //
 //go:embed selftest.der
 var selfTestKey []byte

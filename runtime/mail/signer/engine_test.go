@@ -122,7 +122,8 @@ func TestAutoAlwaysOpens(t *testing.T) {
 	t.Parallel()
 	engine := mustOpen(t, Auto)
 	if (engine.Name() == "Go") != (engine.Reason() != "") {
-		t.Errorf("%q signs and the reason why not libcrypto is %q: exactly one of both must speak of Go", engine.Name(), engine.Reason())
+		t.Errorf("%q signs and the reason why not libcrypto is %q: exactly one of both must speak of Go", engine.Name(),
+			engine.Reason())
 	}
 	if _, err := Open("openssl"); err == nil || !strings.Contains(err.Error(), "auto, go, libcrypto") {
 		t.Errorf("opening the mode openssl gave %v, want an error that lists the modes", err)
@@ -153,8 +154,12 @@ func TestSelfTestRefusesAnEngineThatDisagrees(t *testing.T) {
 
 func TestGoSignsWhenTheEngineRefuses(t *testing.T) {
 	t.Parallel()
-	engine := &Engine{native: &native{load: func([]byte) (handle, error) { return broken{err: errors.New("out of order")}, nil }}}
-	if got, want := signature(t, load(t, engine, testKey()), "hello"), signature(t, testKey(), "hello"); !bytes.Equal(got, want) {
+	engine := &Engine{native: &native{load: func([]byte) (handle,
+		error) {
+		return broken{err: errors.New("out of order")}, nil
+	}}}
+	if got, want := signature(t, load(t, engine, testKey()), "hello"), signature(t, testKey(),
+		"hello"); !bytes.Equal(got, want) {
 		t.Errorf("an engine that refuses led to the signature %x, want Go's %x", got, want)
 	}
 }

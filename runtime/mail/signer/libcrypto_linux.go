@@ -121,7 +121,8 @@ func (l *libcrypto) signWith(key uintptr, digest []byte, size int) ([]byte, erro
 		return nil, errors.New("libcrypto has no context for the key")
 	}
 	defer l.freeCtx(ctx)
-	if l.initSign(ctx) <= 0 || l.control(ctx, "rsa_padding_mode", "pkcs1") <= 0 || l.control(ctx, "digest", "sha256") <= 0 {
+	if l.initSign(ctx) <= 0 || l.control(ctx, "rsa_padding_mode", "pkcs1") <= 0 ||
+		l.control(ctx, "digest", "sha256") <= 0 {
 		return nil, errors.New("libcrypto does not sign with PKCS #1 v1.5 and SHA-256")
 	}
 	signature, length := make([]byte, size), uint(size)

@@ -35,7 +35,8 @@ func TestDamagedKeysAreRefused(t *testing.T) {
 	t.Parallel()
 	opened(t)
 	lib := bound(t)
-	for name, der := range map[string][]byte{"no bytes": {}, "noise": []byte("not a key"), "cut": {0x30, 0x82, 0x04, 0xbd}} {
+	for name, der := range map[string][]byte{"no bytes": {}, "noise": []byte("not a key"),
+		"cut": {0x30, 0x82, 0x04, 0xbd}} {
 		if _, err := lib.loadKey(der); err == nil {
 			t.Errorf("%s: was read as a key, want an error", name)
 		}

@@ -51,7 +51,8 @@ func deliverAll(b *testing.B, transport *smtpclient.Transport, msg []byte) {
 		for pb.Next() {
 			gate <- struct{}{}
 			to := fmt.Sprintf("user%d@example.test", next.Add(1))
-			got := transport.Deliver(b.Context(), smtpclient.Envelope{From: envelope.From, To: to}, msg, func() error { return nil })
+			got := transport.Deliver(b.Context(), smtpclient.Envelope{From: envelope.From, To: to}, msg,
+				func() error { return nil })
 			<-gate
 			if got.Kind != smtpclient.Delivered {
 				b.Errorf("Deliver returned %+v, want delivered", got)

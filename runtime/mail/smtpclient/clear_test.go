@@ -31,7 +31,8 @@ func TestAServerThatOffersNoSTARTTLSIsNotAskedForIt(t *testing.T) {
 	server, w := one(t, smtptest.Config{})
 	got := w.Deliver(t.Context(), enforced, []byte(message), nil)
 	expect(t, got, smtpclient.Failed, smtpclient.ReasonTLSRequired, smtpclient.PhaseStartTLS)
-	if !strings.HasSuffix(got.Diagnostic(), "the server does not offer STARTTLS") || strings.Contains(server.Transcript(), "STARTTLS") {
+	if !strings.HasSuffix(got.Diagnostic(), "the server does not offer STARTTLS") ||
+		strings.Contains(server.Transcript(), "STARTTLS") {
 		t.Errorf("diagnostic %q; said %q", got.Diagnostic(), server.Transcript())
 	}
 }

@@ -100,7 +100,8 @@ func (c Config) Validate() error {
 		mistakes = append(mistakes, errors.New("smtp transport: a resolver is needed"))
 	}
 	if c.Smarthost == nil && c.Control == nil {
-		mistakes = append(mistakes, errors.New("smtp transport: a control over target addresses is needed to deliver to mail hosts"))
+		mistakes = append(mistakes,
+			errors.New("smtp transport: a control over target addresses is needed to deliver to mail hosts"))
 	}
 	if c.MXPort > 65535 {
 		mistakes = append(mistakes, errors.New("smtp transport: the MX port must be at most 65535"))

@@ -97,7 +97,8 @@ func TestDANERefusesWhatDoesNotMatch(t *testing.T) {
 				t.Error("the message was offered")
 			}
 			reports.expect(t, session(smtpclient.PolicyDANE, c.result))
-			expect(t, w.Deliver(t.Context(), enforced, []byte(message), nil), smtpclient.Failed, smtpclient.ReasonTLSRequired, smtpclient.PhaseStartTLS)
+			expect(t, w.Deliver(t.Context(), enforced, []byte(message), nil), smtpclient.Failed,
+				smtpclient.ReasonTLSRequired, smtpclient.PhaseStartTLS)
 		})
 	}
 }
@@ -107,9 +108,11 @@ func TestDANERefusesWhatDoesNotMatch(t *testing.T) {
 func TestDANESatisfiesEnforcedTLS(t *testing.T) {
 	t.Parallel()
 	s, w, _ := signed(t, smtptest.StartTLS)
-	expect(t, w.Deliver(t.Context(), enforced, []byte(message), nil), smtpclient.Failed, smtpclient.ReasonTLSRequired, smtpclient.PhaseStartTLS)
+	expect(t, w.Deliver(t.Context(), enforced, []byte(message), nil), smtpclient.Failed, smtpclient.ReasonTLSRequired,
+		smtpclient.PhaseStartTLS)
 	leaf, _ := s.Certificates()
-	w.dns.Add(t, strings.Replace(tlsa(3, leaf), "mx1.", "mx2.", 1), "signed.test. 300 IN MX 10 mx2.example.test.", "mx2.example.test. 300 IN A "+s.Host())
+	w.dns.Add(t, strings.Replace(tlsa(3, leaf), "mx1.", "mx2.", 1), "signed.test. 300 IN MX 10 mx2.example.test.",
+		"mx2.example.test. 300 IN A "+s.Host())
 	env := enforced
 	env.To = "bob@signed.test"
 	got := w.Deliver(t.Context(), env, []byte(message), nil)
@@ -176,7 +179,8 @@ func TestUnusableTLSARecordsDemandTLSAlone(t *testing.T) {
 // A connection from before the records came is not used after.
 func TestAKeptConnectionMeetsNewTLSARecords(t *testing.T) {
 	t.Parallel()
-	s, w := one(t, smtptest.Config{TLS: smtptest.StartTLS}, func(c *smtpclient.Config) { c.Resolver = c.Resolver.Uncached() })
+	s, w := one(t, smtptest.Config{TLS: smtptest.StartTLS},
+		func(c *smtpclient.Config) { c.Resolver = c.Resolver.Uncached() })
 	w.dns.SetAuthentic(true)
 	expectPolicy(t, w.send(t), smtpclient.PolicyOpportunistic, "mx1.example.test")
 	leaf, _ := s.Certificates()

@@ -30,7 +30,8 @@ func TestDelivered(t *testing.T) {
 			t.Fatalf("%d messages arrived", len(messages))
 		}
 		m := messages[0]
-		if m.From != envelope.From || len(m.To) != 1 || m.To[0] != envelope.To || string(m.Data) != message || m.Helo != "client.test" || m.TLS {
+		if m.From != envelope.From || len(m.To) != 1 || m.To[0] != envelope.To || string(m.Data) != message ||
+			m.Helo != "client.test" || m.TLS {
 			t.Errorf("arrived: %+v", m)
 		}
 		if pipelined := strings.Contains(server.Transcript(), "\r\nDATA\r\n"); !pipelined {

@@ -42,7 +42,8 @@ type mailRequest struct {
 // newConsignment rejects anything that must never be sent. Addresses are parsed and written again: an unparsed one
 // could contain parameters or commands.
 func newConsignment(env Envelope, msg []byte) (mailRequest, error) {
-	c := mailRequest{msg: msg, smtputf8: env.SMTPUTF8, enforced: env.TLSMode == TLSEnforced, way: env.Way, sevenBit: env.SevenBit}
+	c := mailRequest{msg: msg, smtputf8: env.SMTPUTF8, enforced: env.TLSMode == TLSEnforced, way: env.Way,
+		sevenBit: env.SevenBit}
 	switch env.TLSMode {
 	case "", TLSOpportunistic, TLSEnforced:
 	default:

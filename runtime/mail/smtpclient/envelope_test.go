@@ -11,8 +11,10 @@ import (
 func TestEnvelopesThatWouldSayMoreAreRefused(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{})
-	bad := []string{"", "bob", "@example.test", "bob@", "bob@example.test\r\nRCPT TO:<eve@example.test>", "bob@example.test> SIZE=1", "a b@example.test",
-		"bob@exa mple.test", "bob@example.test\x00", "<bob@example.test>", "bob@[127.0.0.1]", "\"a\r\n\"@example.test", "\"a\x00b\"@example.test", "bob@127.0.0.1"}
+	bad := []string{"", "bob", "@example.test", "bob@", "bob@example.test\r\nRCPT TO:<eve@example.test>",
+		"bob@example.test> SIZE=1", "a b@example.test",
+		"bob@exa mple.test", "bob@example.test\x00", "<bob@example.test>", "bob@[127.0.0.1]", "\"a\r\n\"@example.test",
+		"\"a\x00b\"@example.test", "bob@127.0.0.1"}
 	for _, address := range bad {
 		got := w.Deliver(t.Context(), smtpclient.Envelope{From: "a@sender.test", To: address}, []byte(message), nil)
 		expect(t, got, smtpclient.Failed, smtpclient.ReasonPolicy, smtpclient.PhaseEnvelope)
@@ -22,7 +24,8 @@ func TestEnvelopesThatWouldSayMoreAreRefused(t *testing.T) {
 		got = w.Deliver(t.Context(), smtpclient.Envelope{From: address, To: "bob@example.test"}, []byte(message), nil)
 		expect(t, got, smtpclient.Failed, smtpclient.ReasonPolicy, smtpclient.PhaseEnvelope)
 	}
-	got := w.Deliver(t.Context(), smtpclient.Envelope{To: "bob@example.test", TLSMode: "sometimes"}, []byte(message), nil)
+	got := w.Deliver(t.Context(), smtpclient.Envelope{To: "bob@example.test", TLSMode: "sometimes"}, []byte(message),
+		nil)
 	expect(t, got, smtpclient.Failed, smtpclient.ReasonPolicy, smtpclient.PhaseEnvelope)
 	if server.Stats().Connections != 0 {
 		t.Error("a server was bothered")
@@ -32,7 +35,8 @@ func TestEnvelopesThatWouldSayMoreAreRefused(t *testing.T) {
 func TestQuotedLocalPartsStayQuoted(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{})
-	got := w.Deliver(t.Context(), smtpclient.Envelope{From: envelope.From, To: `"a> SIZE=1"@example.test`}, []byte(message), nil)
+	got := w.Deliver(t.Context(), smtpclient.Envelope{From: envelope.From, To: `"a> SIZE=1"@example.test`},
+		[]byte(message), nil)
 	expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 	if !strings.Contains(server.Transcript(), `RCPT TO:<"a> SIZE=1"@example.test>`+"\r\n") {
 		t.Errorf("said %q", server.Transcript())
@@ -42,7 +46,8 @@ func TestQuotedLocalPartsStayQuoted(t *testing.T) {
 func TestMessagesThatAreNotAsSignedAreRefused(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{})
-	for _, msg := range []string{"", "no end", "ends in\n", "bare\nlf\r\n", "bare\rcr\r\n", "cr\r\r\n", "\n", "a\r\n.\n\r\n"} {
+	for _, msg := range []string{"", "no end", "ends in\n", "bare\nlf\r\n", "bare\rcr\r\n", "cr\r\r\n", "\n",
+		"a\r\n.\n\r\n"} {
 		got := w.Deliver(t.Context(), envelope, []byte(msg), nil)
 		expect(t, got, smtpclient.Failed, smtpclient.ReasonPolicy, smtpclient.PhaseEnvelope)
 	}
@@ -60,7 +65,8 @@ func TestMessagesAboveTheAnnouncedSizeAreNotOffered(t *testing.T) {
 		t.Errorf("diagnostic %q", got.Diagnostic())
 	}
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
-	if s := server.Stats(); s.Connections != 1 || s.Messages != 1 || !strings.Contains(server.Transcript(), " SIZE=69\r\n") {
+	if s := server.Stats(); s.Connections != 1 || s.Messages != 1 ||
+		!strings.Contains(server.Transcript(), " SIZE=69\r\n") {
 		t.Errorf("%+v, said %q", s, server.Transcript())
 	}
 }
@@ -71,7 +77,8 @@ func TestInternationalAddresses(t *testing.T) {
 	jose := smtpclient.Envelope{From: envelope.From, To: "josé@example.test"}
 	got := w.Deliver(t.Context(), jose, []byte(message), nil)
 	expect(t, got, smtpclient.Failed, smtpclient.ReasonSMTPUTF8Required, smtpclient.PhaseMail)
-	got = w.Deliver(t.Context(), smtpclient.Envelope{From: envelope.From, To: envelope.To, SMTPUTF8: true}, []byte(message), nil)
+	got = w.Deliver(t.Context(), smtpclient.Envelope{From: envelope.From, To: envelope.To, SMTPUTF8: true},
+		[]byte(message), nil)
 	expect(t, got, smtpclient.Failed, smtpclient.ReasonSMTPUTF8Required, smtpclient.PhaseMail)
 	if plain.Stats().Messages != 0 {
 		t.Error("a message arrived")

@@ -18,7 +18,8 @@ func (d *delivery) laneFeedback(ctx context.Context, out Outcome) lane.Feedback 
 		return lane.Feedback{Throttled: true, Reason: out.Diagnostic()}
 	case d.greeted:
 		return lane.Feedback{Refused: true}
-	case !d.dialled, out.Kind == Failed, errors.Is(out.Err, ErrAddressGone), ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrTooLong):
+	case !d.dialled, out.Kind == Failed, errors.Is(out.Err, ErrAddressGone), ctx.Err() != nil &&
+		!errors.Is(context.Cause(ctx), ErrTooLong):
 		return lane.Feedback{} // nothing was learned about the receiver
 	}
 	return lane.Feedback{Unreachable: true, Reason: out.Diagnostic()}
@@ -33,5 +34,6 @@ func (o Outcome) isThrottling() bool {
 	}
 	early := o.Phase == PhaseGreeting || o.Phase == PhaseEHLO
 	class := bounce.Classify(o.Rejection())
-	return o.Code == 421 || class == bounce.Throttle || class.Throttles() && (o.Code < 500 || early) || early && o.Code < 500
+	return o.Code == 421 || class == bounce.Throttle || class.Throttles() && (o.Code < 500 || early) || early &&
+		o.Code < 500
 }

@@ -58,7 +58,8 @@ func TestHeldBackMessagesAreNeverCompleted(t *testing.T) {
 		if got.Ambiguous || !errors.Is(got.Err, leaseLost) || !errors.Is(got.Err, smtpclient.ErrHeldBack) {
 			t.Errorf("got %+v", got)
 		}
-		first.Wait(t, "the body to break off", func(now smtptest.Stats) bool { return now.Aborted == 1 && now.Open == 0 })
+		first.Wait(t, "the body to break off",
+			func(now smtptest.Stats) bool { return now.Aborted == 1 && now.Open == 0 })
 		if len(first.Messages()) != 0 || second.Stats().Connections != 0 {
 			t.Errorf("%d messages; second host %+v", len(first.Messages()), second.Stats())
 		}

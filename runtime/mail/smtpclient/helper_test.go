@@ -96,7 +96,8 @@ func (w world) send(t testing.TB) smtpclient.Outcome {
 }
 
 // expect compares what callers branch on.
-func expect(t testing.TB, got smtpclient.Outcome, kind smtpclient.Kind, reason smtpclient.FailureReason, phase smtpclient.Phase) {
+func expect(t testing.TB, got smtpclient.Outcome, kind smtpclient.Kind, reason smtpclient.FailureReason,
+	phase smtpclient.Phase) {
 	t.Helper()
 	if got.Kind != kind || got.Reason != reason || got.Phase != phase {
 		t.Errorf("got %s/%s at %s, want %s/%s at %s\n%+v", got.Kind, got.Reason, got.Phase, kind, reason, phase, got)

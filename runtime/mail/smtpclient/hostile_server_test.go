@@ -13,7 +13,8 @@ import (
 func TestUserNotLocalIsAnAcceptance(t *testing.T) {
 	t.Parallel()
 	for _, ehlo := range []string{pipelining, "250 peer.test\r\n"} {
-		p := newPeer(t, "220 peer.test\r\n", map[string]string{"EHLO": ehlo, "RCPT": "251 User not local; will forward\r\n", "DATA": "354 go\r\n"})
+		p := newPeer(t, "220 peer.test\r\n",
+			map[string]string{"EHLO": ehlo, "RCPT": "251 User not local; will forward\r\n", "DATA": "354 go\r\n"})
 		expect(t, p.world(t).send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 		if !strings.Contains(p.said(), "\nHello.\n.\n") {
 			t.Errorf("said %q", p.said())
@@ -24,12 +25,14 @@ func TestUserNotLocalIsAnAcceptance(t *testing.T) {
 // RFC 2920, 3.1: such servers exist; a dot here would deliver an empty message.
 func TestNoDotAfterAnInvitationWithoutRecipients(t *testing.T) {
 	t.Parallel()
-	p := newPeer(t, "220 peer.test\r\n", map[string]string{"EHLO": pipelining, "RCPT": "550 5.1.1 unknown\r\n", "DATA": "354 go\r\n"})
+	p := newPeer(t, "220 peer.test\r\n", map[string]string{"EHLO": pipelining, "RCPT": "550 5.1.1 unknown\r\n",
+		"DATA": "354 go\r\n"})
 	w := p.world(t)
 	for range 2 { // the server takes for a message whatever this connection says next
 		expect(t, w.send(t), smtpclient.Permanent, "", smtpclient.PhaseRcpt)
 	}
-	if strings.Contains(p.said(), "\n.\n") || strings.Contains(p.said(), "RSET") || strings.Count(p.said(), "EHLO") != 2 {
+	if strings.Contains(p.said(), "\n.\n") || strings.Contains(p.said(), "RSET") ||
+		strings.Count(p.said(), "EHLO") != 2 {
 		t.Errorf("said %q", p.said())
 	}
 }
@@ -83,7 +86,8 @@ func TestNonsenseInTheMiddle(t *testing.T) {
 
 func TestAServerThatTalksOutOfTurnIsNotKept(t *testing.T) {
 	t.Parallel()
-	p := newPeer(t, "220 peer.test\r\n", map[string]string{"EHLO": "250 peer.test\r\n", "DATA": "354 go\r\n", ".": "250 first\r\n550 and a word for the next\r\n"})
+	p := newPeer(t, "220 peer.test\r\n", map[string]string{"EHLO": "250 peer.test\r\n", "DATA": "354 go\r\n",
+		".": "250 first\r\n550 and a word for the next\r\n"})
 	w := p.world(t)
 	for range 2 {
 		expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)

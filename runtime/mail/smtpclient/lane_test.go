@@ -53,7 +53,8 @@ func TestWhatALaneLearnsFromAnAttempt(t *testing.T) {
 			if len(s) != 1 || s[0].Name != "mx1.example.test" || s[0].Active != 0 {
 				t.Fatalf("after the attempt the lanes are %+v, want one of mx1.example.test with nothing active", s)
 			}
-			got := map[string]uint64{delivered: s[0].Delivered, refused: s[0].Refused, throttled: s[0].Throttled, unreachable: s[0].Unreachable}
+			got := map[string]uint64{delivered: s[0].Delivered, refused: s[0].Refused, throttled: s[0].Throttled,
+				unreachable: s[0].Unreachable}
 			for kind, n := range got {
 				if n != 0 && kind != c.want || n != 1 && kind == c.want {
 					t.Errorf("%v, want %s", got, c.want)
@@ -78,7 +79,8 @@ func TestADestinationThatCannotBeReachedIsLeftAlone(t *testing.T) {
 		t.Errorf("error %v", got.Err)
 	}
 	until, reason, paused := registry.Paused("", "example.test")
-	if left := time.Until(until); !paused || left < 20*time.Second-time.Since(begin) || left > 30*time.Second || !strings.Contains(reason, "connection refused") {
+	if left := time.Until(until); !paused || left < 20*time.Second-time.Since(begin) || left > 30*time.Second ||
+		!strings.Contains(reason, "connection refused") {
 		t.Errorf("paused %v for %v: %s", paused, left, reason)
 	}
 }
@@ -86,14 +88,16 @@ func TestADestinationThatCannotBeReachedIsLeftAlone(t *testing.T) {
 func TestADeadHostBesideALivingOneIsNoFailureOfTheLane(t *testing.T) {
 	t.Parallel()
 	var registry *lane.Registry
-	server, w := one(t, smtptest.Config{}, watched(&registry), func(c *smtpclient.Config) { c.IdleAge = time.Nanosecond })
+	server, w := one(t, smtptest.Config{}, watched(&registry),
+		func(c *smtpclient.Config) { c.IdleAge = time.Nanosecond })
 	w.dns.Add(t, "example.test. 300 IN MX 5 dead.test.", "dead.test. 300 IN A 127.0.0.9")
 	for range 5 {
 		expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 		server.Wait(t, "no connection kept", func(now smtptest.Stats) bool { return now.Open == 0 })
 	}
 	if s := registry.Snapshot(); len(s) != 1 || s[0].Delivered != 5 || s[0].Unreachable != 0 {
-		t.Errorf("with one dead and one working host the lanes are %+v, want one with 5 delivered and none unreachable", s)
+		t.Errorf("with one dead and one working host the lanes are %+v, want one with 5 delivered and none unreachable",
+			s)
 	}
 }
 
@@ -137,9 +141,11 @@ func TestHostsOfEqualPreferenceShareTheLoad(t *testing.T) {
 
 func TestAnAttemptHasALimitOfItsOwn(t *testing.T) {
 	t.Parallel()
-	for at, phase := range map[smtptest.Phase]smtpclient.Phase{smtptest.Greeting: smtpclient.PhaseGreeting, smtptest.Mail: smtpclient.PhaseMail, smtptest.Dot: smtpclient.PhaseDot} {
+	for at, phase := range map[smtptest.Phase]smtpclient.Phase{smtptest.Greeting: smtpclient.PhaseGreeting,
+		smtptest.Mail: smtpclient.PhaseMail, smtptest.Dot: smtpclient.PhaseDot} {
 		var got smtpclient.Outcome
-		for _, longest := range []time.Duration{150 * time.Millisecond, 1500 * time.Millisecond, 15 * time.Second} { // it has to come so far
+		// it has to come so far
+		for _, longest := range []time.Duration{150 * time.Millisecond, 1500 * time.Millisecond, 15 * time.Second} {
 			server, w := one(t, smtptest.Config{}, func(c *smtpclient.Config) { c.Longest = longest })
 			server.On(at, "", smtptest.Stall())
 			if got = w.send(t); got.Phase == phase { // the time-outs of the phases are minutes
@@ -148,7 +154,8 @@ func TestAnAttemptHasALimitOfItsOwn(t *testing.T) {
 		}
 		expect(t, got, smtpclient.Temporary, "", phase)
 		if !errors.Is(got.Err, smtpclient.ErrTooLong) || got.Ambiguous != (at == smtptest.Dot) {
-			t.Errorf("an attempt over its limit in %s returned %+v, want ErrTooLong, and ambiguous: %t", phase, got, at == smtptest.Dot)
+			t.Errorf("an attempt over its limit in %s returned %+v, want ErrTooLong, and ambiguous: %t", phase, got,
+				at == smtptest.Dot)
 		}
 	}
 }

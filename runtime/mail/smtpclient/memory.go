@@ -83,7 +83,8 @@ func familyKeyOf(target, local netip.Addr) (k familyKey, ok bool) {
 
 // noRoute reports whether an error would affect every target of the family immediately.
 func noRoute(err error) bool {
-	return errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, syscall.EADDRNOTAVAIL)
+	return errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.EAFNOSUPPORT) ||
+		errors.Is(err, syscall.EADDRNOTAVAIL)
 }
 
 // laneKey names a lane in the pool.

@@ -103,7 +103,8 @@ func TestWhenAllHostsFailTheMostTellingOutcomeIsKept(t *testing.T) {
 func TestAHostWithADeadAddressIsReachedAtTheOther(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{})
-	w.dns.Set(t, "mx1.example.test", "mx1.example.test. 300 IN A 127.0.0.9", "mx1.example.test. 300 IN A "+server.Host())
+	w.dns.Set(t, "mx1.example.test", "mx1.example.test. 300 IN A 127.0.0.9", "mx1.example.test. 300 IN A "+
+		server.Host())
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 }
 
@@ -124,7 +125,8 @@ func TestTheDomainItselfIsTheHostWithoutMX(t *testing.T) {
 func TestAnAliasInTheMXIsFollowed(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{})
-	w.dns.Add(t, "customer.test. 300 IN MX 10 mail.customer.test.", "mail.customer.test. 300 IN CNAME mx1.example.test.",
+	w.dns.Add(t, "customer.test. 300 IN MX 10 mail.customer.test.",
+		"mail.customer.test. 300 IN CNAME mx1.example.test.",
 		"dangling.test. 300 IN MX 10 mail.dangling.test.", "mail.dangling.test. 300 IN CNAME nowhere.test.")
 	e := envelope
 	e.To = "bob@customer.test"
@@ -139,7 +141,8 @@ func TestAnAliasInTheMXIsFollowed(t *testing.T) {
 func TestDomainsThatTakeNoMail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 25)
-	w.dns.Add(t, "null.test. 300 IN MX 0 .", `texts.test. 300 IN TXT "no address here"`, "lost.test. 300 IN MX 10 nowhere.test.")
+	w.dns.Add(t, "null.test. 300 IN MX 0 .", `texts.test. 300 IN TXT "no address here"`,
+		"lost.test. 300 IN MX 10 nowhere.test.")
 	w.dns.Fault("servfail.test", dnsxtest.ServFail)
 	w.dns.Add(t, "half.test. 300 IN MX 10 broken-host.test.")
 	w.dns.Fault("broken-host.test", dnsxtest.ServFail)
@@ -169,7 +172,8 @@ func TestPrivateAddressesAreRefused(t *testing.T) {
 	server, w := one(t, smtptest.Config{}, public)
 	got := w.send(t)
 	expect(t, got, smtpclient.Failed, smtpclient.ReasonPolicy, smtpclient.PhaseConnect)
-	if !errors.Is(got.Err, egress.ErrRefused) || !strings.Contains(got.Diagnostic(), server.Addr()+" is a private, local or reserved address") {
+	if !errors.Is(got.Err, egress.ErrRefused) ||
+		!strings.Contains(got.Diagnostic(), server.Addr()+" is a private, local or reserved address") {
 		t.Errorf("diagnostic %q", got.Diagnostic())
 	}
 	if n := server.Stats().Connections; n != 0 {

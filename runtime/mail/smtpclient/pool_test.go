@@ -136,7 +136,8 @@ func TestADeadKeptConnectionIsReplacedWithoutAnAttempt(t *testing.T) {
 
 func TestAConnectionDeadAtResetIsReplaced(t *testing.T) {
 	t.Parallel()
-	p := newPeer(t, "220 peer.test\r\n", map[string]string{"EHLO": pipelining, "RCPT": "550 5.1.1 unknown\r\n", "DATA": "503 no\r\n", "RSET": "502 never\r\n"})
+	p := newPeer(t, "220 peer.test\r\n", map[string]string{"EHLO": pipelining, "RCPT": "550 5.1.1 unknown\r\n",
+		"DATA": "503 no\r\n", "RSET": "502 never\r\n"})
 	w := p.world(t)
 	for range 2 {
 		expect(t, w.send(t), smtpclient.Permanent, "", smtpclient.PhaseRcpt)

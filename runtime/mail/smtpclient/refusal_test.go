@@ -66,7 +66,8 @@ func TestRefusalsByPhase(t *testing.T) {
 					}
 					again.Way.Label = "192.0.2.1"
 				}
-				expect(t, w.Deliver(t.Context(), again, []byte(message), nil), smtpclient.Delivered, "", smtpclient.PhaseDot)
+				expect(t, w.Deliver(t.Context(), again, []byte(message), nil), smtpclient.Delivered, "",
+					smtpclient.PhaseDot)
 			})
 		}
 	}
@@ -75,7 +76,8 @@ func TestRefusalsByPhase(t *testing.T) {
 func TestRepliesOfSeveralLinesBecomeOne(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{})
-	server.On(smtptest.Rcpt, "", smtptest.Reply(550, "5.1.1", "The account that you tried to reach\n5.1.1 does not exist.\nSee https://help.test"))
+	server.On(smtptest.Rcpt, "", smtptest.Reply(550, "5.1.1",
+		"The account that you tried to reach\n5.1.1 does not exist.\nSee https://help.test"))
 	got := w.send(t)
 	expect(t, got, smtpclient.Permanent, "", smtpclient.PhaseRcpt)
 	if want := "550 The account that you tried to reach 5.1.1 does not exist. See https://help.test"; got.Reply != want {

@@ -65,7 +65,8 @@ func FuzzReadReply(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if got.code < 200 || got.code > 599 || strings.ContainsAny(got.text, "\r\n\x00") || !utf8.ValidString(got.text) {
+		if got.code < 200 || got.code > 599 || strings.ContainsAny(got.text, "\r\n\x00") ||
+			!utf8.ValidString(got.text) {
 			t.Errorf("%q became %+v", wire, got)
 		}
 	})

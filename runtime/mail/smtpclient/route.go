@@ -107,7 +107,8 @@ func keyOf(kind string, rt route) routeKey {
 		hosts = append(hosts, name)
 	}
 	slices.Sort(hosts)
-	return routeKey{hosts: kind + " " + strings.Join(hosts, " "), tls: fmt.Sprintf("%s secure=%v", rt.tls.demandKey(), rt.secure), way: rt.way.wayKey()}
+	return routeKey{hosts: kind + " " + strings.Join(hosts, " "),
+		tls: fmt.Sprintf("%s secure=%v", rt.tls.demandKey(), rt.secure), way: rt.way.wayKey()}
 }
 
 // mailHosts returns the hosts of a domain (RFC 5321, 5.1).
@@ -190,7 +191,8 @@ func (t *Transport) lookupHost(ctx context.Context, rt route, name string) (addr
 	if strings.EqualFold(name, "localhost") { // never looked up in the DNS (RFC 6761, 6.3)
 		return addresses{ips: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}}, nil
 	}
-	authentic, expandedAuthentic, expanded, ips, _, err := mox.GatherIPs(ctx, silent, t.resolver, "ip", moxdns.IPDomain{Domain: moxdns.Domain{ASCII: name}}, nil)
+	authentic, expandedAuthentic, expanded, ips, _, err := mox.GatherIPs(ctx, silent, t.resolver, "ip",
+		moxdns.IPDomain{Domain: moxdns.Domain{ASCII: name}}, nil)
 	if moxdns.IsNotFound(err) && rt.smarthost != nil {
 		// It may be listed in /etc/hosts.
 		addrs, hostsErr := net.DefaultResolver.LookupNetIP(ctx, "ip", name)

@@ -88,7 +88,8 @@ func (t *Transport) dialAddress(ctx context.Context, rt route, addr netip.AddrPo
 // openSession dials and opens a session. If opportunistic TLS fails, it retries once in plaintext on a new
 // connection. The next connection tries TLS again: one handshake may fail for reasons of the moment, and an
 // attacker who can break it must not turn TLS off for longer.
-func (t *Transport) openSession(ctx context.Context, rt route, host target, addr netip.AddrPort, demand tlsDemand) (*session, *Outcome) {
+func (t *Transport) openSession(ctx context.Context, rt route, host target, addr netip.AddrPort,
+	demand tlsDemand) (*session, *Outcome) {
 	s, out, tlsFailed := t.openOnce(ctx, rt, host, addr, demand)
 	if tlsFailed && demand.clearAllowed && ctx.Err() == nil {
 		t.cfg.Logger.DebugContext(ctx, "smtp: tls failed, once more in the clear",
@@ -111,7 +112,8 @@ func (t *Transport) openSession(ctx context.Context, rt route, host target, addr
 	return s, nil
 }
 
-func (t *Transport) openOnce(ctx context.Context, rt route, host target, addr netip.AddrPort, demand tlsDemand) (s *session, out *Outcome, tlsFailed bool) {
+func (t *Transport) openOnce(ctx context.Context, rt route, host target, addr netip.AddrPort,
+	demand tlsDemand) (s *session, out *Outcome, tlsFailed bool) {
 	conn, out := t.dialAddress(ctx, rt, addr)
 	if out != nil {
 		return nil, out, false
@@ -132,7 +134,8 @@ func (t *Transport) openOnce(ctx context.Context, rt route, host target, addr ne
 	if rt.smarthost != nil && rt.smarthost.Username != "" {
 		opts.Auth = rt.smarthost.chooseMechanism
 	}
-	client, err := mox.New(ctx, slog.New(ear), w, demand.mode, demand.verify, moxdns.Domain{ASCII: rt.way.Hostname}, name, opts)
+	client, err := mox.New(ctx, slog.New(ear), w, demand.mode, demand.verify, moxdns.Domain{ASCII: rt.way.Hostname},
+		name, opts)
 	if demand.mode != mox.TLSSkip {
 		t.reportSession(rt, host, demand, &results, ear.missing)
 	}
@@ -149,7 +152,8 @@ func (t *Transport) openOnce(ctx context.Context, rt route, host target, addr ne
 }
 
 // takeOver turns mox's client, after its EHLO, into a session.
-func (t *Transport) takeOver(client *mox.Client, w *wire, host target, addr netip.AddrPort, ear *tap) (*session, error) {
+func (t *Transport) takeOver(client *mox.Client, w *wire, host target, addr netip.AddrPort,
+	ear *tap) (*session, error) {
 	conn, err := client.Conn()
 	if err != nil {
 		return nil, err

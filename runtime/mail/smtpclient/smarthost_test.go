@@ -44,14 +44,16 @@ func TestSmarthostTakesAllMail(t *testing.T) {
 			t.Parallel()
 			server, w := relay(t, c.cfg, c.user)
 			for _, to := range []string{"bob@example.test", "carol@elsewhere.test"} {
-				got := w.Deliver(t.Context(), smtpclient.Envelope{From: "a@b.test", To: to, TLSMode: c.mode}, []byte(message), nil)
+				got := w.Deliver(t.Context(), smtpclient.Envelope{From: "a@b.test", To: to, TLSMode: c.mode},
+					[]byte(message), nil)
 				expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 				if got.RemoteHost != server.Host() || got.RemoteAddr != server.Addr() || (got.TLS != "") != c.tls {
 					t.Errorf("got %+v", got)
 				}
 			}
 			user, _, _ := strings.Cut(c.user, ":")
-			if m := server.Messages(); len(m) != 2 || m[0].User != user || m[0].TLS != c.tls || m[1].To[0] != "carol@elsewhere.test" {
+			if m := server.Messages(); len(m) != 2 || m[0].User != user || m[0].TLS != c.tls ||
+				m[1].To[0] != "carol@elsewhere.test" {
 				t.Errorf("arrived: %+v", m)
 			}
 			if n := server.Stats().Connections; n != 1 {
@@ -98,7 +100,8 @@ func TestCredentialsNeverTravelInTheClear(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := smtptest.New(t, cfg)
-			smarthost := &smtpclient.Smarthost{Host: "smarthost.test", Port: server.Port(), Username: "mailer", Password: "s3cret"}
+			smarthost := &smtpclient.Smarthost{Host: "smarthost.test", Port: server.Port(), Username: "mailer",
+				Password: "s3cret"}
 			w := newWorld(t, 25, func(c *smtpclient.Config) { c.Smarthost, c.RootCAs = smarthost, server.RootCAs() })
 			w.dns.Add(t, "smarthost.test. 300 IN A 127.0.0.1")
 			expect(t, w.send(t), smtpclient.Temporary, "", smtpclient.PhaseStartTLS)
@@ -111,7 +114,8 @@ func TestCredentialsNeverTravelInTheClear(t *testing.T) {
 
 func TestSmarthostWithEnforcedTLS(t *testing.T) {
 	t.Parallel()
-	for name, kind := range map[string]smtptest.TLS{"not offered": smtptest.NoTLS, "wrong name": smtptest.WrongName, "broken": smtptest.BrokenTLS} {
+	for name, kind := range map[string]smtptest.TLS{"not offered": smtptest.NoTLS, "wrong name": smtptest.WrongName,
+		"broken": smtptest.BrokenTLS} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, w := relay(t, smtptest.Config{TLS: kind}, "")
@@ -125,7 +129,10 @@ func TestSmarthostIsFoundByNameAndByHostsFile(t *testing.T) {
 	t.Parallel()
 	server := smtptest.New(t, smtptest.Config{})
 	for _, name := range []string{"relay.test", "localhost"} {
-		w := newWorld(t, 25, func(c *smtpclient.Config) { c.Smarthost = &smtpclient.Smarthost{Host: name, Port: server.Port()} })
+		w := newWorld(t, 25, func(c *smtpclient.Config) {
+			c.Smarthost = &smtpclient.Smarthost{Host: name,
+				Port: server.Port()}
+		})
 		w.dns.Add(t, "relay.test. 300 IN A 127.0.0.1")
 		expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)
 	}
@@ -148,14 +155,18 @@ func TestParseSmarthost(t *testing.T) {
 			t.Errorf("ParseSmarthost(%s) returned %+v, %v, want %+v", setting, got, err, want)
 		}
 	}
-	secret := smtpclient.Config{Smarthost: &smtpclient.Smarthost{Host: "mail.example", Port: 25, Username: "u", Password: "hunter2"}}
+	secret := smtpclient.Config{Smarthost: &smtpclient.Smarthost{Host: "mail.example", Port: 25, Username: "u",
+		Password: "hunter2"}}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
-		if printed := fmt.Sprintf(verb, *secret.Smarthost) + fmt.Sprintf(verb, secret.Smarthost); strings.Contains(printed, "hunter2") {
+		if printed := fmt.Sprintf(verb, *secret.Smarthost) + fmt.Sprintf(verb,
+			secret.Smarthost); strings.Contains(printed, "hunter2") {
 			t.Errorf("%s prints %q", verb, printed)
 		}
 	}
-	for _, setting := range []string{"", "mail.example:25", "http://mail.example", "smtp://", "smtp://u@mail.example", "smtp://:p@mail.example",
-		"smtp://mail.example:0", "smtp://mail.example:70000", "smtp://u:hunter2@mail.example/path", "smtp://u:hunter2@mail.example?tls=no", "smtp://u:hunter2@mail example"} {
+	for _, setting := range []string{"", "mail.example:25", "http://mail.example", "smtp://", "smtp://u@mail.example",
+		"smtp://:p@mail.example",
+		"smtp://mail.example:0", "smtp://mail.example:70000", "smtp://u:hunter2@mail.example/path",
+		"smtp://u:hunter2@mail.example?tls=no", "smtp://u:hunter2@mail example"} {
 		got, err := smtpclient.ParseSmarthost(setting)
 		if err == nil {
 			t.Errorf("%q was accepted as %v", setting, got)

@@ -78,7 +78,8 @@ func newReceiver(t *testing.T, policy string, first, second smtptest.TLS) *recei
 	web.StartTLS()
 	t.Cleanup(web.Close)
 	r.first = smtptest.New(t, smtptest.Config{Hostname: "mx1.example.com", TLS: first})
-	r.second = smtptest.New(t, smtptest.Config{Hostname: "mx2.example.com", TLS: second, Addr: fmt.Sprintf("127.0.0.2:%d", r.first.Port())})
+	r.second = smtptest.New(t, smtptest.Config{Hostname: "mx2.example.com", TLS: second,
+		Addr: fmt.Sprintf("127.0.0.2:%d", r.first.Port())})
 	trusted := x509.NewCertPool()
 	trusted.AddCert(web.Certificate())
 	for _, s := range []*smtptest.Server{r.first, r.second} {
@@ -105,7 +106,8 @@ func finder(t *testing.T, c *smtpclient.Config, webURL string, trusted *x509.Cer
 		t.Fatal(err)
 	}
 	f, err := mtasts.New(mtasts.Config{Resolver: c.Resolver, Port: port, Client: egress.NewClient(egress.ClientConfig{
-		Guard: egress.NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}), RootCAs: trusted, Lookup: c.Resolver.LookupIP})})
+		Guard: egress.NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}), RootCAs: trusted,
+		Lookup: c.Resolver.LookupIP})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +130,8 @@ func expectPolicy(t *testing.T, got smtpclient.Outcome, policy smtpclient.TLSPol
 
 func TestSTSEnforceDeliversToAVerifiedHost(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t, policyLines("enforce", "mx1.example.com", "mx2.example.com"), smtptest.StartTLS, smtptest.StartTLS)
+	r := newReceiver(t, policyLines("enforce", "mx1.example.com", "mx2.example.com"), smtptest.StartTLS,
+		smtptest.StartTLS)
 	for range 2 {
 		got := r.send(t, "")
 		expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
@@ -159,7 +162,8 @@ func TestSTSEnforceLeavesAHostThatDoesNotProveItself(t *testing.T) {
 			if len(r.first.Messages()) != 0 || strings.Contains(r.first.Transcript(), "MAIL") {
 				t.Error("the message was offered to the first host")
 			}
-			r.reports.expect(t, smtpclient.TLSReport{Domain: stsDomain, Host: "mx1.example.com", Policy: smtpclient.PolicySTS, Result: c.result},
+			r.reports.expect(t, smtpclient.TLSReport{Domain: stsDomain, Host: "mx1.example.com",
+				Policy: smtpclient.PolicySTS, Result: c.result},
 				smtpclient.TLSReport{Domain: stsDomain, Host: "mx2.example.com", Policy: smtpclient.PolicySTS})
 		})
 	}
@@ -170,7 +174,8 @@ func TestSTSEnforceWaitsWhenNoHostProvesItself(t *testing.T) {
 	r := newReceiver(t, policyLines("enforce", "*.example.com"), smtptest.NoTLS, smtptest.WrongName)
 	got := r.send(t, "")
 	expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseStartTLS)
-	if !strings.Contains(got.Diagnostic(), "the receiver's mta-sts policy is not met") || len(r.first.Messages())+len(r.second.Messages()) != 0 {
+	if !strings.Contains(got.Diagnostic(), "the receiver's mta-sts policy is not met") ||
+		len(r.first.Messages())+len(r.second.Messages()) != 0 {
 		t.Errorf("error %v", got.Err)
 	}
 	// The receiver takes its policy back: a new id, and mail flows (RFC 8461, 5.1).
@@ -188,7 +193,8 @@ func TestSTSEnforceSkipsHostsThatThePolicyDoesNotName(t *testing.T) {
 	if n := r.first.Stats().Connections; n != 0 {
 		t.Errorf("%d connections to a host outside the policy", n)
 	}
-	r.reports.expect(t, smtpclient.TLSReport{Domain: stsDomain, Host: "mx1.example.com", Policy: smtpclient.PolicySTS, Result: "validation-failure"},
+	r.reports.expect(t, smtpclient.TLSReport{Domain: stsDomain, Host: "mx1.example.com", Policy: smtpclient.PolicySTS,
+		Result: "validation-failure"},
 		smtpclient.TLSReport{Domain: stsDomain, Host: "mx2.example.com", Policy: smtpclient.PolicySTS})
 }
 
@@ -198,7 +204,8 @@ func TestSTSEnforceWaitsWhenThePolicyNamesNoHost(t *testing.T) {
 	got := r.send(t, "")
 	expect(t, got, smtpclient.Temporary, "", smtpclient.PhaseDNS)
 	expectPolicy(t, got, smtpclient.PolicySTS, "mx2.example.com")
-	if !strings.Contains(got.Diagnostic(), "the MTA-STS policy of example.com does not name the mail host mx2.example.com") {
+	if !strings.Contains(got.Diagnostic(),
+		"the MTA-STS policy of example.com does not name the mail host mx2.example.com") {
 		t.Errorf("diagnostic %q", got.Diagnostic())
 	}
 	if r.first.Stats().Connections+r.second.Stats().Connections != 0 {
@@ -227,7 +234,8 @@ func TestSTSTestingDeliversAndCounts(t *testing.T) {
 			expectPolicy(t, got, smtpclient.PolicyOpportunistic, "mx1.example.com")
 			var want []smtpclient.TLSReport
 			for _, result := range c.result {
-				want = append(want, smtpclient.TLSReport{Domain: stsDomain, Host: "mx1.example.com", Policy: smtpclient.PolicySTS, Testing: true, Result: result})
+				want = append(want, smtpclient.TLSReport{Domain: stsDomain, Host: "mx1.example.com",
+					Policy: smtpclient.PolicySTS, Testing: true, Result: result})
 			}
 			r.reports.expect(t, want...)
 		})
@@ -271,7 +279,8 @@ func TestAPolicyThatCannotBeFetchedDemandsNothingAndIsCounted(t *testing.T) {
 	r := newReceiver(t, "no policy", smtptest.StartTLS, smtptest.StartTLS)
 	got := r.send(t, "")
 	expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
-	r.reports.expect(t, smtpclient.TLSReport{Domain: stsDomain, Policy: smtpclient.PolicySTS, Result: "sts-policy-invalid"},
+	r.reports.expect(t, smtpclient.TLSReport{Domain: stsDomain, Policy: smtpclient.PolicySTS,
+		Result: "sts-policy-invalid"},
 		smtpclient.TLSReport{Domain: stsDomain, Host: "mx1.example.com", Policy: smtpclient.PolicyOpportunistic})
 }
 

@@ -43,7 +43,8 @@ func TestEachPhaseHasItsTimeout(t *testing.T) {
 		for _, noPipelining := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				server, w := one(t, smtptest.Config{NoPipelining: noPipelining}, func(cfg *smtpclient.Config) { c.short(&cfg.Timeouts, 150*time.Millisecond) })
+				server, w := one(t, smtptest.Config{NoPipelining: noPipelining},
+					func(cfg *smtpclient.Config) { c.short(&cfg.Timeouts, 150*time.Millisecond) })
 				server.On(c.at, "", smtptest.Stall())
 				got := w.Deliver(t.Context(), envelope, stalledMessage(c.phase), nil)
 				expect(t, got, smtpclient.Temporary, "", c.phase)
@@ -72,7 +73,8 @@ func TestCancellingEndsEveryPhaseAtOnce(t *testing.T) {
 			cancel(lost)
 			got := <-done // the default time-outs are minutes
 			// The server may stall before we have heard of its last step.
-			if got.Phase == smtpclient.PhaseConnect && c.at == smtptest.Greeting || got.Phase == smtpclient.PhaseData && c.at == smtptest.Body {
+			if got.Phase == smtpclient.PhaseConnect && c.at == smtptest.Greeting || got.Phase == smtpclient.PhaseData &&
+				c.at == smtptest.Body {
 				got.Phase = c.phase
 			}
 			expect(t, got, smtpclient.Temporary, "", c.phase)

@@ -106,7 +106,8 @@ func TestEnforcedTLSRefusesLess(t *testing.T) {
 // "Not now" is not "never": a network error or a 4xx leaves hope.
 func TestEnforcedTLSTriesAgainLaterAfterANetworkError(t *testing.T) {
 	t.Parallel()
-	for name, action := range map[string]smtptest.Action{"hang-up": smtptest.Disconnect(), "454": smtptest.Reply(454, "4.7.0", "not now")} {
+	for name, action := range map[string]smtptest.Action{"hang-up": smtptest.Disconnect(),
+		"454": smtptest.Reply(454, "4.7.0", "not now")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server, w := one(t, smtptest.Config{TLS: smtptest.StartTLS})
@@ -120,7 +121,8 @@ func TestEnforcedTLSTriesAgainLaterAfterANetworkError(t *testing.T) {
 func TestEnforcedTLSGoesOnToAHostThatHasIt(t *testing.T) {
 	t.Parallel()
 	first := smtptest.New(t, smtptest.Config{})
-	second := smtptest.New(t, smtptest.Config{TLS: smtptest.StartTLS, Hostname: "mx2.example.test", Addr: strings.Replace(first.Addr(), "127.0.0.1", "127.0.0.2", 1)})
+	second := smtptest.New(t, smtptest.Config{TLS: smtptest.StartTLS, Hostname: "mx2.example.test",
+		Addr: strings.Replace(first.Addr(), "127.0.0.1", "127.0.0.2", 1)})
 	w := newWorld(t, first.Port(), func(c *smtpclient.Config) { c.RootCAs = second.RootCAs() })
 	w.hosts(t, "example.test", "127.0.0.1", "127.0.0.2")
 	got := w.Deliver(t.Context(), enforced, []byte(message), nil)

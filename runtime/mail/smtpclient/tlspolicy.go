@@ -97,9 +97,11 @@ func (t *Transport) hostDemand(ctx context.Context, rt route, host target, found
 		rt.tls = demand
 	}
 	if rt.sts != nil && !rt.sts.Allows(host.name) {
-		t.reportTLS(TLSReport{Domain: rt.domain.ASCII, Host: host.name, Policy: PolicySTS, Testing: !rt.sts.Enforce, Result: "validation-failure"})
+		t.reportTLS(TLSReport{Domain: rt.domain.ASCII, Host: host.name, Policy: PolicySTS, Testing: !rt.sts.Enforce,
+			Result: "validation-failure"})
 		if rt.sts.Enforce { // RFC 8461, 4.1 and 5
-			out := newTemporary(PhaseDNS, fmt.Errorf("the MTA-STS policy of %s does not name the mail host %s", rt.domain.ASCII, host.name))
+			out := newTemporary(PhaseDNS, fmt.Errorf("the MTA-STS policy of %s does not name the mail host %s",
+				rt.domain.ASCII, host.name))
 			out.TLSPolicy = PolicySTS
 			return tlsDemand{}, &out
 		}
@@ -109,9 +111,11 @@ func (t *Transport) hostDemand(ctx context.Context, rt route, host target, found
 
 // daneDemand looks up the TLSA records of a host. decided reports that they are binding (RFC 7672, 2.2),
 // and override all other requirements.
-func (t *Transport) daneDemand(ctx context.Context, rt route, host target, found addresses) (demand tlsDemand, decided bool, out *Outcome) {
+func (t *Transport) daneDemand(ctx context.Context, rt route, host target,
+	found addresses) (demand tlsDemand, decided bool, out *Outcome) {
 	name := moxdns.Domain{ASCII: host.name}
-	required, records, base, err := mox.GatherTLSA(ctx, silent, t.resolver, name, rt.expandedSecure && found.expandedAuthentic, found.expanded)
+	required, records, base, err := mox.GatherTLSA(ctx, silent, t.resolver, name, rt.expandedSecure &&
+		found.expandedAuthentic, found.expanded)
 	switch {
 	case err != nil: // a failed lookup may be an attack: do not use this host now (RFC 7672, 2.1.2)
 		failure := newTemporary(PhaseDNS, fmt.Errorf("TLSA records of %s: %w", host.name, err))
@@ -133,6 +137,7 @@ func (t *Transport) daneDemand(ctx context.Context, rt route, host target, found
 	}
 	return tlsDemand{
 		policy: PolicyDANE, mode: mox.TLSRequiredStartTLS, enforced: rt.tls.enforced, records: records,
-		names: mox.GatherTLSANames(rt.haveMX, rt.expandedSecure, found.expandedAuthentic, rt.domain, rt.expanded, name, base),
+		names: mox.GatherTLSANames(rt.haveMX, rt.expandedSecure, found.expandedAuthentic, rt.domain, rt.expanded,
+			name, base),
 	}, true, nil
 }

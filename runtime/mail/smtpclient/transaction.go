@@ -54,9 +54,11 @@ func (s *session) findUnsupported(c mailRequest) *Outcome {
 	var out Outcome
 	switch {
 	case c.smtputf8 && !s.ext.smtputf8: // RFC 6531, 3.2
-		out = newFailure(PhaseMail, ReasonSMTPUTF8Required, "%s does not support internationalized addresses (SMTPUTF8)", s.host.name)
+		out = newFailure(PhaseMail, ReasonSMTPUTF8Required,
+			"%s does not support internationalized addresses (SMTPUTF8)", s.host.name)
 	case s.ext.size && s.ext.maxSize > 0 && int64(len(c.msg)) > s.ext.maxSize: // RFC 1870, 6.1
-		out = newFailure(PhaseMail, ReasonMessageTooLarge, "message of %d octets, %s takes at most %d", len(c.msg), s.host.name, s.ext.maxSize)
+		out = newFailure(PhaseMail, ReasonMessageTooLarge, "message of %d octets, %s takes at most %d", len(c.msg),
+			s.host.name, s.ext.maxSize)
 	case c.eightBit && !s.ext.eightBit: // RFC 6152, 3
 		out = newFailure(PhaseMail, ReasonPolicy, "message with 8-bit content, %s takes 7-bit only", s.host.name)
 	default:

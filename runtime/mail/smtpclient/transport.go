@@ -223,7 +223,8 @@ func (d *delivery) checkTarget(addr netip.AddrPort) *Outcome {
 }
 
 // openSession opens a session. If the lane has no room, it replaces an idle one of another route.
-func (d *delivery) openSession(ctx context.Context, host target, addr netip.AddrPort, demand tlsDemand) (*session, *Outcome) {
+func (d *delivery) openSession(ctx context.Context, host target, addr netip.AddrPort,
+	demand tlsDemand) (*session, *Outcome) {
 	d.addresses++
 	d.dialled = true
 	d.t.pool.trimIdle(d.lane, d.pass.Idle()-1)

@@ -28,7 +28,8 @@ func TestAWayHasItsAddressAndItsHostname(t *testing.T) {
 		{Label: "127.0.0.2", LocalAddrs: []netip.Addr{addr("2001:db8::2"), addr("127.0.0.2")}, Hostname: "out2.test"},
 		{Label: "127.0.0.3", LocalAddrs: []netip.Addr{addr("127.0.0.3")}, Hostname: "out3.test"},
 	}
-	for i, want := range []struct{ local, helo string }{{"127.0.0.1", "client.test"}, {"127.0.0.2", "out2.test"}, {"127.0.0.3", "out3.test"}} {
+	for i, want := range []struct{ local, helo string }{{"127.0.0.1", "client.test"}, {"127.0.0.2", "out2.test"},
+		{"127.0.0.3", "out3.test"}} {
 		for range 2 { // on one connection
 			got := w.Deliver(t.Context(), by(ways[i]), []byte(message), nil)
 			expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
@@ -112,7 +113,8 @@ func TestTheWayOfASmarthostIsItsLane(t *testing.T) {
 	got := w.Deliver(t.Context(), by(smtpclient.Way{Smarthost: host}), []byte(message), nil)
 	expect(t, got, smtpclient.Delivered, "", smtpclient.PhaseDot)
 	states := registry.Snapshot()
-	if len(states) != 1 || states[0].Way != lane.SmarthostWay(relay.Addr()) || states[0].Window != 9 || states[0].Delivered != 1 {
+	if len(states) != 1 || states[0].Way != lane.SmarthostWay(relay.Addr()) || states[0].Window != 9 ||
+		states[0].Delivered != 1 {
 		t.Errorf("the lanes are %+v, want the one of the smarthost with a window of 9 and 1 delivered", states)
 	}
 }
@@ -122,7 +124,8 @@ func TestTheWayOfASmarthostIsItsLane(t *testing.T) {
 func TestAHostOfIPv6OnlyThatCannotBeReachedIsPassedOver(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{})
-	w.dns.Add(t, "six.test. 300 IN AAAA 2001:db8::1", "mixed.test. 300 IN MX 5 six.test.", "mixed.test. 300 IN MX 10 mx1.example.test.",
+	w.dns.Add(t, "six.test. 300 IN AAAA 2001:db8::1", "mixed.test. 300 IN MX 5 six.test.",
+		"mixed.test. 300 IN MX 10 mx1.example.test.",
 		"equal.test. 300 IN MX 10 six.test.", "equal.test. 300 IN MX 10 mx1.example.test.")
 	for _, domain := range []string{"mixed.test", "equal.test"} {
 		e := envelope

@@ -49,7 +49,8 @@ func TestDeadlinesFromAboveAreIgnored(t *testing.T) {
 		t.Errorf("read: %v", err)
 	}
 	w.limitTo(-time.Second)
-	if _, err := w.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || !errors.Is(w.failed, os.ErrDeadlineExceeded) {
+	if _, err := w.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) ||
+		!errors.Is(w.failed, os.ErrDeadlineExceeded) {
 		t.Errorf("our own deadline: %v, kept %v", err, w.failed)
 	}
 }
@@ -74,7 +75,8 @@ func TestWhatAServerMaySendIsBounded(t *testing.T) {
 // The session is opened with TLS demanded; this is the second lock on the same door.
 func TestAuthenticateWantsTLSOrThisMachine(t *testing.T) {
 	t.Parallel()
-	for host, want := range map[string]bool{"mail.example": false, "192.0.2.1": false, "127.0.0.1.example": false, "localhost": true, "127.0.0.1": true, "::1": true} {
+	for host, want := range map[string]bool{"mail.example": false, "192.0.2.1": false, "127.0.0.1.example": false,
+		"localhost": true, "127.0.0.1": true, "::1": true} {
 		s := &Smarthost{Host: host, Username: "u", Password: "p"}
 		client, err := s.chooseMechanism([]string{"PLAIN"}, nil)
 		if got := err == nil && client != nil; got != want {

@@ -42,9 +42,12 @@ type Config struct {
 
 // Defaults are the default limits.
 var Defaults = Config{
-	MaxMessageBytes: 40 << 20, MaxRecipients: 100, Connections: 1000, PerAddress: 20, MaxErrors: 20, MaxAuthFailures: 5, MaxCommands: 500,
-	Idle: 5 * time.Minute, BodyRead: 3 * time.Minute, MessageTime: 30 * time.Minute, ConnectionTime: 2 * time.Hour, WriteTime: time.Minute,
-	Pace: intake.Floor,
+	MaxMessageBytes: 40 << 20, MaxRecipients: 100, Connections: 1000, PerAddress: 20, MaxErrors: 20, MaxAuthFailures: 5,
+	MaxCommands: 500,
+	Idle:        5 * time.Minute, BodyRead: 3 * time.Minute, MessageTime: 30 * time.Minute,
+	ConnectionTime: 2 * time.Hour,
+	WriteTime:      time.Minute,
+	Pace:           intake.Floor,
 }
 
 func (c Config) withDefaults() (Config, error) {
@@ -60,11 +63,13 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Pace == (intake.Rate{}) {
 		c.Pace = d.Pace
 	}
-	for limit, def := range map[*int]int{&c.MaxRecipients: d.MaxRecipients, &c.Connections: d.Connections, &c.PerAddress: d.PerAddress,
-		&c.MaxErrors: d.MaxErrors, &c.MaxAuthFailures: d.MaxAuthFailures, &c.MaxCommands: d.MaxCommands} {
+	for limit, def := range map[*int]int{&c.MaxRecipients: d.MaxRecipients, &c.Connections: d.Connections,
+		&c.PerAddress: d.PerAddress,
+		&c.MaxErrors:  d.MaxErrors, &c.MaxAuthFailures: d.MaxAuthFailures, &c.MaxCommands: d.MaxCommands} {
 		orElse(limit, def)
 	}
-	for limit, def := range map[*time.Duration]time.Duration{&c.Idle: d.Idle, &c.BodyRead: d.BodyRead, &c.MessageTime: d.MessageTime,
+	for limit, def := range map[*time.Duration]time.Duration{&c.Idle: d.Idle, &c.BodyRead: d.BodyRead,
+		&c.MessageTime:    d.MessageTime,
 		&c.ConnectionTime: d.ConnectionTime, &c.WriteTime: d.WriteTime} {
 		orElse(limit, def)
 	}

@@ -122,7 +122,8 @@ func (k *cutter) NewSession(context.Context, smtpserver.Peer) (smtpserver.Sessio
 type cutting struct{ visit }
 
 func (v *cutting) Data(ctx context.Context, body io.Reader) error {
-	time.AfterFunc(50*time.Millisecond, func() { smtpserver.Cut(body, smtpserver.Refuse(452, "4.3.1", "Others need the room")) })
+	time.AfterFunc(50*time.Millisecond,
+		func() { smtpserver.Cut(body, smtpserver.Refuse(452, "4.3.1", "Others need the room")) })
 	return v.visit.Data(ctx, body)
 }
 

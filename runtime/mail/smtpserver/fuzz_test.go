@@ -32,12 +32,14 @@ func FuzzSession(f *testing.F) {
 		}
 		said, _ := io.ReadAll(c.r) // it may reset who talks nonsense
 		for line := range strings.SplitSeq(strings.TrimRight(string(said), "\r\n"), "\r\n") {
-			if line != "" && (len(line) < 4 || line[0] < '2' || line[0] > '5' || line[3] != ' ' && line[3] != '-' || strings.ContainsAny(line, "\r\n\x00")) {
+			if line != "" && (len(line) < 4 || line[0] < '2' || line[0] > '5' || line[3] != ' ' && line[3] != '-' ||
+				strings.ContainsAny(line, "\r\n\x00")) {
 				t.Errorf("answered %q", line)
 			}
 		}
 		for _, m := range k.kept() {
-			if len(m) > 2000 || strings.Count(m, "\n") != strings.Count(m, "\r\n") || strings.Count(m, "\r") != strings.Count(m, "\r\n") {
+			if len(m) > 2000 || strings.Count(m, "\n") != strings.Count(m, "\r\n") ||
+				strings.Count(m, "\r") != strings.Count(m, "\r\n") {
 				t.Errorf("kept %q", m)
 			}
 		}

@@ -11,14 +11,16 @@ type Metrics struct {
 // NewMetrics registers the metrics with reg, unless reg is nil.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "smtp", Name: name, Help: help},
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "smtp", Name: name,
+			Help: help},
 			append([]string{"listener"}, labels...))
 	}
 	m := &Metrics{
 		connections: counter("connections_total", "SMTP connections that were accepted."),
 		messages:    counter("messages_total", "Messages that were taken with 250."),
 		refusals:    counter("refusals_total", "What was refused.", "reason"),
-		open: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "postrider", Subsystem: "smtp", Name: "open_connections",
+		open: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "postrider", Subsystem: "smtp",
+			Name: "open_connections",
 			Help: "SMTP connections that are open now."}, []string{"listener"}),
 	}
 	if reg != nil {
@@ -39,7 +41,8 @@ func (m *Metrics) seriesOf(listener string) series {
 	if m == nil {
 		m = NewMetrics(nil)
 	}
-	return series{m.connections.WithLabelValues(listener), m.messages.WithLabelValues(listener), m.open.WithLabelValues(listener), m.refusals, listener}
+	return series{m.connections.WithLabelValues(listener), m.messages.WithLabelValues(listener),
+		m.open.WithLabelValues(listener), m.refusals, listener}
 }
 
 func (s series) countRefusal(r *Reply) {

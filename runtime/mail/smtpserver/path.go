@@ -57,7 +57,8 @@ func validDomain(d string) bool {
 		}
 		for _, r := range label {
 			// Underscores are not valid in host names, but some senders have them.
-			if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r < utf8.RuneSelf {
+			if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' &&
+				r < utf8.RuneSelf {
 				return false
 			}
 		}
@@ -68,7 +69,8 @@ func validDomain(d string) bool {
 func quoteLocal(local string) string {
 	plain := !strings.HasPrefix(local, ".") && !strings.HasSuffix(local, ".") && !strings.Contains(local, "..")
 	for _, r := range local {
-		plain = plain && (r >= utf8.RuneSelf || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("!#$%&'*+-/=?^_`{|}~.", r))
+		plain = plain && (r >= utf8.RuneSelf || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("!#$%&'*+-/=?^_`{|}~.", r))
 	}
 	if plain {
 		return local

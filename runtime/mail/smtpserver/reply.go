@@ -83,11 +83,14 @@ var (
 )
 
 func init() {
-	for reply, reason := range map[*Reply]string{replyLater: "unavailable", replyTooLarge: "too_large", replyBareNewline: "bare_newline",
-		replyIncomplete: "incomplete", replyShutdown: "shutdown", replyTooMany: "connections", replyEarly: "early_talker", replyErrors: "errors",
+	for reply, reason := range map[*Reply]string{replyLater: "unavailable", replyTooLarge: "too_large",
+		replyBareNewline: "bare_newline",
+		replyIncomplete:  "incomplete", replyShutdown: "shutdown", replyTooMany: "connections",
+		replyEarly: "early_talker", replyErrors: "errors",
 		replyChatter: "chatter", replyPlainTLS: "starttls", replyIdle: "idle",
-		replyStalled: "stalled", replyHandshake: "handshake", replyNoProxy: "proxy", replyTooManyFrom: "address_connections",
-		replyDisplaced: "displaced", replySlow: "slow", replyLine: "long_line"} {
+		replyStalled: "stalled", replyHandshake: "handshake", replyNoProxy: "proxy",
+		replyTooManyFrom: "address_connections",
+		replyDisplaced:   "displaced", replySlow: "slow", replyLine: "long_line"} {
 		reply.Reason = reason
 	}
 }

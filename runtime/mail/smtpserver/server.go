@@ -90,7 +90,8 @@ func (s *Server) Stop(ctx context.Context) error {
 		w.closeNow()
 	}
 	cancel()
-	if closed := <-done; closed != nil && !errors.Is(closed, context.Canceled) && !errors.Is(closed, net.ErrClosed) && !errors.Is(closed, smtp.ErrServerClosed) && err == nil {
+	if closed := <-done; closed != nil && !errors.Is(closed, context.Canceled) && !errors.Is(closed, net.ErrClosed) &&
+		!errors.Is(closed, smtp.ErrServerClosed) && err == nil {
 		err = closed
 	}
 	return err
@@ -189,7 +190,8 @@ func (s *Server) wrapProxied(c net.Conn) net.Conn {
 	peer := addressOf(c.RemoteAddr())
 	for _, trusted := range s.config.ProxyTrusted {
 		if trusted.Contains(peer) {
-			return proxyproto.NewConn(c, proxyproto.WithPolicy(proxyproto.REQUIRE), proxyproto.SetReadHeaderTimeout(10*time.Second))
+			return proxyproto.NewConn(c, proxyproto.WithPolicy(proxyproto.REQUIRE),
+				proxyproto.SetReadHeaderTimeout(10*time.Second))
 		}
 	}
 	return c

@@ -110,7 +110,7 @@ func start(t testing.TB, k smtpserver.Handler, change func(*smtpserver.Config)) 
 	return r
 }
 
-// client writes octets and reads lines.
+// client writes bytes and reads lines.
 type client struct {
 	net.Conn
 
@@ -209,7 +209,8 @@ func TestWhatFollowsABodyThatStalledIsNeverACommand(t *testing.T) {
 	k := &keeper{}
 	c := start(t, k, func(c *smtpserver.Config) { c.BodyRead = 100 * time.Millisecond }).dial(t).hello().transaction()
 	c.send("Subject: first\r\n\r\nbegins\r\n")
-	c.expect("451 4.4.2")                                                                                               // its time is over
+	// its time is over
+	c.expect("451 4.4.2")
 	fmt.Fprint(c, "RSET\r\nMAIL FROM:<a@client.test>\r\nRCPT TO:<b@mx.test>\r\nDATA\r\nSubject: smuggled\r\n\r\n.\r\n") // it may be gone already
 	c.end()
 	if got := k.kept(); len(got) != 0 {

@@ -87,7 +87,8 @@ func (s *Server) newSession(c *smtp.Conn) (smtp.Session, error) {
 		return nil, wireError(replyLater) // cannot happen: the listener returns only wires
 	}
 	ctx, end := context.WithCancel(s.base)
-	own, err := s.config.Handler.NewSession(ctx, Peer{Remote: w.remote, hello: c.Hostname, state: func() *tls.ConnectionState { return w.state }})
+	own, err := s.config.Handler.NewSession(ctx,
+		Peer{Remote: w.remote, hello: c.Hostname, state: func() *tls.ConnectionState { return w.state }})
 	if err != nil {
 		end()
 		return nil, s.answerError(ctx, err)
@@ -99,7 +100,8 @@ func (s *Server) newSession(c *smtp.Conn) (smtp.Session, error) {
 func (s *Server) answerError(ctx context.Context, err error) error {
 	r, known := asReply(err)
 	if !known {
-		s.config.Logger.WarnContext(loglimit.Collapse(ctx, s.config.Name), "smtp: a session could not do its work", telemetryListener, s.config.Name, "error", err)
+		s.config.Logger.WarnContext(loglimit.Collapse(ctx, s.config.Name), "smtp: a session could not do its work",
+			telemetryListener, s.config.Name, "error", err)
 	}
 	s.metrics.countRefusal(r)
 	return wireError(r)

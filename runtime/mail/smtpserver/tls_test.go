@@ -26,18 +26,21 @@ func certificate(t testing.TB) *tls.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"mx.test"}, NotAfter: time.Now().Add(time.Hour)}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"mx.test"}, NotAfter: time.Now().
+		Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
+		MinVersion: tls.VersionTLS12}
 }
 
 // secure goes on over TLS, after 220.
 func (c *client) secure() *client {
 	c.t.Helper()
-	over := tls.Client(c.Conn, &tls.Config{ServerName: "mx.test", InsecureSkipVerify: true}) // the test's own certificate
+	// the test's own certificate
+	over := tls.Client(c.Conn, &tls.Config{ServerName: "mx.test", InsecureSkipVerify: true})
 	if err := over.Handshake(); err != nil {
 		c.t.Fatal(err)
 	}

@@ -66,7 +66,8 @@ type wire struct {
 
 func newWire(s *Server, c net.Conn) *wire {
 	now := time.Now()
-	return &wire{server: s, base: c, conn: c, end: now.Add(s.config.ConnectionTime), lineEnd: now.Add(s.config.Idle), turnEnd: now.Add(s.config.MessageTime)}
+	return &wire{server: s, base: c, conn: c, end: now.Add(s.config.ConnectionTime), lineEnd: now.Add(s.config.Idle),
+		turnEnd: now.Add(s.config.MessageTime)}
 }
 
 // Read passes complete command lines, or available bytes of a message, to go-smtp. After a failure nothing

@@ -198,7 +198,8 @@ func invalidTerm(record string) string {
 				return term
 			}
 		}
-		if name, _, _ := strings.Cut(term, "="); modifier.MatchString(term) && !strings.EqualFold(name, "redirect") && !strings.EqualFold(name, "exp") {
+		if name, _, _ := strings.Cut(term, "="); modifier.MatchString(term) && !strings.EqualFold(name, "redirect") &&
+			!strings.EqualFold(name, "exp") {
 			// It parses accredit= as the mechanism a; prefixed with an x it is a modifier.
 			parsed = "x" + term
 		}

@@ -98,7 +98,8 @@ func (suite suite) run(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range suite.Tests {
-		got, err := (&Evaluation{Source: resolver.Uncached()}).Check(t.Context(), Client{IP: net.ParseIP(c.Host), Hello: c.Helo, Sender: c.MailFrom})
+		got, err := (&Evaluation{Source: resolver.Uncached()}).
+			Check(t.Context(), Client{IP: net.ParseIP(c.Host), Hello: c.Helo, Sender: c.MailFrom})
 		reason, out := leftOut[name]
 		switch agrees := slices.Contains(c.Result, string(got)); {
 		case out && agrees:
@@ -135,7 +136,8 @@ func (suite suite) fill(t *testing.T, server *dnsxtest.Server) {
 			}
 		}
 		// A time-out is of the types that the entry does not give.
-		if records["TIMEOUT"] != nil && !slices.ContainsFunc(records["TXT"], func(values oneOrMore) bool { return values[0] != "NONE" }) {
+		if records["TIMEOUT"] != nil &&
+			!slices.ContainsFunc(records["TXT"], func(values oneOrMore) bool { return values[0] != "NONE" }) {
 			server.Fault(name, dnsxtest.Timeout)
 		}
 	}

@@ -17,15 +17,18 @@ func (e *Evaluation) Why(name string, err error) string {
 		if broken.Name != name {
 			where = " of " + truncateText(broken.Name)
 		}
-		return fmt.Sprintf("the term %q%s is not valid, and receivers refuse the whole record for it", truncateText(broken.Term), where)
+		return fmt.Sprintf("the term %q%s is not valid, and receivers refuse the whole record for it",
+			truncateText(broken.Term), where)
 	case errors.Is(err, ErrTooManyLookups):
 		return "it needs more than 10 look-ups"
 	case errors.Is(err, ErrTooManyVoid):
-		return fmt.Sprintf("more than 2 of its terms lead to names that hold nothing, the last one to %s; remove them", truncateText(e.Void))
+		return fmt.Sprintf("more than 2 of its terms lead to names that hold nothing, the last one to %s; remove them",
+			truncateText(e.Void))
 	case e.Last == name && errors.Is(err, ErrMultipleRecords):
 		return fmt.Sprintf("there are %d SPF records, and receivers refuse all of several", e.Records)
 	case errors.Is(err, ErrNoRecord), errors.Is(err, ErrMultipleRecords):
-		return fmt.Sprintf("an include or redirect leads to %d SPF records and must lead to one, at %s", e.Records, truncateText(e.Last))
+		return fmt.Sprintf("an include or redirect leads to %d SPF records and must lead to one, at %s", e.Records,
+			truncateText(e.Last))
 	case errors.Is(err, ErrTooManyMX):
 		return "an mx term leads to more than 10 mail hosts"
 	}

@@ -28,18 +28,22 @@ func SevenBit(message []byte) ([]byte, error) {
 		body := message[p.begin:p.end]
 		if isSevenBit(body) {
 			if p.encoding == "8bit" || p.encoding == "binary" { // true, and of no use to such a server
-				edits = append(edits, edit{at: p, body: body, fields: map[string]string{"Content-Transfer-Encoding": "7bit"}})
+				edits = append(edits, edit{at: p, body: body,
+					fields: map[string]string{"Content-Transfer-Encoding": "7bit"}})
 			}
 			continue
 		}
 		switch {
-		case p.opaque, p.enclosed, p.contentType == "message/rfc822", p.encoding == "quoted-printable", p.encoding == "base64":
+		case p.opaque, p.enclosed, p.contentType == "message/rfc822", p.encoding == "quoted-printable",
+			p.encoding == "base64":
 			return nil, ErrNotSevenBit
 		case p.contentType == "text/plain", p.contentType == "text/html":
 			encoding, encoded := encodeText(body)
-			edits = append(edits, edit{at: p, body: encoded, fields: map[string]string{"Content-Transfer-Encoding": encoding}})
+			edits = append(edits, edit{at: p, body: encoded,
+				fields: map[string]string{"Content-Transfer-Encoding": encoding}})
 		default:
-			edits = append(edits, edit{at: p, body: encodeBase64(body), fields: map[string]string{"Content-Transfer-Encoding": "base64"}})
+			edits = append(edits, edit{at: p, body: encodeBase64(body),
+				fields: map[string]string{"Content-Transfer-Encoding": "base64"}})
 		}
 	}
 	for _, p := range s.holders {

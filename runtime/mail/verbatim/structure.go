@@ -94,7 +94,8 @@ func (s *structure) readInner(holder part, place *message.Part) {
 		s.broken = true
 		return
 	}
-	p := part{fields: fields, header: place.Header, begin: place.End - len(body), end: place.End, opaque: holder.opaque, enclosed: holder.enclosed}
+	p := part{fields: fields, header: place.Header, begin: place.End - len(body), end: place.End, opaque: holder.opaque,
+		enclosed: holder.enclosed}
 	if body == nil { // its header has no end, and so it has no place for a body
 		p.opaque = true
 	}

@@ -48,7 +48,8 @@ func Read(message []byte) (*Message, error) {
 // never changed.
 func (p part) decodeText(message []byte) (string, bool) {
 	if p.contentType != "text/html" && p.contentType != "text/plain" || p.opaque || p.enclosed ||
-		p.disposition == "attachment" || p.params["name"] != "" || strings.Contains(strings.ToLower(Get(p.fields, "Content-Disposition")), "filename") {
+		p.disposition == "attachment" || p.params["name"] != "" ||
+		strings.Contains(strings.ToLower(Get(p.fields, "Content-Disposition")), "filename") {
 		return "", false
 	}
 	data, err := p.decodeContent(message)
@@ -96,7 +97,8 @@ func (m *Message) Write(fields []HeaderField, changed map[*TextBody]string) ([]b
 
 // WriteInto is Write into the memory that buffer returns for a size. The message starts at the offset room,
 // which leaves space for fields computed from it. It returns the error of buffer unchanged.
-func (m *Message) WriteInto(room int, fields []HeaderField, changed map[*TextBody]string, buffer func(size int) ([]byte, error)) ([]byte, error) {
+func (m *Message) WriteInto(room int, fields []HeaderField, changed map[*TextBody]string,
+	buffer func(size int) ([]byte, error)) ([]byte, error) {
 	edits := make([]edit, 0, len(changed))
 	for text, content := range changed {
 		e, err := text.at.withText(content)
@@ -128,7 +130,8 @@ func (p part) withText(content string) (edit, error) {
 		return edit{}, errors.New("the content type of a text cannot be written")
 	}
 	encoding, body := encodeText([]byte(content))
-	return edit{at: p, body: body, fields: map[string]string{"Content-Type": contentType, "Content-Transfer-Encoding": encoding}}, nil
+	return edit{at: p, body: body,
+		fields: map[string]string{"Content-Type": contentType, "Content-Transfer-Encoding": encoding}}, nil
 }
 
 // encodeText uses the shorter of the two encodings that any server supports, without an end of line after the
@@ -229,7 +232,8 @@ func editFields(fields []HeaderField, with map[string]string) []HeaderField {
 		written := HeaderField{Name: name, Raw: []byte(name + ": " + foldParameters(value) + "\r\n")}
 		at := slices.IndexFunc(out, func(f HeaderField) bool { return f.Is(name) })
 		if at < 0 {
-			if name == "Content-Type" && !Has(out, "Mime-Version") && slices.ContainsFunc(out, func(f HeaderField) bool { return f.Is("From") }) {
+			if name == "Content-Type" && !Has(out, "Mime-Version") &&
+				slices.ContainsFunc(out, func(f HeaderField) bool { return f.Is("From") }) {
 				out = append(out, HeaderField{Name: "MIME-Version", Raw: []byte("MIME-Version: 1.0\r\n")})
 			}
 			out = append(out, written)

@@ -48,8 +48,9 @@ epilogue
 func TestAMessageIsTakenApartAndPutTogetherToTheOctet(t *testing.T) {
 	t.Parallel()
 	fields, body, err := verbatim.Split(crlf(letter))
-	if err != nil || len(fields) != 5 || verbatim.Get(fields, "subject") != "folded\tsubject" || verbatim.Get(fields, "x-odd") != "no space" {
-		t.Fatalf("Split gives %q, %v, want 5 fields with their values", fields, err)
+	if err != nil || len(fields) != 5 || verbatim.Get(fields, "subject") != "folded\tsubject" ||
+		verbatim.Get(fields, "x-odd") != "no space" {
+		t.Fatalf("Split returned %q, %v, want 5 fields with their values", fields, err)
 	}
 	if got := verbatim.Join(fields, body); !bytes.Equal(got, crlf(letter)) {
 		t.Errorf("Join of what Split gave is %q, want the message to the octet", got)
@@ -81,7 +82,7 @@ func TestSplitRefusesWhatTwoReadersReadInTwoWays(t *testing.T) {
 		"too long":         strings.Repeat("X: "+strings.Repeat("y", 900)+"\r\n", 400) + "\r\n",
 	} {
 		if fields, _, err := verbatim.Split([]byte(message)); err == nil {
-			t.Errorf("%s: Split gives %q, want an error", name, fields)
+			t.Errorf("%s: Split returned %q, want an error", name, fields)
 		}
 	}
 	fields, body, err := verbatim.Split([]byte("From: a\r\n \t\r\n b\r\nX: y\r\n"))
@@ -89,22 +90,26 @@ func TestSplitRefusesWhatTwoReadersReadInTwoWays(t *testing.T) {
 		t.Errorf("a fold without text, and no body: %q, %v", fields, err)
 	}
 	if _, _, err := verbatim.Split([]byte("From: a\r\n\r\n" + strings.Repeat("x", 998) + "\r\n")); err != nil {
-		t.Errorf("a line of 998 octets: %v", err)
+		t.Errorf("a line of 998 bytes: %v", err)
 	}
 }
 
 func TestTextsAreReadAndChangedAndNothingElseIs(t *testing.T) {
 	t.Parallel()
 	m, err := verbatim.Read(crlf(letter))
-	if err != nil || len(m.Texts) != 2 || m.Texts[0].HTML || m.Texts[0].Content != "café {{x}} " || !m.Texts[1].HTML || m.Texts[1].Content != "<p>{{x}}</p>\r\n" {
-		t.Fatalf("Read gives %v and %+v, want a plain text and an HTML text", err, m)
+	if err != nil || len(m.Texts) != 2 || m.Texts[0].HTML || m.Texts[0].Content != "café {{x}} " || !m.Texts[1].HTML ||
+		m.Texts[1].Content != "<p>{{x}}</p>\r\n" {
+		t.Fatalf("Read returned %v and %+v, want a plain text and an HTML text", err, m)
 	}
-	got, err := m.Write(m.Fields, map[*verbatim.TextBody]string{m.Texts[0]: "naïve café: 1 = 1 \r\nsecond line, long enough to be broken in two softly because it has more than 76 octets"})
+	got, err := m.Write(m.Fields,
+		map[*verbatim.TextBody]string{m.Texts[0]: "naïve café: 1 = 1 \r\nsecond line, long enough to be broken in two softly because it has more than 76 octets"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	again, err := verbatim.Read(got)
-	if err != nil || len(again.Texts) != 2 || !strings.HasPrefix(again.Texts[0].Content, "naïve café: 1 = 1 \r\nsecond line, long") || again.Texts[1].Content != m.Texts[1].Content {
+	if err != nil || len(again.Texts) != 2 ||
+		!strings.HasPrefix(again.Texts[0].Content, "naïve café: 1 = 1 \r\nsecond line, long") ||
+		again.Texts[1].Content != m.Texts[1].Content {
 		t.Fatalf("the message with a changed text reads with error %v, want the new text and the other one as it was:\n%s", err, got)
 	}
 	if !strings.Contains(string(got), "format=flowed") || !strings.Contains(string(got), "charset=utf-8") {
@@ -129,12 +134,13 @@ func TestATextAloneIsChangedInItsMessage(t *testing.T) {
 	}
 	want := "From: a@dev.test\r\nSubject: s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n"
 	again, err := verbatim.Read(got)
-	if err != nil || !strings.HasPrefix(string(got), want) || again.Texts[0].Content != "日本語だけのテキスト" || !bytes.HasSuffix(got, []byte("\r\n")) {
+	if err != nil || !strings.HasPrefix(string(got), want) || again.Texts[0].Content != "日本語だけのテキスト" ||
+		!bytes.HasSuffix(got, []byte("\r\n")) {
 		t.Errorf("the message with its only text changed reads with error %v, want the text in base64 with its header fields:\n%s", err, got)
 	}
 }
 
-// A changed octet would break the signature; an encrypted part is nobody's business.
+// A changed byte would break the signature; an encrypted part is nobody's business.
 func TestWhatIsSignedOrUnreadableIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	for name, message := range map[string]string{
@@ -144,7 +150,7 @@ func TestWhatIsSignedOrUnreadableIsLeftAlone(t *testing.T) {
 		"enclosed": "Content-Type: message/rfc822\n\nContent-Type: text/plain\n\nx\n", "encoding": "Content-Transfer-Encoding: uuencode\n\nx\n",
 	} {
 		if m, err := verbatim.Read(crlf("From: a\n" + message)); err != nil || len(m.Texts) != 0 {
-			t.Errorf("%s: Read gives %+v, %v, want no texts", name, m, err)
+			t.Errorf("%s: Read returned %+v, %v, want no texts", name, m, err)
 		}
 	}
 }
@@ -174,12 +180,12 @@ func TestEightBitBodiesAreEncodedForServersThatTakeSevenBitOnly(t *testing.T) {
 		"encoded once": "Content-Transfer-Encoding: base64\n\ncaf\xe9\n",
 	} {
 		if got, err := verbatim.SevenBit(crlf("From: a\n" + message)); !errors.Is(err, verbatim.ErrNotSevenBit) {
-			t.Errorf("%s: SevenBit gives %v, want ErrNotSevenBit:\n%s", name, err, got)
+			t.Errorf("%s: SevenBit returned %v, want ErrNotSevenBit:\n%s", name, err, got)
 		}
 	}
 }
 
-// Whatever comes in: no panic, the same octets out, and a changed text reads as what it
+// Whatever comes in: no panic, the same bytes out, and a changed text reads as what it
 // was changed to.
 func FuzzRead(f *testing.F) {
 	f.Add(crlf(letter))
@@ -196,7 +202,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("split, and not read: %v", err)
 		}
 		if same, err := m.Write(m.Fields, nil); err != nil || !bytes.Equal(same, whole) {
-			t.Fatalf("Write without changes gives error %v, want the same octets:\n%q\n%q", err, whole, same)
+			t.Fatalf("Write without changes returned error %v, want the same bytes:\n%q\n%q", err, whole, same)
 		}
 		for i, text := range m.Texts {
 			changed, err := m.Write(m.Fields, map[*verbatim.TextBody]string{text: "new content\r\n"})
@@ -204,13 +210,15 @@ func FuzzRead(f *testing.F) {
 				continue // a content type that cannot be written
 			}
 			again, err := verbatim.Read(changed)
-			if err != nil || len(again.Texts) <= i || strings.TrimRight(again.Texts[i].Content, "\r\n") != "new content" {
+			if err != nil || len(again.Texts) <= i ||
+				strings.TrimRight(again.Texts[i].Content, "\r\n") != "new content" {
 				t.Fatalf("text %d: %v\n%q\n%q", i, err, whole, changed)
 			}
 		}
 		if seven, err := verbatim.SevenBit(whole); err == nil {
-			if _, body, err := verbatim.Split(seven); err != nil || bytes.IndexFunc(body, func(r rune) bool { return r > 127 }) >= 0 {
-				t.Fatalf("what SevenBit wrote splits with error %v, want 7-bit octets only:\n%q\n%q", err, whole, seven)
+			if _, body, err := verbatim.Split(seven); err != nil ||
+				bytes.IndexFunc(body, func(r rune) bool { return r > 127 }) >= 0 {
+				t.Fatalf("what SevenBit wrote splits with error %v, want 7-bit bytes only:\n%q\n%q", err, whole, seven)
 			}
 		}
 	})
@@ -228,7 +236,8 @@ func TestQuotedPrintableIsWhatOthersRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, body, _ := bytes.Cut(got, []byte("\r\n\r\n"))
-	if read, err := io.ReadAll(quotedprintable.NewReader(bytes.NewReader(body))); err != nil || strings.TrimRight(string(read), "\r\n") != content {
+	if read, err := io.ReadAll(quotedprintable.NewReader(bytes.NewReader(body))); err != nil ||
+		strings.TrimRight(string(read), "\r\n") != content {
 		t.Errorf("another reader reads the body as %q, %v, want %q", read, err, content)
 	}
 }

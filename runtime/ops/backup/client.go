@@ -28,7 +28,8 @@ func newClient(ctx context.Context, config postgres.Config, major int, name, add
 	if err != nil {
 		return nil, err
 	}
-	c := &client{ctx: ctx, name: name, path: path, env: append(os.Environ(), "PGCONNECT_TIMEOUT=10", "PGAPPNAME=postrider "+name)}
+	c := &client{ctx: ctx, name: name, path: path,
+		env: append(os.Environ(), "PGCONNECT_TIMEOUT=10", "PGAPPNAME=postrider "+name)}
 	if address == "" {
 		return c, nil
 	}

@@ -29,7 +29,8 @@ func inspectDatabase(ctx context.Context, url string) (found state, err error) {
 		return found, err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
-	found, err = db.One(ctx, opened, func(s *state) []any { return []any{&s.TakenAt, &s.PostgreSQL, &s.ours, &s.tables} }, describeSQL)
+	found, err = db.One(ctx, opened,
+		func(s *state) []any { return []any{&s.TakenAt, &s.PostgreSQL, &s.ours, &s.tables} }, describeSQL)
 	if err != nil || !found.ours {
 		return found, err
 	}

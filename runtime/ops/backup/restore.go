@@ -59,7 +59,8 @@ func (b *Backup) load(ctx context.Context, url string, clients postgres.Config, 
 // IntoDataDir restores into a new database of an embedded server, and holds the installation with the given
 // reason. An existing database is rejected, or moved aside; the result is its new folder. The new database
 // is created next to it and takes its place when it is complete.
-func (b *Backup) IntoDataDir(ctx context.Context, at postgres.Config, reason string, replace bool) (aside string, err error) {
+func (b *Backup) IntoDataDir(ctx context.Context, at postgres.Config, reason string,
+	replace bool) (aside string, err error) {
 	if err := os.MkdirAll(at.DataDir, 0o700); err != nil {
 		return "", fmt.Errorf("restore: %w", err)
 	}
@@ -71,7 +72,8 @@ func (b *Backup) IntoDataDir(ctx context.Context, at postgres.Config, reason str
 	files := filepath.Join(at.DataDir, "postgres")
 	_, missing := os.Stat(files)
 	if missing == nil && !replace {
-		return "", fmt.Errorf("restore: %s already has a database: use --replace to move it aside and keep it; nothing was changed", at.DataDir)
+		return "",
+			fmt.Errorf("restore: %s already has a database: use --replace to move it aside and keep it; nothing was changed", at.DataDir)
 	}
 	staging := filepath.Join(at.DataDir, "restoring")
 	if err := os.RemoveAll(staging); err != nil {

@@ -111,7 +111,9 @@ func sum(path string) (sha string, size int64, err error) {
 func Open(folder string) (*Backup, error) {
 	content, err := os.ReadFile(filepath.Join(folder, manifestName))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s is not a complete backup: %s is missing. Specify the folder that `postrider backup` printed", folder, manifestName)
+		return nil,
+			fmt.Errorf("%s is not a complete backup: %s is missing. Specify the folder that `postrider backup` printed",
+				folder, manifestName)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open backup: %w", err)
@@ -125,7 +127,8 @@ func Open(folder string) (*Backup, error) {
 		return nil, fmt.Errorf("open backup: %w", err)
 	}
 	if sha != b.Manifest.SHA256 {
-		return nil, fmt.Errorf("%s is damaged: its SHA-256 is %s, and %s says %s. Nothing was changed", filepath.Join(folder, dumpName), sha, manifestName, b.Manifest.SHA256)
+		return nil, fmt.Errorf("%s is damaged: its SHA-256 is %s, and %s says %s. Nothing was changed",
+			filepath.Join(folder, dumpName), sha, manifestName, b.Manifest.SHA256)
 	}
 	return b, nil
 }

@@ -44,8 +44,10 @@ var ReplicaURL = setting.Declare(setting.Setting[secret.String]{
 			return errors.New("requires DATABASE_URL: the embedded server has no standbys")
 		}
 		given, err := pq.NewConfig(url.Reveal())
-		if err == nil && (given.TargetSessionAttrs == pq.TargetSessionAttrsReadWrite || given.TargetSessionAttrs == pq.TargetSessionAttrsPrimary) {
-			return errors.New("requests the primary (target_session_attrs=" + string(given.TargetSessionAttrs) + "); want standby")
+		if err == nil && (given.TargetSessionAttrs == pq.TargetSessionAttrsReadWrite ||
+			given.TargetSessionAttrs == pq.TargetSessionAttrsPrimary) {
+			return errors.New("requests the primary (target_session_attrs=" + string(given.TargetSessionAttrs) +
+				"); want standby")
 		}
 		return nil
 	},
@@ -69,7 +71,8 @@ var databaseAddress = setting.Form[secret.String]{Placeholder: "URL", Parse: fun
 var DataDir = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_DATA_DIR", Group: database, DefaultText: "/var/lib/postrider; ./data in development",
 	Help: "Folder of the embedded PostgreSQL and of generated keys.",
-	Form: setting.Form[string]{Placeholder: "DIR", Parse: func(text string) (string, error) { return filepath.Clean(text), nil }},
+	Form: setting.Form[string]{Placeholder: "DIR",
+		Parse: func(text string) (string, error) { return filepath.Clean(text), nil }},
 	From: func(v setting.Values) string {
 		if v.Mode == setting.Dev {
 			return DevDataDir
@@ -113,8 +116,9 @@ const (
 
 // PostgresBin is the folder with the PostgreSQL programs.
 var PostgresBin = setting.Declare(setting.Setting[string]{
-	Name: "POSTRIDER_POSTGRES_BIN", Group: database, Form: setting.Text("DIR"), DefaultText: "searched in the usual places",
-	Help: "Folder with the initdb and postgres programs to run.",
+	Name: "POSTRIDER_POSTGRES_BIN", Group: database, Form: setting.Text("DIR"),
+	DefaultText: "searched in the usual places",
+	Help:        "Folder with the initdb and postgres programs to run.",
 })
 
 // PostgresFallback is the last place to look for PostgreSQL.
@@ -145,14 +149,16 @@ var SpoolDir = setting.Declare(setting.Setting[string]{
 
 // DatabaseBytes is how much space the database may use; zero means that only its disk limits it.
 var DatabaseBytes = setting.Declare(setting.Setting[int]{
-	Name: "POSTRIDER_DATABASE_BYTES", Group: database, Form: setting.Number(0, 1<<60), DefaultText: "the disk, if it is on this machine",
-	Help: "Bytes that the database may grow to. As space runs out, writes of free accounts, then everything except mail, then everything is rejected, so that delivery continues. Set it if the database is on another machine.",
+	Name: "POSTRIDER_DATABASE_BYTES", Group: database, Form: setting.Number(0, 1<<60),
+	DefaultText: "the disk, if it is on this machine",
+	Help:        "Bytes that the database may grow to. As space runs out, writes of free accounts, then everything except mail, then everything is rejected, so that delivery continues. Set it if the database is on another machine.",
 })
 
 // SpoolBytes limits the spool.
 var SpoolBytes = setting.Declare(setting.Setting[int]{
-	Name: "POSTRIDER_SPOOL_BYTES", Group: database, Form: setting.Number(intake.LeastSpool, 1<<50), Default: intake.DefaultSpool,
-	Help: "Bytes that all of them may use there. An account or network can use at most a quarter.",
+	Name: "POSTRIDER_SPOOL_BYTES", Group: database, Form: setting.Number(intake.LeastSpool, 1<<50),
+	Default: intake.DefaultSpool,
+	Help:    "Bytes that all of them may use there. An account or network can use at most a quarter.",
 })
 
 // MasterKey is empty if development mode keeps its key in a file, and for commands without a key. The first

@@ -25,7 +25,8 @@ func TestAReplicaIsAStandbyOfTheDatabase(t *testing.T) {
 			texts[config.DatabaseURL.Name] = c.database
 		}
 		loaded, err := config.Load(setting.Tool, "", texts)
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), config.ReplicaURL.Name+" "+c.want)) {
+		if c.want == "" && err != nil || c.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), config.ReplicaURL.Name+" "+c.want)) {
 			t.Errorf("%s with %q: %v, want %q", c.replica, c.database, err, c.want)
 		}
 		var log bytes.Buffer

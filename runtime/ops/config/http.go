@@ -66,8 +66,9 @@ var HTTPTLSAddr = setting.Declare(setting.Setting[string]{
 // authority.
 var (
 	HTTPTLSCert = setting.Declare(setting.Setting[string]{
-		Name: "POSTRIDER_HTTP_TLS_CERT", Group: httpGroup, Form: setting.Text("FILE"), DefaultText: "from the ACME authority",
-		Help: "PEM file with the certificate chain of POSTRIDER_HTTP_TLS_ADDR, reloaded when it changes.",
+		Name: "POSTRIDER_HTTP_TLS_CERT", Group: httpGroup, Form: setting.Text("FILE"),
+		DefaultText: "from the ACME authority",
+		Help:        "PEM file with the certificate chain of POSTRIDER_HTTP_TLS_ADDR, reloaded when it changes.",
 		Check: func(v setting.Values, file string) error {
 			if (file == "") != (HTTPTLSKey.Of(v) == "") {
 				return errors.New("must be set together with POSTRIDER_HTTP_TLS_KEY")

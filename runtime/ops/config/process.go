@@ -26,9 +26,10 @@ const MaxDrainDelay = 15 * time.Second
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,100}$`)
 
-var nameForm = setting.Form[string]{Placeholder: "NAME", Takes: "1 to 100 letters, digits, dots, colons, hyphens or underscores", Parse: func(text string) (string, error) {
-	return text, CheckName(text)
-}}
+var nameForm = setting.Form[string]{Placeholder: "NAME",
+	Takes: "1 to 100 letters, digits, dots, colons, hyphens or underscores", Parse: func(text string) (string, error) {
+		return text, CheckName(text)
+	}}
 
 // CheckName returns what is wrong with the name of a process.
 func CheckName(text string) error {
@@ -65,7 +66,8 @@ var DrainDelay = setting.Declare(setting.Setting[time.Duration]{
 var Modules = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_MODULES", Group: process, DefaultText: "all",
 	Help: "Modules to switch off (-inbound,-tracking) or the list of modules to run.",
-	Form: setting.Form[string]{Placeholder: "NAME,...", Parse: func(text string) (string, error) { return strings.TrimSpace(text), nil }},
+	Form: setting.Form[string]{Placeholder: "NAME,...",
+		Parse: func(text string) (string, error) { return strings.TrimSpace(text), nil }},
 })
 
 // DNSServer is ip:port; empty means the system's resolver.
@@ -92,8 +94,9 @@ var DeliveryConcurrency = setting.Declare(setting.Setting[int]{
 
 // LogFormat is the format of log lines.
 var LogFormat = setting.Declare(setting.Setting[telemetry.Format]{
-	Name: "POSTRIDER_LOG_FORMAT", Group: logging, Form: setting.OneOf("FORMAT", telemetry.Text, telemetry.JSON), DefaultText: "json; text in development",
-	Help: "Format of log lines.",
+	Name: "POSTRIDER_LOG_FORMAT", Group: logging, Form: setting.OneOf("FORMAT", telemetry.Text, telemetry.JSON),
+	DefaultText: "json; text in development",
+	Help:        "Format of log lines.",
 	From: func(v setting.Values) telemetry.Format {
 		if v.Mode == setting.Serve {
 			return telemetry.JSON
@@ -102,19 +105,21 @@ var LogFormat = setting.Declare(setting.Setting[telemetry.Format]{
 	},
 })
 
-var levels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+var levels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn,
+	"error": slog.LevelError}
 
 // LogLevel is the minimum level of log lines.
 var LogLevel = setting.Declare(setting.Setting[slog.Level]{
 	Name: "POSTRIDER_LOG_LEVEL", Group: logging, Default: slog.LevelInfo, DefaultText: "info",
 	Help: "Minimum level of log lines.",
-	Form: setting.Form[slog.Level]{Placeholder: "LEVEL", Takes: "debug, info, warn or error", Parse: func(text string) (slog.Level, error) {
-		level, known := levels[strings.ToLower(text)]
-		if !known {
-			return 0, fmt.Errorf("is %q; want debug, info, warn or error", text)
-		}
-		return level, nil
-	}},
+	Form: setting.Form[slog.Level]{Placeholder: "LEVEL", Takes: "debug, info, warn or error",
+		Parse: func(text string) (slog.Level, error) {
+			level, known := levels[strings.ToLower(text)]
+			if !known {
+				return 0, fmt.Errorf("is %q; want debug, info, warn or error", text)
+			}
+			return level, nil
+		}},
 })
 
 // TraceEndpoint is the destination of spans, by OTLP over HTTP; empty for none.

@@ -97,7 +97,8 @@ type Sampler struct {
 
 // New returns a watch. Nothing is known before Start.
 func New(p Params) (*Sampler, error) {
-	w := &Sampler{config: p.Config, db: p.DB, url: p.DatabaseURL, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	w := &Sampler{config: p.Config, db: p.DB, url: p.DatabaseURL, log: p.Logger,
+		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if w.config.Every == 0 {
 		w.config.Every = time.Second
 	}
@@ -108,7 +109,8 @@ func New(p Params) (*Sampler, error) {
 		return w, nil
 	}
 	gauge := func(name, help string, value func(Room) float64) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Subsystem: "database_disk", Name: name, Help: help}, func() float64 {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Subsystem: "database_disk",
+			Name: name, Help: help}, func() float64 {
 			if r := w.room.Load(); r != nil {
 				return value(*r)
 			}
@@ -116,9 +118,12 @@ func New(p Params) (*Sampler, error) {
 		})
 	}
 	for _, c := range []prometheus.Collector{
-		gauge("free_bytes", "Free bytes of the database's disk; -1 if not known.", func(r Room) float64 { return float64(r.Free) }),
-		gauge("total_bytes", "Size of the database's disk in bytes; -1 if not known.", func(r Room) float64 { return float64(r.Total) }),
-		gauge("level", "What is still stored: 0 everything, 1 nothing of free accounts, 2 only mail, 3 nothing; -1 if the disk is not known.", func(Room) float64 { return float64(w.level.Load()) }),
+		gauge("free_bytes", "Free bytes of the database's disk; -1 if not known.",
+			func(r Room) float64 { return float64(r.Free) }),
+		gauge("total_bytes", "Size of the database's disk in bytes; -1 if not known.",
+			func(r Room) float64 { return float64(r.Total) }),
+		gauge("level",
+			"What is still stored: 0 everything, 1 nothing of free accounts, 2 only mail, 3 nothing; -1 if the disk is not known.", func(Room) float64 { return float64(w.level.Load()) }),
 	} {
 		if err := p.Registry.Register(c); err != nil {
 			return nil, err
@@ -138,7 +143,8 @@ func (w *Sampler) Start(ctx context.Context) error {
 	}
 	if w.config.Dir == "" && w.config.Bytes == 0 {
 		if w.url != "" {
-			w.log.InfoContext(ctx, "database disk not watched", "reason", "it is not visible from here, and POSTRIDER_DATABASE_BYTES is not set")
+			w.log.InfoContext(ctx, "database disk not watched", "reason",
+				"it is not visible from here, and POSTRIDER_DATABASE_BYTES is not set")
 		}
 		return nil
 	}
@@ -201,7 +207,8 @@ func (w *Sampler) sample(ctx context.Context) error {
 		if now < before {
 			log = w.log.InfoContext
 		}
-		log(ctx, "database disk changed level", "level", now.String(), "before", before.String(), "free_bytes", r.Free, "total_bytes", r.Total)
+		log(ctx, "database disk changed level", "level", now.String(), "before", before.String(), "free_bytes", r.Free,
+			"total_bytes", r.Total)
 	}
 	return nil
 }
@@ -256,7 +263,8 @@ func (w *Sampler) findDir(ctx context.Context) string {
 		if dir, err = os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); err != nil {
 			return ""
 		}
-		if _, err := os.Stat(filepath.Join(dir, "PG_VERSION")); err != nil { // the directory belongs to another container
+		// the directory belongs to another container
+		if _, err := os.Stat(filepath.Join(dir, "PG_VERSION")); err != nil {
 			return ""
 		}
 	}

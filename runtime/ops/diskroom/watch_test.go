@@ -36,7 +36,8 @@ func TestLevelsBeginInOrderAndEndLater(t *testing.T) {
 		{"1 GB of a large disk", 1 * gb, 1000 * gb, diskroom.Enough, diskroom.Full},
 		{"13 GB of a large disk after less", 13 * gb, 1000 * gb, diskroom.Full, diskroom.Enough},
 	} {
-		if got := diskroom.LevelOf(diskroom.Room{Free: uint64(c.free), Total: uint64(c.total)}, c.before); got != c.want {
+		if got := diskroom.LevelOf(diskroom.Room{Free: uint64(c.free), Total: uint64(c.total)},
+			c.before); got != c.want {
 			t.Errorf("%s, after %s: level %s, want %s", c.name, c.before, got, c.want)
 		}
 	}
@@ -87,7 +88,8 @@ func TestStatedRoomCountsWhereTheDiskIsNotSeen(t *testing.T) {
 func TestTheDiskOfALocalServerIsFound(t *testing.T) {
 	t.Parallel()
 	address := dbtest.URL(t)
-	w, err := diskroom.New(diskroom.Params{DB: dbtest.New(t), DatabaseURL: address, Logger: slog.New(slog.DiscardHandler)})
+	w, err := diskroom.New(diskroom.Params{DB: dbtest.New(t), DatabaseURL: address,
+		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +98,8 @@ func TestTheDiskOfALocalServerIsFound(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = w.Stop(t.Context()) })
 	if room, ok := w.Room(); !ok || room.Total == 0 {
-		t.Errorf("the disk space of a server at %s is %+v, known: %v; want that of its disk (%s)", address, room, ok, w.Dir())
+		t.Errorf("the disk space of a server at %s is %+v, known: %v; want that of its disk (%s)", address, room,
+			ok, w.Dir())
 	}
 }
 

@@ -68,7 +68,8 @@ var catalog = []provider{
 	},
 	{
 		name: "gandi", nameServers: []string{"gandi.net"}, style: style{quoted: true, relativeTargets: true},
-		credentials: []Credential{{Name: "bearer_token", About: "personal access token that may manage the domain's technical configuration"}},
+		credentials: []Credential{{Name: "bearer_token",
+			About: "personal access token that may manage the domain's technical configuration"}},
 		open: func(_ context.Context, _ *Service, c given) (backend, error) {
 			return &gandi.Provider{BearerToken: c["bearer_token"]}, nil
 		},
@@ -91,8 +92,9 @@ var catalog = []provider{
 			{Name: "consumer_key", About: "consumer key with GET, POST and DELETE on /domain/zone/*"},
 		},
 		open: func(_ context.Context, _ *Service, c given) (backend, error) {
-			return &ovh.Provider{Endpoint: c["endpoint"], ApplicationKey: c["application_key"], ApplicationSecret: c["application_secret"],
-				ConsumerKey: c["consumer_key"]}, nil
+			return &ovh.Provider{Endpoint: c["endpoint"], ApplicationKey: c["application_key"],
+				ApplicationSecret: c["application_secret"],
+				ConsumerKey:       c["consumer_key"]}, nil
 		},
 	},
 	{
@@ -101,8 +103,10 @@ var catalog = []provider{
 			{Name: "server", About: "host or address of the primary name server, with :port unless it is 53", public: true, check: checkServer},
 			{Name: "key_name", About: "name of the TSIG key", public: true, check: checkKeyName},
 			{Name: "key", About: "the TSIG key in base64", check: checkKey},
-			{Name: "key_algorithm", About: "hmac-sha256 unless it is hmac-sha1, hmac-sha224, hmac-sha384 or hmac-sha512", Optional: true, public: true,
-				check: oneOf("hmac-sha256", "hmac-sha1", "hmac-sha224", "hmac-sha384", "hmac-sha512")},
+			{Name: "key_algorithm",
+				About: "hmac-sha256 unless it is hmac-sha1, hmac-sha224, hmac-sha384 or hmac-sha512", Optional: true,
+				public: true,
+				check:  oneOf("hmac-sha256", "hmac-sha1", "hmac-sha224", "hmac-sha384", "hmac-sha512")},
 		},
 		open: openRFC2136,
 	},

@@ -39,7 +39,8 @@ func (p *provider) check(credentials map[string]secret.String, wrong fault.Field
 	}
 	for _, name := range slices.Sorted(maps.Keys(credentials)) {
 		if !slices.ContainsFunc(p.credentials, func(c Credential) bool { return c.Name == name }) {
-			wrong.Add(root+"."+clipText(name), "is no credential of %s, which takes %s", p.name, strings.Join(p.names(), ", "))
+			wrong.Add(root+"."+clipText(name), "is no credential of %s, which takes %s", p.name,
+				strings.Join(p.names(), ", "))
 		}
 	}
 	return values

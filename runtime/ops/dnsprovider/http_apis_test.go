@@ -14,7 +14,8 @@ import (
 func cloudflareAPI(b *book) http.Handler {
 	mux := http.NewServeMux()
 	show := func(e entry) object {
-		return object{"id": strconv.Itoa(e.ID), "type": e.Type, "name": e.Name, "content": e.Value, "ttl": e.TTL, "priority": e.Priority}
+		return object{"id": strconv.Itoa(e.ID), "type": e.Type, "name": e.Name, "content": e.Value, "ttl": e.TTL,
+			"priority": e.Priority}
 	}
 	mux.HandleFunc("GET /client/v4/zones", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 200, object{"success": true, "result": []any{object{"id": "z1", "name": "example.com"}}})
@@ -23,7 +24,8 @@ func cloudflareAPI(b *book) http.Handler {
 		q := r.URL.Query()
 		found := []any{}
 		for _, e := range b.list {
-			if (q.Get("type") == "" || q.Get("type") == e.Type) && (q.Get("name") == "" || strings.TrimSuffix(q.Get("name"), ".") == e.Name) &&
+			if (q.Get("type") == "" || q.Get("type") == e.Type) &&
+				(q.Get("name") == "" || strings.TrimSuffix(q.Get("name"), ".") == e.Name) &&
 				strings.Contains(e.Value, q.Get("content.contains")) {
 				found = append(found, show(e))
 			}
@@ -35,7 +37,8 @@ func cloudflareAPI(b *book) http.Handler {
 				"result_info": object{"page": page, "per_page": size, "count": size, "total_count": len(found)}})
 			return
 		}
-		reply(w, 200, object{"success": true, "result": found, "result_info": object{"page": 1, "per_page": 100, "total_count": len(found)}})
+		reply(w, 200, object{"success": true, "result": found,
+			"result_info": object{"page": 1, "per_page": 100, "total_count": len(found)}})
 	})
 	mux.HandleFunc("POST /client/v4/zones/z1/dns_records", func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
@@ -80,7 +83,8 @@ func digitaloceanAPI(b *book) http.Handler {
 			links["next"] = fmt.Sprintf("https://api.digitalocean.com/v2/domains/example.com/records?page=%d", page+1)
 			links["last"] = "https://api.digitalocean.com/v2/domains/example.com/records?page=9"
 		}
-		reply(w, 200, object{"domain_records": found, "links": object{"pages": links}, "meta": object{"total": len(b.list)}})
+		reply(w, 200, object{"domain_records": found, "links": object{"pages": links},
+			"meta": object{"total": len(b.list)}})
 	})
 	mux.HandleFunc("POST /v2/domains/example.com/records", func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
@@ -136,12 +140,14 @@ func hetznerAPI(b *book) http.Handler {
 		for _, e := range b.list {
 			key := e.Name + "/" + e.Type
 			if sets[key] == nil {
-				sets[key] = object{"id": key, "name": e.Name, "type": e.Type, "ttl": e.TTL, "records": []any{}, "zone": 7}
+				sets[key] = object{"id": key, "name": e.Name, "type": e.Type, "ttl": e.TTL, "records": []any{},
+					"zone": 7}
 				order = append(order, sets[key])
 			}
 			sets[key]["records"] = append(sets[key]["records"].([]any), object{"value": e.Value})
 		}
-		reply(w, 200, object{"rrsets": order, "meta": object{"pagination": object{"page": 1, "per_page": 100, "total_entries": len(order), "last_page": 1}}})
+		reply(w, 200, object{"rrsets": order,
+			"meta": object{"pagination": object{"page": 1, "per_page": 100, "total_entries": len(order), "last_page": 1}}})
 	})
 	done := object{"action": object{"id": 1, "status": "success", "command": "x", "progress": 100}}
 	change := func(do func(e entry, ttl *int) string) http.HandlerFunc {
@@ -154,7 +160,8 @@ func hetznerAPI(b *book) http.Handler {
 			if json.NewDecoder(r.Body).Decode(&in) != nil || len(in.Records) != 1 {
 				problem = "bad body"
 			} else {
-				problem = do(entry{Name: r.PathValue("name"), Type: r.PathValue("type"), Value: in.Records[0].Value, TTL: 3600}, in.TTL)
+				problem = do(entry{Name: r.PathValue("name"), Type: r.PathValue("type"), Value: in.Records[0].Value,
+					TTL: 3600}, in.TTL)
 			}
 			if problem != "" {
 				reply(w, 422, object{"error": object{"code": "invalid_input", "message": problem}})
@@ -163,21 +170,23 @@ func hetznerAPI(b *book) http.Handler {
 			reply(w, 201, done)
 		}
 	}
-	mux.HandleFunc("POST /v1/zones/{zone}/rrsets/{name}/{type}/actions/add_records", change(func(e entry, ttl *int) string {
-		for _, other := range b.list {
-			if other.Name == e.Name && other.Type == e.Type && ttl != nil && *ttl != other.TTL {
-				return "the TTL differs from that of the set"
+	mux.HandleFunc("POST /v1/zones/{zone}/rrsets/{name}/{type}/actions/add_records",
+		change(func(e entry, ttl *int) string {
+			for _, other := range b.list {
+				if other.Name == e.Name && other.Type == e.Type && ttl != nil && *ttl != other.TTL {
+					return "the TTL differs from that of the set"
+				}
 			}
-		}
-		b.add(e)
-		return badStrings(e)
-	}))
-	mux.HandleFunc("POST /v1/zones/{zone}/rrsets/{name}/{type}/actions/remove_records", change(func(e entry, _ *int) string {
-		b.list = slices.DeleteFunc(b.list, func(other entry) bool {
-			return other.Name == e.Name && other.Type == e.Type && other.Value == e.Value
-		})
-		return ""
-	}))
+			b.add(e)
+			return badStrings(e)
+		}))
+	mux.HandleFunc("POST /v1/zones/{zone}/rrsets/{name}/{type}/actions/remove_records",
+		change(func(e entry, _ *int) string {
+			b.list = slices.DeleteFunc(b.list, func(other entry) bool {
+				return other.Name == e.Name && other.Type == e.Type && other.Value == e.Value
+			})
+			return ""
+		}))
 	mux.HandleFunc("GET /v1/actions", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 200, object{"actions": []any{done["action"]}})
 	})
@@ -196,9 +205,13 @@ func gandiAPI(b *book) http.Handler {
 			if name != "" && (e.Name != name || e.Type != recordType) {
 				continue
 			}
-			n := slices.IndexFunc(list, func(o object) bool { return o["rrset_name"] == e.Name && o["rrset_type"] == e.Type })
+			n := slices.IndexFunc(list, func(o object) bool {
+				return o["rrset_name"] == e.Name &&
+					o["rrset_type"] == e.Type
+			})
 			if n < 0 {
-				list, n = append(list, object{"rrset_name": e.Name, "rrset_type": e.Type, "rrset_ttl": e.TTL, "rrset_values": []string{}}), len(list)
+				list, n = append(list, object{"rrset_name": e.Name, "rrset_type": e.Type, "rrset_ttl": e.TTL,
+					"rrset_values": []string{}}), len(list)
 			}
 			list[n]["rrset_values"] = append(list[n]["rrset_values"].([]string), e.Value)
 		}
@@ -220,7 +233,10 @@ func gandiAPI(b *book) http.Handler {
 			RRSetValues []string `json:"rrset_values"`
 		}
 		err := json.NewDecoder(r.Body).Decode(&in)
-		b.list = slices.DeleteFunc(b.list, func(e entry) bool { return e.Name == r.PathValue("name") && e.Type == r.PathValue("type") })
+		b.list = slices.DeleteFunc(b.list, func(e entry) bool {
+			return e.Name == r.PathValue("name") &&
+				e.Type == r.PathValue("type")
+		})
 		for _, v := range in.RRSetValues {
 			e := b.add(entry{Name: r.PathValue("name"), Type: r.PathValue("type"), Value: v, TTL: in.RRSetTTL})
 			if problem := badStrings(e); err != nil || problem != "" {

@@ -105,7 +105,8 @@ func serve(t testing.TB, name string, api func(*book) http.Handler, entries ...e
 	given := secrets(Credentials(name)[0].Name, b.token)
 	switch name {
 	case "ovh":
-		given = secrets("endpoint", "ovh-eu", "application_key", b.token, "application_secret", "a-secret-of-ovh", "consumer_key", "a-consumer-of-ovh")
+		given = secrets("endpoint", "ovh-eu", "application_key", b.token, "application_secret", "a-secret-of-ovh",
+			"consumer_key", "a-consumer-of-ovh")
 	case "route53":
 		given = secrets("access_key_id", b.token, "secret_access_key", "a-secret-of-aws")
 	}

@@ -15,10 +15,12 @@ import (
 
 func ovhAPI(b *book) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /1.0/auth/time", func(w http.ResponseWriter, _ *http.Request) { reply(w, 200, time.Now().Unix()) })
+	mux.HandleFunc("GET /1.0/auth/time",
+		func(w http.ResponseWriter, _ *http.Request) { reply(w, 200, time.Now().Unix()) })
 	const path = "/1.0/domain/zone/example.com/record"
 	record := func(e entry) object {
-		return object{"id": e.ID, "zone": "example.com", "fieldType": e.Type, "subDomain": e.Name, "ttl": e.TTL, "target": e.Value}
+		return object{"id": e.ID, "zone": "example.com", "fieldType": e.Type, "subDomain": e.Name, "ttl": e.TTL,
+			"target": e.Value}
 	}
 	mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 		ids := []int{}
@@ -54,7 +56,8 @@ func ovhAPI(b *book) http.Handler {
 		b.list = slices.DeleteFunc(b.list, func(e entry) bool { return e.ID == atoi(r.PathValue("id")) })
 		reply(w, 200, nil)
 	})
-	mux.HandleFunc("POST /1.0/domain/zone/example.com/refresh", func(w http.ResponseWriter, _ *http.Request) { reply(w, 200, nil) })
+	mux.HandleFunc("POST /1.0/domain/zone/example.com/refresh",
+		func(w http.ResponseWriter, _ *http.Request) { reply(w, 200, nil) })
 	return mux
 }
 
@@ -65,14 +68,16 @@ func replyXML(w http.ResponseWriter, status int, name, inner string) {
 }
 
 func refuseRoute53(w http.ResponseWriter, said string) {
-	replyXML(w, 403, "ErrorResponse", "<Error><Type>Sender</Type><Code>InvalidClientTokenId</Code><Message>"+said+"</Message></Error><RequestId>r</RequestId>")
+	replyXML(w, 403, "ErrorResponse", "<Error><Type>Sender</Type><Code>InvalidClientTokenId</Code><Message>"+said+
+		"</Message></Error><RequestId>r</RequestId>")
 }
 
 func route53Server(b *book) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /2013-04-01/hostedzonesbyname", func(w http.ResponseWriter, _ *http.Request) {
-		replyXML(w, 200, "ListHostedZonesByNameResponse", "<HostedZones><HostedZone><Id>/hostedzone/Z1</Id><Name>example.com.</Name><CallerReference>c</CallerReference>"+
-			"<Config><PrivateZone>false</PrivateZone></Config></HostedZone></HostedZones><IsTruncated>false</IsTruncated><MaxItems>1</MaxItems>")
+		replyXML(w, 200, "ListHostedZonesByNameResponse",
+			"<HostedZones><HostedZone><Id>/hostedzone/Z1</Id><Name>example.com.</Name><CallerReference>c</CallerReference>"+
+				"<Config><PrivateZone>false</PrivateZone></Config></HostedZone></HostedZones><IsTruncated>false</IsTruncated><MaxItems>1</MaxItems>")
 	})
 	mux.HandleFunc("GET /2013-04-01/hostedzone/Z1/rrset", func(w http.ResponseWriter, _ *http.Request) {
 		var sets []route53Set
@@ -94,7 +99,8 @@ func route53Server(b *book) http.Handler {
 			}
 			inner.Write(encoded)
 		}
-		replyXML(w, 200, "ListResourceRecordSetsResponse", "<ResourceRecordSets>"+inner.String()+"</ResourceRecordSets><IsTruncated>false</IsTruncated><MaxItems>1000</MaxItems>")
+		replyXML(w, 200, "ListResourceRecordSetsResponse", "<ResourceRecordSets>"+inner.String()+
+			"</ResourceRecordSets><IsTruncated>false</IsTruncated><MaxItems>1000</MaxItems>")
 	})
 	change := func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
@@ -115,7 +121,8 @@ func route53Server(b *book) http.Handler {
 				b.add(entry{Type: set.Type, Name: name, Value: value.Value, TTL: set.TTL})
 			}
 		}
-		replyXML(w, 200, "ChangeResourceRecordSetsResponse", "<ChangeInfo><Id>/change/C1</Id><Status>INSYNC</Status><SubmittedAt>2026-01-01T00:00:00Z</SubmittedAt></ChangeInfo>")
+		replyXML(w, 200, "ChangeResourceRecordSetsResponse",
+			"<ChangeInfo><Id>/change/C1</Id><Status>INSYNC</Status><SubmittedAt>2026-01-01T00:00:00Z</SubmittedAt></ChangeInfo>")
 	}
 	mux.HandleFunc("POST /2013-04-01/hostedzone/Z1/rrset", change)
 	mux.HandleFunc("POST /2013-04-01/hostedzone/Z1/rrset/", change)

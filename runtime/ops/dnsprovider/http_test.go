@@ -52,14 +52,17 @@ func TestHTTPProviders(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if joinPurposes(done.Applied) != "ownership dkim spf" || joinPurposes(done.Unchanged) != "dmarc" || joinPurposes(done.Conflicts) != "return_path" {
-				t.Errorf("applied %s, unchanged %s, conflicts %+v", joinPurposes(done.Applied), joinPurposes(done.Unchanged), done.Conflicts)
+			if joinPurposes(done.Applied) != "ownership dkim spf" || joinPurposes(done.Unchanged) != "dmarc" ||
+				joinPurposes(done.Conflicts) != "return_path" {
+				t.Errorf("applied %s, unchanged %s, conflicts %+v", joinPurposes(done.Applied),
+					joinPurposes(done.Unchanged), done.Conflicts)
 			}
 			texts := b.values(apex, "TXT")
 			for i := range texts {
 				texts[i] = joinStrings(texts[i])
 			}
-			want := []string{"google-site-verification=1", strings.Replace(longSPF, "-all", "include:spf.postrider.test -all", 1)}
+			want := []string{"google-site-verification=1",
+				strings.Replace(longSPF, "-all", "include:spf.postrider.test -all", 1)}
 			if diff := cmp.Diff(want, texts); diff != "" {
 				t.Error(diff)
 			}
@@ -74,8 +77,9 @@ func TestHTTPProviders(t *testing.T) {
 			t.Parallel()
 			b, z := serve(t, name, c.api)
 			done, err := z.Apply(t.Context(), makePlan(t, z, []Wanted{wantPath}))
-			if err != nil || joinPurposes(done.Applied) != "return_path" || len(b.list) != 1 || canonicalName(b.list[0].Value) != "rp.postrider.test" {
-				t.Errorf("Apply of an alias gives %v, %+v and the records %+v, want the return path applied as the one record", err, done, b.list)
+			if err != nil || joinPurposes(done.Applied) != "return_path" || len(b.list) != 1 ||
+				canonicalName(b.list[0].Value) != "rp.postrider.test" {
+				t.Errorf("Apply of an alias returned %v, %+v and the records %+v, want the return path applied as the one record", err, done, b.list)
 			}
 		})
 		t.Run(name+" echoes the token", func(t *testing.T) {
@@ -89,7 +93,8 @@ func TestHTTPProviders(t *testing.T) {
 						refuseRoute53(w, said)
 						return
 					}
-					reply(w, 403, object{"code": 403, "message": said, "id": "forbidden", "error": object{"code": "forbidden", "message": said},
+					reply(w, 403, object{"code": 403, "message": said, "id": "forbidden",
+						"error":  object{"code": "forbidden", "message": said},
 						"errors": []any{object{"code": 9109, "message": said}}})
 				})
 			})
@@ -107,7 +112,8 @@ func TestHTTPProviders(t *testing.T) {
 func TestDigitalOceanTakesNoMX(t *testing.T) {
 	t.Parallel()
 	_, z := serve(t, "digitalocean", digitaloceanAPI)
-	if p := makePlan(t, z, []Wanted{wantMX}); joinPurposes(p.Conflicts) != "inbound_mx" || !strings.Contains(p.Conflicts[0].Reason, "by hand") {
+	if p := makePlan(t, z, []Wanted{wantMX}); joinPurposes(p.Conflicts) != "inbound_mx" ||
+		!strings.Contains(p.Conflicts[0].Reason, "by hand") {
 		t.Errorf("the plan for an MX record is %+v, want a conflict to mend by hand", p)
 	}
 }
@@ -143,7 +149,8 @@ func TestNameServersTellTheProvider(t *testing.T) {
 func TestScrubbing(t *testing.T) {
 	t.Parallel()
 	p := findProvider("ovh")
-	s := p.scrubber(given{"endpoint": "ovh-eu", "application_key": "k3y", "application_secret": "s/cret+value=", "consumer_key": "consumer-key-1"})
+	s := p.scrubber(given{"endpoint": "ovh-eu", "application_key": "k3y", "application_secret": "s/cret+value=",
+		"consumer_key": "consumer-key-1"})
 	for in, want := range map[string]string{
 		"at ovh-eu: k3y refused":            "at ovh-eu: [redacted] refused",
 		"s/cret+value= and consumer-key-1":  "[redacted] and [redacted]",
@@ -157,6 +164,6 @@ func TestScrubbing(t *testing.T) {
 		}
 	}
 	if got := s.clean(strings.Repeat("ab ", 1000)); len(got) > 410 {
-		t.Errorf("%d octets", len(got))
+		t.Errorf("%d bytes", len(got))
 	}
 }

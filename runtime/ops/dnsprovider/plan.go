@@ -136,7 +136,8 @@ func (i *Item) decide(zone string, there []Record) verdict {
 			i.Before = []string{"CNAME " + here[alias].Value}
 			return unchanged
 		}
-		return i.refuse("Remove the CNAME record at %s, which leads to %s: nothing else may stand beside it.", i.Name, here[alias].Value)
+		return i.refuse("Remove the CNAME record at %s, which leads to %s: nothing else may stand beside it.", i.Name,
+			here[alias].Value)
 	}
 	same := slices.DeleteFunc(slices.Clone(here), func(r Record) bool { return r.Type != i.Type })
 	switch i.Rule {
@@ -163,7 +164,8 @@ func (i *Item) decideDelegation(zone string, there []Record) (verdict, bool) {
 		case r.Type == "NS" && r.Name != zone && covers:
 			return i.refuse("%s is delegated to other name servers; publish the record there.", r.Name), true
 		case r.Type == "DNAME" && i.Name != r.Name && covers:
-			return i.refuse("Everything below %s is an alias of %s (DNAME); publish the record there.", r.Name, r.Value), true
+			return i.refuse("Everything below %s is an alias of %s (DNAME); publish the record there.", r.Name,
+				r.Value), true
 		}
 	}
 	return 0, false
@@ -175,7 +177,8 @@ func (i *Item) decideAlias(here []Record) verdict {
 		case r.is(i.Record):
 			return unchanged
 		case r.Type == "CNAME":
-			return i.refuse("%s is an alias of %s; change that CNAME record to %s, or remove it.", i.Name, r.Value, i.Value)
+			return i.refuse("%s is an alias of %s; change that CNAME record to %s, or remove it.", i.Name,
+				r.Value, i.Value)
 		case r.Type != "RRSIG" && r.Type != "NSEC" && r.Type != "NSEC3":
 			return i.refuse("Remove the %s record at %s: nothing may stand beside a CNAME record.", r.Type, i.Name)
 		}
@@ -193,7 +196,8 @@ func (i *Item) decideAlone(same []Record) verdict {
 	}
 	switch {
 	case len(others) > 0:
-		return i.refuse("%s has another %s record already (%s); remove it if mail no longer depends on it.", i.Name, i.Type, clipText(others[0]))
+		return i.refuse("%s has another %s record already (%s); remove it if mail no longer depends on it.", i.Name,
+			i.Type, clipText(others[0]))
 	case len(same) > 0:
 		return unchanged
 	default:

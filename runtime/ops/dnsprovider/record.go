@@ -47,7 +47,8 @@ type style struct {
 // read converts a record returned by a library.
 func (s style) read(zone string, given libdns.Record) Record {
 	rr := given.RR()
-	r := Record{Type: strings.ToUpper(rr.Type), Name: canonicalName(libdns.AbsoluteName(rr.Name, zone)), Value: rr.Data, TTL: rr.TTL, raw: given}
+	r := Record{Type: strings.ToUpper(rr.Type), Name: canonicalName(libdns.AbsoluteName(rr.Name, zone)), Value: rr.Data,
+		TTL: rr.TTL, raw: given}
 	if slices.Contains(s.txtTypes, r.Type) {
 		r.Type = "TXT"
 	}

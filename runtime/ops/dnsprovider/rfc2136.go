@@ -43,7 +43,8 @@ func openRFC2136(ctx context.Context, s *Service, c given) (backend, error) {
 		algorithm = "hmac-sha256"
 	}
 	// Key names are compared in lower case (RFC 8945 section 4.2).
-	return &updates{Provider: rfc2136.Provider{KeyName: strings.ToLower(dns.Fqdn(c["key_name"])), KeyAlg: dns.Fqdn(algorithm), Key: c["key"], Server: server},
+	return &updates{Provider: rfc2136.Provider{KeyName: strings.ToLower(dns.Fqdn(c["key_name"])),
+		KeyAlg: dns.Fqdn(algorithm), Key: c["key"], Server: server},
 		dialer: net.Dialer{Timeout: 5 * time.Second, Control: s.guard.Control}}, nil
 }
 
@@ -108,7 +109,8 @@ type wireRecord struct {
 // RR implements libdns.Record.
 func (w wireRecord) RR() libdns.RR {
 	header := w.rr.Header()
-	out := libdns.RR{Name: header.Name, TTL: time.Duration(header.Ttl) * time.Second, Type: dns.TypeToString[header.Rrtype]}
+	out := libdns.RR{Name: header.Name, TTL: time.Duration(header.Ttl) * time.Second,
+		Type: dns.TypeToString[header.Rrtype]}
 	switch rr := w.rr.(type) {
 	case *dns.TXT:
 		out.Data = quotedAsIs(rr.Txt)
@@ -130,7 +132,8 @@ func (u *updates) GetRecords(ctx context.Context, zone string) ([]libdns.Record,
 		return nil, fmt.Errorf("connect: %w", err)
 	}
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	transfer := &dns.Transfer{Conn: &dns.Conn{Conn: conn}, ReadTimeout: 10 * time.Second, TsigSecret: map[string]string{u.KeyName: u.Key}}
+	transfer := &dns.Transfer{Conn: &dns.Conn{Conn: conn}, ReadTimeout: 10 * time.Second,
+		TsigSecret: map[string]string{u.KeyName: u.Key}}
 	query := new(dns.Msg).SetAxfr(dns.Fqdn(zone))
 	u.sign(query)
 	envelopes, err := transfer.In(query, u.Server)
@@ -174,7 +177,8 @@ func (u *updates) DeleteRecords(ctx context.Context, zone string, records []libd
 		update.Remove([]dns.RR{dns.Copy(exact.rr)})
 	}
 	u.sign(update)
-	client := &dns.Client{Net: "tcp", Dialer: &u.dialer, Timeout: 10 * time.Second, TsigSecret: map[string]string{u.KeyName: u.Key}}
+	client := &dns.Client{Net: "tcp", Dialer: &u.dialer, Timeout: 10 * time.Second,
+		TsigSecret: map[string]string{u.KeyName: u.Key}}
 	reply, _, err := client.ExchangeContext(ctx, update, u.Server)
 	if err != nil {
 		return nil, err

@@ -91,10 +91,12 @@ func TestUpdatesAddEverythingOnce(t *testing.T) {
 	if got := joinPurposes(done.Applied); got != "ownership dkim return_path spf dmarc" || len(done.Conflicts) > 0 {
 		t.Fatalf("applied %s, conflicts %+v", got, done.Conflicts)
 	}
-	if diff := cmp.Diff([]string{`"google-site-verification=1"`, `"v=spf1 include:spf.postrider.test ~all"`}, server.lines("example.com.", dns.TypeTXT)); diff != "" {
+	if diff := cmp.Diff([]string{`"google-site-verification=1"`, `"v=spf1 include:spf.postrider.test ~all"`},
+		server.lines("example.com.", dns.TypeTXT)); diff != "" {
 		t.Error(diff)
 	}
-	if dkim := server.lines("s1._domainkey.example.com.", dns.TypeTXT); len(dkim) != 1 || strings.Count(dkim[0], `"`) != 4 {
+	if dkim := server.lines("s1._domainkey.example.com.", dns.TypeTXT); len(dkim) != 1 ||
+		strings.Count(dkim[0], `"`) != 4 {
 		t.Errorf("the key was not split into two strings: %v", dkim)
 	}
 	again := makePlan(t, server.open(t), allWanted())
@@ -105,7 +107,8 @@ func TestUpdatesAddEverythingOnce(t *testing.T) {
 
 func TestUpdatesMergeAnSPFRecordWhateverItsStrings(t *testing.T) {
 	t.Parallel()
-	server := newPrimary(t, "example.com.", `example.com. 600 IN TXT "v=spf1 mx " "-all"`, `example.com. 600 IN TXT "other; \"quoted\" \\ \195\164"`)
+	server := newPrimary(t, "example.com.", `example.com. 600 IN TXT "v=spf1 mx " "-all"`,
+		`example.com. 600 IN TXT "other; \"quoted\" \\ \195\164"`)
 	z := server.open(t)
 	done, err := z.Apply(t.Context(), makePlan(t, z, []Wanted{wantSPF}))
 	if err != nil {
@@ -115,7 +118,9 @@ func TestUpdatesMergeAnSPFRecordWhateverItsStrings(t *testing.T) {
 	if diff := cmp.Diff(want, server.lines("example.com.", dns.TypeTXT)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"v=spf1 mx -all"}, slices.DeleteFunc(done.Applied[0].Before, func(s string) bool { return strings.HasPrefix(s, "other") })); diff != "" {
+	if diff := cmp.Diff([]string{"v=spf1 mx -all"},
+		slices.DeleteFunc(done.Applied[0].Before,
+			func(s string) bool { return strings.HasPrefix(s, "other") })); diff != "" {
 		t.Error(diff)
 	}
 	server.set(func() {
@@ -127,7 +132,8 @@ func TestUpdatesMergeAnSPFRecordWhateverItsStrings(t *testing.T) {
 
 func TestUpdatesLeaveConflictsAlone(t *testing.T) {
 	t.Parallel()
-	lines := []string{"rp.example.com. 60 IN CNAME elsewhere.test.", `_dmarc.example.com. 60 IN TXT "v=DMARC1; p=reject"`,
+	lines := []string{"rp.example.com. 60 IN CNAME elsewhere.test.",
+		`_dmarc.example.com. 60 IN TXT "v=DMARC1; p=reject"`,
 		`example.com. 60 IN TXT "v=spf1 a -all"`, `example.com. 60 IN TXT "v=spf1 mx -all"`}
 	server := newPrimary(t, "example.com.", lines...)
 	z := server.open(t)
@@ -135,8 +141,9 @@ func TestUpdatesLeaveConflictsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if joinPurposes(done.Applied) != "ownership dkim" || joinPurposes(done.Unchanged) != "dmarc" || joinPurposes(done.Conflicts) != "return_path spf" {
-		t.Errorf("Apply gives %+v, want ownership and DKIM applied, DMARC unchanged, return path and SPF in conflict", done)
+	if joinPurposes(done.Applied) != "ownership dkim" || joinPurposes(done.Unchanged) != "dmarc" ||
+		joinPurposes(done.Conflicts) != "return_path spf" {
+		t.Errorf("Apply returned %+v, want ownership and DKIM applied, DMARC unchanged, return path and SPF in conflict", done)
 	}
 	if got := server.lines("rp.example.com.", dns.TypeCNAME); !cmp.Equal(got, []string{"elsewhere.test."}) {
 		t.Errorf("overwritten: %v", got)
@@ -155,8 +162,9 @@ func TestUpdatesTakeBackWhatCannotReplace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if joinPurposes(done.Conflicts) != "spf" || !strings.Contains(done.Conflicts[0].Reason, "change it by hand to: v=spf1 include:") {
-			t.Errorf("Apply with a silent server gives %+v, want a conflict of SPF to change by hand", done)
+		if joinPurposes(done.Conflicts) != "spf" ||
+			!strings.Contains(done.Conflicts[0].Reason, "change it by hand to: v=spf1 include:") {
+			t.Errorf("Apply with a silent server returned %+v, want a conflict of SPF to change by hand", done)
 		}
 	})
 	t.Run("refused", func(t *testing.T) {
@@ -166,8 +174,10 @@ func TestUpdatesTakeBackWhatCannotReplace(t *testing.T) {
 		z := server.open(t)
 		_, err := z.Apply(t.Context(), makePlan(t, z, []Wanted{wantOwnership, wantSPF}))
 		refused := requireUpstream(t, err)
-		if !strings.Contains(refused.Message, "REFUSED") || !cmp.Equal(refused.Details["applied"], any([]string{"ownership"})) {
-			t.Errorf("Apply with a server that refuses gives %s with details %v, want REFUSED and ownership applied", refused.Message, refused.Details)
+		if !strings.Contains(refused.Message, "REFUSED") ||
+			!cmp.Equal(refused.Details["applied"], any([]string{"ownership"})) {
+			t.Errorf("Apply with a server that refuses returned %s with details %v, want REFUSED and ownership applied",
+				refused.Message, refused.Details)
 		}
 	})
 }
@@ -185,7 +195,8 @@ func TestUpdatesWithAWrongKeyAreRefused(t *testing.T) {
 	t.Parallel()
 	server := newPrimary(t, "example.com.")
 	s := newService(t, server.addr, loopback)
-	z, err := s.Open(t.Context(), "rfc2136", secrets("server", server.addr, "key_name", "apply.key", "key", wrongKey), "example.com")
+	z, err := s.Open(t.Context(), "rfc2136", secrets("server", server.addr, "key_name", "apply.key", "key", wrongKey),
+		"example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +234,8 @@ func TestUpdatesStopWithTheirContext(t *testing.T) {
 
 func TestServersOfStrangersPassTheGuard(t *testing.T) {
 	t.Parallel()
-	zone := newPrimary(t, "example.com.", "inside.example.com. 60 IN A 10.0.0.1", "mapped.example.com. 60 IN AAAA ::ffff:10.0.0.1")
+	zone := newPrimary(t, "example.com.", "inside.example.com. 60 IN A 10.0.0.1",
+		"mapped.example.com. 60 IN AAAA ::ffff:10.0.0.1")
 	s := newService(t, zone.addr)
 	for server, reason := range map[string]string{
 		"127.0.0.1": "private", "[::1]:53": "private", "10.1.2.3:5353": "private", "inside.example.com": "private", "mapped.example.com": "private",
@@ -231,25 +243,29 @@ func TestServersOfStrangersPassTheGuard(t *testing.T) {
 	} {
 		_, err := s.Open(t.Context(), "rfc2136", secrets("server", server, "key_name", "k", "key", key), "example.com")
 		if refused := fault.From(err); err == nil || !strings.Contains(refused.Fields["credentials.server"], reason) {
-			t.Errorf("Open with the server %s gives %v, want an error of credentials.server that says %q", server, err, reason)
+			t.Errorf("Open with the server %s returned %v, want an error of credentials.server that says %q", server,
+				err, reason)
 		}
 	}
 }
 
 func TestLocate(t *testing.T) {
 	t.Parallel()
-	server := newPrimary(t, "example.com.", "alias.example.com. 60 IN CNAME other.test.", `other.test. 60 IN SOA a. b. 1 2 3 4 5`)
+	server := newPrimary(t, "example.com.", "alias.example.com. 60 IN CNAME other.test.",
+		`other.test. 60 IN SOA a. b. 1 2 3 4 5`)
 	served := rr(t, "example.com. 60 IN NS Kate.NS.Cloudflare.com.")
 	server.set(func() { server.records[1] = served })
 	s := newService(t, server.addr)
-	for name, zone := range map[string]string{"example.com": "example.com", "a.b.example.com": "example.com", "alias.example.com": "example.com",
-		"nobody.test": "", "co.uk": ""} {
+	for name, zone := range map[string]string{"example.com": "example.com", "a.b.example.com": "example.com",
+		"alias.example.com": "example.com",
+		"nobody.test":       "", "co.uk": ""} {
 		got, err := s.Locate(t.Context(), name)
 		if err != nil || got.Zone != zone {
-			t.Errorf("Locate of %s gives %+v, %v, want the zone %q", name, got, err, zone)
+			t.Errorf("Locate of %s returned %+v, %v, want the zone %q", name, got, err, zone)
 		}
 	}
-	want := Location{Zone: "example.com", NameServers: []string{"kate.ns.cloudflare.com"}, Provider: "cloudflare", Supported: true,
+	want := Location{Zone: "example.com", NameServers: []string{"kate.ns.cloudflare.com"}, Provider: "cloudflare",
+		Supported:   true,
 		Credentials: []string{"api_token", "zone_token"}}
 	got, err := s.Locate(t.Context(), "www.example.com")
 	if err != nil {

@@ -43,15 +43,17 @@ const (
 // openRoute53 does not connect yet.
 func openRoute53(_ context.Context, s *Service, c given) (backend, error) {
 	// The service has no regions; its API is signed for this one.
-	key := awsKey{id: c["access_key_id"], secret: c["secret_access_key"], session: c["session_token"], region: "us-east-1", service: "route53"}
+	key := awsKey{id: c["access_key_id"], secret: c["secret_access_key"], session: c["session_token"],
+		region: "us-east-1", service: "route53"}
 	return &route53{http: s.http, key: key, zoneID: c["hosted_zone_id"]}, nil
 }
 
 // route53Set is a resource record set.
 type route53Set struct {
-	Name          string
-	Type          string
-	SetIdentifier string         `xml:",omitempty"` // distinguishes several sets of a name and type, with a routing policy
+	Name string
+	Type string
+	// distinguishes several sets of a name and type, with a routing policy
+	SetIdentifier string         `xml:",omitempty"`
 	TTL           int            `xml:",omitempty"`
 	Values        []route53Value `xml:"ResourceRecords>ResourceRecord"` // empty for an alias
 }
@@ -86,13 +88,17 @@ func (p *route53) AppendRecords(ctx context.Context, zone string, records []libd
 func (p *route53) DeleteRecords(ctx context.Context, zone string, records []libdns.Record) ([]libdns.Record, error) {
 	return p.change(ctx, zone, records, func(set *route53Set, rr libdns.RR) bool {
 		before := len(set.Values)
-		set.Values = slices.DeleteFunc(set.Values, func(v route53Value) bool { return set.record(zone, v).RR().Data == rr.Data })
+		set.Values = slices.DeleteFunc(set.Values, func(v route53Value) bool {
+			return set.record(zone, v).RR().
+				Data == rr.Data
+		})
 		return len(set.Values) < before
 	})
 }
 
 // change edits the set of each record in turn and writes the whole set.
-func (p *route53) change(ctx context.Context, zone string, records []libdns.Record, edit func(*route53Set, libdns.RR) bool) ([]libdns.Record, error) {
+func (p *route53) change(ctx context.Context, zone string, records []libdns.Record,
+	edit func(*route53Set, libdns.RR) bool) ([]libdns.Record, error) {
 	var changed []libdns.Record
 	for _, record := range records {
 		rr := record.RR()
@@ -130,7 +136,8 @@ func (s route53Set) same(other route53Set) bool {
 
 // record returns one value of the set as a record.
 func (s route53Set) record(zone string, v route53Value) libdns.Record {
-	rr := libdns.RR{Name: libdns.RelativeName(route53Unescape(s.Name), zone), Type: s.Type, TTL: time.Duration(s.TTL) * time.Second, Data: v.Value}
+	rr := libdns.RR{Name: libdns.RelativeName(route53Unescape(s.Name), zone), Type: s.Type,
+		TTL: time.Duration(s.TTL) * time.Second, Data: v.Value}
 	if s.Type == "TXT" || s.Type == "SPF" {
 		rr.Data = route53Unquote(v.Value)
 	}
@@ -177,7 +184,8 @@ func (p *route53) sets(ctx context.Context, zone string) (zoneID string, sets []
 			IsTruncated                                          bool
 			NextRecordName, NextRecordType, NextRecordIdentifier string
 		}
-		if err := p.ask(ctx, http.MethodGet, "hostedzone/"+url.PathEscape(zoneID)+"/rrset", query, nil, &page); err != nil {
+		if err := p.ask(ctx, http.MethodGet, "hostedzone/"+url.PathEscape(zoneID)+"/rrset", query, nil,
+			&page); err != nil {
 			return "", nil, err
 		}
 		sets = append(sets, page.Sets...)
@@ -203,7 +211,8 @@ func (p *route53) findZone(ctx context.Context, zone string) (string, error) {
 			Private bool `xml:"Config>PrivateZone"`
 		} `xml:"HostedZones>HostedZone"`
 	}
-	if err := p.ask(ctx, http.MethodGet, "hostedzonesbyname", url.Values{"dnsname": {zone}, "maxitems": {"100"}}, nil, &found); err != nil {
+	if err := p.ask(ctx, http.MethodGet, "hostedzonesbyname", url.Values{"dnsname": {zone}, "maxitems": {"100"}}, nil,
+		&found); err != nil {
 		return "", err
 	}
 	id := ""
@@ -293,7 +302,8 @@ type route53Error struct {
 }
 
 func (e *route53Error) Error() string {
-	return strings.TrimSpace(fmt.Sprintf("%d %s %s", e.status, e.Code, strings.Join(append(e.Messages, e.Message), " ")))
+	return strings.TrimSpace(fmt.Sprintf("%d %s %s", e.status, e.Code,
+		strings.Join(append(e.Messages, e.Message), " ")))
 }
 
 // isTemporary reports whether the same request may succeed a moment later.

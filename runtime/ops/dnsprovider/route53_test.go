@@ -22,7 +22,8 @@ func TestRoute53TextsAreReadAsTheyAreMeant(t *testing.T) {
 		`unquoted`:              "unquoted",
 		`""`:                    "",
 	} {
-		if got := (route53Set{Name: "example.com.", Type: "TXT"}).record("example.com.", route53Value{value}).RR().Data; got != want {
+		if got := (route53Set{Name: "example.com.", Type: "TXT"}).record("example.com.", route53Value{value}).RR().
+			Data; got != want {
 			t.Errorf("the text %s was read as %q, want %q", value, got, want)
 		}
 	}
@@ -35,12 +36,14 @@ func TestRoute53ReadsEveryPageOfThePublicZone(t *testing.T) {
 		return fmt.Sprintf("<HostedZone><Id>/hostedzone/%s</Id><Name>example.com.</Name><Config><PrivateZone>%t</PrivateZone></Config></HostedZone>", id, private)
 	}
 	set := func(name string) string {
-		return "<ResourceRecordSet><Name>" + name + "</Name><Type>A</Type><TTL>60</TTL><ResourceRecords><ResourceRecord><Value>192.0.2.1</Value></ResourceRecord></ResourceRecords></ResourceRecordSet>"
+		return "<ResourceRecordSet><Name>" + name +
+			"</Name><Type>A</Type><TTL>60</TTL><ResourceRecords><ResourceRecord><Value>192.0.2.1</Value></ResourceRecord></ResourceRecords></ResourceRecordSet>"
 	}
 	_, z := serve(t, "route53", func(*book) http.Handler {
 		mux := http.NewServeMux()
 		mux.HandleFunc("GET /2013-04-01/hostedzonesbyname", func(w http.ResponseWriter, _ *http.Request) {
-			replyXML(w, 200, "ListHostedZonesByNameResponse", "<HostedZones>"+zone("Z0", true)+zone("Z1", false)+zone("Z2", true)+"</HostedZones>")
+			replyXML(w, 200, "ListHostedZonesByNameResponse", "<HostedZones>"+
+				zone("Z0", true)+zone("Z1", false)+zone("Z2", true)+"</HostedZones>")
 		})
 		mux.HandleFunc("GET /2013-04-01/hostedzone/Z1/rrset", func(w http.ResponseWriter, r *http.Request) {
 			if r.FormValue("name") != "b.example.com." {
@@ -48,7 +51,8 @@ func TestRoute53ReadsEveryPageOfThePublicZone(t *testing.T) {
 					"</ResourceRecordSets><IsTruncated>true</IsTruncated><NextRecordName>b.example.com.</NextRecordName><NextRecordType>A</NextRecordType>")
 				return
 			}
-			replyXML(w, 200, "ListResourceRecordSetsResponse", "<ResourceRecordSets>"+set("b.example.com.")+"</ResourceRecordSets><IsTruncated>false</IsTruncated>")
+			replyXML(w, 200, "ListResourceRecordSetsResponse", "<ResourceRecordSets>"+set("b.example.com.")+
+				"</ResourceRecordSets><IsTruncated>false</IsTruncated>")
 		})
 		return mux
 	})
@@ -72,7 +76,8 @@ func TestRoute53AsksOnceMoreWhatIsRefusedForAMoment(t *testing.T) {
 		whole := route53Server(b)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if asked++; asked == 1 {
-				replyXML(w, 400, "ErrorResponse", "<Error><Code>Throttling</Code><Message>Rate exceeded</Message></Error>")
+				replyXML(w, 400, "ErrorResponse",
+					"<Error><Code>Throttling</Code><Message>Rate exceeded</Message></Error>")
 				return
 			}
 			whole.ServeHTTP(w, r)
@@ -89,8 +94,9 @@ func TestRoute53LeavesSetsWithARoutingPolicyAlone(t *testing.T) {
 		mux := http.NewServeMux()
 		mux.Handle("GET /2013-04-01/hostedzonesbyname", route53Server(&book{}))
 		mux.HandleFunc("GET /2013-04-01/hostedzone/Z1/rrset", func(w http.ResponseWriter, _ *http.Request) {
-			replyXML(w, 200, "ListResourceRecordSetsResponse", "<ResourceRecordSets><ResourceRecordSet><Name>example.com.</Name><Type>TXT</Type>"+
-				"<SetIdentifier>eu</SetIdentifier><TTL>60</TTL></ResourceRecordSet></ResourceRecordSets>")
+			replyXML(w, 200, "ListResourceRecordSetsResponse",
+				"<ResourceRecordSets><ResourceRecordSet><Name>example.com.</Name><Type>TXT</Type>"+
+					"<SetIdentifier>eu</SetIdentifier><TTL>60</TTL></ResourceRecordSet></ResourceRecordSets>")
 		})
 		return mux
 	})

@@ -43,7 +43,8 @@ func New(p Params) (*Service, error) {
 	if p.Resolver == nil || p.Guard == nil {
 		return nil, errors.New("dnsprovider: Resolver and Guard are required")
 	}
-	s := &Service{dns: p.Resolver, guard: p.Guard, http: egress.NewClient(egress.ClientConfig{Guard: p.Guard, Timeout: 20 * time.Second})}
+	s := &Service{dns: p.Resolver, guard: p.Guard,
+		http: egress.NewClient(egress.ClientConfig{Guard: p.Guard, Timeout: 20 * time.Second})}
 	if p.Transport != nil {
 		s.http.Transport = p.Transport
 	}
@@ -85,7 +86,8 @@ func (s *Service) Locate(ctx context.Context, name string) (Location, error) {
 }
 
 func noAnswer(err error) error {
-	return (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The DNS resolver does not answer"}).WithCause(err)
+	return (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The DNS resolver does not answer"}).
+		WithCause(err)
 }
 
 // Check validates a provider's name and credentials without sending them anywhere.
@@ -104,7 +106,8 @@ func Check(name string, credentials map[string]secret.String) fault.Fields {
 }
 
 // Open returns a Zone that uses the credentials. It does not contact the provider yet.
-func (s *Service) Open(ctx context.Context, name string, credentials map[string]secret.String, zone string) (*Zone, error) {
+func (s *Service) Open(ctx context.Context, name string, credentials map[string]secret.String,
+	zone string) (*Zone, error) {
 	if err := Check(name, credentials).Err(); err != nil {
 		return nil, err
 	}

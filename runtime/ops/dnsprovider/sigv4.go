@@ -32,10 +32,13 @@ func (k awsKey) sign(r *http.Request, body []byte, now time.Time) {
 		r.Header.Set("X-Amz-Security-Token", k.session)
 	}
 	names, headers := awsHeaders(r)
-	request := strings.Join([]string{r.Method, r.URL.EscapedPath(), awsQuery(r.URL.Query()), headers, names, awsSum(body)}, "\n")
+	request := strings.Join([]string{r.Method, r.URL.EscapedPath(), awsQuery(r.URL.Query()), headers, names,
+		awsSum(body)}, "\n")
 	scope := strings.Join([]string{now.Format("20060102"), k.region, k.service, "aws4_request"}, "/")
-	signed := awsMAC(k.signingKey(now), strings.Join([]string{awsAlgorithm, now.Format(awsTime), scope, awsSum([]byte(request))}, "\n"))
-	r.Header.Set("Authorization", awsAlgorithm+" Credential="+k.id+"/"+scope+", SignedHeaders="+names+", Signature="+hex.EncodeToString(signed))
+	signed := awsMAC(k.signingKey(now),
+		strings.Join([]string{awsAlgorithm, now.Format(awsTime), scope, awsSum([]byte(request))}, "\n"))
+	r.Header.Set("Authorization", awsAlgorithm+" Credential="+k.id+"/"+scope+", SignedHeaders="+names+", Signature="+
+		hex.EncodeToString(signed))
 }
 
 func (k awsKey) signingKey(now time.Time) []byte {

@@ -21,7 +21,8 @@ func (i *Item) decideSPF(same []Record) verdict {
 		return apply
 	case 1:
 	default:
-		return i.refuse("%s has %d SPF records, which receivers refuse; merge them into one that contains include:%s.", i.Name, len(found), i.Include)
+		return i.refuse("%s has %d SPF records, which receivers refuse; merge them into one that contains include:%s.",
+			i.Name, len(found), i.Include)
 	}
 	if strings.Contains(found[0].Value, `\`) {
 		return i.refuse("The SPF record at %s has characters that cannot be rewritten safely; add include:%s to it by hand.", i.Name, i.Include)
@@ -68,7 +69,8 @@ func mergeSPF(record, include string) (merged, reason string) {
 		}
 	}
 	if lookups > maxSPFLookups {
-		return "", "The SPF record would need more than ten DNS look-ups with include:" + include + ", and receivers stop there; remove a term first."
+		return "", "The SPF record would need more than ten DNS look-ups with include:" + include +
+			", and receivers stop there; remove a term first."
 	}
 	end := all
 	if all == len(terms) {

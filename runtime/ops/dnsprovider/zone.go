@@ -55,7 +55,10 @@ func (z *Zone) Apply(ctx context.Context, p Plan) (Plan, error) {
 // write makes one change.
 func (z *Zone) write(ctx context.Context, item Item, existing []Record) error {
 	adding := []libdns.Record{z.provider.style.write(z.name, item.record(), existing)}
-	added, err := z.callProvider(func() ([]libdns.Record, error) { return z.backend.AppendRecords(ctx, z.name, adding) })
+	added, err := z.callProvider(func() ([]libdns.Record, error) {
+		return z.backend.AppendRecords(ctx,
+			z.name, adding)
+	})
 	if err != nil || item.replaces == nil {
 		return err
 	}
@@ -100,9 +103,11 @@ func (z *Zone) readBack(ctx context.Context, p Plan) (Plan, error) {
 		stuck := item.replaces != nil && slices.ContainsFunc(now, item.replaces.is)
 		switch {
 		case written < 0:
-			item.Reason = fmt.Sprintf("%s took the record and does not show it; look at it there, and try again later.", z.provider.name)
+			item.Reason = fmt.Sprintf("%s took the record and does not show it; look at it there, and try again later.",
+				z.provider.name)
 		case stuck:
-			item.Reason = fmt.Sprintf("%s did not remove the old record; change it by hand to: %s", z.provider.name, item.Write)
+			item.Reason = fmt.Sprintf("%s did not remove the old record; change it by hand to: %s", z.provider.name,
+				item.Write)
 			if err := z.takeBack(ctx, []libdns.Record{now[written].raw}); err != nil {
 				return Plan{}, z.refused(ctx, "take back "+item.Name, err)
 			}

@@ -21,7 +21,8 @@ const renewBefore = 14 * 24 * time.Hour
 func (d *Doctor) certificateFiles(context.Context) []Finding {
 	var all []Finding
 	for _, files := range d.Config.Certificates {
-		s := subject{"certificate." + strings.ToLower(files.Setting), fmt.Sprintf("%s is a valid certificate for %s", files.CertFile, strings.Join(files.Names, " and "))}
+		s := subject{"certificate." + strings.ToLower(files.Setting),
+			fmt.Sprintf("%s is a valid certificate for %s", files.CertFile, strings.Join(files.Names, " and "))}
 		pair, err := tls.LoadX509KeyPair(files.CertFile, files.KeyFile)
 		if err != nil {
 			all = append(all, s.finding(Error, err.Error(), "Set %s to a PEM certificate and its key.", files.Setting))
@@ -55,12 +56,14 @@ func (d *Doctor) judge(s subject, state *tls.ConnectionState, names ...string) F
 		return s.finding(Error, "no certificate", "Give one.")
 	}
 	leaf, now := state.PeerCertificates[0], d.now()
-	found := fmt.Sprintf("%s, by %s, valid until %s", strings.Join(leaf.DNSNames, " "), leaf.Issuer.CommonName, leaf.NotAfter.UTC().Format(time.DateOnly))
+	found := fmt.Sprintf("%s, by %s, valid until %s", strings.Join(leaf.DNSNames, " "), leaf.Issuer.CommonName,
+		leaf.NotAfter.UTC().Format(time.DateOnly))
 	if now.After(leaf.NotAfter) {
 		return s.finding(Error, found, "Renew the certificate: it expired %s ago.", formatDays(now.Sub(leaf.NotAfter)))
 	}
 	if now.Before(leaf.NotBefore) {
-		return s.finding(Error, found, "Check the clock of this machine, and the certificate: it is valid from %s.", leaf.NotBefore.UTC().Format(time.RFC3339))
+		return s.finding(Error, found, "Check the clock of this machine, and the certificate: it is valid from %s.",
+			leaf.NotBefore.UTC().Format(time.RFC3339))
 	}
 	for _, name := range names {
 		if err := leaf.VerifyHostname(name); err != nil {
@@ -72,8 +75,10 @@ func (d *Doctor) judge(s subject, state *tls.ConnectionState, names ...string) F
 		between.AddCert(one)
 	}
 	var unknown x509.UnknownAuthorityError
-	if _, err := leaf.Verify(x509.VerifyOptions{Intermediates: between, Roots: d.Roots, CurrentTime: now}); errors.As(err, &unknown) {
-		return s.finding(Warning, found, "Clients do not trust its issuer. Use a certificate from a public authority, with the whole chain in the file.")
+	if _, err := leaf.Verify(x509.VerifyOptions{Intermediates: between, Roots: d.Roots,
+		CurrentTime: now}); errors.As(err, &unknown) {
+		return s.finding(Warning, found,
+			"Clients do not trust its issuer. Use a certificate from a public authority, with the whole chain in the file.")
 	} else if err != nil {
 		return s.finding(Error, found+": "+err.Error(), "Replace the certificate.")
 	}
@@ -98,8 +103,13 @@ func (d *Doctor) checkServed(ctx context.Context) []Finding {
 		return []Finding{s.finding(Error, err.Error(), "Set POSTRIDER_BASE_URL to the public URL of this service.")}
 	}
 	var chain *tls.ConnectionState
-	client := &http.Client{Timeout: talkLimit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) { return d.dialName(ctx, addr) },
+	client := &http.Client{Timeout: talkLimit,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{DisableKeepAlives: true,
+			DialContext: func(ctx context.Context, _,
+				addr string) (net.Conn, error) {
+				return d.dialName(ctx, addr)
+			},
 			TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}}} //nolint:gosec // it is judged afterwards, to say what is wrong with it
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.Config.BaseURL+"/healthz", nil)
 	if err != nil {
@@ -107,7 +117,8 @@ func (d *Doctor) checkServed(ctx context.Context) []Finding {
 	}
 	answer, err := client.Do(request)
 	if err != nil {
-		return []Finding{s.finding(Error, "no response: "+err.Error(), "Start the service, point the host of POSTRIDER_BASE_URL to it, and open the port in the firewall.")}
+		return []Finding{s.finding(Error, "no response: "+err.Error(),
+			"Start the service, point the host of POSTRIDER_BASE_URL to it, and open the port in the firewall.")}
 	}
 	chain = answer.TLS
 	if err := answer.Body.Close(); err != nil {
@@ -116,14 +127,17 @@ func (d *Doctor) checkServed(ctx context.Context) []Finding {
 	var all []Finding
 	switch {
 	case answer.StatusCode != http.StatusOK:
-		all = append(all, s.finding(Error, answer.Status, "Another service responds there: point the host of POSTRIDER_BASE_URL to this service."))
+		all = append(all, s.finding(Error, answer.Status,
+			"Another service responds there: point the host of POSTRIDER_BASE_URL to this service."))
 	case u.Scheme != "https":
-		all = append(all, s.finding(Warning, "it responds, without TLS", "Serve it over TLS (POSTRIDER_HTTP_TLS_ADDR, or a proxy in front) and set POSTRIDER_BASE_URL to https://…: API keys and links cross the network unencrypted."))
+		all = append(all, s.finding(Warning, "it responds, without TLS",
+			"Serve it over TLS (POSTRIDER_HTTP_TLS_ADDR, or a proxy in front) and set POSTRIDER_BASE_URL to https://…: API keys and links cross the network unencrypted."))
 	default:
 		all = append(all, s.ok("it responds"))
 	}
 	if chain != nil {
-		all = append(all, d.judge(subject{"http.certificate", "a valid certificate for " + u.Hostname()}, chain, u.Hostname()))
+		all = append(all, d.judge(subject{"http.certificate", "a valid certificate for " + u.Hostname()}, chain,
+			u.Hostname()))
 	}
 	return all
 }

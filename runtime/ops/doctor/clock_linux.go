@@ -19,7 +19,9 @@ func checkClock(context.Context) []Finding {
 	}
 	now := time.Now().UTC().Format(time.RFC3339)
 	if t.Status&unsynchronised != 0 {
-		return []Finding{s.finding(Warning, now+"; according to the kernel it is not synchronized", "Run chrony or systemd-timesyncd (in a container: on its host). Signatures of mail and of webhooks, certificates and scheduled times depend on the clock.")}
+		return []Finding{s.finding(Warning, now+"; according to the kernel it is not synchronized",
+			"Run chrony or systemd-timesyncd (in a container: on its host). Signatures of mail and of webhooks, certificates and scheduled times depend on the clock.")}
 	}
-	return []Finding{s.ok(fmt.Sprintf("%s, at most %s off", now, (time.Duration(t.Maxerror) * time.Microsecond).Round(time.Millisecond)))}
+	return []Finding{s.ok(fmt.Sprintf("%s, at most %s off", now, (time.Duration(t.Maxerror) * time.Microsecond).
+		Round(time.Millisecond)))}
 }

@@ -6,5 +6,6 @@ import "context"
 
 // clock is not supported on this system.
 func clock(context.Context) []Finding {
-	return []Finding{subject{"clock", "the clock is synchronized by NTP"}.finding(Skipped, "not available on this system", "Check the clock manually.")}
+	return []Finding{subject{"clock", "the clock is synchronized by NTP"}.finding(Skipped,
+		"not available on this system", "Check the clock manually.")}
 }

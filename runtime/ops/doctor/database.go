@@ -26,13 +26,15 @@ type DatabaseConfig struct {
 func Database(d *db.DB, c DatabaseConfig) Check {
 	return func(ctx context.Context) []Finding {
 		var seen serverState
-		err := d.SQL.QueryRowContext(ctx, standingSQL).Scan(&seen.version, &seen.fsync, &seen.fullPages, &seen.commit, &seen.standbys, &seen.autovacuum, &seen.readOnly,
+		err := d.SQL.QueryRowContext(ctx, standingSQL).Scan(&seen.version, &seen.fsync, &seen.fullPages, &seen.commit,
+			&seen.standbys, &seen.autovacuum, &seen.readOnly,
 			&seen.skew, &seen.oldest, &seen.age, &seen.local, &seen.encrypted, &seen.throwAway)
 		if err != nil {
 			return Unusable(err)
 		}
 		all := seen.judge(c)
-		return slices.Concat(all, checkHosts(ctx, d), checkStandbys(ctx, d, c), lookAfter(ctx, d), checkNodes(ctx, d, c), checkProcesses(ctx, d), clockSteps(ctx, d), tablesByMonth(ctx, d))
+		return slices.Concat(all, checkHosts(ctx, d), checkStandbys(ctx, d, c), lookAfter(ctx, d),
+			checkNodes(ctx, d, c), checkProcesses(ctx, d), clockSteps(ctx, d), tablesByMonth(ctx, d))
 	}
 }
 
@@ -68,17 +70,33 @@ func (s serverState) judge(c DatabaseConfig) []Finding {
 		}
 		all = append(all, f)
 	}
-	check("version", "PostgreSQL 14 or newer", s.version >= 140000, Error, fmt.Sprintf("%d.%d", s.version/10000, s.version%10000), "Upgrade PostgreSQL.")
-	check("fsync", "on", s.fsync == "on" || s.throwAway, Error, s.fsync, "Set fsync = on: a crash would destroy accepted mail.")
-	check("full_page_writes", "on", s.fullPages == "on" || s.throwAway, Error, s.fullPages, "Set full_page_writes = on, unless the file system writes pages whole: a crash could destroy accepted mail.")
-	check("synchronous_commit", "on, or stricter", db.IsDurable(s.commit, s.standbys) || c.RiskLosingMail, Error, s.commit, "Set synchronous_commit = on: a crash, or a fail-over to a synchronous standby, would lose accepted mail.")
-	check("autovacuum", "on", s.autovacuum == "on", Error, s.autovacuum, "Set autovacuum = on: the queue's tables grow without bound.")
-	check("writes", "the server accepts writes", !s.readOnly, Error, map[bool]string{true: "read-only", false: "it does"}[s.readOnly], "Connect to the primary: name all hosts in DATABASE_URL, with target_session_attrs=read-write.")
+	check("version", "PostgreSQL 14 or newer", s.version >= 140000, Error,
+		fmt.Sprintf("%d.%d", s.version/10000, s.version%10000), "Upgrade PostgreSQL.")
+	check("fsync", "on", s.fsync == "on" || s.throwAway, Error, s.fsync,
+		"Set fsync = on: a crash would destroy accepted mail.")
+	check("full_page_writes", "on", s.fullPages == "on" || s.throwAway, Error, s.fullPages,
+		"Set full_page_writes = on, unless the file system writes pages whole: a crash could destroy accepted mail.")
+	check("synchronous_commit", "on, or stricter", db.IsDurable(s.commit, s.standbys) || c.RiskLosingMail, Error,
+		s.commit,
+		"Set synchronous_commit = on: a crash, or a fail-over to a synchronous standby, would lose accepted mail.")
+	check("autovacuum", "on", s.autovacuum == "on", Error, s.autovacuum,
+		"Set autovacuum = on: the queue's tables grow without bound.")
+	check("writes", "the server accepts writes", !s.readOnly, Error,
+		map[bool]string{true: "read-only", false: "it does"}[s.readOnly],
+		"Connect to the primary: name all hosts in DATABASE_URL, with target_session_attrs=read-write.")
 	skew := time.Duration(math.Abs(float64(time.Now().UnixMicro())-s.skew*1e6)) * time.Microsecond
-	check("clock", "the clocks of the server and this machine differ by less than 2 seconds", skew < 2*time.Second, Warning, skew.Round(time.Millisecond).String(), "Run NTP on both machines: scheduled mail goes by the clock of the database.")
-	check("oldest_transaction", "less than 10 minutes", s.oldest < 600, Warning, (time.Duration(s.oldest) * time.Second).String(), "End that transaction (pg_stat_activity): newer dead rows cannot be vacuumed, and the queue becomes slow.")
-	check("wraparound", "fewer than 1,000 million transactions", s.age < 1_000_000_000, Error, fmt.Sprintf("%d million", s.age/1_000_000), "Run VACUUM (FREEZE) soon: at 2,000 million the server stops accepting writes.")
-	check("encryption", "TLS, or a server on this machine", s.local || s.encrypted, Warning, map[bool]string{true: "as expected", false: "another machine, without TLS"}[s.local || s.encrypted], "Add sslmode=verify-full to DATABASE_URL: mail and keys cross the network unencrypted.")
+	check("clock", "the clocks of the server and this machine differ by less than 2 seconds", skew < 2*time.Second,
+		Warning, skew.Round(time.Millisecond).String(),
+		"Run NTP on both machines: scheduled mail goes by the clock of the database.")
+	check("oldest_transaction", "less than 10 minutes", s.oldest < 600, Warning,
+		(time.Duration(s.oldest) * time.Second).String(),
+		"End that transaction (pg_stat_activity): newer dead rows cannot be vacuumed, and the queue becomes slow.")
+	check("wraparound", "fewer than 1,000 million transactions", s.age < 1_000_000_000, Error,
+		fmt.Sprintf("%d million", s.age/1_000_000),
+		"Run VACUUM (FREEZE) soon: at 2,000 million the server stops accepting writes.")
+	check("encryption", "TLS, or a server on this machine", s.local || s.encrypted, Warning,
+		map[bool]string{true: "as expected", false: "another machine, without TLS"}[s.local || s.encrypted],
+		"Add sslmode=verify-full to DATABASE_URL: mail and keys cross the network unencrypted.")
 	return all
 }
 
@@ -89,7 +107,8 @@ func checkStandbys(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 		return nil
 	}
 	if err := d.Replicated(ctx); err != nil {
-		return []Finding{s.finding(Error, err.Error(), "Bring the standbys back (pg_stat_replication): processes are not ready without them.")}
+		return []Finding{s.finding(Error, err.Error(),
+			"Bring the standbys back (pg_stat_replication): processes are not ready without them.")}
 	}
 	return []Finding{s.ok("they do")}
 }
@@ -107,7 +126,8 @@ func checkNodes(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 	var twins, versions string
 	switch err := d.SQL.QueryRowContext(ctx, nodesSQL).Scan(&live, &twins, &versions); {
 	case err != nil && strings.Contains(err.Error(), `"nodes" does not exist`), err == sql.ErrNoRows:
-		return []Finding{s.finding(Skipped, "the database has no Postrider tables yet", "Start the service, or run postrider migrate.")}
+		return []Finding{s.finding(Skipped, "the database has no Postrider tables yet",
+			"Start the service, or run postrider migrate.")}
 	case err != nil:
 		return []Finding{s.finding(Error, err.Error(), "Run this again.")}
 	}
@@ -118,9 +138,11 @@ func checkNodes(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 	var all []Finding
 	switch {
 	case c.Embedded && live > 1:
-		all = append(all, s.finding(Error, found, "Stop all of them but one: two services use the database of one data directory. Give the other one its own data directory or a DATABASE_URL."))
+		all = append(all, s.finding(Error, found,
+			"Stop all of them but one: two services use the database of one data directory. Give the other one its own data directory or a DATABASE_URL."))
 	case twins != "":
-		all = append(all, s.finding(Error, found+"; several are called "+twins, "Give each process its own POSTRIDER_NODE: when one starts, it may take over the claims of the other."))
+		all = append(all, s.finding(Error, found+"; several are called "+twins,
+			"Give each process its own POSTRIDER_NODE: when one starts, it may take over the claims of the other."))
 	default:
 		all = append(all, s.ok(found))
 	}
@@ -129,7 +151,8 @@ func checkNodes(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 
 // checkConnections checks whether each live process can open its configured number of connections.
 func checkConnections(d *db.DB, processes, wanted int) Finding {
-	s := subject{"database.connections", fmt.Sprintf("room for %d processes with %d connections each", processes, wanted+1)}
+	s := subject{"database.connections", fmt.Sprintf("room for %d processes with %d connections each",
+		processes, wanted+1)}
 	room, _, _ := d.Room()
 	found := fmt.Sprintf("room for %d connections", room)
 	if each := capacity.Each(room, processes, wanted); each < wanted {
@@ -149,7 +172,8 @@ func MasterKey(count func(ctx context.Context) (open, closed int, err error)) Ch
 		case err != nil:
 			return []Finding{s.finding(Skipped, err.Error(), "Check the database first.")}
 		case closed > 0:
-			return []Finding{s.finding(Error, fmt.Sprintf("it opens %d keys and cannot open %d", open, closed), "Add the master key that encrypted them to POSTRIDER_MASTER_KEY, after the new key, separated by a comma. Domains whose key cannot be opened cannot send.")}
+			return []Finding{s.finding(Error, fmt.Sprintf("it opens %d keys and cannot open %d", open, closed),
+				"Add the master key that encrypted them to POSTRIDER_MASTER_KEY, after the new key, separated by a comma. Domains whose key cannot be opened cannot send.")}
 		}
 		return []Finding{s.ok(fmt.Sprintf("it opens all %d keys", open))}
 	}
@@ -165,6 +189,7 @@ func clockSteps(ctx context.Context, d *db.DB) []Finding {
 	case step == nil:
 		return []Finding{s.ok("no step")}
 	}
-	return []Finding{s.finding(Warning, step.String(), "Run NTP on the machines of the database and its standbys. Due times, leases and limits that were stored while the clock was ahead are repaired. "+
-		"Statistics miss events until the clock reaches its former time: then run postrider statistics rebuild.")}
+	return []Finding{s.finding(Warning, step.String(),
+		"Run NTP on the machines of the database and its standbys. Due times, leases and limits that were stored while the clock was ahead are repaired. "+
+			"Statistics miss events until the clock reaches its former time: then run postrider statistics rebuild.")}
 }

@@ -25,28 +25,32 @@ func TestALiveDatabaseIsLookedAt(t *testing.T) {
 		}
 		return all
 	}
-	if got := look(DatabaseConfig{Connections: 2}); got["database.version"].Level != OK || got["nodes"].Level != OK || got["database.connections"].Level != OK {
+	if got := look(DatabaseConfig{Connections: 2}); got["database.version"].Level != OK || got["nodes"].Level != OK ||
+		got["database.connections"].Level != OK {
 		t.Errorf("findings for a test database: %+v, want version, nodes and connections ok", got)
 	}
 	if got := look(DatabaseConfig{Connections: 100_000})["database.connections"]; got.Level != Warning {
 		t.Errorf("with more connections than there are: %+v, want a warning", got)
 	}
 	node := func(name, version string) {
-		if _, err := d.SQL.ExecContext(t.Context(), `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) VALUES ($1, $2, '[]', now(), now() + interval '1 hour', now())`, name, version); err != nil {
+		if _, err := d.SQL.ExecContext(t.Context(),
+			`INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) VALUES ($1, $2, '[]', now(), now() + interval '1 hour', now())`, name, version); err != nil {
 			t.Fatal(err)
 		}
 	}
 	// During an upgrade, the old and the new service may both run in the same data directory.
 	node("a", "1.0")
 	node("b", "1.1")
-	if got := look(DatabaseConfig{Embedded: true})["nodes"]; got.Level != Error || !strings.Contains(got.Found, "1.0, 1.1") || !strings.Contains(got.Do, "Stop all of them but one") {
+	if got := look(DatabaseConfig{Embedded: true})["nodes"]; got.Level != Error ||
+		!strings.Contains(got.Found, "1.0, 1.1") || !strings.Contains(got.Do, "Stop all of them but one") {
 		t.Errorf("two services in one data directory: %+v, want an error that says to stop one", got)
 	}
 	if got := look(DatabaseConfig{})["nodes"]; got.Level != OK {
 		t.Errorf("two processes that share a server: %+v, want ok", got)
 	}
 	node("b", "1.1")
-	if got := look(DatabaseConfig{})["nodes"]; got.Level != Error || !strings.Contains(got.Found, "several are called b") {
+	if got := look(DatabaseConfig{})["nodes"]; got.Level != Error ||
+		!strings.Contains(got.Found, "several are called b") {
 		t.Errorf("two processes of one name: %+v, want an error that names it", got)
 	}
 }
@@ -76,7 +80,8 @@ func TestSilentProcessesAndWrongClocksAreNamed(t *testing.T) {
 	row("dead", "20 minutes", 99_000)
 	row("dead", "12 minutes", nil)
 	got := look()
-	if f := got["nodes.silent"]; len(f) != 1 || f[0].Level != Warning || !strings.HasPrefix(f[0].Found, "dead (1.0, delivers) for 12m") {
+	if f := got["nodes.silent"]; len(f) != 1 || f[0].Level != Warning ||
+		!strings.HasPrefix(f[0].Found, "dead (1.0, delivers) for 12m") {
 		t.Errorf("for dead processes the doctor reports %+v, want the latest one of the name dead", f)
 	}
 	if f := got["nodes.clock"][0]; f.Level != Warning || f.Found != "again is -1h0m0s ahead" {
@@ -87,7 +92,8 @@ func TestSilentProcessesAndWrongClocksAreNamed(t *testing.T) {
 func TestHostsThatMustNotBeUsedAreNamed(t *testing.T) {
 	t.Parallel()
 	host := func(name, system, timeline, started string, standby bool) failover.Sighting {
-		return failover.Sighting{Host: name, Identity: failover.Identity{System: system, Timeline: timeline, Started: started, Standby: standby}}
+		return failover.Sighting{Host: name, Identity: failover.Identity{System: system, Timeline: timeline,
+			Started: started, Standby: standby}}
 	}
 	primary, standby := host("db1:5432", "7", "00000002", "100", false), host("db2:5432", "7", "00000002", "200", true)
 	old := host("db3:5432", "7", "00000001", "300", false)
@@ -96,13 +102,17 @@ func TestHostsThatMustNotBeUsedAreNamed(t *testing.T) {
 		level Level
 		want  string
 	}{
-		"well":                          {[]failover.Sighting{primary, standby}, OK, "all 2"},
-		"one server under two names":    {[]failover.Sighting{primary, primary, standby}, OK, "all 3"},
-		"a stranger":                    {[]failover.Sighting{primary, standby, host("db9:5432", "8", "00000009", "900", false)}, Error, "db9:5432 is the server of another cluster"},
-		"two primaries":                 {[]failover.Sighting{old, primary, standby}, Error, "2 hosts of DATABASE_URL take writes for the same cluster: db3:5432 (timeline 1) and db1:5432 (timeline 2)"},
+		"well":                       {[]failover.Sighting{primary, standby}, OK, "all 2"},
+		"one server under two names": {[]failover.Sighting{primary, primary, standby}, OK, "all 3"},
+		"a stranger": {[]failover.Sighting{primary, standby,
+			host("db9:5432", "8", "00000009", "900", false)}, Error, "db9:5432 is the server of another cluster"},
+		"two primaries": {[]failover.Sighting{old, primary, standby}, Error,
+			"2 hosts of DATABASE_URL take writes for the same cluster: db3:5432 (timeline 1) and db1:5432 (timeline 2)"},
 		"a primary that is out of date": {[]failover.Sighting{old, standby}, Error, "db3:5432 accepts writes and is from before a failover"},
-		"one that is off":               {[]failover.Sighting{primary, {Host: "db2:5432", Err: errors.New("connection refused")}}, Warning, "db2:5432: connection refused"},
-		"nobody tells":                  {[]failover.Sighting{{Host: "db1:5432", Err: failover.ErrHidden}, {Host: "db2:5432", Err: failover.ErrHidden}}, OK, "all 2"},
+		"one that is off": {[]failover.Sighting{primary,
+			{Host: "db2:5432", Err: errors.New("connection refused")}}, Warning, "db2:5432: connection refused"},
+		"nobody tells": {[]failover.Sighting{{Host: "db1:5432", Err: failover.ErrHidden},
+			{Host: "db2:5432", Err: failover.ErrHidden}}, OK, "all 2"},
 	} {
 		got := judgeHosts(c.all, "7")
 		if len(got) != 1 || got[0].Level != c.level || !strings.HasPrefix(got[0].Found, c.want) {
@@ -113,16 +123,19 @@ func TestHostsThatMustNotBeUsedAreNamed(t *testing.T) {
 		t.Errorf("for one host the doctor reports %+v, want nothing", got)
 	}
 	split := failover.Judge("7", []failover.Sighting{old, primary})
-	if got := Unusable(fmt.Errorf("open database: %w", split)); len(got) != 1 || got[0].Check != "database.hosts" || got[0].Level != Error {
+	if got := Unusable(fmt.Errorf("open database: %w", split)); len(got) != 1 || got[0].Check != "database.hosts" ||
+		got[0].Level != Error {
 		t.Errorf("for a database rejected because of two primaries the doctor reports %+v, want database.hosts", got)
 	}
 }
 
 func TestAReplicaThatIsNoneIsNamed(t *testing.T) {
 	t.Parallel()
-	for url, want := range map[string]string{dbtest.URL(t): "takes writes", "host=" + t.TempDir() + " dbname=postrider": "no such file"} {
+	for url, want := range map[string]string{dbtest.URL(t): "takes writes", "host=" + t.TempDir() +
+		" dbname=postrider": "no such file"} {
 		got := Replica(dbtest.New(t), replica.Config{URL: url})(t.Context())
-		if len(got) != 1 || got[0].Check != "database.replica" || got[0].Level != Warning || !strings.Contains(got[0].Found, want) {
+		if len(got) != 1 || got[0].Check != "database.replica" || got[0].Level != Warning ||
+			!strings.Contains(got[0].Found, want) {
 			t.Errorf("for the replica %s the doctor reports %+v, want a warning with %q", url, got, want)
 		}
 	}
@@ -137,7 +150,8 @@ func TestKeysThatDoNotOpenAreAnError(t *testing.T) {
 	}{{3, 0, nil, OK}, {3, 1, nil, Error}, {0, 0, errors.New("away"), Skipped}} {
 		got := MasterKey(func(context.Context) (int, int, error) { return c.open, c.closed, c.err })(t.Context())
 		if len(got) != 1 || got[0].Level != c.want {
-			t.Errorf("with %d keys that open, %d that do not and the error %v: %+v, want level %s", c.open, c.closed, c.err, got, c.want)
+			t.Errorf("with %d keys that open, %d that do not and the error %v: %+v, want level %s", c.open, c.closed,
+				c.err, got, c.want)
 		}
 	}
 }

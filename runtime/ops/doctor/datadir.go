@@ -16,10 +16,12 @@ func DataDir(dir string) Check {
 		case err != nil:
 			return []Finding{s.finding(Error, err.Error(), "Run this as the user of the service.")}
 		case holder == 0 && running != 0:
-			return []Finding{s.finding(Warning, fmt.Sprintf("no service holds it, and its PostgreSQL runs (process %d)", running),
+			return []Finding{s.finding(Warning,
+				fmt.Sprintf("no service holds it, and its PostgreSQL runs (process %d)", running),
 				"Start the service: it ends the PostgreSQL of one that was killed. If a service runs and somebody deleted postgres.lock, stop that service first; two would work on the same files.")}
 		case holder == 0:
-			return []Finding{s.finding(Skipped, "no service is running here", "Start the service to check its database.")}
+			return []Finding{s.finding(Skipped, "no service is running here",
+				"Start the service to check its database.")}
 		}
 		return []Finding{s.ok(fmt.Sprintf("process %d", holder))}
 	}

@@ -24,11 +24,13 @@ func DatabaseDisk(p diskroom.Params) Check {
 		case diskroom.Enough:
 			return []Finding{s.ok(found)}
 		case diskroom.PaidOnly:
-			return []Finding{s.finding(Warning, found, "Free some space or enlarge the disk: writes of free accounts are rejected.")}
+			return []Finding{s.finding(Warning, found,
+				"Free some space or enlarge the disk: writes of free accounts are rejected.")}
 		case diskroom.MailOnly:
 			return []Finding{s.finding(Error, found, "Free some space now or enlarge the disk: only mail is stored.")}
 		default:
-			return []Finding{s.finding(Error, found, "Free some space now or enlarge the disk: nothing is accepted. Accepted mail is still delivered.")}
+			return []Finding{s.finding(Error, found,
+				"Free some space now or enlarge the disk: nothing is accepted. Accepted mail is still delivered.")}
 		}
 	}
 }

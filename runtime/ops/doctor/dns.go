@@ -29,7 +29,8 @@ func (d *Doctor) resolver(ctx context.Context) []Finding {
 	case errors.Is(err, dnsx.ErrNotFound):
 		return []Finding{s.ok("it does")}
 	case err != nil:
-		return []Finding{s.finding(Error, reason(err), "Set POSTRIDER_DNS to a resolver that serves this machine, or fix /etc/resolv.conf: nothing can be delivered without one.")}
+		return []Finding{s.finding(Error, reason(err),
+			"Set POSTRIDER_DNS to a resolver that serves this machine, or fix /etc/resolv.conf: nothing can be delivered without one.")}
 	default:
 		return []Finding{s.finding(Error, fmt.Sprintf("%s has the address %s", name, texts(found)),
 			"Use a resolver that does not invent answers (POSTRIDER_DNS): mail to nonexistent domains would go to that address, and every domain would appear to have records.")}
@@ -46,19 +47,23 @@ func (d *Doctor) host(ctx context.Context, h host) []Finding {
 	found, err := d.DNS.LookupIP(ctx, h.name)
 	switch {
 	case errors.Is(err, dnsx.ErrNotFound):
-		return []Finding{s.finding(Error, "no address", "Publish %s. It is for: %s.", recordsText(d.Config.addressRecords(h.name)), h.use)}
+		return []Finding{s.finding(Error, "no address", "Publish %s. It is for: %s.",
+			recordsText(d.Config.addressRecords(h.name)), h.use)}
 	case err != nil:
 		return []Finding{s.finding(Error, reason(err), askAgain, h.name)}
 	}
 	if i := slices.IndexFunc(found, func(ip netip.Addr) bool { return !isPublic(ip.Unmap()) }); i >= 0 {
-		return []Finding{s.finding(Error, texts(found), "Replace %s, which is not reachable from outside, with the public address.", found[i])}
+		return []Finding{s.finding(Error, texts(found),
+			"Replace %s, which is not reachable from outside, with the public address.", found[i])}
 	}
 	if len(ours) == 0 || slices.ContainsFunc(found, func(ip netip.Addr) bool {
 		return slices.ContainsFunc(ours, func(a Address) bool { return a.IP == ip.Unmap() })
 	}) {
 		return []Finding{s.ok(texts(found))}
 	}
-	return []Finding{s.finding(Warning, texts(found), "If that is a proxy or a router, no action is needed. Otherwise publish %s.", recordsText(d.Config.addressRecords(h.name)))}
+	return []Finding{s.finding(Warning, texts(found),
+		"If that is a proxy or a router, no action is needed. Otherwise publish %s.",
+		recordsText(d.Config.addressRecords(h.name)))}
 }
 
 // spf evaluates an SPF record of the installation for each address that mail is sent from.
@@ -75,7 +80,8 @@ func (d *Doctor) spf(ctx context.Context, check, name string) []Finding {
 	if len(addresses) == 0 {
 		f := d.spfOf(ctx, s, record, unlisted, false)
 		if f.Level == OK && d.Config.Direct {
-			f.Level, f.Do = Warning, "Set POSTRIDER_PUBLIC_ADDRESSES to the addresses that send mail: this machine has no public address, so the record cannot be compared."
+			f.Level, f.Do = Warning,
+				"Set POSTRIDER_PUBLIC_ADDRESSES to the addresses that send mail: this machine has no public address, so the record cannot be compared."
 		}
 		return []Finding{f}
 	}
@@ -103,14 +109,16 @@ func (d *Doctor) spfOf(ctx context.Context, s subject, record RequiredRecord, ip
 		return s.finding(Error, fmt.Sprintf("%q: %s", asked.Record, asked.Why(record.Name, err)), "%s", publish)
 	case spf.Pass:
 		if !listed {
-			return s.finding(Warning, fmt.Sprintf("%q, which passes every sender", asked.Record), "List the addresses that send mail, and end the record with -all: any sender can impersonate your customers now.")
+			return s.finding(Warning, fmt.Sprintf("%q, which passes every sender", asked.Record),
+				"List the addresses that send mail, and end the record with -all: any sender can impersonate your customers now.")
 		}
 		return s.ok(asked.Record)
 	}
 	if !listed {
 		return s.ok(asked.Record)
 	}
-	return s.finding(Error, fmt.Sprintf("%q, which returns %s for %s", asked.Record, result, ip), "Add %s to the SPF record at %s: receivers treat mail from that address as forged.", term(ip), record.Name)
+	return s.finding(Error, fmt.Sprintf("%q, which returns %s for %s", asked.Record, result, ip),
+		"Add %s to the SPF record at %s: receivers treat mail from that address as forged.", term(ip), record.Name)
 }
 
 func term(ip net.IP) string {
@@ -123,8 +131,10 @@ func term(ip net.IP) string {
 // returnPathMX checks where bounces are sent.
 func (d *Doctor) returnPathMX(ctx context.Context) []Finding {
 	name := d.Config.ReturnPathHost
-	s := subject{"dns.return_path_mx", fmt.Sprintf("the MX record of %s leads to %s, or to an address of this installation", name, d.Config.SMTPHost)}
-	publish := fmt.Sprintf("Publish an MX record at %s with the value %q: bounces and complaints are lost without it.", name, "10 "+d.Config.SMTPHost)
+	s := subject{"dns.return_path_mx",
+		fmt.Sprintf("the MX record of %s leads to %s, or to an address of this installation", name, d.Config.SMTPHost)}
+	publish := fmt.Sprintf("Publish an MX record at %s with the value %q: bounces and complaints are lost without it.",
+		name, "10 "+d.Config.SMTPHost)
 	hosts, err := d.DNS.LookupMX(ctx, name)
 	if errors.Is(err, dnsx.ErrNotFound) {
 		// RFC 5321 section 5.1: without an MX record, the address record counts.
@@ -147,7 +157,8 @@ func (d *Doctor) returnPathMX(ctx context.Context) []Finding {
 	if slices.Contains(names, d.Config.SMTPHost) || slices.Contains(names, d.Config.Hostname) {
 		return []Finding{s.ok(strings.Join(names, ", "))}
 	}
-	if addresses, err := d.DNS.LookupIP(ctx, names[0]); err == nil && slices.ContainsFunc(d.Config.addresses(), func(a Address) bool { return slices.Contains(addresses, a.IP) }) {
+	if addresses, err := d.DNS.LookupIP(ctx, names[0]); err == nil &&
+		slices.ContainsFunc(d.Config.addresses(), func(a Address) bool { return slices.Contains(addresses, a.IP) }) {
 		return []Finding{s.ok(strings.Join(names, ", "))}
 	}
 	return []Finding{s.finding(Error, strings.Join(names, ", "), "%s", publish)}
@@ -158,7 +169,8 @@ func (d *Doctor) checkReverse(ctx context.Context) []Finding {
 	addresses := d.Config.addresses()
 	if len(addresses) == 0 {
 		s := subject{"dns.ptr", "each address that sends mail has a reverse name that resolves back to it"}
-		return []Finding{s.finding(Skipped, "this machine has no public address", "Set POSTRIDER_PUBLIC_ADDRESSES to the addresses that send mail.")}
+		return []Finding{s.finding(Skipped, "this machine has no public address",
+			"Set POSTRIDER_PUBLIC_ADDRESSES to the addresses that send mail.")}
 	}
 	var all []Finding
 	for _, a := range addresses {
@@ -174,7 +186,8 @@ func (d *Doctor) reverseOf(ctx context.Context, a Address) Finding {
 	names, err := d.DNS.LookupAddr(ctx, a.IP.String())
 	switch {
 	case errors.Is(err, dnsx.ErrNotFound):
-		return s.finding(Error, "no PTR record", "%s: the large mailbox providers reject mail from addresses without one.", set)
+		return s.finding(Error, "no PTR record",
+			"%s: the large mailbox providers reject mail from addresses without one.", set)
 	case err != nil:
 		return s.finding(Error, reason(err), askAgain, "the reverse zone of "+a.IP.String())
 	}
@@ -195,9 +208,11 @@ func (d *Doctor) reverseOf(ctx context.Context, a Address) Finding {
 	case len(back) == 0 && last != nil:
 		return s.finding(Error, found+"; "+reason(last), askAgain, found)
 	case len(back) == 0:
-		return s.finding(Error, found+", which does not resolve back to the address", "Publish the address of %s as %s, or do this: %s. The large mailbox providers reject a name that does not resolve back.", found, a.IP, set)
+		return s.finding(Error, found+", which does not resolve back to the address",
+			"Publish the address of %s as %s, or do this: %s. The large mailbox providers reject a name that does not resolve back.", found, a.IP, set)
 	case !slices.Contains(back, greets):
-		return s.finding(Warning, found+", but the EHLO name is "+greets, "%s, or set POSTRIDER_HOSTNAME (of a source: its --hostname) to %s.", set, back[0])
+		return s.finding(Warning, found+", but the EHLO name is "+greets,
+			"%s, or set POSTRIDER_HOSTNAME (of a source: its --hostname) to %s.", set, back[0])
 	}
 	return s.ok(found)
 }

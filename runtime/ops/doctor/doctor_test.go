@@ -61,9 +61,11 @@ func newWorld(t *testing.T, change func(*Config)) *world {
 		ours, theirs := net.Pipe()
 		go peer(theirs)
 		return ours, nil
-	}, Config: Config{BaseURL: "https://mail.example.com", Hostname: "mx1.example.com", ReturnPathHost: "rp.mail.example.com", SPFInclude: "spf.mail.example.com",
-		SMTPHost: "smtp.mail.example.com", TrackingHost: "mail.example.com", Direct: true, Receives: true, ListenAddr: ":25",
-		Addresses: []Address{{IP: netip.MustParseAddr("203.0.113.9")}}}}
+	}, Config: Config{BaseURL: "https://mail.example.com", Hostname: "mx1.example.com",
+		ReturnPathHost: "rp.mail.example.com", SPFInclude: "spf.mail.example.com",
+		SMTPHost: "smtp.mail.example.com", TrackingHost: "mail.example.com", Direct: true, Receives: true,
+		ListenAddr: ":25",
+		Addresses:  []Address{{IP: netip.MustParseAddr("203.0.113.9")}}}}
 	if change != nil {
 		change(&w.Config)
 	}
@@ -106,7 +108,9 @@ func TestDNSOfTheServiceIsJudged(t *testing.T) {
 		found, do   string
 	}{
 		{"SPF as it should be", "dns.spf", nil, OK, "ip4:203.0.113.9", ""},
-		{"SPF missing", "dns.spf", func(_ *testing.T, w *world) { w.zone.Remove("spf.mail.example.com") }, Error, "no SPF record", `Publish a TXT record at spf.mail.example.com with the value "v=spf1 ip4:203.0.113.9 -all"`},
+		{"SPF missing", "dns.spf", func(_ *testing.T, w *world) { w.zone.Remove("spf.mail.example.com") }, Error,
+			"no SPF record",
+			`Publish a TXT record at spf.mail.example.com with the value "v=spf1 ip4:203.0.113.9 -all"`},
 		{"SPF with other values only", "dns.spf", func(t *testing.T, w *world) {
 			w.zone.Set(t, "spf.mail.example.com", `spf.mail.example.com. TXT "hello"`)
 		}, Error, "no SPF record", "Publish"},
@@ -122,30 +126,44 @@ func TestDNSOfTheServiceIsJudged(t *testing.T) {
 		{"SPF with one of two addresses", "dns.spf", func(_ *testing.T, w *world) {
 			w.Config.Addresses = append(w.Config.Addresses, Address{IP: netip.MustParseAddr("2001:db8::9")})
 		}, Error, "returns fail for 2001:db8::9", "Add ip6:2001:db8::9"},
-		{"a silent server", "dns.spf", func(_ *testing.T, w *world) { w.zone.Fault("spf.mail.example.com", dnsxtest.Timeout) }, Error, "no answer", "Retry later"},
-		{"SERVFAIL", "dns.spf", func(_ *testing.T, w *world) { w.zone.Fault("spf.mail.example.com", dnsxtest.ServFail) }, Error, "no answer", "DNS servers of spf.mail.example.com"},
-		{"an answer to another question", "dns.spf", func(_ *testing.T, w *world) { w.zone.Fault("spf.mail.example.com", dnsxtest.OtherQuestion) }, Error, "no answer", "Retry later"},
+		{"a silent server", "dns.spf",
+			func(_ *testing.T, w *world) { w.zone.Fault("spf.mail.example.com", dnsxtest.Timeout) }, Error, "no answer",
+			"Retry later"},
+		{"SERVFAIL", "dns.spf", func(_ *testing.T, w *world) {
+			w.zone.Fault("spf.mail.example.com",
+				dnsxtest.ServFail)
+		}, Error, "no answer", "DNS servers of spf.mail.example.com"},
+		{"an answer to another question", "dns.spf",
+			func(_ *testing.T, w *world) { w.zone.Fault("spf.mail.example.com", dnsxtest.OtherQuestion) }, Error,
+			"no answer", "Retry later"},
 		{"the return path's SPF missing", "dns.return_path", func(t *testing.T, w *world) {
 			w.zone.Set(t, "rp.mail.example.com", "rp.mail.example.com. MX 10 smtp.mail.example.com.")
-		}, Error, "no SPF record", `Publish a TXT record at rp.mail.example.com with the value "v=spf1 include:spf.mail.example.com -all"`},
-		{"the return path's SPF broken by ours", "dns.return_path", func(_ *testing.T, w *world) { w.zone.Remove("spf.mail.example.com") }, Error, "leads to 0 SPF records", "Publish"},
+		}, Error, "no SPF record",
+			`Publish a TXT record at rp.mail.example.com with the value "v=spf1 include:spf.mail.example.com -all"`},
+		{"the return path's SPF broken by ours", "dns.return_path",
+			func(_ *testing.T, w *world) { w.zone.Remove("spf.mail.example.com") }, Error, "leads to 0 SPF records",
+			"Publish"},
 		{"bounces go elsewhere", "dns.return_path_mx", func(t *testing.T, w *world) {
 			w.zone.Set(t, "rp.mail.example.com", "rp.mail.example.com. MX 10 mx.example.net.")
-		}, Error, "mx.example.net", `Publish an MX record at rp.mail.example.com with the value "10 smtp.mail.example.com"`},
+		}, Error, "mx.example.net",
+			`Publish an MX record at rp.mail.example.com with the value "10 smtp.mail.example.com"`},
 		{"bounces go nowhere", "dns.return_path_mx", func(t *testing.T, w *world) {
 			w.zone.Set(t, "rp.mail.example.com", `rp.mail.example.com. TXT "v=spf1 -all"`)
 		}, Error, "neither an MX record nor an address", "Publish an MX record"},
 		{"an address instead of an MX record", "dns.return_path_mx", func(t *testing.T, w *world) {
 			w.zone.Set(t, "rp.mail.example.com", "rp.mail.example.com. A 203.0.113.9")
 		}, OK, "203.0.113.9", ""},
-		{"a host without an address", "dns.smtp_host", func(_ *testing.T, w *world) { w.zone.Remove("smtp.mail.example.com") }, Error, "no address", "Publish smtp.mail.example.com A 203.0.113.9"},
+		{"a host without an address", "dns.smtp_host",
+			func(_ *testing.T, w *world) { w.zone.Remove("smtp.mail.example.com") }, Error, "no address",
+			"Publish smtp.mail.example.com A 203.0.113.9"},
 		{"a host with a private address", "dns.smtp_host", func(t *testing.T, w *world) {
 			w.zone.Set(t, "smtp.mail.example.com", "smtp.mail.example.com. A 10.0.0.9")
 		}, Error, "10.0.0.9", "is not reachable from outside"},
 		{"a host with another's address", "dns.base_url", func(t *testing.T, w *world) {
 			w.zone.Set(t, "mail.example.com", "mail.example.com. A 203.0.113.77")
 		}, Warning, "203.0.113.77", "If that is a proxy"},
-		{"no reverse name", "dns.ptr", func(_ *testing.T, w *world) { w.zone.Remove("9.113.0.203.in-addr.arpa") }, Error, "no PTR record", "set the reverse name of 203.0.113.9 to mx1.example.com"},
+		{"no reverse name", "dns.ptr", func(_ *testing.T, w *world) { w.zone.Remove("9.113.0.203.in-addr.arpa") },
+			Error, "no PTR record", "set the reverse name of 203.0.113.9 to mx1.example.com"},
 		{"a reverse name that does not resolve back", "dns.ptr", func(t *testing.T, w *world) {
 			w.zone.Set(t, "9.113.0.203.in-addr.arpa", "9.113.0.203.in-addr.arpa. PTR host9.provider.example.")
 		}, Error, "host9.provider.example, which does not resolve back", "set the reverse name"},
@@ -153,7 +171,9 @@ func TestDNSOfTheServiceIsJudged(t *testing.T) {
 			w.zone.Set(t, "9.113.0.203.in-addr.arpa", "9.113.0.203.in-addr.arpa. PTR host9.provider.example.")
 			w.zone.Add(t, "host9.provider.example. A 203.0.113.9")
 		}, Warning, "the EHLO name is mx1.example.com", "set POSTRIDER_HOSTNAME"},
-		{"a reverse zone without an answer", "dns.ptr", func(_ *testing.T, w *world) { w.zone.Fault("9.113.0.203.in-addr.arpa", dnsxtest.ServFail) }, Error, "no answer", "the reverse zone of 203.0.113.9"},
+		{"a reverse zone without an answer", "dns.ptr",
+			func(_ *testing.T, w *world) { w.zone.Fault("9.113.0.203.in-addr.arpa", dnsxtest.ServFail) }, Error,
+			"no answer", "the reverse zone of 203.0.113.9"},
 		{"no address is known", "dns.ptr", func(_ *testing.T, w *world) {
 			w.Config.Addresses = []Address{}
 		}, Skipped, "no public address", "POSTRIDER_PUBLIC_ADDRESSES"},
@@ -169,7 +189,8 @@ func TestDNSOfTheServiceIsJudged(t *testing.T) {
 				t.Skip("this machine has a public address")
 			}
 			got := w.find(t, c.check)
-			if got.Level != c.want || !strings.Contains(got.Found, c.found) || !strings.Contains(got.Do, c.do) || got.Expected == "" || (got.Do == "") != (c.want == OK) {
+			if got.Level != c.want || !strings.Contains(got.Found, c.found) || !strings.Contains(got.Do, c.do) ||
+				got.Expected == "" || (got.Do == "") != (c.want == OK) {
 				t.Errorf("%s reports %+v, want level %s, found %q, do %q", c.check, got, c.want, c.found, c.do)
 			}
 		})
@@ -209,7 +230,8 @@ func TestAResolverThatLiesOrIsSilentIsNamed(t *testing.T) {
 func TestPort25InBothDirections(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	if got := w.find(t, "smtp.outward"); got.Level != Error || !strings.Contains(got.Do, "open port 25 for outgoing connections") {
+	if got := w.find(t, "smtp.outward"); got.Level != Error ||
+		!strings.Contains(got.Do, "open port 25 for outgoing connections") {
 		t.Errorf("with port 25 closed for outgoing connections: %+v, want an error", got)
 	}
 	if got := w.find(t, "smtp.inward"); got.Level != Error || !strings.Contains(got.Do, "Start the service") {
@@ -249,7 +271,8 @@ func issue(t *testing.T, name string, from, until time.Time) (tls.Certificate, *
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Test authority"}, NotBefore: from, NotAfter: until, DNSNames: []string{name},
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Test authority"},
+		NotBefore: from, NotAfter: until, DNSNames: []string{name},
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
@@ -314,7 +337,8 @@ func TestRoomIsJudgedByShareAndSize(t *testing.T) {
 	for _, c := range []struct {
 		free, total uint64
 		want        Level
-	}{{50 * gib, 100 * gib, OK}, {15 * gib, 100 * gib, Warning}, {4 * gib, 100 * gib, Error}, {60 * gib, 2000 * gib, OK}, {gib / 4, gib / 2, Error}, {0, 0, Error}} {
+	}{{50 * gib, 100 * gib, OK}, {15 * gib, 100 * gib, Warning}, {4 * gib, 100 * gib, Error},
+		{60 * gib, 2000 * gib, OK}, {gib / 4, gib / 2, Error}, {0, 0, Error}} {
 		if got := judgeRoom(subject{"disk", "room"}, "/data", c.free, c.total); got.Level != c.want {
 			t.Errorf("%d free of %d is %s, want %s", c.free, c.total, got.Level, c.want)
 		}
@@ -323,7 +347,8 @@ func TestRoomIsJudgedByShareAndSize(t *testing.T) {
 
 func TestDatabaseSettingsAreJudged(t *testing.T) {
 	t.Parallel()
-	good := serverState{version: 150004, fsync: "on", fullPages: "on", commit: "on", autovacuum: "on", local: true, skew: float64(time.Now().UnixMicro()) / 1e6}
+	good := serverState{version: 150004, fsync: "on", fullPages: "on", commit: "on", autovacuum: "on", local: true,
+		skew: float64(time.Now().UnixMicro()) / 1e6}
 	for name, change := range map[string]func(*serverState){
 		"":                   func(*serverState) {},
 		"version":            func(s *serverState) { s.version = 130004 },
@@ -378,8 +403,10 @@ func TestTheRecordsThatAreNeededAreListed(t *testing.T) {
 			t.Errorf("the record %+v has no purpose", r)
 		}
 	}
-	want := []string{"mail.example.com A 203.0.113.9", "smtp.mail.example.com A 203.0.113.9", "mx1.example.com A 203.0.113.9",
-		"spf.mail.example.com TXT v=spf1 ip4:203.0.113.9 -all", "rp.mail.example.com TXT v=spf1 include:spf.mail.example.com -all",
+	want := []string{"mail.example.com A 203.0.113.9", "smtp.mail.example.com A 203.0.113.9",
+		"mx1.example.com A 203.0.113.9",
+		"spf.mail.example.com TXT v=spf1 ip4:203.0.113.9 -all",
+		"rp.mail.example.com TXT v=spf1 include:spf.mail.example.com -all",
 		"rp.mail.example.com MX 10 smtp.mail.example.com", "203.0.113.9 PTR mx1.example.com"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("the records are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

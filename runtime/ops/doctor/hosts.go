@@ -20,7 +20,8 @@ func Unusable(err error) []Finding {
 	if errors.As(err, &split) {
 		return []Finding{hostsSubject.finding(Error, split.Error(), doAboutSplit)}
 	}
-	return []Finding{subject{"database", "the database responds"}.finding(Error, err.Error(), "Start the database, and check DATABASE_URL.")}
+	return []Finding{subject{"database", "the database responds"}.finding(Error, err.Error(),
+		"Start the database, and check DATABASE_URL.")}
 }
 
 // checkHosts checks every host of an address that names several.
@@ -47,12 +48,15 @@ func judgeHosts(all []failover.Sighting, system string) (found []Finding) {
 		switch {
 		case errors.Is(h.Err, failover.ErrHidden):
 		case h.Err != nil:
-			found = append(found, s.finding(Warning, h.Host+": "+h.Err.Error(), "Bring the host back, or remove it from DATABASE_URL: it cannot take over."))
+			found = append(found, s.finding(Warning, h.Host+": "+h.Err.Error(),
+				"Bring the host back, or remove it from DATABASE_URL: it cannot take over."))
 		case system != "" && h.System != system:
-			found = append(found, s.finding(Error, h.Host+" is the server of another cluster (its system identifier differs)",
+			found = append(found, s.finding(Error, h.Host+
+				" is the server of another cluster (its system identifier differs)",
 				"Remove it from DATABASE_URL on every machine: a process that starts while the others are down would use it if it has Postrider tables, and mail would be split between two servers."))
 		case split == nil && h.Primary() && h.Timeline < newest:
-			found = append(found, s.finding(Error, h.Host+" accepts writes and is from before a failover (another host is on a newer timeline)",
+			found = append(found, s.finding(Error, h.Host+
+				" accepts writes and is from before a failover (another host is on a newer timeline)",
 				"Start the new primary, and make this one a standby of it: nothing is stored on it until then."))
 		}
 	}

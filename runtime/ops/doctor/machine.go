@@ -35,10 +35,12 @@ func (d *Doctor) disks(context.Context) []Finding {
 
 func judgeRoom(s subject, dir string, free, total uint64) Finding {
 	share := float64(free) / float64(max(total, 1))
-	found := fmt.Sprintf("%s: %.1f GiB free of %.1f (%.0f %%)", dir, float64(free)/(1<<30), float64(total)/(1<<30), 100*share)
+	found := fmt.Sprintf("%s: %.1f GiB free of %.1f (%.0f %%)", dir, float64(free)/(1<<30), float64(total)/(1<<30),
+		100*share)
 	switch {
 	case free < least || share < fullShare && free < enough:
-		return s.finding(Error, found, "Free some space now, or move the folder to a larger disk: with a full disk nothing is accepted.")
+		return s.finding(Error, found,
+			"Free some space now, or move the folder to a larger disk: with a full disk nothing is accepted.")
 	case share < lowShare && free < enough:
 		return s.finding(Warning, found, "Free some space, or move the folder to a larger disk.")
 	}

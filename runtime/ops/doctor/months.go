@@ -31,7 +31,8 @@ func tablesByMonth(ctx context.Context, d *db.DB) []Finding {
 	case split == 0:
 		return nil
 	case len(late) > 0:
-		return []Finding{s.finding(Warning, "new rows of "+strings.Join(late, ", ")+" have no partition", "Run postrider partition: no data is lost, but the default partition grows without bound. Running processes create partitions ahead if they own the tables.")}
+		return []Finding{s.finding(Warning, "new rows of "+strings.Join(late, ", ")+" have no partition",
+			"Run postrider partition: no data is lost, but the default partition grows without bound. Running processes create partitions ahead if they own the tables.")}
 	default:
 		return []Finding{s.ok(fmt.Sprintf("%d tables have them", split))}
 	}

@@ -13,10 +13,12 @@ import (
 
 // checkProcesses checks for silent processes, and the clocks of the others.
 func checkProcesses(ctx context.Context, d *db.DB) []Finding {
-	silent, clocks := subject{"nodes.silent", "every started process sends a heartbeat every two seconds"}, subject{"nodes.clock", "the clocks of all processes agree with that of the database"}
+	silent, clocks := subject{"nodes.silent", "every started process sends a heartbeat every two seconds"},
+		subject{"nodes.clock", "the clocks of all processes agree with that of the database"}
 	list, err := node.Processes(ctx, d)
 	if err != nil {
-		return []Finding{silent.finding(Skipped, err.Error(), "Check the database first; postrider migrate updates it to this version.")}
+		return []Finding{silent.finding(Skipped, err.Error(),
+			"Check the database first; postrider migrate updates it to this version.")}
 	}
 	alive := func(name string) bool {
 		return slices.ContainsFunc(list, func(p node.Process) bool { return p.Alive && p.Name == name })
@@ -31,14 +33,17 @@ func checkProcesses(ctx context.Context, d *db.DB) []Finding {
 			continue
 		}
 		told[p.Name] = true
-		all = append(all, silent.finding(Warning, fmt.Sprintf("%s (%s, %s) for %s", p.Name, p.Version, strings.Join(p.Roles, ", "), p.Silent.Round(time.Second)),
+		all = append(all, silent.finding(Warning,
+			fmt.Sprintf("%s (%s, %s) for %s", p.Name, p.Version, strings.Join(p.Roles, ", "),
+				p.Silent.Round(time.Second)),
 			"Restart it, or check its machine and its log. Other processes have taken over its work; mail from dedicated addresses that only it has is waiting."))
 	}
 	if len(all) == 0 {
 		all = append(all, silent.ok("all processes started within the last hour are alive or stopped normally"))
 	}
 	if len(wrong) > 0 {
-		return append(all, clocks.finding(Warning, strings.Join(wrong, ", "), "Run NTP on these machines and on that of the database. Mail, leases and limits use the database clock; signatures, certificates and sessions use the machines' clocks."))
+		return append(all, clocks.finding(Warning, strings.Join(wrong, ", "),
+			"Run NTP on these machines and on that of the database. Mail, leases and limits use the database clock; signatures, certificates and sessions use the machines' clocks."))
 	}
 	return append(all, clocks.ok("by less than 2 seconds"))
 }

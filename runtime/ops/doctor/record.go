@@ -22,8 +22,10 @@ func (c Config) Records() []RequiredRecord {
 		}
 	}
 	all = append(all,
-		RequiredRecord{"TXT", c.SPFInclude, c.spfRecord(), "SPF of all domains that send through this service: their records include it"},
-		RequiredRecord{"TXT", c.ReturnPathHost, "v=spf1 include:" + c.SPFInclude + " -all", "SPF of envelope senders: rp.<domain> of each sending domain is an alias of it"})
+		RequiredRecord{"TXT", c.SPFInclude, c.spfRecord(),
+			"SPF of all domains that send through this service: their records include it"},
+		RequiredRecord{"TXT", c.ReturnPathHost, "v=spf1 include:" + c.SPFInclude + " -all",
+			"SPF of envelope senders: rp.<domain> of each sending domain is an alias of it"})
 	if c.Receives {
 		all = append(all, RequiredRecord{"MX", c.ReturnPathHost, "10 " + c.SMTPHost, "bounces and complaints"})
 	}
@@ -31,7 +33,8 @@ func (c Config) Records() []RequiredRecord {
 		return all
 	}
 	for _, a := range c.addresses() {
-		all = append(all, RequiredRecord{"PTR", a.IP.String(), c.greets(a), "receivers reject addresses without a reverse name; the provider of the address sets it"})
+		all = append(all, RequiredRecord{"PTR", a.IP.String(), c.greets(a),
+			"receivers reject addresses without a reverse name; the provider of the address sets it"})
 	}
 	return all
 }

@@ -19,7 +19,8 @@ func Replica(d *db.DB, c replica.Config) Check {
 		case err != nil:
 			return []Finding{s.finding(Error, err.Error(), "Check POSTRIDER_DATABASE_REPLICA_URL.")}
 		case standing.PassedOver != "":
-			return []Finding{s.finding(Warning, standing.PassedOver, "Check the standby, and pg_stat_replication on the primary. The primary serves lists, search and statistics until then.")}
+			return []Finding{s.finding(Warning, standing.PassedOver,
+				"Check the standby, and pg_stat_replication on the primary. The primary serves lists, search and statistics until then.")}
 		}
 		return []Finding{s.ok("it does")}
 	}

@@ -24,7 +24,8 @@ func TestSigner(t *testing.T) {
 		"auto, and there is none":      {mode: signer.Auto, engine: inGo, level: OK, advice: true},
 		"libcrypto, and there is none": {mode: signer.Libcrypto, err: errors.New("not found"), level: Error, advice: true},
 	} {
-		if got := judgeSigner(c.mode, c.engine, c.err); got.Check != "signer" || got.Level != c.level || got.Found == "" || (got.Do != "") != c.advice {
+		if got := judgeSigner(c.mode, c.engine, c.err); got.Check != "signer" || got.Level != c.level ||
+			got.Found == "" || (got.Do != "") != c.advice {
 			t.Errorf("%s: got %+v, want level %v, advice %t", name, got, c.level, c.advice)
 		}
 	}

@@ -36,7 +36,8 @@ func (d *Doctor) checkOutbound(ctx context.Context) []Finding {
 		tried = append(tried, fmt.Sprintf("%s: %v", name, err))
 	}
 	if len(tried) == 0 {
-		return []Finding{s.finding(Warning, "DNS returned no mail servers of these domains", "Check dns.resolver above, then run this again.")}
+		return []Finding{s.finding(Warning, "DNS returned no mail servers of these domains",
+			"Check dns.resolver above, then run this again.")}
 	}
 	return []Finding{s.finding(Error, strings.Join(tried, "; "),
 		"Ask the provider of this machine to open port 25 for outgoing connections, and check the firewall. Otherwise send through a smarthost (POSTRIDER_OUTBOUND=smtp://user:password@host:587).")}
@@ -92,7 +93,8 @@ func (d *Doctor) checkInbound(ctx context.Context) []Finding {
 	}
 	defer c.net.Close()
 	if greets, _, _ := strings.Cut(text, " "); !strings.EqualFold(greets, d.Config.Hostname) {
-		return []Finding{s.finding(Error, fmt.Sprintf("%s responds with the greeting %q", name, text), "Another mail server responds there. Point %s and its port %s to Postrider, or set POSTRIDER_HOSTNAME to the name of Postrider.", name, inwardPort)}
+		return []Finding{s.finding(Error, fmt.Sprintf("%s responds with the greeting %q", name, text),
+			"Another mail server responds there. Point %s and its port %s to Postrider, or set POSTRIDER_HOSTNAME to the name of Postrider.", name, inwardPort)}
 	}
 	return []Finding{s.ok(text), d.startTLS(ctx, c, name)}
 }
@@ -118,7 +120,8 @@ func (d *Doctor) startTLS(ctx context.Context, c *conn, name string) Finding {
 	s := subject{"smtp.certificate", "a valid certificate for " + name + " after STARTTLS"}
 	chain, err := handshake(ctx, c, name)
 	if err != nil {
-		return s.finding(Warning, err.Error(), "Set POSTRIDER_SMTP_TLS_CERT and POSTRIDER_SMTP_TLS_KEY, or get a certificate from an authority (POSTRIDER_ACME_EMAIL): mail arrives unencrypted, and the SMTP relay is disabled.")
+		return s.finding(Warning, err.Error(),
+			"Set POSTRIDER_SMTP_TLS_CERT and POSTRIDER_SMTP_TLS_KEY, or get a certificate from an authority (POSTRIDER_ACME_EMAIL): mail arrives unencrypted, and the SMTP relay is disabled.")
 	}
 	f := d.judge(s, chain, name)
 	if f.Level == Error { // mail servers accept it anyway

@@ -50,10 +50,12 @@ type upkeep struct {
 // lookAfter returns the findings about hidden growth and backlogs.
 func lookAfter(ctx context.Context, d *db.DB) []Finding {
 	var u upkeep
-	err := d.SQL.QueryRowContext(ctx, heldSQL+deadSQL+upkeepSQL, manyDead).Scan(&u.names, &u.connected, &u.synchronous, &u.told, &u.slot, &u.held, &u.table, &u.deadRows, &u.live)
+	err := d.SQL.QueryRowContext(ctx, heldSQL+deadSQL+upkeepSQL, manyDead).
+		Scan(&u.names, &u.connected, &u.synchronous, &u.told, &u.slot, &u.held, &u.table, &u.deadRows, &u.live)
 	if err != nil && err != sql.ErrNoRows {
 		s := subject{"database.upkeep", "the statistics views are readable"}
-		return []Finding{s.finding(Skipped, err.Error(), "Let the role of DATABASE_URL read pg_replication_slots and pg_stat_user_tables.")}
+		return []Finding{s.finding(Skipped, err.Error(),
+			"Let the role of DATABASE_URL read pg_replication_slots and pg_stat_user_tables.")}
 	}
 	return []Finding{u.standbys(), u.slots(), u.dead()}
 }
@@ -64,21 +66,25 @@ func (u upkeep) standbys() Finding {
 	case u.names == "":
 		return s.ok(fmt.Sprintf("commits wait for none; %d connected", u.connected))
 	case !u.told:
-		return s.finding(Skipped, fmt.Sprintf("%d connected, their state is not visible to this role", u.connected), "GRANT pg_monitor to the role of DATABASE_URL.")
+		return s.finding(Skipped, fmt.Sprintf("%d connected, their state is not visible to this role", u.connected),
+			"GRANT pg_monitor to the role of DATABASE_URL.")
 	case u.synchronous == 0:
-		return s.finding(Error, fmt.Sprintf("commits wait for %q, and none of %d standbys is synchronous", u.names, u.connected),
+		return s.finding(Error, fmt.Sprintf("commits wait for %q, and none of %d standbys is synchronous", u.names,
+			u.connected),
 			"Bring the standby back, or remove it from synchronous_standby_names: until then no mail is accepted.")
 	}
 	return s.ok(fmt.Sprintf("%d of %d standbys are synchronous", u.synchronous, u.connected))
 }
 
 func (u upkeep) slots() Finding {
-	s := subject{"database.slots", fmt.Sprintf("no replication slot holds more than %d GB of the write-ahead log", slotHolds>>30)}
+	s := subject{"database.slots", fmt.Sprintf("no replication slot holds more than %d GB of the write-ahead log",
+		slotHolds>>30)}
 	switch {
 	case u.slot == "":
 		return s.ok("there is none")
 	case u.held > slotHolds:
-		return s.finding(Warning, fmt.Sprintf("%s holds %d GB", u.slot, u.held>>30), "Start the consumer of the slot, or drop it (pg_drop_replication_slot): the log fills the disk, and then nothing is accepted.")
+		return s.finding(Warning, fmt.Sprintf("%s holds %d GB", u.slot, u.held>>30),
+			"Start the consumer of the slot, or drop it (pg_drop_replication_slot): the log fills the disk, and then nothing is accepted.")
 	}
 	return s.ok(fmt.Sprintf("%s holds %d MB", u.slot, u.held>>20))
 }

@@ -26,7 +26,8 @@ func TestUpkeepIsJudged(t *testing.T) {
 		"a slot that is read":               {upkeep.slots, upkeep{slot: "s", held: 5 << 20}, OK, "s holds 5 MB"},
 		"a slot without a consumer":         {upkeep.slots, upkeep{slot: "s", held: 11 << 30}, Warning, "s holds 11 GB"},
 		"healthy tables":                    {upkeep.dead, upkeep{}, OK, "none"},
-		"a table that cannot be vacuumed":   {upkeep.dead, upkeep{table: "recipients", deadRows: 500_000, live: 10}, Warning, "recipients has 500000 dead rows and 10 live rows"},
+		"a table that cannot be vacuumed": {upkeep.dead, upkeep{table: "recipients", deadRows: 500_000, live: 10},
+			Warning, "recipients has 500000 dead rows and 10 live rows"},
 	} {
 		if got := c.look(c.seen); got.Level != c.want || !strings.Contains(got.Found, c.found) {
 			t.Errorf("%s: %+v, want level %s and %q", name, got, c.want, c.found)
@@ -58,7 +59,8 @@ func TestUpkeepIsSeenOnALiveServer(t *testing.T) {
 	if got := look("database.slots"); got.Level != OK || !strings.HasPrefix(got.Found, "backup holds") {
 		t.Errorf("with a slot: %+v, want ok and its name", got)
 	}
-	for _, statement := range []string{`CREATE TABLE notes (n int) WITH (autovacuum_enabled = off)`, fmt.Sprintf(`INSERT INTO notes SELECT generate_series(1, %d)`, manyDead+1),
+	for _, statement := range []string{`CREATE TABLE notes (n int) WITH (autovacuum_enabled = off)`,
+		fmt.Sprintf(`INSERT INTO notes SELECT generate_series(1, %d)`, manyDead+1),
 		`DELETE FROM notes`, `SELECT pg_stat_force_next_flush()`} {
 		if _, err := d.SQL.ExecContext(t.Context(), statement); err != nil {
 			t.Fatal(err)
@@ -69,6 +71,7 @@ func TestUpkeepIsSeenOnALiveServer(t *testing.T) {
 	}
 	server.SetHangingCommits(true) // commits wait for a standby that nobody has; nothing is written any more
 	// Each connection of the pool reads its settings again in its own time.
-	expect.EventuallyWithin(t, 10*time.Second, "doctor misses the synchronous standby", func() bool { return look("database.standbys").Level == Error })
+	expect.EventuallyWithin(t, 10*time.Second, "doctor misses the synchronous standby",
+		func() bool { return look("database.standbys").Level == Error })
 	server.SetHangingCommits(false)
 }

@@ -23,7 +23,8 @@ func TestNearbyIsNilWithoutItsModule(t *testing.T) {
 	if off != nil {
 		t.Errorf("without its module the neighbour is %#v, want nil", off)
 	}
-	fxtest.New(t, fx.Provide(func() *bell { return &bell{} }), fx.Provide(module.Nearby[ringer, bell]), fx.Populate(&on))
+	fxtest.New(t, fx.Provide(func() *bell { return &bell{} }), fx.Provide(module.Nearby[ringer, bell]),
+		fx.Populate(&on))
 	if on == nil || on.Ring() != "ding" {
 		t.Errorf("with its module the neighbour is %#v, want one that rings", on)
 	}
@@ -50,7 +51,8 @@ func TestContributionsAreCollected(t *testing.T) {
 		module.Receives(func() module.Recipients { return module.Recipients{} }),
 		module.Drains(func() module.Drain { return func() {} }),
 		fx.Invoke(func(w whole) { got = w }))
-	if len(got.Sweeps) != 2 || len(got.Kept) != 1 || len(got.Health) != 1 || len(got.Mail) != 1 || len(got.Drains) != 1 {
+	if len(got.Sweeps) != 2 || len(got.Kept) != 1 || len(got.Health) != 1 || len(got.Mail) != 1 ||
+		len(got.Drains) != 1 {
 		t.Errorf("collected %+v, want two sweeps and one of each other kind", got)
 	}
 }

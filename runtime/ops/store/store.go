@@ -69,7 +69,8 @@ func OpenExisting(ctx context.Context, cfg setting.Values, log *slog.Logger) (*S
 		}
 		// A service that is starting may be creating one.
 		if holder, _, err := postgres.Holder(config.DataDir.Of(cfg)); err != nil || holder == 0 {
-			return nil, errors.Join(fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and none was created: set the data directory or the DATABASE_URL of the service, or start the service first", config.DataDir.Of(cfg)), err)
+			return nil,
+				errors.Join(fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and none was created: set the data directory or the DATABASE_URL of the service, or start the service first", config.DataDir.Of(cfg)), err)
 		}
 	}
 	if config.Embedded(cfg) { // a service creates the tables
@@ -92,7 +93,8 @@ func hasTables(ctx context.Context, d *db.DB) error {
 	return err
 }
 
-func open(ctx context.Context, cfg setting.Values, log *slog.Logger, check func(context.Context, *db.DB) error) (_ *Store, err error) {
+func open(ctx context.Context, cfg setting.Values, log *slog.Logger,
+	check func(context.Context, *db.DB) error) (_ *Store, err error) {
 	s := &Store{URL: config.DatabaseURL.Of(cfg).Reveal()}
 	defer func() {
 		if err != nil {
@@ -135,7 +137,8 @@ func Reach(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, e
 	}
 	s := &Store{}
 	if !HoldsData(config.DataDir.Of(cfg)) {
-		return nil, fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and DATABASE_URL is not set", config.DataDir.Of(cfg))
+		return nil, fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and DATABASE_URL is not set",
+			config.DataDir.Of(cfg))
 	}
 	return s, s.startServer(ctx, cfg, log)
 }
@@ -166,7 +169,8 @@ func KeyMark(cfg setting.Values) string {
 func Server(cfg setting.Values, log *slog.Logger) postgres.Config {
 	// Connections for one service and for commands.
 	most := strconv.Itoa(max(100, 2*db.PerProcess(config.Connections.Of(cfg))+10))
-	return postgres.Config{DataDir: config.DataDir.Of(cfg), BinDir: config.PostgresBin.Of(cfg), Fallback: config.PostgresFallback.Of(cfg), Logger: log,
+	return postgres.Config{DataDir: config.DataDir.Of(cfg), BinDir: config.PostgresBin.Of(cfg),
+		Fallback: config.PostgresFallback.Of(cfg), Logger: log,
 		Settings: map[string]string{"max_connections": most}}
 }
 
@@ -211,7 +215,8 @@ func makeDataDir(cfg setting.Values) error {
 		return err
 	}
 	if err := os.MkdirAll(config.DataDir.Of(cfg), 0o700); err != nil {
-		return fmt.Errorf("POSTRIDER_DATA_DIR: %s is not a folder and cannot be created: %w", config.DataDir.Of(cfg), err)
+		return fmt.Errorf("POSTRIDER_DATA_DIR: %s is not a folder and cannot be created: %w", config.DataDir.Of(cfg),
+			err)
 	}
 	return nil
 }
@@ -219,7 +224,8 @@ func makeDataDir(cfg setting.Values) error {
 // otherData prevents a command from creating a second database in the default data directory while a
 // database of development mode exists here, which was probably meant.
 func otherData(cfg setting.Values) error {
-	if cfg.Mode != setting.Tool || config.DataDir.Of(cfg) != config.DefaultDataDir || HoldsData(config.DataDir.Of(cfg)) || !HoldsData(config.DevDataDir) {
+	if cfg.Mode != setting.Tool || config.DataDir.Of(cfg) != config.DefaultDataDir ||
+		HoldsData(config.DataDir.Of(cfg)) || !HoldsData(config.DevDataDir) {
 		return nil
 	}
 	return fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database yet, and ./%s here has one, of development mode: use --data-dir %s, or run the command in another folder to create a new one",
@@ -233,12 +239,14 @@ func HoldsData(dir string) bool {
 }
 
 func databaseConfig(cfg setting.Values, url string) db.Config {
-	return db.Config{URL: url, Connections: config.Connections.Of(cfg), Standbys: config.Standbys.Of(cfg), RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}
+	return db.Config{URL: url, Connections: config.Connections.Of(cfg), Standbys: config.Standbys.Of(cfg),
+		RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}
 }
 
 // connect waits for a server that does not answer yet. A server that answers but is refused, by itself or
 // by check, is an immediate error.
-func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logger, check func(context.Context, *db.DB) error) (*db.DB, error) {
+func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logger,
+	check func(context.Context, *db.DB) error) (*db.DB, error) {
 	limit, name := time.Now().Add(awayLimit), "DATABASE_URL"
 	if config.Embedded(cfg) {
 		name = "embedded postgres"
@@ -255,7 +263,8 @@ func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logg
 		if !fault.IsDatabaseUnavailable(err) || refused || time.Now().After(limit) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		log.WarnContext(ctx, "database unavailable, retrying", "until", limit.Format(time.TimeOnly), telemetry.KeyError, err)
+		log.WarnContext(ctx, "database unavailable, retrying", "until", limit.Format(time.TimeOnly), telemetry.KeyError,
+			err)
 		select {
 		case <-time.After(awayPause):
 		case <-ctx.Done():
@@ -266,7 +275,8 @@ func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logg
 
 // ReplicaConfig returns the configuration of the database replica.
 func ReplicaConfig(cfg setting.Values) replica.Config {
-	return replica.Config{URL: config.ReplicaURL.Of(cfg).Reveal(), Connections: config.Connections.Of(cfg) / 2, RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}
+	return replica.Config{URL: config.ReplicaURL.Of(cfg).Reveal(), Connections: config.Connections.Of(cfg) / 2,
+		RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}
 }
 
 // openReplica does not connect, so that an unavailable replica does not prevent the start.

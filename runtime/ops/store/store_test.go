@@ -31,10 +31,12 @@ func TestAnEmptyDatabaseWaitsForEveryHost(t *testing.T) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		opened, err := store.Open(t.Context(), configured(t, hosts(t, primary, standby)), slog.New(slog.NewTextHandler(&told, nil)))
+		opened, err := store.Open(t.Context(), configured(t, hosts(t, primary, standby)),
+			slog.New(slog.NewTextHandler(&told, nil)))
 		done <- result{opened, err}
 	}()
-	expect.EventuallyWithin(t, 30*time.Second, "the start logs that a host cannot be queried", func() bool { return strings.Contains(told.String(), "another host may have the mail") })
+	expect.EventuallyWithin(t, 30*time.Second, "the start logs that a host cannot be queried",
+		func() bool { return strings.Contains(told.String(), "another host may have the mail") })
 	if made, err := primary.OpenPatiently().HasTables(t.Context()); made || err != nil {
 		t.Errorf("tables were created while a host was down: %t (%v)", made, err)
 	}
@@ -61,7 +63,8 @@ func TestAStrangerIsNotFilled(t *testing.T) {
 	if err == nil {
 		opened.Close(slog.New(slog.DiscardHandler), store.StopLimit)
 	}
-	if err == nil || !strings.Contains(err.Error(), "DATABASE_URL") || !strings.Contains(err.Error(), "different clusters") {
+	if err == nil || !strings.Contains(err.Error(), "DATABASE_URL") ||
+		!strings.Contains(err.Error(), "different clusters") {
 		t.Errorf("a start with an empty unrelated server first: %v, want an error that names DATABASE_URL and the clusters", err)
 	}
 	if made, err := stranger.OpenPatiently().HasTables(t.Context()); made || err != nil {

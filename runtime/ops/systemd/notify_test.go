@@ -58,9 +58,10 @@ func TestRunTellsSystemd(t *testing.T) {
 func TestWithoutSystemdNothingIsSent(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", "")
 	if err := Notify(t.Context(), Ready); err != nil {
-		t.Errorf("Notify without a socket gives %v, want nil", err)
+		t.Errorf("Notify without a socket returned %v, want nil", err)
 	}
-	for name, env := range map[string][2]string{"none": {"", ""}, "no number": {"", "soon"}, "another process": {"1", "1000000"}} {
+	for name, env := range map[string][2]string{"none": {"", ""}, "no number": {"", "soon"},
+		"another process": {"1", "1000000"}} {
 		t.Setenv("WATCHDOG_PID", env[0])
 		t.Setenv("WATCHDOG_USEC", env[1])
 		if got := Watchdog(); got != 0 {

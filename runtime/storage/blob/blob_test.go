@@ -90,7 +90,8 @@ func TestAPrefixKeepsStoresApart(t *testing.T) {
 func TestKeysThatStoresReadDifferentlyAreRefused(t *testing.T) {
 	t.Parallel()
 	b := bucket(t, blobtest.New(t), func(c *blob.Config) { c.Prefix = "" })
-	for _, key := range []string{"", "/a", "a/", "a//b", ".", "a/../b", "a/./b", "a\nb", "a\x00", "\xff", strings.Repeat("k", 1025)} {
+	for _, key := range []string{"", "/a", "a/", "a//b", ".", "a/../b", "a/./b", "a\nb", "a\x00", "\xff",
+		strings.Repeat("k", 1025)} {
 		if err := put(t.Context(), b, key, nil); err == nil {
 			t.Errorf("put %q", key)
 		}
@@ -268,15 +269,18 @@ func TestStoreURLs(t *testing.T) {
 	same := cmp.Comparer(func(a, b secret.String) bool { return a.Equal(b) })
 	for text, want := range map[string]blob.Config{
 		"s3://KEY:se%2Fcr%2Bet%40@store.example:9000/mail/received/eu/?region=eu-central-1&tls=off&path_style=off": {
-			Endpoint: "store.example:9000", Plain: true, Region: "eu-central-1", Bucket: "mail", Prefix: "received/eu", AccessKey: "KEY", SecretKey: secret.New("se/cr+et@")},
+			Endpoint: "store.example:9000", Plain: true, Region: "eu-central-1", Bucket: "mail", Prefix: "received/eu",
+			AccessKey: "KEY", SecretKey: secret.New("se/cr+et@")},
 		"s3://KEY:SECRET@s3.eu-west-1.amazonaws.com/mail-1": {
-			Endpoint: "s3.eu-west-1.amazonaws.com", Bucket: "mail-1", AccessKey: "KEY", SecretKey: secret.New("SECRET")},
+			Endpoint: "s3.eu-west-1.amazonaws.com", Bucket: "mail-1", AccessKey: "KEY",
+			SecretKey: secret.New("SECRET")},
 		"s3://KEY:SECRET@[::1]:9000/mail?tls=on&path_style=on": {
 			Endpoint: "[::1]:9000", Bucket: "mail", AccessKey: "KEY", SecretKey: secret.New("SECRET"), PathStyle: true},
 	} {
 		got, err := blob.ParseURL(secret.New(text))
 		if err != nil || !cmp.Equal(got, want, same) {
-			t.Errorf("ParseURL of %s returned error %v, want the configuration; the difference is %s", text, err, cmp.Diff(want, got, same))
+			t.Errorf("ParseURL of %s returned error %v, want the configuration; the difference is %s", text, err,
+				cmp.Diff(want, got, same))
 		}
 	}
 	for text, reason := range map[string]string{

@@ -150,7 +150,8 @@ func TestOneCallerTriesASilentStore(t *testing.T) {
 			t.Errorf("a concurrent caller got %v after %s, want ErrSilent immediately", err, took)
 		}
 		if took := <-probed; took != 4*time.Second || store.asked != 2 {
-			t.Errorf("the caller that tried again waited %s, and the store got %d requests, want 4 s and 2", took, store.asked)
+			t.Errorf("the caller that tried again waited %s, and the store got %d requests, want 4 s and 2", took,
+				store.asked)
 		}
 		store.first = 0
 		time.Sleep(6 * time.Second) // fake time

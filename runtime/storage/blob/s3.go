@@ -79,7 +79,8 @@ func (s strictTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func newTransport() http.RoundTripper {
 	return strictTransport{&http.Transport{
-		Proxy:                 http.ProxyFromEnvironment, // the operator's store may be reachable only through the operator's proxy
+		// the operator's store may be reachable only through the operator's proxy
+		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
 		TLSHandshakeTimeout:   10 * time.Second,
 		ResponseHeaderTimeout: time.Minute,

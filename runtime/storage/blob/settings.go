@@ -24,6 +24,7 @@ var At = setting.Declare(setting.Setting[Config]{
 		return c, nil
 	}},
 	Show: func(c Config) slog.Value {
-		return slog.GroupValue(slog.String("endpoint", c.Endpoint), slog.String("region", c.Region), slog.String("bucket", c.Bucket), slog.String("prefix", c.Prefix))
+		return slog.GroupValue(slog.String("endpoint", c.Endpoint), slog.String("region", c.Region),
+			slog.String("bucket", c.Bucket), slog.String("prefix", c.Prefix))
 	},
 })

@@ -41,7 +41,8 @@ type Step struct {
 func (s Step) Peak() time.Time { return s.At.Add(s.By + recordEvery) }
 
 func (s Step) String() string {
-	return fmt.Sprintf("the database clock stepped back by %s at %s", s.By.Round(time.Second), s.At.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("the database clock stepped back by %s at %s", s.By.Round(time.Second), s.At.UTC().
+		Format(time.RFC3339))
 }
 
 // Params are the dependencies of New.
@@ -76,9 +77,10 @@ func (w *Watch) Add(repairs ...Repair) { w.repairs = append(w.repairs, repairs..
 
 // Start records the time until Stop, the first time immediately.
 func (w *Watch) Start(context.Context) error {
-	w.tasks.Start(worker.Task{Name: "clock of the database", Woken: w.woken, Step: func(ctx context.Context) (time.Duration, error) {
-		return recordEvery, w.recordTime(ctx)
-	}})
+	w.tasks.Start(worker.Task{Name: "clock of the database", Woken: w.woken,
+		Step: func(ctx context.Context) (time.Duration, error) {
+			return recordEvery, w.recordTime(ctx)
+		}})
 	return nil
 }
 
@@ -115,7 +117,8 @@ func (w *Watch) Latest() *Step {
 
 // Register adds the gauge of the latest step.
 func (w *Watch) Register(reg prometheus.Registerer) error {
-	gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: "database_clock_stepped_back_seconds",
+	gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace,
+		Name: "database_clock_stepped_back_seconds",
 		Help: "How far the clock of the database last went back, for a day after that; else 0. Each process shows the same."}, func() float64 {
 		if step := w.Latest(); step != nil {
 			return step.By.Seconds()
@@ -148,8 +151,10 @@ func (w *Watch) recordTime(ctx context.Context) error {
 	w.mu.Lock()
 	observed := w.observed
 	w.mu.Unlock()
-	isNew, err := db.One(ctx, w.db.SQL, db.Value[bool], recordSQL.Text, recordSQL.Args(db.Arg("observed", observed.Milliseconds()),
-		db.Arg("every", recordEvery.Microseconds()), db.Arg("matters", Matters.Microseconds()), db.Arg("same", sameStep.Microseconds()))...)
+	isNew, err := db.One(ctx, w.db.SQL, db.Value[bool], recordSQL.Text,
+		recordSQL.Args(db.Arg("observed", observed.Milliseconds()),
+			db.Arg("every", recordEvery.Microseconds()), db.Arg("matters", Matters.Microseconds()),
+			db.Arg("same", sameStep.Microseconds()))...)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("record the clock of the database: %w", err)
 	}
@@ -200,7 +205,8 @@ func readRecorded(ctx context.Context, on db.Execer) (clockRow, error) {
 		settled bool
 		recent  sql.NullBool
 	}
-	r, err := db.One(ctx, on, func(r *row) []any { return []any{&r.at, &r.ms, &r.settled, &r.recent} }, readSQL, Reported.Microseconds())
+	r, err := db.One(ctx, on, func(r *row) []any { return []any{&r.at, &r.ms, &r.settled, &r.recent} }, readSQL,
+		Reported.Microseconds())
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return clockRow{settled: true}, nil

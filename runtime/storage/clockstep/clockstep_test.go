@@ -41,7 +41,7 @@ func (w *watching) mustRecord(t *testing.T) {
 	}
 }
 
-// observe gives readings of a clock that went back by so much between two beats.
+// observe returns readings of a clock that went back by so much between two beats.
 func (w *watching) observe(by time.Duration) {
 	now := time.Now()
 	w.Observe(now, now, now)
@@ -68,7 +68,8 @@ func TestAStepIsReportedOnceAndSettled(t *testing.T) {
 			}
 			w.mustRecord(t)
 			if w.repaired != 0 || w.Latest() != nil || w.log.String() != "" {
-				t.Fatalf("without a step %d were repaired, the latest is %v, and the log is %q", w.repaired, w.Latest(), w.log)
+				t.Fatalf("without a step %d were repaired, the latest is %v, and the log is %q", w.repaired,
+					w.Latest(), w.log)
 			}
 			step(t, d, w)
 			for range 3 {
@@ -78,14 +79,16 @@ func TestAStepIsReportedOnceAndSettled(t *testing.T) {
 			if latest == nil || (latest.By-time.Hour).Abs() > time.Minute || time.Since(latest.At).Abs() > time.Minute {
 				t.Fatalf("the latest step is %v, want one of an hour", latest)
 			}
-			if n := strings.Count(w.log.String(), "stepped back"); w.repaired != 1 || n != 1 || !strings.Contains(w.log.String(), "what=rows count=3") {
+			if n := strings.Count(w.log.String(), "stepped back"); w.repaired != 1 || n != 1 ||
+				!strings.Contains(w.log.String(), "what=rows count=3") {
 				t.Errorf("repaired %d times and reported %d times, want once each:\n%s", w.repaired, n, w.log)
 			}
 			if got, err := Read(t.Context(), d.SQL); err != nil || got == nil || got.By != latest.By {
 				t.Errorf("the database says %v, %v; want %v", got, err, latest)
 			}
 			families, err := registry.Gather()
-			if err != nil || len(families) != 1 || time.Duration(families[0].GetMetric()[0].GetGauge().GetValue()*float64(time.Second)) != latest.By {
+			if err != nil || len(families) != 1 ||
+				time.Duration(families[0].GetMetric()[0].GetGauge().GetValue()*float64(time.Second)) != latest.By {
 				t.Errorf("the metrics are %v, %v", families, err)
 			}
 			dbtest.Exec(t, d, `UPDATE database_clocks SET stepped_at = stepped_at - interval '25 hours'`)
@@ -128,8 +131,10 @@ func TestOneStepIsRecordedOnce(t *testing.T) {
 	two.observe(time.Hour - time.Second)
 	one.mustRecord(t)
 	two.mustRecord(t)
-	if one.Latest() == nil || two.Latest() == nil || *one.Latest() != *two.Latest() || one.repaired != 1 || two.repaired != 0 {
-		t.Errorf("the steps are %v and %v, repaired %d and %d times", one.Latest(), two.Latest(), one.repaired, two.repaired)
+	if one.Latest() == nil || two.Latest() == nil || *one.Latest() != *two.Latest() || one.repaired != 1 ||
+		two.repaired != 0 {
+		t.Errorf("the steps are %v and %v, repaired %d and %d times", one.Latest(), two.Latest(), one.repaired,
+			two.repaired)
 	}
 	if !strings.Contains(two.log.String(), "stepped back") {
 		t.Errorf("the log of the second process is %q, want that it reports the step too", two.log)

@@ -31,8 +31,10 @@ func same[E comparable](a, b E) bool { return a == b }
 func TestArraysArriveAsTheyAre(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
-	comesBack(t, d, "text[]", same, nil, []string{""}, []string{"a"}, []string{"a", "", `"quoted", {braces} \\ NULL`, "ä\n€", "x,y"})
-	comesBack(t, d, "bytea[]", slices.Equal, nil, [][]byte{{}}, [][]byte{[]byte("a")}, [][]byte{[]byte("\x00\xff\\x41"), {}, []byte("ä")})
+	comesBack(t, d, "text[]", same, nil, []string{""}, []string{"a"},
+		[]string{"a", "", `"quoted", {braces} \\ NULL`, "ä\n€", "x,y"})
+	comesBack(t, d, "bytea[]", slices.Equal, nil, [][]byte{{}}, [][]byte{[]byte("a")},
+		[][]byte{[]byte("\x00\xff\\x41"), {}, []byte("ä")})
 	comesBack(t, d, "bigint[]", same, nil, []int64{1, -2, 1 << 62})
 	comesBack(t, d, "smallint[]", same, nil, []int64{1, -2})
 	comesBack(t, d, "integer[]", same, nil, []int32{1, -2, 1 << 30})

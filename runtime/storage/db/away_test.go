@@ -195,7 +195,8 @@ func TestReadOnlyDatabaseIsAway(t *testing.T) {
 func TestServerEndsWhatIsSlow(t *testing.T) {
 	t.Parallel()
 	address := dbtest.URL(t)
-	d := openURL(t, db.Config{URL: address, StatementTimeout: 200 * time.Millisecond, LockTimeout: 100 * time.Millisecond})
+	d := openURL(t, db.Config{URL: address, StatementTimeout: 200 * time.Millisecond,
+		LockTimeout: 100 * time.Millisecond})
 	witness := openURL(t, db.Config{URL: address, OpTimeout: expect.Patience})
 	_, err := d.SQL.ExecContext(t.Context(), `SELECT pg_sleep(10)`)
 	if !fault.IsDatabaseUnavailable(err) {

@@ -248,17 +248,20 @@ func (d durability) checkSettings(riskAccepted bool, standbys int) error {
 		errs = append(errs, fmt.Errorf("the server is PostgreSQL %s; Postrider needs 14 or newer", d.text))
 	}
 	if d.fsync != "on" && d.throwAway != "yes" {
-		errs = append(errs, errors.New("the server runs with fsync=off: a crash would destroy accepted mail; set fsync=on"))
+		errs = append(errs,
+			errors.New("the server runs with fsync=off: a crash would destroy accepted mail; set fsync=on"))
 	}
 	if !IsDurable(d.commit, d.standbys) && !riskAccepted {
 		loses := "a crash"
 		if d.commit != "off" {
 			loses = "a fail-over to one of its synchronous standbys"
 		}
-		errs = append(errs, fmt.Errorf("the server runs with synchronous_commit=%s: %s would lose accepted mail; set it to on, or accept the risk (POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL=true)", d.commit, loses))
+		errs = append(errs,
+			fmt.Errorf("the server runs with synchronous_commit=%s: %s would lose accepted mail; set it to on, or accept the risk (POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL=true)", d.commit, loses))
 	}
 	if n := waitsFor(d.commit, d.standbys); n < standbys {
-		errs = append(errs, fmt.Errorf("a commit waits for %d standbys on this server (synchronous_commit=%s, synchronous_standby_names='%s'), and POSTRIDER_DATABASE_STANDBYS asks for %d", n, d.commit, d.standbys, standbys))
+		errs = append(errs,
+			fmt.Errorf("a commit waits for %d standbys on this server (synchronous_commit=%s, synchronous_standby_names='%s'), and POSTRIDER_DATABASE_STANDBYS asks for %d", n, d.commit, d.standbys, standbys))
 	}
 	return errors.Join(errs...)
 }

@@ -65,7 +65,8 @@ func TestPoolersAreRefusedWithTheReason(t *testing.T) {
 	for name, plays := range map[string]pooler{"as it comes": refuses, "that ignores": ignores} {
 		proxy := newProxy(t, server.URL(), plays)
 		d, err := db.Open(t.Context(), db.Config{URL: proxy.url}, discard)
-		if err == nil || !strings.Contains(err.Error(), "PgBouncer") || !strings.Contains(err.Error(), "POSTRIDER_DATABASE_CONNECTIONS") || fault.IsDatabaseUnavailable(err) {
+		if err == nil || !strings.Contains(err.Error(), "PgBouncer") ||
+			!strings.Contains(err.Error(), "POSTRIDER_DATABASE_CONNECTIONS") || fault.IsDatabaseUnavailable(err) {
 			t.Errorf("a pooler %s: %v, want a permanent error that names it", name, err)
 		}
 		if err == nil {
@@ -79,7 +80,8 @@ func TestAServerThatIsNotFitIsRefusedLater(t *testing.T) {
 	t.Parallel()
 	first, other, careless := dbtest.NewServer(t), dbtest.NewServer(t), dbtest.NewServer(t)
 	other.BecomeForeign()
-	if _, err := careless.Open().SQL.ExecContext(t.Context(), `ALTER ROLE CURRENT_USER SET synchronous_commit = off`); err != nil {
+	if _, err := careless.Open().SQL.ExecContext(t.Context(),
+		`ALTER ROLE CURRENT_USER SET synchronous_commit = off`); err != nil {
 		t.Fatal(err)
 	}
 	proxy := newProxy(t, first.URL(), nil)
@@ -94,7 +96,8 @@ func TestAServerThatIsNotFitIsRefusedLater(t *testing.T) {
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("the first server again: %v", err)
-		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !fault.IsDatabaseUnavailable(err)):
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) ||
+			!fault.IsDatabaseUnavailable(err)):
 			t.Errorf("an unsuitable server: %v, want %q, classified as an unavailable database", err, c.want)
 		}
 	}

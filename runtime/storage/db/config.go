@@ -75,7 +75,8 @@ func (c Config) Validate() error {
 		}
 	}
 	if c.StatementTimeout >= c.OpTimeout {
-		wrong.Add("StatementTimeout", "must be less than OpTimeout (%s), so that the server can report what was slow", c.OpTimeout)
+		wrong.Add("StatementTimeout", "must be less than OpTimeout (%s), so that the server can report what was slow",
+			c.OpTimeout)
 	}
 	return wrong.Err()
 }

@@ -47,11 +47,13 @@ func TestHowManyStandbysACommitWaitsFor(t *testing.T) {
 		{"local", "ANY 2 (b, c)", 0}, {"remote_write", "*", 0}, {"off", "*", 0},
 	} {
 		if got := db.WaitsFor(c.commit, c.names); got != c.want {
-			t.Errorf("synchronous_commit=%s, synchronous_standby_names=%q: a commit waits for %d, want %d", c.commit, c.names, got, c.want)
+			t.Errorf("synchronous_commit=%s, synchronous_standby_names=%q: a commit waits for %d, want %d", c.commit,
+				c.names, got, c.want)
 		}
 	}
 	found := db.NewDurability(150000, "on", "on", "ANY 1 (b, c)", "")
-	if err := db.Judge(found, true, 2); err == nil || !strings.Contains(err.Error(), "POSTRIDER_DATABASE_STANDBYS asks for 2") {
+	if err := db.Judge(found, true, 2); err == nil ||
+		!strings.Contains(err.Error(), "POSTRIDER_DATABASE_STANDBYS asks for 2") {
 		t.Errorf("a server that waits for one of two: %v, want an error with the reason", err)
 	}
 	if err := db.Judge(found, false, 1); err != nil {
@@ -119,7 +121,8 @@ func TestStatementsAreNotCompiled(t *testing.T) {
 	t.Parallel()
 	address := dbtest.URL(t)
 	before := openURL(t, db.Config{URL: address})
-	if _, err := before.SQL.ExecContext(t.Context(), `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET jit = on', current_database()); END $$`); err != nil {
+	if _, err := before.SQL.ExecContext(t.Context(),
+		`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET jit = on', current_database()); END $$`); err != nil {
 		t.Fatal(err)
 	}
 	d := openURL(t, db.Config{URL: address})

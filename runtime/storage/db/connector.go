@@ -29,7 +29,8 @@ type hosts struct {
 
 func hostsOf(given pq.Config) *hosts {
 	first := pq.ConfigMultihost{Host: given.Host, Hostaddr: given.Hostaddr, Port: given.Port}
-	return &hosts{all: append([]pq.ConfigMultihost{first}, given.Multi...), random: given.LoadBalanceHosts == pq.LoadBalanceHostsRandom}
+	return &hosts{all: append([]pq.ConfigMultihost{first}, given.Multi...),
+		random: given.LoadBalanceHosts == pq.LoadBalanceHostsRandom}
 }
 
 // hostName returns the host:port of a host.
@@ -207,7 +208,8 @@ func (c connector) connectHost(ctx, over context.Context, host int, wanted pq.Ta
 }
 
 // dialHost opens a connection to one host without checking it.
-func (c connector) dialHost(ctx, over context.Context, host int, wanted pq.TargetSessionAttrs) (driver.Conn, *trial, error) {
+func (c connector) dialHost(ctx, over context.Context, host int,
+	wanted pq.TargetSessionAttrs) (driver.Conn, *trial, error) {
 	to, config := c.hosts.all[host], c.config.Clone()
 	config.Host, config.Hostaddr, config.Port, config.Multi = to.Host, to.Hostaddr, to.Port, nil
 	config.TargetSessionAttrs = wanted

@@ -36,7 +36,7 @@ func TestOneWithoutTimeStallsNobody(t *testing.T) {
 	ended(t, conn.Close())
 }
 
-// withHosts gives the address of a server with another host before its own, or after.
+// withHosts returns the address of a server with another host before its own, or after.
 func withHosts(t *testing.T, server, before, portBefore, attributes string) string {
 	t.Helper()
 	address, err := url.Parse(server)
@@ -75,7 +75,8 @@ func TestASilentFirstHostCostsItsTimeOnce(t *testing.T) {
 				var met atomic.Int64
 				began := time.Now()
 				// The silent one has a head start of five seconds. Who is later than that asks it again.
-				d := openURL(t, db.Config{URL: withHosts(t, server, "127.0.0.1", silent(t, &met), attributes), OpTimeout: 20 * time.Second})
+				d := openURL(t, db.Config{URL: withHosts(t, server, "127.0.0.1", silent(t, &met), attributes),
+					OpTimeout: 20 * time.Second})
 				if took := time.Since(began); took > answerWithin {
 					t.Errorf("open took %s with a silent first host, want at most %s", took, answerWithin)
 				}
@@ -147,7 +148,8 @@ func TestAddressesOfEachHost(t *testing.T) {
 				t.Errorf("%s became %s: %v", dsn, address, err)
 			}
 			got = append(got, c.Host+":"+strconv.Itoa(int(c.Port)))
-			if c.User != "bob" || c.Password != "p@ss" || c.Database != "mail" || c.SSLMode != pq.SSLModeDisable || len(c.Multi) > 0 {
+			if c.User != "bob" || c.Password != "p@ss" || c.Database != "mail" || c.SSLMode != pq.SSLModeDisable ||
+				len(c.Multi) > 0 {
 				t.Errorf("%s became %s, which says something else or several hosts", dsn, address)
 			}
 		}

@@ -73,7 +73,8 @@ func Open(ctx context.Context, config Config, log *slog.Logger) (*DB, error) {
 	shared := &dialer{timeout: config.OpTimeout}
 	share := capacity.NewShare(config.Connections)
 	d := &DB{config: config, hosts: hostsOf(given), standbys: standbys{wanted: config.Standbys}, log: log, share: share,
-		fitness: &fitness{riskAccepted: config.RiskLosingAcceptedMail, standbys: config.Standbys, share: share, log: log}}
+		fitness: &fitness{riskAccepted: config.RiskLosingAcceptedMail, standbys: config.Standbys,
+			share: share, log: log}}
 	if len(d.hosts.all) > 1 {
 		if d.watch, err = d.newWatch(); err != nil {
 			return nil, fmt.Errorf("open database: %w", err)
@@ -83,7 +84,8 @@ func Open(ctx context.Context, config Config, log *slog.Logger) (*DB, error) {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	d.Ent = ent.NewClient(ent.Driver(entsql.OpenDB(dialect.Postgres, d.SQL)))
-	if d.Hot, err = d.openBounded(shared, parameter{"binary_parameters", "yes"}, parameter{"enable_seqscan", "off"}, parameter{"plan_cache_mode", "force_generic_plan"}); err != nil {
+	if d.Hot, err = d.openBounded(shared, parameter{"binary_parameters", "yes"}, parameter{"enable_seqscan", "off"},
+		parameter{"plan_cache_mode", "force_generic_plan"}); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), d.SQL.Close())
 	}
 	d.Prepared = &Prepared{hot: d.Hot}
@@ -141,7 +143,8 @@ func (d *DB) newConnector(config Config, on *dialer, parameters ...parameter) (c
 	if d.watch != nil && (given.TargetSessionAttrs == "" || given.TargetSessionAttrs == pq.TargetSessionAttrsAny) {
 		given.TargetSessionAttrs = pq.TargetSessionAttrsReadWrite // nothing works on a standby
 	}
-	return connector{config: given, hosts: d.hosts, dialer: on, fitness: d.fitness, index: given.Runtime["enable_seqscan"] == "off", watch: d.watch}, nil
+	return connector{config: given, hosts: d.hosts, dialer: on, fitness: d.fitness,
+		index: given.Runtime["enable_seqscan"] == "off", watch: d.watch}, nil
 }
 
 // ShareWith divides the connections that the server has room for among the given number of live processes,
@@ -174,7 +177,8 @@ func (d *DB) OpenReplica(url string, connections int, opTimeout time.Duration) (
 	}
 	config := Config{URL: url, OpTimeout: opTimeout}.withDefaults()
 	beside := &DB{hosts: hostsOf(given), fitness: &fitness{primary: d.fitness, log: d.log}}
-	return beside.openPool(config, connections, &dialer{timeout: config.OpTimeout}, parameter{"default_transaction_read_only", "on"})
+	return beside.openPool(config, connections, &dialer{timeout: config.OpTimeout},
+		parameter{"default_transaction_read_only", "on"})
 }
 
 // Ping checks that the server responds. (sql.DB.Ping would try three times.)

@@ -148,7 +148,8 @@ func (c *deadlineConn) Read(buffer []byte) (int, error) {
 	n, err := c.Conn.Read(buffer)
 	c.trial.recordResult(err)
 	if errors.Is(err, io.EOF) {
-		err = &net.OpError{Op: "read", Net: "postgres", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: io.ErrUnexpectedEOF}
+		err = &net.OpError{Op: "read", Net: "postgres", Source: c.LocalAddr(), Addr: c.RemoteAddr(),
+			Err: io.ErrUnexpectedEOF}
 	}
 	return n, err
 }

@@ -29,7 +29,8 @@ type Durability = durability
 
 // NewDurability creates a Durability.
 func NewDurability(version int, fsync, commit, standbys, throwAway string) Durability {
-	return durability{version: version, text: "x", fsync: fsync, commit: commit, standbys: standbys, throwAway: throwAway}
+	return durability{version: version, text: "x", fsync: fsync, commit: commit, standbys: standbys,
+		throwAway: throwAway}
 }
 
 // Addresses returns a connection string for each host in the string.

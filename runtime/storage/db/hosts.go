@@ -85,11 +85,13 @@ func (d *DB) CheckMayCreate(ctx context.Context) error {
 		switch {
 		case errors.Is(host.Err, failover.ErrHidden):
 		case host.Err != nil:
-			refused = append(refused, fmt.Errorf("the database that answers has no Postrider tables, and none were created, because another host may have the mail: %s cannot be reached (%w). %s", host.Host, host.Err, remedy))
+			refused = append(refused,
+				fmt.Errorf("the database that answers has no Postrider tables, and none were created, because another host may have the mail: %s cannot be reached (%w). %s", host.Host, host.Err, remedy))
 		case first == "":
 			first, of = host.System, host.Host
 		case host.System != first:
-			refused = append(refused, fmt.Errorf("the database that answers has no Postrider tables, and none were created, because the hosts belong to different clusters: %s and %s have different system identifiers. Remove the wrong one", of, host.Host))
+			refused = append(refused,
+				fmt.Errorf("the database that answers has no Postrider tables, and none were created, because the hosts belong to different clusters: %s and %s have different system identifiers. Remove the wrong one", of, host.Host))
 		}
 	}
 	return errors.Join(err, errors.Join(refused...))

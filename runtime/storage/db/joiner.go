@@ -95,7 +95,8 @@ func (j *Joiner[T]) Do(ctx context.Context, item T) error {
 		return err
 	}
 	now := time.Now()
-	w := &waiting[T]{item: item, size: j.config.Size(item), since: now, until: now.Add(j.config.Timeout), done: make(chan error, 1)}
+	w := &waiting[T]{item: item, size: j.config.Size(item), since: now, until: now.Add(j.config.Timeout),
+		done: make(chan error, 1)}
 	if deadline, has := ctx.Deadline(); has && deadline.Before(w.until) {
 		w.until = deadline
 	}
@@ -195,7 +196,8 @@ func (j *Joiner[T]) refuseOverdue() {
 		overdue := w.until.Sub(now) < w.until.Sub(w.since)/2
 		if overdue {
 			w.taken = true
-			w.done <- fault.DatabaseUnavailable(fmt.Errorf("waited %s for other writes", now.Sub(w.since).Round(time.Millisecond)))
+			w.done <- fault.DatabaseUnavailable(fmt.Errorf("waited %s for other writes", now.Sub(w.since).
+				Round(time.Millisecond)))
 		}
 		return overdue
 	})
@@ -278,7 +280,8 @@ func (j *Joiner[T]) tryFlush(batch []*waiting[T]) (errs []error) {
 	case 0:
 		return make([]error, len(batch))
 	}
-	return slices.Repeat([]error{fmt.Errorf("joined write of %d items returned %d results", len(batch), len(errs))}, len(batch))
+	return slices.Repeat([]error{fmt.Errorf("joined write of %d items returned %d results", len(batch), len(errs))},
+		len(batch))
 }
 
 func deliverResults[T any](batch []*waiting[T], errs []error) {

@@ -15,7 +15,8 @@ import (
 // BenchmarkDurableInsert compares one commit per row with joined commits, on a server that flushes to disk.
 func BenchmarkDurableInsert(b *testing.B) {
 	d := dbtest.NewServer(b).Open()
-	if _, err := d.SQL.ExecContext(b.Context(), `CREATE TABLE rows (id bigint GENERATED ALWAYS AS IDENTITY, body text NOT NULL)`); err != nil {
+	if _, err := d.SQL.ExecContext(b.Context(),
+		`CREATE TABLE rows (id bigint GENERATED ALWAYS AS IDENTITY, body text NOT NULL)`); err != nil {
 		b.Fatal(err)
 	}
 	b.Run("single", func(b *testing.B) {

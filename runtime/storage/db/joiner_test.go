@@ -225,7 +225,8 @@ func TestJoinerTriesNoItemAloneWhoseErrorIsFinal(t *testing.T) {
 			}
 			return errs
 		})
-		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1, Final: func(err error) bool { return errors.Is(err, final) }}, g.flush)
+		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1,
+			Final: func(err error) bool { return errors.Is(err, final) }}, g.flush)
 		results := doAll(t.Context(), j, 1, 2, 3, 4) // 1 alone, then the others
 		close(g.open)
 		if got := fmt.Sprint(results()); got != "[<nil> final <nil> final]" {
@@ -307,11 +308,12 @@ func TestJoinerUnderManyCallers(t *testing.T) {
 func TestJoinerGivesLargeItemsMoreTime(t *testing.T) {
 	t.Parallel()
 	var left time.Duration
-	j := db.NewJoiner(db.JoinerConfig[int]{Timeout: time.Second, Size: func(n int) int { return n }}, func(ctx context.Context, _ []int) []error {
-		until, _ := ctx.Deadline()
-		left = time.Until(until)
-		return nil
-	})
+	j := db.NewJoiner(db.JoinerConfig[int]{Timeout: time.Second, Size: func(n int) int { return n }},
+		func(ctx context.Context, _ []int) []error {
+			until, _ := ctx.Deadline()
+			left = time.Until(until)
+			return nil
+		})
 	for size, want := range map[int]time.Duration{1: time.Second, 16 << 20: time.Second, 116 << 20: 26 * time.Second} {
 		if err := j.Do(t.Context(), size); err != nil {
 			t.Fatal(err)
@@ -327,14 +329,15 @@ func TestJoinerAnswersInTimeBehindSlowWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = 5 * time.Second
-		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1, MaxItems: 1, Timeout: timeout}, func(ctx context.Context, _ []int) []error {
-			select {
-			case <-time.After(4 * time.Second): // slow, but stored
-				return nil
-			case <-ctx.Done():
-				return []error{sql.ErrTxDone} // a commit after the deadline
-			}
-		})
+		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1, MaxItems: 1, Timeout: timeout},
+			func(ctx context.Context, _ []int) []error {
+				select {
+				case <-time.After(4 * time.Second): // slow, but stored
+					return nil
+				case <-ctx.Done():
+					return []error{sql.ErrTxDone} // a commit after the deadline
+				}
+			})
 		began := time.Now()
 		took, errs := make([]time.Duration, 6), make([]error, 6)
 		var all sync.WaitGroup

@@ -138,7 +138,8 @@ func migrateOn(ctx context.Context, conn *sql.Conn, files []migration, log *slog
 	if err := lockMigrations(ctx, conn); err != nil {
 		return err
 	}
-	if err := locks.WithRetry(ctx, conn, "schema_migrations", lockPatience, log, func() error { return makeTable(ctx, conn) }); err != nil {
+	if err := locks.WithRetry(ctx, conn, "schema_migrations", lockPatience, log,
+		func() error { return makeTable(ctx, conn) }); err != nil {
 		return fmt.Errorf("create schema_migrations: %w", err)
 	}
 	applied, err := appliedMigrations(ctx, conn)
@@ -150,14 +151,16 @@ func migrateOn(ctx context.Context, conn *sql.Conn, files []migration, log *slog
 		return err
 	}
 	if len(newer) > 0 {
-		log.InfoContext(ctx, "the database is newer than this program, and takes programs of this version", "migration", newer[len(newer)-1].name)
+		log.InfoContext(ctx, "the database is newer than this program, and takes programs of this version", "migration",
+			newer[len(newer)-1].name)
 	}
 	for _, file := range pending {
 		started := time.Now()
 		if err := applyMigration(ctx, conn, file, log); err != nil {
 			return fmt.Errorf("%s: %w", file.name, err)
 		}
-		log.InfoContext(ctx, "migration applied", "file", file.name, "duration", time.Since(started).Round(time.Millisecond))
+		log.InfoContext(ctx, "migration applied", "file", file.name, "duration", time.Since(started).
+			Round(time.Millisecond))
 	}
 	return nil
 }
@@ -243,7 +246,8 @@ func applyAlone(ctx context.Context, conn *sql.Conn, file migration) (err error)
 }
 
 func noteApplied(ctx context.Context, on Execer, file migration) error {
-	_, err := on.ExecContext(ctx, `INSERT INTO schema_migrations (version, name, checksum, oldest) VALUES ($1, $2, $3, $4)`, file.version, file.name, file.checksum, file.oldest)
+	_, err := on.ExecContext(ctx,
+		`INSERT INTO schema_migrations (version, name, checksum, oldest) VALUES ($1, $2, $3, $4)`, file.version, file.name, file.checksum, file.oldest)
 	return err
 }
 

@@ -133,7 +133,8 @@ func TestNoSequenceIsUnlogged(t *testing.T) {
 // A check changes nothing: it rejects a database without our tables, and accepts a migrated one.
 func TestCheckSchemaRefusesWhatLacksMigrations(t *testing.T) {
 	t.Parallel()
-	d, err := db.Open(t.Context(), db.Config{URL: dbtest.EmptyURL(t), Connections: 4, OpTimeout: expect.Patience}, discard)
+	d, err := db.Open(t.Context(), db.Config{URL: dbtest.EmptyURL(t), Connections: 4, OpTimeout: expect.Patience},
+		discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +143,8 @@ func TestCheckSchemaRefusesWhatLacksMigrations(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if planned, err := db.Plan(t.Context(), d); err != nil || len(planned) == 0 || planned[len(planned)-1].Name[:14] != db.Schema() {
+	if planned, err := db.Plan(t.Context(), d); err != nil || len(planned) == 0 ||
+		planned[len(planned)-1].Name[:14] != db.Schema() {
 		t.Errorf("an empty database has %d migrations planned (%v), want all up to %s", len(planned), err, db.Schema())
 	}
 	if err := db.CheckSchema(t.Context(), d); err == nil || !strings.Contains(err.Error(), "postrider migrate") {
@@ -168,9 +170,11 @@ func TestCheckSchemaRefusesWhatLacksMigrations(t *testing.T) {
 // The newer migrations determine whether an older program may use a database.
 func TestAnOlderProgramStartsWhenTheDatabaseAllowsIt(t *testing.T) {
 	t.Parallel()
-	const one, two, three, four = "20260101000000_one.sql", "20260102000000_two.sql", "20260103000000_three.sql", "20260104000000_four.sql"
+	const one, two, three, four = "20260101000000_one.sql", "20260102000000_two.sql", "20260103000000_three.sql",
+		"20260104000000_four.sql"
 	all := []string{one, "CREATE TABLE steps (id int)", two, "-- expand\nALTER TABLE steps ADD COLUMN a int",
-		three, "-- Drops what nobody reads any more.\n-- contract 20260102000000\nALTER TABLE steps DROP COLUMN id", four, "-- expand\nALTER TABLE steps ADD COLUMN b int"}
+		three, "-- Drops what nobody reads any more.\n-- contract 20260102000000\nALTER TABLE steps DROP COLUMN id",
+		four, "-- expand\nALTER TABLE steps ADD COLUMN b int"}
 	for _, c := range []struct {
 		applied, has int // of the files
 		want         string
@@ -208,7 +212,9 @@ func TestAMigrationThatOnlyAddsCanBeRequired(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := db.MigrateFrom(t.Context(), d, files(all[:2]...), discard); err == nil || !strings.Contains(err.Error(), "it has "+two+", which a program without the migration 20260102000000 cannot work with") {
+	if err := db.MigrateFrom(t.Context(), d, files(all[:2]...), discard); err == nil ||
+		!strings.Contains(err.Error(), "it has "+two+
+			", which a program without the migration 20260102000000 cannot work with") {
 		t.Errorf("a program without a required migration got %v, want an error", err)
 	}
 	if err := db.MigrateFrom(t.Context(), d, files(all...), discard); err != nil {
@@ -230,7 +236,8 @@ func TestMarksComeToADatabaseFromBefore(t *testing.T) {
 	if _, err := d.SQL.ExecContext(t.Context(), `ALTER TABLE schema_migrations DROP COLUMN oldest`); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.MigrateFrom(t.Context(), d, files(), discard); err == nil || !strings.Contains(err.Error(), "newer than this program") {
+	if err := db.MigrateFrom(t.Context(), d, files(), discard); err == nil ||
+		!strings.Contains(err.Error(), "newer than this program") {
 		t.Errorf("a program without the only migration: %v, want an error", err)
 	}
 	if err := db.MigrateFrom(t.Context(), d, files(one, "SELECT 1", two, "-- expand"), discard); err != nil {
@@ -245,7 +252,8 @@ func TestMarksComeToADatabaseFromBefore(t *testing.T) {
 func TestAMigrationLetsOthersGoFirst(t *testing.T) {
 	t.Parallel()
 	address := dbtest.EmptyURL(t)
-	d, users, log := openURL(t, db.Config{URL: address}), openURL(t, db.Config{URL: address, OpTimeout: expect.Patience}), make(written, 100)
+	d, users, log := openURL(t, db.Config{URL: address}), openURL(t,
+		db.Config{URL: address, OpTimeout: expect.Patience}), make(written, 100)
 	const one, two = "20260101000000_one.sql", "20260102000000_two.sql"
 	if err := db.MigrateFrom(t.Context(), d, files(one, "CREATE TABLE steps (id int)"), discard); err != nil {
 		t.Fatal(err)
@@ -259,7 +267,9 @@ func TestAMigrationLetsOthersGoFirst(t *testing.T) {
 	}
 	migrated := make(chan error, 1)
 	go func() {
-		migrated <- db.MigrateFrom(t.Context(), d, files(one, "CREATE TABLE steps (id int)", two, "ALTER TABLE steps ADD COLUMN a int"), slog.New(slog.NewTextHandler(log, nil)))
+		migrated <- db.MigrateFrom(t.Context(), d,
+			files(one, "CREATE TABLE steps (id int)", two, "ALTER TABLE steps ADD COLUMN a int"),
+			slog.New(slog.NewTextHandler(log, nil)))
 	}()
 	var longest time.Duration
 	for tries := 0; tries < 2; {
@@ -298,7 +308,8 @@ func TestAFileWithoutATransactionRunsAlone(t *testing.T) {
 	d := openURL(t, db.Config{URL: dbtest.EmptyURL(t), OpTimeout: expect.Patience})
 	const one, two = "20260101000000_one.sql", "20260102000000_two.sql"
 	both := files(one, "CREATE TABLE steps (id int); INSERT INTO steps VALUES (1), (1)",
-		two, "-- expand\n-- no transaction\nCREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS \"steps_id\" ON steps (id);\n")
+		two,
+		"-- expand\n-- no transaction\nCREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS \"steps_id\" ON steps (id);\n")
 	if err := db.MigrateFrom(t.Context(), d, both, discard); err == nil || !strings.Contains(err.Error(), two) {
 		t.Fatalf("an index over rows that are not unique: %v, want the error of %s", err, two)
 	}
@@ -325,8 +336,10 @@ func TestAnIndexOfASplitTableIsMadeOfItsParts(t *testing.T) {
 	both := files("20260101000000_one.sql", `CREATE TABLE steps (id text COLLATE "C" PRIMARY KEY, n int) PARTITION BY RANGE (id);
 		CREATE TABLE steps_2026_01 PARTITION OF steps FOR VALUES FROM (MINVALUE) TO ('m'); CREATE TABLE steps_rest PARTITION OF steps FOR VALUES FROM ('m') TO (MAXVALUE);
 		INSERT INTO steps VALUES ('a', 1), ('z', 0)`,
-		"20260102000000_two.sql", "-- expand\n-- no transaction\nCREATE INDEX CONCURRENTLY IF NOT EXISTS \"steps_n\" ON \"steps\" ((1 / n));\n")
-	if err := db.MigrateFrom(t.Context(), d, both, discard); err == nil || !strings.Contains(err.Error(), "division by zero") {
+		"20260102000000_two.sql",
+		"-- expand\n-- no transaction\nCREATE INDEX CONCURRENTLY IF NOT EXISTS \"steps_n\" ON \"steps\" ((1 / n));\n")
+	if err := db.MigrateFrom(t.Context(), d, both, discard); err == nil ||
+		!strings.Contains(err.Error(), "division by zero") {
 		t.Fatalf("an index that cannot be created on the second partition: %v", err)
 	}
 	if _, err := d.SQL.ExecContext(t.Context(), `UPDATE steps SET n = 2 WHERE n = 0`); err != nil {
@@ -335,7 +348,8 @@ func TestAnIndexOfASplitTableIsMadeOfItsParts(t *testing.T) {
 	if err := db.MigrateFrom(t.Context(), d, both, discard); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := db.One(t.Context(), d.SQL, db.Value[bool], `SELECT count(*) = 3 AND bool_and(indisvalid) FROM pg_index WHERE indexrelid::regclass::text LIKE 'steps_n%'`)
+	whole, err := db.One(t.Context(), d.SQL, db.Value[bool],
+		`SELECT count(*) = 3 AND bool_and(indisvalid) FROM pg_index WHERE indexrelid::regclass::text LIKE 'steps_n%'`)
 	if err != nil || !whole {
 		t.Errorf("an index of the table and of both partitions, all valid: %t, %v", whole, err)
 	}

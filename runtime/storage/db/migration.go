@@ -47,7 +47,8 @@ func readMigrations(source fs.FS) ([]migration, error) {
 			return nil, fmt.Errorf("%s: not named YYYYMMDDHHMMSS_name.sql", name)
 		}
 		sum := sha256.Sum256(content)
-		file := migration{version: version, name: name, checksum: hex.EncodeToString(sum[:]), sql: string(content), oldest: version}
+		file := migration{version: version, name: name, checksum: hex.EncodeToString(sum[:]), sql: string(content),
+			oldest: version}
 		if err := file.readMarks(); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -80,7 +81,8 @@ func (m *migration) readMarks() error {
 // appliedMigrations reads the migrations recorded in the database. Those without a recorded requirement
 // require programs that have them.
 func appliedMigrations(ctx context.Context, conn Execer) ([]migration, error) {
-	applied, err := All(ctx, conn, func(m *migration) []any { return []any{&m.version, &m.name, &m.checksum, &m.oldest} },
+	applied, err := All(ctx, conn,
+		func(m *migration) []any { return []any{&m.version, &m.name, &m.checksum, &m.oldest} },
 		`SELECT version, name, checksum, coalesce(to_jsonb(m)->>'oldest', version) FROM schema_migrations m ORDER BY version`)
 	if err != nil {
 		return nil, fmt.Errorf("read schema_migrations: %w", err)
@@ -104,11 +106,13 @@ func pendingMigrations(files, applied []migration) (pending, newer []migration, 
 		_, worksBeside := known[m.oldest]
 		switch {
 		case !exists && m.oldest != "" && !worksBeside:
-			return nil, nil, fmt.Errorf("the database is newer than this program: it has %s, which a program without the migration %s cannot work with; start a newer version", m.name, m.oldest)
+			return nil, nil,
+				fmt.Errorf("the database is newer than this program: it has %s, which a program without the migration %s cannot work with; start a newer version", m.name, m.oldest)
 		case !exists:
 			newer = append(newer, m)
 		case file.checksum != m.checksum:
-			return nil, nil, fmt.Errorf("%s was changed after it had been applied to this database; restore the file and write a new one", file.name)
+			return nil, nil,
+				fmt.Errorf("%s was changed after it had been applied to this database; restore the file and write a new one", file.name)
 		}
 		done[m.version] = true
 	}
@@ -133,7 +137,8 @@ FROM pg_inherits p JOIN pg_class c ON c.oid = p.inhrelid WHERE p.inhparent = to_
 // partition gets an index, and then they are attached.
 func indexStatements(ctx context.Context, conn *sql.Conn, statement, index, table string) (all []string, err error) {
 	again := func(index string) error {
-		broken, err := One(ctx, conn, Value[bool], `SELECT EXISTS (SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE c.oid = to_regclass($1) AND NOT i.indisvalid AND c.relkind = 'i')`, index)
+		broken, err := One(ctx, conn, Value[bool],
+			`SELECT EXISTS (SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE c.oid = to_regclass($1) AND NOT i.indisvalid AND c.relkind = 'i')`, index)
 		if err == nil && broken {
 			all = append(all, `DROP INDEX CONCURRENTLY `+index)
 		}
@@ -164,7 +169,8 @@ func indexStatements(ctx context.Context, conn *sql.Conn, statement, index, tabl
 		if err := again(own); err != nil {
 			return nil, err
 		}
-		all = append(all, fmt.Sprintf(`%s CONCURRENTLY IF NOT EXISTS %s ON %s%s`, begin, own, pq.QuoteIdentifier(p.name), rest),
+		all = append(all, fmt.Sprintf(`%s CONCURRENTLY IF NOT EXISTS %s ON %s%s`, begin, own,
+			pq.QuoteIdentifier(p.name), rest),
 			soon, fmt.Sprintf(`ALTER INDEX %s ATTACH PARTITION %s`, index, own), patient)
 	}
 	return all, nil

@@ -92,7 +92,8 @@ func TestProcessesShareTheConnectionsOfARole(t *testing.T) {
 func TestTheShareFollowsTheNumberOfProcesses(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
-	d := openURL(t, db.Config{URL: as(t, server, "limited", "CONNECTION LIMIT 40"), Connections: 30, OpTimeout: expect.Patience})
+	d := openURL(t, db.Config{URL: as(t, server, "limited", "CONNECTION LIMIT 40"), Connections: 30,
+		OpTimeout: expect.Patience})
 	burst := func() {
 		var all sync.WaitGroup
 		for range 40 {

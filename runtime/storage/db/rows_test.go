@@ -55,7 +55,8 @@ func TestErrorsOfRowsComeBack(t *testing.T) {
 	d := dbtest.New(t)
 	refused := errors.New("refused by the visitor")
 	for name, door := range doors(d) {
-		if err := db.Each(t.Context(), door, func(db.Row) error { return refused }, pairsSQL, 2); !errors.Is(err, refused) {
+		if err := db.Each(t.Context(), door, func(db.Row) error { return refused }, pairsSQL, 2); !errors.Is(err,
+			refused) {
 			t.Errorf("%s: Each returned %v, want the error of visit", name, err)
 		}
 		if _, err := db.All(t.Context(), door, db.Value[int], pairsSQL, 1); err == nil {
@@ -109,11 +110,13 @@ func TestColumnsBecomeValues(t *testing.T) {
 	}
 	columns := func(r *row) []any {
 		r.kept = time.Hour
-		return []any{db.ScanJSON(&r.tags), db.ScanJSON(&r.none), db.ScanMicroseconds(&r.took), db.ScanMicroseconds(&r.kept)}
+		return []any{db.ScanJSON(&r.tags), db.ScanJSON(&r.none), db.ScanMicroseconds(&r.took),
+			db.ScanMicroseconds(&r.kept)}
 	}
 	for name, door := range doors(d) {
 		got, err := db.One(t.Context(), door, columns, `SELECT '["a", "b"]'::jsonb, NULL::jsonb, 1500000::bigint, NULL::bigint`)
-		if err != nil || !slices.Equal(got.tags, []string{"a", "b"}) || got.none != nil || got.took != 1500*time.Millisecond || got.kept != time.Hour {
+		if err != nil || !slices.Equal(got.tags, []string{"a", "b"}) || got.none != nil ||
+			got.took != 1500*time.Millisecond || got.kept != time.Hour {
 			t.Errorf("%s: the columns were read as %+v, %v", name, got, err)
 		}
 		if _, err := db.One(t.Context(), door, columns, `SELECT '{"not": "a list"}'::jsonb, NULL::jsonb, 1::bigint, NULL::bigint`); err == nil {

@@ -54,8 +54,10 @@ func NewSignals(d *DB, log *slog.Logger) (*Signals, error) {
 		return nil, fmt.Errorf("signals: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Signals{db: d, log: log, self: hex.EncodeToString(random[:]), dsn: dsn, ctx: ctx, cancel: cancel, kick: make(chan struct{}, 1),
-		heard: make(chan struct{}), locked: make(chan struct{}, 1), pending: map[string]bool{}, subscribers: map[string][]chan struct{}{}}
+	s := &Signals{db: d, log: log, self: hex.EncodeToString(random[:]), dsn: dsn, ctx: ctx, cancel: cancel,
+		kick:  make(chan struct{}, 1),
+		heard: make(chan struct{}), locked: make(chan struct{}, 1), pending: map[string]bool{},
+		subscribers: map[string][]chan struct{}{}}
 	s.running.Go(s.keepListening)
 	s.running.Go(s.notifySoon)
 	return s, nil
@@ -70,7 +72,8 @@ func (s *Signals) Subscribe(channel string) (<-chan struct{}, func()) {
 	return wake, func() {
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
-		s.subscribers[channel] = slices.DeleteFunc(s.subscribers[channel], func(other chan struct{}) bool { return other == wake })
+		s.subscribers[channel] = slices.DeleteFunc(s.subscribers[channel],
+			func(other chan struct{}) bool { return other == wake })
 	}
 }
 

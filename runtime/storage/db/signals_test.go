@@ -165,7 +165,8 @@ func TestSignalsPassOverAServerOfAnotherCluster(t *testing.T) {
 func TestSignalsReachTheHostThatTheServerHas(t *testing.T) {
 	t.Parallel()
 	// The silent host comes ten seconds first, and the other one follows later.
-	d := openURL(t, db.Config{URL: withHosts(t, dbtest.URL(t), "127.0.0.1", expect.SilentPort(t, new(atomic.Int64)), "read-write"), OpTimeout: 40 * time.Second})
+	d := openURL(t, db.Config{URL: withHosts(t, dbtest.URL(t), "127.0.0.1", expect.SilentPort(t, new(atomic.Int64)),
+		"read-write"), OpTimeout: 40 * time.Second})
 	began := time.Now()
 	woken(t, newSignals(t, d).Heard(), "signals are not heard")
 	if took := time.Since(began); took > 9*time.Second {
@@ -212,7 +213,8 @@ func TestSignalsHoldALock(t *testing.T) {
 		t.Errorf("connected, the lock %d is held: %v, free: %v", first, held, free(first))
 	}
 	woken(t, s.LockChanged(), "a lock was taken")
-	if _, err := d.SQL.ExecContext(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`); err != nil {
+	if _, err := d.SQL.ExecContext(t.Context(),
+		`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`); err != nil {
 		t.Fatal(err)
 	}
 	woken(t, s.LockChanged(), "the lock was lost, or taken anew")

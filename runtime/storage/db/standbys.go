@@ -53,7 +53,8 @@ func (s *standbys) countStandbys(ctx context.Context, d *DB) error {
 	case found.hidden > 0:
 		return errors.New("the server does not show its standbys to this role: GRANT pg_monitor to it, or unset POSTRIDER_DATABASE_STANDBYS")
 	}
-	return fmt.Errorf("%d standbys follow that a commit waits for; POSTRIDER_DATABASE_STANDBYS asks for %d", found.waitedFor, s.wanted)
+	return fmt.Errorf("%d standbys follow that a commit waits for; POSTRIDER_DATABASE_STANDBYS asks for %d",
+		found.waitedFor, s.wanted)
 }
 
 // manyNames matches the forms of synchronous_standby_names that say how many standbys a commit waits for.

@@ -37,7 +37,8 @@ func TestStandbysThatAreAskedFor(t *testing.T) {
 	}
 	one := server.NewStandby("one")
 	server.WaitFor("ANY 1 (one, two)")
-	if _, err := db.Open(t.Context(), db.Config{URL: server.URL(), Standbys: 2}, discard); err == nil || !strings.Contains(err.Error(), "waits for 1 standbys") {
+	if _, err := db.Open(t.Context(), db.Config{URL: server.URL(), Standbys: 2}, discard); err == nil ||
+		!strings.Contains(err.Error(), "waits for 1 standbys") {
 		t.Errorf("a server that waits for one of two: %v, want an error", err)
 	}
 	d := openURL(t, db.Config{URL: server.URL(), Standbys: 1})
@@ -69,7 +70,8 @@ func TestEveryHostSaysWhichClusterItIs(t *testing.T) {
 	standby := primary.NewStandby("one")
 	stranger.BecomeForeign()
 	nobody := t.TempDir()
-	d := openURL(t, db.Config{URL: withHosts(t, stranger.URL(), hostOf(t, primary)+","+hostOf(t, standby)+","+nobody, "5432,5432,5432", "read-write")})
+	d := openURL(t, db.Config{URL: withHosts(t, stranger.URL(), hostOf(t, primary)+","+hostOf(t, standby)+","+nobody,
+		"5432,5432,5432", "read-write")})
 	all, cluster, err := d.AskHosts(t.Context())
 	if err != nil || len(all) != 4 || cluster == "" {
 		t.Fatalf("the hosts are %+v, %q, %v; want four", all, cluster, err)
@@ -171,12 +173,14 @@ func TestAPrimaryFromBeforeAFailOverIsPassedOver(t *testing.T) {
 			return err != nil && fault.IsDatabaseUnavailable(err) && strings.Contains(err.Error(), why)
 		}
 	}
-	expect.EventuallyWithin(t, 15*time.Second, "the old primary is rejected with the reason", refused("before a fail-over"))
+	expect.EventuallyWithin(t, 15*time.Second, "the old primary is rejected with the reason",
+		refused("before a fail-over"))
 	if _, held := signals.Lock(); held {
 		t.Error("the process listens to the old primary")
 	}
 	standby.Start()
-	expect.EventuallyWithin(t, 15*time.Second, "nothing is used while both accept writes", refused("2 hosts of DATABASE_URL take writes"))
+	expect.EventuallyWithin(t, 15*time.Second, "nothing is used while both accept writes",
+		refused("2 hosts of DATABASE_URL take writes"))
 	primary.Stop()
 	expect.EventuallyWithin(t, 15*time.Second, "the new primary is used again", served)
 	woken(t, wake, "the new primary is listened to again")
@@ -190,7 +194,8 @@ func TestAFreshProcessStoresNothingBesideTwoPrimaries(t *testing.T) {
 	before := takesWrites(t, old)
 	var told expect.Log
 	open := func() (*db.DB, error) {
-		return db.Open(t.Context(), db.Config{URL: address, OpTimeout: expect.Patience}, slog.New(slog.NewTextHandler(&told, nil)))
+		return db.Open(t.Context(), db.Config{URL: address, OpTimeout: expect.Patience},
+			slog.New(slog.NewTextHandler(&told, nil)))
 	}
 	d, err := open()
 	if err == nil {
@@ -201,7 +206,8 @@ func TestAFreshProcessStoresNothingBesideTwoPrimaries(t *testing.T) {
 	if !errors.As(err, &split) || !fault.IsDatabaseUnavailable(err) || len(split.Primaries) != 2 {
 		t.Errorf("a new process with two primaries: %v, want a temporary error that names both", err)
 	}
-	if !strings.Contains(told.String(), "the database cannot be used") || !strings.Contains(told.String(), hostOf(t, old)) {
+	if !strings.Contains(told.String(), "the database cannot be used") ||
+		!strings.Contains(told.String(), hostOf(t, old)) {
 		t.Errorf("the log is %q, want that the database cannot be used and why", told.String())
 	}
 	if one, err := db.HostInUse(t.Context(), address); !errors.As(err, &split) {
@@ -217,7 +223,9 @@ func TestAFreshProcessStoresNothingBesideTwoPrimaries(t *testing.T) {
 	if _, err := d.SQL.ExecContext(t.Context(), `INSERT INTO written VALUES ('a fresh process')`); err != nil {
 		t.Errorf("a write with only the new primary: %v", err)
 	}
-	if one, err := db.HostInUse(t.Context(), address); err != nil || !strings.Contains(one, url.QueryEscape(hostOf(t, promoted))) || strings.Contains(one, url.QueryEscape(hostOf(t, old))) {
+	if one, err := db.HostInUse(t.Context(), address); err != nil ||
+		!strings.Contains(one, url.QueryEscape(hostOf(t, promoted))) ||
+		strings.Contains(one, url.QueryEscape(hostOf(t, old))) {
 		t.Errorf("PostgreSQL clients are sent to %q (%v), want only the new primary", one, err)
 	}
 	ended(t, d.Close())
@@ -252,8 +260,10 @@ func TestOpenConnectionsAreNotUsedBesideTwoPrimaries(t *testing.T) {
 	})
 	old.Stop()
 	expect.EventuallyWithin(t, 15*time.Second, "the process writes again", func() bool { return write() == nil })
-	if n := strings.Count(told.String(), "the database cannot be used"); n != 1 || !strings.Contains(told.String(), "the database can be used again") {
-		t.Errorf("the log reports %d times that the database cannot be used, want once, and its end: %s", n, told.String())
+	if n := strings.Count(told.String(), "the database cannot be used"); n != 1 ||
+		!strings.Contains(told.String(), "the database can be used again") {
+		t.Errorf("the log reports %d times that the database cannot be used, want once, and its end: %s", n,
+			told.String())
 	}
 }
 

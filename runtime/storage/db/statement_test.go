@@ -77,9 +77,11 @@ func TestAWrongArgumentIsAnError(t *testing.T) {
 		{db.Compile(`SELECT 'x'`), []db.Argument{db.Arg("c", "x")}, "there is no parameter @c"},
 	} {
 		for name, door := range doors(d) {
-			_, err := db.One(t.Context(), door, db.Value[string], wrong.statement.Text, wrong.statement.Args(wrong.given...)...)
+			_, err := db.One(t.Context(), door, db.Value[string], wrong.statement.Text,
+				wrong.statement.Args(wrong.given...)...)
 			if err == nil || !strings.Contains(err.Error(), wrong.want) {
-				t.Errorf("%s: %s with the arguments %v returned %v, want an error with %q", name, wrong.statement.Text, wrong.given, err, wrong.want)
+				t.Errorf("%s: %s with the arguments %v returned %v, want an error with %q", name, wrong.statement.Text,
+					wrong.given, err, wrong.want)
 			}
 		}
 	}

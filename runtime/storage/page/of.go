@@ -41,7 +41,8 @@ func Of[T any](c *Codec, l List, rows []T, place Position, mark func(T) string) 
 
 // Read returns the requested page of a list. rows must return place.Rows() rows, outwards from where the
 // page begins. An invalid request is an Invalid error naming `limit` or `cursor`.
-func Read[T any](c *Codec, l List, r Request, rows func(place Position) ([]T, error), mark func(T) string) (Page[T], error) {
+func Read[T any](c *Codec, l List, r Request, rows func(place Position) ([]T, error),
+	mark func(T) string) (Page[T], error) {
 	place, err := c.Open(l, r)
 	if err != nil {
 		return Page[T]{}, err
@@ -62,7 +63,8 @@ type query[T any, P, O ~func(*sql.Selector), Q any] interface {
 }
 
 // Newest is Read for the rows of an Ent query, by id from the newest on.
-func Newest[T any, P, O ~func(*sql.Selector), Q query[T, P, O, Q]](ctx context.Context, c *Codec, l List, r Request, q Q, mark func(T) string) (Page[T], error) {
+func Newest[T any, P, O ~func(*sql.Selector), Q query[T, P, O, Q]](ctx context.Context, c *Codec, l List, r Request,
+	q Q, mark func(T) string) (Page[T], error) {
 	return Read(c, l, r, func(at Position) ([]T, error) {
 		return q.Where(P(at.Newest("id"))).Order(O(at.Order("id"))).Limit(at.Rows()).All(ctx)
 	}, mark)
@@ -70,7 +72,8 @@ func Newest[T any, P, O ~func(*sql.Selector), Q query[T, P, O, Q]](ctx context.C
 
 // With returns the page with other items, one for each original item.
 func With[A, B any](p Page[A], items []B) Page[B] {
-	return Page[B]{Items: items, HasMore: p.HasMore, HasPrevious: p.HasPrevious, NextCursor: p.NextCursor, Cursors: p.Cursors}
+	return Page[B]{Items: items, HasMore: p.HasMore, HasPrevious: p.HasPrevious, NextCursor: p.NextCursor,
+		Cursors: p.Cursors}
 }
 
 // Map converts the items of a page.

@@ -21,10 +21,12 @@ func TestPagesOfRows(t *testing.T) {
 		rows []int
 		want Page[int]
 	}{
-		"no rows":                {nil, Page[int]{}},
-		"fewer than the limit":   {[]int{9, 8}, Page[int]{Items: []int{9, 8}, Cursors: cursors(9, 8)}},
-		"as many as the limit":   {[]int{9, 8, 7}, Page[int]{Items: []int{9, 8, 7}, Cursors: cursors(9, 8, 7)}},
-		"one more than the page": {[]int{9, 8, 7, 6}, Page[int]{Items: []int{9, 8, 7}, HasMore: true, NextCursor: codec.Encode(list, "7"), Cursors: cursors(9, 8, 7)}},
+		"no rows":              {nil, Page[int]{}},
+		"fewer than the limit": {[]int{9, 8}, Page[int]{Items: []int{9, 8}, Cursors: cursors(9, 8)}},
+		"as many as the limit": {[]int{9, 8, 7}, Page[int]{Items: []int{9, 8, 7}, Cursors: cursors(9, 8, 7)}},
+		"one more than the page": {[]int{9, 8, 7, 6},
+			Page[int]{Items: []int{9, 8, 7}, HasMore: true, NextCursor: codec.Encode(list, "7"),
+				Cursors: cursors(9, 8, 7)}},
 	} {
 		if diff := cmp.Diff(c.want, Of(codec, list, c.rows, Position{Limit: 3}, strconv.Itoa)); diff != "" {
 			t.Errorf("page of %s (-want +got):\n%s", name, diff)
@@ -41,10 +43,12 @@ func TestPagesBackwards(t *testing.T) {
 		at   Position
 		want Page[int]
 	}{
-		"the end of the list":       {[]int{1, 2, 3}, Position{Limit: 2, Back: true}, Page[int]{Items: []int{2, 1}, HasPrevious: true}},
-		"in front of an entry":      {[]int{4, 5, 6}, Position{Limit: 2, ID: "3", Back: true}, Page[int]{Items: []int{5, 4}, HasMore: true, HasPrevious: true, NextCursor: codec.Encode(list, "4")}},
-		"the beginning of the list": {[]int{8, 9}, Position{Limit: 2, ID: "7", Back: true}, Page[int]{Items: []int{9, 8}, HasMore: true, NextCursor: codec.Encode(list, "8")}},
-		"nothing in front":          {nil, Position{Limit: 2, ID: "9", Back: true}, Page[int]{HasMore: true}},
+		"the end of the list": {[]int{1, 2, 3}, Position{Limit: 2, Back: true}, Page[int]{Items: []int{2, 1}, HasPrevious: true}},
+		"in front of an entry": {[]int{4, 5, 6}, Position{Limit: 2, ID: "3", Back: true},
+			Page[int]{Items: []int{5, 4}, HasMore: true, HasPrevious: true, NextCursor: codec.Encode(list, "4")}},
+		"the beginning of the list": {[]int{8, 9}, Position{Limit: 2, ID: "7", Back: true},
+			Page[int]{Items: []int{9, 8}, HasMore: true, NextCursor: codec.Encode(list, "8")}},
+		"nothing in front": {nil, Position{Limit: 2, ID: "9", Back: true}, Page[int]{HasMore: true}},
 	} {
 		got := Of(codec, list, c.rows, c.at, strconv.Itoa)
 		if len(got.Cursors) != len(got.Items) {

@@ -61,12 +61,14 @@ func chooseAccount(files string) (*account, error) {
 	}
 	switch {
 	case self != 0 && int(stat.Uid) != self:
-		return nil, fmt.Errorf("%s belongs to user id %d and this process runs as %d: start Postrider as its owner or as root, or set another data directory",
-			files, stat.Uid, self)
+		return nil,
+			fmt.Errorf("%s belongs to user id %d and this process runs as %d: start Postrider as its owner or as root, or set another data directory",
+				files, stat.Uid, self)
 	case self != 0:
 		return nil, nil
 	case stat.Uid == 0:
-		return nil, fmt.Errorf("%s belongs to root, and PostgreSQL refuses to run as root: give it to another user (chown -R postgres %s)", files, files)
+		return nil,
+			fmt.Errorf("%s belongs to root, and PostgreSQL refuses to run as root: give it to another user (chown -R postgres %s)", files, files)
 	}
 	owner := &account{name: strconv.Itoa(int(stat.Uid)), uid: stat.Uid, gid: stat.Gid}
 	if found, err := user.LookupId(owner.name); err == nil {
@@ -90,5 +92,6 @@ func lookupAccount(names ...string) (*account, error) {
 			return &account{name: name, uid: uint32(uid), gid: uint32(gid)}, nil
 		}
 	}
-	return nil, fmt.Errorf("PostgreSQL refuses to run as root and there is no user to run it: create one named postgres, or set DATABASE_URL")
+	return nil,
+		fmt.Errorf("PostgreSQL refuses to run as root and there is no user to run it: create one named postgres, or set DATABASE_URL")
 }

@@ -43,7 +43,9 @@ func dataVersion(files string) (string, error) {
 		return "", fmt.Errorf("data directory: %w", err)
 	}
 	if len(entries) > 0 {
-		return "", fmt.Errorf("%s is not empty and has no PG_VERSION: it is not a PostgreSQL data directory and is left alone", files)
+		return "",
+			fmt.Errorf("%s is not empty and has no PG_VERSION: it is not a PostgreSQL data directory and is left alone",
+				files)
 	}
 	return "", nil
 }
@@ -69,7 +71,10 @@ func findBinaries(ctx context.Context, config Config, wanted string, a *account,
 			found = append(found, candidate)
 			seen = append(seen, fmt.Sprintf("%s in %s", candidate.version, folder))
 		}
-		slices.SortFunc(found, func(x, y binaries) int { return cmp.Compare(majorNumber(y.major), majorNumber(x.major)) })
+		slices.SortFunc(found, func(x,
+			y binaries) int {
+			return cmp.Compare(majorNumber(y.major), majorNumber(x.major))
+		})
 		for _, candidate := range found {
 			if wanted == candidate.major || wanted == "" && majorNumber(candidate.major) >= oldest {
 				return candidate, nil
@@ -81,14 +86,19 @@ func findBinaries(ctx context.Context, config Config, wanted string, a *account,
 	}
 	switch {
 	case wanted != "" && len(seen) > 0:
-		return binaries{}, fmt.Errorf("the data in %s was written by PostgreSQL %s and the binaries here are of another version (%s): install PostgreSQL %s, or move the data with pg_dump; nothing was changed",
-			filepath.Join(config.DataDir, "postgres"), wanted, strings.Join(seen, ", "), wanted)
+		return binaries{},
+			fmt.Errorf("the data in %s was written by PostgreSQL %s and the binaries here are of another version (%s): install PostgreSQL %s, or move the data with pg_dump; nothing was changed",
+				filepath.Join(config.DataDir, "postgres"), wanted, strings.Join(seen, ", "), wanted)
 	case config.BinDir != "":
-		return binaries{}, fmt.Errorf("no usable PostgreSQL (%d or newer, with initdb and postgres) in %s, which POSTRIDER_POSTGRES_BIN names", oldest, config.BinDir)
+		return binaries{},
+			fmt.Errorf("no usable PostgreSQL (%d or newer, with initdb and postgres) in %s, which POSTRIDER_POSTGRES_BIN names", oldest, config.BinDir)
 	case len(seen) > 0:
-		return binaries{}, fmt.Errorf("PostgreSQL %d or newer is needed, found only %s; install a newer one, or set DATABASE_URL", oldest, strings.Join(seen, ", "))
+		return binaries{},
+			fmt.Errorf("PostgreSQL %d or newer is needed, found only %s; install a newer one, or set DATABASE_URL",
+				oldest, strings.Join(seen, ", "))
 	}
-	return binaries{}, fmt.Errorf("no PostgreSQL found on this machine: install it (Debian and Ubuntu: apt-get install postgresql; Fedora: dnf install postgresql-server; macOS: brew install postgresql), name its folder in POSTRIDER_POSTGRES_BIN, or set DATABASE_URL")
+	return binaries{},
+		fmt.Errorf("no PostgreSQL found on this machine: install it (Debian and Ubuntu: apt-get install postgresql; Fedora: dnf install postgresql-server; macOS: brew install postgresql), name its folder in POSTRIDER_POSTGRES_BIN, or set DATABASE_URL")
 }
 
 // searchGroup is a group of folders of equal priority.
@@ -158,7 +168,8 @@ func inspectFolder(ctx context.Context, folder string, a *account, log *slog.Log
 		output, err = askVersion(ctx, folder, a)
 	}
 	if err != nil {
-		return binaries{}, fmt.Errorf("%s --version: %w (%s)", filepath.Join(folder, "postgres"), err, strings.TrimSpace(output))
+		return binaries{}, fmt.Errorf("%s --version: %w (%s)", filepath.Join(folder, "postgres"), err,
+			strings.TrimSpace(output))
 	}
 	match := versionLine.FindStringSubmatch(output)
 	if match == nil {

@@ -29,10 +29,12 @@ func Client(ctx context.Context, config Config, program string, server int) (pat
 	case path != "":
 		return path, nil
 	case seen > 0:
-		return "", fmt.Errorf("%s here is of PostgreSQL %d and the server is %d: install postgresql-client-%d, or name its folder in POSTRIDER_POSTGRES_BIN", program, seen, server, server)
+		return "",
+			fmt.Errorf("%s here is of PostgreSQL %d and the server is %d: install postgresql-client-%d, or name its folder in POSTRIDER_POSTGRES_BIN", program, seen, server, server)
 	}
-	return "", fmt.Errorf("no %s on this machine: install it (Debian and Ubuntu: apt-get install postgresql-client; Fedora: dnf install postgresql; macOS: brew install libpq), or name its folder in POSTRIDER_POSTGRES_BIN. "+
-		"The embedded database can also be copied while Postrider is stopped: the folder `postgres` of the data directory", program)
+	return "",
+		fmt.Errorf("no %s on this machine: install it (Debian and Ubuntu: apt-get install postgresql-client; Fedora: dnf install postgresql; macOS: brew install libpq), or name its folder in POSTRIDER_POSTGRES_BIN. "+
+			"The embedded database can also be copied while Postrider is stopped: the folder `postgres` of the data directory", program)
 }
 
 var clientLine = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)
@@ -65,7 +67,8 @@ func Own(ctx context.Context, config Config) (release func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded postgres: %w", err)
 	}
-	if err := awaitPredecessor(ctx, filepath.Join(config.DataDir, "postgres"), lock.predecessor, config.Logger); err != nil {
+	if err := awaitPredecessor(ctx, filepath.Join(config.DataDir, "postgres"), lock.predecessor,
+		config.Logger); err != nil {
 		return nil, errors.Join(fmt.Errorf("embedded postgres: %w", err), lock.release())
 	}
 	return lock.release, nil

@@ -27,9 +27,12 @@ func copyBinaries(folder string, a *account, log *slog.Logger) (string, error) {
 	if _, err := os.Stat(target); err == nil {
 		return filepath.Join(target, "bin"), nil
 	}
-	log.Info("the user that runs the server cannot access the postgres binaries, copying them", "from", folder, "to", target, "account", a.name)
+	log.Info("the user that runs the server cannot access the postgres binaries, copying them", "from", folder, "to",
+		target, "account", a.name)
 	if err := copyInstallation(folder, target); err != nil {
-		return "", fmt.Errorf("user %s, who runs PostgreSQL for root, cannot reach the binaries in %s, and copying them: %w", a.name, folder, err)
+		return "",
+			fmt.Errorf("user %s, who runs PostgreSQL for root, cannot reach the binaries in %s, and copying them: %w",
+				a.name, folder, err)
 	}
 	return filepath.Join(target, "bin"), checkEnterable(target, a)
 }

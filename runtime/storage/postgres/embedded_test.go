@@ -253,7 +253,8 @@ func TestStalePidOfAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	stale := filepath.Join(data, "postgres", "postmaster.pid")
-	content := fmt.Sprintf("%d\n%s\n1700000000\n5432\n/tmp\n\n  123456 7\nready\n", sleeper.Process.Pid, filepath.Join(data, "postgres"))
+	content := fmt.Sprintf("%d\n%s\n1700000000\n5432\n/tmp\n\n  123456 7\nready\n", sleeper.Process.Pid,
+		filepath.Join(data, "postgres"))
 	if err := os.WriteFile(stale, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}

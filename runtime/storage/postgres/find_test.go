@@ -27,7 +27,8 @@ func TestFindGivesTheRunningServer(t *testing.T) {
 		}
 	}
 	var busy *InUseError
-	if _, err := Start(t.Context(), Config{DataDir: link, Logger: discard}); !errors.As(err, &busy) || busy.Holder != os.Getpid() {
+	if _, err := Start(t.Context(), Config{DataDir: link, Logger: discard}); !errors.As(err, &busy) ||
+		busy.Holder != os.Getpid() {
 		t.Errorf("second start: %v", err)
 	}
 	left, err := os.ReadFile(filepath.Join(data, "postgres", "postmaster.pid"))

@@ -34,7 +34,8 @@ func (s *Server) createFiles(ctx context.Context, files string) error {
 	if err := s.runInitdb(ctx, staging); err != nil {
 		return errors.Join(err, os.RemoveAll(staging))
 	}
-	if err := os.Remove(files); err != nil && !errors.Is(err, os.ErrNotExist) { // at most an empty folder, see dataVersion
+	// at most an empty folder, see dataVersion
+	if err := os.Remove(files); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	if err := os.Rename(staging, files); err != nil {

@@ -12,13 +12,15 @@ import (
 func TestSettingComesAloneAndFallbackLast(t *testing.T) {
 	t.Parallel()
 	given := searchPlaces(Config{BinDir: "/given", Fallback: "/packages"})
-	if diff := cmp.Diff([]searchGroup{{folders: []string{"/given"}, only: true}}, given, cmp.AllowUnexported(searchGroup{})); diff != "" {
+	if diff := cmp.Diff([]searchGroup{{folders: []string{"/given"}, only: true}}, given,
+		cmp.AllowUnexported(searchGroup{})); diff != "" {
 		t.Errorf("with a setting (-want +got):\n%s", diff)
 	}
 	fallback := t.TempDir()
 	platforms := []string{"linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"}
 	for _, platform := range platforms {
-		if err := os.MkdirAll(filepath.Join(fallback, "@embedded-postgres", platform, "native", "bin"), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(fallback, "@embedded-postgres", platform, "native", "bin"),
+			0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -65,7 +67,8 @@ func TestBinariesInAClosedFolder(t *testing.T) {
 
 func TestLockFileContent(t *testing.T) {
 	t.Parallel()
-	for content, want := range map[string][2]int{"": {}, "12         34        \n": {12, 34}, "12": {12, 0}, "x 3": {}} {
+	for content, want := range map[string][2]int{"": {}, "12         34        \n": {12, 34}, "12": {12, 0},
+		"x 3": {}} {
 		holder, postmaster := parseLock(content)
 		if got := [2]int{holder, postmaster}; got != want {
 			t.Errorf("parseLock(%q) = %v, want %v", content, got, want)

@@ -30,14 +30,16 @@ func awaitPredecessor(ctx context.Context, files string, ours int, log *slog.Log
 		}
 		switch {
 		case pid != ours:
-			return fmt.Errorf("a PostgreSQL server that Postrider did not start (process %d) runs on %s: stop it first", pid, files)
+			return fmt.Errorf("a PostgreSQL server that Postrider did not start (process %d) runs on %s: stop it first",
+				pid, files)
 		case !asked:
 			asked = true
 			if err := syscall.Kill(pid, syscall.SIGINT); err != nil && !errors.Is(err, syscall.ESRCH) {
 				return fmt.Errorf("stop the server of an earlier run, process %d: %w", pid, err)
 			}
 		case time.Now().After(deadline):
-			return fmt.Errorf("the server of an earlier run (process %d) still runs on %s after %s", pid, files, patience)
+			return fmt.Errorf("the server of an earlier run (process %d) still runs on %s after %s", pid,
+				files, patience)
 		case time.Now().After(report):
 			log.InfoContext(ctx, "waiting for the server of an earlier run to shut down", "pid", pid)
 			report = time.Now().Add(2 * time.Second)

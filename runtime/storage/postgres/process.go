@@ -207,7 +207,8 @@ func (s *Server) haltProcess(ctx context.Context) error {
 		select {
 		case <-current.exited:
 		default:
-			if err := errors.Join(sendSignal(current.pid, step.signal), sendSignal(current.pid, syscall.SIGCONT)); err != nil {
+			if err := errors.Join(sendSignal(current.pid, step.signal),
+				sendSignal(current.pid, syscall.SIGCONT)); err != nil {
 				return fmt.Errorf("stop embedded postgres, process %d: %w", current.pid, err)
 			}
 		}

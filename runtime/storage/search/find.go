@@ -212,9 +212,11 @@ func (t Table) indexQuery(p PageRequest, r idRange) db.Query {
 	source := t.Name
 	if p.Terms.Search() {
 		// A subquery, so that the planner cannot scan the account's rows instead.
-		source = `(SELECT id, account_id, ` + t.Time + `, subject, ` + t.Columns + ` FROM ` + t.Name + ` WHERE search @@ ` + p.Terms.tsQuery(&q, p.AccountID) + ` OFFSET 0)`
+		source = `(SELECT id, account_id, ` + t.Time + `, subject, ` + t.Columns + ` FROM ` + t.Name +
+			` WHERE search @@ ` + p.Terms.tsQuery(&q, p.AccountID) + ` OFFSET 0)`
 	}
-	conditions := append(t.pageConditions(&q, p), `account_id = `+q.Arg(p.AccountID), `id >= `+q.Arg(r.from), `id < `+q.Arg(r.below))
+	conditions := append(t.pageConditions(&q, p), `account_id = `+q.Arg(p.AccountID), `id >= `+q.Arg(r.from), `id < `+
+		q.Arg(r.below))
 	if p.Index != nil {
 		conditions = append(conditions, p.Index(&q)...)
 	}

@@ -19,7 +19,8 @@ func TestPagesAreTheSameOfPlainAndSplitTables(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	for table, parts := range map[string]string{"postcards": "", "letters": " PARTITION BY RANGE (id)"} {
-		dbtest.Exec(t, d, `CREATE TABLE `+table+` (id text COLLATE "C", account_id text, subject text, created_at timestamptz, search tsvector)`+parts)
+		dbtest.Exec(t, d, `CREATE TABLE `+table+
+			` (id text COLLATE "C", account_id text, subject text, created_at timestamptz, search tsvector)`+parts)
 	}
 	bound := id.Since(id.Email, time.Now().AddDate(0, 0, -60))
 	dbtest.Exec(t, d, `CREATE TABLE old_letters PARTITION OF letters FOR VALUES FROM (MINVALUE) TO ('`+bound+`')`)
@@ -47,21 +48,25 @@ func TestPagesAreTheSameOfPlainAndSplitTables(t *testing.T) {
 			for _, size := range []int{1, 3, 4, 50} {
 				for _, back := range []bool{false, true} {
 					terms := search.Terms{Marks: []string{mark}}
-					got := walk(t, d, table, search.PageRequest{AccountID: "acc_1", Back: back, Limit: size, Terms: terms})
+					got := walk(t, d, table, search.PageRequest{AccountID: "acc_1", Back: back, Limit: size,
+						Terms: terms})
 					expected := slices.Clone(want)
 					if back {
 						slices.Reverse(expected)
 					}
 					if !slices.Equal(got, expected) {
-						t.Errorf("%s, %s in pages of %d, back %t: %v, want %v", name, mark, size, back, ages(got), ages(expected))
+						t.Errorf("%s, %s in pages of %d, back %t: %v, want %v", name, mark, size, back, ages(got),
+							ages(expected))
 					}
 				}
 			}
 		}
 		for _, days := range [][2]int{{0, 2}, {1, 33}, {33, 300}, {200, 650}, {64, 66}} {
 			since, until := now.AddDate(0, 0, -days[1]), now.AddDate(0, 0, -days[0])
-			got := walk(t, d, table, search.PageRequest{AccountID: "acc_1", Limit: 2, Terms: search.Terms{Since: since, Until: until}})
-			expected := slices.DeleteFunc(slices.Clone(all), func(row string) bool { at := id.Time(row); return at.Before(since) || !at.Before(until) })
+			got := walk(t, d, table, search.PageRequest{AccountID: "acc_1", Limit: 2,
+				Terms: search.Terms{Since: since, Until: until}})
+			expected := slices.DeleteFunc(slices.Clone(all),
+				func(row string) bool { at := id.Time(row); return at.Before(since) || !at.Before(until) })
 			if !slices.Equal(got, expected) {
 				t.Errorf("%s, %d to %d days ago: %v, want %v", name, days[0], days[1], ages(got), ages(expected))
 			}
@@ -69,7 +74,7 @@ func TestPagesAreTheSameOfPlainAndSplitTables(t *testing.T) {
 	}
 }
 
-// walk gives all pages, one after the other.
+// walk returns all pages, one after the other.
 func walk(t *testing.T, d *db.DB, table search.Table, p search.PageRequest) (all []string) {
 	t.Helper()
 	for range 100 {

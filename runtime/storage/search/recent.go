@@ -37,7 +37,8 @@ func (t Table) Recent(ctx context.Context, on db.Execer, below string) string {
 
 // Rows reads a page of a list sorted from the newest row to the oldest: the rows whose ids find returns, or
 // all rows if find is nil. read returns the rows of the page, in its order, that meet a condition.
-func Rows[R any](ctx context.Context, on db.Execer, t Table, at page.Position, find func() ([]string, error), read func(condition func(*sql.Selector)) ([]R, error)) ([]R, error) {
+func Rows[R any](ctx context.Context, on db.Execer, t Table, at page.Position, find func() ([]string, error),
+	read func(condition func(*sql.Selector)) ([]R, error)) ([]R, error) {
 	const column = "id"
 	switch {
 	case find != nil:
@@ -55,7 +56,8 @@ func Rows[R any](ctx context.Context, on db.Execer, t Table, at page.Position, f
 }
 
 // readRecent returns the newest rows before an id from the recent period, if it has enough of them.
-func readRecent[R any](ctx context.Context, on db.Execer, t Table, below string, rows int, read func(from string) ([]R, error)) ([]R, error) {
+func readRecent[R any](ctx context.Context, on db.Execer, t Table, below string, rows int,
+	read func(from string) ([]R, error)) ([]R, error) {
 	if recent := t.Recent(ctx, on, below); recent != "" {
 		found, err := read(recent)
 		if err != nil || len(found) == rows {

@@ -34,7 +34,8 @@ func Fields(text string, fields ...string) ([]Term, error) {
 		term := Term{At: at}
 		if name, behind, found := cutField(rest); found {
 			if !slices.Contains(fields, name) {
-				return nil, fmt.Errorf("has at character %d the field %q, which is not one of %s; in quotes it is looked for as a word", at, name, strings.Join(fields, ", "))
+				return nil,
+					fmt.Errorf("has at character %d the field %q, which is not one of %s; in quotes it is looked for as a word", at, name, strings.Join(fields, ", "))
 			}
 			term.Field = name
 			at += len(name) + 1 // ASCII letters, so bytes are characters
@@ -57,7 +58,8 @@ func Fields(text string, fields ...string) ([]Term, error) {
 // cutField cuts a name and a colon off a text that begins with letters, a colon and something else.
 func cutField(text string) (name, behind string, found bool) {
 	name, behind, found = strings.Cut(text, ":")
-	letters := name != "" && !strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '_' })
+	letters := name != "" && !strings.ContainsFunc(name,
+		func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '_' })
 	if !found || !letters || behind == "" || unicode.IsSpace([]rune(behind)[0]) {
 		return "", "", false
 	}
@@ -84,7 +86,9 @@ func (t Term) Date(wrong fault.Fields, name string) *time.Time {
 			return &at
 		}
 	}
-	wrong.Add(name, "has at character %d, behind %s:, %q, which is neither a day as 2026-01-31 nor a time as 2026-01-31T09:30:00Z", t.At, t.Field, t.Value)
+	wrong.Add(name,
+		"has at character %d, behind %s:, %q, which is neither a day as 2026-01-31 nor a time as 2026-01-31T09:30:00Z",
+		t.At, t.Field, t.Value)
 	return nil
 }
 

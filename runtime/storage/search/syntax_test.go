@@ -12,15 +12,17 @@ import (
 func TestSearchTexts(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]search.Term{
-		"":                            nil,
-		" \t":                         nil,
-		"receipt  ada":                {{Value: "receipt", At: 1}, {Value: "ada", At: 10}},
-		`to:bob@example.net`:          {{Field: "to", Value: "bob@example.net", At: 1}},
-		`x TO:"two words" y`:          {{Value: "x", At: 1}, {Field: "to", Value: "two words", At: 3}, {Value: "y", At: 18}},
-		`"to:bob" Re: ü`:              {{Value: "to:bob", At: 1}, {Value: "Re:", At: 10}, {Value: "ü", At: 14}},
-		`""`:                          nil,
-		`12:30 a@b:c`:                 {{Value: "12:30", At: 1}, {Value: "a@b:c", At: 7}},
-		`tag:env=prod tag:kind:order`: {{Field: "tag", Value: "env=prod", At: 1}, {Field: "tag", Value: "kind:order", At: 14}},
+		"":                   nil,
+		" \t":                nil,
+		"receipt  ada":       {{Value: "receipt", At: 1}, {Value: "ada", At: 10}},
+		`to:bob@example.net`: {{Field: "to", Value: "bob@example.net", At: 1}},
+		`x TO:"two words" y`: {{Value: "x", At: 1}, {Field: "to", Value: "two words", At: 3},
+			{Value: "y", At: 18}},
+		`"to:bob" Re: ü`: {{Value: "to:bob", At: 1}, {Value: "Re:", At: 10}, {Value: "ü", At: 14}},
+		`""`:             nil,
+		`12:30 a@b:c`:    {{Value: "12:30", At: 1}, {Value: "a@b:c", At: 7}},
+		`tag:env=prod tag:kind:order`: {{Field: "tag", Value: "env=prod", At: 1},
+			{Field: "tag", Value: "kind:order", At: 14}},
 	} {
 		got, err := search.Fields(text, "to", "tag")
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {

@@ -54,7 +54,8 @@ func (s *GrainRanges) addStretch(grain int64, from, to time.Time) {
 	if n := len(s.Grains); n > 0 && s.Grains[n-1] == grain && s.until.Equal(from) {
 		s.Ends[n-1] = to.Format(time.RFC3339)
 	} else {
-		s.Grains, s.Begins, s.Ends = append(s.Grains, grain), append(s.Begins, from.Format(time.RFC3339)), append(s.Ends, to.Format(time.RFC3339))
+		s.Grains, s.Begins, s.Ends = append(s.Grains, grain), append(s.Begins, from.Format(time.RFC3339)),
+			append(s.Ends, to.Format(time.RFC3339))
 	}
 	s.until = to
 }

@@ -21,14 +21,23 @@ func TestPeriodsFollowTheClocksOfAZone(t *testing.T) {
 		end          string
 		grain        int
 	}{
-		"days in UTC":                       {"UTC", Day, "2026-11-03T10:20:00Z", "2026-11-05T00:00:00Z", []string{"2026-11-03T00:00:00Z", "2026-11-04T00:00:00Z"}, "2026-11-05T00:00:00Z", 1440},
-		"a day of 25 hours":                 {"Europe/Vienna", Day, "2026-10-25T12:00:00Z", "2026-10-25T13:00:00Z", []string{"2026-10-24T22:00:00Z"}, "2026-10-25T23:00:00Z", 60},
-		"a day of 23 hours":                 {"Europe/Vienna", Day, "2026-03-29T12:00:00Z", "2026-03-29T13:00:00Z", []string{"2026-03-28T23:00:00Z"}, "2026-03-29T22:00:00Z", 60},
-		"hours, a quarter beside UTC":       {"Asia/Kathmandu", Hour, "2026-11-03T10:20:00Z", "2026-11-03T11:20:00Z", []string{"2026-11-03T10:15:00Z", "2026-11-03T11:15:00Z"}, "2026-11-03T12:15:00Z", 15},
-		"clocks go back by half an hour":    {"Australia/Lord_Howe", Hour, "2026-04-04T14:00:00Z", "2026-04-04T16:00:00Z", []string{"2026-04-04T14:00:00Z", "2026-04-04T15:30:00Z"}, "2026-04-04T16:30:00Z", 15},
-		"a week begins on Monday":           {"UTC", Week, "2026-11-01T10:00:00Z", "2026-11-02T00:00:01Z", []string{"2026-10-26T00:00:00Z", "2026-11-02T00:00:00Z"}, "2026-11-09T00:00:00Z", 1440},
-		"months":                            {"UTC", Month, "2026-12-31T10:00:00Z", "2027-02-01T00:00:00Z", []string{"2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z"}, "2027-02-01T00:00:00Z", 1440},
-		"there is no midnight on that date": {"America/Santiago", Day, "2026-09-06T12:00:00Z", "2026-09-06T13:00:00Z", []string{"2026-09-06T04:00:00Z"}, "2026-09-07T03:00:00Z", 60},
+		"days in UTC": {"UTC", Day, "2026-11-03T10:20:00Z", "2026-11-05T00:00:00Z",
+			[]string{"2026-11-03T00:00:00Z", "2026-11-04T00:00:00Z"}, "2026-11-05T00:00:00Z", 1440},
+		"a day of 25 hours": {"Europe/Vienna", Day, "2026-10-25T12:00:00Z", "2026-10-25T13:00:00Z",
+			[]string{"2026-10-24T22:00:00Z"}, "2026-10-25T23:00:00Z", 60},
+		"a day of 23 hours": {"Europe/Vienna", Day, "2026-03-29T12:00:00Z", "2026-03-29T13:00:00Z",
+			[]string{"2026-03-28T23:00:00Z"}, "2026-03-29T22:00:00Z", 60},
+		"hours, a quarter beside UTC": {"Asia/Kathmandu", Hour, "2026-11-03T10:20:00Z", "2026-11-03T11:20:00Z",
+			[]string{"2026-11-03T10:15:00Z", "2026-11-03T11:15:00Z"}, "2026-11-03T12:15:00Z", 15},
+		"clocks go back by half an hour": {"Australia/Lord_Howe", Hour, "2026-04-04T14:00:00Z",
+			"2026-04-04T16:00:00Z", []string{"2026-04-04T14:00:00Z", "2026-04-04T15:30:00Z"}, "2026-04-04T16:30:00Z",
+			15},
+		"a week begins on Monday": {"UTC", Week, "2026-11-01T10:00:00Z", "2026-11-02T00:00:01Z",
+			[]string{"2026-10-26T00:00:00Z", "2026-11-02T00:00:00Z"}, "2026-11-09T00:00:00Z", 1440},
+		"months": {"UTC", Month, "2026-12-31T10:00:00Z", "2027-02-01T00:00:00Z",
+			[]string{"2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z"}, "2027-02-01T00:00:00Z", 1440},
+		"there is no midnight on that date": {"America/Santiago", Day, "2026-09-06T12:00:00Z", "2026-09-06T13:00:00Z",
+			[]string{"2026-09-06T04:00:00Z"}, "2026-09-07T03:00:00Z", 60},
 	} {
 		at := func(text string) time.Time {
 			parsed, err := time.Parse(time.RFC3339, text)
@@ -43,8 +52,10 @@ func TestPeriodsFollowTheClocksOfAZone(t *testing.T) {
 		for _, s := range a.Starts {
 			starts = append(starts, s.Format(time.RFC3339))
 		}
-		if diff := cmp.Diff(c.starts, starts); diff != "" || len(wrong) > 0 || a.End.Format(time.RFC3339) != c.end || a.Grain() != c.grain {
-			t.Errorf("%s: ends %v, grain %d, %v; want %s, %d; starts: %s", what, a.End, a.Grain(), wrong, c.end, c.grain, diff)
+		if diff := cmp.Diff(c.starts, starts); diff != "" || len(wrong) > 0 || a.End.Format(time.RFC3339) != c.end ||
+			a.Grain() != c.grain {
+			t.Errorf("%s: ends %v, grain %d, %v; want %s, %d; starts: %s", what, a.End, a.Grain(), wrong, c.end,
+				c.grain, diff)
 		}
 	}
 }

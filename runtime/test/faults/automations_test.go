@@ -34,7 +34,8 @@ func TestKillsAtRandomPointsLoseNoRun(t *testing.T) {
 		defer close(done)
 		at(4, runs, func(i int) {
 			for _, name := range []string{"start", "go"} {
-				postUntilTaken(t, server, fmt.Sprintf(`{"name": %q, "user_id": "u%d", "email": "u%d@example.net"}`, name, i, i), fmt.Sprint(name, i))
+				postUntilTaken(t, server, fmt.Sprintf(`{"name": %q, "user_id": "u%d", "email": "u%d@example.net"}`,
+					name, i, i), fmt.Sprint(name, i))
 			}
 		})
 	}()
@@ -97,7 +98,8 @@ func act(t *testing.T, server *faults.Server, automation, action string) {
 	t.Helper()
 	expect.Eventually(t, action+" is answered", func() bool {
 		answer := server.Do(t.Context(), http.MethodPost, "/api/automations/"+automation, action)
-		if answer.Status != http.StatusOK && answer.Status != 0 && answer.Status < 500 && !strings.Contains(string(answer.Body), "conflict") {
+		if answer.Status != http.StatusOK && answer.Status != 0 && answer.Status < 500 &&
+			!strings.Contains(string(answer.Body), "conflict") {
 			t.Fatalf("%s: %d %s", action, answer.Status, answer.Body)
 		}
 		return answer.Status == http.StatusOK || answer.Status == http.StatusConflict // if a response was lost
@@ -141,7 +143,8 @@ func TestAutomationsDisabledAndReenabled(t *testing.T) {
 	}
 	ledger := faults.NewLedger()
 	ledger.Send(t.Context(), off, "now@example.net")
-	expect.Eventually(t, "ordinary mail is sent while the module is disabled", func() bool { return ledger.Missing(sink) == 0 })
+	expect.Eventually(t, "ordinary mail is sent while the module is disabled",
+		func() bool { return ledger.Missing(sink) == 0 })
 	passDelay(off, later)
 	expect.Eventually(t, "the delay has been over for a while", func() bool {
 		return off.Query(`SELECT count(*) FROM automation_works WHERE due_at < now() - interval '1 second'`)[0][0] == "1"

@@ -22,7 +22,8 @@ var built = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	file := filepath.Join(folder, "postrider")
-	if output, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", file, "github.com/postrider/postrider/cmd/postrider").CombinedOutput(); err != nil {
+	if output, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", file,
+		"github.com/postrider/postrider/cmd/postrider").CombinedOutput(); err != nil {
 		return file, fmt.Errorf("build postrider: %w: %s", err, output)
 	}
 	return file, nil

@@ -45,7 +45,8 @@ func StartBrokerIn(t testing.TB, stores ...string) *Broker {
 	t.Helper()
 	b := &Broker{t: t, dir: t.TempDir(), log: &expect.Log{}, running: make([]*exec.Cmd, 3)}
 	b.program = filepath.Join(b.dir, "nats-server")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", b.program, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", b.program,
+		"github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
 		t.Fatalf("build nats-server: %v\n%s", err, out)
 	}
 	var routes, cluster []string
@@ -57,7 +58,8 @@ func StartBrokerIn(t testing.TB, stores ...string) *Broker {
 	}
 	for i := range b.running {
 		word := `"` + brokerWord + `"`
-		b.env = append(b.env, []string{fmt.Sprintf("NATS_NAME=nats-%d", i+1), "NATS_LISTEN=" + b.clients[i], "NATS_CLUSTER_LISTEN=" + cluster[i], "NATS_MONITOR=" + expect.FreeAddress(t),
+		b.env = append(b.env, []string{fmt.Sprintf("NATS_NAME=nats-%d", i+1), "NATS_LISTEN=" + b.clients[i],
+			"NATS_CLUSTER_LISTEN=" + cluster[i], "NATS_MONITOR=" + expect.FreeAddress(t),
 			"NATS_STORE=" + stores[i], "NATS_STORE_MAX=1GB", "NATS_ROUTES=[" + strings.Join(routes, ", ") + "]",
 			"NATS_ROUTE_PASSWORD=" + word, "NATS_POSTRIDER_PASSWORD=" + word, "NATS_READER_PASSWORD=" + word})
 	}
@@ -80,7 +82,8 @@ func (b *Broker) StartAll() {
 		if command != nil {
 			continue
 		}
-		command = exec.Command(b.program, "-c", filepath.Join("..", "..", "..", "deploy", "nats", "nats-server.conf")) // it outlives contexts; Stop ends it
+		// it outlives contexts; Stop ends it
+		command = exec.Command(b.program, "-c", filepath.Join("..", "..", "..", "deploy", "nats", "nats-server.conf"))
 		command.Env, command.Stdout, command.Stderr = append(os.Environ(), b.env[i]...), b.log, b.log
 		if err := command.Start(); err != nil {
 			b.t.Fatalf("start nats-server: %v", err)
@@ -146,7 +149,8 @@ func (b *Broker) URL() string {
 // Reader returns a client that may read the stream.
 func (b *Broker) Reader() nats.JetStreamContext {
 	b.t.Helper()
-	conn, err := nats.Connect("nats://"+strings.Join(b.clients, ","), nats.UserInfo("reader", brokerWord), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectWait(100*time.Millisecond))
+	conn, err := nats.Connect("nats://"+strings.Join(b.clients, ","), nats.UserInfo("reader", brokerWord),
+		nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectWait(100*time.Millisecond))
 	if err != nil {
 		b.t.Fatalf("connect to the nats-servers: %v", err)
 	}

@@ -35,7 +35,8 @@ func everythingIsMade(t *testing.T, server *faults.Server) {
 	t.Helper()
 	begin := time.Now()
 	for group, missing := range unmade {
-		expect.Eventually(t, group+" has processed every fact", func() bool { return server.Query(missing)[0][0] == "0" })
+		expect.Eventually(t, group+" has processed every fact",
+			func() bool { return server.Query(missing)[0][0] == "0" })
 	}
 	atMost(t, "all facts processed after", time.Since(begin), foundWithin)
 	expect.Eventually(t, "every group has a mark after every fact", func() bool {
@@ -97,7 +98,8 @@ func (r *receiver) toldOnce(t *testing.T, server *faults.Server) {
 	}
 	figure(t, "events that the endpoint received, and again", fmt.Sprintf("%d, %d", len(r.told), again), "all, 0")
 	if len(r.told) != events || events == 0 || again != 0 {
-		t.Errorf("the endpoint received %d events, %d of them again; %d are recorded as delivered", len(r.told), again, events)
+		t.Errorf("the endpoint received %d events, %d of them again; %d are recorded as delivered", len(r.told),
+			again, events)
 	}
 }
 
@@ -148,7 +150,8 @@ func tracked(t *testing.T, server *faults.Server, n int) (ids []string) {
 		if err := json.Unmarshal(a.Body, &made); err != nil || made.Domain.ID == "" {
 			t.Fatalf("cannot add a domain: %d %s", a.Status, a.Body)
 		}
-		server.Query(`INSERT INTO tracking_hosts (account_id, domain_id, host) VALUES ($1, $2, $3)`, server.AccountID, made.Domain.ID, fmt.Sprintf("t.d%d.example.org", i))
+		server.Query(`INSERT INTO tracking_hosts (account_id, domain_id, host) VALUES ($1, $2, $3)`, server.AccountID,
+			made.Domain.ID, fmt.Sprintf("t.d%d.example.org", i))
 		ids = append(ids, made.Domain.ID)
 	}
 	return ids
@@ -228,10 +231,12 @@ func TestReenabledModuleCatchesUpThroughKills(t *testing.T) {
 	}
 	first.Launch()
 	for kill := range kills {
-		expect.Eventually(t, "some have been created", func() bool { return number(t, first.Query(told)[0][0]) > 2*emails*kill/(kills+1) })
+		expect.Eventually(t, "some have been created",
+			func() bool { return number(t, first.Query(told)[0][0]) > 2*emails*kill/(kills+1) })
 		first.Kill()
 		first.Launch()
 	}
 	everythingIsMade(t, first)
-	figure(t, "events that the module missed, and processed", fmt.Sprintf("%d, %s", 2*emails, first.Query(told)[0][0]), "equal")
+	figure(t, "events that the module missed, and processed", fmt.Sprintf("%d, %s", 2*emails, first.Query(told)[0][0]),
+		"equal")
 }

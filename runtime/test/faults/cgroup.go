@@ -44,7 +44,8 @@ func NewCgroup(t testing.TB, limit int64) *Cgroup {
 				return err == nil || errors.Is(err, os.ErrNotExist)
 			})
 		})
-		if err := os.WriteFile(filepath.Join(folder, c.limit), []byte(strconv.FormatInt(limit, 10)), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, c.limit), []byte(strconv.FormatInt(limit, 10)),
+			0o600); err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}

@@ -60,9 +60,11 @@ func TestClockStepBackDelaysNothing(t *testing.T) {
 				return server.Do(t.Context(), http.MethodGet, "/api/account", "").Status == http.StatusOK
 			})
 			expect.Eventually(t, "every message has arrived", func() bool { return ledger.Missing(sink) == 0 })
-			expect.Eventually(t, "every event was received", func() bool { heard, _ := hook.counts(); return heard == 2*messages })
+			expect.Eventually(t, "every event was received",
+				func() bool { heard, _ := hook.counts(); return heard == 2*messages })
 			ready := server.Do(t.Context(), http.MethodGet, "/readyz", "")
-			if ready.Status != http.StatusOK || !strings.Contains(string(ready.Body), `"database_clock":"degraded"`) || !strings.Contains(string(ready.Body), "the database clock stepped back by") {
+			if ready.Status != http.StatusOK || !strings.Contains(string(ready.Body), `"database_clock":"degraded"`) ||
+				!strings.Contains(string(ready.Body), "the database clock stepped back by") {
 				t.Errorf("GET /readyz returned %d %s, want 200 with the step", ready.Status, ready.Body)
 			}
 			if !strings.Contains(server.Log.String(), "the database clock stepped back") {

@@ -22,7 +22,8 @@ func StartClusterAs(t testing.TB, program, database string, n int, env ...string
 	first := StartAs(t, program, database, append(slices.Clone(env), "POSTRIDER_NODE=node-1")...)
 	nodes := Cluster{first}
 	for i := 2; i <= n; i++ {
-		nodes = append(nodes, first.Moved(database, append(slices.Clone(env), fmt.Sprintf("POSTRIDER_NODE=node-%d", i))...))
+		nodes = append(nodes, first.Moved(database,
+			append(slices.Clone(env), fmt.Sprintf("POSTRIDER_NODE=node-%d", i))...))
 	}
 	return nodes
 }

@@ -53,7 +53,8 @@ func TestDatabaseStoppedImmediatelyLosesNothing(t *testing.T) {
 		expect.Eventually(t, "mail is delivered again", func() bool { return sink.Count() > arrived })
 		delivery = max(delivery, time.Since(back))
 		// otherwise repeated stops pile up more than a minute can deliver at the end
-		expect.Eventually(t, "mail accepted before the stop has arrived", func() bool { return load.MissingOf(sink, stopped) == 0 })
+		expect.Eventually(t, "mail accepted before the stop has arrived",
+			func() bool { return load.MissingOf(sink, stopped) == 0 })
 		arrival = max(arrival, time.Since(back))
 		for one, n := range server.OpenBetween(stopped, back) {
 			open[one] += n
@@ -115,11 +116,14 @@ func TestFrozenDatabaseReturnsUnavailable(t *testing.T) {
 	database.Freeze()
 	frozen := time.Now()
 	unready := time.Duration(0)
-	for alive, length := 0, lengthOf(8*time.Second, time.Minute); alive < 10 || unready == 0 || time.Since(frozen) < length; alive++ {
-		if a := server.Do(t.Context(), http.MethodGet, "/readyz", ""); a.Status == http.StatusServiceUnavailable && unready == 0 {
+	for alive, length := 0, lengthOf(8*time.Second, time.Minute); alive < 10 || unready == 0 ||
+		time.Since(frozen) < length; alive++ {
+		if a := server.Do(t.Context(), http.MethodGet, "/readyz", ""); a.Status == http.StatusServiceUnavailable &&
+			unready == 0 {
 			unready = time.Since(frozen)
 		}
-		if a := server.Do(t.Context(), http.MethodGet, "/healthz", ""); a.Status != http.StatusOK || a.Took > time.Second+busy {
+		if a := server.Do(t.Context(), http.MethodGet, "/healthz", ""); a.Status != http.StatusOK ||
+			a.Took > time.Second+busy {
 			t.Errorf("liveness: %d after %s", a.Status, a.Took)
 		}
 		if time.Since(frozen) > length+expect.Patience {
@@ -136,10 +140,12 @@ func TestFrozenDatabaseReturnsUnavailable(t *testing.T) {
 	database.Thaw()
 	expect.Eventually(t, "mail is accepted again", func() bool { return load.LastAccepted().After(thawed) })
 	recovery := time.Since(thawed)
-	expect.Eventually(t, "the goroutines of the outage have ended", func() bool { return countGoroutines(t, server) <= base+base/5 })
+	expect.Eventually(t, "the goroutines of the outage have ended",
+		func() bool { return countGoroutines(t, server) <= base+base/5 })
 	ebb := time.Since(thawed)
 	load.End()
-	expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink)+warm.Missing(sink) == 0 })
+	expect.Eventually(t, "all accepted mail has arrived",
+		func() bool { return load.Missing(sink)+warm.Missing(sink) == 0 })
 	settled(t, server)
 
 	atMost(t, "readiness is false after", unready, 10*time.Second)
@@ -161,14 +167,16 @@ func TestOverloadedDatabaseRespondsInTime(t *testing.T) {
 	database := dbtest.NewServer(t)
 	server := faults.Start(t, database.URL(), outbound(host))
 	slow := database.OpenPatiently()
-	dbtest.Exec(t, slow, `CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(2.4); RETURN NULL; END'`)
+	dbtest.Exec(t, slow,
+		`CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(2.4); RETURN NULL; END'`)
 	tables := []string{"rate_limits", "emails"}
 	for _, table := range tables {
 		dbtest.Exec(t, slow, `CREATE TRIGGER slow BEFORE INSERT ON `+table+` FOR EACH STATEMENT EXECUTE FUNCTION be_slow()`)
 	}
 	begun := time.Now()
 	load := faults.Begin(server, 8)
-	expect.Eventually(t, "many requests got responses", func() bool { return load.Count() > 0 && time.Since(begun) > lengthOf(15*time.Second, time.Minute) })
+	expect.Eventually(t, "many requests got responses",
+		func() bool { return load.Count() > 0 && time.Since(begun) > lengthOf(15*time.Second, time.Minute) })
 	for _, table := range tables {
 		dbtest.Exec(t, slow, `DROP TRIGGER slow ON `+table)
 	}

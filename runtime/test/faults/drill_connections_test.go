@@ -33,7 +33,8 @@ func TestDrillFourProcessesShareConnections(t *testing.T) {
 				t.Fatal(err)
 			}
 			address.User = url.User("app")
-			nodes := faults.StartCluster(t, address.String(), 4, outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_DATABASE_CONNECTIONS=40")
+			nodes := faults.StartCluster(t, address.String(), 4, outbound(sink.Listen("127.0.0.1:0")),
+				"POSTRIDER_DATABASE_CONNECTIONS=40")
 			ledger := faults.NewLedger()
 			most, stop := watchConnections(t, database)
 			sends := lengthOf(400, 5000)
@@ -56,7 +57,8 @@ func TestDrillFourProcessesShareConnections(t *testing.T) {
 			figure(t, "slowest send", slowest[http.StatusOK], "-")
 			figure(t, "lists refused", lists.Load(), "0")
 			if counts[http.StatusOK] != sends || len(counts) != 1 || lists.Load() > 0 {
-				t.Errorf("%d sends returned %v, and %d of as many lists were rejected, want only 200", sends, counts, lists.Load())
+				t.Errorf("%d sends returned %v, and %d of as many lists were rejected, want only 200", sends, counts,
+					lists.Load())
 			}
 			expect.Eventually(t, "all accepted mail has arrived", func() bool { return ledger.Missing(sink) == 0 })
 			settled(t, nodes[0])

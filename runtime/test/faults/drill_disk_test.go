@@ -30,7 +30,8 @@ func TestDrillFullDiskStopsWritesInStages(t *testing.T) {
 	server := faults.Start(t, database.URL(), outbound(sink.Listen("127.0.0.1:0")))
 	server.Query(`UPDATE plans SET stored_bytes = NULL, daily_bytes = NULL, requests_per_second = 100000`)
 	var made struct{ Account struct{ ID string } }
-	decode(t, server.Command(database.URL(), "account", "create", "--email=eve@example.org", "--name=Eve", "--plan=free"), &made)
+	decode(t, server.Command(database.URL(), "account", "create", "--email=eve@example.org", "--name=Eve",
+		"--plan=free"), &made)
 	var key struct{ Secret string }
 	decode(t, server.Command(database.URL(), "key", "create", "--account="+made.Account.ID, "--name=eve"), &key)
 
@@ -108,7 +109,8 @@ func TestDrillFullDiskStopsWritesInStages(t *testing.T) {
 		}
 	}
 	load.End()
-	expect.Eventually(t, "accepted mail is delivered while the disk is nearly full", func() bool { return load.Missing(sink) == 0 })
+	expect.Eventually(t, "accepted mail is delivered while the disk is nearly full",
+		func() bool { return load.Missing(sink) == 0 })
 
 	for _, f := range ballast {
 		if err := os.Remove(f.Name()); err != nil {

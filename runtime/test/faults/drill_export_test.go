@@ -28,16 +28,19 @@ func TestDrillEventExport(t *testing.T) {
 	t.Parallel()
 	broker := faults.StartBroker(t)
 	sink := faults.NewSink(t)
-	nodes := faults.StartCluster(t, dbtest.URL(t), lengthOf(2, 3), outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_EVENTS_TO="+broker.URL())
+	nodes := faults.StartCluster(t, dbtest.URL(t), lengthOf(2, 3), outbound(sink.Listen("127.0.0.1:0")),
+		"POSTRIDER_EVENTS_TO="+broker.URL())
 	d := exportDrill{t: t, nodes: nodes, broker: broker, reader: broker.Reader()}
 	stop := d.startLoad()
 	d.awaitMove("the export begins", 40*time.Second, time.Now())
 	for range lengthOf(1, 5) {
 		leader := ""
-		expect.Eventually(t, "the stream has a leader", func() bool { leader = faults.Leader(t.Context(), d.reader, factsStream); return leader != "" })
+		expect.Eventually(t, "the stream has a leader",
+			func() bool { leader = faults.Leader(t.Context(), d.reader, factsStream); return leader != "" })
 		broker.Kill(leader)
 		killed := time.Now()
-		atMost(t, "leader of the stream killed: gap", d.awaitMove("events are exported again", 40*time.Second, killed), 20*time.Second)
+		atMost(t, "leader of the stream killed: gap", d.awaitMove("events are exported again", 40*time.Second, killed),
+			20*time.Second)
 		broker.StartAll()
 	}
 	if long {
@@ -45,13 +48,15 @@ func TestDrillEventExport(t *testing.T) {
 		back := time.Now().Add(time.Minute)
 		expect.Eventually(t, "the servers have been down for a minute", func() bool { return time.Now().After(back) })
 		broker.StartAll()
-		atMost(t, "all servers stopped for a minute: resumed after their start", d.awaitMove("events are exported again", 90*time.Second, time.Now()), 45*time.Second)
+		atMost(t, "all servers stopped for a minute: resumed after their start",
+			d.awaitMove("events are exported again", 90*time.Second, time.Now()), 45*time.Second)
 	}
 	for range lengthOf(1, 5) {
 		holder := d.cursorHolder()
 		holder.KillNow()
 		killed := time.Now()
-		atMost(t, "process with the cursor killed: taken over", d.awaitMove("another process exports", 40*time.Second, killed), 15*time.Second)
+		atMost(t, "process with the cursor killed: taken over",
+			d.awaitMove("another process exports", 40*time.Second, killed), 15*time.Second)
 		if long {
 			holder.Launch()
 		}
@@ -71,12 +76,14 @@ func TestDrillEventExportToFullDisks(t *testing.T) {
 	stores := []string{dbtest.SmallDisk(t, "48m"), dbtest.SmallDisk(t, "48m"), dbtest.SmallDisk(t, "48m")}
 	broker := faults.StartBrokerIn(t, stores...)
 	sink := faults.NewSink(t)
-	nodes := faults.StartCluster(t, dbtest.URL(t), 2, outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_EVENTS_TO="+broker.URL())
+	nodes := faults.StartCluster(t, dbtest.URL(t), 2, outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_EVENTS_TO="+
+		broker.URL())
 	d := exportDrill{t: t, nodes: nodes, broker: broker, reader: broker.Reader()}
 	stop := d.startLoad()
 	d.awaitMove("the export begins", 40*time.Second, time.Now())
 	leader := ""
-	expect.Eventually(t, "the stream has a leader", func() bool { leader = faults.Leader(t.Context(), d.reader, factsStream); return leader != "" })
+	expect.Eventually(t, "the stream has a leader",
+		func() bool { leader = faults.Leader(t.Context(), d.reader, factsStream); return leader != "" })
 	names := []string{"nats-1", "nats-2", "nats-3"}
 	var undo []func()
 	fill := func(which func(name string) bool) {
@@ -91,7 +98,8 @@ func TestDrillEventExportToFullDisks(t *testing.T) {
 		now := faults.Leader(t.Context(), d.reader, factsStream)
 		return now != "" && now != leader
 	})
-	atMost(t, "disk of the leader full: events are exported again", d.awaitMove("events are exported again", 40*time.Second, time.Now()), 20*time.Second)
+	atMost(t, "disk of the leader full: events are exported again",
+		d.awaitMove("events are exported again", 40*time.Second, time.Now()), 20*time.Second)
 	fill(func(name string) bool { return name != leader })
 	d.awaitStop("full")
 	stop()
@@ -101,7 +109,8 @@ func TestDrillEventExportToFullDisks(t *testing.T) {
 	for _, name := range names { // a server whose disk was full does not resume its stream automatically
 		broker.Restart(name)
 	}
-	atMost(t, "space freed, all restarted: resumed after", d.awaitMove("events are exported again", 90*time.Second, time.Now()), 45*time.Second)
+	atMost(t, "space freed, all restarted: resumed after",
+		d.awaitMove("events are exported again", 90*time.Second, time.Now()), 45*time.Second)
 	d.everyFactOnce()
 }
 
@@ -112,15 +121,19 @@ func (d exportDrill) awaitStop(because string) {
 		rows := d.nodes[0].Query(`SELECT error FROM event_exports WHERE failures > 2 AND moved_at < now() - interval '5 seconds'`)
 		return len(rows) == 1 && strings.Contains(rows[0][0], because)
 	})
-	if printed := string(d.nodes[0].Command(d.nodes[0].Database(), "export", "status")); !strings.Contains(printed, because) {
+	if printed := string(d.nodes[0].Command(d.nodes[0].Database(), "export", "status")); !strings.Contains(printed,
+		because) {
 		d.t.Errorf("postrider export status printed %s, want why the export is stopped", printed)
 	}
 	for i, node := range d.nodes {
-		if a := node.Do(d.t.Context(), http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"more@example.net","subject":"s","text":"t"}`); a.Status != http.StatusOK {
+		if a := node.Do(d.t.Context(), http.MethodPost, "/api/emails",
+			`{"from":"ada@dev.test","to":"more@example.net","subject":"s","text":"t"}`); a.Status != http.StatusOK {
 			d.t.Errorf("while the export is stopped, process %d returned %d %s for an email", i, a.Status, a.Body)
 		}
-		if a := node.Do(d.t.Context(), http.MethodGet, "/readyz", ""); a.Status != http.StatusOK || !strings.Contains(string(a.Body), because) {
-			d.t.Errorf("while the export is stopped, /readyz of process %d returned %d %s, want 200 with the reason", i, a.Status, a.Body)
+		if a := node.Do(d.t.Context(), http.MethodGet, "/readyz", ""); a.Status != http.StatusOK ||
+			!strings.Contains(string(a.Body), because) {
+			d.t.Errorf("while the export is stopped, /readyz of process %d returned %d %s, want 200 with the reason", i,
+				a.Status, a.Body)
 		}
 	}
 }
@@ -210,12 +223,14 @@ func (d exportDrill) everyFactOnce() {
 		if !slices.IsSorted(ids) {
 			turned++
 		}
-		if missing := slices.DeleteFunc(slices.Clone(want[account]), func(id string) bool { return seen[id] > 0 }); len(missing) > 0 {
+		if missing := slices.DeleteFunc(slices.Clone(want[account]),
+			func(id string) bool { return seen[id] > 0 }); len(missing) > 0 {
 			d.t.Errorf("the stream lacks facts of %s: %s", account, strings.Join(missing, " "))
 		}
 	}
 	figure(d.t, "accounts out of order", turned, "0")
 	if total == 0 || len(seen) != total || len(messages) != total || turned > 0 {
-		d.t.Errorf("%d facts, %d messages with %d ids, %d accounts out of order", total, len(messages), len(seen), turned)
+		d.t.Errorf("%d facts, %d messages with %d ids, %d accounts out of order", total, len(messages),
+			len(seen), turned)
 	}
 }

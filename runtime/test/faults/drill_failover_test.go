@@ -56,13 +56,15 @@ func TestDrillOldPrimaryRestarts(t *testing.T) {
 	old.Start()
 	stored := func(server *dbtest.Server) string {
 		t.Helper()
-		found, err := faults.Query(t.Context(), server.URL(), `SELECT (SELECT count(*) FROM emails)::text, (SELECT count(*) FROM nodes WHERE seen_at > now() - interval '6 seconds')::text`)
+		found, err := faults.Query(t.Context(), server.URL(),
+			`SELECT (SELECT count(*) FROM emails)::text, (SELECT count(*) FROM nodes WHERE seen_at > now() - interval '6 seconds')::text`)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return strings.Join(found[0], " emails, nodes ")
 	}
-	expect.Eventually(t, "no process is registered with the old primary any more", func() bool { return strings.HasSuffix(stored(old), " 0") })
+	expect.Eventually(t, "no process is registered with the old primary any more",
+		func() bool { return strings.HasSuffix(stored(old), " 0") })
 	before := stored(old)
 	back := time.Now()
 	fresh := running.Fresh(address)
@@ -74,20 +76,23 @@ func TestDrillOldPrimaryRestarts(t *testing.T) {
 	refused := 0
 	var slowest time.Duration
 	for time.Since(back) < lengthOf(8*time.Second, 30*time.Second) || refused < 20 {
-		a := running.Do(t.Context(), http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`)
+		a := running.Do(t.Context(), http.MethodPost, "/api/emails",
+			`{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`)
 		slowest = max(slowest, a.Took)
 		if a.Status != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" {
 			t.Errorf("with two primaries a send returned %d %s, want 503 with Retry-After", a.Status, a.Body)
 		}
 		refused++
 	}
-	expect.Eventually(t, "the starting process reports why it does not start", func() bool { return strings.Contains(fresh.Log.String(), "hosts of DATABASE_URL take writes") })
+	expect.Eventually(t, "the starting process reports why it does not start",
+		func() bool { return strings.Contains(fresh.Log.String(), "hosts of DATABASE_URL take writes") })
 	if fresh.Log.String() != "" && strings.Contains(fresh.Log.String(), "node registered") {
 		t.Error("the starting process has registered with a database")
 	}
 	for _, args := range [][]string{{"doctor", "--only", "database", "--json"}, {"backup", "--to", t.TempDir()}} {
 		printed, told, err := running.Try(address, args...)
-		if said := string(printed) + string(told); err == nil || !strings.Contains(said, "take writes for the same cluster") {
+		if said := string(printed) + string(told); err == nil ||
+			!strings.Contains(said, "take writes for the same cluster") {
 			t.Errorf("postrider %s exited with %v and printed %s, want that two hosts take writes", args[0], err, said)
 		}
 	}
@@ -102,9 +107,13 @@ func TestDrillOldPrimaryRestarts(t *testing.T) {
 	fresh.AwaitReady()
 	atMost(t, "the new process is ready after", time.Since(alone), 15*time.Second)
 	both := faults.BeginOn(faults.Cluster{running, fresh}, 1)
-	expect.Eventually(t, "both accept mail", func() bool { return both.Count() >= 20 && both.LastAccepted().After(alone) })
+	expect.Eventually(t, "both accept mail", func() bool {
+		return both.Count() >= 20 && both.LastAccepted().
+			After(alone)
+	})
 	both.End()
-	expect.Eventually(t, "all accepted mail has arrived", func() bool { return load.Missing(sink)+both.Missing(sink) == 0 })
+	expect.Eventually(t, "all accepted mail has arrived",
+		func() bool { return load.Missing(sink)+both.Missing(sink) == 0 })
 	settled(t, running)
 	audit(t, both.Audit(sink, nil, nil))
 }

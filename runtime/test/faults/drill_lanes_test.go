@@ -34,13 +34,15 @@ func TestDrillParkedRecipientsDoNotOutwaitTheirLane(t *testing.T) {
 	for _, name := range names {
 		dns.Add(t, name+". 60 IN MX 10 mx."+name+".", "mx."+name+". 60 IN A 127.0.0.1")
 	}
-	server := faults.Start(t, dbtest.URL(t), "POSTRIDER_OUTBOUND=mx", "POSTRIDER_DNS="+dns.Addr(), "POSTRIDER_MX_PORT="+port, "POSTRIDER_MX_ALLOW=127.0.0.0/8")
+	server := faults.Start(t, dbtest.URL(t), "POSTRIDER_OUTBOUND=mx", "POSTRIDER_DNS="+dns.Addr(), "POSTRIDER_MX_PORT="+
+		port, "POSTRIDER_MX_ALLOW=127.0.0.0/8")
 	longest, rates := journey{}, []int(nil)
 	for round := range lengthOf(1, 8) {
 		ledger := faults.NewLedger()
 		begin := time.Now()
 		stop := sendBeats(t, server, ledger)
-		at(clients, messages, func(i int) { ledger.Send(t.Context(), server, fmt.Sprintf("r%dn%d@d%d.test", round, i, i%domains)) })
+		at(clients, messages,
+			func(i int) { ledger.Send(t.Context(), server, fmt.Sprintf("r%dn%d@d%d.test", round, i, i%domains)) })
 		expect.Eventually(t, "every message has arrived", func() bool { return ledger.Missing(sink) == 0 })
 		rates = append(rates, int(float64(messages)/time.Since(begin).Seconds()))
 		stop()

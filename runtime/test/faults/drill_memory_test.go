@@ -51,15 +51,18 @@ func newSenders(t *testing.T, server *faults.Server, n int) []sender {
 	for i := range all {
 		var account struct{ Account struct{ ID string } }
 		name := fmt.Sprintf("sender%d", i)
-		if err := json.Unmarshal(server.Command(server.Database(), "account", "create", "--name", name, "--email", name+"@other.test", "--plan", "scale", "--unmetered"), &account); err != nil {
+		if err := json.Unmarshal(server.Command(server.Database(), "account", "create", "--name", name, "--email", name+
+			"@other.test", "--plan", "scale", "--unmetered"), &account); err != nil {
 			t.Fatal(err)
 		}
 		var key struct{ Secret string }
-		if err := json.Unmarshal(server.Command(server.Database(), "key", "create", "--account", account.Account.ID, "--name", name), &key); err != nil {
+		if err := json.Unmarshal(server.Command(server.Database(), "key", "create", "--account", account.Account.ID,
+			"--name", name), &key); err != nil {
 			t.Fatal(err)
 		}
 		all[i] = sender{key.Secret, name + ".example"}
-		if a := server.Do(t.Context(), http.MethodPost, "/api/domains", `{"name":"`+all[i].domain+`"}`, "Authorization", "Bearer "+key.Secret); a.Status != http.StatusOK {
+		if a := server.Do(t.Context(), http.MethodPost, "/api/domains", `{"name":"`+all[i].domain+`"}`, "Authorization",
+			"Bearer "+key.Secret); a.Status != http.StatusOK {
 			t.Fatalf("cannot add a domain: %d %s", a.Status, a.Body)
 		}
 	}
@@ -75,7 +78,8 @@ func largeBody(t *testing.T, domain string, bytes int) string {
 	for i := range files {
 		files[i] = map[string]string{"filename": fmt.Sprintf("part%d.bin", i), "content": data}
 	}
-	encoded, err := json.Marshal(map[string]any{"from": "ada@" + domain, "to": "reader@example.test", "subject": "Files", "text": "See the files.", "attachments": files})
+	encoded, err := json.Marshal(map[string]any{"from": "ada@" + domain, "to": "reader@example.test",
+		"subject": "Files", "text": "See the files.", "attachments": files})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +97,8 @@ func TestDrillMemoryOfSends(t *testing.T) { //nolint:tparallel // each case need
 			callers    int
 			body       func(t *testing.T, domain string) string
 		}{
-			{"batches of 100 emails with 120 KB each", "/api/emails/batch", 64, func(t *testing.T, domain string) string { t.Helper(); return batchBody(t, domain, 100, 120<<10) }},
+			{"batches of 100 emails with 120 KB each", "/api/emails/batch", 64,
+				func(t *testing.T, domain string) string { t.Helper(); return batchBody(t, domain, 100, 120<<10) }},
 			{"emails with 40 MB of files", "/api/emails", 16, func(t *testing.T, domain string) string { t.Helper(); return largeBody(t, domain, 40<<20) }},
 		} {
 			t.Run(fmt.Sprintf("%s in %d MiB", c.name, limit>>20), func(t *testing.T) {
@@ -111,7 +116,8 @@ func TestDrillMemoryOfSends(t *testing.T) { //nolint:tparallel // each case need
 				for i := range c.callers {
 					callers.Go(func() {
 						for time.Now().Before(end) && server.Running() {
-							switch a := server.Do(t.Context(), http.MethodPost, c.path, bodies[i%len(bodies)], "Authorization", "Bearer "+senders[i%len(senders)].key); a.Status {
+							switch a := server.Do(t.Context(), http.MethodPost, c.path, bodies[i%len(bodies)],
+								"Authorization", "Bearer "+senders[i%len(senders)].key); a.Status {
 							case http.StatusOK:
 								accepted.Add(1)
 							case http.StatusServiceUnavailable:
@@ -150,9 +156,12 @@ func TestDrillMemoryOfUnreadResponses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := faults.StartWithin(t, faults.NewCgroup(t, limit), dbtest.NewServer(t).URL(), "POSTRIDER_HTTP_ADDR="+plain, "POSTRIDER_HTTP_TLS_ADDR="+secure,
-		"POSTRIDER_BASE_URL=https://localhost:"+port, "POSTRIDER_HTTP_TLS_CERT="+certificate, "POSTRIDER_HTTP_TLS_KEY="+key)
-	texts := []string{"/api/docs", "/api/openapi.json", "/api/openapi.yaml", "/api/openapi-3.0.json", "/graphql/schema.graphql"}
+	server := faults.StartWithin(t, faults.NewCgroup(t, limit), dbtest.NewServer(t).URL(), "POSTRIDER_HTTP_ADDR="+plain,
+		"POSTRIDER_HTTP_TLS_ADDR="+secure,
+		"POSTRIDER_BASE_URL=https://localhost:"+port, "POSTRIDER_HTTP_TLS_CERT="+certificate, "POSTRIDER_HTTP_TLS_KEY="+
+			key)
+	texts := []string{"/api/docs", "/api/openapi.json", "/api/openapi.yaml", "/api/openapi-3.0.json",
+		"/graphql/schema.graphql"}
 	for _, path := range texts { // each is generated on first request
 		if a := server.Do(t.Context(), http.MethodGet, path, ""); a.Status != http.StatusOK {
 			t.Fatalf("%s returned %d", path, a.Status)
@@ -183,7 +192,9 @@ func TestDrillMemoryOfUnreadResponses(t *testing.T) {
 	served := 0
 	// The slow readers share one network and its share of the connections. Other clients come from another
 	// network.
-	others := &http.Client{Timeout: expect.Patience, Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 9, 0, 1)}}).DialContext}}
+	others := &http.Client{Timeout: expect.Patience,
+		Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 9, 0, 1)}}).
+			DialContext}}
 	defer others.CloseIdleConnections()
 	for time.Now().Before(end) && server.Running() {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+plain+"/api/emails", http.NoBody)

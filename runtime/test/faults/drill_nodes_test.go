@@ -72,7 +72,8 @@ func TestDrillThreeNodesHandleEverythingOnce(t *testing.T) {
 	ledger := faults.NewLedger()
 	all, limited := newListener(t), newListener(t)
 	const rate = 20
-	all.subscribe(t, nodes[0], `,"events":["email.scheduled","email.sent","email.delivered"]`) // without events about domain checks
+	// without events about domain checks
+	all.subscribe(t, nodes[0], `,"events":["email.scheduled","email.sent","email.delivered"]`)
 	slow := limited.subscribe(t, nodes[1], fmt.Sprintf(`,"events":["email.delivered"],"rate_limit":%d`, rate))
 	sends, scheduled := lengthOf(240, 2100), lengthOf(120, 1200)
 	far := time.Now().Add(24 * time.Hour)
@@ -89,7 +90,8 @@ func TestDrillThreeNodesHandleEverythingOnce(t *testing.T) {
 	settled(t, nodes[0])
 	events, delivered := 2*sends+3*scheduled, sends+scheduled // sent and delivered, and scheduled
 	expect.Eventually(t, "every event was received", func() bool { heard, _ := all.counts(); return heard == events })
-	expect.EventuallyWithin(t, 3*time.Minute, "every event was received at the rate", func() bool { heard, _ := limited.counts(); return heard == delivered })
+	expect.EventuallyWithin(t, 3*time.Minute, "every event was received at the rate",
+		func() bool { heard, _ := limited.counts(); return heard == delivered })
 
 	var early int
 	for _, line := range sink.Lines() {
@@ -113,7 +115,8 @@ func TestDrillThreeNodesHandleEverythingOnce(t *testing.T) {
 	result := ledger.Audit(sink, nil, nil)
 	audit(t, result)
 	if over > 0.01 || early > 0 || again+againSlow > 0 || result.Duplicates > 0 || ledger.Count() != sends+scheduled {
-		t.Errorf("%.2f over the rate, %d early, %d events delivered again, %d duplicates, %d accepted", over, early, again+againSlow, result.Duplicates, ledger.Count())
+		t.Errorf("%.2f over the rate, %d early, %d events delivered again, %d duplicates, %d accepted", over, early,
+			again+againSlow, result.Duplicates, ledger.Count())
 	}
 }
 
@@ -160,7 +163,8 @@ func TestDrillCapsAndRatesApplyAcrossNodes(t *testing.T) {
 	const capped = 97
 	again(fmt.Sprintf(`monthly_emails = %d, daily_emails = NULL, requests_per_second = 100000`, capped))
 	ledger := faults.NewLedger()
-	at(lengthOf(60, 500), 500, func(i int) { ledger.Send(t.Context(), nodes[i%len(nodes)], fmt.Sprintf("c%d@example.net", i)) })
+	at(lengthOf(60, 500), 500,
+		func(i int) { ledger.Send(t.Context(), nodes[i%len(nodes)], fmt.Sprintf("c%d@example.net", i)) })
 	figure(t, "accepted of 500 at a cap of 97", ledger.Count(), "97")
 	if ledger.Count() != capped {
 		t.Errorf("%d were accepted at a cap of %d", ledger.Count(), capped)
@@ -171,7 +175,8 @@ func TestDrillCapsAndRatesApplyAcrossNodes(t *testing.T) {
 	var admitted, asked atomic.Int64
 	begin := time.Now()
 	const enough = (2*rate + rate*int64(length/time.Second)) * 8 / 10
-	at(12, 12, func(i int) { // requests that come too late are not admitted later, so the short form sends for longer if necessary
+	// requests that come too late are not admitted later, so the short form sends for longer if necessary
+	at(12, 12, func(i int) {
 		for time.Since(begin) < length || !long && admitted.Load() < enough && time.Since(begin) < expect.Patience {
 			asked.Add(1)
 			if a := nodes[i%len(nodes)].Do(t.Context(), http.MethodGet, "/api/account", ""); a.Status == http.StatusOK {
@@ -180,7 +185,8 @@ func TestDrillCapsAndRatesApplyAcrossNodes(t *testing.T) {
 		}
 	})
 	most := int64(2*rate) + int64(rate*time.Since(begin).Seconds()) + 1
-	figure(t, "admitted in 6s at 10/s with a burst of two seconds' worth", admitted.Load(), fmt.Sprintf("≤ %d of %d", most, asked.Load()))
+	figure(t, "admitted in 6s at 10/s with a burst of two seconds' worth", admitted.Load(),
+		fmt.Sprintf("≤ %d of %d", most, asked.Load()))
 	if n := admitted.Load(); n > most || n < enough {
 		t.Errorf("%d of %d requests were admitted, want %d to %d", n, asked.Load(), enough, most)
 	}

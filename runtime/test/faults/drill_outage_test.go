@@ -51,10 +51,12 @@ func TestDrillOutagesDuplicateNothing(t *testing.T) {
 		}, (*dbtest.Server).Start}
 	}
 	frozen := func(length time.Duration) outage {
-		return outage{"frozen for " + length.String(), length, func(_ *testing.T, database *dbtest.Server) { database.Freeze() }, (*dbtest.Server).Thaw}
+		return outage{"frozen for " + length.String(), length,
+			func(_ *testing.T, database *dbtest.Server) { database.Freeze() }, (*dbtest.Server).Thaw}
 	}
-	for _, out := range lengthOf([]outage{stopped(15 * time.Second)}, []outage{stopped(5 * time.Second), stopped(15 * time.Second), stopped(30 * time.Second),
-		stopped(time.Minute), stopped(2 * time.Minute), frozen(15 * time.Second), frozen(time.Minute)}) {
+	for _, out := range lengthOf([]outage{stopped(15 * time.Second)},
+		[]outage{stopped(5 * time.Second), stopped(15 * time.Second), stopped(30 * time.Second),
+			stopped(time.Minute), stopped(2 * time.Minute), frozen(15 * time.Second), frozen(time.Minute)}) {
 		t.Run(out.name, func(t *testing.T) {
 			t.Parallel()
 			sink := faults.NewSink(t)

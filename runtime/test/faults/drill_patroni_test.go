@@ -22,7 +22,8 @@ func TestDrillPatroni(t *testing.T) {
 	}
 	cluster := patroni.Start(t, "../../../deploy/patroni")
 	sink := faults.NewSink(t)
-	nodes := faults.StartCluster(t, cluster.URL(), 2, outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_DATABASE_STANDBYS=1")
+	nodes := faults.StartCluster(t, cluster.URL(), 2, outbound(sink.Listen("127.0.0.1:0")),
+		"POSTRIDER_DATABASE_STANDBYS=1")
 	awaitReady(t, nodes)
 	type fault struct {
 		name  string
@@ -83,10 +84,12 @@ func TestDrillPatroni(t *testing.T) {
 			}
 			return true
 		})
-		expect.Eventually(t, "nothing is accepted", func() bool { return time.Since(load.LastAccepted()) > 3*time.Second })
+		expect.Eventually(t, "nothing is accepted",
+			func() bool { return time.Since(load.LastAccepted()) > 3*time.Second })
 		figure(t, "nothing accepted after", load.LastAccepted().Sub(began), "-")
 		before := load.Count()
-		a := nodes[0].Do(t.Context(), http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"late@example.net","subject":"s","text":"t"}`)
+		a := nodes[0].Do(t.Context(), http.MethodPost, "/api/emails",
+			`{"from":"ada@dev.test","to":"late@example.net","subject":"s","text":"t"}`)
 		if a.Status != http.StatusServiceUnavailable {
 			t.Errorf("without a primary a send returned %d", a.Status)
 		}

@@ -42,7 +42,8 @@ func TestDrillPointInTime(t *testing.T) {
 		kept.Schedule(t.Context(), first, fmt.Sprintf("waits%d@example.net", i), due)
 	}
 	slow.Set(faults.Reply, faults.Hold)
-	expect.Eventually(t, "deliveries are in progress", func() bool { return slow.Hits() > 0 && len(first.OpenAttempts()) > 0 })
+	expect.Eventually(t, "deliveries are in progress",
+		func() bool { return slow.Hits() > 0 && len(first.OpenAttempts()) > 0 })
 	kept.End()
 	moment := first.Query(`SELECT clock_timestamp()::text`)[0][0]
 	if err := slow.Clear(); err != nil {
@@ -52,7 +53,8 @@ func TestDrillPointInTime(t *testing.T) {
 	at(4, lengthOf(50, 1000), func(i int) { gone.Send(t.Context(), first, fmt.Sprintf("after%d@example.net", i)) })
 	expect.Eventually(t, "everything has been sent", func() bool { return kept.Missing(sink)+gone.Missing(sink) == 0 })
 	settled(t, first)
-	expect.Eventually(t, "every event was received", func() bool { heard, _ := endpoint.counts(); return heard >= kept.Count()+gone.Count() })
+	expect.Eventually(t, "every event was received",
+		func() bool { heard, _ := endpoint.counts(); return heard >= kept.Count()+gone.Count() })
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +85,8 @@ func TestDrillPointInTime(t *testing.T) {
 			beyond++
 		}
 	}
-	figure(t, "accepted by the moment, and present", fmt.Sprintf("%d of %d", len(kept.EmailIDs())-absent, len(kept.EmailIDs())), "all")
+	figure(t, "accepted by the moment, and present",
+		fmt.Sprintf("%d of %d", len(kept.EmailIDs())-absent, len(kept.EmailIDs())), "all")
 	figure(t, "accepted after it, and present", fmt.Sprintf("%d of %d", beyond, len(gone.EmailIDs())), "0")
 	rows, err = faults.Query(t.Context(), restored.URL(), `SELECT count(*) FROM attempts WHERE outcome IS NULL`)
 	if err != nil || rows[0][0] == "0" {
@@ -109,7 +112,8 @@ func TestDrillPointInTime(t *testing.T) {
 	})
 	figure(t, "sent while the installation was held", sink.Count()-left+endpoint.heardAll()-posted, "0")
 	if sink.Count() != left || endpoint.heardAll() != posted {
-		t.Errorf("%d emails and %d webhooks were sent while the installation was held", sink.Count()-left, endpoint.heardAll()-posted)
+		t.Errorf("%d emails and %d webhooks were sent while the installation was held", sink.Count()-left,
+			endpoint.heardAll()-posted)
 	}
 
 	var dropped struct {
@@ -117,12 +121,16 @@ func TestDrillPointInTime(t *testing.T) {
 		Scheduled  int `json:"scheduled_emails"`
 		Webhooks   int `json:"webhooks"`
 	}
-	if err := json.Unmarshal(first.Command(restored.URL(), "hold", "drop", "--due-before", failure.UTC().Format(time.RFC3339Nano)), &dropped); err != nil {
+	if err := json.Unmarshal(first.Command(restored.URL(), "hold", "drop", "--due-before", failure.UTC().
+		Format(time.RFC3339Nano)), &dropped); err != nil {
 		t.Fatal(err)
 	}
-	figure(t, "dropped: recipients, scheduled, webhooks", fmt.Sprintf("%d, %d, %d", dropped.Recipients, dropped.Scheduled, dropped.Webhooks), fmt.Sprintf("≥ %d scheduled", waits))
+	figure(t, "dropped: recipients, scheduled, webhooks",
+		fmt.Sprintf("%d, %d, %d", dropped.Recipients, dropped.Scheduled, dropped.Webhooks),
+		fmt.Sprintf("≥ %d scheduled", waits))
 	if dropped.Scheduled < waits {
-		t.Errorf("%d scheduled emails were dropped, want at least the %d that waited at the moment", dropped.Scheduled, waits)
+		t.Errorf("%d scheduled emails were dropped, want at least the %d that waited at the moment", dropped.Scheduled,
+			waits)
 	}
 	first.Command(restored.URL(), "hold", "release")
 	expect.Eventually(t, "mail accepted after the restore has arrived", func() bool { return fresh.Missing(sink) == 0 })

@@ -24,7 +24,8 @@ func TestDrillReplica(t *testing.T) {
 	sink := faults.NewSink(t)
 	primary := dbtest.NewServer(t)
 	standby := primary.NewStandby("reads")
-	nodes := faults.StartCluster(t, primary.URL(), 2, outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_DATABASE_REPLICA_URL="+standby.URL())
+	nodes := faults.StartCluster(t, primary.URL(), 2, outbound(sink.Listen("127.0.0.1:0")),
+		"POSTRIDER_DATABASE_REPLICA_URL="+standby.URL())
 	ledger := faults.NewLedger()
 	used := func() bool {
 		return replicaFigure(t, nodes[0], "passed_over") == 0 && replicaFigure(t, nodes[1], "passed_over") == 0
@@ -53,7 +54,9 @@ func TestDrillReplica(t *testing.T) {
 		figure(t, phase+": accepted but not listed", missed, "0")
 	}
 	writeAndList("it keeps up", lengthOf(40, 500))
-	if n := replicaFigure(t, nodes[0], `reads_total{server="replica"}`) + replicaFigure(t, nodes[1], `reads_total{server="replica"}`); int(n) < lengthOf(1, sent*3/4) { // on a busy machine it is not always up to date
+	// on a busy machine it is not always up to date
+	if n := replicaFigure(t, nodes[0], `reads_total{server="replica"}`) + replicaFigure(t, nodes[1],
+		`reads_total{server="replica"}`); int(n) < lengthOf(1, sent*3/4) {
 		t.Errorf("an up-to-date replica served %v of %d lists", n, sent)
 	}
 	checkStatistics(t, nodes[0], sent)
@@ -63,7 +66,8 @@ func TestDrillReplica(t *testing.T) {
 	checkStatistics(t, nodes[1], sent)
 	expect.Eventually(t, "it is skipped", func() bool { return replicaFigure(t, nodes[0], "passed_over") == 1 })
 	writeAndList("it is passed over", lengthOf(20, 200))
-	if ready := string(nodes[0].Do(t.Context(), http.MethodGet, "/readyz", "").Body); !strings.Contains(ready, `"replica":"degraded"`) {
+	if ready := string(nodes[0].Do(t.Context(), http.MethodGet, "/readyz", "").Body); !strings.Contains(ready,
+		`"replica":"degraded"`) {
 		t.Errorf("/readyz returned %s, want it to name the replica", ready)
 	}
 	standby.PauseReplay(false)
@@ -80,7 +84,8 @@ func TestDrillReplica(t *testing.T) {
 	expect.Eventually(t, "both processes use it again", used)
 	writeAndList("it has caught up", lengthOf(20, 200))
 	checkStatistics(t, nodes[0], sent)
-	for _, phase := range []string{"it keeps up", "it replays nothing", "it is passed over", "it is frozen", "it is back", "it begins to be late", "it is late", "it has caught up"} {
+	for _, phase := range []string{"it keeps up", "it replays nothing", "it is passed over", "it is frozen",
+		"it is back", "it begins to be late", "it is late", "it has caught up"} {
 		atMost(t, phase+": slowest list", slowest[phase], 6*time.Second)
 	}
 	expect.Eventually(t, "all that was accepted has arrived", func() bool { return ledger.Missing(sink) == 0 })
@@ -103,7 +108,8 @@ func checkLateReplica(t *testing.T, nodes faults.Cluster, writeAndList func()) {
 		if lag := replicaFigure(t, node, "lag_seconds"); lag < 5 {
 			t.Errorf("process %d reports a lag of %v s for a late replica", i, lag)
 		}
-		if ready := string(node.Do(t.Context(), http.MethodGet, "/readyz", "").Body); !strings.Contains(ready, `"replica":"degraded"`) || !strings.Contains(ready, "behind") {
+		if ready := string(node.Do(t.Context(), http.MethodGet, "/readyz", "").Body); !strings.Contains(ready,
+			`"replica":"degraded"`) || !strings.Contains(ready, "behind") {
 			t.Errorf("/readyz of process %d returned %s, want that the replica is behind", i, ready)
 		}
 		if log := node.Log.String(); !strings.Contains(log[strings.LastIndex(log, "the database replica"):], "behind") {
@@ -141,7 +147,8 @@ func replicaFigure(t *testing.T, s *faults.Server, name string) float64 {
 func checkStatistics(t *testing.T, s *faults.Server, accepted int) {
 	t.Helper()
 	now := time.Now().UTC()
-	within := fmt.Sprintf(`range: {gte: %q, lt: %q}`, now.Add(-time.Hour).Format(time.RFC3339), now.Add(time.Hour).Format(time.RFC3339))
+	within := fmt.Sprintf(`range: {gte: %q, lt: %q}`, now.Add(-time.Hour).Format(time.RFC3339), now.Add(time.Hour).
+		Format(time.RFC3339))
 	query := `{
 		emailStatistics(` + within + `, interval: HOUR, groupBy: TAG) { totals { accepted } }
 		topBounceReasons(` + within + `) { count }
@@ -171,7 +178,8 @@ func checkStatistics(t *testing.T, s *faults.Server, accepted int) {
 			t.Fatalf("the query returned %d %s (%v)", a.Status, a.Body, err)
 		}
 		d := got.Data
-		if d.Emails.Count.Value != accepted || len(d.Emails.Nodes) != 5 || d.Emails.Nodes[0].Snippet == "" || d.EmailStatistics.Totals.Accepted > accepted {
+		if d.Emails.Count.Value != accepted || len(d.Emails.Nodes) != 5 || d.Emails.Nodes[0].Snippet == "" ||
+			d.EmailStatistics.Totals.Accepted > accepted {
 			t.Fatalf("after %d accepted emails the response is %s", accepted, a.Body)
 		}
 		return d.EmailStatistics.Totals.Accepted == accepted

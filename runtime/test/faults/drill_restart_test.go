@@ -73,9 +73,11 @@ func TestDrainDelayKeepsServing(t *testing.T) {
 	t.Parallel()
 	const delay = 15 * time.Second // the maximum; the steps below must finish before it is over
 	sink := faults.NewSink(t)
-	server := faults.Start(t, dbtest.URL(t), outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_DRAIN_DELAY="+delay.String())
+	server := faults.Start(t, dbtest.URL(t), outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_DRAIN_DELAY="+
+		delay.String())
 	ledger := faults.NewLedger()
-	if a := ledger.Ask(t.Context(), server, "before@example.net"); a.Status != http.StatusOK || a.Header.Get("Connection") != "" {
+	if a := ledger.Ask(t.Context(), server, "before@example.net"); a.Status != http.StatusOK ||
+		a.Header.Get("Connection") != "" {
 		t.Fatalf("before the stop: %d %v", a.Status, a.Header)
 	}
 	begin := time.Now()

@@ -33,7 +33,8 @@ func TestDrillSilentFirstHost(t *testing.T) {
 			}
 			began := time.Now()
 			node := known.Moved(silentFirst(t, database, silent(t)), host)
-			expect.Eventually(t, "it is ready", func() bool { return node.Do(t.Context(), http.MethodGet, "/readyz", "").Status == http.StatusOK })
+			expect.Eventually(t, "it is ready",
+				func() bool { return node.Do(t.Context(), http.MethodGet, "/readyz", "").Status == http.StatusOK })
 			atMost(t, "ready after", time.Since(began), 6*time.Second)
 
 			load := faults.BeginOn(faults.Cluster{node}, 1)
@@ -43,10 +44,12 @@ func TestDrillSilentFirstHost(t *testing.T) {
 			}
 			count(lengthOf(50, 500))
 			cut := time.Now()
-			if _, err := faults.Query(t.Context(), database, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`); err != nil {
+			if _, err := faults.Query(t.Context(), database,
+				`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`); err != nil {
 				t.Fatal(err)
 			}
-			expect.Eventually(t, "mail is accepted over new connections", func() bool { return load.LastAccepted().After(cut.Add(100 * time.Millisecond)) })
+			expect.Eventually(t, "mail is accepted over new connections",
+				func() bool { return load.LastAccepted().After(cut.Add(100 * time.Millisecond)) })
 			atMost(t, "accepted again after all connections were closed", time.Since(cut), 6*time.Second)
 			count(load.Count() + lengthOf(50, 500))
 			load.End()

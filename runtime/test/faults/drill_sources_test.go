@@ -34,7 +34,8 @@ func newSourced(t *testing.T) *sourced {
 		t.Fatal(err)
 	}
 	_, port, _ := strings.Cut(s.host.Addr(), ":")
-	s.Cluster = faults.StartCluster(t, dbtest.URL(t), 3, "POSTRIDER_OUTBOUND=mx", "POSTRIDER_DNS="+dns.Addr(), "POSTRIDER_MX_PORT="+port,
+	s.Cluster = faults.StartCluster(t, dbtest.URL(t), 3, "POSTRIDER_OUTBOUND=mx", "POSTRIDER_DNS="+dns.Addr(),
+		"POSTRIDER_MX_PORT="+port,
 		"POSTRIDER_MX_ALLOW=127.0.0.0/8", "POSTRIDER_HOSTNAME=postrider.test", "POSTRIDER_LANES_FILE="+lanes)
 	return s
 }
@@ -44,7 +45,8 @@ func (s *sourced) command(args ...string) { s.Cluster[1].Command(s.Cluster[1].Da
 
 // add adds a source address of a process.
 func (s *sourced) add(address string, node int, more ...string) {
-	s.command(append([]string{"source", "add", "--address", address, "--node", fmt.Sprint("node-", node), "--hostname", "out-" + strings.ReplaceAll(address, ".", "-") + ".test"}, more...)...)
+	s.command(append([]string{"source", "add", "--address", address, "--node", fmt.Sprint("node-", node), "--hostname",
+		"out-" + strings.ReplaceAll(address, ".", "-") + ".test"}, more...)...)
 }
 
 // queryNumber queries the database for a number.
@@ -69,7 +71,8 @@ func (s *sourced) awaitSendFrom(t *testing.T, node int, address string) {
 		s.bursts++
 		id := s.ledger.Send(t.Context(), s.Cluster[node-1], fmt.Sprintf("s%d@example.net", s.bursts))
 		expect.Eventually(t, "it has been sent", func() bool { return s.ledger.Missing(s.sink) == 0 })
-		return s.queryNumber(t, `SELECT count(*) FROM attempts a JOIN recipients r ON r.id = a.recipient_id WHERE r.email_id = $1 AND a.local_addr LIKE $2 || ':%'`, id, address) == 1
+		return s.queryNumber(t,
+			`SELECT count(*) FROM attempts a JOIN recipients r ON r.id = a.recipient_id WHERE r.email_id = $1 AND a.local_addr LIKE $2 || ':%'`, id, address) == 1
 	})
 }
 
@@ -145,8 +148,10 @@ func TestDrillKillWithDedicatedAddress(t *testing.T) {
 	if long {
 		n := s.awaitParked(t, id, address)
 		figure(t, "mail that waits for the address", n, "> 0")
-		printed, told, _ := s.Cluster[1].Try(s.Cluster[1].Database(), "doctor", "--only=sources") // its exit code reports errors
-		if want := address + " (dedicated): the process node-1 is not running, or does not have it; mail of its account is waiting"; !strings.Contains(string(printed), want) {
+		// its exit code reports errors
+		printed, told, _ := s.Cluster[1].Try(s.Cluster[1].Database(), "doctor", "--only=sources")
+		if want := address +
+			" (dedicated): the process node-1 is not running, or does not have it; mail of its account is waiting"; !strings.Contains(string(printed), want) {
 			t.Errorf("the doctor printed %s%s, want %s", printed, told, want)
 		}
 		if begun := s.countAttempts(t, "", at); n == 0 || begun > 0 {
@@ -155,7 +160,8 @@ func TestDrillKillWithDedicatedAddress(t *testing.T) {
 	}
 	s.Cluster[0].Launch()
 	ready := time.Now()
-	expect.Eventually(t, "mail is sent from the address again", func() bool { return s.countAttempts(t, address, at) > 0 })
+	expect.Eventually(t, "mail is sent from the address again",
+		func() bool { return s.countAttempts(t, address, at) > 0 })
 	atMost(t, "resumed after a restart under the same name", time.Since(ready), 2*time.Second)
 	s.awaitArrival(t)
 	if long { // the address moves to another process
@@ -165,14 +171,17 @@ func TestDrillKillWithDedicatedAddress(t *testing.T) {
 		before, begun := s.warmUp(), s.now()
 		s.command("source", "move", address, "--node", "node-2")
 		moved := time.Now()
-		expect.Eventually(t, "mail is sent from the address again", func() bool { return s.countAttempts(t, address, begun) > 0 })
+		expect.Eventually(t, "mail is sent from the address again",
+			func() bool { return s.countAttempts(t, address, begun) > 0 })
 		atMost(t, "resumed after the address was moved", time.Since(moved), 3*time.Second)
 		s.awaitArrival(t)
-		if n := s.queryNumber(t, `SELECT count(*) FROM attempts a JOIN nodes n ON n.id = a.node WHERE a.started_at > $1::timestamptz AND n.name <> 'node-2'`, begun); n > 0 || s.warmUp() != before {
+		if n := s.queryNumber(t,
+			`SELECT count(*) FROM attempts a JOIN nodes n ON n.id = a.node WHERE a.started_at > $1::timestamptz AND n.name <> 'node-2'`, begun); n > 0 || s.warmUp() != before {
 			t.Errorf("%d attempts were not made by node-2; the warm-up was %s and is %s", n, before, s.warmUp())
 		}
 	}
-	if n := s.queryNumber(t, `SELECT count(*) FROM attempts a JOIN recipients r ON r.id = a.recipient_id WHERE r.address LIKE 'b%' AND a.local_addr <> '' AND a.local_addr NOT LIKE $1 || ':%'`, address); n > 0 {
+	if n := s.queryNumber(t,
+		`SELECT count(*) FROM attempts a JOIN recipients r ON r.id = a.recipient_id WHERE r.address LIKE 'b%' AND a.local_addr <> '' AND a.local_addr NOT LIKE $1 || ':%'`, address); n > 0 {
 		t.Errorf("%d attempts of the bursts were made from another address", n)
 	}
 	s.audit(t, open)
@@ -221,7 +230,8 @@ func TestDrillKillWithSharedAddresses(t *testing.T) {
 	if n := s.countAttempts(t, "127.0.0.1:", at); n > 0 {
 		t.Errorf("%d attempts were started from another address immediately", n)
 	}
-	expect.EventuallyWithin(t, 11*time.Minute, "mail is sent from the machine's own address", func() bool { return s.countAttempts(t, "127.0.0.1:", at) > 0 })
+	expect.EventuallyWithin(t, 11*time.Minute, "mail is sent from the machine's own address",
+		func() bool { return s.countAttempts(t, "127.0.0.1:", at) > 0 })
 	took := time.Since(killed)
 	atMost(t, "address skipped after", took, 10*time.Minute+30*time.Second)
 	if took < 9*time.Minute+45*time.Second {

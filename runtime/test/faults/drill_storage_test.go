@@ -46,7 +46,10 @@ func TestDrillReadinessReflectsStoredWrites(t *testing.T) {
 			database := c.server(t)
 			sink := faults.NewSink(t)
 			server := faults.Start(t, database.URL(), outbound(sink.Listen("127.0.0.1:0")))
-			ready := func() bool { return server.Do(t.Context(), http.MethodGet, "/readyz", "").Status == http.StatusOK }
+			ready := func() bool {
+				return server.Do(t.Context(), http.MethodGet, "/readyz", "").
+					Status == http.StatusOK
+			}
 			expect.Eventually(t, "it is ready", ready)
 			load := faults.Begin(server, 1)
 			expect.Eventually(t, "the load is running", func() bool { return sink.Count() > 20 })

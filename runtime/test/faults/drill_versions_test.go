@@ -21,7 +21,8 @@ func TestDrillVersionsSideBySide(t *testing.T) {
 	t.Run("plain tables", func(t *testing.T) { t.Parallel(); versionsSideBySide(t, older, newer) })
 	t.Run("tables by month", func(t *testing.T) {
 		t.Parallel()
-		versionsSideBySide(t, older, newer, "facts", "received_emails", "emails", "recipients", "attempts") // an older version can work with these
+		// an older version can work with these
+		versionsSideBySide(t, older, newer, "facts", "received_emails", "emails", "recipients", "attempts")
 	})
 }
 

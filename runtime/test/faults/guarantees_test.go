@@ -133,7 +133,10 @@ func TestManyScheduledForOneMomentWithCancelRaces(t *testing.T) {
 	messages, races := lengthOf(400, 10_000), lengthOf(150, 5000)
 	ids := make([]string, messages)
 	far := time.Now().Add(24 * time.Hour)
-	at(8, messages, func(i int) { ids[i] = ledger.Schedule(t.Context(), server, fmt.Sprintf("s%d@example.net", i), far) })
+	at(8, messages, func(i int) {
+		ids[i] = ledger.Schedule(t.Context(), server, fmt.Sprintf("s%d@example.net", i),
+			far)
+	})
 	due := rescheduleSoon(t, server, messages)
 	<-time.After(time.Until(due) - 50*time.Millisecond)
 	var mu sync.Mutex
@@ -148,7 +151,8 @@ func TestManyScheduledForOneMomentWithCancelRaces(t *testing.T) {
 			cancelled[faults.Accepted{EmailID: ids[i], Recipient: fmt.Sprintf("s%d@example.net", i)}] = true
 		}
 	})
-	expect.EventuallyWithin(t, 3*time.Minute, "all emails that were not canceled have arrived", func() bool { return ledger.Missing(sink) == len(cancelled) })
+	expect.EventuallyWithin(t, 3*time.Minute, "all emails that were not canceled have arrived",
+		func() bool { return ledger.Missing(sink) == len(cancelled) })
 	expect.Eventually(t, "every outcome is stored", func() bool {
 		return server.Query(`SELECT count(*) FROM recipients WHERE settled_at IS NULL`)[0][0] == "0"
 	})
@@ -163,15 +167,18 @@ func TestManyScheduledForOneMomentWithCancelRaces(t *testing.T) {
 	early := server.Query(`SELECT count(*) FROM emails WHERE sent_at < scheduled_at`)[0][0]
 	released := server.Query(`SELECT coalesce(percentile_disc(0.99) WITHIN GROUP (ORDER BY extract(epoch FROM sent_at - scheduled_at)), 0) FROM emails WHERE sent_at IS NOT NULL`)[0][0]
 	figure(t, "scheduled for one second, cancel races", fmt.Sprintf("%d, %d", messages, races), "10000, 5000 long")
-	figure(t, "canceled and too late", fmt.Sprintf("%d, %d", answers[http.StatusOK], answers[http.StatusConflict]), "both")
+	figure(t, "canceled and too late", fmt.Sprintf("%d, %d", answers[http.StatusOK], answers[http.StatusConflict]),
+		"both")
 	figure(t, "released early", early, "0")
 	figure(t, "contradictions", contradictions, "0")
 	figure(t, "p99 late, released (s)", released, "≤ 10")
 	// Arrival is bounded by the delivery speed of this machine.
 	figure(t, "p99 late, arrived", late[len(late)*99/100], "-")
 	p99, err := strconv.ParseFloat(released, 64)
-	if err != nil || early != "0" || contradictions > 0 || late[0] < 0 || p99 > 10+busy.Seconds() || answers[http.StatusOK]+answers[http.StatusConflict] != races {
-		t.Errorf("early %s, contradictions %d, first %s, p99 %s, answers %v (%v)", early, contradictions, late[0], released, answers, err)
+	if err != nil || early != "0" || contradictions > 0 || late[0] < 0 || p99 > 10+busy.Seconds() ||
+		answers[http.StatusOK]+answers[http.StatusConflict] != races {
+		t.Errorf("early %s, contradictions %d, first %s, p99 %s, answers %v (%v)", early, contradictions, late[0],
+			released, answers, err)
 	}
 	audit(t, ledger.Audit(sink, nil, cancelled))
 }

@@ -37,7 +37,8 @@ func TestHeldKeyDelaysNoOtherRequest(t *testing.T) {
 	var took []time.Duration
 	var mu sync.Mutex
 	send := func(i int) faults.Answer {
-		return ledger.Ask(t.Context(), server, fmt.Sprintf("n%d@example.net", i), "Idempotency-Key", fmt.Sprint("fresh-", i))
+		return ledger.Ask(t.Context(), server, fmt.Sprintf("n%d@example.net", i), "Idempotency-Key",
+			fmt.Sprint("fresh-", i))
 	}
 	var callers sync.WaitGroup
 	done := make(chan struct{})
@@ -52,8 +53,11 @@ func TestHeldKeyDelaysNoOtherRequest(t *testing.T) {
 	for range 3 {
 		callers.Go(func() {
 			for asking() {
-				if a := ledger.Ask(t.Context(), server, "held@example.net", "Idempotency-Key", "held"); a.Status != http.StatusConflict || !strings.Contains(string(a.Body), "idempotency_in_progress") {
-					t.Errorf("the request with the held key returned %d %s, want that the first is still running", a.Status, a.Body)
+				if a := ledger.Ask(t.Context(), server, "held@example.net", "Idempotency-Key",
+					"held"); a.Status != http.StatusConflict ||
+					!strings.Contains(string(a.Body), "idempotency_in_progress") {
+					t.Errorf("the request with the held key returned %d %s, want that the first is still running",
+						a.Status, a.Body)
 				}
 			}
 		})
@@ -72,7 +76,8 @@ func TestHeldKeyDelaysNoOtherRequest(t *testing.T) {
 	if err := holder.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	if a := ledger.Ask(t.Context(), server, "held@example.net", "Idempotency-Key", "held"); a.Status != http.StatusOK || a.Header.Get("Idempotent-Replayed") != "" {
+	if a := ledger.Ask(t.Context(), server, "held@example.net", "Idempotency-Key", "held"); a.Status != http.StatusOK ||
+		a.Header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("the request with the released key returned %d %s", a.Status, a.Body)
 	}
 	at(12, 60, func(i int) {

@@ -50,7 +50,8 @@ func TestKillsAtRandomPointsLoseNothing(t *testing.T) {
 	figure(t, "kills", kills, "10 short, 200 long")
 	audit(t, load.Audit(sink, open, nil))
 	atMost(t, "delivery resumes after a kill, longest", resumed, 30*time.Second)
-	figure(t, "claims of the killed process arrive after, longest", heldFor(sink, heldSince), "its lease of 12s, and a poll")
+	figure(t, "claims of the killed process arrive after, longest", heldFor(sink, heldSince),
+		"its lease of 12s, and a poll")
 	if n := load.Contradictions(); n > 0 {
 		t.Errorf("%d replays of a key had another response", n)
 	}
@@ -151,7 +152,8 @@ func TestSuspendedWorkerDoesNotResend(t *testing.T) {
 	}
 	first.Signal(syscall.SIGCONT)
 	more := faults.Begin(first, 1)
-	expect.Eventually(t, "the first worker is busy again", func() bool { return more.Count() > 40 && more.Missing(sink) < more.Count() })
+	expect.Eventually(t, "the first worker is busy again",
+		func() bool { return more.Count() > 40 && more.Missing(sink) < more.Count() })
 	more.End()
 	expect.Eventually(t, "the first worker delivers new mail", func() bool { return more.Missing(sink) == 0 })
 	settled(t, first)
@@ -197,10 +199,12 @@ func TestFrozenProcessDuplicatesOnlyAttemptsInProgress(t *testing.T) {
 		unknown += n
 	}
 	want := fmt.Sprintf("postrider_attempts_unknown %d\n", unknown)
-	if metrics := second.Do(t.Context(), http.MethodGet, "/metrics", ""); !strings.Contains(string(metrics.Body), want) {
+	if metrics := second.Do(t.Context(), http.MethodGet, "/metrics", ""); !strings.Contains(string(metrics.Body),
+		want) {
 		t.Errorf("the metrics do not contain %q", want)
 	}
-	if ready := second.Do(t.Context(), http.MethodGet, "/readyz", ""); !strings.Contains(string(ready.Body), fmt.Sprintf(`"queue_unknown_results":%d`, unknown)) {
+	if ready := second.Do(t.Context(), http.MethodGet, "/readyz", ""); !strings.Contains(string(ready.Body),
+		fmt.Sprintf(`"queue_unknown_results":%d`, unknown)) {
 		t.Errorf("GET /readyz returned %s, want %d unknown results", ready.Body, unknown)
 	}
 }

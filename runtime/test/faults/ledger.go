@@ -21,7 +21,8 @@ type Accepted struct{ EmailID, Recipient string }
 
 // NewLedger returns an empty ledger.
 func NewLedger() *Ledger {
-	return &Ledger{accepted: map[Accepted]bool{}, owed: map[Accepted]time.Time{}, statuses: map[int]int{}, slowest: map[int]time.Duration{}}
+	return &Ledger{accepted: map[Accepted]bool{}, owed: map[Accepted]time.Time{}, statuses: map[int]int{},
+		slowest: map[int]time.Duration{}}
 }
 
 // Accept records accepted recipients.
@@ -117,7 +118,8 @@ type Audit struct {
 func (a Audit) Explained() int { return a.Duplicates - a.Unexplained }
 
 func (a Audit) String() string {
-	return fmt.Sprintf("accepted %d, lost %d, duplicates %d of which unexplained %d, open attempts %d", a.Accepted, a.Lost, a.Duplicates, a.Unexplained, a.Open)
+	return fmt.Sprintf("accepted %d, lost %d, duplicates %d of which unexplained %d, open attempts %d", a.Accepted,
+		a.Lost, a.Duplicates, a.Unexplained, a.Open)
 }
 
 // Audit compares the ledger with the sink. open is how many attempts for each recipient of each email may
@@ -140,7 +142,8 @@ func (l *Ledger) Audit(s *Sink, open map[Accepted]int, final map[Accepted]bool) 
 		out.Duplicates += n - 1
 		if over := n - 1 - open[one]; over > 0 {
 			out.Unexplained += over
-			out.Examples = append(out.Examples, fmt.Sprintf("arrived %d times, %d attempts were open: %+v", n, open[one], one))
+			out.Examples = append(out.Examples, fmt.Sprintf("arrived %d times, %d attempts were open: %+v", n,
+				open[one], one))
 		}
 	}
 	for _, n := range open {

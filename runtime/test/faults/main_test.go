@@ -70,9 +70,11 @@ func audit(t *testing.T, a faults.Audit) {
 	figure(t, "accepted", a.Accepted, "-")
 	figure(t, "lost", a.Lost, "0")
 	figure(t, "unexplained duplicates", a.Unexplained, "0")
-	figure(t, "explained duplicates, of open attempts", fmt.Sprintf("%d of %d", a.Explained(), a.Open), "at most those open")
+	figure(t, "explained duplicates, of open attempts", fmt.Sprintf("%d of %d", a.Explained(), a.Open),
+		"at most those open")
 	if a.Accepted == 0 || a.Lost > 0 || a.Unexplained > 0 {
-		t.Errorf("the audit is %s, want mail accepted, none lost and no unexplained duplicate:\n%s", a, strings.Join(a.Examples[:min(10, len(a.Examples))], "\n"))
+		t.Errorf("the audit is %s, want mail accepted, none lost and no unexplained duplicate:\n%s", a,
+			strings.Join(a.Examples[:min(10, len(a.Examples))], "\n"))
 	}
 }
 

@@ -46,7 +46,8 @@ func newTill(t *testing.T, emails, hours int) *till {
 	s.Plan("pool", 9900, 100, "0.04")
 	l := &till{t: t, stripe: s, sent: map[int64]int64{}}
 	s.SetFault(l.fault)
-	l.Server = faults.Start(t, dbtest.URL(t), "POSTRIDER_STRIPE_KEY="+stripetest.Key, "POSTRIDER_STRIPE_WEBHOOK_SECRET="+stripetest.Secret, "POSTRIDER_STRIPE_URL="+s.URL)
+	l.Server = faults.Start(t, dbtest.URL(t), "POSTRIDER_STRIPE_KEY="+stripetest.Key,
+		"POSTRIDER_STRIPE_WEBHOOK_SECRET="+stripetest.Secret, "POSTRIDER_STRIPE_URL="+s.URL)
 	l.buy()
 	ledger := faults.NewLedger()
 	const batch = 50
@@ -137,7 +138,8 @@ func (l *till) buy() {
 func (l *till) postEvents() {
 	l.t.Helper()
 	for _, e := range l.stripe.Events() {
-		if status, said := stripetest.Post(l.t, l.BaseURL+"/api/billing/stripe", stripetest.Secret, e.Body, time.Now()); status != http.StatusOK {
+		if status, said := stripetest.Post(l.t, l.BaseURL+"/api/billing/stripe", stripetest.Secret, e.Body,
+			time.Now()); status != http.StatusOK {
 			l.t.Fatalf("posting %s returned %d %s, want 200", e.Type, status, said)
 		}
 	}
@@ -283,22 +285,27 @@ func TestKillsBetweenEmailAndBill(t *testing.T) {
 	release := l.lock(`INSERT INTO usage_hours (account_id, hour, emails) VALUES ($1, $2, 1)`, l.AccountID, middle)
 	l.Launch()
 	l.killWaiting("INSERT INTO usage_hours", release)
-	if counted, mark := l.count(`SELECT count(*) FROM usage_hours`), l.count(`SELECT hour = $1 FROM usage_marks`, middle); counted != fmt.Sprint(hours/2) || mark != "true" {
-		t.Errorf("killed while the hour %s was counted: %s hours are counted, mark present: %s; want %d, and the mark", middle, counted, mark, hours/2)
+	if counted, mark := l.count(`SELECT count(*) FROM usage_hours`), l.count(`SELECT hour = $1 FROM usage_marks`,
+		middle); counted != fmt.Sprint(hours/2) || mark != "true" {
+		t.Errorf("killed while the hour %s was counted: %s hours are counted, mark present: %s; want %d, and the mark",
+			middle, counted, mark, hours/2)
 	}
 	figure(t, "hours counted at the kill while counting", hours/2, "some of 8")
 
 	// Claimed, and not reported.
 	l.killAt(told, refused)
 	if n := l.count(open); n == "0" || len(l.stripe.Windows(l.customer)) != 0 {
-		t.Errorf("killed before the first hour was reported: %s are claimed and %v are reported, want some and none", n, l.stripe.Windows(l.customer))
+		t.Errorf("killed before the first hour was reported: %s are claimed and %v are reported, want some and none", n,
+			l.stripe.Windows(l.customer))
 	}
 	// Reported, and not recorded.
 	l.expireWaits()
 	l.killAt(told, stripetest.Fault{})
-	expect.Eventually(t, "the reported hour takes effect", func() bool { return len(l.stripe.Windows(l.customer)) == 1 })
+	expect.Eventually(t, "the reported hour takes effect",
+		func() bool { return len(l.stripe.Windows(l.customer)) == 1 })
 	if n := l.count(open); n != fmt.Sprint(hours/2) {
-		t.Errorf("killed between reporting an hour and recording it: %s hours are not recorded, want all %d", n, hours/2)
+		t.Errorf("killed between reporting an hour and recording it: %s hours are not recorded, want all %d",
+			n, hours/2)
 	}
 	// Reported, and being recorded.
 	l.expireWaits()
@@ -366,7 +373,8 @@ func TestKillsBetweenEmailAndBill(t *testing.T) {
 	for hour, n := range windows {
 		sum += n
 		if n != l.sent[hour] {
-			t.Errorf("for the hour %s, %d emails are reported and %d were sent", time.Unix(hour, 0).UTC(), n, l.sent[hour])
+			t.Errorf("for the hour %s, %d emails are reported and %d were sent", time.Unix(hour, 0).UTC(), n,
+				l.sent[hour])
 		}
 	}
 	if sum != int64(emails) || len(windows) != hours {

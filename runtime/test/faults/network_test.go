@@ -70,7 +70,8 @@ func TestNetworkFaultsAtEveryPhase(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	expect.Eventually(t, "the silent ones end when they are cut", func() bool { return len(server.OpenAttempts()) == 0 })
+	expect.Eventually(t, "the silent ones end when they are cut",
+		func() bool { return len(server.OpenAttempts()) == 0 })
 	if err := server.Stop(); err != nil { // forgets the state of the hosts
 		t.Error(err)
 	}
@@ -89,7 +90,8 @@ func TestNetworkFaultsAtEveryPhase(t *testing.T) {
 	for pair, n := range copies {
 		one := faults.Accepted{EmailID: pair.EmailID(), Recipient: pair.Recipient}
 		if n != 1+unanswered[pair] || unknown[one] < unanswered[pair] {
-			t.Errorf("%+v arrived %d times; %d replies were lost, %d attempts are recorded as unknown", pair, n, unanswered[pair], unknown[one])
+			t.Errorf("%+v arrived %d times; %d replies were lost, %d attempts are recorded as unknown", pair, n,
+				unanswered[pair], unknown[one])
 		}
 		doubled += n - 1
 	}
@@ -179,16 +181,20 @@ func TestSilentHostTimesOutAtEveryPhase(t *testing.T) {
 				t.Fatal(err)
 			}
 			const limit, never = 300 * time.Millisecond, time.Hour
-			limits := smtpclient.Timeouts{Connect: never, Greeting: never, Command: never, Mail: never, Rcpt: never, Data: never, Block: never, Dot: never, Quit: limit}
-			*map[faults.Phase]*time.Duration{faults.Connect: &limits.Greeting, faults.Greeting: &limits.Greeting, faults.Hello: &limits.Command,
+			limits := smtpclient.Timeouts{Connect: never, Greeting: never, Command: never, Mail: never, Rcpt: never,
+				Data: never, Block: never, Dot: never, Quit: limit}
+			*map[faults.Phase]*time.Duration{faults.Connect: &limits.Greeting, faults.Greeting: &limits.Greeting,
+				faults.Hello:    &limits.Command,
 				faults.Envelope: &limits.Mail, faults.Body: &limits.Dot, faults.Reply: &limits.Dot}[phase] = limit
-			transport, err := smtpclient.New(smtpclient.Config{Hostname: "here.test", Resolver: resolver, Smarthost: &smtpclient.Smarthost{Host: name, Port: number}, Timeouts: limits})
+			transport, err := smtpclient.New(smtpclient.Config{Hostname: "here.test", Resolver: resolver,
+				Smarthost: &smtpclient.Smarthost{Host: name, Port: number}, Timeouts: limits})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer transport.Close()
 			begin := time.Now()
-			got := transport.Deliver(t.Context(), smtpclient.Envelope{From: "ada@dev.test", To: "bob@example.net"}, []byte("Message-ID: <m@dev.test>\r\n\r\nt\r\n"), nil)
+			got := transport.Deliver(t.Context(), smtpclient.Envelope{From: "ada@dev.test", To: "bob@example.net"},
+				[]byte("Message-ID: <m@dev.test>\r\n\r\nt\r\n"), nil)
 			took := time.Since(begin)
 			// The final reply may take twice as long as a body that is not read.
 			atMost(t, "attempt", took, 2*limit+time.Second)

@@ -27,7 +27,8 @@ func TestRunsContinueAfterRestore(t *testing.T) {
 	persons := lengthOf(20, 500)
 	post := func(server *faults.Server, name string) {
 		at(4, persons, func(i int) {
-			postUntilTaken(t, server, fmt.Sprintf(`{"name": %q, "user_id": "u%d", "email": "u%d@example.net"}`, name, i, i), fmt.Sprint(name, i))
+			postUntilTaken(t, server, fmt.Sprintf(`{"name": %q, "user_id": "u%d", "email": "u%d@example.net"}`, name, i,
+				i), fmt.Sprint(name, i))
 		})
 	}
 	post(first, "start")

@@ -74,7 +74,8 @@ func StartWithin(t testing.TB, c *Cgroup, database string, env ...string) *Serve
 }
 
 func newServer(t testing.TB, program, database string, env ...string) *Server {
-	s := &Server{t: t, database: database, data: t.TempDir(), env: env, program: program, address: "127.0.0.1:0", Log: &expect.Log{},
+	s := &Server{t: t, database: database, data: t.TempDir(), env: env, program: program, address: "127.0.0.1:0",
+		Log:    &expect.Log{},
 		client: newClient()}
 	t.Cleanup(func() {
 		s.client.CloseIdleConnections()
@@ -107,7 +108,8 @@ func (s *Server) Moved(database string, env ...string) *Server {
 // AwaitReady waits until it is.
 func (s *Server) Fresh(database string) *Server {
 	s.t.Helper()
-	fresh := newServer(s.t, s.program, database, append(slices.Clone(s.env), "POSTRIDER_DATA_DIR="+s.data, "POSTRIDER_NODE=fresh")...)
+	fresh := newServer(s.t, s.program, database,
+		append(slices.Clone(s.env), "POSTRIDER_DATA_DIR="+s.data, "POSTRIDER_NODE=fresh")...)
 	fresh.begin()
 	return fresh
 }
@@ -116,7 +118,8 @@ func (s *Server) Fresh(database string) *Server {
 // own limit.
 func newClient() *http.Client {
 	return &http.Client{Timeout: expect.Patience, Transport: &http.Transport{MaxIdleConnsPerHost: 64,
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}}} // the certificates of tests are self-signed
+		// the certificates of tests are self-signed
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}}}
 }
 
 func tail(text string) string { return text[max(0, len(text)-6000):] }
@@ -137,7 +140,8 @@ func (s *Server) begin() {
 		line = s.within.command(line[0], line[1:]...)
 	}
 	s.command = exec.Command(line[0], line[1:]...)
-	s.command.Env = append(append(os.Environ(), "DATABASE_URL="+s.database, "POSTRIDER_DATA_DIR="+s.data, "POSTRIDER_HTTP_ADDR="+s.address, "POSTRIDER_INBOUND_ADDR=127.0.0.1:0"), s.env...)
+	s.command.Env = append(append(os.Environ(), "DATABASE_URL="+s.database, "POSTRIDER_DATA_DIR="+s.data,
+		"POSTRIDER_HTTP_ADDR="+s.address, "POSTRIDER_INBOUND_ADDR=127.0.0.1:0"), s.env...)
 	s.command.Stdout, s.command.Stderr = s.Log, s.Log
 	err := s.command.Start()
 	s.ended = sync.OnceValue(s.command.Wait)

@@ -62,7 +62,8 @@ func NewSink(t testing.TB) *Sink {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Sink{t: t, joining: make(chan record, 256), ended: make(chan struct{}), arrived: map[Accepted]bool{}, unanswered: map[Pair]int{}, refused: map[string]int{}}
+	s := &Sink{t: t, joining: make(chan record, 256), ended: make(chan struct{}), arrived: map[Accepted]bool{},
+		unanswered: map[Pair]int{}, refused: map[string]int{}}
 	go s.write(file)
 	t.Cleanup(s.close)
 	return s

@@ -83,13 +83,18 @@ func TestKillsRepeatNoTextMessage(t *testing.T) {
 	texts := &gateway{asked: map[string]int{}}
 	provider := httptest.NewServer(texts)
 	t.Cleanup(provider.Close)
-	if a := server.Do(t.Context(), http.MethodPut, "/api/sms-settings", `{"provider": "http", "countries": ["DE"], "daily_cap": 10000, "http": {"url": "`+provider.URL+`"}}`); a.Status != http.StatusOK {
+	if a := server.Do(t.Context(), http.MethodPut, "/api/sms-settings",
+		`{"provider": "http", "countries": ["DE"], "daily_cap": 10000, "http": {"url": "`+provider.URL+
+			`"}}`); a.Status != http.StatusOK {
 		t.Fatalf("set the provider: %d %s", a.Status, a.Body)
 	}
-	activated(t, server, `{"name": "Text", "trigger": {"event": "start"}, "steps": [{"key": "text", "type": "send_sms", "to": "{{event.data.phone}}", "text": "t"}]}`)
+	activated(t, server,
+		`{"name": "Text", "trigger": {"event": "start"}, "steps": [{"key": "text", "type": "send_sms", "to": "{{event.data.phone}}", "text": "t"}]}`)
 	post := func(from, to int) {
 		at(4, to-from, func(i int) {
-			postUntilTaken(t, server, fmt.Sprintf(`{"name": "start", "user_id": "u%d", "data": {"phone": "+49151%08d"}}`, from+i, from+i), fmt.Sprint("start", from+i))
+			postUntilTaken(t, server,
+				fmt.Sprintf(`{"name": "start", "user_id": "u%d", "data": {"phone": "+49151%08d"}}`, from+i, from+i),
+				fmt.Sprint("start", from+i))
 		})
 	}
 	part := runs / (kills + 1)
@@ -116,13 +121,15 @@ func TestKillsRepeatNoTextMessage(t *testing.T) {
 		return number(t, counts[0]) >= runs && counts[1] == "0"
 	})
 	counted := server.Query(`SELECT count(*), count(DISTINCT run_id), count(*) FILTER (WHERE status = 'sent'), count(*) FILTER (WHERE status = 'unknown'), (SELECT count(*) FROM sms_attempts) FROM sms_messages`)[0]
-	messages, distinct, sent, unknown, attempts := number(t, counted[0]), number(t, counted[1]), number(t, counted[2]), number(t, counted[3]), number(t, counted[4])
+	messages, distinct, sent, unknown, attempts := number(t, counted[0]), number(t, counted[1]), number(t, counted[2]),
+		number(t, counted[3]), number(t, counted[4])
 	posted, again := texts.counts()
 	figure(t, "kills in the middle of requests", kills, "3 short, 100 long")
 	figure(t, "runs, messages, attempts", fmt.Sprintf("%d, %d, %d", runs, messages, attempts), "as many of each")
 	figure(t, "sent, unknown", fmt.Sprintf("%d, %d", sent, unknown), "all together, some unknown")
 	figure(t, "posted again", again, "0")
-	if messages != runs || distinct != runs || attempts != runs || sent+unknown != runs || unknown < kills || again != 0 || posted < sent || posted > runs {
+	if messages != runs || distinct != runs || attempts != runs || sent+unknown != runs || unknown < kills ||
+		again != 0 || posted < sent || posted > runs {
 		for _, row := range server.Query(`SELECT status, error, count(*) FROM automation_runs r WHERE NOT EXISTS (SELECT FROM sms_messages m WHERE m.run_id = r.id) GROUP BY 1, 2`) {
 			t.Errorf("%s runs have no message: %s, %s", row[2], row[0], row[1])
 		}

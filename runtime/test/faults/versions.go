@@ -31,7 +31,8 @@ func Versions(t testing.TB, long bool) (older, newer string) {
 	if before != "" {
 		return buildOf(t, before, ""), binary(t)
 	}
-	return binary(t), buildOf(t, "HEAD", "-- expand\nALTER TABLE \"emails\" ADD COLUMN \"drill\" integer NOT NULL DEFAULT 0;\n")
+	return binary(t), buildOf(t, "HEAD",
+		"-- expand\nALTER TABLE \"emails\" ADD COLUMN \"drill\" integer NOT NULL DEFAULT 0;\n")
 }
 
 // buildOf builds the program of a commit, with an additional migration if that is not empty.
@@ -57,7 +58,8 @@ func buildOf(t testing.TB, commit, migration string) (file string) {
 	run(tree, "tar", "-xf", tree+".tar")
 	run(root, "cp", "-R", "rest/pages/dashboard/dist", filepath.Join(tree, "rest/pages/dashboard")) // not in Git
 	if migration != "" {
-		if err := os.WriteFile(filepath.Join(tree, "ent/migrate/migrations/20990101000000_drill.sql"), []byte(migration), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(tree, "ent/migrate/migrations/20990101000000_drill.sql"),
+			[]byte(migration), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -78,14 +78,16 @@ func TestKillsLoseNoWebhook(t *testing.T) {
 	receiver := httptest.NewServer(endpoint)
 	t.Cleanup(receiver.Close)
 	var made struct{ Webhook struct{ ID string } }
-	if a := server.Do(t.Context(), http.MethodPost, "/api/webhooks", `{"url":"`+receiver.URL+`","events":["email.sent","email.delivered"]}`); json.Unmarshal(a.Body, &made) != nil || made.Webhook.ID == "" {
+	if a := server.Do(t.Context(), http.MethodPost, "/api/webhooks", `{"url":"`+receiver.URL+
+		`","events":["email.sent","email.delivered"]}`); json.Unmarshal(a.Body, &made) != nil || made.Webhook.ID == "" {
 		t.Fatalf("adding the webhook got status %d and %s, want its id", a.Status, a.Body)
 	}
 	var sending sync.WaitGroup
 	sending.Go(func() { sendBatches(t, server, emails) })
 	begin := time.Now()
 	for kill := range kills {
-		expect.EventuallyWithin(t, 10*time.Minute, "some events have been delivered", func() bool { taken, _ := endpoint.counts(); return taken > 2*emails*(kill+1)/(kills+2) })
+		expect.EventuallyWithin(t, 10*time.Minute, "some events have been delivered",
+			func() bool { taken, _ := endpoint.counts(); return taken > 2*emails*(kill+1)/(kills+2) })
 		server.Kill()
 		server.Launch()
 	}
@@ -103,22 +105,28 @@ func TestKillsLoseNoWebhook(t *testing.T) {
 	taken, again := endpoint.counts()
 	unknown := server.Query(`SELECT count(*) FROM webhook_attempts WHERE outcome = 'unknown'`)[0][0]
 	figure(t, "events, kills", fmt.Sprintf("%s, %d", events, kills), "1000, 1 short; 50000, 2 long")
-	figure(t, "attempts, of which failed by the endpoint", fmt.Sprintf("%d, %d", endpoint.posts, endpoint.failed), "30 %")
-	figure(t, "delivered, failed and replayable, never queued", fmt.Sprintf("%s, %s, %d", delivered, failed, number(t, events)-number(t, queued)), "all, some, 0")
+	figure(t, "attempts, of which failed by the endpoint", fmt.Sprintf("%d, %d", endpoint.posts, endpoint.failed),
+		"30 %")
+	figure(t, "delivered, failed and replayable, never queued",
+		fmt.Sprintf("%s, %s, %d", delivered, failed, number(t, events)-number(t, queued)), "all, some, 0")
 	figure(t, "delivered but never accepted", number(t, delivered)-taken, "≤ 0")
 	figure(t, "accepted again, of interrupted attempts", fmt.Sprintf("%d of %s", again, unknown), "at most those")
 	figure(t, "until all deliveries were settled, with shortened retry delays", time.Since(begin), "-")
-	if number(t, events) < 2*emails || number(t, failed) == 0 || queued != events || taken < number(t, delivered) || again > number(t, unknown) || number(t, delivered)+number(t, failed) != number(t, events) {
-		t.Errorf("events %s, queued %s, delivered %s, failed %s, taken %d, again %d, unknown %s", events, queued, delivered, failed, taken, again, unknown)
+	if number(t, events) < 2*emails || number(t, failed) == 0 || queued != events || taken < number(t, delivered) ||
+		again > number(t, unknown) || number(t, delivered)+number(t, failed) != number(t, events) {
+		t.Errorf("events %s, queued %s, delivered %s, failed %s, taken %d, again %d, unknown %s", events, queued,
+			delivered, failed, taken, again, unknown)
 	}
 
 	rounds := 0
 	for ; taken < number(t, events) && rounds < 20; rounds++ {
-		a := server.Do(t.Context(), http.MethodPost, "/api/webhooks/"+made.Webhook.ID+"/recover", `{"since":"2026-01-01T00:00:00Z","only_failed":true}`)
+		a := server.Do(t.Context(), http.MethodPost, "/api/webhooks/"+made.Webhook.ID+"/recover",
+			`{"since":"2026-01-01T00:00:00Z","only_failed":true}`)
 		if a.Status != http.StatusOK {
 			t.Fatalf("recover: %d %s", a.Status, a.Body)
 		}
-		expect.EventuallyWithin(t, 5*time.Minute, "recovered deliveries are settled", func() bool { return waiting() == "0" })
+		expect.EventuallyWithin(t, 5*time.Minute, "recovered deliveries are settled",
+			func() bool { return waiting() == "0" })
 		taken, _ = endpoint.counts()
 	}
 	figure(t, "accepted after recoveries", fmt.Sprintf("%d after %d", taken, rounds), "all")
@@ -154,7 +162,8 @@ func sendBatches(t *testing.T, s *faults.Server, n int) {
 		for i := range items {
 			items[i] = fmt.Sprintf(`{"from":"ada@dev.test","to":"w%d@example.net","subject":"s","text":"t"}`, at+i)
 		}
-		for s.Do(t.Context(), http.MethodPost, "/api/emails/batch", `{"emails":[`+strings.Join(items, ",")+`]}`, "Idempotency-Key", fmt.Sprint("batch-", at)).Status != http.StatusOK {
+		for s.Do(t.Context(), http.MethodPost, "/api/emails/batch", `{"emails":[`+strings.Join(items, ",")+`]}`,
+			"Idempotency-Key", fmt.Sprint("batch-", at)).Status != http.StatusOK {
 			select {
 			case <-pause.C:
 			case <-t.Context().Done():

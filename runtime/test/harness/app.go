@@ -61,7 +61,8 @@ func StartTraced(t testing.TB, change func(setting.RawValues), tracing *telemetr
 func StartWith(t testing.TB, change func(setting.RawValues), with func(*app.Options)) *App {
 	t.Helper()
 	a := &App{DNS: dnsxtest.New(t), MX: smtptest.New(t, smtptest.Config{}), Log: &expect.Log{}, Out: &expect.Log{}}
-	settings := setting.RawValues{"POSTRIDER_HTTP_ADDR": "127.0.0.1:0", "POSTRIDER_OUTBOUND": "mx", "POSTRIDER_DNS": a.DNS.Addr(),
+	settings := setting.RawValues{"POSTRIDER_HTTP_ADDR": "127.0.0.1:0", "POSTRIDER_OUTBOUND": "mx",
+		"POSTRIDER_DNS":     a.DNS.Addr(),
 		"POSTRIDER_MX_PORT": strconv.Itoa(a.MX.Port()), "POSTRIDER_MX_ALLOW": "127.0.0.0/8", "POSTRIDER_HOSTNAME": "postrider.test",
 		"POSTRIDER_DATA_DIR": t.TempDir()}
 	if change != nil {
@@ -92,14 +93,17 @@ func (a *App) run(t testing.TB, with func(*app.Options)) {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ready, ended := make(chan development.Ready, 1), make(chan error, 1)
-	options := app.Options{Version: "test", Out: a.Out, Log: a.Log, ReadyFile: filepath.Join(config.DataDir.Of(cfg), "ready.json"), OnReady: func(r development.Ready) { ready <- r },
-		More: []fx.Option{fx.Supply(signing.Generate(dkimtest.Key))}}
+	options := app.Options{Version: "test", Out: a.Out, Log: a.Log,
+		ReadyFile: filepath.Join(config.DataDir.Of(cfg), "ready.json"),
+		OnReady:   func(r development.Ready) { ready <- r },
+		More:      []fx.Option{fx.Supply(signing.Generate(dkimtest.Key))}}
 	if with != nil {
 		with(&options)
 	}
 	go func() {
 		err := app.Run(ctx, cfg, options)
-		for tries := 1; err != nil && strings.Contains(err.Error(), "i/o timeout") && tries < 3; tries++ { // on a stalled machine a statement can time out
+		// on a stalled machine a statement can time out
+		for tries := 1; err != nil && strings.Contains(err.Error(), "i/o timeout") && tries < 3; tries++ {
 			err = app.Run(ctx, cfg, options)
 		}
 		ended <- err

@@ -65,7 +65,8 @@ func installScripts(t testing.TB) string {
 	if have, err := os.ReadFile(mark); err == nil && bytes.Equal(have, wanted) {
 		return folder
 	}
-	cmd := exec.CommandContext(t.Context(), findProgram(t, "npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+	cmd := exec.CommandContext(t.Context(), findProgram(t, "npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund",
+		"--no-update-notifier", "--loglevel=error")
 	cmd.Dir = folder
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("npm ci in %s: %v\n%s", folder, err, out)

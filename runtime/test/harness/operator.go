@@ -24,7 +24,9 @@ type Operator struct {
 // Operate calls do with the services, as a command has them. masterKey may be empty if nothing is encrypted.
 func (a *App) Operate(t testing.TB, masterKey string, do func(Operator)) {
 	t.Helper()
-	cfg, err := config.Load(setting.Tool, "", setting.RawValues{"POSTRIDER_MASTER_KEY": masterKey, "DATABASE_URL": a.DatabaseURL, "POSTRIDER_DATA_DIR": t.TempDir()})
+	cfg, err := config.Load(setting.Tool, "",
+		setting.RawValues{"POSTRIDER_MASTER_KEY": masterKey, "DATABASE_URL": a.DatabaseURL,
+			"POSTRIDER_DATA_DIR": t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,10 +44,12 @@ func (a *App) Operate(t testing.TB, masterKey string, do func(Operator)) {
 		t.Fatal(err)
 	}
 	var o Operator
-	if o.Accounts, err = accounts.New(accounts.Params{DB: opened.DB, Logger: log, Cursors: opened.Cursors()}); err != nil {
+	if o.Accounts, err = accounts.New(accounts.Params{DB: opened.DB, Logger: log,
+		Cursors: opened.Cursors()}); err != nil {
 		t.Fatal(err)
 	}
-	names, err := domains.New(domains.Params{Config: domains.ConfigOf(cfg), DB: opened.DB, Bus: bus.New(opened.DB, log, bus.Options{}), Accounts: o.Accounts,
+	names, err := domains.New(domains.Params{Config: domains.ConfigOf(cfg), DB: opened.DB,
+		Bus: bus.New(opened.DB, log, bus.Options{}), Accounts: o.Accounts,
 		Resolver: resolver, Box: opened.Box, Cursors: opened.Cursors(), Logger: log})
 	if err != nil {
 		t.Fatal(err)

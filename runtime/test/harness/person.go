@@ -32,7 +32,8 @@ func (a *App) Browser(t testing.TB) *Person {
 func (a *App) SignedIn(t testing.TB, email, password string) *Person {
 	t.Helper()
 	p := a.Browser(t)
-	if got := p.Do(t, http.MethodPost, "/api/session", map[string]string{"email": email, "password": password}); got.Status != http.StatusOK {
+	if got := p.Do(t, http.MethodPost, "/api/session",
+		map[string]string{"email": email, "password": password}); got.Status != http.StatusOK {
 		t.Fatalf("%s cannot sign in: %d %s", email, got.Status, got.Body)
 	}
 	return p

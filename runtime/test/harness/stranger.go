@@ -14,7 +14,8 @@ func (a *App) Stranger(t testing.TB, name string) *App {
 	other := *a
 	other.AccountEmail = name + "@other.test"
 	a.Operate(t, "", func(o Operator) {
-		account, err := o.Accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: name, Email: other.AccountEmail, Plan: "pro", Unmetered: true})
+		account, err := o.Accounts.CreateAccount(t.Context(),
+			accounts.NewAccount{Name: name, Email: other.AccountEmail, Plan: "pro", Unmetered: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,8 @@ var sendingMay = []string{
 }
 
 // keysAreFull lists the operations that even a read key may not call: keys and secrets.
-var keysAreFull = []string{"GET /api-keys", "GET /api-keys/{id}", "GET /smtp-credentials", "GET /smtp-credentials/{id}", "GET /automation-webhook-secret",
+var keysAreFull = []string{"GET /api-keys", "GET /api-keys/{id}", "GET /smtp-credentials", "GET /smtp-credentials/{id}",
+	"GET /automation-webhook-secret",
 	"GET /billing", "GET /billing/usage", "GET /billing/invoices"} // billing is not for programs that only read
 
 // Over all operations: a read key only reads, a sending key only sends and reads what it sent, and the
@@ -58,7 +59,8 @@ func TestScopesOfEveryOperation(t *testing.T) {
 				at += "?after=nothing" // rejected, but after the scope check
 			}
 			got := c.app.Do(t, o.method, at, nil)
-			if refused := got.Status == http.StatusForbidden && strings.Contains(string(got.Body), `"insufficient_scope"`); refused == c.may {
+			if refused := got.Status == http.StatusForbidden &&
+				strings.Contains(string(got.Body), `"insufficient_scope"`); refused == c.may {
 				t.Errorf("%s with a %s key: %d %s", o, c.scope, got.Status, got.Body)
 			}
 		}
@@ -81,12 +83,14 @@ func TestKeyFromCreationToRevocation(t *testing.T) {
 	first := app.Do(t, http.MethodPost, "/api/api-keys", body, "Idempotency-Key", "make a key")
 	first.JSON(t, &made)
 	again := app.Do(t, http.MethodPost, "/api/api-keys", body, "Idempotency-Key", "make a key")
-	if !bytes.Equal(first.Body, again.Body) || again.Header.Get("Idempotent-Replayed") != "true" || made.APIKey.Scope != "sending" || !strings.HasPrefix(made.Secret, made.APIKey.Prefix) {
+	if !bytes.Equal(first.Body, again.Body) || again.Header.Get("Idempotent-Replayed") != "true" ||
+		made.APIKey.Scope != "sending" || !strings.HasPrefix(made.Secret, made.APIKey.Prefix) {
 		t.Errorf("created %s, replayed %s", first.Body, again.Body)
 	}
 	handle := openDatabase(t, app)
 	var leaked int
-	err := handle.QueryRowContext(t.Context(), `SELECT count(*) FROM idempotency_keys WHERE position(convert_to($1, 'UTF8') IN body) > 0 OR status <> 200`, made.Secret).Scan(&leaked)
+	err := handle.QueryRowContext(t.Context(),
+		`SELECT count(*) FROM idempotency_keys WHERE position(convert_to($1, 'UTF8') IN body) > 0 OR status <> 200`, made.Secret).Scan(&leaked)
 	if err != nil || leaked != 0 {
 		t.Errorf("the secret appears in %d responses: %v", leaked, err)
 	}
@@ -95,14 +99,17 @@ func TestKeyFromCreationToRevocation(t *testing.T) {
 		t.Errorf("the new key: %d %s", got.Status, got.Body)
 	}
 	for range 2 { // revoking again changes nothing
-		if got := app.Do(t, http.MethodDelete, "/api/api-keys/"+made.APIKey.ID, nil); got.Status != http.StatusOK || string(got.Body) != `{"ok":true}` {
+		if got := app.Do(t, http.MethodDelete, "/api/api-keys/"+made.APIKey.ID, nil); got.Status != http.StatusOK ||
+			string(got.Body) != `{"ok":true}` {
 			t.Errorf("revoke: %d %s", got.Status, got.Body)
 		}
 	}
-	if got := key.Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusUnauthorized || string(got.Body) != `{"error":{"message":"Unauthorized"}}` {
+	if got := key.Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusUnauthorized ||
+		string(got.Body) != `{"error":{"message":"Unauthorized"}}` {
 		t.Errorf("the revoked key: %d %s", got.Status, got.Body)
 	}
-	if got := app.Do(t, http.MethodGet, "/api/api-keys/"+made.APIKey.ID, nil); !strings.Contains(string(got.Body), `"revoked_at":"20`) || strings.Contains(string(got.Body), made.Secret) {
+	if got := app.Do(t, http.MethodGet, "/api/api-keys/"+made.APIKey.ID, nil); !strings.Contains(string(got.Body),
+		`"revoked_at":"20`) || strings.Contains(string(got.Body), made.Secret) {
 		t.Errorf("the record: %s", got.Body)
 	}
 }
@@ -131,7 +138,8 @@ func TestSuspendedAccount(t *testing.T) {
 		app.Change(t, accounts.AccountChange{Suspended: &suspended})
 		harness.Eventually(t, "the change takes effect", func() bool {
 			got := app.Do(t, http.MethodPost, "/api/emails", anEmail)
-			refused := got.Status == http.StatusForbidden && strings.Contains(string(got.Body), `"code":"account_suspended"`)
+			refused := got.Status == http.StatusForbidden &&
+				strings.Contains(string(got.Body), `"code":"account_suspended"`)
 			return refused == suspended && (suspended || got.Status == http.StatusOK)
 		})
 		if got := app.Do(t, http.MethodGet, "/api/account", nil); got.Status != http.StatusOK {
@@ -187,7 +195,8 @@ func TestDailyCapOfTheFreePlan(t *testing.T) {
 	if accepted != 10 {
 		t.Errorf("%d of 60 accepted with 10 left", accepted)
 	}
-	if text := string(refused.Body); !strings.Contains(text, `"code":"plan_limit"`) || !strings.Contains(text, `"upgrade_url":"/settings/billing"`) || refused.Header.Get("Retry-After") == "" {
+	if text := string(refused.Body); !strings.Contains(text, `"code":"plan_limit"`) ||
+		!strings.Contains(text, `"upgrade_url":"/settings/billing"`) || refused.Header.Get("Retry-After") == "" {
 		t.Errorf("refusal %s, Retry-After %q", text, refused.Header.Get("Retry-After"))
 	}
 	var account struct {
@@ -223,12 +232,14 @@ func TestProcessesShareTheRateLimit(t *testing.T) {
 			} else if got.Status == http.StatusTooManyRequests && got.Header.Get("Retry-After") != "" {
 				refused++
 			} else {
-				t.Errorf("a request over the limit got status %d and %s, want 200, or 429 with Retry-After", got.Status, got.Body)
+				t.Errorf("a request over the limit got status %d and %s, want 200, or 429 with Retry-After",
+					got.Status, got.Body)
 			}
 		})
 	}
 	all.Wait()
 	if most := 2 + int(time.Since(again).Seconds()) + 1; admitted > most || refused < 40-most {
-		t.Errorf("%d admitted, %d rejected, want at most %d (metered for %s)", admitted, refused, most, time.Since(begin))
+		t.Errorf("%d admitted, %d rejected, want at most %d (metered for %s)", admitted, refused, most,
+			time.Since(begin))
 	}
 }

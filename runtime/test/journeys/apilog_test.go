@@ -50,23 +50,28 @@ func TestRequestsAreLogged(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)
 	app := startCaptured(t, func(s setting.RawValues) { s["DATABASE_URL"] = database })
-	sent := app.Do(t, http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"Bob@example.net","subject":"Hello","text":"Dear Bob","attachments":[{"name":"a.txt","content":"c3RlYWx0aHktY29udGVudA=="}]}`)
+	sent := app.Do(t, http.MethodPost, "/api/emails",
+		`{"from":"ada@dev.test","to":"Bob@example.net","subject":"Hello","text":"Dear Bob","attachments":[{"name":"a.txt","content":"c3RlYWx0aHktY29udGVudA=="}]}`)
 	var made struct{ ID string }
 	if sent.JSON(t, &made); sent.Status != http.StatusOK {
 		t.Fatalf("the send got %d %s", sent.Status, sent.Body)
 	}
 	got := awaitLogged(t, app, sent, url.Values{"email_id": {made.ID}, "method": {"POST"}})
-	if got.ID != sent.Header.Get("X-Request-Id") || got.Path != "/api/emails" || got.Operation != "sendEmail" || got.Status != http.StatusOK || got.APIKeyID == nil || got.UserID != nil ||
-		got.IP != "127.0.0.1" || !strings.Contains(got.RequestBody, `"subject":"Hello"`) || !strings.Contains(got.RequestBody, "[redacted: 24 characters]") || got.ResponseBody != string(sent.Body) {
+	if got.ID != sent.Header.Get("X-Request-Id") || got.Path != "/api/emails" || got.Operation != "sendEmail" ||
+		got.Status != http.StatusOK || got.APIKeyID == nil || got.UserID != nil ||
+		got.IP != "127.0.0.1" || !strings.Contains(got.RequestBody, `"subject":"Hello"`) ||
+		!strings.Contains(got.RequestBody, "[redacted: 24 characters]") || got.ResponseBody != string(sent.Body) {
 		t.Errorf("the send is logged as %+v", got)
 	}
 	refused := app.Do(t, http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"nobody"}`)
-	got = awaitLogged(t, app, refused, url.Values{"request_id": {refused.Header.Get("X-Request-Id")}, "status_from": {"400"}, "status_below": {"500"}, "path": {"/api/em"}})
+	got = awaitLogged(t, app, refused, url.Values{"request_id": {refused.Header.Get("X-Request-Id")},
+		"status_from": {"400"}, "status_below": {"500"}, "path": {"/api/em"}})
 	if got.Status != http.StatusBadRequest || got.ResponseBody != string(refused.Body) {
 		t.Errorf("the error %s is logged as %+v", refused.Body, got)
 	}
 	look := app.Do(t, http.MethodGet, "/api/requests", nil)
-	if got := awaitLogged(t, app, look, url.Values{"path": {"/api/requests"}}); got.ResponseBody != "" || got.Status != http.StatusOK {
+	if got := awaitLogged(t, app, look, url.Values{"path": {"/api/requests"}}); got.ResponseBody != "" ||
+		got.Status != http.StatusOK {
 		t.Errorf("a request to the log is logged as %+v", got)
 	}
 
@@ -77,14 +82,16 @@ func TestRequestsAreLogged(t *testing.T) {
 	if got := stranger.Do(t, http.MethodGet, "/api/requests", nil); strings.Contains(string(got.Body), made.ID) {
 		t.Errorf("another account sees %s", got.Body)
 	}
-	wantAnswer(t, "a key that only sends", app.WithKey(t, "sending").Do(t, http.MethodGet, "/api/requests", nil), http.StatusForbidden)
+	wantAnswer(t, "a key that only sends", app.WithKey(t, "sending").Do(t, http.MethodGet, "/api/requests", nil),
+		http.StatusForbidden)
 
 	erased := app.Do(t, http.MethodDelete, "/api/contacts/bob@example.net/data", nil)
 	erasure := awaitLogged(t, app, erased, url.Values{"method": {"DELETE"}})
 	if erasure.Path != "/api/contacts/{email}/data" {
 		t.Errorf("the erasure is logged as %+v", erasure)
 	}
-	wantAnswer(t, "the send to the erased recipient", app.Do(t, http.MethodGet, "/api/requests/"+id, nil), http.StatusNotFound)
+	wantAnswer(t, "the send to the erased recipient", app.Do(t, http.MethodGet, "/api/requests/"+id, nil),
+		http.StatusNotFound)
 	for _, row := range rowsWith(t, database, "bob@example.net") {
 		if strings.HasPrefix(row, "api_requests:") {
 			t.Errorf("still there: %s", row)
@@ -119,7 +126,8 @@ func TestSecretsAreNotInRequestLog(t *testing.T) {
 	}
 	app.Do(t, http.MethodGet, "/api/automation-webhook-secret", nil).JSON(t, &made)
 	secrets = append(secrets, made.Secret)
-	app.Do(t, http.MethodPost, "/api/emails", asked{"from": "ada@dev.test", "password": "hunter2-of-the-wrong-name", "text": app.APIKey})
+	app.Do(t, http.MethodPost, "/api/emails", asked{"from": "ada@dev.test", "password": "hunter2-of-the-wrong-name",
+		"text": app.APIKey})
 	ada.Do(t, http.MethodPost, "/api/session/confirm", asked{"password": app.Owner.Password})
 	var factor struct{ Secret string }
 	ada.Do(t, http.MethodPost, "/api/user/totp", nil).JSON(t, &factor)
@@ -132,10 +140,13 @@ func TestSecretsAreNotInRequestLog(t *testing.T) {
 	if person.UserID == nil || person.APIKeyID != nil {
 		t.Fatalf("a request with a cookie is logged as %+v", person)
 	}
-	if got := awaitLogged(t, app, last, url.Values{"user_id": {*person.UserID}, "path": {"/api/user/totp"}}); got.RequestBody != "" || got.ResponseBody != "" {
+	if got := awaitLogged(t, app, last,
+		url.Values{"user_id": {*person.UserID}, "path": {"/api/user/totp"}}); got.RequestBody != "" ||
+		got.ResponseBody != "" {
 		t.Errorf("a new second factor is logged as %+v", got)
 	}
-	if got := awaitLogged(t, app, last, url.Values{"path": {"/api/api-keys"}}); !strings.Contains(got.ResponseBody, `"secret":"[redacted]"`) {
+	if got := awaitLogged(t, app, last, url.Values{"path": {"/api/api-keys"}}); !strings.Contains(got.ResponseBody,
+		`"secret":"[redacted]"`) {
 		t.Errorf("a new key is logged as %+v", got)
 	}
 	for _, secret := range secrets {
@@ -157,7 +168,8 @@ func TestRequestLogIsAbsentWithoutItsModule(t *testing.T) {
 	database := dbtest.URL(t)
 	app := startCaptured(t, func(s setting.RawValues) {
 		s["DATABASE_URL"] = database
-		s["POSTRIDER_MODULES"] = strings.Join(slices.DeleteFunc(app.ModuleNames(true), func(name string) bool { return name == "apilog" }), ",")
+		s["POSTRIDER_MODULES"] = strings.Join(slices.DeleteFunc(app.ModuleNames(true),
+			func(name string) bool { return name == "apilog" }), ",")
 	})
 	app.Do(t, http.MethodPost, "/api/emails", `{}`)
 	wantAnswer(t, "the log without its module", app.Do(t, http.MethodGet, "/api/requests", nil), http.StatusNotFound)

@@ -56,10 +56,12 @@ func TestJourney4AnEventStartsARunThatSendsAndWaits(t *testing.T) {
 		t.Fatalf("POST /automations: %d %s", answer.Status, answer.Body)
 	}
 	answer.JSON(t, &made)
-	if answer = app.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID, json.RawMessage(`{"action": "activate"}`)); answer.Status != http.StatusOK {
+	if answer = app.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID,
+		json.RawMessage(`{"action": "activate"}`)); answer.Status != http.StatusOK {
 		t.Fatalf("activate: %d %s", answer.Status, answer.Body)
 	}
-	if got := postEvent(t, app, `{"name": "user.created", "user_id": "u1", "email": "bob@example.net", "data": {"name": "Bob"}}`); got.MatchedAutomations != 1 {
+	if got := postEvent(t, app,
+		`{"name": "user.created", "user_id": "u1", "email": "bob@example.net", "data": {"name": "Bob"}}`); got.MatchedAutomations != 1 {
 		t.Errorf("the starting event: %+v", got)
 	}
 	app.MX.Wait(t, "the first email", func(s smtptest.Stats) bool { return s.Accepted == 1 })
@@ -73,8 +75,10 @@ func TestJourney4AnEventStartsARunThatSendsAndWaits(t *testing.T) {
 		}
 	}
 	app.Do(t, http.MethodGet, "/api/emails", nil).JSON(t, &sent)
-	if len(sent.Emails) != 1 || sent.Emails[0].AutomationID != made.Automation.ID || !strings.HasPrefix(sent.Emails[0].RunID, "run_") {
-		t.Errorf("the emails of the run are listed as %+v, want one of the automation %s and its run", sent.Emails, made.Automation.ID)
+	if len(sent.Emails) != 1 || sent.Emails[0].AutomationID != made.Automation.ID ||
+		!strings.HasPrefix(sent.Emails[0].RunID, "run_") {
+		t.Errorf("the emails of the run are listed as %+v, want one of the automation %s and its run", sent.Emails,
+			made.Automation.ID)
 	}
 	postEvent(t, app, `{"type": "user.verified", "user_id": "u1"}`)
 	app.MX.Wait(t, "the second email", func(s smtptest.Stats) bool { return s.Accepted == 2 })
@@ -97,7 +101,8 @@ func TestJourney4AnEventStartsARunThatSendsAndWaits(t *testing.T) {
 			t.Fatalf("the endpoint received only %v", told)
 		}
 	}
-	for what, n := range map[string]int{"automation.started send_email": 1, "automation.step_completed send_email": 2, "automation.step_completed wait_for_event": 1, "automation.completed send_email": 1} {
+	for what, n := range map[string]int{"automation.started send_email": 1, "automation.step_completed send_email": 2,
+		"automation.step_completed wait_for_event": 1, "automation.completed send_email": 1} {
 		if told[what] != n {
 			t.Errorf("%s was received %d times, want %d: %v", what, told[what], n, told)
 		}
@@ -136,11 +141,14 @@ func checkRunInGraphQL(t *testing.T, app *harness.App, automationID string) {
 	app.Query(t, fmt.Sprintf(`{ automation(id: %q) { stats { started completed } steps { key summary stats { entered completed emails { sent opened } } } }
 		automationRuns(filter: {automationId: %q, status: COMPLETED}) { nodes { status waitingFor { step } steps { key status }
 			emails { subject automation { automationName stepKey } } timeline { source type } } } }`, automationID, automationID), &got)
-	if got.Automation.Stats.Started != 1 || got.Automation.Stats.Completed != 1 || len(got.Automation.Steps) != 3 || got.Automation.Steps[1].Summary != "Wait for user.verified, at most P1D" {
+	if got.Automation.Stats.Started != 1 || got.Automation.Stats.Completed != 1 || len(got.Automation.Steps) != 3 ||
+		got.Automation.Steps[1].Summary != "Wait for user.verified, at most P1D" {
 		t.Errorf("GraphQL shows the automation as %+v, want one run that completed, and three steps", got.Automation)
 	}
 	for _, step := range got.Automation.Steps {
-		if step.Stats.Entered != 1 || step.Stats.Completed != 1 || (step.Stats.Emails != nil) != (step.Key != "verified") || step.Stats.Emails != nil && step.Stats.Emails.Sent != 1 {
+		if step.Stats.Entered != 1 || step.Stats.Completed != 1 ||
+			(step.Stats.Emails != nil) != (step.Key != "verified") || step.Stats.Emails != nil &&
+			step.Stats.Emails.Sent != 1 {
 			t.Errorf("the figures of the step %s are %+v, want 1 entered, 1 completed, and one email of a step that sends", step.Key, step.Stats)
 		}
 	}
@@ -151,8 +159,10 @@ func checkRunInGraphQL(t *testing.T, app *harness.App, automationID string) {
 	for _, entry := range run.Timeline {
 		sources[entry.Source]++
 	}
-	if len(run.Steps) != 3 || run.WaitingFor != nil || len(run.Emails) != 2 || run.Emails[1].Subject != "Thank you" || run.Emails[1].Automation.StepKey != "thanks" ||
-		run.Emails[0].Automation.AutomationName != "Verify" || sources["event"] != 2 || sources["step"] != 3 || sources["email"] == 0 {
+	if len(run.Steps) != 3 || run.WaitingFor != nil || len(run.Emails) != 2 || run.Emails[1].Subject != "Thank you" ||
+		run.Emails[1].Automation.StepKey != "thanks" ||
+		run.Emails[0].Automation.AutomationName != "Verify" || sources["event"] != 2 || sources["step"] != 3 ||
+		sources["email"] == 0 {
 		t.Errorf("GraphQL shows the run as %+v, want three steps, two emails by the steps hello and thanks, and a timeline of all", run)
 	}
 }
@@ -179,25 +189,31 @@ func TestTemplatesInUseStayAndDeletedDomainsFailRuns(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	var template struct{ Template struct{ ID string } }
-	app.Do(t, http.MethodPost, "/api/templates", map[string]string{"name": "Gone", "subject": "Hi", "text": "Hello"}).JSON(t, &template)
+	app.Do(t, http.MethodPost, "/api/templates", map[string]string{"name": "Gone", "subject": "Hi", "text": "Hello"}).
+		JSON(t, &template)
 	app.Do(t, http.MethodPost, "/api/templates/"+template.Template.ID+"/publish", nil)
 	active := func(definition string) string {
 		var made struct{ Automation struct{ ID string } }
 		app.Do(t, http.MethodPost, "/api/automations", json.RawMessage(definition)).JSON(t, &made)
-		if answer := app.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID, json.RawMessage(`{"action": "activate"}`)); answer.Status != http.StatusOK {
+		if answer := app.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID,
+			json.RawMessage(`{"action": "activate"}`)); answer.Status != http.StatusOK {
 			t.Fatalf("activate: %d %s", answer.Status, answer.Body)
 		}
 		return made.Automation.ID
 	}
 	active(`{"name": "T", "trigger": {"event": "template"}, "steps": [{"type": "send_email", "from": "ada@dev.test", "template": {"id": "` + template.Template.ID + `"}}]}`)
 	byDomain := active(`{"name": "D", "trigger": {"event": "domain"}, "steps": [{"type": "send_email", "from": "ada@dev.test", "subject": "s", "text": "t"}]}`)
-	if answer := app.Do(t, http.MethodDelete, "/api/templates/"+template.Template.ID, nil); answer.Status != http.StatusConflict || !strings.Contains(string(answer.Body), `"used_by":["T"]`) {
-		t.Errorf("deleting a template in use got %d %s, want 409 with the name of the automation", answer.Status, answer.Body)
+	if answer := app.Do(t, http.MethodDelete, "/api/templates/"+template.Template.ID,
+		nil); answer.Status != http.StatusConflict || !strings.Contains(string(answer.Body), `"used_by":["T"]`) {
+		t.Errorf("deleting a template in use got %d %s, want 409 with the name of the automation", answer.Status,
+			answer.Body)
 	}
-	if answer := app.Do(t, http.MethodDelete, "/api/domains/"+devDomainID(t, app), nil); answer.Status != http.StatusOK {
+	if answer := app.Do(t, http.MethodDelete, "/api/domains/"+devDomainID(t, app),
+		nil); answer.Status != http.StatusOK {
 		t.Fatalf("delete the domain: %d %s", answer.Status, answer.Body)
 	}
-	if got := failsWith(t, app, byDomain, `{"name": "domain", "email": "bob@example.net"}`); !strings.Contains(got, "domain") {
+	if got := failsWith(t, app, byDomain, `{"name": "domain", "email": "bob@example.net"}`); !strings.Contains(got,
+		"domain") {
 		t.Errorf("with a deleted domain the run failed with %q", got)
 	}
 }
@@ -221,10 +237,12 @@ func TestRunWaitingForPlanContinuesAfterUpgrade(t *testing.T) {
 	var made struct{ Automation struct{ ID string } }
 	free.Do(t, http.MethodPost, "/api/automations", json.RawMessage(`{"name": "Hello", "trigger": {"event": "user.created"}, "steps": [
 		{"key": "hello", "type": "send_email", "from": "ada@free.example", "subject": "Hello", "text": "Hello"}]}`)).JSON(t, &made)
-	if answer := free.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID, json.RawMessage(`{"action": "activate"}`)); answer.Status != http.StatusOK {
+	if answer := free.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID,
+		json.RawMessage(`{"action": "activate"}`)); answer.Status != http.StatusOK {
 		t.Fatalf("activate: %d %s", answer.Status, answer.Body)
 	}
-	if got := postEvent(t, free, `{"name": "user.created", "user_id": "u1", "email": "bob@example.net"}`); got.MatchedAutomations != 1 {
+	if got := postEvent(t, free,
+		`{"name": "user.created", "user_id": "u1", "email": "bob@example.net"}`); got.MatchedAutomations != 1 {
 		t.Fatalf("the starting event: %+v", got)
 	}
 	var started struct {
@@ -248,7 +266,8 @@ func TestRunWaitingForPlanContinuesAfterUpgrade(t *testing.T) {
 		return got
 	}
 	expect.Eventually(t, "the run waits", func() bool { return run().Run.Status == "waiting" })
-	if w := run().Run.WaitingFor; w == nil || w.Step != "hello" || w.Reason == nil || w.Reason.Code != "plan_limit" || !strings.Contains(w.Reason.Message, "100 emails per day") {
+	if w := run().Run.WaitingFor; w == nil || w.Step != "hello" || w.Reason == nil || w.Reason.Code != "plan_limit" ||
+		!strings.Contains(w.Reason.Message, "100 emails per day") {
 		t.Errorf("the run waits for %+v, want the step hello and the plan", w)
 	}
 	var graph struct {
@@ -259,11 +278,14 @@ func TestRunWaitingForPlanContinuesAfterUpgrade(t *testing.T) {
 			}
 		}
 	}
-	free.Query(t, `{ automationRuns(filter: {status: WAITING}) { nodes { waitingFor { reason { code } } timeline { source status } } } }`, &graph)
-	if n := graph.AutomationRuns.Nodes; len(n) != 1 || n[0].WaitingFor.Reason.Code != "plan_limit" || n[0].Timeline[len(n[0].Timeline)-1].Source != "wait" {
+	free.Query(t,
+		`{ automationRuns(filter: {status: WAITING}) { nodes { waitingFor { reason { code } } timeline { source status } } } }`, &graph)
+	if n := graph.AutomationRuns.Nodes; len(n) != 1 || n[0].WaitingFor.Reason.Code != "plan_limit" ||
+		n[0].Timeline[len(n[0].Timeline)-1].Source != "wait" {
 		t.Errorf("GraphQL shows the waiting runs as %+v, want one, because of its plan, with the wait at the end of its timeline", n)
 	}
 	free.Change(t, accounts.AccountChange{Plan: new("pro")})
-	expect.EventuallyWithin(t, 30*time.Second, "the run has sent", func() bool { return run().Run.Status == "completed" })
+	expect.EventuallyWithin(t, 30*time.Second, "the run has sent",
+		func() bool { return run().Run.Status == "completed" })
 	app.MX.Wait(t, "the mail", func(s smtptest.Stats) bool { return s.Accepted == 1 })
 }

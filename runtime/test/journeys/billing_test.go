@@ -47,13 +47,15 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 	stripe.Plan("pro", 2000, 0, "")
 	stripe.Plan("pool", 9900, 100, "0.04")
 	app := harness.Start(t, func(s setting.RawValues) {
-		s["POSTRIDER_STRIPE_KEY"], s["POSTRIDER_STRIPE_WEBHOOK_SECRET"], s["POSTRIDER_STRIPE_URL"] = stripetest.Key, stripetest.Secret, stripe.URL
+		s["POSTRIDER_STRIPE_KEY"], s["POSTRIDER_STRIPE_WEBHOOK_SECRET"], s["POSTRIDER_STRIPE_URL"] = stripetest.Key,
+			stripetest.Secret, stripe.URL
 	})
 	ada := app.SignedIn(t, app.Owner.Email, app.Owner.Password)
 	tell := func() {
 		t.Helper()
 		for _, e := range stripe.Events() {
-			if status, said := stripetest.Post(t, app.BaseURL+"/api/billing/stripe", stripetest.Secret, e.Body, time.Now()); status != http.StatusOK {
+			if status, said := stripetest.Post(t, app.BaseURL+"/api/billing/stripe", stripetest.Secret, e.Body,
+				time.Now()); status != http.StatusOK {
 				t.Errorf("%s: %d %s", e.Type, status, said)
 			}
 		}
@@ -84,13 +86,15 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 	stripe.Pay(open("/api/billing/payment-method", asked{}))
 	tell()
 	expect.Eventually(t, "a card unlocks", func() bool { return send().Status == http.StatusOK })
-	if b := bill(); b.Billing.PaymentMethod == nil || b.Billing.PaymentMethod.Last4 != "4242" || b.Billing.Mode != "test" || !b.Billing.Production.Unlocked {
+	if b := bill(); b.Billing.PaymentMethod == nil || b.Billing.PaymentMethod.Last4 != "4242" ||
+		b.Billing.Mode != "test" || !b.Billing.Production.Unlocked {
 		t.Errorf("with a card the billing is %+v", b)
 	}
 	charged := func() string { return stripe.Standing(stripe.Customers()[0]).Charged }
 	stripe.RemoveCard(charged())
 	tell()
-	expect.Eventually(t, "the card is removed, and production is locked", func() bool { return send().Status == http.StatusForbidden })
+	expect.Eventually(t, "the card is removed, and production is locked",
+		func() bool { return send().Status == http.StatusForbidden })
 	stripe.Pay(open("/api/billing/payment-method", asked{}))
 	tell()
 	expect.Eventually(t, "another card unlocks", func() bool { return send().Status == http.StatusOK })
@@ -104,13 +108,18 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 	sub := stripe.Pay(open("/api/billing/checkout", asked{"plan": "pro"}))
 	tell()
 	expect.Eventually(t, "the plan is there", func() bool { return bill().Billing.Plan.ID == "pro" })
-	wantAnswer(t, "a second one", ada.Do(t, http.MethodPost, "/api/billing/checkout", asked{"plan": "pool"}), http.StatusConflict, "conflict")
-	wantAnswer(t, "a preview", ada.Do(t, http.MethodPost, "/api/billing/plan/preview", asked{"plan": "pool"}), http.StatusOK)
-	wantAnswer(t, "an unknown plan", ada.Do(t, http.MethodPut, "/api/billing/plan", asked{"plan": "gold"}), http.StatusBadRequest, "validation_error")
-	if b := billOf(t, ada.Do(t, http.MethodPut, "/api/billing/plan", asked{"plan": "pool"})); b.Billing.Plan.ID != "pool" {
+	wantAnswer(t, "a second one", ada.Do(t, http.MethodPost, "/api/billing/checkout", asked{"plan": "pool"}),
+		http.StatusConflict, "conflict")
+	wantAnswer(t, "a preview", ada.Do(t, http.MethodPost, "/api/billing/plan/preview", asked{"plan": "pool"}),
+		http.StatusOK)
+	wantAnswer(t, "an unknown plan", ada.Do(t, http.MethodPut, "/api/billing/plan", asked{"plan": "gold"}),
+		http.StatusBadRequest, "validation_error")
+	if b := billOf(t, ada.Do(t, http.MethodPut, "/api/billing/plan",
+		asked{"plan": "pool"})); b.Billing.Plan.ID != "pool" {
 		t.Errorf("up: %+v", b)
 	}
-	if b := billOf(t, ada.Do(t, http.MethodPut, "/api/billing/plan", asked{"plan": "pro"})); b.Billing.Plan.ID != "pool" || b.Billing.PendingPlan != "pro" {
+	if b := billOf(t, ada.Do(t, http.MethodPut, "/api/billing/plan",
+		asked{"plan": "pro"})); b.Billing.Plan.ID != "pool" || b.Billing.PendingPlan != "pro" {
 		t.Errorf("down: %+v", b)
 	}
 	var graph struct {
@@ -124,7 +133,8 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 		}
 	}
 	app.Query(t, `{ billing { status pendingPlan plan { id } } plans { id price { amount } } }`, &graph)
-	if graph.Billing.Status != "active" || graph.Billing.PendingPlan != "pro" || graph.Billing.Plan.ID != "pool" || len(graph.Plans) < 5 || graph.Plans[1].Price.Amount != 2000 {
+	if graph.Billing.Status != "active" || graph.Billing.PendingPlan != "pro" || graph.Billing.Plan.ID != "pool" ||
+		len(graph.Plans) < 5 || graph.Plans[1].Price.Amount != 2000 {
 		t.Errorf("GraphQL returned %+v", graph)
 	}
 	if b := billOf(t, ada.Do(t, http.MethodDelete, "/api/billing/plan/pending", nil)); b.Billing.PendingPlan != "" {
@@ -135,8 +145,10 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 	// the service catches up.
 	stripe.Silence(time.Hour)
 	begun := time.Now()
-	wantAnswer(t, "a change while it is silent", ada.Do(t, http.MethodPut, "/api/billing/plan", asked{"plan": "pro"}), http.StatusBadGateway, "delivery_upstream_error")
-	t.Logf("a change while the provider is silent took %s", time.Since(begun)) // the promise is six seconds; modules/billing tests it
+	wantAnswer(t, "a change while it is silent", ada.Do(t, http.MethodPut, "/api/billing/plan", asked{"plan": "pro"}),
+		http.StatusBadGateway, "delivery_upstream_error")
+	// the promise is six seconds; modules/billing tests it
+	t.Logf("a change while the provider is silent took %s", time.Since(begun))
 	if got := send(); got.Status != http.StatusOK {
 		t.Errorf("an email in the meantime: %d %s", got.Status, got.Body)
 	}
@@ -150,7 +162,8 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 	if len(log.Entries) < 3 {
 		t.Errorf("the audit log has %+v, want each synced change", log)
 	}
-	checkNowhere(t, app, map[string]string{"the key of Stripe": stripetest.Key, "the secret of events": stripetest.Secret})
+	checkNowhere(t, app, map[string]string{"the key of Stripe": stripetest.Key,
+		"the secret of events": stripetest.Secret})
 }
 
 func TestOnlyStripeReportsPayments(t *testing.T) {
@@ -180,14 +193,17 @@ func TestOnlyStripeReportsPayments(t *testing.T) {
 	if got := app.Do(t, http.MethodGet, "/api/billing/stripe", nil); got.Status != http.StatusMethodNotAllowed {
 		t.Errorf("GET: %d %s", got.Status, got.Body)
 	}
-	if document := string(app.Do(t, http.MethodGet, "/api/openapi.json", nil).Body); strings.Contains(document, "billing/stripe") || !strings.Contains(document, "/billing/checkout") {
+	if document := string(app.Do(t, http.MethodGet, "/api/openapi.json", nil).Body); strings.Contains(document,
+		"billing/stripe") || !strings.Contains(document, "/billing/checkout") {
 		t.Error("the document must not contain the path that Stripe posts to, and must contain the others")
 	}
 	off := harness.Start(t, nil)
-	if status, said := stripetest.Post(t, off.BaseURL+"/api/billing/stripe", stripetest.Secret, event, time.Now()); status != http.StatusNotFound {
+	if status, said := stripetest.Post(t, off.BaseURL+"/api/billing/stripe", stripetest.Secret, event,
+		time.Now()); status != http.StatusNotFound {
 		t.Errorf("while billing is disabled: %d %s", status, said)
 	}
-	if b := billOf(t, off.SignedIn(t, off.Owner.Email, off.Owner.Password).Do(t, http.MethodGet, "/api/billing", nil)); b.Billing.Enabled || b.Billing.Mode != "" {
+	if b := billOf(t, off.SignedIn(t, off.Owner.Email, off.Owner.Password).
+		Do(t, http.MethodGet, "/api/billing", nil)); b.Billing.Enabled || b.Billing.Mode != "" {
 		t.Errorf("the billing is %+v", b)
 	}
 }

@@ -57,7 +57,8 @@ func TestAViewerInABrowser(t *testing.T) {
 	t.Parallel()
 	app := startCaptured(t)
 	invite(t, app, signInOwner(t, app), "viewer")
-	runScript(t, app, "viewer.mjs", "EMAIL=bob@example.com", "PASSWORD="+bobsPassword, "OWNER_EMAIL="+app.Owner.Email, "OWNER_PASSWORD="+app.Owner.Password)
+	runScript(t, app, "viewer.mjs", "EMAIL=bob@example.com", "PASSWORD="+bobsPassword, "OWNER_EMAIL="+app.Owner.Email,
+		"OWNER_PASSWORD="+app.Owner.Password)
 }
 
 // In a real browser: the screens of disabled modules are absent, and the rest works.
@@ -70,7 +71,10 @@ func TestModulesOffInABrowser(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			app := startCaptured(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-" + strings.ReplaceAll(off, ",", ",-") })
+			app := startCaptured(t, func(s setting.RawValues) {
+				s["POSTRIDER_MODULES"] = "-" +
+					strings.ReplaceAll(off, ",", ",-")
+			})
 			runScript(t, app, "modules.mjs", "OFF="+off)
 		})
 	}
@@ -173,7 +177,8 @@ func runScript(t *testing.T, app *harness.App, script string, variables ...strin
 	if strings.Contains(string(fetchHome(t, app)), "was not built") {
 		t.Skip("the dashboard was not built; make dashboard builds it, with Node.js")
 	}
-	all := []string{"LINK=" + app.DashboardURL, "KEY=" + app.APIKey, "EMAIL=" + app.Owner.Email, "PASSWORD=" + app.Owner.Password}
+	all := []string{"LINK=" + app.DashboardURL, "KEY=" + app.APIKey, "EMAIL=" + app.Owner.Email, "PASSWORD=" +
+		app.Owner.Password}
 	return harness.Script(t, script, append(all, variables...)...)
 }
 

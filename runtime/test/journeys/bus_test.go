@@ -20,7 +20,8 @@ func TestEveryConsumerGroupHasAMark(t *testing.T) {
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = database })
 	metrics := string(app.Do(t, http.MethodGet, "/metrics", nil).Body)
 	var groups []string
-	for _, found := range regexp.MustCompile(`(?m)^postrider_bus_handled_total\{group="([^"]+)"`).FindAllStringSubmatch(metrics, -1) {
+	for _, found := range regexp.MustCompile(`(?m)^postrider_bus_handled_total\{group="([^"]+)"`).
+		FindAllStringSubmatch(metrics, -1) {
 		groups = append(groups, found[1])
 	}
 	rows, err := faults.Query(t.Context(), database, `SELECT consumer FROM bus_marks`)

@@ -89,7 +89,8 @@ func (w *world) variables(document string) map[string]any {
 // endpoints that accept events, and a failing one; an automation that sends and one that fails.
 func newEventfulWorld(t *testing.T, app *harness.App) *world {
 	t.Helper()
-	w := &world{owner: app.SignedIn(t, app.Owner.Email, app.Owner.Password), values: map[string]any{}, named: map[string]string{}}
+	w := &world{owner: app.SignedIn(t, app.Owner.Email, app.Owner.Password), values: map[string]any{},
+		named: map[string]string{}}
 	app.MailDomain(t, "example.net")
 	app.MX.Always(smtptest.Rcpt, "gone@example.net", smtptest.Reply(550, "5.1.1", "No such user"))
 	app.DNS.Fault("unanswered.example", dnsxtest.ServFail)
@@ -113,7 +114,10 @@ func newEventfulWorld(t *testing.T, app *harness.App) *world {
 	}
 
 	takes := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	gone := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { http.Error(rw, "moved away", http.StatusGone) }))
+	gone := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter,
+		_ *http.Request) {
+		http.Error(rw, "moved away", http.StatusGone)
+	}))
 	t.Cleanup(takes.Close)
 	t.Cleanup(gone.Close)
 	w.named[takes.URL], w.named[gone.URL] = "http://takes.example", "http://gone.example"
@@ -121,15 +125,20 @@ func newEventfulWorld(t *testing.T, app *harness.App) *world {
 	post("/api/webhooks", asked{"url": gone.URL, "events": []string{"email.complained"}})
 	app.Do(t, http.MethodPost, "/api/emails/test", asked{"event": "email.complained"})
 
-	template := post("/api/templates", asked{"name": "Receipt", "subject": "Your receipt", "html": `<p>Thank you. <a href="https://example.com/order">Order</a></p>`})["template"]["id"].(string)
+	template := post("/api/templates", asked{"name": "Receipt", "subject": "Your receipt",
+		"html": `<p>Thank you. <a href="https://example.com/order">Order</a></p>`})["template"]["id"].(string)
 	post("/api/templates/"+template+"/publish", nil)
-	wantAnswer(t, "a new draft", app.Do(t, http.MethodPatch, "/api/templates/"+template, asked{"text": "Thank you."}), http.StatusOK)
+	wantAnswer(t, "a new draft", app.Do(t, http.MethodPatch, "/api/templates/"+template, asked{"text": "Thank you."}),
+		http.StatusOK)
 	post("/api/templates/"+template+"/publish", nil)
-	opened := app.Send(t, fmt.Sprintf(`{"from":"ada@dev.test","to":"bob@example.net","template":{"id":%q},"tags":[{"name":"kind","value":"receipt"}]}`, template))
-	bounces := app.Send(t, `{"from":"ada@dev.test","to":"gone@example.net","subject":"Welcome","text":"t","tags":[{"name":"kind","value":"welcome"}]}`)
+	opened := app.Send(t,
+		fmt.Sprintf(`{"from":"ada@dev.test","to":"bob@example.net","template":{"id":%q},"tags":[{"name":"kind","value":"receipt"}]}`, template))
+	bounces := app.Send(t,
+		`{"from":"ada@dev.test","to":"gone@example.net","subject":"Welcome","text":"t","tags":[{"name":"kind","value":"welcome"}]}`)
 	app.Send(t, `{"from":"ada@dev.test","to":"eve@unanswered.example","subject":"Waits","text":"t"}`)
 	later := time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339)
-	post("/api/emails", json.RawMessage(`{"from":"ada@dev.test","to":"bob@example.net","subject":"Reminder","text":"t","scheduled_at":"`+later+`"}`))
+	post("/api/emails",
+		json.RawMessage(`{"from":"ada@dev.test","to":"bob@example.net","subject":"Reminder","text":"t","scheduled_at":"`+later+`"}`))
 	waitForStatus(t, app, opened, "delivered")
 	waitForStatus(t, app, bounces, "bounced")
 	html := awaitMessage(t, app, opened).HTML
@@ -140,7 +149,8 @@ func newEventfulWorld(t *testing.T, app *harness.App) *world {
 	sends := post("/api/automations", json.RawMessage(`{"name": "Welcome", "trigger": {"event": "user.created", "re_entry": "once"}, "steps": [
 		{"key": "hello", "type": "send_email", "from": "ada@dev.test", "subject": "Hi", "text": "Hello"},
 		{"key": "verified", "type": "wait_for_event", "event": "user.verified", "timeout": "P1D"}]}`))["automation"]["id"].(string)
-	farewell := post("/api/templates", asked{"name": "Farewell", "subject": "Bye", "text": "Bye"})["template"]["id"].(string)
+	farewell := post("/api/templates",
+		asked{"name": "Farewell", "subject": "Bye", "text": "Bye"})["template"]["id"].(string)
 	post("/api/templates/"+farewell+"/publish", nil)
 	fails := post("/api/automations", json.RawMessage(`{"name": "Broken", "trigger": {"event": "user.left"}, "steps": [
 		{"key": "bye", "type": "send_email", "from": "ada@dev.test", "to": "{{event.data.manager}}", "template": {"id": "`+farewell+`"}}]}`))["automation"]["id"].(string)
@@ -160,17 +170,23 @@ func newEventfulWorld(t *testing.T, app *harness.App) *world {
 			return got.Status == http.StatusOK && !nothing.Match(got.Body)
 		}
 	}
-	harness.Eventually(t, "the endpoint is switched off", settled(`{webhooks(filter:{enabled:false}){nodes{deliveries(state:FAILED){id}}}}`))
+	harness.Eventually(t, "the endpoint is switched off",
+		settled(`{webhooks(filter:{enabled:false}){nodes{deliveries(state:FAILED){id}}}}`))
 	harness.Eventually(t, "a run has failed", settled(`{automationRuns(filter:{status:FAILED}){nodes{id}}}`))
-	harness.Eventually(t, "a run waits", settled(`{automationRuns(filter:{status:WAITING}){nodes{emails{deliveredAt}}}}`))
+	harness.Eventually(t, "a run waits",
+		settled(`{automationRuns(filter:{status:WAITING}){nodes{emails{deliveredAt}}}}`))
 	harness.Eventually(t, "the click is counted", settled(`{email(id:"`+opened+`"){engagement{clicks}}}`))
 	harness.Eventually(t, "the bounce suppresses the address", settled(`{suppressions{nodes{id}}}`))
-	harness.Eventually(t, "the endpoint received the events", settled(`{receivedEmails{nodes{webhookDeliveries{settledAt}}} email(id:"`+bounces+`"){webhookDeliveries{settledAt}}}`))
+	harness.Eventually(t, "the endpoint received the events",
+		settled(`{receivedEmails{nodes{webhookDeliveries{settledAt}}} email(id:"`+bounces+
+			`"){webhookDeliveries{settledAt}}}`))
 	harness.Eventually(t, "one waits", settled(`{queue{nodes{diagnostic}}}`))
 	harness.Eventually(t, "the error is in the log", settled(`{apiRequests(filter:{status:{gte:400}}){nodes{id}}}`))
 	hour := time.Now().UTC().Hour() // a time zone in which it is about noon
-	w.values = map[string]any{"range": map[string]any{"gte": time.Now().Add(-6 * time.Hour).UTC().Format(time.RFC3339), "lt": time.Now().Add(6 * time.Hour).UTC().Format(time.RFC3339)},
-		"timezone": fmt.Sprintf("Etc/GMT%+d", hour-12), "id": bounces, "address": "gone@example.net", "templateId": template, "version": 2, "destination": "unanswered.example",
+	w.values = map[string]any{"range": map[string]any{"gte": time.Now().Add(-6 * time.Hour).UTC().Format(time.RFC3339),
+		"lt": time.Now().Add(6 * time.Hour).UTC().Format(time.RFC3339)},
+		"timezone": fmt.Sprintf("Etc/GMT%+d", hour-12), "id": bounces, "address": "gone@example.net",
+		"templateId": template, "version": 2, "destination": "unanswered.example",
 		"automation": sends, "event": unheard.Event.ID, "since": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), "userId": idOf(t, w.owner)}
 	return w
 }
@@ -183,7 +199,8 @@ var (
 	keyPattern  = regexp.MustCompile(`p=MII[\w+/=]+|pr1\w+|postrider-verification=\w+`)
 	timePattern = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 	addrPattern = regexp.MustCompile(`\b127\.0\.0\.\d+(:\d+)?`)
-	restless    = []string{"p50", "p95", "durationMs", "oldestAgeSeconds", "projected", "octets", "nextAttemptAt", "lastUsedAt", "endCursor", "lanes"}
+	restless    = []string{"p50", "p95", "durationMs", "oldestAgeSeconds", "projected", "octets", "nextAttemptAt",
+		"lastUsedAt", "endCursor", "lanes"}
 )
 
 // stabilize returns a response without the parts that differ between runs: ids are numbered in the order of

@@ -27,7 +27,9 @@ func TestJourneyDisconnectedClientsAreNotErrors(t *testing.T) {
 	for _, c := range []struct{ name, method, path, body, table, route string }{
 		{"a list", "GET", "/api/emails", "", "emails", "GET /api/emails"},
 		{"a send", "POST", "/api/emails", `{"from":"ada@dev.test","to":"a@example.net","subject":"s","text":"t"}`, "emails", "POST /api/emails"},
-		{"a batch", "POST", "/api/emails/batch", `{"emails":[{"from":"ada@dev.test","to":"a@example.net","subject":"s","text":"t"}]}`, "emails", "POST /api/emails/batch"},
+		{"a batch", "POST", "/api/emails/batch",
+			`{"emails":[{"from":"ada@dev.test","to":"a@example.net","subject":"s","text":"t"}]}`, "emails",
+			"POST /api/emails/batch"},
 		{"an export", "GET", "/api/emails/export", "", "emails", "GET /api/emails/export"},
 		{"a download", "GET", "/api/received-emails/inb_01kf0m4w7he6x8q2v5b3n9c1ta/raw", "", "received_emails", "GET /api/received-emails/{id}/raw"},
 		{"a query", "POST", "/graphql", `{"query":"{ emails(first: 1) { nodes { id } } }"}`, "emails", "/graphql"},
@@ -67,7 +69,8 @@ func TestJourneyDisconnectedClientsAreNotErrors(t *testing.T) {
 		leave()
 		<-gone
 		harness.Eventually(t, c.name+" is logged as a closed connection", func() bool {
-			return strings.Contains(app.Log.String(), `route="`+c.route+`" status=499`) || strings.Contains(app.Log.String(), `route=`+c.route+` status=499`)
+			return strings.Contains(app.Log.String(), `route="`+c.route+`" status=499`) ||
+				strings.Contains(app.Log.String(), `route=`+c.route+` status=499`)
 		})
 		if err := tx.Rollback(); err != nil {
 			t.Fatal(err)
@@ -93,7 +96,8 @@ func TestJourneyDisconnectedClientsAreNotErrors(t *testing.T) {
 			t.Errorf("a disconnected client is logged as %s, want no error", line)
 		}
 	}
-	if got := string(app.Do(t, http.MethodGet, "/metrics", nil).Body); strings.Contains(got, `status="500"`) || !strings.Contains(got, `status="499"`) {
+	if got := string(app.Do(t, http.MethodGet, "/metrics", nil).Body); strings.Contains(got, `status="500"`) ||
+		!strings.Contains(got, `status="499"`) {
 		t.Error("the metrics count disconnected clients with status 500, want 499")
 	}
 }

@@ -24,12 +24,14 @@ func TestErasedRecipientIsRemovedEverywhere(t *testing.T) {
 	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = url })
 	app.MailDomain(t, "example.net")
 	send(t, app, `{"from":"ada@dev.test","to":"Bob <Bob@example.net>","subject":"one","text":"x"}`)
-	shared := send(t, app, `{"from":"ada@dev.test","to":["bob@example.net","carol@example.net"],"subject":"two","text":"Dear Bob@example.net","unsubscribe":true}`)
+	shared := send(t, app,
+		`{"from":"ada@dev.test","to":["bob@example.net","carol@example.net"],"subject":"two","text":"Dear Bob@example.net","unsubscribe":true}`)
 	relayed := seedRelayed(t, app)
 	app.MX.Wait(t, "six transactions", func(s smtptest.Stats) bool { return s.Accepted == 6 })
 	waitForStatus(t, app, shared, "delivered")
 	waitForStatus(t, app, relayed, "delivered")
-	stored := slices.DeleteFunc(rowsWith(t, url, "dear bob@example.net of smtp"), func(row string) bool { return strings.HasPrefix(row, "api_requests:") })
+	stored := slices.DeleteFunc(rowsWith(t, url, "dear bob@example.net of smtp"),
+		func(row string) bool { return strings.HasPrefix(row, "api_requests:") })
 	if len(stored) != 2 {
 		t.Error("the search does not find the relayed mail")
 	}
@@ -43,14 +45,16 @@ func TestErasedRecipientIsRemovedEverywhere(t *testing.T) {
 		Erased struct{ Emails, Redacted, Suppressions, Received int }
 	}
 	app.Do(t, http.MethodDelete, "/api/contacts/bob@example.net/data", nil).JSON(t, &erased)
-	if !erased.OK || erased.Erased.Emails != 2 || erased.Erased.Redacted != 3 || erased.Erased.Suppressions != 1 || erased.Erased.Received != 2 {
+	if !erased.OK || erased.Erased.Emails != 2 || erased.Erased.Redacted != 3 || erased.Erased.Suppressions != 1 ||
+		erased.Erased.Received != 2 {
 		t.Errorf("the erasure returned %+v, want 2 emails, 3 redacted, 1 suppression and 2 received", erased)
 	}
 	for _, row := range rowsWith(t, url, "bob@example.net") {
 		t.Errorf("still there: %s", row)
 	}
 	var blocked struct{ ID, Status string }
-	app.Do(t, http.MethodPost, "/api/emails", map[string]any{"from": "ada@dev.test", "to": "bob@example.net", "subject": "three", "text": "x"}).JSON(t, &blocked)
+	app.Do(t, http.MethodPost, "/api/emails", map[string]any{"from": "ada@dev.test", "to": "bob@example.net",
+		"subject": "three", "text": "x"}).JSON(t, &blocked)
 	if blocked.Status != "failed" {
 		t.Errorf("an email to the erased address is %s", blocked.Status)
 	}
@@ -82,7 +86,8 @@ func seedRelayed(t *testing.T, app *harness.App) string {
 		return "From: ada@dev.test\nTo: Bob <Bob@Example.net>, carol@example.net\nSubject: relayed\nX-Customer: bob@example.net\n" + fields + "\n" + text + "\n"
 	}
 	s.mustRelay("ada@dev.test", bob, letter("", "Dear bob@example.net of SMTP"))
-	s.mustRelay("ada@dev.test", both, letter("X-Postrider-Scheduled-At: "+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)+"\n", "Dear all"))
+	s.mustRelay("ada@dev.test", both, letter("X-Postrider-Scheduled-At: "+time.Now().Add(time.Hour).UTC().
+		Format(time.RFC3339)+"\n", "Dear all"))
 	return s.mustRelay("ada@dev.test", both, letter("", "Dear bob@example.net of SMTP"))
 }
 
@@ -98,7 +103,8 @@ func rowsWith(t *testing.T, url, text string) []string {
 	}
 	defer conn.Close()
 	var found []string
-	for _, table := range queryColumn(t, conn, `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`) {
+	for _, table := range queryColumn(t, conn,
+		`SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`) {
 		for _, row := range queryColumn(t, conn, fmt.Sprintf(`SELECT r::text FROM %q AS r`, table)) {
 			row = octets.ReplaceAllStringFunc(row, func(written string) string {
 				raw, err := hex.DecodeString(octets.FindStringSubmatch(written)[1])

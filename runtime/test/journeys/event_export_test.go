@@ -19,7 +19,8 @@ func TestEventStreamMatchesEventLog(t *testing.T) {
 	t.Parallel()
 	server := jetstreamtest.Start(t, nil)
 	app := harness.Start(t, func(s setting.RawValues) {
-		s["POSTRIDER_EVENTS_TO"], s["POSTRIDER_EVENTS_REPLICAS"], s["POSTRIDER_EVENTS_STREAM"] = server.URL(), "1", "mine"
+		s["POSTRIDER_EVENTS_TO"], s["POSTRIDER_EVENTS_REPLICAS"], s["POSTRIDER_EVENTS_STREAM"] = server.URL(),
+			"1", "mine"
 	})
 	app.MailDomain(t, "example.net")
 	email := app.Send(t, `{"from":"Ada <ada@dev.test>","to":"bob@example.net","subject":"s","text":"t"}`)
@@ -35,7 +36,8 @@ func TestEventStreamMatchesEventLog(t *testing.T) {
 				t.Fatalf("message %s is not JSON: %v", m.ID, err)
 			}
 			told[m.ID] = content
-			if strings.HasSuffix(m.Subject, "."+m.Account+".email.delivered") && strings.Contains(string(m.Data), email) {
+			if strings.HasSuffix(m.Subject, "."+m.Account+".email.delivered") &&
+				strings.Contains(string(m.Data), email) {
 				return true
 			}
 		}
@@ -52,7 +54,8 @@ func TestEventStreamMatchesEventLog(t *testing.T) {
 		}
 	}
 	ready := app.Do(t, http.MethodGet, "/readyz", nil)
-	if body := string(ready.Body); !strings.Contains(body, `"event_export":"ok"`) || !strings.Contains(body, `"event_export_behind_seconds":`) {
+	if body := string(ready.Body); !strings.Contains(body, `"event_export":"ok"`) ||
+		!strings.Contains(body, `"event_export_behind_seconds":`) {
 		t.Errorf("GET /readyz returned %s, want the state of the export", body)
 	}
 }

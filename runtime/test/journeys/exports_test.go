@@ -38,12 +38,15 @@ func TestExportsAreCompleteAndIsolated(t *testing.T) {
 	for i := range addresses {
 		addresses[i] = fmt.Sprintf("p%03d@suppressed.example", i)
 	}
-	if got := app.Do(t, http.MethodPost, "/api/suppressions/batch", map[string]any{"emails": addresses}); got.Status != http.StatusOK {
+	if got := app.Do(t, http.MethodPost, "/api/suppressions/batch",
+		map[string]any{"emails": addresses}); got.Status != http.StatusOK {
 		t.Fatalf("the addresses are not suppressed: %s", got.Body)
 	}
-	emailID := app.Send(t, `{"from":"ada@dev.test","to":["bob@example.net","carol@example.net"],"subject":"=HYPERLINK(\"x\")","text":"t","tags":{"kind":"receipt"}}`)
+	emailID := app.Send(t,
+		`{"from":"ada@dev.test","to":["bob@example.net","carol@example.net"],"subject":"=HYPERLINK(\"x\")","text":"t","tags":{"kind":"receipt"}}`)
 	app.Send(t, `{"from":"ada@dev.test","to":"bob@example.net","subject":"other","text":"t"}`)
-	if got := app.Do(t, http.MethodPost, "/api/events", map[string]any{"name": "user.created", "user_id": "u1", "data": map[string]any{"a": 1}}); got.Status != http.StatusAccepted {
+	if got := app.Do(t, http.MethodPost, "/api/events", map[string]any{"name": "user.created", "user_id": "u1",
+		"data": map[string]any{"a": 1}}); got.Status != http.StatusAccepted {
 		t.Fatalf("the event is not accepted: %s", got.Body)
 	}
 
@@ -54,8 +57,10 @@ func TestExportsAreCompleteAndIsolated(t *testing.T) {
 	if len(seen) != len(addresses) || !seen[addresses[0]] || !seen[addresses[249]] {
 		t.Errorf("the export has %d of %d suppressions", len(seen), len(addresses))
 	}
-	for path, want := range map[string]int{"/suppressions/export?reason=bounce": 0, "/suppressions/export?email=P007@suppressed.example": 1,
-		"/emails/export": 2, "/emails/export?q=tag:kind=receipt": 1, "/emails/export?to=carol@example.net": 1, "/events/export?name=user.created": 1, "/events/export?name=other": 0} {
+	for path, want := range map[string]int{"/suppressions/export?reason=bounce": 0,
+		"/suppressions/export?email=P007@suppressed.example": 1,
+		"/emails/export": 2, "/emails/export?q=tag:kind=receipt": 1, "/emails/export?to=carol@example.net": 1,
+		"/events/export?name=user.created": 1, "/events/export?name=other": 0} {
 		if got := exportField(t, app, path, "id"); len(got) != want {
 			t.Errorf("GET %s has %q, want %d", path, got, want)
 		}
@@ -72,10 +77,12 @@ func TestExportsAreCompleteAndIsolated(t *testing.T) {
 	for i, name := range rows[0] {
 		cells[name] = rows[1][i]
 	}
-	if cells["id"] != emailID || cells["subject"] != `'=HYPERLINK("x")` || cells["to"] != "bob@example.net, carol@example.net" || cells["tags"] != "kind=receipt" {
+	if cells["id"] != emailID || cells["subject"] != `'=HYPERLINK("x")` ||
+		cells["to"] != "bob@example.net, carol@example.net" || cells["tags"] != "kind=receipt" {
 		t.Errorf("the row is %v", cells)
 	}
-	for _, wrong := range []string{"/emails/export?q=is:eaten", "/emails/export?format=xml", "/emails/export?limit=1", "/events/export?since=x", "/suppressions/export?reason=spite"} {
+	for _, wrong := range []string{"/emails/export?q=is:eaten", "/emails/export?format=xml", "/emails/export?limit=1",
+		"/events/export?since=x", "/suppressions/export?reason=spite"} {
 		if got := app.Do(t, http.MethodGet, "/api"+wrong, nil); got.Status != http.StatusBadRequest {
 			t.Errorf("GET %s: got %d %s, want 400", wrong, got.Status, got.Body)
 		}

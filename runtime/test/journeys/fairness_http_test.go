@@ -21,11 +21,12 @@ import (
 func TestIncompleteBodiesDoNotDelaySmallSends(t *testing.T) {
 	app := harness.Start(t, nil)
 	stranger := app.Stranger(t, "stranger")
-	contest{name: "sends of 100 bytes during 150 incomplete bodies of 1 MB", honest: newSender(t, app, "ada@dev.test", 100), attack: func(a *attack) {
-		for range 150 {
-			a.keep(hostOfApp(app), incompleteRequest(stranger, 1<<20, "{"))
-		}
-	}}.run(t)
+	contest{name: "sends of 100 bytes during 150 incomplete bodies of 1 MB",
+		honest: newSender(t, app, "ada@dev.test", 100), attack: func(a *attack) {
+			for range 150 {
+				a.keep(hostOfApp(app), incompleteRequest(stranger, 1<<20, "{"))
+			}
+		}}.run(t)
 }
 
 // Large incomplete bodies do not delay large sends of other clients, with or without a declared length.
@@ -33,17 +34,19 @@ func TestIncompleteBodiesDoNotDelayLargeSends(t *testing.T) {
 	app := harness.Start(t, nil)
 	stranger := app.Stranger(t, "stranger")
 	chunk := strings.Repeat(" ", 1<<20+1)
-	contest{name: "sends of 1.2 MB during incomplete bodies of 130 MB", honest: newSender(t, app, "ada@dev.test", 1_200_000), attack: func(a *attack) {
-		for range 2 {
-			a.keep(hostOfApp(app), incompleteRequest(stranger, 130_000_000, "{"))
-			a.keep(hostOfApp(app), incompleteRequest(stranger, 130_000_000, "{"+chunk))
-			a.keep(hostOfApp(app), func(c net.Conn) error {
-				_, err := fmt.Fprintf(c, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n",
-					stranger.APIKey, len(chunk), chunk)
-				return err
-			})
-		}
-	}}.run(t)
+	contest{name: "sends of 1.2 MB during incomplete bodies of 130 MB",
+		honest: newSender(t, app, "ada@dev.test", 1_200_000), attack: func(a *attack) {
+			for range 2 {
+				a.keep(hostOfApp(app), incompleteRequest(stranger, 130_000_000, "{"))
+				a.keep(hostOfApp(app), incompleteRequest(stranger, 130_000_000, "{"+chunk))
+				a.keep(hostOfApp(app), func(c net.Conn) error {
+					_, err := fmt.Fprintf(c,
+						"POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n",
+						stranger.APIKey, len(chunk), chunk)
+					return err
+				})
+			}
+		}}.run(t)
 }
 
 // Clients that read a large message slowly, or not at all, do not delay other readers.
@@ -72,7 +75,8 @@ func TestSlowReadersDoNotDelayOthers(t *testing.T) {
 	client := &http.Client{Timeout: time.Minute}
 	t.Cleanup(client.CloseIdleConnections)
 	honest := func() error {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, app.BaseURL+"/api/received-emails/"+mine+"/raw", nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, app.BaseURL+"/api/received-emails/"+mine+
+			"/raw", nil)
 		if err != nil {
 			return err
 		}
@@ -87,7 +91,8 @@ func TestSlowReadersDoNotDelayOthers(t *testing.T) {
 					return err
 				}
 				path := "/api/received-emails/" + large[i%2] + []string{"", "/raw"}[i/2%2]
-				if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", path, app.APIKey); err != nil {
+				if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", path,
+					app.APIKey); err != nil {
 					return err
 				}
 				_, err := io.ReadFull(c, make([]byte, 1000)) // it has started

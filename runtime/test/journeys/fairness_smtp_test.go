@@ -44,17 +44,20 @@ func newInboundClient(app *harness.App, octets int) func() error {
 			return err
 		}
 		defer c.Close()
-		if err := errors.Join(c.SetDeadline(time.Now().Add(2*time.Minute)), sendProxyHeader(c, "203.0.113.7")); err != nil {
+		if err := errors.Join(c.SetDeadline(time.Now().Add(2*time.Minute)),
+			sendProxyHeader(c, "203.0.113.7")); err != nil {
 			return err
 		}
-		return runDialogue(c, bufio.NewReader(c), "220", "250 EHLO mx.example.net\r\n", "250 MAIL FROM:<bob@example.net>\r\n", "250 RCPT TO:<support@dev.test>\r\n", "354 DATA\r\n",
+		return runDialogue(c, bufio.NewReader(c), "220", "250 EHLO mx.example.net\r\n",
+			"250 MAIL FROM:<bob@example.net>\r\n", "250 RCPT TO:<support@dev.test>\r\n", "354 DATA\r\n",
 			"250 "+message+".\r\n", "221 QUIT\r\n")
 	}
 }
 
 // halfMessage sends 70,000 bytes of a message and stops.
 func halfMessage(c net.Conn, mail, rcpt string) error {
-	return errors.Join(runDialogue(c, bufio.NewReader(c), "220", "250 EHLO mx.example.org\r\n", "250 "+mail+"\r\n", "250 "+rcpt+"\r\n", "354 DATA\r\n"), restOfHalf(c))
+	return errors.Join(runDialogue(c, bufio.NewReader(c), "220", "250 EHLO mx.example.org\r\n", "250 "+mail+"\r\n",
+		"250 "+rcpt+"\r\n", "354 DATA\r\n"), restOfHalf(c))
 }
 
 func restOfHalf(c net.Conn) error {
@@ -65,16 +68,18 @@ func restOfHalf(c net.Conn) error {
 // Incomplete messages do not delay large mail of other servers, whatever size they declare.
 func TestIncompleteMessagesDoNotDelayInboundMail(t *testing.T) {
 	app := startProxied(t)
-	contest{name: "mail of 100 KB during incomplete messages", honest: newInboundClient(app, 100_000), attack: func(a *attack) {
-		for i, mail := range []string{"MAIL FROM:<x@evil.example>", "MAIL FROM:<x@evil.example> SIZE=9870000", "MAIL FROM:<x@evil.example> SIZE=33000000", "MAIL FROM:<x@evil.example>"} {
-			a.keep(*app.InboundAddr, func(c net.Conn) error {
-				if err := sendProxyHeader(c, fmt.Sprintf("198.51.100.%d", 1+i%2)); err != nil {
-					return err
-				}
-				return halfMessage(c, mail, "RCPT TO:<x@dev.test>")
-			})
-		}
-	}}.run(t)
+	contest{name: "mail of 100 KB during incomplete messages", honest: newInboundClient(app, 100_000),
+		attack: func(a *attack) {
+			for i, mail := range []string{"MAIL FROM:<x@evil.example>", "MAIL FROM:<x@evil.example> SIZE=9870000",
+				"MAIL FROM:<x@evil.example> SIZE=33000000", "MAIL FROM:<x@evil.example>"} {
+				a.keep(*app.InboundAddr, func(c net.Conn) error {
+					if err := sendProxyHeader(c, fmt.Sprintf("198.51.100.%d", 1+i%2)); err != nil {
+						return err
+					}
+					return halfMessage(c, mail, "RCPT TO:<x@dev.test>")
+				})
+			}
+		}}.run(t)
 }
 
 // The same at the relay, by one account against another.
@@ -91,7 +96,8 @@ func TestIncompleteMessagesDoNotDelayRelayedMail(t *testing.T) {
 		}
 		secured := tls.Client(c, &tls.Config{InsecureSkipVerify: true}) // the app's self-signed certificate
 		r := bufio.NewReader(secured)
-		return secured, r, runDialogue(secured, r, "220", "250 EHLO client.example\r\n", "235 AUTH PLAIN "+authPlain(app.Relay.Username, password)+"\r\n")
+		return secured, r, runDialogue(secured, r, "220", "250 EHLO client.example\r\n", "235 AUTH PLAIN "+
+			authPlain(app.Relay.Username, password)+"\r\n")
 	}
 	message := "From: ada@dev.test\r\nSubject: s\r\n\r\n" + strings.Repeat(strings.Repeat("x", 98)+"\r\n", 1000)
 	honest := func() error {
@@ -104,7 +110,8 @@ func TestIncompleteMessagesDoNotDelayRelayedMail(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return runDialogue(secured, r, "250 MAIL FROM:<ada@dev.test>\r\n", "250 RCPT TO:<bob@example.net>\r\n", "354 DATA\r\n", "250 "+message+".\r\n", "221 QUIT\r\n")
+		return runDialogue(secured, r, "250 MAIL FROM:<ada@dev.test>\r\n", "250 RCPT TO:<bob@example.net>\r\n",
+			"354 DATA\r\n", "250 "+message+".\r\n", "221 QUIT\r\n")
 	}
 	contest{name: "relayed mail of 100 KB during incomplete messages", honest: honest, attack: func(a *attack) {
 		for range 4 {
@@ -129,21 +136,25 @@ func TestSilentConnectionsDoNotDelayOthers(t *testing.T) {
 		return func(a *attack) {
 			a.pause = time.Second // rejected connections are retried at a moderate rate
 			for i := range 1000 {
-				a.keep(addr, func(c net.Conn) error { return sendProxyHeader(c, fmt.Sprintf("2001:db8:1:%x::1", i/each)) })
+				a.keep(addr,
+					func(c net.Conn) error { return sendProxyHeader(c, fmt.Sprintf("2001:db8:1:%x::1", i/each)) })
 			}
 		}
 	}
-	contest{name: "inbound mail during 1,000 silent connections of one /48", honest: newInboundClient(app, 1000), attack: silent(*app.InboundAddr, 20)}.run(t)
+	contest{name: "inbound mail during 1,000 silent connections of one /48", honest: newInboundClient(app, 1000),
+		attack: silent(*app.InboundAddr, 20)}.run(t)
 	honest := func() error {
 		c, err := net.Dial("tcp", app.Relay.Addr)
 		if err != nil {
 			return err
 		}
 		defer c.Close()
-		if err := errors.Join(c.SetDeadline(time.Now().Add(time.Minute)), sendProxyHeader(c, "203.0.113.7")); err != nil {
+		if err := errors.Join(c.SetDeadline(time.Now().Add(time.Minute)),
+			sendProxyHeader(c, "203.0.113.7")); err != nil {
 			return err
 		}
 		return runDialogue(c, bufio.NewReader(c), "220", "250 EHLO client.example\r\n", "221 QUIT\r\n")
 	}
-	contest{name: "the relay during 1,000 silent connections of one /48", honest: honest, attack: silent(app.Relay.Addr, 100)}.run(t)
+	contest{name: "the relay during 1,000 silent connections of one /48", honest: honest,
+		attack: silent(app.Relay.Addr, 100)}.run(t)
 }

@@ -46,7 +46,8 @@ func (c contest) run(t *testing.T) {
 		for i := range contestUses {
 			began := time.Now()
 			if err := c.honest(); err != nil {
-				t.Errorf("%s: use %d %s the attack was rejected after %s: %v", c.name, i+1, when, time.Since(began).Round(time.Millisecond), err)
+				t.Errorf("%s: use %d %s the attack was rejected after %s: %v", c.name, i+1, when, time.Since(began).
+					Round(time.Millisecond), err)
 				return false
 			}
 			worst = max(worst, time.Since(began))
@@ -72,7 +73,8 @@ func (c contest) run(t *testing.T) {
 	}
 	t.Logf("%s: worst of %d uses, alone %v, during the attack %v", c.name, contestUses, alone, beside)
 	if got := median(beside); got > limit {
-		t.Errorf("%s: during the attack the worst of %d uses took %s, alone %s; want at most %s", c.name, contestUses, got, median(alone), limit)
+		t.Errorf("%s: during the attack the worst of %d uses took %s, alone %s; want at most %s", c.name, contestUses,
+			got, median(alone), limit)
 	}
 }
 
@@ -160,7 +162,8 @@ func (a *attack) stop() {
 // incompleteRequest sends a request with its key whose body is incomplete.
 func incompleteRequest(app *harness.App, length int, body string) func(net.Conn) error {
 	return func(c net.Conn) error {
-		_, err := fmt.Fprintf(c, "POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", app.APIKey, length, body)
+		_, err := fmt.Fprintf(c,
+			"POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", app.APIKey, length, body)
 		return err
 	}
 }
@@ -169,14 +172,16 @@ func hostOfApp(app *harness.App) string { return strings.TrimPrefix(app.BaseURL,
 
 // newSender is one send by the honest user, with a body of this many bytes.
 func newSender(t *testing.T, app *harness.App, from string, octets int) func() error {
-	body := fmt.Appendf(nil, `{"from":%q,"to":"bob@example.net","subject":"s","text":%q}`, from, strings.Repeat("x", max(octets-80, 1)))
+	body := fmt.Appendf(nil, `{"from":%q,"to":"bob@example.net","subject":"s","text":%q}`, from,
+		strings.Repeat("x", max(octets-80, 1)))
 	if octets > 4<<20 {
 		t.Fatal("a text has 5 MB at most")
 	}
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}, Timeout: time.Minute}
 	t.Cleanup(client.CloseIdleConnections)
 	return func() error {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, app.BaseURL+"/api/emails", bytes.NewReader(body))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, app.BaseURL+"/api/emails",
+			bytes.NewReader(body))
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,8 @@ func TestReadinessReportsQueueDelay(t *testing.T) {
 	if got := ask(); got.Status != "degraded" || got.Queue != "degraded" || got.Late < 3630 || got.Late > 3700 {
 		t.Errorf("an hour late: %+v", got)
 	}
-	if got := string(app.Do(t, http.MethodGet, "/metrics", nil).Body); !strings.Contains(got, "\npostrider_queue_late_seconds 36") {
+	if got := string(app.Do(t, http.MethodGet, "/metrics", nil).Body); !strings.Contains(got,
+		"\npostrider_queue_late_seconds 36") {
 		t.Errorf("metrics: %s", got)
 	}
 }

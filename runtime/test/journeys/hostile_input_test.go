@@ -14,20 +14,24 @@ import (
 
 // hostileTexts are used in every text field.
 var hostileTexts = []string{
-	"", " ", "a\r\nBcc: x@evil.test", "a\nb", "a\x00b", "\x1b[31m", "\x7f", "a\u0085b", "a\u2028b", "\u202eevil", "\ufeff", "\U0010ffff", "é😀日本",
-	"=?utf-8?q?=0D=0AX-Evil:_1?=", "<script>alert(1)</script>", "' OR 1=1; --", "%00%0d%0a", "{{.}}${x}", "../../etc/passwd", strings.Repeat("x", 70_000),
+	"", " ", "a\r\nBcc: x@evil.test", "a\nb", "a\x00b", "\x1b[31m", "\x7f", "a\u0085b", "a\u2028b", "\u202eevil",
+	"\ufeff", "\U0010ffff", "é😀日本",
+	"=?utf-8?q?=0D=0AX-Evil:_1?=", "<script>alert(1)</script>", "' OR 1=1; --", "%00%0d%0a", "{{.}}${x}",
+	"../../etc/passwd", strings.Repeat("x", 70_000),
 	strings.Repeat("a@b.test,", 500), "-1", "99999999999999999999", "null",
 }
 
 // hostileValues are also used in every field of every body.
 var hostileValues = []any{
-	nil, true, 0, -1, json.Number("1e999"), json.Number("123456789012345678901234567890"), []any{}, map[string]any{}, []any{nil}, []any{[]any{[]any{}}},
+	nil, true, 0, -1, json.Number("1e999"), json.Number("123456789012345678901234567890"), []any{}, map[string]any{},
+	[]any{nil}, []any{[]any{[]any{}}},
 	map[string]any{"": map[string]any{"\x00": 1}}, map[string]any{"__proto__": 1},
 }
 
 // hostileBodies replace a whole body.
 var hostileBodies = []string{
-	"", "null", "[]", "1", `"x"`, "{", `{"a":1}{}`, `{"a":1,"a":2}`, "\xff\xfe", "{\"a\":\"\xff\"}", `{"a":"\ud800"}`, "\xef\xbb\xbf{}", `{"a":NaN}`,
+	"", "null", "[]", "1", `"x"`, "{", `{"a":1}{}`, `{"a":1,"a":2}`, "\xff\xfe", "{\"a\":\"\xff\"}", `{"a":"\ud800"}`,
+	"\xef\xbb\xbf{}", `{"a":NaN}`,
 	strings.Repeat("[", 100_000), strings.Repeat(`{"a":`, 50_000), `{"` + strings.Repeat("n", 200_000) + `":1}`,
 }
 
@@ -59,7 +63,8 @@ func TestHostileRequestsAreClientErrors(t *testing.T) {
 		}
 		for i, body := range hostileBodies {
 			ask(fmt.Sprintf("body %d", i), o.pathFor("x"), body)
-			ask(fmt.Sprintf("body %d and a key", i), o.pathFor("x"), body, "Idempotency-Key", fmt.Sprintf("%s %d", o, i))
+			ask(fmt.Sprintf("body %d and a key", i), o.pathFor("x"), body, "Idempotency-Key",
+				fmt.Sprintf("%s %d", o, i))
 		}
 		for place, body := range changed(o.body) {
 			ask("a changed "+place, o.pathFor("x"), body)
@@ -84,7 +89,9 @@ func checkRefusal(t *testing.T, what string, got harness.Answer) {
 	var refusal struct {
 		Error struct{ Message, Code string }
 	}
-	if err := json.Unmarshal(got.Body, &refusal); err != nil || refusal.Error.Message == "" || refusal.Error.Code == "" && got.Status != http.StatusUnauthorized { // its body is defined by the contract
+	// its body is defined by the contract
+	if err := json.Unmarshal(got.Body, &refusal); err != nil || refusal.Error.Message == "" ||
+		refusal.Error.Code == "" && got.Status != http.StatusUnauthorized {
 		t.Errorf("%s: %d without a standard error: %.300s", what, got.Status, got.Body)
 	}
 	if len(got.Body) > 64<<10 {
@@ -138,7 +145,8 @@ func TestHostileGraphQLRequestsAreClientErrors(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	check := func(what string, body any) {
-		if got := app.Do(t, http.MethodPost, "/graphql", body); got.Status >= http.StatusInternalServerError || strings.Contains(string(got.Body), "internal_error") {
+		if got := app.Do(t, http.MethodPost, "/graphql", body); got.Status >= http.StatusInternalServerError ||
+			strings.Contains(string(got.Body), "internal_error") {
 			t.Errorf("%s: got status %d and %.300s, want no server error", what, got.Status, got.Body)
 		}
 	}
@@ -149,10 +157,12 @@ func TestHostileGraphQLRequestsAreClientErrors(t *testing.T) {
 		`receivedEmail(id:$id){id text html} receivedEmails(first:$first,after:$after,filter:{query:$after,to:$after,from:$after,domainId:$after}){nodes{id}} addressRules(domainId:$id){catchAll}}`
 	for _, name := range []string{"id", "after", "first"} {
 		for i, text := range hostileTexts {
-			check(fmt.Sprintf("%s: text %d", name, i), map[string]any{"query": query, "variables": map[string]any{"id": "x", name: text}})
+			check(fmt.Sprintf("%s: text %d", name, i),
+				map[string]any{"query": query, "variables": map[string]any{"id": "x", name: text}})
 		}
 		for i, value := range hostileValues {
-			check(fmt.Sprintf("%s: value %d", name, i), map[string]any{"query": query, "variables": map[string]any{"id": "x", name: value}})
+			check(fmt.Sprintf("%s: value %d", name, i),
+				map[string]any{"query": query, "variables": map[string]any{"id": "x", name: value}})
 		}
 	}
 	for i, text := range hostileTexts {
@@ -162,7 +172,8 @@ func TestHostileGraphQLRequestsAreClientErrors(t *testing.T) {
 		}
 		check(fmt.Sprintf("argument %d", i), map[string]any{"query": `{email(id:` + string(quoted) + `){id}}`})
 		check(fmt.Sprintf("query %d", i), map[string]any{"query": text})
-		check(fmt.Sprintf("operation name %d", i), map[string]any{"query": "{__typename}", "operationName": text, "variables": text, "extensions": text})
+		check(fmt.Sprintf("operation name %d", i), map[string]any{"query": "{__typename}", "operationName": text,
+			"variables": text, "extensions": text})
 	}
 	if strings.Contains(app.Log.String(), "panicked") {
 		t.Error("something panicked")
@@ -173,7 +184,8 @@ func TestHostileGraphQLRequestsAreClientErrors(t *testing.T) {
 func TestUncleanPathsAreNotRedirected(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
-	for _, path := range []string{"/api", "/api/", "/api//emails", "/api/emails/", "/api/emails/../emails", "/api/./emails", "/api/nope"} {
+	for _, path := range []string{"/api", "/api/", "/api//emails", "/api/emails/", "/api/emails/../emails",
+		"/api/./emails", "/api/nope"} {
 		got := app.Do(t, http.MethodGet, path, nil)
 		if got.Status != http.StatusNotFound {
 			t.Errorf("GET %s got status %d and %.200s, want 404", path, got.Status, got.Body)

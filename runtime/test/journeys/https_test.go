@@ -29,7 +29,8 @@ func certificateFile(t *testing.T, file, name string) *x509.CertPool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{name}, NotBefore: time.Now().
+		Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
@@ -39,7 +40,8 @@ func certificateFile(t *testing.T, file, name string) *x509.CertPool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	content := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...)
+	content := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...)
 	if err := os.WriteFile(file, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -57,21 +59,24 @@ func TestJourneyHTTPSWithoutAProxy(t *testing.T) {
 	roots := certificateFile(t, file, host)
 	plain := expect.FreeAddress(t)
 	app := harness.Start(t, func(s setting.RawValues) {
-		s["POSTRIDER_HTTP_ADDR"], s["POSTRIDER_HTTP_TLS_ADDR"], s["POSTRIDER_BASE_URL"] = plain, "127.0.0.1:0", "https://"+host
+		s["POSTRIDER_HTTP_ADDR"], s["POSTRIDER_HTTP_TLS_ADDR"], s["POSTRIDER_BASE_URL"] = plain, "127.0.0.1:0",
+			"https://"+host
 		s["POSTRIDER_HTTP_TLS_CERT"], s["POSTRIDER_HTTP_TLS_KEY"] = file, file
-		s["POSTRIDER_INBOUND_ADDR"], s["POSTRIDER_RELAY_ADDR"], s["POSTRIDER_RELAY_TLS_ADDR"] = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
+		s["POSTRIDER_INBOUND_ADDR"], s["POSTRIDER_RELAY_ADDR"], s["POSTRIDER_RELAY_TLS_ADDR"] = "127.0.0.1:0",
+			"127.0.0.1:0", "127.0.0.1:0"
 	})
 	secure := listensAt(t, app, "serving HTTPS")
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Transport: &http.Transport{
-		ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			if _, port, _ := net.SplitHostPort(addr); port == "443" {
-				addr = secure
-			} else {
-				addr = plain
-			}
-			return (&net.Dialer{}).DialContext(ctx, network, addr)
-		}}}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+			DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+				if _, port, _ := net.SplitHostPort(addr); port == "443" {
+					addr = secure
+				} else {
+					addr = plain
+				}
+				return (&net.Dialer{}).DialContext(ctx, network, addr)
+			}}}
 	ask := func(method, url, as string) *http.Response {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
@@ -107,8 +112,11 @@ func TestJourneyHTTPSWithoutAProxy(t *testing.T) {
 		{"GET", "http://" + plain + "/api/emails", "", 200, "", ""},
 	} {
 		a := ask(c.method, c.url, c.as)
-		if a.StatusCode != c.status || a.Header.Get("Location") != c.location || a.Header.Get("Strict-Transport-Security") != c.hsts {
-			t.Errorf("%s %s as %q: status %d, location %q, HSTS %q, want %d, %q, %q", c.method, c.url, c.as, a.StatusCode, a.Header.Get("Location"), a.Header.Get("Strict-Transport-Security"), c.status, c.location, c.hsts)
+		if a.StatusCode != c.status || a.Header.Get("Location") != c.location ||
+			a.Header.Get("Strict-Transport-Security") != c.hsts {
+			t.Errorf("%s %s as %q: status %d, location %q, HSTS %q, want %d, %q, %q", c.method, c.url, c.as,
+				a.StatusCode, a.Header.Get("Location"), a.Header.Get("Strict-Transport-Security"), c.status,
+				c.location, c.hsts)
 		}
 		if a.TLS != nil && a.ProtoMajor != 2 {
 			t.Errorf("%s speaks %s, want HTTP/2", c.url, a.Proto)

@@ -29,7 +29,8 @@ func TestForgedAuthenticationResultsAreNotReturned(t *testing.T) {
 		"Authentication-Results: =?utf-8?q?postrider.test?=; dmarc=pass",
 	}
 	const other = "mx.google.com; dkim=pass header.d=postrider.test"
-	raw := strings.Join(forged, "\r\n") + "\r\nAuthentication-Results: " + other + "\r\nFrom: eve@example.net\r\nSubject: Trust me\r\n\r\nHello.\r\n"
+	raw := strings.Join(forged, "\r\n") + "\r\nAuthentication-Results: " + other +
+		"\r\nFrom: eve@example.net\r\nSubject: Trust me\r\n\r\nHello.\r\n"
 	receive(t, app, "support@dev.test", raw)
 	id := lastReceived(t, app)
 
@@ -53,11 +54,13 @@ func TestForgedAuthenticationResultsAreNotReturned(t *testing.T) {
 		t.Errorf("the raw message is %q, want it as it arrived: %q", got, raw)
 	}
 
-	if got := app.Do(t, http.MethodPost, "/api/received-emails/"+id+"/forward", `{"to":"dave@example.net"}`); got.Status != http.StatusOK {
+	if got := app.Do(t, http.MethodPost, "/api/received-emails/"+id+"/forward",
+		`{"to":"dave@example.net"}`); got.Status != http.StatusOK {
 		t.Fatalf("forward: %d %s", got.Status, got.Body)
 	}
 	harness.Eventually(t, "the message is forwarded", func() bool { return len(app.MX.Messages()) == 1 })
-	if forwarded := string(app.MX.Messages()[0].Data); strings.Contains(strings.ToLower(forwarded), "authentication-results") {
+	if forwarded := string(app.MX.Messages()[0].Data); strings.Contains(strings.ToLower(forwarded),
+		"authentication-results") {
 		t.Errorf("the forwarded message has Authentication-Results:\n%s", forwarded)
 	}
 }
@@ -75,7 +78,8 @@ func TestDeeplyNestedHTMLIsShown(t *testing.T) {
 		lines.WriteString(rest[:n] + "=\r\n") // a soft line break
 		rest = rest[n:]
 	}
-	receive(t, app, "support@dev.test", "From: eve@example.net\r\nSubject: Deep\r\nMIME-Version: 1.0\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n"+lines.String())
+	receive(t, app, "support@dev.test",
+		"From: eve@example.net\r\nSubject: Deep\r\nMIME-Version: 1.0\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n"+lines.String())
 	id := lastReceived(t, app)
 	var got struct {
 		ReceivedEmail struct{ HTML string } `json:"received_email"`
@@ -112,7 +116,8 @@ func TestDeeplyNestedHTMLIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if answer.StatusCode != http.StatusOK || strings.TrimSpace(string(shown)) != html {
-		t.Errorf("the preview is %d with %d bytes, want 200 with the %d of the HTML: %.200s", answer.StatusCode, len(shown), len(html), shown)
+		t.Errorf("the preview is %d with %d bytes, want 200 with the %d of the HTML: %.200s", answer.StatusCode,
+			len(shown), len(html), shown)
 	}
 
 	if got := app.Do(t, http.MethodPost, "/api/received-emails/"+id+"/forward", `{"to":"dave@example.net"}`); got.Status != http.StatusOK {

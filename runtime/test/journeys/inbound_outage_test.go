@@ -45,7 +45,8 @@ func TestInboundMailIsDeferredWithoutDatabase(t *testing.T) {
 			stranger := dialInbound(t, app)
 			stranger.say(t, "MAIL FROM:<juergen@example.net>\r\n")
 			begin = time.Now()
-			if got := stranger.say(t, "RCPT TO:<support@never-asked-for.example>\r\n"); !strings.HasPrefix(got, "451 4.3.0 ") {
+			if got := stranger.say(t, "RCPT TO:<support@never-asked-for.example>\r\n"); !strings.HasPrefix(got,
+				"451 4.3.0 ") {
 				t.Errorf("RCPT got the reply %s", got)
 			}
 			if took := time.Since(begin); took > outageLimit {
@@ -64,7 +65,8 @@ func TestInboundMailIsDeferredWithoutDatabase(t *testing.T) {
 			if n := len(list.ReceivedEmails); n < 1 || n > 1+outage.most {
 				t.Errorf("%d messages are stored", n)
 			}
-			if got, _ := deliver(t, app, "juergen@example.net", "support@never-asked-for.example", ""); !strings.HasPrefix(got, "550 5.1.2 ") {
+			if got, _ := deliver(t, app, "juergen@example.net", "support@never-asked-for.example",
+				""); !strings.HasPrefix(got, "550 5.1.2 ") {
 				t.Errorf("an unknown address got the reply %s", got)
 			}
 		})

@@ -19,7 +19,8 @@ import (
 func TestReceivedMailMovesToObjectStore(t *testing.T) {
 	t.Parallel()
 	store := blobtest.New(t)
-	s := scenarioOf(t, harness.Start(t, func(settings setting.RawValues) { settings["POSTRIDER_BLOBS"] = store.Setting() }))
+	s := scenarioOf(t, harness.Start(t,
+		func(settings setting.RawValues) { settings["POSTRIDER_BLOBS"] = store.Setting() }))
 	receive(t, s.App, "support@dev.test", aQuestion)
 	id := lastReceived(t, s.App)
 	count := func(where string) (n int) {
@@ -28,7 +29,8 @@ func TestReceivedMailMovesToObjectStore(t *testing.T) {
 		}
 		return n
 	}
-	harness.Eventually(t, "the content is only in the store", func() bool { return count("data IS NULL AND object_key IS NOT NULL AND due_at IS NULL") == 1 })
+	harness.Eventually(t, "the content is only in the store",
+		func() bool { return count("data IS NULL AND object_key IS NOT NULL AND due_at IS NULL") == 1 })
 	objects := store.Objects(t)
 	if len(objects) != 1 {
 		t.Errorf("%d objects", len(objects))
@@ -50,7 +52,8 @@ func TestReceivedMailMovesToObjectStore(t *testing.T) {
 		} `json:"received_email"`
 	}
 	s.Do(t, http.MethodGet, path, nil).JSON(t, &got)
-	if e := got.ReceivedEmail; !strings.Contains(e.Text, "Where is my order?") || len(e.Attachments) != 1 || e.Attachments[0].Data != base64.StdEncoding.EncodeToString([]byte("%PDF-1.7\n%%EOF")) {
+	if e := got.ReceivedEmail; !strings.Contains(e.Text, "Where is my order?") || len(e.Attachments) != 1 ||
+		e.Attachments[0].Data != base64.StdEncoding.EncodeToString([]byte("%PDF-1.7\n%%EOF")) {
 		t.Errorf("the received email reads as %+v, want its text and its attachment unchanged", e)
 	}
 
@@ -80,7 +83,8 @@ func TestRspamdChecksReceivedMail(t *testing.T) {
 			t.Error(err)
 		}
 		asked <- question{r.URL.Path, r.Header.Get("Rcpt"), r.Header.Get("From"), string(body)}
-		if _, err := io.WriteString(w, `{"is_skipped":false,"score":7.5,"required_score":15.0,"action":"add header","symbols":{}}`); err != nil {
+		if _, err := io.WriteString(w,
+			`{"is_skipped":false,"score":7.5,"required_score":15.0,"action":"add header","symbols":{}}`); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -108,7 +112,8 @@ func TestRspamdChecksReceivedMail(t *testing.T) {
 		}
 		app.Do(t, http.MethodGet, "/api/received-emails/"+told.Data.EmailID, nil).JSON(t, &got)
 		e := got.ReceivedEmail
-		if told.Data.SpamStatus != status || e.SpamStatus != status || (e.SpamScore == nil) != (score == nil) || score != nil && *e.SpamScore != *score {
+		if told.Data.SpamStatus != status || e.SpamStatus != status || (e.SpamScore == nil) != (score == nil) ||
+			score != nil && *e.SpamScore != *score {
 			t.Errorf("reported %s, stored %+v; want %s", told.Data.SpamStatus, e, status)
 		}
 	}

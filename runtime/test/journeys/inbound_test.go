@@ -98,8 +98,10 @@ func TestJourneyInbound(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := told.Data.EmailID
-	if told.Type != "email.received" || !strings.HasPrefix(id, "inb_") || told.Data.RcptTo != "support@dev.test" || told.Data.Subject != "Grüße" ||
-		told.Data.From != "Jürgen <juergen@example.net>" || told.Data.MessageID != "question-2@example.net" || told.Data.AttachmentCount != 1 {
+	if told.Type != "email.received" || !strings.HasPrefix(id, "inb_") || told.Data.RcptTo != "support@dev.test" ||
+		told.Data.Subject != "Grüße" ||
+		told.Data.From != "Jürgen <juergen@example.net>" || told.Data.MessageID != "question-2@example.net" ||
+		told.Data.AttachmentCount != 1 {
 		t.Errorf("told %+v", told)
 	}
 
@@ -115,11 +117,14 @@ func TestJourneyInbound(t *testing.T) {
 	}
 	app.Do(t, http.MethodGet, "/api/received-emails/"+id, nil).JSON(t, &got)
 	e := got.ReceivedEmail
-	if e.ID != id || !strings.Contains(e.Text, "Where is my order?") || !strings.Contains(e.HTML, "cid:logo") || len(e.Headers) != 11 || e.Headers[4].Value != "Grüße" ||
+	if e.ID != id || !strings.Contains(e.Text, "Where is my order?") || !strings.Contains(e.HTML, "cid:logo") ||
+		len(e.Headers) != 11 || e.Headers[4].Value != "Grüße" ||
 		e.Auth.SPF != "none" || e.Auth.DKIM != "none" || e.SpamStatus != "unknown" || e.Size != len(aQuestion) {
-		t.Errorf("the received email reads as %+v, want %s with its text, HTML, 11 header fields and size of %d", e, id, len(aQuestion))
+		t.Errorf("the received email reads as %+v, want %s with its text, HTML, 11 header fields and size of %d", e, id,
+			len(aQuestion))
 	}
-	if file, err := base64.StdEncoding.DecodeString(e.Attachments[0].Data); err != nil || string(file) != "%PDF-1.7\n%%EOF" || e.Attachments[0].Filename != "order.pdf" {
+	if file, err := base64.StdEncoding.DecodeString(e.Attachments[0].Data); err != nil ||
+		string(file) != "%PDF-1.7\n%%EOF" || e.Attachments[0].Filename != "order.pdf" {
 		t.Errorf("file %q, %v", file, err)
 	}
 	raw := app.Do(t, http.MethodGet, "/api/received-emails/"+id+"/raw", nil)
@@ -127,28 +132,34 @@ func TestJourneyInbound(t *testing.T) {
 		t.Errorf("%s (-sent +raw):\n%s", raw.Header.Get("Content-Type"), diff)
 	}
 
-	answered := app.Do(t, http.MethodPost, "/api/received-emails/"+id+"/reply", `{"text":"On its way."}`, "Idempotency-Key", "once")
-	if again := app.Do(t, http.MethodPost, "/api/received-emails/"+id+"/reply", `{"text":"On its way."}`, "Idempotency-Key", "once"); string(again.Body) != string(answered.Body) {
+	answered := app.Do(t, http.MethodPost, "/api/received-emails/"+id+"/reply", `{"text":"On its way."}`,
+		"Idempotency-Key", "once")
+	if again := app.Do(t, http.MethodPost, "/api/received-emails/"+id+"/reply", `{"text":"On its way."}`,
+		"Idempotency-Key", "once"); string(again.Body) != string(answered.Body) {
 		t.Errorf("replayed %s, first %s", again.Body, answered.Body)
 	}
 	app.MX.Wait(t, "the reply arrives", func(s smtptest.Stats) bool { return s.Accepted == 1 })
 	reply := string(app.MX.Messages()[0].Data)
-	for _, want := range []string{"\r\nIn-Reply-To: <question-2@example.net>\r\n", "Subject: Re: =?utf-8?", "From: support@dev.test\r\n", "To: answers@example.net\r\n"} {
+	for _, want := range []string{"\r\nIn-Reply-To: <question-2@example.net>\r\n", "Subject: Re: =?utf-8?",
+		"From: support@dev.test\r\n", "To: answers@example.net\r\n"} {
 		if !strings.Contains(reply, want) {
 			t.Errorf("the reply lacks %q:\n%s", want, reply)
 		}
 	}
 	unfolded := strings.ReplaceAll(reply, "\r\n ", " ")
-	if !strings.Contains(unfolded, "\r\nReferences: <question-0@example.net> <question-1@example.net> <question-2@example.net>\r\n") {
+	if !strings.Contains(unfolded,
+		"\r\nReferences: <question-0@example.net> <question-1@example.net> <question-2@example.net>\r\n") {
 		t.Errorf("the reply does not have the references:\n%s", reply)
 	}
 
-	if got := app.Do(t, http.MethodPost, "/api/received-emails/"+id+"/forward", `{"to":"dave@example.net","text":"Please look."}`); got.Status != http.StatusOK {
+	if got := app.Do(t, http.MethodPost, "/api/received-emails/"+id+"/forward",
+		`{"to":"dave@example.net","text":"Please look."}`); got.Status != http.StatusOK {
 		t.Fatalf("forward: %d %s", got.Status, got.Body)
 	}
 	app.MX.Wait(t, "it is forwarded", func(s smtptest.Stats) bool { return s.Accepted == 2 })
 	forwarded := string(app.MX.Messages()[1].Data)
-	for _, want := range []string{"Please look.", "Forwarded message", "Where is my order?", "JVBERi0xLjcKJSVFT0Y=", "order.pdf"} {
+	for _, want := range []string{"Please look.", "Forwarded message", "Where is my order?", "JVBERi0xLjcKJSVFT0Y=",
+		"order.pdf"} {
 		if !strings.Contains(forwarded, want) {
 			t.Errorf("the forwarded message lacks %q:\n%s", want, forwarded)
 		}

@@ -13,7 +13,8 @@ import (
 )
 
 // headerNames are the fields that a message of the test below may have.
-var headerNames = []string{"dkim-signature", "from", "to", "cc", "reply-to", "subject", "date", "message-id", "mime-version", "content-type",
+var headerNames = []string{"dkim-signature", "from", "to", "cc", "reply-to", "subject", "date", "message-id",
+	"mime-version", "content-type",
 	"content-transfer-encoding", "feedback-id", "x-order"}
 
 // No accepted text, in whatever field, adds a line to the header on the wire, and a text with a line break
@@ -22,8 +23,10 @@ func TestHostileTextAddsNoHeaderLine(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
-	whole := map[string]any{"from": map[string]any{"email": "ada@dev.test", "name": "Ada"}, "to": []any{map[string]any{"email": "bob@example.net", "name": "Bob"}},
-		"cc": []any{"Carol <carol@example.net>"}, "reply_to": []any{"Help <help@dev.test>"}, "subject": "s", "text": "t", "headers": map[string]any{"X-Order": "1"},
+	whole := map[string]any{"from": map[string]any{"email": "ada@dev.test", "name": "Ada"},
+		"to": []any{map[string]any{"email": "bob@example.net", "name": "Bob"}},
+		"cc": []any{"Carol <carol@example.net>"}, "reply_to": []any{"Help <help@dev.test>"}, "subject": "s",
+		"text": "t", "headers": map[string]any{"X-Order": "1"},
 		"attachments": []any{map[string]any{"name": "a.png", "content_type": "image/png", "content_id": "a", "data": "aGVsbG8="}}}
 	accepted := 0
 	for place, body := range changed(whole) {
@@ -34,7 +37,8 @@ func TestHostileTextAddsNoHeaderLine(t *testing.T) {
 			continue
 		}
 		accepted++
-		if text := textOf(place); strings.ContainsAny(text, "\r\n\x00") && !strings.HasPrefix(place, "body.text:") && !strings.Contains(place, "].data:") {
+		if text := textOf(place); strings.ContainsAny(text, "\r\n\x00") && !strings.HasPrefix(place, "body.text:") &&
+			!strings.Contains(place, "].data:") {
 			t.Errorf("%q was accepted as %s", text, place)
 		}
 	}

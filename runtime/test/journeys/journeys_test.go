@@ -42,7 +42,8 @@ func TestJourney1MessageIsAcceptedSignedDeliveredAndSeen(t *testing.T) {
 		"headers":{"X-Order":"42"},"attachments":[{"filename":"note.txt","content":"aGVsbG8="}]}`)
 	app.MX.Wait(t, "three transactions", func(s smtptest.Stats) bool { return s.Accepted == 3 })
 	got := waitForStatus(t, app, id, "delivered")
-	if got.Email.SentAt == nil || got.Email.DeliveredAt == nil || got.Email.BouncedAt != nil || got.Email.LastEvent != "email.delivered" {
+	if got.Email.SentAt == nil || got.Email.DeliveredAt == nil || got.Email.BouncedAt != nil ||
+		got.Email.LastEvent != "email.delivered" {
 		t.Errorf("record: %+v", got.Email)
 	}
 	checkArrived(t, app)
@@ -72,7 +73,8 @@ func checkArrived(t *testing.T, app *harness.App) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if parsed.Subject != "Grüße 📮" || strings.TrimSpace(parsed.Text) != "Hello Bob" || !strings.Contains(parsed.HTML, "<b>Bob</b>") {
+	if parsed.Subject != "Grüße 📮" || strings.TrimSpace(parsed.Text) != "Hello Bob" ||
+		!strings.Contains(parsed.HTML, "<b>Bob</b>") {
 		t.Errorf("subject %q text %q html %q", parsed.Subject, parsed.Text, parsed.HTML)
 	}
 }
@@ -116,7 +118,8 @@ func checkTimeline(t *testing.T, app *harness.App, id string) {
 			Content    struct{ Text, HTML string }
 		}
 	}
-	app.Query(t, `{ email(id: "`+id+`") { status recipients { address state } timeline { type at recipient } content { text html } } }`, &got)
+	app.Query(t, `{ email(id: "`+id+
+		`") { status recipients { address state } timeline { type at recipient } content { text html } } }`, &got)
 	if got.Email.Status != "DELIVERED" && got.Email.Status != "delivered" {
 		t.Errorf("GraphQL returned %s", got.Email.Status)
 	}
@@ -142,22 +145,26 @@ func TestJourney2ScheduledMessageIsMovedReleasedAndDelivered(t *testing.T) {
 	moved, cancelled := schedule(t, app, "moved"), schedule(t, app, "cancelled")
 	var got emailAnswer
 	app.Do(t, http.MethodGet, "/api/emails/"+moved, nil).JSON(t, &got)
-	if got.Email.Status != "scheduled" || got.Email.LastEvent != "email.scheduled" || got.Email.ScheduledAt == nil || got.Email.SentAt != nil {
+	if got.Email.Status != "scheduled" || got.Email.LastEvent != "email.scheduled" || got.Email.ScheduledAt == nil ||
+		got.Email.SentAt != nil {
 		t.Errorf("record: %+v", got.Email)
 	}
 	got = emailAnswer{}
 	app.Do(t, http.MethodPatch, "/api/emails/"+cancelled, `{"cancel":true}`).JSON(t, &got)
-	if got.Email.ID != cancelled || got.Email.Status != "cancelled" || got.Email.LastEvent != "email.cancelled" || got.Email.CancelledAt == nil {
+	if got.Email.ID != cancelled || got.Email.Status != "cancelled" || got.Email.LastEvent != "email.cancelled" ||
+		got.Email.CancelledAt == nil {
 		t.Errorf("cancelled: %+v", got.Email)
 	}
 	at := time.Now().Add(8 * time.Second).UTC().Truncate(time.Millisecond) // after the request is accepted
 	app.Do(t, http.MethodPatch, "/api/emails/"+moved, map[string]any{"scheduledAt": at}).JSON(t, &got)
-	if want := at.Format("2006-01-02T15:04:05.000Z"); got.Email.Status != "scheduled" || *got.Email.ScheduledAt != want {
+	if want := at.Format("2006-01-02T15:04:05.000Z"); got.Email.Status != "scheduled" ||
+		*got.Email.ScheduledAt != want {
 		t.Errorf("rescheduled to %s: %+v", want, got.Email)
 	}
 
 	got = waitForStatus(t, app, moved, "delivered")
-	if sent, err := time.Parse(time.RFC3339, *got.Email.SentAt); err != nil || sent.Before(at) || sent.After(at.Add(expect.Patience)) {
+	if sent, err := time.Parse(time.RFC3339, *got.Email.SentAt); err != nil || sent.Before(at) ||
+		sent.After(at.Add(expect.Patience)) {
 		t.Errorf("sent at %s, scheduled for %s", *got.Email.SentAt, at)
 	}
 	arrived := app.MX.Messages()
@@ -165,10 +172,12 @@ func TestJourney2ScheduledMessageIsMovedReleasedAndDelivered(t *testing.T) {
 		t.Errorf("%d messages arrived", len(arrived))
 	}
 	checkSignature(t, app, arrived[0].Data)
-	checkTimelines(t, app, map[string]string{moved: "email.scheduled email.rescheduled email.sent email.delivered", cancelled: "email.scheduled email.cancelled"})
+	checkTimelines(t, app, map[string]string{moved: "email.scheduled email.rescheduled email.sent email.delivered",
+		cancelled: "email.scheduled email.cancelled"})
 	for id, status := range map[string]string{moved: "delivered", cancelled: "cancelled"} {
 		refused := app.Do(t, http.MethodPatch, "/api/emails/"+id, `{"cancel":true}`)
-		if refused.Status != http.StatusConflict || !bytes.Contains(refused.Body, []byte(`"code":"email_not_scheduled","details":{"status":"`+status+`"}`)) {
+		if refused.Status != http.StatusConflict ||
+			!bytes.Contains(refused.Body, []byte(`"code":"email_not_scheduled","details":{"status":"`+status+`"}`)) {
 			t.Errorf("a %s email was canceled: %d %s", status, refused.Status, refused.Body)
 		}
 	}
@@ -177,7 +186,8 @@ func TestJourney2ScheduledMessageIsMovedReleasedAndDelivered(t *testing.T) {
 func schedule(t *testing.T, app *harness.App, subject string) string {
 	t.Helper()
 	var receipt struct{ ID, Status string }
-	answer := app.Do(t, http.MethodPost, "/api/emails", map[string]any{"from": "ada@dev.test", "to": "bob@example.net", "subject": subject, "text": "t",
+	answer := app.Do(t, http.MethodPost, "/api/emails", map[string]any{"from": "ada@dev.test", "to": "bob@example.net",
+		"subject": subject, "text": "t",
 		"scheduled_at": time.Now().Add(time.Hour)})
 	answer.JSON(t, &receipt)
 	if answer.Status != http.StatusOK || receipt.Status != "scheduled" {
@@ -201,7 +211,8 @@ func checkTimelines(t *testing.T, app *harness.App, want map[string]string) {
 			seen = append(seen, e.Type)
 		}
 		if strings.Join(seen, " ") != types || got.Email.ScheduledAt == "" {
-			t.Errorf("GraphQL returned %s, scheduled at %s, %v; want %s", got.Email.Status, got.Email.ScheduledAt, seen, types)
+			t.Errorf("GraphQL returned %s, scheduled at %s, %v; want %s", got.Email.Status, got.Email.ScheduledAt,
+				seen, types)
 		}
 	}
 }
@@ -228,7 +239,8 @@ func TestJourney5DomainIsAddedVerifiedAndSigns(t *testing.T) {
 	if added.Domain.Status != "pending" {
 		t.Fatalf("domain: %+v", added.Domain)
 	}
-	if refused := app.Do(t, http.MethodPost, "/api/emails", body); refused.Status != http.StatusForbidden || !bytes.Contains(refused.Body, []byte("domain_not_verified")) {
+	if refused := app.Do(t, http.MethodPost, "/api/emails", body); refused.Status != http.StatusForbidden ||
+		!bytes.Contains(refused.Body, []byte("domain_not_verified")) {
 		t.Errorf("an unverified domain could send: %d %s", refused.Status, refused.Body)
 	}
 	for _, r := range added.Domain.Records {
@@ -258,7 +270,8 @@ func TestRejectedRecipientBounces(t *testing.T) {
 	app.MX.Always(smtptest.Rcpt, "gone@example.net", smtptest.Reply(550, "5.1.1", "No such user"))
 	id := send(t, app, `{"from":"ada@dev.test","to":["gone@example.net","here@example.net"],"subject":"s","text":"t"}`)
 	got := waitForStatus(t, app, id, "bounced")
-	if got.Email.BounceReason == nil || !strings.Contains(*got.Email.BounceReason, "No such user") || got.Email.BouncedAt == nil || got.Email.DeliveredAt != nil {
+	if got.Email.BounceReason == nil || !strings.Contains(*got.Email.BounceReason, "No such user") ||
+		got.Email.BouncedAt == nil || got.Email.DeliveredAt != nil {
 		t.Errorf("record: %+v", got.Email)
 	}
 }
@@ -293,8 +306,10 @@ func TestDeferredRecipientIsReported(t *testing.T) {
 		app.Query(t, `{ email(id: "`+id+`") { recipients { state attempts nextAttemptAt } } }`, &got)
 		return strings.EqualFold(got.Email.Recipients[0].State, "deferred")
 	})
-	if next := got.Email.Recipients[0].NextAttemptAt; next.Sub(before) < 30*time.Second || time.Until(next) > time.Minute {
-		t.Errorf("the next attempt is at %s, want about a minute after the first, which was between %s and %s", next, before, time.Now())
+	if next := got.Email.Recipients[0].NextAttemptAt; next.Sub(before) < 30*time.Second ||
+		time.Until(next) > time.Minute {
+		t.Errorf("the next attempt is at %s, want about a minute after the first, which was between %s and %s", next,
+			before, time.Now())
 	}
 	var record emailAnswer
 	app.Do(t, http.MethodGet, "/api/emails/"+id, nil).JSON(t, &record)

@@ -12,7 +12,8 @@ import (
 )
 
 // keyFor creates an API key in a browser or with another key.
-func keyFor(t *testing.T, do func(t testing.TB, method, path string, body any, headers ...string) harness.Answer, body asked) string {
+func keyFor(t *testing.T, do func(t testing.TB, method, path string, body any, headers ...string) harness.Answer,
+	body asked) string {
 	t.Helper()
 	var made struct{ Secret string }
 	got := do(t, http.MethodPost, "/api/api-keys", body)
@@ -44,32 +45,42 @@ func TestKeyIsLimitedByCreatorRole(t *testing.T) {
 	brand := asked{"name": "Eve's shop"}
 	for name, key := range map[string]*harness.App{"a developer's full key": full, "a key that it created": child} {
 		wantAnswer(t, name+" listing domains", key.Do(t, http.MethodGet, "/api/domains", nil), http.StatusOK)
-		wantAnswer(t, name+" changing the account", key.Do(t, http.MethodPatch, "/api/account", asked{"name": "Eve's"}), http.StatusForbidden, "insufficient_scope")
-		wantAnswer(t, name+" changing the brand", key.Do(t, http.MethodPut, "/api/account/brand", brand), http.StatusForbidden, "insufficient_scope")
-		wantAnswer(t, name+" reading the bill", key.Do(t, http.MethodGet, "/api/billing/usage", nil), http.StatusForbidden, "insufficient_scope")
+		wantAnswer(t, name+" changing the account", key.Do(t, http.MethodPatch, "/api/account", asked{"name": "Eve's"}),
+			http.StatusForbidden, "insufficient_scope")
+		wantAnswer(t, name+" changing the brand", key.Do(t, http.MethodPut, "/api/account/brand", brand),
+			http.StatusForbidden, "insufficient_scope")
+		wantAnswer(t, name+" reading the bill", key.Do(t, http.MethodGet, "/api/billing/usage", nil),
+			http.StatusForbidden, "insufficient_scope")
 	}
-	if got := full.Do(t, http.MethodPost, "/graphql", asked{"query": `{usage{emails}}`}); !strings.Contains(string(got.Body), "insufficient_scope") {
+	if got := full.Do(t, http.MethodPost, "/graphql",
+		asked{"query": `{usage{emails}}`}); !strings.Contains(string(got.Body), "insufficient_scope") {
 		t.Errorf("a developer's full key reading usage over GraphQL got %s, want an error", got.Body)
 	}
 	if !signsIn(t, app, credential.Password) {
 		t.Error("the SMTP credential of a developer is rejected")
 	}
 
-	wantAnswer(t, "the owner making bob a viewer", ada.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "viewer"}), http.StatusOK)
+	wantAnswer(t, "the owner making bob a viewer",
+		ada.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "viewer"}), http.StatusOK)
 	expect.Eventually(t, "the keys of a viewer only read", func() bool {
-		return full.Do(t, http.MethodPost, "/api/suppressions", asked{}).Status == http.StatusForbidden && child.Do(t, http.MethodPost, "/api/emails", anEmail).Status == http.StatusForbidden
+		return full.Do(t, http.MethodPost, "/api/suppressions", asked{}).Status == http.StatusForbidden &&
+			child.Do(t, http.MethodPost, "/api/emails", anEmail).Status == http.StatusForbidden
 	})
 	wantAnswer(t, "a viewer's key listing domains", full.Do(t, http.MethodGet, "/api/domains", nil), http.StatusOK)
-	expect.Eventually(t, "the SMTP credential of a viewer does not sign in", func() bool { return !signsIn(t, app, credential.Password) })
+	expect.Eventually(t, "the SMTP credential of a viewer does not sign in",
+		func() bool { return !signsIn(t, app, credential.Password) })
 
-	wantAnswer(t, "the owner making bob a developer again", ada.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "developer"}), http.StatusOK)
+	wantAnswer(t, "the owner making bob a developer again",
+		ada.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "developer"}), http.StatusOK)
 	expect.Eventually(t, "the keys of a developer write again", func() bool {
 		return full.Do(t, http.MethodPost, "/api/suppressions", asked{}).Status == http.StatusBadRequest
 	})
 	wantAnswer(t, "the owner removing bob", ada.Do(t, http.MethodDelete, "/api/members/"+id, nil), http.StatusOK)
 	for name, key := range map[string]*harness.App{"the key of a former member": full, "a key that it created": child} {
-		expect.Eventually(t, name+" does not list domains", func() bool { return key.Do(t, http.MethodGet, "/api/domains", nil).Status == http.StatusForbidden })
-		wantAnswer(t, name+" creating a key", key.Do(t, http.MethodPost, "/api/api-keys", asked{"name": "another"}), http.StatusForbidden, "insufficient_scope")
+		expect.Eventually(t, name+" does not list domains",
+			func() bool { return key.Do(t, http.MethodGet, "/api/domains", nil).Status == http.StatusForbidden })
+		wantAnswer(t, name+" creating a key", key.Do(t, http.MethodPost, "/api/api-keys", asked{"name": "another"}),
+			http.StatusForbidden, "insufficient_scope")
 		wantAnswer(t, name+" that sends", key.Do(t, http.MethodPost, "/api/emails", anEmail), http.StatusOK)
 	}
 	var list struct {
@@ -80,7 +91,8 @@ func TestKeyIsLimitedByCreatorRole(t *testing.T) {
 		} `json:"api_keys"`
 	}
 	ada.Do(t, http.MethodGet, "/api/api-keys", nil).JSON(t, &list)
-	if got := fmt.Sprint(list.APIKeys); !strings.Contains(got, "{full developer true}") || !strings.Contains(got, "{made by a key developer true}") {
+	if got := fmt.Sprint(list.APIKeys); !strings.Contains(got, "{full developer true}") ||
+		!strings.Contains(got, "{made by a key developer true}") {
 		t.Errorf("the list of keys is %s, want both keys of bob, a former developer", got)
 	}
 }
@@ -103,7 +115,8 @@ func TestDomainKeyCannotAccessOtherDomains(t *testing.T) {
 	key := withKey(app, keyFor(t, app.Do, asked{"name": "limited", "domain_ids": []string{devID}}))
 	later := time.Now().Add(time.Hour)
 	var sent struct{ ID string }
-	got := app.Do(t, http.MethodPost, "/api/emails", asked{"from": "ada@other.example", "to": "bob@example.net", "subject": "s", "text": "t", "scheduled_at": later})
+	got := app.Do(t, http.MethodPost, "/api/emails", asked{"from": "ada@other.example", "to": "bob@example.net",
+		"subject": "s", "text": "t", "scheduled_at": later})
 	wantAnswer(t, "scheduling mail of the other domain", got, http.StatusOK)
 	got.JSON(t, &sent)
 	own := schedule(t, key, "own")
@@ -122,11 +135,13 @@ func TestDomainKeyCannotAccessOtherDomains(t *testing.T) {
 		{http.MethodGet, "/api/requests", nil},
 		{http.MethodDelete, "/api/contacts/bob@example.net/data", nil},
 	} {
-		wantAnswer(t, "a limited key calling "+op.method+" "+op.path, key.Do(t, op.method, op.path, op.body), http.StatusForbidden, "insufficient_scope")
+		wantAnswer(t, "a limited key calling "+op.method+" "+op.path, key.Do(t, op.method, op.path, op.body),
+			http.StatusForbidden, "insufficient_scope")
 	}
 	keyID, _ := newKey(t, app, "full")
 	credentialID, _ := newCredential(t, app, map[string]any{"name": "unlimited"})
-	for _, of := range []struct{ path, id string }{{"/emails", sent.ID}, {"/domains", otherID}, {"/api-keys", keyID}, {"/smtp-credentials", credentialID}} {
+	for _, of := range []struct{ path, id string }{{"/emails", sent.ID}, {"/domains", otherID}, {"/api-keys", keyID},
+		{"/smtp-credentials", credentialID}} {
 		asked := 0
 		for path, methods := range operationsOf(t, app) {
 			if path != of.path+"/{id}" && !strings.HasPrefix(path, of.path+"/{id}/") {
@@ -135,32 +150,41 @@ func TestDomainKeyCannotAccessOtherDomains(t *testing.T) {
 			for _, method := range methods {
 				asked++
 				path := "/api" + strings.Replace(path, "{id}", of.id, 1)
-				wantAnswer(t, "a limited key calling "+method+" "+path, key.Do(t, method, path, nil), http.StatusForbidden, "insufficient_scope")
+				wantAnswer(t, "a limited key calling "+method+" "+path, key.Do(t, method, path, nil),
+					http.StatusForbidden, "insufficient_scope")
 			}
 		}
 		if asked < 2 {
 			t.Errorf("the document has %d operations on one of %s, want all", asked, of.path)
 		}
 	}
-	for _, query := range []string{`{email(id: "` + sent.ID + `"){id}}`, `{domain(id: "` + otherID + `"){id}}`, `{queue{nodes{email{id}}}}`, `{node(id: "` + sent.ID + `"){id}}`,
-		`{search(query: "other"){__typename}}`, `mutation{dropDelivery(selection: {all: true}, reason: "x"){__typename}}`} {
-		if got := key.Do(t, http.MethodPost, "/graphql", asked{"query": query}); !strings.Contains(string(got.Body), "insufficient_scope") {
+	for _, query := range []string{`{email(id: "` + sent.ID + `"){id}}`, `{domain(id: "` + otherID + `"){id}}`,
+		`{queue{nodes{email{id}}}}`, `{node(id: "` + sent.ID + `"){id}}`,
+		`{search(query: "other"){__typename}}`,
+		`mutation{dropDelivery(selection: {all: true}, reason: "x"){__typename}}`} {
+		if got := key.Do(t, http.MethodPost, "/graphql", asked{"query": query}); !strings.Contains(string(got.Body),
+			"insufficient_scope") {
 			t.Errorf("a limited key querying %s got %s, want an error", query, got.Body)
 		}
 	}
-	for _, path := range []string{"/api/emails", "/api/emails?q=s", "/api/emails/export", "/api/domains", "/api/received-emails"} {
+	for _, path := range []string{"/api/emails", "/api/emails?q=s", "/api/emails/export", "/api/domains",
+		"/api/received-emails"} {
 		got := key.Do(t, http.MethodGet, path, nil)
 		wantAnswer(t, "a limited key listing "+path, got, http.StatusOK)
 		if body := string(got.Body); strings.Contains(body, "other.example") || strings.Contains(body, sent.ID) {
 			t.Errorf("a limited key finds the other domain in %s: %s", path, body)
 		}
 	}
-	both := string(key.Do(t, http.MethodPost, "/graphql", asked{"query": `{emails{nodes{id} count{value}} domains{nodes{name} count{value}}}`}).Body)
-	if !strings.Contains(both, own) || !strings.Contains(both, "dev.test") || strings.Contains(both, "other.example") || strings.Contains(both, sent.ID) {
+	both := string(key.Do(t, http.MethodPost, "/graphql",
+		asked{"query": `{emails{nodes{id} count{value}} domains{nodes{name} count{value}}}`}).Body)
+	if !strings.Contains(both, own) || !strings.Contains(both, "dev.test") || strings.Contains(both, "other.example") ||
+		strings.Contains(both, sent.ID) {
 		t.Errorf("a limited key lists %s over GraphQL, want only its own domain and mail", both)
 	}
-	wantAnswer(t, "a limited key canceling its own mail", key.Do(t, http.MethodPatch, "/api/emails/"+own, asked{"cancel": true}), http.StatusOK)
-	wantAnswer(t, "a limited key rotating its own DKIM key", key.Do(t, http.MethodPost, "/api/domains/"+devID+"/dkim/rotate", nil), http.StatusOK)
+	wantAnswer(t, "a limited key canceling its own mail",
+		key.Do(t, http.MethodPatch, "/api/emails/"+own, asked{"cancel": true}), http.StatusOK)
+	wantAnswer(t, "a limited key rotating its own DKIM key",
+		key.Do(t, http.MethodPost, "/api/domains/"+devID+"/dkim/rotate", nil), http.StatusOK)
 }
 
 // operationsOf returns the methods of each path of the served document.

@@ -29,12 +29,18 @@ func TestEmailLinksToRelatedRecords(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
-	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	}))
 	t.Cleanup(receiver.Close)
-	if answer := app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": receiver.URL, "events": []string{"email.sent", "email.delivered"}}); answer.Status >= 300 {
+	if answer := app.Do(t, http.MethodPost, "/api/webhooks",
+		map[string]any{"url": receiver.URL,
+			"events": []string{"email.sent", "email.delivered"}}); answer.Status >= 300 {
 		t.Fatalf("the endpoint got %d %s", answer.Status, answer.Body)
 	}
-	if answer := app.Do(t, http.MethodPost, "/api/templates", map[string]any{"name": "Hello", "alias": "hello", "subject": "Hello", "text": "Hello"}); answer.Status >= 300 {
+	if answer := app.Do(t, http.MethodPost, "/api/templates",
+		map[string]any{"name": "Hello", "alias": "hello", "subject": "Hello", "text": "Hello"}); answer.Status >= 300 {
 		t.Fatalf("the template got %d %s", answer.Status, answer.Body)
 	}
 	if answer := app.Do(t, http.MethodPost, "/api/templates/hello/publish", nil); answer.Status >= 300 {
@@ -42,7 +48,8 @@ func TestEmailLinksToRelatedRecords(t *testing.T) {
 	}
 	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","template":{"alias":"hello"}}`)
 	waitForStatus(t, app, id, "delivered")
-	query := `{ node(id: "` + id + `") { ... on Email { domain { name } apiKey { name } template { alias } webhookDeliveries { eventType webhook { url } } } } search(query: "bob@example.net", types: [EMAIL]) { type id } }`
+	query := `{ node(id: "` + id +
+		`") { ... on Email { domain { name } apiKey { name } template { alias } webhookDeliveries { eventType webhook { url } } } } search(query: "bob@example.net", types: [EMAIL]) { type id } }`
 	var got linkedEmail
 	expect.Eventually(t, "two deliveries", func() bool {
 		got = linkedEmail{}
@@ -50,8 +57,10 @@ func TestEmailLinksToRelatedRecords(t *testing.T) {
 		return got.Node != nil && len(got.Node.WebhookDeliveries) == 2
 	})
 	n := got.Node
-	if n.Domain == nil || n.Domain.Name != "dev.test" || n.APIKey == nil || n.APIKey.Name != "development" || n.Template == nil || n.Template.Alias != "hello" ||
-		n.WebhookDeliveries[0].EventType != "email.sent" || n.WebhookDeliveries[0].Webhook == nil || n.WebhookDeliveries[0].Webhook.URL != receiver.URL {
+	if n.Domain == nil || n.Domain.Name != "dev.test" || n.APIKey == nil || n.APIKey.Name != "development" ||
+		n.Template == nil || n.Template.Alias != "hello" ||
+		n.WebhookDeliveries[0].EventType != "email.sent" || n.WebhookDeliveries[0].Webhook == nil ||
+		n.WebhookDeliveries[0].Webhook.URL != receiver.URL {
 		t.Errorf("the email links to %+v %+v %+v %+v", n.Domain, n.APIKey, n.Template, n.WebhookDeliveries)
 	}
 	if len(got.Search) != 1 || got.Search[0].ID != id {
@@ -59,7 +68,8 @@ func TestEmailLinksToRelatedRecords(t *testing.T) {
 	}
 	got = linkedEmail{}
 	app.WithKey(t, "sending").Query(t, query, &got)
-	if n := got.Node; n == nil || n.Domain != nil || n.APIKey != nil || n.Template != nil || len(n.WebhookDeliveries) != 0 {
+	if n := got.Node; n == nil || n.Domain != nil || n.APIKey != nil || n.Template != nil ||
+		len(n.WebhookDeliveries) != 0 {
 		t.Errorf("a sending key sees %+v", n)
 	}
 	got = linkedEmail{}

@@ -20,8 +20,10 @@ func TestLinesOfAnyLengthAreReceived(t *testing.T) {
 				t.Fatalf("a line of %d bytes: after %.20q got %q", length, step, got)
 			}
 		}
-		if got := app.Do(t, http.MethodGet, "/api/received-emails/"+lastReceived(t, app)+"/raw", nil); string(got.Body) != message {
-			t.Errorf("a line of %d bytes is read as a message of %d bytes, want %d: %d", length, len(got.Body), len(message), got.Status)
+		if got := app.Do(t, http.MethodGet, "/api/received-emails/"+lastReceived(t, app)+"/raw",
+			nil); string(got.Body) != message {
+			t.Errorf("a line of %d bytes is read as a message of %d bytes, want %d: %d", length, len(got.Body),
+				len(message), got.Status)
 		}
 	}
 }

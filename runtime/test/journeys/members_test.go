@@ -56,14 +56,18 @@ const (
 // invite makes bob a member with a role, through the invitation email, and returns his browser.
 func invite(t *testing.T, app *harness.App, by *harness.Person, role string) *harness.Person {
 	t.Helper()
-	wantAnswer(t, "an invitation", by.Do(t, http.MethodPost, "/api/invitations", asked{"email": "bob@example.com", "role": role}), http.StatusOK)
+	wantAnswer(t, "an invitation",
+		by.Do(t, http.MethodPost, "/api/invitations", asked{"email": "bob@example.com", "role": role}), http.StatusOK)
 	page, token := app.LinkTo(t, "bob@example.com", "Join")
 	if page != "invite" {
 		t.Errorf("the link of an invitation leads to %q, want invite", page)
 	}
 	bob := app.Browser(t)
-	wantAnswer(t, "bob accepting", bob.Do(t, http.MethodPost, "/api/invitations/accept", asked{"token": token, "name": "Bob", "password": bobsPassword}), http.StatusOK)
-	wantAnswer(t, "a second use of the link", app.Browser(t).Do(t, http.MethodPost, "/api/invitations/accept", asked{"token": token, "password": bobsPassword}), http.StatusNotFound, "not_found")
+	wantAnswer(t, "bob accepting", bob.Do(t, http.MethodPost, "/api/invitations/accept",
+		asked{"token": token, "name": "Bob", "password": bobsPassword}), http.StatusOK)
+	wantAnswer(t, "a second use of the link", app.Browser(t).
+		Do(t, http.MethodPost, "/api/invitations/accept", asked{"token": token, "password": bobsPassword}),
+		http.StatusNotFound, "not_found")
 	return bob
 }
 
@@ -80,13 +84,17 @@ func TestJourneyAMemberFromInvitationToRemoval(t *testing.T) {
 	t.Parallel()
 	app := startCaptured(t)
 	ada := signInOwner(t, app)
-	wantAnswer(t, "sign-up without an invitation", app.Browser(t).Do(t, http.MethodPost, "/api/sign-up", asked{"email": "eve@example.com"}), http.StatusNotFound)
+	wantAnswer(t, "sign-up without an invitation", app.Browser(t).
+		Do(t, http.MethodPost, "/api/sign-up", asked{"email": "eve@example.com"}), http.StatusNotFound)
 	bob := invite(t, app, ada, "developer")
 	id := idOf(t, bob)
 
 	wantAnswer(t, "a developer reading emails", bob.Do(t, http.MethodGet, "/api/emails", nil), http.StatusOK)
-	wantAnswer(t, "a developer inviting", bob.Do(t, http.MethodPost, "/api/invitations", asked{"email": "x@example.com", "role": "viewer"}), http.StatusForbidden, "insufficient_role")
-	wantAnswer(t, "a developer promoting himself to owner", bob.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "owner"}), http.StatusForbidden, "insufficient_role")
+	wantAnswer(t, "a developer inviting", bob.Do(t, http.MethodPost, "/api/invitations",
+		asked{"email": "x@example.com", "role": "viewer"}), http.StatusForbidden, "insufficient_role")
+	wantAnswer(t, "a developer promoting himself to owner",
+		bob.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "owner"}), http.StatusForbidden,
+		"insufficient_role")
 	made := bob.Do(t, http.MethodPost, "/api/api-keys", asked{"name": "bob's"})
 	wantAnswer(t, "a developer creating a key", made, http.StatusOK)
 	var key struct {
@@ -109,7 +117,8 @@ func TestJourneyAMemberFromInvitationToRemoval(t *testing.T) {
 		defer close(ended)
 		bob.Do(t, http.MethodGet, "/api/event-log/stream", nil)
 	}()
-	wantAnswer(t, "the last owner leaving", ada.Do(t, http.MethodDelete, "/api/members/"+idOf(t, ada), nil), http.StatusConflict, "conflict")
+	wantAnswer(t, "the last owner leaving", ada.Do(t, http.MethodDelete, "/api/members/"+idOf(t, ada), nil),
+		http.StatusConflict, "conflict")
 	wantAnswer(t, "the owner removing bob", ada.Do(t, http.MethodDelete, "/api/members/"+id, nil), http.StatusOK)
 	removed := time.Now()
 	over := time.After(expect.Patience) // the promise is five seconds
@@ -133,7 +142,9 @@ func TestJourneyAMemberFromInvitationToRemoval(t *testing.T) {
 	}
 	ada.Do(t, http.MethodGet, "/api/audit-log?limit=100", nil).JSON(t, &log)
 	said := fmt.Sprint(log.Entries)
-	for _, action := range []string{"invitation.created {user dev@dev.test", "invitation.accepted {user bob@example.com", "member.role_changed {user dev@dev.test", "member.removed {user dev@dev.test",
+	for _, action := range []string{"invitation.created {user dev@dev.test",
+		"invitation.accepted {user bob@example.com", "member.role_changed {user dev@dev.test",
+		"member.removed {user dev@dev.test",
 		"createAPIKey {user bob@example.com", "session.started"} {
 		if !strings.Contains(said, action) {
 			t.Errorf("the audit log lacks %q: %s", action, said)
@@ -158,12 +169,20 @@ func TestSessionsEnd(t *testing.T) {
 	if len(list.Sessions) != 3 {
 		t.Fatalf("bob has %d sessions, want 3: %v", len(list.Sessions), list)
 	}
-	wantAnswer(t, "ending the latest", bob.Do(t, http.MethodDelete, "/api/sessions/"+list.Sessions[0].ID, nil), http.StatusOK)
-	wantAnswer(t, "the session that was ended", third.Do(t, http.MethodGet, "/api/session", nil), http.StatusUnauthorized)
-	wantAnswer(t, "another's session", signInOwner(t, app).Do(t, http.MethodDelete, "/api/sessions/"+list.Sessions[1].ID, nil), http.StatusNotFound)
-	wantAnswer(t, "a wrong current password", bob.Do(t, http.MethodPatch, "/api/user", asked{"password": asked{"current": "x", "new": bobsPassword2}}), http.StatusBadRequest, "password.current")
-	wantAnswer(t, "a new password", bob.Do(t, http.MethodPatch, "/api/user", asked{"password": asked{"current": bobsPassword, "new": bobsPassword2}}), http.StatusOK)
-	wantAnswer(t, "another session after that", other.Do(t, http.MethodGet, "/api/session", nil), http.StatusUnauthorized)
+	wantAnswer(t, "ending the latest", bob.Do(t, http.MethodDelete, "/api/sessions/"+list.Sessions[0].ID, nil),
+		http.StatusOK)
+	wantAnswer(t, "the session that was ended", third.Do(t, http.MethodGet, "/api/session", nil),
+		http.StatusUnauthorized)
+	wantAnswer(t, "another's session", signInOwner(t, app).
+		Do(t, http.MethodDelete, "/api/sessions/"+list.Sessions[1].ID, nil), http.StatusNotFound)
+	wantAnswer(t, "a wrong current password",
+		bob.Do(t, http.MethodPatch, "/api/user", asked{"password": asked{"current": "x", "new": bobsPassword2}}),
+		http.StatusBadRequest, "password.current")
+	wantAnswer(t, "a new password",
+		bob.Do(t, http.MethodPatch, "/api/user",
+			asked{"password": asked{"current": bobsPassword, "new": bobsPassword2}}), http.StatusOK)
+	wantAnswer(t, "another session after that", other.Do(t, http.MethodGet, "/api/session", nil),
+		http.StatusUnauthorized)
 	wantAnswer(t, "the session that did it", bob.Do(t, http.MethodGet, "/api/session", nil), http.StatusOK)
 
 	for _, email := range []string{"bob@example.com", "nobody@example.com"} {
@@ -176,10 +195,16 @@ func TestSessionsEnd(t *testing.T) {
 	if page != "reset" {
 		t.Errorf("the link leads to %q, want reset", page)
 	}
-	wantAnswer(t, "a password that is too short", app.Browser(t).Do(t, http.MethodPost, "/api/password/reset", asked{"token": token, "password": "short"}), http.StatusBadRequest, "password")
-	wantAnswer(t, "the token for another purpose", app.Browser(t).Do(t, http.MethodPost, "/api/session/link", asked{"token": token}), http.StatusNotFound)
-	wantAnswer(t, "a reset", app.Browser(t).Do(t, http.MethodPost, "/api/password/reset", asked{"token": token, "password": bobsPassword}), http.StatusOK)
-	wantAnswer(t, "the same link again", app.Browser(t).Do(t, http.MethodPost, "/api/password/reset", asked{"token": token, "password": bobsPassword}), http.StatusNotFound)
+	wantAnswer(t, "a password that is too short", app.Browser(t).
+		Do(t, http.MethodPost, "/api/password/reset", asked{"token": token, "password": "short"}),
+		http.StatusBadRequest, "password")
+	wantAnswer(t, "the token for another purpose", app.Browser(t).
+		Do(t, http.MethodPost, "/api/session/link", asked{"token": token}), http.StatusNotFound)
+	wantAnswer(t, "a reset", app.Browser(t).
+		Do(t, http.MethodPost, "/api/password/reset", asked{"token": token, "password": bobsPassword}), http.StatusOK)
+	wantAnswer(t, "the same link again", app.Browser(t).
+		Do(t, http.MethodPost, "/api/password/reset", asked{"token": token, "password": bobsPassword}),
+		http.StatusNotFound)
 	wantAnswer(t, "the earlier session", bob.Do(t, http.MethodGet, "/api/session", nil), http.StatusUnauthorized)
 	app.SignedIn(t, "bob@example.com", bobsPassword)
 }
@@ -199,7 +224,8 @@ func TestSecondFactors(t *testing.T) {
 		}
 		return made
 	}
-	wantAnswer(t, "a wrong first code", bob.Do(t, http.MethodPost, "/api/user/totp/activate", asked{"code": "000000"}), http.StatusBadRequest, "code")
+	wantAnswer(t, "a wrong first code", bob.Do(t, http.MethodPost, "/api/user/totp/activate", asked{"code": "000000"}),
+		http.StatusBadRequest, "code")
 	now := time.Now()
 	activated := bob.Do(t, http.MethodPost, "/api/user/totp/activate", asked{"code": code(now)})
 	wantAnswer(t, "the first code", activated, http.StatusOK)
@@ -222,8 +248,11 @@ func TestSecondFactors(t *testing.T) {
 	wantAnswer(t, "a recovery code", signIn(recovery.RecoveryCodes[0]), http.StatusOK)
 	wantAnswer(t, "that one again", signIn(recovery.RecoveryCodes[0]), http.StatusUnauthorized)
 
-	wantAnswer(t, "the rule by a developer", bob.Do(t, http.MethodPatch, "/api/account", asked{"require_second_factor": true}), http.StatusForbidden, "insufficient_role")
-	wantAnswer(t, "the rule by the owner", ada.Do(t, http.MethodPatch, "/api/account", asked{"require_second_factor": true}), http.StatusOK)
+	wantAnswer(t, "the rule by a developer",
+		bob.Do(t, http.MethodPatch, "/api/account", asked{"require_second_factor": true}), http.StatusForbidden,
+		"insufficient_role")
+	wantAnswer(t, "the rule by the owner",
+		ada.Do(t, http.MethodPatch, "/api/account", asked{"require_second_factor": true}), http.StatusOK)
 	expect.Eventually(t, "the owner, who has none, may only set one up", func() bool {
 		return ada.Do(t, http.MethodGet, "/api/emails", nil).Status == http.StatusForbidden
 	})
@@ -237,7 +266,8 @@ func TestTeamsAreIsolated(t *testing.T) {
 	app := startCaptured(t)
 	ada := signInOwner(t, app)
 	var invited struct{ Invitation struct{ ID string } }
-	ada.Do(t, http.MethodPost, "/api/invitations", asked{"email": "carol@example.com", "role": "viewer"}).JSON(t, &invited)
+	ada.Do(t, http.MethodPost, "/api/invitations", asked{"email": "carol@example.com", "role": "viewer"}).
+		JSON(t, &invited)
 	bob := invite(t, app, ada, "developer")
 	made := ada.Do(t, http.MethodPost, "/api/accounts", asked{"name": "Another"})
 	wantAnswer(t, "an operator creating a team", made, http.StatusOK)
@@ -257,8 +287,10 @@ func TestTeamsAreIsolated(t *testing.T) {
 	} {
 		wantAnswer(t, what+" of another team", got, http.StatusNotFound, "not_found")
 	}
-	for path, secret := range map[string]string{"/api/members": bobID, "/api/invitations": invited.Invitation.ID, "/api/audit-log": bobID, "/api/audit-log/export": bobID} {
-		if got := eve.Do(t, http.MethodGet, path, nil); got.Status != http.StatusOK || strings.Contains(string(got.Body), secret) {
+	for path, secret := range map[string]string{"/api/members": bobID, "/api/invitations": invited.Invitation.ID,
+		"/api/audit-log": bobID, "/api/audit-log/export": bobID} {
+		if got := eve.Do(t, http.MethodGet, path, nil); got.Status != http.StatusOK ||
+			strings.Contains(string(got.Body), secret) {
 			t.Errorf("%s of the other team: %d %s, want nothing of the first one", path, got.Status, got.Body)
 		}
 	}
@@ -272,27 +304,36 @@ func TestTheCookieOfASession(t *testing.T) {
 	ada := signInOwner(t, app)
 	for _, path := range []string{"/api/events", "/api/webhooks", "/api/emails"} {
 		wantAnswer(t, path+" by cookie", ada.Do(t, http.MethodGet, path, nil), http.StatusOK)
-		wantAnswer(t, path+" with a cookie and a bad key", ada.Do(t, http.MethodGet, path, nil, "Authorization", "Bearer svc_wrong"), http.StatusUnauthorized)
+		wantAnswer(t, path+" with a cookie and a bad key",
+			ada.Do(t, http.MethodGet, path, nil, "Authorization", "Bearer svc_wrong"), http.StatusUnauthorized)
 	}
 	query := asked{"query": "{ account { id } }"}
 	wantAnswer(t, "GraphQL with a cookie", ada.Do(t, http.MethodPost, "/graphql", query), http.StatusOK, app.AccountID)
-	wantAnswer(t, "GraphQL from another site", ada.Do(t, http.MethodPost, "/graphql", query, "Origin", "https://evil.example"), http.StatusForbidden, "cross_origin")
-	wantAnswer(t, "a sign-in from another site", app.Browser(t).Do(t, http.MethodPost, "/api/session", asked{"email": app.Owner.Email, "password": app.Owner.Password}, "Origin", "https://evil.example"),
+	wantAnswer(t, "GraphQL from another site",
+		ada.Do(t, http.MethodPost, "/graphql", query, "Origin", "https://evil.example"), http.StatusForbidden,
+		"cross_origin")
+	wantAnswer(t, "a sign-in from another site", app.Browser(t).
+		Do(t, http.MethodPost, "/api/session", asked{"email": app.Owner.Email, "password": app.Owner.Password},
+			"Origin", "https://evil.example"),
 		http.StatusForbidden, "cross_origin")
 	before := ada.Cookies(t)
-	wantAnswer(t, "a wrong confirmation", ada.Do(t, http.MethodPost, "/api/session/confirm", asked{"password": "wrong"}), http.StatusUnauthorized)
-	wantAnswer(t, "a confirmation", ada.Do(t, http.MethodPost, "/api/session/confirm", asked{"password": app.Owner.Password}), http.StatusOK)
+	wantAnswer(t, "a wrong confirmation",
+		ada.Do(t, http.MethodPost, "/api/session/confirm", asked{"password": "wrong"}), http.StatusUnauthorized)
+	wantAnswer(t, "a confirmation",
+		ada.Do(t, http.MethodPost, "/api/session/confirm", asked{"password": app.Owner.Password}), http.StatusOK)
 	after := ada.Cookies(t)
 	if len(before) != 1 || len(after) != 1 || before[0].Value == after[0].Value {
 		t.Errorf("a confirmation changed the cookie from %v to %v, want a new one", before, after)
 	}
 	old := app.Browser(t)
-	wantAnswer(t, "the old cookie", old.Do(t, http.MethodGet, "/api/session", nil, "Cookie", before[0].String()), http.StatusUnauthorized)
+	wantAnswer(t, "the old cookie", old.Do(t, http.MethodGet, "/api/session", nil, "Cookie", before[0].String()),
+		http.StatusUnauthorized)
 	wantAnswer(t, "signing out", ada.Do(t, http.MethodDelete, "/api/session", nil), http.StatusOK)
 	if left := ada.Cookies(t); len(left) != 0 {
 		t.Errorf("after signing out the browser keeps %v", left)
 	}
-	wantAnswer(t, "the cookie after signing out", old.Do(t, http.MethodGet, "/api/session", nil, "Cookie", after[0].String()), http.StatusUnauthorized)
+	wantAnswer(t, "the cookie after signing out",
+		old.Do(t, http.MethodGet, "/api/session", nil, "Cookie", after[0].String()), http.StatusUnauthorized)
 }
 
 // No password, token or code is in the log, or in a row of the database.
@@ -305,13 +346,15 @@ func TestUserSecretsAreStoredNowhere(t *testing.T) {
 	_, reset := app.LinkTo(t, "bob@example.com", "Set a new password")
 	var key struct{ Secret string }
 	bob.Do(t, http.MethodPost, "/api/user/totp", nil).JSON(t, &key)
-	planted := map[string]string{"a password": bobsPassword, "a cookie": bob.Cookies(t)[0].Value, "a secret of a second factor": key.Secret}
+	planted := map[string]string{"a password": bobsPassword, "a cookie": bob.Cookies(t)[0].Value,
+		"a secret of a second factor": key.Secret}
 	checkNowhere(t, app, planted)
 	if strings.Contains(app.Log.String(), reset) {
 		t.Error("the log has the token of a link")
 	}
 	var n int // the email waits for delivery, or is in the development inbox
-	if err := openDatabase(t, app).QueryRowContext(t.Context(), `SELECT count(*) FROM sign_in_links x WHERE position($1 IN x::text) > 0`, reset).Scan(&n); err != nil || n > 0 {
+	if err := openDatabase(t, app).
+		QueryRowContext(t.Context(), `SELECT count(*) FROM sign_in_links x WHERE position($1 IN x::text) > 0`, reset).Scan(&n); err != nil || n > 0 {
 		t.Errorf("the token of a link is in %d rows of links (%v)", n, err)
 	}
 }
@@ -320,7 +363,8 @@ func TestUserSecretsAreStoredNowhere(t *testing.T) {
 func checkNowhere(t *testing.T, app *harness.App, planted map[string]string) {
 	t.Helper()
 	handle := openDatabase(t, app)
-	rows, err := handle.QueryContext(t.Context(), `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`)
+	rows, err := handle.QueryContext(t.Context(),
+		`SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +386,8 @@ func checkNowhere(t *testing.T, app *harness.App, planted map[string]string) {
 		}
 		for _, table := range tables {
 			var n int
-			if err := handle.QueryRowContext(t.Context(), `SELECT count(*) FROM `+table+` x WHERE position($1 IN x::text) > 0`, text).Scan(&n); err != nil || n > 0 {
+			if err := handle.QueryRowContext(t.Context(), `SELECT count(*) FROM `+table+
+				` x WHERE position($1 IN x::text) > 0`, text).Scan(&n); err != nil || n > 0 {
 				t.Errorf("%s is in %d rows of %s (%v)", what, n, table, err)
 			}
 		}
@@ -355,9 +400,11 @@ func TestUsersTryAutomations(t *testing.T) {
 	t.Parallel()
 	app := startCaptured(t)
 	ada := signInOwner(t, app)
-	made := ada.Do(t, http.MethodPost, "/api/automations", asked{"name": "Welcome", "trigger": asked{"event": "user.created"}, "steps": []asked{
-		{"key": "sleep", "type": "delay", "duration": "P3D"},
-		{"key": "hello", "type": "send_email", "from": "hello@" + *app.VerifiedDomain, "subject": "Hi {{event.data.name}}", "text": "Welcome."}}})
+	made := ada.Do(t, http.MethodPost, "/api/automations",
+		asked{"name": "Welcome", "trigger": asked{"event": "user.created"}, "steps": []asked{
+			{"key": "sleep", "type": "delay", "duration": "P3D"},
+			{"key": "hello", "type": "send_email", "from": "hello@" + *app.VerifiedDomain,
+				"subject": "Hi {{event.data.name}}", "text": "Welcome."}}})
 	wantAnswer(t, "a draft", made, http.StatusOK)
 	var automation struct{ Automation struct{ ID string } }
 	made.JSON(t, &automation)
@@ -367,13 +414,18 @@ func TestUsersTryAutomations(t *testing.T) {
 		return all
 	}
 	id := automation.Automation.ID
-	for field, more := range map[string]asked{"dry_run": {"dry_run": true}, "test_send": {"test_send": true}, "automation_id": {"automation_id": id}} {
-		wantAnswer(t, "a key with "+field, app.Do(t, http.MethodPost, "/api/events", event(more)), http.StatusBadRequest, field)
+	for field, more := range map[string]asked{"dry_run": {"dry_run": true}, "test_send": {"test_send": true},
+		"automation_id": {"automation_id": id}} {
+		wantAnswer(t, "a key with "+field, app.Do(t, http.MethodPost, "/api/events", event(more)),
+			http.StatusBadRequest, field)
 	}
-	for what, more := range map[string]asked{"both": {"dry_run": true, "test_send": true, "automation_id": id}, "no automation": {"dry_run": true}, "no flag": {"automation_id": id}, "a flag that is off": {"automation_id": id, "dry_run": false}} {
+	for what, more := range map[string]asked{"both": {"dry_run": true, "test_send": true, "automation_id": id},
+		"no automation": {"dry_run": true}, "no flag": {"automation_id": id}, "a flag that is off": {"automation_id": id, "dry_run": false}} {
 		wantAnswer(t, what, ada.Do(t, http.MethodPost, "/api/events", event(more)), http.StatusBadRequest)
 	}
-	wantAnswer(t, "an unknown automation", ada.Do(t, http.MethodPost, "/api/events", event(asked{"dry_run": true, "automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta"})), http.StatusNotFound)
+	wantAnswer(t, "an unknown automation",
+		ada.Do(t, http.MethodPost, "/api/events",
+			event(asked{"dry_run": true, "automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta"})), http.StatusNotFound)
 	dry := ada.Do(t, http.MethodPost, "/api/events", event(asked{"dry_run": true, "automation_id": id}))
 	wantAnswer(t, "a dry run", dry, http.StatusAccepted, "dashboard", "completed", "Hi Bob")
 	sent := ada.Do(t, http.MethodPost, "/api/events", event(asked{"test_send": true, "automation_id": id}))
@@ -381,9 +433,11 @@ func TestUsersTryAutomations(t *testing.T) {
 	var begun struct{ Run struct{ ID string } }
 	sent.JSON(t, &begun)
 	expect.Eventually(t, "the test has sent its mail at once", func() bool {
-		return strings.Contains(string(app.Do(t, http.MethodGet, "/api/automation-runs/"+begun.Run.ID, nil).Body), `"status":"completed","step_index":1`)
+		return strings.Contains(string(app.Do(t, http.MethodGet, "/api/automation-runs/"+begun.Run.ID, nil).Body),
+			`"status":"completed","step_index":1`)
 	})
-	wantAnswer(t, "an ordinary event of a user", ada.Do(t, http.MethodPost, "/api/events", event(nil)), http.StatusAccepted, "dashboard")
+	wantAnswer(t, "an ordinary event of a user", ada.Do(t, http.MethodPost, "/api/events", event(nil)),
+		http.StatusAccepted, "dashboard")
 }
 
 // An operator manages the installation with a browser: finds an account, changes its plan, suspends it, and
@@ -394,39 +448,59 @@ func TestAnOperatorRunsTheInstallation(t *testing.T) {
 	ada := signInOwner(t, app)
 	bob := invite(t, app, ada, "admin")
 	account := "/api/operator/accounts/" + app.AccountID
-	for _, path := range []string{"/api/operator/accounts", account, "/api/operator/plans", "/api/operator/plans/pro", "/api/operator/billing", "/api/operator/audit-log"} {
-		wantAnswer(t, path+" by an admin", bob.Do(t, http.MethodGet, path, nil), http.StatusForbidden, "insufficient_role")
-		wantAnswer(t, path+" by a key", app.Do(t, http.MethodGet, path, nil), http.StatusForbidden, "insufficient_scope")
+	for _, path := range []string{"/api/operator/accounts", account, "/api/operator/plans", "/api/operator/plans/pro",
+		"/api/operator/billing", "/api/operator/audit-log"} {
+		wantAnswer(t, path+" by an admin", bob.Do(t, http.MethodGet, path, nil), http.StatusForbidden,
+			"insufficient_role")
+		wantAnswer(t, path+" by a key", app.Do(t, http.MethodGet, path, nil), http.StatusForbidden,
+			"insufficient_scope")
 		wantAnswer(t, path+" by an operator", ada.Do(t, http.MethodGet, path, nil), http.StatusOK)
 	}
-	wantAnswer(t, "a change by an admin", bob.Do(t, http.MethodPatch, account, asked{"plan": "pro"}), http.StatusForbidden, "insufficient_role")
+	wantAnswer(t, "a change by an admin", bob.Do(t, http.MethodPatch, account, asked{"plan": "pro"}),
+		http.StatusForbidden, "insufficient_role")
 
-	wantAnswer(t, "the account by its address", ada.Do(t, http.MethodGet, "/api/operator/accounts?q="+url.QueryEscape(strings.ToUpper(app.Owner.Email)), nil), http.StatusOK, app.AccountID)
-	wantAnswer(t, "active ones", ada.Do(t, http.MethodGet, "/api/operator/accounts?status=active&limit=100", nil), http.StatusOK, app.AccountID)
-	if got := ada.Do(t, http.MethodGet, "/api/operator/accounts?status=suspended", nil); strings.Contains(string(got.Body), app.AccountID) {
+	wantAnswer(t, "the account by its address", ada.Do(t, http.MethodGet, "/api/operator/accounts?q="+
+		url.QueryEscape(strings.ToUpper(app.Owner.Email)), nil), http.StatusOK, app.AccountID)
+	wantAnswer(t, "active ones", ada.Do(t, http.MethodGet, "/api/operator/accounts?status=active&limit=100", nil),
+		http.StatusOK, app.AccountID)
+	if got := ada.Do(t, http.MethodGet, "/api/operator/accounts?status=suspended",
+		nil); strings.Contains(string(got.Body), app.AccountID) {
 		t.Errorf("the account is listed as suspended: %s", got.Body)
 	}
-	wantAnswer(t, "an unknown status", ada.Do(t, http.MethodGet, "/api/operator/accounts?status=gone", nil), http.StatusBadRequest, "status")
-	for field, body := range map[string]asked{"plan": {"plan": "nothing"}, "monthly_limit": {"monthly_limit": 0}, "suspended": {"suspended": "yes"}, "name": {"name": "x"}} {
+	wantAnswer(t, "an unknown status", ada.Do(t, http.MethodGet, "/api/operator/accounts?status=gone", nil),
+		http.StatusBadRequest, "status")
+	for field, body := range map[string]asked{"plan": {"plan": "nothing"}, "monthly_limit": {"monthly_limit": 0},
+		"suspended": {"suspended": "yes"}, "name": {"name": "x"}} {
 		wantAnswer(t, "a wrong "+field, ada.Do(t, http.MethodPatch, account, body), http.StatusBadRequest, field)
 	}
-	wantAnswer(t, "an unknown account", ada.Do(t, http.MethodPatch, "/api/operator/accounts/acc_01kf0m4w7he6x8q2v5b3n9c1ta", asked{"plan": "pro"}), http.StatusNotFound)
+	wantAnswer(t, "an unknown account",
+		ada.Do(t, http.MethodPatch, "/api/operator/accounts/acc_01kf0m4w7he6x8q2v5b3n9c1ta", asked{"plan": "pro"}),
+		http.StatusNotFound)
 
-	wantAnswer(t, "another plan", ada.Do(t, http.MethodPatch, account, asked{"plan": "pro", "monthly_limit": 7, "suspended": true}), http.StatusOK, "pro", "suspended_at")
+	wantAnswer(t, "another plan", ada.Do(t, http.MethodPatch, account,
+		asked{"plan": "pro", "monthly_limit": 7, "suspended": true}), http.StatusOK, "pro", "suspended_at")
 	mail := asked{"from": "hello@dev.test", "to": "bob@example.com", "subject": "Hello", "text": "Hello"}
-	wantAnswer(t, "mail of a suspended account", app.Do(t, http.MethodPost, "/api/emails", mail), http.StatusForbidden, "account_suspended")
-	wantAnswer(t, "resuming the account", ada.Do(t, http.MethodPatch, account, asked{"suspended": false, "monthly_limit": nil}), http.StatusOK)
+	wantAnswer(t, "mail of a suspended account", app.Do(t, http.MethodPost, "/api/emails", mail), http.StatusForbidden,
+		"account_suspended")
+	wantAnswer(t, "resuming the account",
+		ada.Do(t, http.MethodPatch, account, asked{"suspended": false, "monthly_limit": nil}), http.StatusOK)
 	wantAnswer(t, "mail of the resumed account", app.Do(t, http.MethodPost, "/api/emails", mail), http.StatusOK)
 
-	wantAnswer(t, "a plan that includes more", ada.Do(t, http.MethodPatch, "/api/operator/plans/pool", asked{"included_emails": 250000}), http.StatusOK, "pool")
-	wantAnswer(t, "overage with a cap", ada.Do(t, http.MethodPatch, "/api/operator/plans/pool", asked{"overage": true, "monthly_emails": 10}), http.StatusBadRequest, "overage")
-	wantAnswer(t, "an unknown plan", ada.Do(t, http.MethodPatch, "/api/operator/plans/nothing", asked{"rank": 3}), http.StatusNotFound)
+	wantAnswer(t, "a plan that includes more",
+		ada.Do(t, http.MethodPatch, "/api/operator/plans/pool", asked{"included_emails": 250000}),
+		http.StatusOK, "pool")
+	wantAnswer(t, "overage with a cap", ada.Do(t, http.MethodPatch, "/api/operator/plans/pool",
+		asked{"overage": true, "monthly_emails": 10}), http.StatusBadRequest, "overage")
+	wantAnswer(t, "an unknown plan", ada.Do(t, http.MethodPatch, "/api/operator/plans/nothing", asked{"rank": 3}),
+		http.StatusNotFound)
 	wantAnswer(t, "disabled billing", ada.Do(t, http.MethodGet, "/api/operator/billing", nil), http.StatusOK, "enabled")
 
-	for what, path := range map[string]string{"the account's log": "/api/audit-log?action=operator", "the installation's log": "/api/operator/audit-log?action=operator"} {
+	for what, path := range map[string]string{"the account's log": "/api/audit-log?action=operator",
+		"the installation's log": "/api/operator/audit-log?action=operator"} {
 		got := ada.Do(t, http.MethodGet, path, nil)
 		wantAnswer(t, what, got, http.StatusOK, "operator.account_updated", app.Owner.Email)
-		if has, wants := strings.Contains(string(got.Body), "operator.plan_updated"), strings.HasPrefix(path, "/api/operator"); has != wants {
+		if has, wants := strings.Contains(string(got.Body), "operator.plan_updated"), strings.HasPrefix(path,
+			"/api/operator"); has != wants {
 			t.Errorf("%s has the change of a plan: %t, want %t: %s", what, has, wants, got.Body)
 		}
 	}

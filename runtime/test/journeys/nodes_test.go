@@ -79,7 +79,9 @@ func (f *fleet) send(t *testing.T, by *harness.App, n int) (ids []string) {
 	t.Helper()
 	for range n {
 		f.sent++
-		ids = append(ids, by.Send(t, fmt.Sprintf(`{"from":"ada@dev.test","to":"bob%d@away.test","subject":"Hello","text":"Hello"}`, f.sent)))
+		ids = append(ids,
+			by.Send(t, fmt.Sprintf(`{"from":"ada@dev.test","to":"bob%d@away.test","subject":"Hello","text":"Hello"}`,
+				f.sent)))
 	}
 	return ids
 }
@@ -92,7 +94,8 @@ func (f *fleet) awaitArrival(t *testing.T, ids []string) map[string]int {
 	expect.Eventually(t, fmt.Sprintf("%d messages are delivered", len(ids)), func() bool {
 		clear(from)
 		done := 0
-		rows, err := f.db.QueryContext(t.Context(), `SELECT r.state, r.attempts, a.way, split_part(a.local_addr, ':', 1), a.outcome FROM recipients r JOIN attempts a ON a.recipient_id = r.id WHERE r.email_id = ANY($1)`, "{"+strings.Join(ids, ",")+"}")
+		rows, err := f.db.QueryContext(t.Context(),
+			`SELECT r.state, r.attempts, a.way, split_part(a.local_addr, ':', 1), a.outcome FROM recipients r JOIN attempts a ON a.recipient_id = r.id WHERE r.email_id = ANY($1)`, "{"+strings.Join(ids, ",")+"}")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +133,8 @@ func (n nullable) Scan(value any) error {
 // countWaiting returns how many recipients are parked under a source, without an attempt.
 func (f *fleet) countWaiting(t *testing.T, address string) (n int) {
 	t.Helper()
-	if err := f.db.QueryRowContext(t.Context(), `SELECT count(*) FROM recipients WHERE lane LIKE $1 || ' %' AND due_at IS NOT NULL AND attempts = 0`, address).Scan(&n); err != nil {
+	if err := f.db.QueryRowContext(t.Context(),
+		`SELECT count(*) FROM recipients WHERE lane LIKE $1 || ' %' AND due_at IS NOT NULL AND attempts = 0`, address).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -148,15 +152,19 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 		in          outbound.SourceInput
 		field, want string
 	}{
-		"nobody's":      {outbound.SourceInput{Address: "127.0.0.9", Pool: "shared"}, "address", "cannot be 127.0.0.9: no running process has it (running: one, two)"},
-		"another's":     {outbound.SourceInput{Address: "127.0.0.2", Node: "two", Pool: "shared"}, "address", "the process two does not have 127.0.0.2"},
-		"of an unknown": {outbound.SourceInput{Address: "127.0.0.2", Node: "six", Pool: "shared"}, "node", "cannot be six: the running delivery processes are one, two"},
+		"nobody's": {outbound.SourceInput{Address: "127.0.0.9", Pool: "shared"}, "address",
+			"cannot be 127.0.0.9: no running process has it (running: one, two)"},
+		"another's": {outbound.SourceInput{Address: "127.0.0.2", Node: "two", Pool: "shared"}, "address", "the process two does not have 127.0.0.2"},
+		"of an unknown": {outbound.SourceInput{Address: "127.0.0.2", Node: "six", Pool: "shared"}, "node",
+			"cannot be six: the running delivery processes are one, two"},
 	} {
-		if err := f.addSource(t, refused.in); fault.KindOf(err) != fault.Invalid || fault.From(err).Fields[refused.field] != refused.want {
+		if err := f.addSource(t, refused.in); fault.KindOf(err) != fault.Invalid || fault.From(err).
+			Fields[refused.field] != refused.want {
 			t.Errorf("%s: %v, want %s %s", name, err, refused.field, refused.want)
 		}
 	}
-	for _, in := range []outbound.SourceInput{{Address: "127.0.0.2", Pool: "shared"}, {Address: "127.0.0.3", Node: "two", Pool: "shared"}} {
+	for _, in := range []outbound.SourceInput{{Address: "127.0.0.2", Pool: "shared"},
+		{Address: "127.0.0.3", Node: "two", Pool: "shared"}} {
 		if err := f.addSource(t, in); err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +178,8 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 	}
 	// 2. Messages that only the other can send are handed over to it.
 	f.pause(t, "127.0.0.2", true)
-	expect.Eventually(t, "mail leaves from 127.0.0.3", func() bool { return f.awaitArrival(t, f.send(t, f.App, 1))["127.0.0.3"] == 1 })
+	expect.Eventually(t, "mail leaves from 127.0.0.3",
+		func() bool { return f.awaitArrival(t, f.send(t, f.App, 1))["127.0.0.3"] == 1 })
 	begun := time.Now()
 	if from := f.awaitArrival(t, f.send(t, f.App, 40)); from["127.0.0.3"] != 40 {
 		t.Errorf("40 messages were sent from %v, want 127.0.0.3", from)
@@ -185,11 +194,13 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 		t.Errorf("20 messages were sent from %v, want the machine's own address", from)
 	}
 	f.pause(t, "127.0.0.2", false)
-	expect.Eventually(t, "mail leaves from 127.0.0.2", func() bool { return f.awaitArrival(t, f.send(t, f.App, 1))["127.0.0.2"] == 1 })
+	expect.Eventually(t, "mail leaves from 127.0.0.2",
+		func() bool { return f.awaitArrival(t, f.send(t, f.App, 1))["127.0.0.2"] == 1 })
 	// 4. Mail waits for a dedicated address, however long it takes.
 	plan := accounts.PlanDedicated
 	f.Change(t, accounts.AccountChange{Plan: &plan})
-	if err := f.addSource(t, outbound.SourceInput{Address: "127.0.0.4", Node: "two", Pool: "dedicated", Account: f.AccountID, Unchecked: true}); err != nil {
+	if err := f.addSource(t, outbound.SourceInput{Address: "127.0.0.4", Node: "two", Pool: "dedicated",
+		Account: f.AccountID, Unchecked: true}); err != nil {
 		t.Fatal(err)
 	}
 	var waits []string
@@ -215,7 +226,8 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 		}
 	}
 	var failed int
-	if err := f.db.QueryRowContext(t.Context(), `SELECT count(*) FROM attempts WHERE outcome <> 'delivered' OR number > 1`).Scan(&failed); err != nil || failed != 0 {
+	if err := f.db.QueryRowContext(t.Context(),
+		`SELECT count(*) FROM attempts WHERE outcome <> 'delivered' OR number > 1`).Scan(&failed); err != nil || failed != 0 {
 		t.Errorf("%d attempts failed or were repeated, %v", failed, err)
 	}
 }

@@ -37,7 +37,8 @@ func providerTools(t *testing.T) {
 	if done, err := os.ReadFile(mark); err == nil && string(done) == string(lock) {
 		return
 	}
-	install := exec.CommandContext(t.Context(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+	install := exec.CommandContext(t.Context(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund",
+		"--no-update-notifier", "--loglevel=error")
 	install.Dir = providerDir
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Fatalf("npm ci in %s: %v\n%s", providerDir, err, out)
@@ -162,7 +163,8 @@ func (b *visitor) signIn(t *testing.T, login, returnTo string) page {
 // isAt fails the test unless the browser is at a path of the app, on a page with some words.
 func (b *visitor) isAt(t *testing.T, what string, p page, path, words string) {
 	t.Helper()
-	if got := p.at.Scheme + "://" + p.at.Host; got != b.app.BaseURL || p.at.RequestURI() != path || !strings.Contains(p.text, words) {
+	if got := p.at.Scheme + "://" + p.at.Host; got != b.app.BaseURL || p.at.RequestURI() != path ||
+		!strings.Contains(p.text, words) {
 		t.Errorf("%s leads to %s, want %s with the words %q:\n%s", what, p.at, path, words, p.text)
 	}
 }
@@ -179,29 +181,39 @@ func TestSignInWithOpenIDProvider(t *testing.T) {
 	})
 	ada := signInOwner(t, app)
 	b := newVisitor(t, app)
-	b.isAt(t, "a provider that is not running yet", b.open(t, app.BaseURL+"/api/session/oidc"), "/sign-in?openid=away", "The provider is unavailable")
-	if got := ada.Do(t, http.MethodGet, "/api/sign-in", nil); !strings.Contains(string(got.Body), `"oidc":{"name":"Outside"}`) {
+	b.isAt(t, "a provider that is not running yet", b.open(t, app.BaseURL+"/api/session/oidc"), "/sign-in?openid=away",
+		"The provider is unavailable")
+	if got := ada.Do(t, http.MethodGet, "/api/sign-in", nil); !strings.Contains(string(got.Body),
+		`"oidc":{"name":"Outside"}`) {
 		t.Errorf("GET /sign-in returned %s, want the name of the provider", got.Body)
 	}
 
 	stop := startProvider(t, app, port)
 	awaitProvider(t, b)
-	b.isAt(t, "a user without an invitation", b.signIn(t, "bob@example.com", "/emails?status=failed"), "/sign-in?next=%2Femails%3Fstatus%3Dfailed&openid=unknown", "No user has this email address")
+	b.isAt(t, "a user without an invitation", b.signIn(t, "bob@example.com", "/emails?status=failed"),
+		"/sign-in?next=%2Femails%3Fstatus%3Dfailed&openid=unknown", "No user has this email address")
 	b = newVisitor(t, app)
-	b.isAt(t, "an email that is not verified", b.signIn(t, "unverified@example.com", "/"), "/sign-in?openid=unverified", "has not verified your email address")
+	b.isAt(t, "an email that is not verified", b.signIn(t, "unverified@example.com", "/"), "/sign-in?openid=unverified",
+		"has not verified your email address")
 	b = newVisitor(t, app)
-	b.isAt(t, "a user without an email", b.signIn(t, "none", "/"), "/sign-in?openid=no_email", "no usable email address")
+	b.isAt(t, "a user without an email", b.signIn(t, "none", "/"), "/sign-in?openid=no_email",
+		"no usable email address")
 	b = newVisitor(t, app)
-	b.isAt(t, "an operator's email", b.signIn(t, app.Owner.Email, "/"), "/sign-in?openid=operator", "belongs to an operator")
+	b.isAt(t, "an operator's email", b.signIn(t, app.Owner.Email, "/"), "/sign-in?openid=operator",
+		"belongs to an operator")
 
-	wantAnswer(t, "an invitation", ada.Do(t, http.MethodPost, "/api/invitations", asked{"email": "bob@example.com", "role": "viewer"}), http.StatusOK)
+	wantAnswer(t, "an invitation",
+		ada.Do(t, http.MethodPost, "/api/invitations", asked{"email": "bob@example.com", "role": "viewer"}),
+		http.StatusOK)
 	b = newVisitor(t, app)
-	b.isAt(t, "bob with an invitation", b.signIn(t, "bob@example.com", "/sign-in?from=outside"), "/sign-in?from=outside", "bob@example.com")
+	b.isAt(t, "bob with an invitation", b.signIn(t, "bob@example.com", "/sign-in?from=outside"),
+		"/sign-in?from=outside", "bob@example.com")
 	session := b.open(t, app.BaseURL+"/api/session")
 	if !strings.Contains(session.text, `"method":"oidc"`) || !strings.Contains(session.text, `"role":"viewer"`) {
 		t.Errorf("bob's session is %s, want one by oidc of a viewer", session.text)
 	}
-	b.isAt(t, "a return to another site", b.open(t, app.BaseURL+"/api/session/oidc?return_to=//evil.example/"), "/", "Postrider")
+	b.isAt(t, "a return to another site", b.open(t, app.BaseURL+"/api/session/oidc?return_to=//evil.example/"), "/",
+		"Postrider")
 
 	noPKCE(t, b)
 	lost := b.open(t, app.BaseURL+"/api/session/oidc/callback?state=x&code=y&session_state=z")
@@ -240,11 +252,13 @@ func noPKCE(t *testing.T, b *visitor) {
 		t.Fatal(err)
 	}
 	query := there.Query()
-	if query.Get("code_challenge_method") != "S256" || query.Get("code_challenge") == "" || query.Get("nonce") == "" || query.Get("state") == "" {
+	if query.Get("code_challenge_method") != "S256" || query.Get("code_challenge") == "" || query.Get("nonce") == "" ||
+		query.Get("state") == "" {
 		t.Errorf("a sign-in leads to %s, want PKCE by S256, a nonce and a state", there)
 	}
 	query.Del("code_challenge")
 	query.Del("code_challenge_method")
 	there.RawQuery = query.Encode()
-	b.isAt(t, "a sign-in without PKCE, which the provider rejects,", b.open(t, there.String()), "/sign-in?openid=lost", "Start again in this browser")
+	b.isAt(t, "a sign-in without PKCE, which the provider rejects,", b.open(t, there.String()), "/sign-in?openid=lost",
+		"Start again in this browser")
 }

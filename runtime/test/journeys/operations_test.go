@@ -126,7 +126,8 @@ func operations(t *testing.T, app *harness.App) []operation {
 				}
 			}
 			o.public = len(d.Security) == 0
-			o.keys = slices.ContainsFunc(d.Security, func(s map[string][]string) bool { _, bearer := s["bearer"]; return bearer })
+			o.keys = slices.ContainsFunc(d.Security,
+				func(s map[string][]string) bool { _, bearer := s["bearer"]; return bearer })
 			_, o.endless = d.Responses["200"].Content["text/event-stream"]
 			if d.RequestBody != nil {
 				content := d.RequestBody.Content["application/json"]

@@ -49,7 +49,10 @@ func TestUnavailableDatabaseReturns503AndRecovers(t *testing.T) {
 			} {
 				checkUnavailable(t, app, r.method, r.path, r.body)
 			}
-			harness.Eventually(t, "it is not ready", func() bool { return app.Do(t, http.MethodGet, "/readyz", nil).Status == http.StatusServiceUnavailable })
+			harness.Eventually(t, "it is not ready", func() bool {
+				return app.Do(t, http.MethodGet, "/readyz", nil).
+					Status == http.StatusServiceUnavailable
+			})
 			if got := app.Do(t, http.MethodGet, "/healthz", nil); got.Status != http.StatusOK {
 				t.Errorf("liveness returned %d", got.Status)
 			}
@@ -58,7 +61,10 @@ func TestUnavailableDatabaseReturns503AndRecovers(t *testing.T) {
 			harness.Eventually(t, "accepts again", func() bool {
 				return app.Do(t, http.MethodPost, "/api/emails", anEmail).Status == http.StatusOK
 			})
-			harness.Eventually(t, "ready again", func() bool { return app.Do(t, http.MethodGet, "/readyz", nil).Status == http.StatusOK })
+			harness.Eventually(t, "ready again", func() bool {
+				return app.Do(t, http.MethodGet, "/readyz", nil).
+					Status == http.StatusOK
+			})
 			app.MX.Wait(t, "delivery continues", func(s smtptest.Stats) bool { return s.Accepted >= 2 })
 		})
 	}
@@ -72,7 +78,8 @@ func checkUnavailable(t *testing.T, app *harness.App, method, path string, body 
 	if took := time.Since(begin); took > outageLimit {
 		t.Errorf("%s %s took %s", method, path, took)
 	}
-	if got.Status != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" || !bytes.Contains(got.Body, []byte("delivery_unavailable")) {
+	if got.Status != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" ||
+		!bytes.Contains(got.Body, []byte("delivery_unavailable")) {
 		t.Errorf("%s %s returned %d %s", method, path, got.Status, got.Body)
 	}
 }
@@ -96,7 +103,8 @@ func TestStopDrainsDeliveriesInProgress(t *testing.T) {
 	}
 	d := server.Open()
 	var outcome, state string
-	err := d.SQL.QueryRowContext(t.Context(), `SELECT a.outcome, r.state FROM attempts a JOIN recipients r ON r.id = a.recipient_id WHERE a.email_id = $1`, id).Scan(&outcome, &state)
+	err := d.SQL.QueryRowContext(t.Context(),
+		`SELECT a.outcome, r.state FROM attempts a JOIN recipients r ON r.id = a.recipient_id WHERE a.email_id = $1`, id).Scan(&outcome, &state)
 	if err != nil || outcome != "unknown" || state != "deferred" {
 		t.Errorf("outcome %q state %q (%v); want unknown and deferred", outcome, state, err)
 	}

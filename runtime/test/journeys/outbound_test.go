@@ -45,7 +45,8 @@ func (s *scenario) expectWays(t *testing.T, id string, want ...string) {
 func TestMailIsSentFromSourceAddress(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	secure, plain := s.startServer(t, 40, smtptest.Config{TLS: smtptest.StartTLS}), s.startServer(t, 41, smtptest.Config{})
+	secure, plain := s.startServer(t, 40, smtptest.Config{TLS: smtptest.StartTLS}), s.startServer(t, 41,
+		smtptest.Config{})
 	s.mailHosts(t, "secure.test", 40)
 	s.mailHosts(t, "clear.test", 41)
 	before := s.sendMessage(t, []string{"bob@clear.test"})
@@ -53,7 +54,8 @@ func TestMailIsSentFromSourceAddress(t *testing.T) {
 	s.expectWays(t, before, "delivered dot by from 127.0.0.1")
 
 	s.Operate(t, sharedKey, func(o harness.Operator) {
-		if _, err := o.Outbound.AddSource(t.Context(), outbound.SourceInput{Address: "127.0.0.77", Hostname: "out77.test", Pool: "shared"}); err != nil {
+		if _, err := o.Outbound.AddSource(t.Context(),
+			outbound.SourceInput{Address: "127.0.0.77", Hostname: "out77.test", Pool: "shared"}); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -75,10 +77,12 @@ func TestMailIsSentFromSourceAddress(t *testing.T) {
 	if err := s.Stop(); err != nil { // a stop stores all counts
 		t.Fatal(err)
 	}
-	for domain, want := range map[string]int{"secure.test": secure.Stats().Connections, "clear.test": plain.Stats().Connections} {
+	for domain, want := range map[string]int{"secure.test": secure.Stats().Connections, "clear.test": plain.Stats().
+		Connections} {
 		var host, policy string
 		var sessions int
-		if err := s.db.QueryRowContext(t.Context(), `SELECT min(host), min(policy), sum(sessions) FROM tls_report_counts WHERE domain = $1`, domain).Scan(&host, &policy, &sessions); err != nil {
+		if err := s.db.QueryRowContext(t.Context(),
+			`SELECT min(host), min(policy), sum(sessions) FROM tls_report_counts WHERE domain = $1`, domain).Scan(&host, &policy, &sessions); err != nil {
 			t.Errorf("the session counts of %s: %v, want a row", domain, err)
 			continue
 		}
@@ -100,7 +104,9 @@ func TestAccountSmarthostTakesEffectImmediately(t *testing.T) {
 
 	smarthost := ""
 	s.Operate(t, sharedKey, func(o harness.Operator) {
-		stored, err := o.Outbound.SetSmarthost(t.Context(), outbound.SmarthostInput{Account: s.AccountEmail, Use: "always", URL: secret.New(relay.URL("shop:hush") + "?verify=off")})
+		stored, err := o.Outbound.SetSmarthost(t.Context(),
+			outbound.SmarthostInput{Account: s.AccountEmail, Use: "always",
+				URL: secret.New(relay.URL("shop:hush") + "?verify=off")})
 		if err != nil || strings.Contains(outbound.SmarthostURL(stored), "hush") {
 			t.Fatalf("set a smarthost: %+v %v", stored, err)
 		}
@@ -143,7 +149,8 @@ func TestBlockedMailUsesFallback(t *testing.T) {
 
 	id := s.sendMessage(t, []string{"bob@blocking.test"})
 	waitForStatus(t, s.App, id, "delivered")
-	s.expectWays(t, id, "deferred greeting by from 127.0.0.1", "delivered dot by smarthost:"+relay.Addr()+" from 127.0.0.1")
+	s.expectWays(t, id, "deferred greeting by from 127.0.0.1", "delivered dot by smarthost:"+relay.Addr()+
+		" from 127.0.0.1")
 	if m := relay.Messages(); len(m) != 1 || len(blocking.Messages()) != 0 {
 		t.Errorf("the fallback has %+v", m)
 	}

@@ -41,7 +41,8 @@ func TestMailContinuesWhileTablesArePartitioned(t *testing.T) {
 	var told atomic.Int64
 	endpoint := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { told.Add(1) }))
 	t.Cleanup(endpoint.Close)
-	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": endpoint.URL, "events": []string{"email.delivered"}})
+	app.Do(t, http.MethodPost, "/api/webhooks",
+		map[string]any{"url": endpoint.URL, "events": []string{"email.delivered"}})
 	var sent atomic.Int64
 	stop := make(chan struct{})
 	var group sync.WaitGroup
@@ -53,7 +54,8 @@ func TestMailContinuesWhileTablesArePartitioned(t *testing.T) {
 					return
 				default:
 				}
-				body := fmt.Sprintf(`{"from":"ada@dev.test","to":["bob%d@example.net"],"subject":"%d","text":"Hi"}`, caller, n)
+				body := fmt.Sprintf(`{"from":"ada@dev.test","to":["bob%d@example.net"],"subject":"%d","text":"Hi"}`,
+					caller, n)
 				if a := app.Do(t, http.MethodPost, "/api/emails", body); a.Status != http.StatusOK {
 					t.Errorf("a send returned %d %s", a.Status, a.Body)
 					return
@@ -121,7 +123,8 @@ func TestOldDeliveriesAreDroppedWithTheirMonth(t *testing.T) {
 		if ago == 0 {
 			below = first.Below
 		}
-		dbtest.Exec(t, d, fmt.Sprintf(`CREATE TABLE webhook_deliveries_%d PARTITION OF webhook_deliveries FOR VALUES FROM ('%s') TO ('%s')`, ago, begin(ago), below))
+		dbtest.Exec(t, d,
+			fmt.Sprintf(`CREATE TABLE webhook_deliveries_%d PARTITION OF webhook_deliveries FOR VALUES FROM ('%s') TO ('%s')`, ago, begin(ago), below))
 	}
 	const deliverySQL = `INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, attempts, replays, error, created_at)
 		VALUES ($1, 'acc_1', 'wh_1', $1, 'email.sent', now(), 'delivered', 1, 0, '', now())`
@@ -134,7 +137,8 @@ func TestOldDeliveriesAreDroppedWithTheirMonth(t *testing.T) {
 	if err != nil || len(left) != 1 || left[0] != young {
 		t.Errorf("after the start the deliveries %v are left, %v; want only the recent one, %s", left, err, young)
 	}
-	gone, err := db.One(t.Context(), d.SQL, db.Value[bool], `SELECT to_regclass('webhook_deliveries_4') IS NULL AND to_regclass('webhook_deliveries_3') IS NULL AND to_regclass('webhook_deliveries_1') IS NOT NULL`)
+	gone, err := db.One(t.Context(), d.SQL, db.Value[bool],
+		`SELECT to_regclass('webhook_deliveries_4') IS NULL AND to_regclass('webhook_deliveries_3') IS NULL AND to_regclass('webhook_deliveries_1') IS NOT NULL`)
 	if err != nil || !gone {
 		t.Errorf("want exactly the partitions of months from three ago on dropped: %v", err)
 	}

@@ -61,15 +61,19 @@ func TestPlansStayRightWhileTheTablesGrow(t *testing.T) {
 	fresh := of.fold(preparedOn(t, handle, texts).plans(t))
 	for i, text := range texts {
 		for _, scan := range kept[i] {
-			whole := scan.Index == "" || scan.Condition == "" && !kinds.partial[scan.Index] && !slices.Contains(beginnings, scan.Index)
+			whole := scan.Index == "" || scan.Condition == "" && !kinds.partial[scan.Index] &&
+				!slices.Contains(beginnings, scan.Index)
 			if grown[scan.Table] && whole {
-				t.Errorf("a plan made while %s was empty reads the whole table (%s %s):\n%s", scan.Table, scan.Kind, scan.Index, text)
+				t.Errorf("a plan made while %s was empty reads the whole table (%s %s):\n%s", scan.Table, scan.Kind,
+					scan.Index, text)
 			}
 		}
 		for table := range grown {
 			was, is := indexes(slices.DeleteFunc(slices.Clone(kept[i]), kinds.single), table), indexes(fresh[i], table)
-			if others := slices.DeleteFunc(slices.Clone(was), func(index string) bool { return slices.Contains(is, index) }); len(others) > 0 {
-				t.Errorf("the kept plan reads %s with %v, one made with %d rows uses %v:\n%s", table, was, rows, is, text)
+			if others := slices.DeleteFunc(slices.Clone(was),
+				func(index string) bool { return slices.Contains(is, index) }); len(others) > 0 {
+				t.Errorf("the kept plan reads %s with %v, one made with %d rows uses %v:\n%s", table, was,
+					rows, is, text)
 			}
 		}
 	}
@@ -100,11 +104,15 @@ func exerciseEverything(t *testing.T, url string) {
 			"tags":{"kind":"plan"},"attachments":[{"filename":"a.txt","content":"aGVsbG8="}]}`, i))
 		waitForStatus(t, app, id, "delivered")
 		key := fmt.Sprintf("plan-%d", i)
-		if a := app.Do(t, http.MethodPost, "/api/emails", json.RawMessage(`{"from":"ada@dev.test","to":"bounce@simulator.test","subject":"x","text":"x"}`), "Idempotency-Key", key); a.Status != http.StatusOK {
+		if a := app.Do(t, http.MethodPost, "/api/emails",
+			json.RawMessage(`{"from":"ada@dev.test","to":"bounce@simulator.test","subject":"x","text":"x"}`),
+			"Idempotency-Key", key); a.Status != http.StatusOK {
 			t.Fatalf("a send with a key returned %d %s", a.Status, a.Body)
 		}
 		at := time.Now().Add(time.Second).UTC().Format(time.RFC3339Nano)
-		app.Do(t, http.MethodPost, "/api/emails", json.RawMessage(`{"from":"ada@dev.test","to":"later@example.net","subject":"x","text":"x","scheduled_at":"`+at+`"}`))
+		app.Do(t, http.MethodPost, "/api/emails",
+			json.RawMessage(`{"from":"ada@dev.test","to":"later@example.net","subject":"x","text":"x","scheduled_at":"`+
+				at+`"}`))
 		receive(t, app, "support@dev.test", aQuestion)
 		person := fmt.Sprintf("u%d", i)
 		postEvent(t, app, `{"name": "user.created", "user_id": "`+person+`", "email": "`+person+`@example.net"}`)
@@ -122,7 +130,8 @@ func exerciseEverything(t *testing.T, url string) {
 // keepAutovacuumAway ensures that only the test analyzes tables.
 func keepAutovacuumAway(t *testing.T, d *db.DB) {
 	t.Helper()
-	names, err := db.All(t.Context(), d.SQL, db.Value[string], `SELECT quote_ident(relname) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`)
+	names, err := db.All(t.Context(), d.SQL, db.Value[string],
+		`SELECT quote_ident(relname) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +182,8 @@ func (s session) plans(t *testing.T) [][]scan {
 	all := make([][]scan, len(s.texts))
 	for i, text := range s.texts {
 		var parameters int
-		if err := s.conn.QueryRowContext(t.Context(), fmt.Sprintf(`SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = 'p%d'`, i)).Scan(&parameters); err != nil {
+		if err := s.conn.QueryRowContext(t.Context(),
+			fmt.Sprintf(`SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = 'p%d'`, i)).Scan(&parameters); err != nil {
 			t.Fatal(err)
 		}
 		arguments := strings.TrimSuffix(strings.Repeat("NULL,", parameters), ",")
@@ -181,7 +191,8 @@ func (s session) plans(t *testing.T) [][]scan {
 			arguments = "(" + arguments + ")"
 		}
 		var plan string
-		if err := s.conn.QueryRowContext(t.Context(), fmt.Sprintf(`EXPLAIN (FORMAT JSON) EXECUTE p%d%s`, i, arguments)).Scan(&plan); err != nil {
+		if err := s.conn.QueryRowContext(t.Context(), fmt.Sprintf(`EXPLAIN (FORMAT JSON) EXECUTE p%d%s`, i, arguments)).
+			Scan(&plan); err != nil {
 			t.Fatalf("explain %s: %v", text, err)
 		}
 		var nodes []struct{ Plan scan }
@@ -271,7 +282,8 @@ func kindsOfIndexes(t *testing.T, d *db.DB) indexKinds {
 // fixes a unique column.
 func (k indexKinds) single(s scan) bool {
 	return k.unique[s.Index] || slices.ContainsFunc(k.identities[s.Table], func(column string) bool {
-		return strings.Contains(s.Condition, "("+column+" = ") || strings.Contains(s.Condition, "(("+column+")::text = ")
+		return strings.Contains(s.Condition, "("+column+" = ") ||
+			strings.Contains(s.Condition, "(("+column+")::text = ")
 	})
 }
 
@@ -291,7 +303,8 @@ func partsOfTables(t *testing.T, d *db.DB) parts {
 		err := row.Scan(&part, &whole, &empty)
 		p.whole[part], p.empty[part] = whole, empty
 		return err
-	}, `SELECT i.inhrelid::regclass::text, i.inhparent::regclass::text, c.relkind = 'r' AND c.reltuples <= 0 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid`)
+	},
+		`SELECT i.inhrelid::regclass::text, i.inhparent::regclass::text, c.relkind = 'r' AND c.reltuples <= 0 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +344,8 @@ func growTables(t *testing.T, handle *sql.DB, rows int) map[string]bool {
 	if _, err := conn.ExecContext(t.Context(), `SET session_replication_role = replica`); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range []string{"emails", "recipients", "attempts", "facts", "webhook_deliveries", "webhook_works", "webhook_attempts", "idempotency_keys", "suppressions",
+	for _, table := range []string{"emails", "recipients", "attempts", "facts", "webhook_deliveries", "webhook_works",
+		"webhook_attempts", "idempotency_keys", "suppressions",
 		"received_emails", "custom_events", "automation_runs", "automation_steps", "automation_entries"} {
 		var exists bool
 		if err := conn.QueryRowContext(t.Context(), `SELECT to_regclass($1) IS NOT NULL`, table).Scan(&exists); err != nil {

@@ -115,17 +115,24 @@ func TestJourneyMetricsAreNotServedThroughAProxy(t *testing.T) {
 					s["POSTRIDER_BASE_URL"] = "http://" + front
 				}
 			})
-			stranger := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-			if status, body := get(t, stranger, "http://"+front+"/metrics"); status == http.StatusOK || strings.Contains(body, "postrider_") {
+			stranger := &http.Client{CheckRedirect: func(*http.Request,
+				[]*http.Request) error {
+				return http.ErrUseLastResponse
+			}}
+			if status, body := get(t, stranger, "http://"+front+"/metrics"); status == http.StatusOK ||
+				strings.Contains(body, "postrider_") {
 				t.Errorf("through the proxy GET /metrics returned %d %.200s, want no metrics", status, body)
 			}
-			if status, body := get(t, stranger, "http://"+front+"/readyz"); status != http.StatusOK || strings.Contains(body, "_details") {
+			if status, body := get(t, stranger, "http://"+front+"/readyz"); status != http.StatusOK ||
+				strings.Contains(body, "_details") {
 				t.Errorf("through the proxy GET /readyz returned %d %s, want 200 without details", status, body)
 			}
-			if status, body := get(t, http.DefaultClient, "http://"+behind+"/metrics"); status != http.StatusOK || !strings.Contains(body, "\npostrider_") {
+			if status, body := get(t, http.DefaultClient, "http://"+behind+"/metrics"); status != http.StatusOK ||
+				!strings.Contains(body, "\npostrider_") {
 				t.Errorf("on this machine GET /metrics returned %d %.200s, want the metrics", status, body)
 			}
-			if status, body := get(t, http.DefaultClient, "http://"+behind+"/readyz"); strings.Contains(body, "_details") == c.announced {
+			if status, body := get(t, http.DefaultClient, "http://"+behind+"/readyz"); strings.Contains(body,
+				"_details") == c.announced {
 				t.Errorf("on this machine GET /readyz returned %d %s, want details: %t", status, body, !c.announced)
 			}
 		})

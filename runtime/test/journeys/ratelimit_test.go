@@ -21,12 +21,14 @@ func TestRESTAndGraphQLShareTheRateLimit(t *testing.T) {
 	begin := limitRate(t, url, app)
 
 	var admitted, refused int
-	for round := 0; round < 6 || refused == 0 && time.Since(begin) < expect.Patience; round++ { // more rounds if each takes a second
+	// more rounds if each takes a second
+	for round := 0; round < 6 || refused == 0 && time.Since(begin) < expect.Patience; round++ {
 		for _, answer := range []harness.Answer{
 			app.Do(t, http.MethodGet, "/api/emails", nil),
 			app.Do(t, http.MethodPost, "/graphql", `{"query":"{ __typename }"}`),
 		} {
-			if answer.Header.Get("ratelimit-limit") != "2" || answer.Header.Get("ratelimit-remaining") == "" || answer.Header.Get("ratelimit-reset") == "" {
+			if answer.Header.Get("ratelimit-limit") != "2" || answer.Header.Get("ratelimit-remaining") == "" ||
+				answer.Header.Get("ratelimit-reset") == "" {
 				t.Errorf("headers of %d: %v", answer.Status, answer.Header)
 			}
 			switch answer.Status {

@@ -17,7 +17,8 @@ func TestRelayRejectsSuppressedRecipients(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
-	if got := app.Do(t, http.MethodPost, "/api/suppressions", map[string]any{"email": "gone@example.net"}); got.Status != http.StatusOK {
+	if got := app.Do(t, http.MethodPost, "/api/suppressions",
+		map[string]any{"email": "gone@example.net"}); got.Status != http.StatusOK {
 		t.Fatalf("suppressing an address got status %d and %s, want 200", got.Status, got.Body)
 	}
 	const message = "From: ada@dev.test\nTo: bob@example.net\nSubject: s\nX-Postrider-Idempotency-Key: k1\n\nHello\n"
@@ -52,17 +53,20 @@ func TestUnsubscribePlaceholderIsFoundInEveryEncoding(t *testing.T) {
 		"base64":           "Content-Transfer-Encoding: base64\n\n" + encodeBase64("Bye: {{unsubscribe_url}}\r\n") + "\n",
 	} {
 		fields := "From: ada@dev.test\nTo: bob@example.net\nSubject: s\n"
-		if got := signIn(t, app).submit("ada@dev.test", []string{"bob@example.net"}, fields+body); !strings.HasPrefix(got, "550 5.6.0 X-Postrider-Unsubscribe: ") {
+		if got := signIn(t, app).submit("ada@dev.test", []string{"bob@example.net"},
+			fields+body); !strings.HasPrefix(got, "550 5.6.0 X-Postrider-Unsubscribe: ") {
 			t.Errorf("%s: a message with an unused link placeholder got %q, want 550 5.6.0", name, got)
 		}
-		if got := signIn(t, app).submit("ada@dev.test", []string{"bob@example.net"}, fields+"X-Postrider-Unsubscribe: true\n"+body); !strings.HasPrefix(got, "250 ") {
+		if got := signIn(t, app).submit("ada@dev.test", []string{"bob@example.net"}, fields+
+			"X-Postrider-Unsubscribe: true\n"+body); !strings.HasPrefix(got, "250 ") {
 			t.Errorf("%s: with X-Postrider-Unsubscribe it got %q, want 250", name, got)
 		}
 	}
 	// Each placeholder becomes a link ten times as long, in every text of the message.
 	part := "--b\nContent-Type: text/plain\n\n" + strings.Repeat("{{unsubscribe_url}}\n", 60)
 	many := "From: ada@dev.test\nTo: bob@example.net\nSubject: s\nX-Postrider-Unsubscribe: true\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n" + part + part + "--b--\n"
-	if got := signIn(t, app).submit("ada@dev.test", []string{"bob@example.net"}, many); !strings.HasPrefix(got, "550 5.6.0 X-Postrider-Unsubscribe: cannot be true: the message cannot contain {{unsubscribe_url}} more than 100 times") {
+	if got := signIn(t, app).submit("ada@dev.test", []string{"bob@example.net"}, many); !strings.HasPrefix(got,
+		"550 5.6.0 X-Postrider-Unsubscribe: cannot be true: the message cannot contain {{unsubscribe_url}} more than 100 times") {
 		t.Errorf("two texts with 60 link placeholders each got %q, want 550 5.6.0", got)
 	}
 }
@@ -84,7 +88,8 @@ func TestRelayAcceptsSendingAPIKeys(t *testing.T) {
 	keyID, sending := newKey(t, app, "sending")
 	_, reading := newKey(t, app, "read")
 	for _, username := range []string{"postrider", "Postrider", "POSTRIDER"} {
-		for what, password := range map[string]string{"the credential": app.Relay.Password, "a key of scope sending": sending, "a key of scope full": app.APIKey} {
+		for what, password := range map[string]string{"the credential": app.Relay.Password,
+			"a key of scope sending": sending, "a key of scope full": app.APIKey} {
 			s := dialRelay(t, app)
 			s.auth(username, password)
 			if got := s.answer(); !strings.HasPrefix(got, "235 ") {
@@ -94,7 +99,8 @@ func TestRelayAcceptsSendingAPIKeys(t *testing.T) {
 			s.mustRelay("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
 		}
 	}
-	for what, c := range map[string][2]string{"a key that may only read": {"postrider", reading}, "another user name": {"ada", sending}, "no user name": {"", sending},
+	for what, c := range map[string][2]string{"a key that may only read": {"postrider", reading},
+		"another user name": {"ada", sending}, "no user name": {"", sending},
 		"a key that nobody has": {"postrider", "svc_0123456789abcdefghijklmnopqrstuv"}, "half a key": {"postrider", "svc_"}} {
 		s := dialRelay(t, app)
 		s.auth(c[0], c[1])
@@ -119,20 +125,30 @@ func TestSettingsAndEventsOfDisabledModulesAreRejected(t *testing.T) {
 	for what, c := range map[string]struct {
 		method, path, body, want string
 	}{
-		"open tracking":       {http.MethodPatch, "/api/domains/" + devDomainID(t, app), `{"open_tracking":true}`, `"open_tracking":"is a setting of the module tracking, which is switched off here"`},
-		"no click tracking":   {http.MethodPatch, "/api/domains/" + devDomainID(t, app), `{"click_tracking":false}`, `"click_tracking":"is a setting of the module tracking`},
-		"receiving":           {http.MethodPatch, "/api/domains/" + devDomainID(t, app), `{"inbound_enabled":true}`, `"inbound_enabled":"is a setting of the module inbound`},
-		"a domain that would": {http.MethodPost, "/api/domains", `{"name":"new.example.org","inbound_enabled":true}`, `"inbound_enabled":"is a setting of the module inbound`},
-		"clicks":              {http.MethodPost, "/api/webhooks", `{"url":"http://127.0.0.1:1/","events":["email.sent","email.clicked"]}`, `"events[1]":"is an event of the module tracking, which is not on here`},
-		"runs":                {http.MethodPost, "/api/webhooks", `{"url":"http://127.0.0.1:1/","events":["automation.failed"]}`, `"events[0]":"is an event of the module automations`},
+		"open tracking": {http.MethodPatch, "/api/domains/" + devDomainID(t, app), `{"open_tracking":true}`,
+			`"open_tracking":"is a setting of the module tracking, which is switched off here"`},
+		"no click tracking": {http.MethodPatch, "/api/domains/" + devDomainID(t, app), `{"click_tracking":false}`,
+			`"click_tracking":"is a setting of the module tracking`},
+		"receiving": {http.MethodPatch, "/api/domains/" + devDomainID(t, app), `{"inbound_enabled":true}`,
+			`"inbound_enabled":"is a setting of the module inbound`},
+		"a domain that would": {http.MethodPost, "/api/domains", `{"name":"new.example.org","inbound_enabled":true}`,
+			`"inbound_enabled":"is a setting of the module inbound`},
+		"clicks": {http.MethodPost, "/api/webhooks",
+			`{"url":"http://127.0.0.1:1/","events":["email.sent","email.clicked"]}`,
+			`"events[1]":"is an event of the module tracking, which is not on here`},
+		"runs": {http.MethodPost, "/api/webhooks",
+			`{"url":"http://127.0.0.1:1/","events":["automation.failed"]}`,
+			`"events[0]":"is an event of the module automations`},
 		"a test of runs":      {http.MethodPost, "/api/emails/test", `{"event":"automation.started"}`, `"event":"is an event of the module automations`},
 		"a test of receiving": {http.MethodPost, "/api/emails/test", `{"event":"email.received"}`, `"event":"is an event of the module inbound`},
 	} {
-		if got := app.Do(t, c.method, c.path, c.body); got.Status != http.StatusBadRequest || !strings.Contains(string(got.Body), c.want) || !strings.Contains(string(got.Body), "validation_error") {
+		if got := app.Do(t, c.method, c.path, c.body); got.Status != http.StatusBadRequest ||
+			!strings.Contains(string(got.Body), c.want) || !strings.Contains(string(got.Body), "validation_error") {
 			t.Errorf("%s got status %d and %s, want 400 with %s", what, got.Status, got.Body, c.want)
 		}
 	}
-	if got := app.Do(t, http.MethodPost, "/api/emails/test", `{"event":"email.sent","deliver":false}`); got.Status != http.StatusOK {
+	if got := app.Do(t, http.MethodPost, "/api/emails/test",
+		`{"event":"email.sent","deliver":false}`); got.Status != http.StatusOK {
 		t.Errorf("a test of a supported event got status %d and %s, want 200", got.Status, got.Body)
 	}
 }
@@ -140,10 +156,12 @@ func TestSettingsAndEventsOfDisabledModulesAreRejected(t *testing.T) {
 func TestTestEventsRequireWebhooks(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, setModules("-webhooks"))
-	if got := app.Do(t, http.MethodPost, "/api/emails/test", `{"event":"email.sent"}`); got.Status != http.StatusNotFound && got.Status != http.StatusMethodNotAllowed {
+	if got := app.Do(t, http.MethodPost, "/api/emails/test",
+		`{"event":"email.sent"}`); got.Status != http.StatusNotFound && got.Status != http.StatusMethodNotAllowed {
 		t.Errorf("without webhooks a test event got status %d and %s, want 404", got.Status, got.Body)
 	}
-	if document := app.Do(t, http.MethodGet, "/api/openapi.json", nil).Body; strings.Contains(string(document), "/emails/test") {
+	if document := app.Do(t, http.MethodGet, "/api/openapi.json", nil).
+		Body; strings.Contains(string(document), "/emails/test") {
 		t.Error("without webhooks the document has /emails/test")
 	}
 }
@@ -175,10 +193,13 @@ func TestEmailIsReturnedWithAllFields(t *testing.T) {
 		got = one.Email
 		return !slices.ContainsFunc(got.Recipients, func(r recipient) bool { return r.State != "delivered" })
 	})
-	if got.HTML == nil || *got.HTML != "<p>Hello</p>" || got.Text == nil || *got.Text != "Hello" || !maps.Equal(got.Headers, map[string]string{"X-Order": "42"}) {
+	if got.HTML == nil || *got.HTML != "<p>Hello</p>" || got.Text == nil || *got.Text != "Hello" ||
+		!maps.Equal(got.Headers, map[string]string{"X-Order": "42"}) {
 		t.Errorf("the body is html %v, text %v with headers %v, want those sent", got.HTML, got.Text, got.Headers)
 	}
-	if len(got.Attachments) != 1 || got.Attachments[0].Name != "note.txt" || got.Attachments[0].ContentType != "text/plain" || got.Attachments[0].Size != 5 || got.Attachments[0].Data != "" {
+	if len(got.Attachments) != 1 || got.Attachments[0].Name != "note.txt" ||
+		got.Attachments[0].ContentType != "text/plain" || got.Attachments[0].Size != 5 ||
+		got.Attachments[0].Data != "" {
 		t.Errorf("the files are %+v, want note.txt of 5 bytes without its data", got.Attachments)
 	}
 	var to []string
@@ -188,7 +209,8 @@ func TestEmailIsReturnedWithAllFields(t *testing.T) {
 			t.Errorf("%s got the reply %v, want 250", r.Address, r.Code)
 		}
 	}
-	if want := []string{"bob@example.net delivered", "carol@example.net delivered", "dave@example.net delivered"}; !slices.Equal(to, want) {
+	if want := []string{"bob@example.net delivered", "carol@example.net delivered",
+		"dave@example.net delivered"}; !slices.Equal(to, want) {
 		t.Errorf("the recipients are %v, want %v", to, want)
 	}
 	var list struct{ Emails []map[string]any }

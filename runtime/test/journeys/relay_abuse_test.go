@@ -40,7 +40,8 @@ func TestRelayRejectsAbuse(t *testing.T) {
 			t.Errorf("%s: the relay replied %s, want 4xx or 5xx", name, got)
 		}
 	}
-	recipients := map[string]string{"ordinary": "bob@example.net", "our own": "bob@dev.test", "quoted": `"bob smith"@example.net`, "tagged": "bob+x@example.net"}
+	recipients := map[string]string{"ordinary": "bob@example.net", "our own": "bob@dev.test",
+		"quoted": `"bob smith"@example.net`, "tagged": "bob+x@example.net"}
 	for _, who := range newAbusers(t, app) {
 		s := who.begin() // once each: clients with many failures are delayed
 		for kind, to := range recipients {
@@ -56,8 +57,10 @@ func TestRelayRejectsAbuse(t *testing.T) {
 			check(a.name+" to "+kind, allowed.submit(a.from, []string{to}, a.message))
 		}
 	}
-	for name, to := range map[string]string{"percent hack": "bob%example.net@dev.test", "bang path": "example.net!bob@dev.test", "route in quotes": `"bob@example.net"@dev.test`,
-		"source route": "@dev.test:bob%elsewhere.example@example.net", "literal": "bob@[127.0.0.1]", "no domain": "bob", "two": "bob@example.net,dan@example.net",
+	for name, to := range map[string]string{"percent hack": "bob%example.net@dev.test",
+		"bang path": "example.net!bob@dev.test", "route in quotes": `"bob@example.net"@dev.test`,
+		"source route": "@dev.test:bob%elsewhere.example@example.net", "literal": "bob@[127.0.0.1]", "no domain": "bob",
+		"two":     "bob@example.net,dan@example.net",
 		"control": "bob\x01@example.net", "space": "bob smith@example.net", "one label": "bob@localhost"} {
 		for _, from := range []string{"ada@dev.test", "ada+x@dev.test"} {
 			s := signIn(t, app)
@@ -73,11 +76,13 @@ func TestRelayRejectsAbuse(t *testing.T) {
 	var other struct{ Emails []struct{ ID string } }
 	stranger.Do(t, http.MethodGet, "/api/emails", nil).JSON(t, &other)
 	if len(list.Emails)+len(other.Emails) != 0 || len(app.MX.Messages()) != 0 {
-		t.Errorf("%d and %d emails are recorded, %d arrived", len(list.Emails), len(other.Emails), len(app.MX.Messages()))
+		t.Errorf("%d and %d emails are recorded, %d arrived", len(list.Emails), len(other.Emails),
+			len(app.MX.Messages()))
 	}
 	// Positive control: the same connection relays valid messages.
 	allowed = signIn(t, app)
-	id := allowed.mustRelay("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
+	id := allowed.mustRelay("ada@dev.test", []string{"bob@example.net"},
+		plainMessage("ada@dev.test", "bob@example.net"))
 	waitForStatus(t, app, id, "delivered")
 }
 
@@ -93,7 +98,8 @@ func newAbusers(t *testing.T, app *harness.App) []abuser {
 		t.Fatalf("revoking the credential got status %d and %s, want 200", got.Status, got.Body)
 	}
 	openID, open := newCredential(t, app, map[string]any{"name": "revoked while open"})
-	_, elsewhere := newCredential(t, app, map[string]any{"name": "bound", "domain_ids": []string{idOfDomain(t, app, "other.example")}})
+	_, elsewhere := newCredential(t, app,
+		map[string]any{"name": "bound", "domain_ids": []string{idOfDomain(t, app, "other.example")}})
 	_, reading := newKey(t, app, "read")
 	with := func(username, password string) func() *submitter {
 		return func() *submitter { // the rejection of AUTH is checked by the next command
@@ -205,7 +211,8 @@ func forgeries() []abuse {
 		{"long line", right, header("From: ada@dev.test") + strings.Repeat("x", 1200) + "\n"},
 		{"NUL", right, header("From: ada@dev.test") + "a\x00b\n"},
 	}
-	for _, name := range []string{"Resent-From", "Resent-To", "Resent-Bcc", "Resent-Sender", "ARC-Seal", "Authentication-Results", "Delivered-To", "Errors-To", "Return-Receipt-To",
+	for _, name := range []string{"Resent-From", "Resent-To", "Resent-Bcc", "Resent-Sender", "ARC-Seal",
+		"Authentication-Results", "Delivered-To", "Errors-To", "Return-Receipt-To",
 		"Disposition-Notification-To", "X-Original-To", "Received-SPF"} {
 		all = append(all, abuse{name, right, header("From: ada@dev.test\n" + name + ": ceo@elsewhere.example")})
 	}

@@ -35,7 +35,9 @@ func wrap(t *testing.T, c net.Conn) *submitter {
 // dialRelay connects over TLS from the first byte.
 func dialRelay(t *testing.T, app *harness.App) *submitter {
 	t.Helper()
-	c, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext(t.Context(), "tcp", app.Relay.TLSAddr) // the app's self-signed certificate
+	// the app's self-signed certificate
+	c, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).
+		DialContext(t.Context(), "tcp", app.Relay.TLSAddr)
 	if err != nil {
 		t.Fatal(err)
 	}

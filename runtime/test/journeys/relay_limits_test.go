@@ -44,11 +44,13 @@ func TestRelayedMessagesCountForThePlan(t *testing.T) {
 	}
 	keyed := "X-Postrider-Idempotency-Key: k\n" + plainMessage("ada@dev.test", to[0])
 	for _, message := range []string{plainMessage("ada@dev.test", to[0]), keyed, keyed} {
-		if got := s.submit("ada@dev.test", to, message); !strings.HasPrefix(got, "450 4.2.1 ") || !strings.Contains(got, "2 emails per day") {
+		if got := s.submit("ada@dev.test", to, message); !strings.HasPrefix(got, "450 4.2.1 ") ||
+			!strings.Contains(got, "2 emails per day") {
 			t.Errorf("over the cap: %q", got)
 		}
 	}
-	if got := queryColumn(t, conn, `SELECT 'email ' || id FROM emails UNION ALL SELECT 'to ' || address FROM recipients UNION ALL SELECT 'key ' || key FROM idempotency_keys`); len(got) != 4 {
+	if got := queryColumn(t, conn,
+		`SELECT 'email ' || id FROM emails UNION ALL SELECT 'to ' || address FROM recipients UNION ALL SELECT 'key ' || key FROM idempotency_keys`); len(got) != 4 {
 		t.Errorf("stored emails are %q", got)
 	}
 	change(`UPDATE plans SET requests_per_second = 900, daily_emails = 3`)
@@ -67,8 +69,10 @@ func TestRelayedMessagesCountForTheRateOfTheAccount(t *testing.T) {
 	s := signIn(t, app)
 	begin := limitRate(t, url, app)
 	var admitted, refused int
-	for round := 0; round < 8 || refused == 0 && time.Since(begin) < expect.Patience; round++ { // more rounds if each takes a second
-		switch got := s.submit("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net")); {
+	// more rounds if each takes a second
+	for round := 0; round < 8 || refused == 0 && time.Since(begin) < expect.Patience; round++ {
+		switch got := s.submit("ada@dev.test", []string{"bob@example.net"},
+			plainMessage("ada@dev.test", "bob@example.net")); {
 		case strings.HasPrefix(got, "250 "):
 			admitted++
 		case strings.HasPrefix(got, "450 4.2.1 "):
@@ -97,7 +101,8 @@ func TestRelayAcceptsMessagesUpToItsLimits(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	s := signIn(t, app)
-	head := "From: ada@dev.test\r\nX-Postrider-Scheduled-At: " + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + "\r\n\r\n"
+	head := "From: ada@dev.test\r\nX-Postrider-Scheduled-At: " + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) +
+		"\r\n\r\n"
 	line := append(bytes.Repeat([]byte("x"), 998), '\r', '\n')
 	for _, c := range []struct {
 		size int

@@ -29,7 +29,8 @@ func TestRelayDefersWithoutDatabaseAndRecovers(t *testing.T) {
 			app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"] = server.URL() })
 			app.MailDomain(t, "example.net")
 			first := signIn(t, app)
-			id := first.mustRelay("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
+			id := first.mustRelay("ada@dev.test", []string{"bob@example.net"},
+				plainMessage("ada@dev.test", "bob@example.net"))
 			waitForStatus(t, app, id, "delivered")
 			underWay := signIn(t, app).beginMessage("bob@example.net")
 			signing, asking := dialRelay(t, app), signIn(t, app)
@@ -143,7 +144,8 @@ func aStopEndsMessages(t *testing.T) bool {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	idle, half, committing := signIn(t, app), signIn(t, app).beginMessage("bob@example.net"), signIn(t, app).beginMessage("carol@example.net")
+	idle, half, committing := signIn(t, app), signIn(t, app).beginMessage("bob@example.net"), signIn(t, app).
+		beginMessage("carol@example.net")
 	tx, err := conn.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +201,8 @@ func TestStopCutsOffEndlessMessage(t *testing.T) {
 	if err := app.Stop(); err != nil {
 		t.Fatalf("stop: %v", err)
 	}
-	if took := time.Since(begin); took > 20*time.Second+expect.Patience { // 23 seconds are what a stop has; it does not wait for the client's own limit of minutes
+	// 23 seconds are what a stop has; it does not wait for the client's own limit of minutes
+	if took := time.Since(begin); took > 20*time.Second+expect.Patience {
 		t.Errorf("the stop took %s", took)
 	}
 	if line, err := stuck.r.ReadString('\n'); strings.HasPrefix(line, "250") {

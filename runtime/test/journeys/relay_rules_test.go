@@ -47,12 +47,14 @@ func TestRelayRejectionCodes(t *testing.T) {
 		"key":               {from, bob, whole("X-Postrider-Idempotency-Key: " + strings.Repeat("x", 300) + "\n"), "550 5.6.0 X-Postrider-Idempotency-Key: "},
 		"two lists":         {from, bob, whole("X-Postrider-Unsubscribe: true\nList-Unsubscribe: <mailto:x@dev.test>\n"), "550 5.7.1 List-Unsubscribe: "},
 		"blocked file":      {from, bob, whole("Content-Type: text/plain; name=a.exe\n"), "550 5.7.1 An attachment "},
-		"file and schedule": {from, bob, whole("X-Postrider-Scheduled-At: " + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + "\nContent-Type: text/plain; name=a.txt\nContent-Disposition: attachment\n"), "550 5.7.1 An attachment"},
-		"long line":         {from, bob, whole("") + strings.Repeat("x", 999) + "\n", "554 5.6.0 Not a message"},
-		"no UTF-8":          {from, bob, whole("X-A: \xff\n"), "550 5.6.0 X-A: "},
-		"recipient":         {from, []string{"bob@localhost"}, whole(""), "550 5.1.3 "},
-		"percent":           {from, []string{"a%b@example.net"}, whole(""), "550 5.7.1 "},
-		"51 recipients":     {from, strings.Split(strings.TrimSuffix(strings.Repeat("bob@example.net,", 51), ","), ","), whole(""), "452 4.5.3 "},
+		"file and schedule": {from, bob, whole("X-Postrider-Scheduled-At: " + time.Now().Add(time.Hour).UTC().
+			Format(time.RFC3339) + "\nContent-Type: text/plain; name=a.txt\nContent-Disposition: attachment\n"),
+			"550 5.7.1 An attachment"},
+		"long line":     {from, bob, whole("") + strings.Repeat("x", 999) + "\n", "554 5.6.0 Not a message"},
+		"no UTF-8":      {from, bob, whole("X-A: \xff\n"), "550 5.6.0 X-A: "},
+		"recipient":     {from, []string{"bob@localhost"}, whole(""), "550 5.1.3 "},
+		"percent":       {from, []string{"a%b@example.net"}, whole(""), "550 5.7.1 "},
+		"51 recipients": {from, strings.Split(strings.TrimSuffix(strings.Repeat("bob@example.net,", 51), ","), ","), whole(""), "452 4.5.3 "},
 	} {
 		if got := signIn(t, app).submit(c.from, c.to, c.text); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -115,7 +117,8 @@ func TestRevokedCredentialCannotSend(t *testing.T) {
 	s.expect("250 ")
 	s.expect("535 5.7.8 ")
 	const nobodys = "smtp_01kf0m4w7he6x8q2v5b3n9c1tb"
-	if got := app.Do(t, http.MethodDelete, "/api/smtp-credentials/"+nobodys, nil); got.Status != http.StatusNotFound || !strings.Contains(string(got.Body), "No such SMTP credential: "+nobodys) {
+	if got := app.Do(t, http.MethodDelete, "/api/smtp-credentials/"+nobodys, nil); got.Status != http.StatusNotFound ||
+		!strings.Contains(string(got.Body), "No such SMTP credential: "+nobodys) {
 		t.Errorf("revoking an unknown credential got status %d and %s, want 404", got.Status, got.Body)
 	}
 	s = dialRelay(t, app)
@@ -133,7 +136,8 @@ func TestRevokedCredentialCannotSend(t *testing.T) {
 	}
 	body := again.Do(t, http.MethodGet, "/api/smtp-credentials/"+id, nil)
 	body.JSON(t, &got)
-	if strings.Contains(string(body.Body), `"last_used_at":null`) || strings.Contains(string(body.Body), `"revoked_at":null`) || got.SMTPCredential.Host != "127.0.0.1" {
+	if strings.Contains(string(body.Body), `"last_used_at":null`) ||
+		strings.Contains(string(body.Body), `"revoked_at":null`) || got.SMTPCredential.Host != "127.0.0.1" {
 		t.Errorf("after a restart the credential is %s, want the times of its last use and its end", body.Body)
 	}
 }
@@ -160,14 +164,17 @@ func TestRelayedMessagesSupportAPIFeatures(t *testing.T) {
 	}
 	raw := app.MX.Messages()[0].Data
 	m, err := message.Read(bytes.NewReader(raw))
-	if err != nil || m.Get("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" || !strings.HasPrefix(m.Get("List-Unsubscribe"), "<http") || m.Get("Message-ID") == "" || m.Get("Date") == "" {
+	if err != nil || m.Get("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" ||
+		!strings.HasPrefix(m.Get("List-Unsubscribe"), "<http") || m.Get("Message-ID") == "" || m.Get("Date") == "" {
 		t.Errorf("parsing the relayed message returned %v, want the links to unsubscribe in its header:\n%s", err, raw)
 	}
 	link := strings.Trim(m.Get("List-Unsubscribe"), "<>")
-	if m.Subject != "leave "+link || !strings.Contains(m.HTML, "<p>café <a href=\""+link) || bytes.Contains(raw, []byte("X-Postrider")) {
+	if m.Subject != "leave "+link || !strings.Contains(m.HTML, "<p>café <a href=\""+link) ||
+		bytes.Contains(raw, []byte("X-Postrider")) {
 		t.Errorf("the relayed message has the subject %q and the HTML %s, want the unsubscribe link in both and no X-Postrider field in\n%s", m.Subject, m.HTML, raw)
 	}
-	if signatures, err := dkim.Verify(raw, publishedKeys(t, app)); err != nil || len(signatures) != 1 || signatures[0].Err != nil {
+	if signatures, err := dkim.Verify(raw, publishedKeys(t, app)); err != nil || len(signatures) != 1 ||
+		signatures[0].Err != nil {
 		t.Errorf("the relayed message has the signatures %+v, %v, want one valid", signatures, err)
 	}
 	visit(t, http.MethodPost, link, "List-Unsubscribe=One-Click")
@@ -183,9 +190,11 @@ func TestRelayedMessagesSupportAPIFeatures(t *testing.T) {
 		t.Errorf("for an unsubscribed recipient: %+v", record)
 	}
 	at := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-	scheduled := s.mustRelay("ada@dev.test", []string{"eve@example.net"}, "X-Postrider-Scheduled-At: "+at+"\n"+plainMessage("ada@dev.test", "eve@example.net"))
+	scheduled := s.mustRelay("ada@dev.test", []string{"eve@example.net"}, "X-Postrider-Scheduled-At: "+at+"\n"+
+		plainMessage("ada@dev.test", "eve@example.net"))
 	waitForStatus(t, app, scheduled, "scheduled")
-	if got := app.Do(t, http.MethodPatch, "/api/emails/"+scheduled, map[string]any{"cancel": true}); got.Status != http.StatusOK {
+	if got := app.Do(t, http.MethodPatch, "/api/emails/"+scheduled,
+		map[string]any{"cancel": true}); got.Status != http.StatusOK {
 		t.Errorf("canceling the scheduled email got status %d and %s, want 200", got.Status, got.Body)
 	}
 	var shown struct {
@@ -209,18 +218,22 @@ func TestTrackingChangesOnlyHTMLOfRelayedMessage(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
-	if got := app.Do(t, http.MethodPatch, "/api/domains/"+idOfDomain(t, app, "dev.test"), map[string]any{"open_tracking": true, "click_tracking": true}); got.Status != http.StatusOK {
+	if got := app.Do(t, http.MethodPatch, "/api/domains/"+idOfDomain(t, app, "dev.test"),
+		map[string]any{"open_tracking": true, "click_tracking": true}); got.Status != http.StatusOK {
 		t.Fatalf("turning tracking on got status %d and %s, want 200", got.Status, got.Body)
 	}
 	const head = "From: ada@dev.test\nTo: bob@example.net\nSubject: s\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n"
 	const file = "\n--b\nContent-Type: application/octet-stream; name=a.bin\nContent-Disposition: attachment\nContent-Transfer-Encoding: base64\n\naGVs\nbG8=\n--b--\n"
 	id := signIn(t, app).mustRelay("ada@dev.test", []string{"bob@example.net"},
-		head+"Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n<html><body><p>Grüße = <a href=\"https://example.com/?a=1&amp;b=2\">here</a></p></body></html>"+file)
+		head+
+			"Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n<html><body><p>Grüße = <a href=\"https://example.com/?a=1&amp;b=2\">here</a></p></body></html>"+file)
 	waitForStatus(t, app, id, "delivered")
 	raw := app.MX.Messages()[0].Data
 	m, err := message.Read(bytes.NewReader(raw))
-	if err != nil || !strings.Contains(m.HTML, "Grüße = <a href=\"http") || strings.Contains(m.HTML, "example.com/?a") || !strings.Contains(m.HTML, "<img") {
-		t.Errorf("parsing the tracked message returned %v, want its letters kept, its link rewritten and a pixel:\n%s", err, raw)
+	if err != nil || !strings.Contains(m.HTML, "Grüße = <a href=\"http") ||
+		strings.Contains(m.HTML, "example.com/?a") || !strings.Contains(m.HTML, "<img") {
+		t.Errorf("parsing the tracked message returned %v, want its letters kept, its link rewritten and a pixel:\n%s",
+			err, raw)
 	}
 	if !bytes.HasSuffix(raw, toWire(file)) {
 		t.Errorf("the file has changed:\n%s", raw)
@@ -252,7 +265,9 @@ func TestRelayServesEveryKindOfClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := []error{c.StartTLS(&tls.Config{InsecureSkipVerify: true}), c.Auth(smtp.PlainAuth("", "postrider", app.Relay.Password, "127.0.0.1")), c.Mail("ada@dev.test"), c.Rcpt("bob@example.net")}
+	steps := []error{c.StartTLS(&tls.Config{InsecureSkipVerify: true}),
+		c.Auth(smtp.PlainAuth("", "postrider", app.Relay.Password, "127.0.0.1")), c.Mail("ada@dev.test"),
+		c.Rcpt("bob@example.net")}
 	w, err := c.Data()
 	if err == nil {
 		_, err = io.WriteString(w, "From: ada@dev.test\r\nSubject: go\r\n\r\n.x\r\n")
@@ -298,7 +313,8 @@ func TestSuspendedAccountCannotSendOverSMTP(t *testing.T) {
 	s := dialRelay(t, app)
 	s.auth("postrider", password)
 	s.expect("235 ")
-	s.mustRelay("a@suspended.example", []string{"bob@example.net"}, plainMessage("a@suspended.example", "bob@example.net"))
+	s.mustRelay("a@suspended.example", []string{"bob@example.net"},
+		plainMessage("a@suspended.example", "bob@example.net"))
 	stranger.Change(t, accounts.AccountChange{Suspended: new(true)})
 	harness.Eventually(t, "MAIL is refused", func() bool {
 		s.say("MAIL FROM:<a@suspended.example>\r\n")

@@ -74,8 +74,10 @@ func TestRelayedMessageArrivesUnchanged(t *testing.T) {
 	waitForStatus(t, app, id, "delivered")
 	var got relayedRecord
 	app.Do(t, http.MethodGet, "/api/emails/"+id, nil).JSON(t, &got)
-	if got.Email.From != "Adä <ada@dev.test>" || got.Email.Subject != "Grüße and   spaces" || strings.Join(got.Email.To, ";") != "Bob <bob@example.net>" ||
-		strings.Join(got.Email.CC, ";") != "eve@example.net" || strings.Join(got.Email.BCC, ";") != "dan@example.net" || len(got.Email.Tags) != 2 {
+	if got.Email.From != "Adä <ada@dev.test>" || got.Email.Subject != "Grüße and   spaces" ||
+		strings.Join(got.Email.To, ";") != "Bob <bob@example.net>" ||
+		strings.Join(got.Email.CC, ";") != "eve@example.net" || strings.Join(got.Email.BCC, ";") != "dan@example.net" ||
+		len(got.Email.Tags) != 2 {
 		t.Errorf("the record: %+v", got.Email)
 	}
 	messages := app.MX.Messages()

@@ -39,7 +39,8 @@ func TestReturnPathIdentifiesRecipient(t *testing.T) {
 			t.Errorf("the return path %s does not parse: %v", m.From, err)
 		}
 		if got.EmailID != id || got.RecipientID != recipients[m.To[0]] {
-			t.Errorf("to %s: names %s and %d, want %s and %d", m.To[0], got.EmailID, got.RecipientID, id, recipients[m.To[0]])
+			t.Errorf("to %s: names %s and %d, want %s and %d", m.To[0], got.EmailID, got.RecipientID, id,
+				recipients[m.To[0]])
 		}
 	}
 }

@@ -51,11 +51,13 @@ func TestScenarioRecipientComplains(t *testing.T) {
 	sender := senderOf(t, app, "cross@example.net")
 
 	// A DKIM failure report from a machine is not a complaint.
-	if _, data := deliver(t, app, "abusedesk@example.net", sender, complaintReport(sender, "auth-failure")); !strings.HasPrefix(data, "250 ") {
+	if _, data := deliver(t, app, "abusedesk@example.net", sender,
+		complaintReport(sender, "auth-failure")); !strings.HasPrefix(data, "250 ") {
 		t.Fatalf("answered %s", data)
 	}
 	for range 2 {
-		if _, data := deliver(t, app, "abusedesk@example.net", sender, complaintReport(sender, "abuse")); !strings.HasPrefix(data, "250 ") {
+		if _, data := deliver(t, app, "abusedesk@example.net", sender,
+			complaintReport(sender, "abuse")); !strings.HasPrefix(data, "250 ") {
 			t.Fatalf("answered %s", data)
 		}
 	}
@@ -83,9 +85,11 @@ func TestScenarioRecipientComplains(t *testing.T) {
 // Complaints count only at addresses that prove that the complainant received the message.
 func TestScenarioComplaintsToOtherAddressesAreRejected(t *testing.T) {
 	t.Parallel()
-	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-inbound" }) // only reports are accepted
+	// only reports are accepted
+	app := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-inbound" })
 	for _, to := range []string{"abuse@dev.test", "fbl@dev.test", "postmaster@rp.dev.test"} {
-		if rcpt, _ := deliver(t, app, "abusedesk@example.net", to, complaintReport(to, "abuse")); !strings.HasPrefix(rcpt, "550 5.7.1") {
+		if rcpt, _ := deliver(t, app, "abusedesk@example.net", to,
+			complaintReport(to, "abuse")); !strings.HasPrefix(rcpt, "550 5.7.1") {
 			t.Errorf("%s got the reply %s", to, rcpt)
 		}
 	}

@@ -47,6 +47,7 @@ func TestScenarioDeferredOnce(t *testing.T) {
 }
 
 func phaseWord(p smtptest.Phase) string {
-	return map[smtptest.Phase]string{smtptest.Greeting: "greeting", smtptest.EHLO: "ehlo", smtptest.Mail: "mail", smtptest.Rcpt: "rcpt",
+	return map[smtptest.Phase]string{smtptest.Greeting: "greeting", smtptest.EHLO: "ehlo", smtptest.Mail: "mail",
+		smtptest.Rcpt: "rcpt",
 		smtptest.Data: "data", smtptest.Body: "body", smtptest.Dot: "dot"}[p]
 }

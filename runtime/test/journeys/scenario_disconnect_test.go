@@ -55,7 +55,8 @@ func TestScenarioDisconnectInTheBody(t *testing.T) {
 	mx := s.startServer(t, 30, smtptest.Config{})
 	mx.On(smtptest.Body, "", smtptest.Disconnect())
 	s.mailHosts(t, "body.test", 30)
-	id := s.sendMessage(t, []string{"bob@body.test"}, `"html":"`+strings.Repeat("<p>More than the sockets hold.</p>", 140_000)+`"`)
+	id := s.sendMessage(t, []string{"bob@body.test"}, `"html":"`+
+		strings.Repeat("<p>More than the sockets hold.</p>", 140_000)+`"`)
 	s.expect(t, id, deferredStory("", "deferred body mx1"))
 	if n := len(mx.Messages()); n != 0 {
 		t.Errorf("%d copies arrived with the first attempt", n)

@@ -20,7 +20,8 @@ func TestScenarioExpiresAt(t *testing.T) {
 	first := "deferred rcpt 451 4.7.1 mx1"
 	s.expect(t, id, deferredStory("451 4.7.1", first))
 	var due time.Time
-	if err := s.db.QueryRowContext(t.Context(), `SELECT due_at FROM recipients WHERE email_id = $1`, id).Scan(&due); err != nil || due.Sub(expires).Abs() > time.Second {
+	if err := s.db.QueryRowContext(t.Context(), `SELECT due_at FROM recipients WHERE email_id = $1`, id).
+		Scan(&due); err != nil || due.Sub(expires).Abs() > time.Second {
 		t.Errorf("the next attempt is due at %s, want it at the expiry, %s (%v)", due, expires, err)
 	}
 	s.exec(t, `UPDATE emails SET expires_at = now() WHERE id = $1`, id)
@@ -28,5 +29,6 @@ func TestScenarioExpiresAt(t *testing.T) {
 	want := story{Status: "failed", Recipients: []string{"failed"}, Attempts: []string{first, "failed envelope"},
 		Events: []string{"email.sent", "email.delivery_delayed", "email.failed expired"}}
 	s.expect(t, id, want)
-	s.expect(t, s.sendMessage(t, []string{"ok@expires.test"}, `"expires_at":"`+expires.Add(time.Hour).UTC().Format(time.RFC3339Nano)+`"`), deliveredStory("delivered dot 250 2.0.0 mx1"))
+	s.expect(t, s.sendMessage(t, []string{"ok@expires.test"}, `"expires_at":"`+expires.Add(time.Hour).UTC().
+		Format(time.RFC3339Nano)+`"`), deliveredStory("delivered dot 250 2.0.0 mx1"))
 }

@@ -158,11 +158,13 @@ func TestScenarioDelayedBounce(t *testing.T) {
 		}
 	}
 	got := waitForStatus(t, app, id, "bounced")
-	if got.Email.BouncedAt == nil || got.Email.LastEvent != "email.bounced" || !strings.Contains(*got.Email.BounceReason, "user unknown") {
+	if got.Email.BouncedAt == nil || got.Email.LastEvent != "email.bounced" ||
+		!strings.Contains(*got.Email.BounceReason, "user unknown") {
 		t.Errorf("record: %+v", got.Email)
 	}
 	// A second report about the same recipient is not a second bounce.
-	deliver(t, app, "", strings.ToUpper(sender), bounceReport(sender, "gone@example.net", "failed", "5.2.1", "550 5.2.1 disabled"))
+	deliver(t, app, "", strings.ToUpper(sender),
+		bounceReport(sender, "gone@example.net", "failed", "5.2.1", "550 5.2.1 disabled"))
 	if types := timelineOf(t, app, id); types != "email.sent email.delivered email.delivered email.bounced" {
 		t.Errorf("timeline: %s", types)
 	}
@@ -177,7 +179,8 @@ func TestScenarioDelayedBounce(t *testing.T) {
 	for _, r := range shown.Email.Recipients {
 		states[r.Address] = strings.ToLower(r.State)
 	}
-	if diff := cmp.Diff(map[string]string{"gone@example.net": "bounced", "here@example.net": "delivered"}, states); diff != "" {
+	if diff := cmp.Diff(map[string]string{"gone@example.net": "bounced", "here@example.net": "delivered"},
+		states); diff != "" {
 		t.Errorf("GraphQL (-want +got):\n%s", diff)
 	}
 	harness.Eventually(t, "the recipient is suppressed", func() bool {
@@ -202,7 +205,8 @@ func TestScenarioReportAboutSender(t *testing.T) {
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
 	plain := func(to, text string) string {
-		return "From: MAILER-DAEMON@mx.example.jp\r\nTo: " + to + "\r\nSubject: =?utf-8?B?6YWN5L+h?=\r\nMIME-Version: 1.0\r\n" +
+		return "From: MAILER-DAEMON@mx.example.jp\r\nTo: " + to +
+			"\r\nSubject: =?utf-8?B?6YWN5L+h?=\r\nMIME-Version: 1.0\r\n" +
 			"Content-Type: text/plain; charset=utf-8\r\n\r\n" + text + "\r\n"
 	}
 	for local, c := range map[string]struct {
@@ -216,14 +220,17 @@ func TestScenarioReportAboutSender(t *testing.T) {
 			return plain(sender, "<"+to+">: host mx.example.jp said: 550 No (in reply to end of DATA command)")
 		}, "failed"},
 		"address": {func(sender, to string) string {
-			return plain(sender, to+"\r\nSMTP error from remote mail server after initial connection:\r\n571 No reverse name for: 203.0.113.22")
+			return plain(sender, to+
+				"\r\nSMTP error from remote mail server after initial connection:\r\n571 No reverse name for: 203.0.113.22")
 		}, "failed"},
 		"language": {func(sender, to string) string { return plain(sender, "<"+to+">: \u5b9b\u5148 (550 5.1.1)") }, "bounced"},
 		"opensmtpd": {func(sender, to string) string {
-			return plain(sender, "An error has occurred while attempting to deliver a message for\r\nthe following list of recipients:\r\n\r\n"+to+": 550 5.1.1 no such mailbox")
+			return plain(sender,
+				"An error has occurred while attempting to deliver a message for\r\nthe following list of recipients:\r\n\r\n"+to+": 550 5.1.1 no such mailbox")
 		}, "bounced"},
 	} {
 		t.Run(local, func(t *testing.T) {
+			t.Parallel()
 			to := local + "@example.net"
 			id := send(t, app, `{"from":"ada@dev.test","to":"`+to+`","subject":"s","text":"t"}`)
 			waitForStatus(t, app, id, "delivered")
@@ -259,9 +266,10 @@ func TestScenarioReportsThatChangeNothing(t *testing.T) {
 	sender := senderOf(t, app, "bob@example.net")
 
 	for what, message := range map[string]string{
-		"delay":      bounceReport(sender, "bob@example.net", "delayed", "4.4.1", "451 connection timed out"),
-		"delivered":  bounceReport(sender, "bob@example.net", "relayed", "2.0.0", "250 ok"),
-		"automatic":  "From: Bob <bob@example.net>\r\nTo: " + sender + "\r\nSubject: Out of office: s\r\nAuto-Submitted: auto-replied\r\n\r\nI am away and could not be delivered.\r\n",
+		"delay":     bounceReport(sender, "bob@example.net", "delayed", "4.4.1", "451 connection timed out"),
+		"delivered": bounceReport(sender, "bob@example.net", "relayed", "2.0.0", "250 ok"),
+		"automatic": "From: Bob <bob@example.net>\r\nTo: " + sender +
+			"\r\nSubject: Out of office: s\r\nAuto-Submitted: auto-replied\r\n\r\nI am away and could not be delivered.\r\n",
 		"unreadable": "From: Bob <bob@example.net>\r\nSubject: Hello\r\n\r\nHello!\r\n",
 	} {
 		if rcpt, data := deliver(t, app, "bob@example.net", sender, message); !strings.HasPrefix(data, "250 ") {
@@ -316,7 +324,8 @@ func TestScenarioBounceEndsRetries(t *testing.T) {
 	app.MX.Always(smtptest.Dot, "bob@example.net", smtptest.Reply(451, "4.3.0", "Perhaps"))
 	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`)
 	sender := senderOf(t, app, "bob@example.net")
-	if _, data := deliver(t, app, "", sender, bounceReport(sender, "bob@example.net", "failed", "4.4.7", "451 4.4.7 delivery time expired")); !strings.HasPrefix(data, "250 ") {
+	if _, data := deliver(t, app, "", sender, bounceReport(sender, "bob@example.net", "failed", "4.4.7",
+		"451 4.4.7 delivery time expired")); !strings.HasPrefix(data, "250 ") {
 		t.Fatalf("answered %s", data)
 	}
 	waitForStatus(t, app, id, "bounced")

@@ -18,16 +18,21 @@ func TestScenarioMixedRecipients(t *testing.T) {
 	mx.Always(smtptest.Rcpt, "nobody@mixed.test", smtptest.Reply(550, "5.1.1", "No such user"))
 	s.mailHosts(t, "mixed.test", 20)
 	id := s.sendMessage(t, []string{"ok@mixed.test", "later@mixed.test", "nobody@mixed.test"})
-	open := story{Status: "sent", Recipients: []string{"delivered 250 2.0.0", "deferred 451 4.7.1", "bounced 550 5.1.1"}, Suppressed: true,
-		Attempts: []string{"later deferred rcpt 451 4.7.1 mx1", "nobody bounced rcpt 550 5.1.1 mx1", "ok delivered dot 250 2.0.0 mx1"},
-		Events:   []string{"email.bounced permanent", "email.delivered", "email.delivery_delayed", "email.sent"}}
+	open := story{Status: "sent", Recipients: []string{"delivered 250 2.0.0", "deferred 451 4.7.1",
+		"bounced 550 5.1.1"}, Suppressed: true,
+		Attempts: []string{"later deferred rcpt 451 4.7.1 mx1", "nobody bounced rcpt 550 5.1.1 mx1",
+			"ok delivered dot 250 2.0.0 mx1"},
+		Events: []string{"email.bounced permanent", "email.delivered", "email.delivery_delayed", "email.sent"}}
 	s.expectInAnyOrder(t, id, open)
 
 	s.passTime(t, id, time.Minute)
 	settled := open
-	settled.Status, settled.Recipients = "bounced", []string{"delivered 250 2.0.0", "delivered 250 2.0.0", "bounced 550 5.1.1"}
-	settled.Attempts = []string{"later deferred rcpt 451 4.7.1 mx1", "later delivered dot 250 2.0.0 mx1", "nobody bounced rcpt 550 5.1.1 mx1", "ok delivered dot 250 2.0.0 mx1"}
-	settled.Events = []string{"email.bounced permanent", "email.delivered", "email.delivered", "email.delivery_delayed", "email.sent"}
+	settled.Status, settled.Recipients = "bounced", []string{"delivered 250 2.0.0", "delivered 250 2.0.0",
+		"bounced 550 5.1.1"}
+	settled.Attempts = []string{"later deferred rcpt 451 4.7.1 mx1", "later delivered dot 250 2.0.0 mx1",
+		"nobody bounced rcpt 550 5.1.1 mx1", "ok delivered dot 250 2.0.0 mx1"}
+	settled.Events = []string{"email.bounced permanent", "email.delivered", "email.delivered", "email.delivery_delayed",
+		"email.sent"}
 	s.expectInAnyOrder(t, id, settled)
 	to := []string{}
 	for _, m := range mx.Messages() {

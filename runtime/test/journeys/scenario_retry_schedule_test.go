@@ -20,7 +20,8 @@ func TestScenarioRetryScheduleToItsEnd(t *testing.T) {
 	mx.Always(smtptest.Rcpt, "", smtptest.Reply(452, "4.2.2", "Mailbox full"))
 	s.mailHosts(t, "never.test", 20)
 	id := s.sendMessage(t, []string{"bob@never.test"})
-	wait := []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour}
+	wait := []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour,
+		4 * time.Hour}
 	var age time.Duration
 	attempts := 0
 	for limit := 72 * time.Hour; ; {
@@ -44,7 +45,8 @@ func TestScenarioRetryScheduleToItsEnd(t *testing.T) {
 	}
 	var end story
 	harness.Eventually(t, "the suppression", func() bool { end, _ = s.readStory(t, id); return end.Suppressed })
-	if end.Status != "bounced" || end.Recipients[0] != "bounced 452 4.2.2" || end.Events[len(end.Events)-1] != "email.bounced transient" {
+	if end.Status != "bounced" || end.Recipients[0] != "bounced 452 4.2.2" ||
+		end.Events[len(end.Events)-1] != "email.bounced transient" {
 		t.Errorf("the end: %+v", end)
 	}
 	if n := strings.Count(strings.Join(end.Events, " "), "email.delivery_delayed"); n < 16 || n > 19 {

@@ -23,13 +23,15 @@ func TestScenarioSizeRejected(t *testing.T) {
 	s.mailHosts(t, "announced.test", 20)
 	large := `"html":"` + strings.Repeat("<p>Hello</p>", 400) + `"`
 	id := s.sendMessage(t, []string{"bob@announced.test"}, large)
-	if said := s.expect(t, id, failedStory("message_too_large", false, "failed mail mx1")); !strings.Contains(said, "2000") {
+	if said := s.expect(t, id, failedStory("message_too_large", false, "failed mail mx1")); !strings.Contains(said,
+		"2000") {
 		t.Errorf("the sender sees %q", said)
 	}
 	if transcript := announced.Transcript(); strings.Contains(transcript, "MAIL FROM") {
 		t.Errorf("the server received:\n%s", transcript)
 	}
-	s.expect(t, s.sendMessage(t, []string{"bob@announced.test"}), deliveredStory("delivered dot 250 2.0.0 mx1")) // it accepts small ones
+	// it accepts small ones
+	s.expect(t, s.sendMessage(t, []string{"bob@announced.test"}), deliveredStory("delivered dot 250 2.0.0 mx1"))
 
 	surprised := s.startServer(t, 21, smtptest.Config{})
 	surprised.On(smtptest.Dot, "", smtptest.Reply(552, "5.3.4", "Message exceeds fixed limit"))

@@ -16,7 +16,8 @@ func TestScenarioSMTPUTF8NotOffered(t *testing.T) {
 	modern := s.startServer(t, 21, smtptest.Config{SMTPUTF8: true})
 	s.mailHosts(t, "old.test", 20)
 	s.mailHosts(t, "modern.test", 21)
-	if said := s.expect(t, s.sendMessage(t, []string{"jürgen@old.test"}), failedStory("smtputf8_required", false, "failed mail mx1")); !strings.Contains(said, "SMTPUTF8") {
+	if said := s.expect(t, s.sendMessage(t, []string{"jürgen@old.test"}),
+		failedStory("smtputf8_required", false, "failed mail mx1")); !strings.Contains(said, "SMTPUTF8") {
 		t.Errorf("the sender sees %q", said)
 	}
 	s.expect(t, s.sendMessage(t, []string{"bob@old.test"}), deliveredStory("delivered dot 250 2.0.0 mx1"))

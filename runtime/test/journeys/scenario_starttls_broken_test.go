@@ -18,7 +18,8 @@ func TestScenarioStartTLSBroken(t *testing.T) {
 	s.mailHosts(t, "broken.test", 20)
 	s.mailHosts(t, "refused.test", 21)
 	s.mailHosts(t, "wrong.test", 22)
-	for domain, mx := range map[string]*smtptest.Server{"broken.test": broken, "refused.test": refused, "wrong.test": wrong} {
+	for domain, mx := range map[string]*smtptest.Server{"broken.test": broken, "refused.test": refused,
+		"wrong.test": wrong} {
 		s.expect(t, s.sendMessage(t, []string{"bob@" + domain}), deliveredStory("delivered dot 250 2.0.0 mx1"))
 		// An unverified certificate still protects the message from passive eavesdropping.
 		if got := mx.Messages(); len(got) != 1 || got[0].TLS != (domain == "wrong.test") {
@@ -26,7 +27,8 @@ func TestScenarioStartTLSBroken(t *testing.T) {
 		}
 	}
 	setTLSMode(t, s.App, "enforced")
-	s.expect(t, s.sendMessage(t, []string{"bob@broken.test"}), failedStory("tls_required", false, "failed starttls mx1"))
+	s.expect(t, s.sendMessage(t, []string{"bob@broken.test"}),
+		failedStory("tls_required", false, "failed starttls mx1"))
 	s.expect(t, s.sendMessage(t, []string{"bob@wrong.test"}), failedStory("tls_required", false, "failed starttls mx1"))
 	if len(broken.Messages()) != 1 || len(wrong.Messages()) != 1 {
 		t.Error("a message arrived without the enforced TLS")

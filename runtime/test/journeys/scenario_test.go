@@ -65,7 +65,8 @@ func (s *scenario) mailHosts(t *testing.T, domain string, at ...int) {
 	t.Helper()
 	for i, n := range at {
 		host := fmt.Sprintf("mx%d.%s.", i+1, domain)
-		s.DNS.Add(t, fmt.Sprintf("%s. 60 IN MX %d %s", domain, 10*(i+1), host), fmt.Sprintf("%s 60 IN A 127.0.0.%d", host, n))
+		s.DNS.Add(t, fmt.Sprintf("%s. 60 IN MX %d %s", domain, 10*(i+1), host),
+			fmt.Sprintf("%s 60 IN A 127.0.0.%d", host, n))
 	}
 }
 
@@ -77,7 +78,8 @@ func (s *scenario) sendMessage(t *testing.T, to []string, extra ...string) strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields := append([]string{`"from":"ada@dev.test"`, `"subject":"Hello"`, `"text":"Hello"`, `"to":` + string(list)}, extra...)
+	fields := append([]string{`"from":"ada@dev.test"`, `"subject":"Hello"`, `"text":"Hello"`, `"to":` + string(list)},
+		extra...)
 	return send(t, s.App, "{"+strings.Join(fields, ",")+"}")
 }
 
@@ -136,7 +138,8 @@ func (s *scenario) readStory(t *testing.T, id string) (got story, said string) {
 	got.Status = strings.ToLower(e.Status)
 	for _, r := range e.Recipients {
 		got.Recipients = append(got.Recipients, joinWords(r.State, number(r.Code), r.EnhancedCode))
-		got.Suppressed = got.Suppressed || s.Do(t, http.MethodGet, "/api/suppressions/"+r.Address, nil).Status == http.StatusOK
+		got.Suppressed = got.Suppressed || s.Do(t, http.MethodGet, "/api/suppressions/"+r.Address, nil).
+			Status == http.StatusOK
 	}
 	for _, a := range e.Attempts {
 		local, _, _ := strings.Cut(a.Recipient, "@")
@@ -204,19 +207,23 @@ func messageID(raw []byte) string {
 
 // The stories that most scenarios begin or end with.
 func deliveredStory(attempts ...string) story {
-	return story{Status: "delivered", Recipients: []string{"delivered 250 2.0.0"}, Attempts: attempts, Events: []string{"email.sent", "email.delivered"}}
+	return story{Status: "delivered", Recipients: []string{"delivered 250 2.0.0"}, Attempts: attempts,
+		Events: []string{"email.sent", "email.delivered"}}
 }
 
 func arrivedLate(attempts ...string) story {
-	return story{Status: "delivered", Recipients: []string{"delivered 250 2.0.0"}, Attempts: attempts, Events: []string{"email.sent", "email.delivery_delayed", "email.delivered"}}
+	return story{Status: "delivered", Recipients: []string{"delivered 250 2.0.0"}, Attempts: attempts,
+		Events: []string{"email.sent", "email.delivery_delayed", "email.delivered"}}
 }
 
 func deferredStory(recipient string, attempts ...string) story {
-	return story{Status: "sent", Recipients: []string{joinWords("deferred", recipient)}, Attempts: attempts, Events: []string{"email.sent", "email.delivery_delayed"}}
+	return story{Status: "sent", Recipients: []string{joinWords("deferred", recipient)}, Attempts: attempts,
+		Events: []string{"email.sent", "email.delivery_delayed"}}
 }
 
 func bouncedStory(recipient string, suppressed bool, attempts ...string) story {
-	return story{Status: "bounced", Recipients: []string{joinWords("bounced", recipient)}, Attempts: attempts, Events: []string{"email.sent", "email.bounced permanent"}, Suppressed: suppressed}
+	return story{Status: "bounced", Recipients: []string{joinWords("bounced", recipient)}, Attempts: attempts,
+		Events: []string{"email.sent", "email.bounced permanent"}, Suppressed: suppressed}
 }
 
 // refusedFor is the story of a message that was rejected because of its content or sender.
@@ -227,5 +234,6 @@ func refusedFor(class, recipient string, attempts ...string) story {
 }
 
 func failedStory(code string, suppressed bool, attempts ...string) story {
-	return story{Status: "failed", Recipients: []string{"failed"}, Attempts: attempts, Events: []string{"email.sent", "email.failed " + code}, Suppressed: suppressed}
+	return story{Status: "failed", Recipients: []string{"failed"}, Attempts: attempts,
+		Events: []string{"email.sent", "email.failed " + code}, Suppressed: suppressed}
 }

@@ -26,8 +26,10 @@ func TestBatchIsDeliveredOnceAndReplayedExactly(t *testing.T) {
 	body := `{"emails":[` + strings.Join(items, ",") + `]}`
 	first := app.Do(t, http.MethodPost, "/api/emails/batch", body, "Idempotency-Key", "batch")
 	again := app.Do(t, http.MethodPost, "/api/emails/batch", body, "Idempotency-Key", "batch")
-	if first.Status != http.StatusOK || !bytes.Equal(first.Body, again.Body) || first.Header.Get("Idempotent-Replayed") != "" || again.Header.Get("Idempotent-Replayed") != "true" {
-		t.Fatalf("the batch got %d %s, and then %d %s, want 200 and the same response replayed", first.Status, first.Body, again.Status, again.Body)
+	if first.Status != http.StatusOK || !bytes.Equal(first.Body, again.Body) ||
+		first.Header.Get("Idempotent-Replayed") != "" || again.Header.Get("Idempotent-Replayed") != "true" {
+		t.Fatalf("the batch got %d %s, and then %d %s, want 200 and the same response replayed", first.Status,
+			first.Body, again.Status, again.Body)
 	}
 	var got struct {
 		Data []struct {
@@ -38,7 +40,8 @@ func TestBatchIsDeliveredOnceAndReplayedExactly(t *testing.T) {
 		}
 	}
 	first.JSON(t, &got)
-	if len(got.Data) != 21 || got.Data[20].ID != nil || got.Data[20].Status != "failed" || got.Data[20].Error.Code != "domain_not_verified" {
+	if len(got.Data) != 21 || got.Data[20].ID != nil || got.Data[20].Status != "failed" ||
+		got.Data[20].Error.Code != "domain_not_verified" {
 		t.Fatalf("the batch got %s, want 21 items and the last failed with domain_not_verified", first.Body)
 	}
 	for i, item := range got.Data[:20] {
@@ -61,8 +64,9 @@ func TestOneClickUnsubscribeStopsCategory(t *testing.T) {
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
 	body := func(category string) map[string]any {
-		return map[string]any{"from": "ada@dev.test", "to": "bob@example.net", "subject": "s", "category": category, "unsubscribe": true,
-			"text": "Stop: {{unsubscribe_url}}", "html": `<a href="{{ unsubscribe_url }}">stop</a>`}
+		return map[string]any{"from": "ada@dev.test", "to": "bob@example.net", "subject": "s", "category": category,
+			"unsubscribe": true,
+			"text":        "Stop: {{unsubscribe_url}}", "html": `<a href="{{ unsubscribe_url }}">stop</a>`}
 	}
 	encoded, err := json.Marshal(body("Product news"))
 	if err != nil {
@@ -73,7 +77,8 @@ func TestOneClickUnsubscribeStopsCategory(t *testing.T) {
 	raw := app.MX.Messages()[0].Data
 	checkSignature(t, app, raw)
 	signature, _, _ := bytes.Cut(raw, []byte("\r\nFrom:"))
-	if signed := strings.Join(strings.Fields(string(signature)), ""); !strings.Contains(signed, ":List-Unsubscribe:") || !strings.Contains(signed, ":List-Unsubscribe-Post") {
+	if signed := strings.Join(strings.Fields(string(signature)), ""); !strings.Contains(signed, ":List-Unsubscribe:") ||
+		!strings.Contains(signed, ":List-Unsubscribe-Post") {
 		t.Errorf("RFC 8058 section 3.1 wants both fields signed: %s", signature)
 	}
 	got, err := message.ReadFull(bytes.NewReader(raw), message.Bounds{})
@@ -81,11 +86,13 @@ func TestOneClickUnsubscribeStopsCategory(t *testing.T) {
 		t.Fatal(err)
 	}
 	link := strings.Trim(got.Get("List-Unsubscribe"), "<>")
-	if !strings.HasPrefix(link, app.BaseURL+"/u/") || got.Get("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" ||
+	if !strings.HasPrefix(link, app.BaseURL+"/u/") ||
+		got.Get("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" ||
 		strings.TrimSpace(got.Text) != "Stop: "+link || strings.TrimSpace(got.HTML) != `<a href="`+link+`">stop</a>` {
 		t.Fatalf("link %q, text %q, html %q", link, got.Text, got.HTML)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, link, strings.NewReader("List-Unsubscribe=One-Click"))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, link,
+		strings.NewReader("List-Unsubscribe=One-Click"))
 	if err != nil {
 		t.Fatal(err)
 	}

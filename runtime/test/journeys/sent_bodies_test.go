@@ -24,12 +24,15 @@ func TestSentBodiesMoveToObjectStore(t *testing.T) {
 		settings["POSTRIDER_BLOBS"], settings["POSTRIDER_BLOBS_SENT_AFTER"] = store.Setting(), "10s"
 	}))
 	s.MailDomain(t, "bob.test")
-	id := s.sendMessage(t, []string{"bob@bob.test"}, `"html":"<p>Grüße &amp; mehr</p>"`, `"headers":{"X-Order":"17"}`, `"attachments":[{"name":"a.txt","data":"b25l"}]`)
+	id := s.sendMessage(t, []string{"bob@bob.test"}, `"html":"<p>Grüße &amp; mehr</p>"`, `"headers":{"X-Order":"17"}`,
+		`"attachments":[{"name":"a.txt","data":"b25l"}]`)
 	const query = `{ email(id: "ID") { id status snippet content { html text raw headers { name value } attachments { name size } } } emails(first: 5) { nodes { id snippet content { html text } } } }`
 	path := "/api/emails/" + id
 	ask := func(app *harness.App) string {
-		rest, graph := app.Do(t, http.MethodGet, path, nil), app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": strings.Replace(query, "ID", id, 1)})
-		if rest.Status != http.StatusOK || graph.Status != http.StatusOK || strings.Contains(string(graph.Body), `"errors"`) {
+		rest, graph := app.Do(t, http.MethodGet, path, nil), app.Do(t, http.MethodPost, "/graphql",
+			map[string]string{"query": strings.Replace(query, "ID", id, 1)})
+		if rest.Status != http.StatusOK || graph.Status != http.StatusOK ||
+			strings.Contains(string(graph.Body), `"errors"`) {
 			t.Fatalf("REST %d %s\nGraphQL %d %s", rest.Status, rest.Body, graph.Status, graph.Body)
 		}
 		return string(rest.Body) + "\n" + string(graph.Body)
@@ -60,14 +63,18 @@ func TestSentBodiesMoveToObjectStore(t *testing.T) {
 	}
 
 	store.Fault(func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { w.WriteHeader(http.StatusBadGateway) })
-	if got := s.Do(t, http.MethodGet, path, nil); got.Status != http.StatusServiceUnavailable || !strings.Contains(string(got.Body), "object store") || got.Header.Get("Retry-After") == "" {
+	if got := s.Do(t, http.MethodGet, path, nil); got.Status != http.StatusServiceUnavailable ||
+		!strings.Contains(string(got.Body), "object store") || got.Header.Get("Retry-After") == "" {
 		t.Errorf("with the store unavailable: %d %v %s", got.Status, got.Header, got.Body)
 	}
-	if got := s.Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusOK || !strings.Contains(string(got.Body), id) {
+	if got := s.Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusOK ||
+		!strings.Contains(string(got.Body), id) {
 		t.Errorf("the list with the store unavailable: %d %s", got.Status, got.Body)
 	}
-	got := string(s.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{ email(id: "` + id + `") { status snippet content { html } } }`}).Body)
-	for _, want := range []string{`"status":"DELIVERED"`, `"snippet":"Hello"`, `"html":null`, "object store", `"code":"body_unavailable"`, `"path":["email","content","html"]`} {
+	got := string(s.Do(t, http.MethodPost, "/graphql",
+		map[string]string{"query": `{ email(id: "` + id + `") { status snippet content { html } } }`}).Body)
+	for _, want := range []string{`"status":"DELIVERED"`, `"snippet":"Hello"`, `"html":null`, "object store",
+		`"code":"body_unavailable"`, `"path":["email","content","html"]`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("GraphQL with the store unavailable lacks %s: %s", want, got)
 		}
@@ -87,7 +94,8 @@ func TestSentBodiesMoveToObjectStore(t *testing.T) {
 func TestBodiesAreNotMovedWhileAnotherVersionRuns(t *testing.T) {
 	t.Parallel()
 	store := blobtest.New(t)
-	first := scenarioOf(t, harness.Start(t, func(settings setting.RawValues) { settings["POSTRIDER_BLOBS"] = store.Setting() }))
+	first := scenarioOf(t, harness.Start(t,
+		func(settings setting.RawValues) { settings["POSTRIDER_BLOBS"] = store.Setting() }))
 	first.MailDomain(t, "bob.test")
 	first.sendMessage(t, []string{"bob@bob.test"})
 	count := func(where string) (n int) {
@@ -143,8 +151,10 @@ func TestSilentObjectStoreDelaysNoResponse(t *testing.T) {
 		t.Helper()
 		began := time.Now()
 		got := s.Do(t, r.method, r.path, r.body)
-		if took := time.Since(began); got.Status != r.status || !strings.Contains(string(got.Body), r.want) || took > silentLimit {
-			t.Errorf("%s %s returned %d after %s, want %d with %s: %.500s", r.method, r.path, got.Status, took, r.status, r.want, got.Body)
+		if took := time.Since(began); got.Status != r.status || !strings.Contains(string(got.Body), r.want) ||
+			took > silentLimit {
+			t.Errorf("%s %s returned %d after %s, want %d with %s: %.500s", r.method, r.path, got.Status, took,
+				r.status, r.want, got.Body)
 		}
 		if retry := got.Header.Get("Retry-After"); r.status == http.StatusServiceUnavailable && retry == "" {
 			t.Errorf("%s %s returned no Retry-After", r.method, r.path)
@@ -166,7 +176,8 @@ func TestSilentObjectStoreDelaysNoResponse(t *testing.T) {
 		all.Go(func() { ask(t, r) })
 	}
 	all.Go(func() { // one at a time, because an account may run one query for bodies
-		for _, q := range []string{`{ email(id: "` + sent + `") { status content { html } } }`, `{ emails(first: 5) { nodes { id content { text } } } }`,
+		for _, q := range []string{`{ email(id: "` + sent + `") { status content { html } } }`,
+			`{ emails(first: 5) { nodes { id content { text } } } }`,
 			`{ receivedEmail(id: "` + received + `") { subject content { text } } }`} {
 			ask(t, request{http.MethodPost, "/graphql", map[string]string{"query": q}, http.StatusOK, unavailable})
 		}
@@ -175,6 +186,7 @@ func TestSilentObjectStoreDelaysNoResponse(t *testing.T) {
 
 	store.Fault(func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) })
 	for _, path := range []string{"/api/emails/" + sent, "/api/received-emails/" + received + "/raw"} {
-		expect.Eventually(t, "the content is available again", func() bool { return s.Do(t, http.MethodGet, path, nil).Status == http.StatusOK })
+		expect.Eventually(t, "the content is available again",
+			func() bool { return s.Do(t, http.MethodGet, path, nil).Status == http.StatusOK })
 	}
 }

@@ -68,7 +68,8 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 			if !strings.Contains(said, "<"+to+">: no such mailbox") {
 				t.Errorf("the attempt has the text %q, want the server's", said)
 			}
-			if data := string(webhookOf(t, heard, "email.bounced", id)); !strings.Contains(data, "no such mailbox") || !strings.Contains(data, `"recipient":"`+to+`"`) {
+			if data := string(webhookOf(t, heard, "email.bounced", id)); !strings.Contains(data, "no such mailbox") ||
+				!strings.Contains(data, `"recipient":"`+to+`"`) {
 				t.Errorf("the webhook received %s, want the server's text", data)
 			}
 			if got := s.reasonOf(t, to); got != "bounce" {
@@ -79,7 +80,8 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 			to := "Soft-Bounce+a.b@" + domain
 			id := s.sendMessage(t, []string{to})
 			data := string(webhookOf(t, heard, "email.bounced", id))
-			for _, want := range []string{`"type":"transient"`, `"code":452`, `"enhanced_code":"4.2.2"`, "over quota", "store." + domain} {
+			for _, want := range []string{`"type":"transient"`, `"code":452`, `"enhanced_code":"4.2.2"`, "over quota",
+				"store." + domain} {
 				if !strings.Contains(data, want) {
 					t.Errorf("the webhook received %s, which lacks %s", data, want)
 				}
@@ -90,7 +92,8 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 		t.Run("complain@"+domain, func(t *testing.T) {
 			to := "complain+1@" + domain
 			id := s.sendMessage(t, []string{to})
-			if data := string(webhookOf(t, heard, "email.complained", id)); !strings.Contains(data, `"type":"abuse"`) || !strings.Contains(data, "Postrider-Development-Mode") {
+			if data := string(webhookOf(t, heard, "email.complained", id)); !strings.Contains(data, `"type":"abuse"`) ||
+				!strings.Contains(data, "Postrider-Development-Mode") {
 				t.Errorf("the webhook received %s, want a complaint of development mode's feedback loop", data)
 			}
 			waitForStatus(t, s.App, id, "delivered")
@@ -100,7 +103,8 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 		})
 		t.Run("delay@"+domain, func(t *testing.T) {
 			id := s.sendMessage(t, []string{"delay+1@" + domain})
-			if data := string(webhookOf(t, heard, "email.delivery_delayed", id)); !strings.Contains(data, "greylisted") {
+			if data := string(webhookOf(t, heard, "email.delivery_delayed", id)); !strings.Contains(data,
+				"greylisted") {
 				t.Errorf("the webhook received %s, want the server's text", data)
 			}
 			s.expect(t, id, deferredStory("451 4.7.1", "deferred rcpt 451 4.7.1 127"))
@@ -110,7 +114,8 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 		t.Run("suppress@"+domain, func(t *testing.T) {
 			for _, to := range []string{"suppress@" + domain, "suppress+anything@" + domain} {
 				var receipt struct{ ID, Status string }
-				s.Do(t, http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"`+to+`","subject":"s","text":"t"}`).JSON(t, &receipt)
+				s.Do(t, http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"`+to+
+					`","subject":"s","text":"t"}`).JSON(t, &receipt)
 				if receipt.Status != "failed" {
 					t.Errorf("an email to %s returned %+v, want it failed immediately", to, receipt)
 				}
@@ -133,8 +138,10 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 		})
 	})
 	// The inbox API returns caught mail to tests, and not rejected mail.
-	for query, want := range map[string]int{"to=slow+1@dev.test&wait=10s": http.StatusOK, "to=delay%2B1@sandbox.postrider.test&subject=hello": http.StatusOK,
-		"to=bounce+1@dev.test": http.StatusNotFound, "to=nobody": http.StatusUnprocessableEntity, "wait=2m": http.StatusUnprocessableEntity} {
+	for query, want := range map[string]int{"to=slow+1@dev.test&wait=10s": http.StatusOK,
+		"to=delay%2B1@sandbox.postrider.test&subject=hello": http.StatusOK,
+		"to=bounce+1@dev.test":                              http.StatusNotFound,
+		"to=nobody":                                         http.StatusUnprocessableEntity, "wait=2m": http.StatusUnprocessableEntity} {
 		if answer := s.Do(t, http.MethodGet, "/dev/inbox/latest?"+query, nil); answer.Status != want {
 			t.Errorf("latest?%s returned %d %s, want %d", query, answer.Status, answer.Body, want)
 		}
@@ -146,7 +153,8 @@ func TestStopEndsWaitsForMail(t *testing.T) {
 	t.Parallel()
 	s, _ := startSimulated(t)
 	answered := make(chan int, 1)
-	waiting, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+"/dev/inbox/latest?to=nobody@example.net&wait=60s", nil)
+	waiting, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+
+		"/dev/inbox/latest?to=nobody@example.net&wait=60s", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +168,9 @@ func TestStopEndsWaitsForMail(t *testing.T) {
 		answered <- res.StatusCode
 	}()
 	harness.Eventually(t, "the request is being served", func() bool {
-		return strings.Contains(string(s.Do(t, http.MethodGet, "/metrics", nil).Body), "postrider_http_requests_in_flight 2") // and this request
+		// and this request
+		return strings.Contains(string(s.Do(t, http.MethodGet, "/metrics", nil).Body),
+			"postrider_http_requests_in_flight 2")
 	})
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)

@@ -15,9 +15,11 @@ import (
 // sendTexts has an automation send two text messages, and returns the id of one.
 func sendTexts(t *testing.T, app *harness.App) string {
 	t.Helper()
-	textAutomation(t, app, `{"provider": "operator", "countries": ["DE"]}`, "Your code is {{event.data.code}}. Ваш код.")
+	textAutomation(t, app, `{"provider": "operator", "countries": ["DE"]}`,
+		"Your code is {{event.data.code}}. Ваш код.")
 	for range 2 {
-		postEvent(t, app, `{"name": "code.asked", "user_id": "u1", "email": "bob@example.net", "data": {"phone": "+4915112345678", "code": "4711"}}`)
+		postEvent(t, app,
+			`{"name": "code.asked", "user_id": "u1", "email": "bob@example.net", "data": {"phone": "+4915112345678", "code": "4711"}}`)
 	}
 	var list struct {
 		Messages []struct{ ID string } `json:"sms_messages"`
@@ -36,9 +38,11 @@ func textAutomation(t *testing.T, app *harness.App, settings, text string) {
 		t.Fatalf("PUT /sms-settings: %d %s", got.Status, got.Body)
 	}
 	var made struct{ Automation struct{ ID string } }
-	app.Do(t, http.MethodPost, "/api/automations", map[string]any{"name": "Code", "trigger": map[string]string{"event": "code.asked"},
-		"steps": []map[string]string{{"key": "code", "type": "send_sms", "to": "{{event.data.phone}}", "text": text}}}).JSON(t, &made)
-	if got := app.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID, map[string]string{"action": "activate"}); got.Status != http.StatusOK {
+	app.Do(t, http.MethodPost, "/api/automations",
+		map[string]any{"name": "Code", "trigger": map[string]string{"event": "code.asked"},
+			"steps": []map[string]string{{"key": "code", "type": "send_sms", "to": "{{event.data.phone}}", "text": text}}}).JSON(t, &made)
+	if got := app.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID,
+		map[string]string{"action": "activate"}); got.Status != http.StatusOK {
 		t.Fatalf("activate: %d %s", got.Status, got.Body)
 	}
 }
@@ -56,7 +60,8 @@ func TestAutomationTextMessageIsInDevelopmentInbox(t *testing.T) {
 	var shown struct{ Texts []shownText }
 	app.Do(t, http.MethodGet, "/dev/inbox/sms.json", nil).JSON(t, &shown)
 	// Two messages that were sent concurrently arrive in any order.
-	want := shownText{MessageID: messageID, To: "+4915112345678", Text: "Your code is 4711. Ваш код.", Encoding: "ucs2", Segments: 1}
+	want := shownText{MessageID: messageID, To: "+4915112345678", Text: "Your code is 4711. Ваш код.", Encoding: "ucs2",
+		Segments: 1}
 	if len(shown.Texts) != 2 || !slices.Contains(shown.Texts, want) {
 		t.Errorf("the development inbox shows %+v, want two messages, one of them %+v", shown.Texts, want)
 	}
@@ -81,8 +86,11 @@ func TestAutomationTextMessageIsInDevelopmentInbox(t *testing.T) {
 		} `json:"automation_run"`
 	}
 	app.Do(t, http.MethodGet, "/api/automation-runs/"+one.Message.RunID, nil).JSON(t, &run)
-	if run.Run.Status != "completed" || len(run.Run.Steps) != 1 || run.Run.Steps[0].Status != "sent" || run.Run.Steps[0].Output.SMSID != messageID || run.Run.Steps[0].Output.Segments != 1 || len(one.Message.Attempts) != 1 {
-		t.Errorf("the run of the message is %+v and the message %+v, want a step that names the message", run.Run, one.Message)
+	if run.Run.Status != "completed" || len(run.Run.Steps) != 1 || run.Run.Steps[0].Status != "sent" ||
+		run.Run.Steps[0].Output.SMSID != messageID || run.Run.Steps[0].Output.Segments != 1 ||
+		len(one.Message.Attempts) != 1 {
+		t.Errorf("the run of the message is %+v and the message %+v, want a step that names the message", run.Run,
+			one.Message)
 	}
 	// Erasing the person erases the messages sent to it.
 	if got := app.Do(t, http.MethodDelete, "/api/contacts/bob@example.net/data", nil); got.Status != http.StatusOK {
@@ -109,13 +117,15 @@ func TestGatewayReportsTextMessageOutcome(t *testing.T) {
 		_, _ = w.Write([]byte(`{"id": "g-1"}`))
 	}))
 	t.Cleanup(gateway.Close)
-	textAutomation(t, app, `{"provider": "http", "countries": ["DE"], "http": {"url": "`+gateway.URL+`", "id_path": "id"}}`, `He said "{{event.data.name}}"`)
+	textAutomation(t, app, `{"provider": "http", "countries": ["DE"], "http": {"url": "`+gateway.URL+
+		`", "id_path": "id"}}`, `He said "{{event.data.name}}"`)
 	event := `{"name": "code.asked", "user_id": "u1", "data": {"phone": "+4915112345678", "name": "x\"}, \\ <b>"}}`
 	postEvent(t, app, event)
 	status := func(want string) {
 		t.Helper()
 		harness.Eventually(t, "the text message is "+want, func() bool {
-			return strings.Contains(string(app.Do(t, http.MethodGet, "/api/sms-messages?limit=1", nil).Body), `"status":"`+want+`"`)
+			return strings.Contains(string(app.Do(t, http.MethodGet, "/api/sms-messages?limit=1", nil).Body),
+				`"status":"`+want+`"`)
 		})
 	}
 	status("sent")
@@ -152,7 +162,8 @@ func TestGatewayReportsTextMessageOutcome(t *testing.T) {
 		} `json:"sms_settings"`
 	}
 	app.Do(t, http.MethodGet, "/api/sms-settings", nil).JSON(t, &settings)
-	if answered := post(settings.Settings.ReplyURL, `{"from": "+4915112345678", "text": "Stop"}`); answered != http.StatusOK {
+	if answered := post(settings.Settings.ReplyURL,
+		`{"from": "+4915112345678", "text": "Stop"}`); answered != http.StatusOK {
 		t.Errorf("the reply returned %d, want 200", answered)
 	}
 	postEvent(t, app, event)
@@ -168,8 +179,11 @@ func TestTextMessagesDisabled(t *testing.T) {
 		}
 	}
 	var made struct{ Automation struct{ ID string } }
-	app.Do(t, http.MethodPost, "/api/automations", json.RawMessage(`{"name": "Code", "trigger": {"event": "code.asked"}, "steps": [{"type": "send_sms", "to": "{{event.data.phone}}", "text": "x"}]}`)).JSON(t, &made)
-	if got := app.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID, map[string]string{"action": "activate"}); got.Status != http.StatusBadRequest || !strings.Contains(string(got.Body), "switched off on this service") {
+	app.Do(t, http.MethodPost, "/api/automations",
+		json.RawMessage(`{"name": "Code", "trigger": {"event": "code.asked"}, "steps": [{"type": "send_sms", "to": "{{event.data.phone}}", "text": "x"}]}`)).JSON(t, &made)
+	if got := app.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID,
+		map[string]string{"action": "activate"}); got.Status != http.StatusBadRequest ||
+		!strings.Contains(string(got.Body), "switched off on this service") {
 		t.Errorf("activating an automation with text messages while the module is disabled returned %d %s, want 400 with the reason", got.Status, got.Body)
 	}
 }

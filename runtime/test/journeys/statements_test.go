@@ -20,7 +20,10 @@ func TestNestedEmailsCostFewStatements(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
 	server.RecordStatements()
-	app := harness.Start(t, func(s setting.RawValues) { s["DATABASE_URL"], s["POSTRIDER_OUTBOUND"] = server.URL(), "capture" })
+	app := harness.Start(t, func(s setting.RawValues) {
+		s["DATABASE_URL"], s["POSTRIDER_OUTBOUND"] = server.URL(),
+			"capture"
+	})
 	createEndpoints(t, app)
 	handle := server.Open()
 	mark := func(statement string) {
@@ -43,7 +46,8 @@ func TestNestedEmailsCostFewStatements(t *testing.T) {
 		t.Helper()
 		var fewest []string
 		for round := range 5 { // background work does not run in every round
-			begin, end := fmt.Sprintf("begin %d of %d of %s", round, first, query), fmt.Sprintf("end %d of %d of %s", round, first, query)
+			begin, end := fmt.Sprintf("begin %d of %d of %s", round, first, query), fmt.Sprintf("end %d of %d of %s",
+				round, first, query)
 			var got struct {
 				Emails struct{ Nodes []map[string]any }
 			}
@@ -73,9 +77,12 @@ func TestNestedEmailsCostFewStatements(t *testing.T) {
 	const nested = `{emails(first:%d){nodes{subject recipients{address state} attempts{outcome reply} timeline{type detail} domain{name}
 		apiKey{name} webhookDeliveries{state}} pageInfo{hasNextPage}}}`
 	if one, many := least(nested, 1), least(nested, 20); one != many || many > mostStatements || many < 5 {
-		t.Errorf("a page of one and of twenty emails cost %d and %d statements, want the same and at most %d", one, many, mostStatements)
+		t.Errorf("a page of one and of twenty emails cost %d and %d statements, want the same and at most %d", one,
+			many, mostStatements)
 	}
-	if without, with := least(`{emails(first:%d){nodes{subject}}}`, 20), least(`{emails(first:%d){nodes{subject snippet}}}`, 20); with != without+1 {
-		t.Errorf("a page of twenty emails costs %d statements, and %d with their first words; want one more", without, with)
+	if without, with := least(`{emails(first:%d){nodes{subject}}}`, 20),
+		least(`{emails(first:%d){nodes{subject snippet}}}`, 20); with != without+1 {
+		t.Errorf("a page of twenty emails costs %d statements, and %d with their first words; want one more",
+			without, with)
 	}
 }

@@ -13,7 +13,9 @@ import (
 // limitBytes sets byte quotas for the account of the app.
 func limitBytes(t *testing.T, app *harness.App, stored, daily int) {
 	t.Helper()
-	if _, err := openDatabase(t, app).ExecContext(t.Context(), `UPDATE accounts SET unmetered = false, stored_bytes = NULLIF($2, 0), daily_bytes = NULLIF($3, 0) WHERE id = $1`, app.AccountID, stored, daily); err != nil {
+	if _, err := openDatabase(t, app).
+		ExecContext(t.Context(),
+			`UPDATE accounts SET unmetered = false, stored_bytes = NULLIF($2, 0), daily_bytes = NULLIF($3, 0) WHERE id = $1`, app.AccountID, stored, daily); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -39,12 +41,14 @@ func TestAllWritesCountAgainstByteQuota(t *testing.T) {
 	waitForStatus(t, app, sent, "delivered")
 	receive(t, app, "support@dev.test", aQuestion)
 	received := lastReceived(t, app)
-	if got := app.Do(t, http.MethodPost, "/api/templates", `{"name":"Hello","alias":"hello","subject":"Hello","text":"Hello"}`); got.Status != http.StatusOK {
+	if got := app.Do(t, http.MethodPost, "/api/templates",
+		`{"name":"Hello","alias":"hello","subject":"Hello","text":"Hello"}`); got.Status != http.StatusOK {
 		t.Fatalf("a template got %d %s", got.Status, got.Body)
 	}
 	limitBytes(t, app, 1, 0)
 	harness.Eventually(t, "the quota takes effect", func() bool {
-		return app.Do(t, http.MethodPost, "/api/suppressions", `{"email":"carol@example.net"}`).Status == http.StatusTooManyRequests
+		return app.Do(t, http.MethodPost, "/api/suppressions", `{"email":"carol@example.net"}`).
+			Status == http.StatusTooManyRequests
 	})
 	const message = `{"from":"ada@dev.test","to":"bob@example.net","subject":"Hello","text":"Hello"}`
 	for _, door := range []struct{ path, body string }{
@@ -67,19 +71,24 @@ func TestAllWritesCountAgainstByteQuota(t *testing.T) {
 	} {
 		got := app.Do(t, http.MethodPost, door.path, nonEmpty(door.body))
 		var said refusal
-		if err := json.Unmarshal(got.Body, &said); err != nil || got.Status != http.StatusTooManyRequests || said.Error.Code != "plan_limit" || said.Error.Details.Cap != "stored_bytes" ||
+		if err := json.Unmarshal(got.Body, &said); err != nil || got.Status != http.StatusTooManyRequests ||
+			said.Error.Code != "plan_limit" || said.Error.Details.Cap != "stored_bytes" ||
 			said.Error.Details.Limit != 1 || said.Error.UpgradeURL != "/settings/billing" {
-			t.Errorf("POST %s over the quota got %d %s, want 429 plan_limit for stored_bytes", door.path, got.Status, got.Body)
+			t.Errorf("POST %s over the quota got %d %s, want 429 plan_limit for stored_bytes", door.path,
+				got.Status, got.Body)
 		}
 	}
-	if rcpt, data := deliver(t, app, "juergen@example.net", "support@dev.test", aQuestion); !strings.HasPrefix(data, "452 4.2.2 ") {
+	if rcpt, data := deliver(t, app, "juergen@example.net", "support@dev.test", aQuestion); !strings.HasPrefix(data,
+		"452 4.2.2 ") {
 		t.Errorf("received mail over the quota got %s and %s, want 452 4.2.2", rcpt, data)
 	}
 	relay := signIn(t, app)
-	if reply := relay.submit("ada@dev.test", []string{"bob@example.net"}, aLetter); !strings.HasPrefix(reply, "452 4.2.2 ") {
+	if reply := relay.submit("ada@dev.test", []string{"bob@example.net"}, aLetter); !strings.HasPrefix(reply,
+		"452 4.2.2 ") {
 		t.Errorf("a relayed message over the quota got %s, want 452 4.2.2", reply)
 	}
-	for _, free := range []struct{ method, path string }{{http.MethodGet, "/api/emails"}, {http.MethodGet, "/api/account"}, {http.MethodDelete, "/api/templates/hello"}} {
+	for _, free := range []struct{ method, path string }{{http.MethodGet, "/api/emails"},
+		{http.MethodGet, "/api/account"}, {http.MethodDelete, "/api/templates/hello"}} {
 		if got := app.Do(t, free.method, free.path, nil); got.Status != http.StatusOK {
 			t.Errorf("%s %s over the quota got %d %s, want 200", free.method, free.path, got.Status, got.Body)
 		}
@@ -94,7 +103,8 @@ func TestAllWritesCountAgainstByteQuota(t *testing.T) {
 		}
 	}
 	app.Do(t, http.MethodGet, "/api/account", nil).JSON(t, &account)
-	if u := account.Account.Usage; u.StoredBytes == nil || u.StoredBytesCap == nil || *u.StoredBytesCap != 1 || u.DailyBytesCap == nil {
+	if u := account.Account.Usage; u.StoredBytes == nil || u.StoredBytesCap == nil || *u.StoredBytesCap != 1 ||
+		u.DailyBytesCap == nil {
 		t.Errorf("the usage shows %+v, want stored bytes with a cap of 1 and the daily cap of the plan", u)
 	}
 	var graph struct {
@@ -103,7 +113,8 @@ func TestAllWritesCountAgainstByteQuota(t *testing.T) {
 		}
 	}
 	app.Query(t, `{ account { usage { storedBytes storedBytesCap dailyBytesCap } } }`, &graph)
-	if u := graph.Account.Usage; u.StoredBytes == nil || u.StoredBytesCap == nil || *u.StoredBytesCap != 1 || u.DailyBytesCap == nil {
+	if u := graph.Account.Usage; u.StoredBytes == nil || u.StoredBytesCap == nil || *u.StoredBytesCap != 1 ||
+		u.DailyBytesCap == nil {
 		t.Errorf("GraphQL shows %+v, want stored bytes with a cap of 1 and the daily cap of the plan", u)
 	}
 }
@@ -121,7 +132,8 @@ func TestUndeliverableBodyIsNotStored(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
-	if got := app.Do(t, http.MethodPost, "/api/suppressions", `{"email":"bob@example.net"}`); got.Status != http.StatusOK {
+	if got := app.Do(t, http.MethodPost, "/api/suppressions",
+		`{"email":"bob@example.net"}`); got.Status != http.StatusOK {
 		t.Fatalf("the suppression got %d %s", got.Status, got.Body)
 	}
 	message := func(text, file string) map[string]any {
@@ -155,12 +167,16 @@ func TestUndeliverableBodyIsNotStored(t *testing.T) {
 			}
 		}
 		app.Do(t, http.MethodGet, "/api/emails/"+receipt.ID, nil).JSON(t, &record)
-		if receipt.Status != "failed" || record.Email.Subject != "Hello" || record.Email.Status != "failed" || (stored > 0) != c.kept || (record.Email.Text != nil) != c.kept {
+		if receipt.Status != "failed" || record.Email.Subject != "Hello" || record.Email.Status != "failed" ||
+			(stored > 0) != c.kept || (record.Email.Text != nil) != c.kept {
 			t.Errorf("%s to a suppressed recipient: %+v, %d bytes are stored, the record is %+v; want the body kept: %v", name, receipt, stored, record.Email, c.kept)
 		}
 		again := app.Do(t, http.MethodPost, "/api/emails/"+receipt.ID+"/resend", nil)
-		if refused := again.Status == http.StatusConflict && strings.Contains(string(again.Body), "was not kept, because a recipient was suppressed"); refused == c.kept {
-			t.Errorf("sending %s again got %d %s, want 409 with the reason unless the body was kept", name, again.Status, again.Body)
+		if refused := again.Status == http.StatusConflict &&
+			strings.Contains(string(again.Body),
+				"was not kept, because a recipient was suppressed"); refused == c.kept {
+			t.Errorf("sending %s again got %d %s, want 409 with the reason unless the body was kept", name,
+				again.Status, again.Body)
 		}
 	}
 }

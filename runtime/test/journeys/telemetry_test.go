@@ -23,9 +23,11 @@ func TestJourneyMailOutcomesAreCounted(t *testing.T) {
 	app.MailDomain(t, "example.net")
 	app.MX.Always(smtptest.Rcpt, "gone@example.net", smtptest.Reply(550, "5.1.1", "No such user"))
 	url, _ := newListener(t)
-	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url, "events": []string{"email.delivered", "email.bounced"}})
+	app.Do(t, http.MethodPost, "/api/webhooks",
+		map[string]any{"url": url, "events": []string{"email.delivered", "email.bounced"}})
 	for _, to := range []string{"here@example.net", "gone@example.net"} {
-		if a := app.Do(t, http.MethodPost, "/api/emails", map[string]any{"from": "Ada <ada@dev.test>", "to": to, "subject": "Hello", "text": "Hello"}); a.Status != http.StatusOK {
+		if a := app.Do(t, http.MethodPost, "/api/emails", map[string]any{"from": "Ada <ada@dev.test>", "to": to,
+			"subject": "Hello", "text": "Hello"}); a.Status != http.StatusOK {
 			t.Fatalf("a send to %s got status %d and %s, want 200", to, a.Status, a.Body)
 		}
 	}
@@ -50,7 +52,9 @@ func TestJourneyMailOutcomesAreCounted(t *testing.T) {
 	}
 	if strings.Contains(got, "example.net") || strings.Contains(got, "dev.test") || strings.Contains(got, "acc_") {
 		for line := range strings.Lines(got) {
-			if !strings.HasPrefix(line, "postrider_lane_") && (strings.Contains(line, "example.net") || strings.Contains(line, "dev.test") || strings.Contains(line, "acc_")) {
+			if !strings.HasPrefix(line, "postrider_lane_") &&
+				(strings.Contains(line, "example.net") || strings.Contains(line, "dev.test") ||
+					strings.Contains(line, "acc_")) {
 				t.Errorf("a metric contains user data: %s", line)
 			}
 		}
@@ -96,7 +100,8 @@ func TestJourneyMessageHasOneTrace(t *testing.T) {
 	url, _ := newListener(t)
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url, "events": []string{"email.delivered"}})
 	var sent struct{ ID string }
-	app.Do(t, http.MethodPost, "/api/emails", map[string]any{"from": "Ada <ada@dev.test>", "to": "bob@example.net", "subject": "Hello", "text": "Hello"}).JSON(t, &sent)
+	app.Do(t, http.MethodPost, "/api/emails", map[string]any{"from": "Ada <ada@dev.test>", "to": "bob@example.net",
+		"subject": "Hello", "text": "Hello"}).JSON(t, &sent)
 	about := func() map[string]tracetest.SpanStub {
 		all := map[string]tracetest.SpanStub{}
 		for _, s := range memory.GetSpans() {
@@ -113,12 +118,17 @@ func TestJourneyMessageHasOneTrace(t *testing.T) {
 	accepted := spans["email accept"]
 	for _, name := range []string{"email queue", "smtp attempt", "webhook attempt"} {
 		s := spans[name]
-		if !s.SpanContext.IsValid() || s.SpanContext.TraceID() != accepted.SpanContext.TraceID() || len(s.Links) != 1 || s.Links[0].SpanContext.SpanID() != accepted.SpanContext.SpanID() {
-			t.Errorf("the span %q is %+v, want one in the trace %s with a link to its acceptance", name, s, accepted.SpanContext.TraceID())
+		if !s.SpanContext.IsValid() || s.SpanContext.TraceID() != accepted.SpanContext.TraceID() || len(s.Links) != 1 ||
+			s.Links[0].SpanContext.SpanID() != accepted.SpanContext.SpanID() {
+			t.Errorf("the span %q is %+v, want one in the trace %s with a link to its acceptance", name, s,
+				accepted.SpanContext.TraceID())
 		}
 	}
 	request := spans["POST /api/emails"]
-	if len(request.Links) == 0 || request.Links[len(request.Links)-1].SpanContext.TraceID() != accepted.SpanContext.TraceID() || len(accepted.Links) != 1 || accepted.Links[0].SpanContext.SpanID() != request.SpanContext.SpanID() {
-		t.Errorf("the request links to %v and the acceptance to %v, want each to the other", request.Links, accepted.Links)
+	if len(request.Links) == 0 ||
+		request.Links[len(request.Links)-1].SpanContext.TraceID() != accepted.SpanContext.TraceID() ||
+		len(accepted.Links) != 1 || accepted.Links[0].SpanContext.SpanID() != request.SpanContext.SpanID() {
+		t.Errorf("the request links to %v and the acceptance to %v, want each to the other", request.Links,
+			accepted.Links)
 	}
 }

@@ -62,7 +62,8 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 	for _, f := range schema.Schema.QueryType.Fields {
 		switch {
 		case crossing[f.Name] != "":
-			query := strings.NewReplacer("EMAIL", byField["email"], "WEBHOOK", byField["webhook"]).Replace(crossing[f.Name])
+			query := strings.NewReplacer("EMAIL", byField["email"], "WEBHOOK", byField["webhook"]).
+				Replace(crossing[f.Name])
 			ask := func(a *harness.App) string {
 				return string(a.Do(t, http.MethodPost, "/graphql", map[string]string{"query": query}).Body)
 			}
@@ -70,11 +71,13 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 				t.Errorf("the owner's %s returned no data, so this proves nothing: %s", f.Name, own)
 			}
 			foreign := ask(stranger)
-			if answered := strings.HasPrefix(foreign, `{"data":{"`+f.Name+`":`); !answered && !strings.Contains(foreign, `"code":"not_found"`) {
+			if answered := strings.HasPrefix(foreign, `{"data":{"`+f.Name+`":`); !answered &&
+				!strings.Contains(foreign, `"code":"not_found"`) {
 				t.Errorf("a stranger's %s: %s", f.Name, foreign)
 			}
 			for _, theirs := range []string{byField["email"], byField["webhook"], "example.net", "unanswered.example"} {
-				if strings.Contains(foreign, theirs) && !strings.Contains(foreign, `"code":"not_found"`) { // which repeats the requested id
+				// which repeats the requested id
+				if strings.Contains(foreign, theirs) && !strings.Contains(foreign, `"code":"not_found"`) {
 					t.Errorf("%s by another account names %s: %s", f.Name, theirs, foreign)
 				}
 			}
@@ -83,24 +86,30 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 				t.Errorf("%s takes an unsupported kind of id: add it to owned", f.Name)
 			}
 			ask := func(a *harness.App, id string) string {
-				return string(a.Do(t, http.MethodPost, "/graphql", map[string]string{"query": fmt.Sprintf(`{%s(id:%q){id}}`, f.Name, id)}).Body)
+				return string(a.Do(t, http.MethodPost, "/graphql",
+					map[string]string{"query": fmt.Sprintf(`{%s(id:%q){id}}`, f.Name, id)}).Body)
 			}
 			if own := ask(app, byField[f.Name]); !strings.Contains(own, byField[f.Name]) {
 				t.Errorf("%s does not return the owner's own record: %s", f.Name, own)
 			}
-			if foreign, none := ask(stranger, byField[f.Name]), ask(stranger, unknown[f.Name]); foreign != none || strings.Contains(foreign, byField[f.Name]) {
+			if foreign, none := ask(stranger, byField[f.Name]), ask(stranger, unknown[f.Name]); foreign != none ||
+				strings.Contains(foreign, byField[f.Name]) {
 				t.Errorf("%s distinguishes another account's id (%s) from an unknown one (%s)", f.Name, foreign, none)
 			}
 		case f.hasArgument("webhookId"):
-			query := map[string]string{"query": fmt.Sprintf(`{%s(webhookId:%q){nodes{id}}}`, f.Name, byField["webhook"])}
-			if got := string(stranger.Do(t, http.MethodPost, "/graphql", query).Body); got != `{"data":{"`+f.Name+`":null}}` {
+			query := map[string]string{"query": fmt.Sprintf(`{%s(webhookId:%q){nodes{id}}}`, f.Name,
+				byField["webhook"])}
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", query).Body); got != `{"data":{"`+f.Name+
+				`":null}}` {
 				t.Errorf("%s of another account's endpoint: %s", f.Name, got)
 			}
 		case f.Name == "events": // positions are not secret: another account's event is like any other
 			harness.Eventually(t, "the owner has events", func() bool {
-				return strings.Contains(string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{events{nodes{id}}}`}).Body), "evt_")
+				return strings.Contains(string(app.Do(t, http.MethodPost, "/graphql",
+					map[string]string{"query": `{events{nodes{id}}}`}).Body), "evt_")
 			})
-			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{events{nodes{id}}}`}).Body); got != `{"data":{"events":{"nodes":[]}}}` {
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql",
+				map[string]string{"query": `{events{nodes{id}}}`}).Body); got != `{"data":{"events":{"nodes":[]}}}` {
 				t.Errorf("a stranger's events: %s", got)
 			}
 		case f.hasArgument("domainId"):
@@ -109,11 +118,14 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 				t.Errorf("%s of another account's domain: %s", f.Name, got)
 			}
 		case f.Name == "auditLog", f.Name == "invitations": // no key reads them; of people: TestTeamsAreIsolated
-			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{` + f.Name + `{nodes{id}}}`}).Body); !strings.Contains(got, `"insufficient_scope"`) {
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql",
+				map[string]string{"query": `{` + f.Name + `{nodes{id}}}`}).Body); !strings.Contains(got,
+				`"insufficient_scope"`) {
 				t.Errorf("%s with a key: %s, want an error", f.Name, got)
 			}
 		case f.Name == "members":
-			got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{members{nodes{user{email}}}}`}).Body)
+			got := string(stranger.Do(t, http.MethodPost, "/graphql",
+				map[string]string{"query": `{members{nodes{user{email}}}}`}).Body)
 			if !strings.Contains(got, stranger.AccountEmail) || strings.Contains(got, app.AccountEmail) {
 				t.Errorf("members of another account: %s, want only its own", got)
 			}
@@ -121,38 +133,51 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 			checkConnection(t, app, stranger, f.Name)
 		case f.Name == "operator": // of people: TestTheInstallationIsForOperatorsOnly
 			for _, asks := range []*harness.App{app, stranger} {
-				if got := string(asks.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{operator{accounts{nodes{id}} queueByDestination{destination}}}`}).Body); got != `{"data":{"operator":null}}` {
+				if got := string(asks.Do(t, http.MethodPost, "/graphql",
+					map[string]string{"query": `{operator{accounts{nodes{id}} queueByDestination{destination}}}`}).
+					Body); got != `{"data":{"operator":null}}` {
 					t.Errorf("the installation with a key: %s, want null", got)
 				}
 			}
 		case f.Name == "queueByDestination":
-			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{queueByDestination{destination}}`}).Body); got != `{"data":{"queueByDestination":[]}}` {
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql",
+				map[string]string{"query": `{queueByDestination{destination}}`}).
+				Body); got != `{"data":{"queueByDestination":[]}}` {
 				t.Errorf("a stranger's queue: %s", got)
 			}
-			if got := string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{queueByDestination{destination}}`}).Body); !strings.Contains(got, "unanswered.example") {
+			if got := string(app.Do(t, http.MethodPost, "/graphql",
+				map[string]string{"query": `{queueByDestination{destination}}`}).Body); !strings.Contains(got,
+				"unanswered.example") {
 				t.Errorf("the owner's queue: %s", got)
 			}
 		case f.Name == "viewer":
-			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{viewer{account{id}}}`}).Body); !strings.Contains(got, stranger.AccountID) {
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql",
+				map[string]string{"query": `{viewer{account{id}}}`}).Body); !strings.Contains(got, stranger.AccountID) {
 				t.Errorf("viewer: %s", got)
 			}
 		case f.Name == "plans": // the offered plans are not secret; which one is the caller's own is
-			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{plans{id current}}`}).Body); strings.Count(got, `"current":true`) != 1 {
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql",
+				map[string]string{"query": `{plans{id current}}`}).Body); strings.Count(got, `"current":true`) != 1 {
 				t.Errorf("plans: %s", got)
 			}
 		case f.Name == "billing":
-			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{billing{billingEmail}}`}).Body); !strings.Contains(got, stranger.AccountEmail) {
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql",
+				map[string]string{"query": `{billing{billingEmail}}`}).Body); !strings.Contains(got,
+				stranger.AccountEmail) {
 				t.Errorf("billing: %s", got)
 			}
 		case f.Name == "usage":
-			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{usage{emails}}`}).Body); got != `{"data":{"usage":{"emails":0}}}` {
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{usage{emails}}`}).
+				Body); got != `{"data":{"usage":{"emails":0}}}` {
 				t.Errorf("a stranger's usage: %s", got)
 			}
-			if got := string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{usage{emails}}`}).Body); !strings.HasPrefix(got, `{"data":{"usage":{"emails":`) || strings.Contains(got, `:0}`) {
+			if got := string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{usage{emails}}`}).
+				Body); !strings.HasPrefix(got, `{"data":{"usage":{"emails":`) || strings.Contains(got, `:0}`) {
 				t.Errorf("the owner's usage: %s", got)
 			}
 		case f.Name == "account":
-			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{account{id}}`}).Body); !strings.Contains(got, stranger.AccountID) {
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{account{id}}`}).
+				Body); !strings.Contains(got, stranger.AccountID) {
 				t.Errorf("account: %s", got)
 			}
 		default:
@@ -186,22 +211,26 @@ func checkQueueMutation(t *testing.T, app, stranger *harness.App, f rootField) {
 	}
 	// Held after the attempts are over, so that only a mutation changes it.
 	expect.Eventually(t, "the owner has two held deliveries", func() bool {
-		app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `mutation{holdDelivery(selection:{destination:"unanswered.example"}){changed}}`})
+		app.Do(t, http.MethodPost, "/graphql",
+			map[string]string{"query": `mutation{holdDelivery(selection:{destination:"unanswered.example"}){changed}}`})
 		app.Query(t, `{queue(filter:{state:HELD}){nodes{id emailId destination}}}`, &queue)
 		return len(queue.Queue.Nodes) == 2
 	})
 	state := func() string {
-		return string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{queue(filter:{destination:"unanswered.example"}){nodes{id state}}}`}).Body)
+		return string(app.Do(t, http.MethodPost, "/graphql",
+			map[string]string{"query": `{queue(filter:{destination:"unanswered.example"}){nodes{id state}}}`}).Body)
 	}
 	ask := func(a *harness.App, selection string, dryRun bool) string {
 		arguments := fmt.Sprintf("selection:{%s},dryRun:%t", selection, dryRun)
 		if f.hasArgument("reason") {
 			arguments += `,reason:"not mine"`
 		}
-		return string(a.Do(t, http.MethodPost, "/graphql", map[string]string{"query": fmt.Sprintf(`mutation{%s(%s){matched changed}}`, f.Name, arguments)}).Body)
+		return string(a.Do(t, http.MethodPost, "/graphql",
+			map[string]string{"query": fmt.Sprintf(`mutation{%s(%s){matched changed}}`, f.Name, arguments)}).Body)
 	}
 	one, none := queue.Queue.Nodes[0], fmt.Sprintf(`{"data":{"%s":{"matched":0,"changed":0}}}`, f.Name)
-	for _, selection := range []string{fmt.Sprintf("recipients:[%q]", one.ID), fmt.Sprintf("email:%q", one.EmailID), fmt.Sprintf("destination:%q", one.Destination), "all:true"} {
+	for _, selection := range []string{fmt.Sprintf("recipients:[%q]", one.ID), fmt.Sprintf("email:%q", one.EmailID),
+		fmt.Sprintf("destination:%q", one.Destination), "all:true"} {
 		if own := ask(app, selection, true); own == none || strings.Contains(own, "errors") {
 			t.Errorf("%s(%s) does not match the owner's queue: %s", f.Name, selection, own)
 		}
@@ -210,7 +239,8 @@ func checkQueueMutation(t *testing.T, app, stranger *harness.App, f rootField) {
 			t.Errorf("%s(%s) by another account: %s", f.Name, selection, foreign)
 		}
 		if after := state(); after != before {
-			t.Errorf("%s(%s) by another account changed the owner's queue: %s, before %s", f.Name, selection, after, before)
+			t.Errorf("%s(%s) by another account changed the owner's queue: %s, before %s", f.Name, selection,
+				after, before)
 		}
 	}
 }
@@ -227,11 +257,13 @@ func checkConnection(t *testing.T, app, stranger *harness.App, field string) {
 		t.Errorf("%s has no second page: create two records of its kind for the owner", field)
 		return
 	}
-	query, err := json.Marshal(map[string]string{"query": fmt.Sprintf(`{%s(after:%q){nodes{id}}}`, field, page.PageInfo.EndCursor)})
+	query, err := json.Marshal(map[string]string{"query": fmt.Sprintf(`{%s(after:%q){nodes{id}}}`, field,
+		page.PageInfo.EndCursor)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := stranger.Do(t, http.MethodPost, "/graphql", string(query)); !strings.Contains(string(got.Body), "validation_error") {
+	if got := stranger.Do(t, http.MethodPost, "/graphql", string(query)); !strings.Contains(string(got.Body),
+		"validation_error") {
 		t.Errorf("%s accepts another account's cursor: %s", field, got.Body)
 	}
 	data = nil

@@ -33,7 +33,8 @@ var owned = map[string]struct {
 		t.Helper()
 		var made struct{ Template struct{ ID string } }
 		for range 2 { // for a second page
-			app.Do(t, http.MethodPost, "/api/templates", map[string]string{"name": "Owned", "text": "Hello"}).JSON(t, &made)
+			app.Do(t, http.MethodPost, "/api/templates", map[string]string{"name": "Owned", "text": "Hello"}).
+				JSON(t, &made)
 		}
 		app.Do(t, http.MethodPost, "/api/templates/"+made.Template.ID+"/publish", nil)
 		return made.Template.ID
@@ -59,7 +60,8 @@ var owned = map[string]struct {
 		t.Helper()
 		app.MailDomain(t, "opted-out.example")
 		for _, category := range []string{"News", "Offers"} {
-			visit(t, http.MethodPost, unsubscribeLink(t, app, "bob@opted-out.example", `,"category":"`+category+`"`), "List-Unsubscribe=One-Click")
+			visit(t, http.MethodPost, unsubscribeLink(t, app, "bob@opted-out.example", `,"category":"`+category+`"`),
+				"List-Unsubscribe=One-Click")
 		}
 		var list struct {
 			OptOuts []struct{ ID string } `json:"category_opt_outs"`
@@ -87,14 +89,16 @@ var owned = map[string]struct {
 		app.Do(t, http.MethodPost, "/api/emails/test", map[string]string{"event": "email.complained"}).JSON(t, &made)
 		for _, id := range made.Deliveries {
 			harness.Eventually(t, "the email is settled", func() bool {
-				return strings.Contains(string(app.Do(t, http.MethodGet, "/api/webhook-deliveries/"+id, nil).Body), `"state":"delivered"`)
+				return strings.Contains(string(app.Do(t, http.MethodGet, "/api/webhook-deliveries/"+id, nil).Body),
+					`"state":"delivered"`)
 			})
 		}
 		return made.Deliveries[0]
 	}},
 	"/smtp-credentials": {"smtpCredential", "smtp_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *harness.App) string {
 		t.Helper()
-		id, _ := newCredential(t, app, map[string]any{"name": "owned"}) // the development credential makes a second page
+		// the development credential makes a second page
+		id, _ := newCredential(t, app, map[string]any{"name": "owned"})
 		return id
 	}},
 	// Two, for a second page.
@@ -155,8 +159,9 @@ var owned = map[string]struct {
 func createAutomation(t *testing.T, app *harness.App, event string) string {
 	t.Helper()
 	var made struct{ Automation struct{ ID string } }
-	app.Do(t, http.MethodPost, "/api/automations", map[string]any{"name": "Owned", "trigger": map[string]string{"event": event},
-		"steps": []map[string]string{{"key": "wait", "type": "wait_for_event", "event": "owned.ended", "timeout": "P1D"}}}).JSON(t, &made)
+	app.Do(t, http.MethodPost, "/api/automations",
+		map[string]any{"name": "Owned", "trigger": map[string]string{"event": event},
+			"steps": []map[string]string{{"key": "wait", "type": "wait_for_event", "event": "owned.ended", "timeout": "P1D"}}}).JSON(t, &made)
 	if got := app.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID, map[string]string{"action": "activate"}); got.Status != http.StatusOK {
 		t.Fatalf("activate: %d %s", got.Status, got.Body)
 	}
@@ -170,7 +175,8 @@ func createEndpoints(t *testing.T, app *harness.App) string {
 	t.Cleanup(r.Close)
 	var made struct{ Webhook struct{ ID string } }
 	for range 2 {
-		app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": r.URL, "events": []string{"email.complained"}}).JSON(t, &made)
+		app.Do(t, http.MethodPost, "/api/webhooks",
+			map[string]any{"url": r.URL, "events": []string{"email.complained"}}).JSON(t, &made)
 	}
 	return made.Webhook.ID
 }
@@ -234,8 +240,10 @@ func TestForeignIDsLookUnknownEverywhere(t *testing.T) {
 		if diff := cmp.Diff(normalizeAnswer(unknown, kind.unknown), normalizeAnswer(foreign, id)); diff != "" {
 			t.Errorf("%s distinguishes another account's id from an unknown one (-unknown +other):\n%s", o, diff)
 		}
-		if after := app.Do(t, http.MethodGet, "/api"+o.resource()+"/"+id, nil); before.Status != http.StatusOK || string(after.Body) != string(before.Body) {
-			t.Errorf("%s by another account changed the owner's record: %d %s, before %s", o, after.Status, after.Body, before.Body)
+		if after := app.Do(t, http.MethodGet, "/api"+o.resource()+"/"+id, nil); before.Status != http.StatusOK ||
+			string(after.Body) != string(before.Body) {
+			t.Errorf("%s by another account changed the owner's record: %d %s, before %s", o, after.Status, after.Body,
+				before.Body)
 		}
 	}
 	if checked == 0 {
@@ -273,7 +281,8 @@ func TestListsAndCursorsAreIsolated(t *testing.T) {
 		if page.NextCursor == "" {
 			t.Errorf("%s has no second page: create two records of its kind for the owner", o)
 		}
-		if got := stranger.Do(t, o.method, o.pathFor("")+"?cursor="+page.NextCursor, nil); got.Status != http.StatusBadRequest || !strings.Contains(string(got.Body), `"cursor":`) {
+		if got := stranger.Do(t, o.method, o.pathFor("")+"?cursor="+page.NextCursor,
+			nil); got.Status != http.StatusBadRequest || !strings.Contains(string(got.Body), `"cursor":`) {
 			t.Errorf("%s accepts another account's cursor: %d %s", o, got.Status, got.Body)
 		}
 		got := stranger.Do(t, o.method, o.pathFor(""), nil)

@@ -40,7 +40,8 @@ func TestEnforcedTLSFailsWithoutSTARTTLS(t *testing.T) {
 		t.Errorf("attempts: %+v", a)
 	}
 	last := timeline.Email.Timeline[len(timeline.Email.Timeline)-1]
-	if last.Type != "email.failed" || last.Data.Failure.Code != "tls_required" || !strings.Contains(last.Data.Failure.Reason, "verified TLS is enforced") {
+	if last.Type != "email.failed" || last.Data.Failure.Code != "tls_required" ||
+		!strings.Contains(last.Data.Failure.Reason, "verified TLS is enforced") {
 		t.Errorf("timeline: %+v", timeline.Email.Timeline)
 	}
 }
@@ -50,7 +51,8 @@ func TestTLSSessionsAreCounted(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	app.MailDomain(t, "example.net")
-	waitForStatus(t, app, send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`), "delivered")
+	waitForStatus(t, app, send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"s","text":"t"}`),
+		"delivered")
 	app.MX.Wait(t, "a session", func(s smtptest.Stats) bool { return s.Accepted == 1 })
 	const line = `postrider_smtp_tls_sessions_total{policy="opportunistic",result="starttls-not-supported",testing="false"} 1`
 	if got := string(app.Do(t, http.MethodGet, "/metrics", nil).Body); !strings.Contains(got, line) {
@@ -64,7 +66,8 @@ func setTLSMode(t *testing.T, app *harness.App, mode string) {
 	app.Do(t, http.MethodGet, "/api/domains", nil).JSON(t, &list)
 	for _, d := range list.Domains {
 		if d.Name == "dev.test" {
-			if got := app.Do(t, http.MethodPatch, "/api/domains/"+d.ID, `{"tls_mode":"`+mode+`"}`); got.Status != http.StatusOK {
+			if got := app.Do(t, http.MethodPatch, "/api/domains/"+d.ID, `{"tls_mode":"`+mode+
+				`"}`); got.Status != http.StatusOK {
 				t.Fatalf("PATCH of the domain returned %d %s", got.Status, got.Body)
 			}
 			return

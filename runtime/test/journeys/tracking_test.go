@@ -73,7 +73,8 @@ func devDomainID(t *testing.T, app *harness.App) string {
 func trackEverything(t *testing.T, app *harness.App) (domainID string) {
 	t.Helper()
 	domainID = devDomainID(t, app)
-	if got := app.Do(t, http.MethodPatch, "/api/domains/"+domainID, `{"open_tracking":true,"click_tracking":true}`); got.Status != http.StatusOK {
+	if got := app.Do(t, http.MethodPatch, "/api/domains/"+domainID,
+		`{"open_tracking":true,"click_tracking":true}`); got.Status != http.StatusOK {
 		t.Fatalf("turning tracking on got status %d and %s, want 200", got.Status, got.Body)
 	}
 	return domainID
@@ -130,7 +131,8 @@ func TestOpensAndClicksAreReported(t *testing.T) {
 	trackEverything(t, app)
 	id := send(t, app, letter)
 	got := awaitMessage(t, app, id)
-	click, text, pixel := clickLink.FindStringSubmatch(got.HTML), textLink.FindStringSubmatch(got.Text), pixelLink.FindStringSubmatch(got.HTML)
+	click, text, pixel := clickLink.FindStringSubmatch(got.HTML), textLink.FindStringSubmatch(got.Text),
+		pixelLink.FindStringSubmatch(got.HTML)
 	if click == nil || text == nil || pixel == nil || !strings.Contains(got.HTML, `<a href="mailto:x@y.z">write</a>`) {
 		t.Fatalf("html %s\ntext %s", got.HTML, got.Text)
 	}
@@ -140,7 +142,8 @@ func TestOpensAndClicksAreReported(t *testing.T) {
 	for _, method := range []string{http.MethodHead, http.MethodGet} {
 		res := follow(t, app, method, click[1], browser)
 		if res.StatusCode != http.StatusFound || res.Header.Get("Location") != "https://shop.example/r?a=1&b=2" ||
-			res.Header.Get("Referrer-Policy") != "no-referrer" || !strings.Contains(res.Header.Get("Cache-Control"), "no-store") {
+			res.Header.Get("Referrer-Policy") != "no-referrer" ||
+			!strings.Contains(res.Header.Get("Cache-Control"), "no-store") {
 			t.Errorf("%s of a tracked link got status %d with header %v, want a redirect to the shop that is not stored", method, res.StatusCode, res.Header)
 		}
 		res = follow(t, app, method, pixel[1], "Mozilla/5.0")
@@ -149,8 +152,10 @@ func TestOpensAndClicksAreReported(t *testing.T) {
 		}
 	}
 	var facts []visitFact
-	harness.Eventually(t, "both are reported", func() bool { facts = engagementFacts(t, app, id); return len(facts) >= 2 })
-	want := []visitFact{{"email.opened", "", "127.0.0.1", "Mozilla/5.0", "yes"}, {"email.clicked", "https://shop.example/r?a=1&b=2", "127.0.0.1", browser, "no"}}
+	harness.Eventually(t, "both are reported",
+		func() bool { facts = engagementFacts(t, app, id); return len(facts) >= 2 })
+	want := []visitFact{{"email.opened", "", "127.0.0.1", "Mozilla/5.0", "yes"},
+		{"email.clicked", "https://shop.example/r?a=1&b=2", "127.0.0.1", browser, "no"}}
 	if len(facts) != 2 || facts[0] != want[0] || facts[1] != want[1] {
 		t.Errorf("told: %+v", facts)
 	}
@@ -166,16 +171,22 @@ func checkForgedLinks(t *testing.T, app *harness.App, click, pixel string) {
 	t.Helper()
 	token := click[strings.LastIndexByte(click, '/')+1:]
 	for _, link := range []string{
-		app.BaseURL + "/t/c/", app.BaseURL + "/t/", app.BaseURL + "/t/c/" + "B" + token[1:], app.BaseURL + "/t/c/" + token + "/", app.BaseURL + "/t/c//" + token,
-		app.BaseURL + "/t/c/../c/" + token, app.BaseURL + "/t/o/" + token + ".gif", strings.Replace(pixel, "/t/o/", "/t/c/", 1), strings.TrimSuffix(pixel, ".gif"),
-		app.BaseURL + "/t/c/https://evil.example/", app.BaseURL + "/t/c/%2F%2Fevil.example", app.BaseURL + "//t/../t/c/x/..",
+		app.BaseURL + "/t/c/", app.BaseURL + "/t/", app.BaseURL + "/t/c/" + "B" + token[1:], app.BaseURL + "/t/c/" +
+			token + "/", app.BaseURL + "/t/c//" + token,
+		app.BaseURL + "/t/c/../c/" + token, app.BaseURL + "/t/o/" + token + ".gif",
+		strings.Replace(pixel, "/t/o/", "/t/c/", 1), strings.TrimSuffix(pixel, ".gif"),
+		app.BaseURL + "/t/c/https://evil.example/", app.BaseURL + "/t/c/%2F%2Fevil.example", app.BaseURL +
+			"//t/../t/c/x/..",
 	} {
 		res := follow(t, app, http.MethodGet, link, browser)
-		if strings.HasPrefix(res.Request.URL.Path, "/t/") && res.StatusCode != http.StatusNotFound || strings.Contains(res.Header.Get("Location"), "evil") {
-			t.Errorf("the forged link %s got status %d and leads to %q, want 404 below /t/ and no redirect to evil", link, res.StatusCode, res.Header.Get("Location"))
+		if strings.HasPrefix(res.Request.URL.Path, "/t/") && res.StatusCode != http.StatusNotFound ||
+			strings.Contains(res.Header.Get("Location"), "evil") {
+			t.Errorf("the forged link %s got status %d and leads to %q, want 404 below /t/ and no redirect to evil",
+				link, res.StatusCode, res.Header.Get("Location"))
 		}
 	}
-	if res := follow(t, app, http.MethodPost, click, browser); res.StatusCode != http.StatusMethodNotAllowed || res.Header.Get("Location") != "" {
+	if res := follow(t, app, http.MethodPost, click, browser); res.StatusCode != http.StatusMethodNotAllowed ||
+		res.Header.Get("Location") != "" {
 		t.Errorf("POST: %d %v", res.StatusCode, res.Header)
 	}
 }
@@ -191,12 +202,15 @@ func checkEngagementGraph(t *testing.T, app *harness.App, id string) {
 			}
 		}
 	}
-	app.Query(t, `{ email(id: "`+id+`") { engagement { opens clicks machineOpens machineClicks } engagements(first: 10) { kind url ip userAgent machine } } }`, &got)
+	app.Query(t, `{ email(id: "`+id+
+		`") { engagement { opens clicks machineOpens machineClicks } engagements(first: 10) { kind url ip userAgent machine } } }`, &got)
 	e := got.Email
-	if e.Engagement.Opens != 1 || e.Engagement.Clicks != 1 || e.Engagement.MachineOpens != 1 || e.Engagement.MachineClicks != 0 {
+	if e.Engagement.Opens != 1 || e.Engagement.Clicks != 1 || e.Engagement.MachineOpens != 1 ||
+		e.Engagement.MachineClicks != 0 {
 		t.Errorf("counts: %+v", e.Engagement)
 	}
-	if len(e.Engagements) != 2 || e.Engagements[0].Kind != "CLICK" || *e.Engagements[0].URL != "https://shop.example/r?a=1&b=2" || e.Engagements[0].Machine != nil ||
+	if len(e.Engagements) != 2 || e.Engagements[0].Kind != "CLICK" ||
+		*e.Engagements[0].URL != "https://shop.example/r?a=1&b=2" || e.Engagements[0].Machine != nil ||
 		e.Engagements[1].Kind != "OPEN" || *e.Engagements[1].Machine != "privacy_proxy" {
 		t.Errorf("engagements: %+v", e.Engagements)
 	}
@@ -239,7 +253,8 @@ func TestTrackedLinksStayOnTheirHosts(t *testing.T) {
 		"an older link under another's":      under("links.eve.test"+port, base),
 		"an older link under an unknown one": under("evil.test"+port, base),
 	} {
-		if res := follow(t, app, http.MethodGet, link, browser); res.StatusCode != http.StatusNotFound || res.Header.Get("Location") != "" {
+		if res := follow(t, app, http.MethodGet, link, browser); res.StatusCode != http.StatusNotFound ||
+			res.Header.Get("Location") != "" {
 			t.Errorf("%s got %d and leads to %q, want 404", name, res.StatusCode, res.Header.Get("Location"))
 		}
 	}
@@ -257,10 +272,12 @@ func TestTrackedLinksStayOnTheirHosts(t *testing.T) {
 	exec(`DELETE FROM flagged_links`)
 	harness.Eventually(t, "the target is followed again", func() bool { return status(own) == http.StatusFound })
 	exec(`UPDATE accounts SET suspended_at = now() WHERE id = $1`, app.AccountID)
-	harness.Eventually(t, "links of a suspended account are withheld", func() bool { return status(own) == http.StatusForbidden && status(base) == http.StatusForbidden })
+	harness.Eventually(t, "links of a suspended account are withheld",
+		func() bool { return status(own) == http.StatusForbidden && status(base) == http.StatusForbidden })
 	exec(`UPDATE accounts SET suspended_at = NULL WHERE id = $1`, app.AccountID)
 	harness.Eventually(t, "links are followed again", func() bool { return status(own) == http.StatusFound })
 	exec(`DELETE FROM tracking_hosts WHERE account_id = $1`, app.AccountID)
 	exec(`UPDATE domains SET status = 'failed' WHERE id = $1`, domainID)
-	harness.Eventually(t, "the host of a deleted domain returns 404", func() bool { return status(own) == http.StatusNotFound })
+	harness.Eventually(t, "the host of a deleted domain returns 404",
+		func() bool { return status(own) == http.StatusNotFound })
 }

@@ -84,7 +84,8 @@ func (e *ear) awaitEvent(t *testing.T, typ event.Type, key, value string) (found
 func (e *ear) sendMail(t *testing.T, to string, more ...string) string {
 	t.Helper()
 	var got struct{ ID string }
-	e.Do(t, http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"`+to+`","subject":"Receipt","text":"t","tags":{"kind":"receipt"}`+strings.Join(more, "")+`}`).JSON(t, &got)
+	e.Do(t, http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"`+to+
+		`","subject":"Receipt","text":"t","tags":{"kind":"receipt"}`+strings.Join(more, "")+`}`).JSON(t, &got)
 	return got.ID
 }
 
@@ -122,12 +123,14 @@ var journeys = map[event.Type]func(*testing.T, *ear) announced{
 	},
 	event.EmailScheduled: func(t *testing.T, e *ear) announced {
 		at := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-		return e.awaitEvent(t, event.EmailScheduled, "email_id", e.sendMail(t, "soon@example.net", `,"scheduled_at":"`+at+`"`))
+		return e.awaitEvent(t, event.EmailScheduled, "email_id",
+			e.sendMail(t, "soon@example.net", `,"scheduled_at":"`+at+`"`))
 	},
 	event.EmailBounced: func(t *testing.T, e *ear) announced {
 		e.MX.Always(smtptest.Rcpt, "gone@example.net", smtptest.Reply(550, "5.1.1", "No such user"))
 		got := e.awaitEvent(t, event.EmailBounced, "email_id", e.sendMail(t, "gone@example.net"))
-		if reason, _ := got.Data["bounce_reason"].(string); got.Data["status"] != "bounced" || !strings.Contains(reason, "No such user") {
+		if reason, _ := got.Data["bounce_reason"].(string); got.Data["status"] != "bounced" ||
+			!strings.Contains(reason, "No such user") {
 			t.Errorf("bounced: %v", got.Data)
 		}
 		return got
@@ -141,7 +144,8 @@ var journeys = map[event.Type]func(*testing.T, *ear) announced{
 		return e.awaitEvent(t, event.EmailFailed, "email_id", e.sendMail(t, "x@nomail.example"))
 	},
 	event.EmailSuppressed: func(t *testing.T, e *ear) announced {
-		if got := e.Do(t, http.MethodPost, "/api/suppressions", `{"email":"never@example.net"}`); got.Status != http.StatusOK {
+		if got := e.Do(t, http.MethodPost, "/api/suppressions",
+			`{"email":"never@example.net"}`); got.Status != http.StatusOK {
 			t.Fatalf("adding a suppression got status %d and %s, want 200", got.Status, got.Body)
 		}
 		return e.awaitEvent(t, event.EmailSuppressed, "email_id", e.sendMail(t, "never@example.net"))
@@ -150,7 +154,8 @@ var journeys = map[event.Type]func(*testing.T, *ear) announced{
 		id := e.sendMail(t, "cross@example.net")
 		sender := senderOf(t, e.App, "cross@example.net")
 		e.awaitEvent(t, event.EmailDelivered, "email_id", id)
-		if _, data := deliver(t, e.App, "abusedesk@example.net", sender, complaintReport(sender, "abuse")); !strings.HasPrefix(data, "250 ") {
+		if _, data := deliver(t, e.App, "abusedesk@example.net", sender,
+			complaintReport(sender, "abuse")); !strings.HasPrefix(data, "250 ") {
 			t.Fatalf("answered %s", data)
 		}
 		return e.awaitEvent(t, event.EmailComplained, "email_id", id)
@@ -209,14 +214,17 @@ var journeys = map[event.Type]func(*testing.T, *ear) announced{
 
 // laterModules will emit these events; they need a journey then.
 var laterModules = map[event.Type]string{
-	event.AutomationStarted: "automations", event.AutomationStepCompleted: "automations", event.AutomationCompleted: "automations", event.AutomationFailed: "automations",
+	event.AutomationStarted: "automations", event.AutomationStepCompleted: "automations",
+	event.AutomationCompleted: "automations", event.AutomationFailed: "automations",
 }
 
 // causedBelow names the tests of modules/domains that cause events which take days or need another account's
 // DNS. Their facts are delivered like the others.
 var causedBelow = map[event.Type]string{
-	event.DomainVerified: "verify_test.go", event.DomainTemporaryFailure: "recheck_test.go", event.DomainFailed: "verify_test.go",
-	event.DomainClaimStarted: "claim_test.go", event.DomainClaimed: "claim_test.go", event.DomainLost: "claim_test.go", event.DomainDKIMRotated: "rotate_test.go",
+	event.DomainVerified: "verify_test.go", event.DomainTemporaryFailure: "recheck_test.go",
+	event.DomainFailed:       "verify_test.go",
+	event.DomainClaimStarted: "claim_test.go", event.DomainClaimed: "claim_test.go", event.DomainLost: "claim_test.go",
+	event.DomainDKIMRotated: "rotate_test.go",
 }
 
 type trackedLinks struct{ click, pixel string }
@@ -245,7 +253,8 @@ func TestEveryEventReachesAWebhook(t *testing.T) { //nolint:tparallel // its sub
 		journey, later := journeys[entry.Type], laterModules[entry.Type]+causedBelow[entry.Type]
 		switch {
 		case (journey == nil) == (later == ""):
-			t.Errorf("%s needs either a journey that causes it, or the name of the module or test that does", entry.Type)
+			t.Errorf("%s needs either a journey that causes it, or the name of the module or test that does",
+				entry.Type)
 			continue
 		case journey == nil:
 			continue

@@ -59,7 +59,8 @@ func TestJourneyDeliveryIsReportedToWebhook(t *testing.T) {
 	if len(made.Webhook.Events) != 29 || !strings.HasPrefix(made.Secret, "whsec_") {
 		t.Fatalf("the new webhook is %+v, want the 29 events of the modules that there are, and a secret", made)
 	}
-	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"Your receipt","text":"x","tags":{"kind":"receipt"}}`)
+	id := send(t, app,
+		`{"from":"ada@dev.test","to":"bob@example.net","subject":"Your receipt","text":"x","tags":{"kind":"receipt"}}`)
 	told := map[string]hook{}
 	for len(told) < 2 {
 		got := <-heard
@@ -85,11 +86,13 @@ func TestJourneyDeliveryIsReportedToWebhook(t *testing.T) {
 		}
 		told[event.Type] = got
 	}
-	if _, sent := told["email.sent"]; !sent || !strings.Contains(told["email.delivered"].body, `"recipient":"bob@example.net"`) {
+	if _, sent := told["email.sent"]; !sent ||
+		!strings.Contains(told["email.delivered"].body, `"recipient":"bob@example.net"`) {
 		t.Errorf("told: %v", told)
 	}
 	harness.Eventually(t, "the log contains both", func() bool {
-		list := string(app.Do(t, http.MethodGet, "/api/webhooks/"+made.Webhook.ID+"/deliveries?state=delivered", nil).Body)
+		list := string(app.Do(t, http.MethodGet, "/api/webhooks/"+made.Webhook.ID+"/deliveries?state=delivered", nil).
+			Body)
 		return strings.Count(list, `"event_type":"email.`) == 2
 	})
 	if strings.Contains(app.Log.String(), made.Secret) {
@@ -108,7 +111,8 @@ func TestErasedRecipientIsRemovedFromWebhooks(t *testing.T) {
 	events := []string{"email.sent", "email.delivered", "email.bounced"} // without events about domain checks
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": target, "events": events}).JSON(t, &made)
 	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"one","text":"x"}`)
-	shared := send(t, app, `{"from":"ada@dev.test","to":["bob@example.net","carol@example.net"],"subject":"two","text":"x"}`)
+	shared := send(t, app,
+		`{"from":"ada@dev.test","to":["bob@example.net","carol@example.net"],"subject":"two","text":"x"}`)
 	waitForStatus(t, app, id, "delivered")
 	waitForStatus(t, app, shared, "delivered")
 	app.Do(t, http.MethodPost, "/api/emails/test", map[string]any{"event": "email.bounced", "email_id": id})
@@ -143,14 +147,17 @@ func TestEndpointRateIsRespected(t *testing.T) {
 	limited, slow := newListener(t)
 	free, fast := newListener(t)
 	const rate, burst, events = 5, 4, 16
-	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": limited, "events": []string{"email.sent"}, "rate_limit": rate})
+	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": limited, "events": []string{"email.sent"},
+		"rate_limit": rate})
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": free, "events": []string{"email.sent"}})
 	var emails []map[string]any
 	for range events {
-		emails = append(emails, map[string]any{"from": "ada@dev.test", "to": "bob@example.net", "subject": "s", "text": "t"})
+		emails = append(emails, map[string]any{"from": "ada@dev.test", "to": "bob@example.net", "subject": "s",
+			"text": "t"})
 	}
 	began := time.Now()
-	if got := app.Do(t, http.MethodPost, "/api/emails/batch", map[string]any{"emails": emails}); got.Status != http.StatusOK {
+	if got := app.Do(t, http.MethodPost, "/api/emails/batch",
+		map[string]any{"emails": emails}); got.Status != http.StatusOK {
 		t.Fatalf("sending the batch got status %d and %s, want 200", got.Status, got.Body)
 	}
 	ids := map[string]bool{}

@@ -19,7 +19,8 @@ func TestOnlyOnePackageImportsLRU(t *testing.T) {
 		if !lruImport.MatchString(f.readCode(t)) {
 			continue
 		}
-		if seen = seen || strings.HasPrefix(f.path, "runtime/base/cache/"); !strings.HasPrefix(f.path, "runtime/base/cache/") {
+		if seen = seen || strings.HasPrefix(f.path, "runtime/base/cache/"); !strings.HasPrefix(f.path,
+			"runtime/base/cache/") {
 			t.Errorf("%s imports an LRU: use runtime/base/cache", f.path)
 		}
 	}

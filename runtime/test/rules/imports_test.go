@@ -30,7 +30,8 @@ var importOrder = [][]string{
 }
 
 // closedToEdges are the packages by which a handler would bypass the services.
-var closedToEdges = []string{"ent/migrate", "runtime/storage/db", "runtime/storage/postgres", "runtime/storage/blob", "runtime/work/bus", "runtime/base/worker", "runtime/ops"}
+var closedToEdges = []string{"ent/migrate", "runtime/storage/db", "runtime/storage/postgres", "runtime/storage/blob",
+	"runtime/work/bus", "runtime/base/worker", "runtime/ops"}
 
 func TestImportsFollowTheOrder(t *testing.T) {
 	t.Parallel()

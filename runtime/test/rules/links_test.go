@@ -33,7 +33,8 @@ func TestLinksBetweenDocumentsResolve(t *testing.T) {
 	}
 	checked := 0
 	for _, page := range pages {
-		for _, match := range linkTarget.FindAllStringSubmatch(inlineCode.ReplaceAllString(readProse(t, page), ""), -1) {
+		for _, match := range linkTarget.FindAllStringSubmatch(inlineCode.ReplaceAllString(readProse(t, page), ""),
+			-1) {
 			path, anchor, hasAnchor := strings.Cut(match[1], "#")
 			if strings.Contains(path, ":") { // an absolute URL
 				continue
@@ -51,7 +52,8 @@ func TestLinksBetweenDocumentsResolve(t *testing.T) {
 		}
 	}
 	if checked < 100 {
-		t.Errorf("found %d links between documents, want at least 100: has the way that they are written changed?", checked)
+		t.Errorf("found %d links between documents, want at least 100: has the way that they are written changed?",
+			checked)
 	}
 }
 

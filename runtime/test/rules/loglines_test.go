@@ -38,9 +38,11 @@ var boundedLines = map[string]string{
 // something else. Otherwise a flood of rejected requests fills the disk.
 func TestLogLinesOfUnauthenticatedClientsAreBounded(t *testing.T) {
 	t.Parallel()
-	doors := []string{"rest", "graph", "modules/signin", "modules/relay", "modules/inbound", "modules/bounces", "modules/sms/callback", "runtime/mail/smtpserver", "runtime/app/probes"}
+	doors := []string{"rest", "graph", "modules/signin", "modules/relay", "modules/inbound", "modules/bounces",
+		"modules/sms/callback", "runtime/mail/smtpserver", "runtime/app/probes"}
 	found, used := 0, map[string]bool{}
-	for _, f := range append(sourceFiles(t, doors...), sourceFile{"runtime/base/telemetry/http.go", "../../base/telemetry/http.go"}) {
+	for _, f := range append(sourceFiles(t, doors...),
+		sourceFile{"runtime/base/telemetry/http.go", "../../base/telemetry/http.go"}) {
 		if f.isGenerated(t) {
 			continue
 		}

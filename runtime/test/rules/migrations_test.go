@@ -57,20 +57,23 @@ var (
 
 // wrongWith returns the problems of a migration; before are the versions of earlier migrations.
 func wrongWith(content string, before []string) (wrong []string) {
-	statements := strings.Join(strings.Fields(sqlText.ReplaceAllString(sqlComment.ReplaceAllString(content, ""), "''")), " ")
+	statements := strings.Join(strings.Fields(sqlText.ReplaceAllString(sqlComment.ReplaceAllString(content, ""), "''")),
+		" ")
 	expand, contract := expandMark.MatchString(content), contractMark.FindStringSubmatch(content)
 	switch {
 	case expand == (contract != nil):
 		return []string{"must contain `-- expand` or `-- contract VERSION` before its first statement"}
 	case contract != nil && !strings.Contains(" "+strings.Join(before, " ")+" ", " "+contract[1]+" "):
-		wrong = append(wrong, "names "+contract[1]+" as the oldest migration that a program must have, but no earlier migration has that version")
+		wrong = append(wrong, "names "+contract[1]+
+			" as the oldest migration that a program must have, but no earlier migration has that version")
 	}
 	alone := aloneMark.MatchString(content)
 	if concurrent := strings.Contains(strings.ToUpper(statements), "CONCURRENTLY"); concurrent != alone {
 		wrong = append(wrong, "must be marked `-- no transaction` if, and only if, it uses CONCURRENTLY")
 	}
 	if alone && strings.Contains(strings.TrimSuffix(statements, ";"), ";") {
-		wrong = append(wrong, "is marked `-- no transaction` but has more than one statement: the server would run them in one transaction")
+		wrong = append(wrong,
+			"is marked `-- no transaction` but has more than one statement: the server would run them in one transaction")
 	}
 	if !expand {
 		return wrong
@@ -81,8 +84,10 @@ func wrongWith(content string, before []string) (wrong []string) {
 		}
 	}
 	for _, at := range addedColumn.FindAllStringSubmatchIndex(statements, -1) {
-		if c := upToComma(statements[at[0]:]); strings.Contains(strings.ToUpper(c), "NOT NULL") && !constant.MatchString(c) {
-			wrong = append(wrong, "adds the column "+statements[at[2]:at[3]]+" NOT NULL without a constant default: older programs do not fill it in")
+		if c := upToComma(statements[at[0]:]); strings.Contains(strings.ToUpper(c), "NOT NULL") &&
+			!constant.MatchString(c) {
+			wrong = append(wrong, "adds the column "+statements[at[2]:at[3]]+
+				" NOT NULL without a constant default: older programs do not fill it in")
 		}
 	}
 	made := map[string]bool{}
@@ -91,7 +96,8 @@ func wrongWith(content string, before []string) (wrong []string) {
 	}
 	for _, index := range madeIndex.FindAllStringSubmatch(statements, -1) {
 		if !alone && !made[index[1]] {
-			wrong = append(wrong, "makes an index of "+index[1]+", which blocks writers: use CONCURRENTLY in a separate file")
+			wrong = append(wrong, "makes an index of "+index[1]+
+				", which blocks writers: use CONCURRENTLY in a separate file")
 		}
 	}
 	return wrong

@@ -90,7 +90,8 @@ func TestEachTableHasOneWriter(t *testing.T) {
 }
 
 func ownedBy(file, owner string) bool {
-	return strings.HasPrefix(file, "modules/"+owner+"/") || regexp.MustCompile(`^runtime/[a-z]+/`+owner+`/`).MatchString(file)
+	return strings.HasPrefix(file, "modules/"+owner+"/") || regexp.MustCompile(`^runtime/[a-z]+/`+owner+`/`).
+		MatchString(file)
 }
 
 var (

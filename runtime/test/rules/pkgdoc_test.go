@@ -16,7 +16,8 @@ func TestEveryPackageHasComment(t *testing.T) {
 		}
 		var documented []string
 		for _, f := range pkg.files {
-			parsed, err := parser.ParseFile(token.NewFileSet(), f.abs, nil, parser.PackageClauseOnly|parser.ParseComments)
+			parsed, err := parser.ParseFile(token.NewFileSet(), f.abs, nil,
+				parser.PackageClauseOnly|parser.ParseComments)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -31,7 +32,8 @@ func TestEveryPackageHasComment(t *testing.T) {
 }
 
 func isPackageComment(text, name string) bool {
-	return strings.HasPrefix(text, "Package "+name+" ") || name == "main" && !strings.HasPrefix(text, "Package ") && text != ""
+	return strings.HasPrefix(text, "Package "+name+" ") || name == "main" && !strings.HasPrefix(text, "Package ") &&
+		text != ""
 }
 
 func allGenerated(t *testing.T, pkg *sourcePackage) bool {

@@ -62,12 +62,13 @@ func declaredTests(t *testing.T) map[string]bool {
 func testFiles(t *testing.T) (paths []string) {
 	t.Helper()
 	for _, folder := range []string{"cmd", "ent", "graph", "modules", "rest", "runtime"} {
-		err := filepath.WalkDir(filepath.Join("..", "..", "..", folder), func(path string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && strings.HasSuffix(path, "_test.go") {
-				paths = append(paths, path)
-			}
-			return err
-		})
+		err := filepath.WalkDir(filepath.Join("..", "..", "..", folder),
+			func(path string, d fs.DirEntry, err error) error {
+				if err == nil && !d.IsDir() && strings.HasSuffix(path, "_test.go") {
+					paths = append(paths, path)
+				}
+				return err
+			})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,8 @@ func TestEveryServerIsBounded(t *testing.T) {
 	found := false
 	for _, file := range sourceFiles(t, "cmd", "graph", "modules", "rest", "runtime") {
 		switch inside := strings.HasPrefix(file.path, "runtime/web/server/"); {
-		case strings.HasPrefix(file.path, "runtime/test/faults/"), !serves.MatchString(file.readCode(t)): // these tests have proxies
+		// these tests have proxies
+		case strings.HasPrefix(file.path, "runtime/test/faults/"), !serves.MatchString(file.readCode(t)):
 		case inside:
 			found = true
 		default:

@@ -48,7 +48,8 @@ func TestStepTypesStayInTheirFiles(t *testing.T) {
 		}
 	}
 	if len(patterns) < len(moreStepTypeFiles) {
-		t.Fatalf("found %d step types in package definition, want at least the %d of this test", len(patterns), len(moreStepTypeFiles))
+		t.Fatalf("found %d step types in package definition, want at least the %d of this test", len(patterns),
+			len(moreStepTypeFiles))
 	}
 	named := map[string][]string{}
 	for _, folder := range []string{"modules", "rest", "graph", "runtime", "cmd/postrider"} {
@@ -80,7 +81,8 @@ func TestStepTypesStayInTheirFiles(t *testing.T) {
 	for name := range patterns {
 		most := mostStepTypeFiles + moreStepTypeFiles[name]
 		if n := len(named[name]); n < 3 || n > most {
-			t.Errorf("%d files name the step type %s, want 3 to %d; let the rest follow from its own files:\n%s", n, name, most, strings.Join(named[name], "\n"))
+			t.Errorf("%d files name the step type %s, want 3 to %d; let the rest follow from its own files:\n%s", n,
+				name, most, strings.Join(named[name], "\n"))
 		}
 	}
 }
@@ -88,7 +90,8 @@ func TestStepTypesStayInTheirFiles(t *testing.T) {
 func isHandWritten(name string) bool {
 	switch filepath.Ext(name) {
 	case ".go", ".ts", ".tsx", ".graphqls":
-		return !strings.HasSuffix(name, "_test.go") && !strings.Contains(name, ".test.") && !strings.Contains(name, ".gen.") && !strings.Contains(name, "generated") &&
+		return !strings.HasSuffix(name, "_test.go") && !strings.Contains(name, ".test.") &&
+			!strings.Contains(name, ".gen.") && !strings.Contains(name, "generated") &&
 			!strings.HasSuffix(name, "_gen.go")
 	}
 	return false

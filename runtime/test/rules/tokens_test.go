@@ -69,7 +69,8 @@ var tokenSources = map[string][]string{
 var (
 	madeToken  = regexp.MustCompile(`\b(?:secret\.NewToken|rand\.Text)\(`)
 	derivedKey = regexp.MustCompile(`\.Derive(?:Each)?\(("[^"]+"|\w+)\)`)
-	sealedBack = regexp.MustCompile(`(?:EncodeToString\(box\.Seal|a\.Body = s\.box\.Seal)\(`) // values that are returned sealed
+	// Values that are returned sealed.
+	sealedBack = regexp.MustCompile(`(?:EncodeToString\(box\.Seal|a\.Body = s\.box\.Seal)\(`)
 	hashColumn = regexp.MustCompile(`field\.Bytes\("(hash|token_hash|browser)"\)`)
 	tokenRow   = regexp.MustCompile(`(?m)^\| ([A-Z][^|]+) \|([^|]*)\|([^|]*)\|([^|]*)\|$`)
 )
@@ -127,7 +128,8 @@ func sourcesOfTokens(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	for _, f := range sourceFiles(t, "modules", "rest", "graph", "runtime", "cmd") {
-		if f.isGenerated(t) || strings.HasPrefix(f.path, "cmd/bench/") || strings.Contains(f.path, "test/") || strings.HasPrefix(f.path, "runtime/base/secret/") {
+		if f.isGenerated(t) || strings.HasPrefix(f.path, "cmd/bench/") || strings.Contains(f.path, "test/") ||
+			strings.HasPrefix(f.path, "runtime/base/secret/") {
 			continue
 		}
 		code := f.readCode(t)
@@ -140,10 +142,12 @@ func sourcesOfTokens(t *testing.T) map[string]string {
 			}
 		}
 	}
-	for _, purpose := range []signinlink.Purpose{signinlink.PurposeSetup, signinlink.PurposeSignUp, signinlink.PurposeReset, signinlink.PurposeEmail, signinlink.PurposeEmailStop, signinlink.PurposeSignIn} {
+	for _, purpose := range []signinlink.Purpose{signinlink.PurposeSetup, signinlink.PurposeSignUp,
+		signinlink.PurposeReset, signinlink.PurposeEmail, signinlink.PurposeEmailStop, signinlink.PurposeSignIn} {
 		found["purpose "+string(purpose)] = "ent/schema/signinlink.go"
 	}
-	for _, purpose := range regexp.MustCompile(`Enum\("purpose"\)\.Values\(([^)]*)\)`).FindStringSubmatch(sourceFile{abs: "../../../ent/schema/signinlink.go"}.readCode(t))[1:] {
+	for _, purpose := range regexp.MustCompile(`Enum\("purpose"\)\.Values\(([^)]*)\)`).
+		FindStringSubmatch(sourceFile{abs: "../../../ent/schema/signinlink.go"}.readCode(t))[1:] {
 		for name := range strings.SplitSeq(purpose, ", ") {
 			found["purpose "+strings.Trim(name, `"`)] = "ent/schema/signinlink.go"
 		}

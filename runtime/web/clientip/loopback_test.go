@@ -43,7 +43,8 @@ func TestOnlyRequestsOfThisMachineForThisMachine(t *testing.T) {
 			r.Header.Set(c.field, c.value)
 		}
 		if got := clientip.IsLocalRequest(r); got != c.want {
-			t.Errorf("a request of %s for %q with %q: %q is taken for this machine's own: %v, want %v", c.peer, c.host, c.field, c.value, got, c.want)
+			t.Errorf("a request of %s for %q with %q: %q is taken for this machine's own: %v, want %v", c.peer, c.host,
+				c.field, c.value, got, c.want)
 		}
 	}
 }

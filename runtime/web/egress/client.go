@@ -75,7 +75,8 @@ func newTransport(cfg ClientConfig, control func(string, string, syscall.RawConn
 }
 
 // dialBy returns a dial function that tries the addresses from lookup in turn, until one connects.
-func dialBy(lookup func(context.Context, string) ([]netip.Addr, error), dialer *net.Dialer) func(context.Context, string, string) (net.Conn, error) {
+func dialBy(lookup func(context.Context, string) ([]netip.Addr, error),
+	dialer *net.Dialer) func(context.Context, string, string) (net.Conn, error) {
 	if lookup == nil {
 		return dialer.DialContext
 	}

@@ -49,7 +49,7 @@ func TestClientReachesAllowedHTTPS(t *testing.T) {
 	}
 	body, truncated, err := ReadBody(resp.Body)
 	if err != nil || !truncated || len(body) != BodyLimit {
-		t.Errorf("got %d octets, truncated %v, %v", len(body), truncated, err)
+		t.Errorf("got %d bytes, truncated %v, %v", len(body), truncated, err)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestReadBodyKeepsAShortAnswer(t *testing.T) {
 	t.Parallel()
 	body, truncated, err := ReadBody(strings.NewReader(strings.Repeat("y", BodyLimit)))
 	if len(body) != BodyLimit || truncated || err != nil {
-		t.Errorf("got %d octets, truncated %v, %v", len(body), truncated, err)
+		t.Errorf("got %d bytes, truncated %v, %v", len(body), truncated, err)
 	}
 }
 
@@ -66,7 +66,8 @@ func TestClientRefusesPrivateTargetsAtDialTime(t *testing.T) {
 	s := httptest.NewTLSServer(http.NotFoundHandler())
 	defer s.Close()
 	url := strings.Replace(s.URL, "127.0.0.1", "localhost", 1) // the name is innocent, the address is not
-	if _, err := get(t, NewClient(ClientConfig{Guard: NewGuard(nil), RootCAs: roots(s)}), url); !errors.Is(err, ErrRefused) {
+	if _, err := get(t, NewClient(ClientConfig{Guard: NewGuard(nil), RootCAs: roots(s)}), url); !errors.Is(err,
+		ErrRefused) {
 		t.Errorf("got %v, want a refusal", err)
 	}
 }
@@ -77,14 +78,18 @@ func TestClientRefusesAnUntrustedCertificate(t *testing.T) {
 	s.Config.ErrorLog = nil
 	s.StartTLS()
 	defer s.Close()
-	if _, err := get(t, NewClient(ClientConfig{Guard: NewGuard(loopback), RootCAs: x509.NewCertPool()}), s.URL); err == nil {
+	if _, err := get(t, NewClient(ClientConfig{Guard: NewGuard(loopback), RootCAs: x509.NewCertPool()}),
+		s.URL); err == nil {
 		t.Error("an unknown certificate authority was accepted")
 	}
 }
 
 func TestPlainHTTPNeedsTheSettingAndLoopback(t *testing.T) {
 	t.Parallel()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	}))
 	defer s.Close()
 	if _, err := get(t, NewClient(ClientConfig{Guard: NewGuard(loopback)}), s.URL); !errors.Is(err, ErrPlainHTTP) {
 		t.Errorf("without the setting: %v", err)
@@ -94,10 +99,12 @@ func TestPlainHTTPNeedsTheSettingAndLoopback(t *testing.T) {
 		t.Errorf("with the setting: %v, %v", resp, err)
 	}
 	everywhere := NewGuard([]netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")})
-	if _, err := get(t, NewClient(ClientConfig{Guard: everywhere, PlainLoopback: true}), "http://192.0.2.7/"); !errors.Is(err, ErrPlainHTTP) {
+	if _, err := get(t, NewClient(ClientConfig{Guard: everywhere, PlainLoopback: true}),
+		"http://192.0.2.7/"); !errors.Is(err, ErrPlainHTTP) {
 		t.Errorf("plain http to another machine: %v", err)
 	}
-	if _, err := get(t, NewClient(ClientConfig{Guard: NewGuard(loopback), PlainLoopback: true}), "ftp://127.0.0.1/"); err == nil {
+	if _, err := get(t, NewClient(ClientConfig{Guard: NewGuard(loopback), PlainLoopback: true}),
+		"ftp://127.0.0.1/"); err == nil {
 		t.Error("ftp was accepted")
 	}
 }
@@ -138,8 +145,10 @@ func TestStalledAnswersEndAtTheTotalTimeout(t *testing.T) {
 	defer close(release)
 	var resp *http.Response
 	var err error
-	for _, total := range []time.Duration{200 * time.Millisecond, 2 * time.Second, 20 * time.Second} { // the head has to come within it
-		if resp, err = get(t, NewClient(ClientConfig{Guard: NewGuard(loopback), RootCAs: roots(s), Timeout: total}), s.URL); err == nil {
+	// the head has to come within it
+	for _, total := range []time.Duration{200 * time.Millisecond, 2 * time.Second, 20 * time.Second} {
+		if resp, err = get(t, NewClient(ClientConfig{Guard: NewGuard(loopback), RootCAs: roots(s), Timeout: total}),
+			s.URL); err == nil {
 			break
 		}
 	}
@@ -155,7 +164,10 @@ func TestStalledAnswersEndAtTheTotalTimeout(t *testing.T) {
 
 func TestClientFindsHostsByItsOwnLookup(t *testing.T) {
 	t.Parallel()
-	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	}))
 	defer s.Close()
 	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
 	if err != nil {
@@ -174,11 +186,12 @@ func TestClientFindsHostsByItsOwnLookup(t *testing.T) {
 		return nil, nowhere
 	}
 	c := NewClient(ClientConfig{Guard: NewGuard(loopback), RootCAs: roots(s), Lookup: lookup})
-	for host, want := range map[string]error{"good.example.com": nil, "private.example.com": ErrRefused, "empty.example.com": nil, "lost.example.com": nowhere} {
+	for host, want := range map[string]error{"good.example.com": nil, "private.example.com": ErrRefused,
+		"empty.example.com": nil, "lost.example.com": nowhere} {
 		_, err := get(t, c, "https://"+net.JoinHostPort(host, port))
 		if host == "empty.example.com" {
 			if err == nil || !strings.Contains(err.Error(), "has no address") {
-				t.Errorf("a request to %s gives %v, want an error that it has no address", host, err)
+				t.Errorf("a request to %s returned %v, want an error that it has no address", host, err)
 			}
 		} else if !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", host, err, want)

@@ -10,36 +10,38 @@ import (
 // Our own list, written from the IANA registries and not from the library's:
 // it is what we rely on, whatever the library does in its next version.
 var refused = map[string][]string{
-	"this network (RFC 791)":             {"0.0.0.0", "0.1.2.3", "0.255.255.255"},
-	"private use (RFC 1918)":             {"10.0.0.0", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.255"},
-	"shared address space (RFC 6598)":    {"100.64.0.0", "100.127.255.255"},
-	"loopback (RFC 1122)":                {"127.0.0.1", "127.255.255.254"},
-	"link local (RFC 3927)":              {"169.254.0.1", "169.254.255.255"},
-	"protocol assignments (RFC 6890)":    {"192.0.0.1", "192.0.0.8", "192.0.0.170", "192.0.0.255"},
-	"documentation (RFC 5737)":           {"192.0.2.1", "198.51.100.1", "203.0.113.255"},
-	"AS112 and AMT":                      {"192.31.196.1", "192.52.193.1", "192.175.48.1"},
-	"6to4 relay anycast (RFC 7526)":      {"192.88.99.1"},
-	"benchmarking (RFC 2544)":            {"198.18.0.1", "198.19.255.255"},
-	"multicast (RFC 1112)":               {"224.0.0.1", "239.255.255.255"},
-	"reserved and broadcast":             {"240.0.0.1", "255.255.255.254", "255.255.255.255"},
-	"cloud metadata":                     {"169.254.169.254", "169.254.170.2", "100.100.100.200", "192.0.0.192", "168.63.129.16", "fd00:ec2::254", "fe80::a9fe:a9fe"},
+	"this network (RFC 791)":          {"0.0.0.0", "0.1.2.3", "0.255.255.255"},
+	"private use (RFC 1918)":          {"10.0.0.0", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.255"},
+	"shared address space (RFC 6598)": {"100.64.0.0", "100.127.255.255"},
+	"loopback (RFC 1122)":             {"127.0.0.1", "127.255.255.254"},
+	"link local (RFC 3927)":           {"169.254.0.1", "169.254.255.255"},
+	"protocol assignments (RFC 6890)": {"192.0.0.1", "192.0.0.8", "192.0.0.170", "192.0.0.255"},
+	"documentation (RFC 5737)":        {"192.0.2.1", "198.51.100.1", "203.0.113.255"},
+	"AS112 and AMT":                   {"192.31.196.1", "192.52.193.1", "192.175.48.1"},
+	"6to4 relay anycast (RFC 7526)":   {"192.88.99.1"},
+	"benchmarking (RFC 2544)":         {"198.18.0.1", "198.19.255.255"},
+	"multicast (RFC 1112)":            {"224.0.0.1", "239.255.255.255"},
+	"reserved and broadcast":          {"240.0.0.1", "255.255.255.254", "255.255.255.255"},
+	"cloud metadata": {"169.254.169.254", "169.254.170.2", "100.100.100.200", "192.0.0.192",
+		"168.63.129.16", "fd00:ec2::254", "fe80::a9fe:a9fe"},
 	"unspecified and loopback v6":        {"::", "::1"},
 	"IPv4-compatible (RFC 4291)":         {"::127.0.0.1", "::8.8.8.8"},
 	"IPv4-mapped (RFC 4291)":             {"::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::ffff:8.8.8.8"},
 	"NAT64 (RFC 6052, RFC 8215)":         {"64:ff9b::7f00:1", "64:ff9b::808:808", "64:ff9b:1::1", "64:ff9b:1:ffff::"},
 	"discard and dummy (RFC 6666, 9780)": {"100::1", "100:0:0:1::1"},
 	"Teredo (RFC 4380)":                  {"2001::1", "2001:0:7f00:1::1"},
-	"protocol assignments v6":            {"2001:1::1", "2001:2::1", "2001:3::1", "2001:4:112::1", "2001:10::1", "2001:20::1", "2001:30::1", "2001:1ff:ffff::1"},
-	"documentation v6 (RFC 3849, 9637)":  {"2001:db8::1", "3fff::1", "3fff:fff:ffff::1"},
-	"6to4 (RFC 3056)":                    {"2002:7f00:1::1", "2002:a00:1::1", "2002:808:808::1"},
-	"ISATAP (RFC 5214)":                  {"2606:4700::5efe:7f00:1", "2a00:1450::200:5efe:a00:1", "2606:4700::300:5efe:808:808"},
-	"AS112 v6 (RFC 7534)":                {"2620:4f:8000::1"},
-	"6bone (RFC 3701)":                   {"3ffe::1", "3ffe:ffff::1"},
-	"segment routing SIDs (RFC 9602)":    {"5f00::1", "5f00:ffff::1"},
-	"unique local (RFC 4193)":            {"fc00::1", "fdff:ffff::1"},
-	"link local and site local v6":       {"fe80::1", "febf::1", "fec0::1"},
-	"multicast v6":                       {"ff00::1", "ff02::1", "ff0e::1"},
-	"not yet assigned to anyone":         {"4000::1", "8000::1", "e000::1"},
+	"protocol assignments v6": {"2001:1::1", "2001:2::1", "2001:3::1", "2001:4:112::1", "2001:10::1",
+		"2001:20::1", "2001:30::1", "2001:1ff:ffff::1"},
+	"documentation v6 (RFC 3849, 9637)": {"2001:db8::1", "3fff::1", "3fff:fff:ffff::1"},
+	"6to4 (RFC 3056)":                   {"2002:7f00:1::1", "2002:a00:1::1", "2002:808:808::1"},
+	"ISATAP (RFC 5214)":                 {"2606:4700::5efe:7f00:1", "2a00:1450::200:5efe:a00:1", "2606:4700::300:5efe:808:808"},
+	"AS112 v6 (RFC 7534)":               {"2620:4f:8000::1"},
+	"6bone (RFC 3701)":                  {"3ffe::1", "3ffe:ffff::1"},
+	"segment routing SIDs (RFC 9602)":   {"5f00::1", "5f00:ffff::1"},
+	"unique local (RFC 4193)":           {"fc00::1", "fdff:ffff::1"},
+	"link local and site local v6":      {"fe80::1", "febf::1", "fec0::1"},
+	"multicast v6":                      {"ff00::1", "ff02::1", "ff0e::1"},
+	"not yet assigned to anyone":        {"4000::1", "8000::1", "e000::1"},
 }
 
 func TestGuardRefusesEverySpecialPurposeRange(t *testing.T) {
@@ -66,8 +68,10 @@ func TestGuardRefusesEverySpecialPurposeRange(t *testing.T) {
 func TestGuardAllowsPublicAddressesOnAnyPort(t *testing.T) {
 	t.Parallel()
 	g := NewGuard(nil)
-	for _, address := range []string{"8.8.8.8:25", "1.1.1.1:443", "172.32.0.1:2525", "100.63.255.255:25", "100.128.0.1:25",
-		"192.0.1.1:25", "198.20.0.1:8443", "[2606:4700::1111]:25", "[2a00:1450::1b]:465", "[2001:4860::8888]:443", "[2001:200::1]:25", "[2606:4700::400:5efe:808:808]:25", "[2606:4700:5efe::1]:25"} {
+	for _, address := range []string{"8.8.8.8:25", "1.1.1.1:443", "172.32.0.1:2525", "100.63.255.255:25",
+		"100.128.0.1:25",
+		"192.0.1.1:25", "198.20.0.1:8443", "[2606:4700::1111]:25", "[2a00:1450::1b]:465", "[2001:4860::8888]:443",
+		"[2001:200::1]:25", "[2606:4700::400:5efe:808:808]:25", "[2606:4700:5efe::1]:25"} {
 		network := "tcp4"
 		if address[0] == '[' {
 			network = "tcp6"
@@ -81,7 +85,8 @@ func TestGuardAllowsPublicAddressesOnAnyPort(t *testing.T) {
 func TestGuardRefusesWhatIsNotATCPAddress(t *testing.T) {
 	t.Parallel()
 	g := NewGuard([]netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")})
-	for network, address := range map[string]string{"udp4": "8.8.8.8:25", "unix": "/run/x.sock", "tcp4": "mx.example.com:25", "tcp6": ""} {
+	for network, address := range map[string]string{"udp4": "8.8.8.8:25", "unix": "/run/x.sock",
+		"tcp4": "mx.example.com:25", "tcp6": ""} {
 		if err := g.Control(network, address, nil); !errors.Is(err, ErrRefused) {
 			t.Errorf("%s %q was allowed (%v)", network, address, err)
 		}

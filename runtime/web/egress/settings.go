@@ -9,8 +9,9 @@ import (
 // Allow lists the ranges that webhook endpoints and automation calls may use in addition to public
 // addresses. In development, receivers run on the same machine.
 var Allow = setting.Declare(setting.Setting[[]netip.Prefix]{
-	Name: "POSTRIDER_WEBHOOK_ALLOW", Group: "Webhooks", Form: setting.Ranges(), DefaultText: "none; this machine in development",
-	Help: "Address ranges that webhook endpoints and the URLs of automations may have beside public ones, separated by commas.",
+	Name: "POSTRIDER_WEBHOOK_ALLOW", Group: "Webhooks", Form: setting.Ranges(),
+	DefaultText: "none; this machine in development",
+	Help:        "Address ranges that webhook endpoints and the URLs of automations may have beside public ones, separated by commas.",
 	From: func(v setting.Values) []netip.Prefix {
 		if v.Mode != setting.Dev {
 			return nil

@@ -99,7 +99,8 @@ func IsLocalhost(host string) bool {
 // WithLocalhost returns a lookup that resolves the names of this machine itself and passes all others to
 // lookup: DNS servers must not be asked for localhost (RFC 6761 section 6.3). A nil lookup is the system's
 // resolver. The guard also checks these addresses.
-func WithLocalhost(lookup func(context.Context, string) ([]netip.Addr, error)) func(context.Context, string) ([]netip.Addr, error) {
+func WithLocalhost(lookup func(context.Context,
+	string) ([]netip.Addr, error)) func(context.Context, string) ([]netip.Addr, error) {
 	if lookup == nil {
 		lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)

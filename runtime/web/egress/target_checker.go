@@ -23,7 +23,8 @@ type TargetChecker struct {
 
 // NewTargetChecker returns a new TargetChecker. A nil lookup is the system's resolver. plainLoopback accepts http:// to
 // this machine.
-func NewTargetChecker(guard *Guard, lookup func(context.Context, string) ([]netip.Addr, error), plainLoopback bool) *TargetChecker {
+func NewTargetChecker(guard *Guard, lookup func(context.Context, string) ([]netip.Addr, error),
+	plainLoopback bool) *TargetChecker {
 	return &TargetChecker{guard: guard, lookup: WithLocalhost(lookup), plainLoopback: plainLoopback}
 }
 

@@ -37,7 +37,8 @@ func TestCanonicalFormIsThatOfEqualBodies(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", body, diff)
 		}
 	}
-	for _, body := range []string{`{`, `{"a":1}x`, `nul`, `{"a":}`, `[1,]`, "\"\n\"", ` `, strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)} {
+	for _, body := range []string{`{`, `{"a":1}x`, `nul`, `{"a":}`, `[1,]`, "\"\n\"", ` `,
+		strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)} {
 		if got, err := idempotency.Canonical([]byte(body), nil); err == nil {
 			t.Errorf("%.20q is accepted as JSON: %.20q", body, got)
 		}
@@ -83,7 +84,8 @@ func TestLongStringsAreToldApartWithoutACopy(t *testing.T) {
 // The standard decoder and encoder are the reference: bodies have the same canonical form exactly if they
 // decode to the same value.
 func FuzzCanonical(f *testing.F) {
-	for _, seed := range []string{`{"b":1,"a":[true,null,"x"]}`, `"\ud800"`, "\"\xff\"", `{"a":{"a":{}},"":0}`, `{"é":1,"e\u0301":2,"\u00e9":3}`, `-1.5e+10`, `{`, ` 1`} {
+	for _, seed := range []string{`{"b":1,"a":[true,null,"x"]}`, `"\ud800"`, "\"\xff\"", `{"a":{"a":{}},"":0}`,
+		`{"é":1,"e\u0301":2,"\u00e9":3}`, `-1.5e+10`, `{`, ` 1`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -103,7 +105,8 @@ func FuzzCanonical(f *testing.F) {
 		if before, after := reference(t, body), reference(t, got); before != after {
 			t.Fatalf("%q changed its meaning:\n%s\n%s", body, before, after)
 		}
-		if other, err := idempotency.Canonical([]byte(reference(t, body)), nil); err != nil || !bytes.Equal(other, got) {
+		if other, err := idempotency.Canonical([]byte(reference(t, body)), nil); err != nil ||
+			!bytes.Equal(other, got) {
 			t.Fatalf("%q: an equal body has another canonical form:\n%s\n%s", body, got, other)
 		}
 	})
@@ -139,9 +142,13 @@ func TestFindingA5AliasesAreOneField(t *testing.T) {
 		return string(got)
 	}
 	for want, bodies := range map[string][]string{
-		`{"subject":"s","text":"a"}`:                           {`{"text":"a","subject":"s"}`, `{"subject":"s","textBody":"a"}`, `{"text_body":"a","text":null,"subject":"s"}`, `{"text":null,"subject":"s","textBody":"a","text_body":null}`},
-		`{"files":[{"name":"x"},{"name":"y"}]}`:                {`{"files":[{"filename":"x"},{"name":"y"}]}`, `{"files": [ {"name":null,"filename":"x"}, {"filename":"y","name":null} ]}`},
-		`{"filename":"f","other":{"filename":"g"},"text":"a"}`: {`{"textBody":"a","filename":"f","other":{"filename":"g"}}`}, // aliases of another object
+		`{"subject":"s","text":"a"}`: {`{"text":"a","subject":"s"}`,
+			`{"subject":"s","textBody":"a"}`, `{"text_body":"a","text":null,"subject":"s"}`,
+			`{"text":null,"subject":"s","textBody":"a","text_body":null}`},
+		`{"files":[{"name":"x"},{"name":"y"}]}`: {`{"files":[{"filename":"x"},{"name":"y"}]}`,
+			`{"files": [ {"name":null,"filename":"x"}, {"filename":"y","name":null} ]}`},
+		// aliases of another object
+		`{"filename":"f","other":{"filename":"g"},"text":"a"}`: {`{"textBody":"a","filename":"f","other":{"filename":"g"}}`},
 		`{}`:               {`{}`, `{"text":null}`, `{"textBody":null,"text_body":null}`},
 		`{"subject":null}`: {`{"subject":null}`},
 	} {
@@ -158,7 +165,8 @@ func TestFindingA5AliasesAreOneField(t *testing.T) {
 
 func TestAListOfOneIsItsItemWhereNamesSaysSo(t *testing.T) {
 	t.Parallel()
-	names := &idempotency.Names{First: map[string]string{"reply_to": "reply_to", "replyTo": "reply_to"}, OneOrMany: map[string]bool{"to": true, "reply_to": true}}
+	names := &idempotency.Names{First: map[string]string{"reply_to": "reply_to", "replyTo": "reply_to"},
+		OneOrMany: map[string]bool{"to": true, "reply_to": true}}
 	for body, want := range map[string]string{
 		`{"to":"a"}`:                        `{"to":"a"}`,
 		`{"to":[ "a" ]}`:                    `{"to":"a"}`,

@@ -116,11 +116,13 @@ func wantReplay(t *testing.T, got *idempotency.Response, err error, want idempot
 func TestAnswerIsReplayedByteForByte(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	for i, body := range []string{`{"id":"msg_1",  "x":"é"}` + "\n", "", "\x00\xff\\x41", strings.Repeat(`{"a","b"}`, 10_000)} {
+	for i, body := range []string{`{"id":"msg_1",  "x":"é"}` + "\n", "", "\x00\xff\\x41",
+		strings.Repeat(`{"a","b"}`, 10_000)} {
 		key := fmt.Sprint("key ~", i)
 		claim := b.begin(t, "acc_1", key, "{}")
 		answer := idempotency.Response{Status: 202, Body: []byte(body)}
-		if err := b.db.InTx(t.Context(), func(tx *ent.Tx) error { return claim.Store(t.Context(), tx, answer) }); err != nil {
+		if err := b.db.InTx(t.Context(),
+			func(tx *ent.Tx) error { return claim.Store(t.Context(), tx, answer) }); err != nil {
 			t.Fatal(err)
 		}
 		_, got, err := b.Begin(t.Context(), "acc_1", operation, key, []byte("{}"))
@@ -163,7 +165,8 @@ func TestExpiredKeyIsFree(t *testing.T) {
 	if _, err := b.request(t.Context(), "acc_1", "k", "{}", "old"); err != nil {
 		t.Fatal(err)
 	}
-	if n := b.count(t, `SELECT count(*) FROM idempotency_keys WHERE expires_at = created_at + interval '24 hours' AND created_at > now() - interval '1 minute'`); n != 1 {
+	if n := b.count(t,
+		`SELECT count(*) FROM idempotency_keys WHERE expires_at = created_at + interval '24 hours' AND created_at > now() - interval '1 minute'`); n != 1 {
 		t.Errorf("the key is not kept for 24 hours from now")
 	}
 	b.exec(t, `UPDATE idempotency_keys SET expires_at = now() - interval '1 millisecond'`)
@@ -182,7 +185,8 @@ func TestOnlyWhatDidSomethingIsKept(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for _, status := range []int{304, 400, 403, 404, 409, 413, 429, 500, 502, 503} {
-		if err := b.begin(t, "acc_1", fmt.Sprint("key-", status), "{}").Store(t.Context(), b.db.Hot, idempotency.Response{Status: status}); err == nil {
+		if err := b.begin(t, "acc_1", fmt.Sprint("key-", status), "{}").
+			Store(t.Context(), b.db.Hot, idempotency.Response{Status: status}); err == nil {
 			t.Errorf("the answer %d was stored", status)
 		}
 	}
@@ -195,7 +199,8 @@ func TestOnlyWhatDidSomethingIsKept(t *testing.T) {
 func TestRefusalOfAnOlderVersionIsAsGoodAsNone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.exec(t, `INSERT INTO idempotency_keys (account_id, key, request_hash, status, body, expires_at) VALUES ('acc_1', 'k', '', 409, 'in progress', now() + interval '1 day')`)
+	b.exec(t,
+		`INSERT INTO idempotency_keys (account_id, key, request_hash, status, body, expires_at) VALUES ('acc_1', 'k', '', 409, 'in progress', now() + interval '1 day')`)
 	answer, err := b.request(t.Context(), "acc_1", "k", "{}", "new")
 	if err != nil || answer.Replayed || string(answer.Body) != "new" {
 		t.Fatalf("with a kept 409: %v, %v; want a new answer", answer, err)
@@ -276,7 +281,8 @@ func TestSweepTakesExpiredKeysInBatches(t *testing.T) {
 func TestSweeperRunsUntilStopped(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	store, err := idempotency.New(idempotency.Params{DB: b.db.Hot, Logger: slog.New(slog.DiscardHandler), SweepEvery: time.Millisecond, SweepBatch: 10})
+	store, err := idempotency.New(idempotency.Params{DB: b.db.Hot, Logger: slog.New(slog.DiscardHandler),
+		SweepEvery: time.Millisecond, SweepBatch: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

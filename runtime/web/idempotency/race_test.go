@@ -29,7 +29,8 @@ func TestFiftyEqualRequestsHaveOneEffectAndOneAnswer(t *testing.T) {
 		for i := range requests {
 			wait.Go(func() {
 				<-gate
-				answer, err := b.request(t.Context(), "acc_1", fmt.Sprint("key-", k), "{}", fmt.Sprintf("effect %d of key %d", i, k))
+				answer, err := b.request(t.Context(), "acc_1", fmt.Sprint("key-", k), "{}",
+					fmt.Sprintf("effect %d of key %d", i, k))
 				if err != nil {
 					t.Error(err)
 				}
@@ -185,7 +186,8 @@ func TestStoreManySettlesABatchInOneGo(t *testing.T) {
 			t.Errorf("taken in %s (-want +got):\n%s", tx, diff)
 		}
 	}
-	for key, body := range map[string]string{"z": "z", "held2": "held2", "twin": "twin 1", "expired": "renewed", "a,{}\"\\'": `{"a":"\\x"}`} {
+	for key, body := range map[string]string{"z": "z", "held2": "held2", "twin": "twin 1", "expired": "renewed",
+		"a,{}\"\\'": `{"a":"\\x"}`} {
 		_, got, err := b.Begin(t.Context(), "acc_1", operation, key, []byte("{}"))
 		wantReplay(t, got, err, ok(body))
 	}

@@ -81,7 +81,8 @@ func StoreMany(ctx context.Context, tx Execer, answers []ClaimedResponse) (taken
 
 // TryStoreMany is StoreMany that waits for other transactions for at most patience. Its error is ErrBusy
 // then.
-func TryStoreMany(ctx context.Context, tx Execer, answers []ClaimedResponse, patience time.Duration) (taken []bool, err error) {
+func TryStoreMany(ctx context.Context, tx Execer, answers []ClaimedResponse,
+	patience time.Duration) (taken []bool, err error) {
 	return storeMany(ctx, tx, answers, max(patience, time.Millisecond))
 }
 
@@ -101,7 +102,8 @@ func Complete(ctx context.Context, tx Execer, answers []ClaimedResponse) error {
 			continue
 		}
 		if !a.Answer.isStorable() {
-			return fmt.Errorf("complete an idempotency key: a response with status %d cannot be stored", a.Answer.Status)
+			return fmt.Errorf("complete an idempotency key: a response with status %d cannot be stored",
+				a.Answer.Status)
 		}
 		accounts, keys = append(accounts, a.Claim.accountID), append(keys, a.Claim.key)
 		statuses, bodies = append(statuses, int64(a.Answer.Status)), append(bodies, a.Answer.Body)
@@ -109,7 +111,8 @@ func Complete(ctx context.Context, tx Execer, answers []ClaimedResponse) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	changed, err := db.Exec(ctx, tx, completeSQL, db.Array(accounts), db.Array(keys), db.Array(statuses), db.Array(bodies))
+	changed, err := db.Exec(ctx, tx, completeSQL, db.Array(accounts), db.Array(keys), db.Array(statuses),
+		db.Array(bodies))
 	switch {
 	case err != nil:
 		return fmt.Errorf("complete idempotency keys: %w", err)
@@ -120,7 +123,8 @@ func Complete(ctx context.Context, tx Execer, answers []ClaimedResponse) error {
 }
 
 // storeMany waits as long as the session allows if patience is 0.
-func storeMany(ctx context.Context, tx Execer, answers []ClaimedResponse, patience time.Duration) (taken []bool, err error) {
+func storeMany(ctx context.Context, tx Execer, answers []ClaimedResponse,
+	patience time.Duration) (taken []bool, err error) {
 	taken = make([]bool, len(answers))
 	order, err := storeOrder(answers, taken)
 	if err != nil || len(order) == 0 {
@@ -145,7 +149,8 @@ func storeOrder(answers []ClaimedResponse, taken []bool) ([]int, error) {
 		switch {
 		case a.Claim == nil:
 		case !a.Answer.isStorable():
-			return nil, fmt.Errorf("store idempotent answer: a response with status %d cannot be stored", a.Answer.Status)
+			return nil, fmt.Errorf("store idempotent answer: a response with status %d cannot be stored",
+				a.Answer.Status)
 		case first[a.Claim.Key()]:
 			taken[i] = true
 		default:
@@ -161,7 +166,8 @@ func storeOrder(answers []ClaimedResponse, taken []bool) ([]int, error) {
 }
 
 // insertResponses returns the keys that were stored.
-func insertResponses(ctx context.Context, tx Execer, answers []ClaimedResponse, order []int, patience time.Duration) (map[Key]bool, error) {
+func insertResponses(ctx context.Context, tx Execer, answers []ClaimedResponse, order []int,
+	patience time.Duration) (map[Key]bool, error) {
 	rows := make([]*ClaimedResponse, len(order))
 	for at, i := range order {
 		rows[at] = &answers[i]
@@ -207,7 +213,8 @@ func storeError(ctx context.Context, err error, patience time.Duration) error {
 
 // InProgress returns the error for a request while another one holds its key. It is never stored.
 func InProgress() *fault.Error {
-	return fault.Conflictf(fault.CodeIdempotencyInProgress, "The first request with this Idempotency-Key is still running; try again shortly")
+	return fault.Conflictf(fault.CodeIdempotencyInProgress,
+		"The first request with this Idempotency-Key is still running; try again shortly")
 }
 
 // findResponse returns the stored response, nil if there is none, or a conflict if it belongs to a different
@@ -218,14 +225,16 @@ func findResponse(ctx context.Context, on Execer, c *Claim) (*Response, error) {
 
 		hash []byte
 	}
-	found, err := db.One(ctx, on, func(r *row) []any { return []any{&r.hash, &r.Status, &r.Body} }, findSQL, c.accountID, c.key)
+	found, err := db.One(ctx, on, func(r *row) []any { return []any{&r.hash, &r.Status, &r.Body} }, findSQL,
+		c.accountID, c.key)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("look up idempotency key: %w", err)
 	case string(found.hash) != string(c.hash[:]):
-		return nil, fault.Conflictf(fault.CodeIdempotencyConflict, "This Idempotency-Key was used for a different request in the last 24 hours")
+		return nil, fault.Conflictf(fault.CodeIdempotencyConflict,
+			"This Idempotency-Key was used for a different request in the last 24 hours")
 	}
 	found.Replayed = true
 	return &found.Response, nil

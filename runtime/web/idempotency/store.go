@@ -35,7 +35,8 @@ func New(p Params) (*Store, error) {
 	if p.DB == nil || p.Logger == nil {
 		return nil, errors.New("idempotency: DB and Logger are needed")
 	}
-	s := &Store{db: p.DB, logger: p.Logger, every: p.SweepEvery, batch: p.SweepBatch, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	s := &Store{db: p.DB, logger: p.Logger, every: p.SweepEvery, batch: p.SweepBatch,
+		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if s.every <= 0 {
 		s.every = 5 * time.Minute
 	}
@@ -49,7 +50,8 @@ func New(p Params) (*Store, error) {
 // of the resource if the path has one). It returns the response to replay if there is one already, else the
 // claim to store the response under. An empty key returns neither. The error is a fault: a key that is not
 // 1-255 printable ASCII characters, or idempotency_conflict for a key used by a different request.
-func (s *Store) Begin(ctx context.Context, accountID, operation, key string, canonicalBody []byte) (*Claim, *Response, error) {
+func (s *Store) Begin(ctx context.Context, accountID, operation, key string,
+	canonicalBody []byte) (*Claim, *Response, error) {
 	if key == "" {
 		return nil, nil, nil
 	}

@@ -90,7 +90,8 @@ func (l *Limiter) countGroup(ctx context.Context, group []*request) []error {
 func (l *Limiter) countRound(ctx context.Context, waiting map[string][]*request) error {
 	rows := make([]accountRequests, 0, len(waiting))
 	for accountID, requests := range waiting {
-		rows = append(rows, accountRequests{accountID, len(requests), requests[len(requests)-1].rate}) // the plan may just have changed
+		// the plan may just have changed
+		rows = append(rows, accountRequests{accountID, len(requests), requests[len(requests)-1].rate})
 	}
 	return db.Each(ctx, l.db.Hot, func(row db.Row) error {
 		var accountID string

@@ -81,8 +81,9 @@ func (l *Limiter) Admit(ctx context.Context, account AccountRate, header http.He
 	if r.result.admitted {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: max(r.result.retryAfter, time.Millisecond),
-		Message: fmt.Sprintf("More than %d requests per second; slow down", max(account.PerSecond, 1))}
+	return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit,
+		RetryAfter: max(r.result.retryAfter, time.Millisecond),
+		Message:    fmt.Sprintf("More than %d requests per second; slow down", max(account.PerSecond, 1))}
 }
 
 // Start deletes obsolete rows in the background until Stop.

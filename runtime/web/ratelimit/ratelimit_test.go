@@ -35,7 +35,7 @@ func start(t testing.TB, d *db.DB) *Limiter {
 	return l
 }
 
-// processes gives two limiters over one database, each with pools of its own.
+// processes returns two limiters over one database, each with pools of its own.
 func processes(t testing.TB) (*db.DB, []*Limiter) {
 	t.Helper()
 	url := dbtest.URL(t)
@@ -90,7 +90,7 @@ func fullAt(t testing.TB, d *db.DB, accountID string) (at time.Time) {
 	return at
 }
 
-// soon gives what an account gets that was set so far ahead just now: once more when the machine stood still between.
+// soon returns what an account gets that was set so far ahead just now: once more when the machine stood still between.
 func soon(t *testing.T, d *db.DB, l *Limiter, a AccountRate, ahead time.Duration) (http.Header, error) {
 	t.Helper()
 	for range 50 {
@@ -128,7 +128,8 @@ func TestTwoSecondsWorthAtOnceThenTheRate(t *testing.T) {
 		setAhead(t, d, "ada", 2*time.Second)
 		before := fullAt(t, d, "ada")
 		_, err := admit(t, l, ada)
-		if late = time.Since(begin) > 400*time.Millisecond; !late && (err == nil || !fullAt(t, d, "ada").Equal(before)) {
+		if late = time.Since(begin) > 400*time.Millisecond; !late &&
+			(err == nil || !fullAt(t, d, "ada").Equal(before)) {
 			t.Errorf("a refused request was counted, or admitted: %v", err)
 		}
 	}
@@ -315,7 +316,8 @@ func TestUnmeteredAccountsSeeTheirRateUntouchedAndCostNothing(t *testing.T) {
 	server.Stop()
 	for range 5 {
 		got, err := admit(t, l, AccountRate{ID: "dev", PerSecond: 1, Unmetered: true})
-		if err != nil || got.Get("ratelimit-limit") != "2" || got.Get("ratelimit-remaining") != "2" || got.Get("ratelimit-reset") != "0" {
+		if err != nil || got.Get("ratelimit-limit") != "2" || got.Get("ratelimit-remaining") != "2" ||
+			got.Get("ratelimit-reset") != "0" {
 			t.Fatalf("a request of an unmetered account gets %v, %v, want its limit and what remains at 2", got, err)
 		}
 	}
@@ -335,7 +337,8 @@ func TestAClockThatWentBackRefusesNobodyForLong(t *testing.T) {
 		setAhead(t, d, a.ID, ahead)
 		_, err := admit(t, l, a)
 		if refused := refusal(t, err); refused.RetryAfter > time.Second {
-			t.Errorf("with the clock %s ahead before: retry after %s, want that of a burst that is used up", ahead, refused.RetryAfter)
+			t.Errorf("with the clock %s ahead before: retry after %s, want that of a burst that is used up", ahead,
+				refused.RetryAfter)
 		}
 		expect.Eventually(t, "a request is admitted again", func() bool {
 			_, err := admit(t, l, a)
@@ -371,7 +374,8 @@ func TestLoweredRate(t *testing.T) {
 	d := dbtest.New(t)
 	l := start(t, d)
 	got, err := soon(t, d, l, AccountRate{ID: "ada", PerSecond: 1}, 2*time.Second)
-	if refused := refusal(t, err); refused.RetryAfter > time.Second || refused.RetryAfter < 500*time.Millisecond || got.Get("ratelimit-remaining") != "0" {
+	if refused := refusal(t, err); refused.RetryAfter > time.Second || refused.RetryAfter < 500*time.Millisecond ||
+		got.Get("ratelimit-remaining") != "0" {
 		t.Errorf("again after %s, %v", refused.RetryAfter, got)
 	}
 }
@@ -405,7 +409,8 @@ func TestResults(t *testing.T) {
 			t.Errorf("%d of %d admitted, %d ahead: %+v, want %+v", c.nth, c.admitted, c.ahead, got, c.want)
 		}
 	}
-	for perSecond, want := range map[int]rate{-1: {1_000_000, 2}, 0: {1_000_000, 2}, 3: {333_333, 6}, 500: {2000, 1000}, 5_000_000: {1, 10_000_000}} {
+	for perSecond, want := range map[int]rate{-1: {1_000_000, 2}, 0: {1_000_000, 2}, 3: {333_333, 6}, 500: {2000, 1000},
+		5_000_000: {1, 10_000_000}} {
 		if got := rateOf(perSecond); got != want {
 			t.Errorf("%d per second: %+v, want %+v", perSecond, got, want)
 		}

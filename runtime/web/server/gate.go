@@ -87,7 +87,8 @@ func (l *gatedListener) Accept() (net.Conn, error) {
 		}
 		c := &gatedConn{Conn: accepted, pace: l.gate.pace}
 		peer, shared := l.gate.peerOf(accepted)
-		if c.place, err = l.gate.places.EnterPeer(peer, shared, func() { accepted.Close() }); err == nil { // end cuts the connection
+		// end cuts the connection
+		if c.place, err = l.gate.places.EnterPeer(peer, shared, func() { accepted.Close() }); err == nil {
 			return c, nil
 		}
 		l.gate.refused()
@@ -113,7 +114,9 @@ func (g *gate) peerOf(c net.Conn) (addr netip.Addr, shared bool) {
 // tellCrowded responds to a connection immediately: a new socket has room for it.
 func tellCrowded(c net.Conn) {
 	if c.SetWriteDeadline(time.Now().Add(time.Second)) == nil {
-		fmt.Fprint(c, "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n") // the connection closes either way
+		// the connection closes either way
+		fmt.Fprint(c,
+			"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n")
 	}
 }
 

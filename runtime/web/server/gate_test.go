@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// strangers gives connections that come from where the test says.
+// strangers returns connections that come from where the test says.
 type strangers struct {
 	net.Listener
 
@@ -59,7 +59,9 @@ func serveGated(t *testing.T, most int, pace intake.Rate, h http.Handler) gated 
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Params{Listener: strangers{l, from}, Handler: h, Budget: budget, Proxies: []netip.Prefix{netip.MustParsePrefix(proxy + "/32")}, Logger: log, Fail: func(err error) { t.Error(err) }})
+	s := New(Params{Listener: strangers{l, from}, Handler: h, Budget: budget,
+		Proxies: []netip.Prefix{netip.MustParsePrefix(proxy + "/32")}, Logger: log,
+		Fail: func(err error) { t.Error(err) }})
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -147,10 +149,12 @@ func TestSilentConnectionsOfAProxyLeaveRoom(t *testing.T) {
 			}
 			for i := range 40 {
 				if got := ask(g.dial(t, fmt.Sprintf("198.%d.0.1", i))); got != "200 OK" {
-					t.Errorf("beside 500 silent connections from %s request %d of others was answered %q, want 200", peer, i, got)
+					t.Errorf("beside 500 silent connections from %s request %d of others was answered %q, want 200",
+						peer, i, got)
 				}
 				if got := ask(g.dial(t, peer)); got != "200 OK" {
-					t.Errorf("beside 500 silent connections from %s request %d from there was answered %q, want 200", peer, i, got)
+					t.Errorf("beside 500 silent connections from %s request %d from there was answered %q, want 200",
+						peer, i, got)
 				}
 			}
 			close(release)
@@ -198,11 +202,12 @@ func TestAnswersAreTakenAtAPace(t *testing.T) {
 	t.Parallel()
 	const size = 32 << 20 // more than the kernels on both sides keep
 	ended := make(chan error, 2)
-	g := serveGated(t, 40, intake.Rate{Bytes: 64 << 10, Period: time.Second}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.(http.Flusher).Flush() // else the budget takes all of it
-		_, err := io.Copy(w, strings.NewReader(strings.Repeat("x", size)))
-		ended <- err
-	}))
+	g := serveGated(t, 40, intake.Rate{Bytes: 64 << 10, Period: time.Second},
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.(http.Flusher).Flush() // else the budget takes all of it
+			_, err := io.Copy(w, strings.NewReader(strings.Repeat("x", size)))
+			ended <- err
+		}))
 	never := g.dial(t, "203.0.113.1")
 	fmt.Fprint(never, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	select {
@@ -222,7 +227,7 @@ func TestAnswersAreTakenAtAPace(t *testing.T) {
 			return
 		}
 		if longest < 500*time.Millisecond {
-			t.Fatalf("of %d octets %d came, %v; the handler wrote with %v", size, n, err, written)
+			t.Fatalf("of %d bytes %d came, %v; the handler wrote with %v", size, n, err, written)
 		}
 		t.Logf("the machine stood still for %s, once more", longest)
 	}

@@ -30,7 +30,8 @@ func serve(t *testing.T, c intake.Config, h http.Handler) (string, *intake.Budge
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Params{Listener: l, TLS: h2test.Certificate(t), Handler: h, Budget: budget, Logger: c.Logger, Fail: func(err error) { t.Error(err) }})
+	s := New(Params{Listener: l, TLS: h2test.Certificate(t), Handler: h, Budget: budget, Logger: c.Logger,
+		Fail: func(err error) { t.Error(err) }})
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +51,10 @@ func heap() int64 {
 func TestReadersThatTakeNothingHoldWhatTheBudgetCounts(t *testing.T) { //nolint:paralleltest // as above
 	const size, connections, each = 300 << 10, 5, 80
 	pace := intake.Rate{Bytes: 60 << 10, Period: 15 * time.Second}
-	addr, budget := serve(t, intake.Config{Arriving: 4 << 20, MinRate: pace}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Write(make([]byte, size))
-	}))
+	addr, budget := serve(t, intake.Config{Arriving: 4 << 20, MinRate: pace},
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Write(make([]byte, size))
+		}))
 	before := heap()
 	clients := make([]*h2test.Client, connections)
 	for i := range clients {
@@ -90,9 +92,10 @@ func TestReadersThatTakeNothingHoldWhatTheBudgetCounts(t *testing.T) { //nolint:
 // A small response that nobody takes keeps its stream no longer either.
 func TestSmallResponsesThatNobodyTakesEnd(t *testing.T) {
 	t.Parallel()
-	addr, _ := serve(t, intake.Config{MinRate: intake.Rate{Bytes: 60 << 10, Period: 300 * time.Millisecond}}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, "ok")
-	}))
+	addr, _ := serve(t, intake.Config{MinRate: intake.Rate{Bytes: 60 << 10, Period: 300 * time.Millisecond}},
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, "ok")
+		}))
 	c := h2test.Dial(t, addr, 0)
 	for range 10 {
 		if _, err := c.Get("/"); err != nil {
@@ -148,18 +151,20 @@ func TestStreamsCountAsConnections(t *testing.T) {
 func TestBodiesThatDoNotComeEnd(t *testing.T) {
 	t.Parallel()
 	read := make(chan error, 4)
-	addr, budget := serve(t, intake.Config{MinRate: intake.Rate{Bytes: 60 << 10, Period: 300 * time.Millisecond}}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/read" {
-			_, err := io.ReadAll(r.Body)
-			read <- err
-		}
-		w.WriteHeader(http.StatusUnauthorized)
-	}))
+	addr, budget := serve(t, intake.Config{MinRate: intake.Rate{Bytes: 60 << 10, Period: 300 * time.Millisecond}},
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/read" {
+				_, err := io.ReadAll(r.Body)
+				read <- err
+			}
+			w.WriteHeader(http.StatusUnauthorized)
+		}))
 	over2 := h2test.Dial(t, addr, 1<<20)
 	if _, err := over2.Open(false, ":method", "POST", ":path", "/read", "content-length", "1000"); err != nil {
 		t.Fatal(err)
 	}
-	expect.Eventually(t, "the body has a place while it is read", func() bool { return budget.Usage().Bodies == 1 || len(read) == 1 })
+	expect.Eventually(t, "the body has a place while it is read",
+		func() bool { return budget.Usage().Bodies == 1 || len(read) == 1 })
 	over1 := dialTLS(t, addr)
 	io.WriteString(over1, "POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n1")
 	for range 2 {
@@ -171,7 +176,8 @@ func TestBodiesThatDoNotComeEnd(t *testing.T) {
 	io.WriteString(unread, "POST /leave HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n1")
 	answer, err := io.ReadAll(unread)
 	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 401 ") {
-		t.Errorf("a request whose body does not come was answered %q and %v, want 401 and the end of the connection", answer, err)
+		t.Errorf("a request whose body does not come was answered %q and %v, want 401 and the end of the connection",
+			answer, err)
 	}
 	expect.Eventually(t, "every place is given back", func() bool { return budget.Usage().Bodies == 0 })
 }

@@ -82,8 +82,10 @@ func ListenTCP(ctx context.Context, addr string) (net.Listener, error) {
 // handler is.
 func New(p Params) *Server {
 	base, cut := context.WithCancelCause(context.Background()) // lives as long as the server
-	g := &gate{places: intake.NewGate(p.Budget.Connections(), 0), pace: p.Budget.MinRate(), proxies: p.Proxies, secured: p.TLS != nil, refused: p.Budget.CountRefused}
-	handler := p.Budget.Bound(p.Handler, func(r *http.Request) intake.Tenant { return intake.Tenant{Remote: clientip.From(r, p.Proxies)} },
+	g := &gate{places: intake.NewGate(p.Budget.Connections(), 0), pace: p.Budget.MinRate(), proxies: p.Proxies,
+		secured: p.TLS != nil, refused: p.Budget.CountRefused}
+	handler := p.Budget.Bound(p.Handler,
+		func(r *http.Request) intake.Tenant { return intake.Tenant{Remote: clientip.From(r, p.Proxies)} },
 		func(w http.ResponseWriter) {
 			refuseRequest(w, "Too many large responses are being sent. Retry in 5 seconds.")
 		})
@@ -97,8 +99,10 @@ func New(p Params) *Server {
 	return &Server{listener: l, cut: cut, fail: p.Fail, Server: &http.Server{
 		Handler: g.admitRequests(closeWhenDraining(handler, p.Draining)), ConnContext: rememberConn,
 		ReadHeaderTimeout: HeaderTimeout, IdleTimeout: IdleTimeout, MaxHeaderBytes: HeaderBytes,
-		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streams, MaxReceiveBufferPerConnection: uploadBuffer, MaxReceiveBufferPerStream: uploadBuffer,
-			MaxDecoderHeaderTableSize: headerTable, MaxEncoderHeaderTableSize: headerTable, SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streams, MaxReceiveBufferPerConnection: uploadBuffer,
+			MaxReceiveBufferPerStream: uploadBuffer,
+			MaxDecoderHeaderTableSize: headerTable, MaxEncoderHeaderTableSize: headerTable, SendPingTimeout: pingAfter,
+			PingTimeout: pingTimeout},
 		BaseContext: func(net.Listener) context.Context { return base },
 		ErrorLog:    slog.NewLogLogger(p.Logger.Handler(), slog.LevelDebug), // failed handshakes and the like
 	}}

@@ -41,7 +41,8 @@ func unzip(t *testing.T, packed []byte) string {
 func TestATextIsServedInTheEncodingThatTheClientTakes(t *testing.T) {
 	t.Parallel()
 	text := static.New([]byte(content), http.Header{"Content-Type": {"text/plain"}})
-	for accept, coding := range map[string]string{"gzip": "gzip", "br, GZIP;q=0.5": "gzip", "": "", "gzip;q=0": "", "identity": "", "deflate": ""} {
+	for accept, coding := range map[string]string{"gzip": "gzip", "br, GZIP;q=0.5": "gzip", "": "", "gzip;q=0": "",
+		"identity": "", "deflate": ""} {
 		w := get(t, text, "Accept-Encoding", accept)
 		got := w.Body.String()
 		if coding == "gzip" {
@@ -72,7 +73,8 @@ func TestATextThatTheClientHasIsNotSentAgain(t *testing.T) {
 	} {
 		w := get(t, text, "If-None-Match", c.given, "Accept-Encoding", c.accept)
 		if w.Code != c.status || (w.Code == 304) != (w.Body.Len() == 0) || w.Header().Get("ETag") == "" {
-			t.Errorf("If-None-Match %s with Accept-Encoding %q: status %d, %d bytes, tag %s; want %d", c.given, c.accept, w.Code, w.Body.Len(), w.Header().Get("ETag"), c.status)
+			t.Errorf("If-None-Match %s with Accept-Encoding %q: status %d, %d bytes, tag %s; want %d", c.given,
+				c.accept, w.Code, w.Body.Len(), w.Header().Get("ETag"), c.status)
 		}
 	}
 	if other := static.New([]byte(content+"!"), nil); get(t, other, "If-None-Match", plain).Code != http.StatusOK {
@@ -89,7 +91,8 @@ func TestPackedFilesAreUnpackedForWhoTakesNeitherForm(t *testing.T) {
 	text := static.NewPacked([]byte("brotli"), gzipped.Bytes(), nil)
 	for accept, want := range map[string]string{"br, gzip": "brotli", "gzip": gzipped.String(), "": content} {
 		if w := get(t, text, "Accept-Encoding", accept); w.Code != http.StatusOK || w.Body.String() != want {
-			t.Errorf("with Accept-Encoding %q the status is %d with %d bytes, want 200 with %d", accept, w.Code, w.Body.Len(), len(want))
+			t.Errorf("with Accept-Encoding %q the status is %d with %d bytes, want 200 with %d", accept, w.Code,
+				w.Body.Len(), len(want))
 		}
 	}
 	if w := get(t, static.NewPacked(nil, []byte("no gzip"), nil)); w.Code != http.StatusInternalServerError {

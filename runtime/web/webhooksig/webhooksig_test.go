@@ -73,7 +73,8 @@ func vectors() []vector {
 
 func TestVectors(t *testing.T) {
 	t.Parallel()
-	why := map[string]error{"malformed": webhooksig.ErrMalformed, "time": webhooksig.ErrTime, "mismatch": webhooksig.ErrMismatch}
+	why := map[string]error{"malformed": webhooksig.ErrMalformed, "time": webhooksig.ErrTime,
+		"mismatch": webhooksig.ErrMismatch}
 	for _, v := range vectors() {
 		err := webhooksig.Verify(v.Secret, v.Header, []byte(v.Body), time.Unix(v.Now, 0))
 		if (err == nil) != v.Valid || !errors.Is(err, why[v.Why]) {
@@ -104,7 +105,8 @@ func FuzzVerify(f *testing.F) {
 		if webhooksig.Verify("whsec_unknown", header, []byte(body), now) == nil {
 			t.Errorf("%q was accepted", header)
 		}
-		if err := webhooksig.Verify(header, webhooksig.Sign([]string{"other", header}, now, []byte(body)), []byte(body), now); err != nil {
+		if err := webhooksig.Verify(header, webhooksig.Sign([]string{"other", header}, now, []byte(body)), []byte(body),
+			now); err != nil {
 			t.Errorf("own signature: %v", err)
 		}
 	})

@@ -138,7 +138,8 @@ func (s source) BeginTx(ctx context.Context, o *sql.TxOptions) (wsql.Tx, error) 
 		return nil, err
 	}
 	g := s.group
-	g.batch = &batch{tx: tx, began: time.Now(), longest: g.options.BatchTime, alone: g.consumer.HandleAll == nil && g.limit < g.options.Batch, expected: map[*message.Message]delivery{}}
+	g.batch = &batch{tx: tx, began: time.Now(), longest: g.options.BatchTime, alone: g.consumer.HandleAll == nil &&
+		g.limit < g.options.Batch, expected: map[*message.Message]delivery{}}
 	return batchTx{StdSQLTx: wsql.StdSQLTx{Tx: tx}, batch: g.batch, group: g}, nil
 }
 

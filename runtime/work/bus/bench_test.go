@@ -32,15 +32,16 @@ func BenchmarkPublishAndConsume(b *testing.B) {
 	var handled atomic.Int64
 	done := make(chan struct{}, 1)
 	var want int64
-	on, d := published(b, bus.Consumer{Group: "g", Types: []event.Type{event.EmailSent}, Handle: func(ctx context.Context, tx db.Execer, f event.Fact) error {
-		if err := effect("g")(ctx, tx, f); err != nil {
-			return err
-		}
-		if handled.Add(1) == want {
-			done <- struct{}{}
-		}
-		return nil
-	}})
+	on, d := published(b, bus.Consumer{Group: "g", Types: []event.Type{event.EmailSent},
+		Handle: func(ctx context.Context, tx db.Execer, f event.Fact) error {
+			if err := effect("g")(ctx, tx, f); err != nil {
+				return err
+			}
+			if handled.Add(1) == want {
+				done <- struct{}{}
+			}
+			return nil
+		}})
 	want = int64(b.N)
 	if err := on.Start(b.Context()); err != nil {
 		b.Fatal(err)
@@ -71,7 +72,8 @@ func published(b *testing.B, consumers ...bus.Consumer) (*bus.Bus, bench) {
 func publishAll(b *testing.B, d bench, on *bus.Bus, size int) {
 	for sent := 0; sent < b.N; sent += size {
 		facts := factsOf(min(size, b.N-sent))
-		if err := d.InHotTx(b.Context(), func(tx *sql.Tx) error { return on.Publish(b.Context(), tx, facts...) }); err != nil {
+		if err := d.InHotTx(b.Context(),
+			func(tx *sql.Tx) error { return on.Publish(b.Context(), tx, facts...) }); err != nil {
 			b.Fatal(err)
 		}
 		on.Wake()

@@ -59,16 +59,17 @@ type BatchHandler func(ctx context.Context, tx db.Execer, facts []event.Fact) er
 
 // Options configure a bus. Zero fields use the default.
 type Options struct {
-	Signals        Signals               // nil: messages are found by polling only
-	Registerer     prometheus.Registerer // nil: metrics are not registered
-	Workers        *worker.Metrics       // of the tasks; may be nil
-	Batch          int                   // messages handled in one transaction; default 50
-	BatchTime      time.Duration         // messages that a batch has not started by then are left to the next; default 1 s
-	HandlerTimeout time.Duration         // default 5 s; less than the server's idle_in_transaction_session_timeout
-	Poll           time.Duration         // interval of polling for messages of idle groups; default 5 s
-	CatchUp        time.Duration         // interval of looking for facts without a message; default 5 s
-	Retry          worker.Backoff        // pauses after failures of a handler; default 5 s to 5 min
-	PoisonAfter    int                   // failures after which a message is set aside; default 5
+	Signals    Signals               // nil: messages are found by polling only
+	Registerer prometheus.Registerer // nil: metrics are not registered
+	Workers    *worker.Metrics       // of the tasks; may be nil
+	Batch      int                   // messages handled in one transaction; default 50
+	// messages that a batch has not started by then are left to the next; default 1 s
+	BatchTime      time.Duration
+	HandlerTimeout time.Duration  // default 5 s; less than the server's idle_in_transaction_session_timeout
+	Poll           time.Duration  // interval of polling for messages of idle groups; default 5 s
+	CatchUp        time.Duration  // interval of looking for facts without a message; default 5 s
+	Retry          worker.Backoff // pauses after failures of a handler; default 5 s to 5 min
+	PoisonAfter    int            // failures after which a message is set aside; default 5
 }
 
 func (o Options) withDefaults() Options {

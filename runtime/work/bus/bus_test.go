@@ -25,7 +25,8 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil { // most of the time is waiting until facts are old enough to be shown
+	// most of the time is waiting until facts are old enough to be shown
+	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
 	const server = "github.com/postrider/postrider/runtime/storage/postgres.(*Server)" // shared, ends with the test binary
@@ -177,7 +178,8 @@ func factsOf(n int, types ...event.Type) []event.Fact {
 		if len(types) > 0 {
 			typ = types[i%len(types)]
 		}
-		facts[i] = event.New("acc_1", typ, time.Now(), event.Email{EmailID: id.New(id.Email), Subject: fmt.Sprint("number ", i)})
+		facts[i] = event.New("acc_1", typ, time.Now(),
+			event.Email{EmailID: id.New(id.Email), Subject: fmt.Sprint("number ", i)})
 	}
 	return facts
 }
@@ -200,8 +202,10 @@ func (b bench) signals() *db.Signals {
 func TestEveryInterestedGroupHandlesEachFactOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	webhooks := bus.Consumer{Group: "webhooks", Types: []event.Type{event.EmailSent, event.EmailBounced}, Handle: effect("webhooks")}
-	suppression := bus.Consumer{Group: "suppression", Types: []event.Type{event.EmailBounced}, Handle: effect("suppression")}
+	webhooks := bus.Consumer{Group: "webhooks", Types: []event.Type{event.EmailSent, event.EmailBounced},
+		Handle: effect("webhooks")}
+	suppression := bus.Consumer{Group: "suppression", Types: []event.Type{event.EmailBounced},
+		Handle: effect("suppression")}
 	on := b.bus(bus.Options{Signals: b.signals()}, webhooks, suppression)
 	facts := factsOf(200, event.EmailSent, event.EmailBounced, event.EmailDelivered)
 	b.publish(on, facts...)
@@ -226,18 +230,21 @@ func TestAHandlerGetsTheFactAsItWasPublished(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	got := make(chan event.Fact, 1)
-	on := b.bus(bus.Options{Signals: b.signals()}, consumer("g", func(_ context.Context, _ db.Execer, f event.Fact) error {
-		got <- f
-		return nil
-	}))
+	on := b.bus(bus.Options{Signals: b.signals()},
+		consumer("g", func(_ context.Context, _ db.Execer, f event.Fact) error {
+			got <- f
+			return nil
+		}))
 	at := time.Date(2026, 3, 4, 5, 6, 7, 123456000, time.UTC)
-	want := event.New("acc_1", event.EmailSent, at, event.Email{EmailID: "msg_1", Subject: `Grüße "an" \ {alle}, 'NULL'`})
+	want := event.New("acc_1", event.EmailSent, at,
+		event.Email{EmailID: "msg_1", Subject: `Grüße "an" \ {alle}, 'NULL'`})
 	b.publish(on, want)
 	f := <-got
 	if tail(f.ID) == tail(want.ID) { // on a slow machine it is stored under a newer id
 		want.ID = f.ID
 	}
-	if diff := cmp.Diff(want, f, cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Data" }, cmp.Ignore())); diff != "" {
+	if diff := cmp.Diff(want, f, cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Data" },
+		cmp.Ignore())); diff != "" {
 		t.Errorf("fact (-want +got):\n%s", diff)
 	}
 	if !sameJSON(t, want.Data, f.Data) {
@@ -290,18 +297,19 @@ func TestPublishWorksOnEveryKindOfTransactionAndOnNothingElse(t *testing.T) {
 	inner := factsOf(1, event.EmailBounced)
 	var on *bus.Bus
 	ready := make(chan struct{})
-	on = b.bus(bus.Options{Signals: b.signals()}, bus.Consumer{Group: "g", Types: []event.Type{event.EmailSent, event.EmailBounced},
-		Handle: func(ctx context.Context, tx db.Execer, f event.Fact) error {
-			<-ready
-			if f.Type == event.EmailSent && f.SubjectID == "msg_first" {
-				if err := on.Publish(ctx, tx, inner...); err != nil {
-					return err
+	on = b.bus(bus.Options{Signals: b.signals()},
+		bus.Consumer{Group: "g", Types: []event.Type{event.EmailSent, event.EmailBounced},
+			Handle: func(ctx context.Context, tx db.Execer, f event.Fact) error {
+				<-ready
+				if f.Type == event.EmailSent && f.SubjectID == "msg_first" {
+					if err := on.Publish(ctx, tx, inner...); err != nil {
+						return err
+					}
+					on.Wake()
 				}
-				on.Wake()
-			}
-			published <- tail(f.ID)
-			return nil
-		}})
+				published <- tail(f.ID)
+				return nil
+			}})
 	close(ready)
 	first := event.New("acc_1", event.EmailSent, time.Now(), event.Email{EmailID: "msg_first"})
 	if err := b.InTx(t.Context(), func(tx *ent.Tx) error { return on.Publish(t.Context(), tx, first) }); err != nil {
@@ -316,7 +324,8 @@ func TestPublishWorksOnEveryKindOfTransactionAndOnNothingElse(t *testing.T) {
 			t.Errorf("published on %T, outside a transaction", handle)
 		}
 	}
-	if err := b.InTx(t.Context(), func(tx *ent.Tx) error { return on.Publish(t.Context(), tx, event.Fact{}) }); err == nil {
+	if err := b.InTx(t.Context(),
+		func(tx *ent.Tx) error { return on.Publish(t.Context(), tx, event.Fact{}) }); err == nil {
 		t.Error("an empty fact was published")
 	}
 }

@@ -29,13 +29,15 @@ const (
 // have no message.
 func (g *group) catchUp() worker.Task {
 	unfinished := false
-	return worker.Task{Name: "catch-up of " + g.name, Drain: true, Step: func(ctx context.Context) (wait time.Duration, err error) {
-		if unfinished, err = g.lookAround(ctx, unfinished); unfinished {
-			return 0, err
-		}
-		every := g.options.CatchUp
-		return every + rand.N(every/5+1), err // at least this long, otherwise this process would have just looked itself
-	}}
+	return worker.Task{Name: "catch-up of " + g.name, Drain: true,
+		Step: func(ctx context.Context) (wait time.Duration, err error) {
+			if unfinished, err = g.lookAround(ctx, unfinished); unfinished {
+				return 0, err
+			}
+			every := g.options.CatchUp
+			// at least this long, otherwise this process would have just looked itself
+			return every + rand.N(every/5+1), err
+		}}
 }
 
 // pauseFor waits, at most until the bus stops.
@@ -78,7 +80,8 @@ func (g *group) lookAround(ctx context.Context, unfinished bool) (more bool, err
 	defer func() {
 		if l.handed > 0 {
 			g.metrics.found.Add(float64(l.handed))
-			g.log.Info("bus: facts that had no message were handed out", telemetry.KeyCount, l.handed, "behind", s.behind.Round(time.Second))
+			g.log.Info("bus: facts that had no message were handed out", telemetry.KeyCount, l.handed, "behind",
+				s.behind.Round(time.Second))
 		}
 	}()
 	for end := time.Now().Add(g.options.CatchUp); ; {
@@ -200,7 +203,8 @@ func (l *look) beginLook(ctx context.Context, tx *sql.Tx, row lockedMark) (posit
 	if row.until <= id.Since(id.Fact, row.now.Add(clockError)) {
 		return row.until, nil
 	}
-	g.log.Warn("bus: the mark is ahead of the server's clock, which must have been wrong; it is set back", "until", id.Time(row.until))
+	g.log.Warn("bus: the mark is ahead of the server's clock, which must have been wrong; it is set back", "until",
+		id.Time(row.until))
 	_, err = tx.ExecContext(ctx, resetMark, g.name, l.horizon)
 	return l.horizon, err
 }

@@ -143,7 +143,8 @@ func explain(b *testing.B, d *db.DB, g *group) string {
 		if err != nil || !ok {
 			return fmt.Errorf("the mark is not claimed: %w", err)
 		}
-		rows, err := tx.QueryContext(b.Context(), "EXPLAIN (ANALYZE, BUFFERS) "+selectOpen, g.name, row.until, id.Since(id.Fact, horizon), typeNames(g.consumer), looksAt)
+		rows, err := tx.QueryContext(b.Context(), "EXPLAIN (ANALYZE, BUFFERS) "+selectOpen, g.name, row.until,
+			id.Since(id.Fact, horizon), typeNames(g.consumer), looksAt)
 		if err != nil {
 			return err
 		}

@@ -167,7 +167,8 @@ func TestTheMarkPassesNoFactOfAnOpenTransaction(t *testing.T) {
 	}
 	early := b.trickle(on, 3)
 	b.drained()
-	for over := time.Now().Add(bus.HoldBack + time.Second); time.Now().Before(over); { // longer than any age at which facts are shown
+	// longer than any age at which facts are shown
+	for over := time.Now().Add(bus.HoldBack + time.Second); time.Now().Before(over); {
 		if n := b.count("SELECT count(*) FROM bus_marks WHERE until_id > $1", stored); n != 0 {
 			t.Fatalf("the mark has passed %s, whose transaction is open", stored)
 		}
@@ -291,7 +292,7 @@ func TestACopyWithoutMessagesGoesOnInAnotherDatabase(t *testing.T) {
 }
 
 // A process that does not know yet that an account is wanted publishes without a
-// message. The catch-up asks anew. Accounts that nobody wants are passed over.
+// message. The catch-up asks again. Accounts that nobody wants are passed over.
 func TestWhatWantsDidNotKnowOfIsFound(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -316,12 +317,13 @@ func TestWhatWantsDidNotKnowOfIsFound(t *testing.T) {
 }
 
 // During an upgrade the newer version looks: the older one does not know all that the
-// group wants. When the newer one has gone for good, the older one goes on.
+// group wants. When the newer one has gone permanently, the older one goes on.
 func TestTheVersionThatKnowsMoreTypesLooks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.marked("g") // the older version's
-	newer := b.bus(often, bus.Consumer{Group: "g", Types: []event.Type{event.EmailSent, event.EmailBounced, event.DomainFailed}, Handle: effect("g")})
+	newer := b.bus(often, bus.Consumer{Group: "g",
+		Types: []event.Type{event.EmailSent, event.EmailBounced, event.DomainFailed}, Handle: effect("g")})
 	b.until("the newer version has looked", func() bool {
 		return b.count("SELECT count(*) FROM bus_marks WHERE 'domain.failed' = ANY(types)") == 1
 	})

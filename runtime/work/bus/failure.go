@@ -72,7 +72,8 @@ func (g *group) putOff(ctx context.Context, tx db.Execer, f failure) (report fun
 
 func (g *group) reportFailure(f failure, failures int) {
 	g.metrics.failed.Inc()
-	log := g.log.With(telemetry.KeyFactID, f.fact.ID, telemetry.KeyEvent, f.fact.Type, telemetry.KeyAccountID, f.fact.AccountID,
+	log := g.log.With(telemetry.KeyFactID, f.fact.ID, telemetry.KeyEvent, f.fact.Type, telemetry.KeyAccountID,
+		f.fact.AccountID,
 		"failures", failures, telemetry.KeyError, f.err)
 	if failures < g.options.PoisonAfter {
 		log.Warn("bus: a handler failed, its message is put off")

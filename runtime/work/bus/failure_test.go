@@ -92,7 +92,8 @@ func TestPinPoison(t *testing.T) {
 			var fact, reason string
 			err := b.SQL.QueryRowContext(t.Context(), "SELECT fact_id, failures, error FROM bus_poison WHERE consumer = 'g'").Scan(&fact, &failures, &reason)
 			if err != nil || tail(fact) != tail(bad.ID) || failures != 5 || !strings.Contains(reason, test.reason) {
-				t.Errorf("poison: fact %s, %d failures, %q, %v; want %s, 5, …%s…", fact, failures, reason, err, bad.ID, test.reason)
+				t.Errorf("poison: fact %s, %d failures, %q, %v; want %s, 5, …%s…", fact, failures, reason, err, bad.ID,
+					test.reason)
 			}
 			// Beside the five counted: once in the savepoint of all, and batches that were taken apart.
 			if n := calls.Load(); n < 5 || n > 1+12 {
@@ -113,7 +114,8 @@ func TestAFailureIsRetriedWhenDueWithoutAWake(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	var calls atomic.Int32
-	on := b.bus(bus.Options{Signals: b.signals(), Poll: 24 * time.Hour, Retry: worker.Backoff{Min: 50 * time.Millisecond, Max: time.Second}},
+	on := b.bus(bus.Options{Signals: b.signals(), Poll: 24 * time.Hour,
+		Retry: worker.Backoff{Min: 50 * time.Millisecond, Max: time.Second}},
 		consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
 			if calls.Add(1) < 3 {
 				return errors.New("not yet")
@@ -160,7 +162,8 @@ func TestAnUnknownTypeIsLeftForTheReplicaThatKnowsIt(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	upgraded := bus.New(b.DB, discard(), bus.Options{})
-	upgraded.Register(bus.Consumer{Group: "g", Types: []event.Type{event.EmailSent, event.DomainFailed}, Handle: effect("g")})
+	upgraded.Register(bus.Consumer{Group: "g", Types: []event.Type{event.EmailSent, event.DomainFailed},
+		Handle: effect("g")})
 	fresh := event.New("acc_1", event.DomainFailed, time.Now(), event.Domain{DomainID: "dom_1"})
 	b.publish(upgraded, fresh)
 
@@ -192,18 +195,19 @@ func TestLostConnectionsLoseNothingAndMakeNoPoison(t *testing.T) {
 	// whoever is at work, come at any point.
 	own := map[string]int{} // one goroutine handles a group
 	var broken atomic.Int32
-	on := b.bus(bus.Options{Retry: quick, Poll: 100 * time.Millisecond}, consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
-		if err := effect("g")(ctx, tx, f); err != nil {
-			return err
-		}
-		if last := f.ID[len(f.ID)-1]; strings.ContainsRune("02", rune(last)) && own[f.ID] < 2 {
-			own[f.ID]++
-			broken.Add(1)
-			_, err := tx.ExecContext(ctx, "SELECT pg_terminate_backend(pg_backend_pid())")
-			return err
-		}
-		return nil
-	}))
+	on := b.bus(bus.Options{Retry: quick, Poll: 100 * time.Millisecond},
+		consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
+			if err := effect("g")(ctx, tx, f); err != nil {
+				return err
+			}
+			if last := f.ID[len(f.ID)-1]; strings.ContainsRune("02", rune(last)) && own[f.ID] < 2 {
+				own[f.ID]++
+				broken.Add(1)
+				_, err := tx.ExecContext(ctx, "SELECT pg_terminate_backend(pg_backend_pid())")
+				return err
+			}
+			return nil
+		}))
 	var facts []event.Fact
 	for cut := 0; cut < 2 || broken.Load() < 20; {
 		some := factsOf(100)

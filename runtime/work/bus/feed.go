@@ -103,7 +103,8 @@ SELECT a FROM unnest($3::text[]) AS a, LATERAL (SELECT FROM facts WHERE account_
 
 // Active returns those of the accounts that have a fact between two horizons.
 func (l *Log) Active(ctx context.Context, since, before time.Time, accountIDs []string) ([]string, error) {
-	active, err := db.All(ctx, l.db.SQL, db.Value[string], selectActive, id.Since(id.Fact, since), id.Since(id.Fact, before), db.Array(accountIDs))
+	active, err := db.All(ctx, l.db.SQL, db.Value[string], selectActive, id.Since(id.Fact, since),
+		id.Since(id.Fact, before), db.Array(accountIDs))
 	if err != nil {
 		return nil, fmt.Errorf("read which accounts have new facts: %w", err)
 	}
@@ -162,7 +163,8 @@ func (l *Log) Read(ctx context.Context, s AccountFeed) (FeedPage, error) {
 			return err
 		}
 		if factID.Valid {
-			out.Facts = append(out.Facts, event.Fact{ID: factID.String, AccountID: account.String, Type: event.Type(typ.String),
+			out.Facts = append(out.Facts, event.Fact{ID: factID.String, AccountID: account.String,
+				Type:      event.Type(typ.String),
 				SubjectID: subject.String, Data: data, CreatedAt: created.Time.UTC()})
 		}
 		return nil

@@ -21,7 +21,8 @@ var feedTypes = []event.Type{event.EmailSent, event.EmailBounced}
 
 func (b bench) read(on *bus.Bus, after string, before time.Time, limit int) bus.FeedPage {
 	b.t.Helper()
-	got, err := on.Log().Read(b.t.Context(), bus.AccountFeed{AccountID: "acc_1", After: after, Before: before, Types: feedTypes, Limit: limit})
+	got, err := on.Log().Read(b.t.Context(), bus.AccountFeed{AccountID: "acc_1", After: after, Before: before,
+		Types: feedTypes, Limit: limit})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -90,7 +91,8 @@ func TestAReaderPassesNoFactOfAnOpenTransaction(t *testing.T) {
 		seen, cursor = append(seen, idsOf(got.Facts)...), got.Next
 		return len(seen) >= 4
 	})
-	if want := append(idsOf(late), idsOf(early)...); !slices.IsSorted(seen) || tail(seen[0]) != tail(late[0].ID) || !slices.Equal(tails(seen), tails(want)) {
+	if want := append(idsOf(late), idsOf(early)...); !slices.IsSorted(seen) || tail(seen[0]) != tail(late[0].ID) ||
+		!slices.Equal(tails(seen), tails(want)) {
 		t.Errorf("shown %v, want %v", seen, want)
 	}
 }
@@ -214,7 +216,8 @@ func TestAReaderSeesEveryFactOfSlowPublishersOnce(t *testing.T) {
 			}
 			b.until("every fact is shown", func() bool { read(); return len(seen) >= len(want) })
 			if !slices.IsSorted(seen) || !slices.Equal(tails(seen), tails(want)) {
-				t.Errorf("%d facts are shown, in order: %t; want the %d that were committed, each once", len(seen), slices.IsSorted(seen), len(want))
+				t.Errorf("%d facts are shown, in order: %t; want the %d that were committed, each once", len(seen),
+					slices.IsSorted(seen), len(want))
 			}
 		})
 	}
@@ -237,7 +240,8 @@ func (b bench) publishSlowly(on *bus.Bus, dice *rand.Rand, facts []event.Fact) (
 			return err
 		}
 		if undo == 0 {
-			if err := errors.Join(do("SAVEPOINT s"), on.Publish(ctx, tx, factsOf(1)...), do("ROLLBACK TO SAVEPOINT s"), pause()); err != nil {
+			if err := errors.Join(do("SAVEPOINT s"), on.Publish(ctx, tx, factsOf(1)...), do("ROLLBACK TO SAVEPOINT s"),
+				pause()); err != nil {
 				return err
 			}
 		}
@@ -266,12 +270,15 @@ func TestReadersWaitForTheIDsOfOlderPrograms(t *testing.T) {
 		schema string // of the program
 		silent string // for so long
 		want   time.Duration
-	}{{"20261126062013", "0s", 2 * time.Second}, {"", "0s", 2 * time.Second}, {"20261126062013", "2min", bus.HoldBack}, {first, "0s", bus.HoldBack}, {db.Schema(), "0s", bus.HoldBack}} {
+	}{{"20261126062013", "0s", 2 * time.Second}, {"", "0s", 2 * time.Second}, {"20261126062013", "2min", bus.HoldBack},
+		{first, "0s", bus.HoldBack}, {db.Schema(), "0s", bus.HoldBack}} {
 		b.exec(`DELETE FROM nodes`)
 		b.exec(`INSERT INTO nodes (name, version, schema, roles, started_at, seen_at, claims_from) VALUES ('n', 'v', nullif($1, ''), '[]', now(), now() - $2::interval, now())`, c.schema, c.silent)
 		before := time.Now()
-		if at := b.horizon(on).Add(c.want); at.Before(before.Add(-100*time.Millisecond)) || at.After(time.Now().Add(100*time.Millisecond)) {
-			t.Errorf("with a program of migration %q, silent for %s, the horizon is %s from now, want %s", c.schema, c.silent, time.Since(at.Add(-c.want)), c.want)
+		if at := b.horizon(on).Add(c.want); at.Before(before.Add(-100*time.Millisecond)) ||
+			at.After(time.Now().Add(100*time.Millisecond)) {
+			t.Errorf("with a program of migration %q, silent for %s, the horizon is %s from now, want %s", c.schema,
+				c.silent, time.Since(at.Add(-c.want)), c.want)
 		}
 	}
 }
@@ -294,7 +301,8 @@ func TestALateFactIsStoredUnderANewID(t *testing.T) {
 			facts[i].ID = id.Since(id.Fact, made.Add(-age))[:14] + facts[i].ID[14:]
 		}
 		floor = id.Since(id.Fact, made.Add(-time.Second))
-		if err := b.InHotTx(t.Context(), func(tx *sql.Tx) error { return on.Publish(t.Context(), tx, facts...) }); err != nil {
+		if err := b.InHotTx(t.Context(),
+			func(tx *sql.Tx) error { return on.Publish(t.Context(), tx, facts...) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -307,7 +315,8 @@ func TestALateFactIsStoredUnderANewID(t *testing.T) {
 	if renewed == facts[1].ID {
 		renewed = stored[1]
 	}
-	if renewed < floor || renewed > id.Since(id.Fact, time.Now()) || !strings.HasSuffix(renewed, facts[0].ID[14:]) || !id.Is(id.Fact, renewed) {
+	if renewed < floor || renewed > id.Since(id.Fact, time.Now()) || !strings.HasSuffix(renewed, facts[0].ID[14:]) ||
+		!id.Is(id.Fact, renewed) {
 		t.Errorf("the late one is stored as %s, made as %s", renewed, facts[0].ID)
 	}
 	if n := b.count("SELECT count(*) FROM bus_messages JOIN facts ON facts.id = fact_id"); n != 3 {
@@ -329,7 +338,8 @@ func TestAReadGoesOnBehindWhatItHasLookedAt(t *testing.T) {
 	}
 	second := b.read(on, first.Next, soon, 2)
 	third := b.read(on, second.Next, soon, 2)
-	if got := append(idsOf(second.Facts), idsOf(third.Facts)...); !slices.IsSorted(got) || !slices.Equal(tails(got), tails(idsOf(wanted))) ||
+	if got := append(idsOf(second.Facts), idsOf(third.Facts)...); !slices.IsSorted(got) ||
+		!slices.Equal(tails(got), tails(idsOf(wanted))) ||
 		len(second.Facts) != 2 || !second.More || third.More {
 		t.Errorf("then %v, more %t, and %v, more %t", idsOf(second.Facts), second.More, idsOf(third.Facts), third.More)
 	}
@@ -350,7 +360,8 @@ func TestWholeReadsHaveEveryFactOnceAndAreBounded(t *testing.T) {
 	}
 	b.publish(on, facts...)
 	small := len(facts[0].Data)
-	for _, w := range []bus.Feed{{Limit: 4, Octets: 1 << 20}, {Limit: 100, Octets: 3*small + 2}, {Limit: 100, Octets: 1}, {Limit: 100, Octets: 1 << 20}} {
+	for _, w := range []bus.Feed{{Limit: 4, Octets: 1 << 20}, {Limit: 100, Octets: 3*small + 2},
+		{Limit: 100, Octets: 1}, {Limit: 100, Octets: 1 << 20}} {
 		var seen []string
 		w.After = id.Since(id.Fact, time.Now().Add(-time.Hour))
 		b.until("everything is shown", func() bool {
@@ -366,7 +377,8 @@ func TestWholeReadsHaveEveryFactOnceAndAreBounded(t *testing.T) {
 			return len(seen) >= len(facts)
 		})
 		if !slices.IsSorted(seen) || !slices.Equal(tails(seen), tails(idsOf(facts))) {
-			t.Errorf("reads of at most %d facts and %d bytes returned %v, want %v", w.Limit, w.Octets, seen, idsOf(facts))
+			t.Errorf("reads of at most %d facts and %d bytes returned %v, want %v", w.Limit, w.Octets, seen,
+				idsOf(facts))
 		}
 	}
 }

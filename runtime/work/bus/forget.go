@@ -26,7 +26,8 @@ func (b *Bus) Forget(ctx context.Context, tx db.Execer, accountID string, subjec
 const forgetMentions = `DELETE FROM facts WHERE account_id = $1 AND type = ANY($2) AND lower(data->>'email') = lower($3)`
 
 // ForgetMentions deletes the facts of some types whose field `email` is the address.
-func (b *Bus) ForgetMentions(ctx context.Context, tx db.Execer, accountID, address string, types ...event.Type) (int64, error) {
+func (b *Bus) ForgetMentions(ctx context.Context, tx db.Execer, accountID, address string,
+	types ...event.Type) (int64, error) {
 	names := make([]string, len(types))
 	for i, t := range types {
 		names[i] = string(t)

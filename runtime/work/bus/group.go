@@ -52,8 +52,10 @@ type group struct {
 }
 
 func newGroup(b *Bus, c Consumer) *group {
-	return &group{name: c.Group, consumer: c, options: b.options, db: b.db, log: b.log.With(telemetry.KeyGroup, c.Group),
-		metrics: b.metrics.groupMetricsOf(c.Group), stopping: b.stopping, polled: make(chan struct{}, 1), idle: make(chan struct{}), limit: b.options.Batch}
+	return &group{name: c.Group, consumer: c, options: b.options, db: b.db,
+		log:     b.log.With(telemetry.KeyGroup, c.Group),
+		metrics: b.metrics.groupMetricsOf(c.Group), stopping: b.stopping, polled: make(chan struct{}, 1),
+		idle: make(chan struct{}), limit: b.options.Batch}
 }
 
 // subscribe starts the Watermill subscription. ctx is the lifetime of the bus.
@@ -134,7 +136,8 @@ func (g *group) handleMessage(m *message.Message) {
 		return
 	}
 	if err == nil {
-		err = g.callHandler(m.Context(), func(ctx context.Context) error { return g.consumer.Handle(ctx, handlerTx{current.tx}, fact) }, fact.ID)
+		err = g.callHandler(m.Context(),
+			func(ctx context.Context) error { return g.consumer.Handle(ctx, handlerTx{current.tx}, fact) }, fact.ID)
 	}
 	if err != nil {
 		g.postponeFailed(m.Context(), current, failure{delivery: d, fact: fact, err: err})
@@ -149,7 +152,8 @@ func (g *group) callHandler(ctx context.Context, handle func(context.Context) er
 	defer cancel()
 	defer func() {
 		if cause := recover(); cause != nil {
-			g.log.Error("bus: a handler panicked", "panic", cause, telemetry.KeyFactID, factID, telemetry.KeyStack, string(debug.Stack()))
+			g.log.Error("bus: a handler panicked", "panic", cause, telemetry.KeyFactID, factID, telemetry.KeyStack,
+				string(debug.Stack()))
 			err = fmt.Errorf("panic: %v", cause)
 		}
 	}()

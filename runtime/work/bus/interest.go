@@ -28,7 +28,8 @@ type Interest struct {
 
 // NewInterest returns an Interest. read returns the accounts, and for each the number of resources that
 // want its facts; name says what these are, and the channel is woken when an account gets one.
-func NewInterest(name, channel string, signals Signals, read func(ctx context.Context) (map[string]int, error)) *Interest {
+func NewInterest(name, channel string, signals Signals,
+	read func(ctx context.Context) (map[string]int, error)) *Interest {
 	return &Interest{name: name, channel: channel, signals: signals, read: read}
 }
 

@@ -71,7 +71,8 @@ func (b *Bus) createMarks(ctx context.Context) error {
 		return err
 	}
 	for _, c := range b.consumers {
-		if _, err := b.db.SQL.ExecContext(ctx, createMark, c.Group, id.Since(id.Fact, horizon), typeNames(c)); err != nil {
+		if _, err := b.db.SQL.ExecContext(ctx, createMark, c.Group, id.Since(id.Fact, horizon),
+			typeNames(c)); err != nil {
 			return fmt.Errorf("create mark of %s: %w", c.Group, err)
 		}
 	}
@@ -98,7 +99,8 @@ type markState struct {
 func (g *group) readStanding(ctx context.Context, notWithin time.Duration) (s markState, err error) {
 	var until string
 	var now time.Time
-	err = g.db.SQL.QueryRowContext(ctx, readMark, g.name, typeNames(g.consumer), notWithin.Microseconds(), takeOver.Microseconds(), restMost.Microseconds()).
+	err = g.db.SQL.QueryRowContext(ctx, readMark, g.name, typeNames(g.consumer), notWithin.Microseconds(),
+		takeOver.Microseconds(), restMost.Microseconds()).
 		Scan(&until, &now, &s.may, &s.rests)
 	if err != nil {
 		return markState{}, fmt.Errorf("read mark: %w", err)
@@ -111,7 +113,8 @@ func (g *group) readStanding(ctx context.Context, notWithin time.Duration) (s ma
 // lockMark locks the group's mark for a transaction. It returns false if this process may not look now.
 func (g *group) lockMark(ctx context.Context, tx *sql.Tx, notWithin time.Duration) (m lockedMark, ok bool, err error) {
 	var setting string
-	err = tx.QueryRowContext(ctx, claimMark, g.name, typeNames(g.consumer), notWithin.Microseconds(), takeOver.Microseconds(), aheadMost).
+	err = tx.QueryRowContext(ctx, claimMark, g.name, typeNames(g.consumer), notWithin.Microseconds(),
+		takeOver.Microseconds(), aheadMost).
 		Scan(&m.until, &m.now, &m.queue, &setting)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):

@@ -9,7 +9,8 @@ type metrics struct {
 
 func newMetrics(reg prometheus.Registerer) metrics {
 	counter := func(name, help string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "bus", Name: name, Help: help}, []string{"group"})
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "bus", Name: name,
+			Help: help}, []string{"group"})
 	}
 	m := metrics{
 		handled:  counter("handled_total", "Messages handled."),
@@ -17,8 +18,10 @@ func newMetrics(reg prometheus.Registerer) metrics {
 		poisoned: counter("poisoned_total", "Messages set aside after too many failures."),
 		outages:  counter("outages_total", "Times that a group could not read its messages."),
 		found:    counter("found_total", "Facts without a message that were found and delivered."),
-		behind: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "postrider", Subsystem: "bus", Name: "behind_seconds",
-			Help: "Age of the oldest fact that the group may not have handled. It is less than 30 at rest."}, []string{"group"}),
+		behind: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "postrider", Subsystem: "bus",
+			Name: "behind_seconds",
+			Help: "Age of the oldest fact that the group may not have handled. It is less than 30 at rest."},
+			[]string{"group"}),
 	}
 	if reg != nil {
 		reg.MustRegister(m.handled, m.failed, m.poisoned, m.outages, m.found, m.behind)
@@ -33,5 +36,6 @@ type groupMetrics struct {
 
 func (m metrics) groupMetricsOf(group string) groupMetrics {
 	return groupMetrics{m.handled.WithLabelValues(group), m.failed.WithLabelValues(group),
-		m.poisoned.WithLabelValues(group), m.outages.WithLabelValues(group), m.found.WithLabelValues(group), m.behind.WithLabelValues(group)}
+		m.poisoned.WithLabelValues(group), m.outages.WithLabelValues(group), m.found.WithLabelValues(group),
+		m.behind.WithLabelValues(group)}
 }

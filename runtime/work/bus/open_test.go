@@ -22,15 +22,22 @@ func TestPlanHandsOutWhatIsOwedAndMovesTheMarkToTheFirstOpenFact(t *testing.T) {
 		wants   func(string) bool
 		want    plan
 	}{
-		"nothing happened":                        {scanResult{from: "evt_1"}, "evt_9", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
-		"the horizon went back":                   {scanResult{from: "evt_9"}, "evt_1", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
-		"all is handled":                          {scanResult{from: "evt_1", seen: 3, last: "evt_5"}, "evt_9", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
-		"all is handled, and there is more":       {scanResult{from: "evt_1", seen: looksAt, last: "evt_5"}, "evt_9", 10, nil, plan{next: "evt_5", mark: "evt_5", more: true}},
-		"one waits":                               {scanResult{from: "evt_1", seen: 3, last: "evt_5", waits: "evt_4"}, "evt_9", 10, nil, plan{next: "evt_9", mark: "evt_4"}},
-		"some are missing":                        {scanResult{from: "evt_1", seen: 3, last: "evt_5", missing: some}, "evt_9", 3, nil, plan{hand: []string{"evt_3", "evt_4", "evt_5"}, next: "evt_9", mark: "evt_3"}},
-		"some are missing behind one that waits":  {scanResult{from: "evt_1", seen: 4, last: "evt_5", missing: some, waits: "evt_2"}, "evt_9", 3, nil, plan{hand: []string{"evt_3", "evt_4", "evt_5"}, next: "evt_9", mark: "evt_2"}},
-		"more are missing than there is room for": {scanResult{from: "evt_1", seen: 3, last: "evt_5", missing: some}, "evt_9", 2, nil, plan{hand: []string{"evt_3", "evt_4"}, next: "evt_5", mark: "evt_3", more: true}},
-		"one of an account is wanted":             {scanResult{from: "evt_1", seen: 3, last: "evt_5", missing: some}, "evt_9", 2, onlyB, plan{hand: []string{"evt_4"}, next: "evt_9", mark: "evt_4"}},
+		"nothing happened":      {scanResult{from: "evt_1"}, "evt_9", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
+		"the horizon went back": {scanResult{from: "evt_9"}, "evt_1", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
+		"all is handled":        {scanResult{from: "evt_1", seen: 3, last: "evt_5"}, "evt_9", 10, nil, plan{next: "evt_9", mark: "evt_9"}},
+		"all is handled, and there is more": {scanResult{from: "evt_1", seen: looksAt, last: "evt_5"}, "evt_9",
+			10, nil, plan{next: "evt_5", mark: "evt_5", more: true}},
+		"one waits": {scanResult{from: "evt_1", seen: 3, last: "evt_5", waits: "evt_4"},
+			"evt_9", 10, nil, plan{next: "evt_9", mark: "evt_4"}},
+		"some are missing": {scanResult{from: "evt_1", seen: 3, last: "evt_5", missing: some},
+			"evt_9", 3, nil, plan{hand: []string{"evt_3", "evt_4", "evt_5"}, next: "evt_9", mark: "evt_3"}},
+		"some are missing behind one that waits": {scanResult{from: "evt_1", seen: 4, last: "evt_5", missing: some,
+			waits: "evt_2"}, "evt_9", 3, nil, plan{hand: []string{"evt_3", "evt_4", "evt_5"}, next: "evt_9",
+			mark: "evt_2"}},
+		"more are missing than there is room for": {scanResult{from: "evt_1", seen: 3, last: "evt_5", missing: some},
+			"evt_9", 2, nil, plan{hand: []string{"evt_3", "evt_4"}, next: "evt_5", mark: "evt_3", more: true}},
+		"one of an account is wanted": {scanResult{from: "evt_1", seen: 3, last: "evt_5", missing: some},
+			"evt_9", 2, onlyB, plan{hand: []string{"evt_4"}, next: "evt_9", mark: "evt_4"}},
 	} {
 		got := test.stretch.planDeliveries(test.horizon, test.room, test.wants)
 		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(plan{})); diff != "" {
@@ -70,7 +77,8 @@ func TestTheMarkStaysAtAFactThatWaits(t *testing.T) {
 		t.Errorf("the mark has passed %d facts, want those 10 before the one that is handed out again", mark)
 	}
 	var waiting, all int
-	if err := d.SQL.QueryRowContext(t.Context(), `SELECT (SELECT count(*) FROM bus_messages), (SELECT count(*) FROM facts)`).Scan(&waiting, &all); err != nil || waiting != 1 {
+	if err := d.SQL.QueryRowContext(t.Context(),
+		`SELECT (SELECT count(*) FROM bus_messages), (SELECT count(*) FROM facts)`).Scan(&waiting, &all); err != nil || waiting != 1 {
 		t.Errorf("%d facts were handed out again, want the one whose message was lost: %v", waiting, err)
 	}
 	execute(t, d.SQL, `INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids) SELECT 'g', fact_id, fact_id, ARRAY[fact_id] FROM bus_messages`)

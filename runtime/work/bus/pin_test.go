@@ -32,7 +32,8 @@ func TestPinStockQueueModeLosesABatchOnStop(t *testing.T) {
 	table := wsql.PostgreSQLQueueSchema{SubscribeBatchSize: 50}
 	acks := wsql.PostgreSQLQueueOffsetsAdapter{DeleteOnAck: true}
 	plain := wsql.BeginnerFromStdSQL(d.SQL)
-	subscriber, err := wsql.NewSubscriber(plain, wsql.SubscriberConfig{SchemaAdapter: table, OffsetsAdapter: acks, InitializeSchema: true},
+	subscriber, err := wsql.NewSubscriber(plain, wsql.SubscriberConfig{SchemaAdapter: table, OffsetsAdapter: acks,
+		InitializeSchema: true},
 		watermill.NopLogger{})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +66,8 @@ func TestPinStockQueueModeLosesABatchOnStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left != 0 {
-		t.Errorf("%d of 50 messages are left after 5 were handled: Watermill no longer loses the rest of the batch", left)
+		t.Errorf("%d of 50 messages are left after 5 were handled: Watermill no longer loses the rest of the batch",
+			left)
 	}
 }
 
@@ -100,7 +102,8 @@ func TestPinStopInMidBatchLosesNothing(t *testing.T) {
 		}
 		handled, left := b.count("SELECT count(*) FROM effects"), b.count("SELECT count(*) FROM bus_messages")
 		if handled != 6*(round+1) || left != len(facts)-handled {
-			t.Fatalf("round %d: %d handled and %d left of %d, want %d handled", round, handled, left, len(facts), 6*(round+1))
+			t.Fatalf("round %d: %d handled and %d left of %d, want %d handled", round, handled, left, len(facts),
+				6*(round+1))
 		}
 	}
 	b.bus(bus.Options{}, consumer("g", effect("g")))
@@ -214,7 +217,7 @@ func TestPinAForeignOpenTransactionDoesNotStallDelivery(t *testing.T) {
 	b.once("g", facts)
 }
 
-// Watermill's offsets hold transaction ids, which start anew in a restored
+// Watermill's offsets hold transaction ids, which start again in a restored
 // cluster: nothing newer is ever found. Ours move with the tables.
 //
 // When this fails, a restored backup delivers nothing: see selectMessages.
@@ -297,10 +300,11 @@ func TestPinDeliveryIsSignalledAndNotPolled(t *testing.T) {
 	publisher := bus.New(b.DB, discard(), bus.Options{Signals: b.signals()}) // another process, in effect
 	publisher.Register(consumer("g", effect("g")))
 	handled := make(chan struct{}, 1)
-	b.bus(bus.Options{Signals: b.signals(), Poll: 24 * time.Hour}, consumer("g", func(context.Context, db.Execer, event.Fact) error {
-		handled <- struct{}{}
-		return nil
-	}))
+	b.bus(bus.Options{Signals: b.signals(), Poll: 24 * time.Hour},
+		consumer("g", func(context.Context, db.Execer, event.Fact) error {
+			handled <- struct{}{}
+			return nil
+		}))
 	warm := time.After(patience)
 	b.publish(publisher, factsOf(1)...)
 	select { // the first may be found when listening begins

@@ -22,18 +22,19 @@ func (b *Bus) pollTask(groups []*group) worker.Task {
 		names[i], byName[g.name] = g.name, g
 	}
 	every := func() time.Duration { return b.options.Poll - b.options.Poll/10 + rand.N(b.options.Poll/5+1) }
-	return worker.Task{Name: "poll of the bus", Drain: true, First: every(), Step: func(ctx context.Context) (wait time.Duration, err error) {
-		ctx, cancel := context.WithTimeout(ctx, b.options.HandlerTimeout)
-		defer cancel()
-		found, err := db.All(ctx, b.db.Hot, db.Value[string], groupsWithWork, db.Array(names))
-		if err != nil {
-			return every(), fmt.Errorf("look for messages: %w", err)
-		}
-		for _, name := range found {
-			byName[name].requestPoll()
-		}
-		return every(), nil
-	}}
+	return worker.Task{Name: "poll of the bus", Drain: true, First: every(),
+		Step: func(ctx context.Context) (wait time.Duration, err error) {
+			ctx, cancel := context.WithTimeout(ctx, b.options.HandlerTimeout)
+			defer cancel()
+			found, err := db.All(ctx, b.db.Hot, db.Value[string], groupsWithWork, db.Array(names))
+			if err != nil {
+				return every(), fmt.Errorf("look for messages: %w", err)
+			}
+			for _, name := range found {
+				byName[name].requestPoll()
+			}
+			return every(), nil
+		}}
 }
 
 // requestPoll signals the group to read, unless a signal is already pending.

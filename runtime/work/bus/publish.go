@@ -30,7 +30,8 @@ func (b *Bus) Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) er
 		return err
 	}
 	messages[0].SetContext(ctx) // Watermill's publisher uses the context of the first message
-	publisher, err := wsql.NewPublisher(executor{tx}, wsql.PublisherConfig{SchemaAdapter: schema{audience: b.audience}}, nil)
+	publisher, err := wsql.NewPublisher(executor{tx}, wsql.PublisherConfig{SchemaAdapter: schema{audience: b.audience}},
+		nil)
 	if err != nil {
 		return fmt.Errorf("publish facts: %w", err)
 	}

@@ -23,7 +23,8 @@ func TestAGroupAtRestIsLeftAlone(t *testing.T) {
 		moved[mark()] = true
 		return time.Since(begin) > 2*time.Second
 	})
-	const rest = 20 * time.Second                                   // restMost, which a machine that stood still has seen the end of
+	// restMost, which a machine that stood still has seen the end of
+	const rest = 20 * time.Second
 	if most := 2 + int(time.Since(begin)/rest); len(moved) > most { // the look that was under way
 		t.Errorf("the mark was looked at %d times in two seconds of rest, want none", len(moved)-1)
 	}

@@ -45,7 +45,8 @@ var messageRows = rows.New("message",
 
 var (
 	insertFacts            = db.Compile(factRows.Insert("facts"))
-	insertFactsAndMessages = db.Compile("WITH fact AS (" + factRows.Insert("facts") + ")\n" + messageRows.Insert("bus_messages"))
+	insertFactsAndMessages = db.Compile("WITH fact AS (" + factRows.Insert("facts") + ")\n" +
+		messageRows.Insert("bus_messages"))
 )
 
 // PublishSQL is Publish as a part of another statement: two common table expressions, fact and message. The
@@ -71,7 +72,8 @@ func (s schema) InsertQuery(p wsql.InsertQueryParams) (wsql.Query, error) {
 	if len(messages) == 0 { // no group wants them
 		return wsql.Query{Query: insertFacts.Text, Args: insertFacts.Args(facts)}, nil
 	}
-	return wsql.Query{Query: insertFactsAndMessages.Text, Args: insertFactsAndMessages.Args(facts, messageRows.Rows(messages))}, nil
+	return wsql.Query{Query: insertFactsAndMessages.Text,
+		Args: insertFactsAndMessages.Args(facts, messageRows.Rows(messages))}, nil
 }
 
 // selectMessages locks the next messages of a group that no other process holds. The sub-select with LIMIT
@@ -106,7 +108,8 @@ func (s schema) UnmarshalMessage(p wsql.UnmarshalMessageParams) (wsql.Row, error
 	m := message.NewMessage(id, data)
 	m.Metadata = message.Metadata{metaAccount: account.String, metaType: typ.String, metaSubject: subject.String,
 		metaTime: created.Time.UTC().Format(time.RFC3339Nano)}
-	s.group.batch.addExpected(m, delivery{offset: offset, factID: id, failures: failures, troubled: troubled, gone: !created.Valid})
+	s.group.batch.addExpected(m, delivery{offset: offset, factID: id, failures: failures, troubled: troubled,
+		gone: !created.Valid})
 	return wsql.Row{Offset: offset, Msg: m}, nil
 }
 

@@ -67,7 +67,8 @@ func (g *group) takeApart(ctx context.Context, current *batch, facts int, err er
 	if g.consumer.HandleAll != nil {
 		level = slog.LevelWarn
 	}
-	g.log.Log(ctx, level, "bus: facts could not be handled at once and are handled one by one", telemetry.KeyCount, facts, telemetry.KeyError, err)
+	g.log.Log(ctx, level, "bus: facts could not be handled at once and are handled one by one", telemetry.KeyCount,
+		facts, telemetry.KeyError, err)
 	if _, failed := current.tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT handler"); failed != nil {
 		current.spoilTogether(fmt.Errorf("undo handler of %d facts: %w", facts, failed))
 		return
@@ -93,7 +94,10 @@ func (b *batch) takeAll(types []event.Type) (taken []*message.Message, facts []e
 	if len(taken) < 2 {
 		return nil, nil
 	}
-	slices.SortFunc(taken, func(x, y *message.Message) int { return cmp.Compare(b.expected[x].offset, b.expected[y].offset) })
+	slices.SortFunc(taken, func(x, y *message.Message) int {
+		return cmp.Compare(b.expected[x].offset,
+			b.expected[y].offset)
+	})
 	facts = make([]event.Fact, len(taken))
 	for i, m := range taken {
 		fact, err := factOf(m)

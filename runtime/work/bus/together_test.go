@@ -90,7 +90,8 @@ func TestFactsAtOnceLeaveTheRowsOfSingleOnes(t *testing.T) {
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	on := b.bus(bus.Options{Signals: b.signals(), Retry: quick}, consumer("single", handler("single", seed)), together("at-once", handler("at-once", seed)))
+	on := b.bus(bus.Options{Signals: b.signals(), Retry: quick}, consumer("single", handler("single", seed)),
+		together("at-once", handler("at-once", seed)))
 	var facts []event.Fact
 	for range 12 {
 		some := factsOf(1 + rand.IntN(120))
@@ -234,7 +235,9 @@ func TestFactsAtOnceAreHandledOnceByTwoProcesses(t *testing.T) {
 		if len(facts)%160 == 0 {
 			b.exec("DELETE FROM bus_messages")
 		}
-		left := 4 // a message that breaks its connection five times is set aside, and one stays in the table until it is handled
+		// a message that breaks its connection five times is set aside, and one stays in the table until it
+		// is handled
+		left := 4
 		b.until("what was published is handled", func() bool {
 			now := b.count(`SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity
 				WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle' AND query ~ 'SAVEPOINT|INTO effects|INTO bus_handled' LIMIT $1) busy`, left)
@@ -259,14 +262,15 @@ func TestTheCatchUpAddsFewToWhatWaits(t *testing.T) {
 	b.publish(bus.New(b.DB, discard(), bus.Options{}), old...)
 	var most atomic.Int64
 	began := time.Now()
-	on := b.bus(bus.Options{CatchUp: 5 * time.Millisecond, Poll: 50 * time.Millisecond, Batch: 5}, consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
-		var waits int64
-		if err := b.SQL.QueryRowContext(ctx, "SELECT count(*) FROM bus_messages").Scan(&waits); err != nil {
-			return err
-		}
-		most.Store(max(most.Load(), waits))
-		return effect("g")(ctx, tx, f)
-	}))
+	on := b.bus(bus.Options{CatchUp: 5 * time.Millisecond, Poll: 50 * time.Millisecond, Batch: 5},
+		consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
+			var waits int64
+			if err := b.SQL.QueryRowContext(ctx, "SELECT count(*) FROM bus_messages").Scan(&waits); err != nil {
+				return err
+			}
+			most.Store(max(most.Load(), waits))
+			return effect("g")(ctx, tx, f)
+		}))
 	b.until("half is handled", func() bool { return b.count("SELECT count(*) FROM effects") > len(old)/2 })
 	b.stop(on)
 	limit := 250 + 50*int64(time.Since(began)/(5*time.Second)) // aheadMost, and aheadLeast once in each leastEvery
@@ -285,17 +289,18 @@ func TestHandlersOfABatchShareASavepoint(t *testing.T) {
 	type call struct{ fact, savepoint string }
 	var calls []call // one goroutine handles a group
 	var done atomic.Bool
-	on := b.bus(bus.Options{Signals: b.signals(), Retry: quick}, consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
-		// Two writes within one savepoint are by one subtransaction.
-		written, err := db.One(ctx, tx, db.Value[string], `INSERT INTO effects (consumer, fact_id) VALUES ('g', $1) RETURNING xmin::text`, f.ID)
-		if err != nil {
-			return err
-		}
-		if calls = append(calls, call{tail(f.ID), written}); tail(f.ID) == bad && !done.Swap(true) {
-			return errors.New("a defect, once")
-		}
-		return nil
-	}))
+	on := b.bus(bus.Options{Signals: b.signals(), Retry: quick},
+		consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
+			// Two writes within one savepoint are by one subtransaction.
+			written, err := db.One(ctx, tx, db.Value[string], `INSERT INTO effects (consumer, fact_id) VALUES ('g', $1) RETURNING xmin::text`, f.ID)
+			if err != nil {
+				return err
+			}
+			if calls = append(calls, call{tail(f.ID), written}); tail(f.ID) == bad && !done.Swap(true) {
+				return errors.New("a defect, once")
+			}
+			return nil
+		}))
 	b.publish(on, facts...)
 	b.drained()
 	b.once("g", facts)

@@ -47,7 +47,8 @@ func (g *group) HandleError(_ watermill.LoggerAdapter, empty bool, err error) ti
 
 func (g *group) afterSuccess() {
 	if g.errors > 0 {
-		g.log.Info("bus: reading works again", "failures", g.errors, "after", time.Since(g.since).Round(time.Millisecond))
+		g.log.Info("bus: reading works again", "failures", g.errors, "after", time.Since(g.since).
+			Round(time.Millisecond))
 		g.errors = 0
 	}
 	g.limit = g.nextLimit()
@@ -74,7 +75,8 @@ func (g *group) afterError(err error) {
 			return
 		}
 		err = errors.Join(err, failed)
-	} else if g.batch != nil && g.limit > 1 && (g.batch.brokenTogether() || !fault.IsDatabaseUnavailable(err) && !errors.Is(err, errUnsettled)) {
+	} else if g.batch != nil && g.limit > 1 && (g.batch.brokenTogether() || !fault.IsDatabaseUnavailable(err) &&
+		!errors.Is(err, errUnsettled)) {
 		g.limit = 1 // one by one, so that the culprit will be alone in its batch
 		return
 	}

@@ -23,7 +23,8 @@ func TestOnlyWantedFactsWake(t *testing.T) {
 	t.Parallel()
 	signals := &counted{}
 	b := New(nil, slog.New(slog.DiscardHandler), Options{Signals: signals})
-	b.Register(Consumer{Group: "g", Types: []event.Type{event.EmailBounced}, Handle: func(context.Context, db.Execer, event.Fact) error { return nil }})
+	b.Register(Consumer{Group: "g", Types: []event.Type{event.EmailBounced},
+		Handle: func(context.Context, db.Execer, event.Fact) error { return nil }})
 	fact := func(typ event.Type) event.Fact {
 		return event.New("acc_a", typ, time.Now(), event.Email{EmailID: "msg_a"})
 	}
@@ -42,7 +43,8 @@ func TestWhoWantsFewAccountsHearsOfThoseOnly(t *testing.T) {
 	t.Parallel()
 	signals := &counted{}
 	b := New(nil, slog.New(slog.DiscardHandler), Options{Signals: signals})
-	b.Register(Consumer{Group: "few", Types: []event.Type{event.EmailSent}, Wants: func(accountID string) bool { return accountID == "acc_wanted" },
+	b.Register(Consumer{Group: "few", Types: []event.Type{event.EmailSent},
+		Wants:   func(accountID string) bool { return accountID == "acc_wanted" },
 		Refresh: func(context.Context) error { return nil },
 		Handle:  func(context.Context, db.Execer, event.Fact) error { return nil }})
 	for account, wanted := range map[string]int{"acc_wanted": 1, "acc_other": 0} {

@@ -18,6 +18,7 @@ func (r Run) SubjectID() string { return r.RunID }
 var sampleRunError = "the template welcome is not published"
 
 func sampleRun(status string, step int, stepType string, failure *string) Run {
-	return Run{AutomationID: "aut_01kf0m4w7he6x8q2v5b3n9c1ta", AutomationName: "Welcome", RunID: "run_01kf0m4w7he6x8q2v5b3n9c1ta",
+	return Run{AutomationID: "aut_01kf0m4w7he6x8q2v5b3n9c1ta", AutomationName: "Welcome",
+		RunID:  "run_01kf0m4w7he6x8q2v5b3n9c1ta",
 		Status: status, EventName: "user.signed_up", StepIndex: step, StepType: stepType, Error: failure}
 }

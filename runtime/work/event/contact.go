@@ -30,7 +30,9 @@ func (u Unsubscribe) SubjectID() string {
 }
 
 func sampleUnsubscribe() Unsubscribe {
-	category, label, optOut, email := "product-news", "Product news", "opt_01kf0m4w7he6x8q2v5b3n9c1ta", "msg_01kf0m4w7he6x8q2v5b3n9c1ta"
-	return Unsubscribe{Email: "bob@example.net", Source: "one_click", Scope: ScopeCategory, Category: &category, CategoryLabel: &label,
+	category, label, optOut, email := "product-news", "Product news", "opt_01kf0m4w7he6x8q2v5b3n9c1ta",
+		"msg_01kf0m4w7he6x8q2v5b3n9c1ta"
+	return Unsubscribe{Email: "bob@example.net", Source: "one_click", Scope: ScopeCategory, Category: &category,
+		CategoryLabel:    &label,
 		CategoryOptOutID: &optOut, EmailID: &email}
 }

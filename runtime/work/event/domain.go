@@ -49,5 +49,6 @@ func sampleDomain(status string) Domain {
 }
 
 func sampleDomainUpdate() DomainUpdate {
-	return DomainUpdate{Domain: sampleDomain("verified"), OpenTracking: true, TLSMode: "opportunistic", Changed: []string{"open_tracking"}}
+	return DomainUpdate{Domain: sampleDomain("verified"), OpenTracking: true, TLSMode: "opportunistic",
+		Changed: []string{"open_tracking"}}
 }

@@ -89,9 +89,11 @@ var sampleSchedule = At(sampleTime.Add(time.Hour))
 // told is the status in each type of event about an email: that of the recipient in the data, or of the
 // email if the data has none.
 var told = map[Type]string{
-	EmailScheduled: "scheduled", EmailRescheduled: "scheduled", EmailCancelled: "cancelled", EmailSent: "sent", EmailDeliveryDelayed: "sent",
-	EmailDelivered: "delivered", EmailOpened: "delivered", EmailClicked: "delivered", EmailComplained: "delivered",
-	EmailBounced: "bounced", EmailFailed: "failed", EmailSuppressed: "failed",
+	EmailScheduled: "scheduled", EmailRescheduled: "scheduled", EmailCancelled: "cancelled", EmailSent: "sent",
+	EmailDeliveryDelayed: "sent",
+	EmailDelivered:       "delivered", EmailOpened: "delivered", EmailClicked: "delivered",
+	EmailComplained: "delivered",
+	EmailBounced:    "bounced", EmailFailed: "failed", EmailSuppressed: "failed",
 }
 
 // withType returns the payload of an event of type t.
@@ -102,8 +104,10 @@ func (e Email) withType(t Type) Email {
 
 // sampleEmail returns the sample of type t. status is that of the whole email.
 func sampleEmail(t Type, status string, change func(*Email)) Email {
-	e := Email{EmailID: "msg_01kf0m4w7he6x8q2v5b3n9c1ta", From: "Ada <ada@example.com>", To: []string{"bob@example.net"}, CC: []string{},
-		Subject: "Your receipt", EmailStatus: status, Tags: []shape.Tag{{Name: "kind", Value: "receipt"}}, CreatedAt: At(sampleTime)}
+	e := Email{EmailID: "msg_01kf0m4w7he6x8q2v5b3n9c1ta", From: "Ada <ada@example.com>",
+		To: []string{"bob@example.net"}, CC: []string{},
+		Subject: "Your receipt", EmailStatus: status, Tags: []shape.Tag{{Name: "kind", Value: "receipt"}},
+		CreatedAt: At(sampleTime)}
 	if change != nil {
 		change(&e)
 	}

@@ -50,5 +50,6 @@ func New(accountID string, typ Type, at time.Time, payload Payload) Fact {
 	if err := encoder.Encode(payload); err != nil {
 		panic(fmt.Sprintf("event: payload of %s cannot be encoded: %v", typ, err))
 	}
-	return Fact{ID: id.New(id.Fact), AccountID: accountID, Type: typ, SubjectID: payload.SubjectID(), Data: bytes.TrimSpace(data.Bytes()), CreatedAt: at}
+	return Fact{ID: id.New(id.Fact), AccountID: accountID, Type: typ, SubjectID: payload.SubjectID(),
+		Data: bytes.TrimSpace(data.Bytes()), CreatedAt: at}
 }

@@ -30,8 +30,11 @@ func (i Inbound) SubjectID() string { return i.EmailID }
 
 func sampleInbound() Inbound {
 	answered := "msg_01kf0m4w7he6x8q2v5b3n9c1ta@example.com"
-	return Inbound{EmailID: "inb_01kf0m4w7he6x8q2v5b3n9c1ta", To: []string{"support@example.com"}, From: "Bob <bob@example.net>",
-		Subject: "Re: Your receipt", Status: "received", RcptTo: "support@example.com", CC: []string{}, MessageID: "20260115093000.1042@example.net",
+	return Inbound{EmailID: "inb_01kf0m4w7he6x8q2v5b3n9c1ta", To: []string{"support@example.com"},
+		From:    "Bob <bob@example.net>",
+		Subject: "Re: Your receipt", Status: "received", RcptTo: "support@example.com", CC: []string{},
+		MessageID: "20260115093000.1042@example.net",
 		InReplyTo: &answered, References: []string{answered}, SpamStatus: "ham", AttachmentCount: 1,
-		Attachments: []AttachmentInfo{{Filename: "invoice.pdf", ContentType: "application/pdf", Size: 48213}}, ReceivedAt: At(sampleTime)}
+		Attachments: []AttachmentInfo{{Filename: "invoice.pdf", ContentType: "application/pdf", Size: 48213}},
+		ReceivedAt:  At(sampleTime)}
 }

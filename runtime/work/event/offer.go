@@ -25,7 +25,8 @@ func (o Offer) Refusal(t Type) string {
 	case !known || !entry.Public():
 		return "is not an event type; those are " + strings.Join(o.Types(), ", ")
 	case !o.canHappen(t):
-		return "is an event of the module " + moduleOf(t) + ", which is not on here; there are " + strings.Join(o.Types(), ", ")
+		return "is an event of the module " + moduleOf(t) + ", which is not on here; there are " +
+			strings.Join(o.Types(), ", ")
 	default:
 		return ""
 	}

@@ -9,7 +9,8 @@ import (
 func TestFindingA7EventsOfModulesThatAreOffAreNotOffered(t *testing.T) {
 	t.Parallel()
 	on := Offer{"accounts", "sending", "suppression", "webhooks"}
-	for typ, module := range map[Type]string{EmailOpened: "tracking", EmailClicked: "tracking", EmailReceived: "inbound", EmailComplained: "bounces",
+	for typ, module := range map[Type]string{EmailOpened: "tracking", EmailClicked: "tracking",
+		EmailReceived: "inbound", EmailComplained: "bounces",
 		AutomationStarted: "automations", AutomationFailed: "automations"} {
 		if slices.Contains(on.Types(), string(typ)) {
 			t.Errorf("%s is offered although %s is off", typ, module)

@@ -13,5 +13,6 @@ func (s Suppression) SubjectID() string { return s.SuppressionID }
 
 func sampleSuppression() Suppression {
 	email, about := "bob@example.net", "msg_01kf0m4w7he6x8q2v5b3n9c1ta"
-	return Suppression{SuppressionID: "sup_01kf0m4w7he6x8q2v5b3n9c1ta", Email: &email, Reason: "bounce", EmailID: &about}
+	return Suppression{SuppressionID: "sup_01kf0m4w7he6x8q2v5b3n9c1ta", Email: &email, Reason: "bounce",
+		EmailID: &about}
 }

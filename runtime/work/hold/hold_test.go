@@ -33,12 +33,12 @@ func TestHoldIsSetOnceAndReleasedOnce(t *testing.T) {
 	}
 	for i, want := range []bool{true, false} {
 		if held, err := hold.Release(ctx, d.SQL); err != nil || held != want {
-			t.Errorf("release %d gives %t, %v; want %t", i+1, held, err, want)
+			t.Errorf("release %d returned %t, %v; want %t", i+1, held, err, want)
 		}
 	}
 	for _, reason := range []string{"", strings.Repeat("x", 501)} {
 		if err := hold.Set(ctx, d.SQL, reason); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("a reason of %d characters gives %v, want Invalid", len(reason), err)
+			t.Errorf("a reason of %d characters returned %v, want Invalid", len(reason), err)
 		}
 	}
 }

@@ -15,7 +15,8 @@ func TestAProcessClaimsAfterTheClockWentBack(t *testing.T) {
 	d := dbtest.New(t)
 	m, other := join(t, d, "one"), join(t, d, "two")
 	within(t, "both may claim", func() bool { return m.mayClaim() && other.mayClaim() })
-	dbtest.Exec(t, d, `UPDATE nodes SET started_at = started_at + interval '1 hour', seen_at = seen_at + interval '1 hour', claims_from = claims_from + interval '1 hour'`)
+	dbtest.Exec(t, d,
+		`UPDATE nodes SET started_at = started_at + interval '1 hour', seen_at = seen_at + interval '1 hour', claims_from = claims_from + interval '1 hour'`)
 	within(t, "beats are of the clock as it is", func() bool {
 		return count(t, d, `SELECT count(*) FROM nodes WHERE seen_at <= now() AND claims_from <= now() + interval '10 seconds'`) == 2
 	})
@@ -34,7 +35,8 @@ func TestAProcessThatDiedWhileTheClockWasAheadIsGone(t *testing.T) {
 			within(t, "it may claim", dead.mayClaim)
 			id := dead.ID()
 			dead.kill(t)
-			dbtest.Exec(t, d, `UPDATE nodes SET started_at = started_at + interval '1 hour', seen_at = now() + interval '1 hour', claims_from = now() + interval '1 hour'`)
+			dbtest.Exec(t, d,
+				`UPDATE nodes SET started_at = started_at + interval '1 hour', seen_at = now() + interval '1 hour', claims_from = now() + interval '1 hour'`)
 			m := join(t, d, name)
 			within(t, "the next one may claim", m.mayClaim)
 			within(t, "the claims of the dead are handed back", func() bool { return m.hasHanded(id) })
@@ -47,7 +49,8 @@ func TestRowsOfDeadProcessesAreRepaired(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	m := join(t, d, "one")
-	dbtest.Exec(t, d, `INSERT INTO nodes (started_at, name, version, roles, seen_at, claims_from, lock) SELECT at, 'dead', 'v1', '[]', at, at, 4711 FROM (SELECT now() + interval '1 hour' AS at) a`)
+	dbtest.Exec(t, d,
+		`INSERT INTO nodes (started_at, name, version, roles, seen_at, claims_from, lock) SELECT at, 'dead', 'v1', '[]', at, at, 4711 FROM (SELECT now() + interval '1 hour' AS at) a`)
 	within(t, "it is seen", func() bool { return len(m.Others()) == 1 && m.Others()[0].Alive })
 	rows, err := m.RepairTimes(t.Context(), clockstep.Step{})
 	if err != nil || rows != 1 {

@@ -45,7 +45,8 @@ type timing struct {
 	skew     time.Duration // clock skew, simulated by tests
 }
 
-var standard = timing{every: 2 * time.Second, again: 500 * time.Millisecond, silent: 4 * time.Second, holds: Gone - time.Second, gone: Gone,
+var standard = timing{every: 2 * time.Second, again: 500 * time.Millisecond, silent: 4 * time.Second,
+	holds: Gone - time.Second, gone: Gone,
 	pause: Pause, forget: time.Hour, patience: 20 * time.Second, look: 10 * time.Second}
 
 // Signals is the connection that holds the lock.
@@ -143,8 +144,11 @@ func New(p Params) (*Node, error) {
 	if p.Machine == nil {
 		p.Machine = machine.Interfaces{}
 	}
-	return &Node{db: p.DB, signals: p.Signals, log: p.Logger, name: p.Name, version: p.Version, roles: string(roles), roleNames: p.Roles, correct: p.Correct, observe: p.Observe, egress: p.Egress, times: standard, own: ownAddresses{machine: p.Machine}, tasks: worker.NewTasks(p.Logger, p.Workers),
-		queues: map[string]ReleaseFunc{}, looks: map[int32]int{}, changed: make(chan struct{}), back: make(chan struct{})}, nil
+	return &Node{db: p.DB, signals: p.Signals, log: p.Logger, name: p.Name, version: p.Version, roles: string(roles),
+		roleNames: p.Roles, correct: p.Correct, observe: p.Observe, egress: p.Egress, times: standard,
+		own: ownAddresses{machine: p.Machine}, tasks: worker.NewTasks(p.Logger, p.Workers),
+		queues: map[string]ReleaseFunc{}, looks: map[int32]int{}, changed: make(chan struct{}),
+		back: make(chan struct{})}, nil
 }
 
 // OnDead registers a function that hands back the claims of dead nodes; what names them in the log. Call it
@@ -190,7 +194,8 @@ func (n *Node) Start(ctx context.Context) error {
 		case <-time.After(n.times.again):
 		}
 	}
-	n.tasks.Start(worker.Task{Name: "beats of this process", First: n.times.every, Woken: n.signals.LockChanged(), Step: n.beatOnce})
+	n.tasks.Start(worker.Task{Name: "beats of this process", First: n.times.every, Woken: n.signals.LockChanged(),
+		Step: n.beatOnce})
 	n.started = true
 	return nil
 }

@@ -17,8 +17,10 @@ import (
 )
 
 // quick is standard, three times as fast: a machine that is busy is no outage.
-var quick = timing{every: 600 * time.Millisecond, again: 150 * time.Millisecond, silent: 2400 * time.Millisecond, holds: 3 * time.Second,
-	gone: 3600 * time.Millisecond, pause: 3600 * time.Millisecond, forget: time.Hour, patience: 12 * time.Second, look: 600 * time.Millisecond}
+var quick = timing{every: 600 * time.Millisecond, again: 150 * time.Millisecond, silent: 2400 * time.Millisecond,
+	holds: 3 * time.Second,
+	gone:  3600 * time.Millisecond, pause: 3600 * time.Millisecond, forget: time.Hour, patience: 12 * time.Second,
+	look: 600 * time.Millisecond}
 
 // member is a node with the connection that holds its lock.
 type member struct {
@@ -78,7 +80,8 @@ func prepared(t *testing.T, d *db.DB, name string) *member {
 			t.Error(err)
 		}
 	})
-	n, err := New(Params{DB: d, Signals: signals, Name: name, Version: "v1", Roles: []string{Accepts, Delivers}, Logger: log})
+	n, err := New(Params{DB: d, Signals: signals, Name: name, Version: "v1", Roles: []string{Accepts, Delivers},
+		Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +199,8 @@ func TestClaimsOfADeadNodeAreHandedBack(t *testing.T) {
 	id := first.ID()
 	twin := join(t, d, "one")
 	within(t, "the twin has looked", func() bool { return twin.mayRun() })
-	holdsFor(t, 3*quick.every, "nobody hands back the claims of one that lives", func() bool { return !twin.hasHanded(id) && !other.hasHanded(id) })
+	holdsFor(t, 3*quick.every, "nobody hands back the claims of one that lives",
+		func() bool { return !twin.hasHanded(id) && !other.hasHanded(id) })
 	twin.kill(t)
 	first.kill(t)
 	var beaten time.Time // by the clock of this machine, as the database is here
@@ -244,7 +248,8 @@ func TestNothingIsClaimedForAWhileAfterAnOutage(t *testing.T) {
 	}
 	up := claimsFrom.Add(-quick.pause)
 	if up.Before(stopped) {
-		t.Errorf("somebody claims from %s on, %s after the database was still away, want not before %s", claimsFrom, claimsFrom.Sub(stopped), quick.pause)
+		t.Errorf("somebody claims from %s on, %s after the database was still away, want not before %s", claimsFrom,
+			claimsFrom.Sub(stopped), quick.pause)
 	}
 	select {
 	case <-back:
@@ -286,14 +291,16 @@ func TestAFreshNodeWaitsForThoseWhoAreSilent(t *testing.T) {
 			var d *db.DB
 			var m *member
 			var started time.Time
-			for tries, took := 0, time.Hour; took > time.Second; tries++ { // once more if the machine stood still: the rows are about seconds
+			// once more if the machine stood still: the rows are about seconds
+			for tries, took := 0, time.Hour; took > time.Second; tries++ {
 				if tries == 20 {
 					t.Fatal("the machine stands still again and again")
 				}
 				d = dbtest.New(t)
 				begun := time.Now()
 				if c.rows != "" {
-					dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT v.name, 'v1', '[]', v.from_, v.seen, v.from_ FROM (VALUES `+c.rows+`) AS v (name, seen, from_)`)
+					dbtest.Exec(t, d,
+						`INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT v.name, 'v1', '[]', v.from_, v.seen, v.from_ FROM (VALUES `+c.rows+`) AS v (name, seen, from_)`)
 				}
 				started = time.Now()
 				m = join(t, d, "fresh")
@@ -349,7 +356,8 @@ func TestADeletedRowIsMadeAgain(t *testing.T) {
 func TestOldRowsGo(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
-	dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'old', 'v1', '[]', now(), now() - i, now() FROM unnest(ARRAY[interval '2 hours', interval '10 minutes']) i`)
+	dbtest.Exec(t, d,
+		`INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'old', 'v1', '[]', now(), now() - i, now() FROM unnest(ARRAY[interval '2 hours', interval '10 minutes']) i`)
 	join(t, d, "one")
 	within(t, "the older row goes", func() bool { return count(t, d, `SELECT count(*) FROM nodes`) == 2 })
 }
@@ -359,7 +367,8 @@ func TestTimesAgree(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]timing{"standard": standard, "quick": quick} {
 		if s.holds >= s.gone {
-			t.Errorf("%s: irreversible steps are taken until %s after a beat, and claims handed back after %s", name, s.holds, s.gone)
+			t.Errorf("%s: irreversible steps are taken until %s after a beat, and claims handed back after %s", name,
+				s.holds, s.gone)
 		}
 		if s.silent < 2*s.every || s.silent > s.holds {
 			t.Errorf("%s: silent after %s with a beat every %s", name, s.silent, s.every)

@@ -64,7 +64,8 @@ func (n *Node) logChanges(ctx context.Context, h beatResult) {
 	}
 	switch {
 	case wrong && !wasWrong:
-		n.log.WarnContext(ctx, "the clock of this machine and that of the database differ: run NTP on both. When mail is due, leases, limits and ids go by the database; signatures, certificates and sessions by this machine",
+		n.log.WarnContext(ctx,
+			"the clock of this machine and that of the database differ: run NTP on both. When mail is due, leases, limits and ids go by the database; signatures, certificates and sessions by this machine",
 			"ahead", ahead.Round(time.Millisecond).String())
 	case !wrong && wasWrong:
 		n.log.InfoContext(ctx, "the clock of this machine and that of the database agree again")
@@ -84,5 +85,6 @@ func (n *Node) recordTwin(twin bool) (news bool) {
 }
 
 func (n *Node) warnOfTwin(ctx context.Context) {
-	n.log.WarnContext(ctx, "another process has the same name: give each a POSTRIDER_NODE of its own, or what one has claimed may be taken from it when the other starts", "node", n.name)
+	n.log.WarnContext(ctx,
+		"another process has the same name: give each a POSTRIDER_NODE of its own, or what one has claimed may be taken from it when the other starts", "node", n.name)
 }

@@ -33,7 +33,8 @@ func TestARowListsTheAddressesOfItsMachine(t *testing.T) {
 		})
 	}
 	lists("198.51.100.7", "198.51.100.9")
-	one.RecordTrials(map[netip.Addr]bool{netip.MustParseAddr("198.51.100.9"): false, netip.MustParseAddr("203.0.113.5"): true})
+	one.RecordTrials(map[netip.Addr]bool{netip.MustParseAddr("198.51.100.9"): false,
+		netip.MustParseAddr("203.0.113.5"): true})
 	lists("203.0.113.5", "198.51.100.7")
 	now.set("198.51.100.8")
 	lists("203.0.113.5", "198.51.100.8")
@@ -45,10 +46,12 @@ func TestARowListsTheAddressesOfItsMachine(t *testing.T) {
 
 	within(t, "two sees one again", func() bool { return len(two.Others()) == 1 })
 	p := two.Others()[0]
-	if !p.Alive || p.Egress != "office" || !p.DeliversFrom(netip.MustParseAddr("198.51.100.8"), "") || !p.DeliversFrom(netip.MustParseAddr("198.51.100.8"), "one") {
+	if !p.Alive || p.Egress != "office" || !p.DeliversFrom(netip.MustParseAddr("198.51.100.8"), "") ||
+		!p.DeliversFrom(netip.MustParseAddr("198.51.100.8"), "one") {
 		t.Errorf("two sees %+v, want one at office that delivers from 198.51.100.8", p)
 	}
-	if p.DeliversFrom(netip.MustParseAddr("198.51.100.7"), "") || p.DeliversFrom(netip.MustParseAddr("198.51.100.8"), "two") {
+	if p.DeliversFrom(netip.MustParseAddr("198.51.100.7"), "") ||
+		p.DeliversFrom(netip.MustParseAddr("198.51.100.8"), "two") {
 		t.Error("one delivers from what it does not have, or as another")
 	}
 	var many machine.Networks
@@ -70,13 +73,15 @@ func TestRowsOfOtherVersionsAreReadAsFarAsTheyAreKnown(t *testing.T) {
 	dbtest.Exec(t, d, `ALTER TABLE nodes ADD COLUMN shard jsonb`)
 	dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from, addresses, egress, shard) VALUES
 		('newer', 'v9', '["delivers", "routes"]', now(), now() + interval '1 hour', now(), '["198.51.100.7", "wireguard:office", "198.51.100.0/33"]', 'office', '{"of": 7}')`)
-	dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) VALUES ('older', 'v0', '[]', now(), now() + interval '1 hour', now())`)
+	dbtest.Exec(t, d,
+		`INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) VALUES ('older', 'v0', '[]', now(), now() + interval '1 hour', now())`)
 	within(t, "one sees both", func() bool { return len(one.Others()) == 2 })
 	before := one.SinceStored()
 	within(t, "beats go on", func() bool { return one.SinceStored() < before || one.mayClaim() })
 	for _, p := range one.Others() {
 		addr := netip.MustParseAddr("198.51.100.7")
-		if newer := p.Name == "newer"; !p.Alive || p.Is(Delivers) != newer || p.Is("routes") != newer || p.DeliversFrom(addr, "") != newer || len(p.Addresses) > 1 || p.Is(Accepts) {
+		if newer := p.Name == "newer"; !p.Alive || p.Is(Delivers) != newer || p.Is("routes") != newer ||
+			p.DeliversFrom(addr, "") != newer || len(p.Addresses) > 1 || p.Is(Accepts) {
 			t.Errorf("one sees %+v", p)
 		}
 	}
@@ -113,7 +118,7 @@ func TestProcessesThatLiveAreCounted(t *testing.T) {
 	}
 }
 
-// Of two processes with one name both say so, once; one that was killed and started anew is
+// Of two processes with one name both say so, once; one that was killed and started again is
 // not two.
 func TestTwoProcessesOfOneNameBothSaySo(t *testing.T) {
 	t.Parallel()
@@ -163,7 +168,8 @@ func TestAWrongClockIsToldAndDecidesNothing(t *testing.T) {
 		}
 		return all[0].ClockAhead != nil && *all[0].ClockAhead < -3_590_000 && all[1].ClockAhead == nil
 	})
-	if !strings.Contains(log.String(), "the clock of this machine and that of the database differ") || !strings.Contains(log.String(), "ahead=-59m") && !strings.Contains(log.String(), "ahead=-1h0m") {
+	if !strings.Contains(log.String(), "the clock of this machine and that of the database differ") ||
+		!strings.Contains(log.String(), "ahead=-59m") && !strings.Contains(log.String(), "ahead=-1h0m") {
 		t.Errorf("the log says\n%s", &log)
 	}
 	within(t, "both may claim", func() bool { return wrong.mayClaim() && right.mayClaim() })

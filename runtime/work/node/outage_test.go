@@ -102,7 +102,8 @@ func TestTheSilenceOfOneHoldsUpNobodyElse(t *testing.T) {
 		dbtest.Exec(t, d, `UPDATE nodes SET seen_at = seen_at - interval '1 minute' WHERE id = $1`, two.ID()) // its next beat finds a silence
 		within(t, "the silent one may not claim", func() bool { return !two.mayClaim() })
 		may, undisturbed := true, true
-		for end, looked := time.Now().Add(quick.pause), time.Now(); may && time.Now().Before(end); <-time.After(10 * time.Millisecond) {
+		for end, looked := time.Now().Add(quick.pause), time.Now(); may && time.Now().
+			Before(end); <-time.After(10 * time.Millisecond) {
 			may = one.mayClaim()
 			undisturbed = undisturbed && one.SinceStored() < quick.silent && time.Since(looked) < quick.every
 			looked = time.Now()
@@ -129,7 +130,8 @@ func TestALateBeatChangesNothing(t *testing.T) {
 	if _, err := m.writeRow(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, seen_at, claims_from FROM nodes`)
+	dbtest.Exec(t, d,
+		`INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, seen_at, claims_from FROM nodes`)
 	dbtest.Exec(t, d, `UPDATE nodes SET seen_at = seen_at - interval '1 hour', claims_from = '2026-01-01'`)
 	m.mu.Lock()
 	m.clock = m.clock.Add(-time.Hour) // as if the statement had been sent so long ago

@@ -28,10 +28,13 @@ func TestProcessesOfAnInstallation(t *testing.T) {
 		t.Fatalf("the processes are %+v, %v, want the one that runs and the one that died", got, err)
 	}
 	dead, alive := got[0], got[1]
-	if dead.Name != "dead" || dead.Version != "v0" || dead.Alive || !slices.Equal(dead.Roles, []string{Webhooks}) || !dead.StartedAt.Equal(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
+	if dead.Name != "dead" || dead.Version != "v0" || dead.Alive || !slices.Equal(dead.Roles, []string{Webhooks}) ||
+		!dead.StartedAt.Equal(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
 		t.Errorf("the one that died is %+v", dead)
 	}
-	if alive.Name != "one" || alive.Version != "v1" || !alive.Alive || !slices.Equal(alive.Roles, []string{Accepts, Delivers}) || alive.SeenAt.Before(alive.StartedAt) || !dead.SeenAt.Before(alive.SeenAt) {
+	if alive.Name != "one" || alive.Version != "v1" || !alive.Alive ||
+		!slices.Equal(alive.Roles, []string{Accepts, Delivers}) || alive.SeenAt.Before(alive.StartedAt) ||
+		!dead.SeenAt.Before(alive.SeenAt) {
 		t.Errorf("the one that runs is %+v", alive)
 	}
 }

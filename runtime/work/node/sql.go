@@ -37,7 +37,8 @@ func (n *Node) registerNode(ctx context.Context) error {
 	}
 	var id int32
 	var twin bool
-	err := n.db.Hot.QueryRowContext(ctx, registerSQL, n.name, n.version, n.roles, n.times.silent.Microseconds(), n.times.pause.Microseconds(), n.times.forget.Microseconds(), n.egress, db.Schema()).
+	err := n.db.Hot.QueryRowContext(ctx, registerSQL, n.name, n.version, n.roles, n.times.silent.Microseconds(),
+		n.times.pause.Microseconds(), n.times.forget.Microseconds(), n.egress, db.Schema()).
 		Scan(&id, &twin)
 	if err != nil {
 		return fmt.Errorf("register node: %w", err)
@@ -130,10 +131,15 @@ func (n *Node) writeRow(ctx context.Context) (gone []int64, err error) {
 	var late bool
 	// An error of the commit arrives after the row.
 	gone, err = db.One(ctx, n.db.Prepared, func(gone *[]int64) []any {
-		return []any{&h.seen, &late, &h.absent, &h.alone, db.ScanMicroseconds(&h.wait), new(int64), db.ScanArray(gone), db.ScanJSON(&h.others), &h.twin}
-	}, beatSQL.Text, beatSQL.Args(db.Arg("good_until", q.goodUntil), db.Arg("lock", lock), db.Arg("silent", n.times.silent.Microseconds()), db.Arg("pause", n.times.pause.Microseconds()),
-		db.Arg("doubtful", n.holdsDoubtfulJobs(h.sent)), db.Arg("settles", (settles*n.times.again).Microseconds()), db.Arg("again", n.times.again.Microseconds()), db.Arg("id", n.ID()), db.Arg("end", q.end), db.Arg("start", q.start),
-		db.Arg("gone", n.times.gone.Microseconds()), db.Arg("forget", n.times.forget.Microseconds()), db.Arg("addresses", news), db.Arg("ahead", n.clockAhead()))...)
+		return []any{&h.seen, &late, &h.absent, &h.alone, db.ScanMicroseconds(&h.wait), new(int64), db.ScanArray(gone),
+			db.ScanJSON(&h.others), &h.twin}
+	}, beatSQL.Text, beatSQL.Args(db.Arg("good_until", q.goodUntil), db.Arg("lock", lock),
+		db.Arg("silent", n.times.silent.Microseconds()), db.Arg("pause", n.times.pause.Microseconds()),
+		db.Arg("doubtful", n.holdsDoubtfulJobs(h.sent)), db.Arg("settles", (settles*n.times.again).Microseconds()),
+		db.Arg("again", n.times.again.Microseconds()), db.Arg("id", n.ID()), db.Arg("end", q.end),
+		db.Arg("start", q.start),
+		db.Arg("gone", n.times.gone.Microseconds()), db.Arg("forget", n.times.forget.Microseconds()),
+		db.Arg("addresses", news), db.Arg("ahead", n.clockAhead()))...)
 	h.answered = time.Now()
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errRowGone
@@ -197,7 +203,8 @@ func (n *Node) releaseDead(ctx context.Context, gone []int64) {
 	}
 	if time.Since(n.swept) > n.times.forget/6 {
 		n.swept = time.Now()
-		if _, err := n.db.Hot.ExecContext(ctx, sweepSQL, n.times.forget.Microseconds()); err != nil && ctx.Err() == nil {
+		if _, err := n.db.Hot.ExecContext(ctx, sweepSQL, n.times.forget.Microseconds()); err != nil &&
+			ctx.Err() == nil {
 			n.log.WarnContext(ctx, "node: old rows are kept", telemetry.KeyError, err)
 		}
 	}
@@ -213,9 +220,11 @@ func (n *Node) handBack(ctx context.Context, id int32) {
 		switch {
 		case err != nil && ctx.Err() == nil:
 			whole = false
-			n.log.WarnContext(ctx, "node: claims of a dead node wait for the end of their leases", "gone", id, "what", what, telemetry.KeyError, err)
+			n.log.WarnContext(ctx, "node: claims of a dead node wait for the end of their leases", "gone", id, "what",
+				what, telemetry.KeyError, err)
 		case count > 0:
-			n.log.InfoContext(ctx, "node: claims of a dead node were handed back", "gone", id, "what", what, telemetry.KeyCount, count)
+			n.log.InfoContext(ctx, "node: claims of a dead node were handed back", "gone", id, "what", what,
+				telemetry.KeyCount, count)
 		}
 	}
 	if whole {

@@ -26,7 +26,8 @@ func (n *Node) recordBeat(h beatResult) {
 	if silence > n.times.holds {
 		n.holdsFrom = h.sent
 	}
-	if silence > n.times.silent && !n.beat.IsZero() && !h.alone { // regardless of the database clock, which may be that of another server
+	// regardless of the database clock, which may be that of another server
+	if silence > n.times.silent && !n.beat.IsZero() && !h.alone {
 		h.wait = max(h.wait, n.times.pause)
 	}
 	n.overOutage(h)

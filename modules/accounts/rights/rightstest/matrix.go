@@ -58,7 +58,8 @@ func Read(t testing.TB, path string) *Matrix {
 		}
 	}
 	if len(m.columns) != len(rights.Roles())+len(rights.Scopes()) || len(m.rules) < 200 {
-		t.Fatalf("docs/permissions.md has %d columns and %d rules, want all roles, scopes and operations", len(m.columns), len(m.rules))
+		t.Fatalf("docs/permissions.md has %d columns and %d rules, want all roles, scopes and operations",
+			len(m.columns), len(m.rules))
 	}
 	return m
 }
@@ -140,7 +141,8 @@ func Callers() (all []Caller) {
 	for _, scope := range rights.Scopes() {
 		all = append(all, Caller{Name: string(scope), columns: []string{string(scope)}})
 	}
-	return append(all, Caller{Name: "developers", columns: []string{"full", "developer"}}, Caller{Name: "former", columns: []string{"full", "developer", "sending"}},
+	return append(all, Caller{Name: "developers", columns: []string{"full", "developer"}},
+		Caller{Name: "former", columns: []string{"full", "developer", "sending"}},
 		Caller{Name: "limited", columns: []string{"full"}, limited: true})
 }
 
@@ -153,5 +155,6 @@ func (m *Matrix) Allows(rule Rule, c Caller) bool {
 	case Public, Any:
 		return true
 	}
-	return !slices.ContainsFunc(c.columns, func(column string) bool { return !slices.Contains(m.rights[rule.Right], column) })
+	return !slices.ContainsFunc(c.columns,
+		func(column string) bool { return !slices.Contains(m.rights[rule.Right], column) })
 }

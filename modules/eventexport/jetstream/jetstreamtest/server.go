@@ -23,7 +23,8 @@ type Server struct {
 // Start runs one, until the test ends. change may be nil.
 func Start(t testing.TB, change func(*server.Options)) *Server {
 	t.Helper()
-	s := &Server{t: t, options: server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
+	s := &Server{t: t, options: server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true,
+		StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
 		JetStreamMaxStore: 1 << 30, JetStreamMaxMemory: 1 << 26}}
 	if change != nil {
 		change(&s.options)
@@ -66,7 +67,8 @@ func (s *Server) JetStream(options ...nats.Option) nats.JetStreamContext {
 // Client is a client of servers, for as long as the test lasts.
 func Client(t testing.TB, url string, options ...nats.Option) nats.JetStreamContext {
 	t.Helper()
-	conn, err := nats.Connect(url, append(options, nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectWait(100*time.Millisecond))...)
+	conn, err := nats.Connect(url, append(options, nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true),
+		nats.ReconnectWait(100*time.Millisecond))...)
 	if err != nil {
 		t.Fatalf("connect to %s: %v", url, err)
 	}
@@ -104,7 +106,8 @@ func Messages(t testing.TB, js nats.JetStreamContext, stream string) []Message {
 		if err != nil {
 			t.Fatalf("read message %d of %d of the stream %s: %v", len(all)+1, info.State.Msgs, stream, err)
 		}
-		all = append(all, Message{ID: m.Header.Get(nats.MsgIdHdr), Subject: m.Subject, Account: m.Header.Get("Postrider-Account"), Data: m.Data})
+		all = append(all, Message{ID: m.Header.Get(nats.MsgIdHdr), Subject: m.Subject,
+			Account: m.Header.Get("Postrider-Account"), Data: m.Data})
 	}
 	if err := sub.Unsubscribe(); err != nil {
 		t.Error(err)

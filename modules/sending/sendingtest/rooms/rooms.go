@@ -48,21 +48,26 @@ func WithObjects(t *testing.T, objects blob.Store, c bodies.Config) *Rooms {
 		t.Fatal(err)
 	}
 	r := &Rooms{Parts: p}
-	if r.Mover, err = bodies.New(bodies.Params{Config: c, DB: p.DB, Objects: objects, Budget: p.Budget, Logger: p.Logger}); err != nil {
+	if r.Mover, err = bodies.New(bodies.Params{Config: c, DB: p.DB, Objects: objects, Budget: p.Budget,
+		Logger: p.Logger}); err != nil {
 		t.Fatal(err)
 	}
-	if r.Records, err = records.New(records.Params{Store: r.Mover, Usage: p.Near, DB: p.DB, Bus: p.Bus, Timeline: p.Bus.Log(), Budget: p.Budget, Pages: p.Pages}); err != nil {
+	if r.Records, err = records.New(records.Params{Store: r.Mover, Usage: p.Near, DB: p.DB, Bus: p.Bus,
+		Timeline: p.Bus.Log(), Budget: p.Budget, Pages: p.Pages}); err != nil {
 		t.Fatal(err)
 	}
-	if r.Sending, err = sending.New(sending.Params{DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Suppression: p.Near, Templates: p.Near, Quota: p.Near,
+	if r.Sending, err = sending.New(sending.Params{DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near,
+		Suppression: p.Near, Templates: p.Near, Quota: p.Near,
 		Records: r.Records, Idempotency: p.Idempotency, Signals: sendingtest.NoSignals{}}); err != nil {
 		t.Fatal(err)
 	}
-	r.Composer, err = compose.New(compose.Params{DB: p.DB, Domains: p.Near, Links: p.Near, Contents: r.Records, Budget: p.Budget})
+	r.Composer, err = compose.New(compose.Params{DB: p.DB, Domains: p.Near, Links: p.Near, Contents: r.Records,
+		Budget: p.Budget})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Delivery, err = delivery.New(delivery.Params{Config: delivery.DefaultConfig(), DB: p.DB, Bus: p.Bus, Accounts: p.Near, Composer: r.Composer, Ways: p.Near,
+	if r.Delivery, err = delivery.New(delivery.Params{Config: delivery.DefaultConfig(), DB: p.DB, Bus: p.Bus,
+		Accounts: p.Near, Composer: r.Composer, Ways: p.Near,
 		Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: p.Peer, ReturnPaths: paths,
 		Signals: sendingtest.NoSignals{}, Logger: p.Logger}); err != nil {
 		t.Fatal(err)

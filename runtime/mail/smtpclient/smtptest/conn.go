@@ -67,7 +67,8 @@ func (c *conn) Write(p []byte) (int, error) {
 				return len(p), c.performAction(a)
 			}
 		}
-		if c.server.cfg.NoPipelining && string(p) == "250-PIPELINING\r\n" || c.server.cfg.NoEightBit && string(p) == "250-8BITMIME\r\n" {
+		if c.server.cfg.NoPipelining && string(p) == "250-PIPELINING\r\n" || c.server.cfg.NoEightBit &&
+			string(p) == "250-8BITMIME\r\n" {
 			return len(p), nil
 		}
 		if bytes.HasPrefix(p, []byte("220 2.0.0 Ready to start TLS")) {

@@ -59,7 +59,8 @@ func (s *session) Mail(from string, opts *smtp.MailOptions) error {
 	}
 	_, secure := s.conn.TLSConnectionState()
 	remote, _, _ := net.SplitHostPort(s.conn.Conn().RemoteAddr().String())
-	s.mail = Message{From: from, SMTPUTF8: opts.UTF8, Helo: s.conn.Hostname(), User: s.user, TLS: secure, Remote: remote, Connection: s.number}
+	s.mail = Message{From: from, SMTPUTF8: opts.UTF8, Helo: s.conn.Hostname(), User: s.user, TLS: secure,
+		Remote: remote, Connection: s.number}
 	return s.performAction(Mail, "")
 }
 

@@ -75,14 +75,16 @@ func (s *Server) Fault(f func(w http.ResponseWriter, r *http.Request, next http.
 // Config returns the client configuration for the store.
 func (s *Server) Config() blob.Config {
 	return blob.Config{
-		Endpoint: strings.TrimPrefix(s.URL, "http://"), Plain: true, Region: Region, Bucket: Bucket, Prefix: "received/eu",
+		Endpoint: strings.TrimPrefix(s.URL, "http://"), Plain: true, Region: Region, Bucket: Bucket,
+		Prefix:    "received/eu",
 		AccessKey: AccessKey, SecretKey: secret.New(SecretKey), PathStyle: true,
 	}
 }
 
 // Setting returns the configuration in the syntax of the setting.
 func (s *Server) Setting() string {
-	u := url.URL{Scheme: "s3", User: url.UserPassword(AccessKey, SecretKey), Host: strings.TrimPrefix(s.URL, "http://"), Path: "/" + Bucket + "/received/eu",
+	u := url.URL{Scheme: "s3", User: url.UserPassword(AccessKey, SecretKey), Host: strings.TrimPrefix(s.URL, "http://"),
+		Path:     "/" + Bucket + "/received/eu",
 		RawQuery: url.Values{"region": {Region}, "tls": {"off"}}.Encode()}
 	return u.String()
 }
@@ -142,9 +144,11 @@ func checkSignature(r *http.Request) string {
 		}
 		fmt.Fprintf(&headers, "%s:%s\n", name, strings.TrimSpace(value))
 	}
-	canonical := strings.Join([]string{r.Method, r.URL.EscapedPath(), sortQuery(r.URL.Query()), headers.String(), fields["SignedHeaders"], hex.EncodeToString(sum[:])}, "\n")
+	canonical := strings.Join([]string{r.Method, r.URL.EscapedPath(), sortQuery(r.URL.Query()), headers.String(),
+		fields["SignedHeaders"], hex.EncodeToString(sum[:])}, "\n")
 	hash := sha256.Sum256([]byte(canonical))
-	text := strings.Join([]string{"AWS4-HMAC-SHA256", r.Header.Get("X-Amz-Date"), strings.Join(scope[1:], "/"), hex.EncodeToString(hash[:])}, "\n")
+	text := strings.Join([]string{"AWS4-HMAC-SHA256", r.Header.Get("X-Amz-Date"), strings.Join(scope[1:], "/"),
+		hex.EncodeToString(hash[:])}, "\n")
 	key := []byte("AWS4" + SecretKey)
 	for _, part := range slices.Concat(scope[1:], []string{text}) {
 		mac := hmac.New(sha256.New, key)

@@ -53,7 +53,8 @@ func (b *Batch[R]) sourceSQL(option, more string) string {
 		parameters[i] = "@" + b.names[i] + "::" + c.array
 		names[i] = pq.QuoteIdentifier(c.name)
 	}
-	return "unnest(" + strings.Join(parameters, ", ") + ")" + option + " AS " + b.name + " (" + strings.Join(names, ", ") + more + ")"
+	return "unnest(" + strings.Join(parameters, ", ") + ")" + option + " AS " + b.name + " (" +
+		strings.Join(names, ", ") + more + ")"
 }
 
 // Columns returns the names of the stored columns, for INSERT.

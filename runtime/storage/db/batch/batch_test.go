@@ -62,7 +62,8 @@ func TestABatchStoresItsRowsThroughEveryDoor(t *testing.T) {
 	}
 	for name, door := range map[string]db.Execer{"SQL": d.SQL, "Ent": d.Ent, "Hot": d.Hot, "Prepared": d.Prepared} {
 		for _, list := range [][]*sample{rows, nil, {{Kind: "unwanted", List: []string{}}}} {
-			stored, err := db.One(t.Context(), door, db.Value[int], insert.Text, insert.Args(samples.Rows(list), db.Arg("unwanted", "unwanted"))...)
+			stored, err := db.One(t.Context(), door, db.Value[int], insert.Text,
+				insert.Args(samples.Rows(list), db.Arg("unwanted", "unwanted"))...)
 			if wanted := len(list) / 2 * 2; err != nil || stored != wanted {
 				t.Errorf("%s: stored %d rows, %v, want %d", name, stored, err, wanted)
 			}
@@ -99,7 +100,8 @@ func TestAValueWithoutJSONIsTheStatementsError(t *testing.T) {
 	s := db.Compile(`SELECT 1 FROM ` + b.Source())
 	for name, door := range map[string]db.Execer{"SQL": d.SQL, "Hot": d.Hot, "Prepared": d.Prepared} {
 		_, err := db.All(t.Context(), door, db.Value[int], s.Text, s.Args(b.Rows([]unencodable{{}}))...)
-		if err == nil || !strings.Contains(err.Error(), "column body") || !strings.Contains(err.Error(), "no JSON for this") {
+		if err == nil || !strings.Contains(err.Error(), "column body") ||
+			!strings.Contains(err.Error(), "no JSON for this") {
 			t.Errorf("%s: the error is %v, want one that names the column and the cause", name, err)
 		}
 	}

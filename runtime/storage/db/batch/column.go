@@ -32,7 +32,8 @@ func Text[R any, S ~string](name string, value func(R) S) Column[R] {
 
 // Bytes is a bytea column; nil is the same as empty.
 func Bytes[R any](name string, value func(R) []byte) Column[R] {
-	return Column[R]{name: name, array: "bytea[]", empty: "''::bytea", values: func(rows []R) driver.Valuer { return arrayOf(rows, value) }}
+	return Column[R]{name: name, array: "bytea[]", empty: "''::bytea",
+		values: func(rows []R) driver.Valuer { return arrayOf(rows, value) }}
 }
 
 // Int is a column of whole numbers.
@@ -44,12 +45,14 @@ func Int[R any, N ~int | ~int32 | ~int64](name string, value func(R) N) Column[R
 
 // Float is a column of floating-point numbers.
 func Float[R any](name string, value func(R) float64) Column[R] {
-	return Column[R]{name: name, array: "float8[]", empty: "0", values: func(rows []R) driver.Valuer { return arrayOf(rows, value) }}
+	return Column[R]{name: name, array: "float8[]", empty: "0",
+		values: func(rows []R) driver.Valuer { return arrayOf(rows, value) }}
 }
 
 // Bool is a boolean column.
 func Bool[R any](name string, value func(R) bool) Column[R] {
-	return Column[R]{name: name, array: "boolean[]", empty: "false", values: func(rows []R) driver.Valuer { return arrayOf(rows, value) }}
+	return Column[R]{name: name, array: "boolean[]", empty: "false",
+		values: func(rows []R) driver.Valuer { return arrayOf(rows, value) }}
 }
 
 // Time is a column of timestamps. The zero time is NULL.

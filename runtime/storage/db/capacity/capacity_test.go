@@ -150,7 +150,8 @@ func TestRefusedConnectionsAreWaitedFor(t *testing.T) {
 		}
 		all.Wait()
 		if s.refusals() == 0 || s.top > s.room {
-			t.Errorf("the server refused %d connections and had %d, want some refused and at most %d", s.refused, s.top, s.room)
+			t.Errorf("the server refused %d connections and had %d, want some refused and at most %d", s.refused,
+				s.top, s.room)
 		}
 	})
 }
@@ -216,7 +217,8 @@ func TestTheCeilingRisesAgain(t *testing.T) {
 			crowd()
 		}
 		if stats := handle.Stats(); stats.MaxOpenConnections != 20 || stats.OpenConnections != 20 {
-			t.Errorf("a server with room has %d connections of at most %d, want 20 of 20", stats.OpenConnections, stats.MaxOpenConnections)
+			t.Errorf("a server with room has %d connections of at most %d, want 20 of 20", stats.OpenConnections,
+				stats.MaxOpenConnections)
 		}
 	})
 }
@@ -250,7 +252,8 @@ func TestAPoolWithoutConnectionsGetsOne(t *testing.T) {
 		err := use(t, p.pools[0], 0)
 		var refused *pq.Error
 		if took := time.Since(began); !errors.As(err, &refused) || took < time.Second || took > 6*time.Second {
-			t.Errorf("a server that accepts nothing: %v after %s, want its error within 6 s, and not immediately", err, took)
+			t.Errorf("a server that accepts nothing: %v after %s, want its error within 6 s, and not immediately", err,
+				took)
 		}
 	})
 }

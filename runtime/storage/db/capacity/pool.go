@@ -101,7 +101,8 @@ func (p *Pool) Open(ctx context.Context, open func(context.Context) (driver.Conn
 // currently accepts none.
 func IsRefusal(err error) bool {
 	var server *pq.Error
-	return errors.As(err, &server) && (server.Code == pqerror.TooManyConnections || server.Code == pqerror.CannotConnectNow)
+	return errors.As(err, &server) &&
+		(server.Code == pqerror.TooManyConnections || server.Code == pqerror.CannotConnectNow)
 }
 
 func (p *Pool) countOpening(opening int) {
@@ -185,7 +186,8 @@ func (p *Pool) raiseCeiling() {
 		p.rise = nil
 		return
 	}
-	if p.openConnections() >= p.ceiling { // otherwise the pool does not need more, and it is unknown whether the server has more
+	// otherwise the pool does not need more, and it is unknown whether the server has more
+	if p.openConnections() >= p.ceiling {
 		p.setCeiling(min(p.ceiling+p.step, p.most))
 		p.step *= 2
 	}

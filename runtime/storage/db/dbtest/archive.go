@@ -71,8 +71,10 @@ func (a *Archive) Restore(moment string) *Server {
 	files := filepath.Join(a.run, "data", "postgres")
 	settings, err := os.OpenFile(filepath.Join(files, "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err == nil {
-		_, err = fmt.Fprintf(settings, "archive_mode = off\nrestore_command = 'cp %s/%%f %%p'\nrecovery_target_time = '%s'\nrecovery_target_action = 'promote'\n", a.wal, moment)
-		err = errors.Join(err, settings.Close(), os.WriteFile(filepath.Join(files, "recovery.signal"), nil, 0o600), belongAs(files, filepath.Join(s.data, "postgres")))
+		_, err = fmt.Fprintf(settings,
+			"archive_mode = off\nrestore_command = 'cp %s/%%f %%p'\nrecovery_target_time = '%s'\nrecovery_target_action = 'promote'\n", a.wal, moment)
+		err = errors.Join(err, settings.Close(), os.WriteFile(filepath.Join(files, "recovery.signal"), nil, 0o600),
+			belongAs(files, filepath.Join(s.data, "postgres")))
 	}
 	if err != nil {
 		s.t.Fatal(err)

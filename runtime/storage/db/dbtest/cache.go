@@ -148,7 +148,8 @@ func binariesNote() string {
 	if err != nil {
 		found = "none"
 	}
-	return strings.Join(append(installed, found, os.Getenv("POSTRIDER_POSTGRES_BIN"), os.Getenv("POSTRIDER_POSTGRES_FALLBACK")), "\n")
+	return strings.Join(append(installed, found, os.Getenv("POSTRIDER_POSTGRES_BIN"),
+		os.Getenv("POSTRIDER_POSTGRES_FALLBACK")), "\n")
 }
 
 // makeCache creates the cache: initdb, migrate, stop.
@@ -164,7 +165,8 @@ func makeCache(ctx context.Context, cache string) error {
 	if err := errors.Join(migrateTemplate(ctx, server.URL()), server.Stop(ctx)); err != nil {
 		return err
 	}
-	return errors.Join(os.WriteFile(filepath.Join(staging, "made-with"), []byte(binariesNote()), 0o600), os.Rename(staging, cache))
+	return errors.Join(os.WriteFile(filepath.Join(staging, "made-with"), []byte(binariesNote()), 0o600),
+		os.Rename(staging, cache))
 }
 
 // copyTree preserves owners and modes: as root, the files belong to another user.

@@ -167,7 +167,8 @@ func (a *admin) cloneDatabase(template string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	name := "test_" + randomName()
-	_, err := a.handle.ExecContext(ctx, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s", pq.QuoteIdentifier(name), pq.QuoteIdentifier(template))+a.how)
+	_, err := a.handle.ExecContext(ctx, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s", pq.QuoteIdentifier(name),
+		pq.QuoteIdentifier(template))+a.how)
 	return name, err
 }
 
@@ -189,7 +190,8 @@ func (a *admin) copyFiles() error {
 func (a *admin) dropDatabase(name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	_, err := a.handle.ExecContext(ctx, fmt.Sprintf("DROP DATABASE IF EXISTS %s WITH (FORCE)", pq.QuoteIdentifier(name)))
+	_, err := a.handle.ExecContext(ctx,
+		fmt.Sprintf("DROP DATABASE IF EXISTS %s WITH (FORCE)", pq.QuoteIdentifier(name)))
 	return err
 }
 

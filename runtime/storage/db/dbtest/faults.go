@@ -17,7 +17,8 @@ func (s *Server) SetReadOnly(on bool) {
 	if on {
 		value = "on"
 	}
-	s.runStatements(`SET default_transaction_read_only = off`, `ALTER DATABASE `+templateName+` SET default_transaction_read_only = `+value,
+	s.runStatements(`SET default_transaction_read_only = off`, `ALTER DATABASE `+templateName+
+		` SET default_transaction_read_only = `+value,
 		`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
 }
 

@@ -22,7 +22,8 @@ import (
 func (s *Server) NewStandby(name string) *Server {
 	s.t.Helper()
 	settings := maps.Clone(s.settings)
-	settings["cluster_name"], settings["hot_standby_feedback"], settings["wal_receiver_status_interval"] = name, "on", "1s"
+	settings["cluster_name"], settings["hot_standby_feedback"], settings["wal_receiver_status_interval"] = name, "on",
+		"1s"
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	return s.startFrom(ctx, s.baseBackup(ctx, "--write-recovery-conf"), settings)
@@ -35,7 +36,8 @@ func (s *Server) startFrom(ctx context.Context, run string, settings map[string]
 	if err != nil {
 		s.t.Fatalf("start a copy of the test server: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(run, "socket"), []byte(server.SocketDir()), 0o600); err != nil { // for the watcher
+	// for the watcher
+	if err := os.WriteFile(filepath.Join(run, "socket"), []byte(server.SocketDir()), 0o600); err != nil {
 		s.t.Error(err)
 	}
 	return stopAfterTest(s.t, server, settings)
@@ -45,7 +47,8 @@ func (s *Server) startFrom(ctx context.Context, run string, settings map[string]
 // pg_basebackup is not available.
 func (s *Server) baseBackup(ctx context.Context, more ...string) (run string) {
 	s.t.Helper()
-	program, err := postgres.Client(ctx, postgres.Config{BinDir: os.Getenv("POSTRIDER_POSTGRES_BIN")}, "pg_basebackup", 1)
+	program, err := postgres.Client(ctx, postgres.Config{BinDir: os.Getenv("POSTRIDER_POSTGRES_BIN")}, "pg_basebackup",
+		1)
 	if err != nil {
 		s.t.Skipf("the test server cannot be copied here: %v", err)
 	}
@@ -80,8 +83,9 @@ func copyRunning(ctx context.Context, of *Server, program string, more []string)
 		return "", err
 	}
 	files := filepath.Join(run, "data", "postgres")
-	copied := exec.CommandContext(ctx, program, append([]string{"--pgdata", files, "--host", address.Query().Get("host"), "--username", address.User.Username(),
-		"--checkpoint=fast", "--wal-method=stream", "--no-sync"}, more...)...)
+	copied := exec.CommandContext(ctx, program,
+		append([]string{"--pgdata", files, "--host", address.Query().Get("host"), "--username", address.User.Username(),
+			"--checkpoint=fast", "--wal-method=stream", "--no-sync"}, more...)...)
 	if output, err := copied.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("pg_basebackup: %w: %s", err, output)
 	}

@@ -15,7 +15,8 @@ import (
 )
 
 func sighting(host, system, timeline, started string) failover.Sighting {
-	return failover.Sighting{Host: host, Identity: failover.Identity{System: system, Timeline: timeline, Started: started}}
+	return failover.Sighting{Host: host, Identity: failover.Identity{System: system, Timeline: timeline,
+		Started: started}}
 }
 
 func TestSeveralPrimariesOfOneClusterAreRefused(t *testing.T) {
@@ -30,13 +31,15 @@ func TestSeveralPrimariesOfOneClusterAreRefused(t *testing.T) {
 		all  []failover.Sighting
 		want []string // parts of the error; none if one host may be written to
 	}{
-		"a primary and a standby":              {[]failover.Sighting{primary, standby}, nil},
-		"the old primary, started by mistake":  {[]failover.Sighting{old, primary, standby}, []string{"db1:5432 (timeline 1) and db2:5432 (timeline 2)", "db1:5432 is from before a fail-over"}},
-		"two standbys that were both promoted": {[]failover.Sighting{primary, twin}, []string{"db2:5432 (timeline 2) and db4:5432 (timeline 2)", "the one that you want to give up"}},
-		"an old primary that is read-only":     {[]failover.Sighting{readOnly, primary}, nil},
-		"an old primary that does not answer":  {[]failover.Sighting{off, primary}, nil},
-		"one server under two names":           {[]failover.Sighting{primary, alias}, nil},
-		"a primary of another cluster":         {[]failover.Sighting{primary, sighting("db9:5432", "8", "00000001", "900")}, nil},
+		"a primary and a standby": {[]failover.Sighting{primary, standby}, nil},
+		"the old primary, started by mistake": {[]failover.Sighting{old, primary, standby},
+			[]string{"db1:5432 (timeline 1) and db2:5432 (timeline 2)", "db1:5432 is from before a fail-over"}},
+		"two standbys that were both promoted": {[]failover.Sighting{primary, twin},
+			[]string{"db2:5432 (timeline 2) and db4:5432 (timeline 2)", "the one that you want to give up"}},
+		"an old primary that is read-only":    {[]failover.Sighting{readOnly, primary}, nil},
+		"an old primary that does not answer": {[]failover.Sighting{off, primary}, nil},
+		"one server under two names":          {[]failover.Sighting{primary, alias}, nil},
+		"a primary of another cluster":        {[]failover.Sighting{primary, sighting("db9:5432", "8", "00000001", "900")}, nil},
 	} {
 		err := failover.Judge("7", c.all)
 		if (err == nil) != (c.want == nil) {
@@ -48,7 +51,8 @@ func TestSeveralPrimariesOfOneClusterAreRefused(t *testing.T) {
 			}
 		}
 	}
-	if got := failover.Newest("7", []failover.Sighting{old, standby, sighting("db9:5432", "8", "00000009", "900"), {Host: "x", Err: io.EOF}}); got != "00000002" {
+	if got := failover.Newest("7", []failover.Sighting{old, standby, sighting("db9:5432", "8", "00000009", "900"),
+		{Host: "x", Err: io.EOF}}); got != "00000002" {
 		t.Errorf("the newest timeline is %s, want that of the standby", got)
 	}
 }
@@ -127,9 +131,10 @@ func newSurvey(t *testing.T, patience time.Duration) (*failover.Survey, []*machi
 	for _, standby := range []string{"false", "true", "true"} {
 		machines = append(machines, &machine{who: []driver.Value{"7", "00000001", "100", standby, "off"}})
 	}
-	s := failover.NewSurvey([]string{"db1:5432", "db2:5432", "db3:5432"}, patience, func(ctx context.Context, host int) (driver.Conn, error) {
-		return machines[host].dial(ctx)
-	})
+	s := failover.NewSurvey([]string{"db1:5432", "db2:5432", "db3:5432"}, patience,
+		func(ctx context.Context, host int) (driver.Conn, error) {
+			return machines[host].dial(ctx)
+		})
 	t.Cleanup(s.Close)
 	return s, machines
 }

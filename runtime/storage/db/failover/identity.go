@@ -37,12 +37,14 @@ func Ask(ctx context.Context, conn driver.Conn) (Identity, error) {
 	said, err := Row(ctx, conn, identitySQL)
 	var refused *pq.Error
 	switch {
-	case errors.As(err, &refused) && (refused.Code.Class() == pqerror.ClassSyntaxErrorOrAccessRuleViolation || refused.Code.Class() == pqerror.ClassFeatureNotSupported):
+	case errors.As(err, &refused) && (refused.Code.Class() == pqerror.ClassSyntaxErrorOrAccessRuleViolation ||
+		refused.Code.Class() == pqerror.ClassFeatureNotSupported):
 		return Identity{}, ErrHidden
 	case err != nil:
 		return Identity{}, fmt.Errorf("query the server's identity: %w", err)
 	}
-	return Identity{System: said[0], Timeline: said[1], Started: said[2], Standby: said[3] == "true", ReadOnly: said[4] == "on"}, nil
+	return Identity{System: said[0], Timeline: said[1], Started: said[2], Standby: said[3] == "true",
+		ReadOnly: said[4] == "on"}, nil
 }
 
 // Row reads one row of texts.

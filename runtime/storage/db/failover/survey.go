@@ -101,7 +101,8 @@ func (s *Survey) Refresh(ctx context.Context, since time.Time, but int) []Sighti
 }
 
 // awaitAnswer waits for the end of a query, and reports whether another one is needed.
-func (s *Survey) awaitAnswer(ctx context.Context, p *peer, host int, since time.Time, limit <-chan time.Time) (again bool) {
+func (s *Survey) awaitAnswer(ctx context.Context, p *peer, host int, since time.Time,
+	limit <-chan time.Time) (again bool) {
 	running := s.askHost(p, host, since)
 	if running == nil {
 		return false

@@ -109,7 +109,8 @@ func (w *Watch) isUsable() bool {
 	now, last := time.Now(), w.looked.Load()
 	if now.UnixNano()-last > int64(again) && w.looked.CompareAndSwap(last, now.UnixNano()) {
 		w.looking.Go(func() {
-			_ = w.queryHosts(context.Background(), now, w.inUse()) // the survey limits its time, and split has its result
+			// the survey limits its time, and split has its result
+			_ = w.queryHosts(context.Background(), now, w.inUse())
 		})
 	}
 	return w.split.Load() == nil

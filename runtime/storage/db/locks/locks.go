@@ -22,21 +22,25 @@ const pause = 500 * time.Millisecond
 
 // WithRetry retries until it gets its locks, or patience is over. Each attempt waits for them only as long
 // as the lock_timeout of the connection. try must leave no transaction open.
-func WithRetry(ctx context.Context, conn *sql.Conn, what string, patience time.Duration, log *slog.Logger, try func() error) error {
+func WithRetry(ctx context.Context, conn *sql.Conn, what string, patience time.Duration, log *slog.Logger,
+	try func() error) error {
 	for began, wait := time.Now(), pause; ; wait = min(2*wait, 10*pause) {
 		err := try()
 		var server *pq.Error
 		if !errors.As(err, &server) || server.Code != "55P03" || time.Since(began) > patience { // lock_not_available
 			return err
 		}
-		log.WarnContext(ctx, "a table is in use: the change lets other sessions go first, and retries", "what", what, "after", wait)
+		log.WarnContext(ctx, "a table is in use: the change lets other sessions go first, and retries", "what", what,
+			"after", wait)
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("wait for a lock: %w", ctx.Err())
 		case <-time.After(wait):
 		}
-		if err := endAutovacuum(ctx, conn); err != nil { // another session has such a lock, or the table of another role is in use
-			log.WarnContext(ctx, "could not displace autovacuum or another session that blocks a table", "what", what, "error", err)
+		// another session has such a lock, or the table of another role is in use
+		if err := endAutovacuum(ctx, conn); err != nil {
+			log.WarnContext(ctx, "could not displace autovacuum or another session that blocks a table", "what", what,
+				"error", err)
 		}
 	}
 }

@@ -96,7 +96,8 @@ func TestTablesOfOthersAreLeftAlone(t *testing.T) {
 			}
 		}
 	})
-	for _, statement := range []string{`CREATE TABLE ours (n int)`, `CREATE TABLE theirs (n int)`, `ALTER TABLE ours OWNER TO ` + role} {
+	for _, statement := range []string{`CREATE TABLE ours (n int)`, `CREATE TABLE theirs (n int)`,
+		`ALTER TABLE ours OWNER TO ` + role} {
 		dbtest.Exec(t, d, statement)
 	}
 	held, err := d.SQL.BeginTx(context.WithoutCancel(t.Context()), nil)
@@ -120,17 +121,19 @@ func TestTablesOfOthersAreLeftAlone(t *testing.T) {
 	}
 	var log expect.Log
 	tries := 0
-	err = locks.WithRetry(t.Context(), conn, "ours", expect.Patience, slog.New(slog.NewTextHandler(&log, nil)), func() error {
-		if tries++; tries == 2 {
-			if err := held.Commit(); err != nil {
-				t.Error(err)
+	err = locks.WithRetry(t.Context(), conn, "ours", expect.Patience, slog.New(slog.NewTextHandler(&log, nil)),
+		func() error {
+			if tries++; tries == 2 {
+				if err := held.Commit(); err != nil {
+					t.Error(err)
+				}
 			}
-		}
-		_, err := conn.ExecContext(t.Context(), `ALTER TABLE ours ADD COLUMN more int`)
-		return err
-	})
+			_, err := conn.ExecContext(t.Context(), `ALTER TABLE ours ADD COLUMN more int`)
+			return err
+		})
 	if err != nil || tries < 2 || !strings.Contains(log.String(), "permission denied for table theirs") {
-		t.Errorf("after %d tries: %v, want the table changed once it was free; the log is\n%s", tries, err, log.String())
+		t.Errorf("after %d tries: %v, want the table changed once it was free; the log is\n%s", tries, err,
+			log.String())
 	}
 	if _, err := conn.ExecContext(t.Context(), `RESET ROLE`); err != nil {
 		t.Error(err)

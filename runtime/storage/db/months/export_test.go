@@ -23,7 +23,8 @@ func MoveSteps(ctx context.Context, d *db.DB, t Table, steps int) (all int, err 
 
 // KeepAt is Keep for one table at a time.
 func KeepAt(ctx context.Context, d *db.DB, t Table, now time.Time, unneeded ...DropRule) (kept Maintenance, err error) {
-	err = runInSession(ctx, d, slog.New(slog.DiscardHandler), keepPatience, func(s session) error { return s.keepTable(ctx, t, now, &kept, unneeded) })
+	err = runInSession(ctx, d, slog.New(slog.DiscardHandler), keepPatience,
+		func(s session) error { return s.keepTable(ctx, t, now, &kept, unneeded) })
 	return kept, err
 }
 

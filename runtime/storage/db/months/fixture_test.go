@@ -123,7 +123,8 @@ func storeSQL(table months.Table) string {
 	if table.Prefix == "" {
 		return statisticsSQL(table.Name)
 	}
-	return map[string]string{"emails": emailSQL, "facts": factSQL, "webhook_deliveries": deliverySQL, "received_emails": receivedSQL, "recipients": recipientSQL, "attempts": attemptSQL}[table.Name]
+	return map[string]string{"emails": emailSQL, "facts": factSQL, "webhook_deliveries": deliverySQL,
+		"received_emails": receivedSQL, "recipients": recipientSQL, "attempts": attemptSQL}[table.Name]
 }
 
 // lastRow is the microsecond of the last row of statistics, which differs for each of them.
@@ -166,7 +167,8 @@ func placeOf(t *testing.T, d *db.DB, table months.Table, rowID string) string {
 // explain returns the plan of a statement.
 func explain(ctx context.Context, t *testing.T, on db.Execer, statement string, args ...any) string {
 	t.Helper()
-	lines, err := db.All(ctx, on, db.Value[string], `EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off) `+statement, args...)
+	lines, err := db.All(ctx, on, db.Value[string], `EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off) `+
+		statement, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,8 @@ func Maintain(ctx context.Context, d *db.DB, log *slog.Logger, unneeded ...DropR
 	for _, t := range tables {
 		state, err := Look(ctx, d.SQL, t)
 		if err == nil && (state.Split || state.limit != "") {
-			err = runInSession(ctx, d, log, keepPatience, func(s session) error { return s.keepTable(ctx, t, now, &kept, unneeded) })
+			err = runInSession(ctx, d, log, keepPatience,
+				func(s session) error { return s.keepTable(ctx, t, now, &kept, unneeded) })
 		}
 		if errors.Is(err, errBusy) {
 			return kept, errors.Join(failed...)
@@ -113,7 +114,9 @@ func (s session) createMonthsAhead(ctx context.Context, state *TableState, now t
 	if err != nil {
 		return err
 	}
-	step := MoveStep{What: t.Name + " has months ahead", Statements: []string{hangs.lockStatement(t), detachStatement(t, rest.Name), dropTable(rest.Name)}, empty: []string{rest.Name}, Brief: true}
+	step := MoveStep{What: t.Name + " has months ahead",
+		Statements: []string{hangs.lockStatement(t), detachStatement(t, rest.Name), dropTable(rest.Name)},
+		empty:      []string{rest.Name}, Brief: true}
 	from := rest.From
 	var made []string
 	for from < t.monthBound(this.AddDate(0, mostAhead+1, 0)) {
@@ -132,7 +135,8 @@ func (s session) createMonthsAhead(ctx context.Context, state *TableState, now t
 
 // dropOld drops the oldest months that are over, and empty or unneeded. The past part then covers their
 // range.
-func (s session) dropOld(ctx context.Context, state *TableState, now time.Time, kept *Maintenance, unneeded []DropRule) error {
+func (s session) dropOld(ctx context.Context, state *TableState, now time.Time, kept *Maintenance,
+	unneeded []DropRule) error {
 	t := state.Table
 	var gone, empty []string
 	below := ""
@@ -172,7 +176,8 @@ func (s session) dropOld(ctx context.Context, state *TableState, now time.Time, 
 
 // isMonthUnneeded reports whether the rows of a month are no longer needed. Rows in the past part are deleted
 // individually, so it is kept.
-func (s session) isMonthUnneeded(ctx context.Context, t Table, m Month, now time.Time, all []DropRule) (whole bool, err error) {
+func (s session) isMonthUnneeded(ctx context.Context, t Table, m Month, now time.Time,
+	all []DropRule) (whole bool, err error) {
 	for _, u := range all {
 		if u.Table != t.Name || m.Name == t.pastName() {
 			continue
@@ -186,12 +191,14 @@ func (s session) isMonthUnneeded(ctx context.Context, t Table, m Month, now time
 
 // replaceOldest replaces the oldest parts with a new past part and drops them. Those in empty must still be
 // empty.
-func (s session) replaceOldest(ctx context.Context, t Table, gone, empty []string, below string) (dropped []string, err error) {
+func (s session) replaceOldest(ctx context.Context, t Table, gone, empty []string,
+	below string) (dropped []string, err error) {
 	hangs, err := shapeOfSplit(ctx, s.conn, t)
 	if err != nil {
 		return nil, err
 	}
-	step := MoveStep{What: t.Name + " loses " + fmt.Sprint(gone), Statements: []string{hangs.lockStatement(t)}, Brief: true, empty: empty}
+	step := MoveStep{What: t.Name + " loses " + fmt.Sprint(gone), Statements: []string{hangs.lockStatement(t)},
+		Brief: true, empty: empty}
 	for _, name := range gone {
 		step.Statements = append(step.Statements, detachStatement(t, name))
 	}
@@ -202,7 +209,8 @@ func (s session) replaceOldest(ctx context.Context, t Table, gone, empty []strin
 	for _, name := range gone {
 		if name != t.pastName() {
 			dropped = append(dropped, name)
-			step.Statements = append(step.Statements, fmt.Sprintf("COMMENT ON TABLE %s IS %s", quoteIdentifier(name), quoteLiteral(detachedMark)))
+			step.Statements = append(step.Statements, fmt.Sprintf("COMMENT ON TABLE %s IS %s", quoteIdentifier(name),
+				quoteLiteral(detachedMark)))
 		}
 	}
 	if _, err := s.retryInTx(ctx, step.What, func(on db.Execer) error { return step.runStep(ctx, on) }); err != nil {
@@ -226,7 +234,8 @@ func (s session) dropDetached(ctx context.Context, t Table) error {
 		return err
 	}
 	for _, name := range names {
-		if _, err := s.retryInTx(ctx, name, func(on db.Execer) error { return runStatements(ctx, on, dropTable(name)) }); err != nil {
+		if _, err := s.retryInTx(ctx, name,
+			func(on db.Execer) error { return runStatements(ctx, on, dropTable(name)) }); err != nil {
 			return err
 		}
 	}

@@ -71,7 +71,8 @@ func TestMonthsComeAndGo(t *testing.T) {
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE `+table.Column+` <= $1`, rows[3])
 		before := look(t, d, table)
 		kept, err := months.KeepAt(t.Context(), d, table, later)
-		if err != nil || len(kept.Dropped) != len(before.Months)-len(look(t, d, table).Months)+1 || len(kept.Dropped) < 2 {
+		if err != nil || len(kept.Dropped) != len(before.Months)-len(look(t, d, table).Months)+1 ||
+			len(kept.Dropped) < 2 {
 			t.Errorf("with nothing in the oldest four months: %+v, %v", kept, err)
 		}
 		for _, name := range kept.Dropped {
@@ -96,7 +97,8 @@ func TestMonthsComeAndGo(t *testing.T) {
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name)
 		kept, err = months.KeepAt(t.Context(), d, table, later)
 		young := look(t, d, table).Months[1]
-		if err != nil || young.Below < table.At(later.AddDate(0, -1, -1)) || young.From > table.At(later.AddDate(0, -1, 0)) {
+		if err != nil || young.Below < table.At(later.AddDate(0, -1, -1)) ||
+			young.From > table.At(later.AddDate(0, -1, 0)) {
 			t.Errorf("of an empty table %v were dropped, and %+v is left: %v", kept.Dropped, young, err)
 		}
 		store(t, d, table, newRow(table))
@@ -124,12 +126,13 @@ func TestUnneededMonthsGoWithTheirRows(t *testing.T) {
 			}
 			later, asked := this.AddDate(0, 8, 0), 0
 			until := func(bound string) months.DropRule {
-				return months.DropRule{Table: name, Ask: func(_ context.Context, _ db.Execer, below string, now time.Time) (bool, error) {
-					if asked++; !now.Equal(later) {
-						t.Errorf("the time is %s, want that of the database, %s", now, later)
-					}
-					return below <= bound, nil
-				}}
+				return months.DropRule{Table: name,
+					Ask: func(_ context.Context, _ db.Execer, below string, now time.Time) (bool, error) {
+						if asked++; !now.Equal(later) {
+							t.Errorf("the time is %s, want that of the database, %s", now, later)
+						}
+						return below <= bound, nil
+					}}
 			}
 			left := func() (all []string) {
 				t.Helper()
@@ -140,11 +143,13 @@ func TestUnneededMonthsGoWithTheirRows(t *testing.T) {
 				return all
 			}
 			other := months.DropRule{Table: "emails", Ask: until("~").Ask}
-			if kept, err := months.KeepAt(t.Context(), d, table, later, other); err != nil || len(kept.Dropped) > 0 || asked > 0 {
+			if kept, err := months.KeepAt(t.Context(), d, table, later, other); err != nil || len(kept.Dropped) > 0 ||
+				asked > 0 {
 				t.Errorf("with a rule of another table: %+v, %v", kept, err)
 			}
 			// Both rules must agree, and the month after the fourth is needed.
-			kept, err := months.KeepAt(t.Context(), d, table, later, until(at(table, this.AddDate(0, 4, 0), 1)), until("~"))
+			kept, err := months.KeepAt(t.Context(), d, table, later, until(at(table, this.AddDate(0, 4, 0), 1)),
+				until("~"))
 			if got := left(); err != nil || len(kept.Dropped) == 0 || !slices.Equal(got, rows[4:]) {
 				t.Errorf("%v were dropped, %v; the rows %v are left, want %v", kept.Dropped, err, got, rows[4:])
 			}
@@ -153,12 +158,15 @@ func TestUnneededMonthsGoWithTheirRows(t *testing.T) {
 			if place := placeOf(t, d, table, rows[0]); place != name+"_past" {
 				t.Errorf("a row of a dropped month is in %s", place)
 			}
-			if kept, err := months.KeepAt(t.Context(), d, table, later, until("~")); err != nil || len(kept.Dropped) > 0 || len(left()) != 5 {
-				t.Errorf("after rows before all months, %v were dropped, %v; %d rows are left, want 5", kept.Dropped, err, len(left()))
+			if kept, err := months.KeepAt(t.Context(), d, table, later, until("~")); err != nil ||
+				len(kept.Dropped) > 0 || len(left()) != 5 {
+				t.Errorf("after rows before all months, %v were dropped, %v; %d rows are left, want 5", kept.Dropped,
+					err, len(left()))
 			}
 			dbtest.Exec(t, d, `DELETE FROM `+name+` WHERE id = $1`, rows[0])
 			// Recent months remain whatever the rules return.
-			if _, err := months.KeepAt(t.Context(), d, table, later, until("~")); err != nil || !slices.Equal(left(), rows[7:]) {
+			if _, err := months.KeepAt(t.Context(), d, table, later, until("~")); err != nil ||
+				!slices.Equal(left(), rows[7:]) {
 				t.Errorf("the rows %v are left, want %v: %v", left(), rows[7:], err)
 			}
 			store(t, d, table, at(table, later, 1))
@@ -209,7 +217,8 @@ func TestARestWithRowsBecomesAMonth(t *testing.T) {
 		if place := placeOf(t, d, table, row); strings.HasSuffix(place, "rest") || state.UncheckedOf() > 0 {
 			t.Errorf("after %d steps the row is in %s; %+v", all, place, state)
 		}
-		if kept, err := months.KeepAt(t.Context(), d, table, time.Now().AddDate(0, 9, 0)); err != nil || len(kept.Full) > 0 || len(kept.Created) == 0 {
+		if kept, err := months.KeepAt(t.Context(), d, table, time.Now().AddDate(0, 9, 0)); err != nil ||
+			len(kept.Full) > 0 || len(kept.Created) == 0 {
 			t.Errorf("afterwards: %+v, %v", kept, err)
 		}
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name)
@@ -244,7 +253,8 @@ func TestPlansOfSplitTablesLookAtOneMonth(t *testing.T) {
 		if table.Prefix == "" {
 			typ, top = "timestamptz", "9999-01-01T00:00:00Z"
 		}
-		stretch := `UPDATE ` + table.Name + ` e SET account_id = e.account_id FROM unnest(ARRAY[$1::` + typ + `]) v (id) WHERE e.` + by + ` BETWEEN v.id AND v.id AND e.account_id < $2`
+		stretch := `UPDATE ` + table.Name + ` e SET account_id = e.account_id FROM unnest(ARRAY[$1::` + typ +
+			`]) v (id) WHERE e.` + by + ` BETWEEN v.id AND v.id AND e.account_id < $2`
 		statements := map[string]int{
 			stretch: 1,
 			`SELECT * FROM ` + table.Name + ` WHERE ` + by + ` = $1 AND ` + by + ` < $2`:                                                                   1,

@@ -48,7 +48,8 @@ func Move(ctx context.Context, d *db.DB, t Table, log *slog.Logger, tell Tell) e
 	// Otherwise new rows would eventually reach the bound. Keep does the same for a killed process. A
 	// stopped session has lost its connection.
 	undo := context.WithoutCancel(ctx)
-	if cleared := runInSession(undo, d, log, clearPatience, func(s session) error { return s.dropLimits(undo, t) }); cleared != nil {
+	if cleared := runInSession(undo, d, log, clearPatience,
+		func(s session) error { return s.dropLimits(undo, t) }); cleared != nil {
 		err = errors.Join(err, fmt.Errorf("and its bound is left, run it again or start a process: %w", cleared))
 	}
 	return fmt.Errorf("split %s: %w", t.Name, err)
@@ -109,7 +110,8 @@ func stepsOf(ctx context.Context, on db.Execer, t Table) (steps []MoveStep, err 
 	}
 	steps = append(steps, validationSteps(t, state.unchecked)...)
 	if len(steps) > 0 {
-		steps = append(steps, MoveStep{What: "reading the statistics of " + t.Name, Statements: []string{"ANALYZE " + quoteIdentifier(t.Name)}})
+		steps = append(steps, MoveStep{What: "reading the statistics of " + t.Name,
+			Statements: []string{"ANALYZE " + quoteIdentifier(t.Name)}})
 	}
 	return steps, nil
 }
@@ -140,11 +142,13 @@ func splitSteps(ctx context.Context, on db.Execer, state *TableState) ([]MoveSte
 		all = append(all, i.renameStatement(first, firstMonthIndexName(i.name)))
 	}
 	all = append(all, hangs.splitStatements(t, first)...)
-	all = append(all, attachStatement(t, first, "", bound), unlimitStatement(t, first), hangs.createPart(t, t.restName(), bound, ""))
+	all = append(all, attachStatement(t, first, "", bound), unlimitStatement(t, first),
+		hangs.createPart(t, t.restName(), bound, ""))
 	if t.needs != "" {
 		all = append(all, db.RequireSQL(t.needs))
 	}
-	return append(steps, MoveStep{What: t.Name + " is split", Statements: append(all, hangs.createReferences()...), Brief: true}), nil
+	return append(steps, MoveStep{What: t.Name + " is split", Statements: append(all, hangs.createReferences()...),
+		Brief: true}), nil
 }
 
 // closeSteps returns the steps that turn a rest with rows into a month, followed by an empty rest.
@@ -169,9 +173,12 @@ func closeSteps(ctx context.Context, on db.Execer, state *TableState) ([]MoveSte
 	steps := limitSteps(t, rest.Name, &bound, begun)
 	month := t.monthName(rest.From)
 	all := append([]string{hangs.lockStatement(t)}, hangs.dropReferences()...)
-	all = append(all, detachStatement(t, rest.Name), fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quoteIdentifier(rest.Name), quoteIdentifier(month)),
-		attachStatement(t, month, rest.From, bound), unlimitStatement(t, month), hangs.createPart(t, t.restName(), bound, ""))
-	return append(steps, MoveStep{What: rest.Name + " is the month " + month, Statements: append(all, hangs.createReferences()...), Brief: true}), nil
+	all = append(all, detachStatement(t, rest.Name),
+		fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quoteIdentifier(rest.Name), quoteIdentifier(month)),
+		attachStatement(t, month, rest.From, bound), unlimitStatement(t, month),
+		hangs.createPart(t, t.restName(), bound, ""))
+	return append(steps, MoveStep{What: rest.Name + " is the month " + month,
+		Statements: append(all, hangs.createReferences()...), Brief: true}), nil
 }
 
 // limitSteps returns the steps that prove that a table holds no id at or after the bound. A constraint of an
@@ -181,10 +188,14 @@ func limitSteps(t Table, table string, bound *string, begun string) []MoveStep {
 	if begun != "" && time.Until(t.Time(begun)) > nearLimit {
 		*bound = begun
 	} else {
-		steps = append(steps, MoveStep{What: table + " takes no " + t.Column + " from " + t.dateOf(*bound) + " on, until it is split", Statements: []string{unlimitStatement(t, table), limitStatement(t, table, *bound)}, Brief: true})
+		steps = append(steps, MoveStep{What: table + " takes no " + t.Column + " from " + t.dateOf(*bound) +
+			" on, until it is split", Statements: []string{unlimitStatement(t, table),
+			limitStatement(t, table, *bound)}, Brief: true})
 	}
-	return append(steps, MoveStep{What: "looking whether every " + t.Column + " of " + table + " is before " + t.dateOf(*bound),
-		Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", quoteIdentifier(table), quoteIdentifier(t.limitName()))}})
+	return append(steps, MoveStep{What: "looking whether every " + t.Column + " of " + table + " is before " +
+		t.dateOf(*bound),
+		Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", quoteIdentifier(table),
+			quoteIdentifier(t.limitName()))}})
 }
 
 // limitFor returns the bound for the current rows of a table: a full month lies between it and all ids that
@@ -200,7 +211,8 @@ func limitFor(ctx context.Context, on db.Execer, t Table) (string, error) {
 	}
 	at := t.Time(latest)
 	if at.After(now.Add(farthest)) {
-		return "", fmt.Errorf("the %s %s is of %s: a clock was wrong; delete that row first", t.Column, latest, at.UTC().Format(time.DateOnly))
+		return "", fmt.Errorf("the %s %s is of %s: a clock was wrong; delete that row first", t.Column, latest,
+			at.UTC().Format(time.DateOnly))
 	}
 	if at.Before(now) {
 		at = now
@@ -228,7 +240,8 @@ func (s session) dropLimits(ctx context.Context, t Table) error {
 		if begun == "" {
 			continue
 		}
-		if _, err := s.retryInTx(ctx, table, func(on db.Execer) error { return runStatements(ctx, on, unlimitStatement(t, table)) }); err != nil {
+		if _, err := s.retryInTx(ctx, table,
+			func(on db.Execer) error { return runStatements(ctx, on, unlimitStatement(t, table)) }); err != nil {
 			return err
 		}
 	}
@@ -236,11 +249,13 @@ func (s session) dropLimits(ctx context.Context, t Table) error {
 }
 
 func limitStatement(t Table, table, bound string) string {
-	return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s CHECK (%s < %s) NOT VALID", quoteIdentifier(table), quoteIdentifier(t.limitName()), t.Column, quoteLiteral(bound))
+	return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s CHECK (%s < %s) NOT VALID", quoteIdentifier(table),
+		quoteIdentifier(t.limitName()), t.Column, quoteLiteral(bound))
 }
 
 func unlimitStatement(t Table, table string) string {
-	return fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", quoteIdentifier(table), quoteIdentifier(t.limitName()))
+	return fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", quoteIdentifier(table),
+		quoteIdentifier(t.limitName()))
 }
 
 func (t Table) dateOf(bound string) string { return t.Time(bound).UTC().Format(time.DateOnly) }
@@ -287,8 +302,10 @@ func joinSteps(ctx context.Context, on db.Execer, state *TableState) ([]MoveStep
 	if t.numbered {
 		all = append(append(all, setAside(t)), hangs.moveSequence(t, first.Name)...)
 	}
-	all = append(all, "DROP TABLE "+quoteIdentifier(t.Name), fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quoteIdentifier(first.Name), quoteIdentifier(t.Name)))
-	indexes, err := db.All(ctx, on, func(i *index) []any { return []any{&i.name, &i.definition, &i.primary} }, pairsSQL, first.Name)
+	all = append(all, "DROP TABLE "+quoteIdentifier(t.Name),
+		fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quoteIdentifier(first.Name), quoteIdentifier(t.Name)))
+	indexes, err := db.All(ctx, on, func(i *index) []any { return []any{&i.name, &i.definition, &i.primary} }, pairsSQL,
+		first.Name)
 	if err != nil {
 		return nil, err
 	}

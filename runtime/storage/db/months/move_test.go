@@ -56,7 +56,8 @@ func sameIndexes(t *testing.T, split, plain *db.DB, table months.Table, but ...s
 		UNION ALL SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint WHERE (conrelid = $1::regclass OR confrelid = $1::regclass) AND conparentid = 0 AND conname <> ALL ($2)
 		UNION ALL SELECT row_number() OVER (ORDER BY attnum) || ' ' || attname || ' ' || format_type(atttypid, atttypmod) || ' ' || attnotnull || ' ' || attcollation || ' ' || coalesce(pg_get_expr(d.adbin, d.adrelid), '') || ' ' || attstorage::text || attidentity::text
 			FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped) s`
-	if got, want := one[string](t, split, all, table.Name, db.Array(but)), one[string](t, plain, all, table.Name, db.Array(but)); got != want {
+	if got, want := one[string](t, split, all, table.Name, db.Array(but)), one[string](t, plain, all, table.Name,
+		db.Array(but)); got != want {
 		t.Errorf("split:\n%s\nplain:\n%s", got, want)
 	}
 }
@@ -98,15 +99,20 @@ func (w *writers) write(door db.Execer, table months.Table) error {
 		return fmt.Errorf("store %s: %d rows, %w", made, n, err)
 	}
 	w.stored.Add(1)
-	column := map[string]string{"emails": "subject", "facts": "type", "received_emails": "subject", "webhook_deliveries": "event_type", "recipients": "destination", "attempts": "reply", "statistics_days": "key", "statistics_months": "key", "statistics_reasons": "host", "statistics_received": "domain_id"}[table.Name]
+	column := map[string]string{"emails": "subject", "facts": "type", "received_emails": "subject",
+		"webhook_deliveries": "event_type", "recipients": "destination", "attempts": "reply", "statistics_days": "key",
+		"statistics_months": "key", "statistics_reasons": "host", "statistics_received": "domain_id"}[table.Name]
 	by := table.Column
 	if n, err := db.Exec(ctx, door, `UPDATE `+table.Name+` SET `+column+` = `+column+` || 'x' WHERE `+by+` = $1`, made); err != nil || n != 1 {
 		return fmt.Errorf("change %s: %d rows, %w", made, n, err)
 	}
-	if n, err := db.Exec(ctx, door, `UPDATE `+table.Name+` e SET `+column+` = 'claimed' FROM (SELECT `+by+` FROM `+table.Name+` WHERE `+column+` <> 'claimed' AND `+by+` <= $1 ORDER BY `+by+` LIMIT 2 FOR UPDATE SKIP LOCKED) o WHERE e.`+by+` = o.`+by, made); err != nil {
+	if n, err := db.Exec(ctx, door, `UPDATE `+table.Name+` e SET `+column+` = 'claimed' FROM (SELECT `+by+` FROM `+
+		table.Name+` WHERE `+column+` <> 'claimed' AND `+by+` <= $1 ORDER BY `+by+
+		` LIMIT 2 FOR UPDATE SKIP LOCKED) o WHERE e.`+by+` = o.`+by, made); err != nil {
 		return fmt.Errorf("claim: %d rows, %w", n, err)
 	}
-	found, err := db.All(ctx, door, db.Value[string], `SELECT `+by+` FROM `+table.Name+` WHERE account_id = $1 AND `+by+` <= $2 ORDER BY `+by+` DESC LIMIT 1`, "acc_1", made)
+	found, err := db.All(ctx, door, db.Value[string], `SELECT `+by+` FROM `+table.Name+` WHERE account_id = $1 AND `+by+
+		` <= $2 ORDER BY `+by+` DESC LIMIT 1`, "acc_1", made)
 	if err != nil || len(found) != 1 || found[0] != made {
 		return fmt.Errorf("the newest is %v, want %s: %w", found, made, err)
 	}
@@ -118,7 +124,8 @@ func (w *writers) write(door db.Execer, table months.Table) error {
 func (w *writers) until(t *testing.T, turns int64) {
 	t.Helper()
 	before := w.turns.Load()
-	expect.EventuallyWithin(t, time.Minute, "the writers continue", func() bool { return w.turns.Load() >= before+turns || len(w.failed) > 0 })
+	expect.EventuallyWithin(t, time.Minute, "the writers continue",
+		func() bool { return w.turns.Load() >= before+turns || len(w.failed) > 0 })
 }
 
 func (w *writers) stop(t *testing.T) int {
@@ -152,7 +159,8 @@ func TestMoveGoesOnWhereItWasCutOff(t *testing.T) {
 				t.Errorf("interrupted after %d of %d steps: %d rows, %+v", cut, all, n, state)
 			}
 			if steps, err := months.Plan(t.Context(), d, table); err != nil || len(steps) > 0 {
-				t.Errorf("after an interruption at %d of %d steps, the remaining steps are %v, %v", cut, all, steps, err)
+				t.Errorf("after an interruption at %d of %d steps, the remaining steps are %v, %v", cut, all,
+					steps, err)
 			}
 		}
 	})
@@ -206,7 +214,8 @@ func TestKeepClearsUpBehindAMoveThatWasKilled(t *testing.T) {
 		_, err := months.MoveSteps(t.Context(), d, table, 100)
 		done <- err
 	}()
-	expect.EventuallyWithin(t, 30*time.Second, "the move has started", func() bool { return one[int](t, d, keepersSQL, months.KeepersLock) != 0 })
+	expect.EventuallyWithin(t, 30*time.Second, "the move has started",
+		func() bool { return one[int](t, d, keepersSQL, months.KeepersLock) != 0 })
 	if _, err := months.Maintain(t.Context(), d, discard); err != nil {
 		t.Errorf("housekeeping failed during a move: %v", err)
 	}
@@ -252,7 +261,8 @@ func TestMoveThatIsStoppedTakesItsBoundBack(t *testing.T) {
 	for range 20 {
 		began := time.Now()
 		store(t, d, table, newRow(table))
-		if took := time.Since(began); took > 30*time.Second { // with a move that waits for the reader it would take a minute, and fail
+		// with a move that waits for the reader it would take a minute, and fail
+		if took := time.Since(began); took > 30*time.Second {
 			t.Errorf("a writer waited for %s during a move that gets no lock", took)
 		}
 	}

@@ -24,7 +24,8 @@ func held(t *testing.T, d *db.DB, when string, rows ...string) {
 		t.Errorf("%s recipients refer by %q, want %q", when, got, wholeReference)
 	}
 	alone := id.New(id.Email)
-	if _, err := db.Exec(t.Context(), d.SQL, `INSERT INTO recipients (email_id, account_id, kind, destination, address) VALUES ($1, 'a', 'to', 'x', 'y')`, alone); err == nil {
+	if _, err := db.Exec(t.Context(), d.SQL,
+		`INSERT INTO recipients (email_id, account_id, kind, destination, address) VALUES ($1, 'a', 'to', 'x', 'y')`, alone); err == nil {
 		t.Errorf("%s a recipient without its email was stored", when)
 	}
 	for _, row := range rows {

@@ -41,7 +41,8 @@ type session struct {
 }
 
 // runInSession runs do in a session. It returns errBusy if another process has one.
-func runInSession(ctx context.Context, d *db.DB, log *slog.Logger, patience time.Duration, do func(session) error) (err error) {
+func runInSession(ctx context.Context, d *db.DB, log *slog.Logger, patience time.Duration,
+	do func(session) error) (err error) {
 	handle, err := d.OpenPatient()
 	if err != nil {
 		return err
@@ -88,7 +89,8 @@ func (s session) tryInTx(ctx context.Context, do func(on db.Execer) error) error
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	err = runStatements(ctx, tx, fmt.Sprintf("SET LOCAL lock_timeout = %d", lockWait.Milliseconds()), fmt.Sprintf("SET LOCAL statement_timeout = %d", briefLimit.Milliseconds()),
+	err = runStatements(ctx, tx, fmt.Sprintf("SET LOCAL lock_timeout = %d", lockWait.Milliseconds()),
+		fmt.Sprintf("SET LOCAL statement_timeout = %d", briefLimit.Milliseconds()),
 		"SET LOCAL enable_seqscan = off", "SET LOCAL enable_hashjoin = off", "SET LOCAL enable_mergejoin = off")
 	if err == nil {
 		err = do(tx)
@@ -103,7 +105,8 @@ func (s session) tryInTx(ctx context.Context, do func(on db.Execer) error) error
 }
 
 // retryInTx retries briefly until it gets its locks, and returns how long the successful attempt took.
-func (s session) retryInTx(ctx context.Context, what string, do func(on db.Execer) error) (took time.Duration, err error) {
+func (s session) retryInTx(ctx context.Context, what string,
+	do func(on db.Execer) error) (took time.Duration, err error) {
 	err = locks.WithRetry(ctx, s.conn, what, s.patience, s.log, func() error {
 		began := time.Now()
 		err := s.tryInTx(ctx, do)

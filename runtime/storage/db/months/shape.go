@@ -90,9 +90,11 @@ SELECT what FROM (
 func readShape(ctx context.Context, on db.Execer, t Table) (shape, error) {
 	var s shape
 	names, nexts := t.keyNames()
-	strangers, err := db.All(ctx, on, db.Value[string], strangersSQL, t.Name, t.limitName(), db.Array(names), db.Array(nexts), t.Column, t.numbered)
+	strangers, err := db.All(ctx, on, db.Value[string], strangersSQL, t.Name, t.limitName(), db.Array(names),
+		db.Array(nexts), t.Column, t.numbered)
 	if err == nil && len(strangers) > 0 {
-		return s, fmt.Errorf("%s has %s, which would be left behind: remove it, and create it again afterwards", t.Name, strings.Join(strangers, ", "))
+		return s, fmt.Errorf("%s has %s, which would be left behind: remove it, and create it again afterwards", t.Name,
+			strings.Join(strangers, ", "))
 	}
 	if err == nil {
 		err = s.readShape(ctx, on, t.Name, t.limitName())
@@ -122,7 +124,8 @@ func (s *shape) readShape(ctx context.Context, on db.Execer, name, limit string)
 	form, err := db.One(ctx, on, func(f *shape) []any { return []any{&f.storage, &f.owner} }, formSQL, name)
 	s.storage, s.owner = form.storage, form.owner
 	if err == nil {
-		s.indexes, err = db.All(ctx, on, func(i *index) []any { return []any{&i.name, &i.definition, &i.primary} }, indexesSQL, name)
+		s.indexes, err = db.All(ctx, on, func(i *index) []any { return []any{&i.name, &i.definition, &i.primary} },
+			indexesSQL, name)
 	}
 	if err == nil {
 		s.references, err = db.All(ctx, on, columnsOf, referencesSQL, name)
@@ -165,9 +168,11 @@ func (s *shape) lockStatement(t Table) string {
 // dropReferences returns statements that drop the references to the table.
 func (s *shape) dropReferences() (all []string) {
 	for _, r := range s.references {
-		all = append(all, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", cmp.Or(r.whole, r.table), quoteIdentifier(r.name)))
+		all = append(all, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", cmp.Or(r.whole, r.table),
+			quoteIdentifier(r.name)))
 		if r.whole != "" { // individually for each part
-			all = append(all, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", r.table, quoteIdentifier(r.name)))
+			all = append(all, fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", r.table,
+				quoteIdentifier(r.name)))
 		}
 	}
 	return all
@@ -184,7 +189,8 @@ func (s *shape) createReferences() (all []string) {
 
 // addStatement returns a statement that adds the constraint to a table.
 func (c constraint) addStatement(table string) string {
-	return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s %s", table, quoteIdentifier(c.name), strings.TrimSuffix(c.definition, " NOT VALID"))
+	return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s %s", table, quoteIdentifier(c.name),
+		strings.TrimSuffix(c.definition, " NOT VALID"))
 }
 
 // validationSteps returns the steps that validate recreated references for existing rows. A split table gets one for
@@ -192,14 +198,17 @@ func (c constraint) addStatement(table string) string {
 func validationSteps(t Table, references []constraint) (steps []MoveStep) {
 	var wholes []string
 	for _, r := range references {
-		steps = append(steps, MoveStep{What: fmt.Sprintf("looking whether each row of %s has its row of %s", r.table, t.Name),
-			Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", r.table, quoteIdentifier(r.name))}})
+		steps = append(steps, MoveStep{What: fmt.Sprintf("looking whether each row of %s has its row of %s",
+			r.table, t.Name),
+			Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", r.table,
+				quoteIdentifier(r.name))}})
 		if r.whole != "" && !slices.Contains(wholes, r.addStatement(r.whole)) {
 			wholes = append(wholes, r.addStatement(r.whole))
 		}
 	}
 	for _, whole := range wholes {
-		steps = append(steps, MoveStep{What: "what refers to " + t.Name + " does so as a whole", Statements: []string{whole}, Brief: true})
+		steps = append(steps, MoveStep{What: "what refers to " + t.Name + " does so as a whole",
+			Statements: []string{whole}, Brief: true})
 	}
 	return steps
 }
@@ -216,7 +225,8 @@ func (i index) columnList() string {
 // renameStatement returns a statement that renames an index of a table.
 func (i index) renameStatement(table, to string) string {
 	if i.primary {
-		return fmt.Sprintf("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", quoteIdentifier(table), quoteIdentifier(i.name), quoteIdentifier(to))
+		return fmt.Sprintf("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", quoteIdentifier(table), quoteIdentifier(i.name),
+			quoteIdentifier(to))
 	}
 	return fmt.Sprintf("ALTER INDEX %s RENAME TO %s", quoteIdentifier(i.name), quoteIdentifier(to))
 }
@@ -231,13 +241,15 @@ func (s *shape) splitStatements(t Table, old string) []string {
 	}
 	for _, i := range s.indexes {
 		if i.primary {
-			all = append(all, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY %s", name, quoteIdentifier(i.name), i.columnList()))
+			all = append(all, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY %s", name,
+				quoteIdentifier(i.name), i.columnList()))
 		} else {
 			all = append(all, i.definition)
 		}
 	}
 	for _, c := range s.constraints {
-		all = append(all, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s %s", name, quoteIdentifier(c.name), c.definition))
+		all = append(all, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s %s", name, quoteIdentifier(c.name),
+			c.definition))
 	}
 	if t.numbered {
 		all = append(all, s.moveSequence(t, t.Name)...)
@@ -248,11 +260,13 @@ func (s *shape) splitStatements(t Table, old string) []string {
 
 // createPart returns a statement that creates an empty part.
 func (s *shape) createPart(t Table, name, from, below string) string {
-	return fmt.Sprintf("CREATE TABLE %s PARTITION OF %s %s%s", quoteIdentifier(name), quoteIdentifier(t.Name), rangeClause(from, below), s.storageClause())
+	return fmt.Sprintf("CREATE TABLE %s PARTITION OF %s %s%s", quoteIdentifier(name), quoteIdentifier(t.Name),
+		rangeClause(from, below), s.storageClause())
 }
 
 func attachStatement(t Table, name, from, below string) string {
-	return fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s %s", quoteIdentifier(t.Name), quoteIdentifier(name), rangeClause(from, below))
+	return fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s %s", quoteIdentifier(t.Name), quoteIdentifier(name),
+		rangeClause(from, below))
 }
 
 func detachStatement(t Table, name string) string {

@@ -19,26 +19,36 @@ type Table struct {
 	Column string    // the column whose ranges are the months
 	Prefix id.Prefix // of the ids in the column; empty if it contains times
 
-	plain, split []key  // keys that exist in one form only
-	numbered     bool   // its own ids are generated numbers
-	needs        string // the migration after which programs do not depend on one of the plain keys; others are refused after the move
+	plain, split []key // keys that exist in one form only
+	numbered     bool  // its own ids are generated numbers
+	// the migration after which programs do not depend on one of the plain keys; others are refused after the
+	// move
+	needs string
 }
 
-var tables = []Table{{Name: "facts", Column: "id", Prefix: id.Fact}, {Name: "received_emails", Column: "id", Prefix: id.ReceivedEmail},
+var tables = []Table{{Name: "facts", Column: "id", Prefix: id.Fact},
+	{Name: "received_emails", Column: "id", Prefix: id.ReceivedEmail},
 	// Ids are derived from the columns of its unique index, which loses its uniqueness and is not restored.
-	{Name: "webhook_deliveries", Column: "id", Prefix: id.WebhookDelivery, split: []key{{name: "webhookdelivery_event_id_webhook_id", columns: "event_id, webhook_id"}}, needs: "delivery_ids_of_events"},
+	{Name: "webhook_deliveries", Column: "id", Prefix: id.WebhookDelivery,
+		split: []key{{name: "webhookdelivery_event_id_webhook_id", columns: "event_id, webhook_id"}},
+		needs: "delivery_ids_of_events"},
 	{Name: "emails", Column: "id", Prefix: id.Email},
 	// Older programs look up the numbers alone: the indexes on these are kept for them, and for operators.
 	{Name: "recipients", Column: "email_id", Prefix: id.Email, numbered: true,
-		plain: []key{{name: "recipients_pkey", columns: "id", unique: true, primary: true}, {name: "recipient_email_id", columns: "email_id"}},
-		split: []key{{name: "recipients_pkey", columns: "email_id, id", unique: true, primary: true}, {name: "recipient_id", columns: "id"}}},
+		plain: []key{{name: "recipients_pkey", columns: "id", unique: true, primary: true},
+			{name: "recipient_email_id", columns: "email_id"}},
+		split: []key{{name: "recipients_pkey", columns: "email_id, id", unique: true, primary: true},
+			{name: "recipient_id", columns: "id"}}},
 	{Name: "attempts", Column: "email_id", Prefix: id.Email, numbered: true,
-		plain: []key{{name: "attempts_pkey", columns: "id", unique: true, primary: true}, {name: "attempt_email_id", columns: "email_id"},
+		plain: []key{{name: "attempts_pkey", columns: "id", unique: true, primary: true},
+			{name: "attempt_email_id", columns: "email_id"},
 			{name: "attempt_recipient_id_fence", columns: "recipient_id, fence", unique: true}},
-		split: []key{{name: "attempts_pkey", columns: "email_id, recipient_id, fence", unique: true, primary: true}, {name: "attempt_id", columns: "id"},
+		split: []key{{name: "attempts_pkey", columns: "email_id, recipient_id, fence", unique: true, primary: true},
+			{name: "attempt_id", columns: "id"},
 			{name: "attempt_recipient_id_fence", columns: "recipient_id, fence"}}},
 	// Their primary keys include the time.
-	{Name: "statistics_days", Column: "start"}, {Name: "statistics_months", Column: "start"}, {Name: "statistics_reasons", Column: "start"}, {Name: "statistics_received", Column: "start"}}
+	{Name: "statistics_days", Column: "start"}, {Name: "statistics_months", Column: "start"},
+	{Name: "statistics_reasons", Column: "start"}, {Name: "statistics_received", Column: "start"}}
 
 // Tables returns the tables that can be split, in the order in which to split them: a table comes after
 // those that it refers to.
@@ -85,7 +95,8 @@ func (t Table) Time(value string) time.Time {
 	if t.Prefix != "" {
 		return id.Time(value)
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05Z07", "2006-01-02 15:04:05Z07:00"} { // the latter are PostgreSQL's formats
+	// the latter are PostgreSQL's formats
+	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05Z07", "2006-01-02 15:04:05Z07:00"} {
 		if at, err := time.Parse(layout, value); err == nil {
 			return at
 		}
@@ -142,8 +153,10 @@ type TableState struct {
 	Bytes  int64   // including indexes
 	Months []Month // of a split table, ordered by bounds
 
-	limit     string       // the bound of a move in progress; empty if there is none
-	unchecked []constraint // references to a split table that are validated for new rows only, or for the parts of a table individually
+	limit string // the bound of a move in progress; empty if there is none
+	// references to a split table that are validated for new rows only, or for the parts of a table
+	// individually
+	unchecked []constraint
 }
 
 // restPart returns the last part.
@@ -204,7 +217,8 @@ func monthsOf(ctx context.Context, on db.Execer, t Table) ([]Month, error) {
 	}
 	slices.SortFunc(all, func(a, b Month) int { return strings.Compare(a.From, b.From) })
 	if n := len(all); n == 0 || all[0].From != "" || all[n-1].Below != "" {
-		return nil, fmt.Errorf("it is split, but its %d parts do not cover every id: the first or the last one is missing", n)
+		return nil,
+			fmt.Errorf("it is split, but its %d parts do not cover every id: the first or the last one is missing", n)
 	}
 	return all, nil
 }

@@ -30,13 +30,15 @@ func (r *Replica) Register(reg prometheus.Registerer) error {
 	for _, c := range []prometheus.Collector{
 		reads("replica", count(func() int64 { return r.answered.Load() })),
 		reads("primary", count(func() int64 { return r.elsewhere.Load() })),
-		gauge("postrider_replica_lag_seconds", "Age of the oldest write that the replica lacks, to within a second.", func(s Status) float64 { return s.Lag.Seconds() }),
-		gauge("postrider_replica_passed_over", "1 while the replica is not used and the primary answers everything, else 0.", func(s Status) float64 {
-			if s.PassedOver != "" {
-				return 1
-			}
-			return 0
-		}),
+		gauge("postrider_replica_lag_seconds", "Age of the oldest write that the replica lacks, to within a second.",
+			func(s Status) float64 { return s.Lag.Seconds() }),
+		gauge("postrider_replica_passed_over",
+			"1 while the replica is not used and the primary answers everything, else 0.", func(s Status) float64 {
+				if s.PassedOver != "" {
+					return 1
+				}
+				return 0
+			}),
 	} {
 		if err := reg.Register(c); err != nil {
 			return fmt.Errorf("replica: %w", err)

@@ -63,7 +63,8 @@ var _ db.Reader = (*Replica)(nil)
 // Open returns a replica, which need not be reachable, for the primary's ReadFrom. It is not checked, and
 // so not used, before Start.
 func Open(primary *db.DB, c Config, log *slog.Logger) (*Replica, error) {
-	r := &Replica{primary: primary, wanted: positionStatement("pg_current_wal_flush_lsn"), log: log, state: state{passedOver: "it has not been checked yet"}}
+	r := &Replica{primary: primary, wanted: positionStatement("pg_current_wal_flush_lsn"), log: log,
+		state: state{passedOver: "it has not been checked yet"}}
 	if c.RiskLosingAcceptedMail {
 		r.wanted = positionStatement("pg_current_wal_insert_lsn")
 	}

@@ -27,7 +27,8 @@ func newBench(t *testing.T, primary *dbtest.Server, url string) *bench {
 	t.Helper()
 	b := &bench{t: t, DB: primary.OpenPatiently(), log: &expect.Log{}}
 	var err error
-	b.replica, err = replica.Open(b.DB, replica.Config{URL: url, Connections: 4}, slog.New(slog.NewTextHandler(b.log, nil)))
+	b.replica, err = replica.Open(b.DB, replica.Config{URL: url, Connections: 4},
+		slog.New(slog.NewTextHandler(b.log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,13 +80,15 @@ func (b *bench) server() string {
 // usesReplica waits until the replica serves reads.
 func (b *bench) usesReplica() {
 	b.t.Helper()
-	expect.EventuallyWithin(b.t, 30*time.Second, "the replica serves reads", func() bool { return b.server() == "replica" })
+	expect.EventuallyWithin(b.t, 30*time.Second, "the replica serves reads",
+		func() bool { return b.server() == "replica" })
 }
 
 // passesOver waits until the replica is skipped for a reason.
 func (b *bench) passesOver(reason string) {
 	b.t.Helper()
-	expect.EventuallyWithin(b.t, 30*time.Second, "the replica is skipped: "+reason, func() bool { return strings.Contains(b.replica.Status().PassedOver, reason) })
+	expect.EventuallyWithin(b.t, 30*time.Second, "the replica is skipped: "+reason,
+		func() bool { return strings.Contains(b.replica.Status().PassedOver, reason) })
 	if server := b.server(); server != "primary" {
 		b.t.Errorf("a skipped replica (%s) serves reads: the server was the %s", reason, server)
 	}
@@ -168,7 +171,8 @@ func TestAReadAtTheReplicaIsOneReadOnlyTransaction(t *testing.T) {
 		err := b.Read(t.Context(), func(on *ent.Client) error {
 			all = nil
 			for range 2 {
-				s, err := db.One(t.Context(), on, func(s *seen) []any { return []any{&s.replica, &s.readOnly, &s.began} },
+				s, err := db.One(t.Context(), on,
+					func(s *seen) []any { return []any{&s.replica, &s.readOnly, &s.began} },
 					`SELECT pg_is_in_recovery(), current_setting('transaction_read_only'), now()::text`)
 				if err != nil {
 					return err
@@ -191,7 +195,8 @@ func TestAServerThatIsNoReplicaIsPassedOverWithTheReason(t *testing.T) {
 	t.Parallel()
 	primary, other := dbtest.NewServer(t), dbtest.NewServer(t)
 	other.BecomeForeign()
-	for reason, server := range map[string]*dbtest.Server{"another cluster": other.NewStandby("foreign"), "takes writes": primary} {
+	for reason, server := range map[string]*dbtest.Server{"another cluster": other.NewStandby("foreign"),
+		"takes writes": primary} {
 		b := newBench(t, primary, server.URL())
 		b.passesOver(reason)
 		for range 3 {
@@ -249,14 +254,15 @@ func TestAStandbyOfTheOldPrimaryIsPassedOver(t *testing.T) {
 	old.Start()
 	before.write(`INSERT INTO kept SELECT generate_series(1, 100000)`)
 	other, at := newBench(t, next, stays.URL()), stays.Open()
-	expect.EventuallyWithin(t, 15*time.Second, "the standby of the old primary is further ahead than the new one", func() bool {
-		ahead, err := db.One(t.Context(), at.SQL, db.Value[string], `SELECT pg_last_wal_replay_lsn()::text`)
-		if err != nil {
-			t.Fatal(err)
-		}
-		behind, err := db.One(t.Context(), b.SQL, db.Value[bool], fmt.Sprintf(`SELECT pg_current_wal_lsn() < '%s'::pg_lsn`, ahead))
-		return err == nil && behind
-	})
+	expect.EventuallyWithin(t, 15*time.Second, "the standby of the old primary is further ahead than the new one",
+		func() bool {
+			ahead, err := db.One(t.Context(), at.SQL, db.Value[string], `SELECT pg_last_wal_replay_lsn()::text`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			behind, err := db.One(t.Context(), b.SQL, db.Value[bool], fmt.Sprintf(`SELECT pg_current_wal_lsn() < '%s'::pg_lsn`, ahead))
+			return err == nil && behind
+		})
 	other.passesOver("timeline")
 	if n, _ := other.read(`SELECT count(*) FROM kept`); n != 1 {
 		t.Errorf("%d rows, of which the new primary has 1", n)
@@ -328,7 +334,8 @@ func TestASilentReplicaKeepsNobodyWaiting(t *testing.T) {
 	if took := time.Since(began); took > 30*time.Second { // a third of a second for each would be more
 		t.Errorf("100 reads took %s with a frozen replica", took)
 	}
-	expect.EventuallyWithin(t, 30*time.Second, "the frozen replica is skipped", func() bool { return b.replica.Status().PassedOver != "" })
+	expect.EventuallyWithin(t, 30*time.Second, "the frozen replica is skipped",
+		func() bool { return b.replica.Status().PassedOver != "" })
 	standby.Thaw()
 	b.usesReplica()
 }

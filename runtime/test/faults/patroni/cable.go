@@ -29,16 +29,20 @@ func newCables(t testing.TB, n int) []cable {
 	}
 	bridge, network := fmt.Sprintf("prdr%d", os.Getpid()), fmt.Sprintf("10.213.%d.", os.Getpid()%250)
 	t.Cleanup(func() { _ = ip("link", "del", bridge) }) // it may not exist
-	if err := errors.Join(ip("link", "add", bridge, "type", "bridge"), ip("addr", "add", network+"1/24", "dev", bridge), ip("link", "set", bridge, "up")); err != nil {
+	if err := errors.Join(ip("link", "add", bridge, "type", "bridge"), ip("addr", "add", network+"1/24", "dev", bridge),
+		ip("link", "set", bridge, "up")); err != nil {
 		t.Logf("running all machines on loopback: %v", err)
 		return nil
 	}
 	var all []cable
 	for i := range n {
-		c := cable{space: fmt.Sprintf("%s-%d", bridge, i), end: fmt.Sprintf("%sm%d", bridge, i), address: fmt.Sprintf("%s%d", network, 11+i)}
+		c := cable{space: fmt.Sprintf("%s-%d", bridge, i), end: fmt.Sprintf("%sm%d", bridge, i),
+			address: fmt.Sprintf("%s%d", network, 11+i)}
 		t.Cleanup(func() { _ = ip("netns", "del", c.space) }) // it may not exist
-		if err := errors.Join(ip("netns", "add", c.space), ip("link", "add", c.end, "type", "veth", "peer", "name", "eth0", "netns", c.space), ip("link", "set", c.end, "master", bridge, "up"),
-			ip("-n", c.space, "addr", "add", c.address+"/24", "dev", "eth0"), ip("-n", c.space, "link", "set", "eth0", "up"), ip("-n", c.space, "link", "set", "lo", "up")); err != nil {
+		if err := errors.Join(ip("netns", "add", c.space), ip("link", "add", c.end, "type", "veth", "peer", "name",
+			"eth0", "netns", c.space), ip("link", "set", c.end, "master", bridge, "up"),
+			ip("-n", c.space, "addr", "add", c.address+"/24", "dev", "eth0"),
+			ip("-n", c.space, "link", "set", "eth0", "up"), ip("-n", c.space, "link", "set", "lo", "up")); err != nil {
 			t.Logf("running all machines on loopback: %v", err)
 			return nil
 		}

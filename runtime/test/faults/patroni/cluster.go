@@ -90,13 +90,14 @@ func Start(t testing.TB, config string) *Cluster {
 		m.Start()
 	}
 	c.AwaitWhole(2 * time.Minute)
-	for _, statement := range []string{`CREATE ROLE postrider LOGIN PASSWORD '` + userPassword + `'`, `CREATE DATABASE postrider OWNER postrider`, `GRANT pg_monitor TO postrider`} {
+	for _, statement := range []string{`CREATE ROLE postrider LOGIN PASSWORD '` + userPassword + `'`,
+		`CREATE DATABASE postrider OWNER postrider`, `GRANT pg_monitor TO postrider`} {
 		c.execute(statement)
 	}
 	return c
 }
 
-// unprivileged gives root's folder to the user that runs PostgreSQL.
+// unprivileged returns root's folder to the user that runs PostgreSQL.
 func unprivileged(t testing.TB, folder string) *syscall.Credential {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -131,7 +132,8 @@ func (c *Cluster) URL() string {
 func (c *Cluster) execute(statement string) {
 	c.t.Helper()
 	leader := c.leader()
-	command := exec.CommandContext(c.t.Context(), filepath.Join(binaries(), "psql"), "-h", leader.host, "-p", leader.postgres, "-U", "postgres", "-v", "ON_ERROR_STOP=1", "-c", statement, "postgres")
+	command := exec.CommandContext(c.t.Context(), filepath.Join(binaries(), "psql"), "-h", leader.host, "-p",
+		leader.postgres, "-U", "postgres", "-v", "ON_ERROR_STOP=1", "-c", statement, "postgres")
 	command.Env = append(os.Environ(), "PGPASSWORD="+superPassword)
 	if out, err := command.CombinedOutput(); err != nil {
 		c.t.Fatalf("%s: %v: %s", statement, err, out)
@@ -209,7 +211,8 @@ func (c *Cluster) Switchover() {
 	}
 	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+leader.host+":"+leader.rest+"/switchover", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+leader.host+":"+leader.rest+
+		"/switchover", bytes.NewReader(body))
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -40,8 +40,9 @@ type Machine struct {
 
 func newMachine(t testing.TB, name, folder string, who *syscall.Credential, cable *cable) *Machine {
 	t.Helper()
-	m := &Machine{Name: name, t: t, folder: folder, who: who, cable: cable, host: "127.0.0.1", log: &expect.Log{}, running: map[string]*exec.Cmd{},
-		rest: expect.FreePort(t), postgres: expect.FreePort(t), client: expect.FreePort(t), peer: expect.FreePort(t)}
+	m := &Machine{Name: name, t: t, folder: folder, who: who, cable: cable, host: "127.0.0.1", log: &expect.Log{},
+		running: map[string]*exec.Cmd{},
+		rest:    expect.FreePort(t), postgres: expect.FreePort(t), client: expect.FreePort(t), peer: expect.FreePort(t)}
 	if cable != nil {
 		m.host = cable.address
 	}
@@ -80,11 +81,13 @@ func (m *Machine) configure(t testing.TB, config string, all []*Machine) {
 	at := func(port string) string { return "http://" + m.host + ":" + port }
 	var peers, clients []string
 	for _, one := range all {
-		peers, clients = append(peers, one.Name+"=http://"+one.host+":"+one.peer), append(clients, one.host+":"+one.client)
+		peers, clients = append(peers, one.Name+"=http://"+one.host+":"+one.peer), append(clients, one.host+
+			":"+one.client)
 	}
 	m.etcdEnv = append(m.etcdEnv, "ETCD_NAME="+m.Name, "ETCD_DATA_DIR="+filepath.Join(m.folder, "etcd"),
 		"ETCD_LISTEN_CLIENT_URLS="+at(m.client), "ETCD_ADVERTISE_CLIENT_URLS="+at(m.client),
-		"ETCD_LISTEN_PEER_URLS="+at(m.peer), "ETCD_INITIAL_ADVERTISE_PEER_URLS="+at(m.peer), "ETCD_INITIAL_CLUSTER="+strings.Join(peers, ","))
+		"ETCD_LISTEN_PEER_URLS="+at(m.peer), "ETCD_INITIAL_ADVERTISE_PEER_URLS="+at(m.peer), "ETCD_INITIAL_CLUSTER="+
+			strings.Join(peers, ","))
 	// Patroni reads its file as an unprivileged user, who may not be able to read the project.
 	settings, err := os.ReadFile(filepath.Join(config, "patroni.yml"))
 	if err != nil {
@@ -103,9 +106,12 @@ func (m *Machine) configure(t testing.TB, config string, all []*Machine) {
 		"PATRONI_NAME=" + m.Name,
 		"PATRONI_RESTAPI_LISTEN=" + m.host + ":" + m.rest, "PATRONI_RESTAPI_CONNECT_ADDRESS=" + m.host + ":" + m.rest,
 		"PATRONI_ETCD_HOSTS=" + strings.Join(clients, ","),
-		"PATRONI_POSTGRESQL_LISTEN=" + m.host + ":" + m.postgres, "PATRONI_POSTGRESQL_CONNECT_ADDRESS=" + m.host + ":" + m.postgres,
-		"PATRONI_POSTGRESQL_DATA_DIR=" + m.data(), "PATRONI_POSTGRESQL_BIN_DIR=" + binaries(), "PATRONI_POSTGRESQL_PGPASS=" + filepath.Join(m.folder, "pgpass"),
-		"PATRONI_SUPERUSER_PASSWORD=" + superPassword, "PATRONI_REPLICATION_PASSWORD=drill-replication", "PATRONI_REWIND_PASSWORD=drill-rewind",
+		"PATRONI_POSTGRESQL_LISTEN=" + m.host + ":" + m.postgres, "PATRONI_POSTGRESQL_CONNECT_ADDRESS=" + m.host + ":" +
+			m.postgres,
+		"PATRONI_POSTGRESQL_DATA_DIR=" + m.data(), "PATRONI_POSTGRESQL_BIN_DIR=" + binaries(),
+		"PATRONI_POSTGRESQL_PGPASS=" + filepath.Join(m.folder, "pgpass"),
+		"PATRONI_SUPERUSER_PASSWORD=" + superPassword, "PATRONI_REPLICATION_PASSWORD=drill-replication",
+		"PATRONI_REWIND_PASSWORD=drill-rewind",
 	}
 }
 
@@ -127,7 +133,8 @@ func (m *Machine) start(name string, env []string, program string, args ...strin
 	}
 	who := m.who
 	if m.cable != nil { // ip and setpriv exec the program: one process
-		program, args = "ip", slices.Concat([]string{"netns", "exec", m.cable.space, "setpriv", fmt.Sprintf("--reuid=%d", who.Uid), fmt.Sprintf("--regid=%d", who.Gid), "--clear-groups", program}, args)
+		program, args = "ip", slices.Concat([]string{"netns", "exec", m.cable.space, "setpriv",
+			fmt.Sprintf("--reuid=%d", who.Uid), fmt.Sprintf("--regid=%d", who.Gid), "--clear-groups", program}, args)
 		who = nil
 	}
 	command := exec.Command(program, args...) // it runs until Kill
@@ -247,7 +254,8 @@ func (m *Machine) plug(state string) {
 // members asks this machine's Patroni for the list of members.
 func (m *Machine) members() (list []member, err error) {
 	client := http.Client{Timeout: time.Second}
-	request, err := http.NewRequestWithContext(m.t.Context(), http.MethodGet, "http://"+m.host+":"+m.rest+"/cluster", http.NoBody)
+	request, err := http.NewRequestWithContext(m.t.Context(), http.MethodGet, "http://"+m.host+":"+m.rest+"/cluster",
+		http.NoBody)
 	if err != nil {
 		return nil, err
 	}

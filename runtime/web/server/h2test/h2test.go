@@ -32,12 +32,14 @@ func Certificate(t testing.TB) *tls.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotBefore: time.Now().
+		Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
+		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 }
 
 // WriteCertificate writes such a certificate and its key to files.
@@ -49,7 +51,8 @@ func WriteCertificate(t testing.TB) (certificate, key string) {
 		t.Fatal(err)
 	}
 	certificate, key = filepath.Join(t.TempDir(), "certificate.pem"), filepath.Join(t.TempDir(), "key.pem")
-	for file, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: c.Certificate[0]}, key: {Type: "PRIVATE KEY", Bytes: private}} {
+	for file, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: c.Certificate[0]},
+		key: {Type: "PRIVATE KEY", Bytes: private}} {
 		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +90,9 @@ func Dial(t testing.TB, addr string, window uint32) *Client {
 }
 
 func dialTLS(ctx context.Context, addr, protocol string) (net.Conn, error) {
-	dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}, MinVersion: tls.VersionTLS12}} // the server belongs to the test
+	// the server belongs to the test
+	dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol},
+		MinVersion: tls.VersionTLS12}}
 	return dialer.DialContext(ctx, "tcp", addr)
 }
 
@@ -102,7 +107,8 @@ func New(ctx context.Context, addr string, window uint32) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{conn: conn, next: 1, statuses: map[uint32]string{}, resets: map[uint32]http2.ErrCode{}, read: map[uint32]int64{}, allowed: 1 << 30}
+	c := &Client{conn: conn, next: 1, statuses: map[uint32]string{}, resets: map[uint32]http2.ErrCode{},
+		read: map[uint32]int64{}, allowed: 1 << 30}
 	c.encoder = hpack.NewEncoder(&c.headers)
 	c.frames = http2.NewFramer(conn, conn)
 	c.frames.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
@@ -183,7 +189,8 @@ func (c *Client) Open(whole bool, fields ...string) (stream uint32, err error) {
 				return err
 			}
 		}
-		return c.frames.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: c.headers.Bytes(), EndHeaders: true, EndStream: whole})
+		return c.frames.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: c.headers.Bytes(),
+			EndHeaders: true, EndStream: whole})
 	})
 	return stream, err
 }

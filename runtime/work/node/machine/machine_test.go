@@ -17,7 +17,8 @@ func TestThisMachineHasItsAddresses(t *testing.T) {
 	if err != nil || len(list) == 0 {
 		t.Fatalf("the machine lists %v, %v, want its addresses", list, err)
 	}
-	for text, want := range map[string]bool{"127.0.0.1": true, "::ffff:127.0.0.1": true, "127.0.0.77": true, "203.0.113.1": false, "2001:db8::1": false} {
+	for text, want := range map[string]bool{"127.0.0.1": true, "::ffff:127.0.0.1": true, "127.0.0.77": true,
+		"203.0.113.1": false, "2001:db8::1": false} {
 		addr := netip.MustParseAddr(text)
 		if here.Has(addr) != want || list.Has(addr) != want {
 			t.Errorf("the machine has %s: %t, lists it: %t, want %t", text, here.Has(addr), list.Has(addr), want)
@@ -33,7 +34,8 @@ func TestThisMachineHasItsAddresses(t *testing.T) {
 	if err != nil || json.Unmarshal(text, &read) != nil || !slices.Equal(read, list) {
 		t.Errorf("%s, %v is read as %v, want %v", text, err, read, list)
 	}
-	if err := json.Unmarshal([]byte(`["198.51.100.7", "of a newer version"]`), &read); err != nil || !slices.Equal(read.Texts(), []string{"198.51.100.7"}) {
+	if err := json.Unmarshal([]byte(`["198.51.100.7", "of a newer version"]`), &read); err != nil ||
+		!slices.Equal(read.Texts(), []string{"198.51.100.7"}) {
 		t.Errorf("a list with an unknown entry is read as %v, %v", read, err)
 	}
 }
@@ -41,7 +43,8 @@ func TestThisMachineHasItsAddresses(t *testing.T) {
 // A machine that a test makes up has what was said, in order, and nothing else.
 func TestAMachineThatIsMadeUp(t *testing.T) {
 	t.Parallel()
-	f := machine.Networks{netip.MustParsePrefix("127.0.0.3/32"), netip.MustParsePrefix("198.51.100.7/32"), netip.MustParsePrefix("127.0.0.3/32")}
+	f := machine.Networks{netip.MustParsePrefix("127.0.0.3/32"), netip.MustParsePrefix("198.51.100.7/32"),
+		netip.MustParsePrefix("127.0.0.3/32")}
 	list, err := f.List()
 	if err != nil || !slices.Equal(list.Texts(), []string{"198.51.100.7", "127.0.0.3"}) {
 		t.Errorf("it lists %v, %v", list, err)

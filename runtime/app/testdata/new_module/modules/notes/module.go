@@ -22,6 +22,7 @@ var Module = fx.Module("notes",
 		}}
 	}),
 	fx.Invoke(func(registry prometheus.Registerer) error {
-		return registry.Register(prometheus.NewCounter(prometheus.CounterOpts{Name: "postrider_notes_total", Help: "Notes."}))
+		return registry.Register(prometheus.NewCounter(prometheus.CounterOpts{Name: "postrider_notes_total",
+			Help: "Notes."}))
 	}),
 )

@@ -27,7 +27,8 @@ func Routes(service Service) api.Routes {
 		g := a.Tag("Notes", "What is not to be forgotten.")
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/notes", ID: "listNotes", Needs: rights.Read,
-			Summary: "List notes", Description: "All of them.", Example: map[string]any{"notes": []any{"remember the milk"}},
+			Summary: "List notes", Description: "All of them.",
+			Example: map[string]any{"notes": []any{"remember the milk"}},
 		}, func(ctx context.Context, c *api.Call, _ *api.None) (notesAnswer, error) {
 			found, err := service.List(ctx, c.AccountID)
 			return notesAnswer{Notes: found}, err
