@@ -17,7 +17,7 @@ type dryRun struct {
 	Version      *int                                        `json:"version" doc:"null: the draft."`
 	Outcome      string                                      `json:"outcome" enum:"completed,failed,cancelled,not_started" doc:"not_started: the trigger or its condition does not hold."`
 	Error        *string                                     `json:"error" doc:"Why it failed: a code, a colon and a sentence."`
-	Condition    wire.Optional[played.ExpressionExplanation] `json:"condition" doc:"Of the trigger; null: it has none."`
+	Condition    wire.Optional[played.ExpressionExplanation] `json:"condition" doc:"The trigger's condition; null if it has none."`
 	Trace        []played.SimulatedStep                      `json:"trace" nullable:"false" doc:"The steps in their order. Delays take no time; an event that is awaited counts as received, with empty data."`
 }
 

@@ -36,15 +36,15 @@ var (
 const tagBilling = "Billing"
 
 type price struct {
-	Amount   int64  `json:"amount" doc:"In minor units of the currency, as cents." example:"2000"`
+	Amount   int64  `json:"amount" doc:"Amount in minor units of the currency, such as cents." example:"2000"`
 	Currency string `json:"currency" doc:"ISO 4217, in lower case." example:"eur"`
 	Interval string `json:"interval" enum:"day,week,month,year" example:"month"`
 }
 
 type overagePrice struct {
-	Amount   int64  `json:"amount" doc:"In minor units of the currency, as cents." example:"40"`
+	Amount   int64  `json:"amount" doc:"Amount in minor units of the currency, such as cents." example:"40"`
 	Currency string `json:"currency" doc:"ISO 4217, in lower case." example:"eur"`
-	Emails   int    `json:"emails" doc:"How many emails the amount is for." example:"1000"`
+	Emails   int    `json:"emails" doc:"Number of emails that the amount covers." example:"1000"`
 }
 
 type planLimits accounts.OfferedLimits
@@ -53,9 +53,9 @@ type planRecord struct {
 	ID             string                      `json:"id" example:"pro"`
 	Name           string                      `json:"name" example:"Pro"`
 	Limits         planLimits                  `json:"limits"`
-	IncludedEmails *int                        `json:"included_emails" doc:"A month, in the price; null: the operator has said nothing."`
+	IncludedEmails *int                        `json:"included_emails" doc:"Emails a month that the price includes; null if not configured."`
 	Overage        bool                        `json:"overage" doc:"Whether emails beyond the included ones are sent, and paid for."`
-	Price          wire.Optional[price]        `json:"price" doc:"null: it costs nothing, or the price is not known now."`
+	Price          wire.Optional[price]        `json:"price" doc:"Price of the plan; null if it is free, or if the price is currently unknown."`
 	OveragePrice   wire.Optional[overagePrice] `json:"overage_price"`
 	Current        bool                        `json:"current" doc:"Whether it is the account's."`
 }
@@ -65,17 +65,17 @@ type plansAnswer struct {
 }
 
 type cardRecord struct {
-	Brand    string `json:"brand" doc:"Or the kind of what is no card, as sepa_debit." example:"visa"`
+	Brand    string `json:"brand" doc:"Brand of the card, or the type of another payment method, such as sepa_debit." example:"visa"`
 	Last4    string `json:"last4" example:"4242"`
 	ExpMonth int    `json:"exp_month" doc:"0: it does not expire." example:"12"`
 	ExpYear  int    `json:"exp_year" example:"2030"`
 }
 
 type usageOfMonth struct {
-	Emails   int64 `json:"emails" doc:"Of the present month (UTC)." example:"12000"`
-	Included *int  `json:"included" doc:"In the price of the plan; null: the operator has said nothing."`
+	Emails   int64 `json:"emails" doc:"Emails of the current month (UTC)." example:"12000"`
+	Included *int  `json:"included" doc:"Emails that the price of the plan includes; null if not configured."`
 	Over     int64 `json:"over" doc:"Emails beyond the included ones." example:"0"`
-	Limit    *int  `json:"limit" doc:"Beyond it emails are refused: the least of the plan's cap and the account's own limit. null: none."`
+	Limit    *int  `json:"limit" doc:"Limit beyond which emails are refused: the lower of the plan's cap and the account's own limit; null if unlimited."`
 }
 
 type production struct {
@@ -90,10 +90,10 @@ type planName struct {
 }
 
 type billingRecord struct {
-	Enabled            bool                      `json:"enabled" doc:"Whether this installation takes payments. Where it does not, its operator gives plans."`
+	Enabled            bool                      `json:"enabled" doc:"Whether this installation takes payments. If not, its operator assigns plans."`
 	Mode               *string                   `json:"mode" doc:"test or live; null where billing is off." example:"live"`
 	Plan               planName                  `json:"plan"`
-	Status             string                    `json:"status" enum:"none,incomplete,incomplete_expired,trialing,active,past_due,canceled,unpaid,paused" doc:"Of the subscription."`
+	Status             string                    `json:"status" enum:"none,incomplete,incomplete_expired,trialing,active,past_due,canceled,unpaid,paused" doc:"Status of the subscription."`
 	PaymentMethod      wire.Optional[cardRecord] `json:"payment_method"`
 	BillingEmail       string                    `json:"billing_email" example:"ada@example.com"`
 	CurrentPeriodStart wire.Time                 `json:"current_period_start"`
@@ -102,9 +102,9 @@ type billingRecord struct {
 	PendingPlan        *string                   `json:"pending_plan" doc:"The plan that comes at pending_at."`
 	PendingAt          wire.OptionalTime         `json:"pending_at"`
 	Usage              usageOfMonth              `json:"usage"`
-	MonthlyLimit       *int                      `json:"monthly_limit" doc:"Emails a month that the account allows itself; null: no limit of its own."`
+	MonthlyLimit       *int                      `json:"monthly_limit" doc:"The account's own limit of emails a month; null if it has set none."`
 	Production         production                `json:"production"`
-	Problems           []string                  `json:"problems" nullable:"false" doc:"What the account's people should do."`
+	Problems           []string                  `json:"problems" nullable:"false" doc:"Actions that the account's owners should take."`
 }
 
 type billingAnswer struct {
@@ -112,7 +112,7 @@ type billingAnswer struct {
 }
 
 type usagePeriod struct {
-	Period wire.Time `json:"period" doc:"When it begins, in UTC."`
+	Period wire.Time `json:"period" doc:"Start of the period, in UTC."`
 	Emails int64     `json:"emails" example:"340"`
 }
 
@@ -175,7 +175,7 @@ func changeBody(c *billing.Change) body.Object {
 	return body.Object{Name: "UpdateBilling", Change: true, Fields: []body.Field{
 		{Name: "billing_email", Type: body.Maybe(&c.BillingEmail, body.Text), About: "Where invoices go."},
 		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit,
-			"Emails a month that the account allows itself; null: no limit of its own."),
+			"The account's own limit of emails a month; null if it has set none."),
 	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
 }
 

@@ -46,7 +46,7 @@ type quoteAnswer struct {
 	Currency    string            `json:"currency" example:"eur"`
 	Lines       []lineRecord      `json:"lines" nullable:"false"`
 	Effective   string            `json:"effective" enum:"now,period_end"`
-	EffectiveAt wire.OptionalTime `json:"effective_at" doc:"null: now."`
+	EffectiveAt wire.OptionalTime `json:"effective_at" doc:"When the change takes effect; null if immediately."`
 }
 
 type planAnswer struct {
@@ -58,11 +58,11 @@ type invoiceRecord struct {
 	ID          string            `json:"id" example:"in_1a2b3c"`
 	Number      *string           `json:"number" example:"ACME-0001"`
 	Status      string            `json:"status" enum:"draft,open,paid,uncollectible,void"`
-	Total       int64             `json:"total" doc:"In minor units." example:"4900"`
+	Total       int64             `json:"total" doc:"Amount in minor units of the currency." example:"4900"`
 	Currency    string            `json:"currency" example:"eur"`
 	PeriodStart wire.OptionalTime `json:"period_start"`
 	PeriodEnd   wire.OptionalTime `json:"period_end"`
-	URL         *string           `json:"url" doc:"Where it is shown and paid." example:"https://invoice.stripe.com/i/a1"`
+	URL         *string           `json:"url" doc:"URL of the page that shows the invoice and takes the payment." example:"https://invoice.stripe.com/i/a1"`
 	PDFURL      *string           `json:"pdf_url" example:"https://pay.stripe.com/invoice/a1/pdf"`
 	CreatedAt   wire.OptionalTime `json:"created_at"`
 }
@@ -86,7 +86,7 @@ func PaymentRoutes(service Payments) api.Routes {
 			Summary: "Create a payment method page",
 			Description: "Creates a page of the payment provider, or returns the " +
 				"open one.",
-			Body: &api.Body{About: "Where the page leads back to.",
+			Body: &api.Body{About: "URL that the page returns to.",
 				Examples: map[string]any{"back": map[string]any{"return_path": "/settings/billing"}}},
 			Example: hosted,
 		}, backBody("AddPaymentMethod"),
@@ -142,7 +142,7 @@ func PaymentRoutes(service Payments) api.Routes {
 			Summary: "Create a billing portal page",
 			Description: "Creates a page of the payment provider for invoices, cards " +
 				"and tax IDs. Plans cannot be changed there.",
-			Body:    &api.Body{About: "Where the page leads back to.", Examples: map[string]any{"back": map[string]any{"return_path": "/settings/billing"}}},
+			Body:    &api.Body{About: "URL that the page returns to.", Examples: map[string]any{"back": map[string]any{"return_path": "/settings/billing"}}},
 			Example: map[string]any{"url": "https://billing.stripe.com/p/session/a1"},
 		}, backBody("OpenPortal"), e.openPortal)
 		api.Handle(g, api.Operation{
@@ -179,7 +179,7 @@ func returnField(in *asks) body.Field {
 func planBody(name string, leads bool) func(*asks) body.Object {
 	return func(in *asks) body.Object {
 		o := body.Object{Name: name, Fields: []body.Field{{Name: "plan", Type: body.Text(&in.Plan), Need: body.Required,
-			About: "Its id, as `GET /plans` has it."}}}
+			About: "ID of the plan, as in `GET /plans`."}}}
 		if leads {
 			o.Fields = append(o.Fields, returnField(in))
 		}

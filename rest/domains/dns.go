@@ -25,9 +25,9 @@ type DNSService interface {
 var _ DNSService = (*publish.Service)(nil)
 
 type dnsProvider struct {
-	Name        *string  `json:"name" doc:"Who runs the zone, recognised by its name servers; null when nobody is."`
+	Name        *string  `json:"name" doc:"Provider of the zone, recognized by its name servers; null if unknown."`
 	Supported   bool     `json:"supported" doc:"Whether the records can be applied through it."`
-	Zone        *string  `json:"zone" doc:"The zone that the domain lies in; null when DNS has none."`
+	Zone        *string  `json:"zone" doc:"The zone that contains the domain; null if DNS has none."`
 	NameServers []string `json:"nameservers" nullable:"false" doc:"Of the zone."`
 	Credentials []string `json:"credentials" nullable:"false" doc:"Names of the credentials that applying the records takes; empty when not supported."`
 }
@@ -46,10 +46,10 @@ type dnsApplied struct {
 type dnsChange struct {
 	Purpose  string   `json:"purpose" enum:"ownership,dkim,return_path,spf,dmarc,inbound_mx"`
 	Type     string   `json:"type" enum:"TXT,CNAME,MX"`
-	Name     string   `json:"name" doc:"In full, without a final dot."`
-	Value    string   `json:"value" doc:"What is published, without quotes: the value of the record, or an SPF record that had other terms before."`
+	Name     string   `json:"name" doc:"Full name, without a final dot."`
+	Value    string   `json:"value" doc:"Published value without quotes: the value of the record, or the existing SPF record with our term added."`
 	Priority *int     `json:"priority,omitempty" doc:"MX records only."`
-	TTL      int      `json:"ttl" doc:"In seconds; a record that joins others at its name takes theirs."`
+	TTL      int      `json:"ttl" doc:"Time to live in seconds. A record that joins others with the same name uses theirs."`
 	Before   []string `json:"before" nullable:"false" doc:"All values of the type at the name."`
 	After    []string `json:"after" nullable:"false" doc:"The same afterwards: read back from the provider, or as planned in a dry run."`
 	Reason   *string  `json:"reason" doc:"One sentence on what to do; null unless it is a conflict."`
@@ -67,7 +67,7 @@ func DNSRoutes(service DNSService) api.Routes {
 			Method: http.MethodGet, Path: "/domains/{id}/dns-provider", ID: "getDomainDNSProvider", Needs: rights.Read,
 			Slow:    true,
 			Summary: "Detect the DNS provider",
-			Description: "Finds the zone that the domain lies in and tells by its name servers who runs it. A server of your own is not recognised; use " +
+			Description: "Finds the zone that contains the domain, and its provider by its name servers. Your own servers are not recognized; use " +
 				"`rfc2136` if it takes dynamic updates.",
 			Example: map[string]any{"provider": map[string]any{"name": "cloudflare", "supported": true,
 				"zone":        "example.com",
@@ -115,7 +115,7 @@ func applyBody(in *publish.Input) body.Object {
 	in.Credentials = publish.ProviderCredentials{}
 	return body.Object{Name: "ApplyDNSRecords", Fields: []body.Field{
 		{Name: "provider", Type: body.Choice(&in.Provider, publish.Providers()...), Need: body.RequiredByService},
-		{Name: "credentials", Type: credentials{in.Credentials}, Need: body.RequiredByService, About: "By name, as the table above says. Used once."},
+		{Name: "credentials", Type: credentials{in.Credentials}, Need: body.RequiredByService, About: "Credentials by name, as in the table above. Used for this request only."},
 		{Name: "dry_run", Type: body.Boolean(&in.DryRun), Default: false, About: "Whether to say only what would be done."},
 	}, Check: func(d *body.Decoder) { d.Also(in.Validate()) }}
 }

@@ -98,7 +98,7 @@ func TrackingHostRoutes(service TrackingHostService) api.Routes {
 
 func hostBody(in *hosts.Input) body.Object {
 	return body.Object{Name: "SetTrackingHost", Fields: []body.Field{
-		{Name: "host", Type: body.Text(&in.Host), Need: body.Required, About: "A name below the domain, as `links.example.com`."},
+		{Name: "host", Type: body.Text(&in.Host), Need: body.Required, About: "A name below the domain, such as `links.example.com`."},
 	}}
 }
 

@@ -50,7 +50,7 @@ type operatorAccountRecord struct {
 	PaymentDueAt       wire.OptionalTime `json:"payment_due_at" doc:"Since when a payment is overdue."`
 	SuspendedAt        wire.OptionalTime `json:"suspended_at"`
 	Unmetered          bool              `json:"unmetered" doc:"No caps and no rate limit."`
-	MonthlyLimit       *int              `json:"monthly_limit" doc:"Emails a month that the account allows itself; null: no limit of its own."`
+	MonthlyLimit       *int              `json:"monthly_limit" doc:"The account's own limit of emails a month; null if it has set none."`
 	StoredBytes        *int              `json:"stored_bytes" doc:"Cap of stored bytes that the operator set; null if the plan's applies."`
 	DailyBytes         *int              `json:"daily_bytes" doc:"Cap of bytes stored in a day that the operator set; null if the plan's applies."`
 	CreatedAt          wire.Time         `json:"created_at"`
@@ -75,7 +75,7 @@ type operatorAccountAnswer struct {
 type listInput struct {
 	api.Page
 
-	Text   string `query:"q" maxLength:"200" doc:"In the email or the name, in any case; or a whole id."`
+	Text   string `query:"q" maxLength:"200" doc:"Part of the email or name, ignoring case, or a complete ID."`
 	Plan   string `query:"plan" maxLength:"40" doc:"Id of a plan."`
 	Status string `query:"status" enum:"active,suspended,payment_due" doc:"active: neither suspended nor with an overdue payment."`
 }
@@ -139,7 +139,7 @@ func accountBody(c *accounts.AccountChange) body.Object {
 			About: "Whether it may write to others than itself without a verified domain and a payment method."},
 		{Name: "payment_method", Type: body.Maybe(&c.PaymentMethod, body.Boolean), About: "Whether a payment method is on file."},
 		{Name: "suspended", Type: body.Maybe(&c.Suspended, body.Boolean), About: "Whether it may not send."},
-		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit, "Emails a month that the account allows itself; null: no limit of its own."),
+		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit, "The account's own limit of emails a month; null if it has set none."),
 		body.IntegerOrNull("stored_bytes", &c.StoredBytes, 1, accounts.MaxBytes,
 			"Cap of stored bytes in place of the plan's; null if the plan's applies."),
 		body.IntegerOrNull("daily_bytes", &c.DailyBytes, 1, accounts.MaxBytes,

@@ -23,15 +23,15 @@ var _ AuditLog = (*audit.Service)(nil)
 type auditActor struct {
 	Kind string `json:"kind" enum:"user,key,operator,system"`
 	ID   string `json:"id" example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name string `json:"name" doc:"As it was then." example:"ada@example.com"`
+	Name string `json:"name" doc:"The name at the time of the action." example:"ada@example.com"`
 }
 
 type auditRecord struct {
 	ID        string         `json:"id" example:"aud_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Actor     auditActor     `json:"actor"`
-	Action    string         `json:"action" doc:"As member.removed; or the id of an operation of this API, as createWebhook." example:"member.removed"`
+	Action    string         `json:"action" doc:"The action, such as member.removed, or the ID of an operation of this API, such as createWebhook." example:"member.removed"`
 	Target    string         `json:"target" doc:"Id of what was changed; may be empty." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Changes   map[string]any `json:"changes" nullable:"false" doc:"What was changed; never a secret."`
+	Changes   map[string]any `json:"changes" nullable:"false" doc:"The changed fields. Secrets are never included."`
 	IP        string         `json:"ip" example:"192.0.2.7"`
 	UserAgent string         `json:"user_agent"`
 	RequestID string         `json:"request_id"`

@@ -28,13 +28,13 @@ type record struct {
 	Operation      string    `json:"operation" doc:"Its id in this document." example:"sendEmail"`
 	Status         int       `json:"status" example:"200"`
 	DurationMS     int       `json:"duration_ms" example:"12"`
-	APIKeyID       *string   `json:"api_key_id" doc:"null: a person asked." example:"key_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	UserID         *string   `json:"user_id" doc:"null: a key asked." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	APIKeyID       *string   `json:"api_key_id" doc:"ID of the API key; null if a person made the request." example:"key_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	UserID         *string   `json:"user_id" doc:"ID of the person; null if an API key made the request." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	IP             string    `json:"ip" example:"192.0.2.7"`
 	RequestBody    string    `json:"request_body" doc:"At most 4 KB, without secrets and the content of attachments. Ends with …[cut] where more followed. Empty: there was none, or it is not kept."`
-	RequestOctets  int64     `json:"request_octets" doc:"Of the whole body."`
-	ResponseBody   string    `json:"response_body" doc:"As request_body. In brackets: the type of one that is not JSON."`
-	ResponseOctets int64     `json:"response_octets" doc:"Of the whole body."`
+	RequestOctets  int64     `json:"request_octets" doc:"Size of the whole request body in bytes."`
+	ResponseBody   string    `json:"response_body" doc:"The response body, shortened like request_body; a body that is not JSON is replaced by its type in brackets."`
+	ResponseOctets int64     `json:"response_octets" doc:"Size of the whole request body in bytes."`
 	EmailID        *string   `json:"email_id" doc:"The email that was made, or that it is about." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	CreatedAt      wire.Time `json:"created_at"`
 }

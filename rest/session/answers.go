@@ -14,16 +14,16 @@ type userRecord struct {
 	Operator     bool      `json:"operator" doc:"Runs the installation."`
 	Password     bool      `json:"password" doc:"Whether they have one."`
 	SecondFactor bool      `json:"second_factor" doc:"Whether an authenticator app is set up."`
-	Passkeys     int       `json:"passkeys" doc:"How many they have."`
+	Passkeys     int       `json:"passkeys" doc:"Number of passkeys."`
 	CreatedAt    wire.Time `json:"created_at"`
 }
 
 type sessionRecord struct {
 	ID           string    `json:"id" example:"ses_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	AccountID    *string   `json:"account_id" doc:"That it is in; null: the person belongs to none." example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Method       string    `json:"method" enum:"password,passkey,oidc,link" doc:"How they signed in."`
+	AccountID    *string   `json:"account_id" doc:"ID of the current account; null if the person belongs to none." example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Method       string    `json:"method" enum:"password,passkey,oidc,link" doc:"How the person signed in."`
 	SecondFactor bool      `json:"second_factor" doc:"Whether one was given."`
-	ConfirmedAt  wire.Time `json:"confirmed_at" doc:"When it was seen last that it is them."`
+	ConfirmedAt  wire.Time `json:"confirmed_at" doc:"When the person last confirmed their identity."`
 	IP           string    `json:"ip" example:"192.0.2.7"`
 	UserAgent    string    `json:"user_agent"`
 	CreatedAt    wire.Time `json:"created_at"`
@@ -63,7 +63,7 @@ type signInRecord struct {
 	Passwords bool   `json:"passwords" doc:"Whether passwords let in."`
 	Passkeys  bool   `json:"passkeys" doc:"Whether people can have passkeys: the base URL has a host name."`
 
-	OIDC *providerRecord `json:"oidc" doc:"The OpenID Connect provider that people may sign in by; null: there is none."`
+	OIDC *providerRecord `json:"oidc" doc:"OpenID Connect provider for signing in; null if there is none."`
 }
 
 type signInAnswer struct {
@@ -82,7 +82,7 @@ type offerAnswer struct {
 }
 
 type factorAnswer struct {
-	Secret string `json:"secret" doc:"In base 32." example:"JBSWY3DPEHPK3PXP"`
+	Secret string `json:"secret" doc:"The secret in base 32." example:"JBSWY3DPEHPK3PXP"`
 	URI    string `json:"uri" doc:"For a QR code."`
 }
 

@@ -16,15 +16,15 @@ func newPassword(to *string) body.Type {
 func oldPassword(to *string) body.Type { return body.Text(to).Format("password") }
 
 const (
-	aboutToken   = "What stands behind the # of the link."
-	aboutAccount = "How people call the account."
+	aboutToken   = "The token after the # of the link."
+	aboutAccount = "Name of the account."
 )
 
 func setUpBody(in *signin.SetUpInput) body.Object {
 	return body.Object{Name: "SetUp", Fields: []body.Field{
 		{Name: "token", Type: body.Text(&in.Token), Need: body.Required, About: aboutToken},
 		{Name: "email", Type: emailField(&in.Email), Need: body.RequiredByService,
-			About: "Of the person; the account with this email becomes theirs, or a new one."},
+			About: "Email of the person. They become the owner of the account with this email, or of a new one."},
 		{Name: "password", Type: newPassword(&in.Password), Need: body.RequiredByService, About: "12 to 256 characters."},
 		{Name: "name", Type: body.Text(&in.Name).Length(0, maxName), About: "Of the person."},
 		{Name: "account_name", Type: body.Text(&in.AccountName).Length(1, maxName), Need: body.RequiredByService, About: aboutAccount},
@@ -37,7 +37,7 @@ func signInBody(in *signin.Credentials) body.Object {
 	return body.Object{Name: "SignIn", Fields: []body.Field{
 		{Name: "email", Type: emailField(&in.Email), Need: body.RequiredByService, About: "Of the person."},
 		{Name: "password", Type: oldPassword(&in.Password), Need: body.Required, About: "Theirs."},
-		{Name: "code", Type: body.Text(&in.Code), About: "Of the authenticator app, or a recovery code."},
+		{Name: "code", Type: body.Text(&in.Code), About: "Code of the authenticator app, or a recovery code."},
 	}}
 }
 
@@ -61,7 +61,7 @@ func emailBody(name string) func(*string) body.Object {
 	return func(to *string) body.Object {
 		return body.Object{Name: name,
 			Fields: []body.Field{{Name: "email", Type: emailField(to), Need: body.RequiredByService,
-				About: "Where the mail goes."}}}
+				About: "Address that the invitation is sent to."}}}
 	}
 }
 
@@ -118,8 +118,8 @@ func (in confirming) toConfirmation() signin.Confirmation {
 func confirmBody(in *confirming) body.Object {
 	return body.Object{Name: "ConfirmSession", Single: true, Fields: []body.Field{
 		{Name: "password", Type: oldPassword(&in.password), About: "Of the person."},
-		{Name: "code", Type: body.Text(&in.code), About: "Of the authenticator app, or a recovery code."},
-		{Name: "passkey", Type: body.Maybe(&in.passkey, passkeyBody), About: "What the browser has made of the options of POST /session/passkey/options."},
+		{Name: "code", Type: body.Text(&in.code), About: "Code of the authenticator app, or a recovery code."},
+		{Name: "passkey", Type: body.Maybe(&in.passkey, passkeyBody), About: "The browser's response to the options of POST /session/passkey/options."},
 	}}
 }
 
@@ -138,7 +138,7 @@ func teamBody(to *string) body.Object {
 func codeBody(to *string) body.Object {
 	return body.Object{Name: "ActivateTOTP",
 		Fields: []body.Field{{Name: "code", Type: body.Text(to), Need: body.Required,
-			About: "That the app shows now."}}}
+			About: "The code that the app currently shows."}}}
 }
 
 func userBody(in *signin.UserChange) body.Object {

@@ -27,7 +27,7 @@ type OpenID interface {
 var _ OpenID = (*openid.Service)(nil)
 
 type providerRecord struct {
-	Name string `json:"name" doc:"What people call it." example:"Example"`
+	Name string `json:"name" doc:"Display name of the provider." example:"Example"`
 }
 
 func newProviderRecord(name string) *providerRecord {
@@ -46,20 +46,20 @@ type sentOn struct {
 func redirectTo(location string) *sentOn { return &sentOn{http.StatusFound, location} }
 
 type begun struct {
-	ReturnTo string `query:"return_to" doc:"Path of this installation to go to afterwards. What is no such path counts as /." example:"/"`
+	ReturnTo string `query:"return_to" doc:"Path of this installation to redirect to afterwards. Any other value counts as /." example:"/"`
 }
 
 // returned is what the provider sends back by the browser.
 type returned struct {
-	State   string `query:"state" doc:"That the sign-in began with." example:"0fXk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqI"`
-	Code    string `query:"code" doc:"That the provider gives the token for." example:"SplxlOBeZQQYbYS6WxSbIA"`
-	Problem string `query:"error" doc:"Why the provider gives no code." example:"access_denied"`
-	Issuer  string `query:"iss" doc:"Of the provider (RFC 9207)." example:"https://id.example.com"`
+	State   string `query:"state" doc:"The state that the sign-in began with." example:"0fXk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqI"`
+	Code    string `query:"code" doc:"The authorization code of the provider." example:"SplxlOBeZQQYbYS6WxSbIA"`
+	Problem string `query:"error" doc:"The provider's error code, if it returns no authorization code." example:"access_denied"`
+	Issuer  string `query:"iss" doc:"Issuer of the response (RFC 9207)." example:"https://id.example.com"`
 	Cookies string `header:"Cookie" hidden:"true"`
 }
 
 type departureAnswer struct {
-	URL string `json:"url" format:"uri" doc:"Where the browser goes now."`
+	URL string `json:"url" format:"uri" doc:"URL to redirect the browser to."`
 }
 
 func (e *edge) openID(g *api.TagGroup) {

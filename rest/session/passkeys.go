@@ -17,7 +17,7 @@ import (
 
 type ceremonyAnswer struct {
 	Options     map[string]any `json:"options" doc:"For navigator.credentials, as PublicKeyCredential.parseRequestOptionsFromJSON and parseCreationOptionsFromJSON take its publicKey."`
-	ChallengeID string         `json:"challenge_id" doc:"To be sent back beside the credential, within five minutes, once."`
+	ChallengeID string         `json:"challenge_id" doc:"Send it with the credential within five minutes. It works once."`
 }
 
 type passkeyRecord struct {
@@ -69,8 +69,8 @@ func (w written) toAnswer() passkeys.CeremonyResult {
 
 func credentialFields(in *written) []body.Field {
 	return []body.Field{
-		{Name: "challenge_id", Type: body.Text(&in.challengeID), Need: body.Required, About: "Of the options."},
-		{Name: "credential", Type: body.AnyObject(&in.credential), Need: body.Required, About: "What navigator.credentials gave, by toJSON()."},
+		{Name: "challenge_id", Type: body.Text(&in.challengeID), Need: body.Required, About: "ID of the challenge from the options."},
+		{Name: "credential", Type: body.AnyObject(&in.credential), Need: body.Required, About: "The result of navigator.credentials, converted with toJSON()."},
 	}
 }
 
@@ -101,7 +101,7 @@ func (e *edge) byPasskeys(g *api.TagGroup) {
 		Problems: []int{http.StatusConflict},
 		Summary:  "Sign in with a passkey", Description: "Signs in a user. A passkey counts as both factors, and " +
 			"wrong passwords do not lock it.",
-		Body: &api.Body{About: "What the browser has made.",
+		Body: &api.Body{About: "The browser's response.",
 			Examples: map[string]any{"passkey": map[string]any{"challenge_id": "c2VhbGVk",
 				"credential": credentialExample}}},
 		Example: enteredExample(),
@@ -128,7 +128,7 @@ func (e *edge) addPasskeys(g *api.TagGroup) {
 		Summary: "Create a passkey",
 		Description: "Stores the passkey that the browser created. All other sessions and links " +
 			"of the user end.",
-		Body: &api.Body{About: "What the browser has made, and a name.",
+		Body: &api.Body{About: "The browser's response, and a name for the passkey.",
 			Examples: map[string]any{"laptop": map[string]any{"challenge_id": "c2VhbGVk", "name": "Laptop",
 				"credential": map[string]any{"id": "AQID", "rawId": "AQID", "type": "public-key",
 					"response": map[string]any{"clientDataJSON": "e30", "attestationObject": "AQID"}}}}},

@@ -257,7 +257,7 @@ func (e *edge) addUser(g *api.TagGroup) {
 		Description: "Updates the signed-in user. A new email takes effect once its link " +
 			"is used; the old address gets a link that cancels the change. A new password ends all other sessions, " +
 			"all links, and a pending change of email.",
-		Body: &api.Body{About: "What is to change.",
+		Body: &api.Body{About: "What to change.",
 			Examples: map[string]any{"name": map[string]any{"name": "Ada L."},
 				"password": map[string]any{"password": map[string]any{"current": examplePassword, "new": examplePassword + "!"}}}},
 		Example: map[string]any{"user": userExample()},

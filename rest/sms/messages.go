@@ -16,8 +16,8 @@ import (
 type SMSMessage struct { //nolint:revive // the schema in the document has this name
 	ID           string            `json:"id" example:"sms_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	To           string            `json:"to" example:"+4915112345678"`
-	Country      string            `json:"country" doc:"Of the number; 001: none." example:"DE"`
-	From         *string           `json:"from" doc:"As the step has it; null: the sender of the settings."`
+	Country      string            `json:"country" doc:"Country of the number; 001 if it has none." example:"DE"`
+	From         *string           `json:"from" doc:"Sender that the step specifies; null if the sender of the settings is used."`
 	Text         string            `json:"text"`
 	Encoding     string            `json:"encoding" enum:"gsm7,ucs2" doc:"gsm7: 160 characters in one part, 153 in each of several. ucs2: 70 and 67; one character outside the GSM alphabet is enough."`
 	Segments     int               `json:"segments" doc:"Parts, which providers bill."`
@@ -30,14 +30,14 @@ type SMSMessage struct { //nolint:revive // the schema in the document has this 
 	RunID        *string           `json:"run_id" example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	CreatedAt    wire.Time         `json:"created_at"`
 	SentAt       wire.OptionalTime `json:"sent_at"`
-	NextAt       wire.OptionalTime `json:"next_at" doc:"When it is tried again; null: nothing waits."`
+	NextAt       wire.OptionalTime `json:"next_at" doc:"When the next attempt is due; null if none is."`
 }
 
 type smsAttempt struct {
 	Number     int               `json:"number"`
 	Provider   string            `json:"provider"`
-	Outcome    *string           `json:"outcome" enum:"sent,temporary,failed,unknown" doc:"null: it goes on, or was cut off."`
-	StatusCode *int              `json:"status_code" doc:"Of the provider's answer."`
+	Outcome    *string           `json:"outcome" enum:"sent,temporary,failed,unknown" doc:"Outcome of the attempt; null if it is in progress or was interrupted."`
+	StatusCode *int              `json:"status_code" doc:"Status code of the provider's response."`
 	Error      *string           `json:"error"`
 	StartedAt  wire.Time         `json:"started_at"`
 	FinishedAt wire.OptionalTime `json:"finished_at"`
@@ -57,7 +57,7 @@ type query struct {
 	api.Page
 
 	Status       string `query:"status" enum:"queued,sent,delivered,failed,unknown" doc:"Only those."`
-	To           string `query:"to" doc:"Only to this number, as +4915112345678."`
+	To           string `query:"to" doc:"Return only messages to this number, such as +4915112345678."`
 	AutomationID string `query:"automation_id" doc:"Only of this automation."`
 	RunID        string `query:"run_id" doc:"Only of this run."`
 }

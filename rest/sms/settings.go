@@ -37,19 +37,19 @@ var (
 type settingsRecord struct {
 	Provider  string                        `json:"provider" enum:"operator,none,twilio,http" doc:"operator: the one that the operator of this service has set up."`
 	Usable    bool                          `json:"usable" doc:"There is a provider that messages could be handed to."`
-	Carrier   *string                       `json:"carrier" enum:"capture,twilio,http" doc:"The kind of provider that messages go to; null: there is none. capture keeps them in the development inbox."`
+	Carrier   *string                       `json:"carrier" enum:"capture,twilio,http" doc:"Provider that sends the messages; null if there is none. capture keeps them in the development inbox."`
 	From      *string                       `json:"from" doc:"The sender of messages that name none."`
 	Twilio    wire.Optional[twilioSettings] `json:"twilio" doc:"null with another provider."`
 	HTTP      wire.Optional[httpSettings]   `json:"http" doc:"null with another provider."`
-	Countries []string                      `json:"countries" nullable:"false" doc:"That messages may go to; none: no message is sent."`
+	Countries []string                      `json:"countries" nullable:"false" doc:"Countries that messages can be sent to. If empty, no message is sent."`
 	DailyCap  int                           `json:"daily_cap" doc:"Messages in a day of UTC."`
 	ReplyURL  *string                       `json:"reply_url" doc:"Where your provider posts replies, so that STOP takes effect. Keep it secret. null if the caller cannot change the settings."`
-	UpdatedAt wire.OptionalTime             `json:"updated_at" doc:"null: nothing was set yet."`
+	UpdatedAt wire.OptionalTime             `json:"updated_at" doc:"When the settings were last changed; null if never."`
 }
 
 type twilioSettings struct {
 	AccountSID   string  `json:"account_sid"`
-	BaseURL      *string `json:"base_url" doc:"null: Twilio's own."`
+	BaseURL      *string `json:"base_url" doc:"Base URL of the API; null for Twilio's own."`
 	HasAuthToken bool    `json:"has_auth_token"`
 }
 
@@ -136,9 +136,9 @@ func (e *edge) putSettings(ctx context.Context, c *api.Call, _ *api.None,
 
 func changeBody(c *settings.Change) body.Object {
 	return body.Object{Name: "PutSMSSettings", Fields: []body.Field{
-		{Name: "provider", Type: body.Choice(&c.Provider, "operator", "none", "twilio", "http"), Need: body.Required, About: "Who carries the messages."},
+		{Name: "provider", Type: body.Choice(&c.Provider, "operator", "none", "twilio", "http"), Need: body.Required, About: "Provider that sends the messages."},
 		{Name: "countries", Type: body.List(&c.Countries, countryField).Count(0, 300), Need: body.Required,
-			About: "That messages may go to, by the country of the number: two capital letters of ISO 3166; `001` for numbers that belong to no country.", Example: []any{"DE"}},
+			About: "Countries that messages can be sent to: two-letter ISO 3166 codes in capitals; `001` for numbers without a country.", Example: []any{"DE"}},
 		{Name: "daily_cap", Type: body.Integer(&c.DailyCap).From(1).UpTo(settings.MaxDailyCap), Default: 100,
 			About: "Messages in a day of UTC. One number gets 10 in an hour at most."},
 		{Name: "from", Type: body.Text(&c.From).Length(0, 34),
@@ -161,14 +161,14 @@ func twilioBody(t *settings.TwilioChange) body.Object {
 
 func httpBody(h *settings.HTTPChange) body.Object {
 	return body.Object{Fields: []body.Field{
-		{Name: "url", Type: body.Text(&h.URL).Length(0, 2048).Format("uri"), Need: body.Required, About: "Where the message is posted."},
-		{Name: "headers", Type: texts{&h.Headers}, About: "Header fields by name, as a key of the gateway; left out: as they are."},
+		{Name: "url", Type: body.Text(&h.URL).Length(0, 2048).Format("uri"), Need: body.Required, About: "URL that messages are posted to."},
+		{Name: "headers", Type: texts{&h.Headers}, About: "Header fields by name, such as the gateway's API key. Omitted fields do not change."},
 		{Name: "content_type", Type: body.Text(&h.ContentType).Length(0, 100), Default: "application/json",
 			About: "`application/json`, `application/x-www-form-urlencoded`, `application/xml` or `text/plain`."},
 		{Name: "body", Type: body.Text(&h.Body).Length(0, 16<<10),
 			About: "With Liquid: `id`, `to`, `from`, `text`, `encoding`, `segments`, `receipt_url`. Of JSON the strings are Liquid, of a form (`to={{to}}&text={{text}}`) the values; what fills them is " +
 				"encoded. Left out: an object with `id`, `to`, `from`, `text` and `receipt_url`. The gateway may post to `receipt_url` a form or an object with `status` and perhaps `id`, `code`, `error`."},
-		{Name: "id_path", Type: body.Text(&h.IDPath).Length(0, 200), About: "Where the gateway's id stands in its JSON answer.", Example: "messages.0.id"},
+		{Name: "id_path", Type: body.Text(&h.IDPath).Length(0, 200), About: "Path of the message ID in the gateway's JSON response.", Example: "messages.0.id"},
 		{Name: "idempotent", Type: body.Boolean(&h.Idempotent), Default: false,
 			About: "The gateway takes the same `Idempotency-Key`, which is the id of the message, once. Only then a request without an answer is made again."},
 	}}

@@ -52,7 +52,7 @@ func changeBody(c *templates.Change) body.Object {
 const (
 	aboutSubject     = "Liquid, without line breaks."
 	aboutFrom        = "The sender, for sends that name none. No Liquid."
-	aboutReplyTo     = "Where replies go, for sends that do not say. No Liquid."
+	aboutReplyTo     = "Default reply addresses of sends without `reply_to`. Cannot contain Liquid."
 	aboutHTML        = "Liquid in HTML, at most 1 MB. Values are escaped."
 	aboutText        = "Liquid in plain text, at most 1 MB."
 	aboutVariables   = "The gaps, at most 100."
@@ -80,7 +80,7 @@ func variableObject(v *shape.Variable) body.Object {
 			About: "Letters, digits, `-` and `_` in up to 5 parts joined by dots.", Example: "customer.name"},
 		{Name: "type", Type: body.Choice(&v.Type, language.Types()...), Need: body.RequiredByService, About: "A value of another type is refused."},
 		{Name: "required", Type: body.Boolean(&v.Required), Default: false, About: "Whether a send without it is refused."},
-		{Name: "fallback", Type: body.Any(&v.Fallback), About: "What stands there when a send does not give it: a value of the type, or null for nothing."},
+		{Name: "fallback", Type: body.Any(&v.Fallback), About: "Value if a send does not provide one: a value of the type, or null for none."},
 	}}
 }
 
@@ -121,7 +121,7 @@ func renderBody(in *templates.PreviewInput) body.Object {
 	return body.Object{Name: "RenderTemplate", Fields: []body.Field{
 		{Name: "variables", Type: body.AnyObject(&in.Variables),
 			About: "Values by key: `{\"customer.name\": …}` or `{\"customer\": {\"name\": …}}`. Those that are not declared are ignored."},
-		{Name: "version", Type: versionOrDraft{&in.Version}, About: "What to render; default `draft`."},
+		{Name: "version", Type: versionOrDraft{&in.Version}, About: "Version to render. Defaults to `draft`."},
 	}}
 }
 

@@ -12,7 +12,7 @@ func (delayStep) about() string {
 }
 
 func (delayStep) members() []member {
-	return []member{{"duration", duration, true, "ISO 8601, as PT30M or P3D; a day has 24 hours."}}
+	return []member{{"duration", duration, true, "ISO 8601 duration, such as PT30M or P3D. A day has 24 hours."}}
 }
 
 func (delayStep) summary(s *Step) string { return "Wait " + s.Duration.Text }

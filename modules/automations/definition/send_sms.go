@@ -15,11 +15,11 @@ func (smsStep) about() string {
 
 func (smsStep) members() []member {
 	return []member{
-		{"to", text(MaxString, nil), true, "Liquid, as {{event.data.phone}}; a number as +4915112345678 once it is filled."},
+		{"to", text(MaxString, nil), true, "Recipient in Liquid, such as {{event.data.phone}}. It must render to a number such as +4915112345678."},
 		{"text", text(MaxString, nil), true, "Liquid; at most 10 segments once it is filled."},
 		{"from", text(34, checkSender), false, "Literal; the sender of the settings of text messages if left out."},
 		expiresAfter, {"on_suppressed", target, false,
-			"If the owner of the number has said STOP; continue if left out."}, onError,
+			"What happens if the owner of the number has sent STOP. Defaults to continue."}, onError,
 	}
 }
 

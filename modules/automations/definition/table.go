@@ -158,7 +158,7 @@ var definitionMembers = []member{
 var stepMembers = []member{
 	{"key", keyText, false, "By which other steps and expressions name this one; <type>_<number> if left out."},
 	{"name", title, false, ""},
-	{"next", target, false, "Where the run goes on after this step; at the next one if left out."},
+	{"next", target, false, "The step that follows this one. Defaults to the next in the list."},
 }
 
 var (

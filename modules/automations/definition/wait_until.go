@@ -21,12 +21,12 @@ func (untilStep) about() string {
 func (untilStep) members() []member {
 	return []member{
 		{"window", object(
-			member{"from", timeOfDay, true, "As 09:00."},
-			member{"to", timeOfDay, true, "As 20:00; before from means the next day."},
+			member{"from", timeOfDay, true, "Start of the window, such as 09:00."},
+			member{"to", timeOfDay, true, "End of the window, such as 20:00. If it is before from, the window ends on the next day."},
 			member{"days", list(1, 7, oneOf(clock.Days...)), false, "Every day if left out."},
-		), false, "The part of the day in which the run goes on."},
+		), false, "The part of the day in which the run continues."},
 		{"at", expression, false, "A CEL expression that returns a timestamp, for example timestamp(event.data.ends_at)."},
-		{"offset", text(65, checkOffset).as(map[string]any{"pattern": "^-?" + clock.DurationPattern[1:]}), false, "Added to at; may be negative, as -P3D."},
+		{"offset", text(65, checkOffset).as(map[string]any{"pattern": "^-?" + clock.DurationPattern[1:]}), false, "Added to at. It can be negative, for example -P3D."},
 		{"timezone", text(MaxString, checkStepZone), false, "Liquid, or a name of the IANA database."},
 		{"on_past", target, false, "If at is in the past; continue if left out."},
 	}

@@ -19,8 +19,8 @@ import (
 
 type fieldChange struct {
 	Path   string `json:"path" example:"duration"`
-	Before any    `json:"before" doc:"null: left out."`
-	After  any    `json:"after" doc:"null: left out."`
+	Before any    `json:"before" doc:"The new value; null if it was removed."`
+	After  any    `json:"after" doc:"The new value; null if it was removed."`
 }
 
 type stepChange struct {
@@ -76,7 +76,7 @@ type explainedMatch struct {
 	RunID          *string                        `json:"run_id"`
 	StepKey        *string                        `json:"step_key" doc:"The wait that it was about."`
 	Error          *string                        `json:"error"`
-	Conditions     []played.ExpressionExplanation `json:"conditions" nullable:"false" doc:"That were judged, each part with its value."`
+	Conditions     []played.ExpressionExplanation `json:"conditions" nullable:"false" doc:"The evaluated conditions, each part with its value."`
 }
 
 type nearMiss struct {
@@ -85,7 +85,7 @@ type nearMiss struct {
 	RunID        *string                                     `json:"run_id"`
 	StepKey      *string                                     `json:"step_key"`
 	EventID      *string                                     `json:"event_id" doc:"The other event."`
-	Name         string                                      `json:"name" doc:"That is listened to, or of the other event."`
+	Name         string                                      `json:"name" doc:"The event name that is listened to, or that of the other event."`
 	Condition    wire.Optional[played.ExpressionExplanation] `json:"condition"`
 }
 
@@ -126,12 +126,12 @@ type backtestDifference struct {
 }
 
 type automationBacktest struct {
-	Version      *int                 `json:"version" doc:"That the draft is compared with; null: there is none."`
-	Events       int                  `json:"events" doc:"How many stored events were judged, the newest ones."`
+	Version      *int                 `json:"version" doc:"The version that the draft is compared with; null if there is none."`
+	Events       int                  `json:"events" doc:"Number of stored events that were evaluated, newest first."`
 	HasMore      bool                 `json:"has_more" doc:"There are more since then."`
-	DraftStarts  int                  `json:"draft_starts" doc:"How many of them the draft's trigger matches."`
-	ActiveStarts int                  `json:"active_starts" doc:"How many the active version's trigger matches."`
-	Differ       int                  `json:"differ" doc:"How many the two judge differently."`
+	DraftStarts  int                  `json:"draft_starts" doc:"Number of events that the draft's trigger matches."`
+	ActiveStarts int                  `json:"active_starts" doc:"Number of events that the active version's trigger matches."`
+	Differ       int                  `json:"differ" doc:"Number of events that the two triggers decide differently."`
 	Differences  []backtestDifference `json:"differences" nullable:"false" doc:"The newest hundred of these."`
 }
 
@@ -162,7 +162,7 @@ func backtestBody(b *backtest) body.Object {
 		{Name: "limit", Type: body.Maybe(&b.Limit, func(n *int) body.IntegerType {
 			return body.Integer(n).From(1).
 				UpTo(automations.MaxBacktest)
-		}), About: "How many at most, the newest ones; 1000 if left out."},
+		}), About: "Maximum number of events, newest first. Defaults to 1000."},
 	}, Check: func(d *body.Decoder) {
 		if b.Limit != nil && (*b.Limit < 1 || *b.Limit > automations.MaxBacktest) {
 			d.Refuse("limit", "must be 1 to %d", automations.MaxBacktest)

@@ -34,12 +34,12 @@ type automationSimulation struct {
 	Version      *int                                        `json:"version" doc:"null: the draft."`
 	Status       string                                      `json:"status" enum:"completed,failed,cancelled,not_started" doc:"not_started: the condition of the trigger is not true."`
 	Error        *string                                     `json:"error" doc:"Why it failed: a code, a colon and a sentence."`
-	Condition    wire.Optional[played.ExpressionExplanation] `json:"condition" doc:"Of the trigger; null: it has none."`
+	Condition    wire.Optional[played.ExpressionExplanation] `json:"condition" doc:"The trigger's condition; null if it has none."`
 	StartedAt    wire.Time                                   `json:"started_at"`
 	EndedAt      wire.Time                                   `json:"ended_at"`
-	Steps        []played.SimulatedStep                      `json:"steps" nullable:"false" doc:"In their order, each with its moments."`
-	Events       []simulatedArrival                          `json:"events" nullable:"false" doc:"What the later events did."`
-	Facts        []simulatedFact                             `json:"facts" nullable:"false" doc:"What webhook endpoints would be told."`
+	Steps        []played.SimulatedStep                      `json:"steps" nullable:"false" doc:"The steps in order, each with its times."`
+	Events       []simulatedArrival                          `json:"events" nullable:"false" doc:"The effects of the later events."`
+	Facts        []simulatedFact                             `json:"facts" nullable:"false" doc:"The events that webhook endpoints would receive."`
 }
 
 type simulationAnswer struct {

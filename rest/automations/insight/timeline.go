@@ -18,12 +18,12 @@ type runTimelineEntry struct {
 	Status    *string   `json:"status" doc:"What the event did to the run, how the step ended, or waiting."`
 	StepKey   *string   `json:"step_key" doc:"The step, or the one that has sent what the fact is about."`
 	SubjectID *string   `json:"subject_id" doc:"The event, or the email that the fact is about."`
-	Error     *string   `json:"error" doc:"Of a step; of one that is tried again why, as a code, a colon and a sentence."`
-	Data      wire.JSON `json:"data" doc:"Of the event or the fact; of a step what it gave."`
+	Error     *string   `json:"error" doc:"Error of a step, or the reason for its retry, as a code, a colon and a sentence."`
+	Data      wire.JSON `json:"data" doc:"Data of the event or fact, or the output of the step."`
 }
 
 type runTimelineAnswer struct {
-	Timeline []runTimelineEntry `json:"timeline" nullable:"false" doc:"In the order of time."`
+	Timeline []runTimelineEntry `json:"timeline" nullable:"false" doc:"Entries in chronological order."`
 }
 
 func newTimeline(list []automations.TimelineEntry) runTimelineAnswer {

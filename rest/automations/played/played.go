@@ -15,7 +15,7 @@ import (
 // ExpressionPart is a part of an expression with its value.
 type ExpressionPart struct {
 	Text  string  `json:"text" example:"event.data.amount"`
-	Value any     `json:"value" doc:"What the part comes to; null where it has no value."`
+	Value any     `json:"value" doc:"Value of the part; null if it has none."`
 	Error *string `json:"error" doc:"Why it has none."`
 }
 
@@ -51,7 +51,7 @@ type SimulatedSMS struct {
 	From     string `json:"from" doc:"Empty: the sender of the settings."`
 	Text     string `json:"text"`
 	Encoding string `json:"encoding" enum:"gsm7,ucs2"`
-	Segments int    `json:"segments" doc:"What the network carries one by one and the provider bills."`
+	Segments int    `json:"segments" doc:"The segments that the message is split into. The provider charges for each."`
 }
 
 // SimulatedRequest is a request that would be made.
@@ -64,7 +64,7 @@ type SimulatedRequest struct {
 
 // AutomationWait is for what a step waited.
 type AutomationWait struct {
-	Until  wire.Time `json:"until" doc:"When the wait ends by itself."`
+	Until  wire.Time `json:"until" doc:"When the wait times out."`
 	Events []string  `json:"events" nullable:"false" doc:"Names of the events that end it; none: it waits for the time alone."`
 }
 
@@ -74,11 +74,11 @@ type SimulatedStep struct {
 	Key        string                          `json:"key"`
 	Type       string                          `json:"type"`
 	Status     string                          `json:"status" example:"sent" doc:"completed, sent, suppressed, expired, received, timed_out or failed."`
-	Output     map[string]any                  `json:"output" doc:"What expressions see as steps.<key>."`
+	Output     map[string]any                  `json:"output" doc:"Output that expressions read as steps.<key>."`
 	Error      *string                         `json:"error"`
 	StartedAt  wire.Time                       `json:"started_at"`
 	EndedAt    wire.Time                       `json:"ended_at"`
-	Wait       wire.Optional[AutomationWait]   `json:"wait" doc:"For what it waited; null: it did not."`
+	Wait       wire.Optional[AutomationWait]   `json:"wait" doc:"What the step waited for; null if it did not wait."`
 	Conditions []ExpressionExplanation         `json:"conditions" nullable:"false" doc:"Of a condition, and of the cases of a branch up to the one that was true."`
 	Email      wire.Optional[SimulatedEmail]   `json:"email" doc:"What send_email would send, with its template filled."`
 	SMS        wire.Optional[SimulatedSMS]     `json:"sms" doc:"What send_sms would send."`

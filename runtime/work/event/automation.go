@@ -7,7 +7,7 @@ type Run struct {
 	RunID          string  `json:"run_id"`
 	Status         string  `json:"status" doc:"running, waiting, completed, failed or cancelled."`
 	EventName      string  `json:"event_name" doc:"The event that started the run."`
-	StepIndex      int     `json:"step_index" doc:"Of the step, from 0."`
+	StepIndex      int     `json:"step_index" doc:"Index of the step, from 0."`
 	StepType       string  `json:"step_type"`
 	Error          *string `json:"error" doc:"Why the run failed; null otherwise."`
 }

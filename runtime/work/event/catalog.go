@@ -100,7 +100,7 @@ var catalog = []Entry{
 	{DomainTemporaryFailure, "A verified domain's records broke; it still sends for 72 hours", sampleDomain("temporary_failure")},
 	{DomainUpdated, "Settings of a domain were changed", sampleDomainUpdate()},
 	{DomainVerified, "All required DNS records of a domain were found", sampleDomain("verified")},
-	{EmailBounced, "The receiving server refused a recipient for good, or retries ran out",
+	{EmailBounced, "The receiving server permanently refused a recipient, or retries ran out",
 		sampleEmail(EmailBounced, "bounced", func(d *Email) {
 			d.Recipient = "bob@example.net"
 			d.BounceReason = "550 5.1.1 <bob@example.net>: Recipient address rejected"

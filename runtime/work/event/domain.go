@@ -14,7 +14,7 @@ func (d Domain) SubjectID() string { return d.DomainID }
 type DomainUpdate struct {
 	Domain
 
-	OpenTracking   bool     `json:"open_tracking" doc:"The setting after the change, as the other settings here."`
+	OpenTracking   bool     `json:"open_tracking" doc:"The setting after the change."`
 	ClickTracking  bool     `json:"click_tracking"`
 	TLSMode        string   `json:"tls_mode" doc:"opportunistic or enforced."`
 	InboundEnabled bool     `json:"inbound_enabled"`
@@ -26,9 +26,9 @@ type DomainUpdate struct {
 type DomainKey struct {
 	DomainID         string `json:"domain_id"`
 	Name             string `json:"name"`
-	Selector         string `json:"selector" doc:"Of the key that signs from now on."`
+	Selector         string `json:"selector" doc:"Selector of the new signing key."`
 	Algorithm        string `json:"algorithm" doc:"rsa-sha256 or ed25519-sha256."`
-	PreviousSelector string `json:"previous_selector" doc:"Of the key before it. Its record has to stay published for 7 days."`
+	PreviousSelector string `json:"previous_selector" doc:"Selector of the previous key. Its record must stay published for 7 days."`
 }
 
 // SubjectID returns the domain.
@@ -36,7 +36,7 @@ func (k DomainKey) SubjectID() string { return k.DomainID }
 
 // DomainClaim is the payload of domain.claim_started.
 type DomainClaim struct {
-	ClaimID   string `json:"claim_id" doc:"Of the claim, for GET /domains/claims/{id}."`
+	ClaimID   string `json:"claim_id" doc:"ID of the claim, for GET /domains/claims/{id}."`
 	Name      string `json:"name"`
 	ExpiresAt Time   `json:"expires_at" doc:"Until when control can be proved."`
 }

@@ -13,9 +13,9 @@ type Email struct {
 	To           []string    `json:"to" nullable:"false"`
 	CC           []string    `json:"cc" nullable:"false"`
 	Subject      string      `json:"subject"`
-	Status       string      `json:"status" doc:"The state that the event tells of: of its recipient, where it is about one."` // New sets it
-	EmailStatus  string      `json:"email_status" doc:"Of the email as a whole, after this event: scheduled, cancelled, sent, delivered, bounced or failed."`
-	Tags         []shape.Tag `json:"tags" nullable:"false" doc:"As the send named them."`
+	Status       string      `json:"status" doc:"Status after the event: of the recipient, if the event is about one."` // New sets it
+	EmailStatus  string      `json:"email_status" doc:"Status of the email as a whole after this event: scheduled, cancelled, sent, delivered, bounced or failed."`
+	Tags         []shape.Tag `json:"tags" nullable:"false" doc:"Tags of the send."`
 	CreatedAt    Time        `json:"created_at"`
 	Recipient    string      `json:"recipient,omitempty" doc:"The address that the event is about, where it is about one."`
 	BounceReason string      `json:"bounce_reason,omitempty" doc:"The receiving server's words, with email.bounced."`
@@ -24,7 +24,7 @@ type Email struct {
 	Failure      *Failure    `json:"failure,omitempty" doc:"With email.failed: why no attempt could succeed."`
 	Click        *Click      `json:"click,omitempty" doc:"With email.clicked: which link, and by whom."`
 	Open         *Open       `json:"open,omitempty" doc:"With email.opened: who loaded the open pixel."`
-	Complaint    *Complaint  `json:"complaint,omitempty" doc:"With email.complained: what the feedback report said (RFC 5965)."`
+	Complaint    *Complaint  `json:"complaint,omitempty" doc:"Content of the feedback report (RFC 5965), for email.complained."`
 	ScheduledAt  *Time       `json:"scheduled_at,omitempty" doc:"With email.scheduled and email.cancelled: when the email is, or was, to be sent."`
 
 	SuppressedRecipients []string `json:"suppressed_recipients,omitempty" nullable:"false" doc:"With email.suppressed: the addresses for which the whole message was blocked."`
@@ -37,7 +37,7 @@ func (e Email) SubjectID() string { return e.EmailID }
 type Bounce struct {
 	Type         string `json:"type" doc:"permanent or transient."`
 	Code         int    `json:"code" doc:"SMTP reply code; 0 when there was none."`
-	EnhancedCode string `json:"enhanced_code" doc:"Enhanced status code (RFC 3463), as 5.1.1; empty when there was none."`
+	EnhancedCode string `json:"enhanced_code" doc:"Enhanced status code (RFC 3463), such as 5.1.1; empty if there was none."`
 	Diagnostic   string `json:"diagnostic" doc:"The receiving server's words."`
 	RemoteMTA    string `json:"remote_mta" doc:"The server that refused."`
 	Attempt      int    `json:"attempt,omitempty" doc:"Number of the attempt, from 1; left out when a report came later."`
@@ -52,7 +52,7 @@ type Delay struct {
 
 // Failure describes why no attempt could succeed.
 type Failure struct {
-	Reason string `json:"reason" doc:"In words."`
+	Reason string `json:"reason" doc:"The reason in words."`
 	// Code of a recipient: tls_required, null_mx, no_such_domain, message_too_large, policy,
 	// smtputf8_required, expired, dropped. If the server refused the message or its sender, the reason:
 	// block, throttle, greylist, size, content, policy, challenge. For a scheduled email that was refused

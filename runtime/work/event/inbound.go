@@ -2,9 +2,9 @@ package event
 
 // Inbound is the payload of email.received.
 type Inbound struct {
-	EmailID         string           `json:"email_id" doc:"Of the received email: inb_…"`
-	To              []string         `json:"to" nullable:"false" doc:"As the message says."`
-	From            string           `json:"from" doc:"As the message says."`
+	EmailID         string           `json:"email_id" doc:"ID of the received email: inb_…"`
+	To              []string         `json:"to" nullable:"false" doc:"The recipients in the To header of the message."`
+	From            string           `json:"from" doc:"The From header of the message."`
 	Subject         string           `json:"subject"`
 	Status          string           `json:"status" doc:"received."`
 	RcptTo          string           `json:"rcpt_to" doc:"The envelope recipient: which of your addresses it came to."`
