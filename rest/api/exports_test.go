@@ -223,7 +223,7 @@ func TestAnExportThatFailsMidwayIsCutOff(t *testing.T) {
 				return page.Page[*ent.Suppression]{Items: suppressedFor(long)}, c.second
 			})
 			if octets, err := export(t, b); !errors.Is(err, io.ErrUnexpectedEOF) || octets < 2000 {
-				t.Errorf("after %d bytes the answer ended with %v, want the first page and %v", bytes, err,
+				t.Errorf("after %d bytes the answer ended with %v, want the first page and %v", octets, err,
 					io.ErrUnexpectedEOF)
 			}
 			<-turns.ended

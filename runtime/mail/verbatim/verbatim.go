@@ -121,7 +121,7 @@ func checkLines(message []byte) error {
 		message = message[end+1:]
 		switch {
 		case len(line) > maxLine:
-			return fmt.Errorf("line %d has %d octets; the limit is %d", number, len(line), maxLine)
+			return fmt.Errorf("line %d has %d bytes; the limit is %d", number, len(line), maxLine)
 		case bytes.IndexByte(line, '\r') >= 0:
 			return fmt.Errorf("line %d has a bare CR", number)
 		case bytes.IndexByte(line, 0) >= 0:

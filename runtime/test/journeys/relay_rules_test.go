@@ -50,7 +50,7 @@ func TestRelayRejectionCodes(t *testing.T) {
 		"file and schedule": {from, bob, whole("X-Postrider-Scheduled-At: " + time.Now().Add(time.Hour).UTC().
 			Format(time.RFC3339) + "\nContent-Type: text/plain; name=a.txt\nContent-Disposition: attachment\n"),
 			"550 5.7.1 An attachment"},
-		"long line":     {from, bob, whole("") + strings.Repeat("x", 999) + "\n", "554 5.6.0 Not a message"},
+		"long line":     {from, bob, whole("") + strings.Repeat("x", 999) + "\n", "554 5.6.0 The message cannot be sent"},
 		"no UTF-8":      {from, bob, whole("X-A: \xff\n"), "550 5.6.0 X-A: "},
 		"recipient":     {from, []string{"bob@localhost"}, whole(""), "550 5.1.3 "},
 		"percent":       {from, []string{"a%b@example.net"}, whole(""), "550 5.7.1 "},

@@ -109,7 +109,7 @@ func TestBodiesAreNotMovedWhileAnotherVersionRuns(t *testing.T) {
 		settings["POSTRIDER_BLOBS_SENT_AFTER"], settings["POSTRIDER_NODE"] = "10s", "newer"
 	}, func(o *app.Options) { o.Version = "newer" })
 	harness.Eventually(t, "it logs why nothing is moved", func() bool {
-		return strings.Contains(newer.Log.String(), "no bodies are moved while a process of another version runs")
+		return strings.Contains(newer.Log.String(), "moving bodies is paused while a process of another version runs")
 	})
 	if n := count(`schema_migrations WHERE oldest = version AND name LIKE '%_sent_bodies.sql'`); n != 0 {
 		t.Error("older programs are rejected although nothing was moved")

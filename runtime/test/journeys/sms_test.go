@@ -183,7 +183,7 @@ func TestTextMessagesDisabled(t *testing.T) {
 		json.RawMessage(`{"name": "Code", "trigger": {"event": "code.asked"}, "steps": [{"type": "send_sms", "to": "{{event.data.phone}}", "text": "x"}]}`)).JSON(t, &made)
 	if got := app.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID,
 		map[string]string{"action": "activate"}); got.Status != http.StatusBadRequest ||
-		!strings.Contains(string(got.Body), "switched off on this service") {
+		!strings.Contains(string(got.Body), "disabled on this server") {
 		t.Errorf("activating an automation with text messages while the module is disabled returned %d %s, want 400 with the reason", got.Status, got.Body)
 	}
 }
