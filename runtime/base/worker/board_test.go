@@ -16,8 +16,8 @@ import (
 func TestMain(m *testing.M) {
 	// shared, ends with the test binary
 	const server = "github.com/postrider/postrider/runtime/storage/postgres.(*Server)"
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(server+".supervise"),
-		goleak.IgnoreAnyFunction(server+".launch.func1"),
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(server+".superviseProcess"),
+		goleak.IgnoreAnyFunction(server+".launchProcess.func1"),
 		goleak.IgnoreAnyFunction("os/exec.(*Cmd).writerDescriptor.func1"),
 		goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
 }

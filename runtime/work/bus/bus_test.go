@@ -29,8 +29,10 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
-	const server = "github.com/postrider/postrider/runtime/storage/postgres.(*Server)" // shared, ends with the test binary
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(server+".supervise"), goleak.IgnoreAnyFunction(server+".launch.func1"),
+	// shared, ends with the test binary
+	const server = "github.com/postrider/postrider/runtime/storage/postgres.(*Server)"
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(server+".superviseProcess"),
+		goleak.IgnoreAnyFunction(server+".launchProcess.func1"),
 		goleak.IgnoreAnyFunction("os/exec.(*Cmd).writerDescriptor.func1"),
 		goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
 }
