@@ -3,42 +3,42 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
-/** What a member of an account may do. */
+/** The role of a member in an account. */
 export type Role =
-  /** Everything. */
+  /** Allows everything. */
   | 'OWNER'
-  /** All but what touches owners and money. */
+  /** Allows everything except what concerns owners and billing. */
   | 'ADMIN'
-  /** What API keys of the scope full do. */
+  /** Allows what API keys with scope `full` allow. */
   | 'DEVELOPER'
-  /** Plan, usage, invoices. */
+  /** Allows access to the plan, usage and invoices. */
   | 'BILLING'
-  /** Read. */
+  /** Allows reading. */
   | 'VIEWER';
 
-/** A kind of operation. */
+/** A right to perform a kind of operation. */
 export type Right =
-  /** Changes what the account has. */
+  /** Allows changing the resources of the account. */
   | 'WRITE'
-  /** Reads anything but emails and events. */
+  /** Allows reading everything except emails and events. */
   | 'READ'
-  /** Reads emails and events. */
+  /** Allows reading emails and events. */
   | 'READ_SENT'
-  /** Sends emails and events. */
+  /** Allows sending emails and events. */
   | 'SEND'
-  /** Reads the account itself. */
+  /** Allows reading the account itself. */
   | 'READ_ACCOUNT'
-  /** Changes the account itself. */
+  /** Allows changing the account itself. */
   | 'SETTINGS'
-  /** Decides who belongs to the account, below its owners. */
+  /** Allows managing the members of the account, except owners. */
   | 'TEAM'
-  /** Reads plan, usage and invoices. */
+  /** Allows reading the plan, usage and invoices. */
   | 'READ_BILLING'
-  /** Changes plan, payment method and limits. */
+  /** Allows changing the plan, payment method and limits. */
   | 'BILLING'
-  /** Decides about owners. */
+  /** Allows managing owners. */
   | 'OWN'
-  /** Changes their own profile, sessions and factors. */
+  /** Allows users to change their own profile, sessions and factors. */
   | 'PERSON';
 
 export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;

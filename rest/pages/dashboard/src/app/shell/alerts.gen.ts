@@ -3,11 +3,11 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
-/** How bad something is. */
+/** The severity of a finding. */
 export type HealthLevel =
   /** Mail is lost, refused or not accepted because of it. */
   | 'ERROR'
-  /** It works, and something is at risk or will break. */
+  /** It works, but something is at risk or will break. */
   | 'WARNING'
   /** A hint. */
   | 'NOTICE';

@@ -3,23 +3,23 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
-/** A kind of thing that is searched. */
+/** A type of object that can be searched. */
 export type SearchType =
-  /** Emails: by id, address, or words of subject, names and tags. */
+  /** Emails, searched by ID, address, or words in subject, names and tags. */
   | 'EMAIL'
-  /** Received mail: by id, address, or words. */
+  /** Received mail, searched by ID, address or words. */
   | 'RECEIVED_EMAIL'
-  /** Sending domains: by id or a part of the name. */
+  /** Sending domains, searched by ID or part of the name. */
   | 'DOMAIN'
-  /** Templates: by id, alias or a part of the name. */
+  /** Templates, searched by ID, alias or part of the name. */
   | 'TEMPLATE'
-  /** Automations: by id or a part of the name. */
+  /** Automations, searched by ID or part of the name. */
   | 'AUTOMATION'
-  /** Webhook endpoints: by id or a part of the URL. */
+  /** Webhook endpoints, searched by ID or part of the URL. */
   | 'WEBHOOK'
-  /** Suppressed addresses: by id or the whole address. */
+  /** Suppressed addresses, searched by ID or the full address. */
   | 'SUPPRESSION'
-  /** API keys: by id, or a part of the name. */
+  /** API keys, searched by ID or part of the name. */
   | 'API_KEY';
 
 export type PaletteSearchQueryVariables = Exact<{

@@ -3,32 +3,32 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
-/** Which entries of the audit log. */
+/** Filters the audit log. Omitted fields do not filter. */
 export type AuditLogFilter = {
-  /** Id of who did it. */
+  /** Matches entries of the actor with this ID. */
   actor?: string | null | undefined;
-  /** An action, or its beginning up to a dot: `member` finds `member.removed`. */
+  /** Matches an action, or its prefix up to a dot: `member` matches `member.removed`. */
   action?: string | null | undefined;
-  /** When it was. */
+  /** Matches entries created in this time range. */
   createdAt?: DateTimeFilter | null | undefined;
 };
 
-/** What an actor is. */
+/** A kind of actor. */
 export type AuditActorKind =
-  /** A person who was signed in. */
+  /** A signed-in user. */
   | 'USER'
   /** An API key. */
   | 'KEY'
-  /** The operator, at the command line. */
+  /** The operator, using the command line. */
   | 'OPERATOR'
   /** The service itself. */
   | 'SYSTEM';
 
-/** A stretch of time. Both ends may be left out. */
+/** A time range. Both ends are optional. */
 export type DateTimeFilter = {
-  /** At this time or later. */
+  /** Start of the range, inclusive. */
   gte?: string | null | undefined;
-  /** Before this time. */
+  /** End of the range, exclusive. */
   lt?: string | null | undefined;
 };
 

@@ -3,106 +3,106 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
-/** What narrows a list of automations. Fields that are left out narrow nothing. */
+/** Filters a list of automations. Omitted fields do not filter. */
 export type AutomationFilter = {
-  /** Of this status. */
+  /** Matches this status. */
   status?: AutomationStatus | null | undefined;
-  /** Whose draft is started by events of this name. */
+  /** Matches automations whose draft is triggered by events with this name. */
   event?: string | null | undefined;
-  /** With this in the name, in any case. */
+  /** Part of the name, case-insensitive. */
   query?: string | null | undefined;
 };
 
-/** What narrows a list of runs. Fields that are left out narrow nothing. */
+/** Filters a list of runs. Omitted fields do not filter. */
 export type AutomationRunFilter = {
-  /** Of this automation. */
+  /** Matches runs of this automation. */
   automationId?: string | null | undefined;
-  /** Of this status. */
+  /** Matches this status. */
   status?: AutomationRunStatus | null | undefined;
-  /** Of this person. */
+  /** Matches this user ID. */
   userId?: string | null | undefined;
-  /** Of this address, in any case. */
+  /** Matches this address, case-insensitive. */
   email?: string | null | undefined;
-  /** That are at the step with this key, wait there or have ended there; needs `automationId`. */
+  /** Matches runs that are, wait or ended at the step with this key. Requires `automationId`. */
   step?: string | null | undefined;
-  /** That follow this version. */
+  /** Matches runs that follow this version. */
   version?: number | null | undefined;
-  /** Started in this stretch of time. */
+  /** Matches runs that started in this time range. */
   startedAt?: DateTimeFilter | null | undefined;
 };
 
-/** Whether an automation starts runs. */
+/** The status of an automation. */
 export type AutomationStatus =
-  /** It was never activated. */
+  /** The automation was never activated. */
   | 'DRAFT'
-  /** Events start runs of its version. */
+  /** Events start runs of the active version. */
   | 'ACTIVE'
-  /** It starts no runs. */
+  /** The automation starts no runs. */
   | 'PAUSED'
-  /** It starts no runs, and its live runs were cancelled. */
+  /** The automation starts no runs, and its live runs were cancelled. */
   | 'ARCHIVED';
 
-/** What goes on with live runs. */
+/** Background work on live runs. */
 export type AutomationDraining =
-  /** Runs that were held are let go. */
+  /** Held runs continue. */
   | 'RELEASE'
   /** Live runs are cancelled. */
   | 'CANCEL';
 
-/** Where a run stands. */
+/** The status of a run. */
 export type AutomationRunStatus =
   /** A step is due. */
   | 'RUNNING'
-  /** It waits for an event or a time, or a step is tried again later. */
+  /** The run waits for an event or a time, or a step will be retried later. */
   | 'WAITING'
-  /** It has reached the end. */
+  /** The run reached the end. */
   | 'COMPLETED'
-  /** A step failed, and the run with it. */
+  /** A step failed, and the run failed with it. */
   | 'FAILED'
-  /** An event, a person or the archiving of the automation ended it. */
+  /** The run was cancelled by an event, by a user, or because the automation was archived. */
   | 'CANCELLED';
 
-/** Where a domain stands. */
+/** The status of a domain. */
 export type DomainStatus =
-  /** Records are missing; it cannot send yet. */
+  /** Records are missing. The domain cannot send yet. */
   | 'PENDING'
-  /** All required records were found; it sends. */
+  /** All required records were found. The domain can send. */
   | 'VERIFIED'
-  /** Was verified, but records broke; it still sends for 72 hours. */
+  /** The domain was verified, but records broke. It can still send for 72 hours. */
   | 'TEMPORARY_FAILURE'
-  /** Stayed broken; it no longer sends. */
+  /** The records stayed broken. The domain can no longer send. */
   | 'FAILED';
 
-/** Where a message stands. */
+/** The status of an email. */
 export type EmailStatus =
-  /** Released, and about to be handed over; also while its account is suspended. */
+  /** Released and about to be handed over. Emails of a suspended account also have this status. */
   | 'QUEUED'
-  /** Waits for its time. */
+  /** Waiting for its scheduled time. */
   | 'SCHEDULED'
-  /** Accepted, and on its way. */
+  /** Accepted and on its way. */
   | 'SENT'
-  /** Every recipient's server took it. */
+  /** Accepted by every recipient's server. */
   | 'DELIVERED'
-  /** A recipient's server refused it for good, or retries ran out. */
+  /** Permanently refused by a recipient's server, or retries ran out. */
   | 'BOUNCED'
-  /** No attempt could succeed for another reason. */
+  /** Another reason prevents delivery. */
   | 'FAILED'
-  /** Cancelled before its time. */
+  /** Cancelled before its scheduled time. */
   | 'CANCELLED';
 
-/** A stretch of time. Both ends may be left out. */
+/** A time range. Both ends are optional. */
 export type DateTimeFilter = {
-  /** At this time or later. */
+  /** Start of the range, inclusive. */
   gte?: string | null | undefined;
-  /** Before this time. */
+  /** End of the range, exclusive. */
   lt?: string | null | undefined;
 };
 
-/** Whether sends can use a template. */
+/** Whether emails can use a template. */
 export type TemplateStatus =
-  /** It was never published. */
+  /** The template was never published. */
   | 'DRAFT'
-  /** Sends use its published version. */
+  /** Emails use the published version. */
   | 'PUBLISHED';
 
 export type AutomationsQueryVariables = Exact<{

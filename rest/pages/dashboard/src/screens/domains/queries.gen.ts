@@ -3,20 +3,20 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
-/** Where a domain stands. */
+/** The status of a domain. */
 export type DomainStatus =
-  /** Records are missing; it cannot send yet. */
+  /** Records are missing. The domain cannot send yet. */
   | 'PENDING'
-  /** All required records were found; it sends. */
+  /** All required records were found. The domain can send. */
   | 'VERIFIED'
-  /** Was verified, but records broke; it still sends for 72 hours. */
+  /** The domain was verified, but records broke. It can still send for 72 hours. */
   | 'TEMPORARY_FAILURE'
-  /** Stayed broken; it no longer sends. */
+  /** The records stayed broken. The domain can no longer send. */
   | 'FAILED';
 
-/** How strictly TLS is asked of receiving servers. */
+/** The TLS requirement for receiving servers. */
 export type TlsMode =
-  /** TLS where the server offers it. */
+  /** TLS is used if the server offers it. */
   | 'OPPORTUNISTIC'
   /** Nothing is delivered without TLS. */
   | 'ENFORCED';

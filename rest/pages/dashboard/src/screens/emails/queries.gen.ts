@@ -3,74 +3,74 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
-/** Where a message stands. */
+/** The status of an email. */
 export type EmailStatus =
-  /** Released, and about to be handed over; also while its account is suspended. */
+  /** Released and about to be handed over. Emails of a suspended account also have this status. */
   | 'QUEUED'
-  /** Waits for its time. */
+  /** Waiting for its scheduled time. */
   | 'SCHEDULED'
-  /** Accepted, and on its way. */
+  /** Accepted and on its way. */
   | 'SENT'
-  /** Every recipient's server took it. */
+  /** Accepted by every recipient's server. */
   | 'DELIVERED'
-  /** A recipient's server refused it for good, or retries ran out. */
+  /** Permanently refused by a recipient's server, or retries ran out. */
   | 'BOUNCED'
-  /** No attempt could succeed for another reason. */
+  /** Another reason prevents delivery. */
   | 'FAILED'
-  /** Cancelled before its time. */
+  /** Cancelled before its scheduled time. */
   | 'CANCELLED';
 
-/** How a recipient was named. */
+/** The field of the request that listed a recipient. */
 export type RecipientKind =
-  /** In `to`. */
+  /** Listed in `to`. */
   | 'TO'
-  /** In `cc`. */
+  /** Listed in `cc`. */
   | 'CC'
-  /** In `bcc`. */
+  /** Listed in `bcc`. */
   | 'BCC';
 
-/** Where delivery to a recipient stands. */
+/** The delivery state of a recipient. */
 export type RecipientState =
-  /** Not tried yet; with `settledAt` set its email was cancelled before its time. */
+  /** Not attempted yet. If `settledAt` is set, the email was cancelled before its scheduled time. */
   | 'QUEUED'
-  /** Refused for now; it will be tried again. */
+  /** Temporarily refused, will be retried. */
   | 'DEFERRED'
-  /** Its server took the message. */
+  /** Accepted by the recipient's server. */
   | 'DELIVERED'
-  /** Its server refused for good, or retries ran out. */
+  /** Permanently refused, or retries ran out. */
   | 'BOUNCED'
-  /** No attempt could succeed for another reason. */
+  /** Another reason prevents delivery. */
   | 'FAILED';
 
-/** How an attempt ended. */
+/** How a delivery attempt ended. */
 export type AttemptOutcome =
-  /** The server took the message. */
+  /** The server accepted the message. */
   | 'DELIVERED'
-  /** The server asked to try later, or could not be reached. */
+  /** The server asked to retry later, or could not be reached. */
   | 'DEFERRED'
-  /** The server refused for good. */
+  /** The server permanently refused the message. */
   | 'BOUNCED'
-  /** The attempt could not succeed for another reason. */
+  /** Another reason prevented delivery. */
   | 'FAILED'
-  /** The whole message had gone out but the answer never came, or the service was cut off in the middle. */
+  /** The whole message was sent but no reply arrived, or the service was interrupted during the attempt. */
   | 'UNKNOWN'
-  /** The service was cut off before the message had gone out. */
+  /** The service was interrupted before the message was sent. */
   | 'NOT_STARTED';
 
-/** What somebody did with an email. */
+/** A kind of engagement with an email. */
 export type EngagementKind =
   /** The open pixel was loaded. */
   | 'OPEN'
   /** A tracked link was used. */
   | 'CLICK';
 
-/** How far a delivery is. */
+/** The state of a delivery. */
 export type WebhookDeliveryState =
-  /** It waits for an attempt, or one runs. */
+  /** An attempt is due or in progress. */
   | 'PENDING'
   /** The endpoint answered 2xx. */
   | 'DELIVERED'
-  /** All its attempts failed, or no attempt could succeed. */
+  /** All attempts failed, or no attempt could succeed. */
   | 'FAILED';
 
 export type EmailListQueryVariables = Exact<{

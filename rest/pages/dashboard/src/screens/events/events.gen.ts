@@ -3,45 +3,45 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
-/** What narrows a list of custom events. Fields that are left out narrow nothing. */
+/** Filters a list of custom events. Omitted fields do not filter. */
 export type CustomEventFilter = {
-  /** Of this name. */
+  /** Matches events with this name. */
   name?: string | null | undefined;
-  /** Of this person. */
+  /** Matches this user ID. */
   userId?: string | null | undefined;
-  /** Of this address, in any case. */
+  /** Matches this address, case-insensitive. */
   email?: string | null | undefined;
-  /** That came this way. */
+  /** Matches events from this source. */
   source?: CustomEventSource | null | undefined;
-  /** Taken in this stretch of time. */
+  /** Matches events accepted in this time range. */
   createdAt?: DateTimeFilter | null | undefined;
 };
 
-/** Whether an automation starts runs. */
+/** The status of an automation. */
 export type AutomationStatus =
-  /** It was never activated. */
+  /** The automation was never activated. */
   | 'DRAFT'
-  /** Events start runs of its version. */
+  /** Events start runs of the active version. */
   | 'ACTIVE'
-  /** It starts no runs. */
+  /** The automation starts no runs. */
   | 'PAUSED'
-  /** It starts no runs, and its live runs were cancelled. */
+  /** The automation starts no runs, and its live runs were cancelled. */
   | 'ARCHIVED';
 
-/** How a custom event came. */
+/** The source of a custom event. */
 export type CustomEventSource =
-  /** By a key. */
+  /** Sent with an API key. */
   | 'API'
-  /** From a session of the dashboard. */
+  /** Sent from a dashboard session. */
   | 'DASHBOARD'
-  /** It is one of the service's own, whose name begins with `$`. */
+  /** Created by the service. The name starts with `$`. */
   | 'SYSTEM';
 
-/** A stretch of time. Both ends may be left out. */
+/** A time range. Both ends are optional. */
 export type DateTimeFilter = {
-  /** At this time or later. */
+  /** Start of the range, inclusive. */
   gte?: string | null | undefined;
-  /** Before this time. */
+  /** End of the range, exclusive. */
   lt?: string | null | undefined;
 };
 

@@ -3,20 +3,20 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
-/** What an API key may do. */
+/** The operations that an API key allows. */
 export type ApiKeyScope =
-  /** Everything. */
+  /** Allows everything. */
   | 'FULL'
-  /** Send emails and events, and read those. */
+  /** Allows sending emails and events, and reading them. */
   | 'SENDING'
-  /** Read, but no API keys. */
+  /** Allows reading everything except API keys. */
   | 'READ';
 
-/** How TLS begins. */
+/** How TLS starts. */
 export type SmtpCredentialTls =
-  /** By the command STARTTLS. */
+  /** The client sends the STARTTLS command. */
   | 'STARTTLS'
-  /** From the first octet. */
+  /** The connection uses TLS from the first byte. */
   | 'IMPLICIT';
 
 export type ApiKeyListQueryVariables = Exact<{

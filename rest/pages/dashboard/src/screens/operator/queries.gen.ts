@@ -3,30 +3,30 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
-/** How bad something is. */
+/** The severity of a finding. */
 export type HealthLevel =
   /** Mail is lost, refused or not accepted because of it. */
   | 'ERROR'
-  /** It works, and something is at risk or will break. */
+  /** It works, but something is at risk or will break. */
   | 'WARNING'
   /** A hint. */
   | 'NOTICE';
 
-/** What narrows the list of accounts. Fields that are left out narrow nothing. */
+/** Filters a list of accounts. Omitted fields do not filter. */
 export type OperatorAccountFilter = {
-  /** A part of the email or the name, in any case; or a whole id. */
+  /** Part of the email or name, case-insensitive, or a full ID. */
   query?: string | null | undefined;
-  /** On this plan, as `pro`. */
+  /** Matches accounts on this plan, such as `pro`. */
   plan?: string | null | undefined;
-  /** Which stand so. */
+  /** Matches this status. */
   status?: OperatorAccountStatus | null | undefined;
 };
 
-/** How an account stands. */
+/** The status of an account. */
 export type OperatorAccountStatus =
-  /** It may send. */
+  /** The account can send. */
   | 'ACTIVE'
-  /** It does everything but send. */
+  /** The account can do everything except send. */
   | 'SUSPENDED'
   /** A payment is overdue. */
   | 'PAYMENT_DUE';

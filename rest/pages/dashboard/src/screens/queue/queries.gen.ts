@@ -4,39 +4,39 @@ import { gql } from '@/api/document'
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /**
- * Names recipients that wait for delivery: those for which everything holds that is given, or all of
- * the account. Another account's match nothing.
+ * Selects queued recipients: those that match every given field, or all of the account. Recipients of other accounts
+ * never match.
  */
 export type QueueSelection = {
-  /** With these ids, as in QueuedRecipient: at most 1000. */
+  /** Selects recipients with these IDs, as in `QueuedRecipient`; at most 1000. */
   recipients?: Array<string> | null | undefined;
-  /** Of this email. */
+  /** Matches recipients of this email. */
   email?: string | null | undefined;
-  /** At this domain; an internationalised one in A-labels (`xn--…`). */
+  /** Matches recipients at this domain, with an internationalized domain in A-labels (`xn--…`). */
   destination?: string | null | undefined;
-  /** Every one; then nothing else may be given. */
+  /** Selects all recipients. Cannot be combined with other fields. */
   all?: boolean;
 };
 
-/** What narrows the queue. Fields that are left out narrow nothing. */
+/** Filters the queue. Omitted fields do not filter. */
 export type QueueFilter = {
-  /** At this domain; an internationalised one in A-labels (`xn--…`). */
+  /** Matches recipients at this domain, with an internationalized domain in A-labels (`xn--…`). */
   destination?: string | null | undefined;
-  /** Of this email. */
+  /** Matches recipients of this email. */
   email?: string | null | undefined;
-  /** In this state. */
+  /** Matches this state. */
   state?: QueueState | null | undefined;
 };
 
-/** Where a recipient in the queue stands. */
+/** The state of a recipient in the queue. */
 export type QueueState =
-  /** Not tried yet. */
+  /** Not attempted yet. */
   | 'QUEUED'
-  /** Tried without success; waits for its next attempt. */
+  /** Attempted without success and waiting for the next attempt. */
   | 'DEFERRED'
-  /** Waits for room on the way to its destination, whose servers take no more now. */
+  /** Waiting for capacity to the destination, whose servers accept no more mail at the moment. */
   | 'PARKED'
-  /** Held back by the account, or by the operator of the service. */
+  /** Held by the account or by the operator of the service. */
   | 'HELD';
 
 export type QueueBacklogsQueryVariables = Exact<{ [key: string]: never; }>;

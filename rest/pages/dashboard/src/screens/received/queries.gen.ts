@@ -3,121 +3,121 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
-/** Where a domain stands. */
+/** The status of a domain. */
 export type DomainStatus =
-  /** Records are missing; it cannot send yet. */
+  /** Records are missing. The domain cannot send yet. */
   | 'PENDING'
-  /** All required records were found; it sends. */
+  /** All required records were found. The domain can send. */
   | 'VERIFIED'
-  /** Was verified, but records broke; it still sends for 72 hours. */
+  /** The domain was verified, but records broke. It can still send for 72 hours. */
   | 'TEMPORARY_FAILURE'
-  /** Stayed broken; it no longer sends. */
+  /** The records stayed broken. The domain can no longer send. */
   | 'FAILED';
 
-/** What narrows a list of emails. Fields that are left out narrow nothing. */
+/** Filters a list of emails. Omitted fields do not filter. */
 export type EmailFilter = {
-  /** Of this status. */
+  /** Matches this status. */
   status?: EmailStatus | null | undefined;
-  /** With this event as its latest, as `email.opened`. */
+  /** Matches emails whose most recent event has this type, such as `email.opened`. */
   lastEvent?: string | null | undefined;
-  /** With this address in to, cc or bcc. */
+  /** Matches emails with this address in to, cc or bcc. */
   to?: string | null | undefined;
-  /** From this address. */
+  /** Matches emails from this address. */
   from?: string | null | undefined;
-  /** From this domain, prefix `dom_`. */
+  /** Matches emails from this domain, prefix `dom_`. */
   domainId?: string | null | undefined;
-  /** Sent with this API key, prefix `key_`. */
+  /** Matches emails sent with this API key, prefix `key_`. */
   apiKeyId?: string | null | undefined;
-  /** Made of this template, prefix `tpl_`. */
+  /** Matches emails sent with this template, prefix `tpl_`. */
   templateId?: string | null | undefined;
-  /** Made of this version of the template; with `templateId`. */
+  /** Matches emails sent with this version of the template. Requires `templateId`. */
   templateVersion?: number | null | undefined;
-  /** Sent by this automation, prefix `aut_`. */
+  /** Matches emails sent by this automation, prefix `aut_`. */
   automationId?: string | null | undefined;
-  /** With this tag. */
+  /** Matches emails with this tag. */
   tag?: TagInput | null | undefined;
-  /** Created in this stretch of time. */
+  /** Matches emails created in this time range. */
   createdAt?: DateTimeFilter | null | undefined;
-  /** Opened by a person; where open tracking is on. */
+  /** Matches emails that a person opened, if open tracking is on. */
   opened?: boolean | null | undefined;
-  /** With a link that a person followed; where click tracking is on. */
+  /** Matches emails with a link that a person followed, if click tracking is on. */
   clicked?: boolean | null | undefined;
-  /** Refused, and for this reason, as `bad_address`. */
+  /** Matches emails that were refused for this reason, such as `bad_address`. */
   bounceClass?: string | null | undefined;
-  /** A search text: words, each the beginning of one in subject, names, addresses or tags, and fields as in `receipt to:ada@example.net tag:env=prod is:opened before:2026-01-31`; at most 200 characters and 10 words. */
+  /** Search text. Each word matches the start of a word in subject, names, addresses or tags. Fields narrow the search, as in `receipt to:ada@example.net tag:env=prod is:opened before:2026-01-31`. At most 200 characters and 10 words. */
   query?: string | null | undefined;
 };
 
 /** A tag of an email. */
 export type TagInput = {
-  /** Its name. */
+  /** Name of the tag. */
   name: string;
-  /** Its value. */
+  /** Value of the tag. */
   value: string;
 };
 
-/** Where a message stands. */
+/** The status of an email. */
 export type EmailStatus =
-  /** Released, and about to be handed over; also while its account is suspended. */
+  /** Released and about to be handed over. Emails of a suspended account also have this status. */
   | 'QUEUED'
-  /** Waits for its time. */
+  /** Waiting for its scheduled time. */
   | 'SCHEDULED'
-  /** Accepted, and on its way. */
+  /** Accepted and on its way. */
   | 'SENT'
-  /** Every recipient's server took it. */
+  /** Accepted by every recipient's server. */
   | 'DELIVERED'
-  /** A recipient's server refused it for good, or retries ran out. */
+  /** Permanently refused by a recipient's server, or retries ran out. */
   | 'BOUNCED'
-  /** No attempt could succeed for another reason. */
+  /** Another reason prevents delivery. */
   | 'FAILED'
-  /** Cancelled before its time. */
+  /** Cancelled before its scheduled time. */
   | 'CANCELLED';
 
-/** What narrows a list of received emails. Fields that are left out narrow nothing. */
+/** Filters a list of received emails. Omitted fields do not filter. */
 export type ReceivedEmailFilter = {
-  /** That came to this address, or name it in To or Cc. */
+  /** Matches emails received for this address, or with it in To or Cc. */
   to?: string | null | undefined;
-  /** Whose From is this address. */
+  /** Matches emails with this From address. */
   from?: string | null | undefined;
-  /** To this domain, prefix `dom_`. */
+  /** Matches emails received for this domain, prefix `dom_`. */
   domainId?: string | null | undefined;
-  /** Received in this stretch of time. */
+  /** Matches emails received in this time range. */
   receivedAt?: DateTimeFilter | null | undefined;
-  /** With these words in subject, names, addresses or the beginning of the text, each as the beginning of a word; at most 200 characters and 10 words. */
+  /** Search words, each of which matches the start of a word in subject, names, addresses or the beginning of the text. At most 200 characters and 10 words. */
   query?: string | null | undefined;
 };
 
-/** What a spam filter says. */
+/** The result of the spam filter. */
 export type SpamStatus =
-  /** It is none. */
+  /** The message is not spam. */
   | 'HAM'
-  /** It is spam. */
+  /** The message is spam. */
   | 'SPAM'
   /** There is no filter, or it did not answer. */
   | 'UNKNOWN';
 
-/** What becomes of an address. */
+/** The action for an address. */
 export type AddressRuleAction =
-  /** It is taken. */
+  /** Mail to the address is accepted. */
   | 'ACCEPT'
-  /** It is refused when it is brought. */
+  /** Mail to the address is refused in the SMTP session. */
   | 'REJECT';
 
-/** A stretch of time. Both ends may be left out. */
+/** A time range. Both ends are optional. */
 export type DateTimeFilter = {
-  /** At this time or later. */
+  /** Start of the range, inclusive. */
   gte?: string | null | undefined;
-  /** Before this time. */
+  /** End of the range, exclusive. */
   lt?: string | null | undefined;
 };
 
-/** How far a delivery is. */
+/** The state of a delivery. */
 export type WebhookDeliveryState =
-  /** It waits for an attempt, or one runs. */
+  /** An attempt is due or in progress. */
   | 'PENDING'
   /** The endpoint answered 2xx. */
   | 'DELIVERED'
-  /** All its attempts failed, or no attempt could succeed. */
+  /** All attempts failed, or no attempt could succeed. */
   | 'FAILED';
 
 export type ReceivedListQueryVariables = Exact<{

@@ -3,39 +3,39 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
-/** What narrows a list of requests. Fields that are left out narrow nothing. */
+/** Filters a list of requests. Omitted fields do not filter. */
 export type ApiRequestFilter = {
-  /** With this method, as `POST`. */
+  /** Matches requests with this method, such as `POST`. */
   method?: string | null | undefined;
-  /** With a path that begins like this, as `/api/emails`. */
+  /** Matches requests whose path starts with this prefix, such as `/api/emails`. */
   path?: string | null | undefined;
-  /** Answered with a status of this range. */
+  /** Matches responses with a status in this range. */
   status?: StatusRange | null | undefined;
-  /** With this API key, prefix `key_`. */
+  /** Matches requests made with this API key, prefix `key_`. */
   apiKeyId?: string | null | undefined;
-  /** By this person, prefix `usr_`. */
+  /** Matches requests made by this user, prefix `usr_`. */
   userId?: string | null | undefined;
-  /** With this id. */
+  /** Matches requests with this ID. */
   requestId?: string | null | undefined;
-  /** That made this email or are about it, prefix `msg_`. */
+  /** Matches requests that created this email or are about it, prefix `msg_`. */
   emailId?: string | null | undefined;
-  /** Answered in this stretch of time. */
+  /** Matches requests answered in this time range. */
   createdAt?: DateTimeFilter | null | undefined;
 };
 
-/** A range of HTTP statuses. Both ends may be left out. */
+/** A range of HTTP statuses. Both ends are optional. */
 export type StatusRange = {
-  /** This status or a higher one. */
+  /** Lowest status, inclusive. */
   gte?: number | null | undefined;
-  /** A lower status than this. */
+  /** Highest status, exclusive. */
   lt?: number | null | undefined;
 };
 
-/** A stretch of time. Both ends may be left out. */
+/** A time range. Both ends are optional. */
 export type DateTimeFilter = {
-  /** At this time or later. */
+  /** Start of the range, inclusive. */
   gte?: string | null | undefined;
-  /** Before this time. */
+  /** End of the range, exclusive. */
   lt?: string | null | undefined;
 };
 

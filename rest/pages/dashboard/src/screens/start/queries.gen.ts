@@ -3,31 +3,31 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
-/** Where a domain stands. */
+/** The status of a domain. */
 export type DomainStatus =
-  /** Records are missing; it cannot send yet. */
+  /** Records are missing. The domain cannot send yet. */
   | 'PENDING'
-  /** All required records were found; it sends. */
+  /** All required records were found. The domain can send. */
   | 'VERIFIED'
-  /** Was verified, but records broke; it still sends for 72 hours. */
+  /** The domain was verified, but records broke. It can still send for 72 hours. */
   | 'TEMPORARY_FAILURE'
-  /** Stayed broken; it no longer sends. */
+  /** The records stayed broken. The domain can no longer send. */
   | 'FAILED';
 
-/** How bad something is. */
+/** The severity of a finding. */
 export type HealthLevel =
   /** Mail is lost, refused or not accepted because of it. */
   | 'ERROR'
-  /** It works, and something is at risk or will break. */
+  /** It works, but something is at risk or will break. */
   | 'WARNING'
   /** A hint. */
   | 'NOTICE';
 
-/** How TLS begins. */
+/** How TLS starts. */
 export type SmtpCredentialTls =
-  /** By the command STARTTLS. */
+  /** The client sends the STARTTLS command. */
   | 'STARTTLS'
-  /** From the first octet. */
+  /** The connection uses TLS from the first byte. */
   | 'IMPLICIT';
 
 export type StartEmailsQueryVariables = Exact<{ [key: string]: never; }>;

@@ -5,36 +5,36 @@ import { gql } from '@/api/document'
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** A tag of an email. */
 export type TagInput = {
-  /** Its name. */
+  /** Name of the tag. */
   name: string;
-  /** Its value. */
+  /** Value of the tag. */
   value: string;
 };
 
-/** A stretch of time. */
+/** A time range. */
 export type TimeRange = {
-  /** The first moment. */
+  /** Start of the range, inclusive. */
   gte: string;
-  /** The moment after the last one. */
+  /** End of the range, exclusive. */
   lt: string;
 };
 
-/** How long a period is, by the calendar and the clock of a time zone. */
+/** The length of a period in a time zone. */
 export type StatisticsInterval =
-  /** An hour, from one full hour of the clock to the next. Where clocks change by half an hour it is longer or shorter. */
+  /** One hour, from one full hour of local time to the next. It is longer or shorter where the local time changes by half an hour. */
   | 'HOUR'
-  /** A day. */
+  /** One day. */
   | 'DAY'
-  /** A week, from Monday on. */
+  /** One week, starting on Monday. */
   | 'WEEK'
-  /** A month. */
+  /** One month. */
   | 'MONTH';
 
-/** What figures are broken down by. */
+/** The dimension that statistics are grouped by. */
 export type StatisticsDimension =
-  /** The sending domain. */
+  /** Groups by sending domain. */
   | 'DOMAIN'
-  /** A tag, as `name=value`. An email with two tags counts in the groups of both. */
+  /** Groups by tag, as `name=value`. An email with two tags counts in both groups. */
   | 'TAG'
   /** The API key. */
   | 'API_KEY'
@@ -42,12 +42,12 @@ export type StatisticsDimension =
   | 'TEMPLATE'
   /** The automation. */
   | 'AUTOMATION'
-  /** The domain of the recipient's address. Opens and clicks of an email to several domains are in the group with an empty key: they are seen of an email, not of a recipient. */
+  /** Groups by the domain of the recipient's address. Opens and clicks of an email to several domains are in the group with an empty key, because they belong to the email, not to a recipient. */
   | 'RECIPIENT_DOMAIN'
-  /** What a refusal means, as `bad_address`. */
+  /** The class of the bounce, such as `bad_address`. */
   | 'BOUNCE_CLASS';
 
-/** Which mail counts. Of `tag`, `recipientDomain` and `bounceClass` one may be given, and a grouping by one does not go with a filter by another. */
+/** Filters the mail that is counted. Only one of `tag`, `recipientDomain` and `bounceClass` can be set, and grouping by one of them cannot be combined with a filter by another. */
 export type StatisticsFilter = {
   /** The sending domain. */
   domainId?: string | null | undefined;
@@ -57,11 +57,11 @@ export type StatisticsFilter = {
   templateId?: string | null | undefined;
   /** The automation. */
   automationId?: string | null | undefined;
-  /** A tag. */
+  /** The tag. */
   tag?: TagInput | null | undefined;
-  /** The domain of the recipient's address, as A-labels. */
+  /** The domain of the recipient's address, in A-labels. */
   recipientDomain?: string | null | undefined;
-  /** What a refusal means, as `bad_address`. */
+  /** The class of the bounce, such as `bad_address`. */
   bounceClass?: string | null | undefined;
 };
 

@@ -3,11 +3,11 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
-/** Why an address must not be written to. */
+/** The reason for a suppression. */
 export type SuppressionReason =
-  /** A receiving server refused it, or retries ran out. */
+  /** A receiving server refused the address, or retries ran out. */
   | 'BOUNCE'
-  /** It cannot receive mail: no such domain, or one that takes none. */
+  /** The address cannot receive mail: its domain does not exist or accepts no mail. */
   | 'FAILURE'
   /** The recipient marked a message as spam. */
   | 'COMPLAINT'

@@ -3,17 +3,17 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
-/** What a member of an account may do. */
+/** The role of a member in an account. */
 export type Role =
-  /** Everything. */
+  /** Allows everything. */
   | 'OWNER'
-  /** All but what touches owners and money. */
+  /** Allows everything except what concerns owners and billing. */
   | 'ADMIN'
-  /** What API keys of the scope full do. */
+  /** Allows what API keys with scope `full` allow. */
   | 'DEVELOPER'
-  /** Plan, usage, invoices. */
+  /** Allows access to the plan, usage and invoices. */
   | 'BILLING'
-  /** Read. */
+  /** Allows reading. */
   | 'VIEWER';
 
 export type TeamMembersQueryVariables = Exact<{

@@ -3,11 +3,11 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
-/** Whether sends can use a template. */
+/** Whether emails can use a template. */
 export type TemplateStatus =
-  /** It was never published. */
+  /** The template was never published. */
   | 'DRAFT'
-  /** Sends use its published version. */
+  /** Emails use the published version. */
   | 'PUBLISHED';
 
 export type TemplatesQueryVariables = Exact<{

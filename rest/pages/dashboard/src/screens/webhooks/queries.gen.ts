@@ -3,59 +3,59 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
-/** A stretch of time. Both ends may be left out. */
+/** A time range. Both ends are optional. */
 export type DateTimeFilter = {
-  /** At this time or later. */
+  /** Start of the range, inclusive. */
   gte?: string | null | undefined;
-  /** Before this time. */
+  /** End of the range, exclusive. */
   lt?: string | null | undefined;
 };
 
-/** A stretch of time. */
+/** A time range. */
 export type TimeRange = {
-  /** The first moment. */
+  /** Start of the range, inclusive. */
   gte: string;
-  /** The moment after the last one. */
+  /** End of the range, exclusive. */
   lt: string;
 };
 
-/** How long a period is, by the calendar and the clock of a time zone. */
+/** The length of a period in a time zone. */
 export type StatisticsInterval =
-  /** An hour, from one full hour of the clock to the next. Where clocks change by half an hour it is longer or shorter. */
+  /** One hour, from one full hour of local time to the next. It is longer or shorter where the local time changes by half an hour. */
   | 'HOUR'
-  /** A day. */
+  /** One day. */
   | 'DAY'
-  /** A week, from Monday on. */
+  /** One week, starting on Monday. */
   | 'WEEK'
-  /** A month. */
+  /** One month. */
   | 'MONTH';
 
-/** What narrows a list of deliveries. Fields that are left out narrow nothing. */
+/** Filters a list of deliveries. Omitted fields do not filter. */
 export type WebhookDeliveryFilter = {
-  /** In this state. */
+  /** Matches this state. */
   state?: WebhookDeliveryState | null | undefined;
-  /** Of this type of event, as `email.bounced`. */
+  /** Matches deliveries of this event type, such as `email.bounced`. */
   event?: string | null | undefined;
-  /** Of events that happened in this stretch of time. */
+  /** Matches deliveries of events that happened in this time range. */
   createdAt?: DateTimeFilter | null | undefined;
 };
 
-/** How far a delivery is. */
+/** The state of a delivery. */
 export type WebhookDeliveryState =
-  /** It waits for an attempt, or one runs. */
+  /** An attempt is due or in progress. */
   | 'PENDING'
   /** The endpoint answered 2xx. */
   | 'DELIVERED'
-  /** All its attempts failed, or no attempt could succeed. */
+  /** All attempts failed, or no attempt could succeed. */
   | 'FAILED';
 
-/** What came of a POST. */
+/** How a delivery attempt ended. */
 export type WebhookAttemptOutcome =
   /** The endpoint answered 2xx. */
   | 'DELIVERED'
-  /** It answered otherwise, or not at all. */
+  /** The endpoint sent another response or none. */
   | 'FAILED'
-  /** It was cut off; whether the endpoint has heard it is not known. */
+  /** The attempt was interrupted, so the endpoint may or may not have received the event. */
   | 'UNKNOWN';
 
 export type WebhookListQueryVariables = Exact<{
