@@ -28,9 +28,9 @@ const (
 
 // Kinds of near misses.
 const (
-	// WaitOfAnotherPerson: a run waits for this event name and has this address, but another user id
+	// WaitOfAnotherPerson: a run waits for this event name and has this address, but another user id.
 	WaitOfAnotherPerson = "wait_of_another_person"
-	// WaitConditionFalse: a run of the person waits for this event name, and its condition is not true
+	// WaitConditionFalse: a run of the person waits for this event name, and its condition is not true.
 	WaitConditionFalse    = "wait_condition_false"
 	EventOfAnotherPerson  = "event_of_another_person" // an event with this name has this address, but another user id
 	NameSpelledOtherwise  = "name_spelled_otherwise"  // an automation listens to the name with different capitalization

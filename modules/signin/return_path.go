@@ -29,9 +29,9 @@ func ReturnPath(text string) string {
 // ReturnParameter is the query parameter of the sign-in page that contains a ReturnPath.
 const ReturnParameter = "next"
 
-// SignInPath returns the path of the sign-in page that redirects to returnTo after the sign-in, with additional query
+// PagePath returns the path of the sign-in page that redirects to returnTo after the sign-in, with additional query
 // parameters.
-func SignInPath(returnTo string, query url.Values) string {
+func PagePath(returnTo string, query url.Values) string {
 	if query == nil {
 		query = url.Values{}
 	}

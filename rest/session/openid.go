@@ -150,5 +150,5 @@ func (e *edge) turnedAway(ctx context.Context, c *api.Call, returnTo string, err
 	if problem == openid.Failed {
 		c.Fail(ctx, err) //nolint:errcheck // it is for the log
 	}
-	return redirectTo(signin.SignInPath(returnTo, url.Values{openid.Parameter: {string(problem)}})), nil
+	return redirectTo(signin.PagePath(returnTo, url.Values{openid.Parameter: {string(problem)}})), nil
 }

@@ -79,7 +79,7 @@ func (b *requestBody) finishRead(err error) {
 	b.leave()
 }
 
-// abandonRest returns up the rest of a body that the handler has not read. net/http would read up to 256 KB of it
+// abandonRest discards the rest of a body that the handler has not read. net/http would read up to 256 KB of it
 // before it sends the response, and wait for them forever. If the rest has arrived, abandonRest reads it;
 // otherwise the connection ends with the response, because later bytes must not be read as another request.
 func (b *requestBody) abandonRest() {

@@ -116,7 +116,7 @@ func (w *Worker[J, R]) forgetBatch(batch []outcome[J, R]) {
 	}
 }
 
-// abandonBatch returns up on results; their rows are due again when their leases end.
+// abandonBatch gives up on results; their rows are due again when their leases end.
 func (w *Worker[J, R]) abandonBatch(batch []outcome[J, R], err error) {
 	w.metrics.abandoned.Add(float64(len(batch)))
 	w.log.Error("worker: results could not be stored, the jobs will run again", "jobs", len(batch), "job",

@@ -40,7 +40,7 @@ const (
 	Throttle    Class = "throttle"     // too much in a short time
 	Greylist    Class = "greylist"     // retry in some minutes
 	Size        Class = "size"         // the message is too large
-	// Content: the message is considered spam, contains a virus or a forbidden file, or cannot be converted
+	// Content: the message is considered spam, contains a virus or a forbidden file, or cannot be converted.
 	Content   Class = "content"
 	Policy    Class = "policy"    // authentication (SPF, DKIM, DMARC), relaying, TLS, the receiver's own rules
 	Challenge Class = "challenge" // the receiver wants the sender to prove something first

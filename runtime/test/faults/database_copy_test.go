@@ -29,7 +29,7 @@ func copyDatabase(t *testing.T, from string) string {
 	return to
 }
 
-// findClient returns the path of a PostgreSQL findClient program, or "".
+// findClient returns the path of a PostgreSQL client program, or "".
 func findClient(t *testing.T, name string) string {
 	t.Helper()
 	if found, err := exec.LookPath(name); err == nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/server/h2test"
 )
 
-// batchBody returns the body of a batchBody of emails with HTML of the given size each.
+// batchBody returns the body of a batch of emails with HTML of the given size each.
 func batchBody(t *testing.T, domain string, emails, html int) string {
 	t.Helper()
 	type email struct {

@@ -119,7 +119,7 @@ func TestDrillPatroni(t *testing.T) {
 	}, (*patroni.Machine).Mend})
 }
 
-// awaitReady waits until every process is awaitReady.
+// awaitReady waits until every process is ready.
 func awaitReady(t *testing.T, nodes faults.Cluster) {
 	t.Helper()
 	expect.Eventually(t, "all are ready", func() bool {

@@ -93,7 +93,7 @@ func TestDrillReplica(t *testing.T) {
 	audit(t, ledger.Audit(sink, nil, nil))
 }
 
-// checkLateReplica checks what reports that a replica is checkLateReplica, and that nothing is read from it while others write and
+// checkLateReplica checks what reports that a replica is late, and that nothing is read from it while others write and
 // list.
 func checkLateReplica(t *testing.T, nodes faults.Cluster, writeAndList func()) {
 	t.Helper()

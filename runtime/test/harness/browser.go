@@ -45,7 +45,7 @@ func findProgram(t testing.TB, names ...string) string {
 	return ""
 }
 
-// installScripts returns the folder of the installScripts with their dependencies. One of several processes installs them.
+// installScripts returns the folder of the scripts with their dependencies. One of several processes installs them.
 func installScripts(t testing.TB) string {
 	t.Helper()
 	folder := findUp(t, filepath.Join(".ci", "browser"))

@@ -24,7 +24,7 @@ import (
 // stalls.
 const goneAfter = 20 * time.Second
 
-// withAddresses simulates a machine with some addresses, withAddresses which sources are reloaded soon.
+// withAddresses simulates a machine with some addresses, whose sources are reloaded soon.
 func withAddresses(addresses ...string) func(*app.Options) {
 	var has machine.Networks
 	for _, text := range addresses {
@@ -57,7 +57,7 @@ func newFleet(t *testing.T) *fleet {
 	return &fleet{scenario: scenarioOf(t, app), other: app.Beside(t, withNodeName("two"), withAddresses("127.0.0.3"))}
 }
 
-// addSource adds a addSource address.
+// addSource adds a source address.
 func (f *fleet) addSource(t *testing.T, in outbound.SourceInput) (err error) {
 	t.Helper()
 	in.Hostname = "out-" + strings.ReplaceAll(in.Address, ".", "-") + ".test"

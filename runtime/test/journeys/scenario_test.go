@@ -51,7 +51,7 @@ func scenarioOf(t *testing.T, app *harness.App) *scenario {
 	return s
 }
 
-// startServer runs a receiving startServer at 127.0.0.n; all listen on the one port that this Postrider connects to.
+// startServer runs a receiving server at 127.0.0.n; all listen on the one port that this Postrider connects to.
 func (s *scenario) startServer(t *testing.T, n int, c smtptest.Config) *smtptest.Server {
 	t.Helper()
 	c.Addr = s.serverAddr(n)
@@ -91,7 +91,7 @@ func (s *scenario) exec(t *testing.T, query string, args ...any) {
 	}
 }
 
-// passTime lets time passTime for a waiting email: it becomes older by d, and due.
+// passTime lets time pass for a waiting email: it becomes older by d, and due.
 func (s *scenario) passTime(t *testing.T, emailID string, d time.Duration) {
 	t.Helper()
 	s.exec(t, `UPDATE recipients SET due_at = now(), queued_at = queued_at - $2 * interval '1 microsecond', created_at = created_at - $2 * interval '1 microsecond',

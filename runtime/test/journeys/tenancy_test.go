@@ -154,7 +154,7 @@ var owned = map[string]struct {
 	}},
 }
 
-// createAutomation creates an createAutomation that an event starts and that waits for another event, and returns its
+// createAutomation creates an automation that an event starts and that waits for another event, and returns its
 // id.
 func createAutomation(t *testing.T, app *harness.App, event string) string {
 	t.Helper()
@@ -168,7 +168,7 @@ func createAutomation(t *testing.T, app *harness.App, event string) string {
 	return made.Automation.ID
 }
 
-// createEndpoints creates two createEndpoints that receive only email.complained, and returns the second.
+// createEndpoints creates two endpoints that receive only email.complained, and returns the second.
 func createEndpoints(t *testing.T, app *harness.App) string {
 	t.Helper()
 	r := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))

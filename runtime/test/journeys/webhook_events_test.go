@@ -103,7 +103,7 @@ func (e *ear) mustDo(t *testing.T, method, path, body string) []byte {
 	return got.Body
 }
 
-// addDomain adds a addDomain and returns its id.
+// addDomain adds a domain and returns its id.
 func (e *ear) addDomain(t *testing.T, name string) string {
 	t.Helper()
 	var made struct{ Domain struct{ ID string } }
