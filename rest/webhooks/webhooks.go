@@ -150,7 +150,8 @@ func changeBody(c *webhooks.Change) body.Object {
 	return body.Object{Name: "UpdateWebhook", Change: true, Fields: []body.Field{
 		{Name: "url", Type: body.Maybe(&c.URL, urlField), About: aboutURL, Example: "https://example.com/hooks"},
 		{Name: "events", Type: body.Maybe(&c.Events, eventTypes), About: "The event types that the endpoint " +
-			"receives, at least one."},
+			"receives, at least one. `null` means all, including types of later versions.",
+			Null: func() { c.Events = &[]string{} }},
 		{Name: "enabled", Type: body.Maybe(&c.Enabled, body.Boolean), About: "Whether events are delivered to the endpoint."},
 		{Name: "rate_limit", Type: body.Maybe(&c.RateLimit, rateLimit(0)), About: "Deliveries per second over all " +
 			"processes; 0 means unlimited."},

@@ -16,10 +16,10 @@ export function EndpointDialog({ endpoint, onClose, made }: { endpoint?: Webhook
   const save = useWrite(async () => {
     const rate = Number(limit) || 0
     if (endpoint) {
-      await unwrap(rest.PATCH('/webhooks/{id}', { params: { path: { id: endpoint.id } }, body: { url: url.trim(), events, rate_limit: rate } }))
+      await unwrap(rest.PATCH('/webhooks/{id}', { params: { path: { id: endpoint.id } }, body: { url: url.trim(), events: events.length ? events : null, rate_limit: rate } }))
       return { id: endpoint.id, secret: '' }
     }
-    const answer = await unwrap(rest.POST('/webhooks', { body: { url: url.trim(), events, rate_limit: rate || null } }))
+    const answer = await unwrap(rest.POST('/webhooks', { body: { url: url.trim(), events: events.length ? events : null, rate_limit: rate || null } }))
     return { id: answer.webhook.id, secret: answer.secret }
   })
   async function submit(e: FormEvent) {
