@@ -44,7 +44,7 @@ func TestRelayRejectsLongLines(t *testing.T) {
 		s.expect("250 ")
 		s.expect("354 ")
 		s.say("%s", "From: ada@dev.test\r\n\r\n"+strings.Repeat("x", n)+"\r\n.\r\n")
-		s.expect("554 5.6.0 The message cannot be sent: line 3 has " + length + " octets; the limit is 998")
+		s.expect("554 5.6.0 The message cannot be sent: line 3 has " + length + " bytes; the limit is 998")
 	}
 	s.mustRelay("ada@dev.test", []string{"bob@example.net"}, plainMessage("ada@dev.test", "bob@example.net"))
 }
