@@ -105,7 +105,7 @@ func readProse(t *testing.T) map[string][]passage {
 		name := d.Name()
 		if d.IsDir() {
 			if path != root && (strings.HasPrefix(name, ".") && name != ".ci" ||
-				slices.Contains([]string{"node_modules", "dist", "testdata", "bin"}, name)) {
+				slices.Contains([]string{"node_modules", "dist", "testdata", "bin", "build"}, name)) {
 				return filepath.SkipDir
 			}
 			return nil
