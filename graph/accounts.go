@@ -16,7 +16,7 @@ func keyFilter(in *model.APIKeyFilter) (f accounts.KeyFilter) {
 	if in == nil {
 		return f
 	}
-	f.Text, f.Revoked = given(in.Query), in.Revoked
+	f.Text, f.Revoked = stringOrEmpty(in.Query), in.Revoked
 	if in.Scope != nil {
 		f.Scope = *in.Scope
 	}

@@ -21,18 +21,18 @@ func runFilter(request page.Request, in *model.AutomationRunFilter) automations.
 	if in == nil {
 		return automations.RunFilter{Request: request}
 	}
-	since, until := within(in.StartedAt)
-	return automations.RunFilter{Request: request, AutomationID: given(in.AutomationID), Status: orEmpty(in.Status),
-		UserID: given(in.UserID), Email: given(in.Email),
-		Step: given(in.Step), Version: orDefault(in.Version, 0), Since: since, Until: until}
+	since, until := timeRange(in.StartedAt)
+	return automations.RunFilter{Request: request, AutomationID: stringOrEmpty(in.AutomationID), Status: orEmpty(in.Status),
+		UserID: stringOrEmpty(in.UserID), Email: stringOrEmpty(in.Email),
+		Step: stringOrEmpty(in.Step), Version: orDefault(in.Version, 0), Since: since, Until: until}
 }
 
 func eventFilter(in *model.CustomEventFilter) automations.EventFilter {
 	if in == nil {
 		return automations.EventFilter{}
 	}
-	since, until := within(in.CreatedAt)
-	return automations.EventFilter{Name: given(in.Name), UserID: given(in.UserID), Email: given(in.Email),
+	since, until := timeRange(in.CreatedAt)
+	return automations.EventFilter{Name: stringOrEmpty(in.Name), UserID: stringOrEmpty(in.UserID), Email: stringOrEmpty(in.Email),
 		Source: strings.ToLower(orEmpty(in.Source)),
 		Since:  since, Until: until}
 }
@@ -62,7 +62,7 @@ func (r *Resolver) detailsOf(ctx context.Context, accountID string,
 	for i, row := range rows {
 		ids[i] = row.ID
 	}
-	return once(ctx, accountID, ids, r.parts.Automations.Details)
+	return loadOnce(ctx, accountID, ids, r.parts.Automations.Details)
 }
 
 // emailsOfRuns returns the emails of runs by run ID, all of them as one page.
@@ -109,19 +109,19 @@ func toWait(run automations.RunDetail) *model.AutomationWait {
 func toRunTimeline(ctx context.Context, list []automations.TimelineEntry) ([]*model.AutomationRunTimelineEntry, error) {
 	out := make([]*model.AutomationRunTimelineEntry, len(list))
 	for i, e := range list {
-		entry := &model.AutomationRunTimelineEntry{At: e.At, Source: e.Source, StepKey: filled(e.StepKey)}
+		entry := &model.AutomationRunTimelineEntry{At: e.At, Source: e.Source, StepKey: nilIfEmpty(e.StepKey)}
 		switch {
 		case e.Event != nil:
-			entry.Type, entry.Status, entry.SubjectID, entry.Data = e.Event.Name, filled(e.Event.Outcome),
-				filled(e.Event.ID), e.Event.Data
+			entry.Type, entry.Status, entry.SubjectID, entry.Data = e.Event.Name, nilIfEmpty(e.Event.Outcome),
+				nilIfEmpty(e.Event.ID), e.Event.Data
 		case e.Step != nil:
-			entry.Type, entry.Status, entry.Error, entry.Data = e.Step.Type, filled(e.Step.Status),
-				filled(e.Step.Error), e.Step.Output
+			entry.Type, entry.Status, entry.Error, entry.Data = e.Step.Type, nilIfEmpty(e.Step.Status),
+				nilIfEmpty(e.Step.Error), e.Step.Output
 		case e.Fact != nil:
-			entry.Type, entry.SubjectID, entry.Data = string(e.Fact.Type), filled(e.Fact.SubjectID), e.Fact.Data
+			entry.Type, entry.SubjectID, entry.Data = string(e.Fact.Type), nilIfEmpty(e.Fact.SubjectID), e.Fact.Data
 		case e.Blocked != nil:
-			entry.Type, entry.Status, entry.Error, entry.Data = e.Blocked.Type, filled(runs.StatusWaiting),
-				filled(e.Blocked.String()), json.RawMessage(`{}`)
+			entry.Type, entry.Status, entry.Error, entry.Data = e.Blocked.Type, nilIfEmpty(runs.StatusWaiting),
+				nilIfEmpty(e.Blocked.String()), json.RawMessage(`{}`)
 		}
 		if err := inquiry.Spend(ctx, len(entry.Data)); err != nil {
 			return nil, err
@@ -149,7 +149,7 @@ func toMatches(e *model.CustomEvent) []*model.CustomEventMatch {
 	out := make([]*model.CustomEventMatch, len(e.Matches))
 	for i, m := range e.Matches {
 		out[i] = &model.CustomEventMatch{AutomationID: m.AutomationID, Version: m.Version, Outcome: m.Outcome,
-			RunID: filled(m.RunID), Error: filled(m.Error), Runs: e.Runs}
+			RunID: nilIfEmpty(m.RunID), Error: nilIfEmpty(m.Error), Runs: e.Runs}
 	}
 	return out
 }
@@ -158,9 +158,9 @@ func toExplanation(ctx context.Context, e automations.Explained) (*model.CustomE
 	out := &model.CustomEventExplanation{Matches: make([]*model.ExplainedMatch, len(e.Matches)),
 		NearMisses: make([]*model.NearMiss, len(e.NearMisses))}
 	for i, m := range e.Matches {
-		match := &model.ExplainedMatch{AutomationID: m.AutomationID, AutomationName: filled(m.AutomationName),
-			Version: m.Version, Outcome: m.Outcome, RunID: filled(m.RunID),
-			StepKey: filled(m.StepKey), Error: filled(m.Error),
+		match := &model.ExplainedMatch{AutomationID: m.AutomationID, AutomationName: nilIfEmpty(m.AutomationName),
+			Version: m.Version, Outcome: m.Outcome, RunID: nilIfEmpty(m.RunID),
+			StepKey: nilIfEmpty(m.StepKey), Error: nilIfEmpty(m.Error),
 			Conditions: make([]*model.ExplainedCondition, len(m.Conditions))}
 		for n := range m.Conditions {
 			var err error
@@ -175,8 +175,8 @@ func toExplanation(ctx context.Context, e automations.Explained) (*model.CustomE
 		if err != nil {
 			return nil, err
 		}
-		out.NearMisses[i] = &model.NearMiss{Kind: m.Kind, AutomationID: filled(m.AutomationID), RunID: filled(m.RunID),
-			StepKey: filled(m.StepKey), EventID: filled(m.EventID),
+		out.NearMisses[i] = &model.NearMiss{Kind: m.Kind, AutomationID: nilIfEmpty(m.AutomationID), RunID: nilIfEmpty(m.RunID),
+			StepKey: nilIfEmpty(m.StepKey), EventID: nilIfEmpty(m.EventID),
 			Name: m.Name, Condition: condition}
 	}
 	return out, nil
@@ -187,7 +187,7 @@ func toCondition(ctx context.Context, e *expression.Explanation) (*model.Explain
 	if e == nil {
 		return nil, nil //nolint:nilnil // null says it
 	}
-	out := &model.ExplainedCondition{Text: e.Text, Result: e.Result, Error: filled(e.Error),
+	out := &model.ExplainedCondition{Text: e.Text, Result: e.Result, Error: nilIfEmpty(e.Error),
 		Parts: make([]*model.ExplainedPart, len(e.Parts))}
 	for i, p := range e.Parts {
 		value, err := json.Marshal(p.Value)
@@ -197,7 +197,7 @@ func toCondition(ctx context.Context, e *expression.Explanation) (*model.Explain
 		if err := inquiry.Spend(ctx, len(value)); err != nil {
 			return nil, err
 		}
-		out.Parts[i] = &model.ExplainedPart{Text: p.Text, Value: value, Error: filled(p.Error)}
+		out.Parts[i] = &model.ExplainedPart{Text: p.Text, Value: value, Error: nilIfEmpty(p.Error)}
 	}
 	return out, nil
 }

@@ -98,8 +98,8 @@ func automationFilter(request page.Request, in *model.AutomationFilter) automati
 	if in == nil {
 		return automations.Filter{Request: request}
 	}
-	return automations.Filter{Request: request, Status: orEmpty(in.Status), Event: given(in.Event),
-		Name: given(in.Query)}
+	return automations.Filter{Request: request, Status: orEmpty(in.Status), Event: stringOrEmpty(in.Event),
+		Name: stringOrEmpty(in.Query)}
 }
 
 // automationPage connects automations that were loaded together with their statistics.
@@ -110,7 +110,7 @@ func (r *Resolver) automationPage(ctx context.Context, accountID string, rows []
 	}
 	service := r.parts.AutomationFigures
 	shared := &model.AutomationPage{
-		Figures: once(ctx, accountID, ids, service.Of),
+		Figures: loadOnce(ctx, accountID, ids, service.Of),
 		Emails: onceEach(func(version int) (map[string]*figures.ByStep, error) {
 			return service.Emails(ctx, accountID, version, ids...)
 		}),
@@ -138,7 +138,7 @@ func toSteps(a *model.Automation) ([]*model.AutomationStep, error) {
 	out := make([]*model.AutomationStep, len(draft.Steps))
 	for i := range draft.Steps {
 		s := &draft.Steps[i]
-		out[i] = &model.AutomationStep{Index: i, Key: s.Key, Type: s.Type, Name: filled(s.Name), Summary: s.Summary(),
+		out[i] = &model.AutomationStep{Index: i, Key: s.Key, Type: s.Type, Name: nilIfEmpty(s.Name), Summary: s.Summary(),
 			Of: a}
 	}
 	return out, nil
@@ -209,5 +209,5 @@ func originOf(email *model.Email) (*model.EmailAutomation, error) {
 	}
 	of := found[email.ID]
 	return &model.EmailAutomation{AutomationID: *email.AutomationID, RunID: *email.RunID,
-		AutomationName: filled(of.AutomationName), StepKey: filled(of.StepKey), Runs: email.Page.Runs}, nil
+		AutomationName: nilIfEmpty(of.AutomationName), StepKey: nilIfEmpty(of.StepKey), Runs: email.Page.Runs}, nil
 }

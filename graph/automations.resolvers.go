@@ -23,7 +23,7 @@ import (
 )
 
 func (r *automationResolver) Description(ctx context.Context, obj *model.Automation) (*string, error) {
-	return filled(obj.Description), nil
+	return nilIfEmpty(obj.Description), nil
 }
 
 func (r *automationResolver) Trigger(ctx context.Context, obj *model.Automation) (json.RawMessage, error) {
@@ -35,7 +35,7 @@ func (r *automationResolver) Trigger(ctx context.Context, obj *model.Automation)
 func (r *automationResolver) Timezone(ctx context.Context, obj *model.Automation) (*string, error) {
 	var draft draftOf
 	err := json.Unmarshal(obj.Draft, &draft)
-	return filled(draft.Timezone), err
+	return nilIfEmpty(draft.Timezone), err
 }
 
 func (r *automationResolver) HasUnpublishedChanges(ctx context.Context, obj *model.Automation) (bool, error) {
@@ -67,7 +67,7 @@ func (r *automationRunResolver) Event(ctx context.Context, obj *model.Automation
 }
 
 func (r *automationRunResolver) Error(ctx context.Context, obj *model.AutomationRun) (*string, error) {
-	return filled(obj.AutomationRun.Error), nil
+	return nilIfEmpty(obj.AutomationRun.Error), nil
 }
 
 func (r *automationRunResolver) Steps(ctx context.Context, obj *model.AutomationRun) ([]*ent.AutomationStep, error) {
@@ -113,7 +113,7 @@ func (r *automationRunStepResolver) Output(ctx context.Context, obj *ent.Automat
 }
 
 func (r *automationRunStepResolver) Error(ctx context.Context, obj *ent.AutomationStep) (*string, error) {
-	return filled(obj.Error), nil
+	return nilIfEmpty(obj.Error), nil
 }
 
 func (r *automationStepResolver) Stats(ctx context.Context, obj *model.AutomationStep, version *int) (*model.AutomationStepStats, error) {

@@ -22,6 +22,6 @@ func toDevelopment(s *Seeded) *model.Development {
 	if s == nil {
 		return nil
 	}
-	return &model.Development{APIKey: s.APIKey, InboxURL: filled(s.InboxURL), InboundURL: filled(s.InboundURL),
-		Domain: filled(s.Domain), Failures: append([]string{}, s.Failures...)}
+	return &model.Development{APIKey: s.APIKey, InboxURL: nilIfEmpty(s.InboxURL), InboundURL: nilIfEmpty(s.InboundURL),
+		Domain: nilIfEmpty(s.Domain), Failures: append([]string{}, s.Failures...)}
 }

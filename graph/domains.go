@@ -40,7 +40,7 @@ func domainFilter(in *model.DomainFilter, domainIDs []string) (f domains.Filter)
 	if in == nil {
 		return f
 	}
-	f.Text, f.Inbound = given(in.Query), in.InboundEnabled
+	f.Text, f.Inbound = stringOrEmpty(in.Query), in.InboundEnabled
 	if in.Status != nil {
 		f.Status = *in.Status
 	}
@@ -73,7 +73,7 @@ func toDomain(d *ent.Domain, records []dnscheck.RecordCheck) *model.Domain {
 	for i, r := range records {
 		out.Records[i] = &model.DNSRecord{Purpose: string(r.Purpose), Type: r.Type, Name: r.Name, Value: r.Value,
 			Priority: r.Priority,
-			TTL:      r.TTL, Required: r.Required, Status: string(r.Status), Found: r.Found, Error: filled(r.Error)}
+			TTL:      r.TTL, Required: r.Required, Status: string(r.Status), Found: r.Found, Error: nilIfEmpty(r.Error)}
 	}
 	for _, k := range signing.Keys(d) {
 		out.DKIMKeys = append(out.DKIMKeys, &model.DKIMKey{Selector: k.Selector, Algorithm: k.Algorithm,
@@ -89,9 +89,9 @@ func toDomainChecks(checks []*ent.DomainCheck) []*model.DomainCheck {
 		out[i] = &model.DomainCheck{CheckedAt: c.CheckedAt, Status: domain.Status(c.Status),
 			Records: make([]*model.DomainCheckRecord, len(c.Records))}
 		for j, r := range c.Records {
-			out[i].Records[j] = &model.DomainCheckRecord{Purpose: r.Purpose, Selector: filled(r.Selector),
+			out[i].Records[j] = &model.DomainCheckRecord{Purpose: r.Purpose, Selector: nilIfEmpty(r.Selector),
 				Status: r.Status, Found: append([]string{}, r.Found...),
-				Error: filled(r.Error)}
+				Error: nilIfEmpty(r.Error)}
 		}
 	}
 	return out

@@ -23,17 +23,17 @@ func (r *Resolver) emailPage(ctx context.Context, accountID string, rows []*ent.
 		ids[i] = row.ID
 	}
 	shared := &model.EmailPage{
-		Bodies:      once(ctx, accountID, ids, r.parts.Emails.Bodies),
-		Snippets:    once(ctx, accountID, ids, r.parts.Emails.Snippets),
-		Recipients:  once(ctx, accountID, ids, r.parts.Emails.Recipients),
-		Attempts:    once(ctx, accountID, ids, r.parts.Emails.Attempts),
-		Attachments: once(ctx, accountID, ids, r.parts.Emails.Attachments),
-		Timeline:    once(ctx, accountID, ids, r.parts.Emails.Timeline),
+		Bodies:      loadOnce(ctx, accountID, ids, r.parts.Emails.Bodies),
+		Snippets:    loadOnce(ctx, accountID, ids, r.parts.Emails.Snippets),
+		Recipients:  loadOnce(ctx, accountID, ids, r.parts.Emails.Recipients),
+		Attempts:    loadOnce(ctx, accountID, ids, r.parts.Emails.Attempts),
+		Attachments: loadOnce(ctx, accountID, ids, r.parts.Emails.Attachments),
+		Timeline:    loadOnce(ctx, accountID, ids, r.parts.Emails.Timeline),
 	}
 	r.engagementPage(ctx, accountID, ids, shared)
 	r.linksOf(ctx, accountID, rows, shared)
 	if service := r.parts.Automations; service != nil {
-		shared.Origins = once(ctx, accountID, ids, service.Origins)
+		shared.Origins = loadOnce(ctx, accountID, ids, service.Origins)
 	}
 	emails := make([]*model.Email, len(rows))
 	for i, row := range rows {
@@ -42,9 +42,9 @@ func (r *Resolver) emailPage(ctx context.Context, accountID string, rows []*ent.
 	return emails
 }
 
-// once calls a service at most once for a whole page. A panic in it reaches every caller, and each becomes
+// loadOnce calls a service at most once for a whole page. A panic in it reaches every caller, and each becomes
 // an error of its field.
-func once[T any](ctx context.Context, accountID string, ids []string,
+func loadOnce[T any](ctx context.Context, accountID string, ids []string,
 	ask func(context.Context, string, ...string) (map[string]T, error),
 ) func() (map[string]T, error) {
 	return sync.OnceValues(func() (map[string]T, error) { return ask(ctx, accountID, ids...) })
@@ -54,15 +54,15 @@ func emailFilter(in *model.EmailFilter, domainIDs []string) records.Filter {
 	if in == nil {
 		return records.Filter{DomainIDs: domainIDs}
 	}
-	f := records.Filter{Status: orEmpty(in.Status), LastEvent: given(in.LastEvent), To: given(in.To),
-		From: given(in.From), Domain: given(in.DomainID),
-		APIKeyID: given(in.APIKeyID), TemplateID: given(in.TemplateID), Version: in.TemplateVersion,
-		AutomationID: given(in.AutomationID), BounceClass: given(in.BounceClass),
-		Opened: in.Opened, Clicked: in.Clicked, Q: given(in.Query), DomainIDs: domainIDs}
+	f := records.Filter{Status: orEmpty(in.Status), LastEvent: stringOrEmpty(in.LastEvent), To: stringOrEmpty(in.To),
+		From: stringOrEmpty(in.From), Domain: stringOrEmpty(in.DomainID),
+		APIKeyID: stringOrEmpty(in.APIKeyID), TemplateID: stringOrEmpty(in.TemplateID), Version: in.TemplateVersion,
+		AutomationID: stringOrEmpty(in.AutomationID), BounceClass: stringOrEmpty(in.BounceClass),
+		Opened: in.Opened, Clicked: in.Clicked, Q: stringOrEmpty(in.Query), DomainIDs: domainIDs}
 	if in.Tag != nil {
 		f.Tag = in.Tag.Name + ":" + in.Tag.Value
 	}
-	f.Since, f.Until = within(in.CreatedAt)
+	f.Since, f.Until = timeRange(in.CreatedAt)
 	return f
 }
 
@@ -71,16 +71,16 @@ func (r *Resolver) listEmails(ctx context.Context, accountID string, f records.F
 	return r.parts.Emails.List(ctx, accountID, records.ListQuery{Page: p, Filter: f})
 }
 
-// within returns the ends of a time range; nil for an open end.
-func within(in *model.DateTimeFilter) (since, until *time.Time) {
+// timeRange returns the ends of a time range; nil for an open end.
+func timeRange(in *model.DateTimeFilter) (since, until *time.Time) {
 	if in == nil {
 		return nil, nil
 	}
 	return in.Gte, in.Lt
 }
 
-// given returns the string of an optional argument, or "" if it was omitted.
-func given(s *string) string {
+// stringOrEmpty returns the string of an optional argument, or "" if it was omitted.
+func stringOrEmpty(s *string) string {
 	if s == nil {
 		return ""
 	}
@@ -95,11 +95,11 @@ func toDeliveryAttempts(attempts []*ent.Attempt, recipients []*ent.Recipient) []
 	out := make([]*model.DeliveryAttempt, len(attempts))
 	for i, a := range attempts {
 		out[i] = &model.DeliveryAttempt{Number: a.Number, Recipient: addresses[a.RecipientID], StartedAt: a.StartedAt,
-			FinishedAt: a.FinishedAt, Outcome: a.Outcome, Phase: filled(a.Phase), Code: a.Code,
+			FinishedAt: a.FinishedAt, Outcome: a.Outcome, Phase: nilIfEmpty(a.Phase), Code: a.Code,
 			EnhancedCode: a.EnhancedCode,
-			Reply:        filled(a.Reply), RemoteHost: filled(a.RemoteHost), RemoteAddr: filled(a.RemoteAddr),
-			TLS: filled(a.TLS), TLSPolicy: filled(a.TLSPolicy),
-			LocalAddr: filled(a.LocalAddr), Way: filled(a.Way), Class: filled(a.Class)}
+			Reply:        nilIfEmpty(a.Reply), RemoteHost: nilIfEmpty(a.RemoteHost), RemoteAddr: nilIfEmpty(a.RemoteAddr),
+			TLS: nilIfEmpty(a.TLS), TLSPolicy: nilIfEmpty(a.TLSPolicy),
+			LocalAddr: nilIfEmpty(a.LocalAddr), Way: nilIfEmpty(a.Way), Class: nilIfEmpty(a.Class)}
 	}
 	return out
 }
@@ -112,14 +112,14 @@ func toTimeline(facts []event.Fact) ([]*model.TimelineEntry, error) {
 			return nil, fmt.Errorf("data of fact %s: %w", f.ID, err)
 		}
 		out[i] = &model.TimelineEntry{ID: f.ID, Type: string(f.Type), At: f.CreatedAt,
-			Recipient: filled(data.Recipient), Data: f.Data}
+			Recipient: nilIfEmpty(data.Recipient), Data: f.Data}
 		explain(out[i], data)
 	}
 	return out, nil
 }
 
-// counted returns nil for a number that is not known.
-func counted(n int) *int {
+// knownCount returns nil for a number that is not known.
+func knownCount(n int) *int {
 	if n == 0 {
 		return nil
 	}
@@ -130,19 +130,19 @@ func counted(n int) *int {
 func explain(entry *model.TimelineEntry, data event.Email) {
 	switch {
 	case data.Bounce != nil:
-		entry.Detail = filled(data.Bounce.Diagnostic)
+		entry.Detail = nilIfEmpty(data.Bounce.Diagnostic)
 		if data.Bounce.Code != 0 {
 			entry.Code = &data.Bounce.Code
 		}
-		entry.Attempt = counted(data.Bounce.Attempt)
+		entry.Attempt = knownCount(data.Bounce.Attempt)
 	case data.Delay != nil:
-		entry.Detail = filled(data.Delay.Diagnostic)
+		entry.Detail = nilIfEmpty(data.Delay.Diagnostic)
 		entry.NextAttemptAt = &data.Delay.NextAttemptAt.Time
-		entry.Attempt = counted(data.Delay.Attempt)
+		entry.Attempt = knownCount(data.Delay.Attempt)
 	case data.Failure != nil:
-		entry.Detail = filled(data.Failure.Reason)
+		entry.Detail = nilIfEmpty(data.Failure.Reason)
 	}
 	if entry.Detail == nil {
-		entry.Detail = filled(data.BounceReason)
+		entry.Detail = nilIfEmpty(data.BounceReason)
 	}
 }

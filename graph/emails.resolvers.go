@@ -21,12 +21,12 @@ import (
 )
 
 func (r *attachmentResolver) ContentID(ctx context.Context, obj *ent.Attachment) (*string, error) {
-	return filled(obj.ContentID), nil
+	return nilIfEmpty(obj.ContentID), nil
 }
 
 func (r *emailResolver) Snippet(ctx context.Context, obj *model.Email) (*string, error) {
 	found, err := obj.Page.Snippets()
-	return filled(found[obj.ID]), err
+	return nilIfEmpty(found[obj.ID]), err
 }
 
 func (r *emailResolver) Content(ctx context.Context, obj *model.Email) (*model.EmailContent, error) {
@@ -65,12 +65,12 @@ func (r *emailResolver) Domain(ctx context.Context, obj *model.Email) (*model.Do
 
 func (r *emailResolver) APIKey(ctx context.Context, obj *model.Email) (*ent.APIKey, error) {
 	found, err := obj.Page.Keys()
-	return found[given(obj.APIKeyID)], err
+	return found[stringOrEmpty(obj.APIKeyID)], err
 }
 
 func (r *emailResolver) Template(ctx context.Context, obj *model.Email) (*model.Template, error) {
 	found, err := obj.Page.Templates()
-	return found[given(obj.TemplateID)], err
+	return found[stringOrEmpty(obj.TemplateID)], err
 }
 
 func (r *emailResolver) WebhookDeliveries(ctx context.Context, obj *model.Email) ([]*model.WebhookDelivery, error) {

@@ -28,18 +28,18 @@ func linkCosts(c *generated.ComplexityRoot) {
 // linksOf connects emails that were loaded together with their related objects. Each kind is loaded once
 // per page, and only if the caller can read it.
 func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Email, page *model.EmailPage) {
-	page.Domains = linked(ctx, rights.Read, "Query.domains", func(e *ent.Email) string { return e.DomainID }, rows,
+	page.Domains = loadLinked(ctx, rights.Read, "Query.domains", func(e *ent.Email) string { return e.DomainID }, rows,
 		func(ids []string) (map[string]*model.Domain, error) {
 			found, err := r.parts.Domains.Several(ctx, accountID, ids...)
 			return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
 		})
-	page.Keys = linked(ctx, rights.Write, "Query.apiKeys", func(e *ent.Email) string { return given(e.APIKeyID) }, rows,
+	page.Keys = loadLinked(ctx, rights.Write, "Query.apiKeys", func(e *ent.Email) string { return stringOrEmpty(e.APIKeyID) }, rows,
 		func(ids []string) (map[string]*ent.APIKey, error) {
 			found, err := r.parts.Accounts.KeysByID(ctx, accountID, ids...)
 			return byID(found, func(k *ent.APIKey) string { return k.ID }), err
 		})
-	page.Templates = linked(ctx, rights.Read, "Query.templates",
-		func(e *ent.Email) string { return given(e.TemplateID) }, rows,
+	page.Templates = loadLinked(ctx, rights.Read, "Query.templates",
+		func(e *ent.Email) string { return stringOrEmpty(e.TemplateID) }, rows,
 		func(ids []string) (map[string]*model.Template, error) {
 			found, err := r.parts.Templates.Several(ctx, accountID, ids...)
 			if err != nil {
@@ -48,7 +48,7 @@ func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Em
 			shown, err := r.templatePage(ctx, accountID, found)
 			return byID(shown, func(t *model.Template) string { return t.ID }), err
 		})
-	page.Runs = r.runsOf(ctx, accountID, connection.Shown(rows, func(e *ent.Email) string { return given(e.RunID) }))
+	page.Runs = r.runsOf(ctx, accountID, connection.Shown(rows, func(e *ent.Email) string { return stringOrEmpty(e.RunID) }))
 	page.Suppressed = sync.OnceValues(func() (map[string]*model.Suppression, error) {
 		return r.suppressedOf(ctx,
 			accountID, page)
@@ -100,9 +100,9 @@ func emailDeliveries(e *model.Email) ([]*model.WebhookDelivery, error) {
 	return out, nil
 }
 
-// linked loads once everything that the rows of a page refer to, or nothing if the caller cannot read it;
+// loadLinked loads once everything that the rows of a page refer to, or nothing if the caller cannot read it;
 // field is the root field that lists it.
-func linked[R, T any](ctx context.Context, right rights.Operation, field string, of func(R) string, rows []R,
+func loadLinked[R, T any](ctx context.Context, right rights.Operation, field string, of func(R) string, rows []R,
 	ask func(ids []string) (map[string]T, error)) func() (map[string]T, error) {
 	return sync.OnceValues(func() (map[string]T, error) {
 		caller, err := inquiry.Caller(ctx)
@@ -133,7 +133,7 @@ func byID[T any](list []T, id func(T) string) map[string]T {
 
 // emailsOf returns the emails that the entries of a page refer to.
 func (r *Resolver) emailsOf(ctx context.Context, accountID string, ids []string) model.Emails {
-	return linked(ctx, rights.ReadSent, "Query.emails", itself[string], ids,
+	return loadLinked(ctx, rights.ReadSent, "Query.emails", itself[string], ids,
 		func(ids []string) (map[string]*model.Email, error) {
 			found, err := r.parts.Emails.GetMany(ctx, accountID, ids...)
 			return byID(r.emailPage(ctx, accountID, found), func(e *model.Email) string { return e.ID }), err
@@ -142,7 +142,7 @@ func (r *Resolver) emailsOf(ctx context.Context, accountID string, ids []string)
 
 // runsOf returns the automation runs that the entries of a page refer to.
 func (r *Resolver) runsOf(ctx context.Context, accountID string, ids []string) model.Runs {
-	return linked(ctx, rights.Read, "Query.automationRuns", itself[string], ids,
+	return loadLinked(ctx, rights.Read, "Query.automationRuns", itself[string], ids,
 		func(ids []string) (map[string]*model.AutomationRun, error) {
 			found, err := r.parts.Automations.Details(ctx, accountID, ids...)
 			rows := make([]*ent.AutomationRun, 0, len(found))

@@ -106,8 +106,8 @@ func (s searchText) in(texts ...string) bool {
 		func(t string) bool { return strings.Contains(strings.ToLower(t), strings.ToLower(s.text)) })
 }
 
-// quoted returns the text as words of a search query.
-func (s searchText) quoted() string {
+// quoteWords returns the text as words of a search query.
+func (s searchText) quoteWords() string {
 	words := strings.Fields(strings.ReplaceAll(s.text, `"`, " "))
 	for i, w := range words {
 		words[i] = `"` + w + `"`

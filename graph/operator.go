@@ -75,7 +75,7 @@ func accountFilter(in *model.OperatorAccountFilter) desk.Filter {
 	if in == nil {
 		return desk.Filter{}
 	}
-	return desk.Filter{Text: given(in.Query), Plan: given(in.Plan),
+	return desk.Filter{Text: stringOrEmpty(in.Query), Plan: stringOrEmpty(in.Plan),
 		Status: desk.AccountStatus(strings.ToLower(orEmpty(in.Status)))}
 }
 
@@ -88,7 +88,7 @@ func toOperatorAccount(a *ent.Account) *model.OperatorAccount {
 }
 
 func toOperatorBilling(mode string, s watch.BillingState) *model.OperatorBilling {
-	out := &model.OperatorBilling{Enabled: mode != "", Mode: filled(mode), Customers: int(s.Customers), Due: int(s.Due),
+	out := &model.OperatorBilling{Enabled: mode != "", Mode: nilIfEmpty(mode), Customers: int(s.Customers), Due: int(s.Due),
 		Failing: int(s.Failing), PastDue: int(s.PastDue),
 		LastEventAt: s.LastEvent, UnreportedHours: int(s.Backlog.Hours),
 		OldestUnreportedSeconds: int(s.Backlog.Oldest / time.Second),
@@ -113,8 +113,8 @@ func toSource(s outbound.SourceState) *model.SendingSource {
 }
 
 func toLane(s delivery.LaneState) *model.DeliveryLane {
-	out := &model.DeliveryLane{Name: s.Name, Provider: filled(s.Provider), Way: filled(s.Way), Window: s.Window,
-		Active: s.Active, Reason: filled(s.Reason),
+	out := &model.DeliveryLane{Name: s.Name, Provider: nilIfEmpty(s.Provider), Way: nilIfEmpty(s.Way), Window: s.Window,
+		Active: s.Active, Reason: nilIfEmpty(s.Reason),
 		Delivered: float64(s.Delivered), Refused: float64(s.Refused), Throttled: float64(s.Throttled),
 		Unreachable: float64(s.Unreachable), UsedAt: s.Used}
 	if !s.PausedUntil.IsZero() {

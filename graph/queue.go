@@ -41,7 +41,7 @@ func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection,
 	if err != nil {
 		return nil, err
 	}
-	if c.Selection, err = selected(of); err != nil {
+	if c.Selection, err = parseSelection(of); err != nil {
 		return nil, err
 	}
 	result, err := r.parts.Queue.ChangeQueueOf(ctx, caller.AccountID, c)
@@ -51,10 +51,10 @@ func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection,
 	return &result, nil
 }
 
-// selected reads a selection. An empty list, ID or domain is refused: treating it as omitted would widen
+// parseSelection reads a selection. An empty list, ID or domain is refused: treating it as omitted would widen
 // the selection.
-func selected(of model.QueueSelection) (queue.Selection, error) {
-	s, wrong := queue.Selection{EmailID: given(of.Email), Destination: given(of.Destination), All: of.All},
+func parseSelection(of model.QueueSelection) (queue.Selection, error) {
+	s, wrong := queue.Selection{EmailID: stringOrEmpty(of.Email), Destination: stringOrEmpty(of.Destination), All: of.All},
 		fault.Fields{}
 	if of.Email != nil && *of.Email == "" {
 		wrong.Add("selection.email", "is empty")
@@ -73,7 +73,7 @@ func queueSelection(in *model.QueueFilter) queue.Selection {
 	if in == nil {
 		return queue.Selection{}
 	}
-	return queue.Selection{Destination: given(in.Destination), EmailID: given(in.Email), State: orNone(in.State)}
+	return queue.Selection{Destination: stringOrEmpty(in.Destination), EmailID: stringOrEmpty(in.Email), State: orNone(in.State)}
 }
 
 func orNone(s *queue.State) queue.State {
@@ -93,7 +93,7 @@ func (r *Resolver) queuePage(ctx context.Context, accountID string, rows []queue
 	return connection.Shown(rows, func(q queue.Queued) *model.QueuedRecipient {
 		return &model.QueuedRecipient{ID: q.ID, EmailID: q.EmailID, Address: q.Address, Destination: q.Destination,
 			State: q.State, Running: q.Running,
-			Attempts: q.Attempts, NextAttemptAt: q.NextAttempt, QueuedAt: q.QueuedAt, Diagnostic: filled(q.Diagnostic),
+			Attempts: q.Attempts, NextAttemptAt: q.NextAttempt, QueuedAt: q.QueuedAt, Diagnostic: nilIfEmpty(q.Diagnostic),
 			Emails: emails}
 	})
 }
@@ -103,7 +103,7 @@ func toBacklog(found []queue.Backlog) []*model.QueueBacklog {
 	for i, b := range found {
 		out[i] = &model.QueueBacklog{Destination: b.Destination, Total: b.Total(), Due: b.Due, Running: b.Running,
 			Parked: b.Parked, Deferred: b.Deferred, Held: b.Held,
-			OldestAgeSeconds: int(b.Oldest.Seconds()), Diagnostic: filled(b.Diagnostic)}
+			OldestAgeSeconds: int(b.Oldest.Seconds()), Diagnostic: nilIfEmpty(b.Diagnostic)}
 	}
 	return out
 }

@@ -43,8 +43,8 @@ func receivedFilter(in *model.ReceivedEmailFilter) inbound.Filter {
 	if in == nil {
 		return inbound.Filter{}
 	}
-	f := inbound.Filter{To: given(in.To), From: given(in.From), Domain: given(in.DomainID), Q: given(in.Query)}
-	f.Since, f.Until = within(in.ReceivedAt)
+	f := inbound.Filter{To: stringOrEmpty(in.To), From: stringOrEmpty(in.From), Domain: stringOrEmpty(in.DomainID), Q: stringOrEmpty(in.Query)}
+	f.Since, f.Until = timeRange(in.ReceivedAt)
 	return f
 }
 
@@ -66,12 +66,12 @@ func toRules(r addressrules.Rules) *model.AddressRules {
 func (r *Resolver) receivedPage(ctx context.Context, accountID string,
 	rows []*ent.ReceivedEmail) []*model.ReceivedEmail {
 	shared := &model.ReceivedPage{
-		Domains: linked(ctx, rights.Read, "Query.domains", func(e *ent.ReceivedEmail) string { return e.DomainID },
+		Domains: loadLinked(ctx, rights.Read, "Query.domains", func(e *ent.ReceivedEmail) string { return e.DomainID },
 			rows, func(ids []string) (map[string]*model.Domain, error) {
 				found, err := r.parts.Domains.Several(ctx, accountID, ids...)
 				return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
 			}),
-		Deliveries: linked(ctx, rights.Read, "Query.webhookDeliveries",
+		Deliveries: loadLinked(ctx, rights.Read, "Query.webhookDeliveries",
 			func(e *ent.ReceivedEmail) string { return e.ID }, rows,
 			func(ids []string) (map[string][]*model.WebhookDelivery, error) {
 				found, err := r.parts.Webhooks.DeliveriesOfSubjects(ctx, accountID, ids...)
@@ -100,7 +100,7 @@ func (r *Resolver) receivedContent(ctx context.Context, e *ent.ReceivedEmail) (*
 	if err := inquiry.Spend(ctx, len(m.HTML)+len(m.Text)); err != nil {
 		return nil, err
 	}
-	out := &model.ReceivedContent{HTML: filled(m.HTML), Text: filled(m.Text), Headers: []*shape.Header{}}
+	out := &model.ReceivedContent{HTML: nilIfEmpty(m.HTML), Text: nilIfEmpty(m.Text), Headers: []*shape.Header{}}
 	for _, f := range m.Header {
 		out.Headers = append(out.Headers, &shape.Header{Name: f.Name, Value: f.Value})
 	}

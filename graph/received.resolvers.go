@@ -45,7 +45,7 @@ func (r *queryResolver) AddressRules(ctx context.Context, domainID string) (*mod
 }
 
 func (r *receivedAttachmentResolver) ContentID(ctx context.Context, obj *shape.ReceivedFile) (*string, error) {
-	return filled(obj.ContentID), nil
+	return nilIfEmpty(obj.ContentID), nil
 }
 
 func (r *receivedAttachmentResolver) Size(ctx context.Context, obj *shape.ReceivedFile) (int, error) {
@@ -53,7 +53,7 @@ func (r *receivedAttachmentResolver) Size(ctx context.Context, obj *shape.Receiv
 }
 
 func (r *receivedAuthenticationResolver) DmarcPolicy(ctx context.Context, obj *shape.Authentication) (*string, error) {
-	return filled(obj.DMARCPolicy), nil
+	return nilIfEmpty(obj.DMARCPolicy), nil
 }
 
 func (r *receivedEmailResolver) Size(ctx context.Context, obj *model.ReceivedEmail) (int, error) {
@@ -61,7 +61,7 @@ func (r *receivedEmailResolver) Size(ctx context.Context, obj *model.ReceivedEma
 }
 
 func (r *receivedEmailResolver) TLS(ctx context.Context, obj *model.ReceivedEmail) (*string, error) {
-	return filled(obj.TLS), nil
+	return nilIfEmpty(obj.TLS), nil
 }
 
 func (r *receivedEmailResolver) Content(ctx context.Context, obj *model.ReceivedEmail) (*model.ReceivedContent, error) {

@@ -32,15 +32,15 @@ func requestFilter(in *model.APIRequestFilter) (out apilog.Filter) {
 	if in == nil {
 		return out
 	}
-	out = apilog.Filter{PathPrefix: given(in.Path), APIKeyID: given(in.APIKeyID), UserID: given(in.UserID),
-		RequestID: given(in.RequestID), EmailID: given(in.EmailID)}
+	out = apilog.Filter{PathPrefix: stringOrEmpty(in.Path), APIKeyID: stringOrEmpty(in.APIKeyID), UserID: stringOrEmpty(in.UserID),
+		RequestID: stringOrEmpty(in.RequestID), EmailID: stringOrEmpty(in.EmailID)}
 	if in.Method != nil {
 		out.Methods = []string{*in.Method}
 	}
 	if in.Status != nil {
 		out.StatusFrom, out.StatusBelow = orDefault(in.Status.Gte, 0), orDefault(in.Status.Lt, 0)
 	}
-	since, until := within(in.CreatedAt)
+	since, until := timeRange(in.CreatedAt)
 	if since != nil {
 		out.Since = *since
 	}
@@ -53,12 +53,12 @@ func requestFilter(in *model.APIRequestFilter) (out apilog.Filter) {
 // requestPage connects requests that were loaded together with the objects they refer to.
 func (r *Resolver) requestPage(ctx context.Context, accountID string, rows []apilog.LoggedRequest) []*model.APIRequest {
 	shared := &model.APIRequestPage{
-		Keys: linked(ctx, rights.Write, "Query.apiKeys", func(q apilog.LoggedRequest) string { return q.APIKeyID },
+		Keys: loadLinked(ctx, rights.Write, "Query.apiKeys", func(q apilog.LoggedRequest) string { return q.APIKeyID },
 			rows, func(ids []string) (map[string]*ent.APIKey, error) {
 				found, err := r.parts.Accounts.KeysByID(ctx, accountID, ids...)
 				return byID(found, func(k *ent.APIKey) string { return k.ID }), err
 			}),
-		Emails: linked(ctx, rights.ReadSent, "Query.emails", func(q apilog.LoggedRequest) string { return q.EmailID },
+		Emails: loadLinked(ctx, rights.ReadSent, "Query.emails", func(q apilog.LoggedRequest) string { return q.EmailID },
 			rows, func(ids []string) (map[string]*model.Email, error) {
 				found, err := r.parts.Emails.GetMany(ctx, accountID, ids...)
 				return byID(r.emailPage(ctx, accountID, found), func(e *model.Email) string { return e.ID }), err

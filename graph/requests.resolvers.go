@@ -23,15 +23,15 @@ func (r *aPIRequestResolver) APIKey(ctx context.Context, obj *model.APIRequest) 
 }
 
 func (r *aPIRequestResolver) APIKeyID(ctx context.Context, obj *model.APIRequest) (*string, error) {
-	return filled(obj.APIKeyID), nil
+	return nilIfEmpty(obj.APIKeyID), nil
 }
 
 func (r *aPIRequestResolver) UserID(ctx context.Context, obj *model.APIRequest) (*string, error) {
-	return filled(obj.UserID), nil
+	return nilIfEmpty(obj.UserID), nil
 }
 
 func (r *aPIRequestResolver) RequestBody(ctx context.Context, obj *model.APIRequest) (*string, error) {
-	return filled(obj.RequestBody), nil
+	return nilIfEmpty(obj.RequestBody), nil
 }
 
 func (r *aPIRequestResolver) RequestOctets(ctx context.Context, obj *model.APIRequest) (int, error) {
@@ -39,7 +39,7 @@ func (r *aPIRequestResolver) RequestOctets(ctx context.Context, obj *model.APIRe
 }
 
 func (r *aPIRequestResolver) ResponseBody(ctx context.Context, obj *model.APIRequest) (*string, error) {
-	return filled(obj.ResponseBody), nil
+	return nilIfEmpty(obj.ResponseBody), nil
 }
 
 func (r *aPIRequestResolver) ResponseOctets(ctx context.Context, obj *model.APIRequest) (int, error) {

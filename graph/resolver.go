@@ -19,8 +19,8 @@ func noneIfMissing[T any](found *T, err error) (*T, error) {
 	return found, err
 }
 
-// filled returns nil for an empty string.
-func filled(s string) *string {
+// nilIfEmpty returns nil for an empty string.
+func nilIfEmpty(s string) *string {
 	if s == "" {
 		return nil
 	}

@@ -49,7 +49,7 @@ func searchEmails(ctx context.Context, r *Resolver, accountID string, s searchTe
 		return results(found, result), err
 	}
 	found, err := service.List(ctx, accountID,
-		records.ListQuery{Page: page.Request{Limit: s.first}, Filter: records.Filter{Q: s.quoted()}})
+		records.ListQuery{Page: page.Request{Limit: s.first}, Filter: records.Filter{Q: s.quoteWords()}})
 	return results(found.Items, result), nothingIfInvalid(err)
 }
 
@@ -63,7 +63,7 @@ func searchReceived(ctx context.Context, r *Resolver, accountID string, s search
 		return oneResult(result)(service.Get(ctx, accountID, s.text))
 	}
 	found, err := service.List(ctx, accountID,
-		inbound.ListQuery{Page: page.Request{Limit: s.first}, Filter: inbound.Filter{Q: s.quoted()}})
+		inbound.ListQuery{Page: page.Request{Limit: s.first}, Filter: inbound.Filter{Q: s.quoteWords()}})
 	return results(found.Items, result), nothingIfInvalid(err)
 }
 
@@ -99,7 +99,7 @@ func searchKeys(ctx context.Context, r *Resolver, accountID string, s searchText
 func searchTemplates(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
 	service := r.parts.Templates
 	result := func(t templates.Template) *model.SearchResult {
-		return &model.SearchResult{Type: model.SearchTypeTemplate, ID: t.ID, Title: t.Name, Detail: given(t.Alias),
+		return &model.SearchResult{Type: model.SearchTypeTemplate, ID: t.ID, Title: t.Name, Detail: stringOrEmpty(t.Alias),
 			CreatedAt: t.CreatedAt}
 	}
 	found, err := service.Get(ctx, accountID, s.text)
@@ -130,7 +130,7 @@ func searchAutomations(ctx context.Context, r *Resolver, accountID string,
 func searchSuppressions(ctx context.Context, r *Resolver, accountID string,
 	s searchText) ([]*model.SearchResult, error) {
 	return oneResult(func(e *ent.Suppression) *model.SearchResult {
-		return &model.SearchResult{Type: model.SearchTypeSuppression, ID: e.ID, Title: given(e.Email),
+		return &model.SearchResult{Type: model.SearchTypeSuppression, ID: e.ID, Title: stringOrEmpty(e.Email),
 			Detail: string(e.Reason), CreatedAt: e.CreatedAt}
 	})(r.parts.Suppressions.Get(ctx, accountID, s.text))
 }

@@ -48,7 +48,7 @@ func (r *Resolver) suppressionPage(ctx context.Context, accountID string,
 	rows []*ent.Suppression) []*model.Suppression {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
-		ids[i] = given(row.EmailID)
+		ids[i] = stringOrEmpty(row.EmailID)
 	}
 	emails := r.emailsOf(ctx, accountID, ids)
 	return connection.Shown(rows, func(row *ent.Suppression) *model.Suppression {
@@ -58,8 +58,8 @@ func (r *Resolver) suppressionPage(ctx context.Context, accountID string,
 
 func suppressionFilter(in *model.SuppressionFilter) (f suppression.Filter) {
 	if in != nil {
-		f.Email, f.Reason = given(in.Email), orEmpty(in.Reason)
-		f.Since, f.Until = within(in.CreatedAt)
+		f.Email, f.Reason = stringOrEmpty(in.Email), orEmpty(in.Reason)
+		f.Since, f.Until = timeRange(in.CreatedAt)
 	}
 	return f
 }
@@ -67,7 +67,7 @@ func suppressionFilter(in *model.SuppressionFilter) (f suppression.Filter) {
 func optOutFilter(request page.Request, in *model.CategoryOptOutFilter) suppression.OptOutFilter {
 	f := suppression.OptOutFilter{Request: request}
 	if in != nil {
-		f.Email, f.Category = given(in.Email), given(in.Category)
+		f.Email, f.Category = stringOrEmpty(in.Email), stringOrEmpty(in.Category)
 	}
 	return f
 }

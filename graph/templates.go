@@ -33,7 +33,7 @@ func (r *Resolver) templatePage(ctx context.Context, accountID string,
 	for i, row := range rows {
 		ids[i] = row.ID
 	}
-	bodies := once(ctx, accountID, ids, r.parts.Templates.Bodies)
+	bodies := loadOnce(ctx, accountID, ids, r.parts.Templates.Bodies)
 	out := make([]*model.Template, len(rows))
 	for i, row := range rows {
 		variables, err := toVariables(row.Variables)
@@ -43,7 +43,7 @@ func (r *Resolver) templatePage(ctx context.Context, accountID string,
 		out[i] = &model.Template{ID: row.ID, Alias: row.Alias, Name: row.Name, Status: model.TemplateStatusDraft,
 			Version:     row.Version,
 			PublishedAt: row.PublishedAt, HasUnpublishedChanges: row.HasUnpublishedChanges,
-			Subject: filled(row.Subject), From: filled(row.From),
+			Subject: nilIfEmpty(row.Subject), From: nilIfEmpty(row.From),
 			ReplyTo: append([]string{}, row.ReplyTo...), Variables: variables,
 			UnsubscribeEnabled: row.UnsubscribeEnabled, Category: row.Category,
 			CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, Bodies: bodies}
@@ -76,7 +76,7 @@ func toVersions(rows []*ent.TemplateVersion) ([]*model.TemplateVersion, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[i] = &model.TemplateVersion{Version: v.Number, Subject: filled(v.Subject), From: filled(v.From),
+		out[i] = &model.TemplateVersion{Version: v.Number, Subject: nilIfEmpty(v.Subject), From: nilIfEmpty(v.From),
 			ReplyTo:   append([]string{}, v.ReplyTo...),
 			Variables: variables, UnsubscribeEnabled: v.UnsubscribeEnabled, Category: v.Category,
 			PublishedAt: v.CreatedAt}
@@ -88,6 +88,6 @@ func templateFilter(request page.Request, in *model.TemplateFilter) templates.Li
 	if in == nil {
 		return templates.ListQuery{Page: request}
 	}
-	return templates.ListQuery{Page: request, Alias: given(in.Alias), Status: strings.ToLower(orEmpty(in.Status)),
-		Name: given(in.Query)}
+	return templates.ListQuery{Page: request, Alias: stringOrEmpty(in.Alias), Status: strings.ToLower(orEmpty(in.Status)),
+		Name: stringOrEmpty(in.Query)}
 }

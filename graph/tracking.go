@@ -25,7 +25,7 @@ func (r *Resolver) engagementPage(ctx context.Context, accountID string, ids []s
 	if r.parts.Engagements == nil {
 		return
 	}
-	p.Engagement = once(ctx, accountID, ids, r.parts.Engagements.Counts)
+	p.Engagement = loadOnce(ctx, accountID, ids, r.parts.Engagements.Counts)
 	p.Engagements = onceEach(func(first int) (map[string][]*ent.Engagement, error) {
 		return r.parts.Engagements.Engagements(ctx, accountID, first, ids...)
 	})
@@ -42,8 +42,8 @@ func toEngagements(email *model.Email, first *int) ([]*model.Engagement, error) 
 	}
 	out := make([]*model.Engagement, len(found[email.ID]))
 	for i, e := range found[email.ID] {
-		out[i] = &model.Engagement{Kind: e.Kind, URL: e.URL, IP: filled(e.IP), UserAgent: filled(e.UserAgent),
-			Machine: filled(e.Machine), At: e.CreatedAt}
+		out[i] = &model.Engagement{Kind: e.Kind, URL: e.URL, IP: nilIfEmpty(e.IP), UserAgent: nilIfEmpty(e.UserAgent),
+			Machine: nilIfEmpty(e.Machine), At: e.CreatedAt}
 	}
 	return out, nil
 }

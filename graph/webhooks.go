@@ -66,7 +66,7 @@ func (r *Resolver) deliveryPage(ctx context.Context, accountID string,
 	for i, row := range rows {
 		ids[i] = row.ID
 	}
-	attempts := once(ctx, accountID, ids, r.parts.Webhooks.Attempts)
+	attempts := loadOnce(ctx, accountID, ids, r.parts.Webhooks.Attempts)
 	endpoints := sync.OnceValues(func() (map[string]*model.Webhook, error) {
 		var wanted []string
 		for _, row := range rows {
@@ -124,14 +124,14 @@ func endpointFilter(in *model.WebhookFilter) webhooks.EndpointFilter {
 	if in == nil {
 		return webhooks.EndpointFilter{}
 	}
-	return webhooks.EndpointFilter{Enabled: in.Enabled, Event: given(in.Event)}
+	return webhooks.EndpointFilter{Enabled: in.Enabled, Event: stringOrEmpty(in.Event)}
 }
 
 func deliveryFilter(request page.Request, in *model.WebhookDeliveryFilter) webhooks.Filter {
 	f := webhooks.Filter{Request: request}
 	if in != nil {
-		f.State, f.Event = orEmpty(in.State), given(in.Event)
-		f.Since, f.Until = within(in.CreatedAt)
+		f.State, f.Event = orEmpty(in.State), stringOrEmpty(in.Event)
+		f.Since, f.Until = timeRange(in.CreatedAt)
 	}
 	return f
 }

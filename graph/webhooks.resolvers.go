@@ -73,7 +73,7 @@ func (r *queryResolver) WebhookStatistics(ctx context.Context, rangeArg model.Ti
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.parts.Webhooks.Ask(ctx, caller.AccountID, given(webhookID), timeseries.Query{Range: statisticsRange(rangeArg),
+	found, err := r.parts.Webhooks.Ask(ctx, caller.AccountID, stringOrEmpty(webhookID), timeseries.Query{Range: statisticsRange(rangeArg),
 		Interval: timeseries.Interval(strings.ToLower(string(interval))), Timezone: timezone})
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (r *webhookResolver) Events(ctx context.Context, obj *model.Webhook) ([]str
 }
 
 func (r *webhookResolver) DisabledReason(ctx context.Context, obj *model.Webhook) (*string, error) {
-	return filled(obj.DisabledReason), nil
+	return nilIfEmpty(obj.DisabledReason), nil
 }
 
 func (r *webhookResolver) Deliveries(ctx context.Context, obj *model.Webhook, first int, state *webhookdelivery.State) ([]*model.WebhookDelivery, error) {
@@ -98,11 +98,11 @@ func (r *webhookResolver) Deliveries(ctx context.Context, obj *model.Webhook, fi
 }
 
 func (r *webhookAttemptResolver) Error(ctx context.Context, obj *ent.WebhookAttempt) (*string, error) {
-	return filled(obj.Error), nil
+	return nilIfEmpty(obj.Error), nil
 }
 
 func (r *webhookAttemptResolver) RemoteAddr(ctx context.Context, obj *ent.WebhookAttempt) (*string, error) {
-	return filled(obj.RemoteAddr), nil
+	return nilIfEmpty(obj.RemoteAddr), nil
 }
 
 func (r *webhookDeliveryResolver) Webhook(ctx context.Context, obj *model.WebhookDelivery) (*model.Webhook, error) {
@@ -111,7 +111,7 @@ func (r *webhookDeliveryResolver) Webhook(ctx context.Context, obj *model.Webhoo
 }
 
 func (r *webhookDeliveryResolver) Error(ctx context.Context, obj *model.WebhookDelivery) (*string, error) {
-	return filled(obj.Error), nil
+	return nilIfEmpty(obj.Error), nil
 }
 
 func (r *webhookDeliveryResolver) Attempts(ctx context.Context, obj *model.WebhookDelivery) ([]*ent.WebhookAttempt, error) {

@@ -81,7 +81,7 @@ func (f fakeWebhooks) GetMany(_ context.Context, accountID string, ids ...string
 	return out, f.call("Webhooks.Several")
 }
 
-// OfEvents returns a delivery of each event.
+// DeliveriesOfEvents returns a delivery of each event.
 func (f fakeWebhooks) DeliveriesOfEvents(_ context.Context, accountID string,
 	ids ...string) (map[string][]*ent.WebhookDelivery, error) {
 	out := map[string][]*ent.WebhookDelivery{}
@@ -92,7 +92,7 @@ func (f fakeWebhooks) DeliveriesOfEvents(_ context.Context, accountID string,
 	return out, f.call("DeliveriesOfEvents")
 }
 
-// OfSubjects returns a delivery about each subject.
+// DeliveriesOfSubjects returns a delivery about each subject.
 func (f fakeWebhooks) DeliveriesOfSubjects(_ context.Context, accountID string,
 	ids ...string) (map[string][]*ent.WebhookDelivery, error) {
 	out := map[string][]*ent.WebhookDelivery{}

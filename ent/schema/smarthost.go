@@ -1,4 +1,5 @@
-// Owner: outbound. A server that takes the mail of an account, or of one of its domains, instead of the recipients' own.
+// Owner: outbound. A server that takes the mail of an account, or of one of its domains, instead of the
+// recipients' own.
 package schema
 
 import (

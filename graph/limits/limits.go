@@ -69,7 +69,7 @@ func (Shape) MutateOperationParameters(_ context.Context, request *graphql.RawPa
 	for _, op := range doc.Operations {
 		set := m.selections(op.SelectionSet)
 		set.roots = set.level
-		whole = whole.beside(set).beside(extent{directives: len(op.Directives)})
+		whole = whole.addLevel(set).addLevel(extent{directives: len(op.Directives)})
 	}
 	for _, f := range doc.Fragments { // validated even where no operation spreads them
 		part := m.fragment(f.Name)
@@ -106,9 +106,9 @@ func (s extent) refusal() *gqlerror.Error {
 	return nil
 }
 
-// beside adds two shapes of one level. Sums stop growing far above every limit, so that they cannot
+// addLevel adds two shapes of one level. Sums stop growing far above every limit, so that they cannot
 // overflow.
-func (s extent) beside(t extent) extent {
+func (s extent) addLevel(t extent) extent {
 	const most = 1 << 20
 	joined := s.atLeast(t)
 	joined.level, joined.aliases = min(s.level+t.level, most), min(s.aliases+t.aliases, most)
@@ -140,19 +140,19 @@ func (m *measure) selections(set ast.SelectionSet) extent {
 			if s.Alias != s.Name {
 				one.aliases = 1
 			}
-			one = one.beside(m.selections(s.SelectionSet))
+			one = one.addLevel(m.selections(s.SelectionSet))
 			one.depth, one.level = one.depth+1, 1
 			if s.Name == "__schema" || s.Name == "__type" {
 				one.depth, one.introspection = 1, one.depth
 			}
 		case *ast.InlineFragment:
 			one.directives = len(s.Directives)
-			one = one.beside(m.selections(s.SelectionSet))
+			one = one.addLevel(m.selections(s.SelectionSet))
 		case *ast.FragmentSpread:
 			one.directives = len(s.Directives)
-			one = one.beside(m.fragment(s.Name))
+			one = one.addLevel(m.fragment(s.Name))
 		}
-		total = total.beside(one)
+		total = total.addLevel(one)
 	}
 	return total
 }
@@ -170,7 +170,7 @@ func (m *measure) fragment(name string) extent {
 		return extent{} // the executor reports it
 	}
 	m.open = append(m.open, name)
-	s := m.selections(f.SelectionSet).beside(extent{directives: len(f.Directives)})
+	s := m.selections(f.SelectionSet).addLevel(extent{directives: len(f.Directives)})
 	m.open = m.open[:len(m.open)-1]
 	m.known[name] = s
 	return s

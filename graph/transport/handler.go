@@ -134,7 +134,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.subscribe(ctx, w, r, operation)
 	case selectsBodies(operation):
 		status, answer, release := h.runBodies(timed, owner, operation)
-		if streamed(r, status) {
+		if isStreamed(r, status) {
 			h.streamOnce(w, r, answer, release)
 			return
 		}
@@ -143,7 +143,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		status, answer = h.run(timed, operation)
 		h.record(ctx, caller, operation, answer)
-		if streamed(r, status) {
+		if isStreamed(r, status) {
 			h.streamOnce(w, r, answer, func() {})
 			return
 		}
@@ -176,7 +176,7 @@ func (h *handler) prepare(ctx context.Context, caller accounts.Caller,
 	body *intake.Content) (operation *graphql.OperationContext, status int, answer *graphql.Response) {
 	defer func() {
 		if value := recover(); value != nil {
-			status, answer = http.StatusInternalServerError, h.panicked(ctx, value)
+			status, answer = http.StatusInternalServerError, h.answerPanic(ctx, value)
 		}
 	}()
 	request, wrong := h.decode(caller, body.Reader())
@@ -191,7 +191,7 @@ func (h *handler) prepare(ctx context.Context, caller accounts.Caller,
 	return operation, 0, nil
 }
 
-func (h *handler) panicked(ctx context.Context, value any) *graphql.Response {
+func (h *handler) answerPanic(ctx context.Context, value any) *graphql.Response {
 	return &graphql.Response{Errors: gqlerror.List{h.errors.Present(ctx, h.errors.Recovered(ctx, value))}}
 }
 
@@ -199,7 +199,7 @@ func (h *handler) panicked(ctx context.Context, value any) *graphql.Response {
 func (h *handler) run(ctx context.Context, operation *graphql.OperationContext) (status int, answer *graphql.Response) {
 	defer func() { // fields recover on their own
 		if value := recover(); value != nil {
-			status, answer = http.StatusInternalServerError, h.panicked(ctx, value)
+			status, answer = http.StatusInternalServerError, h.answerPanic(ctx, value)
 		}
 	}()
 	responses, ctx := h.exec.DispatchOperation(ctx, operation)
@@ -210,7 +210,7 @@ func (h *handler) run(ctx context.Context, operation *graphql.OperationContext) 
 	if refusal.Has(answer.Errors, fault.CodeUnavailable) {
 		return http.StatusServiceUnavailable, answer
 	}
-	return h.bounded(ctx, answer)
+	return h.boundResponse(ctx, answer)
 }
 
 // decode reads a request of "GraphQL over HTTP". Its errors do not contain the body. Signed-in users can
@@ -301,9 +301,9 @@ func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, medi
 	}
 }
 
-// bounded returns a response that is not too large, or refuses it as a whole, because a partial response
+// boundResponse returns a response that is not too large, or refuses it as a whole, because a partial response
 // would look complete.
-func (h *handler) bounded(ctx context.Context, answer *graphql.Response) (int, *graphql.Response) {
+func (h *handler) boundResponse(ctx context.Context, answer *graphql.Response) (int, *graphql.Response) {
 	if len(answer.Data) <= limits.Result && !refusal.Has(answer.Errors, refusal.CodeResultTooLarge) {
 		return http.StatusOK, answer
 	}

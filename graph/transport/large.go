@@ -14,8 +14,9 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// A body has up to 5 MB, and a query may ask for those of many emails; definitions and data of
-// automations have up to 256 KB, and a query may ask for those of many. Such a query runs within memory that is bounded over all requests, and its bodies have the bound of an answer together.
+// A body has up to 5 MB, and a query may ask for those of many emails; definitions and data of automations
+// have up to 256 KB, and a query may ask for those of many. Such a query runs within memory that is bounded
+// over all requests, and its bodies have the bound of an answer together.
 
 const (
 	bodiesMemory = 2 * records.MaxBodies // the texts, and the answer that is made of them

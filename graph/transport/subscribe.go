@@ -61,9 +61,9 @@ func (h *handler) subscribe(ctx context.Context, w http.ResponseWriter, r *http.
 
 const mediaStream = "text/event-stream"
 
-// streamed reports whether a response is sent as events: clients of "GraphQL over Server-Sent Events"
+// isStreamed reports whether a response is sent as events: clients of "GraphQL over Server-Sent Events"
 // request this for queries too.
-func streamed(r *http.Request, status int) bool {
+func isStreamed(r *http.Request, status int) bool {
 	accept := r.Header.Get("Accept")
 	return status == http.StatusOK && strings.Contains(accept, mediaStream) && !strings.Contains(accept, "json")
 }

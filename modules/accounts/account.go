@@ -29,11 +29,11 @@ type NewAccount struct {
 
 // Validate reports every wrong field.
 func (in NewAccount) Validate() error {
-	_, wrong := in.normalized()
+	_, wrong := in.normalize()
 	return wrong.Err()
 }
 
-func (in NewAccount) normalized() (NewAccount, fault.Fields) {
+func (in NewAccount) normalize() (NewAccount, fault.Fields) {
 	wrong := fault.Fields{}
 	in.Name = checkName(wrong, "name", in.Name, true)
 	in.OwnerName = checkName(wrong, "owner_name", in.OwnerName, false)
@@ -104,7 +104,7 @@ func (a Account) Unlocked(senderVerified bool) bool {
 // CreateAccount creates an account and its owner in one transaction. If a user already has the email, that
 // user becomes the owner.
 func (s *Service) CreateAccount(ctx context.Context, in NewAccount) (*ent.Account, error) {
-	in, wrong := in.normalized()
+	in, wrong := in.normalize()
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (s *Service) CreateAccount(ctx context.Context, in NewAccount) (*ent.Accoun
 // CreateAccountIn is CreateAccount within a transaction, for an existing user.
 func (s *Service) CreateAccountIn(ctx context.Context, tx *ent.Tx, in NewAccount,
 	ownerID string) (*ent.Account, error) {
-	in, wrong := in.normalized()
+	in, wrong := in.normalize()
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func lockEmail(ctx context.Context, tx *ent.Tx, email string) error {
 // EnsureAccount is CreateAccount for an account that must exist: it returns the oldest account with the email
 // unchanged, if there is one. It is safe to call from several processes at the same time.
 func (s *Service) EnsureAccount(ctx context.Context, in NewAccount) (found *ent.Account, err error) {
-	in, wrong := in.normalized()
+	in, wrong := in.normalize()
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func (t usageCounts) addEmails(accountID, day string, n int64) {
 	t.emails[usageKey{accountID, monthOf(day)}] += n
 }
 
-// ofDay returns the counts ofDay a day and its month.
+// ofDay returns the counts of a day and its month.
 func (t usageCounts) ofDay(accountID, day string) periodCount {
 	return periodCount{day: t.emails[usageKey{accountID, day}], month: t.emails[usageKey{accountID, monthOf(day)}],
 		date: day, today: day == t.today, now: t.now}

@@ -39,11 +39,11 @@ type NewKey struct {
 
 // Validate reports every wrong field.
 func (in NewKey) Validate() error {
-	_, wrong := in.normalized()
+	_, wrong := in.normalize()
 	return wrong.Err()
 }
 
-func (in NewKey) normalized() (NewKey, fault.Fields) {
+func (in NewKey) normalize() (NewKey, fault.Fields) {
 	wrong := fault.Fields{}
 	in.Name = checkName(wrong, "name", in.Name, true)
 	if in.Scope == "" {
@@ -72,7 +72,7 @@ func (in NewKey) normalized() (NewKey, fault.Fields) {
 
 // CreateKey creates an API key. The secret is returned here and never again.
 func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret.String, error) {
-	in, wrong := in.normalized()
+	in, wrong := in.normalize()
 	if err := wrong.Err(); err != nil {
 		return nil, secret.String{}, err
 	}
@@ -105,7 +105,7 @@ func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret
 // time.
 func (s *Service) EnsureKey(ctx context.Context, accountID, name string, token secret.String,
 	scope rights.Scope) (*ent.APIKey, error) {
-	in, wrong := NewKey{AccountID: accountID, Name: name, Scope: scope}.normalized()
+	in, wrong := NewKey{AccountID: accountID, Name: name, Scope: scope}.normalize()
 	if !isSecret(token.Reveal()) {
 		wrong.Add("secret", "must be %s followed by letters, digits, - or _, %d to %d characters in total", KeyPrefix,
 			minSecret, maxSecret)

@@ -19,7 +19,7 @@ type Use struct {
 	Due time.Time
 }
 
-// dayName returns the dayName that the use counts in, or "" for today by the database clock.
+// dayName returns the day that the use counts in, or "" for today by the database clock.
 func (u Use) dayName() string {
 	if u.Due.IsZero() {
 		return ""
@@ -41,7 +41,7 @@ const (
 	capPaymentDue = "payment_due" // a payment is overdue, so there is no overage
 )
 
-// withMonthlyCap returns the caps with the monthly cap reduced to limit, if limit is withMonthlyCap.
+// withMonthlyCap returns the caps with the monthly cap reduced to limit, if limit is lower.
 func (c planCaps) withMonthlyCap(limit *int, cause string) planCaps {
 	if limit != nil && (c.monthly == nil || *limit < *c.monthly) {
 		c.monthly, c.cause = limit, cause

@@ -163,7 +163,7 @@ func (s *scanner) member(p place) bool {
 	if c, ok := s.next(); !ok || c != '"' {
 		return false
 	}
-	name, closed := s.quoted()
+	name, closed := s.readQuoted()
 	if !closed {
 		return false
 	}
@@ -178,8 +178,8 @@ func (s *scanner) member(p place) bool {
 	return s.value(p)
 }
 
-// quoted reads a string. For an unterminated string it returns the bytes read so far, with closed false.
-func (s *scanner) quoted() (text string, closed bool) {
+// readQuoted reads a string. For an unterminated string it returns the bytes read so far, with closed false.
+func (s *scanner) readQuoted() (text string, closed bool) {
 	begin := s.at + 1
 	plain := true
 	for i := begin; i < len(s.in); i++ {
@@ -205,7 +205,7 @@ func (s *scanner) quoted() (text string, closed bool) {
 // text reads a string value.
 func (s *scanner) text(p place) bool {
 	begin := s.at
-	text, closed := s.quoted()
+	text, closed := s.readQuoted()
 	if s.isContent(p) {
 		if !closed {
 			s.write(`"[redacted: more than ` + strconv.Itoa(s.at-begin-1) + ` characters]"`)

@@ -77,7 +77,7 @@ func (s *Seen) line() LoggedRequest {
 		Operation: s.Operation, Status: s.Status,
 		DurationMS: int(s.Took.Milliseconds()), APIKeyID: s.APIKeyID, UserID: s.UserID, IP: s.IP, EmailID: s.EmailID,
 		RequestOctets: s.Asked.Octets, ResponseOctets: s.Answered.Octets, CreatedAt: s.At}
-	asked, answered := s.Asked.redacted(false), s.Answered.redacted(true)
+	asked, answered := s.Asked.redact(false), s.Answered.redact(true)
 	r.RequestBody, r.ResponseBody = asked.Text, answered.Text
 	if r.EmailID == "" {
 		r.EmailID = answered.EmailID
@@ -85,8 +85,8 @@ func (s *Seen) line() LoggedRequest {
 	return r
 }
 
-// redacted returns the redacted body.
-func (b CapturedBody) redacted(answer bool) Redacted {
+// redact returns the redacted body.
+func (b CapturedBody) redact(answer bool) Redacted {
 	switch {
 	case len(b.Raw) == 0:
 		return Redacted{}

@@ -29,8 +29,8 @@ func usesOfTemplate(ctx context.Context, on db.Execer, accountID, id, alias stri
 	return names, nil
 }
 
-// lockTemplates locks the templates of a version that is being activated. The error is Conflict if one was deleted after
-// the version was checked.
+// lockTemplates locks the templates of a version that is being activated. The error is Conflict if one was
+// deleted after the version was checked.
 func lockTemplates(
 	ctx context.Context, on db.Execer, locks steps.Templates, accountID string, program *machine.Program,
 ) error {

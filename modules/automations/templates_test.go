@@ -126,7 +126,7 @@ func TestCheckRefusesATokenWithoutALink(t *testing.T) {
 			`{"name": "Test", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "ada@dev.test", %s}]}`, step)
 		a, err := w.Create(t.Context(), sendingtest.Account, document, nil)
 		if err != nil {
-			t.Errorf("%s: %v", step, err)
+			t.Errorf("create an automation with the step %s: %v", step, err)
 			continue
 		}
 		problems, err := w.Check(t.Context(), w.caller(), a.ID)

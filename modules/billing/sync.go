@@ -322,8 +322,8 @@ func (s *customers) storeCustomer(ctx context.Context, tx *ent.Tx, c claim, seen
 	return err
 }
 
-// applyEntitlement updates the account if the entitlement differs from the last one. A decision of the operator in between
-// therefore holds until something changes at the provider.
+// applyEntitlement updates the account if the entitlement differs from the last one. A decision of the
+// operator in between therefore holds until something changes at the provider.
 func (s *customers) applyEntitlement(ctx context.Context, tx *ent.Tx, c claim, seen state,
 	e entitlement) (bool, error) {
 	current, err := tx.Account.Get(ctx, c.accountID)

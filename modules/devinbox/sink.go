@@ -142,7 +142,7 @@ func (s *Service) capture(m mail, buffer []byte, more bool, r io.Reader) error {
 		return fmt.Errorf("store: %w", err)
 	}
 	s.waits.stored.notify()
-	if s.trimmed.due() {
+	if s.trimmed.isDue() {
 		return s.trim(ctx)
 	}
 	return nil
@@ -178,4 +178,4 @@ func (s *Service) trim(ctx context.Context) error {
 // counter says now and then that it is time.
 type counter struct{ n atomic.Int64 }
 
-func (c *counter) due() bool { return c.n.Add(1)%trimEvery == 0 }
+func (c *counter) isDue() bool { return c.n.Add(1)%trimEvery == 0 }

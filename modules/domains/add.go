@@ -34,7 +34,7 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 	if in.InboundEnabled && !s.on.Has("inbound") {
 		return nil, fault.InvalidField("inbound_enabled", off, "inbound")
 	}
-	account, name, err := s.names.asked(ctx, accountID, in.Name)
+	account, name, err := s.names.parseRequest(ctx, accountID, in.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ var errTaken = errors.New("another account has verified the name")
 
 func (s *Service) explain(ctx context.Context, err error, accountID, name string) error {
 	if errors.Is(err, errTaken) {
-		return s.claimed(ctx, accountID, name)
+		return s.refuseClaimed(ctx, accountID, name)
 	}
 	return err
 }
@@ -140,7 +140,7 @@ func admit(ctx context.Context, c *ent.DomainClient, account accounts.Account, n
 	case own:
 		return alreadyAdded(name)
 	}
-	taken, err := c.Query().Where(domain.Name(name), owned()).Exist(ctx)
+	taken, err := c.Query().Where(domain.Name(name), isOwned()).Exist(ctx)
 	switch {
 	case err != nil:
 		return err

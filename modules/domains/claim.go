@@ -72,7 +72,7 @@ type claims struct {
 // is in the way.
 func (s *claims) StartClaim(ctx context.Context, accountID, input string,
 	keep func(ctx context.Context, tx idempotency.Execer, c Claim) error) (Claim, error) {
-	account, name, err := s.names.asked(ctx, accountID, input)
+	account, name, err := s.names.parseRequest(ctx, accountID, input)
 	if err != nil {
 		return Claim{}, err
 	}
@@ -133,7 +133,7 @@ func (s *claims) insertClaim(ctx context.Context, tx *ent.Tx, accountID, name st
 
 // mayClaim refuses a claim that nothing calls for, or that could not complete.
 func mayClaim(ctx context.Context, tx *ent.Tx, account accounts.Account, name string) error {
-	owner, err := tx.Domain.Query().Where(domain.Name(name), owned()).Only(ctx)
+	owner, err := tx.Domain.Query().Where(domain.Name(name), isOwned()).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return fault.Conflictf(fault.CodeConflict,
@@ -226,10 +226,10 @@ func toClaim(c *ent.DomainClaim, now time.Time) Claim {
 	return out
 }
 
-// claimed refuses a name that another account has verified, and says how control
+// refuseClaimed refuses a name that another account has verified, and says how control
 // of it can be proved. The value belongs to the account that asks, so nobody can
 // use an instruction that was made for somebody else.
-func (s *claims) claimed(ctx context.Context, accountID, name string) error {
+func (s *claims) refuseClaimed(ctx context.Context, accountID, name string) error {
 	token, err := s.claimToken(ctx, s.db.Ent.DomainClaim, accountID, name)
 	if err != nil {
 		return err
@@ -262,5 +262,5 @@ func (s *claims) claimToken(ctx context.Context, c *ent.DomainClaimClient, accou
 
 // open are the claims that can be verified, by the database clock.
 func open() predicate.DomainClaim {
-	return domainclaim.And(domainclaim.StatusEQ(domainclaim.StatusPending), unexpired)
+	return domainclaim.And(domainclaim.StatusEQ(domainclaim.StatusPending), notExpired)
 }

@@ -238,12 +238,12 @@ func (s *claims) win(ctx context.Context, tx *ent.Tx, account accounts.Account, 
 	return firstDue(ctx, tx, m.id)
 }
 
-// unexpired compares with the clock of the database.
-func unexpired(selector *entsql.Selector) {
+// notExpired selects rows that have not expired, by the clock of the database.
+func notExpired(selector *entsql.Selector) {
 	selector.Where(entsql.ExprP(selector.C(domainclaim.FieldExpiresAt) + " > now()"))
 }
 
-// owned are the domains that keep others from having the name.
-func owned() predicate.Domain {
+// isOwned selects the domains that reserve their name.
+func isOwned() predicate.Domain {
 	return domain.StatusIn(domain.StatusVerified, domain.StatusTemporaryFailure)
 }

@@ -48,7 +48,7 @@ func Inspect(ctx context.Context, in Inspection) ([]dnscheck.Inspected, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := in.checker().Inspect(ctx, expected(d, config.hosts()), signers)
+	seen := in.checker().Inspect(ctx, expectedRecords(d, config.hosts()), signers)
 	if in.DB == nil {
 		seen = withoutOwnership(seen) // its value is known to the database only
 	}
@@ -97,5 +97,5 @@ func InspectSandbox(ctx context.Context, in Inspection) ([]dnscheck.Inspected, e
 	case err != nil:
 		return nil, fmt.Errorf("read sandbox domain: %w", err)
 	}
-	return withoutOwnership(in.checker().Inspect(ctx, expected(d, in.Config.hosts()), nil)), nil
+	return withoutOwnership(in.checker().Inspect(ctx, expectedRecords(d, in.Config.hosts()), nil)), nil
 }

@@ -16,8 +16,8 @@ type names struct {
 	accounts accountReader
 }
 
-// asked returns the account and the name that it asks for, as it is stored. Error: Invalid.
-func (n names) asked(ctx context.Context, accountID, input string) (account accounts.Account, name string, err error) {
+// parseRequest returns the account and the name that it asks for, as it is stored. Error: Invalid.
+func (n names) parseRequest(ctx context.Context, accountID, input string) (account accounts.Account, name string, err error) {
 	name, reason := n.reserved.parseName(input)
 	if reason != "" {
 		return account, "", fault.InvalidField("name", "%s", reason)

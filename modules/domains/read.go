@@ -106,9 +106,9 @@ func (s *Service) Find(ctx context.Context, accountID, nameOrID string) (*ent.Do
 
 // Expected returns the records that the domain has to publish. The domain was read with its
 // keys.
-func (s *Service) Expected(d *ent.Domain) dnscheck.Set { return expected(d, s.checks.hosts) }
+func (s *Service) Expected(d *ent.Domain) dnscheck.Set { return expectedRecords(d, s.checks.hosts) }
 
-func expected(d *ent.Domain, hosts dnscheck.Hosts) dnscheck.Set {
+func expectedRecords(d *ent.Domain, hosts dnscheck.Hosts) dnscheck.Set {
 	// An MX record that led here before the domain is verified would lose its mail.
 	if !d.InboundEnabled || !Sends(d.Status) {
 		hosts.Inbound = ""

@@ -32,7 +32,7 @@ func (s *Service) Verify(ctx context.Context, accountID, domainID string) (*ent.
 	}
 	s.checks.announce(d, stored)
 	if stored.claimed {
-		return nil, s.claimed(ctx, accountID, d.Name)
+		return nil, s.refuseClaimed(ctx, accountID, d.Name)
 	}
 	return s.Get(ctx, accountID, domainID)
 }

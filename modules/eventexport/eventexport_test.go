@@ -98,7 +98,7 @@ func TestAPageThatWasCutOffIsFinishedByAnother(t *testing.T) {
 		claimed, err = dead.claim(t.Context(), 1, lease)
 		return err == nil && len(claimed) == 1
 	})
-	stream, err := dead.connected(t.Context())
+	stream, err := dead.connectedStream(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,11 +22,11 @@ func (s *Service) run(ctx context.Context, c cursor, lease *worker.Lease) page {
 	read, err := s.facts.ReadFeed(ctx, bus.Feed{After: c.position, Before: c.horizon, Limit: s.config.Page,
 		Octets: pageOctets})
 	if err != nil {
-		return failed(ctx, c.position, 0, err)
+		return failedPage(ctx, c.position, 0, err)
 	}
 	there, sent, err := s.hand(ctx, c, read.Facts, lease)
 	if err != nil {
-		return failed(ctx, reached(c.position, read.Facts, there), sent, err)
+		return failedPage(ctx, positionReached(c.position, read.Facts, there), sent, err)
 	}
 	position := read.Next
 	if n := len(read.Facts); n > 0 {
@@ -35,8 +35,8 @@ func (s *Service) run(ctx context.Context, c cursor, lease *worker.Lease) page {
 	return page{position: position, sent: sent, more: read.More}
 }
 
-// failed returns the result of an unfinished page.
-func failed(ctx context.Context, position string, sent int, err error) page {
+// failedPage returns the result of an unfinished page.
+func failedPage(ctx context.Context, position string, sent int, err error) page {
 	p := page{position: position, sent: sent, more: true, err: err, cut: errors.Is(err, errNotOurs)}
 	if cause := context.Cause(ctx); errors.Is(cause, worker.ErrStopping) || errors.Is(cause, worker.ErrLeaseOver) {
 		p.cut = true
@@ -51,7 +51,7 @@ var errNotOurs = errors.New("the lease of the export has expired")
 func (s *Service) hand(ctx context.Context, c cursor, facts []event.Fact,
 	lease *worker.Lease) (there []bool, sent int, err error) {
 	there = make([]bool, len(facts))
-	stream, err := s.connected(ctx)
+	stream, err := s.connectedStream(ctx)
 	if err != nil {
 		return there, 0, err
 	}
@@ -93,8 +93,8 @@ func public(t event.Type) bool {
 	return !known || entry.Public()
 }
 
-// reached returns the position after the facts before the first missing one.
-func reached(position string, facts []event.Fact, there []bool) string {
+// positionReached returns the position after the facts before the first missing one.
+func positionReached(position string, facts []event.Fact, there []bool) string {
 	if first := slices.Index(there, false); first >= 0 {
 		facts = facts[:first]
 	}
@@ -104,8 +104,8 @@ func reached(position string, facts []event.Fact, there []bool) string {
 	return position
 }
 
-// connected returns the stream, and checks it again after a failure.
-func (s *Service) connected(ctx context.Context) (*jetstream.Stream, error) {
+// connectedStream returns the stream, and checks it again after a failure.
+func (s *Service) connectedStream(ctx context.Context) (*jetstream.Stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stream != nil && s.stream.Closed() {

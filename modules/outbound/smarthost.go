@@ -30,11 +30,11 @@ type SmarthostInput struct {
 
 // Validate reports every invalid field. No reason contains the password.
 func (in SmarthostInput) Validate() error {
-	_, wrong := in.parsed()
+	_, wrong := in.parseInput()
 	return wrong.Err()
 }
 
-func (in SmarthostInput) parsed() (*smtpclient.Smarthost, fault.Fields) {
+func (in SmarthostInput) parseInput() (*smtpclient.Smarthost, fault.Fields) {
 	wrong := fault.Fields{}
 	if strings.TrimSpace(in.Account) == "" {
 		wrong.Add("account", "is required")
@@ -98,7 +98,7 @@ func hostName(text string) (string, error) {
 // SetSmarthost stores the smarthost of an account, or of one of its domains, for one use, and replaces the
 // previous one.
 func (s *Service) SetSmarthost(ctx context.Context, in SmarthostInput) (*ent.Smarthost, error) {
-	host, wrong := in.parsed()
+	host, wrong := in.parseInput()
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}

@@ -30,11 +30,11 @@ type SourceInput struct {
 
 // Validate reports every invalid field.
 func (in SourceInput) Validate() error {
-	_, wrong := in.parsed()
+	_, wrong := in.parseInput()
 	return wrong.Err()
 }
 
-func (in SourceInput) parsed() (source, fault.Fields) {
+func (in SourceInput) parseInput() (source, fault.Fields) {
 	wrong := fault.Fields{}
 	var s source
 	var err error
@@ -66,7 +66,7 @@ func (in SourceInput) parsed() (source, fault.Fields) {
 // AddSource stores a source. Unless Unchecked is set, it checks that a running process, or the named
 // process, has the address. If no process is running, it checks this machine.
 func (s *Service) AddSource(ctx context.Context, in SourceInput) (*ent.Source, error) {
-	parsed, wrong := in.parsed()
+	parsed, wrong := in.parseInput()
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}

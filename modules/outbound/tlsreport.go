@@ -24,7 +24,7 @@ type TLSReportQuery struct {
 	Contact      string // address for questions
 }
 
-func (q TLSReportQuery) normalized() (TLSReportQuery, error) {
+func (q TLSReportQuery) normalize() (TLSReportQuery, error) {
 	wrong := fault.Fields{}
 	if _, err := time.Parse(time.DateOnly, q.Day); q.Day != "" && err != nil {
 		wrong.Add("day", "must be a day such as 2026-11-22")
@@ -42,7 +42,7 @@ func (q TLSReportQuery) normalized() (TLSReportQuery, error) {
 // TLSReports returns one report for each domain that received mail on the day, in the format of RFC 8460
 // section 4, sorted by domain. Domain policies are not stored, so policy-string and mx-host are empty.
 func (s *Service) TLSReports(ctx context.Context, q TLSReportQuery) ([]tlsrpt.ReportJSON, error) {
-	q, err := q.normalized()
+	q, err := q.normalize()
 	if err != nil {
 		return nil, err
 	}

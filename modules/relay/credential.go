@@ -45,11 +45,11 @@ type NewCredential struct {
 
 // Validate reports every invalid field.
 func (in NewCredential) Validate() error {
-	_, wrong := in.normalized()
+	_, wrong := in.normalize()
 	return wrong.Err()
 }
 
-func (in NewCredential) normalized() (NewCredential, fault.Fields) {
+func (in NewCredential) normalize() (NewCredential, fault.Fields) {
 	wrong := fault.Fields{}
 	if in.Name = accounts.CheckName(wrong, "name", in.Name); in.Name == "" && wrong["name"] == "" {
 		wrong.Add("name", "is required")
@@ -67,7 +67,7 @@ func (in NewCredential) normalized() (NewCredential, fault.Fields) {
 
 // Create creates a credential. The password is returned here and never again.
 func (s *Credentials) Create(ctx context.Context, in NewCredential) (*ent.SMTPCredential, secret.String, error) {
-	in, wrong := in.normalized()
+	in, wrong := in.normalize()
 	if err := wrong.Err(); err != nil {
 		return nil, secret.String{}, err
 	}
@@ -154,7 +154,7 @@ func insert(c *ent.SMTPCredentialClient, in NewCredential, hash []byte) *ent.SMT
 // password. A revoked credential stays revoked.
 func (s *Credentials) Ensure(ctx context.Context, accountID, name string,
 	password secret.String) (*ent.SMTPCredential, error) {
-	in, wrong := NewCredential{AccountID: accountID, Name: name}.normalized()
+	in, wrong := NewCredential{AccountID: accountID, Name: name}.normalize()
 	if !strings.HasPrefix(password.Reveal(), PasswordPrefix) || len(password.Reveal()) < len(PasswordPrefix)+20 {
 		wrong.Add("password", "must be %s followed by at least 20 characters", PasswordPrefix)
 	}

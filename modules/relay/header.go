@@ -108,7 +108,7 @@ func (h *header) understand(name string, f *verbatim.HeaderField, value, decoded
 		if err != nil {
 			return badHeader("From", err.Error()+"; it must be one address")
 		}
-		if routed(from.Local) {
+		if hasRoute(from.Local) {
 			return replyRouting
 		}
 		h.from = &from

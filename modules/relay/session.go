@@ -87,7 +87,7 @@ func (s *session) Mail(ctx context.Context, from smtpserver.Path, _ smtpserver.M
 // parsePath checks an envelope address against the grammar of all edges. It also refuses source routes in
 // the local part, which would ask the receiver to relay to others.
 func parsePath(p smtpserver.Path) (address.Address, error) {
-	if routed(p.Local) {
+	if hasRoute(p.Local) {
 		return address.Address{}, replyRouting
 	}
 	a, err := address.Parse(p.String())
@@ -97,7 +97,7 @@ func parsePath(p smtpserver.Path) (address.Address, error) {
 	return a, nil
 }
 
-func routed(local string) bool { return strings.ContainsAny(local, "@%!") }
+func hasRoute(local string) bool { return strings.ContainsAny(local, "@%!") }
 
 func (s *session) Rcpt(_ context.Context, to smtpserver.Path) error {
 	a, err := parsePath(to)
@@ -178,13 +178,13 @@ func (s *session) sendMessage(ctx context.Context, sub submission, raw []byte) (
 			return sending.Receipt{}, err
 		}
 		if earlier != nil {
-			return replayed(earlier)
+			return replayReceipt(earlier)
 		}
 		r.Claim, r.Render = claim, render
 	}
 	receipt, err := s.service.sender.Send(ctx, s.credential.caller, r)
 	if err == nil && receipt.Replay != nil {
-		return replayed(receipt.Replay)
+		return replayReceipt(receipt.Replay)
 	}
 	return receipt, err
 }
@@ -209,7 +209,7 @@ func render(r sending.Receipt) idempotency.Response {
 	return idempotency.Response{Status: http.StatusOK, Body: body}
 }
 
-func replayed(a *idempotency.Response) (sending.Receipt, error) {
+func replayReceipt(a *idempotency.Response) (sending.Receipt, error) {
 	var earlier kept
 	if err := json.Unmarshal(a.Body, &earlier); err != nil {
 		return sending.Receipt{}, fmt.Errorf("read the stored response of an earlier submission: %w", err)

@@ -23,7 +23,7 @@ func validateAttachments(files []Attachment, wrong fault.Fields) []Attachment {
 	ids := map[string]bool{}
 	for i, f := range files {
 		path := fmt.Sprintf("attachments[%d].", i)
-		out[i] = f.normalized(path, wrong)
+		out[i] = f.normalize(path, wrong)
 		id := out[i].ContentID
 		if id != "" && ids[id] {
 			wrong.Add(path+"content_id", "must be unique")
@@ -33,9 +33,9 @@ func validateAttachments(files []Attachment, wrong fault.Fields) []Attachment {
 	return out
 }
 
-// normalized keeps the last element of the name, fills in the content type and strips the brackets of the
+// normalize keeps the last element of the name, fills in the content type and strips the brackets of the
 // content ID. An empty file is allowed, a missing one is not.
-func (f Attachment) normalized(path string, wrong fault.Fields) Attachment {
+func (f Attachment) normalize(path string, wrong fault.Fields) Attachment {
 	given := f.Name
 	f.Name = baseName(given)
 	switch err := mime.ValidateFileName(f.Name); {

@@ -254,7 +254,7 @@ func (r *reading) ask(ctx context.Context, q Question, kind rollup.Kind) (QueryR
 		}
 	}
 	if err == nil && whole == nil {
-		whole, err = r.whole(ctx, q, kind, groups)
+		whole, err = r.readWhole(ctx, q, kind, groups)
 	}
 	if err != nil {
 		return QueryResult{}, err
@@ -263,9 +263,9 @@ func (r *reading) ask(ctx context.Context, q Question, kind rollup.Kind) (QueryR
 	return answer, label(ctx, r.tx, r.accountID, labels[q.GroupBy], answer.Groups)
 }
 
-// whole reads what all groups of a question have together. An email may be in no group of a key, or in two: then it is
-// the answer to the question without its groups.
-func (r *reading) whole(ctx context.Context, q Question, kind rollup.Kind, groups sums) ([]sum, error) {
+// readWhole reads what all groups of a question have together. An email may be in no group of a key, or in
+// two: then it is the answer to the question without its groups.
+func (r *reading) readWhole(ctx context.Context, q Question, kind rollup.Kind, groups sums) ([]sum, error) {
 	if dimensions[q.GroupBy].column != "key" {
 		return groups.except(nil, len(r.axis.Starts)), nil
 	}

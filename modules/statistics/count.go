@@ -64,9 +64,9 @@ func (p *pace) took(long time.Duration) {
 	}
 }
 
-// failed adapts to a batch that was not counted. It reports whether a single fact is to blame, so that it
-// is to be passed over.
-func (p *pace) failed(err error) (poison bool) {
+// recordFailure slows down after a batch that could not be counted. It reports whether a single fact is to
+// blame, so that it is to be passed over.
+func (p *pace) recordFailure(err error) (poison bool) {
 	if p.size > 1 {
 		p.size = max(1, p.size/4)
 		return false
@@ -116,7 +116,7 @@ func (s *Service) recover(ctx context.Context, b stretch, err error) error {
 		return err
 	}
 	single := s.batch.size == 1
-	if poison := s.batch.failed(err); !poison {
+	if poison := s.batch.recordFailure(err); !poison {
 		if single {
 			_, failed := db.Exec(ctx, s.db.SQL, failedSQL, err.Error())
 			return errors.Join(err, failed)

@@ -32,23 +32,24 @@ func TestBatchesFollowTheTimeTheyTake(t *testing.T) {
 		t.Errorf("after a slow batch the size is %d, want half", p.size)
 	}
 	for n := 0; p.size > 1; n++ {
-		if poison := p.failed(timeout); poison || n > 10 {
+		if poison := p.recordFailure(timeout); poison || n > 10 {
 			t.Fatalf("a batch of %d events that times out is skipped: %t, after %d tries", p.size, poison, n)
 		}
 	}
 	for range 2 * poisonAfter {
-		if p.failed(timeout) {
+		if p.recordFailure(timeout) {
 			t.Fatal("an event is skipped because the database is slow")
 		}
 	}
 	for n := range poisonAfter {
-		if poison := p.failed(errors.New("cannot be counted")); poison != (n == poisonAfter-1) {
+		if poison := p.recordFailure(errors.New("cannot be counted")); poison != (n == poisonAfter-1) {
 			t.Errorf("failure %d of one event: skipped is %t", n+1, poison)
 		}
 	}
 }
 
-// storeMail stores n emails of the first account, each to a domain of its own, and what happened to them within a minute.
+// storeMail stores n emails of the first account, each to a domain of its own, and what happened to them
+// within a minute.
 func (tr *traffic) storeMail(n int, at time.Time) {
 	tr.t.Helper()
 	email := func(prefix id.Prefix, suffix string) string {

@@ -166,8 +166,9 @@ func (r *reading) add(f *found, to sums) error {
 	return nil
 }
 
-// rowsSQL reads the chunks of a kind, in days and in months. Where there are keys, months and the days that are not packed
-// yet are listed, so that each is looked up by its keys: in a stretch of time the index would be gone through once for each.
+// rowsSQL reads the chunks of a kind, in days and in months. Where there are keys, months and the days that
+// are not packed yet are listed, so that each is looked up by its keys: in a stretch of time the index would
+// be gone through once for each.
 func (r *reading) rowsSQL(kind rollup.Kind, group string, keys []string) *db.Query {
 	q := &db.Query{}
 	figures, latencies := store.ChunkColumns(store.Quarters, r.placed)

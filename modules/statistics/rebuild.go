@@ -115,7 +115,7 @@ func (r *rebuild) count(ctx context.Context) (err error) {
 		case ctx.Err() != nil || fault.IsDatabaseUnavailable(err):
 			return err
 		case r.batch.size > 1:
-			r.batch.failed(err)
+			r.batch.recordFailure(err)
 			continue
 		default:
 			r.is.Skipped++

@@ -25,8 +25,8 @@ type tail struct {
 }
 
 const (
-	// The mark and the time; without a mark everything is in the tail. What follows in the transaction looks rows up: the
-	// planner would read a table as a whole where most of it is of one account.
+	// The mark and the time; without a mark everything is in the tail. What follows in the transaction looks
+	// rows up: the planner would read a table as a whole where most of it is of one account.
 	tailMarkSQL = `SELECT coalesce((SELECT fact_id FROM statistics_marks WHERE id = 1), ''), clock_timestamp(), set_config('enable_seqscan', 'off', true)`
 	tailEndSQL  = `SELECT coalesce((SELECT id FROM facts WHERE account_id = $1 AND id >= $2 ORDER BY id OFFSET $3 LIMIT 1), '')`
 )

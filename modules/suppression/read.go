@@ -24,14 +24,14 @@ type Filter struct {
 
 // Get returns the suppression with an id, or of an address.
 func (s *Service) Get(ctx context.Context, accountID, idOrAddress string) (*ent.Suppression, error) {
-	is, err := s.named(idOrAddress)
+	is, err := s.matchName(idOrAddress)
 	if err != nil {
 		return nil, err
 	}
 	found, err := s.db.Ent.Suppression.Query().Where(entsuppression.AccountID(accountID), is).First(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, missing(idOrAddress)
+		return nil, notFound(idOrAddress)
 	case err != nil:
 		return nil, fmt.Errorf("get suppression: %w", err)
 	}
@@ -62,19 +62,19 @@ func (s *Service) Of(ctx context.Context, accountID string, addresses ...string)
 	return out, nil
 }
 
-// named tells an id from an address, which has an @.
-func (s *Service) named(idOrAddress string) (predicate.Suppression, error) {
+// matchName returns the condition for an id, or for an address, which contains an @.
+func (s *Service) matchName(idOrAddress string) (predicate.Suppression, error) {
 	if id.Is(id.Suppression, idOrAddress) {
 		return entsuppression.ID(idOrAddress), nil
 	}
 	spec, err := parseAddress(idOrAddress)
 	if err != nil {
-		return nil, missing(idOrAddress)
+		return nil, notFound(idOrAddress)
 	}
 	return entsuppression.AddressHashIn(s.hashes.all(spec)...), nil
 }
 
-func missing(idOrAddress string) error { return fault.NoSuch("suppression", idOrAddress) }
+func notFound(idOrAddress string) error { return fault.NoSuch("suppression", idOrAddress) }
 
 // List returns one page of the account's suppressions, newest first. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, f Filter) (page.Page[*ent.Suppression], error) {

@@ -30,7 +30,7 @@ func (s *Service) Remove(ctx context.Context, accountID, idOrAddress string) err
 	if !id.Is(id.Suppression, idOrAddress) {
 		spec, err := parseAddress(idOrAddress)
 		if err != nil {
-			return missing(idOrAddress)
+			return notFound(idOrAddress)
 		}
 		query, arg = removeAddressSQL, db.Array(s.hashes.all(spec))
 	}
@@ -40,7 +40,7 @@ func (s *Service) Remove(ctx context.Context, accountID, idOrAddress string) err
 			return err
 		}
 		if len(rows) == 0 {
-			return missing(idOrAddress)
+			return notFound(idOrAddress)
 		}
 		facts := make([]event.Fact, len(rows))
 		for i, row := range rows {

@@ -23,9 +23,9 @@ const cacheWeight = 128 << 20 // bytes of compiled templates
 
 const selectPublished = `SELECT id, version FROM templates WHERE account_id = $1 AND (id = $2 OR alias = $2)`
 
-// published resolves the template of a send. The result may be up to CacheTTL old if another process
-// published; changes of this process are visible immediately.
-func (s *Service) published(ctx context.Context, accountID string, ref Ref) (published, error) {
+// resolvePublished resolves the template of a send. The result may be up to CacheTTL old if another process
+// has published a version; changes of this process are visible immediately.
+func (s *Service) resolvePublished(ctx context.Context, accountID string, ref Ref) (published, error) {
 	field, name := fieldID, ref.ID
 	switch {
 	case (ref.ID == "") == (ref.Alias == ""):
@@ -62,8 +62,8 @@ func (s *Service) published(ctx context.Context, accountID string, ref Ref) (pub
 	return found, nil
 }
 
-// changed invalidates the cached lookups after a commit.
-func (s *Service) changed() {
+// invalidateLookups invalidates the cached lookups after a commit.
+func (s *Service) invalidateLookups() {
 	s.epoch.Add(1)
 	s.lookups.InvalidateAll()
 }

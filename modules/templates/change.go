@@ -124,7 +124,7 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Cha
 				return err
 			}
 		}
-		now, err = s.whole(ctx, tx, row)
+		now, err = s.loadTemplate(ctx, tx, row)
 		return err
 	})
 	if fault.IsDuplicate(err) {
@@ -133,7 +133,7 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Cha
 	if err != nil {
 		return Template{}, fmt.Errorf("update template: %w", err)
 	}
-	s.changed() // the alias may have changed
+	s.invalidateLookups() // the alias may have changed
 	return now, nil
 }
 
@@ -162,8 +162,8 @@ func (c Change) store(ctx context.Context, tx *ent.Tx, before *ent.Template,
 	return update.Save(ctx)
 }
 
-// Delete deletes a template and its versions. Emails that were sent with it do not change. Errors: NotFound, Conflict if
-// the template is in use.
+// Delete deletes a template and its versions. Emails that were sent with it do not change. Errors: NotFound,
+// Conflict if the template is in use.
 func (s *Service) Delete(ctx context.Context, accountID, idOrAlias string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		t, err := s.lock(ctx, tx, accountID, idOrAlias)
@@ -178,7 +178,7 @@ func (s *Service) Delete(ctx context.Context, accountID, idOrAlias string) error
 	if err != nil {
 		return fmt.Errorf("delete template: %w", err)
 	}
-	s.changed()
+	s.invalidateLookups()
 	return nil
 }
 
@@ -209,7 +209,7 @@ func (s *Service) lock(ctx context.Context, tx *ent.Tx, accountID, idOrAlias str
 	}
 	locked, err := db.One(ctx, tx, db.Value[string], `SELECT id FROM templates WHERE id = $1 AND account_id = $2 FOR UPDATE`, found.ID, accountID)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, missing(idOrAlias)
+		return nil, notFound(idOrAlias)
 	}
 	if err != nil {
 		return nil, err

@@ -123,7 +123,7 @@ func (s *Service) publish(ctx context.Context, read *ent.Template, made newVersi
 		if !t.UpdatedAt.Equal(read.UpdatedAt) {
 			return errEdited
 		}
-		standing, err := s.whole(ctx, tx, t)
+		standing, err := s.loadTemplate(ctx, tx, t)
 		if err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (s *Service) publish(ctx context.Context, read *ent.Template, made newVersi
 	if err != nil {
 		return Publication{}, fmt.Errorf("publish template: %w", err)
 	}
-	s.changed()
+	s.invalidateLookups()
 	return out, nil
 }
 

@@ -95,7 +95,7 @@ func (s *Service) Get(ctx context.Context, accountID, idOrAlias string) (Templat
 	if err != nil {
 		return Template{}, err
 	}
-	return s.whole(ctx, s.db.SQL, found)
+	return s.loadTemplate(ctx, s.db.SQL, found)
 }
 
 // List returns one page of the account's templates, newest first, without html and
@@ -205,7 +205,7 @@ func (s *Service) wholes(ctx context.Context, from db.Execer, accountID string,
 	return out, nil
 }
 
-func (s *Service) whole(ctx context.Context, from db.Execer, row *ent.Template) (Template, error) {
+func (s *Service) loadTemplate(ctx context.Context, from db.Execer, row *ent.Template) (Template, error) {
 	out, err := s.wholes(ctx, from, row.AccountID, []*ent.Template{row})
 	if err != nil {
 		return Template{}, err

@@ -46,7 +46,7 @@ const (
 // template.id, template.alias, template.variables.<key>. {{unsubscribe_url}} is left unchanged, for the
 // send to replace.
 func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variables map[string]any) (Rendered, error) {
-	published, err := s.published(ctx, accountID, ref)
+	published, err := s.resolvePublished(ctx, accountID, ref)
 	if err != nil {
 		return Rendered{}, err
 	}
@@ -169,19 +169,19 @@ func (s *Service) find(ctx context.Context, c *ent.TemplateClient, accountID, id
 	case badAlias(idOrAlias) == "":
 		query.Where(template.Alias(idOrAlias))
 	default: // not every string can be queried: PostgreSQL has no NUL
-		return nil, missing(idOrAlias)
+		return nil, notFound(idOrAlias)
 	}
 	found, err := query.Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, missing(idOrAlias)
+		return nil, notFound(idOrAlias)
 	case err != nil:
 		return nil, fmt.Errorf("get template: %w", err)
 	}
 	return found, nil
 }
 
-func missing(idOrAlias string) *fault.Error { return fault.NoSuch("template", shown(idOrAlias)) }
+func notFound(idOrAlias string) *fault.Error { return fault.NoSuch("template", shown(idOrAlias)) }
 
 // shown returns the caller's input in a form that is safe to repeat in an error.
 func shown(s string) string {

@@ -394,7 +394,8 @@ func TestListIsPagedAndFiltered(t *testing.T) {
 // Versions count up without a gap however many publish at once, and what is
 // published in the end is the last of them.
 
-// The second of two who have read one draft changes nothing, and learns when the first one did. Publishing is no change.
+// The second of two who have read one draft changes nothing, and learns when the first one did. Publishing is
+// no change.
 func TestAChangeOfWhatWasRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

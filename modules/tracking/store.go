@@ -79,13 +79,13 @@ func insertHits(ctx context.Context, tx *ent.Tx, hits []hit, now time.Time) (adm
 	numbers, err := db.All(ctx, tx, db.Value[int], recordSQL.Text,
 		recordSQL.Args(hitRows.Rows(rows), db.Arg("most", maxEngagements))...)
 	for _, n := range numbers {
-		admitted = append(admitted, hits[n-1].seen())
+		admitted = append(admitted, hits[n-1].toAnnouncement())
 	}
 	return admitted, err
 }
 
-// seen returns the hit as an announcement.
-func (h hit) seen() Announcement {
+// toAnnouncement returns the hit as an announcement.
+func (h hit) toAnnouncement() Announcement {
 	a := Announcement{AccountID: h.mark.AccountID, EmailID: h.mark.EmailID, Type: event.EmailOpened}
 	a.Fill = func(e *event.Email) { e.Open = &event.Open{IP: h.ip, UserAgent: h.agent, Machine: h.machine != ""} }
 	if h.mark.Kind == Click {

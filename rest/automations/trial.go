@@ -33,7 +33,7 @@ func newDryRun(p *automations.Simulated) *dryRun {
 		wire.ListOf(p.Steps, played.StepOf)}
 }
 
-// tryEvent lets an event tryEvent one automation.
+// tryEvent starts a trial run of one automation with an event.
 func (e *edge) tryEvent(ctx context.Context, c *api.Call, post ingest.Post, in event) (idempotency.Response, error) {
 	tried, err := e.service.Try(ctx, c.Caller, automations.Trial{Post: post, AutomationID: *in.AutomationID,
 		Send: in.TestSend != nil && *in.TestSend, Render: trialReceipt})

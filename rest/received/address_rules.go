@@ -27,7 +27,7 @@ type addressRulesAnswer struct {
 	AddressRules addressRules `json:"address_rules"`
 }
 
-// addRules adds the operations on the address addRules of a domain.
+// addRules adds the operations on the address rules of a domain.
 func (e *edge) addRules(g *api.TagGroup) {
 	example := map[string]any{"rules": []any{map[string]any{"match": "support", "action": "accept"},
 		map[string]any{"match": "sales*", "action": "accept"}}, "catch_all": false}

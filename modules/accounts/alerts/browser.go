@@ -12,7 +12,7 @@ var (
 		{"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"Linux", "Linux"}}
 )
 
-// describeBrowser returns a name for the describeBrowser and its system, for example "Firefox, Linux", or "" if it is
+// describeBrowser returns a name for the browser and its system, for example "Firefox, Linux", or "" if it is
 // unknown.
 func describeBrowser(agent string) string {
 	agent = agent[:min(len(agent), 1000)]

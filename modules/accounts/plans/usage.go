@@ -61,7 +61,7 @@ func (s *Service) Usage(ctx context.Context, accountID string, r UsagePeriod, by
 	if err != nil {
 		return nil, fmt.Errorf("usage: %w", err)
 	}
-	if r, err = r.checked(now.UTC(), by); err != nil {
+	if r, err = r.widen(now.UTC(), by); err != nil {
 		return nil, err
 	}
 	open, err := db.One(ctx, s.db.SQL, db.Value[time.Time], openSinceSQL, r.Since)
@@ -78,11 +78,11 @@ func (s *Service) Usage(ctx context.Context, accountID string, r UsagePeriod, by
 	if err != nil {
 		return nil, fmt.Errorf("usage: %w", err)
 	}
-	return filled(found, r, by), nil
+	return fillPeriods(found, r, by), nil
 }
 
-// checked returns the range in whole periods.
-func (r UsagePeriod) checked(now time.Time, by By) (UsagePeriod, error) {
+// widen returns the range in whole periods.
+func (r UsagePeriod) widen(now time.Time, by By) (UsagePeriod, error) {
 	wrong := fault.Fields{}
 	if r.Since.IsZero() {
 		r.Since = begin(now, ByMonth)
@@ -130,7 +130,7 @@ func following(start time.Time, by By) time.Time {
 	}
 }
 
-func filled(found []Period, r UsagePeriod, by By) []Period {
+func fillPeriods(found []Period, r UsagePeriod, by By) []Period {
 	var all []Period
 	for start := r.Since; start.Before(r.Until); start = following(start, by) {
 		p := Period{Start: start}
@@ -181,12 +181,12 @@ func (s *Service) Report(ctx context.Context, accountID string, r UsagePeriod, b
 	if out.Included != nil {
 		out.Over = max(out.Emails-int64(*out.Included), 0)
 	}
-	projected, err := s.projected(ctx, accountID, out.Emails)
+	projected, err := s.projectUsage(ctx, accountID, out.Emails)
 	out.Projected = &projected
 	return out, err
 }
 
-func (s *Service) projected(ctx context.Context, accountID string, soFar int64) (int64, error) {
+func (s *Service) projectUsage(ctx context.Context, accountID string, soFar int64) (int64, error) {
 	now, err := db.Now(ctx, s.db.SQL)
 	if err != nil {
 		return 0, fmt.Errorf("usage: %w", err)

@@ -73,7 +73,7 @@ func (s *Service) Invite(ctx context.Context, c accounts.Caller, in NewInvitatio
 	if err := in.Validate(); err != nil {
 		return nil, err
 	}
-	in.Email = stored(in.Email)
+	in.Email = toStoredEmail(in.Email)
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if _, err := lockAccount(ctx, tx, c.AccountID); err != nil {
 			return err
@@ -129,7 +129,7 @@ func (s *Service) mayInvite(ctx context.Context, tx *ent.Tx, c accounts.Caller, 
 	open := tx.Invitation.Query().Where(invitation.AccountID(c.AccountID), invitation.AcceptedAtIsNil(),
 		invitation.RevokedAtIsNil())
 	if _, err := tx.Invitation.Update().Where(invitation.AccountID(c.AccountID), invitation.AcceptedAtIsNil(),
-		invitation.RevokedAtIsNil(), expired()).
+		invitation.RevokedAtIsNil(), isExpired()).
 		SetRevokedAt(time.Now()).ClearDueAt().Save(ctx); err != nil {
 		return err
 	}
@@ -152,8 +152,8 @@ func (s *Service) mayInvite(ctx context.Context, tx *ent.Tx, c accounts.Caller, 
 	return nil
 }
 
-// expired is judged by the database's clock.
-func expired() func(*entsql.Selector) {
+// isExpired selects expired rows, by the clock of the database.
+func isExpired() func(*entsql.Selector) {
 	return func(s *entsql.Selector) { s.Where(entsql.ExprP("expires_at <= now()")) }
 }
 

@@ -123,7 +123,7 @@ func (s *Service) Memberships(ctx context.Context, userID string) ([]Membership,
 
 // User returns a user by email or ID, for the operator. Error: NotFound.
 func (s *Service) User(ctx context.Context, emailOrID string) (*ent.User, error) {
-	found, err := s.db.Ent.User.Query().Where(user.Or(user.ID(emailOrID), user.Email(stored(emailOrID)))).Only(ctx)
+	found, err := s.db.Ent.User.Query().Where(user.Or(user.ID(emailOrID), user.Email(toStoredEmail(emailOrID)))).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, fault.NoSuch("user", emailOrID)
@@ -142,8 +142,8 @@ func (s *Service) Users(ctx context.Context) ([]*ent.User, error) {
 	return rows, nil
 }
 
-// stored returns an email address in its stored form.
-func stored(email string) string { return accounts.CheckEmail(fault.Fields{}, "email", email) }
+// toStoredEmail returns an email address in its stored form.
+func toStoredEmail(email string) string { return accounts.CheckEmail(fault.Fields{}, "email", email) }
 
 // SignedIn records a sign-in and the browser's preferred language, in the transaction of the session. An empty
 // language keeps the stored one.

@@ -31,5 +31,5 @@ func (branchStep) ways(s *Step) (ways []Way) {
 }
 
 func (branchStep) summary(s *Step) string {
-	return "Branch by " + strings.Join(named(s.Cases, func(c Case) string { return c.If }), "; ")
+	return "Branch by " + strings.Join(collectNames(s.Cases, func(c Case) string { return c.If }), "; ")
 }

@@ -35,7 +35,7 @@ func object(members ...member) form {
 	required := []string{}
 	for _, m := range members {
 		byName[m.name] = m
-		properties[m.name] = described(m)
+		properties[m.name] = describeMember(m)
 		if m.required {
 			required = append(required, m.name)
 		}
@@ -70,7 +70,7 @@ func object(members ...member) form {
 	}}
 }
 
-func described(m member) map[string]any {
+func describeMember(m member) map[string]any {
 	schema := maps.Clone(m.form.schema)
 	if m.doc != "" {
 		schema["description"] = m.doc

@@ -45,5 +45,5 @@ func (splitStep) judge(s *Step, path string, wrong fault.Fields) {
 }
 
 func (splitStep) summary(s *Step) string {
-	return "Split into " + strings.Join(named(s.Variants, func(v Variant) string { return v.Key }), ", ")
+	return "Split into " + strings.Join(collectNames(s.Variants, func(v Variant) string { return v.Key }), ", ")
 }

@@ -22,7 +22,7 @@ func (s *Step) summary() string {
 	return t.summary(s)
 }
 
-func named[T any](list []T, name func(T) string) []string {
+func collectNames[T any](list []T, name func(T) string) []string {
 	out := make([]string, len(list))
 	for i, element := range list {
 		out[i] = name(element)

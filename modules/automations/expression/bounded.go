@@ -30,7 +30,7 @@ var (
 
 // bounds are the options of every program.
 var bounds = []cel.ProgramOption{cel.CostTracking(costs{}), cel.CostLimit(maxCost),
-	cel.InterruptCheckFrequency(everyLoops), cel.CustomDecoratorV2(bounded)}
+	cel.InterruptCheckFrequency(everyLoops), cel.CustomDecoratorV2(boundCost)}
 
 // allowance is the remaining cost that several expressions share.
 type allowance struct{ left int64 }
@@ -78,7 +78,7 @@ func (a *allowance) spend(details *cel.EvalDetails) {
 var boundedCalls = map[string]func(args []ref.Val) ref.Val{"matches": matches, "replace": replace, "join": join,
 	"format": format}
 
-func bounded(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
+func boundCost(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	call, is := i.(interpreter.InterpretableCall)
 	if !is || boundedCalls[call.Function()] == nil {
 		return i, nil

@@ -76,7 +76,7 @@ func (s *Service) Consumer() bus.Consumer {
 		types[i] = event.Type(strings.TrimPrefix(name, "$"))
 	}
 	return bus.Consumer{Group: "automations", Types: types, Handle: s.handle, Wants: s.interest.Wants,
-		Refresh: s.interest.Refresh, Committed: s.committed}
+		Refresh: s.interest.Refresh, Committed: s.wakeAfterCommit}
 }
 
 // Tasks keep the set of listening accounts current and apply stored events.
@@ -99,8 +99,8 @@ func (s *Service) handle(ctx context.Context, tx db.Execer, fact event.Fact) err
 	return err
 }
 
-// committed wakes the task once the events are visible.
-func (s *Service) committed() {
+// wakeAfterCommit wakes the task once the events are visible.
+func (s *Service) wakeAfterCommit() {
 	if s.stored.Swap(false) {
 		s.signals.Wake(storedChannel)
 	}

@@ -157,8 +157,8 @@ func pending(ctx context.Context, tx db.Execer, after string, limit int) ([]*pos
 
 var takenRows = batch.New("v",
 	batch.Text("id", func(p *posting) string { return p.event.ID }),
-	batch.JSON("matches", func(p *posting) []shape.EventMatch { return p.kept() }),
-	batch.Time("created_at", posted),
+	batch.JSON("matches", func(p *posting) []shape.EventMatch { return p.storedMatches() }),
+	batch.Time("created_at", postedAt),
 )
 
 var takenSQL = db.Compile(`

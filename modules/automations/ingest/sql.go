@@ -21,20 +21,20 @@ var eventRows = batch.New("v",
 	batch.JSON("data", func(p *posting) json.RawMessage { return p.data }),
 	batch.Text("source", func(p *posting) string { return p.Source }),
 	batch.Int("depth", func(p *posting) int { return p.Depth }),
-	batch.JSON("matches", func(p *posting) []shape.EventMatch { return p.kept() }),
+	batch.JSON("matches", func(p *posting) []shape.EventMatch { return p.storedMatches() }),
 	batch.Bool("trial", func(p *posting) bool { return p.trial }),
-	batch.Time("created_at", posted),
+	batch.Time("created_at", postedAt),
 )
 
-// kept are the matches as they are stored.
-func (p *posting) kept() []shape.EventMatch {
+// storedMatches returns the matches in their stored form.
+func (p *posting) storedMatches() []shape.EventMatch {
 	if p.matches == nil {
 		return []shape.EventMatch{}
 	}
 	return p.matches
 }
 
-func posted(p *posting) time.Time { return p.at }
+func postedAt(p *posting) time.Time { return p.at }
 
 var insertSQL = db.Compile(eventRows.Insert("custom_events"))
 

@@ -38,7 +38,7 @@ func (c *compiler) gap(path, text string, html, typed bool) *gap {
 		return nil
 	}
 	for _, variable := range part.Variables() {
-		if reason := c.refused(variable); reason != "" {
+		if reason := c.refusalOf(variable); reason != "" {
 			c.wrong.Add(path, "line %d: %s", part.Line(variable), reason)
 			return nil
 		}
@@ -50,8 +50,8 @@ func (c *compiler) gap(path, text string, html, typed bool) *gap {
 	return g
 }
 
-// refused returns why Liquid cannot use a variable; "" if it can.
-func (c *compiler) refused(variable string) string {
+// refusalOf returns why Liquid cannot use a variable; "" if it can.
+func (c *compiler) refusalOf(variable string) string {
 	parts := strings.Split(variable, ".")
 	if !slices.Contains(roots, parts[0]) {
 		return fmt.Sprintf("unknown variable %s; must be one of %s", parts[0], strings.Join(roots, ", "))

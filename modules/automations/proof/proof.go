@@ -59,17 +59,17 @@ func (p *Prover) Depth(accountID, cause string) (int, error) {
 	run, depth, _ := strings.Cut(cause[:max(end, 0)], ".")
 	n, err := strconv.Atoi(depth)
 	if end < 0 || err != nil || n < 0 || !id.Is(id.Run, run) {
-		return 0, refused()
+		return 0, refuseProof()
 	}
 	for _, key := range p.causes {
 		if hmac.Equal([]byte(cause[end+1:]), []byte(mac(key, accountID, cause[:end]))) {
 			return n + 1, nil
 		}
 	}
-	return 0, refused()
+	return 0, refuseProof()
 }
 
-func refused() error {
+func refuseProof() error {
 	return fault.InvalidField(CauseHeader,
 		"is not what a webhook step of this account was given; give it back as it came, or leave it out")
 }

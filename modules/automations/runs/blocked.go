@@ -71,5 +71,5 @@ UPDATE automation_works w SET due_at = now() FROM due d WHERE w.id = d.id`
 // to limit for each account, and returns how many there were.
 func RetryRefused(ctx context.Context, on db.Execer, limit int) (int, error) {
 	n, err := db.Exec(ctx, on, retryRefusedSQL, limit)
-	return n, wrapped(err, "retry what accounts were refused")
+	return n, wrapError(err, "retry what accounts were refused")
 }

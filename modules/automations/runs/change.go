@@ -26,7 +26,7 @@ var runRows = batch.New("v",
 	batch.Text("error", func(s *Settlement) string { return s.Outcome.Error }),
 	batch.Int("depth", func(s *Settlement) int { return s.Live.Depth }),
 	batch.Time("started_at", func(s *Settlement) time.Time { return s.Live.Run.StartedAt }),
-	batch.Bool("ended", func(s *Settlement) bool { return s.ended() }).SourceOnly(),
+	batch.Bool("ended", func(s *Settlement) bool { return s.hasEnded() }).SourceOnly(),
 	batch.Computed[*Settlement]("ended_at", `CASE WHEN v.ended THEN clock_timestamp() END`),
 )
 
@@ -41,7 +41,7 @@ var workRows = batch.New("w",
 	batch.Text("state", func(s *Settlement) string { return s.work() }),
 	batch.Text("waiting", func(s *Settlement) string { return s.waiting() }).OrNull().As("jsonb"),
 	batch.Time("ready_at", func(s *Settlement) time.Time { return s.ready() }),
-	batch.Time("due_at", func(s *Settlement) time.Time { return s.due() }),
+	batch.Time("due_at", func(s *Settlement) time.Time { return s.dueAt() }),
 	batch.Int("lane", func(s *Settlement) int { return lane(s.Live.AccountID) }),
 	batch.Computed[*Settlement]("parked", "false"),
 	batch.Computed[*Settlement]("fence", "0"),
@@ -78,23 +78,23 @@ func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error
 	var living []*Settlement
 	facts := make([]event.Fact, 0, len(list))
 	for _, s := range list {
-		if !s.ended() {
+		if !s.hasEnded() {
 			living = append(living, s)
 		}
 		facts = append(facts, s.publicFacts((*Settlement).Began)...)
 	}
 	if _, err := tx.ExecContext(ctx, insertRunsSQL.Text, insertRunsSQL.Args(runRows.Rows(list))...); err != nil {
-		return wrapped(err, "store runs")
+		return wrapError(err, "store runs")
 	}
 	if len(living) > 0 {
 		if _, err := tx.ExecContext(ctx, insertWorksSQL.Text,
 			insertWorksSQL.Args(workRows.Rows(living))...); err != nil {
-			return wrapped(err, "store the work of runs")
+			return wrapError(err, "store the work of runs")
 		}
 	}
 	if len(facts) > 0 {
 		if err := bus.Publish(ctx, tx, facts...); err != nil {
-			return wrapped(err, "publish facts of runs")
+			return wrapError(err, "publish facts of runs")
 		}
 	}
 	if err := record(ctx, tx, bus, list); err != nil {
@@ -118,7 +118,7 @@ SELECT id, account_id, automation_id, version, user_id, email_key, step_index, '
 // within 30 days.
 func Restart(ctx context.Context, tx db.Execer, accountID string, runIDs ...string) (int, error) {
 	made, err := db.Exec(ctx, tx, restartSQL, accountID, db.Array(runIDs), lane(accountID))
-	return made, wrapped(err, "restart runs")
+	return made, wrapError(err, "restart runs")
 }
 
 const cancelSQL = `
@@ -144,7 +144,7 @@ func Cancel(ctx context.Context, tx db.Execer, bus Bus, list []Cancelled, at tim
 	}
 	gone, err := db.All(ctx, tx, db.Value[string], cancelSQL, db.Array(ids))
 	if err != nil {
-		return 0, wrapped(err, "cancel runs")
+		return 0, wrapError(err, "cancel runs")
 	}
 	facts := make([]event.Fact, 0, len(gone))
 	for _, id := range gone {
@@ -155,5 +155,5 @@ func Cancel(ctx context.Context, tx db.Execer, bus Bus, list []Cancelled, at tim
 	if len(facts) == 0 {
 		return len(gone), nil
 	}
-	return len(gone), wrapped(bus.Publish(ctx, tx, facts...), "publish facts of runs")
+	return len(gone), wrapError(bus.Publish(ctx, tx, facts...), "publish facts of runs")
 }

@@ -103,7 +103,7 @@ func Release(ctx context.Context, on db.Execer, list []Return) error {
 		}
 	}
 	_, err := on.ExecContext(ctx, releaseSQL, db.Array(ids), db.Array(fences), db.Array(waits), db.Array(uncounted))
-	return wrapped(err, "release runs")
+	return wrapError(err, "release runs")
 }
 
 const unparkSQL = `
@@ -115,5 +115,5 @@ UPDATE automation_works SET parked = false WHERE id IN (
 // held. It returns how many there were.
 func Unpark(ctx context.Context, on db.Execer, automationID string, limit int) (int, error) {
 	n, err := db.Exec(ctx, on, unparkSQL, automationID, limit)
-	return n, wrapped(err, "let runs go")
+	return n, wrapError(err, "let runs go")
 }

@@ -201,7 +201,7 @@ func Lock(ctx context.Context, tx db.Execer, persons []Person) ([]*Live, error) 
 	}
 	ids, err := db.All(ctx, tx, db.Value[string], ofPersonsSQL, db.Array(accounts), db.Array(users), db.Array(emails))
 	if err != nil || len(ids) == 0 {
-		return nil, wrapped(err, "lock live runs")
+		return nil, wrapError(err, "lock live runs")
 	}
 	return read(ctx, tx, ids)
 }
@@ -214,7 +214,7 @@ SELECT id FROM automation_works WHERE account_id = $1 AND (user_id = $2 AND $2 <
 func Waits(ctx context.Context, on db.Execer, p Person, limit int) ([]*Live, error) {
 	ids, err := db.All(ctx, on, db.Value[string], waitingSQL, p.AccountID, p.UserID, p.EmailKey, limit)
 	if err != nil || len(ids) == 0 {
-		return nil, wrapped(err, "read runs that wait")
+		return nil, wrapError(err, "read runs that wait")
 	}
 	return read(ctx, on, ids)
 }
@@ -229,7 +229,7 @@ WHERE w.automation_id = $1 AND w.version > 0 AND ($2::timestamptz IS NULL OR r.s
 func LockSome(ctx context.Context, tx db.Execer, automationID string, before *time.Time, limit int) ([]*Live, error) {
 	ids, err := db.All(ctx, tx, db.Value[string], lockSomeSQL, automationID, before, limit)
 	if err != nil || len(ids) == 0 {
-		return nil, wrapped(err, "lock runs of an automation")
+		return nil, wrapError(err, "lock runs of an automation")
 	}
 	return read(ctx, tx, ids)
 }
@@ -238,7 +238,7 @@ func LockSome(ctx context.Context, tx db.Execer, automationID string, before *ti
 func LockOne(ctx context.Context, tx db.Execer, accountID, runID string) (*Live, error) {
 	ids, err := db.All(ctx, tx, db.Value[string], `SELECT id FROM automation_works WHERE account_id = $1 AND id = $2 FOR UPDATE`, accountID, runID)
 	if err != nil || len(ids) == 0 {
-		return nil, wrapped(err, "lock a run")
+		return nil, wrapError(err, "lock a run")
 	}
 	list, err := read(ctx, tx, ids)
 	if err != nil || len(list) == 0 {
@@ -271,7 +271,7 @@ func lives(rows []row) ([]*Live, error) {
 	return list, nil
 }
 
-func wrapped(err error, doing string) error {
+func wrapError(err error, doing string) error {
 	if err == nil {
 		return nil
 	}
@@ -291,5 +291,5 @@ func LockPerson(ctx context.Context, tx db.Execer, persons ...Person) error {
 		return nil
 	}
 	_, err := tx.ExecContext(ctx, lockSQL, db.Array(locks))
-	return wrapped(err, "lock persons")
+	return wrapError(err, "lock persons")
 }

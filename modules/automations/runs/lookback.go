@@ -85,5 +85,5 @@ func Resume(ctx context.Context, tx db.Execer, l *Live, e *machine.Event) error 
 		return fmt.Errorf("encode an event: %w", err)
 	}
 	_, err = tx.ExecContext(ctx, resumeSQL, l.Run.ID, string(input))
-	return wrapped(err, "resume a run")
+	return wrapError(err, "resume a run")
 }

@@ -38,11 +38,11 @@ const (
 	StatusCancelled = "cancelled"
 )
 
-func (s *Settlement) ended() bool { return s.Outcome.Ended != "" }
+func (s *Settlement) hasEnded() bool { return s.Outcome.Ended != "" }
 
 func (s *Settlement) status() string {
 	switch {
-	case s.ended():
+	case s.hasEnded():
 		return s.Outcome.Ended
 	case s.Outcome.Waiting != nil, s.Blocked != nil:
 		return StatusWaiting
@@ -58,7 +58,7 @@ func (s *Settlement) work() string {
 	return Ready
 }
 
-func (s *Settlement) due() time.Time {
+func (s *Settlement) dueAt() time.Time {
 	switch {
 	case s.Outcome.Waiting != nil:
 		return s.Outcome.Waiting.Until
@@ -107,14 +107,14 @@ func lane(accountID string) int {
 var settledRows = batch.New("v",
 	batch.Text("id", func(s *Settlement) string { return s.Live.Run.ID }),
 	batch.Int("fence", func(s *Settlement) int64 { return s.Live.Fence }),
-	batch.Bool("ended", func(s *Settlement) bool { return s.ended() }),
+	batch.Bool("ended", func(s *Settlement) bool { return s.hasEnded() }),
 	batch.Text("status", func(s *Settlement) string { return s.status() }),
 	batch.Text("error", func(s *Settlement) string { return s.Outcome.Error }),
 	batch.Int("step_index", func(s *Settlement) int { return s.State.Step }),
 	batch.Text("state", func(s *Settlement) string { return s.work() }),
 	batch.Text("waiting", func(s *Settlement) string { return s.waiting() }),
 	batch.Time("ready_at", func(s *Settlement) time.Time { return s.ready() }),
-	batch.Time("due_at", func(s *Settlement) time.Time { return s.due() }),
+	batch.Time("due_at", func(s *Settlement) time.Time { return s.dueAt() }),
 	batch.Text("blocked", func(s *Settlement) string { return s.Blocked.document() }),
 	batch.Bool("by_account", func(s *Settlement) bool { return s.Blocked != nil && s.Blocked.ByAccount }),
 	batch.Int("claims", func(s *Settlement) int { return s.claims() }),
@@ -211,7 +211,7 @@ func record(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) erro
 	if len(facts) == 0 {
 		return nil
 	}
-	return wrapped(bus.Publish(ctx, tx, facts...), "publish facts of runs")
+	return wrapError(bus.Publish(ctx, tx, facts...), "publish facts of runs")
 }
 
 // Began is the fact that the run has started.
@@ -236,7 +236,7 @@ func (s *Settlement) Facts() (facts []event.Fact) {
 			facts = append(facts, s.fact(event.AutomationStepCompleted, StatusRunning, r.Index, r.Type, r.Error))
 		}
 	}
-	if !s.ended() {
+	if !s.hasEnded() {
 		return facts
 	}
 	index, kind := s.State.Step, s.Program.Definition.Steps[s.State.Step].Type

@@ -147,11 +147,11 @@ func (e emailEffect) perform(ctx context.Context, t *taken) result {
 	case f == nil || f.Kind == fault.Internal:
 		return t.defect()
 	case f.Code == fault.CodeAccountSuspended:
-		return t.refused(f, waitSuspended)
+		return t.recordRefusal(f, waitSuspended)
 	case f.Kind == fault.Limit && f.RetryAfter > 0 && f.RetryAfter <= maxCapWait:
-		return t.refused(f, f.RetryAfter)
+		return t.recordRefusal(f, f.RetryAfter)
 	}
-	return t.failed(ctx, codeOf(f), f.Error())
+	return t.recordFailure(ctx, codeOf(f), f.Error())
 }
 
 // noSubject is the subject of an email whose subject rendered blank, also from its template. A retry of the run would
@@ -194,7 +194,7 @@ func (e emailEffect) Hold(ctx context.Context, tx db.Execer, list []sending.Held
 		if len(h.Receipt.Suppressed) > 0 {
 			r.Status = machine.StatusSuppressed
 		}
-		settlements = append(settlements, t.after(ctx, r))
+		settlements = append(settlements, t.settleAfter(ctx, r))
 	}
 	return runs.Settle(ctx, tx, e.bus, settlements)
 }

@@ -52,7 +52,7 @@ func (e smsEffect) preview(
 // one message, and a run that is cancelled or held by another claim sends none.
 func (e smsEffect) perform(ctx context.Context, t *taken) result {
 	if e.Texter == nil {
-		return t.failed(ctx, sms.CodeNoProvider, smsOff)
+		return t.recordFailure(ctx, sms.CodeNoProvider, smsOff)
 	}
 	effect := t.outcome.Effect.(*machine.SMS) //nolint:forcetypeassert // rendered by this type
 	m := sms.Message{To: effect.To, From: effect.From, Text: effect.Text, AutomationID: t.Run.AutomationID,
@@ -77,9 +77,9 @@ func (e smsEffect) perform(ctx context.Context, t *taken) result {
 	case f == nil || f.Kind == fault.Internal:
 		return t.defect()
 	case f.Code == fault.CodeAccountSuspended:
-		return t.refused(f, waitSuspended)
+		return t.recordRefusal(f, waitSuspended)
 	}
-	return t.failed(ctx, f.Code, f.Error())
+	return t.recordFailure(ctx, f.Code, f.Error())
 }
 
 // hold settles the step of a message that is about to be stored.
@@ -89,7 +89,7 @@ func (e smsEffect) hold(ctx context.Context, tx db.Execer, t *taken, stored sms.
 	if stored.Suppressed {
 		r.Status = machine.StatusSuppressed
 	}
-	held, err := runs.Settle(ctx, tx, e.bus, []*runs.Settlement{t.after(ctx, r)})
+	held, err := runs.Settle(ctx, tx, e.bus, []*runs.Settlement{t.settleAfter(ctx, r)})
 	if err != nil {
 		return false, err
 	}

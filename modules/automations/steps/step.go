@@ -100,17 +100,17 @@ func (t *taken) settlement() *runs.Settlement {
 	return &runs.Settlement{Live: t.Live, Program: t.version.Program, State: t.state, Outcome: t.outcome, Now: t.now}
 }
 
-// after returns the settlement of a finished effect, including the steps before it.
-func (t *taken) after(ctx context.Context, r machine.Result) *runs.Settlement {
+// settleAfter returns the settlement of a finished effect, including the steps before it.
+func (t *taken) settleAfter(ctx context.Context, r machine.Result) *runs.Settlement {
 	now := t.Now()
 	state, outcome := advanceFunc(t.Live, t.version)(ctx, t.Run, t.state, machine.Input{Now: now, Result: &r})
 	outcome.Records = append(append([]machine.Record{}, t.outcome.Records...), outcome.Records...)
 	return &runs.Settlement{Live: t.Live, Program: t.version.Program, State: state, Outcome: outcome, Now: now}
 }
 
-// blocked records why the step could not be finished, and the run's progress before it. The step is
+// recordBlocked records why the step could not be finished, and the run's progress before it. The step is
 // retried after a wait.
-func (t *taken) blocked(b runs.Blocked, wait time.Duration) result {
+func (t *taken) recordBlocked(b runs.Blocked, wait time.Duration) result {
 	now := t.Now()
 	b.Since, b.Until = now, now.Add(wait)
 	if before := t.Live.Blocked; before != nil && t.state.Step == t.Live.State.Step {
@@ -123,18 +123,18 @@ func (t *taken) blocked(b runs.Blocked, wait time.Duration) result {
 
 // defect is an internal error, which may be gone at the next try.
 func (t *taken) defect() result {
-	return t.blocked(runs.Blocked{Code: "internal",
+	return t.recordBlocked(runs.Blocked{Code: "internal",
 		Message: "The step could not be finished because of an internal error", Counted: true}, waitDefect)
 }
 
-// refused is a refusal that depends on the current state of the account.
-func (t *taken) refused(f *fault.Error, wait time.Duration) result {
-	return t.blocked(runs.Blocked{Code: f.Code, Message: f.Error(), ByAccount: f.Code == fault.CodeAccountSuspended ||
+// recordRefusal records a refusal that depends on the current state of the account. The step is retried.
+func (t *taken) recordRefusal(f *fault.Error, wait time.Duration) result {
+	return t.recordBlocked(runs.Blocked{Code: f.Code, Message: f.Error(), ByAccount: f.Code == fault.CodeAccountSuspended ||
 		f.Code == fault.CodePlanLimit}, wait)
 }
 
-func (t *taken) failed(ctx context.Context, code, sentence string) result {
-	return result{settlement: t.after(ctx, machine.Result{Status: machine.StatusFailed, Error: code + ": " + sentence})}
+func (t *taken) recordFailure(ctx context.Context, code, sentence string) result {
+	return result{settlement: t.settleAfter(ctx, machine.Result{Status: machine.StatusFailed, Error: code + ": " + sentence})}
 }
 
 func (t *taken) definition() *definition.Step { return &t.version.Definition.Steps[t.state.Step] }

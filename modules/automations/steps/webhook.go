@@ -64,13 +64,13 @@ func (e webhookEffect) perform(ctx context.Context, t *taken) result {
 	status, body, err := e.request(ctx, t, p)
 	switch {
 	case errors.Is(err, egress.ErrRefused):
-		return t.failed(ctx, "webhook_refused", p.URL+" is at an address that may not be called: it is not public")
+		return t.recordFailure(ctx, "webhook_refused", p.URL+" is at an address that may not be called: it is not public")
 	case err == nil && status >= 200 && status < 300:
 		output := map[string]any{"http_status": int64(status)}
 		if p.Capture {
 			output["body"] = body
 		}
-		return result{settlement: t.after(ctx, machine.Result{Status: machine.StatusDone, Output: output})}
+		return result{settlement: t.settleAfter(ctx, machine.Result{Status: machine.StatusDone, Output: output})}
 	}
 	const code = "webhook_failed"
 	reason := fmt.Sprintf("%s answered %d", p.URL, status)
@@ -79,9 +79,9 @@ func (e webhookEffect) perform(ctx context.Context, t *taken) result {
 	}
 	if again := err != nil || status == http.StatusTooManyRequests || status >= 500; again &&
 		t.Claims <= len(postWaits) {
-		return t.blocked(runs.Blocked{Code: code, Message: reason, Counted: true}, postWaits[t.Claims-1])
+		return t.recordBlocked(runs.Blocked{Code: code, Message: reason, Counted: true}, postWaits[t.Claims-1])
 	}
-	return t.failed(ctx, code, reason)
+	return t.recordFailure(ctx, code, reason)
 }
 
 // request makes one request, signed like deliveries to webhook endpoints. Every try of the step uses the

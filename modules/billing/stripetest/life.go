@@ -31,7 +31,7 @@ func (s *Stripe) emitWith(kind string, o, before object) {
 		data["previous_attributes"] = before
 	}
 	s.events = append(s.events, Event{id, kind,
-		encoded(object{"id": id, "object": "event", "type": kind, "api_version": "2026-06-24.dahlia",
+		encodeJSON(object{"id": id, "object": "event", "type": kind, "api_version": "2026-06-24.dahlia",
 			"created": time.Now().Unix(), "livemode": false, "data": data})})
 }
 
@@ -82,12 +82,12 @@ func PostSigned(t testing.TB, url, signature string, body []byte) (status int, s
 func (s *Stripe) Plan(plan string, amount, included int64, overage string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, product := s.made("prod", "product", object{"name": plan, "metadata": object{"postrider_plan": plan},
+	_, product := s.createObject("prod", "product", object{"name": plan, "metadata": object{"postrider_plan": plan},
 		"active": true})
 	price := func(recurring object, more object) {
 		o := object{"product": product["id"], "active": true, "currency": "eur", "recurring": recurring}
 		maps.Copy(o, more)
-		s.made("price", "price", o)
+		s.createObject("price", "price", o)
 	}
 	price(object{"interval": "month", "usage_type": "licensed"}, object{"unit_amount": amount})
 	if overage != "" {
@@ -101,16 +101,16 @@ func (s *Stripe) Plan(plan string, amount, included int64, overage string) {
 func (s *Stripe) Meter() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.made("mtr", "billing.meter", object{"event_name": "postrider_emails", "event_time_window": "hour",
+	s.createObject("mtr", "billing.meter", object{"event_name": "postrider_emails", "event_time_window": "hour",
 		"status": "active"})
-	s.made("bpc", "billing_portal.configuration", object{"active": true, "metadata": object{"postrider": "1"}})
+	s.createObject("bpc", "billing_portal.configuration", object{"active": true, "metadata": object{"postrider": "1"}})
 }
 
 // AddCard attaches a card as a customer does on a hosted page. It does not become the default.
 func (s *Stripe) AddCard(customer, last4 string, month, year int) (id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, o := s.made("pm", "payment_method",
+	_, o := s.createObject("pm", "payment_method",
 		object{"type": "card", "customer": customer, "card": object{"brand": "visa", "last4": last4, "exp_month": month,
 			"exp_year": year}})
 	s.emit("payment_method.attached", o)
@@ -134,8 +134,8 @@ func (s *Stripe) RemoveCard(id string) {
 func (s *Stripe) Dispute(customer string, closed bool) []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, charge := s.made("ch", "charge", object{"customer": customer, "amount": 4900, "currency": "eur"})
-	_, dispute := s.made("du", "dispute", object{"charge": charge["id"], "amount": 4900, "currency": "eur",
+	_, charge := s.createObject("ch", "charge", object{"customer": customer, "amount": 4900, "currency": "eur"})
+	_, dispute := s.createObject("du", "dispute", object{"charge": charge["id"], "amount": 4900, "currency": "eur",
 		"status": "needs_response"})
 	before := len(s.events)
 	s.emit("charge.dispute.created", dispute)
@@ -167,7 +167,7 @@ func (s *Stripe) Pay(url string) (subscription string) {
 	for _, price := range page["prices"].([]string) {
 		items = append(items, s.item(price))
 	}
-	_, b := s.made("sub", "subscription", object{"customer": page["customer"], "status": "active", "items": list(items),
+	_, b := s.createObject("sub", "subscription", object{"customer": page["customer"], "status": "active", "items": list(items),
 		"cancel_at_period_end": false, "livemode": false})
 	s.emit("customer.subscription.created", b)
 	return b["id"].(string)
@@ -255,7 +255,7 @@ func (s *Stripe) Forge(customer string, hour, emails int64) {
 func (s *Stripe) Invoice(customer string, start, end time.Time) Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, o := s.made("in", "invoice", object{"customer": customer, "period_start": start.Unix(), "period_end": end.Unix(),
+	_, o := s.createObject("in", "invoice", object{"customer": customer, "period_start": start.Unix(), "period_end": end.Unix(),
 		"status": "draft", "currency": "eur", "total": 4900, "number": "A-1"})
 	s.emit("invoice.created", o)
 	return s.events[len(s.events)-1]

@@ -17,7 +17,7 @@ func (s *Stripe) route(method, path string, form url.Values) (int, object) {
 	case method == http.MethodGet:
 		return s.read(parts, form)
 	case path == "customers":
-		return s.made("cus", "customer", object{"email": form.Get("email"), "name": form.Get("name"),
+		return s.createObject("cus", "customer", object{"email": form.Get("email"), "name": form.Get("name"),
 			"invoice_settings": object{"default_payment_method": nil},
 			"metadata":         object{"postrider_account": form.Get("metadata[postrider_account]")}})
 	case parts[0] == "customers" && len(parts) == 2:
@@ -51,7 +51,7 @@ func (s *Stripe) route(method, path string, form url.Values) (int, object) {
 	case path == "billing/meter_events":
 		return s.meter(form)
 	case path == "billing_portal/sessions":
-		return s.made("bps", "billing_portal.session",
+		return s.createObject("bps", "billing_portal.session",
 			object{"url": "https://billing.stripe.com/p/" + form.Get("customer"), "customer": form.Get("customer")})
 	case path == "invoices/create_preview":
 		return http.StatusOK, object{"object": "invoice", "amount_due": 1234, "currency": "eur",
@@ -60,10 +60,10 @@ func (s *Stripe) route(method, path string, form url.Values) (int, object) {
 		path == "webhook_endpoints":
 		return s.setUp(path, form)
 	}
-	return missing(path)
+	return notFound(path)
 }
 
-func (s *Stripe) made(prefix, kind string, o object) (int, object) {
+func (s *Stripe) createObject(prefix, kind string, o object) (int, object) {
 	id := s.id(prefix)
 	o["id"], o["object"], o["created"] = id, kind, time.Now().Unix()
 	s.objects[id] = o
@@ -73,7 +73,7 @@ func (s *Stripe) made(prefix, kind string, o object) (int, object) {
 func (s *Stripe) change(id string, do func(object) string) (int, object) {
 	o, known := s.objects[id]
 	if !known || o["deleted"] == true {
-		return missing(id)
+		return notFound(id)
 	}
 	if problem := do(o); problem != "" {
 		return wrong(problem)
@@ -127,33 +127,33 @@ func (s *Stripe) read(parts []string, form url.Values) (int, object) {
 		return http.StatusOK, s.summaries(customer, number(form.Get("start_time")), number(form.Get("end_time")))
 	case len(parts) == 3 && parts[0] == "customers" && parts[2] == "payment_methods":
 		if s.objects[parts[1]] == nil {
-			return missing(parts[1])
+			return notFound(parts[1])
 		}
 		return http.StatusOK, list(s.of("payment_method", func(o object) bool { return o["customer"] == parts[1] }))
 	case len(parts) == 2, len(parts) == 3 && parts[0] == "checkout":
 		id := parts[len(parts)-1]
 		o, known := s.objects[id]
 		if !known {
-			return missing(id)
+			return notFound(id)
 		}
 		if o["deleted"] == true {
 			return http.StatusOK, object{"id": id, "object": o["object"], "deleted": true}
 		}
 		return http.StatusOK, o
 	default:
-		return missing(path)
+		return notFound(path)
 	}
 }
 
 func (s *Stripe) page(form url.Values) (int, object) {
 	if c := s.objects[form.Get("customer")]; c == nil || c["deleted"] == true {
-		return missing(form.Get("customer"))
+		return notFound(form.Get("customer"))
 	}
 	var prices []string
 	for i := 0; form.Has(fmt.Sprintf("line_items[%d][price]", i)); i++ {
 		prices = append(prices, form.Get(fmt.Sprintf("line_items[%d][price]", i)))
 	}
-	status, o := s.made("cs_test", "checkout.session",
+	status, o := s.createObject("cs_test", "checkout.session",
 		object{"customer": form.Get("customer"), "mode": form.Get("mode"), "status": "open",
 			"expires_at": time.Now().Add(24 * time.Hour).Unix(), "prices": prices})
 	o["url"] = "https://checkout.stripe.com/c/" + o["id"].(string)
@@ -213,13 +213,13 @@ func (s *Stripe) schedule(parts []string, form url.Values) (int, object) {
 	case len(parts) == 0:
 		b := s.objects[form.Get("from_subscription")]
 		if b == nil {
-			return missing(form.Get("from_subscription"))
+			return notFound(form.Get("from_subscription"))
 		}
 		present := []object{} // the first phase is the current subscription, until its period ends
 		for _, item := range b["items"].(object)["data"].([]object) {
 			present = append(present, object{"price": item["price"].(object)["id"], "quantity": item["quantity"]})
 		}
-		status, o := s.made("sub_sched", "subscription_schedule",
+		status, o := s.createObject("sub_sched", "subscription_schedule",
 			object{"subscription": b["id"], "customer": b["customer"], "status": "active",
 				"phases": []object{{"start_date": b["created"], "end_date": time.Now().AddDate(0, 1, 0).Unix(), "items": present}}})
 		b["schedule"] = o["id"]
@@ -287,7 +287,7 @@ func (s *Stripe) setUp(path string, form url.Values) (int, object) {
 	}
 	switch path {
 	case "products":
-		return s.made("prod", "product", object{"name": form.Get("name"), "metadata": metadata, "active": true})
+		return s.createObject("prod", "product", object{"name": form.Get("name"), "metadata": metadata, "active": true})
 	case "prices":
 		usage, tiers := "licensed", []object(nil)
 		if form.Get("recurring[usage_type]") == "metered" {
@@ -298,18 +298,18 @@ func (s *Stripe) setUp(path string, form url.Values) (int, object) {
 			tiers = append(tiers, object{"up_to": number(form.Get(at + "[up_to]")),
 				"unit_amount_decimal": form.Get(at + "[unit_amount_decimal]")})
 		}
-		return s.made("price", "price", object{"product": form.Get("product"), "active": true,
+		return s.createObject("price", "price", object{"product": form.Get("product"), "active": true,
 			"currency": form.Get("currency"), "unit_amount": number(form.Get("unit_amount")),
 			"recurring": object{"interval": form.Get("recurring[interval]"), "usage_type": usage,
 				"meter": form.Get("recurring[meter]")}, "tiers": tiers, "metadata": metadata})
 	case "billing/meters":
-		return s.made("mtr", "billing.meter",
+		return s.createObject("mtr", "billing.meter",
 			object{"event_name": form.Get("event_name"), "event_time_window": form.Get("event_time_window"),
 				"status": "active"})
 	case "webhook_endpoints":
-		return s.made("we", "webhook_endpoint", object{"url": form.Get("url"), "secret": Secret, "metadata": metadata,
+		return s.createObject("we", "webhook_endpoint", object{"url": form.Get("url"), "secret": Secret, "metadata": metadata,
 			"status": "enabled"})
 	default:
-		return s.made("bpc", "billing_portal.configuration", object{"active": true, "metadata": metadata})
+		return s.createObject("bpc", "billing_portal.configuration", object{"active": true, "metadata": metadata})
 	}
 }

@@ -129,7 +129,7 @@ func (s *Stripe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, f.Status, refusal("Injected failure"))
 		return
 	}
-	status, said := s.judged(r, body)
+	status, said := s.validateRequest(r, body)
 	if f.Cut {
 		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 			conn.Close()
@@ -151,8 +151,8 @@ func answer(w http.ResponseWriter, status int, v any) {
 	json.NewEncoder(w).Encode(v)
 }
 
-// judged validates a request and returns the response. A request that the validator refuses fails the test.
-func (s *Stripe) judged(r *http.Request, body []byte) (int, []byte) {
+// validateRequest validates a request and returns the response. A request that the validator refuses fails the test.
+func (s *Stripe) validateRequest(r *http.Request, body []byte) (int, []byte) {
 	copied := r.Clone(r.Context())
 	copied.Body = io.NopCloser(bytes.NewReader(body))
 	recorder := httptest.NewRecorder()
@@ -176,20 +176,20 @@ func (s *Stripe) judged(r *http.Request, body []byte) (int, []byte) {
 			s.t.Errorf("the idempotency key %s is reused for another request: %s %s, previously %s", key, r.URL.Path,
 				body, before.body)
 			return http.StatusBadRequest,
-				encoded(object{"error": object{"type": "idempotency_error",
+				encodeJSON(object{"error": object{"type": "idempotency_error",
 					"message": "Keys for idempotent requests can only be used with the same parameters"}})
 		}
 		return before.status, before.answer
 	}
 	status, v := s.route(r.Method, strings.TrimPrefix(r.URL.Path, "/v1/"), form)
-	said := encoded(v)
+	said := encodeJSON(v)
 	if key != "" && r.Method == http.MethodPost && status < 500 {
 		s.once[key] = kept{r.URL.Path + string(body), status, said}
 	}
 	return status, said
 }
 
-func encoded(v any) []byte {
+func encodeJSON(v any) []byte {
 	out, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
@@ -197,7 +197,7 @@ func encoded(v any) []byte {
 	return out
 }
 
-func missing(id string) (int, object) {
+func notFound(id string) (int, object) {
 	return http.StatusNotFound, object{"error": object{"type": "invalid_request_error", "code": "resource_missing",
 		"message": "No such object: " + id}}
 }

@@ -23,7 +23,7 @@ type Observation struct {
 }
 
 // Required reports whether the domain needs the record to be verified.
-func (o Observation) Required() bool { return o.Purpose.required() && !o.Optional }
+func (o Observation) Required() bool { return o.Purpose.isRequired() && !o.Optional }
 
 // Merge returns the states after a check: what answered replaces what was known.
 func Merge(known []shape.RecordState, seen []Observation) []shape.RecordState {

@@ -19,8 +19,8 @@ const (
 	InboundMX  Purpose = "inbound_mx"
 )
 
-// required reports whether a domain has to publish the record to be verified.
-func (p Purpose) required() bool { return p != DMARC && p != InboundMX }
+// isRequired reports whether a domain has to publish the record to be verified.
+func (p Purpose) isRequired() bool { return p != DMARC && p != InboundMX }
 
 // Status is what DNS last said of a record.
 type Status string

@@ -159,7 +159,7 @@ func (s *Service) Apply(ctx context.Context, accountID, domainID string, in Inpu
 	}
 	expected := s.domains.Expected(d)
 	records := expected.Shown(d)
-	plan, err := zone.Plan(ctx, wanted(records, expected.SPFInclude()))
+	plan, err := zone.Plan(ctx, wantedRecords(records, expected.SPFInclude()))
 	if err != nil {
 		return Result{}, err
 	}
@@ -173,9 +173,9 @@ func (s *Service) Apply(ctx context.Context, accountID, domainID string, in Inpu
 		Conflicts: changes(records, plan.Conflicts)}, nil
 }
 
-// wanted returns the records with the rule by which each gets on with others. include is the
+// wantedRecords returns the records with the rule by which each gets on with others. include is the
 // host that is put into an SPF record that is there.
-func wanted(records []dnscheck.RecordCheck, include string) []dnsprovider.Wanted {
+func wantedRecords(records []dnscheck.RecordCheck, include string) []dnsprovider.Wanted {
 	rules := map[dnscheck.Purpose]dnsprovider.Rule{dnscheck.Ownership: dnsprovider.Beside,
 		dnscheck.SPF: dnsprovider.MergeSPF, dnscheck.DMARC: dnsprovider.KeepDMARC}
 	wanted := make([]dnsprovider.Wanted, 0, len(records))

@@ -33,7 +33,7 @@ func TestEveryRecordIsWanted(t *testing.T) {
 	t.Parallel()
 	d := example()
 	records := expected(d).Shown(d)
-	rules := wanted(records, expected(d).SPFInclude())
+	rules := wantedRecords(records, expected(d).SPFInclude())
 	plan := dnsprovider.Compare("example.com", rules, nil)
 	shown := changes(records, plan.Applied)
 	if len(rules) != len(records) || len(shown) != len(records) {
@@ -65,7 +65,7 @@ func TestMergedSPFIsEvaluated(t *testing.T) {
 	zone.Add(t, `flat.example.net. 60 IN TXT "v=spf1 ip4:192.0.2.1 -all"`)
 	for include, want := range map[string]string{"i0.example.net": "more than 10 look-ups", "flat.example.net": ""} {
 		there := dnsprovider.Record{Type: "TXT", Name: "example.com", Value: "v=spf1 include:" + include + " -all"}
-		plan := dnsprovider.Compare("example.com", wanted(e.Shown(d), e.SPFInclude()), []dnsprovider.Record{there}).
+		plan := dnsprovider.Compare("example.com", wantedRecords(e.Shown(d), e.SPFInclude()), []dnsprovider.Record{there}).
 			Refuse(func(i dnsprovider.Item) string { return s.doubtSPF(t.Context(), e, i) })
 		var reason strings.Builder
 		for _, c := range plan.Conflicts {

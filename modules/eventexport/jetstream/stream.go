@@ -122,7 +122,7 @@ func (s *Stream) Prepare(ctx context.Context) error {
 	defer cancel()
 	found, err := s.js.StreamInfo(s.config.Stream, nats.Context(ctx))
 	if errors.Is(err, nats.ErrStreamNotFound) {
-		if _, err = s.js.AddStream(s.wanted(), nats.Context(ctx)); err != nil {
+		if _, err = s.js.AddStream(s.newConfig(), nats.Context(ctx)); err != nil {
 			return fmt.Errorf("make the stream %s with %d replicas: %w", s.config.Stream, s.config.Replicas, err)
 		}
 		s.config.Logger.Info("event export: stream created", "stream", s.config.Stream, "replicas", s.config.Replicas,
@@ -149,9 +149,9 @@ func (s *Stream) unseen(err error) error {
 	return fmt.Errorf("look at the stream %s: %w", s.config.Stream, err)
 }
 
-// wanted returns the configuration of a new stream. A full stream refuses messages, so that unread ones are
+// newConfig returns the configuration of a new stream. A full stream refuses messages, so that unread ones are
 // not discarded: refused messages wait in the database.
-func (s *Stream) wanted() *nats.StreamConfig {
+func (s *Stream) newConfig() *nats.StreamConfig {
 	return &nats.StreamConfig{Name: s.config.Stream, Description: "What has happened in Postrider.",
 		Subjects:  []string{s.config.Prefix + ".>"},
 		Retention: nats.LimitsPolicy, Discard: nats.DiscardNew, Storage: nats.FileStorage, Replicas: s.config.Replicas,
@@ -162,7 +162,7 @@ func (s *Stream) wanted() *nats.StreamConfig {
 // adjust updates a stream created here to the current configuration. Limits set later by an operator are
 // kept.
 func (s *Stream) adjust(ctx context.Context, is nats.StreamConfig) error {
-	want, to := s.wanted(), is
+	want, to := s.newConfig(), is
 	to.Subjects, to.Replicas, to.MaxAge, to.Duplicates = want.Subjects, want.Replicas, want.MaxAge, want.Duplicates
 	if slices.Equal(is.Subjects, to.Subjects) && is.Replicas == to.Replicas && is.MaxAge == to.MaxAge &&
 		is.Duplicates == to.Duplicates {

@@ -61,8 +61,8 @@ func (b *begunAttempts) recordFinalDot(ctx context.Context, recipientID int64) e
 	}
 }
 
-// storeInitialState stores the current state unless that has been done before. Until then, all deliveries of this process
-// count as begun.
+// storeInitialState stores the current state unless that has been done before. Until then, all deliveries of
+// this process count as begun.
 func (b *begunAttempts) storeInitialState() {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Limits of the queue for the database: concurrent attempts, so that a flood leaves connections for other work, and waiting
-// attempts, in total and per network.
+// Limits of the queue for the database: concurrent attempts, so that a flood leaves connections for other
+// work, and waiting attempts, in total and per network.
 const (
 	atOnce     = 2
 	mostWait   = 256

@@ -95,8 +95,8 @@ func (p *provider) cachedDiscovery(now time.Time) (*discovery, error) {
 	return nil, nil //nolint:nilnil // neither: discovery is due
 }
 
-// ensureDiscovered returns the discovery result. Only one request runs at a time. While the provider is unavailable, the
-// earlier result stays in use. Error: Away.
+// ensureDiscovered returns the discovery result. Only one request runs at a time. While the provider is
+// unavailable, the earlier result stays in use. Error: Away.
 func (p *provider) ensureDiscovered(ctx context.Context) (*discovery, error) {
 	if known, err := p.cachedDiscovery(time.Now()); known != nil || err != nil {
 		return known, err

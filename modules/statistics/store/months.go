@@ -106,13 +106,13 @@ var monthRows = batch.New("v", slices.Concat(keyBatch(func(r *monthRow) *rollup.
 	}, chunkColumns())...)
 
 var (
-	writeMonthsSQL = db.Compile(monthRows.Insert("statistics_months") + ` ON CONFLICT (` + keyColumns + `) DO UPDATE SET ` + excluded())
+	writeMonthsSQL = db.Compile(monthRows.Insert("statistics_months") + ` ON CONFLICT (` + keyColumns + `) DO UPDATE SET ` + excludedColumns())
 	lockMonthsSQL  = db.Compile(`SELECT n - 1, event_figures, event_latencies, email_figures, email_latencies FROM ` + keyRows.Numbered("n") + `, LATERAL (
 	SELECT * FROM statistics_months d WHERE d.account_id = k.account_id AND d.kind = k.kind::smallint AND d.start = k.start::timestamptz AND d.key = k.key
 	   AND d.domain_id = k.domain_id AND d.api_key_id = k.api_key_id AND d.template_id = k.template_id AND d.automation_id = k.automation_id FOR UPDATE) d`)
 )
 
-func excluded() (list string) {
+func excludedColumns() (list string) {
 	for i, column := range append([]string{"event_size", "email_size"}, chunkNames()...) {
 		if i > 0 {
 			list += ", "

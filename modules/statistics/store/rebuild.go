@@ -54,17 +54,17 @@ func Complete(ctx context.Context, tx db.Execer, accountID string, from *Cursor)
 	}, rebuiltSQL, accountID, int(at.Kind), at.Day.Start(), at.DomainID, at.APIKeyID, at.TemplateID, at.AutomationID,
 		at.Key, comparedStep)
 	if err != nil || len(rebuilt) == 0 {
-		return false, wrapped(err)
+		return false, wrapError(err)
 	}
 	*from = Cursor{rebuilt[len(rebuilt)-1].RowKey}
 	missing, err := missingOf(ctx, tx, rebuilt)
 	if err != nil {
-		return false, wrapped(err)
+		return false, wrapError(err)
 	}
 	return len(rebuilt) == comparedStep, Apply(ctx, tx, Days, missing)
 }
 
-func wrapped(err error) error {
+func wrapError(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -154,7 +154,7 @@ func Apply(ctx context.Context, tx db.Execer, table string, r *rollup.Rollup) er
 		return err
 	}
 	rows, err := load(ctx, tx, table,
-		sorted(r.Rows, func(row rollup.RowKey) bool { return row.Kind != rollup.Account }))
+		sortRows(r.Rows, func(row rollup.RowKey) bool { return row.Kind != rollup.Account }))
 	if err != nil {
 		return err
 	}
@@ -188,8 +188,8 @@ func accountRow(of rollup.RowKey) rollup.RowKey {
 	return rollup.RowKey{AccountID: of.AccountID, Kind: rollup.Account, Day: of.Day}
 }
 
-// sorted returns the rows of a rollup that are wanted, in the order in which they are locked.
-func sorted(rows map[rollup.RowKey]*[rollup.Placements]chunk.Series, wanted func(rollup.RowKey) bool) []rollup.RowKey {
+// sortRows returns the rows of a rollup that are wanted, in the order in which they are locked.
+func sortRows(rows map[rollup.RowKey]*[rollup.Placements]chunk.Series, wanted func(rollup.RowKey) bool) []rollup.RowKey {
 	var out []rollup.RowKey
 	for row := range rows {
 		if wanted(row) {

@@ -36,7 +36,7 @@ type thinner struct {
 
 func (t *thinner) run(ctx context.Context) error {
 	rows, err := load(ctx, t.tx, t.table,
-		sorted(t.rollup.Rows, func(row rollup.RowKey) bool { return row.Kind == rollup.Account }))
+		sortRows(t.rollup.Rows, func(row rollup.RowKey) bool { return row.Kind == rollup.Account }))
 	if err != nil {
 		return err
 	}

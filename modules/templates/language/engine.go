@@ -91,7 +91,7 @@ func (e *Engine) Compile(name, source string) (p *CompiledSource, err error) {
 	if _, err := Scan(source); err != nil {
 		return nil, err
 	}
-	defer recovered(&err, "cannot be read")
+	defer recoverPanic(&err, "cannot be read")
 	if e.html {
 		source = encodedToken.ReplaceAllString(source, unsubscribeMark)
 	}
@@ -99,7 +99,7 @@ func (e *Engine) Compile(name, source string) (p *CompiledSource, err error) {
 	// place only where there is one.
 	compiled, failed := e.liquid.ParseTemplateLocation([]byte(source), name, 1)
 	if failed != nil {
-		return nil, &problem{max(failed.LineNumber(), 1), explained(failed)}
+		return nil, &problem{max(failed.LineNumber(), 1), explainError(failed)}
 	}
 	w := &walker{html: e.html, tick: e.tick, found: findings{paths: map[string]int{}}}
 	if err := w.node(compiled.GetRoot(), scope{}); err != nil {
@@ -111,7 +111,7 @@ func (e *Engine) Compile(name, source string) (p *CompiledSource, err error) {
 // Render inserts values into a part. The error is a sentence for the author, an error of the context, or of
 // kind Limit (IsOver).
 func (p *CompiledSource) Render(b *Budget, values map[string]any) (text string, err error) {
-	defer recovered(&err, "cannot be rendered with these variables")
+	defer recoverPanic(&err, "cannot be rendered with these variables")
 	bindings := make(map[string]any, len(values)+2)
 	maps.Copy(bindings, values)
 	bindings[unsubscribeURL] = unsubscribeMark
@@ -126,7 +126,7 @@ func (p *CompiledSource) Render(b *Budget, values map[string]any) (text string, 
 	case b.broken != nil:
 		return "", b.broken
 	case failed != nil:
-		return "", &problem{max(failed.LineNumber(), 1), explained(failed)}
+		return "", &problem{max(failed.LineNumber(), 1), explainError(failed)}
 	}
 	return restoreToken(out.String()), nil
 }
@@ -138,8 +138,8 @@ func IsOver(err error) bool {
 		fault.KindOf(err) == fault.Limit
 }
 
-// explained returns the library's error as one short line without its location.
-func explained(err liquid.SourceError) string {
+// explainError returns the library's error as one short line without its location.
+func explainError(err liquid.SourceError) string {
 	text := err.Error()
 	if cause := err.Cause(); cause != nil {
 		text = cause.Error()
@@ -153,9 +153,9 @@ func explained(err liquid.SourceError) string {
 	return text
 }
 
-// recovered converts a panic of the library to an error. It panics on numbers that are too large, for
+// recoverPanic converts a panic of the library to an error. It panics on numbers that are too large, for
 // example.
-func recovered(err *error, what string) {
+func recoverPanic(err *error, what string) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("%s: %w", what, errPanicked)
 	}

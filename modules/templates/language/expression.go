@@ -50,7 +50,7 @@ func nextToken(s string) (token, int) {
 	case strings.IndexByte(" \t\r\n\f\v", c) >= 0:
 		return token{}, 1
 	case c == '"' || c == '\'':
-		if n := quoted(s); n > 0 {
+		if n := quotedLength(s); n > 0 {
 			return token{tokenString, s[1 : n-1]}, n
 		}
 		return token{}, 0
@@ -78,8 +78,8 @@ func nextToken(s string) (token, int) {
 	return token{tokenName, s[:n]}, n
 }
 
-// quoted returns the length of a string with its quotes; a backslash escapes only in double quotes.
-func quoted(s string) int {
+// quotedLength returns the length of a string with its quotes; a backslash escapes only in double quotes.
+func quotedLength(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch {
 		case s[i] == s[0]:

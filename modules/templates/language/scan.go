@@ -42,10 +42,10 @@ func Scan(source string) ([]Span, error) {
 		}
 		length := strings.Index(source[at+2:min(len(source), at+2+maxExpression)], closing)
 		if length < 0 {
-			return nil, &problem{line, unclosed(source[at:], closing)}
+			return nil, &problem{line, explainUnclosed(source[at:], closing)}
 		}
 		inner := source[at+2 : at+2+length]
-		if reason := misplaced(inner, object); reason != "" {
+		if reason := checkInner(inner, object); reason != "" {
 			return nil, &problem{line, reason}
 		}
 		end := at + 2 + length + 2
@@ -70,7 +70,7 @@ func nextOpening(s string) int {
 	}
 }
 
-func unclosed(rest, closing string) string {
+func explainUnclosed(rest, closing string) string {
 	if strings.Contains(rest, closing) {
 		return fmt.Sprintf("%s … %s is longer than %d characters, or %s is missing", rest[:2], closing,
 			maxExpression, closing)
@@ -78,8 +78,8 @@ func unclosed(rest, closing string) string {
 	return fmt.Sprintf("%s has no %s", rest[:2], closing)
 }
 
-// misplaced checks the text between the braces.
-func misplaced(inner string, object bool) string {
+// checkInner checks the text between the braces.
+func checkInner(inner string, object bool) string {
 	text := strings.Trim(inner, " \t\r\n\f\v")
 	text = strings.Trim(strings.TrimSuffix(strings.TrimPrefix(text, "-"), "-"), " \t\r\n\f\v")
 	switch {

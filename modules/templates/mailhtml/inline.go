@@ -63,12 +63,12 @@ func inline(source string) (out string, err error) {
 		return "",
 			errors.New("elements or Liquid tags would move; close every element in the branch or loop that opens it")
 	}
-	return hidden.show(unimplied(hidden.source, made)), nil
+	return hidden.show(removeTbody(hidden.source, made)), nil
 }
 
-// unimplied removes the <tbody> that a parser adds to every table: between a loop and its rows it would be
+// removeTbody removes the <tbody> that a parser adds to every table: between a loop and its rows it would be
 // repeated in every iteration.
-func unimplied(source, made string) string {
+func removeTbody(source, made string) string {
 	if strings.Contains(strings.ToLower(source), "<tbody") || strings.Contains(made, "<tbody ") {
 		return made
 	}
@@ -143,16 +143,16 @@ func (o *opaque) outline(source string) outline {
 		case html.ErrorToken, html.DoctypeToken:
 		}
 		if !inStyle {
-			for _, w := range o.words.FindAllString(unstyled(t, raw), -1) {
+			for _, w := range o.words.FindAllString(removeStyle(t, raw), -1) {
 				out.shape = append(out.shape, strings.TrimSuffix(w, `=""`))
 			}
 		}
 	}
 }
 
-// unstyled returns a token without the attributes that inlining writes, unless they contain Liquid control
+// removeStyle returns a token without the attributes that inlining writes, unless they contain Liquid control
 // tags: rules containing {{ }} may apply to any number of elements.
-func unstyled(t html.Token, raw string) string {
+func removeStyle(t html.Token, raw string) string {
 	if t.Type != html.StartTagToken && t.Type != html.SelfClosingTagToken {
 		return raw
 	}
@@ -166,11 +166,11 @@ func unstyled(t html.Token, raw string) string {
 }
 
 func (a outline) equals(b outline) bool {
-	return slices.Equal(a.without(a), b.without(a))
+	return slices.Equal(a.omitEndTags(a), b.omitEndTags(a))
 }
 
-// without omits the end tags of optional elements that the author left open.
-func (a outline) without(author outline) []string {
+// omitEndTags omits the end tags of optional elements that the author left open.
+func (a outline) omitEndTags(author outline) []string {
 	return slices.DeleteFunc(slices.Clone(a.shape), func(s string) bool {
 		name, isEnd := strings.CutPrefix(s, "/")
 		return isEnd && slices.Contains(optional, name) && author.opened[name] != author.ends[name]

@@ -81,8 +81,8 @@ func makeStorable(text []byte) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// explainFailure explains to the endpoint's owner why there was no answer. It does not reveal our DNS servers or private
-// addresses.
+// explainFailure explains to the endpoint's owner why there was no answer. It does not reveal our DNS servers
+// or private addresses.
 func explainFailure(err error, timeout time.Duration) string {
 	var dnsError *net.DNSError
 	var netError net.Error

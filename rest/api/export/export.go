@@ -89,7 +89,7 @@ const (
 	csvType   = "text/csv"
 )
 
-// exampleFormats are the example in both exampleFormats.
+// exampleFormats returns the example in both formats.
 func (l List[I, T, R]) exampleFormats() map[string]any {
 	return map[string]any{jsonLines: string(wire.Encode(l.Example)) + "\n",
 		csvType: string(l.appendCells(l.headerLine(), l.Example))}

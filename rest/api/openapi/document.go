@@ -40,8 +40,8 @@ A 2xx is answered after the data is stored durably. No answer means unknown: rep
 
 Changes are additive: new fields and new values may appear. A removal is announced by the headers ` + "`Deprecation`" + ` and ` + "`Sunset`" + `.`
 
-// New makes a document without operations. cookie is the name of a session's. Each operation that is added is completed by
-// the Operation in its metadata.
+// New makes a document without operations. cookie is the name of a session's. Each operation that is added is
+// completed by the Operation in its metadata.
 func New(version, server, cookie string) *huma.OpenAPI {
 	if version == "" {
 		version = "0.0.0-dev"

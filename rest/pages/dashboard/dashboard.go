@@ -178,16 +178,16 @@ func (a *app) serveAbsent(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 	}
 	if err := a.absent.Execute(w, absence{a.Options, template.CSS(look.Style + absentStyle)}); err != nil { //nolint:gosec // both are of our build
-		a.left(r, err)
+		a.logDisconnect(r, err)
 	}
 }
 
 func (a *app) write(w http.ResponseWriter, r *http.Request, content []byte) {
 	if _, err := w.Write(content); err != nil { //nolint:gosec // the page of our build, with a nonce
-		a.left(r, err)
+		a.logDisconnect(r, err)
 	}
 }
 
-func (a *app) left(r *http.Request, err error) {
+func (a *app) logDisconnect(r *http.Request, err error) {
 	a.Logger.DebugContext(r.Context(), "client closed the connection", telemetry.KeyError, err)
 }

@@ -70,8 +70,9 @@ func parseColor(color string) (red, green, blue uint8, ok bool) {
 	return uint8(n >> 16), uint8(n >> 8), uint8(n), err == nil
 }
 
-// relativeLuminance of a color, from 0 to 1 (WCAG 2.2, "relative relativeLuminance"). Text on it is white or black,
-// whichever stands out more; one of the two has a contrast of 4.5 with every color.
+// relativeLuminance returns the luminance of a color, from 0 to 1 (WCAG 2.2, "relative luminance"). Text on
+// the color is white or black, whichever contrasts more; one of the two has a contrast of at least 4.5 with
+// every color.
 func relativeLuminance(red, green, blue uint8) float64 {
 	linear := func(octet uint8) float64 {
 		c := float64(octet) / 255

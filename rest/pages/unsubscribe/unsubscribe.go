@@ -184,8 +184,8 @@ func (p *pages) unsubscribe(ctx context.Context, u suppression.Unsubscribe, ever
 	return p.Links.Unsubscribe(ctx, u, everything, source)
 }
 
-// findSender is for people; without it the page does its work all the same. What the findSender looks like
-// stands only beside the domain, by which it is known.
+// findSender returns the sender of the email and its brand. The page works without them. The brand is shown
+// only together with the domain, which identifies the sender.
 func (p *pages) findSender(ctx context.Context, u suppression.Unsubscribe) (Sender, look) {
 	if p.Senders == nil || u.EmailID == "" {
 		return Sender{}, look{}

@@ -36,7 +36,7 @@ var problems = map[openid.SignInError]string{
 	openid.Failed:              "Something went wrong. Try again in a moment.",
 }
 
-// providerResult tells somebody who comes providerResult from the provider what came of it.
+// providerResult adds the result of an OpenID Connect sign-in to the sign-in page.
 func (p *pages) providerResult(r *http.Request, v view) view {
 	word := openid.SignInError(r.URL.Query().Get(openid.Parameter))
 	if v.Action != signin.PathSignIn || p.OpenID.Name() == "" {

@@ -104,7 +104,7 @@ type declaration interface {
 	group() string
 	info() Info
 	parse(text string) (any, error)
-	required() string
+	requirement() string
 	check(v Values) error
 	show(v Values) slog.Value
 }
@@ -139,7 +139,7 @@ func (s *Setting[T]) info() Info {
 
 func (s *Setting[T]) parse(text string) (any, error) { return s.Form.Parse(text) }
 
-func (s *Setting[T]) required() string { return s.Required }
+func (s *Setting[T]) requirement() string { return s.Required }
 
 func (s *Setting[T]) check(v Values) error {
 	if s.Check == nil {

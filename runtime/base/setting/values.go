@@ -38,8 +38,8 @@ func Read(mode Mode, machine string, given RawValues) (Values, error) {
 		name := d.info().Name
 		delete(unknown, name)
 		if given[name] == "" {
-			if mode == Serve && d.required() != "" {
-				wrong[name] = []error{errors.New("is required: " + d.required())}
+			if mode == Serve && d.requirement() != "" {
+				wrong[name] = []error{errors.New("is required: " + d.requirement())}
 			}
 			continue
 		}

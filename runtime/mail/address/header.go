@@ -117,9 +117,9 @@ func CheckFieldValue(value string) error {
 	return nil
 }
 
-// CleanFieldValue returns the text of a rendered template as one line that CheckFieldValue accepts: runs of white
-// space and control characters become one space, and a text over MaxHeaderValue characters is cut, if possible after a word.
-// No-break spaces stay.
+// CleanFieldValue returns the text of a rendered template as one line that CheckFieldValue accepts: runs of
+// white space and control characters become one space, and a text over MaxHeaderValue characters is cut, if
+// possible after a word. No-break spaces stay.
 func CleanFieldValue(text string) string {
 	words := strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
 		return unicode.IsControl(r) || unicode.IsSpace(r) && r != noBreakSpace && r != narrowNoBreakSpace

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// TestReportedMessages reads the messages in testdata/cases. To turn a report into a test, put the message into NAME.eml
-// and the right values into NAME.json; members that are left out are not compared.
+// TestReportedMessages reads the messages in testdata/cases. To turn a report into a test, put the message
+// into NAME.eml and the right values into NAME.json; members that are left out are not compared.
 func TestReportedMessages(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/cases/*.eml")

@@ -5,8 +5,8 @@ import "io"
 // The decoders of transfer encodings decode as much as possible: those of the standard library stop at the
 // first invalid byte. They fail only if their writer fails.
 
-// base64Writer skips characters outside the alphabet. The data ends at its padding (RFC 2045, 6.8): what follows, such as
-// the footer of a mailing list, is ignored.
+// base64Writer skips characters outside the alphabet. The data ends at its padding (RFC 2045, 6.8): what
+// follows, such as the footer of a mailing list, is ignored.
 type base64Writer struct {
 	to      io.Writer
 	bits    uint32

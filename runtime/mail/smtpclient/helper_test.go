@@ -49,7 +49,7 @@ func newWorld(t testing.TB, port int, shape ...func(*smtpclient.Config)) world {
 	return world{dns, transport}
 }
 
-// host publishes servers as the mail hosts of a domain, most preferred first.
+// hosts publishes servers as the mail hosts of a domain, most preferred first.
 func (w world) hosts(t testing.TB, domain string, addrs ...string) {
 	t.Helper()
 	for i, addr := range addrs {

@@ -52,7 +52,7 @@ func (w *wire) scanLines() {
 }
 
 // hugeSize matches a size that go-smtp cannot parse, because it has more than 32 bits. No listener accepts as much.
-var hugeSize = regexp.MustCompile(`(?i)( SIZE=)[0-9]{10,20}\b`)
+var hugeSize = regexp.MustCompile(`(?i)( SIZE=)[0-9]{10,}\b`)
 
 // isDotString reports whether the local part of a command's address is a dot-string (RFC 5321, 4.1.2), or quoted, which
 // go-smtp checks.

@@ -248,7 +248,7 @@ func (p *route53) write(ctx context.Context, zoneID, action string, set route53S
 
 // ask sends a request and decodes its response. It retries a temporary refusal once.
 func (p *route53) ask(ctx context.Context, method, path string, query url.Values, body []byte, into any) error {
-	err := p.once(ctx, method, path, query, body, into)
+	err := p.doOnce(ctx, method, path, query, body, into)
 	var refused *route53Error
 	if !errors.As(err, &refused) || !refused.isTemporary() {
 		return err
@@ -257,11 +257,11 @@ func (p *route53) ask(ctx context.Context, method, path string, query url.Values
 	case <-ctx.Done():
 		return err
 	case <-time.After(route53Pause):
-		return p.once(ctx, method, path, query, body, into)
+		return p.doOnce(ctx, method, path, query, body, into)
 	}
 }
 
-func (p *route53) once(ctx context.Context, method, path string, query url.Values, body []byte, into any) error {
+func (p *route53) doOnce(ctx context.Context, method, path string, query url.Values, body []byte, into any) error {
 	r, err := http.NewRequestWithContext(ctx, method, route53Address+route53API+path, bytes.NewReader(body))
 	if err != nil {
 		return err

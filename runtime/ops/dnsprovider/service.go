@@ -121,14 +121,14 @@ func (s *Service) Open(ctx context.Context, name string, credentials map[string]
 	case errors.As(err, &known):
 		return nil, err
 	case err != nil:
-		return nil, z.refused(ctx, "open", err)
+		return nil, z.refusalError(ctx, "open", err)
 	}
 	return z, nil
 }
 
-// refused returns the only kind of error that leaves this package: the provider's message, without the
+// refusalError returns the only kind of error that leaves this package: the provider's message, without the
 // credentials. The cause is scrubbed as well, because it is logged.
-func (z *Zone) refused(ctx context.Context, doing string, err error) error {
+func (z *Zone) refusalError(ctx context.Context, doing string, err error) error {
 	said := z.scrub.clean(err.Error())
 	message := fmt.Sprintf("The DNS provider %s refused: %s", z.provider.name, said)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

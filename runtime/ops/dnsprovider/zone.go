@@ -44,7 +44,7 @@ func (z *Zone) Apply(ctx context.Context, p Plan) (Plan, error) {
 	written, existing := []string{}, z.existing
 	for _, item := range p.Applied {
 		if err := z.write(ctx, item, existing); err != nil {
-			return Plan{}, withApplied(z.refused(ctx, "write "+item.Type+" "+item.Name, err), written)
+			return Plan{}, withApplied(z.refusalError(ctx, "write "+item.Type+" "+item.Name, err), written)
 		}
 		written = append(written, item.Purpose)
 		existing = item.applyTo(existing)
@@ -109,7 +109,7 @@ func (z *Zone) readBack(ctx context.Context, p Plan) (Plan, error) {
 			item.Reason = fmt.Sprintf("%s did not remove the old record; change it by hand to: %s", z.provider.name,
 				item.Write)
 			if err := z.takeBack(ctx, []libdns.Record{now[written].raw}); err != nil {
-				return Plan{}, z.refused(ctx, "take back "+item.Name, err)
+				return Plan{}, z.refusalError(ctx, "take back "+item.Name, err)
 			}
 			now = slices.Delete(now, written, written+1)
 		}
@@ -127,7 +127,7 @@ func (z *Zone) readBack(ctx context.Context, p Plan) (Plan, error) {
 func (z *Zone) records(ctx context.Context) ([]Record, error) {
 	found, err := z.callProvider(func() ([]libdns.Record, error) { return z.backend.GetRecords(ctx, z.name) })
 	if err != nil {
-		return nil, z.refused(ctx, "read", err)
+		return nil, z.refusalError(ctx, "read", err)
 	}
 	records := make([]Record, 0, len(found))
 	for _, r := range found {

@@ -45,7 +45,7 @@ func (d *Doctor) checkOutbound(ctx context.Context) []Finding {
 
 // greeting connects to a mail server, reads its greeting and disconnects.
 func (d *Doctor) greeting(ctx context.Context, addr string) (string, error) {
-	c, text, err := d.greeted(ctx, addr)
+	c, text, err := d.dialGreeted(ctx, addr)
 	if err != nil {
 		return "", err
 	}
@@ -59,7 +59,7 @@ type conn struct {
 	net net.Conn
 }
 
-func (d *Doctor) greeted(ctx context.Context, addr string) (*conn, string, error) {
+func (d *Doctor) dialGreeted(ctx context.Context, addr string) (*conn, string, error) {
 	dialling, cancel := context.WithTimeout(ctx, dialLimit)
 	defer cancel()
 	plain, err := d.dial(dialling, addr)
@@ -87,7 +87,7 @@ func (d *Doctor) checkInbound(ctx context.Context) []Finding {
 	if err != nil || len(addresses) == 0 {
 		return []Finding{s.finding(Skipped, name+" has no known address", "Check dns.smtp_host first.")}
 	}
-	c, text, err := d.greeted(ctx, net.JoinHostPort(addresses[0].String(), inwardPort))
+	c, text, err := d.dialGreeted(ctx, net.JoinHostPort(addresses[0].String(), inwardPort))
 	if err != nil {
 		return []Finding{d.unreachable(ctx, s, addresses[0].String(), err)}
 	}

@@ -82,7 +82,8 @@ func readAll(p *blob.InteractiveStore, reader time.Duration) (n int, err error) 
 	}
 }
 
-// A store that stops responding, at any point, delays a caller by a few seconds. A slow store that keeps going succeeds.
+// A store that stops responding, at any point, delays a caller by a few seconds. A slow store that keeps
+// going succeeds.
 func TestReadsFromASilentStoreTimeOut(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("access denied")

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// A program that is being started has a copy of each open file until its own code begins. It keeps nobody from a data directory
-// that was let go, whether the service or a command that looked who holds it has done so.
+// A program that is being started has a copy of each open file until its own code begins. It keeps nobody
+// from a data directory that was let go, whether the service or a command that looked who holds it has done
+// so.
 func TestCopiesOfTheLockKeepNobodyOut(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -37,7 +37,7 @@ func (l *Ledger) Accept(accepted ...Accepted) {
 	}
 }
 
-func (l *Ledger) answered(a Answer, accepted ...Accepted) {
+func (l *Ledger) recordAnswer(a Answer, accepted ...Accepted) {
 	l.Accept(accepted...)
 	l.mu.Lock()
 	defer l.mu.Unlock()

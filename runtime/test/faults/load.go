@@ -35,7 +35,7 @@ func Begin(s *Server, sets int) *Load { return BeginOn(Cluster{s}, sets) }
 func BeginOn(servers Cluster, sets int) *Load {
 	l := &Load{Ledger: NewLedger(), servers: servers, stop: make(chan struct{})}
 	for range sets {
-		for _, call := range []func(context.Context, string){l.single, l.batch, l.scheduled, l.keyed} {
+		for _, call := range []func(context.Context, string){l.single, l.batch, l.sendScheduled, l.sendKeyed} {
 			l.callers.Go(func() { l.run(call) })
 		}
 	}
@@ -109,7 +109,7 @@ func (l *Load) send(ctx context.Context, to, body string, header ...string) Answ
 
 func (l *Load) single(ctx context.Context, to string) { l.send(ctx, to, email(to, "")) }
 
-func (l *Load) scheduled(ctx context.Context, to string) {
+func (l *Load) sendScheduled(ctx context.Context, to string) {
 	at := time.Now().Add(2 * time.Second).UTC().Format(time.RFC3339Nano)
 	l.send(ctx, to, email(to, fmt.Sprintf(`,"scheduled_at":%q`, at)))
 }
@@ -136,12 +136,12 @@ func (l *Ledger) SendBatch(ctx context.Context, s *Server, to []string) Answer {
 			accepted = append(accepted, Accepted{item.ID, to[i]})
 		}
 	}
-	l.answered(a, accepted...)
+	l.recordAnswer(a, accepted...)
 	return a
 }
 
-// keyed retries until it gets a response, and then once more.
-func (l *Load) keyed(ctx context.Context, to string) {
+// sendKeyed retries until it gets a response, and then once more.
+func (l *Load) sendKeyed(ctx context.Context, to string) {
 	key, body := "key-"+to, email(to, "")
 	var first []byte
 	pause := time.NewTicker(50 * time.Millisecond)
@@ -184,9 +184,9 @@ func (l *Ledger) Schedule(ctx context.Context, s *Server, to string, at time.Tim
 func (l *Ledger) ask(ctx context.Context, s *Server, to, body string, header ...string) Answer {
 	a := s.Do(ctx, http.MethodPost, "/api/emails", body, header...)
 	if r := read(a); r.ID != "" {
-		l.answered(a, Accepted{r.ID, to})
+		l.recordAnswer(a, Accepted{r.ID, to})
 	} else {
-		l.answered(a)
+		l.recordAnswer(a)
 	}
 	return a
 }

@@ -26,7 +26,7 @@ type loggedRequest struct {
 }
 
 // awaitLogged waits until the request of a response is in the log, and returns the account's newest entry that
-// matches a query. It does not query the log until then, because the query would be awaitLogged too.
+// matches a query. It does not query the log until then, because the query would be logged, too.
 func awaitLogged(t *testing.T, app *harness.App, after harness.Answer, query url.Values) loggedRequest {
 	t.Helper()
 	handle, id := openDatabase(t, app), after.Header.Get("X-Request-Id")

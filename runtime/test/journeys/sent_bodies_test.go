@@ -116,8 +116,8 @@ func TestBodiesAreNotMovedWhileAnotherVersionRuns(t *testing.T) {
 	}
 }
 
-// silentLimit bounds a response while the object store is silent. The promise is five seconds. A loaded test machine may
-// take longer, but far less than the minute after which a request to the store ends.
+// silentLimit bounds a response while the object store is silent. The promise is five seconds. A loaded test
+// machine may take longer, but far less than the minute after which a request to the store ends.
 const silentLimit = 20 * time.Second
 
 // Requests that need a body get 503 body_unavailable in time, over every API, when the store accepts requests and never

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 )
 
-// maxPlanFiles bounds how many hand-written files name a cap of a plan: schema, service, change, SDL, query and table of
-// the dashboard, guide, and the code that enforces it.
+// maxPlanFiles bounds how many hand-written files name a cap of a plan: schema, service, change, SDL, query
+// and table of the dashboard, guide, and the code that enforces it.
 const maxPlanFiles = 9
 
 // notCaps is the fields of a plan that are not caps, or whose name other subjects use too.
@@ -41,8 +41,8 @@ func TestPlanCapsAreNamedInFewFiles(t *testing.T) {
 	}
 }
 
-// filesNaming returns the files that contain a JSON name in any of its spellings: max_domains, maxDomains, MaxDomains and
-// max-domains.
+// filesNaming returns the files that contain a JSON name in any of its spellings: max_domains, maxDomains,
+// MaxDomains and max-domains.
 func filesNaming(files map[string]string, name string) (found []string) {
 	spelled := regexp.MustCompile(`(?i)(^|[^A-Za-z_])` + strings.ReplaceAll(name, "_", "[-_]?") + `([^A-Za-z_]|$)`)
 	for path, text := range files {

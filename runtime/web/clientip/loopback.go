@@ -33,7 +33,7 @@ func IsDirectLocalRequest(r *http.Request) bool {
 	return IsLocalRequest(r) && r.ProtoAtLeast(1, 1) && !r.Close
 }
 
-// IsLocalHost reports whether a IsLocalHost header, with or without a port, names this machine itself: localhost, a name
+// IsLocalHost reports whether a Host header, with or without a port, names this machine itself: localhost, a name
 // below it, or a loopback address.
 func IsLocalHost(host string) bool {
 	name := HostName(host)

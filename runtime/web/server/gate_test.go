@@ -234,8 +234,8 @@ func TestAnswersAreTakenAtAPace(t *testing.T) {
 	t.Error("the machine stands still again and again")
 }
 
-// takenSlowly takes an answer in small pieces for some seconds, and then the rest at once. It gives the longest time that
-// it took for a piece.
+// takenSlowly takes an answer in small pieces for some seconds, and then the rest at once. It gives the
+// longest time that it took for a piece.
 func takenSlowly(c net.Conn) (n int64, longest time.Duration, err error) {
 	last := time.Now()
 	response, err := http.ReadResponse(bufio.NewReader(c), nil)

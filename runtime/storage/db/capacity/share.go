@@ -44,8 +44,8 @@ func (s *Share) Figures() (room, processes, each int) {
 	return s.room, s.processes, s.connectionsPerProcess()
 }
 
-// connectionsPerProcess returns the number of connections that the pools of this process may open together. The caller holds
-// mutex.
+// connectionsPerProcess returns the number of connections that the pools of this process may open together.
+// The caller holds mutex.
 func (s *Share) connectionsPerProcess() int {
 	if s.room == 0 {
 		return s.configured

@@ -74,7 +74,7 @@ func Start(t testing.TB, config string) *Cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(root) })
-	who := unprivileged(t, root)
+	who := giveToPostgres(t, root)
 	c := &Cluster{t: t}
 	cables := newCables(t, machines)
 	for i := range machines {
@@ -97,8 +97,8 @@ func Start(t testing.TB, config string) *Cluster {
 	return c
 }
 
-// unprivileged returns root's folder to the user that runs PostgreSQL.
-func unprivileged(t testing.TB, folder string) *syscall.Credential {
+// giveToPostgres changes the owner of root's folder to the user that runs PostgreSQL.
+func giveToPostgres(t testing.TB, folder string) *syscall.Credential {
 	t.Helper()
 	if os.Getuid() != 0 {
 		return nil
