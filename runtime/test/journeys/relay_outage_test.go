@@ -157,7 +157,8 @@ func aStopEndsMessages(t *testing.T) bool {
 	begin := time.Now()
 	committing.say(".\r\n")
 	harness.Eventually(t, "the message waits for its commit", func() bool {
-		return len(queryColumn(t, conn, `SELECT 'x' FROM pg_locks WHERE NOT granted AND relation = 'emails'::regclass`)) == 1
+		return len(queryColumn(t, conn, `SELECT 'x' FROM pg_locks WHERE NOT granted AND relation = 'emails'::regclass
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)) > 0
 	})
 
 	ended := make(chan error, 1)
