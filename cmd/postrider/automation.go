@@ -14,16 +14,6 @@ type automationCommand struct {
 	List     automationListCommand     `cmd:"" help:"List the automations of the account as JSON, except archived ones."`
 }
 
-// remote is a running Postrider and the API key to use there.
-type remote struct {
-	BaseURL string `default:"http://127.0.0.1:8080" env:"POSTRIDER_BASE_URL" help:"URL of Postrider." name:"base-url" placeholder:"URL"`
-	APIKey  string `env:"POSTRIDER_API_KEY" help:"API key with full access. Prefer the environment variable." name:"api-key" placeholder:"svc_…" required:""`
-}
-
-func (r remote) server() automate.Server {
-	return automate.Server{BaseURL: r.BaseURL, APIKey: r.APIKey}
-}
-
 type automationPushCommand struct {
 	remote
 
@@ -32,7 +22,11 @@ type automationPushCommand struct {
 }
 
 func (c *automationPushCommand) Run(s *session) error {
-	failed, err := automate.Push{Server: c.server(), Paths: c.Paths, Activate: c.Activate, Out: s.out,
+	server, err := c.server()
+	if err != nil {
+		return err
+	}
+	failed, err := automate.Push{Server: server, Paths: c.Paths, Activate: c.Activate, Out: s.out,
 		Log: s.log}.Run(s.ctx)
 	if err != nil {
 		return err
@@ -52,7 +46,11 @@ type automationPullCommand struct {
 }
 
 func (c *automationPullCommand) Run(s *session) error {
-	return automate.Pull{Server: c.server(), Folder: c.Folder, Names: c.Name, Format: c.Format, Out: s.out}.Run(s.ctx)
+	server, err := c.server()
+	if err != nil {
+		return err
+	}
+	return automate.Pull{Server: server, Folder: c.Folder, Names: c.Name, Format: c.Format, Out: s.out}.Run(s.ctx)
 }
 
 type automationSimulateCommand struct {
@@ -64,7 +62,11 @@ type automationSimulateCommand struct {
 }
 
 func (c *automationSimulateCommand) Run(s *session) error {
-	played, err := automate.Simulate{Server: c.server(), Name: c.Name, Input: c.Input}.Run(s.ctx)
+	server, err := c.server()
+	if err != nil {
+		return err
+	}
+	played, err := automate.Simulate{Server: server, Name: c.Name, Input: c.Input}.Run(s.ctx)
 	if err != nil {
 		return err
 	}
@@ -87,7 +89,11 @@ func (c *automationListCommand) Run(s *session) error {
 		Version               *int   `json:"version"`
 		HasUnpublishedChanges bool   `json:"has_unpublished_changes"`
 	}
-	list, err := c.server().List(s.ctx)
+	server, err := c.server()
+	if err != nil {
+		return err
+	}
+	list, err := automate.List(s.ctx, server)
 	if err != nil {
 		return err
 	}

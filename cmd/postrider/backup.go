@@ -43,7 +43,7 @@ func (c *backupCommand) Run(s *session) error {
 type restoreCommand struct {
 	toolSettings
 
-	From    string `help:"Folder that postrider backup printed." placeholder:"DIR" required:"" type:"existingdir"`
+	From    string `help:"Folder that postrider admin backup printed." placeholder:"DIR" required:"" type:"existingdir"`
 	Replace bool   `help:"Embedded PostgreSQL: keep the existing database next to the new one."`
 }
 
@@ -78,8 +78,8 @@ func (c *restoreCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(s.log, "Restored. The installation is on hold: nothing is sent until `postrider hold release`.\n"+
-		"Mail that was sent after the backup is queued again. List it with `postrider hold show`,\n"+
-		"and drop it with `postrider hold drop --due-before TIME`, where TIME is the time of the failure.")
+	fmt.Fprintln(s.log, "Restored. The installation is on hold: nothing is sent until `postrider admin hold release`.\n"+
+		"Mail that was sent after the backup is queued again. List it with `postrider admin hold show`,\n"+
+		"and drop it with `postrider admin hold drop --due-before TIME`, where TIME is the time of the failure.")
 	return s.print(target)
 }

@@ -27,13 +27,39 @@ const description = "Transactional email: an HTTP API that accepts, signs and de
 
 // commandLine declares all commands and flags. Kong reads the tags.
 type commandLine struct {
-	Dev       devCommand       `cmd:"" help:"Run in development mode: local, embedded PostgreSQL, mail goes to an inbox."`
-	Serve     serveCommand     `cmd:"" help:"Run in production."`
-	Doctor    doctorCommand    `cmd:"" help:"Check DNS, ports, certificates, disks and the database, and suggest fixes."`
-	Migrate   migrateCommand   `cmd:"" help:"Migrate the database to the schema of this version, as serve and dev do."`
+	Dev     devCommand     `cmd:"" help:"Run in development mode: local, embedded PostgreSQL, mail goes to an inbox." group:"run"`
+	Serve   serveCommand   `cmd:"" help:"Run in production." group:"run"`
+	Doctor  doctorCommand  `cmd:"" help:"Check DNS, ports, certificates, disks and the database, and suggest fixes." group:"run"`
+	Migrate migrateCommand `cmd:"" help:"Migrate the database to the schema of this version, as serve and dev do." group:"run"`
+	Admin   adminCommand   `cmd:"" help:"Manage the installation, on a machine that reaches its database." group:"run"`
+	OpenAPI openAPICommand `cmd:"" help:"Print the OpenAPI document of the enabled modules." name:"openapi" group:"run"`
+	Modules modulesCommand `cmd:"" help:"List the modules, whether they are enabled, and what they require." group:"run"`
+
+	Login        loginCommand        `cmd:"" help:"Store the URL of a Postrider and an API key for the commands below." group:"use"`
+	Logout       logoutCommand       `cmd:"" help:"Delete a stored URL and API key." group:"use"`
+	Whoami       whoamiCommand       `cmd:"" help:"Print the server, account and API key that commands use." group:"use"`
+	Emails       emailsCommand       `cmd:"" help:"Send and manage emails." group:"use"`
+	Domains      domainsCommand      `cmd:"" help:"Manage domains." group:"use"`
+	Templates    templatesCommand    `cmd:"" help:"Manage templates, also as files." group:"use"`
+	Webhooks     webhooksCommand     `cmd:"" help:"Manage webhook endpoints." group:"use"`
+	Suppressions suppressionsCommand `cmd:"" help:"Manage the suppression list." group:"use"`
+	Keys         keysCommand         `cmd:"" help:"Manage API keys." group:"use"`
+	Events       eventsCommand       `cmd:"" help:"Send and list custom events." group:"use"`
+	Received     receivedCommand     `cmd:"" help:"Read received emails." group:"use"`
+	Automation   automationCommand   `cmd:"" help:"Manage automations as files." group:"use"`
+	Listen       listenCommand       `cmd:"" help:"Print the events of an account, and forward them to your server." group:"use"`
+
+	Version    versionCommand    `cmd:"" help:"Print the version."`
+	Help       helpCommand       `cmd:"" help:"Print help for a command."`
+	Completion completionCommand `cmd:"" help:"Print a shell completion script."`
+	Man        manCommand        `cmd:"" help:"Print the man page."`
+
+	PrintVersion kong.VersionFlag `help:"Print the version." name:"version"`
+}
+
+// adminCommand are the commands that use the database of the installation. They may also be called without `admin`.
+type adminCommand struct {
 	Partition partitionCommand `cmd:"" help:"Split tables that grow with mail into months. Runs next to traffic."`
-	OpenAPI   openAPICommand   `cmd:"" help:"Print the OpenAPI document of the enabled modules." name:"openapi"`
-	Modules   modulesCommand   `cmd:"" help:"List the modules, whether they are enabled, and what they require."`
 	Account   accountCommand   `cmd:"" help:"Accounts."`
 	Plan      struct {
 		List planListCommand `cmd:"" help:"List the plans as JSON, in ascending order."`
@@ -52,15 +78,13 @@ type commandLine struct {
 		Rebuild statisticsRebuildCommand `cmd:"" help:"Recompute statistics from stored events. Safe to repeat while Postrider runs."`
 	} `cmd:"" help:"Manage statistics."`
 	Backup  backupCommand  `cmd:"" help:"Back up the database to a folder, without the master key."`
-	Restore restoreCommand `cmd:"" help:"Restore a backup. Nothing is sent until postrider hold release."`
+	Restore restoreCommand `cmd:"" help:"Restore a backup. Nothing is sent until postrider admin hold release."`
 	Hold    holdCommand    `cmd:"" help:"Stop sending mail and webhooks while still accepting requests."`
 
 	Nodes nodesCommand `cmd:"" help:"List the processes that share the database, and those that died recently."`
 
-	SetupLink  setUpLinkCommand  `cmd:"" help:"Print the link that creates the first user, while no user can sign in."`
-	Automation automationCommand `cmd:"" help:"Manage automations of a running Postrider as files."`
-	Listen     listenCommand     `cmd:"" help:"Print the events of an account, and forward them to your server."`
-	Export     struct {
+	SetupLink setUpLinkCommand `cmd:"" help:"Print the link that creates the first user, while no user can sign in."`
+	Export    struct {
 		Status exportStatusCommand `cmd:"" help:"Print the position, backlog and latest error of the export as JSON."`
 		Rewind exportRewindCommand `cmd:"" help:"Export all events since a time again. Consumers receive duplicates."`
 	} `cmd:"" help:"Manage the export of events to NATS JetStream (POSTRIDER_EVENTS_TO)."`
@@ -70,13 +94,6 @@ type commandLine struct {
 	Outbound  struct {
 		TLSReport tlsReportCommand `cmd:"" help:"Print TLS reports (RFC 8460) about receiving domains for one day." name:"tls-report"`
 	} `cmd:"" help:"Report on outgoing connections."`
-
-	Version    versionCommand    `cmd:"" help:"Print the version."`
-	Help       helpCommand       `cmd:"" help:"Print help for a command."`
-	Completion completionCommand `cmd:"" help:"Print a shell completion script."`
-	Man        manCommand        `cmd:"" help:"Print the man page."`
-
-	PrintVersion kong.VersionFlag `help:"Print the version." name:"version"`
 }
 
 // session is the environment of a command.

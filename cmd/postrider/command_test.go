@@ -123,7 +123,7 @@ func TestToolsHaveOnlyDatabaseSettings(t *testing.T) {
 func TestPrintAccountsAndKeys(t *testing.T) {
 	t.Parallel()
 	create := parseArguments(t, "account", "create", "--email=a@example.com", "--name=A & B", "--plan=pro",
-		"--unmetered").line.Account.Create
+		"--unmetered").line.Admin.Account.Create
 	want := "{\n  \"account\": {\n    \"id\": \"acc_1\",\n    \"name\": \"A & B\",\n    \"email\": \"a@example.com\",\n    \"plan\": \"pro\"\n  }\n}\n"
 	if diff := cmp.Diff(want, printValue(t,
 		createdAccount(&ent.Account{ID: "acc_1", Name: "A & B", Email: "a@example.com", PlanID: "pro"}))); diff != "" {
@@ -134,7 +134,7 @@ func TestPrintAccountsAndKeys(t *testing.T) {
 		t.Errorf("account create would make %+v", got)
 	}
 	key := parseArguments(t, "key", "create", "--account=acc_1", "--name=ci", "--scope=sending",
-		"--domain-id=dom_1,dom_2", "--expires-at=2027-01-31T00:00:00Z").line.Key.Create
+		"--domain-id=dom_1,dom_2", "--expires-at=2027-01-31T00:00:00Z").line.Admin.Key.Create
 	want = "{\n  \"api_key\": {\n    \"id\": \"key_1\",\n    \"name\": \"ci\",\n    \"scope\": \"sending\"\n  },\n  \"secret\": \"svc_secret\"\n}\n"
 	if diff := cmp.Diff(want, printValue(t, createdKey("key_1", "svc_secret", &key))); diff != "" {
 		t.Errorf("key create printed (-want +got):\n%s", diff)
@@ -143,7 +143,7 @@ func TestPrintAccountsAndKeys(t *testing.T) {
 		got.AccountID != "acc_1" {
 		t.Errorf("key create would make %+v", got)
 	}
-	plain := parseArguments(t, "key", "create", "--account=acc_1", "--name=ci").line.Key.Create
+	plain := parseArguments(t, "key", "create", "--account=acc_1", "--name=ci").line.Admin.Key.Create
 	if got := plain.newKey(); got.ExpiresAt != nil || got.Scope != "full" {
 		t.Errorf("key create without options would make %+v", got)
 	}
@@ -159,7 +159,7 @@ func TestAccountUpdateChangesOnlyGivenFields(t *testing.T) {
 			BodyRetentionDays: new(1), RecordRetentionDays: new(2)},
 	} {
 		update := parseArguments(t, append([]string{"account", "update", "ada@example.com"},
-			strings.Fields(args)...)...).line.Account.Update
+			strings.Fields(args)...)...).line.Admin.Account.Update
 		if diff := cmp.Diff(want, update.accountChange()); update.Account != "ada@example.com" || diff != "" {
 			t.Errorf("account update %s of %q changes (-want +got):\n%s", args, update.Account, diff)
 		}
@@ -169,14 +169,14 @@ func TestAccountUpdateChangesOnlyGivenFields(t *testing.T) {
 		t.Errorf("account list without accounts printed %s", got)
 	}
 	set := parseArguments(t, "plan", "set", "pool", "--included-emails=100000", "--monthly-emails=none",
-		"--no-sandboxed").line.Plan.Set
+		"--no-sandboxed").line.Admin.Plan.Set
 	plan := set.Change
 	if !cmp.Equal(plan, plans.Change{IncludedEmails: new(new(100_000)), MonthlyEmails: new((*int)(nil)),
 		Sandboxed: new(false)}) {
 		t.Errorf("plan set changes %+v", plan)
 	}
-	if got := parseArguments(t, "account", "show", "acc_1"); got.line.Account.Show.Account != "acc_1" {
-		t.Errorf("account show acc_1 is about %q", got.line.Account.Show.Account)
+	if got := parseArguments(t, "account", "show", "acc_1"); got.line.Admin.Account.Show.Account != "acc_1" {
+		t.Errorf("account show acc_1 is about %q", got.line.Admin.Account.Show.Account)
 	}
 }
 

@@ -11,15 +11,19 @@ import (
 )
 
 type listenCommand struct {
-	BaseURL   string   `default:"http://127.0.0.1:8080" env:"POSTRIDER_BASE_URL" help:"URL of Postrider." name:"base-url" placeholder:"URL"`
-	APIKey    string   `env:"POSTRIDER_API_KEY" help:"API key of the account. Prefer the environment variable." name:"api-key" placeholder:"svc_…" required:""`
+	remote
+
 	ForwardTo string   `help:"Also post each event to this URL, signed with a secret printed at start." name:"forward-to" placeholder:"URL"`
 	Events    []string `help:"Only events of these types (default: all)." placeholder:"TYPE,..."`
 	Since     string   `help:"Start with an event id, a time, or an age such as 2h; at most 30 days ago." placeholder:"WHEN"`
 }
 
 func (c *listenCommand) Run(s *session) error {
-	in := follow.Request{BaseURL: c.BaseURL, APIKey: c.APIKey, ForwardTo: c.ForwardTo, Events: c.Events, Out: s.out,
+	server, err := c.server()
+	if err != nil {
+		return err
+	}
+	in := follow.Request{BaseURL: server.BaseURL, APIKey: server.APIKey, ForwardTo: c.ForwardTo, Events: c.Events, Out: s.out,
 		Log: s.log}
 	if c.Since != "" {
 		age, err := time.ParseDuration(c.Since)

@@ -59,14 +59,33 @@ func (line *commandLine) parse(args []string, s *session) (*kong.Context, error)
 	if err != nil {
 		return nil, err
 	}
-	return parser.Parse(args)
+	return parser.Parse(addAdmin(parser.Model.Node, args))
+}
+
+// addAdmin puts admin before a command of that group that is called without it. Such a call is not shown in the help.
+func addAdmin(root *kong.Node, args []string) []string {
+	if len(args) > 0 && findCommand(root, args[0]) == nil && findCommand(findCommand(root, "admin"), args[0]) != nil {
+		return append([]string{"admin"}, args...)
+	}
+	return args
+}
+
+func findCommand(above *kong.Node, name string) *kong.Node {
+	for _, n := range above.Children {
+		if n.Name == name {
+			return n
+		}
+	}
+	return nil
 }
 
 // newParser creates the parser from the declarations.
 func (line *commandLine) newParser(s *session) (*kong.Kong, error) {
 	addSettings(reflect.ValueOf(line).Elem(), setting.All())
 	parser, err := kong.New(line, kong.Name("postrider"), kong.Description(description), kong.Writers(s.out, s.log),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 120}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 120}),
+		kong.ExplicitGroups([]kong.Group{{Key: "run", Title: "Run an installation:"},
+			{Key: "use", Title: "Use a running Postrider, from any machine:"}}),
 		kong.Vars{"version": fmt.Sprintf("postrider %s (%s)", s.version, s.platform())},
 		kong.TypeMapper(onOffType, onOffMapper{}), kong.TypeMapper(capType, capMapper{}))
 	if err != nil {

@@ -23,7 +23,7 @@ type sourceAddCommand struct {
 	toolSettings
 
 	Address  string `help:"IPv4 or IPv6 address of a delivering machine." placeholder:"IP" required:""`
-	Node     string `help:"Process to send from (see postrider nodes; default: any with the address)." placeholder:"NAME"`
+	Node     string `help:"Process to send from (see postrider admin nodes; default: any with the address)." placeholder:"NAME"`
 	Hostname string `help:"Name in the PTR record, used in EHLO. IPv4 and IPv6 may share a name." placeholder:"NAME" required:""`
 	Pool     string `help:"shared (all plans), pool (plans pool, dedicated) or dedicated (one account)." placeholder:"POOL" required:""`
 	Account  string `help:"With --pool=dedicated: the account, by email or id." placeholder:"acc_…"`
@@ -106,7 +106,7 @@ func (c *oneSource) change(s *session, do func(*outbound.Service) (*ent.Source, 
 type sourceMoveCommand struct {
 	oneSource
 
-	Node  string `help:"Process to send from (see postrider nodes)." placeholder:"NAME" required:"" xor:"node"`
+	Node  string `help:"Process to send from (see postrider admin nodes)." placeholder:"NAME" required:"" xor:"node"`
 	Any   bool   `help:"Let any process send whose machine has the address." required:"" xor:"node"`
 	Check bool   `default:"true" help:"Require that a running process has the address; --no-check skips this." negatable:""`
 }
@@ -172,7 +172,7 @@ func (c *tlsReportCommand) Run(s *session) error {
 	})
 }
 
-// linkCommand implements postrider link.
+// linkCommand implements postrider admin link.
 type linkCommand struct {
 	toolSettings
 

@@ -17,7 +17,7 @@ func (c *setUpLinkCommand) Run(s *session) error {
 	return c.withPeople(s, func(people peopleServices) error {
 		link, err := people.signIn.SetUpLink(s.ctx)
 		if err == nil && link == "" {
-			err = errors.New("setup is done: a user can already sign in. List users with `postrider user list`, and print a sign-in link with `postrider user link EMAIL`")
+			err = errors.New("setup is done: a user can already sign in. List users with `postrider admin user list`, and print a sign-in link with `postrider admin user link EMAIL`")
 		}
 		if err != nil {
 			return err

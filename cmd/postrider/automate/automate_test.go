@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/cmd/postrider/automate"
+	"github.com/postrider/postrider/cmd/postrider/client"
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
@@ -47,7 +48,7 @@ func writeFolder(t *testing.T, files map[string]string) string {
 }
 
 // runPush runs a push and returns its output without ids.
-func runPush(t *testing.T, server automate.Server, activate bool, paths ...string) (out, log string, failed int) {
+func runPush(t *testing.T, server client.Server, activate bool, paths ...string) (out, log string, failed int) {
 	t.Helper()
 	var said, problems bytes.Buffer
 	failed, err := automate.Push{Server: server, Paths: paths, Activate: activate, Out: &said,
@@ -66,7 +67,7 @@ func runPush(t *testing.T, server automate.Server, activate bool, paths ...strin
 func TestPushAndPullRoundTrip(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
-	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
+	server := client.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
 	dir := writeFolder(t, map[string]string{"a.json": welcome, "b.yaml": later, "notes.txt": "no definition"})
 	for _, c := range []struct {
 		activate bool
@@ -132,7 +133,7 @@ func readFolder(t *testing.T, dir string) map[string]string {
 func TestPushPrintsProblems(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
-	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
+	server := client.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
 	dir := writeFolder(t, map[string]string{"1.json": broken,
 		"2.json": `{"name": "Wrong", "trigger": {"event": "e"}, "steps": [{"type": "delay", "duration": "P1M"}]}`, "3.yaml": later})
 	out, log, failed := runPush(t, server, true, dir)
@@ -152,7 +153,7 @@ func TestPushPrintsProblems(t *testing.T) {
 func TestPushReadsAllFilesFirst(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
-	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
+	server := client.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
 	for name, test := range map[string]struct {
 		files map[string]string
 		want  string
@@ -171,11 +172,11 @@ func TestPushReadsAllFilesFirst(t *testing.T) {
 			t.Errorf("%s: the push returned the error %v, want %q", name, err, test.want)
 		}
 	}
-	if list, err := server.List(t.Context()); err != nil || len(list) != 0 {
+	if list, err := automate.List(t.Context(), server); err != nil || len(list) != 0 {
 		t.Errorf("%d automations exist (error %v), want none", len(list), err)
 	}
-	if _, err := (automate.Server{BaseURL: app.BaseURL, APIKey: "svc_wrong_wrong_wrong_wrong_wrong"}).
-		List(t.Context()); err == nil || !strings.Contains(err.Error(), "Unauthorized") {
+	wrong := client.Server{BaseURL: app.BaseURL, APIKey: "svc_wrong_wrong_wrong_wrong_wrong"}
+	if _, err := automate.List(t.Context(), wrong); err == nil || !strings.Contains(err.Error(), "Unauthorized") {
 		t.Errorf("with a wrong key: %v", err)
 	}
 }
@@ -183,7 +184,7 @@ func TestPushReadsAllFilesFirst(t *testing.T) {
 func TestSimulateDefinition(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
-	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
+	server := client.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
 	dir := writeFolder(t, map[string]string{"a.json": welcome})
 	runPush(t, server, false, dir)
 	for input, want := range map[string]string{

@@ -10,11 +10,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/postrider/postrider/cmd/postrider/client"
 )
 
 // Pull writes definitions of the account to a folder.
 type Pull struct {
-	Server
+	Server client.Server
 
 	Folder string
 	Names  []string // of automations; empty means all
@@ -26,7 +28,7 @@ type Pull struct {
 // same name; other definitions get new files. No file is deleted. The error reports an invalid field, a file
 // or a response of the server.
 func (p Pull) Run(ctx context.Context) error {
-	if err := p.Validate(); err != nil {
+	if err := p.Server.Validate(); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(p.Folder, 0o750); err != nil {
@@ -36,7 +38,7 @@ func (p Pull) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := p.listAll(ctx)
+	list, err := List(ctx, p.Server)
 	if err != nil {
 		return err
 	}

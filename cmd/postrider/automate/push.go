@@ -7,11 +7,13 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
+
+	"github.com/postrider/postrider/cmd/postrider/client"
 )
 
 // Push sends definitions to the server.
 type Push struct {
-	Server
+	Server client.Server
 
 	Paths    []string // files, or folders with files
 	Activate bool
@@ -31,14 +33,14 @@ const severityError = "error"
 // prevent activation; the others are still pushed. The error reports an invalid field, a file or a response
 // of the server.
 func (p Push) Run(ctx context.Context) (failed int, err error) {
-	if err := p.Validate(); err != nil {
+	if err := p.Server.Validate(); err != nil {
 		return 0, err
 	}
 	files, err := read(p.Paths)
 	if err != nil {
 		return 0, err
 	}
-	list, err := p.listAll(ctx)
+	list, err := List(ctx, p.Server)
 	if err != nil {
 		return 0, err
 	}
@@ -54,6 +56,11 @@ func (p Push) Run(ctx context.Context) (failed int, err error) {
 	return failed, nil
 }
 
+// do sends one request and decodes the response into out.
+func (p Push) do(ctx context.Context, method, path string, body, out any) error {
+	return p.Server.Do(ctx, client.Request{Method: method, Path: path, Body: body}, out)
+}
+
 // push sends one definition and reports whether nothing prevents its activation.
 func (p Push) push(ctx context.Context, f file, list []Automation) (good bool, err error) {
 	draft, did, err := p.updateDraft(ctx, f, list)
@@ -61,7 +68,7 @@ func (p Push) push(ctx context.Context, f file, list []Automation) (good bool, e
 		return p.refusedDefinition(f, err)
 	}
 	var checked struct{ Problems []problem }
-	if err := p.sendRequest(ctx, http.MethodGet, "/automations/"+draft.ID+"/check", nil, &checked); err != nil {
+	if err := p.do(ctx, http.MethodGet, "/automations/"+draft.ID+"/check", nil, &checked); err != nil {
 		return false, err
 	}
 	good = true
@@ -71,7 +78,7 @@ func (p Push) push(ctx context.Context, f file, list []Automation) (good bool, e
 	}
 	if p.Activate && good && (draft.Status != "active" || draft.HasUnpublishedChanges) {
 		var acted struct{ Automation Automation }
-		if err := p.sendRequest(ctx, http.MethodPost, "/automations/"+draft.ID, map[string]string{"action": "activate"},
+		if err := p.do(ctx, http.MethodPost, "/automations/"+draft.ID, map[string]string{"action": "activate"},
 			&acted); err != nil {
 			return p.refusedDefinition(f, err)
 		}
@@ -87,7 +94,7 @@ func (p Push) push(ctx context.Context, f file, list []Automation) (good bool, e
 
 // refusedDefinition prints what the server reports about an invalid definition. Other errors are returned.
 func (p Push) refusedDefinition(f file, err error) (bool, error) {
-	if statusOf(err) != http.StatusBadRequest {
+	if client.StatusOf(err) != http.StatusBadRequest {
 		return false, err
 	}
 	fmt.Fprintf(p.Log, "%s: error: %v\n", f.path, err)
@@ -102,13 +109,13 @@ func (p Push) updateDraft(ctx context.Context, f file, list []Automation) (draft
 	}
 	var answer struct{ Automation Automation }
 	if known == nil {
-		err = p.sendRequest(ctx, http.MethodPost, "/automations", f.definition, &answer)
+		err = p.do(ctx, http.MethodPost, "/automations", f.definition, &answer)
 		return answer.Automation, "created", err
 	}
 	if same, err := equalsDraft(*known, f.definition); err != nil || same {
 		return *known, "unchanged", err
 	}
-	err = p.sendRequest(ctx, http.MethodPatch, "/automations/"+known.ID, changesOf(f.definition), &answer)
+	err = p.do(ctx, http.MethodPatch, "/automations/"+known.ID, changesOf(f.definition), &answer)
 	return answer.Automation, "changed", err
 }
 

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+
+	"github.com/postrider/postrider/cmd/postrider/client"
 )
 
 // Simulate runs a draft on the server's virtual clock.
 type Simulate struct {
-	Server
+	Server client.Server
 
 	Name  string // of the automation
 	Input string // file with the request body; if empty, an event without a person
@@ -25,7 +27,7 @@ type Simulated struct {
 // Run simulates a run of the draft, unless the input specifies a version. The error reports an invalid field,
 // the file or a response of the server.
 func (s Simulate) Run(ctx context.Context) (out Simulated, err error) {
-	if err := s.Validate(); err != nil {
+	if err := s.Server.Validate(); err != nil {
 		return out, err
 	}
 	input := map[string]any{"event": map[string]any{}}
@@ -41,7 +43,7 @@ func (s Simulate) Run(ctx context.Context) (out Simulated, err error) {
 	if _, given := input["version"]; !given {
 		input["draft"] = true
 	}
-	list, err := s.listAll(ctx)
+	list, err := List(ctx, s.Server)
 	if err != nil {
 		return out, err
 	}
@@ -50,7 +52,8 @@ func (s Simulate) Run(ctx context.Context) (out Simulated, err error) {
 		return out, orMissing(s.Name, err)
 	}
 	var answer struct{ Simulation json.RawMessage }
-	if err := s.sendRequest(ctx, http.MethodPost, "/automations/"+a.ID+"/simulate", input, &answer); err != nil {
+	if err := s.Server.Do(ctx, client.Request{Method: http.MethodPost, Path: "/automations/" + a.ID + "/simulate",
+		Body: input}, &answer); err != nil {
 		return out, fmt.Errorf("simulate: %w", err)
 	}
 	var ended struct {
@@ -60,12 +63,4 @@ func (s Simulate) Run(ctx context.Context) (out Simulated, err error) {
 		return out, fmt.Errorf("decode the simulation: %w", err)
 	}
 	return Simulated{answer.Simulation, ended.Status}, nil
-}
-
-// List returns the automations of the account, except archived ones.
-func (s Server) List(ctx context.Context) ([]Automation, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
-	return s.listAll(ctx)
 }

@@ -4,7 +4,7 @@ import "github.com/alecthomas/kong"
 
 // commandPath is a command with its flags and its path on the command line.
 type commandPath struct {
-	path  string // "postrider account create"
+	path  string // "postrider admin account create"
 	node  *kong.Node
 	below []*kong.Node
 	flags []*kong.Flag // of the command and its parents

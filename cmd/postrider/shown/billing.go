@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/modules/billing/watch"
 )
 
-// Setup is what postrider billing setup created.
+// Setup is what postrider admin billing setup created.
 type Setup struct {
 	Made   []string `json:"made"`
 	Secret string   `json:"webhook_secret,omitempty"` // shown once

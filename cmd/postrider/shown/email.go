@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/ent"
 )
 
-// Email is the JSON of an email in `postrider email list`.
+// Email is the JSON of an email in `postrider admin email list`.
 type Email struct {
 	ID           string    `json:"id"`
 	CreatedAt    time.Time `json:"created_at"`

@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
-// Node is the JSON of a process in `postrider nodes`.
+// Node is the JSON of a process in `postrider admin nodes`.
 type Node struct {
 	Name       string    `json:"name"`
 	State      string    `json:"state"` // alive or silent

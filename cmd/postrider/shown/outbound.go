@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/modules/outbound"
 )
 
-// Source is the JSON of a source address in `postrider source`.
+// Source is the JSON of a source address in `postrider admin source`.
 type Source struct {
 	ID        string     `json:"id"`
 	Address   string     `json:"address"`
@@ -42,7 +42,7 @@ func SourceOf(s outbound.SourceState) Source {
 	return view
 }
 
-// Smarthost is the JSON of a smarthost in `postrider smarthost`.
+// Smarthost is the JSON of a smarthost in `postrider admin smarthost`.
 type Smarthost struct {
 	ID        string    `json:"id"`
 	AccountID string    `json:"account_id"`

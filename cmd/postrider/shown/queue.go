@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/queue"
 )
 
-// Queued is the JSON of a recipient in `postrider queue list`.
+// Queued is the JSON of a recipient in `postrider admin queue list`.
 type Queued struct {
 	RecipientID   int64      `json:"recipient_id"`
 	EmailID       string     `json:"email_id"`
@@ -22,7 +22,7 @@ type Queued struct {
 	Diagnostic    string     `json:"diagnostic"`
 }
 
-// Backlog is the JSON of a destination's queued mail in `postrider queue summary`.
+// Backlog is the JSON of a destination's queued mail in `postrider admin queue summary`.
 type Backlog struct {
 	Destination      string `json:"destination"`
 	Total            int    `json:"total"`

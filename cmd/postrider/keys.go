@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/postrider/postrider/cmd/postrider/client"
+)
+
+type keysCommand struct {
+	Create keysCreateCommand `cmd:"" help:"Create an API key and print its secret."`
+	List   keysListCommand   `cmd:"" help:"List API keys, newest first."`
+	Revoke keysRevokeCommand `cmd:"" help:"Revoke an API key. It stops working within 5 seconds."`
+}
+
+type keysCreateCommand struct {
+	remote
+	output
+
+	Name      string   `arg:"" help:"Name to recognize the key by."`
+	Scope     string   `default:"full" enum:"full,sending,read" help:"What the key may do: full, sending or read."`
+	Domain    []string `help:"Send from these domains only: names or IDs." placeholder:"NAME,..."`
+	ExpiresAt string   `help:"When the key expires (default: never)." name:"expires-at" placeholder:"2026-01-31T12:00:00Z"`
+}
+
+func (c *keysCreateCommand) Run(s *session) error {
+	server, err := c.server()
+	if err != nil {
+		return err
+	}
+	body := map[string]any{"name": c.Name, "scope": c.Scope}
+	var domains []string
+	for _, name := range c.Domain {
+		id, err := findID(s, server, "/domains", "domains", "dom_", "name", name, nil)
+		if err != nil {
+			return err
+		}
+		domains = append(domains, id)
+	}
+	if len(domains) > 0 {
+		body["domain_ids"] = domains
+	}
+	if c.ExpiresAt != "" {
+		body["expires_at"] = c.ExpiresAt
+	}
+	var answer json.RawMessage
+	if err := server.Do(s.ctx, client.Request{Method: http.MethodPost, Path: "/api-keys", Body: body}, &answer); err != nil {
+		return err
+	}
+	if c.JSON {
+		return s.printJSON(answer)
+	}
+	var made struct {
+		APIKey json.RawMessage `json:"api_key"`
+		Secret string
+	}
+	if err := json.Unmarshal(answer, &made); err != nil {
+		return err
+	}
+	if c.Quiet {
+		_, err := fmt.Fprintln(s.out, made.Secret)
+		return err
+	}
+	if err := c.printItem(s, made.APIKey, "id", "name", "scope", "domain_ids", "expires_at"); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "\nSecret (shown once): %s\n", made.Secret)
+	return err
+}
+
+type keysListCommand struct{ listFlags }
+
+func (c *keysListCommand) Run(s *session) error {
+	return c.list(s, "/api-keys", "api_keys", nil, "id", "name", "prefix", "scope", "last_used_at", "expires_at",
+		"revoked_at")
+}
+
+type keysRevokeCommand struct {
+	remote
+
+	ID string `arg:"" help:"ID of the key."`
+}
+
+func (c *keysRevokeCommand) Run(s *session) error {
+	if err := c.do(s, client.Request{Method: http.MethodDelete, Path: "/api-keys/" + url.PathEscape(c.ID)}, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%s revoked\n", c.ID)
+	return nil
+}

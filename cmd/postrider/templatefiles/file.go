@@ -1,0 +1,187 @@
+package templatefiles
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Variable is a variable of a template.
+type Variable struct {
+	Key      string `json:"key" yaml:"key"`
+	Type     string `json:"type" yaml:"type"`
+	Required bool   `json:"required" yaml:"required,omitempty"`
+	Fallback any    `json:"fallback" yaml:"fallback,omitempty"`
+}
+
+// Template is a template with the fields that files can set.
+type Template struct {
+	Alias       string     `json:"alias" yaml:"alias,omitempty"`
+	Name        string     `json:"name" yaml:"name,omitempty"`
+	Subject     *string    `json:"subject" yaml:"subject,omitempty"`
+	From        *string    `json:"from" yaml:"from,omitempty"`
+	ReplyTo     []string   `json:"reply_to" yaml:"reply_to,omitempty"`
+	Category    *string    `json:"category" yaml:"category,omitempty"`
+	Unsubscribe bool       `json:"unsubscribe_enabled" yaml:"unsubscribe_enabled,omitempty"`
+	Variables   []Variable `json:"variables" yaml:"variables,omitempty"`
+	HTML        *string    `json:"html" yaml:"-"`
+	Text        *string    `json:"text" yaml:"-"`
+}
+
+// Extensions of the files of a template.
+const (
+	htmlExtension = ".html"
+	textExtension = ".txt"
+	yamlExtension = ".yaml"
+)
+
+// separator is the line before and after YAML at the start of a file.
+const separator = "---"
+
+// read reads the templates of a folder, in the order of their names. The error reports all problems.
+func read(folder string) ([]Template, error) {
+	var stems []string
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		extension := strings.ToLower(filepath.Ext(path))
+		if slices.Contains([]string{htmlExtension, textExtension, yamlExtension}, extension) {
+			stems = append(stems, path[:len(path)-len(extension)])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(stems)
+	var all []Template
+	var wrong []error
+	from := map[string]string{}
+	for _, stem := range slices.Compact(stems) {
+		t, err := readTemplate(stem)
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w", stem, err))
+			continue
+		}
+		if other, ok := from[t.Alias]; ok {
+			wrong = append(wrong, fmt.Errorf("%s: has the same alias %q as %s", stem, t.Alias, other))
+		}
+		from[t.Alias] = stem
+		all = append(all, t)
+	}
+	if len(all) == 0 && len(wrong) == 0 {
+		return nil, fmt.Errorf("%s: contains no templates (%s, %s)", folder, htmlExtension, textExtension)
+	}
+	return all, errors.Join(wrong...)
+}
+
+// readTemplate reads the files of one template.
+func readTemplate(stem string) (t Template, err error) {
+	var settings [][]byte
+	if content, err := os.ReadFile(stem + yamlExtension); err == nil {
+		settings = append(settings, content)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return t, err
+	}
+	for _, part := range []struct {
+		extension string
+		body      **string
+	}{{htmlExtension, &t.HTML}, {textExtension, &t.Text}} {
+		content, err := os.ReadFile(stem + part.extension)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return t, err
+		}
+		front, body, err := splitFrontMatter(content)
+		if err != nil {
+			return t, fmt.Errorf("%s: %w", part.extension, err)
+		}
+		if front != nil {
+			settings = append(settings, front)
+		}
+		*part.body = &body
+	}
+	switch {
+	case len(settings) > 1:
+		return t, errors.New("the fields must be in one place only: NAME.yaml, or the start of one file")
+	case t.HTML == nil && t.Text == nil:
+		return t, errors.New("has neither an .html nor a .txt file")
+	case len(settings) == 1:
+		decoder := yaml.NewDecoder(bytes.NewReader(settings[0]))
+		decoder.KnownFields(true)
+		if err := decoder.Decode(&t); err != nil {
+			return t, err
+		}
+	}
+	if t.Alias == "" {
+		t.Alias = filepath.Base(stem)
+	}
+	if t.Name == "" {
+		t.Name = t.Alias
+	}
+	return t, nil
+}
+
+// splitFrontMatter returns the YAML at the start of a file, or nil, and the rest.
+func splitFrontMatter(content []byte) (front []byte, body string, err error) {
+	text := strings.ReplaceAll(strings.TrimPrefix(string(content), "\ufeff"), "\r\n", "\n")
+	rest, ok := strings.CutPrefix(text, separator+"\n")
+	if !ok {
+		return nil, text, nil
+	}
+	if body, ok := strings.CutPrefix(rest, separator+"\n"); ok {
+		return []byte{}, body, nil
+	}
+	yamlText, body, ok := strings.Cut(rest, "\n"+separator+"\n")
+	if !ok {
+		return nil, "", errors.New("the line --- after the fields is missing")
+	}
+	return []byte(yamlText), body, nil
+}
+
+// write writes the files of a template to a folder, and reports whether they changed.
+func write(folder string, t Template) (path string, changed bool, err error) {
+	bodies := map[string]*string{htmlExtension: t.HTML, textExtension: t.Text}
+	first := htmlExtension
+	if t.HTML == nil {
+		first = textExtension
+	}
+	if bodies[first] == nil { // a draft without a body
+		bodies[first] = new(string)
+	}
+	var front bytes.Buffer
+	encoder := yaml.NewEncoder(&front)
+	encoder.SetIndent(2)
+	if err := errors.Join(encoder.Encode(t), encoder.Close()); err != nil {
+		return "", false, err
+	}
+	for _, extension := range []string{htmlExtension, textExtension} {
+		body := bodies[extension]
+		if body == nil {
+			continue
+		}
+		content := *body
+		if extension == first {
+			content = separator + "\n" + front.String() + separator + "\n" + content
+		}
+		file := filepath.Join(folder, t.Alias+extension)
+		if before, err := os.ReadFile(file); err == nil && string(before) == content {
+			continue
+		}
+		changed = true
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			return "", false, err
+		}
+	}
+	return filepath.Join(folder, t.Alias+first), changed, nil
+}

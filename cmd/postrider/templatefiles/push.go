@@ -1,0 +1,225 @@
+package templatefiles
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/postrider/postrider/cmd/postrider/client"
+)
+
+// stored is a template as the API returns it.
+type stored struct {
+	Template
+
+	ID                    string `json:"id"`
+	Status                string `json:"status"`
+	Version               *int   `json:"version"`
+	HasUnpublishedChanges bool   `json:"has_unpublished_changes"`
+}
+
+// Push sends the templates of a folder to a server.
+type Push struct {
+	Server  client.Server
+	Folder  string
+	Publish bool      // publish templates with unpublished changes
+	DryRun  bool      // print the changes only
+	Out     io.Writer // one line per template
+	Log     io.Writer // differences, and the problems of templates
+}
+
+// Run makes the drafts of the account equal to the files. Nothing is sent unless all files can be read. Run returns
+// the number of templates that the server refused; the others are still pushed. The error reports a file or any other
+// response of the server.
+func (p Push) Run(ctx context.Context) (failed int, err error) {
+	all, err := read(p.Folder)
+	if err != nil {
+		return 0, err
+	}
+	for _, t := range all {
+		did, err := p.push(ctx, t)
+		if client.StatusOf(err) == http.StatusBadRequest || client.StatusOf(err) == http.StatusConflict {
+			fmt.Fprintf(p.Log, "%s: error: %v\n", t.Alias, err)
+			failed++
+			continue
+		}
+		if err != nil {
+			return failed, fmt.Errorf("%s: %w", t.Alias, err)
+		}
+		fmt.Fprintf(p.Out, "%s  %s\n", t.Alias, did)
+	}
+	return failed, nil
+}
+
+// push sends one template and describes the change.
+func (p Push) push(ctx context.Context, t Template) (did string, err error) {
+	known, err := find(ctx, p.Server, t.Alias)
+	if err != nil {
+		return "", err
+	}
+	before, exists := Template{}, known != nil
+	if exists {
+		before = known.Template
+	}
+	changes, err := compare(before, t)
+	if err != nil {
+		return "", err
+	}
+	p.Log.Write(changes) //nolint:errcheck // like any other line of the log
+	switch {
+	case exists && len(changes) == 0:
+		did = "unchanged"
+	case exists:
+		did = "changed"
+	default:
+		did = "created"
+	}
+	if p.DryRun {
+		return did + " (dry run)", nil
+	}
+	request := client.Request{Method: http.MethodPost, Path: "/templates", Body: t}
+	if exists {
+		request.Method, request.Path = http.MethodPatch, "/templates/"+url.PathEscape(known.ID)
+	}
+	answer := struct{ Template *stored }{known}
+	if did != "unchanged" {
+		if err := p.Server.Do(ctx, request, &answer); err != nil {
+			return "", err
+		}
+	}
+	draft := answer.Template
+	if p.Publish && (draft.Version == nil || draft.HasUnpublishedChanges) {
+		var published struct {
+			Template *stored
+			Warnings []string
+		}
+		if err := p.Server.Do(ctx, client.Request{Method: http.MethodPost,
+			Path: "/templates/" + url.PathEscape(draft.ID) + "/publish"}, &published); err != nil {
+			return "", err
+		}
+		for _, warning := range published.Warnings {
+			fmt.Fprintf(p.Log, "%s: warning: %s\n", t.Alias, warning)
+		}
+		draft, did = published.Template, did+", published"
+	}
+	if draft.Version != nil {
+		return fmt.Sprintf("%s (%s, version %d)", did, draft.Status, *draft.Version), nil
+	}
+	return fmt.Sprintf("%s (%s)", did, draft.Status), nil
+}
+
+// find returns the template with an alias, or nil.
+func find(ctx context.Context, server client.Server, alias string) (*stored, error) {
+	id := ""
+	err := server.List(ctx, "/templates", "templates", url.Values{"alias": {alias}}, 0, func(item json.RawMessage) error {
+		var one struct{ ID string }
+		err := json.Unmarshal(item, &one)
+		id = one.ID
+		return err
+	})
+	if err != nil || id == "" {
+		return nil, err
+	}
+	return get(ctx, server, id)
+}
+
+// get returns a template with its bodies, which lists leave out.
+func get(ctx context.Context, server client.Server, id string) (*stored, error) {
+	var answer struct{ Template *stored }
+	err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: "/templates/" + url.PathEscape(id)}, &answer)
+	return answer.Template, err
+}
+
+// compare returns the differences between two templates as a unified diff. It is empty if there are none.
+func compare(before, after Template) ([]byte, error) {
+	a, err := format(before)
+	if err != nil {
+		return nil, err
+	}
+	b, err := format(after)
+	if err != nil {
+		return nil, err
+	}
+	return diff.Diff(after.Alias+" (server)", a, after.Alias+" (files)", b), nil
+}
+
+// format returns a template as text, with one field or line of a body per line.
+func format(t Template) ([]byte, error) {
+	if t.Alias == "" {
+		return nil, nil
+	}
+	var out bytes.Buffer
+	html, text := t.HTML, t.Text
+	t.HTML, t.Text = nil, nil
+	if len(t.ReplyTo) == 0 {
+		t.ReplyTo = nil
+	}
+	if len(t.Variables) == 0 {
+		t.Variables = nil
+	}
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(t); err != nil {
+		return nil, err
+	}
+	for _, body := range []struct {
+		name string
+		text *string
+	}{{"html", html}, {"text", text}} {
+		if body.text != nil {
+			fmt.Fprintf(&out, "%s:\n%s\n", body.name, *body.text)
+		}
+	}
+	return out.Bytes(), nil
+}
+
+// Pull writes the templates of an account to a folder.
+type Pull struct {
+	Server client.Server
+	Folder string
+	Out    io.Writer
+}
+
+// Run writes the drafts of all templates that have an alias. It deletes no file. The error reports a file or a response
+// of the server.
+func (p Pull) Run(ctx context.Context) error {
+	if err := os.MkdirAll(p.Folder, 0o750); err != nil {
+		return err
+	}
+	return p.Server.List(ctx, "/templates", "templates", nil, 0, func(item json.RawMessage) error {
+		var listed struct {
+			ID, Name string
+			Alias    *string
+		}
+		if err := json.Unmarshal(item, &listed); err != nil {
+			return err
+		}
+		if listed.Alias == nil || strings.ContainsAny(*listed.Alias, `/\`) {
+			fmt.Fprintf(p.Out, "%s  %q has no alias that can name a file: skipped\n", listed.ID, listed.Name)
+			return nil
+		}
+		t, err := get(ctx, p.Server, listed.ID)
+		if err != nil {
+			return err
+		}
+		path, changed, err := write(p.Folder, t.Template)
+		if err != nil {
+			return err
+		}
+		did := "unchanged"
+		if changed {
+			did = "written"
+		}
+		fmt.Fprintf(p.Out, "%s  %s\n", path, did)
+		return nil
+	})
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/postrider/postrider/cmd/postrider/client"
+	"github.com/postrider/postrider/cmd/postrider/templatefiles"
+)
+
+type templatesCommand struct {
+	List    templatesListCommand    `cmd:"" help:"List templates, newest first."`
+	Get     templatesGetCommand     `cmd:"" help:"Print the draft of a template."`
+	Push    templatesPushCommand    `cmd:"" help:"Push a folder of templates to drafts by alias. Exits with 1 on problems."`
+	Pull    templatesPullCommand    `cmd:"" help:"Write the drafts of the account to a folder."`
+	Render  templatesRenderCommand  `cmd:"" help:"Render a template and print it."`
+	Publish templatesPublishCommand `cmd:"" help:"Publish the draft of a template."`
+}
+
+type templatesListCommand struct {
+	listFlags
+
+	Search string `help:"Words in names, aliases and subjects." placeholder:"WORDS" short:"s"`
+	Status string `help:"Only templates with this status." placeholder:"STATUS"`
+}
+
+func (c *templatesListCommand) Run(s *session) error {
+	return c.list(s, "/templates", "templates", queryOf("q", c.Search, "status", c.Status), "id", "alias", "name",
+		"status", "version", "has_unpublished_changes", "updated_at")
+}
+
+// templateName is the argument that names a template.
+type templateName struct {
+	Template string `arg:"" help:"Alias or ID of the template."`
+}
+
+// call sends a request about the template, and decodes the response into out.
+func (t templateName) call(s *session, r remote, method, below string, body, out any) error {
+	server, err := r.server()
+	if err != nil {
+		return err
+	}
+	id, err := findID(s, server, "/templates", "templates", "tpl_", "alias", t.Template,
+		url.Values{"alias": {t.Template}})
+	if err != nil {
+		return err
+	}
+	return server.Do(s.ctx, client.Request{Method: method, Path: "/templates/" + url.PathEscape(id) + below, Body: body},
+		out)
+}
+
+type templatesGetCommand struct {
+	remote
+	output
+	templateName
+}
+
+func (c *templatesGetCommand) Run(s *session) error {
+	var answer struct{ Template json.RawMessage }
+	if err := c.call(s, c.remote, http.MethodGet, "", nil, &answer); err != nil {
+		return err
+	}
+	return c.printItem(s, answer.Template, "id", "alias", "name", "subject", "from", "reply_to", "status", "version",
+		"has_unpublished_changes", "published_at", "updated_at")
+}
+
+type templatesPushCommand struct {
+	remote
+
+	Folder  string `arg:"" help:"Folder with NAME.html and NAME.txt files, and fields in YAML." type:"existingdir"`
+	Publish bool   `help:"Publish templates that have unpublished changes."`
+	DryRun  bool   `help:"Print the differences and change nothing." name:"dry-run"`
+}
+
+func (c *templatesPushCommand) Run(s *session) error {
+	server, err := c.server()
+	if err != nil {
+		return err
+	}
+	failed, err := templatefiles.Push{Server: server, Folder: c.Folder, Publish: c.Publish, DryRun: c.DryRun, Out: s.out,
+		Log: s.log}.Run(s.ctx)
+	if err == nil && failed > 0 {
+		return exitError(exitFailure)
+	}
+	return err
+}
+
+type templatesPullCommand struct {
+	remote
+
+	Folder string `arg:"" help:"Folder to write files to."`
+}
+
+func (c *templatesPullCommand) Run(s *session) error {
+	server, err := c.server()
+	if err != nil {
+		return err
+	}
+	return templatefiles.Pull{Server: server, Folder: c.Folder, Out: s.out}.Run(s.ctx)
+}
+
+type templatesRenderCommand struct {
+	remote
+	templateName
+
+	Variable map[string]string `help:"Variable of the template. Repeat the flag for more." mapsep:"none" placeholder:"NAME=VALUE" short:"v"`
+	Data     string            `help:"File with a JSON object of variables; - reads standard input." placeholder:"FILE"`
+	Draft    bool              `help:"Render the draft (default: the published version, or the draft if none is)."`
+	HTML     bool              `help:"Print the HTML only." name:"html" xor:"form"`
+	Text     bool              `help:"Print the plain text only." xor:"form"`
+	JSON     bool              `help:"Print JSON as the API returns it." name:"json" xor:"form"`
+}
+
+func (c *templatesRenderCommand) Run(s *session) error {
+	variables := map[string]any{}
+	if c.Data != "" {
+		content, err := readText(c.Data)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal([]byte(content), &variables); err != nil {
+			return fmt.Errorf("--data: must be a JSON object: %w", err)
+		}
+	}
+	for name, value := range c.Variable {
+		variables[name] = value
+	}
+	body := map[string]any{"variables": variables}
+	if c.Draft {
+		body["version"] = "draft"
+	}
+	var answer json.RawMessage
+	if err := c.call(s, c.remote, http.MethodPost, "/render", body, &answer); err != nil {
+		return err
+	}
+	if c.JSON {
+		return s.printJSON(answer)
+	}
+	var made struct {
+		Rendered struct{ Subject, HTML, Text *string }
+	}
+	if err := json.Unmarshal(answer, &made); err != nil {
+		return err
+	}
+	r := made.Rendered
+	switch {
+	case c.HTML:
+		return s.printText(r.HTML, "HTML")
+	case c.Text:
+		return s.printText(r.Text, "plain text")
+	}
+	for _, part := range []struct {
+		title string
+		text  *string
+	}{{"SUBJECT", r.Subject}, {"TEXT", r.Text}, {"HTML", r.HTML}} {
+		if part.text != nil {
+			fmt.Fprintf(s.out, "%s\n%s\n\n", part.title, *part.text)
+		}
+	}
+	return nil
+}
+
+func (s *session) printText(text *string, name string) error {
+	if text == nil {
+		return fmt.Errorf("the template has no %s", name)
+	}
+	_, err := fmt.Fprintln(s.out, *text)
+	return err
+}
+
+type templatesPublishCommand struct {
+	remote
+	output
+	templateName
+}
+
+func (c *templatesPublishCommand) Run(s *session) error {
+	var answer struct {
+		Template json.RawMessage
+		Warnings []string
+	}
+	if err := c.call(s, c.remote, http.MethodPost, "/publish", nil, &answer); err != nil {
+		return err
+	}
+	for _, warning := range answer.Warnings {
+		fmt.Fprintf(s.log, "warning: %s\n", warning)
+	}
+	return c.printItem(s, answer.Template, "id", "alias", "status", "version", "published_at")
+}

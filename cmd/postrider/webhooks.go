@@ -1,0 +1,155 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/cmd/postrider/client"
+)
+
+type webhooksCommand struct {
+	Create webhooksCreateCommand `cmd:"" help:"Create a webhook endpoint and print its secret."`
+	List   webhooksListCommand   `cmd:"" help:"List webhook endpoints, newest first."`
+	Test   webhooksTestCommand   `cmd:"" help:"Send a test event to the endpoints that subscribe to its type."`
+	Replay webhooksReplayCommand `cmd:"" help:"Repeat one delivery, or those of an endpoint since a time."`
+	Rotate webhooksRotateCommand `cmd:"" help:"Create a new secret and print it. The old one stays valid for a while."`
+}
+
+// printSecret prints a webhook endpoint and its secret.
+func (o output) printSecret(s *session, answer json.RawMessage) error {
+	if o.JSON {
+		return s.printJSON(answer)
+	}
+	var made struct {
+		Webhook json.RawMessage
+		Secret  string
+	}
+	if err := json.Unmarshal(answer, &made); err != nil {
+		return err
+	}
+	if err := o.printItem(s, made.Webhook, "id", "url", "events", "enabled"); err != nil || o.Quiet {
+		return err
+	}
+	_, err := fmt.Fprintf(s.out, "\nSecret (shown once): %s\n", made.Secret)
+	return err
+}
+
+type webhooksCreateCommand struct {
+	remote
+	output
+
+	URL    string   `arg:"" help:"URL that receives events." name:"url"`
+	Events []string `help:"Only events of these types (default: all)." placeholder:"TYPE,..."`
+}
+
+func (c *webhooksCreateCommand) Run(s *session) error {
+	body := map[string]any{"url": c.URL}
+	if len(c.Events) > 0 {
+		body["events"] = c.Events
+	}
+	var answer json.RawMessage
+	if err := c.do(s, client.Request{Method: http.MethodPost, Path: "/webhooks", Body: body}, &answer); err != nil {
+		return err
+	}
+	return c.printSecret(s, answer)
+}
+
+type webhooksListCommand struct{ listFlags }
+
+func (c *webhooksListCommand) Run(s *session) error {
+	return c.list(s, "/webhooks", "webhooks", nil, "id", "url", "enabled", "events", "disabled_reason")
+}
+
+type webhooksTestCommand struct {
+	remote
+
+	Event string `arg:"" default:"email.delivered" help:"Type of the event." optional:""`
+	JSON  bool   `help:"Print JSON as the API returns it." name:"json"`
+}
+
+func (c *webhooksTestCommand) Run(s *session) error {
+	var answer json.RawMessage
+	if err := c.do(s, client.Request{Method: http.MethodPost, Path: "/emails/test",
+		Body: map[string]string{"event": c.Event}}, &answer); err != nil {
+		return err
+	}
+	if c.JSON {
+		return s.printJSON(answer)
+	}
+	var sent struct{ Deliveries []string }
+	if err := json.Unmarshal(answer, &sent); err != nil {
+		return err
+	}
+	if len(sent.Deliveries) == 0 {
+		return fmt.Errorf("no enabled endpoint subscribes to %s", c.Event)
+	}
+	fmt.Fprintf(s.out, "%s is on its way to %d endpoints: %s\n", c.Event, len(sent.Deliveries),
+		strings.Join(sent.Deliveries, ", "))
+	return nil
+}
+
+type webhooksReplayCommand struct {
+	remote
+
+	ID    string `arg:"" help:"ID of a delivery, or of an endpoint together with --since."`
+	Since string `help:"Repeat the failed deliveries of the endpoint since a time, or an age such as 2h." placeholder:"WHEN"`
+	All   bool   `help:"With --since: also repeat successful deliveries."`
+}
+
+func (c *webhooksReplayCommand) Run(s *session) error {
+	if c.Since == "" {
+		if c.All || !strings.HasPrefix(c.ID, "whd_") {
+			return errors.New("--since: is required to repeat the deliveries of an endpoint")
+		}
+		if err := c.do(s, client.Request{Method: http.MethodPost,
+			Path: "/webhook-deliveries/" + url.PathEscape(c.ID) + "/replay"}, nil); err != nil {
+			return err
+		}
+		fmt.Fprintf(s.out, "%s will be sent again\n", c.ID)
+		return nil
+	}
+	since, err := parseTime("--since", c.Since)
+	if err != nil {
+		return err
+	}
+	// A recovery works through a part of the deliveries each time.
+	total, until := 0, time.Now().UTC().Format(time.RFC3339)
+	for {
+		var did struct {
+			Recovered int
+			HasMore   bool `json:"has_more"`
+		}
+		if err := c.do(s, client.Request{Method: http.MethodPost, Path: "/webhooks/" + url.PathEscape(c.ID) + "/recover",
+			Body: map[string]any{"since": since, "until": until, "only_failed": !c.All}}, &did); err != nil {
+			return err
+		}
+		total += did.Recovered
+		if !did.HasMore || did.Recovered == 0 {
+			break
+		}
+		fmt.Fprintf(s.log, "%d deliveries so far\n", total)
+	}
+	fmt.Fprintf(s.out, "%d deliveries will be sent again\n", total)
+	return nil
+}
+
+type webhooksRotateCommand struct {
+	remote
+	output
+
+	ID string `arg:"" help:"ID of the endpoint."`
+}
+
+func (c *webhooksRotateCommand) Run(s *session) error {
+	var answer json.RawMessage
+	if err := c.do(s, client.Request{Method: http.MethodPost,
+		Path: "/webhooks/" + url.PathEscape(c.ID) + "/rotate-secret"}, &answer); err != nil {
+		return err
+	}
+	return c.printSecret(s, answer)
+}
