@@ -8,6 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/test/harness"
 )
 
 func TestMain(m *testing.M) {
@@ -34,4 +35,17 @@ func TestCommandLineWithDatabase(t *testing.T) {
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true})
+}
+
+// Each script in testdata/remote uses a running Postrider with an API key of its own account.
+func TestCommandLineWithServer(t *testing.T) {
+	t.Parallel()
+	app := harness.Start(t, nil)
+	testscript.Run(t, testscript.Params{Dir: "testdata/remote", RequireExplicitExec: true, RequireUniqueNames: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("POSTRIDER_BASE_URL", app.BaseURL)
+			e.Setenv("POSTRIDER_API_KEY", app.APIKey)
+			e.Setenv("POSTRIDER_PROFILES", e.WorkDir+"/home/profiles.json")
+			return nil
+		}})
 }

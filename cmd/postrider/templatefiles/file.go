@@ -18,7 +18,7 @@ type Variable struct {
 	Key      string `json:"key" yaml:"key"`
 	Type     string `json:"type" yaml:"type"`
 	Required bool   `json:"required" yaml:"required,omitempty"`
-	Fallback any    `json:"fallback" yaml:"fallback,omitempty"`
+	Fallback any    `json:"fallback,omitempty" yaml:"fallback,omitempty"`
 }
 
 // Template is a template with the fields that files can set.
