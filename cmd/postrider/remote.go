@@ -310,7 +310,7 @@ func (s *session) confirm(question string, yes bool) error {
 // progress counts lines on a terminal while they are written.
 type progress struct {
 	to    io.Writer
-	log   io.Writer // nil if nobody watches
+	log   io.Writer // nil without a terminal
 	lines int
 	shown time.Time
 }
