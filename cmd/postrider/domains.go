@@ -78,7 +78,9 @@ func (o output) printDomain(s *session, domain json.RawMessage) error {
 }
 
 func (s *session) printRecords(domain json.RawMessage) error {
-	var d struct{ Records []map[string]any }
+	var d struct {
+		Records []map[string]any `json:"records"`
+	}
 	if err := json.Unmarshal(domain, &d); err != nil {
 		return err
 	}
@@ -146,7 +148,9 @@ func (c *domainsVerifyCommand) Run(s *session) error {
 	if err := c.printDomain(s, domain); err != nil {
 		return err
 	}
-	var d struct{ Status string }
+	var d struct {
+		Status string `json:"status"`
+	}
 	if err := json.Unmarshal(domain, &d); err != nil {
 		return err
 	}

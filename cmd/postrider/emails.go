@@ -198,7 +198,9 @@ func (c *emailsGetCommand) Run(s *session) error {
 		"scheduled_at", "sent_at", "delivered_at", "bounced_at", "bounce_reason"); err != nil || c.JSON || c.Quiet {
 		return err
 	}
-	var email struct{ Recipients []map[string]any }
+	var email struct {
+		Recipients []map[string]any `json:"recipients"`
+	}
 	if err := json.Unmarshal(answer.Email, &email); err != nil {
 		return err
 	}

@@ -58,7 +58,9 @@ func (c *eventsSendCommand) Run(s *session) error {
 		return s.printJSON(answer)
 	}
 	var receipt struct {
-		Event   struct{ ID string }
+		Event struct {
+			ID string `json:"id"`
+		} `json:"event"`
 		Matched int `json:"matched_automations"`
 		Resumed int `json:"resumed_runs"`
 		Ended   int `json:"cancelled_runs"`

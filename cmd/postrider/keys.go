@@ -54,7 +54,7 @@ func (c *keysCreateCommand) Run(s *session) error {
 	}
 	var made struct {
 		APIKey json.RawMessage `json:"api_key"`
-		Secret string
+		Secret string          `json:"secret"`
 	}
 	if err := json.Unmarshal(answer, &made); err != nil {
 		return err

@@ -60,7 +60,9 @@ func (c *receivedGetCommand) Run(s *session) error {
 		"spam_status", "attachments", "defects"); err != nil || c.JSON || c.Quiet {
 		return err
 	}
-	var email struct{ Text *string }
+	var email struct {
+		Text *string `json:"text"`
+	}
 	if err := json.Unmarshal(answer.Email, &email); err != nil || email.Text == nil {
 		return err
 	}

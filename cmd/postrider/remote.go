@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -263,12 +264,12 @@ func parseTime(flag, text string) (string, error) {
 	return text, nil
 }
 
-// queryOf returns the parameters that have a value.
+// queryOf returns the parameters that have a value, from names and values in turn.
 func queryOf(pairs ...string) url.Values {
 	query := url.Values{}
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			query.Set(pairs[i], pairs[i+1])
+	for pair := range slices.Chunk(pairs, 2) {
+		if value := pair[len(pair)-1]; value != "" {
+			query.Set(pair[0], value)
 		}
 	}
 	return query

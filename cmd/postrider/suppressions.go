@@ -86,7 +86,9 @@ func (c *suppressionsRemoveCommand) Run(s *session) error {
 // listIDs returns the IDs of a list.
 func listIDs(s *session, server client.Server, path, name string, query url.Values) (ids []string, err error) {
 	err = server.List(s.ctx, path, name, query, 0, func(item json.RawMessage) error {
-		var one struct{ ID string }
+		var one struct {
+			ID string `json:"id"`
+		}
 		err := json.Unmarshal(item, &one)
 		ids = append(ids, one.ID)
 		return err

@@ -139,7 +139,11 @@ func (c *templatesRenderCommand) Run(s *session) error {
 		return s.printJSON(answer)
 	}
 	var made struct {
-		Rendered struct{ Subject, HTML, Text *string }
+		Rendered struct {
+			Subject *string `json:"subject"`
+			HTML    *string `json:"html"`
+			Text    *string `json:"text"`
+		} `json:"rendered"`
 	}
 	if err := json.Unmarshal(answer, &made); err != nil {
 		return err

@@ -26,8 +26,8 @@ func (o output) printSecret(s *session, answer json.RawMessage) error {
 		return s.printJSON(answer)
 	}
 	var made struct {
-		Webhook json.RawMessage
-		Secret  string
+		Webhook json.RawMessage `json:"webhook"`
+		Secret  string          `json:"secret"`
 	}
 	if err := json.Unmarshal(answer, &made); err != nil {
 		return err
@@ -81,7 +81,9 @@ func (c *webhooksTestCommand) Run(s *session) error {
 	if c.JSON {
 		return s.printJSON(answer)
 	}
-	var sent struct{ Deliveries []string }
+	var sent struct {
+		Deliveries []string `json:"deliveries"`
+	}
 	if err := json.Unmarshal(answer, &sent); err != nil {
 		return err
 	}

@@ -45,14 +45,14 @@ var client = &http.Client{Timeout: timeout}
 var streams = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment,
 	ResponseHeaderTimeout: timeout, TLSHandshakeTimeout: timeout}}
 
-// Refusal is an error response of the server.
-type Refusal struct {
+// RefusalError is an error response of the server.
+type RefusalError struct {
 	Status  int
 	Message string
 	Fields  map[string]string // problems by path in the body
 }
 
-func (r *Refusal) Error() string {
+func (r *RefusalError) Error() string {
 	if len(r.Fields) == 0 {
 		return r.Message
 	}
@@ -66,9 +66,9 @@ func formatFields(fields map[string]string) (out []string) {
 	return out
 }
 
-// StatusOf returns the HTTP status of a *Refusal, or 0 for other errors.
+// StatusOf returns the HTTP status of a *RefusalError, or 0 for other errors.
 func StatusOf(err error) int {
-	var r *Refusal
+	var r *RefusalError
 	if errors.As(err, &r) {
 		return r.Status
 	}
@@ -84,7 +84,7 @@ type Request struct {
 	Header http.Header // additional fields
 }
 
-// Do sends a request and decodes the response into out, unless out is nil. The error is a *Refusal if the server
+// Do sends a request and decodes the response into out, unless out is nil. The error is a *RefusalError if the server
 // responded with an error.
 func (s Server) Do(ctx context.Context, r Request, out any) error {
 	res, err := s.send(ctx, client, r)
@@ -162,14 +162,14 @@ func refusalOf(status int, answer []byte) error {
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(answer, &said); err != nil || said.Error.Message == "" {
-		return &Refusal{Status: status,
+		return &RefusalError{Status: status,
 			Message: fmt.Sprintf("the server returned %d %s", status, http.StatusText(status))}
 	}
 	fields := map[string]string{}
 	for path, found := range said.Error.Details {
 		fields[path] = fmt.Sprint(found)
 	}
-	return &Refusal{Status: status, Message: said.Error.Message, Fields: fields}
+	return &RefusalError{Status: status, Message: said.Error.Message, Fields: fields}
 }
 
 // MaxPage is the largest page of a list.

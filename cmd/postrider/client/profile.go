@@ -85,7 +85,7 @@ func (p Profiles) Delete(name string) (bool, error) {
 
 // save replaces the file in one step, so that a crash leaves the old or the new one.
 func (p Profiles) save() error {
-	content, err := json.MarshalIndent(p.all, "", "  ")
+	content, err := json.MarshalIndent(p.all, "", "  ") //nolint:gosec // the file exists to keep keys
 	if err != nil {
 		return err
 	}

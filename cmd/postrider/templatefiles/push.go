@@ -120,7 +120,9 @@ func (p Push) push(ctx context.Context, t Template) (did string, err error) {
 func find(ctx context.Context, server client.Server, alias string) (*stored, error) {
 	id := ""
 	err := server.List(ctx, "/templates", "templates", url.Values{"alias": {alias}}, 0, func(item json.RawMessage) error {
-		var one struct{ ID string }
+		var one struct {
+			ID string `json:"id"`
+		}
 		err := json.Unmarshal(item, &one)
 		id = one.ID
 		return err
@@ -197,8 +199,9 @@ func (p Pull) Run(ctx context.Context) error {
 	}
 	return p.Server.List(ctx, "/templates", "templates", nil, 0, func(item json.RawMessage) error {
 		var listed struct {
-			ID, Name string
-			Alias    *string
+			ID    string  `json:"id"`
+			Name  string  `json:"name"`
+			Alias *string `json:"alias"`
 		}
 		if err := json.Unmarshal(item, &listed); err != nil {
 			return err
