@@ -30,6 +30,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/web/clientip"
+	"github.com/postrider/postrider/runtime/web/static"
 )
 
 const (
@@ -295,6 +296,7 @@ func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, medi
 		h.logger.ErrorContext(r.Context(), "GraphQL answer cannot be encoded", telemetry.KeyError, err)
 		status, media, out = http.StatusInternalServerError, mediaJSON, []byte(`{"error":{"message":"Internal error"}}`)
 	}
+	out = static.Encode(w.Header(), r.Header.Get("Accept-Encoding"), out)
 	h.begin(w, status, media)
 	if _, err := w.Write(out); err != nil { //nolint:gosec // JSON, with nosniff
 		h.logger.DebugContext(r.Context(), "GraphQL answer not taken", telemetry.KeyError, err)

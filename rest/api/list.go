@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"reflect"
 
@@ -35,15 +36,16 @@ func ListBy[I, T, R any](g *TagGroup, op Operation, as Plural,
 	op.Method, op.Example = http.MethodGet, map[string]any{as.Member: []any{op.Example}, "has_more": false,
 		"next_cursor": nil}
 	op.schema = as.listSchema(reflect.TypeFor[R]())
-	addOperation(g, op, nil, func(ctx context.Context, c *Call, in *I) (*Text, error) {
+	type output struct{ Body any }
+	addOperation(g, op, nil, func(ctx context.Context, c *Call, in *I) (*output, error) {
 		err := op.checkItem(in)
 		if err == nil {
 			var found page.Page[T]
 			if found, err = find(ctx, c, in); err == nil {
-				var encoded []byte
+				var encoded json.RawMessage
 				if encoded, err = as.encodePage(wire.ListOf(found.Items, show), found.HasMore,
 					found.NextCursor); err == nil {
-					return &Text{ContentType: jsonType, Body: encoded}, nil
+					return &output{encoded}, nil
 				}
 			}
 		}
@@ -52,7 +54,7 @@ func ListBy[I, T, R any](g *TagGroup, op Operation, as Plural,
 }
 
 // encodePage writes a page. The cursor is null on the last one.
-func (p Plural) encodePage(records any, hasMore bool, cursor string) ([]byte, error) {
+func (p Plural) encodePage(records any, hasMore bool, cursor string) (json.RawMessage, error) {
 	items, err := wire.Marshal(records)
 	if err != nil {
 		return nil, err

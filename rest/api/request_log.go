@@ -67,11 +67,23 @@ func (o *observed) WriteHeader(status int) {
 func (o *observed) Write(p []byte) (int, error) {
 	o.beginAnswer(http.StatusOK)
 	n, err := o.ResponseWriter.Write(p)
-	o.written += int64(n)
-	if room := apilog.MaxRaw - len(o.answerBody()); o.copies && room > 0 {
-		o.kept.Answered.Raw = append(o.kept.Answered.Raw, p[:min(n, room)]...)
-	}
+	o.recordBody(p[:n])
 	return n, err
+}
+
+// writeEncoded writes a body that may be compressed, and records it as JSON.
+func (o *observed) writeEncoded(body encodedBody) error {
+	o.beginAnswer(http.StatusOK)
+	_, err := o.ResponseWriter.Write(body.sent)
+	o.recordBody(body.plain)
+	return err
+}
+
+func (o *observed) recordBody(p []byte) {
+	o.written += int64(len(p))
+	if room := apilog.MaxRaw - len(o.answerBody()); o.copies && room > 0 {
+		o.kept.Answered.Raw = append(o.kept.Answered.Raw, p[:min(len(p), room)]...)
+	}
 }
 
 func (o *observed) answerBody() []byte {

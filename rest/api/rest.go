@@ -30,6 +30,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/web/static"
 )
 
 // Prefix is the path that everything hangs below.
@@ -187,15 +188,47 @@ func humaConfig(o Options) huma.Config {
 			admission.CookieName(o.BaseURL)),
 		Formats:       map[string]huma.Format{jsonType: {Marshal: writeJSON, Unmarshal: json.Unmarshal}},
 		DefaultFormat: jsonType,
+		Transformers:  []huma.Transformer{encodeBody},
 	}
 }
 
-func writeJSON(w io.Writer, v any) error {
-	encoded, err := wire.Marshal(v)
-	if err != nil {
-		return err
+// encodedBody is a body as JSON, and in the content coding of the response.
+type encodedBody struct{ plain, sent []byte }
+
+// encodeBody encodes the body of a response before its header is sent. Only reads are compressed: the size of a
+// compressed secret next to text of the caller's reveals the secret (BREACH), and reads return none.
+func encodeBody(ctx huma.Context, _ string, v any) (any, error) {
+	plain, ok := v.(json.RawMessage)
+	if !ok {
+		var err error
+		if plain, err = wire.Marshal(v); err != nil {
+			return nil, err
+		}
 	}
-	_, err = w.Write(encoded)
+	if ctx.Method() != http.MethodGet {
+		return encodedBody{plain, plain}, nil
+	}
+	header := http.Header{}
+	sent := static.Encode(header, ctx.Header("Accept-Encoding"), plain)
+	for name := range header {
+		ctx.SetHeader(name, header.Get(name))
+	}
+	return encodedBody{plain, sent}, nil
+}
+
+func writeJSON(w io.Writer, v any) error {
+	body, ok := v.(encodedBody)
+	if !ok {
+		encoded, err := wire.Marshal(v)
+		if err != nil {
+			return err
+		}
+		body = encodedBody{encoded, encoded}
+	}
+	if o, is := w.(*observed); is {
+		return o.writeEncoded(body)
+	}
+	_, err := w.Write(body.sent)
 	return err
 }
 

@@ -4,7 +4,6 @@ package static
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
 	"io"
@@ -13,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/postrider/postrider/runtime/base/intake"
 )
@@ -41,12 +42,7 @@ func New(content []byte, header http.Header) *Text {
 	if len(content) < smallest {
 		return t
 	}
-	var packed bytes.Buffer
-	// Writes to a buffer do not fail, and the level is valid.
-	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	w.Write(content) //nolint:errcheck // as above
-	w.Close()        //nolint:errcheck // as above
-	t.packed = []variant{{"gzip", bytes.Clone(packed.Bytes())}}
+	t.packed = compressBest(content)
 	return t
 }
 
@@ -54,7 +50,7 @@ func New(content []byte, header http.Header) *Text {
 // accepts neither triggers decompression, for all later ones too.
 func NewPacked(brotli, gzipped []byte, header http.Header) *Text {
 	t := &Text{header: header, etag: tagOf(append(bytes.Clone(gzipped), brotli...))}
-	for _, v := range []variant{{"br", brotli}, {"gzip", gzipped}} {
+	for _, v := range []variant{{"br", brotli}, {codingGzip, gzipped}} {
 		if v.content != nil {
 			t.packed = append(t.packed, v)
 		}
@@ -114,7 +110,7 @@ func (t *Text) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // chooseEncoding returns the encoding for a request; nil content means the plain one.
 func (t *Text) chooseEncoding(r *http.Request) (coding string, content []byte) {
 	for _, v := range t.packed {
-		if acceptsCoding(r, v.coding) {
+		if acceptsCoding(r.Header.Values("Accept-Encoding"), v.coding) {
 			return v.coding, v.content
 		}
 	}
@@ -128,22 +124,6 @@ func matchesTag(values []string, tag string) bool {
 			if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == tag {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-// acceptsCoding reports whether a client accepts a content coding (RFC 9110 section 12.5.3).
-func acceptsCoding(r *http.Request, coding string) bool {
-	for _, value := range r.Header.Values("Accept-Encoding") {
-		for one := range strings.SplitSeq(value, ",") {
-			name, parameters, _ := strings.Cut(one, ";")
-			if !strings.EqualFold(strings.TrimSpace(name), coding) {
-				continue
-			}
-			q, given := strings.CutPrefix(strings.TrimSpace(parameters), "q=")
-			weight, err := strconv.ParseFloat(q, 64)
-			return !given || err == nil && weight > 0
 		}
 	}
 	return false
