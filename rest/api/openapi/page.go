@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -103,6 +104,7 @@ type referenceSchema struct {
 type pageMaker struct {
 	document *huma.OpenAPI
 	server   string
+	origin   string // of the server
 	sender   string
 }
 
@@ -112,6 +114,10 @@ func Page(d *huma.OpenAPI, sender string) ([]byte, error) {
 	p := &pageMaker{document: d, server: d.Servers[0].URL, sender: sender}
 	if strings.HasPrefix(p.server, "/") {
 		p.server = "https://mail.example.com" + p.server
+	}
+	p.origin = p.server
+	if at, err := url.Parse(p.server); err == nil {
+		p.origin = at.Scheme + "://" + at.Host
 	}
 	r := reference{Title: d.Info.Title, Version: d.Info.Version, Server: p.server,
 		Intro: strings.Split(d.Info.Description, "\n\n"),

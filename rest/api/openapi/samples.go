@@ -18,21 +18,34 @@ import (
 type sample struct{ Lang, Name, Text string }
 
 // asked is the request of a sample. The body is JSON, or empty.
-type asked struct{ Method, URL, Body string }
+type asked struct {
+	Method, URL, Body string
+	Headers           []askedHeader
+}
 
-// languages are those that have samples, in the order of the page. Each needs nothing but
-// the standard library and reads the key from POSTRIDER_API_KEY.
+// askedHeader is a header field of a sample. Its value is a text, followed by an environment variable if one is named.
+type askedHeader struct{ Name, Text, Variable string }
+
+// languages are those that have samples, in the order of the page. Each needs only the standard library, and reads
+// the credential from an environment variable.
 var languages = []struct {
 	id, name string
 	program  *template.Template
 }{
-	{"curl", "curl", parseProgram(`curl{{if ne .Method "GET"}} -X {{.Method}}{{end}} '{{.URL}}' \
-  -H "Authorization: Bearer $POSTRIDER_API_KEY"{{if .Body}} \
-  -H 'Content-Type: application/json' \
+	{"curl", "curl", parseProgram(`curl{{if ne .Method "GET"}} -X {{.Method}}{{end}} '{{.URL}}'
+{{- range .Headers}} \
+  -H {{if .Variable}}"{{.Name}}: {{.Text}}${{.Variable}}"{{else}}'{{.Name}}: {{.Text}}'{{end}}{{end}}
+{{- if .Body}} \
   -d '{{.Body}}'{{end}}`)},
 	{"node", "Node", parseProgram(`const answer = await fetch('{{.URL}}', {
   method: '{{.Method}}',
-  headers: { Authorization: ` + "`Bearer ${process.env.POSTRIDER_API_KEY}`" + `{{if .Body}}, 'Content-Type': 'application/json'{{end}} },
+{{- if .Headers}}
+  headers: {
+{{- range .Headers}}
+    '{{.Name}}': {{if .Variable}}` + "`{{.Text}}${process.env.{{.Variable}}}`" + `{{else}}'{{.Text}}'{{end}},
+{{- end}}
+  },
+{{- end}}
 {{- if .Body}}
   body: JSON.stringify({{.Body}}),
 {{- end}}
@@ -44,7 +57,13 @@ import urllib.request
 request = urllib.request.Request(
     '{{.URL}}',
     method='{{.Method}}',
-    headers={'Authorization': 'Bearer ' + os.environ['POSTRIDER_API_KEY']{{if .Body}}, 'Content-Type': 'application/json'{{end}}},
+{{- if .Headers}}
+    headers={
+{{- range .Headers}}
+        '{{.Name}}': {{if .Variable}}'{{.Text}}' + os.environ['{{.Variable}}']{{else}}'{{.Text}}'{{end}},
+{{- end}}
+    },
+{{- end}}
 {{- if .Body}}
     data=r'''{{.Body}}'''.encode(),
 {{- end}}
@@ -67,9 +86,8 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	request.Header.Set("Authorization", "Bearer "+os.Getenv("POSTRIDER_API_KEY"))
-{{- if .Body}}
-	request.Header.Set("Content-Type", "application/json")
+{{- range .Headers}}
+	request.Header.Set("{{.Name}}", "{{.Text}}"{{if .Variable}}+os.Getenv("{{.Variable}}"){{end}})
 {{- end}}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -86,12 +104,47 @@ JSON;
 {{- end}}
 echo file_get_contents('{{.URL}}', false, stream_context_create(['http' => [
     'method' => '{{.Method}}',
-    'header' => ['Authorization: Bearer ' . getenv('POSTRIDER_API_KEY'){{if .Body}}, 'Content-Type: application/json'{{end}}],
+{{- if .Headers}}
+    'header' => [
+{{- range .Headers}}
+        '{{.Name}}: {{.Text}}'{{if .Variable}} . getenv('{{.Variable}}'){{end}},
+{{- end}}
+    ],
+{{- end}}
 {{- if .Body}}
     'content' => $body,
 {{- end}}
     'ignore_errors' => true,
 ]]));`)},
+}
+
+// Environment variables of the samples.
+const (
+	keyVariable     = "POSTRIDER_API_KEY"
+	sessionVariable = "POSTRIDER_SESSION" // the value of the session cookie
+)
+
+// headersOf returns the header fields of a request to an operation: a credential that it accepts, and the type of the
+// body. A request with a session that changes data comes from a page of the installation.
+func (p *pageMaker) headersOf(op *huma.Operation, hasBody bool) []askedHeader {
+	var headers []askedHeader
+	accepts := func(scheme string) bool {
+		return slices.ContainsFunc(op.Security, func(s map[string][]string) bool { _, ok := s[scheme]; return ok })
+	}
+	switch {
+	case accepts("bearer"):
+		headers = append(headers, askedHeader{"Authorization", "Bearer ", keyVariable})
+	case accepts("session"):
+		cookie := p.document.Components.SecuritySchemes["session"].Name
+		headers = append(headers, askedHeader{"Cookie", cookie + "=", sessionVariable})
+		if op.Method != http.MethodGet {
+			headers = append(headers, askedHeader{Name: "Origin", Text: p.origin})
+		}
+	}
+	if hasBody {
+		headers = append(headers, askedHeader{Name: "Content-Type", Text: jsonType})
+	}
+	return headers
 }
 
 func parseProgram(text string) *template.Template {
@@ -124,6 +177,7 @@ func (p *pageMaker) makeRequest(op *huma.Operation) (asked, error) {
 		}
 	}
 	out := asked{Method: cmp.Or(op.Method, http.MethodGet), URL: p.server + path}
+	out.Headers = p.headersOf(op, op.RequestBody != nil)
 	if op.RequestBody == nil {
 		return out, nil
 	}
@@ -138,14 +192,15 @@ func (p *pageMaker) makeRequest(op *huma.Operation) (asked, error) {
 	return out, nil
 }
 
-// fromSender puts the installation's own sender into an example, where it has one, so that
-// the sample can be run as it is.
+// fromSender puts the installation's own sender into an example that has the address of a sender, so that the sample
+// can be run as it is.
 func (p *pageMaker) fromSender(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, member := range v {
-			if out[name] = p.fromSender(member); name == "from" && p.sender != "" {
+			out[name] = p.fromSender(member)
+			if address, ok := member.(string); ok && name == "from" && strings.Contains(address, "@") && p.sender != "" {
 				out[name] = p.sender
 			}
 		}
