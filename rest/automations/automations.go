@@ -192,14 +192,14 @@ func (e *edge) addDefinitions(g *api.TagGroup) {
 	}, api.Plural{Member: "automations", Schema: "AutomationList"}, e.listAutomations, newRecord)
 	api.Get(g, api.Operation{
 		Path: "/automations/{id}", ID: "getAutomation", Needs: rights.Read,
-		Summary: "Retrieve an automation", Description: "With its draft.", Example: one, Of: OfAutomation,
+		Summary: "Retrieve an automation", Description: "Returns an automation with its draft.", Example: one, Of: OfAutomation,
 	}, e.service.Get, newAnswer)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPatch, Path: "/automations/{id}", ID: updateAutomation, Needs: rights.Write,
 		Summary: "Change the draft of an automation",
 		Description: "Updates the draft. Each field you send replaces that field of the draft. Runs and the active " +
 			"version do not change until the draft is activated. An archived automation fails with 409.",
-		Body: &api.Body{Limit: BodyLimit, About: "What to change.",
+		Body: &api.Body{Limit: BodyLimit, About: "The fields to change.",
 			Examples: map[string]any{"name": map[string]any{"name": "Welcome, twice"}}},
 		Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfAutomation,
 	}, changeBody, e.changeAutomation)

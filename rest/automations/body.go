@@ -128,8 +128,8 @@ func actionBody(a *action) body.Object {
 		{Name: "version", Type: body.Maybe(&a.Version, numberField), About: "With activate, return to this version " +
 			"instead of creating one from the draft."},
 		{Name: "runs", Type: body.Choice(&a.Runs, runsHold, runsContinue, runsCancel),
-			About: "With pause: hold (if left out) lets no step of live runs begin, continue lets them go on. " +
-				"With activate: continue (if left out) lets runs go that were held, cancel cancels all runs that live now."},
+			About: "With pause: hold (the default) starts no further steps of live runs, continue lets them proceed. " +
+				"With activate: continue (the default) releases held runs, cancel cancels all live runs."},
 	}, Check: func(d *body.Decoder) {
 		if !slices.Contains(actions, a.Action) {
 			d.Refuse("action", "must be one of %s", strings.Join(actions, ", "))

@@ -147,16 +147,16 @@ func (e *edge) addRuns(g *api.TagGroup) {
 	list := api.Plural{Member: "automation_runs", Schema: "AutomationRunList"}
 	api.ListBy(g, api.Operation{
 		Path: "/automation-runs", ID: "listAutomationRuns", Needs: rights.Read,
-		Summary: "List runs", Description: "Of all automations, newest first.", Example: runExample(),
+		Summary: "List runs", Description: "Lists the runs of all automations, newest first.", Example: runExample(),
 	}, list, e.listRuns, newRun)
 	api.ListBy(g, api.Operation{
 		Path: "/automations/{id}/runs", ID: "listRunsOfAutomation", Needs: rights.Read,
-		Summary: "List the runs of an automation", Description: "Newest first.", Example: runExample(),
+		Summary: "List the runs of an automation", Description: "Lists the runs of an automation, newest first.", Example: runExample(),
 		Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, list, e.listRunsOf, newRun)
 	api.Get(g, api.Operation{
 		Path: "/automation-runs/{id}", ID: "getAutomationRun", Needs: rights.Read,
-		Summary: "Retrieve a run", Description: "With its steps.", Example: one, Of: OfRun,
+		Summary: "Retrieve a run", Description: "Returns a run with its completed steps.", Example: one, Of: OfRun,
 	}, e.service.Run, newRunAnswer)
 	api.Once(g, api.Operation{
 		Path: "/automation-runs/{id}/cancel", ID: "cancelAutomationRun", Needs: rights.Write, Stores: api.StoresNothing,

@@ -14,7 +14,7 @@ import (
 
 type dryRun struct {
 	AutomationID string                                      `json:"automation_id"`
-	Version      *int                                        `json:"version" doc:"null: the draft."`
+	Version      *int                                        `json:"version" doc:"Number of the version; null for the draft."`
 	Outcome      string                                      `json:"outcome" enum:"completed,failed,cancelled,not_started" doc:"not_started: the trigger or its condition does not hold."`
 	Error        *string                                     `json:"error" doc:"Why it failed: a code, a colon and a sentence."`
 	Condition    wire.Optional[played.ExpressionExplanation] `json:"condition" doc:"The trigger's condition; null if it has none."`

@@ -28,7 +28,7 @@ type Payments interface {
 var _ Payments = (*billing.Service)(nil)
 
 type pageAnswer struct {
-	URL       string            `json:"url" doc:"A page of the payment provider." example:"https://checkout.stripe.com/c/pay/cs_live_a1"`
+	URL       string            `json:"url" doc:"URL of a page of the payment provider." example:"https://checkout.stripe.com/c/pay/cs_live_a1"`
 	ExpiresAt wire.OptionalTime `json:"expires_at"`
 }
 
@@ -173,7 +173,7 @@ func backBody(name string) func(*asks) body.Object {
 
 func returnField(in *asks) body.Field {
 	return body.Field{Name: "return_path", Type: body.Text(&in.ReturnPath).Length(0, 500),
-		About: "Path of this service that the page leads back to; left out, /settings/billing."}
+		About: "Path of this installation that the page returns to. Defaults to /settings/billing."}
 }
 
 func planBody(name string, leads bool) func(*asks) body.Object {

@@ -60,9 +60,9 @@ func (e *edge) sending(g *api.TagGroup) {
 	api.Claimed(g, api.Operation{
 		Path: "/emails/{id}/resend", ID: "resendEmail", Needs: rights.Send, Stores: api.StoresItself,
 		Summary: "Resend a stored email",
-		Description: "Makes a new email, with an id of its own, of what the stored one said: " + resentFields +
-			" It is sent at once, whatever became of the stored one and whenever that was to be sent, and all rules of a send apply anew. " +
-			"409 `conflict` when the body has been deleted.",
+		Description: "Creates and sends a new email from the content of a stored one: " + resentFields +
+			" It is sent immediately, regardless of the outcome and the scheduled time of the stored email. All rules of `POST /emails` " +
+			"apply. Fails with 409 `conflict` if the body was deleted.",
 		Problems: []int{http.StatusNotFound, http.StatusBadGateway},
 		Answer:   EmailReceipt{}, Example: map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1tb", "status": "sent"},
 		Of: email,

@@ -56,7 +56,7 @@ func BillingRoutes(service Billing) api.Routes {
 		api.Handle(a.Tag(tagOperator, ""), api.Operation{
 			Method: http.MethodGet, Path: "/operator/billing", ID: "getBillingAsOperator", Needs: rights.Operate,
 			Slow:    true,
-			Summary: "Retrieve the billing state",
+			Summary: "Retrieve the state of billing",
 			Description: "Returns customers and usage that are not synchronized, and " +
 				"accounts that need attention, as stored. Does not contact the payment provider.",
 			Example: map[string]any{"billing": map[string]any{"enabled": true, "mode": "live", "customers": 12,

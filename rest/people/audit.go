@@ -30,7 +30,7 @@ type auditRecord struct {
 	ID        string         `json:"id" example:"aud_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Actor     auditActor     `json:"actor"`
 	Action    string         `json:"action" doc:"The action, such as member.removed, or the ID of an operation of this API, such as createWebhook." example:"member.removed"`
-	Target    string         `json:"target" doc:"Id of what was changed; may be empty." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Target    string         `json:"target" doc:"ID of the changed resource; may be empty." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Changes   map[string]any `json:"changes" nullable:"false" doc:"The changed fields. Secrets are never included."`
 	IP        string         `json:"ip" example:"192.0.2.7"`
 	UserAgent string         `json:"user_agent"`
@@ -40,10 +40,10 @@ type auditRecord struct {
 
 // AuditFilters are what narrows the audit log. It is embedded, and so exported.
 type AuditFilters struct {
-	Actor  string `query:"actor" doc:"Id of who did it."`
-	Action string `query:"action" doc:"An action, or its beginning up to a dot: member finds member.removed."`
-	Since  string `query:"since" format:"date-time" doc:"Entries from then on."`
-	Until  string `query:"until" format:"date-time" doc:"Entries before then."`
+	Actor  string `query:"actor" doc:"Only entries of this actor, by ID."`
+	Action string `query:"action" doc:"An action or its prefix up to a dot: member matches member.removed."`
+	Since  string `query:"since" format:"date-time" doc:"Only entries at or after this time."`
+	Until  string `query:"until" format:"date-time" doc:"Only entries before this time."`
 }
 
 type auditInput struct {

@@ -61,7 +61,7 @@ type invitationRecord struct {
 	ID         string            `json:"id" example:"inv_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Email      string            `json:"email" example:"bob@example.com"`
 	Role       string            `json:"role" enum:"owner,admin,developer,billing,viewer"`
-	InvitedBy  *string           `json:"invited_by" doc:"Id of the person who invited." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	InvitedBy  *string           `json:"invited_by" doc:"ID of the user who sent the invitation." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	CreatedAt  wire.Time         `json:"created_at"`
 	ExpiresAt  wire.Time         `json:"expires_at"`
 	AcceptedAt wire.OptionalTime `json:"accepted_at"`

@@ -40,7 +40,7 @@ func newProviderRecord(name string) *providerRecord {
 // sentOn is an answer that sends a browser elsewhere.
 type sentOn struct {
 	Status   int
-	Location string `header:"Location" doc:"Where the browser goes."`
+	Location string `header:"Location" doc:"URL that the browser is redirected to."`
 }
 
 func redirectTo(location string) *sentOn { return &sentOn{http.StatusFound, location} }

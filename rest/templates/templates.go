@@ -144,7 +144,7 @@ func Routes(service Service) api.Routes {
 				"`name` change immediately. Omitted fields keep their value. `null` clears `alias`, `subject`, " +
 				"`from`, `reply_to`, `html`, `text` or `category`, and is refused for other fields. The alias cannot " +
 				"change while an automation uses it: 409 `conflict`, with the names in `details.used_by`.",
-			Body: &api.Body{Limit: bodyLimit, About: "What to change.",
+			Body: &api.Body{Limit: bodyLimit, About: "The fields to change.",
 				Examples: map[string]any{"subject": map[string]any{"subject": "Your receipt for {{order}}"}}},
 			Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: template,
 		}, changeBody, e.updateTemplate)

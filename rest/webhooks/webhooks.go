@@ -102,7 +102,7 @@ func Routes(service Service) api.Routes {
 			Description: "Updates the fields that you send. Omitted fields keep their value. While `enabled` is " +
 				"false, no deliveries are created or attempted. Pending deliveries continue once it is true again, " +
 				"and `POST /webhooks/{id}/recover` queues the missed events.",
-			Body: &api.Body{About: "What to change.",
+			Body: &api.Body{About: "The fields to change.",
 				Examples: map[string]any{"off": map[string]any{"enabled": false}}},
 			Example: one, Problems: []int{http.StatusNotFound}, Of: endpoint,
 		}, changeBody, e.updateEndpoint)

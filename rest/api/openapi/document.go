@@ -24,21 +24,21 @@ const Key = "operation"
 
 const jsonType = "application/json"
 
-const documentIntro = `Send transactional email and follow what becomes of it.
+const documentIntro = `Send transactional email and track its delivery.
 
 Every request carries ` + "`Authorization: Bearer <API key>`" + `. Bodies are JSON in UTF-8 with ` + "`Content-Type: application/json`" + `. Unknown fields and unknown
-query parameters are refused (400), so that a misspelt name is never ignored. Ids are opaque. Timestamps are RFC 3339 in UTC with milliseconds; one that is not set
-is ` + "`null`" + `. Lists are newest first and paged by an opaque cursor.
+query parameters are refused (400), so that a misspelled name is never ignored. IDs are opaque. Timestamps are RFC 3339 in UTC with milliseconds; one that is not set
+is ` + "`null`" + `. Lists are newest first and use an opaque cursor for pagination.
 
-Errors are ` + "`{\"error\": {\"message\", \"code\", \"details\", \"upgrade_url\"}}`" + `. For a ` + "`validation_error`" + `, ` + "`details`" + ` maps each wrong field to a reason, all of them at once:
+Errors are ` + "`{\"error\": {\"message\", \"code\", \"details\", \"upgrade_url\"}}`" + `. For a ` + "`validation_error`" + `, ` + "`details`" + ` maps each invalid field to a reason:
 ` + "`\"attachments[2].data\": \"is not valid base64\"`" + `.
 
-Every answer carries ` + "`X-Request-Id`" + `. Every authenticated answer carries ` + "`ratelimit-limit`" + `, ` + "`ratelimit-remaining`" + ` and ` + "`ratelimit-reset`" + `. An account may use two
-seconds' worth of its plan's requests per second at once.
+Every response carries ` + "`X-Request-Id`" + `. Every authenticated response carries ` + "`ratelimit-limit`" + `, ` + "`ratelimit-remaining`" + ` and ` + "`ratelimit-reset`" + `. An account can send
+bursts of up to two seconds' worth of its plan's requests per second.
 
-A 2xx is answered after the data is stored durably. No answer means unknown: repeat the request with the same ` + "`Idempotency-Key`" + `.
+A 2xx response means that the data is stored durably. If you receive no response, the outcome is unknown: repeat the request with the same ` + "`Idempotency-Key`" + `.
 
-Changes are additive: new fields and new values may appear. A removal is announced by the headers ` + "`Deprecation`" + ` and ` + "`Sunset`" + `.`
+Changes are additive: new fields and new values may appear. A removal is announced in the headers ` + "`Deprecation`" + ` and ` + "`Sunset`" + `.`
 
 // New makes a document without operations. cookie is the name of a session's. Each operation that is added is
 // completed by the Operation in its metadata.
@@ -196,7 +196,7 @@ func (o OperationDoc) describeSuccess(d *huma.OpenAPI, success *huma.Response) {
 		success.Headers[name] = &huma.Header{Ref: "#/components/headers/" + component}
 	}
 	if success.Headers["Location"] != nil {
-		success.Description, success.Content = "Go there.", nil
+		success.Description, success.Content = "Redirect to the provider.", nil
 		return
 	}
 	if o.Media != "" {

@@ -23,7 +23,7 @@ type ExpressionPart struct {
 type ExpressionExplanation struct {
 	Text   string           `json:"text" example:"event.data.amount > 50"`
 	Result bool             `json:"result"`
-	Error  *string          `json:"error" doc:"Why the whole has no value; it counts as false then."`
+	Error  *string          `json:"error" doc:"Why the expression has no value; it then counts as false."`
 	Parts  []ExpressionPart `json:"parts" nullable:"false" doc:"Each part with its value, also those that could not change the result."`
 }
 
@@ -79,10 +79,10 @@ type SimulatedStep struct {
 	StartedAt  wire.Time                       `json:"started_at"`
 	EndedAt    wire.Time                       `json:"ended_at"`
 	Wait       wire.Optional[AutomationWait]   `json:"wait" doc:"What the step waited for; null if it did not wait."`
-	Conditions []ExpressionExplanation         `json:"conditions" nullable:"false" doc:"Of a condition, and of the cases of a branch up to the one that was true."`
+	Conditions []ExpressionExplanation         `json:"conditions" nullable:"false" doc:"The evaluated condition, or the cases of a branch up to the first that was true."`
 	Email      wire.Optional[SimulatedEmail]   `json:"email" doc:"What send_email would send, with its template filled."`
 	SMS        wire.Optional[SimulatedSMS]     `json:"sms" doc:"What send_sms would send."`
-	Request    wire.Optional[SimulatedRequest] `json:"request" doc:"What webhook would post."`
+	Request    wire.Optional[SimulatedRequest] `json:"request" doc:"The request that a webhook step would send."`
 }
 
 // Explained shows an expression that was judged; nil: there is none.
