@@ -92,7 +92,7 @@ export default function List() {
       <SplitView
         sheet={open && (
           <Sheet label="Email" head={<CopyableId id={open} />} page={`/emails/${open}`} onClose={() => go(null)} {...adjacentRows(list.rows.map((r) => r.id), open, go)}>
-            <EmailView key={open} id={open} beside />
+            <EmailView key={open} id={open} inPanel />
           </Sheet>
         )}
       >

@@ -55,7 +55,7 @@ export function check(mail: Judged): Finding[] {
     for (const [pattern, what, why] of properties) if (pattern.test(style)) say('warn', what, why)
     const silent = [...doc.querySelectorAll('img')].filter((i) => !i.hasAttribute('alt') && !isPixel(i)).length
     if (silent > 0) say('warn', silent === 1 ? 'An image without alt text' : `${silent} images without alt text`, 'Many clients block images by default and show only the alt text.')
-    if (!doc.documentElement.lang) say('warn', 'No language', '<html lang="…"> tells screen readers which language to use.')
+    if (!doc.documentElement.lang) say('warn', 'No language', '<html lang="…">sets the language of screen readers.')
     const gap = /\{\{.*?\}\}|\{%.*?%\}/.exec(doc.body.textContent ?? '')?.[0]
     if (gap) say('bad', 'An unfilled variable', `${gap} appears in the email.`)
     const bytes = new TextEncoder().encode(mail.html).length

@@ -82,7 +82,7 @@ export function Members({ rows, again }: { rows: Member[]; again: () => void }) 
             toast.success(`${removing.user.email} removed`)
           }}
         >
-          {self(removing) ? 'You lose access until someone invites you again.' : 'They lose access within five seconds.'} API keys created by {self(removing) ? 'you' : 'them'} belong to the account and keep working.
+          {self(removing) ? 'You lose access until you are invited again.' : 'They lose access within five seconds.'} API keys created by {self(removing) ? 'you' : 'them'} belong to the account and keep working.
         </ConfirmDialog>
       )}
     </Card>
