@@ -177,4 +177,4 @@ func (m *measure) fragment(name string) extent {
 }
 
 // ResultTooLarge is the message for a response with too many bytes.
-var ResultTooLarge = fmt.Sprintf("The answer has more than %d MB; ask for fewer entries or fewer fields. The REST API gives one entry whole", Result>>20)
+var ResultTooLarge = fmt.Sprintf("The response is larger than %d MB. Request fewer entries or fields. The REST API returns complete entries", Result>>20)

@@ -78,7 +78,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case r.Method != http.MethodPost:
 		header.Set("Allow", "POST")
-		http.Error(w, "Post what there is to tell", http.StatusMethodNotAllowed)
+		http.Error(w, "Method not allowed: use POST", http.StatusMethodNotAllowed)
 		return
 	}
 	if err := h.takeReceipt(w, r, token, take); err != nil {
@@ -121,5 +121,5 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 			Message: "Try again later"}
 		err = later.WithCause(err)
 	}
-	posted.Refuse(w, r, h.Logger, "what a provider of text messages tells could not be stored", err)
+	posted.Refuse(w, r, h.Logger, "could not store a receipt of a text message", err)
 }

@@ -494,7 +494,7 @@ func TestSettingsPageMatchesDeclarations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const begin = "<!-- Made of the declarations: go test ./runtime/app -run SettingsPage -update -->\n"
+	const begin = "<!-- Generated from the declarations: go test ./runtime/app -run SettingsPage -update -->\n"
 	intro, _, found := strings.Cut(string(old), begin)
 	if !found {
 		t.Fatalf("%s has no line %q, which precedes the settings", settingsPage, begin)

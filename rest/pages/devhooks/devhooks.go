@@ -118,7 +118,7 @@ func (e *edge) receive(w http.ResponseWriter, r *http.Request) error {
 	w.WriteHeader(status)
 	words := "Received by development mode\n"
 	if status >= http.StatusBadRequest {
-		words = "The receiver of development mode was told to answer this\n"
+		words = "The development receiver is configured to return this response\n"
 	}
 	return write(w, []byte(words))
 }

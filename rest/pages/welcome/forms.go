@@ -223,7 +223,7 @@ func (p *pages) stopEmail(r *http.Request) (done, error) {
 	}
 	return done{out: true, title: "Address change cancelled",
 		lines: []string{"Your address has not changed. You are signed out everywhere.",
-			"If you did not request the change, someone else was signed in to your account. Set a new password now."},
+			"If you did not request the change, another person was signed in to your account. Set a new password now."},
 		links: formLinks("/", signin.PathReset)}, nil
 }
 

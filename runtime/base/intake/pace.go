@@ -19,7 +19,7 @@ var Floor = Rate{Bytes: 60 << 10, Period: 30 * time.Second}
 // The errors of a client that sends something.
 var (
 	ErrSlow     = errors.New("the client is slower than the least speed")
-	ErrTooLarge = errors.New("more octets than are taken")
+	ErrTooLarge = errors.New("more bytes than are accepted")
 )
 
 // Meter measures a client against a pace. It counts only the time spent waiting for the client. It is not

@@ -123,7 +123,7 @@ func TestMasterKeySettingIsReadOrRefusedInWords(t *testing.T) {
 		" \n":                     "no master key",
 		good + ",":                "key 2 of 2 is empty",
 		"not base64!":             "key 1 of 1 is not base64",
-		"c2hvcnQ=":                "key 1 of 1 has 5 octets, want 32",
+		"c2hvcnQ=":                "key 1 of 1 has 5 bytes, want 32",
 		"c2hvcnQ=,*," + good:      "key 2 of 3 is not base64",
 		good + "," + good:         "key 2 is key 1 again",
 		other + "," + good + "=x": "key 2 of 2 is not base64",

@@ -140,7 +140,7 @@ func newParser(lines lines) *parser {
 func (p *parser) readRoot() header {
 	h, cut := p.readHeader(maxHeader)
 	if cut {
-		p.recordDefect("The header is longer than %d octets, the rest of it was not read.", maxHeader)
+		p.recordDefect("The header is longer than %d bytes, the rest was not read.", maxHeader)
 	}
 	p.out.Received = h.received
 	return h

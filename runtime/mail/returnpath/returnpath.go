@@ -84,7 +84,7 @@ func New(keys ...[]byte) (*Signer, error) {
 	}
 	for i, key := range keys {
 		if len(key) < sha256.Size {
-			return nil, fmt.Errorf("return path: key %d has %d octets, want %d", i+1, len(key), sha256.Size)
+			return nil, fmt.Errorf("return path: key %d has %d bytes, want %d", i+1, len(key), sha256.Size)
 		}
 	}
 	return &Signer{keys: keys}, nil
@@ -143,7 +143,7 @@ func computeMAC(key, body []byte, host string) []byte {
 func encodeMark(m Mark, issued time.Time) ([]byte, error) {
 	id, err := typeid.FromString(m.EmailID)
 	if err != nil || id.Prefix() != emailID {
-		return nil, fmt.Errorf("return path: %q is no email id", m.EmailID)
+		return nil, fmt.Errorf("return path: %q is not an email id", m.EmailID)
 	}
 	if m.RecipientID <= 0 || m.RecipientID >= 1<<(8*numberSize) {
 		return nil, fmt.Errorf("return path: recipient id %d is out of range", m.RecipientID)

@@ -79,7 +79,7 @@ func Lookup(t Type) (Entry, bool) {
 }
 
 var catalog = []Entry{
-	{AutomationCancelled, "A run was cancelled; its timeline shows it, and no webhook tells of it", sampleRun("cancelled", 1, "delay", nil)},
+	{AutomationCancelled, "A run was cancelled. It appears in the timeline and is not sent to webhooks", sampleRun("cancelled", 1, "delay", nil)},
 	{AutomationCompleted, "A run finished all its steps, or ended early on a false condition", sampleRun("completed", 2, "send_email", nil)},
 	{AutomationFailed, "A run failed: a send failed, a wait timed out, a value was not valid", sampleRun("failed", 1, "send_email", &sampleRunError)},
 	{AutomationStarted, "An active automation matched an incoming event and a run was created", sampleRun("running", 0, "delay", nil)},
@@ -143,7 +143,7 @@ var catalog = []Entry{
 			d.Open = &Open{IP: "203.0.113.7", UserAgent: sampleAgent}
 		})},
 	{EmailReceived, "An email arrived for a domain that receives mail. Read its content from /received-emails/{id}", sampleInbound()},
-	{EmailRescheduled, "A scheduled email was given another time; its timeline shows it, and no webhook tells of it",
+	{EmailRescheduled, "A scheduled email was rescheduled. It appears in the timeline and is not sent to webhooks",
 		sampleEmail(EmailRescheduled, "scheduled", func(d *Email) { d.ScheduledAt = &sampleSchedule })},
 	{EmailScheduled, "An email was accepted with scheduled_at", sampleEmail(EmailScheduled, "scheduled", func(d *Email) { d.ScheduledAt = &sampleSchedule })},
 	{EmailSent, "The service accepted the message for delivery", sampleEmail(EmailSent, "sent", nil)},

@@ -73,7 +73,7 @@ func (t Table) replaceKeys(has []index, to []key, on, name string) (r rekeying) 
 		if slices.ContainsFunc(has, k.matchesIndex) {
 			continue
 		}
-		r.beside = append(r.beside, MoveStep{What: fmt.Sprintf("making the index %s of %s anew, by %s", k.name, t.Name,
+		r.beside = append(r.beside, MoveStep{What: fmt.Sprintf("recreating the index %s of %s with %s", k.name, t.Name,
 			k.columns),
 			Statements: []string{dropNext(k.replacementName()),
 				k.createStatement(" CONCURRENTLY", k.replacementName(), on)}})
