@@ -24,9 +24,9 @@ func (AddressRuleSet) Fields() []ent.Field {
 		field.Int64("id"),
 		reference("account_id").required(),
 		reference("domain_id").required(),
-		field.JSON("rules", []shape.AddressRule{}).Comment("the first that matches decides"),
+		field.JSON("rules", []shape.AddressRule{}).Comment("the first matching rule decides"),
 		field.Bool("catch_all").Default(true).
-			Comment("what becomes of an address that no rule matches: accepted or refused"),
+			Comment("whether an address that no rule matches is accepted or refused"),
 		updatedAt(),
 	}
 }

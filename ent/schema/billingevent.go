@@ -1,4 +1,4 @@
-// Owner: billing. What the payment provider told; it says only whom to ask about.
+// Owner: billing. An event of the payment provider; it only identifies the customer to query.
 package schema
 
 import (

@@ -13,6 +13,6 @@ type BodyWalk struct{ ent.Schema }
 func (BodyWalk) Fields() []ent.Field {
 	return []ent.Field{
 		field.String("id").StorageKey("name").NotEmpty().Immutable().Comment("sent"),
-		reference("position").required(), // id of an email, or what is less than any
+		reference("position").required(), // id of an email, or a value lower than any id
 	}
 }

@@ -1,4 +1,4 @@
-// Owner: tracking. The host of an account's own under which a domain's tracked links stand.
+// Owner: tracking. An account's own host name for the tracked links of a domain.
 package schema
 
 import (

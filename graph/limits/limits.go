@@ -29,7 +29,7 @@ const (
 	Complexity    = 12100   // see graph/complexity.go
 	Result        = 5 << 20 // bytes of a response
 	CachedQueries = 128     // at most 8 MB of text
-	Mistakes      = 10      // of a query that are told, of which there may be hundreds
+	Mistakes      = 10      // reported mistakes of a query, which can have hundreds
 )
 
 // Shape refuses queries by their shape. It runs before validation, because

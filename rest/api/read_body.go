@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	bodyLimit = 1 << 20 // octets, unless an operation says otherwise
+	bodyLimit = 1 << 20 // bytes, unless an operation sets its own limit
 
 	retryBody = 5 * time.Second // after a refusal for lack of room
 )

@@ -40,7 +40,7 @@ const (
 	jsonType        = "application/json"
 )
 
-// Auth tells who the bearer of a key is, without the word Bearer.
+// Auth authenticates an API key, given without the word Bearer.
 type Auth interface {
 	Authenticate(ctx context.Context, bearer string) (accounts.Caller, error)
 }
@@ -73,7 +73,7 @@ type Recorder interface {
 // Options of New.
 type Options struct {
 	Auth    Auth
-	People  admission.Sessions // who is signed in; nil: nobody is
+	People  admission.Sessions // signed-in users; nil: none
 	Audit   Recorder           // of what changes an account; nil: it is not recorded
 	Log     RequestLog         // of requests; nil: none is kept
 	Limits  Limits
@@ -87,7 +87,7 @@ type Options struct {
 	BaseURL string           // where this installation is reached, without /api; empty leaves the document relative
 	Origins []string         // other URLs under which pages of this installation are served
 	Proxies []netip.Prefix   // whose X-Forwarded-For is believed
-	Sender  string           // that the samples of the reference page send from; empty: one that stands for any
+	Sender  string           // sender in the samples of the reference page; empty: a placeholder
 	Budget  *intake.Budget   // of bodies, and of answers that are large
 	Now     func() time.Time // what the examples of the document come after; nil: the clock of the machine
 }
@@ -199,8 +199,7 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// ServeHTTP answers what the router would answer in plain text as JSON, and
-// gives every answer a request id.
+// ServeHTTP returns the router's plain text responses as JSON, and adds a request id to every response.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	// runtime/base/telemetry has named the request already, unless it is left out.

@@ -7,9 +7,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-// router is two muxes, because net/http refuses a pair of patterns of which each
-// is the more specific one in another segment: /domains/claims/{id} beside
-// /domains/{id}/zone-file. Here the earlier literal wins.
+// router is two muxes, because net/http rejects two patterns if each is more specific in a different
+// segment, such as /domains/claims/{id} and /domains/{id}/zone-file. Here the earlier literal wins.
 type router struct {
 	claims, all http.ServeMux
 	patterns    []string

@@ -155,7 +155,7 @@ type edge struct {
 	turns   export.Turns
 }
 
-// Tag is what these operations, and those of package insight, stand under.
+// Tag is the tag of these operations and those of package insight.
 const Tag = "Automations"
 
 // Routes makes the routes of automations, their runs and custom events.

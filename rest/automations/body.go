@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// members are the members of a definition, as they were given. The service judges them: the
-// paths of what is wrong are those of the definition.
+// members are the members of a definition, as received. The service validates them: error paths are those of
+// the definition.
 type members struct{ given map[string]json.RawMessage }
 
 func (m *members) setMember(name string, value json.RawMessage) {

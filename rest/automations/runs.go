@@ -226,7 +226,7 @@ func (e *edge) retryRun(ctx context.Context, c *api.Call, in *api.Item, keep api
 	return api.As(newRunAnswer)(e.service.Retry(ctx, c.AccountID, in.ID, api.Keeping(keep, newRunAnswer)))
 }
 
-// again is which runs are to be tried again.
+// again selects the runs to retry.
 type again struct {
 	Since time.Time
 	Step  string

@@ -31,8 +31,8 @@ func triggerSchema(c body.Components) *huma.Schema {
 	return c.Ref("TriggerDefinition", func() *huma.Schema { return describeSchema(definition.TriggerSchema()) })
 }
 
-// stepsSchema describes the list of steps. Each type of step is a component; the member type
-// tells which one a step is.
+// stepsSchema describes the list of steps. Each type of step is a component, which the member type
+// identifies.
 func stepsSchema(c body.Components) *huma.Schema {
 	one, most := 1, definition.MaxSteps
 	return &huma.Schema{Type: huma.TypeArray, MinItems: &one, MaxItems: &most,

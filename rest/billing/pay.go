@@ -72,7 +72,7 @@ type asks struct{ Plan, ReturnPath string }
 
 type payEdge struct{ pay Payments }
 
-// PaymentRoutes makes the routes of what is bought and paid.
+// PaymentRoutes returns the routes for purchases and payments.
 func PaymentRoutes(service Payments) api.Routes {
 	return api.NewRoutes("payments", func(a *api.API) {
 		e := &payEdge{service}

@@ -30,7 +30,7 @@ type Service interface {
 
 var _ Service = (*domains.Service)(nil)
 
-// Tag is what the operations on domains stand under.
+// Tag is the tag of the operations on domains.
 const Tag = "Domains"
 
 // Noun is what the {id} of a path below /domains names.

@@ -25,8 +25,8 @@ var (
 // maxLine is the longest subject and header value, in characters.
 const maxLine = 998
 
-// sendBody declares a send request. What is wrong besides the types is judged by sending,
-// and here only where one answer has to name both.
+// sendBody declares a send request. Module sending validates everything except the types, unless one response
+// must report both.
 func sendBody(m *sending.Message) body.Object {
 	tagNames := map[int]string{}
 	return body.Object{

@@ -35,7 +35,7 @@ var (
 	_ Records = (*records.Service)(nil)
 )
 
-// Tag is what the operations on emails stand under.
+// Tag is the tag of the operations on emails.
 const Tag = "Emails"
 
 var email = api.Noun{Name: "email", About: "Id of the email.", Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",

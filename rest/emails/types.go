@@ -13,8 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// unreadable stands for a text that was given and could not be read, so that it is not
-// called missing as well.
+// unreadable marks a text that was sent but could not be read, so that it is not also reported as missing.
 const unreadable = "?"
 
 // bodyText reads the html or the text of a message.
@@ -32,8 +31,8 @@ func (t readableText) Read(d *body.Decoder, path string, v body.Value) {
 
 func (readableText) Schema(body.Components) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 
-// plainText is bodyText for the text of a send, where an empty one says that none is to be made
-// from html.
+// plainText is bodyText for the text of a send, where an empty one prevents that a text part is generated from
+// html.
 type plainText struct {
 	readableText
 

@@ -52,8 +52,8 @@ type handler struct {
 	turn *intake.Pool
 }
 
-// New makes the handler of everything below Prefix. It stands before any mux, which would answer an
-// unclean path with a redirect.
+// New returns the handler of everything below Prefix. It must run before any mux, which would redirect an
+// unclean path.
 func New(o Options) http.Handler { return &handler{Options: o, turn: intake.NewPool(atOnce)} }
 
 // emptyReply is what Twilio wants for a reply that is not answered (TwiML).

@@ -20,9 +20,9 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// A received message may have 32 MB, and its JSON more. A large one lies on disk while it
-// is read, and its files are decoded and encoded while they are written. What of the JSON
-// stands before the files is made first, so that a slow client holds no memory.
+// A received message can have 32 MB, and its JSON more. A large message is read from disk, and its files are
+// decoded and encoded while they are written. The JSON before the files is created first, so that a slow client
+// holds no memory.
 
 type receivedField struct {
 	Name  string `json:"name"`
@@ -155,8 +155,7 @@ func purgedRecord(found *ent.ReceivedEmail) []byte {
 	return wire.Encode(receivedAnswer{out})
 }
 
-// wholeAnswer is a record on its way out: what stands before the files, and the files
-// without their bytes.
+// wholeAnswer is a record that is being written: the JSON before the files, and the files without their data.
 type wholeAnswer struct {
 	head  *intake.Content
 	files []ReceivedFile

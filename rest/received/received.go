@@ -33,8 +33,8 @@ var _ Service = (*inbound.Service)(nil)
 
 const tagReceived = "Received emails"
 
-// ReceivedHead is what lists show: what the event email.received told, and who sent it. The document has the
-// fields of an embedded struct only if its type is exported.
+// ReceivedHead is the record in lists: the payload of the event email.received, and the sender. It is exported
+// because the document only includes the fields of embedded structs with exported types.
 type ReceivedHead struct { //nolint:revive // the document has the name of the type
 	ID              string       `json:"id" example:"inb_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	EmailID         string       `json:"email_id" doc:"The same as id, as in the event email.received."`

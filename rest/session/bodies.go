@@ -100,7 +100,7 @@ func acceptBody(in *signin.AcceptInput) body.Object {
 	}}
 }
 
-// confirming is signin.Confirmation as it stands in a body.
+// confirming is signin.Confirmation in a request body.
 type confirming struct {
 	password, code string
 	passkey        *written

@@ -139,9 +139,8 @@ func (e *edge) unlinkProvider(ctx context.Context, c *api.Call, _ *api.None) (ap
 	return api.OkAnswer{OK: true}, e.outside.Unlink(ctx, c.Caller)
 }
 
-// turnedAway leads a person who does not get in to the page that says why, and where they still get to
-// returnTo by another way in. Where there is no provider nobody was led here, and the answer is as
-// everywhere.
+// turnedAway redirects a user whose sign-in failed to the page that explains the reason and still leads to
+// returnTo after another sign-in. Without a provider, the response is the usual 404.
 func (e *edge) turnedAway(ctx context.Context, c *api.Call, returnTo string, err error) (*sentOn, error) {
 	if e.outside.Name() == "" {
 		return nil, c.Fail(ctx, err)

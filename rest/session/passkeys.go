@@ -52,7 +52,7 @@ func ceremonyExample(member map[string]any) map[string]any {
 var credentialExample = map[string]any{"id": "AQID", "rawId": "AQID", "type": "public-key",
 	"response": map[string]any{"clientDataJSON": "e30", "authenticatorData": "AQID", "signature": "AQID", "userHandle": "AQID"}}
 
-// written is an answer of a browser as it stands in a body.
+// written is a browser's response in a request body.
 type written struct {
 	challengeID string
 	credential  map[string]any

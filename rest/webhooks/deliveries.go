@@ -99,7 +99,7 @@ type webhookRecovered struct {
 	HasMore   bool `json:"has_more" doc:"Whether more deliveries remain. Send the request again."`
 }
 
-// deliveryQuery is a page of what was delivered to an endpoint.
+// deliveryQuery selects a page of the deliveries to an endpoint.
 type deliveryQuery struct {
 	api.Item
 	api.Page
@@ -113,7 +113,7 @@ var delivery = api.Noun{Name: "webhook delivery", About: "Id of the delivery.",
 
 type logEdge struct{ log Log }
 
-// DeliveryRoutes makes the routes of what was delivered to webhook endpoints.
+// DeliveryRoutes returns the routes for webhook deliveries.
 func DeliveryRoutes(service Log) api.Routes {
 	return api.NewRoutes("webhook deliveries", func(a *api.API) {
 		e := &logEdge{log: service}

@@ -17,7 +17,7 @@ import (
 const (
 	maxReasons  = 100
 	maxElements = 200 // of one array or object
-	maxShown    = 64  // octets of a caller's own name
+	maxShown    = 64  // bytes of a name sent by the caller
 )
 
 // Decoder reads one body and collects what is wrong with it, by field path.
@@ -116,7 +116,7 @@ func (d *Decoder) Expect(path string, v Value, want Kind) bool {
 	return true
 }
 
-// Text reads a string; the second result is false when it is none.
+// Text reads a string. It reports false if the value is not a string.
 func (d *Decoder) Text(path string, v Value) (string, bool) {
 	if !d.Expect(path, v, KindString) {
 		return "", false
@@ -165,8 +165,7 @@ func (d *Decoder) Plain(path string, v Value) any {
 	}
 }
 
-// Integer reads a whole number; the second result is false when it is none. 14.0
-// is one, as in JSON Schema.
+// Integer reads a whole number. It reports false if the value is not one. 14.0 is, as in JSON Schema.
 func (d *Decoder) Integer(path string, v Value) (int, bool) {
 	if !d.Expect(path, v, KindNumber) {
 		return 0, false

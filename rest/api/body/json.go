@@ -58,7 +58,7 @@ func (v Value) Kind() Kind {
 // IsTrue reports whether a boolean is true.
 func (v Value) IsTrue() bool { return v.raw[0] == 't' }
 
-// innerText is the text between the quotes, and whether it stands for itself.
+// innerText returns the text between the quotes and reports whether it contains no escapes.
 func (v Value) innerText() (text []byte, plain bool) {
 	text = v.raw[1 : len(v.raw)-1]
 	return text, bytes.IndexByte(text, '\\') < 0
@@ -164,7 +164,7 @@ func skipValue(data []byte, pos int) int {
 	}
 }
 
-// syntaxError tells where a body stops being JSON.
+// syntaxError is the position at which a body stops being JSON.
 type syntaxError struct {
 	line, column int
 	problem      string

@@ -29,7 +29,7 @@ type Object struct {
 type Field struct {
 	Name    string
 	Aliases []string
-	Means   string // the field that this one is another name of, and may stand beside
+	Means   string // the field that this one is an alias of; both may be present
 	Type    Type
 	Need    Need
 	About   string

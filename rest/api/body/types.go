@@ -221,8 +221,8 @@ func (anyObject) Schema(Components) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// IntegerOrNull declares a number that null takes away: to is nil where nothing is given, and what is
-// behind it nil for null.
+// IntegerOrNull declares a number that null clears: to is nil if the field is omitted, and points to nil
+// for null.
 func IntegerOrNull(name string, to ***int, from, upTo int, about string) Field {
 	return Field{Name: name, About: about, Null: func() { *to = new((*int)(nil)) }, Type: Maybe(to, func(n **int) Type {
 		return Maybe(n, func(n *int) IntegerType { return Integer(n).From(from).UpTo(upTo) })

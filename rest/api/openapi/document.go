@@ -111,27 +111,26 @@ func responseHeaders() map[string]*huma.Header {
 	}
 }
 
-// OperationDoc is what the document says of an operation beside what Huma derives from the
-// Go types.
+// OperationDoc describes an operation in the document, in addition to what Huma derives from the Go types.
 type OperationDoc struct {
-	Scopes     []string                 // of keys that may ask
-	Roles      []string                 // of people that may ask
-	Public     bool                     // anybody may ask
+	Scopes     []string                 // of keys that may call it
+	Roles      []string                 // of users who may call it
+	Public     bool                     // requires no authentication
 	Idempotent bool                     // reads Idempotency-Key
 	Path       map[string]PathParameter // by name
 	Request    *huma.RequestBody
-	Problems   []int                                    // statuses beside those that every operation can answer
-	Answer     func(schemas huma.Registry) *huma.Schema // of the successful answer, where Huma sees bytes
-	Media      string                                   // of the successful answer, when it is text and not JSON
-	// examples of the successful answer by media type, when it is one of several texts
+	Problems   []int                                    // statuses in addition to the common ones
+	Answer     func(schemas huma.Registry) *huma.Schema // of the successful response, if Huma only sees bytes
+	Media      string                                   // of the successful response, if it is text and not JSON
+	// examples of the successful response by media type, if it is one of several texts
 	Forms   map[string]any
-	Example any // of the successful answer
+	Example any // of the successful response
 }
 
-// PathParameter is what the document says of a parameter that Huma knows the name of.
+// PathParameter describes a path parameter whose name Huma knows.
 type PathParameter struct{ About, Example string }
 
-// describeRights says who may ask: keys by their scope, people by their role.
+// describeRights lists the scopes of keys and the roles of users that may call an operation.
 func (o OperationDoc) describeRights(op *huma.Operation) {
 	if o.Public {
 		op.Description += "\n\nRequires no authentication."

@@ -91,7 +91,7 @@ func problemResponse(status int) *huma.Response {
 			Example: map[string]any{"error": doc.example}}}}
 }
 
-// errorSchema describes the body of a problem, and what stands in it.
+// errorSchema describes the body of a problem and its fields.
 func errorSchema() (whole, inner *huma.Schema) {
 	inner = &huma.Schema{Type: huma.TypeObject, Required: []string{"message"}, Properties: map[string]*huma.Schema{
 		"message": {Type: huma.TypeString, Description: "A message for humans."},

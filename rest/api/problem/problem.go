@@ -124,7 +124,7 @@ func (p *Problem) Write(w http.ResponseWriter) {
 	maps.Copy(w.Header(), p.Header)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(p.Status)
-	// The caller may have left; there is nobody to tell.
+	// The caller may have disconnected, so a write error is ignored.
 	if _, err := w.Write(wire.Encode(p)); err != nil {
 		return
 	}

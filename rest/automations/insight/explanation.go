@@ -150,7 +150,7 @@ func newBacktest(b automations.Backtest) backtestAnswer {
 		})}}
 }
 
-// backtest is over which events the draft is to be judged.
+// backtest selects the events for which the draft is evaluated.
 type backtest struct {
 	Since *time.Time
 	Limit *int

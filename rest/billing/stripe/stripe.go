@@ -1,6 +1,6 @@
-// Package stripe answers what Stripe tells, at /api/billing/stripe. Stripe repeats for three days what is
-// answered with anything but 2xx, and switches an endpoint off that always refuses: so what is not about
-// anybody here is taken and forgotten.
+// Package stripe receives Stripe's webhook events at /api/billing/stripe. Stripe retries events for three days
+// unless the response is 2xx, and disables an endpoint that always fails. So an event about an unknown customer
+// is acknowledged and ignored.
 package stripe
 
 import (

@@ -91,7 +91,7 @@ func (c *cleaner) text() {
 	switch {
 	case slices.Contains(unread, c.within):
 	case c.within == "style":
-		// CSS ignores the marks of HTML comments, which old style sheets stand in.
+		// CSS ignores HTML comment marks, which enclose old style sheets.
 		sheet := bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("<!--"), nil), []byte("-->"), nil)
 		c.write(strings.ReplaceAll(string(sheet), "<", `\3c `))
 	default:

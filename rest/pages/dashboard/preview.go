@@ -17,9 +17,9 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Preview is where the app posts the HTML of strangers to, to have it shown in a frame: an answer has a
-// policy of its own, while a document that the app made would have the app's, by which neither the
-// email's styles nor, once somebody asks for them, its pictures could be shown.
+// Preview is where the app posts untrusted HTML to show it in a frame. A response has a policy of its own; a
+// document that the app created would inherit the app's policy, which blocks the styles of the email and, even
+// if the user asks for them, its images.
 const Preview = "/preview"
 
 const (

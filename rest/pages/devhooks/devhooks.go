@@ -1,8 +1,8 @@
-// Package devhooks is the receivers of webhooks of development mode over HTTP: where webhooks come in,
-// and what an account reads of them, as JSON.
+// Package devhooks is the webhook receiver of development mode: it accepts webhooks over HTTP and returns them
+// to their account as JSON.
 //
-// Webhooks come in without a credential, at a URL that nobody guesses. What has come in is read by the
-// account alone: by a key or a person, as the API is (modules/accounts/admission).
+// Webhooks arrive without a credential, at an unguessable URL. Only the account can read them, with a key or a
+// session like those of the API (modules/accounts/admission).
 package devhooks
 
 import (
@@ -39,7 +39,7 @@ type Receivers interface {
 
 var _ Receivers = (*hooks.Service)(nil)
 
-// Door tells who makes a request.
+// Door authenticates requests.
 type Door interface {
 	Authenticate(r *http.Request) (accounts.Caller, error)
 }
@@ -52,7 +52,7 @@ type edge struct {
 	log       *slog.Logger
 }
 
-// Paths are where the handler stands.
+// Paths are the paths of the handler.
 func Paths() []string { return []string{Path, AnswerPath, ClearPath, hooks.Path + "/"} }
 
 // New makes the handler of Paths.
@@ -78,7 +78,7 @@ func New(receivers Receivers, door Door, log *slog.Logger) http.Handler {
 	return mux
 }
 
-// as lets in who may do an operation, and tells in which account.
+// as authorizes the caller for an operation and returns the account.
 func (e *edge) as(op rights.Operation,
 	handle func(http.ResponseWriter, *http.Request, string) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
@@ -123,7 +123,7 @@ func (e *edge) receive(w http.ResponseWriter, r *http.Request) error {
 	return write(w, []byte(words))
 }
 
-const maxBody = 4 << 10 // octets, of what a person or a program says
+const maxBody = 4 << 10 // bytes of a request
 
 func (e *edge) answer(w http.ResponseWriter, r *http.Request, accountID string) error {
 	var in struct {

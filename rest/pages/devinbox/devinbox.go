@@ -1,12 +1,10 @@
 // Package devinbox shows the mail that development mode has caught, as pages
 // below /dev/inbox and as JSON for scripts.
 //
-// Development mode has no login, so these rules stand in for one. The pages answer
-// only to a Host that a stranger's DNS cannot point here: an IP address, localhost,
-// a name below it, or a name given to New. State changes are refused to other
-// sites' pages. A mail is a stranger's document: its html is shown in a frame from
-// a URL of its own, whose policy has no scripts, no origin and loads nothing from
-// the network; everything else of it is escaped.
+// Development mode has no login; these rules replace it. The pages require a Host that foreign DNS cannot point
+// to this machine: an IP address, localhost, a name below it, or a name passed to New. State changes by pages of
+// other sites are rejected. Mail is untrusted: its HTML is shown in a frame from a URL of its own, whose policy
+// allows no scripts, no origin and no network requests; everything else is escaped.
 package devinbox
 
 import (
@@ -27,9 +25,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
-// Prefix is the path of the list; JSONPath gives it to scripts, and LatestPath gives them
-// the newest mail that matches. TextsPath is the list of text messages, TextsJSONPath gives it to
-// scripts.
+// Prefix is the path of the list. JSONPath returns it as JSON, and LatestPath the newest mail that matches.
+// TextsPath is the list of text messages, and TextsJSONPath returns it as JSON.
 const (
 	Prefix        = "/dev/inbox"
 	JSONPath      = "/dev/inbox.json"
@@ -96,9 +93,8 @@ func New(service Inbox, log *slog.Logger, hosts ...string) http.Handler {
 	})
 }
 
-// isLocal reports whether a Host header can only come from somebody who knows where
-// this is. A name that a stranger owns may resolve to 127.0.0.1 (DNS rebinding),
-// and then the stranger's page would be of one origin with ours.
+// isLocal reports whether a Host header cannot be the result of DNS rebinding. An attacker's name can resolve to
+// 127.0.0.1, and the attacker's page would then have the same origin as ours.
 func isLocal(host string, also []string) bool {
 	if clientip.IsLocalHost(host) {
 		return true

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// shownSource is how much of a message's source stands on its page.
+// shownSource is how much of a message's source its page shows.
 const shownSource = 256 << 10
 
 type messagePage struct {

@@ -13,7 +13,7 @@ import (
 //go:embed look.css
 var Style string
 
-// Source names a style or a script that stands in a page, for style-src and script-src of a
+// Source returns the source expression of an inline style or script, for style-src and script-src of a
 // Content-Security-Policy.
 func Source(text string) string {
 	sum := sha256.Sum256([]byte(text))

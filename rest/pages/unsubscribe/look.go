@@ -30,7 +30,7 @@ func (l look) Logo() template.URL {
 	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(l.of.Logo)) //nolint:gosec // base64 of a PNG
 }
 
-// Alt stands for the logo; beside a name it says nothing new.
+// Alt is the alternative text of the logo; empty if the name is shown next to it.
 func (l look) Alt() string {
 	if l.Name() != "" {
 		return ""

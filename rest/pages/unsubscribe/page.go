@@ -57,8 +57,8 @@ func (p page) Label(s sentence) string {
 // maxShown is how many characters of a name or label are shown.
 const maxShown = 100
 
-// cleanName is a name as it may stand in a sentence of ours: on one line, not endless, and
-// without the characters that would turn round what stands beside it.
+// cleanName makes a name safe to show in a sentence: on one line, shortened, and without characters that
+// reverse the text direction around it.
 func cleanName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {

@@ -10,10 +10,9 @@
 // is not genuine is a 404 that says no more. Posting again is answered the same.
 //
 // The page is for people who may not know the sender, on any device: no scripts,
-// no cookies, nothing from elsewhere, not to be indexed or framed, and the address
-// of the page, which holds the token, goes to nobody as a referrer. It speaks the
-// language of its reader (language.go), and names the sender as the email did: the name
-// is whatever the sender chose, so the domain stands beside it.
+// no cookies, no external resources, not to be indexed or framed, and no referrer, because the URL contains the
+// token. It uses the language of its reader (language.go) and names the sender as the email did. The sender can
+// choose any name, so the domain is shown next to it.
 package unsubscribe
 
 import (
@@ -42,13 +41,13 @@ type Links interface {
 
 var _ Links = (*suppression.Service)(nil)
 
-// Senders tells who an email came from: the name that stood before the address, and the
-// domain. The error NotFound says that the email is gone.
+// Senders returns the sender of an email: the display name and the domain. The error is NotFound if the email was
+// deleted.
 type Senders interface {
 	Sender(ctx context.Context, accountID, emailID string) (name, domain string, err error)
 }
 
-// Brands tells what an account looks like. One that has set nothing has the zero Brand.
+// Brands returns the brand of an account; the zero Brand if it has none.
 type Brands interface {
 	Brand(ctx context.Context, accountID string) (brand.Brand, error)
 }
@@ -67,7 +66,7 @@ type Options struct {
 const Prefix = suppression.LinkPrefix
 
 const (
-	bodyLimit = 16 << 10 // octets; what is posted has some 200
+	bodyLimit = 16 << 10 // bytes; a form has about 200
 	// atOnce bounds the requests that use the database, so that a rush of
 	// unsubscribing leaves connections to sending. The links of one account have a
 	// quarter of them.
@@ -81,9 +80,8 @@ type pages struct {
 	turn *intake.Pool
 }
 
-// New makes the handler of everything below Prefix. It stands before any mux: that
-// would answer an unclean path with a redirect, which RFC 8058 section 3.2 forbids
-// to follow.
+// New returns the handler of everything below Prefix. It must run before any mux, which would redirect an unclean
+// path: RFC 8058 section 3.2 forbids following redirects.
 func New(o Options) http.Handler {
 	return &pages{Options: o, turn: intake.NewPool(atOnce)}
 }

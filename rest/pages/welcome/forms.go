@@ -28,7 +28,7 @@ type form struct {
 	do                         func(*pages, *http.Request) (done, error)
 }
 
-// done is what came of a form: somebody came in, or is told something.
+// done is the outcome of a form: a sign-in or a message.
 type done struct {
 	entered *signin.NewSession
 	out     bool
@@ -57,7 +57,7 @@ type link struct{ Path, Label string }
 var labels = map[string]string{signin.PathSignIn: "Sign in", signin.PathSignUp: "Sign up",
 	signin.PathReset: "Forgot your password?"}
 
-// formLinks are ways to other forms, which take along where somebody wants to go.
+// formLinks are links to other forms, which keep the path to return to.
 func formLinks(next string, paths ...string) (list []link) {
 	for _, path := range paths {
 		list = append(list, link{withNext(path, next), labels[path]})

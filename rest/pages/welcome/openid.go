@@ -17,7 +17,7 @@ type OpenID interface {
 
 var _ OpenID = (*openid.Service)(nil)
 
-// problems say why somebody did not get in by the provider, and what they can do.
+// problems explain why a sign-in with the provider failed, and what the user can do.
 var problems = map[openid.SignInError]string{
 	openid.ProviderUnavailable: "The provider is unavailable. Try again in a moment, or sign in another way.",
 	openid.Busy:                "Too many people are signing in right now. Try again.",

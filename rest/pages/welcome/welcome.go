@@ -1,6 +1,6 @@
-// Package welcome is the pages by which people get in: set-up, sign-in, sign-up, a new password, a new
-// address, an invitation. They are forms that work without JavaScript, but for one thing: the token of
-// a link stands in the fragment of its URL, which no browser sends, so without JavaScript it is pasted.
+// Package welcome has the pages for setup, sign-in, sign-up, password reset, address confirmation and invitations.
+// The forms work without JavaScript, with one exception: the token of a link is in the fragment of its URL, which
+// browsers do not send, so without JavaScript the user pastes it.
 package welcome
 
 import (
@@ -59,7 +59,7 @@ type Options struct {
 // Assets is the prefix of the files of the pages.
 const Assets = "/sign-in/"
 
-// Paths are where the pages stand.
+// Paths are the paths of the pages.
 func Paths() []string {
 	return []string{signin.PathSetUp, signin.PathSignIn, signin.PathSignUp, signin.PathReset, signin.PathEmail,
 		signin.PathStop, signin.PathInvite, Assets}
@@ -86,7 +86,7 @@ var (
 	//go:embed page.js
 	script []byte
 	//go:embed page.css
-	style string // behind that of all pages
+	style string // after the common style
 )
 
 var (
@@ -99,7 +99,7 @@ func newAsset(contentType string, content []byte) *static.Text {
 	return static.New(content, http.Header{"Content-Type": {contentType}, "Cache-Control": {"public, max-age=300"}})
 }
 
-const maxForm = 64 << 10 // octets
+const maxForm = 64 << 10 // bytes
 
 func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
