@@ -168,8 +168,8 @@ func (c *Call) Named(ctx context.Context, operation, target string, err error) e
 	return err
 }
 
-// runGuarded runs the handler of a call. A body in a file may fail to be read or changed
-// there; the handler has answered nothing then.
+// runGuarded runs the handler of a call. If the body is in a file, reading it can fail; the handler has not
+// responded yet in that case.
 func (c *Call) runGuarded(handle func()) error {
 	if c.content == nil || c.content.InMemory() {
 		handle()

@@ -67,7 +67,7 @@ func AuditRoutes(service AuditLog, turns export.Turns) api.Routes {
 }
 
 // ListAudit adds an operation that lists entries: those of the account that of returns, or those of the
-// installation if of is nil.
+// installation if it returns none.
 func ListAudit(g *api.TagGroup, op api.Operation, service AuditLog, of func(*api.Call) string) {
 	op.Example = auditExample()
 	api.ListBy(g, op, api.Plural{Member: "entries", Schema: "AuditLog"},

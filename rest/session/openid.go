@@ -140,7 +140,7 @@ func (e *edge) unlinkProvider(ctx context.Context, c *api.Call, _ *api.None) (ap
 }
 
 // turnedAway redirects a user whose sign-in failed to the page that explains the reason and still leads to
-// returnTo after another sign-in. Without a provider, the response is the usual 404.
+// returnTo after another sign-in. Without a provider, it returns the error as other operations do.
 func (e *edge) turnedAway(ctx context.Context, c *api.Call, returnTo string, err error) (*sentOn, error) {
 	if e.outside.Name() == "" {
 		return nil, c.Fail(ctx, err)

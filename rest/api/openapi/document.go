@@ -236,16 +236,16 @@ func (o OperationDoc) errorStatuses() []int {
 	return slices.Compact(all)
 }
 
-// Document is the OpenAPI description in the forms in which it is served.
+// Document is the OpenAPI document in the formats in which it is served.
 type Document struct {
 	JSON []byte
-	// YAML and JSON30, which is OpenAPI 3.0, are made when somebody asks for the first
-	// time: few ever do, and they took longer than most of the start.
+	// YAML and JSON30 (OpenAPI 3.0) are generated at the first request: they are rarely used, and would take
+	// most of the startup time.
 	YAML, JSON30 func() ([]byte, error)
 }
 
-// Finish completes a document once every operation is known. The schemas of the request
-// bodies join those of the answers.
+// Finish completes a document after all operations are added. It adds the schemas of request bodies to those of
+// responses.
 func Finish(d *huma.OpenAPI, bodies map[string]*huma.Schema) (Document, error) {
 	schemas := d.Components.Schemas.Map()
 	for _, s := range schemas {

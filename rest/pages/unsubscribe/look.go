@@ -22,7 +22,7 @@ func (l look) Shown() bool { return l.Name() != "" || len(l.of.Logo) > 0 }
 // Name is the brand's name, on one line.
 func (l look) Name() string { return cleanName(l.of.Name) }
 
-// Logo is the picture within the page, so that nothing is fetched.
+// Logo returns the logo as a data URL, so that nothing is fetched.
 func (l look) Logo() template.URL {
 	if len(l.of.Logo) == 0 {
 		return ""
@@ -38,7 +38,7 @@ func (l look) Alt() string {
 	return l.domain
 }
 
-// Style is that of all pages, with the brand's color last.
+// Style returns the common style followed by the color of the brand.
 func (l look) Style() template.CSS {
 	red, green, blue, ok := parseColor(l.of.Color)
 	if !ok {

@@ -121,7 +121,7 @@ func readableDomain(domain string) string {
 // ReadableDomain returns an A-label domain in the form for display.
 func ReadableDomain(domain string) string { return readableDomain(domain) }
 
-// IsPublicSuffix reports whether anyone can register names below the domain (publicsuffix.org, including
+// IsPublicSuffix reports whether the public can register names below the domain (publicsuffix.org, including
 // the private section): such a domain cannot be a sending domain.
 func IsPublicSuffix(domain string) bool {
 	suffix, _ := publicsuffix.PublicSuffix(domain)

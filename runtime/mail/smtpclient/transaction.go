@@ -17,7 +17,7 @@ type command struct {
 	ok    func(reply) bool
 }
 
-// progress is the state of a transaction besides its outcome.
+// progress is the state of a transaction, apart from its outcome.
 type progress struct {
 	accepted bool // the server accepted MAIL: the connection was alive
 }

@@ -20,7 +20,7 @@ type Term struct {
 
 // Fields parses a search text such as `receipt to:bob@example.net tag:"kind=big order"`. A term is a word
 // or field:value; quoted text is taken literally. An unknown name before a colon is rejected, unless the
-// colon ends the word, as in `Re:`. The error is a sentence without a subject and gives the position of the
+// colon ends the word, as in `Re:`. The error is a sentence without a subject and contains the position of the
 // mistake.
 func Fields(text string, fields ...string) ([]Term, error) {
 	var out []Term

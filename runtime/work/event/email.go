@@ -86,9 +86,9 @@ const sampleAgent = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit
 
 var sampleSchedule = At(sampleTime.Add(time.Hour))
 
-// told is the status in each type of event about an email: that of the recipient in the data, or of the
+// statusAfter is the status in each type of event about an email: that of the recipient in the data, or of the
 // email if the data has none.
-var told = map[Type]string{
+var statusAfter = map[Type]string{
 	EmailScheduled: "scheduled", EmailRescheduled: "scheduled", EmailCancelled: "cancelled", EmailSent: "sent",
 	EmailDeliveryDelayed: "sent",
 	EmailDelivered:       "delivered", EmailOpened: "delivered", EmailClicked: "delivered",
@@ -98,7 +98,7 @@ var told = map[Type]string{
 
 // withType returns the payload of an event of type t.
 func (e Email) withType(t Type) Email {
-	e.Status = told[t]
+	e.Status = statusAfter[t]
 	return e
 }
 

@@ -33,7 +33,7 @@ func (k key) createStatement(how, name, table string) string {
 	return fmt.Sprintf("CREATE %s %s ON %s (%s)", how, quoteIdentifier(name), quoteIdentifier(table), k.columns)
 }
 
-// renameStatement returns the statement that gives it its final name.
+// renameStatement returns the statement that sets its final name.
 func (k key) renameStatement(table string) string {
 	if k.primary {
 		return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %s", quoteIdentifier(table),
