@@ -247,7 +247,7 @@ func TestBrokenNamesWhatClientsLose(t *testing.T) {
 		input By { name: String  kinds: [Kind!]  old: Int @deprecated(reason: "x") }
 		type Mutation { change(by: By!): It }`
 	for name, c := range map[string]struct {
-		change []string // pairs: what stands there, and what for it
+		change []string // pairs: existing text and its replacement
 		want   []string
 	}{
 		"nothing": {nil, nil},

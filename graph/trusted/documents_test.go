@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/rest/pages/dashboard"
 )
 
-// formatted is a text in one layout; what cannot be read is as it stands.
+// formatted returns a text in a uniform layout, or unchanged if it cannot be parsed.
 func formatted(text string) string {
 	doc, err := parser.ParseQuery(&ast.Source{Input: text})
 	if err != nil {

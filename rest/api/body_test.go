@@ -147,7 +147,7 @@ func TestADeclaredBodyHoldsNothing(t *testing.T) {
 	}
 }
 
-// The key is checked, and refused, before the client is told to send its body.
+// The key is checked, and rejected, before the client is asked to send its body.
 func TestBodyIsNotReadBeforeTheCallerIsKnown(t *testing.T) {
 	t.Parallel()
 	b := newBundleFor(t, "/api/emails")
@@ -194,7 +194,7 @@ func dial(t *testing.T, b *bundle) net.Conn {
 	return c
 }
 
-// Whatever stands in a body is the caller's fault, not ours.
+// An invalid body is the caller's error, not ours.
 func TestHostileBodies(t *testing.T) {
 	t.Parallel()
 	b := newBundleFor(t, "/api/emails")

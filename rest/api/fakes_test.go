@@ -120,7 +120,7 @@ func (f *fakeSending) SendBatch(ctx context.Context, caller accounts.Caller,
 		if results[i].Err = item.Err; item.Err == nil {
 			results[i].Receipt, results[i].Err = f.Send(ctx, caller, sending.Request{Message: item.Message})
 		}
-		if len(item.Message.CC) > 0 { // stands for a cap that is reached
+		if len(item.Message.CC) > 0 { // simulates a reached cap
 			results[i] = sending.BatchResult{Err: &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit,
 				Message: "The plan Free allows 100 emails a day, and they are sent", UpgradeURL: "/settings/billing"}}
 		}

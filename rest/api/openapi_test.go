@@ -118,7 +118,7 @@ func (n *nowhere) Write(p []byte) (int, error) {
 }
 
 // All readers of a day share one copy of each text, plain and compressed; the next day has another. It is
-// not parallel, since it counts what is allocated.
+// not parallel, because it counts allocations.
 func TestTheTextsOfADayAreShared(t *testing.T) { //nolint:paralleltest // as above
 	day := time.Date(2031, 5, 31, 12, 0, 0, 0, time.UTC)
 	b := newBundle(t, func(o *api.Options) { o.Now = func() time.Time { return day } })

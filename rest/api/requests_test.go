@@ -77,7 +77,7 @@ func TestRequestsAreShown(t *testing.T) {
 	}
 }
 
-// seen collects what the edge tells the log.
+// seen collects the entries that the edge adds to the log.
 type seen struct {
 	mu    sync.Mutex
 	list  []*apilog.Seen
@@ -114,7 +114,7 @@ func (s *seen) last(t *testing.T, n int) *apilog.Seen {
 	return got
 }
 
-// What the log is told of a request, by its answer, its caller and its operation.
+// The log entry of a request depends on its response, its caller and its operation.
 func TestRequestsAreToldToTheLog(t *testing.T) {
 	t.Parallel()
 	log := &seen{}
@@ -169,7 +169,7 @@ func TestRequestsAreToldToTheLog(t *testing.T) {
 	}
 }
 
-// Nothing of a request is copied that is left out, and one of nobody is not even judged.
+// A request that is not logged is not copied, and a request without a caller is not even considered.
 func TestRequestsThatAreLeftOut(t *testing.T) {
 	t.Parallel()
 	log := &seen{no: true}

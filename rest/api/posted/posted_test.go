@@ -19,7 +19,7 @@ import (
 
 const limit = 16
 
-// said is the answer to what is written to a server that reads a body of at most limit bytes, with nothing behind it.
+// said returns the response to a request written to a server that reads a body of at most limit bytes.
 func said(t *testing.T, address, request string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", address)
@@ -50,7 +50,7 @@ func TestBodiesAreReadOrRefused(t *testing.T) {
 			posted.Refuse(w, r, slog.New(slog.DiscardHandler), "a body could not be read", err)
 			return
 		}
-		w.Write(body) // whoever posted sees it
+		w.Write(body) // the client sees it
 	}))
 	t.Cleanup(srv.Close)
 	sized := func(claimed int, body string) string {
@@ -78,7 +78,7 @@ func TestBodiesAreReadOrRefused(t *testing.T) {
 	}
 }
 
-// What services log says what they did wrong, and nothing of what is wrong here.
+// The response to a service names its own mistake, and reveals no internal error.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("the cause")

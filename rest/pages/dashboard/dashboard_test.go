@@ -53,7 +53,7 @@ func newBoundApp(t *testing.T, files fstest.MapFS, c intake.Config) (http.Handle
 		func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }), budget
 }
 
-// byCookie lets in the person whose name is in a cookie, and any key.
+// byCookie authenticates the person named in a cookie, and any key.
 type byCookie struct{}
 
 func (byCookie) Authenticate(r *http.Request) (accounts.Caller, error) {
@@ -243,7 +243,7 @@ func post(t *testing.T, h http.Handler, fields map[string]string, header http.He
 	return w.Result()
 }
 
-// here is the header of a request from the dashboard of somebody who is signed in.
+// here is the header of a request from the dashboard of a signed-in user.
 var here = http.Header{"Sec-Fetch-Site": {"same-origin"}, "Cookie": {"postrider=usr_1"}}
 
 func TestAPreviewCanDoNothing(t *testing.T) {

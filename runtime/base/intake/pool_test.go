@@ -14,7 +14,7 @@ import (
 
 func account(name string) Tenant { return Tenant{Account: name} }
 
-// empty wants a pool to hold nothing, and to remember nobody.
+// empty requires that a pool holds no units and remembers no owner.
 func empty(t *testing.T, p *Pool) {
 	t.Helper()
 	p.mu.Lock()
@@ -229,7 +229,7 @@ func TestASlowClientOfTheLargestShareMakesRoom(t *testing.T) {
 		if !slow.ended || len(cut) != 0 {
 			t.Errorf("more than one client was ended for room that one has given")
 		}
-		// Who holds as much as the others makes nobody leave.
+		// An owner that holds as much as the others does not evict one.
 		if _, err := p.Take(t.Context(), account("honest"), 65, 10*time.Second); !errors.Is(err, ErrFull) ||
 			len(cut) != 0 {
 			t.Errorf("with as much as the largest share: %v, %d ended", err, len(cut))

@@ -49,7 +49,7 @@ var (
 	})
 )
 
-// A setting is declared beside the code that reads it, and read from the values of a start.
+// A setting is declared next to the code that reads it, and read from the values of a process start.
 func Example() {
 	values, err := setting.Read(setting.Dev, "host.example", setting.RawValues{"POSTRIDER_TEST_PORT": "2525"})
 	if err != nil {

@@ -137,7 +137,7 @@ func TestWhatFollowsFromAClass(t *testing.T) {
 	}
 }
 
-// What is about an address, a mailbox or a host is a bounce, and what nobody can class.
+// Replies about an address, a mailbox or a host are bounces, and so are unclassifiable replies.
 func TestWhatBounces(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

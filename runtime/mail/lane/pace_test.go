@@ -144,7 +144,7 @@ func TestADeadDestinationIsBackedOffAndProbed(t *testing.T) {
 			probe.Leave(dead)
 		}
 		time.Sleep(10 * time.Minute)
-		pass(t, r, lane.Feedback{Refused: true}) // somebody is there
+		pass(t, r, lane.Feedback{Refused: true}) // the server responds
 		if n := r.Room("", domain); n < 2 {
 			t.Errorf("room %d after an answer", n)
 		}

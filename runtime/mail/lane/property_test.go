@@ -135,7 +135,7 @@ func (w *world) check() {
 	if reserved != len(w.tickets) || reserved > connections+(connections+1)/2 {
 		w.t.Errorf("%d reservations, %d tickets", reserved, len(w.tickets))
 	}
-	// Whoever was refused and has room now, has been told.
+	// A delivery that was refused and has room now has been notified.
 	if w.told.Swap(false) {
 		clear(w.refused)
 	}
@@ -146,8 +146,7 @@ func (w *world) check() {
 	}
 }
 
-// Random events never let a lane have more than its window, and leave nobody waiting
-// for room that is there.
+// After random events, a lane never exceeds its window, and no delivery waits while there is room.
 func TestWhateverHappensTheLimitsHoldAndNobodyIsForgotten(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {

@@ -29,7 +29,7 @@ func TestHeaderTextIsDecodedWhateverItLooksLike(t *testing.T) {
 		"=?iso-2022-jp?b?GyRCJCIbKEI=?=":            "あ",
 		"=?koi8-r?q?=D2?=":                          "р",
 		"=?cp437?q?=81?=":                           "ü",
-		"=?x-none?q?=FC?=":                          "ü", // unknown: as the octets may be meant
+		"=?x-none?q?=FC?=":                          "ü", // unknown: the likely meaning of the bytes
 		"=?utf-8?x?a?=":                             "=?utf-8?x?a?=",
 		"=?utf-8?q?unclosed":                        "=?utf-8?q?unclosed",
 		"raw \xc3\xbc":                              "raw ü",
@@ -236,7 +236,7 @@ func TestPiecesOfAnySize(t *testing.T) {
 			t.Errorf("%s: %v, reads otherwise octet by octet", name, err)
 		}
 	}
-	// A line end at the end of a piece, and a boundary behind it.
+	// A line end at the end of a piece, followed by a boundary.
 	for size := 32<<10 - 3; size < 32<<10+3; size++ {
 		line := strings.Repeat("x", size)
 		m := read(t, "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n"+line+

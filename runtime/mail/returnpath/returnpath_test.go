@@ -143,7 +143,7 @@ func TestTokensExpire(t *testing.T) {
 			t.Errorf("made %s ago: %v, want %v", age, err, want)
 		}
 	}
-	turned := time.Date(2037, 3, 25, 12, 0, 0, 0, time.UTC) // days after the counter has begun anew
+	turned := time.Date(2037, 3, 25, 12, 0, 0, 0, time.UTC) // days after the counter has wrapped around
 	got, err := s.Parse(address(t, s, mark, "dev.test", turned.Add(-10*day)), turned)
 	if err != nil || !got.Issued.Equal(turned.Add(-10*day).Truncate(day)) {
 		t.Errorf("over the turn of the counter: %v, issued %s", err, got.Issued)

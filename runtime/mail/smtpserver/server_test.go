@@ -25,7 +25,7 @@ type keeper struct {
 	to       []string
 	refuse   error         // of Rcpt
 	fail     error         // of Data, after the body
-	inside   chan struct{} // told when Data has begun; may be nil
+	inside   chan struct{} // notified when Data has begun; may be nil
 }
 
 func (k *keeper) NewSession(context.Context, smtpserver.Peer) (smtpserver.Session, error) {

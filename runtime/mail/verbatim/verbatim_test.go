@@ -140,7 +140,7 @@ func TestATextAloneIsChangedInItsMessage(t *testing.T) {
 	}
 }
 
-// A changed byte would break the signature; an encrypted part is nobody's business.
+// A changed byte would break the signature; an encrypted part cannot be edited.
 func TestWhatIsSignedOrUnreadableIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	for name, message := range map[string]string{

@@ -49,7 +49,7 @@ func TestOnlyRequestsOfThisMachineForThisMachine(t *testing.T) {
 	}
 }
 
-// A proxy that does not say so often gives itself away by how it asks.
+// A proxy that does not identify itself is often recognizable by its requests.
 func TestARequestThatAProxyMayHavePassedOnIsNotDirect(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

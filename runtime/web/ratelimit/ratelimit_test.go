@@ -173,8 +173,7 @@ func TestAccountsAreCountedApart(t *testing.T) {
 	}
 }
 
-// Two processes admit together what one would: the burst, and what comes back
-// while they ask.
+// Two processes together admit as much as one: the burst, and the units refilled in the meantime.
 func TestBurstIsExactOverProcesses(t *testing.T) {
 	t.Parallel()
 	d, limiters := processes(t)
@@ -350,7 +349,7 @@ func TestAClockThatWentBackRefusesNobodyForLong(t *testing.T) {
 	}
 }
 
-// A statement that waited behind another one has an older now(): the row that the other one wrote is
+// A statement that waited for another one has an older now(): the row that the other one wrote is
 // further ahead than a burst, and still counts.
 func TestAStatementThatRunsLateAdmitsNoMore(t *testing.T) {
 	t.Parallel()

@@ -89,7 +89,7 @@ func TestReadersThatTakeNothingHoldWhatTheBudgetCounts(t *testing.T) { //nolint:
 	}
 }
 
-// A small response that nobody takes keeps its stream no longer either.
+// A small response that is not read does not keep its stream longer either.
 func TestSmallResponsesThatNobodyTakesEnd(t *testing.T) {
 	t.Parallel()
 	addr, _ := serve(t, intake.Config{MinRate: intake.Rate{Bytes: 60 << 10, Period: 300 * time.Millisecond}},

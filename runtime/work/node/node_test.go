@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
-// quick is standard, three times as fast: a machine that is busy is no outage.
+// quick is standard, three times as fast: a busy machine must not count as an outage.
 var quick = timing{every: 600 * time.Millisecond, again: 150 * time.Millisecond, silent: 2400 * time.Millisecond,
 	holds: 3 * time.Second,
 	gone:  3600 * time.Millisecond, pause: 3600 * time.Millisecond, forget: time.Hour, patience: 12 * time.Second,
@@ -115,8 +115,8 @@ func may(await func(<-chan struct{}) bool) bool {
 	return await(stop)
 }
 
-// kill ends a member as kill -9 does: no more beats, and its lock is free, which the server
-// finds out by itself.
+// kill ends a member as kill -9 does: no more beats, and its lock is released, because the server
+// detects the closed connection.
 func (m *member) kill(t *testing.T) {
 	t.Helper()
 	lock, _ := m.signals.Lock()
@@ -188,8 +188,8 @@ func TestANodeShowsItselfAndLeaves(t *testing.T) {
 	}
 }
 
-// The claims of a process that died are handed back: by one that has its name at once,
-// by another one after a while, and by nobody while it lives.
+// The claims of a dead process are released: immediately by a process with the same name, after a while by
+// another one, and never while it lives.
 func TestClaimsOfADeadNodeAreHandedBack(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
@@ -222,8 +222,8 @@ func TestClaimsOfADeadNodeAreHandedBack(t *testing.T) {
 	}
 }
 
-// A silence of the database is followed by a pause, in which whoever has results can
-// store them. So it is for a process that starts just then and knows of nothing.
+// An outage of the database is followed by a pause, in which processes with results can store them. This also
+// applies to a process that starts just then and has not seen the outage.
 func TestNothingIsClaimedForAWhileAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
@@ -270,8 +270,8 @@ func TestNothingIsClaimedForAWhileAfterAnOutage(t *testing.T) {
 	}
 }
 
-// One that starts waits where others are silent, as they are after an outage. It does not
-// wait where somebody has beaten all the time, nor for one whose place it takes.
+// A starting process waits if others are silent, as after an outage. It does not wait if another process has
+// been beating all the time, nor for a process that it replaces.
 func TestAFreshNodeWaitsForThoseWhoAreSilent(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -376,8 +376,8 @@ func TestTimesAgree(t *testing.T) {
 	}
 }
 
-// After a fail-over the clock of the database may be another one's, and behind. A silence
-// that this process has lived through is one all the same.
+// After a failover, the database clock may be that of another server, and slow. An outage during the lifetime of
+// this process counts nevertheless.
 func TestASilenceCountsWhateverTheClockOfTheDatabaseSays(t *testing.T) {
 	t.Parallel()
 	m := prepared(t, dbtest.New(t), "one")

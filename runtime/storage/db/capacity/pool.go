@@ -22,7 +22,7 @@ const (
 
 // Pool limits the connections of one database/sql pool. It is safe for concurrent use.
 type Pool struct {
-	share    *Share
+	share   *Share
 	maxWait time.Duration
 
 	mutex   sync.Mutex

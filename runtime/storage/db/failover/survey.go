@@ -14,12 +14,12 @@ type Dial func(ctx context.Context, host int) (driver.Conn, error)
 
 // Survey queries the identities of hosts. It is safe for concurrent use.
 type Survey struct {
-	dial     Dial
+	dial    Dial
 	timeout time.Duration
-	peers    []*peer
-	asking   sync.WaitGroup
-	ctx      context.Context
-	cancel   context.CancelFunc
+	peers   []*peer
+	asking  sync.WaitGroup
+	ctx     context.Context
+	cancel  context.CancelFunc
 }
 
 // peer is one host.

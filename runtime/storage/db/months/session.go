@@ -35,8 +35,8 @@ var errBusy = errors.New("another process changes the months of tables just now"
 
 // session is the connection on which parts are changed, by one process at a time.
 type session struct {
-	conn     *sql.Conn
-	log      *slog.Logger
+	conn    *sql.Conn
+	log     *slog.Logger
 	maxWait time.Duration // with locks
 }
 
