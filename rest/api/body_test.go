@@ -117,7 +117,7 @@ func TestBodyBudget(t *testing.T) {
 		t.Errorf("refused after %s, without waiting for its share", waited)
 	}
 	if got := post(t, b, strings.NewReader(simple)); got.status != 200 {
-		t.Errorf("a small request beside it: %d %s", got.status, got.body)
+		t.Errorf("a small request next to it: %d %s", got.status, got.body)
 	}
 	if err := unfinished.Close(); err != nil {
 		t.Fatal(err)
@@ -140,10 +140,10 @@ func TestADeclaredBodyHoldsNothing(t *testing.T) {
 	}
 	expect.Eventually(t, "100 bodies arrive", func() bool { return held.Usage().Bodies == 100 })
 	if got := held.Usage(); got.Spool != 0 || got.Arriving > 100*16<<10 {
-		t.Errorf("100 bodies of which one octet has come hold %+v", got)
+		t.Errorf("100 bodies of which one byte has arrived hold %+v", got)
 	}
 	if got := post(t, b, bytes.NewReader(largeSend(1))); got.status != 200 {
-		t.Errorf("a large one beside them: %d %s", got.status, got.body)
+		t.Errorf("a large one next to them: %d %s", got.status, got.body)
 	}
 }
 

@@ -325,7 +325,7 @@ func (f *fakeStore) Keep(_ context.Context, _ idempotency.Execer, _ *idempotency
 
 // Replay has nothing to give: the fake never loses a key to another request.
 func (f *fakeStore) Replay(context.Context, *idempotency.Claim) (*idempotency.Response, error) {
-	return nil, errors.New("nobody else had the key")
+	return nil, errors.New("no other request had the key")
 }
 
 // Lookup is asked after a refusal: the keys that have begun and have no answer are free

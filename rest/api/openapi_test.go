@@ -86,7 +86,7 @@ func TestTimesInExamplesOfRequestsAreOfTheDayAfterTheRequest(t *testing.T) {
 	for _, path := range []string{"/api/openapi.json", "/api/openapi-3.0.json", "/api/openapi.yaml", "/api/docs"} {
 		got := b.do(t, request{method: "GET", path: path, key: "-"}).body
 		if !strings.Contains(got, "2031-06-01T09:30:00") || strings.Contains(got, openapi.Tomorrow) {
-			t.Errorf("%s, asked for on 2031-05-31, does not have 2031-06-01 as the day of examples, or has the one that stands for it", path)
+			t.Errorf("%s, asked for on 2031-05-31, does not have 2031-06-01 as the day of examples, or contains its placeholder", path)
 		}
 	}
 	for name, operation := range operationsOf(t,

@@ -277,7 +277,7 @@ func TestPreviewsAreForWhoIsSignedIn(t *testing.T) {
 		"a stranger":                      {http.Header{"Sec-Fetch-Site": {"same-origin"}}, http.StatusUnauthorized},
 		"an API key":                      {http.Header{"Authorization": {"Bearer svc_x"}}, http.StatusUnauthorized},
 		"a page of another site":          {http.Header{"Sec-Fetch-Site": {"cross-site"}, "Cookie": {"postrider=usr_1"}}, http.StatusForbidden},
-		"somebody who is signed in":       {here, http.StatusOK},
+		"a signed-in user":                {here, http.StatusOK},
 		"the same, with too large a mail": {here, http.StatusRequestEntityTooLarge},
 		"the same, with no form":          {here, http.StatusBadRequest},
 	} {
@@ -312,7 +312,7 @@ func TestPreviewsThatDoNotComeHoldUpNobody(t *testing.T) {
 	}
 	expect.Eventually(t, "each silent upload has a place", func() bool { return budget.Usage().Bodies == silent })
 	if r := post(t, h, map[string]string{"html": "<p>x</p>"}, here); r.StatusCode != http.StatusOK {
-		t.Errorf("beside silent uploads a preview got %d, want 200", r.StatusCode)
+		t.Errorf("during silent uploads a preview got %d, want 200", r.StatusCode)
 	}
 	expect.Eventually(t, "the silent uploads are ended", func() bool { return budget.Usage() == intake.Usage{} })
 }

@@ -99,7 +99,7 @@ func TestHostileSendersAreText(t *testing.T) {
 		}
 		// An {email} in the name itself is not replaced by the address.
 		if n := strings.Count(body, "bob@münchen.de"); n != 1 {
-			t.Errorf("in %s the address stands %d times on the page, want once:\n%s", name, n, body)
+			t.Errorf("in %s the address appears %d times on the page, want once:\n%s", name, n, body)
 		}
 	}
 }

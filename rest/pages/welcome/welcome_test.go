@@ -53,7 +53,7 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	known, err := accounts.New(accounts.Params{DB: database, Cursors: page.NewCodec([]byte("sixteen octets or more")),
+	known, err := accounts.New(accounts.Params{DB: database, Cursors: page.NewCodec([]byte("sixteen bytes or more")),
 		Logger: quiet})
 	if err != nil {
 		t.Fatal(err)

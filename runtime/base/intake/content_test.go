@@ -305,7 +305,7 @@ func TestADeclaredSizeHoldsNothing(t *testing.T) {
 		t.Error(err)
 	}
 	if memory > firstPiece || spool != 0 {
-		t.Errorf("10 MB were declared and one octet has come: %d bytes of memory and %d of the spool are held",
+		t.Errorf("10 MB were declared and one byte has arrived: %d bytes of memory and %d of the spool are held",
 			memory, spool)
 	}
 }

@@ -30,7 +30,7 @@ func (g *guests) let(from string) *Slot {
 	g.t.Helper()
 	p, err := g.enter(from)
 	if err != nil {
-		g.t.Fatalf("the guest from %s was not let in: %v", from, err)
+		g.t.Fatalf("the guest from %s was not admitted: %v", from, err)
 	}
 	return p
 }

@@ -20,7 +20,7 @@ func empty(t *testing.T, p *Pool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.used != 0 || len(p.shares) != 0 || len(p.queue) != 0 {
-		t.Errorf("after everybody has left the pool holds %d, %d shares and %d who wait; want nothing", p.used,
+		t.Errorf("after all owners have left, the pool holds %d, %d shares and %d waiters; want none", p.used,
 			len(p.shares), len(p.queue))
 	}
 }
@@ -66,7 +66,7 @@ func TestStrangersShareByTheirNetworks(t *testing.T) {
 			t.Fatalf("%s got no quarter of an empty pool", c.one)
 		}
 		if _, ok := p.TryTake(Tenant{Remote: netip.MustParseAddr(c.other)}, 100); ok == c.together {
-			t.Errorf("beside %s, which has a quarter, %s got one: %v, want %v", c.one, c.other, ok, !c.together)
+			t.Errorf("next to %s, which has a quarter, %s got one: %v, want %v", c.one, c.other, ok, !c.together)
 		}
 	}
 	p := NewPool(4)
@@ -94,7 +94,7 @@ func TestAShareThatWaitsHoldsUpNobody(t *testing.T) {
 		synctest.Wait()
 		other, ok := p.TryTake(account("b"), 100)
 		if !ok {
-			t.Fatal("beside 20 of another share that wait, an account did not get its quarter at once")
+			t.Fatal("with 20 waiters of another share, an account did not get its quarter immediately")
 		}
 		release()
 		for range 20 {

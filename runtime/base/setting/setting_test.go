@@ -35,7 +35,7 @@ var (
 	})
 	_ = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_TEST_TOKEN", Also: "TEST_TOKEN", Group: "Test", Form: setting.Text("TOKEN"), Secret: true,
-		Help:     "What nobody may see.",
+		Help:     "A secret value.",
 		Required: "the test signs with it",
 		Check: func(v setting.Values, value string) error {
 			if value != "" && port.Of(v) == 1 {

@@ -329,7 +329,7 @@ func TestExtendedLeasesHoldOnTheTable(t *testing.T) {
 		}
 		t.Logf("%d runs of 4 jobs while the machine stood still, once more", runs.Load())
 	}
-	t.Fatal("in none of ten tries a machine that stands still left the leases alone")
+	t.Fatal("in each of ten tries a stalled machine let leases expire")
 }
 
 // BenchmarkJobs counts jobs per second through claim, run and settle; the work

@@ -140,7 +140,7 @@ func TestSignaturesOfSeveralStandAlone(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, err := dkim.Sign(message); err == nil {
-		t.Error("was signed by nobody")
+		t.Error("is not signed")
 	}
 	if _, err := dkim.Sign(message, testSigner(), dkim.Signer{Domain: "example.com", Key: testEdKey}); err == nil {
 		t.Error("one of two signers is not valid, and nothing was said")

@@ -141,7 +141,7 @@ func (w *world) check() {
 	}
 	for name := range w.refused {
 		if n := w.r.Room("", name); n > 0 {
-			w.t.Errorf("%s has room for %d and nobody was told", name, n)
+			w.t.Errorf("%s has room for %d, but no waiter was notified", name, n)
 		}
 	}
 }

@@ -156,7 +156,7 @@ func TestReadWholeKeepsItsBounds(t *testing.T) {
 		strings.Repeat("x", 1<<20) + "\r\n\r\ntwo\r\n--b--"
 	if p := readWhole(t, long, message.Bounds{}); p.Text != "one" ||
 		!strings.Contains(strings.Join(p.Defects, " "), "headers of the parts are longer") {
-		t.Errorf("a part with a header of 1 MB behind another gave the text %q with the defects %q, want the first part and a word about it", p.Text, p.Defects)
+		t.Errorf("a part with a header of 1 MB after another returned the text %q with the defects %q, want the first part and a defect", p.Text, p.Defects)
 	}
 }
 

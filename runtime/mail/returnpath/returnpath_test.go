@@ -57,7 +57,7 @@ func TestAnAddressComesBackAsWhatItWasMadeFor(t *testing.T) {
 				t.Errorf("Parse of %s failed: %v", seen, err)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("Parse of %s gives another mark than it was made for: %s", seen, diff)
+				t.Errorf("Parse of %s returns a different mark than it was created for: %s", seen, diff)
 			}
 		}
 	}

@@ -273,7 +273,7 @@ func TestReadsOfAMessageHaveATimeEach(t *testing.T) {
 		slow.expect("250 ")
 		return
 	}
-	t.Error("the machine stands still again and again")
+	t.Error("the machine stalls repeatedly")
 }
 
 // However often something of it comes, a message may not take longer than its total.

@@ -267,7 +267,7 @@ func TestStalePidOfAnotherProcess(t *testing.T) {
 		t.Error(err)
 	}
 	if err := sleeper.Wait(); err == nil {
-		t.Error("the sleeper ended by itself")
+		t.Error("the sleeper ended on its own")
 	}
 }
 

@@ -52,7 +52,7 @@ func FuzzFields(f *testing.F) {
 		terms, err := search.Fields(text, "to", "tag")
 		for _, term := range terms {
 			if term.Value == "" || term.At < 1 || err != nil {
-				t.Errorf("%q has the term %+v beside %v", text, term, err)
+				t.Errorf("%q has the term %+v in addition to %v", text, term, err)
 			}
 		}
 	})

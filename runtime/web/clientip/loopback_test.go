@@ -60,7 +60,7 @@ func TestARequestThatAProxyMayHavePassedOnIsNotDirect(t *testing.T) {
 	}{
 		"a program":                          {"HTTP/1.1", 1, false, true},
 		"nginx":                              {"HTTP/1.0", 0, true, false},
-		"nginx, told to speak HTTP/1.1":      {"HTTP/1.1", 1, true, false},
+		"nginx, configured for HTTP/1.1":     {"HTTP/1.1", 1, true, false},
 		"a program that speaks HTTP/1.0":     {"HTTP/1.0", 0, false, false},
 		"a program that ends its connection": {"HTTP/1.1", 1, true, false},
 	} {

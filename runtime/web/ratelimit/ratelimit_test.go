@@ -101,7 +101,7 @@ func soon(t *testing.T, d *db.DB, l *Limiter, a AccountRate, ahead time.Duration
 			return got, err
 		}
 	}
-	t.Fatal("the machine stands still again and again")
+	t.Fatal("the machine stalls repeatedly")
 	return nil, nil
 }
 
@@ -137,7 +137,7 @@ func TestTwoSecondsWorthAtOnceThenTheRate(t *testing.T) {
 		begin := time.Now()
 		setAhead(t, d, "ada", 2*time.Second)
 		before := fullAt(t, d, "ada")
-		expect.Eventually(t, "half a second gives one back", func() bool {
+		expect.Eventually(t, "half a second refills one", func() bool {
 			_, err := admit(t, l, ada)
 			return err == nil
 		})

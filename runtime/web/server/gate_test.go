@@ -106,7 +106,7 @@ func TestHalfSentHeadersDoNotFillTheHTTPListener(t *testing.T) {
 	}
 	for i := range 90 {
 		if got := ask(g.dial(t, fmt.Sprintf("198.%d.0.1", i))); got != "200 OK" {
-			t.Errorf("beside 300 half-sent headers of one address request %d of others was answered %q", i, got)
+			t.Errorf("next to 300 incomplete headers of one address, request %d of others got %q", i, got)
 		}
 	}
 }
@@ -149,11 +149,11 @@ func TestSilentConnectionsOfAProxyLeaveRoom(t *testing.T) {
 			}
 			for i := range 40 {
 				if got := ask(g.dial(t, fmt.Sprintf("198.%d.0.1", i))); got != "200 OK" {
-					t.Errorf("beside 500 silent connections from %s request %d of others was answered %q, want 200",
+					t.Errorf("next to 500 silent connections from %s, request %d of others got %q, want 200",
 						peer, i, got)
 				}
 				if got := ask(g.dial(t, peer)); got != "200 OK" {
-					t.Errorf("beside 500 silent connections from %s request %d from there was answered %q, want 200",
+					t.Errorf("next to 500 silent connections from %s, request %d from there got %q, want 200",
 						peer, i, got)
 				}
 			}
@@ -213,10 +213,10 @@ func TestAnswersAreTakenAtAPace(t *testing.T) {
 	select {
 	case err := <-ended:
 		if err == nil {
-			t.Error("an answer that nobody takes was written")
+			t.Error("an unread response was written")
 		}
 	case <-time.After(expect.Patience):
-		t.Fatal("an answer that nobody takes keeps its connection")
+		t.Fatal("an unread response keeps its connection")
 	}
 	for range 20 {
 		slow := g.dial(t, "203.0.113.1")
@@ -231,7 +231,7 @@ func TestAnswersAreTakenAtAPace(t *testing.T) {
 		}
 		t.Logf("the machine stood still for %s, once more", longest)
 	}
-	t.Error("the machine stands still again and again")
+	t.Error("the machine stalls repeatedly")
 }
 
 // takenSlowly reads a response in small pieces for some seconds, and then the rest immediately. It returns the

@@ -199,7 +199,7 @@ func TestClaimsOfADeadNodeAreHandedBack(t *testing.T) {
 	id := first.ID()
 	twin := join(t, d, "one")
 	within(t, "the twin has looked", func() bool { return twin.mayRun() })
-	holdsFor(t, 3*quick.every, "nobody hands back the claims of one that lives",
+	holdsFor(t, 3*quick.every, "the claims of a live process are not released",
 		func() bool { return !twin.hasHanded(id) && !other.hasHanded(id) })
 	twin.kill(t)
 	first.kill(t)
@@ -212,8 +212,8 @@ func TestClaimsOfADeadNodeAreHandedBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = again.Stop(t.Context()) }()
-	within(t, "one of the same name hands back", func() bool { return again.hasHanded(id) })
-	within(t, "another one hands back too", func() bool { return other.hasHanded(id) })
+	within(t, "a process with the same name releases them", func() bool { return again.hasHanded(id) })
+	within(t, "another process releases them too", func() bool { return other.hasHanded(id) })
 	if took := time.Since(beaten); took < quick.gone {
 		t.Errorf("one of another name handed back %s after the last beat, want not before %s", took, quick.gone)
 	}
@@ -233,7 +233,7 @@ func TestNothingIsClaimedForAWhileAfterAnOutage(t *testing.T) {
 	before, back := time.Now(), one.Back()
 	server.Stop()
 	within(t, "neither may claim", func() bool { return !one.mayClaim() && !two.mayClaim() })
-	within(t, "nobody holds what was claimed", func() bool { return !one.Holds(before) && !two.Holds(before) })
+	within(t, "no process holds the claims", func() bool { return !one.Holds(before) && !two.Holds(before) })
 	within(t, "the silence is long enough", func() bool { return one.SinceStored() > 2*quick.silent })
 	stopped := time.Now()
 	server.Start()
@@ -248,7 +248,7 @@ func TestNothingIsClaimedForAWhileAfterAnOutage(t *testing.T) {
 	}
 	up := claimsFrom.Add(-quick.pause)
 	if up.Before(stopped) {
-		t.Errorf("somebody claims from %s on, %s after the database was still away, want not before %s", claimsFrom,
+		t.Errorf("a process claims from %s on, %s after the database was still away, want not before %s", claimsFrom,
 			claimsFrom.Sub(stopped), quick.pause)
 	}
 	select {
@@ -294,7 +294,7 @@ func TestAFreshNodeWaitsForThoseWhoAreSilent(t *testing.T) {
 			// once more if the machine stood still: the rows are about seconds
 			for tries, took := 0, time.Hour; took > time.Second; tries++ {
 				if tries == 20 {
-					t.Fatal("the machine stands still again and again")
+					t.Fatal("the machine stalls repeatedly")
 				}
 				d = dbtest.New(t)
 				begun := time.Now()

@@ -161,7 +161,7 @@ func TestAWrongClockIsToldAndDecidesNothing(t *testing.T) {
 	wrong.log, wrong.times.skew = slog.New(slog.NewTextHandler(&log, nil)), -time.Hour
 	begin(t, wrong)
 	right := join(t, d, "right")
-	within(t, "the row tells of the clock", func() bool {
+	within(t, "the row reports the clock", func() bool {
 		all, err := right.Processes(t.Context())
 		if err != nil {
 			t.Fatal(err)

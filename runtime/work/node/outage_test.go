@@ -112,11 +112,11 @@ func TestTheSilenceOfOneHoldsUpNobodyElse(t *testing.T) {
 			return
 		}
 		if undisturbed {
-			t.Fatal("beside one that was silent alone, the other may not claim")
+			t.Fatal("the other process may not claim while one is silent alone")
 		}
 		t.Log("the machine stood still for so long that the other was silent too, once more")
 	}
-	t.Fatal("the machine stands still again and again")
+	t.Fatal("the machine stalls repeatedly")
 }
 
 // A beat that lay in a frozen server for too long changes nothing, and the next one counts.
