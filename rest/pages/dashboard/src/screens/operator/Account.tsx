@@ -22,7 +22,7 @@ export function AccountState({ account }: { account: Account }) {
 
 type Asked = { title: string; text: string; label: string; danger?: boolean; change: AccountChange; done: string }
 
-// questions are the changes that are asked about before they are made.
+// questions are the changes that require confirmation.
 function questions(a: Account) {
   return {
     suspend: { title: `Suspend ${a.name || a.email}?`, text: 'The account can do everything except send until you lift the suspension. Accepted emails stay queued.', label: 'Suspend', danger: true, change: { suspended: true }, done: 'Account suspended' },

@@ -12,7 +12,7 @@ import { givable, restRole, roleName, touches, type Role } from './roles'
 
 type Member = TeamMembersQuery['members']['nodes'][number]
 
-// Members are who belongs to the account.
+// Members lists the members of the account.
 export function Members({ rows, again }: { rows: Member[]; again: () => void }) {
   const { user, role: mine, account } = useViewer()
   const [removing, setRemoving] = useState<Member>()
