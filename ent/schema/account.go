@@ -1,4 +1,4 @@
-// Owner: accounts. One customer of this installation; everything a tenant has hangs off it.
+// Owner: accounts. A customer of this installation, to which all data of the tenant belongs.
 package schema
 
 import (

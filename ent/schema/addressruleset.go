@@ -1,4 +1,4 @@
-// Owner: inbound. Which addresses of a receiving domain exist.
+// Owner: inbound. The address rules of a receiving domain.
 package schema
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 )
 
-// AddressRuleSet is that of one domain. A domain without a row takes every address.
+// AddressRuleSet has the rules of one domain. A domain without a row accepts every address.
 type AddressRuleSet struct{ ent.Schema }
 
 // Annotations of the AddressRuleSet.

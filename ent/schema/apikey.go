@@ -1,4 +1,4 @@
-// Owner: accounts. A bearer credential; only its hash is kept.
+// Owner: accounts. An API key; only its hash is stored.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: sending. One try to hand a message to a receiving server, committed before the try begins.
+// Owner: sending. A delivery attempt, committed before it begins.
 package schema
 
 import (

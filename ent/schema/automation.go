@@ -1,4 +1,4 @@
-// Owner: automations. A sequence of steps that events start: a draft that is edited, and the versions that ran of it.
+// Owner: automations. A sequence of steps that events start: an editable draft, and its activated versions.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: automations. One person's way through one version of an automation.
+// Owner: automations. One person's run through one version of an automation.
 package schema
 
 import (

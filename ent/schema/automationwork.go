@@ -1,4 +1,4 @@
-// Owner: automations. What a live run does next, and when.
+// Owner: automations. The next step of a live run, with its due time.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: billing. What the payment provider calls an account, and what it said of it last.
+// Owner: billing. The payment provider's customer of an account, with its latest state.
 package schema
 
 import (
@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// BillingCustomer has the id of its account. An account that never dealt with money has no row.
+// BillingCustomer has the id of its account. An account that has never used billing has no row.
 type BillingCustomer struct{ ent.Schema }
 
 // Annotations of the BillingCustomer.

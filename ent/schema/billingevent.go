@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// BillingEvent has the id that the provider gave.
+// BillingEvent has the id of the provider.
 type BillingEvent struct{ ent.Schema }
 
 // Fields of the BillingEvent.

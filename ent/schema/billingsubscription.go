@@ -1,4 +1,4 @@
-// Owner: billing. A subscription of an account at the payment provider, as it was when it was asked last.
+// Owner: billing. A subscription of an account at the payment provider, as of the last query.
 package schema
 
 import (
@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// BillingSubscription has the id that the provider gave.
+// BillingSubscription has the id of the provider.
 type BillingSubscription struct{ ent.Schema }
 
 // Annotations of the BillingSubscription.

@@ -1,4 +1,4 @@
-// Owner: sending. How far emails have been looked at whose bodies are to move to the object store.
+// Owner: sending. The progress of scanning emails whose bodies move to the object store.
 package schema
 
 import (
@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// BodyWalk is the mark up to which each email has a BodyMove, or needs none.
+// BodyWalk is the position up to which each email has a BodyMove or needs none.
 type BodyWalk struct{ ent.Schema }
 
 // Fields of the BodyWalk.

@@ -1,4 +1,4 @@
-// Owner: automations. What an account's own programs say has happened.
+// Owner: automations. A custom event reported by a program of the account.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: clockstep. What the installation has seen of the clock of its database.
+// Owner: clockstep. The observed state of the database clock.
 package schema
 
 import (

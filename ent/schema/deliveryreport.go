@@ -1,4 +1,4 @@
-// Owner: bounces. A report that came back to one of our return paths: a DSN, a complaint, an automatic answer.
+// Owner: bounces. A report sent to one of our return paths: a DSN, a complaint or an automatic reply.
 package schema
 
 import (

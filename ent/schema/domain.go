@@ -1,4 +1,4 @@
-// Owner: domains. A sending domain of an account, its signing key and what DNS last said of it.
+// Owner: domains. A sending domain of an account, with its signing key and the latest DNS results.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: eventexport. How far the facts have been handed to a broker.
+// Owner: eventexport. The position of the export of facts to a broker.
 package schema
 
 import (
@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// EventExport is the cursor of one target. Whichever process claims the row goes on from it.
+// EventExport is the cursor of one target. The process that claims the row continues from it.
 type EventExport struct{ ent.Schema }
 
 // Fields of the EventExport.

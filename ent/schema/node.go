@@ -1,4 +1,4 @@
-// Owner: node. One running process of an installation, as the others see it.
+// Owner: node. A running process of the installation.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: accounts. What an account may do per second, day and month: data, not code.
+// Owner: accounts. The limits of an account per second, day and month, as data.
 package schema
 
 import (
@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// Plan holds the limits of a plan. Rows are seeded by a migration; operators may change them.
+// Plan has the limits of a plan. Rows are seeded by a migration; operators may change them.
 type Plan struct{ ent.Schema }
 
 // Annotations of the Plan.

@@ -1,4 +1,4 @@
-// Owner: inbound. A message that came in for one recipient at a domain that receives.
+// Owner: inbound. A message received for one recipient at a receiving domain.
 package schema
 
 import (

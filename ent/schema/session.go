@@ -1,4 +1,4 @@
-// Owner: signin. A browser in which a person is signed in.
+// Owner: signin. The session of a signed-in user in a browser.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: signin. A link that lets its holder in once.
+// Owner: signin. A link that signs in its holder once.
 package schema
 
 import (

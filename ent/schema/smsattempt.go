@@ -1,4 +1,4 @@
-// Owner: sms. One request that hands a text message to a provider, committed before it is made.
+// Owner: sms. A request that submits a text message to a provider, committed before it is sent.
 package schema
 
 import (

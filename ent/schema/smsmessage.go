@@ -9,7 +9,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SMSMessage is stored before anything is sent of it. What is unknown was handed to the provider
+// SMSMessage is stored before it is sent. What is unknown was handed to the provider
 // without an answer, and is never sent again.
 type SMSMessage struct{ ent.Schema }
 

@@ -1,4 +1,4 @@
-// Owner: sms. By which provider an account sends text messages, and to which countries.
+// Owner: sms. The SMS settings of an account: its provider and the allowed countries.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: templates. A message with gaps: a draft that is edited, and the versions that were published of it.
+// Owner: templates. A message with variables: an editable draft, and its published versions.
 package schema
 
 import (

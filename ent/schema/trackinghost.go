@@ -9,7 +9,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// TrackingHost is used in links once its CNAME was seen.
+// TrackingHost is used in links once its CNAME record was found.
 type TrackingHost struct{ ent.Schema }
 
 // Annotations of the TrackingHost.

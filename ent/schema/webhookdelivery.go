@@ -1,4 +1,4 @@
-// Owner: webhooks. One event on its way to one endpoint.
+// Owner: webhooks. The delivery of one event to one endpoint.
 package schema
 
 import (

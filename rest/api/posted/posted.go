@@ -1,5 +1,5 @@
-// Package posted reads what other services post to this one, within bounds of time and size, and refuses it in
-// the few words that they log. Who posts is a stranger until a signature or a token was checked.
+// Package posted reads the callbacks of other services, within limits of time and size, and rejects them with short
+// messages that these services log. The sender is untrusted until its signature or token is verified.
 package posted
 
 import (

@@ -1,5 +1,4 @@
-// Package played is how a run that was only played is shown: its steps, what they would send, and the
-// conditions that were judged.
+// Package played encodes simulated runs: the steps, the messages they would send, and the evaluated conditions.
 package played
 
 import (

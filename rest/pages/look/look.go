@@ -1,5 +1,5 @@
-// Package look is the style that all pages except the dashboard share: sign-in, unsubscribing, the API
-// reference, the development inbox. Its tokens are those of the dashboard, and the theme is the system's.
+// Package look has the style that all pages except the dashboard share: sign-in, unsubscribing, the API
+// reference and the development inbox. It uses the dashboard's design tokens and the theme of the system.
 package look
 
 import (
