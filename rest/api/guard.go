@@ -182,7 +182,7 @@ func (c *Call) runGuarded(handle func()) error {
 	return nil
 }
 
-// admit fills in who calls and what they give, unless they are refused.
+// admit authenticates and authorizes a request, and stores the caller and the body in c.
 func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, c *Call) error {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(r.Context(), fault.AnswerWithin)
@@ -222,7 +222,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, c *Cal
 	return err
 }
 
-// mayTouch refuses what the path names to a key that is limited to other domains.
+// mayTouch rejects access to the resource of the path if the key is limited to other domains.
 func (a *API) mayTouch(ctx context.Context, c *Call, op Operation, item string) error {
 	if op.Public || !c.IsLimited() || item == "" || rights.ReachOf(op.ID) != rights.OwnDomains {
 		return nil
@@ -265,7 +265,7 @@ func (a *API) identify(c *Call, r *http.Request, op Operation) (err error) {
 	return nil
 }
 
-// mayAsk judges who is known: how often they ask, and what.
+// mayAsk checks the rate limit and the rights of a known caller.
 func (a *API) mayAsk(ctx context.Context, c *Call, op Operation) error {
 	if op.Public {
 		return nil
@@ -294,8 +294,7 @@ func (a *API) mayAsk(ctx context.Context, c *Call, op Operation) error {
 // maxParameters bounds how many wrong query parameters an answer names.
 const maxParameters = 100
 
-// checkQuery refuses parameters that the operation does not have, are empty, or
-// come twice: which of them was meant is not for us to guess.
+// checkQuery rejects unknown, empty and repeated parameters, because the intended value would be a guess.
 func checkQuery(raw string, known []string) error {
 	query, err := url.ParseQuery(raw)
 	if err != nil {

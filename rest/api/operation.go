@@ -91,7 +91,7 @@ func (b *Body) describeBody(schema *huma.Schema) *huma.RequestBody {
 		Description: fmt.Sprintf("%s At most %d bytes.", b.About, b.sizeLimit())}
 }
 
-// Noun is what the {id} of a path names.
+// Noun is the kind of resource that the {id} of a path identifies.
 type Noun struct {
 	Name    string // for "No such …"
 	About   string
@@ -134,14 +134,13 @@ func (a *API) Tag(name, about string) *TagGroup {
 	return &TagGroup{api: a, tag: name}
 }
 
-// Bound are things of a noun that a key limited to some domains may touch, where IsWithin says so. Error:
-// NotFound.
+// Bound reports whether a key that is limited to some domains can access a resource. Error: NotFound.
 type Bound interface {
 	IsWithin(ctx context.Context, accountID, id string, domainIDs []string) (bool, error)
 }
 
-// Bind says by which service it is judged what a key limited to some domains may touch. Without one such keys
-// touch nothing of the noun.
+// Bind sets the service that decides which resources a key limited to some domains can access. Without one, such
+// keys cannot access any resource of the noun.
 func (g *TagGroup) Bind(of Noun, service any) {
 	if bound, is := service.(Bound); is {
 		g.api.bound[of.Name] = bound

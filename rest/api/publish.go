@@ -50,7 +50,7 @@ func headerOf(contentType string, header http.Header) http.Header {
 	return all
 }
 
-// daily is a text that is made once a day, when a client first asks for it.
+// daily is a text that is generated once a day, at the first request.
 type daily struct {
 	content func() ([]byte, error)
 	header  http.Header

@@ -45,8 +45,7 @@ type Auth interface {
 	Authenticate(ctx context.Context, bearer string) (accounts.Caller, error)
 }
 
-// Limits returns the account of a caller, whose plan says how many requests a
-// second it may make.
+// Limits returns the account of a caller, whose plan limits its requests per second.
 type Limits interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
@@ -98,7 +97,7 @@ type Routes struct {
 	add  func(*API)
 }
 
-// NewRoutes makes the routes that add declares. The name decides their order in the
+// NewRoutes returns the routes that add declares. The name decides their order in the
 // document.
 func NewRoutes(name string, add func(*API)) Routes { return Routes{name: name, add: add} }
 
@@ -127,7 +126,7 @@ type API struct {
 	operations []Operation // all of them
 }
 
-// New makes the API. The order of Options.Routes does not matter.
+// New returns the API. The order of Options.Routes does not matter.
 func New(o Options) (*API, error) {
 	if o.Auth == nil || o.Limits == nil || o.Rate == nil || o.Answers == nil || o.Sealer == nil || o.Logger == nil ||
 		o.Budget == nil {
@@ -243,7 +242,7 @@ func (a *API) route(w http.ResponseWriter, r *http.Request) {
 		fmt.Sprintf("Method %s not allowed: use %s", body.Shown(r.Method), strings.Join(allowed, ", "))).Write(w)
 }
 
-// allowedMethods lists what a path allows; nothing when the path does not exist.
+// allowedMethods returns the methods of a path; nil if the path does not exist.
 func (a *API) allowedMethods(r *http.Request) []string {
 	var allowed []string
 	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch,

@@ -18,7 +18,7 @@ var _ humago.Mux = (*router)(nil)
 
 const claimsPath = Prefix + "/domains/claims/"
 
-// HandleFunc takes a pattern of method and path.
+// HandleFunc registers a pattern of method and path.
 func (m *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
 	m.patterns = append(m.patterns, pattern)
 	if _, path, _ := strings.Cut(pattern, " "); strings.HasPrefix(path, claimsPath) {

@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Service is what these operations need of automations.
+// Service is the part of automations that these operations use.
 type Service interface {
 	Create(ctx context.Context, accountID string, document []byte, keep automations.Keep) (*ent.Automation, error)
 	List(ctx context.Context, accountID string, f automations.Filter) (page.Page[*ent.Automation], error)
@@ -54,7 +54,7 @@ type Service interface {
 
 var _ Service = (*automations.Service)(nil)
 
-// BodyLimit holds a definition as some encoders write it.
+// BodyLimit has room for a definition with escaped characters.
 const BodyLimit = 1 << 20
 
 // OfAutomation names what ids of automations are.
@@ -158,7 +158,7 @@ type edge struct {
 // Tag is the tag of these operations and those of package insight.
 const Tag = "Automations"
 
-// Routes makes the routes of automations, their runs and custom events.
+// Routes returns the routes of automations, their runs and custom events.
 func Routes(service Service, turns export.Turns) api.Routes {
 	return api.NewRoutes("automations", func(a *api.API) {
 		e := &edge{service, turns}

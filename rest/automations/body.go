@@ -23,7 +23,7 @@ func (m *members) setMember(name string, value json.RawMessage) {
 	m.given[name] = value
 }
 
-// member takes one of them.
+// member reads one of them.
 type member struct {
 	*members
 
@@ -85,7 +85,7 @@ func changeBody(m *members) body.Object {
 			func(name string) func() { return func() { m.setMember(name, json.RawMessage("null")) } })}
 }
 
-// action is what a POST asks of an automation.
+// action is the request to act on an automation.
 type action struct {
 	Action  string
 	Version *int
@@ -117,7 +117,7 @@ const (
 	runsCancel   = "cancel"
 )
 
-// runsOf are the choices that an action has, the first one if nothing is said.
+// runsOf are the choices of an action; the first is the default.
 var runsOf = map[string][]string{actionPause: {runsHold, runsContinue}, actionActivate: {runsContinue, runsCancel}}
 
 func numberField(to *int) body.IntegerType { return body.Integer(to).From(1) }

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// AutomationRun is a run in a list. It is embedded, and so exported.
+// AutomationRun is a run in a list. It is exported because it is embedded.
 type AutomationRun struct {
 	ID           string            `json:"id" example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	AutomationID string            `json:"automation_id" example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
@@ -54,7 +54,7 @@ type automationRunDetail struct {
 	Held       bool                      `json:"held" doc:"Whether the run is due, but held because its automation is paused."`
 }
 
-// waitingFor is what a run waits for.
+// waitingFor describes what a run waits for.
 type waitingFor struct {
 	Step   string            `json:"step" doc:"Key of the waiting step."`
 	Events []string          `json:"events" nullable:"false" doc:"Events of the person that end the wait. Empty if only time ends it."`
@@ -64,7 +64,7 @@ type waitingFor struct {
 	Reason wire.Optional[waitReason] `json:"reason" doc:"Why the step will be retried; null if it is a wait of the definition."`
 }
 
-// waitReason is why a step is tried again later.
+// waitReason is why a step will be retried.
 type waitReason struct {
 	Code    string    `json:"code" example:"plan_limit" doc:"plan_limit, account_suspended, rate_limit_exceeded, webhook_failed or internal. The first two end early if the plan, the limits or the state of the account change."`
 	Message string    `json:"message" example:"The plan Free allows 100 emails a day, and they are sent; the next day begins at 2026-01-16T00:00:00Z" doc:"A message for humans."`

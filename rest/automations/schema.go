@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/rest/api/body"
 )
 
-// schemaPath is where the JSON Schema of a definition is served.
+// schemaPath is the path of the JSON Schema of definitions.
 const schemaPath = "/schemas/automation.json"
 
 // serveSchema serves the JSON Schema, for editors and for the checks of other programs.

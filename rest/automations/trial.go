@@ -47,7 +47,7 @@ func (e *edge) tryEvent(ctx context.Context, c *api.Call, post ingest.Post, in e
 	return trialReceipt(tried), nil
 }
 
-// trialReceipt is what an event is answered that tries an automation.
+// trialReceipt is the response for an event that tests an automation.
 func trialReceipt(t automations.Tried) idempotency.Response {
 	receipt := newReceipt(t.Result)
 	receipt.DryRun = newDryRun(t.Played)

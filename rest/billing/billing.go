@@ -16,14 +16,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Service is what the operations need of billing.
+// Service is the part of billing that the operations use.
 type Service interface {
 	Overview(ctx context.Context, accountID string) (billing.Overview, error)
 	Update(ctx context.Context, accountID string, c billing.Change) (billing.Overview, error)
 	Offers(ctx context.Context, accountID string) ([]billing.Offer, error)
 }
 
-// Usage is what the operations need of plans.
+// Usage is the part of plans that the operations use.
 type Usage interface {
 	Usage(ctx context.Context, accountID string, r plans.UsagePeriod, by plans.By) ([]plans.Period, error)
 }
@@ -132,7 +132,7 @@ type edge struct {
 	usage   Usage
 }
 
-// Routes makes the routes of plans, billing and usage.
+// Routes returns the routes of plans, billing and usage.
 func Routes(service Service, usage Usage) api.Routes {
 	return api.NewRoutes("billing", func(a *api.API) {
 		e := &edge{service, usage}

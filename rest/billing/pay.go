@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Payments is what the operations need of billing.
+// Payments is the part of billing that the operations use.
 type Payments interface {
 	CardPage(ctx context.Context, accountID, returnPath string) (billing.HostedPage, error)
 	PlanPage(ctx context.Context, accountID, planID, returnPath string) (billing.HostedPage, error)
@@ -67,7 +67,7 @@ type invoiceRecord struct {
 	CreatedAt   wire.OptionalTime `json:"created_at"`
 }
 
-// asks is what the operations read of their bodies.
+// asks are the fields of the request bodies.
 type asks struct{ Plan, ReturnPath string }
 
 type payEdge struct{ pay Payments }

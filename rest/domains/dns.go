@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// DNSService is what the operations on DNS providers need of domains.
+// DNSService is the part of domains that the operations on DNS providers use.
 type DNSService interface {
 	Provider(ctx context.Context, accountID, domainID string) (publish.Provider, error)
 	Apply(ctx context.Context, accountID, domainID string, in publish.Input) (publish.Result, error)
@@ -57,7 +57,7 @@ type dnsChange struct {
 
 type dnsEdge struct{ dns DNSService }
 
-// DNSRoutes makes the routes that publish a domain's records.
+// DNSRoutes returns the routes that publish a domain's records.
 func DNSRoutes(service DNSService) api.Routes {
 	return api.NewRoutes("domains-dns", func(a *api.API) {
 		e := &dnsEdge{dns: service}
@@ -93,7 +93,7 @@ func DNSRoutes(service DNSService) api.Routes {
 	})
 }
 
-// credentialsDoc lists what each provider takes.
+// credentialsDoc lists the credentials of each provider.
 func credentialsDoc() string {
 	var doc strings.Builder
 	doc.WriteString("| provider | credentials |\n|---|---|")
@@ -164,11 +164,10 @@ func (e *dnsEdge) findProvider(ctx context.Context, c *api.Call, in *api.Item) (
 		NameServers: wire.List(found.NameServers), Credentials: wire.List(found.Credentials)}}, nil
 }
 
-// applyRecords keeps its answer under the key after the work, which is done at the
-// provider and shares no transaction with anything here. A crash between the two
-// does no harm: asked again, it finds what it wrote and says that it is unchanged.
-// A key that were taken before the work would say after a crash that what was
-// never written had been. Of the body only a hash is stored.
+// applyRecords stores its response under the key after the work, which happens at the provider and outside of any
+// transaction. A crash in between is harmless: a repeated request finds the records and reports them as unchanged.
+// If the response were stored before the work, a crash could make it claim records that were never written. Only
+// a hash of the body is stored.
 func (e *dnsEdge) applyRecords(ctx context.Context, c *api.Call, in *api.Item, input publish.Input,
 	claim *idempotency.Claim) (idempotency.Response, error) {
 	applied, err := e.dns.Apply(ctx, c.AccountID, in.ID, input)

@@ -63,7 +63,7 @@ func (batchItems) Schema(c body.Components) *huma.Schema {
 	return s
 }
 
-// Aliases says that every item has those of a send.
+// Aliases returns the aliases of a send for every item.
 func (batchItems) Aliases() *body.Names { return sendBody(new(sending.Message)).Aliases() }
 
 func readItem(v body.Value) sending.BatchItem {

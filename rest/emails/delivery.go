@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// delivery is what the operations on the delivery of an email need of sending.
+// delivery is the part of sending that the operations on the delivery of an email use.
 type delivery interface {
 	RecipientsOf(ctx context.Context, accountID, emailID string) ([]*ent.Recipient, error)
 	AttemptsOf(ctx context.Context, accountID, emailID string,

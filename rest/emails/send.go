@@ -80,12 +80,12 @@ func (e *edge) resend(ctx context.Context, c *api.Call, in *api.Item, _ api.None
 	return AnswerOf(e.sender.Resend(ctx, c.Caller, sending.Resend{EmailID: in.ID, Claim: claim, Render: Render}))
 }
 
-// Render makes the answer of a send.
+// Render returns the response to a send.
 func Render(r sending.Receipt) idempotency.Response {
 	return idempotency.Response{Status: http.StatusOK, Body: wire.Encode(EmailReceipt{ID: r.ID, Status: r.Status})}
 }
 
-// AnswerOf is what a send is answered: again, or as an earlier one with the same key was.
+// AnswerOf returns the response to a send, or the stored response of an earlier one with the same key.
 func AnswerOf(receipt sending.Receipt, err error) (idempotency.Response, error) {
 	switch {
 	case err != nil:

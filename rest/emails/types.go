@@ -44,8 +44,8 @@ func (t plainText) Read(d *body.Decoder, path string, v body.Value) {
 	*t.none = *t.to == ""
 }
 
-// templateType reads which template, and the values for its gaps. What cannot be read
-// still says that there is one, so that what it may give is not called missing.
+// templateType reads the template and the values of its variables. Even if it is invalid, a template counts as
+// present, so that fields which it may provide are not reported as missing.
 type templateType struct{ to **sending.TemplateRef }
 
 func (t templateType) Read(d *body.Decoder, path string, v body.Value) {
@@ -114,7 +114,7 @@ func renamedTags(wrong fault.Fields, names map[int]string) fault.Fields {
 	return out
 }
 
-// maxHeaderName bounds what a refusal of a header field repeats.
+// maxHeaderName limits how much of a field name an error repeats.
 const maxHeaderName = 200
 
 // headersType reads an object of header fields.

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Desk is what the operations need of the operator's service.
+// Desk is the part of the operator's service that the operations use.
 type Desk interface {
 	Accounts(ctx context.Context, f desk.Filter, r page.Request) (page.Page[*ent.Account], error)
 	Account(ctx context.Context, accountID string) (desk.Account, error)
@@ -82,7 +82,7 @@ type listInput struct {
 
 type edge struct{ desk Desk }
 
-// Routes makes the routes of the installation's accounts, plans and audit log.
+// Routes returns the routes of the installation's accounts, plans and audit log.
 func Routes(service Desk, log people.AuditLog) api.Routes {
 	return api.NewRoutes("operator", func(a *api.API) {
 		e := &edge{service}

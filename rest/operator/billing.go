@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/rest/api/wire"
 )
 
-// Billing is what the operation needs of billing.
+// Billing is the part of billing that the operation use.
 type Billing interface {
 	Watch(ctx context.Context) (mode string, state watch.BillingState, err error)
 }
@@ -50,7 +50,7 @@ type operatorBillingAnswer struct {
 	Billing operatorBillingRecord `json:"billing"`
 }
 
-// BillingRoutes makes the route of what the operator sees of billing.
+// BillingRoutes returns the route of the operator's view of billing.
 func BillingRoutes(service Billing) api.Routes {
 	return api.NewRoutes("operator-billing", func(a *api.API) {
 		api.Handle(a.Tag(tagOperator, ""), api.Operation{

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// AuditLog is what the operation needs of audit.
+// AuditLog is the part of audit that the operation use.
 type AuditLog interface {
 	List(ctx context.Context, accountID string, f audit.Filter, r page.Request) (page.Page[*ent.AuditEntry], error)
 }
@@ -38,7 +38,7 @@ type auditRecord struct {
 	CreatedAt wire.Time      `json:"created_at"`
 }
 
-// AuditFilters are what narrows the audit log. It is embedded, and so exported.
+// AuditFilters are the filters of the audit log. It is exported because it is embedded.
 type AuditFilters struct {
 	Actor  string `query:"actor" doc:"Only entries of this actor, by ID."`
 	Action string `query:"action" doc:"An action or its prefix up to a dot: member matches member.removed."`
@@ -51,7 +51,7 @@ type auditInput struct {
 	AuditFilters
 }
 
-// AuditRoutes makes the routes of the audit log.
+// AuditRoutes returns the routes of the audit log.
 func AuditRoutes(service AuditLog, turns export.Turns) api.Routes {
 	return api.NewRoutes("audit-log", func(a *api.API) {
 		g := a.Tag(tagTeam, "")

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Teams is what the operations need of team.
+// Teams is the part of team that the operations use.
 type Teams interface {
 	Members(ctx context.Context, accountID string) ([]team.Member, error)
 	SetRole(ctx context.Context, c accounts.Caller, userID string, role rights.Role) (team.Member, error)
@@ -78,7 +78,7 @@ type invitationsAnswer struct {
 
 type edge struct{ teams Teams }
 
-// Routes makes the routes of members and invitations.
+// Routes returns the routes of members and invitations.
 func Routes(service Teams) api.Routes {
 	return api.NewRoutes("team", func(a *api.API) {
 		e := &edge{service}

@@ -1,9 +1,9 @@
 // Package receipts serves the callbacks of SMS providers below /s/: the status of a message (/s/r/), and replies of
 // its recipient (/s/i/).
 //
-// A provider proves itself by the token in the path, which it got with the message or from the
-// owner of the account, and Twilio by its signature as well. What is not genuine is a 404 that says
-// no more. Providers repeat what was answered with 5xx, so a repetition is answered like the first.
+// A provider is authenticated by the token in the path, which it received with the message or from the owner of
+// the account, and Twilio also by its signature. An invalid callback gets a plain 404. Providers retry after a 5xx
+// response, so a repeated callback gets the same response.
 package receipts
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Messages is what is needed of the module.
+// Messages is the part of the module that the handler uses.
 type Messages interface {
 	Receipt(ctx context.Context, t callback.ProviderRequest) error
 	Reply(ctx context.Context, t callback.ProviderRequest) error
@@ -56,7 +56,7 @@ type handler struct {
 // unclean path.
 func New(o Options) http.Handler { return &handler{Options: o, turn: intake.NewPool(atOnce)} }
 
-// emptyReply is what Twilio wants for a reply that is not answered (TwiML).
+// emptyReply tells Twilio to send no answer to a reply (TwiML).
 const emptyReply = `<?xml version="1.0" encoding="UTF-8"?><Response/>`
 
 // ServeHTTP implements http.Handler.

@@ -29,7 +29,7 @@ type receivedField struct {
 	Value string `json:"value"`
 }
 
-// ReceivedBody is what is read from the content. It is embedded, and so exported.
+// ReceivedBody is the part that is read from the content. It is exported because it is embedded.
 type ReceivedBody struct { //nolint:revive // the document has the name of the type
 	HTML    *string         `json:"html" doc:"The first HTML body, at most 5 MB; null if there is none. It is untrusted: show it in a sandbox without scripts."`
 	Text    *string         `json:"text" doc:"The first text body, at most 5 MB; null if there is none."`
@@ -161,14 +161,14 @@ type wholeAnswer struct {
 	files []ReceivedFile
 }
 
-// headPatience is how long room for a large head is waited for.
+// headPatience limits the wait for memory for a large head.
 const (
 	headPatience = 5 * time.Second
 	smallHead    = 256 << 10
 	mostHead     = 64 << 20 // text and html of 5 MB, every character escaped
 )
 
-// composeAnswer makes the answer up to the files.
+// composeAnswer writes the response up to the files.
 func composeAnswer(ctx context.Context, c *api.Call, found *ent.ReceivedEmail,
 	content *inbound.Content) (_ *wholeAnswer, err error) {
 	release, err := content.Work(ctx)

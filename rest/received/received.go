@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Service is what these operations need of inbound.
+// Service is the part of inbound that these operations use.
 type Service interface {
 	List(ctx context.Context, accountID string, q inbound.ListQuery) (page.Page[*ent.ReceivedEmail], error)
 	Get(ctx context.Context, accountID, emailID string) (*ent.ReceivedEmail, error)
@@ -74,7 +74,7 @@ type receivedAuth struct {
 	TLS         string   `json:"tls" doc:"TLS version of the connection; empty if it was not encrypted."`
 }
 
-// ReceivedFile is a file of a list, without its bytes. It is embedded, and so exported.
+// ReceivedFile is a file of a list, without its bytes. It is exported because it is embedded.
 type ReceivedFile struct { //nolint:revive // the document has the name of the type
 	Filename    string  `json:"filename"`
 	ContentType string  `json:"content_type"`
@@ -105,8 +105,8 @@ var received = api.Noun{Name: "received email", About: "Id of the received email
 
 type edge struct{ mail Service }
 
-// Routes makes the routes of received mail; answers says whether it can be replied to
-// and forwarded, which takes sending.
+// Routes returns the routes of received mail; answers reports whether it can be replied
+// to and forwarded, which requires module sending.
 func Routes(service Service, answers bool) api.Routes {
 	return api.NewRoutes("received-emails", func(a *api.API) {
 		e := &edge{mail: service}

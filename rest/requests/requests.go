@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Service is what the operations need of apilog.
+// Service is the part of apilog that the operations use.
 type Service interface {
 	List(ctx context.Context, accountID string, f apilog.Filter, r page.Request) (page.Page[apilog.LoggedRequest], error)
 	Get(ctx context.Context, accountID, id string) (apilog.LoggedRequest, error)
@@ -77,7 +77,7 @@ func (in *input) toFilter() (f apilog.Filter, err error) {
 const about = "API requests of keys and users in the last seven days, with their responses. At high volume, " +
 	"failures are kept before successes. Passwords, tokens, keys and attachment contents are never included."
 
-// Routes makes the routes of the log.
+// Routes returns the routes of the log.
 func Routes(service Service) api.Routes {
 	return api.NewRoutes("requests", func(a *api.API) {
 		g := a.Tag("API requests", about)

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// OpenID is what the operations need of the outside provider.
+// OpenID is the part of the outside provider that the operations use.
 type OpenID interface {
 	Name() string
 	BeginSignIn(ctx context.Context, returnTo string) (openid.AuthRequest, error)
@@ -49,7 +49,7 @@ type begun struct {
 	ReturnTo string `query:"return_to" doc:"Path of this installation to redirect to afterwards. Any other value counts as /." example:"/"`
 }
 
-// returned is what the provider sends back by the browser.
+// returned are the parameters that the provider sends through the browser.
 type returned struct {
 	State   string `query:"state" doc:"The state that the sign-in began with." example:"0fXk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqI"`
 	Code    string `query:"code" doc:"The authorization code of the provider." example:"SplxlOBeZQQYbYS6WxSbIA"`

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// Service is what the operations need of signin.
+// Service is the part of signin that the operations use.
 type Service interface {
 	Options(ctx context.Context) (signin.Options, error)
 	SetUp(ctx context.Context, in signin.SetUpInput) (signin.NewSession, error)
@@ -58,7 +58,7 @@ type edge struct {
 	outside OpenID
 }
 
-// Routes makes the routes by which people get in.
+// Routes returns the routes for signing in.
 func Routes(service Service, outside OpenID) api.Routes {
 	return api.NewRoutes("sign-in", func(a *api.API) {
 		e := &edge{service, outside}
@@ -72,7 +72,7 @@ func Routes(service Service, outside OpenID) api.Routes {
 	})
 }
 
-// UserRoutes makes the routes of what people change about themselves.
+// UserRoutes returns the routes of the settings of users.
 func UserRoutes(service Service, outside OpenID) api.Routes {
 	return api.NewRoutes("user", func(a *api.API) {
 		e := &edge{service, outside}

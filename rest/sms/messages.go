@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// SMSMessage is a message in a list. It is embedded, and so exported.
+// SMSMessage is a message in a list. It is exported because it is embedded.
 type SMSMessage struct { //nolint:revive // the schema in the document has this name
 	ID           string            `json:"id" example:"sms_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	To           string            `json:"to" example:"+4915112345678"`

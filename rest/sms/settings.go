@@ -17,13 +17,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Settings is what these operations need of the settings of accounts.
+// Settings is the part of the settings of accounts that these operations use.
 type Settings interface {
 	Settings(ctx context.Context, accountID string) (settings.Settings, error)
 	SetSettings(ctx context.Context, accountID string, c settings.Change) (settings.Settings, error)
 }
 
-// Messages is what these operations need of stored messages.
+// Messages is the part of stored messages that these operations use.
 type Messages interface {
 	List(ctx context.Context, accountID string, f sms.Filter) (page.Page[*ent.SMSMessage], error)
 	Get(ctx context.Context, accountID, messageID string) (sms.Stored, error)
@@ -87,7 +87,7 @@ type edge struct {
 	sms    Messages
 }
 
-// Routes makes the routes of text messages.
+// Routes returns the routes of text messages.
 func Routes(chosen Settings, messages Messages) api.Routes {
 	return api.NewRoutes("sms", func(a *api.API) {
 		e := &edge{chosen: chosen, sms: messages}

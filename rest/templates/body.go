@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/rest/emails"
 )
 
-// bodyLimit holds html and text of 1 MB each, escaped as some encoders do.
+// bodyLimit has room for html and text of 1 MB each, with escaped characters.
 const bodyLimit = 8 << 20
 
 const noneOf = "is empty; leave it out, or give null, for none"
@@ -30,7 +30,7 @@ func addBody(in *templates.AddInput) body.Object {
 	}, Check: func(d *body.Decoder) { d.Also(in.Validate()) }}
 }
 
-// changeBody declares a change. null takes a field away that may be.
+// changeBody declares a change. null clears optional fields.
 func changeBody(c *templates.Change) body.Object {
 	none := func(to **string) func() { return func() { *to = new("") } }
 	return body.Object{Name: "UpdateTemplate", Change: true, Fields: []body.Field{
@@ -84,7 +84,7 @@ func variableObject(v *shape.Variable) body.Object {
 	}}
 }
 
-// sender reads a sender that is not empty: none is said by null.
+// sender reads a sender. It cannot be empty; null clears it.
 type sender struct{ to **templates.Mailbox }
 
 func (t sender) Read(d *body.Decoder, path string, v body.Value) {

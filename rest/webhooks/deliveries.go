@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Log is what these operations need of webhooks.
+// Log is the part of webhooks that these operations use.
 type Log interface {
 	Deliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter) (page.Page[*ent.WebhookDelivery], error)
 	Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
@@ -60,7 +60,7 @@ type webhookAttempt struct {
 	DurationMS *int              `json:"duration_ms"`
 }
 
-// webhookDeliveryDetail has what the list leaves out.
+// webhookDeliveryDetail has the fields that the list omits.
 type webhookDeliveryDetail struct {
 	WebhookDelivery
 

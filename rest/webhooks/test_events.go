@@ -63,7 +63,7 @@ type testEventEdge struct {
 	offer    event.Offer
 }
 
-// TestEventRoutes makes the route POST /emails/test. Without a delivery nothing is queued.
+// TestEventRoutes returns the route POST /emails/test. Without webhook deliveries nothing is queued.
 func TestEventRoutes(reader EmailReader, delivery Delivery, offer event.Offer) api.Routes {
 	return api.NewRoutes("test events", func(a *api.API) {
 		e := &testEventEdge{emails: reader, delivery: delivery, offer: offer}
@@ -92,7 +92,7 @@ func testEventExample() map[string]any {
 		}}, "deliveries": []any{}}
 }
 
-// testEventRequest is what is asked for.
+// testEventRequest is the requested test event.
 type testEventRequest struct {
 	entry   event.Entry
 	name    string

@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Base64 reads a file. What it holds points into the body.
+// Base64 reads a file. Its data points into the body.
 func Base64(to *[]byte) Type { return base64Type{to} }
 
 type base64Type struct{ to *[]byte }

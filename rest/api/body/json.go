@@ -9,12 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// A body is read by our own reader because encoding/json takes too much of what
-// a caller may have meant otherwise: the last of two equal names, names in any
-// case, broken UTF-8. And it holds a 100 MB attachment three times; this one
-// points into the body. FuzzParseJSON compares the two.
+// See the package comment for why encoding/json is not used. FuzzParseJSON compares the two.
 
-// maxDepth and maxValues bound what a walk over a body can cost.
+// maxDepth and maxValues bound the cost of walking a body.
 const (
 	maxDepth  = 64
 	maxValues = 200_000

@@ -33,7 +33,7 @@ type Input struct {
 
 func (i *Input) exportFormat() string { return i.Format }
 
-// List is a list that can be exported. I is the input of the export, T what the service has, R its record.
+// List is a list that can be exported. I is the input of the export, T the type of the service, R its record.
 type List[I, T, R any] struct {
 	Turns   Turns
 	Name    string // of the file, as "emails"

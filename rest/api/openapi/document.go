@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Key is under which a Huma operation carries what it is described by.
+// Key is the metadata key of a Huma operation for its description.
 const Key = "operation"
 
 const jsonType = "application/json"
@@ -40,7 +40,7 @@ A 2xx response means that the data is stored durably. If you receive no response
 
 Changes are additive: new fields and new values may appear. A removal is announced in the headers ` + "`Deprecation`" + ` and ` + "`Sunset`" + `.`
 
-// New makes a document without operations. cookie is the name of a session's. Each operation that is added is
+// New returns a document without operations. cookie is the name of the session cookie. Each operation that is added is
 // completed by the Operation in its metadata.
 func New(version, server, cookie string) *huma.OpenAPI {
 	if version == "" {

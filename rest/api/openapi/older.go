@@ -8,9 +8,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// convertTo30 returns the document as OpenAPI 3.0. Huma translates most of it; this completes
-// what 3.0 does not know: the type null among alternatives, a reference with siblings,
-// and webhooks.
+// convertTo30 returns the document as OpenAPI 3.0. Huma translates most of it; this handles
+// what 3.0 lacks: the type null among alternatives, references with siblings, and
+// webhooks.
 func convertTo30(d *huma.OpenAPI) ([]byte, error) {
 	translated, err := d.Downgrade()
 	if err != nil {

@@ -79,7 +79,7 @@ var problemDocs = map[int]problemDoc{
 			Message: "The service cannot reach its storage right now; try again, and repeat a write with the same Idempotency-Key (request id req_01kf0m4w7he6x8q2v5b3n9c1ta)"}},
 }
 
-// problemResponse is one answer for all operations, so that the document says it once.
+// problemResponse is shared by all operations, so that the document contains it once.
 func problemResponse(status int) *huma.Response {
 	doc := problemDocs[status]
 	headers := map[string]*huma.Header{telemetry.RequestIDHeader: {Ref: "#/components/headers/RequestId"}}

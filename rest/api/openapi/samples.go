@@ -14,14 +14,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// sample is a program that makes one request.
+// sample is a program that sends one request.
 type sample struct{ Lang, Name, Text string }
 
 // asked is the request of a sample. The body is JSON, or empty.
 type asked struct{ Method, URL, Body string }
 
-// languages are those that have samples, in the order of the page. Each needs nothing but
-// the standard library and reads the key from POSTRIDER_API_KEY.
+// languages are the languages of samples, in the order of the page. Each sample uses only the standard library and
+// reads the key from POSTRIDER_API_KEY.
 var languages = []struct {
 	id, name string
 	program  *template.Template
@@ -115,7 +115,7 @@ func (p *pageMaker) samplesOf(op *huma.Operation) ([]sample, error) {
 	return all, nil
 }
 
-// makeRequest makes the request of an operation from the examples of the document.
+// makeRequest builds the request of an operation from the examples of the document.
 func (p *pageMaker) makeRequest(op *huma.Operation) (asked, error) {
 	path := op.Path
 	for _, parameter := range op.Parameters {

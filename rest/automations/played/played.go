@@ -53,7 +53,7 @@ type SimulatedSMS struct {
 	Segments int    `json:"segments" doc:"The segments that the message is split into. The provider charges for each."`
 }
 
-// SimulatedRequest is a request that would be made.
+// SimulatedRequest is a request that would be sent.
 type SimulatedRequest struct {
 	URL     string         `json:"url"`
 	Method  string         `json:"method"`
@@ -61,7 +61,7 @@ type SimulatedRequest struct {
 	Body    wire.JSON      `json:"body"`
 }
 
-// AutomationWait is for what a step waited.
+// AutomationWait describes what a step waited for.
 type AutomationWait struct {
 	Until  wire.Time `json:"until" doc:"When the wait times out."`
 	Events []string  `json:"events" nullable:"false" doc:"Names of the events that end it; none: it waits for the time alone."`

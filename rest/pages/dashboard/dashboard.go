@@ -30,7 +30,7 @@ var (
 	absentPage string
 )
 
-// Documents are the queries that the dashboard makes: GraphQL texts by their SHA-256 in hexadecimal.
+// Documents are the dashboard's GraphQL queries by their SHA-256 in hexadecimal.
 func Documents() (map[string]string, error) {
 	var texts map[string]string
 	if err := json.Unmarshal(documents, &texts); err != nil {
@@ -55,8 +55,8 @@ type Options struct {
 // Assets is the prefix of the files that the page loads. Their names contain a hash of their content.
 const Assets = "/assets/"
 
-// New makes the handler of the page, of Assets and of Preview. It answers any path, since the app knows which of
-// them it has.
+// New returns the handler of the page, of Assets and of Preview. It responds to any path,
+// because only the app knows its pages.
 func New(o Options) (http.Handler, error) {
 	built, err := fs.Sub(dist, "dist")
 	if err != nil {
@@ -164,14 +164,14 @@ li:first-child { border-top: 0; }
 var absentPolicy = "default-src 'none'; img-src 'self'; style-src " + look.Source(look.Style+absentStyle) +
 	"; base-uri 'none'; frame-ancestors 'none'"
 
-// absence is what the page without a build shows.
+// absence is the page that is shown without a build.
 type absence struct {
 	Options
 
 	Style template.CSS
 }
 
-// serveAbsent says that the dashboard was not built.
+// serveAbsent responds that the dashboard was not built.
 func (a *app) serveAbsent(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", absentPolicy)
 	if r.URL.Path != "/" {

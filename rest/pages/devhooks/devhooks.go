@@ -22,14 +22,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// The paths: what has come in, what is answered, and to forget.
+// The paths of received requests, the configured response, and deletion.
 const (
 	Path       = "/dev/webhooks.json"
 	AnswerPath = "/dev/webhooks/answer"
 	ClearPath  = "/dev/webhooks/clear"
 )
 
-// Receivers are what the paths need of the module.
+// Receivers is the part of the module that the handler uses.
 type Receivers interface {
 	Receive(ctx context.Context, in hooks.Received) (int, error)
 	List(ctx context.Context, accountID string, q hooks.RequestQuery) (hooks.Shown, error)
@@ -55,7 +55,7 @@ type edge struct {
 // Paths are the paths of the handler.
 func Paths() []string { return []string{Path, AnswerPath, ClearPath, hooks.Path + "/"} }
 
-// New makes the handler of Paths.
+// New returns the handler of Paths.
 func New(receivers Receivers, door Door, log *slog.Logger) http.Handler {
 	e := &edge{receivers, door, log}
 	mux := http.NewServeMux()
@@ -93,7 +93,7 @@ func (e *edge) as(op rights.Operation,
 	}
 }
 
-// receive takes a webhook. The sending side keeps the body of the answer, so it says what was done.
+// receive accepts a webhook. The sender logs the response body, so it describes the result.
 func (e *edge) receive(w http.ResponseWriter, r *http.Request) error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, hooks.MaxBody))
 	var large *http.MaxBytesError

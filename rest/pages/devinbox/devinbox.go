@@ -35,7 +35,7 @@ const (
 	TextsJSONPath = "/dev/inbox/sms.json"
 )
 
-// Inbox is what the pages need of the module.
+// Inbox is the part of the module that the pages use.
 type Inbox interface {
 	List(ctx context.Context, q inbox.MailQuery) ([]inbox.Line, error)
 	Latest(ctx context.Context, w inbox.LatestQuery) (*ent.CapturedMail, error)
@@ -51,8 +51,8 @@ type pages struct {
 	log   *slog.Logger
 }
 
-// New makes the handler of Prefix, of everything below it, and of JSONPath. hosts
-// are further names that it may be reached by.
+// New returns the handler of Prefix, of everything below it, and of JSONPath. hosts
+// are additional accepted host names.
 func New(service Inbox, log *slog.Logger, hosts ...string) http.Handler {
 	p := &pages{inbox: service, log: log}
 	mux := http.NewServeMux()
@@ -106,7 +106,7 @@ func isLocal(host string, also []string) bool {
 	return slices.Contains(also, name)
 }
 
-// refuse answers an error. Only what was meant for a reader is shown.
+// refuse responds with an error. Only messages for users are shown.
 func (p *pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
 	telemetry.SetError(r.Context(), f.Code, err)
@@ -124,7 +124,7 @@ func (p *pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	http.Error(w, f.Error(), status)
 }
 
-// render builds a page whole before a part of it is sent.
+// render builds the complete page before any of it is sent.
 func render(w http.ResponseWriter, t *template.Template, data any) error {
 	var out bytes.Buffer
 	if err := t.Execute(&out, data); err != nil {

@@ -117,7 +117,7 @@ func inlinePictures(m *message.FullMessage) string {
 	})
 }
 
-// plainType keeps what a sender calls a picture from leaving the attribute.
+// plainType keeps the declared type of an image from breaking out of the attribute.
 var plainType = regexp.MustCompile(`^image/[a-z0-9.+-]+$`)
 
 var headTag = regexp.MustCompile(`(?i)<head(\s[^>]*)?>`)

@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
-// Tracker is what is needed of the module. Record never waits.
+// Tracker is the part of the module that the handler uses. Record never waits.
 type Tracker interface {
 	Read(ctx context.Context, kind tracking.Kind, token, host string) (tracking.LinkToken, error)
 	Record(v tracking.Visit)
@@ -42,7 +42,7 @@ type links struct{ Options }
 // an unclean path.
 func New(o Options) http.Handler { return links{o} }
 
-// The patterns are what the request log and metrics call the routes.
+// The patterns name the routes in the request log and metrics.
 func (l links) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if token, found := strings.CutPrefix(r.URL.Path, tracking.ClickPath); found {
 		r.Pattern = tracking.ClickPath + "{token}"

@@ -10,7 +10,7 @@ import (
 	shared "github.com/postrider/postrider/rest/pages/look"
 )
 
-// look is what a page shows of the sender's brand; of a zero one nothing.
+// look is the sender's brand on a page; a zero brand shows nothing.
 type look struct {
 	of     brand.Brand
 	domain string // says what the logo is to whom cannot see it

@@ -1,13 +1,13 @@
 // Package unsubscribe answers the links by which recipients unsubscribe, below /u/.
 //
-// Two kinds of visitors come. A mail client posts `List-Unsubscribe=One-Click`
-// (RFC 8058) without a person seeing it, from anywhere, without cookies and
-// without following redirects: that POST does what the link is for. A person opens
-// the link, sees a page and presses a button, which is a POST as well.
+// There are two kinds of visitors. A mail client posts `List-Unsubscribe=One-Click`
+// (RFC 8058) without showing it to a person, from anywhere, without cookies and
+// without following redirects: that POST unsubscribes. A person opens the link, sees
+// a page and presses a button, which sends a POST as well.
 //
-// GET and HEAD change nothing, for programs follow every link of a mail before its
-// reader does. The token is all that is needed and all that is believed; one that
-// is not genuine is a 404 that says no more. Posting again is answered the same.
+// GET and HEAD change nothing, because programs follow all links of an email before
+// its reader does. The token is the only credential; an invalid one returns a plain
+// 404. Repeated POSTs get the same response.
 //
 // The page is for people who may not know the sender, on any device: no scripts,
 // no cookies, no external resources, not to be indexed or framed, and no referrer, because the URL contains the
@@ -33,7 +33,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Links is what is needed of the module.
+// Links is the part of the module that the handler uses.
 type Links interface {
 	Read(token string) (suppression.Unsubscribe, error)
 	Unsubscribe(ctx context.Context, u suppression.Unsubscribe, everything bool, source string) error
@@ -147,7 +147,7 @@ func (p *pages) handlePost(w http.ResponseWriter, r *http.Request, said *words, 
 
 var errNothingChosen = errors.New("the body has no choice")
 
-// readChoice reads what a POST wants: the one click of RFC 8058 section 3.2, in either
+// readChoice reads the choice of a POST: the one click of RFC 8058 section 3.2, in either
 // of its two encodings, or a button of the form.
 func readChoice(w http.ResponseWriter, r *http.Request) (everything bool, source string, err error) {
 	r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
@@ -222,7 +222,7 @@ func (p *pages) failPage(w http.ResponseWriter, r *http.Request, said *words, er
 	p.writePage(w, r, status, page{Words: said, Title: said.Failed, Notice: said.FailedAdvice})
 }
 
-// writePage builds the page whole before a part of it is sent.
+// writePage builds the complete page before any of it is sent.
 func (p *pages) writePage(w http.ResponseWriter, r *http.Request, status int, data page) {
 	var out bytes.Buffer
 	if err := layout.Execute(&out, data); err != nil {

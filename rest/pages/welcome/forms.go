@@ -19,7 +19,7 @@ type field struct {
 
 const fieldCode = "code"
 
-// form is one page: what it asks, and what it does with that.
+// form is one page: its fields, and its action.
 type form struct {
 	path, title, about, button string
 	token                      bool // needs the token of a link
@@ -39,7 +39,7 @@ type done struct {
 	cookie  *http.Cookie
 }
 
-// view is what is shown.
+// view is the data of the template.
 type view struct {
 	Title, About, Button, Action, Wrong, Email string
 	Next                                       string // where who comes in goes: a path of this installation
@@ -72,7 +72,7 @@ func withNext(path, next string) string {
 	return path + "?" + url.Values{signin.ReturnParameter: {next}}.Encode()
 }
 
-// nextPath is where the visitor wants to go: what the form carries, or on its first showing the address.
+// nextPath returns the path to return to: from the form, or from the URL when it is first shown.
 func nextPath(r *http.Request) string {
 	if r.Method == http.MethodPost {
 		return signin.ReturnPath(r.PostForm.Get(signin.ReturnParameter))
@@ -80,7 +80,7 @@ func nextPath(r *http.Request) string {
 	return signin.ReturnPath(r.URL.Query().Get(signin.ReturnParameter))
 }
 
-// toView is the form with what was typed, but for passwords.
+// toView returns the form with the typed values, except passwords.
 func (f form) toView(r *http.Request) view {
 	to := nextPath(r)
 	v := view{Title: f.title, About: f.about, Button: f.button, Action: f.path, Next: to, Token: f.token,

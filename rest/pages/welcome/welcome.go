@@ -27,7 +27,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/static"
 )
 
-// Service is what the pages need of signin.
+// Service is the part of signin that the pages use.
 type Service interface {
 	Options(ctx context.Context) (signin.Options, error)
 	AuthenticateSession(ctx context.Context, token, accountID string) (accounts.Caller, error)
@@ -71,7 +71,7 @@ type pages struct {
 	door *admission.Authenticator
 }
 
-// New makes the handler of all Paths.
+// New returns the handler of all Paths.
 func New(o Options) (http.Handler, error) {
 	door, err := admission.New(nil, o.People, append([]string{o.BaseURL}, o.Origins...)...)
 	if err != nil {
@@ -142,7 +142,7 @@ func (p *pages) serveAsset(w http.ResponseWriter, r *http.Request, name string) 
 	}
 }
 
-// handlePost does what a form asks for. A refusal is shown with the form, and nothing typed is lost but
+// handlePost runs the action of a form. An error is shown in the form, which keeps the typed values except
 // passwords.
 func (p *pages) handlePost(w http.ResponseWriter, r *http.Request, f form) {
 	if err := p.door.RequireSameSite(r); err != nil {
@@ -191,7 +191,7 @@ var statuses = map[fault.Kind]int{fault.Invalid: http.StatusBadRequest, fault.Un
 	fault.NotFound:  http.StatusNotFound, fault.Conflict: http.StatusConflict, fault.Limit: http.StatusTooManyRequests,
 	fault.Unavailable: http.StatusServiceUnavailable}
 
-// refuseForm shows the form again, with what is wrong.
+// refuseForm shows the form again, with the error.
 func (p *pages) refuseForm(w http.ResponseWriter, r *http.Request, f form, err error) {
 	known := fault.From(err)
 	v := f.toView(r)
