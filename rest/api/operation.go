@@ -134,7 +134,7 @@ func (a *API) Tag(name, about string) *TagGroup {
 	return &TagGroup{api: a, tag: name}
 }
 
-// Bound reports whether a key that is limited to some domains can access a resource. Error: NotFound.
+// Bound is a service that decides whether a key limited to some domains can access a resource. Error: NotFound.
 type Bound interface {
 	IsWithin(ctx context.Context, accountID, id string, domainIDs []string) (bool, error)
 }

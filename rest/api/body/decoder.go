@@ -62,7 +62,7 @@ func (d *Decoder) Also(wrong fault.Fields) {
 // Count returns the number of invalid fields so far.
 func (d *Decoder) Count() int { return len(d.wrong) }
 
-// Wrong reports whether a field is invalid so far.
+// Wrong reports whether any field is invalid so far.
 func (d *Decoder) Wrong() bool { return len(d.wrong) > 0 }
 
 // Given lists the fields of the body that were given, by canonical name.
