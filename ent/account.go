@@ -20,33 +20,33 @@ type Account struct {
 	ID string `json:"id,omitempty"`
 	// Name holds the value of the "name" field.
 	Name string `json:"name,omitempty"`
-	// the only address a sandbox sender may write to; lower case
+	// the only address that the sandbox sender can send to; lower case
 	Email string `json:"email,omitempty"`
 	// PlanID holds the value of the "plan_id" field.
 	PlanID string `json:"plan_id,omitempty"`
 	// free plan: verified domain and payment method on file
 	ProductionUnlocked bool `json:"production_unlocked,omitempty"`
-	// since when a payment method is on file
+	// when the current payment method was added
 	PaymentMethodAt *time.Time `json:"payment_method_at,omitempty"`
-	// bodies and attachments are deleted so long after sending
+	// days after sending when bodies and attachments are deleted
 	BodyRetentionDays int `json:"body_retention_days,omitempty"`
-	// the whole email is deleted so long after sending
+	// days after sending when the whole email is deleted
 	RecordRetentionDays int `json:"record_retention_days,omitempty"`
 	// no rate limit; the development account
 	Unmetered bool `json:"unmetered,omitempty"`
 	// SuspendedAt holds the value of the "suspended_at" field.
 	SuspendedAt *time.Time `json:"suspended_at,omitempty"`
-	// sends the installation's own mail; nobody's
+	// the account that sends the installation's own mail; it has no members
 	System bool `json:"system,omitempty"`
-	// members without one may only set one up
+	// members without a second factor can only set one up
 	RequireSecondFactor bool `json:"require_second_factor,omitempty"`
-	// emails a month that the account allows itself
+	// the account's own limit of emails per month
 	MonthlyLimit *int `json:"monthly_limit,omitempty"`
 	// cap of stored bytes that the operator set, in place of the plan's
 	StoredBytes *int `json:"stored_bytes,omitempty"`
 	// cap of bytes a day that the operator set, in place of the plan's
 	DailyBytes *int `json:"daily_bytes,omitempty"`
-	// since when a payment is overdue: no overage
+	// when a payment became overdue; overage is then off
 	PaymentDueAt *time.Time `json:"payment_due_at,omitempty"`
 	// when plan, limits or state were last set, by the database clock
 	ChangedAt *time.Time `json:"changed_at,omitempty"`

@@ -23,9 +23,9 @@ type AddressRuleSet struct {
 	AccountID string `json:"account_id,omitempty"`
 	// DomainID holds the value of the "domain_id" field.
 	DomainID string `json:"domain_id,omitempty"`
-	// the first that matches decides
+	// the first matching rule decides
 	Rules []shape.AddressRule `json:"rules,omitempty"`
-	// what becomes of an address that no rule matches: accepted or refused
+	// whether an address that no rule matches is accepted or refused
 	CatchAll bool `json:"catch_all,omitempty"`
 	// UpdatedAt holds the value of the "updated_at" field.
 	UpdatedAt    time.Time `json:"updated_at,omitempty"`

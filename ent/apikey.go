@@ -23,7 +23,7 @@ type APIKey struct {
 	AccountID string `json:"account_id,omitempty"`
 	// Name holds the value of the "name" field.
 	Name string `json:"name,omitempty"`
-	// first characters of the secret, to recognise it
+	// first characters of the secret, to recognize it
 	Prefix string `json:"prefix,omitempty"`
 	// SHA-256 of the whole secret
 	Hash []byte `json:"-"`

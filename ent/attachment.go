@@ -29,7 +29,7 @@ type Attachment struct {
 	ContentType string `json:"content_type,omitempty"`
 	// inline when set, without angle brackets
 	ContentID string `json:"content_id,omitempty"`
-	// octets, decoded
+	// decoded size in bytes
 	Size int `json:"size,omitempty"`
 	// empty where the object store has them
 	Data []byte `json:"data,omitempty"`

@@ -47,13 +47,13 @@ type Attempt struct {
 	RemoteAddr string `json:"remote_addr,omitempty"`
 	// protocol version, empty for clear text
 	TLS string `json:"tls,omitempty"`
-	// what demanded TLS of the attempt: opportunistic, enforced, mta-sts, dane
+	// why the attempt required TLS: opportunistic, enforced, mta-sts, dane
 	TLSPolicy string `json:"tls_policy,omitempty"`
 	// the address that the connection came from
 	LocalAddr string `json:"local_addr,omitempty"`
 	// a source address or a smarthost; empty: the machine's own address
 	Way string `json:"way,omitempty"`
-	// what the answer means, runtime/mail/bounce; empty when delivered
+	// the classified reply, runtime/mail/bounce; empty when delivered
 	Class string `json:"class,omitempty"`
 	// id of the process that claimed it
 	Node *int32 `json:"node,omitempty"`

@@ -28,7 +28,7 @@ type AuditEntry struct {
 	ActorName string `json:"actor_name,omitempty"`
 	// Action holds the value of the "action" field.
 	Action string `json:"action,omitempty"`
-	// id of what was changed
+	// id of the changed resource
 	Target string `json:"target,omitempty"`
 	// never a secret
 	Changes map[string]interface{} `json:"changes,omitempty"`

@@ -36,13 +36,13 @@ type Automation struct {
 	Version *int `json:"version,omitempty"`
 	// of the definition of that version
 	VersionHash string `json:"version_hash,omitempty"`
-	// the highest number that was given
+	// the highest version number so far
 	LastVersion int `json:"last_version,omitempty"`
-	// no step of its runs begins
+	// no further step of its runs starts
 	Held bool `json:"held,omitempty"`
-	// what the background does with live runs: lets go those that were held, or cancels
+	// the background work on live runs: release or cancel
 	Draining *automation.Draining `json:"draining,omitempty"`
-	// the runs to cancel have started before; null: all
+	// cancel only runs that started before this time; null: all
 	DrainBefore *time.Time `json:"drain_before,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`

@@ -22,9 +22,9 @@ type AutomationRun struct {
 	AccountID string `json:"account_id,omitempty"`
 	// AutomationID holds the value of the "automation_id" field.
 	AutomationID string `json:"automation_id,omitempty"`
-	// 0: a trial, which follows definition
+	// 0: a test run, which follows definition
 	Version int `json:"version,omitempty"`
-	// of a trial
+	// of a test run
 	Definition json.RawMessage `json:"definition,omitempty"`
 	// EventID holds the value of the "event_id" field.
 	EventID string `json:"event_id,omitempty"`

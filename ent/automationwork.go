@@ -36,11 +36,11 @@ type AutomationWork struct {
 	Waiting json.RawMessage `json:"waiting,omitempty"`
 	// the event that has ended the wait
 	Input json.RawMessage `json:"input,omitempty"`
-	// why the step is tried again later
+	// why the step will be retried
 	Blocked json.RawMessage `json:"blocked,omitempty"`
 	// when sending was refused because of the account; a later change to the account makes the step due
 	RefusedAt *time.Time `json:"refused_at,omitempty"`
-	// when the step became due, which due_at forgets under a lease
+	// when the step became due, because a lease overwrites due_at
 	ReadyAt time.Time `json:"ready_at,omitempty"`
 	// DueAt holds the value of the "due_at" field.
 	DueAt time.Time `json:"due_at,omitempty"`

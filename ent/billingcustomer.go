@@ -46,17 +46,17 @@ type BillingCustomer struct {
 	SyncDueAt *time.Time `json:"sync_due_at,omitempty"`
 	// when the account asked for that last
 	AskedAt *time.Time `json:"asked_at,omitempty"`
-	// end of the lease of who asks
+	// end of the lease of the querying process
 	ClaimedUntil *time.Time `json:"claimed_until,omitempty"`
 	// Fence holds the value of the "fence" field.
 	Fence int64 `json:"fence,omitempty"`
-	// tries in a row that failed
+	// consecutive failures
 	Failures int `json:"failures,omitempty"`
-	// end of the lease of a change that is being made
+	// end of the lease of a running change
 	WritingUntil *time.Time `json:"writing_until,omitempty"`
-	// when a change was made here last
+	// time of the last change made here
 	WroteAt *time.Time `json:"wrote_at,omitempty"`
-	// what the provider's words came to last; empty: nothing, the operator decides
+	// the latest result of the provider's state; empty: none, the operator decides
 	EntitledPlan string `json:"entitled_plan,omitempty"`
 	// SyncedAt holds the value of the "synced_at" field.
 	SyncedAt *time.Time `json:"synced_at,omitempty"`

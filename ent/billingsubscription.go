@@ -19,7 +19,7 @@ type BillingSubscription struct {
 	ID string `json:"id,omitempty"`
 	// AccountID holds the value of the "account_id" field.
 	AccountID string `json:"account_id,omitempty"`
-	// empty: its price is of no plan that is known here
+	// empty: its price belongs to no known plan
 	PlanID string `json:"plan_id,omitempty"`
 	// Status holds the value of the "status" field.
 	Status string `json:"status,omitempty"`
@@ -29,7 +29,7 @@ type BillingSubscription struct {
 	Metered bool `json:"metered,omitempty"`
 	// MeteredSince holds the value of the "metered_since" field.
 	MeteredSince *time.Time `json:"metered_since,omitempty"`
-	// when usage ceased to be billed; null: it is, or never was
+	// when usage stopped being billed; null: it is billed, or never was
 	MeteredUntil *time.Time `json:"metered_until,omitempty"`
 	// PeriodStart holds the value of the "period_start" field.
 	PeriodStart *time.Time `json:"period_start,omitempty"`

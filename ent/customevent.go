@@ -33,13 +33,13 @@ type CustomEvent struct {
 	Data json.RawMessage `json:"data,omitempty"`
 	// Source holds the value of the "source" field.
 	Source string `json:"source,omitempty"`
-	// how many runs have caused one another up to this event
+	// length of the chain of runs that led to this event
 	Depth int `json:"depth,omitempty"`
-	// what automations did about it
+	// effects on automations
 	Matches []shape.EventMatch `json:"matches,omitempty"`
-	// one of the service's own, which is stored and has not taken effect yet
+	// an event of the service itself that has not taken effect yet
 	Pending bool `json:"pending,omitempty"`
-	// somebody tries one automation by it; nothing else takes notice
+	// test of one automation; other automations ignore it
 	Trial bool `json:"trial,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt    time.Time `json:"created_at,omitempty"`

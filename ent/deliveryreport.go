@@ -26,9 +26,9 @@ type DeliveryReport struct {
 	RecipientID int64 `json:"recipient_id,omitempty"`
 	// Kind holds the value of the "kind" field.
 	Kind deliveryreport.Kind `json:"kind,omitempty"`
-	// it changed a state or was told as a fact
+	// whether it changed a state or was published as a fact
 	Effective bool `json:"effective,omitempty"`
-	// of the report: the same one twice has one effect
+	// hash of the report: a duplicate has no effect
 	Digest []byte `json:"digest,omitempty"`
 	// RFC 3463, as 5.1.1
 	Status string `json:"status,omitempty"`
@@ -38,7 +38,7 @@ type DeliveryReport struct {
 	Class string `json:"class,omitempty"`
 	// Reporting-MTA, or the source of a complaint
 	Reporter string `json:"reporter,omitempty"`
-	// who brought it
+	// the client that delivered it
 	RemoteAddr string `json:"remote_addr,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`

@@ -39,7 +39,7 @@ type Domain struct {
 	TLSMode domain.TLSMode `json:"tls_mode,omitempty"`
 	// InboundEnabled holds the value of the "inbound_enabled" field.
 	InboundEnabled bool `json:"inbound_enabled,omitempty"`
-	// signs with a second, Ed25519 key beside RSA (RFC 8463)
+	// also signs with an Ed25519 key in addition to RSA (RFC 8463)
 	Ed25519 bool `json:"ed25519,omitempty"`
 	// LastCheckedAt holds the value of the "last_checked_at" field.
 	LastCheckedAt *time.Time `json:"last_checked_at,omitempty"`

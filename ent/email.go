@@ -55,7 +55,7 @@ type Email struct {
 	Mime *[]byte `json:"mime,omitempty"`
 	// where the object store has html and text, or mime, which are null then (modules/sending/bodies)
 	BodyKey *string `json:"body_key,omitempty"`
-	// octets of what it has there
+	// bytes stored there
 	BodySize *int64 `json:"body_size,omitempty"`
 	// the first words of it, for lists
 	BodySnippet *string `json:"body_snippet,omitempty"`
@@ -69,7 +69,7 @@ type Email struct {
 	AttachmentCount int `json:"attachment_count,omitempty"`
 	// managed unsubscribe: header fields and {{unsubscribe_url}}
 	Unsubscribe bool `json:"unsubscribe,omitempty"`
-	// what kind of mail, as the caller wrote it; the scope of an unsubscribe
+	// the kind of mail in the caller's words; the scope of an unsubscribe
 	Category *string `json:"category,omitempty"`
 	// Status holds the value of the "status" field.
 	Status email.Status `json:"status,omitempty"`
@@ -93,7 +93,7 @@ type Email struct {
 	BouncedAt *time.Time `json:"bounced_at,omitempty"`
 	// when a worker looks at a scheduled email; null once it is released or cancelled
 	ReleaseAt *time.Time `json:"release_at,omitempty"`
-	// the status where it is none of sent and delivered: what the index of rare states holds, so that the usual way changes no index
+	// the status if it is neither sent nor delivered. The index of rare states covers only these, so the common path changes no index
 	Uncommon *string `json:"uncommon,omitempty"`
 	// words of subject, addresses and tags, and exact lexemes for filters
 	Search *string `json:"search,omitempty"`

@@ -29,7 +29,7 @@ type Engagement struct {
 	IP string `json:"ip,omitempty"`
 	// UserAgent holds the value of the "user_agent" field.
 	UserAgent string `json:"user_agent,omitempty"`
-	// why it is taken for a program: prefetch, scanner, privacy_proxy, …; empty for a person
+	// why it counts as a program: prefetch, scanner, privacy_proxy, …; empty for a person
 	Machine string `json:"machine,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt    time.Time `json:"created_at,omitempty"`

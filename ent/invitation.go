@@ -33,7 +33,7 @@ type Invitation struct {
 	AcceptedAt *time.Time `json:"accepted_at,omitempty"`
 	// RevokedAt holds the value of the "revoked_at" field.
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
-	// when its mail is to be written; null: it is
+	// when its mail is due; null once it is written
 	DueAt *time.Time `json:"due_at,omitempty"`
 	// to write the mail
 	Attempts int `json:"attempts,omitempty"`

@@ -22,11 +22,11 @@ type Plan struct {
 	Name string `json:"name,omitempty"`
 	// RequestsPerSecond holds the value of the "requests_per_second" field.
 	RequestsPerSecond int `json:"requests_per_second,omitempty"`
-	// hard cap; null is none
+	// hard cap; null if unlimited
 	DailyEmails *int `json:"daily_emails,omitempty"`
-	// hard cap; null is none
+	// hard cap; null if unlimited
 	MonthlyEmails *int `json:"monthly_emails,omitempty"`
-	// hard cap of text messages by the operator's provider; null is none
+	// hard cap of text messages through the operator's provider; null if unlimited
 	DailySms *int `json:"daily_sms,omitempty"`
 	// hard cap of stored bytes; null is unlimited
 	StoredBytes *int `json:"stored_bytes,omitempty"`
@@ -40,7 +40,7 @@ type Plan struct {
 	Rank int `json:"rank,omitempty"`
 	// a customer may choose it
 	SelfService bool `json:"self_service,omitempty"`
-	// a month, in the price; null: nothing was said
+	// emails per month included in the price; null if not configured
 	IncludedEmails *int `json:"included_emails,omitempty"`
 	// emails beyond the included ones are metered
 	Overage bool `json:"overage,omitempty"`

@@ -29,7 +29,7 @@ type ReceivedEmail struct {
 	RcptTo string `json:"rcpt_to,omitempty"`
 	// envelope sender; empty for the null return path
 	MailFrom string `json:"mail_from,omitempty"`
-	// display form; as it stands in the message where it is no address
+	// display form; the raw text if it is not an address
 	From string `json:"from,omitempty"`
 	// addr-spec of From, lower case domain; empty where it cannot be read
 	FromAddress string `json:"from_address,omitempty"`
@@ -55,11 +55,11 @@ type ReceivedEmail struct {
 	SpamScore *float64 `json:"spam_score,omitempty"`
 	// RFC 3834: an answering machine, a report
 	AutoSubmitted bool `json:"auto_submitted,omitempty"`
-	// octets of the raw message
+	// size of the raw message in bytes
 	Size int64 `json:"size,omitempty"`
 	// Attachments holds the value of the "attachments" field.
 	Attachments []shape.ReceivedFile `json:"attachments,omitempty"`
-	// what of the message could not be read
+	// parts of the message that could not be read
 	Defects []string `json:"defects,omitempty"`
 	// RemoteIP holds the value of the "remote_ip" field.
 	RemoteIP string `json:"remote_ip,omitempty"`

@@ -54,9 +54,9 @@ type Recipient struct {
 	DelayNotifiedAt *time.Time `json:"delay_notified_at,omitempty"`
 	// set while the row waits for room in a lane (way and destination); null in the common queue and while the row is held
 	Lane *string `json:"lane,omitempty"`
-	// who keeps the row from being tried; null: nobody
+	// who holds the row; null if it is not held
 	HeldBy *recipient.HeldBy `json:"held_by,omitempty"`
-	// a way out that outranks the usual choice: fallback
+	// a route that overrides the usual choice: fallback
 	Via string `json:"via,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the RecipientQuery when eager-loading is set.

@@ -37,7 +37,7 @@ type Session struct {
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// to within a minute
 	LastUsedAt time.Time `json:"last_used_at,omitempty"`
-	// whatever is done with it
+	// when the session ends, even if it is used
 	ExpiresAt time.Time `json:"expires_at,omitempty"`
 	// RevokedAt holds the value of the "revoked_at" field.
 	RevokedAt    *time.Time `json:"revoked_at,omitempty"`

@@ -25,7 +25,7 @@ type Smarthost struct {
 	Host string `json:"host,omitempty"`
 	// Port holds the value of the "port" field.
 	Port int `json:"port,omitempty"`
-	// TLS from the first octet (RFC 8314)
+	// implicit TLS (RFC 8314)
 	ImplicitTLS bool `json:"implicit_tls,omitempty"`
 	// the certificate, wherever TLS is demanded
 	Verify bool `json:"verify,omitempty"`
@@ -33,7 +33,7 @@ type Smarthost struct {
 	Username string `json:"username,omitempty"`
 	// sealed with the master key
 	Password *[]byte `json:"-"`
-	// fallback: after a direct attempt that the receiving side refused because of who connects, or that reached nobody
+	// fallback: after a direct attempt that the receiving side refused because of the sending address, or that reached no server
 	Use smarthost.Use `json:"use,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`

@@ -37,13 +37,13 @@ type SMSMessage struct {
 	OwnProvider bool `json:"own_provider,omitempty"`
 	// capture, twilio, http
 	Provider string `json:"provider,omitempty"`
-	// the provider's name for it
+	// the provider's message id
 	ProviderID string `json:"provider_id,omitempty"`
 	// Status holds the value of the "status" field.
 	Status smsmessage.Status `json:"status,omitempty"`
-	// in one word why it is failed or unknown
+	// code of why it failed or is unknown
 	ErrorCode string `json:"error_code,omitempty"`
-	// the same in a sentence
+	// the same as a sentence
 	Error string `json:"error,omitempty"`
 	// Attempts holds the value of the "attempts" field.
 	Attempts int `json:"attempts,omitempty"`

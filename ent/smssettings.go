@@ -21,7 +21,7 @@ type SMSSettings struct {
 	ID string `json:"id,omitempty"`
 	// Provider holds the value of the "provider" field.
 	Provider smssettings.Provider `json:"provider,omitempty"`
-	// what is no secret of an own provider
+	// settings of the account's own provider, except its secrets
 	Config shape.SMSProvider `json:"config,omitempty"`
 	// sealed with the master key
 	Credentials *[]byte `json:"-"`

@@ -27,7 +27,7 @@ type Template struct {
 	Name string `json:"name,omitempty"`
 	// number of the published version; null while there is none
 	Version *int `json:"version,omitempty"`
-	// the highest number that was given
+	// the highest version number so far
 	LastVersion int `json:"last_version,omitempty"`
 	// PublishedAt holds the value of the "published_at" field.
 	PublishedAt *time.Time `json:"published_at,omitempty"`

@@ -26,15 +26,15 @@ type Webhook struct {
 	Events []string `json:"events,omitempty"`
 	// Enabled holds the value of the "enabled" field.
 	Enabled bool `json:"enabled,omitempty"`
-	// by the database clock: made, or switched on last; it is told of what happens from then on; null: of everything
+	// when it was created or last enabled, by the database clock. It receives later events; null: all events
 	EnabledAt *time.Time `json:"enabled_at,omitempty"`
 	// DisabledAt holds the value of the "disabled_at" field.
 	DisabledAt *time.Time `json:"disabled_at,omitempty"`
 	// caller, gone (410), failing; empty while enabled
 	DisabledReason string `json:"disabled_reason,omitempty"`
-	// deliveries per second; null: as many as the endpoint takes
+	// deliveries per second; null if unlimited
 	RateLimit *int `json:"rate_limit,omitempty"`
-	// when all of its rate is there again: deliveries are counted by moving it on (GCRA)
+	// when the full rate is available again; each delivery moves it forward (GCRA)
 	RateFullAt *time.Time `json:"rate_full_at,omitempty"`
 	// sealed with the master key
 	Secret []byte `json:"-"`

@@ -33,7 +33,7 @@ type WebhookAttempt struct {
 	Outcome *webhookattempt.Outcome `json:"outcome,omitempty"`
 	// StatusCode holds the value of the "status_code" field.
 	StatusCode *int `json:"status_code,omitempty"`
-	// what happened instead of an answer
+	// error if there was no response
 	Error string `json:"error,omitempty"`
 	// the beginning of the answer's body, at most 4 KiB
 	Response string `json:"response,omitempty"`

@@ -28,11 +28,11 @@ type WebhookDelivery struct {
 	EventType string `json:"event_type,omitempty"`
 	// EventCreatedAt holds the value of the "event_created_at" field.
 	EventCreatedAt time.Time `json:"event_created_at,omitempty"`
-	// of a test event, which is no fact; null: the fact has it
+	// payload of a test event, which has no fact; null: the fact has it
 	Data json.RawMessage `json:"data,omitempty"`
 	// State holds the value of the "state" field.
 	State webhookdelivery.State `json:"state,omitempty"`
-	// true where the state is that, else null: what the index of failed deliveries holds, so that the usual way changes no index
+	// true if the delivery failed, else null. The index of failed deliveries covers only these, so the common path changes no index
 	Failed *bool `json:"failed,omitempty"`
 	// next attempt, as of the latest one; null once settled
 	DueAt *time.Time `json:"due_at,omitempty"`

@@ -27,13 +27,13 @@ func everything(t *testing.T, typeName string) string {
 		var out strings.Builder
 		out.WriteString("{")
 		for _, f := range def.Fields {
-			if f.Name == "raw" { // composed for each email by itself: TestRawMail
+			if f.Name == "raw" { // composed separately for each email: TestRawMail
 				continue
 			}
 			out.WriteString(" " + f.Name)
 			child := s.Types[f.Type.Name()]
 			switch {
-			case f.Name == "edges": // the nodes are asked for beside them
+			case f.Name == "edges": // the query contains the nodes as well
 				out.WriteString("{ cursor }")
 			// a link: its type has a test of its own
 			case child.Kind == ast.Object && isNode(child) && f.Name != "nodes" && f.Name != "node":

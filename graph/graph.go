@@ -110,7 +110,7 @@ var (
 type Options struct {
 	On       []string // the modules that are switched on
 	Auth     Authenticator
-	People   admission.Sessions  // who is signed in; nil: nobody is
+	People   admission.Sessions  // signed-in users; nil: none
 	Origins  []string            // URLs under which pages of this installation are served, the base URL first
 	Rate     transport.RateLimit // nil: requests are not counted
 	Accounts Accounts

@@ -62,7 +62,7 @@ var nodeKinds = map[id.Prefix]nodeKind{
 	id.SMTPCredential:  {"relay", nodeBy(generated.QueryResolver.SMTPCredential)},
 }
 
-// nodeBy finds by the field of a type; nil is no node.
+// nodeBy finds nodes by a field of their type; it returns nil if there is none.
 func nodeBy[T any](field func(generated.QueryResolver, context.Context,
 	string) (*T, error)) func(context.Context, generated.QueryResolver, string) (model.Node, error) {
 	return func(ctx context.Context, q generated.QueryResolver, id string) (model.Node, error) {

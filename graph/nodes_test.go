@@ -149,7 +149,7 @@ func TestPeopleRunTrustedDocuments(t *testing.T) {
 		t.Errorf("a trusted document: %s", got.body)
 	}
 	if got := ask(`{"documentId": "sha256:abc", "query": "{ __schema { types { name } } }"}`); got.body != `{"data":{"viewer":{"role":"OWNER"}}}` {
-		t.Errorf("a trusted document beside a query: %s", got.body)
+		t.Errorf("a trusted document along with a query: %s", got.body)
 	}
 	for body, code := range map[string]string{
 		`{"query": "{ viewer { role } }"}`:                             refusal.CodeUntrusted,

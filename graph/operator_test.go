@@ -109,7 +109,7 @@ func TestOperatorsSeeTheInstallation(t *testing.T) {
 	same(t, "an unknown account", map[string]any{"operator": map[string]any{"account": nil}}, a.Data)
 	a = s.asPerson(t, "operator", `{ operator { accounts(after: "x") { nodes { id } } } }`, ownOrigin)
 	if a.codes() != fault.CodeValidation || a.Errors[0].Extensions.Details["after"] == "" {
-		t.Errorf("a cursor that is none got %s, want validation_error that names it", a.body)
+		t.Errorf("an invalid cursor got %s, want validation_error that names it", a.body)
 	}
 }
 

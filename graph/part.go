@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/graph/schema"
 )
 
-// Parts are the services behind the fields of the schema. A service is nil if its module is off.
+// Parts are the services that resolve the fields of the schema. A service is nil if its module is off.
 type Parts struct {
 	Accounts          Accounts
 	APIRequests       APIRequests

@@ -128,7 +128,7 @@ func (c *comparison) definition(was, is *ast.Definition) {
 	}
 	for _, name := range was.Types {
 		if c.old.Types[name] != nil && !slices.Contains(is.Types, name) {
-			c.add("%s is no part of %s any more", name, was.Name)
+			c.add("%s is no longer part of %s", name, was.Name)
 		}
 	}
 	for _, v := range was.EnumValues {
@@ -247,7 +247,7 @@ func TestBrokenNamesWhatClientsLose(t *testing.T) {
 		input By { name: String  kinds: [Kind!]  old: Int @deprecated(reason: "x") }
 		type Mutation { change(by: By!): It }`
 	for name, c := range map[string]struct {
-		change []string // pairs: what stands there, and what for it
+		change []string // pairs: existing text and its replacement
 		want   []string
 	}{
 		"nothing": {nil, nil},
@@ -275,7 +275,7 @@ func TestBrokenNamesWhatClientsLose(t *testing.T) {
 		"a field of an input, wider": {[]string{`kinds: [Kind!]`, `kinds: [Kind!]!`}, []string{"By.kinds was [Kind!] and is [Kind!]!"}},
 		"a value":                    {[]string{`  TWO`, ``}, []string{"Kind.TWO is gone"}},
 		"an interface":               {[]string{` implements Node`, ``}, []string{"It is no Node any more"}},
-		"a part of a union":          {[]string{`It | Other`, `It`}, []string{"Other is no part of Any any more"}},
+		"a part of a union":          {[]string{`It | Other`, `It`}, []string{"Other is no longer part of Any"}},
 		"a kind":                     {[]string{`union Any = It | Other`, `type Any { id: ID! }`}, []string{"type Any was UNION and is OBJECT"}},
 		"a type": {[]string{`  any: Any`, ``, `union Any = It | Other`, ``,
 			`type Other { id: ID! }`, ``}, []string{"Query.any is gone", "type Any is gone", "type Other is gone"}},
@@ -284,14 +284,14 @@ func TestBrokenNamesWhatClientsLose(t *testing.T) {
 		after := before
 		for i := 0; i < len(c.change); i += 2 {
 			if !strings.Contains(after, c.change[i]) {
-				t.Fatalf("%s: %q does not stand there", name, c.change[i])
+				t.Fatalf("%s: %q is not there", name, c.change[i])
 			}
 			after = strings.Replace(after, c.change[i], c.change[i+1], 1)
 		}
 		same(t, name, c.want, broken(t, before, after))
 	}
 	text := everyModulesSDL(t)
-	same(t, "the schema beside itself", []string(nil), broken(t, text, text))
+	same(t, "the schema compared with itself", []string(nil), broken(t, text, text))
 	at := strings.Index(text, "type Email implements ")
 	renamed := text[:at] + strings.Replace(text[at:], "  subject: String!", "  topic: String!", 1)
 	same(t, "the schema without a field", []string{"Email.subject is gone"}, broken(t, text, renamed))

@@ -63,7 +63,7 @@ func TestScopesDecideWhatAKeyReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// who asks is told to everybody
+	// every caller can read who it is
 	sendingMay := map[string]bool{"email": true, "emails": true, "viewer": true, "operator": true, "node": true,
 		"nodes": true, "search": true, "customEvent": true, "customEvents": true}
 	peopleOnly := map[string]bool{"invitations": true, "auditLog": true}
@@ -72,7 +72,7 @@ func TestScopesDecideWhatAKeyReads(t *testing.T) {
 		"usage": true, "billing": true} // money is not for programs that only read
 	for _, f := range served.Query.Fields {
 		if strings.HasPrefix(f.Name, "__") {
-			continue // introspection, which is for everybody
+			continue // introspection, which every caller may use
 		}
 		query := `{ ` + f.Name
 		if f.Arguments.ForName("id") != nil {

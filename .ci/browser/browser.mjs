@@ -6,15 +6,15 @@ import { chromium } from 'playwright-core'
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-// patience is the timeout of a page, in milliseconds. It is long, because the machine can be busy.
-export const patience = 120_000
+// pageTimeout is the timeout of page actions, in milliseconds. It is long, because the machine can be busy.
+export const pageTimeout = 120_000
 
 // open returns a browser. `hosts` maps other host names, for example "evil.example 127.0.0.1:8000".
 export async function open({ hosts, ...options } = {}) {
   const rules = hosts ? [`--host-resolver-rules=MAP ${hosts}`] : []
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage', ...rules] })
   const context = await browser.newContext({ viewport: { width: 1000, height: 800 }, ...options })
-  context.setDefaultTimeout(patience)
+  context.setDefaultTimeout(pageTimeout)
   return { browser, context, page: await context.newPage() }
 }
 

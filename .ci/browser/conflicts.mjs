@@ -1,12 +1,12 @@
 // Two people edit the same template, and the same automation: the second one sees a warning, loses nothing, and can
 // overwrite the first or not. On a slow connection, a list shows that it is loading, and a second click does not repeat
 // an action.
-import { check, nothing, open, patience, watch } from './browser.mjs'
+import { check, nothing, open, pageTimeout, watch } from './browser.mjs'
 import { api, base, signIn, visit } from './dashboard.mjs'
 
 const { browser, context: ada } = await open({ viewport: { width: 1440, height: 900 } })
 const bob = await browser.newContext({ viewport: { width: 1440, height: 900 } })
-bob.setDefaultTimeout(patience)
+bob.setDefaultTimeout(pageTimeout)
 const wrong = [ada, bob].map(context => watch(context, base, text => text.includes('409')))
 await Promise.all([signIn(ada), signIn(bob)])
 const [first] = ada.pages()
@@ -22,15 +22,15 @@ await second.getByLabel('Name', { exact: true }).fill('What Bob wrote')
 await first.getByRole('button', { name: 'Save', exact: true }).click()
 await saved(first)
 await second.getByRole('button', { name: 'Save', exact: true }).click()
-const told = second.getByRole('dialog', { name: /changed this template/ })
-await told.getByRole('button', { name: 'Keep editing' }).click()
-check(await second.getByLabel('Name', { exact: true }).inputValue() === 'What Bob wrote', 'the second has what they wrote')
-const stands = async () => { const { template: t } = await api('GET', `/templates/${template.id}`); return [t.name, t.subject].join(', ') }
-check(await stands() === 'Ours, What Ada wrote', `nothing was saved over the first: ${await stands()}`)
+const conflict = second.getByRole('dialog', { name: /changed this template/ })
+await conflict.getByRole('button', { name: 'Keep editing' }).click()
+check(await second.getByLabel('Name', { exact: true }).inputValue() === 'What Bob wrote', 'the second user keeps their text')
+const stored = async () => { const { template: t } = await api('GET', `/templates/${template.id}`); return [t.name, t.subject].join(', ') }
+check(await stored() === 'Ours, What Ada wrote', `the first change is not overwritten: ${await stored()}`)
 await second.getByRole('button', { name: 'Save', exact: true }).click()
-await told.getByRole('button', { name: 'Save both' }).click()
+await conflict.getByRole('button', { name: 'Save both' }).click()
 await saved(second)
-check(await stands() === 'What Bob wrote, What Ada wrote', `both are there where they wrote different things: ${await stands()}`)
+check(await stored() === 'What Bob wrote, What Ada wrote', `changes to different fields are merged: ${await stored()}`)
 // The first person has not seen that, and makes the same change as the second.
 await first.getByLabel('Name', { exact: true }).fill('What Ada wrote then')
 await first.getByRole('button', { name: 'Save', exact: true }).click()
@@ -39,7 +39,7 @@ await toldFirst.getByRole('region', { name: 'Changed by both' }).getByText('What
 await toldFirst.getByRole('button', { name: 'Theirs', exact: true }).click()
 await toldFirst.getByRole('button', { name: 'Save selection' }).click()
 await saved(first)
-check(await stands() === 'What Bob wrote, What Ada wrote', `theirs was chosen: ${await stands()}`)
+check(await stored() === 'What Bob wrote, What Ada wrote', `their version was chosen: ${await stored()}`)
 
 // 2. The draft of an automation.
 const steps = [{ key: 'hello', type: 'send_email', from: 'ada@dev.test', subject: 'Hello', text: 'Hello' }]
@@ -60,7 +60,7 @@ const toldToo = second.getByRole('dialog', { name: /changed this draft/ })
 await toldToo.getByRole('button', { name: 'Keep editing' }).click()
 await second.locator('.cm-content').getByText('What Bob wrote').waitFor()
 const draft = async () => (await api('GET', `/automations/${automation.id}`)).automation.steps[0].subject
-check(await draft() === 'What Ada wrote', 'nothing was saved over the first')
+check(await draft() === 'What Ada wrote', 'the first change is not overwritten')
 await second.getByRole('button', { name: 'Save draft' }).click()
 await toldToo.getByRole('button', { name: 'Use theirs' }).click()
 await second.locator('.cm-content').getByText('What Ada wrote').waitFor()
@@ -79,6 +79,6 @@ await first.getByLabel('URL').fill(once)
 await first.getByRole('dialog').getByRole('button', { name: 'Add endpoint' }).dblclick()
 await first.getByRole('button', { name: 'I’ve copied it' }).click()
 const { webhooks } = await api('GET', '/webhooks')
-check(webhooks.filter(w => w.url === once).length === 1, 'two presses add one endpoint')
+check(webhooks.filter(w => w.url === once).length === 1, 'two clicks add one endpoint')
 await browser.close()
 nothing(wrong.flat())

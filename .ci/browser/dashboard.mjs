@@ -1,6 +1,6 @@
 // Helpers of the dashboard tests. LINK is the link that signs the owner in, EMAIL and PASSWORD belong to a
 // user, KEY is an API key of the account.
-import { check, patience } from './browser.mjs'
+import { check, pageTimeout } from './browser.mjs'
 
 export const base = new URL(process.env.LINK).origin
 
@@ -24,7 +24,7 @@ export const send = async fields => (await api('POST', '/emails', { from: 'ada@d
 
 // until polls for a value and returns it.
 export async function until(what, ask) {
-  const end = Date.now() + patience
+  const end = Date.now() + pageTimeout
   for (;;) {
     const got = await ask()
     if (got) return got

@@ -77,15 +77,15 @@ export async function demo() {
   const { mail: reply } = await (await fetch(`${base}/dev/inbox/latest?to=maria.lindqvist%40example.net&subject=Where+is&wait=20s`)).json()
   const answered = /message-id:\s*(<[^>]*>)/i.exec(await (await fetch(`${base}/dev/inbox/${reply.id}/source`)).text())[1]
   await bring(process.env.INBOUND, 'support@dev.test', [mail('q3', 'Maria Lindqvist <maria.lindqvist@example.net>', 'Re: Where is my parcel?', 'That was quick. Thank you!\n\nMaria', [`In-Reply-To: ${answered}`, `References: <q1@example.net> ${answered}`])])
-  ids.received = (await until('the answer is received', async () => (await api('GET', '/received-emails')).received_emails.find(r => r.subject.startsWith('Re:')))).id
+  ids.received = (await until('the reply is received', async () => (await api('GET', '/received-emails')).received_emails.find(r => r.subject.startsWith('Re:')))).id
 
   await api('POST', '/api-keys', { name: 'web shop', scope: 'sending' })
   await api('POST', '/api-keys', { name: 'nightly report', scope: 'read' }).catch(() => {})
   await api('POST', '/smtp-credentials', { name: 'office printer' })
   await api('POST', '/emails', { from: 'shop@not-ours.example', to: 'x', subject: 'Hello' }).catch(() => {}) // for the API log
-  await until('all deliveries are made', async () => (await api('GET', `/webhooks/${ids.webhook}/deliveries?state=pending`)).deliveries.length === 0)
+  await until('all deliveries have ended', async () => (await api('GET', `/webhooks/${ids.webhook}/deliveries?state=pending`)).deliveries.length === 0)
   await answer(500)
-  ids.told = await send({ from: 'Northwind <shop@dev.test>', to: 'hannah.schulz@mail.example.org', subject: 'Your receipt for order 20512', html: html('Thank you', 'Soon there.'), tags: { kind: 'receipt', env: 'prod' } })
+  ids.receipt = await send({ from: 'Northwind <shop@dev.test>', to: 'hannah.schulz@mail.example.org', subject: 'Your receipt for order 20512', html: html('Thank you', 'Soon there.'), tags: { kind: 'receipt', env: 'prod' } })
   await until('a delivery fails', async () => (await api('GET', `/webhooks/${ids.webhook}/deliveries?limit=100`)).deliveries.find(d => d.state === 'failed'))
   await answer(200)
   ids.delivery = (await api('GET', `/webhooks/${ids.webhook}/deliveries?limit=100`)).deliveries.find(d => d.state === 'failed').id

@@ -23,7 +23,7 @@ const mails = payloads.map((p, i) => ({
   from: named('ada@dev.test', i), to: named(`p${i}@hostile.test`, i), subject: line(p), html: p, text: p, headers: { 'X-Strange': line(p) },
 }))
 const { data } = await api('POST', '/emails/batch', { emails: mails })
-check(data.every(d => d.id), `all of it is taken: ${JSON.stringify(data.find(d => !d.id))}`)
+check(data.every(d => d.id), `the API accepts all of it: ${JSON.stringify(data.find(d => !d.id))}`)
 const whole = (await api('POST', '/emails', {
   from: 'ada@dev.test', to: 'reader@hostile.test', subject: 'All of it', html: '<p>Hello</p>', text: payloads.join('\n'),
   headers: Object.fromEntries(payloads.slice(0, 25).map((p, i) => [`X-Strange-${i}`, line(p)])), attachments: payloads.slice(20, 30).map((_, i) => file(20 + i)),
@@ -38,10 +38,10 @@ await bring(process.env.INBOUND, 'support@dev.test', payloads.map((p, i) => [
   'Content-Type: multipart/mixed; boundary=b', '', '--b', 'Content-Type: text/html; charset=utf-8', 'Content-Transfer-Encoding: base64', '', base64(p), '--b', 'Content-Type: text/html; charset=utf-8',
   `Content-Disposition: attachment; filename="${word(`${line(p)}.html`)}"`, 'Content-Transfer-Encoding: base64', '', base64(p), '--b--', '',
 ].join('\n')))
-const message = (await until('mail is taken', () => taken.get('reader@hostile.test'))).replace(/=\n/g, '').replaceAll('=3D', '=')
-const [pixel] = /http[^"]*\/t\/o\/[^"]*/.exec(message) ?? check(false, 'a mail that is tracked has a pixel')
+const message = (await until('mail is accepted', () => taken.get('reader@hostile.test'))).replace(/=\n/g, '').replaceAll('=3D', '=')
+const [pixel] = /http[^"]*\/t\/o\/[^"]*/.exec(message) ?? check(false, 'a tracked email has a pixel')
 for (const p of payloads.slice(0, 20)) await fetch(pixel.replace(/^https?:\/\/[^/]*/, base), { headers: { 'User-Agent': ascii(p) } })
-const emails = await until('all are refused', async () => {
+const emails = await until('all are rejected', async () => {
   const list = (await api('GET', '/emails?limit=100')).emails.filter(e => ['bounced', 'failed'].includes(e.status))
   return list.length >= payloads.length && list
 })
@@ -66,7 +66,7 @@ async function look() {
     return [...strange, ...others, ...frames].map(e => e.outerHTML.slice(0, 200))
   }, base)
   for (const html of found) wrong.push(`${page.url()}: there is ${html}`)
-  check(page.url().startsWith(`${base}/`), `the page stays where it is, and is not at ${page.url()}`)
+  check(page.url().startsWith(`${base}/`), `the page does not navigate, and is at ${page.url()}`)
 }
 // through opens each row of a list in its sheet, by keyboard. Each sheet has a preview.
 async function through(path, first, n) {
@@ -103,7 +103,7 @@ await page.setViewportSize({ width: 390, height: 900 })
 for (const path of [`/events/${longEvent}`, `/emails/${longEmail}`]) {
   await visit(page, path)
   const beyond = await page.evaluate(() => [...document.querySelectorAll('main dd *, main p')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80)))
-  check(beyond.length === 0, `${path} stays within a narrow page, and not ${beyond[0]}`)
+  check(beyond.length === 0, `${path}fits into a narrow page, except ${beyond[0]}`)
 }
 await page.setViewportSize({ width: 1440, height: 900 })
 await page.keyboard.press('Control+k')
@@ -112,5 +112,5 @@ await page.keyboard.type('p8@hostile.test')
 await page.getByRole('option').filter({ hasText: 'p8@hostile.test' }).first().waitFor()
 await look()
 await browser.close()
-check(evil.asked.length === 0, `nothing is asked of evil.example, as ${evil.asked} were`)
+check(evil.asked.length === 0, `no request goes to evil.example, unlike ${evil.asked} were`)
 nothing(wrong.filter(w => !/ left the machine: http:\/\/evil\.example\/\S+ net::ERR_ABORTED$/.test(w))) // aborted before it started

@@ -43,7 +43,7 @@ export function keyboard(page, wrong) {
       if (now.there) return
       await page.keyboard.press(now.key)
     }
-    check(false, `${await it.innerText() || it} is reached by keyboard on ${at()}`)
+    check(false, `${await it.innerText() || it} is reachable by keyboard on ${at()}`)
   }
   return {
     name: 'keyboard',

@@ -21,14 +21,14 @@ if (await news.isVisible()) await news.click()
 await seen(page, subject).first().waitFor()
 
 // 2. Failures, with the reply of the remote server.
-const refused = await send({ to: process.env.REFUSED, subject: 'To nobody' })
+const refused = await send({ to: process.env.REFUSED, subject: 'To an unknown mailbox' })
 await visit(page, `/emails/${refused}`)
 await seen(page, process.env.WORDS).first().waitFor()
 await seen(page, 'Bounced').first().waitFor()
 
 // 3. Filters in the URL.
 await visit(page, '/emails?q=is%3Abounced')
-await seen(page, 'To nobody').first().waitFor()
+await seen(page, 'To an unknown mailbox').first().waitFor()
 check(await seen(page, subject).count() === 0, 'a filter of the URL narrows the list')
 
 // 4. The first rows of a short list load quickly. On a busy machine, one of several loads must be fast. scroll.mjs,
@@ -36,6 +36,6 @@ check(await seen(page, subject).count() === 0, 'a filter of the URL narrows the 
 const within = 3000 // ms
 for (let i = 0; i < 8; i++) await send({ to: `bob@${process.env.DOMAIN}`, subject: `One of ten ${i}` })
 const first = await firstRows(page, all => all.some(ms => ms <= within) || all.length === 12)
-check(first.some(ms => ms <= within), `the first rows are there within ${within} ms after the HTML: ${first}`)
+check(first.some(ms => ms <= within), `the first rows appear within ${within} ms after the HTML: ${first}`)
 await browser.close()
 nothing(wrong)

@@ -24,7 +24,7 @@ await visit(page, '/')
 const names = await menuOf(page).allInnerTexts()
 for (const [module, its] of Object.entries(screens))
   for (const [, name] of its) check(names.includes(name) === on(module), `${name} is in the menu if and only if ${module} is on: ${names}`)
-check(names.includes('Statistics') === (on('statistics') && on('sending')), `statistics are of mail that is sent: ${names}`)
+check(names.includes('Statistics') === (on('statistics') && on('sending')), `statistics require sent mail: ${names}`)
 
 // The palette contains the same screens as the menu.
 await page.keyboard.press('Control+k')

@@ -23,7 +23,7 @@ await devtools.send('WebAuthn.addVirtualAuthenticator', { options: { protocol: '
 
 await page.goto(process.env.LINK)
 await page.waitForURL(base + '/')
-check(await signedIn(), 'the link of development mode signs the owner in')
+check(await signedIn(), 'the development link signs the owner in')
 check(!page.url().includes('#'), 'the token stays out of the history')
 
 await page.getByRole('button', { name: 'Add a passkey' }).click()
@@ -34,13 +34,13 @@ await page.waitForURL(base + '/')
 check(await signedIn(), 'the passkey signs its owner in')
 await signOut()
 
-let origin, told = false
-page.on('request', async r => { if (r.method() === 'POST') [origin, told] = [(await r.allHeaders()).origin, true] })
+let origin, posted = false
+page.on('request', async r => { if (r.method() === 'POST') [origin, posted] = [(await r.allHeaders()).origin, true] })
 await page.getByLabel('Email').fill(process.env.EMAIL)
 await page.getByLabel('Password').fill('not the password')
 await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 await page.getByText('Email, password or code is wrong.').waitFor()
-while (!told) await page.evaluate(() => new Promise(requestAnimationFrame)) // the browser reports its requests with a delay
+while (!posted) await page.evaluate(() => new Promise(requestAnimationFrame)) // the browser reports its requests with a delay
 check(origin === base, `a form is sent with the page's origin, and not with ${origin}`)
 check(await page.getByLabel('Email').inputValue() === process.env.EMAIL, 'the email is still there after a wrong password')
 await page.getByLabel('Password').fill(process.env.PASSWORD)

@@ -14,7 +14,7 @@ await signIn(context)
 await context.request.post(`${base}/api/invitations`, { data: { email: 'noor@northwind.example', role: 'developer' }, headers: { Origin: base } })
 await visit(page, '/')
 const paths = [
-  ...(await pathsOf(page)), `/emails?open=${ids.bounced}`, `/emails?q=${encodeURIComponent('tag:kind=receipt is:delivered')}`, `/emails/${ids.bounced}`, `/emails/${ids.opened}`, `/emails/${ids.told}`, `/emails/${ids.scheduled}`, '/queue?tab=scheduled',
+  ...(await pathsOf(page)), `/emails?open=${ids.bounced}`, `/emails?q=${encodeURIComponent('tag:kind=receipt is:delivered')}`, `/emails/${ids.bounced}`, `/emails/${ids.opened}`, `/emails/${ids.receipt}`, `/emails/${ids.scheduled}`, '/queue?tab=scheduled',
   `/received?open=${ids.received}`, `/received/${ids.received}`, '/received/rules', `/domains/${ids.domain}`, `/domains/${ids.devDomain}`, `/webhooks/${ids.webhook}`, `/webhooks/${ids.webhook}?open=${ids.delivery}`, `/templates/${ids.template}`,
   `/automations/${ids.automation}`, `/automations/runs/${ids.run}`, `/events?open=${ids.event}`, `/events/${ids.event}`, `/suppressions?open=${ids.suppression}`, `/suppressions/${ids.suppression}`, '/settings/billing', '/nowhere',
 ]

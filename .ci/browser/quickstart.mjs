@@ -20,11 +20,11 @@ await page.evaluate(() => { window.before = true })
 // 1. The command from the start page.
 await page.getByRole('tabpanel').getByRole('button', { name: /^Copy/ }).first().click()
 const line = await page.evaluate(() => navigator.clipboard.readText())
-check(line.startsWith('curl ') && line.includes('svc_'), `the line has a key in it: ${line}`)
+check(line.startsWith('curl ') && line.includes('svc_'), `the line contains a key: ${line}`)
 const { stdout } = await promisify(execFile)('sh', ['-c', line.replaceAll('curl ', 'curl -fsS ')])
 check(JSON.parse(stdout).id.startsWith('msg_'), `the line sends: ${stdout}`)
 await step('Send a first email').getByLabel('done').waitFor()
-check(await page.evaluate(() => window.before), 'the page was not loaded again')
+check(await page.evaluate(() => window.before), 'the page was not reloaded')
 await page.getByRole('link').filter({ hasText: 'you@example.com' }).first().click()
 await page.getByRole('heading', { name: 'Hello from Postrider' }).waitFor()
 await page.frameLocator('iframe').getByRole('heading', { name: 'It works' }).waitFor()
@@ -52,9 +52,9 @@ await page.getByRole('button', { name: 'Replay' }).click()
 await page.getByRole('row').or(page.getByRole('listitem')).filter({ hasText: 'responded 200' }).first().waitFor()
 
 // 4. Import and export of a list, both with progress.
-const told = []
-await page.exposeFunction('told', text => told.push(text))
-await page.evaluate(() => new MutationObserver(() => document.querySelectorAll('dialog progress').forEach(p => window.told(`${p.getAttribute('aria-label')} ${p.hasAttribute('value') ? `${p.value} of ${p.max}` : ''}`.trim()))).observe(document.body, { childList: true, subtree: true, attributes: true }))
+const progress = []
+await page.exposeFunction('noteProgress', text => progress.push(text))
+await page.evaluate(() => new MutationObserver(() => document.querySelectorAll('dialog progress').forEach(p => window.noteProgress(`${p.getAttribute('aria-label')} ${p.hasAttribute('value') ? `${p.value} of ${p.max}` : ''}`.trim()))).observe(document.body, { childList: true, subtree: true, attributes: true }))
 await menuOf(page).filter({ hasText: 'Suppressions' }).click()
 await page.getByRole('button', { name: 'Import CSV' }).click()
 const many = Array.from({ length: 1100 }, (_, i) => `line${i}@list.example`)
@@ -63,7 +63,7 @@ await page.getByRole('button', { name: 'Suppress 1,102' }).click()
 const report = page.getByRole('dialog', { name: 'Import results' })
 await report.getByRole('status').filter({ hasText: /1,102 of 1,102 lines: 1,?101 added/ }).waitFor()
 await report.getByRole('row').filter({ hasText: 'no address' }).getByText('Failed').waitFor()
-check(told.includes('Lines imported 1000 of 1102'), `the import says how far it is: ${[...new Set(told)]}`)
+check(progress.includes('Lines imported 1000 of 1102'), `the import shows its progress: ${[...new Set(progress)]}`)
 await report.getByRole('button', { name: 'Close' }).first().click()
 const exported = async format => {
   await page.getByRole('button', { name: 'Export suppressions' }).click()
@@ -72,9 +72,9 @@ const exported = async format => {
   return readFileSync(await file.path(), 'utf8').trim().split('\n')
 }
 const [csv, lines] = [await exported('CSV'), await exported('JSON Lines')]
-check(told.includes('Export'), 'the export shows that it comes')
-check(csv.length === lines.length + 1 && many.every(a => csv.some(row => row.includes(a)) && lines.some(row => JSON.parse(row).email === a)), `the files have all: ${csv.length} and ${lines.length} lines`)
-check(csv.some(row => row.includes(`'=1+1@list.example`)), 'a formula is none in a spreadsheet')
+check(progress.includes('Export'), 'the export shows that it has started')
+check(csv.length === lines.length + 1 && many.every(a => csv.some(row => row.includes(a)) && lines.some(row => JSON.parse(row).email === a)), `the files have all addresses: ${csv.length} and ${lines.length} lines`)
+check(csv.some(row => row.includes(`'=1+1@list.example`)), 'a formula is escaped for spreadsheets')
 
 // 5. Erasure.
 await menuOf(page).filter({ hasText: 'Settings' }).click()
@@ -82,6 +82,6 @@ await page.getByLabel('Address', { exact: true }).fill('you@example.com')
 await page.getByRole('button', { name: 'Erase', exact: true }).click()
 await page.getByRole('button', { name: 'Erase permanently' }).click()
 await page.getByRole('status').filter({ hasText: 'you@example.com' }).getByText('1 emails to the address').waitFor()
-check(told.includes('Emails erased 0 of 1'), `erasing says how far it is: ${[...new Set(told)]}`)
+check(progress.includes('Emails erased 0 of 1'), `erasure shows its progress: ${[...new Set(progress)]}`)
 await browser.close()
 nothing(wrong)

@@ -30,6 +30,6 @@ await first.close()
 const later = `After the first ${Date.now()}`
 await send({ subject: later })
 await Promise.all(others.map(page => page.getByRole('button', { name: 'Show 1 new' }).or(seen(page, later)).first().waitFor()))
-check(streams <= 1, `twelve tabs have one stream, and not ${streams} of their own`)
+check(streams <= 1, `twelve tabs share one stream, and have ${streams}`)
 await browser.close()
 nothing(wrong)

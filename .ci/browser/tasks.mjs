@@ -82,7 +82,7 @@ async function all(hand) {
 
   gone = true
   const { webhook } = await api('POST', '/webhooks', { url: `http://127.0.0.1:${endpoint.port}/${by}`, events: ['email.sent'] })
-  await send({ subject: 'To be told' })
+  await send({ subject: 'To be delivered' })
   const failed = await until('a delivery fails', async () => (await api('GET', `/webhooks/${webhook.id}/deliveries`)).deliveries.find(d => d.state === 'failed'))
   await page.reload()
   await page.getByRole('navigation', { name: 'Main' }).getByRole('listitem').filter({ hasText: /^Webhooks\d+ need attention$/ }).waitFor()
@@ -99,7 +99,7 @@ async function all(hand) {
   await figure.getByRole('img', { name: /Failed 1$/ }).waitFor()
   await hand.press(page.getByRole('table').getByRole('link', { name: 'email.sent' }).first())
   await hand.press(button('Replay'))
-  await until('the delivery is told again', async () => (await api('GET', `/webhook-deliveries/${failed.id}`)).delivery.state === 'delivered')
+  await until('the delivery is replayed', async () => (await api('GET', `/webhook-deliveries/${failed.id}`)).delivery.state === 'delivered')
   await page.getByRole('complementary').getByText('Delivered').first().waitFor()
 }
 

@@ -58,7 +58,7 @@ async function walker(email, password) {
 
 const owner = await walker(process.env.OWNER_EMAIL, process.env.OWNER_PASSWORD)
 await owner.press('/webhooks')
-check(owner.wrong.some(w => w.includes('opens a form')), `an owner finds how to add an endpoint: ${owner.wrong}`)
+check(owner.wrong.some(w => w.includes('opens a form')), `an owner sees how to add an endpoint: ${owner.wrong}`)
 await owner.browser.close()
 
 const viewer = await walker(process.env.EMAIL, process.env.PASSWORD)
@@ -69,7 +69,7 @@ for (const path of [...paths, '/received/rules', ...pagesOf(ids)]) {
   if (own.includes(path)) await visit(viewer.page, path)
   else pressed += await viewer.press(path)
 }
-check(pressed > 60, `there is something to press, and not ${pressed} things`)
+check(pressed > 60, `there are controls, and not ${pressed} things`)
 for (const path of ['/keys', '/audit-log', '/settings/billing', '/operator']) {
   await viewer.page.goto(base + path)
   await viewer.page.getByRole('heading', { level: 1 }).waitFor()

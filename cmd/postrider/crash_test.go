@@ -117,7 +117,7 @@ func (l *load) end() []string {
 var messageID = regexp.MustCompile(`(?mi)^message-id:\s*<(msg_[^@>]+)@`)
 
 // countArrivals counts by message how often the receiving server had all of it and replied with one of the codes;
-// code 0 is no reply.
+// code 0 means no reply.
 func countArrivals(mx *smtptest.Server, codes ...int) map[string]int {
 	times := map[string]int{}
 	for _, m := range mx.Messages() {

@@ -16,7 +16,7 @@ type queueCommand struct {
 	Retry   queueRetryCommand   `cmd:"" help:"Retry recipients now. Running and held ones are skipped."`
 	Hold    queueHoldCommand    `cmd:"" help:"Hold recipients. They still expire 72 hours after acceptance."`
 	Release queueReleaseCommand `cmd:"" help:"Release held recipients."`
-	Drop    queueDropCommand    `cmd:"" help:"Fail recipients for good with a reason. Does not suppress addresses."`
+	Drop    queueDropCommand    `cmd:"" help:"Permanently fail recipients with a reason. Does not suppress addresses."`
 }
 
 // queueFilter selects recipients in the queue.

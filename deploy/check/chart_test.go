@@ -128,7 +128,7 @@ func judgePod(t *testing.T, what string, pod core.PodTemplateSpec, known map[str
 		return
 	}
 	if seen["POSTRIDER_MIGRATE"] != "off" {
-		t.Errorf("%s migrates by itself, beside the job", what)
+		t.Errorf("%s migrates automatically, in addition to the job", what)
 	}
 	if c.ReadinessProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" || c.LivenessProbe == nil ||
 		c.LivenessProbe.HTTPGet.Path != "/healthz" || c.StartupProbe == nil {
@@ -235,7 +235,7 @@ func (o *objects) add(document []byte) error {
 	case "PodMonitor": // of the Prometheus operator, whose types are not here
 		return nil
 	}
-	return fmt.Errorf("nobody has judged a %s", head.Kind)
+	return fmt.Errorf("a %s is not classified", head.Kind)
 }
 
 func (o *objects) pod(name string, selector map[string]string, template core.PodTemplateSpec) error {

@@ -1,4 +1,4 @@
-// Owner: accounts. One customer of this installation; everything a tenant has hangs off it.
+// Owner: accounts. A customer of this installation, to which all data of the tenant belongs.
 package schema
 
 import (
@@ -22,25 +22,25 @@ func (Account) Fields() []ent.Field {
 	return []ent.Field{
 		publicID(),
 		field.String("name").NotEmpty(),
-		field.String("email").NotEmpty().Comment("the only address a sandbox sender may write to; lower case"),
+		field.String("email").NotEmpty().Comment("the only address that the sandbox sender can send to; lower case"),
 		field.String("plan_id").NotEmpty().Default("free"),
 		field.Bool("production_unlocked").Default(false).
 			Comment("free plan: verified domain and payment method on file"),
-		field.Time("payment_method_at").Optional().Nillable().Comment("since when a payment method is on file"),
+		field.Time("payment_method_at").Optional().Nillable().Comment("when the current payment method was added"),
 		field.Int("body_retention_days").Positive().Default(30).
-			Comment("bodies and attachments are deleted so long after sending"),
+			Comment("days after sending when bodies and attachments are deleted"),
 		field.Int("record_retention_days").Positive().Default(90).
-			Comment("the whole email is deleted so long after sending"),
+			Comment("days after sending when the whole email is deleted"),
 		field.Bool("unmetered").Default(false).Comment("no rate limit; the development account"),
 		field.Time("suspended_at").Optional().Nillable(),
-		field.Bool("system").Default(false).Comment("sends the installation's own mail; nobody's"),
-		field.Bool("require_second_factor").Default(false).Comment("members without one may only set one up"),
-		field.Int("monthly_limit").Optional().Nillable().Comment("emails a month that the account allows itself"),
+		field.Bool("system").Default(false).Comment("the account that sends the installation's own mail; it has no members"),
+		field.Bool("require_second_factor").Default(false).Comment("members without a second factor can only set one up"),
+		field.Int("monthly_limit").Optional().Nillable().Comment("the account's own limit of emails per month"),
 		field.Int("stored_bytes").Optional().Nillable().
 			Comment("cap of stored bytes that the operator set, in place of the plan's"),
 		field.Int("daily_bytes").Optional().Nillable().
 			Comment("cap of bytes a day that the operator set, in place of the plan's"),
-		field.Time("payment_due_at").Optional().Nillable().Comment("since when a payment is overdue: no overage"),
+		field.Time("payment_due_at").Optional().Nillable().Comment("when a payment became overdue; overage is then off"),
 		field.Time("changed_at").Optional().Nillable().
 			Comment("when plan, limits or state were last set, by the database clock"),
 		createdAt(),

@@ -1,4 +1,4 @@
-// Owner: accounts. What an account looks like on the pages that its recipients see.
+// Owner: accounts. The appearance of an account on pages that its recipients see.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: inbound. Which addresses of a receiving domain exist.
+// Owner: inbound. The address rules of a receiving domain.
 package schema
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 )
 
-// AddressRuleSet is that of one domain. A domain without a row takes every address.
+// AddressRuleSet has the rules of one domain. A domain without a row accepts every address.
 type AddressRuleSet struct{ ent.Schema }
 
 // Annotations of the AddressRuleSet.
@@ -24,9 +24,9 @@ func (AddressRuleSet) Fields() []ent.Field {
 		field.Int64("id"),
 		reference("account_id").required(),
 		reference("domain_id").required(),
-		field.JSON("rules", []shape.AddressRule{}).Comment("the first that matches decides"),
+		field.JSON("rules", []shape.AddressRule{}).Comment("the first matching rule decides"),
 		field.Bool("catch_all").Default(true).
-			Comment("what becomes of an address that no rule matches: accepted or refused"),
+			Comment("whether an address that no rule matches is accepted or refused"),
 		updatedAt(),
 	}
 }

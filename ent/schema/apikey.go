@@ -1,4 +1,4 @@
-// Owner: accounts. A bearer credential; only its hash is kept.
+// Owner: accounts. An API key; only its hash is stored.
 package schema
 
 import (
@@ -23,7 +23,7 @@ func (APIKey) Fields() []ent.Field {
 		publicID(),
 		reference("account_id").required(),
 		field.String("name").NotEmpty(),
-		field.String("prefix").NotEmpty().Comment("first characters of the secret, to recognise it"),
+		field.String("prefix").NotEmpty().Comment("first characters of the secret, to recognize it"),
 		field.Bytes("hash").NotEmpty().Sensitive().Comment("SHA-256 of the whole secret"),
 		field.Enum("scope").Values("full", "sending", "read").Default("full"),
 		field.JSON("domain_ids", []string{}).Optional().Comment("empty: every domain of the account"),

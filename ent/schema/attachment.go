@@ -27,7 +27,7 @@ func (Attachment) Fields() []ent.Field {
 		field.String("name").NotEmpty(),
 		field.String("content_type").NotEmpty(),
 		field.String("content_id").Default("").Comment("inline when set, without angle brackets"),
-		field.Int("size").NonNegative().Comment("octets, decoded"),
+		field.Int("size").NonNegative().Comment("decoded size in bytes"),
 		field.Bytes("data").Comment("empty where the object store has them"),
 		field.String("object_key").Optional().Nillable().
 			Comment("where the object store has them (modules/sending/bodies)"),

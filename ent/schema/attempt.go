@@ -1,4 +1,4 @@
-// Owner: sending. One try to hand a message to a receiving server, committed before the try begins.
+// Owner: sending. A delivery attempt, committed before it begins.
 package schema
 
 import (
@@ -40,10 +40,10 @@ func (Attempt) Fields() []ent.Field {
 		field.String("remote_addr").Default(""),
 		field.String("tls").Default("").Comment("protocol version, empty for clear text"),
 		field.String("tls_policy").Default("").
-			Comment("what demanded TLS of the attempt: opportunistic, enforced, mta-sts, dane"),
+			Comment("why the attempt required TLS: opportunistic, enforced, mta-sts, dane"),
 		field.String("local_addr").Default("").Comment("the address that the connection came from"),
 		field.String("way").Default("").Comment("a source address or a smarthost; empty: the machine's own address"),
-		field.String("class").Default("").Comment("what the answer means, runtime/mail/bounce; empty when delivered"),
+		field.String("class").Default("").Comment("the classified reply, runtime/mail/bounce; empty when delivered"),
 		field.Int32("node").Optional().Nillable().Comment("id of the process that claimed it"),
 		field.Bool("ahead").Default(false).Comment("claimed before there was a connection for it"),
 	}

@@ -1,4 +1,4 @@
-// Owner: accounts. What somebody did to an account or to the installation.
+// Owner: accounts. An action of a user or key on an account or the installation.
 package schema
 
 import (
@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// AuditEntry is written in the transaction of what it tells, and never changed.
+// AuditEntry is written in the transaction of the action that it records, and never changed.
 type AuditEntry struct{ ent.Schema }
 
 // Annotations of the AuditEntry.
@@ -25,7 +25,7 @@ func (AuditEntry) Fields() []ent.Field {
 		field.String("actor_id").Default(""),
 		field.String("actor_name").Default("").Comment("as it was then"),
 		field.String("action").NotEmpty(),
-		field.String("target").Default("").Comment("id of what was changed"),
+		field.String("target").Default("").Comment("id of the changed resource"),
 		field.JSON("changes", map[string]any{}).Optional().Comment("never a secret"),
 		field.String("ip").Default(""),
 		field.String("user_agent").Default(""),

@@ -1,4 +1,4 @@
-// Owner: automations. A sequence of steps that events start: a draft that is edited, and the versions that ran of it.
+// Owner: automations. A sequence of steps that events start: an editable draft, and its activated versions.
 package schema
 
 import (
@@ -33,11 +33,11 @@ func (Automation) Fields() []ent.Field {
 		field.Int("version").Optional().Nillable().
 			Comment("the one that starts runs, or would if it were not paused; null while there is none"),
 		field.String("version_hash").Default("").Comment("of the definition of that version"),
-		field.Int("last_version").Default(0).Comment("the highest number that was given"),
-		field.Bool("held").Default(false).Comment("no step of its runs begins"),
+		field.Int("last_version").Default(0).Comment("the highest version number so far"),
+		field.Bool("held").Default(false).Comment("no further step of its runs starts"),
 		field.Enum("draining").Values("release", "cancel").Optional().Nillable().
-			Comment("what the background does with live runs: lets go those that were held, or cancels"),
-		field.Time("drain_before").Optional().Nillable().Comment("the runs to cancel have started before; null: all"),
+			Comment("the background work on live runs: release or cancel"),
+		field.Time("drain_before").Optional().Nillable().Comment("cancel only runs that started before this time; null: all"),
 		createdAt(),
 		updatedAt(),
 		field.Time("activated_at").Optional().Nillable(),

@@ -1,4 +1,4 @@
-// Owner: automations. That a person had runs of an automation, for re-entry; it names nobody.
+// Owner: automations. A record that a person had runs of an automation, for re-entry; the person is hashed.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: automations. Which version does something when an event of a name arrives.
+// Owner: automations. A version that reacts to events with a name.
 package schema
 
 import (
@@ -9,7 +9,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// AutomationListen is made when a version is activated.
+// AutomationListen is created when a version is activated.
 type AutomationListen struct{ ent.Schema }
 
 // Annotations of the AutomationListen.

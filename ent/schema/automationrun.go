@@ -1,4 +1,4 @@
-// Owner: automations. One person's way through one version of an automation.
+// Owner: automations. One person's run through one version of an automation.
 package schema
 
 import (
@@ -11,7 +11,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// AutomationRun is a run, live or ended. What a live one does next stands in AutomationWork.
+// AutomationRun is a run, live or ended. AutomationWork has the next step of a live run.
 type AutomationRun struct{ ent.Schema }
 
 // Annotations of the AutomationRun.
@@ -25,8 +25,8 @@ func (AutomationRun) Fields() []ent.Field {
 		publicID(),
 		reference("account_id").required(),
 		reference("automation_id").required(),
-		field.Int("version").NonNegative().Immutable().Comment("0: a trial, which follows definition"),
-		field.JSON("definition", json.RawMessage{}).Optional().Immutable().Comment("of a trial"),
+		field.Int("version").NonNegative().Immutable().Comment("0: a test run, which follows definition"),
+		field.JSON("definition", json.RawMessage{}).Optional().Immutable().Comment("of a test run"),
 		reference("event_id").required(),
 		field.JSON("event", json.RawMessage{}).Comment("a copy: the event itself may be deleted before the run"),
 		field.String("user_id").Optional().Nillable(),

@@ -1,4 +1,4 @@
-// Owner: automations. One step that a run has taken, and what came of it.
+// Owner: automations. One step of a run, with its outcome.
 package schema
 
 import (

@@ -10,7 +10,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// AutomationVersion is what runs follow, to their end.
+// AutomationVersion is followed by its runs until they end.
 type AutomationVersion struct{ ent.Schema }
 
 // Annotations of the AutomationVersion.

@@ -1,4 +1,4 @@
-// Owner: automations. What a live run does next, and when.
+// Owner: automations. The next step of a live run, with its due time.
 package schema
 
 import (
@@ -33,10 +33,10 @@ func (AutomationWork) Fields() []ent.Field {
 		field.Enum("state").Values("ready", "waiting", "timed_out"),
 		field.JSON("waiting", json.RawMessage{}).Optional().Comment("what the step waits for"),
 		field.JSON("input", json.RawMessage{}).Optional().Comment("the event that has ended the wait"),
-		field.JSON("blocked", json.RawMessage{}).Optional().Comment("why the step is tried again later"),
+		field.JSON("blocked", json.RawMessage{}).Optional().Comment("why the step will be retried"),
 		field.Time("refused_at").Optional().Nillable().
 			Comment("when sending was refused because of the account; a later change to the account makes the step due"),
-		field.Time("ready_at").Comment("when the step became due, which due_at forgets under a lease"),
+		field.Time("ready_at").Comment("when the step became due, because a lease overwrites due_at"),
 		field.Time("due_at"),
 		field.Int("lane").Comment("of the account; a claim takes a few of each"),
 		field.Bool("parked").Default(false).Comment("came due while the automation is held"),

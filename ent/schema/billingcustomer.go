@@ -1,4 +1,4 @@
-// Owner: billing. What the payment provider calls an account, and what it said of it last.
+// Owner: billing. The payment provider's customer of an account, with its latest state.
 package schema
 
 import (
@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// BillingCustomer has the id of its account. An account that never dealt with money has no row.
+// BillingCustomer has the id of its account. An account that has never used billing has no row.
 type BillingCustomer struct{ ent.Schema }
 
 // Annotations of the BillingCustomer.
@@ -35,13 +35,13 @@ func (BillingCustomer) Fields() []ent.Field {
 		field.Int64("write_no").Default(0).Comment("of the last write at the provider: part of its idempotency key"),
 		field.Time("sync_due_at").Optional().Nillable().Comment("when the provider is asked next"),
 		field.Time("asked_at").Optional().Nillable().Comment("when the account asked for that last"),
-		field.Time("claimed_until").Optional().Nillable().Comment("end of the lease of who asks"),
+		field.Time("claimed_until").Optional().Nillable().Comment("end of the lease of the querying process"),
 		field.Int64("fence").Default(0),
-		field.Int("failures").Default(0).Comment("tries in a row that failed"),
-		field.Time("writing_until").Optional().Nillable().Comment("end of the lease of a change that is being made"),
-		field.Time("wrote_at").Optional().Nillable().Comment("when a change was made here last"),
+		field.Int("failures").Default(0).Comment("consecutive failures"),
+		field.Time("writing_until").Optional().Nillable().Comment("end of the lease of a running change"),
+		field.Time("wrote_at").Optional().Nillable().Comment("time of the last change made here"),
 		field.String("entitled_plan").Default("").
-			Comment("what the provider's words came to last; empty: nothing, the operator decides"),
+			Comment("the latest result of the provider's state; empty: none, the operator decides"),
 		field.Time("synced_at").Optional().Nillable(),
 		field.Strings("problems").Optional().Comment("what the operator should look at"),
 		createdAt(),

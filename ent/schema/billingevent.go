@@ -1,4 +1,4 @@
-// Owner: billing. What the payment provider told; it says only whom to ask about.
+// Owner: billing. An event of the payment provider; it only identifies the customer to query.
 package schema
 
 import (
@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// BillingEvent has the id that the provider gave.
+// BillingEvent has the id of the provider.
 type BillingEvent struct{ ent.Schema }
 
 // Fields of the BillingEvent.

@@ -1,4 +1,4 @@
-// Owner: billing. A subscription of an account at the payment provider, as it was when it was asked last.
+// Owner: billing. A subscription of an account at the payment provider, as of the last query.
 package schema
 
 import (
@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// BillingSubscription has the id that the provider gave.
+// BillingSubscription has the id of the provider.
 type BillingSubscription struct{ ent.Schema }
 
 // Annotations of the BillingSubscription.
@@ -21,13 +21,13 @@ func (BillingSubscription) Fields() []ent.Field {
 	return []ent.Field{
 		publicID(),
 		reference("account_id").required(),
-		field.String("plan_id").Default("").Comment("empty: its price is of no plan that is known here"),
+		field.String("plan_id").Default("").Comment("empty: its price belongs to no known plan"),
 		field.String("status").NotEmpty(),
 		field.String("item_id").Default("").Comment("si_… of the plan's price"),
 		field.Bool("metered").Default(false).Comment("has a price by usage"),
 		field.Time("metered_since").Optional().Nillable(),
 		field.Time("metered_until").Optional().Nillable().
-			Comment("when usage ceased to be billed; null: it is, or never was"),
+			Comment("when usage stopped being billed; null: it is billed, or never was"),
 		field.Time("period_start").Optional().Nillable(),
 		field.Time("period_end").Optional().Nillable(),
 		field.Time("cancel_at").Optional().Nillable(),

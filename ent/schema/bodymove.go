@@ -1,4 +1,4 @@
-// Owner: sending. An object of the object store that is to be written, or to be deleted.
+// Owner: sending. A pending write or deletion of an object in the object store.
 package schema
 
 import (
@@ -20,10 +20,10 @@ func (BodyMove) Fields() []ent.Field {
 		field.Int("position").Optional().Nillable().
 			Comment("of the file of the email whose data it has; null: it has html and text, or the message"),
 		field.String("object_key").NotEmpty(),
-		field.Bool("remove").Default(false).Comment("the object is to be deleted; else it is to be written"),
+		field.Bool("remove").Default(false).Comment("whether to delete the object rather than write it"),
 		field.Time("due_at").Comment("when to try; while a worker holds the row, the end of its lease"),
 		field.Int64("fence").Default(0),
-		field.Int("attempts").Default(0).Comment("claims since the email was finished; 0: nobody has sent anything"),
+		field.Int("attempts").Default(0).Comment("claims since the email was finished; 0: nothing was sent yet"),
 		createdAt(),
 	}
 }

@@ -1,4 +1,4 @@
-// Owner: devinbox. A mail that development mode caught instead of letting it leave the machine.
+// Owner: devinbox. An email that development mode captured instead of sending it.
 package schema
 
 import (
@@ -10,7 +10,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// CapturedMail is one message as the development sink received it.
+// CapturedMail is a message as the development sink received it.
 type CapturedMail struct{ ent.Schema }
 
 // Annotations of the CapturedMail.

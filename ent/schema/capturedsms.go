@@ -1,4 +1,4 @@
-// Owner: devinbox. A text message that development mode caught instead of letting it leave the machine.
+// Owner: devinbox. A text message that development mode captured instead of sending it.
 package schema
 
 import (
@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// CapturedSMS is one message as a provider would have got it.
+// CapturedSMS is a message as a provider would have received it.
 type CapturedSMS struct{ ent.Schema }
 
 // Annotations of the CapturedSMS.

@@ -1,4 +1,4 @@
-// Owner: suppression. An address that does not want one category of an account's mail.
+// Owner: suppression. An address that opted out of one category of an account's mail.
 package schema
 
 import (
@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// CategoryOptOut blocks the mail of one category to an address; other mail goes on.
+// CategoryOptOut blocks the mail of one category to an address; other mail continues.
 type CategoryOptOut struct{ ent.Schema }
 
 // Annotations of the CategoryOptOut.

@@ -1,4 +1,4 @@
-// Owner: tracking. What the ACME client keeps: account keys, certificates, locks. Shared by all processes.
+// Owner: tracking. The storage of the ACME client (account keys, certificates, locks), shared by all processes.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: automations. What an account's own programs say has happened.
+// Owner: automations. A custom event reported by a program of the account.
 package schema
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 )
 
-// CustomEvent is one POST /events, or what the service itself tells automations.
+// CustomEvent is one POST /events, or an event that the service itself reports to automations.
 type CustomEvent struct{ ent.Schema }
 
 // Annotations of the CustomEvent.
@@ -32,11 +32,11 @@ func (CustomEvent) Fields() []ent.Field {
 		field.String("email_key").Optional().Nillable().Comment("the address as it is compared"),
 		field.JSON("data", json.RawMessage{}).Optional(),
 		field.String("source").Default("api"),
-		field.Int("depth").Default(0).Comment("how many runs have caused one another up to this event"),
-		field.JSON("matches", []shape.EventMatch{}).Optional().Comment("what automations did about it"),
+		field.Int("depth").Default(0).Comment("length of the chain of runs that led to this event"),
+		field.JSON("matches", []shape.EventMatch{}).Optional().Comment("effects on automations"),
 		field.Bool("pending").Default(false).
-			Comment("one of the service's own, which is stored and has not taken effect yet"),
-		field.Bool("trial").Default(false).Comment("somebody tries one automation by it; nothing else takes notice"),
+			Comment("an event of the service itself that has not taken effect yet"),
+		field.Bool("trial").Default(false).Comment("test of one automation; other automations ignore it"),
 		createdAt(),
 	}
 }

@@ -1,4 +1,4 @@
-// Owner: clockstep. What the installation has seen of the clock of its database.
+// Owner: clockstep. The observed state of the database clock.
 package schema
 
 import (
@@ -6,8 +6,8 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// DatabaseClock records the latest time that the database has told, so that a clock that
-// goes back is noticed, and when it last went back.
+// DatabaseClock records the latest time that the database clock has shown, so that a step
+// backwards is detected, and the time of the last such step.
 type DatabaseClock struct{ ent.Schema }
 
 // Fields of the DatabaseClock. There is one clock, so there is one id.
@@ -16,7 +16,7 @@ func (DatabaseClock) Fields() []ent.Field {
 		field.Int32("id").Range(1, 1),
 		field.Time("seen_at").Comment("the latest time by the clock of the database, to within a minute"),
 		field.Time("stepped_at").Optional().Nillable().
-			Comment("when the clock was last found to have gone back, by the clock as it was then; null: never"),
+			Comment("when a backward step of the clock was last detected, by the clock at that time; null: never"),
 		field.Int64("stepped_by_ms").Default(0).Comment("how far it had gone back, in milliseconds"),
 		field.Bool("settled").Default(true).
 			Comment("whether times that were stored while the clock was ahead have been pulled back"),

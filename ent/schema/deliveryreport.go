@@ -1,4 +1,4 @@
-// Owner: bounces. A report that came back to one of our return paths: a DSN, a complaint, an automatic answer.
+// Owner: bounces. A report sent to one of our return paths: a DSN, a complaint or an automatic reply.
 package schema
 
 import (
@@ -25,13 +25,13 @@ func (DeliveryReport) Fields() []ent.Field {
 		reference("email_id").required(),
 		field.Int64("recipient_id").Immutable(),
 		field.Enum("kind").Values("bounce", "complaint", "delay", "delivered", "automatic", "unreadable"),
-		field.Bool("effective").Default(false).Comment("it changed a state or was told as a fact"),
-		field.Bytes("digest").Immutable().Comment("of the report: the same one twice has one effect"),
+		field.Bool("effective").Default(false).Comment("whether it changed a state or was published as a fact"),
+		field.Bytes("digest").Immutable().Comment("hash of the report: a duplicate has no effect"),
 		field.String("status").Default("").Comment("RFC 3463, as 5.1.1"),
 		field.String("diagnostic").Default(""),
 		field.String("class").Default("").Comment("runtime/mail/bounce"),
 		field.String("reporter").Default("").Comment("Reporting-MTA, or the source of a complaint"),
-		field.String("remote_addr").Default("").Comment("who brought it"),
+		field.String("remote_addr").Default("").Comment("the client that delivered it"),
 		createdAt(),
 	}
 }

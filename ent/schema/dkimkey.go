@@ -1,4 +1,4 @@
-// Owner: domains. A signing key of a domain: the one in use, the one that is to follow it, and those that were.
+// Owner: domains. A signing key of a domain: active, pending or retired.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: domains. A sending domain of an account, its signing key and what DNS last said of it.
+// Owner: domains. A sending domain of an account, with its signing key and the latest DNS results.
 package schema
 
 import (
@@ -35,7 +35,7 @@ func (Domain) Fields() []ent.Field {
 		field.Bool("click_tracking").Default(false),
 		field.Enum("tls_mode").Values("opportunistic", "enforced").Default("opportunistic"),
 		field.Bool("inbound_enabled").Default(false),
-		field.Bool("ed25519").Default(false).Comment("signs with a second, Ed25519 key beside RSA (RFC 8463)"),
+		field.Bool("ed25519").Default(false).Comment("also signs with an Ed25519 key in addition to RSA (RFC 8463)"),
 		field.Time("last_checked_at").Optional().Nillable(),
 		field.Time("verified_at").Optional().Nillable(),
 		field.Time("failing_since").Optional().Nillable().Comment("first check of the present run of failures"),
@@ -57,7 +57,7 @@ func (Domain) Edges() []ent.Edge {
 func (Domain) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("account_id", "name").Unique(),
-		// One owner per verified name; unverified rows of other accounts block nobody.
+		// A verified name has one owner. Unverified rows of other accounts do not block it.
 		index.Fields("name").Unique().StorageKey("domain_one_verified_owner").
 			Annotations(entsql.IndexWhere("status IN ('verified', 'temporary_failure')")),
 		index.Fields("account_id", "id"),

@@ -1,4 +1,4 @@
-// Owner: domains. What one check of a domain's records saw: its health over time.
+// Owner: domains. The result of one check of a domain's records.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: domains. An account's try to take over a domain that another account has verified.
+// Owner: domains. A claim by an account of a domain that another account has verified.
 package schema
 
 import (

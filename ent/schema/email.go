@@ -1,4 +1,4 @@
-// Owner: sending. One accepted message: what the caller asked for and what became of it.
+// Owner: sending. One accepted message: the request and its outcome.
 package schema
 
 import (
@@ -45,7 +45,7 @@ func (Email) Fields() []ent.Field {
 			Comment("the message as its sender composed it, where it came over SMTP; html and text are in it then"),
 		field.String("body_key").Optional().Nillable().
 			Comment("where the object store has html and text, or mime, which are null then (modules/sending/bodies)"),
-		field.Int64("body_size").Optional().Nillable().Comment("octets of what it has there"),
+		field.Int64("body_size").Optional().Nillable().Comment("bytes stored there"),
 		field.String("body_snippet").Optional().Nillable().Comment("the first words of it, for lists"),
 		field.JSON("headers", []shape.Header{}).Optional(),
 		field.JSON("tags", []shape.Tag{}).Optional(),
@@ -53,7 +53,7 @@ func (Email) Fields() []ent.Field {
 		field.Int("attachment_count").Default(0),
 		field.Bool("unsubscribe").Default(false).Comment("managed unsubscribe: header fields and {{unsubscribe_url}}"),
 		field.String("category").Optional().Nillable().
-			Comment("what kind of mail, as the caller wrote it; the scope of an unsubscribe"),
+			Comment("the kind of mail in the caller's words; the scope of an unsubscribe"),
 		field.Enum("status").Values("queued", "scheduled", "sent", "delivered", "bounced", "failed", "cancelled"),
 		field.String("last_event").Comment("full event type"),
 		field.String("bounce_reason").Optional().Nillable(),
@@ -67,7 +67,7 @@ func (Email) Fields() []ent.Field {
 		field.Time("release_at").Optional().Nillable().
 			Comment("when a worker looks at a scheduled email; null once it is released or cancelled"),
 		field.String("uncommon").Optional().Nillable().
-			Comment("the status where it is none of sent and delivered: what the index of rare states holds, so that the usual way changes no index"),
+			Comment("the status if it is neither sent nor delivered. The index of rare states covers only these, so the common path changes no index"),
 		field.String("search").Optional().Nillable().SchemaType(map[string]string{dialect.Postgres: "tsvector"}).
 			Comment("words of subject, addresses and tags, and exact lexemes for filters"),
 		field.Time("body_purged_at").Optional().Nillable().
@@ -98,7 +98,7 @@ func (Email) Indexes() []ent.Index {
 			Annotations(entsql.IndexWhere("template_id IS NOT NULL")),
 		index.Fields("account_id", "automation_id", "id").StorageKey("email_automation").
 			Annotations(entsql.IndexWhere("automation_id IS NOT NULL")),
-		// Ids tell the age of all others.
+		// The ids of other emails contain their age.
 		index.Fields("sent_at").StorageKey("email_scheduled_sent").
 			Annotations(entsql.IndexWhere("scheduled_at IS NOT NULL")),
 	}

@@ -27,7 +27,7 @@ func (Engagement) Fields() []ent.Field {
 		field.String("ip").Default(""),
 		field.String("user_agent").Default(""),
 		field.String("machine").Default("").
-			Comment("why it is taken for a program: prefetch, scanner, privacy_proxy, …; empty for a person"),
+			Comment("why it counts as a program: prefetch, scanner, privacy_proxy, …; empty for a person"),
 		createdAt(),
 	}
 }

@@ -1,4 +1,4 @@
-// Owner: eventexport. How far the facts have been handed to a broker.
+// Owner: eventexport. The position of the export of facts to a broker.
 package schema
 
 import (
@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// EventExport is the cursor of one target. Whichever process claims the row goes on from it.
+// EventExport is the cursor of one target. The process that claims the row continues from it.
 type EventExport struct{ ent.Schema }
 
 // Fields of the EventExport.
@@ -18,9 +18,9 @@ func (EventExport) Fields() []ent.Field {
 		field.Int64("fence").Default(0).Comment("the fencing number of the claim"),
 		field.Int32("node").Optional().Nillable().Comment("the process that has claimed the row; null while none has"),
 		field.Bool("open").Default(false).
-			Comment("a page was begun and not finished: the target may have facts behind the position"),
+			Comment("a page was started but not finished: the target may have facts after the position"),
 		field.Bool("again").Default(false).
-			Comment("set back by hand, and not caught up yet: the target has facts behind the position, and gets them again"),
+			Comment("reset manually and not caught up yet: the target has facts after the position and receives them again"),
 		field.Int("failures").Default(0).Comment("failed pages in a row"),
 		field.String("error").Default("").Comment("of the latest page that failed"),
 		field.Time("failed_at").Optional().Nillable().Comment("when that was"),

@@ -1,4 +1,4 @@
-// Owner: bus. What happened, in the past tense, written with the change it tells of.
+// Owner: bus. A fact, named in the past tense, written in the transaction of the change it describes.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: accounts. That a person belonged to an account, and what they could do there when they left.
+// Owner: accounts. The former membership of a user in an account, with their last role.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: idempotency. The answer that a request with an Idempotency-Key got, kept to be given again.
+// Owner: idempotency. The stored response to a request with an Idempotency-Key.
 package schema
 
 import (

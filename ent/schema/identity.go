@@ -1,4 +1,4 @@
-// Owner: signin. Who a person is at an outside provider.
+// Owner: signin. The identity of a user at an OpenID Connect provider.
 package schema
 
 import (
@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Identity joins a subject of an OpenID Connect issuer with a user.
+// Identity links a subject of an OpenID Connect issuer to a user.
 type Identity struct{ ent.Schema }
 
 // Annotations of the Identity.

@@ -9,8 +9,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Invitation is open until it is accepted, revoked or has expired. Its token is made when its
-// mail is: due_at is when that is to be tried next.
+// Invitation is open until it is accepted, revoked or has expired. Its token is created together
+// with its mail; due_at is the time of the next attempt.
 type Invitation struct{ ent.Schema }
 
 // Annotations of the Invitation.
@@ -30,7 +30,7 @@ func (Invitation) Fields() []ent.Field {
 		field.Time("expires_at"),
 		field.Time("accepted_at").Optional().Nillable(),
 		field.Time("revoked_at").Optional().Nillable(),
-		field.Time("due_at").Optional().Nillable().Comment("when its mail is to be written; null: it is"),
+		field.Time("due_at").Optional().Nillable().Comment("when its mail is due; null once it is written"),
 		field.Int("attempts").Default(0).Comment("to write the mail"),
 		createdAt(),
 	}

@@ -1,4 +1,4 @@
-// Owner: accounts. That a person belongs to an account, and what they may do there.
+// Owner: accounts. The membership of a user in an account, with their role.
 package schema
 
 import (
@@ -9,7 +9,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// Membership joins a user with an account. An account has at least one owner.
+// Membership links a user to an account. An account has at least one owner.
 type Membership struct{ ent.Schema }
 
 // Annotations of the Membership.

@@ -1,4 +1,4 @@
-// Owner: node. One running process of an installation, as the others see it.
+// Owner: node. A running process of the installation.
 package schema
 
 import (
@@ -27,9 +27,9 @@ func (Node) Fields() []ent.Field {
 		field.JSON("addresses", []string{}).Optional().
 			Comment("those that it can leave from, as 198.51.100.7; a network where it has all of it"),
 		field.String("egress").Optional().
-			Comment("POSTRIDER_EGRESS: processes with one name are behind one public address"),
+			Comment("POSTRIDER_EGRESS: processes with the same name share one public address"),
 		field.Int64("clock_ahead_ms").Optional().Nillable().
-			Comment("how far its clock is before that of the database, in milliseconds; null: less than matters"),
+			Comment("how far its clock is ahead of the database clock, in milliseconds; null: less than matters"),
 		field.Int64("lock").Optional().Nillable().
 			Comment("key of the advisory lock that its connection holds; null while it holds none"),
 	}

@@ -1,4 +1,4 @@
-// Owner: accounts. What an account may do per second, day and month: data, not code.
+// Owner: accounts. The limits of an account per second, day and month, as data.
 package schema
 
 import (
@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// Plan holds the limits of a plan. Rows are seeded by a migration; operators may change them.
+// Plan has the limits of a plan. Rows are seeded by a migration; operators may change them.
 type Plan struct{ ent.Schema }
 
 // Annotations of the Plan.
@@ -22,10 +22,10 @@ func (Plan) Fields() []ent.Field {
 		field.String("id").Immutable().NotEmpty().Comment("free, pro, scale, pool, dedicated"),
 		field.String("name").NotEmpty(),
 		field.Int("requests_per_second").Positive(),
-		field.Int("daily_emails").Optional().Nillable().Comment("hard cap; null is none"),
-		field.Int("monthly_emails").Optional().Nillable().Comment("hard cap; null is none"),
+		field.Int("daily_emails").Optional().Nillable().Comment("hard cap; null if unlimited"),
+		field.Int("monthly_emails").Optional().Nillable().Comment("hard cap; null if unlimited"),
 		field.Int("daily_sms").Optional().Nillable().
-			Comment("hard cap of text messages by the operator's provider; null is none"),
+			Comment("hard cap of text messages through the operator's provider; null if unlimited"),
 		field.Int("stored_bytes").Optional().Nillable().Comment("hard cap of stored bytes; null is unlimited"),
 		field.Int("daily_bytes").Optional().Nillable().
 			Comment("hard cap of bytes that are stored in a day (UTC); null is unlimited"),
@@ -33,7 +33,7 @@ func (Plan) Fields() []ent.Field {
 		field.Bool("sandboxed").Default(false).Comment("sends only to the account email until production is unlocked"),
 		field.Int("rank").Default(0).Comment("up is a change to a greater one"),
 		field.Bool("self_service").Default(false).Comment("a customer may choose it"),
-		field.Int("included_emails").Optional().Nillable().Comment("a month, in the price; null: nothing was said"),
+		field.Int("included_emails").Optional().Nillable().Comment("emails per month included in the price; null if not configured"),
 		field.Bool("overage").Default(false).Comment("emails beyond the included ones are metered"),
 		field.Time("changed_at").Optional().Nillable().Comment("when it was last set, by the database clock"),
 		createdAt(),

@@ -1,4 +1,4 @@
-// Owner: inbound. A raw message as it came in, byte for byte.
+// Owner: inbound. A raw message exactly as received.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: inbound. A message that came in for one recipient at a domain that receives.
+// Owner: inbound. A message received for one recipient at a receiving domain.
 package schema
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 )
 
-// ReceivedEmail is one message for one envelope recipient. What lists and filters
-// need stands here; bodies and files are read from the raw message.
+// ReceivedEmail is one message for one envelope recipient. It has the columns for lists and
+// filters; bodies and files are read from the raw message.
 type ReceivedEmail struct{ ent.Schema }
 
 // Annotations of the ReceivedEmail.
@@ -31,7 +31,7 @@ func (ReceivedEmail) Fields() []ent.Field {
 		field.Int64("content_id"),
 		field.String("rcpt_to").NotEmpty().Comment("envelope recipient, domain in A-labels"),
 		field.String("mail_from").Comment("envelope sender; empty for the null return path"),
-		field.String("from").Comment("display form; as it stands in the message where it is no address"),
+		field.String("from").Comment("display form; the raw text if it is not an address"),
 		field.String("from_address").Comment("addr-spec of From, lower case domain; empty where it cannot be read"),
 		field.JSON("to", []string{}).Comment("display forms"),
 		field.JSON("cc", []string{}),
@@ -44,9 +44,9 @@ func (ReceivedEmail) Fields() []ent.Field {
 		field.Enum("spam_status").Values("ham", "spam", "unknown").Default("unknown"),
 		field.Float("spam_score").Optional().Nillable(),
 		field.Bool("auto_submitted").Default(false).Comment("RFC 3834: an answering machine, a report"),
-		field.Int64("size").Comment("octets of the raw message"),
+		field.Int64("size").Comment("size of the raw message in bytes"),
 		field.JSON("attachments", []shape.ReceivedFile{}),
-		field.JSON("defects", []string{}).Comment("what of the message could not be read"),
+		field.JSON("defects", []string{}).Comment("parts of the message that could not be read"),
 		field.String("remote_ip"),
 		field.String("helo"),
 		field.String("tls").Comment("version of TLS that it came by; empty: in clear"),

@@ -47,8 +47,8 @@ func (Recipient) Fields() []ent.Field {
 		field.String("lane").Optional().Nillable().
 			Comment("set while the row waits for room in a lane (way and destination); null in the common queue and while the row is held"),
 		field.Enum("held_by").Values("operator", "account").Optional().Nillable().
-			Comment("who keeps the row from being tried; null: nobody"),
-		field.String("via").Default("").Comment("a way out that outranks the usual choice: fallback"),
+			Comment("who holds the row; null if it is not held"),
+		field.String("via").Default("").Comment("a route that overrides the usual choice: fallback"),
 	}
 }
 

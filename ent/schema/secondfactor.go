@@ -1,4 +1,4 @@
-// Owner: signin. The codes of a person: of an authenticator app, and those for when it is lost.
+// Owner: signin. The second factor of a user: an authenticator app and recovery codes.
 package schema
 
 import (

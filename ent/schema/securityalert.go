@@ -1,4 +1,4 @@
-// Owner: accounts. What a person is told by mail about their sign-in and their place in teams.
+// Owner: accounts. A security alert by mail to a user about their sign-in or team membership.
 package schema
 
 import (
@@ -8,7 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SecurityAlert is written in the transaction of what it tells. due_at is when its mail is tried next.
+// SecurityAlert is written in the transaction of the change that it reports. due_at is the next attempt to mail it.
 type SecurityAlert struct{ ent.Schema }
 
 // Fields of the SecurityAlert.
@@ -20,7 +20,7 @@ func (SecurityAlert) Fields() []ent.Field {
 		field.String("kind").NotEmpty(),
 		field.JSON("names", map[string]string{}).Comment("what the mail says; never a secret"),
 		field.Time("due_at").Optional().Nillable().
-			Comment("when its mail is to be written; null: it is, or was given up"),
+			Comment("when its mail is due; null once it is written or abandoned"),
 		field.Time("mailed_at").Optional().Nillable(),
 		field.Int("attempts").Default(0).Comment("to write the mail"),
 		createdAt(),

@@ -1,4 +1,4 @@
-// Owner: signin. A browser in which a person is signed in.
+// Owner: signin. The session of a signed-in user in a browser.
 package schema
 
 import (
@@ -32,7 +32,7 @@ func (Session) Fields() []ent.Field {
 		field.String("user_agent").Default(""),
 		createdAt(),
 		field.Time("last_used_at").Default(time.Now).Comment("to within a minute"),
-		field.Time("expires_at").Comment("whatever is done with it"),
+		field.Time("expires_at").Comment("when the session ends, even if it is used"),
 		field.Time("revoked_at").Optional().Nillable(),
 	}
 }

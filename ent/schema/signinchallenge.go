@@ -1,4 +1,4 @@
-// Owner: signin. What a sign-in that has begun must bring back.
+// Owner: signin. The challenge that a started sign-in must answer.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: signin. How often somebody guessed wrong of late.
+// Owner: signin. The number of recent failed sign-in attempts.
 package schema
 
 import (

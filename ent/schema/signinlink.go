@@ -1,4 +1,4 @@
-// Owner: signin. A link that lets its holder in once.
+// Owner: signin. A link that signs in its holder once.
 package schema
 
 import (
@@ -9,8 +9,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SignInLink is written when somebody asks for one, known or not. Its token is made when its
-// mail is written: due_at is when that is to be tried next.
+// SignInLink is written for each request, whether the address is known or not. Its token is
+// created together with its mail; due_at is the time of the next attempt.
 type SignInLink struct{ ent.Schema }
 
 // Annotations of the SignInLink.
@@ -33,7 +33,7 @@ func (SignInLink) Fields() []ent.Field {
 		field.Time("expires_at"),
 		field.Time("used_at").Optional().Nillable(),
 		field.Time("due_at").Optional().Nillable().
-			Comment("when its mail is to be written; null: it is, or there is none"),
+			Comment("when its mail is due; null once it is written, or if there is none"),
 		field.Int("attempts").Default(0).Comment("to write the mail"),
 		createdAt(),
 	}

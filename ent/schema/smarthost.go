@@ -25,12 +25,12 @@ func (Smarthost) Fields() []ent.Field {
 		reference("domain_id").optional(),
 		field.String("host").NotEmpty().Comment("name in A-labels, or an address"),
 		field.Int("port"),
-		field.Bool("implicit_tls").Default(false).Comment("TLS from the first octet (RFC 8314)"),
+		field.Bool("implicit_tls").Default(false).Comment("implicit TLS (RFC 8314)"),
 		field.Bool("verify").Default(true).Comment("the certificate, wherever TLS is demanded"),
 		field.String("username").Default(""),
 		field.Bytes("password").Optional().Nillable().Sensitive().Comment("sealed with the master key"),
 		field.Enum("use").Values("always", "fallback").Default("always").
-			Comment("fallback: after a direct attempt that the receiving side refused because of who connects, or that reached nobody"),
+			Comment("fallback: after a direct attempt that the receiving side refused because of the sending address, or that reached no server"),
 		createdAt(),
 		updatedAt(),
 	}

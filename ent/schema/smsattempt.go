@@ -1,4 +1,4 @@
-// Owner: sms. One request that hands a text message to a provider, committed before it is made.
+// Owner: sms. A request that submits a text message to a provider, committed before it is sent.
 package schema
 
 import (
@@ -32,7 +32,7 @@ func (SMSAttempt) Fields() []ent.Field {
 		field.Enum("outcome").Values("sent", "temporary", "failed", "unknown").Optional().Nillable(),
 		field.Int("status_code").Optional().Nillable(),
 		field.String("error").Default("").
-			Comment("what the provider said against it, or what happened instead of an answer"),
+			Comment("the error of the provider, or why there was no response"),
 		field.Int("duration_ms").Optional().Nillable(),
 		field.Int32("node").Optional().Nillable().Comment("id of the process that makes it"),
 	}

@@ -1,4 +1,4 @@
-// Owner: sms. How many text messages an account has had accepted on one day.
+// Owner: sms. The number of text messages accepted from an account on one day.
 package schema
 
 import (

@@ -1,4 +1,4 @@
-// Owner: sms. A text message on its way to one number, and what came of it.
+// Owner: sms. A text message to one number, with its outcome.
 package schema
 
 import (
@@ -9,7 +9,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SMSMessage is stored before anything is sent of it. What is unknown was handed to the provider
+// SMSMessage is stored before it is sent. What is unknown was handed to the provider
 // without an answer, and is never sent again.
 type SMSMessage struct{ ent.Schema }
 
@@ -34,10 +34,10 @@ func (SMSMessage) Fields() []ent.Field {
 		field.Bool("own_provider").Default(false).
 			Comment("the account's, and not the operator's; of the last attempt, else of the acceptance"),
 		field.String("provider").Default("").Comment("capture, twilio, http"),
-		field.String("provider_id").Default("").Comment("the provider's name for it"),
+		field.String("provider_id").Default("").Comment("the provider's message id"),
 		field.Enum("status").Values("queued", "sent", "delivered", "failed", "unknown").Default("queued"),
-		field.String("error_code").Default("").Comment("in one word why it is failed or unknown"),
-		field.String("error").Default("").Comment("the same in a sentence"),
+		field.String("error_code").Default("").Comment("code of why it failed or is unknown"),
+		field.String("error").Default("").Comment("the same as a sentence"),
 		field.Int("attempts").Default(0),
 		field.Time("due_at").Optional().Nillable().Comment("next attempt; while a worker holds the row, the end of its lease; null once settled"),
 		field.Int64("fence").Default(0),

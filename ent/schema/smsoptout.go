@@ -1,4 +1,4 @@
-// Owner: sms. A number whose owner has said STOP.
+// Owner: sms. A number whose owner replied STOP.
 package schema
 
 import (
@@ -9,7 +9,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SMSOptOut is found by the hash, so that it goes on blocking when the number itself was erased.
+// SMSOptOut is found by the hash, so that it still blocks after the number was erased.
 type SMSOptOut struct{ ent.Schema }
 
 // Annotations of the SMSOptOut.

@@ -1,4 +1,4 @@
-// Owner: sms. By which provider an account sends text messages, and to which countries.
+// Owner: sms. The SMS settings of an account: its provider and the allowed countries.
 package schema
 
 import (
@@ -24,7 +24,7 @@ func (SMSSettings) Fields() []ent.Field {
 	return []ent.Field{
 		publicID(),
 		field.Enum("provider").Values("operator", "none", "twilio", "http").Default("operator"),
-		field.JSON("config", shape.SMSProvider{}).Comment("what is no secret of an own provider"),
+		field.JSON("config", shape.SMSProvider{}).Comment("settings of the account's own provider, except its secrets"),
 		field.Bytes("credentials").Optional().Nillable().Sensitive().Comment("sealed with the master key"),
 		field.JSON("countries", []string{}).Comment("that may be written to: ISO 3166; empty: none"),
 		field.Int("daily_cap").Default(100).Comment("messages in a day of UTC"),

@@ -1,4 +1,4 @@
-// Owner: relay. A password for the SMTP relay; only its hash is kept.
+// Owner: relay. A password for the SMTP relay; only its hash is stored.
 package schema
 
 import (

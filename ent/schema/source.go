@@ -1,4 +1,4 @@
-// Owner: outbound. A source address: one that mail may leave from, of the machines of an installation.
+// Owner: outbound. A source address of the installation's machines, from which mail can leave.
 package schema
 
 import (

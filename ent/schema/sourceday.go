@@ -1,4 +1,4 @@
-// Owner: outbound. How much has left from an address that is warming up, on one day.
+// Owner: outbound. The number of messages sent in one day from an address that is warming up.
 package schema
 
 import (

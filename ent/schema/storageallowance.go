@@ -7,7 +7,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// StorageAllowance is what one process holds of one account.
+// StorageAllowance is the part of an account's quota that one process has borrowed.
 type StorageAllowance struct{ ent.Schema }
 
 // Fields of the StorageAllowance.

@@ -1,4 +1,4 @@
-// Owner: accounts. How many bytes an account with a byte quota has stored, and how far the measurement of them is.
+// Owner: accounts. The stored bytes of an account with a byte quota, and the progress of measuring them.
 package schema
 
 import (

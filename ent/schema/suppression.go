@@ -1,4 +1,4 @@
-// Owner: suppression. An address that an account must not write to.
+// Owner: suppression. An address that an account cannot send to.
 package schema
 
 import (

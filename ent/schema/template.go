@@ -1,4 +1,4 @@
-// Owner: templates. A message with gaps: a draft that is edited, and the versions that were published of it.
+// Owner: templates. A message with variables: an editable draft, and its published versions.
 package schema
 
 import (
@@ -28,7 +28,7 @@ func (Template) Fields() []ent.Field {
 		field.String("alias").Optional().Nillable().Comment("a name for programs, unique in the account"),
 		field.String("name").NotEmpty(),
 		field.Int("version").Optional().Nillable().Comment("number of the published version; null while there is none"),
-		field.Int("last_version").Default(0).Comment("the highest number that was given"),
+		field.Int("last_version").Default(0).Comment("the highest version number so far"),
 		field.Time("published_at").Optional().Nillable(),
 		createdAt(),
 		updatedAt(),

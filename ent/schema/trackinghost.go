@@ -1,4 +1,4 @@
-// Owner: tracking. The host of an account's own under which a domain's tracked links stand.
+// Owner: tracking. An account's own host name for the tracked links of a domain.
 package schema
 
 import (
@@ -9,7 +9,7 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// TrackingHost is used in links once its CNAME was seen.
+// TrackingHost is used in links once its CNAME record was found.
 type TrackingHost struct{ ent.Schema }
 
 // Annotations of the TrackingHost.

@@ -1,4 +1,4 @@
-// Owner: accounts. How many emails an account with a cap has had accepted in a day or a month.
+// Owner: accounts. The number of emails accepted from a capped account in a day or a month.
 package schema
 
 import (

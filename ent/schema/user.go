@@ -1,4 +1,4 @@
-// Owner: accounts. A person, who belongs to any number of accounts.
+// Owner: accounts. A user, who can be a member of any number of accounts.
 package schema
 
 import (

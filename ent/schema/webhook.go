@@ -1,4 +1,4 @@
-// Owner: webhooks. An endpoint of an account that is told of its events.
+// Owner: webhooks. An endpoint that receives the events of an account.
 package schema
 
 import (
@@ -26,13 +26,13 @@ func (Webhook) Fields() []ent.Field {
 		field.JSON("events", []string{}).Comment("subscribed types; empty: all"),
 		field.Bool("enabled").Default(true),
 		field.Time("enabled_at").Optional().Nillable().Annotations(entsql.Default("CURRENT_TIMESTAMP")).
-			Comment("by the database clock: made, or switched on last; it is told of what happens from then on; null: of everything"),
+			Comment("when it was created or last enabled, by the database clock. It receives later events; null: all events"),
 		field.Time("disabled_at").Optional().Nillable(),
 		field.String("disabled_reason").Default("").Comment("caller, gone (410), failing; empty while enabled"),
 		field.Int("rate_limit").Optional().Nillable().
-			Comment("deliveries per second; null: as many as the endpoint takes"),
+			Comment("deliveries per second; null if unlimited"),
 		field.Time("rate_full_at").Optional().Nillable().
-			Comment("when all of its rate is there again: deliveries are counted by moving it on (GCRA)"),
+			Comment("when the full rate is available again; each delivery moves it forward (GCRA)"),
 		field.Bytes("secret").Sensitive().Comment("sealed with the master key"),
 		field.Bytes("previous_secret").Optional().Nillable().Sensitive().
 			Comment("signs too until previous_secret_until"),

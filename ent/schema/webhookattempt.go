@@ -1,4 +1,4 @@
-// Owner: webhooks. One try to tell an endpoint, committed before the try begins.
+// Owner: webhooks. One delivery attempt, committed before it begins.
 package schema
 
 import (
@@ -29,7 +29,7 @@ func (WebhookAttempt) Fields() []ent.Field {
 		field.Time("finished_at").Optional().Nillable(),
 		field.Enum("outcome").Values("delivered", "failed", "unknown").Optional().Nillable(),
 		field.Int("status_code").Optional().Nillable(),
-		field.String("error").Default("").Comment("what happened instead of an answer"),
+		field.String("error").Default("").Comment("error if there was no response"),
 		field.String("response").Default("").Comment("the beginning of the answer's body, at most 4 KiB"),
 		field.String("remote_addr").Default(""),
 		field.Int("duration_ms").Optional().Nillable(),

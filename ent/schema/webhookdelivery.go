@@ -1,4 +1,4 @@
-// Owner: webhooks. One event on its way to one endpoint.
+// Owner: webhooks. The delivery of one event to one endpoint.
 package schema
 
 import (
@@ -30,10 +30,10 @@ func (WebhookDelivery) Fields() []ent.Field {
 		field.String("event_type").NotEmpty().Immutable(),
 		field.Time("event_created_at").Immutable(),
 		field.JSON("data", json.RawMessage{}).Optional().
-			Comment("of a test event, which is no fact; null: the fact has it"),
+			Comment("payload of a test event, which has no fact; null: the fact has it"),
 		field.Enum("state").Values("pending", "delivered", "failed").Default("pending"),
 		field.Bool("failed").Optional().Nillable().
-			Comment("true where the state is that, else null: what the index of failed deliveries holds, so that the usual way changes no index"),
+			Comment("true if the delivery failed, else null. The index of failed deliveries covers only these, so the common path changes no index"),
 		field.Time("due_at").Optional().Nillable().Comment("next attempt, as of the latest one; null once settled"),
 		field.Int("attempts").Default(0).Comment("that are over"),
 		field.Int("replays").Default(0),

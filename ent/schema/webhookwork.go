@@ -1,4 +1,4 @@
-// Owner: webhooks. What waits to be told to an endpoint, and when.
+// Owner: webhooks. A pending delivery to an endpoint, and its due time.
 package schema
 
 import (

@@ -29,7 +29,7 @@ func Asked(ctx context.Context, op rights.Operation, first *int, after *string, 
 func Request(first *int, after *string, last *int, before *string) (page.Request, error) {
 	wrong := fault.Fields{}
 	if first != nil && last != nil {
-		wrong.Add("last", "cannot be beside first")
+		wrong.Add("last", "cannot be combined with first")
 	}
 	if after != nil && (last != nil || before != nil) {
 		wrong.Add("after", "goes with first, and before with last")

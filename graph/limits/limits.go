@@ -29,7 +29,7 @@ const (
 	Complexity    = 12100   // see graph/complexity.go
 	Result        = 5 << 20 // bytes of a response
 	CachedQueries = 128     // at most 8 MB of text
-	Mistakes      = 10      // of a query that are told, of which there may be hundreds
+	Mistakes      = 10      // reported mistakes of a query, which can have hundreds
 )
 
 // Shape refuses queries by their shape. It runs before validation, because
@@ -177,4 +177,4 @@ func (m *measure) fragment(name string) extent {
 }
 
 // ResultTooLarge is the message for a response with too many bytes.
-var ResultTooLarge = fmt.Sprintf("The answer has more than %d MB; ask for fewer entries or fewer fields. The REST API gives one entry whole", Result>>20)
+var ResultTooLarge = fmt.Sprintf("The response is larger than %d MB. Request fewer entries or fields. The REST API returns complete entries", Result>>20)

@@ -33,7 +33,7 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 	return t.UTC(), nil
 }
 
-// MarshalJSON writes the scalar JSON: the value as it stands.
+// MarshalJSON writes the scalar JSON: the value unchanged.
 func MarshalJSON(v json.RawMessage) graphql.Marshaler {
 	if len(v) == 0 {
 		return graphql.Null

@@ -82,7 +82,7 @@ func Prune(s *ast.Schema, on []string) {
 	}
 	delete(s.Directives, ModuleDirective)
 	delete(s.Directives, "defer")                         // the parser's own; an answer is one
-	if s.Mutation != nil && len(s.Mutation.Fields) == 0 { // a type without fields is no type
+	if s.Mutation != nil && len(s.Mutation.Fields) == 0 { // a type must have fields
 		s.Mutation = nil
 	}
 	if s.Subscription != nil && len(s.Subscription.Fields) == 0 {
@@ -131,7 +131,7 @@ func Reachable(s *ast.Schema) map[string]bool {
 		if name == NodeInterface { // its types have fields of their own, if their modules are on
 			return
 		}
-		for _, p := range s.PossibleTypes[name] { // behind an interface
+		for _, p := range s.PossibleTypes[name] { // through an interface
 			visit(p.Name)
 		}
 	}

@@ -74,8 +74,7 @@ func New(o Options) http.Handler {
 		audit: o.Audit, proxies: o.Proxies, logger: o.Logger}
 }
 
-// handler is the HTTP side. It stands in for gqlgen's own, which echoes bodies
-// that it cannot decode, accepts more transports than we do and answers 422.
+// handler serves HTTP. See the package comment for why it replaces gqlgen's.
 type handler struct {
 	door     *admission.Authenticator
 	rate     RateLimit

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/rest/pages/dashboard"
 )
 
-// formatted is a text in one layout; what cannot be read is as it stands.
+// formatted returns a text in a uniform layout, or unchanged if it cannot be parsed.
 func formatted(text string) string {
 	doc, err := parser.ParseQuery(&ast.Source{Input: text})
 	if err != nil {
@@ -45,7 +45,7 @@ func TestPruneDocument(t *testing.T) {
 		"a type": {`{ node(id: "1") { id ... on Gone { name } ... on It { name } } }`,
 			`{ node(id: "1") { id ... on It { name } } }`},
 		"a fragment on a type that is gone":         {`{ node(id: "1") { id ...F } } fragment F on Gone { name }`, `{ node(id: "1") { id } }`},
-		"a fragment of what is gone":                {`{ it { id ...F } } fragment F on It { gone ...G } fragment G on It { gone }`, `{ it { id } }`},
+		"a fragment of a removed type":              {`{ it { id ...F } } fragment F on It { gone ...G } fragment G on It { gone }`, `{ it { id } }`},
 		"a fragment that only what is gone spreads": {`{ it { id } gone { ...F } } fragment F on It { id }`, `{ it { id } }`},
 		"one of two operations":                     {`query A { it { id } } query B { gone } mutation C { gone }`, `query A { it { id } }`},
 		"aliases, strings":                          {`{ a: it(by: {name: "x \"y\" é"}) { b: name gone } }`, `{ a: it(by: {name: "x \"y\" é"}) { b: name } }`},

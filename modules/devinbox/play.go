@@ -20,7 +20,7 @@ type scenario string
 // has bounced or complained is suppressed, so each test needs an address of its own.
 const (
 	scenarioAccept     scenario = ""
-	scenarioBounce     scenario = "bounce"      // refused for good
+	scenarioBounce     scenario = "bounce"      // refused permanently
 	scenarioSoftBounce scenario = "soft-bounce" // taken, then sent back as a report: the mailbox was full too long
 	scenarioDelay      scenario = "delay"       // refused for now, and taken at the next attempt
 	scenarioComplain   scenario = "complain"    // taken, then reported as spam through the feedback loop

@@ -17,7 +17,7 @@ const group = "Event export"
 // To is the export target; zero for none.
 var To = setting.Declare(setting.Setting[jetstream.Target]{
 	Name: "POSTRIDER_EVENTS_TO", Group: group, Secret: true, DefaultText: "nowhere",
-	Help: "Servers of NATS JetStream that get every event, as nats://host:4222,host2:4222; tls:// for TLS; user:password@ or a token before the first host.",
+	Help: "NATS JetStream servers that receive every event, as nats://host:4222,host2:4222; tls:// for TLS; user:password@ or a token before the first host.",
 	Form: setting.Form[jetstream.Target]{Placeholder: "URL,...", Parse: jetstream.ParseTarget},
 	Show: func(t jetstream.Target) slog.Value { return slog.StringValue(strings.Join(t.Servers, ",")) },
 })
@@ -31,11 +31,11 @@ var (
 	TLSCA = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_EVENTS_TLS_CA", Group: group, Form: setting.Text("FILE"),
 		DefaultText: "the system's authorities",
-		Help:        "PEM file with the authorities that the servers' certificates are checked with.",
+		Help:        "PEM file with the authorities that verify the servers' certificates.",
 	})
 	TLSCert = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_EVENTS_TLS_CERT", Group: group, Form: setting.Text("FILE"),
-		Help: "PEM file with a client certificate, for servers that ask for one.",
+		Help: "PEM file with a client certificate, for servers that require one.",
 		Check: func(v setting.Values, file string) error {
 			if (file == "") != (TLSKey.Of(v) == "") {
 				return errors.New("and POSTRIDER_EVENTS_TLS_KEY go together")
@@ -53,22 +53,22 @@ var (
 var (
 	Stream = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_EVENTS_STREAM", Group: group, Default: "postrider-facts",
-		Help: "Name of the stream. It is made if there is none; one that others have made is looked at and not changed.",
+		Help: "Name of the stream. It is created if it does not exist. A stream that was created otherwise is checked and not changed.",
 		Form: setting.Form[string]{Placeholder: "NAME", Parse: parseStream},
 	})
 	Subjects = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_EVENTS_SUBJECTS", Group: group, Default: "postrider.facts",
-		Help: "What subjects begin with: an event has the subject postrider.facts.<account>.<type>. Installations that share servers have one each.",
+		Help: "Prefix of subjects: an event has the subject postrider.facts.<account>.<type>. Installations that share servers need different prefixes.",
 		Form: setting.Form[string]{Placeholder: "PREFIX", Parse: parseSubjects},
 	})
 	Replicas = setting.Declare(setting.Setting[int]{
 		Name: "POSTRIDER_EVENTS_REPLICAS", Group: group, Form: setting.Number(1, 5), Default: 3,
-		Help: "Servers that have the stream. With 1 a power failure may lose the latest two minutes of it, unless the server has sync_interval: always.",
+		Help: "Number of servers that store the stream. With 1, a power failure can lose the latest two minutes, unless the server has sync_interval: always.",
 	})
 	MaxAge = setting.Declare(setting.Setting[time.Duration]{
 		Name: "POSTRIDER_EVENTS_MAX_AGE", Group: group, Form: setting.Duration(time.Hour, 400*24*time.Hour),
 		Default: 7 * 24 * time.Hour,
-		Help:    "How long the stream keeps events. Erasing a person does not reach what was exported: this is when it is gone.",
+		Help:    "How long the stream keeps events. Erasing a person does not delete exported events: they expire after this time.",
 	})
 )
 

@@ -62,7 +62,7 @@ var MainExit = setting.Declare(setting.Setting[Exit]{
 // FallbackExit is the fallback smarthost of the installation; the zero value for none.
 var FallbackExit = setting.Declare(setting.Setting[Exit]{
 	Name: "POSTRIDER_FALLBACK", Group: chapter, Secret: true, DefaultText: "none",
-	Help: "smtp://user:password@host:port or smtps://…: a smarthost for mail that receivers refused because of who connects, or whose receivers could not be reached; for accounts and domains without one of their own. Only with mx.",
+	Help: "smtp://user:password@host:port or smtps://…: a smarthost for mail that receivers refused because of the sending address, or whose receivers could not be reached. Accounts and domains can have one of their own. Only with mx.",
 	Form: setting.Form[Exit]{Placeholder: "URL", Parse: func(text string) (Exit, error) {
 		return parseExit(text, "must be smtp://user:password@host:port or smtps://…")
 	}},

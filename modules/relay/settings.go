@@ -13,7 +13,7 @@ const chapter = "Relay"
 var Addr = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_RELAY_ADDR", Group: chapter, Form: setting.HostPort(),
 	DefaultText: ":587; 127.0.0.1:2587 in development",
-	Help:        "Where programs hand in mail over SMTP with STARTTLS. Port 0 is any free one.",
+	Help:        "Where programs submit mail over SMTP with STARTTLS. Port 0 is any free port.",
 	From:        config.SMTPAddr("587", "2587"), Check: config.NotPublic,
 })
 

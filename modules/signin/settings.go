@@ -31,7 +31,7 @@ const (
 // SignUpSetting is POSTRIDER_SIGN_UP.
 var SignUpSetting = setting.Declare(setting.Setting[SignUpPolicy]{
 	Name: "POSTRIDER_SIGN_UP", Group: chapter, DefaultText: wordInvite,
-	Help: "Who can sign up: invite (invited users), open (anyone), @example.com,@example.org (addresses at these domains), closed (no one: create users on the command line).",
+	Help: "Who can sign up: invite (invited users), open (all), @example.com,@example.org (addresses at these domains), closed (create users on the command line).",
 	Form: setting.Form[SignUpPolicy]{Placeholder: "WHO", Parse: parseSignUp},
 	Show: func(s SignUpPolicy) slog.Value {
 		return slog.StringValue(strings.Join(append([]string{s.Mode()}, s.Domains...), ","))

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/rest/api/wire"
 )
 
-// Service is what the account operations need of accounts.
+// Service is the part of accounts that the account operations use.
 type Service interface {
 	Profile(ctx context.Context, accountID string) (accounts.Profile, error)
 	UpdateAccount(ctx context.Context, accountID string, c accounts.AccountChange) (*ent.Account, error)
@@ -67,7 +67,7 @@ type accountAnswer struct {
 
 type edge struct{ accounts Service }
 
-// Routes makes the routes of the caller's own account.
+// Routes returns the routes of the caller's own account.
 func Routes(service Service) api.Routes {
 	return api.NewRoutes("account", func(a *api.API) {
 		e := &edge{accounts: service}

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/rest/api/wire"
 )
 
-// Brands is what the operations need of brands.
+// Brands is the part of brands that the operations use.
 type Brands interface {
 	Brand(ctx context.Context, accountID string) (brand.Brand, error)
 	SetBrand(ctx context.Context, accountID string, b brand.Brand) (brand.Brand, error)
@@ -32,12 +32,12 @@ type brandAnswer struct {
 	Brand brandRecord `json:"brand"`
 }
 
-// maxBrandBody holds a logo in base64, some of whose writers escape every slash.
+// maxBrandBody has room for a logo in base64, even if an encoder escapes every slash.
 const maxBrandBody = 2*brand.MaxLogo + 4096
 
 type brandEdge struct{ brands Brands }
 
-// BrandRoutes makes the routes of what recipients see of an account.
+// BrandRoutes returns the routes of the account's brand.
 func BrandRoutes(service Brands) api.Routes {
 	return api.NewRoutes("brand", func(a *api.API) {
 		e := &brandEdge{service}

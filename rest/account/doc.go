@@ -1,3 +1,2 @@
-// Package account is the caller's own account in the API, and the credentials that act for
-// it: API keys and SMTP credentials.
+// Package account serves the caller's account and its credentials: API keys and SMTP credentials.
 package account

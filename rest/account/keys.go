@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// KeyService is what the key operations need of accounts.
+// KeyService is the part of accounts that the key operations use.
 type KeyService interface {
 	CreateKey(ctx context.Context, in accounts.NewKey) (*ent.APIKey, secret.String, error)
 	Keys(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.APIKey], error)
@@ -31,8 +31,7 @@ var _ KeyService = (*accounts.Service)(nil)
 
 const tagKeys = "API keys"
 
-// Keys open everything, so all that is said of them takes the scope full, reading
-// too.
+// Keys grant access to everything, so all operations on them require the scope full, including reading.
 const needsForKeys = rights.Write
 
 type keyRecord struct {
@@ -65,7 +64,7 @@ var key = api.Noun{Name: "API key", About: "ID of the API key.", Example: "key_0
 
 type keyEdge struct{ keys KeyService }
 
-// KeyRoutes makes the routes of the resource API keys.
+// KeyRoutes returns the routes of the resource API keys.
 func KeyRoutes(service KeyService) api.Routes {
 	return api.NewRoutes("api-keys", func(a *api.API) {
 		e := &keyEdge{keys: service}
@@ -117,7 +116,7 @@ func keyBody(in *accounts.NewKey) body.Object {
 	}, Check: func(d *body.Decoder) { d.Also(fault.From(in.Validate()).Fields) }}
 }
 
-// scope reads a scope. An empty one is not the one that holds when it is left out.
+// scope reads a scope. An empty scope is invalid, and does not mean the default.
 type scope struct{ to *rights.Scope }
 
 func (t scope) Read(d *body.Decoder, path string, v body.Value) {
@@ -165,7 +164,7 @@ func (e *keyEdge) createKey(ctx context.Context, c *api.Call, _ *api.None, in ac
 	return newKeyAnswer{APIKey: newKeyRecord(createdKey{made, creatorOf(c.Caller)}), Secret: token.Reveal()}, nil
 }
 
-// creatorOf is the creator of a key that the caller makes.
+// creatorOf returns the creator of a key that the caller creates.
 func creatorOf(c accounts.Caller) rights.Creator {
 	switch {
 	case c.Person != nil:

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// SMTPCredentialService is what the operations need of relay.
+// SMTPCredentialService is the part of relay that the operations use.
 type SMTPCredentialService interface {
 	Create(ctx context.Context, in relay.NewCredential) (*ent.SMTPCredential, secret.String, error)
 	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.SMTPCredential], error)
@@ -56,8 +56,8 @@ var credential = api.Noun{Name: "SMTP credential", About: "ID of the SMTP creden
 
 type smtpCredentialEdge struct{ credentials SMTPCredentialService }
 
-// SMTPCredentialRoutes makes the routes of the resource. A credential sends as an API key
-// does, so all that is said of it takes the scope full, as with keys.
+// SMTPCredentialRoutes returns the routes of the resource. A credential can send like
+// an API key, so all operations on it require the scope full, as with keys.
 func SMTPCredentialRoutes(service SMTPCredentialService) api.Routes {
 	return api.NewRoutes("smtp-credentials", func(a *api.API) {
 		e := &smtpCredentialEdge{credentials: service}

@@ -203,7 +203,7 @@ func TestUsageIsToldOfPlansWithoutCaps(t *testing.T) {
 	}
 }
 
-// The key that asks bounds the new one, so the service must be told of it.
+// The calling key limits the new one, so the service must receive it.
 func TestNewKeyKnowsItsMaker(t *testing.T) {
 	t.Parallel()
 	b, service := newAccountBundle(t)

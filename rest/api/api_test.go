@@ -357,7 +357,7 @@ func TestEmailListShowsTheSameRecord(t *testing.T) {
 	list := b.do(t, request{method: "GET", path: "/api/emails?limit=7&cursor=c"})
 	record, more, _ := strings.Cut(strings.TrimPrefix(one.body, `{"email":`), `,"html":`)
 	if record += "}"; !strings.Contains(more, `"recipients":[`) {
-		t.Errorf("one email is answered %s, want its body and recipients behind what lists show", one.body)
+		t.Errorf("one email is answered %s, want its body and recipients after the fields of lists", one.body)
 	}
 	if want := fmt.Sprintf(`{"emails":[%s],"has_more":false,"next_cursor":null}`, record); list.body != want {
 		t.Errorf("list %s\nwant %s", list.body, want)

@@ -125,7 +125,7 @@ func (f *fakeAutomations) Change(ctx context.Context, _, id string, members map[
 	return f.does(ctx, "change "+hash, id, nil)
 }
 
-// The second of two who change one draft is told of the first. A key learns nobody's address.
+// The second of two users who change a draft learns about the first. A key never learns an address.
 func TestTheSecondWhoChangesADraftIsTold(t *testing.T) {
 	t.Parallel()
 	b, _ := newPeopleBundle(t)

@@ -117,7 +117,7 @@ func TestBodyBudget(t *testing.T) {
 		t.Errorf("refused after %s, without waiting for its share", waited)
 	}
 	if got := post(t, b, strings.NewReader(simple)); got.status != 200 {
-		t.Errorf("a small request beside it: %d %s", got.status, got.body)
+		t.Errorf("a small request next to it: %d %s", got.status, got.body)
 	}
 	if err := unfinished.Close(); err != nil {
 		t.Fatal(err)
@@ -140,14 +140,14 @@ func TestADeclaredBodyHoldsNothing(t *testing.T) {
 	}
 	expect.Eventually(t, "100 bodies arrive", func() bool { return held.Usage().Bodies == 100 })
 	if got := held.Usage(); got.Spool != 0 || got.Arriving > 100*16<<10 {
-		t.Errorf("100 bodies of which one octet has come hold %+v", got)
+		t.Errorf("100 bodies of which one byte has arrived hold %+v", got)
 	}
 	if got := post(t, b, bytes.NewReader(largeSend(1))); got.status != 200 {
-		t.Errorf("a large one beside them: %d %s", got.status, got.body)
+		t.Errorf("a large one next to them: %d %s", got.status, got.body)
 	}
 }
 
-// The key is checked, and refused, before the client is told to send its body.
+// The key is checked, and rejected, before the client is asked to send its body.
 func TestBodyIsNotReadBeforeTheCallerIsKnown(t *testing.T) {
 	t.Parallel()
 	b := newBundleFor(t, "/api/emails")
@@ -194,7 +194,7 @@ func dial(t *testing.T, b *bundle) net.Conn {
 	return c
 }
 
-// Whatever stands in a body is the caller's fault, not ours.
+// An invalid body is the caller's error, not ours.
 func TestHostileBodies(t *testing.T) {
 	t.Parallel()
 	b := newBundleFor(t, "/api/emails")

@@ -191,7 +191,7 @@ type answer struct {
 
 type request struct {
 	method, path, body string
-	key                string // scope of the API key: full, sending, read; "" is full, "-" is none
+	key                string // scope of the API key: full, sending, read; "" means full, "-" means no key
 	header             map[string]string
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shownBy names a golden body for each error code, and what it has beside a message.
+// shownBy names a golden body for each error code, and its members other than the message.
 var shownBy = map[string]struct{ file, beside string }{
 	"validation_error":              {"wrong_everywhere", "details"},
 	"insufficient_scope":            {file: "scope_read"},

@@ -1,15 +1,13 @@
-// Package api is the machinery of the HTTP JSON API: decode, one call of a service,
-// encode. Everything hangs below /api.
+// Package api serves the HTTP JSON API below /api: it decodes a request, calls one method of a service, and
+// encodes the result.
 //
-// The resources live in packages below this one, named by their subject. A resource
-// declares wire structs, the interface that it needs from its service, the bodies that
-// it reads (package body), and a function Routes that adds its operations: List, Get,
-// Delete, Handle, Once and their kin. Only the routes of modules that are on are given
-// to New, so a module that is off is a 404 and absent from the OpenAPI document. The
-// name of a wire struct is the name of its component there.
+// Each resource is a package of its own, named after its subject. It declares wire structs, the interface that
+// it needs from its service, the bodies that it reads (package body), and a function Routes that adds its
+// operations: List, Get, Delete, Handle, Once and similar ones. New receives only the routes of enabled modules,
+// so the operations of a disabled module return 404 and are absent from the OpenAPI document. The name of a wire
+// struct is the name of its component there.
 //
-// A request passes, in this order: the bearer key, the rate limit of its account, the
-// scope that the operation needs, its query parameters, and only then is its body read,
-// within the budget of runtime/base/intake. Then the handler runs. Every error of a service
-// becomes an answer in package problem.
+// A request is checked in this order: credential, rate limit of the account, scope, query parameters. Only then is
+// its body read, within the budget of runtime/base/intake, and the handler runs. Package problem translates the
+// errors of services into responses.
 package api

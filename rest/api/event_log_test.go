@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// fakeFacts has one fact of every public type, made at hookTime, which nobody else has.
+// fakeFacts has one fact of every public type, created at hookTime.
 type fakeFacts struct{}
 
 func (fakeFacts) Horizon(context.Context) (time.Time, error) { return hookTime.Add(time.Hour), nil }
@@ -42,7 +42,7 @@ func (fakeFacts) Read(_ context.Context, s bus.AccountFeed) (bus.FeedPage, error
 	return read, nil
 }
 
-// Active finds none: streams look by themselves.
+// Active finds none: streams query for themselves.
 func (fakeFacts) Active(context.Context, time.Time, time.Time, []string) ([]string, error) {
 	return nil, nil
 }

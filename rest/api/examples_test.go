@@ -240,7 +240,7 @@ func operationsOf(t *testing.T, document []byte) map[string]described {
 	return out
 }
 
-// An example that lost a field, or kept one, misleads whoever copies it.
+// An example with a missing or removed field misleads the integrators who copy it.
 func TestExamplesHaveTheFieldsOfTheAnswers(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

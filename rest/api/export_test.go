@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 )
 
-// Against tells what of a value, as JSON decodes it, a schema of the document forbids.
+// Against lists the parts of a decoded JSON value that a schema of the document forbids.
 func (a *API) Against(schema *huma.Schema, v any) []error {
 	registry := a.huma.OpenAPI().Components.Schemas
 	schema.PrecomputeMessages()

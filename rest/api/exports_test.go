@@ -23,7 +23,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// fakeTurns gives one turn, which is to be kept before each write.
+// fakeTurns grants one turn, which must be renewed before each write.
 type fakeTurns struct {
 	mu    sync.Mutex
 	taken bool
@@ -180,7 +180,7 @@ func TestASendingKeyExportsNothing(t *testing.T) {
 	}
 }
 
-// export reads what comes, and says how the answer ended.
+// export reads the response and returns how it ended.
 func export(t *testing.T, b *bundle) (octets int, err error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.URL+"/api/suppressions/export?format=csv", nil)

@@ -120,7 +120,7 @@ func (f *fakeSending) SendBatch(ctx context.Context, caller accounts.Caller,
 		if results[i].Err = item.Err; item.Err == nil {
 			results[i].Receipt, results[i].Err = f.Send(ctx, caller, sending.Request{Message: item.Message})
 		}
-		if len(item.Message.CC) > 0 { // stands for a cap that is reached
+		if len(item.Message.CC) > 0 { // simulates a reached cap
 			results[i] = sending.BatchResult{Err: &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit,
 				Message: "The plan Free allows 100 emails a day, and they are sent", UpgradeURL: "/settings/billing"}}
 		}
@@ -325,7 +325,7 @@ func (f *fakeStore) Keep(_ context.Context, _ idempotency.Execer, _ *idempotency
 
 // Replay has nothing to give: the fake never loses a key to another request.
 func (f *fakeStore) Replay(context.Context, *idempotency.Claim) (*idempotency.Response, error) {
-	return nil, errors.New("nobody else had the key")
+	return nil, errors.New("no other request had the key")
 }
 
 // Lookup is asked after a refusal: the keys that have begun and have no answer are free

@@ -43,13 +43,13 @@ type Call struct {
 	left           time.Duration // of fault.AnswerWithin, for its handler
 }
 
-// Owner is whose share of the budget this call uses.
+// Owner returns the tenant whose share of the budget this call uses.
 func (c *Call) Owner() intake.Tenant { return intake.Tenant{Account: c.AccountID, Remote: c.remote} }
 
-// Budget bounds answers that are large.
+// Budget returns the budget for large responses.
 func (c *Call) Budget() *intake.Budget { return c.api.budget }
 
-// Fail makes the answer of an error, and tells the log what the caller is not told.
+// Fail translates an error into a response, and logs what is hidden from the caller.
 func (c *Call) Fail(ctx context.Context, err error) *problem.Problem {
 	return c.api.translateError(ctx, c.RequestID, err)
 }
@@ -65,27 +65,27 @@ type callKey struct{}
 
 func callOf(ctx context.Context) *Call { return ctx.Value(callKey{}).(*Call) }
 
-// SetCookie puts a cookie of the session's name beside the answer; an empty value takes it away.
+// SetCookie adds the session cookie to the response. An empty value deletes it.
 func (c *Call) SetCookie(value string) {
 	c.header.Add("Set-Cookie", admission.Cookie(c.api.base, value).String())
 }
 
-// SetDevice puts the cookie by which the browser is known next to the answer.
+// SetDevice adds the cookie that identifies the browser to the response.
 func (c *Call) SetDevice(value string) {
 	for _, cookie := range admission.DeviceCookies(c.api.base, value) {
 		c.AddCookie(cookie)
 	}
 }
 
-// AddCookie puts another cookie beside the answer.
+// AddCookie adds a cookie to the response.
 func (c *Call) AddCookie(cookie *http.Cookie) { c.header.Add("Set-Cookie", cookie.String()) }
 
-// slowWork bounds, for the whole process, what requests do that keeps a processor busy.
-// It takes half of the processors, of which an account has one.
+// slowWork bounds the CPU-intensive work of requests in this process to half of the processors, and to
+// one per account.
 var slowWork = limit.NewKeyed[string](limit.Bounds{PerKey: 1, Total: max(1, runtime.GOMAXPROCS(0)/2), Waiting: 8})
 
-// guard stands in front of an operation: nothing of a request is parsed, and no
-// byte of its body read, before its caller is known and may ask.
+// guard wraps an operation. It authenticates and authorizes the caller before anything of the request is
+// parsed and any byte of its body is read.
 func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(hc)
@@ -119,8 +119,8 @@ func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// record writes to the audit log that an operation was done which changes an account, unless its
-// service has done so. A new operation is recorded without anybody's thinking of it.
+// record writes an operation that changes an account to the audit log, unless its service does. New operations
+// are recorded by default.
 func (a *API) record(ctx context.Context, c *Call, op Operation, status int, target string) {
 	if a.audit == nil || op.Public || op.Audited || op.Quiet || op.Method == http.MethodGet || status < http.StatusOK ||
 		status >= http.StatusMultipleChoices {
@@ -150,8 +150,8 @@ func (c *Call) LastBy(ctx context.Context, operation, target string, since time.
 	return by.Name
 }
 
-// Named says to a person who has changed meanwhile what they want to change, where an error says when.
-// What cannot be found out is left out.
+// Named adds the name of the user who made a conflicting change, if the error contains the time of the change.
+// A name that cannot be determined is omitted.
 func (c *Call) Named(ctx context.Context, operation, target string, err error) error {
 	var conflict *fault.Error
 	if c.Caller.Person == nil || !errors.As(err, &conflict) {
@@ -168,8 +168,8 @@ func (c *Call) Named(ctx context.Context, operation, target string, err error) e
 	return err
 }
 
-// runGuarded runs the handler of a call. A body in a file may fail to be read or changed
-// there; the handler has answered nothing then.
+// runGuarded runs the handler of a call. If the body is in a file, reading it can fail; the handler has not
+// responded yet in that case.
 func (c *Call) runGuarded(handle func()) error {
 	if c.content == nil || c.content.InMemory() {
 		handle()
@@ -182,7 +182,7 @@ func (c *Call) runGuarded(handle func()) error {
 	return nil
 }
 
-// admit fills in who calls and what they give, unless they are refused.
+// admit authenticates and authorizes a request, and stores the caller and the body in c.
 func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, c *Call) error {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(r.Context(), fault.AnswerWithin)
@@ -222,7 +222,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, c *Cal
 	return err
 }
 
-// mayTouch refuses what the path names to a key that is limited to other domains.
+// mayTouch rejects access to the resource of the path if the key is limited to other domains.
 func (a *API) mayTouch(ctx context.Context, c *Call, op Operation, item string) error {
 	if op.Public || !c.IsLimited() || item == "" || rights.ReachOf(op.ID) != rights.OwnDomains {
 		return nil
@@ -243,7 +243,7 @@ func (a *API) mayTouch(ctx context.Context, c *Call, op Operation, item string) 
 	return nil
 }
 
-// identify tells who calls. A public operation may be called by nobody.
+// identify authenticates the caller. A public operation may have no caller.
 func (a *API) identify(c *Call, r *http.Request, op Operation) (err error) {
 	if !op.Public {
 		c.Caller, err = a.door.Authenticate(r)
@@ -265,7 +265,7 @@ func (a *API) identify(c *Call, r *http.Request, op Operation) (err error) {
 	return nil
 }
 
-// mayAsk judges who is known: how often they ask, and what.
+// mayAsk checks the rate limit and the rights of a known caller.
 func (a *API) mayAsk(ctx context.Context, c *Call, op Operation) error {
 	if op.Public {
 		return nil
@@ -294,8 +294,7 @@ func (a *API) mayAsk(ctx context.Context, c *Call, op Operation) error {
 // maxParameters bounds how many wrong query parameters an answer names.
 const maxParameters = 100
 
-// checkQuery refuses parameters that the operation does not have, are empty, or
-// come twice: which of them was meant is not for us to guess.
+// checkQuery rejects unknown, empty and repeated parameters, because the intended value would be a guess.
 func checkQuery(raw string, known []string) error {
 	query, err := url.ParseQuery(raw)
 	if err != nil {
@@ -325,7 +324,7 @@ func (c *Call) StillAllowed(r *http.Request, needs rights.Operation) error {
 	return caller.Authorize(needs)
 }
 
-// translateError translates an error, and tells the log what the caller is not told.
+// translateError translates an error, and logs what is hidden from the caller.
 func (a *API) translateError(ctx context.Context, requestID string, err error) *problem.Problem {
 	p := problem.From(err, requestID)
 	whole := problem.WithCause(err)

@@ -91,7 +91,7 @@ func Claimed[I, B any](g *TagGroup, op Operation, declare func(*B) body.Object,
 	})
 }
 
-// Raw adds an operation whose handler returns the whole response, headers included, or an error made with
+// Raw adds an operation whose handler returns the whole response, including headers, or an error created with
 // [Call.Fail].
 func Raw[I, O any](g *TagGroup, op Operation, handle func(context.Context, *Call, *I) (*O, error)) {
 	op.Slow = true // an answer may be read slowly

@@ -67,7 +67,7 @@ func (k keeper) storeFor(c *Call, secret bool) Idempotency {
 	return k.Idempotency
 }
 
-// replay returns the answer of the request that was first with the key.
+// replay returns the response of the first request with the key.
 func (c *Call) replay(ctx context.Context, store Idempotency, claim *idempotency.Claim) (*stored, error) {
 	winner, err := store.Replay(ctx, claim)
 	if err != nil {
@@ -77,10 +77,9 @@ func (c *Call) replay(ctx context.Context, store Idempotency, claim *idempotency
 	return storedAnswer(*winner), nil
 }
 
-// runOnce runs an operation, or replays what an earlier request with the same key was
-// answered. run keeps its success under the claim, in the transaction of its effect. A
-// refusal is kept nowhere; it gives way to the success of an equal request that was
-// faster, which may be why this one was refused.
+// runOnce runs an operation, or replays the response of an earlier request with the same key. run stores a
+// successful response under the claim, in the transaction of its effect. Errors are not stored. If an equal
+// request was faster and succeeded, its response replaces the error, which it may have caused.
 func (c *Call) runOnce(ctx context.Context, store Idempotency, names *idempotency.Names,
 	run func(*idempotency.Claim) (idempotency.Response, error)) (*stored, error) {
 	claim, earlier, err := c.claimKey(ctx, store, names)
@@ -114,7 +113,7 @@ func (c *Call) runOnce(ctx context.Context, store Idempotency, names *idempotenc
 	return storedAnswer(*winner), nil
 }
 
-// namesOf says the names of a body in the words of the store.
+// namesOf converts the names of a body to those of the store.
 func namesOf(n *body.Names) *idempotency.Names {
 	if n == nil {
 		return nil
@@ -126,9 +125,9 @@ func namesOf(n *body.Names) *idempotency.Names {
 	return out
 }
 
-// claimKey takes the key of the call, if it has one, or gives the answer that was kept
-// under it. A call without a body is compared as if it had an empty one, a field under an
-// alias as if it had its own name, and a list of one address as that address.
+// claimKey claims the key of the call, if it has one, or returns the response that is stored under it. For the
+// comparison, a missing body equals an empty one, an alias equals its field, and a list of one address equals
+// that address.
 func (c *Call) claimKey(ctx context.Context, store Idempotency,
 	names *idempotency.Names) (*idempotency.Claim, *idempotency.Response, error) {
 	if c.idempotencyKey == "" {

@@ -21,7 +21,7 @@ type Page struct {
 // Request is the page that is asked for.
 func (p Page) Request() page.Request { return page.Request{Limit: p.Limit, Cursor: p.Cursor} }
 
-// Plural is how a list is written.
+// Plural describes the encoding of a list.
 type Plural struct {
 	Member string // of the answer, as "emails"
 	Schema string // component of the document, as "EmailList"

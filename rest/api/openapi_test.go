@@ -86,7 +86,7 @@ func TestTimesInExamplesOfRequestsAreOfTheDayAfterTheRequest(t *testing.T) {
 	for _, path := range []string{"/api/openapi.json", "/api/openapi-3.0.json", "/api/openapi.yaml", "/api/docs"} {
 		got := b.do(t, request{method: "GET", path: path, key: "-"}).body
 		if !strings.Contains(got, "2031-06-01T09:30:00") || strings.Contains(got, openapi.Tomorrow) {
-			t.Errorf("%s, asked for on 2031-05-31, does not have 2031-06-01 as the day of examples, or has the one that stands for it", path)
+			t.Errorf("%s, asked for on 2031-05-31, does not have 2031-06-01 as the day of examples, or contains its placeholder", path)
 		}
 	}
 	for name, operation := range operationsOf(t,
@@ -118,7 +118,7 @@ func (n *nowhere) Write(p []byte) (int, error) {
 }
 
 // All readers of a day share one copy of each text, plain and compressed; the next day has another. It is
-// not parallel, since it counts what is allocated.
+// not parallel, because it counts allocations.
 func TestTheTextsOfADayAreShared(t *testing.T) { //nolint:paralleltest // as above
 	day := time.Date(2031, 5, 31, 12, 0, 0, 0, time.UTC)
 	b := newBundle(t, func(o *api.Options) { o.Now = func() time.Time { return day } })

@@ -15,47 +15,46 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Operation declares one operation: for the router, for the guard in front of its
-// handler, and for the OpenAPI document.
+// Operation declares an operation for the router, for the guard of its handler, and for the OpenAPI document.
 type Operation struct {
 	Method      string
 	Path        string // below Prefix
 	ID          string
 	Summary     string
 	Description string
-	Needs       rights.Operation // decides which scopes and roles may ask
-	Public      bool             // anybody may ask; Needs says nothing
-	Confirmed   bool             // a session must have been confirmed of late
-	Audited     bool             // its service writes to the audit log itself
-	Quiet       bool             // it changes nothing that the audit log is about
-	Of          Noun             // what {id} in the path names
-	Body        *Body            // nil: takes none
-	Problems    []int            // statuses beside those that every operation can answer
-	Example     any              // of the successful answer
-	Answer      any              // a value of the successful answer's type, where the handler writes octets
-	Media       string           // of the successful answer, when it is text and not JSON
-	Forms       map[string]any   // examples of the successful answer by media type, when it is one of several texts
-	OpenQuery   bool             // query parameters that it does not know are ignored: others write its URL
-	Secret      bool             // the answer shows a secret: it is kept sealed
-	Private     bool             // neither its body nor its answer is for the log of requests
-	Unlogged    bool             // its answer is not for the log of requests
-	Slow        bool             // it waits for more than the database: its service bounds the time that it takes
+	Needs       rights.Operation // determines which scopes and roles may call it
+	Public      bool             // requires no authentication; Needs is ignored
+	Confirmed   bool             // requires a recently confirmed session
+	Audited     bool             // its service writes the audit log entry
+	Quiet       bool             // changes nothing that belongs in the audit log
+	Of          Noun             // the resource that {id} in the path identifies
+	Body        *Body            // nil: accepts none
+	Problems    []int            // statuses in addition to the common ones
+	Example     any              // of the successful response
+	Answer      any              // a value of the successful response's type, if the handler writes bytes
+	Media       string           // of the successful response, if it is text and not JSON
+	Forms       map[string]any   // examples of the successful response by media type, if it is one of several texts
+	OpenQuery   bool             // unknown query parameters are ignored, because others construct its URL
+	Secret      bool             // the response contains a secret and is stored encrypted
+	Private     bool             // neither its body nor its response is logged
+	Unlogged    bool             // its response is not logged
+	Slow        bool             // waits for more than the database; its service limits the time
 	Status      int              // of the successful answer; 0: 200
-	Stores      Stores           // what of it counts against the byte quota of the account
+	Stores      Stores           // what counts against the byte quota of the account
 
 	idempotent bool // reads Idempotency-Key
 	query      []string
-	schema     func(huma.Registry) *huma.Schema // of the successful answer
+	schema     func(huma.Registry) *huma.Schema // of the successful response
 }
 
-// Stores says what a write counts against the byte quota of its account.
+// Stores is what a write counts against the byte quota of its account.
 type Stores int
 
 // What an operation stores.
 const (
 	StoresBody    Stores = iota // its body and a row
 	StoresItself                // its service charges what it stores
-	StoresNothing               // it changes or starts what is there, and goes on when the quota is used
+	StoresNothing               // changes or starts existing resources; works even if the quota is used up
 )
 
 // chargesBody reports whether the body of the operation counts against the byte quota. Every write of
@@ -67,11 +66,11 @@ func (op Operation) chargesBody() bool {
 	return op.Needs == rights.Write || op.Needs == rights.Send
 }
 
-// Body is what an operation says of its body, beside the declaration of its fields.
+// Body describes the body of an operation, in addition to its declared fields.
 type Body struct {
 	About    string
-	Limit    int64          // octets; 0: 1 MB
-	Large    bool           // what is done with it takes a part of the memory for large bodies
+	Limit    int64          // bytes; 0: 1 MB
+	Large    bool           // processing it uses the memory budget for large bodies
 	Examples map[string]any // by name
 }
 
@@ -92,7 +91,7 @@ func (b *Body) describeBody(schema *huma.Schema) *huma.RequestBody {
 		Description: fmt.Sprintf("%s At most %d bytes.", b.About, b.sizeLimit())}
 }
 
-// Noun is what the {id} of a path names.
+// Noun is the kind of resource that the {id} of a path identifies.
 type Noun struct {
 	Name    string // for "No such …"
 	About   string
@@ -135,24 +134,23 @@ func (a *API) Tag(name, about string) *TagGroup {
 	return &TagGroup{api: a, tag: name}
 }
 
-// Bound are things of a noun that a key limited to some domains may touch, where IsWithin says so. Error:
-// NotFound.
+// Bound is a service that decides whether a key limited to some domains can access a resource. Error: NotFound.
 type Bound interface {
 	IsWithin(ctx context.Context, accountID, id string, domainIDs []string) (bool, error)
 }
 
-// Bind says by which service it is judged what a key limited to some domains may touch. Without one such keys
-// touch nothing of the noun.
+// Bind sets the service that decides which resources a key limited to some domains can access. Without one, such
+// keys cannot access any resource of the noun.
 func (g *TagGroup) Bind(of Noun, service any) {
 	if bound, is := service.(Bound); is {
 		g.api.bound[of.Name] = bound
 	}
 }
 
-// Describe adds to the document what is no operation.
+// Describe adds everything except operations to the document.
 func (a *API) Describe(add func(*huma.OpenAPI)) { add(a.huma.OpenAPI()) }
 
-// addOperation registers an operation with Huma, behind the guard.
+// addOperation registers an operation, wrapped by the guard, with Huma.
 func addOperation[I, O any](g *TagGroup, op Operation, schema *huma.Schema,
 	handle func(context.Context, *Call, *I) (*O, error)) {
 	op.query = queryParameters(reflect.TypeFor[I]())

@@ -24,7 +24,7 @@ const (
 	otherAccount = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 )
 
-// fakePeople knows a session for each role by its name; what comes behind a dash is special.
+// fakePeople has a session for each role, by its name; a suffix after a dash selects a special case.
 type fakePeople struct{}
 
 func (fakePeople) AuthenticateSession(_ context.Context, token, wanted string) (accounts.Caller, error) {
@@ -48,7 +48,7 @@ func (fakePeople) AuthenticateSession(_ context.Context, token, wanted string) (
 	return accounts.Caller{AccountID: accountID, Person: who}, nil
 }
 
-// recorder keeps what was written to the audit log.
+// recorder keeps the entries written to the audit log.
 type recorder struct {
 	mu   sync.Mutex
 	list []string
@@ -197,9 +197,8 @@ func operations(t *testing.T, b *bundle) (list []operation) {
 	return list
 }
 
-// Each operation is for the roles and scopes that the document names, and for nobody else. A query
-// parameter that no operation has is looked at behind the rights, so its refusal says that they were
-// enough.
+// Each operation permits exactly the roles and scopes that the document names. An unknown query parameter is
+// rejected after the permission check, so its error shows that the permissions were sufficient.
 func TestOperationsAreForTheRolesThatTheDocumentNames(t *testing.T) {
 	t.Parallel()
 	b, _ := newPeopleBundle(t)

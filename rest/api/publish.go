@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/static"
 )
 
-// publish serves the document, and the page that is made from it when somebody asks for it first.
+// publish serves the document, and the reference page, which is generated at the first request.
 func (a *API) publish() {
 	reference := sync.OnceValues(func() ([]byte, error) { return openapi.Page(a.huma.OpenAPI(), a.sender) })
 	a.serveOfToday("/openapi.json", jsonType, func() ([]byte, error) { return a.document.JSON, nil }, nil)
@@ -21,7 +21,7 @@ func (a *API) publish() {
 	})
 }
 
-// Serve returns everybody, also without a key, the same content at a path below Prefix.
+// Serve serves the same content to all clients, without authentication, at a path below Prefix.
 func (a *API) Serve(path, contentType string, content []byte, header http.Header) {
 	text := static.New(content, headerOf(contentType, header))
 	a.mux.HandleFunc("GET "+Prefix+path, text.ServeHTTP)
@@ -50,7 +50,7 @@ func headerOf(contentType string, header http.Header) http.Header {
 	return all
 }
 
-// daily is a text that is made once a day, when a client first asks for it.
+// daily is a text that is generated once a day, at the first request.
 type daily struct {
 	content func() ([]byte, error)
 	header  http.Header

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// QueryAddress returns the address or phone number of a query parameter. In a query, + stands for a space, which
+// QueryAddress returns the address or phone number of a query parameter. In a query, + means a space, which
 // neither of them contains, so to=bob+1@example.net means what it looks like.
 func QueryAddress(text string) string {
 	if strings.ContainsAny(text, `"<`) {

@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/storage"
 )
 
-// chargeBody counts the body of a request, where that is what it stores.
+// chargeBody charges the body of a request to the byte quota, if the operation stores it.
 func (c *Call) chargeBody(ctx context.Context, op Operation) error {
 	if !op.chargesBody() {
 		return nil
@@ -34,7 +34,7 @@ func (c *Call) Debit(ctx context.Context, bytes int) {
 	}
 }
 
-// refund takes back what a request was charged that stored nothing.
+// refund reverts the charge of a request that stored nothing.
 func (c *Call) refund(ctx context.Context) {
 	if c.charged > 0 {
 		c.api.storage.Refund(ctx, c.AccountID, c.charged)

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	bodyLimit = 1 << 20 // octets, unless an operation says otherwise
+	bodyLimit = 1 << 20 // bytes, unless an operation sets its own limit
 
 	retryBody = 5 * time.Second // after a refusal for lack of room
 )
@@ -86,11 +86,11 @@ func tooSlow() *problem.Problem {
 	return p
 }
 
-// runWithMemory runs what an operation does with a large body, within the memory for such
-// work. The answer is written after it: no client holds that memory.
+// runWithMemory processes a large body within the memory budget for such work. The response is written afterwards,
+// so that slow clients do not hold the memory.
 //
-// The wait for the memory is bounded by the budget, and takes nothing of the time for the work: an
-// operation that began with a rest of its time would fail, and waste what it had done.
+// The budget limits the wait for memory, which does not count against the time limit of the operation: otherwise
+// an operation could start with too little time left, fail, and waste its work.
 func (c *Call) runWithMemory(ctx context.Context, do func(context.Context) (*stored, error)) (*stored, error) {
 	release, err := c.api.budget.WorkOnBody(ctx, c.Owner(), c.content)
 	if err != nil {
@@ -120,8 +120,7 @@ func checkContentType(header http.Header) error {
 	return problem.New(http.StatusUnsupportedMediaType, fault.CodeUnsupportedMediaType, message)
 }
 
-// refuseBody lets an operation without a body take an empty one, or {}: some
-// clients cannot post nothing.
+// refuseBody accepts an empty body or {} for an operation without a body, because some clients always send one.
 func (a *API) refuseBody(w http.ResponseWriter, r *http.Request, c *Call) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.ContentLength == 0 {
 		return nil

@@ -23,25 +23,25 @@ type RequestLog interface {
 
 var _ RequestLog = (*apilog.Service)(nil)
 
-// observed is an answer that the log may want.
+// observed is a response that may be logged.
 type observed struct {
 	http.ResponseWriter
 
 	log     RequestLog
 	request *http.Request
 	begun   time.Time
-	call    *Call // nil: nobody asks who is known
+	call    *Call // nil: the caller is unknown
 	op      *Operation
 	origin  audit.Origin
 
-	status  int   // 0: nothing was answered yet
-	written int64 // octets of the answer
+	status  int   // 0: no response yet
+	written int64 // bytes of the response
 	kept    *apilog.Seen
-	copies  bool // the answer is copied
-	ended   bool // the handler has come to its end
+	copies  bool // the response is copied
+	ended   bool // the handler has returned
 }
 
-// observe returns the writer of an answer to a request.
+// observe wraps the response writer of a request.
 func observe(log RequestLog, w http.ResponseWriter, r *http.Request) *observed {
 	return &observed{ResponseWriter: w, log: log, request: r, begun: time.Now()}
 }
@@ -49,14 +49,14 @@ func observe(log RequestLog, w http.ResponseWriter, r *http.Request) *observed {
 // Unwrap serves http.ResponseController.
 func (o *observed) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
-// recordCaller tells who asks for what, before anything is answered to them.
+// recordCaller stores the caller and the operation before the response begins.
 func recordCaller(w http.ResponseWriter, c *Call, op *Operation, origin audit.Origin) {
 	if o, is := w.(*observed); is {
 		o.call, o.op, o.origin = c, op, origin
 	}
 }
 
-// WriteHeader decides whether the request is kept.
+// WriteHeader decides whether the request is logged.
 func (o *observed) WriteHeader(status int) {
 	if status >= http.StatusOK {
 		o.beginAnswer(status)
@@ -126,14 +126,14 @@ func (o *observed) beginAnswer(status int) {
 	}
 }
 
-// noted stands for a body of which only the kind is kept.
+// noted marks a body of which only the media type is logged.
 var noted = []byte{0}
 
-// storeRequest hands over what is kept, when the request is over.
+// storeRequest passes a finished request to the log.
 func (o *observed) storeRequest() {
 	if o.ended {
 		o.beginAnswer(http.StatusOK)
-	} else { // it panicked, and whoever recovers answers so
+	} else { // it panicked; the recovering handler responds with 500
 		o.beginAnswer(http.StatusInternalServerError)
 	}
 	if o.kept == nil {
@@ -143,7 +143,7 @@ func (o *observed) storeRequest() {
 	o.log.Add(o.kept)
 }
 
-// bodyStart copies the first bytes of the body, which is not the request's for longer than it lasts.
+// bodyStart copies the first bytes of the body, whose memory is released after the request.
 func (c *Call) bodyStart(most int) []byte {
 	part := c.body[:min(len(c.body), most)]
 	if len(part) == 0 {
@@ -159,8 +159,8 @@ func (c *Call) bodyStart(most int) []byte {
 	return copied
 }
 
-// loggedPath is the path for the log. One that names a person by their address is kept as the operation has
-// it: it would otherwise stay behind when the person is erased.
+// loggedPath returns the path for the log. If the path contains an email address, it returns the pattern of the
+// operation, because the log entry outlives the erasure of the person.
 func (op Operation) loggedPath(r *http.Request) string {
 	if strings.Contains(op.Path, "{email}") {
 		return Prefix + op.Path
@@ -168,8 +168,8 @@ func (op Operation) loggedPath(r *http.Request) string {
 	return r.URL.Path
 }
 
-// bodiesLogged tells which bodies the log may have. Whoever may read the log sees them, so an operation
-// that asks for more than reading shows nothing there; and neither does anything by which people get in.
+// bodiesLogged reports which bodies may be logged. All readers of the log see them, so the bodies of operations
+// that require more than reading, and of sign-in operations, are not logged.
 func (op Operation) bodiesLogged() (asked, answered bool) {
 	switch {
 	case op.Public, op.Private:

@@ -77,7 +77,7 @@ func TestRequestsAreShown(t *testing.T) {
 	}
 }
 
-// seen collects what the edge tells the log.
+// seen collects the entries that the edge adds to the log.
 type seen struct {
 	mu    sync.Mutex
 	list  []*apilog.Seen
@@ -102,7 +102,7 @@ func (s *seen) Add(r *apilog.Seen) {
 func (s *seen) last(t *testing.T, n int) *apilog.Seen {
 	t.Helper()
 	var got *apilog.Seen
-	expect.Eventually(t, "the request is told to the log", func() bool {
+	expect.Eventually(t, "the request is logged", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if len(s.list) < n {
@@ -114,7 +114,7 @@ func (s *seen) last(t *testing.T, n int) *apilog.Seen {
 	return got
 }
 
-// What the log is told of a request, by its answer, its caller and its operation.
+// The log entry of a request depends on its response, its caller and its operation.
 func TestRequestsAreToldToTheLog(t *testing.T) {
 	t.Parallel()
 	log := &seen{}
@@ -127,7 +127,7 @@ func TestRequestsAreToldToTheLog(t *testing.T) {
 		string(got.Answered.Raw) != answered.body ||
 		got.Asked.Octets != int64(len(simple)) || got.Answered.Octets != int64(len(answered.body)) ||
 		got.Answered.Media != "application/json" {
-		t.Errorf("a send is told as %+v", got)
+		t.Errorf("a send is logged as %+v", got)
 	}
 	for i, c := range []struct {
 		what            string
@@ -154,11 +154,11 @@ func TestRequestsAreToldToTheLog(t *testing.T) {
 		}
 		if got.Status != c.status || got.Path != c.path || !has(got.Asked.Raw, c.asked) ||
 			!has(got.Answered.Raw, c.answered) {
-			t.Errorf("%s is told as %d %s, asked %q, answered %q", c.what, got.Status, got.Path, got.Asked.Raw,
+			t.Errorf("%s is logged as %d %s, request %q, response %q", c.what, got.Status, got.Path, got.Asked.Raw,
 				got.Answered.Raw)
 		}
 		if person := c.request.key == "-"; person != (got.UserID != "") || person == (got.APIKeyID != "") {
-			t.Errorf("%s is told to be of key %q and user %q", c.what, got.APIKeyID, got.UserID)
+			t.Errorf("%s is logged with key %q and user %q", c.what, got.APIKeyID, got.UserID)
 		}
 	}
 	if got := b.do(t, request{method: "GET", path: "/api/emails/" + emailID}); got.status != http.StatusOK {
@@ -169,7 +169,7 @@ func TestRequestsAreToldToTheLog(t *testing.T) {
 	}
 }
 
-// Nothing of a request is copied that is left out, and one of nobody is not even judged.
+// A request that is not logged is not copied, and a request without a caller is not even considered.
 func TestRequestsThatAreLeftOut(t *testing.T) {
 	t.Parallel()
 	log := &seen{no: true}
@@ -178,7 +178,7 @@ func TestRequestsThatAreLeftOut(t *testing.T) {
 	b.do(t, request{method: "POST", path: "/api/emails", body: simple, key: "-"})
 	b.do(t, request{method: "GET", path: "/api/nothing"})
 	if log.mu.Lock(); log.asked != 1 || len(log.list) != 0 {
-		t.Errorf("the log was asked %d times and told of %d requests, want 1 and 0", log.asked, len(log.list))
+		t.Errorf("the log was queried %d times and got %d requests, want 1 and 0", log.asked, len(log.list))
 	}
 	log.mu.Unlock()
 }

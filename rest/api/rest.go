@@ -41,13 +41,12 @@ const (
 	jsonType        = "application/json"
 )
 
-// Auth tells who the bearer of a key is, without the word Bearer.
+// Auth authenticates an API key, given without the word Bearer.
 type Auth interface {
 	Authenticate(ctx context.Context, bearer string) (accounts.Caller, error)
 }
 
-// Limits returns the account of a caller, whose plan says how many requests a
-// second it may make.
+// Limits returns the account of a caller, whose plan limits its requests per second.
 type Limits interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
@@ -74,7 +73,7 @@ type Recorder interface {
 // Options of New.
 type Options struct {
 	Auth    Auth
-	People  admission.Sessions // who is signed in; nil: nobody is
+	People  admission.Sessions // signed-in users; nil: none
 	Audit   Recorder           // of what changes an account; nil: it is not recorded
 	Log     RequestLog         // of requests; nil: none is kept
 	Limits  Limits
@@ -88,7 +87,7 @@ type Options struct {
 	BaseURL string           // where this installation is reached, without /api; empty leaves the document relative
 	Origins []string         // other URLs under which pages of this installation are served
 	Proxies []netip.Prefix   // whose X-Forwarded-For is believed
-	Sender  string           // that the samples of the reference page send from; empty: one that stands for any
+	Sender  string           // sender in the samples of the reference page; empty: a placeholder
 	Budget  *intake.Budget   // of bodies, and of answers that are large
 	Now     func() time.Time // what the examples of the document come after; nil: the clock of the machine
 }
@@ -99,7 +98,7 @@ type Routes struct {
 	add  func(*API)
 }
 
-// NewRoutes makes the routes that add declares. The name decides their order in the
+// NewRoutes returns the routes that add declares. The name decides their order in the
 // document.
 func NewRoutes(name string, add func(*API)) Routes { return Routes{name: name, add: add} }
 
@@ -128,7 +127,7 @@ type API struct {
 	operations []Operation // all of them
 }
 
-// New makes the API. The order of Options.Routes does not matter.
+// New returns the API. The order of Options.Routes does not matter.
 func New(o Options) (*API, error) {
 	if o.Auth == nil || o.Limits == nil || o.Rate == nil || o.Answers == nil || o.Sealer == nil || o.Logger == nil ||
 		o.Budget == nil {
@@ -232,8 +231,7 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// ServeHTTP answers what the router would answer in plain text as JSON, and
-// gives every answer a request id.
+// ServeHTTP returns the router's plain text responses as JSON, and adds a request id to every response.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	// runtime/base/telemetry has named the request already, unless it is left out.
@@ -277,7 +275,7 @@ func (a *API) route(w http.ResponseWriter, r *http.Request) {
 		fmt.Sprintf("Method %s not allowed: use %s", body.Shown(r.Method), strings.Join(allowed, ", "))).Write(w)
 }
 
-// allowedMethods lists what a path allows; nothing when the path does not exist.
+// allowedMethods returns the methods of a path; nil if the path does not exist.
 func (a *API) allowedMethods(r *http.Request) []string {
 	var allowed []string
 	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch,

@@ -7,9 +7,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-// router is two muxes, because net/http refuses a pair of patterns of which each
-// is the more specific one in another segment: /domains/claims/{id} beside
-// /domains/{id}/zone-file. Here the earlier literal wins.
+// router is two muxes, because net/http rejects two patterns if each is more specific in a different
+// segment, such as /domains/claims/{id} and /domains/{id}/zone-file. Here the earlier literal wins.
 type router struct {
 	claims, all http.ServeMux
 	patterns    []string
@@ -19,7 +18,7 @@ var _ humago.Mux = (*router)(nil)
 
 const claimsPath = Prefix + "/domains/claims/"
 
-// HandleFunc takes a pattern of method and path.
+// HandleFunc registers a pattern of method and path.
 func (m *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
 	m.patterns = append(m.patterns, pattern)
 	if _, path, _ := strings.Cut(pattern, " "); strings.HasPrefix(path, claimsPath) {

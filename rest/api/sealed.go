@@ -31,7 +31,7 @@ func sealAnswers(k keeper, c *Call) sealedAnswers {
 		context: []byte("idempotency/" + c.AccountID + "/" + c.idempotencyKey)}
 }
 
-// Begin opens what an earlier request was answered.
+// Begin decrypts the response to an earlier request.
 func (s sealedAnswers) Begin(ctx context.Context, accountID, operation, key string,
 	canonical []byte) (*idempotency.Claim, *idempotency.Response, error) {
 	claim, earlier, err := s.Idempotency.Begin(ctx, accountID, operation, key, canonical)
@@ -49,7 +49,7 @@ func (s sealedAnswers) Keep(ctx context.Context, tx idempotency.Execer, claim *i
 	return s.Idempotency.Keep(ctx, tx, claim, a)
 }
 
-// Replay opens the answer of the request that was first.
+// Replay decrypts the response to the first request.
 func (s sealedAnswers) Replay(ctx context.Context, claim *idempotency.Claim) (*idempotency.Response, error) {
 	winner, err := s.Idempotency.Replay(ctx, claim)
 	if err != nil {

@@ -203,7 +203,7 @@ func TestWebhookSecretIsReplayedAndStoredSealed(t *testing.T) {
 	}
 }
 
-// Under a key a delivery is queued again once, and what was missed is brought once.
+// With an idempotency key, a delivery is queued again only once, and missed events are recovered only once.
 func TestReplayAndRecoverOncePerIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	for path, body := range map[string]string{

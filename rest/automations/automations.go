@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Service is what these operations need of automations.
+// Service is the part of automations that these operations use.
 type Service interface {
 	Create(ctx context.Context, accountID string, document []byte, keep automations.Keep) (*ent.Automation, error)
 	List(ctx context.Context, accountID string, f automations.Filter) (page.Page[*ent.Automation], error)
@@ -54,7 +54,7 @@ type Service interface {
 
 var _ Service = (*automations.Service)(nil)
 
-// BodyLimit holds a definition as some encoders write it.
+// BodyLimit has room for a definition with escaped characters.
 const BodyLimit = 1 << 20
 
 // OfAutomation names what ids of automations are.
@@ -155,10 +155,10 @@ type edge struct {
 	turns   export.Turns
 }
 
-// Tag is what these operations, and those of package insight, stand under.
+// Tag is the tag of these operations and those of package insight.
 const Tag = "Automations"
 
-// Routes makes the routes of automations, their runs and custom events.
+// Routes returns the routes of automations, their runs and custom events.
 func Routes(service Service, turns export.Turns) api.Routes {
 	return api.NewRoutes("automations", func(a *api.API) {
 		e := &edge{service, turns}
@@ -192,14 +192,14 @@ func (e *edge) addDefinitions(g *api.TagGroup) {
 	}, api.Plural{Member: "automations", Schema: "AutomationList"}, e.listAutomations, newRecord)
 	api.Get(g, api.Operation{
 		Path: "/automations/{id}", ID: "getAutomation", Needs: rights.Read,
-		Summary: "Retrieve an automation", Description: "With its draft.", Example: one, Of: OfAutomation,
+		Summary: "Retrieve an automation", Description: "Returns an automation with its draft.", Example: one, Of: OfAutomation,
 	}, e.service.Get, newAnswer)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPatch, Path: "/automations/{id}", ID: updateAutomation, Needs: rights.Write,
 		Summary: "Change the draft of an automation",
 		Description: "Updates the draft. Each field you send replaces that field of the draft. Runs and the active " +
 			"version do not change until the draft is activated. An archived automation fails with 409.",
-		Body: &api.Body{Limit: BodyLimit, About: "What to change.",
+		Body: &api.Body{Limit: BodyLimit, About: "The fields to change.",
 			Examples: map[string]any{"name": map[string]any{"name": "Welcome, twice"}}},
 		Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfAutomation,
 	}, changeBody, e.changeAutomation)

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// members are the members of a definition, as they were given. The service judges them: the
-// paths of what is wrong are those of the definition.
+// members are the members of a definition, as received. The service validates them: error paths are those of
+// the definition.
 type members struct{ given map[string]json.RawMessage }
 
 func (m *members) setMember(name string, value json.RawMessage) {
@@ -23,7 +23,7 @@ func (m *members) setMember(name string, value json.RawMessage) {
 	m.given[name] = value
 }
 
-// member takes one of them.
+// member reads one of them.
 type member struct {
 	*members
 
@@ -85,7 +85,7 @@ func changeBody(m *members) body.Object {
 			func(name string) func() { return func() { m.setMember(name, json.RawMessage("null")) } })}
 }
 
-// action is what a POST asks of an automation.
+// action is the request to act on an automation.
 type action struct {
 	Action  string
 	Version *int
@@ -117,7 +117,7 @@ const (
 	runsCancel   = "cancel"
 )
 
-// runsOf are the choices that an action has, the first one if nothing is said.
+// runsOf are the choices of an action; the first is the default.
 var runsOf = map[string][]string{actionPause: {runsHold, runsContinue}, actionActivate: {runsContinue, runsCancel}}
 
 func numberField(to *int) body.IntegerType { return body.Integer(to).From(1) }
@@ -128,8 +128,8 @@ func actionBody(a *action) body.Object {
 		{Name: "version", Type: body.Maybe(&a.Version, numberField), About: "With activate, return to this version " +
 			"instead of creating one from the draft."},
 		{Name: "runs", Type: body.Choice(&a.Runs, runsHold, runsContinue, runsCancel),
-			About: "With pause: hold (if left out) lets no step of live runs begin, continue lets them go on. " +
-				"With activate: continue (if left out) lets runs go that were held, cancel cancels all runs that live now."},
+			About: "With pause: hold (the default) starts no further steps of live runs, continue lets them proceed. " +
+				"With activate: continue (the default) releases held runs, cancel cancels all live runs."},
 	}, Check: func(d *body.Decoder) {
 		if !slices.Contains(actions, a.Action) {
 			d.Refuse("action", "must be one of %s", strings.Join(actions, ", "))

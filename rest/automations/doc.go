@@ -1,3 +1,2 @@
-// Package automations is the resources automations, automation runs and custom events of the
-// API.
+// Package automations serves the resources automations, automation runs and custom events.
 package automations

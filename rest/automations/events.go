@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// CustomEvent is a custom event as callers see it. It is embedded, and so exported.
+// CustomEvent is a custom event as callers see it. It is exported because it is embedded.
 type CustomEvent struct {
 	ID        string    `json:"id" example:"ae_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Name      string    `json:"name" example:"user.created"`
@@ -48,7 +48,7 @@ type customEventAnswer struct {
 	Event customEventDetail `json:"event"`
 }
 
-// EventReceipt is what POST /events is answered.
+// EventReceipt is the response of POST /events.
 type EventReceipt struct {
 	Event              CustomEvent `json:"event"`
 	MatchedAutomations int         `json:"matched_automations" doc:"Number of active automations whose trigger matched and that started a run."`
@@ -71,7 +71,7 @@ func newMatch(m shape.EventMatch) eventMatch {
 	return eventMatch{m.AutomationID, m.Version, m.Outcome, wire.OrNull(m.RunID), wire.OrNull(m.Error)}
 }
 
-// EventFilters are what narrows the list of custom events. It is embedded, and so exported.
+// EventFilters are the filters of the list of custom events. It is exported because it is embedded.
 type EventFilters struct {
 	Name   string `query:"name" doc:"Return only events with this name."`
 	UserID string `query:"user_id" doc:"Return only events of this user."`
@@ -117,7 +117,7 @@ func (e *edge) addEvents(g *api.TagGroup) {
 	}, e.service.Event, newEventAnswer)
 }
 
-// causeItem says which run an event comes from.
+// causeItem identifies the run that an event comes from.
 type causeItem struct {
 	Cause string `header:"Postrider-Cause" doc:"The value of this header in the request of a webhook step. Send it if you report an event in response. Automations that trigger each other stop after ten rounds."`
 }
@@ -160,7 +160,7 @@ func (e *edge) postEvent(ctx context.Context, c *api.Call, from *causeItem, in e
 	return receiptOf(answer), nil
 }
 
-// receiptOf is what an event is answered.
+// receiptOf returns the response for an event.
 func receiptOf(a ingest.Result) idempotency.Response {
 	return idempotency.Response{Status: http.StatusAccepted, Body: wire.Encode(newReceipt(a))}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// AutomationRun is a run in a list. It is embedded, and so exported.
+// AutomationRun is a run in a list. It is exported because it is embedded.
 type AutomationRun struct {
 	ID           string            `json:"id" example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	AutomationID string            `json:"automation_id" example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
@@ -54,7 +54,7 @@ type automationRunDetail struct {
 	Held       bool                      `json:"held" doc:"Whether the run is due, but held because its automation is paused."`
 }
 
-// waitingFor is what a run waits for.
+// waitingFor describes what a run waits for.
 type waitingFor struct {
 	Step   string            `json:"step" doc:"Key of the waiting step."`
 	Events []string          `json:"events" nullable:"false" doc:"Events of the person that end the wait. Empty if only time ends it."`
@@ -64,7 +64,7 @@ type waitingFor struct {
 	Reason wire.Optional[waitReason] `json:"reason" doc:"Why the step will be retried; null if it is a wait of the definition."`
 }
 
-// waitReason is why a step is tried again later.
+// waitReason is why a step will be retried.
 type waitReason struct {
 	Code    string    `json:"code" example:"plan_limit" doc:"plan_limit, account_suspended, rate_limit_exceeded, webhook_failed or internal. The first two end early if the plan, the limits or the state of the account change."`
 	Message string    `json:"message" example:"The plan Free allows 100 emails a day, and they are sent; the next day begins at 2026-01-16T00:00:00Z" doc:"A message for humans."`
@@ -147,16 +147,16 @@ func (e *edge) addRuns(g *api.TagGroup) {
 	list := api.Plural{Member: "automation_runs", Schema: "AutomationRunList"}
 	api.ListBy(g, api.Operation{
 		Path: "/automation-runs", ID: "listAutomationRuns", Needs: rights.Read,
-		Summary: "List runs", Description: "Of all automations, newest first.", Example: runExample(),
+		Summary: "List runs", Description: "Lists the runs of all automations, newest first.", Example: runExample(),
 	}, list, e.listRuns, newRun)
 	api.ListBy(g, api.Operation{
 		Path: "/automations/{id}/runs", ID: "listRunsOfAutomation", Needs: rights.Read,
-		Summary: "List the runs of an automation", Description: "Newest first.", Example: runExample(),
+		Summary: "List the runs of an automation", Description: "Lists the runs of an automation, newest first.", Example: runExample(),
 		Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, list, e.listRunsOf, newRun)
 	api.Get(g, api.Operation{
 		Path: "/automation-runs/{id}", ID: "getAutomationRun", Needs: rights.Read,
-		Summary: "Retrieve a run", Description: "With its steps.", Example: one, Of: OfRun,
+		Summary: "Retrieve a run", Description: "Returns a run with its completed steps.", Example: one, Of: OfRun,
 	}, e.service.Run, newRunAnswer)
 	api.Once(g, api.Operation{
 		Path: "/automation-runs/{id}/cancel", ID: "cancelAutomationRun", Needs: rights.Write, Stores: api.StoresNothing,
@@ -226,7 +226,7 @@ func (e *edge) retryRun(ctx context.Context, c *api.Call, in *api.Item, keep api
 	return api.As(newRunAnswer)(e.service.Retry(ctx, c.AccountID, in.ID, api.Keeping(keep, newRunAnswer)))
 }
 
-// again is which runs are to be tried again.
+// again selects the runs to retry.
 type again struct {
 	Since time.Time
 	Step  string

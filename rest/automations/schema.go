@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/rest/api/body"
 )
 
-// schemaPath is where the JSON Schema of a definition is served.
+// schemaPath is the path of the JSON Schema of definitions.
 const schemaPath = "/schemas/automation.json"
 
 // serveSchema serves the JSON Schema, for editors and for the checks of other programs.
@@ -31,8 +31,8 @@ func triggerSchema(c body.Components) *huma.Schema {
 	return c.Ref("TriggerDefinition", func() *huma.Schema { return describeSchema(definition.TriggerSchema()) })
 }
 
-// stepsSchema describes the list of steps. Each type of step is a component; the member type
-// tells which one a step is.
+// stepsSchema describes the list of steps. Each type of step is a component, which the member type
+// identifies.
 func stepsSchema(c body.Components) *huma.Schema {
 	one, most := 1, definition.MaxSteps
 	return &huma.Schema{Type: huma.TypeArray, MinItems: &one, MaxItems: &most,

@@ -14,7 +14,7 @@ import (
 
 type dryRun struct {
 	AutomationID string                                      `json:"automation_id"`
-	Version      *int                                        `json:"version" doc:"null: the draft."`
+	Version      *int                                        `json:"version" doc:"Number of the version; null for the draft."`
 	Outcome      string                                      `json:"outcome" enum:"completed,failed,cancelled,not_started" doc:"not_started: the trigger or its condition does not hold."`
 	Error        *string                                     `json:"error" doc:"Why it failed: a code, a colon and a sentence."`
 	Condition    wire.Optional[played.ExpressionExplanation] `json:"condition" doc:"The trigger's condition; null if it has none."`
@@ -47,7 +47,7 @@ func (e *edge) tryEvent(ctx context.Context, c *api.Call, post ingest.Post, in e
 	return trialReceipt(tried), nil
 }
 
-// trialReceipt is what an event is answered that tries an automation.
+// trialReceipt is the response for an event that tests an automation.
 func trialReceipt(t automations.Tried) idempotency.Response {
 	receipt := newReceipt(t.Result)
 	receipt.DryRun = newDryRun(t.Played)

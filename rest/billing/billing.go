@@ -16,14 +16,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Service is what the operations need of billing.
+// Service is the part of billing that the operations use.
 type Service interface {
 	Overview(ctx context.Context, accountID string) (billing.Overview, error)
 	Update(ctx context.Context, accountID string, c billing.Change) (billing.Overview, error)
 	Offers(ctx context.Context, accountID string) ([]billing.Offer, error)
 }
 
-// Usage is what the operations need of plans.
+// Usage is the part of plans that the operations use.
 type Usage interface {
 	Usage(ctx context.Context, accountID string, r plans.UsagePeriod, by plans.By) ([]plans.Period, error)
 }
@@ -57,7 +57,7 @@ type planRecord struct {
 	Overage        bool                        `json:"overage" doc:"Whether emails beyond the included ones are sent, and paid for."`
 	Price          wire.Optional[price]        `json:"price" doc:"Price of the plan; null if it is free, or if the price is currently unknown."`
 	OveragePrice   wire.Optional[overagePrice] `json:"overage_price"`
-	Current        bool                        `json:"current" doc:"Whether it is the account's."`
+	Current        bool                        `json:"current" doc:"Whether this is the current plan of the account."`
 }
 
 type plansAnswer struct {
@@ -79,7 +79,7 @@ type usageOfMonth struct {
 }
 
 type production struct {
-	Unlocked       bool `json:"unlocked" doc:"Whether the account may write to others than itself."`
+	Unlocked       bool `json:"unlocked" doc:"Whether the account may send to recipients other than itself."`
 	VerifiedDomain bool `json:"verified_domain"`
 	PaymentMethod  bool `json:"payment_method"`
 }
@@ -122,8 +122,8 @@ type usageAnswer struct {
 }
 
 type usageInput struct {
-	Since string `query:"since" format:"date-time" doc:"The first moment; left out, the first of the present month (UTC). At most 13 months ago."`
-	Until string `query:"until" format:"date-time" doc:"The moment after the last one; left out, now."`
+	Since string `query:"since" format:"date-time" doc:"Start of the range, at most 13 months ago. Defaults to the start of the current month (UTC)."`
+	Until string `query:"until" format:"date-time" doc:"End of the range, exclusive. Defaults to now."`
 	By    string `query:"by" enum:"hour,day,month" default:"day" doc:"How long the periods are, in UTC. Periods are whole: the range is widened to them."`
 }
 
@@ -132,7 +132,7 @@ type edge struct {
 	usage   Usage
 }
 
-// Routes makes the routes of plans, billing and usage.
+// Routes returns the routes of plans, billing and usage.
 func Routes(service Service, usage Usage) api.Routes {
 	return api.NewRoutes("billing", func(a *api.API) {
 		e := &edge{service, usage}

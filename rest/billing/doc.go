@@ -1,2 +1,2 @@
-// Package billing is what the caller's account pays for and uses, in the API.
+// Package billing serves the plan, the usage and the payments of the caller's account.
 package billing

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Payments is what the operations need of billing.
+// Payments is the part of billing that the operations use.
 type Payments interface {
 	CardPage(ctx context.Context, accountID, returnPath string) (billing.HostedPage, error)
 	PlanPage(ctx context.Context, accountID, planID, returnPath string) (billing.HostedPage, error)
@@ -28,7 +28,7 @@ type Payments interface {
 var _ Payments = (*billing.Service)(nil)
 
 type pageAnswer struct {
-	URL       string            `json:"url" doc:"A page of the payment provider." example:"https://checkout.stripe.com/c/pay/cs_live_a1"`
+	URL       string            `json:"url" doc:"URL of a page of the payment provider." example:"https://checkout.stripe.com/c/pay/cs_live_a1"`
 	ExpiresAt wire.OptionalTime `json:"expires_at"`
 }
 
@@ -67,12 +67,12 @@ type invoiceRecord struct {
 	CreatedAt   wire.OptionalTime `json:"created_at"`
 }
 
-// asks is what the operations read of their bodies.
+// asks are the fields of the request bodies.
 type asks struct{ Plan, ReturnPath string }
 
 type payEdge struct{ pay Payments }
 
-// PaymentRoutes makes the routes of what is bought and paid.
+// PaymentRoutes returns the routes for purchases and payments.
 func PaymentRoutes(service Payments) api.Routes {
 	return api.NewRoutes("payments", func(a *api.API) {
 		e := &payEdge{service}
@@ -173,7 +173,7 @@ func backBody(name string) func(*asks) body.Object {
 
 func returnField(in *asks) body.Field {
 	return body.Field{Name: "return_path", Type: body.Text(&in.ReturnPath).Length(0, 500),
-		About: "Path of this service that the page leads back to; left out, /settings/billing."}
+		About: "Path of this installation that the page returns to. Defaults to /settings/billing."}
 }
 
 func planBody(name string, leads bool) func(*asks) body.Object {

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/rest/api"
 )
 
-// Service erases what is stored of a person.
+// Service erases the stored data of a person.
 type Service interface {
 	Erase(ctx context.Context, accountID, email string) (retention.Erased, error)
 	EraseUser(ctx context.Context, accountID, userID string) error
@@ -37,7 +37,7 @@ type erasedCounts struct {
 	Events       int `json:"events" doc:"Events about the address that do not belong to its emails."`
 }
 
-// Routes makes the routes about people who are written to.
+// Routes returns the routes of recipients.
 func Routes(service Service) api.Routes {
 	return api.NewRoutes("contacts", func(a *api.API) {
 		g := a.Tag(tagContacts, "Recipients that you send to.")

@@ -1,2 +1,2 @@
-// Package contacts is what the API does with people who are written to: it erases them.
+// Package contacts serves the recipients of mail: the API can erase their data.
 package contacts

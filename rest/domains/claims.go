@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// claims is what the operations on claims need of domains.
+// claims is the part of domains that the operations on claims use.
 type claims interface {
 	StartClaim(ctx context.Context, accountID, name string,
 		keep func(context.Context, idempotency.Execer, domains.Claim) error) (domains.Claim, error)
@@ -113,9 +113,8 @@ func (e *edge) startClaim(ctx context.Context, c *api.Call, _ *api.None, name st
 	return api.As(newClaimAnswer)(e.service.StartClaim(ctx, c.AccountID, name, api.Keeping(keep, newClaimAnswer)))
 }
 
-// verifyClaim takes no key: asked again, a claim that is completed is answered
-// with its domain, and one that is not is looked up again, which is what a caller
-// wants who asks again.
+// verifyClaim uses no idempotency key: a repeated request returns the domain of a completed claim, and looks up an
+// open claim again, which is what a repeating caller wants.
 func (e *edge) verifyClaim(ctx context.Context, c *api.Call, in *api.Item) (out claimVerified, err error) {
 	found, d, err := e.service.VerifyClaim(ctx, c.AccountID, in.ID)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// DNSService is what the operations on DNS providers need of domains.
+// DNSService is the part of domains that the operations on DNS providers use.
 type DNSService interface {
 	Provider(ctx context.Context, accountID, domainID string) (publish.Provider, error)
 	Apply(ctx context.Context, accountID, domainID string, in publish.Input) (publish.Result, error)
@@ -26,10 +26,10 @@ var _ DNSService = (*publish.Service)(nil)
 
 type dnsProvider struct {
 	Name        *string  `json:"name" doc:"Provider of the zone, recognized by its name servers; null if unknown."`
-	Supported   bool     `json:"supported" doc:"Whether the records can be applied through it."`
+	Supported   bool     `json:"supported" doc:"Whether the records can be applied through this provider."`
 	Zone        *string  `json:"zone" doc:"The zone that contains the domain; null if DNS has none."`
-	NameServers []string `json:"nameservers" nullable:"false" doc:"Of the zone."`
-	Credentials []string `json:"credentials" nullable:"false" doc:"Names of the credentials that applying the records takes; empty when not supported."`
+	NameServers []string `json:"nameservers" nullable:"false" doc:"Name servers of the zone."`
+	Credentials []string `json:"credentials" nullable:"false" doc:"Names of the credentials required to apply the records; empty if the provider is not supported."`
 }
 
 type dnsProviderAnswer struct {
@@ -38,9 +38,9 @@ type dnsProviderAnswer struct {
 
 type dnsApplied struct {
 	DryRun    bool        `json:"dry_run" doc:"Whether nothing was written."`
-	Applied   []dnsChange `json:"applied" nullable:"false" doc:"Records that were written, or would be."`
-	Unchanged []dnsChange `json:"unchanged" nullable:"false" doc:"Records that are there already."`
-	Conflicts []dnsChange `json:"conflicts" nullable:"false" doc:"Records that something else is in the way of; it was left alone."`
+	Applied   []dnsChange `json:"applied" nullable:"false" doc:"Records that were written, or would be in a dry run."`
+	Unchanged []dnsChange `json:"unchanged" nullable:"false" doc:"Records that already exist."`
+	Conflicts []dnsChange `json:"conflicts" nullable:"false" doc:"Records that conflict with an existing record, which was not changed."`
 }
 
 type dnsChange struct {
@@ -49,15 +49,15 @@ type dnsChange struct {
 	Name     string   `json:"name" doc:"Full name, without a final dot."`
 	Value    string   `json:"value" doc:"Published value without quotes: the value of the record, or the existing SPF record with our term added."`
 	Priority *int     `json:"priority,omitempty" doc:"MX records only."`
-	TTL      int      `json:"ttl" doc:"Time to live in seconds. A record that joins others with the same name uses theirs."`
+	TTL      int      `json:"ttl" doc:"Time to live in seconds. If records with the same name exist, their TTL is used."`
 	Before   []string `json:"before" nullable:"false" doc:"All values of the type at the name."`
-	After    []string `json:"after" nullable:"false" doc:"The same afterwards: read back from the provider, or as planned in a dry run."`
+	After    []string `json:"after" nullable:"false" doc:"All values afterwards: read back from the provider, or as planned in a dry run."`
 	Reason   *string  `json:"reason" doc:"One sentence on what to do; null unless it is a conflict."`
 }
 
 type dnsEdge struct{ dns DNSService }
 
-// DNSRoutes makes the routes that publish a domain's records.
+// DNSRoutes returns the routes that publish a domain's records.
 func DNSRoutes(service DNSService) api.Routes {
 	return api.NewRoutes("domains-dns", func(a *api.API) {
 		e := &dnsEdge{dns: service}
@@ -93,7 +93,7 @@ func DNSRoutes(service DNSService) api.Routes {
 	})
 }
 
-// credentialsDoc lists what each provider takes.
+// credentialsDoc lists the credentials of each provider.
 func credentialsDoc() string {
 	var doc strings.Builder
 	doc.WriteString("| provider | credentials |\n|---|---|")
@@ -116,7 +116,7 @@ func applyBody(in *publish.Input) body.Object {
 	return body.Object{Name: "ApplyDNSRecords", Fields: []body.Field{
 		{Name: "provider", Type: body.Choice(&in.Provider, publish.Providers()...), Need: body.RequiredByService},
 		{Name: "credentials", Type: credentials{in.Credentials}, Need: body.RequiredByService, About: "Credentials by name, as in the table above. Used for this request only."},
-		{Name: "dry_run", Type: body.Boolean(&in.DryRun), Default: false, About: "Whether to say only what would be done."},
+		{Name: "dry_run", Type: body.Boolean(&in.DryRun), Default: false, About: "Whether to only return the planned changes, without writing them."},
 	}, Check: func(d *body.Decoder) { d.Also(in.Validate()) }}
 }
 
@@ -164,11 +164,10 @@ func (e *dnsEdge) findProvider(ctx context.Context, c *api.Call, in *api.Item) (
 		NameServers: wire.List(found.NameServers), Credentials: wire.List(found.Credentials)}}, nil
 }
 
-// applyRecords keeps its answer under the key after the work, which is done at the
-// provider and shares no transaction with anything here. A crash between the two
-// does no harm: asked again, it finds what it wrote and says that it is unchanged.
-// A key that were taken before the work would say after a crash that what was
-// never written had been. Of the body only a hash is stored.
+// applyRecords stores its response under the key after the work, which happens at the provider and outside of any
+// transaction. A crash in between is harmless: a repeated request finds the records and reports them as unchanged.
+// If the response were stored before the work, a crash could make it claim records that were never written. Only
+// a hash of the body is stored.
 func (e *dnsEdge) applyRecords(ctx context.Context, c *api.Call, in *api.Item, input publish.Input,
 	claim *idempotency.Claim) (idempotency.Response, error) {
 	applied, err := e.dns.Apply(ctx, c.AccountID, in.ID, input)

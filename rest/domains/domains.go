@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Service is what the domain operations need of domains.
+// Service is the part of domains that the domain operations use.
 type Service interface {
 	Add(ctx context.Context, accountID string, in domains.AddInput) (*ent.Domain, error)
 	Filtered(ctx context.Context, accountID string, f domains.Filter, r page.Request) (page.Page[*ent.Domain], error)
@@ -30,10 +30,10 @@ type Service interface {
 
 var _ Service = (*domains.Service)(nil)
 
-// Tag is what the operations on domains stand under.
+// Tag is the tag of the operations on domains.
 const Tag = "Domains"
 
-// Noun is what the {id} of a path below /domains names.
+// Noun is the kind of resource that the {id} of a path below /domains identifies.
 var Noun = api.Noun{Name: "domain", About: "ID of the domain.", Example: "dom_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Domain, word) }}
 
@@ -74,7 +74,7 @@ type domainAnswer struct {
 
 type edge struct{ service Service }
 
-// Routes makes the routes of the resource domains.
+// Routes returns the routes of the resource domains.
 func Routes(service Service) api.Routes {
 	return api.NewRoutes("domains", func(a *api.API) {
 		e := &edge{service: service}

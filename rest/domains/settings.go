@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/rest/api/body"
 )
 
-// settings is what the operations on an existing domain need of domains.
+// settings is the part of domains that the operations on an existing domain use.
 type settings interface {
 	Update(ctx context.Context, accountID, domainID string, c domains.Change) (*ent.Domain, error)
 	Delete(ctx context.Context, accountID, domainID string) error

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/rest/api/wire"
 )
 
-// TrackingHostService is what the operations on tracking hosts need of tracking.
+// TrackingHostService is the part of tracking that the operations on tracking hosts use.
 type TrackingHostService interface {
 	Set(ctx context.Context, accountID, domainID string, in hosts.Input) (hosts.Host, error)
 	Get(ctx context.Context, accountID, domainID string) (hosts.Host, error)
@@ -53,7 +53,7 @@ type trackingHostAnswer struct {
 
 type trackingHostEdge struct{ hosts TrackingHostService }
 
-// TrackingHostRoutes makes the routes of a domain's tracking host.
+// TrackingHostRoutes returns the routes of a domain's tracking host.
 func TrackingHostRoutes(service TrackingHostService) api.Routes {
 	return api.NewRoutes("tracking-host", func(a *api.API) {
 		e := &trackingHostEdge{hosts: service}

@@ -16,13 +16,13 @@ func TestFindingA5EveryAliasOfASendIsKnown(t *testing.T) {
 		"textBody": "text", "text_body": "text", "plain_body": "text",
 		"replyTo": "reply_to", "scheduledAt": "scheduled_at"} {
 		if got := send.First[alias]; got != want {
-			t.Errorf("the alias %s stands for %q, want %q", alias, got, want)
+			t.Errorf("the alias %s means %q, want %q", alias, got, want)
 		}
 	}
 	for alias, want := range map[string]string{"filename": "name", "contentType": "content_type", "content": "data",
 		"contentId": "content_id"} {
 		if got := send.Within["attachments"].First[alias]; got != want {
-			t.Errorf("the alias %s of an attachment stands for %q, want %q", alias, got, want)
+			t.Errorf("the alias %s of an attachment means %q, want %q", alias, got, want)
 		}
 	}
 	if diff := cmp.Diff(map[string]bool{"to": true, "cc": true, "bcc": true, "reply_to": true},

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-const batchBodyLimit = 20 << 20 // octets
+const batchBodyLimit = 20 << 20 // bytes
 
 // batchAnswer is index-aligned with the request.
 type batchAnswer struct {
@@ -29,8 +29,7 @@ type batchResult struct {
 	Error  *problem.ProblemBody `json:"error,omitempty" doc:"The error that POST /emails would return. Paths in details are relative to the item."`
 }
 
-// batchItems is the array of a batch. Each email is read by itself: its errors are its
-// own.
+// batchItems is the array of a batch. Each email is read and validated separately.
 type batchItems struct{ to *[]sending.BatchItem }
 
 func batchBody(items *[]sending.BatchItem) body.Object {
@@ -64,7 +63,7 @@ func (batchItems) Schema(c body.Components) *huma.Schema {
 	return s
 }
 
-// Aliases says that every item has those of a send.
+// Aliases returns the aliases of a send for every item.
 func (batchItems) Aliases() *body.Names { return sendBody(new(sending.Message)).Aliases() }
 
 func readItem(v body.Value) sending.BatchItem {

@@ -25,8 +25,8 @@ var (
 // maxLine is the longest subject and header value, in characters.
 const maxLine = 998
 
-// sendBody declares a send request. What is wrong besides the types is judged by sending,
-// and here only where one answer has to name both.
+// sendBody declares a send request. Module sending validates everything except the types, unless one response
+// must report both.
 func sendBody(m *sending.Message) body.Object {
 	tagNames := map[int]string{}
 	return body.Object{
@@ -79,8 +79,8 @@ func sendExamples() map[string]any {
 	}
 }
 
-// resentFields says which fields a resend copies; see sending.TestResendCopiesEveryField.
-const resentFields = "`from`, all recipients, `subject`, bodies, `tags`, `headers`, `reply_to`, `unsubscribe` and `category`. Attachments and `expires_at` are left out."
+// resentFields lists the fields that a resend copies; see sending.TestResendCopiesEveryField.
+const resentFields = "`from`, all recipients, `subject`, bodies, `tags`, `headers`, `reply_to`, `unsubscribe` and `category`. Attachments and `expires_at` are not copied."
 
 // ContentFields are the fields of a send that an answer to received mail has as well.
 func ContentFields(m *sending.Message, html, text body.Type, tagNames map[int]string) []body.Field {
@@ -104,7 +104,7 @@ func ContentFields(m *sending.Message, html, text body.Type, tagNames map[int]st
 func attachment(f *sending.Attachment) body.Object {
 	return body.Object{Name: "AttachmentInput", Fields: []body.Field{
 		{Name: "name", Aliases: nameAliases, Type: body.Text(&f.Name),
-			About: "File name; of a path its last element. Refused, whatever the letter case, are files that can run code: `" +
+			About: "File name. Only the last element of a path is used. Files that can run code are refused, ignoring case: `" +
 				strings.Join(sending.BlockedExtensions(), "`, `") + "`."},
 		{Name: "content_type", Aliases: typeAliases, Type: body.Text(&f.ContentType), About: "Media type of the " +
 			"file. Defaults to the type of the file name extension.", Example: "application/pdf"},

@@ -132,7 +132,7 @@ func FuzzDecodeMessage(f *testing.F) {
 			_, err = body.Decode(root, sendBody)
 		}
 		if err != nil && fault.KindOf(err) != fault.Invalid {
-			t.Fatalf("%q: %v is no refusal of the request", given, err)
+			t.Fatalf("%q: %v is not an error of the request", given, err)
 		}
 	})
 }

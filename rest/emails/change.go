@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/rest/api/openapi"
 )
 
-// schedule is what the operation on a scheduled email needs of sending.
+// schedule is the part of sending that the operation on a scheduled email uses.
 type schedule interface {
 	Reschedule(ctx context.Context, accountID, emailID string, at time.Time) (*ent.Email, error)
 	Cancel(ctx context.Context, accountID, emailID string) (*ent.Email, error)

@@ -12,14 +12,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// delivery is what the operations on the delivery of an email need of sending.
+// delivery is the part of sending that the operations on the delivery of an email use.
 type delivery interface {
 	RecipientsOf(ctx context.Context, accountID, emailID string) ([]*ent.Recipient, error)
 	AttemptsOf(ctx context.Context, accountID, emailID string,
 		r page.Request) (page.Page[records.RecipientAttempt], error)
 }
 
-// recipientRecord is one address of an email, and where delivery to it stands.
+// recipientRecord is a recipient of an email with its delivery state.
 type recipientRecord struct {
 	Address       string            `json:"address" doc:"The recipient's address, with an internationalized domain in A-labels (xn--…)." example:"bob@example.net"`
 	Kind          string            `json:"kind" enum:"to,cc,bcc" doc:"The field of the request that contains the address."`
@@ -87,7 +87,7 @@ type attemptsQuery struct {
 	api.Item
 }
 
-// delivery adds the operations that tell how the delivery of an email goes.
+// delivery adds the operations that report the delivery of an email.
 func (e *edge) delivery(g *api.TagGroup) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/emails/{id}/recipients", ID: "listEmailRecipients", Needs: rights.ReadSent,

@@ -1,4 +1,3 @@
-// Package emails is the resource emails of the API: sending, alone and in batches, reading,
-// rescheduling, and how the delivery of an email goes. Other resources that send
-// (package received) share its body and its answer.
+// Package emails serves the resource emails: sending, single or in batches, reading, rescheduling, and delivery
+// states. Other resources that send (package received) share its request body and response.
 package emails

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Sender is what the email operations need of the room that accepts emails.
+// Sender is the part of package sending that the email operations use.
 type Sender interface {
 	Send(ctx context.Context, caller accounts.Caller, r sending.Request) (sending.Receipt, error)
 	SendBatch(ctx context.Context, caller accounts.Caller, b sending.Batch) (sending.BatchReceipt, error)
@@ -23,7 +23,7 @@ type Sender interface {
 	schedule
 }
 
-// Records is what they need of the room that reads emails.
+// Records is the part of package sending that reads emails.
 type Records interface {
 	Detail(ctx context.Context, accountID, emailID string) (records.EmailDetail, error)
 	List(ctx context.Context, accountID string, q records.ListQuery) (page.Page[*ent.Email], error)
@@ -35,7 +35,7 @@ var (
 	_ Records = (*records.Service)(nil)
 )
 
-// Tag is what the operations on emails stand under.
+// Tag is the tag of the operations on emails.
 const Tag = "Emails"
 
 var email = api.Noun{Name: "email", About: "Id of the email.", Example: "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
@@ -45,7 +45,7 @@ type emailAnswer struct {
 	Email EmailRecord `json:"email"`
 }
 
-// EmailReceipt is what a send is answered.
+// EmailReceipt is the response to a send.
 type EmailReceipt struct {
 	ID     string `json:"id" example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Status string `json:"status" enum:"sent,scheduled,failed" doc:"sent: stored durably, delivery begins. scheduled: stored, will be sent at its time. failed: recorded but not sent, because a recipient is suppressed."`
@@ -59,7 +59,7 @@ type edge struct {
 	turns   export.Turns
 }
 
-// Routes makes the routes of the resource emails.
+// Routes returns the routes of the resource emails.
 func Routes(sender Sender, records Records, turns export.Turns) api.Routes {
 	return api.NewRoutes("emails", func(a *api.API) {
 		e := &edge{sender: sender, records: records, turns: turns}

@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Filters are what narrows the list. It is embedded, and so exported.
+// Filters are the filters of the list. It is exported because it is embedded.
 type Filters struct {
 	Status string `query:"status" enum:"queued,scheduled,sent,delivered,bounced,failed,cancelled" doc:"Return only emails with this status."`
 	To     string `query:"to" doc:"Return only emails with this address in to, cc or bcc." example:"bob@example.net"`

@@ -85,7 +85,7 @@ var exportColumns = []export.Column[EmailRecord]{
 	{Name: "run_id", Text: func(r EmailRecord) string { return export.OrEmpty(r.RunID) }},
 }
 
-// tagCell writes tags as the search takes them; neither name nor value has a space.
+// tagCell formats tags as the search accepts them; names and values contain no spaces.
 func tagCell(r EmailRecord) string {
 	words := make([]string, len(r.Tags))
 	for i, t := range r.Tags {

@@ -60,9 +60,9 @@ func (e *edge) sending(g *api.TagGroup) {
 	api.Claimed(g, api.Operation{
 		Path: "/emails/{id}/resend", ID: "resendEmail", Needs: rights.Send, Stores: api.StoresItself,
 		Summary: "Resend a stored email",
-		Description: "Makes a new email, with an id of its own, of what the stored one said: " + resentFields +
-			" It is sent at once, whatever became of the stored one and whenever that was to be sent, and all rules of a send apply anew. " +
-			"409 `conflict` when the body has been deleted.",
+		Description: "Creates and sends a new email from the content of a stored one: " + resentFields +
+			" It is sent immediately, regardless of the outcome and the scheduled time of the stored email. All rules of `POST /emails` " +
+			"apply. Fails with 409 `conflict` if the body was deleted.",
 		Problems: []int{http.StatusNotFound, http.StatusBadGateway},
 		Answer:   EmailReceipt{}, Example: map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1tb", "status": "sent"},
 		Of: email,
@@ -80,12 +80,12 @@ func (e *edge) resend(ctx context.Context, c *api.Call, in *api.Item, _ api.None
 	return AnswerOf(e.sender.Resend(ctx, c.Caller, sending.Resend{EmailID: in.ID, Claim: claim, Render: Render}))
 }
 
-// Render makes the answer of a send.
+// Render returns the response to a send.
 func Render(r sending.Receipt) idempotency.Response {
 	return idempotency.Response{Status: http.StatusOK, Body: wire.Encode(EmailReceipt{ID: r.ID, Status: r.Status})}
 }
 
-// AnswerOf is what a send is answered: again, or as an earlier one with the same key was.
+// AnswerOf returns the response to a send, or the stored response of an earlier one with the same key.
 func AnswerOf(receipt sending.Receipt, err error) (idempotency.Response, error) {
 	switch {
 	case err != nil:

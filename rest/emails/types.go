@@ -13,8 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// unreadable stands for a text that was given and could not be read, so that it is not
-// called missing as well.
+// unreadable marks a text that was sent but could not be read, so that it is not also reported as missing.
 const unreadable = "?"
 
 // bodyText reads the html or the text of a message.
@@ -32,8 +31,8 @@ func (t readableText) Read(d *body.Decoder, path string, v body.Value) {
 
 func (readableText) Schema(body.Components) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 
-// plainText is bodyText for the text of a send, where an empty one says that none is to be made
-// from html.
+// plainText is bodyText for the text of a send, where an empty one prevents that a text part is generated from
+// html.
 type plainText struct {
 	readableText
 
@@ -45,8 +44,8 @@ func (t plainText) Read(d *body.Decoder, path string, v body.Value) {
 	*t.none = *t.to == ""
 }
 
-// templateType reads which template, and the values for its gaps. What cannot be read
-// still says that there is one, so that what it may give is not called missing.
+// templateType reads the template and the values of its variables. Even if it is invalid, a template counts as
+// present, so that fields which it may provide are not reported as missing.
 type templateType struct{ to **sending.TemplateRef }
 
 func (t templateType) Read(d *body.Decoder, path string, v body.Value) {
@@ -115,7 +114,7 @@ func renamedTags(wrong fault.Fields, names map[int]string) fault.Fields {
 	return out
 }
 
-// maxHeaderName bounds what a refusal of a header field repeats.
+// maxHeaderName limits how much of a field name an error repeats.
 const maxHeaderName = 200
 
 // headersType reads an object of header fields.

@@ -1,2 +1,2 @@
-// Package eventlog is the event log of the API, as pages and as a stream.
+// Package eventlog serves the event log, in pages and as a stream.
 package eventlog

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Service is what these operations need of the event log.
+// Service is the part of the event log that these operations use.
 type Service interface {
 	List(ctx context.Context, accountID string, q eventlog.EventQuery) (page.Page[event.Fact], error)
 	Open(ctx context.Context, accountID string, q eventlog.EventQuery) (*eventlog.Stream, error)
@@ -51,7 +51,7 @@ type eventStreamQuery struct {
 
 type edge struct{ log Service }
 
-// Routes makes the routes of the event log.
+// Routes returns the routes of the event log.
 func Routes(service Service) api.Routes {
 	return api.NewRoutes("event-log", func(a *api.API) {
 		e := &edge{log: service}

@@ -19,8 +19,7 @@ const (
 
 const sampleAt = "2026-01-15T09:30:00.000Z"
 
-// Webhooks adds to a document what an endpoint is sent for each type of the catalog. The
-// promise says when a delivery is tried again.
+// Webhooks adds the webhook request of each event type to a document. The promise describes the retries.
 func Webhooks(d *huma.OpenAPI, tag, promise string) {
 	Data{}.Schema(d.Components.Schemas) // which names the payloads
 	d.Webhooks = map[string]*huma.PathItem{}
@@ -68,7 +67,7 @@ func parameters() []*huma.Param {
 	}
 }
 
-// goName makes EmailDeliveryDelayed of email.delivery_delayed.
+// goName converts email.delivery_delayed to EmailDeliveryDelayed.
 func goName(t event.Type) string {
 	var name strings.Builder
 	for word := range strings.FieldsFuncSeq(string(t), func(r rune) bool { return r == '.' || r == '_' }) {

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Desk is what the operations need of the operator's service.
+// Desk is the part of the operator's service that the operations use.
 type Desk interface {
 	Accounts(ctx context.Context, f desk.Filter, r page.Request) (page.Page[*ent.Account], error)
 	Account(ctx context.Context, accountID string) (desk.Account, error)
@@ -44,10 +44,10 @@ type operatorAccountRecord struct {
 	ID                 string            `json:"id" example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Name               string            `json:"name" example:"Example"`
 	Email              string            `json:"email" example:"ada@example.com"`
-	Plan               string            `json:"plan" doc:"Id of its plan." example:"pro"`
-	ProductionUnlocked bool              `json:"production_unlocked" doc:"By the operator, whatever else is there."`
-	PaymentMethodAt    wire.OptionalTime `json:"payment_method_at" doc:"Since when a payment method is on file."`
-	PaymentDueAt       wire.OptionalTime `json:"payment_due_at" doc:"Since when a payment is overdue."`
+	Plan               string            `json:"plan" doc:"ID of the plan." example:"pro"`
+	ProductionUnlocked bool              `json:"production_unlocked" doc:"Whether the operator has allowed sending to any recipient."`
+	PaymentMethodAt    wire.OptionalTime `json:"payment_method_at" doc:"When the current payment method was added; null if there is none."`
+	PaymentDueAt       wire.OptionalTime `json:"payment_due_at" doc:"When a payment became overdue; null if none is."`
 	SuspendedAt        wire.OptionalTime `json:"suspended_at"`
 	Unmetered          bool              `json:"unmetered" doc:"No caps and no rate limit."`
 	MonthlyLimit       *int              `json:"monthly_limit" doc:"The account's own limit of emails a month; null if it has set none."`
@@ -57,13 +57,13 @@ type operatorAccountRecord struct {
 }
 
 type operatorUsageRecord struct {
-	Day            int64  `json:"day" doc:"Emails of the present day (UTC)." example:"120"`
-	Month          int64  `json:"month" doc:"Emails of the present month (UTC)." example:"3400"`
-	DailyCap       *int   `json:"daily_cap" doc:"null: none."`
-	MonthlyCap     *int   `json:"monthly_cap" doc:"null: none."`
-	StoredBytes    *int64 `json:"stored_bytes" doc:"Bytes that the account has stored; null if nothing limits them."`
+	Day            int64  `json:"day" doc:"Emails sent today (UTC)." example:"120"`
+	Month          int64  `json:"month" doc:"Emails sent this month (UTC)." example:"3400"`
+	DailyCap       *int   `json:"daily_cap" doc:"null if unlimited."`
+	MonthlyCap     *int   `json:"monthly_cap" doc:"null if unlimited."`
+	StoredBytes    *int64 `json:"stored_bytes" doc:"Bytes that the account stores; null if unlimited."`
 	StoredBytesCap *int   `json:"stored_bytes_cap" doc:"null if unlimited."`
-	DailyBytes     *int64 `json:"daily_bytes" doc:"Bytes that were stored today (UTC); null if nothing limits them."`
+	DailyBytes     *int64 `json:"daily_bytes" doc:"Bytes stored today (UTC); null if unlimited."`
 	DailyBytesCap  *int   `json:"daily_bytes_cap" doc:"null if unlimited."`
 }
 
@@ -82,7 +82,7 @@ type listInput struct {
 
 type edge struct{ desk Desk }
 
-// Routes makes the routes of the installation's accounts, plans and audit log.
+// Routes returns the routes of the installation's accounts, plans and audit log.
 func Routes(service Desk, log people.AuditLog) api.Routes {
 	return api.NewRoutes("operator", func(a *api.API) {
 		e := &edge{service}
@@ -136,9 +136,9 @@ func accountBody(c *accounts.AccountChange) body.Object {
 	return body.Object{Name: "UpdateAccountAsOperator", Change: true, Fields: []body.Field{
 		{Name: "plan", Type: body.Maybe(&c.Plan, body.Text), About: "Id of a plan."},
 		{Name: "production_unlocked", Type: body.Maybe(&c.ProductionUnlocked, body.Boolean),
-			About: "Whether it may write to others than itself without a verified domain and a payment method."},
+			About: "Whether the account may send to any recipient without a verified domain and a payment method."},
 		{Name: "payment_method", Type: body.Maybe(&c.PaymentMethod, body.Boolean), About: "Whether a payment method is on file."},
-		{Name: "suspended", Type: body.Maybe(&c.Suspended, body.Boolean), About: "Whether it may not send."},
+		{Name: "suspended", Type: body.Maybe(&c.Suspended, body.Boolean), About: "Whether the account is suspended and cannot send."},
 		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit, "The account's own limit of emails a month; null if it has set none."),
 		body.IntegerOrNull("stored_bytes", &c.StoredBytes, 1, accounts.MaxBytes,
 			"Cap of stored bytes in place of the plan's; null if the plan's applies."),

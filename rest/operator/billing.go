@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/rest/api/wire"
 )
 
-// Billing is what the operation needs of billing.
+// Billing is the part of billing that the operation use.
 type Billing interface {
 	Watch(ctx context.Context) (mode string, state watch.BillingState, err error)
 }
@@ -50,13 +50,13 @@ type operatorBillingAnswer struct {
 	Billing operatorBillingRecord `json:"billing"`
 }
 
-// BillingRoutes makes the route of what the operator sees of billing.
+// BillingRoutes returns the route of the operator's view of billing.
 func BillingRoutes(service Billing) api.Routes {
 	return api.NewRoutes("operator-billing", func(a *api.API) {
 		api.Handle(a.Tag(tagOperator, ""), api.Operation{
 			Method: http.MethodGet, Path: "/operator/billing", ID: "getBillingAsOperator", Needs: rights.Operate,
 			Slow:    true,
-			Summary: "Retrieve the billing state",
+			Summary: "Retrieve the state of billing",
 			Description: "Returns customers and usage that are not synchronized, and " +
 				"accounts that need attention, as stored. Does not contact the payment provider.",
 			Example: map[string]any{"billing": map[string]any{"enabled": true, "mode": "live", "customers": 12,

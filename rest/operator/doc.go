@@ -1,2 +1,2 @@
-// Package operator serves those who run the installation: its accounts, plans, payments and audit log.
+// Package operator serves the operators of the installation: its accounts, plans, payments and audit log.
 package operator

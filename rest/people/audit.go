@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// AuditLog is what the operation needs of audit.
+// AuditLog is the part of audit that the operation use.
 type AuditLog interface {
 	List(ctx context.Context, accountID string, f audit.Filter, r page.Request) (page.Page[*ent.AuditEntry], error)
 }
@@ -30,7 +30,7 @@ type auditRecord struct {
 	ID        string         `json:"id" example:"aud_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Actor     auditActor     `json:"actor"`
 	Action    string         `json:"action" doc:"The action, such as member.removed, or the ID of an operation of this API, such as createWebhook." example:"member.removed"`
-	Target    string         `json:"target" doc:"Id of what was changed; may be empty." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Target    string         `json:"target" doc:"ID of the changed resource; may be empty." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Changes   map[string]any `json:"changes" nullable:"false" doc:"The changed fields. Secrets are never included."`
 	IP        string         `json:"ip" example:"192.0.2.7"`
 	UserAgent string         `json:"user_agent"`
@@ -38,12 +38,12 @@ type auditRecord struct {
 	CreatedAt wire.Time      `json:"created_at"`
 }
 
-// AuditFilters are what narrows the audit log. It is embedded, and so exported.
+// AuditFilters are the filters of the audit log. It is exported because it is embedded.
 type AuditFilters struct {
-	Actor  string `query:"actor" doc:"Id of who did it."`
-	Action string `query:"action" doc:"An action, or its beginning up to a dot: member finds member.removed."`
-	Since  string `query:"since" format:"date-time" doc:"Entries from then on."`
-	Until  string `query:"until" format:"date-time" doc:"Entries before then."`
+	Actor  string `query:"actor" doc:"Only entries of this actor, by ID."`
+	Action string `query:"action" doc:"An action or its prefix up to a dot: member matches member.removed."`
+	Since  string `query:"since" format:"date-time" doc:"Only entries at or after this time."`
+	Until  string `query:"until" format:"date-time" doc:"Only entries before this time."`
 }
 
 type auditInput struct {
@@ -51,7 +51,7 @@ type auditInput struct {
 	AuditFilters
 }
 
-// AuditRoutes makes the routes of the audit log.
+// AuditRoutes returns the routes of the audit log.
 func AuditRoutes(service AuditLog, turns export.Turns) api.Routes {
 	return api.NewRoutes("audit-log", func(a *api.API) {
 		g := a.Tag(tagTeam, "")
@@ -66,8 +66,8 @@ func AuditRoutes(service AuditLog, turns export.Turns) api.Routes {
 	})
 }
 
-// ListAudit adds an operation that lists entries: of the account that of gives, or about the
-// installation without one.
+// ListAudit adds an operation that lists entries: those of the account that of returns, or those of the
+// installation if it returns none.
 func ListAudit(g *api.TagGroup, op api.Operation, service AuditLog, of func(*api.Call) string) {
 	op.Example = auditExample()
 	api.ListBy(g, op, api.Plural{Member: "entries", Schema: "AuditLog"},

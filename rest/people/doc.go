@@ -1,3 +1,2 @@
-// Package people is who belongs to the caller's account in the API: members, invitations, and the
-// audit log of what they did.
+// Package people serves the members of the caller's account, its invitations, and its audit log.
 package people

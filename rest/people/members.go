@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Teams is what the operations need of team.
+// Teams is the part of team that the operations use.
 type Teams interface {
 	Members(ctx context.Context, accountID string) ([]team.Member, error)
 	SetRole(ctx context.Context, c accounts.Caller, userID string, role rights.Role) (team.Member, error)
@@ -61,7 +61,7 @@ type invitationRecord struct {
 	ID         string            `json:"id" example:"inv_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Email      string            `json:"email" example:"bob@example.com"`
 	Role       string            `json:"role" enum:"owner,admin,developer,billing,viewer"`
-	InvitedBy  *string           `json:"invited_by" doc:"Id of the person who invited." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	InvitedBy  *string           `json:"invited_by" doc:"ID of the user who sent the invitation." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	CreatedAt  wire.Time         `json:"created_at"`
 	ExpiresAt  wire.Time         `json:"expires_at"`
 	AcceptedAt wire.OptionalTime `json:"accepted_at"`
@@ -78,7 +78,7 @@ type invitationsAnswer struct {
 
 type edge struct{ teams Teams }
 
-// Routes makes the routes of members and invitations.
+// Routes returns the routes of members and invitations.
 func Routes(service Teams) api.Routes {
 	return api.NewRoutes("team", func(a *api.API) {
 		e := &edge{service}

@@ -1,9 +1,9 @@
 // Package receipts serves the callbacks of SMS providers below /s/: the status of a message (/s/r/), and replies of
 // its recipient (/s/i/).
 //
-// A provider proves itself by the token in the path, which it got with the message or from the
-// owner of the account, and Twilio by its signature as well. What is not genuine is a 404 that says
-// no more. Providers repeat what was answered with 5xx, so a repetition is answered like the first.
+// A provider is authenticated by the token in the path, which it received with the message or from the owner of
+// the account, and Twilio also by its signature. An invalid callback gets a plain 404. Providers retry after a 5xx
+// response, so a repeated callback gets the same response.
 package receipts
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Messages is what is needed of the module.
+// Messages is the part of the module that the handler uses.
 type Messages interface {
 	Receipt(ctx context.Context, t callback.ProviderRequest) error
 	Reply(ctx context.Context, t callback.ProviderRequest) error
@@ -52,11 +52,11 @@ type handler struct {
 	turn *intake.Pool
 }
 
-// New makes the handler of everything below Prefix. It stands before any mux, which would answer an
-// unclean path with a redirect.
+// New returns the handler of everything below Prefix. It must run before any mux, which would redirect an
+// unclean path.
 func New(o Options) http.Handler { return &handler{Options: o, turn: intake.NewPool(atOnce)} }
 
-// emptyReply is what Twilio wants for a reply that is not answered (TwiML).
+// emptyReply tells Twilio to send no answer to a reply (TwiML).
 const emptyReply = `<?xml version="1.0" encoding="UTF-8"?><Response/>`
 
 // ServeHTTP implements http.Handler.
@@ -78,7 +78,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case r.Method != http.MethodPost:
 		header.Set("Allow", "POST")
-		http.Error(w, "Post what there is to tell", http.StatusMethodNotAllowed)
+		http.Error(w, "Method not allowed: use POST", http.StatusMethodNotAllowed)
 		return
 	}
 	if err := h.takeReceipt(w, r, token, take); err != nil {
@@ -121,5 +121,5 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 			Message: "Try again later"}
 		err = later.WithCause(err)
 	}
-	posted.Refuse(w, r, h.Logger, "what a provider of text messages tells could not be stored", err)
+	posted.Refuse(w, r, h.Logger, "could not store a receipt of a text message", err)
 }

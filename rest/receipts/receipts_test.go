@@ -74,10 +74,10 @@ func TestWhatProvidersTell(t *testing.T) {
 	}
 	if len(f.receipts) != 2 || f.receipts[0].URI != "/s/r/good?x=1" || f.receipts[0].Signature != "signed" ||
 		f.receipts[0].Fields.Get("MessageSid") != "SM1" || f.receipts[1].Fields.Get("code") != "5" {
-		t.Errorf("the module was told %+v, want the two receipts with path, query and signature", f.receipts)
+		t.Errorf("the module received %+v, want the two receipts with path, query and signature", f.receipts)
 	}
 	if len(f.replies) != 1 || f.replies[0].Fields.Get("From") != "+4915112345678" {
-		t.Errorf("the module was told the replies %+v, want one", f.replies)
+		t.Errorf("the module received the replies %+v, want one", f.replies)
 	}
 	if got := ask(t, f, "POST", "/s/i/good", form, "Body=x"); !strings.Contains(got.Body.String(), "<Response/>") ||
 		got.Header().Get("Content-Type") != "text/xml" {

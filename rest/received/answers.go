@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// addAnswers adds what is sent in answer to received mail.
+// addAnswers adds the operations that answer received mail.
 func (e *edge) addAnswers(g *api.TagGroup) {
 	receipt := map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1tb", "status": "sent"}
 	problems := []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}
@@ -66,15 +66,15 @@ func forwardBody(a *inbound.ReplyRequest) body.Object {
 	return o
 }
 
-// answerBody declares the fields of a send that an answer can have. What sending would
-// refuse it says itself.
+// answerBody declares the fields of a send that an answer can have. Package sending
+// validates them.
 func answerBody(name string, a *inbound.ReplyRequest) body.Object {
 	m := &a.Message
 	return body.Object{Name: name, About: "A field with the value `null` is treated as omitted.",
 		Fields: emails.ContentFields(m, body.Text(&m.HTML), body.Text(&m.Text), map[int]string{})}
 }
 
-// without reads the opposite of what it stores.
+// without stores the opposite of the value it reads.
 type without struct{ to *bool }
 
 func (t without) Read(d *body.Decoder, path string, v body.Value) { *t.to = !d.Boolean(path, v) }

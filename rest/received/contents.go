@@ -20,16 +20,16 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// A received message may have 32 MB, and its JSON more. A large one lies on disk while it
-// is read, and its files are decoded and encoded while they are written. What of the JSON
-// stands before the files is made first, so that a slow client holds no memory.
+// A received message can have 32 MB, and its JSON more. A large message is read from disk, and its files are
+// decoded and encoded while they are written. The JSON before the files is created first, so that a slow client
+// holds no memory.
 
 type receivedField struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// ReceivedBody is what is read from the content. It is embedded, and so exported.
+// ReceivedBody is the part that is read from the content. It is exported because it is embedded.
 type ReceivedBody struct { //nolint:revive // the document has the name of the type
 	HTML    *string         `json:"html" doc:"The first HTML body, at most 5 MB; null if there is none. It is untrusted: show it in a sandbox without scripts."`
 	Text    *string         `json:"text" doc:"The first text body, at most 5 MB; null if there is none."`
@@ -155,21 +155,20 @@ func purgedRecord(found *ent.ReceivedEmail) []byte {
 	return wire.Encode(receivedAnswer{out})
 }
 
-// wholeAnswer is a record on its way out: what stands before the files, and the files
-// without their bytes.
+// wholeAnswer is a record that is being written: the JSON before the files, and the files without their data.
 type wholeAnswer struct {
 	head  *intake.Content
 	files []ReceivedFile
 }
 
-// headPatience is how long room for a large head is waited for.
+// headPatience limits the wait for memory for a large head.
 const (
 	headPatience = 5 * time.Second
 	smallHead    = 256 << 10
 	mostHead     = 64 << 20 // text and html of 5 MB, every character escaped
 )
 
-// composeAnswer makes the answer up to the files.
+// composeAnswer writes the response up to the files.
 func composeAnswer(ctx context.Context, c *api.Call, found *ent.ReceivedEmail,
 	content *inbound.Content) (_ *wholeAnswer, err error) {
 	release, err := content.Work(ctx)

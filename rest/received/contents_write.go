@@ -103,7 +103,7 @@ func (f *fileWriter) end() {
 	f.write([]byte(`"}`))
 }
 
-// Write takes the base64.
+// Write accepts base64.
 func (f *fileWriter) Write(b []byte) (int, error) {
 	f.write(b)
 	return len(b), f.err

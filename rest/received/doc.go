@@ -1,3 +1,3 @@
-// Package received is the resource received emails of the API: reading them, answering
-// them, and the rules that say which addresses receive.
+// Package received serves the resource received emails: reading and answering them, and the address rules of
+// receiving domains.
 package received

@@ -7,11 +7,11 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 )
 
-// mostListed is how many bytes each list of a received email has where emails are listed. Their
-// senders choose how long the lists are, and a page has a hundred emails.
+// mostListed limits the bytes of each list of a received email in lists of emails. Senders choose the length of
+// these lists, and a page has a hundred emails.
 const mostListed = 8 << 10
 
-// newReceivedItem shows an email among others. Of the references the last are kept: they are the nearest.
+// newReceivedItem encodes an email for a list. It keeps the last references, which are the nearest.
 func newReceivedItem(e *ent.ReceivedEmail) receivedItem {
 	octets := func(text string) int { return len(text) }
 	item := receivedItem{newReceivedHead(e), receivedFiles(fitList(e.Attachments, func(f shape.ReceivedFile) int {

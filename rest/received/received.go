@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Service is what these operations need of inbound.
+// Service is the part of inbound that these operations use.
 type Service interface {
 	List(ctx context.Context, accountID string, q inbound.ListQuery) (page.Page[*ent.ReceivedEmail], error)
 	Get(ctx context.Context, accountID, emailID string) (*ent.ReceivedEmail, error)
@@ -33,8 +33,8 @@ var _ Service = (*inbound.Service)(nil)
 
 const tagReceived = "Received emails"
 
-// ReceivedHead is what lists show: what the event email.received told, and who sent it. The document has the
-// fields of an embedded struct only if its type is exported.
+// ReceivedHead is the record in lists: the payload of the event email.received, and the sender. It is exported
+// because the document only includes the fields of embedded structs with exported types.
 type ReceivedHead struct { //nolint:revive // the document has the name of the type
 	ID              string       `json:"id" example:"inb_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	EmailID         string       `json:"email_id" doc:"The same as id, as in the event email.received."`
@@ -74,7 +74,7 @@ type receivedAuth struct {
 	TLS         string   `json:"tls" doc:"TLS version of the connection; empty if it was not encrypted."`
 }
 
-// ReceivedFile is a file of a list, without its bytes. It is embedded, and so exported.
+// ReceivedFile is a file of a list, without its bytes. It is exported because it is embedded.
 type ReceivedFile struct { //nolint:revive // the document has the name of the type
 	Filename    string  `json:"filename"`
 	ContentType string  `json:"content_type"`
@@ -105,8 +105,8 @@ var received = api.Noun{Name: "received email", About: "Id of the received email
 
 type edge struct{ mail Service }
 
-// Routes makes the routes of received mail; answers says whether it can be replied to
-// and forwarded, which takes sending.
+// Routes returns the routes of received mail; answers reports whether it can be replied
+// to and forwarded, which requires module sending.
 func Routes(service Service, answers bool) api.Routes {
 	return api.NewRoutes("received-emails", func(a *api.API) {
 		e := &edge{mail: service}

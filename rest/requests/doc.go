@@ -1,2 +1,2 @@
-// Package requests is the log of the API in the API: what an account's keys and people asked of it.
+// Package requests serves the API log: the requests of an account's keys and users.
 package requests

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Service is what the operations need of apilog.
+// Service is the part of apilog that the operations use.
 type Service interface {
 	List(ctx context.Context, accountID string, f apilog.Filter, r page.Request) (page.Page[apilog.LoggedRequest], error)
 	Get(ctx context.Context, accountID, id string) (apilog.LoggedRequest, error)
@@ -22,20 +22,20 @@ type Service interface {
 var _ Service = (*apilog.Service)(nil)
 
 type record struct {
-	ID             string    `json:"id" doc:"The X-Request-Id of the answer. Who gave the same one twice has two requests of this id." example:"req_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	ID             string    `json:"id" doc:"The X-Request-Id of the response. Requests that sent the same X-Request-Id share it." example:"req_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Method         string    `json:"method" example:"POST"`
-	Path           string    `json:"path" doc:"Without the query." example:"/api/emails"`
-	Operation      string    `json:"operation" doc:"Its id in this document." example:"sendEmail"`
+	Path           string    `json:"path" doc:"The path without the query." example:"/api/emails"`
+	Operation      string    `json:"operation" doc:"The operation ID in this document." example:"sendEmail"`
 	Status         int       `json:"status" example:"200"`
 	DurationMS     int       `json:"duration_ms" example:"12"`
 	APIKeyID       *string   `json:"api_key_id" doc:"ID of the API key; null if a person made the request." example:"key_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	UserID         *string   `json:"user_id" doc:"ID of the person; null if an API key made the request." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	IP             string    `json:"ip" example:"192.0.2.7"`
-	RequestBody    string    `json:"request_body" doc:"At most 4 KB, without secrets and the content of attachments. Ends with …[cut] where more followed. Empty: there was none, or it is not kept."`
+	RequestBody    string    `json:"request_body" doc:"The first 4 KB of the request body, without secrets and attachment contents. Ends with …[cut] if it was longer. Empty if there was none or it is not stored."`
 	RequestOctets  int64     `json:"request_octets" doc:"Size of the whole request body in bytes."`
 	ResponseBody   string    `json:"response_body" doc:"The response body, shortened like request_body; a body that is not JSON is replaced by its type in brackets."`
 	ResponseOctets int64     `json:"response_octets" doc:"Size of the whole request body in bytes."`
-	EmailID        *string   `json:"email_id" doc:"The email that was made, or that it is about." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	EmailID        *string   `json:"email_id" doc:"The email that the request created or concerns." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	CreatedAt      wire.Time `json:"created_at"`
 }
 
@@ -47,15 +47,15 @@ type input struct {
 	api.Page
 
 	Method      string `query:"method" doc:"Only these methods, separated by commas." example:"POST,PATCH"`
-	Path        string `query:"path" doc:"Only paths that begin so." example:"/api/emails"`
-	StatusFrom  int    `query:"status_from" minimum:"100" maximum:"600" doc:"Only this status or higher ones." example:"400"`
-	StatusBelow int    `query:"status_below" minimum:"100" maximum:"600" doc:"Only lower statuses than this." example:"500"`
+	Path        string `query:"path" doc:"Only paths with this prefix." example:"/api/emails"`
+	StatusFrom  int    `query:"status_from" minimum:"100" maximum:"600" doc:"Only this status or higher." example:"400"`
+	StatusBelow int    `query:"status_below" minimum:"100" maximum:"600" doc:"Only statuses lower than this." example:"500"`
 	APIKeyID    string `query:"api_key_id" doc:"Only requests with this key." example:"key_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	UserID      string `query:"user_id" doc:"Only requests of this person." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	RequestID   string `query:"request_id" doc:"Only requests of this id." example:"req_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	EmailID     string `query:"email_id" doc:"Only requests that made this email or are about it." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Since       string `query:"since" format:"date-time" doc:"Requests from then on."`
-	Until       string `query:"until" format:"date-time" doc:"Requests before then."`
+	UserID      string `query:"user_id" doc:"Only requests of this user." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	RequestID   string `query:"request_id" doc:"Only requests with this ID." example:"req_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	EmailID     string `query:"email_id" doc:"Only requests that created or concern this email." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Since       string `query:"since" format:"date-time" doc:"Only requests at or after this time."`
+	Until       string `query:"until" format:"date-time" doc:"Only requests before this time."`
 }
 
 func (in *input) toFilter() (f apilog.Filter, err error) {
@@ -77,7 +77,7 @@ func (in *input) toFilter() (f apilog.Filter, err error) {
 const about = "API requests of keys and users in the last seven days, with their responses. At high volume, " +
 	"failures are kept before successes. Passwords, tokens, keys and attachment contents are never included."
 
-// Routes makes the routes of the log.
+// Routes returns the routes of the log.
 func Routes(service Service) api.Routes {
 	return api.NewRoutes("requests", func(a *api.API) {
 		g := a.Tag("API requests", about)

@@ -11,7 +11,7 @@ type userRecord struct {
 	ID           string    `json:"id" example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Email        string    `json:"email" example:"ada@example.com"`
 	Name         string    `json:"name" example:"Ada"`
-	Operator     bool      `json:"operator" doc:"Runs the installation."`
+	Operator     bool      `json:"operator" doc:"Whether the user is an operator of the installation."`
 	Password     bool      `json:"password" doc:"Whether they have one."`
 	SecondFactor bool      `json:"second_factor" doc:"Whether an authenticator app is set up."`
 	Passkeys     int       `json:"passkeys" doc:"Number of passkeys."`
@@ -28,8 +28,8 @@ type sessionRecord struct {
 	UserAgent    string    `json:"user_agent"`
 	CreatedAt    wire.Time `json:"created_at"`
 	LastUsedAt   wire.Time `json:"last_used_at" doc:"To within a minute."`
-	ExpiresAt    wire.Time `json:"expires_at" doc:"Whatever is done with it; without use it ends after seven days."`
-	Current      bool      `json:"current" doc:"It is the one that asks."`
+	ExpiresAt    wire.Time `json:"expires_at" doc:"When the session ends, even if it is used. An unused session ends after seven days."`
+	Current      bool      `json:"current" doc:"Whether this is the session of the request."`
 }
 
 type membershipRecord struct {
@@ -58,9 +58,9 @@ type resetAnswer struct {
 }
 
 type signInRecord struct {
-	SetUp     bool   `json:"setup" doc:"Nobody can sign in yet."`
+	SetUp     bool   `json:"setup" doc:"Whether the installation has no user yet."`
 	SignUp    string `json:"sign_up" enum:"invite,open,closed" doc:"Who may sign up."`
-	Passwords bool   `json:"passwords" doc:"Whether passwords let in."`
+	Passwords bool   `json:"passwords" doc:"Whether users can sign in with a password."`
 	Passkeys  bool   `json:"passkeys" doc:"Whether people can have passkeys: the base URL has a host name."`
 
 	OIDC *providerRecord `json:"oidc" doc:"OpenID Connect provider for signing in; null if there is none."`
@@ -74,7 +74,7 @@ type offer struct {
 	Email       string `json:"email" example:"bob@example.com"`
 	AccountName string `json:"account_name" example:"Acme"`
 	Role        string `json:"role" enum:"owner,admin,developer,billing,viewer"`
-	Known       bool   `json:"known" doc:"A person with a password has the address."`
+	Known       bool   `json:"known" doc:"Whether a user with a password has the address."`
 }
 
 type offerAnswer struct {
@@ -87,7 +87,7 @@ type factorAnswer struct {
 }
 
 type recoveryAnswer struct {
-	RecoveryCodes []string `json:"recovery_codes" nullable:"false" doc:"Shown this once."`
+	RecoveryCodes []string `json:"recovery_codes" nullable:"false" doc:"The recovery codes. They are shown only once."`
 }
 
 type madeAccount struct {

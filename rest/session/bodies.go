@@ -26,7 +26,7 @@ func setUpBody(in *signin.SetUpInput) body.Object {
 		{Name: "email", Type: emailField(&in.Email), Need: body.RequiredByService,
 			About: "Email of the person. They become the owner of the account with this email, or of a new one."},
 		{Name: "password", Type: newPassword(&in.Password), Need: body.RequiredByService, About: "12 to 256 characters."},
-		{Name: "name", Type: body.Text(&in.Name).Length(0, maxName), About: "Of the person."},
+		{Name: "name", Type: body.Text(&in.Name).Length(0, maxName), About: "The name of the user."},
 		{Name: "account_name", Type: body.Text(&in.AccountName).Length(1, maxName), Need: body.RequiredByService, About: aboutAccount},
 	}}
 }
@@ -35,8 +35,8 @@ const maxName = 200
 
 func signInBody(in *signin.Credentials) body.Object {
 	return body.Object{Name: "SignIn", Fields: []body.Field{
-		{Name: "email", Type: emailField(&in.Email), Need: body.RequiredByService, About: "Of the person."},
-		{Name: "password", Type: oldPassword(&in.Password), Need: body.Required, About: "Theirs."},
+		{Name: "email", Type: emailField(&in.Email), Need: body.RequiredByService, About: "The name of the user."},
+		{Name: "password", Type: oldPassword(&in.Password), Need: body.Required, About: "The user's password."},
 		{Name: "code", Type: body.Text(&in.Code), About: "Code of the authenticator app, or a recovery code."},
 	}}
 }
@@ -69,7 +69,7 @@ func signUpBody(in *signin.SignUpInput) body.Object {
 	return body.Object{Name: "CompleteSignUp", Fields: []body.Field{
 		{Name: "token", Type: body.Text(&in.Token), Need: body.Required, About: aboutToken},
 		{Name: "password", Type: newPassword(&in.Password), Need: body.RequiredByService, About: "12 to 256 characters."},
-		{Name: "name", Type: body.Text(&in.Name).Length(0, maxName), About: "Of the person."},
+		{Name: "name", Type: body.Text(&in.Name).Length(0, maxName), About: "The name of the user."},
 		{Name: "account_name", Type: body.Text(&in.AccountName).Length(1, maxName), Need: body.RequiredByService, About: aboutAccount},
 	}}
 }
@@ -95,12 +95,12 @@ func confirmEmailBody(in *signin.EmailConfirmation) body.Object {
 func acceptBody(in *signin.AcceptInput) body.Object {
 	return body.Object{Name: "AcceptInvitation", Fields: []body.Field{
 		{Name: "token", Type: body.Text(&in.Token), Need: body.Required, About: aboutToken},
-		{Name: "name", Type: body.Text(&in.Name).Length(0, maxName), About: "Of a person who is new."},
-		{Name: "password", Type: oldPassword(&in.Password), About: "The person's, or a new one of 12 to 256 characters; left out by who is signed in."},
+		{Name: "name", Type: body.Text(&in.Name).Length(0, maxName), About: "Name of a new user."},
+		{Name: "password", Type: oldPassword(&in.Password), About: "The user's password, or a new one of 12 to 256 characters. Omit it if you are signed in."},
 	}}
 }
 
-// confirming is signin.Confirmation as it stands in a body.
+// confirming is signin.Confirmation in a request body.
 type confirming struct {
 	password, code string
 	passkey        *written
@@ -117,7 +117,7 @@ func (in confirming) toConfirmation() signin.Confirmation {
 
 func confirmBody(in *confirming) body.Object {
 	return body.Object{Name: "ConfirmSession", Single: true, Fields: []body.Field{
-		{Name: "password", Type: oldPassword(&in.password), About: "Of the person."},
+		{Name: "password", Type: oldPassword(&in.password), About: "The name of the user."},
 		{Name: "code", Type: body.Text(&in.code), About: "Code of the authenticator app, or a recovery code."},
 		{Name: "passkey", Type: body.Maybe(&in.passkey, passkeyBody), About: "The browser's response to the options of POST /session/passkey/options."},
 	}}
@@ -126,7 +126,7 @@ func confirmBody(in *confirming) body.Object {
 func switchBody(to *string) body.Object {
 	return body.Object{Name: "SwitchAccount",
 		Fields: []body.Field{{Name: "account_id", Type: body.Text(to), Need: body.Required,
-			About: "One that the person belongs to."}}}
+			About: "An account that the user belongs to."}}}
 }
 
 func teamBody(to *string) body.Object {
@@ -143,15 +143,15 @@ func codeBody(to *string) body.Object {
 
 func userBody(in *signin.UserChange) body.Object {
 	return body.Object{Name: "UpdateUser", Change: true, Fields: []body.Field{
-		{Name: "name", Type: body.Maybe(&in.Name, func(to *string) body.Type { return body.Text(to).Length(0, maxName) }), About: "Of the person."},
-		{Name: "email", Type: body.Maybe(&in.Email, emailField), About: "Counts once the link that is mailed there was used."},
+		{Name: "name", Type: body.Maybe(&in.Name, func(to *string) body.Type { return body.Text(to).Length(0, maxName) }), About: "The name of the user."},
+		{Name: "email", Type: body.Maybe(&in.Email, emailField), About: "The new address. It takes effect once the link sent to it is used."},
 		{Name: "password", Type: body.Maybe(&in.Password, passwordChange), About: "A new password. It ends the other sessions."},
 	}}
 }
 
 func passwordChange(to *signin.PasswordChange) body.Object {
 	return body.Object{Name: "PasswordChange", Fields: []body.Field{
-		{Name: "current", Type: oldPassword(&to.Current), About: "The present one; left out by who has none."},
+		{Name: "current", Type: oldPassword(&to.Current), About: "The current password. Omit it if the user has none."},
 		{Name: "new", Type: newPassword(&to.New), Need: body.RequiredByService, About: "12 to 256 characters."},
 	}}
 }

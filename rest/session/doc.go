@@ -1,3 +1,2 @@
-// Package session is how people get in over the API: set-up, sign-in, sign-up, links, sessions, and
-// what they change about themselves.
+// Package session serves sign-in: setup, sign-up, links, sessions, and the settings of users.
 package session

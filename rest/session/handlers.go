@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/rest/api/wire"
 )
 
-// admitPerson gives somebody who has come in their cookie, beside the answer.
+// admitPerson adds the session cookie of a signed-in user to the response.
 func admitPerson(c *api.Call, e signin.NewSession, err error) (enteredAnswer, error) {
 	if err != nil {
 		return enteredAnswer{}, err

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// OpenID is what the operations need of the outside provider.
+// OpenID is the part of the outside provider that the operations use.
 type OpenID interface {
 	Name() string
 	BeginSignIn(ctx context.Context, returnTo string) (openid.AuthRequest, error)
@@ -40,7 +40,7 @@ func newProviderRecord(name string) *providerRecord {
 // sentOn is an answer that sends a browser elsewhere.
 type sentOn struct {
 	Status   int
-	Location string `header:"Location" doc:"Where the browser goes."`
+	Location string `header:"Location" doc:"URL that the browser is redirected to."`
 }
 
 func redirectTo(location string) *sentOn { return &sentOn{http.StatusFound, location} }
@@ -49,7 +49,7 @@ type begun struct {
 	ReturnTo string `query:"return_to" doc:"Path of this installation to redirect to afterwards. Any other value counts as /." example:"/"`
 }
 
-// returned is what the provider sends back by the browser.
+// returned are the parameters that the provider sends through the browser.
 type returned struct {
 	State   string `query:"state" doc:"The state that the sign-in began with." example:"0fXk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqI"`
 	Code    string `query:"code" doc:"The authorization code of the provider." example:"SplxlOBeZQQYbYS6WxSbIA"`
@@ -139,9 +139,8 @@ func (e *edge) unlinkProvider(ctx context.Context, c *api.Call, _ *api.None) (ap
 	return api.OkAnswer{OK: true}, e.outside.Unlink(ctx, c.Caller)
 }
 
-// turnedAway leads a person who does not get in to the page that says why, and where they still get to
-// returnTo by another way in. Where there is no provider nobody was led here, and the answer is as
-// everywhere.
+// turnedAway redirects a user whose sign-in failed to the page that explains the reason and still leads to
+// returnTo after another sign-in. Without a provider, it returns the error as other operations do.
 func (e *edge) turnedAway(ctx context.Context, c *api.Call, returnTo string, err error) (*sentOn, error) {
 	if e.outside.Name() == "" {
 		return nil, c.Fail(ctx, err)

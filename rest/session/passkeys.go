@@ -24,7 +24,7 @@ type passkeyRecord struct {
 	ID         string            `json:"id" example:"psk_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Name       string            `json:"name" example:"Laptop"`
 	CreatedAt  wire.Time         `json:"created_at"`
-	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"null: never."`
+	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"When it was last used; null if never."`
 }
 
 type passkeyAnswer struct {
@@ -52,7 +52,7 @@ func ceremonyExample(member map[string]any) map[string]any {
 var credentialExample = map[string]any{"id": "AQID", "rawId": "AQID", "type": "public-key",
 	"response": map[string]any{"clientDataJSON": "e30", "authenticatorData": "AQID", "signature": "AQID", "userHandle": "AQID"}}
 
-// written is an answer of a browser as it stands in a body.
+// written is a browser's response in a request body.
 type written struct {
 	challengeID string
 	credential  map[string]any
@@ -80,7 +80,7 @@ func passkeyBody(in *written) body.Object {
 
 func newPasskeyBody(in *written) body.Object {
 	name := body.Field{Name: "name", Type: body.Text(&in.name).Length(0, maxName),
-		About: "By which its owner knows it."}
+		About: "A name to recognize the passkey by."}
 	return body.Object{Name: "NewPasskey", Fields: append(credentialFields(in), name)}
 }
 
@@ -128,7 +128,7 @@ func (e *edge) addPasskeys(g *api.TagGroup) {
 		Summary: "Create a passkey",
 		Description: "Stores the passkey that the browser created. All other sessions and links " +
 			"of the user end.",
-		Body: &api.Body{About: "The browser's response, and a name for the passkey.",
+		Body: &api.Body{About: "The browser's response and a name for the passkey.",
 			Examples: map[string]any{"laptop": map[string]any{"challenge_id": "c2VhbGVk", "name": "Laptop",
 				"credential": map[string]any{"id": "AQID", "rawId": "AQID", "type": "public-key",
 					"response": map[string]any{"clientDataJSON": "e30", "attestationObject": "AQID"}}}}},

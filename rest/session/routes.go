@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 )
 
-// Service is what the operations need of signin.
+// Service is the part of signin that the operations use.
 type Service interface {
 	Options(ctx context.Context) (signin.Options, error)
 	SetUp(ctx context.Context, in signin.SetUpInput) (signin.NewSession, error)
@@ -58,7 +58,7 @@ type edge struct {
 	outside OpenID
 }
 
-// Routes makes the routes by which people get in.
+// Routes returns the routes for signing in.
 func Routes(service Service, outside OpenID) api.Routes {
 	return api.NewRoutes("sign-in", func(a *api.API) {
 		e := &edge{service, outside}
@@ -72,7 +72,7 @@ func Routes(service Service, outside OpenID) api.Routes {
 	})
 }
 
-// UserRoutes makes the routes of what people change about themselves.
+// UserRoutes returns the routes of the settings of users.
 func UserRoutes(service Service, outside OpenID) api.Routes {
 	return api.NewRoutes("user", func(a *api.API) {
 		e := &edge{service, outside}
@@ -96,7 +96,7 @@ func (e *edge) addSignIn(g *api.TagGroup) {
 		Method: http.MethodPost, Path: "/setup", ID: "setUp", Public: true, Problems: []int{http.StatusNotFound},
 		Summary: "Set up the installation", Description: "Creates the first user, who becomes the operator and " +
 			"owner of an account. Returns 404 once a user can sign in.",
-		Body: &api.Body{About: "The token of the link, and who it is.",
+		Body: &api.Body{About: "The token of the link, and the user.",
 			Examples: map[string]any{"ada": map[string]any{"token": exampleToken, "email": "ada@example.com",
 				"password": examplePassword, "name": "Ada", "account_name": "Acme"}}},
 		Example: enteredExample(),
@@ -108,7 +108,7 @@ func (e *edge) addSignIn(g *api.TagGroup) {
 			"and no `code`: 403 `second_factor_required`. After five failures for one email from one network in 15 " +
 			"minutes: 429. A browser that has signed in before is counted separately, and the wait is at most 15 " +
 			"minutes.",
-		Body:    &api.Body{About: "Email and password; the code of the authenticator app, or a recovery code, where one is set up.", Examples: map[string]any{"ada": map[string]any{"email": "ada@example.com", "password": examplePassword}}},
+		Body:    &api.Body{About: "Email and password, and an authenticator or recovery code if a second factor is set up.", Examples: map[string]any{"ada": map[string]any{"email": "ada@example.com", "password": examplePassword}}},
 		Example: enteredExample(),
 	}, signInBody, e.signIn)
 	api.HandleBody(g, api.Operation{
@@ -132,7 +132,7 @@ func (e *edge) addLinks(g *api.TagGroup) {
 		Method: http.MethodPost, Path: "/sign-up/complete", ID: "completeSignUp", Public: true,
 		Problems: []int{http.StatusNotFound},
 		Summary:  "Complete the sign-up", Description: "Creates the user and an account that they own.",
-		Body: &api.Body{About: "The token of the link, and who it is.",
+		Body: &api.Body{About: "The token of the link, and the user.",
 			Examples: map[string]any{"ada": map[string]any{"token": exampleToken, "password": examplePassword,
 				"name": "Ada", "account_name": "Acme"}}},
 		Example: enteredExample(),
@@ -170,7 +170,7 @@ func (e *edge) addLinks(g *api.TagGroup) {
 		Description: "Accepts an invitation, even if sign-up is closed. A signed-in user sends only the token and " +
 			"must have the invited address: otherwise 403. An existing user enters their password; a new user " +
 			"chooses one.",
-		Body: &api.Body{About: "The token of the link, and who it is.",
+		Body: &api.Body{About: "The token of the link, and the user.",
 			Examples: map[string]any{"bob": map[string]any{"token": exampleToken, "password": examplePassword,
 				"name": "Bob"}}},
 		Example: enteredExample(),
@@ -210,7 +210,7 @@ func (e *edge) addSessions(g *api.TagGroup) {
 		Summary: "Confirm the session", Description: "Confirms the session by password, code or passkey, which " +
 			"permits sensitive changes for ten minutes. Sets a new cookie. Failures are counted per session, so " +
 			"failed sign-ins elsewhere do not lock it.",
-		Body: &api.Body{About: "One of the three.",
+		Body: &api.Body{About: "The password, the code or the passkey.",
 			Examples: map[string]any{"password": map[string]any{"password": examplePassword}}},
 		Example: enteredExample(),
 	}, confirmBody, e.confirmSession)
@@ -219,7 +219,7 @@ func (e *edge) addSessions(g *api.TagGroup) {
 		Problems: []int{http.StatusNotFound},
 		Summary:  "Switch accounts", Description: "Switches the session to an account that the user belongs " +
 			"to. The header Postrider-Account selects an account for a single request.",
-		Body: &api.Body{About: "Which one.",
+		Body: &api.Body{About: "The account.",
 			Examples: map[string]any{"switch": map[string]any{"account_id": exampleAccount}}},
 		Example: enteredExample(),
 	}, switchBody, e.switchAccount)
@@ -243,7 +243,7 @@ func (e *edge) addSessions(g *api.TagGroup) {
 		Problems: []int{http.StatusForbidden, http.StatusConflict},
 		Summary:  "Create another account", Description: "Creates an account owned by the caller. Requires open " +
 			"sign-up or an operator. A user can have five accounts on a free plan.",
-		Body: &api.Body{About: "How people call it.",
+		Body: &api.Body{About: "The name of the account.",
 			Examples: map[string]any{"acme": map[string]any{"name": "Acme"}}},
 		Example: map[string]any{"account": map[string]any{"id": exampleAccount, "name": "Acme", "role": "owner"}},
 	}, teamBody, e.newTeam)
@@ -257,7 +257,7 @@ func (e *edge) addUser(g *api.TagGroup) {
 		Description: "Updates the signed-in user. A new email takes effect once its link " +
 			"is used; the old address gets a link that cancels the change. A new password ends all other sessions, " +
 			"all links, and a pending change of email.",
-		Body: &api.Body{About: "What to change.",
+		Body: &api.Body{About: "The fields to change.",
 			Examples: map[string]any{"name": map[string]any{"name": "Ada L."},
 				"password": map[string]any{"password": map[string]any{"current": examplePassword, "new": examplePassword + "!"}}}},
 		Example: map[string]any{"user": userExample()},

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// SMSMessage is a message in a list. It is embedded, and so exported.
+// SMSMessage is a message in a list. It is exported because it is embedded.
 type SMSMessage struct { //nolint:revive // the schema in the document has this name
 	ID           string            `json:"id" example:"sms_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	To           string            `json:"to" example:"+4915112345678"`
@@ -20,12 +20,12 @@ type SMSMessage struct { //nolint:revive // the schema in the document has this 
 	From         *string           `json:"from" doc:"Sender that the step specifies; null if the sender of the settings is used."`
 	Text         string            `json:"text"`
 	Encoding     string            `json:"encoding" enum:"gsm7,ucs2" doc:"gsm7: 160 characters in one part, 153 in each of several. ucs2: 70 and 67; one character outside the GSM alphabet is enough."`
-	Segments     int               `json:"segments" doc:"Parts, which providers bill."`
-	Status       string            `json:"status" enum:"queued,sent,delivered,failed,unknown" doc:"unknown: it was handed over without an answer, and is not sent again."`
-	ErrorCode    *string           `json:"error_code" doc:"Why it failed, is unknown or waits, in one word: of the provider, or suppressed, busy, unreachable, no_answer, expired, refused, settings, no_provider, not_delivered, account_suspended, internal." example:"suppressed"`
-	Error        *string           `json:"error" doc:"The same in a sentence."`
+	Segments     int               `json:"segments" doc:"Number of segments that the provider charges for."`
+	Status       string            `json:"status" enum:"queued,sent,delivered,failed,unknown" doc:"unknown: the provider did not respond, and the message is not sent again."`
+	ErrorCode    *string           `json:"error_code" doc:"Why the message failed, is unknown or waits: a code of the provider, or suppressed, busy, unreachable, no_answer, expired, refused, settings, no_provider, not_delivered, account_suspended or internal." example:"suppressed"`
+	Error        *string           `json:"error" doc:"The reason as a sentence."`
 	Provider     *string           `json:"provider" enum:"capture,twilio,http"`
-	ProviderID   *string           `json:"provider_id" doc:"The provider's name for it."`
+	ProviderID   *string           `json:"provider_id" doc:"The provider's ID of the message."`
 	AutomationID *string           `json:"automation_id" example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	RunID        *string           `json:"run_id" example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	CreatedAt    wire.Time         `json:"created_at"`
@@ -56,10 +56,10 @@ type messageAnswer struct {
 type query struct {
 	api.Page
 
-	Status       string `query:"status" enum:"queued,sent,delivered,failed,unknown" doc:"Only those."`
+	Status       string `query:"status" enum:"queued,sent,delivered,failed,unknown" doc:"Return only messages with this status."`
 	To           string `query:"to" doc:"Return only messages to this number, such as +4915112345678."`
-	AutomationID string `query:"automation_id" doc:"Only of this automation."`
-	RunID        string `query:"run_id" doc:"Only of this run."`
+	AutomationID string `query:"automation_id" doc:"Return only messages of this automation."`
+	RunID        string `query:"run_id" doc:"Return only messages of this run."`
 }
 
 var message = api.Noun{Name: "text message", About: "Id of the text message.",

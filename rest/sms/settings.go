@@ -17,13 +17,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Settings is what these operations need of the settings of accounts.
+// Settings is the part of the settings of accounts that these operations use.
 type Settings interface {
 	Settings(ctx context.Context, accountID string) (settings.Settings, error)
 	SetSettings(ctx context.Context, accountID string, c settings.Change) (settings.Settings, error)
 }
 
-// Messages is what these operations need of stored messages.
+// Messages is the part of stored messages that these operations use.
 type Messages interface {
 	List(ctx context.Context, accountID string, f sms.Filter) (page.Page[*ent.SMSMessage], error)
 	Get(ctx context.Context, accountID, messageID string) (sms.Stored, error)
@@ -36,13 +36,13 @@ var (
 
 type settingsRecord struct {
 	Provider  string                        `json:"provider" enum:"operator,none,twilio,http" doc:"operator: the one that the operator of this service has set up."`
-	Usable    bool                          `json:"usable" doc:"There is a provider that messages could be handed to."`
+	Usable    bool                          `json:"usable" doc:"Whether a provider is available."`
 	Carrier   *string                       `json:"carrier" enum:"capture,twilio,http" doc:"Provider that sends the messages; null if there is none. capture keeps them in the development inbox."`
-	From      *string                       `json:"from" doc:"The sender of messages that name none."`
+	From      *string                       `json:"from" doc:"The sender of messages that do not set one."`
 	Twilio    wire.Optional[twilioSettings] `json:"twilio" doc:"null with another provider."`
 	HTTP      wire.Optional[httpSettings]   `json:"http" doc:"null with another provider."`
 	Countries []string                      `json:"countries" nullable:"false" doc:"Countries that messages can be sent to. If empty, no message is sent."`
-	DailyCap  int                           `json:"daily_cap" doc:"Messages in a day of UTC."`
+	DailyCap  int                           `json:"daily_cap" doc:"Maximum number of messages per day (UTC)."`
 	ReplyURL  *string                       `json:"reply_url" doc:"Where your provider posts replies, so that STOP takes effect. Keep it secret. null if the caller cannot change the settings."`
 	UpdatedAt wire.OptionalTime             `json:"updated_at" doc:"When the settings were last changed; null if never."`
 }
@@ -55,7 +55,7 @@ type twilioSettings struct {
 
 type httpSettings struct {
 	URL         string   `json:"url" example:"https://sms.example.com/send?key=********" doc:"Values in the query are shown as ********."`
-	HeaderNames []string `json:"header_names" nullable:"false" doc:"Their values are not shown."`
+	HeaderNames []string `json:"header_names" nullable:"false" doc:"Header fields; values are never shown."`
 	ContentType *string  `json:"content_type"`
 	Body        *string  `json:"body" doc:"Fixed values, which can be passwords, are shown as ********."`
 	IDPath      *string  `json:"id_path"`
@@ -87,7 +87,7 @@ type edge struct {
 	sms    Messages
 }
 
-// Routes makes the routes of text messages.
+// Routes returns the routes of text messages.
 func Routes(chosen Settings, messages Messages) api.Routes {
 	return api.NewRoutes("sms", func(a *api.API) {
 		e := &edge{chosen: chosen, sms: messages}
@@ -140,11 +140,11 @@ func changeBody(c *settings.Change) body.Object {
 		{Name: "countries", Type: body.List(&c.Countries, countryField).Count(0, 300), Need: body.Required,
 			About: "Countries that messages can be sent to: two-letter ISO 3166 codes in capitals; `001` for numbers without a country.", Example: []any{"DE"}},
 		{Name: "daily_cap", Type: body.Integer(&c.DailyCap).From(1).UpTo(settings.MaxDailyCap), Default: 100,
-			About: "Messages in a day of UTC. One number gets 10 in an hour at most."},
+			About: "Maximum number of messages per day (UTC). A number receives at most 10 per hour."},
 		{Name: "from", Type: body.Text(&c.From).Length(0, 34),
-			About: "The sender of messages that name none, of an own provider: a number, a short number, a word of at most 11 characters, or a messaging service of Twilio."},
-		{Name: "twilio", Type: body.Maybe(&c.Twilio, twilioBody), About: "With `twilio`: an account at Twilio, or at one that is compatible with it."},
-		{Name: "http", Type: body.Maybe(&c.HTTP, httpBody), About: "With `http`: a gateway that takes a message by one POST."},
+			About: "The sender of messages that do not set one, if you use your own provider: a number, a short code, an alphanumeric sender ID of at most 11 characters, or a Twilio messaging service."},
+		{Name: "twilio", Type: body.Maybe(&c.Twilio, twilioBody), About: "With `twilio`: the account at Twilio or a compatible provider."},
+		{Name: "http", Type: body.Maybe(&c.HTTP, httpBody), About: "With `http`: a gateway that accepts each message as a POST request."},
 	}}
 }
 
@@ -152,10 +152,10 @@ func countryField(to *string) body.Type { return body.Text(to).Length(2, 3) }
 
 func twilioBody(t *settings.TwilioChange) body.Object {
 	return body.Object{Fields: []body.Field{
-		{Name: "account_sid", Type: body.Text(&t.AccountSID).Length(1, 64), Need: body.Required, About: "Of the account."},
-		{Name: "auth_token", Type: secretText{&t.AuthToken}, About: "Its token; left out: as it is."},
+		{Name: "account_sid", Type: body.Text(&t.AccountSID).Length(1, 64), Need: body.Required, About: "SID of the account."},
+		{Name: "auth_token", Type: secretText{&t.AuthToken}, About: "Auth token of the account. If omitted, it does not change."},
 		{Name: "base_url", Type: body.Text(&t.BaseURL).Length(0, 2048).Format("uri"),
-			About: "Of a compatible provider; left out: Twilio's own.", Example: "https://api.twilio.com"},
+			About: "Base URL of a provider with a compatible API. Defaults to Twilio's.", Example: "https://api.twilio.com"},
 	}}
 }
 
@@ -170,7 +170,7 @@ func httpBody(h *settings.HTTPChange) body.Object {
 				"encoded. Left out: an object with `id`, `to`, `from`, `text` and `receipt_url`. The gateway may post to `receipt_url` a form or an object with `status` and perhaps `id`, `code`, `error`."},
 		{Name: "id_path", Type: body.Text(&h.IDPath).Length(0, 200), About: "Path of the message ID in the gateway's JSON response.", Example: "messages.0.id"},
 		{Name: "idempotent", Type: body.Boolean(&h.Idempotent), Default: false,
-			About: "The gateway takes the same `Idempotency-Key`, which is the id of the message, once. Only then a request without an answer is made again."},
+			About: "Whether the gateway deduplicates by `Idempotency-Key`, which is the message ID. Only then is a request without a response retried."},
 	}}
 }
 

@@ -1,2 +1,2 @@
-// Package suppressions is the resources suppressions and category opt-outs of the API.
+// Package suppressions serves the resources suppressions and category opt-outs.
 package suppressions

@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Service is what these operations need of suppression.
+// Service is the part of suppression that these operations use.
 type Service interface {
 	Add(ctx context.Context, accountID string, in suppression.AddInput) (*ent.Suppression, error)
 	AddBatch(ctx context.Context, accountID string, in suppression.BatchInput) ([]suppression.BatchItem, error)
@@ -55,7 +55,7 @@ type suppressionItem struct {
 	Error  *problem.ProblemBody `json:"error,omitempty" doc:"Why the item failed. Absent otherwise."`
 }
 
-// Filters are what narrows the list. It is embedded, and so exported.
+// Filters are the filters of the list. It is exported because it is embedded.
 type Filters struct {
 	Email  string `query:"email" doc:"Return only this address." example:"bob@example.net"`
 	Reason string `query:"reason" enum:"bounce,failure,complaint,unsubscribe,manual" doc:"Return only suppressions with this reason."`
@@ -74,7 +74,7 @@ type edge struct {
 	turns export.Turns
 }
 
-// Routes makes the routes of the resources suppressions and category opt-outs.
+// Routes returns the routes of the resources suppressions and category opt-outs.
 func Routes(service Service, turns export.Turns) api.Routes {
 	return api.NewRoutes("suppressions", func(a *api.API) {
 		e := &edge{list: service, turns: turns}
@@ -235,7 +235,7 @@ func (e *edge) removeSuppression(ctx context.Context, accountID, name string) er
 	return orMissing(name, e.list.Remove(ctx, accountID, name))
 }
 
-// orMissing repeats only what is fit to be repeated of a name that is not found.
+// orMissing returns a NotFound error that repeats the name only if it is safe to show.
 func orMissing(name string, err error) error {
 	if err != nil && fault.KindOf(err) == fault.NotFound {
 		return fault.NoSuch("suppression", body.Shown(name))

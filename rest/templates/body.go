@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/rest/emails"
 )
 
-// bodyLimit holds html and text of 1 MB each, escaped as some encoders do.
+// bodyLimit has room for html and text of 1 MB each, with escaped characters.
 const bodyLimit = 8 << 20
 
 const noneOf = "is empty; leave it out, or give null, for none"
@@ -18,7 +18,7 @@ const noneOf = "is empty; leave it out, or give null, for none"
 func addBody(in *templates.AddInput) body.Object {
 	return body.Object{Name: "AddTemplate", Fields: []body.Field{
 		{Name: "alias", Type: aliasField(&in.Alias), About: "Unique in the account.", Example: "receipt"},
-		{Name: "name", Type: nameField(&in.Name), Need: body.RequiredByService, About: "For people."},
+		{Name: "name", Type: nameField(&in.Name), Need: body.RequiredByService, About: "A name for humans."},
 		{Name: "subject", Type: subjectField(&in.Subject), About: aboutSubject},
 		{Name: "from", Type: body.Mailbox(&in.From), About: aboutFrom},
 		{Name: "reply_to", Aliases: emails.ReplyToAliases, Type: body.Mailboxes(&in.ReplyTo), About: aboutReplyTo},
@@ -30,12 +30,12 @@ func addBody(in *templates.AddInput) body.Object {
 	}, Check: func(d *body.Decoder) { d.Also(in.Validate()) }}
 }
 
-// changeBody declares a change. null takes a field away that may be.
+// changeBody declares a change. null clears optional fields.
 func changeBody(c *templates.Change) body.Object {
 	none := func(to **string) func() { return func() { *to = new("") } }
 	return body.Object{Name: "UpdateTemplate", Change: true, Fields: []body.Field{
 		{Name: "alias", Type: body.Maybe(&c.Alias, aliasField), Null: none(&c.Alias), About: "Unique in the account.", Example: "receipt"},
-		{Name: "name", Type: body.Maybe(&c.Name, nameField), About: "For people."},
+		{Name: "name", Type: body.Maybe(&c.Name, nameField), About: "A name for humans."},
 		{Name: "subject", Type: body.Maybe(&c.Subject, subjectField), Null: none(&c.Subject), About: aboutSubject},
 		{Name: "from", Type: sender{&c.From}, Null: func() { c.From = &templates.Mailbox{} }, About: aboutFrom},
 		{Name: "reply_to", Aliases: emails.ReplyToAliases,
@@ -51,13 +51,13 @@ func changeBody(c *templates.Change) body.Object {
 
 const (
 	aboutSubject     = "Liquid, without line breaks."
-	aboutFrom        = "The sender, for sends that name none. No Liquid."
+	aboutFrom        = "The sender of sends that do not set one. Cannot contain Liquid."
 	aboutReplyTo     = "Default reply addresses of sends without `reply_to`. Cannot contain Liquid."
 	aboutHTML        = "Liquid in HTML, at most 1 MB. Values are escaped."
 	aboutText        = "Liquid in plain text, at most 1 MB."
 	aboutVariables   = "The gaps, at most 100."
-	aboutUnsubscribe = "Managed unsubscribe, for sends that do not say `unsubscribe`."
-	aboutCategory    = "1 to 100 characters: what an unsubscribe stops, for sends that name none."
+	aboutUnsubscribe = "Whether Postrider manages unsubscribes, for sends that do not set `unsubscribe`."
+	aboutCategory    = "The category of sends that do not set one. 1 to 100 characters."
 )
 
 func aliasField(to *string) body.TextType {
@@ -78,13 +78,13 @@ func variableObject(v *shape.Variable) body.Object {
 	return body.Object{Name: "TemplateVariableInput", Fields: []body.Field{
 		{Name: "key", Type: body.Text(&v.Key), Need: body.RequiredByService,
 			About: "Letters, digits, `-` and `_` in up to 5 parts joined by dots.", Example: "customer.name"},
-		{Name: "type", Type: body.Choice(&v.Type, language.Types()...), Need: body.RequiredByService, About: "A value of another type is refused."},
+		{Name: "type", Type: body.Choice(&v.Type, language.Types()...), Need: body.RequiredByService, About: "Type of the value. A value of another type is refused."},
 		{Name: "required", Type: body.Boolean(&v.Required), Default: false, About: "Whether a send without it is refused."},
 		{Name: "fallback", Type: body.Any(&v.Fallback), About: "Value if a send does not provide one: a value of the type, or null for none."},
 	}}
 }
 
-// sender reads a sender that is not empty: none is said by null.
+// sender reads a sender. It cannot be empty; null clears it.
 type sender struct{ to **templates.Mailbox }
 
 func (t sender) Read(d *body.Decoder, path string, v body.Value) {
@@ -120,7 +120,7 @@ func (t version) Schema(c body.Components) *huma.Schema { return body.Integer(t.
 func renderBody(in *templates.PreviewInput) body.Object {
 	return body.Object{Name: "RenderTemplate", Fields: []body.Field{
 		{Name: "variables", Type: body.AnyObject(&in.Variables),
-			About: "Values by key: `{\"customer.name\": …}` or `{\"customer\": {\"name\": …}}`. Those that are not declared are ignored."},
+			About: "Values of the variables by key: `{\"customer.name\": …}` or `{\"customer\": {\"name\": …}}`. Undeclared variables are ignored."},
 		{Name: "version", Type: versionOrDraft{&in.Version}, About: "Version to render. Defaults to `draft`."},
 	}}
 }

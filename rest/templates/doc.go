@@ -1,3 +1,2 @@
-// Package templates is the resource templates of the API: drafts, and the versions that
-// are published of them.
+// Package templates serves the resource templates: drafts, and their published versions.
 package templates

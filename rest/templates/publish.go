@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// publishing is what the operations on versions need of templates.
+// publishing is the part of templates that the operations on versions use.
 type publishing interface {
 	Publish(ctx context.Context, accountID, idOrAlias string,
 		keep templates.KeepPublication) (templates.Publication, error)
@@ -113,7 +113,7 @@ func (e *edge) rollBackTemplate(ctx context.Context, c *api.Call, in *api.Item, 
 // contain: source and result, in two forms each.
 func answerPublished(ctx context.Context, c *api.Call) func(templates.Publication, error) (publicationAnswer, error) {
 	return func(p templates.Publication, err error) (publicationAnswer, error) {
-		// a draft without changes makes no version
+		// a draft without changes creates no version
 		if err == nil && p.Template.PublishedAt != nil && time.Since(*p.Template.PublishedAt).Abs() < time.Minute {
 			c.Debit(ctx, 2*bodySize(p.Template))
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Service is what the template operations need of templates. A template
+// Service is the part of templates that the template operations use. A template
 // is named by its id or its alias.
 type Service interface {
 	Add(ctx context.Context, accountID string, in templates.AddInput) (templates.Template, error)
@@ -30,7 +30,7 @@ var _ Service = (*templates.Service)(nil)
 
 const tagTemplates = "Templates"
 
-// TemplateSummary is a template in a list. It is embedded, and so exported.
+// TemplateSummary is a template in a list. It is exported because it is embedded.
 type TemplateSummary struct {
 	ID                    string             `json:"id" example:"tpl_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Alias                 *string            `json:"alias" doc:"Your own name for the template in code; null if there is none."`
@@ -111,7 +111,7 @@ var template = api.Noun{Name: "template", About: "ID or alias of the template.",
 
 type edge struct{ templates Service }
 
-// Routes makes the routes of the resource templates.
+// Routes returns the routes of the resource templates.
 func Routes(service Service) api.Routes {
 	return api.NewRoutes("templates", func(a *api.API) {
 		e := &edge{templates: service}
@@ -144,7 +144,7 @@ func Routes(service Service) api.Routes {
 				"`name` change immediately. Omitted fields keep their value. `null` clears `alias`, `subject`, " +
 				"`from`, `reply_to`, `html`, `text` or `category`, and is refused for other fields. The alias cannot " +
 				"change while an automation uses it: 409 `conflict`, with the names in `details.used_by`.",
-			Body: &api.Body{Limit: bodyLimit, About: "What to change.",
+			Body: &api.Body{Limit: bodyLimit, About: "The fields to change.",
 				Examples: map[string]any{"subject": map[string]any{"subject": "Your receipt for {{order}}"}}},
 			Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: template,
 		}, changeBody, e.updateTemplate)

@@ -60,7 +60,7 @@ type versionRecord struct {
 	Text *string `json:"text" doc:"The text as it is sent; null if the template has none, and each email then gets a text part generated from its HTML."`
 }
 
-// VersionSummary is a version in a list. It is embedded, and so exported.
+// VersionSummary is a version in a list. It is exported because it is embedded.
 type VersionSummary struct {
 	TemplateID         string             `json:"template_id"`
 	Version            int                `json:"version"`

@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Log is what these operations need of webhooks.
+// Log is the part of webhooks that these operations use.
 type Log interface {
 	Deliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter) (page.Page[*ent.WebhookDelivery], error)
 	Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
@@ -60,7 +60,7 @@ type webhookAttempt struct {
 	DurationMS *int              `json:"duration_ms"`
 }
 
-// webhookDeliveryDetail has what the list leaves out.
+// webhookDeliveryDetail has the fields that the list omits.
 type webhookDeliveryDetail struct {
 	WebhookDelivery
 
@@ -99,7 +99,7 @@ type webhookRecovered struct {
 	HasMore   bool `json:"has_more" doc:"Whether more deliveries remain. Send the request again."`
 }
 
-// deliveryQuery is a page of what was delivered to an endpoint.
+// deliveryQuery selects a page of the deliveries to an endpoint.
 type deliveryQuery struct {
 	api.Item
 	api.Page
@@ -113,7 +113,7 @@ var delivery = api.Noun{Name: "webhook delivery", About: "Id of the delivery.",
 
 type logEdge struct{ log Log }
 
-// DeliveryRoutes makes the routes of what was delivered to webhook endpoints.
+// DeliveryRoutes returns the routes for webhook deliveries.
 func DeliveryRoutes(service Log) api.Routes {
 	return api.NewRoutes("webhook deliveries", func(a *api.API) {
 		e := &logEdge{log: service}

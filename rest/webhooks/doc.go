@@ -1,3 +1,2 @@
-// Package webhooks is the resource webhooks of the API: endpoints, what was delivered to
-// them, and events made to test them.
+// Package webhooks serves the resource webhooks: endpoints, their deliveries, and test events.
 package webhooks

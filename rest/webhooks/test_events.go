@@ -63,7 +63,7 @@ type testEventEdge struct {
 	offer    event.Offer
 }
 
-// TestEventRoutes makes the route POST /emails/test. Without a delivery nothing is queued.
+// TestEventRoutes returns the route POST /emails/test. Without webhook deliveries nothing is queued.
 func TestEventRoutes(reader EmailReader, delivery Delivery, offer event.Offer) api.Routes {
 	return api.NewRoutes("test events", func(a *api.API) {
 		e := &testEventEdge{emails: reader, delivery: delivery, offer: offer}
@@ -92,7 +92,7 @@ func testEventExample() map[string]any {
 		}}, "deliveries": []any{}}
 }
 
-// testEventRequest is what is asked for.
+// testEventRequest is the requested test event.
 type testEventRequest struct {
 	entry   event.Entry
 	name    string
@@ -163,8 +163,8 @@ func (e *testEventEdge) createTestEvent(ctx context.Context, c *api.Call, _ *api
 	return out, nil
 }
 
-// fromEmail puts an email's fields into a sample. What the event itself tells, as
-// the status and the reason of a bounce, stays the sample's.
+// fromEmail copies the fields of an email into a sample. Fields of the event itself, such as the status and
+// the reason of a bounce, keep their sample values.
 func fromEmail(sample event.Payload, email *ent.Email) event.Payload {
 	recipient := ""
 	for _, to := range slices.Concat(email.To, email.Cc, email.Bcc) {
@@ -190,7 +190,7 @@ func fromEmail(sample event.Payload, email *ent.Email) event.Payload {
 	return sample
 }
 
-// bareAddress is what stands between the angle brackets of a stored address.
+// bareAddress returns the address between the angle brackets of a stored address.
 func bareAddress(shown string) string {
 	if open := strings.LastIndexByte(shown, '<'); open >= 0 && strings.HasSuffix(shown, ">") {
 		return shown[open+1 : len(shown)-1]

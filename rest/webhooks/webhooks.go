@@ -22,7 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Service is what these operations need of webhooks.
+// Service is the part of webhooks that these operations use.
 type Service interface {
 	Create(ctx context.Context, accountID string, in webhooks.NewEndpoint) (*ent.Webhook, secret.String, error)
 	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error)
@@ -64,7 +64,7 @@ var endpoint = api.Noun{Name: "webhook", About: "Id of the webhook endpoint.", E
 
 type edge struct{ hooks Service }
 
-// Routes makes the routes of the resource webhooks, without what was delivered.
+// Routes returns the routes of the resource webhooks, without their deliveries.
 func Routes(service Service) api.Routes {
 	return api.NewRoutes("webhooks", func(a *api.API) {
 		e := &edge{hooks: service}
@@ -102,7 +102,7 @@ func Routes(service Service) api.Routes {
 			Description: "Updates the fields that you send. Omitted fields keep their value. While `enabled` is " +
 				"false, no deliveries are created or attempted. Pending deliveries continue once it is true again, " +
 				"and `POST /webhooks/{id}/recover` queues the missed events.",
-			Body: &api.Body{About: "What to change.",
+			Body: &api.Body{About: "The fields to change.",
 				Examples: map[string]any{"off": map[string]any{"enabled": false}}},
 			Example: one, Problems: []int{http.StatusNotFound}, Of: endpoint,
 		}, changeBody, e.updateEndpoint)
@@ -123,7 +123,7 @@ func Routes(service Service) api.Routes {
 	})
 }
 
-// describeRetries says when a delivery is tried again.
+// describeRetries describes the retry schedule of deliveries.
 func describeRetries() string {
 	waits := webhooks.Retries()
 	words := make([]string, len(waits))

@@ -89,7 +89,7 @@ type Module struct {
 	Routes []route
 	// Beside are further REST routes that require another enabled module, by that module.
 	Beside map[string][]route
-	// Graph are the services behind its GraphQL fields.
+	// Graph are the services that resolve its GraphQL fields.
 	Graph []part
 	// Edges are its other parts: pages, links, and lines of GET /readyz.
 	Edges fx.Option

@@ -238,7 +238,7 @@ func TestServeReportsAllMissingSettings(t *testing.T) {
 		t.Errorf("text %q", err)
 	}
 	if _, err := config.Load(setting.Tool, "", setting.RawValues{}); err != nil {
-		t.Errorf("a command that ends by itself: %v", err)
+		t.Errorf("a command that ends on its own: %v", err)
 	}
 }
 
@@ -308,7 +308,7 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 		"smarthost without host":  {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://" }, "POSTRIDER_OUTBOUND has"},
 		"smarthost, half a login": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://u@h" }, "both a user name and a password"},
 		"smarthost port":          {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "smtp://h:0" }, "want a number from 1"},
-		"fallback that is none":   {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "mx" }, "POSTRIDER_FALLBACK must be smtp://"},
+		"invalid fallback":        {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "mx" }, "POSTRIDER_FALLBACK must be smtp://"},
 		"fallback, half a login": {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_FALLBACK"] = "smtp://u@h" },
 			"POSTRIDER_FALLBACK must have both a user name and a password"},
 		"another way out":         {setting.Serve, func(s setting.RawValues) { s["POSTRIDER_OUTBOUND"] = "https://h" }, "must be mx, capture"},
@@ -494,7 +494,7 @@ func TestSettingsPageMatchesDeclarations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const begin = "<!-- Made of the declarations: go test ./runtime/app -run SettingsPage -update -->\n"
+	const begin = "<!-- Generated from the declarations: go test ./runtime/app -run SettingsPage -update -->\n"
 	intro, _, found := strings.Cut(string(old), begin)
 	if !found {
 		t.Fatalf("%s has no line %q, which precedes the settings", settingsPage, begin)

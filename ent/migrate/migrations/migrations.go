@@ -8,7 +8,7 @@
 //	                        new column NOT NULL without a constant default)
 //	-- contract VERSION     those that have the migration VERSION go on working: what goes was
 //	                        last used before it. One minor version later at the earliest
-//	-- no transaction       it is one statement by itself, as CREATE INDEX CONCURRENTLY IF NOT
+//	-- no transaction       a single statement, such as CREATE INDEX CONCURRENTLY IF NOT
 //	                        EXISTS, which an index of a table with rows needs
 //
 // What ent does not know (seeds, the tables of the bus) is written by hand as

@@ -20,11 +20,11 @@ type ReceivedFile struct {
 	ContentType string `json:"content_type"`
 	ContentID   string `json:"content_id,omitempty"` // without angle brackets
 	Inline      bool   `json:"inline,omitempty"`
-	Size        int64  `json:"size"` // octets, decoded
+	Size        int64  `json:"size"` // decoded size in bytes
 }
 
 // AddressRule decides over the addresses of a domain that it matches.
 type AddressRule struct {
-	Match  string `json:"match"`  // local part; * stands for any characters
+	Match  string `json:"match"`  // local part; * matches any characters
 	Action string `json:"action"` // accept, reject
 }

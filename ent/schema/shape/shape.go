@@ -28,5 +28,5 @@ type Variable struct {
 	Key      string `json:"key"`      // as `customer.name`
 	Type     string `json:"type"`     // string, number, boolean, list, object
 	Required bool   `json:"required"` // a send without it is refused
-	Fallback any    `json:"fallback"` // what stands there when a send does not give it; null for nothing
+	Fallback any    `json:"fallback"` // value if a send does not provide one; null for none
 }

@@ -67,7 +67,7 @@ type Change struct { //nolint:recvcheck // Fields returns pointers into it; the 
 	IncludedEmails    **int   `json:"included_emails" doc:"Emails a month that the price includes; null if not configured." help:"Emails a month that the price includes, or none." placeholder:"NUMBER" min:"0"`
 	Overage           *bool   `json:"overage" doc:"Whether emails beyond the included ones are sent, and metered." help:"Whether emails beyond the included ones are sent, and metered." negatable:""`
 	MaxDomains        *int    `json:"max_domains" doc:"Sending domains." help:"Sending domains." placeholder:"NUMBER" min:"1"`
-	Sandboxed         *bool   `json:"sandboxed" doc:"Whether accounts write only to themselves until they have a verified domain and a payment method." help:"Whether accounts write only to themselves until they have a verified domain and a payment method." negatable:""`
+	Sandboxed         *bool   `json:"sandboxed" doc:"Whether accounts can send only to themselves until they have a verified domain and a payment method." help:"Whether accounts can send only to themselves until they have a verified domain and a payment method." negatable:""`
 	Rank              *int    `json:"rank" doc:"Changes to a plan with a higher rank take effect immediately, others at the end of the period." help:"Changes to a plan with a higher rank take effect immediately, others at the end of the period." placeholder:"NUMBER" min:"0"`
 	SelfService       *bool   `json:"self_service" doc:"Whether customers may choose it." help:"Whether customers may choose it." negatable:""`
 }
@@ -129,7 +129,7 @@ func (c Change) Validate() fault.Fields {
 		switch to := f.To.(type) {
 		case **string:
 			if *to != nil && len(**to) > f.Max {
-				wrong.Add(f.Name, "is longer than %d octets", f.Max)
+				wrong.Add(f.Name, "is longer than %d bytes", f.Max)
 			}
 		case **int:
 			if *to != nil && (**to < f.Min || **to > f.Max) {
@@ -148,7 +148,7 @@ func (c Change) Validate() fault.Fields {
 // metered.
 func checkOverage(wrong fault.Fields, p accounts.Plan) {
 	if p.Overage && p.MonthlyEmails != nil {
-		wrong.Add("overage", "cannot be beside a cap of monthly_emails: nothing would ever be beyond it")
+		wrong.Add("overage", "cannot be combined with a cap of monthly_emails")
 	}
 }
 

@@ -18,8 +18,8 @@ func (branchStep) about() string {
 
 func (branchStep) members() []member {
 	return []member{
-		{"cases", list(1, MaxCases, object(member{"if", expression, true, "CEL."}, member{"goto", keyText, true, ""})), true, "The first that is true counts."},
-		{"otherwise", target, false, "continue if left out."},
+		{"cases", list(1, MaxCases, object(member{"if", expression, true, "CEL."}, member{"goto", keyText, true, ""})), true, "The first case whose condition is true decides."},
+		{"otherwise", target, false, "Defaults to continue."},
 	}
 }
 

@@ -12,8 +12,8 @@ func (conditionStep) about() string {
 }
 
 func (conditionStep) members() []member {
-	return []member{{"if", expression, true, "CEL."}, {"on_true", target, false, "continue if left out."},
-		{"on_false", target, false, "end if left out."}}
+	return []member{{"if", expression, true, "CEL."}, {"on_true", target, false, "Defaults to continue."},
+		{"on_false", target, false, "Defaults to end."}}
 }
 
 func (conditionStep) ways(s *Step) []Way {

@@ -10,7 +10,7 @@ type endStep struct{ plainStep }
 func (endStep) about() string { return "ends the run as `completed` or `failed`" }
 
 func (endStep) members() []member {
-	return []member{{"outcome", oneOf("completed", "failed"), false, "completed if left out."}}
+	return []member{{"outcome", oneOf("completed", "failed"), false, "Defaults to completed."}}
 }
 
 func (endStep) isLast() bool { return true }

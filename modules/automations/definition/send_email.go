@@ -19,21 +19,21 @@ func (emailStep) about() string {
 
 func (emailStep) members() []member {
 	return []member{
-		{"to", addresses, false, "Liquid; {{event.email}} if left out."}, {"cc", addresses, false, "Liquid."},
+		{"to", addresses, false, "Liquid. Defaults to {{event.email}}."}, {"cc", addresses, false, "Liquid."},
 		{"bcc", addresses, false, "Liquid."}, {"reply_to", addresses, false, "Liquid."},
-		{"from", text(1000, checkFrom), false, "Literal; may be left to the template."},
+		{"from", text(1000, checkFrom), false, "The sender, without Liquid. Defaults to that of the template."},
 		{"subject", text(MaxString, checkSubject).as(line), false, "Liquid."},
-		{"html", content, false, "Liquid; values are escaped."}, {"text", content, false, "Liquid."},
+		{"html", content, false, "HTML with Liquid. Values are escaped."}, {"text", content, false, "Liquid."},
 		{"template", object(
-			member{"id", text(100, nil), false, "This or alias."},
-			member{"alias", text(200, nil), false, "This or id."},
+			member{"id", text(100, nil), false, "ID of the template. Send either alias or id."},
+			member{"alias", text(200, nil), false, "Alias of the template. Send either alias or id."},
 			member{"variables", variables, false,
-				"Liquid in strings; a string that is one output passes the value with its type."},
+				"Liquid in strings. A string that consists of one output keeps the type of the value."},
 		).as(map[string]any{"oneOf": []any{requires("id"), requires("alias")}}), false, "A published template."},
 		{"tags", list(1, 10, object(member{"name", text(256, nil), true, ""}, member{"value", text(256, nil), true, ""})), false, ""},
 		{"headers", members(50, checkHeader, text(998, checkSubject).as(line)), false, ""},
 		{"category", text(200, nil), false, ""}, {"unsubscribe", boolean(), false, ""},
-		expiresAfter, {"on_suppressed", target, false, "If a recipient is suppressed; continue if left out."}, onError,
+		expiresAfter, {"on_suppressed", target, false, "What happens if a recipient is suppressed. Defaults to continue."}, onError,
 	}
 }
 

@@ -17,7 +17,7 @@ func (smsStep) members() []member {
 	return []member{
 		{"to", text(MaxString, nil), true, "Recipient in Liquid, such as {{event.data.phone}}. It must render to a number such as +4915112345678."},
 		{"text", text(MaxString, nil), true, "Liquid; at most 10 segments once it is filled."},
-		{"from", text(34, checkSender), false, "Literal; the sender of the settings of text messages if left out."},
+		{"from", text(34, checkSender), false, "The sender, without Liquid. Defaults to the sender in the SMS settings."},
 		expiresAfter, {"on_suppressed", target, false,
 			"What happens if the owner of the number has sent STOP. Defaults to continue."}, onError,
 	}

@@ -22,7 +22,7 @@ func (splitStep) members() []member {
 	return []member{{"variants", list(2, 5,
 		object(member{"key", keyText, true, ""}, member{"weight", integer(1, 1_000_000), true, ""},
 			member{"goto", keyText, false, ""})), true,
-		"A person always gets the same one."}}
+		"The variants. A person always gets the same one."}}
 }
 
 func (splitStep) ways(s *Step) (ways []Way) {

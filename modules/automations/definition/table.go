@@ -130,7 +130,7 @@ var (
 	variables  = members(1000, checkMember, anyValue())
 )
 
-const ofStep = "The key of a send_email step: only events of the service's own that are about its mail."
+const ofStep = "The key of a send_email step. Only events about its email match."
 
 // MaxExpression bounds the bytes of a CEL expression.
 const MaxExpression = 4 << 10
@@ -138,7 +138,7 @@ const MaxExpression = 4 << 10
 var definitionMembers = []member{
 	{"name", title, true, ""},
 	{"description", text(MaxString, nil), false, ""},
-	{"timezone", text(100, checkZone), false, "A name of the IANA database, as Europe/Berlin; UTC if left out."},
+	{"timezone", text(100, checkZone), false, "A time zone of the IANA database, such as Europe/Berlin. Defaults to UTC."},
 	{"trigger", object(
 		member{"event", eventName, true, "The name of the events that start a run."},
 		member{"conditions", expression, false,
@@ -146,7 +146,7 @@ var definitionMembers = []member{
 		member{"cancel_on_events", list(1, MaxEvents, textOr(eventName, object(
 			member{"event", eventName, true, ""},
 			member{"conditions", expression, false,
-				"CEL; event is the event that arrives, trigger the one that started the run."},
+				"A CEL expression. event is the incoming event, trigger the event that started the run."},
 			member{"step", keyText, false, ofStep},
 		))), false, "Events of the same person that cancel the run."},
 		member{"re_entry", textOr(oneOf(EveryTime, Once, AfterCompletion),
@@ -156,15 +156,15 @@ var definitionMembers = []member{
 }
 
 var stepMembers = []member{
-	{"key", keyText, false, "By which other steps and expressions name this one; <type>_<number> if left out."},
+	{"key", keyText, false, "Name of the step for other steps and expressions. Defaults to <type>_<number>."},
 	{"name", title, false, ""},
 	{"next", target, false, "The step that follows this one. Defaults to the next in the list."},
 }
 
 var (
-	onError      = member{"on_error", target, false, "After an error; fail if left out."}
+	onError      = member{"on_error", target, false, "What happens after an error. Defaults to fail."}
 	expiresAfter = member{"expires_after", duration, false,
-		"If the step is reached so much later than it was due, it is left out."}
+		"The step is skipped if it starts later than this after it was due."}
 )
 
 func requires(name string) map[string]any { return map[string]any{"required": []string{name}} }

@@ -18,11 +18,11 @@ func (eventStep) about() string {
 
 func (eventStep) members() []member {
 	return []member{
-		{"event", events, true, "A name, or several of which the first wins."},
-		{"timeout", duration, true, ""}, {"conditions", expression, false, "CEL; event is the event that arrives, trigger the one that started the run."},
+		{"event", events, true, "An event name, or several; the first that arrives ends the wait."},
+		{"timeout", duration, true, ""}, {"conditions", expression, false, "A CEL expression. event is the incoming event, trigger the event that started the run."},
 		{"step", keyText, false, ofStep},
-		{"since", text(64, checkSince), false, "From when on events count: run (if left out), step, or a duration before the start of the run."},
-		{"on_event", target, false, "continue if left out."}, {"on_timeout", target, false, "continue if left out."},
+		{"since", text(64, checkSince), false, "The start of the period in which events count: run (the default), step, or a duration before the start of the run."},
+		{"on_event", target, false, "Defaults to continue."}, {"on_timeout", target, false, "Defaults to continue."},
 	}
 }
 

@@ -23,12 +23,12 @@ func (untilStep) members() []member {
 		{"window", object(
 			member{"from", timeOfDay, true, "Start of the window, such as 09:00."},
 			member{"to", timeOfDay, true, "End of the window, such as 20:00. If it is before from, the window ends on the next day."},
-			member{"days", list(1, 7, oneOf(clock.Days...)), false, "Every day if left out."},
+			member{"days", list(1, 7, oneOf(clock.Days...)), false, "Defaults to every day."},
 		), false, "The part of the day in which the run continues."},
 		{"at", expression, false, "A CEL expression that returns a timestamp, for example timestamp(event.data.ends_at)."},
 		{"offset", text(65, checkOffset).as(map[string]any{"pattern": "^-?" + clock.DurationPattern[1:]}), false, "Added to at. It can be negative, for example -P3D."},
-		{"timezone", text(MaxString, checkStepZone), false, "Liquid, or a name of the IANA database."},
-		{"on_past", target, false, "If at is in the past; continue if left out."},
+		{"timezone", text(MaxString, checkStepZone), false, "A time zone of the IANA database, or Liquid."},
+		{"on_past", target, false, "What happens if at is in the past. Defaults to continue."},
 	}
 }
 

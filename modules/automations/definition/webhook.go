@@ -23,11 +23,11 @@ func (webhookStep) about() string {
 func (webhookStep) members() []member {
 	return []member{
 		{"url", text(2000, checkURL).as(map[string]any{"pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"}), true,
-			"https, literal."}, {"method", oneOf("POST", "PUT"), false, "POST if left out."},
+			"An https URL, without Liquid."}, {"method", oneOf("POST", "PUT"), false, "Defaults to POST."},
 		{"headers", members(MaxHeaders, checkRequestHeader, text(998, checkSubject).as(line)), false, ""},
 		{"body", anyValue().as(map[string]any{"not": map[string]any{"type": "null"}}), false,
-			"JSON; Liquid in strings, and a string that is one output passes the value with its type."},
-		{"capture", boolean(), false, "Keep up to 16 KB of a JSON answer as steps.<key>.body."}, onError,
+			"JSON with Liquid in strings. A string that consists of one output keeps the type of the value."},
+		{"capture", boolean(), false, "Whether to keep up to 16 KB of a JSON response as steps.<key>.body."}, onError,
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // Signer says who makes the RSA signatures of messages.
 var Signer = setting.Declare(setting.Setting[signer.Mode]{
 	Name: "POSTRIDER_SIGNER", Group: "Delivery", Form: setting.OneOf("WHO", signer.Modes...), Default: signer.Auto,
-	Help: "Who makes the signatures of messages: auto (libcrypto of this machine where it is found and agrees with Go, about four times as fast, else Go), go, or libcrypto (refuse to start without it).",
+	Help: "Implementation that signs messages: auto (this machine's libcrypto if it is found and agrees with Go, about four times as fast; otherwise Go), go, or libcrypto (refuses to start without it).",
 })
 
 // OpenEngine opens what the configuration asks for. Error: libcrypto is wanted, and is not

@@ -61,7 +61,7 @@ var (
 		Name: "POSTRIDER_OIDC_JOIN", Group: chapter,
 		Form: setting.Form[Join]{Placeholder: "ACCOUNT:ROLE", Parse: parseJoin}, DefaultText: "none",
 		Help: "Team and role for new users of the provider with a verified email, such as acc_…:viewer. Without it they need an invitation. " +
-			"If anyone can create an account at the provider, anyone can join.",
+			"If the provider's registration is open, everyone can join.",
 		Show: func(j Join) slog.Value { return slog.StringValue(j.String()) },
 	})
 	TrustEmail = setting.Declare(setting.Setting[bool]{

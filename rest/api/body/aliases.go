@@ -13,11 +13,11 @@ type Aliased interface {
 	Aliases() *Names
 }
 
-// itemOrList is a type of which one item says the same as a list with that item alone.
+// itemOrList is a type whose single item is equivalent to a list of that item.
 type itemOrList interface{ itemOrList() }
 
-// Aliases tells the names of the fields that have several, here and in what they hold, and which
-// fields have an item or a list; nil: no field does. Requests that differ only in that are equal.
+// Aliases returns the fields that have several names, recursively, and the fields that accept an item or a
+// list. It returns nil if there are none. Requests that differ only in these are equal.
 func (o Object) Aliases() *Names {
 	names := &Names{First: map[string]string{}, Within: map[string]*Names{}, OneOrMany: map[string]bool{}}
 	for _, f := range o.Fields {
@@ -44,10 +44,10 @@ func (o Object) Aliases() *Names {
 	return names
 }
 
-// Aliases tells those of the items.
+// Aliases returns the aliases of the items.
 func (t ListType[T, K]) Aliases() *Names { return aliasesOf(t.of(new(T))) }
 
-// Aliases tells those of the value.
+// Aliases returns the aliases of the value.
 func (t maybe[T, K]) Aliases() *Names { return aliasesOf(t.of(new(T))) }
 
 func aliasesOf(t Type) *Names {

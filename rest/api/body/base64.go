@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Base64 reads a file. What it holds points into the body.
+// Base64 reads a file. Its data points into the body.
 func Base64(to *[]byte) Type { return base64Type{to} }
 
 type base64Type struct{ to *[]byte }
@@ -49,7 +49,7 @@ func (d *Decoder) Base64(path string, v Value) []byte {
 			text = text[:n-1]
 		}
 	}
-	// The decoder writes behind where it reads, so both may be one buffer.
+	// The decoder never writes past its read position, so both can share a buffer.
 	n, err := base64.RawStdEncoding.Decode(text, text)
 	if err != nil {
 		d.Refuse(path, "must be valid base64")
@@ -58,9 +58,8 @@ func (d *Decoder) Base64(path string, v Value) []byte {
 	return text[:n]
 }
 
-// unescape returns the character that the escape at pos stands for, 0 for one
-// outside ASCII, and the position of the escape's last byte. parseJSON has
-// accepted the text.
+// unescape returns the character of the escape at pos, 0 if it is outside ASCII, and the position of the
+// escape's last byte. parseJSON has accepted the text.
 func unescape(text []byte, pos int) (c byte, last int) {
 	switch c = text[pos+1]; c {
 	case 'n':

@@ -17,10 +17,10 @@ import (
 const (
 	maxReasons  = 100
 	maxElements = 200 // of one array or object
-	maxShown    = 64  // octets of a caller's own name
+	maxShown    = 64  // bytes of a name sent by the caller
 )
 
-// Decoder reads one body and collects what is wrong with it, by field path.
+// Decoder reads one body and collects its errors by field path.
 type Decoder struct {
 	wrong      fault.Fields
 	given      []string // fields of the body itself, by canonical name
@@ -44,13 +44,13 @@ func ParseObject(body []byte) (Value, error) {
 
 func newDecoder() *Decoder { return &Decoder{wrong: fault.Fields{}} }
 
-// Full says that enough reasons are collected: the rest of the body is not looked at.
+// Full reports whether enough errors are collected. The rest of the body is then ignored.
 func (d *Decoder) Full() bool { return len(d.wrong) >= maxReasons }
 
 // Refuse names a reason why a field is refused. The first reason of a field stays.
 func (d *Decoder) Refuse(path, format string, args ...any) { d.wrong.Add(path, format, args...) }
 
-// Also adds what the service would refuse, so that one answer names every wrong field.
+// Also adds the errors of the service, so that one response reports every invalid field.
 func (d *Decoder) Also(wrong fault.Fields) {
 	for path, reason := range wrong {
 		if !d.Full() {
@@ -59,10 +59,10 @@ func (d *Decoder) Also(wrong fault.Fields) {
 	}
 }
 
-// Count is how many fields are refused so far.
+// Count returns the number of invalid fields so far.
 func (d *Decoder) Count() int { return len(d.wrong) }
 
-// Wrong says whether a field is refused so far.
+// Wrong reports whether any field is invalid so far.
 func (d *Decoder) Wrong() bool { return len(d.wrong) > 0 }
 
 // Given lists the fields of the body that were given, by canonical name.
@@ -116,7 +116,7 @@ func (d *Decoder) Expect(path string, v Value, want Kind) bool {
 	return true
 }
 
-// Text reads a string; the second result is false when it is none.
+// Text reads a string. It reports false if the value is not a string.
 func (d *Decoder) Text(path string, v Value) (string, bool) {
 	if !d.Expect(path, v, KindString) {
 		return "", false
@@ -165,8 +165,7 @@ func (d *Decoder) Plain(path string, v Value) any {
 	}
 }
 
-// Integer reads a whole number; the second result is false when it is none. 14.0
-// is one, as in JSON Schema.
+// Integer reads a whole number. It reports false if the value is not one. 14.0 is, as in JSON Schema.
 func (d *Decoder) Integer(path string, v Value) (int, bool) {
 	if !d.Expect(path, v, KindNumber) {
 		return 0, false
@@ -179,7 +178,7 @@ func (d *Decoder) Integer(path string, v Value) (int, bool) {
 	return int(n), true
 }
 
-// Join makes the path of a field inside another.
+// Join returns the path of a field inside another.
 func Join(path, name string) string {
 	if path == "" {
 		return name
@@ -187,7 +186,7 @@ func Join(path, name string) string {
 	return path + "." + name
 }
 
-// Shown is a caller's own name, fit to be repeated in an answer.
+// Shown returns a name sent by the caller in a form that is safe to repeat.
 func Shown(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -1,19 +1,15 @@
-// Package body declares what a request body holds, once: which fields it has, by which
-// other names they may be given, how each is read, and what the OpenAPI document says
-// of it.
+// Package body declares request bodies, once for decoding and the OpenAPI document: the fields, their aliases, how
+// each is read, and its description.
 //
-// A body is declared by a function that takes what is to be filled and returns an
-// Object: a list of fields, each with a Type that points into what is to be filled. The
-// machinery calls the function once for each request, to decode, and once at start, for
-// the schema. Nothing is looked up by reflection.
+// A body is declared by a function that takes the value to fill and returns an Object: a list of fields, each with
+// a Type that points into that value. The function is called for each request, to decode it, and once at startup,
+// for the schema. There is no reflection.
 //
-// Judging values is the work of the service's own Validate, which the GraphQL edge
-// needs too. An Object calls it in Check, so that one answer names the fields of the
-// wrong type and those that the service would refuse. Limits of a Type are for the
-// document.
+// Values are validated by the service's own Validate, which the GraphQL edge uses too. An Object calls it in Check,
+// so that one response reports both fields of the wrong type and invalid values. The limits of a Type are only
+// documentation.
 //
-// Bodies are read by a JSON reader of our own. encoding/json accepts too much of what a
-// caller may have meant otherwise: the last of two equal names, names in any case,
-// broken UTF-8. And it holds a 100 MB attachment three times; this reader points into
-// the body.
+// Bodies are read by a JSON reader of our own. encoding/json accepts input that the caller may have meant
+// differently: duplicate names, names in any case, broken UTF-8. It also holds a 100 MB attachment three times in
+// memory; this reader points into the body.
 package body

@@ -9,12 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// A body is read by our own reader because encoding/json takes too much of what
-// a caller may have meant otherwise: the last of two equal names, names in any
-// case, broken UTF-8. And it holds a 100 MB attachment three times; this one
-// points into the body. FuzzParseJSON compares the two.
+// See the package comment for why encoding/json is not used. FuzzParseJSON compares the two.
 
-// maxDepth and maxValues bound what a walk over a body can cost.
+// maxDepth and maxValues bound the cost of walking a body.
 const (
 	maxDepth  = 64
 	maxValues = 200_000
@@ -58,7 +55,7 @@ func (v Value) Kind() Kind {
 // IsTrue reports whether a boolean is true.
 func (v Value) IsTrue() bool { return v.raw[0] == 't' }
 
-// innerText is the text between the quotes, and whether it stands for itself.
+// innerText returns the text between the quotes and reports whether it contains no escapes.
 func (v Value) innerText() (text []byte, plain bool) {
 	text = v.raw[1 : len(v.raw)-1]
 	return text, bytes.IndexByte(text, '\\') < 0
@@ -164,7 +161,7 @@ func skipValue(data []byte, pos int) int {
 	}
 }
 
-// syntaxError tells where a body stops being JSON.
+// syntaxError is the position at which a body stops being JSON.
 type syntaxError struct {
 	line, column int
 	problem      string

@@ -80,7 +80,7 @@ func FuzzParseJSON(f *testing.F) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, tree(v)); diff != "" {
-			t.Fatalf("parsing %q gives another value than encoding/json: %s", data, diff)
+			t.Fatalf("parsing %q returns a different value than encoding/json: %s", data, diff)
 		}
 	})
 }

@@ -2,7 +2,7 @@ package body
 
 import "github.com/danielgtaylor/huma/v2"
 
-// Address is a mailbox as a request gives it: Text as it was written, or Email and Name.
+// Address is a mailbox in a request: either Text, as written, or Email and Name.
 type Address interface {
 	~struct{ Text, Email, Name string }
 }

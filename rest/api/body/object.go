@@ -10,7 +10,7 @@ type Object struct {
 	About  string
 	Fields []Field
 
-	// Change declares a PATCH: null is refused. A body without a field changes nothing.
+	// Change declares a PATCH: null is rejected. Omitted fields do not change.
 	Change bool
 	// NoNull refuses null where it would mean the same as left out.
 	NoNull bool
@@ -20,7 +20,7 @@ type Object struct {
 	// AnyOf and OneOf document which fields are needed together.
 	AnyOf, OneOf [][]string
 
-	// Check runs after the fields of a body were read and refuses what the service
+	// Check runs after the fields of a body were read and reports what the service
 	// would.
 	Check func(d *Decoder)
 }
@@ -29,18 +29,18 @@ type Object struct {
 type Field struct {
 	Name    string
 	Aliases []string
-	Means   string // the field that this one is another name of, and may stand beside
+	Means   string // the field that this one is an alias of; both may be present
 	Type    Type
 	Need    Need
 	About   string
 	Default any
 	Example any
 
-	// Null is what null means for a field of a change; nil: null is refused.
+	// Null is the effect of null on a field of a change; nil: null is rejected.
 	Null func()
 }
 
-// Need says who refuses an object without a field.
+// Need determines which layer rejects an object without the field.
 type Need int
 
 // The needs. The document calls both of the latter required.

@@ -166,8 +166,8 @@ func (p *parser) scanEscape() error {
 	}
 }
 
-// scanUnicode refuses half a surrogate pair: it is no character, and would be stored
-// as another one than was sent (RFC 8259 section 8.2).
+// scanUnicode rejects half of a surrogate pair. It is not a character, and would be stored as a
+// different one (RFC 8259 section 8.2).
 func (p *parser) scanUnicode() error {
 	start := p.pos
 	first, err := p.scanHex4()

@@ -35,8 +35,8 @@ func (o Object) Schema(c Components) *huma.Schema {
 	return c.Ref(o.Name, func() *huma.Schema { return o.describeObject(c) })
 }
 
-// describeObject makes the schema of an object that refuses unknown fields. Each alias is a
-// property of its own, for readers and for validators.
+// describeObject returns the schema of an object that rejects unknown fields. Each alias is a property of its own,
+// for readers and for validators.
 func (o Object) describeObject(c Components) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false, Description: o.About,
 		Properties: map[string]*huma.Schema{}}
@@ -94,8 +94,7 @@ func (o Object) requireCombinations(names []string) (all []*huma.Schema) {
 	return all
 }
 
-// describeField makes the schema of one field. Where null means the same as left out, or
-// takes a field away, the schema says so.
+// describeField returns the schema of one field. It documents whether null equals omitting the field or clears it.
 func (f Field) describeField(c Components, o Object) *huma.Schema {
 	s := f.Type.Schema(c)
 	nullable := f.Null != nil || f.Need == Optional && !o.Change && !o.NoNull && !o.Single

@@ -13,8 +13,8 @@ var timeLayouts = []string{
 	"2006-01-02T15:04:05Z07", "2006-01-02T15:04Z07",
 }
 
-// Time reads a moment; the second result is false when it is none. A time of day
-// without an offset is another moment for everybody, so it is refused.
+// Time reads a time. It reports false if the value is not one. A time without an offset is ambiguous,
+// so it is rejected.
 func (d *Decoder) Time(path string, v Value) (time.Time, bool) {
 	text, ok := d.Text(path, v)
 	if !ok {

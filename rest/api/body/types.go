@@ -6,8 +6,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Type reads a value into what it was made for, and describes it. What cannot be read it
-// refuses through the decoder. A resource may have types of its own.
+// Type reads a value into its target, and describes it. It reports invalid values to the decoder. A resource can
+// have types of its own.
 type Type interface {
 	Read(d *Decoder, path string, v Value)
 	Schema(c Components) *huma.Schema
@@ -43,7 +43,7 @@ func (t TextType) Format(format string) TextType {
 	return t
 }
 
-// NotEmpty refuses an empty string, with a reason that says how none is said.
+// NotEmpty rejects an empty string, with an error that explains how to send no value.
 func (t TextType) NotEmpty(reason string) TextType {
 	t.notEmpty = reason
 	return t
@@ -221,8 +221,8 @@ func (anyObject) Schema(Components) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// IntegerOrNull declares a number that null takes away: to is nil where nothing is given, and what is
-// behind it nil for null.
+// IntegerOrNull declares a number that null clears: to is nil if the field is omitted, and points to nil
+// for null.
 func IntegerOrNull(name string, to ***int, from, upTo int, about string) Field {
 	return Field{Name: name, About: about, Null: func() { *to = new((*int)(nil)) }, Type: Maybe(to, func(n **int) Type {
 		return Maybe(n, func(n *int) IntegerType { return Integer(n).From(from).UpTo(upTo) })

@@ -7,8 +7,8 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// describeUnknown says that a field does not exist, and which one may have been meant: a
-// misspelt schedule_at must not send at once.
+// describeUnknown returns the error for an unknown field, with the likely intended name: a misspelled schedule_at
+// must not send immediately.
 func describeUnknown(name string, fields []Field) string {
 	best, distance := "", 3
 	for _, f := range fields {

@@ -1,8 +1,7 @@
-// Package export is how a list is answered as a whole: as JSON Lines or CSV, page by page.
+// Package export returns a complete list, as JSON Lines or CSV, page by page.
 //
-// A resource gives the page function of its list and the columns of the CSV; [Add] does the rest. An
-// export holds one page at a time. It reads on only as fast as its client takes what came before, and it
-// ends when the client leaves, when the right to it is taken away, or when another export of the account
-// took its turn. An answer that cannot be brought to its end breaks the connection off: a client that saw
-// the end has everything.
+// A resource provides the page function of its list and the columns of the CSV; [Add] does the rest. An
+// export holds one page in memory at a time, and reads the next one only when the client has received it. It
+// ends if the client disconnects, if the caller loses the permission, or if another export of the account has
+// taken its turn. If an export fails, the connection is aborted, so a response that ends properly is complete.
 package export

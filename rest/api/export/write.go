@@ -26,7 +26,7 @@ type export[I, T, R any] struct {
 }
 
 const (
-	piece   = 32 << 10 // octets that are written between two looks at the turn
+	piece   = 32 << 10 // bytes written between two checks of the turn
 	endTime = 5 * time.Second
 )
 
@@ -54,7 +54,7 @@ func (x *export[I, T, R]) readPage(ctx context.Context, cursor string) (found pa
 	return found, err
 }
 
-// writePages writes the first page and those behind it.
+// writePages writes the first page and all later ones.
 func (x *export[I, T, R]) writePages(r *http.Request, w http.ResponseWriter, found page.Page[T]) error {
 	w.Header().Set("Content-Disposition", `attachment; filename="`+x.fileName()+`"`)
 	to, flush := x.call.Budget().NewWriter(w), http.NewResponseController(w).Flush
@@ -127,11 +127,11 @@ func (x *export[I, T, R]) extendTurn(r *http.Request) error {
 	return x.of.Turns.Extend(r.Context(), x.call.AccountID, x.turn)
 }
 
-// endTurn gives the turn back, whether or not anybody still waits for the answer.
+// endTurn returns the turn, even if the client has disconnected.
 func (x *export[I, T, R]) endTurn(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
 	if err := x.of.Turns.End(ctx, x.call.AccountID, x.turn); err != nil {
-		telemetry.SetError(ctx, "", err) // it ends by itself
+		telemetry.SetError(ctx, "", err) // the turn expires automatically
 	}
 }

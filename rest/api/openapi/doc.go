@@ -1,3 +1,3 @@
-// Package openapi makes the OpenAPI document of the API and the reference page from it.
-// It knows no resource: the operations say what is said of them.
+// Package openapi builds the OpenAPI document of the API, and the reference page from it. It knows no resource: the
+// operations provide their descriptions.
 package openapi

@@ -19,28 +19,28 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Key is under which a Huma operation carries what it is described by.
+// Key is the metadata key of a Huma operation for its description.
 const Key = "operation"
 
 const jsonType = "application/json"
 
-const documentIntro = `Send transactional email and follow what becomes of it.
+const documentIntro = `Send transactional email and track its delivery.
 
 Every request carries ` + "`Authorization: Bearer <API key>`" + `. Bodies are JSON in UTF-8 with ` + "`Content-Type: application/json`" + `. Unknown fields and unknown
-query parameters are refused (400), so that a misspelt name is never ignored. Ids are opaque. Timestamps are RFC 3339 in UTC with milliseconds; one that is not set
-is ` + "`null`" + `. Lists are newest first and paged by an opaque cursor.
+query parameters are refused (400), so that a misspelled name is never ignored. IDs are opaque. Timestamps are RFC 3339 in UTC with milliseconds; one that is not set
+is ` + "`null`" + `. Lists are newest first and use an opaque cursor for pagination.
 
-Errors are ` + "`{\"error\": {\"message\", \"code\", \"details\", \"upgrade_url\"}}`" + `. For a ` + "`validation_error`" + `, ` + "`details`" + ` maps each wrong field to a reason, all of them at once:
+Errors are ` + "`{\"error\": {\"message\", \"code\", \"details\", \"upgrade_url\"}}`" + `. For a ` + "`validation_error`" + `, ` + "`details`" + ` maps each invalid field to a reason:
 ` + "`\"attachments[2].data\": \"is not valid base64\"`" + `.
 
-Every answer carries ` + "`X-Request-Id`" + `. Every authenticated answer carries ` + "`ratelimit-limit`" + `, ` + "`ratelimit-remaining`" + ` and ` + "`ratelimit-reset`" + `. An account may use two
-seconds' worth of its plan's requests per second at once.
+Every response carries ` + "`X-Request-Id`" + `. Every authenticated response carries ` + "`ratelimit-limit`" + `, ` + "`ratelimit-remaining`" + ` and ` + "`ratelimit-reset`" + `. An account can send
+bursts of up to two seconds' worth of its plan's requests per second.
 
-A 2xx is answered after the data is stored durably. No answer means unknown: repeat the request with the same ` + "`Idempotency-Key`" + `.
+A 2xx response means that the data is stored durably. If you receive no response, the outcome is unknown: repeat the request with the same ` + "`Idempotency-Key`" + `.
 
-Changes are additive: new fields and new values may appear. A removal is announced by the headers ` + "`Deprecation`" + ` and ` + "`Sunset`" + `.`
+Changes are additive: new fields and new values may appear. A removal is announced in the headers ` + "`Deprecation`" + ` and ` + "`Sunset`" + `.`
 
-// New makes a document without operations. cookie is the name of a session's. Each operation that is added is
+// New returns a document without operations. cookie is the name of the session cookie. Each operation that is added is
 // completed by the Operation in its metadata.
 func New(version, server, cookie string) *huma.OpenAPI {
 	if version == "" {
@@ -111,27 +111,26 @@ func responseHeaders() map[string]*huma.Header {
 	}
 }
 
-// OperationDoc is what the document says of an operation beside what Huma derives from the
-// Go types.
+// OperationDoc describes an operation in the document, in addition to what Huma derives from the Go types.
 type OperationDoc struct {
-	Scopes     []string                 // of keys that may ask
-	Roles      []string                 // of people that may ask
-	Public     bool                     // anybody may ask
+	Scopes     []string                 // of keys that may call it
+	Roles      []string                 // of users who may call it
+	Public     bool                     // requires no authentication
 	Idempotent bool                     // reads Idempotency-Key
 	Path       map[string]PathParameter // by name
 	Request    *huma.RequestBody
-	Problems   []int                                    // statuses beside those that every operation can answer
-	Answer     func(schemas huma.Registry) *huma.Schema // of the successful answer, where Huma sees bytes
-	Media      string                                   // of the successful answer, when it is text and not JSON
-	// examples of the successful answer by media type, when it is one of several texts
+	Problems   []int                                    // statuses in addition to the common ones
+	Answer     func(schemas huma.Registry) *huma.Schema // of the successful response, if Huma only sees bytes
+	Media      string                                   // of the successful response, if it is text and not JSON
+	// examples of the successful response by media type, if it is one of several texts
 	Forms   map[string]any
-	Example any // of the successful answer
+	Example any // of the successful response
 }
 
-// PathParameter is what the document says of a parameter that Huma knows the name of.
+// PathParameter describes a path parameter whose name Huma knows.
 type PathParameter struct{ About, Example string }
 
-// describeRights says who may ask: keys by their scope, people by their role.
+// describeRights lists the scopes of keys and the roles of users that may call an operation.
 func (o OperationDoc) describeRights(op *huma.Operation) {
 	if o.Public {
 		op.Description += "\n\nRequires no authentication."
@@ -196,7 +195,7 @@ func (o OperationDoc) describeSuccess(d *huma.OpenAPI, success *huma.Response) {
 		success.Headers[name] = &huma.Header{Ref: "#/components/headers/" + component}
 	}
 	if success.Headers["Location"] != nil {
-		success.Description, success.Content = "Go there.", nil
+		success.Description, success.Content = "Redirect to the provider.", nil
 		return
 	}
 	if o.Media != "" {
@@ -237,16 +236,16 @@ func (o OperationDoc) errorStatuses() []int {
 	return slices.Compact(all)
 }
 
-// Document is the OpenAPI description in the forms in which it is served.
+// Document is the OpenAPI document in the formats in which it is served.
 type Document struct {
 	JSON []byte
-	// YAML and JSON30, which is OpenAPI 3.0, are made when somebody asks for the first
-	// time: few ever do, and they took longer than most of the start.
+	// YAML and JSON30 (OpenAPI 3.0) are generated at the first request: they are rarely used, and would take
+	// most of the startup time.
 	YAML, JSON30 func() ([]byte, error)
 }
 
-// Finish completes a document once every operation is known. The schemas of the request
-// bodies join those of the answers.
+// Finish completes a document after all operations are added. It adds the schemas of request bodies to those of
+// responses.
 func Finish(d *huma.OpenAPI, bodies map[string]*huma.Schema) (Document, error) {
 	schemas := d.Components.Schemas.Map()
 	for _, s := range schemas {

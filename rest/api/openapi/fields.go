@@ -37,7 +37,7 @@ func componentOf(s *huma.Schema) string {
 	return ""
 }
 
-// typeName says in one line what a schema takes.
+// typeName describes the type of a schema in one line.
 func typeName(s *huma.Schema) string {
 	switch {
 	case s == nil:

@@ -8,9 +8,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// convertTo30 returns the document as OpenAPI 3.0. Huma translates most of it; this completes
-// what 3.0 does not know: the type null among alternatives, a reference with siblings,
-// and webhooks.
+// convertTo30 returns the document as OpenAPI 3.0. Huma translates most of it; this handles
+// what 3.0 lacks: the type null among alternatives, references with siblings, and
+// webhooks.
 func convertTo30(d *huma.OpenAPI) ([]byte, error) {
 	translated, err := d.Downgrade()
 	if err != nil {
@@ -63,9 +63,9 @@ func (o older30) translate(v any) {
 	}
 }
 
-// withoutNull takes the type null out of a schema's alternatives. 3.0 cannot say it there:
-// its nullable stands beside a type only. Where requests take null they take leaving out
-// as well, with the same meaning. A record of an answer that may be null is written out.
+// withoutNull removes the type null from the alternatives of a schema. OpenAPI 3.0 cannot express it there,
+// because nullable requires a type. Requests that accept null also accept omitting the field, with the same
+// meaning. A record of a response that may be null is inlined.
 func (o older30) withoutNull(schema map[string]any) {
 	for _, word := range []string{"oneOf", "anyOf"} {
 		options, is := schema[word].([]any)
@@ -90,7 +90,7 @@ func (o older30) withoutNull(schema map[string]any) {
 		}
 		said := maps.Clone(schema)
 		maps.Copy(schema, record)
-		maps.Copy(schema, said) // what is said of the field, not of its record
+		maps.Copy(schema, said) // the description of the field, not of its record
 		schema["nullable"] = true
 	}
 }

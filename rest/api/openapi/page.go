@@ -15,9 +15,8 @@ import (
 	"github.com/postrider/postrider/rest/pages/look"
 )
 
-// The reference page is made from the document once: HTML, one style sheet and one
-// script, all in the page. Nothing comes from elsewhere. Without the script the page
-// shows everything, with samples for curl only.
+// The reference page is generated from the document once: HTML with an inline style sheet and script, and no
+// external resources. Without the script, the page shows everything, but only samples for curl.
 
 //go:embed docs.html
 var referenceHTML string
@@ -100,7 +99,7 @@ type referenceSchema struct {
 	Fields                  []referenceField
 }
 
-// pageMaker makes the reference page of a complete document.
+// pageMaker builds the reference page of a complete document.
 type pageMaker struct {
 	document *huma.OpenAPI
 	server   string

@@ -79,7 +79,7 @@ var problemDocs = map[int]problemDoc{
 			Message: "The service cannot reach its storage right now; try again, and repeat a write with the same Idempotency-Key (request id req_01kf0m4w7he6x8q2v5b3n9c1ta)"}},
 }
 
-// problemResponse is one answer for all operations, so that the document says it once.
+// problemResponse is shared by all operations, so that the document contains it once.
 func problemResponse(status int) *huma.Response {
 	doc := problemDocs[status]
 	headers := map[string]*huma.Header{telemetry.RequestIDHeader: {Ref: "#/components/headers/RequestId"}}
@@ -91,7 +91,7 @@ func problemResponse(status int) *huma.Response {
 			Example: map[string]any{"error": doc.example}}}}
 }
 
-// errorSchema describes the body of a problem, and what stands in it.
+// errorSchema describes the body of a problem and its fields.
 func errorSchema() (whole, inner *huma.Schema) {
 	inner = &huma.Schema{Type: huma.TypeObject, Required: []string{"message"}, Properties: map[string]*huma.Schema{
 		"message": {Type: huma.TypeString, Description: "A message for humans."},

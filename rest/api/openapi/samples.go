@@ -14,7 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// sample is a program that makes one request.
+// sample is a program that sends one request.
 type sample struct{ Lang, Name, Text string }
 
 // asked is the request of a sample. The body is JSON, or empty.
@@ -26,8 +26,8 @@ type asked struct {
 // askedHeader is a header field of a sample. Its value is a text, followed by an environment variable if one is named.
 type askedHeader struct{ Name, Text, Variable string }
 
-// languages are those that have samples, in the order of the page. Each needs only the standard library, and reads
-// the credential from an environment variable.
+// languages are the languages of samples, in the order of the page. Each sample uses only the standard library and
+// reads the credential from an environment variable.
 var languages = []struct {
 	id, name string
 	program  *template.Template
@@ -168,7 +168,7 @@ func (p *pageMaker) samplesOf(op *huma.Operation) ([]sample, error) {
 	return all, nil
 }
 
-// makeRequest makes the request of an operation from the examples of the document.
+// makeRequest builds the request of an operation from the examples of the document.
 func (p *pageMaker) makeRequest(op *huma.Operation) (asked, error) {
 	path := op.Path
 	for _, parameter := range op.Parameters {

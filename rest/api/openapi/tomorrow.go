@@ -6,7 +6,7 @@ import (
 )
 
 // Tomorrow is the day of the times in examples of requests that are refused once they have
-// passed: openapi.Tomorrow + "T09:30:00Z". A document says this day until it is served.
+// passed: openapi.Tomorrow + "T09:30:00Z". It is replaced when the document is served.
 const Tomorrow = "9999-12-31"
 
 // OfToday returns a document or a page as it is served at a moment: Tomorrow is the day

@@ -1,5 +1,5 @@
-// Package posted reads what other services post to this one, within bounds of time and size, and refuses it in
-// the few words that they log. Who posts is a stranger until a signature or a token was checked.
+// Package posted reads the callbacks of other services, within limits of time and size, and rejects them with short
+// messages that these services log. The sender is untrusted until its signature or token is verified.
 package posted
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Body reads a body of at most so many bytes, in the time that the server gives it. Errors: TooLarge,
-// Invalid, Away; intake.ErrSlow.
+// Body reads a body of at most limit bytes within the server's time limit. Errors: TooLarge, Invalid,
+// Unavailable; intake.ErrSlow.
 func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var large *http.MaxBytesError
@@ -34,7 +34,7 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-// Refuse answers with an error, as text. What is nobody's mistake is logged under what.
+// Refuse responds with an error as text. Internal errors are logged with the message what.
 func Refuse(w http.ResponseWriter, r *http.Request, log *slog.Logger, what string, err error) {
 	f := fault.From(err)
 	telemetry.SetError(r.Context(), f.Code, err)

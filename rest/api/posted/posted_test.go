@@ -19,7 +19,7 @@ import (
 
 const limit = 16
 
-// said is the answer to what is written to a server that reads a body of at most limit bytes, with nothing behind it.
+// said returns the response to a request written to a server that reads a body of at most limit bytes.
 func said(t *testing.T, address, request string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", address)
@@ -50,7 +50,7 @@ func TestBodiesAreReadOrRefused(t *testing.T) {
 			posted.Refuse(w, r, slog.New(slog.DiscardHandler), "a body could not be read", err)
 			return
 		}
-		w.Write(body) // whoever posted sees it
+		w.Write(body) // the client sees it
 	}))
 	t.Cleanup(srv.Close)
 	sized := func(claimed int, body string) string {
@@ -65,7 +65,7 @@ func TestBodiesAreReadOrRefused(t *testing.T) {
 		"none":                {sized(0, ""), "200 OK: "},
 		"short":               {sized(2, "ab"), "200 OK: ab"},
 		"as long as it may":   {sized(limit, whole), "200 OK: " + whole},
-		"one octet too long":  {sized(limit+1, whole+"a"), "413 Request Entity Too Large: The body is too large"},
+		"one byte too long":   {sized(limit+1, whole+"a"), "413 Request Entity Too Large: The body is too large"},
 		"in chunks":           {chunked("2\r\nab\r\n1\r\nc\r\n0\r\n\r\n"), "200 OK: abc"},
 		"too long, in chunks": {chunked("10\r\n" + whole + "\r\n1\r\na\r\n0\r\n\r\n"), "413 Request Entity Too Large: The body is too large"},
 		"cut short":           {sized(9, "ab"), "400 Bad Request: The body could not be read"},
@@ -78,7 +78,7 @@ func TestBodiesAreReadOrRefused(t *testing.T) {
 	}
 }
 
-// What services log says what they did wrong, and nothing of what is wrong here.
+// The response to a service names its own mistake, and reveals no internal error.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("the cause")
@@ -108,7 +108,7 @@ func TestRefusals(t *testing.T) {
 		}
 		if ours := strings.Contains(logged.String(), "a thing could not be stored") &&
 			strings.Contains(logged.String(), c.err.Error()); ours != c.loggedAsOurs || !ours && logged.Len() > 0 {
-			t.Errorf("%s: logged %q, want that only of what is nobody's mistake", name, logged.String())
+			t.Errorf("%s: logged %q, want that only for internal errors", name, logged.String())
 		}
 	}
 }

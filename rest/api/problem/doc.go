@@ -1,3 +1,2 @@
-// Package problem is every answer of the API that is not a success: which status and
-// body an error of a service becomes.
+// Package problem translates the errors of services into the error responses of the API: status and body.
 package problem

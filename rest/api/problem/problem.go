@@ -31,7 +31,7 @@ type Problem struct {
 	Body   ProblemBody `json:"error"`
 }
 
-// ProblemBody is what a problem says. The OpenAPI document shows it under this name.
+// ProblemBody is the body of a problem. The OpenAPI document shows it under this name.
 type ProblemBody struct { //nolint:revive // as above
 	Message    string         `json:"message"`
 	Code       string         `json:"code,omitempty"`
@@ -52,7 +52,7 @@ func (p *Problem) GetStatus() int { return p.Status }
 // GetHeaders are the header fields of the answer.
 func (p *Problem) GetHeaders() http.Header { return p.Header }
 
-// New makes a problem that no service names.
+// New returns a problem that does not come from a service.
 func New(status int, code, message string) *Problem {
 	return &Problem{Status: status, Header: http.Header{}, Body: ProblemBody{Code: code, Message: message}}
 }
@@ -75,9 +75,8 @@ var statusOf = map[fault.Kind]int{
 	fault.Unavailable:  http.StatusServiceUnavailable,
 }
 
-// From makes the answer of an error. It is the only place where an error of a service
-// becomes one.
-// Nothing of an error that is not a fault reaches the caller.
+// From translates an error into a response. It is the only place that does so.
+// An error that is not a fault is hidden from the caller.
 func From(err error, requestID string) *Problem {
 	var known *Problem
 	if errors.As(err, &known) {
@@ -124,15 +123,14 @@ func (p *Problem) Write(w http.ResponseWriter) {
 	maps.Copy(w.Header(), p.Header)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(p.Status)
-	// The caller may have left; there is nobody to tell.
+	// The caller may have disconnected, so a write error is ignored.
 	if _, err := w.Write(wire.Encode(p)); err != nil {
 		return
 	}
 }
 
-// Huma makes its own errors (a parameter that does not parse) through two
-// package variables, and says what is wrong in words of its own, some of which are
-// variables too; this is the one place that sets them.
+// Huma creates its own errors (for example for an invalid parameter) through two package variables, with its own
+// messages, some of which are variables too. This is the only place that sets them.
 func init() { //nolint:gochecknoinits // Huma offers these variables only, and reads them from every request
 	huma.NewError = func(status int, message string, details ...error) huma.StatusError {
 		return humaProblem("", status, message, details)
@@ -149,14 +147,14 @@ func init() { //nolint:gochecknoinits // Huma offers these variables only, and r
 	validation.MsgExpectedRFC3339DateTime = "must be a time with Z or an offset, for example 2026-01-15T09:30:00Z"
 }
 
-// ourWords are what we say for messages of Huma that are no variables.
+// ourWords replaces messages of Huma that are not variables.
 var ourWords = map[string]string{
 	"invalid integer": "must be a whole number",
 	"invalid boolean": "must be true or false",
 }
 
-// humaProblem returns Huma's 422 our shape. Huma's message and the values it found
-// stay out of it: they may hold the whole body.
+// humaProblem converts Huma's 422 to our format. It omits Huma's message and the values, which can contain the whole
+// body.
 func humaProblem(requestID string, status int, message string, details []error) *Problem {
 	wrong := fault.Fields{}
 	for _, err := range details {

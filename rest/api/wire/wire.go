@@ -12,7 +12,7 @@ import (
 // Time is RFC 3339 in UTC with milliseconds. A nil *Time is null.
 type Time time.Time
 
-// Layout is how a moment is written.
+// Layout is the format of times.
 const Layout = "2006-01-02T15:04:05.000Z"
 
 // MarshalJSON implements json.Marshaler.
@@ -74,7 +74,7 @@ func ListOf[T, R any](list []T, show func(T) R) []R {
 	return out
 }
 
-// OrNull is null for what is stored as an empty string.
+// OrNull encodes an empty string as null.
 func OrNull(text string) *string {
 	if text == "" {
 		return nil

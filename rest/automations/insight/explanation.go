@@ -114,7 +114,7 @@ func newExplained(e automations.Explained) explanationAnswer {
 
 type verdict struct {
 	Starts bool    `json:"starts"`
-	Error  *string `json:"error" doc:"Of a condition that has no value."`
+	Error  *string `json:"error" doc:"Why the condition has no value; null if it has one."`
 }
 
 type backtestDifference struct {
@@ -128,11 +128,11 @@ type backtestDifference struct {
 type automationBacktest struct {
 	Version      *int                 `json:"version" doc:"The version that the draft is compared with; null if there is none."`
 	Events       int                  `json:"events" doc:"Number of stored events that were evaluated, newest first."`
-	HasMore      bool                 `json:"has_more" doc:"There are more since then."`
+	HasMore      bool                 `json:"has_more" doc:"Whether more events exist in this period than were evaluated."`
 	DraftStarts  int                  `json:"draft_starts" doc:"Number of events that the draft's trigger matches."`
 	ActiveStarts int                  `json:"active_starts" doc:"Number of events that the active version's trigger matches."`
-	Differ       int                  `json:"differ" doc:"Number of events that the two triggers decide differently."`
-	Differences  []backtestDifference `json:"differences" nullable:"false" doc:"The newest hundred of these."`
+	Differ       int                  `json:"differ" doc:"Number of events on which the two triggers disagree."`
+	Differences  []backtestDifference `json:"differences" nullable:"false" doc:"The newest 100 of the differing events."`
 }
 
 type backtestAnswer struct {
@@ -150,7 +150,7 @@ func newBacktest(b automations.Backtest) backtestAnswer {
 		})}}
 }
 
-// backtest is over which events the draft is to be judged.
+// backtest selects the events for which the draft is evaluated.
 type backtest struct {
 	Since *time.Time
 	Limit *int
@@ -158,7 +158,7 @@ type backtest struct {
 
 func backtestBody(b *backtest) body.Object {
 	return body.Object{Name: "BacktestAutomation", Fields: []body.Field{
-		{Name: "since", Type: body.Maybe(&b.Since, body.Time), Need: body.Required, About: "Only events from then on."},
+		{Name: "since", Type: body.Maybe(&b.Since, body.Time), Need: body.Required, About: "Only events at or after this time."},
 		{Name: "limit", Type: body.Maybe(&b.Limit, func(n *int) body.IntegerType {
 			return body.Integer(n).From(1).
 				UpTo(automations.MaxBacktest)
@@ -175,7 +175,7 @@ func (e *edge) addExplanation(g *api.TagGroup) {
 		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}/diff", ID: "diffAutomationVersions",
 		Needs:       rights.Read,
 		Summary:     "Compare two versions of an automation",
-		Description: "Step by step by their keys. The older one is `from`, the newer one `to`; the draft is newer than every version.",
+		Description: "Compares two versions, matching steps by key. `from` is the older one and `to` the newer one; the draft is newer than every version.",
 		Example: map[string]any{"diff": map[string]any{"from": 1, "to": nil, "fields": []any{},
 			"steps": []any{map[string]any{"key": "pause", "type": "delay", "change": "changed",
 				"from_index": 1, "to_index": 1, "fields": []any{map[string]any{"path": "duration", "before": "P1D", "after": "P2D"}}}}}},
@@ -184,10 +184,10 @@ func (e *edge) addExplanation(g *api.TagGroup) {
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/automations/{id}/backtest", ID: "backtestAutomation", Needs: rights.Write,
 		Stores:  api.StoresNothing,
-		Summary: "Judge stored events by the draft of an automation",
+		Summary: "Test the draft's trigger on stored events",
 		Description: "Compares the draft's trigger with that of the active version: for how many stored events each " +
 			"would have started a run, and where they differ. Re-entry is not evaluated. Changes no data.",
-		Body: &api.Body{About: "Which events.",
+		Body: &api.Body{About: "The events to evaluate.",
 			Examples: map[string]any{"since": map[string]any{"since": "2026-01-01T00:00:00Z", "limit": 500}}},
 		Example: map[string]any{"backtest": map[string]any{"version": 1, "events": 2, "has_more": false,
 			"draft_starts": 1, "active_starts": 2, "differ": 1, "differences": []any{map[string]any{
@@ -198,7 +198,7 @@ func (e *edge) addExplanation(g *api.TagGroup) {
 	}, backtestBody, e.runBacktest)
 	api.Get(g, api.Operation{
 		Path: "/events/{id}/explanation", ID: "explainCustomEvent", Needs: rights.Read,
-		Summary: "Explain what automations did about an event", Of: restautomations.OfEvent,
+		Summary: "Explain the effects of an event on automations", Of: restautomations.OfEvent,
 		Description: "Explains why an event started, resumed or cancelled a run, or did not. The conditions of the " +
 			"version that handled the event are evaluated again, and each part is returned with its value. " +
 			"`near_misses` lists other identities, wait conditions and spellings that the event did not match.",

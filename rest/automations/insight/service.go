@@ -9,7 +9,7 @@ import (
 	restautomations "github.com/postrider/postrider/rest/automations"
 )
 
-// Service is what these operations need of automations.
+// Service is the part of automations that these operations use.
 type Service interface {
 	Simulate(ctx context.Context, caller accounts.Caller, automationID string,
 		in automations.SimulationInput) (automations.Simulated, error)
@@ -25,7 +25,7 @@ var _ Service = (*automations.Service)(nil)
 
 type edge struct{ service Service }
 
-// Routes makes the routes of the resource.
+// Routes returns the routes of the resource.
 func Routes(service Service) api.Routes {
 	return api.NewRoutes("automations insight", func(a *api.API) {
 		e := &edge{service}

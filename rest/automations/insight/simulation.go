@@ -19,7 +19,7 @@ type simulatedArrival struct {
 	At        wire.Time                                   `json:"at"`
 	Outcome   string                                      `json:"outcome" enum:"resumed,cancelled,kept,nothing" doc:"resumed: it ended the wait. kept: a later wait found it when it looked back."`
 	StepKey   *string                                     `json:"step_key" doc:"The wait that it was about."`
-	Condition wire.Optional[played.ExpressionExplanation] `json:"condition" doc:"Of that wait."`
+	Condition wire.Optional[played.ExpressionExplanation] `json:"condition" doc:"The condition of that wait; null if it has none."`
 	Starts    bool                                        `json:"starts" doc:"It would also start another run, which is not played."`
 }
 
@@ -31,7 +31,7 @@ type simulatedFact struct {
 
 type automationSimulation struct {
 	AutomationID string                                      `json:"automation_id"`
-	Version      *int                                        `json:"version" doc:"null: the draft."`
+	Version      *int                                        `json:"version" doc:"Number of the version; null for the draft."`
 	Status       string                                      `json:"status" enum:"completed,failed,cancelled,not_started" doc:"not_started: the condition of the trigger is not true."`
 	Error        *string                                     `json:"error" doc:"Why it failed: a code, a colon and a sentence."`
 	Condition    wire.Optional[played.ExpressionExplanation] `json:"condition" doc:"The trigger's condition; null if it has none."`

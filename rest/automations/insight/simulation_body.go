@@ -12,7 +12,7 @@ import (
 	restautomations "github.com/postrider/postrider/rest/automations"
 )
 
-// simulation is what a caller wants to be simulated.
+// simulation is the request to simulate a run.
 type simulation struct {
 	Event    *event
 	EventID  string
@@ -99,7 +99,7 @@ func afterOf(text string) (clock.Duration, error) {
 	return clock.ParseDuration(text)
 }
 
-// toInput is what the service is asked to simulate.
+// toInput converts it to the input of the service.
 func (s simulation) toInput() (automations.SimulationInput, error) {
 	in := automations.SimulationInput{Draft: s.Draft, EventID: s.EventID, At: s.At, Outcomes: map[string]string{}}
 	if s.Version != nil {

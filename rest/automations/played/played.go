@@ -1,5 +1,4 @@
-// Package played is how a run that was only played is shown: its steps, what they would send, and the
-// conditions that were judged.
+// Package played encodes simulated runs: the steps, the messages they would send, and the evaluated conditions.
 package played
 
 import (
@@ -23,7 +22,7 @@ type ExpressionPart struct {
 type ExpressionExplanation struct {
 	Text   string           `json:"text" example:"event.data.amount > 50"`
 	Result bool             `json:"result"`
-	Error  *string          `json:"error" doc:"Why the whole has no value; it counts as false then."`
+	Error  *string          `json:"error" doc:"Why the expression has no value; it then counts as false."`
 	Parts  []ExpressionPart `json:"parts" nullable:"false" doc:"Each part with its value, also those that could not change the result."`
 }
 
@@ -54,7 +53,7 @@ type SimulatedSMS struct {
 	Segments int    `json:"segments" doc:"The segments that the message is split into. The provider charges for each."`
 }
 
-// SimulatedRequest is a request that would be made.
+// SimulatedRequest is a request that would be sent.
 type SimulatedRequest struct {
 	URL     string         `json:"url"`
 	Method  string         `json:"method"`
@@ -62,7 +61,7 @@ type SimulatedRequest struct {
 	Body    wire.JSON      `json:"body"`
 }
 
-// AutomationWait is for what a step waited.
+// AutomationWait describes what a step waited for.
 type AutomationWait struct {
 	Until  wire.Time `json:"until" doc:"When the wait times out."`
 	Events []string  `json:"events" nullable:"false" doc:"Names of the events that end it; none: it waits for the time alone."`
@@ -79,10 +78,10 @@ type SimulatedStep struct {
 	StartedAt  wire.Time                       `json:"started_at"`
 	EndedAt    wire.Time                       `json:"ended_at"`
 	Wait       wire.Optional[AutomationWait]   `json:"wait" doc:"What the step waited for; null if it did not wait."`
-	Conditions []ExpressionExplanation         `json:"conditions" nullable:"false" doc:"Of a condition, and of the cases of a branch up to the one that was true."`
+	Conditions []ExpressionExplanation         `json:"conditions" nullable:"false" doc:"The evaluated condition, or the cases of a branch up to the first that was true."`
 	Email      wire.Optional[SimulatedEmail]   `json:"email" doc:"What send_email would send, with its template filled."`
 	SMS        wire.Optional[SimulatedSMS]     `json:"sms" doc:"What send_sms would send."`
-	Request    wire.Optional[SimulatedRequest] `json:"request" doc:"What webhook would post."`
+	Request    wire.Optional[SimulatedRequest] `json:"request" doc:"The request that a webhook step would send."`
 }
 
 // Explained shows an expression that was judged; nil: there is none.

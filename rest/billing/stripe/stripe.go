@@ -1,6 +1,6 @@
-// Package stripe answers what Stripe tells, at /api/billing/stripe. Stripe repeats for three days what is
-// answered with anything but 2xx, and switches an endpoint off that always refuses: so what is not about
-// anybody here is taken and forgotten.
+// Package stripe receives Stripe's webhook events at /api/billing/stripe. Stripe retries events for three days
+// unless the response is 2xx, and disables an endpoint that always fails. So an event about an unknown customer
+// is acknowledged and ignored.
 package stripe
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Path is where Stripe posts its events.
+// Path is the path that Stripe sends its events to.
 const Path = "/api/billing/stripe"
 
-// Events is what is needed of the module.
+// Events is the part of the module that the handler uses.
 type Events interface {
 	Take(ctx context.Context, body []byte, signature string) error
 }
@@ -39,7 +39,7 @@ type handler struct {
 	turn   *intake.Pool
 }
 
-// New makes the handler.
+// New returns the handler.
 func New(events Events, log *slog.Logger) http.Handler {
 	return &handler{events, log, intake.NewPool(atOnce)}
 }
@@ -73,7 +73,7 @@ func (h *handler) takeEvent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// Strangers can post too. The turn comes after the body, so that none of them holds it by silence.
+	// Untrusted clients can post too. The turn is taken after the body was read, so that silent clients cannot hold it.
 	release, err := h.turn.Take(r.Context(), intake.Tenant{Account: "stripe"}, 1, patience)
 	if err != nil {
 		return fault.DatabaseUnavailable(err)

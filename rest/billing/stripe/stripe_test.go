@@ -75,7 +75,7 @@ func TestEventsAreTakenOrRefused(t *testing.T) {
 		}
 	}
 	if n := stored(); n != 0 {
-		t.Errorf("of what was refused %d events are stored", n)
+		t.Errorf("%d rejected events are stored, want none", n)
 	}
 	for range 2 { // Stripe repeats
 		if status, said := stripetest.Post(t, url, stripetest.Secret, []byte(event), now); status != http.StatusOK ||

@@ -17,7 +17,7 @@ type assets struct {
 	texts sync.Map // of those that were asked for, by name: *static.Text
 }
 
-// types of what a build makes; the system's own table is not asked, since it differs between machines.
+// types of the files of a build. The system's own table is not used, because it differs between machines.
 var types = map[string]string{
 	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".woff2": "font/woff2",
 	".json": "application/json", ".wasm": "application/wasm",

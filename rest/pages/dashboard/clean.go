@@ -36,12 +36,12 @@ var (
 	ordinaryDoctype = regexp.MustCompile(`^[\w\s"'/:.+-]+$`)
 )
 
-// clean writes an email as it can be shown; with pictures those of elsewhere are left in it.
+// clean writes an email so that it can be shown safely. With pictures, remote images are kept.
 //
 // It rewrites the email tag by tag and builds no tree, so that it takes time in proportion to the size,
 // and memory for one tag, however deep the email nests. Browsers may read the same tags as another
-// tree: whether a tag is markup or text depends on what is around it. That changes nothing here. Every
-// "<" of the result begins a tag that was judged, because all others are escaped: in text, in values of
+// tree, because context decides whether a tag is markup or text. This is safe, because every "<" of the
+// result begins a checked tag and all others are escaped: in text, in values of
 // attributes, and in style sheets.
 func clean(w io.Writer, email io.Reader, pictures bool) error {
 	c := cleaner{out: bufio.NewWriterSize(w, 8<<10), from: html.NewTokenizer(email), pictures: pictures}
@@ -91,7 +91,7 @@ func (c *cleaner) text() {
 	switch {
 	case slices.Contains(unread, c.within):
 	case c.within == "style":
-		// CSS ignores the marks of HTML comments, which old style sheets stand in.
+		// CSS ignores HTML comment marks, which enclose old style sheets.
 		sheet := bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("<!--"), nil), []byte("-->"), nil)
 		c.write(strings.ReplaceAll(string(sheet), "<", `\3c `))
 	default:
@@ -137,7 +137,7 @@ func (c *cleaner) endTag() {
 	}
 }
 
-// attributes returns those that stay, and whether one of them makes a meta element act on the document.
+// attributes returns the attributes to keep, and whether one of them lets a meta element affect the document.
 func (c *cleaner) attributes(more bool) (text string, refreshes bool) {
 	var out strings.Builder
 	for more {

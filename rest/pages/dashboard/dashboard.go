@@ -1,6 +1,6 @@
-// Package dashboard serves the web dashboard: a page for every path that is no other's, and the files
-// that it loads. The app's sources are beside this file, in src; their build is in dist, which is not
-// committed. Where there was no build, a small page says so, and how to get one.
+// Package dashboard serves the web dashboard: the page for every path that no other handler serves, and its
+// assets. The sources of the app are in src, and its build is in dist, which is not committed. If there is no
+// build, a small page explains how to create one.
 package dashboard
 
 import (
@@ -30,7 +30,7 @@ var (
 	absentPage string
 )
 
-// Documents are the queries that the dashboard makes: GraphQL texts by their SHA-256 in hexadecimal.
+// Documents are the dashboard's GraphQL queries by their SHA-256 in hexadecimal.
 func Documents() (map[string]string, error) {
 	var texts map[string]string
 	if err := json.Unmarshal(documents, &texts); err != nil {
@@ -52,11 +52,11 @@ type Options struct {
 	Logger  *slog.Logger
 }
 
-// Assets is the prefix of the files that the page loads. Their names have a hash of what is in them.
+// Assets is the prefix of the files that the page loads. Their names contain a hash of their content.
 const Assets = "/assets/"
 
-// New makes the handler of the page, of Assets and of Preview. It answers any path, since the app knows which of
-// them it has.
+// New returns the handler of the page, of Assets and of Preview. It responds to any path,
+// because only the app knows its pages.
 func New(o Options) (http.Handler, error) {
 	built, err := fs.Sub(dist, "dist")
 	if err != nil {
@@ -80,7 +80,7 @@ func newApp(built fs.FS, o Options) (*app, error) {
 	return a, err
 }
 
-// app serves the page, cut where the theme and the nonce stand.
+// app serves the page, split where the theme and the nonce are inserted.
 type app struct {
 	Options
 
@@ -122,7 +122,7 @@ func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.assets.serve(w, r, name)
 		return
 	}
-	// Programs that look for something that is not there are told so; people get the app, which tells them.
+	// Programs get a 404 for a missing file; browsers get the app, which shows its own message.
 	if r.URL.Path != "/" && !strings.Contains(r.Header.Get("Accept"), "text/html") {
 		http.NotFound(w, r)
 		return
@@ -164,14 +164,14 @@ li:first-child { border-top: 0; }
 var absentPolicy = "default-src 'none'; img-src 'self'; style-src " + look.Source(look.Style+absentStyle) +
 	"; base-uri 'none'; frame-ancestors 'none'"
 
-// absence is what the page without a build shows.
+// absence is the page that is shown without a build.
 type absence struct {
 	Options
 
 	Style template.CSS
 }
 
-// serveAbsent says that the dashboard was not built.
+// serveAbsent responds that the dashboard was not built.
 func (a *app) serveAbsent(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", absentPolicy)
 	if r.URL.Path != "/" {

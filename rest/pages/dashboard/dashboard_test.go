@@ -53,7 +53,7 @@ func newBoundApp(t *testing.T, files fstest.MapFS, c intake.Config) (http.Handle
 		func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }), budget
 }
 
-// byCookie lets in the person whose name is in a cookie, and any key.
+// byCookie authenticates the person named in a cookie, and any key.
 type byCookie struct{}
 
 func (byCookie) Authenticate(r *http.Request) (accounts.Caller, error) {
@@ -243,7 +243,7 @@ func post(t *testing.T, h http.Handler, fields map[string]string, header http.He
 	return w.Result()
 }
 
-// here is the header of a request from the dashboard of somebody who is signed in.
+// here is the header of a request from the dashboard of a signed-in user.
 var here = http.Header{"Sec-Fetch-Site": {"same-origin"}, "Cookie": {"postrider=usr_1"}}
 
 func TestAPreviewCanDoNothing(t *testing.T) {
@@ -277,7 +277,7 @@ func TestPreviewsAreForWhoIsSignedIn(t *testing.T) {
 		"a stranger":                      {http.Header{"Sec-Fetch-Site": {"same-origin"}}, http.StatusUnauthorized},
 		"an API key":                      {http.Header{"Authorization": {"Bearer svc_x"}}, http.StatusUnauthorized},
 		"a page of another site":          {http.Header{"Sec-Fetch-Site": {"cross-site"}, "Cookie": {"postrider=usr_1"}}, http.StatusForbidden},
-		"somebody who is signed in":       {here, http.StatusOK},
+		"a signed-in user":                {here, http.StatusOK},
 		"the same, with too large a mail": {here, http.StatusRequestEntityTooLarge},
 		"the same, with no form":          {here, http.StatusBadRequest},
 	} {
@@ -312,7 +312,7 @@ func TestPreviewsThatDoNotComeHoldUpNobody(t *testing.T) {
 	}
 	expect.Eventually(t, "each silent upload has a place", func() bool { return budget.Usage().Bodies == silent })
 	if r := post(t, h, map[string]string{"html": "<p>x</p>"}, here); r.StatusCode != http.StatusOK {
-		t.Errorf("beside silent uploads a preview got %d, want 200", r.StatusCode)
+		t.Errorf("during silent uploads a preview got %d, want 200", r.StatusCode)
 	}
 	expect.Eventually(t, "the silent uploads are ended", func() bool { return budget.Usage() == intake.Usage{} })
 }

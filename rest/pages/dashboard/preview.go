@@ -17,15 +17,15 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Preview is where the app posts the HTML of strangers to, to have it shown in a frame: an answer has a
-// policy of its own, while a document that the app made would have the app's, by which neither the
-// email's styles nor, once somebody asks for them, its pictures could be shown.
+// Preview is where the app posts untrusted HTML to show it in a frame. A response has a policy of its own; a
+// document that the app created would inherit the app's policy, which blocks the styles of the email and, even
+// if the user asks for them, its images.
 const Preview = "/preview"
 
 const (
 	// maxPreview is enough for an email that brings its pictures; most have less than 100 KB.
 	maxPreview = 4 << 20
-	// previewsWaiting is how many previews of one user may wait for their turn.
+	// previewsWaiting limits the waiting previews of a user.
 	previewsWaiting = 4
 )
 
@@ -34,9 +34,9 @@ type Door interface {
 	Authenticate(r *http.Request) (accounts.Caller, error)
 }
 
-// preview returns HTML as a document that can do nothing: it has an origin of its own, runs no
-// script, sends no form, leads nowhere, and loads pictures of others only when that was asked for. It
-// is for people who are signed in; each has one preview made at a time.
+// preview returns HTML as an inert document: it has an origin of its own, runs no scripts, sends no forms, has no
+// working links, and loads remote images only on request. It requires a signed-in user, for whom one preview is
+// created at a time.
 type preview struct {
 	door   Door
 	budget *intake.Budget
@@ -95,7 +95,7 @@ func (p *preview) serve(w http.ResponseWriter, r *http.Request) error {
 	return show(w, multipart.NewReader(body.Reader(), parameters["boundary"]))
 }
 
-// show writes the email of a form. The field that asks for pictures comes before it.
+// show writes the email of a form. The field that requests images must precede it.
 func show(w http.ResponseWriter, form *multipart.Reader) error {
 	pictures := false
 	for {

@@ -1,8 +1,8 @@
-// Package devhooks is the receivers of webhooks of development mode over HTTP: where webhooks come in,
-// and what an account reads of them, as JSON.
+// Package devhooks is the webhook receiver of development mode: it accepts webhooks over HTTP and returns them
+// to their account as JSON.
 //
-// Webhooks come in without a credential, at a URL that nobody guesses. What has come in is read by the
-// account alone: by a key or a person, as the API is (modules/accounts/admission).
+// Webhooks arrive without a credential, at an unguessable URL. Only the account can read them, with a key or a
+// session like those of the API (modules/accounts/admission).
 package devhooks
 
 import (
@@ -22,14 +22,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// The paths: what has come in, what is answered, and to forget.
+// The paths of received requests, the configured response, and deletion.
 const (
 	Path       = "/dev/webhooks.json"
 	AnswerPath = "/dev/webhooks/answer"
 	ClearPath  = "/dev/webhooks/clear"
 )
 
-// Receivers are what the paths need of the module.
+// Receivers is the part of the module that the handler uses.
 type Receivers interface {
 	Receive(ctx context.Context, in hooks.Received) (int, error)
 	List(ctx context.Context, accountID string, q hooks.RequestQuery) (hooks.Shown, error)
@@ -39,7 +39,7 @@ type Receivers interface {
 
 var _ Receivers = (*hooks.Service)(nil)
 
-// Door tells who makes a request.
+// Door authenticates requests.
 type Door interface {
 	Authenticate(r *http.Request) (accounts.Caller, error)
 }
@@ -52,10 +52,10 @@ type edge struct {
 	log       *slog.Logger
 }
 
-// Paths are where the handler stands.
+// Paths are the paths of the handler.
 func Paths() []string { return []string{Path, AnswerPath, ClearPath, hooks.Path + "/"} }
 
-// New makes the handler of Paths.
+// New returns the handler of Paths.
 func New(receivers Receivers, door Door, log *slog.Logger) http.Handler {
 	e := &edge{receivers, door, log}
 	mux := http.NewServeMux()
@@ -78,7 +78,7 @@ func New(receivers Receivers, door Door, log *slog.Logger) http.Handler {
 	return mux
 }
 
-// as lets in who may do an operation, and tells in which account.
+// as authorizes the caller for an operation and returns the account.
 func (e *edge) as(op rights.Operation,
 	handle func(http.ResponseWriter, *http.Request, string) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
@@ -93,7 +93,7 @@ func (e *edge) as(op rights.Operation,
 	}
 }
 
-// receive takes a webhook. The sending side keeps the body of the answer, so it says what was done.
+// receive accepts a webhook. The sender logs the response body, so it describes the result.
 func (e *edge) receive(w http.ResponseWriter, r *http.Request) error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, hooks.MaxBody))
 	var large *http.MaxBytesError
@@ -118,12 +118,12 @@ func (e *edge) receive(w http.ResponseWriter, r *http.Request) error {
 	w.WriteHeader(status)
 	words := "Received by development mode\n"
 	if status >= http.StatusBadRequest {
-		words = "The receiver of development mode was told to answer this\n"
+		words = "The development receiver is configured to return this response\n"
 	}
 	return write(w, []byte(words))
 }
 
-const maxBody = 4 << 10 // octets, of what a person or a program says
+const maxBody = 4 << 10 // bytes of a request
 
 func (e *edge) answer(w http.ResponseWriter, r *http.Request, accountID string) error {
 	var in struct {

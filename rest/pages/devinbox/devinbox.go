@@ -1,12 +1,10 @@
 // Package devinbox shows the mail that development mode has caught, as pages
 // below /dev/inbox and as JSON for scripts.
 //
-// Development mode has no login, so these rules stand in for one. The pages answer
-// only to a Host that a stranger's DNS cannot point here: an IP address, localhost,
-// a name below it, or a name given to New. State changes are refused to other
-// sites' pages. A mail is a stranger's document: its html is shown in a frame from
-// a URL of its own, whose policy has no scripts, no origin and loads nothing from
-// the network; everything else of it is escaped.
+// Development mode has no login; these rules replace it. The pages require a Host that foreign DNS cannot point
+// to this machine: an IP address, localhost, a name below it, or a name passed to New. State changes by pages of
+// other sites are rejected. Mail is untrusted: its HTML is shown in a frame from a URL of its own, whose policy
+// allows no scripts, no origin and no network requests; everything else is escaped.
 package devinbox
 
 import (
@@ -27,9 +25,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
-// Prefix is the path of the list; JSONPath gives it to scripts, and LatestPath gives them
-// the newest mail that matches. TextsPath is the list of text messages, TextsJSONPath gives it to
-// scripts.
+// Prefix is the path of the list. JSONPath returns it as JSON, and LatestPath the newest mail that matches.
+// TextsPath is the list of text messages, and TextsJSONPath returns it as JSON.
 const (
 	Prefix        = "/dev/inbox"
 	JSONPath      = "/dev/inbox.json"
@@ -38,7 +35,7 @@ const (
 	TextsJSONPath = "/dev/inbox/sms.json"
 )
 
-// Inbox is what the pages need of the module.
+// Inbox is the part of the module that the pages use.
 type Inbox interface {
 	List(ctx context.Context, q inbox.MailQuery) ([]inbox.Line, error)
 	Latest(ctx context.Context, w inbox.LatestQuery) (*ent.CapturedMail, error)
@@ -54,8 +51,8 @@ type pages struct {
 	log   *slog.Logger
 }
 
-// New makes the handler of Prefix, of everything below it, and of JSONPath. hosts
-// are further names that it may be reached by.
+// New returns the handler of Prefix, of everything below it, and of JSONPath. hosts
+// are additional accepted host names.
 func New(service Inbox, log *slog.Logger, hosts ...string) http.Handler {
 	p := &pages{inbox: service, log: log}
 	mux := http.NewServeMux()
@@ -96,9 +93,8 @@ func New(service Inbox, log *slog.Logger, hosts ...string) http.Handler {
 	})
 }
 
-// isLocal reports whether a Host header can only come from somebody who knows where
-// this is. A name that a stranger owns may resolve to 127.0.0.1 (DNS rebinding),
-// and then the stranger's page would be of one origin with ours.
+// isLocal reports whether a Host header cannot be the result of DNS rebinding. An attacker's name can resolve to
+// 127.0.0.1, and the attacker's page would then have the same origin as ours.
 func isLocal(host string, also []string) bool {
 	if clientip.IsLocalHost(host) {
 		return true
@@ -110,7 +106,7 @@ func isLocal(host string, also []string) bool {
 	return slices.Contains(also, name)
 }
 
-// refuse answers an error. Only what was meant for a reader is shown.
+// refuse responds with an error. Only messages for users are shown.
 func (p *pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
 	telemetry.SetError(r.Context(), f.Code, err)
@@ -128,7 +124,7 @@ func (p *pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	http.Error(w, f.Error(), status)
 }
 
-// render builds a page whole before a part of it is sent.
+// render builds the complete page before any of it is sent.
 func render(w http.ResponseWriter, t *template.Template, data any) error {
 	var out bytes.Buffer
 	if err := t.Execute(&out, data); err != nil {

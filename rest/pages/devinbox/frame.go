@@ -48,7 +48,7 @@ func parseTemplate(name, body string) *template.Template {
 	return template.Must(template.Must(root.Parse(body)).New("layout").Parse(layoutHTML)).Lookup(name)
 }
 
-// addresses shows a text that may go on in the next line behind an @, and not within a word.
+// addresses shows a text that may wrap after an @, but not within a word.
 func addresses(text string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(text), "@", "@<wbr>")) //nolint:gosec // escaped
 }
@@ -57,13 +57,12 @@ func addresses(text string) template.HTML {
 var pagePolicy = fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; connect-src 'self'; frame-src 'self'; img-src 'self'; "+
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'", look.Source(style), look.Source(watch))
 
-// mailPolicy is for a stranger's html: no scripts, no origin, nothing from the
-// network (a picture would tell its server that the mail was read). Links open in
-// a window of their own.
+// mailPolicy is for untrusted HTML: no scripts, no origin, and no network requests, because an image would reveal
+// to its server that the mail was read. Links open in a new window.
 const mailPolicy = "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:; " +
 	"form-action 'none'; frame-ancestors 'self'"
 
-// frame is what stands around every page.
+// frame is the layout of every page.
 type frame struct {
 	Title string
 	Style template.CSS
@@ -118,7 +117,7 @@ func inlinePictures(m *message.FullMessage) string {
 	})
 }
 
-// plainType keeps what a sender calls a picture from leaving the attribute.
+// plainType keeps the declared type of an image from breaking out of the attribute.
 var plainType = regexp.MustCompile(`^image/[a-z0-9.+-]+$`)
 
 var headTag = regexp.MustCompile(`(?i)<head(\s[^>]*)?>`)

@@ -27,7 +27,7 @@ type kind struct {
 	Texts bool
 }
 
-// place is where a page stands in the list of one kind of messages.
+// place is the position of a page in the list of one kind of messages.
 type place struct {
 	Kind   kind
 	To     string

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// shownSource is how much of a message's source stands on its page.
+// shownSource is how much of a message's source its page shows.
 const shownSource = 256 << 10
 
 type messagePage struct {
@@ -44,7 +44,7 @@ type file struct {
 	Inline                 bool
 }
 
-// signature is what a DKIM-Signature field claims, RFC 6376 section 3.5.
+// signature has the tags of a DKIM-Signature field, RFC 6376 section 3.5.
 type signature struct{ Domain, Selector, Algorithm string }
 
 func (p *pages) showMessage(w http.ResponseWriter, r *http.Request) error {
@@ -82,7 +82,7 @@ func (m *messagePage) addView(name, label string) {
 	m.Views = append(m.Views, view{name, label, m.Link + "?view=" + name})
 }
 
-// chooseView takes the view that was asked for, else the first.
+// chooseView returns the requested view, else the first.
 func (m *messagePage) chooseView(name string) {
 	m.View = m.Views[0].Name
 	for _, v := range m.Views {
@@ -109,7 +109,7 @@ func (p *pages) openMail(r *http.Request) (*ent.CapturedMail, *message.FullMessa
 	return mail, parsed, err
 }
 
-// readMail takes a mail apart.
+// readMail parses an email.
 func readMail(mail *ent.CapturedMail) (*message.FullMessage, error) {
 	parsed, err := message.ReadFull(bytes.NewReader(mail.Raw), message.Bounds{Contents: len(mail.Raw) + 1})
 	if err != nil {
@@ -155,7 +155,7 @@ func (p *pages) showSource(w http.ResponseWriter, r *http.Request) error {
 	return sendDownload(w, "message/rfc822", fmt.Sprintf("%d.eml", mail.ID), mail.Raw)
 }
 
-// sendFile returns one attachment, to be saved and never shown: a stranger made it.
+// sendFile returns an attachment as a download. It is untrusted, so it is never shown.
 func (p *pages) sendFile(w http.ResponseWriter, r *http.Request) error {
 	_, parsed, err := p.openMail(r)
 	if err != nil {

@@ -26,9 +26,8 @@ func (p *pages) messageJSON(w http.ResponseWriter, r *http.Request) error {
 	return sendWhole(w, mail)
 }
 
-// findLatest returns scripts the newest mail that matches, with its content, and waits for one
-// as long as they ask. Errors are answered as the API's are, and what is wrong with the
-// query as 422.
+// findLatest returns the newest mail that matches, with its content, and waits for one as long as the request
+// asks. Errors have the format of the API; an invalid query returns 422.
 func (p *pages) findLatest(w http.ResponseWriter, r *http.Request) error {
 	err := p.sendLatest(w, r)
 	if err == nil || r.Context().Err() != nil {

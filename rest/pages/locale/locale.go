@@ -1,5 +1,4 @@
-// Package locale chooses the language of a public page: one of those that the pages are written in, by
-// the Accept-Language header of the request.
+// Package locale chooses the language of a public page, among the supported ones, by the Accept-Language header.
 package locale
 
 import (

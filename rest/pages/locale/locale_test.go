@@ -43,7 +43,7 @@ func FuzzLanguage(f *testing.F) {
 	f.Add("i-klingon,*;q=0.1")
 	f.Fuzz(func(t *testing.T, accept string) {
 		if got := Match(accept); !slices.Contains(Languages(), got) {
-			t.Fatalf("Accept-Language %q is answered in %q, which is no language of ours", accept, got)
+			t.Fatalf("Accept-Language %q got the language %q, which is not supported", accept, got)
 		}
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/static"
 )
 
-// Paths are where the icon is.
+// Paths are the paths of the icon.
 const (
 	Path    = "/favicon.svg"
 	PathICO = "/favicon.ico" // the same in 32 by 32 pixels
@@ -20,7 +20,7 @@ var (
 	pixels []byte
 )
 
-// New makes the handler of both paths.
+// New returns the handler of both paths.
 func New() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET "+Path, serveImage("image/svg+xml", drawn))

@@ -1,5 +1,5 @@
-// Package look is the style that all pages except the dashboard share: sign-in, unsubscribing, the API
-// reference, the development inbox. Its tokens are those of the dashboard, and the theme is the system's.
+// Package look has the style that all pages except the dashboard share: sign-in, unsubscribing, the API
+// reference and the development inbox. It uses the dashboard's design tokens and the theme of the system.
 package look
 
 import (
@@ -13,7 +13,7 @@ import (
 //go:embed look.css
 var Style string
 
-// Source names a style or a script that stands in a page, for style-src and script-src of a
+// Source returns the source expression of an inline style or script, for style-src and script-src of a
 // Content-Security-Policy.
 func Source(text string) string {
 	sum := sha256.Sum256([]byte(text))

@@ -1,10 +1,9 @@
 // Package track answers the public links of messages: the open pixel and the
 // tracked links, below /t/.
 //
-// Whoever has the message has its links, and programs follow them as well. So a
-// request changes nothing but a count; the answer waits for no database; a link
-// leads where its sender pointed it and nowhere else, because the target is inside
-// the authenticated token; and what is not genuine is a 404 that says no more.
+// Every recipient of the message has its links, and programs follow them as well. So a request only changes a
+// count, and the response does not wait for the database. A link can only lead to the target that its sender
+// chose, because the target is part of the authenticated token. An invalid token returns a plain 404.
 package track
 
 import (
@@ -21,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
-// Tracker is what is needed of the module. Record never waits.
+// Tracker is the part of the module that the handler uses. Record never waits.
 type Tracker interface {
 	Read(ctx context.Context, kind tracking.Kind, token, host string) (tracking.LinkToken, error)
 	Record(v tracking.Visit)
@@ -39,11 +38,11 @@ type Options struct {
 
 type links struct{ Options }
 
-// New makes the handler of everything below tracking.Prefix. It stands before any
-// mux: that would answer an unclean path with a redirect.
+// New returns the handler of everything below tracking.Prefix. It must run before any mux, which would redirect
+// an unclean path.
 func New(o Options) http.Handler { return links{o} }
 
-// The patterns are what the request log and metrics call the routes.
+// The patterns name the routes in the request log and metrics.
 func (l links) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if token, found := strings.CutPrefix(r.URL.Path, tracking.ClickPath); found {
 		r.Pattern = tracking.ClickPath + "{token}"

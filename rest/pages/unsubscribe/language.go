@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/rest/pages/locale"
 )
 
-// words are what the pages say in one language: the file words/<language>.json. The values
-// in braces are put in by page.say.
+// words are the texts of the pages in one language, from words/<language>.json. page.say fills the values in
+// braces.
 type words struct {
 	Language string `json:"-"`
 

@@ -97,9 +97,9 @@ func TestHostileSendersAreText(t *testing.T) {
 				t.Errorf("in %s the page lets %q of the sender's name through:\n%s", name, bad, body)
 			}
 		}
-		// The name's own {email} is no place for the address.
+		// An {email} in the name itself is not replaced by the address.
 		if n := strings.Count(body, "bob@münchen.de"); n != 1 {
-			t.Errorf("in %s the address stands %d times on the page, want once:\n%s", name, n, body)
+			t.Errorf("in %s the address appears %d times on the page, want once:\n%s", name, n, body)
 		}
 	}
 }

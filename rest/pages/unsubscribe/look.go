@@ -10,7 +10,7 @@ import (
 	shared "github.com/postrider/postrider/rest/pages/look"
 )
 
-// look is what a page shows of the sender's brand; of a zero one nothing.
+// look is the sender's brand on a page; a zero brand shows nothing.
 type look struct {
 	of     brand.Brand
 	domain string // says what the logo is to whom cannot see it
@@ -22,7 +22,7 @@ func (l look) Shown() bool { return l.Name() != "" || len(l.of.Logo) > 0 }
 // Name is the brand's name, on one line.
 func (l look) Name() string { return cleanName(l.of.Name) }
 
-// Logo is the picture within the page, so that nothing is fetched.
+// Logo returns the logo as a data URL, so that nothing is fetched.
 func (l look) Logo() template.URL {
 	if len(l.of.Logo) == 0 {
 		return ""
@@ -30,7 +30,7 @@ func (l look) Logo() template.URL {
 	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(l.of.Logo)) //nolint:gosec // base64 of a PNG
 }
 
-// Alt stands for the logo; beside a name it says nothing new.
+// Alt is the alternative text of the logo; empty if the name is shown next to it.
 func (l look) Alt() string {
 	if l.Name() != "" {
 		return ""
@@ -38,7 +38,7 @@ func (l look) Alt() string {
 	return l.domain
 }
 
-// Style is that of all pages, with the brand's color last.
+// Style returns the common style followed by the color of the brand.
 func (l look) Style() template.CSS {
 	red, green, blue, ok := parseColor(l.of.Color)
 	if !ok {

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
-// fakeBrands gives every account the same.
+// fakeBrands returns the same brand for every account.
 type fakeBrands struct {
 	brand brand.Brand
 	fail  error
@@ -71,7 +71,7 @@ func TestThePageLooksAsTheAccountSays(t *testing.T) {
 	}
 }
 
-// Whatever color is chosen, the text of the button stands out from it by 4.5 (WCAG 2.2, 1.4.3).
+// For every color, the text of the button has a contrast of at least 4.5 (WCAG 2.2, 1.4.3).
 func TestTextIsReadableOnAnyColor(t *testing.T) {
 	t.Parallel()
 	for red := 0; red <= 255; red += 15 {

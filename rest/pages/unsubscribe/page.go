@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// page is what the template shows.
+// page is the data of the template.
 type page struct {
 	Words    *words
 	Show     string   // form, done, or "" for a notice
@@ -20,7 +20,7 @@ type page struct {
 	Look     look
 }
 
-// Sender is who an email came from, as its author wrote it.
+// Sender is the sender of an email, as written by its author.
 type Sender struct {
 	Name   string // what stood before the address; may be empty
 	Domain string // in Unicode
@@ -54,11 +54,11 @@ func (p page) Label(s sentence) string {
 	return strings.NewReplacer("{category}", cleanName(p.Category), "{sender}", sender).Replace(string(s))
 }
 
-// maxShown is how many characters of a name or label are shown.
+// maxShown limits the characters of a name or label that are shown.
 const maxShown = 100
 
-// cleanName is a name as it may stand in a sentence of ours: on one line, not endless, and
-// without the characters that would turn round what stands beside it.
+// cleanName makes a name safe to show in a sentence: on one line, shortened, and without characters that
+// reverse the text direction around it.
 func cleanName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {

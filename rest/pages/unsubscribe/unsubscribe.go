@@ -1,19 +1,18 @@
 // Package unsubscribe answers the links by which recipients unsubscribe, below /u/.
 //
-// Two kinds of visitors come. A mail client posts `List-Unsubscribe=One-Click`
-// (RFC 8058) without a person seeing it, from anywhere, without cookies and
-// without following redirects: that POST does what the link is for. A person opens
-// the link, sees a page and presses a button, which is a POST as well.
+// There are two kinds of visitors. A mail client posts `List-Unsubscribe=One-Click`
+// (RFC 8058) without showing it to a person, from anywhere, without cookies and
+// without following redirects: that POST unsubscribes. A person opens the link, sees
+// a page and presses a button, which sends a POST as well.
 //
-// GET and HEAD change nothing, for programs follow every link of a mail before its
-// reader does. The token is all that is needed and all that is believed; one that
-// is not genuine is a 404 that says no more. Posting again is answered the same.
+// GET and HEAD change nothing, because programs follow all links of an email before
+// its reader does. The token is the only credential; an invalid one returns a plain
+// 404. Repeated POSTs get the same response.
 //
 // The page is for people who may not know the sender, on any device: no scripts,
-// no cookies, nothing from elsewhere, not to be indexed or framed, and the address
-// of the page, which holds the token, goes to nobody as a referrer. It speaks the
-// language of its reader (language.go), and names the sender as the email did: the name
-// is whatever the sender chose, so the domain stands beside it.
+// no cookies, no external resources, not to be indexed or framed, and no referrer, because the URL contains the
+// token. It uses the language of its reader (language.go) and names the sender as the email did. The sender can
+// choose any name, so the domain is shown next to it.
 package unsubscribe
 
 import (
@@ -34,7 +33,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Links is what is needed of the module.
+// Links is the part of the module that the handler uses.
 type Links interface {
 	Read(token string) (suppression.Unsubscribe, error)
 	Unsubscribe(ctx context.Context, u suppression.Unsubscribe, everything bool, source string) error
@@ -42,13 +41,13 @@ type Links interface {
 
 var _ Links = (*suppression.Service)(nil)
 
-// Senders tells who an email came from: the name that stood before the address, and the
-// domain. The error NotFound says that the email is gone.
+// Senders returns the sender of an email: the display name and the domain. The error is NotFound if the email was
+// deleted.
 type Senders interface {
 	Sender(ctx context.Context, accountID, emailID string) (name, domain string, err error)
 }
 
-// Brands tells what an account looks like. One that has set nothing has the zero Brand.
+// Brands returns the brand of an account; the zero Brand if it has none.
 type Brands interface {
 	Brand(ctx context.Context, accountID string) (brand.Brand, error)
 }
@@ -67,7 +66,7 @@ type Options struct {
 const Prefix = suppression.LinkPrefix
 
 const (
-	bodyLimit = 16 << 10 // octets; what is posted has some 200
+	bodyLimit = 16 << 10 // bytes; a form has about 200
 	// atOnce bounds the requests that use the database, so that a rush of
 	// unsubscribing leaves connections to sending. The links of one account have a
 	// quarter of them.
@@ -81,9 +80,8 @@ type pages struct {
 	turn *intake.Pool
 }
 
-// New makes the handler of everything below Prefix. It stands before any mux: that
-// would answer an unclean path with a redirect, which RFC 8058 section 3.2 forbids
-// to follow.
+// New returns the handler of everything below Prefix. It must run before any mux, which would redirect an unclean
+// path: RFC 8058 section 3.2 forbids following redirects.
 func New(o Options) http.Handler {
 	return &pages{Options: o, turn: intake.NewPool(atOnce)}
 }
@@ -149,7 +147,7 @@ func (p *pages) handlePost(w http.ResponseWriter, r *http.Request, said *words, 
 
 var errNothingChosen = errors.New("the body has no choice")
 
-// readChoice reads what a POST wants: the one click of RFC 8058 section 3.2, in either
+// readChoice reads the choice of a POST: the one click of RFC 8058 section 3.2, in either
 // of its two encodings, or a button of the form.
 func readChoice(w http.ResponseWriter, r *http.Request) (everything bool, source string, err error) {
 	r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
@@ -224,7 +222,7 @@ func (p *pages) failPage(w http.ResponseWriter, r *http.Request, said *words, er
 	p.writePage(w, r, status, page{Words: said, Title: said.Failed, Notice: said.FailedAdvice})
 }
 
-// writePage builds the page whole before a part of it is sent.
+// writePage builds the complete page before any of it is sent.
 func (p *pages) writePage(w http.ResponseWriter, r *http.Request, status int, data page) {
 	var out bytes.Buffer
 	if err := layout.Execute(&out, data); err != nil {

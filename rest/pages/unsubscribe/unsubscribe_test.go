@@ -225,7 +225,7 @@ func TestManyAtOnceWaitTheirTurn(t *testing.T) {
 	for range 4 * atOnce {
 		wait.Go(func() {
 			if w := ask(t, h, http.MethodPost, "/u/all", form, "choice=all"); w.Code != http.StatusOK {
-				t.Errorf("unsubscribing beside others got %d, want 200", w.Code)
+				t.Errorf("unsubscribing next to others got %d, want 200", w.Code)
 			}
 		})
 	}

@@ -19,7 +19,7 @@ type field struct {
 
 const fieldCode = "code"
 
-// form is one page: what it asks, and what it does with that.
+// form is one page: its fields, and its action.
 type form struct {
 	path, title, about, button string
 	token                      bool // needs the token of a link
@@ -28,7 +28,7 @@ type form struct {
 	do                         func(*pages, *http.Request) (done, error)
 }
 
-// done is what came of a form: somebody came in, or is told something.
+// done is the outcome of a form: a sign-in or a message.
 type done struct {
 	entered *signin.NewSession
 	out     bool
@@ -39,7 +39,7 @@ type done struct {
 	cookie  *http.Cookie
 }
 
-// view is what is shown.
+// view is the data of the template.
 type view struct {
 	Title, About, Button, Action, Wrong, Email string
 	Next                                       string // where who comes in goes: a path of this installation
@@ -57,7 +57,7 @@ type link struct{ Path, Label string }
 var labels = map[string]string{signin.PathSignIn: "Sign in", signin.PathSignUp: "Sign up",
 	signin.PathReset: "Forgot your password?"}
 
-// formLinks are ways to other forms, which take along where somebody wants to go.
+// formLinks are links to other forms, which keep the path to return to.
 func formLinks(next string, paths ...string) (list []link) {
 	for _, path := range paths {
 		list = append(list, link{withNext(path, next), labels[path]})
@@ -72,7 +72,7 @@ func withNext(path, next string) string {
 	return path + "?" + url.Values{signin.ReturnParameter: {next}}.Encode()
 }
 
-// nextPath is where the visitor wants to go: what the form carries, or on its first showing the address.
+// nextPath returns the path to return to: from the form, or from the URL when it is first shown.
 func nextPath(r *http.Request) string {
 	if r.Method == http.MethodPost {
 		return signin.ReturnPath(r.PostForm.Get(signin.ReturnParameter))
@@ -80,7 +80,7 @@ func nextPath(r *http.Request) string {
 	return signin.ReturnPath(r.URL.Query().Get(signin.ReturnParameter))
 }
 
-// toView is the form with what was typed, but for passwords.
+// toView returns the form with the typed values, except passwords.
 func (f form) toView(r *http.Request) view {
 	to := nextPath(r)
 	v := view{Title: f.title, About: f.about, Button: f.button, Action: f.path, Next: to, Token: f.token,
@@ -223,7 +223,7 @@ func (p *pages) stopEmail(r *http.Request) (done, error) {
 	}
 	return done{out: true, title: "Address change cancelled",
 		lines: []string{"Your address has not changed. You are signed out everywhere.",
-			"If you did not request the change, someone else was signed in to your account. Set a new password now."},
+			"If you did not request the change, another person was signed in to your account. Set a new password now."},
 		links: formLinks("/", signin.PathReset)}, nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/signin/openid"
 )
 
-// OpenID is what the pages need of the outside provider.
+// OpenID is the part of the outside provider that the pages use.
 type OpenID interface {
 	Name() string
 	BeginLink(ctx context.Context, c accounts.Caller) (openid.AuthRequest, error)
@@ -17,7 +17,7 @@ type OpenID interface {
 
 var _ OpenID = (*openid.Service)(nil)
 
-// problems say why somebody did not get in by the provider, and what they can do.
+// problems explain why a sign-in with the provider failed, and what the user can do.
 var problems = map[openid.SignInError]string{
 	openid.ProviderUnavailable: "The provider is unavailable. Try again in a moment, or sign in another way.",
 	openid.Busy:                "Too many people are signing in right now. Try again.",
@@ -49,9 +49,8 @@ func (p *pages) providerResult(r *http.Request, v view) view {
 	return v
 }
 
-// linkOpenID begins to link who is signed in with the provider. A browser that is sent elsewhere by the
-// answer to a form would be stopped by our form-action (Content Security Policy Level 3 section
-// 6.4.1), so the way on is a link.
+// linkOpenID starts linking the signed-in user to the provider. Our form-action would block a redirect to another
+// site after a form (Content Security Policy Level 3 section 6.4.1), so the page shows a link.
 func (p *pages) linkOpenID(r *http.Request) (done, error) {
 	caller, err := p.door.Authenticate(r)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package welcome is the pages by which people get in: set-up, sign-in, sign-up, a new password, a new
-// address, an invitation. They are forms that work without JavaScript, but for one thing: the token of
-// a link stands in the fragment of its URL, which no browser sends, so without JavaScript it is pasted.
+// Package welcome has the pages for setup, sign-in, sign-up, password reset, address confirmation and invitations.
+// The forms work without JavaScript, with one exception: the token of a link is in the fragment of its URL, which
+// browsers do not send, so without JavaScript the user pastes it.
 package welcome
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/static"
 )
 
-// Service is what the pages need of signin.
+// Service is the part of signin that the pages use.
 type Service interface {
 	Options(ctx context.Context) (signin.Options, error)
 	AuthenticateSession(ctx context.Context, token, accountID string) (accounts.Caller, error)
@@ -59,7 +59,7 @@ type Options struct {
 // Assets is the prefix of the files of the pages.
 const Assets = "/sign-in/"
 
-// Paths are where the pages stand.
+// Paths are the paths of the pages.
 func Paths() []string {
 	return []string{signin.PathSetUp, signin.PathSignIn, signin.PathSignUp, signin.PathReset, signin.PathEmail,
 		signin.PathStop, signin.PathInvite, Assets}
@@ -71,7 +71,7 @@ type pages struct {
 	door *admission.Authenticator
 }
 
-// New makes the handler of all Paths.
+// New returns the handler of all Paths.
 func New(o Options) (http.Handler, error) {
 	door, err := admission.New(nil, o.People, append([]string{o.BaseURL}, o.Origins...)...)
 	if err != nil {
@@ -86,7 +86,7 @@ var (
 	//go:embed page.js
 	script []byte
 	//go:embed page.css
-	style string // behind that of all pages
+	style string // after the common style
 )
 
 var (
@@ -99,7 +99,7 @@ func newAsset(contentType string, content []byte) *static.Text {
 	return static.New(content, http.Header{"Content-Type": {contentType}, "Cache-Control": {"public, max-age=300"}})
 }
 
-const maxForm = 64 << 10 // octets
+const maxForm = 64 << 10 // bytes
 
 func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
@@ -142,7 +142,7 @@ func (p *pages) serveAsset(w http.ResponseWriter, r *http.Request, name string) 
 	}
 }
 
-// handlePost does what a form asks for. A refusal is shown with the form, and nothing typed is lost but
+// handlePost runs the action of a form. An error is shown in the form, which keeps the typed values except
 // passwords.
 func (p *pages) handlePost(w http.ResponseWriter, r *http.Request, f form) {
 	if err := p.door.RequireSameSite(r); err != nil {
@@ -191,7 +191,7 @@ var statuses = map[fault.Kind]int{fault.Invalid: http.StatusBadRequest, fault.Un
 	fault.NotFound:  http.StatusNotFound, fault.Conflict: http.StatusConflict, fault.Limit: http.StatusTooManyRequests,
 	fault.Unavailable: http.StatusServiceUnavailable}
 
-// refuseForm shows the form again, with what is wrong.
+// refuseForm shows the form again, with the error.
 func (p *pages) refuseForm(w http.ResponseWriter, r *http.Request, f form, err error) {
 	known := fault.From(err)
 	v := f.toView(r)

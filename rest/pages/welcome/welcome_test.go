@@ -40,7 +40,7 @@ type site struct {
 	ada    signin.NewSession
 }
 
-// provider is one whose name is shown; nobody goes there in these tests.
+// provider only has a name to show; these tests never redirect to it.
 type provider struct{ *openid.Service }
 
 func (provider) Name() string { return "Outside" }
@@ -53,7 +53,7 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	known, err := accounts.New(accounts.Params{DB: database, Cursors: page.NewCodec([]byte("sixteen octets or more")),
+	known, err := accounts.New(accounts.Params{DB: database, Cursors: page.NewCodec([]byte("sixteen bytes or more")),
 		Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
@@ -206,8 +206,8 @@ func (s *site) caller(t *testing.T) accounts.Caller {
 	return c
 }
 
-// What leads to another site, or to a public link that may, leads to the start, whether it stands in the
-// address or in the form.
+// A return path to another site, or to a public link that can redirect there, is replaced by the start page,
+// both in the URL and in the form.
 func TestASignInLeadsToNoOtherSite(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

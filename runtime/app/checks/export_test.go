@@ -61,6 +61,6 @@ func TestDoctorChecksEventExport(t *testing.T) {
 	}
 	want := regexp.MustCompile(`^export\.stream warning: the stream is on one server\nexport\.behind error: the oldest event has waited for 1[0-2]m\d+s: the stream is full$`)
 	if got := look(broker.URL()); !want.MatchString(got) {
-		t.Errorf("ten minutes behind the doctor reports\n%s\nwant\n%s", got, want)
+		t.Errorf("ten minutes late, the doctor reports\n%s\nwant\n%s", got, want)
 	}
 }

@@ -71,7 +71,7 @@ func (r Ready) print(w io.Writer, cfg setting.Values) error {
 	played := ""
 	if domains := playedConfig(cfg).Domains; r.InboxURL != nil && len(domains) > 0 {
 		played = "    failures   " + strings.Join(devinbox.ScenarioAddresses(), "@ ") + "@ at " + domains[0] +
-			", with +anything behind the name\n"
+			", with +anything after the name\n"
 	}
 	inbox, smtp, received, signIn, domain := "(off)", "(off)", "(off)", "(off)", "your-verified-domain"
 	if r.Relay != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// relayPerAddress is how many connections one address may have: the pools of a few servers behind one
+// relayPerAddress is how many connections one address may have: the pools of a few servers that share an
 // address.
 const relayPerAddress = 100
 

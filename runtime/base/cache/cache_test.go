@@ -94,7 +94,7 @@ func TestEntriesExpire(t *testing.T) {
 			c.Set(40, 40)
 			c.Set(0, 0)
 		}
-		wantKeys(t, own, 41, 40) // a lifetime of 0 is none
+		wantKeys(t, own, 41, 40) // a lifetime of 0 means expired
 		time.Sleep(40 * time.Second)
 		wantKeys(t, fixed, 41, 0, 40)
 		wantKeys(t, sliding, 41, 0, 40)

@@ -21,8 +21,8 @@ func TestWaitsAreRoundedUpToWholeSeconds(t *testing.T) {
 	}
 }
 
-// A lock that another request holds is a conflict of that request, and no reason to
-// refuse everybody else as if the database were away.
+// A lock held by another request is a conflict of that request. Other requests must not be rejected as if the
+// database were unavailable.
 func TestAFaultIsAwayByItsKindAndNotByItsCause(t *testing.T) {
 	t.Parallel()
 	held := &pq.Error{Code: "55P03"} // lock_not_available

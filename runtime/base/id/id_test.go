@@ -33,7 +33,7 @@ func TestTimeIsTheInverseOfSince(t *testing.T) {
 	}
 	for _, none := range []string{"", "evt_1", "evt"} {
 		if got := Time(none); !got.IsZero() {
-			t.Errorf("%q is no id and returned %s", none, got)
+			t.Errorf("%q is not an id and returned %s", none, got)
 		}
 	}
 }

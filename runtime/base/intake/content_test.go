@@ -88,7 +88,7 @@ func TestAContentIsInMemoryWhileItIsSmall(t *testing.T) {
 	}
 }
 
-// Without memory for what is small it lies in the spool; nobody waits for that memory.
+// Without memory for small contents they go to the spool; no request waits for that memory.
 func TestWithoutMemoryWhatIsSmallGoesToTheSpool(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t, func(c *Config) { c.Arriving = 4 * 4096 })
@@ -127,7 +127,7 @@ func TestBlankIsRoomToWriteTo(t *testing.T) {
 	}
 }
 
-// A spool without room is ErrFull after the patience, and what was taken is given back.
+// A full spool returns ErrFull after Patience, and the units are released.
 func TestASpoolWithoutRoomIsFull(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t, func(c *Config) { c.Spool = 8 << 20 })
@@ -305,7 +305,7 @@ func TestADeclaredSizeHoldsNothing(t *testing.T) {
 		t.Error(err)
 	}
 	if memory > firstPiece || spool != 0 {
-		t.Errorf("10 MB were declared and one octet has come: %d bytes of memory and %d of the spool are held",
+		t.Errorf("10 MB were declared and one byte has arrived: %d bytes of memory and %d of the spool are held",
 			memory, spool)
 	}
 }

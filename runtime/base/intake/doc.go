@@ -14,7 +14,7 @@
 //
 // A Content begins in memory. When it outgrows the limit of its entry point, or its share of the memory is
 // used up, it continues in a file. The file is unlinked as soon as it is open, so that a process that dies
-// leaves nothing behind. The spool also leaves a twentieth of its disk free, or 1 GiB of a large disk.
+// leaves no files. The spool also leaves a twentieth of its disk free, or 1 GiB of a large disk.
 // Bytes maps the file, so that a parser can read it as memory and the kernel can evict that memory.
 //
 // These are the sizes for a process with 2 GiB of memory. With less, arriving, working and bodies shrink in

@@ -8,7 +8,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-// No owner has more than a quarter of a pool, and a full share holds up nobody else.
+// No owner gets more than a quarter of a pool, and a full share does not delay other owners.
 func ExamplePool() {
 	pool := intake.NewPool(8)
 	ada, bob := intake.Tenant{Account: "acc_ada"}, intake.Tenant{Account: "acc_bob"}

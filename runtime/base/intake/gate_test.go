@@ -30,7 +30,7 @@ func (g *guests) let(from string) *Slot {
 	g.t.Helper()
 	p, err := g.enter(from)
 	if err != nil {
-		g.t.Fatalf("the guest from %s was not let in: %v", from, err)
+		g.t.Fatalf("the guest from %s was not admitted: %v", from, err)
 	}
 	return p
 }
@@ -48,8 +48,7 @@ func TestAClientHasItsPlaces(t *testing.T) {
 	g.let("2001:db8::3")
 }
 
-// One network that connects and says nothing leaves places to everybody else, and a
-// newcomer always gets in.
+// A network with silent connections leaves places to other networks, and a new one is always admitted.
 func TestSilentConnectionsOfOneNetworkLeaveRoom(t *testing.T) {
 	t.Parallel()
 	for name, from := range map[string]func(int) string{
@@ -132,7 +131,7 @@ func TestANetworkOverItsPartExchanges(t *testing.T) {
 	}
 }
 
-// Addresses of the operator's own network are no shares: a proxy may stand there.
+// Addresses of the operator's own network have no share, because they may be proxies.
 func TestOwnAddressesAreNoShares(t *testing.T) {
 	t.Parallel()
 	g := &guests{Gate: NewGate(80, 0), t: t}
@@ -147,7 +146,7 @@ func TestOwnAddressesAreNoShares(t *testing.T) {
 	}
 }
 
-// Behind a proxy the address is told later.
+// Behind a proxy, the address is known later.
 func TestTheAddressMayBeToldLater(t *testing.T) {
 	t.Parallel()
 	g := NewGate(10, 1)

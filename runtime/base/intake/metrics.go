@@ -52,7 +52,7 @@ func (b *Budget) Register(reg prometheus.Registerer) error {
 	}
 	for name, p := range pools {
 		all = append(all,
-			gauge("held", "What is held of each part of the budget: octets, and places.", name,
+			gauge("held", "Usage of each part of the budget: bytes and places.", name,
 				func() float64 { return p.readLocked(func() float64 { return float64(p.used) }) }),
 			gauge("waiting", "How many wait for each part of the budget.", name,
 				func() float64 { return p.readLocked(func() float64 { return float64(len(p.queue)) }) }))

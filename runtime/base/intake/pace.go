@@ -13,13 +13,13 @@ type Rate struct {
 }
 
 // Floor is 2 KB a second. A phone at 100 kbit/s is six times as fast, and may stall for 25 seconds. A
-// client must keep sending to keep what is held for it.
+// client must keep sending to keep its resources.
 var Floor = Rate{Bytes: 60 << 10, Period: 30 * time.Second}
 
 // The errors of a client that sends something.
 var (
 	ErrSlow     = errors.New("the client is slower than the least speed")
-	ErrTooLarge = errors.New("more octets than are taken")
+	ErrTooLarge = errors.New("more bytes than are accepted")
 )
 
 // Meter measures a client against a pace. It counts only the time spent waiting for the client. It is not

@@ -89,13 +89,13 @@ type waiter struct {
 	done chan error
 }
 
-// Take waits for n units of the pool. The error is ErrFull after patience, or that of ctx. More than a
+// Take waits for n units of the pool. The error is ErrFull after maxWait, or that of ctx. More than a
 // share counts as a whole share. Call release once at most.
-func (p *Pool) Take(ctx context.Context, o Tenant, n int64, patience time.Duration) (release func(), err error) {
+func (p *Pool) Take(ctx context.Context, o Tenant, n int64, maxWait time.Duration) (release func(), err error) {
 	h := new(hold)
 	n = min(n, p.each)
 	p.addHold(h, o, n)
-	if err := h.takeUnits(ctx, n, patience); err != nil {
+	if err := h.takeUnits(ctx, n, maxWait); err != nil {
 		h.leave()
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func (h *hold) tryTake(n int64) bool {
 }
 
 // takeUnits waits for n more.
-func (h *hold) takeUnits(ctx context.Context, n int64, patience time.Duration) error {
+func (h *hold) takeUnits(ctx context.Context, n int64, maxWait time.Duration) error {
 	if h.tryTake(n) {
 		return nil
 	}
@@ -213,7 +213,7 @@ func (h *hold) takeUnits(ctx context.Context, n int64, patience time.Duration) e
 	p.queue = append(p.queue, w)
 	p.serveWaiters()
 	p.mu.Unlock()
-	late, room := time.NewTimer(patience), time.NewTicker(p.grace)
+	late, room := time.NewTimer(maxWait), time.NewTicker(p.grace)
 	defer late.Stop()
 	defer room.Stop()
 	for {

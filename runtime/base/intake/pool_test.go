@@ -14,13 +14,13 @@ import (
 
 func account(name string) Tenant { return Tenant{Account: name} }
 
-// empty wants a pool to hold nothing, and to remember nobody.
+// empty requires that a pool holds no units and remembers no owner.
 func empty(t *testing.T, p *Pool) {
 	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.used != 0 || len(p.shares) != 0 || len(p.queue) != 0 {
-		t.Errorf("after everybody has left the pool holds %d, %d shares and %d who wait; want nothing", p.used,
+		t.Errorf("after all owners have left, the pool holds %d, %d shares and %d waiters; want none", p.used,
 			len(p.shares), len(p.queue))
 	}
 }
@@ -66,7 +66,7 @@ func TestStrangersShareByTheirNetworks(t *testing.T) {
 			t.Fatalf("%s got no quarter of an empty pool", c.one)
 		}
 		if _, ok := p.TryTake(Tenant{Remote: netip.MustParseAddr(c.other)}, 100); ok == c.together {
-			t.Errorf("beside %s, which has a quarter, %s got one: %v, want %v", c.one, c.other, ok, !c.together)
+			t.Errorf("next to %s, which has a quarter, %s got one: %v, want %v", c.one, c.other, ok, !c.together)
 		}
 	}
 	p := NewPool(4)
@@ -94,7 +94,7 @@ func TestAShareThatWaitsHoldsUpNobody(t *testing.T) {
 		synctest.Wait()
 		other, ok := p.TryTake(account("b"), 100)
 		if !ok {
-			t.Fatal("beside 20 of another share that wait, an account did not get its quarter at once")
+			t.Fatal("with 20 waiters of another share, an account did not get its quarter immediately")
 		}
 		release()
 		for range 20 {
@@ -229,7 +229,7 @@ func TestASlowClientOfTheLargestShareMakesRoom(t *testing.T) {
 		if !slow.ended || len(cut) != 0 {
 			t.Errorf("more than one client was ended for room that one has given")
 		}
-		// Who holds as much as the others makes nobody leave.
+		// An owner that holds as much as the others does not evict one.
 		if _, err := p.Take(t.Context(), account("honest"), 65, 10*time.Second); !errors.Is(err, ErrFull) ||
 			len(cut) != 0 {
 			t.Errorf("with as much as the largest share: %v, %d ended", err, len(cut))

@@ -79,7 +79,7 @@ func TestResponsesArriveAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-// A response that finds no room is refused as a whole, and the handler is told.
+// A response without room is refused completely, and the handler gets an error.
 func TestAResponseWithoutRoomIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t, func(c *Config) { c.Arriving, c.Spool, c.Patience = 4<<10, 4<<20, 50*time.Millisecond })
@@ -110,7 +110,7 @@ func TestAHandlerThatPanicsSendsNothing(t *testing.T) {
 	}
 }
 
-// A body that its handler reads by itself has a place, and memory for what is read.
+// A body that the handler reads directly takes a place, and memory for the bytes read.
 func TestABodyThatItsHandlerReadsIsCounted(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t)
@@ -133,7 +133,7 @@ func TestABodyThatItsHandlerReadsIsCounted(t *testing.T) {
 	}
 }
 
-// The rest of a body that nobody reads is no part of the next request.
+// The unread rest of a body is not parsed as the next request.
 func TestTheRestOfABodyIsNoRequest(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t)

@@ -39,7 +39,7 @@ func NewBox(keys ...Key) (*Box, error) {
 	box := &Box{ciphers: make(map[uint32]*aead.AESGCM, len(keys))}
 	for i, key := range keys {
 		if len(key.material.Reveal()) != KeySize {
-			return nil, fmt.Errorf("master key %d is not %d octets long", i+1, KeySize)
+			return nil, fmt.Errorf("master key %d must have %d bytes", i+1, KeySize)
 		}
 		id := binary.BigEndian.Uint32(deriveKey(key.material, "key id", 4))
 		if _, taken := box.ciphers[id]; taken {

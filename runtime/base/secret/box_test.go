@@ -45,7 +45,7 @@ func TestBoxOpensOnlyWhatItSealedForTheSameRow(t *testing.T) {
 			changed := slices.Clone(sealed)
 			changed[i] ^= 0x40
 			if _, err := box.Open(changed, row); err == nil {
-				t.Fatalf("octet %d changed, still opens", i)
+				t.Fatalf("byte %d changed, still opens", i)
 			}
 			if _, err := box.Open(sealed[:i], row); !errors.Is(err, secret.ErrNotGenuine) {
 				t.Fatalf("cut to %d bytes: %v", i, err)
@@ -84,7 +84,7 @@ func TestDerivedKeysDifferByPurposeAndMasterKey(t *testing.T) {
 	}
 	each := newBox(t, first, second).DeriveEach("cursor")
 	if len(each) != 2 || !bytes.Equal(each[0], cursor) || !bytes.Equal(each[1], newBox(t, second).Derive("cursor")) {
-		t.Error("DeriveEach is not what each key gives as the first")
+		t.Error("DeriveEach differs from what each key derives as the first")
 	}
 }
 
@@ -123,7 +123,7 @@ func TestMasterKeySettingIsReadOrRefusedInWords(t *testing.T) {
 		" \n":                     "no master key",
 		good + ",":                "key 2 of 2 is empty",
 		"not base64!":             "key 1 of 1 is not base64",
-		"c2hvcnQ=":                "key 1 of 1 has 5 octets, want 32",
+		"c2hvcnQ=":                "key 1 of 1 has 5 bytes, want 32",
 		"c2hvcnQ=,*," + good:      "key 2 of 3 is not base64",
 		good + "," + good:         "key 2 is key 1 again",
 		other + "," + good + "=x": "key 2 of 2 is not base64",
@@ -175,7 +175,7 @@ func TestKeyFileIsMadeOnceAndKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := secret.KeyFile(path); err == nil || !strings.Contains(err.Error(), "chmod 600") {
-		t.Errorf("key file for everybody: %v", err)
+		t.Errorf("key file readable by all: %v", err)
 	}
 	if _, err := secret.KeyFile(filepath.Join(path, "below", "a-file")); err == nil {
 		t.Error("no error for a folder that is not there")

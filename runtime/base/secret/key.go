@@ -68,7 +68,7 @@ func parseKey(text string) (Key, error) {
 		return Key{}, errors.New("is not base64; make one with `openssl rand -base64 32`")
 	}
 	if len(raw) != KeySize {
-		return Key{}, fmt.Errorf("has %d octets, want %d; make one with `openssl rand -base64 32`", len(raw), KeySize)
+		return Key{}, fmt.Errorf("has %d bytes, want %d; create one with `openssl rand -base64 32`", len(raw), KeySize)
 	}
 	return Key{material: New(string(raw))}, nil
 }

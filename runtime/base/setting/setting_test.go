@@ -35,7 +35,7 @@ var (
 	})
 	_ = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_TEST_TOKEN", Also: "TEST_TOKEN", Group: "Test", Form: setting.Text("TOKEN"), Secret: true,
-		Help:     "What nobody may see.",
+		Help:     "A secret value.",
 		Required: "the test signs with it",
 		Check: func(v setting.Values, value string) error {
 			if value != "" && port.Of(v) == 1 {
@@ -49,7 +49,7 @@ var (
 	})
 )
 
-// A setting is declared beside the code that reads it, and read from the values of a start.
+// A setting is declared next to the code that reads it, and read from the values of a process start.
 func Example() {
 	values, err := setting.Read(setting.Dev, "host.example", setting.RawValues{"POSTRIDER_TEST_PORT": "2525"})
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// A client that leaves is no failure: neither the request nor what the handler says of it is an error,
-// whatever the handler answers, over either protocol. Each path is one way to be cut off.
+// A client that disconnects is not a failure: neither the request nor the handler's log line is an error,
+// whatever the handler returns, with either protocol. Each path is one way to disconnect.
 func TestAClientThatLeavesIs499AndNoError(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -67,7 +67,7 @@ func (w *Worker[J, R]) releaseJob(it *item[J]) {
 	w.outcomes <- outcome[J, R]{item: it, released: true}
 }
 
-// releaseWaiting hands back claimed jobs that no runner will start any more.
+// releaseWaiting releases claimed jobs that no runner will start any more.
 func (w *Worker[J, R]) releaseWaiting() {
 	for {
 		select {

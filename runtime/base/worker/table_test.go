@@ -132,7 +132,7 @@ func (u unreliable) queue() worker.Queue[row, string] {
 	u.Claim = func(ctx context.Context, limit int, lease time.Duration) ([]row, error) {
 		jobs, err := real.Claim(ctx, limit, lease)
 		if rand.IntN(20) == 0 {
-			return nil, errCut // claimed, and nobody knows
+			return nil, errCut // claimed, but the caller gets an error
 		}
 		return jobs, err
 	}
@@ -143,7 +143,7 @@ func (u unreliable) queue() worker.Queue[row, string] {
 		}
 		err := real.Settle(ctx, results)
 		if dice == 1 {
-			return errCut // stored, and nobody knows
+			return errCut // stored, but the caller gets an error
 		}
 		return err
 	}
@@ -224,7 +224,7 @@ func TestStressEveryJobIsSettledExactlyOnce(t *testing.T) {
 		return true
 	})
 	// Steps are repeated only when the result of the first was not stored in
-	// the lease; here the injected cuts can do that, a machine that stands still, and nothing else.
+	// the lease; here only the injected cuts, or a stalled machine, can cause that.
 	if n := stalls(); doubles > jobs/100+n*workers*(concurrency+batch) {
 		t.Errorf("%d irreversible steps were repeated, while the machine stood still %d times", doubles, n)
 	}
@@ -329,7 +329,7 @@ func TestExtendedLeasesHoldOnTheTable(t *testing.T) {
 		}
 		t.Logf("%d runs of 4 jobs while the machine stood still, once more", runs.Load())
 	}
-	t.Fatal("in none of ten tries a machine that stands still left the leases alone")
+	t.Fatal("in each of ten tries a stalled machine let leases expire")
 }
 
 // BenchmarkJobs counts jobs per second through claim, run and settle; the work

@@ -114,7 +114,7 @@ func (w *Worker[J, R]) Nudge() {
 	}
 }
 
-// Stop ends the worker: it claims and starts no more jobs, hands back the claimed jobs that have not
+// Stop ends the worker: it claims and starts no more jobs, releases the claimed jobs that have not
 // started, and lets running jobs finish until shortly before ctx ends. Then it cancels their contexts and
 // stores the results that they return in time. It returns an error if jobs are left until the end of their
 // leases.

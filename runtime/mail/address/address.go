@@ -52,7 +52,7 @@ func Parse(s string) (Address, error) {
 // parseAddress also reports whether the address was bare, without angle brackets.
 func parseAddress(s string) (a Address, bare bool, err error) {
 	if len(s) > maxInput {
-		return Address{}, false, fmt.Errorf("is longer than %d octets", maxInput)
+		return Address{}, false, fmt.Errorf("is longer than %d bytes", maxInput)
 	}
 	if err := checkText(s); err != nil {
 		return Address{}, false, err

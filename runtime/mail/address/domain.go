@@ -24,7 +24,7 @@ var profile = idna.New(
 // addresses, so it fits sending domains and the domain of an address.
 func ParseDomain(s string) (string, error) {
 	if len(s) > maxInput {
-		return "", fmt.Errorf("domain is longer than %d octets", MaxDomain)
+		return "", fmt.Errorf("domain is longer than %d bytes", MaxDomain)
 	}
 	if err := checkText(s); err != nil {
 		return "", fmt.Errorf("domain %w", err)
@@ -65,7 +65,7 @@ func checkLabels(domain string) error {
 		return errors.New("domain ends with a dot")
 	}
 	if len(domain) > MaxDomain {
-		return fmt.Errorf("domain is longer than %d octets", MaxDomain)
+		return fmt.Errorf("domain is longer than %d bytes", MaxDomain)
 	}
 	labels := strings.Split(domain, ".")
 	for _, label := range labels {
@@ -89,7 +89,7 @@ func checkLabel(label string) error {
 		return errors.New("domain has an empty label")
 	}
 	if len(label) > MaxLabel {
-		return fmt.Errorf("domain label is longer than %d octets", MaxLabel)
+		return fmt.Errorf("domain label is longer than %d bytes", MaxLabel)
 	}
 	if label[0] == '-' || label[len(label)-1] == '-' {
 		return errors.New("domain label starts or ends with a hyphen")
@@ -121,7 +121,7 @@ func readableDomain(domain string) string {
 // ReadableDomain returns an A-label domain in the form for display.
 func ReadableDomain(domain string) string { return readableDomain(domain) }
 
-// IsPublicSuffix reports whether anyone can register names below the domain (publicsuffix.org, including
+// IsPublicSuffix reports whether the public can register names below the domain (publicsuffix.org, including
 // the private section): such a domain cannot be a sending domain.
 func IsPublicSuffix(domain string) bool {
 	suffix, _ := publicsuffix.PublicSuffix(domain)

@@ -40,8 +40,8 @@ func TestParseDomain(t *testing.T) {
 		"bü cher.example":                "domain is not a valid internationalised name",
 		"\u200b.com":                     "domain has an empty label",
 		"a-.com":                         "domain label starts or ends with a hyphen",
-		strings.Repeat("a.", 126) + "aa": "domain is longer than 253 octets",
-		strings.Repeat("ü", 60) + ".com": "domain label is longer than 63 octets",
+		strings.Repeat("a.", 126) + "aa": "domain is longer than 253 bytes",
+		strings.Repeat("ü", 60) + ".com": "domain label is longer than 63 bytes",
 	} {
 		if got, err := address.ParseDomain(in); err == nil || err.Error() != want {
 			t.Errorf("ParseDomain(%.40q) = %q, %v, want %q", in, got, err, want)

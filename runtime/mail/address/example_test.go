@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// Parse returns the parts of an address, or a reason that fits behind a field's name.
+// Parse returns the parts of an address, or an error that can follow a field's name.
 func ExampleParse() {
 	a, err := address.Parse("Ada L. <ada@Example.com>")
 	fmt.Println(a, err)

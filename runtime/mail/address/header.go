@@ -160,7 +160,7 @@ func ValidateMessageID(id string) error {
 	case !ok:
 		return errors.New("message id has no @")
 	case len(id) > 250:
-		return errors.New("message id is longer than 250 octets")
+		return errors.New("message id is longer than 250 bytes")
 	case !isASCII(id):
 		return errors.New("message id is not ASCII")
 	case checkDotString(left) != nil:

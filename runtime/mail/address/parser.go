@@ -136,10 +136,10 @@ func (p *parser) parseAngle(name string) (Address, error) {
 func finishAddress(name, local, domain string) (Address, error) {
 	a := Address{Name: name, Local: local, Domain: domain}
 	if n := len(quoteLocal(local)); n > MaxLocal {
-		return Address{}, fmt.Errorf("local part is longer than %d octets", MaxLocal)
+		return Address{}, fmt.Errorf("local part is longer than %d bytes", MaxLocal)
 	}
 	if len(a.AddrSpec()) > MaxAddr {
-		return Address{}, fmt.Errorf("is longer than %d octets", MaxAddr)
+		return Address{}, fmt.Errorf("is longer than %d bytes", MaxAddr)
 	}
 	return a, nil
 }

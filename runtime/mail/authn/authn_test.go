@@ -158,7 +158,7 @@ func TestWhoSentAMessage(t *testing.T) {
 				unsigned(a)
 				a.SPF, a.SPFDomain, a.DMARC = "softfail", "bounce.example.com", "fail"
 			})},
-		"aligned with nobody": {client("192.0.2.1", "mx.example.com", "x@elsewhere.net"), signed(t, "ann@example.com", "rsa elsewhere.net"),
+		"aligned with no domain": {client("192.0.2.1", "mx.example.com", "x@elsewhere.net"), signed(t, "ann@example.com", "rsa elsewhere.net"),
 			but(func(a *shape.Authentication) {
 				a.SPFDomain, a.DKIMDomains, a.DMARC = "elsewhere.net", []string{"elsewhere.net"}, "fail"
 			})},
@@ -179,12 +179,12 @@ func TestWhoSentAMessage(t *testing.T) {
 			but(func(a *shape.Authentication) { unsigned(a); a.SPFDomain = "mx.example.com" })},
 		"the null sender with a literal": {client("192.0.2.1", "[192.0.2.1]", ""), signed(t, "postmaster@example.com", "ed example.com"),
 			but(func(a *shape.Authentication) { a.SPF, a.SPFDomain = "none", "" })},
-		"a sender that is no address": {client("192.0.2.1", "mx.example.com", "nonsense"), signed(t, "ann@example.com", "ed example.com"),
+		"a sender that is not an address": {client("192.0.2.1", "mx.example.com", "nonsense"), signed(t, "ann@example.com", "ed example.com"),
 			but(func(a *shape.Authentication) { a.SPF, a.SPFDomain = "none", "" })},
 		"a reverse name that leads elsewhere": {client("198.51.100.66", "mx.example.com", "ann@example.com"), signed(t, "ann@example.com", "ed example.com"),
 			but(func(a *shape.Authentication) { a.SPF, a.IPRev, a.ReverseName = "fail", "fail", "" })},
 		"no From": {own, head, but(func(a *shape.Authentication) { unsigned(a); a.DMARC, a.DMARCPolicy = "permerror", "" })},
-		"a second From that nobody speaks for": {own, "From: boss@bank.example\r\n" + signed(t, "ann@example.com"),
+		"a second From without authentication": {own, "From: boss@bank.example\r\n" + signed(t, "ann@example.com"),
 			but(func(a *shape.Authentication) { unsigned(a); a.DMARC, a.DMARCPolicy = "none", "" })},
 		"two authors, one is forged": {client("192.0.2.1", "mx.example.com", "x@elsewhere.net"), signed(t, "x@elsewhere.net, ann@example.com"),
 			but(func(a *shape.Authentication) { unsigned(a); a.SPFDomain, a.DMARC = "elsewhere.net", "fail" })},

@@ -104,7 +104,7 @@ func TestRowsStandOnceAndAsTheyAreLookedUp(t *testing.T) {
 	seen := map[string]bool{}
 	for _, row := range all {
 		if seen[row] {
-			t.Errorf("%q stands twice", row)
+			t.Errorf("%q appears twice", row)
 		}
 		seen[row] = true
 		if row != strings.ToLower(row) || strings.Contains(row, "  ") {
@@ -137,48 +137,48 @@ func TestWhatFollowsFromAClass(t *testing.T) {
 	}
 }
 
-// What is about an address, a mailbox or a host is a bounce, and what nobody can class.
+// Replies about an address, a mailbox or a host are bounces, and so are unclassifiable replies.
 func TestWhatBounces(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		reply Reply
 		want  bool
 	}{
-		"unknown user":                     {Reply{Code: 550, Enhanced: "5.1.1", Text: "550 5.1.1 User unknown"}, true},
-		"null MX, by code":                 {Reply{Code: 556, Enhanced: "5.1.10", Text: ""}, true},
-		"mailbox full":                     {Reply{Code: 552, Enhanced: "5.2.2", Text: ""}, true},
-		"mailbox full, three days long":    {Reply{Code: 452, Enhanced: "4.2.2", Text: ""}, true},
-		"mailbox disabled":                 {Reply{Code: 550, Enhanced: "5.2.1", Text: ""}, true},
-		"no route":                         {Reply{Code: 550, Enhanced: "5.4.1", Text: ""}, true},
-		"nobody answered for three days":   {Reply{Code: 0, Enhanced: "", Text: "dial tcp 192.0.2.1:25: i/o timeout"}, true},
-		"busy for three days":              {Reply{Code: 421, Enhanced: "4.3.2", Text: ""}, true},
-		"Outlook's unavailable mailbox":    {Reply{Code: 550, Enhanced: "5.5.0", Text: "550 5.5.0 Requested action not taken: mailbox unavailable"}, true},
-		"message too big for the system":   {Reply{Code: 552, Enhanced: "5.3.4", Text: ""}, false},
-		"message too big, tried for long":  {Reply{Code: 452, Enhanced: "4.3.4", Text: ""}, false},
-		"message too long for the mailbox": {Reply{Code: 552, Enhanced: "5.2.3", Text: ""}, false},
-		"media not supported":              {Reply{Code: 554, Enhanced: "5.6.1", Text: ""}, false},
-		"not ASCII":                        {Reply{Code: 553, Enhanced: "5.6.7", Text: ""}, false},
-		"blocked by policy":                {Reply{Code: 550, Enhanced: "5.7.1", Text: ""}, false},
-		"policy, tried for long":           {Reply{Code: 451, Enhanced: "4.7.1", Text: "greylisted"}, false},
-		"DMARC":                            {Reply{Code: 550, Enhanced: "5.7.26", Text: ""}, false},
-		"sender's address":                 {Reply{Code: 550, Enhanced: "5.1.8", Text: ""}, false},
-		"sender's syntax":                  {Reply{Code: 553, Enhanced: "5.1.7", Text: ""}, false},
-		"too many recipients":              {Reply{Code: 452, Enhanced: "4.5.3", Text: ""}, false},
-		"bare 550":                         {Reply{Code: 550, Enhanced: "", Text: "550 No"}, true},
-		"bare 550, unknown":                {Reply{Code: 550, Enhanced: "", Text: "550 No such user here"}, true},
-		"bare 550, spam":                   {Reply{Code: 550, Enhanced: "", Text: "550 This looks like SPAM"}, false},
-		"bare 550, unknown, then policy":   {Reply{Code: 550, Enhanced: "", Text: "550 User unknown. Read our policy"}, true},
-		"bare 551":                         {Reply{Code: 551, Enhanced: "", Text: "551 User not local"}, true},
-		"bare 552":                         {Reply{Code: 552, Enhanced: "", Text: "552 Aborted"}, true},
-		"bare 552, size":                   {Reply{Code: 552, Enhanced: "", Text: "552 Message size exceeds fixed maximum"}, false},
-		"bare 552, quota":                  {Reply{Code: 552, Enhanced: "", Text: "552 Requested mail action aborted: exceeded storage allocation"}, true},
-		"bare 554":                         {Reply{Code: 554, Enhanced: "", Text: "554 Transaction failed"}, false},
-		"bare 554, blocked":                {Reply{Code: 554, Enhanced: "", Text: "554 Your IP is on a blocklist"}, false},
-		"bare 554, unknown":                {Reply{Code: 554, Enhanced: "", Text: "554 delivery error: this user does not exist"}, true},
-		"bare 530":                         {Reply{Code: 530, Enhanced: "", Text: "530 Authentication required"}, false},
-		"bare 500":                         {Reply{Code: 500, Enhanced: "", Text: "500 What?"}, true},
-		"bare 452, quota":                  {Reply{Code: 452, Enhanced: "", Text: "452 Mailbox full"}, true},
-		"broken enhanced code":             {Reply{Code: 550, Enhanced: "5", Text: "550 5 no such user"}, true},
+		"unknown user":                      {Reply{Code: 550, Enhanced: "5.1.1", Text: "550 5.1.1 User unknown"}, true},
+		"null MX, by code":                  {Reply{Code: 556, Enhanced: "5.1.10", Text: ""}, true},
+		"mailbox full":                      {Reply{Code: 552, Enhanced: "5.2.2", Text: ""}, true},
+		"mailbox full, three days long":     {Reply{Code: 452, Enhanced: "4.2.2", Text: ""}, true},
+		"mailbox disabled":                  {Reply{Code: 550, Enhanced: "5.2.1", Text: ""}, true},
+		"no route":                          {Reply{Code: 550, Enhanced: "5.4.1", Text: ""}, true},
+		"no server answered for three days": {Reply{Code: 0, Enhanced: "", Text: "dial tcp 192.0.2.1:25: i/o timeout"}, true},
+		"busy for three days":               {Reply{Code: 421, Enhanced: "4.3.2", Text: ""}, true},
+		"Outlook's unavailable mailbox":     {Reply{Code: 550, Enhanced: "5.5.0", Text: "550 5.5.0 Requested action not taken: mailbox unavailable"}, true},
+		"message too big for the system":    {Reply{Code: 552, Enhanced: "5.3.4", Text: ""}, false},
+		"message too big, tried for long":   {Reply{Code: 452, Enhanced: "4.3.4", Text: ""}, false},
+		"message too long for the mailbox":  {Reply{Code: 552, Enhanced: "5.2.3", Text: ""}, false},
+		"media not supported":               {Reply{Code: 554, Enhanced: "5.6.1", Text: ""}, false},
+		"not ASCII":                         {Reply{Code: 553, Enhanced: "5.6.7", Text: ""}, false},
+		"blocked by policy":                 {Reply{Code: 550, Enhanced: "5.7.1", Text: ""}, false},
+		"policy, tried for long":            {Reply{Code: 451, Enhanced: "4.7.1", Text: "greylisted"}, false},
+		"DMARC":                             {Reply{Code: 550, Enhanced: "5.7.26", Text: ""}, false},
+		"sender's address":                  {Reply{Code: 550, Enhanced: "5.1.8", Text: ""}, false},
+		"sender's syntax":                   {Reply{Code: 553, Enhanced: "5.1.7", Text: ""}, false},
+		"too many recipients":               {Reply{Code: 452, Enhanced: "4.5.3", Text: ""}, false},
+		"bare 550":                          {Reply{Code: 550, Enhanced: "", Text: "550 No"}, true},
+		"bare 550, unknown":                 {Reply{Code: 550, Enhanced: "", Text: "550 No such user here"}, true},
+		"bare 550, spam":                    {Reply{Code: 550, Enhanced: "", Text: "550 This looks like SPAM"}, false},
+		"bare 550, unknown, then policy":    {Reply{Code: 550, Enhanced: "", Text: "550 User unknown. Read our policy"}, true},
+		"bare 551":                          {Reply{Code: 551, Enhanced: "", Text: "551 User not local"}, true},
+		"bare 552":                          {Reply{Code: 552, Enhanced: "", Text: "552 Aborted"}, true},
+		"bare 552, size":                    {Reply{Code: 552, Enhanced: "", Text: "552 Message size exceeds fixed maximum"}, false},
+		"bare 552, quota":                   {Reply{Code: 552, Enhanced: "", Text: "552 Requested mail action aborted: exceeded storage allocation"}, true},
+		"bare 554":                          {Reply{Code: 554, Enhanced: "", Text: "554 Transaction failed"}, false},
+		"bare 554, blocked":                 {Reply{Code: 554, Enhanced: "", Text: "554 Your IP is on a blocklist"}, false},
+		"bare 554, unknown":                 {Reply{Code: 554, Enhanced: "", Text: "554 delivery error: this user does not exist"}, true},
+		"bare 530":                          {Reply{Code: 530, Enhanced: "", Text: "530 Authentication required"}, false},
+		"bare 500":                          {Reply{Code: 500, Enhanced: "", Text: "500 What?"}, true},
+		"bare 452, quota":                   {Reply{Code: 452, Enhanced: "", Text: "452 Mailbox full"}, true},
+		"broken enhanced code":              {Reply{Code: 550, Enhanced: "5", Text: "550 5 no such user"}, true},
 	} {
 		if got := Judge(c.reply).Bounces; got != c.want {
 			t.Errorf("%s: of class %s, which bounces: %v, want %v", name, Classify(c.reply), got, c.want)

@@ -36,7 +36,7 @@ func testSigner() dkim.Signer {
 	return dkim.Signer{Domain: "example.com", Selector: "s1", Key: testKey(), Time: time.Unix(1763712000, 0)}
 }
 
-// secondSigner is the one of RFC 8463 beside it.
+// secondSigner is the additional signer of RFC 8463.
 func secondSigner() dkim.Signer {
 	return dkim.Signer{Domain: "example.com", Selector: "e1", Key: testEdKey, Time: time.Unix(1763712000, 0)}
 }
@@ -140,15 +140,14 @@ func TestSignaturesOfSeveralStandAlone(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, err := dkim.Sign(message); err == nil {
-		t.Error("was signed by nobody")
+		t.Error("is not signed")
 	}
 	if _, err := dkim.Sign(message, testSigner(), dkim.Signer{Domain: "example.com", Key: testEdKey}); err == nil {
 		t.Error("one of two signers is not valid, and nothing was said")
 	}
 }
 
-// TestExampleOfRFC8463 signs nothing: it holds that the key of appendix A.2 is
-// published as it stands there.
+// TestExampleOfRFC8463 signs nothing: it checks that the key of appendix A.2 is published exactly as in the RFC.
 func TestExampleOfRFC8463(t *testing.T) {
 	t.Parallel()
 	seed, err := base64.StdEncoding.DecodeString("nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=")

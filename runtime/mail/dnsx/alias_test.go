@@ -19,7 +19,7 @@ func TestLookupCNAMETellsTheFirstLinkOnly(t *testing.T) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	if got, err := r.LookupCNAME(t.Context(), "plain.test"); !errors.Is(err, dnsx.ErrNotFound) || isNXDomain(err) {
-		t.Errorf("a name that is no alias: %q, %v", got, err)
+		t.Errorf("a name that is not an alias: %q, %v", got, err)
 	}
 }
 

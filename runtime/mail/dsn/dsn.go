@@ -7,9 +7,9 @@
 // folded, in lower case or missing. Declared fields take precedence over text for people, and the text
 // counts only if another sign shows that a mail system wrote it: a forwarded bounce is not a bounce.
 //
-// A report proves nothing. Anyone can write one, so the return path decides which message it is about
-// (runtime/mail/returnpath); addresses found here only tell which of several recipients is meant, and what
-// the other system called it.
+// A report proves nothing, because it can be forged. So the return path decides which message it is about
+// (runtime/mail/returnpath). Addresses found here only identify one of several recipients, and the name that
+// the other system used for it.
 //
 // The server that accepts the message should add the Return-Path field (RFC 5321, 4.4): the null path is
 // one of the signs of a mail system.
@@ -54,7 +54,7 @@ type Report struct {
 	ReportingMTA string // who reports: a host name
 	EnvelopeID   string // ENVID of the MAIL command (RFC 3461, 4.4)
 	Structured   bool   // read from declared fields, not from a text for people
-	Inferred     bool   `json:",omitempty"` // read from reply codes beside addresses: counts for a recipient that is named
+	Inferred     bool   `json:",omitempty"` // read from reply codes near addresses: counts only for a recipient that is named
 
 	// AutoReply reports whether a program wrote the message, whatever its Kind. Replying to it
 	// automatically could cause a loop (RFC 3834, 2).

@@ -7,14 +7,14 @@ import (
 
 var (
 	anyAddress = regexp.MustCompile(addrSpec)
-	// A reply code at the start of a line or behind a label: "Reason: 550 ".
+	// A reply code at the start of a line or after a label: "Reason: 550 ".
 	precedingCode = regexp.MustCompile(`(?:^|[:：] ?)[45][0-7][0-9] `)
-	// A reply code that stands alone in a text of an unknown language must be one for a recipient or message.
+	// A lone reply code in a text of an unknown language must be one for a recipient or message.
 	loneCode = regexp.MustCompile(`(?:^|[^0-9A-Za-z.:/@_+-])(?:421|45[0-5]|50[1-4]|521|530|535|541|55[0-6]|571)(?:$|[^0-9A-Za-z:/@_+-]|-[^0-9])`)
 )
 
-// inferRecipients reads a report in a language that this package does not know, from the reply code that
-// stands on the line of an address or in the lines below it. It does not know which of the addresses is the
+// inferRecipients reads a report in a language that this package does not know, from the reply code on
+// the line of an address or in the lines below it. It does not know which of the addresses is the
 // recipient's, so the caller must check that.
 func (e *reportParser) inferRecipients(r *Report) bool {
 	if !e.origin.daemon && !e.origin.null && !e.origin.failed {
@@ -44,14 +44,14 @@ func (e *reportParser) inferRecipients(r *Report) bool {
 	return true
 }
 
-// inference collects the addresses of a text and what is written about each.
+// inference collects the addresses of a text and the text about each.
 type inference struct {
 	list []RecipientReport
 	said string // about the last address
 	gap  bool   // an empty line came after it
 }
 
-// settle reads what was written about the last address.
+// settle evaluates the text about the last address.
 func (in *inference) settle() {
 	if len(in.list) > 0 {
 		if one := &in.list[len(in.list)-1]; one.Code == 0 && one.Status == "" && hasCode(in.said) {
@@ -79,7 +79,7 @@ func (in *inference) addLine(line string) {
 	}
 }
 
-// hasCode reports whether a text contains an enhanced code of a rejection or a reply code that stands alone.
+// hasCode reports whether a text contains an enhanced code of a rejection or a lone reply code.
 func hasCode(text string) bool {
 	code, enhanced := findCodes(text)
 	if enhanced != "" {

@@ -39,7 +39,7 @@ const beforeCommand = `(?:in (?:reply|response) to |(?:error|response|reply|reje
 // dialogue is a command and the rejection that followed it, in a transcript by Sendmail, Courier or MDaemon.
 var (
 	dialogueReply = regexp.MustCompile(`(?:<<<|<--|<-) ?[45][0-9][0-9]\b`)
-	// Sendmail sends RCPT and DATA together and shows the replies to both behind DATA.
+	// Sendmail sends RCPT and DATA together and shows the replies to both after DATA.
 	noRecipientLeft = regexp.MustCompile(`(?i)(?:<<<|<--|<-) ?(?:503|554) [^<]*(?:need rcpt|valid recipient|no recipient|rcpt (?:command )?first)`)
 	dialogueCommand = regexp.MustCompile(`(?i)(?:>>>|-->|->) ?(rcpt|mail|data|bdat|\.|helo|ehlo|starttls|auth)`)
 	commandPhase    = map[string]bounce.Phase{

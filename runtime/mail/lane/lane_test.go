@@ -52,8 +52,7 @@ func TestADestinationIsProvisionalUntilItsMailHostsAreKnown(t *testing.T) {
 	})
 }
 
-// Half as much again as there are connections may be reserved, and what is beyond them
-// knows it.
+// Half as many again as there are connections can be reserved, and the excess is marked as such.
 func TestReservationsAreTheWindowAndHalfAndOnRoomTellsOfMore(t *testing.T) {
 	t.Parallel()
 	r := registry(t, 256, "default 4 4 100 10m -")
@@ -100,7 +99,7 @@ func TestEnterWaitsItsTurnTwoSeconds(t *testing.T) {
 		if !errors.Is(err, lane.ErrNoRoom) || time.Since(began) != 2*time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
-		// Who waited in vain is not let in to wait again.
+		// A delivery that has waited in vain may not wait again.
 		if n := r.Room("", domain); n != 0 {
 			t.Errorf("room %d while the only connection hangs", n)
 		}

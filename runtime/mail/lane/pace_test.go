@@ -132,7 +132,7 @@ func TestADeadDestinationIsBackedOffAndProbed(t *testing.T) {
 			time.Sleep(want)
 			synctest.Wait()
 			if calls.Load() != before+1 {
-				t.Fatalf("told of room %d times", calls.Load()-before)
+				t.Fatalf("notified of room %d times", calls.Load()-before)
 			}
 			if n := r.Room("", domain); n != 1 {
 				t.Fatalf("room %d for a probe", n)
@@ -144,7 +144,7 @@ func TestADeadDestinationIsBackedOffAndProbed(t *testing.T) {
 			probe.Leave(dead)
 		}
 		time.Sleep(10 * time.Minute)
-		pass(t, r, lane.Feedback{Refused: true}) // somebody is there
+		pass(t, r, lane.Feedback{Refused: true}) // the server responds
 		if n := r.Room("", domain); n < 2 {
 			t.Errorf("room %d after an answer", n)
 		}
@@ -218,7 +218,7 @@ func TestWithoutRateThereIsNoRoom(t *testing.T) {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		if at := <-called; at.Sub(began).Round(time.Second) != 9*time.Second || r.Room("", domain) != 1 {
-			t.Errorf("told after %v, room %d", at.Sub(began), r.Room("", domain))
+			t.Errorf("notified after %v, room %d", at.Sub(began), r.Room("", domain))
 		}
 	})
 }

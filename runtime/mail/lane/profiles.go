@@ -160,7 +160,7 @@ func parseRow(fields []string) (row ProviderLimits, mistakes []error) {
 	for _, s := range fields[6:] {
 		s = canonicalHost(strings.TrimPrefix(s, "."))
 		if s == "" || strings.ContainsAny(s, "*/:@") {
-			mistakes = append(mistakes, fmt.Errorf("%q is no suffix of a host name", s))
+			mistakes = append(mistakes, fmt.Errorf("%q is not a suffix of a host name", s))
 			continue
 		}
 		row.suffixes = append(row.suffixes, s)

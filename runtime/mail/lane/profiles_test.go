@@ -89,7 +89,7 @@ line 4: age "soon" is not a duration from 1s to 24h
 line 4: rate "fast" is not a number from 1 to 1000000
 line 5: start 5 is more than connections 2
 line 5: provider gone has no suffix of a host name
-line 6: "*.star.test" is no suffix of a host name
+line 6: "*.star.test" is not a suffix of a host name
 line 7: provider google is in line 4 already
 line 8: double.test is in line 7 already`
 	if err == nil || err.Error() != want {

@@ -135,19 +135,18 @@ func (w *world) check() {
 	if reserved != len(w.tickets) || reserved > connections+(connections+1)/2 {
 		w.t.Errorf("%d reservations, %d tickets", reserved, len(w.tickets))
 	}
-	// Whoever was refused and has room now, has been told.
+	// A delivery that was refused and has room now has been notified.
 	if w.told.Swap(false) {
 		clear(w.refused)
 	}
 	for name := range w.refused {
 		if n := w.r.Room("", name); n > 0 {
-			w.t.Errorf("%s has room for %d and nobody was told", name, n)
+			w.t.Errorf("%s has room for %d, but no waiter was notified", name, n)
 		}
 	}
 }
 
-// Random events never let a lane have more than its window, and leave nobody waiting
-// for room that is there.
+// After random events, a lane never exceeds its window, and no delivery waits while there is room.
 func TestWhateverHappensTheLimitsHoldAndNobodyIsForgotten(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {

@@ -138,7 +138,7 @@ func (p *parser) decodeBody(b *body, which string) string {
 		p.recordDefect("%s contains a uuencoded file, which was not decoded.", which)
 	}
 	if over || more {
-		p.recordDefect("%s is longer than %d octets, the rest was left out.", which, p.maxText)
+		p.recordDefect("%s is longer than %d bytes, the rest was omitted.", which, p.maxText)
 	}
 	return text
 }

@@ -47,7 +47,7 @@ func (p *parser) addressList(h header, name string) []string {
 			}
 		}
 		if more {
-			p.recordDefect("%s has more than %d addresses, the rest was left out.", name, maxList)
+			p.recordDefect("%s has more than %d addresses, the rest was omitted.", name, maxList)
 			break
 		}
 	}

@@ -87,7 +87,7 @@ func (p *parser) readHeader(room int) (h header, cut bool) {
 			if r.open || r.skipping {
 				r.extendField(line)
 			} else if len(bytes.TrimSpace(line)) == 0 {
-				return r.endHeader() // an empty line to whoever looks at it
+				return r.endHeader() // it looks like an empty line to a reader
 			}
 		case first && bytes.HasPrefix(line, []byte("From ")), bytes.HasPrefix(line, []byte(">From ")):
 			// The envelope line of an mbox file, possibly forwarded.

@@ -141,6 +141,6 @@ func TestReadTakesAMessageApart(t *testing.T) {
 	}
 	header, err := message.Header(strings.NewReader(raw))
 	if err != nil || !cmp.Equal(header, m.Header) {
-		t.Errorf("Header returned error %v and %q, want the header that Read gives", err, header)
+		t.Errorf("Header returned error %v and %q, want the header that Read returns", err, header)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // mailbox is an address of an address field, as written.
 type mailbox struct {
 	name string // decoded
-	said string // the same as it stands there, without quotes
+	said string // the raw text, without quotes
 	spec string // in angle brackets, or bare; not validated
 	raw  string // unchanged
 }

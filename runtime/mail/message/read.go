@@ -109,7 +109,7 @@ type parser struct {
 	beyond     bool   // a limit on parts was exceeded
 	headerLeft int    // bytes left for the headers of parts
 	parts      int
-	maxText    int  // octets of Text and of HTML
+	maxText    int  // bytes of Text and of HTML
 	joins      bool // join all bodies of a kind instead of using the first
 	text, html []*body
 	bodies     *bodyNode // all texts, by their place in the message
@@ -140,7 +140,7 @@ func newParser(lines lines) *parser {
 func (p *parser) readRoot() header {
 	h, cut := p.readHeader(maxHeader)
 	if cut {
-		p.recordDefect("The header is longer than %d octets, the rest of it was not read.", maxHeader)
+		p.recordDefect("The header is longer than %d bytes, the rest was not read.", maxHeader)
 	}
 	p.out.Received = h.received
 	return h

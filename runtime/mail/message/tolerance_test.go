@@ -29,7 +29,7 @@ func TestHeaderTextIsDecodedWhateverItLooksLike(t *testing.T) {
 		"=?iso-2022-jp?b?GyRCJCIbKEI=?=":            "あ",
 		"=?koi8-r?q?=D2?=":                          "р",
 		"=?cp437?q?=81?=":                           "ü",
-		"=?x-none?q?=FC?=":                          "ü", // unknown: as the octets may be meant
+		"=?x-none?q?=FC?=":                          "ü", // unknown: the likely meaning of the bytes
 		"=?utf-8?x?a?=":                             "=?utf-8?x?a?=",
 		"=?utf-8?q?unclosed":                        "=?utf-8?q?unclosed",
 		"raw \xc3\xbc":                              "raw ü",
@@ -149,34 +149,34 @@ func TestBrokenStructureKeepsWhatThereIs(t *testing.T) {
 		files           []string
 		defect          string
 	}{
-		"nothing":                      {"", "", "", nil, "no From"},
-		"text without a header":        {"just words\nand more", "just words\nand more", "", nil, "empty line"},
-		"header only":                  {"Subject: x", "", "", nil, ""},
-		"a stray line ends the header": {"From: a@b.co\r\nnonsense\r\nSubject: x\r\n\r\ny", "nonsense\r\nSubject: x\r\n\r\ny", "", nil, "empty line"},
-		"an mbox line":                 {"From x Sun Nov 22 10:00:00 2026\nFrom: a@b.co\n\ny", "y", "", nil, ""},
-		"no boundary":                  {"Content-Type: multipart/mixed\n\ny", "y", "", nil, "no boundary"},
-		"no part":                      {"Content-Type: multipart/mixed; boundary=b\n\ny", "y", "", nil, "no parts"},
-		"no part inside a part":        {"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: multipart/related; boundary=c\n\ny\n--b--", "y", "", nil, "no parts"},
-		"no last boundary":             {"Content-Type: multipart/mixed; boundary=b\n\n--b\n\ny\n", "y\n", "", nil, "without its last"},
-		"an inner one not closed":      {"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: multipart/alternative; boundary=c\n\n--c\n\ny\n--b\nContent-Type: image/png\n\nz\n--b--", "y", "", []string{"image/png"}, "boundary of another"},
-		"a header cut by a boundary":   {"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: image/png\n--b\n\ny\n--b--", "y", "", []string{"image/png"}, ""},
-		"spaces behind the boundary":   {"Content-Type: multipart/mixed; boundary=\"b \"\n\n--b \t\n\ny\n--b-- \nepilogue", "y", "", nil, ""},
-		"a boundary that is longer":    {"Content-Type: multipart/mixed; boundary=b\n\n--b\n\ny\n--bb\nz\n--b--", "y\n--bb\nz", "", nil, ""},
-		"no type":                      {"Content-Type: nonsense\n\ny", "y", "", nil, ""},
-		"a type that is none":          {"Content-Type: a/b/c d\n\ny", "", "", []string{"application/octet-stream"}, ""},
-		"unknown charset":              {"Content-Type: text/plain; charset=x-none\n\n\xfc", "ü", "", nil, `unknown charset "x-none"`},
-		"a charset in too many quotes": {"Content-Type: text/plain; charset=\"'iso-8859-1'\"\n\n\xfc", "ü", "", nil, ""},
-		"a charset that is not so":     {"Content-Type: text/plain; charset=utf-8\n\n\xfc", "ü", "", nil, "not in the charset"},
-		"some octets that are not so":  {"Content-Type: text/plain; charset=utf-8\n\nü\xfc", "ü\ufffd", "", nil, "not in the charset"},
-		"html says its charset itself": {"Content-Type: text/html\n\n<meta charset=koi8-r>\xd2", "", "<meta charset=koi8-r>р", nil, ""},
-		"unknown encoding":             {"Content-Transfer-Encoding: x-uuencode\n\nbegin", "begin", "", nil, `"x-uuencode"`},
-		"an encoding with a comment":   {"Content-Transfer-Encoding: Base64 (really)\n\neQ==", "y", "", nil, ""},
-		"base64 with other characters": {"Content-Transfer-Encoding: base64\n\neX!\nl5 e\nQ==", "yyyy", "", nil, ""},
+		"nothing":                       {"", "", "", nil, "no From"},
+		"text without a header":         {"just words\nand more", "just words\nand more", "", nil, "empty line"},
+		"header only":                   {"Subject: x", "", "", nil, ""},
+		"a stray line ends the header":  {"From: a@b.co\r\nnonsense\r\nSubject: x\r\n\r\ny", "nonsense\r\nSubject: x\r\n\r\ny", "", nil, "empty line"},
+		"an mbox line":                  {"From x Sun Nov 22 10:00:00 2026\nFrom: a@b.co\n\ny", "y", "", nil, ""},
+		"no boundary":                   {"Content-Type: multipart/mixed\n\ny", "y", "", nil, "no boundary"},
+		"no part":                       {"Content-Type: multipart/mixed; boundary=b\n\ny", "y", "", nil, "no parts"},
+		"no part inside a part":         {"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: multipart/related; boundary=c\n\ny\n--b--", "y", "", nil, "no parts"},
+		"no last boundary":              {"Content-Type: multipart/mixed; boundary=b\n\n--b\n\ny\n", "y\n", "", nil, "without its last"},
+		"an inner one not closed":       {"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: multipart/alternative; boundary=c\n\n--c\n\ny\n--b\nContent-Type: image/png\n\nz\n--b--", "y", "", []string{"image/png"}, "boundary of another"},
+		"a header cut by a boundary":    {"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: image/png\n--b\n\ny\n--b--", "y", "", []string{"image/png"}, ""},
+		"spaces after the boundary":     {"Content-Type: multipart/mixed; boundary=\"b \"\n\n--b \t\n\ny\n--b-- \nepilogue", "y", "", nil, ""},
+		"a boundary that is longer":     {"Content-Type: multipart/mixed; boundary=b\n\n--b\n\ny\n--bb\nz\n--b--", "y\n--bb\nz", "", nil, ""},
+		"no type":                       {"Content-Type: nonsense\n\ny", "y", "", nil, ""},
+		"an invalid type":               {"Content-Type: a/b/c d\n\ny", "", "", []string{"application/octet-stream"}, ""},
+		"unknown charset":               {"Content-Type: text/plain; charset=x-none\n\n\xfc", "ü", "", nil, `unknown charset "x-none"`},
+		"a charset in too many quotes":  {"Content-Type: text/plain; charset=\"'iso-8859-1'\"\n\n\xfc", "ü", "", nil, ""},
+		"a charset that is not so":      {"Content-Type: text/plain; charset=utf-8\n\n\xfc", "ü", "", nil, "not in the charset"},
+		"some bytes in another charset": {"Content-Type: text/plain; charset=utf-8\n\nü\xfc", "ü\ufffd", "", nil, "not in the charset"},
+		"html says its charset itself":  {"Content-Type: text/html\n\n<meta charset=koi8-r>\xd2", "", "<meta charset=koi8-r>р", nil, ""},
+		"unknown encoding":              {"Content-Transfer-Encoding: x-uuencode\n\nbegin", "begin", "", nil, `"x-uuencode"`},
+		"an encoding with a comment":    {"Content-Transfer-Encoding: Base64 (really)\n\neQ==", "y", "", nil, ""},
+		"base64 with other characters":  {"Content-Transfer-Encoding: base64\n\neX!\nl5 e\nQ==", "yyyy", "", nil, ""},
 		"base64 with a footer": {"Content-Transfer-Encoding: base64\n\neXl5eQ==\n____\nList footer", "yyyy",
 			"", nil, "A part goes on after the end of its base64"},
-		"quoted-printable that is none": {"Content-Transfer-Encoding: quoted-printable\n\n=C3=bc=3=\n =Gx = \n== =", "ü=3 =Gx == ", "", nil, ""},
-		"NUL":                           {"\n\x00", "\ufffd", "", nil, ""},
-		"a text with a name":            {"Content-Type: text/plain; name=a.txt\n\ny", "y", "", nil, ""},
+		"invalid quoted-printable": {"Content-Transfer-Encoding: quoted-printable\n\n=C3=bc=3=\n =Gx = \n== =", "ü=3 =Gx == ", "", nil, ""},
+		"NUL":                      {"\n\x00", "\ufffd", "", nil, ""},
+		"a text with a name":       {"Content-Type: text/plain; name=a.txt\n\ny", "y", "", nil, ""},
 		"a digest": {"Content-Type: multipart/digest; boundary=b\n\n--b\n\nSubject: x\n\ny\n--b--",
 			"", "", []string{"message/rfc822"}, ""},
 		"TNEF":                 {"Content-Type: application/ms-tnef; name=winmail.dat\n\ny", "", "", []string{"winmail.dat"}, ""},
@@ -206,7 +206,7 @@ func TestAReaderThatFailsIsTheOnlyError(t *testing.T) {
 	failing := func() io.Reader { return io.MultiReader(strings.NewReader(raw), iotest.ErrReader(broken)) }
 	m, err := message.Read(failing())
 	if !errors.Is(err, broken) || m == nil || m.Subject != "x" || m.Text != "first" {
-		t.Errorf("Read with a broken reader returned %v and %+v, want the reader's error and what was read before", err,
+		t.Errorf("Read with a broken reader returned %v and %+v, want the reader's error and the parts read before", err,
 			m)
 	}
 	if _, err := message.ReadFile(failing(), 0, io.Discard); !errors.Is(err, broken) {
@@ -233,10 +233,10 @@ func TestPiecesOfAnySize(t *testing.T) {
 		got, err := message.Read(iotest.OneByteReader(strings.NewReader(string(raw))))
 		if err != nil || got.Text != want.Text || got.HTML != want.HTML || !slices.Equal(got.Files, want.Files) ||
 			!slices.Equal(got.Header, want.Header) {
-			t.Errorf("%s: %v, reads otherwise octet by octet", name, err)
+			t.Errorf("%s: %v, reads differently byte by byte", name, err)
 		}
 	}
-	// A line end at the end of a piece, and a boundary behind it.
+	// A line end at the end of a piece, followed by a boundary.
 	for size := 32<<10 - 3; size < 32<<10+3; size++ {
 		line := strings.Repeat("x", size)
 		m := read(t, "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n"+line+

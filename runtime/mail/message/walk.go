@@ -77,7 +77,7 @@ func (p *parser) readPart(within contentType, depth int) {
 	}
 	if cut {
 		p.headerLeft = 0
-		p.recordDefect("The headers of the parts are longer than %d octets, the rest of them was not read.", maxHeader)
+		p.recordDefect("The headers of the parts are longer than %d bytes, the rest was not read.", maxHeader)
 	}
 	if within.name == "multipart/digest" && h.firstValue("Content-Type") == "" { // RFC 2046, 5.1.5
 		h.fields = append(h.fields, Field{Name: "Content-Type", Value: "message/rfc822"})
@@ -149,7 +149,7 @@ func (p *parser) decodeTo(w io.Writer, encoding string) {
 		p.copyTo(d)
 		d.end()
 		if d.ignored {
-			p.recordDefect("A part goes on after the end of its base64, the rest was left out.")
+			p.recordDefect("A part goes on after the end of its base64, the rest was omitted.")
 		}
 	case "quoted-printable":
 		d := &quotedWriter{to: w}

@@ -72,7 +72,7 @@ func ReadFull(r io.Reader, bounds Bounds) (*FullMessage, error) {
 	}
 	switch n, err := io.ReadFull(r, make([]byte, 1)); {
 	case n > 0:
-		p.recordDefect("The message is longer than %d octets, the rest was not read.", bounds.Total)
+		p.recordDefect("The message is longer than %d bytes, the rest was not read.", bounds.Total)
 	case !errors.Is(err, io.EOF):
 		return whole, fmt.Errorf("read message: %w", err)
 	}

@@ -123,7 +123,7 @@ func TestReadWholeKeepsItsBounds(t *testing.T) {
 		t.Errorf("30 levels gave the files %+v, want one that is all below the bound", p.Files)
 	}
 	if p := readWhole(t, "\r\n"+strings.Repeat("ü", 100), message.Bounds{Text: 11}); p.Text != "üüüüü" ||
-		!strings.Contains(strings.Join(p.Defects, " "), "longer than 11 octets") {
+		!strings.Contains(strings.Join(p.Defects, " "), "longer than 11 bytes") {
 		t.Errorf("a text of 200 bytes with a bound of 11 is %q with the defects %q, want five characters and a word about it", p.Text, p.Defects)
 	}
 	if p := readWhole(t,
@@ -138,7 +138,7 @@ func TestReadWholeKeepsItsBounds(t *testing.T) {
 			p.Contents, p.Files)
 	}
 	if p := readWhole(t, "\r\n0123456789", message.Bounds{Total: 6}); p.Text != "0123" ||
-		!strings.Contains(strings.Join(p.Defects, " "), "longer than 6 octets") {
+		!strings.Contains(strings.Join(p.Defects, " "), "longer than 6 bytes") {
 		t.Errorf("a message of 12 bytes with a bound of 6 is %q with the defects %q, want 0123 and a word about it",
 			p.Text, p.Defects)
 	}
@@ -156,7 +156,7 @@ func TestReadWholeKeepsItsBounds(t *testing.T) {
 		strings.Repeat("x", 1<<20) + "\r\n\r\ntwo\r\n--b--"
 	if p := readWhole(t, long, message.Bounds{}); p.Text != "one" ||
 		!strings.Contains(strings.Join(p.Defects, " "), "headers of the parts are longer") {
-		t.Errorf("a part with a header of 1 MB behind another gave the text %q with the defects %q, want the first part and a word about it", p.Text, p.Defects)
+		t.Errorf("a part with a header of 1 MB after another returned the text %q with the defects %q, want the first part and a defect", p.Text, p.Defects)
 	}
 }
 

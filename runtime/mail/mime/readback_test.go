@@ -95,7 +95,7 @@ func sameAttachments(t *testing.T, name string, m mime.Message, p *reader.FullMe
 	want, got := map[string]string{}, map[string]string{}
 	for _, a := range m.Attachments {
 		inline := a.ContentID != "" && m.HTML != ""
-		file := strings.TrimSpace(a.Name[strings.LastIndexByte(a.Name, '\\')+1:]) // what is before it is a folder
+		file := strings.TrimSpace(a.Name[strings.LastIndexByte(a.Name, '\\')+1:]) // a folder precedes it
 		want[fmt.Sprint(file, strings.Trim(a.ContentID, "<>"), inline, len(a.Data))] = string(a.Data)
 	}
 	for i, file := range p.Files {

@@ -98,7 +98,7 @@ func (l *line) writeText(s string) {
 // writeVisible writes a character after the pending space or joiner.
 func (l *line) writeVisible(c rune) {
 	if before := l.pendingRune(); before != 0 && l.n > 0 {
-		if l.n++; l.isFull() { // no room behind it
+		if l.n++; l.isFull() { // no room after it
 			return
 		}
 		l.out.WriteRune(before)

@@ -25,7 +25,7 @@ func TestSnippet(t *testing.T) {
 		"comments":                    {"", "<!-- no --><![CDATA[no]]><!doctype html>yes<!-- unended", "yes"},
 		"padding of mail":             {"", "<div>Sale!</div><div>&#847;&zwnj;&nbsp;&#847;&zwnj;&nbsp;&#8199;&shy;&#8203;</div><p>Now</p>", "Sale! Now"},
 		"turned directions":           {"a\u202eb\u2066c\u200f", "", "abc"},
-		"controls and broken octets":  {"a\x00b\x1b[31mc\xff", "", "ab[31mc"},
+		"controls and broken bytes":   {"a\x00b\x1b[31mc\xff", "", "ab[31mc"},
 		"drawn lines":                 {"*********\nThank you\n*********\n\n───── ═══\n~~~ --\n- 20 € *off*\n🎉\n", "", "Thank you - 20 € *off* 🎉"},
 		"joined emoji":                {"👨\u200d👩\u200d👧 Hi", "", "👨\u200d👩\u200d👧 Hi"},
 		"joined words":                {"می\u200cخواهم", "", "می\u200cخواهم"},

@@ -4,9 +4,9 @@
 //	bounce+<token>@rp.<domain>
 //
 // A token says for which email and recipient it was created and on which day, and is authenticated together
-// with the sender's domain: without the key, nobody can create or modify a token, or use one of another
-// domain. It is not a secret. Every recipient of the message has it, so a valid token proves only that a
-// report comes from someone who saw the message.
+// with the sender's domain: without the key, tokens cannot be created, modified or used for another
+// domain. It is not a secret. Every recipient of the message has it, so a valid token proves only that the
+// reporter has seen the message.
 //
 // Tokens are valid for Lifetime after the day of issue. The local part has at most 64 bytes (RFC 5321,
 // 4.5.3.1.1) of letters and digits, and ignores case, because receivers may change it. The same recipient
@@ -84,7 +84,7 @@ func New(keys ...[]byte) (*Signer, error) {
 	}
 	for i, key := range keys {
 		if len(key) < sha256.Size {
-			return nil, fmt.Errorf("return path: key %d has %d octets, want %d", i+1, len(key), sha256.Size)
+			return nil, fmt.Errorf("return path: key %d has %d bytes, want %d", i+1, len(key), sha256.Size)
 		}
 	}
 	return &Signer{keys: keys}, nil
@@ -143,7 +143,7 @@ func computeMAC(key, body []byte, host string) []byte {
 func encodeMark(m Mark, issued time.Time) ([]byte, error) {
 	id, err := typeid.FromString(m.EmailID)
 	if err != nil || id.Prefix() != emailID {
-		return nil, fmt.Errorf("return path: %q is no email id", m.EmailID)
+		return nil, fmt.Errorf("return path: %q is not an email id", m.EmailID)
 	}
 	if m.RecipientID <= 0 || m.RecipientID >= 1<<(8*numberSize) {
 		return nil, fmt.Errorf("return path: recipient id %d is out of range", m.RecipientID)

@@ -57,7 +57,7 @@ func TestAnAddressComesBackAsWhatItWasMadeFor(t *testing.T) {
 				t.Errorf("Parse of %s failed: %v", seen, err)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("Parse of %s gives another mark than it was made for: %s", seen, diff)
+				t.Errorf("Parse of %s returns a different mark than it was created for: %s", seen, diff)
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func TestTokensExpire(t *testing.T) {
 			t.Errorf("made %s ago: %v, want %v", age, err, want)
 		}
 	}
-	turned := time.Date(2037, 3, 25, 12, 0, 0, 0, time.UTC) // days after the counter has begun anew
+	turned := time.Date(2037, 3, 25, 12, 0, 0, 0, time.UTC) // days after the counter has wrapped around
 	got, err := s.Parse(address(t, s, mark, "dev.test", turned.Add(-10*day)), turned)
 	if err != nil || !got.Issued.Equal(turned.Add(-10*day).Truncate(day)) {
 		t.Errorf("over the turn of the counter: %v, issued %s", err, got.Issued)

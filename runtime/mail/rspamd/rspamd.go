@@ -134,7 +134,7 @@ func (c *Client) checkMessage(ctx context.Context, e Envelope, raw io.ReaderAt, 
 	case response.StatusCode != http.StatusOK:
 		return said, fmt.Errorf("it answered %d", response.StatusCode)
 	case len(body) > maxAnswer:
-		return said, fmt.Errorf("its answer is longer than %d octets", maxAnswer)
+		return said, fmt.Errorf("its response is longer than %d bytes", maxAnswer)
 	}
 	if err := json.Unmarshal(body, &said); err != nil {
 		return said, fmt.Errorf("read its answer: %w", err)

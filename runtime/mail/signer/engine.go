@@ -52,7 +52,7 @@ func Open(mode Mode) (*Engine, error) {
 		return &Engine{why: "the setting says go"}, nil
 	case Auto, Libcrypto:
 	default:
-		return nil, fmt.Errorf("signer %q is none of auto, go, libcrypto", mode)
+		return nil, fmt.Errorf("signer %q must be one of auto, go, libcrypto", mode)
 	}
 	found, err := tested()
 	switch {

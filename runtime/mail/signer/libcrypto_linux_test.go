@@ -23,7 +23,7 @@ func TestKeysAreFreed(t *testing.T) {
 	}
 	deadline := time.Now().Add(2 * time.Minute)
 	for lib.held.Load() > 0 && time.Now().Before(deadline) {
-		runtime.GC() // cleanups run beside the collector
+		runtime.GC() // cleanups run concurrently with the collector
 		runtime.Gosched()
 	}
 	if held := lib.held.Load(); held != 0 {

@@ -15,7 +15,7 @@ const (
 	TLSEnforced      = "enforced"      // a verified certificate or nothing
 )
 
-// Envelope is the information for the servers besides the message.
+// Envelope is the information for the servers, in addition to the message.
 type Envelope struct {
 	From     string // address of the return path; empty: the null sender
 	To       string // one recipient

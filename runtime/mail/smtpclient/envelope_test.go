@@ -61,7 +61,7 @@ func TestMessagesAboveTheAnnouncedSizeAreNotOffered(t *testing.T) {
 	server, w := one(t, smtptest.Config{MaxSize: 1000})
 	got := w.Deliver(t.Context(), envelope, []byte(strings.Repeat("x", 1000)+"\r\n"), nil)
 	expect(t, got, smtpclient.Failed, smtpclient.ReasonMessageTooLarge, smtpclient.PhaseMail)
-	if !strings.Contains(got.Diagnostic(), "1002 octets, mx1.example.test takes at most 1000") {
+	if !strings.Contains(got.Diagnostic(), "1002 bytes, mx1.example.test accepts at most 1000") {
 		t.Errorf("diagnostic %q", got.Diagnostic())
 	}
 	expect(t, w.send(t), smtpclient.Delivered, "", smtpclient.PhaseDot)

@@ -61,16 +61,16 @@ func readLine(br *bufio.Reader) (string, error) {
 // splitLine returns the code of a line and whether more lines follow (RFC 5321, 4.2).
 func splitLine(line string) (code int, more bool, err error) {
 	if len(line) < 3 {
-		return 0, false, fmt.Errorf("%w: %q is no reply", errProtocol, cleanText(line))
+		return 0, false, fmt.Errorf("%w: %q is not a reply", errProtocol, cleanText(line))
 	}
 	for _, c := range []byte(line[:3]) {
 		if c < '0' || c > '9' {
-			return 0, false, fmt.Errorf("%w: %q is no reply", errProtocol, cleanText(line))
+			return 0, false, fmt.Errorf("%w: %q is not a reply", errProtocol, cleanText(line))
 		}
 		code = code*10 + int(c-'0')
 	}
 	if len(line) > 3 && line[3] != ' ' && line[3] != '-' || code < 200 || code > 599 {
-		return 0, false, fmt.Errorf("%w: %q is no reply", errProtocol, cleanText(line))
+		return 0, false, fmt.Errorf("%w: %q is not a reply", errProtocol, cleanText(line))
 	}
 	return code, len(line) > 3 && line[3] == '-', nil
 }

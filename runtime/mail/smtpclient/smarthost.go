@@ -52,7 +52,7 @@ func ParseSmarthost(setting string) (*Smarthost, error) {
 	}
 	if u.Port() != "" {
 		if s.Port, err = strconv.Atoi(u.Port()); err != nil || s.Port < 1 || s.Port > 65535 {
-			return nil, fmt.Errorf("smarthost: %q is no port", u.Port())
+			return nil, fmt.Errorf("smarthost: %q is not a port", u.Port())
 		}
 	}
 	if u.User != nil {

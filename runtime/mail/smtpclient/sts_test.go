@@ -284,7 +284,7 @@ func TestAPolicyThatCannotBeFetchedDemandsNothingAndIsCounted(t *testing.T) {
 		smtpclient.TLSReport{Domain: stsDomain, Host: "mx1.example.com", Policy: smtpclient.PolicyOpportunistic})
 }
 
-// An alias has the policy of its own name and not of what it stands for.
+// An alias has the policy of its own name and not that of its target.
 func TestThePolicyIsThatOfTheRecipientsDomain(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t, policyLines("enforce", "mx.elsewhere.test"), smtptest.NoTLS, smtptest.NoTLS)

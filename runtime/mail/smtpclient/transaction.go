@@ -17,7 +17,7 @@ type command struct {
 	ok    func(reply) bool
 }
 
-// progress is the state of a transaction besides its outcome.
+// progress is the state of a transaction, apart from its outcome.
 type progress struct {
 	accepted bool // the server accepted MAIL: the connection was alive
 }
@@ -57,7 +57,7 @@ func (s *session) findUnsupported(c mailRequest) *Outcome {
 		out = newFailure(PhaseMail, ReasonSMTPUTF8Required,
 			"%s does not support internationalized addresses (SMTPUTF8)", s.host.name)
 	case s.ext.size && s.ext.maxSize > 0 && int64(len(c.msg)) > s.ext.maxSize: // RFC 1870, 6.1
-		out = newFailure(PhaseMail, ReasonMessageTooLarge, "message of %d octets, %s takes at most %d", len(c.msg),
+		out = newFailure(PhaseMail, ReasonMessageTooLarge, "message of %d bytes, %s accepts at most %d", len(c.msg),
 			s.host.name, s.ext.maxSize)
 	case c.eightBit && !s.ext.eightBit: // RFC 6152, 3
 		out = newFailure(PhaseMail, ReasonPolicy, "message with 8-bit content, %s takes 7-bit only", s.host.name)

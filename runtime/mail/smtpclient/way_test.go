@@ -119,8 +119,8 @@ func TestTheWayOfASmarthostIsItsLane(t *testing.T) {
 	}
 }
 
-// A mail host that has only an IPv6 address, which this machine may have no way to,
-// is passed over beside one with an IPv4 address, whichever is preferred.
+// A mail host with only an IPv6 address, which this machine may be unable to reach, is skipped if another host
+// has an IPv4 address, regardless of preference.
 func TestAHostOfIPv6OnlyThatCannotBeReachedIsPassedOver(t *testing.T) {
 	t.Parallel()
 	server, w := one(t, smtptest.Config{})

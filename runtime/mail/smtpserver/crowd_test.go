@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 
-// behind makes 127.0.0.1 a proxy that tells where its clients come from.
+// behind makes 127.0.0.1 a proxy that reports the addresses of its clients.
 func behind(c *smtpserver.Config) {
 	c.ProxyTrusted = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 }
@@ -57,7 +57,7 @@ func TestSilentConnectionsOfOneNetworkDoNotFillTheListener(t *testing.T) {
 	}
 }
 
-// Who has to go is told so.
+// A client that is evicted gets a reply.
 func TestADisplacedConnectionIsToldSo(t *testing.T) {
 	t.Parallel()
 	s := start(t, &keeper{}, func(c *smtpserver.Config) {

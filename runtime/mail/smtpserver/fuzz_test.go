@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 
-// Whatever a stranger sends, answers are lines of the protocol, the connection ends,
-// and what is kept has CRLF lines and is within its size.
+// For any input, replies are valid protocol lines, the connection ends, and stored messages have CRLF lines and
+// stay within the size limit.
 func FuzzSession(f *testing.F) {
 	for _, seed := range []string{
 		"EHLO a\r\nMAIL FROM:<a@b.c>\r\nRCPT TO:<d@e.f>\r\nDATA\r\nx\r\n.\r\nQUIT\r\n",

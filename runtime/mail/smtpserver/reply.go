@@ -36,7 +36,7 @@ func (r *Reply) refusalReason() string {
 func Refuse(code int, enhanced, text string) *Reply {
 	r := &Reply{Code: code, Text: text}
 	if _, err := fmt.Sscanf(enhanced, "%d.%d.%d", &r.Enhanced[0], &r.Enhanced[1], &r.Enhanced[2]); err != nil {
-		panic(fmt.Sprintf("smtpserver: %q is no enhanced status code", enhanced))
+		panic(fmt.Sprintf("smtpserver: %q is not an enhanced status code", enhanced))
 	}
 	return r
 }
@@ -68,7 +68,7 @@ var (
 	replyEarly       = Refuse(554, "5.5.1", "Talked before the greeting")
 	replyErrors      = Refuse(421, "4.7.0", "Too many errors")
 	replyChatter     = Refuse(421, "4.7.0", "Too many commands without a message")
-	replyPlainTLS    = Refuse(554, "5.5.1", "Commands behind STARTTLS")
+	replyPlainTLS    = Refuse(554, "5.5.1", "Commands after STARTTLS")
 	replyTLSSyntax   = Refuse(501, "5.5.4", "STARTTLS takes no parameters")
 	replyTLSAlready  = Refuse(503, "5.5.1", "TLS is on already")
 	replyNeedsTLS    = Refuse(538, "5.7.11", "AUTH needs TLS")

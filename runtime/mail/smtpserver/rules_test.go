@@ -125,7 +125,7 @@ func TestSizeAtTheLimitIsTakenAndOneMoreIsNot(t *testing.T) {
 	c.expect("220 ")
 	c.send("EHLO client.test\r\n")
 	if got := c.line(); !strings.Contains(got, "SIZE 10000") {
-		t.Errorf("told %q", got)
+		t.Errorf("received %q", got)
 	}
 	lines := strings.Repeat(strings.Repeat("x", 98)+"\r\n", limit/100)
 	c.send("MAIL FROM:<a@client.test> SIZE=10000\r\nRCPT TO:<b@mx.test>\r\nDATA\r\n")

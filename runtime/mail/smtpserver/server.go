@@ -184,8 +184,8 @@ func (s *Server) turnAway(c net.Conn, r *Reply) {
 	c.Close() // likewise
 }
 
-// wrapProxied requires the header of a trusted proxy, and accepts it from no one else: from others it is an
-// invalid command.
+// wrapProxied requires the header of a trusted proxy, and accepts it from no other client, for which it
+// is an invalid command.
 func (s *Server) wrapProxied(c net.Conn) net.Conn {
 	peer := addressOf(c.RemoteAddr())
 	for _, trusted := range s.config.ProxyTrusted {

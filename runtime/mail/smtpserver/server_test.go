@@ -25,7 +25,7 @@ type keeper struct {
 	to       []string
 	refuse   error         // of Rcpt
 	fail     error         // of Data, after the body
-	inside   chan struct{} // told when Data has begun; may be nil
+	inside   chan struct{} // notified when Data has begun; may be nil
 }
 
 func (k *keeper) NewSession(context.Context, smtpserver.Peer) (smtpserver.Session, error) {
@@ -273,7 +273,7 @@ func TestReadsOfAMessageHaveATimeEach(t *testing.T) {
 		slow.expect("250 ")
 		return
 	}
-	t.Error("the machine stands still again and again")
+	t.Error("the machine stalls repeatedly")
 }
 
 // However often something of it comes, a message may not take longer than its total.

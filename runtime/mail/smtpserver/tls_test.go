@@ -67,7 +67,7 @@ func TestSTARTTLSBeginsAnew(t *testing.T) {
 		t.Errorf("over TLS: %q", got)
 	}
 	c.send("DATA\r\n")
-	c.expect("502 ") // what was said in clear is forgotten
+	c.expect("502 ") // the state from before TLS is discarded
 	c.transaction().send("x\r\n.\r\nQUIT\r\n")
 	c.expect("250 ", "221 ")
 	c.end()
@@ -93,7 +93,7 @@ func TestNothingInClearSurvivesSTARTTLS(t *testing.T) {
 	}
 }
 
-// A STARTTLS that begins no TLS is told why (RFC 3207, 4).
+// A STARTTLS without TLS gets a reply with the reason (RFC 3207, 4).
 func TestSTARTTLSThatBeginsNothing(t *testing.T) {
 	t.Parallel()
 	with := start(t, &keeper{}, func(c *smtpserver.Config) { c.TLS = certificate(t) })
@@ -142,7 +142,7 @@ func TestRulesHoldInsideTLS(t *testing.T) {
 	}
 }
 
-// door lets nobody in.
+// door rejects every client.
 type door struct{ keeper }
 
 type guest struct{ visit }

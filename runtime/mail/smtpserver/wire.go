@@ -96,7 +96,7 @@ func (w *wire) Read(b []byte) (int, error) {
 	}
 }
 
-var errTooMuch = errors.New("more octets than a message may have")
+var errTooMuch = errors.New("more bytes than a message may have")
 
 // readNext reads once. Within a message the bytes go to b, otherwise to held.
 func (w *wire) readNext(b []byte) (int, error) {

@@ -75,8 +75,8 @@ type Evaluation struct {
 	Void    string          // the name that held nothing, of those asked last
 }
 
-// Check is check_host of RFC 7208 section 4. Beside TempError and PermError it gives the
-// reason: an error of Source, a SyntaxError or one of those above.
+// Check is check_host of RFC 7208 section 4. With TempError and PermError it returns
+// the reason: an error of Source, a SyntaxError or one of those above.
 func (e *Evaluation) Check(ctx context.Context, c Client) (Result, error) {
 	return spf.CheckHostWithSender(c.IP, c.Hello, c.Sender, spf.WithContext(ctx), spf.WithResolver((*resolver)(e)))
 }

@@ -19,12 +19,12 @@ import (
 )
 
 // The RFC 7208 test suite of the SPF community, as it is in
-// testdata/rfc7208, licence beside it (the remarks "skip" in the file are those
-// of the library that ships it, and are not heeded here). It runs against the
-// evaluation, over our resolver and a DNS server.
+// testdata/rfc7208, along with its license (the "skip" remarks in the file are those
+// of the library that ships it, and are ignored here). It tests the evaluation with
+// our resolver and a DNS server.
 //
-// What is left out is answered otherwise than the suite wants, and says why; a
-// case that comes to agree has to leave this list.
+// Skipped cases have a result that differs from the suite's, with the reason. A case
+// whose result agrees must be removed from this list.
 var leftOut = map[string]string{
 	"a-colon-domain":            "a slash inside a domain-spec, which no host name has, is taken for the prefix length",
 	"a-colon-domain-ip4mapped":  "the same",

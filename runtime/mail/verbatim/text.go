@@ -183,8 +183,8 @@ func (s *structure) maxSize(fields []HeaderField, edits []edit) int {
 	return size
 }
 
-// applyEdits writes the message with its edits behind out. What an edit of the message itself
-// says of its content goes into the fields.
+// applyEdits appends the message with its edits to out. If an edit changes the content type or encoding of the
+// message itself, the fields are updated.
 func (s *structure) applyEdits(out []byte, fields []HeaderField, edits []edit) []byte {
 	slices.SortFunc(edits, func(a, b edit) int { return a.at.begin - b.at.begin })
 	for _, e := range edits {

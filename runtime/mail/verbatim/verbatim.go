@@ -66,12 +66,12 @@ func splitFields(block []byte) (fields []HeaderField, rest []byte, err error) {
 			return nil, nil, errors.New("the header begins with a continuation line")
 		}
 		if len(whole)-len(rest) > MaxHeader || len(fields) > MaxFields {
-			return nil, nil, fmt.Errorf("the header has more than %d octets or %d fields", MaxHeader, MaxFields)
+			return nil, nil, fmt.Errorf("the header has more than %d bytes or %d fields", MaxHeader, MaxFields)
 		}
 		name, _, found := bytes.Cut(raw, []byte(":"))
 		if !found || !isName(name) {
 			number := 1 + bytes.Count(whole[:len(whole)-len(block)], []byte("\n"))
-			return nil, nil, fmt.Errorf("line %d of the header is no field", number)
+			return nil, nil, fmt.Errorf("line %d of the header is not a field", number)
 		}
 		fields = append(fields, HeaderField{Name: string(name), Raw: withoutBlankFolds(raw)})
 		block = rest

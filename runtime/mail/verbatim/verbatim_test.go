@@ -53,7 +53,7 @@ func TestAMessageIsTakenApartAndPutTogetherToTheOctet(t *testing.T) {
 		t.Fatalf("Split returned %q, %v, want 5 fields with their values", fields, err)
 	}
 	if got := verbatim.Join(fields, body); !bytes.Equal(got, crlf(letter)) {
-		t.Errorf("Join of what Split gave is %q, want the message to the octet", got)
+		t.Errorf("Join of the parts of Split is %q, want the identical message", got)
 	}
 	m, err := verbatim.Read(crlf(letter))
 	if err != nil {
@@ -118,7 +118,7 @@ func TestTextsAreReadAndChangedAndNothingElseIs(t *testing.T) {
 	before, after, _ := strings.Cut(string(crlf(letter)), "Content-Type: text/plain; charset=iso-8859-1")
 	_, after, _ = strings.Cut(after, "=20\r\n")
 	if !strings.HasPrefix(string(got), before) || !strings.HasSuffix(string(got), after) {
-		t.Errorf("what stands around it has changed:\n%s", got)
+		t.Errorf("the surrounding text has changed:\n%s", got)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestATextAloneIsChangedInItsMessage(t *testing.T) {
 	}
 }
 
-// A changed byte would break the signature; an encrypted part is nobody's business.
+// A changed byte would break the signature; an encrypted part cannot be edited.
 func TestWhatIsSignedOrUnreadableIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	for name, message := range map[string]string{
@@ -167,7 +167,7 @@ func TestEightBitBodiesAreEncodedForServersThatTakeSevenBitOnly(t *testing.T) {
 		"Content-Transfer-Encoding: quoted-printable\n\nthe little caf=E9 on the corner\n--b\nContent-Type: application/octet-stream\nContent-Transfer-Encoding: base64\n\n//4=\n" +
 		"--b\nContent-Type: text/plain\nContent-Transfer-Encoding: 7bit\n\nplain\n--b--\n"))
 	if string(got) != want {
-		t.Errorf("SevenBit gives\n%s\nwant\n%s", got, want)
+		t.Errorf("SevenBit returned\n%s\nwant\n%s", got, want)
 	}
 	if got, err := verbatim.SevenBit(crlf(letter)); err != nil || !bytes.Equal(got, crlf(letter)) {
 		t.Errorf("what is 7-bit already has changed: %v", err)

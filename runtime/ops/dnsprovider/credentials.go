@@ -28,7 +28,7 @@ func (p *provider) check(credentials map[string]secret.String, wrong fault.Field
 			wrong.Add(path, "is required: %s", c.About)
 		case value == "":
 		case len(value) > maxCredential:
-			wrong.Add(path, "must be at most %d octets", maxCredential)
+			wrong.Add(path, "must be at most %d bytes", maxCredential)
 		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
 			wrong.Add(path, "must be printable ASCII")
 		case c.check != nil && c.check(value) != nil:
@@ -39,7 +39,7 @@ func (p *provider) check(credentials map[string]secret.String, wrong fault.Field
 	}
 	for _, name := range slices.Sorted(maps.Keys(credentials)) {
 		if !slices.ContainsFunc(p.credentials, func(c Credential) bool { return c.Name == name }) {
-			wrong.Add(root+"."+clipText(name), "is no credential of %s, which takes %s", p.name,
+			wrong.Add(root+"."+clipText(name), "is not a credential of %s, which accepts %s", p.name,
 				strings.Join(p.names(), ", "))
 		}
 	}

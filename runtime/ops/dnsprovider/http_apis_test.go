@@ -124,7 +124,7 @@ func badStrings(e entry) string {
 	}
 	for _, part := range rr.(*dns.TXT).Txt {
 		if len(part) > 255 {
-			return "TXT strings have at most 255 octets"
+			return "TXT strings have at most 255 bytes"
 		}
 	}
 	return ""

@@ -136,7 +136,7 @@ func (i *Item) decide(zone string, there []Record) verdict {
 			i.Before = []string{"CNAME " + here[alias].Value}
 			return unchanged
 		}
-		return i.refuse("Remove the CNAME record at %s, which leads to %s: nothing else may stand beside it.", i.Name,
+		return i.refuse("Remove the CNAME record at %s, which points to %s: no other record can have this name.", i.Name,
 			here[alias].Value)
 	}
 	same := slices.DeleteFunc(slices.Clone(here), func(r Record) bool { return r.Type != i.Type })
@@ -180,7 +180,7 @@ func (i *Item) decideAlias(here []Record) verdict {
 			return i.refuse("%s is an alias of %s; change that CNAME record to %s, or remove it.", i.Name,
 				r.Value, i.Value)
 		case r.Type != "RRSIG" && r.Type != "NSEC" && r.Type != "NSEC3":
-			return i.refuse("Remove the %s record at %s: nothing may stand beside a CNAME record.", r.Type, i.Name)
+			return i.refuse("Remove the %s record at %s: a CNAME record cannot share its name with other records.", r.Type, i.Name)
 		}
 	}
 	return apply

@@ -140,7 +140,7 @@ func TestCompare(t *testing.T) {
 		"mx, others": {want: wantMX, existing: []Record{mx("example.com", 1, "mx.google.test")},
 			list: "conflicts", after: []string{"1 mx.google.test"},
 			reason: "another MX record already (1 mx.google.test)"},
-		"mx, beside others": {want: wantMX, existing: []Record{mx("example.com", 1, "mx.google.test"),
+		"mx, next to others": {want: wantMX, existing: []Record{mx("example.com", 1, "mx.google.test"),
 			mx("example.com", 10, "in.postrider.test")}, list: "conflicts",
 			after: []string{"1 mx.google.test", "10 in.postrider.test"}, reason: "another"},
 		"mx, null": {want: wantMX, existing: []Record{mx("example.com", 0, "")},

@@ -186,7 +186,7 @@ func requireUpstream(t testing.TB, err error) *fault.Error {
 	t.Helper()
 	refused := fault.From(err)
 	if err == nil || refused.Kind != fault.Upstream || refused.Code != fault.CodeUpstream {
-		t.Fatalf("%v is no upstream error", err)
+		t.Fatalf("%v is not an upstream error", err)
 	}
 	return refused
 }

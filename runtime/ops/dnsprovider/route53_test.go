@@ -102,6 +102,6 @@ func TestRoute53LeavesSetsWithARoutingPolicyAlone(t *testing.T) {
 	})
 	_, err := z.backend.AppendRecords(t.Context(), "example.com.", []libdns.Record{libdns.TXT{Name: "@", Text: "new"}})
 	if err == nil || !strings.Contains(err.Error(), "routing policy") {
-		t.Errorf("a record beside those with a routing policy was added with the error %v, want a refusal that names the policy", err)
+		t.Errorf("a record next to those with a routing policy was added with the error %v, want an error that names the policy", err)
 	}
 }

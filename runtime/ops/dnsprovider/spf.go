@@ -85,7 +85,7 @@ func includeProblem(text string, behindAll bool) string {
 	case strings.ContainsAny(text[:1], "-~?"):
 		return "Remove the sign in front of " + clipText(text) + " in the SPF record: mail from there must pass."
 	case behindAll:
-		return "Move " + clipText(text) + " before the all term of the SPF record: what stands behind it is ignored."
+		return "Move " + clipText(text) + " before the all term of the SPF record: terms after it are ignored."
 	}
 	return ""
 }

@@ -77,7 +77,7 @@ func (z *Zone) takeBack(ctx context.Context, added []libdns.Record) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
 	defer cancel()
 	if err := z.remove(ctx, added...); err != nil {
-		return fmt.Errorf("the new record stands beside the old one, remove it by hand: %w", err)
+		return fmt.Errorf("both the new and the old record exist, remove the old one manually: %w", err)
 	}
 	return nil
 }

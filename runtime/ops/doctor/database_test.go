@@ -111,7 +111,7 @@ func TestHostsThatMustNotBeUsedAreNamed(t *testing.T) {
 		"a primary that is out of date": {[]failover.Sighting{old, standby}, Error, "db3:5432 accepts writes and is from before a failover"},
 		"one that is off": {[]failover.Sighting{primary,
 			{Host: "db2:5432", Err: errors.New("connection refused")}}, Warning, "db2:5432: connection refused"},
-		"nobody tells": {[]failover.Sighting{{Host: "db1:5432", Err: failover.ErrHidden},
+		"no report": {[]failover.Sighting{{Host: "db1:5432", Err: failover.ErrHidden},
 			{Host: "db2:5432", Err: failover.ErrHidden}}, OK, "all 2"},
 	} {
 		got := judgeHosts(c.all, "7")

@@ -18,7 +18,7 @@ func DataDir(dir string) Check {
 		case holder == 0 && running != 0:
 			return []Finding{s.finding(Warning,
 				fmt.Sprintf("no service holds it, and its PostgreSQL runs (process %d)", running),
-				"Start the service: it ends the PostgreSQL of one that was killed. If a service runs and somebody deleted postgres.lock, stop that service first; two would work on the same files.")}
+				"Start the service: it stops the PostgreSQL of a service that was killed. If a service is running and postgres.lock was deleted, stop that service first; otherwise two would use the same files.")}
 		case holder == 0:
 			return []Finding{s.finding(Skipped, "no service is running here",
 				"Start the service to check its database.")}

@@ -302,7 +302,7 @@ func TestCertificatesAreJudged(t *testing.T) {
 		{"not valid yet", "mail.example.com", time.Hour, 90 * 24 * time.Hour, false, Error, "clock"},
 		{"another name", "other.example.com", -time.Hour, 90 * 24 * time.Hour, false, Error, "Get a certificate for mail.example.com"},
 		{"expires soon", "mail.example.com", -time.Hour, 5*24*time.Hour + time.Hour, false, Warning, "it expires in 5 days"},
-		{"by nobody", "mail.example.com", -time.Hour, 90 * 24 * time.Hour, true, Warning, "public authority"},
+		{"without issuer", "mail.example.com", -time.Hour, 90 * 24 * time.Hour, true, Warning, "public authority"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

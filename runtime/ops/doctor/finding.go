@@ -28,7 +28,7 @@ func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 type Finding struct {
 	Check    string `json:"check"`    // its name, for example "dns.spf"
 	Level    Level  `json:"level"`    //
-	Found    string `json:"found"`    // what is there
+	Found    string `json:"found"`    // the value that was found
 	Expected string `json:"expected"` // what should be there
 	Do       string `json:"do"`       // one or two sentences; empty if there is nothing to do
 }

@@ -69,7 +69,7 @@ func TestUpkeepIsSeenOnALiveServer(t *testing.T) {
 	if got := look("database.dead_rows"); got.Level != Warning || !strings.HasPrefix(got.Found, "notes has") {
 		t.Errorf("with a table of dead rows: %+v, want a warning that names it", got)
 	}
-	server.SetHangingCommits(true) // commits wait for a standby that nobody has; nothing is written any more
+	server.SetHangingCommits(true) // commits wait for a standby that does not exist; all writes hang
 	// Each connection of the pool reads its settings again in its own time.
 	expect.EventuallyWithin(t, 10*time.Second, "doctor misses the synchronous standby",
 		func() bool { return look("database.standbys").Level == Error })

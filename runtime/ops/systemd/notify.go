@@ -60,7 +60,7 @@ func Watchdog() time.Duration {
 }
 
 // Run reports that the service is ready, then three keep-alives per watchdog interval until ctx ends, then
-// that the service stops. It depends only on the process itself: a slow database is no reason to be killed.
+// that the service stops. It depends only on the process itself: a slow database must not get it killed.
 func Run(ctx context.Context, log *slog.Logger) {
 	tell := func(message string) {
 		if err := Notify(context.WithoutCancel(ctx), message); err != nil {

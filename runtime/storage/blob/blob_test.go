@@ -111,7 +111,7 @@ func TestAStoreThatCannotSayIsNoLoss(t *testing.T) {
 		"a wrong key":    func(c *blob.Config, _ *blobtest.Server) { c.AccessKey = "AKIAOTHER" },
 		"a wrong secret": func(c *blob.Config, _ *blobtest.Server) { c.SecretKey = secret.New("other") },
 		"no such bucket": func(c *blob.Config, _ *blobtest.Server) { c.Bucket = "other" },
-		"nobody there":   func(_ *blob.Config, s *blobtest.Server) { s.Close() },
+		"no server":      func(_ *blob.Config, s *blobtest.Server) { s.Close() },
 		"an error":       func(_ *blob.Config, s *blobtest.Server) { s.Fault(answer(http.StatusInternalServerError, "")) },
 		"a web page": func(_ *blob.Config, s *blobtest.Server) {
 			s.Fault(answer(http.StatusNotFound, "<html>not found</html>"))

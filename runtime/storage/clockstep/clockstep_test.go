@@ -141,7 +141,7 @@ func TestOneStepIsRecordedOnce(t *testing.T) {
 	}
 }
 
-// What is no step: a clock that is adjusted slowly, jumps forward, or is read late.
+// A clock that is adjusted slowly, jumps forward, or is read late has not stepped back.
 func TestOtherReadingsAreNoStep(t *testing.T) {
 	t.Parallel()
 	w := New(Params{Logger: slog.New(slog.DiscardHandler)})

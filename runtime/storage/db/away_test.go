@@ -210,7 +210,7 @@ func TestServerEndsWhatIsSlow(t *testing.T) {
 		return err
 	})
 	if !fault.IsDatabaseUnavailable(err) {
-		t.Errorf("statement behind a lock: %v", err)
+		t.Errorf("statement waiting for a lock: %v", err)
 	}
 	impatient := openURL(t, db.Config{URL: address, IdleInTxTimeout: 20 * time.Millisecond})
 	err = impatient.InTx(t.Context(), func(tx *ent.Tx) error {

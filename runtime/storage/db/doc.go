@@ -61,5 +61,5 @@
 // # Durability
 //
 // Open, and each new connection, refuses a server that could lose confirmed data, one of another cluster
-// than the first, and one left behind by a failover. Replicated reports whether enough standbys follow.
+// than the first, and a former primary after a failover. Replicated reports whether enough standbys follow.
 package db

@@ -173,7 +173,7 @@ func TestAnOlderProgramStartsWhenTheDatabaseAllowsIt(t *testing.T) {
 	const one, two, three, four = "20260101000000_one.sql", "20260102000000_two.sql", "20260103000000_three.sql",
 		"20260104000000_four.sql"
 	all := []string{one, "CREATE TABLE steps (id int)", two, "-- expand\nALTER TABLE steps ADD COLUMN a int",
-		three, "-- Drops what nobody reads any more.\n-- contract 20260102000000\nALTER TABLE steps DROP COLUMN id",
+		three, "-- Drops an unused column.\n-- contract 20260102000000\nALTER TABLE steps DROP COLUMN id",
 		four, "-- expand\nALTER TABLE steps ADD COLUMN b int"}
 	for _, c := range []struct {
 		applied, has int // of the files

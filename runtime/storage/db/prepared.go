@@ -36,7 +36,7 @@ var (
 
 // ExecContext runs a statement.
 func (p *Prepared) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if statement := p.preparedStatement(ctx, query); statement != nil { //nolint:sqlclosecheck // kept for good
+	if statement := p.preparedStatement(ctx, query); statement != nil { //nolint:sqlclosecheck // kept permanently
 		return statement.ExecContext(ctx, args...)
 	}
 	return p.hot.ExecContext(ctx, query, args...)
@@ -44,7 +44,7 @@ func (p *Prepared) ExecContext(ctx context.Context, query string, args ...any) (
 
 // QueryContext runs a statement that returns rows.
 func (p *Prepared) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if statement := p.preparedStatement(ctx, query); statement != nil { //nolint:sqlclosecheck // kept for good
+	if statement := p.preparedStatement(ctx, query); statement != nil { //nolint:sqlclosecheck // kept permanently
 		return statement.QueryContext(ctx, args...)
 	}
 	return p.hot.QueryContext(ctx, query, args...)
@@ -117,7 +117,7 @@ func (s *statements) prepareAll(ctx context.Context, handle *sql.DB, queries []s
 		if err != nil {
 			return
 		}
-		if !s.keepStatement(query, statement) && statement.Close() != nil { //nolint:sqlclosecheck // kept for good, unless another was first
+		if !s.keepStatement(query, statement) && statement.Close() != nil { //nolint:sqlclosecheck // kept permanently, unless another was first
 			return // the statement is gone with its connection
 		}
 	}

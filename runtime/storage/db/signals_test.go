@@ -217,7 +217,7 @@ func TestSignalsHoldALock(t *testing.T) {
 		`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`); err != nil {
 		t.Fatal(err)
 	}
-	woken(t, s.LockChanged(), "the lock was lost, or taken anew")
+	woken(t, s.LockChanged(), "the lock was lost, or taken again")
 	expect.EventuallyWithin(t, 15*time.Second, "another lock is held", func() bool {
 		second, held := s.Lock()
 		return held && second != first && !free(second) && free(first)

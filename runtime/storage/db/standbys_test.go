@@ -83,7 +83,7 @@ func TestEveryHostSaysWhichClusterItIs(t *testing.T) {
 		t.Errorf("the standby is %+v", s)
 	}
 	if n := all[2]; n.Err == nil || !strings.Contains(n.Host, nobody) {
-		t.Errorf("nobody is %+v", n)
+		t.Errorf("no standby is %+v", n)
 	}
 	if o := all[3]; o.System != "42" || o.Standby || o.Err != nil {
 		t.Errorf("the stranger is %+v", o)

@@ -17,7 +17,7 @@ func (c *Codec) Hide(l List, number int64) string {
 	copy(block[8:], c.computeMAC(l, "hidden"))
 	cipher, err := aes.NewCipher(c.hidingKey())
 	if err != nil {
-		panic("page: a hash is no key: " + err.Error())
+		panic("page: a hash is not a key: " + err.Error())
 	}
 	cipher.Encrypt(block[:], block[:])
 	return base64.RawURLEncoding.EncodeToString(block[:])
@@ -31,7 +31,7 @@ func (c *Codec) Reveal(l List, id string) (number int64, ok bool) {
 	}
 	cipher, err := aes.NewCipher(c.hidingKey())
 	if err != nil {
-		panic("page: a hash is no key: " + err.Error())
+		panic("page: a hash is not a key: " + err.Error())
 	}
 	cipher.Decrypt(block, block)
 	if !hmac.Equal(block[8:], c.computeMAC(l, "hidden")[:8]) {

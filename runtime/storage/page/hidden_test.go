@@ -31,7 +31,7 @@ func TestFindingA8NumbersAreHidden(t *testing.T) {
 	}
 	for _, id := range []string{"", "7", "AAAAAAAAAAAAAAAAAAAAAA", c.Hide(ada, 1)[1:], c.Hide(ada, 1) + "A", "🐎"} {
 		if n, ok := c.Reveal(ada, id); ok {
-			t.Errorf("the id %q, which nobody made, reveals %d", id, n)
+			t.Errorf("the invented id %q reveals %d", id, n)
 		}
 	}
 }

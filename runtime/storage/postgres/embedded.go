@@ -171,7 +171,7 @@ func (s *Server) unlockFolder() error {
 	}
 	if s.socket != "" {
 		if err := os.Remove(s.socket); err != nil && !errors.Is(err, os.ErrNotExist) {
-			s.log.Warn("socket folder left behind", "folder", s.socket, "error", err)
+			s.log.Warn("leftover socket folder", "folder", s.socket, "error", err)
 		}
 	}
 	return errors.Join(append(errs, s.lock.release())...)

@@ -19,7 +19,7 @@ import (
 
 var discard = slog.New(slog.DiscardHandler)
 
-// quick are settings for servers whose data nobody needs.
+// quick are settings for servers with disposable data.
 var quick = map[string]string{"fsync": "off", "shared_buffers": "16MB", "max_connections": "10"}
 
 // TestMain lets the test binary be a program that starts a server and is killed.
@@ -237,8 +237,8 @@ func TestMissingBinaries(t *testing.T) {
 	refused(t, Config{}, "DataDir")
 }
 
-// A pid file that names a living process which is no server: the container was
-// started again and the number went to somebody else.
+// A pid file that names a running process which is not a server: the container was restarted and the number was
+// reused.
 func TestStalePidOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -267,7 +267,7 @@ func TestStalePidOfAnotherProcess(t *testing.T) {
 		t.Error(err)
 	}
 	if err := sleeper.Wait(); err == nil {
-		t.Error("the sleeper ended by itself")
+		t.Error("the sleeper ended on its own")
 	}
 }
 

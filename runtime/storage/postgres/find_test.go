@@ -39,7 +39,7 @@ func TestFindGivesTheRunningServer(t *testing.T) {
 	if _, err := Find(data); !errors.Is(err, ErrNotReady) {
 		t.Errorf("after the stop: %v", err)
 	}
-	// What a crash leaves, its number given to a process that is no server.
+	// The files after a crash, with the pid reused by a process that is not a server.
 	stale := append([]byte(strconv.Itoa(os.Getpid())), left[len(strconv.Itoa(s.process.pid)):]...)
 	if err := os.WriteFile(filepath.Join(data, "postgres", "postmaster.pid"), stale, 0o600); err != nil {
 		t.Fatal(err)

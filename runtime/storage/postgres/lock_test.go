@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// A program that is being started has a copy of each open file until its own code begins. It keeps nobody
-// from a data directory that was let go, whether the service or a command that looked who holds it has done
-// so.
+// A program that is being started has a copy of each open file until its own code begins. This does not lock a
+// data directory that was released, whether by the service or by a command that checked who holds it.
 func TestCopiesOfTheLockKeepNobodyOut(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

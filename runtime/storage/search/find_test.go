@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/search"
 )
 
-// A page of a table that is split into months is looked for in what is recent first. It is the page that a plain
-// table gives, wherever it begins and however its rows are spread over time.
+// A page of a table that is split into months is searched from the newest month. It equals the page of a plain
+// table, wherever it begins and however its rows are spread over time.
 func TestPagesAreTheSameOfPlainAndSplitTables(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)

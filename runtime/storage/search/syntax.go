@@ -20,7 +20,7 @@ type Term struct {
 
 // Fields parses a search text such as `receipt to:bob@example.net tag:"kind=big order"`. A term is a word
 // or field:value; quoted text is taken literally. An unknown name before a colon is rejected, unless the
-// colon ends the word, as in `Re:`. The error is a sentence without a subject and gives the position of the
+// colon ends the word, as in `Re:`. The error is a sentence without a subject and contains the position of the
 // mistake.
 func Fields(text string, fields ...string) ([]Term, error) {
 	var out []Term
@@ -46,7 +46,7 @@ func Fields(text string, fields ...string) ([]Term, error) {
 			return nil, fmt.Errorf("has at character %d a quote that is not closed", at)
 		}
 		if value == "" && term.Field != "" {
-			return nil, fmt.Errorf("has at character %d the field %s with nothing behind it", term.At, term.Field)
+			return nil, fmt.Errorf("has at character %d the field %s without a value", term.At, term.Field)
 		}
 		at += utf8.RuneCountInString(rest[:len(rest)-len(behind)])
 		if rest, term.Value = behind, value; value != "" {
@@ -87,7 +87,7 @@ func (t Term) Date(wrong fault.Fields, name string) *time.Time {
 		}
 	}
 	wrong.Add(name,
-		"has at character %d, behind %s:, %q, which is neither a day as 2026-01-31 nor a time as 2026-01-31T09:30:00Z",
+		"has at character %d, after %s:, %q, which is neither a day such as 2026-01-31 nor a time such as 2026-01-31T09:30:00Z",
 		t.At, t.Field, t.Value)
 	return nil
 }
@@ -95,7 +95,7 @@ func (t Term) Date(wrong fault.Fields, name string) *time.Time {
 // Once sets the value of a field, unless it is already set.
 func (t Term) Once(wrong fault.Fields, name string, into *string) {
 	if *into != "" && *into != t.Value {
-		wrong.Add(name, "has at character %d %s: again, or beside a filter that says something else", t.At, t.Field)
+		wrong.Add(name, "has at character %d %s: twice, or with a filter that contradicts it", t.At, t.Field)
 		return
 	}
 	*into = t.Value

@@ -37,7 +37,7 @@ func TestMistakesInSearchTextsSayWhere(t *testing.T) {
 		`ü to:"bob`:    "at character 6 a quote that is not closed",
 		`"bob`:         "at character 1 a quote that is not closed",
 		`a stauts:x`:   `at character 3 the field "stauts", which is not one of to, tag`,
-		`to:""`:        "at character 1 the field to with nothing behind it",
+		`to:""`:        "at character 1 the field to without a value",
 		`http://a.bc/`: `at character 1 the field "http"`,
 	} {
 		if got, err := search.Fields(text, "to", "tag"); err == nil || !strings.Contains(err.Error(), want) {
@@ -52,7 +52,7 @@ func FuzzFields(f *testing.F) {
 		terms, err := search.Fields(text, "to", "tag")
 		for _, term := range terms {
 			if term.Value == "" || term.At < 1 || err != nil {
-				t.Errorf("%q has the term %+v beside %v", text, term, err)
+				t.Errorf("%q has the term %+v in addition to %v", text, term, err)
 			}
 		}
 	})

@@ -27,7 +27,7 @@ func TestPeriodsFollowTheClocksOfAZone(t *testing.T) {
 			[]string{"2026-10-24T22:00:00Z"}, "2026-10-25T23:00:00Z", 60},
 		"a day of 23 hours": {"Europe/Vienna", Day, "2026-03-29T12:00:00Z", "2026-03-29T13:00:00Z",
 			[]string{"2026-03-28T23:00:00Z"}, "2026-03-29T22:00:00Z", 60},
-		"hours, a quarter beside UTC": {"Asia/Kathmandu", Hour, "2026-11-03T10:20:00Z", "2026-11-03T11:20:00Z",
+		"hours, a quarter off UTC": {"Asia/Kathmandu", Hour, "2026-11-03T10:20:00Z", "2026-11-03T11:20:00Z",
 			[]string{"2026-11-03T10:15:00Z", "2026-11-03T11:15:00Z"}, "2026-11-03T12:15:00Z", 15},
 		"clocks go back by half an hour": {"Australia/Lord_Howe", Hour, "2026-04-04T14:00:00Z",
 			"2026-04-04T16:00:00Z", []string{"2026-04-04T14:00:00Z", "2026-04-04T15:30:00Z"}, "2026-04-04T16:30:00Z",

@@ -87,7 +87,7 @@ func largeBody(t *testing.T, domain string, bytes int) string {
 }
 
 // A burst of typical batches, or of the largest messages, does not end a process with at least the minimum
-// supported memory. Requests that exceed the memory are told to retry.
+// supported memory. Requests that exceed the memory get a reply to retry.
 func TestDrillMemoryOfSends(t *testing.T) { //nolint:tparallel // each case needs the machine for itself
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
@@ -131,7 +131,7 @@ func TestDrillMemoryOfSends(t *testing.T) { //nolint:tparallel // each case need
 				}
 				callers.Wait()
 				figure(t, "accepted", accepted.Load(), "> 0")
-				figure(t, "told to retry", refused.Load(), "-")
+				figure(t, "asked to retry", refused.Load(), "-")
 				figure(t, "resident memory, most", fmt.Sprintf("%d MiB", residentMost(t, server)>>20), "-")
 				if !server.Running() || accepted.Load() == 0 {
 					t.Fatalf("with %d MiB, process running: %t, requests accepted: %d; want it running, with accepted requests", limit>>20, server.Running(), accepted.Load())

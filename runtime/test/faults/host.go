@@ -16,7 +16,7 @@ const (
 	Hello    Phase = "ehlo"
 	Envelope Phase = "mail/rcpt"
 	Body     Phase = "body"
-	Reply    Phase = "final reply" // the message is stored, the client has not been told
+	Reply    Phase = "final reply" // the message is stored, but the reply has not been sent
 )
 
 // Phases lists all phases.

@@ -391,6 +391,6 @@ func TestKillsBetweenEmailAndBill(t *testing.T) {
 	}
 	figure(t, "kills", kills+5, "7 short, 125 long")
 	figure(t, "emails sent", emails, "-")
-	figure(t, "emails told", sum, fmt.Sprint(emails))
+	figure(t, "emails reported", sum, fmt.Sprint(emails))
 	figure(t, "requests that reported them", tells, "-")
 }

@@ -73,7 +73,7 @@ func (g *gateway) counts() (messages, again int) {
 }
 
 // A server that is killed while providers take its text messages: each run has stored one message,
-// each message was posted once at most, and what was cut off is unknown.
+// each message was posted at most once, and interrupted messages are unknown.
 func TestKillsRepeatNoTextMessage(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()

@@ -99,7 +99,7 @@ func TestRequestsAreLogged(t *testing.T) {
 	}
 }
 
-// A secret that is shown once, and one that is sent, are nowhere in the log, whoever makes the request.
+// A secret that is shown once, and one that is sent, are nowhere in the log, for every kind of caller.
 func TestSecretsAreNotInRequestLog(t *testing.T) {
 	t.Parallel()
 	database := dbtest.URL(t)

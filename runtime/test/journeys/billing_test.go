@@ -100,7 +100,7 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 	expect.Eventually(t, "another card unlocks", func() bool { return send().Status == http.StatusOK })
 	stripe.RemoveCard(charged())
 	stripe.Events() // which are never delivered
-	expect.Eventually(t, "nobody told that the card is removed, and the provider is asked", func() bool {
+	expect.Eventually(t, "no event reports that the card is removed, and the provider is queried", func() bool {
 		wantAnswer(t, "a sync", ada.Do(t, http.MethodPost, "/api/billing/sync", nil), http.StatusOK)
 		return send().Status == http.StatusForbidden
 	})
@@ -155,7 +155,7 @@ func TestBillingFromFirstCardToCancellation(t *testing.T) {
 	app.SignedIn(t, app.Owner.Email, app.Owner.Password)
 	stripe.Silence(0)
 	stripe.Set(sub, "status", "canceled", "") // without an event
-	expect.Eventually(t, "it is asked again by itself", func() bool { return bill().Billing.Plan.ID == "free" })
+	expect.Eventually(t, "it is queried again automatically", func() bool { return bill().Billing.Plan.ID == "free" })
 
 	var log struct{ Entries []struct{ Action string } }
 	ada.Do(t, http.MethodGet, "/api/audit-log?action=billing", nil).JSON(t, &log)

@@ -102,7 +102,7 @@ func TestJourneyInbound(t *testing.T) {
 		told.Data.Subject != "Grüße" ||
 		told.Data.From != "Jürgen <juergen@example.net>" || told.Data.MessageID != "question-2@example.net" ||
 		told.Data.AttachmentCount != 1 {
-		t.Errorf("told %+v", told)
+		t.Errorf("reported %+v", told)
 	}
 
 	var got struct {

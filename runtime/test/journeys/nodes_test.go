@@ -209,7 +209,7 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 		return f.countWaiting(t, "127.0.0.4") > 0
 	})
 	waits = append(waits, f.send(t, f.App, 10)...)
-	expect.Eventually(t, "the log says that nobody has 127.0.0.4", func() bool {
+	expect.Eventually(t, "the log reports that no process has 127.0.0.4", func() bool {
 		return slices.ContainsFunc(strings.Split(f.Log.String(), "\n"), func(line string) bool {
 			return strings.Contains(line, "no process has a source address") && strings.Contains(line, "127.0.0.4")
 		})

@@ -152,7 +152,7 @@ func (b *visitor) submit(t *testing.T, p page, fields url.Values) page {
 	return b.request(t, http.MethodPost, to.String(), fields)
 }
 
-// signIn opens the provider, signs in there, gives consent, and returns the resulting page.
+// signIn opens the provider, signs in there, consents, and returns the resulting page.
 func (b *visitor) signIn(t *testing.T, login, returnTo string) page {
 	t.Helper()
 	p := b.open(t, b.app.BaseURL+"/api/session/oidc?"+url.Values{"return_to": {returnTo}}.Encode())

@@ -92,7 +92,7 @@ func TestMailIsSentFromSourceAddress(t *testing.T) {
 	}
 }
 
-// The operator gives an account a smarthost while the service runs. Its certificate is from an unknown
+// The operator sets a smarthost for an account while the service runs. Its certificate is from an unknown
 // authority, so it requires verify=off.
 func TestAccountSmarthostTakesEffectImmediately(t *testing.T) {
 	t.Parallel()

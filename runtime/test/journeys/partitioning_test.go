@@ -77,7 +77,7 @@ func TestMailContinuesWhileTablesArePartitioned(t *testing.T) {
 	}
 	close(stop)
 	group.Wait()
-	expect.Eventually(t, "everything has arrived and is told", func() bool {
+	expect.Eventually(t, "everything has arrived and is reported", func() bool {
 		return int64(app.MX.Stats().Accepted) >= sent.Load() && told.Load() >= sent.Load()
 	})
 	if arrived := int64(app.MX.Stats().Accepted); arrived != sent.Load() || told.Load() != sent.Load() {

@@ -118,7 +118,7 @@ func exerciseEverything(t *testing.T, url string) {
 		postEvent(t, app, `{"name": "user.created", "user_id": "`+person+`", "email": "`+person+`@example.net"}`)
 		postEvent(t, app, `{"name": "user.verified", "user_id": "`+person+`"}`)
 	}
-	expect.Eventually(t, "the runs have completed and the endpoint is told", func() bool {
+	expect.Eventually(t, "the runs have completed and the endpoint has received the events", func() bool {
 		a := app.Do(t, http.MethodGet, "/api/automations/"+made.Automation.ID+"/runs?status=completed", nil)
 		return strings.Count(string(a.Body), `"completed"`) >= 8 && told.Load() > 20
 	})

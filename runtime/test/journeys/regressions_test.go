@@ -101,7 +101,7 @@ func TestRelayAcceptsSendingAPIKeys(t *testing.T) {
 	}
 	for what, c := range map[string][2]string{"a key that may only read": {"postrider", reading},
 		"another user name": {"ada", sending}, "no user name": {"", sending},
-		"a key that nobody has": {"postrider", "svc_0123456789abcdefghijklmnopqrstuv"}, "half a key": {"postrider", "svc_"}} {
+		"an unknown key": {"postrider", "svc_0123456789abcdefghijklmnopqrstuv"}, "half a key": {"postrider", "svc_"}} {
 		s := dialRelay(t, app)
 		s.auth(c[0], c[1])
 		if got := s.answer(); !strings.HasPrefix(got, "535 5.7.8 ") {

@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// Each rejection has a code that tells the client what to do: retry, give up, or sign in.
+// Each rejection has a code that determines what the client does: retry, give up, or sign in.
 func TestRelayRejectionCodes(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)

@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// Every recipient's copy has its own envelope sender, from which only the service can tell which recipient
-// of which message it was for.
+// Every recipient's copy has its own envelope sender, from which only the service can determine the recipient
+// and the message.
 func TestReturnPathIdentifiesRecipient(t *testing.T) {
 	t.Parallel()
 	key := secret.NewKey()

@@ -77,7 +77,7 @@ func TestScenarioRecipientComplains(t *testing.T) {
 		return answer.Status == http.StatusOK && got.Suppression.Reason == "complaint"
 	})
 	checkBlocked(t, app, "cross@example.net", true)
-	// The address in the report is not trusted: it could be anyone's.
+	// The address in the report is not trusted, because it can be forged.
 	checkBlocked(t, app, "somebody-else@example.net", false)
 	checkBlocked(t, app, "calm@example.net", false)
 }

@@ -198,8 +198,8 @@ func TestScenarioDelayedBounce(t *testing.T) {
 	}
 }
 
-// A report about a refusal of the sender or the message fails the email and suppresses nobody. A report in any
-// language that has a code beside our recipient is a bounce.
+// A report about a refusal of the sender or the message fails the email and suppresses no address. A report in any
+// language that has a code next to our recipient is a bounce.
 func TestScenarioReportAboutSender(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
@@ -252,8 +252,7 @@ func TestScenarioReportAboutSender(t *testing.T) {
 	}
 }
 
-// What is no final failure, and what is not from somebody who saw the message,
-// changes nothing.
+// A report that is not a final failure, or not from a system that saw the message, changes nothing.
 func TestScenarioReportsThatChangeNothing(t *testing.T) {
 	t.Parallel()
 	url, key := dbtest.URL(t), secret.NewKey()

@@ -223,7 +223,7 @@ func TestForeignIDsLookUnknownEverywhere(t *testing.T) {
 		}
 		kind, covered := owned[o.resource()]
 		if o.resource() == "/contacts" {
-			continue // takes an address, which anybody may write to: TestErasureIsLimitedToAccount
+			continue // takes an address, which every account may send to: TestErasureIsLimitedToAccount
 		}
 		if !covered {
 			t.Errorf("%s takes an unsupported kind of id: add a row to owned", o)

@@ -157,7 +157,7 @@ func TestOpensAndClicksAreReported(t *testing.T) {
 	want := []visitFact{{"email.opened", "", "127.0.0.1", "Mozilla/5.0", "yes"},
 		{"email.clicked", "https://shop.example/r?a=1&b=2", "127.0.0.1", browser, "no"}}
 	if len(facts) != 2 || facts[0] != want[0] || facts[1] != want[1] {
-		t.Errorf("told: %+v", facts)
+		t.Errorf("reported: %+v", facts)
 	}
 	if record := waitForStatus(t, app, id, "delivered"); record.Email.LastEvent != "email.clicked" {
 		t.Errorf("last event is %s", record.Email.LastEvent)

@@ -88,7 +88,7 @@ func TestJourneyDeliveryIsReportedToWebhook(t *testing.T) {
 	}
 	if _, sent := told["email.sent"]; !sent ||
 		!strings.Contains(told["email.delivered"].body, `"recipient":"bob@example.net"`) {
-		t.Errorf("told: %v", told)
+		t.Errorf("reported: %v", told)
 	}
 	harness.Eventually(t, "the log contains both", func() bool {
 		list := string(app.Do(t, http.MethodGet, "/api/webhooks/"+made.Webhook.ID+"/deliveries?state=delivered", nil).

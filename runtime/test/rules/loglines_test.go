@@ -29,8 +29,8 @@ var boundedLines = map[string]string{
 	`"security alert not mailed"`:                     "of the worker that writes mails, which is bounded",
 	`"sign-in mail not sent; `:                        "of the worker that writes mails, which is bounded",
 	`"invitation not mailed"`:                         "of the worker that writes mails, which is bounded",
-	`"sms receipt"`:                                   "behind the authentication of the provider",
-	`"sms reply"`:                                     "behind the authentication of the provider",
+	`"sms receipt"`:                                   "after the authentication of the provider",
+	`"sms reply"`:                                     "after the authentication of the provider",
 	`cannot move a received message, the object store request is retried`: "of a worker",
 }
 

@@ -49,7 +49,7 @@ func TestOnlyRequestsOfThisMachineForThisMachine(t *testing.T) {
 	}
 }
 
-// A proxy that does not say so often gives itself away by how it asks.
+// A proxy that does not identify itself is often recognizable by its requests.
 func TestARequestThatAProxyMayHavePassedOnIsNotDirect(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -60,7 +60,7 @@ func TestARequestThatAProxyMayHavePassedOnIsNotDirect(t *testing.T) {
 	}{
 		"a program":                          {"HTTP/1.1", 1, false, true},
 		"nginx":                              {"HTTP/1.0", 0, true, false},
-		"nginx, told to speak HTTP/1.1":      {"HTTP/1.1", 1, true, false},
+		"nginx, configured for HTTP/1.1":     {"HTTP/1.1", 1, true, false},
 		"a program that speaks HTTP/1.0":     {"HTTP/1.0", 0, false, false},
 		"a program that ends its connection": {"HTTP/1.1", 1, true, false},
 	} {

@@ -41,7 +41,7 @@ var refused = map[string][]string{
 	"unique local (RFC 4193)":           {"fc00::1", "fdff:ffff::1"},
 	"link local and site local v6":      {"fe80::1", "febf::1", "fec0::1"},
 	"multicast v6":                      {"ff00::1", "ff02::1", "ff0e::1"},
-	"not yet assigned to anyone":        {"4000::1", "8000::1", "e000::1"},
+	"not yet assigned":                  {"4000::1", "8000::1", "e000::1"},
 }
 
 func TestGuardRefusesEverySpecialPurposeRange(t *testing.T) {

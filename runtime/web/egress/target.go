@@ -23,7 +23,7 @@ func CheckURL(text string, plainLoopback bool) (host, wrong string) {
 		return "", "is required"
 	}
 	if len(text) > maxURL {
-		return "", "has more than " + strconv.Itoa(maxURL) + " octets"
+		return "", "has more than " + strconv.Itoa(maxURL) + " bytes"
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
 		return "", "contains white space or control characters"

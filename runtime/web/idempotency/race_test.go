@@ -100,7 +100,7 @@ func TestRollbackFreesTheKeyForTheOneWhoWaits(t *testing.T) {
 func (b bench) waitForLock(t *testing.T) {
 	t.Helper()
 	const waiting = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-	expect.EventuallyWithin(t, 20*time.Second, "somebody waits", func() bool { return b.count(t, waiting) > 0 })
+	expect.EventuallyWithin(t, 20*time.Second, "a request waits", func() bool { return b.count(t, waiting) > 0 })
 }
 
 func TestOneWhoWaitsTooLongIsToldSo(t *testing.T) {
@@ -277,7 +277,7 @@ func TestABatchGivesUpSoonOnAHeldKey(t *testing.T) {
 		t.Errorf("a batch with a held key: %v, want ErrBusy", err)
 	}
 	if took := time.Since(begin); took > 30*time.Second {
-		t.Errorf("a batch with a held key gave up after %s, as late as a session does by itself, after a minute", took)
+		t.Errorf("a batch with a held key gave up after %s, as late as a session does by default, after a minute", took)
 	}
 	taken, after, err := try("a", "z")
 	if err != nil || taken[0] || taken[1] || after != "1min" {

@@ -21,15 +21,15 @@ import (
 // transaction is inserting a row, this statement waits for that transaction: this serializes equal
 // requests. Rows are inserted in key order, so that two batches never deadlock.
 //
-// @patience is the lock timeout in milliseconds, empty for that of the session. The previous setting is
+// @max_wait is the lock timeout in milliseconds, empty for that of the session. The previous setting is
 // restored at the end, when all rows are inserted: their sum is computed first.
 var storeSQL = db.Compile(`
-WITH patience AS MATERIALIZED (
-	SELECT before, set_config('lock_timeout', coalesce(nullif(@patience, ''), before), true)
+WITH setting AS MATERIALIZED (
+	SELECT before, set_config('lock_timeout', coalesce(nullif(@max_wait, ''), before), true)
 	FROM (SELECT current_setting('lock_timeout') AS before OFFSET 0) session
 ), stored AS (
 	INSERT INTO idempotency_keys AS held (` + answerRows.Columns() + `)
-	SELECT ` + answerRows.Values() + ` FROM patience, ` + answerRows.Numbered("place") + ` ORDER BY n.place
+	SELECT ` + answerRows.Values() + ` FROM setting, ` + answerRows.Numbered("place") + ` ORDER BY n.place
 	ON CONFLICT (account_id, key) DO UPDATE
 	SET request_hash = excluded.request_hash, status = excluded.status, body = excluded.body,
 	    created_at = excluded.created_at, expires_at = excluded.expires_at
@@ -38,7 +38,7 @@ WITH patience AS MATERIALIZED (
 ), together AS (
 	SELECT coalesce(array_agg(account_id), '{}') AS accounts, coalesce(array_agg(key), '{}') AS keys FROM stored
 )
-SELECT accounts::text[], keys::text[], set_config('lock_timeout', before, true) FROM together, patience`)
+SELECT accounts::text[], keys::text[], set_config('lock_timeout', before, true) FROM together, setting`)
 
 var answerRows = batch.New("n",
 	batch.Text("account_id", func(a *ClaimedResponse) string { return a.Claim.accountID }),
@@ -79,11 +79,11 @@ func StoreMany(ctx context.Context, tx Execer, answers []ClaimedResponse) (taken
 	return storeMany(ctx, tx, answers, 0)
 }
 
-// TryStoreMany is StoreMany that waits for other transactions for at most patience. Its error is ErrBusy
+// TryStoreMany is StoreMany that waits for other transactions for at most maxWait. Its error is ErrBusy
 // then.
 func TryStoreMany(ctx context.Context, tx Execer, answers []ClaimedResponse,
-	patience time.Duration) (taken []bool, err error) {
-	return storeMany(ctx, tx, answers, max(patience, time.Millisecond))
+	maxWait time.Duration) (taken []bool, err error) {
+	return storeMany(ctx, tx, answers, max(maxWait, time.Millisecond))
 }
 
 const completeSQL = `
@@ -122,17 +122,17 @@ func Complete(ctx context.Context, tx Execer, answers []ClaimedResponse) error {
 	return nil
 }
 
-// storeMany waits as long as the session allows if patience is 0.
+// storeMany waits as long as the session allows if maxWait is 0.
 func storeMany(ctx context.Context, tx Execer, answers []ClaimedResponse,
-	patience time.Duration) (taken []bool, err error) {
+	maxWait time.Duration) (taken []bool, err error) {
 	taken = make([]bool, len(answers))
 	order, err := storeOrder(answers, taken)
 	if err != nil || len(order) == 0 {
 		return taken, err
 	}
-	stored, err := insertResponses(ctx, tx, answers, order, patience)
+	stored, err := insertResponses(ctx, tx, answers, order, maxWait)
 	if err != nil {
-		return nil, storeError(ctx, err, patience)
+		return nil, storeError(ctx, err, maxWait)
 	}
 	for _, i := range order {
 		taken[i] = !stored[answers[i].Claim.Key()]
@@ -167,14 +167,14 @@ func storeOrder(answers []ClaimedResponse, taken []bool) ([]int, error) {
 
 // insertResponses returns the keys that were stored.
 func insertResponses(ctx context.Context, tx Execer, answers []ClaimedResponse, order []int,
-	patience time.Duration) (map[Key]bool, error) {
+	maxWait time.Duration) (map[Key]bool, error) {
 	rows := make([]*ClaimedResponse, len(order))
 	for at, i := range order {
 		rows[at] = &answers[i]
 	}
 	limit := "" // unchanged
-	if patience > 0 {
-		limit = strconv.FormatInt(patience.Milliseconds(), 10)
+	if maxWait > 0 {
+		limit = strconv.FormatInt(maxWait.Milliseconds(), 10)
 	}
 	type names struct {
 		accounts, keys []string
@@ -182,7 +182,7 @@ func insertResponses(ctx context.Context, tx Execer, answers []ClaimedResponse, 
 	}
 	together, err := db.One(ctx, tx, func(n *names) []any {
 		return []any{db.ScanArray(&n.accounts), db.ScanArray(&n.keys), &n.before}
-	}, storeSQL.Text, storeSQL.Args(db.Arg("patience", limit), answerRows.Rows(rows))...)
+	}, storeSQL.Text, storeSQL.Args(db.Arg("max_wait", limit), answerRows.Rows(rows))...)
 	if err != nil {
 		return nil, err
 	}
@@ -195,14 +195,14 @@ func insertResponses(ctx context.Context, tx Execer, answers []ClaimedResponse, 
 
 // storeError distinguishes waiting for another request from an unavailable database: the insert waits for
 // nothing else. SQLSTATE codes as in appendix A of the PostgreSQL manual.
-func storeError(ctx context.Context, err error, patience time.Duration) error {
+func storeError(ctx context.Context, err error, maxWait time.Duration) error {
 	var server *pq.Error
 	if ctx.Err() == nil && errors.As(err, &server) {
 		switch server.Code {
 		case "55P03", // lock_timeout
 			"57014", // statement_timeout
 			"40P01": // deadlock with a transaction that stored other keys before
-			if patience > 0 {
+			if maxWait > 0 {
 				return fmt.Errorf("store idempotent answer: %w (%s)", ErrBusy, server.Message)
 			}
 			return InProgress().WithCause(err)

@@ -101,7 +101,7 @@ func soon(t *testing.T, d *db.DB, l *Limiter, a AccountRate, ahead time.Duration
 			return got, err
 		}
 	}
-	t.Fatal("the machine stands still again and again")
+	t.Fatal("the machine stalls repeatedly")
 	return nil, nil
 }
 
@@ -137,7 +137,7 @@ func TestTwoSecondsWorthAtOnceThenTheRate(t *testing.T) {
 		begin := time.Now()
 		setAhead(t, d, "ada", 2*time.Second)
 		before := fullAt(t, d, "ada")
-		expect.Eventually(t, "half a second gives one back", func() bool {
+		expect.Eventually(t, "half a second refills one", func() bool {
 			_, err := admit(t, l, ada)
 			return err == nil
 		})
@@ -173,8 +173,7 @@ func TestAccountsAreCountedApart(t *testing.T) {
 	}
 }
 
-// Two processes admit together what one would: the burst, and what comes back
-// while they ask.
+// Two processes together admit as much as one: the burst, and the units refilled in the meantime.
 func TestBurstIsExactOverProcesses(t *testing.T) {
 	t.Parallel()
 	d, limiters := processes(t)
@@ -350,7 +349,7 @@ func TestAClockThatWentBackRefusesNobodyForLong(t *testing.T) {
 	}
 }
 
-// A statement that waited behind another one has an older now(): the row that the other one wrote is
+// A statement that waited for another one has an older now(): the row that the other one wrote is
 // further ahead than a burst, and still counts.
 func TestAStatementThatRunsLateAdmitsNoMore(t *testing.T) {
 	t.Parallel()

@@ -83,7 +83,7 @@ func (g gated) dial(t *testing.T, from string) net.Conn {
 	return c
 }
 
-// ask sends a request and gives its status, or what went wrong. header is further lines of it.
+// ask sends a request and returns its status or the error. header is additional header lines.
 func ask(c net.Conn, header ...string) string {
 	fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: x\r\n"+strings.Join(append(header, ""), "\r\n")+"\r\n")
 	response, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -97,7 +97,7 @@ func ask(c net.Conn, header ...string) string {
 	return response.Status
 }
 
-// Half-sent headers of one address fill nothing: whoever comes from elsewhere is served.
+// Incomplete headers from one address do not fill the listener: clients with other addresses are served.
 func TestHalfSentHeadersDoNotFillTheHTTPListener(t *testing.T) {
 	t.Parallel()
 	g := serveGated(t, 100, intake.Floor, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -106,7 +106,7 @@ func TestHalfSentHeadersDoNotFillTheHTTPListener(t *testing.T) {
 	}
 	for i := range 90 {
 		if got := ask(g.dial(t, fmt.Sprintf("198.%d.0.1", i))); got != "200 OK" {
-			t.Errorf("beside 300 half-sent headers of one address request %d of others was answered %q", i, got)
+			t.Errorf("next to 300 incomplete headers of one address, request %d of others got %q", i, got)
 		}
 	}
 }
@@ -125,8 +125,8 @@ func TestAProxyIsNoShareOfTheHTTPListener(t *testing.T) {
 	}
 }
 
-// Connections that say nothing leave room for everybody else, wherever they come from: a proxy that is
-// trusted, a peer on this machine, a peer in a private network, which may be a proxy. Clients behind the
+// Silent connections leave room for other clients, wherever they come from: a trusted proxy, a peer on this
+// machine, or a peer in a private network, which may be a proxy. Clients behind the
 // same peer are served as well.
 func TestSilentConnectionsOfAProxyLeaveRoom(t *testing.T) {
 	t.Parallel()
@@ -149,11 +149,11 @@ func TestSilentConnectionsOfAProxyLeaveRoom(t *testing.T) {
 			}
 			for i := range 40 {
 				if got := ask(g.dial(t, fmt.Sprintf("198.%d.0.1", i))); got != "200 OK" {
-					t.Errorf("beside 500 silent connections from %s request %d of others was answered %q, want 200",
+					t.Errorf("next to 500 silent connections from %s, request %d of others got %q, want 200",
 						peer, i, got)
 				}
 				if got := ask(g.dial(t, peer)); got != "200 OK" {
-					t.Errorf("beside 500 silent connections from %s request %d from there was answered %q, want 200",
+					t.Errorf("next to 500 silent connections from %s, request %d from there got %q, want 200",
 						peer, i, got)
 				}
 			}
@@ -185,7 +185,7 @@ func TestClientsOfAProxyHaveShares(t *testing.T) {
 	if got := ask(g.dial(t, proxy), "X-Forwarded-For: 203.0.113.77"); got != "503 Service Unavailable" {
 		t.Errorf("one request more of a network that has half of all places was answered %q, want 503", got)
 	}
-	// What a client writes itself is no way around it: the proxy's word is the last one.
+	// A client cannot circumvent it with its own header: the proxy's entry is the last one.
 	if got := ask(g.dial(t, proxy), "X-Forwarded-For: 192.0.2.1, 203.0.113.77"); got != "503 Service Unavailable" {
 		t.Errorf("a request with a forged address was answered %q, want 503", got)
 	}
@@ -196,8 +196,8 @@ func TestClientsOfAProxyHaveShares(t *testing.T) {
 	}
 }
 
-// Whoever does not take an answer loses the connection; whoever takes it slowly, but
-// faster than the pace, gets all of it.
+// A client that does not read the response loses its connection. A client that reads it slowly, but faster than
+// the minimum rate, gets all of it.
 func TestAnswersAreTakenAtAPace(t *testing.T) {
 	t.Parallel()
 	const size = 32 << 20 // more than the kernels on both sides keep
@@ -213,10 +213,10 @@ func TestAnswersAreTakenAtAPace(t *testing.T) {
 	select {
 	case err := <-ended:
 		if err == nil {
-			t.Error("an answer that nobody takes was written")
+			t.Error("an unread response was written")
 		}
 	case <-time.After(expect.Patience):
-		t.Fatal("an answer that nobody takes keeps its connection")
+		t.Fatal("an unread response keeps its connection")
 	}
 	for range 20 {
 		slow := g.dial(t, "203.0.113.1")
@@ -231,11 +231,11 @@ func TestAnswersAreTakenAtAPace(t *testing.T) {
 		}
 		t.Logf("the machine stood still for %s, once more", longest)
 	}
-	t.Error("the machine stands still again and again")
+	t.Error("the machine stalls repeatedly")
 }
 
-// takenSlowly takes an answer in small pieces for some seconds, and then the rest at once. It gives the
-// longest time that it took for a piece.
+// takenSlowly reads a response in small pieces for some seconds, and then the rest immediately. It returns the
+// longest time that one piece took.
 func takenSlowly(c net.Conn) (n int64, longest time.Duration, err error) {
 	last := time.Now()
 	response, err := http.ReadResponse(bufio.NewReader(c), nil)

@@ -71,10 +71,10 @@ func TestReadersThatTakeNothingHoldWhatTheBudgetCounts(t *testing.T) { //nolint:
 		return held.Arriving+held.Spool >= all
 	})
 	const perStream = 64 << 10 // its goroutine, its header, and the piece that it waits to write
-	expect.Eventually(t, "the heap holds no response that nobody reads", func() bool {
+	expect.Eventually(t, "the heap holds no unread response", func() bool {
 		grown, held := heap()-before, budget.Usage()
 		if held.Arriving+held.Spool < all {
-			t.Fatalf("%d responses of %d bytes that nobody reads took %d bytes of the heap until they were ended, want at most %d", connections*each, size, grown, connections*each*perStream)
+			t.Fatalf("%d unread responses of %d bytes took %d bytes of the heap until they were ended, want at most %d", connections*each, size, grown, connections*each*perStream)
 		}
 		return grown <= connections*each*perStream
 	})
@@ -89,7 +89,7 @@ func TestReadersThatTakeNothingHoldWhatTheBudgetCounts(t *testing.T) { //nolint:
 	}
 }
 
-// A small response that nobody takes keeps its stream no longer either.
+// A small response that is not read does not keep its stream longer either.
 func TestSmallResponsesThatNobodyTakesEnd(t *testing.T) {
 	t.Parallel()
 	addr, _ := serve(t, intake.Config{MinRate: intake.Rate{Bytes: 60 << 10, Period: 300 * time.Millisecond}},

@@ -68,8 +68,8 @@ puts JSON.generate(vectors.map { |v| verify(v["body"], v["header"], v["secret"],
 `},
 }
 
-// The functions of WEBHOOKS.md, as they stand there. A language that this machine
-// does not have is named in the log; Go is always there.
+// The functions of WEBHOOKS.md, unchanged. Languages that are not installed on this machine are logged; Go always
+// is.
 func TestHelpersOfTheDocument(t *testing.T) {
 	t.Parallel()
 	document, err := os.ReadFile("../../../WEBHOOKS.md")

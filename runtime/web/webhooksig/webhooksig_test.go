@@ -62,7 +62,7 @@ func vectors() []vector {
 		{"not hexadecimal", secret, "t=1768469400,v1=" + strings.Repeat("zz", 32), body, signed, false, "mismatch"},
 		{"the right signature under another scheme", secret, strings.Replace(good, "v1=", "v0=", 1), body, signed, false, "malformed"},
 		{"no time", secret, mac, body, signed, false, "malformed"},
-		{"a time that is no number", secret, "t=soon," + mac, body, signed, false, "malformed"},
+		{"a time that is not a number", secret, "t=soon," + mac, body, signed, false, "malformed"},
 		{"a number with a tail", secret, "t=1768469400s," + mac, body, signed, false, "malformed"},
 		{"a negative time", secret, "t=-1768469400," + mac, body, signed, false, "malformed"},
 		{"no signature", secret, "t=1768469400", body, signed, false, "malformed"},

@@ -269,7 +269,7 @@ func TestAGroupThatWasOffGetsWhatHappenedMeanwhile(t *testing.T) {
 }
 
 // The tables are brought into another cluster while facts are unhandled, without the
-// messages: nothing is lost, and what was handled is not handled again.
+// messages: nothing is lost, and no fact is handled twice.
 func TestACopyWithoutMessagesGoesOnInAnotherDatabase(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -292,7 +292,7 @@ func TestACopyWithoutMessagesGoesOnInAnotherDatabase(t *testing.T) {
 }
 
 // A process that does not know yet that an account is wanted publishes without a
-// message. The catch-up asks again. Accounts that nobody wants are passed over.
+// message. The catch-up asks again. Accounts that no group wants are skipped.
 func TestWhatWantsDidNotKnowOfIsFound(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -341,8 +341,7 @@ func TestTheVersionThatKnowsMoreTypesLooks(t *testing.T) {
 	b.once("g", append(facts, fresh))
 }
 
-// What a group has missed is handed out in portions, behind which a fresh fact does not
-// wait for long.
+// Missed facts are delivered in portions, so that a new fact does not wait for long.
 func TestFreshFactsDoNotWaitForTheCatchUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -354,12 +353,12 @@ func TestFreshFactsDoNotWaitForTheCatchUp(t *testing.T) {
 	b.until("the catch-up is under way", func() bool { return b.count("SELECT count(*) FROM effects") > 100 })
 	fresh := factsOf(1)
 	b.publish(on, fresh...)
-	before := b.count("SELECT count(*) FROM effects") // what was handled beside the publication is not waited for
+	before := b.count("SELECT count(*) FROM effects") // facts handled during the publication are not waited for
 	b.until("the fresh fact is handled", func() bool {
 		return b.count("SELECT count(*) FROM effects WHERE substr(fact_id, 15) = $1", tail(fresh[0].ID)) == 1
 	})
 	passed := b.count("SELECT count(*) FROM effects WHERE at < (SELECT at FROM effects WHERE substr(fact_id, 15) = $1)", tail(fresh[0].ID)) - before
-	if passed > 500 { // 200 that waited, and what is read already
+	if passed > 500 { // 200 that waited, and those already read
 		t.Errorf("the fresh fact waited for %d of %d old ones, want at most 500", passed, len(old))
 	}
 	b.reached("g")

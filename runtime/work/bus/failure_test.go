@@ -20,9 +20,9 @@ import (
 
 var quick = worker.Backoff{Min: time.Millisecond, Max: 20 * time.Millisecond}
 
-// Whatever way a handler fails, its message ends in the poison table after five
-// times, with the reason, and the others go on. Watermill by itself offers a
-// refused message for ever and nothing behind it.
+// However a handler fails, its message moves to the poison table after five
+// failures, with the reason, and the others proceed. Watermill alone would redeliver a
+// failing message forever and deliver none after it.
 func TestPinPoison(t *testing.T) {
 	t.Parallel()
 	const beyond = "a statement beyond its time"

@@ -283,8 +283,8 @@ func TestReadersWaitForTheIDsOfOlderPrograms(t *testing.T) {
 	}
 }
 
-// What waited for long between its making and its statement, or comes from a clock
-// that is behind, gets an id of the server's time; the message names the same.
+// A fact that waited for long between its creation and its statement, or comes from a slow clock,
+// gets an id of the server's time; the message has the same id.
 func TestALateFactIsStoredUnderANewID(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -293,7 +293,7 @@ func TestALateFactIsStoredUnderANewID(t *testing.T) {
 	var facts []event.Fact
 	var floor string
 	var made time.Time
-	for time.Since(made) > 300*time.Millisecond { // again, if the machine made the one late that is to be in time
+	for time.Since(made) > 300*time.Millisecond { // again, if a busy machine delayed the punctual fact
 		b.exec("DELETE FROM bus_messages")
 		b.exec("DELETE FROM facts")
 		facts, made = factsOf(3), time.Now()

@@ -31,7 +31,7 @@ func TestPlanHandsOutWhatIsOwedAndMovesTheMarkToTheFirstOpenFact(t *testing.T) {
 			"evt_9", 10, nil, plan{next: "evt_9", mark: "evt_4"}},
 		"some are missing": {scanResult{from: "evt_1", seen: 3, last: "evt_5", missing: some},
 			"evt_9", 3, nil, plan{hand: []string{"evt_3", "evt_4", "evt_5"}, next: "evt_9", mark: "evt_3"}},
-		"some are missing behind one that waits": {scanResult{from: "evt_1", seen: 4, last: "evt_5", missing: some,
+		"some are missing after one that waits": {scanResult{from: "evt_1", seen: 4, last: "evt_5", missing: some,
 			waits: "evt_2"}, "evt_9", 3, nil, plan{hand: []string{"evt_3", "evt_4", "evt_5"}, next: "evt_9",
 			mark: "evt_2"}},
 		"more are missing than there is room for": {scanResult{from: "evt_1", seen: 3, last: "evt_5", missing: some},

@@ -228,7 +228,7 @@ func TestPinACopyOfTheTablesGoesOnInAnotherDatabase(t *testing.T) {
 	source.Register(consumer("g", effect("g")))
 	waiting := factsOf(20)
 	b.publish(source, waiting...)
-	b.exec("UPDATE bus_messages SET \"offset\" = \"offset\" + $1", int64(1)<<40) // a long life behind it, and not 32 bits
+	b.exec("UPDATE bus_messages SET \"offset\" = \"offset\" + $1", int64(1)<<40) // after long use; more than 32 bits
 
 	restored := newBench(t)
 	copyTable(t, b, restored, "facts", "id, account_id, type, subject_id, data, created_at")

@@ -79,25 +79,25 @@ func Lookup(t Type) (Entry, bool) {
 }
 
 var catalog = []Entry{
-	{AutomationCancelled, "A run was cancelled; its timeline shows it, and no webhook tells of it", sampleRun("cancelled", 1, "delay", nil)},
+	{AutomationCancelled, "A run was cancelled. It appears in the timeline and is not sent to webhooks", sampleRun("cancelled", 1, "delay", nil)},
 	{AutomationCompleted, "A run finished all its steps, or ended early on a false condition", sampleRun("completed", 2, "send_email", nil)},
 	{AutomationFailed, "A run failed: a send failed, a wait timed out, a value was not valid", sampleRun("failed", 1, "send_email", &sampleRunError)},
 	{AutomationStarted, "An active automation matched an incoming event and a run was created", sampleRun("running", 0, "delay", nil)},
 	{AutomationStepCompleted, "One step of a run was completed", sampleRun("running", 1, "send_email", nil)},
 	{ContactUnsubscribed, "A recipient completed a managed unsubscribe", sampleUnsubscribe()},
-	{DomainAdded, "A domain was added; it sends when its records were seen", sampleDomain("pending")},
-	{DomainClaimStarted, "The account set out to prove control of a domain that another account has verified",
+	{DomainAdded, "A domain was added. It can send once its records are found", sampleDomain("pending")},
+	{DomainClaimStarted, "The account started a claim for a domain that another account has verified",
 		DomainClaim{
 			ClaimID: "clm_01kf0m4w7he6x8q2v5b3n9c1ta", Name: "example.com",
 			ExpiresAt: At(sampleTime.AddDate(0, 0, 7))}},
-	{DomainClaimed, "The account proved control of a domain and has it now, with new keys", sampleDomain("pending")},
-	{DomainDeleted, "A domain was deleted; it no longer sends", sampleDomain("verified")},
-	{DomainDKIMRotated, "A new key signs the domain's mail, in place of the one before it", DomainKey{
+	{DomainClaimed, "The account completed a claim and now owns the domain, which has new keys", sampleDomain("pending")},
+	{DomainDeleted, "A domain was deleted and can no longer send", sampleDomain("verified")},
+	{DomainDKIMRotated, "A new key now signs the domain's mail", DomainKey{
 		DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Name: "example.com", Selector: "pr1k3x9vq", Algorithm: "rsa-sha256",
 		PreviousSelector: "pr1a7m2ws"}},
-	{DomainFailed, "A verified domain's records stayed broken for 72 hours; it no longer sends", sampleDomain("failed")},
-	{DomainLost, "Another account proved control of the domain; it no longer sends here", sampleDomain("failed")},
-	{DomainTemporaryFailure, "A verified domain's records broke; it still sends for 72 hours", sampleDomain("temporary_failure")},
+	{DomainFailed, "The records of a verified domain have been missing or wrong for 72 hours. It can no longer send", sampleDomain("failed")},
+	{DomainLost, "Another account completed a claim of the domain, which can no longer send from this account", sampleDomain("failed")},
+	{DomainTemporaryFailure, "The records of a verified domain are missing or wrong. It can still send for 72 hours", sampleDomain("temporary_failure")},
 	{DomainUpdated, "Settings of a domain were changed", sampleDomainUpdate()},
 	{DomainVerified, "All required DNS records of a domain were found", sampleDomain("verified")},
 	{EmailBounced, "The receiving server permanently refused a recipient, or retries ran out",
@@ -112,7 +112,7 @@ var catalog = []Entry{
 		sampleEmail(EmailCancelled, "cancelled", func(d *Email) {
 			d.ScheduledAt = &sampleSchedule
 		})},
-	{EmailClicked, "A tracked link was used, where click tracking is on",
+	{EmailClicked, "A tracked link was opened (requires click tracking)",
 		sampleEmail(EmailClicked, "delivered", func(d *Email) {
 			d.Recipient = "bob@example.net"
 			d.Click = &Click{URL: "https://example.com/receipts/1042", IP: "203.0.113.7", UserAgent: sampleAgent}
@@ -132,18 +132,18 @@ var catalog = []Entry{
 			d.Delay = &Delay{Attempt: 1, NextAttemptAt: At(sampleTime.Add(time.Minute)),
 				Diagnostic: "451 4.7.1 Greylisted, try again later"}
 		})},
-	{EmailFailed, "No delivery attempt could succeed, for a reason other than a bounce",
+	{EmailFailed, "Delivery is impossible for a reason other than a bounce",
 		sampleEmail(EmailFailed, "failed", func(d *Email) {
 			d.Recipient = "bob@example.net"
 			d.Failure = &Failure{Reason: "The domain example.net does not accept mail (null MX)", Code: "null_mx"}
 		})},
-	{EmailOpened, "The open pixel was loaded, where open tracking is on",
+	{EmailOpened, "The tracking pixel was loaded (requires open tracking)",
 		sampleEmail(EmailOpened, "delivered", func(d *Email) {
 			d.Recipient = "bob@example.net"
 			d.Open = &Open{IP: "203.0.113.7", UserAgent: sampleAgent}
 		})},
-	{EmailReceived, "Inbound email arrived on a domain that receives; its content is read from /received-emails/{id}", sampleInbound()},
-	{EmailRescheduled, "A scheduled email was given another time; its timeline shows it, and no webhook tells of it",
+	{EmailReceived, "An email arrived for a domain that receives mail. Read its content from /received-emails/{id}", sampleInbound()},
+	{EmailRescheduled, "A scheduled email was rescheduled. It appears in the timeline and is not sent to webhooks",
 		sampleEmail(EmailRescheduled, "scheduled", func(d *Email) { d.ScheduledAt = &sampleSchedule })},
 	{EmailScheduled, "An email was accepted with scheduled_at", sampleEmail(EmailScheduled, "scheduled", func(d *Email) { d.ScheduledAt = &sampleSchedule })},
 	{EmailSent, "The service accepted the message for delivery", sampleEmail(EmailSent, "sent", nil)},

@@ -4,7 +4,7 @@ package event
 type Domain struct {
 	DomainID string `json:"domain_id"`
 	Name     string `json:"name"`
-	Status   string `json:"status" doc:"After the event: pending, verified, temporary_failure or failed."`
+	Status   string `json:"status" doc:"Status after the event: pending, verified, temporary_failure or failed."`
 }
 
 // SubjectID returns the domain.
@@ -38,7 +38,7 @@ func (k DomainKey) SubjectID() string { return k.DomainID }
 type DomainClaim struct {
 	ClaimID   string `json:"claim_id" doc:"ID of the claim, for GET /domains/claims/{id}."`
 	Name      string `json:"name"`
-	ExpiresAt Time   `json:"expires_at" doc:"Until when control can be proved."`
+	ExpiresAt Time   `json:"expires_at" doc:"When the claim expires."`
 }
 
 // SubjectID returns the claim.

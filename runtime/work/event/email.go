@@ -17,13 +17,13 @@ type Email struct {
 	EmailStatus  string      `json:"email_status" doc:"Status of the email as a whole after this event: scheduled, cancelled, sent, delivered, bounced or failed."`
 	Tags         []shape.Tag `json:"tags" nullable:"false" doc:"Tags of the send."`
 	CreatedAt    Time        `json:"created_at"`
-	Recipient    string      `json:"recipient,omitempty" doc:"The address that the event is about, where it is about one."`
-	BounceReason string      `json:"bounce_reason,omitempty" doc:"The receiving server's words, with email.bounced."`
-	Bounce       *Bounce     `json:"bounce,omitempty" doc:"With email.bounced: how the receiving server refused."`
-	Delay        *Delay      `json:"delay,omitempty" doc:"With email.delivery_delayed: why, and until when the recipient waits."`
-	Failure      *Failure    `json:"failure,omitempty" doc:"With email.failed: why no attempt could succeed."`
-	Click        *Click      `json:"click,omitempty" doc:"With email.clicked: which link, and by whom."`
-	Open         *Open       `json:"open,omitempty" doc:"With email.opened: who loaded the open pixel."`
+	Recipient    string      `json:"recipient,omitempty" doc:"The address that the event is about, if it is about one."`
+	BounceReason string      `json:"bounce_reason,omitempty" doc:"With email.bounced: the reply of the receiving server."`
+	Bounce       *Bounce     `json:"bounce,omitempty" doc:"With email.bounced: details of the refusal."`
+	Delay        *Delay      `json:"delay,omitempty" doc:"With email.delivery_delayed: the reason and the time of the next attempt."`
+	Failure      *Failure    `json:"failure,omitempty" doc:"With email.failed: why delivery is impossible."`
+	Click        *Click      `json:"click,omitempty" doc:"With email.clicked: the link and the client."`
+	Open         *Open       `json:"open,omitempty" doc:"With email.opened: the client that loaded the tracking pixel."`
 	Complaint    *Complaint  `json:"complaint,omitempty" doc:"Content of the feedback report (RFC 5965), for email.complained."`
 	ScheduledAt  *Time       `json:"scheduled_at,omitempty" doc:"With email.scheduled and email.cancelled: when the email is, or was, to be sent."`
 
@@ -38,9 +38,9 @@ type Bounce struct {
 	Type         string `json:"type" doc:"permanent or transient."`
 	Code         int    `json:"code" doc:"SMTP reply code; 0 when there was none."`
 	EnhancedCode string `json:"enhanced_code" doc:"Enhanced status code (RFC 3463), such as 5.1.1; empty if there was none."`
-	Diagnostic   string `json:"diagnostic" doc:"The receiving server's words."`
+	Diagnostic   string `json:"diagnostic" doc:"The reply of the receiving server."`
 	RemoteMTA    string `json:"remote_mta" doc:"The server that refused."`
-	Attempt      int    `json:"attempt,omitempty" doc:"Number of the attempt, from 1; left out when a report came later."`
+	Attempt      int    `json:"attempt,omitempty" doc:"Number of the attempt, starting at 1. Absent if the bounce arrived later as a report."`
 }
 
 // Delay describes why and until when a recipient waits.
@@ -52,20 +52,20 @@ type Delay struct {
 
 // Failure describes why no attempt could succeed.
 type Failure struct {
-	Reason string `json:"reason" doc:"The reason in words."`
+	Reason string `json:"reason" doc:"The reason as a sentence."`
 	// Code of a recipient: tls_required, null_mx, no_such_domain, message_too_large, policy,
 	// smtputf8_required, expired, dropped. If the server refused the message or its sender, the reason:
 	// block, throttle, greylist, size, content, policy, challenge. For a scheduled email that was refused
 	// at its time, the API's code: domain_not_verified, sandbox_recipient_not_allowed,
 	// production_not_unlocked, not_found.
-	Code string `json:"code" doc:"For programs. Of a recipient: tls_required, null_mx, no_such_domain, message_too_large, policy, smtputf8_required, expired or dropped. Where the server refused the message or its sender, what for: block, throttle, greylist, size, content, policy or challenge. Of a scheduled email that was refused at its time, the code of the API, as domain_not_verified."`
+	Code string `json:"code" doc:"The reason as a code. For a recipient: tls_required, null_mx, no_such_domain, message_too_large, policy, smtputf8_required, expired or dropped. If the server refused the message or its sender: block, throttle, greylist, size, content, policy or challenge. For a scheduled email that was refused when due: an error code of the API, such as domain_not_verified."`
 }
 
 // Open describes who loaded the open pixel.
 type Open struct {
 	IP        string `json:"ip"`
 	UserAgent string `json:"user_agent"`
-	Machine   bool   `json:"machine" doc:"A prefetch or a scanner rather than a person."`
+	Machine   bool   `json:"machine" doc:"Whether it was probably a prefetch or a scanner rather than a person."`
 }
 
 // Click describes which link was used and by whom.
@@ -73,7 +73,7 @@ type Click struct {
 	URL       string `json:"url"`
 	IP        string `json:"ip"`
 	UserAgent string `json:"user_agent"`
-	Machine   bool   `json:"machine" doc:"A prefetch or a scanner rather than a person."`
+	Machine   bool   `json:"machine" doc:"Whether it was probably a prefetch or a scanner rather than a person."`
 }
 
 // Complaint is the content of a feedback report (RFC 5965).
@@ -86,9 +86,9 @@ const sampleAgent = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit
 
 var sampleSchedule = At(sampleTime.Add(time.Hour))
 
-// told is the status in each type of event about an email: that of the recipient in the data, or of the
+// statusAfter is the status in each type of event about an email: that of the recipient in the data, or of the
 // email if the data has none.
-var told = map[Type]string{
+var statusAfter = map[Type]string{
 	EmailScheduled: "scheduled", EmailRescheduled: "scheduled", EmailCancelled: "cancelled", EmailSent: "sent",
 	EmailDeliveryDelayed: "sent",
 	EmailDelivered:       "delivered", EmailOpened: "delivered", EmailClicked: "delivered",
@@ -98,7 +98,7 @@ var told = map[Type]string{
 
 // withType returns the payload of an event of type t.
 func (e Email) withType(t Type) Email {
-	e.Status = told[t]
+	e.Status = statusAfter[t]
 	return e
 }
 

@@ -9,12 +9,12 @@ type Inbound struct {
 	Status          string           `json:"status" doc:"received."`
 	RcptTo          string           `json:"rcpt_to" doc:"The envelope recipient: which of your addresses it came to."`
 	CC              []string         `json:"cc" nullable:"false"`
-	MessageID       string           `json:"message_id" doc:"Without angle brackets; empty when the message has none."`
-	InReplyTo       *string          `json:"in_reply_to" doc:"null when it answers nothing."`
+	MessageID       string           `json:"message_id" doc:"The message ID without angle brackets; empty if there is none."`
+	InReplyTo       *string          `json:"in_reply_to" doc:"The Message-ID that the email replies to; null if it is not a reply."`
 	References      []string         `json:"references" nullable:"false"`
 	SpamStatus      string           `json:"spam_status" doc:"ham, spam or unknown."`
 	AttachmentCount int              `json:"attachment_count"`
-	Attachments     []AttachmentInfo `json:"attachments" nullable:"false" doc:"Without their bytes."`
+	Attachments     []AttachmentInfo `json:"attachments" nullable:"false" doc:"The files, without their data."`
 	ReceivedAt      Time             `json:"received_at"`
 }
 

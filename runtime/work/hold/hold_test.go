@@ -9,7 +9,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/hold"
 )
 
-// A hold stands until it is released, keeps its beginning when it is set again, and says why.
+// A hold lasts until it is released, keeps its start time when it is set again, and contains its reason.
 func TestHoldIsSetOnceAndReleasedOnce(t *testing.T) {
 	t.Parallel()
 	ctx, d := t.Context(), dbtest.New(t)

@@ -151,7 +151,7 @@ func New(p Params) (*Node, error) {
 		back: make(chan struct{})}, nil
 }
 
-// OnDead registers a function that hands back the claims of dead nodes; what names them in the log. Call it
+// OnDead registers a function that releases the claims of dead nodes; what names them in the log. Call it
 // before Start.
 func (n *Node) OnDead(what string, f ReleaseFunc) { n.queues[what] = f }
 
@@ -177,7 +177,7 @@ func (n *Node) SinceStored() time.Duration {
 	return elapsedSince(n.beat)
 }
 
-// Start creates the row, hands back the claims of a process with the same name, and beats until Stop. It
+// Start creates the row, releases the claims of a process with the same name, and beats until Stop. It
 // retries while ctx lasts.
 func (n *Node) Start(ctx context.Context) error {
 	for {

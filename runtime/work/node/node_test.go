@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
-// quick is standard, three times as fast: a machine that is busy is no outage.
+// quick is standard, three times as fast: a busy machine must not count as an outage.
 var quick = timing{every: 600 * time.Millisecond, again: 150 * time.Millisecond, silent: 2400 * time.Millisecond,
 	holds: 3 * time.Second,
 	gone:  3600 * time.Millisecond, pause: 3600 * time.Millisecond, forget: time.Hour, patience: 12 * time.Second,
@@ -115,8 +115,8 @@ func may(await func(<-chan struct{}) bool) bool {
 	return await(stop)
 }
 
-// kill ends a member as kill -9 does: no more beats, and its lock is free, which the server
-// finds out by itself.
+// kill ends a member as kill -9 does: no more beats, and its lock is released, because the server
+// detects the closed connection.
 func (m *member) kill(t *testing.T) {
 	t.Helper()
 	lock, _ := m.signals.Lock()
@@ -188,8 +188,8 @@ func TestANodeShowsItselfAndLeaves(t *testing.T) {
 	}
 }
 
-// The claims of a process that died are handed back: by one that has its name at once,
-// by another one after a while, and by nobody while it lives.
+// The claims of a dead process are released: immediately by a process with the same name, after a while by
+// another one, and never while it lives.
 func TestClaimsOfADeadNodeAreHandedBack(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
@@ -199,7 +199,7 @@ func TestClaimsOfADeadNodeAreHandedBack(t *testing.T) {
 	id := first.ID()
 	twin := join(t, d, "one")
 	within(t, "the twin has looked", func() bool { return twin.mayRun() })
-	holdsFor(t, 3*quick.every, "nobody hands back the claims of one that lives",
+	holdsFor(t, 3*quick.every, "the claims of a live process are not released",
 		func() bool { return !twin.hasHanded(id) && !other.hasHanded(id) })
 	twin.kill(t)
 	first.kill(t)
@@ -212,8 +212,8 @@ func TestClaimsOfADeadNodeAreHandedBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = again.Stop(t.Context()) }()
-	within(t, "one of the same name hands back", func() bool { return again.hasHanded(id) })
-	within(t, "another one hands back too", func() bool { return other.hasHanded(id) })
+	within(t, "a process with the same name releases them", func() bool { return again.hasHanded(id) })
+	within(t, "another process releases them too", func() bool { return other.hasHanded(id) })
 	if took := time.Since(beaten); took < quick.gone {
 		t.Errorf("one of another name handed back %s after the last beat, want not before %s", took, quick.gone)
 	}
@@ -222,8 +222,8 @@ func TestClaimsOfADeadNodeAreHandedBack(t *testing.T) {
 	}
 }
 
-// A silence of the database is followed by a pause, in which whoever has results can
-// store them. So it is for a process that starts just then and knows of nothing.
+// An outage of the database is followed by a pause, in which processes with results can store them. This also
+// applies to a process that starts just then and has not seen the outage.
 func TestNothingIsClaimedForAWhileAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
@@ -233,7 +233,7 @@ func TestNothingIsClaimedForAWhileAfterAnOutage(t *testing.T) {
 	before, back := time.Now(), one.Back()
 	server.Stop()
 	within(t, "neither may claim", func() bool { return !one.mayClaim() && !two.mayClaim() })
-	within(t, "nobody holds what was claimed", func() bool { return !one.Holds(before) && !two.Holds(before) })
+	within(t, "no process holds the claims", func() bool { return !one.Holds(before) && !two.Holds(before) })
 	within(t, "the silence is long enough", func() bool { return one.SinceStored() > 2*quick.silent })
 	stopped := time.Now()
 	server.Start()
@@ -248,7 +248,7 @@ func TestNothingIsClaimedForAWhileAfterAnOutage(t *testing.T) {
 	}
 	up := claimsFrom.Add(-quick.pause)
 	if up.Before(stopped) {
-		t.Errorf("somebody claims from %s on, %s after the database was still away, want not before %s", claimsFrom,
+		t.Errorf("a process claims from %s on, %s after the database was still away, want not before %s", claimsFrom,
 			claimsFrom.Sub(stopped), quick.pause)
 	}
 	select {
@@ -270,8 +270,8 @@ func TestNothingIsClaimedForAWhileAfterAnOutage(t *testing.T) {
 	}
 }
 
-// One that starts waits where others are silent, as they are after an outage. It does not
-// wait where somebody has beaten all the time, nor for one whose place it takes.
+// A starting process waits if others are silent, as after an outage. It does not wait if another process has
+// been beating all the time, nor for a process that it replaces.
 func TestAFreshNodeWaitsForThoseWhoAreSilent(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -294,7 +294,7 @@ func TestAFreshNodeWaitsForThoseWhoAreSilent(t *testing.T) {
 			// once more if the machine stood still: the rows are about seconds
 			for tries, took := 0, time.Hour; took > time.Second; tries++ {
 				if tries == 20 {
-					t.Fatal("the machine stands still again and again")
+					t.Fatal("the machine stalls repeatedly")
 				}
 				d = dbtest.New(t)
 				begun := time.Now()
@@ -376,8 +376,8 @@ func TestTimesAgree(t *testing.T) {
 	}
 }
 
-// After a fail-over the clock of the database may be another one's, and behind. A silence
-// that this process has lived through is one all the same.
+// After a failover, the database clock may be that of another server, and slow. An outage during the lifetime of
+// this process counts nevertheless.
 func TestASilenceCountsWhateverTheClockOfTheDatabaseSays(t *testing.T) {
 	t.Parallel()
 	m := prepared(t, dbtest.New(t), "one")

@@ -64,8 +64,8 @@ func TestARowListsTheAddressesOfItsMachine(t *testing.T) {
 	})
 }
 
-// A row of a newer version says more than this one knows: a column, a role, ways to write addresses. One of an older
-// version says less. Beats go on beside both, and what is known of them counts.
+// A row of a newer version has values that this version does not know: a column, a role, an address format. A row
+// of an older version has fewer. Beats continue with both, and their known values count.
 func TestRowsOfOtherVersionsAreReadAsFarAsTheyAreKnown(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
@@ -149,8 +149,8 @@ func TestTwoProcessesOfOneNameBothSaySo(t *testing.T) {
 	}
 }
 
-// A clock that differs from the database's is told in the log and in the row, and what goes
-// by the database goes on: claims, and who is gone.
+// A clock that differs from the database's is reported in the log and in the row. Claims and the detection of dead
+// processes use the database clock and continue.
 func TestAWrongClockIsToldAndDecidesNothing(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
@@ -161,7 +161,7 @@ func TestAWrongClockIsToldAndDecidesNothing(t *testing.T) {
 	wrong.log, wrong.times.skew = slog.New(slog.NewTextHandler(&log, nil)), -time.Hour
 	begin(t, wrong)
 	right := join(t, d, "right")
-	within(t, "the row tells of the clock", func() bool {
+	within(t, "the row reports the clock", func() bool {
 		all, err := right.Processes(t.Context())
 		if err != nil {
 			t.Fatal(err)

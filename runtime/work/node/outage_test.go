@@ -9,8 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// outageOf stops the database of members until all have noticed, and tells when it is back:
-// when the first of them has stored a beat, which may be before Start returns.
+// outageOf stops the database of members until all have noticed, and returns when it was available again:
+// when the first of them stored a beat, which may be before Start returns.
 func outageOf(t *testing.T, server *dbtest.Server, members ...*member) (back time.Time) {
 	t.Helper()
 	for _, m := range members {
@@ -37,8 +37,8 @@ func outageOf(t *testing.T, server *dbtest.Server, members ...*member) (back tim
 	return back
 }
 
-// After an outage nobody claims while a process holds results of before, however long it
-// takes to store them. When they are stored the others go on.
+// After an outage, no process claims while another one has results from before, however long it
+// takes to store them. Once they are stored, the others continue.
 func TestNobodyClaimsWhileAnotherHasResultsOfBefore(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
@@ -89,7 +89,7 @@ func TestAfterAnOutageOthersAreWaitedForUpToALimit(t *testing.T) {
 	}
 }
 
-// One that is silent alone, as with a broken cable, keeps nobody else from claiming.
+// A process that is silent alone, as with a broken cable, does not keep others from claiming.
 func TestTheSilenceOfOneHoldsUpNobodyElse(t *testing.T) {
 	t.Parallel()
 	for range 20 {
@@ -112,11 +112,11 @@ func TestTheSilenceOfOneHoldsUpNobodyElse(t *testing.T) {
 			return
 		}
 		if undisturbed {
-			t.Fatal("beside one that was silent alone, the other may not claim")
+			t.Fatal("the other process may not claim while one is silent alone")
 		}
 		t.Log("the machine stood still for so long that the other was silent too, once more")
 	}
-	t.Fatal("the machine stands still again and again")
+	t.Fatal("the machine stalls repeatedly")
 }
 
 // A beat that lay in a frozen server for too long changes nothing, and the next one counts.
@@ -156,7 +156,7 @@ func TestOnlyOthersAreGivenAPause(t *testing.T) {
 	t.Parallel()
 	const silence = `UPDATE nodes SET seen_at = seen_at - interval '1 hour', claims_from = '2026-01-01'`
 	for name, c := range map[string]struct {
-		also  string // besides the silence of all
+		also  string // in addition to the silence of all
 		holds int    // results of before
 		want  bool   // nothing is claimed for a while
 	}{

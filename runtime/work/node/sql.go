@@ -189,7 +189,7 @@ func (n *Node) removeRow(ctx context.Context) error {
 	return err
 }
 
-// releaseDead hands back the claims of dead nodes, unless nothing may be claimed now: after an outage every
+// releaseDead releases the claims of dead nodes, unless nothing may be claimed now: after an outage every
 // process seems dead for a moment.
 func (n *Node) releaseDead(ctx context.Context, gone []int64) {
 	n.mu.Lock()

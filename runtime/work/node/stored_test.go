@@ -6,8 +6,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// A database that answers and stores nothing is not one that works: the last write grows
-// old, nothing is claimed, and both come back by themselves.
+// A database that responds but stores nothing does not work: the last write becomes old, and nothing is claimed.
+// Both recover automatically.
 func TestAStoredBeatIsOneThatEveryWriteNeeds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -19,7 +19,7 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// patience is that of package expect, which mail packages do not know.
+// patience equals that of package expect, which mail packages cannot import.
 const patience = 2 * time.Minute
 
 // TLS is the TLS behavior of the server.

@@ -110,7 +110,7 @@ func TestAValueWithoutJSONIsTheStatementsError(t *testing.T) {
 func Example() {
 	type visit struct {
 		Page    string
-		Visitor string // "" for nobody we know
+		Visitor string // "" if unknown
 		Took    time.Duration
 	}
 	visits := batch.New("visit",

@@ -9,7 +9,7 @@
 // # Refusals
 //
 // A server may still refuse a connection: other programs use it too, and a process that has just started
-// needs its share before the others have given it up. That is no reason to fail while the pool has other
+// needs its share before the others have given it up. It does not fail while the pool has other
 // connections. The pool then lowers its ceiling to the connections that it has, and the caller waits for
 // one of them as with any full pool. A pool without connections retries for a moment.
 //

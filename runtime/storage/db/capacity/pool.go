@@ -22,8 +22,8 @@ const (
 
 // Pool limits the connections of one database/sql pool. It is safe for concurrent use.
 type Pool struct {
-	share    *Share
-	patience time.Duration
+	share   *Share
+	maxWait time.Duration
 
 	mutex   sync.Mutex
 	handle  *sql.DB
@@ -37,9 +37,9 @@ type Pool struct {
 }
 
 // NewPool adds a pool to the share. A pool without connections that is refused one retries for as long as
-// patience.
-func (s *Share) NewPool(patience time.Duration) *Pool {
-	pool := &Pool{share: s, patience: patience, step: 1, wait: riseMin}
+// maxWait.
+func (s *Share) NewPool(maxWait time.Duration) *Pool {
+	pool := &Pool{share: s, maxWait: maxWait, step: 1, wait: riseMin}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.pools = append(s.pools, pool)
@@ -71,7 +71,7 @@ func (p *Pool) Close() {
 func (p *Pool) Open(ctx context.Context, open func(context.Context) (driver.Conn, error)) (driver.Conn, error) {
 	p.countOpening(1)
 	defer p.countOpening(-1)
-	limit := time.Now().Add(p.patience)
+	limit := time.Now().Add(p.maxWait)
 	for retry := retryMin; ; retry = min(2*retry, retryMax) {
 		conn, err := open(ctx)
 		if err == nil || !IsRefusal(err) {

@@ -83,7 +83,7 @@ func (a *Archive) Restore(moment string) *Server {
 	defer cancel()
 	restored := s.startFrom(ctx, a.run, s.settings)
 	d := restored.Open()
-	expect.EventuallyWithin(s.t, patience, "the server stands at the moment", func() bool {
+	expect.EventuallyWithin(s.t, patience, "the server has reached now", func() bool {
 		var replays bool
 		return d.SQL.QueryRowContext(s.t.Context(), `SELECT pg_is_in_recovery()`).Scan(&replays) == nil && !replays
 	})

@@ -23,7 +23,7 @@ if [ -n "$pid" ]; then
 	kill -QUIT "$pid" 2>/dev/null
 	tries=0
 	while [ -f "$file" ] && kill -0 "$pid" 2>/dev/null && [ $tries -lt 100 ]; do
-		case $(cat "/proc/$pid/stat" 2>/dev/null) in *") Z "*) break ;; esac # ended, and nobody asked
+		case $(cat "/proc/$pid/stat" 2>/dev/null) in *") Z "*) break ;; esac # ended, not yet reaped
 		sleep 0.1
 		tries=$((tries + 1))
 	done

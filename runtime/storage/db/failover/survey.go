@@ -14,12 +14,12 @@ type Dial func(ctx context.Context, host int) (driver.Conn, error)
 
 // Survey queries the identities of hosts. It is safe for concurrent use.
 type Survey struct {
-	dial     Dial
-	patience time.Duration
-	peers    []*peer
-	asking   sync.WaitGroup
-	ctx      context.Context
-	cancel   context.CancelFunc
+	dial    Dial
+	timeout time.Duration
+	peers   []*peer
+	asking  sync.WaitGroup
+	ctx     context.Context
+	cancel  context.CancelFunc
 }
 
 // peer is one host.
@@ -33,9 +33,9 @@ type peer struct {
 }
 
 // NewSurvey returns a survey of hosts, named host:port. It does not query them yet. A host that takes
-// longer than patience counts as silent.
-func NewSurvey(hosts []string, patience time.Duration, dial Dial) *Survey {
-	s := &Survey{dial: dial, patience: patience}
+// longer than timeout counts as silent.
+func NewSurvey(hosts []string, timeout time.Duration, dial Dial) *Survey {
+	s := &Survey{dial: dial, timeout: timeout}
 	s.ctx, s.cancel = context.WithCancel(context.Background()) // queries outlive their callers
 	for _, host := range hosts {
 		s.peers = append(s.peers, &peer{seen: Sighting{Host: host, Err: errors.New("not queried yet")}})
@@ -79,7 +79,7 @@ func (s *Survey) Record(host int, who Identity, at time.Time) {
 // concurrently, except for one (-1: none). Hosts that were silent before are queried too, but Refresh does not
 // wait for them.
 func (s *Survey) Refresh(ctx context.Context, since time.Time, but int) []Sighting {
-	limit := time.NewTimer(s.patience)
+	limit := time.NewTimer(s.timeout)
 	defer limit.Stop()
 	for i, p := range s.peers {
 		if i == but {
@@ -136,7 +136,7 @@ func (s *Survey) askHost(p *peer, host int, since time.Time) (running <-chan str
 }
 
 func (s *Survey) runQuery(p *peer, host int, began time.Time) {
-	ctx, cancel := context.WithTimeout(s.ctx, s.patience)
+	ctx, cancel := context.WithTimeout(s.ctx, s.timeout)
 	defer cancel()
 	p.mutex.Lock()
 	conn := p.conn

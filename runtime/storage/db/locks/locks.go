@@ -20,14 +20,14 @@ import (
 // pause is the initial pause between two attempts; the maximum is ten times as long.
 const pause = 500 * time.Millisecond
 
-// WithRetry retries until it gets its locks, or patience is over. Each attempt waits for them only as long
+// WithRetry retries until it gets its locks, or until maxWait has passed. Each attempt waits for them only as long
 // as the lock_timeout of the connection. try must leave no transaction open.
-func WithRetry(ctx context.Context, conn *sql.Conn, what string, patience time.Duration, log *slog.Logger,
+func WithRetry(ctx context.Context, conn *sql.Conn, what string, maxWait time.Duration, log *slog.Logger,
 	try func() error) error {
 	for began, wait := time.Now(), pause; ; wait = min(2*wait, 10*pause) {
 		err := try()
 		var server *pq.Error
-		if !errors.As(err, &server) || server.Code != "55P03" || time.Since(began) > patience { // lock_not_available
+		if !errors.As(err, &server) || server.Code != "55P03" || time.Since(began) > maxWait { // lock_not_available
 			return err
 		}
 		log.WarnContext(ctx, "a table is in use: the change lets other sessions go first, and retries", "what", what,

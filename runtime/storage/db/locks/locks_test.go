@@ -14,9 +14,9 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/locks"
 )
 
-// alter changes a table with the given patience. It waits for its lock for less time than PostgreSQL lets
+// alter changes a table, with retries for maxWait. It waits for its lock for less time than PostgreSQL lets
 // autovacuum keep it.
-func alter(t *testing.T, d *db.DB, table string, patience time.Duration) error {
+func alter(t *testing.T, d *db.DB, table string, maxWait time.Duration) error {
 	t.Helper()
 	conn, err := d.SQL.Conn(t.Context())
 	if err != nil {
@@ -26,7 +26,7 @@ func alter(t *testing.T, d *db.DB, table string, patience time.Duration) error {
 	if _, err := conn.ExecContext(t.Context(), `SET lock_timeout = '300ms'`); err != nil {
 		t.Fatal(err)
 	}
-	return locks.WithRetry(t.Context(), conn, table, patience, slog.New(slog.DiscardHandler), func() error {
+	return locks.WithRetry(t.Context(), conn, table, maxWait, slog.New(slog.DiscardHandler), func() error {
 		_, err := conn.ExecContext(t.Context(), `ALTER TABLE `+table+` ADD COLUMN more int`)
 		return err
 	})
@@ -58,7 +58,7 @@ func TestAutovacuumGivesWay(t *testing.T) {
 	}
 }
 
-// Other sessions keep their locks, and alter waits for them until its patience ends.
+// Other sessions keep their locks, and alter waits for them until maxWait has passed.
 func TestOthersKeepTheirLocks(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)

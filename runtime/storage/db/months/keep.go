@@ -39,7 +39,7 @@ type DropRule struct {
 }
 
 // Maintain creates the months ahead of split tables, drops those that are over and empty or unneeded, and
-// reverts what a killed move has left behind. If another process is doing this, Maintain does nothing. It is
+// reverts the changes of a killed move. If another process is doing this, Maintain does nothing. It is
 // fast if there is nothing to do.
 func Maintain(ctx context.Context, d *db.DB, log *slog.Logger, unneeded ...DropRule) (kept Maintenance, err error) {
 	now, err := db.Now(ctx, d.SQL)

@@ -33,7 +33,7 @@ func (k key) createStatement(how, name, table string) string {
 	return fmt.Sprintf("CREATE %s %s ON %s (%s)", how, quoteIdentifier(name), quoteIdentifier(table), k.columns)
 }
 
-// renameStatement returns the statement that gives it its final name.
+// renameStatement returns the statement that sets its final name.
 func (k key) renameStatement(table string) string {
 	if k.primary {
 		return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY USING INDEX %s", quoteIdentifier(table),
@@ -73,7 +73,7 @@ func (t Table) replaceKeys(has []index, to []key, on, name string) (r rekeying) 
 		if slices.ContainsFunc(has, k.matchesIndex) {
 			continue
 		}
-		r.beside = append(r.beside, MoveStep{What: fmt.Sprintf("making the index %s of %s anew, by %s", k.name, t.Name,
+		r.beside = append(r.beside, MoveStep{What: fmt.Sprintf("recreating the index %s of %s with %s", k.name, t.Name,
 			k.columns),
 			Statements: []string{dropNext(k.replacementName()),
 				k.createStatement(" CONCURRENTLY", k.replacementName(), on)}})

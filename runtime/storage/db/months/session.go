@@ -35,13 +35,13 @@ var errBusy = errors.New("another process changes the months of tables just now"
 
 // session is the connection on which parts are changed, by one process at a time.
 type session struct {
-	conn     *sql.Conn
-	log      *slog.Logger
-	patience time.Duration // with locks
+	conn    *sql.Conn
+	log     *slog.Logger
+	maxWait time.Duration // with locks
 }
 
 // runInSession runs do in a session. It returns errBusy if another process has one.
-func runInSession(ctx context.Context, d *db.DB, log *slog.Logger, patience time.Duration,
+func runInSession(ctx context.Context, d *db.DB, log *slog.Logger, maxWait time.Duration,
 	do func(session) error) (err error) {
 	handle, err := d.OpenPatient()
 	if err != nil {
@@ -53,24 +53,24 @@ func runInSession(ctx context.Context, d *db.DB, log *slog.Logger, patience time
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if err := takeKeepersLock(ctx, conn, patience); err != nil {
+	if err := takeKeepersLock(ctx, conn, maxWait); err != nil {
 		return err
 	}
 	defer func() { // a session that cannot be unlocked is closed, which eventually releases the lock
 		_, unlockErr := conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(keepersLock))
 		err = cmp.Or(err, unlockErr)
 	}()
-	return do(session{conn, log, patience})
+	return do(session{conn, log, maxWait})
 }
 
-// takeKeepersLock waits for another process for a while, if patience with locks allows it.
-func takeKeepersLock(ctx context.Context, conn *sql.Conn, patience time.Duration) error {
+// takeKeepersLock waits for another process for a while, if maxWait allows it.
+func takeKeepersLock(ctx context.Context, conn *sql.Conn, maxWait time.Duration) error {
 	for began := time.Now(); ; {
 		ours, err := db.One(ctx, conn, db.Value[bool], `SELECT pg_try_advisory_lock($1)`, int64(keepersLock))
 		if err != nil || ours {
 			return err
 		}
-		if time.Since(began) > patience-keepPatience || time.Since(began) > busyPatience {
+		if time.Since(began) > maxWait-keepPatience || time.Since(began) > busyPatience {
 			return errBusy
 		}
 		select {
@@ -107,7 +107,7 @@ func (s session) tryInTx(ctx context.Context, do func(on db.Execer) error) error
 // retryInTx retries briefly until it gets its locks, and returns how long the successful attempt took.
 func (s session) retryInTx(ctx context.Context, what string,
 	do func(on db.Execer) error) (took time.Duration, err error) {
-	err = locks.WithRetry(ctx, s.conn, what, s.patience, s.log, func() error {
+	err = locks.WithRetry(ctx, s.conn, what, s.maxWait, s.log, func() error {
 		began := time.Now()
 		err := s.tryInTx(ctx, do)
 		took = time.Since(began)

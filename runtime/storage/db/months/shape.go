@@ -93,7 +93,7 @@ func readShape(ctx context.Context, on db.Execer, t Table) (shape, error) {
 	strangers, err := db.All(ctx, on, db.Value[string], strangersSQL, t.Name, t.limitName(), db.Array(names),
 		db.Array(nexts), t.Column, t.numbered)
 	if err == nil && len(strangers) > 0 {
-		return s, fmt.Errorf("%s has %s, which would be left behind: remove it, and create it again afterwards", t.Name,
+		return s, fmt.Errorf("%s has %s, which would be lost: remove it, and create it again afterwards", t.Name,
 			strings.Join(strangers, ", "))
 	}
 	if err == nil {

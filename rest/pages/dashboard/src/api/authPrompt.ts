@@ -1,6 +1,6 @@
 import { store } from './store'
 
-// AuthPrompt asks the user to sign in retry or to confirm their identity, without leaving the page,
+// AuthPrompt asks the user to sign in again or to confirm their identity, without leaving the page,
 // so that unsaved input is kept.
 export type AuthPrompt = { kind: 'sign-in' | 'confirm'; done: (retry: boolean) => void }
 
@@ -14,7 +14,7 @@ const declineCooldown = 30_000 // ms after the user dismisses a prompt, during w
 export const appShown = store(false)
 
 // promptForAuth shows the prompt and reports whether to retry the request. Requests in the background
-// do not prompt retry soon after the user dismissed a prompt.
+// do not prompt again soon after the user dismissed a prompt.
 export function promptForAuth(kind: AuthPrompt['kind'], inBackground = false): Promise<boolean> {
   if (inBackground && !pending && Date.now() - declinedAt < declineCooldown) return Promise.resolve(false)
   pending ??= new Promise<boolean>((resolve) => {

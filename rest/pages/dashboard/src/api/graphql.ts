@@ -7,11 +7,11 @@ export { buildQueryKey as keyOf, mutate, query } from './query'
 interface Options {
   enabled?: boolean
   refetchInterval?: number
-  // keep shows what was there while the variables change.
+  // keep shows the previous data while the variables change.
   keepPrevious?: boolean
 }
 
-// useGraph reads a document and keeps it.
+// useGraph runs a query and caches its result.
 export function useGraphQL<Data, V>(document: Document<Data, V>, variables: V, { keepPrevious, ...options }: Options = {}) {
   return useQuery({
     queryKey: buildQueryKey(document, variables),
@@ -26,7 +26,7 @@ interface Page<Node> {
   pageInfo: { hasNextPage: boolean; endCursor?: string | null }
 }
 
-// usePages reads a list page by page; the document takes `after`, and `pick` finds the list in it.
+// usePages reads a list page by page. The document has the variable `after`, and `pick` returns the list.
 export function usePages<Data, V extends { after?: string | null }, Node>(document: Document<Data, V>, variables: Omit<V, 'after'>, pick: (data: Data) => Page<Node>, options: Options = {}) {
   const pages = useInfiniteQuery({
     queryKey: [document.name, variables],

@@ -3,7 +3,7 @@ import type { OperatorPlanRowFragment, PlanLimitsFragment } from './plan.gen'
 export type Plan = OperatorPlanRowFragment
 export type Limits = PlanLimitsFragment
 
-// A number of a plan: its field in GraphQL, of which REST writes the snake-case name, and how each screen words it.
+// A number of a plan: its field in GraphQL (snake case in REST), and its label on each screen.
 export interface PlanNumber {
   field: { [F in keyof Plan]-?: Plan[F] extends number | null ? F : never }[keyof Plan]
   label: string // in the operator's form
@@ -26,10 +26,10 @@ export const planNumbers: PlanNumber[] = [
   { field: 'rank', label: 'Rank', min: 0 },
 ]
 
-// nameInREST is the name that REST has for a field of a plan.
+// nameInREST returns the REST name of a field of a plan.
 export const nameInREST = (field: string) => field.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase()
 
-// summaryOf is a plan in a line, for the operator.
+// summaryOf describes a plan in one line, for the operator.
 export function summaryOf(p: Plan): string {
   const shown = (n: number | null) => (n === null ? 'unlimited' : n.toLocaleString())
   return `${shown(p.dailyEmails)} per day, ${shown(p.monthlyEmails)} per month, ${p.maxDomains} domains`

@@ -11,7 +11,7 @@ export type Row = AuditEntriesQuery['auditLog']['nodes'][number]
 // Id shrinks if there is not enough room.
 const Id = ({ id }: { id: string }) => <span className="grid grid-cols-[minmax(0,max-content)]"><Copyable id={id} /></span>
 
-// Entry is all that is known of one entry.
+// Entry shows one entry in full.
 export function Entry({ row, filterBy }: { row: Row; filterBy: (field: string, value: string) => void }) {
   const page = pageOf(row.target)
   const { name } = kinds[row.actor.kind]

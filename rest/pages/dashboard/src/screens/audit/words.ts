@@ -18,7 +18,7 @@ export function actionWords(action: string): string {
 
 const places: [string, string][] = [['msg_', '/emails/'], ['dom_', '/domains/'], ['tpl_', '/templates/'], ['aut_', '/automations/'], ['whk_', '/webhooks/'], ['in_', '/received/']]
 
-// pageOf is where something that was changed can be seen.
+// pageOf returns the page of a changed resource.
 export function pageOf(target: string): string | undefined {
   const place = places.find(([prefix]) => target.startsWith(prefix))
   return place && place[1] + target

@@ -91,7 +91,7 @@ export function ArchiveDialog({ automation: a, changed, onClose }: Props) {
   )
 }
 
-// DeleteDialog asks before an automation goes.
+// DeleteDialog asks before an automation is deleted.
 export function DeleteDialog({ automation: a, onClose }: { automation: Detail; onClose: () => void }) {
   const client = useQueryClient()
   const navigate = useNavigate()

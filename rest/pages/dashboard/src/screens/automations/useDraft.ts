@@ -95,7 +95,7 @@ export function useDraft(id: string, problems: Problem[], saved: () => void) {
       const base = docOf(record)
       const after = latest.current ?? now
       const history = next ? changed(changed(after.history, docOf(conflictOf.current?.theirs ?? record)), base) : after.history
-      // What was typed while it was saved is still unsaved.
+      // Input typed during the save is still unsaved.
       put({ history: same(history.now, mine) ? { ...history, now: base } : history, base, etag: record.etag, text: after.text !== null && docOfText(after.text) === null ? after.text : null })
       setConflict(null)
       toast.success('Draft saved')

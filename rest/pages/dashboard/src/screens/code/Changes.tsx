@@ -4,7 +4,7 @@ import { SegmentedControl } from '@/parts/Tabs'
 export type Side = 'mine' | 'theirs'
 
 export interface Change {
-  // path names what was changed.
+  // path is the path of the changed field.
   path: string
   by: Side | 'both'
   base: unknown
@@ -14,7 +14,7 @@ export interface Change {
 
 interface Props {
   changes: Change[]
-  // who has saved first, where that is known.
+  // the user who saved first, if known.
   by: string | null
   chosen: Record<string, Side>
   choose: (path: string, side: Side) => void
@@ -22,7 +22,7 @@ interface Props {
   said?: (value: unknown) => string
 }
 
-// Changes lists what two people have changed in one draft. Where both have changed the same, the reader chooses.
+// Changes lists the changes of two users to one draft. The user resolves conflicts.
 export function Changes({ changes, by, chosen, choose, nameOf, said = plain }: Props) {
   const of = (side: Change['by']) => changes.filter((c) => c.by === side)
   const groups: [string, Change[]][] = [['Changed by both', of('both')], [`${by ?? 'They'} changed`, of('theirs')], ['You changed', of('mine')]]

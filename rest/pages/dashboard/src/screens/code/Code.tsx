@@ -1,6 +1,6 @@
 import { Component, Suspense, lazy, useId, type ReactNode } from 'react'
 
-// Mark is a place in the text with what is wrong there.
+// Mark is a problem at a position in the text.
 export interface Mark {
   from: number
   to: number
@@ -15,14 +15,14 @@ export interface CodeProps {
   onChange?: (text: string) => void
   readOnly?: boolean
   marks?: Mark[]
-  // at is where the cursor goes, each time another object is given.
+  // at moves the cursor whenever a new object is passed.
   at?: { from: number; to: number }
 }
 
 const CodeMirror = lazy(() => import('./CodeMirror'))
 
-// Code is the editor for code, which is loaded once it is shown. Until then, and if it cannot be
-// loaded, a plain text field does the same. Esc and Tab leave it.
+// Code is the code editor, which is loaded when it is first shown. Until then, and if it cannot be
+// loaded, a plain text field replaces it. Esc and Tab leave it.
 export function Code({ height = 'h-[480px]', ...p }: CodeProps & { height?: string }) {
   const hint = useId()
   return (

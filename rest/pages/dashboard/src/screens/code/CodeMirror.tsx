@@ -6,7 +6,7 @@ import { basicSetup } from 'codemirror'
 import { useEffect, useRef } from 'react'
 import type { CodeProps, Mark } from './Code'
 
-// The colours follow the theme of the page.
+// The colors follow the theme of the page.
 const look = EditorView.theme({
   '&': { height: '100%', backgroundColor: 'var(--color-surface)', color: 'var(--color-ink)', fontSize: '12.5px' },
   '&.cm-focused': { outline: '2px solid var(--color-accent)', outlineOffset: '-2px' },
@@ -54,7 +54,7 @@ function spot(m: Mark, length: number) {
   return to > from ? Decoration.mark({ class: m.doubtful ? 'cm-doubtful' : 'cm-wrong', attributes: { title: m.message } }).range(from, to) : null
 }
 
-// Languages are loaded when they are needed; without one there are only no colours.
+// Languages are loaded on demand. Without one, only the colors are missing.
 const languages: Record<CodeProps['language'], () => Promise<Extension>> = {
   html: () => import('@codemirror/lang-html').then((m) => m.html()),
   json: () => import('@codemirror/lang-json').then((m) => m.json()),
@@ -100,7 +100,7 @@ export default function CodeMirror({ label, language, value, onChange, readOnly 
     view.current?.dispatch({ effects: lock.current.reconfigure(readOnly ? [EditorState.readOnly.of(true), EditorView.editable.of(false)] : []) })
   }, [readOnly, language, label])
 
-  // What comes from outside: another version was loaded.
+  // The content was replaced: another version was loaded.
   useEffect(() => {
     const editor = view.current
     if (editor && editor.state.doc.toString() !== value) editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } })

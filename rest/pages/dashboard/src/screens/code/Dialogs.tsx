@@ -1,7 +1,7 @@
 import { Dialog } from '@/parts/Dialog'
 import type { Leaving } from './unsaved'
 
-// LeaveDialog asks before a page with unsaved text is left.
+// LeaveDialog asks before the user leaves a page with unsaved changes.
 export function LeaveDialog({ leaving, drop }: { leaving: Leaving; drop: () => void }) {
   if (leaving.status !== 'blocked') return null
   return (

@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
 import { blocks, difference } from './diff'
 
-// Difference shows what has become of a text, by lines.
+// Difference shows the changes of a text by lines.
 export function Difference({ name, before, after }: { name: string; before: string; after: string }) {
   const all = useMemo(() => blocks(difference(before, after)), [before, after])
   if (all.length === 0) return null

@@ -1,4 +1,4 @@
-// Line is a line of two texts: in both, only in the first (it went) or only in the second (it came).
+// Line is a line of two texts: in both, only in the first (removed) or only in the second (added).
 export interface Line {
   kind: 'same' | 'gone' | 'new'
   text: string
@@ -6,7 +6,7 @@ export interface Line {
 
 const most = 4_000_000 // cells of the table: 2,000 lines on each side
 
-// difference compares two texts by lines. Where they are too large for it, all of what differs is gone and new.
+// difference compares two texts by lines. If they are too large, everything that differs is removed and added.
 export function difference(before: string, after: string): Line[] {
   const [a, b] = [before.split('\n'), after.split('\n')]
   let start = 0
@@ -46,12 +46,12 @@ function middle(a: string[], b: string[]): Line[] {
 }
 
 export interface Block {
-  // skipped is how many lines alike are left out before it.
+  // skipped is the number of equal lines that are hidden before it.
   skipped: number
   lines: Line[]
 }
 
-// blocks leaves out what is alike, but for a few lines around each change.
+// blocks hides equal lines, except for a few around each change.
 export function blocks(lines: Line[], around = 3): Block[] {
   const near = lines.map((_, i) => lines.slice(Math.max(0, i - around), i + around + 1).some((l) => l.kind !== 'same'))
   const out: Block[] = []

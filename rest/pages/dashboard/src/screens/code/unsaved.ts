@@ -11,9 +11,9 @@ function read<T>(key: string): T | null {
   }
 }
 
-// useUnsaved holds what a person is writing. It outlives a failed request, a lost session and a
-// reload of this tab; who leaves the page is asked first. What may have secrets in it is `private`
-// and not put into the storage.
+// useUnsaved holds unsaved input. It survives a failed request, a lost session and a
+// reload of this tab, and asks before the user leaves the page. Input that can contain secrets is `private`
+// and is not stored.
 export function useUnsaved<T>(key: string, { private: hidden = false } = {}) {
   const [value, setValue] = useState<T | null>(() => (hidden ? null : read<T>(key)))
   const [restored, setRestored] = useState(value !== null)
@@ -25,7 +25,7 @@ export function useUnsaved<T>(key: string, { private: hidden = false } = {}) {
         if (next === null) sessionStorage.removeItem(keep(key))
         else sessionStorage.setItem(keep(key), JSON.stringify(next))
       } catch {
-        // the storage is full or shut: the page still has it
+        // the storage is full or disabled: the page still has the input
       }
       if (next === null) setRestored(false)
     },
@@ -44,7 +44,7 @@ export function useUnsaved<T>(key: string, { private: hidden = false } = {}) {
 
 export type Leaving = ReturnType<typeof useUnsaved>['leaving']
 
-// useSaveKey saves by Ctrl S or Cmd S.
+// useSaveKey saves on Ctrl S or Cmd S.
 export function useSaveKey(save: () => void) {
   useEffect(() => {
     const press = (e: KeyboardEvent) => {

@@ -11,7 +11,7 @@ import { Field, useWrite } from '@/parts/Form'
 import { Claim, type ClaimRecord } from './Claim'
 import { DomainList } from './queries.gen'
 
-// AddDomain takes a name; where another account has it, it can be claimed.
+// AddDomain adds a domain, or offers a claim if another account has it.
 const domainShape = /^[^\s.@/]+(\.[^\s.@/]+)+$/
 
 export function AddDomain({ onClose }: { onClose: () => void }) {

@@ -7,7 +7,7 @@ import { TimelineEntry, Timeline } from '@/parts/Timeline'
 import { domainLooks, lookOfRecord, purposeOf } from './look'
 import { DomainChecks } from './queries.gen'
 
-// Checks is what was seen in DNS over time.
+// Checks shows the history of DNS checks.
 export function Checks({ id }: { id: string }) {
   const checks = useGraphQL(DomainChecks, { id })
   if (checks.error) return <ErrorAlert error={checks.error} retry={() => void checks.refetch()} />

@@ -14,7 +14,7 @@ import { DomainList } from './queries.gen'
 
 export type ClaimRecord = components['schemas']['ClaimRecord']
 
-// Claim takes over a domain from another account: a record proves that it is ours.
+// Claim takes over a domain from another account by a record that proves control.
 export function Claim({ claim: first, onClose }: { claim: ClaimRecord; onClose: () => void }) {
   const [claim, setClaim] = useState(first)
   const navigate = useNavigate()

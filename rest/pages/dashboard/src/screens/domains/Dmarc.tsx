@@ -4,7 +4,7 @@ import type { Domain } from './Page'
 
 const policy = (text: string) => /(?:^|;)\s*p\s*=\s*(\w+)/i.exec(text)?.[1]?.toLowerCase()
 
-// Dmarc says which step of DMARC comes next.
+// Dmarc recommends the next step of DMARC.
 export function Dmarc({ domain }: { domain: Domain }) {
   const record = domain.records.find((r) => r.purpose === 'dmarc')
   if (!record) return null

@@ -36,7 +36,7 @@ const statuses = [
   { field: 'status', label: 'Any status', values: (Object.keys(domainLooks) as (keyof typeof domainLooks)[]).map((value) => ({ value: value.toLowerCase(), name: domainLooks[value].word })) },
 ]
 
-// matches filters here: an account has few domains, and the list has no filter of its own.
+// matches filters in the browser, because an account has few domains and the API has no filter.
 function matches(d: Row, q: string): boolean {
   const status = termValue(q, 'status')
   const words = parseTerms(q).filter((t) => t.field !== 'status').map((t) => t.text.toLowerCase())

@@ -11,7 +11,7 @@ import { saveZoneFile, useProvider } from './zone'
 
 const cell = 'block px-4 align-top md:table-cell md:py-3 md:pr-0 md:last:pr-4'
 
-// Records has a row for each DNS record: what to publish, and what DNS answers.
+// Records has a row for each DNS record, with the expected and the published value.
 export function Records({ domain, publish }: { domain: Domain; publish?: () => void }) {
   const provider = useProvider(domain.id)
   const found = provider.data?.zone

@@ -10,7 +10,7 @@ import type { Domain } from './Page'
 
 type Change = components['schemas']['UpdateDomain']
 
-// Settings are saved as they are changed.
+// Settings saves each change immediately.
 export function Settings({ domain, read }: { domain: Domain; read: () => Promise<unknown> }) {
   const { can, has } = useViewer()
   const save = useWrite(async (body: Change) => {

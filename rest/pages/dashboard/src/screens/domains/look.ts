@@ -6,7 +6,7 @@ export interface Look {
   word: string
   tone: Tone
   icon: LucideIcon
-  // means says what it is to the account.
+  // means describes its meaning for the account.
   means: string
 }
 
@@ -40,7 +40,7 @@ const purposes: Record<string, { name: string; why: string }> = {
 
 export const purposeOf = (purpose: string) => purposes[purpose] ?? { name: purpose, why: '' }
 
-// relativeName is the name as it is typed into the form of a DNS provider, whose zone is known.
+// relativeName returns the name relative to the zone, as the forms of DNS providers expect it.
 export function relativeName(name: string, zone: string): string {
   if (name === zone) return '@'
   return name.endsWith(`.${zone}`) ? name.slice(0, -zone.length - 1) : name

@@ -7,11 +7,11 @@ interface Credential {
   label: string
   hint?: string
   optional?: boolean
-  // open may be seen while it is typed.
+  // open fields are not masked.
   open?: boolean
 }
 
-// The providers at which records can be published, and what each wants to know.
+// The supported DNS providers and their credentials.
 export const providers: Record<Provider, { name: string; fields: Credential[] }> = {
   cloudflare: { name: 'Cloudflare', fields: [{ name: 'api_token', label: 'API token', hint: 'Needs Zone.DNS:Edit, and Zone:Read unless you enter a zone token below.' }, { name: 'zone_token', label: 'Zone token', hint: 'Needs Zone:Read.', optional: true }] },
   digitalocean: { name: 'DigitalOcean', fields: [{ name: 'api_token', label: 'Personal access token', hint: 'Needs the scopes domain:read, domain:create and domain:delete.' }] },

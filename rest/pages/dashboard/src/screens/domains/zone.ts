@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { unwrap, rest } from '@/api/rest'
 
-// useProvider finds in DNS who runs the zone that the domain lies in.
+// useProvider detects the DNS provider of the domain's zone.
 export function useProvider(id: string) {
   return useQuery({
     queryKey: ['DomainProvider', id],

@@ -15,7 +15,7 @@ import { EmailDetail, EmailList } from './queries.gen'
 
 type Asked = 'resend' | 'cancel' | 'reschedule' | 'suppress' | null
 
-// Actions is what can be done to an email. Who may not, sees none of it.
+// Actions are the actions on an email. They are hidden from users without the right.
 export function Actions({ email }: { email: Email }) {
   const { can, has } = useViewer()
   const [asked, setAsked] = useState<Asked>(null)

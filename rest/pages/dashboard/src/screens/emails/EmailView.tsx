@@ -16,7 +16,7 @@ import { WebhookDeliveries } from './WebhookDeliveries'
 export type Email = NonNullable<EmailDetailQuery['email']>
 
 // EmailView shows an email: in one column next to a list, in two columns (content and timeline) on its own page.
-export function EmailView({ id, beside }: { id: string; beside?: boolean }) {
+export function EmailView({ id, inPanel }: { id: string; inPanel?: boolean }) {
   const { can, has } = useViewer()
   const queries = useQueryClient()
   const detail = useGraphQL(EmailDetail, { id })
@@ -51,7 +51,7 @@ export function EmailView({ id, beside }: { id: string; beside?: boolean }) {
       case 'recipients': return <Recipients email={email} />
       case 'attempts': return <Attempts email={email} />
       case 'webhooks': return <WebhookDeliveries id={id} />
-      case 'preview': return <Preview content={content} tall={!beside} />
+      case 'preview': return <Preview content={content} tall={!inPanel} />
       case 'text': return <Text content={content} />
       case 'source': return <Source content={content} />
       case 'headers': return <Headers content={content} email={email} />
@@ -63,12 +63,12 @@ export function EmailView({ id, beside }: { id: string; beside?: boolean }) {
   const story = known(storyTabs, address.tab)
   const shown = known(contentTabs, address.show)
   return (
-    <div className={`grid ${beside ? 'content-start' : 'min-h-full lg:grid-cols-[minmax(0,1fr)_minmax(0,1.1fr)]'}`}>
-      <div className={`min-w-0 border-line ${beside ? '' : 'lg:border-r'}`}>
+    <div className={`grid ${inPanel ? 'content-start' : 'min-h-full lg:grid-cols-[minmax(0,1fr)_minmax(0,1.1fr)]'}`}>
+      <div className={`min-w-0 border-line ${inPanel ? '' : 'lg:border-r'}`}>
         <Head email={email} />
         <Tabs label="Activity" tabs={storyTabs} value={story} onChange={(key) => change({ tab: key })} inset="px-4 md:px-5"><div className="p-4 md:p-5">{panel(story)}</div></Tabs>
       </div>
-      <div className={`min-w-0 border-t border-line ${beside ? '' : 'lg:border-t-0'}`}>
+      <div className={`min-w-0 border-t border-line ${inPanel ? '' : 'lg:border-t-0'}`}>
         <Tabs label="Content" tabs={contentTabs} value={shown} onChange={(key) => change({ show: key })} inset="px-4 md:px-5 lg:pt-2"><div className="p-4 md:p-5">{panel(shown)}</div></Tabs>
       </div>
     </div>

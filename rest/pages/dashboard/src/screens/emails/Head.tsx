@@ -11,7 +11,7 @@ import type { Email } from './EmailView'
 import { EmailAutomation, EmailKey, EmailTemplate } from './queries.gen'
 import { lookOfEmail } from './status'
 
-// Head is what an email is: its state, what can be done to it, from whom to whom, and what made it.
+// Head shows an email's state, its actions, its sender and recipients, and its origin.
 export function Head({ email }: { email: Email }) {
   const look = lookOfEmail(email)
   const { can, has } = useViewer()

@@ -92,7 +92,7 @@ export default function List() {
       <SplitView
         sheet={open && (
           <Sheet label="Email" head={<CopyableId id={open} />} page={`/emails/${open}`} onClose={() => go(null)} {...adjacentRows(list.rows.map((r) => r.id), open, go)}>
-            <EmailView key={open} id={open} beside />
+            <EmailView key={open} id={open} inPanel />
           </Sheet>
         )}
       >
@@ -108,7 +108,7 @@ export default function List() {
   )
 }
 
-// When is when an email was taken, or goes out.
+// When shows when an email was accepted, or when it will be sent.
 function When({ row }: { row: Row }) {
   return <Time at={row.status === 'SCHEDULED' && row.scheduledAt ? row.scheduledAt : row.createdAt} />
 }

@@ -4,7 +4,7 @@ import { formatDuration, Time } from '@/parts/Time'
 import type { Email } from './EmailView'
 import { lookOfStatus } from './status'
 
-// Recipients are the addresses, each with its own state and the last words about it.
+// Recipients lists the addresses, each with its state and the latest reply.
 export function Recipients({ email }: { email: Email }) {
   return (
     <ul className="grid gap-4">
@@ -28,7 +28,7 @@ export function Recipients({ email }: { email: Email }) {
 
 const outcomes: Record<string, string> = { UNKNOWN: 'No response', NOT_STARTED: 'Interrupted' }
 
-// Attempts are the conversations with receiving servers, the newest first.
+// Attempts lists the delivery attempts, newest first.
 export function Attempts({ email }: { email: Email }) {
   if (email.attempts.length === 0) return <p className="text-ink-3">No delivery attempts yet.</p>
   return (

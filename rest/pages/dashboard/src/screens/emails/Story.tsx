@@ -20,7 +20,7 @@ const text = (data: unknown, ...path: string[]): string | undefined => {
   return typeof at === 'string' ? at : undefined
 }
 
-// Story is what happened to an email, the newest first, with the words of the receiving servers.
+// Story lists the events of an email, newest first, with the replies of the receiving servers.
 export function Story({ email, engagements }: { email: Email; engagements: Engagement[] }) {
   const last = email.timeline.at(-1)
   const waiting = email.recipients.filter((r) => r.nextAttemptAt || r.held)

@@ -3,7 +3,7 @@ import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import { useViewer } from '@/app/viewer'
 import type { BulkAction } from '@/parts/BulkBar'
 
-// A retry of a click in doubt must not send twice: each email keeps its key while this page is open.
+// A retry after an unknown outcome must not send twice: each email keeps its key while this page is open.
 const keys = new Map<string, string>()
 function keyFor(id: string): string {
   const key = keys.get(id) ?? newIdempotencyKey()
@@ -11,7 +11,7 @@ function keyFor(id: string): string {
   return key
 }
 
-// useBulk is what can be done to many emails at once.
+// useBulk returns the bulk actions on emails.
 export function useBulk(): BulkAction[] {
   const { can } = useViewer()
   const all: (BulkAction & { may: boolean })[] = [

@@ -41,7 +41,7 @@ export function useFresh(q: string, rows: EmailLineFragment[]) {
         if (latest.current.q === q) setCount(older < 0 ? page.emails.nodes.length : older)
       }
     } catch {
-      // the list stays as it is; the next event tries again
+      // the list does not change; the next event retries
     }
     timer.current = undefined
     if (changed.current.size > 0 || begun.current) later()

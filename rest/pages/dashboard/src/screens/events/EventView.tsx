@@ -20,7 +20,7 @@ type Miss = Event['explanation']['nearMisses'][number]
 
 const sources = { API: 'from the API', DASHBOARD: 'from the dashboard', SYSTEM: 'from Postrider' }
 
-// EventView is one event: what automations did about it, and why not.
+// EventView shows an event and its effects on automations, with the reasons.
 export function EventView({ id }: { id: string }) {
   const read = useGraphQL(CustomEventDetail, { id })
   const e = read.data?.customEvent
@@ -85,7 +85,7 @@ function MissItem({ miss: m }: { miss: Miss }) {
   )
 }
 
-// NoMatch says which names are listened to, since most often one is misspelled.
+// NoMatch lists the names that automations listen to, because the cause is usually a misspelling.
 function NoMatch({ name }: { name: string }) {
   const { can } = useViewer()
   const read = useGraphQL(EventAutomations, {}, { enabled: can('READ') })

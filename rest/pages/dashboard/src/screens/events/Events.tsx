@@ -29,7 +29,7 @@ const columns: Column<Row>[] = [
 
 const sources = ['api', 'dashboard', 'system']
 
-// Events are what the account's programs say has happened, the newest first.
+// Events lists custom events, newest first.
 export default function Events() {
   const { can } = useViewer()
   const narrow = useIsNarrow()
@@ -44,7 +44,7 @@ export default function Events() {
     source: source && !wrong ? (source.toUpperCase() as CustomEventSource) : null, createdAt: { gte: date('since'), lt: date('until') },
   }
   const list = usePages(CustomEvents, { filter }, (d) => d.customEvents, { keepPrevious: true })
-  // The newest page is looked at now and then; what is new waits above the list.
+  // The newest page is polled; new events are announced above the list.
   const head = useGraphQL(CustomEvents, { after: null, filter }, { refetchInterval: 5000, enabled: !list.isLoading && !list.error })
   const known = new Set(list.rows.map((e) => e.id))
   const newest = list.rows[0]?.createdAt ?? ''

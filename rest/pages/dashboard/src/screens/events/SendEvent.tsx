@@ -10,7 +10,7 @@ import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { CustomEvents, EventAutomations } from './events.gen'
 
-// SendEvent reports one event, as a program would, and says what it did.
+// SendEvent sends an event, as a program would, and shows its effects.
 export function SendEvent({ onClose }: { onClose: () => void }) {
   const { can } = useViewer()
   const client = useQueryClient()

@@ -5,7 +5,7 @@ export interface Look {
   word: string
   tone: Tone
   icon: LucideIcon
-  // why says it in a sentence.
+  // why returns the reason as a sentence.
   why: string
 }
 
@@ -32,7 +32,7 @@ export const misses: Record<string, string> = {
   name_spelled_otherwise: 'An automation uses this name with different capitalization. Names are case-sensitive.',
 }
 
-// summary is what became of an event, in a line.
+// summary describes the outcome of an event in one line.
 export function summary(matches: { outcome: string }[]): { word: string; tone: Tone; icon: LucideIcon } {
   const counts = new Map<string, number>()
   for (const m of matches) counts.set(m.outcome, (counts.get(m.outcome) ?? 0) + 1)

@@ -5,7 +5,7 @@ import { check, links, type Judged } from './check'
 
 const looks = { bad: { icon: CircleX, word: 'Problem' }, warn: { icon: TriangleAlert, word: 'Warning' }, ok: { icon: Check, word: 'Passed' } } as const
 
-// Checks say what mail clients will make of a mail, and where its links lead. Nothing is fetched.
+// Checks lists how mail clients treat an email, and its links. Nothing is fetched.
 export function Checks({ mail }: { mail: Judged }) {
   const found = useMemo(() => check(mail), [mail])
   const all = useMemo(() => links(mail.html), [mail.html])
@@ -28,7 +28,7 @@ export function Checks({ mail }: { mail: Judged }) {
         {all.length === 0 && <p className="text-ink-2">No links.</p>}
         <ul className="grid">
           {all.map((l, i) => (
-            // Links may be alike.
+            // Links may occur twice.
             <li key={`${i} ${l.href}`} className="grid grid-cols-[80px_minmax(0,1fr)] items-start gap-2 border-b border-line-soft py-2 last:border-0">
               <span><Badge tone={l.wrong ? 'warn' : 'ok'} icon={l.wrong ? TriangleAlert : Check}>{l.wrong ? 'Warning' : 'Passed'}</Badge></span>
               <span className="min-w-0"><b className="block truncate font-medium">{l.text || '(no text)'}</b><code className="block text-ink-2 wrap-anywhere">{l.href || '(no address)'}</code>{l.wrong && <span className="text-warn">{l.wrong}</span>}</span>

@@ -47,7 +47,7 @@ export function HookRequest({ hook: h, onClose }: { hook: Hook; onClose: () => v
   )
 }
 
-// Delivery is what became of the event, over all its attempts, and has it delivered again.
+// Delivery shows the outcome of all attempts, with a button to deliver the event again.
 function Delivery({ webhookId, eventId }: { webhookId: string; eventId: string }) {
   const { can } = useViewer()
   const queries = useQueryClient()

@@ -11,7 +11,7 @@ import { answerWith } from './hooks'
 
 const answers = [200, 429, 500] as const
 
-// HookTools make the endpoint of the receiver, send a test event to it, and say what it answers.
+// HookTools create the receiver's endpoint, send test events to it, and set its response.
 export function HookTools({ url, answer, endpoint, changed }: { url: string; answer: number; endpoint: WebhookRowFragment | null; changed: () => void }) {
   const { can } = useViewer()
   const notify = async (write: () => Promise<unknown>) => {

@@ -24,7 +24,7 @@ const columns: Column<Hook>[] = [
   },
 ]
 
-// Hooks are two panes: the webhooks that the receiver has got, and the one that is open.
+// Hooks has two panes: the received webhooks, and the open one.
 export function Hooks() {
   const [address, change] = useSearchParams()
   const receiver = useReceiver()

@@ -80,7 +80,7 @@ function Shown({ base, mail }: { base: string; mail: Whole }) {
 
 const none: never[] = []
 
-// HTML is what the inbox makes of the mail: the pictures that it brings are in their places.
+// HTML is the email rendered by the inbox, with its own images in place.
 function HTML({ path, subject }: { path: string; subject: string }) {
   const html = useSource(path)
   if (html.error) return <ErrorAlert error={html.error} retry={() => void html.refetch()} />

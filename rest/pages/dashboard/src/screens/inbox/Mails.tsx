@@ -21,7 +21,7 @@ const columns: Column<Line>[] = [
   },
 ]
 
-// Mails are two panes: what was caught, and the one that is open.
+// Mails has two panes: the captured emails, and the open one.
 export function Mails({ base }: { base: string }) {
   const [address, change] = useSearchParams()
   const viewer = useViewer()

@@ -5,7 +5,7 @@ import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 
-// What each address plays.
+// The behavior of each address.
 const parts: Record<string, string> = {
   bounce: 'Rejected permanently by the receiving server',
   'soft-bounce': 'Accepted, then returned later with a bounce report',
@@ -15,7 +15,7 @@ const parts: Record<string, string> = {
   slow: 'The receiving server takes ten seconds to respond',
 }
 
-// Play are buttons that send to addresses of the development domain with which something goes wrong.
+// Play has buttons that send to addresses of the development domain that simulate failures.
 export function Play() {
   const viewer = useViewer()
   const navigate = useNavigate()
@@ -24,7 +24,7 @@ export function Play() {
   if (!domain) return null
   async function send(part: string) {
     setBusy(part)
-    // Who has bounced or complained is suppressed: each test is to an address of its own.
+    // Addresses that bounce or complain are suppressed, so each test uses a new address.
     const to = `${part}${part === 'hello' ? '' : `+${Date.now().toString(36)}`}@${domain}`
     const why = parts[part] ?? 'Delivered to this inbox'
     try {

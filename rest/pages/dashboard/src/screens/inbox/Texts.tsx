@@ -7,7 +7,7 @@ import { Time } from '@/parts/Time'
 import { useTexts } from './caught'
 import { Filter } from './Mails'
 
-// Texts are the text messages that were caught.
+// Texts lists the captured text messages.
 export function Texts({ base }: { base: string }) {
   const [address, change] = useSearchParams()
   const to = address.to ?? ''

@@ -53,7 +53,7 @@ function listPath(base: string, to: string, before: number | null, limit = pageS
   return `${base}.json?${search}`
 }
 
-// useCaught is the list, page by page; `base` is the path of the inbox.
+// useCaught fetches the list page by page; `base` is the path of the inbox.
 export function useCaught(base: string, to: string) {
   const pages = useInfiniteQuery({
     queryKey: ['inbox', base, to],
@@ -65,7 +65,7 @@ export function useCaught(base: string, to: string) {
   return { ...pages, rows: pages.data?.pages.flatMap((p) => p.mails) ?? [] }
 }
 
-// useNewest looks every two seconds for mail that is newer than what is shown.
+// useNewest polls every two seconds for newer mail.
 export function useNewest(base: string, to: string) {
   return useQuery({
     queryKey: ['inbox-newest', base, to],

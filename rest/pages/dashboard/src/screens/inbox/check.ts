@@ -1,5 +1,5 @@
-// What mail clients make difficult, and what a program gets wrong in mail. All of it is judged in the browser: nothing
-// is fetched, so links of a test lead nowhere by being looked at.
+// Checks for problems with mail clients and for mistakes in emails. They run in the browser and fetch nothing, so
+// checking a link does not open it.
 
 export interface Finding {
   tone: 'bad' | 'warn' | 'ok'
@@ -10,13 +10,13 @@ export interface Finding {
 export interface FoundLink {
   href: string
   text: string
-  // wrong says what is not right about it; empty for nothing.
+  // wrong is the problem; empty if there is none.
   wrong: string
 }
 
 const clipped = 102 * 1024 // Gmail shows no more of a message
 
-// Elements and properties that clients strip or do not know, and who does.
+// Elements and properties that clients strip or do not support, and these clients.
 const elements: [selector: string, what: string, why: string, tone: Finding['tone']][] = [
   ['script', 'A script', 'Never runs in email clients, and many filters treat it as an attack.', 'bad'],
   ['form, input, select, textarea', 'A form', 'Gmail shows a warning, Outlook removes it. Link to a web page instead.', 'bad'],
@@ -43,7 +43,7 @@ export interface Judged {
   headers: { name: string; value: string }[]
 }
 
-// check judges a mail as clients will treat it.
+// check lists how clients will treat an email.
 export function check(mail: Judged): Finding[] {
   const found: Finding[] = []
   const say = (tone: Finding['tone'], what: string, why: string) => found.push({ tone, what, why })
@@ -55,7 +55,7 @@ export function check(mail: Judged): Finding[] {
     for (const [pattern, what, why] of properties) if (pattern.test(style)) say('warn', what, why)
     const silent = [...doc.querySelectorAll('img')].filter((i) => !i.hasAttribute('alt') && !isPixel(i)).length
     if (silent > 0) say('warn', silent === 1 ? 'An image without alt text' : `${silent} images without alt text`, 'Many clients block images by default and show only the alt text.')
-    if (!doc.documentElement.lang) say('warn', 'No language', '<html lang="…"> tells screen readers which language to use.')
+    if (!doc.documentElement.lang) say('warn', 'No language', '<html lang="…">sets the language of screen readers.')
     const gap = /\{\{.*?\}\}|\{%.*?%\}/.exec(doc.body.textContent ?? '')?.[0]
     if (gap) say('bad', 'An unfilled variable', `${gap} appears in the email.`)
     const bytes = new TextEncoder().encode(mail.html).length
@@ -70,7 +70,7 @@ export function check(mail: Judged): Finding[] {
 // isPixel reports whether an image counts opens.
 const isPixel = (i: HTMLImageElement) => i.getAttribute('width') === '1' || /\/t\/o\//.test(i.getAttribute('src') ?? '')
 
-// links are all links of a mail, with what is wrong about each.
+// links returns all links of an email, each with its problem.
 export function links(html: string): FoundLink[] {
   const doc = new DOMParser().parseFromString(html, 'text/html')
   return [...doc.querySelectorAll('a, area')].map((a) => {

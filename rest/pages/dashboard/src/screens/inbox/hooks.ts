@@ -39,23 +39,23 @@ export const clearHooks = () => post('/dev/webhooks/clear')
 
 export const hooksKey = 'hooks'
 
-// useReceiver is the receiver with the newest requests that it holds.
+// useReceiver fetches the receiver and its newest requests.
 export function useReceiver() {
   return useQuery({ queryKey: [hooksKey], queryFn: ({ signal }) => ask<Receiver>('/dev/webhooks.json?limit=100', { signal }), placeholderData: keepPreviousData })
 }
 
-// useNextHooks looks every second for requests after one.
+// useNextHooks polls every second for newer requests.
 export function useNextHooks(after: number, on: boolean) {
   return useQuery({ queryKey: ['hooks-next', after], queryFn: ({ signal }) => ask<Receiver>(`/dev/webhooks.json?after=${after}`, { signal }), enabled: on, refetchInterval: 1000, staleTime: 0 })
 }
 
-// useEndpoint is the endpoint of the account at a URL; null: there is none.
+// useEndpoint fetches the account's endpoint with a URL; null if there is none.
 export function useEndpoint(url: string | undefined) {
   const list = usePages(WebhookList, { first: 100 }, (d) => d.webhooks, { enabled: url !== undefined })
   return { ...list, endpoint: list.isSuccess ? (list.rows.find((w) => w.url === url) ?? null) : undefined }
 }
 
-// useDelivery is the delivery of an event to an endpoint, read again while it is in progress.
+// useDelivery fetches the delivery of an event to an endpoint, repeatedly while it is in progress.
 export function useDelivery(webhookId: string, eventId: string) {
   const list = useGraphQL(WebhookDeliveryList, { webhookId, first: 100 }, { refetchInterval: 1000 })
   return list.data?.webhookDeliveries?.nodes.find((d) => d.eventId === eventId)

@@ -2,21 +2,21 @@ import { useGraphQL } from '@/api/graphql'
 import { useViewer } from '@/app/viewer'
 import { KeyDomains } from './queries.gen'
 
-// useDomains are the domains of the account, to which a key may be bound.
+// useDomains fetches the domains of the account, to which a key can be limited.
 export function useDomains() {
   const { has } = useViewer()
   const { data } = useGraphQL(KeyDomains, {}, { enabled: has('domains') })
   return data?.domains.nodes ?? []
 }
 
-// DomainNames says from which domains a key sends.
+// DomainNames lists the domains that a key can send from.
 export function DomainNames({ ids, domains }: { ids: string[]; domains: { id: string; name: string }[] }) {
   if (ids.length === 0) return <span className="text-ink-3">All</span>
   const names = ids.map((id) => domains.find((d) => d.id === id)?.name ?? id)
   return <span className="text-ink-2" title={names.join('\n')}>{names.length === 1 ? names[0] : `${names[0]} +${names.length - 1}`}</span>
 }
 
-// DomainChoice ticks domains; none ticked is all.
+// DomainChoice selects domains; none selected means all.
 export function DomainChoice({ domains, value, onChange }: { domains: { id: string; name: string }[]; value: string[]; onChange: (ids: string[]) => void }) {
   if (domains.length === 0) return null
   return (

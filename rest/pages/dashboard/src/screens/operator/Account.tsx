@@ -22,12 +22,12 @@ export function AccountState({ account }: { account: Account }) {
 
 type Asked = { title: string; text: string; label: string; danger?: boolean; change: AccountChange; done: string }
 
-// questions are the changes that are asked about before they are made.
+// questions are the changes that require confirmation.
 function questions(a: Account) {
   return {
     suspend: { title: `Suspend ${a.name || a.email}?`, text: 'The account can do everything except send until you lift the suspension. Accepted emails stay queued.', label: 'Suspend', danger: true, change: { suspended: true }, done: 'Account suspended' },
     lift: { title: `Lift the suspension of ${a.name || a.email}?`, text: 'Queued emails are sent now.', label: 'Lift suspension', change: { suspended: false }, done: 'Suspension lifted' },
-    unlock: { title: 'Allow sending to anyone?', text: 'Regardless of its plan: it needs no payment method, only a domain to send from.', label: 'Allow', change: { production_unlocked: true }, done: 'The account can send to anyone' },
+    unlock: { title: 'Allow sending to any recipient?', text: 'Regardless of its plan: it needs no payment method, only a domain to send from.', label: 'Allow', change: { production_unlocked: true }, done: 'The account can send to any recipient' },
     lock: { title: 'Apply the plan’s rules again?', text: 'The account may then be able to send only to its own address.', label: 'Apply plan rules', danger: true, change: { production_unlocked: false }, done: 'The plan’s rules apply again' },
     card: { title: 'Mark a payment method as on file?', text: 'For accounts that pay another way, such as by invoice.', label: 'Mark as on file', change: { payment_method: true }, done: 'Payment method marked as on file' },
     uncard: { title: 'Mark the payment method as missing?', text: 'If its plan requires one, the account stays in its sandbox.', label: 'Mark as missing', danger: true, change: { payment_method: false }, done: 'Payment method marked as missing' },
@@ -54,7 +54,7 @@ export function AccountSheet({ id }: { id: string }) {
           {account.suspendedAt ? <button type="button" className="btn" onClick={() => setAsked(ask.lift)}>Lift suspension</button> : <button type="button" className="btn !text-bad" onClick={() => setAsked(ask.suspend)}>Suspend</button>}
           <Menu entries={[
             { name: 'Set monthly limit', run: () => setDialog('limit') },
-            { name: account.productionUnlocked ? 'Apply plan rules' : 'Allow sending to anyone', run: () => setAsked(account.productionUnlocked ? ask.lock : ask.unlock) },
+            { name: account.productionUnlocked ? 'Apply plan rules' : 'Allow sending to any recipient', run: () => setAsked(account.productionUnlocked ? ask.lock : ask.unlock) },
             { name: account.paymentMethodAt ? 'Mark payment method as missing' : 'Mark payment method as on file', run: () => setAsked(account.paymentMethodAt ? ask.uncard : ask.card) },
           ]} />
         </div>

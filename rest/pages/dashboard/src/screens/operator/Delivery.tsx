@@ -17,7 +17,7 @@ type Source = NonNullable<Operator['sources']>[number]
 
 const whole = (n: number) => Math.round(n).toLocaleString()
 
-// Delivery is how mail of all accounts leaves the installation: what waits, by which addresses it goes, and how
+// Delivery shows how mail of all accounts leaves the installation: the queue, the source addresses, and how
 // the receiving servers take it. It names no recipient and no account's mail.
 export function Delivery() {
   const read = useGraphQL(OperatorDelivery, {}, { refetchInterval: 10_000 })

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-// Grid is a short table in a card; it scrolls sideways where it has no room. `right` are the columns of figures.
+// Grid is a short table in a card, which scrolls sideways if necessary. `right` lists the columns of figures.
 export function Grid({ label, heads, right = [], children }: { label: string; heads: string[]; right?: number[]; children: ReactNode[][] }) {
   const side = (i: number) => (right.includes(i) ? 'text-right tabular-nums whitespace-nowrap' : '')
   return (

@@ -10,7 +10,7 @@ import { OperatorHealth, type HealthLevel } from './queries.gen'
 
 const levels: Record<HealthLevel, [Tone, LucideIcon, string]> = { ERROR: ['bad', CircleX, 'Error'], WARNING: ['warn', TriangleAlert, 'Warning'], NOTICE: ['info', Info, 'Notice'] }
 
-// Health is what doctor finds.
+// Health shows the findings of postrider doctor.
 export function Health() {
   const health = useGraphQL(OperatorHealth, {})
   const list = health.data?.health.installation ?? []

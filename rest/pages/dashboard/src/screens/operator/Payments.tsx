@@ -17,7 +17,7 @@ function Figure({ name, value, bad }: { name: string; value: ReactNode; bad?: bo
   )
 }
 
-// Payments is how the payment provider and this installation get on.
+// Payments shows the state of the synchronization with the payment provider.
 export function Payments() {
   const billing = useBilling(true)
   if (billing.error) return <PageBody><ErrorAlert error={billing.error} retry={() => void billing.refetch()} /></PageBody>

@@ -49,7 +49,7 @@ export function PlanDialog({ plan, onClose }: { plan: Plan; onClose: () => void 
   )
 }
 
-// changeOf is what differs from the plan as it is.
+// changeOf returns the fields that differ from the current plan.
 function changeOf(plan: Plan, name: string, values: Values, set: Record<Flags, boolean>): PlanChange {
   const change: PlanChange = {}
   if (name !== plan.name) change.name = name

@@ -10,7 +10,7 @@ import { OperatorProcesses } from './queries.gen'
 
 const roles: Record<string, string> = { accepts: 'accepts mail', delivers: 'delivers', webhooks: 'sends webhooks' }
 
-// Processes are what runs of the installation, with what each does and its version.
+// Processes lists the processes of the installation, each with its roles and version.
 export function Processes() {
   const read = useGraphQL(OperatorProcesses, {}, { refetchInterval: 10_000 })
   const list = read.data?.operator?.processes ?? []

@@ -17,14 +17,14 @@ export const statuses: { value: OperatorAccountStatus; name: string }[] = [{ val
 
 export const useAccounts = (filter: OperatorAccountFilter) => usePages(OperatorAccounts, { first: 50, filter }, (d) => d.operator?.accounts ?? nothing)
 
-// useAccount reads one account; null: there is none with this id.
+// useAccount fetches an account; null if none has the id.
 export const useAccount = (id: string) => useQuery({ queryKey: [OperatorAccountDetail.name, id], queryFn: ({ signal }) => query(OperatorAccountDetail, { id }, signal).then((d) => d.operator?.account ?? null) })
 
 export const usePlans = () => useQuery({ queryKey: [OperatorPlans.name], queryFn: ({ signal }) => query(OperatorPlans, {}, signal).then((d) => d.operator?.plans ?? []) })
 
 export const useBilling = (enabled: boolean) => useQuery({ queryKey: [OperatorPayments.name], enabled, queryFn: ({ signal }) => query(OperatorPayments, {}, signal).then((d) => d.operator?.billing ?? null) })
 
-// useChanges writes, and reads again what it changed.
+// useChanges writes a change and fetches the changed data again.
 export function useChanges() {
   const queries = useQueryClient()
   const again = (...keys: string[]) => Promise.all(keys.map((key) => queries.invalidateQueries({ queryKey: [key] })))

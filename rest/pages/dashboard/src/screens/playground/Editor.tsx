@@ -7,7 +7,7 @@ import { graphql as language, updateSchema } from 'cm6-graphql'
 import { buildSchema } from 'graphql'
 import { useEffect, useRef } from 'react'
 
-// The colours follow the theme of the page.
+// The colors follow the theme of the page.
 const look = EditorView.theme({
   '&': { height: '100%', backgroundColor: 'var(--color-surface)', color: 'var(--color-ink)', fontSize: '12.5px' },
   '&.cm-focused': { outline: '2px solid var(--color-accent)', outlineOffset: '-2px' },
@@ -31,7 +31,7 @@ const ink = HighlightStyle.define([
   { tag: tags.invalid, color: 'var(--color-bad)' },
 ])
 
-// Editor is the GraphQL editor; with a schema it completes and marks what is wrong.
+// Editor is the GraphQL editor. With a schema, it completes input and marks errors.
 export default function Editor({ value, onChange, onRun, schema }: { value: string; onChange: (text: string) => void; onRun: () => void; schema?: string | null }) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
@@ -71,7 +71,7 @@ export default function Editor({ value, onChange, onRun, schema }: { value: stri
     try {
       updateSchema(view.current, buildSchema(schema, { assumeValidSDL: true }))
     } catch {
-      // a schema of another version of GraphQL: the editor does without
+      // a schema of another GraphQL version: ignored
     }
   }, [schema])
 

@@ -74,7 +74,7 @@ export default function Playground() {
   )
 }
 
-// Fallback keeps a plain text field where the editor cannot be loaded.
+// Fallback shows a plain text field if the editor cannot be loaded.
 class Fallback extends Component<{ fallback: ReactNode; children: ReactNode }, { broken: boolean }> {
   state = { broken: false }
   static getDerivedStateFromError = () => ({ broken: true })

@@ -1,10 +1,10 @@
 import { store } from '@/api/store'
 import { examples } from './examples'
 
-// What the page holds in memory, and nowhere else: a reload forgets it.
+// The state that is kept only in memory: a reload discards it.
 export interface Key {
   secret: string
-  // id and ends are known of a key that was made here.
+  // id and ends are set for a key that was created here.
   id?: string
   ends?: string
 }

@@ -9,7 +9,7 @@ export interface Result {
   failed: boolean
 }
 
-// run asks with a key, and without the session: what the key may do is what the query may do.
+// run sends a query with a key and without the session, so that it has the rights of the key.
 export async function run(secret: string, query: string, variables: string): Promise<Result> {
   let given: unknown
   try {
@@ -37,7 +37,7 @@ function prettyOf(text: string): { pretty: string; failed: boolean } {
   }
 }
 
-// readSchema is the schema's text; null where the service does not give it.
+// readSchema returns the text of the schema; null if the server does not provide it.
 export async function readSchema(signal?: AbortSignal): Promise<string | null> {
   const response = await fetchService('/graphql/schema.graphql', { signal })
   if (!response.ok) return null

@@ -7,7 +7,7 @@ import { Field, useWrite } from '@/parts/Form'
 import { acts, people, sum, type Act, type Target } from './actions'
 import { QueueBacklogs, QueueRecipients } from './queries.gen'
 
-// ActDialog asks before anything happens to the queue, and says to how many recipients.
+// ActDialog asks for confirmation before a queue action, and shows the number of recipients.
 export function ActDialog({ act, target, onClose, onDone }: { act: Act; target: Target; onClose: () => void; onDone: () => void }) {
   const queries = useQueryClient()
   const known = acts[act]

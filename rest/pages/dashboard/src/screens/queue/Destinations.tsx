@@ -63,7 +63,7 @@ export function Destinations() {
   )
 }
 
-// useStable keeps rows where they are while their figures change: new ones come last.
+// useStable keeps the order of rows while their figures change; new rows are appended.
 function useStable(rows: Row[] | undefined): Row[] {
   const order = useRef<string[]>([])
   return useMemo(() => {

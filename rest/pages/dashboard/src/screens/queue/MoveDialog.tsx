@@ -6,7 +6,7 @@ import { Field, useWrite } from '@/parts/Form'
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-// local is what an input of the type datetime-local holds for a moment.
+// local returns the value of a datetime-local input for an instant.
 function local(at: Date): string {
   const two = (n: number) => String(n).padStart(2, '0')
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}`

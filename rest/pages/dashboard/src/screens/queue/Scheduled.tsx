@@ -42,7 +42,7 @@ export function Scheduled() {
   ]
   const over = () => { setChosen(new Set()); void queries.invalidateQueries({ queryKey: keyOf(ScheduledEmails) }) }
 
-  // each does the same to every email; what was done when one is refused stays done.
+  // each applies an action to every email. Earlier changes are kept if one fails.
   async function each(all: string[], body: { cancel: true } | { scheduled_at: string }) {
     setStep(0)
     try {

@@ -7,7 +7,7 @@ import { Acts } from './BulkBar'
 import type { QueueBacklogsQuery, QueueRecipientsQuery } from './queries.gen'
 import { StateBadge, States } from './state'
 
-// Words are those of the receiving server, in full.
+// Words is the complete reply of the receiving server.
 function Words({ text }: { text: string | null }) {
   if (!text) return <p className="text-ink-3">No response from the server yet.</p>
   return (

@@ -12,7 +12,7 @@ interface Change {
 interface Known {
   name: string
   icon: LucideIcon
-  // what it does, for the question; done is what it did.
+  // description of the action in the question; done is its result.
   about: string
   done: string
   danger?: boolean

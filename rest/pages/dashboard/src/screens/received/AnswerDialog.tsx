@@ -10,7 +10,7 @@ import type { Received } from './Message'
 
 const list = (text: FormDataEntryValue | null) => String(text ?? '').split(/[,;\n]/).map((t) => t.trim()).filter(Boolean)
 
-// AnswerDialog writes an answer, or sends the email on.
+// AnswerDialog composes a reply, or forwards the email.
 export function AnswerDialog({ kind, mail, onClose }: { kind: 'reply' | 'forward'; mail: Received; onClose: () => void }) {
   const navigate = useNavigate()
   const form = useRef<HTMLFormElement>(null)
@@ -49,10 +49,10 @@ export function AnswerDialog({ kind, mail, onClose }: { kind: 'reply' | 'forward
   )
 }
 
-// bare is the address of `Bob <bob@example.net>`: a name may have commas.
+// bare returns the address of `Bob <bob@example.net>`; a name can contain commas.
 const bare = (mailbox: string) => /<([^<>]+)>\s*$/.exec(mailbox)?.[1] ?? mailbox
 
-// about is what is wrong with a field, or with one of the entries of its list, as `to[0]`.
+// about returns the error of a field, or of an entry of its list, such as `to[0]`.
 function about(wrong: Record<string, string>, field: string): string | undefined {
   return Object.entries(wrong).find(([key]) => key === field || key.startsWith(`${field}[`))?.[1]
 }

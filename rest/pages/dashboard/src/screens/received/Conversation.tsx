@@ -21,7 +21,7 @@ const letterOf = (m: Named): Letter => ({ id: m.id, sent: false, who: m.from, su
 
 const address = (from: string) => /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from.trim()
 
-// useConversation looks among the emails with the words of the subject for those of one thread.
+// useConversation searches emails by the words of the subject and selects those of the thread.
 export function useConversation(mail: Named) {
   const viewer = useViewer()
   const query = wordsOf(mail.subject) || null
@@ -37,7 +37,7 @@ export function useConversation(mail: Named) {
   return { letters: threadOf(letterOf(mail), others), error: received.error ?? sent.error, retry: () => { void received.refetch(); void sent.refetch() } }
 }
 
-// Conversation are the emails of a thread, oldest first.
+// Conversation lists the emails of a thread, oldest first.
 export function Conversation({ letters, open, error, retry }: { letters: Letter[]; open: string; error: unknown; retry: () => void }) {
   return (
     <div className="grid gap-3">

@@ -4,7 +4,7 @@ import { ErrorAlert } from '@/parts/ErrorAlert'
 import { readWhole, type Received } from './Message'
 import { decodeBase64, formatBytes, saveFile } from '@/parts/file'
 
-// Files are what a message brings, to be saved and never shown: a stranger made them.
+// Files lists the attachments. They are untrusted, so they can be saved but are never shown.
 export function Files({ mail }: { mail: Received }) {
   const [busy, setBusy] = useState(-1)
   const [error, setError] = useState<unknown>(null)

@@ -28,12 +28,12 @@ import { SpamVerdict, Verdict } from './Verdict'
 
 export type Received = NonNullable<ReceivedOneQuery['receivedEmail']>
 
-// readWhole reads a message with its files: only REST returns their bytes.
+// readWhole fetches a message with its files, whose data only REST returns.
 export const readWhole = (id: string) => unwrap(rest.GET('/received-emails/{id}', { params: { path: { id } } })).then((a) => a.received_email)
 
 const readRaw = (id: string) => unwrap(rest.GET('/received-emails/{id}/raw', { params: { path: { id } }, parseAs: 'text' }))
 
-// Message is one received email: in the sheet, and on its page.
+// Message shows a received email, in the sheet and on its page.
 export function Message({ id, gone }: { id: string; gone: () => void }) {
   const one = useGraphQL(ReceivedOne, { id })
   if (one.error) return <div className="p-4 md:p-5"><ErrorAlert error={one.error} retry={() => void one.refetch()} /></div>

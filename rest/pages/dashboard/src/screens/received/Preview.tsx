@@ -9,7 +9,7 @@ interface Picture {
   data: string
 }
 
-// Preview shows a stranger's HTML with the pictures that the message itself brings.
+// Preview shows untrusted HTML with the images that the message contains.
 export function Preview({ html, title, pictures }: { html: string; title: string; pictures: Picture[] }) {
   const page = useMemo(() => withPictures(html, pictures), [html, pictures])
   const [on, setOn] = useState<'desktop' | 'mobile'>('desktop')
@@ -25,7 +25,7 @@ export function Preview({ html, title, pictures }: { html: string; title: string
   )
 }
 
-// withPictures puts pictures in the places of their `cid:` links (RFC 2392).
+// withPictures replaces `cid:` links (RFC 2392) by their images.
 function withPictures(html: string, pictures: Picture[]): string {
   return html.replace(/\bcid:([^"'\s<>()\\]+)/gi, (link, id: string) => {
     const own = pictures.find((p) => p.contentId === decode(id) && /^image\/[a-z0-9.+-]+$/.test(p.type))

@@ -21,7 +21,7 @@ interface Rule {
   action: 'accept' | 'reject'
 }
 
-// Rules says for each domain which of its addresses receive.
+// Rules lists, for each domain, the addresses that receive mail.
 export default function Rules() {
   const [address, change] = useSearchParams()
   const domains = useGraphQL(ReceivedDomains, {})

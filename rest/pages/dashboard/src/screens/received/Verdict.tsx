@@ -12,7 +12,7 @@ const verdicts: Record<string, [Tone, LucideIcon, string]> = {
   none: ['quiet', ShieldQuestion, 'none'],
 }
 
-// Verdict is one result of RFC 8601, as `SPF pass`.
+// Verdict is a result of RFC 8601, such as `SPF pass`.
 export function Verdict({ name, result }: { name: string; result: string }) {
   const [tone, icon, word] = verdicts[result] ?? ['quiet', CircleHelp, result || 'none']
   return <Badge tone={tone} icon={icon}>{name} {word}</Badge>
@@ -25,7 +25,7 @@ export function SpamVerdict({ status, score }: { status: string; score?: number 
   return <Badge tone={tone} icon={icon}>{word}{score != null && ` (${score.toFixed(1)})`}</Badge>
 }
 
-// Sender is the verdict of the list: DMARC where it says something, else the better of the two others.
+// Sender is the verdict in the list: DMARC if it has a result, else the better of the two others.
 export function Sender({ spf, dkim, dmarc }: { spf: string; dkim: string; dmarc: string }) {
   if (dmarc !== 'none') return <Verdict name="DMARC" result={dmarc} />
   return dkim === 'pass' ? <Verdict name="DKIM" result={dkim} /> : <Verdict name="SPF" result={spf} />

@@ -10,17 +10,17 @@ export interface Letter {
   answers: string[]
 }
 
-// wordsOf are those of a subject by which the rest of its conversation is looked for.
+// wordsOf returns the words of a subject that find the rest of its conversation.
 export function wordsOf(subject: string): string {
   const bare = subject.replace(/^(\s*(re|aw|fwd?|wg|sv|antw)\s*(\[\d+\])?\s*:)+/i, '')
   return (bare.match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, 8).join(' ').slice(0, 180)
 }
 
-// idsIn takes the Message-IDs out of header fields.
+// idsIn returns the Message-IDs in header fields.
 export const idsIn = (text: string) => [...text.matchAll(/<([^<>\s]+)>/g)].map((m) => m[1] ?? '')
 
-// threadOf is the conversation of an email among others, oldest first: what names it, what it names, and
-// what those name.
+// threadOf returns the conversation of an email, oldest first: emails that refer to it, those it refers to, and
+// those they refer to.
 export function threadOf(start: Letter, others: Letter[]): Letter[] {
   const thread = new Map([[start.id, start]])
   const known = new Set([start.messageId, ...start.answers].filter(Boolean))

@@ -12,13 +12,13 @@ import { RequestList } from './queries.gen'
 
 const most = 500
 
-// newest reads the newest requests that failed and that the filter leaves.
+// newest fetches the newest failed requests that match the filter.
 async function newest(filter: Filter, signal: AbortSignal): Promise<Row[]> {
   const failed = { ...filter, status: { gte: Math.max(filter.status?.gte ?? 400, 400), lt: filter.status?.lt ?? null } }
   return (await fetchAll(RequestList, { first: 100, filter: failed }, (d) => d.apiRequests, signal, () => {}, most)).nodes
 }
 
-// Errors are the requests that failed, put together by what went wrong.
+// Errors groups failed requests by error.
 export function Errors({ filter, enabled, show }: { filter: Filter; enabled: boolean; show: (trouble: Trouble) => void }) {
   const read = useQuery({ queryKey: [RequestList.name, 'errors', filter], queryFn: ({ signal }) => newest(filter, signal), enabled })
   const rows = troublesOf(read.data ?? [])

@@ -7,7 +7,7 @@ import { Time } from '@/parts/Time'
 import type { Row } from './data'
 import { lookOf } from './look'
 
-// pretty writes JSON on several lines; what was cut stays as it is.
+// pretty formats JSON on several lines; truncated JSON stays unchanged.
 function pretty(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2)
@@ -16,7 +16,7 @@ function pretty(body: string): string {
   }
 }
 
-// Request is all that the log has of one request.
+// Request shows the complete log entry of a request.
 export function Request({ row, filterBy }: { row: Row; filterBy: (field: string, value: string) => void }) {
   return (
     <div className="grid gap-5 p-4 md:p-5">

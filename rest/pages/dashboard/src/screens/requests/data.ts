@@ -7,7 +7,7 @@ export type Filter = ApiRequestFilter
 const classes: Record<string, [number, number]> = { '2xx': [200, 300], '3xx': [300, 400], '4xx': [400, 500], '5xx': [500, 600], failed: [400, 600] }
 const names = { method: 'method', path: 'path', key: 'apiKeyId', user: 'userId', request: 'requestId', email: 'emailId' } as const
 
-// filterOf reads the text of the filter. wrong says what cannot be.
+// filterOf parses the text of the filter. wrong is the reason why it is invalid.
 export function filterOf(q: string): { filter: Filter; wrong?: string } {
   const filter: Filter = {}
   for (const { text, field, value } of parseTerms(q)) {

@@ -1,6 +1,6 @@
 import type { Row } from './data'
 
-// Trouble is requests that failed alike.
+// Trouble is a group of requests with the same error.
 export interface Trouble {
   key: string
   status: number
@@ -9,11 +9,11 @@ export interface Trouble {
   code: string
   message: string
   count: number
-  // last is the newest of them.
+  // last is the newest request.
   last: Row
 }
 
-// wordsOf reads code and message of an answer, of which the log keeps the beginning.
+// wordsOf reads the code and message of a response, which the log may have truncated.
 export function wordsOf(body: string | null | undefined): { code: string; message: string } {
   const of = (name: string) => {
     const found = new RegExp(`"${name}"\\s*:\\s*("(?:[^"\\\\]|\\\\.)*")`).exec(body ?? '')
@@ -26,7 +26,7 @@ export function wordsOf(body: string | null | undefined): { code: string; messag
   return { code: of('code'), message: of('message') }
 }
 
-// troublesOf puts requests that failed together by operation, status and code, the most frequent first.
+// troublesOf groups failed requests by operation, status and code, most frequent first.
 export function troublesOf(rows: Row[]): Trouble[] {
   const groups = new Map<string, Trouble>()
   for (const row of rows) {

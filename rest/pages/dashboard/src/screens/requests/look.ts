@@ -1,7 +1,7 @@
 import { Check, CornerUpRight, OctagonAlert, TriangleAlert, type LucideIcon } from 'lucide-react'
 import type { Tone } from '@/parts/Badge'
 
-// lookOf is how a status of HTTP is shown.
+// lookOf returns the badge of an HTTP status.
 export function lookOf(status: number): { tone: Tone; icon: LucideIcon } {
   if (status >= 500) return { tone: 'bad', icon: OctagonAlert }
   if (status >= 400) return { tone: 'warn', icon: TriangleAlert }

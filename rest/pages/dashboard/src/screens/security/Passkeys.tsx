@@ -12,7 +12,7 @@ import { Time } from '@/parts/Time'
 import { useAgain, usePasskeys } from './me'
 import { makePasskey, passkeysWork } from './webauthn'
 
-// Passkeys let a person in without a password.
+// Passkeys lists the user's passkeys, which sign in without a password.
 export function Passkeys() {
   const list = usePasskeys()
   const again = useAgain()

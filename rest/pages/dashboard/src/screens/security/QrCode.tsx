@@ -4,7 +4,7 @@ import encodeQR from 'qr'
 // 18004, 5.3.8).
 export const modules = (text: string): boolean[][] => encodeQR(text, 'raw', { ecc: 'medium', border: 4 })
 
-// QrCode draws a text for a camera: dark on light in both themes, since not every app reads the opposite.
+// QrCode draws a text as a QR code: dark on light in both themes, because some apps cannot read inverted codes.
 export default function QrCode({ text, label }: { text: string; label: string }) {
   const rows = modules(text)
   return (

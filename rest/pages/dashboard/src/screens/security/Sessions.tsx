@@ -15,7 +15,7 @@ const by: Record<string, string> = { password: 'with a password', passkey: 'with
 
 const few = 6
 
-// Sessions are where the person is signed in.
+// Sessions lists the open sessions of the user.
 export function Sessions() {
   const list = useSessions()
   const again = useAgain()

@@ -7,7 +7,7 @@ import { Field, useWrite } from '@/parts/Form'
 import { Card } from '@/parts/Page'
 import { useAgain } from './me'
 
-// Who is the person's name and address. A new address counts once the link mailed there was used.
+// Who edits the user's name and address. A new address takes effect once the link sent to it is used.
 export function Who({ name, email }: { name: string; email: string }) {
   const again = useAgain()
   const [asked, setAsked] = useState('')

@@ -6,7 +6,7 @@ export const useMe = () => useQuery({ queryKey: ['me'], queryFn: () => unwrap(re
 export const useSessions = () => useQuery({ queryKey: ['my-sessions'], queryFn: () => unwrap(rest.GET('/sessions')).then((s) => s.sessions) })
 export const usePasskeys = () => useQuery({ queryKey: ['my-passkeys'], queryFn: () => unwrap(rest.GET('/user/passkeys')).then((s) => s.passkeys) })
 
-// useAgain reads all of it again.
+// useAgain fetches this data again.
 export function useAgain() {
   const client = useQueryClient()
   return () => Promise.all([['me'], ['my-sessions'], ['my-passkeys'], ['viewer']].map((queryKey) => client.invalidateQueries({ queryKey })))

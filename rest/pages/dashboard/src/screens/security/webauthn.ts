@@ -1,4 +1,4 @@
-// The browser's side of a passkey: options come as JSON, what it makes goes back as JSON.
+// The browser's part of passkeys: options and responses are JSON.
 
 export const passkeysWork = typeof PublicKeyCredential !== 'undefined' && 'parseCreationOptionsFromJSON' in PublicKeyCredential
 
@@ -6,7 +6,7 @@ interface Options {
   publicKey: PublicKeyCredentialCreationOptionsJSON
 }
 
-// makePasskey asks the device for a passkey. Who says no there has not failed: undefined.
+// makePasskey asks the device for a passkey. It returns undefined if the user cancels.
 export async function makePasskey(options: object): Promise<Record<string, unknown> | undefined> {
   try {
     const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON((options as Options).publicKey)

@@ -18,7 +18,7 @@ interface Look {
   logo: string
 }
 
-// Brand is what recipients see of the account where they unsubscribe. It is not in GraphQL.
+// Brand edits the account's appearance on the unsubscribe page, which is not available in GraphQL.
 export function Brand() {
   const { can } = useViewer()
   const brand = useQuery({ queryKey: ['brand'], queryFn: () => unwrap(rest.GET('/account/brand')).then((b) => b.brand) })

@@ -12,13 +12,13 @@ type Erased = components['schemas']['ErasedAnswer']['erased']
 
 const names: Record<keyof Erased, string> = { emails: 'emails to the address', redacted: 'emails to several people, with the address redacted', received: 'emails received', events: 'events', suppressions: 'suppressions, which stay in effect' }
 
-// Emails are counted up to so many.
+// Emails are counted up to this limit.
 const most = 10_000
 
-// leftOf counts the emails to an address that are stored still.
+// leftOf counts the emails to an address that are still stored.
 const leftOf = async (email: string) => (await query(ErasedYet, { email })).emails.count.value
 
-// watched reports how many of the emails are gone: when `erasing` begins, and about every second.
+// watched reports how many emails are erased: when `erasing` begins, and then about every second.
 async function watched<T>(email: string, erasing: () => Promise<T>, report: (gone: number, of: number) => void): Promise<T> {
   const of = await leftOf(email).catch(() => 0)
   if (of === 0) return erasing()
@@ -27,7 +27,7 @@ async function watched<T>(email: string, erasing: () => Promise<T>, report: (gon
   return erasing().finally(() => clearInterval(timer))
 }
 
-// Erase deletes all that is stored of a person as a recipient, as they may ask for.
+// Erase deletes all data about a recipient, at the recipient's request.
 export function Erase() {
   const client = useQueryClient()
   const [email, setEmail] = useState('')

@@ -11,7 +11,7 @@ import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Card } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 
-// Factor is the rule that every member has a second factor. It is not in GraphQL.
+// Factor edits the rule that every member needs a second factor, which is not available in GraphQL.
 export function Factor() {
   const { can } = useViewer()
   const client = useQueryClient()

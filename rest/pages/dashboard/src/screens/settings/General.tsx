@@ -13,7 +13,7 @@ import type { AccountSettingsQuery } from './queries.gen'
 type Account = AccountSettingsQuery['account']
 type Change = { name?: string; body_retention_days?: number; record_retention_days?: number }
 
-// General is the account's name, and how long its mail is kept.
+// General edits the account's name and its retention periods.
 export function General({ account: a }: { account: Account }) {
   const { can } = useViewer()
   const client = useQueryClient()

@@ -1,4 +1,4 @@
-// UnsubscribePage is about how the page will look. It is drawn here, on white as the page is.
+// UnsubscribePage edits the appearance of the page, with a preview on white like the page itself.
 export function UnsubscribePage({ name, color, logo }: { name: string; color: string; logo: string }) {
   const fill = /^#[0-9a-f]{6}$/i.test(color) ? color : '#2350d0'
   return (
@@ -14,7 +14,7 @@ export function UnsubscribePage({ name, color, logo }: { name: string; color: st
   )
 }
 
-// readable is black or white, whichever can be read on a color.
+// readable returns black or white, whichever is readable on the color.
 function readable(color: string): string {
   const part = (at: number) => {
     const c = parseInt(color.slice(at, at + 2), 16) / 255

@@ -1,7 +1,7 @@
 import { SlidersHorizontal } from 'lucide-react'
 import { defineScreen } from '@/app/screen'
 
-// The side bar leads to /settings/account: /settings is the beginning of other paths, too.
+// The sidebar links to /settings/account, because /settings is also the prefix of other paths.
 export default defineScreen({
   routes: [
     { path: '/settings', title: 'Settings', load: () => import('./Settings') },

@@ -9,7 +9,7 @@ const levels = { ERROR: { icon: CircleAlert, tone: 'text-bad', word: 'Error' }, 
 
 const places: [string, string][] = [['dom_', '/domains/'], ['wh_', '/webhooks/'], ['tpl_', '/templates/'], ['aut_', '/automations/']]
 
-// Attention is what is wrong, in words, with what to do about it.
+// Attention lists problems, each with its fix.
 export function Attention() {
   const health = useGraphQL(StartHealth, {}, { refetchInterval: 60_000 })
   if (health.error) return <ErrorAlert error={health.error} title="Couldn’t load what needs attention" retry={() => void health.refetch()} />

@@ -12,7 +12,7 @@ interface Step {
   hidden?: boolean
 }
 
-// Checklist is the way to the first real mail; it goes once all of it is done.
+// Checklist lists the steps to the first real email. It disappears once all are done.
 export function Checklist({ sent, bounced, verified, domains, webhooks }: { sent: boolean; bounced: boolean; verified: boolean; domains: boolean; webhooks: boolean }) {
   const viewer = useViewer()
   const failures = viewer.development?.failures

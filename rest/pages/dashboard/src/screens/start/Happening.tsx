@@ -16,7 +16,7 @@ interface EventData {
   delay?: { diagnostic?: string }
 }
 
-// Happening shows events as they come, from when the page was opened.
+// Happening shows live events since the page was opened.
 export function Happening({ first }: { first: boolean }) {
   const [events, setEvents] = useState<LiveEvent[]>([])
   useLive(['email.'], (e) => setEvents((old) => [e, ...old].slice(0, 12)))

@@ -12,8 +12,8 @@ import { Tabs } from '@/parts/Tabs'
 import { StartSmtp } from './queries.gen'
 import { languages, snippet, type Language } from './snippets'
 
-// SendOne is the first email in six languages, ready to be pasted. The key is made by a click, stays in
-// the memory of this page and is gone with it.
+// SendOne shows code that sends the first email, in six languages. A click creates the key, which stays in
+// the memory of this page only.
 export function SendOne({ domain }: { domain: string | undefined }) {
   const viewer = useViewer()
   const [language, setLanguage] = useState<Language>('curl')
@@ -55,7 +55,7 @@ export function SendOne({ domain }: { domain: string | undefined }) {
   )
 }
 
-// keyIn finds the secret in the answer to a new key.
+// keyIn returns the secret in the response to a new key.
 function keyIn(answer: object): string {
   const [secret] = Object.values(answer).filter((v): v is string => typeof v === 'string' && v.startsWith('svc_'))
   return secret ?? ''

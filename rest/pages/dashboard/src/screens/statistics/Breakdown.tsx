@@ -11,7 +11,7 @@ import { FiguresTable, type TableRow } from './Table'
 const modules: Record<string, string> = { DOMAIN: 'domains', TEMPLATE: 'templates', AUTOMATION: 'automations' }
 const without: Record<string, string> = { TAG: 'No tag', API_KEY: 'No API key', TEMPLATE: 'No template', AUTOMATION: 'No automation', DOMAIN: 'No domain', RECIPIENT_DOMAIN: 'Several domains', BOUNCE_CLASS: 'No class' }
 
-// Breakdown are the figures by what the mail has in common.
+// Breakdown shows the figures by group.
 export function Breakdown({ choice, variables }: { choice: Choice; variables: Omit<MailGroupsQueryVariables, 'groupBy'> }) {
   const [, change] = useSearchParams()
   const { has } = useViewer()

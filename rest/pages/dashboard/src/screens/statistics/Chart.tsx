@@ -8,7 +8,7 @@ export interface Point<F = Figures> {
   name: string
   brief: string
   figures: F
-  // search is the list of emails that a point counts.
+  // search is the search for the emails of a point.
   search?: { q: string }
 }
 
@@ -16,8 +16,8 @@ const fills = { ok: 'fill-ok-mark', warn: 'fill-warn-mark', bad: 'fill-bad-mark'
 const strokes = { ok: 'stroke-ok-mark', warn: 'stroke-warn-mark', bad: 'stroke-bad-mark', info: 'stroke-info-mark' }
 const [left, bottom, top] = [48, 24, 10]
 
-// Chart draws one measure over time. Each point leads to its emails; the arrow keys go from one to
-// the next, and what it says is read aloud.
+// Chart draws one measure over time. Each point links to its emails. The arrow keys move between points,
+// which screen readers announce.
 export function Chart<F>({ measure, points, height = 232 }: { measure: Measure<F>; points: Point<F>[]; height?: number }) {
   const plot = height - bottom - top
   const box = useRef<HTMLDivElement>(null)
@@ -98,7 +98,7 @@ export const written = <F,>(measure: Measure<F>, s: Series<F>, f: F) => {
 }
 const wordsOf = <F,>(measure: Measure<F>, p: Point<F>) => `${p.name}: ${measure.series.map((s) => `${s.name} ${written(measure, s, p.figures)}`).join(', ')}`
 
-// Spot takes the focus of one period. It shows so also while a pointer that rests elsewhere has moved the tab stop.
+// Spot is the focus target of one period. It stays visible while a resting pointer has moved the tab stop.
 function Spot({ point, at, first, words, show }: { point: Pick<Point, 'search'>; at: number; first: boolean; words: string; show: () => void }) {
   const props = { 'data-at': at, 'aria-label': words, tabIndex: first ? 0 : -1, onFocus: show, onMouseEnter: show, className: 'block h-full w-full rounded-mark -outline-offset-1 focus-visible:outline-2 focus-visible:outline-accent' }
   return point.search ? <Link to="/emails" search={point.search as never} preload={false} {...props} /> : <span role="img" {...props} />

@@ -7,7 +7,7 @@ import { dayIn, ownZone, zones } from './zone'
 
 const select = 'h-[34px] max-w-full min-w-0 rounded-control border border-line bg-raised px-2 text-ink-2 hover:bg-hover'
 
-// Controls choose the range, the length of the periods and the time zone. All of it is in the URL.
+// Controls select the range, the period and the time zone, which are kept in the URL.
 export function Controls({ choice }: { choice: Choice }) {
   const [, change] = useSearchParams()
   return (

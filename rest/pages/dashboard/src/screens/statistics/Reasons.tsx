@@ -8,7 +8,7 @@ import { count } from './figures'
 import { MailRefusals, type MailRefusalsQueryVariables } from './queries.gen'
 import type { Choice } from './range'
 
-// Reasons are why mail was refused, each with the newest example in the server's own words.
+// Reasons lists why mail was rejected, each with the newest reply as an example.
 export function Reasons({ choice, variables }: { choice: Choice; variables: MailRefusalsQueryVariables }) {
   const [, change] = useSearchParams()
   const available = choice.only?.dimension !== 'TAG' && choice.only?.dimension !== 'RECIPIENT_DOMAIN'

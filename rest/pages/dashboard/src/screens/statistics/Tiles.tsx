@@ -8,7 +8,7 @@ const icons = { ok: CircleCheck, warn: TriangleAlert, bad: CircleAlert, info: Ci
 const many = (n: number) => `${count(n)} ${n === 1 ? 'email' : 'emails'}`
 const inks = { ok: 'text-ok', warn: 'text-warn', bad: 'text-bad', info: 'text-accent', quiet: 'text-ink-3' }
 
-// Tiles are the figures of the whole range, with what receivers think of them.
+// Tiles shows the totals of the range, rated by the limits of mailbox providers.
 export function Tiles({ totals: f, choice }: { totals: Figures; choice: Choice }) {
   const to = (more?: string) => (searchTerm(choice.only) === undefined ? undefined : emailsOf(choice, choice.gte, choice.lt, more))
   const of = (n: number, whole: number) => percent(whole > 0 ? n / whole : null)

@@ -6,14 +6,14 @@ export const count = (n: number) => n.toLocaleString('en')
 
 export const shareOf = (rate: { numerator: number; denominator: number }): number | null => (rate.denominator > 0 ? rate.numerator / rate.denominator : null)
 
-// percent is `2.4 %`; small shares keep two digits, for the limits of mailbox providers are small.
+// percent returns `2.4 %`. Small shares have two digits, because the limits of mailbox providers are small.
 export function percent(share: number | null): string {
   if (share === null) return '–'
   const p = share * 100
   return `${p === 0 ? '0' : p < 1 ? p.toFixed(2) : p < 10 ? p.toFixed(1) : Math.round(p)} %`
 }
 
-// What receivers mind: Gmail and Yahoo say so of complaints, and all of bounces.
+// The limits of receivers: Gmail and Yahoo publish one for complaints; bounces matter to all of them.
 export const limits = { complaint: [0.001, 0.003], bounce: [0.05] } as const
 
 export interface Verdict {
@@ -21,7 +21,7 @@ export interface Verdict {
   words: string
 }
 
-// Of few emails a single complaint is a large share.
+// With few emails, a single complaint is a large share.
 const few = 1000
 
 export function verdictOnComplaints(rate: { numerator: number; denominator: number }): Verdict | null {
@@ -42,7 +42,7 @@ export const seconds = (s: number): string => (s === 0 ? '0' : s < 1 ? `${Math.r
 
 export interface Series<F = Figures> {
   name: string
-  // mark is the colour, pattern what tells it apart without colour.
+  // mark is the color; pattern distinguishes it without color.
   mark: 'ok' | 'warn' | 'bad' | 'info'
   pattern?: 'dots' | 'lines'
   of: (f: F) => number | null
@@ -55,7 +55,7 @@ export interface Measure<F = Figures> {
   series: Series<F>[]
   write: (n: number) => string
   lines?: { at: number; name: string }[]
-  // none says what it means that there is nothing to draw.
+  // none explains why there is nothing to draw.
   none: string
   more?: string
 }

@@ -22,7 +22,7 @@ export const dimensions: { key: StatisticsDimension; name: string; field?: 'doma
   { key: 'BOUNCE_CLASS', name: 'Bounce class', field: 'bounceClass' },
 ]
 
-// Of these, a grouping by one does not go with a filter by another.
+// Of these, a grouping by one cannot be combined with a filter by another.
 const alone = ['TAG', 'RECIPIENT_DOMAIN', 'BOUNCE_CLASS']
 export const goTogether = (group: string, only: string | undefined) => !only || group === only || !(alone.includes(group) && alone.includes(only))
 
@@ -42,7 +42,7 @@ export interface Choice {
 
 const hour = 3_600_000
 
-// choiceOf reads the URL. What it does not understand counts as not said.
+// choiceOf reads the URL. Invalid parameters are ignored.
 export function choiceOf(address: Record<string, string>, now: number): Choice {
   const zone = address.zone && isZone(address.zone) ? address.zone : ownZone
   const range = ranges.find((r) => r.key === address.range)?.key ?? '7d'
@@ -85,7 +85,7 @@ function filterOf(only: Choice['only']): StatisticsFilter | null {
   return field ? { [field]: only.key } : null
 }
 
-// searchTerm is how the list of emails is asked for a group; undefined: it cannot be.
+// searchTerm returns the search term that finds the emails of a group; undefined if there is none.
 export function searchTerm(only: Choice['only']): string | undefined {
   if (!only) return ''
   if (only.dimension === 'TAG') return `tag:${only.key}`
@@ -95,7 +95,7 @@ export function searchTerm(only: Choice['only']): string | undefined {
   return only.dimension === 'BOUNCE_CLASS' ? 'is:bounced' : undefined
 }
 
-// emailsOf is the search of the list of emails for a stretch of time.
+// emailsOf returns the search for the emails of a time range.
 export function emailsOf(choice: Choice, from: string, to: string | undefined, more = ''): { q: string } {
   const open = to === undefined || Date.parse(to) > now()
   return { q: [searchTerm(choice.only) ?? '', more, `after:${short(from)}`, open ? '' : `before:${short(to)}`].filter(Boolean).join(' ') }

@@ -1,4 +1,4 @@
-// top is a round number at or above the largest one, and where the lines of the axis are.
+// top returns a round number that is not below the largest value, and the positions of the grid lines.
 export function axisOf(largest: number, whole: boolean): { top: number; ticks: number[] } {
   const least = whole ? 4 : 0
   const wanted = Math.max(largest, least) || 1
@@ -9,7 +9,7 @@ export function axisOf(largest: number, whole: boolean): { top: number; ticks: n
   return { top: lines * step, ticks: Array.from({ length: lines + 1 }, (_, i) => i * step) }
 }
 
-// labelled are the places of the axis that get a label, so that labels do not touch.
+// labelled returns the positions on the axis that get a label, so that labels do not touch.
 export function labelled(count: number, width: number, each = 64): Set<number> {
   const every = Math.max(1, Math.ceil((count * each) / Math.max(width, 1)))
   return new Set(Array.from({ length: count }, (_, i) => i).filter((i) => i % every === 0))

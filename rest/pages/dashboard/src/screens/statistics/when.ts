@@ -15,7 +15,7 @@ const short: Record<StatisticsInterval, Style> = {
   MONTH: { month: 'short', year: '2-digit' },
 }
 
-// namesOf writes when a period is, in full and as a label of the axis.
+// namesOf returns the full name of a period and its axis label.
 export function namesOf(interval: StatisticsInterval, zone: string) {
   const full = new Intl.DateTimeFormat(undefined, { ...long[interval], timeZone: zone })
   const brief = new Intl.DateTimeFormat(undefined, { ...short[interval], timeZone: zone })

@@ -1,4 +1,4 @@
-// Days and clocks of time zones: the statistics have the zone that the URL names, not the browser's.
+// Dates and times in time zones: statistics use the zone in the URL, not that of the browser.
 
 export const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
 
@@ -8,25 +8,25 @@ export const isZone = (zone: string) => zones.includes(zone) || zone === ownZone
 
 const partsOf = (zone: string) => new Intl.DateTimeFormat('en-GB', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' })
 
-// offsetAt is how far the zone's clock is ahead of UTC, in milliseconds.
+// offsetAt returns the offset of the zone from UTC, in milliseconds.
 function offsetAt(at: number, zone: string): number {
   const p = Object.fromEntries(partsOf(zone).formatToParts(at).map((x) => [x.type, Number(x.value)]))
   return Date.UTC(p.year ?? 0, (p.month ?? 1) - 1, p.day, p.hour, p.minute, p.second) - Math.floor(at / 1000) * 1000
 }
 
-// dayIn is the day, as 2026-01-31, that a moment is in.
+// dayIn returns the day of an instant, such as 2026-01-31.
 export function dayIn(at: number, zone: string): string {
   return new Date(at + offsetAt(at, zone)).toISOString().slice(0, 10)
 }
 
-// startOf is the moment at which a day begins.
+// startOf returns the instant at which a day begins.
 export function startOf(day: string, zone: string): number {
   const utc = Date.parse(`${day}T00:00:00Z`)
   const guess = utc - offsetAt(utc, zone)
   return utc - offsetAt(guess, zone)
 }
 
-// addDays counts days of the calendar.
+// addDays adds calendar days.
 export function addDays(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
 }

@@ -17,7 +17,7 @@ const batch = 1000
 const shown = 500
 const looks = { added: { word: 'Added', tone: 'ok', icon: Check }, existing: { word: 'Already suppressed', tone: 'quiet', icon: Info }, failed: { word: 'Failed', tone: 'bad', icon: CircleX } } as const
 
-// Import suppresses the addresses of a CSV file and says of each line what came of it.
+// Import suppresses the addresses of a CSV file and reports the result of each line.
 export function Import({ onClose, done: finished }: { onClose: () => void; done: () => void }) {
   const [text, setText] = useState('')
   const [results, setResults] = useState<Result[]>([])

@@ -46,7 +46,7 @@ export function List({ add }: { add?: () => void }) {
   const q = address.q ?? ''
   const { filter, wrong } = filterOf(q)
   const list = usePages(SuppressionList, { first: 100, ...filter }, (d) => d.suppressions, { keepPrevious: true, enabled: !wrong })
-  // Those that were added here are in the list already.
+  // Suppressions that were added here are already in the list.
   useLive(['suppression.added'], (e) => setFresh((old) => [...new Set([...old, String((e.data as { email?: string }).email ?? e.id)])]))
   const waiting = q ? 0 : fresh.filter((email) => !list.rows.some((s) => s.email === email)).length
   const open = address.open

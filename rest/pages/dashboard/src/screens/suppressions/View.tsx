@@ -17,7 +17,7 @@ import { Time } from '@/parts/Time'
 import { erased, reasons } from './look'
 import { SuppressionDetail, SuppressionList } from './queries.gen'
 
-// SuppressionView is one suppression: why, since when, because of which email.
+// SuppressionView shows a suppression: its reason, its time and the email that caused it.
 export function SuppressionView({ id, removed }: { id: string; removed: () => void }) {
   const { can, has } = useViewer()
   const queries = useQueryClient()

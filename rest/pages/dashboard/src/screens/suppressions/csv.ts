@@ -1,10 +1,10 @@
 export interface Line {
-  // line is its line in the file, from 1.
+  // line is its line number in the file, starting at 1.
   line: number
   address: string
 }
 
-// cells takes a CSV text apart (RFC 4180; comma, semicolon or tab), and keeps where each row begins.
+// cells parses CSV (RFC 4180; comma, semicolon or tab) and keeps the position of each row.
 export function cells(text: string): { line: number; fields: string[] }[] {
   const head = /^.*$/m.exec(text)?.[0] ?? ''
   const separator = [',', ';', '\t'].map((s) => [s, head.split(s).length] as const).sort((a, b) => b[1] - a[1])[0]?.[0] ?? ','
@@ -31,7 +31,7 @@ export function cells(text: string): { line: number; fields: string[] }[] {
   return rows
 }
 
-// addressesOf finds the addresses: the column that is called so, else the first with an @ in a row.
+// addressesOf returns the addresses: the column named email, else the first cell with an @ in each row.
 export function addressesOf(text: string): Line[] {
   const rows = cells(text.replace(/^\uFEFF/, ''))
   const first = rows[0]

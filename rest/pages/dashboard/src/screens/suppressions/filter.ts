@@ -7,7 +7,7 @@ export interface Filter {
   reason: SuppressionReason | null
 }
 
-// filterOf reads the text of the filter bar, and says what is wrong with it.
+// filterOf parses the text of the filter bar and returns its errors.
 export function filterOf(q: string): { filter: Filter; wrong?: string } {
   const reason = termValue(q, 'reason').toUpperCase()
   const words = parseTerms(q).filter((t) => t.field !== 'reason').map((t) => t.text)

@@ -2,7 +2,7 @@ import { Flag, Hand, MailX, Undo2, Unplug, type LucideIcon } from 'lucide-react'
 import type { Tone } from '@/parts/Badge'
 import type { SuppressionReason } from './queries.gen'
 
-// What each reason means, and what to think of before the address is written to again.
+// The meaning of each reason, and what to consider before you send to the address again.
 export const reasons: Record<SuppressionReason, { word: string; tone: Tone; icon: LucideIcon; means: string; before: string }> = {
   BOUNCE: { word: 'Bounce', tone: 'bad', icon: Undo2, means: 'The receiving server rejected it, or retries ran out.', before: 'If the mailbox still doesn’t exist, the next email bounces and suppresses it again.' },
   FAILURE: { word: 'Failure', tone: 'bad', icon: Unplug, means: 'It can’t receive email: the domain doesn’t exist or doesn’t accept email.', before: 'If nothing has changed, the next email fails and suppresses it again.' },

@@ -10,7 +10,7 @@ import { roleName } from './roles'
 
 type Invitation = TeamInvitationsQuery['invitations']['nodes'][number]
 
-// Invitations are the open ones. `nameOf` says who a person is.
+// Invitations lists open invitations. `nameOf` returns the name of a user.
 export function Invitations({ rows, nameOf, again, invite }: { rows: Invitation[]; nameOf: (id: string | null) => string | undefined; again: () => void; invite: () => void }) {
   const [revoking, setRevoking] = useState<Invitation>()
   const [busy, setBusy] = useState('')

@@ -12,7 +12,7 @@ import { givable, restRole, roleName, touches, type Role } from './roles'
 
 type Member = TeamMembersQuery['members']['nodes'][number]
 
-// Members are who belongs to the account.
+// Members lists the members of the account.
 export function Members({ rows, again }: { rows: Member[]; again: () => void }) {
   const { user, role: mine, account } = useViewer()
   const [removing, setRemoving] = useState<Member>()
@@ -82,7 +82,7 @@ export function Members({ rows, again }: { rows: Member[]; again: () => void }) 
             toast.success(`${removing.user.email} removed`)
           }}
         >
-          {self(removing) ? 'You lose access until someone invites you again.' : 'They lose access within five seconds.'} API keys created by {self(removing) ? 'you' : 'them'} belong to the account and keep working.
+          {self(removing) ? 'You lose access until you are invited again.' : 'They lose access within five seconds.'} API keys created by {self(removing) ? 'you' : 'them'} belong to the account and keep working.
         </ConfirmDialog>
       )}
     </Card>

@@ -13,7 +13,7 @@ import type { Template } from './draft'
 import { Templates } from './templates.gen'
 import type { Editor } from './useEditor'
 
-// PublishDialog makes the draft the version that sends use; what is unsaved is saved first.
+// PublishDialog publishes the draft, after saving unsaved changes.
 export function PublishDialog({ template, editor, onClose }: { template: Template; editor: Editor; onClose: () => void }) {
   const once = useRef(newIdempotencyKey())
   async function publish() {
@@ -30,7 +30,7 @@ export function PublishDialog({ template, editor, onClose }: { template: Templat
   )
 }
 
-// DeleteDialog asks before a template goes.
+// DeleteDialog asks before a template is deleted.
 export function DeleteDialog({ template, editor, onClose }: { template: Template; editor: Editor; onClose: () => void }) {
   const navigate = useNavigate()
   const client = useQueryClient()

@@ -3,7 +3,7 @@ import { ChevronDown, ChevronRight } from 'lucide-react'
 import { Field } from '@/parts/Form'
 import type { Draft } from './draft'
 
-// Fields are the lines of a template above its parts.
+// Fields are the fields of a template above its parts.
 export function Fields({ draft, wrong, locked, change }: { draft: Draft; wrong: Record<string, string>; locked: boolean; change: (more: Partial<Draft>) => void }) {
   const [more, setMore] = useState(false)
   const open = more || Boolean(wrong.reply_to ?? wrong.category)

@@ -8,7 +8,7 @@ import { SegmentedControl } from '@/parts/Tabs'
 
 type View = 'desktop' | 'mobile' | 'text'
 
-// Preview is the saved draft, or a version, as the service renders it with the sample values.
+// Preview shows the saved draft, or a version, rendered by the server with the sample values.
 export function Preview({ id, stamp, values, version = 'draft', note }: { id: string; stamp: string; values: Record<string, unknown>; version?: number | 'draft'; note?: ReactNode }) {
   const [view, setView] = useState<View>('desktop')
   const settled = useSettled(JSON.stringify(values))
@@ -43,7 +43,7 @@ export function Preview({ id, stamp, values, version = 'draft', note }: { id: st
   )
 }
 
-// useSettled follows a text once it has rested for a moment.
+// useSettled returns a text after it has not changed for a moment.
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text)
   useEffect(() => {

@@ -2,7 +2,7 @@ import { CircleCheck, CircleDot, PencilLine } from 'lucide-react'
 import { Badge } from '@/parts/Badge'
 import type { TemplateStatus } from './templates.gen'
 
-// StatusBadge says whether sends can use a template.
+// StatusBadge shows whether sends can use a template.
 export function StatusBadge({ status, version, pending }: { status: TemplateStatus; version: number | null; pending: boolean }) {
   if (status === 'DRAFT') return <Badge icon={PencilLine}>Draft</Badge>
   if (pending) return <Badge tone="warn" icon={CircleDot}>v{version}, unpublished changes</Badge>

@@ -27,7 +27,7 @@ const columns: Column<Row>[] = [
   { key: 'changed', head: 'Updated', width: '120px', right: true, from: 'slim', cell: (t) => <span className="text-ink-2"><Time at={t.updatedAt} /></span> },
 ]
 
-// matches judges by what the filter field says: words, `status:` and `alias:`.
+// matches applies the filter: words, `status:` and `alias:`.
 function matches(t: Row, q: string): boolean {
   return parseTerms(q).every(({ field, value }) => {
     const wanted = value.replaceAll('"', '').toLowerCase()

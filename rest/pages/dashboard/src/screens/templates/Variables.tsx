@@ -13,7 +13,7 @@ interface Props {
 
 const multi = (t: VariableType) => t === 'list' || t === 'object'
 
-// Variables are the gaps of a template, each with a sample value for the preview and test sends.
+// Variables lists the variables of a template, each with a sample value for the preview and test sends.
 export function Variables({ draft, locked, wrong, change, samples, sample }: Props) {
   const set = (index: number, more: Partial<Variable>) => change(draft.variables.map((v, i) => (i === index ? { ...v, ...more } : v)))
   const add = (key: string) => change([...draft.variables, { key, type: 'string', required: false, fallback: '' }])

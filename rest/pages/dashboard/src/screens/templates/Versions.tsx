@@ -28,7 +28,7 @@ interface Props {
   write: boolean
 }
 
-// Versions are what was published; an earlier one can be looked at and published once more.
+// Versions lists the published versions; earlier ones can be viewed and published again.
 export function Versions({ template, editor, values, write }: Props) {
   const { id } = template
   const list = usePages(TemplateVersions, { id }, (d) => d.template?.versions ?? { nodes: [], pageInfo: { hasNextPage: false } })
@@ -105,7 +105,7 @@ function VersionDialog({ id, version, template, values, write, onClose }: { id: 
   )
 }
 
-// Since is what a version says otherwise than the one before it.
+// Since shows the changes since the previous version.
 function Since({ before, after }: { before: Version; after: Version }) {
   const envelope = (v: Version) => [`Subject: ${v.subject ?? 'set when sending'}`, `From: ${v.from ?? 'set when sending'}`, `Reply to: ${v.reply_to.join(', ') || 'nothing'}`, `Category: ${v.category ?? 'none'}`, `Unsubscribe link: ${v.unsubscribe_enabled ? 'yes' : 'no'}`, ...v.variables.map((x) => `Variable ${x.key}: ${x.type}${x.required ? ', required' : ''}`)].join('\n')
   const texts = [['Settings', envelope(before), envelope(after)], ['HTML', before.html ?? '', after.html ?? ''], ['Text', before.text ?? '', after.text ?? '']] as const

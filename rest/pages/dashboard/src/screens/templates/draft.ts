@@ -8,11 +8,11 @@ export interface Variable {
   key: string
   type: VariableType
   required: boolean
-  // fallback is as it was typed; empty for none.
+  // fallback is the typed text; empty for none.
   fallback: string
 }
 
-// Draft is what a person edits.
+// Draft is the editable state.
 export interface Draft {
   name: string
   alias: string
@@ -26,7 +26,7 @@ export interface Draft {
   variables: Variable[]
 }
 
-// Unsaved is a draft with the state that it was made from, and the etag of that.
+// Unsaved is a draft, with the saved state that it is based on and its etag.
 export interface Unsaved {
   draft: Draft
   base: Draft
@@ -44,13 +44,13 @@ export function draftOf(t: Template): Draft {
   }
 }
 
-// fromRest is a record in the names of the dashboard.
+// fromRest converts a record to the names of the dashboard.
 export const fromRest = (r: TemplateRecord) => ({
   id: r.id, alias: r.alias, name: r.name, status: r.status === 'draft' ? ('DRAFT' as const) : ('PUBLISHED' as const), version: r.version, publishedAt: r.published_at, hasUnpublishedChanges: r.has_unpublished_changes, subject: r.subject, from: r.from,
   replyTo: r.reply_to, html: r.html, text: r.text, variables: r.variables, unsubscribeEnabled: r.unsubscribe_enabled, category: r.category, updatedAt: r.updated_at, etag: r.etag,
 })
 
-// valueOf is a typed text as a value of its type; what is not one goes as text, and the service says so.
+// valueOf converts a typed text to a value of its type. Invalid values stay text, and the server rejects them.
 export function valueOf(type: VariableType, text: string): unknown {
   if (type === 'string') return text
   try {
@@ -60,7 +60,7 @@ export function valueOf(type: VariableType, text: string): unknown {
   }
 }
 
-// bodyOf is what PATCH takes. Only what differs is sent.
+// bodyOf returns the body of PATCH, with only the changed fields.
 export function bodyOf(draft: Draft, base: Draft): components['schemas']['UpdateTemplate'] {
   const body: components['schemas']['UpdateTemplate'] = {}
   if (draft.name !== base.name) body.name = draft.name

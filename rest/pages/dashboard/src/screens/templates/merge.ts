@@ -7,8 +7,8 @@ export const names: Record<keyof Draft, string> = {
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
-// merge puts the drafts of two people together. What only one of them has changed is taken from that one; where both
-// have changed the same, `choose` says whose counts.
+// merge combines the drafts of two users. A change by only one of them is kept; `choose` resolves fields that
+// both have changed.
 export function merge(base: Draft, mine: Draft, theirs: Draft, choose: (path: string) => Side): { draft: Draft; changes: Change[] } {
   const changes: Change[] = []
   const draft = { ...theirs } as Record<string, unknown>

@@ -52,7 +52,7 @@ export function useEditor(template: Template) {
     [template, hold],
   )
 
-  // took keeps what a write has answered with.
+  // took stores the response to a write.
   const took = useCallback(
     (record: TemplateRecord) => {
       client.setQueryData(templateKey(id), fromRest(record))
@@ -63,7 +63,7 @@ export function useEditor(template: Template) {
     [client, id],
   )
 
-  // A merged draft is written over what it was merged with.
+  // A merged draft overwrites the draft it was merged with.
   const write = useWrite(async (merged: Draft | null) => {
     const held = latest.current
     if (!held) return true
@@ -73,7 +73,7 @@ export function useEditor(template: Template) {
       const record = Object.keys(body).length > 0 || !conflict ? (await unwrap(rest.PATCH('/templates/{id}', { params: { path: { id }, header: { 'If-Match': mine.etag } }, body }))).template : null
       if (record) took(record)
       const written = record ? fromRest(record) : (conflict as Conflict).theirs
-      // What was typed while it was saved is still unsaved.
+      // Input typed during the save is still unsaved.
       const after = latest.current
       hold(after && JSON.stringify(after.draft) !== JSON.stringify(held.draft) ? { draft: after.draft, base: draftOf(written), etag: written.etag } : null)
       setConflict(null)
@@ -100,7 +100,7 @@ export function useEditor(template: Template) {
     if (mine && conflict) toast.success('Loaded their draft', { label: 'Restore mine', run: () => hold({ draft: mine.draft, base: draftOf(conflict.theirs), etag: conflict.theirs.etag }) })
   }, [drop, hold, conflict])
 
-  // save answers whether all is saved now.
+  // save resolves to whether everything is saved.
   const save = async (merged: Draft | null = null) => {
     const dirty = latest.current !== null
     const ok = (await write.run(merged)) === true
@@ -108,7 +108,7 @@ export function useEditor(template: Template) {
     return ok
   }
 
-  // While something is unsaved, others are looked after.
+  // While there are unsaved changes, check for changes by others.
   const dirty = unsaved.value !== null
   const stamp = useGraphQL(TemplateStamp, { id }, { enabled: dirty, refetchInterval: 20_000 })
   const stamped = stamp.data?.template?.updatedAt

@@ -8,7 +8,7 @@ import { SkeletonText } from '@/parts/Skeleton'
 import { dayOf, money } from './money'
 import type { Plan } from './Plans'
 
-// ChangeDialog says what a change of the plan costs, and makes it.
+// ChangeDialog shows the cost of a plan change and makes it.
 export function ChangeDialog({ plan, onClose, changed }: { plan: Plan; onClose: () => void; changed: () => void }) {
   const quote = useQuery({ queryKey: ['plan-quote', plan.id], queryFn: () => unwrap(rest.POST('/billing/plan/preview', { body: { plan: plan.id } })), staleTime: 0, gcTime: 0 })
   const change = useWrite(async () => {

@@ -9,7 +9,7 @@ import { dayOf, money } from './money'
 
 const looks: Record<string, [Tone, LucideIcon, string]> = { paid: ['ok', CircleCheck, 'Paid'], open: ['warn', Clock, 'Open'], draft: ['quiet', Clock, 'Draft'], void: ['quiet', CircleMinus, 'Void'], uncollectible: ['bad', CircleAlert, 'Not collected'] }
 
-// Invoices are as the payment provider has them.
+// Invoices lists the invoices of the payment provider.
 export function Invoices() {
   const list = useInfiniteQuery({
     queryKey: ['invoices'],

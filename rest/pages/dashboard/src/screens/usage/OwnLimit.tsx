@@ -8,7 +8,7 @@ import { Field, useWrite } from '@/parts/Form'
 import { Card } from '@/parts/Page'
 import { count } from './money'
 
-// OwnLimit is the ceiling that the account sets itself.
+// OwnLimit is the account's own monthly limit.
 export function OwnLimit({ limit }: { limit: number | null }) {
   const { can } = useViewer()
   const client = useQueryClient()

@@ -14,7 +14,7 @@ import type { BillingNowQuery } from './queries.gen'
 export type Plan = BillingNowQuery['plans'][number]
 type Billing = BillingNowQuery['billing']
 
-// Plans are those that can be chosen, from the least to the greatest.
+// Plans lists the plans that can be chosen, in ascending order.
 export function Plans({ plans, billing }: { plans: Plan[]; billing: Billing }) {
   const { can } = useViewer()
   const client = useQueryClient()

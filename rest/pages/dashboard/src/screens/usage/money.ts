@@ -1,4 +1,4 @@
-// money writes an amount of minor units, as cents, in its currency.
+// money formats an amount in minor units, such as cents, in its currency.
 export function money(amount: number, currency: string): string {
   const format = new Intl.NumberFormat(undefined, { style: 'currency', currency: currency.toUpperCase() })
   return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2))

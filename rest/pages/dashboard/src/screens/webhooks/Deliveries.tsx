@@ -17,7 +17,7 @@ import { WebhookDeliveryList, type WebhookDeliveryRowFragment, type WebhookDeliv
 type Row = WebhookDeliveryRowFragment
 const choices = [{ key: '', name: 'All' }, { key: 'failed', name: 'Failed' }, { key: 'pending', name: 'Pending' }, { key: 'delivered', name: 'Delivered' }] as const
 type Choice = (typeof choices)[number]['key']
-// spans are stretches of time, in hours.
+// spans are time ranges in hours.
 const spans: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168 }
 const nothing = { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } }
 

@@ -28,7 +28,7 @@ function lookOfAttempt(a: Attempt): { word: string; tone: Tone; icon: typeof Che
   return { word: a.statusCode === null ? 'No response' : `Responded ${a.statusCode}`, tone: 'bad', icon: CircleX }
 }
 
-// Delivery is what was sent to the endpoint and what it answered, attempt by attempt.
+// Delivery shows the request to the endpoint and its response for each attempt.
 export function Delivery({ id, endpoint }: { id: string; endpoint: WebhookRowFragment }) {
   const { can, has } = useViewer()
   const queries = useQueryClient()

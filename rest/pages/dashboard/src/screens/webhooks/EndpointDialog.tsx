@@ -7,7 +7,7 @@ import { EventChoice } from './EventChoice'
 import { eventTypes, type EventType } from './events'
 import type { WebhookRowFragment } from './queries.gen'
 
-// EndpointDialog makes an endpoint, or changes one. Of a new one it shows the secret.
+// EndpointDialog creates or edits an endpoint, and shows the secret of a new one.
 export function EndpointDialog({ endpoint, onClose, made }: { endpoint?: WebhookRowFragment; onClose: () => void; made: (id: string) => void }) {
   const [url, setUrl] = useState(endpoint?.url ?? '')
   const [limit, setLimit] = useState(endpoint?.rateLimit ? String(endpoint.rateLimit) : '')

@@ -1,6 +1,6 @@
 import { eventGroups, type EventType } from './events'
 
-// EventChoice ticks the events that an endpoint gets; none ticked is all, also those of later versions.
+// EventChoice selects the events that an endpoint receives. None selected means all, including later types.
 export function EventChoice({ value, onChange }: { value: EventType[]; onChange: (events: EventType[]) => void }) {
   const chosen = new Set(value)
   const set = (types: EventType[], on: boolean) => onChange(on ? [...new Set([...value, ...types])] : value.filter((t) => !types.includes(t)))

@@ -12,7 +12,7 @@ import type { Figures } from './look'
 import { WebhookFigures } from './queries.gen'
 import { chosen, intervalsOf, ranges } from './range'
 
-// useFigures reads how endpoints have answered in the range of the URL: of one, or of all.
+// useFigures fetches the delivery figures of one or all endpoints for the range in the URL.
 export function useFigures(id: string | null) {
   const [address] = useSearchParams()
   const choice = chosen(address, now())
@@ -35,7 +35,7 @@ const measure: Measure<Figures> = {
 
 const names = { HOUR: 'By hour', DAY: 'By day' }
 
-// OverTime shows what became of deliveries, period by period.
+// OverTime shows the outcomes of deliveries by period.
 export function OverTime({ figures }: { figures: ReturnType<typeof useFigures> }) {
   const [, change] = useSearchParams()
   const { choice, found } = figures

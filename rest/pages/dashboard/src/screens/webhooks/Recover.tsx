@@ -8,7 +8,7 @@ import { Field, useWrite } from '@/parts/Form'
 const local = (at: Date) => new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 const ago = (hours: number) => local(new Date(now() - hours * 3_600_000))
 
-// Recover queues what failed since a time; a long list takes several requests.
+// Recover queues the failed deliveries since a time; many of them take several requests.
 export function Recover({ id, onClose, done: finished }: { id: string; onClose: () => void; done: () => void }) {
   const [since, setSince] = useState(() => ago(24))
   const [missed, setMissed] = useState(false)

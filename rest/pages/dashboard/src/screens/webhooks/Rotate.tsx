@@ -4,7 +4,7 @@ import { Dialog } from '@/parts/Dialog'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { OneTimeSecret, useWrite } from '@/parts/Form'
 
-// Rotate makes a new secret and shows it once.
+// Rotate creates a new secret and shows it once.
 export function Rotate({ id, onClose }: { id: string; onClose: () => void }) {
   const [secret, setSecret] = useState<string>()
   const rotate = useWrite(() => unwrap(rest.POST('/webhooks/{id}/rotate-secret', { params: { path: { id } } })))

@@ -9,7 +9,7 @@ import { Field, useWrite } from '@/parts/Form'
 import { eventTypes, type EventType } from './events'
 import type { WebhookRowFragment } from './queries.gen'
 
-// TestEvent sends a sample of an event, or shows what would be sent.
+// TestEvent sends a sample event, or previews it.
 export function TestEvent({ endpoint, onClose, sent }: { endpoint: WebhookRowFragment; onClose: () => void; sent: () => void }) {
   const [, change] = useSearchParams()
   const types = eventTypes.filter((t) => endpoint.events.includes(t))

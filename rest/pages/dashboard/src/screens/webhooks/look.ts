@@ -20,7 +20,7 @@ const reasons: Record<string, string> = {
   failing: 'after 30 failed deliveries',
 }
 
-// whyOff says why an endpoint is off.
+// whyOff explains why an endpoint is disabled.
 export const whyOff = (reason: string | null) => (reason === null ? '' : (reasons[reason] ?? reason))
 
 export const states: Record<WebhookDeliveryState, Look> = {

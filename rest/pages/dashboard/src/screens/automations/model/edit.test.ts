@@ -41,7 +41,7 @@ describe('insert', () => {
     expect(after(outlineOf(forked).nodes[0] as never)).toEqual({ before: 'z', within: 'q' })
   })
 
-  it('gives a new branch ways that lead on, also where nothing follows', () => {
+  it('outputs a new branch ways that lead on, also where nothing follows', () => {
     const made = { type: 'branch', cases: [{ if: '' }] }
     expect(said(insert(line, { after: 'a', slot: 'next' }, made)?.steps ?? [])).toContain('branch[cases[0].goto]>b')
     const last = insert(line, { after: 'c', slot: 'next' }, made)

@@ -36,8 +36,8 @@ function onto(g: Graph, place: Place, entry: string, leave: (goal: Goal) => void
 
 const goalOf = (g: Graph, place: Place): Goal => ('after' in place ? (waysIn(g, place.after).find((w) => w.slot === place.slot)?.goal ?? END) : place.before)
 
-// beside returns the index that suits something with these goals.
-const beside = (g: Graph, goal: Goal) => (isEnd(goal) ? g.order.length : g.order.indexOf(goal))
+// indexFor returns the index in the order for a step with this goal.
+const indexFor = (g: Graph, goal: Goal) => (isEnd(goal) ? g.order.length : g.order.indexOf(goal))
 
 // insert puts a new step at a place; without steps it is the first.
 export function insert(steps: Step[], place: Place, made: Step): Edited | null {
@@ -45,7 +45,7 @@ export function insert(steps: Step[], place: Place, made: Step): Edited | null {
   const key = freeKey(g, made.key ?? made.type)
   const goal = goalOf(g, place)
   const entry = g.order.length === 0 || ('before' in place && place.before === g.order[0]) ? key : g.order[0]
-  g.order.splice(g.order.length === 0 ? 0 : beside(g, goal), 0, key)
+  g.order.splice(g.order.length === 0 ? 0 : indexFor(g, goal), 0, key)
   g.steps.set(key, { ...made, key })
   g.goes.set(key, END)
   if (g.order.length === 1) return done(close(g), key)
@@ -133,7 +133,7 @@ export function move(steps: Step[], key: string, place: Place): Edited | null {
   const start = 'before' in place && place.before === entry && !place.within ? key : entry
   const moved = g.order.filter((k) => block.has(k))
   g.order = g.order.filter((k) => !block.has(k))
-  g.order.splice(beside(g, goal), 0, ...moved)
+  g.order.splice(indexFor(g, goal), 0, ...moved)
   const leaves = isEnd(exit) ? [{ key, slot: 'next' }] : into(g, exit, block)
   const ok = onto(g, place, key, (to) => { for (const w of leaves) aim(g, w.key, w.slot, to) })
   return ok ? done(close(g, start), key) : null

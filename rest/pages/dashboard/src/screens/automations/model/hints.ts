@@ -22,7 +22,7 @@ export function pathsIn(samples: unknown[], doc: Doc | null): string[] {
 // outcomesOf are what steps before one have left to be read.
 export function outcomesOf(steps: Step[], key: string): string[] {
   const at = steps.findIndex((s, i) => keyOfStep(s, i) === key)
-  return steps.slice(0, Math.max(0, at)).flatMap((s, i) => kindOf(s.type).gives.map((f) => `steps.${keyOfStep(s, i)}.${f}`))
+  return steps.slice(0, Math.max(0, at)).flatMap((s, i) => kindOf(s.type).outputs.map((f) => `steps.${keyOfStep(s, i)}.${f}`))
 }
 
 // valuesOf are the words that an outcome can have.

@@ -12,7 +12,7 @@ export default defineStep({
   setting: (s) => `${listOf(s.cases).length} ${listOf(s.cases).length === 1 ? 'case' : 'cases'}`,
   ways: (s) => [...listOf(s.cases).map((c, i) => slot(`cases[${i}].goto`, `If ${wordsOfExpression(c.if) || '…'}`, wordsOfExpression(c.if) || `case ${i + 1}`)), slot('otherwise', 'Otherwise', 'otherwise')],
   lacks: (s) => listOf(s.cases).flatMap((c, i) => (isEmpty(c.if) ? [{ field: `cases[${i}].if` }] : [])),
-  gives: ['case'],
+  outputs: ['case'],
   took: (_, output) => (typeof output.case === 'number' ? `cases[${output.case}].goto` : 'otherwise'),
   wordOf: (output) => (typeof output.case === 'number' ? `Case ${output.case + 1}` : 'Otherwise'),
   Form: BranchForm,

@@ -10,7 +10,7 @@ export default defineStep({
   make: () => ({ key: 'check', type: 'condition', if: '' }),
   setting: (s) => wordsOfExpression(s.if),
   ways: () => [slot('on_true', 'If true', 'yes'), slot('on_false', 'Otherwise', 'no')],
-  gives: ['result'],
+  outputs: ['result'],
   took: (_, output) => (output.result === true ? 'on_true' : 'on_false'),
   wordOf: (output) => (output.result === true ? 'True' : 'False'),
   Form: ConditionForm,

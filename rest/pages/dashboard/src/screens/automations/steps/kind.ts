@@ -23,8 +23,8 @@ export interface StepKind {
   lacks?: (step: Step) => { field: string; message?: string }[]
   // acts marks a type that acts outside the run, so that a dry run can choose its outcome.
   acts?: boolean
-  // gives lists the output that later steps can read; values lists the possible words of its status.
-  gives: string[]
+  // outputs lists the output that later steps can read; values lists the possible words of its status.
+  outputs: string[]
   values: string[]
   // took returns the way of a step that ended; wordOf what it decided.
   took?: (step: Step, output: Record<string, unknown>, status: string) => string
@@ -38,6 +38,6 @@ export interface StepKind {
 const withSides = (sides: Slot[]) => (step: Step): Slot[] => [main, ...sides.filter((s) => step[s.slot])]
 
 // defineStep fills in what most types have in common.
-export function defineStep({ sides = [], ...kind }: Omit<StepKind, 'ways' | 'sides' | 'gives' | 'values'> & { ways?: StepKind['ways']; sides?: Slot[]; gives?: string[]; values?: string[] }): StepKind {
-  return { ways: withSides(sides), gives: [], values: [], ...kind, sides: sides.map((s) => s.slot) }
+export function defineStep({ sides = [], ...kind }: Omit<StepKind, 'ways' | 'sides' | 'outputs' | 'values'> & { ways?: StepKind['ways']; sides?: Slot[]; outputs?: string[]; values?: string[] }): StepKind {
+  return { ways: withSides(sides), outputs: [], values: [], ...kind, sides: sides.map((s) => s.slot) }
 }

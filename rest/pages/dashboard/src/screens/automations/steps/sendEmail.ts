@@ -14,7 +14,7 @@ export default defineStep({
   },
   sides: [slot('on_suppressed', 'If the recipient is suppressed', 'suppressed'), slot('on_error', 'If it’s rejected', 'refused')],
   lacks: (s) => lacksOf(s).map((field) => ({ field })),
-  gives: ['status', 'email_id'], values: ['sent', 'suppressed', 'failed', 'expired'],
+  outputs: ['status', 'email_id'], values: ['sent', 'suppressed', 'failed', 'expired'],
   acts: true, continues: true,
   Form: EmailForm,
 })

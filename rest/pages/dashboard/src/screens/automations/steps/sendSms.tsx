@@ -10,7 +10,7 @@ export default defineStep({
   make: () => ({ key: 'sms', type: 'send_sms', to: '{{event.data.phone}}' }),
   setting: (s) => (words(s.text) ? `“${words(s.text)}”` : ''),
   sides: [slot('on_suppressed', 'If the recipient is suppressed', 'suppressed'), slot('on_error', 'If it’s rejected', 'refused')],
-  gives: ['status', 'sms_id', 'segments'], values: ['sent', 'suppressed', 'failed', 'expired'],
+  outputs: ['status', 'sms_id', 'segments'], values: ['sent', 'suppressed', 'failed', 'expired'],
   acts: true, continues: true,
   Form: SmsForm,
 })

@@ -14,7 +14,7 @@ export default defineStep({
     const sum = variants.reduce((n, v) => n + (Number(v.weight) || 0), 0)
     return variants.map((v, i) => slot(`variants[${i}].goto`, `${String(v.key)}, weight ${String(v.weight)}`, `${String(v.key)} ${sum > 0 ? `${Math.round((100 * (Number(v.weight) || 0)) / sum)} %` : ''}`.trim()))
   },
-  gives: ['variant'],
+  outputs: ['variant'],
   took: (s, output) => `variants[${indexOf(s, output.variant)}].goto`,
   wordOf: (output) => (output.variant ? String(output.variant) : ''),
   Form: SplitForm,

@@ -13,7 +13,7 @@ export default defineStep({
   make: () => ({ key: 'wait', type: 'wait_for_event', event: '', timeout: 'P1D' }),
   setting: (s) => (words(s.event) ? `${words(s.event).replaceAll(', ', ' or ')}${s.timeout ? `, at most ${wordsOfSpan(s.timeout)}` : ''}` : ''),
   ways: () => [slot('on_event', 'When it arrives', 'arrives'), slot('on_timeout', 'On timeout', 'timeout')],
-  gives: ['status', 'event.data'], values: ['received', 'timed_out'],
+  outputs: ['status', 'event.data'], values: ['received', 'timed_out'],
   took: (_, __, status) => (status === 'timed_out' ? 'on_timeout' : 'on_event'),
   Form: WaitForEventForm,
 })

@@ -13,7 +13,7 @@ export default defineStep({
   make: () => ({ key: 'call', type: 'webhook', url: '' }),
   setting: (s) => (words(s.url) ? `${words(s.method) || 'POST'} ${words(s.url).replace(/^https:\/\//, '')}` : ''),
   sides: [slot('on_error', 'If it’s rejected', 'refused')],
-  gives: ['status', 'body'],
+  outputs: ['status', 'body'],
   acts: true, continues: true,
   Form: WebhookForm,
 })
@@ -25,7 +25,7 @@ function WebhookForm() {
       <TextField field="url" label="URL" placeholder="https://example.com/hook" hint="HTTPS only. Event values can be used in the body." />
       <ChoiceField field="method" label="Method" fallback="POST" choices={[['POST', 'POST'], ['PUT', 'PUT']]} />
       <Body />
-      <PairsField field="headers" label="Headers" hint="Visible to anyone who can view automations." />
+      <PairsField field="headers" label="Headers" hint="Visible to all members who can view automations." />
       <CheckField field="capture" label="Save the response" hint={<>A JSON response is available as <code>steps.{form.at}.body</code>.</>} />
       <TargetField slot="on_error" label="On failure" hint="After retrying for four hours." />
     </>
