@@ -60,6 +60,7 @@ type commandLine struct {
 	SetupLink  setUpLinkCommand  `cmd:"" help:"Print the link that creates the first user, while no user can sign in."`
 	Automation automationCommand `cmd:"" help:"Manage automations of a running Postrider as files."`
 	Listen     listenCommand     `cmd:"" help:"Print the events of an account, and forward them to your server."`
+	MCP        mcpCommand        `cmd:"" help:"Serve tools for an AI agent over standard input and output." name:"mcp"`
 	Export     struct {
 		Status exportStatusCommand `cmd:"" help:"Print the position, backlog and latest error of the export as JSON."`
 		Rewind exportRewindCommand `cmd:"" help:"Export all events since a time again. Consumers receive duplicates."`
