@@ -186,7 +186,7 @@ func readAnswer(response *http.Response, body []byte) ([]byte, error) {
 		return nil, nil
 	case response.StatusCode == http.StatusUnauthorized:
 		return nil, errors.New("the API key is not accepted. Check --api-key (POSTRIDER_API_KEY)")
-	case response.StatusCode == http.StatusNotFound:
+	case response.StatusCode == http.StatusNotFound, response.StatusCode == http.StatusMethodNotAllowed:
 		return nil, errors.New("this Postrider serves no tools: POSTRIDER_MCP or the module mcp is off, or it is older")
 	case response.StatusCode >= 300 && response.StatusCode < 400:
 		return nil, fmt.Errorf("the server redirects to %s. Use that as --base-url", response.Header.Get("Location"))
