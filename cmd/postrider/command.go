@@ -48,6 +48,7 @@ type commandLine struct {
 	Received     receivedCommand     `cmd:"" help:"Read received emails." group:"use"`
 	Automation   automationCommand   `cmd:"" help:"Manage automations as files." group:"use"`
 	Listen       listenCommand       `cmd:"" help:"Print the events of an account, and forward them to your server." group:"use"`
+	MCP          mcpCommand          `cmd:"" help:"Serve tools for an AI agent over standard input and output." name:"mcp" group:"use"`
 
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 	Help       helpCommand       `cmd:"" help:"Print help for a command."`

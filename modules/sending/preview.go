@@ -2,9 +2,12 @@ package sending
 
 import (
 	"context"
+	"errors"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/runtime/base/clock"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Preview validates a message as Send does and returns what Send would store, but stores nothing. It checks
@@ -15,4 +18,49 @@ func (s *Service) Preview(ctx context.Context, caller accounts.Caller, m Message
 		return Preview{}, err
 	}
 	return previewOf(a.email), nil
+}
+
+// Check is the result of checking a message without sending it.
+type Check struct {
+	Preview
+
+	Suppressed []string // recipients that would block the message
+}
+
+// errChecked ends the transaction of a check, so that nothing of it remains.
+var errChecked = errors.New("the check is done")
+
+// Check runs every check of Send, including suppression, caps and byte quotas, and stores nothing. The errors are
+// those of Send.
+func (s *Service) Check(ctx context.Context, caller accounts.Caller, m Message) (Check, error) {
+	a, err := s.prepare(ctx, caller, m, clock.Now())
+	if err != nil {
+		return Check{}, err
+	}
+	if err := s.writer.checkItem(ctx, a); err != nil {
+		return Check{}, err
+	}
+	return Check{Preview: previewOf(a.email), Suppressed: a.suppressed}, nil
+}
+
+// checkItem applies the checks that need the database, and rolls back.
+func (w *writer) checkItem(ctx context.Context, a *acceptance) error {
+	a.reset()
+	if w.storage != nil {
+		bytes := a.storedBytes()
+		if err := w.storage.Charge(ctx, a.email.accountID, storage.Mail, bytes); err != nil {
+			return err
+		}
+		defer w.storage.Refund(ctx, a.email.accountID, bytes)
+	}
+	err := w.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
+		if err := w.judgeItems(ctx, tx, []*acceptance{a}); err != nil {
+			return err
+		}
+		return errChecked
+	})
+	if !errors.Is(err, errChecked) {
+		return err
+	}
+	return a.err
 }

@@ -20,6 +20,7 @@ import (
 var asked = map[string][2]string{
 	"GET /emails":                 {"/emails"},
 	"POST /emails":                {"/emails", simple},
+	"POST /emails/check":          {"/emails/check", simple},
 	"GET /emails/export":          {"/emails/export?format=csv"},
 	"GET /suppressions/export":    {"/suppressions/export"},
 	"GET /events/export":          {"/events/export"},

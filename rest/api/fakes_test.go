@@ -131,6 +131,11 @@ func (f *fakeSending) SendBatch(ctx context.Context, caller accounts.Caller,
 	return sending.BatchReceipt{Results: results}, nil
 }
 
+func (f *fakeSending) Check(_ context.Context, _ accounts.Caller, m sending.Message) (sending.Check, error) {
+	return sending.Check{Preview: sending.Preview{From: "Ada <ada@example.com>", To: []string{"bob@example.net"},
+		Subject: m.Subject, Text: m.Text}}, nil
+}
+
 func (f *fakeSending) Resend(_ context.Context, _ accounts.Caller, r sending.Resend) (sending.Receipt, error) {
 	if f.fail != nil {
 		return sending.Receipt{}, f.fail

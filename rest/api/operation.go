@@ -212,3 +212,13 @@ func (op Operation) checkItem(in any) error {
 	}
 	return nil
 }
+
+// LookupOperation returns the operation with an ID, such as sendEmail, if its module is on.
+func (a *API) LookupOperation(operationID string) (Operation, bool) {
+	for _, op := range a.operations {
+		if op.ID == operationID {
+			return op, true
+		}
+	}
+	return Operation{}, false
+}

@@ -28,7 +28,7 @@ func TestEveryWriteIsClassifiedByWhatItStores(t *testing.T) {
 		// The service knows better how much.
 		"itself": {"sendEmail", "sendBatch", "resendEmail", "replyToReceivedEmail", "forwardReceivedEmail"},
 		// Deletes, looks, steers, or replaces one row: goes on when the quota is used.
-		"nothing": {"updateEmail", "renderTemplate", "actOnAutomation", "simulateAutomation", "backtestAutomation",
+		"nothing": {"updateEmail", "checkEmail", "renderTemplate", "actOnAutomation", "simulateAutomation", "backtestAutomation",
 			"cancelAutomationRun", "retryAutomationRun", "retryFailedRuns",
 			"verifyDomain", "verifyDomainTrackingHost", "verifyDomainClaim", "updateDomain", "updateWebhook",
 			"putSMSSettings", "replayWebhookDelivery", "recoverWebhook",

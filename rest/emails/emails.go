@@ -20,6 +20,7 @@ type Sender interface {
 	Send(ctx context.Context, caller accounts.Caller, r sending.Request) (sending.Receipt, error)
 	SendBatch(ctx context.Context, caller accounts.Caller, b sending.Batch) (sending.BatchReceipt, error)
 	Resend(ctx context.Context, caller accounts.Caller, r sending.Resend) (sending.Receipt, error)
+	Check(ctx context.Context, caller accounts.Caller, m sending.Message) (sending.Check, error)
 	schedule
 }
 
@@ -66,6 +67,7 @@ func Routes(sender Sender, records Records, turns export.Turns) api.Routes {
 		g := a.Tag(Tag, "Send emails and track their delivery.")
 		g.Bind(email, records)
 		e.sending(g)
+		e.checking(g)
 		e.reading(g)
 		e.exporting(g)
 		e.changing(g)

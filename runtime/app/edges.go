@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/modules/tracking/linkrules"
 	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/mcp"
 	"github.com/postrider/postrider/rest/pages/dashboard"
 	"github.com/postrider/postrider/rest/pages/look"
 	"github.com/postrider/postrider/runtime/app/development"
@@ -67,6 +69,7 @@ type edgeParams struct {
 	Parts     []graph.ServiceSet `group:"graph"`
 	Pages     []webPage          `group:"pages"`
 	Links     []link             `group:"links"`
+	Agents    agentTools         `optional:"true"`
 	LinkRules *linkrules.Rules   `optional:"true"` // of tracked links; nil if the module is off
 
 	Health []module.Health `group:"health"`
@@ -142,6 +145,7 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 	if err != nil {
 		return nil, err
 	}
+	maps.Copy(trusted, mcp.Documents())
 	query, err := graph.New(graph.Options{On: graphModules(p.Config.Mode, on), Trusted: trusted,
 		Open: p.Config.Mode == setting.Dev, Auth: p.Accounts, People: p.userSessions(),
 		Origins: append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...), Audit: p.Audit,
@@ -160,6 +164,9 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 		return nil, err
 	}
 	mux.Handle("/graphql", query)
+	if err := p.serveAgents(mux, api, query, on); err != nil {
+		return nil, err
+	}
 	mux.Handle("GET "+schema.SDLPath,
 		static.New([]byte(sdl), http.Header{"Content-Type": {"text/plain; charset=utf-8"},
 			"X-Content-Type-Options": {"nosniff"},

@@ -378,6 +378,11 @@ var registry = []Module{
 		Routes:   []route{routesOf(func(s *apilog.Service) api.Routes { return restrequests.Routes(s) })},
 	},
 	{
+		Name: "mcp", Line: "serves tools for AI agents at /mcp, with the rights of their API key",
+		Requires: []string{"accounts", "sending"},
+		Option:   fx.Provide(provideAgentTools),
+	},
+	{
 		Name: "devinbox",
 		Line: "catches outbound mail, text messages and webhooks in development mode, shows them at /dev/inbox, simulates failures", Dev: true,
 		Uses:   []string{"sms", "webhooks"},

@@ -49,8 +49,9 @@ func ReachOf(operation string) Reach { return reaches[operation] }
 // reaches lists the operations available to keys that are limited to some domains: those that concern the mail
 // of their domains, and those required to send it.
 var reaches = map[string]Reach{
-	"sendEmail": OwnDomains, "sendBatch": OwnDomains, "resendEmail": OwnDomains, "postCustomEvent": NoDomain,
-	"getEmail": OwnDomains, "listEmails": OwnDomains, "exportEmails": OwnDomains, "updateEmail": OwnDomains,
+	"sendEmail": OwnDomains, "sendBatch": OwnDomains, "resendEmail": OwnDomains, "checkEmail": OwnDomains,
+	"postCustomEvent": NoDomain,
+	"getEmail":        OwnDomains, "listEmails": OwnDomains, "exportEmails": OwnDomains, "updateEmail": OwnDomains,
 	"listEmailAttempts": OwnDomains, "listEmailRecipients": OwnDomains,
 	"getReceivedEmail": OwnDomains, "listReceivedEmails": OwnDomains, "getReceivedEmailRaw": OwnDomains,
 	"deleteReceivedEmail": OwnDomains, "replyToReceivedEmail": OwnDomains, "forwardReceivedEmail": OwnDomains,

@@ -1,0 +1,142 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+)
+
+var errNoSubscriptions = &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "subscriptions are not supported"}
+
+// effect is what a tool does to its environment.
+type effect int
+
+const (
+	reads    effect = iota
+	checks          // looks at something outside and stores what it finds
+	adds            // adds something, at most once for the same arguments
+	repeats         // starts something again with each call
+	changes         // replaces something
+	releases        // replaces what is in use with each call
+	sends           // reaches people
+)
+
+// annotations are the hints of the protocol for an effect.
+var annotations = map[effect]sdk.ToolAnnotations{
+	reads:    {ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: new(false), OpenWorldHint: new(false)},
+	checks:   {IdempotentHint: true, DestructiveHint: new(false), OpenWorldHint: new(true)},
+	adds:     {IdempotentHint: true, DestructiveHint: new(false), OpenWorldHint: new(false)},
+	repeats:  {DestructiveHint: new(false), OpenWorldHint: new(true)},
+	changes:  {IdempotentHint: true, DestructiveHint: new(true), OpenWorldHint: new(false)},
+	releases: {DestructiveHint: new(true), OpenWorldHint: new(false)},
+	sends:    {IdempotentHint: true, DestructiveHint: new(false), OpenWorldHint: new(true)},
+}
+
+// spec describes a tool and what a caller needs to use it.
+type spec struct {
+	name, title, about string
+	effect             effect
+	operations         []string // of REST that it always calls
+	fields             []string // of GraphQL's Query that it always reads; they require the right to read
+	modules            []string // that have those fields
+	operators          bool     // only operators of the installation may use it
+}
+
+// tool is an entry of the catalog.
+type tool struct {
+	spec
+	add func(*sdk.Server)
+}
+
+// define returns a tool. run returns the typed result and a summary, which must not contain text of outside
+// parties.
+func define[In, Out any](s spec, run func(context.Context, *session, In) (Out, string, error)) tool {
+	hints := annotations[s.effect]
+	described := &sdk.Tool{Name: s.name, Title: s.title, Description: s.about, Annotations: &hints}
+	return tool{spec: s, add: func(server *sdk.Server) {
+		sdk.AddTool(server, described, func(ctx context.Context, _ *sdk.CallToolRequest,
+			in In) (result *sdk.CallToolResult, out Out, err error) {
+			s := sessionOf(ctx)
+			if s == nil {
+				return nil, out, errors.New("the request has no caller")
+			}
+			defer recoverTool(ctx, s, described.Name, &err)
+			out, summary, err := run(ctx, s, in)
+			if err != nil {
+				return nil, out, s.adviseOn(ctx, described.Name, err)
+			}
+			result, err = present(summary, out)
+			return result, out, err
+		})
+	}}
+}
+
+// recoverTool turns a panic into an error: the protocol runs tools outside the goroutine of the request, where a
+// panic would end the process.
+func recoverTool(ctx context.Context, s *session, name string, err *error) {
+	value := recover()
+	if value == nil {
+		return
+	}
+	s.handler.options.Logger.LogAttrs(ctx, slog.LevelError, "MCP tool panicked", slog.String("tool", name),
+		slog.String(telemetry.KeyError, fmt.Sprint(value)), slog.String("stack", string(debug.Stack())))
+	*err = errInternal
+}
+
+// catalog returns all tools.
+func catalog() []tool {
+	return slices.Concat(sendTools(), emailTools(), diagnosisTools(), statisticsTools(), domainTools(),
+		suppressionTools(), templateTools(), receivedTools(), webhookTools(), automationTools(), operatorTools())
+}
+
+// isServed reports whether this process serves a tool: its modules are on, and the mode allows it.
+func (h *Handler) isServed(s spec) bool {
+	if h.options.Mode == ModeRead && s.effect != reads {
+		return false
+	}
+	for _, m := range s.modules {
+		if !slices.Contains(h.options.Modules, m) {
+			return false
+		}
+	}
+	for _, operation := range s.operations {
+		if _, served := h.options.API.LookupOperation(operation); !served {
+			return false
+		}
+	}
+	return true
+}
+
+// mayUse reports whether the caller has the rights that a tool always needs.
+func (h *Handler) mayUse(c accounts.Caller, s spec) bool {
+	if s.operators && c.Authorize(rights.Operate) != nil {
+		return false
+	}
+	for _, operation := range s.operations {
+		if !h.mayCall(c, operation) {
+			return false
+		}
+	}
+	for _, field := range s.fields {
+		if c.Authorize(rights.Read) != nil || c.RequireReach("Query."+field) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// mayCall reports whether the caller may use a REST operation that is served.
+func (h *Handler) mayCall(c accounts.Caller, operation string) bool {
+	op, served := h.options.API.LookupOperation(operation)
+	return served && c.Authorize(op.Needs) == nil && c.RequireReach(op.ID) == nil
+}
