@@ -58,10 +58,13 @@ func (s *Service) findProblems(ctx context.Context, caller accounts.Caller,
 	}
 	lookUntil := time.Now().Add(egress.LookupTimeout) // for all steps together
 	for i := range d.Steps {
+		report := func(severity string) func(field, problem string) {
+			return func(field, problem string) {
+				problems = append(problems, Problem{fmt.Sprintf("steps[%d].%s", i, field), severity, problem})
+			}
+		}
 		err := s.steps.Check(ctx, steps.Check{Caller: caller, Step: &d.Steps[i], LookUntil: lookUntil,
-			Report: func(field, problem string) {
-				problems = append(problems, Problem{fmt.Sprintf("steps[%d].%s", i, field), SeverityError, problem})
-			}})
+			Report: report(SeverityError), Warn: report(SeverityWarning)})
 		if err != nil {
 			return nil, err
 		}

@@ -139,6 +139,53 @@ func TestCheckRefusesATokenWithoutALink(t *testing.T) {
 	}
 }
 
+// What may change is a warning, which activation does not refuse; what cannot be sent now is an error.
+func TestCheckWarnsOfWhatMayChange(t *testing.T) {
+	t.Parallel()
+	w, store, _ := templateWorld(t, "edited", "published")
+	subject := "Another subject"
+	if _, err := store.Update(t.Context(), sendingtest.Account, "edited", templates.Change{Subject: &subject},
+		""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Add(t.Context(), sendingtest.Account,
+		templates.AddInput{Alias: "draft", Name: "draft", Subject: "S", Text: "T"}); err != nil {
+		t.Fatal(err)
+	}
+	check := func(alias string) (problems []Problem, activation error) {
+		a, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil,
+			`{"name": "Test", "trigger": {"event": "e"}, "steps": [%s]}`, sendTemplate(`{"alias": "`+alias+`"}`)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if problems, err = w.Check(t.Context(), w.caller(), a.ID); err != nil {
+			t.Fatal(err)
+		}
+		_, activation = w.Activate(t.Context(), w.caller(), a.ID, Activation{})
+		return problems, activation
+	}
+	wants := func(what, alias, path, severity string) {
+		t.Helper()
+		problems, err := check(alias)
+		if path == "" && (len(problems) > 0 || err != nil) {
+			t.Errorf("%s: the problems are %v, and activation returns %v, want none", what, problems, err)
+		}
+		if path != "" && (len(problems) != 1 || problems[0].Path != path || problems[0].Severity != severity) {
+			t.Errorf("%s: the problems are %v, want one %s of %s", what, problems, severity, path)
+		}
+		if (err != nil) != (severity == SeverityError) {
+			t.Errorf("%s: activation returns %v, want an error for errors only", what, err)
+		}
+	}
+	wants("a published template", "published", "", "")
+	wants("unpublished changes", "edited", "steps[0].template", SeverityWarning)
+	wants("a draft", "draft", "steps[0].template", SeverityError)
+	w.Near.Sender.Failing = true
+	wants("a domain that lost its records", "published", "steps[0].from", SeverityWarning)
+	w.Near.SenderErr = fault.Forbiddenf(fault.CodeDomainNotVerified, "The domain is not verified")
+	wants("a domain that is not verified", "published", "steps[0].from", SeverityError)
+}
+
 // Deletion and activation at the same time: whichever commits second sees the other.
 func TestActivationAndDeletionOfATemplateMeet(t *testing.T) {
 	t.Parallel()

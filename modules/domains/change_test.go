@@ -292,3 +292,42 @@ func TestOrderOfValuesIsNoChange(t *testing.T) {
 		t.Error("what is the same and what is not?")
 	}
 }
+
+// Mail for the postmaster of the installation reaches the domain of its host, else an operator, else the only account.
+func TestPostmasterIsOfTheInstallation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	on := true
+	receives := func(account, name string) Receiver {
+		d := w.verified(t, account, name)
+		if _, err := w.Update(t.Context(), account, d.ID, Change{InboundEnabled: &on}); err != nil {
+			t.Fatal(err)
+		}
+		return Receiver{AccountID: account, DomainID: d.ID, Domain: name}
+	}
+	want := func(when, host string, want Receiver) {
+		t.Helper()
+		got, err := w.process(t).Postmaster(t.Context(), host) // without what another process has in memory
+		if want == (Receiver{}) {
+			wantFault(t, err, fault.NotFound, fault.CodeNotFound)
+		} else if err != nil || got != want {
+			t.Errorf("%s, the postmaster at %s is %+v (%v), want %+v", when, host, got, err, want)
+		}
+	}
+	w.verified(t, w.ada, "silent.example")
+	want("without a receiving domain", "mx.postrider.example", Receiver{})
+	ada := receives(w.ada, "example.com")
+	want("with one account", "mx.postrider.example", ada)
+	want("with one account", "localhost", ada)
+	eve := receives(w.eve, "example.net")
+	want("with two accounts", "mx.postrider.example", Receiver{})
+	want("with two accounts", "mx.example.net", eve)
+	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE users SET operator = true FROM memberships m
+		WHERE m.user_id = users.id AND m.account_id = $1`, w.ada); err != nil {
+		t.Fatal(err)
+	}
+	want("with an operator", "mx.postrider.example", ada)
+	want("with an operator", "mx.example.net", eve)
+	near := receives(w.eve, "mx.example.net")
+	want("with two domains above the host", "a.mx.example.net", near)
+}

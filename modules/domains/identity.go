@@ -26,6 +26,7 @@ type SigningIdentity struct {
 	Key      crypto.Signer // RSA
 	Second   *SecondKey    // nil: messages carry one signature
 	Sandbox  bool          // the installation's shared domain
+	Failing  bool          // its DNS records broke; it stops sending unless they are repaired
 	TLSMode  string        // opportunistic, enforced
 
 	OpenTracking, ClickTracking bool
@@ -144,6 +145,7 @@ func (l *lookups) loadSender(ctx context.Context, key identityKey) (sender, erro
 		return answer, nil
 	}
 	answer.identity = SigningIdentity{DomainID: row.ID, Domain: row.Name, Sandbox: row.AccountID == nil,
+		Failing:      row.Status == domain.StatusTemporaryFailure,
 		TLSMode:      string(row.TLSMode),
 		OpenTracking: row.OpenTracking, ClickTracking: row.ClickTracking}
 	return answer, l.giveKeys(ctx, row, &answer.identity)

@@ -2,13 +2,17 @@ package domains
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Receiver is who gets mail for an address.
@@ -57,3 +61,43 @@ func (l *lookups) loadReceiver(ctx context.Context, name string) (receipt, error
 	}
 	return answer, nil
 }
+
+// postmasterSQL finds who receives mail for the postmaster of the installation. $1 are the names of its host and those
+// above it.
+const postmasterSQL = `
+WITH receiving AS MATERIALIZED (SELECT id, name, account_id, name = ANY($1) AS hosts,
+	EXISTS (SELECT FROM memberships m JOIN users u ON u.id = m.user_id
+		WHERE m.account_id = domains.account_id AND m.role = 'owner' AND u.operator AND u.disabled_at IS NULL) AS operators
+	FROM domains WHERE account_id IS NOT NULL AND inbound_enabled AND status IN ('verified', 'temporary_failure'))
+SELECT account_id, id, name FROM receiving
+WHERE hosts OR operators OR (SELECT count(DISTINCT account_id) FROM receiving) = 1
+ORDER BY hosts DESC, CASE WHEN hosts THEN length(name) END DESC, operators DESC, id LIMIT 1`
+
+// Postmaster returns who receives mail for the postmaster of the installation, whom RCPT TO:<postmaster> names (RFC
+// 5321 section 4.5.1): the receiving domain of the host, or the nearest one above it; otherwise the oldest receiving
+// domain of an account that an operator owns; otherwise that of the only account that receives mail. Other accounts
+// do not get mail about an installation that is not theirs. Error: NotFound.
+func (l *lookups) Postmaster(ctx context.Context, host string) (Receiver, error) {
+	found, err := l.receivers.Get(ctx, postmasterKey+host, func(ctx context.Context, _ string) (receipt, error) {
+		var above []string
+		for name, rest, more := host, "", true; more; name = rest {
+			above = append(above, name)
+			_, rest, more = strings.Cut(name, ".")
+		}
+		receiver, err := db.One(ctx, l.db.SQL, func(r *Receiver) []any { return []any{&r.AccountID, &r.DomainID, &r.Domain} },
+			postmasterSQL, db.Array(above))
+		if errors.Is(err, sql.ErrNoRows) {
+			err = nil
+		}
+		return receipt{receiver}, err
+	})
+	if err != nil {
+		return Receiver{}, fmt.Errorf("postmaster: %w", err)
+	}
+	if found.receiver.DomainID == "" {
+		return Receiver{}, fault.NoSuch("receiving domain of the postmaster at", host)
+	}
+	return found.receiver, nil
+}
+
+const postmasterKey = "postmaster@"

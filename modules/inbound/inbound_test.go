@@ -35,12 +35,14 @@ func TestRcptRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for to, want := range map[string]string{"x@nobody.example": "550 5.1.2", "x@[192.0.2.7]": "550 5.1.2",
-		"x@sub.ada.example": "550 5.1.2", "sales@bob.example": "550 5.1.1"} {
+		"x@sub.ada.example": "550 5.1.2", "sales@bob.example": "550 5.1.1", "root@mx.test": "550 5.1.2",
+		"postmaster@nobody.example": "550 5.1.2"} {
 		if err := w.receiveMail(t, hello, to); smtpReply(err) != want {
 			t.Errorf("%s: %v, want %s", to, err, want)
 		}
 	}
-	for _, to := range []string{"anybody@ada.example", "Support+x@BOB.example", "PostMaster@bob.example"} {
+	for _, to := range []string{"anybody@ada.example", "Support+x@BOB.example", "PostMaster@bob.example",
+		"postmaster@mx.test", "Postmaster@MX.test"} {
 		if err := w.receiveMail(t, hello, to); err != nil {
 			t.Errorf("mail to %s: %v, want it accepted", to, err)
 		}

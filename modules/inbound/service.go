@@ -25,11 +25,12 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Domains looks up who receives mail for an address, and the owner of a domain.
+// Domains looks up who receives mail for an address and for the postmaster of this host, and the owner of a domain.
 type Domains interface {
 	addressrules.Domains
 
 	Receiver(ctx context.Context, rcpt address.Address) (domains.Receiver, error)
+	Postmaster(ctx context.Context, host string) (domains.Receiver, error)
 }
 
 // Accounts looks up whether an account is suspended.

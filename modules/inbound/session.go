@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"io"
 	"log/slog"
+	"strings"
 
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/inbound/addressrules"
@@ -91,12 +92,7 @@ func (s *session) Rcpt(ctx context.Context, to smtpserver.Path) error {
 
 // lookUpRecipient looks up the account and domain of an address. Refusals are SMTP replies.
 func (r *reception) lookUpRecipient(ctx context.Context, to smtpserver.Path) (addressee, error) {
-	domain, err := address.ParseDomain(to.Domain)
-	if err != nil { // an address literal such as [192.0.2.1]
-		return addressee{}, replyNoDomain
-	}
-	rcpt := address.Address{Local: to.Local, Domain: domain}
-	receiver, err := r.domains.Receiver(ctx, rcpt)
+	rcpt, receiver, err := r.findReceiver(ctx, to)
 	switch {
 	case fault.KindOf(err) == fault.NotFound:
 		return addressee{}, replyNoDomain
@@ -118,6 +114,25 @@ func (r *reception) lookUpRecipient(ctx context.Context, to smtpserver.Path) (ad
 		return addressee{}, replySuspended
 	}
 	return addressee{receiver, rcpt.AddrSpec()}, nil
+}
+
+// findReceiver looks up the account and domain of an address. The postmaster of the installation always has one, if an
+// account of its operators receives mail. Error: NotFound.
+func (r *reception) findReceiver(ctx context.Context, to smtpserver.Path) (address.Address, domains.Receiver, error) {
+	var receiver domains.Receiver
+	rcpt := address.Address{Local: to.Local, Domain: to.Domain}
+	domain, err := address.ParseDomain(to.Domain)
+	if err != nil { // an address literal such as [192.0.2.1], or the name of a host without a domain
+		err = fault.NoSuch("receiving domain", to.Domain)
+	} else {
+		rcpt.Domain = domain
+		receiver, err = r.domains.Receiver(ctx, rcpt)
+	}
+	if fault.KindOf(err) == fault.NotFound && strings.EqualFold(to.Local, "postmaster") &&
+		strings.EqualFold(to.Domain, r.examiner.hostname) {
+		receiver, err = r.domains.Postmaster(ctx, strings.ToLower(r.examiner.hostname))
+	}
+	return rcpt, receiver, err
 }
 
 func (s *session) Data(ctx context.Context, body io.Reader) error {

@@ -52,6 +52,11 @@ func (r *registry) Receiver(_ context.Context, rcpt address.Address) (domains.Re
 	return domains.Receiver{AccountID: owner, DomainID: domainOf(owner), Domain: rcpt.Domain}, nil
 }
 
+// Postmaster is bob.
+func (r *registry) Postmaster(ctx context.Context, _ string) (domains.Receiver, error) {
+	return r.Receiver(ctx, address.Address{Local: "postmaster", Domain: "bob.example"})
+}
+
 func domainOf(account string) string { return "dom_" + strings.TrimPrefix(account, "acc_") }
 
 func (r *registry) Get(_ context.Context, account, id string) (*ent.Domain, error) {

@@ -13,8 +13,18 @@
 //
 // Accepted content. A message is sent as received: its fields in order and its body byte for byte. Bcc,
 // Sender, Return-Path, Received, DKIM-Signature and X-Postrider-* are removed. A message is refused if POST
-// /emails would refuse one of its fields, or if two readers could interpret it differently. Raw UTF-8
-// fields are written as encoded words, so SMTPUTF8 is needed for addresses only.
+// /emails would refuse one of its fields, or if two readers could interpret it differently.
+//
+// Mended mistakes. Programs that know no better are helped where the meaning is clear, before the message is
+// stored and signed:
+//   - An invalid Message-ID or Date is replaced by our own.
+//   - An empty To, Cc or Reply-To is removed. A list separated by semicolons, or with display names that lack
+//     quotes, is written anew. Any other list that is not one of addresses is refused.
+//   - Raw 8-bit values become encoded words, so SMTPUTF8 is needed for addresses only. Values that are not UTF-8
+//     are in the charset of the message, otherwise in windows-1252.
+//   - Fields with a line over 998 bytes are folded. A part whose body has such a line is encoded as
+//     quoted-printable or base64, and refused if it is signed, encrypted or an attached message: that would
+//     break it.
 //
 // X-Postrider-Unsubscribe, -Category, -Tag, -Scheduled-At, -Expires-At and -Idempotency-Key set the fields
 // of POST /emails that have no equivalent in a message. Other X-Postrider-* names are refused, because a

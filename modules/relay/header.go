@@ -1,6 +1,9 @@
 package relay
 
 import (
+	gomime "mime"
+	"net/mail"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -8,6 +11,7 @@ import (
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/message"
 	"github.com/postrider/postrider/runtime/mail/mime"
 	"github.com/postrider/postrider/runtime/mail/verbatim"
 )
@@ -49,6 +53,7 @@ func set(names ...string) map[string]bool {
 
 // header is the header of a message while it is processed.
 type header struct {
+	charset   func() string // of raw 8-bit values
 	kept      []verbatim.HeaderField
 	seen      map[string]bool
 	from      *address.Address
@@ -71,8 +76,11 @@ func (h *header) takeField(f verbatim.HeaderField) error {
 	}
 	h.seen[name] = true
 	value := f.Value()
-	if !utf8.ValidString(value) {
-		return badHeader(f.Name, "must be valid UTF-8")
+	switch {
+	case strings.Contains(value, shiftSequence):
+		value = message.Decode([]byte(value), "iso-2022-jp")
+	case !utf8.ValidString(value):
+		value = message.Decode([]byte(value), h.charset())
 	}
 	decoded := verbatim.Decode(value)
 	if strings.ContainsFunc(decoded,
@@ -96,7 +104,45 @@ func (h *header) takeField(f verbatim.HeaderField) error {
 			return err
 		}
 	}
+	if verbatim.HasLongLine(f.Raw) {
+		if err := h.fold(name, &f); err != nil {
+			return err
+		}
+	}
 	h.kept = append(h.kept, f)
+	return nil
+}
+
+// shiftSequence begins text of ISO-2022-JP, a charset of 7-bit bytes.
+const shiftSequence = "\x1b$"
+
+// fold folds a field with a line over 998 bytes.
+func (h *header) fold(name string, f *verbatim.HeaderField) error {
+	folded, done := f.Fold()
+	if list := h.listOf(name); !done && len(list) > 0 {
+		folded.Raw, done = mime.AddressField(f.Name, list), true
+	}
+	if !done {
+		return badHeader(f.Name, "has a word that does not fit on a line of 998 bytes")
+	}
+	*f = folded
+	return nil
+}
+
+// listOf returns the addresses of a field that has been read; nil for other fields.
+func (h *header) listOf(name string) []address.Address {
+	switch name {
+	case "from":
+		if h.from != nil {
+			return []address.Address{*h.from}
+		}
+	case "to":
+		return h.to
+	case "cc":
+		return h.cc
+	case "reply-to":
+		return h.replyTo
+	}
 	return nil
 }
 
@@ -113,11 +159,15 @@ func (h *header) understand(name string, f *verbatim.HeaderField, value, decoded
 		}
 		h.from = &from
 	case "to":
-		h.to = verbatim.Mailboxes(value)
+		return takeList(f, value, &h.to)
 	case "cc":
-		h.cc = verbatim.Mailboxes(value)
+		return takeList(f, value, &h.cc)
 	case "reply-to":
-		h.replyTo = verbatim.Mailboxes(value)
+		return takeList(f, value, &h.replyTo)
+	case "date":
+		if _, err := mail.ParseDate(value); err != nil {
+			f.Raw = nil // replaced by our own
+		}
 	case "subject":
 		if err := address.ValidateSubject(decoded); err != nil {
 			return badHeader("Subject", err.Error())
@@ -135,18 +185,46 @@ func (h *header) understand(name string, f *verbatim.HeaderField, value, decoded
 	return nil
 }
 
+// takeList reads a list of addresses. An empty list is removed, because RFC 5322 section 3.6.3 does not allow it, and
+// one with common mistakes is written anew.
+func takeList(f *verbatim.HeaderField, value string, list *[]address.Address) error {
+	if strings.Trim(value, " \t,;<>") == "" {
+		f.Raw = nil
+		return nil
+	}
+	read, mended, err := verbatim.MendMailboxes(value)
+	switch {
+	case err != nil && f.Is("To") && !strings.Contains(value, "@"): // such as "undisclosed-recipients"
+		f.Raw = []byte(f.Name + ": undisclosed-recipients:;\r\n")
+		return nil
+	case err != nil:
+		return badHeader(f.Name, "must be a list of addresses")
+	case mended:
+		f.Raw = mime.AddressField(f.Name, read)
+	}
+	*list = read
+	return nil
+}
+
 // encode writes a field of raw UTF-8 (RFC 6532) as encoded words, so that it does not need SMTPUTF8. Fields
 // that cannot contain encoded words are refused.
 func (h *header) encode(name string, f *verbatim.HeaderField, value string) error {
-	lists := map[string][]address.Address{"to": h.to, "cc": h.cc, "reply-to": h.replyTo}
-	if h.from != nil {
-		lists["from"] = []address.Address{*h.from}
-	}
-	list, isList := lists[name]
+	list := h.listOf(name)
+	isList := slices.Contains([]string{"from", "to", "cc", "reply-to"}, name)
 	switch {
 	case isList && len(list) > 0:
 		f.Raw = mime.AddressField(f.Name, list)
 		return nil
+	case isList && isASCII(string(f.Raw)): // mended
+		return nil
+	case name == "content-type", name == "content-disposition":
+		kind, params, err := gomime.ParseMediaType(value)
+		if written := gomime.FormatMediaType(kind, params); err == nil && written != "" { // as RFC 2231 wants
+			f.Raw = []byte(f.Name + ": " + written + "\r\n")
+			return nil
+		}
+	}
+	switch {
 	case isList, once[name] && name != "subject", strings.HasPrefix(name, "content-"), strings.HasPrefix(name, "list-"):
 		return badHeader(f.Name, "contains non-ASCII characters that cannot be encoded in this field")
 	}

@@ -44,6 +44,13 @@ func badHeader(name, reason string) *smtpserver.Reply {
 	return r
 }
 
+// badFormat refuses a message that is not in the format of mail.
+func badFormat(err error) *smtpserver.Reply {
+	r := smtpserver.Refuse(554, "5.6.0", "The message cannot be sent: "+err.Error())
+	r.Reason = "format"
+	return r
+}
+
 // forbiddenReply refuses a message that the sender may not send.
 func forbiddenReply(text string) *smtpserver.Reply {
 	r := smtpserver.Refuse(550, "5.7.1", text)

@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
+	"github.com/postrider/postrider/runtime/mail/verbatim"
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
@@ -137,16 +138,20 @@ func (s *session) Data(ctx context.Context, body io.Reader) error {
 
 // submitMessage checks a complete message and passes it to sending. Its error is the SMTP reply.
 func (s *session) submitMessage(ctx context.Context, content *intake.Content) (receipt sending.Receipt, err error) {
-	release, err := s.service.work(ctx, s.credential.caller.AccountID, content.Size())
-	if err != nil {
-		return receipt, refusalFor(err)
-	}
-	defer release()
 	err = intake.RecoverDiskFault(func() error {
 		raw, err := content.Bytes()
 		if err != nil {
 			return err
 		}
+		size := content.Size()
+		if verbatim.HasLongLine(raw) {
+			size += size / 2 // encoding its parts makes it larger
+		}
+		release, err := s.service.work(ctx, s.credential.caller.AccountID, size)
+		if err != nil {
+			return err
+		}
+		defer release()
 		sub, err := newSubmission(raw, s.to)
 		if err != nil {
 			return err

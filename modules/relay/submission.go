@@ -5,12 +5,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/message"
-	"github.com/postrider/postrider/runtime/mail/smtpserver"
 	"github.com/postrider/postrider/runtime/mail/verbatim"
 )
 
@@ -20,18 +20,16 @@ type submission struct {
 	key     string // idempotency key; "" for none
 }
 
-// newSubmission checks a message and cleans its header. It is pure; its error is the SMTP reply.
+// newSubmission checks a message, and mends mistakes of programs that know no better: see the package comment. It is pure; its error is the SMTP reply.
 func newSubmission(raw []byte, envelope []address.Address) (submission, error) {
 	if !bytes.HasSuffix(raw, []byte("\r\n")) {
 		raw = append(raw, '\r', '\n') // a BDAT message may lack the final line break
 	}
-	fields, body, err := verbatim.Split(raw)
+	fields, body, err := verbatim.SplitLongLines(raw)
 	if err != nil {
-		r := smtpserver.Refuse(554, "5.6.0", "The message cannot be sent: "+err.Error())
-		r.Reason = "format"
-		return submission{}, r
+		return submission{}, badFormat(err)
 	}
-	h := header{seen: map[string]bool{}}
+	h := header{seen: map[string]bool{}, charset: sync.OnceValue(func() string { return verbatim.Charset(raw) })}
 	for _, f := range fields {
 		if err := h.takeField(f); err != nil {
 			return submission{}, err
@@ -55,6 +53,11 @@ func newSubmission(raw []byte, envelope []address.Address) (submission, error) {
 		}
 	}
 	m.Relayed = &sending.Relayed{MIME: verbatim.Join(h.kept, body), MessageID: h.messageID}
+	if verbatim.HasLongLine(body) {
+		if m.Relayed.MIME, err = verbatim.ShortenLines(m.Relayed.MIME); err != nil {
+			return sub, badFormat(err)
+		}
+	}
 	changed := m.Unsubscribe != nil && *m.Unsubscribe
 	if m.Relayed.Places, err = countPlaces(m.Relayed.MIME, changed); err != nil {
 		return sub, err

@@ -250,6 +250,9 @@ func validateHeaders(headers []shape.Header, wrong fault.Fields) {
 	}
 }
 
+// MaxThreadValue is the maximum length of References and In-Reply-To in characters. Other values are shorter.
+const MaxThreadValue = address.MaxThreadValue
+
 // RefusedHeaders returns the names of header fields that callers cannot set, sorted. A name that ends in *
 // matches all names with that prefix.
 func RefusedHeaders() []string { return address.RefusedHeaders() }

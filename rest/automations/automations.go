@@ -212,7 +212,8 @@ func (e *edge) addDefinitions(g *api.TagGroup) {
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/automations/{id}/check", ID: "checkAutomation", Needs: rights.Read,
 		Summary: "Check the draft of an automation", Description: "Returns the problems that prevent activating the " +
-			"draft with the current key, such as missing templates or senders, and warnings.",
+			"draft with the current key, such as missing templates or senders, and warnings about what may change: " +
+			"unpublished changes of a template, or a sender domain whose DNS records broke.",
 		Example: map[string]any{"problems": []any{map[string]any{"path": "steps[0].template", "severity": "error",
 			"message": "uses " +
 				"a template that is not published; publish it first"}}},

@@ -22,7 +22,7 @@ var (
 	contentIDAliases   = []string{"contentId"}
 )
 
-// maxLine is the longest subject and header value, in characters.
+// maxLine is the longest subject, in characters.
 const maxLine = 998
 
 // sendBody declares a send request. Module sending validates everything except the types, unless one response
@@ -96,7 +96,7 @@ func ContentFields(m *sending.Message, html, text body.Type, tagNames map[int]st
 		{Name: "text", Aliases: TextAliases, Type: text, About: "The plain text body, at most 5 MB. Generated from " +
 			"`html` if omitted. Send an empty string for no text part."},
 		{Name: "tags", Type: tagsType{&m.Tags, tagNames}, About: "Up to 10 pairs that are stored with the email."},
-		{Name: "headers", Type: headersType{&m.Headers}, About: "Custom header fields. Refused are: `" + strings.Join(sending.RefusedHeaders(), "`, `") + "`."},
+		{Name: "headers", Type: headersType{&m.Headers}, About: "Custom header fields. A value has at most 998 characters; `References` and `In-Reply-To`, which are folded, have at most 16,384. Refused are: `" + strings.Join(sending.RefusedHeaders(), "`, `") + "`."},
 		{Name: "attachments", Type: body.List(&m.Attachments, attachment).Count(0, sending.MaxAttachments), About: "Up to 10 files of 10 MB each."},
 	}
 }

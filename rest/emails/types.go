@@ -138,7 +138,7 @@ func (t headersType) Read(d *body.Decoder, path string, v body.Value) {
 }
 
 func (headersType) Schema(body.Components) *huma.Schema {
-	most, longest := sending.MaxHeaders, maxLine
+	most, longest := sending.MaxHeaders, sending.MaxThreadValue
 	return &huma.Schema{Type: huma.TypeObject, MaxProperties: &most,
 		AdditionalProperties: &huma.Schema{Type: huma.TypeString, MaxLength: &longest}}
 }

@@ -105,8 +105,9 @@ type services struct {
 type Check struct {
 	Caller    accounts.Caller // who would activate the automation
 	Step      *definition.Step
-	LookUntil time.Time // when lookups of names in the DNS must end
-	Report    func(field, problem string)
+	LookUntil time.Time                   // when lookups of names in the DNS must end
+	Report    func(field, problem string) // prevents the activation
+	Warn      func(field, problem string) // may change before the step acts, or afterwards
 }
 
 // Check reports what would keep a step from acting. A step that does not act has no problems.

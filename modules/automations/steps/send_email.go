@@ -39,11 +39,7 @@ func (e emailEffect) check(ctx context.Context, c Check) error {
 	if content.from == "" {
 		return nil
 	}
-	problem, err := e.senderProblem(ctx, c.Caller, content.from)
-	if problem != "" {
-		c.Report("from", problem)
-	}
-	return err
+	return e.checkSender(ctx, c, content.from)
 }
 
 // emailContent is the content of a step, completed by its template, before rendering.
@@ -71,6 +67,9 @@ func (e emailEffect) checkTemplate(ctx context.Context, c Check, content *emailC
 		c.Report("template", "must be a published template; publish it first")
 		return false, nil
 	}
+	if found.HasUnpublishedChanges {
+		c.Warn("template", "has unpublished changes; the step sends the published version")
+	}
 	version, err := e.Templates.Version(ctx, c.Caller.AccountID, found.ID, *found.Version)
 	if err != nil {
 		return false, err
@@ -97,23 +96,26 @@ func (e emailEffect) checkTemplate(ctx context.Context, c Check, content *emailC
 // isEventVariable reports whether a template variable is filled from the event itself.
 func isEventVariable(key string) bool { return key == "event" || len(key) > 6 && key[:6] == "event." }
 
-// senderProblem returns why the caller cannot send from an address; "" if it can.
-func (e emailEffect) senderProblem(ctx context.Context, caller accounts.Caller, from string) (string, error) {
+// checkSender reports why the caller cannot send from an address, or may soon be unable to.
+func (e emailEffect) checkSender(ctx context.Context, c Check, from string) error {
 	parsed, err := address.Parse(from)
 	if err != nil {
-		return err.Error(), nil //nolint:nilerr // what is wrong with the address is the answer
+		c.Report("from", err.Error())
+		return nil
 	}
-	identity, err := e.Domains.Identity(ctx, caller.AccountID, parsed)
+	identity, err := e.Domains.Identity(ctx, c.Caller.AccountID, parsed)
 	var refused *fault.Error
 	switch {
 	case errors.As(err, &refused) && refused.Kind != fault.Unavailable && refused.Kind != fault.Internal:
-		return refused.Message, nil
+		c.Report("from", refused.Message)
 	case err != nil:
-		return "", err
-	case !caller.MayUseDomain(identity.DomainID):
-		return "is on a domain that this API key may not send from", nil
+		return err
+	case !c.Caller.MayUseDomain(identity.DomainID):
+		c.Report("from", "is on a domain that this API key may not send from")
+	case identity.Failing:
+		c.Warn("from", "is on a domain whose DNS records no longer match; it stops sending unless they are repaired")
 	}
-	return "", nil
+	return nil
 }
 
 func (e emailEffect) preview(

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/andybalholm/cascadia"
-	"github.com/vanng822/css"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -72,42 +71,64 @@ func (d *document) inline() (string, error) {
 		}
 	}
 	slices.SortFunc(sheet.rules, func(a, b rule) int { return slices.Compare(a.weight, b.weight) })
-	styles := map[*html.Node][]*css.CSSStyleDeclaration{}
 	until := time.Now().Add(maxMatching)
+	moved := map[*html.Node][]winner{}
 	for _, r := range sheet.rules {
-		if err := d.match(r, until, styles); err != nil {
+		nodes, err := d.find(r.selector, until)
+		if err != nil {
 			return "", err
 		}
+		for _, n := range nodes {
+			for _, declaration := range r.declarations {
+				moved[n] = append(moved[n], winner{declaration, r.weight})
+			}
+		}
 	}
-	for n, declarations := range styles {
-		setStyle(n, declarations)
+	styles := map[*html.Node]style{}
+	for _, n := range d.elements {
+		if len(moved[n]) > 0 || len(sheet.stay) > 0 {
+			styles[n] = resolve(n, moved[n])
+		}
+	}
+	applies, err := d.compare(sheet.stay, styles, until)
+	if err != nil {
+		return "", err
+	}
+	promote(sheet.stay)
+	for n, s := range styles {
+		if raised := s.raise(applies[n]); raised || len(moved[n]) > 0 {
+			s.write(n)
+		}
+		if time.Now().After(until) {
+			return "", errSlow
+		}
 	}
 	if len(sheet.rest) > 0 {
 		appendStyle(d.head, sheet.leftover())
 	}
 	var b strings.Builder
-	err := html.Render(&b, d.root)
+	err = html.Render(&b, d.root)
 	return b.String(), err
 }
 
-// match adds the declarations of a rule to those of each element that its selector matches.
-func (d *document) match(r rule, until time.Time, styles map[*html.Node][]*css.CSSStyleDeclaration) error {
-	if d.steps(r.selector) > maxSteps {
-		return errSelector
+// find returns the elements that a selector matches.
+func (d *document) find(selector string, until time.Time) (found []*html.Node, err error) {
+	if d.steps(selector) > maxSteps {
+		return nil, errSelector
 	}
-	matcher, err := cascadia.Compile(r.selector)
+	matcher, err := cascadia.Compile(selector)
 	if err != nil {
-		return nil //nolint:nilerr // an invalid selector matches no element
+		return nil, nil //nolint:nilerr // an invalid selector matches no element
 	}
 	for _, n := range d.elements {
 		if matcher(n) {
-			styles[n] = append(styles[n], r.declarations...)
+			found = append(found, n)
 		}
 		if time.Now().After(until) {
-			return errSlow
+			return nil, errSlow
 		}
 	}
-	return nil
+	return found, nil
 }
 
 var (

@@ -99,7 +99,9 @@ func TestInliningFollowsTheCascade(t *testing.T) {
 		"p{color:red}p{color:blue}":                               `style="color:blue"`,
 		".a{color:red}p{color:blue}":                              `style="color:red"`,
 		"#i{color:red}.a.b{color:blue}[id]{color:green}":          `style="color:red"`,
-		"p{color:red !important}#i{color:blue}":                   `style="color:red"`,
+		"p{color:red !important}#i{color:blue}":                   `style="color:red !important"`,
+		"p{color:red!important;color:blue}":                       `style="color:red !important"`,
+		".a{color:red}[class]{color:blue}":                        `style="color:blue"`,
 		"p{color:red;margin:0}.a{color:blue}":                     `style="margin:0;color:blue"`,
 		"p,.a > b, div p{color:red}":                              `style="color:red"`,
 		"p{width:20px;height:0;max-width:9px}":                    `style="width:20px;height:0;max-width:9px" width="20" height="0"`,
@@ -121,9 +123,68 @@ func TestInliningFollowsTheCascade(t *testing.T) {
 			t.Errorf("%s inlines as %s (%s), want %s", css, attributes, kept, want)
 		}
 	}
-	own, _ := InlineCSS(`<style>p{color:red !important;margin:0}</style><p style="color: blue">x</p>`)
-	if want := `<p style="margin:0;color:blue">x</p>`; !strings.Contains(own, want) {
-		t.Errorf("the element's own style is inlined as %s, want %s", own, want)
+	for source, want := range map[string]string{
+		`<style>p{color:red;margin:0}</style><p style="color: blue">x</p>`:             `<p style="margin:0;color:blue">x</p>`,
+		`<style>p{color:red !important;margin:0}</style><p style="color: blue">x</p>`:  `<p style="margin:0;color:red !important">x</p>`,
+		`<style>p{color:red !important}</style><p style="color:blue !important">x</p>`: `<p style="color:blue !important">x</p>`,
+	} {
+		if got, _ := InlineCSS(source); !strings.Contains(got, want) {
+			t.Errorf("%s is inlined as %s, want %s", source, got, want)
+		}
+	}
+}
+
+// Whether a rule that stays in <style> wins over style attributes does not change.
+func TestRulesThatStayKeepTheirRank(t *testing.T) {
+	t.Parallel()
+	for css, want := range map[string]string{ // style attribute of <p class="a b">, and that of <p class="a">
+		"@media screen{.a{color:red}}.a{color:blue}":                            "color:blue|color:blue",
+		".a{color:blue}@media screen{.a{color:red}}":                            "color:blue|color:blue|red !important",
+		".a{color:blue!important}@media screen{.a{color:red}}":                  "color:blue !important|color:blue !important",
+		"@media screen{.a{color:red!important}}.a{color:blue}":                  "color:blue|color:blue|red !important",
+		".a{color:blue!important}@media screen{.a{color:red!important}}":        "color:blue|color:blue|red !important",
+		"@media screen{.a{color:red!important}}.a{color:blue!important}":        "color:blue !important|color:blue !important|red !important",
+		".a{color:blue}@media screen{.a{color:red}}.b{color:green}":             "color:green !important|color:blue|red !important",
+		"@media screen{.a{margin-top:red}}.a{margin:0}":                         "margin:0|margin:0",
+		".a{margin:0}@media screen{.a{margin-top:red}}":                         "margin:0|margin:0|red !important",
+		".a{font-weight:1}@media screen{.a{font-size:red}}":                     "font-weight:1|font-weight:1|red !important",
+		".a{font-size:1px}@media screen{.a{color:red}}":                         "font-size:1px|font-size:1px|red !important",
+		"p{color:blue}p:hover{color:red}":                                       "color:blue|color:blue|red !important",
+		"p:hover{color:red}p{color:blue}":                                       "color:blue|color:blue|red !important",
+		"p:hover{color:red}.a{color:blue}":                                      "color:blue|color:blue|red !important",
+		"p.a:hover{color:red}#x .b,.a.b{color:blue}":                            "color:blue||red !important",
+		"*{color:red}p{color:blue}":                                             "color:blue|color:blue",
+		"@media screen{.a{color:red}}.a{color:blue}@media print{.a{color:tan}}": "color:blue|color:blue|tan !important",
+	} {
+		want, important, _ := strings.Cut(want, "||")
+		if important == "" {
+			if cut := strings.Split(want, "|"); len(cut) == 3 {
+				want, important = cut[0]+"|"+cut[1], cut[2]
+			}
+		} else {
+			want += "|"
+		}
+		got, kept := InlineCSS("<style>" + css + `</style><body><p class="a b">x</p><p class="a">x</p>`)
+		attributes := ""
+		for i, p := range strings.Split(got, `<p class="`)[1:] {
+			_, value, _ := strings.Cut(p, `style="`)
+			value, _, _ = strings.Cut(value, `"`)
+			if i > 0 {
+				attributes += "|"
+			}
+			attributes += value
+		}
+		_, sheet, _ := strings.Cut(got, "<style")
+		sheet, _, _ = strings.Cut(sheet, "</style>")
+		if kept != "" || attributes != want || strings.Contains(sheet, "!important") != (important != "") ||
+			!strings.Contains(sheet, important) {
+			t.Errorf("%s becomes %q (%s) and the sheet %s, want %q and important: %q", css, attributes, kept, sheet, want,
+				important)
+		}
+	}
+	own, _ := InlineCSS(`<style>@media screen{p{color:red}}</style><p style="color:blue">x</p>`)
+	if !strings.Contains(own, `<p style="color:blue">`) || strings.Contains(own, "!important") {
+		t.Errorf("an element with a style of its own becomes %s, want it to win", own)
 	}
 }
 

@@ -15,37 +15,55 @@ import (
 type stylesheet struct {
 	rules []rule
 	rest  []*css.CSSRule
+	stay  []staying // the declarations of rest
+	count int       // of rules, in order
 }
 
 // rule is the declarations of one selector that are equally important.
 type rule struct {
 	selector     string
-	weight       []int // rules of a higher weight override those of a lower
+	weight       weight
 	declarations []*css.CSSStyleDeclaration
 }
+
+// weight orders declarations as the cascade does: importance, style attribute, the specificity of the selector, and the
+// position in the document. A higher one wins.
+type weight []int
 
 // dynamic selectors depend on the state of an element or select a part of it.
 var dynamic = regexp.MustCompile(`(?i):{1,2}(visited|active|hover|focus|link|root|in-range|invalid|valid|after|before|selection|target|first-(line|letter))|^@|:(checked|disabled|enabled|lang)|\*`)
 
-var typeSelector = regexp.MustCompile(`(^|\s)\w`)
+var (
+	typeSelector = regexp.MustCompile(`(^|[\s>+~])\w`)
+	pseudoClass  = regexp.MustCompile(`(^|[^:]):[a-zA-Z]`)
+)
 
 // parse adds the rules of one <style>.
 func (s *stylesheet) parse(text string) {
 	for _, r := range css.Parse(text).GetCSSRuleList() {
 		if r.Type != css.STYLE_RULE {
-			s.rest = append(s.rest, r)
+			s.keep(r)
 			continue
 		}
 		for selector := range strings.SplitSeq(r.Style.Selector.Text(), ",") {
 			if dynamic.MatchString(selector) {
-				style := css.CSSStyleRule{Selector: css.NewCSSValue(selector), Styles: r.Style.Styles}
-				s.rest = append(s.rest, &css.CSSRule{Type: r.Type, Style: style})
+				style := css.CSSStyleRule{Selector: css.NewCSSValue(selector), Styles: copyOf(r.Style.Styles)}
+				s.keep(&css.CSSRule{Type: r.Type, Style: style})
 				continue
 			}
 			s.add(selector, 0, r.Style.Styles)
 			s.add(selector, 1, r.Style.Styles)
 		}
 	}
+}
+
+func copyOf(all []*css.CSSStyleDeclaration) []*css.CSSStyleDeclaration {
+	copies := make([]*css.CSSStyleDeclaration, len(all))
+	for i, d := range all {
+		c := *d
+		copies[i] = &c
+	}
+	return copies
 }
 
 // add adds the declarations of a selector that have an importance, 0 or 1.
@@ -55,14 +73,33 @@ func (s *stylesheet) add(selector string, importance int, all []*css.CSSStyleDec
 	if len(declarations) == 0 {
 		return
 	}
-	weight := []int{importance, strings.Count(selector, "#"), strings.Count(selector, "."),
-		strings.Count(selector, "["),
-		len(typeSelector.FindAllString(selector, -1)), len(s.rules)}
-	s.rules = append(s.rules, rule{selector, weight, declarations})
+	s.rules = append(s.rules, rule{selector, s.weightOf(selector, importance == 1), declarations})
 }
 
-// leftover returns the CSS of the rules that stay in <style>. Their declarations become important,
-// to override the style attributes.
+// weightOf returns the weight of a selector at the current position.
+func (s *stylesheet) weightOf(selector string, important bool) weight {
+	importance := 0
+	if important {
+		importance = 1
+	}
+	s.count++
+	return weight{importance, 0, strings.Count(selector, "#"),
+		strings.Count(selector, ".") + strings.Count(selector, "[") + len(pseudoClass.FindAllString(selector, -1)),
+		len(typeSelector.FindAllString(selector, -1)), s.count}
+}
+
+// attributeWeight is the weight of a declaration in the style attribute.
+func attributeWeight(d *css.CSSStyleDeclaration) weight {
+	if d.Important {
+		return weight{1, 1}
+	}
+	return weight{0, 1}
+}
+
+// beats reports whether a declaration of this weight wins over one of another.
+func (w weight) beats(other weight) bool { return slices.Compare(w, other) > 0 }
+
+// leftover returns the CSS of the rules that stay in <style>.
 func (s *stylesheet) leftover() string {
 	var b strings.Builder
 	for _, r := range s.rest {
@@ -75,51 +112,14 @@ func (s *stylesheet) leftover() string {
 		case css.MEDIA_RULE, css.KEYFRAMES_RULE, css.WEBKIT_KEYFRAMES_RULE:
 			nested := make([]string, len(r.Rules))
 			for i, inner := range r.Rules {
-				nested[i] = declare(inner, r.Type == css.MEDIA_RULE)
+				nested[i] = inner.Style.Text()
 			}
 			b.WriteString(name + " " + selector + "{\n" + strings.Join(nested, "\n") + "\n}\n")
 		default:
-			b.WriteString(declare(r, true))
+			b.WriteString(r.Style.Text())
 		}
 	}
 	return b.String()
-}
-
-// declare returns the text of a rule, with important declarations only if asked.
-func declare(r *css.CSSRule, important bool) string {
-	styles := make([]*css.CSSStyleDeclaration, len(r.Style.Styles))
-	for i, d := range r.Style.Styles {
-		styles[i] = &css.CSSStyleDeclaration{Property: d.Property, Value: d.Value, Important: d.Important || important}
-	}
-	return (&css.CSSStyleRule{Selector: r.Style.Selector, Styles: styles}).Text()
-}
-
-// setStyle puts declarations into the style attribute of an element. Later ones override earlier
-// ones, and the element's own declarations override them all.
-func setStyle(n *html.Node, declarations []*css.CSSStyleDeclaration) {
-	all := slices.Concat(declarations, css.ParseBlock(attribute(n, "style")))
-	values := map[string]string{}
-	var order []string // by the last declaration of each property
-	for i, d := range slices.Backward(all) {
-		if _, overridden := values[d.Property]; !overridden {
-			values[d.Property] = all[i].Value.Text()
-			order = append(order, d.Property)
-		}
-	}
-	texts := make([]string, 0, len(order))
-	for _, property := range slices.Backward(order) {
-		texts = append(texts, property+":"+values[property])
-	}
-	if style := strings.Join(texts, ";"); style != "" {
-		setAttribute(n, "style", style)
-	}
-	for _, property := range slices.Backward(order) { // Outlook ignores these two in style
-		value := values[property]
-		if size, isPixels := strings.CutSuffix(value, "px"); (isPixels || value == "0") &&
-			(property == "width" || property == "height") {
-			setAttribute(n, property, size)
-		}
-	}
 }
 
 func attribute(n *html.Node, name string) string {

@@ -14,6 +14,9 @@ import (
 // 2.1.1, before folding.
 const MaxHeaderValue = 998
 
+// MaxThreadValue is the maximum length of References and In-Reply-To, which grow with a thread and are folded.
+const MaxThreadValue = 16 << 10
+
 // maxHeaderName leaves room for a value on the first line of 78 characters.
 const maxHeaderName = 76
 
@@ -50,7 +53,7 @@ func ValidateHeader(name, value string) error {
 	if reason, ok := reservedReason(name); ok {
 		return errors.New(reason)
 	}
-	if err := CheckFieldValue(value); err != nil {
+	if err := CheckFieldValue(name, value); err != nil {
 		return err
 	}
 	if !structured[strings.ToLower(name)] {
@@ -106,10 +109,15 @@ func CheckFieldName(name string) error {
 }
 
 // CheckFieldValue validates the unfolded value of a header field, or a subject: valid UTF-8, no line
-// breaks, no control characters except the tab, at most MaxHeaderValue characters.
-func CheckFieldValue(value string) error {
-	if len(value) > MaxHeaderValue && utf8.RuneCountInString(value) > MaxHeaderValue {
-		return fmt.Errorf("value is longer than %d characters", MaxHeaderValue)
+// breaks, no control characters except the tab, at most MaxHeaderValue characters, or MaxThreadValue in the fields of
+// a thread.
+func CheckFieldValue(name, value string) error {
+	limit := MaxHeaderValue
+	if strings.EqualFold(name, "References") || strings.EqualFold(name, "In-Reply-To") {
+		limit = MaxThreadValue
+	}
+	if len(value) > limit && utf8.RuneCountInString(value) > limit {
+		return fmt.Errorf("value is longer than %d characters", limit)
 	}
 	if err := checkText(value); err != nil {
 		return fmt.Errorf("value %w", err)

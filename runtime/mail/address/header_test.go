@@ -13,6 +13,7 @@ func TestValidateHeaderAccepts(t *testing.T) {
 		"X-Entity-Ref-ID":       "123",
 		"In-Reply-To":           "<a@b.co>",
 		"References":            "<a@b.co>\t<c@d.co>",
+		"references":            strings.Repeat("<thread@mail.example.net> ", 600),
 		"List-Unsubscribe":      "<https://example.com/u>",
 		"List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
 		"X-Note":                "Grüße 😀",
@@ -68,6 +69,8 @@ func TestValidateHeaderRefusesWithAReason(t *testing.T) {
 		{"X", "a\x1bb", "value has a control character"},
 		{"X", "a\xffb", "value is not valid UTF-8"},
 		{"X", strings.Repeat("x", 999), "value is longer than 998 characters"},
+		{"References", strings.Repeat("<a@b.co> ", 2000), "value is longer than 16384 characters"},
+		{"In-Reply-To", "<" + strings.Repeat("x", 996) + ">", "value has 998 characters without a space, which fits on no line"},
 		{"References", "<ü@b.co>", "value must be ASCII in this header"},
 		{"List-Unsubscribe", "<" + strings.Repeat("x", 996) + ">", "value has 998 characters without a space, which fits on no line"},
 	} {

@@ -124,3 +124,6 @@ func (h header) fieldMailboxes(name string) []Mailbox {
 
 // UTF8 converts bytes of an undeclared charset to valid UTF-8 without NUL.
 func UTF8(octets []byte) string { return cleanText(octets) }
+
+// Decode converts bytes of a declared charset to valid UTF-8 without NUL. Without a known charset it is UTF8.
+func Decode(octets []byte, charset string) string { return toUTF8(octets, charset) }

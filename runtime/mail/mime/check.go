@@ -26,7 +26,7 @@ func checkCustom(h Header) error {
 	if written[lower] || strings.HasPrefix(lower, "content-") {
 		return errors.New("is reserved: Compose writes it")
 	}
-	return address.CheckFieldValue(h.Value)
+	return address.CheckFieldValue(h.Name, h.Value)
 }
 
 // checkBytes verifies the finished message: it consists of CRLF lines of at most 998 bytes, is 7-bit except

@@ -51,7 +51,7 @@ func Field(name, value string) ([]byte, error) {
 	if err := address.CheckFieldName(name); err != nil {
 		return nil, err
 	}
-	if err := address.CheckFieldValue(value); err != nil {
+	if err := address.CheckFieldValue(name, value); err != nil {
 		return nil, err
 	}
 	w := &writer{}

@@ -94,7 +94,7 @@ func goldenMessages(t testing.TB) map[string]mime.Message {
 			m.To = mailboxes(t, many...)
 			m.Subject = strings.Repeat("x", 998)
 			m.Headers = []mime.Header{{"References",
-				strings.TrimSpace(strings.Repeat("<id-of-a-message@example.com> ", 30))},
+				strings.TrimSpace(strings.Repeat("<id-of-a-message@example.com> ", 60))},
 				{"X-" + strings.Repeat("N", 74), strings.Repeat("ü", 998)}, {"X-Word", strings.Repeat("w", 997)}, {"X-Empty", ""}}
 		}),
 		"smtputf8": message(t, func(m *mime.Message) {

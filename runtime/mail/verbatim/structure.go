@@ -61,6 +61,21 @@ func Names(raw []byte) []string {
 	return names
 }
 
+// Charset returns the charset of a message, or of the first text in it that declares one; "" if there is none. Raw
+// 8-bit values in its header are most probably in it.
+func Charset(raw []byte) string {
+	s, err := parseMessage(raw)
+	if err != nil {
+		return ""
+	}
+	for _, p := range s.leaves {
+		if strings.HasPrefix(p.contentType, "text/") && p.params["charset"] != "" {
+			return p.params["charset"]
+		}
+	}
+	return ""
+}
+
 // readEntity reads a part that package message has found. If a strict reading of its header leads to different
 // parts, it stays one part.
 func (s *structure) readEntity(p part, place *message.Part) {

@@ -42,14 +42,18 @@ const (
 // Split splits a message into header and body. Lines must end with CRLF and have at most 998 bytes; the
 // header must consist of fields. Without an empty line everything is header.
 func Split(message []byte) (fields []HeaderField, body []byte, err error) {
-	if err := checkLines(message); err != nil {
+	if err := checkLines(message, maxLine); err != nil {
 		return nil, nil, err
 	}
-	fields, rest, err := splitFields(message)
-	if err != nil {
+	return splitFields(message)
+}
+
+// SplitLongLines is Split for a message whose lines may be longer, which HeaderField.Fold and ShortenLines mend.
+func SplitLongLines(message []byte) (fields []HeaderField, body []byte, err error) {
+	if err := checkLines(message, len(message)); err != nil {
 		return nil, nil, err
 	}
-	return fields, rest, nil
+	return splitFields(message)
 }
 
 // splitFields parses a header block including its empty line.
@@ -111,7 +115,8 @@ func isName(name []byte) bool {
 	return len(name) > 0
 }
 
-func checkLines(message []byte) error {
+// checkLines checks that lines end with CRLF, are not longer than limit, and have no bare CR and no NUL.
+func checkLines(message []byte, limit int) error {
 	for number := 1; len(message) > 0; number++ {
 		end := bytes.IndexByte(message, '\n')
 		if end < 1 || message[end-1] != '\r' {
@@ -120,8 +125,8 @@ func checkLines(message []byte) error {
 		line := message[:end-1]
 		message = message[end+1:]
 		switch {
-		case len(line) > maxLine:
-			return fmt.Errorf("line %d has %d bytes; the limit is %d", number, len(line), maxLine)
+		case len(line) > limit:
+			return fmt.Errorf("line %d has %d bytes; the limit is %d", number, len(line), limit)
 		case bytes.IndexByte(line, '\r') >= 0:
 			return fmt.Errorf("line %d has a bare CR", number)
 		case bytes.IndexByte(line, 0) >= 0:

@@ -130,3 +130,36 @@ func TestDeeplyNestedHTMLIsShown(t *testing.T) {
 		t.Errorf("the text part of the forwarded message does not have the words of its HTML:\n%.2000s", forwarded)
 	}
 }
+
+// The postmaster exists without a domain (RFC 5321 section 4.5.1), on every installation that receives mail.
+func TestPostmasterReceivesMail(t *testing.T) {
+	t.Parallel()
+	app := harness.Start(t, nil)
+	c := dialInbound(t, app)
+	for i, to := range []string{"postmaster", "Postmaster", "postmaster@dev.test"} {
+		subject := fmt.Sprintf("to the postmaster, %d", i)
+		for _, step := range []string{"MAIL FROM:<bob@example.net>\r\n", "RCPT TO:<" + to + ">\r\n", "DATA\r\n",
+			"From: bob@example.net\r\nSubject: " + subject + "\r\n\r\nHello\r\n.\r\n"} {
+			if got := c.say(t, step); got[0] != '2' && got[0] != '3' {
+				t.Fatalf("to %s: after %.30q got %q", to, step, got)
+			}
+		}
+		answer := app.Do(t, http.MethodGet, "/api/received-emails/"+lastReceived(t, app), nil)
+		if !strings.Contains(string(answer.Body), subject) || !strings.Contains(strings.ToLower(string(answer.Body)), `"postmaster@`) {
+			t.Errorf("mail to %s is received as %s", to, answer.Body)
+		}
+	}
+	for _, to := range []string{"root", "x@@dev.test", "postmaster@", "@dev.test"} {
+		c.say(t, "RSET\r\n")
+		c.say(t, "MAIL FROM:<bob@example.net>\r\n")
+		if got := c.say(t, "RCPT TO:<"+to+">\r\n"); got[0] != '5' {
+			t.Errorf("mail to %s: %q, want a refusal", to, got)
+		}
+	}
+	for _, size := range []string{"4294967296", "99999999999", "99999999999999999999999"} {
+		c.say(t, "RSET\r\n")
+		if got := c.say(t, "MAIL FROM:<bob@example.net> SIZE="+size+"\r\n"); !strings.HasPrefix(got, "552 5.3.4") {
+			t.Errorf("a message of %s bytes: %q, want 552 5.3.4", size, got)
+		}
+	}
+}

@@ -50,8 +50,10 @@ func TestRelayRejectionCodes(t *testing.T) {
 		"file and schedule": {from, bob, whole("X-Postrider-Scheduled-At: " + time.Now().Add(time.Hour).UTC().
 			Format(time.RFC3339) + "\nContent-Type: text/plain; name=a.txt\nContent-Disposition: attachment\n"),
 			"550 5.7.1 An attachment"},
-		"long line":     {from, bob, whole("") + strings.Repeat("x", 999) + "\n", "554 5.6.0 The message cannot be sent"},
-		"no UTF-8":      {from, bob, whole("X-A: \xff\n"), "550 5.6.0 X-A: "},
+		"long signed line": {from, bob, whole("Content-Type: multipart/signed; boundary=b\n") + "--b\n\n" +
+			strings.Repeat("x", 999) + "\n--b--\n", "554 5.6.0 The message cannot be sent: line 8 has more than 998"},
+		"long word":     {from, bob, whole("X-A: " + strings.Repeat("x", 999) + "\n"), "550 5.6.0 X-A: "},
+		"no address":    {from, bob, whole("Reply-To: us\n"), "550 5.6.0 Reply-To: "},
 		"recipient":     {from, []string{"bob@localhost"}, whole(""), "550 5.1.3 "},
 		"percent":       {from, []string{"a%b@example.net"}, whole(""), "550 5.7.1 "},
 		"51 recipients": {from, strings.Split(strings.TrimSuffix(strings.Repeat("bob@example.net,", 51), ","), ","), whole(""), "452 4.5.3 "},

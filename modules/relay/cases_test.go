@@ -1,0 +1,83 @@
+package relay
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/message"
+	"github.com/postrider/postrider/runtime/mail/smtpserver"
+	"github.com/postrider/postrider/runtime/mail/verbatim"
+)
+
+// TestSubmittedMessages submits the messages in testdata/cases. To turn a report into a test, put the message as the
+// program sent it into NAME.eml and run the test with -update: NAME.want is then the message that leaves, or the reply.
+// A reader must see the same texts and files in both.
+func TestSubmittedMessages(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/cases/*.eml")
+	if err != nil || len(files) < 30 {
+		t.Fatalf("found %d cases (%v), want all", len(files), err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".eml")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := submit(t, raw)
+			expect.Golden(t, "cases/"+name+".want", strings.ReplaceAll(got, "\r\n", "\n"))
+		})
+	}
+}
+
+// submit returns the message that leaves, or the reply that refuses it.
+func submit(t *testing.T, raw []byte) string {
+	t.Helper()
+	sub, err := newSubmission(bytes.Clone(raw), []address.Address{{Local: "bob", Domain: "example.net"}})
+	var reply *smtpserver.Reply
+	switch {
+	case errors.As(err, &reply):
+		return reply.Error() + "\n"
+	case err != nil:
+		t.Fatal(err)
+	}
+	mended := sub.message.Relayed.MIME
+	fields, _, err := verbatim.Split(mended)
+	if err != nil {
+		t.Errorf("the message cannot leave: %v", err)
+	}
+	for _, f := range fields {
+		if !isASCII(string(f.Raw)) {
+			t.Errorf("%s has raw 8-bit characters: %q", f.Name, f.Raw)
+		}
+	}
+	if diff := cmp.Diff(readContent(t, raw), readContent(t, mended)); diff != "" {
+		t.Errorf("a reader sees another message (-submitted +sent):\n%s", diff)
+	}
+	return string(mended)
+}
+
+// content is what a reader sees of a message.
+type content struct {
+	Subject, Text, HTML string
+	Files               []message.File
+}
+
+func readContent(t *testing.T, raw []byte) content {
+	t.Helper()
+	m, err := message.Read(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content{Subject: m.Subject, Text: m.Text, HTML: m.HTML, Files: m.Files}
+}

@@ -1,0 +1,178 @@
+package mailhtml
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vanng822/css"
+	"golang.org/x/net/html"
+)
+
+// staying is a declaration of a rule that stays in <style>, for one of its selectors. In a style attribute, a moved
+// declaration would win over it wherever the sheet let it win. It is therefore written as important, unless it lost
+// against every moved declaration anyway.
+type staying struct {
+	declaration *css.CSSStyleDeclaration
+	selector    string // without the states that only a mail program knows
+	weight      weight
+
+	wins, loses bool // against moved declarations of some element
+}
+
+// winner is the declaration of a property that an element gets from the moved rules and its own style attribute.
+type winner struct {
+	*css.CSSStyleDeclaration
+
+	weight weight
+}
+
+// style is what an element gets, in the order in which it is written.
+type style []winner
+
+// keep adds a rule that stays in <style>.
+func (s *stylesheet) keep(r *css.CSSRule) {
+	s.rest = append(s.rest, r)
+	rules := []*css.CSSRule{r}
+	if r.Type == css.MEDIA_RULE {
+		rules = r.Rules
+	} else if r.Type != css.STYLE_RULE {
+		return
+	}
+	for _, inner := range rules {
+		for selector := range strings.SplitSeq(inner.Style.Selector.Text(), ",") {
+			for _, d := range inner.Style.Styles {
+				s.stay = append(s.stay, staying{declaration: d, selector: withoutState(selector),
+					weight: s.weightOf(selector, d.Important)})
+			}
+		}
+	}
+}
+
+// state are the parts of a selector that depend on the state of an element or select a part of it.
+var state = regexp.MustCompile(`(?i)::?(visited|active|hover|focus|link|root|in-range|invalid|valid|after|before|selection|target|first-(line|letter)|checked|disabled|enabled|lang\([^)]*\))`)
+
+func withoutState(selector string) string {
+	plain := strings.TrimSpace(state.ReplaceAllString(selector, ""))
+	if plain == "" || strings.HasSuffix(plain, ">") || strings.HasSuffix(plain, "+") || strings.HasSuffix(plain, "~") {
+		plain += "*"
+	}
+	return plain
+}
+
+// resolve returns the winners of an element's declarations, which are in ascending weight.
+func resolve(n *html.Node, moved []winner) style {
+	for _, d := range css.ParseBlock(attribute(n, "style")) {
+		moved = append(moved, winner{d, attributeWeight(d)})
+	}
+	slices.SortStableFunc(moved, func(a, b winner) int { return slices.Compare(a.weight, b.weight) })
+	var out style
+	decided := map[string]bool{}
+	for _, w := range slices.Backward(moved) {
+		if !decided[w.Property] {
+			decided[w.Property] = true
+			out = append(out, w)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// compare finds out which of the declarations that stay win and lose against styles, and returns for each element
+// those that apply to it.
+func (d *document) compare(stay []staying, styles map[*html.Node]style,
+	until time.Time) (map[*html.Node][]*staying, error) {
+	applies := map[*html.Node][]*staying{}
+	matched := map[string][]*html.Node{} // by selector
+	for i := range stay {
+		s := &stay[i]
+		nodes, known := matched[s.selector]
+		if !known {
+			var err error
+			if nodes, err = d.find(s.selector, until); err != nil {
+				return nil, err
+			}
+			matched[s.selector] = nodes
+		}
+		for _, n := range nodes {
+			for _, w := range styles[n] {
+				if related(w.Property, s.declaration.Property) {
+					s.wins = s.wins || s.weight.beats(w.weight)
+					s.loses = s.loses || w.weight.beats(s.weight)
+				}
+			}
+			if len(styles[n]) > 0 {
+				applies[n] = append(applies[n], s)
+			}
+			if time.Now().After(until) {
+				return nil, errSlow
+			}
+		}
+	}
+	return applies, nil
+}
+
+// related reports whether two properties set the same: equal ones, and a shorthand such as margin and margin-top.
+func related(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return a == b || strings.HasPrefix(b, a+"-") || a == "font" && b == "line-height" ||
+		borderSide.MatchString(a) && borderSide.MatchString(b)
+}
+
+// borderSide matches the properties that set color, style or width of one or all borders.
+var borderSide = regexp.MustCompile(`^border(-(top|right|bottom|left))?(-(color|style|width))?$`)
+
+// promote writes the declarations that stay as important, unless they lose everywhere.
+func promote(stay []staying) {
+	important := map[*css.CSSStyleDeclaration]bool{}
+	for _, s := range stay { // a rule with several selectors has one for each
+		important[s.declaration] = important[s.declaration] || s.wins || !s.loses
+	}
+	for d, promoted := range important {
+		d.Important = d.Important || promoted
+	}
+}
+
+// raise makes those declarations important that must win over one in <style> that was promoted, and no longer important
+// those that must not win over another one there. It reports whether there are any.
+func (s style) raise(stay []*staying) (changed bool) {
+	for i, w := range s {
+		var above, below bool
+		for _, other := range stay {
+			if other.declaration.Important && related(w.Property, other.declaration.Property) {
+				above = above || other.weight.beats(w.weight)
+				below = below || w.weight.beats(other.weight)
+			}
+		}
+		if important := !above && (w.Important || below); important != w.Important {
+			raised := *w.CSSStyleDeclaration // shared by elements
+			raised.Important = important
+			s[i].CSSStyleDeclaration, changed = &raised, true
+		}
+	}
+	return changed
+}
+
+// write puts the style into the attributes of an element.
+func (s style) write(n *html.Node) {
+	texts := make([]string, len(s))
+	for i, w := range s {
+		texts[i] = w.Property + ":" + w.Value.Text()
+		if w.Important {
+			texts[i] += " !important"
+		}
+	}
+	if len(texts) > 0 {
+		setAttribute(n, "style", strings.Join(texts, ";"))
+	}
+	for _, w := range s { // Outlook ignores these two in style
+		value := w.Value.Text()
+		if size, isPixels := strings.CutSuffix(value, "px"); (isPixels || value == "0") &&
+			(w.Property == "width" || w.Property == "height") {
+			setAttribute(n, w.Property, size)
+		}
+	}
+}
