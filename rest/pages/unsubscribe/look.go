@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/postrider/postrider/modules/accounts/brand"
-	shared "github.com/postrider/postrider/rest/pages/look"
+	shared "github.com/postrider/postrider/rest/pages/theme"
 )
 
 // look is what a page shows of the sender's brand; of a zero one nothing.

@@ -1,6 +1,4 @@
-// Package locale chooses the language of a public page: one of those that the pages are written in, by
-// the Accept-Language header of the request.
-package locale
+package theme
 
 import (
 	"golang.org/x/text/language"
@@ -22,9 +20,9 @@ func newMatcher() language.Matcher {
 // maxAccept is the longest header that is parsed, in bytes. Browsers send less than 200.
 const maxAccept = 1000
 
-// Match returns the language that the values of Accept-Language prefer (RFC 9110, section 12.5.4). It
+// MatchLanguage returns the language that the values of Accept-Language prefer (RFC 9110, section 12.5.4). It
 // returns the default if the header is malformed or matches no language.
-func Match(accept string) string {
+func MatchLanguage(accept string) string {
 	all := Languages()
 	if len(accept) > maxAccept {
 		return all[0]

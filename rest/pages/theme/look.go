@@ -1,6 +1,6 @@
-// Package look is the style that all pages except the dashboard share: sign-in, unsubscribing, the API
-// reference, the development inbox. Its tokens are those of the dashboard, and the theme is the system's.
-package look
+// Package theme contains what all public pages share: the style, the favicon and the choice of a language. The
+// tokens of the style are those of the dashboard, which has its own style, and the color scheme follows the system.
+package theme
 
 import (
 	"crypto/sha256"

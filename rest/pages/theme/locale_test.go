@@ -1,4 +1,4 @@
-package locale
+package theme
 
 import (
 	"slices"
@@ -32,7 +32,7 @@ func TestLanguageOfTheReader(t *testing.T) {
 		strings.Repeat("de,", maxAccept): "en",
 		strings.Repeat("-", maxAccept):   "en",
 	} {
-		if got := Match(accept); got != want {
+		if got := MatchLanguage(accept); got != want {
 			t.Errorf("Accept-Language %.60q is answered in %q, want %q", accept, got, want)
 		}
 	}
@@ -42,7 +42,7 @@ func FuzzLanguage(f *testing.F) {
 	f.Add("de-CH, en;q=0.5")
 	f.Add("i-klingon,*;q=0.1")
 	f.Fuzz(func(t *testing.T, accept string) {
-		if got := Match(accept); !slices.Contains(Languages(), got) {
+		if got := MatchLanguage(accept); !slices.Contains(Languages(), got) {
 			t.Fatalf("Accept-Language %q is answered in %q, which is no language of ours", accept, got)
 		}
 	})

@@ -1,4 +1,4 @@
-package look_test
+package theme_test
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postrider/postrider/rest/pages/look"
+	"github.com/postrider/postrider/rest/pages/theme"
 )
 
 var (
@@ -25,7 +25,7 @@ func TestTheTokensAreTheDashboards(t *testing.T) {
 	for _, found := range token.FindAllStringSubmatch(string(text), -1) {
 		want[found[1]] = found[2]
 	}
-	light, rest, _ := strings.Cut(look.Style, "@media (prefers-color-scheme: dark)")
+	light, rest, _ := strings.Cut(theme.Style, "@media (prefers-color-scheme: dark)")
 	dark, _, _ := strings.Cut(rest, "\n}")
 	n := 0
 	for i, theme := range []string{light, dark} {
@@ -49,7 +49,7 @@ func TestTheTokensAreTheDashboards(t *testing.T) {
 func TestStylesUseTheTokens(t *testing.T) {
 	t.Parallel()
 	named := map[string]bool{}
-	for _, found := range token.FindAllStringSubmatch(look.Style, -1) {
+	for _, found := range token.FindAllStringSubmatch(theme.Style, -1) {
 		named[found[1]] = true
 	}
 	used, hex := regexp.MustCompile(`var\((--(?:color|font|radius)-[\w-]+)`), regexp.MustCompile(`#[0-9a-fA-F]{3,8}\b`)
