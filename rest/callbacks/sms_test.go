@@ -1,4 +1,4 @@
-package receipts
+package callbacks
 
 import (
 	"context"
@@ -40,7 +40,7 @@ func ask(t *testing.T, f *fakeMessages, method, path, contentType, body string) 
 	r.Header.Set("Content-Type", contentType)
 	r.Header.Set("X-Twilio-Signature", "signed")
 	w := httptest.NewRecorder()
-	New(Options{Messages: f, Logger: slog.New(slog.DiscardHandler)}).ServeHTTP(w, r)
+	NewSMS(SMSOptions{Messages: f, Logger: slog.New(slog.DiscardHandler)}).ServeHTTP(w, r)
 	return w
 }
 

@@ -1,10 +1,4 @@
-// Package receipts serves the callbacks of SMS providers below /s/: the status of a message (/s/r/), and replies of
-// its recipient (/s/i/).
-//
-// A provider proves itself by the token in the path, which it got with the message or from the
-// owner of the account, and Twilio by its signature as well. What is not genuine is a 404 that says
-// no more. Providers repeat what was answered with 5xx, so a repetition is answered like the first.
-package receipts
+package callbacks
 
 import (
 	"context"
@@ -16,13 +10,12 @@ import (
 	"github.com/postrider/postrider/modules/sms/callback"
 	"github.com/postrider/postrider/modules/sms/link"
 	"github.com/postrider/postrider/modules/sms/provider"
-	"github.com/postrider/postrider/rest/api/posted"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Messages is what is needed of the module.
+// Messages is the part of the module that the handler calls.
 type Messages interface {
 	Receipt(ctx context.Context, t callback.ProviderRequest) error
 	Reply(ctx context.Context, t callback.ProviderRequest) error
@@ -30,40 +23,44 @@ type Messages interface {
 
 var _ Messages = (*callback.Service)(nil)
 
-// Options of New.
-type Options struct {
+// SMSOptions of New.
+type SMSOptions struct {
 	Messages Messages
 	Logger   *slog.Logger
 }
 
-// Prefix is the path that everything hangs below.
-const Prefix = link.Prefix
+// SMSPrefix is the path below which providers of text messages post.
+const SMSPrefix = link.Prefix
 
 const (
-	bodyLimit = 64 << 10
-	// atOnce bounds the requests that use the database.
-	atOnce   = 16
-	patience = 5 * time.Second
+	smsBodyLimit   = 64 << 10
+	smsConcurrency = 16 // requests that use the database
 )
 
-type handler struct {
-	Options
+type smsHandler struct {
+	SMSOptions
 
 	turn *intake.Pool
 }
 
-// New makes the handler of everything below Prefix. It stands before any mux, which would answer an
-// unclean path with a redirect.
-func New(o Options) http.Handler { return &handler{Options: o, turn: intake.NewPool(atOnce)} }
+// NewSMS returns the handler of everything below SMSPrefix. It must not be reached through a mux, which would
+// redirect an unclean path.
+//
+// A provider authenticates by the token in the path, which it received with the message or from the owner of the
+// account, and Twilio also by its signature. Any other request gets a bare 404. Providers repeat a request that was
+// answered with 5xx, so a repetition is answered like the first.
+func NewSMS(o SMSOptions) http.Handler {
+	return &smsHandler{SMSOptions: o, turn: intake.NewPool(smsConcurrency)}
+}
 
 // emptyReply is what Twilio wants for a reply that is not answered (TwiML).
 const emptyReply = `<?xml version="1.0" encoding="UTF-8"?><Response/>`
 
 // ServeHTTP implements http.Handler.
-func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *smsHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
-	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("X-Content-Type-SMSOptions", "nosniff")
 	header.Set("X-Robots-Tag", "noindex, nofollow")
 	token, take, route := "", h.Messages.Receipt, link.ReceiptPath
 	if rest, found := strings.CutPrefix(r.URL.Path, link.ReceiptPath); found {
@@ -95,9 +92,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (h *handler) takeReceipt(w http.ResponseWriter, r *http.Request, token string,
+func (h *smsHandler) takeReceipt(w http.ResponseWriter, r *http.Request, token string,
 	take func(context.Context, callback.ProviderRequest) error) error {
-	body, err := posted.Body(w, r, bodyLimit)
+	body, err := readBody(w, r, smsBodyLimit)
 	if err != nil {
 		return err
 	}
@@ -115,11 +112,11 @@ func (h *handler) takeReceipt(w http.ResponseWriter, r *http.Request, token stri
 		Signature: r.Header.Get(provider.SignatureHeader), Fields: fields})
 }
 
-func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
+func (h *smsHandler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if fault.KindOf(err) == fault.Unavailable {
 		later := &fault.Error{Kind: fault.Unavailable, Code: fault.From(err).Code, RetryAfter: 10 * time.Second,
 			Message: "Try again later"}
 		err = later.WithCause(err)
 	}
-	posted.Refuse(w, r, h.Logger, "what a provider of text messages tells could not be stored", err)
+	refuse(w, r, h.Logger, "what a provider of text messages tells could not be stored", err)
 }

@@ -1,6 +1,9 @@
-// Package posted reads what other services post to this one, within bounds of time and size, and refuses it in
-// the few words that they log. Who posts is a stranger until a signature or a token was checked.
-package posted
+// Package callbacks serves the requests that other services send to this one: Stripe posts its events (stripe.go),
+// and providers of text messages post the status of a message and the replies of its recipient (sms.go).
+//
+// A caller is unknown until its signature or token is verified. Bodies are therefore read within limits of time and
+// size, and a refusal says no more than the caller needs in order to log it.
+package callbacks
 
 import (
 	"errors"
@@ -15,9 +18,12 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Body reads a body of at most so many bytes, in the time that the server gives it. Errors: TooLarge,
-// Invalid, Away; intake.ErrSlow.
-func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+// patience is how long a request waits for its turn.
+const patience = 5 * time.Second
+
+// readBody reads a body of at most limit bytes, in the time that the server allows. Errors: TooLarge, Invalid,
+// Unavailable; intake.ErrSlow.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var large *http.MaxBytesError
 	switch {
@@ -34,8 +40,8 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-// Refuse answers with an error, as text. What is nobody's mistake is logged under what.
-func Refuse(w http.ResponseWriter, r *http.Request, log *slog.Logger, what string, err error) {
+// refuse answers with an error as plain text. An unexpected error is logged under the message what.
+func refuse(w http.ResponseWriter, r *http.Request, log *slog.Logger, what string, err error) {
 	f := fault.From(err)
 	telemetry.SetError(r.Context(), f.Code, err)
 	if errors.Is(err, intake.ErrSlow) {

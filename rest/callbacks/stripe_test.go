@@ -1,4 +1,4 @@
-package stripe_test
+package callbacks_test
 
 import (
 	"io"
@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/billing/stripetest"
-	"github.com/postrider/postrider/rest/billing/stripe"
+	"github.com/postrider/postrider/rest/callbacks"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
@@ -35,7 +35,7 @@ func serve(t *testing.T, key string) (url string, d *db.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(stripe.New(service, log))
+	srv := httptest.NewServer(callbacks.NewStripe(service, log))
 	t.Cleanup(srv.Close)
 	return srv.URL, d
 }
@@ -45,7 +45,7 @@ const event = `{"id":"evt_1","object":"event","type":"customer.updated","api_ver
 func TestEventsAreTakenOrRefused(t *testing.T) {
 	t.Parallel()
 	url, d := serve(t, stripetest.Key)
-	url += stripe.Path
+	url += callbacks.StripePath
 	now := time.Now()
 	stored := func() int {
 		n, err := db.One(t.Context(), d.SQL, db.Value[int], `SELECT count(*) FROM billing_events`)
@@ -104,10 +104,10 @@ func TestOnlyEventsArePosted(t *testing.T) {
 		status       int
 		said, allows string
 	}{
-		{http.MethodGet, on + stripe.Path, 405, "Post an event", "POST"},
-		{http.MethodDelete, on + stripe.Path, 405, "Post an event", "POST"},
-		{http.MethodPost, on + stripe.Path + "/", 404, "Not found", ""},
-		{http.MethodPost, off + stripe.Path, 404, "Not found", ""},
+		{http.MethodGet, on + callbacks.StripePath, 405, "Post an event", "POST"},
+		{http.MethodDelete, on + callbacks.StripePath, 405, "Post an event", "POST"},
+		{http.MethodPost, on + callbacks.StripePath + "/", 404, "Not found", ""},
+		{http.MethodPost, off + callbacks.StripePath, 404, "Not found", ""},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), c.method, c.url, strings.NewReader(event))
 		if err != nil {

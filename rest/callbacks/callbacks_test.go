@@ -1,4 +1,4 @@
-package posted_test
+package callbacks
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/postrider/postrider/rest/api/posted"
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
@@ -45,9 +44,9 @@ func said(t *testing.T, address, request string) string {
 func TestBodiesAreReadOrRefused(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := posted.Body(w, r, limit)
+		body, err := readBody(w, r, limit)
 		if err != nil {
-			posted.Refuse(w, r, slog.New(slog.DiscardHandler), "a body could not be read", err)
+			refuse(w, r, slog.New(slog.DiscardHandler), "a body could not be read", err)
 			return
 		}
 		w.Write(body) // whoever posted sees it
@@ -99,7 +98,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		var logged bytes.Buffer
 		w := httptest.NewRecorder()
-		posted.Refuse(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil),
+		refuse(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil),
 			slog.New(slog.NewTextHandler(&logged, nil)), "a thing could not be stored", c.err)
 		if got := strings.TrimSpace(w.Body.String()); w.Code != c.status || got != c.said || w.Header().
 			Get("Retry-After") != c.retry {

@@ -1,26 +1,21 @@
-// Package stripe answers what Stripe tells, at /api/billing/stripe. Stripe repeats for three days what is
-// answered with anything but 2xx, and switches an endpoint off that always refuses: so what is not about
-// anybody here is taken and forgotten.
-package stripe
+package callbacks
 
 import (
 	"context"
 	"io"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/postrider/postrider/modules/billing"
-	"github.com/postrider/postrider/rest/api/posted"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Path is where Stripe posts its events.
-const Path = "/api/billing/stripe"
+// StripePath is where Stripe posts its events.
+const StripePath = "/api/billing/stripe"
 
-// Events is what is needed of the module.
+// Events is the part of the module that the handler calls.
 type Events interface {
 	Take(ctx context.Context, body []byte, signature string) error
 }
@@ -28,29 +23,29 @@ type Events interface {
 var _ Events = (*billing.Service)(nil)
 
 const (
-	bodyLimit = 512 << 10
-	atOnce    = 8 // requests that use the database
-	patience  = 5 * time.Second
+	stripeBodyLimit   = 512 << 10
+	stripeConcurrency = 8 // requests that use the database
 )
 
-type handler struct {
+type stripeHandler struct {
 	events Events
 	log    *slog.Logger
 	turn   *intake.Pool
 }
 
-// New makes the handler.
-func New(events Events, log *slog.Logger) http.Handler {
-	return &handler{events, log, intake.NewPool(atOnce)}
+// NewStripe returns the handler of StripePath. Stripe repeats an event for three days until it is answered with 2xx,
+// and disables an endpoint that always refuses. An event about an unknown customer is therefore accepted and ignored.
+func NewStripe(events Events, log *slog.Logger) http.Handler {
+	return &stripeHandler{events, log, intake.NewPool(stripeConcurrency)}
 }
 
 // ServeHTTP implements http.Handler.
-func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *stripeHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	telemetry.SetRoute(r.Context(), Path)
+	telemetry.SetRoute(r.Context(), StripePath)
 	switch {
-	case r.URL.Path != Path:
+	case r.URL.Path != StripePath:
 		http.Error(w, "Not found", http.StatusNotFound)
 		return
 	case r.Method != http.MethodPost:
@@ -59,7 +54,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := h.takeEvent(w, r); err != nil {
-		posted.Refuse(w, r, h.log, "an event of the payment provider could not be stored", err)
+		refuse(w, r, h.log, "an event of the payment provider could not be stored", err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -68,8 +63,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (h *handler) takeEvent(w http.ResponseWriter, r *http.Request) error {
-	body, err := posted.Body(w, r, bodyLimit)
+func (h *stripeHandler) takeEvent(w http.ResponseWriter, r *http.Request) error {
+	body, err := readBody(w, r, stripeBodyLimit)
 	if err != nil {
 		return err
 	}
