@@ -1,6 +1,4 @@
-// Package versions returns compiled versions of automations. Versions never change, so compiled ones are
-// cached.
-package versions
+package runs
 
 import (
 	"context"
@@ -11,7 +9,6 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/automations/machine"
-	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/runtime/base/cache"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -28,26 +25,26 @@ type Version struct {
 	DomainIDs    []string        // from which it may send; empty for all of the account
 }
 
-type name struct {
+type versionKey struct {
 	automationID string
 	number       int
 }
 
-// Store reads versions. Safe for concurrent use.
+// Store returns compiled versions. Versions never change, so compiled ones are cached. Safe for concurrent use.
 type Store struct {
-	compiled *cache.Cache[name, *Version]
+	compiled *cache.Cache[versionKey, *Version]
 }
 
-// most bounds the cached versions.
-const most = 5_000
+// maxVersions bounds the cached versions.
+const maxVersions = 5_000
 
-// New creates a store.
-func New() *Store {
-	return &Store{cache.New(cache.Config[name, *Version]{Max: most, TTL: time.Hour, Sliding: true})}
+// NewStore returns a new Store.
+func NewStore() *Store {
+	return &Store{cache.New(cache.Config[versionKey, *Version]{Max: maxVersions, TTL: time.Hour, Sliding: true})}
 }
 
 // Of returns the program of a live run: its version, or the definition of a trial.
-func (s *Store) Of(ctx context.Context, on db.Execer, l *runs.Live) (*Version, error) {
+func (s *Store) Of(ctx context.Context, on db.Execer, l *Live) (*Version, error) {
 	if l.Trial == nil {
 		return s.Get(ctx, on, l.Run.AutomationID, l.Run.Version)
 	}
@@ -58,9 +55,9 @@ func (s *Store) Of(ctx context.Context, on db.Execer, l *runs.Live) (*Version, e
 	return &Version{Program: program, AccountID: l.AccountID, AutomationID: l.Run.AutomationID}, nil
 }
 
-const selectSQL = `SELECT account_id, definition::text, coalesce(domain_ids::text, '[]') FROM automation_versions WHERE automation_id = $1 AND number = $2`
+const versionSQL = `SELECT account_id, definition::text, coalesce(domain_ids::text, '[]') FROM automation_versions WHERE automation_id = $1 AND number = $2`
 
-type row struct {
+type versionRow struct {
 	accountID, definition string
 	domainIDs             []string
 }
@@ -68,14 +65,14 @@ type row struct {
 // Get returns a version. It reads through on, which may be a transaction. The error is NotFound if it
 // does not exist.
 func (s *Store) Get(ctx context.Context, on db.Execer, automationID string, number int) (*Version, error) {
-	key := name{automationID, number}
+	key := versionKey{automationID, number}
 	if known, ok := s.compiled.GetIfPresent(key); ok {
 		return known, nil
 	}
-	found, err := db.One(ctx, on, func(r *row) []any {
+	found, err := db.One(ctx, on, func(r *versionRow) []any {
 		return []any{&r.accountID, &r.definition,
 			db.ScanJSON(&r.domainIDs)}
-	}, selectSQL, automationID, number)
+	}, versionSQL, automationID, number)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fault.NoSuch("version", fmt.Sprintf("%d of %s", number, automationID))
 	}
