@@ -1,6 +1,4 @@
-// Package systemd reports the state of the service to systemd: ready, stopping, alive. A message is one
-// datagram to the socket named by NOTIFY_SOCKET (sd_notify(3)); without systemd nothing is sent.
-package systemd
+package app
 
 import (
 	"context"
@@ -15,15 +13,16 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// The messages of the service.
+// The messages to systemd.
 const (
-	Ready    = "READY=1"
-	Stopping = "STOPPING=1"
-	Alive    = "WATCHDOG=1"
+	systemdReady    = "READY=1"
+	systemdStopping = "STOPPING=1"
+	systemdAlive    = "WATCHDOG=1"
 )
 
-// Notify sends one message. Without NOTIFY_SOCKET it does nothing.
-func Notify(ctx context.Context, message string) error {
+// notifySystemd sends one message: a datagram to the socket named by NOTIFY_SOCKET (sd_notify(3)). Without one it
+// does nothing.
+func notifySystemd(ctx context.Context, message string) error {
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" {
 		return nil
@@ -46,9 +45,9 @@ func Notify(ctx context.Context, message string) error {
 	return nil
 }
 
-// Watchdog returns the interval at which systemd expects a keep-alive, or 0 for none
+// watchdogInterval returns the interval at which systemd expects a keep-alive, or 0 for none
 // (sd_watchdog_enabled(3)).
-func Watchdog() time.Duration {
+func watchdogInterval() time.Duration {
 	if pid := os.Getenv("WATCHDOG_PID"); pid != "" && pid != strconv.Itoa(os.Getpid()) {
 		return 0
 	}
@@ -59,17 +58,17 @@ func Watchdog() time.Duration {
 	return time.Duration(microseconds) * time.Microsecond
 }
 
-// Run reports that the service is ready, then three keep-alives per watchdog interval until ctx ends, then
+// reportToSystemd reports that the service is ready, then three keep-alives per watchdog interval until ctx ends, then
 // that the service stops. It depends only on the process itself: a slow database is no reason to be killed.
-func Run(ctx context.Context, log *slog.Logger) {
+func reportToSystemd(ctx context.Context, log *slog.Logger) {
 	tell := func(message string) {
-		if err := Notify(context.WithoutCancel(ctx), message); err != nil {
+		if err := notifySystemd(context.WithoutCancel(ctx), message); err != nil {
 			log.WarnContext(ctx, "could not notify systemd", "message", message, telemetry.KeyError, err)
 		}
 	}
-	tell(Ready)
-	defer tell(Stopping)
-	period := Watchdog()
+	tell(systemdReady)
+	defer tell(systemdStopping)
+	period := watchdogInterval()
 	if period == 0 {
 		<-ctx.Done()
 		return
@@ -79,7 +78,7 @@ func Run(ctx context.Context, log *slog.Logger) {
 	for {
 		select {
 		case <-ticker.C:
-			tell(Alive)
+			tell(systemdAlive)
 		case <-ctx.Done():
 			return
 		}

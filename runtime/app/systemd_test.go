@@ -1,4 +1,4 @@
-package systemd
+package app
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func TestRunTellsSystemd(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
-		Run(ctx, slog.New(slog.DiscardHandler))
+		reportToSystemd(ctx, slog.New(slog.DiscardHandler))
 		close(ended)
 	}()
 	next := func() string {
@@ -38,7 +38,7 @@ func TestRunTellsSystemd(t *testing.T) {
 		}
 		return string(message[:n])
 	}
-	for i, want := range []string{Ready, Alive, Alive} {
+	for i, want := range []string{systemdReady, systemdAlive, systemdAlive} {
 		if got := next(); got != want {
 			t.Errorf("message %d is %q, want %q", i, got, want)
 		}
@@ -46,25 +46,25 @@ func TestRunTellsSystemd(t *testing.T) {
 	stop()
 	<-ended
 	last := next()
-	for last == Alive { // sent before the stop
+	for last == systemdAlive { // sent before the stop
 		last = next()
 	}
-	if last != Stopping {
-		t.Errorf("the last message is %q, want %q", last, Stopping)
+	if last != systemdStopping {
+		t.Errorf("the last message is %q, want %q", last, systemdStopping)
 	}
 }
 
 // Without systemd nothing is sent and nothing fails; another process's watchdog is not ours.
 func TestWithoutSystemdNothingIsSent(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", "")
-	if err := Notify(t.Context(), Ready); err != nil {
+	if err := notifySystemd(t.Context(), systemdReady); err != nil {
 		t.Errorf("Notify without a socket returned %v, want nil", err)
 	}
 	for name, env := range map[string][2]string{"none": {"", ""}, "no number": {"", "soon"},
 		"another process": {"1", "1000000"}} {
 		t.Setenv("WATCHDOG_PID", env[0])
 		t.Setenv("WATCHDOG_USEC", env[1])
-		if got := Watchdog(); got != 0 {
+		if got := watchdogInterval(); got != 0 {
 			t.Errorf("Watchdog with %s is %s, want 0", name, got)
 		}
 	}
