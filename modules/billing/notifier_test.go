@@ -1,4 +1,4 @@
-package tell_test
+package billing_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/billing/tell"
+	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/notices"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
@@ -75,7 +75,7 @@ func TestNotifiesPayingPeopleOnce(t *testing.T) {
 		exec(`INSERT INTO memberships (account_id, user_id, role) VALUES ($1, $2, $3)`, made.ID, "usr_"+who, role)
 	}
 	m := &mailer{db: d}
-	service := tell.New(d, m, "https://mail.example.com")
+	service := billing.NewNotifier(d, m, "https://mail.example.com")
 	run := func(what, want string) {
 		t.Helper()
 		var wait sync.WaitGroup

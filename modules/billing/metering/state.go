@@ -1,12 +1,10 @@
-// Package watch returns what is pending or failing in billing, or needs the operator's attention.
-package watch
+package metering
 
 import (
 	"context"
 	"fmt"
 	"time"
 
-	"github.com/postrider/postrider/modules/billing/metering"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
@@ -17,7 +15,7 @@ type BillingState struct {
 	Failing   int64 // whose last syncs failed
 	PastDue   int64 // subscriptions
 	LastEvent *time.Time
-	Backlog   metering.Backlog
+	Backlog   Backlog
 	Problems  []BillingProblem
 }
 
@@ -38,8 +36,8 @@ SELECT c.id, 'A payment is disputed' FROM billing_customers c JOIN (
  ORDER BY 1, 2 LIMIT 100`
 )
 
-// Read reads the state. It does not call the payment provider.
-func Read(ctx context.Context, d *db.DB, meter *metering.Service) (BillingState, error) {
+// ReadState reads the state. It does not call the payment provider.
+func ReadState(ctx context.Context, d *db.DB, meter *Service) (BillingState, error) {
 	out, err := db.One(ctx, d.SQL,
 		func(o *BillingState) []any { return []any{&o.Customers, &o.Due, &o.Failing, &o.PastDue, &o.LastEvent} },
 		stateSQL)

@@ -1,4 +1,4 @@
-package tell
+package billing
 
 import (
 	"context"
@@ -17,20 +17,23 @@ type Mailer interface {
 	Send(ctx context.Context, n notices.Notice, hold func(ctx context.Context, tx db.Execer) (bool, error)) error
 }
 
-// Service decides which notices are due, and to whom. Safe for concurrent use, and in several processes.
-type Service struct {
+// Notifier sends mail to the people who pay for an account (owners, and members with the role billing) about
+// approached and reached limits, failed payments and changed plans. Each mail is sent once per person, kind and
+// period: the transaction that stores a mail also records that it was sent. Safe for concurrent use, and in several
+// processes.
+type Notifier struct {
 	db      *db.DB
 	mailer  Mailer
 	baseURL string
 }
 
-// New returns a new Service.
-func New(d *db.DB, m Mailer, baseURL string) *Service { return &Service{d, m, baseURL} }
+// NewNotifier returns a new Notifier.
+func NewNotifier(d *db.DB, m Mailer, baseURL string) *Notifier { return &Notifier{d, m, baseURL} }
 
-// dueSQL selects the notices that are due. The emails of a month are the larger of two counts: those counted
+// dueNoticesSQL selects the notices that are due. The emails of a month are the larger of two counts: those counted
 // against a cap, and those sent. A failed payment is announced on the same day, after three days and after
 // seven; a change of plan within a day.
-const dueSQL = `
+const dueNoticesSQL = `
 WITH month AS (SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM') AS name, date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' AS start),
 used AS (
 	SELECT a.id, m.name, least(p.monthly_emails, a.monthly_limit) AS cap, p.included_emails AS included,
@@ -56,7 +59,7 @@ SELECT t.account_id, t.kind, t.period || ' ' || u.id, t.number, a.name, p.name, 
 
 const noteSQL = `INSERT INTO billing_notices (account_id, kind, period) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 
-const batch = 100
+const noticeBatch = 100
 
 type dueNotice struct {
 	accountID, kind, period  string
@@ -71,10 +74,10 @@ var kinds = map[string]notices.Kind{
 }
 
 // Run sends the notices that are due.
-func (s *Service) Run(ctx context.Context) error {
+func (s *Notifier) Run(ctx context.Context) error {
 	list, err := db.All(ctx, s.db.SQL, func(d *dueNotice) []any {
 		return []any{&d.accountID, &d.kind, &d.period, &d.number, &d.team, &d.plan, &d.email, &d.named}
-	}, dueSQL, batch)
+	}, dueNoticesSQL, noticeBatch)
 	if err != nil {
 		return fmt.Errorf("billing notices: %w", err)
 	}
@@ -85,7 +88,7 @@ func (s *Service) Run(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-func (s *Service) sendNotice(ctx context.Context, d dueNotice) error {
+func (s *Notifier) sendNotice(ctx context.Context, d dueNotice) error {
 	n := notices.Notice{To: d.email, Kind: kinds[d.kind], BaseURL: s.baseURL, Path: accounts.UpgradeURL,
 		Values: map[string]string{"name": d.named, "team": d.team, "plan": d.plan,
 			"number": strconv.FormatInt(d.number, 10)}}
