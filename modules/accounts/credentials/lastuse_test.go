@@ -1,4 +1,4 @@
-package lastuse
+package credentials
 
 import (
 	"context"
@@ -26,7 +26,7 @@ func TestFailedWriteKeepsUses(t *testing.T) {
 	t.Parallel()
 	var r *Recorder
 	var older, newer time.Time
-	r = New(failingDB{meanwhile: func() {
+	r = NewRecorder(failingDB{meanwhile: func() {
 		r.Mark("key_b")
 		newer = r.last["key_b"]
 	}}, "keys")

@@ -1,6 +1,6 @@
-// Package creators reads the creators of keys and credentials, whose roles limit what these may do: the
-// current role of a member, or the last role of a person who has left.
-package creators
+// Package credentials contains what API keys, SMTP credentials and sessions have in common: their creators, whose
+// roles limit what a key may do, and the column last_used_at.
+package credentials
 
 import (
 	"context"
@@ -9,7 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Columns and Joins select the creator of a row k with account_id and created_by, for a Row. A former member
+// Columns and Joins select the creator of a row k with account_id and created_by, for a Row. The role of a creator
+// is the current role of a member, or the last role of a person who has left. A former member
 // whose last role is unknown counts as a developer, who may create keys.
 const (
 	Columns = `k.created_by IS NOT NULL, coalesce(m.role, f.role, 'developer'), m.id IS NULL OR u.disabled_at IS NOT NULL`

@@ -1,4 +1,4 @@
-package tally_test
+package signin_test
 
 import (
 	"errors"
@@ -6,15 +6,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/modules/signin/openid"
-	"github.com/postrider/postrider/modules/signin/tally"
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 func TestCountsAttemptsByResult(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
-	results, err := tally.New(reg)
+	count, err := signin.NewCounters(reg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func TestCountsAttemptsByResult(t *testing.T) {
 		&openid.Refusal{Problem: openid.Failed},
 		fault.Forbiddenf(fault.CodeSecondFactorRequired, "give the code"), &fault.Error{Kind: fault.Limit},
 		&fault.Error{Kind: fault.Unavailable}, errors.New("a defect")} {
-		results.Count(err)
+		count(err)
 	}
 	families, err := reg.Gather()
 	if err != nil || len(families) != 1 || families[0].GetName() != "postrider_sign_in_total" {
@@ -38,7 +38,7 @@ func TestCountsAttemptsByResult(t *testing.T) {
 			t.Errorf("counter %s is %v, want %v: %v", name, got[name], want, got)
 		}
 	}
-	if _, err := tally.New(reg); err == nil {
+	if _, err := signin.NewCounters(reg); err == nil {
 		t.Error("registering the counters twice succeeded, want an error")
 	}
 }

@@ -1,7 +1,4 @@
-// Package lastuse keeps the column last_used_at of credentials approximately current without a write for each
-// use: uses are collected and written together, periodically and at stop. A killed process loses its pending
-// uses. last_used_at never goes back.
-package lastuse
+package credentials
 
 import (
 	"context"
@@ -17,8 +14,9 @@ import (
 // writeTime is the timeout of one write.
 const writeTime = 5 * time.Second
 
-// Recorder collects the uses of rows of one table with the columns id and last_used_at. It is safe for
-// concurrent use.
+// Recorder keeps the column last_used_at of one table approximately current without a write for each use: uses are
+// collected and written together, periodically and at stop. A killed process loses its pending uses. last_used_at
+// never goes back. It is safe for concurrent use.
 type Recorder struct {
 	db     db.Execer
 	table  string
@@ -28,8 +26,8 @@ type Recorder struct {
 	last map[string]time.Time // id to the latest use
 }
 
-// New returns a new Recorder for a table. The name becomes part of the SQL.
-func New(on db.Execer, table string) *Recorder {
+// NewRecorder returns a new Recorder for a table. The name becomes part of the SQL.
+func NewRecorder(on db.Execer, table string) *Recorder {
 	// Ages rather than times are sent, so that the column uses the database clock. The rows are locked in one
 	// order, so that two processes cannot deadlock.
 	return &Recorder{db: on, table: table, update: `

@@ -1,4 +1,4 @@
-package tally
+package signin
 
 import (
 	"errors"
@@ -9,14 +9,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// Counters counts attempts by result. It is safe for concurrent use.
-type Counters map[string]prometheus.Counter
+// counters counts attempts by result. It is safe for concurrent use.
+type counters map[string]prometheus.Counter
 
-// New registers the counters. A nil registry leaves them unregistered.
-func New(reg prometheus.Registerer) (Counters, error) {
+// newCounters registers the counters. A nil registry leaves them unregistered.
+func newCounters(reg prometheus.Registerer) (counters, error) {
 	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "sign_in_total",
 		Help: "Sign-in attempts by result: code is a correct password without the second factor, limited is over a limit of attempts, busy is without a free slot to hash."}, []string{"result"})
-	r := Counters{}
+	r := counters{}
 	for _, name := range []string{"signed_in", "refused", "code", "limited", "busy", "failed"} {
 		r[name] = all.WithLabelValues(name)
 	}
@@ -26,8 +26,8 @@ func New(reg prometheus.Registerer) (Counters, error) {
 	return r, reg.Register(all)
 }
 
-// Count counts an attempt by its error, which is nil for a success.
-func (r Counters) Count(err error) { r[classifyError(err)].Inc() }
+// count counts an attempt by its error, which is nil for a success.
+func (r counters) count(err error) { r[classifyError(err)].Inc() }
 
 // refusal is an error of a sign-in method that classifies itself, such as a provider's.
 type refusal interface {
