@@ -1,4 +1,4 @@
-// Owner: hold. What keeps the whole installation from sending.
+// Owner: node. What keeps the whole installation from sending.
 package schema
 
 import (
