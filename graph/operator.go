@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/desk"
 	"github.com/postrider/postrider/modules/billing"
-	"github.com/postrider/postrider/modules/billing/watch"
+	"github.com/postrider/postrider/modules/billing/metering"
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/sending/delivery"
 	"github.com/postrider/postrider/modules/sending/queue"
@@ -31,7 +31,7 @@ type (
 	}
 	// BillingWatch reads pending and failed billing work.
 	BillingWatch interface {
-		Watch(ctx context.Context) (mode string, state watch.BillingState, err error)
+		Watch(ctx context.Context) (mode string, state metering.BillingState, err error)
 	}
 	// WholeQueue reads the queue of all accounts.
 	WholeQueue interface {
@@ -87,7 +87,7 @@ func toOperatorAccount(a *ent.Account) *model.OperatorAccount {
 		StoredBytesLimit: toFloat(a.StoredBytes), DailyBytesLimit: toFloat(a.DailyBytes)}
 }
 
-func toOperatorBilling(mode string, s watch.BillingState) *model.OperatorBilling {
+func toOperatorBilling(mode string, s metering.BillingState) *model.OperatorBilling {
 	out := &model.OperatorBilling{Enabled: mode != "", Mode: nilIfEmpty(mode), Customers: int(s.Customers), Due: int(s.Due),
 		Failing: int(s.Failing), PastDue: int(s.PastDue),
 		LastEventAt: s.LastEvent, UnreportedHours: int(s.Backlog.Hours),

@@ -10,7 +10,6 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/desk"
 	"github.com/postrider/postrider/modules/billing/metering"
-	"github.com/postrider/postrider/modules/billing/watch"
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/sending/delivery"
 	"github.com/postrider/postrider/modules/sending/queue"
@@ -58,10 +57,10 @@ func (fakeInstallation) Plans(context.Context) ([]accounts.Plan, error) {
 		nil
 }
 
-func (fakeInstallation) Watch(context.Context) (string, watch.BillingState, error) {
+func (fakeInstallation) Watch(context.Context) (string, metering.BillingState, error) {
 	at := day
-	return "test", watch.BillingState{Customers: 3, Due: 1, LastEvent: &at,
-		Problems: []watch.BillingProblem{{AccountID: ada, What: "two subscriptions"}},
+	return "test", metering.BillingState{Customers: 3, Due: 1, LastEvent: &at,
+		Problems: []metering.BillingProblem{{AccountID: ada, What: "two subscriptions"}},
 		Backlog: metering.Backlog{Hours: 2, Oldest: time.Hour,
 			Stuck: []metering.Stuck{{AccountID: ada, Hour: day, Emails: 7, Reason: "No such meter"}}}}, nil
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/modules/sending/queue"
-	"github.com/postrider/postrider/runtime/work/hold"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 type holdCommand struct {
@@ -32,7 +32,7 @@ func (of services) countWaiting(s *session, before time.Time) (shown.Waiting, er
 
 // printHold prints the current hold.
 func (of services) printHold(s *session) error {
-	found, err := hold.Read(s.ctx, of.store.DB.SQL)
+	found, err := node.ReadHold(s.ctx, of.store.DB.SQL)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ type holdSetCommand struct {
 
 func (c *holdSetCommand) Run(s *session) error {
 	return c.withStore(s, func(of services) error {
-		if err := hold.Set(s.ctx, of.store.DB.SQL, c.Reason); err != nil {
+		if err := node.SetHold(s.ctx, of.store.DB.SQL, c.Reason); err != nil {
 			return err
 		}
 		return of.printHold(s)
@@ -87,7 +87,7 @@ var errNotHeld = errors.New("the installation is not held")
 
 func (c *holdReleaseCommand) Run(s *session) error {
 	return c.withStore(s, func(of services) error {
-		held, err := hold.Release(s.ctx, of.store.DB.SQL)
+		held, err := node.ReleaseHold(s.ctx, of.store.DB.SQL)
 		if err == nil && !held {
 			err = errNotHeld
 		}
@@ -108,7 +108,7 @@ type holdDropCommand struct {
 
 func (c *holdDropCommand) Run(s *session) error {
 	return c.withStore(s, func(of services) error {
-		found, err := hold.Read(s.ctx, of.store.DB.SQL)
+		found, err := node.ReadHold(s.ctx, of.store.DB.SQL)
 		if err == nil && found == nil {
 			err = errNotHeld
 		}

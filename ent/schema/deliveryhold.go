@@ -1,4 +1,4 @@
-// Owner: hold. The hold that stops the whole installation from sending.
+// Owner: node. The hold that stops the whole installation from sending.
 package schema
 
 import (
@@ -6,7 +6,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// DeliveryHold has a row while sending is on hold, and none otherwise.
+// DeliveryHold is a row while the installation sends nothing, and no row while it sends.
 type DeliveryHold struct{ ent.Schema }
 
 // Fields of the DeliveryHold. There is one hold, so there is one id.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/postrider/postrider/modules/accounts/creators"
+	"github.com/postrider/postrider/modules/accounts/credentials"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/secret"
 )
@@ -76,8 +76,8 @@ func isSecret(s string) bool {
 // without another query.
 const selectCredential = `
 SELECT k.id, k.account_id, k.scope, coalesce(k.domain_ids, '[]'::jsonb)::text, a.suspended_at IS NOT NULL,
-       extract(epoch FROM k.expires_at - now())::float8, ` + creators.Columns + `
-  FROM api_keys k JOIN accounts a ON a.id = k.account_id ` + creators.Joins + `
+       extract(epoch FROM k.expires_at - now())::float8, ` + credentials.Columns + `
+  FROM api_keys k JOIN accounts a ON a.id = k.account_id ` + credentials.Joins + `
  WHERE k.hash = $1 AND k.revoked_at IS NULL`
 
 func (s *Service) loadCredential(ctx context.Context, hash keyHash) (cachedCredential, error) {
@@ -85,7 +85,7 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (cachedCrede
 	found := cachedCredential{known: true}
 	var domainIDs string
 	var expiresIn sql.NullFloat64
-	var by creators.Row
+	var by credentials.Row
 	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).
 		Scan(append([]any{&found.caller.KeyID, &found.caller.AccountID,
 			&found.caller.Scope, &domainIDs, &found.caller.Suspended, &expiresIn}, by.Into()...)...)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/apikey"
-	"github.com/postrider/postrider/modules/accounts/creators"
+	"github.com/postrider/postrider/modules/accounts/credentials"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/storage/page"
@@ -71,7 +71,7 @@ func (s *Service) keyQuery(accountID string, f KeyFilter) (*ent.APIKeyQuery, err
 // omitted.
 func (s *Service) CreatorsOf(ctx context.Context, accountID string,
 	keyIDs ...string) (map[string]rights.Creator, error) {
-	found, err := creators.OfKeys(ctx, s.db.SQL, accountID, keyIDs...)
+	found, err := credentials.OfKeys(ctx, s.db.SQL, accountID, keyIDs...)
 	return found, fault.Wrap("creators of keys", err)
 }
 

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/ent/plan"
-	"github.com/postrider/postrider/modules/accounts/lastuse"
+	"github.com/postrider/postrider/modules/accounts/credentials"
 	"github.com/postrider/postrider/runtime/base/cache"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -36,7 +36,7 @@ type Service struct {
 
 	keys     *cache.Cache[keyHash, cachedCredential]
 	accounts *cache.Cache[string, Account]
-	used     *lastuse.Recorder
+	used     *credentials.Recorder
 	facts    *bus.Log
 
 	tasks *worker.Tasks
@@ -53,7 +53,7 @@ func New(p Params) (*Service, error) {
 		LoadTimeout: lookupTimeout})
 	accounts := cache.New(cache.Config[string, Account]{Max: config.CacheSize, TTL: config.CacheTTL,
 		LoadTimeout: lookupTimeout})
-	return &Service{config: config, db: p.DB, facts: bus.NewLog(p.DB), used: lastuse.New(p.DB.SQL, "api_keys"),
+	return &Service{config: config, db: p.DB, facts: bus.NewLog(p.DB), used: credentials.NewRecorder(p.DB.SQL, "api_keys"),
 		cursors: p.Cursors, keys: keys, accounts: accounts,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/modules/automations/versions"
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
@@ -120,14 +119,14 @@ func (e *explainer) explainMatches(ctx context.Context) error {
 }
 
 // start explains the condition of the trigger.
-func (m *ExplainedMatch) start(ctx context.Context, v *versions.Version, e *machine.Event) {
+func (m *ExplainedMatch) start(ctx context.Context, v *runs.Version, e *machine.Event) {
 	if c := v.ExplainStart(ctx, e); c != nil {
 		m.Conditions = append(m.Conditions, *c)
 	}
 }
 
 // explainRun explains the event's effect on a run, in the state the run had then.
-func (e *explainer) explainRun(ctx context.Context, v *versions.Version, out *ExplainedMatch) error {
+func (e *explainer) explainRun(ctx context.Context, v *runs.Version, out *ExplainedMatch) error {
 	r, err := e.db.Ent.AutomationRun.Query().
 		Where(automationrun.AccountID(e.stored.AccountID), automationrun.ID(out.RunID)).Only(ctx)
 	if ent.IsNotFound(err) {

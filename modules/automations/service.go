@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/modules/automations/facts"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/automations/proof"
+	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/modules/automations/steps"
-	"github.com/postrider/postrider/modules/automations/versions"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -67,14 +67,14 @@ type Service struct {
 	templates steps.Templates
 	signals   steps.Signals
 	timeline  Timeline
-	versions  *versions.Store
+	versions  *runs.Store
 	tasks     *worker.Tasks
 	prover    *proof.Prover
 }
 
 // New creates the service. Nothing runs before Start.
 func New(p Params) (*Service, error) {
-	store := versions.New()
+	store := runs.NewStore()
 	prover := proof.New(p.Box)
 	events := ingest.New(ingest.Params{DB: p.DB, Bus: p.Bus, Answers: p.Answers, Signals: p.Signals, Versions: store,
 		Box: p.Box, Prover: prover})

@@ -18,8 +18,8 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/plans"
+	"github.com/postrider/postrider/modules/billing/metering"
 	"github.com/postrider/postrider/modules/billing/stripetest"
-	"github.com/postrider/postrider/modules/billing/watch"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/secret"
@@ -883,7 +883,7 @@ func TestOperatorSeesDisputes(t *testing.T) {
 		status, _ := stripetest.Post(t, url, stripetest.Secret, e.Body, time.Now())
 		return status
 	}
-	seen := func(what string, want ...watch.BillingProblem) {
+	seen := func(what string, want ...metering.BillingProblem) {
 		t.Helper()
 		w.synced()
 		_, state, err := w.Watch(t.Context())
@@ -905,7 +905,7 @@ func TestOperatorSeesDisputes(t *testing.T) {
 			t.Errorf("the dispute is answered %d", got)
 		}
 	}
-	seen("disputed, and posted twice", watch.BillingProblem{AccountID: w.ada, What: "A payment is disputed"})
+	seen("disputed, and posted twice", metering.BillingProblem{AccountID: w.ada, What: "A payment is disputed"})
 	w.checkPlan("disputed", "pro", "active")
 	if got := post(events[1]); got != http.StatusOK {
 		t.Errorf("the closed dispute is answered %d", got)

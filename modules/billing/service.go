@@ -15,8 +15,6 @@ import (
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/billing/metering"
 	"github.com/postrider/postrider/modules/billing/provider"
-	"github.com/postrider/postrider/modules/billing/tell"
-	"github.com/postrider/postrider/modules/billing/watch"
 	"github.com/postrider/postrider/modules/notices"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/worker"
@@ -50,7 +48,7 @@ type Service struct {
 	cursors   *page.Codec
 	stripe    *provider.Client // nil if billing is off
 	customers *customers
-	tell      *tell.Service // nil if no mail is sent
+	tell      *Notifier // nil if no mail is sent
 	tasks     *worker.Tasks
 }
 
@@ -71,7 +69,7 @@ func New(p Params) (*Service, error) {
 	s.customers = &customers{config: s.config, db: p.DB, accounts: p.Accounts, plans: p.Plans, stripe: s.stripe,
 		catalog: prices, log: p.Logger}
 	if p.Notices != nil && p.Notices.CanSend() {
-		s.tell = tell.New(p.DB, p.Notices, config.BaseURL)
+		s.tell = NewNotifier(p.DB, p.Notices, config.BaseURL)
 	}
 	return s, s.events.metrics.registerMetrics(p.Registry)
 }
@@ -222,11 +220,11 @@ type Price struct {
 }
 
 // Watch returns what is pending, failing, or needs attention. The mode is empty while billing is off.
-func (s *Service) Watch(ctx context.Context) (mode string, state watch.BillingState, err error) {
+func (s *Service) Watch(ctx context.Context) (mode string, state metering.BillingState, err error) {
 	if !s.config.on() {
-		return "", watch.BillingState{}, nil
+		return "", metering.BillingState{}, nil
 	}
-	state, err = watch.Read(ctx, s.db, s.events.meter)
+	state, err = metering.ReadState(ctx, s.db, s.events.meter)
 	return s.mode(), state, err
 }
 

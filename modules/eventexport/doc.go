@@ -20,7 +20,7 @@
 //     (runtime/work/node).
 //   - An unavailable or full stream only delays the export. Accepting and delivering do not depend on it,
 //     and no transaction waits for the network.
-//   - While the installation is held (runtime/work/hold), nothing is published.
+//   - While the installation is held (runtime/work/node), nothing is published.
 //
 // # Implementation
 //

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/accounts/creators"
+	"github.com/postrider/postrider/modules/accounts/credentials"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/secret"
@@ -99,14 +99,14 @@ func (s *Credentials) recheckCredential(ctx context.Context, with signedInWith) 
 }
 
 const selectCredential = `
-SELECT k.id, k.account_id, coalesce(k.domain_ids, '[]'::jsonb)::text, a.suspended_at IS NOT NULL, ` + creators.Columns + `
-  FROM smtp_credentials k JOIN accounts a ON a.id = k.account_id ` + creators.Joins + `
+SELECT k.id, k.account_id, coalesce(k.domain_ids, '[]'::jsonb)::text, a.suspended_at IS NOT NULL, ` + credentials.Columns + `
+  FROM smtp_credentials k JOIN accounts a ON a.id = k.account_id ` + credentials.Joins + `
  WHERE k.hash = $1 AND k.revoked_at IS NULL`
 
 func (s *Credentials) loadCredential(ctx context.Context, hash passwordHash) (credential, error) {
 	found := credential{known: true}
 	var domainIDs string
-	var by creators.Row
+	var by credentials.Row
 	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).
 		Scan(append([]any{&found.id, &found.caller.AccountID, &domainIDs, &found.caller.Suspended}, by.Into()...)...)
 	switch {

@@ -7,7 +7,7 @@ import (
 
 	"go.uber.org/fx"
 
-	"github.com/postrider/postrider/modules/accounts/lastuse"
+	"github.com/postrider/postrider/modules/accounts/credentials"
 	"github.com/postrider/postrider/runtime/base/cache"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -45,7 +45,7 @@ type Credentials struct {
 	signals  Signals
 	cursors  *page.Codec
 	known    *cache.Cache[passwordHash, credential]
-	used     *lastuse.Recorder
+	used     *credentials.Recorder
 	tasks    *worker.Tasks
 	once     sync.Once
 }
@@ -56,7 +56,7 @@ func NewCredentials(p CredentialsParams) (*Credentials, error) {
 		LoadTimeout: lookupTimeout})
 	return &Credentials{config: p.Config, db: p.DB, accounts: p.Accounts, signals: p.Signals, cursors: p.Cursors,
 		known: known,
-		used:  lastuse.New(p.DB.SQL, "smtp_credentials"), tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
+		used:  credentials.NewRecorder(p.DB.SQL, "smtp_credentials"), tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
 
 // Start starts writing last_used_at and listening for revocations in other processes.

@@ -12,14 +12,13 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/accounts/lastuse"
+	"github.com/postrider/postrider/modules/accounts/credentials"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/notices"
 	"github.com/postrider/postrider/modules/signin/devices"
 	"github.com/postrider/postrider/modules/signin/guessing"
 	"github.com/postrider/postrider/modules/signin/passkeys"
 	"github.com/postrider/postrider/modules/signin/passwords"
-	"github.com/postrider/postrider/modules/signin/tally"
 	"github.com/postrider/postrider/runtime/base/cache"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/secret"
@@ -73,9 +72,9 @@ type guard struct {
 
 // sessionState holds the session cache, pending last-use updates and sign-in counters.
 type sessionState struct {
-	signIns   tally.Counters
+	signIns   counters
 	sessions  *cache.Cache[tokenHash, sessionEntry]
-	used      *lastuse.Recorder
+	used      *credentials.Recorder
 	canSignIn atomic.Bool // some user can sign in; never reset, so pages skip the query once it is set
 }
 
@@ -94,13 +93,13 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	signIns, err := tally.New(p.Registry)
+	signIns, err := newCounters(p.Registry)
 	if err != nil {
 		return nil, err
 	}
 	s := &Service{config: p.Config, db: p.DB, accounts: p.Accounts, teams: p.Teams, box: p.Box,
 		hasher: passwords.NewHasher(p.Logger), guard: guard{bounds, p.Box.DeriveEach("known device")}, passkeys: keys,
-		seen: &sessionState{signIns: signIns, sessions: newCache(), used: lastuse.New(p.DB.SQL, "sessions")}}
+		seen: &sessionState{signIns: signIns, sessions: newCache(), used: credentials.NewRecorder(p.DB.SQL, "sessions")}}
 	s.post = &mailQueue{db: p.DB, teams: p.Teams, signals: p.Signals, log: p.Logger, baseURL: p.Config.BaseURL,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if p.Notices != nil && p.Notices.CanSend() {

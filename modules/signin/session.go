@@ -236,7 +236,7 @@ func (s *Service) completeSession(ctx context.Context, e NewSession, err error) 
 
 // finishSignIn is completeSession for a sign-in attempt, which it also counts.
 func (s *Service) finishSignIn(ctx context.Context, e NewSession, err error) (NewSession, error) {
-	s.seen.signIns.Count(err)
+	s.seen.signIns.count(err)
 	return s.completeSession(ctx, e, err)
 }
 

@@ -3,13 +3,13 @@ package sms
 import (
 	"context"
 
-	"github.com/postrider/postrider/modules/sms/segment"
+	"github.com/postrider/postrider/modules/sms/textmsg"
 )
 
 // Preview is a message as Send would store it.
 type Preview struct {
 	To, From, Text string
-	Encoding       segment.Encoding
+	Encoding       textmsg.Encoding
 	Segments       int
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/smsattempt"
 	"github.com/postrider/postrider/ent/smsmessage"
-	"github.com/postrider/postrider/modules/sms/number"
+	"github.com/postrider/postrider/modules/sms/textmsg"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -35,7 +35,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (out pag
 		q = q.Where(smsmessage.StatusEQ(smsmessage.Status(f.Status)))
 	}
 	if f.To != "" {
-		to, err := number.Parse(f.To)
+		to, err := textmsg.Parse(f.To)
 		if err != nil {
 			wrong.Add("to", "%s", err)
 		}

@@ -13,8 +13,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/smssettings"
 	"github.com/postrider/postrider/modules/sms/handover"
-	"github.com/postrider/postrider/modules/sms/number"
-	"github.com/postrider/postrider/modules/sms/segment"
+	"github.com/postrider/postrider/modules/sms/textmsg"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -35,7 +34,7 @@ type Message struct {
 // Receipt describes a stored message.
 type Receipt struct {
 	ID         string
-	Encoding   segment.Encoding
+	Encoding   textmsg.Encoding
 	Segments   int
 	Suppressed bool // the recipient replied STOP: the message has failed
 }
@@ -73,19 +72,19 @@ type validMessage struct {
 	Message
 
 	id       string
-	number   number.Number
-	encoding segment.Encoding
+	number   textmsg.Number
+	encoding textmsg.Encoding
 	segments int
 }
 
 func validateMessage(m Message) (validMessage, error) {
 	a := validMessage{Message: m, id: id.New(id.SMS)}
 	var err error
-	if a.number, err = number.Parse(m.To); err != nil {
+	if a.number, err = textmsg.Parse(m.To); err != nil {
 		return a, refusal(fault.Invalid, CodeRecipient, "to %s", err)
 	}
 	if m.From != "" {
-		if err := number.CheckSender(m.From); err != nil {
+		if err := textmsg.CheckSender(m.From); err != nil {
 			return a, refusal(fault.Invalid, CodeSender, "from %s", err)
 		}
 	}
@@ -95,9 +94,9 @@ func validateMessage(m Message) (validMessage, error) {
 	case !utf8.ValidString(m.Text) || strings.ContainsFunc(m.Text, isControl):
 		return a, refusal(fault.Invalid, CodeText, "text cannot contain control characters or invalid UTF-8")
 	}
-	if a.encoding, a.segments = segment.Count(m.Text); a.segments > segment.Max {
+	if a.encoding, a.segments = textmsg.Count(m.Text); a.segments > textmsg.Max {
 		return a, refusal(fault.Invalid, CodeTooLong, "text has %d parts in the encoding %s, and must have at most %d",
-			a.segments, a.encoding, segment.Max)
+			a.segments, a.encoding, textmsg.Max)
 	}
 	return a, nil
 }
@@ -159,7 +158,7 @@ type routeLimits struct {
 
 // wayOf returns the route of a message and its limits. The error states that there is no provider, that the
 // country is not allowed, or that the account is suspended.
-func (s *Service) wayOf(ctx context.Context, tx db.Execer, accountID string, to number.Number) (routeLimits, error) {
+func (s *Service) wayOf(ctx context.Context, tx db.Execer, accountID string, to textmsg.Number) (routeLimits, error) {
 	account, err := s.accounts.Account(ctx, accountID)
 	if err != nil {
 		return routeLimits{}, err

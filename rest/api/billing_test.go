@@ -8,8 +8,8 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/billing"
+	"github.com/postrider/postrider/modules/billing/metering"
 	"github.com/postrider/postrider/modules/billing/provider"
-	"github.com/postrider/postrider/modules/billing/watch"
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/fault"
@@ -195,6 +195,6 @@ func TestALimitIsTakenAwayByNull(t *testing.T) {
 	}
 }
 
-func (f *fakeBilling) Watch(context.Context) (string, watch.BillingState, error) {
-	return "", watch.BillingState{}, f.fail
+func (f *fakeBilling) Watch(context.Context) (string, metering.BillingState, error) {
+	return "", metering.BillingState{}, f.fail
 }

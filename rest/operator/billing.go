@@ -8,14 +8,13 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/billing/metering"
-	"github.com/postrider/postrider/modules/billing/watch"
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/rest/api/wire"
 )
 
 // Billing is the part of billing that the operation use.
 type Billing interface {
-	Watch(ctx context.Context) (mode string, state watch.BillingState, err error)
+	Watch(ctx context.Context) (mode string, state metering.BillingState, err error)
 }
 
 var _ Billing = (*billing.Service)(nil)
@@ -70,7 +69,7 @@ func BillingRoutes(service Billing) api.Routes {
 	})
 }
 
-func newBilling(mode string, s watch.BillingState) operatorBillingRecord {
+func newBilling(mode string, s metering.BillingState) operatorBillingRecord {
 	return operatorBillingRecord{Enabled: mode != "", Mode: wire.OrNull(mode), Customers: s.Customers, Due: s.Due,
 		Failing: s.Failing, PastDue: s.PastDue,
 		LastEventAt: wire.OptionalTime{At: s.LastEvent}, UnreportedHours: s.Backlog.Hours,
@@ -79,5 +78,5 @@ func newBilling(mode string, s watch.BillingState) operatorBillingRecord {
 			return operatorStuckRecord{h.AccountID, wire.Time(h.Hour), h.Emails, h.Reason}
 		}),
 		Problems: wire.ListOf(s.Problems,
-			func(p watch.BillingProblem) operatorProblemRecord { return operatorProblemRecord(p) })}
+			func(p metering.BillingProblem) operatorProblemRecord { return operatorProblemRecord(p) })}
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/rest/mcp"
 	"github.com/postrider/postrider/rest/pages/dashboard"
-	"github.com/postrider/postrider/rest/pages/look"
+	"github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/runtime/app/development"
 	"github.com/postrider/postrider/runtime/app/probes"
 	"github.com/postrider/postrider/runtime/base/intake"
@@ -175,8 +175,8 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 	mux.HandleFunc("GET /readyz", health.Ready)
 	mux.Handle("GET /metrics", p.metrics(local))
 	mux.Handle("/", home)
-	for _, path := range []string{look.Path, look.PathICO} {
-		mux.Handle("GET "+path, look.New())
+	for _, path := range []string{theme.Path, theme.PathICO} {
+		mux.Handle("GET "+path, theme.New())
 	}
 	for _, page := range p.Pages {
 		for _, path := range page.paths {

@@ -22,14 +22,13 @@ import (
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/rest/api"
-	"github.com/postrider/postrider/rest/billing/stripe"
+	"github.com/postrider/postrider/rest/callbacks"
 	"github.com/postrider/postrider/rest/pages/dashboard"
 	"github.com/postrider/postrider/rest/pages/devhooks"
 	inboxpages "github.com/postrider/postrider/rest/pages/devinbox"
 	"github.com/postrider/postrider/rest/pages/track"
 	"github.com/postrider/postrider/rest/pages/unsubscribe"
 	"github.com/postrider/postrider/rest/pages/welcome"
-	"github.com/postrider/postrider/rest/receipts"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/ops/config"
@@ -94,12 +93,12 @@ var unsubscribeLinks = fx.Options(
 
 // stripeEvents receives the events of the payment provider.
 var stripeEvents = provideLinks(func(s *billing.Service, log *slog.Logger) link {
-	return link{prefix: stripe.Path, handler: stripe.New(s, log)}
+	return link{prefix: callbacks.StripePath, handler: callbacks.NewStripe(s, log)}
 })
 
 // textReceipts receives delivery reports of text message providers.
 var textReceipts = provideLinks(func(s *callback.Service, log *slog.Logger) link {
-	return link{prefix: receipts.Prefix, handler: receipts.New(receipts.Options{Messages: s, Logger: log})}
+	return link{prefix: callbacks.SMSPrefix, handler: callbacks.NewSMS(callbacks.SMSOptions{Messages: s, Logger: log})}
 })
 
 // textInbox stores the text messages of development mode; nil without a development inbox.

@@ -18,7 +18,6 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/ops/config"
 	"github.com/postrider/postrider/runtime/ops/store"
-	"github.com/postrider/postrider/runtime/ops/systemd"
 	"github.com/postrider/postrider/runtime/web/server"
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
@@ -97,7 +96,7 @@ func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	returnMemory()
 	told := make(chan struct{})
 	go func() {
-		systemd.Run(ctx, log)
+		reportToSystemd(ctx, log)
 		close(told)
 	}()
 	defer func() { <-told }()

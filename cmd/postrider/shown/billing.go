@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/billing/desk"
-	"github.com/postrider/postrider/modules/billing/watch"
+	"github.com/postrider/postrider/modules/billing/metering"
 )
 
 // Setup is what postrider admin billing setup created.
@@ -60,7 +60,7 @@ type AccountHas struct {
 }
 
 // BillingOf returns the JSON of the state of billing.
-func BillingOf(s watch.BillingState) map[string]Billing {
+func BillingOf(s metering.BillingState) map[string]Billing {
 	out := Billing{Customers: s.Customers, Due: s.Due, Failing: s.Failing, PastDue: s.PastDue, LastEventAt: s.LastEvent,
 		UnreportedHours:   s.Backlog.Hours,
 		OldestUnreportedS: int64(s.Backlog.Oldest.Seconds()), Stuck: []StuckHour{}, Problems: []AccountHas{}}

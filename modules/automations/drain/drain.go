@@ -8,7 +8,6 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/modules/automations/versions"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
@@ -33,7 +32,7 @@ type Params struct {
 	DB       *db.DB
 	Bus      ingest.Bus
 	Signals  Signals
-	Versions *versions.Store
+	Versions *runs.Store
 }
 
 // Service drains automations. Safe for concurrent use.
@@ -41,7 +40,7 @@ type Service struct {
 	db       *db.DB
 	bus      ingest.Bus
 	signals  Signals
-	versions *versions.Store
+	versions *runs.Store
 }
 
 // New creates the service.

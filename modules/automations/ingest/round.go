@@ -11,7 +11,6 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/modules/automations/versions"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
@@ -89,7 +88,7 @@ type round struct {
 type tracked struct {
 	*runs.Live
 
-	version   *versions.Version
+	version   *runs.Version
 	fresh     bool           // started in this round
 	resumedBy *machine.Event // the event that ends its wait
 	cancelled bool
@@ -248,7 +247,7 @@ func (r *round) start(ctx context.Context, l listen, p *posting) error {
 }
 
 // refusesEntry returns why a person cannot have another run; "" if allowed.
-func (r *round) refusesEntry(v *versions.Version, l listen, p *posting) string {
+func (r *round) refusesEntry(v *runs.Version, l listen, p *posting) string {
 	live := 0
 	for _, t := range r.live {
 		if !t.cancelled && t.Run.AutomationID == l.automationID && t.Run.Identity.Matches(p.identity()) {
@@ -269,7 +268,7 @@ func (r *round) refusesEntry(v *versions.Version, l listen, p *posting) string {
 }
 
 // begin starts a run and takes the steps that need nothing external.
-func (r *round) begin(ctx context.Context, v *versions.Version, l listen, p *posting) {
+func (r *round) begin(ctx context.Context, v *runs.Version, l listen, p *posting) {
 	run := machine.Run{ID: id.New(id.Run), AutomationID: l.automationID, Version: l.version, Trigger: p.event,
 		Identity: p.identity(), StartedAt: p.at}
 	state, outcome := v.Advance(ctx, run, machine.State{}, machine.Input{Now: p.at})

@@ -8,7 +8,6 @@ import (
 
 	"github.com/postrider/postrider/modules/automations/proof"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/modules/automations/versions"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -40,7 +39,7 @@ type Params struct {
 	Bus      Bus
 	Answers  Answers
 	Signals  Signals
-	Versions *versions.Store
+	Versions *runs.Store
 	Box      *secret.Box
 	Prover   *proof.Prover
 }
@@ -51,7 +50,7 @@ type Service struct {
 	bus      Bus
 	answers  Answers
 	signals  Signals
-	versions *versions.Store
+	versions *runs.Store
 	prover   *proof.Prover
 	hashes   [][]byte // keys for hashing persons; the first is for new rows
 	ways     ways

@@ -9,7 +9,6 @@ import (
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/automations/proof"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/modules/automations/versions"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/web/egress"
@@ -45,7 +44,7 @@ type Params struct {
 	Modules  Modules
 	Signals  Signals
 	Node     Node
-	Versions *versions.Store
+	Versions *runs.Store
 	Prover   *proof.Prover
 	Logger   *slog.Logger
 	Workers  *worker.Metrics
@@ -59,7 +58,7 @@ type Service struct {
 	effects  map[string]effect // by step type
 	signals  Signals
 	node     Node
-	versions *versions.Store
+	versions *runs.Store
 	worker   *worker.Worker[*runs.Claimed, result]
 	tasks    *worker.Tasks
 }

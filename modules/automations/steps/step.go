@@ -9,7 +9,6 @@ import (
 	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/modules/automations/versions"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -66,7 +65,7 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 
 // advanceFunc returns the function that advances a run; a trial does not wait.
 func advanceFunc(l *runs.Live,
-	v *versions.Version) func(context.Context, machine.Run, machine.State,
+	v *runs.Version) func(context.Context, machine.Run, machine.State,
 	machine.Input) (machine.State, machine.Decision) {
 	if l.Trial != nil {
 		return v.AdvanceTrial
@@ -75,7 +74,7 @@ func advanceFunc(l *runs.Live,
 }
 
 // failRun fails a run that was claimed too often.
-func failRun(c *runs.Claimed, v *versions.Version, now time.Time) *runs.Settlement {
+func failRun(c *runs.Claimed, v *runs.Version, now time.Time) *runs.Settlement {
 	const reason = "internal: the step was tried 20 times and could not be finished"
 	step := v.Definition.Steps[c.State.Step]
 	return &runs.Settlement{Live: c.Live, Program: v.Program, State: c.State, Now: now,
@@ -90,7 +89,7 @@ func failRun(c *runs.Claimed, v *versions.Version, now time.Time) *runs.Settleme
 type taken struct {
 	*runs.Claimed
 
-	version *versions.Version
+	version *runs.Version
 	state   machine.State
 	outcome machine.Decision
 	now     time.Time

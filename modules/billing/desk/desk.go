@@ -16,7 +16,6 @@ import (
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/billing/metering"
 	"github.com/postrider/postrider/modules/billing/provider"
-	"github.com/postrider/postrider/modules/billing/watch"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -240,8 +239,8 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 }
 
 // State returns what is pending, failing, or needs attention. It does not call the provider.
-func (s *Service) State(ctx context.Context) (watch.BillingState, error) {
-	return watch.Read(ctx, s.db, s.meter)
+func (s *Service) State(ctx context.Context) (metering.BillingState, error) {
+	return metering.ReadState(ctx, s.db, s.meter)
 }
 
 const syncSQL = `UPDATE billing_customers SET sync_due_at = clock_timestamp(), failures = 0 WHERE id = $1 AND customer_id IS NOT NULL`

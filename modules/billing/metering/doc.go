@@ -1,5 +1,5 @@
 // Package metering reports to the payment provider how many emails an account on a metered plan has sent in
-// each hour.
+// each hour. It also reads the state of billing for operators (state.go).
 //
 // Package modules/accounts counts an hour once nothing can be added to it. Each hour of an account with a
 // metered subscription becomes a row of work. A report contains the total of the hour, and an identifier made

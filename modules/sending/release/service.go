@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/work/event"
-	"github.com/postrider/postrider/runtime/work/hold"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 // Accounts looks up an account and the limits of its plan.
@@ -49,7 +49,7 @@ type Signals interface {
 
 // Holder reports whether the whole installation is held.
 type Holder interface {
-	CurrentHold() *hold.Hold
+	CurrentHold() *node.Hold
 }
 
 // Config is the role of this process.

@@ -10,10 +10,10 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/sms/link"
-	"github.com/postrider/postrider/modules/sms/number"
 	"github.com/postrider/postrider/modules/sms/optout"
 	"github.com/postrider/postrider/modules/sms/provider"
 	"github.com/postrider/postrider/modules/sms/settings"
+	"github.com/postrider/postrider/modules/sms/textmsg"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/telemetry"
@@ -156,7 +156,7 @@ func (s *Service) Reply(ctx context.Context, t ProviderRequest) error {
 		}
 		r = provider.ReadTwilioReply(t.Fields)
 	}
-	from, err := number.Parse(r.From)
+	from, err := textmsg.Parse(r.From)
 	wish := r.Wish()
 	if err != nil || wish == provider.NoWish {
 		return nil //nolint:nilerr // a reply from a word or a short number says nothing that could be kept

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/smssettings"
-	"github.com/postrider/postrider/modules/sms/number"
 	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/modules/sms/textmsg"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -169,7 +169,7 @@ func (s *Service) validateChange(c Change, before *ent.SMSSettings,
 		wrong.Add("provider", "must be one of operator, none, twilio and http")
 	}
 	for i, region := range c.Countries {
-		if !number.IsRegion(region) && region != number.NoRegion {
+		if !textmsg.IsRegion(region) && region != textmsg.NoRegion {
 			wrong.Add(fmt.Sprintf("countries[%d]", i),
 				"must be two capital letters of ISO 3166, such as DE, or 001 for numbers that belong to no country")
 		}
@@ -179,7 +179,7 @@ func (s *Service) validateChange(c Change, before *ent.SMSSettings,
 	}
 	config.From = c.From
 	if c.From != "" {
-		if err := number.CheckSender(c.From); err != nil {
+		if err := textmsg.CheckSender(c.From); err != nil {
 			wrong.Add("from", "%s", err)
 		}
 	}

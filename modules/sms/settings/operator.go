@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent/schema/shape"
-	"github.com/postrider/postrider/modules/sms/number"
 	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/modules/sms/textmsg"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/setting"
 )
@@ -73,7 +73,7 @@ func parseOperator(text string) (Operator, error) {
 	}
 	var wrong []error
 	if o.From != "" {
-		if err := number.CheckSender(o.From); err != nil {
+		if err := textmsg.CheckSender(o.From); err != nil {
 			wrong = append(wrong, errors.New("has an invalid from: it "+err.Error()))
 		}
 	}

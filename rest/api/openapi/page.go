@@ -12,7 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/postrider/postrider/rest/pages/look"
+	"github.com/postrider/postrider/rest/pages/theme"
 )
 
 // The reference page is generated from the document once: HTML with an inline style sheet and script, and no
@@ -24,7 +24,7 @@ var referenceHTML string
 //go:embed docs.css
 var ownCSS string
 
-var referenceCSS = look.Style + ownCSS
+var referenceCSS = theme.Style + ownCSS
 
 //go:embed docs.js
 var referenceJS string
@@ -33,7 +33,7 @@ var referenceJS string
 // exactly its own style sheet and script.
 func PagePolicy() string {
 	return fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-		look.Source(referenceCSS), look.Source(referenceJS))
+		theme.Source(referenceCSS), theme.Source(referenceJS))
 }
 
 var referenceTemplate = template.Must(template.New("docs").Funcs(template.FuncMap{"prose": proseHTML}).

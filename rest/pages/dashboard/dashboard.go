@@ -16,7 +16,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/postrider/postrider/rest/pages/look"
+	"github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
@@ -161,7 +161,7 @@ li { padding: 10px 16px; border-top: 1px solid var(--color-line-soft); }
 li:first-child { border-top: 0; }
 `
 
-var absentPolicy = "default-src 'none'; img-src 'self'; style-src " + look.Source(look.Style+absentStyle) +
+var absentPolicy = "default-src 'none'; img-src 'self'; style-src " + theme.Source(theme.Style+absentStyle) +
 	"; base-uri 'none'; frame-ancestors 'none'"
 
 // absence is the page that is shown without a build.
@@ -177,7 +177,7 @@ func (a *app) serveAbsent(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/" {
 		w.WriteHeader(http.StatusNotFound)
 	}
-	if err := a.absent.Execute(w, absence{a.Options, template.CSS(look.Style + absentStyle)}); err != nil { //nolint:gosec // both are of our build
+	if err := a.absent.Execute(w, absence{a.Options, template.CSS(theme.Style + absentStyle)}); err != nil { //nolint:gosec // both are of our build
 		a.logDisconnect(r, err)
 	}
 }

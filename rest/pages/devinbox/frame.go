@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/postrider/postrider/rest/pages/look"
+	"github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/message"
 )
@@ -18,7 +18,7 @@ import (
 //go:embed inbox.css
 var ownStyle string
 
-var style = look.Style + ownStyle
+var style = theme.Style + ownStyle
 
 // watch reloads the list when there is new mail.
 //
@@ -55,7 +55,7 @@ func addresses(text string) template.HTML {
 
 // pagePolicy allows our own style and script by their hashes, the frame, and our icon.
 var pagePolicy = fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; connect-src 'self'; frame-src 'self'; img-src 'self'; "+
-	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'", look.Source(style), look.Source(watch))
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'", theme.Source(style), theme.Source(watch))
 
 // mailPolicy is for untrusted HTML: no scripts, no origin, and no network requests, because an image would reveal
 // to its server that the mail was read. Links open in a new window.

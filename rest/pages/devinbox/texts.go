@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/sms/segment"
+	"github.com/postrider/postrider/modules/sms/textmsg"
 )
 
 type textsPage struct {
@@ -39,11 +39,11 @@ func (p *pages) listTexts(w http.ResponseWriter, r *http.Request) error {
 }
 
 func textLineOf(m *ent.CapturedSMS, now time.Time) textLine {
-	_, parts := segment.Split(m.Text)
+	_, parts := textmsg.Split(m.Text)
 	out := textLine{MessageID: m.MessageID, To: m.To, From: m.From, Parts: parts, Alphabet: "GSM 7-bit",
 		Count: "1 segment", Size: utf8.RuneCountInString(m.Text),
 		Received: m.ReceivedAt.UTC().Format(time.RFC3339), Ago: formatAge(now.Sub(m.ReceivedAt))}
-	if m.Encoding == string(segment.UCS2) {
+	if m.Encoding == string(textmsg.UCS2) {
 		out.Alphabet = "UCS-2"
 	}
 	if m.Segments != 1 {

@@ -9,8 +9,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/postrider/postrider/rest/pages/locale"
-	"github.com/postrider/postrider/rest/pages/look"
+	"github.com/postrider/postrider/rest/pages/theme"
 )
 
 // words are the sentences of the pages in one language: the file words/<language>.json.
@@ -30,7 +29,7 @@ var translations = loadWords()
 
 func loadWords() map[string]words {
 	all := map[string]words{}
-	for _, name := range locale.Languages() {
+	for _, name := range theme.Languages() {
 		text, err := wordFiles.ReadFile("words/" + name + ".json")
 		var w words
 		if err == nil {
@@ -49,7 +48,7 @@ func loadWords() map[string]words {
 const noticeStyle = "body { padding: 16px; } main { max-width: 480px; margin: 8vh auto 0; padding: 28px; } h1 { margin-bottom: 8px; }\n"
 
 var (
-	noticePolicy = "default-src 'none'; style-src " + look.Source(look.Style+noticeStyle) +
+	noticePolicy = "default-src 'none'; style-src " + theme.Source(theme.Style+noticeStyle) +
 		"; base-uri 'none'; frame-ancestors 'none'"
 
 	noticeLayout = template.Must(template.New("notice").Parse(`<!doctype html>
@@ -71,11 +70,11 @@ var (
 // writeNotice writes a page without links, in the language that the client prefers.
 func (l links) writeNotice(w http.ResponseWriter, r *http.Request, status int,
 	choose func(words) (title, advice string)) {
-	name := locale.Match(strings.Join(r.Header.Values("Accept-Language"), ","))
+	name := theme.MatchLanguage(strings.Join(r.Header.Values("Accept-Language"), ","))
 	title, advice := choose(translations[name])
 	var out bytes.Buffer
 	if err := noticeLayout.Execute(&out, map[string]any{"Language": name, "Title": title, "Advice": advice,
-		"Style": template.CSS(look.Style + noticeStyle)}); err != nil { //nolint:gosec // files of ours
+		"Style": template.CSS(theme.Style + noticeStyle)}); err != nil { //nolint:gosec // files of ours
 		panic("track: " + err.Error()) // the template and its data are ours
 	}
 	setPrivacyHeaders(w.Header())

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/tracking"
-	"github.com/postrider/postrider/rest/pages/locale"
+	"github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/rest/pages/track"
 )
 
@@ -120,7 +120,7 @@ func TestWhatIsNotGenuineIsNotFound(t *testing.T) {
 func TestAWithheldLinkShowsANeutralPageInEveryLanguage(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
-	for _, language := range locale.Languages() {
+	for _, language := range theme.Languages() {
 		f := &tracker{}
 		w := ask(t, f, http.MethodGet, "/t/c/withheld",
 			func(r *http.Request) { r.Header.Set("Accept-Language", language) })

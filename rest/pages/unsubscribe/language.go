@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/postrider/postrider/rest/pages/locale"
+	"github.com/postrider/postrider/rest/pages/theme"
 )
 
 // words are the texts of the pages in one language, from words/<language>.json. page.say fills the values in
@@ -48,7 +48,7 @@ var spoken = loadWords()
 // loadWords reads the words of each language.
 func loadWords() map[string]*words {
 	all := map[string]*words{}
-	for _, name := range locale.Languages() {
+	for _, name := range theme.Languages() {
 		text, err := wordFiles.ReadFile("words/" + name + ".json")
 		w := &words{Language: name}
 		if err == nil {
@@ -65,4 +65,4 @@ func loadWords() map[string]*words {
 }
 
 // wordsFor returns the words in the language that the values of Accept-Language prefer.
-func wordsFor(accept string) *words { return spoken[locale.Match(accept)] }
+func wordsFor(accept string) *words { return spoken[theme.MatchLanguage(accept)] }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/postrider/postrider/rest/pages/locale"
+	"github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 
@@ -52,7 +52,7 @@ func askIn(t *testing.T, accept, method, path, body string) *httptest.ResponseRe
 
 func TestEachLanguageOnItsPages(t *testing.T) {
 	t.Parallel()
-	for _, name := range locale.Languages() {
+	for _, name := range theme.Languages() {
 		pages := map[string]*httptest.ResponseRecorder{
 			"form":   askIn(t, name, http.MethodGet, "/u/category", ""),
 			"done":   askIn(t, name, http.MethodPost, "/u/category", "choice=category"),
@@ -90,7 +90,7 @@ func TestOneClickInAnyLanguage(t *testing.T) {
 
 func TestHostileSendersAreText(t *testing.T) {
 	t.Parallel()
-	for _, name := range locale.Languages() {
+	for _, name := range theme.Languages() {
 		body := askIn(t, name, http.MethodGet, "/u/hostile", "").Body.String()
 		for _, bad := range []string{"<script", "<b>", "\u202e", "\u2066", "\x00", "\x07", `="">`} {
 			if strings.Contains(body, bad) {

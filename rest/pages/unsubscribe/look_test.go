@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/accounts/brand"
-	shared "github.com/postrider/postrider/rest/pages/look"
+	shared "github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/runtime/base/expect"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/modules/suppression"
-	shared "github.com/postrider/postrider/rest/pages/look"
+	shared "github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/fault"
 )

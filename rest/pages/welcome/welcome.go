@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/signin"
-	"github.com/postrider/postrider/rest/pages/look"
+	"github.com/postrider/postrider/rest/pages/theme"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/loglimit"
@@ -91,7 +91,7 @@ var (
 
 var (
 	layout     = template.Must(template.New("page.html").Parse(pageHTML))
-	pageStyle  = newAsset("text/css; charset=utf-8", []byte(look.Style+style))
+	pageStyle  = newAsset("text/css; charset=utf-8", []byte(theme.Style+style))
 	pageScript = newAsset("text/javascript; charset=utf-8", script)
 )
 

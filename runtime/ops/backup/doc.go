@@ -5,6 +5,6 @@
 // backup. Neither contains the master key.
 //
 // The rows of a backup are a snapshot of one moment. Mail that was sent after that moment is still queued
-// in them, so a restored database is held (runtime/work/hold): the row of the hold is written in the
+// in them, so a restored database is held (runtime/work/node): the row of the hold is written in the
 // transaction that restores all others, and no process can see the database without it.
 package backup

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/storage/postgres"
-	"github.com/postrider/postrider/runtime/work/hold"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 // IntoDatabase restores into an empty database, all or nothing, and holds the installation with the given
@@ -47,7 +47,7 @@ func (b *Backup) load(ctx context.Context, url string, clients postgres.Config, 
 	}
 	err = restore.runInto(run.input, "--no-owner", "--no-privileges", "--file=-", filepath.Join(b.Folder, dumpName))
 	if err == nil {
-		_, err = fmt.Fprintf(run.input, "\n%s;\n", hold.Statement(reason))
+		_, err = fmt.Fprintf(run.input, "\n%s;\n", node.HoldStatement(reason))
 	}
 	if err != nil {
 		cancel() // psql must not reach the end

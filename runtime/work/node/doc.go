@@ -19,7 +19,7 @@
 //   - Whose claims are handed back before their leases end: those of a process whose lock is free, if a
 //     process of the same name has started since, or if its last beat is older than Gone. Handing back
 //     increments the fencing number.
-//   - Whether the whole installation is held (runtime/work/hold): that row is read with each beat, and
+//   - Whether the whole installation is held (hold.go): that row is read with each beat, and
 //     while it exists nothing is claimed.
 //
 // # Obligations of a process

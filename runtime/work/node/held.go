@@ -5,12 +5,11 @@ import (
 	"fmt"
 
 	"github.com/postrider/postrider/runtime/base/telemetry"
-	"github.com/postrider/postrider/runtime/work/hold"
 )
 
 // CurrentHold returns the hold of the whole installation as of the latest beat, or nil. During a hold nothing is
 // claimed.
-func (n *Node) CurrentHold() *hold.Hold {
+func (n *Node) CurrentHold() *Hold {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.hold
@@ -18,7 +17,7 @@ func (n *Node) CurrentHold() *hold.Hold {
 
 // readHold reads the hold, and logs when one begins or ends.
 func (n *Node) readHold(ctx context.Context) error {
-	found, err := hold.Read(ctx, n.db.Hot)
+	found, err := ReadHold(ctx, n.db.Hot)
 	if err != nil {
 		return fmt.Errorf("node: %w", err)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/storage/db"
-	"github.com/postrider/postrider/runtime/work/hold"
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
@@ -115,7 +114,7 @@ type Node struct {
 	holdsFrom  time.Time     // leases from before are in doubt
 	published  int64         // the lock recorded in the row
 	changed    chan struct{} // closed by the next stored beat
-	hold       *hold.Hold    // of the whole installation; may be nil
+	hold       *Hold         // of the whole installation; may be nil
 	others     []Process     // as of the latest beat
 	twin       time.Time     // when another process last had the same name
 	ahead      time.Duration // how far the local clock is ahead of the database clock

@@ -1,0 +1,93 @@
+package credentials
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// writeTime is the timeout of one write.
+const writeTime = 5 * time.Second
+
+// Recorder keeps the column last_used_at of one table approximately current without a write for each use: uses are
+// collected and written together, periodically and at stop. A killed process loses its pending uses. last_used_at
+// never goes back. It is safe for concurrent use.
+type Recorder struct {
+	db     db.Execer
+	table  string
+	update string
+
+	mu   sync.Mutex
+	last map[string]time.Time // id to the latest use
+}
+
+// NewRecorder returns a new Recorder for a table. The name becomes part of the SQL.
+func NewRecorder(on db.Execer, table string) *Recorder {
+	// Ages rather than times are sent, so that the column uses the database clock. The rows are locked in one
+	// order, so that two processes cannot deadlock.
+	return &Recorder{db: on, table: table, update: `
+WITH used AS (SELECT * FROM unnest($1::text[], $2::float8[]) AS u(id, age)),
+     held AS (SELECT c.id FROM ` + table + ` c JOIN used USING (id) ORDER BY c.id FOR NO KEY UPDATE OF c)
+UPDATE ` + table + ` c SET last_used_at = greatest(c.last_used_at, now() - make_interval(secs => used.age))
+  FROM used JOIN held USING (id) WHERE c.id = used.id`}
+}
+
+// Mark records a use at the current time.
+func (r *Recorder) Mark(id string) {
+	now := time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last == nil {
+		r.last = map[string]time.Time{}
+	}
+	r.last[id] = now
+}
+
+// Flush writes the collected uses. It is called periodically and at stop. If the write fails, they are kept
+// for the next Flush.
+func (r *Recorder) Flush(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
+	taken := r.takeUses()
+	if len(taken) == 0 {
+		return nil
+	}
+	ids := slices.Sorted(maps.Keys(taken))
+	ages := make([]float64, len(ids))
+	for i, id := range ids {
+		ages[i] = time.Since(taken[id]).Seconds()
+	}
+	if _, err := r.db.ExecContext(ctx, r.update, db.Array(ids), db.Array(ages)); err != nil {
+		r.putBack(taken)
+		return fmt.Errorf("write last use of %d of %s: %w", len(ids), r.table, err)
+	}
+	return nil
+}
+
+func (r *Recorder) takeUses() map[string]time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	taken := r.last
+	r.last = nil
+	return taken
+}
+
+// putBack restores uses that could not be written; a later use wins.
+func (r *Recorder) putBack(taken map[string]time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last == nil {
+		r.last = taken
+		return
+	}
+	for id, at := range taken {
+		if at.After(r.last[id]) {
+			r.last[id] = at
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package credentials
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// failingDB is an unavailable database; a row is used while its write fails.
+type failingDB struct {
+	db.Execer
+
+	meanwhile func()
+}
+
+func (r failingDB) ExecContext(context.Context, string, ...any) (sql.Result, error) {
+	r.meanwhile()
+	return nil, errors.New("away")
+}
+
+func TestFailedWriteKeepsUses(t *testing.T) {
+	t.Parallel()
+	var r *Recorder
+	var older, newer time.Time
+	r = NewRecorder(failingDB{meanwhile: func() {
+		r.Mark("key_b")
+		newer = r.last["key_b"]
+	}}, "keys")
+	r.Mark("key_a")
+	r.Mark("key_b")
+	older = r.last["key_a"]
+	if err := r.Flush(t.Context()); err == nil {
+		t.Error("a failed write was reported as done")
+	}
+	if len(r.last) != 2 || !r.last["key_b"].Equal(newer) || !r.last["key_a"].Equal(older) {
+		t.Errorf("after a failed write the marks are %v, want key_a as it was and the newer key_b", r.last)
+	}
+}

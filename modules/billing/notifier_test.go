@@ -1,0 +1,120 @@
+package billing_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/billing"
+	"github.com/postrider/postrider/modules/notices"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
+	"github.com/postrider/postrider/runtime/storage/page"
+)
+
+// mailer stores mail as the real one does, in the transaction that holds it.
+type mailer struct {
+	db *db.DB
+
+	mu   sync.Mutex
+	sent []string
+	fail error
+}
+
+func (m *mailer) Send(ctx context.Context, n notices.Notice,
+	hold func(context.Context, db.Execer) (bool, error)) error {
+	return m.db.InTx(ctx, func(tx *ent.Tx) error {
+		wanted, err := hold(ctx, tx)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if err == nil && wanted && m.fail == nil {
+			m.sent = append(m.sent, fmt.Sprint(n.To, " ", n.Kind, " ", n.Values["number"]))
+		}
+		if m.fail != nil {
+			return m.fail
+		}
+		return err
+	})
+}
+
+func (m *mailer) said() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := slices.Sorted(slices.Values(m.sent))
+	m.sent = nil
+	return strings.Join(out, "; ")
+}
+
+func TestNotifiesPayingPeopleOnce(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	a, err := accounts.New(accounts.Params{DB: d, Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := a.CreateAccount(t.Context(),
+		accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: accounts.PlanPro})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec := func(statement string, args ...any) {
+		t.Helper()
+		if _, err := d.SQL.ExecContext(t.Context(), statement, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for who, role := range map[string]string{"bob": "billing", "eve": "developer", "mal": "owner"} {
+		exec(`INSERT INTO users (id, email, name, disabled_at) VALUES ($1, $2, $3, CASE WHEN $4 THEN now() END)`,
+			"usr_"+who, who+"@example.com", who, who == "mal")
+		exec(`INSERT INTO memberships (account_id, user_id, role) VALUES ($1, $2, $3)`, made.ID, "usr_"+who, role)
+	}
+	m := &mailer{db: d}
+	service := billing.NewNotifier(d, m, "https://mail.example.com")
+	run := func(what, want string) {
+		t.Helper()
+		var wait sync.WaitGroup
+		for range 3 { // as several processes do
+			wait.Go(func() {
+				if err := service.Run(t.Context()); err != nil && m.fail == nil {
+					t.Errorf("%s: %v", what, err)
+				}
+			})
+		}
+		wait.Wait()
+		if got := m.said(); got != want {
+			t.Errorf("%s: mailed %q, want %q", what, got, want)
+		}
+	}
+	both := func(kind string) string { return "ada@example.com " + kind + "; bob@example.com " + kind }
+	run("nothing", "")
+	exec(`UPDATE accounts SET monthly_limit = 1000 WHERE id = $1`, made.ID)
+	exec(`INSERT INTO usage_hours (account_id, hour, emails) VALUES ($1, date_trunc('hour', now()), 799)`, made.ID)
+	run("79.9 %", "")
+	exec(`UPDATE usage_hours SET emails = 800`)
+	m.fail = fmt.Errorf("the mail cannot be stored")
+	run("80 %, and nothing can be stored", "")
+	m.fail = nil
+	run("80 %", both("limit_near 1000"))
+	run("again", "")
+	exec(`INSERT INTO usages (account_id, period, emails) VALUES ($1, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM'), 1000)`, made.ID)
+	run("100 %", both("limit_reached 1000"))
+	exec(`UPDATE accounts SET monthly_limit = NULL WHERE id = $1`, made.ID)
+	exec(`UPDATE plans SET included_emails = 900, overage = true WHERE id = 'pro'`)
+	run("more than what is included", both("included_reached 900"))
+	exec(`UPDATE accounts SET payment_due_at = now() - interval '1 hour' WHERE id = $1`, made.ID)
+	run("a payment failed", both("payment_failed 0"))
+	run("again", "")
+	exec(`UPDATE accounts SET payment_due_at = now() - interval '73 hours' WHERE id = $1`, made.ID)
+	run("after three days", both("payment_failed 3"))
+	exec(`UPDATE accounts SET payment_due_at = NULL WHERE id = $1`, made.ID)
+	exec(`INSERT INTO audit_entries (id, account_id, actor_kind, actor_id, actor_name, action, target, changes, ip, user_agent, request_id)
+		VALUES ('aud_1', $1, 'system', '', 'billing', 'billing.synced', $1, '{"plan": "pro"}', '', '', '')`, made.ID)
+	run("another plan", both("plan_changed 0"))
+	run("again", "")
+}

@@ -1,2 +1,0 @@
-// Package tally counts sign-in attempts by result, for metrics.
-package tally
