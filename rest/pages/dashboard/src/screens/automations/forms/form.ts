@@ -2,7 +2,7 @@ import { createContext, useContext } from 'react'
 import type { Goal, Step } from '../model/step'
 import type { Hints } from '../useHints'
 
-// Lead is where a way of the step leads, and where it may.
+// Lead is the target of a way of the step, with the possible targets.
 export interface Lead {
   goal: Goal
   // goes is the step after this one.
