@@ -327,7 +327,7 @@ func TestThePaceMovesWithTheOctets(t *testing.T) {
 	}
 }
 
-// A client whose room others need is ended, at once and clearly.
+// A client whose place others need is disconnected immediately, with a clear error.
 func TestAnArrivalIsCutForOthers(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t, func(c *Config) { c.Spool, c.Grace = 16<<20, 10*time.Millisecond })

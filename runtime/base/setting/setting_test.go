@@ -63,7 +63,7 @@ func Example() {
 	// 1s false
 }
 
-// All that is wrong is said at once, each by the name of its setting.
+// All errors are reported together, each with the name of its setting.
 func ExampleRead_mistakes() {
 	_, err := setting.Read(setting.Serve, "host.example",
 		setting.RawValues{"POSTRIDER_TEST_PORT": "70000", "POSTRIDER_TEST_NEAR": "10.0.0.0/8, next door, 10.0.0.0/99"})

@@ -19,9 +19,9 @@ export interface StepForm {
   hints: Hints
   readOnly: boolean
   get: (field: string) => unknown
-  // set writes a field; what is empty is left out.
+  // set writes a field; empty values are omitted.
   set: (field: string, value: unknown) => void
-  // put writes several at once.
+  // put writes several fields.
   put: (value: Record<string, unknown>) => void
   wrong: (field: string) => string | undefined
   // outcomes name what earlier steps leave to be read; valuesOf are the words that one of them can have.
