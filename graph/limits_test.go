@@ -88,7 +88,7 @@ func TestQueriesThatAskForTooMuchAreRefused(t *testing.T) {
 			!strings.Contains("introspection circle, fragment bomb, empty", name) {
 			t.Errorf("%s: code %s", name, code)
 		}
-		if took := time.Since(start); took > 30*time.Second { // who does not refuse them takes minutes or for ever
+		if took := time.Since(start); took > 30*time.Second { // without the limit, this takes minutes or never ends
 			t.Errorf("%s: took %v to refuse", name, took)
 		}
 	}

@@ -159,7 +159,7 @@ func TestADiskThatFailsIsFull(t *testing.T) {
 	if err := c.Append(t.Context(), sample(300_000)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(dir); err != nil { // a file without a name goes on
+	if err := os.RemoveAll(dir); err != nil { // an unlinked file still works
 		t.Fatal(err)
 	}
 	if err := c.file.Close(); err != nil { // and then fails as on a disk that is gone

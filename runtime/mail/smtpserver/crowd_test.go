@@ -112,7 +112,7 @@ func TestALargeMessageKeepsItsPace(t *testing.T) {
 	}
 }
 
-// cutter ends what it is brought.
+// cutter ends the sessions it receives.
 type cutter struct{ keeper }
 
 func (k *cutter) NewSession(context.Context, smtpserver.Peer) (smtpserver.Session, error) {
