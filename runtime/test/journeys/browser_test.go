@@ -66,7 +66,7 @@ func TestModulesOffInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
 	for what, off := range map[string]string{
-		"beside sending": "inbound,automations,webhooks,tracking,statistics,apilog,sms,relay,billing",
+		"next to sending": "inbound,automations,webhooks,tracking,statistics,apilog,sms,relay,billing",
 		"sending":        "sending,templates,automations,suppression,outbound,bounces,relay,eventlog,retention",
 	} {
 		t.Run(what, func(t *testing.T) {
