@@ -67,7 +67,7 @@ func TestModulesOffInABrowser(t *testing.T) {
 	t.Parallel()
 	for what, off := range map[string]string{
 		"next to sending": "inbound,automations,webhooks,tracking,statistics,apilog,sms,relay,billing",
-		"sending":        "sending,templates,automations,suppression,outbound,bounces,relay,eventlog,retention",
+		"sending":         "sending,templates,automations,suppression,outbound,bounces,relay,eventlog,retention",
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
