@@ -88,7 +88,7 @@ func TestQueriesThatAskForTooMuchAreRefused(t *testing.T) {
 			!strings.Contains("introspection circle, fragment bomb, empty", name) {
 			t.Errorf("%s: code %s", name, code)
 		}
-		if took := time.Since(start); took > 30*time.Second { // who does not refuse them takes minutes or for ever
+		if took := time.Since(start); took > 30*time.Second { // without the limit, this takes minutes or never ends
 			t.Errorf("%s: took %v to refuse", name, took)
 		}
 	}
@@ -151,7 +151,7 @@ func TestLargeResultsAreRefused(t *testing.T) {
 		case fits && (a.status != 200 || len(a.Errors) != 0):
 			t.Errorf("%d of 1 MB: got status %d and %s, want 200", count, a.status, a.codes())
 		case !fits && (a.status != 400 || a.codes() != refusal.CodeResultTooLarge || a.Data != nil ||
-			!strings.Contains(a.message(), "more than 5 MB")):
+			!strings.Contains(a.message(), "larger than 5 MB")):
 			t.Errorf("%d of 1 MB: got status %d and %.300s, want 400 %s without data", count, a.status, a.body,
 				refusal.CodeResultTooLarge)
 		}

@@ -142,7 +142,7 @@ func judgePod(t *testing.T, what string, pod core.PodTemplateSpec, known map[str
 	if !mounted["/spool"] {
 		t.Errorf("%s has no place for the spool: %+v", what, c.VolumeMounts)
 	}
-	// The relay refuses to start without a certificate, and nobody is sent to a port without it.
+	// The relay refuses to start without a certificate, and without one no client is sent to its port.
 	if relay, certificate := seen["POSTRIDER_RELAY_ADDR"] != "", mounted["/tls"] &&
 		seen["POSTRIDER_SMTP_TLS_CERT"] == "/tls/tls.crt"; relay != certificate {
 		t.Errorf("%s listens for programs: %t, has a certificate: %t", what, relay, certificate)

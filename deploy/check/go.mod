@@ -1,4 +1,4 @@
-// Checkers of what is deployed, apart from Postrider's own requirements.
+// Checks of the deployment files, with requirements separate from those of Postrider.
 module github.com/postrider/postrider/deploy/check
 
 go 1.26

@@ -7,8 +7,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// BodyMove is there before the first byte of its object is sent, and goes when an email has
-// the key, or when the object is deleted: so no object is forgotten.
+// BodyMove is created before the first byte of its object is sent, and deleted when an email has the key or when
+// the object is deleted, so that no object is lost track of.
 type BodyMove struct{ ent.Schema }
 
 // Fields of the BodyMove.

@@ -45,7 +45,7 @@ func (DKIMKey) Edges() []ent.Edge {
 func (DKIMKey) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("domain_id", "selector").Unique(),
-		// One key signs and at most one waits, however many rotate at once.
+		// One key signs and at most one is pending, even with concurrent rotations.
 		index.Fields("domain_id", "algorithm", "state").Unique().StorageKey("dkimkey_one_in_use").
 			Annotations(entsql.IndexWhere("state <> 'retired'")),
 	}

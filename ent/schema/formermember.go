@@ -7,8 +7,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// FormerMember bounds what the keys and credentials may do that a person made who has left. The row goes
-// when they join again.
+// FormerMember limits the keys and credentials that a former member created. The row is deleted when they join
+// again.
 type FormerMember struct{ ent.Schema }
 
 // Fields of the FormerMember.

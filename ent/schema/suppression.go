@@ -9,7 +9,7 @@ import (
 )
 
 // Suppression blocks all mail of an account to an address. It is found by the
-// hash, so that it goes on blocking when the address itself was erased.
+// hash, so that it still blocks after the address was erased.
 type Suppression struct{ ent.Schema }
 
 // Annotations of the Suppression.

@@ -35,7 +35,7 @@ func (Template) Fields() []ent.Field {
 	}, templateContent()...)
 }
 
-// templateContent is what a draft and a version have in common.
+// templateContent has the fields that drafts and versions share.
 func templateContent() []ent.Field {
 	return []ent.Field{
 		field.String("subject").Default(""),

@@ -9135,7 +9135,7 @@ type HealthFinding {
   code: String!
   "The severity of the finding."
   level: HealthLevel!
-  "A description of what was found."
+  "A description of the result."
   found: String!
   "What was expected; may be empty."
   expected: String!

@@ -698,7 +698,7 @@ type HealthFinding struct {
 	Code string `json:"code"`
 	// The severity of the finding.
 	Level HealthLevel `json:"level"`
-	// A description of what was found.
+	// A description of the result.
 	Found string `json:"found"`
 	// What was expected; may be empty.
 	Expected string `json:"expected"`

@@ -34,7 +34,7 @@ type Plan struct {
 	IncludedEmails    *int   `json:"included_emails" doc:"Emails per month included in the price; null if not stated."`
 	Overage           bool   `json:"overage" doc:"Whether emails beyond the included ones are sent and metered."`
 	MaxDomains        int    `json:"max_domains" example:"10"`
-	Sandboxed         bool   `json:"sandboxed" doc:"Whether accounts on this plan can write only to their own address until they have a verified domain and a payment method."`
+	Sandboxed         bool   `json:"sandboxed" doc:"Whether accounts on this plan can send only to their own address until they have a verified domain and a payment method."`
 }
 
 // Limits is the part of a plan that its accounts see.

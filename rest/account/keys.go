@@ -77,7 +77,7 @@ func KeyRoutes(service KeyService) api.Routes {
 			Description: "Creates an API key. `full` allows everything that your role allows. `sending` allows " +
 				"sending emails and events, and reading them. `read` allows only reading. A key never allows more " +
 				"than the current role of its creator: its rights shrink with the role, and once the creator has " +
-				"left the account, the key can only send and read what was sent. `domain_ids` limits the key to " +
+				"left the account, the key can only send, and read sent mail. `domain_ids` limits the key to " +
 				"these domains, their mail and what sending requires; such a key cannot add or delete domains. A " +
 				"key cannot create a key for other domains than its own, or one that expires later. An answer " +
 				"stored under an Idempotency-Key is encrypted.",

@@ -215,7 +215,7 @@ func TestNewKeyKnowsItsMaker(t *testing.T) {
 	}
 }
 
-// A replay shows the same secret, which is not to be found in what is stored.
+// A replay shows the same secret, which the stored row does not contain.
 func TestStoredAnswerWithASecretIsSealed(t *testing.T) {
 	t.Parallel()
 	b, service := newAccountBundle(t)

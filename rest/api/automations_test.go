@@ -41,7 +41,7 @@ const (
 		`{"key":"tips","type":"send_email","from":"Ada <ada@example.com>","template":{"alias":"tips"}}]}`
 )
 
-// fakeAutomations has one automation with one run, and remembers what it was asked.
+// fakeAutomations has one automation with one run, and records its calls.
 type fakeAutomations struct {
 	fail    error
 	blocked *runs.Blocked // why the run waits

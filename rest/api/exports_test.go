@@ -170,7 +170,7 @@ func TestExportsThatAreRefused(t *testing.T) {
 	}
 }
 
-// The sending scope reads emails and custom events one by one and in lists. All at once it may not.
+// The sending scope can read emails and custom events, single and in lists, but cannot export them.
 func TestASendingKeyExportsNothing(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/api/emails/export", "/api/suppressions/export", "/api/events/export"} {

@@ -84,7 +84,7 @@ func (r *rate) Admit(_ context.Context, a accounts.Account, header http.Header) 
 	return nil
 }
 
-// fakeSending validates as the real one does, and remembers what it was given.
+// fakeSending validates as the real one does, and records its calls.
 type fakeSending struct {
 	mu   sync.Mutex
 	sent []sending.Request

@@ -33,7 +33,7 @@ type Call struct {
 	RequestID string
 
 	api            *API
-	operation      string // method and path: what an Idempotency-Key is used for
+	operation      string // method and path, the scope of an Idempotency-Key
 	idempotencyKey string
 	header         http.Header // of the answer
 	remote         netip.Addr

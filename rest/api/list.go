@@ -26,7 +26,7 @@ type Plural struct {
 	Member string // of the answer, as "emails"
 	Schema string // component of the document, as "EmailList"
 
-	HasMore, NextCursor string // what the document says of them, where it is not the usual
+	HasMore, NextCursor string // their descriptions, if not the default ones
 }
 
 // ListBy adds an operation that returns a page of a list, newest first. show converts one item to its record.

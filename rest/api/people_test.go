@@ -158,7 +158,7 @@ type operation struct {
 	operators        bool // for those who run the installation, whatever their role is
 }
 
-// operations reads who may ask what from the document.
+// operations reads the required rights of each operation from the document.
 func operations(t *testing.T, b *bundle) (list []operation) {
 	t.Helper()
 	var document struct {

@@ -16,7 +16,7 @@ func QueryAddress(text string) string {
 	return strings.ReplaceAll(text, " ", "+")
 }
 
-// QueryTime reads a query parameter that is a moment; nil when it is left out.
+// QueryTime reads a query parameter that is a time; nil if it is omitted.
 func QueryTime(wrong fault.Fields, field, text string) *time.Time {
 	if text == "" {
 		return nil

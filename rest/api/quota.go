@@ -27,7 +27,7 @@ func (c *Call) Charge(ctx context.Context, bytes int) error {
 	return err
 }
 
-// Debit counts bytes that the request has caused to be stored, whether or not there is room.
+// Debit charges bytes that the request has caused to be stored, even beyond the quota.
 func (c *Call) Debit(ctx context.Context, bytes int) {
 	if c.api.storage != nil {
 		c.api.storage.Debit(ctx, c.AccountID, int64(bytes))

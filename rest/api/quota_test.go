@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// A new operation that writes must be added here, with a word on what it stores.
+// A new operation that writes must be added here, with a note on what it stores.
 func TestEveryWriteIsClassifiedByWhatItStores(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{}
@@ -27,7 +27,7 @@ func TestEveryWriteIsClassifiedByWhatItStores(t *testing.T) {
 			"setDomainTrackingHost", "rotateDomainDKIM", "applyDomainDNSRecords", "testEvent"},
 		// The service knows better how much.
 		"itself": {"sendEmail", "sendBatch", "resendEmail", "replyToReceivedEmail", "forwardReceivedEmail"},
-		// Deletes, looks, steers, or replaces one row: goes on when the quota is used.
+		// Deletes, reads, controls, or replaces one row: works when the quota is used up.
 		"nothing": {"updateEmail", "checkEmail", "renderTemplate", "actOnAutomation", "simulateAutomation", "backtestAutomation",
 			"cancelAutomationRun", "retryAutomationRun", "retryFailedRuns",
 			"verifyDomain", "verifyDomainTrackingHost", "verifyDomainClaim", "updateDomain", "updateWebhook",

@@ -63,7 +63,7 @@ func bodyError(ctx context.Context, err error, limit int64) error {
 	return fault.Invalidf("The body ended unexpectedly")
 }
 
-// RoomError is the answer where something of ours found no room.
+// RoomError translates an error of the budget: the service lacks memory or disk space.
 func RoomError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

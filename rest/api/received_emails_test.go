@@ -45,7 +45,7 @@ dHdv
 --b--
 `, "\n", "\r\n")
 
-// fakeReceived has one email, and remembers what it was asked.
+// fakeReceived has one email, and records its calls.
 type fakeReceived struct {
 	purged bool
 	query  inbound.ListQuery

@@ -15,7 +15,7 @@ import (
 )
 
 // RequestLog keeps requests whose account is known. Keep decides when an answer begins, and nothing is
-// copied of a request that it leaves out. Both return at once.
+// copied of a request that it does not log. Both return immediately.
 type RequestLog interface {
 	Keep(accountID string, status int) bool
 	Add(r *apilog.Seen)

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// fakeRequests is a log of one request, which remembers what it was asked.
+// fakeRequests is a log of one request, which records its calls.
 type fakeRequests struct{ asked apilog.Filter }
 
 var oneRequest = apilog.LoggedRequest{ID: "req_1", AccountID: accountID, Method: "POST", Path: "/api/emails",

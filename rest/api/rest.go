@@ -89,7 +89,7 @@ type Options struct {
 	Proxies []netip.Prefix   // whose X-Forwarded-For is believed
 	Sender  string           // sender in the samples of the reference page; empty: a placeholder
 	Budget  *intake.Budget   // of bodies, and of answers that are large
-	Now     func() time.Time // what the examples of the document come after; nil: the clock of the machine
+	Now     func() time.Time // the time before those in examples; nil: the clock of the machine
 }
 
 // Routes are the operations of one resource.
@@ -234,7 +234,7 @@ func writeJSON(w io.Writer, v any) error {
 // ServeHTTP returns the router's plain text responses as JSON, and adds a request id to every response.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	// runtime/base/telemetry has named the request already, unless it is left out.
+	// runtime/base/telemetry has already set the request id, unless it ignores the path.
 	if header.Get(headerRequestID) == "" {
 		header.Set(headerRequestID, id.New("req"))
 	}

@@ -18,7 +18,7 @@ import (
 
 const smsID = "sms_01kf0m4w7he6x8q2v5b3n9c1ta"
 
-// fakeSMS has one message, and remembers what it was asked.
+// fakeSMS has one message, and records its calls.
 type fakeSMS struct {
 	change settings.Change
 	filter sms.Filter

@@ -15,7 +15,7 @@ import (
 
 const smtpCredentialID = "smtp_01kf0m4w7he6x8q2v5b3n9c1ta"
 
-// fakeRelay has one credential, and remembers what it was asked to make.
+// fakeRelay has one credential, and records its calls.
 type fakeRelay struct {
 	fail  error
 	asked relay.NewCredential

@@ -24,7 +24,7 @@ const (
 
 var hookTime = time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 
-// fakeWebhooks has one endpoint with one delivery, and remembers what it was asked.
+// fakeWebhooks has one endpoint with one delivery, and records its calls.
 type fakeWebhooks struct {
 	fail     error
 	created  []webhooks.NewEndpoint

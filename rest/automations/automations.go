@@ -57,7 +57,7 @@ var _ Service = (*automations.Service)(nil)
 // BodyLimit has room for a definition with escaped characters.
 const BodyLimit = 1 << 20
 
-// OfAutomation names what ids of automations are.
+// OfAutomation is the noun of automation ids.
 var OfAutomation = api.Noun{Name: "automation", About: "Id of the automation.",
 	Example: "aut_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is:      func(word string) bool { return id.Is(id.Automation, word) }}

@@ -86,7 +86,7 @@ type eventQuery struct {
 	EventFilters
 }
 
-// OfEvent names what ids of custom events are.
+// OfEvent is the noun of custom event ids.
 var OfEvent = api.Noun{Name: "event", About: "Id of the event.", Example: "ae_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.CustomEvent, word) }}
 

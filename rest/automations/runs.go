@@ -138,7 +138,7 @@ type runsOfQuery struct {
 	RunQuery
 }
 
-// OfRun names what ids of runs are.
+// OfRun is the noun of run ids.
 var OfRun = api.Noun{Name: "automation run", About: "Id of the run.", Example: "run_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.Run, word) }}
 
@@ -190,7 +190,7 @@ func (e *edge) addRuns(g *api.TagGroup) {
 	}, e.getSecret)
 }
 
-// toFilter names every wrong parameter at once.
+// toFilter returns the filter, or an error with every invalid parameter.
 func (q RunQuery) toFilter(automationID string) (automations.RunFilter, error) {
 	wrong := fault.Fields{}
 	f := automations.RunFilter{Request: q.Request(), AutomationID: automationID, Status: q.Status, UserID: q.UserID,

@@ -28,7 +28,7 @@ type query struct {
 	Filters
 }
 
-// of names every wrong parameter at once.
+// of returns the filter, or an error with every invalid parameter.
 func (in *Filters) of(r page.Request) (records.ListQuery, error) {
 	wrong := fault.Fields{}
 	filter := records.Filter{Status: in.Status, To: api.QueryAddress(in.To), From: api.QueryAddress(in.From),

@@ -115,7 +115,7 @@ func Routes(service Desk, log people.AuditLog) api.Routes {
 			Problems: []int{http.StatusNotFound}, Summary: "Change an account of the installation",
 			Description: "Updates an account. Later updates from the payment provider override the plan and payment " +
 				"method. A suspended account can do everything except send, and its queued mail waits.",
-			Body: &api.Body{About: "What to change, at least one.", Examples: map[string]any{
+			Body: &api.Body{About: "The fields to change. At least one is required.", Examples: map[string]any{
 				"plan": map[string]any{"plan": "dedicated"}, "suspend": map[string]any{"suspended": true},
 				"unlock": map[string]any{"production_unlocked": true}}},
 			Example: one,

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// optOuts is what the operations on category opt-outs need of suppression.
+// optOuts is the part of suppression that the operations on category opt-outs use.
 type optOuts interface {
 	OptOuts(ctx context.Context, accountID string, f suppression.OptOutFilter) (page.Page[*ent.CategoryOptOut], error)
 	OptOut(ctx context.Context, accountID, optOutID string) (*ent.CategoryOptOut, error)

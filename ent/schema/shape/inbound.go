@@ -1,7 +1,7 @@
 package shape
 
-// Authentication is what was found out about who sent a received message. Results
-// are the words of RFC 8601 section 2.7: pass, fail, softfail, neutral, none,
+// Authentication has the results of authenticating the sender of a received message. Results are those of RFC
+// 8601 section 2.7: pass, fail, softfail, neutral, none,
 // temperror, permerror, policy.
 type Authentication struct {
 	SPF         string   `json:"spf"`   // of the envelope sender, or of the EHLO name for the null one

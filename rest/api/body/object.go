@@ -12,7 +12,7 @@ type Object struct {
 
 	// Change declares a PATCH: null is rejected. Omitted fields do not change.
 	Change bool
-	// NoNull refuses null where it would mean the same as left out.
+	// NoNull rejects null where it would equal omitting the field.
 	NoNull bool
 	// Single documents that exactly one field is given.
 	Single bool

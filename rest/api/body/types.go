@@ -141,7 +141,7 @@ func (moment) Schema(Components) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date-time"}
 }
 
-// Maybe points to a value that was given; a field that is left out, or cannot be read,
+// Maybe points to the value of a field; a field that is omitted, or cannot be read,
 // leaves nil.
 func Maybe[T any, K Type](to **T, of func(*T) K) Type { return maybe[T, K]{to, of} }
 
@@ -206,7 +206,7 @@ func (t plain) Read(d *Decoder, path string, v Value) { *t.to = d.Plain(path, v)
 
 func (plain) Schema(Components) *huma.Schema { return &huma.Schema{} }
 
-// AnyObject reads an object of whatever members.
+// AnyObject reads an object with arbitrary members.
 func AnyObject(to *map[string]any) Type { return anyObject{to} }
 
 type anyObject struct{ to *map[string]any }

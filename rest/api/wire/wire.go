@@ -93,7 +93,7 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buffer.Bytes(), []byte{'\n'}), nil
 }
 
-// Encode encodes what always can be encoded: structs of strings, numbers and times. It
+// Encode encodes values that cannot fail to encode: structs of strings, numbers and times. It
 // panics otherwise.
 func Encode(v any) json.RawMessage {
 	encoded, err := Marshal(v)

@@ -318,7 +318,7 @@ func TestPreviewsThatDoNotComeHoldUpNobody(t *testing.T) {
 }
 
 // What strangers write takes time and memory in proportion to its size, and is never shown blank.
-func TestHostileEmailsTakeLittle(t *testing.T) { //nolint:paralleltest // it counts what is allocated
+func TestHostileEmailsTakeLittle(t *testing.T) { //nolint:paralleltest // it counts allocations
 	h := newTestApp(t, built(t))
 	const size = 3 << 20
 	repeated := func(unit string) string { return strings.Repeat(unit, size/len(unit)) }

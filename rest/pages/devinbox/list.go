@@ -33,7 +33,7 @@ type place struct {
 	To     string
 	Older  string // link to the next page, empty on the last
 	Newest int64  // id, for the script that watches for more
-	First  bool   // nothing newer is left out
+	First  bool   // there is nothing newer
 }
 
 // placeOf returns the place of a page that shows the messages with the given ids, newest first.

@@ -74,7 +74,7 @@ func (l links) writeNotice(w http.ResponseWriter, r *http.Request, status int,
 	title, advice := choose(translations[name])
 	var out bytes.Buffer
 	if err := noticeLayout.Execute(&out, map[string]any{"Language": name, "Title": title, "Advice": advice,
-		"Style": template.CSS(theme.Style + noticeStyle)}); err != nil { //nolint:gosec // files of ours
+		"Style": template.CSS(theme.Style + noticeStyle)}); err != nil { //nolint:gosec // our own files
 		panic("track: " + err.Error()) // the template and its data are ours
 	}
 	setPrivacyHeaders(w.Header())

@@ -13,7 +13,7 @@ import (
 // look is the sender's brand on a page; a zero brand shows nothing.
 type look struct {
 	of     brand.Brand
-	domain string // says what the logo is to whom cannot see it
+	domain string // the alternative text of the logo
 }
 
 // Shown reports whether a line of the page shows the brand.
@@ -42,7 +42,7 @@ func (l look) Alt() string {
 func (l look) Style() template.CSS {
 	red, green, blue, ok := parseColor(l.of.Color)
 	if !ok {
-		return template.CSS(shared.Style + style) //nolint:gosec // files of ours
+		return template.CSS(shared.Style + style) //nolint:gosec // our own files
 	}
 	on := "#fff"
 	if lighter := relativeLuminance(red, green, blue); 1.05/(lighter+.05) < (lighter+.05)/.05 {

@@ -24,7 +24,7 @@ import (
 
 const form = "application/x-www-form-urlencoded"
 
-// fakeLinks knows three links, and remembers what it was asked for.
+// fakeLinks knows three links, and records its calls.
 type fakeLinks struct {
 	mu    sync.Mutex
 	fail  error

@@ -49,7 +49,7 @@ type view struct {
 	Lines                                      []string
 	Links                                      []link
 	Options                                    signin.Options
-	OpenID                                     string // what the outside provider is called; empty: there is none
+	OpenID                                     string // the name of the OpenID Connect provider; empty if there is none
 }
 
 type link struct{ Path, Label string }

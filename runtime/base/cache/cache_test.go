@@ -138,7 +138,7 @@ func TestAValueIsLoadedOnceForAllCallers(t *testing.T) {
 			return 2 * key, ctx.Err()
 		}
 		first, leave := context.WithCancel(t.Context())
-		time.AfterFunc(time.Second/2, leave) // the load goes on for the others
+		time.AfterFunc(time.Second/2, leave) // the load continues for the others
 		for i := range 50 {
 			ctx := t.Context()
 			if i == 0 {

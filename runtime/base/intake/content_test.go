@@ -159,7 +159,7 @@ func TestADiskThatFailsIsFull(t *testing.T) {
 	if err := c.Append(t.Context(), sample(300_000)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(dir); err != nil { // a file without a name goes on
+	if err := os.RemoveAll(dir); err != nil { // an unlinked file still works
 		t.Fatal(err)
 	}
 	if err := c.file.Close(); err != nil { // and then fails as on a disk that is gone
@@ -327,7 +327,7 @@ func TestThePaceMovesWithTheOctets(t *testing.T) {
 	}
 }
 
-// A client whose room others need is ended, at once and clearly.
+// A client whose place others need is disconnected immediately, with a clear error.
 func TestAnArrivalIsCutForOthers(t *testing.T) {
 	t.Parallel()
 	b := newBudget(t, func(c *Config) { c.Spool, c.Grace = 16<<20, 10*time.Millisecond })

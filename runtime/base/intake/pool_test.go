@@ -168,8 +168,8 @@ func TestWaitingEndsWithPatienceAndWithTheCaller(t *testing.T) {
 	})
 }
 
-// Twenty of one share that take their part in steps come to their end one after the
-// other, where each could have a piece and wait for the others' for ever.
+// Twenty owners of one share that take units in steps finish one after the other; otherwise each could hold a
+// part and wait for the others forever.
 func TestHoldersInStepsDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -173,7 +173,7 @@ func Addresses() Form[[]netip.Addr] {
 		for _, item := range List(text) {
 			ip, err := netip.ParseAddr(item)
 			if err != nil {
-				wrong = append(wrong, fmt.Errorf("contains %q, which is not an address", item))
+				wrong = append(wrong, fmt.Errorf("has %q, which is not an address", item))
 				continue
 			}
 			addresses = append(addresses, ip.Unmap())

@@ -63,7 +63,7 @@ func Example() {
 	// 1s false
 }
 
-// All that is wrong is said at once, each by the name of its setting.
+// All errors are reported together, each with the name of its setting.
 func ExampleRead_mistakes() {
 	_, err := setting.Read(setting.Serve, "host.example",
 		setting.RawValues{"POSTRIDER_TEST_PORT": "70000", "POSTRIDER_TEST_NEAR": "10.0.0.0/8, next door, 10.0.0.0/99"})
@@ -215,7 +215,7 @@ func TestFormsTakeWhatTheySay(t *testing.T) {
 		{host, "Mail.Example.", "mail.example", ""}, {host, "bücher.example", "xn--bcher-kva.example", ""},
 		{host, "192.0.2.1", nil, "not a host name"}, {host, "-a.example", nil, "not a host name"}, {host, strings.Repeat("a", 64), nil, "not a host name"},
 		{nets, "10.1.2.3/8,192.0.2.1", "[10.0.0.0/8 192.0.2.1/32]", ""}, {nets, "10.0.0.0/33", nil, "not an address range"},
-		{ips, "::ffff:192.0.2.1, 2001:db8::1,", "[192.0.2.1 2001:db8::1]", ""}, {ips, "localhost", nil, "no address"},
+		{ips, "::ffff:192.0.2.1, 2001:db8::1,", "[192.0.2.1 2001:db8::1]", ""}, {ips, "localhost", nil, "not an address"},
 	} {
 		got, err := test.form(test.text)
 		switch {

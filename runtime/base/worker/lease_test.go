@@ -118,8 +118,8 @@ func TestAJobThatWaitedTooLongIsHandedBack(t *testing.T) {
 	})
 }
 
-// With every connection hanging the claim that comes back late has used up its
-// lease: the database counted from when it ran, we count from before we sent it.
+// If every connection hangs, a claim that returns late has used up its lease: the database counts from its
+// execution, and we count from before we sent it.
 func TestAClaimThatTookLongerThanItsLeaseStartsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -309,8 +309,7 @@ func TestNothingStartsAfterTheStop(t *testing.T) {
 	}
 }
 
-// TestTasksUnderStress starts, wakes and stops from many goroutines at once. It is meant
-// for the race detector.
+// TestTasksUnderStress starts, wakes and stops tasks from many goroutines, for the race detector.
 func TestTasksUnderStress(t *testing.T) {
 	t.Parallel()
 	for range 50 {

@@ -53,8 +53,8 @@ func lookup(name string) ([]string, error) {
 	return nil, fmt.Errorf("no such name: %s", name)
 }
 
-// oddMessages are what the canonicalisation has to get right. The same set is
-// what was shown to opendkim and Mail::DKIM by hand.
+// oddMessages are edge cases of the canonicalization. The same set was verified manually with opendkim and
+// Mail::DKIM.
 func oddMessages() map[string]string {
 	head := "From: Ann <ann@example.com>\r\nTo: bob@example.net\r\nSubject: Hi\r\nDate: Fri, 21 Nov 2025 08:00:00 +0000\r\nMessage-ID: <1@example.com>\r\n"
 	date := "Date: Fri, 21 Nov 2025 08:00:00 +0000\r\n"

@@ -85,7 +85,7 @@ func TestThrottlingHalvesTheWindowOncePerEventAndPausesShortly(t *testing.T) {
 		if _, _, paused := r.Paused("", domain); paused || r.Room("", domain) != 6 {
 			t.Errorf("paused %v, room %d", paused, r.Room("", domain))
 		}
-		pass(t, r, lane.Feedback{Throttled: true}) // again at once: longer
+		pass(t, r, lane.Feedback{Throttled: true}) // again immediately: longer
 		if s := state(t, r); s.Window != 2 || time.Until(s.PausedUntil) != 10*time.Second {
 			t.Errorf("throttled again the lane is %+v, want a window of 2 and a pause of 10s", s)
 		}
@@ -171,7 +171,7 @@ func TestTheRateBoundsMessagesAndAdapts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := registry(t, 256, "default 20 20 100 10m 60")
-		for range 10 { // ten seconds' worth at once
+		for range 10 { // ten seconds' worth in one burst
 			pass(t, r, lane.Feedback{Delivered: true})
 		}
 		began := time.Now()
@@ -201,7 +201,7 @@ func TestTheRateBoundsMessagesAndAdapts(t *testing.T) {
 	})
 }
 
-// An empty bucket refuses at once in Room, and after two seconds in Enter.
+// An empty bucket refuses immediately in Room, and after two seconds in Enter.
 func TestWithoutRateThereIsNoRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

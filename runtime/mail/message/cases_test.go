@@ -13,7 +13,7 @@ import (
 )
 
 // TestReportedMessages reads the messages in testdata/cases. To turn a report into a test, put the message
-// into NAME.eml and the right values into NAME.json; members that are left out are not compared.
+// into NAME.eml and the expected values into NAME.json; omitted members are not compared.
 func TestReportedMessages(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/cases/*.eml")

@@ -90,7 +90,7 @@ func TestPublicMessagesReadAsPythonReadsThem(t *testing.T) {
 	}
 }
 
-// checkMessage holds what is true of every message.
+// checkMessage checks the properties of every message.
 func checkMessage(t testing.TB, name string, raw []byte, m *message.Message) {
 	t.Helper()
 	for _, s := range append([]string{m.From, m.FromAddress, m.Subject, m.MessageID},

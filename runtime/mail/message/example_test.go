@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// Read refuses nothing: what is wrong with a message is in its Defects.
+// Read rejects nothing: it reports problems of a message in its Defects.
 func ExampleRead() {
 	m, err := message.Read(strings.NewReader("From: Ada <ada@example.com>\r\nSubject: =?utf-8?q?Caf=C3=A9?=\r\n\r\nHello.\r\n"))
 	if err != nil {

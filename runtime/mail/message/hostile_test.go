@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// The bounds for any message. Memory is what is allocated in all, which no moment can
-// exceed. Work is processor time of the one thread, which other load does not count
+// The bounds for any message. Memory is the sum of all allocations, an upper bound of
+// its use. Work is processor time of the one thread, which other load does not count
 // into; the messages here take a tenth of it, so that only a mistake of order is seen.
 const (
 	mostMemory = 100 << 20

@@ -202,5 +202,5 @@ func TestCloseEndsEverything(t *testing.T) {
 	}
 	server.Release()
 	server.Wait(t, "all connections to end", func(now smtptest.Stats) bool { return now.Open == 0 })
-	w.Close() // once more does no harm
+	w.Close() // a second call does no harm
 }

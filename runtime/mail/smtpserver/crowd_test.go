@@ -31,8 +31,8 @@ func (s *running) dialAs(t testing.TB, from string) *client {
 	return c
 }
 
-// Fifty /64 of one IPv6 /48 connect as often as they may and say nothing. Who comes from
-// elsewhere is served all the same, and at once.
+// Fifty /64 networks of one IPv6 /48 connect as often as allowed and stay silent. Clients from other networks are
+// still served immediately.
 func TestSilentConnectionsOfOneNetworkDoNotFillTheListener(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
@@ -112,7 +112,7 @@ func TestALargeMessageKeepsItsPace(t *testing.T) {
 	}
 }
 
-// cutter ends what it is brought.
+// cutter ends the sessions it receives.
 type cutter struct{ keeper }
 
 func (k *cutter) NewSession(context.Context, smtpserver.Peer) (smtpserver.Session, error) {

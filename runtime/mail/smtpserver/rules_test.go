@@ -145,7 +145,7 @@ func TestSizeAtTheLimitIsTakenAndOneMoreIsNot(t *testing.T) {
 	if got := k.kept(); len(got) != 2 || len(got[0]) != limit || len(got[1]) != limit {
 		t.Errorf("kept %d messages", len(got))
 	}
-	// Who goes on sending is cut off, and is not read for ever.
+	// A client that keeps sending is disconnected.
 	flood := s.dial(t).hello().transaction()
 	for range 200 {
 		if _, err := fmt.Fprint(flood, lines); err != nil {

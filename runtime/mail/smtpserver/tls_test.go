@@ -36,7 +36,7 @@ func certificate(t testing.TB) *tls.Config {
 		MinVersion: tls.VersionTLS12}
 }
 
-// secure goes on over TLS, after 220.
+// secure continues over TLS, after 220.
 func (c *client) secure() *client {
 	c.t.Helper()
 	// the test's own certificate

@@ -52,7 +52,7 @@ type Client struct {
 	Sender string // of MAIL FROM; if empty, the domain of Hello is checked
 }
 
-// Source is what is needed of a resolver. A name that is not there is dnsx.ErrNotFound.
+// Source is the part of a resolver that is needed. A name that does not exist is dnsx.ErrNotFound.
 type Source interface {
 	LookupTXT(ctx context.Context, name string) ([]string, error)
 	LookupMX(ctx context.Context, name string) ([]*net.MX, error)

@@ -185,7 +185,7 @@ func TestEightBitBodiesAreEncodedForServersThatTakeSevenBitOnly(t *testing.T) {
 	}
 }
 
-// Whatever comes in: no panic, the same bytes out, and a changed text reads as what it
+// For any input: no panic, the same bytes out, and a changed text reads as what it
 // was changed to.
 func FuzzRead(f *testing.F) {
 	f.Add(crlf(letter))

@@ -20,7 +20,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// swapper sends what is meant for a provider's host to the scripted server of the
+// swapper redirects requests to a provider's host to the scripted server of the
 // test that has the token. Most libraries use the default transport only.
 type swapper struct {
 	mu      sync.Mutex

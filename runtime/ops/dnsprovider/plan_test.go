@@ -53,7 +53,7 @@ func TestCompare(t *testing.T) {
 			after: []string{"postrider-verification=abc"}},
 		"an alias is in the way": {want: wantOwnership,
 			existing: []Record{cname("_service.example.com", "x.test")}, list: "conflicts", after: []string{},
-			reason: "Remove the CNAME record at _service.example.com, which leads to x.test"},
+			reason: "Remove the CNAME record at _service.example.com, which points to x.test"},
 		"delegated below": {want: wantOwnership, existing: []Record{ns("example.com", "ns1.x.test"),
 			ns("_service.example.com", "ns2.x.test")}, list: "conflicts", after: []string{}, reason: "delegated"},
 		"a DNAME above": {want: wantOwnership,

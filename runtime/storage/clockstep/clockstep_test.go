@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// watching is a Watch with what it did.
+// watching is a Watch with its effects.
 type watching struct {
 	*Watch
 

@@ -48,7 +48,7 @@ func (g *gateway) shut() {
 	g.gate, g.held = make(chan struct{}), 0
 }
 
-// open answers what was held back.
+// open releases the held responses.
 func (g *gateway) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

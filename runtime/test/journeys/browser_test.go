@@ -66,8 +66,8 @@ func TestModulesOffInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
 	for what, off := range map[string]string{
-		"beside sending": "inbound,automations,webhooks,tracking,statistics,apilog,sms,relay,billing",
-		"sending":        "sending,templates,automations,suppression,outbound,bounces,relay,eventlog,retention",
+		"next to sending": "inbound,automations,webhooks,tracking,statistics,apilog,sms,relay,billing",
+		"sending":         "sending,templates,automations,suppression,outbound,bounces,relay,eventlog,retention",
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

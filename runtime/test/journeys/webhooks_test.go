@@ -23,7 +23,7 @@ type hook struct {
 	body   string
 }
 
-// newListener is an endpoint that passes on what it receives.
+// newListener returns an endpoint that passes on the requests it receives.
 func newListener(t *testing.T) (url string, heard <-chan hook) {
 	t.Helper()
 	all := make(chan hook, 100)

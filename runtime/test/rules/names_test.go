@@ -36,7 +36,7 @@ var frameworkTypes = map[string]bool{"Service": true, "Params": true, "Config": 
 type declaration struct{ where, name string }
 
 // declarations returns the unexported functions and methods, and the exported types by name. Interfaces are left out:
-// a package names what it needs of another one after that package (Accounts, Domains).
+// a package names its view of another one after that package (Accounts, Domains).
 func declarations(t *testing.T) (functions []declaration, types map[string][]string) {
 	t.Helper()
 	types = map[string][]string{}

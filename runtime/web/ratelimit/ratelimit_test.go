@@ -391,7 +391,7 @@ func TestSpentRowsAreSwept(t *testing.T) {
 
 func TestResults(t *testing.T) {
 	t.Parallel()
-	r := rateOf(2) // one in 500 ms, four at once
+	r := rateOf(2) // one in 500 ms, bursts of four
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	for _, c := range []struct {
 		nth, admitted, ahead int64

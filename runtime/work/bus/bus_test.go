@@ -333,7 +333,7 @@ func TestPublishWorksOnEveryKindOfTransactionAndOnNothingElse(t *testing.T) {
 }
 
 // A remote server's reply may hold a NUL, which jsonb cannot: the transaction
-// that reports it must not fail for ever.
+// that reports it must not fail forever.
 func TestAFactWithNULIsStored(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

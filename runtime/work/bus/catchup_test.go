@@ -317,7 +317,7 @@ func TestWhatWantsDidNotKnowOfIsFound(t *testing.T) {
 }
 
 // During an upgrade the newer version looks: the older one does not know all that the
-// group wants. When the newer one has gone permanently, the older one goes on.
+// group wants. When the newer one has gone permanently, the older one continues.
 func TestTheVersionThatKnowsMoreTypesLooks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

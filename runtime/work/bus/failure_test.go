@@ -191,8 +191,8 @@ func TestAnUnknownTypeIsLeftForTheReplicaThatKnowsIt(t *testing.T) {
 func TestLostConnectionsLoseNothingAndMakeNoPoison(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	// Of a message's five failures two are its own: twenty facts break their connection twice. Two more, of
-	// whoever is at work, come at any point.
+	// Two of a message's five failures are its own: twenty facts break their connection twice. Two more, of
+	// any running handler, occur at arbitrary points.
 	own := map[string]int{} // one goroutine handles a group
 	var broken atomic.Int32
 	on := b.bus(bus.Options{Retry: quick, Poll: 100 * time.Millisecond},

@@ -53,7 +53,7 @@ func (b bench) effects(group string) map[string]int {
 }
 
 // Facts in any number, of which any fail always or a few times and in any way, leave the
-// same rows whether they are handled at once or one by one.
+// same rows whether they are handled together or one by one.
 func TestFactsAtOnceLeaveTheRowsOfSingleOnes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -9,7 +9,7 @@ import (
 )
 
 // After the clock of the database went back, rows are left whose times are an hour ahead. A
-// process that runs goes on claiming.
+// running process continues to claim.
 func TestAProcessClaimsAfterTheClockWentBack(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)

@@ -130,7 +130,7 @@ func (m *member) kill(t *testing.T) {
 	})
 }
 
-// holds is the condition on pg_locks for who has a lock.
+// holds is the condition on pg_locks for the holder of a lock.
 const holds = `locktype = 'advisory' AND classid::bigint << 32 | objid::bigint = $1`
 
 func count(t *testing.T, d *db.DB, query string, args ...any) (n int) {

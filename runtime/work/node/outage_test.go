@@ -59,7 +59,7 @@ func TestNobodyClaimsWhileAnotherHasResultsOfBefore(t *testing.T) {
 	within(t, "both may claim", func() bool { return one.mayClaim() && two.mayClaim() })
 }
 
-// Nobody waits for ever: neither for one that cannot store its results nor for one that
+// No process waits forever: neither for one that cannot store its results nor for one that
 // does not come back from an outage.
 func TestAfterAnOutageOthersAreWaitedForUpToALimit(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,7 @@ interface Props {
   onClose: () => void
 }
 
-// ActivateDialog makes the draft what events start, or lets a paused automation go on.
+// ActivateDialog activates the draft, or resumes a paused automation.
 export function ActivateDialog({ automation: a, dirty, problems, changed, onClose, version }: Props & { dirty: boolean; problems: Problem[]; version?: number }) {
   const act = useAct(a.id, changed)
   const resumes = version === undefined && a.status === 'PAUSED' && !a.hasUnpublishedChanges
@@ -51,7 +51,7 @@ export function ActivateDialog({ automation: a, dirty, problems, changed, onClos
   )
 }
 
-// PauseDialog asks what live runs do meanwhile.
+// PauseDialog asks whether live runs are held.
 export function PauseDialog({ automation: a, changed, onClose }: Props) {
   const act = useAct(a.id, changed)
   const [runs, setRuns] = useState<'hold' | 'continue'>('hold')
@@ -77,7 +77,7 @@ function Choose<T extends string>({ label, value, set, choices }: { label: strin
   )
 }
 
-// ArchiveDialog ends an automation with its live runs.
+// ArchiveDialog archives an automation and cancels its live runs.
 export function ArchiveDialog({ automation: a, changed, onClose }: Props) {
   const act = useAct(a.id, changed)
   async function archive() {

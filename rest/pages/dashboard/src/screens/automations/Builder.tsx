@@ -85,7 +85,7 @@ export function Builder({ automation: a, draft, write, trace }: Props) {
     }
   }, [write, doc, hints.senders, carried, selected, apply, select])
 
-  // Ctrl Z and Ctrl Y, but not in a field, which has its own.
+  // Ctrl Z and Ctrl Y, except in fields, which have their own.
   const { redo } = draft
   useEffect(() => {
     const press = (e: KeyboardEvent) => {
@@ -138,7 +138,7 @@ export function Builder({ automation: a, draft, write, trace }: Props) {
   )
 }
 
-// lastFrom is the sender that other steps have.
+// lastFrom is the sender of other steps.
 const lastFrom = (steps: Step[]): string => String(steps.map((s) => s.from).filter((f) => typeof f === 'string').at(-1) ?? '')
 
 function Toolbar({ draft: d, write, view, setView, settings }: { draft: Draft; write: boolean; view: 'outline' | 'canvas'; setView: (v: 'outline' | 'canvas') => void; settings: () => void }) {

@@ -8,7 +8,7 @@ import { ProblemList } from './Problems'
 import { keyOfStep } from './model/ways'
 import type { Draft } from './useDraft'
 
-// Definition is the draft as JSON. What speaks against it is marked at its place.
+// Definition shows the draft as JSON, with its problems marked.
 export function Definition({ draft: d, write }: { draft: Draft; write: boolean }) {
   const [at, setAt] = useState<{ from: number; to: number }>()
   const { text, doc, troubles } = d

@@ -33,12 +33,12 @@ const objectOf = (text: string, what: string): Record<string, unknown> => {
     const value: unknown = text.trim() === '' ? {} : JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   } catch {
-    // said below
+    // shown below
   }
   throw new Error(`${what} must be a JSON object, such as {"name": "Bob"}`)
 }
 
-// sampleOf makes data of what a definition reads of its event: what a text is compared with, or else
+// sampleOf builds sample data for the fields that a definition reads from its event: the compared text, or else
 // the name.
 function sampleOf(definition: string): string {
   const data: Record<string, unknown> = { name: 'Bob' }
@@ -50,7 +50,7 @@ function sampleOf(definition: string): string {
   return JSON.stringify(data, null, 2)
 }
 
-// Played is a dry run with the steps that it was played on.
+// Played is a dry run with the steps that it used.
 export interface Played {
   simulation: Simulation
   trigger: unknown
@@ -58,7 +58,7 @@ export interface Played {
   taken: Taken[]
 }
 
-// DryRun plays one run on a virtual clock: nothing is stored and nothing is sent.
+// DryRun simulates one run on a virtual clock. Nothing is stored or sent.
 export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: Detail; dirty: boolean; save?: () => Promise<boolean>; onPlayed: (played: Played) => void }) {
   const { user, can } = useViewer()
   const read = useDefinition(a.id)

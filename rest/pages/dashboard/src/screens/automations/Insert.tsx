@@ -5,7 +5,7 @@ import type { Place } from './model/edit'
 import { useScene } from './scene'
 import { kinds } from './steps/kinds'
 
-// Insert is the place where a new step, or the one that is carried, can be put.
+// Insert is a place for a new step, or for the step that is being moved.
 export function Insert({ place, label, word }: { place: Place; label: string; word?: boolean }) {
   const { edit } = useScene()
   const { has } = useViewer()

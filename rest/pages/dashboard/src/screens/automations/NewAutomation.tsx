@@ -11,7 +11,7 @@ import { Field, useWrite } from '@/parts/Form'
 import { Automations } from './automations.gen'
 import { recipes } from './model/made'
 
-// NewAutomation makes a draft from one of a few.
+// NewAutomation creates a draft from an example.
 export function NewAutomation({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
   const client = useQueryClient()

@@ -10,8 +10,8 @@ import { useScene } from './scene'
 import { eventOf } from './status'
 import { lookOfStep } from './steps/kinds'
 
-// Outline is the automation from its trigger on: steps in order, below each step that decides its ways
-// on. All that can be done to steps can be done here by keyboard.
+// Outline shows the automation from its trigger: steps in order, with the ways of a deciding step below it.
+// All actions on steps are available by keyboard.
 export function Outline() {
   const { trigger, steps, edit } = useScene()
   const tree = useMemo(() => outlineOf(steps), [steps])
@@ -28,7 +28,7 @@ export function Outline() {
   )
 }
 
-// press goes from step to step by the arrow keys, and changes the step that has the focus.
+// press moves between steps with the arrow keys, and edits the focused step.
 function press(e: KeyboardEvent<HTMLDivElement>, edit: ReturnType<typeof useScene>['edit']) {
   const target = e.target as HTMLElement
   if (!e.currentTarget.contains(target)) return // in a menu, which is elsewhere in the page
@@ -66,7 +66,7 @@ function Sequence({ nodes, end, first }: { nodes: Node[]; end: string; first?: b
   )
 }
 
-// Gap is between two steps.
+// Gap is the space between two steps.
 function Gap({ children }: { children: React.ReactNode }) {
   return <div className="flex h-7 pointer-coarse:h-10 items-center gap-1 pl-2 text-ink-3">{children || <ArrowDown aria-hidden className="ml-1 !size-3" />}</div>
 }

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { Menu } from '@/parts/Menu'
 import { figuresOf, toPanel, useScene, type Figures, type Mark } from './scene'
 
-// Block is one step in the outline, with its figures, its problems and what can be done to it.
+// Block is one step in the outline, with its figures, problems and actions.
 export function Block({ at, icon, name, children }: { at: string; icon: ReactNode; name: ReactNode; children?: ReactNode }) {
   const { selected, select, figures, troubles, marks, edit, runs } = useScene()
   const own = troubles.filter((t) => t.at === at)

@@ -1,7 +1,7 @@
 import { CircleAlert, TriangleAlert } from 'lucide-react'
 import type { Problem } from './definition'
 
-// ProblemList is what speaks against a definition; with `go` each leads to its place.
+// ProblemList lists the problems of a definition; with `go` each links to its position.
 export function ProblemList({ problems, line, go }: { problems: Problem[]; line?: (p: Problem) => number | null; go?: (p: Problem) => void }) {
   return (
     <ul className="grid gap-1.5">

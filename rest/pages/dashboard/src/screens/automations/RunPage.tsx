@@ -22,7 +22,7 @@ import { Way } from './Way'
 import { lookOfOutcome, lookOfRun } from './status'
 import { lookOfStep } from './steps/kinds'
 
-// endedByAccount are the reasons to wait that a change of the account ends.
+// endedByAccount are the reasons to wait that end with a change of the account.
 const endedByAccount = new Set(['plan_limit', 'account_suspended'])
 
 type Run = NonNullable<AutomationRunDetailQuery['automationRun']>

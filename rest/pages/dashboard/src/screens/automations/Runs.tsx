@@ -32,7 +32,7 @@ const columns: Column<Row>[] = [
 
 const statuses = ['running', 'waiting', 'completed', 'failed', 'cancelled']
 
-// Runs are the runs of one automation. A word is an email address, or else a user id.
+// Runs lists the runs of one automation. A search word is an email address, or else a user ID.
 export function Runs({ automation: a }: { automation: Detail }) {
   const { can } = useViewer()
   const [address, change] = useSearchParams()

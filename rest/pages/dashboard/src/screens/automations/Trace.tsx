@@ -13,7 +13,7 @@ import { lookOfStep } from './steps/kinds'
 
 type Step = components['schemas']['SimulatedStep']
 
-// Trace is what a dry run did, step by step, and its way on the canvas.
+// Trace shows a dry run step by step, and its path on the canvas.
 export function Trace({ played }: { played: Played }) {
   const { simulation: s } = played
   const look = lookOfOutcome(s.status)

@@ -11,7 +11,7 @@ import { Time } from '@/parts/Time'
 import { ActivateDialog } from './Acts'
 import type { Detail } from './definition'
 
-// Versions are the states that were activated, each with what it changed.
+// Versions lists the activated versions, each with its changes.
 export function Versions({ automation: a, write, changed }: { automation: Detail; write: boolean; changed: () => Promise<unknown> }) {
   const [open, setOpen] = useState<number | null>(null)
   const [back, setBack] = useState<number | null>(null)

@@ -12,10 +12,10 @@ export type Problem = components['schemas']['AutomationProblem']
 export const definitionKey = (id: string) => ['automation definition', id]
 export const checkKey = (id: string) => ['automation check', id]
 
-// useDefinition reads the draft whole, which GraphQL does not have.
+// useDefinition fetches the complete draft, which is not available in GraphQL.
 export const useDefinition = (id: string) => useQuery({ queryKey: definitionKey(id), queryFn: () => unwrap(rest.GET('/automations/{id}', { params: { path: { id } } })).then((a) => a.automation) })
 
-// useCheck reads what speaks against activating the draft.
+// useCheck fetches the problems that prevent activating the draft.
 export const useCheck = (id: string, enabled = true) => useQuery({ queryKey: checkKey(id), queryFn: () => unwrap(rest.GET('/automations/{id}/check', { params: { path: { id } } })).then((a) => a.problems), enabled })
 
 // The order in which members are written, for readers. The server does not keep an order.
@@ -28,8 +28,8 @@ function arranged(value: unknown, name = ''): unknown {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => place(a) - place(b)).map(([k, v]) => [k, arranged(v, k)]))
 }
 
-// docOf is the draft of a record, each step with its key.
+// docOf returns the draft of a record, with a key for each step.
 export const docOf = (a: Automation): Doc => ({ name: a.name, description: a.description, timezone: a.timezone, trigger: (a.trigger ?? {}) as Record<string, unknown>, steps: keyed(stepsOf(a.steps)) })
 
-// textOfDoc is what a person edits by hand.
+// textOfDoc returns the JSON for manual editing.
 export const textOfDoc = (d: Doc) => JSON.stringify({ name: d.name, description: d.description ?? null, timezone: d.timezone ?? null, trigger: arranged(d.trigger), steps: arranged(d.steps) }, null, 2)

@@ -7,7 +7,7 @@ export interface Place {
 
 export interface Read {
   places: Map<string, Place>
-  // error is where the text is not JSON.
+  // error is the position of a JSON syntax error.
   error?: Place & { message: string }
 }
 
@@ -82,7 +82,7 @@ export function placesOf(text: string): Read {
   }
 }
 
-// placeOf finds a path, or the nearest thing around what is missing.
+// placeOf returns the position of a path, or of its nearest existing parent.
 export function placeOf(places: Map<string, Place>, path: string): Place {
   for (let p = path; p; p = p.replace(/(\.[^.[\]]+|\[\d+\]|^[^.[\]]+)$/, '')) {
     const found = places.get(p)

@@ -11,35 +11,35 @@ export type Figures = Detail['steps'][number]
 export interface Mark {
   word: string
   tone: Tone
-  // nth is the place of the step in the run, from 1.
+  // nth is the position of the step in the run, starting at 1.
   nth: number
 }
 
-// Editing is what a person can do to the steps.
+// Editing has the actions on steps.
 export interface Editing {
   insert: (place: Place, type: string) => void
   shift: (key: string, by: -1 | 1) => void
   duplicate: (key: string) => void
   remove: (key: string) => void
-  // carried is the step that looks for a place.
+  // carried is the step that is being moved.
   carried: string | null
   carry: (key: string | null) => void
   put: (place: Place) => void
 }
 
-// Scene is what outline and canvas show alike.
+// Scene is the state that outline and canvas share.
 export interface Scene {
   trigger: Record<string, unknown>
   steps: Step[]
   figures: Map<string, Figures>
   troubles: Trouble[]
   marks: Map<string, Mark>
-  // taken are the ways that a run has taken: `key slot`.
+  // taken are the ways that a run took: `key slot`.
   taken: Set<string>
   // selected is the key of a step, or `trigger`.
   selected: string | null
   select: (key: string | null) => void
-  // runs leads to the runs that were at a step.
+  // runs links to the runs at a step.
   runs?: (key: string) => void
   edit?: Editing
 }
@@ -52,7 +52,7 @@ export function useScene(): Scene {
   return scene
 }
 
-// figuresOf are the figures of a step that say something, the most telling first.
+// figuresOf returns the nonzero figures of a step, most important first.
 export function figuresOf(f: Figures): [string, number, string?][] {
   const s = f.stats
   const said: [string, number, string?][] = [['entered', s.entered], ['waiting', s.waiting, 'text-accent'], ['done', s.completed === s.entered ? 0 : s.completed], ['failed', s.failed, 'text-bad'], ['timed out', s.timedOut], ['skipped', s.skipped], ['cancelled', s.cancelled]]

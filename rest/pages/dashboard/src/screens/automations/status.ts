@@ -23,7 +23,7 @@ export const lookOfRun: Record<AutomationRunStatus, Look> = {
   CANCELLED: { word: 'Cancelled', tone: 'quiet', icon: Ban },
 }
 
-// lookOfOutcome is how a step has ended, in a run or a dry run.
+// lookOfOutcome returns the badge for the outcome of a step.
 export function lookOfOutcome(status: string): Look {
   const word = status.replaceAll('_', ' ')
   const shown = word.charAt(0).toUpperCase() + word.slice(1)
@@ -33,7 +33,7 @@ export function lookOfOutcome(status: string): Look {
   return { word: shown, tone: 'ok', icon: CircleCheck }
 }
 
-// eventOf is the name of the event that starts an automation.
+// eventOf returns the name of the event that starts an automation.
 export function eventOf(trigger: unknown): string {
   const event = typeof trigger === 'object' && trigger !== null && 'event' in trigger ? trigger.event : ''
   return typeof event === 'string' ? event : ''

@@ -12,7 +12,7 @@ import { missing, placed, standing, type Trouble } from './model/problems'
 
 interface Held {
   history: History<Doc>
-  // base and etag are what the service had when this began.
+  // base and etag are the server's state when editing began.
   base: Doc
   etag: string
   // text is the content of the editor if it differs from how the draft would be written, otherwise null.

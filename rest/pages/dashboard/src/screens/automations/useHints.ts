@@ -9,7 +9,7 @@ export type TemplateHint = AutomationTemplatesQuery['templates']['nodes'][number
 export type Sample = AutomationSamplesQuery['customEvents']['nodes'][number]
 
 export interface Hints {
-  // paths are what texts and conditions can name of the event that starts a run.
+  // paths are the fields of the starting event that texts and conditions can use.
   paths: string[]
   events: string[]
   senders: string[]
@@ -19,7 +19,7 @@ export interface Hints {
 
 const own = ['$email.delivered', '$email.opened', '$email.clicked', '$email.bounced', '$email.received', '$contact.unsubscribed']
 
-// useHints offers what the account has: events that have come, their data, templates, senders.
+// useHints suggests values from the account: received events, their data, templates, senders.
 export function useHints(doc: Doc | null, enabled: boolean): Hints {
   const { development } = useViewer()
   const event = typeof doc?.trigger.event === 'string' ? doc.trigger.event : ''

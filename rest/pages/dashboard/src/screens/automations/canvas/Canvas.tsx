@@ -11,8 +11,7 @@ const nodeTypes = { step: StepNode, end: EndNode }
 const edgeTypes = { way: WayEdge }
 const words = { 'node.a11yDescription.default': 'Enter opens the step’s settings. Move, add or delete steps in the outline.' }
 
-// Canvas draws the automation. It is a way to look and to point; whatever can be done here can be done in
-// the outline.
+// Canvas draws the automation. It is for viewing and pointing; all its actions are available in the outline.
 export default function Canvas(props: { label: string; whole?: boolean }) {
   return <ReactFlowProvider><Drawing {...props} /></ReactFlowProvider>
 }
@@ -26,7 +25,7 @@ function Drawing({ label, whole }: { label: string; whole?: boolean }) {
     for (const c of changes) if (c.type === 'select' && c.selected) select(c.id)
   }, [select])
   const box = useRef<HTMLDivElement>(null)
-  // The top is shown first, as large as it can be read. Of a run all is shown, or else where it has come to.
+  // The top is shown first, at a readable size. A run is shown completely, or else at its current step.
   const last = [...marks.keys()].at(-1)
   const show = useCallback(() => {
     const { clientWidth: w = 0, clientHeight: h = 0 } = box.current ?? {}
@@ -42,7 +41,7 @@ function Drawing({ label, whole }: { label: string; whole?: boolean }) {
     if (box.current) watch.observe(box.current)
     return () => watch.disconnect()
   }, [show])
-  // What is chosen in the outline comes into view.
+  // The step selected in the outline scrolls into view.
   useEffect(() => {
     if (!shown.current) { shown.current = true; return }
     const node = nodes.find((n) => n.id === selected)

@@ -1,4 +1,4 @@
-// What the canvas draws of a scene: boxes and lines with their places.
+// The boxes and lines of a scene, with their positions.
 import type { Edge, Node } from '@xyflow/react'
 import { layoutOf, type Box, type Line, type Point } from '../model/layout'
 import type { Place } from '../model/edit'
@@ -40,7 +40,7 @@ export function flowOf(scene: Scene): { nodes: FlowNode[]; edges: FlowEdge[]; wi
   for (const [i, s] of scene.steps.entries()) {
     const key = keyOfStep(s, i)
     boxes.push({ id: key, width: nodeWidth, height: heightOf(scene, key) })
-    // Ways to one goal are one line.
+    // Ways to the same goal share a line.
     const goals = new Map<string, { label: string[]; slots: string[] }>()
     for (const w of all[i]?.ways ?? []) {
       const line = goals.get(w.goal) ?? { label: [], slots: [] }
@@ -83,10 +83,10 @@ export function flowOf(scene: Scene): { nodes: FlowNode[]; edges: FlowEdge[]; wi
 
 const low = 46
 
-// bendOf is the height at which a line turns first.
+// bendOf returns the height of the first bend of a line.
 const bendOf = (points: Point[]) => (points[1]?.y ?? 0) - low
 
-// pathOf draws a line through its points, down and across with round corners.
+// pathOf returns the path of a line through its points, with rounded corners.
 export function pathOf(points: Point[]): string {
   const [start, ...rest] = points
   if (!start) return ''

@@ -17,7 +17,7 @@ const ends = (
   </>
 )
 
-// StepNode is a step, or the trigger, on the canvas.
+// StepNode is a step or the trigger on the canvas.
 export const StepNode = memo(function StepNode({ data: { key } }: NodeProps<FlowNode>) {
   const { trigger, steps, figures, troubles, marks, selected, edit } = useScene()
   const step = steps.find((s, i) => keyOfStep(s, i) === key)

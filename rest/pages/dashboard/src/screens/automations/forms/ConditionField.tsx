@@ -7,7 +7,7 @@ import { textOf, useStepForm } from './form'
 
 const empty: Row = { left: '', sign: '==', right: '', quoted: false }
 
-// ConditionField is a condition as rows that people read, or as the expression that it is.
+// ConditionField edits a condition, as rows or as an expression.
 export function ConditionField({ field, label, hint, optional, arriving }: { field: string; label: string; hint?: ReactNode; optional?: boolean; arriving?: boolean }) {
   const form = useStepForm()
   const id = useId()

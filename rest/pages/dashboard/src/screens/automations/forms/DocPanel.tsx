@@ -6,7 +6,7 @@ import type { Trouble } from '../model/problems'
 
 const zones = typeof Intl.supportedValuesOf === 'function' ? Intl.supportedValuesOf('timeZone') : []
 
-// DocPanel are the settings of the automation as a whole.
+// DocPanel shows the settings of the whole automation.
 export function DocPanel({ doc, change, troubles, readOnly, onClose }: { doc: Doc; change: (next: (doc: Doc) => Doc, mark?: string) => void; troubles: Trouble[]; readOnly: boolean; onClose: () => void }) {
   const names = useId()
   const wrong = (field: string) => troubles.find((t) => t.at === '' && t.field === field)?.message

@@ -15,7 +15,7 @@ import { StepFormContext, textOf, useStepForm, type StepForm } from './form'
 import { TargetField } from './TargetField'
 import { TriggerForm } from './TriggerForm'
 
-// reserved are words that expressions and texts read as something else.
+// reserved are words that have another meaning in expressions and texts.
 const reserved = ['in', 'true', 'false', 'null', 'first', 'last', 'size']
 
 interface Props {
@@ -31,7 +31,7 @@ interface Props {
   renamed: (key: string) => void
 }
 
-// StepPanel are the settings of one step, or of the trigger.
+// StepPanel shows the settings of one step or the trigger.
 export function StepPanel({ at, doc, change, apply, troubles, hints, readOnly, onClose, renamed }: Props) {
   const index = doc.steps.findIndex((s, i) => keyOfStep(s, i) === at)
   const step = doc.steps[index]
@@ -92,7 +92,7 @@ export function StepPanel({ at, doc, change, apply, troubles, hints, readOnly, o
   )
 }
 
-// Names are what people and expressions call a step.
+// Names edits the name and the key of a step.
 function Names() {
   const form = useStepForm()
   const [key, setKey] = useState(form.at)

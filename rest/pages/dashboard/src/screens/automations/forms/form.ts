@@ -2,7 +2,7 @@ import { createContext, useContext } from 'react'
 import type { Goal, Step } from '../model/step'
 import type { Hints } from '../useHints'
 
-// Lead is where a way of the step leads, and where it may.
+// Lead is the target of a way of the step, with the possible targets.
 export interface Lead {
   goal: Goal
   // goes is the step after this one.
@@ -19,9 +19,9 @@ export interface StepForm {
   hints: Hints
   readOnly: boolean
   get: (field: string) => unknown
-  // set writes a field; what is empty is left out.
+  // set writes a field; empty values are omitted.
   set: (field: string, value: unknown) => void
-  // put writes several at once.
+  // put writes several fields.
   put: (value: Record<string, unknown>) => void
   wrong: (field: string) => string | undefined
   // outcomes name what earlier steps leave to be read; valuesOf are the words that one of them can have.

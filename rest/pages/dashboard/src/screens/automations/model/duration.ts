@@ -1,4 +1,4 @@
-// Spans of time as a number and a unit: PT30M is 30 minutes.
+// Durations as a number and a unit: PT30M is 30 minutes.
 
 export type Unit = 'S' | 'M' | 'H' | 'D' | 'W'
 
@@ -12,7 +12,7 @@ export const units: { unit: Unit; name: string; one: string }[] = [
 
 const one = /^P(?:(\d+)([WD])|T(\d+)([HMS]))$/
 
-// spanOf reads a span of one unit; null for others, as P1DT2H.
+// spanOf parses a duration with one unit; null for others, such as P1DT2H.
 export function spanOf(text: unknown): { n: number; unit: Unit } | null {
   const m = typeof text === 'string' ? one.exec(text) : null
   if (!m) return null

@@ -6,18 +6,18 @@ import { outlineOf, type Node } from './outline'
 import { aim, close, freeKey, into, open, reach, stepAt, waysIn, type Graph } from './graph'
 import { END, isEnd, keyed, listOf, type Goal, type Keyed, type Step } from './ways'
 
-// Place is where a step can be put: on one way, or where the ways of `within` have met again.
+// Place is a position for a step: on one way, or where the ways of `within` meet again.
 export type Place = { after: string; slot: string } | { before: string; within?: string }
 
 export interface Edited {
   steps: Keyed[]
-  // key is the step to look at next.
+  // key is the step to select next.
   key: string
 }
 
 const done = (steps: Keyed[] | null, key: string): Edited | null => (steps ? { steps, key } : null)
 
-// onto puts a block of steps, from its entry to the ways that leave it, at a place.
+// onto inserts a block of steps, from its entry to its exits, at a place.
 function onto(g: Graph, place: Place, entry: string, leave: (goal: Goal) => void): boolean {
   if ('after' in place) {
     const way = waysIn(g, place.after).find((w) => w.slot === place.slot)
@@ -39,7 +39,7 @@ const goalOf = (g: Graph, place: Place): Goal => ('after' in place ? (waysIn(g, 
 // indexFor returns the index in the order for a step with this goal.
 const indexFor = (g: Graph, goal: Goal) => (isEnd(goal) ? g.order.length : g.order.indexOf(goal))
 
-// insert puts a new step at a place; without steps it is the first.
+// insert adds a new step at a place; it is the first if there are no steps.
 export function insert(steps: Step[], place: Place, made: Step): Edited | null {
   const g = open(steps)
   const key = freeKey(g, made.key ?? made.type)
@@ -50,24 +50,24 @@ export function insert(steps: Step[], place: Place, made: Step): Edited | null {
   g.goes.set(key, END)
   if (g.order.length === 1) return done(close(g), key)
   if (!onto(g, place, key, (to) => g.goes.set(key, to))) return null
-  // The ways of a new branch lead on.
+  // The ways of a new branch continue.
   for (const [i, one] of listOf(made.cases).entries()) if (!one.goto) aim(g, key, `cases[${i}].goto`, g.goes.get(key) ?? END)
   return done(close(g, entry), key)
 }
 
-// removed is what goes with a step: it, and what only it leads to.
+// removed returns a step and the steps that only it leads to.
 export function removed(steps: Step[], key: string): string[] {
   const g = open(steps)
   return [key, ...take(g, key)]
 }
 
-// onward is where a run goes on without a step.
+// onward returns the target of a run if a step is removed.
 function onward(g: Graph, key: string): Goal {
   const ways = waysIn(g, key)
   return (ways.find((w) => !isEnd(w.goal)) ?? ways[0])?.goal ?? END
 }
 
-// take deletes a step and returns the steps that nothing leads to any more.
+// take deletes a step and returns the steps that become unreachable.
 function take(g: Graph, key: string): string[] {
   const first = g.order[0] ?? ''
   const before = reach(g, first)
@@ -87,7 +87,7 @@ function forget(g: Graph, key: string) {
   g.goes.delete(key)
 }
 
-// remove takes a step away with what only it leads to. What comes before goes on at its first way.
+// remove deletes a step and the steps that only it leads to. Preceding steps continue at its first way.
 export function remove(steps: Step[], key: string): Edited | null {
   const g = open(steps)
   const at = g.order.indexOf(key)
@@ -96,7 +96,7 @@ export function remove(steps: Step[], key: string): Edited | null {
   return done(close(g, entry), g.order[Math.max(0, at - 1)] ?? '')
 }
 
-// place of a node in the outline, with what is around it.
+// place of a node in the outline, with its context.
 interface Found {
   node: Node
   siblings: Node[]
@@ -114,7 +114,7 @@ export function find(nodes: Node[], key: string): Found | null {
   return null
 }
 
-// blockOf are the steps of a node in the outline: it, and those on its ways.
+// blockOf returns the steps of a node in the outline: the step itself, and those on its ways.
 export const blockOf = (n: Node): string[] => [n.key, ...n.ways.flatMap((w) => w.nodes.flatMap(blockOf))]
 
 // move moves a step, with the steps on its ways, to another place.
@@ -145,7 +145,7 @@ export function after(n: Node): Place | null {
   return n.exit && !isEnd(n.exit) ? { before: n.exit, within: n.key } : null
 }
 
-// shift moves a step up or down by one among those that follow each other.
+// shift moves a step up or down by one among its siblings.
 export function shift(steps: Step[], key: string, by: -1 | 1): Edited | null {
   const found = find(outlineOf(steps).nodes, key)
   const other = found?.siblings[found.at + by]
@@ -171,7 +171,7 @@ export function duplicate(steps: Step[], key: string): Edited | null {
     aim(g, key, 'next', copy)
     return done(close(g), copy)
   }
-  // A step that decides comes before itself: its other ways then lead to the same steps.
+  // The copy of a deciding step precedes the original: its other ways then lead to the same steps.
   const entry = at === 0 ? copy : g.order[0]
   for (const w of into(g, key, g.order.slice(0, at))) aim(g, w.key, w.slot, copy)
   g.order.splice(at, 0, copy)
@@ -179,20 +179,20 @@ export function duplicate(steps: Step[], key: string): Edited | null {
   return done(close(g, entry), copy)
 }
 
-// target lets a way lead to another step or to an end.
+// target changes the target of a way to another step or an end.
 export function target(steps: Step[], key: string, slot: string, goal: Goal): Edited | null {
   const g = open(steps)
   if (!isEnd(goal) && (goal === key || reach(g, goal).has(key))) return null
   const step = stepAt(g, key)
   const [list, index] = [/^\w+/.exec(slot)?.[0] ?? '', Number(/\d+/.exec(slot)?.[0] ?? 0)]
-  // A way that was not said apart from the others is from here on.
+  // From now on, the way has a target of its own.
   if (kindOf(step.type).sides.includes(slot)) g.steps.set(key, { ...step, [slot]: step[slot] ?? (slot === 'on_error' ? 'fail' : 'continue') })
   else if (slot.includes('[') ? !listOf(step[list])[index] : !waysIn(g, key).some((w) => w.slot === slot)) return null
   aim(g, key, slot, goal)
   return done(close(g), key)
 }
 
-// addCase adds a case to a branch. It leads where the other cases do not.
+// addCase adds a case to a branch. Its target is that of `otherwise`.
 export function addCase(steps: Step[], key: string): Edited | null {
   const g = open(steps)
   const step = stepAt(g, key)
@@ -202,7 +202,7 @@ export function addCase(steps: Step[], key: string): Edited | null {
   return done(close(g), key)
 }
 
-// dropOne takes a case or a variant away, with what only it leads to.
+// dropOne deletes a case or a variant, and the steps that only it leads to.
 export function dropOne(steps: Step[], key: string, list: 'cases' | 'variants', index: number): Edited | null {
   const g = open(steps)
   const first = g.order[0] ?? ''
@@ -214,7 +214,7 @@ export function dropOne(steps: Step[], key: string, list: 'cases' | 'variants', 
   return done(close(g), key)
 }
 
-// goals are the steps to which a way of a step may lead.
+// goals returns the possible targets of a way of a step.
 export function goals(steps: Step[], key: string): string[] {
   const g = open(steps)
   return g.order.filter((k) => k !== key && !reach(g, k).has(key))
@@ -222,7 +222,7 @@ export function goals(steps: Step[], key: string): string[] {
 
 const names = (key: string) => new RegExp(`\\bsteps\\.${key}\\b`, 'g')
 
-// rename changes the key of a step, and everything that refers to it.
+// rename changes the key of a step and all references to it.
 export function rename<T>(doc: T, from: string, to: string): T {
   const walk = (value: unknown, field = ''): unknown => {
     if (typeof value === 'string') return (field === 'goto' || field === 'step') && value === from ? to : value.replace(names(from), `steps.${to}`)

@@ -1,12 +1,12 @@
-// Conditions as rows of a form. Many expressions can be written so; those that cannot stay text.
+// Conditions as rows of a form. Expressions that rows cannot represent stay text.
 
 export interface Row {
   // left is a path: `event.data.plan`, `steps.hello.status`.
   left: string
   sign: Sign
-  // right is what a person types: a number, true or false, or else a text.
+  // right is the typed value: a number, true, false, or otherwise a text.
   right: string
-  // quoted: a text even where it looks like a number.
+  // quoted: a text, even if it looks like a number.
   quoted: boolean
 }
 
@@ -42,7 +42,7 @@ const among = new RegExp(`^(${path})\\s+in\\s+\\[(.*)\\]$`)
 const words = new RegExp(`^(?:${path})$`)
 const literal = /^(?:-?\d+(?:\.\d+)?|true|false)$/
 
-// unquoted is what a text of CEL says; null for escapes that JSON does not have.
+// unquoted returns the content of a CEL string; null if it has escapes that JSON does not have.
 function unquoted(source: string): string | null {
   try {
     return JSON.parse(source.startsWith("'") ? `"${source.slice(1, -1).replaceAll('"', '\\"').replaceAll("\\'", "'")}"` : source) as string
@@ -71,7 +71,7 @@ function rowOf(source: string): Row | null {
   return null
 }
 
-// cut splits at a sign that is outside of texts and brackets.
+// cut splits at an operator outside of strings and brackets.
 function cut(source: string, at: string): string[] {
   const out: string[] = []
   let depth = 0
@@ -95,7 +95,7 @@ function cut(source: string, at: string): string[] {
   return out
 }
 
-// rowsOf reads an expression; null where rows cannot say it.
+// rowsOf converts an expression to rows; null if they cannot represent it.
 export function rowsOf(source: string): Rows | null {
   const whole = source.trim()
   if (whole === '') return { all: true, rows: [] }
@@ -128,7 +128,7 @@ function textOfRow(row: Row): string {
 // whole reports whether a row is complete.
 export const whole = (row: Row) => words.test(row.left) && (row.sign === 'has' || row.sign === 'lacks' || row.sign === '==' || row.sign === '!=' || row.right.trim() !== '')
 
-// textOfRows writes rows as the service reads them. Rows that are not finished are left out.
+// textOfRows converts rows to an expression. Incomplete rows are omitted.
 export const textOfRows = ({ all, rows }: Rows) => rows.filter(whole).map(textOfRow).join(all ? ' && ' : ' || ')
 
 const short = (left: string) => left.replace(/^(?:event|trigger)\.data\./, '').replace(/^(?:event|trigger)\./, '')

@@ -6,7 +6,7 @@ import { END, FAIL, goesOn, isEnd, keyed, rawOf, waysFrom, ways, withRaw, type G
 export interface Graph {
   order: string[]
   steps: Map<string, Keyed>
-  // goes is where `continue` leads from each step.
+  // goes is the target of `continue` for each step.
   goes: Map<string, Goal>
 }
 
@@ -25,7 +25,7 @@ export function waysIn(g: Graph, key: string): Way[] {
 
 const main = (step: Step, slot: string) => slot === 'next' || rawOf(step, slot) === 'continue'
 
-// lastEnd is a step that ends the run so, at the end of the list: ways of branches have no other way to.
+// lastEnd returns the key of an end step at the end of the list, and adds one if necessary: branches need it.
 function lastEnd(g: Graph, goal: Goal): string {
   const outcome = goal === FAIL ? 'failed' : 'completed'
   const last = g.steps.get(g.order.at(-1) ?? '')
@@ -37,7 +37,7 @@ function lastEnd(g: Graph, goal: Goal): string {
   return key
 }
 
-// aim lets a way of a step lead somewhere else.
+// aim changes the target of a way of a step.
 export function aim(g: Graph, key: string, slot: string, goal: Goal) {
   const step = stepAt(g, key)
   const others = waysFrom(step, '', () => '').filter((w) => w.slot !== slot && main(step, w.slot))
@@ -53,7 +53,7 @@ export function into(g: Graph, goal: Goal, from: Iterable<string> = g.order): { 
   return [...from].flatMap((key) => waysIn(g, key).filter((w) => w.goal === goal).map((w) => ({ key, slot: w.slot })))
 }
 
-// reach is what comes after a step on any way, with the step.
+// reach returns the step and all steps that can follow it.
 export function reach(g: Graph, from: string): Set<string> {
   const found = new Set<string>()
   const todo = [from]
@@ -71,8 +71,8 @@ export function freeKey(g: Graph, wanted: string): string {
   for (let n = 2; ; n++) if (!g.steps.has(`${base}_${n}`)) return `${base}_${n}`
 }
 
-// sorted is the order nearest to the one that is there in which runs only go forward, the entry first;
-// null when there is none.
+// sorted returns the order nearest to the current one in which runs only go forward, starting with the entry;
+// null if there is none.
 function sorted(g: Graph, entry: string | undefined): string[] | null {
   const open = new Map(g.order.map((key) => [key, 0]))
   for (const key of g.order) for (const w of waysIn(g, key)) if (!isEnd(w.goal)) open.set(w.goal, (open.get(w.goal) ?? 0) + 1)
@@ -88,10 +88,10 @@ function sorted(g: Graph, entry: string | undefined): string[] | null {
   return out
 }
 
-// close writes the list; null when a run would have to go back.
+// close writes the list; null if a run would have to go back.
 export function close(g: Graph, entry: Goal | undefined = g.order[0]): Keyed[] | null {
   const start = entry && g.steps.has(entry) ? entry : g.order[0]
-  // Nothing leads to the first step; what leads there comes from steps that no run reaches.
+  // Nothing leads to the first step, except from unreachable steps.
   if (start) {
     const met = reach(g, start)
     for (const w of into(g, start)) {

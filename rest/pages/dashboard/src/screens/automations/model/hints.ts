@@ -4,7 +4,7 @@ import { keyOfStep, type Step } from './step'
 
 const deep = 3
 
-// pathsIn are the names of what events have with them, and of what the definition reads of them.
+// pathsIn returns the names of the data of events, and those that the definition reads.
 export function pathsIn(samples: unknown[], doc: Doc | null): string[] {
   const found = new Set<string>()
   const walk = (value: unknown, at: string, left: number) => {
@@ -19,13 +19,13 @@ export function pathsIn(samples: unknown[], doc: Doc | null): string[] {
   return ['event.email', 'event.user_id', ...[...found].sort()]
 }
 
-// outcomesOf are what steps before one have left to be read.
+// outcomesOf returns the outputs of the steps before one.
 export function outcomesOf(steps: Step[], key: string): string[] {
   const at = steps.findIndex((s, i) => keyOfStep(s, i) === key)
   return steps.slice(0, Math.max(0, at)).flatMap((s, i) => kindOf(s.type).outputs.map((f) => `steps.${keyOfStep(s, i)}.${f}`))
 }
 
-// valuesOf are the words that an outcome can have.
+// valuesOf returns the possible values of an outcome.
 export function valuesOf(steps: Step[], path: string): string[] {
   const m = /^steps\.(\w+)\.(status|variant)$/.exec(path)
   const step = m && steps.find((s, i) => keyOfStep(s, i) === m[1])

@@ -1,10 +1,10 @@
-// What was there before each change, so that it can be taken back and made again.
+// The states before each change, for undo and redo.
 
 export interface History<T> {
   past: T[]
   now: T
   future: T[]
-  // mark and at say what the last change was about: typing in one field is one change.
+  // mark and at identify the last change: typing in one field is a single change.
   mark: string
   at: number
 }
@@ -14,7 +14,7 @@ const together = 1500
 
 export const started = <T>(now: T): History<T> => ({ past: [], now, future: [], mark: '', at: 0 })
 
-// changed adds a state. Changes with one mark that follow each other at once are one.
+// changed adds a state. Quick successive changes with the same mark are merged.
 export function changed<T>(h: History<T>, next: T, mark = '', at = Date.now()): History<T> {
   if (next === h.now) return h
   const joined = mark !== '' && mark === h.mark && at - h.at < together && h.past.length > 0

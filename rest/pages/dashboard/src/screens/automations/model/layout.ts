@@ -12,7 +12,7 @@ export interface Line {
   id: string
   from: string
   to: string
-  // room is how wide the label is.
+  // room is the width of the label.
   room: number
 }
 
@@ -22,7 +22,7 @@ export interface Point {
 }
 
 export interface Drawing {
-  // boxes are where the upper left corners are.
+  // boxes are the positions of the upper left corners.
   boxes: Map<string, Point>
   // lines go through these points; the first gap holds the label, at `labels`.
   lines: Map<string, Point[]>
@@ -36,7 +36,7 @@ interface Cell {
   width: number
   height: number
   layer: number
-  // up and down are the cells before and after, with how hard they pull.
+  // up and down are the connected cells before and after, with their weights.
   up: [Cell, number][]
   down: [Cell, number][]
   x: number
@@ -50,14 +50,14 @@ export const between = 64
 export function layoutOf(boxes: Box[], lines: Line[]): Drawing {
   const cells = new Map<string, Cell>(boxes.map((b) => [b.id, { ...b, layer: 0, up: [], down: [], x: 0, place: 0, real: true }]))
   const order = new Map(boxes.map((b, i) => [b.id, i]))
-  // Boxes come in an order in which lines go forward.
+  // Boxes are ordered so that lines go forward.
   const good = lines.filter((l) => (order.get(l.from) ?? 0) < (order.get(l.to) ?? -1))
   const shared = (l: Line) => l.room > 0 && good.some((o) => o.to === l.to && o !== l)
   for (const box of boxes) {
     const from = cells.get(box.id)
     for (const l of good) {
       const to = l.from === box.id ? cells.get(l.to) : undefined
-      // Where several lines come to one box, each label has a layer in which it is alone with its line.
+      // If several lines lead to one box, each label has a layer that it shares only with its line.
       if (from && to) to.layer = Math.max(to.layer, from.layer + (shared(l) ? 2 : 1))
     }
   }
@@ -100,7 +100,7 @@ export function layoutOf(boxes: Box[], lines: Line[]): Drawing {
     const down = i % 2 === 0
     for (const layer of down ? layers : [...layers].reverse()) pack(layer, (c) => mean(i > 11 ? [...c.up, ...c.down] : down ? c.up : c.down))
   }
-  // A line between two that lead to nothing else is straight.
+  // A line between two boxes with no other connections is straight.
   for (const layer of layers) pack(layer, (c) => (c.up.length === 1 && c.up[0]?.[0].down.length === 1 ? c.up[0][0].x : null))
 
   const all = layers.flat()
@@ -125,7 +125,7 @@ export function layoutOf(boxes: Box[], lines: Line[]): Drawing {
     const to = chain.at(-1) as Cell
     points.push({ x: at(to), y: tops[to.layer] ?? 0 })
     drawn.lines.set(id, points)
-    // The label is above the first box that the line reaches, where lines from one box are apart.
+    // The label is above the first box of the line, where lines from the same box have diverged.
     drawn.labels.set(id, { x: at(chain[1] as Cell), y: (tops[from.layer + 1] ?? 0) - between * 0.42 })
   }
   return drawn
@@ -133,7 +133,7 @@ export function layoutOf(boxes: Box[], lines: Line[]): Drawing {
 
 const mean = (all: [Cell, number][]) => (all.length === 0 ? null : all.reduce((n, [c, w]) => n + c.x * w, 0) / all.reduce((n, [, w]) => n + w, 0))
 
-// arrange looks for an order in each layer with few crossings.
+// arrange orders each layer to have few crossings.
 function arrange(layers: Cell[][], renumber: (layer: Cell[]) => void) {
   let best = layers.map((l) => [...l])
   let least = crossings(layers)

@@ -1,4 +1,4 @@
-// Whole automations that a person can begin with.
+// Complete automations to start from.
 import type { Doc } from './merge'
 
 export interface Recipe {

@@ -1,5 +1,5 @@
-// Two people have changed one draft. What only one of them has changed is taken from that one; where both
-// have changed the same, a person chooses.
+// Merges the changes of two users to one draft. A change by only one of them is kept; the user resolves
+// conflicts.
 
 import type { Change, Side } from '@/screens/code/Changes'
 import type { Keyed, Step } from './ways'
@@ -18,7 +18,7 @@ export interface Merged {
   changes: Change[]
 }
 
-// same compares values whatever the order of their members. What is null is left out.
+// same compares values regardless of the order of their members. Null members are ignored.
 export function same(a: unknown, b: unknown): boolean {
   if (a === b || ((a === null || a === undefined) && (b === null || b === undefined))) return true
   if (typeof a !== 'object' || typeof b !== 'object' || !a || !b || Array.isArray(a) !== Array.isArray(b)) return false
@@ -30,7 +30,7 @@ interface Choice {
   pick: (path: string, base: unknown, mine: unknown, theirs: unknown) => unknown
 }
 
-// object merges member by member.
+// object merges objects member by member.
 function object(at: string, base: Record<string, unknown>, mine: Record<string, unknown>, theirs: Record<string, unknown>, { pick }: Choice): Record<string, unknown> {
   const out: Record<string, unknown> = {}
   for (const name of new Set([...Object.keys(theirs), ...Object.keys(mine), ...Object.keys(base)])) {
@@ -40,7 +40,7 @@ function object(at: string, base: Record<string, unknown>, mine: Record<string, 
   return out
 }
 
-// merge puts both together; `choose` says which side counts where both have changed the same.
+// merge combines both sides; `choose` resolves conflicts.
 export function merge(base: Doc, mine: Doc, theirs: Doc, choose: (path: string) => Side): Merged {
   const changes: Change[] = []
   const pick = (path: string, b: unknown, m: unknown, t: unknown): unknown => {
@@ -63,7 +63,7 @@ function mergeSteps(base: Keyed[], mine: Keyed[], theirs: Keyed[], pick: Choice[
   const kept = new Map<string, Keyed>()
   for (const key of new Set([...t.keys(), ...m.keys()])) {
     const [was, my, their] = [b.get(key), m.get(key), t.get(key)]
-    // A step that all have is merged by its fields, but for one whose type has changed.
+    // A step that exists on all sides is merged by field, unless its type has changed.
     const value = my && their && my.type === their.type ? (object(key, was ?? {}, my, their, { pick }) as Keyed) : (pick(key, was, my, their) as Keyed | undefined)
     if (value) kept.set(key, value)
   }

@@ -1,14 +1,14 @@
-// A definition as a tree: steps in order, and below a step that decides the ways on from it.
+// A definition as a tree: steps in order, with the branches of a deciding step below it.
 
 import { END, FAIL, keyOfStep, ways as waysOf, type Goal, type Step, type Way as Lead } from './ways'
 
 export interface Way {
   slot: string
   label: string
-  // nodes are the steps of this way; empty where it ends at once or leads on below.
+  // nodes are the steps of this way; empty if it ends immediately or continues below.
   nodes: Node[]
   end: string
-  // goal is where it leads first.
+  // goal is its first target.
   goal: Goal
 }
 
@@ -17,7 +17,7 @@ export interface Node {
   key: string
   step: Step
   ways: Way[]
-  // exit is where a run is after the step and all on its ways; null where the ways do not meet.
+  // exit is the target after the step and all its ways; null if the ways do not meet.
   exit: Goal | null
   // lost: no step leads here.
   lost: boolean
@@ -53,7 +53,7 @@ export function outlineOf(steps: Step[]): { nodes: Node[]; end: string } {
       const targets = targetsOf(index)
       const plain = targets.find((t) => !t.always)
       const goals = [...new Set(targets.map((t) => t.to).filter((t): t is number => typeof t === 'number'))]
-      // Where all ways that go on meet again, the outline goes on below the step.
+      // If all continuing ways meet again, the outline continues below the step.
       const meet = [...(goals[0] === undefined ? [] : reach(goals[0]))].filter((i) => goals.every((g) => reach(g).has(i)))
       const join = meet.length > 0 ? Math.min(...meet) : -1
       const below = plain ? plain.to : join
@@ -71,7 +71,7 @@ export function outlineOf(steps: Step[]): { nodes: Node[]; end: string } {
   }
 
   const tree = walk(steps.length > 0 ? 0 : 'ends', -1)
-  // What no way leads to is shown as well.
+  // Unreachable steps are shown as well.
   for (let i = 0; i < steps.length; i++) {
     if (shown.has(i)) continue
     tree.nodes.push({ index: i, key: keyOfStep(steps[i] as Step, i), step: steps[i] as Step, ways: [], exit: null, lost: true })

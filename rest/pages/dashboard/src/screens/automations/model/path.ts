@@ -1,4 +1,4 @@
-// Members of a definition by their paths, as the service writes them: `steps[2].window.from`.
+// Members of a definition by their paths, as the server writes them: `steps[2].window.from`.
 
 export const partsOf = (path: string): (string | number)[] => [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map((m) => (m[1] === undefined ? m[0] : Number(m[1])))
 

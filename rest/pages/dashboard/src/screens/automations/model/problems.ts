@@ -5,8 +5,8 @@ import { kindOf } from '../steps/kinds'
 import { requiredFields } from '../steps/kinds.gen'
 import { keyOfStep } from './step'
 
-// Trouble is what speaks against a definition, at a step and a field of it. `at` is the key of a step,
-// `trigger`, or empty for what is about the whole.
+// Trouble is a problem of a definition, in a field of a step. `at` is the key of the step, `trigger`, or
+// empty for the whole definition.
 export interface Trouble {
   at: string
   field: string
@@ -20,7 +20,7 @@ export interface Said {
   severity: string
 }
 
-// placed turns paths of the service into steps, so that they stay right when steps move.
+// placed converts paths of the server to steps, so that they stay valid when steps move.
 export function placed(doc: Doc, said: Said[]): Trouble[] {
   return said.map((p) => {
     const m = /^steps\[(\d+)\]\.?(.*)$/.exec(p.path)
@@ -33,7 +33,7 @@ export function placed(doc: Doc, said: Said[]): Trouble[] {
 
 const ofStep = (doc: Doc, at: string) => (at === 'trigger' ? doc.trigger : at === '' ? doc : doc.steps.find((s, i) => keyOfStep(s, i) === at))
 
-// standing are the troubles whose fields still say what they said.
+// standing returns the problems whose fields have not changed.
 export function standing(list: Trouble[], then: Doc, now: Doc): Trouble[] {
   return list.filter((t) => {
     const [a, b] = [ofStep(then, t.at), ofStep(now, t.at)]
@@ -41,7 +41,7 @@ export function standing(list: Trouble[], then: Doc, now: Doc): Trouble[] {
   })
 }
 
-// missing is what has to be filled in before the service takes a definition.
+// missing returns the required fields that are empty.
 export function missing(doc: Doc): Trouble[] {
   const lack = (at: string, field: string, message = 'is required'): Trouble => ({ at, field, message, bad: true })
   const empty = (s: unknown, field: string) => [undefined, ''].includes(getIn(s, field) as string)

@@ -16,14 +16,14 @@ export const isEnd = (goal: Goal) => goal === END || goal === FAIL
 
 export const keyOfStep = (s: Step, index: number) => s.key ?? `${s.type}_${index + 1}`
 
-// stepsOf reads the steps of a definition that came as JSON.
+// stepsOf reads the steps of a JSON definition.
 export const stepsOf = (steps: unknown): Step[] => (Array.isArray(steps) ? (steps as Step[]).filter((s) => typeof s === 'object' && s !== null) : [])
 
 export const keyed = (steps: Step[]): Keyed[] => steps.map((s, i) => (s.key ? (s as Keyed) : { ...s, key: keyOfStep(s, i) }))
 
 export const listOf = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? (value as Record<string, unknown>[]).filter((v) => typeof v === 'object' && v !== null) : [])
 
-// Slot is a field of a step that names where a way leads.
+// Slot is a field of a step that contains the target of a way.
 export interface Slot {
   slot: string
   label: string
@@ -33,7 +33,7 @@ export interface Slot {
 
 export const slot = (name: string, label = '', short = label, always = true): Slot => ({ slot: name, label, short, always })
 
-// main is the way that `next` names. It is shown only where the step has other ways.
+// main is the way of `next`. It is shown only if the step has other ways.
 export const main = slot('next', '', '', false)
 
 // words returns a text, or a list of texts separated by commas.

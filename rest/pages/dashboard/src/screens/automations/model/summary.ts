@@ -2,10 +2,10 @@ import { kindOf } from '../steps/kinds'
 import { wordsOfSpan } from './duration'
 import type { Step } from './step'
 
-// settingOf says in a few words what a step is set to; empty where the main thing is missing.
+// settingOf summarizes the settings of a step; empty if its main field is missing.
 export const settingOf = (s: Step): string => kindOf(s.type).setting(s)
 
-// triggerWords says how often a person may run.
+// triggerWords describes the re-entry rule.
 export function againOf(trigger: Record<string, unknown>): string {
   const again = trigger.re_entry
   if (typeof again === 'object' && again !== null) return `at most once per ${wordsOfSpan((again as { at_most_every?: unknown }).at_most_every)}`

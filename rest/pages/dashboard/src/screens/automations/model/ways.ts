@@ -1,5 +1,5 @@
-// Where a run goes on from a step. The service has a flat list of steps and targets in their fields; here
-// each way has a goal: the key of a step, or how the run ends.
+// The ways on from a step. The server has a flat list of steps with targets in their fields; here each way
+// has a goal: the key of a step, or the end of the run.
 
 import { kindOf } from '../steps/kinds'
 import { END, FAIL, keyOfStep, listOf, type Goal, type Keyed, type Slot, type Step } from './step'
@@ -7,22 +7,22 @@ import { END, FAIL, keyOfStep, listOf, type Goal, type Keyed, type Slot, type St
 export * from './step'
 
 export interface Way {
-  // slot is the field of the step that says where the way leads: `next`, `on_true`, `cases[0].goto`.
+  // slot is the field of the step with the target of the way: `next`, `on_true`, `cases[0].goto`.
   slot: string
   label: string
-  // short is the label where there is little room.
+  // short is the label for small spaces.
   short: string
   goal: Goal
-  // always: it is shown even where it only leads on.
+  // always: it is shown even if it only continues.
   always: boolean
 }
 
-// meant is what a target is where it was left out.
+// meant is the default target.
 const meant: Record<string, string> = { on_false: 'end', on_error: 'fail' }
 
 const inList = /^(cases|variants)\[(\d+)\]\.goto$/
 
-// rawOf is what the field of a way says: `continue`, `end`, `fail` or {goto}.
+// rawOf returns the value of the field of a way: `continue`, `end`, `fail` or {goto}.
 export function rawOf(step: Step, slot: string): unknown {
   const [, list, index] = inList.exec(slot) ?? []
   if (!list) return step[slot] ?? meant[slot] ?? 'continue'
@@ -30,7 +30,7 @@ export function rawOf(step: Step, slot: string): unknown {
   return typeof key === 'string' && key !== '' ? { goto: key } : 'continue'
 }
 
-// withRaw is the step with another target in a field.
+// withRaw returns the step with another target in a field.
 export function withRaw(step: Keyed, slot: string, raw: unknown): Keyed {
   const [, list, index] = inList.exec(slot) ?? []
   const next: Keyed = { ...step }
@@ -47,7 +47,7 @@ export function withRaw(step: Keyed, slot: string, raw: unknown): Keyed {
 
 const slotsOf = (step: Step): Slot[] => kindOf(step.type).ways(step)
 
-// waysFrom are the ways of a step; `goes` finds what `continue` means there, and what a goto names.
+// waysFrom returns the ways of a step; `goes` resolves `continue` and gotos.
 export function waysFrom(step: Step, goes: Goal, named: (key: string) => Goal): Way[] {
   return slotsOf(step).map((s) => {
     const raw = s.slot === 'next' ? 'continue' : rawOf(step, s.slot)

@@ -6,7 +6,7 @@ import { main, type Slot, type Step } from '../model/step'
 // this folder, named after it; `npm run codegen` lists them in kinds.gen.ts.
 export interface StepKind {
   type: string
-  // order is the place in the menu of new steps.
+  // order is the position in the menu of new steps.
   order: number
   word: string
   icon: LucideIcon
@@ -17,7 +17,7 @@ export interface StepKind {
   // setting describes a step in a few words; empty if its main field is missing.
   setting: (step: Step) => string
   ways: (step: Step) => Slot[]
-  // sides are ways that a step has only if its author sets them.
+  // sides are optional ways of a step.
   sides: string[]
   // lacks lists what the service refuses, in addition to missing required fields.
   lacks?: (step: Step) => { field: string; message?: string }[]
@@ -37,7 +37,7 @@ export interface StepKind {
 // withSides returns the main way and those of the sides that the step has.
 const withSides = (sides: Slot[]) => (step: Step): Slot[] => [main, ...sides.filter((s) => step[s.slot])]
 
-// defineStep fills in what most types have in common.
+// defineStep fills in the common defaults of types.
 export function defineStep({ sides = [], ...kind }: Omit<StepKind, 'ways' | 'sides' | 'outputs' | 'values'> & { ways?: StepKind['ways']; sides?: Slot[]; outputs?: string[]; values?: string[] }): StepKind {
   return { ways: withSides(sides), outputs: [], values: [], ...kind, sides: sides.map((s) => s.slot) }
 }

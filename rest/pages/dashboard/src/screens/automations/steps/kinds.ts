@@ -8,7 +8,7 @@ export const kinds: StepKind[] = Object.values(stepKinds).sort((a, b) => a.order
 
 const byType = new Map(kinds.map((k) => [k.type, k]))
 
-// other is a type that only a newer server knows.
+// other is a type that only a newer server supports.
 const other = defineStep({ type: '', order: 0, word: '', icon: Code, about: '', make: () => ({ type: '' }), setting: () => '', sides: [slot('on_suppressed', 'If the recipient is suppressed', 'suppressed'), slot('on_error', 'If it’s rejected', 'refused')] })
 
 export const kindOf = (type: string): StepKind => byType.get(type) ?? { ...other, sides: [] }
