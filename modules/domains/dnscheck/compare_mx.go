@@ -8,9 +8,9 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 )
 
-// compareMX holds the MX records against ours. Senders try the least preference
-// first (RFC 5321 section 5.1), so another host beside ours there, or below it,
-// gets mail that was meant to come here. It is advice: nothing depends on it.
+// compareMX compares the MX records with ours. Senders try the lowest preference first (RFC 5321 section 5.1), so
+// another host with the same or a lower preference receives mail for us. This is advice; verification does not
+// depend on it.
 func compareMX(e Set, found []*net.MX) Observation {
 	o := Observation{Purpose: InboundMX, Status: Mismatch, Found: make([]string, 0, len(found))}
 	ours, theirs, rival := -1, -1, ""
