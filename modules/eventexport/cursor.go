@@ -18,7 +18,7 @@ const target = "nats"
 type cursor struct {
 	position string
 	fence    int64
-	open     bool // a page behind the position was begun before
+	open     bool // a page after the position was started before
 	again    bool // Rewind has set it back
 	failures int  // pages in a row
 	horizon  time.Time

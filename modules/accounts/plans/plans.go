@@ -25,7 +25,7 @@ type Service struct {
 	accounts *accounts.Service
 }
 
-// New creates the service.
+// New returns a new service.
 func New(d *db.DB, a *accounts.Service) *Service { return &Service{d, a} }
 
 // Plans lists the plans of the installation by rank.
@@ -53,9 +53,9 @@ func (s *Service) Plan(ctx context.Context, planID string) (accounts.Plan, error
 	return accounts.PlanOf(row), nil
 }
 
-// Change is what Set changes of a plan; a nil field leaves it unchanged, and a pointer to nil removes a
-// cap. The tags declare each field once: json, doc, min and max for the REST body, help for the flag of
-// the command line. TestChangeCoversEveryField compares it with accounts.Plan.
+// Change is the input of Set; a nil field leaves the plan unchanged, and a pointer to nil removes a cap. The tags
+// declare each field once: json, doc, min and max for the REST body, help for the flag of the command line.
+// TestChangeCoversEveryField compares it with accounts.Plan.
 type Change struct { //nolint:recvcheck // Fields returns pointers into it; the others only read
 	Name              *string `json:"name" doc:"Display name of the plan." help:"Display name of the plan." placeholder:"NAME" max:"100"`
 	RequestsPerSecond *int    `json:"requests_per_second" doc:"API requests a second." help:"API requests a second." placeholder:"NUMBER" min:"1"`
@@ -91,7 +91,7 @@ type CapField struct {
 	Name     string // in JSON
 	About    string
 	Min, Max int
-	To       any // points to the field: **string, **bool, **int, or ***int if null removes it
+	To       any // points to the field: **string, **bool, **int, or ***int if null removes the cap
 }
 
 // Fields returns the fields of a change.
@@ -197,7 +197,7 @@ func (s *Service) SetIn(ctx context.Context, tx *ent.Tx, planID string,
 	if _, err := tx.ExecContext(ctx, setSQL.Text, args...); err != nil {
 		return before, after, err
 	}
-	// Which of its accounts have come to a cap is found out by the recount.
+	// The recount determines which of its accounts have reached a cap.
 	_, err = tx.ExecContext(ctx, recountSQL, planID)
 	return before, after, err
 }
@@ -223,7 +223,7 @@ func (c Change) checkNew(wrong fault.Fields) {
 	}
 }
 
-// apply sets the fields of a plan that the change gives: those of the same names.
+// apply copies the fields set in the change to the fields of the plan with the same names.
 func (c Change) apply(p *accounts.Plan) {
 	from, to := reflect.ValueOf(c), reflect.ValueOf(p).Elem()
 	for i := range from.NumField() {

@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Member is a person of an account.
+// Member is a member of an account.
 type Member struct {
 	User *ent.User
 	Role rights.Role
@@ -27,7 +27,7 @@ type Member struct {
 
 const maxMembers = 1000
 
-// Members lists the people of an account, the oldest membership first.
+// Members lists the members of an account, oldest membership first.
 func (s *Service) Members(ctx context.Context, accountID string) ([]Member, error) {
 	rows, err := s.members(accountID).WithUser().Order(ent.Asc(membership.FieldID)).Limit(maxMembers).All(ctx)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Service) Members(ctx context.Context, accountID string) ([]Member, erro
 	return list, nil
 }
 
-// member reads one, locked with its account.
+// member locks and returns a member, after its account.
 func member(ctx context.Context, tx *ent.Tx, accountID, userID string) (*ent.Membership, error) {
 	found, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.UserID(userID)).
 		WithUser().Only(ctx)
@@ -99,7 +99,7 @@ func (s *Service) SetRole(ctx context.Context, c accounts.Caller, userID string,
 	return changed, nil
 }
 
-// mayChange reads a member whom the caller may make one of the role; "": may remove.
+// mayChange returns a member whom the caller may give the role, or remove if the role is "".
 func (s *Service) mayChange(ctx context.Context, tx *ent.Tx, c accounts.Caller, userID string,
 	role rights.Role) (*ent.Membership, error) {
 	own, err := actingRole(ctx, tx, c)
