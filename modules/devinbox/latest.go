@@ -139,7 +139,7 @@ type broadcast struct {
 	waiting chan struct{} // nil if there are no waiters
 }
 
-// next returns a channel that is closed by the next tell.
+// next returns a channel that is closed by the next notify.
 func (b *broadcast) next() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

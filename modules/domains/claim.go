@@ -239,7 +239,7 @@ func (s *claims) refuseClaimed(ctx context.Context, accountID, name string) erro
 			"name":  record.Name,
 			"value": record.Value,
 			"start": map[string]any{"method": "POST", "path": "/domains/claims", "body": map[string]any{"name": name}},
-			"how": fmt.Sprintf("If you control %s, start a claim with POST /domains/claims {\"name\": %q}, publish this TXT record beside those already there, "+
+			"how": fmt.Sprintf("If you control %s, start a claim with POST /domains/claims {\"name\": %q}, publish this TXT record in addition to existing ones, "+
 				"then POST /domains/claims/{id}/verify.", name, name),
 		})
 }

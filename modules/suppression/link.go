@@ -24,7 +24,7 @@ type Unsubscribe struct {
 	Category  string // the label; "" for all mail
 }
 
-// errForged is the error for every invalid token; it gives no details.
+// errForged is the error for every invalid token; it contains no details.
 var errForged = errors.New("unsubscribe token is not genuine")
 
 // A token is, in base64url without padding: version (1 byte), account, email, address (each a field), the label of

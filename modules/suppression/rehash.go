@@ -51,7 +51,7 @@ func (s *Service) renew(ctx context.Context, tx db.Execer, accountID string, ent
 		for _, t := range tables {
 			for _, query := range []string{t.move, t.drop} {
 				if _, err := tx.ExecContext(ctx, query, accountID, db.Array(older), db.Array(fresh)); err != nil {
-					return fmt.Errorf("hash addresses anew: %w", err)
+					return fmt.Errorf("rehash addresses: %w", err)
 				}
 			}
 		}
@@ -71,7 +71,7 @@ func (s *Service) renewAll(ctx context.Context) error {
 		for after := ""; ; {
 			last, n, err := s.renewBatch(ctx, t.pass, after)
 			if err != nil {
-				return fmt.Errorf("hash addresses anew: %w", err)
+				return fmt.Errorf("rehash addresses: %w", err)
 			}
 			if after = last; n < passBatch {
 				break

@@ -421,7 +421,7 @@ func TestAChangeOfWhatWasRead(t *testing.T) {
 	}
 	if now, err = w.Update(t.Context(), ada, made.ID, Change{Name: &second}, now.Etag()); err != nil ||
 		now.Name != second || now.Subject != first {
-		t.Errorf("with the etag of what is there: %q, %q: %v", now.Name, now.Subject, err)
+		t.Errorf("with the current etag: %q, %q: %v", now.Name, now.Subject, err)
 	}
 	back, none := receipt.Name, ""
 	if now, err = w.Update(t.Context(), ada, made.ID, Change{Name: &back, Subject: &receipt.Subject}, ""); err != nil ||

@@ -129,7 +129,7 @@ func (c Change) Validate() fault.Fields {
 		switch to := f.To.(type) {
 		case **string:
 			if *to != nil && len(**to) > f.Max {
-				wrong.Add(f.Name, "is longer than %d octets", f.Max)
+				wrong.Add(f.Name, "is longer than %d bytes", f.Max)
 			}
 		case **int:
 			if *to != nil && (**to < f.Min || **to > f.Max) {
@@ -148,7 +148,7 @@ func (c Change) Validate() fault.Fields {
 // metered.
 func checkOverage(wrong fault.Fields, p accounts.Plan) {
 	if p.Overage && p.MonthlyEmails != nil {
-		wrong.Add("overage", "cannot be beside a cap of monthly_emails: nothing would ever be beyond it")
+		wrong.Add("overage", "cannot be combined with a cap of monthly_emails: nothing would ever be beyond it")
 	}
 }
 

@@ -141,7 +141,7 @@ func keepAnOwner(ctx context.Context, tx *ent.Tx, accountID string, before, afte
 	}
 	if owners <= 1 {
 		return fault.Conflictf(fault.CodeConflict,
-			"This is the last owner of the team: make somebody else an owner first")
+			"This is the last owner of the team: make another member an owner first")
 	}
 	return nil
 }

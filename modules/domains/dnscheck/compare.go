@@ -155,7 +155,7 @@ func parseTags(record string) (map[string]string, error) {
 			return nil, fmt.Errorf("%q is not a tag", clipText(strings.TrimSpace(part)))
 		}
 		if hasTag(tags, name) {
-			return nil, fmt.Errorf("the tag %s= stands twice", clipText(name))
+			return nil, fmt.Errorf("the tag %s= occurs twice", clipText(name))
 		}
 		if name == "v" && i != 0 {
 			return nil, fmt.Errorf("v= is not the first tag")

@@ -74,7 +74,7 @@ func (c Checker) LookProof(ctx context.Context, record RecordCheck) RecordCheck 
 		record.Error = fmt.Sprintf("Publish a TXT record at %s with the value %q.", record.Name, record.Value)
 	default:
 		record.Status = Mismatch
-		record.Error = fmt.Sprintf("Add a TXT record at %s with exactly the value %q, beside those that are there.",
+		record.Error = fmt.Sprintf("Add a TXT record at %s with exactly the value %q, in addition to existing ones.",
 			record.Name, record.Value)
 	}
 	return record

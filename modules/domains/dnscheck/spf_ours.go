@@ -41,7 +41,7 @@ func lookOurSPF(ctx context.Context, e Set, name string, dns spf.Source) (ourSPF
 // itself is missing or broken. It does not change the status of the domain, as its owner cannot fix it.
 func operatorsFault(o Observation, fault string) Observation {
 	o.Status, o.Operators = Mismatch, true
-	o.Advice = fmt.Sprintf("Nothing is to be changed here, the fault is with the operator of this mail service: %s. Tell the operator; `postrider doctor` shows what to publish.", fault)
+	o.Advice = fmt.Sprintf("You need not change anything here, the fault is with the operator of this mail service: %s. Tell the operator; `postrider doctor` shows what to publish.", fault)
 	return o
 }
 

@@ -51,7 +51,7 @@ func checkMatch(match string) string {
 	case match == "":
 		return "is required"
 	case len(match) > MaxMatch:
-		return fmt.Sprintf("is longer than %d octets", MaxMatch)
+		return fmt.Sprintf("is longer than %d bytes", MaxMatch)
 	case strings.ContainsRune(match, '@'):
 		return "is the part before the @ only"
 	case strings.ContainsFunc(match, func(r rune) bool {
