@@ -224,7 +224,7 @@ func TestErasedAddressesAreNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := s.ids(t, "acc_a", Filter{}); !slices.Equal(got, []string{"other"}) || len(s.again) != 0 {
-		t.Errorf("of the late requests %q, and %d erasures", got, len(s.again))
+		t.Errorf("late requests %q remain, and %d erasures", got, len(s.again))
 	}
 	if got := s.ids(t, "acc_b", Filter{}); !slices.Equal(got, []string{"stranger"}) {
 		t.Errorf("a stranger has left %q", got)

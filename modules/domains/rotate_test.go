@@ -53,7 +53,7 @@ func keyStates(d *ent.Domain, selectors ...string) string {
 }
 
 // sent signs a message as a delivery does and verifies it as a receiver does; it
-// gives the selectors, top first.
+// returns the selectors, top first.
 func (w *world) sent(t testing.TB, d *ent.Domain) []string {
 	t.Helper()
 	identity, err := w.Identity(t.Context(), *d.AccountID, mailbox(t, "a@"+d.Name))

@@ -193,8 +193,8 @@ func TestStreamsOfAnAccountAreCounted(t *testing.T) {
 	})
 }
 
-// The same over GraphQL: what happened before it was asked for, behind a position,
-// and then what happens.
+// The same over GraphQL: events after a position that happened before the request,
+// and then new events.
 func TestEventsAsASubscription(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)

@@ -45,8 +45,8 @@ func (w *world) among(t *testing.T, f *fleet, goneAfter time.Duration) *Ways {
 	return s
 }
 
-// A process chooses its own addresses first, then those of others, then those that nobody
-// has for a short time; the plan's order of pools stands before that.
+// A process chooses its own addresses first, then those of others, then those that no process
+// has had for a short time; the plan's order of pools takes precedence.
 func TestTheNearestAddressOfAPoolIsChosen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -357,8 +357,8 @@ func folded(all map[string]Figures, top int) map[string]Figures {
 	return out
 }
 
-// After random traffic every answer is what one finds by looking at each thing, wherever the mark
-// stands: in zones with halves of hours, over changes of clocks, by event and by email, after counting
+// After random traffic every answer equals a count of the individual results, wherever the mark
+// is: in zones with halves of hours, over changes of clocks, by event and by email, after counting
 // again, and after rebuilding.
 func TestAnswersAreWhatHappened(t *testing.T) {
 	t.Parallel()

@@ -391,8 +391,8 @@ func TestListIsPagedAndFiltered(t *testing.T) {
 }
 
 // One key, one answer: both are there, or neither.
-// Versions count up without a gap however many publish at once, and what is
-// published in the end is the last of them.
+// Versions are numbered without gaps under concurrent publishing, and the
+// published version is the last of them.
 
 // The second of two who have read one draft changes nothing, and learns when the first one did. Publishing is
 // no change.

@@ -101,8 +101,8 @@ func TestTheSignatureOfARequestIsChecked(t *testing.T) {
 	}
 }
 
-// An account sees its own requests, clears its own and sets its own answer; a URL that was guessed is
-// nobody's.
+// An account sees its own requests, clears its own and sets its own answer; a guessed URL
+// belongs to no account.
 func TestAccountsDoNotSeeEachOther(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -38,8 +38,8 @@ func opened(t *testing.T, c jetstream.Config) *jetstream.Stream {
 	return s
 }
 
-// A stream is made as the configuration says, follows it when it changes, and keeps a limit
-// that somebody has set since.
+// A stream is created from the configuration, follows its changes, and keeps a limit
+// that an operator has set since.
 func TestAStreamIsMadeAndFollowsItsConfiguration(t *testing.T) {
 	t.Parallel()
 	broker := jetstreamtest.Start(t, nil)
@@ -136,8 +136,8 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	opened(t, configOf(t, strings.Replace(closed.URL(), "nats://", "nats://postrider:s3cret-word@", 1)))
 }
 
-// A failure in one account's order stops it there: nothing of the account is published behind
-// what was not acknowledged.
+// A failure stops the account: none of its facts is published after
+// an unacknowledged one.
 func TestPublishKeepsTheOrderOfAnAccount(t *testing.T) {
 	t.Parallel()
 	broker := jetstreamtest.Start(t, nil)
