@@ -61,7 +61,7 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 		if err := firstDue(ctx, tx, m.id); err != nil {
 			return err
 		}
-		made, err := tx.Domain.Query().Where(domain.ID(m.id)).WithKeys(signing.Shown).Only(ctx)
+		made, err := tx.Domain.Query().Where(domain.ID(m.id)).WithKeys(signing.LoadListedKeys).Only(ctx)
 		if err != nil {
 			return err
 		}

@@ -184,5 +184,5 @@ func lockDomain(ctx context.Context, tx *ent.Tx, accountID, domainID string) (*e
 	case err != nil:
 		return nil, err
 	}
-	return tx.Domain.Query().Where(domain.ID(locked), domain.AccountID(accountID)).WithKeys(signing.Shown).Only(ctx)
+	return tx.Domain.Query().Where(domain.ID(locked), domain.AccountID(accountID)).WithKeys(signing.LoadListedKeys).Only(ctx)
 }

@@ -132,7 +132,7 @@ func (l *lookups) loadSender(ctx context.Context, key identityKey) (sender, erro
 	if key.accountID == "" {
 		owner = domain.AccountIDIsNil()
 	}
-	row, err := l.db.Ent.Domain.Query().Where(owner, domain.Name(key.name)).WithKeys(signing.Active).Only(ctx)
+	row, err := l.db.Ent.Domain.Query().Where(owner, domain.Name(key.name)).WithKeys(signing.LoadActiveKeys).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return answer, nil

@@ -67,7 +67,7 @@ func withoutOwnership(seen []dnscheck.Inspected) []dnscheck.Inspected {
 }
 
 func (in Inspection) find(ctx context.Context, name string) (*ent.Domain, error) {
-	query := in.DB.Ent.Domain.Query().Where(domain.Name(name), domain.AccountIDNotNil()).WithKeys(signing.Shown)
+	query := in.DB.Ent.Domain.Query().Where(domain.Name(name), domain.AccountIDNotNil()).WithKeys(signing.LoadListedKeys)
 	if in.AccountID != "" {
 		query.Where(domain.AccountID(in.AccountID))
 	}
@@ -90,7 +90,7 @@ func (in Inspection) find(ctx context.Context, name string) (*ent.Domain, error)
 // before the first start of a service has created the domain.
 func InspectSandbox(ctx context.Context, in Inspection) ([]dnscheck.Inspected, error) {
 	d, err := in.DB.Ent.Domain.Query().Where(domain.Name(dnsx.Canonical(in.Config.SandboxDomain)),
-		domain.AccountIDIsNil()).WithKeys(signing.Shown).Only(ctx)
+		domain.AccountIDIsNil()).WithKeys(signing.LoadListedKeys).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, nil

@@ -20,7 +20,7 @@ func (s *Service) Get(ctx context.Context, accountID, domainID string) (*ent.Dom
 		return nil, fault.NoSuch("domain", domainID)
 	}
 	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.ID(domainID)).
-		WithKeys(signing.Shown).Only(ctx)
+		WithKeys(signing.LoadListedKeys).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, fault.NoSuch("domain", domainID)
@@ -43,7 +43,7 @@ func (s *Service) Filtered(ctx context.Context, accountID string, f Filter,
 		return page.Page[*ent.Domain]{}, err
 	}
 	return page.Newest(ctx, s.cursors, page.List{Name: "domains", AccountID: accountID}, r.OrDefault(),
-		query.WithKeys(signing.Shown),
+		query.WithKeys(signing.LoadListedKeys),
 		func(d *ent.Domain) string { return d.ID })
 }
 
@@ -133,7 +133,7 @@ func (s *Service) ZoneFile(ctx context.Context, accountID, domainID string) (str
 // Several returns those domains of the ids that belong to the account, in no particular order.
 func (s *Service) Several(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error) {
 	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.IDIn(domainIDs...)).
-		WithKeys(signing.Shown).All(ctx)
+		WithKeys(signing.LoadListedKeys).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read domains: %w", err)
 	}

@@ -58,7 +58,7 @@ func (s *checks) claim(ctx context.Context, limit int, lease time.Duration) ([]j
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		rows, err := tx.Domain.Query().Where(domain.IDIn(ids...)).WithKeys(signing.Shown).All(ctx)
+		rows, err := tx.Domain.Query().Where(domain.IDIn(ids...)).WithKeys(signing.LoadListedKeys).All(ctx)
 		if err != nil {
 			return err
 		}

@@ -70,7 +70,7 @@ func (s *Service) ensureSeeded(ctx context.Context, accountID *string, name stri
 func (s *Service) findSeeded(ctx context.Context, owner predicate.Domain, name string) (*ent.Domain, error) {
 	found, err := s.db.Ent.Domain.Query().
 		Where(owner, domain.Name(name), domain.Seeded(true), domain.StatusEQ(domain.StatusVerified)).
-		WithKeys(signing.Shown).Only(ctx)
+		WithKeys(signing.LoadListedKeys).Only(ctx)
 	if err != nil {
 		return nil, err
 	}

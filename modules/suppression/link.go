@@ -136,8 +136,8 @@ func cutField(rest []byte, prefix id.Prefix) (string, []byte, bool) {
 	return string(rest[:size]), rest[size:], true
 }
 
-// Shown returns the address for display, with its domain in Unicode.
-func (u Unsubscribe) Shown() string {
+// DisplayAddress returns the address for display, with its domain in Unicode.
+func (u Unsubscribe) DisplayAddress() string {
 	parsed, err := address.Parse(u.Email)
 	if err != nil {
 		return u.Email

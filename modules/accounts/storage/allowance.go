@@ -246,22 +246,22 @@ func dayEnd(at time.Time) time.Time { return at.UTC().Truncate(24 * time.Hour).A
 func (c counterState) refusal(plan string, quota accounts.ByteQuota, bytes int64) *fault.Error {
 	refused := &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, UpgradeURL: accounts.UpgradeURL}
 	if quota.Stored != nil && c.stored+bytes > int64(*quota.Stored) {
-		refused.Message = fmt.Sprintf("The plan %s allows %s of stored data, and there is no room for this: delete data, shorten the retention, or change the plan", plan, Shown(int64(*quota.Stored)))
+		refused.Message = fmt.Sprintf("The plan %s allows %s of stored data, and there is no room for this: delete data, shorten the retention, or change the plan", plan, FormatBytes(int64(*quota.Stored)))
 		return refused.With("cap", capStored).With("limit", *quota.Stored)
 	}
 	if bytes > int64(*quota.Daily) {
 		refused.Message = fmt.Sprintf("The plan %s allows %s of stored data a day, and this alone is more", plan,
-			Shown(int64(*quota.Daily)))
+			FormatBytes(int64(*quota.Daily)))
 		return refused.With("cap", capDaily).With("limit", *quota.Daily)
 	}
 	resets := dayEnd(c.now)
-	refused.Message = fmt.Sprintf("The plan %s allows %s of stored data a day, and there is no room for this today; the next day begins at %s", plan, Shown(int64(*quota.Daily)), resets.Format(time.RFC3339))
+	refused.Message = fmt.Sprintf("The plan %s allows %s of stored data a day, and there is no room for this today; the next day begins at %s", plan, FormatBytes(int64(*quota.Daily)), resets.Format(time.RFC3339))
 	refused.RetryAfter = resets.Sub(c.now)
 	return refused.With("cap", capDaily).With("limit", *quota.Daily).With("resets_at", resets.Format(time.RFC3339))
 }
 
-// Shown formats a number of bytes for display, for example 1.5 GB.
-func Shown(bytes int64) string {
+// FormatBytes formats a number of bytes for display, for example 1.5 GB.
+func FormatBytes(bytes int64) string {
 	units := []string{"B", "kB", "MB", "GB", "TB"}
 	value, unit := float64(bytes), 0
 	for value >= 1000 && unit < len(units)-1 {

@@ -135,7 +135,7 @@ func (s *Service) RefundReceived(ctx context.Context, accountID string, from net
 func receivedRefusal(plan string, quota accounts.ByteQuota) error {
 	refused := &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, UpgradeURL: accounts.UpgradeURL,
 		Message: fmt.Sprintf("The plan %s allows %s of stored data a day, and the share of received mail is used", plan,
-			Shown(int64(*quota.Daily)))}
+			FormatBytes(int64(*quota.Daily)))}
 	return refused.With("cap", capDaily).With("limit", *quota.Daily)
 }
 

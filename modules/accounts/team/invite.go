@@ -115,7 +115,7 @@ func (s *Service) mayInvite(ctx context.Context, tx *ent.Tx, c accounts.Caller, 
 	if err != nil {
 		return err
 	}
-	if !own.MayGive(in.Role) {
+	if !own.CanGrant(in.Role) {
 		return tooHigh(own, in.Role)
 	}
 	is, err := tx.Membership.Query().
@@ -235,7 +235,7 @@ func (s *Service) changeable(ctx context.Context, tx *ent.Tx, c accounts.Caller,
 		return nil, fault.NoSuch("invitation", invitationID)
 	case err != nil:
 		return nil, err
-	case !own.MayGive(rights.Role(row.Role)):
+	case !own.CanGrant(rights.Role(row.Role)):
 		return nil, tooHigh(own, rights.Role(row.Role))
 	case row.AcceptedAt != nil:
 		return nil, fault.Conflictf(fault.CodeConflict, "This invitation was accepted")

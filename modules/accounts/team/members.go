@@ -110,10 +110,10 @@ func (s *Service) mayChange(ctx context.Context, tx *ent.Tx, c accounts.Caller, 
 	if err != nil {
 		return nil, err
 	}
-	if current := rights.Role(row.Role); !own.MayGive(current) {
+	if current := rights.Role(row.Role); !own.CanGrant(current) {
 		return nil, tooHigh(own, current)
 	}
-	if role != "" && !own.MayGive(role) {
+	if role != "" && !own.CanGrant(role) {
 		return nil, tooHigh(own, role)
 	}
 	return row, nil
@@ -214,7 +214,7 @@ func leave(ctx context.Context, tx *ent.Tx, from *ent.Account, row *ent.Membersh
 func revokeInvitationsOf(ctx context.Context, tx *ent.Tx, accountID, userID string, now rights.Role) error {
 	var beyond []invitation.Role
 	for _, role := range rights.Roles() {
-		if !now.MayGive(role) {
+		if !now.CanGrant(role) {
 			beyond = append(beyond, invitation.Role(role))
 		}
 	}

@@ -64,8 +64,8 @@ func find(keys []*ent.DKIMKey, algorithm dkimkey.Algorithm, state dkimkey.State)
 	return keys[i]
 }
 
-// Shown loads the keys whose records are listed.
-func Shown(q *ent.DKIMKeyQuery) {
+// LoadListedKeys loads the keys whose records are listed.
+func LoadListedKeys(q *ent.DKIMKeyQuery) {
 	q.Where(func(s *sql.Selector) {
 		s.Where(sql.P(func(b *sql.Builder) {
 			b.WriteString("(state <> 'retired' OR retired_at > now() - make_interval(secs => ").
@@ -74,8 +74,8 @@ func Shown(q *ent.DKIMKeyQuery) {
 	})
 }
 
-// Active loads the active keys.
-func Active(q *ent.DKIMKeyQuery) { q.Where(dkimkey.StateEQ(dkimkey.StateActive)) }
+// LoadActiveKeys loads the active keys.
+func LoadActiveKeys(q *ent.DKIMKeyQuery) { q.Where(dkimkey.StateEQ(dkimkey.StateActive)) }
 
 // Locked loads all keys of a domain whose row the transaction has locked, and deletes those that are no longer
 // needed.
