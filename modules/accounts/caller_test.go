@@ -62,7 +62,7 @@ func TestWhoMayGiveARole(t *testing.T) {
 		rights.RoleDeveloper: {}, rights.RoleBilling: {}, rights.RoleViewer: {}, "": {},
 	} {
 		for _, other := range append(rights.Roles(), "", "root") {
-			if got := giver.MayGive(other); got != may[other] {
+			if got := giver.CanGrant(other); got != may[other] {
 				t.Errorf("the role %q may grant %q: %t, want %t", giver, other, got, may[other])
 			}
 		}

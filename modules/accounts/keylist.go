@@ -81,7 +81,7 @@ func (s *Service) IsWithin(ctx context.Context, accountID, keyID string, domainI
 	if err != nil {
 		return false, err
 	}
-	return rights.Within(found.DomainIds, domainIDs), nil
+	return rights.IsSubset(found.DomainIds, domainIDs), nil
 }
 
 // KeysByID returns those of the given keys that belong to the account, in no particular order.

@@ -181,17 +181,17 @@ func TestWrongFiltersAreRefused(t *testing.T) {
 	now := time.Now()
 	for name, f := range map[string]Filter{
 		"method": {Methods: []string{"GET", "POKE"}}, "path": {PathPrefix: "api"},
-		"path that is no text": {PathPrefix: "/\xff"}, "status": {StatusFrom: 99}, "status above": {StatusBelow: 601},
+		"path that is not text": {PathPrefix: "/\xff"}, "status": {StatusFrom: 99}, "status above": {StatusBelow: 601},
 		"statuses": {StatusFrom: 500, StatusBelow: 400}, "times": {Since: now, Until: now}, "id": {RequestID: "a\x00"},
 		"long id": {EmailID: strings.Repeat("x", 501)},
 	} {
 		if _, err := s.List(t.Context(), "acc_a", f, page.Request{}); fault.KindOf(err) != fault.Invalid {
-			t.Errorf("%s: the error is %v, want one of what is invalid", name, err)
+			t.Errorf("%s: the error is %v, want one about the invalid input", name, err)
 		}
 	}
 	if _, err := s.List(t.Context(), "acc_a", Filter{},
 		page.Request{Limit: 2, Cursor: "x"}); fault.KindOf(err) != fault.Invalid {
-		t.Errorf("a cursor that nobody made: %v", err)
+		t.Errorf("a forged cursor: %v", err)
 	}
 }
 
@@ -224,7 +224,7 @@ func TestErasedAddressesAreNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := s.ids(t, "acc_a", Filter{}); !slices.Equal(got, []string{"other"}) || len(s.again) != 0 {
-		t.Errorf("left of what came late are %q, and %d erasures", got, len(s.again))
+		t.Errorf("late requests %q remain, and %d erasures", got, len(s.again))
 	}
 	if got := s.ids(t, "acc_b", Filter{}); !slices.Equal(got, []string{"stranger"}) {
 		t.Errorf("a stranger has left %q", got)

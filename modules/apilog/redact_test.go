@@ -29,7 +29,7 @@ func TestSecretsAreTakenOutOfBodies(t *testing.T) {
 		"secret number beyond": {in: `{"totp":12345`, cut: true, want: `{"totp":…[cut]`},
 		"number beyond":        {in: `{"n":12345`, cut: true, want: `{"n":…[cut]`},
 		"mistake":              {in: `{"a":1,b:"secret"}`, want: `{"a":1,…[cut]`},
-		"behind the end":       {in: `{"a":1} "secret"`, want: `{"a":1}…[cut]`},
+		"after the end":        {in: `{"a":1} "secret"`, want: `{"a":1}…[cut]`},
 		"no JSON":              {in: `password=x`, want: `…[cut]`},
 		"open secret":          {in: `{"secret":"x`, want: `{"secret":…[cut]`},
 		"control character":    {in: "{\"a\":\"x\ny\"}", want: `{"a":…[cut]`},
@@ -104,7 +104,7 @@ func TestSecretsOfTheDocumentAreTakenOut(t *testing.T) {
 	secretValue := regexp.MustCompile(`\b(svc|svs|whsec)_\w{6}`)
 	// Of a change of password: its operation keeps no body, see TestPeopleLeaveNoBodies of rest.
 	byOperation := map[string]bool{"current": true, "new": true}
-	// header_names are shown so that nobody has to see the values.
+	// header_names are shown so that the values need not be.
 	// The prefix of a key is shown with every key.
 	notItself := map[string]bool{"header_names": true, "prefix": true}
 	found := map[string]bool{}
@@ -175,10 +175,10 @@ func FuzzRedact(f *testing.F) {
 					t.Fatalf("%q is kept as %q", in, got)
 				}
 				if json.Valid(in) && !strings.HasSuffix(got, cutMark) && !json.Valid([]byte(got)) {
-					t.Fatalf("%q is JSON, and %q is none", in, got)
+					t.Fatalf("%q is JSON, and %q is not", in, got)
 				}
 			}
-			// The value of a secret is in nothing that is kept, wherever it stands and the body ends.
+			// The value of a secret is in nothing that is kept, wherever it is and the body ends.
 			const secret = "hunter2-SVQ9"
 			name, err := json.Marshal(string(given) + "password")
 			if err != nil {

@@ -69,7 +69,7 @@ func TestAFullBufferDrops(t *testing.T) {
 	select {
 	case <-s.woken:
 	default:
-		t.Error("nobody was woken to store a buffer that is half full")
+		t.Error("no task was woken to store a buffer that is half full")
 	}
 	if got := len(s.drain()); got != bufferRows {
 		t.Errorf("drained %d, want %d", got, bufferRows)

@@ -39,7 +39,7 @@ func (s *Service) IsWithin(ctx context.Context, accountID, automationID string, 
 	if err != nil {
 		return false, err
 	}
-	return rights.Within(v.DomainIds, domainIDs), nil
+	return rights.IsSubset(v.DomainIds, domainIDs), nil
 }
 
 // Filter selects automations. Empty fields match everything.

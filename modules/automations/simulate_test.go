@@ -76,7 +76,7 @@ func TestSimulation(t *testing.T) {
 	}{
 		{"the condition is false", `{"n": 1}`, nil, nil, "not_started"},
 		{"the condition has no value", `{}`, nil, nil, "not_started"},
-		{"nobody pays", `{"n": 20}`, nil, nil, "mail sent 0s, w timed_out 24h0m0s, large completed 24h0m0s, call completed 24h0m0s, completed"},
+		{"none pays", `{"n": 20}`, nil, nil, "mail sent 0s, w timed_out 24h0m0s, large completed 24h0m0s, call completed 24h0m0s, completed"},
 		{"a small one", `{"n": 5}`, nil, nil, "mail sent 0s, w timed_out 24h0m0s, large completed 24h0m0s, completed"},
 		{"paid", `{"n": 5}`, nil, []later{{time.Hour, "paid", `{"id": 4}`}, {2 * time.Hour, "paid", `{"id": 5}`}, {3 * time.Hour, "stop", `{}`}},
 			"mail sent 0s, w received 2h0m0s, paid nothing w, paid resumed w, stop nothing , completed"},

@@ -168,7 +168,7 @@ type eventRow struct {
 
 // eventsOf returns the event that started a run, and the events that affected it later.
 func (s *Service) eventsOf(ctx context.Context, run RunDetail) ([]TimelineEntry, error) {
-	until := time.Now().Add(time.Hour) // allows for a clock that is behind
+	until := time.Now().Add(time.Hour) // allows for a clock that is slow
 	if run.EndedAt != nil {
 		until = run.EndedAt.Add(time.Second)
 	}

@@ -27,7 +27,7 @@ const (
 	bob     = "bob@example.net"
 )
 
-// mailroom stands for sending: one recipient, which can bounce once.
+// mailroom simulates sending: one recipient, which can bounce once.
 type mailroom struct {
 	mu        sync.Mutex
 	away      error

@@ -1,18 +1,16 @@
-// Package devinbox catches outbound mail in development mode.
+// Package devinbox captures outgoing mail in development mode.
 //
-// It is a receiving mail server on loopback inside the process: the delivery
-// engine hands it messages over real SMTP, as it would to a smarthost, and it
-// keeps each as received, with its envelope. A message is stored before it is
-// answered with 250. The newest ones are kept (Keep); older ones go.
+// It is a receiving mail server on loopback inside the process: the delivery engine sends messages to it over real
+// SMTP, as to a smarthost, and the server stores each as received, with its envelope. A message is stored before
+// the server replies 250. The newest mails are kept (Keep), older ones deleted.
 //
-// At some domains (Config.Domains) it plays receivers with whom something goes wrong, told by
-// the local part (play.go). What goes wrong comes the way it comes from real servers: as the
-// reply to RCPT, or later as a mail to the return path, a report of RFC 3464 or RFC 5965 that
-// is handed in over SMTP. Nothing else of the product knows that it is played.
+// For some domains (Config.Domains) it simulates receivers that fail, selected by the local part (play.go). The
+// failures arrive as they would from real servers: as the reply to RCPT, or later as a mail to the return path, a
+// report of RFC 3464 or RFC 5965 submitted over SMTP. No other part of the product can distinguish them from real
+// ones.
 //
-// Text messages come by a call (CatchText), as their provider of development mode is in the same
-// process, and are shown beside the mail.
+// Text messages arrive by a call (CatchText), because the provider of development mode runs in the same process.
+// They are listed together with the mail.
 //
-// A captured mail belongs to the installation and not to an account: development
-// mode has one user, and no login.
+// A captured mail belongs to the installation and not to an account: development mode has one user, and no login.
 package devinbox

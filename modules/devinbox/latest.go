@@ -24,8 +24,8 @@ const lookAgain = time.Second
 
 // LatestQuery selects the mail that Latest returns.
 type LatestQuery struct {
-	To      string        // a whole address of the envelope, in any case; empty: anybody
-	Subject string        // part of the subject, in any case; empty: any
+	To      string        // a complete envelope address, in any case; empty for any
+	Subject string        // part of the subject, in any case; empty for any
 	Wait    time.Duration // how long to wait for one, 0 to MaxWait
 }
 
@@ -63,7 +63,7 @@ func (s *Service) Latest(ctx context.Context, w LatestQuery) (*ent.CapturedMail,
 	again := time.NewTicker(lookAgain)
 	defer again.Stop()
 	for {
-		stored := s.waits.stored.next() // taken before the look: what comes after it is heard
+		stored := s.waits.stored.next() // subscribe before the query, so that no later mail is missed
 		found, err := s.findNewest(ctx, w)
 		if err != nil || found != nil {
 			return found, err
@@ -111,7 +111,7 @@ func (s *Service) findNewest(ctx context.Context, w LatestQuery) (*ent.CapturedM
 	}
 	id, err := query.FirstID(ctx)
 	if ent.IsNotFound(err) {
-		return nil, nil //nolint:nilnil // nothing matches is no error here
+		return nil, nil //nolint:nilnil // no match is not an error here
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look for captured mail: %w", err)
@@ -130,16 +130,16 @@ func (s *Service) Drain() { s.waits.drained.Do(func() { close(s.waits.draining) 
 type waits struct {
 	stored   broadcast // a mail was stored
 	drained  sync.Once
-	draining chan struct{} // is closed when nobody is to wait any more
+	draining chan struct{} // closed when waits must end
 }
 
 // broadcast notifies all waiters of an event. The zero value is ready to use.
 type broadcast struct {
 	mu      sync.Mutex
-	waiting chan struct{} // nil: nobody waits
+	waiting chan struct{} // nil if there are no waiters
 }
 
-// next returns a channel that the next tell closes.
+// next returns a channel that is closed by the next notify.
 func (b *broadcast) next() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -70,11 +70,11 @@ func TestLatestWaitsForAMail(t *testing.T) {
 			t.Errorf("waiting for a mail gave %q and %v, want the mail", a.raw, a.err)
 		}
 	case <-time.After(MaxWait / 2):
-		t.Error("a mail came, and who waited for it was not told")
+		t.Error("a mail came, and its waiter was not notified")
 	}
 }
 
-// Another process may have stored it: nobody tells this one.
+// Another process may have stored it, without a notification to this one.
 func TestLatestSeesMailOfOtherProcesses(t *testing.T) {
 	t.Parallel()
 	s := startInbox(t)

@@ -15,7 +15,7 @@ import (
 // MailQuery selects mails, newest first.
 type MailQuery struct {
 	To     string // part of an envelope recipient, in any case; empty: all
-	Before int64  // id to continue below; 0: from the newest
+	Before int64  // id to continue below; 0 to start at the newest
 	Limit  int    // 1-200; 0: 50
 }
 
@@ -31,7 +31,7 @@ type Line struct {
 	Snippet string // beginning of its text, on one line
 }
 
-// listColumns are all but the message itself.
+// listColumns are all columns except the message.
 var listColumns = []string{capturedmail.FieldID, capturedmail.FieldReceivedAt, capturedmail.FieldMailFrom,
 	capturedmail.FieldRcptTo,
 	capturedmail.FieldFrom, capturedmail.FieldSubject, capturedmail.FieldMessageID, capturedmail.FieldSize}

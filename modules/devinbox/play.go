@@ -16,31 +16,31 @@ type Config struct {
 // scenario is the behavior that the sink simulates for a recipient.
 type scenario string
 
-// The parts. Each is the local part of an address, alone or with +anything behind it: who
-// has bounced or complained is suppressed, so each test needs an address of its own.
+// The scenarios. Each is the local part of an address, alone or followed by +anything: an address that bounced or
+// complained is suppressed, so each test needs its own address.
 const (
 	scenarioAccept     scenario = ""
-	scenarioBounce     scenario = "bounce"      // refused permanently
-	scenarioSoftBounce scenario = "soft-bounce" // taken, then sent back as a report: the mailbox was full too long
-	scenarioDelay      scenario = "delay"       // refused for now, and taken at the next attempt
-	scenarioComplain   scenario = "complain"    // taken, then reported as spam through the feedback loop
-	scenarioSlow       scenario = "slow"        // taken, after slowness
+	scenarioBounce     scenario = "bounce"      // rejected permanently
+	scenarioSoftBounce scenario = "soft-bounce" // accepted, then reported as a bounce: mailbox full for too long
+	scenarioDelay      scenario = "delay"       // deferred, and accepted at the next attempt
+	scenarioComplain   scenario = "complain"    // accepted, then reported as spam through the feedback loop
+	scenarioSlow       scenario = "slow"        // accepted after a delay
 )
 
-// Suppressed is the local part whose addresses are on the suppression list. The sink has
-// nothing to play for it: no mail to them is sent.
+// Suppressed is the local part of addresses on the suppression list. The sink simulates nothing for it, because no
+// mail is sent to them.
 const Suppressed = "suppress"
 
-// slowness is long enough to notice, and short enough for a test to wait for.
+// slowness is long enough to notice and short enough for a test to wait for.
 const slowness = 10 * time.Second
 
-// ScenarioAddresses are the local parts of the addresses that something goes wrong with, for people.
+// ScenarioAddresses returns the local parts of the addresses that simulate failures, for display.
 func ScenarioAddresses() []string {
 	return []string{string(scenarioBounce), string(scenarioSoftBounce), string(scenarioDelay), string(scenarioComplain),
 		Suppressed, string(scenarioSlow)}
 }
 
-// scenarioOf is pure: the part of a recipient, as RCPT names it.
+// scenarioOf returns the scenario of a recipient, as written in RCPT.
 func (c Config) scenarioOf(recipient string) scenario {
 	at := strings.LastIndexByte(recipient, '@')
 	if at < 0 || !slices.ContainsFunc(c.Domains,
@@ -55,7 +55,7 @@ func (c Config) scenarioOf(recipient string) scenario {
 	return scenarioAccept
 }
 
-// SuppressedAddresses are those that stand for all that are on the list.
+// SuppressedAddresses returns the addresses whose subaddresses are all on the suppression list.
 func (c Config) SuppressedAddresses() []string {
 	all := make([]string, 0, len(c.Domains))
 	for _, domain := range c.Domains {
@@ -64,15 +64,15 @@ func (c Config) SuppressedAddresses() []string {
 	return all
 }
 
-// simulator is what failures are played with.
+// simulator simulates receivers.
 type simulator struct {
 	Config
 
 	greylist greylist
-	slowness time.Duration // of slow
-	later    time.Duration // until a report
+	slowness time.Duration // delay of the slow scenario
+	later    time.Duration // delay until a report is sent
 	stopped  sync.Once
-	stopping chan struct{} // is closed at the stop
+	stopping chan struct{} // closed at stop
 }
 
 func newStage(c Config) simulator {
@@ -81,7 +81,7 @@ func newStage(c Config) simulator {
 
 func (s *simulator) stop() { s.stopped.Do(func() { close(s.stopping) }) }
 
-// maxGreylisted bounds what greylist remembers.
+// maxGreylisted limits the entries of greylist.
 const maxGreylisted = 10_000
 
 // greylist defers unknown envelopes once. It is in memory: a restart defers them again, as may a restarted
@@ -89,10 +89,10 @@ const maxGreylisted = 10_000
 type greylist struct {
 	mu    sync.Mutex
 	seen  map[string]bool
-	order []string // oldest first; those that came back are still in it
+	order []string // oldest first; still contains those that were admitted
 }
 
-// admit reports whether an envelope was seen before, and then forgets it.
+// admit reports whether an envelope was seen before, and removes it in that case.
 func (g *greylist) admit(from, to string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

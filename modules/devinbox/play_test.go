@@ -97,7 +97,7 @@ func startPlaying(t *testing.T) (*Service, *smtptest.Server) {
 
 const returnPath = "bounce+token@rp.dev.test"
 
-// tryTo hands in a mail and gives the code of the refusal, 0 for none.
+// tryTo submits a mail and returns the code of the rejection, 0 for none.
 func tryTo(t *testing.T, s *Service, to string) (code int, text string) {
 	t.Helper()
 	err := smtp.SendMail(s.Addr(), nil, returnPath, []string{to}, []byte(hello))
@@ -137,7 +137,7 @@ func TestRefusalsArePlayed(t *testing.T) {
 	}
 }
 
-// A mail to a slow recipient holds nobody up, and a stop does not wait for it.
+// A mail to a slow recipient delays no other mail, and a stop does not wait for it.
 func TestSlownessEndsAtTheStop(t *testing.T) {
 	t.Parallel()
 	s, err := New(Params{Config: played, DB: dbtest.New(t), Logger: slog.New(slog.DiscardHandler)})
@@ -149,7 +149,7 @@ func TestSlownessEndsAtTheStop(t *testing.T) {
 	answered := make(chan error, 1)
 	go func() { answered <- smtp.SendMail(s.Addr(), nil, returnPath, []string{"slow@dev.test"}, []byte(hello)) }()
 	if code, text := tryTo(t, s, "bob@dev.test"); code != 0 {
-		t.Errorf("a mail beside a slow one is answered %d %s, want it taken", code, text)
+		t.Errorf("a mail sent during a slow one is answered %d %s, want it taken", code, text)
 	}
 	s.stage.stop()
 	if err := <-answered; err == nil {
@@ -188,7 +188,7 @@ func TestAFullMailboxIsReportedLater(t *testing.T) {
 	if m.From != "" || !cmp.Equal(m.To, []string{returnPath}) || r.Kind != dsn.Failed || !r.Structured ||
 		len(r.Recipients) != 1 ||
 		r.Original.Subject != "Your code: 100% (A_B)" || r.ReportingMTA != "mx.dev.test" {
-		t.Fatalf("the report from %q to %v reads %+v, want a failure from nobody to the return path", m.From, m.To, r)
+		t.Fatalf("the report from %q to %v reads %+v, want a failure with the null sender to the return path", m.From, m.To, r)
 	}
 	one := r.Recipients[0]
 	if class := bounce.Classify(bounce.Reply{Code: one.Code, Enhanced: one.Status,
@@ -239,7 +239,7 @@ func TestReportsThatAreGivenUp(t *testing.T) {
 	expect.EventuallyWithin(t, time.Minute, "the log says that a report was given up", func() bool {
 		return strings.Contains(log.String(), "was given up") && strings.Contains(log.String(), "is over")
 	})
-	// Without a server there is nowhere to report to; without a return path, nobody.
+	// Without a server there is nowhere to report to; without a return path, none.
 	s.ReportTo("")
 	deliver(t, s, []string{"complain+2@dev.test"}, hello)
 	if err := smtp.SendMail(s.Addr(), nil, "", []string{"complain+3@dev.test"}, []byte(hello)); err != nil {

@@ -16,10 +16,10 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dsn"
 )
 
-// report is what a played receiver has to say of a mail that it took.
+// report is a report by a simulated receiver about a mail that it accepted.
 type report struct {
 	part      scenario // softBounces or complains
-	mailFrom  string   // the return path of the mail: where the report goes
+	mailFrom  string   // return path of the mail, the recipient of the report
 	recipient string
 	header    []byte // of the mail
 	arrived   time.Time
@@ -28,11 +28,11 @@ type report struct {
 }
 
 const (
-	maxReturned = 32 << 10 // octets of a mail's header that go back
+	maxReturned = 32 << 10 // bytes of the mail's header that a report quotes
 	userAgent   = "Postrider-Development-Mode/1.0"
 )
 
-// headerOf cuts the header from the beginning of a mail.
+// headerOf returns the header at the beginning of a mail.
 func headerOf(head []byte) []byte {
 	if bytes.HasPrefix(head, []byte("\r\n")) {
 		head = nil
@@ -44,7 +44,7 @@ func headerOf(head []byte) []byte {
 	return append(bytes.Clone(header), "\r\n"...)
 }
 
-// compose writes the message. The error is of addresses that no header may hold.
+// compose composes the message. It fails if an address cannot be written in a header.
 func (r report) compose(now time.Time) (raw []byte, err error) {
 	to, err := address.Parse(r.mailFrom)
 	if err != nil {
@@ -73,8 +73,7 @@ func (r report) domain() string { return r.recipient[strings.LastIndexByte(r.rec
 
 const reportTimeout = 30 * time.Second
 
-// hand returns a report to the server that takes mail to return paths, as any other mail
-// system would.
+// hand submits a report to the server that accepts mail to return paths, as any other mail system would.
 func (r report) hand(ctx context.Context, server string) error {
 	if server == "" {
 		return permanentError{errors.New("nothing takes mail to return paths: the module bounces is off")}
@@ -90,7 +89,7 @@ func (r report) hand(ctx context.Context, server string) error {
 		return err
 	}
 	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { conn.Close() }) // a stop does not wait for an answer
+	stop := context.AfterFunc(ctx, func() { conn.Close() }) // a stop does not wait for a reply
 	defer stop()
 	client := smtp.NewClient(conn)
 	client.CommandTimeout, client.SubmissionTimeout = reportTimeout, reportTimeout
@@ -101,8 +100,8 @@ func (r report) hand(ctx context.Context, server string) error {
 	return err
 }
 
-// sendReport is one transaction: a bounce from nobody (RFC 5321, 4.5.5), a complaint from the
-// feedback loop.
+// sendReport sends a report in one SMTP transaction: a bounce with the null sender (RFC 5321, 4.5.5), a complaint
+// from the feedback loop.
 func (r report) sendReport(client *smtp.Client, raw []byte) error {
 	if err := client.Hello("mx." + r.domain()); err != nil {
 		return err
@@ -115,12 +114,12 @@ func (r report) sendReport(client *smtp.Client, raw []byte) error {
 		return err
 	}
 	if err := client.Quit(); err != nil {
-		return nil //nolint:nilerr // the report was taken: once more would be one too many
+		return nil //nolint:nilerr // the report was accepted: a retry would send it twice
 	}
 	return nil
 }
 
-// permanentError is the error of a report that no repetition brings there.
+// permanentError is the error of a report that must not be retried.
 type permanentError struct{ error }
 
 func (r permanentError) Unwrap() error { return r.error }

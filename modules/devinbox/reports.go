@@ -16,13 +16,13 @@ const (
 	// reportAfter delays reports until the delivery is stored, as with real reports.
 	reportAfter = 2 * time.Second
 	reportTries = 8
-	maxReports  = 1000 // that wait; a mail that needs one more is refused for now
+	maxReports  = 1000 // maximum number of waiting reports; a mail that needs one more is deferred
 )
 
-// reports are those that wait to be handed in. They are in memory: a stop loses them.
+// reports queues reports until they are due. They are in memory: a stop loses them.
 type reports struct {
 	mu      sync.Mutex
-	server  string // host:port that takes mail to return paths; empty: none does
+	server  string // host:port of the server for return paths; empty for none
 	waiting []report
 	woken   chan struct{}
 }
@@ -52,7 +52,7 @@ func (q *reports) addReports(list ...report) bool {
 	q.waiting = append(q.waiting, list...)
 	select {
 	case q.woken <- struct{}{}:
-	default: // a wake is under way
+	default: // a wake-up is scheduled
 	}
 	return true
 }
@@ -94,8 +94,8 @@ func (s *Service) reportTask() worker.Task {
 		}}
 }
 
-// handIn submits one report to the server. A report that is deferred is retried after 4, 8, 16 … seconds,
-// sooner than by real systems.
+// handIn submits one report to the server. A deferred report is retried after 4, 8, 16 … seconds, sooner than by
+// real systems.
 func (s *Service) handIn(ctx context.Context, r report) error {
 	err := r.hand(ctx, s.reports.reportServer())
 	if err == nil {

@@ -21,8 +21,8 @@ import (
 const (
 	sinkTimeout  = time.Minute
 	storeTimeout = 10 * time.Second
-	largeTimeout = 2 * time.Minute // for what does not come in one part
-	trimEvery    = 100             // captures between two trims of old mail
+	largeTimeout = 2 * time.Minute // for mail larger than one part
+	trimEvery    = 100             // captures between two deletions of old mail
 )
 
 // newServer sets no limits on clients: only this process knows the port, and it is on loopback.
@@ -32,7 +32,7 @@ func newServer(s *Service) *smtp.Server {
 			nil
 	}))
 	server.Domain = "inbox.localhost"
-	server.MaxMessageBytes = MaxSize + 1 // the library refuses a message of exactly the limit
+	server.MaxMessageBytes = MaxSize + 1 // the library rejects a message of exactly the limit
 	server.MaxLineLength = 64 << 10
 	server.EnableSMTPUTF8 = true
 	server.ReadTimeout, server.WriteTimeout = sinkTimeout, sinkTimeout
@@ -96,8 +96,7 @@ func (s *session) Data(r io.Reader) error {
 	return nil
 }
 
-// reports are what the recipients have to say of a mail later. Nothing is said of one
-// without a return path.
+// reports returns the reports that the recipients will send later. A mail without a return path has none.
 func (s *session) reports(head []byte) (list []report) {
 	now := time.Now()
 	for _, to := range s.to {
@@ -112,7 +111,7 @@ func (s *session) reports(head []byte) (list []report) {
 func (s *session) Reset()        { s.from, s.to = "", nil }
 func (s *session) Logout() error { return nil }
 
-// mail is what is stored of a message beside its further parts.
+// mail is the row of a message, without its further parts.
 type mail struct {
 	mailFrom                 string
 	to                       []string
@@ -120,8 +119,7 @@ type mail struct {
 	head                     []byte
 }
 
-// newMail reads the header for the list; one that cannot be read leaves the
-// list's columns empty and nothing else.
+// newMail parses the header for the list. If the header cannot be parsed, only the columns of the list are empty.
 func newMail(from string, to []string, head []byte) mail {
 	m := mail{mailFrom: from, to: to, head: head}
 	if read, err := message.ReadHead(bytes.NewReader(head)); err == nil {
@@ -148,7 +146,7 @@ func (s *Service) capture(m mail, buffer []byte, more bool, r io.Reader) error {
 	return nil
 }
 
-// display is for people to read; it is never parsed again.
+// display returns addresses for display; the result is never parsed.
 func display(list []message.Mailbox) string {
 	shown := make([]string, 0, len(list))
 	for _, m := range list {
@@ -164,7 +162,7 @@ func display(list []message.Mailbox) string {
 	return strings.Join(shown, ", ")
 }
 
-// trim deletes all but the newest.
+// trim deletes all but the newest mails.
 func (s *Service) trim(ctx context.Context) error {
 	oldest, err := s.db.Ent.CapturedMail.Query().Order(capturedmail.ByID(sql.OrderDesc())).Offset(Keep).
 		Limit(1).IDs(ctx)
@@ -175,7 +173,7 @@ func (s *Service) trim(ctx context.Context) error {
 	return err
 }
 
-// counter says now and then that it is time.
+// counter counts captures and reports when old mail is due for deletion.
 type counter struct{ n atomic.Int64 }
 
 func (c *counter) isDue() bool { return c.n.Add(1)%trimEvery == 0 }

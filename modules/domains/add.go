@@ -24,12 +24,11 @@ type AddInput struct {
 	Keep           Keep
 }
 
-// Keep stores the caller's answer in the transaction that makes or changes a
-// domain, so that neither is there without the other; nil for none. Its error
-// undoes both and is returned.
+// Keep stores the response for this request in the transaction that creates or changes a domain, so that neither
+// exists without the other; nil for none. If it fails, both are rolled back and its error is returned.
 type Keep func(ctx context.Context, tx idempotency.Execer, d *ent.Domain) error
 
-// Add makes a domain with its key. It is pending until its records were seen.
+// Add creates a domain with its key. It is pending until its records are found.
 func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.Domain, error) {
 	if in.InboundEnabled && !s.on.Has("inbound") {
 		return nil, fault.InvalidField("inbound_enabled", off, "inbound")
@@ -38,7 +37,7 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 	if err != nil {
 		return nil, err
 	}
-	// Asked before the key is made, which is dear, and again under the lock.
+	// Checked before the expensive creation of a key, and again under the lock.
 	if err := admit(ctx, s.db.Ent.Domain, account, name); err != nil {
 		return nil, s.explain(ctx, err, accountID, name)
 	}
@@ -47,7 +46,7 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 		return nil, err
 	}
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		// One account adds one domain at a time: the plan's limit is a count.
+		// One account adds one domain at a time, because the plan's limit is a count.
 		if err := lockAccount(ctx, tx, accountID); err != nil {
 			return err
 		}
@@ -62,7 +61,7 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 		if err := firstDue(ctx, tx, m.id); err != nil {
 			return err
 		}
-		made, err := tx.Domain.Query().Where(domain.ID(m.id)).WithKeys(signing.Shown).Only(ctx)
+		made, err := tx.Domain.Query().Where(domain.ID(m.id)).WithKeys(signing.LoadListedKeys).Only(ctx)
 		if err != nil {
 			return err
 		}
@@ -89,14 +88,14 @@ func lockAccount(ctx context.Context, tx *ent.Tx, accountID string) error {
 	return err
 }
 
-// material is what a new domain is made of: its id, token and first key.
+// material is the input of a new domain: its id, token and first key.
 type material struct {
 	id    string
 	token string
 	key   signing.Pair
 }
 
-// newMaterial makes what a domain needs before the transaction that stores it.
+// newMaterial creates the material for a new domain, before the transaction that stores it.
 func newMaterial(ctx context.Context, keys *signing.Ring) (material, error) {
 	m := material{id: id.New(id.Domain), token: strings.ToLower(rand.Text())}
 	var err error
@@ -114,14 +113,13 @@ func (m material) insert(ctx context.Context, tx *ent.Tx, name string, set func(
 	return m.key.StoreActive(ctx, tx, m.id)
 }
 
-// firstDue sets when a new domain is first checked.
+// firstDue sets the first check of a new domain.
 func firstDue(ctx context.Context, tx *ent.Tx, domainID string) error {
 	_, err := tx.ExecContext(ctx, `UPDATE domains SET due_at = now() + make_interval(secs => $2) WHERE id = $1`, domainID, firstCheck.Seconds())
 	return err
 }
 
-// errTaken stands for domain_claimed until its instructions are made, outside of
-// the transaction.
+// errTaken is replaced with domain_claimed and its instructions, which are created outside the transaction.
 var errTaken = errors.New("another account has verified the name")
 
 func (s *Service) explain(ctx context.Context, err error, accountID, name string) error {

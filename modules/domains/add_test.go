@@ -37,7 +37,7 @@ func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {
 	facts, err := w.facts.Facts(t.Context(), w.ada, d.ID)
 	if err != nil || len(facts[d.ID]) != 1 || facts[d.ID][0].Type != event.DomainAdded ||
 		!bytes.Contains(facts[d.ID][0].Data, []byte(`"mail.example.com"`)) {
-		t.Errorf("told %+v, %v", facts, err)
+		t.Errorf("got %+v, %v", facts, err)
 	}
 	if len(d.Edges.Keys) != 1 {
 		t.Fatalf("%d keys", len(d.Edges.Keys))
@@ -61,7 +61,7 @@ func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {
 	}
 	for _, r := range w.Records(d) {
 		if r.Error == "" || r.Found == nil {
-			t.Errorf("the record %s of a new domain is %+v, want an error and an empty list of what was found",
+			t.Errorf("the record %s of a new domain is %+v, want an error and no found values",
 				r.Purpose, r)
 		}
 	}
@@ -154,7 +154,7 @@ func TestTenantsAreKeptApart(t *testing.T) {
 	var mine []string
 	for i := range 5 {
 		mine = append([]string{w.add(t, w.ada, fmt.Sprintf("a%d.example.com", i)).ID}, mine...)
-		w.add(t, w.eve, fmt.Sprintf("a%d.example.com", i)) // the same names, unverified: nobody is in the way
+		w.add(t, w.eve, fmt.Sprintf("a%d.example.com", i)) // the same names, unverified: there is no conflict
 	}
 	var got []string
 	request := page.Request{Limit: 2}
@@ -182,12 +182,12 @@ func TestTenantsAreKeptApart(t *testing.T) {
 	_, err = w.Get(t.Context(), w.eve, "dom_unknown")
 	unknown := wantFault(t, err, fault.NotFound, fault.CodeNotFound)
 	if strings.ReplaceAll(foreign.Message, mine[0], "") != strings.ReplaceAll(unknown.Message, "dom_unknown", "") {
-		t.Errorf("%q and %q tell a foreign id from an unknown one", foreign.Message, unknown.Message)
+		t.Errorf("%q and %q distinguish a foreign id from an unknown one", foreign.Message, unknown.Message)
 	}
 	_, err = w.Verify(t.Context(), w.eve, mine[0])
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
 	if n := len(w.zone.Queries()); n != 0 {
-		t.Errorf("%d look-ups for somebody else", n)
+		t.Errorf("%d lookups for another account", n)
 	}
 }
 
@@ -267,6 +267,6 @@ func checkClaim(t *testing.T, w *world, refused *fault.Error) {
 		t.Error("the value is not bound to the account and the name")
 	}
 	if strings.Contains(fmt.Sprint(refused.Details, refused.Message), w.ada) {
-		t.Errorf("%v tells whose it is", refused)
+		t.Errorf("%v reveals its owner", refused)
 	}
 }

@@ -20,17 +20,16 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Change is the input of Update: the settings that are to change, nil for those
-// that stay.
+// Change is the input of Update. Settings that are nil stay as they are.
 type Change struct {
 	OpenTracking   *bool
 	ClickTracking  *bool
 	TLSMode        *string // opportunistic, enforced
 	InboundEnabled *bool
-	Ed25519        *bool // whether mail is signed with an Ed25519 key too
+	Ed25519        *bool // whether mail is also signed with an Ed25519 key
 }
 
-// Validate reports every field that cannot be.
+// Validate reports every invalid field.
 func (c Change) Validate() fault.Fields {
 	wrong := fault.Fields{}
 	if c.TLSMode != nil && domain.TLSModeValidator(domain.TLSMode(*c.TLSMode)) != nil {
@@ -39,10 +38,10 @@ func (c Change) Validate() fault.Fields {
 	return wrong
 }
 
-// off is why a setting is refused.
+// off is the reason why a setting is refused.
 const off = "is a setting of the module %s, which is switched off here"
 
-// refuseOff refuses settings of modules that are switched off: they would do nothing.
+// refuseOff rejects settings of modules that are disabled, as they would have no effect.
 func (c Change) refuseOff(on module.On, wrong fault.Fields) {
 	for field, setting := range map[string]struct {
 		given  bool
@@ -55,21 +54,20 @@ func (c Change) refuseOff(on module.On, wrong fault.Fields) {
 	}
 }
 
-// delivers reports whether settings are among the changes that only a domain which
-// sends can have.
+// delivers reports whether the change contains settings that require a domain which may send.
 func (c Change) delivers() bool {
 	return c.OpenTracking != nil || c.ClickTracking != nil || c.TLSMode != nil
 }
 
-// A domain that begins to receive is checked soon, for its MX record; one without
-// a next check (seeded, lost) keeps none.
+// A domain that starts receiving is checked soon, because of its MX record; one without a next check (seeded,
+// lost) still has none.
 const storeSettings = `
 UPDATE domains SET open_tracking = $2, click_tracking = $3, tls_mode = $4, inbound_enabled = $5, updated_at = now(),
        due_at = CASE WHEN $5 AND NOT inbound_enabled AND due_at IS NOT NULL THEN least(due_at, now() + make_interval(secs => $6)) ELSE due_at END
  WHERE id = $1 RETURNING now()`
 
-// Update changes settings of a domain. Delivery settings of one that does not
-// send are refused with domain_not_verified.
+// Update changes settings of a domain. Delivery settings of a domain that may not send are refused with
+// domain_not_verified.
 func (s *Service) Update(ctx context.Context, accountID, domainID string, c Change) (*ent.Domain, error) {
 	wrong := c.Validate()
 	c.refuseOff(s.on, wrong)
@@ -119,7 +117,7 @@ func (s *Service) Update(ctx context.Context, accountID, domainID string, c Chan
 	return s.Get(ctx, accountID, domainID)
 }
 
-// apply changes d and names what differs from before.
+// apply applies the change to d and returns the names of changed settings.
 func (c Change) apply(d *ent.Domain) (changed []string) {
 	set := func(name string, target *bool, want *bool) {
 		if want != nil && *target != *want {
@@ -135,14 +133,13 @@ func (c Change) apply(d *ent.Domain) (changed []string) {
 	}
 	set("inbound_enabled", &d.InboundEnabled, c.InboundEnabled)
 	if c.Ed25519 != nil && *c.Ed25519 != d.Ed25519 {
-		changed = append(changed, "ed25519") // with its key, by setEd25519
+		changed = append(changed, "ed25519") // setEd25519 changes it along with its key
 	}
 	return changed
 }
 
-// Delete takes a domain away with its keys and its history. Its emails stay and
-// can be read; what of them is not delivered yet fails at its next attempt,
-// because nothing can sign it any more. Adding the name again makes a new domain.
+// Delete deletes a domain with its keys and its history. Its emails stay and can be read; undelivered ones fail at
+// their next attempt, because nothing can sign them any more. Adding the name again creates a new domain.
 func (s *Service) Delete(ctx context.Context, accountID, domainID string) error {
 	var gone *ent.Domain
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
@@ -167,7 +164,7 @@ func (s *Service) Delete(ctx context.Context, accountID, domainID string) error 
 	return nil
 }
 
-// remove deletes the row and what hangs off it.
+// remove deletes the row and its dependents.
 func remove(ctx context.Context, tx *ent.Tx, d *ent.Domain) (at time.Time, err error) {
 	if _, err := tx.DKIMKey.Delete().Where(dkimkey.DomainID(d.ID)).Exec(ctx); err != nil {
 		return at, err
@@ -178,7 +175,7 @@ func remove(ctx context.Context, tx *ent.Tx, d *ent.Domain) (at time.Time, err e
 	return db.One(ctx, tx, db.Value[time.Time], `DELETE FROM domains WHERE id = $1 RETURNING now()`, d.ID)
 }
 
-// lockDomain reads a domain of the account for a change.
+// lockDomain locks and reads a domain of the account.
 func lockDomain(ctx context.Context, tx *ent.Tx, accountID, domainID string) (*ent.Domain, error) {
 	locked, err := db.One(ctx, tx, db.Value[string], `SELECT id FROM domains WHERE id = $1 AND account_id = $2 FOR UPDATE`, domainID, accountID)
 	switch {
@@ -187,5 +184,5 @@ func lockDomain(ctx context.Context, tx *ent.Tx, accountID, domainID string) (*e
 	case err != nil:
 		return nil, err
 	}
-	return tx.Domain.Query().Where(domain.ID(locked), domain.AccountID(accountID)).WithKeys(signing.Shown).Only(ctx)
+	return tx.Domain.Query().Where(domain.ID(locked), domain.AccountID(accountID)).WithKeys(signing.LoadListedKeys).Only(ctx)
 }

@@ -173,7 +173,7 @@ func TestDeletedDomain(t *testing.T) {
 	if keys != 0 || checks != 0 {
 		t.Errorf("%d keys and %d checks are left", keys, checks)
 	}
-	// The name is free again, for anybody, with other keys and another proof.
+	// The name is free again, for every account, with other keys and another proof.
 	again := w.add(t, w.eve, "example.com")
 	if again.ID == d.ID || again.OwnershipToken == d.OwnershipToken ||
 		again.Edges.Keys[0].Selector == d.Edges.Keys[0].Selector {
@@ -275,7 +275,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
-// A resolver turns the order of values round; that is no change.
+// A resolver turns the order of values round; which is not a change.
 func TestOrderOfValuesIsNoChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -289,7 +289,7 @@ func TestOrderOfValuesIsNoChange(t *testing.T) {
 		}
 	}
 	if !dnscheck.Same(a, b) || dnscheck.Same(a, d.Records) || dnscheck.Same(a, a[1:]) {
-		t.Error("what is the same and what is not?")
+		t.Error("equal and different values")
 	}
 }
 

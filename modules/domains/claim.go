@@ -24,29 +24,29 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// ClaimStatus says how a claim stands.
+// ClaimStatus is the status of a claim.
 type ClaimStatus string
 
-// The states of a claim.
+// The statuses of a claim.
 const (
 	ClaimPending   ClaimStatus = "pending"
 	ClaimCompleted ClaimStatus = "completed"
 	ClaimExpired   ClaimStatus = "expired"
 )
 
-// claimLife is how long a claim can be verified, by the database clock; maxClaims
-// is how many of them an account may have open at once.
+// claimLife is how long a claim can be verified, by the database clock; maxClaims is how many open claims an
+// account may have.
 const (
 	claimLife = 7 * 24 * time.Hour
 	maxClaims = 100
 )
 
-// Claim is an account's try to take over a domain that another has verified.
+// Claim is an account's request to take over a domain that another account has verified.
 type Claim struct {
 	ID     string
 	Name   string // A-labels
 	Status ClaimStatus
-	// proves control: its Status, Found and Error are of the look-up just made, if one was
+	// The record that proves control. Its Status, Found and Error come from the latest lookup, if there was one.
 	Record        dnscheck.RecordCheck
 	ExpiresAt     time.Time
 	CreatedAt     time.Time
@@ -67,9 +67,8 @@ type claims struct {
 	key     []byte // of tokens
 }
 
-// StartClaim starts a claim, or returns the one that the account has under way for
-// the name. keep is as Keep, for the claim. Error: Conflict when no other account
-// is in the way.
+// StartClaim starts a claim, or returns the open claim of the account for the name. keep is like Keep, for the
+// claim. It returns Conflict if no other account has the name verified.
 func (s *claims) StartClaim(ctx context.Context, accountID, input string,
 	keep func(ctx context.Context, tx idempotency.Execer, c Claim) error) (Claim, error) {
 	account, name, err := s.names.parseRequest(ctx, accountID, input)
@@ -78,7 +77,7 @@ func (s *claims) StartClaim(ctx context.Context, accountID, input string,
 	}
 	var started *ent.DomainClaim
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		// One after the other with the account's Add: both count against its plan.
+		// Serialized with Add of the account, because both count against its plan.
 		if err := lockAccount(ctx, tx, accountID); err != nil {
 			return err
 		}
@@ -94,7 +93,7 @@ func (s *claims) StartClaim(ctx context.Context, accountID, input string,
 	return toClaim(started, started.CreatedAt), nil
 }
 
-// openClaim returns the claim under way for a name, or makes one.
+// openClaim returns the open claim for a name, or creates one.
 func (s *claims) openClaim(ctx context.Context, tx *ent.Tx, account accounts.Account,
 	name string) (*ent.DomainClaim, error) {
 	found, err := tx.DomainClaim.Query().Where(domainclaim.AccountID(account.ID), domainclaim.Name(name), open()).
@@ -131,7 +130,7 @@ func (s *claims) insertClaim(ctx context.Context, tx *ent.Tx, accountID, name st
 		event.DomainClaim{ClaimID: made, Name: name, ExpiresAt: event.At(c.ExpiresAt)}))
 }
 
-// mayClaim refuses a claim that nothing calls for, or that could not complete.
+// mayClaim rejects a claim that is unnecessary or could not complete.
 func mayClaim(ctx context.Context, tx *ent.Tx, account accounts.Account, name string) error {
 	owner, err := tx.Domain.Query().Where(domain.Name(name), isOwned()).Only(ctx)
 	switch {
@@ -154,7 +153,7 @@ func mayClaim(ctx context.Context, tx *ent.Tx, account accounts.Account, name st
 	return roomFor(ctx, tx, account, name)
 }
 
-// roomFor refuses with plan_limit when the name would be one domain too many.
+// roomFor returns plan_limit if the name would exceed the number of domains.
 func roomFor(ctx context.Context, tx *ent.Tx, account accounts.Account, name string) error {
 	others, err := tx.Domain.Query().Where(domain.AccountID(account.ID), domain.NameNEQ(name)).Count(ctx)
 	switch {
@@ -206,7 +205,7 @@ func (s *claims) ListClaims(ctx context.Context, accountID string, r page.Reques
 	return page.Map(found, func(row *ent.DomainClaim) Claim { return toClaim(row, now) }), nil
 }
 
-// clock asks the database for the time: it rules over what has expired.
+// clock returns the time of the database, which decides whether a claim has expired.
 func (s *claims) clock(ctx context.Context) (now time.Time, err error) {
 	if err := s.db.SQL.QueryRowContext(ctx, `SELECT now()`).Scan(&now); err != nil {
 		return now, fmt.Errorf("ask for the time: %w", err)
@@ -226,9 +225,8 @@ func toClaim(c *ent.DomainClaim, now time.Time) Claim {
 	return out
 }
 
-// refuseClaimed refuses a name that another account has verified, and says how control
-// of it can be proved. The value belongs to the account that asks, so nobody can
-// use an instruction that was made for somebody else.
+// refuseClaimed rejects a name that another account has verified, with instructions to prove control of it. The
+// value belongs to the calling account, so no other account can use these instructions.
 func (s *claims) refuseClaimed(ctx context.Context, accountID, name string) error {
 	token, err := s.claimToken(ctx, s.db.Ent.DomainClaim, accountID, name)
 	if err != nil {
@@ -241,14 +239,13 @@ func (s *claims) refuseClaimed(ctx context.Context, accountID, name string) erro
 			"name":  record.Name,
 			"value": record.Value,
 			"start": map[string]any{"method": "POST", "path": "/domains/claims", "body": map[string]any{"name": name}},
-			"how": fmt.Sprintf("If you control %s, start a claim with POST /domains/claims {\"name\": %q}, publish this TXT record beside those already there, "+
+			"how": fmt.Sprintf("If you control %s, start a claim with POST /domains/claims {\"name\": %q}, publish this TXT record in addition to existing ones, "+
 				"then POST /domains/claims/{id}/verify.", name, name),
 		})
 }
 
-// claimToken is what the TXT record of the account's present or next claim has to
-// hold. Every claim that has ended makes another one: a record that was left
-// behind proves nothing about who controls the name by then.
+// claimToken returns the required value of the TXT record for the current or next claim of the account. Each claim
+// that ends leads to a new value, because a leftover record does not prove who controls the name by then.
 func (s *claims) claimToken(ctx context.Context, c *ent.DomainClaimClient, accountID, name string) (string, error) {
 	ended, err := c.Query().Where(domainclaim.AccountID(accountID), domainclaim.Name(name), domainclaim.Not(open())).
 		Count(ctx)
@@ -260,7 +257,7 @@ func (s *claims) claimToken(ctx context.Context, c *ent.DomainClaimClient, accou
 	return "postrider-claim=" + hex.EncodeToString(mac.Sum(nil)[:20]), nil
 }
 
-// open are the claims that can be verified, by the database clock.
+// open selects claims that can be verified, by the database clock.
 func open() predicate.DomainClaim {
 	return domainclaim.And(domainclaim.StatusEQ(domainclaim.StatusPending), notExpired)
 }

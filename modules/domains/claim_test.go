@@ -56,7 +56,7 @@ func TestClaimMovesTheDomain(t *testing.T) {
 	told, ok := wantFault(t, err, fault.Conflict, fault.CodeDomainClaimed).Details["claim"].(map[string]any)
 	c := w.startClaim(t, w.eve, "Example.COM.")
 	if !ok || told["name"] != c.Record.Name || told["value"] != c.Record.Value {
-		t.Errorf("told %v, claim %+v", told, c)
+		t.Errorf("got %v, claim %+v", told, c)
 	}
 	if life := c.ExpiresAt.Sub(c.CreatedAt); c.Status != ClaimPending || life != 7*24*time.Hour ||
 		c.Name != "example.com" {
@@ -135,7 +135,7 @@ func TestLostDomainSaysSoAndIsNotCheckedByItself(t *testing.T) {
 			t.Errorf("%s leaks to the former owner", foreign)
 		}
 	}
-	// He takes it back by proving control again, now that nobody has it verified.
+	// He takes it back by proving control again, now that no account has it verified.
 	w.publish(t, his)
 	if got := w.verify(t, his); got.Status != "verified" {
 		t.Errorf("taken back: %s", got.Status)
@@ -179,8 +179,8 @@ func TestClaimsThatAreRefused(t *testing.T) {
 		kind          fault.Kind
 		code          string
 	}{
-		"nobody has it":             {w.eve, "new.example.com", fault.Conflict, fault.CodeConflict},
-		"nobody has it verified":    {w.eve, "pending.example.com", fault.Conflict, fault.CodeConflict},
+		"not added":                 {w.eve, "new.example.com", fault.Conflict, fault.CodeConflict},
+		"not verified":              {w.eve, "pending.example.com", fault.Conflict, fault.CodeConflict},
 		"the account itself has it": {w.ada, "example.com", fault.Conflict, fault.CodeConflict},
 		"no room in the plan":       {free, "example.com", fault.Limit, fault.CodePlanLimit},
 		"no name":                   {w.eve, "", fault.Invalid, fault.CodeValidation},
@@ -202,7 +202,7 @@ func TestClaimEndsByTheDatabaseClock(t *testing.T) {
 	w.verified(t, w.ada, "example.com")
 	first := w.startClaim(t, w.eve, "example.com")
 	if again := w.startClaim(t, w.eve, "example.com"); again.ID != first.ID {
-		t.Error("a second claim beside the one that is open")
+		t.Error("a second claim next to the open one")
 	}
 	w.publishClaim(t, first)
 	w.exec(t, `UPDATE domain_claims SET expires_at = now()`)
@@ -211,7 +211,7 @@ func TestClaimEndsByTheDatabaseClock(t *testing.T) {
 	if got, err := w.GetClaim(t.Context(), w.eve, first.ID); err != nil || got.Status != ClaimExpired {
 		t.Errorf("a claim past its time is %+v, %v, want expired", got, err)
 	}
-	// The record that was left behind proves nothing for the next claim.
+	// The leftover record proves nothing for the next claim.
 	second := w.startClaim(t, w.eve, "example.com")
 	if second.ID == first.ID || second.Record.Value == first.Record.Value {
 		t.Errorf("%+v follows %+v", second, first)
@@ -303,7 +303,7 @@ func TestClaimRaces(t *testing.T) {
 						got, d, err := []*Service{w.Service, other}[j%2].VerifyClaim(t.Context(), account, c.ID)
 						if err != nil || got.Status != ClaimCompleted || d == nil || *d.AccountID != account ||
 							d.Status != "pending" {
-							t.Errorf("VerifyClaim of account %s beside others returned %+v, %+v, %v, want a completed claim and a pending domain of its account", account, got, d, err)
+							t.Errorf("VerifyClaim of account %s along with others returned %+v, %+v, %v, want a completed claim and a pending domain of its account", account, got, d, err)
 						}
 					})
 				}

@@ -29,10 +29,9 @@ import (
 var errChanged = fault.Conflictf(fault.CodeConflict,
 	"The claim or the domain was changed at the same time; verify the claim again")
 
-// VerifyClaim looks the claim's TXT record up now. When it is there, the domain
-// moves to the account: a fresh one with new keys, pending until its own records
-// are found. When it is not, the claim stays as it is and its record says what to
-// do. The domain is nil in that case, and when it was deleted after all.
+// VerifyClaim looks up the claim's TXT record. If it is found, the domain moves to the account: a new domain with
+// new keys, pending until its own records are found. If not, the claim is unchanged and its record says what to
+// do. The domain is nil in that case, and if it has been deleted since.
 func (s *claims) VerifyClaim(ctx context.Context, accountID, claimID string) (Claim, *ent.Domain, error) {
 	c, now, err := s.findClaim(ctx, accountID, claimID)
 	if err != nil {
@@ -48,7 +47,7 @@ func (s *claims) VerifyClaim(ctx context.Context, accountID, claimID string) (Cl
 	}
 	record := s.checker.LookProof(ctx, dnscheck.Proof(c.Name, c.Token))
 	if err := ctx.Err(); err != nil {
-		return Claim{}, nil, err // the caller has gone, and took the look-up along
+		return Claim{}, nil, err // the caller disconnected, which aborted the lookup
 	}
 	if record.Status != dnscheck.Verified {
 		_, err := s.db.SQL.ExecContext(ctx, `UPDATE domain_claims SET last_checked_at = now() WHERE id = $1`, c.ID)
@@ -72,7 +71,7 @@ func (s *claims) claimAndDomain(ctx context.Context, accountID, claimID string) 
 	if err != nil {
 		return Claim{}, nil, err
 	}
-	own, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.Name(c.Name)).WithKeys(signing.Shown).
+	own, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.Name(c.Name)).WithKeys(signing.LoadListedKeys).
 		Only(ctx)
 	if err != nil && !ent.IsNotFound(err) {
 		return Claim{}, nil, fmt.Errorf("read claimed domain: %w", err)
@@ -80,8 +79,8 @@ func (s *claims) claimAndDomain(ctx context.Context, accountID, claimID string) 
 	return c, own, nil
 }
 
-// completeClaim moves the domain. Whoever comes second to the former owner's row
-// finds it moved already, and gets a pending domain of its own all the same.
+// completeClaim moves the domain. A second claimant finds the former owner's row already moved, and still gets a
+// pending domain.
 func (s *claims) completeClaim(ctx context.Context, c *ent.DomainClaim) error {
 	account, err := s.names.accounts.Account(ctx, c.AccountID)
 	if err != nil {
@@ -104,7 +103,7 @@ func (s *claims) completeClaim(ctx context.Context, c *ent.DomainClaim) error {
 			return err
 		}
 		if former != nil && *former.AccountID == c.AccountID {
-			former = nil // it came back to this account by itself: there is nothing to move
+			former = nil // the account has verified it again: there is nothing to move
 			return nil
 		}
 		if former != nil {
@@ -122,7 +121,7 @@ func (s *claims) completeClaim(ctx context.Context, c *ent.DomainClaim) error {
 	case ent.IsConstraintError(err):
 		return errChanged
 	case errors.Is(err, errChanged):
-		// Another request may have completed the same claim: that is no failure.
+		// Another request may have completed the same claim, which is not an error.
 		if now, err := s.GetClaim(ctx, c.AccountID, c.ID); err == nil && now.Status == ClaimCompleted {
 			return nil
 		}
@@ -139,8 +138,8 @@ func (s *claims) completeClaim(ctx context.Context, c *ent.DomainClaim) error {
 	return nil
 }
 
-// claimMaterial makes the keys before the transaction. An unverified domain of
-// the account keeps its id, which API keys may name, and nothing else.
+// claimMaterial creates the keys before the transaction. An unverified domain of the account keeps its id, which
+// API keys may refer to, and nothing else.
 func (s *claims) claimMaterial(ctx context.Context, c *ent.DomainClaim) (material, error) {
 	m, err := newMaterial(ctx, s.keys)
 	if err != nil {
@@ -154,11 +153,11 @@ func (s *claims) claimMaterial(ctx context.Context, c *ent.DomainClaim) (materia
 		return material{}, err
 	}
 	m.id = own
-	m.key, err = s.keys.RSA(ctx, own) // sealed for that id
+	m.key, err = s.keys.RSA(ctx, own) // sealed for this id
 	return m, err
 }
 
-// closeClaim completes the claim if it can still be.
+// closeClaim completes the claim if it is still open.
 func closeClaim(ctx context.Context, tx *ent.Tx, c *ent.DomainClaim) (time.Time, error) {
 	at, err := db.One(ctx, tx, db.Value[time.Time], `UPDATE domain_claims SET status = 'completed', completed_at = now(), last_checked_at = now()
 		WHERE id = $1 AND status = 'pending' AND expires_at > now() RETURNING now()`, c.ID)
@@ -168,8 +167,7 @@ func closeClaim(ctx context.Context, tx *ent.Tx, c *ent.DomainClaim) (time.Time,
 	return at, err
 }
 
-// lockOwner returns the domain of the account that has the name verified, nil if
-// there is none.
+// lockOwner returns the domain of the account that has the name verified, or nil.
 func lockOwner(ctx context.Context, tx *ent.Tx, name string) (*ent.Domain, error) {
 	owner, err := db.One(ctx, tx, db.Value[string],
 		`SELECT id FROM domains WHERE name = $1 AND status IN ('verified', 'temporary_failure') AND account_id IS NOT NULL FOR UPDATE`, name)
@@ -184,9 +182,8 @@ func lockOwner(ctx context.Context, tx *ent.Tx, name string) (*ent.Domain, error
 
 const lostAdvice = "Another account proved control of %s on %s. If it is yours, publish this record, which is new, and verify the domain again."
 
-// lose takes the name from the account that had it. Its ownership token changes,
-// so that what it published before does not bring the name back; it is checked
-// again by hand only.
+// lose fails the domain of the former owner. Its ownership token changes, so that its published records cannot
+// verify the name again; it is only checked on request.
 func (s *claims) lose(ctx context.Context, tx *ent.Tx, d *ent.Domain, at time.Time) error {
 	records := []shape.RecordState{{Purpose: string(dnscheck.Ownership), Status: string(dnscheck.Missing),
 		Found: []string{},
@@ -224,7 +221,7 @@ func (s *claims) win(ctx context.Context, tx *ent.Tx, account accounts.Account, 
 	case err != nil:
 		return err
 	case own.ID != m.id:
-		return errChanged // added between the making of the key and now
+		return errChanged // added after the key was created
 	default:
 		inbound = own.InboundEnabled
 		if _, err := remove(ctx, tx, own); err != nil {

@@ -10,19 +10,19 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// Config of the module. Hosts are names without port.
+// Config configures the module. Hosts are names without a port.
 type Config struct {
 	BaseHost       string // host of the base URL
-	SandboxDomain  string // shared domain of every account's first steps
+	SandboxDomain  string // shared domain for the first emails of every account
 	ReturnPathHost string // target of the rp CNAME
 	SPFInclude     string // host of the SPF include
 	SMTPHost       string // host of the relay
 	Hostname       string // EHLO name; may be empty
 
-	CheckTimeout time.Duration // one check of one domain, all look-ups; zero: 15 s
+	CheckTimeout time.Duration // maximum time for all lookups of one check of one domain; zero: 15 s
 }
 
-// ConfigOf takes the names of this installation from its configuration.
+// ConfigOf returns the module's part of the installation's configuration.
 func ConfigOf(cfg setting.Values) Config {
 	return Config{BaseHost: config.BaseHost(cfg), Hostname: config.Hostname.Of(cfg),
 		SandboxDomain: config.SandboxDomain.Of(cfg), ReturnPathHost: config.ReturnPathHost.Of(cfg),
@@ -36,12 +36,12 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// hosts are those that the records of domains lead to.
+// hosts returns the names that the records of domains point to.
 func (c Config) hosts() dnscheck.Hosts {
 	return dnscheck.Hosts{ReturnPath: c.ReturnPathHost, SPFInclude: c.SPFInclude, Inbound: c.SMTPHost}
 }
 
-// Validate reports every setting that cannot work.
+// Validate reports every invalid setting.
 func (c Config) Validate() error {
 	wrong := fault.Fields{}
 	for field, host := range map[string]string{"sandbox_domain": c.SandboxDomain, "return_path_host": c.ReturnPathHost,

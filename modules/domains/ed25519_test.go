@@ -61,7 +61,7 @@ func TestSecondSignatureWaitsForItsRecord(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]event.Type{event.DomainVerified}, w.told(t, d)); diff != "" {
-		t.Error(diff) // the first of its kind takes nobody's place
+		t.Error(diff) // the first of its kind replaces none
 	}
 
 	w.zone.Remove(second + "._domainkey.example.com")

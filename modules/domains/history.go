@@ -12,11 +12,11 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// MaxHealth is how many checks of one domain Health gives at most.
+// MaxHealth is the maximum number of checks per domain that Health returns.
 const MaxHealth = 100
 
-// What is kept of a domain's checks: what changed something, and one of every
-// day. A healthy domain is checked every 12 h or so, hence 20 h.
+// Checks are kept if they changed something, and at least once per day. A healthy domain is checked about every 12
+// h, hence 20 h.
 const (
 	keepDays   = 90
 	keepChecks = 1000
@@ -27,14 +27,13 @@ INSERT INTO domain_checks (domain_id, account_id, checked_at, status, records)
 SELECT $1::text, $2::text, now(), $3::text, $4::jsonb
  WHERE $5::bool OR NOT EXISTS (SELECT 1 FROM domain_checks WHERE domain_id = $1::text AND checked_at > now() - interval '20 hours')`
 
-// A domain's own next check sweeps what is too old of it: its history is bounded
-// without a job that looks for it.
+// A domain's own next check deletes its old checks, so no separate job is necessary.
 const sweepChecks = `
 DELETE FROM domain_checks WHERE domain_id = $1
    AND (checked_at < now() - make_interval(days => $2)
         OR id IN (SELECT id FROM domain_checks WHERE domain_id = $1 ORDER BY checked_at DESC, id DESC OFFSET $3))`
 
-// remember keeps a check in the history when it is worth it.
+// remember stores a check in the history if it has to be kept.
 func remember(ctx context.Context, tx *ent.Tx, d *ent.Domain, status domain.Status, records []shape.RecordState,
 	changed bool) error {
 	encoded, err := json.Marshal(records)
@@ -60,8 +59,8 @@ SELECT c.domain_id, c.id, c.checked_at, c.status, c.records
  CROSS JOIN LATERAL (SELECT * FROM domain_checks WHERE domain_id = d.id AND account_id = $1 ORDER BY checked_at DESC, id DESC LIMIT $3) c
  ORDER BY c.domain_id, c.checked_at DESC, c.id DESC`
 
-// Health returns the kept checks of several domains of the account, by domain,
-// newest first and at most the first of each. The records are as they stood then.
+// Health returns the stored checks of several domains of the account, by domain, newest first and at most first
+// for each. The records have the status of that time.
 func (s *Service) Health(ctx context.Context, accountID string, first int,
 	domainIDs ...string) (map[string][]*ent.DomainCheck, error) {
 	if first < 1 || first > MaxHealth {

@@ -18,13 +18,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// SigningIdentity is who signs a mail.
+// SigningIdentity is the identity that signs a mail.
 type SigningIdentity struct {
 	DomainID string
 	Domain   string        // A-labels
 	Selector string        // of the RSA key
 	Key      crypto.Signer // RSA
-	Second   *SecondKey    // nil: messages carry one signature
+	Second   *SecondKey    // nil if messages carry one signature
 	Sandbox  bool          // the installation's shared domain
 	Failing  bool          // its DNS records broke; it stops sending unless they are repaired
 	TLSMode  string        // opportunistic, enforced
@@ -38,7 +38,7 @@ type SecondKey struct {
 	Key      crypto.Signer
 }
 
-// Signers returns what signs the identity's mail, RSA first.
+// Signers returns the signers of the identity, RSA first.
 func (i SigningIdentity) Signers() []dkim.Signer {
 	signers := []dkim.Signer{{Domain: i.Domain, Selector: i.Selector, Key: i.Key}}
 	if i.Second != nil {
@@ -49,19 +49,19 @@ func (i SigningIdentity) Signers() []dkim.Signer {
 
 type identityKey struct{ accountID, name string }
 
-// sender is what the database said of a name, also that it may not send.
+// sender is a cached answer for a name, including names that may not send.
 type sender struct {
 	identity SigningIdentity
-	status   domain.Status // empty: the account has no such domain
+	status   domain.Status // empty if the account has no such domain
 }
 
 const (
-	identityTTL   = 10 * time.Second // how far an identity may be behind a change made by another process
-	refusalTTL    = time.Second      // how long a domain that may not send is remembered
+	identityTTL   = 10 * time.Second // maximum time until changes of another process are visible
+	refusalTTL    = time.Second      // how long a refusal is cached
 	lookupTimeout = 5 * time.Second
 )
 
-// Sends reports whether a status may send.
+// Sends reports whether a domain with this status may send.
 func Sends(status domain.Status) bool {
 	return status == domain.StatusVerified || status == domain.StatusTemporaryFailure
 }
@@ -75,16 +75,16 @@ func (s sender) ttl() time.Duration {
 	return refusalTTL
 }
 
-// lookups answers what mail asks of domains, from memory for some seconds: who signs, and who receives.
+// lookups caches the answers for mail for some seconds: the identities that sign, and the accounts that receive.
 type lookups struct {
 	db         *db.DB
 	keys       *signing.Ring
-	sandbox    string // name of the domain that is everybody's
+	sandbox    string // the domain that every account may use
 	identities *cache.Cache[identityKey, sender]
 	receivers  *cache.Cache[string, receipt]
 }
 
-const maxLookups = 50_000 // answers in each cache
+const maxLookups = 50_000 // entries per cache
 
 func newLookups(d *db.DB, keys *signing.Ring, sandbox string) *lookups {
 	return &lookups{db: d, keys: keys, sandbox: sandbox,
@@ -94,12 +94,12 @@ func newLookups(d *db.DB, keys *signing.Ring, sandbox string) *lookups {
 			LoadTimeout: lookupTimeout})}
 }
 
-// Identity tells how mail from the address is signed, or refuses it with
-// domain_not_verified. The sandbox domain is open to every account here.
+// Identity returns the identity that signs mail from the address, or domain_not_verified. It allows the sandbox
+// domain for every account.
 func (l *lookups) Identity(ctx context.Context, accountID string, from address.Address) (SigningIdentity, error) {
 	key := identityKey{accountID: accountID, name: from.Domain}
 	if from.Domain == l.sandbox {
-		key.accountID = "" // one row for all
+		key.accountID = "" // one row for all accounts
 	}
 	found, err := l.identities.Get(ctx, key, l.loadSender)
 	if err != nil {
@@ -133,7 +133,7 @@ func (l *lookups) loadSender(ctx context.Context, key identityKey) (sender, erro
 	if key.accountID == "" {
 		owner = domain.AccountIDIsNil()
 	}
-	row, err := l.db.Ent.Domain.Query().Where(owner, domain.Name(key.name)).WithKeys(signing.Active).Only(ctx)
+	row, err := l.db.Ent.Domain.Query().Where(owner, domain.Name(key.name)).WithKeys(signing.LoadActiveKeys).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return answer, nil
@@ -151,12 +151,11 @@ func (l *lookups) loadSender(ctx context.Context, key identityKey) (sender, erro
 	return answer, l.giveKeys(ctx, row, &answer.identity)
 }
 
-// giveKeys fills in the keys that sign. Without its own key a domain does not
-// send: there is no other that could sign for it.
+// giveKeys loads the signing keys. A domain without its own key does not send, as no other key may sign for it.
 func (l *lookups) giveKeys(ctx context.Context, d *ent.Domain, i *SigningIdentity) error {
 	for _, k := range d.Edges.Keys {
 		if k.Algorithm == dkimkey.AlgorithmEd25519Sha256 && !dnscheck.Ready(d, k) {
-			continue // its record is gone: a second signature that fails helps nobody
+			continue // its record was removed: a second signature that fails has no benefit
 		}
 		signer, err := l.keys.Signer(ctx, k)
 		switch {
@@ -174,7 +173,7 @@ func (l *lookups) giveKeys(ctx context.Context, d *ent.Domain, i *SigningIdentit
 	return nil
 }
 
-// forget makes the next question about a name go to the database.
+// forget removes the cached answers for a name.
 func (l *lookups) forget(accountID, name string) {
 	l.identities.Invalidate(identityKey{accountID: accountID, name: name})
 	l.receivers.Invalidate(name)

@@ -15,19 +15,19 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Inspection asks how a domain's records stand, outside of the service.
+// Inspection checks a domain's records without a running service.
 type Inspection struct {
 	Config    Config
 	Resolver  *dnsx.Resolver
-	DB        *db.DB      // nil: what can be said from DNS alone, without ownership and keys
-	Box       *secret.Box // with DB: opens the keys, to sign a sample with each; nil: they are only compared
+	DB        *db.DB      // nil: only checks that need neither ownership nor keys
+	Box       *secret.Box // with DB: opens the keys to sign a sample with each; nil: keys are only compared
 	Name      string
 	AccountID string // with DB; empty: the account that has the name verified, else the one that added it last
-	Selector  string // without DB: the DKIM record to look at; empty: none
+	Selector  string // without DB: the selector to check; empty for none
 }
 
-// Inspect looks everything up as a check does and stores nothing. It fails when
-// the keys of the domain cannot be opened with the master key that is given.
+// Inspect looks up everything that a check does and stores nothing. It fails if the master key does not open the
+// keys of the domain.
 func Inspect(ctx context.Context, in Inspection) ([]dnscheck.Inspected, error) {
 	config := in.Config.withDefaults()
 	name, reason := newReserved(config).parseName(in.Name)
@@ -50,7 +50,7 @@ func Inspect(ctx context.Context, in Inspection) ([]dnscheck.Inspected, error) {
 	}
 	seen := in.checker().Inspect(ctx, expectedRecords(d, config.hosts()), signers)
 	if in.DB == nil {
-		seen = withoutOwnership(seen) // its value is known to the database only
+		seen = withoutOwnership(seen) // its value is only in the database
 	}
 	if in.DB == nil && in.Selector != "" {
 		seen = append(seen, in.checker().InspectSelector(ctx, name, in.Selector))
@@ -67,7 +67,7 @@ func withoutOwnership(seen []dnscheck.Inspected) []dnscheck.Inspected {
 }
 
 func (in Inspection) find(ctx context.Context, name string) (*ent.Domain, error) {
-	query := in.DB.Ent.Domain.Query().Where(domain.Name(name), domain.AccountIDNotNil()).WithKeys(signing.Shown)
+	query := in.DB.Ent.Domain.Query().Where(domain.Name(name), domain.AccountIDNotNil()).WithKeys(signing.LoadListedKeys)
 	if in.AccountID != "" {
 		query.Where(domain.AccountID(in.AccountID))
 	}
@@ -86,11 +86,11 @@ func (in Inspection) find(ctx context.Context, name string) (*ent.Domain, error)
 	return rows[0], nil
 }
 
-// InspectSandbox looks at the records of the sandbox domain, which are the operator's to
-// publish. There is no result before the first start of a service has made the domain.
+// InspectSandbox checks the records of the sandbox domain, which the operator has to publish. There is no result
+// before the first start of a service has created the domain.
 func InspectSandbox(ctx context.Context, in Inspection) ([]dnscheck.Inspected, error) {
 	d, err := in.DB.Ent.Domain.Query().Where(domain.Name(dnsx.Canonical(in.Config.SandboxDomain)),
-		domain.AccountIDIsNil()).WithKeys(signing.Shown).Only(ctx)
+		domain.AccountIDIsNil()).WithKeys(signing.LoadListedKeys).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, nil

@@ -129,7 +129,7 @@ func TestKeysOfBeforeTheirOwnTable(t *testing.T) {
 	if err != nil || len(signatures) != 1 || signatures[0].Err != nil {
 		t.Errorf("mail signed with a migrated key verifies as %+v, %v, want one valid signature", signatures, err)
 	}
-	row := old.Ent.Domain.Query().WithKeys(signing.Shown).OnlyX(t.Context())
+	row := old.Ent.Domain.Query().WithKeys(signing.LoadListedKeys).OnlyX(t.Context())
 	if key := signing.Current(row); !key.Ready || key.ActivatedAt == nil || len(row.Records) != 2 ||
 		row.Records[0].Selector != "" {
 		t.Errorf("after the migration the key is %+v and the records are %+v, want a ready key with its time and two records without selector", key, row.Records)

@@ -10,27 +10,27 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// The distances between checks.
+// The intervals between checks.
 const (
-	firstCheck      = time.Minute      // also the first step of every growing distance
+	firstCheck      = time.Minute      // also the first step of every growing interval
 	longestFrequent = time.Hour        // reached by doubling …
 	frequentChecks  = 48               // … and kept for this many checks
 	seldom          = 6 * time.Hour    // after that
 	healthy         = 12 * time.Hour   // of a verified domain
-	afterNoAnswer   = 10 * time.Minute // at most, when DNS said nothing
+	afterNoAnswer   = 10 * time.Minute // maximum after an unanswered check
 )
 
 // failAfter is how long the records of a verified domain may be broken before it fails.
 const failAfter = 72 * time.Hour
 
-// facts names what is told when a domain comes into a status.
+// facts are the events published when a domain enters a status.
 var facts = map[domain.Status]event.Type{
 	domain.StatusVerified:         event.DomainVerified,
 	domain.StatusTemporaryFailure: event.DomainTemporaryFailure,
 	domain.StatusFailed:           event.DomainFailed,
 }
 
-// standing is how a domain stood before a check.
+// standing is the state of a domain before a check.
 type standing struct {
 	status   domain.Status
 	attempts int  // checks since the status last changed
@@ -40,7 +40,7 @@ type standing struct {
 	records  []shape.RecordState
 }
 
-// verdict is what a check makes of it.
+// verdict is the result of judge.
 type verdict struct {
 	status   domain.Status
 	attempts int
@@ -48,7 +48,7 @@ type verdict struct {
 	next     time.Duration // until the next check
 }
 
-// judge is the state machine of doc.go.
+// judge implements the state machine of doc.go.
 func judge(before standing, seen []dnscheck.Observation) verdict {
 	v := verdict{status: before.status, attempts: before.attempts + 1, records: dnscheck.Merge(before.records, seen)}
 	answered, sound := assess(seen)
@@ -56,7 +56,7 @@ func judge(before standing, seen []dnscheck.Observation) verdict {
 	case answered && sound:
 		v.status = domain.StatusVerified
 	case sound:
-		// Nothing is known to be broken, but not everything answered: no change.
+		// No record is known to be broken, but some did not answer: no change.
 	case before.status == domain.StatusVerified:
 		v.status = domain.StatusTemporaryFailure
 	case before.status == domain.StatusTemporaryFailure && before.overdue:
@@ -72,8 +72,8 @@ func judge(before standing, seen []dnscheck.Observation) verdict {
 	return v
 }
 
-// assess reports whether every required record answered, and whether none of those
-// that did is broken. What only the operator can mend counts as no answer.
+// assess reports whether every required record answered, and whether any of those that did is broken. A fault that
+// only the operator can fix counts as unanswered.
 func assess(seen []dnscheck.Observation) (answered, sound bool) {
 	answered, sound = true, true
 	for _, o := range seen {
@@ -88,7 +88,7 @@ func assess(seen []dnscheck.Observation) (answered, sound bool) {
 	return answered, sound
 }
 
-// distance is the time until the next check.
+// distance returns the time until the next check.
 func distance(status domain.Status, attempts int) time.Duration {
 	switch {
 	case status == domain.StatusVerified:
@@ -101,9 +101,8 @@ func distance(status domain.Status, attempts int) time.Duration {
 	return min(firstCheck<<attempts, longestFrequent)
 }
 
-// untilWaiting is the time until the next look for the record of a key that
-// waits: half its age, so that somebody who publishes it soon is not kept
-// waiting and a forgotten one costs little.
+// untilWaiting returns the time until the next lookup of a pending key's record: half its age, so that a record
+// published soon is found soon, and a forgotten one costs little.
 func untilWaiting(age time.Duration) time.Duration {
 	return min(max(age/2, firstCheck), seldom)
 }

@@ -40,7 +40,7 @@ func TestJudge(t *testing.T) {
 		{"one without answer does not promote", pending, false, "?vvvv", pending, 10 * time.Minute},
 		{"breaks", verified, false, "vmvvv", temporary, time.Minute},
 		{"no answer does not break", verified, false, "????v", verified, 10 * time.Minute},
-		{"broken beside no answer", verified, false, "?vxvv", temporary, time.Minute},
+		{"broken, others unanswered", verified, false, "?vxvv", temporary, time.Minute},
 		{"stays broken", temporary, false, "vmvvv", temporary, time.Hour},
 		{"stays broken too long", temporary, true, "vmvvv", failed, time.Minute},
 		{"no answer does not fail", temporary, true, "v?vvv", temporary, 10 * time.Minute},

@@ -10,13 +10,13 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 )
 
-// names decides which names an account may ask for.
+// names decides which names an account may request.
 type names struct {
 	reserved reserved
 	accounts accountReader
 }
 
-// parseRequest returns the account and the name that it asks for, as it is stored. Error: Invalid.
+// parseRequest returns the account and the normalized name of a request. Error: Invalid.
 func (n names) parseRequest(ctx context.Context, accountID, input string) (account accounts.Account, name string, err error) {
 	name, reason := n.reserved.parseName(input)
 	if reason != "" {
@@ -26,9 +26,9 @@ func (n names) parseRequest(ctx context.Context, accountID, input string) (accou
 	return account, name, err
 }
 
-// reserved are the names of this installation, which no account may have.
+// reserved are the names of this installation, which accounts cannot add.
 type reserved struct {
-	hosts   map[string]string // name to what it is here
+	hosts   map[string]string // name to its use in the installation
 	sandbox string
 }
 
@@ -45,10 +45,10 @@ func newReserved(c Config) reserved {
 	return r
 }
 
-// parseName returns the name as it is stored (A-labels, lower case, no final dot),
-// or one sentence fragment on why an account cannot have it.
+// parseName returns the normalized name (A-labels, lower case, no final dot), or a sentence fragment why accounts
+// cannot add it.
 func (r reserved) parseName(input string) (name, reason string) {
-	input = strings.Trim(input, " ") // and no line break, which is refused below
+	input = strings.Trim(input, " ") // except line breaks, which are rejected below
 	if input == "" {
 		return "", "is required"
 	}

@@ -16,11 +16,11 @@ import (
 
 // Get returns one domain of the account.
 func (s *Service) Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error) {
-	if !id.Is(id.Domain, domainID) { // nor could every string be asked for: PostgreSQL has no NUL
+	if !id.Is(id.Domain, domainID) { // some strings would fail as a parameter: PostgreSQL does not accept NUL
 		return nil, fault.NoSuch("domain", domainID)
 	}
 	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.ID(domainID)).
-		WithKeys(signing.Shown).Only(ctx)
+		WithKeys(signing.LoadListedKeys).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, fault.NoSuch("domain", domainID)
@@ -35,7 +35,7 @@ func (s *Service) List(ctx context.Context, accountID string, r page.Request) (p
 	return s.Filtered(ctx, accountID, Filter{}, r)
 }
 
-// Filtered is List for the domains that a filter lets pass.
+// Filtered is List with a filter.
 func (s *Service) Filtered(ctx context.Context, accountID string, f Filter,
 	r page.Request) (page.Page[*ent.Domain], error) {
 	query, err := s.query(accountID, f)
@@ -43,11 +43,11 @@ func (s *Service) Filtered(ctx context.Context, accountID string, f Filter,
 		return page.Page[*ent.Domain]{}, err
 	}
 	return page.Newest(ctx, s.cursors, page.List{Name: "domains", AccountID: accountID}, r.OrDefault(),
-		query.WithKeys(signing.Shown),
+		query.WithKeys(signing.LoadListedKeys),
 		func(d *ent.Domain) string { return d.ID })
 }
 
-// Count counts the account's domains that a filter lets pass, up to a number.
+// Count counts the account's domains that match a filter, up to most.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	query, err := s.query(accountID, f)
 	if err != nil {
@@ -57,11 +57,11 @@ func (s *Service) Count(ctx context.Context, accountID string, f Filter, most in
 	return len(found), err
 }
 
-// Filter narrows a list of domains; empty fields do not.
+// Filter selects domains. Empty fields select all.
 type Filter struct {
 	Text    string // a part of the name
 	Status  domain.Status
-	Inbound *bool // whether it receives
+	Inbound *bool // whether it receives mail
 	IDs     []string
 }
 
@@ -104,22 +104,21 @@ func (s *Service) Find(ctx context.Context, accountID, nameOrID string) (*ent.Do
 	return found, nil
 }
 
-// Expected returns the records that the domain has to publish. The domain was read with its
-// keys.
+// Expected returns the records that the domain has to publish. The domain must be loaded with its keys.
 func (s *Service) Expected(d *ent.Domain) dnscheck.Set { return expectedRecords(d, s.checks.hosts) }
 
 func expectedRecords(d *ent.Domain, hosts dnscheck.Hosts) dnscheck.Set {
-	// An MX record that led here before the domain is verified would lose its mail.
+	// If an MX record pointed here before the domain is verified, its mail would be lost.
 	if !d.InboundEnabled || !Sends(d.Status) {
 		hosts.Inbound = ""
 	}
 	return dnscheck.Of(d, hosts)
 }
 
-// Checker is what looks the records of domains up.
+// Checker returns the checker of DNS records.
 func (s *Service) Checker() dnscheck.Checker { return s.checks.checker }
 
-// Records lists the domain's DNS records with what the last check saw.
+// Records returns the domain's DNS records with the results of the last check.
 func (s *Service) Records(d *ent.Domain) []dnscheck.RecordCheck { return s.Expected(d).Shown(d) }
 
 // ZoneFile returns the domain's records as lines of a zone file. Error: NotFound.
@@ -131,10 +130,10 @@ func (s *Service) ZoneFile(ctx context.Context, accountID, domainID string) (str
 	return dnscheck.ZoneFile(d, s.Records(d)), nil
 }
 
-// Several returns the domains of those ids that the account has, in no order.
+// Several returns those domains of the ids that belong to the account, in no particular order.
 func (s *Service) Several(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error) {
 	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.IDIn(domainIDs...)).
-		WithKeys(signing.Shown).All(ctx)
+		WithKeys(signing.LoadListedKeys).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read domains: %w", err)
 	}

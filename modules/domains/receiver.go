@@ -15,14 +15,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Receiver is who gets mail for an address.
+// Receiver is the account and domain that receive mail for an address.
 type Receiver struct {
 	AccountID string
 	DomainID  string
 	Domain    string // A-labels
 }
 
-// receipt is what the database said of a name; no DomainID: nobody receives there.
+// receipt is a cached answer for a name; without DomainID, the name does not receive.
 type receipt struct{ receiver Receiver }
 
 // ttl returns how long the answer is cached. That a name is unknown is cached only briefly; this
@@ -34,9 +34,9 @@ func (r receipt) ttl() time.Duration {
 	return identityTTL
 }
 
-// Receiver tells who gets mail for the address: the account that has its domain
-// verified, by exact name, and switched inbound on. Error: NotFound. The answer
-// may be identityTTL behind a change made by another process.
+// Receiver returns the account that receives mail for the address: the one that has its domain verified, by exact
+// name, with inbound enabled. Error: NotFound. The answer may lag up to identityTTL after a change made by another
+// process.
 func (l *lookups) Receiver(ctx context.Context, rcpt address.Address) (Receiver, error) {
 	found, err := l.receivers.Get(ctx, rcpt.Domain, l.loadReceiver)
 	if err != nil {

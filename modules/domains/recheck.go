@@ -14,22 +14,22 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// checksAtOnce is how many domains a process checks in the background at a time.
+// checksAtOnce is the number of concurrent background checks in a process.
 const checksAtOnce = 8
 
-// job is a domain that was claimed for a check.
+// job is a domain claimed for a check.
 type job struct {
 	domain *ent.Domain
 	fence  int64
 }
 
-// checked is what came of it; an error leaves everything as it was.
+// checked is the result of a check; an error changes nothing.
 type checked struct {
 	seen []dnscheck.Observation
 	err  error
 }
 
-// checks looks at what domains have in DNS, now or in the background, and stores what that comes to.
+// checks looks up the records of domains, on request or in the background, and stores the results.
 type checks struct {
 	db      *db.DB
 	bus     publisher
@@ -58,7 +58,7 @@ func (s *checks) claim(ctx context.Context, limit int, lease time.Duration) ([]j
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		rows, err := tx.Domain.Query().Where(domain.IDIn(ids...)).WithKeys(signing.Shown).All(ctx)
+		rows, err := tx.Domain.Query().Where(domain.IDIn(ids...)).WithKeys(signing.LoadListedKeys).All(ctx)
 		if err != nil {
 			return err
 		}
@@ -74,8 +74,8 @@ func (s *checks) claim(ctx context.Context, limit int, lease time.Duration) ([]j
 	return jobs, nil
 }
 
-// check asks DNS for the records of a domain. It never fails for what DNS does; the error is
-// that of a key of ours that cannot be opened.
+// check looks up the records of a domain. DNS failures are observations; it returns an error if a key cannot be
+// opened.
 func (s *checks) check(ctx context.Context, d *ent.Domain) ([]dnscheck.Observation, error) {
 	signers, err := s.keys.Signers(ctx, d)
 	if err != nil {
@@ -87,12 +87,12 @@ func (s *checks) check(ctx context.Context, d *ent.Domain) ([]dnscheck.Observati
 func (s *checks) run(ctx context.Context, j job, _ *worker.Lease) checked {
 	seen, err := s.check(ctx, j.domain)
 	if err == nil && ctx.Err() != nil {
-		err = context.Cause(ctx) // a look-up that we broke off says nothing of DNS
+		err = context.Cause(ctx) // a canceled lookup says nothing about DNS
 	}
 	return checked{seen: seen, err: err}
 }
 
-// settle stores a batch; a failed check lets its lease run out.
+// settle stores the results of a batch; the lease of a failed check expires.
 func (s *checks) settle(ctx context.Context, results []worker.Result[job, checked]) error {
 	outcomes := make([]outcome, len(results))
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
@@ -121,7 +121,7 @@ func (s *checks) settle(ctx context.Context, results []worker.Result[job, checke
 	return nil
 }
 
-// release makes claimed domains due again that were not checked.
+// release makes claimed domains due again if they were not checked.
 func (s *checks) release(ctx context.Context, jobs []job) error {
 	return s.db.InTx(ctx, func(tx *ent.Tx) error {
 		for _, j := range jobs {

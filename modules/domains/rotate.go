@@ -16,16 +16,15 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// RotateDKIM makes a key that is to follow the one that signs, and of Ed25519
-// too where the domain signs with both. The key that signs goes on until a check
-// has verified a signature of the new one with its published record; see doc.go.
-// One rotation at a time: while a key waits, another is a conflict.
+// RotateDKIM creates the next signing key, and also an Ed25519 key if the domain signs with both. The active key
+// continues to sign until a check has verified a signature of the new one with its published record; see doc.go.
+// While a key is pending, another rotation is a conflict.
 func (s *Service) RotateDKIM(ctx context.Context, accountID, domainID string, keep Keep) (*ent.Domain, error) {
 	d, err := s.Get(ctx, accountID, domainID)
 	if err != nil {
 		return nil, err
 	}
-	// Asked before the key is made, which is dear, and again under the lock.
+	// Checked before the expensive creation of a key, and again under the lock.
 	if err := mayRotate(d, d.Edges.Keys); err != nil {
 		return nil, err
 	}
@@ -66,10 +65,9 @@ func mayRotate(d *ent.Domain, keys []*ent.DKIMKey) error {
 		With("selector", waiting.Selector)
 }
 
-// setEd25519 begins or ends the signing with a second key, in a transaction that has
-// locked the domain. A message carries the second signature once a check has seen the
-// record of its key. Verification does not depend on that record. The caller forgets the
-// identity after its commit.
+// setEd25519 starts or ends signing with a second key, in a transaction that has locked the domain. Messages carry
+// the second signature once a check has found the record of its key. Verification does not depend on that record.
+// The caller must forget the identity after its commit.
 func (s *Service) setEd25519(ctx context.Context, tx *ent.Tx, d *ent.Domain, on bool) error {
 	return s.changeLockedKeys(ctx, tx, d, func(tx *ent.Tx, d *ent.Domain, keys []*ent.DKIMKey) error {
 		return s.switchEd25519(ctx, tx, d, keys, on)
@@ -105,7 +103,7 @@ func (s *Service) changeKeys(ctx context.Context, accountID, domainID string, ke
 		if err := s.changeLockedKeys(ctx, tx, d, change); err != nil || keep == nil {
 			return err
 		}
-		now, err := tx.Domain.Query().Where(domain.ID(d.ID), domain.AccountID(accountID)).WithKeys(signing.Shown).
+		now, err := tx.Domain.Query().Where(domain.ID(d.ID), domain.AccountID(accountID)).WithKeys(signing.LoadListedKeys).
 			Only(ctx)
 		if err != nil {
 			return err
@@ -120,8 +118,7 @@ func (s *Service) changeKeys(ctx context.Context, accountID, domainID string, ke
 	return nil
 }
 
-// A check that is under way knows nothing of the change, so the fence rises; the
-// next one comes soon.
+// A running check does not know of the change, so the fencing number increases; the next check is due soon.
 const afterKeyChange = `
 UPDATE domains SET fence = fence + 1, updated_at = now(),
        due_at = CASE WHEN due_at IS NOT NULL THEN least(due_at, now() + make_interval(secs => $2)) END
@@ -140,7 +137,7 @@ func (s *Service) changeLockedKeys(ctx context.Context, tx *ent.Tx, d *ent.Domai
 	if err != nil || !d.Seeded {
 		return err
 	}
-	// No record of a seeded domain is ever looked up: a new key signs at once.
+	// The records of a seeded domain are never looked up, so a new key signs immediately.
 	waiting, err := tx.DKIMKey.Query().Where(dkimkey.DomainID(d.ID), dkimkey.StateEQ(dkimkey.StatePending)).All(ctx)
 	if err != nil {
 		return err
@@ -149,12 +146,12 @@ func (s *Service) changeLockedKeys(ctx context.Context, tx *ent.Tx, d *ent.Domai
 	return err
 }
 
-// activate lets keys sign in place of those that did until now, in the same
-// instant. It tells how many took another's place, each with a fact.
+// activate makes keys active and retires the previous ones in the same transaction. It returns how many were
+// retired, each with a fact.
 func activate(ctx context.Context, tx *ent.Tx, b publisher, d *ent.Domain, at time.Time,
 	ripe []*ent.DKIMKey) (rotated int, err error) {
 	turns, err := signing.Activate(ctx, tx, d.ID, ripe)
-	if err != nil || d.AccountID == nil { // nobody is told of the installation's own
+	if err != nil || d.AccountID == nil { // the installation's own domain has no account to notify
 		return 0, err
 	}
 	for _, turn := range turns {

@@ -53,7 +53,7 @@ func keyStates(d *ent.Domain, selectors ...string) string {
 }
 
 // sent signs a message as a delivery does and verifies it as a receiver does; it
-// gives the selectors, top first.
+// returns the selectors, top first.
 func (w *world) sent(t testing.TB, d *ent.Domain) []string {
 	t.Helper()
 	identity, err := w.Identity(t.Context(), *d.AccountID, mailbox(t, "a@"+d.Name))
@@ -113,7 +113,7 @@ func TestRotationHasNoGap(t *testing.T) {
 		t.Errorf("after a rotation the record of the new key is %+v, want it not required, missing and not checked", r)
 	}
 
-	// Not there, wrong, or not answered: the first goes on, and the domain stands.
+	// Not there, wrong, or not answered: the first goes on, and the domain stays verified.
 	name := second + "._domainkey.example.com"
 	for _, spoil := range []func(){
 		func() {},
@@ -160,7 +160,7 @@ func TestRotationHasNoGap(t *testing.T) {
 		t.Fatal(err)
 	}
 	if data := string(facts[d.ID][2].Data); !strings.Contains(data, first) || !strings.Contains(data, second) {
-		t.Errorf("told %s", data)
+		t.Errorf("published %s", data)
 	}
 }
 

@@ -12,14 +12,13 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// EnsureSandbox returns the installation's own domain, making it once. It belongs
-// to no account.
+// EnsureSandbox returns the installation's own domain, and creates it if necessary. It belongs to no account.
 func (s *Service) EnsureSandbox(ctx context.Context) (*ent.Domain, error) {
 	return s.ensureSeeded(ctx, nil, s.lookups.sandbox)
 }
 
-// EnsureSeeded returns a domain of the account that counts as verified although no
-// DNS was asked: development mode's. One that the account had added is changed.
+// EnsureSeeded returns a domain of the account that counts as verified without any DNS lookup, for development
+// mode. If the account had already added it, it is changed.
 func (s *Service) EnsureSeeded(ctx context.Context, accountID, name string) (*ent.Domain, error) {
 	name, err := address.ParseDomain(name)
 	if err != nil {
@@ -42,8 +41,8 @@ func (s *Service) ensureSeeded(ctx context.Context, accountID *string, name stri
 	if err != nil {
 		return nil, err
 	}
-	// A second process may be as far as this: the unique indexes let one row in,
-	// the other process updates or finds it.
+	// Another process may do the same concurrently: the unique indexes allow one row, and the other process
+	// updates or finds it.
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('domains/seed/' || $1, 0))`, name); err != nil {
 			return err
@@ -67,16 +66,15 @@ func (s *Service) ensureSeeded(ctx context.Context, accountID *string, name stri
 	return s.findSeeded(ctx, owner, name)
 }
 
-// findSeeded finds the row and makes sure that its key can be used.
+// findSeeded returns the row, and checks that its key can be used.
 func (s *Service) findSeeded(ctx context.Context, owner predicate.Domain, name string) (*ent.Domain, error) {
 	found, err := s.db.Ent.Domain.Query().
 		Where(owner, domain.Name(name), domain.Seeded(true), domain.StatusEQ(domain.StatusVerified)).
-		WithKeys(signing.Shown).Only(ctx)
+		WithKeys(signing.LoadListedKeys).Only(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// Another master key than the one it was made under is better told at the
-	// start than at the first mail.
+	// Report a different master key at startup rather than with the first mail.
 	if _, err := s.keys.Signers(ctx, found); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Params of New.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
@@ -30,8 +30,8 @@ type Params struct {
 	Bus      *bus.Bus
 	Accounts *accounts.Service
 	Resolver *dnsx.Resolver
-	Engine   *signer.Engine   `optional:"true"` // nil: Go signs
-	NewKey   signing.Generate `optional:"true"` // nil: dkim.GenerateKey
+	Engine   *signer.Engine   `optional:"true"` // nil for Go
+	NewKey   signing.Generate `optional:"true"` // nil for dkim.GenerateKey
 	Box      *secret.Box
 	Cursors  *page.Codec
 	Logger   *slog.Logger
@@ -39,12 +39,12 @@ type Params struct {
 	On       module.On       `optional:"true"`
 }
 
-// accountReader is what is needed of accounts.
+// accountReader is the part of accounts that this module uses.
 type accountReader interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
 
-// publisher is what is needed of the bus.
+// publisher is the part of the bus that this module uses.
 type publisher interface {
 	Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error
 	Wake()
@@ -90,5 +90,5 @@ func New(p Params) (*Service, error) {
 // Start begins the checks in the background.
 func (s *Service) Start(ctx context.Context) error { return s.checks.worker.Start(ctx) }
 
-// Stop lets running checks end and stores what they saw.
+// Stop waits for running checks and stores their results.
 func (s *Service) Stop(ctx context.Context) error { return s.checks.worker.Stop(ctx) }

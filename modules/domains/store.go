@@ -17,13 +17,13 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// outcome is what storing a check came to.
+// outcome is the result of storing a check.
 type outcome struct {
-	gone    bool // no such row any more, or somebody else has the job
+	gone    bool // the row was deleted, or another worker has the job
 	from    domain.Status
 	to      domain.Status
-	claimed bool // sound, but another account has the name verified
-	rotated int  // keys that took another's place
+	claimed bool // valid, but another account has the name verified
+	rotated int  // keys that replaced others
 }
 
 const standingSQL = `
@@ -31,9 +31,9 @@ SELECT status, check_attempts, coalesce(failing_since <= now() - make_interval(s
   FROM domains WHERE id = $1 AND account_id = $2 AND NOT seeded AND ($4::bigint IS NULL OR fence = $4)
    AND ownership_token = $5 FOR UPDATE`
 
-// The fencing number rises here too: a check that was under way meanwhile has
-// seen an older state of DNS and changes nothing. The next check is spread by a
-// tenth, so that domains added together are not checked together for ever.
+// The fencing number also increases here: a check that was running meanwhile has seen an older state of DNS and
+// changes nothing. The next check is jittered by a tenth, so that domains added together are not always checked
+// together.
 const storeVerdict = `
 UPDATE domains SET status = $2::text, records = $3::jsonb, check_attempts = $4, fence = fence + 1,
        due_at = now() + make_interval(secs => $5 * (0.9 + 0.2 * random())), last_checked_at = now(), updated_at = now(),
@@ -41,10 +41,9 @@ UPDATE domains SET status = $2::text, records = $3::jsonb, check_attempts = $4, 
        failing_since = CASE $2::text WHEN 'temporary_failure' THEN coalesce(failing_since, now()) WHEN 'failed' THEN failing_since END
  WHERE id = $1 RETURNING now()`
 
-// store judges what a check saw against the row as it is now, and stores it with
-// its fact. A fence limits that to the claim it belongs to; without one the
-// check was asked for by hand and wins. Neither counts when the domain was lost
-// meanwhile: what was seen then is proof of what was published before.
+// store applies the results of a check to the current row, and stores them with their fact. With a fence, it
+// applies only to that claim; without one, the check was requested by a user and takes precedence. Neither applies
+// if the domain was lost meanwhile: the results then prove what the former owner published.
 func (s *checks) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64,
 	seen []dnscheck.Observation) (outcome, error) {
 	before, err := lockStanding(ctx, tx, d, fence)
@@ -62,7 +61,7 @@ func (s *checks) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *in
 	result := outcome{from: before.status, to: v.status}
 	at, err := promote(ctx, tx, d, before, v)
 	if fault.IsDuplicate(err) {
-		// Another account verified the name first: keep what was seen, not the status.
+		// Another account verified the name first: store the results, but not the status.
 		result.claimed, result.to = true, before.status
 		v.status, v.attempts = before.status, before.attempts+1
 		v.next = distance(v.status, v.attempts)
@@ -98,8 +97,8 @@ func lockStanding(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64) 
 	return before, err
 }
 
-// promote writes the verdict; where it makes the domain a verified one it can
-// hit the index that knows one owner a name, so that the transaction survives.
+// promote writes the verdict. Verifying a domain can violate the index that allows one owner per name, so it uses
+// a savepoint and the transaction survives.
 func promote(ctx context.Context, tx *ent.Tx, d *ent.Domain, before standing, v verdict) (time.Time, error) {
 	if Sends(before.status) || !Sends(v.status) {
 		return write(ctx, tx, d, v)
@@ -125,7 +124,7 @@ func write(ctx context.Context, tx *ent.Tx, d *ent.Domain, v verdict) (at time.T
 		v.next.Seconds())
 }
 
-// announce does what follows a commit.
+// announce notifies other parts after a commit.
 func (s *checks) announce(d *ent.Domain, o outcome) {
 	switch {
 	case o.gone:

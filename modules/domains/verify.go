@@ -7,9 +7,8 @@ import (
 	"github.com/postrider/postrider/ent"
 )
 
-// Verify checks a domain's records now and stores what was seen. A domain that
-// stays unverified is no error: its records say what to do. The error is
-// domain_claimed when everything is right but another account was first.
+// Verify checks a domain's records now and stores the results. A domain that stays unverified is not an error: its
+// records say what to do. It returns domain_claimed if all records are valid but another account was first.
 func (s *Service) Verify(ctx context.Context, accountID, domainID string) (*ent.Domain, error) {
 	d, err := s.Get(ctx, accountID, domainID)
 	if err != nil || d.Seeded {
@@ -20,7 +19,7 @@ func (s *Service) Verify(ctx context.Context, accountID, domainID string) (*ent.
 		return nil, fmt.Errorf("verify: %w", err)
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("verify: %w", err) // the caller has gone, and took the look-ups along
+		return nil, fmt.Errorf("verify: %w", err) // the caller disconnected, which canceled the lookups
 	}
 	var stored outcome
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {

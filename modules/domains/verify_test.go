@@ -82,7 +82,7 @@ func TestVerifyAgainstOddZones(t *testing.T) {
 			}
 			w.zone.Set(t, r[dnscheck.DKIM].Name, r[dnscheck.DKIM].Name+". TXT ( "+strings.Join(parts, " ")+" )")
 		}, "vvvvv"},
-		{"a key behind an alias", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
+		{"a key at an alias", func(t *testing.T, w *world, r map[dnscheck.Purpose]dnscheck.RecordCheck) {
 			w.zone.Set(t, r[dnscheck.DKIM].Name, r[dnscheck.DKIM].Name+". CNAME keys.example.net.")
 			w.zone.Set(t, "keys.example.net", strings.Replace(zoneLine(r[dnscheck.DKIM]), r[dnscheck.DKIM].Name,
 				"keys.example.net", 1))
@@ -169,10 +169,10 @@ func TestNoAnswerChangesNothing(t *testing.T) {
 			}
 			if got := w.verify(t, fresh); got.Status != "pending" ||
 				!strings.Contains(w.Records(got)[0].Error, "gave no answer") {
-				t.Errorf("without an answer of DNS the new domain is %s: %+v, want pending and told that DNS gave no answer", got.Status, got.Records)
+				t.Errorf("without an answer of DNS the new domain is %s: %+v, want pending and the advice that DNS did not answer", got.Status, got.Records)
 			}
 			if told := w.told(t, d); len(told) != 1 {
-				t.Errorf("told %v", told)
+				t.Errorf("published %v", told)
 			}
 		})
 	}

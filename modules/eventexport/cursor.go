@@ -18,7 +18,7 @@ const target = "nats"
 type cursor struct {
 	position string
 	fence    int64
-	open     bool // a page behind the position was begun before
+	open     bool // a page after the position was started before
 	again    bool // Rewind has set it back
 	failures int  // pages in a row
 	horizon  time.Time
@@ -101,7 +101,7 @@ const releaseSQL = `UPDATE event_exports SET due_at = now(), fence = fence + 1, 
 func (s *Service) release(ctx context.Context, cursors []cursor) error {
 	for _, c := range cursors {
 		if _, err := db.Exec(ctx, s.db.Hot, releaseSQL, target, c.fence, c.open); err != nil {
-			return fmt.Errorf("hand back the export of events: %w", err)
+			return fmt.Errorf("release the export of events: %w", err)
 		}
 	}
 	return nil
@@ -113,7 +113,7 @@ const handBackSQL = `UPDATE event_exports SET due_at = now(), fence = fence + 1,
 func (s *Service) handBackOf(ctx context.Context, gone int32) (int64, error) {
 	n, err := db.Exec(ctx, s.db.Hot, handBackSQL, gone)
 	if err != nil {
-		return 0, fmt.Errorf("hand back the export of events of node %d: %w", gone, err)
+		return 0, fmt.Errorf("release the export of events of node %d: %w", gone, err)
 	}
 	if n > 0 {
 		s.worker.Nudge()

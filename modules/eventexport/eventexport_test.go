@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Two processes, three accounts, a fact that nobody is told of: the stream has each public
+// Two processes, three accounts, an internal fact: the stream has each public
 // one once, in the order of its account, under its subject, as the event log shows it.
 func TestEveryFactIsInTheStreamOnceAndInOrder(t *testing.T) {
 	t.Parallel()
@@ -41,7 +41,7 @@ func TestEveryFactIsInTheStreamOnceAndInOrder(t *testing.T) {
 		}
 	}
 	if is := w.standing(); is.Behind != 0 || is.Failures != 0 || is.Error != "" || is.Again {
-		t.Errorf("caught up the export stands at %+v", is)
+		t.Errorf("after catching up the export is at %+v", is)
 	}
 }
 
@@ -64,13 +64,13 @@ func TestAServerThatWasAwayGetsWhatHappenedMeanwhile(t *testing.T) {
 	}
 	condition, err := s.condition(t.Context())
 	if err != nil || len(condition.Details) != 1 || condition.Degraded {
-		t.Errorf("seconds behind the condition is %+v, %v; want the reason, and not degraded yet", condition, err)
+		t.Errorf("seconds late the condition is %+v, %v; want the reason, and not degraded yet", condition, err)
 	}
 	w.server.Again()
 	w.caughtUp()
 	w.once()
 	if is := w.standing(); is.Failures != 0 || is.FailedAt == nil {
-		t.Errorf("after the outage the export stands at %+v, want no failures in a row, and when the last one was", is)
+		t.Errorf("after the outage the export is at %+v, want no failures in a row, and when the last one was", is)
 	}
 	for _, line := range []string{"publishing failed", "works again"} {
 		if n := strings.Count(w.log.String(), line); n != 1 {
@@ -90,7 +90,7 @@ func TestAPageThatWasCutOffIsFinishedByAnother(t *testing.T) {
 	w.happen(40, "acc_a", "acc_b", "acc_c")
 	dead, other := w.service(numbered{id: 1}), w.service(numbered{id: 2})
 	var claimed []cursor
-	expect.EventuallyWithin(t, patience, "all facts are behind the horizon, and the page is claimed", func() bool {
+	expect.EventuallyWithin(t, patience, "all facts are before the horizon, and the page is claimed", func() bool {
 		horizon, err := w.bus.Log().Horizon(t.Context())
 		if err != nil || horizon.Before(w.facts[39].CreatedAt.Add(time.Second)) {
 			return false

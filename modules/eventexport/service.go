@@ -67,7 +67,7 @@ type Params struct {
 	Config   Config
 	DB       *db.DB
 	Facts    Facts
-	Node     Node `optional:"true"` // nil: a process that knows of no others
+	Node     Node `optional:"true"` // nil if this process knows no others
 	Logger   *slog.Logger
 	Workers  *worker.Metrics       `optional:"true"`
 	Registry prometheus.Registerer `optional:"true"`

@@ -74,7 +74,7 @@ func (w *world) service(n Node) *Service {
 	w.t.Helper()
 	w.t.Cleanup(func() {
 		if w.t.Failed() {
-			w.t.Logf("the export stands at %+v\n%s", w.standing(), w.log)
+			w.t.Logf("the export is at %+v\n%s", w.standing(), w.log)
 		}
 	})
 	log := slog.New(slog.NewTextHandler(w.log, nil))
@@ -155,7 +155,7 @@ func (w *world) standing() Standing {
 func (w *world) caughtUp() {
 	w.t.Helper()
 	last := w.facts[len(w.facts)-1].ID
-	expect.EventuallyWithin(w.t, patience, "the position is behind the last fact", func() bool {
+	expect.EventuallyWithin(w.t, patience, "the position is after the last fact", func() bool {
 		is := w.standing()
 		return is.Position >= last && is.Waiting == 0
 	})

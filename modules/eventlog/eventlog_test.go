@@ -36,7 +36,7 @@ func eventLog(t *testing.T, app *harness.App, query string) (page logged) {
 	return page
 }
 
-// stream opens an event stream and gives its lines.
+// stream opens an event stream and returns its lines.
 func stream(t *testing.T, app *harness.App, query string, headers ...string) (lines <-chan string, leave func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -130,7 +130,7 @@ func TestEventLogInPagesAndAsAStream(t *testing.T) {
 	}
 	again, _ := stream(t, app, "?after=latest", "Last-Event-ID", found.Events[0].ID)
 	if line := until(t, again, "data: "); !strings.Contains(line, found.Events[1].ID) {
-		t.Errorf("behind the first event comes %s", line)
+		t.Errorf("after the first event comes %s", line)
 	}
 	// Another's id is a position and shows nothing of another's.
 	if got := eventLog(t, stranger, "?after="+first.Events[0].ID); len(got.Events) != 0 {
@@ -155,7 +155,7 @@ func TestEventLogInPagesAndAsAStream(t *testing.T) {
 		}
 	}
 	if last != ended {
-		t.Errorf("a stream that was open at the stop was cut off behind %q", last)
+		t.Errorf("a stream that was open at the stop was cut off after %q", last)
 	}
 	for range lines {
 		continue // it has ended
@@ -193,8 +193,8 @@ func TestStreamsOfAnAccountAreCounted(t *testing.T) {
 	})
 }
 
-// The same over GraphQL: what happened before it was asked for, behind a position,
-// and then what happens.
+// The same over GraphQL: events after a position that happened before the request,
+// and then new events.
 func TestEventsAsASubscription(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)

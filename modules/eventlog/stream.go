@@ -64,10 +64,10 @@ func (s *Stream) Close() {
 // Position returns the position to continue from.
 func (s *Stream) Position() string { return s.query.After }
 
-// Next waits at most patience for events and returns an empty page if there are none. The error is io.EOF
+// Next waits at most maxWait for events and returns an empty page if there are none. The error is io.EOF
 // when the service drains.
-func (s *Stream) Next(ctx context.Context, patience time.Duration) (page.Page[event.Fact], error) {
-	over := time.NewTimer(patience)
+func (s *Stream) Next(ctx context.Context, maxWait time.Duration) (page.Page[event.Fact], error) {
+	over := time.NewTimer(maxWait)
 	defer over.Stop()
 	for {
 		select {

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Nothing but an open stream wants the events of these accounts, and streams do not look by themselves:
+// Nothing but an open stream wants the events of these accounts, and streams do not poll:
 // each is woken by the events of its account, those that were opened while others were open too.
 func TestStreamsAreWokenByEventsThatNothingElseWants(t *testing.T) {
 	t.Parallel()

@@ -323,7 +323,7 @@ func TestListFilters(t *testing.T) {
 	}{
 		"all": {Filter{}, "sales support"}, "to the recipient": {Filter{To: "SALES@ada.example"}, "sales"},
 		"to in To": {Filter{To: "support@ada.example"}, "sales support"},
-		"from":     {Filter{From: "mallory@example.net"}, "sales"}, "from nobody": {Filter{From: "x@example.net"}, ""},
+		"from":     {Filter{From: "mallory@example.net"}, "sales"}, "unknown sender": {Filter{From: "x@example.net"}, ""},
 		"domain":           {Filter{Domain: "ada.example"}, "sales support"},
 		"domain id":        {Filter{Domain: domainOf(ada)}, "sales support"},
 		"another's domain": {Filter{Domain: "bob.example"}, ""}, "subject": {Filter{Q: "invo 42"}, "sales"},

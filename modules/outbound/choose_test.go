@@ -138,7 +138,7 @@ func TestAllowanceLeftWeighs(t *testing.T) {
 	if part := used["192.0.2.1"]; part < 680 || part > 820 || used["192.0.2.2"] != 0 {
 		t.Errorf("three times the allowance, and used %v", used)
 	}
-	// A warm one beside it: the one that warms up gets mail as long as it may.
+	// A warm one next to it: the one that warms up gets mail as long as it may.
 	pool, used = outlets(50, -1), map[string]int{}
 	for i := range 1000 {
 		o := pickOutlet(pool, "acc_a", fmt.Sprint(i))

@@ -65,7 +65,7 @@ func (w *world) account(t testing.TB, plan string) string {
 	return made.ID
 }
 
-// knownDomains stands in for the module domains, whose making takes a DNS server.
+// knownDomains replaces the module domains, whose making takes a DNS server.
 type knownDomains []*ent.Domain
 
 func (k *knownDomains) add(accountID, name string) string {
@@ -92,7 +92,7 @@ func (w *world) box(t testing.TB) *secret.Box {
 	return box
 }
 
-// process is one more process of the installation, started. It reads only when told.
+// process is one more process of the installation, started. It reads only on request.
 func (w *world) process(t testing.TB, config Config, signals ...Signals) *Ways {
 	t.Helper()
 	if config.ReadEvery == 0 {

@@ -75,8 +75,8 @@ func (w *Ways) Place(label string) Routing {
 	return OnOtherNode
 }
 
-// locateSources determines the reach of each source and the number of processes that share it, and tells
-// the node which sources connections can use.
+// locateSources determines the reach of each source and the number of processes that share it, and reports to the
+// node which sources connections can use.
 func (r *reader) locateSources(ctx context.Context, into *snapshot) {
 	if r.nodes == nil {
 		return // every source is local
@@ -151,8 +151,8 @@ func (w *Ways) Among(label string) int {
 	return max(1, w.known.among)
 }
 
-// countSharing counts this process and the other delivering processes behind the same public address that
-// match the given predicate.
+// countSharing counts this process and the other delivering processes with the same public address that match the
+// given predicate.
 func countSharing(self node.Process, others []node.Process, too func(node.Process) bool) int {
 	n := 1
 	for _, p := range others {

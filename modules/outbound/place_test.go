@@ -45,8 +45,8 @@ func (w *world) among(t *testing.T, f *fleet, goneAfter time.Duration) *Ways {
 	return s
 }
 
-// A process chooses its own addresses first, then those of others, then those that nobody
-// has for a short time; the plan's order of pools stands before that.
+// A process chooses its own addresses first, then those of others, then those that no process
+// has had for a short time; the plan's order of pools takes precedence.
 func TestTheNearestAddressOfAPoolIsChosen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -83,15 +83,15 @@ func TestTheNearestAddressOfAPoolIsChosen(t *testing.T) {
 		t.Errorf("an account with an address of its own elsewhere leaves from %q, want that", got[0])
 	}
 	if got := choose(t, s, 1, Question{AccountID: w.pool}); got[0] != "192.0.2.4" {
-		t.Errorf("an account of the plan pool leaves from %q, want the address of its pool that nobody has for a short time", got[0])
+		t.Errorf("an account of the plan pool leaves from %q, want the address of its pool that no process has had for a short time", got[0])
 	}
 	if has, known := f.tried[netip.MustParseAddr("192.0.2.2")]; has || !known ||
 		!f.tried[netip.MustParseAddr("192.0.2.1")] {
-		t.Errorf("the node is told %v of the addresses", f.tried)
+		t.Errorf("the node was sent the addresses %v", f.tried)
 	}
 }
 
-// An address that nobody has had for long is passed over, but for an account's own, which is
+// An address that no process has had for long is skipped, but for an account's own, which is
 // waited for; it is said once. Somebody who comes back with it has it at once.
 func TestAnAddressThatIsGoneIsPassedOver(t *testing.T) {
 	t.Parallel()
@@ -117,7 +117,7 @@ func TestAnAddressThatIsGoneIsPassedOver(t *testing.T) {
 	f.others[0].Alive, f.others[0].Silent = true, 0
 	reread(t, s)
 	if s.Place("192.0.2.1") != OnOtherNode || s.Place("192.0.2.5") != OnOtherNode {
-		t.Error("a process is back, and what waits for its addresses is not left to it")
+		t.Error("a process is back, and mail queued for its addresses is not left to it")
 	}
 	f.others = nil
 	reread(t, s)
@@ -131,7 +131,7 @@ func TestAnAddressThatIsGoneIsPassedOver(t *testing.T) {
 	reread(t, s)
 	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "192.0.2.2" || s.Place("192.0.2.1") != Orphaned ||
 		s.Place("192.0.2.5") != OnOtherNode {
-		t.Errorf("with an address here mail leaves from %q, and what waits is in places %d and %d", got[0],
+		t.Errorf("with an address here mail leaves from %q, and queued mail is in places %d and %d", got[0],
 			s.Place("192.0.2.1"), s.Place("192.0.2.5"))
 	}
 }
@@ -160,7 +160,7 @@ func TestAnAddressThatComesHereIsTold(t *testing.T) {
 		}
 		reread(t, s)
 		if got := gained(); got != c.want {
-			t.Errorf("after the address was moved to %s it is told that one has come: %t, want %t", c.to, got, c.want)
+			t.Errorf("after the address was moved to %s the arrival is reported: %t, want %t", c.to, got, c.want)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func TestPasswordIsSealedToItsRowAndShownNowhere(t *testing.T) {
 		t.Errorf("%#v, log %s", got, w.logged)
 	}
 	if got := w.relayOf(t, s, w.free); got.Password != "hush-hush" {
-		t.Error("and everybody else's too")
+		t.Error("and that of all others too")
 	}
 }
 
@@ -105,12 +105,12 @@ func TestWrongSmarthostsAreRefusedByField(t *testing.T) {
 	}{
 		"everything": {SmarthostInput{Domain: "no domain", Use: "sometimes", URL: plain("https://x:hush@y")},
 			[]string{"account", "domain", "url", "use"}},
-		"password twice":       {SmarthostInput{Account: w.free, URL: plain("smtp://u:hush@h.example"), Password: plain("hush")}, []string{"password"}},
-		"password for nobody":  {SmarthostInput{Account: w.free, URL: plain("smtp://h.example"), Password: plain("hush")}, []string{"url"}},
-		"user alone":           {SmarthostInput{Account: w.free, URL: plain("smtp://u@h.example")}, []string{"url"}},
-		"no host":              {SmarthostInput{Account: w.free, URL: plain("smtp://:25")}, []string{"url"}},
-		"no host name":         {SmarthostInput{Account: w.free, URL: plain("smtp://a_b.example:25")}, []string{"url"}},
-		"a line end in a name": {SmarthostInput{Account: w.free, URL: plain("smtp://u%0D%0A:hush@h.example")}, []string{"url"}},
+		"password twice":          {SmarthostInput{Account: w.free, URL: plain("smtp://u:hush@h.example"), Password: plain("hush")}, []string{"password"}},
+		"password without a user": {SmarthostInput{Account: w.free, URL: plain("smtp://h.example"), Password: plain("hush")}, []string{"url"}},
+		"user alone":              {SmarthostInput{Account: w.free, URL: plain("smtp://u@h.example")}, []string{"url"}},
+		"no host":                 {SmarthostInput{Account: w.free, URL: plain("smtp://:25")}, []string{"url"}},
+		"no host name":            {SmarthostInput{Account: w.free, URL: plain("smtp://a_b.example:25")}, []string{"url"}},
+		"a line end in a name":    {SmarthostInput{Account: w.free, URL: plain("smtp://u%0D%0A:hush@h.example")}, []string{"url"}},
 	} {
 		_, err := w.SetSmarthost(t.Context(), test.in)
 		refused := fault.From(err)

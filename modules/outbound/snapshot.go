@@ -71,7 +71,7 @@ type relays struct{ always, fallback *smtpclient.Way }
 // snapshot is the whole configuration at one point in time.
 type snapshot struct {
 	day       string // of the allowances
-	among     int    // number of processes behind the same public address, including this one
+	among     int    // number of processes with the same public address, including this one
 	sources   []source
 	dedicated map[string]tiers // by account
 	pool      tiers

@@ -15,15 +15,15 @@ func TestWrongSourcesAreRefusedByField(t *testing.T) {
 		in     SourceInput
 		fields []string
 	}{
-		"everything":                 {SourceInput{Address: "localhost", Hostname: "mx", Pool: "mine"}, []string{"address", "hostname", "pool"}},
-		"nothing":                    {SourceInput{}, []string{"address", "hostname", "pool"}},
-		"any address":                {SourceInput{Address: "::", Hostname: "a.example", Pool: "shared"}, []string{"address"}},
-		"a group's":                  {SourceInput{Address: "224.0.0.1", Hostname: "a.example", Pool: "shared"}, []string{"address"}},
-		"with a zone":                {SourceInput{Address: "fe80::1%eth0", Hostname: "a.example", Pool: "shared"}, []string{"address"}},
-		"dedicated to nobody":        {SourceInput{Address: "127.0.0.1", Hostname: "a.example", Pool: "dedicated"}, []string{"account"}},
-		"shared, of an account":      {SourceInput{Address: "127.0.0.1", Hostname: "a.example", Pool: "shared", Account: w.free}, []string{"account"}},
-		"not this machine's":         {SourceInput{Address: "203.0.113.1", Hostname: "a.example", Pool: "shared"}, []string{"address"}},
-		"not this machine's, IPv6's": {SourceInput{Address: "2001:db8::1", Hostname: "a.example", Pool: "shared"}, []string{"address"}},
+		"everything":                   {SourceInput{Address: "localhost", Hostname: "mx", Pool: "mine"}, []string{"address", "hostname", "pool"}},
+		"nothing":                      {SourceInput{}, []string{"address", "hostname", "pool"}},
+		"any address":                  {SourceInput{Address: "::", Hostname: "a.example", Pool: "shared"}, []string{"address"}},
+		"a group's":                    {SourceInput{Address: "224.0.0.1", Hostname: "a.example", Pool: "shared"}, []string{"address"}},
+		"with a zone":                  {SourceInput{Address: "fe80::1%eth0", Hostname: "a.example", Pool: "shared"}, []string{"address"}},
+		"dedicated without an account": {SourceInput{Address: "127.0.0.1", Hostname: "a.example", Pool: "dedicated"}, []string{"account"}},
+		"shared, of an account":        {SourceInput{Address: "127.0.0.1", Hostname: "a.example", Pool: "shared", Account: w.free}, []string{"account"}},
+		"not this machine's":           {SourceInput{Address: "203.0.113.1", Hostname: "a.example", Pool: "shared"}, []string{"address"}},
+		"not this machine's, IPv6's":   {SourceInput{Address: "2001:db8::1", Hostname: "a.example", Pool: "shared"}, []string{"address"}},
 	} {
 		_, err := w.AddSource(t.Context(), test.in)
 		refused := fault.From(err)
@@ -58,7 +58,7 @@ func TestSourcesAreKeptByTheirAddress(t *testing.T) {
 	}
 	if _, err := w.AddSource(t.Context(), SourceInput{Address: "127.0.0.2", Hostname: "out.example.com",
 		Pool: "dedicated", Account: "nobody@example.com"}); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("of nobody: %v", err)
+		t.Errorf("of no account: %v", err)
 	}
 	reread(t, w.Ways)
 	count(t, w, w.Ways, []string{"127.0.0.1"})

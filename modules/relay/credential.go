@@ -187,7 +187,7 @@ func (s *Credentials) IsWithin(ctx context.Context, accountID, credentialID stri
 	if err != nil {
 		return false, err
 	}
-	return rights.Within(found.DomainIds, domainIDs), nil
+	return rights.IsSubset(found.DomainIds, domainIDs), nil
 }
 
 // Get returns one credential of the account.

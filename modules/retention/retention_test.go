@@ -153,7 +153,7 @@ func TestOneProcessPurgesAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if done, err := s.Purge(t.Context()); err != nil || !done.Skipped {
-		t.Errorf("a purge beside another returned %+v, %v, want it skipped", done, err)
+		t.Errorf("a purge during another returned %+v, %v, want it skipped", done, err)
 	}
 	if _, err := conn.ExecContext(t.Context(), `SELECT pg_advisory_unlock($1)`, int64(purgeLock)); err != nil {
 		t.Fatal(err)
@@ -198,7 +198,7 @@ func TestErasingFollowsTheEmailsAlsoAfterAnError(t *testing.T) {
 	}
 }
 
-// What acts by itself would write to the person during the erasure, so it goes first.
+// Automations would write to the person during the erasure, so it goes first.
 func TestWhatActsIsErasedBeforeAllElseAndAgain(t *testing.T) {
 	t.Parallel()
 	mail := &stock{}

@@ -48,7 +48,7 @@ func (a *acceptance) receipt() Receipt {
 	return Receipt{ID: a.email.id, Status: string(a.email.status), Suppressed: a.suppressed}
 }
 
-// isDue reports whether its recipients are to be delivered to from now on.
+// isDue reports whether its recipients must be delivered from now on.
 func (a *acceptance) isDue() bool { return a.err == nil && a.email.status == email.StatusSent }
 
 // countsAgainstCaps reports whether the message counts against the caps. Blocked messages do not.

@@ -129,7 +129,7 @@ func TestRequestWaitsForItsBusyKey(t *testing.T) {
 		_, err := f.sendWithKey(t, "busy", []byte(`{}`))
 		sent <- err
 	}()
-	expect.EventuallyWithin(t, 20*time.Second, "the request waits by itself", func() bool {
+	expect.EventuallyWithin(t, 20*time.Second, "the request waits", func() bool {
 		f.writer.busyKeys.mutex.Lock()
 		defer f.writer.busyKeys.mutex.Unlock()
 		return f.writer.busyKeys.waiting == 1

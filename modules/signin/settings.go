@@ -16,7 +16,7 @@ const chapter = "People"
 
 // SignUpPolicy is the policy for creating a user and a team without an invitation.
 type SignUpPolicy struct {
-	Open    bool     // anyone, or only addresses at Domains
+	Open    bool     // all users, or only addresses at Domains
 	Domains []string // A-labels; empty: any domain
 	Closed  bool     // invitations are disabled, too
 }

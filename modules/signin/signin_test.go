@@ -56,7 +56,7 @@ func newWorldOn(t *testing.T, d *db.DB, change ...func(*signin.Config)) *world {
 		t.Fatal(err)
 	}
 	if w.accounts, err = accounts.New(accounts.Params{DB: w.db,
-		Cursors: page.NewCodec([]byte("sixteen octets or more")), Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		Cursors: page.NewCodec([]byte("sixteen bytes or more")), Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
 	config := signin.Config{BaseURL: base, Passwords: true}
@@ -388,7 +388,7 @@ func TestRejectsWeakPasswords(t *testing.T) {
 	}
 	for _, bad := range []string{"", "eleven char", strings.Repeat("x", 257), strings.Repeat("a", 20), "abababababab",
 		"123456789012", "ada@example.com", "password1234", "PassWordPassWord", "with\x00a NUL inside",
-		"bad \xff octets here"} {
+		"bad \xff bytes here"} {
 		_, err := w.SetUp(t.Context(), signin.SetUpInput{Token: tokenOf(t, link), Email: "ada@example.com",
 			Password:    bad,
 			AccountName: "Acme"})
@@ -526,7 +526,7 @@ func TestStoresHostileUserAgents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.setUp(t)
-	for _, agent := range []string{"bad \xff octets", "NUL \x00 inside", strings.Repeat("é", 400), "a" +
+	for _, agent := range []string{"bad \xff bytes", "NUL \x00 inside", strings.Repeat("é", 400), "a" +
 		strings.Repeat("é", 400), strings.Repeat("\xff", 8000), "line\r\nbreak", ""} {
 		ctx := audit.WithOrigin(t.Context(), audit.Origin{Agent: agent})
 		in, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: adasPassword})

@@ -36,13 +36,13 @@ func TestReceipts(t *testing.T) {
 	w := newWorld(t)
 	w.useTwilio(t, ours)
 	for name, c := range map[string]struct{ statuses, want string }{
-		"in order":                   {"queued sent delivered", "delivered sent"},
-		"twice":                      {"delivered delivered", "delivered sent"},
-		"in another order":           {"delivered sent failed", "delivered sent"},
-		"refused later":              {"sent undelivered", "failed 30006 sent"},
-		"delivered after all":        {"undelivered delivered", "delivered sent"},
-		"words that nobody knows":    {"gone", "sent sent"},
-		"sent comes behind the fact": {"undelivered sent", "failed 30006 sent"},
+		"in order":                    {"queued sent delivered", "delivered sent"},
+		"twice":                       {"delivered delivered", "delivered sent"},
+		"in another order":            {"delivered sent failed", "delivered sent"},
+		"refused later":               {"sent undelivered", "failed 30006 sent"},
+		"delivered after all":         {"undelivered delivered", "delivered sent"},
+		"unknown words":               {"gone", "sent sent"},
+		"sent arrives after the fact": {"undelivered sent", "failed 30006 sent"},
 	} {
 		messageID, at := w.sendByTwilio(t, ours, german)
 		for status := range strings.FieldsSeq(c.statuses) {
@@ -175,7 +175,7 @@ func TestStopAndStart(t *testing.T) {
 	form := url.Values{"From": {german}, "Body": {"STOP"}}
 	checkRefusal(t, "a reply without a signature", w.Reply(t.Context(), newRequest(w.ReplyURL(ours), form, "")),
 		"not_found")
-	checkRefusal(t, "a reply with the token of nobody",
+	checkRefusal(t, "a reply with an unknown token",
 		w.Reply(t.Context(), callback.ProviderRequest{Token: "acc_x.y", Fields: form}), "not_found")
 	if r := w.send(t, ours, german); r.Suppressed {
 		t.Error("a forged reply stopped the messages")

@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/timeseries"
 )
 
-// Range is the time of a question.
+// Range is the time range of a question.
 type Range = timeseries.Range
 
 // Interval is the length of a period.
@@ -32,8 +32,7 @@ const (
 // Dimension is a way to group figures.
 type Dimension string
 
-// The dimensions. By the first four mail is told apart by who sent it; an email with two tags counts
-// in the groups of both.
+// The dimensions. The first four group mail by its sender; an email with two tags counts in the groups of both.
 const (
 	ByDomain          Dimension = "domain"
 	ByAPIKey          Dimension = "api_key"
@@ -54,7 +53,7 @@ var dimensions = map[Dimension]struct {
 	ByBounceClass: {rollup.SenderClass, "key"},
 }
 
-// Filter selects the mail to count. Empty fields do not filter; at most one of the last three may be set.
+// Filter selects the mail to count. Empty fields select all; at most one of the last three may be set.
 type Filter struct {
 	DomainID, APIKeyID, TemplateID, AutomationID string
 
@@ -67,12 +66,12 @@ type Filter struct {
 type Question struct {
 	Range    Range
 	Interval Interval
-	Timezone string // as Europe/Vienna
+	Timezone string // for example Europe/Vienna
 	GroupBy  Dimension
-	Top      int // groups that are shown by themselves, the largest ones
+	Top      int // number of the largest groups to return individually
 	Filter   Filter
-	ByEmail  bool // a figure stands where its email was handed over, not where it happened
-	Latency  bool // how long deliveries took is wanted
+	ByEmail  bool // count results at the time of handover instead of the time they happened
+	Latency  bool // include delivery latencies
 }
 
 // Figures are counts. All but Accepted and Suppressed count recipients, each once.
@@ -89,7 +88,7 @@ type Figures struct {
 	Unsubscribed int64
 	Suppressed   int64 // emails that were blocked
 
-	took *latencies // nil: they are not known
+	took *latencies // nil if unknown
 }
 
 func (f *Figures) scan() []*int64 {
@@ -146,7 +145,7 @@ type Group = timeseries.Group[Figures]
 type QueryResult struct {
 	timeseries.Result[Figures]
 
-	AsOf time.Time // all that happened before is counted
+	AsOf time.Time // everything before it is counted
 }
 
 const maxTop = 100
@@ -176,7 +175,7 @@ func (q Question) kind(wrong fault.Fields) rollup.Kind {
 		}
 		take("groupBy", known, d.kind)
 	}
-	if !f.bySender() && dimensions[q.GroupBy].kind != rollup.Sender { // whoever sent
+	if !f.bySender() && dimensions[q.GroupBy].kind != rollup.Sender { // for any sender
 		switch kind {
 		case rollup.SenderTag:
 			return rollup.Tag
@@ -263,8 +262,8 @@ func (r *reading) ask(ctx context.Context, q Question, kind rollup.Kind) (QueryR
 	return answer, label(ctx, r.tx, r.accountID, labels[q.GroupBy], answer.Groups)
 }
 
-// readWhole reads what all groups of a question have together. An email may be in no group of a key, or in
-// two: then it is the answer to the question without its groups.
+// readWhole reads the totals over all groups of a question. An email may be in no group of a key, or in two, so
+// the totals are the answer to the question without its groups.
 func (r *reading) readWhole(ctx context.Context, q Question, kind rollup.Kind, groups sums) ([]sum, error) {
 	if dimensions[q.GroupBy].column != "key" {
 		return groups.except(nil, len(r.axis.Starts)), nil
@@ -287,7 +286,7 @@ func (f Filter) keys() []string {
 	return nil
 }
 
-// Size is by what groups are compared.
+// Size returns the figure by which groups are compared.
 func (f *Figures) Size() int64 {
 	return f.Accepted + f.Recipients + f.Delivered + f.Bounced + f.Failed + f.Complained + f.Opened + f.Clicked + f.Unsubscribed + f.Suppressed
 }
@@ -299,8 +298,8 @@ var labels = map[Dimension]string{
 	ByAutomation: `SELECT id, name FROM automations WHERE account_id = $1 AND id = ANY($2)`,
 }
 
-// label names groups as people know them; what is gone is called by its id. An empty statement: the keys
-// are what people know.
+// label adds the display names of groups; a deleted group is named by its id. An empty statement means that the
+// keys are the names.
 func label[F any](ctx context.Context, on db.Execer, accountID, statement string, groups []timeseries.Group[F]) error {
 	keys := make([]string, len(groups))
 	for i := range groups {

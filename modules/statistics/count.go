@@ -25,21 +25,21 @@ const (
 	createMarkSQL = `INSERT INTO statistics_marks (id, fact_id) SELECT 1, coalesce(min(id), '') FROM facts ON CONFLICT (id) DO NOTHING`
 
 	readMarkSQL = `SELECT fact_id FROM statistics_marks WHERE id = 1`
-	// Keepers hold the mark, which counting waits for.
+	// Keepers hold the mark, and counting waits for them.
 	lockMarkSQL = readMarkSQL + ` FOR UPDATE`
 	moveMarkSQL = `UPDATE statistics_marks SET fact_id = $1, counted_at = now(), error = '' WHERE id = 1`
 	skipFactSQL = `UPDATE statistics_marks SET fact_id = $2, skipped = skipped + 1, error = $3 WHERE id = 1 AND fact_id = $1`
 	failedSQL   = `UPDATE statistics_marks SET error = $1 WHERE id = 1`
 
-	// behindSQL returns the fact that is so many behind another one, empty if there are fewer.
+	// behindSQL returns the fact at an offset after another one, or an empty string if there are fewer.
 	behindSQL = `SELECT coalesce((SELECT id FROM facts WHERE id >= $1 AND id < $2 ORDER BY id OFFSET $3 LIMIT 1), '')`
 )
 
-// pace is how many facts are counted in one transaction. It follows the time that they take, so that no
-// batch fails twice, whatever the facts are and however slow the database is.
+// pace decides how many facts are counted in one transaction. It adapts to their processing time, so that no batch
+// fails twice, whatever the facts and however slow the database.
 type pace struct {
 	size     int
-	failures int // of a single fact, in a row
+	failures int // consecutive failures of a single fact
 }
 
 const (
@@ -47,13 +47,13 @@ const (
 	batchMost  = 10_000
 	batchShort = 250 * time.Millisecond // the next batch is twice as large
 	batchLong  = time.Second            // the next batch is half as large
-	// poisonAfter is after how many failures a fact is passed over. Timeouts are not its failures.
+	// poisonAfter is the number of failures after which a fact is skipped. Timeouts do not count.
 	poisonAfter = 3
 )
 
 func newPace() pace { return pace{size: batchFirst} }
 
-// took adapts to a batch that was counted.
+// took adapts the pace to a successful batch.
 func (p *pace) took(long time.Duration) {
 	p.failures = 0
 	switch {
@@ -64,8 +64,8 @@ func (p *pace) took(long time.Duration) {
 	}
 }
 
-// recordFailure slows down after a batch that could not be counted. It reports whether a single fact is to
-// blame, so that it is to be passed over.
+// recordFailure slows down after a failed batch. It reports whether a single fact is the cause and must be
+// skipped.
 func (p *pace) recordFailure(err error) (poison bool) {
 	if p.size > 1 {
 		p.size = max(1, p.size/4)
@@ -78,8 +78,8 @@ func (p *pace) recordFailure(err error) (poison bool) {
 	return p.failures >= poisonAfter
 }
 
-// Count counts the facts up to the horizon, in batches that are committed one by one. It may run in several
-// processes: one of them counts.
+// Count counts the facts up to the horizon, in batches that are committed one by one. If several processes call
+// it, only one of them counts.
 func (s *Service) Count(ctx context.Context) error {
 	s.counting.Lock()
 	defer s.counting.Unlock()
@@ -109,8 +109,8 @@ func (s *Service) Count(ctx context.Context) error {
 	return nil
 }
 
-// recover decides what follows a batch that failed: nil if a smaller one, or one behind a fact that cannot be
-// counted, may be tried now.
+// recover handles a failed batch. It returns nil if a smaller batch, or one after a skipped fact, may be tried
+// now.
 func (s *Service) recover(ctx context.Context, b stretch, err error) error {
 	if ctx.Err() != nil || b.to == "" || fault.IsDatabaseUnavailable(err) && !timedOut(err) {
 		return err
@@ -138,15 +138,15 @@ func timedOut(err error) bool {
 	return errors.As(err, &server) && server.Code == "57014" // query_canceled
 }
 
-// stretch is the facts with ids from one on and before another.
+// stretch is the facts with ids in [from, to).
 type stretch struct {
-	from, to string // to is empty before it is known
-	more     bool   // there are facts behind it
+	from, to string // to is empty until it is known
+	more     bool   // more facts follow
 	took     time.Duration
 }
 
-// countBatch counts the next facts before end, and moves the mark behind them. What it returns beside an error is
-// the stretch that could not be counted.
+// countBatch counts the next facts before end, and moves the mark past them. With an error it returns the stretch
+// that could not be counted.
 func countBatch(ctx context.Context, tx db.Execer, end string, size int) (b stretch, err error) {
 	ours, err := db.One(ctx, tx, db.Value[bool], `SELECT pg_try_advisory_xact_lock($1)`, int64(countLock))
 	if err != nil || !ours {
@@ -169,8 +169,8 @@ func countBatch(ctx context.Context, tx db.Execer, end string, size int) (b stre
 	return b, err
 }
 
-// countFacts adds the facts of a selection to the tables, or takes them off again: sign is 1 or -1. Received mail
-// is counted by a statement of its own, whose condition chooses the same facts.
+// countFacts adds the selected facts to the tables, or subtracts them: sign is 1 or -1. Received mail is counted
+// by a separate statement whose condition selects the same facts.
 func countFacts(ctx context.Context, tx db.Execer, of rollup.Selection, condition string, sign int64,
 	args ...any) error {
 	r := rollup.New()
@@ -189,7 +189,7 @@ func countFacts(ctx context.Context, tx db.Execer, of rollup.Selection, conditio
 	return nil
 }
 
-// waits reports whether so many facts are not counted yet.
+// waits reports whether at least that many facts are uncounted.
 func (s *Service) waits(ctx context.Context, many int) (bool, error) {
 	mark, err := db.All(ctx, s.db.SQL, db.Value[string], readMarkSQL)
 	if err != nil || len(mark) == 0 {
@@ -199,7 +199,7 @@ func (s *Service) waits(ctx context.Context, many int) (bool, error) {
 	return far != "", err
 }
 
-// takeOver takes an hour of the version before over. It reports whether there may be more.
+// takeOver migrates an hour from the tables of the previous version. It reports whether there may be more.
 func (s *Service) takeOver(ctx context.Context) (more bool, err error) {
 	hour, found, err := store.NextLegacy(ctx, s.db.SQL)
 	if err != nil || !found {

@@ -84,7 +84,7 @@ func TestMailToManyDomainsIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if is, err := Look(t.Context(), tr.db.SQL); err != nil || is != (Standing{}) {
-		t.Errorf("after counting, statistics are %+v (%v), want none behind", is, err)
+		t.Errorf("after counting, statistics are %+v (%v), want none waiting", is, err)
 	}
 	rows, err := db.One(t.Context(), tr.db.SQL, db.Value[int], `SELECT count(*) FROM statistics_days`)
 	if err != nil || rows > 1500 {
@@ -183,7 +183,7 @@ func TestAnEventThatCannotBeCountedIsSkipped(t *testing.T) {
 		t.Fatal(err)
 	}
 	if is, err := Look(t.Context(), tr.db.SQL); err != nil || is.Skipped != 1 || is.Behind != 0 {
-		t.Errorf("after skipping, statistics are %+v (%v), want one skipped and none behind", is, err)
+		t.Errorf("after skipping, statistics are %+v (%v), want one skipped and none waiting", is, err)
 	}
 	a, err := tr.Ask(t.Context(), tr.account[0], Question{Range: between(at, at.Add(time.Hour)), Interval: Hour,
 		Timezone: "UTC"})

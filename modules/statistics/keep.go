@@ -25,9 +25,9 @@ func (s *Service) Keep(ctx context.Context, tx db.Execer, accountID string, emai
 	return err
 }
 
-// Around lets a change within tx delete some facts about emails, for example when one of several recipients
-// is erased. It counts all uncounted facts before the change, and subtracts the remaining ones after it,
-// which are counted later: only the deleted facts stay counted.
+// Around runs a change within tx that deletes some facts about emails, for example when one of several recipients
+// is erased. It counts all uncounted facts before the change, and afterwards subtracts the remaining ones, which
+// are counted later: only the deleted facts stay counted.
 func (s *Service) Around(ctx context.Context, tx db.Execer, accountID string, emailIDs []string,
 	change func() error) error {
 	mark, kept, err := keep(ctx, tx, accountID, emailIDs)
@@ -71,7 +71,7 @@ func holdMark(ctx context.Context, tx db.Execer, accountID string) (string, erro
 	return mark, err
 }
 
-// oneOrNone returns the text of the first row, empty if there is none.
+// oneOrNone returns the text of the first row, or an empty string if there is none.
 func oneOrNone(ctx context.Context, on db.Execer, statement string) (string, error) {
 	all, err := db.All(ctx, on, db.Value[string], statement)
 	return append(all, "")[0], err

@@ -13,16 +13,16 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Of many keys, as recipients' domains are, an answer shows the largest ones. They are found by the sizes that
-// rows have, without reading what is in most of them; only the months and days at both ends of a question are
-// looked into. Then the chunks of the candidates are read, and of the rows for all keys together, whose
-// difference is the rest.
+// If there are many keys, such as recipient domains, an answer contains the largest ones. They are found by the
+// stored sizes of rows, without reading most chunks; only the months and days at both ends of a question are read
+// in part. Then the chunks of the candidates are read, and the rows for all keys together; the difference is the
+// rest.
 
-// spare is how many more keys are read than are shown: the sizes of hours, and in long questions of days, that a time
-// zone cuts in two are not exact.
+// spare is how many more keys are read than returned: sizes are inexact for hours, and in long questions for days,
+// that a time zone divides.
 const spare = 5
 
-// candidates are the keys of a kind that may be the largest ones.
+// candidates are the keys of a kind that may be among the largest.
 func (r *reading) candidates(ctx context.Context, kind rollup.Kind, most int) ([]string, error) {
 	sizes := map[string]int64{}
 	for _, read := range []func(context.Context, rollup.Kind, map[string]int64) error{r.sizesOfWhole, r.sizesOfParts,
@@ -42,7 +42,7 @@ func (r *reading) candidates(ctx context.Context, kind rollup.Kind, most int) ([
 	return keys[:min(most+spare, len(keys))], nil
 }
 
-// cut divides what the question is about into the months, or days, that lie in it and those that it has a part of.
+// cut divides a question into the months, or days, that it contains completely and those that it contains in part.
 func (r *reading) cut(begin func(time.Time) time.Time, next func(time.Time) time.Time) (whole, parts []string) {
 	for at := begin(r.axis.Begin()); at.Before(r.axis.End); at = next(at) {
 		if at.Before(r.axis.Begin()) || next(at).After(r.axis.End) {
@@ -70,7 +70,7 @@ func (r *reading) size() string {
 	return "event_size"
 }
 
-// sizesOfWhole sums the sizes of rows that lie in the question.
+// sizesOfWhole sums the sizes of rows that lie completely within the question.
 func (r *reading) sizesOfWhole(ctx context.Context, kind rollup.Kind, sizes map[string]int64) error {
 	months, _ := r.cutMonths()
 	days, _ := r.cutDays()
@@ -92,10 +92,10 @@ func (r *reading) sizesOfWhole(ctx context.Context, kind rollup.Kind, sizes map[
 	}, q.Text, q.Args...)
 }
 
-// short is how long a question is for which months are looked into by hours and not by days.
+// short is the longest question for which partial months are read by hours instead of days.
 const short = 14 * 24 * time.Hour
 
-// sizesOfParts looks into the rows that lie in the question in part.
+// sizesOfParts reads the rows that lie partially within the question.
 func (r *reading) sizesOfParts(ctx context.Context, kind rollup.Kind, sizes map[string]int64) error {
 	_, months := r.cutMonths()
 	_, days := r.cutDays()
@@ -133,7 +133,7 @@ func (r *reading) sizesOfParts(ctx context.Context, kind rollup.Kind, sizes map[
 	}, q.Text, q.Args...)
 }
 
-// sizesOfTail adds what is not counted yet.
+// sizesOfTail adds the uncounted facts.
 func (r *reading) sizesOfTail(_ context.Context, kind rollup.Kind, sizes map[string]int64) error {
 	for row, series := range r.tail.Rows {
 		if row.Kind != kind || !r.filter.matches(row.By) {
@@ -149,7 +149,7 @@ func (r *reading) sizesOfTail(_ context.Context, kind rollup.Kind, sizes map[str
 	return nil
 }
 
-// largestKeys reads what the largest keys of a kind have, and of all others together.
+// largestKeys reads the figures of the largest keys of a kind, and the sum of all others.
 func (r *reading) largestKeys(ctx context.Context, kind rollup.Kind,
 	most int) (known sums, shown []string, rest []sum, err error) {
 	keys, err := r.candidates(ctx, kind, most)

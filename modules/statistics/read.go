@@ -47,7 +47,7 @@ type sum struct {
 	took   *latencies
 }
 
-// latencies are deliveries by the bins of their latencies.
+// latencies are deliveries by latency bin.
 type latencies [rollup.LastBin + 1]int64
 
 func (s *sum) addLatency(bin int, n int64) {
@@ -73,8 +73,8 @@ func (s *sum) add(more *sum) {
 
 func (s *sum) empty() bool { return s.counts == chunk.Counts{} }
 
-// subtract takes another sum off. Less than none is nothing: a part may have more than the whole, where some of it was
-// deleted before a rebuild.
+// subtract subtracts another sum, but not below zero: a part may exceed the whole if some of the whole was deleted
+// before a rebuild.
 func (s *sum) subtract(less *sum) {
 	for n := range s.counts {
 		s.counts[n] = max(0, s.counts[n]-less.counts[n])
@@ -86,7 +86,7 @@ func (s *sum) subtract(less *sum) {
 	}
 }
 
-// figures returns the sum in the form of an answer.
+// figures converts the sum into the figures of an answer.
 func (s *sum) figures() Figures {
 	c := &s.counts
 	return Figures{c[rollup.Accepted], c[rollup.Recipients], c[rollup.Delivered], c[rollup.Delayed], c[rollup.Bounced],
@@ -106,7 +106,8 @@ func (s sums) of(group string, periods int) []sum {
 	return list
 }
 
-// periodOf finds the period of a quarter of an hour, from one on that is not after it; less than 0: it is in none.
+// periodOf returns the period of a quarter of an hour, searching from a period that is not after it, or a negative
+// number if there is none.
 func (r *reading) periodOf(quarter int64, from int) int {
 	if quarter < r.starts[0] || quarter >= r.starts[len(r.starts)-1] {
 		return -1
@@ -127,7 +128,7 @@ func (r *reading) periodOf(quarter int64, from int) int {
 	return from
 }
 
-// found is a chunk as it was read. Its slots are so many quarters of an hour long.
+// found is a chunk from the database. Its slots are the given number of quarters long.
 type found struct {
 	start               time.Time
 	group               string
@@ -166,9 +167,8 @@ func (r *reading) add(f *found, to sums) error {
 	return nil
 }
 
-// rowsSQL reads the chunks of a kind, in days and in months. Where there are keys, months and the days that
-// are not packed yet are listed, so that each is looked up by its keys: in a stretch of time the index would
-// be gone through once for each.
+// rowsSQL reads the chunks of a kind, in days and in months. For given keys, months and unpacked days are listed
+// individually, so that each is looked up by its keys: a time range would scan the index once for each.
 func (r *reading) rowsSQL(kind rollup.Kind, group string, keys []string) *db.Query {
 	q := &db.Query{}
 	figures, latencies := store.ChunkColumns(store.Quarters, r.placed)
@@ -205,7 +205,7 @@ func (r *reading) rowsSQL(kind rollup.Kind, group string, keys []string) *db.Que
 	return q
 }
 
-// listOf lists moments from one on and before another, so many days and months apart.
+// listOf lists the moments in [from, to) at the given distance in days and months.
 func listOf(from, before time.Time, days, months int) (list []string) {
 	for at := from; at.Before(before); at = at.AddDate(0, months, days) {
 		list = append(list, at.Format(time.RFC3339))
@@ -227,7 +227,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// coarseOr is SQL for the chunk of a resolution, where there is one, and for how long its slots are.
+// coarseOr is SQL for the chunk of a resolution, if it exists, and the length of its slots.
 func coarseOr(r store.Resolution, fine, coarse string) (chunk, width string) {
 	if r == store.Quarters {
 		return fine, `1`
@@ -236,7 +236,8 @@ func coarseOr(r store.Resolution, fine, coarse string) (chunk, width string) {
 		fmt.Sprintf(`CASE WHEN %s = '' THEN 1 ELSE %d END`, coarse, r)
 }
 
-// of is the condition for the rows of a kind whose senders the filter names. Rows of all senders together have none.
+// of returns the condition for the rows of a kind whose senders match the filter. Rows of all senders together
+// have no sender.
 func (r *reading) of(q *db.Query, kind rollup.Kind) string {
 	conditions := []string{`account_id = ` + q.Arg(r.accountID), `kind = ` + q.Arg(int(kind))}
 	alone := slices.Contains([]rollup.Kind{rollup.Account, rollup.Domain, rollup.Tag}, kind)
@@ -250,14 +251,14 @@ func (r *reading) of(q *db.Query, kind rollup.Kind) string {
 	return strings.Join(conditions, ` AND `)
 }
 
-// matches reports whether the filter lets mail of a sender through.
+// matches reports whether the filter includes mail of a sender.
 func (f Filter) matches(by rollup.By) bool {
 	return (f.DomainID == "" || f.DomainID == by.DomainID) && (f.APIKeyID == "" || f.APIKeyID == by.APIKeyID) &&
 		(f.TemplateID == "" || f.TemplateID == by.TemplateID) &&
 		(f.AutomationID == "" || f.AutomationID == by.AutomationID)
 }
 
-// rows sums the rows of a kind by groups: all, or those with the keys.
+// rows sums the rows of a kind by group: all of them, or those with the keys.
 func (r *reading) rows(ctx context.Context, kind rollup.Kind, group string, keys []string) (sums, error) {
 	out := sums{}
 	q := r.rowsSQL(kind, group, keys)
@@ -286,10 +287,10 @@ func (r *reading) rows(ctx context.Context, kind rollup.Kind, group string, keys
 	return out, nil
 }
 
-// noGroup is the column of groups where there is one group of all.
+// noGroup is the group column of questions without groups.
 const noGroup = `''`
 
-// groupOf is the group of a row by the column that groups are of.
+// groupOf returns the group of a row from its group column.
 func groupOf(row rollup.RowKey, column string) string {
 	switch column {
 	case "domain_id":
@@ -306,7 +307,7 @@ func groupOf(row rollup.RowKey, column string) string {
 	return ""
 }
 
-// largest are the groups with anything in them, the largest ones first.
+// largest returns the groups that are not empty, largest first.
 func (s sums) largest(most int) []string {
 	sizes := map[string]int64{}
 	var groups []string
@@ -327,8 +328,8 @@ func (s sums) largest(most int) []string {
 	return groups[:min(most, len(groups))]
 }
 
-// answer puts sums into the periods of an answer: groups that are shown under their names, and the sum of others as
-// the rest, if it is not nil.
+// answer converts sums into the periods of an answer: listed groups under their names, and the sum of the others
+// as the rest, unless it is nil.
 func (r *reading) answer(whole []sum, s sums, shown []string, rest []sum) (out timeseries.Result[Figures]) {
 	all := r.group("", whole)
 	out.Totals, out.Buckets = all.Totals, all.Buckets
@@ -355,7 +356,7 @@ func (r *reading) group(key string, list []sum) timeseries.Group[Figures] {
 	return g
 }
 
-// except is the sum of all groups but those that are shown.
+// except returns the sum of all groups but the listed ones.
 func (s sums) except(shown []string, periods int) []sum {
 	out := make([]sum, periods)
 	for group, list := range s {

@@ -14,12 +14,12 @@ import (
 
 // Reason is a reason for rejected mail.
 type Reason struct {
-	Class        string // what it means, as bad_address: runtime/mail/bounce
-	EnhancedCode string // RFC 3463, as 5.1.1; empty: none was said
-	Host         string // that refused; empty: not known
+	Class        string // classification, for example bad_address: runtime/mail/bounce
+	EnhancedCode string // RFC 3463, for example 5.1.1; empty if the host sent none
+	Host         string // that rejected; empty if unknown
 	Recipients   int64
-	EmailID      string // the newest email that was refused so
-	Diagnostic   string // in the words of the host; empty once the email is deleted, since an address may be in them
+	EmailID      string // the newest email rejected for this reason
+	Diagnostic   string // reply of the host; empty once the email is deleted, since it may contain an address
 }
 
 const maxReasons = 100
@@ -36,8 +36,8 @@ SELECT coalesce((SELECT left(coalesce(x.data->'bounce'->>'diagnostic', x.data->'
    AND coalesce(x.data->'bounce'->>'enhanced_code', '') = e.code AND (e.host = '' OR coalesce(x.data->'bounce'->>'remote_mta', '') = e.host)
  ORDER BY x.id DESC LIMIT 1), '') FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS e (email_id, code, host, n) ORDER BY n`
 
-// Reasons returns why an account's mail was rejected in a range, widened to whole hours, most frequent
-// reason first. Error: Invalid.
+// Reasons returns the reasons for rejections of an account's mail in a range, widened to whole hours, most
+// frequent first. Error: Invalid.
 func (s *Service) Reasons(ctx context.Context, accountID string, r Range, f Filter, first int) ([]Reason, error) {
 	wrong := fault.Fields{}
 	r.Check(wrong)
@@ -109,7 +109,7 @@ func readReasons(ctx context.Context, tx db.Execer, accountID string, r Range, f
 	return found, nil
 }
 
-// addReason adds uncounted refusals to the counted ones. Their email is newer.
+// addReason adds uncounted rejections to counted ones. Their email is newer.
 func addReason(to []Reason, more Reason) []Reason {
 	at := slices.IndexFunc(to, func(r Reason) bool {
 		return r.Class == more.Class && r.EnhancedCode == more.EnhancedCode && r.Host == more.Host

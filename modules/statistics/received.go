@@ -19,16 +19,16 @@ const BySpamStatus Dimension = "spam_status"
 type ReceivedQuestion struct {
 	Range    Range
 	Interval Interval
-	Timezone string    // as Europe/Vienna
+	Timezone string    // for example Europe/Vienna
 	GroupBy  Dimension // ByDomain, BySpamStatus or empty
-	Top      int       // groups that are shown by themselves, the largest ones
+	Top      int       // number of the largest groups to return individually
 }
 
 // ReceivedFigures are counts of received emails: one for each recipient of a message.
 type ReceivedFigures struct {
 	Received int64
 
-	Ham, Spam, Unknown int64 // of them, as the spam filter said
+	Ham, Spam, Unknown int64 // of Received, by verdict of the spam filter
 
 	Octets int64 // of the raw messages
 }
@@ -44,14 +44,14 @@ func (f *ReceivedFigures) Add(g ReceivedFigures) {
 	}
 }
 
-// Size is by what groups are compared.
+// Size returns the figure by which groups are compared.
 func (f *ReceivedFigures) Size() int64 { return f.Received }
 
 // ReceivedAnswer is the result of a ReceivedQuestion.
 type ReceivedAnswer struct {
 	timeseries.Result[ReceivedFigures]
 
-	AsOf time.Time // all that happened before is counted
+	AsOf time.Time // everything before it is counted
 }
 
 // ReceivedGroup is a group of received mail.
@@ -64,11 +64,11 @@ const (
 	receivedTable  = "statistics_received"
 	receivedCounts = `ham, spam, unknown, ham_octets, spam_octets, unknown_octets`
 	receivedKey    = `account_id, grain, kind, start, domain_id`
-	// The stretches that are kept, in minutes.
+	// The periods that are stored, in minutes.
 	grains = `(VALUES (15, interval '15 minutes'), (60, interval '1 hour'), (1440, interval '1 day')) g (grain, width)`
 )
 
-// addReceivedSQL adds the received emails of a selection of facts to a table, or takes them off, by stretches.
+// addReceivedSQL adds the received emails of a selection of facts to a table by period, or subtracts them.
 func addReceivedSQL(table, selection string, sign int64) string {
 	return `WITH ` + receivedFactsSQL(selection, sign) + ` INSERT INTO ` + table + ` AS s (` + receivedKey + `, ` + receivedCounts + `)
 	SELECT account_id, grain, kind, date_bin(width, start, timestamptz '2000-01-01 00:00:00Z'), domain_id, sum(ham), sum(spam), sum(unknown), sum(ham_octets), sum(spam_octets), sum(unknown_octets)
@@ -77,9 +77,9 @@ func addReceivedSQL(table, selection string, sign int64) string {
 		ham_octets = s.ham_octets + excluded.ham_octets, spam_octets = s.spam_octets + excluded.spam_octets, unknown_octets = s.unknown_octets + excluded.unknown_octets`
 }
 
-// receivedFactsSQL makes the relation v: the received emails of a selection of facts, which is a condition
-// on f, counted by quarters of an hour. How many facts there are is not known before: for few of them nothing
-// reads all received mail.
+// receivedFactsSQL defines the relation v: the received emails of a selection of facts, which is a condition on f,
+// counted by quarters of an hour. The planner does not know the number of facts: for few of them, no step reads
+// all received mail.
 func receivedFactsSQL(selection string, times int64) string {
 	sign := fmt.Sprintf("%d * ", times)
 	return `v AS MATERIALIZED (
@@ -92,8 +92,7 @@ func receivedFactsSQL(selection string, times int64) string {
 )`
 }
 
-// receivedSQL reads rows of a kind. Each is made one or several by parts, which gives g, the group, and
-// the figures.
+// receivedSQL reads rows of a kind. Each row is expanded by parts, which returns the group g and the figures.
 func receivedSQL(kind int, parts string) *db.Statement {
 	return db.Compile(`WITH ` + receivedFactsSQL(`f.account_id = @account AND f.id >= @from AND f.id < @to`, 1) + `, rows AS (
 	SELECT start, domain_id, ` + receivedCounts + ` FROM statistics_received

@@ -32,7 +32,7 @@ var Module = fx.Module("statistics",
 	dropMonths("statistics_received"),
 )
 
-// dropMonths has the months of a table that is split dropped once they are older than what is kept.
+// dropMonths drops the months of a partitioned table once they exceed the retention.
 func dropMonths(table string) fx.Option {
 	return module.DropRules(func() months.DropRule {
 		return months.DropRule{Table: table,

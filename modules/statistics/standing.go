@@ -12,14 +12,14 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// BehindLimit is how long an event may wait to be counted before counting is reported as degraded.
+// BehindLimit is how long an event may remain uncounted before counting is reported as degraded.
 const BehindLimit = 10 * time.Minute
 
 // Standing is the state of counting.
 type Standing struct {
-	Behind  time.Duration // how long the oldest event has waited that is not counted
+	Behind  time.Duration // age of the oldest uncounted event
 	Skipped int64         // events that could not be counted
-	Error   string        // of the latest batch that failed; empty once a later one is counted
+	Error   string        // of the latest failed batch; empty after the next success
 }
 
 const (
@@ -31,7 +31,7 @@ const (
 func Look(ctx context.Context, on db.Execer) (is Standing, err error) {
 	var mark string
 	all, err := db.All(ctx, on, func(s *Standing) []any { return []any{&mark, &s.Skipped, &s.Error} }, standingSQL)
-	if err != nil || len(all) == 0 { // nothing was ever counted: a process is about to begin
+	if err != nil || len(all) == 0 { // nothing was ever counted: a process is about to start
 		return is, err
 	}
 	is = all[0]
@@ -44,7 +44,7 @@ func Look(ctx context.Context, on db.Execer) (is Standing, err error) {
 	return is, err
 }
 
-// standingLimit bounds the query of a scrape.
+// standingLimit limits the time of the query during a scrape.
 const standingLimit = 3 * time.Second
 
 // health returns a line of GET /readyz.

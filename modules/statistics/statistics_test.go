@@ -32,7 +32,7 @@ type horizon struct{ at time.Time }
 
 func (h *horizon) Horizon(context.Context) (time.Time, error) { return h.at, nil }
 
-// thing is a fact as the test knows it, beside the email that it is about.
+// thing is a fact as the test knows it, with the email that it is about.
 type thing struct {
 	kind      string
 	at        time.Time
@@ -357,8 +357,8 @@ func folded(all map[string]Figures, top int) map[string]Figures {
 	return out
 }
 
-// After random traffic every answer is what one finds by looking at each thing, wherever the mark
-// stands: in zones with halves of hours, over changes of clocks, by event and by email, after counting
+// After random traffic every answer equals a count of the individual results, wherever the mark
+// is: in zones with halves of hours, over changes of clocks, by event and by email, after counting
 // again, and after rebuilding.
 func TestAnswersAreWhatHappened(t *testing.T) {
 	t.Parallel()
@@ -434,7 +434,7 @@ func TestAnswersAreWhatHappened(t *testing.T) {
 	counted(time.Date(2026, 11, 1, 3, 33, 0, 0, time.UTC))
 	packed(time.Date(2026, 11, 8, 0, 0, 0, 0, time.UTC))
 	counted(time.Date(2026, 11, 9, 0, 0, 0, 0, time.UTC))
-	packed(time.Date(2026, 11, 9, 0, 0, 0, 0, time.UTC)) // what came to October since
+	packed(time.Date(2026, 11, 9, 0, 0, 0, 0, time.UTC)) // added to October since
 	var last Progress
 	if err := tr.Rebuild(t.Context(), func(p Progress) { last = p }); err != nil || last.Facts == 0 ||
 		last.Accounts != 2 || last.Whole != 2 {
@@ -453,7 +453,7 @@ func TestAnswersAreWhatHappened(t *testing.T) {
 	if err := tr.Rebuild(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	compare("rebuilt of a part, beside months")
+	compare("partly rebuilt, along with months")
 }
 
 // What is deleted has been counted, whether its turn had come or not, and stays so.

@@ -12,27 +12,27 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// tailMost is how many facts of an account an answer counts that are not counted yet. If there are more, it is
-// about the time before them.
+// tailMost is the maximum number of uncounted facts of an account that an answer includes. If there are more, the
+// answer covers the time before them.
 const tailMost = 300
 
-// tail is what happened in an account and is not counted yet.
+// tail is the uncounted facts of an account.
 type tail struct {
 	*rollup.Rollup
 
-	from, to string    // the ids of its facts: from on, and before to
-	asOf     time.Time // all that happened before is counted or in the tail
+	from, to string    // ids of its facts: [from, to)
+	asOf     time.Time // everything before it is counted or in the tail
 }
 
 const (
-	// The mark and the time; without a mark everything is in the tail. What follows in the transaction looks
-	// rows up: the planner would read a table as a whole where most of it is of one account.
+	// The mark and the time; without a mark, all facts are in the tail. The remaining statements of the
+	// transaction use indexes: the planner would scan a whole table if most of it belonged to one account.
 	tailMarkSQL = `SELECT coalesce((SELECT fact_id FROM statistics_marks WHERE id = 1), ''), clock_timestamp(), set_config('enable_seqscan', 'off', true)`
 	tailEndSQL  = `SELECT coalesce((SELECT id FROM facts WHERE account_id = $1 AND id >= $2 ORDER BY id OFFSET $3 LIMIT 1), '')`
 )
 
-// boundTail finds where the tail of an account begins and ends. The mark is read first, so that the statements that
-// look behind it are planned for what it is.
+// boundTail finds the beginning and end of an account's tail. The mark is read first, so that the statements that
+// use it are planned for its actual value.
 func boundTail(ctx context.Context, tx db.Execer, accountID string) (t tail, err error) {
 	var seqscan string
 	t, err = db.One(ctx, tx, func(t *tail) []any { return []any{&t.from, &t.asOf, &seqscan} }, tailMarkSQL)
@@ -60,7 +60,8 @@ func readTail(ctx context.Context, tx db.Execer, accountID string) (tail, error)
 	return t, err
 }
 
-// atOnce runs statements that see the database at one moment: the mark, what is counted, and what is not.
+// atOnce runs statements on one snapshot of the database, so that the mark, the counts and the tail are
+// consistent.
 func atOnce(ctx context.Context, on *ent.Client, do func(tx db.Execer) error) (err error) {
 	tx, err := on.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {

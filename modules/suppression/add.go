@@ -17,12 +17,12 @@ import (
 type AddInput struct {
 	Email   string // a bare address; its domain may be in Unicode
 	EmailID string // the email that is the reason, "" for none
-	// Keep stores the caller's answer in the transaction that adds, so that neither
-	// is there without the other; nil for none. Its error undoes both and is returned.
+	// Keep stores the response for this request in the transaction that adds the suppression, so that neither
+	// exists without the other; nil for none. If it fails, both are rolled back and its error is returned.
 	Keep func(ctx context.Context, tx idempotency.Execer, row *ent.Suppression) error
 }
 
-// Validate names every wrong field.
+// Validate reports every invalid field.
 func (in AddInput) Validate() error {
 	_, err := in.parse()
 	return err
@@ -40,8 +40,8 @@ func (in AddInput) parse() (entry, error) {
 	return entry{email: spec, reason: entsuppression.ReasonManual, emailID: in.EmailID}, wrong.Err()
 }
 
-// parseAddress reads a bare address into the form that recipients have. The error
-// is a reason to stand beside a field.
+// parseAddress parses a bare address into the form in which recipients are stored. The error is a message for the
+// field.
 func parseAddress(email string) (string, error) {
 	parsed, err := address.Parse(email)
 	switch {
@@ -53,8 +53,8 @@ func parseAddress(email string) (string, error) {
 	return canonical(parsed.AddrSpec()), nil
 }
 
-// Add suppresses an address by hand. One that is suppressed already keeps its row
-// and its reason.
+// Add suppresses an address on request of the account. If the address is already suppressed, its row and reason do
+// not change.
 func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.Suppression, error) {
 	e, err := in.parse()
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 	return row, nil
 }
 
-// MaxBatch is how many addresses one AddBatch takes.
+// MaxBatch is the maximum number of addresses in one AddBatch.
 const MaxBatch = 1000
 
 // BatchInput is the input of AddBatch.
@@ -89,15 +89,15 @@ type BatchInput struct {
 	Keep func(ctx context.Context, tx idempotency.Execer, items []BatchItem) error
 }
 
-// BatchItem is what became of one address of a batch.
+// BatchItem is the result for one address of a batch.
 type BatchItem struct {
 	Suppression *ent.Suppression // nil when Err is set
-	Added       bool             // false: it was suppressed already
+	Added       bool             // false if it was already suppressed
 	Err         error            // Invalid, about the field email
 }
 
-// AddBatch suppresses many addresses by hand, in one transaction. An address that
-// is none is an error of its item; the others are added all the same.
+// AddBatch suppresses many addresses in one transaction. An invalid address is an error of its item only; the
+// others are still added.
 func (s *Service) AddBatch(ctx context.Context, accountID string, in BatchInput) ([]BatchItem, error) {
 	if n := len(in.Emails); n == 0 || n > MaxBatch {
 		return nil, fault.InvalidField("emails", "must hold 1 to %d addresses", MaxBatch)

@@ -11,20 +11,20 @@ import (
 // MessageRecipient is one recipient of one message.
 type MessageRecipient struct {
 	AccountID string
-	Email     string // as recipients hold it: addr-spec in A-labels; any case
-	Category  string // the label of the message's category, as the send wrote it; "" for none
+	Email     string // addr-spec with A-labels, in any case
+	Category  string // the category label as sent, or ""
 }
 
-// ReasonCategory is the reason of a block by an opt-out. The others are those of
-// suppressions (ent/suppression).
+// ReasonCategory is the reason of a block by an opt-out. The other reasons are those of suppressions
+// (ent/suppression).
 const ReasonCategory = "category"
 
-// Block says why an address may not be written to.
+// Block is the reason why an address is blocked.
 type Block struct {
-	Reason string // "": it may be; bounce, failure, complaint, unsubscribe, manual, category
+	Reason string // "" if not blocked; otherwise bounce, failure, complaint, unsubscribe, manual or category
 }
 
-// asked is one address under one key.
+// asked is one address, hashed under one key.
 type asked struct {
 	accountID, category string
 	hash                []byte
@@ -36,11 +36,11 @@ var askedRows = batch.New("blocked",
 	batch.Text("category", func(a asked) string { return a.category }),
 )
 
-// BlockingSQL is Blocked as a part of another statement: a query of (place, reason) with a
-// row for each address that must not be written to. BlockingArg gives its parameters.
+// BlockingSQL is Blocked as part of another statement: a query of (place, reason) with one row for each blocked
+// address. BlockingArg returns its parameters.
 func (*Service) BlockingSQL() string { return blockingSQL }
 
-// BlockingArg returns BlockingSQL its addresses. It asks for each of them under every key.
+// BlockingArg returns the addresses for BlockingSQL, each hashed under every configured key.
 func (s *Service) BlockingArg(list []MessageRecipient) db.Argument {
 	all := make([]asked, 0, len(list)*len(s.hashes.keys))
 	for _, a := range list {
@@ -52,8 +52,7 @@ func (s *Service) BlockingArg(list []MessageRecipient) db.Argument {
 	return askedRows.Rows(all)
 }
 
-// Scalar sub-selects, because they are looked up in an index whatever the planner believes
-// of the tables.
+// Scalar subqueries force index lookups, whatever statistics the planner has of the tables.
 var blockingSQL = `
 SELECT place, reason FROM (
   SELECT blocked.place, coalesce(
@@ -66,9 +65,8 @@ WHERE reason IS NOT NULL`
 
 var blockedAlone = db.Compile(blockingSQL)
 
-// Blocked tells which addresses must not be written to, in the order of the list:
-// one statement for all of them, inside the caller's transaction and on either
-// pool. A suppression outranks an opt-out.
+// Blocked returns a Block for each recipient, in the order of the list. It runs one statement for all of them,
+// inside the caller's transaction, on the primary or a replica. A suppression takes precedence over an opt-out.
 func (s *Service) Blocked(ctx context.Context, tx db.Execer, list []MessageRecipient) ([]Block, error) {
 	blocks := make([]Block, len(list))
 	if len(list) == 0 {

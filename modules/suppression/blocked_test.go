@@ -35,7 +35,7 @@ func TestBlockedAnswersInOrder(t *testing.T) {
 		t.Error(diff)
 	}
 	if got := reasons(t, w.Service); len(got) != 0 {
-		t.Errorf("nobody: %q", got)
+		t.Errorf("no recipients: %q", got)
 	}
 }
 

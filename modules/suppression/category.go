@@ -10,15 +10,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MaxCategory is the longest label of a category, in characters.
+// MaxCategory is the maximum length of a category label, in characters.
 const MaxCategory = 100
 
-// CategoryKey is what labels are compared by: letters and digits in lower case,
-// everything between them one hyphen. "Product news" and "product_news" are one
-// category, product-news. A label without letters and digits has no key.
+// CategoryKey returns the key by which labels are compared: letters and digits in lower case, with one hyphen for
+// everything between them. "Product news" and "product_news" are one category, product-news. A label without
+// letters and digits has no key.
 func CategoryKey(label string) string {
-	// NFKC makes one of what only looks different: full-width letters, ligatures.
-	// Lower case comes between, for some of its results compose again.
+	// NFKC unifies characters that only look different, such as full-width letters and ligatures. Lower-casing
+	// comes in between, because some of its results must be composed again.
 	folded := norm.NFKC.String(strings.ToLower(norm.NFKC.String(label)))
 	var key strings.Builder
 	between := false
@@ -36,7 +36,7 @@ func CategoryKey(label string) string {
 	return key.String()
 }
 
-// ValidateCategory judges a label. The error is a reason to stand beside a field.
+// ValidateCategory validates a label. The error is a message for the field.
 func ValidateCategory(label string) error {
 	switch {
 	case label == "":

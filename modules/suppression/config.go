@@ -13,16 +13,16 @@ import (
 // Config of the module.
 type Config struct {
 	BaseURL string // public URL of this installation, for links
-	// Mailboxes are addresses that count as one with all their subaddresses: what is held of
-	// bob@example.net holds for bob+anything@example.net. Only development mode has some. Whose
-	// a subaddress is decides the receiving server, so it is guessed for nobody else's domain.
+	// Mailboxes are addresses that share their entries with all their subaddresses: an entry for bob@example.net
+	// also applies to bob+anything@example.net. Only development mode sets some. The receiving server decides
+	// which mailbox a subaddress belongs to, so we do not guess for domains of others.
 	Mailboxes []string
 }
 
-// ConfigOf takes what the module needs from the installation's configuration.
+// ConfigOf returns the module's part of the installation's configuration.
 func ConfigOf(cfg setting.Values) Config { return Config{BaseURL: config.BaseURL.Of(cfg)} }
 
-// Validate reports every setting that cannot work.
+// Validate reports every invalid setting.
 func (c Config) Validate() error {
 	wrong := fault.Fields{}
 	if u, err := url.Parse(c.BaseURL); err != nil || u.Host == "" || strings.ContainsAny(c.BaseURL, "?#") {

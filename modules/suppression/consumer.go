@@ -10,13 +10,13 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// consumer is the module's interest in facts.
+// consumer subscribes the module to facts.
 func (s *Service) consumer() bus.Consumer {
 	return bus.Consumer{Group: "suppression",
 		Types: []event.Type{event.EmailBounced, event.EmailFailed, event.EmailComplained}, Handle: s.handle}
 }
 
-// handle suppresses the recipient that a fact is about, if it is a reason to.
+// handle suppresses the recipient of a fact if the fact requires it.
 func (s *Service) handle(ctx context.Context, tx db.Execer, fact event.Fact) error {
 	var data event.Email
 	if err := json.Unmarshal(fact.Data, &data); err != nil {

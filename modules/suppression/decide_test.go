@@ -19,7 +19,7 @@ func TestFindingA2EveryBounceSuppressesAndFewFailures(t *testing.T) {
 	}{
 		"a hard bounce":               {bounce: bounce, want: "bounce"},
 		"a soft bounce":               {bounce: &event.Bounce{Type: "transient", Code: 452, EnhancedCode: "4.2.2"}, want: "bounce"},
-		"one that nobody can class":   {bounce: &event.Bounce{Code: 554, Diagnostic: "554 Transaction failed"}, want: "bounce"},
+		"one without a class":         {bounce: &event.Bounce{Code: 554, Diagnostic: "554 Transaction failed"}, want: "bounce"},
 		"a bounce without its part":   {typ: event.EmailBounced, want: "bounce"},
 		"refused for policy":          {failure: "content", want: no},
 		"greylisted without end":      {failure: "greylist", want: no},

@@ -1,49 +1,43 @@
-// Package suppression knows which addresses an account must not write to.
+// Package suppression stores the addresses that an account must not send to: suppressions and category opt-outs.
 //
-// # Words
+// # Terms
 //
-// A suppression blocks all mail of one account to one address. Its reason says
-// where it comes from: bounce, failure, complaint (automatic), unsubscribe (the
-// recipient's wish), manual (the API). There is at most one of an address: the
-// first stays, whatever happens after it.
+// A suppression blocks all mail of one account to one address. Its reason records its origin: bounce, failure,
+// complaint (automatic), unsubscribe (requested by the recipient) or manual (added over the API). An address has
+// at most one suppression; the first one stays, whatever happens later.
 //
-// An opt-out blocks the mail of one category to one address; all other mail goes
-// on. A category is named by a label that the sender writes freely ("Product
-// news"); labels with the same key ("product-news") are the same category.
+// An opt-out blocks the mail of one category to one address; other mail is not affected. Senders name categories
+// freely with labels ("Product news"). Labels with the same key ("product-news") are the same category.
 //
-// An address is what recipients hold: local part, A-labels, compared in lower
-// case. Two that differ in case only are one here, although RFC 5321 section 2.4
-// lets a server tell them apart: hardly any does, and a wish not to be written to
-// is not to be got around by a capital letter.
+// Addresses are stored like recipients: local part and A-labels, compared in lower case. Two addresses that differ
+// only in case are treated as one, although RFC 5321 section 2.4 lets a server distinguish them: few servers do,
+// and a different spelling must not circumvent a recipient's opt-out.
 //
 // # Erasure
 //
-// Rows are found by a keyed hash of the address, so that they go on blocking when
-// the address itself was erased on a person's demand. Who has the database without
-// the master key cannot tell whose hashes they are.
+// Rows are found by a keyed hash of the address, so that they still block after the address itself was erased at a
+// person's request. The database alone, without the master key, does not reveal whose hashes they are.
 //
-// The key is derived from the master key. New rows get the hash of the first
-// master key; look-ups try all that are configured. When more than one is, a start
-// hashes again what was hashed under an older one (rehash.go), so that the older
-// key may go, except for erased addresses: what is not known cannot be hashed, and
-// those block only while the key they were hashed under stays configured.
+// The key is derived from the master key. New rows get the hash under the first master key; lookups try all that
+// are configured. If there are several, the service rehashes older rows at startup (rehash.go), so that the older
+// key can be removed. Erased addresses are the exception: an unknown address cannot be rehashed, so those rows
+// block only while their key stays configured.
 //
 // # Links
 //
-// An unsubscribe link carries all that it needs, authenticated: account, email,
-// address and category. It does not expire, and works when the email is long gone.
-// It is bound to no secret of the recipient: whoever has the message can use it.
+// An unsubscribe link contains everything it needs, authenticated: account, email, address and category. It does
+// not expire, and works after the email was deleted. It requires no secret of the recipient: every holder of the
+// message can use it.
 //
 // # Automatic suppression
 //
-// decide.go is the whole rule: a bounce suppresses the recipient, hard or soft,
-// unless it was about this message (size, content, policy); a failure only when
-// the address can never receive; a complaint always.
+// decide.go contains the whole rule: a bounce, hard or soft, suppresses the recipient unless it was about the
+// message (size, content, policy); a failure does so only if the address can never receive mail; a complaint
+// always does.
 //
 // # Facts
 //
-// Published, in the transaction of the change: contact.unsubscribed,
-// suppression.added, suppression.removed. Consumed: email.bounced, email.failed,
-// email.complained. Handling one twice is handling it once, except that an address
-// that was taken off the list in between is put on it again.
+// Published, in the transaction of the change: contact.unsubscribed, suppression.added, suppression.removed.
+// Consumed: email.bounced, email.failed, email.complained. Handling a fact twice has the same effect as handling
+// it once, except that an address removed from the list in between is added again.
 package suppression

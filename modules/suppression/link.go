@@ -13,26 +13,24 @@ import (
 	"github.com/postrider/postrider/runtime/mail/address"
 )
 
-// LinkPrefix is the path below which links are answered.
+// LinkPrefix is the path prefix of unsubscribe links.
 const LinkPrefix = "/u/"
 
-// Unsubscribe is what a link is for.
+// Unsubscribe is the content of an unsubscribe link.
 type Unsubscribe struct {
 	AccountID string
-	EmailID   string // the message that has the link
-	Email     string // the address that will not be written to, as recipients hold it
-	Category  string // the label; "": all mail
+	EmailID   string // the message that contains the link
+	Email     string // the address to block, as recipients are stored
+	Category  string // the label; "" for all mail
 }
 
-// errForged is all that is said of a token that is not genuine.
+// errForged is the error for every invalid token; it contains no details.
 var errForged = errors.New("unsubscribe token is not genuine")
 
-// A token is, in base64url without padding: version (1 byte), account, email,
-// address (each a field), the category's label (the rest), HMAC-SHA256 cut to 128
-// bits over what is before it.
+// A token is, in base64url without padding: version (1 byte), account, email, address (each a field), the label of
+// the category (the rest), and HMAC-SHA256 over all of it, truncated to 128 bits.
 //
-// A field is its length (1 byte) and its bytes, or wholeID and the 16 bytes of
-// an id's UUID.
+// A field is its length (1 byte) and its bytes, or wholeID and the 16 bytes of an id's UUID.
 const (
 	linkVersion = 1
 	macSize     = 16
@@ -40,13 +38,13 @@ const (
 	uuidSize    = 16
 )
 
-// linker makes and reads links.
+// linker creates and parses links.
 type linker struct {
 	base string
-	keys [][]byte // the first one makes tokens, all are believed
+	keys [][]byte // the first one signs; all are accepted
 }
 
-// Link is the URL that unsubscribes. Pure: the same input has the same link.
+// Link returns the URL that unsubscribes. The same input always returns the same link.
 func (s *Service) Link(u Unsubscribe) string {
 	return s.links.base + LinkPrefix + s.links.token(u)
 }
@@ -65,7 +63,7 @@ func (l linker) sign(body []byte) string {
 	return base64.RawURLEncoding.EncodeToString(slices.Concat(body, linkMAC(l.keys[0], body)))
 }
 
-// parse reads a token. There is one form of each: what differs is forged.
+// parse parses a token. Each token has exactly one valid encoding; any other is rejected as forged.
 func (l linker) parse(token string) (Unsubscribe, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(raw) <= 1+macSize || base64.RawURLEncoding.EncodeToString(raw) != token {
@@ -73,7 +71,7 @@ func (l linker) parse(token string) (Unsubscribe, error) {
 	}
 	body, sum := raw[:len(raw)-macSize], raw[len(raw)-macSize:]
 	genuine := false
-	for _, key := range l.keys { // all, whether or not an earlier one fits
+	for _, key := range l.keys { // tries all keys, even after a match
 		genuine = hmac.Equal(sum, linkMAC(key, body)) || genuine
 	}
 	if !genuine || body[0] != linkVersion {
@@ -112,8 +110,8 @@ func appendID(body []byte, prefix id.Prefix, text string) []byte {
 	return append(append(body, wholeID), parsed.UUIDBytes()...)
 }
 
-// appendField writes at most 254 bytes, which is the longest address. What is
-// longer is cut, and is nobody's then.
+// appendField writes at most 254 bytes, the maximum length of an address. A longer value is truncated and then
+// matches no address.
 func appendField(body []byte, text string) []byte {
 	text = text[:min(len(text), wholeID-1)]
 	return append(append(body, byte(len(text))), text...)
@@ -138,8 +136,8 @@ func cutField(rest []byte, prefix id.Prefix) (string, []byte, bool) {
 	return string(rest[:size]), rest[size:], true
 }
 
-// Shown is the address for people to read: a domain of their own script in it.
-func (u Unsubscribe) Shown() string {
+// DisplayAddress returns the address for display, with its domain in Unicode.
+func (u Unsubscribe) DisplayAddress() string {
 	parsed, err := address.Parse(u.Email)
 	if err != nil {
 		return u.Email

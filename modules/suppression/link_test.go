@@ -55,11 +55,11 @@ func TestEveryOctetOfATokenCounts(t *testing.T) {
 		for _, forged := range []string{token[:i] + other + token[i+1:], token[:i], token[:i] + token[i+1:], token[:i] +
 			"\n" + token[i:], token[:i] + "=" + token[i:]} {
 			if _, err := l.parse(forged); err == nil {
-				t.Fatalf("octet %d: %s is taken for genuine", i, forged)
+				t.Fatalf("byte %d: %s is taken for genuine", i, forged)
 			}
 		}
 	}
-	stranger := linker{keys: [][]byte{[]byte("another key of thirty-two octets")}}
+	stranger := linker{keys: [][]byte{[]byte("another key of thirty-two bytes.")}}
 	if _, err := stranger.parse(token); err == nil {
 		t.Error("another installation's token is taken for genuine")
 	}
@@ -103,7 +103,7 @@ func FuzzTokenBody(f *testing.F) {
 	f.Add([]byte{1, 3, 'a', 'c', 'c', 0, 1, 'x'})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		// A body that a later version may have signed is read without a panic, and one
-		// of this version gives the same token again.
+		// of this version returns the same token again.
 		token := l.sign(body)
 		u, err := l.parse(token)
 		if err == nil && len(u.Email) < wholeID && l.token(u) != token {

@@ -8,14 +8,14 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// Module provides *Service and lets it hear of bounces, failures and complaints.
+// Module provides *Service and subscribes it to bounces, failures and complaints.
 var Module = fx.Module("suppression",
 	fx.Provide(ConfigOf, New),
 	fx.Provide(
 		fx.Private,
 		func(b *bus.Bus) Bus { return b },
 	),
-	// When Fx joins the modules, before the first hook runs: the bus has not started.
+	// Fx runs this before the first start hook, so the bus has not started yet.
 	fx.Invoke(func(lc fx.Lifecycle, s *Service, b *bus.Bus) {
 		b.Register(s.consumer())
 		lc.Append(fx.Hook{

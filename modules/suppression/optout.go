@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// OptOutFilter narrows a list; empty fields do not.
+// OptOutFilter selects opt-outs. Empty fields select all.
 type OptOutFilter struct {
 	page.Request
 
@@ -32,7 +32,7 @@ ON CONFLICT (account_id, address_hash, category) DO NOTHING
 RETURNING ` + optOutColumns
 )
 
-// putOptOut opts an address out of a category; nil when it was opted out already.
+// putOptOut opts an address out of a category. It returns nil if the address was already opted out.
 func (s *Service) putOptOut(ctx context.Context, tx db.Execer, u Unsubscribe,
 	source string) (*ent.CategoryOptOut, error) {
 	if err := s.renew(ctx, tx, u.AccountID, []entry{{email: u.Email}}); err != nil {
@@ -80,7 +80,7 @@ func (s *Service) OptOuts(ctx context.Context, accountID string,
 		func(found *ent.CategoryOptOut) string { return found.ID })
 }
 
-// CountOptOuts counts those that a filter lets pass, up to a number.
+// CountOptOuts counts the opt-outs that match a filter, up to most.
 func (s *Service) CountOptOuts(ctx context.Context, accountID string, f OptOutFilter, most int) (int, error) {
 	query, err := s.matchingOptOuts(accountID, f)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Service) matchingOptOuts(accountID string, f OptOutFilter) (*ent.Catego
 	return query, wrong.Err()
 }
 
-// RemoveOptOut lets mail of the category go to the address again.
+// RemoveOptOut allows mail of the category to the address again.
 func (s *Service) RemoveOptOut(ctx context.Context, accountID, optOutID string) error {
 	if !id.Is(id.OptOut, optOutID) {
 		return fault.NoSuch("category opt-out", optOutID)

@@ -13,16 +13,16 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Filter narrows a list; empty fields do not.
+// Filter selects suppressions. Empty fields select all.
 type Filter struct {
 	page.Request
 
 	Email        string     // this address only
 	Reason       string     // this reason only
-	Since, Until *time.Time // added then or later; before
+	Since, Until *time.Time // added at or after Since, and before Until
 }
 
-// Get returns the suppression with an id, or of an address.
+// Get returns the suppression with an id or of an address.
 func (s *Service) Get(ctx context.Context, accountID, idOrAddress string) (*ent.Suppression, error) {
 	is, err := s.matchName(idOrAddress)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Service) Get(ctx context.Context, accountID, idOrAddress string) (*ent.
 	return found, nil
 }
 
-// Of returns the suppressions of some addresses of the account, by the address as it is given.
+// Of returns the suppressions of addresses of the account, keyed by the address as passed.
 func (s *Service) Of(ctx context.Context, accountID string, addresses ...string) (map[string]*ent.Suppression, error) {
 	of := map[string][]string{}
 	var hashes [][]byte
@@ -87,7 +87,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (page.Pa
 		func(found *ent.Suppression) string { return found.ID })
 }
 
-// Count counts those that a filter lets pass, up to a number.
+// Count counts the suppressions that match a filter, up to most.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	query, err := s.matching(accountID, f)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Service) matching(accountID string, f Filter) (*ent.SuppressionQuery, e
 	if f.Since != nil && f.Until != nil && !f.Since.Before(*f.Until) {
 		wrong.Add("since", "must be before the end")
 	}
-	if f.Since != nil { // ids tell the time to within what a transaction takes
+	if f.Since != nil { // an id's time is accurate to the duration of a transaction
 		query.Where(entsuppression.CreatedAtGTE(*f.Since),
 			entsuppression.IDGTE(id.Since(id.Suppression, f.Since.Add(-time.Minute))))
 	}

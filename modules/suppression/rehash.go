@@ -9,11 +9,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// A row is held under the hash of the first key. After a rotation older rows are
-// not: they are moved when their address is named again, even if it was erased,
-// and by a pass at the start otherwise.
+// Rows are stored under the hash of the first key. After a key rotation, older rows are rehashed when their
+// address is used again, even if it was erased, and otherwise by a pass at startup.
 
-// tables are those with hashes, and what a hash is unique with beside the account.
+// tables are the tables with hashes, and the columns that are unique together with the hash and the account.
 var tables = []struct{ move, drop, pass string }{
 	{
 		move: `
@@ -41,8 +40,8 @@ WHERE o.account_id = $1 AND o.address_hash = v.older
 	},
 }
 
-// renew moves the rows of addresses to the hash of the first key. A row that is
-// there under both, of two processes with different keys, is left once.
+// renew rehashes the rows of addresses under the first key. If two processes with different keys stored the same
+// row twice, one of them is deleted.
 func (s *Service) renew(ctx context.Context, tx db.Execer, accountID string, entries []entry) error {
 	for _, key := range s.hashes.keys[1:] {
 		var older, fresh [][]byte
@@ -52,7 +51,7 @@ func (s *Service) renew(ctx context.Context, tx db.Execer, accountID string, ent
 		for _, t := range tables {
 			for _, query := range []string{t.move, t.drop} {
 				if _, err := tx.ExecContext(ctx, query, accountID, db.Array(older), db.Array(fresh)); err != nil {
-					return fmt.Errorf("hash addresses anew: %w", err)
+					return fmt.Errorf("rehash addresses: %w", err)
 				}
 			}
 		}
@@ -60,20 +59,19 @@ func (s *Service) renew(ctx context.Context, tx db.Execer, accountID string, ent
 	return nil
 }
 
-// passBatch keeps the pass's statements short beside the traffic.
+// passBatch keeps the statements of the pass short while traffic continues.
 const passBatch = 500
 
-// passRetry spaces passes that ended early: each begins at the first row again.
+// passRetry is the pause after a failed pass; each starts at the first row again.
 var passRetry = worker.Backoff{Min: time.Minute, Max: time.Hour}
 
-// renewAll is the pass over everything. It reads the whole of both tables, and
-// only while more than one key is configured.
+// renewAll rehashes all rows. It reads both tables completely, and runs only while several keys are configured.
 func (s *Service) renewAll(ctx context.Context) error {
 	for _, t := range tables {
 		for after := ""; ; {
 			last, n, err := s.renewBatch(ctx, t.pass, after)
 			if err != nil {
-				return fmt.Errorf("hash addresses anew: %w", err)
+				return fmt.Errorf("rehash addresses: %w", err)
 			}
 			if after = last; n < passBatch {
 				break
@@ -102,7 +100,7 @@ func (s *Service) renewBatch(ctx context.Context, pass, after string) (last stri
 	return found[len(found)-1].id, len(found), nil
 }
 
-// Start begins the pass, when there is something to do for it.
+// Start starts the pass if several keys are configured.
 func (s *Service) Start(context.Context) error {
 	if len(s.hashes.keys) > 1 {
 		s.tasks.Start(worker.Task{Name: "pass over older address hashes", Retry: passRetry,
@@ -117,7 +115,7 @@ func (s *Service) Start(context.Context) error {
 	return nil
 }
 
-// Stop ends the pass.
+// Stop stops the pass.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	return nil

@@ -23,8 +23,7 @@ WHERE account_id = $1 AND address_hash = ANY($2::bytea[]) AND (email IS NOT NULL
 WHERE account_id = $1 AND address_hash = ANY($2::bytea[]) AND (email IS NOT NULL OR email_id IS NOT NULL)`
 )
 
-// Remove takes an address off the list, by id or address. Opt-outs from
-// categories stay.
+// Remove removes an address from the list, by id or address. Opt-outs from categories stay.
 func (s *Service) Remove(ctx context.Context, accountID, idOrAddress string) error {
 	query, arg := removeSQL, any(idOrAddress)
 	if !id.Is(id.Suppression, idOrAddress) {
@@ -55,17 +54,16 @@ func (s *Service) Remove(ctx context.Context, accountID, idOrAddress string) err
 	return nil
 }
 
-// Erase forgets an address, which goes on being blocked: its rows keep the hash and
-// lose the address and the email that they were for. It tells how many rows those
-// were. An address that cannot be is in no row.
+// Erase erases an address that continues to be blocked: its rows keep the hash, but lose the address and the
+// email. It returns the number of rows. An invalid address matches no rows.
 func (s *Service) Erase(ctx context.Context, accountID, email string) (int, error) {
 	spec, err := parseAddress(email)
 	if err != nil {
-		return 0, nil //nolint:nilerr // nothing is stored of what is no address
+		return 0, nil //nolint:nilerr // nothing is stored for an invalid address
 	}
 	erased := 0
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		// Under the first key, so that they outlive the older ones.
+		// Rehashed under the first key, so that the rows outlive the older keys.
 		if err := s.renew(ctx, tx, accountID, []entry{{email: spec}}); err != nil {
 			return err
 		}

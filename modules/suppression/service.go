@@ -20,7 +20,7 @@ type Bus interface {
 	Wake()
 }
 
-// Params of New.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
@@ -33,7 +33,7 @@ type Params struct {
 	Workers *worker.Metrics `optional:"true"`
 }
 
-// Service answers for suppressions and opt-outs. Safe for concurrent use.
+// Service manages suppressions and opt-outs. Safe for concurrent use.
 type Service struct {
 	db      *db.DB
 	bus     Bus
@@ -42,10 +42,10 @@ type Service struct {
 	hashes  hasher
 	links   linker
 
-	tasks *worker.Tasks // the pass over older hashes
+	tasks *worker.Tasks // the pass that rehashes rows
 }
 
-// New creates the service.
+// New returns a new service.
 func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err

@@ -15,32 +15,32 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// entry is an address to be suppressed.
+// entry is an address to suppress.
 type entry struct {
 	email   string
 	reason  entsuppression.Reason
 	emailID string // "" for none
 }
 
-// placed is what became of an entry.
+// placed is the result for an entry.
 type placed struct {
 	*ent.Suppression
 
 	added bool // by this call
-	// asked: by this call the recipient asked for what was so far for another reason.
+	// asked is set if this call replaced another reason with the recipient's own request.
 	asked bool
 }
 
-// putSQL adds what is not there. Rows go in by hash, so that two batches never
-// wait for each other in a circle. An unsubscribe takes the place of a reason that
-// is not the recipient's word, so that nobody takes it off the list as mended.
+// putSQL inserts missing rows. Rows are inserted in the order of their hashes, so that two batches cannot
+// deadlock. An unsubscribe replaces a reason that is not the recipient's request, so that the address is not
+// removed from the list when its bounce is resolved.
 var putSQL = db.Compile(`INSERT INTO suppressions AS held (` + newRows.Columns() + `)
 SELECT ` + newRows.Values() + ` FROM ` + newRows.Numbered("place") + ` ORDER BY n.place
 ON CONFLICT (account_id, address_hash) DO UPDATE SET reason = excluded.reason, email_id = excluded.email_id
 WHERE excluded.reason = 'unsubscribe' AND held.reason IN ('bounce', 'failure', 'manual')
 RETURNING ` + suppressionColumns)
 
-// newRow is an entry that may become a row.
+// newRow is the row to insert for an entry.
 type newRow struct {
 	entry
 
@@ -63,11 +63,11 @@ const suppressionColumns = `id, account_id, address_hash, email, reason, email_i
 const heldSQL = `
 SELECT ` + suppressionColumns + ` FROM suppressions WHERE account_id = $1 AND address_hash = ANY($2::bytea[])`
 
-// errMoving: rows came and went while they were looked at.
+// errMoving is returned if rows appeared and disappeared between the statements.
 var errMoving = errors.New("suppressions of an address change too fast")
 
-// put suppresses addresses inside a transaction and gives their rows in the same
-// order, with the facts of those that it added. Wake the bus after the commit.
+// put suppresses addresses inside a transaction. It returns their rows in the same order, with the facts of those
+// that it added. Wake the bus after the commit.
 func (s *Service) put(ctx context.Context, tx db.Execer, accountID string, entries []entry) ([]placed, error) {
 	byHash := map[string]entry{}
 	var order [][]byte
@@ -83,7 +83,7 @@ func (s *Service) put(ctx context.Context, tx db.Execer, accountID string, entri
 		return nil, err
 	}
 	found := map[string]placed{}
-	// Whoever is in the way of an insert may be gone when it is looked for.
+	// A row that conflicts with an insert may be deleted before the lookup.
 	for range 3 {
 		if err := s.insert(ctx, tx, accountID, order, byHash, found); err != nil {
 			return nil, fmt.Errorf("suppress: %w", err)
@@ -99,7 +99,7 @@ func (s *Service) put(ctx context.Context, tx db.Execer, accountID string, entri
 	return s.inOrder(ctx, tx, accountID, entries, found)
 }
 
-// insert inserts the hashes, and looks up those that were there.
+// insert inserts the hashes, and looks up existing ones.
 func (s *Service) insert(ctx context.Context, tx db.Execer, accountID string, order [][]byte, byHash map[string]entry,
 	found map[string]placed) error {
 	fresh := make([]newRow, len(order))
@@ -130,8 +130,8 @@ func (s *Service) insert(ctx context.Context, tx db.Execer, accountID string, or
 	return nil
 }
 
-// inOrder returns the rows as they were asked for. Of an address that is named
-// twice, the second is not added any more.
+// inOrder returns the rows in the order of the entries. If an address occurs twice, only the first counts as
+// added.
 func (s *Service) inOrder(ctx context.Context, tx db.Execer, accountID string, entries []entry,
 	found map[string]placed) ([]placed, error) {
 	out := make([]placed, len(entries))
@@ -155,7 +155,7 @@ func payload(row *ent.Suppression) event.Suppression {
 	return event.Suppression{SuppressionID: row.ID, Email: row.Email, Reason: string(row.Reason), EmailID: row.EmailID}
 }
 
-// scanSuppression takes suppressionColumns.
+// scanSuppression scans suppressionColumns.
 func scanSuppression(row **ent.Suppression) []any {
 	r := &ent.Suppression{}
 	*row = r

@@ -143,7 +143,7 @@ func TestAddressIsAddedOnceInAnySpelling(t *testing.T) {
 	}
 	for _, spelling := range []string{"bob@xn--mnchen-3ya.de", "BOB@münchen.DE"} {
 		if again := w.add(t, ada, spelling); again.ID != first.ID {
-			t.Errorf("%s is added as %s beside %s", spelling, again.ID, first.ID)
+			t.Errorf("%s is added as %s in addition to %s", spelling, again.ID, first.ID)
 		}
 		if got, err := w.Get(t.Context(), ada, spelling); err != nil || got.ID != first.ID {
 			t.Errorf("get %s: %v, %v", spelling, got, err)

@@ -11,14 +11,13 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// Where a recipient said so.
+// The origins of an unsubscribe.
 const (
 	SourceOneClick = "one_click" // RFC 8058: the mail client's own button
-	SourcePage     = "page"      // our page, behind the link
+	SourcePage     = "page"      // our page, opened from the link
 )
 
-// Read returns what a link is for, by its token. Pure. The error is NotFound and
-// says nothing more.
+// Read parses the token of a link. For every invalid token it returns the same NotFound error.
 func (s *Service) Read(token string) (Unsubscribe, error) {
 	u, err := s.links.parse(token)
 	if err != nil {
@@ -28,9 +27,8 @@ func (s *Service) Read(token string) (Unsubscribe, error) {
 	return u, nil
 }
 
-// Unsubscribe does what a link is for: it stops the mail of its category, or all
-// mail for a link without one. A recipient who chooses so stops all (everything).
-// Done twice it is done once: there is one contact.unsubscribed.
+// Unsubscribe blocks the mail of the link's category, or all mail if the link has none or the recipient chose
+// everything. It is idempotent: contact.unsubscribed is published once.
 func (s *Service) Unsubscribe(ctx context.Context, u Unsubscribe, everything bool, source string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if CategoryKey(u.Category) != "" && !everything {

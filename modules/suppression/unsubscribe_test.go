@@ -99,7 +99,7 @@ func TestCategoryLinkCanStopAll(t *testing.T) {
 	}
 }
 
-// What the recipient asked for outlives the mending of a bounce, and is told of.
+// What the recipient asked for outlasts the removal of a bounce, and is published.
 func TestUnsubscribeTakesThePlaceOfABounce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

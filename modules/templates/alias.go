@@ -9,8 +9,8 @@ import (
 
 var aliasForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
-// badAlias is empty for a word that may be an alias. One that looks like an id
-// may not: both stand in the same place of a path.
+// badAlias returns why a word cannot be an alias, or "". An alias must not look like an id, because paths accept
+// either.
 func badAlias(alias string) string {
 	switch {
 	case !aliasForm.MatchString(alias):

@@ -1,36 +1,33 @@
-// Package templates keeps messages with gaps, and fills the gaps.
+// Package templates stores message templates and renders them with the variables of a send.
 //
-// # Words
+// # Terms
 //
-// A template is a draft that is edited, and the versions that were published of
-// it. A version never changes. Sends use the published version; an edit touches
-// the draft only, so that nothing half-written is ever sent. The alias and the
-// name belong to the template itself and change at once.
+// A template is a draft for editing, and the versions published from it. A version never changes. Sends use the
+// published version; edits only change the draft, so that an incomplete text is never sent. The alias and the
+// name belong to the template itself and change immediately.
 //
-// A variable is a gap: a key as `customer.name`, a type, whether a send has to
-// give it, and what stands there otherwise (its fallback). To render is to put
-// values into the gaps.
+// A variable has a key such as `customer.name`, a type, and a fallback for sends that omit it, unless it is
+// required. Rendering replaces the variables with values.
 //
 //	draft ──Publish──▶ version 1, 2, … (the last one is the published version)
 //	  ▲                     │
-//	  └──────Rollback───────┘ what version n says is published again, as a new
-//	                          version, and is the draft
+//	  └──────Rollback───────┘ publishes the content of version n again, as a new
+//	                          version, and makes it the draft
 //
-// # Rooms
+// # Packages
 //
-// This package keeps templates and their versions. What an author may write, and how a
-// render puts values into it, is in modules/templates/language. The inlining of CSS is
-// in modules/templates/mailhtml.
+// This package stores templates and their versions. Package language defines the template syntax and renders it.
+// Package mailhtml inlines CSS.
 //
 // # Publishing
 //
-// A version contains the html with its CSS inlined, if inlining leaves the structure
-// alone, and the source as the author wrote it, for a rollback. If a template has no
+// A version contains the html with its CSS inlined, if inlining does not change the
+// structure, and the source as the author wrote it, for a rollback. If a template has no
 // text, modules/sending/compose generates the text part of each email from the rendered
 // html.
 //
 // # Guarantees
 //
-// A publication is seen at once in the process that made it, and within CacheTTL
-// in others. A deleted template leaves sent mail alone. Facts: none.
+// A published version is used immediately by the process that published it, and within CacheTTL
+// by others. Deleting a template does not change sent mail. Facts: none.
 package templates

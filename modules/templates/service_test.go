@@ -391,8 +391,8 @@ func TestListIsPagedAndFiltered(t *testing.T) {
 }
 
 // One key, one answer: both are there, or neither.
-// Versions count up without a gap however many publish at once, and what is
-// published in the end is the last of them.
+// Versions are numbered without gaps under concurrent publishing, and the
+// published version is the last of them.
 
 // The second of two who have read one draft changes nothing, and learns when the first one did. Publishing is
 // no change.
@@ -421,7 +421,7 @@ func TestAChangeOfWhatWasRead(t *testing.T) {
 	}
 	if now, err = w.Update(t.Context(), ada, made.ID, Change{Name: &second}, now.Etag()); err != nil ||
 		now.Name != second || now.Subject != first {
-		t.Errorf("with the etag of what is there: %q, %q: %v", now.Name, now.Subject, err)
+		t.Errorf("with the current etag: %q, %q: %v", now.Name, now.Subject, err)
 	}
 	back, none := receipt.Name, ""
 	if now, err = w.Update(t.Context(), ada, made.ID, Change{Name: &back, Subject: &receipt.Subject}, ""); err != nil ||

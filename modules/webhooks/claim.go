@@ -153,14 +153,14 @@ WITH back AS (
 )
 DELETE FROM webhook_attempts a USING back WHERE a.delivery_id = back.id AND a.fence = back.fence`
 
-// releaseClaims hands back deliveries that were claimed but not started.
+// releaseClaims releases deliveries that were claimed but not started.
 func (s *deliverer) releaseClaims(ctx context.Context, jobs []delivery) error {
 	ids, fences := make([]string, len(jobs)), make([]int64, len(jobs))
 	for i, d := range jobs {
 		ids[i], fences[i] = d.id, d.fence
 	}
 	if _, err := s.db.Hot.ExecContext(ctx, handBackSQL, db.Array(ids), db.Array(fences)); err != nil {
-		return fmt.Errorf("hand back webhook deliveries: %w", err)
+		return fmt.Errorf("release webhook deliveries: %w", err)
 	}
 	for _, d := range jobs {
 		s.flights.end(d, nil)

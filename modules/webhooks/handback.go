@@ -27,7 +27,7 @@ func (s *deliverer) handBackNode(ctx context.Context, gone int32) (count int64, 
 		return tx.QueryRowContext(ctx, handBackNodeSQL, gone).Scan(&count)
 	})
 	if err != nil {
-		return 0, fmt.Errorf("hand back webhook deliveries of node %d: %w", gone, err)
+		return 0, fmt.Errorf("release webhook deliveries of node %d: %w", gone, err)
 	}
 	if count > 0 {
 		s.signals.Wake(deliveryChannel)

@@ -162,8 +162,8 @@ const DeviceLife = 180 * 24 * time.Hour
 // devicePaths are the paths on which people sign in. Other paths do not receive the device cookie.
 var devicePaths = []string{"/api", "/sign-in", "/reset", "/email", "/invite"}
 
-// deviceName returns the name of the device cookie, by which a browser is recognized. The cookie signs no one
-// in.
+// deviceName returns the name of the device cookie, by which a browser is recognized. The cookie does not sign
+// in its holder.
 func deviceName(baseURL string) string {
 	if strings.HasPrefix(baseURL, "https://") {
 		return "__Secure-postrider-device"

@@ -129,7 +129,7 @@ SELECT u.id FROM users u
    FOR UPDATE`
 
 // SettleLock records a lock in the audit log of the teams of the person with the email, at most once an hour.
-// If no one has the email, it deletes the alert.
+// If no user has the email, it deletes the alert.
 func SettleLock(ctx context.Context, tx *ent.Tx, d Claimed) error {
 	who, err := db.All(ctx, tx, db.Value[string], lockedSQL, d.Email)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package audit is the log of changes to an account and to the installation: the actor, the action, its
+// Package audit records changes to an account and to the installation: the actor, the action, its
 // target and its origin.
 //
 // The most important entries are written by [Write], in the transaction of the change. All other changes of

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// By is how usage is put together.
+// By is the length of the periods in a usage report.
 type By string
 
 // The periods of usage, in UTC.
@@ -21,27 +21,27 @@ const (
 	ByMonth By = "month"
 )
 
-// Periods lists them, the shortest first.
+// Periods returns them, the shortest first.
 func Periods() []By { return []By{ByHour, ByDay, ByMonth} }
 
-// UsagePeriod is what is asked for: from Since on and before Until. A zero Since is the first of the present
+// UsagePeriod is a range with inclusive Since and exclusive Until. A zero Since is the beginning of the current
 // month, a zero Until is now.
 type UsagePeriod struct{ Since, Until time.Time }
 
-// maxPeriods is how many periods one answer has at most.
+// maxPeriods is the maximum number of periods in one response.
 const maxPeriods = 10_000
 
-// kept is how many months usage is kept for, beside the present one.
+// kept is how many months usage is kept, not counting the current one.
 const kept = 13
 
-// Period is how many emails were handed over to delivery in an hour, a day or a month.
+// Period is the number of emails handed over to delivery in an hour, a day or a month.
 type Period struct {
 	Start  time.Time // UTC
 	Emails int64
 }
 
-// usageSQL sums closed hours by their counts and open ones by the facts; one statement sees one mark.
-// $3 are hours that may be open and $4, $5 the least ids of facts in them and after them.
+// usageSQL sums closed hours from their counts and open ones from the facts; one statement reads one mark. $3 are
+// hours that may be open and $4, $5 the lowest ids of facts in them and after them.
 const usageSQL = `
 WITH hours AS (
 	SELECT hour, emails FROM usage_hours WHERE account_id = $1 AND hour >= $2 AND hour < $7
@@ -54,8 +54,8 @@ SELECT date_trunc($6::text, hour AT TIME ZONE 'UTC') AT TIME ZONE 'UTC', sum(ema
 
 const openSinceSQL = `SELECT greatest((SELECT hour FROM usage_marks), $1::timestamptz)`
 
-// Usage returns what an account has handed over in a range, the first period first, whatever its plan;
-// periods without emails are in it. Error: Invalid.
+// Usage returns the emails that an account handed over to delivery in a range, earliest period first, on any plan.
+// It includes periods without emails. Error: Invalid.
 func (s *Service) Usage(ctx context.Context, accountID string, r UsagePeriod, by By) ([]Period, error) {
 	now, err := db.Now(ctx, s.db.SQL)
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *Service) Usage(ctx context.Context, accountID string, r UsagePeriod, by
 	return fillPeriods(found, r, by), nil
 }
 
-// widen returns the range in whole periods.
+// widen extends the range to whole periods.
 func (r UsagePeriod) widen(now time.Time, by By) (UsagePeriod, error) {
 	wrong := fault.Fields{}
 	if r.Since.IsZero() {
@@ -107,7 +107,7 @@ func (r UsagePeriod) widen(now time.Time, by By) (UsagePeriod, error) {
 	return r, wrong.Err()
 }
 
-// begin returns the first moment of the period that a moment is in.
+// begin returns the first moment of the period that contains at.
 func begin(at time.Time, by By) time.Time {
 	switch by {
 	case ByHour:
@@ -142,19 +142,19 @@ func fillPeriods(found []Period, r UsagePeriod, by By) []Period {
 	return all
 }
 
-// UsageReport is the usage of an account beside what its plan includes.
+// UsageReport is the usage of an account compared with its plan.
 type UsageReport struct {
 	Emails   int64 // in the range
-	Included *int  // a month; nil: nothing was said
-	Over     int64 // of the present month, beyond the included ones
-	Limit    *int  // hard cap a month; nil is none
-	// of the present month at its end: so far, and the mean of the last 7 whole days for the days that are
-	// left; nil unless the range is the present month
+	Included *int  // per month; nil if the plan includes no volume
+	Over     int64 // in the current month, beyond the included ones
+	Limit    *int  // hard cap per month; nil for none
+	// Projection for the end of the current month: the emails so far, and for each remaining day the mean of the
+	// last 7 whole days; nil unless the range is the current month
 	Projected *int64
 	Periods   []Period
 }
 
-// meanDays is how many whole days a projection looks back.
+// meanDays is the number of whole days that a projection is based on.
 const meanDays = 7
 
 // Report returns the usage of a range. Error: Invalid.

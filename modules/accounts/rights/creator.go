@@ -38,8 +38,8 @@ func (r Reach) String() string {
 	}
 }
 
-// Within reports whether own is limited to domains that are all listed in of. An empty list is not a limit.
-func Within(own, of []string) bool {
+// IsSubset reports whether own is limited to domains that are all listed in of. An empty list means no limit.
+func IsSubset(own, of []string) bool {
 	return len(own) > 0 && !slices.ContainsFunc(own, func(id string) bool { return !slices.Contains(of, id) })
 }
 

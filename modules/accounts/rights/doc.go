@@ -1,3 +1,3 @@
-// Package rights says what kinds of operations there are, and which of them the scope of an API key and
-// the role of a member permit. It is one table, and pure: REST, GraphQL and tests read it.
+// Package rights defines the kinds of operations, and which of them the scope of an API key and the role of a
+// member permit. It is a single table without state, read by REST, GraphQL and tests.
 package rights

@@ -19,7 +19,7 @@ type Operation int
 // The kinds of operations.
 const (
 	Write       Operation = iota // changes something; the zero value, so that an unclassified operation is protected
-	Read                         // reads anything but emails and events
+	Read                         // reads anything except emails and events
 	ReadSent                     // reads emails or events
 	Send                         // submits an email, a batch or an event
 	ReadAccount                  // reads the account itself and its usage

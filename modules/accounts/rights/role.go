@@ -31,8 +31,8 @@ func (r Role) Allows(op Operation) bool { return slices.Contains(rights[r], op) 
 // Known reports whether the role exists.
 func (r Role) Known() bool { return rights[r] != nil }
 
-// MayGive reports whether a member with this role may grant or remove the other role. Owners may do so for every
+// CanGrant reports whether a member with this role may grant or remove the other role. Owners may do so for every
 // role, admins for every role except owner.
-func (r Role) MayGive(other Role) bool {
+func (r Role) CanGrant(other Role) bool {
 	return other.Known() && (r.Allows(Own) || r.Allows(Team) && other != RoleOwner)
 }

@@ -16,14 +16,14 @@ import (
 // allowance is the number of bytes that this process may store for an account without a query.
 type allowance struct {
 	accountID string
-	left      atomic.Int64 // bytes; less than 0 after a Debit or beyond a Refund's opposite
-	until     atomic.Int64 // Unix nanoseconds; nothing is spent from then on
-	slice     atomic.Int64 // how much was borrowed last
+	left      atomic.Int64 // bytes; negative after a Debit
+	until     atomic.Int64 // Unix nanoseconds; nothing may be spent after it
+	slice     atomic.Int64 // amount last borrowed
 	used      atomic.Bool  // since the last report
 	refilling atomic.Bool
 
-	borrowing sync.Mutex // guards what follows
-	day       string     // on which it was borrowed
+	borrowing sync.Mutex // guards the fields below
+	day       string     // from which it was borrowed
 	refusal   refusal
 	idleSince time.Time
 
@@ -104,7 +104,7 @@ func (s *Service) borrowAndSpend(ctx context.Context, a *allowance, plan string,
 	return refused
 }
 
-// IsQuota reports whether an error refuses bytes for which a quota leaves no room.
+// IsQuota reports whether an error is a refusal because of an exhausted quota.
 func IsQuota(err error) bool {
 	refused := fault.From(err)
 	return refused.Code == fault.CodePlanLimit &&
@@ -135,26 +135,26 @@ func (s *Service) refill(a *allowance, quota accounts.ByteQuota) {
 	}
 	s.refills.Go(func() {
 		defer a.refilling.Store(false)
-		ctx, cancel := context.WithTimeout(context.Background(), borrowPatience) // outlives the request that noticed
+		ctx, cancel := context.WithTimeout(context.Background(), borrowPatience) // outlives the request that triggered it
 		defer cancel()
 		a.borrowing.Lock()
 		defer a.borrowing.Unlock()
-		_, _ = s.borrow(ctx, a, quota, 0) // the next charge that finds no room borrows itself, and reports it
+		_, _ = s.borrow(ctx, a, quota, 0) // the next charge without room borrows synchronously, and reports the error
 	})
 }
 
-// counterState is a counter after a borrowing.
+// counterState is a counter after borrowing.
 type counterState struct {
 	granted, stored, day, received int64
 	today                          string
 	now                            time.Time
 }
 
-// borrowSQL returns what is left of an allowance and lends the next one: an eighth of the room, but
-// at least @need, or nothing if the room is less than that. What is left counts only while the row of
-// the allowance is there: once it has expired, another process has returned it.
+// borrowSQL returns the rest of an allowance and lends the next one: an eighth of the room, but at least @need, or
+// nothing if the room is smaller. The rest only counts while the row of the allowance exists: once it has expired,
+// another process has returned it.
 //
-// A counter is due for a measurement soon after a refusal, and every quarter of an hour from 80 % on.
+// A counter is due for a measurement soon after a refusal, and every 15 minutes from 80 % on.
 var borrowSQL = db.Compile(`
 WITH counter AS (
 	SELECT c.id, c.stored, c.charged, c.day, c.day_bytes, c.day_received, c.measured_at, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS today
@@ -246,22 +246,22 @@ func dayEnd(at time.Time) time.Time { return at.UTC().Truncate(24 * time.Hour).A
 func (c counterState) refusal(plan string, quota accounts.ByteQuota, bytes int64) *fault.Error {
 	refused := &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, UpgradeURL: accounts.UpgradeURL}
 	if quota.Stored != nil && c.stored+bytes > int64(*quota.Stored) {
-		refused.Message = fmt.Sprintf("The plan %s allows %s of stored data, and there is no room for this: delete data, shorten the retention, or change the plan", plan, Shown(int64(*quota.Stored)))
+		refused.Message = fmt.Sprintf("The plan %s allows %s of stored data, and there is no room for this: delete data, shorten the retention, or change the plan", plan, FormatBytes(int64(*quota.Stored)))
 		return refused.With("cap", capStored).With("limit", *quota.Stored)
 	}
 	if bytes > int64(*quota.Daily) {
 		refused.Message = fmt.Sprintf("The plan %s allows %s of stored data a day, and this alone is more", plan,
-			Shown(int64(*quota.Daily)))
+			FormatBytes(int64(*quota.Daily)))
 		return refused.With("cap", capDaily).With("limit", *quota.Daily)
 	}
 	resets := dayEnd(c.now)
-	refused.Message = fmt.Sprintf("The plan %s allows %s of stored data a day, and there is no room for this today; the next day begins at %s", plan, Shown(int64(*quota.Daily)), resets.Format(time.RFC3339))
+	refused.Message = fmt.Sprintf("The plan %s allows %s of stored data a day, and there is no room for this today; the next day begins at %s", plan, FormatBytes(int64(*quota.Daily)), resets.Format(time.RFC3339))
 	refused.RetryAfter = resets.Sub(c.now)
 	return refused.With("cap", capDaily).With("limit", *quota.Daily).With("resets_at", resets.Format(time.RFC3339))
 }
 
-// Shown formats a number of bytes for display, for example 1.5 GB.
-func Shown(bytes int64) string {
+// FormatBytes formats a number of bytes for display, for example 1.5 GB.
+func FormatBytes(bytes int64) string {
 	units := []string{"B", "kB", "MB", "GB", "TB"}
 	value, unit := float64(bytes), 0
 	for value >= 1000 && unit < len(units)-1 {

@@ -14,10 +14,10 @@ import (
 // progress is the state of a running measurement: the next page and table, and the sums so far.
 type progress struct {
 	Table   int              `json:"table"`
-	After   string           `json:"after"` // the last key that was measured
+	After   string           `json:"after"` // the last measured key
 	Kinds   map[string]int64 `json:"kinds"`
-	Charged int64            `json:"charged"` // of the counter, when the measurement began
-	Lent    int64            `json:"lent"`    // to processes at that time
+	Charged int64            `json:"charged"` // of the counter, when the measurement started
+	Lent    int64            `json:"lent"`    // lent to processes at that time
 }
 
 const (
@@ -38,8 +38,7 @@ SELECT c.charged, (SELECT coalesce(sum(a.bytes), 0)::bigint FROM storage_allowan
 
 	keepProgressSQL = `UPDATE storage_counters SET progress = $2::jsonb, due_at = now() WHERE id = $1`
 
-	// What was charged since the measurement began is not in it, and neither is what was borrowed then
-	// and stored since.
+	// The result excludes bytes charged since the measurement started, and those borrowed before and stored since.
 	finishSQL = `
 UPDATE storage_counters SET stored = $2::bigint + $3::bigint + (charged - $4::bigint), kinds = $5::jsonb, progress = NULL, measured_at = now(), due_at = now() + interval '1 day'
  WHERE id = $1`
@@ -70,7 +69,7 @@ func (s *Service) measureDue(ctx context.Context) error {
 	return nil
 }
 
-// measureSome goes on with a measurement until it is finished or its time is over.
+// measureSome continues a measurement until it is complete or its time is up.
 func (s *Service) measureSome(ctx context.Context, m measurement) error {
 	at, err := s.progressOf(ctx, m)
 	if err != nil {
@@ -99,7 +98,7 @@ func (s *Service) measureSome(ctx context.Context, m measurement) error {
 	return err
 }
 
-// progressOf returns where a measurement goes on. A new one begins with what is charged and lent now.
+// progressOf returns the progress to continue from. A new measurement starts with the current charges and loans.
 func (s *Service) progressOf(ctx context.Context, m measurement) (at progress, err error) {
 	if m.progress != "null" {
 		err = json.Unmarshal([]byte(m.progress), &at)

@@ -11,30 +11,30 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// The shares of an account's daily bytes that strangers can use.
+// The shares of an account's daily bytes that unknown senders can use.
 const (
-	receivedShare = 2 // received mail together: a half
+	receivedShare = 2 // all received mail: a half
 	networkShare  = 8 // the mail of one network: an eighth
 	maxNetworks   = 1024
 )
 
-// received counts what strangers have sent to an account today.
+// received counts today's received bytes of an account.
 type received struct {
 	mutex     sync.Mutex
 	day       string
-	total     int64 // of all processes, as of the last borrowing
+	total     int64 // of all processes, at the last borrowing
 	pending   int64 // of this process since then
-	reporting int64 // is on its way to the counter
+	reporting int64 // being written to the counter
 	networks  map[netip.Prefix]int64
 }
 
-// admit counts bytes of a network if its share and that of all strangers leave room for them.
+// admit counts bytes of a network if they fit into its share and that of all received mail.
 func (r *received) admit(day string, network netip.Prefix, bytes, daily int64) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.begin(day)
 	if _, known := r.networks[network]; !known && len(r.networks) >= maxNetworks {
-		network = netip.Prefix{} // the networks that come late share one
+		network = netip.Prefix{} // further networks share one entry
 	}
 	if r.total+r.reporting+r.pending+bytes > daily/receivedShare || r.networks[network]+bytes > daily/networkShare {
 		return false
@@ -59,27 +59,27 @@ func (r *received) undo(network netip.Prefix, bytes int64) {
 	r.networks[network] -= bytes
 }
 
-// isOf reports whether strangers have sent something on a day.
+// isOf reports whether mail was received on a day.
 func (r *received) isOf(day string) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return r.day == day && len(r.networks) > 0
 }
 
-// begin forgets the day before.
+// begin discards the counts of the previous day.
 func (r *received) begin(day string) {
 	if r.day != day || r.networks == nil {
 		r.day, r.total, r.pending, r.reporting, r.networks = day, 0, 0, 0, map[netip.Prefix]int64{}
 	}
 }
 
-// dayBytes are bytes that were received on a day.
+// dayBytes are bytes received on a day.
 type dayBytes struct {
 	day   string
 	bytes int64
 }
 
-// take returns what the counter does not know yet. It is followed by set or putBack.
+// take returns the bytes not yet added to the counter. Call set or putBack afterwards.
 func (r *received) take() dayBytes {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -95,7 +95,7 @@ func (r *received) putBack(taken dayBytes) {
 	}
 }
 
-// set stores what the counter knows.
+// set stores the value of the counter.
 func (r *received) set(day string, total int64) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -103,8 +103,8 @@ func (r *received) set(day string, total int64) {
 	r.total, r.reporting = total, 0
 }
 
-// ChargeReceived is Charge for a message that a stranger has sent: it must also fit into the share of
-// all strangers, and into that of the network.
+// ChargeReceived is Charge for a received message, which must also fit into the shares of all received mail and of
+// the network.
 func (s *Service) ChargeReceived(ctx context.Context, accountID string, from netip.Addr, bytes int64) error {
 	account, err := s.accounts.Account(ctx, accountID)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Service) ChargeReceived(ctx context.Context, accountID string, from net
 	return nil
 }
 
-// RefundReceived takes back a charge of ChargeReceived.
+// RefundReceived reverts a charge of ChargeReceived.
 func (s *Service) RefundReceived(ctx context.Context, accountID string, from netip.Addr, bytes int64) {
 	s.Refund(ctx, accountID, bytes)
 	s.allowanceOf(accountID).received.undo(networkOf(from), bytes)
@@ -135,13 +135,13 @@ func (s *Service) RefundReceived(ctx context.Context, accountID string, from net
 func receivedRefusal(plan string, quota accounts.ByteQuota) error {
 	refused := &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, UpgradeURL: accounts.UpgradeURL,
 		Message: fmt.Sprintf("The plan %s allows %s of stored data a day, and the share of received mail is used", plan,
-			Shown(int64(*quota.Daily)))}
+			FormatBytes(int64(*quota.Daily)))}
 	return refused.With("cap", capDaily).With("limit", *quota.Daily)
 }
 
 const dayLayout = "2006-01-02"
 
-// networkOf returns the /24, or the /48 of IPv6, that an address is in.
+// networkOf returns the /24 of an address, or the /48 of IPv6.
 func networkOf(from netip.Addr) netip.Prefix {
 	from = from.Unmap().WithZone("")
 	bits := 24

@@ -12,13 +12,12 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// reportSQL says what is left of the allowances of a process.
+// reportSQL stores the remaining allowances of a process.
 const reportSQL = `
 UPDATE storage_allowances a SET bytes = v.bytes
   FROM unnest($2::text[], $3::bigint[]) AS v (account_id, bytes) WHERE a.account_id = v.account_id AND a.holder = $1`
 
-// report tells the other processes what is left of the allowances that were used, and gives back those
-// that were not.
+// report stores the rest of allowances that were used, and returns those that were not.
 func (s *Service) report(ctx context.Context) error {
 	s.mutex.Lock()
 	held := make([]*allowance, 0, len(s.allowances))
@@ -57,7 +56,7 @@ func (s *Service) isIdle(a *allowance, now time.Time) bool {
 
 const dropAllowanceSQL = `DELETE FROM storage_allowances WHERE account_id = $1 AND holder = $2`
 
-// giveBack returns what is left of an allowance and forgets it.
+// giveBack returns the rest of an allowance to its counter and removes the allowance.
 func (s *Service) giveBack(ctx context.Context, a *allowance) error {
 	a.borrowing.Lock()
 	defer a.borrowing.Unlock()
@@ -80,7 +79,7 @@ func (s *Service) giveBack(ctx context.Context, a *allowance) error {
 	return nil
 }
 
-// forget drops an allowance, unless a refund has come since, or it knows what strangers have sent today.
+// forget removes an allowance, unless a refund has arrived since, or it holds today's received bytes.
 func (s *Service) forget(a *allowance) {
 	if a.received.isOf(clock.Now().UTC().Format(dayLayout)) {
 		return
@@ -92,7 +91,7 @@ func (s *Service) forget(a *allowance) {
 	}
 }
 
-// returnExpiredSQL returns what processes had left that are gone.
+// returnExpiredSQL returns the allowances of processes that are gone.
 const returnExpiredSQL = `
 WITH gone AS (
 	DELETE FROM storage_allowances WHERE id IN (SELECT id FROM storage_allowances WHERE expires_at < now() LIMIT 1000 FOR UPDATE SKIP LOCKED)

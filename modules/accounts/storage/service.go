@@ -20,17 +20,17 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Kind is what is stored.
+// Kind is the kind of stored data.
 type Kind string
 
-// The kinds. Mail and Received go on while the disk is too full for Other.
+// The kinds. Mail and Received continue when the disk is too full for Other.
 const (
 	Mail     Kind = "mail"
 	Received Kind = "received"
 	Other    Kind = "other"
 )
 
-// RowBytes is what a row costs in addition to its contents: its columns, indexes and events.
+// RowBytes is the cost of a row in addition to its contents: its columns, indexes and events.
 const RowBytes = 1 << 10
 
 // Accounts returns an account with its plan.
@@ -40,7 +40,7 @@ type Accounts interface {
 
 // Disk reports how full the disk of the database is.
 type Disk interface {
-	// Level is how full it is. Use tells it about bytes that are about to be written.
+	// Level is the fill level of the disk. Use announces bytes that are about to be written.
 	Level() diskroom.Level
 	Use(bytes int64)
 }
@@ -52,9 +52,9 @@ const (
 	idleAfter       = 30 * time.Second // before an unused allowance is returned
 )
 
-// Config of the service; the zero value of a field is its default.
+// Config configures the service; zero fields use the defaults.
 type Config struct {
-	// RemeasureAfter is the shortest time between two measurements of an account: 1 min.
+	// RemeasureAfter is the minimum time between two measurements of an account: 1 min.
 	RemeasureAfter time.Duration
 }
 
@@ -63,14 +63,14 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Params of New.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
 	Config   Config `optional:"true"`
 	DB       *db.DB
 	Accounts Accounts
-	Disk     Disk `optional:"true"` // nil: nothing is known of the disk
+	Disk     Disk `optional:"true"` // nil if the disk is not watched
 	Logger   *slog.Logger
 	Registry prometheus.Registerer `optional:"true"`
 	Workers  *worker.Metrics       `optional:"true"`
@@ -82,7 +82,7 @@ type Service struct {
 	db       *db.DB
 	accounts Accounts
 	disk     Disk
-	holder   string // names this process among those that borrow
+	holder   string // identifies this process as a borrower
 	refused  *prometheus.CounterVec
 	tasks    *worker.Tasks
 
@@ -91,7 +91,7 @@ type Service struct {
 	refills    sync.WaitGroup
 }
 
-// New returns a service that charges at once; Start runs its background work.
+// New returns a service that can charge immediately; Start runs its background work.
 func New(p Params) (*Service, error) {
 	s := &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, disk: p.Disk,
 		holder: id.New(id.Fact), allowances: map[string]*allowance{},
@@ -100,7 +100,7 @@ func New(p Params) (*Service, error) {
 			Name: "refused_total",
 			Help: "Writes that were refused because of a byte quota or a full disk."}, []string{"reason"})}
 	for _, reason := range []string{capStored, capDaily, refusedShare, refusedDisk} {
-		s.refused.WithLabelValues(reason) // is reported from the start, as 0
+		s.refused.WithLabelValues(reason) // initialized, so that it is reported as 0
 	}
 	if p.Registry == nil {
 		return s, nil
@@ -108,7 +108,7 @@ func New(p Params) (*Service, error) {
 	return s, p.Registry.Register(s.refused)
 }
 
-// Start begins to report allowances and to measure.
+// Start starts reporting allowances and measuring.
 func (s *Service) Start(context.Context) error {
 	s.tasks.Start(
 		worker.Every("allowances of stored bytes", reportInterval, s.report),
@@ -118,7 +118,7 @@ func (s *Service) Start(context.Context) error {
 	return nil
 }
 
-// Stop returns what this process has borrowed.
+// Stop returns the allowances of this process.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	s.refills.Wait()
@@ -135,9 +135,9 @@ func (s *Service) Stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Charge counts bytes that an account is about to store. Errors: Limit when a quota is reached, Away
-// when the disk is too full or the counter could not be read; nothing is counted then. What is not
-// stored after all is given to Refund.
+// Charge counts bytes that an account is about to store. It returns Limit if a quota is exhausted, and Unavailable
+// if the disk is too full or the counter could not be read; nothing is counted in these cases. Refund bytes that
+// were not stored after all.
 func (s *Service) Charge(ctx context.Context, accountID string, kind Kind, bytes int64) error {
 	if accountID == "" || bytes <= 0 {
 		return nil
@@ -166,7 +166,7 @@ func (s *Service) Charge(ctx context.Context, accountID string, kind Kind, bytes
 	return s.borrowAndSpend(ctx, a, account.Plan.Name, quota, bytes)
 }
 
-// Refund takes back a charge of bytes that were not stored.
+// Refund reverts a charge of bytes that were not stored.
 func (s *Service) Refund(ctx context.Context, accountID string, bytes int64) {
 	if accountID == "" || bytes <= 0 {
 		return
@@ -178,13 +178,13 @@ func (s *Service) Refund(ctx context.Context, accountID string, bytes int64) {
 	s.allowanceOf(accountID).left.Add(bytes)
 }
 
-// Debit counts bytes that are stored whether or not there is room: what an accepted write has caused.
+// Debit counts bytes that are stored regardless of the quota: consequences of an accepted write.
 func (s *Service) Debit(ctx context.Context, accountID string, bytes int64) {
 	s.Refund(ctx, accountID, -bytes)
 }
 
-// checkDisk refuses writes while the disk is nearly full: first those of free accounts, then all but
-// mail, then all.
+// checkDisk refuses writes while the disk is nearly full: first those of free accounts, then everything except
+// mail, then everything.
 func (s *Service) checkDisk(account accounts.Account, kind Kind, bytes int64) error {
 	if s.disk == nil {
 		return nil

@@ -178,7 +178,7 @@ func TestProcessesNeverGrantMoreThanTheQuota(t *testing.T) {
 				}
 			})
 		}
-		all.Go(func() { // what is not stored after all can be charged again
+		all.Go(func() { // bytes that are not stored after all can be charged again
 			for range 50 {
 				if s.Charge(t.Context(), accountID, storage.Other, size) == nil {
 					s.Refund(t.Context(), accountID, size)
@@ -305,7 +305,7 @@ func TestMeasurementFollowsWhatIsStored(t *testing.T) {
 	}
 }
 
-// A large account is measured in pages, over several claims, and what is charged meanwhile counts.
+// A large account is measured in pages, over several claims, and bytes charged meanwhile count.
 func TestMeasurementGoesOnWhereItStopped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -433,7 +433,7 @@ func TestAFullDiskStopsFreeAccountsFirstAndMailLast(t *testing.T) {
 		}
 	}
 	if w.disk.used.Load() == 0 {
-		t.Error("the disk was not told about the bytes that are written")
+		t.Error("the bytes to write were not announced to the disk")
 	}
 }
 

@@ -2,18 +2,18 @@ package storage
 
 import "fmt"
 
-// table says how the bytes of an account in one table are measured. The lengths of large columns are in
-// the row itself: octet_length does not read what is stored elsewhere.
+// table describes how an account's bytes in one table are measured. The lengths of large columns are in the row
+// itself: octet_length does not read values that are stored out of line.
 type table struct {
 	name  string
-	kind  string // for people
-	key   string // the column that pages go by; an index begins with account_id and it
-	empty string // is less than every key; empty: a text column
+	kind  string // for display
+	key   string // the column for pagination; an index begins with account_id and this column
+	empty string // sorts before every key; empty for a text column
 	bytes string // of a row
 }
 
-// pageSQL returns how many rows a page has, their bytes and their last key. The parameters are the
-// account, the last key of the page before and the size of a page.
+// pageSQL returns the number of rows in a page, their bytes and their last key. The parameters are the account,
+// the last key of the previous page and the page size.
 func (t table) pageSQL() string {
 	after := "$2::text"
 	if t.empty != "" {
@@ -24,14 +24,14 @@ func (t table) pageSQL() string {
 		t.name, t.key, t.bytes, after)
 }
 
-// The rows that hang off an email cost RowBytes for each recipient.
+// The dependent rows of an email cost RowBytes for each recipient.
 const emailBytes = `
 	1024 * (1 + jsonb_array_length(t."to") + coalesce(jsonb_array_length(t.cc), 0) + coalesce(jsonb_array_length(t.bcc), 0))
 	+ coalesce(t.body_size, 0) + coalesce(octet_length(t.html), 0) + coalesce(octet_length(t.text), 0) + coalesce(octet_length(t.mime), 0)
 	+ coalesce(pg_column_size(t.headers), 0) + coalesce(pg_column_size(t.tags), 0)
 	+ CASE WHEN t.attachment_count > 0 THEN coalesce((SELECT sum(a.size + 1024) FROM attachments a WHERE a.email_id = t.id), 0) ELSE 0 END`
 
-// tables are what is measured, in this order. Package doc.go says what is left out, and why.
+// tables are the measured tables, in this order. The package comment lists the others and why they are omitted.
 var tables = []table{
 	{name: "emails", kind: "emails", key: "id", bytes: emailBytes},
 	{name: "received_contents", kind: "received", key: "id", empty: "0", bytes: `1024 + t.size`},

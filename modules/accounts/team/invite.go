@@ -22,17 +22,17 @@ import (
 // InvitationLife is how long an invitation is open.
 const InvitationLife = 7 * 24 * time.Hour
 
-// MaxInvitations is how many may be open in an account.
+// MaxInvitations is the maximum number of open invitations in an account.
 const MaxInvitations = 50
 
-// mailsADay bounds how many mails of invitations an account sends in 24 hours, new ones and repeated.
+// mailsADay limits the invitation mails of an account in 24 hours, first and repeated ones.
 const mailsADay = 100
 
 const mailsOfDaySQL = `
 SELECT count(*) FROM audit_entries WHERE account_id = $1 AND id COLLATE "C" > $2 AND action IN ('invitation.created', 'invitation.resent')`
 
-// mayMail refuses one mail too many, of the team under the account's lock, and of the inviter and to the
-// mailbox over all teams.
+// mayMail enforces the limits for invitation mails: that of the team under the account's lock, and those of the
+// inviter and the mailbox across all teams.
 func (s *Service) mayMail(ctx context.Context, tx *ent.Tx, c accounts.Caller, email string) error {
 	n, err := db.One(ctx, tx, db.Value[int], mailsOfDaySQL, c.AccountID,
 		id.Since(id.AuditEntry, time.Now().Add(-24*time.Hour)))
@@ -46,18 +46,18 @@ func (s *Service) mayMail(ctx context.Context, tx *ent.Tx, c accounts.Caller, em
 	return s.bounds.CountInvite(ctx, tx, c.Person.UserID, email)
 }
 
-// Channel is where it is told that an invitation's mail is to be written.
+// Channel is notified when an invitation needs mail.
 const Channel = "invitations"
 
-// NewInvitation is whom a member invites.
+// NewInvitation is the input of Invite.
 type NewInvitation struct {
 	Email string
 	Role  rights.Role
-	// Keep is called in the transaction; nil: nothing is kept.
+	// Keep runs in the transaction; nil for none.
 	Keep func(ctx context.Context, tx db.Execer, made *ent.Invitation) error
 }
 
-// Validate reports every wrong field.
+// Validate reports every invalid field.
 func (in NewInvitation) Validate() error {
 	wrong := fault.Fields{}
 	accounts.CheckEmail(wrong, "email", in.Email)
@@ -67,8 +67,8 @@ func (in NewInvitation) Validate() error {
 	return wrong.Err()
 }
 
-// Invite offers a mailbox to join the caller's account. Errors: Invalid; Forbidden by the caller's
-// own role; Conflict for a member, for one who is invited, and over MaxInvitations; Limit over the mails of a day.
+// Invite invites a mailbox to the caller's account. Errors: Invalid; Forbidden by the caller's own role; Conflict
+// for a member, for an invited mailbox, and over MaxInvitations; Limit over the daily mails.
 func (s *Service) Invite(ctx context.Context, c accounts.Caller, in NewInvitation) (made *ent.Invitation, err error) {
 	if err := in.Validate(); err != nil {
 		return nil, err
@@ -109,13 +109,13 @@ func (s *Service) Invite(ctx context.Context, c accounts.Caller, in NewInvitatio
 	return made, nil
 }
 
-// mayInvite judges an invitation under the account's lock. One that has expired makes room.
+// mayInvite validates an invitation under the account's lock. An expired invitation does not count.
 func (s *Service) mayInvite(ctx context.Context, tx *ent.Tx, c accounts.Caller, in NewInvitation) error {
 	own, err := actingRole(ctx, tx, c)
 	if err != nil {
 		return err
 	}
-	if !own.MayGive(in.Role) {
+	if !own.CanGrant(in.Role) {
 		return tooHigh(own, in.Role)
 	}
 	is, err := tx.Membership.Query().
@@ -157,7 +157,7 @@ func isExpired() func(*entsql.Selector) {
 	return func(s *entsql.Selector) { s.Where(entsql.ExprP("expires_at <= now()")) }
 }
 
-// Invitations lists those of an account that are open, the newest first.
+// Invitations lists the open invitations of an account, newest first.
 func (s *Service) Invitations(ctx context.Context, accountID string) ([]*ent.Invitation, error) {
 	rows, err := s.open(accountID).Order(ent.Desc(invitation.FieldID)).Limit(MaxInvitations).All(ctx)
 	if err != nil {
@@ -166,16 +166,16 @@ func (s *Service) Invitations(ctx context.Context, accountID string) ([]*ent.Inv
 	return rows, nil
 }
 
-// Revoke takes an invitation back. Repeating it changes nothing. Errors: NotFound; Forbidden by the
-// caller's own role; Conflict once it was accepted.
+// Revoke revokes an invitation. It is idempotent. Errors: NotFound; Forbidden by the caller's own role; Conflict
+// once it was accepted.
 func (s *Service) Revoke(ctx context.Context, c accounts.Caller, invitationID string) error {
 	_, err := s.change(ctx, c, invitationID, "invitation.revoked",
 		func(u *ent.InvitationUpdateOne) { u.SetRevokedAt(time.Now()).ClearDueAt().ClearTokenHash() })
 	return err
 }
 
-// Resend sends an invitation again, with a new link that is good for seven days. The old one ends
-// when the mail is written. Errors as Revoke; Limit over the mails of a day.
+// Resend sends an invitation again, with a new link that is valid for seven days. The old link becomes invalid
+// when the mail is written. Errors as Revoke; Limit over the daily mails.
 func (s *Service) Resend(ctx context.Context, c accounts.Caller, invitationID string) (*ent.Invitation, error) {
 	return s.change(ctx, c, invitationID, "invitation.resent", func(u *ent.InvitationUpdateOne) {
 		u.SetExpiresAt(time.Now().Add(InvitationLife)).SetDueAt(time.Now()).SetAttempts(0)
@@ -219,7 +219,7 @@ func (s *Service) change(ctx context.Context, c accounts.Caller, invitationID, a
 	return changed, nil
 }
 
-// changeable reads an invitation that the caller may change, locked with its account.
+// changeable locks and returns an invitation that the caller may change, after its account.
 func (s *Service) changeable(ctx context.Context, tx *ent.Tx, c accounts.Caller,
 	invitationID string) (*ent.Invitation, error) {
 	if _, err := lockAccount(ctx, tx, c.AccountID); err != nil {
@@ -235,7 +235,7 @@ func (s *Service) changeable(ctx context.Context, tx *ent.Tx, c accounts.Caller,
 		return nil, fault.NoSuch("invitation", invitationID)
 	case err != nil:
 		return nil, err
-	case !own.MayGive(rights.Role(row.Role)):
+	case !own.CanGrant(rights.Role(row.Role)):
 		return nil, tooHigh(own, rights.Role(row.Role))
 	case row.AcceptedAt != nil:
 		return nil, fault.Conflictf(fault.CodeConflict, "This invitation was accepted")

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// MemberPage returns one page of the members of an account, the oldest membership first. Error: Invalid.
+// MemberPage returns one page of the members of an account, oldest membership first. Error: Invalid.
 func (s *Service) MemberPage(ctx context.Context, accountID string, r page.Request) (page.Page[Member], error) {
 	found, err := page.Read(s.cursors, page.List{Name: "members", AccountID: accountID}, r,
 		func(at page.Position) ([]*ent.Membership, error) {
@@ -31,7 +31,7 @@ func (s *Service) MemberPage(ctx context.Context, accountID string, r page.Reque
 	return page.Map(found, func(m *ent.Membership) Member { return Member{m.Edges.User, rights.Role(m.Role), m} }), err
 }
 
-// CountMembers counts the members of an account, up to a number.
+// CountMembers counts the members of an account, up to most.
 func (s *Service) CountMembers(ctx context.Context, accountID string, most int) (int, error) {
 	found, err := s.members(accountID).Limit(most).IDs(ctx)
 	return len(found), err
@@ -48,7 +48,7 @@ func (s *Service) InvitationPage(ctx context.Context, accountID string,
 		func(i *ent.Invitation) string { return i.ID })
 }
 
-// CountInvitations counts the open invitations of an account, up to a number.
+// CountInvitations counts the open invitations of an account, up to most.
 func (s *Service) CountInvitations(ctx context.Context, accountID string, most int) (int, error) {
 	found, err := s.open(accountID).Limit(most).IDs(ctx)
 	return len(found), err

@@ -20,7 +20,7 @@ import (
 // list of one account.
 func TestMembersAndInvitationsByPages(t *testing.T) {
 	t.Parallel()
-	d, cursors := dbtest.New(t), page.NewCodec([]byte("sixteen octets or more"))
+	d, cursors := dbtest.New(t), page.NewCodec([]byte("sixteen bytes or more"))
 	holders, err := accounts.New(accounts.Params{DB: d, Cursors: cursors, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Member is a person of an account.
+// Member is a member of an account.
 type Member struct {
 	User *ent.User
 	Role rights.Role
@@ -27,7 +27,7 @@ type Member struct {
 
 const maxMembers = 1000
 
-// Members lists the people of an account, the oldest membership first.
+// Members lists the members of an account, oldest membership first.
 func (s *Service) Members(ctx context.Context, accountID string) ([]Member, error) {
 	rows, err := s.members(accountID).WithUser().Order(ent.Asc(membership.FieldID)).Limit(maxMembers).All(ctx)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Service) Members(ctx context.Context, accountID string) ([]Member, erro
 	return list, nil
 }
 
-// member reads one, locked with its account.
+// member locks and returns a member, after its account.
 func member(ctx context.Context, tx *ent.Tx, accountID, userID string) (*ent.Membership, error) {
 	found, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.UserID(userID)).
 		WithUser().Only(ctx)
@@ -99,7 +99,7 @@ func (s *Service) SetRole(ctx context.Context, c accounts.Caller, userID string,
 	return changed, nil
 }
 
-// mayChange reads a member whom the caller may make one of the role; "": may remove.
+// mayChange returns a member whom the caller may give the role, or remove if the role is "".
 func (s *Service) mayChange(ctx context.Context, tx *ent.Tx, c accounts.Caller, userID string,
 	role rights.Role) (*ent.Membership, error) {
 	own, err := actingRole(ctx, tx, c)
@@ -110,10 +110,10 @@ func (s *Service) mayChange(ctx context.Context, tx *ent.Tx, c accounts.Caller, 
 	if err != nil {
 		return nil, err
 	}
-	if current := rights.Role(row.Role); !own.MayGive(current) {
+	if current := rights.Role(row.Role); !own.CanGrant(current) {
 		return nil, tooHigh(own, current)
 	}
-	if role != "" && !own.MayGive(role) {
+	if role != "" && !own.CanGrant(role) {
 		return nil, tooHigh(own, role)
 	}
 	return row, nil
@@ -141,7 +141,7 @@ func keepAnOwner(ctx context.Context, tx *ent.Tx, accountID string, before, afte
 	}
 	if owners <= 1 {
 		return fault.Conflictf(fault.CodeConflict,
-			"This is the last owner of the team: make somebody else an owner first")
+			"This is the last owner of the team: make another member an owner first")
 	}
 	return nil
 }
@@ -214,7 +214,7 @@ func leave(ctx context.Context, tx *ent.Tx, from *ent.Account, row *ent.Membersh
 func revokeInvitationsOf(ctx context.Context, tx *ent.Tx, accountID, userID string, now rights.Role) error {
 	var beyond []invitation.Role
 	for _, role := range rights.Roles() {
-		if !now.MayGive(role) {
+		if !now.CanGrant(role) {
 			beyond = append(beyond, invitation.Role(role))
 		}
 	}

@@ -33,14 +33,14 @@ var Module = fx.Module("team", fx.Provide(New),
 	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "old invitations", Run: s.sweep} }),
 )
 
-// Params of New.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
 	DB       *db.DB
 	Accounts *accounts.Service
 	Signals  *db.Signals `optional:"true"`
-	Cursors  *page.Codec // of lists by pages
+	Cursors  *page.Codec // of paged lists
 	Bounds   MailBounds  `optional:"true"` // nil if only the limits of the team apply
 }
 
@@ -59,7 +59,7 @@ type Service struct {
 	bounds   MailBounds
 }
 
-// New creates the service.
+// New returns a new service.
 func New(p Params) *Service { return &Service{p.DB, p.Accounts, p.Signals, p.Cursors, p.Bounds} }
 
 // lockAccount locks the row of an account until the transaction ends, so that role changes are serialized.

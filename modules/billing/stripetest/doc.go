@@ -1,4 +1,4 @@
-// Package stripetest is a double of Stripe for tests. It is an HTTP server on its own port.
+// Package stripetest simulates Stripe for tests. It is an HTTP server on its own port.
 //
 // Each request is first checked by the validator of stripe-mock, which is derived from Stripe's own OpenAPI
 // description: unknown, missing and ill-typed parameters are refused. The response then comes from state:

@@ -60,7 +60,7 @@ func (s *Service) list(t *testing.T, accountID string, q RequestQuery) Shown {
 func signed(secret, body string) http.Header {
 	return http.Header{webhooksig.Header: {webhooksig.Sign([]string{secret}, time.Now(), []byte(body))},
 		"Service-Event-Id": {"evt_1"}, "Service-Delivery-Attempt": {"2"},
-		"Authorization": {"Bearer of somebody"}}
+		"Authorization": {"Bearer of a user"}}
 }
 
 func TestTheSignatureOfARequestIsChecked(t *testing.T) {
@@ -101,8 +101,8 @@ func TestTheSignatureOfARequestIsChecked(t *testing.T) {
 	}
 }
 
-// An account sees its own requests, clears its own and sets its own answer; a URL that was guessed is
-// nobody's.
+// An account sees its own requests, clears its own and sets its own answer; a guessed URL
+// belongs to no account.
 func TestAccountsDoNotSeeEachOther(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -112,7 +112,7 @@ func TestAccountsDoNotSeeEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := s.post(t, "acc_a", "of a", nil); got != http.StatusInternalServerError {
-		t.Errorf("the receiver of a answers %d, want the 500 that it was told", got)
+		t.Errorf("the receiver of a answers %d, want the configured 500", got)
 	}
 	if got := s.post(t, "acc_b", "of b", nil); got != http.StatusOK {
 		t.Errorf("the receiver of b answers %d, want 200: it was a that wanted another answer", got)

@@ -34,10 +34,10 @@ type CapturedRequest struct {
 	Body       []byte
 	EventID    string
 	EventType  string
-	Attempt    int    // 0: the request does not say
-	WebhookID  string // whose secret has signed it; empty: nobody's
-	Unsigned   string // why the signature does not count; empty: it does
-	Status     int    // that was answered
+	Attempt    int    // 0 if the request does not state it
+	WebhookID  string // whose secret signed it; empty if unsigned or invalid
+	Unsigned   string // why the signature is invalid; empty if it is valid
+	Status     int    // of our response
 }
 
 // HeaderField is a header field.
@@ -49,7 +49,7 @@ var secretFields = []string{"Authorization", "Cookie", "Proxy-Authorization"}
 func newRequest(in Received, now time.Time) *CapturedRequest {
 	r := &CapturedRequest{AccountID: in.AccountID, ReceivedAt: now, Body: in.Body,
 		EventID: in.Header.Get("Service-Event-Id")}
-	r.Attempt, _ = strconv.Atoi(in.Header.Get("Service-Delivery-Attempt")) // 0 for what is no number
+	r.Attempt, _ = strconv.Atoi(in.Header.Get("Service-Delivery-Attempt")) // 0 if it is not a number
 	var event struct {
 		Type string `json:"type"`
 	}

@@ -25,7 +25,7 @@ const MaxBody = 1 << 20
 
 // Config of the receivers.
 type Config struct {
-	BaseURL string // under which this process reaches itself
+	BaseURL string // base URL at which this process reaches itself
 }
 
 // Signatures identifies the secret that signed a request.
@@ -52,12 +52,12 @@ type Service struct {
 	log        *slog.Logger
 
 	drained  sync.Once
-	draining chan struct{} // is closed when nobody is to wait any more
+	draining chan struct{} // closed when waits must end
 
 	mu      sync.Mutex
 	held    held
-	answers map[string]int // by account; without one: 200
-	arrived chan struct{}  // is closed by the next request
+	answers map[string]int // by account; default: 200
+	arrived chan struct{}  // closed by the next request
 }
 
 // New returns the receivers.
@@ -151,7 +151,7 @@ const (
 
 // RequestQuery selects requests of an account, newest first.
 type RequestQuery struct {
-	After int64         // only those with a higher number
+	After int64         // only requests with a higher number
 	Type  string        // of the event; empty: all
 	Limit int           // 1 to MaxLimit; 0: DefaultLimit
 	Wait  time.Duration // how long to wait for one while there is none, 0 to MaxWait
@@ -178,12 +178,12 @@ func (q *RequestQuery) validate() error {
 	return wrong.Err()
 }
 
-const maxType = 200 // octets
+const maxType = 200 // bytes
 
 // Shown is the content of a receiver.
 type Shown struct {
 	URL      string
-	Answer   int // the status that it answers now
+	Answer   int // the status that it responds with
 	Requests []*CapturedRequest
 	HasMore  bool
 }

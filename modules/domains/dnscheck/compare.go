@@ -13,9 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 )
 
-// The comparisons: pure functions from what DNS answered to what it means. TXT
-// values come with their character-strings joined (RFC 7208 section 3.3, RFC 6376
-// section 3.6.2.2), so a split key compares like a whole one.
+// The comparisons are pure functions of DNS answers. TXT values have their character-strings joined (RFC 7208
+// section 3.3, RFC 6376 section 3.6.2.2), so a split key compares like a whole one.
 
 func compareOwnership(e Set, found []string) Observation {
 	want := ownershipPrefix + e.ownershipToken
@@ -33,13 +32,12 @@ func compareOwnership(e Set, found []string) Observation {
 	return o
 }
 
-// unquote forgives what DNS control panels add around a pasted value.
+// unquote removes the quotes that DNS control panels add to a pasted value.
 func unquote(value string) string {
 	return strings.TrimSpace(strings.Trim(strings.TrimSpace(value), `"`))
 }
 
-// compareReturnPath follows the chain of aliases that was found: the target may
-// stand anywhere in it.
+// compareReturnPath checks the chain of aliases: the target may be anywhere in it.
 func compareReturnPath(e Set, chain []string) Observation {
 	name := returnPathLabel + e.name
 	o := Observation{Purpose: ReturnPath, Found: chain}
@@ -57,8 +55,7 @@ func compareReturnPath(e Set, chain []string) Observation {
 	return o
 }
 
-// compareDKIM holds the published key records against our key, RFC 6376 section
-// 3.6.1.
+// compareDKIM compares the published key records with our key, RFC 6376 section 3.6.1.
 func compareDKIM(e Set, key *ent.DKIMKey, found []string) Observation {
 	o := Observation{Purpose: DKIM, Selector: key.Selector, Found: found, Status: Mismatch}
 	name := e.dkimName(key)
@@ -96,7 +93,7 @@ func compareDKIM(e Set, key *ent.DKIMKey, found []string) Observation {
 	return o
 }
 
-// stillNeeded is the advice for a key that does not sign any more.
+// stillNeeded returns the advice for a key that no longer signs.
 func stillNeeded(key *ent.DKIMKey, name string) string {
 	until := ""
 	if key.RetiredAt != nil {
@@ -105,7 +102,7 @@ func stillNeeded(key *ent.DKIMKey, name string) string {
 	return fmt.Sprintf("Put the TXT record at %s back%s: mail that was signed with the earlier key may still be under way.", name, until)
 }
 
-// keyFault says what keeps one key record from being ours, empty for nothing.
+// keyFault returns how a key record differs from ours, or "" if it does not.
 func keyFault(key *ent.DKIMKey, tags map[string]string, name string) string {
 	kind := dkim.KeyType(string(key.Algorithm))
 	published, named := tags["k"]
@@ -132,7 +129,7 @@ func keyFault(key *ent.DKIMKey, tags map[string]string, name string) string {
 	return ""
 }
 
-// sameKey compares base64 without regard to white space and padding.
+// sameKey compares base64, ignoring white space and padding.
 func sameKey(published, ours string) bool {
 	a, errA := base64.RawStdEncoding.DecodeString(strings.TrimRight(withoutSpace(published), "="))
 	b, errB := base64.RawStdEncoding.DecodeString(strings.TrimRight(withoutSpace(ours), "="))
@@ -144,8 +141,8 @@ func listHas(list, item string) bool {
 		func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), item) })
 }
 
-// parseTags reads a tag-list (RFC 6376 section 3.2). Names are case-sensitive,
-// the order is free except that v, if there, comes first (section 3.6.1).
+// parseTags parses a tag-list (RFC 6376 section 3.2). Names are case-sensitive; the order is free except that v,
+// if present, comes first (section 3.6.1).
 func parseTags(record string) (map[string]string, error) {
 	tags := map[string]string{}
 	for i, part := range strings.Split(record, ";") {
@@ -158,7 +155,7 @@ func parseTags(record string) (map[string]string, error) {
 			return nil, fmt.Errorf("%q is not a tag", clipText(strings.TrimSpace(part)))
 		}
 		if hasTag(tags, name) {
-			return nil, fmt.Errorf("the tag %s= stands twice", clipText(name))
+			return nil, fmt.Errorf("the tag %s= occurs twice", clipText(name))
 		}
 		if name == "v" && i != 0 {
 			return nil, fmt.Errorf("v= is not the first tag")
@@ -170,8 +167,8 @@ func parseTags(record string) (map[string]string, error) {
 
 func hasTag(tags map[string]string, name string) bool { _, found := tags[name]; return found }
 
-// compareDMARC returns advice only: nothing depends on it. RFC 7489 section 6.6.3
-// ignores values that do not begin with v=DMARC1 and every record of several.
+// compareDMARC returns advice only; verification does not depend on it. RFC 7489 section 6.6.3 ignores values that
+// do not begin with v=DMARC1, and all records if there are several.
 func compareDMARC(e Set, found []string) Observation {
 	o := Observation{Purpose: DMARC, Found: found}
 	var records []string
@@ -217,7 +214,7 @@ func withoutSpace(s string) string {
 	}, s)
 }
 
-// clipText keeps a stranger's text from drowning the sentence around it.
+// clipText shortens text from a foreign zone, so that the sentence around it stays readable.
 func clipText(s string) string {
 	if len(s) > 60 {
 		s = s[:60] + "…"

@@ -8,9 +8,9 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 )
 
-// compareMX holds the MX records against ours. Senders try the least preference
-// first (RFC 5321 section 5.1), so another host beside ours there, or below it,
-// gets mail that was meant to come here. It is advice: nothing depends on it.
+// compareMX compares the MX records with ours. Senders try the lowest preference first (RFC 5321 section 5.1), so
+// another host with the same or a lower preference receives mail for us. This is advice; verification does not
+// depend on it.
 func compareMX(e Set, found []*net.MX) Observation {
 	o := Observation{Purpose: InboundMX, Status: Mismatch, Found: make([]string, 0, len(found))}
 	ours, theirs, rival := -1, -1, ""
@@ -37,7 +37,7 @@ func compareMX(e Set, found []*net.MX) Observation {
 		o.Advice = fmt.Sprintf("Point the MX record at %s to %s to receive mail here; it points to %s now.", e.name,
 			e.inboundHost, clipText(rival))
 	case theirs >= 0 && theirs <= ours:
-		o.Advice = fmt.Sprintf("Give the MX record of %s the least preference at %s: %s stands at %d and gets mail first.", e.inboundHost, e.name, clipText(rival), theirs)
+		o.Advice = fmt.Sprintf("Give the MX record of %s the least preference at %s: %s has %d and receives mail first.", e.inboundHost, e.name, clipText(rival), theirs)
 	default:
 		o.Status = Verified
 	}

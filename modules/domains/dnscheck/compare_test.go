@@ -39,7 +39,7 @@ func (c comparison) check(t *testing.T, got Observation) {
 		t.Errorf("advice %q does not say %q", got.Advice, c.advice)
 	}
 	if got.Advice != "" && (!strings.HasSuffix(got.Advice, ".") || strings.ToUpper(got.Advice[:1]) != got.Advice[:1]) {
-		t.Errorf("advice %q is no sentence", got.Advice)
+		t.Errorf("advice %q is not a sentence", got.Advice)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestCompareDKIM(t *testing.T) {
 		{"version not first", []string{"p=" + testKey + "; v=DKIM1"}, Mismatch, "not the first tag"},
 		{"sha1 only", []string{"v=DKIM1; h=sha1; p=" + testKey}, Mismatch, "sha256"},
 		{"not for email", []string{"v=DKIM1; s=tlsrpt; p=" + testKey}, Mismatch, "email"},
-		{"tag twice", []string{"v=DKIM1; p=" + testKey + "; p=" + testKey}, Mismatch, "stands twice"},
+		{"tag twice", []string{"v=DKIM1; p=" + testKey + "; p=" + testKey}, Mismatch, "occurs twice"},
 		{"not a key record", []string{"hello there"}, Mismatch, "not a key record"},
 		{"two records", []string{"v=DKIM1; p=" + testKey, "v=DKIM1; p=AAAA"}, Mismatch, "Keep only one TXT record"},
 	})
@@ -138,7 +138,7 @@ func TestCompareDMARC(t *testing.T) {
 	runComparisons(t, compareDMARC, []comparison{
 		{"as shown", []string{"v=DMARC1; p=none;"}, Verified, ""},
 		{"stricter, with reports", []string{"v=DMARC1;p=reject; rua=mailto:d@example.com"}, Verified, ""},
-		{"beside something else", []string{"hello", "v=DMARC1; p=quarantine"}, Verified, ""},
+		{"next to another value", []string{"hello", "v=DMARC1; p=quarantine"}, Verified, ""},
 		{"none", nil, Missing, "not required"},
 		{"wildcard answer", []string{"v=spf1 -all"}, Mismatch, "begin with"},
 		{"two", []string{"v=DMARC1; p=none", "v=DMARC1; p=reject"}, Mismatch, "Keep only one"},
@@ -163,8 +163,8 @@ func TestCompareMX(t *testing.T) {
 		{"before others", []*net.MX{{Host: "mx.example.net.", Pref: 20}, {Host: "smtp.postrider.example.", Pref: 10}}, Verified, ""},
 		{"none", nil, Missing, "Publish an MX record at example.com with preference 10"},
 		{"elsewhere", []*net.MX{{Host: "mx.example.net.", Pref: 10}}, Mismatch, "it points to mx.example.net now"},
-		{"behind another", []*net.MX{{Host: "mx.example.net.", Pref: 5}, {Host: "smtp.postrider.example.", Pref: 10}}, Mismatch, "mx.example.net stands at 5"},
-		{"beside another", []*net.MX{{Host: "mx.example.net.", Pref: 10}, {Host: "smtp.postrider.example.", Pref: 10}}, Mismatch, "gets mail first"},
+		{"after another", []*net.MX{{Host: "mx.example.net.", Pref: 5}, {Host: "smtp.postrider.example.", Pref: 10}}, Mismatch, "mx.example.net has 5"},
+		{"next to another", []*net.MX{{Host: "mx.example.net.", Pref: 10}, {Host: "smtp.postrider.example.", Pref: 10}}, Mismatch, "gets mail first"},
 		{"null", []*net.MX{{Host: ".", Pref: 0}}, Mismatch, "null MX"},
 	} {
 		got := compareMX(e, c.found)

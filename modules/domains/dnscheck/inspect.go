@@ -9,15 +9,14 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dkim"
 )
 
-// Inspected is one record and what DNS says of it now.
+// Inspected is one record and the result of its lookup.
 type Inspected struct {
 	RecordCheck
 
-	Unanswered bool // DNS said nothing
+	Unanswered bool // DNS did not answer
 }
 
-// Inspect looks everything up as Look does, and returns the records of the set with what
-// DNS says of each.
+// Inspect looks up all records like Look, and returns the records of the set with the results.
 func (c Checker) Inspect(ctx context.Context, e Set, signers map[string]crypto.Signer) []Inspected {
 	seen := c.Look(ctx, e, signers)
 	records := e.records() // in the same order
@@ -29,7 +28,7 @@ func (c Checker) Inspect(ctx context.Context, e Set, signers map[string]crypto.S
 	return out
 }
 
-// InspectSelector reports whether some RSA or Ed25519 key is published under the selector.
+// InspectSelector reports whether an RSA or Ed25519 key is published under the selector.
 func (c Checker) InspectSelector(ctx context.Context, name, selector string) Inspected {
 	record := RecordCheck{Purpose: DKIM, Selector: selector, Type: "TXT", Name: dkim.RecordName(selector, name),
 		Value: "a DKIM key", Required: true, Status: Mismatch}
@@ -59,8 +58,8 @@ func (c Checker) InspectSelector(ctx context.Context, name, selector string) Ins
 	return Inspected{RecordCheck: record}
 }
 
-// LookProof looks for a record that Proof has made, and returns it with what was found and
-// what to do. When DNS gives no answer, the record is missing and says to wait.
+// LookProof looks up a record created by Proof, and returns it with the found value and advice. If DNS does not
+// answer, the record is missing and its advice is to wait.
 func (c Checker) LookProof(ctx context.Context, record RecordCheck) RecordCheck {
 	ctx, cancel := context.WithTimeout(ctx, c.Within)
 	defer cancel()
@@ -75,15 +74,14 @@ func (c Checker) LookProof(ctx context.Context, record RecordCheck) RecordCheck 
 		record.Error = fmt.Sprintf("Publish a TXT record at %s with the value %q.", record.Name, record.Value)
 	default:
 		record.Status = Mismatch
-		record.Error = fmt.Sprintf("Add a TXT record at %s with exactly the value %q, beside those that are there.",
+		record.Error = fmt.Sprintf("Add a TXT record at %s with exactly the value %q, in addition to existing ones.",
 			record.Name, record.Value)
 	}
 	return record
 }
 
-// SPFAdvice evaluates values that the domain may publish as its SPF records. It returns what
-// the owner of the domain has to do; nothing when the values are sound, or when a look-up got
-// no answer.
+// SPFAdvice evaluates values that the domain may publish as its SPF records. It returns advice for the owner of
+// the domain, or "" if the values are valid or a lookup got no answer.
 func (c Checker) SPFAdvice(ctx context.Context, e Set, values ...string) string {
 	seen, err := compareSPF(ctx, e, values, c.DNS)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/postrider/postrider/ent/dkimkey"
 )
 
-// KeepRetired is how long the record of a retired key has to stay published: mail signed
-// with the key may lie in a queue for days before somebody verifies it.
+// KeepRetired is how long the record of a retired key has to stay published: mail signed with the key may be
+// queued for days before a receiver verifies it.
 const KeepRetired = 7 * 24 * time.Hour
 
-// InOrder sorts keys as they are shown: RSA before Ed25519, of each the one that signs, the
-// one that waits, those that were.
+// InOrder sorts keys for display: RSA before Ed25519, and for each algorithm the active key, the pending one, and
+// retired ones.
 func InOrder(keys []*ent.DKIMKey) []*ent.DKIMKey {
 	rank := map[dkimkey.State]int{dkimkey.StateActive: 0, dkimkey.StatePending: 1, dkimkey.StateRetired: 2}
 	return slices.SortedFunc(slices.Values(keys), func(a, b *ent.DKIMKey) int {

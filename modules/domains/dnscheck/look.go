@@ -14,24 +14,23 @@ import (
 	"github.com/postrider/postrider/runtime/mail/spf"
 )
 
-// DNS is what is asked. The answers should not come from a cache.
+// DNS is the resolver. Its answers should not come from a cache.
 type DNS interface {
 	spf.Source
 	LookupCNAME(ctx context.Context, name string) (string, error)
 }
 
-// Checker looks records up. Safe for concurrent use.
+// Checker looks up records. Safe for concurrent use.
 type Checker struct {
 	DNS    DNS
-	Within time.Duration // for one check of one domain, with all its look-ups
+	Within time.Duration // maximum time for all lookups of one domain
 }
 
-// maxAliases is how far a chain of CNAMEs is followed.
+// maxAliases is the maximum length of a chain of CNAMEs.
 const maxAliases = 8
 
-// Look asks DNS for every record of the set at once and compares. It never fails for what DNS
-// does. signers are the keys by the id of their row; a key without signer is compared and
-// not probed.
+// Look looks up all records of the set concurrently and compares them. DNS failures are observations, not errors.
+// signers are the keys by the id of their row; a key without a signer is compared but not probed.
 func (c Checker) Look(ctx context.Context, e Set, signers map[string]crypto.Signer) []Observation {
 	ctx, cancel := context.WithTimeout(ctx, c.Within)
 	defer cancel()
@@ -86,9 +85,8 @@ func (c Checker) lookDKIM(ctx context.Context, e Set, key *ent.DKIMKey, signer c
 	return o
 }
 
-// probe signs a sample as a delivery would and verifies it with the published
-// record, as a receiver would: it proves that the private key, the public one
-// and the record's form fit together.
+// probe signs a sample as a delivery would, and verifies it with the published record as a receiver would. This
+// proves that the private key, the public key and the form of the record match.
 func probe(e Set, key *ent.DKIMKey, signer crypto.Signer, published string) error {
 	sample := []byte("From: probe@" + e.name + "\r\nTo: probe@" + e.name + "\r\nSubject: DKIM probe\r\n" +
 		"Date: Thu, 01 Jan 2026 00:00:00 +0000\r\nMessage-ID: <probe@" + e.name +
@@ -107,8 +105,8 @@ func probe(e Set, key *ent.DKIMKey, signer crypto.Signer, published string) erro
 	return signatures[0].Err
 }
 
-// lookReturnPath follows the aliases one by one: DNS software answers some
-// chains whole and others only to the first link.
+// lookReturnPath follows the aliases one by one: some DNS servers return the whole chain, others only the first
+// alias.
 func (c Checker) lookReturnPath(ctx context.Context, e Set) Observation {
 	name := returnPathLabel + e.name
 	var chain []string
@@ -160,7 +158,7 @@ func (c Checker) lookMX(ctx context.Context, e Set) Observation {
 	return compareMX(e, found)
 }
 
-// txt asks for TXT values; a name or type that does not exist is an empty answer.
+// txt returns TXT values; a name or type that does not exist has none.
 func (c Checker) txt(ctx context.Context, name string) ([]string, error) {
 	values, err := c.DNS.LookupTXT(ctx, name)
 	if errors.Is(err, dnsx.ErrNotFound) {

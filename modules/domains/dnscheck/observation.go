@@ -9,23 +9,22 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 )
 
-// Observation is what one check saw of one record. An unanswered one says nothing, and the
-// record keeps its state.
+// Observation is the result of one check for one record. If it is unanswered, the record keeps its state.
 type Observation struct {
 	Purpose    Purpose
 	Selector   string // of DKIM only
-	Optional   bool   // verification does not depend on this one, though it does on its purpose
+	Optional   bool   // verification does not depend on this record, although it depends on others with its purpose
 	Status     Status
 	Found      []string
 	Advice     string // one sentence; empty when verified
 	Unanswered bool
-	Operators  bool // what is wrong is a record of the installation itself
+	Operators  bool // the installation's own record is broken
 }
 
 // Required reports whether the domain needs the record to be verified.
 func (o Observation) Required() bool { return o.Purpose.isRequired() && !o.Optional }
 
-// Merge returns the states after a check: what answered replaces what was known.
+// Merge returns the states after a check: answered observations replace earlier ones.
 func Merge(known []shape.RecordState, seen []Observation) []shape.RecordState {
 	merged := make([]shape.RecordState, 0, len(seen))
 	for _, o := range seen {
@@ -44,8 +43,8 @@ func Merge(known []shape.RecordState, seen []Observation) []shape.RecordState {
 	return merged
 }
 
-// Same reports whether two checks saw the same. DNS servers turn the order of several values
-// round, which is no change.
+// Same reports whether two checks have equal results. The order of values does not matter, because DNS servers
+// rotate it.
 func Same(a, b []shape.RecordState) bool {
 	ordered := func(states []shape.RecordState) []shape.RecordState {
 		states = slices.SortedFunc(slices.Values(states), func(x, y shape.RecordState) int {
@@ -62,7 +61,7 @@ func Same(a, b []shape.RecordState) bool {
 	})
 }
 
-// clip bounds what a stranger's zone can make us store.
+// clip limits how much data from a foreign zone is stored.
 func clip(found []string) []string {
 	const maxValues = 10
 	out := make([]string, 0, min(len(found), maxValues))
@@ -72,8 +71,8 @@ func clip(found []string) []string {
 	return out
 }
 
-// clean makes text with a stranger's bytes in it fit for a JSON column, which
-// takes neither NUL nor broken UTF-8, and for one line of a page.
+// clean makes text from a foreign zone safe for a JSON column, which accepts neither NUL nor invalid UTF-8, and
+// for one line of a page.
 func clean(text string) string {
 	const maxLength = 1000
 	if len(text) > maxLength {

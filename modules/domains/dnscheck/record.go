@@ -6,10 +6,10 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 )
 
-// Purpose says what a record is for.
+// Purpose is the purpose of a record.
 type Purpose string
 
-// The purposes, in the order in which records are shown.
+// The purposes, in display order.
 const (
 	Ownership  Purpose = "ownership"
 	DKIM       Purpose = "dkim"
@@ -22,7 +22,7 @@ const (
 // isRequired reports whether a domain has to publish the record to be verified.
 func (p Purpose) isRequired() bool { return p != DMARC && p != InboundMX }
 
-// Status is what DNS last said of a record.
+// Status is the last known state of a record in DNS.
 type Status string
 
 // The states of a record.
@@ -32,18 +32,18 @@ const (
 	Verified Status = "verified"
 )
 
-// RecordCheck is one DNS record that a domain has to publish, and how it stands.
+// RecordCheck is one DNS record that a domain has to publish, and its status.
 type RecordCheck struct {
 	Purpose  Purpose
 	Selector string // of DKIM only: which key of the domain
 	Type     string // TXT, CNAME, MX
-	Name     string // in full, without final dot
+	Name     string // absolute, without the final dot
 	Value    string // what to publish, unquoted
 	Priority *int   // MX only
-	TTL      int    // proposed, in seconds
+	TTL      int    // suggested, in seconds
 	Required bool   // for verification
 	Status   Status
-	Found    []string // what was there at the last check
+	Found    []string // the value found by the last check
 	Error    string   // one sentence on what to do; empty when verified
 }
 
@@ -57,11 +57,11 @@ const (
 	ownershipPrefix   = "postrider-verification="
 )
 
-// NotChecked is what a record says before its first check.
+// NotChecked is the advice for a record before its first check.
 const NotChecked = "Not checked yet: publish this record, then verify the domain."
 
-// Proof is the record by which an account proves control of a name that another account
-// has. It stands beside the ownership record of the other account.
+// Proof is the record by which an account proves control of a name that another account has. It is published in
+// addition to the ownership record of the other account.
 func Proof(name, value string) RecordCheck {
 	return RecordCheck{Purpose: Ownership, Type: "TXT", Name: ownershipLabel + name, Value: value, TTL: recordTTL,
 		Required: true, Status: Missing, Found: []string{}}
@@ -71,32 +71,32 @@ func Proof(name, value string) RecordCheck {
 type Hosts struct {
 	ReturnPath string // target of the rp CNAME
 	SPFInclude string // host of the SPF include
-	Inbound    string // target of the MX record; empty: mail to the domain is not received here
+	Inbound    string // target of the MX record; empty if the domain does not receive mail here
 }
 
 // Set is everything that decides which records a domain publishes.
 type Set struct {
 	name           string
 	ownershipToken string
-	keys           []*ent.DKIMKey // in the order of InOrder
+	keys           []*ent.DKIMKey // sorted by InOrder
 	returnPathHost string
 	spfInclude     string
-	inboundHost    string // empty: mail to the domain is not received here
+	inboundHost    string // empty if the domain does not receive mail here
 }
 
-// Of returns the set of a domain that was read with its keys.
+// Of returns the set of a domain that was loaded with its keys.
 func Of(d *ent.Domain, hosts Hosts) Set {
 	return Set{name: d.Name, ownershipToken: d.OwnershipToken, keys: InOrder(d.Edges.Keys),
 		returnPathHost: dnsx.Canonical(hosts.ReturnPath), spfInclude: dnsx.Canonical(hosts.SPFInclude),
 		inboundHost: dnsx.Canonical(hosts.Inbound)}
 }
 
-// SPFInclude is the host that the SPF record of the domain has to include.
+// SPFInclude returns the host that the SPF record of the domain has to include.
 func (e Set) SPFInclude() string { return e.spfInclude }
 
 func (e Set) dkimName(k *ent.DKIMKey) string { return dkim.RecordName(k.Selector, e.name) }
 
-// records lists what to publish, without any state.
+// records returns the records to publish, without their status.
 func (e Set) records() []RecordCheck {
 	records := []RecordCheck{
 		{Purpose: Ownership, Type: "TXT", Name: ownershipLabel + e.name, Value: ownershipPrefix + e.ownershipToken, TTL: recordTTL, Required: true},
@@ -118,7 +118,7 @@ func (e Set) records() []RecordCheck {
 	return records
 }
 
-// Shown lists the records of the set with what the last check of the domain saw.
+// Shown returns the records of the set with the results of the domain's last check.
 func (e Set) Shown(d *ent.Domain) []RecordCheck {
 	records := e.records()
 	for i := range records {

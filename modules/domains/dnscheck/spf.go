@@ -9,17 +9,15 @@ import (
 	"github.com/postrider/postrider/runtime/mail/spf"
 )
 
-// unlisted is an address that no record names: of the class that is reserved for
-// a future which did not come (RFC 1112 section 4).
+// unlisted is an address that no record lists: it is of the class reserved for future use (RFC 1112 section 4).
 var unlisted = net.IPv4(240, 0, 0, 1)
 
-// compareSPF evaluates a domain's SPF record as a receiver does who gets mail from
-// our servers: they are whoever our include matches, wherever in the record, its
-// includes and redirects it stands. The found values are those of the domain
-// itself; the error is that of a look-up further down that got no answer.
+// compareSPF evaluates a domain's SPF record as a receiver of mail from our servers does: the client is any
+// address that our include matches, whether the include is in the record itself or in its includes and redirects.
+// The found values are those of the domain itself; the error is that of a nested lookup without an answer.
 //
-// The record is judged twice: with an include of ours that is sound, for what its owner
-// can mend, and then with what DNS has under our name.
+// The record is evaluated twice: with a valid include of ours, to find faults that its owner can fix, and then
+// with the record that DNS has under our name.
 func compareSPF(ctx context.Context, e Set, found []string, dns spf.Source) (Observation, error) {
 	o := Observation{Purpose: SPF, Status: Mismatch}
 	records := spf.Records(found)
@@ -53,11 +51,11 @@ func compareSPF(ctx context.Context, e Set, found []string, dns spf.Source) (Obs
 		return Observation{}, err
 	case ours.fault != "":
 		return operatorsFault(o, ours.fault), nil
-	case ours.record == "": // it is not looked at
+	case ours.record == "": // not looked at
 		o.Status = Verified
 		return o, nil
 	}
-	// Our own look-ups count among the ten of the domain's record.
+	// Our own lookups count towards the limit of ten for the domain's record.
 	if o.Advice, err = spfAdvice(ctx, e, found, matching(ours.record), dns); err != nil {
 		return Observation{}, err
 	}
@@ -67,9 +65,8 @@ func compareSPF(ctx context.Context, e Set, found []string, dns spf.Source) (Obs
 	return o, nil
 }
 
-// spfAdvice evaluates the found record for a client that our include matches, with the
-// given record under our name. It returns what the owner of the domain has to do, or
-// nothing. The error is that of a look-up that got no answer.
+// spfAdvice evaluates the found record for a client that our include matches, with the given record under our
+// name. It returns advice for the owner of the domain, or "". It returns an error if a lookup got no answer.
 func spfAdvice(ctx context.Context, e Set, found []string, ours string, dns spf.Source) (string, error) {
 	asked := &spf.Evaluation{Source: dns, Known: map[string][]string{e.name: found, e.spfInclude: {ours}},
 		Reverse: []string{"ours.invalid."}}
@@ -88,7 +85,7 @@ func spfAdvice(ctx context.Context, e Set, found []string, ours string, dns spf.
 	}
 }
 
-// spfQuoted finds what would be records without what a control panel put around.
+// spfQuoted returns the values that would be SPF records without the quotes of a control panel.
 func spfQuoted(values []string) []string {
 	var quoted []string
 	for _, value := range values {
@@ -99,7 +96,7 @@ func spfQuoted(values []string) []string {
 	return quoted
 }
 
-// spfFault says why receivers stop at a record with a permanent error.
+// spfFault returns why receivers reject a record with a permanent error.
 func spfFault(e Set, asked *spf.Evaluation, err error) string {
 	if errors.Is(err, spf.ErrTooManyLookups) {
 		return fmt.Sprintf("it needs more than 10 look-ups before include:%s is reached and judged; move that include to the front or remove others", e.spfInclude)

@@ -9,17 +9,17 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
-// ourSPF is what DNS has under a name of this installation.
+// ourSPF is the SPF record under a name of this installation.
 type ourSPF struct {
-	record string // empty: the name is not looked at
-	fault  string // why receivers cannot use it; empty when they can
+	record string // empty if the name is not looked up
+	fault  string // why receivers cannot use it; empty if they can
 }
 
-// lookOurSPF evaluates the SPF record of one of our own names, for a client that it does
-// not list. Receivers answer none or permerror where it is missing or broken, whatever the
-// domains that refer to it publish. The error is that of a look-up that got no answer.
+// lookOurSPF evaluates the SPF record of one of our own names, for a client that it does not list. If the record
+// is missing or broken, receivers get none or permerror for every domain that refers to it. It returns an error if
+// a lookup got no answer.
 //
-// The names of development mode exist nowhere, so they are not looked up.
+// The names of development mode do not exist in DNS, so they are not looked up.
 func lookOurSPF(ctx context.Context, e Set, name string, dns spf.Source) (ourSPF, error) {
 	if config.IsDevelopmentName(name) {
 		return ourSPF{}, nil
@@ -37,18 +37,16 @@ func lookOurSPF(ctx context.Context, e Set, name string, dns spf.Source) (ourSPF
 	return ourSPF{record: asked.Record}, nil
 }
 
-// operatorsFault is an observation of a record that is as it should be, and of no use,
-// because a record of the installation itself is missing or broken. The domain neither rises
-// nor falls by it: its owner can do nothing.
+// operatorsFault is the observation of a correct record that has no effect, because a record of the installation
+// itself is missing or broken. It does not change the status of the domain, as its owner cannot fix it.
 func operatorsFault(o Observation, fault string) Observation {
 	o.Status, o.Operators = Mismatch, true
-	o.Advice = fmt.Sprintf("Nothing is to be changed here, the fault is with the operator of this mail service: %s. Tell the operator; `postrider doctor` shows what to publish.", fault)
+	o.Advice = fmt.Sprintf("You need not change anything here, the fault is with the operator of this mail service: %s. Tell the operator; `postrider doctor` shows what to publish.", fault)
 	return o
 }
 
-// matching makes of a record of ours one that matches every client after all its look-ups.
-// Behind an all term nothing is evaluated, and beside one a redirect is not (RFC 7208
-// section 6.1).
+// matching turns a record of ours into one that matches every client after all its lookups. Nothing is evaluated
+// after an all term, and a redirect is ignored if there is one (RFC 7208 section 6.1).
 func matching(record string) string {
 	var terms []string
 	for term := range strings.FieldsSeq(record) {

@@ -49,7 +49,7 @@ func TestCompareSPF(t *testing.T) {
 	many := func(n int, term string) string { return strings.Repeat(term+" ", n) }
 	for _, c := range []comparison{
 		{"as shown", []string{"v=spf1 include:spf.postrider.example ~all"}, Verified, ""},
-		{"beside other TXT records", []string{"google-site-verification=x", "v=spf1 " + ours + " ~all"}, Verified, ""},
+		{"among other TXT records", []string{"google-site-verification=x", "v=spf1 " + ours + " ~all"}, Verified, ""},
 		{"among other terms", []string{"v=spf1 ip4:192.0.2.1 a mx " + ours + " exp=e.example -all"}, Verified, ""},
 		{"case, final dot, several spaces", []string{"V=SPF1   Include:SPF.Postrider.Example.   ~ALL"}, Verified, ""},
 		{"explicit plus", []string{"v=spf1 +" + ours + " -all"}, Verified, ""},
@@ -57,13 +57,13 @@ func TestCompareSPF(t *testing.T) {
 		{"two deep", []string{"v=spf1 include:two.example -all"}, Verified, ""},
 		{"through a redirect", []string{"v=spf1 redirect=one.example"}, Verified, ""},
 		{"redirect in an include", []string{"v=spf1 include:redirect.example -all"}, Verified, ""},
-		{"redirect stands before the terms", []string{"v=spf1 redirect=one.example ip4:192.0.2.1"}, Verified, ""},
+		{"redirect before the terms", []string{"v=spf1 redirect=one.example ip4:192.0.2.1"}, Verified, ""},
 		{"as the tenth look-up", []string{"v=spf1 " + many(9, "a") + ours + " -all"}, Verified, ""},
 		{"as the tenth through an include", []string{"v=spf1 include:ninelooks.example " + ours + " -all"}, Verified, ""},
 		{"address terms cost nothing", []string{"v=spf1 " + many(30, "ip4:192.0.2.1") + ours + " -all"}, Verified, ""},
 		{"two names that hold nothing", []string{"v=spf1 a:no.example mx:no.example " + ours + " -all"}, Verified, ""},
 		{"a ptr term", []string{"v=spf1 ptr a:no.example mx:no.example ptr:example.com " + ours + " -all"}, Verified, ""},
-		{"a modifier of somebody else", []string{"v=spf1 accredit=yes.example mx-note=x " + ours + " -all"}, Verified, ""},
+		{"an unknown modifier", []string{"v=spf1 accredit=yes.example mx-note=x " + ours + " -all"}, Verified, ""},
 		{"a macro that leads to us", []string{"v=spf1 include:spf.%{d2}.example -all"}, Mismatch, "0 SPF records"},
 		{"a macro in another term", []string{"v=spf1 exists:%{ir}.%{v}.%{l1r-}.example " + ours + " -all"}, Verified, ""},
 
@@ -78,7 +78,7 @@ func TestCompareSPF(t *testing.T) {
 		{"two records", []string{"v=spf1 " + ours + " ~all", "v=spf1 mx -all"}, Mismatch, "Merge the 2 SPF records"},
 		{"after all", []string{"v=spf1 -all " + ours}, Mismatch, "before its all term"},
 		{"after all in an include", []string{"v=spf1 include:closed.example -all"}, Mismatch, "Add include:"},
-		{"redirect beside all counts for nothing", []string{"v=spf1 -all redirect=one.example"}, Mismatch, "Add include:"},
+		{"redirect is ignored next to all", []string{"v=spf1 -all redirect=one.example"}, Mismatch, "Add include:"},
 		{"with a minus", []string{"v=spf1 -" + ours + " ~all"}, Mismatch, "must not have a -, ~ or ?"},
 		{"with a question mark", []string{"v=spf1 ?" + ours + " ~all"}, Mismatch, "must not have"},
 		{"in an include with a tilde", []string{"v=spf1 ~include:one.example -all"}, Mismatch, "must not have"},
@@ -93,9 +93,9 @@ func TestCompareSPF(t *testing.T) {
 			"leads to 0 SPF records and must lead to one, at nothing.example"},
 		{"an include with two records", []string{"v=spf1 include:twice.example " + ours + " -all"}, Mismatch, "leads to 2 SPF records"},
 		{"redirect that leads nowhere", []string{"v=spf1 redirect=nothing.example"}, Mismatch, "leads to 0"},
-		{"a word that is no term", []string{"v=spf1 ipv4:192.0.2.1 " + ours + " -all"}, Mismatch, `the term "ipv4:192.0.2.1" is not valid`},
-		{"not valid behind our include", []string{"v=spf1 " + ours + " ip4:192.0.2.256 -all"}, Mismatch, `the term "ip4:192.0.2.256" is not valid`},
-		{"not valid behind all", []string{"v=spf1 " + ours + " -all a:example"}, Mismatch, `the term "a:example" is not valid`},
+		{"a word that is not a term", []string{"v=spf1 ipv4:192.0.2.1 " + ours + " -all"}, Mismatch, `the term "ipv4:192.0.2.1" is not valid`},
+		{"not valid after our include", []string{"v=spf1 " + ours + " ip4:192.0.2.256 -all"}, Mismatch, `the term "ip4:192.0.2.256" is not valid`},
+		{"not valid after all", []string{"v=spf1 " + ours + " -all a:example"}, Mismatch, `the term "a:example" is not valid`},
 		{"a macro for explanations only", []string{"v=spf1 " + ours + " exists:%{c}.example -all"}, Mismatch, "is not valid"},
 		{"a macro without end", []string{"v=spf1 " + ours + " exists:%{d.example -all"}, Mismatch, "is not valid"},
 		{"redirect twice", []string{"v=spf1 " + ours + " redirect=one.example redirect=two.example"}, Mismatch, `the term "redirect=two.example" is not valid`},
@@ -123,7 +123,7 @@ func TestSPFWithoutAnswerIsNoFinding(t *testing.T) {
 			resolver); !errors.Is(err, dnsx.ErrTemporary) {
 			t.Errorf("%s: error %v, want the look-up's", term, err)
 		}
-		// What stands before the term that gave no answer is enough.
+		// The terms before the unanswered one is enough.
 		got, err := compareSPF(t.Context(), testExpectation(),
 			[]string{"v=spf1 include:spf.postrider.example " + term + " -all"}, resolver)
 		if err != nil || got.Status != Verified {
@@ -162,7 +162,7 @@ func TestSPFIsTheOperatorsFaultWhenOurOwnRecordIs(t *testing.T) {
 		{name: "sound", ours: []string{"v=spf1 ip4:192.0.2.25 -all"}, want: Verified},
 		{name: "sound, without an all term", ours: []string{"v=spf1 ip4:192.0.2.25"}, want: Verified},
 		{name: "missing", want: Mismatch, operator: true, advice: "there is no SPF record at spf.postrider.example"},
-		{name: "missing beside other values", ours: []string{"hello"}, want: Mismatch, operator: true,
+		{name: "missing among other values", ours: []string{"hello"}, want: Mismatch, operator: true,
 			advice: "there is no SPF record at spf.postrider.example"},
 		{name: "two", ours: []string{"v=spf1 -all", "v=spf1 ip4:192.0.2.25 -all"}, want: Mismatch, operator: true, advice: "there are 2 SPF records"},
 		{name: "not valid", ours: []string{"v=spf1 ipv4:192.0.2.25 -all"}, want: Mismatch, operator: true, advice: `the term "ipv4:192.0.2.25" is not valid`},
@@ -175,10 +175,10 @@ func TestSPFIsTheOperatorsFaultWhenOurOwnRecordIs(t *testing.T) {
 		{name: "no answer, and the domain's is wrong", fault: dnsxtest.ServFail, found: "v=spf1 mx -all",
 			want: Mismatch, advice: "Add include:spf.postrider.example"},
 		// Our look-ups count among the ten.
-		{name: "two look-ups of ours beside nine", ours: []string{"v=spf1 a:mx.example.com mx:example.com -all"},
+		{name: "two lookups of ours and nine others", ours: []string{"v=spf1 a:mx.example.com mx:example.com -all"},
 			found: "v=spf1 a a a a a a a a include:spf.postrider.example -all", want: Mismatch,
 			advice: "more than 10 look-ups"},
-		{name: "two look-ups of ours beside eight", ours: []string{"v=spf1 a:mx.example.com mx:example.com -all"},
+		{name: "two lookups of ours and eight others", ours: []string{"v=spf1 a:mx.example.com mx:example.com -all"},
 			found: "v=spf1 a a a a a a a include:spf.postrider.example -all", want: Verified},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -191,7 +191,7 @@ func TestSPFIsTheOperatorsFaultWhenOurOwnRecordIs(t *testing.T) {
 			got, err := compareSPF(t.Context(), testExpectation(), []string{c.found}, resolver)
 			if c.err {
 				if !errors.Is(err, dnsx.ErrTemporary) {
-					t.Errorf("a name of ours that gives no answer: %+v, %v, want the error of the look-up", got, err)
+					t.Errorf("a name of ours without an answer: %+v, %v, want the error of the look-up", got, err)
 				}
 				return
 			}

@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dkim"
 )
 
-// ZoneFile returns records of a domain as lines of a zone file (RFC 1035 section 5.1). The
-// names are in full, so that they fit any origin.
+// ZoneFile returns records of a domain as lines of a zone file (RFC 1035 section 5.1). The names are absolute, so
+// that they fit any origin.
 func ZoneFile(d *ent.Domain, records []RecordCheck) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "; DNS records of %s for sending with Postrider.\n", d.Name)
@@ -30,7 +30,7 @@ func ZoneFile(d *ent.Domain, records []RecordCheck) string {
 	return b.String()
 }
 
-// zoneKeyNote says what a key is for on which verification does not depend.
+// zoneKeyNote returns a comment for a key that verification does not depend on.
 func zoneKeyNote(d *ent.Domain, selector string) string {
 	for _, key := range d.Edges.Keys {
 		switch {
@@ -45,7 +45,7 @@ func zoneKeyNote(d *ent.Domain, selector string) string {
 	return "Of the second signature; advised, not required."
 }
 
-// ZoneLine is the record as one line of a zone file.
+// ZoneLine returns the record as one line of a zone file.
 func (r RecordCheck) ZoneLine() string {
 	value := r.Value + "."
 	switch {

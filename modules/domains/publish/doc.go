@@ -1,8 +1,6 @@
-// Package publish puts the records of domains where their zones are kept: at the DNS
-// providers whose interfaces package dnsprovider speaks.
+// Package publish publishes the records of domains at their DNS providers, through package dnsprovider.
 //
-// What is in a zone is never overwritten. Where something is in the way, it is a conflict
-// that says what to do; the one exception is an SPF record, which gets our include when
-// receivers would still accept it. Doing it twice changes nothing the second time. The
-// credentials of a provider are not kept.
+// Existing records are never overwritten. A record in the way is a conflict with advice; the one exception is an
+// SPF record, to which our include is added if receivers would still accept it. Publishing is idempotent. The
+// credentials of a provider are not stored.
 package publish

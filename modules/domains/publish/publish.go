@@ -15,20 +15,20 @@ import (
 	"github.com/postrider/postrider/runtime/web/egress"
 )
 
-// applyTimeout is how long a provider may take for everything.
+// applyTimeout is the maximum time for all calls to a provider.
 const applyTimeout = time.Minute
 
-// Domains tells whose a domain is, and what it has to publish.
+// Domains provides domains and their expected records.
 type Domains interface {
 	// Get returns one domain of the account. Error: NotFound.
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	// Expected returns the records that the domain has to publish.
 	Expected(d *ent.Domain) dnscheck.Set
-	// Checker looks records up.
+	// Checker looks up records.
 	Checker() dnscheck.Checker
 }
 
-// Params of New.
+// Params contains the parameters of New.
 type Params struct {
 	fx.In
 
@@ -37,7 +37,7 @@ type Params struct {
 	Guard    *egress.Guard
 }
 
-// Service puts the records of domains where their zones are kept. Safe for concurrent use.
+// Service publishes the records of domains at their DNS providers. Safe for concurrent use.
 type Service struct {
 	domains   Domains
 	checker   dnscheck.Checker
@@ -53,16 +53,16 @@ func New(p Params) (*Service, error) {
 	return &Service{domains: p.Domains, checker: p.Domains.Checker(), providers: providers}, nil
 }
 
-// Provider is who runs the zone of a domain.
+// Provider is the DNS provider of a domain's zone.
 type Provider struct {
-	Name        string   // empty: nobody known
+	Name        string   // empty if unknown
 	Supported   bool     // whether records can be applied there
-	Zone        string   // empty: no zone was found
+	Zone        string   // empty if no zone was found
 	NameServers []string // of the zone, without final dots
-	Credentials []string // what Apply takes for it, by name
+	Credentials []string // the credentials that Apply requires, by name
 }
 
-// Provider finds who runs the zone of a domain, from its name servers.
+// Provider determines the DNS provider of a domain's zone from its name servers.
 func (s *Service) Provider(ctx context.Context, accountID, domainID string) (Provider, error) {
 	d, err := s.domains.Get(ctx, accountID, domainID)
 	if err != nil {
@@ -82,16 +82,16 @@ func (s *Service) locate(ctx context.Context, name string) (dnsprovider.Location
 	return s.providers.Locate(ctx, name)
 }
 
-// Providers lists the providers that Apply knows.
+// Providers lists the providers that Apply supports.
 func Providers() []string { return dnsprovider.Names() }
 
-// Credential is one field of what a provider wants to know.
+// Credential is one field of a provider's credentials.
 type Credential struct {
 	Name, About string
 	Optional    bool
 }
 
-// CredentialsOf lists what Apply takes for a provider.
+// CredentialsOf lists the credentials that Apply requires for a provider.
 func CredentialsOf(provider string) []Credential {
 	var list []Credential
 	for _, c := range dnsprovider.Credentials(provider) {
@@ -100,10 +100,10 @@ func CredentialsOf(provider string) []Credential {
 	return list
 }
 
-// ProviderCredentials of a provider by name. They print as redacted.
+// ProviderCredentials are the credentials of a provider by name. They print as redacted.
 type ProviderCredentials map[string]secret.String
 
-// Set takes one into custody.
+// Set stores one credential.
 func (c ProviderCredentials) Set(name, value string) { c[name] = secret.New(value) }
 
 // Input is the input of Apply.
@@ -113,28 +113,27 @@ type Input struct {
 	DryRun      bool
 }
 
-// Validate reports every wrong field, missing and unknown credentials included.
+// Validate reports every invalid field, including missing and unknown credentials.
 func (in Input) Validate() fault.Fields { return dnsprovider.Check(in.Provider, in.Credentials) }
 
-// Change is what became, or would become, of one record.
+// Change is the actual or planned change of one record.
 type Change struct {
 	dnscheck.RecordCheck
 
 	Write  string   // the value published: the record's, or a merged SPF record
 	Before []string // values of the type at the name
 	After  []string
-	Reason string // of a conflict: one sentence on what to do
+	Reason string // for a conflict: one sentence on what to do
 }
 
-// Result of Apply. Every record of the domain is in one list.
+// Result is the result of Apply. Each record of the domain is in exactly one list.
 type Result struct {
 	Applied, Unchanged, Conflicts []Change
 }
 
-// Apply publishes the records of a domain through its DNS provider; a dry run
-// only says what it would do. What is there is never overwritten: it is a
-// conflict, except that an SPF record gets our include. Doing it twice changes
-// nothing the second time. The credentials are not kept.
+// Apply publishes the records of a domain through its DNS provider; a dry run only returns the planned changes.
+// Existing records are never overwritten: they are conflicts, except that our include is added to an SPF record.
+// Apply is idempotent. The credentials are not stored.
 func (s *Service) Apply(ctx context.Context, accountID, domainID string, in Input) (Result, error) {
 	if err := in.Validate().Err(); err != nil {
 		return Result{}, err
@@ -173,8 +172,8 @@ func (s *Service) Apply(ctx context.Context, accountID, domainID string, in Inpu
 		Conflicts: changes(records, plan.Conflicts)}, nil
 }
 
-// wantedRecords returns the records with the rule by which each gets on with others. include is the
-// host that is put into an SPF record that is there.
+// wantedRecords returns the records with their rules for existing ones. include is the host to add to an existing
+// SPF record.
 func wantedRecords(records []dnscheck.RecordCheck, include string) []dnsprovider.Wanted {
 	rules := map[dnscheck.Purpose]dnsprovider.Rule{dnscheck.Ownership: dnsprovider.Beside,
 		dnscheck.SPF: dnsprovider.MergeSPF, dnscheck.DMARC: dnsprovider.KeepDMARC}
@@ -194,8 +193,8 @@ func wantedRecords(records []dnscheck.RecordCheck, include string) []dnsprovider
 	return wanted
 }
 
-// doubtSPF evaluates a merged SPF record as a receiver would: its includes may use up the
-// look-ups before ours is reached. No answer is no objection.
+// doubtSPF evaluates a merged SPF record as a receiver would: its includes may use up the lookups before ours is
+// reached. An unanswered lookup is not an objection.
 func (s *Service) doubtSPF(ctx context.Context, expected dnscheck.Set, i dnsprovider.Item) string {
 	if dnscheck.Purpose(i.Purpose) != dnscheck.SPF || i.Write == i.Value {
 		return ""
@@ -203,7 +202,7 @@ func (s *Service) doubtSPF(ctx context.Context, expected dnscheck.Set, i dnsprov
 	return s.checker.SPFAdvice(ctx, expected, i.Write)
 }
 
-// changes shows plan items as the records they are about.
+// changes converts plan items into changes of the corresponding records.
 func changes(records []dnscheck.RecordCheck, items []dnsprovider.Item) []Change {
 	list := make([]Change, 0, len(items))
 	for _, i := range items {

@@ -46,8 +46,8 @@ func TestEveryRecordIsWanted(t *testing.T) {
 	}
 }
 
-// The includes of a merged record may use up the look-ups; what does not answer
-// is no objection.
+// The includes of a merged record may use up the lookups; an unanswered lookup
+// is not an objection.
 func TestMergedSPFIsEvaluated(t *testing.T) {
 	t.Parallel()
 	zone := dnsxtest.New(t, `spf.postrider.example. 60 IN TXT "v=spf1 ip4:192.0.2.25 -all"`,

@@ -12,19 +12,19 @@ import (
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 )
 
-// DomainKey is a signing key as its domain shows it.
+// DomainKey is a signing key for display with its domain.
 type DomainKey struct {
 	Selector    string
 	Algorithm   string // rsa-sha256, ed25519-sha256
-	State       string // pending: waits for its record; active: signs; retired: signed until RetiredAt
-	Ready       bool   // its published record was seen to verify our signatures
+	State       string // pending: its record was not found yet; active: signs; retired: signed until RetiredAt
+	Ready       bool   // when its published record first verified our signatures
 	CreatedAt   time.Time
 	ActivatedAt *time.Time
 	RetiredAt   *time.Time
-	KeepUntil   *time.Time // of a retired key: from then on its record may be removed
+	KeepUntil   *time.Time // of a retired key: its record may be removed from then on
 }
 
-// Keys lists the keys of a domain that was read with them: the RSA one that signs first.
+// Keys returns the keys of a domain that was loaded with them, starting with the active RSA key.
 func Keys(d *ent.Domain) []DomainKey {
 	keys := make([]DomainKey, 0, len(d.Edges.Keys))
 	for _, row := range dnscheck.InOrder(d.Edges.Keys) {
@@ -40,7 +40,7 @@ func Keys(d *ent.Domain) []DomainKey {
 	return keys
 }
 
-// Current is the RSA key with which the domain's mail is signed.
+// Current returns the RSA key that signs the domain's mail.
 func Current(d *ent.Domain) DomainKey {
 	for _, key := range Keys(d) {
 		if key.State == string(dkimkey.StateActive) && key.Algorithm == string(dkimkey.AlgorithmRsaSha256) {
@@ -50,13 +50,12 @@ func Current(d *ent.Domain) DomainKey {
 	return DomainKey{}
 }
 
-// Waiting is the key of the algorithm that waits for its record; nil when there is none.
+// Waiting returns the pending key of the algorithm, or nil.
 func Waiting(keys []*ent.DKIMKey, algorithm dkimkey.Algorithm) *ent.DKIMKey {
 	return find(keys, algorithm, dkimkey.StatePending)
 }
 
-// find returns the one key of an algorithm in a state, other than retired; nil when there is
-// none.
+// find returns the only key of an algorithm in a state other than retired, or nil.
 func find(keys []*ent.DKIMKey, algorithm dkimkey.Algorithm, state dkimkey.State) *ent.DKIMKey {
 	i := slices.IndexFunc(keys, func(k *ent.DKIMKey) bool { return k.Algorithm == algorithm && k.State == state })
 	if i < 0 {
@@ -65,8 +64,8 @@ func find(keys []*ent.DKIMKey, algorithm dkimkey.Algorithm, state dkimkey.State)
 	return keys[i]
 }
 
-// Shown loads the keys of domains whose records are listed.
-func Shown(q *ent.DKIMKeyQuery) {
+// LoadListedKeys loads the keys whose records are listed.
+func LoadListedKeys(q *ent.DKIMKeyQuery) {
 	q.Where(func(s *sql.Selector) {
 		s.Where(sql.P(func(b *sql.Builder) {
 			b.WriteString("(state <> 'retired' OR retired_at > now() - make_interval(secs => ").
@@ -75,11 +74,11 @@ func Shown(q *ent.DKIMKeyQuery) {
 	})
 }
 
-// Active loads the keys that sign.
-func Active(q *ent.DKIMKeyQuery) { q.Where(dkimkey.StateEQ(dkimkey.StateActive)) }
+// LoadActiveKeys loads the active keys.
+func LoadActiveKeys(q *ent.DKIMKeyQuery) { q.Where(dkimkey.StateEQ(dkimkey.StateActive)) }
 
-// Locked loads all keys of a domain whose row the transaction has locked, and deletes those
-// that nobody needs any more.
+// Locked loads all keys of a domain whose row the transaction has locked, and deletes those that are no longer
+// needed.
 func Locked(ctx context.Context, tx *ent.Tx, domainID string) ([]*ent.DKIMKey, error) {
 	const prune = `DELETE FROM dkim_keys WHERE domain_id = $1 AND state = 'retired' AND retired_at <= now() - make_interval(secs => $2)`
 	if _, err := tx.ExecContext(ctx, prune, domainID, dnscheck.KeepRetired.Seconds()); err != nil {

@@ -23,25 +23,25 @@ import (
 )
 
 const (
-	maxOpened  = 2_000 // keys kept in memory as the engine signs with them, some 8 kB each
+	maxOpened  = 2_000 // parsed keys held in memory, about 8 kB each
 	keepOpened = 15 * time.Minute
 )
 
-// Ring makes keys, and opens those that are stored. Safe for concurrent use.
+// Ring creates keys, and opens stored ones. Safe for concurrent use.
 type Ring struct {
 	box      *secret.Box
 	generate Generate
 	engine   *signer.Engine
-	turn     *limit.Semaphore // bounds key generation, which is pure CPU
+	turn     *limit.Semaphore // limits key generation, which is pure CPU
 	opened   *cache.Cache[string, crypto.Signer]
 }
 
-// Generate makes an RSA key.
+// Generate generates an RSA key.
 type Generate func() (*rsa.PrivateKey, error)
 
-// NewRing returns a ring whose keys are sealed with the box, and sign with the engine; nil:
-// with Go. generate is nil for dkim.GenerateKey. A key that has not signed for a quarter of an
-// hour, for example because it was rotated, leaves the memory.
+// NewRing returns a ring that seals keys with the box and signs with the engine; nil means Go. generate may be nil
+// for dkim.GenerateKey. A key that has not signed for a quarter of an hour, for example after a rotation, is
+// removed from memory.
 func NewRing(box *secret.Box, generate Generate, engine *signer.Engine) *Ring {
 	if generate == nil {
 		generate = dkim.GenerateKey
@@ -59,8 +59,8 @@ type Pair struct {
 	publicKey    string
 }
 
-// RSA makes an RSA-2048 key for a domain. That costs up to half a second of CPU: it belongs
-// outside of transactions, and only one key at a time is made.
+// RSA creates an RSA-2048 key for a domain. This takes up to half a second of CPU, so call it outside of
+// transactions; keys are generated one at a time.
 func (r *Ring) RSA(ctx context.Context, domainID string) (Pair, error) {
 	if err := r.turn.Acquire(ctx); err != nil {
 		return Pair{}, err
@@ -73,7 +73,7 @@ func (r *Ring) RSA(ctx context.Context, domainID string) (Pair, error) {
 	return r.seal(domainID, key)
 }
 
-// Ed25519 makes an Ed25519 key for a domain, which costs nothing.
+// Ed25519 creates an Ed25519 key for a domain, which is cheap.
 func (r *Ring) Ed25519(domainID string) (Pair, error) {
 	key, err := dkim.GenerateEd25519()
 	if err != nil {
@@ -96,22 +96,22 @@ func (r *Ring) seal(domainID string, key crypto.Signer) (Pair, error) {
 	return made, nil
 }
 
-// newSelector names a key. The name is random, so that a domain which changes its owner or
-// key never publishes two keys under one selector.
+// newSelector returns a new selector. It is random, so that a domain that changes its owner or key never publishes
+// two keys under one selector.
 func newSelector(kind string) string { return kind + strings.ToLower(rand.Text()[:6]) }
 
-// keyContext binds a sealed key to its domain. It is the domain and not the row of the key
-// because keys were once a column of the domain, and those are still sealed that way. That it
-// is the key of its row, and not another one of the domain, is compared when it is opened.
+// keyContext binds a sealed key to its domain. It names the domain and not the row of the key, because keys were
+// once a column of the domain, and those are still sealed that way. Signer checks that an opened key matches its
+// row.
 func keyContext(domainID string) []byte { return []byte("domains/" + domainID + "/dkim") }
 
-// Store stores the pair as a key of the domain that waits for its record.
+// Store stores the pair as a pending key of the domain.
 func (p Pair) Store(ctx context.Context, tx *ent.Tx, domainID string) error {
 	return p.create(tx, domainID).Exec(ctx)
 }
 
-// StoreActive stores the pair as the first key of a new domain. It signs from the start:
-// what the domain waits for is its record, and until then nothing is signed.
+// StoreActive stores the pair as the first key of a new domain. It is active immediately: the domain cannot send
+// before its record is found, so nothing is signed until then.
 func (p Pair) StoreActive(ctx context.Context, tx *ent.Tx, domainID string) error {
 	if err := p.create(tx, domainID).SetState(dkimkey.StateActive).Exec(ctx); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (p Pair) create(tx *ent.Tx, domainID string) *ent.DKIMKeyCreate {
 		SetPrivateKey(p.sealed).SetPublicKey(p.publicKey)
 }
 
-// Signers opens the keys of a domain that sign or are to sign, by the id of their row.
+// Signers opens the active and pending keys of a domain, by the id of their row.
 func (r *Ring) Signers(ctx context.Context, d *ent.Domain) (map[string]crypto.Signer, error) {
 	signers := make(map[string]crypto.Signer, len(d.Edges.Keys))
 	for _, k := range d.Edges.Keys {
@@ -141,10 +141,10 @@ func (r *Ring) Signers(ctx context.Context, d *ent.Domain) (map[string]crypto.Si
 	return signers, nil
 }
 
-// ErrMoved says that a sealed key is genuine and of the domain, and not of its row.
+// ErrMoved reports that a sealed key is authentic and of the domain, but not of its row.
 var ErrMoved = errors.New("the sealed key is not the one that the row publishes")
 
-// Signer opens and parses a key. A row never changes its key, so a parsed one is kept.
+// Signer opens and parses a key. A row never changes its key, so the parsed key is cached.
 func (r *Ring) Signer(ctx context.Context, k *ent.DKIMKey) (crypto.Signer, error) {
 	ready, err := r.opened.Get(ctx, k.ID, func(context.Context, string) (crypto.Signer, error) {
 		key, err := open(r.box, k)
@@ -171,8 +171,8 @@ func open(box *secret.Box, k *ent.DKIMKey) (crypto.Signer, error) {
 	return key, err
 }
 
-// OpenAll opens the keys of a domain that sign or are to sign, by the id of their row; none
-// without a box. The error names the key that the box does not open.
+// OpenAll opens the active and pending keys of a domain, by the id of their row; without a box it opens none. The
+// error names the key that the box does not open.
 func OpenAll(box *secret.Box, d *ent.Domain) (map[string]crypto.Signer, error) {
 	signers := map[string]crypto.Signer{}
 	for _, k := range d.Edges.Keys {
@@ -188,8 +188,7 @@ func OpenAll(box *secret.Box, d *ent.Domain) (map[string]crypto.Signer, error) {
 	return signers, nil
 }
 
-// Count returns how many of the stored keys the box opens, and how many it does not. It
-// looks at 1,000 of them, the newest first.
+// Count returns how many of the newest 1,000 stored keys the box opens, and how many it does not.
 func Count(ctx context.Context, d *db.DB, box *secret.Box) (opened, closed int, err error) {
 	const most = 1000
 	keys, err := d.Ent.DKIMKey.Query().Order(ent.Desc(dkimkey.FieldID)).Limit(most).All(ctx)

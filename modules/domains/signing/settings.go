@@ -8,14 +8,14 @@ import (
 	"github.com/postrider/postrider/runtime/mail/signer"
 )
 
-// Signer says who makes the RSA signatures of messages.
+// Signer is the setting that selects the implementation of RSA signatures.
 var Signer = setting.Declare(setting.Setting[signer.Mode]{
 	Name: "POSTRIDER_SIGNER", Group: "Delivery", Form: setting.OneOf("WHO", signer.Modes...), Default: signer.Auto,
 	Help: "Implementation that signs messages: auto (this machine's libcrypto if it is found and agrees with Go, about four times as fast; otherwise Go), go, or libcrypto (refuses to start without it).",
 })
 
-// OpenEngine opens what the configuration asks for. Error: libcrypto is wanted, and is not
-// found or signs otherwise than Go.
+// OpenEngine opens the configured implementation. It fails if libcrypto is required but is not found or its
+// signatures differ from Go's.
 func OpenEngine(cfg setting.Values, log *slog.Logger) (*signer.Engine, error) {
 	engine, err := signer.Open(Signer.Of(cfg))
 	if err != nil {

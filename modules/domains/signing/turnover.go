@@ -11,12 +11,11 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Turnover reads what a check saw of keys in the light of the keys as they are now, under
-// the lock: another check or a rotation may have come in between. ripe are the waiting keys
-// that are to sign from now on, because a signature of theirs was verified with the published
-// record. current are the observations, of which only that of the RSA key that signs after
-// the turnover counts for verification. So a customer may publish the new record and take the
-// old one away in one step.
+// Turnover applies the results of a check to the current keys, under the lock: another check or a rotation may
+// have changed them in between. ripe are the pending keys that become active, because a signature of theirs was
+// verified with the published record. current are the observations, of which only that of the RSA key that signs
+// after the turnover counts for verification. So a customer may publish the new record and remove the old one in
+// one step.
 func Turnover(keys []*ent.DKIMKey, seen []dnscheck.Observation) (ripe []*ent.DKIMKey, current []dnscheck.Observation) {
 	bySelector := make(map[string]*ent.DKIMKey, len(keys))
 	for _, key := range keys {
@@ -36,14 +35,14 @@ func Turnover(keys []*ent.DKIMKey, seen []dnscheck.Observation) (ripe []*ent.DKI
 	for _, o := range seen {
 		if o.Purpose == dnscheck.DKIM {
 			if bySelector[o.Selector] == nil {
-				continue // gone meanwhile
+				continue // deleted meanwhile
 			}
 			o.Optional = signs == nil || o.Selector != signs.Selector
 			answered = answered || !o.Optional
 		}
 		current = append(current, o)
 	}
-	if !answered { // nobody has looked yet at the key that signs now
+	if !answered { // the key that signs now was not part of the check
 		o := dnscheck.Observation{Purpose: dnscheck.DKIM, Unanswered: true, Advice: dnscheck.NotChecked}
 		if signs != nil {
 			o.Selector = signs.Selector
@@ -53,8 +52,7 @@ func Turnover(keys []*ent.DKIMKey, seen []dnscheck.Observation) (ripe []*ent.DKI
 	return ripe, current
 }
 
-// WaitsFor is the age of the newest key that waits for its record and is not among the ripe
-// ones; negative when there is none.
+// WaitsFor returns the age of the newest pending key that is not ripe, or a negative duration if there is none.
 func WaitsFor(keys, ripe []*ent.DKIMKey, now time.Time) time.Duration {
 	age := time.Duration(-1)
 	for _, key := range keys {
@@ -68,14 +66,14 @@ func WaitsFor(keys, ripe []*ent.DKIMKey, now time.Time) time.Duration {
 	return age
 }
 
-// Turn is a key that took another's place.
+// Turn is a key that replaced another.
 type Turn struct {
 	Key      *ent.DKIMKey
 	Previous string // selector
 }
 
-// Activate lets keys sign in place of those that did until now, in the same instant. It
-// returns the turns; the first key of an algorithm takes nobody's place.
+// Activate makes keys active and retires the previous ones at the same time. It returns the replacements; the
+// first key of an algorithm replaces none.
 func Activate(ctx context.Context, tx *ent.Tx, domainID string, keys []*ent.DKIMKey) (turns []Turn, err error) {
 	const retire = `UPDATE dkim_keys SET state = 'retired', retired_at = now() WHERE domain_id = $1 AND algorithm = $2 AND state = 'active' RETURNING selector`
 	const promote = `UPDATE dkim_keys SET state = 'active', activated_at = now() WHERE id = $1`
@@ -94,8 +92,8 @@ func Activate(ctx context.Context, tx *ent.Tx, domainID string, keys []*ent.DKIM
 	return turns, nil
 }
 
-// DropEd25519 ends the signing with a second key. A key that never signed leaves no trace;
-// one that did stays for a while, so that its signatures can be verified.
+// DropEd25519 ends signing with a second key. A key that never signed is deleted; one that did is kept for a
+// while, so that its signatures can be verified.
 func DropEd25519(ctx context.Context, tx *ent.Tx, domainID string) error {
 	const stop = `UPDATE dkim_keys SET state = 'retired', retired_at = now() WHERE domain_id = $1 AND algorithm = $2 AND state = 'active'`
 	if _, err := tx.ExecContext(ctx, stop, domainID, dkim.Ed25519SHA256); err != nil {

@@ -25,7 +25,7 @@ type Config struct {
 
 // Target contains the servers and the login. Its text form hides secrets.
 type Target struct {
-	Servers  []string // as nats://host:4222
+	Servers  []string // for example nats://host:4222
 	User     string
 	Password secret.String
 	Token    secret.String
@@ -37,7 +37,7 @@ func (t Target) IsZero() bool { return len(t.Servers) == 0 }
 // Files authenticate the client and the servers. All may be empty.
 type Files struct {
 	Credentials string // a JWT and its seed, as nsc writes them
-	CA          string // who signs the servers' certificates; empty: the system's authorities
+	CA          string // signers of the servers' certificates; empty for the system's authorities
 	Cert, Key   string // of a client certificate
 }
 

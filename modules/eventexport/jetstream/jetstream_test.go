@@ -38,8 +38,8 @@ func opened(t *testing.T, c jetstream.Config) *jetstream.Stream {
 	return s
 }
 
-// A stream is made as the configuration says, follows it when it changes, and keeps a limit
-// that somebody has set since.
+// A stream is created from the configuration, follows its changes, and keeps a limit
+// that an operator has set since.
 func TestAStreamIsMadeAndFollowsItsConfiguration(t *testing.T) {
 	t.Parallel()
 	broker := jetstreamtest.Start(t, nil)
@@ -71,7 +71,7 @@ func TestAStreamIsMadeAndFollowsItsConfiguration(t *testing.T) {
 	}
 }
 
-// A stream that others have made is used if it keeps what is promised, and never changed.
+// A stream that others have made is used if it fulfils the guarantees, and never changed.
 func TestAStreamOfOthersIsLookedAt(t *testing.T) {
 	t.Parallel()
 	broker := jetstreamtest.Start(t, nil)
@@ -105,7 +105,7 @@ func TestAStreamOfOthersIsLookedAt(t *testing.T) {
 	}
 }
 
-// What cannot be is said with the setting that is to be changed in it.
+// What cannot be used is reported with the setting to change.
 func TestOpenSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	broker := jetstreamtest.Start(t, nil)
@@ -136,8 +136,8 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	opened(t, configOf(t, strings.Replace(closed.URL(), "nats://", "nats://postrider:s3cret-word@", 1)))
 }
 
-// A failure in one account's order stops it there: nothing of the account is published behind
-// what was not acknowledged.
+// A failure stops the account: none of its facts is published after
+// an unacknowledged one.
 func TestPublishKeepsTheOrderOfAnAccount(t *testing.T) {
 	t.Parallel()
 	broker := jetstreamtest.Start(t, nil)
@@ -161,7 +161,7 @@ func TestPublishKeepsTheOrderOfAnAccount(t *testing.T) {
 			t.Errorf("fact %d is said to be there: %t; it is: %t", i, acked[i], there[f.ID])
 		}
 		if i >= 10 && f.AccountID == "acc_1" && there[f.ID] {
-			t.Errorf("fact %d of the account is there, behind one that is not", i)
+			t.Errorf("fact %d of the account is there, after one that is not", i)
 		}
 	}
 	facts[10].Data = []byte(`{}`)
@@ -175,10 +175,10 @@ func TestPublishKeepsTheOrderOfAnAccount(t *testing.T) {
 	}
 	stored, err := s.Stored(t.Context(), facts[19].ID, 5)
 	if err != nil || len(stored) > 5 || len(stored) == 0 {
-		t.Errorf("of the last 5 messages %v are behind the position, %v", stored, err)
+		t.Errorf("of the last 5 messages %v are after the position, %v", stored, err)
 	}
 	if stored, err = s.Stored(t.Context(), facts[19].ID, 1000); err != nil || len(stored) != 10 {
-		t.Errorf("%d messages are behind the position, %v; want 10", len(stored), err)
+		t.Errorf("%d messages are after the position, %v; want 10", len(stored), err)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestParseTarget(t *testing.T) {
 	} {
 		got, err := jetstream.ParseTarget(text)
 		if err != nil || !slices.Equal(got.Servers, want) {
-			t.Errorf("%s gives the servers %v, %v; want %v", text, got.Servers, err, want)
+			t.Errorf("%s yields the servers %v, %v; want %v", text, got.Servers, err, want)
 		}
 	}
 	both, err := jetstream.ParseTarget("nats://u:p%40w@a.example")
@@ -213,7 +213,7 @@ func TestParseTarget(t *testing.T) {
 		"nats://s3cret:s3cret%zz@a":         "no address",
 		"nats://a_b":                        "not a host name",
 		"nats://a.example/path":             "more than host and port",
-		"nats://a.example,s3cret@b.example": "behind the first server",
+		"nats://a.example,s3cret@b.example": "after the first server",
 	} {
 		_, err := jetstream.ParseTarget(text)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {

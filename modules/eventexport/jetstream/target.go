@@ -27,7 +27,7 @@ func ParseTarget(text string) (t Target, err error) {
 		u, err := url.Parse(scheme + "://" + item)
 		if err != nil { // err could quote a password
 			return Target{},
-				fmt.Errorf("has a server (number %d) that is no address; want nats://host:4222,host2:4222, and in a password everything but letters and digits as %%XX", i+1)
+				fmt.Errorf("has a server (number %d) that is not an address; want nats://host:4222,host2:4222, and in a password everything but letters and digits as %%XX", i+1)
 		}
 		server, err := serverOf(u)
 		if err != nil {
@@ -38,7 +38,7 @@ func ParseTarget(text string) (t Target, err error) {
 		case u.User == nil:
 		case i > 0:
 			return Target{},
-				errors.New("has a user or token behind the first server; give it once, before the first one")
+				errors.New("has a user or token after the first server; give it once, before the first one")
 		default:
 			identify(&t, u.User)
 		}

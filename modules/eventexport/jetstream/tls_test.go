@@ -20,7 +20,7 @@ import (
 // certificate where it wants one.
 func TestTheServerIsCheckedAndSeesAClientCertificate(t *testing.T) {
 	t.Parallel()
-	lent := httptest.NewTLSServer(nil) // its certificate is for 127.0.0.1, and signed by itself
+	lent := httptest.NewTLSServer(nil) // its certificate is for 127.0.0.1, and self-signed
 	t.Cleanup(lent.Close)
 	certificate := lent.TLS.Certificates[0]
 	key, err := x509.MarshalPKCS8PrivateKey(certificate.PrivateKey)

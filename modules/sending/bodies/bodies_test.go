@@ -291,7 +291,7 @@ func TestServiceMovesBodiesInTheBackground(t *testing.T) {
 		t.Error("bodies moved although the store is unavailable")
 	}
 	if behind, err := w.Mover.Backlog(t.Context()); err != nil || behind == 0 {
-		t.Errorf("with the store unavailable, the oldest email is behind by %s, %v", behind, err)
+		t.Errorf("with the store unavailable, the oldest email is overdue by %s, %v", behind, err)
 	}
 	w.recoverStore()
 	expect.EventuallyWithin(t, 60*time.Second, "all bodies are in the store",
@@ -313,6 +313,6 @@ func TestServiceMovesBodiesInTheBackground(t *testing.T) {
 		t.Errorf("is the store needed without emails: %v, %v", needed, err)
 	}
 	if behind, err := w.Mover.Backlog(t.Context()); err != nil || behind != 0 {
-		t.Errorf("with nothing to move, the oldest email is behind by %s, %v", behind, err)
+		t.Errorf("with nothing to move, the oldest email is overdue by %s, %v", behind, err)
 	}
 }

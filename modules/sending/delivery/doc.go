@@ -16,7 +16,7 @@
 //
 // Invariants.
 //   - An attempt row is committed before the attempt begins. An attempt that was cut off
-//     keeps no outcome until the next claim, or the process that hands back the claims of a
+//     keeps no outcome until the next claim, or the process that releases the claims of a
 //     dead node (node_claims.go), marks it unknown: after its final dot it may have been
 //     delivered, so a second copy is possible there and nowhere else. Both copies carry the
 //     same Message-ID. An attempt known not to have reached its final dot is marked as not

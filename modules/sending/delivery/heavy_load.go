@@ -47,7 +47,7 @@ func (d Job) isHeavy() bool { return d.message != nil && d.message.Heavy() }
 // heavyRetryDelay is how long a heavy message without a slot waits before it is claimed again.
 const heavyRetryDelay = time.Second
 
-// postponeHeavy hands back the heavy deliveries of a claim that found no slot, in the transaction of the claim, and
+// postponeHeavy returns the heavy deliveries of a claim that found no slot, in the transaction of the claim, and
 // returns the others.
 func (c *claimer) postponeHeavy(ctx context.Context, tx *sql.Tx, jobs []Job) ([]Job, error) {
 	kept, off := c.load.admitJobs(jobs)

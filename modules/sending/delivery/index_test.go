@@ -23,7 +23,7 @@ func TestClaimsUseTheirIndexes(t *testing.T) {
 		"claim":      {pickSQL, []any{100, nil}, []string{"recipient_due"}},
 		"with lanes": {pickDrawnSQL, []any{100, nil, `{" example.net"}`, `{10}`, `{0}`}, []string{"recipient_due", "recipient_lane"}},
 		"find lanes": {findLanesSQL, nil, []string{"recipient_lane"}},
-		"hand back":  {handBackClaimsSQL, []any{7}, []string{"recipient_due"}},
+		"release":    {handBackClaimsSQL, []any{7}, []string{"recipient_due"}},
 	} {
 		lines, err := db.All(t.Context(), f.DB.SQL, db.Value[string], `EXPLAIN `+c.statement, c.args...)
 		if err != nil {

@@ -175,7 +175,7 @@ func TestLaneIsFirstInFirstOut(t *testing.T) {
 	}
 }
 
-// A recipient that its lane turns away keeps its place, and so does one that this process hands back.
+// A recipient that its lane turns away keeps its place, and so does one that this process releases.
 func TestReturnedRecipientKeepsItsPlace(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -23,16 +23,16 @@ WITH held AS (
 )
 SELECT count(*) FROM back`
 
-// handBackClaimsOf hands back the deliveries of a dead node.
+// handBackClaimsOf releases the deliveries of a dead node.
 func (c *claimer) handBackClaimsOf(ctx context.Context, gone int32) (count int64, err error) {
 	err = c.db.InHotTx(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, handBackClaimsSQL, gone).Scan(&count)
 	})
 	if err != nil {
-		return 0, fmt.Errorf("hand back deliveries of node %d: %w", gone, err)
+		return 0, fmt.Errorf("release deliveries of node %d: %w", gone, err)
 	}
 	c.searchSoon()  // the node may have parked recipients that this process can deliver
-	if count == 0 { // all its claims are handed back
+	if count == 0 { // all its claims are released
 		return 0, c.begun.forgetNode(ctx, gone)
 	}
 	c.signals.Wake(lifecycle.DueChannel)

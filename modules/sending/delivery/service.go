@@ -219,7 +219,7 @@ func (s *Service) Start(ctx context.Context) error {
 		s.worker.Nudge()
 		return nil
 	}))
-	s.tasks.Start(worker.OnWake("wakes of what was parked for others", s.signals, parkedChannel,
+	s.tasks.Start(worker.OnWake("wakes of recipients parked for other processes", s.signals, parkedChannel,
 		func(context.Context) error {
 			s.claimer.searchSoon()
 			return nil

@@ -21,7 +21,7 @@ func (c *claimer) isSuspended(ctx context.Context, accountID string) (bool, erro
 	return err == nil && account.Suspended, nil
 }
 
-// holdSuspended hands back the deliveries of suspended accounts, to be claimed again later, and returns the
+// holdSuspended releases the deliveries of suspended accounts, to be claimed again later, and returns the
 // others. No attempt is recorded for them. It runs after the transaction of the claim, because it may use
 // another connection pool.
 func (c *claimer) holdSuspended(ctx context.Context, jobs []Job) ([]Job, error) {

@@ -27,8 +27,8 @@ func TestPolicy(t *testing.T) {
 		in   Input
 		code string
 	}{
-		"paid account to anyone": {Input{Account: paid, Identity: domain, Recipients: []address.Address{other}}, ""},
-		"free account to itself": {Input{Account: free, Identity: domain, Recipients: []address.Address{own, ownUpper}}, ""},
+		"paid account to any address": {Input{Account: paid, Identity: domain, Recipients: []address.Address{other}}, ""},
+		"free account to itself":      {Input{Account: free, Identity: domain, Recipients: []address.Address{own, ownUpper}}, ""},
 		"free account to another": {Input{Account: free, Identity: domain,
 			Recipients: []address.Address{own, other}}, fault.CodeProductionLocked},
 		"free account unlocked":              {Input{Account: unlocked, Identity: domain, Recipients: []address.Address{other}}, ""},

@@ -1,4 +1,4 @@
-// Package queue shows and changes the recipients that are not settled and whose email has been released: for
+// Package queue lists and changes recipients of released emails that are not settled yet: for
 // the operator all of them, for an account its own. A recipient in the queue is
 //
 //	queued    in the common queue and not tried yet

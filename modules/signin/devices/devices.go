@@ -1,6 +1,6 @@
 // Package devices recognizes browsers in which a user has signed in before.
 //
-// Such a browser keeps an authenticated cookie. The cookie does not sign in anyone. It gives the browser its
+// Such a browser keeps an authenticated cookie. The cookie alone does not sign in its user. The browser has its
 // own counter of failed attempts, which strangers cannot use up, and avoids the mail about a sign-in from a
 // new browser. A cookie is valid for one email and 180 days, and until the next change of the password.
 package devices

@@ -56,7 +56,7 @@ func newWorld(t *testing.T, change ...func(*openid.Config)) *world {
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	if w.accounts, err = accounts.New(accounts.Params{DB: w.db,
-		Cursors: page.NewCodec([]byte("sixteen octets or more")), Logger: quiet}); err != nil {
+		Cursors: page.NewCodec([]byte("sixteen bytes or more")), Logger: quiet}); err != nil {
 		t.Fatal(err)
 	}
 	w.teams = team.New(team.Params{DB: w.db, Accounts: w.accounts})

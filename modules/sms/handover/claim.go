@@ -102,7 +102,7 @@ UPDATE sms_messages m SET due_at = now(), fence = m.fence + 1 FROM ` + jobRows.S
 // release returns claimed messages that were not started.
 func (s *Service) release(ctx context.Context, jobs []*job) error {
 	if _, err := s.db.Hot.ExecContext(ctx, releaseSQL.Text, releaseSQL.Args(jobRows.Rows(jobs))...); err != nil {
-		return fmt.Errorf("hand back text messages: %w", err)
+		return fmt.Errorf("release text messages: %w", err)
 	}
 	for _, j := range jobs {
 		s.finish(j)

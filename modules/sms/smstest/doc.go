@@ -1,3 +1,3 @@
-// Package smstest has a double of an SMS provider for tests: Twilio, as described in its public API
+// Package smstest simulates an SMS provider for tests: Twilio, as described in its public API
 // description, over real HTTP.
 package smstest

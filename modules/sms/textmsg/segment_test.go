@@ -36,10 +36,10 @@ func TestCount(t *testing.T) {
 		"36 emoji":                     {strings.Repeat(emoji, 36), UCS2, 2},
 		"a surrogate pair that would be cut at 67":     {strings.Repeat("д", 66) + emoji + strings.Repeat("д", 66), UCS2, 3},
 		"one character outside makes all of it UTF-16": {strings.Repeat("a", 70) + "ё", UCS2, 2},
-		"a grave accent is no character of GSM":        {"`", UCS2, 1},
+		"a grave accent is not a GSM character":        {"`", UCS2, 1},
 		"ç is not, Ç is":                               {"ç", UCS2, 1},
 		"line breaks":                                  {"a\r\nb\fc", GSM7, 1},
-		"octets that are no UTF-8":                     {"a\xff\xfe", UCS2, 1},
+		"bytes that are not UTF-8":                     {"a\xff\xfe", UCS2, 1},
 	} {
 		if encoding, parts := Count(c.text); encoding != c.encoding || parts != c.parts {
 			t.Errorf("Count of %s = %s, %d parts; want %s, %d", name, encoding, parts, c.encoding, c.parts)

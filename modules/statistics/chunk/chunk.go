@@ -1,10 +1,10 @@
-// Package chunk encodes what was counted over a day or a month: figures and latencies by slots of time, in
-// a few bytes a slot.
+// Package chunk encodes counts over a day or a month: figures and latencies by time slots, in a few bytes per
+// slot.
 //
-// A chunk is a list of points in the order of their slots; slots without anything are left out. A slot is a
-// number of equal stretches after the beginning of the chunk: quarters of an hour, hours or days, as the
-// reader knows. Encoded, a chunk begins with a byte for its format. Each point is the distance from the
-// slot before it and what is in the slot; of figures a mask says which ones differ from zero.
+// A chunk is a list of points in the order of their slots; empty slots are omitted. A slot is a number of equal
+// periods since the beginning of the chunk: quarters of an hour, hours or days, as agreed with the reader.
+// Encoded, a chunk begins with a format byte. Each point consists of the distance to the previous slot and the
+// contents of its slot; for figures, a mask selects those that are not zero.
 package chunk
 
 import (
@@ -14,25 +14,25 @@ import (
 	"math/bits"
 )
 
-// Width is how many figures a point has.
+// Width is the number of figures in a point.
 const Width = 11
 
-// Counts are counts that stand in one slot. What they mean is known to the callers.
+// Counts are the counts of one slot. Their meaning is defined by the callers.
 type Counts [Width]int64
 
 // format is the first byte of an encoded chunk.
 const format = 1
 
-// errCorrupt is an encoded chunk that no Encode has made.
+// errCorrupt is returned for data that Encode cannot have produced.
 var errCorrupt = errors.New("corrupt chunk")
 
-// Point is the figures of one slot.
+// Point contains the figures of one slot.
 type Point struct {
 	Slot    int
 	Figures Counts
 }
 
-// Latency is how many deliveries of one slot took about as long as each other: they are in one bin.
+// Latency is the number of deliveries in one slot with similar latencies, that is in one bin.
 type Latency struct {
 	Slot, Bin int
 	Count     int64
@@ -68,8 +68,8 @@ func AppendFigures(to []byte, points []Point) []byte {
 	return to
 }
 
-// EachFigures calls yield for each point of an encoded chunk: with its slot, which figures differ from zero, by
-// their numbers in a mask, and those. What is not in the mask means nothing, and nothing is left after yield.
+// EachFigures calls yield for each point of an encoded chunk, with its slot, a mask of the figures that are not
+// zero, and the figures. Figures outside the mask are undefined, and none may be used after yield returns.
 func EachFigures(data []byte, yield func(slot int, mask uint64, f *Counts)) error {
 	r, err := open(data)
 	if err != nil {
@@ -94,7 +94,7 @@ func EachFigures(data []byte, yield func(slot int, mask uint64, f *Counts)) erro
 	return nil
 }
 
-// AddMasked adds the figures of a mask.
+// AddMasked adds the figures selected by a mask.
 func (f *Counts) AddMasked(mask uint64, more *Counts) {
 	for ; mask != 0; mask &= mask - 1 {
 		n := bits.TrailingZeros64(mask)
@@ -133,7 +133,7 @@ func AppendLatencies(to []byte, list []Latency) []byte {
 	return to
 }
 
-// maxBins is more bins than a slot has.
+// maxBins is larger than the number of bins in a slot.
 const maxBins = 1 << 10
 
 // EachLatency calls yield for each latency of an encoded chunk.
@@ -162,7 +162,7 @@ func EachLatency(data []byte, yield func(Latency)) error {
 	return nil
 }
 
-// reader reads numbers until one is broken.
+// reader reads numbers until the first invalid one.
 type reader struct {
 	data   []byte
 	at     int
@@ -179,7 +179,7 @@ func open(data []byte) (*reader, error) {
 	return &reader{data: data, at: 1}, nil
 }
 
-// more reports whether there is anything left to read.
+// more reports whether there is data left to read.
 func (r *reader) more() bool { return !r.broken && r.at < len(r.data) }
 
 func (r *reader) uvarint() uint64 {
@@ -205,7 +205,7 @@ func (r *reader) long() uint64 {
 	return v
 }
 
-// small reads a number that is a slot, a mask, a bin or a number of bins: none of them is large.
+// small reads a slot, a mask, a bin or a number of bins, none of which is large.
 func (r *reader) small() int {
 	v := r.uvarint()
 	if v > 1<<20 {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Series is a chunk that is being put together. The zero value is empty.
+// Series is a chunk under construction. The zero value is empty.
 type Series struct {
 	points    []Point
 	latencies []Latency
@@ -37,7 +37,7 @@ func compareLatencies(a, b Latency) int {
 	return cmp.Or(cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.Bin, b.Bin))
 }
 
-// AddEncoded adds an encoded chunk whose slot n is the slot place(n) here.
+// AddEncoded adds an encoded chunk whose slot n corresponds to slot place(n) of the series.
 func (s *Series) AddEncoded(figures, latencies []byte, place func(slot int) int) error {
 	if err := EachFigures(figures,
 		func(slot int, mask uint64, f *Counts) { s.addMasked(place(slot), mask, f) }); err != nil {
@@ -67,7 +67,7 @@ func (s *Series) Encode() (figures, latencies []byte) {
 // Points returns the figures by slot, which the caller must not change.
 func (s *Series) Points() []Point { return s.points }
 
-// Coarser returns the series with each run of so many slots put together.
+// Coarser returns the series with each run of that many slots combined.
 func (s *Series) Coarser(slots int) *Series {
 	var out Series
 	for i := range s.points {
@@ -80,7 +80,7 @@ func (s *Series) Coarser(slots int) *Series {
 	return &out
 }
 
-// Lacking returns what other has more of than the series, slot by slot and figure by figure.
+// Lacking returns by how much other exceeds the series, slot by slot and figure by figure.
 func (s *Series) Lacking(other *Series) *Series {
 	var out Series
 	for i := range other.points {
@@ -110,10 +110,10 @@ func (s *Series) Lacking(other *Series) *Series {
 	return &out
 }
 
-// Empty reports whether nothing was counted.
+// Empty reports whether the series has no counts.
 func (s *Series) Empty() bool { return len(s.points) == 0 && len(s.latencies) == 0 }
 
-// Part returns the slots from one on, so many of them, counted from there.
+// Part returns the slots from one on, renumbered from zero.
 func (s *Series) Part(from, slots int) *Series {
 	var out Series
 	for i := range s.points {
@@ -129,7 +129,7 @@ func (s *Series) Part(from, slots int) *Series {
 	return &out
 }
 
-// Shift returns the series with all slots that much later.
+// Shift returns the series with all slots moved later.
 func (s *Series) Shift(slots int) *Series {
 	out := Series{points: slices.Clone(s.points), latencies: slices.Clone(s.latencies)}
 	for i := range out.points {

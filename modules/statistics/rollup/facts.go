@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Bins of latencies begin at 0.1 seconds, and each is 1.2 times as wide as the one before: the middle of a
-// bin is at most 10 % away from what is in it. The last one begins at four and a half days.
+// Latency bins begin at 0.1 seconds, and each is 1.2 times as wide as the previous one, so that the middle of a
+// bin differs from its values by at most 10 %. The last one begins at four and a half days.
 const (
 	FirstBin = 0.1
 	Widening = 1.2
@@ -24,10 +24,9 @@ const (
 	quarter = `extract(epoch FROM date_bin('15 minutes', %s, timestamptz '2000-01-01 00:00:00Z'))::bigint`
 )
 
-// factsSQL reads the facts of a selection, which is a condition on f. A machine's open or click does not
-// count, and of things that may happen to a recipient several times the first one counts. Whatever else a
-// fact needs is looked up by its ids, one fact at a time: how many facts a selection has is not known to
-// the planner.
+// factsSQL reads the facts of a selection, which is a condition on f. A machine's open or click does not count,
+// and of repeated results for a recipient only the first one counts. Everything else about a fact is looked up by
+// its ids, one fact at a time, because the planner does not know how many facts a selection has.
 func factsSQL(selection string) string {
 	return `
 WITH f AS MATERIALIZED (
@@ -58,19 +57,19 @@ SELECT f.account_id, f.type, ` + fmt.Sprintf(quarter, "f.created_at") + `, ` + f
 
 var binSQL = fmt.Sprintf(`least(greatest(floor(ln(greatest(extract(epoch FROM f.created_at - m.sent_at), 0.001)::float8 / %[1]v) / ln(%[2]v::float8)), 0), %[3]d)::int`, FirstBin, Widening, LastBin)
 
-// Selection chooses facts.
+// Selection selects facts.
 type Selection struct{ text string }
 
 var (
-	// Between chooses the facts with ids from $1 on and before $2.
+	// Between selects the facts with ids in [$1, $2).
 	Between = Selection{factsSQL(`f.id >= $1 AND f.id < $2`)}
-	// OfAccount chooses the facts of account $3 with ids from $1 on and before $2.
+	// OfAccount selects the facts of account $3 with ids in [$1, $2).
 	OfAccount = Selection{factsSQL(`f.id >= $1 AND f.id < $2 AND f.account_id = $3`)}
-	// About chooses what account $1 knows of the emails $2 by facts with ids from $3 on.
+	// About selects the facts of account $1 about the emails $2 with ids from $3 on.
 	About = Selection{factsSQL(`f.account_id = $1 AND f.subject_id = ANY($2) AND f.id >= $3`)}
 )
 
-// Read counts the facts of a selection, each sign times: 1, or -1 to take them off.
+// Read counts the facts of a selection with a sign: 1 to add, -1 to subtract.
 func (r *Rollup) Read(ctx context.Context, on db.Execer, of Selection, sign int64, args ...any) error {
 	tags := map[string][]string{}
 	err := db.Each(ctx, on, func(row db.Row) error {
@@ -103,7 +102,7 @@ func (r *Rollup) Read(ctx context.Context, on db.Execer, of Selection, sign int6
 	return nil
 }
 
-// tagsOf are the tags of an email, each once. What is not a list of tags has none.
+// tagsOf returns the distinct tags of an email, or none if the value is not a list of tags.
 func tagsOf(encoded string) (tags []string) {
 	var list []struct {
 		Name  string `json:"name"`

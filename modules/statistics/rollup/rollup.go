@@ -7,24 +7,24 @@ import (
 	"github.com/postrider/postrider/modules/statistics/chunk"
 )
 
-// Kind says what a row is about, and what its key is.
+// Kind is the subject of a row, which determines its key.
 type Kind int16
 
-// The kinds. Numbers are stored.
+// The kinds. The numbers are stored.
 const (
 	Account       Kind = iota // all mail of the account
 	Sender                    // mail of a sender
 	SenderTag                 // a tag of a sender's mail
 	SenderDomain              // a recipient's domain in a sender's mail
-	SenderClass               // what a bounce of a sender's mail means
-	Domain                    // a recipient's domain, whoever sent
+	SenderClass               // the bounce classification in a sender's mail
+	Domain                    // a recipient's domain, for any sender
 	SenderDomains             // all recipients' domains of a sender's mail together
-	Tag                       // a tag, whoever sent
+	Tag                       // a tag, for any sender
 	SenderTags                // all tags of a sender's mail together
 	kinds
 )
 
-// Kinds are all kinds.
+// Kinds returns all kinds.
 func Kinds() []Kind {
 	all := make([]Kind, kinds)
 	for i := range all {
@@ -33,7 +33,7 @@ func Kinds() []Kind {
 	return all
 }
 
-// Whole is the kind whose rows have what all keys of a kind have together.
+// Whole returns the kind whose rows contain the totals over all keys of a kind.
 func (k Kind) Whole() Kind {
 	switch k {
 	case SenderTag, Tag:
@@ -44,17 +44,17 @@ func (k Kind) Whole() Kind {
 	return k
 }
 
-// Placement is where figures are placed.
+// Placement decides at which time figures are counted.
 type Placement int
 
 // The placements.
 const (
-	ByEvent Placement = iota // where a thing happened
-	ByEmail                  // where its email was handed over
+	ByEvent Placement = iota // when the result happened
+	ByEmail                  // when its email was handed over
 	Placements
 )
 
-// The figures of a chunk, by their numbers.
+// The figures of a chunk, by index.
 const (
 	Accepted = iota
 	Recipients
@@ -69,7 +69,7 @@ const (
 	Suppressed
 )
 
-// Size is what rows are compared by.
+// Size returns the figure by which rows are compared.
 func Size(f *chunk.Counts) (size int64) {
 	for n, count := range f {
 		if n != Delayed {
@@ -79,13 +79,13 @@ func Size(f *chunk.Counts) (size int64) {
 	return size
 }
 
-// By says who sent: what is not known of the sender is empty.
+// By is the sender. Unknown fields are empty.
 type By struct{ DomainID, APIKeyID, TemplateID, AutomationID string }
 
-// Day is a UTC day, counted from the beginning of 1970.
+// Day is a UTC day, counted from 1970-01-01.
 type Day int32
 
-// DayOf returns the day that a moment is in.
+// DayOf returns the day of a moment.
 func DayOf(at time.Time) Day { return Day(floorDiv(at.Unix(), 24*60*60)) }
 
 // Start returns the first moment of the day.
@@ -98,10 +98,10 @@ func floorDiv(a, b int64) int64 {
 	return a/b - 1
 }
 
-// Quarter is how long the slots of a day are.
+// Quarter is the length of the slots of a day.
 const Quarter = 15 * time.Minute
 
-// RowKey names one row.
+// RowKey identifies one row.
 type RowKey struct {
 	AccountID string
 	Kind      Kind
@@ -110,7 +110,7 @@ type RowKey struct {
 	By
 }
 
-// Reason is why mail was refused in an hour.
+// Reason is a reason for rejections in one hour.
 type Reason struct {
 	AccountID string
 	Hour      time.Time
@@ -118,24 +118,24 @@ type Reason struct {
 	Class, EnhancedCode, Host string
 }
 
-// Refused is how many recipients were refused for a reason, and the newest email of them.
+// Refused is the number of recipients rejected for a reason, and the newest email among them.
 type Refused struct {
 	Recipients int64
 	EmailID    string
 }
 
-// Rollup is what facts come to. The zero value is not usable: see New.
+// Rollup collects the rows of facts. Use New to create one.
 type Rollup struct {
 	Rows    map[RowKey]*[Placements]chunk.Series
 	Reasons map[Reason]*Refused
 }
 
-// New returns a Rollup of nothing.
+// New returns an empty Rollup.
 func New() *Rollup {
 	return &Rollup{Rows: map[RowKey]*[Placements]chunk.Series{}, Reasons: map[Reason]*Refused{}}
 }
 
-// Series returns the series of a row, which are empty at first.
+// Series returns the series of a row, creating empty ones if necessary.
 func (r *Rollup) Series(row RowKey) *[Placements]chunk.Series {
 	series := r.Rows[row]
 	if series == nil {
@@ -145,22 +145,22 @@ func (r *Rollup) Series(row RowKey) *[Placements]chunk.Series {
 	return series
 }
 
-// Facts are equal in all that is counted.
+// Facts are several facts that are equal in everything that is counted.
 type Facts struct {
 	AccountID string
-	Type      string // as email.sent
+	Type      string // for example email.sent
 	At        [Placements]time.Time
-	Count     int64 // how many; less than 0: they are taken off
+	Count     int64 // how many; negative to subtract them
 	By        By
 	Tags      []string // as name=value, each once
 
 	Recipients   int64    // of the email
 	Destinations []string // their domains, of email.sent
 	Named        bool     // the facts name their recipient
-	Domain       string   // of that one, or of all recipients
-	Bin          int      // of the time to the delivery; less than 0: none
+	Domain       string   // of the recipient, or of all recipients
+	Bin          int      // of the latency; negative if there is none
 
-	Class, EnhancedCode, Host, EmailID string // of a refusal; Class is empty for what is none
+	Class, EnhancedCode, Host, EmailID string // of a rejection; Class is empty for other facts
 }
 
 // Add counts facts.
@@ -191,7 +191,7 @@ func (r *Rollup) Add(f *Facts) {
 	refused.EmailID = max(refused.EmailID, f.EmailID)
 }
 
-// domains are those that facts count for, with the recipients there.
+// domains returns the recipient domains that facts count for, with their numbers of recipients.
 func (f *Facts) domains() map[string]int64 {
 	if f.Type != "email.sent" {
 		return map[string]int64{f.Domain: f.Recipients}
@@ -203,7 +203,7 @@ func (f *Facts) domains() map[string]int64 {
 	return out
 }
 
-// add counts facts in a row, for so many recipients where the facts do not name one.
+// add counts facts in a row; recipients applies if the facts do not name their recipient.
 func (r *Rollup) add(f *Facts, kind Kind, key string, by By, recipients int64) {
 	var figures chunk.Counts
 	switch f.Type {

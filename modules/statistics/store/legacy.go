@@ -12,21 +12,21 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Programs before chunks kept a row for each quarter of an hour, each full hour, day and fortnight in the tables
-// statistics and statistics_latencies. They are taken over into day rows, one account and hour at a time.
-// The tables, and this file, can go once no program fills them any more.
+// Earlier versions stored a row for each quarter of an hour, each full hour, day and fortnight in the tables
+// statistics and statistics_latencies. They are migrated to day rows, one account and hour at a time. The tables,
+// and this file, can be deleted once no process writes them any more.
 
-// LegacyHour is an hour of an account that is in the tables of before.
+// LegacyHour is an hour of an account in the legacy tables.
 type LegacyHour struct {
 	AccountID string
 	Start     time.Time
 }
 
-// chunked is the version of the migration that programs have which fill the tables of now.
+// chunked is the migration version from which programs write the current tables.
 const chunked = "20261127060000"
 
 const (
-	// olderSQL finds a process that fills the tables of before: what it reads must not go.
+	// olderSQL finds a process that writes the legacy tables: the rows that it reads must not be deleted.
 	olderSQL = `SELECT EXISTS (SELECT FROM nodes WHERE coalesce(schema, '') < '` + chunked + `' AND seen_at > now() - interval '1 minute')`
 
 	legacyHourSQL = `
@@ -42,8 +42,8 @@ SELECT placed, kind, start, key, domain_id, api_key_id, template_id, automation_
   FROM statistics_latencies WHERE account_id = $1 AND grain = 15 AND kind < 6 AND start >= $2 AND start < $3`
 )
 
-// NextLegacy returns the oldest hour that is to be taken over. False: there is none, or a process still fills
-// the tables of before.
+// NextLegacy returns the oldest hour to migrate, and false if there is none or a process still writes the legacy
+// tables.
 func NextLegacy(ctx context.Context, on db.Execer) (hour LegacyHour, found bool, err error) {
 	older, err := db.One(ctx, on, db.Value[bool], olderSQL)
 	if err != nil || older {
@@ -56,7 +56,7 @@ func NextLegacy(ctx context.Context, on db.Execer) (hour LegacyHour, found bool,
 	return hour, err == nil, err
 }
 
-// TakeOver moves an hour to the tables of now.
+// TakeOver migrates an hour to the current tables.
 func (h LegacyHour) TakeOver(ctx context.Context, tx db.Execer) error {
 	r := rollup.New()
 	end := h.Start.Add(time.Hour)
@@ -110,7 +110,7 @@ func (h LegacyHour) TakeOver(ctx context.Context, tx db.Execer) error {
 	return nil
 }
 
-// legacyRows are the rows that have what a row of before had. The numbers of kinds 0 to 5 are the same.
+// legacyRows converts the rows of the legacy tables. The numbers of kinds 0 to 5 are the same.
 func legacyRows(row rollup.RowKey) []rollup.RowKey {
 	out := []rollup.RowKey{row}
 	switch row.Kind {

@@ -17,25 +17,25 @@ import (
 )
 
 const (
-	// Settle is how old a day is when it may be packed: most of what happens to mail happens within days.
+	// Settle is the minimum age of a day to be packed: most results of mail arrive within days.
 	Settle = 7 * 24 * time.Hour
-	// Open is how old a day may be that is not packed. An account's days are packed when one is older, so that a
-	// month is written four or five times and not thirty.
+	// Open is the maximum age of a day that is not packed. An account's days are packed when one exceeds it, so
+	// that a month is written four or five times and not thirty.
 	Open = 2 * Settle
 	// packLock keeps processes from packing at the same time.
 	packLock = 0x706f7374_7061636b // "postpack"
 	// packStep is about how many day rows are packed in one transaction.
 	packStep = 1000
-	// packShort is how long a chunk by quarters of an hour is that readers take for those by hours and days.
+	// packShort is the length of a chunk by quarters up to which readers use it instead of coarser ones.
 	packShort = 128
-	// packSpare is how many rows of a kind a month keeps beyond those of a day.
+	// packSpare is how many more rows of a kind a month keeps than a day.
 	packSpare = 3
 )
 
 // Resolution is the length of the slots of a chunk of a month.
 type Resolution int
 
-// The resolutions: how many quarters of an hour a slot has.
+// The resolutions: the length of a slot in quarters of an hour.
 const (
 	Quarters Resolution = 1
 	Hours    Resolution = 4
@@ -44,14 +44,14 @@ const (
 
 var resolutions = []Resolution{Quarters, Hours, WholeDay}
 
-// monthRow is a row of statistics_months, as it is written. Its day is the first of the month.
+// monthRow is a row of statistics_months to be written. Its day is the first of the month.
 type monthRow struct {
 	rollup.RowKey
 	series             [rollup.Placements]chunk.Series
 	figures, latencies map[Resolution]*[rollup.Placements][]byte
 }
 
-// encode makes the chunks of all resolutions.
+// encode encodes the chunks of all resolutions.
 func (r *monthRow) encode() {
 	r.figures, r.latencies = map[Resolution]*[rollup.Placements][]byte{}, map[Resolution]*[rollup.Placements][]byte{}
 	for _, resolution := range resolutions {
@@ -132,7 +132,7 @@ func chunkNames() (names []string) {
 	return names
 }
 
-// MonthOf is the first moment of the month that a moment is in (UTC).
+// MonthOf returns the first moment of a month (UTC).
 func MonthOf(at time.Time) time.Time {
 	at = at.UTC()
 	return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
@@ -145,14 +145,14 @@ const (
 	packedSQL = `SELECT key, domain_id, api_key_id, template_id, automation_id, event_size + email_size FROM statistics_months WHERE account_id = $1 AND kind = $2 AND start = $3`
 )
 
-// Pack packs the day rows of accounts that have some which are older than Open. It may be called in several
-// processes: one of them packs.
+// Pack packs the day rows of accounts that have some older than Open. If several processes call it, only one of
+// them packs.
 func Pack(ctx context.Context, d *db.DB, now time.Time) error {
 	type next struct {
 		account string
 		start   time.Time
 	}
-	before, kinds := rollup.DayOf(now.Add(-Settle)).Start(), rollup.Kinds() // a newer program may have more of them
+	before, kinds := rollup.DayOf(now.Add(-Settle)).Start(), rollup.Kinds() // a newer version may have more of them
 	for {
 		n, err := db.One(ctx, d.SQL, func(n *next) []any { return []any{&n.account, &n.start} }, nextToPackSQL,
 			rollup.DayOf(now.Add(-Open)).Start(), int(kinds[len(kinds)-1]))
@@ -171,11 +171,11 @@ func Pack(ctx context.Context, d *db.DB, now time.Time) error {
 	}
 }
 
-// packed is what day rows of one key come to in a month.
+// packed is the result of packing the day rows of one key in a month.
 type packed struct {
 	candidate
-	days string // of the month that have a row, as numbers
-	keep bool   // in a row of the month; else they are dropped
+	days string // days of the month that have a row, as numbers
+	keep bool   // into a row of the month; otherwise they are dropped
 }
 
 // rows are the day rows, in the order of the days.
@@ -190,7 +190,8 @@ func (p *packed) rows() (rows []rollup.RowKey) {
 	return rows
 }
 
-// packKind packs the rows of a kind that an account has in a month, of days before one. False: another process packs.
+// packKind packs the rows of a kind of an account in a month, for days before one. It returns false if another
+// process packs.
 func packKind(ctx context.Context, d *db.DB, account string, kind rollup.Kind, month,
 	before time.Time) (ours bool, err error) {
 	if end := month.AddDate(0, 1, 0); end.Before(before) {
@@ -219,7 +220,7 @@ func packKind(ctx context.Context, d *db.DB, account string, kind rollup.Kind, m
 	return true, nil
 }
 
-// toPack lists the keys that have day rows, in the order in which rows are locked. A month keeps the largest ones.
+// toPack lists the keys that have day rows, in locking order. A month keeps the largest ones.
 func toPack(ctx context.Context, on db.Execer, account string, kind rollup.Kind, month,
 	before time.Time) ([]packed, error) {
 	list, err := db.All(ctx, on, func(p *packed) []any {
@@ -258,7 +259,7 @@ func rowOf(c candidate, account string, kind rollup.Kind, month time.Time) rollu
 	return row
 }
 
-// monthsOf returns the day rows to move, the rows of months that stay, and the month of each day row.
+// monthsOf returns the day rows to move, the month rows to keep, and the month of each day row.
 func monthsOf(list []packed) (keys, kept []rollup.RowKey, months []*monthRow, of map[rollup.RowKey]*monthRow) {
 	of = map[rollup.RowKey]*monthRow{}
 	for i := range list {
@@ -276,7 +277,7 @@ func monthsOf(list []packed) (keys, kept []rollup.RowKey, months []*monthRow, of
 	return keys, kept, months, of
 }
 
-// packRows moves day rows to the rows of their month, or drops them. False: another process packs.
+// packRows moves day rows into the rows of their month, or drops them. It returns false if another process packs.
 func packRows(ctx context.Context, tx db.Execer, list []packed) (bool, error) {
 	ours, err := db.One(ctx, tx, db.Value[bool], `SELECT pg_try_advisory_xact_lock($1)`, int64(packLock))
 	if err != nil || !ours {

@@ -12,13 +12,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// Reasons is the table of reasons why mail was refused. A rebuild has another one for itself.
+// Reasons is the table of rejection reasons. A rebuild uses a table of its own.
 const (
 	Reasons        = "statistics_reasons"
 	RebuiltReasons = "rebuilt_statistics_reasons"
 )
 
-// hostsMost is how many reasons with a host an hour of an account has. Of more of them the host is not kept.
+// hostsMost is the maximum number of reasons with a host per account and hour. Beyond it, hosts are not stored.
 const hostsMost = 200
 
 // refusal is a row of statistics_reasons.
@@ -41,7 +41,7 @@ var refusalRows = batch.New("v",
 	batch.Text("email_id", func(r refusal) string { return r.EmailID }),
 )
 
-// ReasonKey is what a row of Reasons is found by.
+// ReasonKey identifies a row of Reasons.
 const ReasonKey = `account_id, start, domain_id, api_key_id, template_id, automation_id, class, enhanced_code, host`
 
 var reasonStatements = map[string]*db.Statement{Reasons: addReasonsTo(Reasons),
@@ -52,7 +52,7 @@ func addReasonsTo(table string) *db.Statement {
 ON CONFLICT (` + ReasonKey + `) DO UPDATE SET recipients = s.recipients + excluded.recipients, email_id = excluded.email_id`)
 }
 
-// AddReasons adds refusals to a table, in the order of their keys.
+// AddReasons adds rejections to a table, in the order of their keys.
 func AddReasons(ctx context.Context, tx db.Execer, table string, reasons map[rollup.Reason]*rollup.Refused) error {
 	if len(reasons) == 0 {
 		return nil
@@ -79,8 +79,8 @@ func compareReasons(a, b rollup.Reason) int {
 		cmp.Compare(a.Class, b.Class), cmp.Compare(a.EnhancedCode, b.EnhancedCode), cmp.Compare(a.Host, b.Host))
 }
 
-// forgetHosts puts the reasons of an hour that has too many together, whatever the host: those that are not
-// stored yet, the least frequent ones first.
+// forgetHosts merges the reasons of an hour that has too many, dropping their hosts: those not stored yet, the
+// least frequent ones first.
 func forgetHosts(ctx context.Context, tx db.Execer, table string, reasons map[rollup.Reason]*rollup.Refused) error {
 	type hour struct {
 		account string

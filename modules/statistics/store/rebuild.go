@@ -10,24 +10,24 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// RebuiltSQL makes the table of a rebuild, in the session.
+// RebuiltSQL creates the table of a rebuild in the session.
 const RebuiltSQL = `CREATE TEMPORARY TABLE ` + Rebuilt + ` (LIKE statistics_days INCLUDING ALL)`
 
-// Cursor is where the comparison of an account goes on: behind a row of the rebuild.
+// Cursor is the row after which the comparison of an account continues.
 type Cursor struct{ row rollup.RowKey }
 
-// Beginning is before the first row.
+// Beginning is the cursor before the first row.
 var Beginning = Cursor{rollup.RowKey{Kind: -1}}
 
 const (
 	comparedStep = 1000
-	// The comparison of rows alone finds the place in the index, whatever the planner thinks of the account.
+	// A plain row comparison uses the index, whatever the planner estimates for the account.
 	rebuiltSQL = `SELECT account_id, kind, start, key, domain_id, api_key_id, template_id, automation_id, event_figures, event_latencies, email_figures, email_latencies FROM ` + Rebuilt + `
 	WHERE (` + keyColumns + `) > ($1, $2, $3, $4, $5, $6, $7, $8) ORDER BY ` + keyColumns + ` LIMIT $9`
 )
 
-// Complete compares the next rows of an account's rebuild with what is stored, and adds what is missing there:
-// where the stored figure is larger, facts were deleted since, and it stays. False: there are no more rows.
+// Complete compares the next rows of an account's rebuild with the stored ones, and adds missing counts. If the
+// stored figure is larger, facts were deleted since, and it stays. It returns false if there are no more rows.
 func Complete(ctx context.Context, tx db.Execer, accountID string, from *Cursor) (more bool, err error) {
 	var rebuilt []*dayRow
 	same := func(slot int) int { return slot }
@@ -71,7 +71,7 @@ func wrapError(err error) error {
 	return fmt.Errorf("compare rebuilt statistics: %w", err)
 }
 
-// missingOf returns what rebuilt rows have more of than those that are stored, in days and in months.
+// missingOf returns by how much rebuilt rows exceed the stored ones, in days and in months.
 func missingOf(ctx context.Context, tx db.Execer, rebuilt []*dayRow) (*rollup.Rollup, error) {
 	keys := make([]rollup.RowKey, len(rebuilt))
 	for i, r := range rebuilt {
@@ -95,9 +95,9 @@ func missingOf(ctx context.Context, tx db.Execer, rebuilt []*dayRow) (*rollup.Ro
 	return missing, nil
 }
 
-// addMonths adds to day rows what the months have of them.
+// addMonths adds the counts of month rows to day rows.
 func addMonths(ctx context.Context, tx db.Execer, rows []*dayRow) error {
-	days := map[rollup.RowKey][]*dayRow{} // by their months
+	days := map[rollup.RowKey][]*dayRow{} // by month
 	var keys []rollup.RowKey
 	for _, r := range rows {
 		month := r.RowKey

@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// Days is the table of day rows. A rebuild has another one for itself.
+// Days is the table of day rows. A rebuild uses a table of its own.
 const (
 	Days    = "statistics_days"
 	Rebuilt = "rebuilt_statistics_days"
@@ -22,7 +22,7 @@ const (
 
 const keyColumns = `account_id, kind, start, domain_id, api_key_id, template_id, automation_id, key`
 
-// counted are the kinds whose rows of a day are counted, in the columns of the account's own row.
+// counted are the kinds whose rows per day are counted, in the columns of the account's own row.
 var counted = []rollup.Kind{rollup.Domain, rollup.Tag, rollup.SenderDomain, rollup.SenderTag}
 
 // dayRow is a row of statistics_days.
@@ -30,10 +30,10 @@ type dayRow struct {
 	rollup.RowKey
 	series [rollup.Placements]chunk.Series
 	counts [4]int // of the account's own row: rows of the kinds counted
-	there  bool   // it was stored before
+	there  bool   // already stored
 }
 
-// size is what the row is compared by.
+// size returns the figure by which the row is compared.
 func (r *dayRow) size(placed rollup.Placement) (size int64) { return sizeOf(&r.series[placed]) }
 
 func sizeOf(s *chunk.Series) (size int64) {
@@ -70,7 +70,7 @@ var dayRows = batch.New("v", append(keyBatch(func(r *encodedDay) *rollup.RowKey 
 	batch.Int("sender_domains", func(r *encodedDay) int { return r.counts[2] }).As("int"),
 	batch.Int("sender_tags", func(r *encodedDay) int { return r.counts[3] }).As("int"))...)
 
-// encodedDay is a row as it is written.
+// encodedDay is a row to be written.
 type encodedDay struct {
 	*dayRow
 	figures, latencies [rollup.Placements][]byte
@@ -87,14 +87,14 @@ func encode(rows []*dayRow) []*encodedDay {
 	return out
 }
 
-// days are the statements on a table of day rows.
+// days are the statements for a table of day rows.
 type days struct{ lock, write *db.Statement }
 
 const dayColumns = `event_figures, event_latencies, email_figures, email_latencies, domains, tags, sender_domains, sender_tags`
 
 func daysOf(table string) days {
 	return days{
-		// Rows are looked up, and locked, one by one in the order of their keys.
+		// Rows are looked up and locked one by one in the order of their keys.
 		lock: db.Compile(`SELECT n - 1, ` + dayColumns + ` FROM ` + keyRows.Numbered("n") + `, LATERAL (
 	SELECT * FROM ` + table + ` d WHERE d.account_id = k.account_id AND d.kind = k.kind::smallint AND d.start = k.start::timestamptz AND d.key = k.key
 	   AND d.domain_id = k.domain_id AND d.api_key_id = k.api_key_id AND d.template_id = k.template_id AND d.automation_id = k.automation_id FOR UPDATE) d`),
@@ -106,7 +106,7 @@ func daysOf(table string) days {
 
 var statements = map[string]days{Days: daysOf(Days), Rebuilt: daysOf(Rebuilt)}
 
-// load returns the rows as they are stored, locked, those that are not there among them.
+// load locks and returns the stored rows, and empty ones for those that do not exist.
 func load(ctx context.Context, tx db.Execer, table string, keys []rollup.RowKey) ([]*dayRow, error) {
 	out := make([]*dayRow, len(keys))
 	for i, key := range keys {
@@ -141,7 +141,7 @@ func load(ctx context.Context, tx db.Execer, table string, keys []rollup.RowKey)
 	return out, nil
 }
 
-// Apply adds what was counted to the day rows of a table.
+// Apply adds counts to the day rows of a table.
 func Apply(ctx context.Context, tx db.Execer, table string, r *rollup.Rollup) error {
 	for row := range maps.Clone(r.Rows) {
 		r.Series(rollup.RowKey{AccountID: row.AccountID, Kind: rollup.Account, Day: row.Day}) // which counts the others
@@ -163,7 +163,7 @@ func Apply(ctx context.Context, tx db.Execer, table string, r *rollup.Rollup) er
 		for placed := range row.series {
 			row.series[placed].Merge(&more[placed])
 		}
-		taken := !row.there && row.size(rollup.ByEvent)+row.size(rollup.ByEmail) < 0 // of a row that was thinned out
+		taken := !row.there && row.size(rollup.ByEvent)+row.size(rollup.ByEmail) < 0 // of an evicted row
 		if at := slices.Index(counted, row.Kind); at >= 0 && !row.there && !taken {
 			t.accounts[accountRow(row.RowKey)].counts[at]++
 		}
@@ -183,12 +183,12 @@ func Apply(ctx context.Context, tx db.Execer, table string, r *rollup.Rollup) er
 	return nil
 }
 
-// accountRow is the row of the account for the day of another row.
+// accountRow returns the account's own row for the day of another row.
 func accountRow(of rollup.RowKey) rollup.RowKey {
 	return rollup.RowKey{AccountID: of.AccountID, Kind: rollup.Account, Day: of.Day}
 }
 
-// sortRows returns the rows of a rollup that are wanted, in the order in which they are locked.
+// sortRows returns the wanted rows of a rollup in locking order.
 func sortRows(rows map[rollup.RowKey]*[rollup.Placements]chunk.Series, wanted func(rollup.RowKey) bool) []rollup.RowKey {
 	var out []rollup.RowKey
 	for row := range rows {

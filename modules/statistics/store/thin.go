@@ -11,22 +11,22 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Limit is how many rows of a kind a day has.
+// Limit is the maximum number of rows of a kind per day.
 type Limit struct {
-	Keep int // the largest ones, which stay when there are too many
+	Keep int // the largest ones, which stay if there are too many
 	Most int
 }
 
-// limits are those of the kinds that are counted.
+// limits are the limits of the counted kinds.
 var limits = map[rollup.Kind]Limit{
 	rollup.Domain: {200, 400}, rollup.Tag: {200, 400},
 	rollup.SenderDomain: {500, 1000}, rollup.SenderTag: {500, 1000},
 }
 
-// alone are the kinds of keys whoever sent, with that of the same keys by sender.
+// alone maps kinds for any sender to the kinds of the same keys by sender.
 var alone = map[rollup.Kind]rollup.Kind{rollup.Domain: rollup.SenderDomain, rollup.Tag: rollup.SenderTag}
 
-// thinner takes rows out of what is to be added, and out of what is stored, where a day has too many.
+// thinner evicts new and stored rows on days that have too many.
 type thinner struct {
 	tx       db.Execer
 	table    string
@@ -66,12 +66,12 @@ type candidate struct {
 	rollup.RowKey
 	size   int64
 	stored bool
-	draw   uint64 // decides among equals
+	draw   uint64 // breaks ties
 }
 
 const candidatesSQL = `SELECT key, domain_id, api_key_id, template_id, automation_id, event_size + email_size FROM %s WHERE account_id = $1 AND kind = $2 AND start = $3`
 
-// thin chooses which rows of a kind a day has.
+// thin decides which rows of a kind stay on a day.
 func (t *thinner) thin(ctx context.Context, account *dayRow, kind rollup.Kind, added []rollup.RowKey) error {
 	stored, err := db.All(ctx, t.tx, func(c *candidate) []any {
 		return []any{&c.Key, &c.DomainID, &c.APIKeyID, &c.TemplateID, &c.AutomationID, &c.size}
@@ -102,7 +102,7 @@ func (t *thinner) thin(ctx context.Context, account *dayRow, kind rollup.Kind, a
 	return t.evict(ctx, account, kind, losers(all, limits[kind].Keep))
 }
 
-// losers are the rows that go: all but the largest ones and half as many of the others.
+// losers returns the rows to evict: all except the largest ones and half as many of the others.
 func losers(all []candidate, keep int) []candidate {
 	seed := maphash.MakeSeed()
 	for i := range all {
@@ -115,7 +115,7 @@ func losers(all []candidate, keep int) []candidate {
 	return all[min(len(all), keep+keep/2):]
 }
 
-// evict takes rows out.
+// evict evicts rows.
 func (t *thinner) evict(ctx context.Context, account *dayRow, kind rollup.Kind, gone []candidate) error {
 	var stored []rollup.RowKey
 	for _, c := range gone {

@@ -41,7 +41,7 @@ func restoreToken(text string) string {
 }
 
 // tickName is bound to nothing but a step of the budget. No author can mean it:
-// what an unknown name stands for is nothing, too.
+// an unknown name is empty, too.
 const tickName = "postrider_tick"
 
 // Engine compiles one kind of part. There are two engines: HTML escapes inserted values, Text (for the
@@ -95,7 +95,7 @@ func (e *Engine) Compile(name, source string) (p *CompiledSource, err error) {
 	if e.html {
 		source = encodedToken.ReplaceAllString(source, unsubscribeMark)
 	}
-	// The name stands for a file: the library keeps the line of the innermost
+	// The name is treated as a file: the library keeps the line of the innermost
 	// place only where there is one.
 	compiled, failed := e.liquid.ParseTemplateLocation([]byte(source), name, 1)
 	if failed != nil {

@@ -254,10 +254,10 @@ func TestSlowRendersOfAnOwnerAreBounded(t *testing.T) {
 	ctx := slowWork.Bind(t.Context(), "acc_1")
 	if _, err := slow.Render(NewBudget(ctx), map[string]any{"l": make([]any, MaxList)}); fault.From(err).
 		Code != fault.CodeRateLimit || !IsOver(err) {
-		t.Errorf("a slow render beside another one of its owner returned %v, want %s", err, fault.CodeRateLimit)
+		t.Errorf("a slow render during another one of its owner returned %v, want %s", err, fault.CodeRateLimit)
 	}
 	if got, err := fast.Render(NewBudget(ctx), map[string]any{"x": "y"}); err != nil || got != "y" {
-		t.Errorf("a quick render beside a slow one returned %q and %v, want y", got, err)
+		t.Errorf("a quick render during a slow one returned %q and %v, want y", got, err)
 	}
 	slowWork.Release("acc_1")
 	b := NewBudget(ctx)

@@ -35,7 +35,7 @@ func TestInliningKeepsLiquidAndMediaQueries(t *testing.T) { //nolint:paralleltes
 	}
 	expect.Golden(t, "inlined.html", got)
 	if said.Len() > 0 {
-		t.Errorf("the standard logger was told %q", said.String())
+		t.Errorf("the standard logger received %q", said.String())
 	}
 	for _, values := range []map[string]any{{}, {"vip": true, "amount": 500, "name": "a", "brand": "red",
 		"items": []any{map[string]any{"name": "x", "price": 5}}}} {

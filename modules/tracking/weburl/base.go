@@ -11,7 +11,7 @@ import (
 func CheckBase(wrong fault.Fields, field, base string) {
 	if u, err := url.Parse(base); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" ||
 		u.Path != "" {
-		wrong.Add(field, "is no http(s) URL of a host alone")
+		wrong.Add(field, "must be an http(s) URL with only a host")
 	}
 }
 

@@ -111,7 +111,7 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *pages) showForm(ctx context.Context, said *words, u suppression.Unsubscribe) page {
-	out := page{Words: said, Show: "form", Title: said.TitleForm, Email: u.Shown(), Category: u.Category}
+	out := page{Words: said, Show: "form", Title: said.TitleForm, Email: u.DisplayAddress(), Category: u.Category}
 	out.Sender, out.Look = p.findSender(ctx, u)
 	return out
 }

@@ -1,5 +1,5 @@
-// Package rightstest reads docs/permissions.md, the table of rights that REST and GraphQL are tested against:
-// which right each operation requires, and which roles and scopes have it.
+// Package rightstest parses docs/permissions.md, the table of rights against which REST and GraphQL are tested:
+// the right that each operation requires, and the roles and scopes that have it.
 package rightstest
 
 import (
@@ -21,16 +21,16 @@ const (
 // What a key limited to some domains may do with an operation.
 const (
 	Refused = "no"
-	NoKeys  = "–" // no key may, whatever it is limited to
+	NoKeys  = "–" // not available to any key
 )
 
-// Rule is the row of an operation.
+// Rule is the row of one operation.
 type Rule struct {
 	Right   string
 	Limited string // what a key limited to some domains may do
 }
 
-// Matrix is the page.
+// Matrix is the parsed page.
 type Matrix struct {
 	columns []string
 	rights  map[string][]string // the roles and scopes that have a right
@@ -64,7 +64,7 @@ func Read(t testing.TB, path string) *Matrix {
 	return m
 }
 
-// cellsOf returns the cells of a row of a table without their quotes; nil for every other line.
+// cellsOf returns the cells of a table row without their quotes, or nil for any other line.
 func cellsOf(line string) []string {
 	line = strings.TrimSpace(line)
 	if !strings.HasPrefix(line, "|") || strings.HasPrefix(line, "|--") {

@@ -9,18 +9,18 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// patience is for a server to start, and to answer.
-const patience = 2 * time.Minute
+// startTimeout is the maximum time for a server to start and to respond.
+const startTimeout = 2 * time.Minute
 
-// Server is one server with its storage in a folder of the test. Stopped and started again
-// it has its port and its storage.
+// Server is a server with its storage in a folder of the test. It keeps its port and storage when it is stopped
+// and started again.
 type Server struct {
 	t       testing.TB
 	options server.Options
 	running *server.Server
 }
 
-// Start runs one, until the test ends. change may be nil.
+// Start runs a server until the test ends. change may be nil.
 func Start(t testing.TB, change func(*server.Options)) *Server {
 	t.Helper()
 	s := &Server{t: t, options: server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true,
@@ -43,28 +43,28 @@ func (s *Server) Again() {
 		s.t.Fatalf("start a NATS server: %v", err)
 	}
 	running.Start()
-	if !running.ReadyForConnections(patience) {
+	if !running.ReadyForConnections(startTimeout) {
 		s.t.Fatal("the NATS server does not listen")
 	}
 	s.running, s.options.Port = running, options.Port
 }
 
-// Stop ends it.
+// Stop stops the server.
 func (s *Server) Stop() {
 	s.running.Shutdown()
 	s.running.WaitForShutdown()
 }
 
-// URL is where it listens.
+// URL returns the address of the server.
 func (s *Server) URL() string { return s.running.ClientURL() }
 
-// JetStream is a client of it, for as long as the test lasts.
+// JetStream returns a client of the server, which is closed when the test ends.
 func (s *Server) JetStream(options ...nats.Option) nats.JetStreamContext {
 	s.t.Helper()
 	return Client(s.t, s.URL(), options...)
 }
 
-// Client is a client of servers, for as long as the test lasts.
+// Client returns a client of servers, which is closed when the test ends.
 func Client(t testing.TB, url string, options ...nats.Option) nats.JetStreamContext {
 	t.Helper()
 	conn, err := nats.Connect(url, append(options, nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true),
@@ -73,20 +73,20 @@ func Client(t testing.TB, url string, options ...nats.Option) nats.JetStreamCont
 		t.Fatalf("connect to %s: %v", url, err)
 	}
 	t.Cleanup(conn.Close)
-	js, err := conn.JetStream(nats.MaxWait(patience))
+	js, err := conn.JetStream(nats.MaxWait(startTimeout))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return js
 }
 
-// Message is one that a stream has.
+// Message is a message of a stream.
 type Message struct {
 	ID, Subject, Account string
 	Data                 []byte
 }
 
-// Messages reads a whole stream, in its order.
+// Messages returns all messages of a stream in order.
 func Messages(t testing.TB, js nats.JetStreamContext, stream string) []Message {
 	t.Helper()
 	info, err := js.StreamInfo(stream)
@@ -102,7 +102,7 @@ func Messages(t testing.TB, js nats.JetStreamContext, stream string) []Message {
 		t.Fatalf("read the stream %s: %v", stream, err)
 	}
 	for len(all) < int(info.State.Msgs) {
-		m, err := sub.NextMsg(patience)
+		m, err := sub.NextMsg(startTimeout)
 		if err != nil {
 			t.Fatalf("read message %d of %d of the stream %s: %v", len(all)+1, info.State.Msgs, stream, err)
 		}
