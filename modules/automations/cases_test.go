@@ -17,8 +17,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// reported is a report of a user: a definition, the events that were posted, and the time at which a simulation starts.
-type reported struct {
+// userReport is a report of a user: a definition, the events that were posted, and the time at which a simulation starts.
+type userReport struct {
 	Automation json.RawMessage
 	Events     []struct {
 		Name, Email string
@@ -33,7 +33,7 @@ type reported struct {
 func TestReportedAutomations(t *testing.T) {
 	t.Parallel()
 	expect.GoldenCases(t, "json", func(t *testing.T, input []byte) string {
-		var r reported
+		var r userReport
 		if err := json.Unmarshal(input, &r); err != nil {
 			t.Fatal(err)
 		}

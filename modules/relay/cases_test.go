@@ -18,11 +18,11 @@ import (
 // files in both.
 func TestSubmittedMessages(t *testing.T) {
 	t.Parallel()
-	expect.GoldenCases(t, "eml", submit)
+	expect.GoldenCases(t, "eml", submitMessage)
 }
 
-// submit returns the message that leaves, or the reply that refuses it.
-func submit(t *testing.T, raw []byte) string {
+// submitMessage returns the message that leaves, or the reply that refuses it.
+func submitMessage(t *testing.T, raw []byte) string {
 	t.Helper()
 	sub, err := newSubmission(bytes.Clone(raw), []address.Address{{Local: "bob", Domain: "example.net"}})
 	var reply *smtpserver.Reply
