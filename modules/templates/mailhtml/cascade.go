@@ -10,9 +10,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// keptDeclaration is a declaration of a rule that stays in <style>, for one of its selectors. In a style attribute, a moved
-// declaration would win over it wherever the sheet let it win. It is therefore written as important, unless it lost
-// against every moved declaration anyway.
+// keptDeclaration is a declaration of a rule that stays in <style>, for one of its selectors. In a style attribute, a
+// moved declaration would win over it wherever the sheet let it win. It is therefore written as important, unless it
+// lost against every moved declaration anyway.
 type keptDeclaration struct {
 	declaration *css.CSSStyleDeclaration
 	selector    string // without the states that only a mail program knows
@@ -51,7 +51,8 @@ func (s *stylesheet) keepRule(r *css.CSSRule) {
 }
 
 // state are the parts of a selector that depend on the state of an element or select a part of it.
-var state = regexp.MustCompile(`(?i)::?(visited|active|hover|focus|link|root|in-range|invalid|valid|after|before|selection|target|first-(line|letter)|checked|disabled|enabled|lang\([^)]*\))`)
+var state = regexp.MustCompile(`(?i)::?(visited|active|hover|focus|link|root|in-range|invalid|valid|after|before|` +
+	`selection|target|first-(line|letter)|checked|disabled|enabled|lang\([^)]*\))`)
 
 func removeState(selector string) string {
 	plain := strings.TrimSpace(state.ReplaceAllString(selector, ""))
@@ -96,6 +97,9 @@ func (d *document) compareRanks(stay []keptDeclaration, styles map[*html.Node]st
 			matched[s.selector] = nodes
 		}
 		for _, n := range nodes {
+			if _, known := styles[n]; !known {
+				styles[n] = resolveStyle(n, nil) // of its own attribute
+			}
 			for _, w := range styles[n] {
 				if isRelated(w.Property, s.declaration.Property) {
 					s.wins = s.wins || s.weight.beats(w.weight)

@@ -85,10 +85,8 @@ func (d *document) inline() (string, error) {
 		}
 	}
 	styles := map[*html.Node]style{}
-	for _, n := range d.elements {
-		if len(moved[n]) > 0 || len(sheet.stay) > 0 {
-			styles[n] = resolveStyle(n, moved[n])
-		}
+	for n, declarations := range moved {
+		styles[n] = resolveStyle(n, declarations)
 	}
 	applies, err := d.compareRanks(sheet.stay, styles, until)
 	if err != nil {

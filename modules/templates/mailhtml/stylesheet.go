@@ -16,7 +16,7 @@ type stylesheet struct {
 	rules []rule
 	rest  []*css.CSSRule
 	stay  []keptDeclaration // the declarations of rest
-	count int       // of rules, in order
+	count int               // of rules, in order
 }
 
 // rule is the declarations of one selector that are equally important.
