@@ -186,7 +186,7 @@ func (h *header) understand(name string, f *verbatim.HeaderField, value, decoded
 }
 
 // takeList reads a list of addresses. An empty list is removed, because RFC 5322 section 3.6.3 does not allow it, and
-// one with common mistakes is written anew.
+// one with common mistakes is rewritten.
 func takeList(f *verbatim.HeaderField, value string, list *[]address.Address) error {
 	if strings.Trim(value, " \t,;<>") == "" {
 		f.Raw = nil

@@ -107,7 +107,7 @@ func findLongLine(message []byte, from int) int {
 	return number
 }
 
-// withShortLines returns the part encoded anew, or the reason why it cannot be.
+// withShortLines returns the part in another encoding, or the reason why it cannot be encoded.
 func (p part) withShortLines(message []byte) (e edit, reason string) {
 	body := message[p.begin:p.end]
 	switch {
