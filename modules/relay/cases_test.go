@@ -3,9 +3,6 @@ package relay
 import (
 	"bytes"
 	"errors"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,31 +14,15 @@ import (
 	"github.com/postrider/postrider/runtime/mail/verbatim"
 )
 
-// TestSubmittedMessages submits the messages in testdata/cases. To turn a report into a test, put the message as the
-// program sent it into NAME.eml and run the test with -update: NAME.want is then the message that leaves, or the reply.
-// A reader must see the same texts and files in both.
+// Messages as programs submit them, and the messages that leave, or the replies. A reader must see the same texts and
+// files in both.
 func TestSubmittedMessages(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/cases/*.eml")
-	if err != nil || len(files) < 30 {
-		t.Fatalf("found %d cases (%v), want all", len(files), err)
-	}
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".eml")
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			raw, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := submit(t, raw)
-			expect.Golden(t, "cases/"+name+".want", strings.ReplaceAll(got, "\r\n", "\n"))
-		})
-	}
+	expect.GoldenCases(t, "eml", submitMessage)
 }
 
-// submit returns the message that leaves, or the reply that refuses it.
-func submit(t *testing.T, raw []byte) string {
+// submitMessage returns the message that leaves, or the reply that refuses it.
+func submitMessage(t *testing.T, raw []byte) string {
 	t.Helper()
 	sub, err := newSubmission(bytes.Clone(raw), []address.Address{{Local: "bob", Domain: "example.net"}})
 	var reply *smtpserver.Reply

@@ -19,7 +19,7 @@
 // stored and signed:
 //   - An invalid Message-ID or Date is replaced by our own.
 //   - An empty To, Cc or Reply-To is removed. A list separated by semicolons, or with display names that lack
-//     quotes, is written anew. Any other list that is not one of addresses is refused.
+//     quotes, is rewritten. Any other list that is not one of addresses is refused.
 //   - Raw 8-bit values become encoded words, so SMTPUTF8 is needed for addresses only. Values that are not UTF-8
 //     are in the charset of the message, otherwise in windows-1252.
 //   - Fields with a line over 998 bytes are folded. A part whose body has such a line is encoded as

@@ -105,7 +105,7 @@ func (h *header) takeField(f verbatim.HeaderField) error {
 		}
 	}
 	if verbatim.HasLongLine(f.Raw) {
-		if err := h.fold(name, &f); err != nil {
+		if err := h.foldField(name, &f); err != nil {
 			return err
 		}
 	}
@@ -116,8 +116,8 @@ func (h *header) takeField(f verbatim.HeaderField) error {
 // shiftSequence begins text of ISO-2022-JP, a charset of 7-bit bytes.
 const shiftSequence = "\x1b$"
 
-// fold folds a field with a line over 998 bytes.
-func (h *header) fold(name string, f *verbatim.HeaderField) error {
+// foldField folds a field with a line over 998 bytes.
+func (h *header) foldField(name string, f *verbatim.HeaderField) error {
 	folded, done := f.Fold()
 	if list := h.listOf(name); !done && len(list) > 0 {
 		folded.Raw, done = mime.AddressField(f.Name, list), true
@@ -186,7 +186,7 @@ func (h *header) understand(name string, f *verbatim.HeaderField, value, decoded
 }
 
 // takeList reads a list of addresses. An empty list is removed, because RFC 5322 section 3.6.3 does not allow it, and
-// one with common mistakes is written anew.
+// one with common mistakes is rewritten.
 func takeList(f *verbatim.HeaderField, value string, list *[]address.Address) error {
 	if strings.Trim(value, " \t,;<>") == "" {
 		f.Raw = nil

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/net/html"
 )
 
-// staying is a declaration of a rule that stays in <style>, for one of its selectors. In a style attribute, a moved
-// declaration would win over it wherever the sheet let it win. It is therefore written as important, unless it lost
-// against every moved declaration anyway.
-type staying struct {
+// keptDeclaration is a declaration of a rule that stays in <style>, for one of its selectors. In a style attribute, a
+// moved declaration would win over it wherever the sheet let it win. It is therefore written as important, unless it
+// lost against every moved declaration anyway.
+type keptDeclaration struct {
 	declaration *css.CSSStyleDeclaration
 	selector    string // without the states that only a mail program knows
 	weight      weight
@@ -31,8 +31,8 @@ type winner struct {
 // style is what an element gets, in the order in which it is written.
 type style []winner
 
-// keep adds a rule that stays in <style>.
-func (s *stylesheet) keep(r *css.CSSRule) {
+// keepRule adds a rule that stays in <style>.
+func (s *stylesheet) keepRule(r *css.CSSRule) {
 	s.rest = append(s.rest, r)
 	rules := []*css.CSSRule{r}
 	if r.Type == css.MEDIA_RULE {
@@ -43,7 +43,7 @@ func (s *stylesheet) keep(r *css.CSSRule) {
 	for _, inner := range rules {
 		for selector := range strings.SplitSeq(inner.Style.Selector.Text(), ",") {
 			for _, d := range inner.Style.Styles {
-				s.stay = append(s.stay, staying{declaration: d, selector: withoutState(selector),
+				s.stay = append(s.stay, keptDeclaration{declaration: d, selector: removeState(selector),
 					weight: s.weightOf(selector, d.Important)})
 			}
 		}
@@ -51,9 +51,10 @@ func (s *stylesheet) keep(r *css.CSSRule) {
 }
 
 // state are the parts of a selector that depend on the state of an element or select a part of it.
-var state = regexp.MustCompile(`(?i)::?(visited|active|hover|focus|link|root|in-range|invalid|valid|after|before|selection|target|first-(line|letter)|checked|disabled|enabled|lang\([^)]*\))`)
+var state = regexp.MustCompile(`(?i)::?(visited|active|hover|focus|link|root|in-range|invalid|valid|after|before|` +
+	`selection|target|first-(line|letter)|checked|disabled|enabled|lang\([^)]*\))`)
 
-func withoutState(selector string) string {
+func removeState(selector string) string {
 	plain := strings.TrimSpace(state.ReplaceAllString(selector, ""))
 	if plain == "" || strings.HasSuffix(plain, ">") || strings.HasSuffix(plain, "+") || strings.HasSuffix(plain, "~") {
 		plain += "*"
@@ -61,8 +62,8 @@ func withoutState(selector string) string {
 	return plain
 }
 
-// resolve returns the winners of an element's declarations, which are in ascending weight.
-func resolve(n *html.Node, moved []winner) style {
+// resolveStyle returns the winners of an element's declarations, which are in ascending weight.
+func resolveStyle(n *html.Node, moved []winner) style {
 	for _, d := range css.ParseBlock(attribute(n, "style")) {
 		moved = append(moved, winner{d, attributeWeight(d)})
 	}
@@ -79,25 +80,28 @@ func resolve(n *html.Node, moved []winner) style {
 	return out
 }
 
-// compare finds out which of the declarations that stay win and lose against styles, and returns for each element
+// compareRanks finds out which of the declarations that stay win and lose against styles, and returns for each element
 // those that apply to it.
-func (d *document) compare(stay []staying, styles map[*html.Node]style,
-	until time.Time) (map[*html.Node][]*staying, error) {
-	applies := map[*html.Node][]*staying{}
+func (d *document) compareRanks(stay []keptDeclaration, styles map[*html.Node]style,
+	until time.Time) (map[*html.Node][]*keptDeclaration, error) {
+	applies := map[*html.Node][]*keptDeclaration{}
 	matched := map[string][]*html.Node{} // by selector
 	for i := range stay {
 		s := &stay[i]
 		nodes, known := matched[s.selector]
 		if !known {
 			var err error
-			if nodes, err = d.find(s.selector, until); err != nil {
+			if nodes, err = d.findElements(s.selector, until); err != nil {
 				return nil, err
 			}
 			matched[s.selector] = nodes
 		}
 		for _, n := range nodes {
+			if _, known := styles[n]; !known {
+				styles[n] = resolveStyle(n, nil) // of its own attribute
+			}
 			for _, w := range styles[n] {
-				if related(w.Property, s.declaration.Property) {
+				if isRelated(w.Property, s.declaration.Property) {
 					s.wins = s.wins || s.weight.beats(w.weight)
 					s.loses = s.loses || w.weight.beats(s.weight)
 				}
@@ -113,8 +117,8 @@ func (d *document) compare(stay []staying, styles map[*html.Node]style,
 	return applies, nil
 }
 
-// related reports whether two properties set the same: equal ones, and a shorthand such as margin and margin-top.
-func related(a, b string) bool {
+// isRelated reports whether two properties set the same: equal ones, and a shorthand such as margin and margin-top.
+func isRelated(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
@@ -125,8 +129,8 @@ func related(a, b string) bool {
 // borderSide matches the properties that set color, style or width of one or all borders.
 var borderSide = regexp.MustCompile(`^border(-(top|right|bottom|left))?(-(color|style|width))?$`)
 
-// promote writes the declarations that stay as important, unless they lose everywhere.
-func promote(stay []staying) {
+// promoteDeclarations writes the declarations that stay as important, unless they lose everywhere.
+func promoteDeclarations(stay []keptDeclaration) {
 	important := map[*css.CSSStyleDeclaration]bool{}
 	for _, s := range stay { // a rule with several selectors has one for each
 		important[s.declaration] = important[s.declaration] || s.wins || !s.loses
@@ -138,11 +142,11 @@ func promote(stay []staying) {
 
 // raise makes those declarations important that must win over one in <style> that was promoted, and no longer important
 // those that must not win over another one there. It reports whether there are any.
-func (s style) raise(stay []*staying) (changed bool) {
+func (s style) raise(stay []*keptDeclaration) (changed bool) {
 	for i, w := range s {
 		var above, below bool
 		for _, other := range stay {
-			if other.declaration.Important && related(w.Property, other.declaration.Property) {
+			if other.declaration.Important && isRelated(w.Property, other.declaration.Property) {
 				above = above || other.weight.beats(w.weight)
 				below = below || w.weight.beats(other.weight)
 			}

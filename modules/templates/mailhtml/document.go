@@ -74,7 +74,7 @@ func (d *document) inline() (string, error) {
 	until := time.Now().Add(maxMatching)
 	moved := map[*html.Node][]winner{}
 	for _, r := range sheet.rules {
-		nodes, err := d.find(r.selector, until)
+		nodes, err := d.findElements(r.selector, until)
 		if err != nil {
 			return "", err
 		}
@@ -85,16 +85,14 @@ func (d *document) inline() (string, error) {
 		}
 	}
 	styles := map[*html.Node]style{}
-	for _, n := range d.elements {
-		if len(moved[n]) > 0 || len(sheet.stay) > 0 {
-			styles[n] = resolve(n, moved[n])
-		}
+	for n, declarations := range moved {
+		styles[n] = resolveStyle(n, declarations)
 	}
-	applies, err := d.compare(sheet.stay, styles, until)
+	applies, err := d.compareRanks(sheet.stay, styles, until)
 	if err != nil {
 		return "", err
 	}
-	promote(sheet.stay)
+	promoteDeclarations(sheet.stay)
 	for n, s := range styles {
 		if raised := s.raise(applies[n]); raised || len(moved[n]) > 0 {
 			s.write(n)
@@ -111,8 +109,8 @@ func (d *document) inline() (string, error) {
 	return b.String(), err
 }
 
-// find returns the elements that a selector matches.
-func (d *document) find(selector string, until time.Time) (found []*html.Node, err error) {
+// findElements returns the elements that a selector matches.
+func (d *document) findElements(selector string, until time.Time) (found []*html.Node, err error) {
 	if d.steps(selector) > maxSteps {
 		return nil, errSelector
 	}

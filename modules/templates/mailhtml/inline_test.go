@@ -53,6 +53,18 @@ func TestInliningKeepsLiquidAndMediaQueries(t *testing.T) { //nolint:paralleltes
 	}
 }
 
+// Documents as their authors write them, and as they are inlined, or the reason why not.
+func TestInlinedDocuments(t *testing.T) {
+	t.Parallel()
+	expect.GoldenCases(t, "html", func(_ *testing.T, input []byte) string {
+		inlined, kept := InlineCSS(string(input))
+		if kept != "" {
+			return kept + "\n"
+		}
+		return inlined
+	})
+}
+
 func rendered(t testing.TB, source string, values map[string]any) (string, error) {
 	t.Helper()
 	p, err := language.HTML.Compile("html", source)

@@ -15,8 +15,8 @@ import (
 type stylesheet struct {
 	rules []rule
 	rest  []*css.CSSRule
-	stay  []staying // the declarations of rest
-	count int       // of rules, in order
+	stay  []keptDeclaration // the declarations of rest
+	count int               // of rules, in order
 }
 
 // rule is the declarations of one selector that are equally important.
@@ -42,13 +42,13 @@ var (
 func (s *stylesheet) parse(text string) {
 	for _, r := range css.Parse(text).GetCSSRuleList() {
 		if r.Type != css.STYLE_RULE {
-			s.keep(r)
+			s.keepRule(r)
 			continue
 		}
 		for selector := range strings.SplitSeq(r.Style.Selector.Text(), ",") {
 			if dynamic.MatchString(selector) {
-				style := css.CSSStyleRule{Selector: css.NewCSSValue(selector), Styles: copyOf(r.Style.Styles)}
-				s.keep(&css.CSSRule{Type: r.Type, Style: style})
+				style := css.CSSStyleRule{Selector: css.NewCSSValue(selector), Styles: copyDeclarations(r.Style.Styles)}
+				s.keepRule(&css.CSSRule{Type: r.Type, Style: style})
 				continue
 			}
 			s.add(selector, 0, r.Style.Styles)
@@ -57,7 +57,7 @@ func (s *stylesheet) parse(text string) {
 	}
 }
 
-func copyOf(all []*css.CSSStyleDeclaration) []*css.CSSStyleDeclaration {
+func copyDeclarations(all []*css.CSSStyleDeclaration) []*css.CSSStyleDeclaration {
 	copies := make([]*css.CSSStyleDeclaration, len(all))
 	for i, d := range all {
 		c := *d

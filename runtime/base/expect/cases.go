@@ -47,3 +47,27 @@ func Cases(t *testing.T, folder string, judge func(t *testing.T, input []byte) s
 		}
 	}
 }
+
+// GoldenCases is Cases for inputs whose result is a text: testdata/cases has an input NAME.ext and the right result in
+// NAME.want. To turn a report into a test, add the input, run the test with -update, and read the result.
+func GoldenCases(t *testing.T, ext string, judge func(t *testing.T, input []byte) string) {
+	t.Helper()
+	inputs, err := filepath.Glob("testdata/cases/*." + ext)
+	if err != nil || len(inputs) == 0 {
+		t.Fatalf("found no inputs testdata/cases/*.%s (%v)", ext, err)
+	}
+	for _, file := range inputs {
+		name := strings.TrimSuffix(filepath.Base(file), "."+ext)
+		t.Run(name, func(t *testing.T) {
+			input, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			Golden(t, "cases/"+name+".want", strings.ReplaceAll(judge(t, input), "\r\n", "\n"))
+		})
+	}
+	results, err := filepath.Glob("testdata/cases/*.want")
+	if err != nil || len(results) != len(inputs) {
+		t.Errorf("testdata/cases has %d inputs and %d results (%v)", len(inputs), len(results), err)
+	}
+}

@@ -146,10 +146,10 @@ func (w *writer) writeText(s string) {
 	last, _ := utf8.DecodeLastRuneInString(s)
 	w.space = w.space || unicode.IsSpace(first)
 	for i, word := range strings.Fields(s) {
-		if w.space = w.space || i > 0; isInvisible(word) {
-			continue
+		w.space = w.space || i > 0
+		if word = trimPadding(word); word != "" {
+			w.writeWord(word)
 		}
-		w.writeWord(word)
 	}
 	w.space = w.space || unicode.IsSpace(last)
 }

@@ -3,6 +3,7 @@ package plaintext
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -116,15 +117,19 @@ func compactStyle(style string) string {
 	return strings.ToLower(strings.Join(strings.Fields(style[:min(len(style), maxStyle)]), ""))
 }
 
-// isInvisible reports whether a word has only characters that take no room. Templates pad their preview text with them.
-func isInvisible(word string) bool {
-	for _, r := range word {
-		switch {
-		case r == 0xAD, r == 0x34F, r == 0x61C, r == 0x180E, r >= 0x200B && r <= 0x200F, r >= 0x2060 && r <= 0x2064,
-			r == 0xFEFF:
-		default:
-			return false
-		}
+// trimPadding removes the characters that take no room from a word of nothing else, and a run of them from its end.
+// Templates pad their preview text with them. One or two at the end of a word may belong to its script.
+func trimPadding(word string) string {
+	const most = 2
+	trimmed := strings.TrimRightFunc(word, isInvisible)
+	if trimmed == "" || utf8.RuneCountInString(word[len(trimmed):]) > most {
+		return trimmed
 	}
-	return true
+	return word
+}
+
+// isInvisible reports whether a character takes no room.
+func isInvisible(r rune) bool {
+	return r == 0xAD || r == 0x34F || r == 0x61C || r == 0x180E || r >= 0x200B && r <= 0x200F ||
+		r >= 0x2060 && r <= 0x2064 || r == 0xFEFF
 }

@@ -86,7 +86,7 @@ func ShortenLines(message []byte) ([]byte, error) {
 			reason = "the structure of the message is damaged"
 		}
 		if reason != "" {
-			line := longLine(message, p.begin)
+			line := findLongLine(message, p.begin)
 			return nil, fmt.Errorf("line %d has more than %d bytes and cannot be encoded: %s", line, maxLine, reason)
 		}
 		edits = append(edits, e)
@@ -95,8 +95,8 @@ func ShortenLines(message []byte) ([]byte, error) {
 	return out, checkLines(out, maxLine)
 }
 
-// longLine returns the number of the first long line at or after a position.
-func longLine(message []byte, from int) int {
+// findLongLine returns the number of the first long line at or after a position.
+func findLongLine(message []byte, from int) int {
 	number := 1 + bytes.Count(message[:from], []byte("\n"))
 	for line := range bytes.Lines(message[from:]) {
 		if HasLongLine(line) {
@@ -107,7 +107,7 @@ func longLine(message []byte, from int) int {
 	return number
 }
 
-// withShortLines returns the part encoded anew, or the reason why it cannot be.
+// withShortLines returns the part in another encoding, or the reason why it cannot be encoded.
 func (p part) withShortLines(message []byte) (e edit, reason string) {
 	body := message[p.begin:p.end]
 	switch {

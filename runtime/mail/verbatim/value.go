@@ -34,7 +34,7 @@ func Mailboxes(value string) []address.Address {
 }
 
 // MendMailboxes is Mailboxes for a list that some programs write wrong: separated by semicolons, or with commas in
-// display names without quotes. mended reports whether the list must be written anew.
+// display names without quotes. mended reports whether the list must be rewritten.
 func MendMailboxes(value string) (list []address.Address, mended bool, err error) {
 	if list, err = parseMailboxes(value); err == nil {
 		return list, false, nil

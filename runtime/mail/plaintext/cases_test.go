@@ -1,0 +1,15 @@
+package plaintext
+
+import (
+	"testing"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+)
+
+// HTML as programs write it, and the text part that is made from it.
+func TestTextOfDocuments(t *testing.T) {
+	t.Parallel()
+	expect.GoldenCases(t, "html", func(_ *testing.T, input []byte) string {
+		return Of(string(input)) + "\n"
+	})
+}
