@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/postrider/postrider/rest/api/body"
 	"github.com/postrider/postrider/rest/api/wire"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/web/idempotency"
@@ -81,9 +80,9 @@ func (c *Call) replay(ctx context.Context, store Idempotency, claim *idempotency
 // answered. run keeps its success under the claim, in the transaction of its effect. A
 // refusal is kept nowhere; it gives way to the success of an equal request that was
 // faster, which may be why this one was refused.
-func (c *Call) runOnce(ctx context.Context, store Idempotency, names *idempotency.Names,
+func (c *Call) runOnce(ctx context.Context, store Idempotency, form *idempotency.Form,
 	run func(*idempotency.Claim) (idempotency.Response, error)) (*stored, error) {
-	claim, earlier, err := c.claimKey(ctx, store, names)
+	claim, earlier, err := c.claimKey(ctx, store, form)
 	if err != nil {
 		return nil, c.Fail(ctx, err)
 	}
@@ -114,23 +113,10 @@ func (c *Call) runOnce(ctx context.Context, store Idempotency, names *idempotenc
 	return storedAnswer(*winner), nil
 }
 
-// namesOf says the names of a body in the words of the store.
-func namesOf(n *body.Names) *idempotency.Names {
-	if n == nil {
-		return nil
-	}
-	out := &idempotency.Names{First: n.First, Within: map[string]*idempotency.Names{}, OneOrMany: n.OneOrMany}
-	for name, within := range n.Within {
-		out.Within[name] = namesOf(within)
-	}
-	return out
-}
-
 // claimKey takes the key of the call, if it has one, or gives the answer that was kept
-// under it. A call without a body is compared as if it had an empty one, a field under an
-// alias as if it had its own name, and a list of one address as that address.
+// under it. A call without a body is compared as if it had an empty one.
 func (c *Call) claimKey(ctx context.Context, store Idempotency,
-	names *idempotency.Names) (*idempotency.Claim, *idempotency.Response, error) {
+	form *idempotency.Form) (*idempotency.Claim, *idempotency.Response, error) {
 	if c.idempotencyKey == "" {
 		return nil, nil, nil
 	}
@@ -138,7 +124,7 @@ func (c *Call) claimKey(ctx context.Context, store Idempotency,
 	if len(given) == 0 {
 		given = []byte("{}")
 	}
-	canonical, err := idempotency.Canonical(given, names)
+	canonical, err := idempotency.Canonical(given, form)
 	if err != nil {
 		return nil, nil, fault.Invalidf("The body is not valid JSON").WithCause(err)
 	}

@@ -64,8 +64,8 @@ func (batchItems) Schema(c body.Components) *huma.Schema {
 	return s
 }
 
-// Aliases says that every item has those of a send.
-func (batchItems) Aliases() *body.Names { return sendBody(new(sending.Message)).Aliases() }
+// Form returns that of the items.
+func (batchItems) Form() *idempotency.Form { return sendBody(new(sending.Message)).Form() }
 
 func readItem(v body.Value) sending.BatchItem {
 	if v.Kind() != body.KindObject {
