@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/storage"
@@ -30,6 +31,12 @@ type submission struct {
 	// submission.
 	each bool
 	size int // approximate, in bytes
+}
+
+// sends reports whether any message of the submission is sent or scheduled. A key is not kept for a response that says
+// only what was blocked: after a recipient has left the suppression list, the same request sends.
+func (s *submission) sends() bool {
+	return slices.ContainsFunc(s.items, func(a *acceptance) bool { return a.err == nil && !a.blocked })
 }
 
 // errTaken marks a submission whose idempotency key another request used first.
@@ -209,7 +216,8 @@ func (w *writer) storeAnswers(ctx context.Context, tx db.Execer, batch []*submis
 			continue
 		}
 		if sub.claim != nil {
-			claimed = append(claimed, idempotency.ClaimedResponse{Claim: sub.claim, Answer: sub.answer()})
+			claimed = append(claimed, idempotency.ClaimedResponse{Claim: sub.claim, Answer: sub.answer(),
+				Refused: !sub.sends()})
 			position = append(position, i)
 		}
 	}

@@ -52,7 +52,7 @@ func sendBody(m *sending.Message) body.Object {
 					"the template, if any."},
 			body.Field{Name: "unsubscribe", Type: body.Maybe(&m.Unsubscribe, body.Boolean), Default: false,
 				DefaultUnless: "template", About: "Whether Postrider manages unsubscribes. Defaults to the setting of the template, or false. `html` and " +
-				"`text` may each contain `{{unsubscribe_url}}` up to 100 times."},
+					"`text` may each contain `{{unsubscribe_url}}` up to 100 times."},
 		),
 		AnyOf: [][]string{{"template"}, {"from", "subject", "html"}, {"from", "subject", "text"}},
 		Check: func(d *body.Decoder) {
