@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/storage"
@@ -33,10 +32,17 @@ type submission struct {
 	size int // approximate, in bytes
 }
 
-// sends reports whether any message of the submission is sent or scheduled. A key is not kept for a response that says
-// only what was blocked: after a recipient has left the suppression list, the same request sends.
-func (s *submission) sends() bool {
-	return slices.ContainsFunc(s.items, func(a *acceptance) bool { return a.err == nil && !a.blocked })
+// isBlocked reports whether suppression blocked all messages that were not refused. The key of such a submission is not
+// kept: after the recipient has left the list, the same request sends.
+func (s *submission) isBlocked() bool {
+	blocked := false
+	for _, a := range s.items {
+		if a.err == nil && !a.blocked {
+			return false
+		}
+		blocked = blocked || a.blocked
+	}
+	return blocked
 }
 
 // errTaken marks a submission whose idempotency key another request used first.
@@ -217,7 +223,7 @@ func (w *writer) storeAnswers(ctx context.Context, tx db.Execer, batch []*submis
 		}
 		if sub.claim != nil {
 			claimed = append(claimed, idempotency.ClaimedResponse{Claim: sub.claim, Answer: sub.answer(),
-				Refused: !sub.sends()})
+				Refused: sub.isBlocked()})
 			position = append(position, i)
 		}
 	}
