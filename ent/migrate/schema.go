@@ -1286,6 +1286,7 @@ var (
 		{Name: "account_id", Type: field.TypeString, Collation: "C"},
 		{Name: "key", Type: field.TypeString, Size: 255},
 		{Name: "request_hash", Type: field.TypeBytes},
+		{Name: "operation", Type: field.TypeString, Default: ""},
 		{Name: "status", Type: field.TypeInt},
 		{Name: "body", Type: field.TypeBytes},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
@@ -1305,7 +1306,7 @@ var (
 			{
 				Name:    "idempotencykey_expires_at",
 				Unique:  false,
-				Columns: []*schema.Column{IdempotencyKeysColumns[7]},
+				Columns: []*schema.Column{IdempotencyKeysColumns[8]},
 			},
 		},
 	}

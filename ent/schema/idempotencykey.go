@@ -17,6 +17,7 @@ func (IdempotencyKey) Fields() []ent.Field {
 		reference("account_id").required(),
 		field.String("key").NotEmpty().MaxLen(255).Immutable(),
 		field.Bytes("request_hash").Immutable().Comment("SHA-256 of operation and canonical body"),
+		field.String("operation").Default("").Comment("of the request, such as POST /api/emails; empty: of an older version"),
 		field.Int("status").Comment("HTTP status of the answer"),
 		field.Bytes("body").Comment("the answer's bytes"),
 		createdAt(),

@@ -32,6 +32,19 @@ type submission struct {
 	size int // approximate, in bytes
 }
 
+// isBlocked reports whether suppression blocked all messages that were not refused. The key of such a submission is not
+// kept: after the recipient has left the list, the same request sends.
+func (s *submission) isBlocked() bool {
+	blocked := false
+	for _, a := range s.items {
+		if a.err == nil && !a.blocked {
+			return false
+		}
+		blocked = blocked || a.blocked
+	}
+	return blocked
+}
+
 // errTaken marks a submission whose idempotency key another request used first.
 var errTaken = errors.New("idempotency key was used by another request")
 
@@ -209,7 +222,8 @@ func (w *writer) storeAnswers(ctx context.Context, tx db.Execer, batch []*submis
 			continue
 		}
 		if sub.claim != nil {
-			claimed = append(claimed, idempotency.ClaimedResponse{Claim: sub.claim, Answer: sub.answer()})
+			claimed = append(claimed, idempotency.ClaimedResponse{Claim: sub.claim, Answer: sub.answer(),
+				Refused: sub.isBlocked()})
 			position = append(position, i)
 		}
 	}

@@ -147,6 +147,30 @@ func TestReplayComesBeforeTheCap(t *testing.T) {
 	}
 }
 
+// A blocked send has no effect that a repeated one could double: when the address has left the list, the same request
+// sends.
+func TestKeyIsFreeAfterASuppressedSend(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.Near.Suppressed = map[string]string{"bob@example.net": "bounce"}
+	blocked, err := f.sendWithKey(t, "k", []byte(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Near.Suppressed = nil
+	sent, err := f.sendWithKey(t, "k", []byte(`{}`))
+	if err != nil || sent == blocked {
+		t.Fatalf("after the address left the list, the key returned %s (%v), want another response than %s", sent, err,
+			blocked)
+	}
+	if again, err := f.sendWithKey(t, "k", []byte(`{}`)); err != nil || again != sent {
+		t.Errorf("repeated, the send returned %s (%v), want %s", again, err, sent)
+	}
+	if n := f.Count(t, "emails WHERE status = 'sent'"); n != 1 {
+		t.Errorf("%d emails were sent, want 1", n)
+	}
+}
+
 // sendWithKey sends a message as the API does, and returns the body of the response.
 func (f *fixture) sendWithKey(t *testing.T, key string, body []byte) (string, error) {
 	claim, replay, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails", key, body)

@@ -62,9 +62,9 @@ func readInput[I, B any](op Operation, in *I, given body.Value, declare func(*B)
 func Claimed[I, B any](g *TagGroup, op Operation, declare func(*B) body.Object,
 	run func(context.Context, *Call, *I, B, *idempotency.Claim) (idempotency.Response, error)) {
 	op.idempotent, op.Method = true, http.MethodPost
-	var names *idempotency.Names
+	var form *idempotency.Form
 	if declare != nil {
-		names = namesOf(declare(new(B)).Aliases())
+		form = declare(new(B)).Form()
 	}
 	addOperation(g, op, schemaOfBody(g, declare), func(ctx context.Context, c *Call, in *I) (*stored, error) {
 		do := func(ctx context.Context) (*stored, error) {
@@ -72,7 +72,7 @@ func Claimed[I, B any](g *TagGroup, op Operation, declare func(*B) body.Object,
 			if err != nil {
 				return nil, c.Fail(ctx, err)
 			}
-			return c.runOnce(ctx, c.api.answers.storeFor(c, op.Secret), names,
+			return c.runOnce(ctx, c.api.answers.storeFor(c, op.Secret), form,
 				func(claim *idempotency.Claim) (idempotency.Response, error) {
 					b, err := readInput(op, in, given, declare)
 					if err == nil {

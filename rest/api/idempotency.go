@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/postrider/postrider/rest/api/body"
 	"github.com/postrider/postrider/rest/api/wire"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/web/idempotency"
@@ -80,9 +79,9 @@ func (c *Call) replay(ctx context.Context, store Idempotency, claim *idempotency
 // runOnce runs an operation, or replays the response of an earlier request with the same key. run stores a
 // successful response under the claim, in the transaction of its effect. Errors are not stored. If an equal
 // request was faster and succeeded, its response replaces the error, which it may have caused.
-func (c *Call) runOnce(ctx context.Context, store Idempotency, names *idempotency.Names,
+func (c *Call) runOnce(ctx context.Context, store Idempotency, form *idempotency.Form,
 	run func(*idempotency.Claim) (idempotency.Response, error)) (*stored, error) {
-	claim, earlier, err := c.claimKey(ctx, store, names)
+	claim, earlier, err := c.claimKey(ctx, store, form)
 	if err != nil {
 		return nil, c.Fail(ctx, err)
 	}
@@ -113,23 +112,10 @@ func (c *Call) runOnce(ctx context.Context, store Idempotency, names *idempotenc
 	return storedAnswer(*winner), nil
 }
 
-// namesOf converts the names of a body to those of the store.
-func namesOf(n *body.Names) *idempotency.Names {
-	if n == nil {
-		return nil
-	}
-	out := &idempotency.Names{First: n.First, Within: map[string]*idempotency.Names{}, OneOrMany: n.OneOrMany}
-	for name, within := range n.Within {
-		out.Within[name] = namesOf(within)
-	}
-	return out
-}
-
-// claimKey claims the key of the call, if it has one, or returns the response that is stored under it. For the
-// comparison, a missing body equals an empty one, an alias equals its field, and a list of one address equals
-// that address.
+// claimKey claims the key of the call, if it has one, or returns the response that is stored under it. A missing body
+// equals an empty one.
 func (c *Call) claimKey(ctx context.Context, store Idempotency,
-	names *idempotency.Names) (*idempotency.Claim, *idempotency.Response, error) {
+	form *idempotency.Form) (*idempotency.Claim, *idempotency.Response, error) {
 	if c.idempotencyKey == "" {
 		return nil, nil, nil
 	}
@@ -137,7 +123,7 @@ func (c *Call) claimKey(ctx context.Context, store Idempotency,
 	if len(given) == 0 {
 		given = []byte("{}")
 	}
-	canonical, err := idempotency.Canonical(given, names)
+	canonical, err := idempotency.Canonical(given, form)
 	if err != nil {
 		return nil, nil, fault.Invalidf("The body is not valid JSON").WithCause(err)
 	}

@@ -23,10 +23,13 @@ type batchAnswer struct {
 }
 
 type batchResult struct {
-	Index  int                  `json:"index" doc:"Position in the request, starting at 0."`
-	ID     *string              `json:"id" doc:"ID of the email; null if the item was rejected." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Status string               `json:"status" enum:"sent,scheduled,failed" doc:"Status as returned by POST /emails. failed without an id: the item was rejected, and error contains the reason."`
-	Error  *problem.ProblemBody `json:"error,omitempty" doc:"The error that POST /emails would return. Paths in details are relative to the item."`
+	Index  int     `json:"index" doc:"Position in the request, starting at 0."`
+	ID     *string `json:"id" doc:"ID of the email; null if the item was rejected." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Status string  `json:"status" enum:"sent,scheduled,failed" doc:"Status as returned by POST /emails. failed without an id: the item was rejected, and error contains the reason."`
+
+	Suppressed []string `json:"suppressed_recipients,omitempty" nullable:"false" doc:"The suppressed recipients, because of which the email is recorded but not sent. Present only then."`
+
+	Error *problem.ProblemBody `json:"error,omitempty" doc:"The error that POST /emails would return. Paths in details are relative to the item."`
 }
 
 // batchItems is the array of a batch. Each email is read and validated separately.
@@ -63,8 +66,8 @@ func (batchItems) Schema(c body.Components) *huma.Schema {
 	return s
 }
 
-// Aliases returns the aliases of a send for every item.
-func (batchItems) Aliases() *body.Names { return sendBody(new(sending.Message)).Aliases() }
+// Form returns the form of a send for every item.
+func (batchItems) Form() *idempotency.Form { return sendBody(new(sending.Message)).Form() }
 
 func readItem(v body.Value) sending.BatchItem {
 	if v.Kind() != body.KindObject {
@@ -96,7 +99,8 @@ func (e *edge) sendBatch(ctx context.Context, c *api.Call, _ *api.None, items []
 func renderBatch(results []sending.BatchResult, requestID string) idempotency.Response {
 	answer := batchAnswer{Data: make([]batchResult, len(results))}
 	for i, r := range results {
-		answer.Data[i] = batchResult{Index: i, ID: &r.Receipt.ID, Status: r.Receipt.Status}
+		answer.Data[i] = batchResult{Index: i, ID: &r.Receipt.ID, Status: r.Receipt.Status,
+			Suppressed: r.Receipt.Suppressed}
 		if r.Err != nil {
 			answer.Data[i] = batchResult{Index: i, Status: "failed", Error: &problem.From(r.Err, requestID).Body}
 		}

@@ -50,9 +50,9 @@ func sendBody(m *sending.Message) body.Object {
 				About: "The kind of mail, in your own words, on one line. An unsubscribe then applies to this " +
 					"category only, and recipients who opted out of it are suppressed. Defaults to the category of " +
 					"the template, if any."},
-			body.Field{Name: "unsubscribe", Type: body.Maybe(&m.Unsubscribe, body.Boolean), About: "Whether " +
-				"Postrider manages unsubscribes. Defaults to the setting of the template, or false. `html` and " +
-				"`text` may each contain `{{unsubscribe_url}}` up to 100 times."},
+			body.Field{Name: "unsubscribe", Type: body.Maybe(&m.Unsubscribe, body.Boolean), Default: false,
+				DefaultUnless: "template", About: "Whether Postrider manages unsubscribes. Defaults to the setting of the template, or false. `html` and " +
+					"`text` may each contain `{{unsubscribe_url}}` up to 100 times."},
 		),
 		AnyOf: [][]string{{"template"}, {"from", "subject", "html"}, {"from", "subject", "text"}},
 		Check: func(d *body.Decoder) {

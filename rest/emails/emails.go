@@ -50,6 +50,8 @@ type emailAnswer struct {
 type EmailReceipt struct {
 	ID     string `json:"id" example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Status string `json:"status" enum:"sent,scheduled,failed" doc:"sent: stored durably, delivery begins. scheduled: stored, will be sent at its time. failed: recorded but not sent, because a recipient is suppressed."`
+
+	Suppressed []string `json:"suppressed_recipients,omitempty" nullable:"false" doc:"The suppressed recipients, because of which the email is not sent. Present only then."`
 }
 
 func newEmailAnswer(e *ent.Email) emailAnswer { return emailAnswer{newEmailRecord(e)} }

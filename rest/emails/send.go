@@ -27,8 +27,8 @@ func (e *edge) sending(g *api.TagGroup) {
 			"account email. An email has at most 50 recipients in `to`, `cc` and `bcc`.\n\nWith `scheduled_at`, the " +
 			"message is sent at that time and can be changed with `PATCH /emails/{id}` until then. It cannot have " +
 			"attachments.\n\nIf a recipient is suppressed, the message is recorded but sent to no recipient: the " +
-			"response is 200 with the status `failed`, and the event is `email.suppressed`. It does not count " +
-			"against the quota.\n\nWith `unsubscribe`, the message gets the header fields `List-Unsubscribe` and " +
+			"response is 200 with the status `failed` and `suppressed_recipients`, and the event is " +
+			"`email.suppressed`. It does not count against the quota, and an `Idempotency-Key` is not kept for it.\n\nWith `unsubscribe`, the message gets the header fields `List-Unsubscribe` and " +
 			"`List-Unsubscribe-Post` (RFC 8058), and `{{unsubscribe_url}}` in `subject`, `html` and `text` is " +
 			"replaced by the link of the first address in `to`.",
 		Body:    &api.Body{Limit: BodyLimit, Large: true, About: "The email to send.", Examples: sendExamples()},
@@ -82,7 +82,8 @@ func (e *edge) resend(ctx context.Context, c *api.Call, in *api.Item, _ api.None
 
 // Render returns the response to a send.
 func Render(r sending.Receipt) idempotency.Response {
-	return idempotency.Response{Status: http.StatusOK, Body: wire.Encode(EmailReceipt{ID: r.ID, Status: r.Status})}
+	return idempotency.Response{Status: http.StatusOK, Body: wire.Encode(EmailReceipt{ID: r.ID, Status: r.Status,
+		Suppressed: r.Suppressed})}
 }
 
 // AnswerOf returns the response to a send, or the stored response of an earlier one with the same key.

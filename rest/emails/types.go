@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/rest/api/body"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // unreadable marks a text that was sent but could not be read, so that it is not also reported as missing.
@@ -61,6 +62,9 @@ func (templateType) Schema(c body.Components) *huma.Schema {
 	return templateReference(&sending.TemplateRef{}).Schema(c)
 }
 
+// Form returns that of a template reference.
+func (templateType) Form() *idempotency.Form { return templateReference(&sending.TemplateRef{}).Form() }
+
 const tagPattern = "^[A-Za-z0-9_-]{1,256}$"
 
 // tagsType reads an array of {name, value}, or an object whose members are the tags. It
@@ -91,6 +95,13 @@ func (tagsType) Schema(c body.Components) *huma.Schema {
 	list.MaxItems = &most
 	return body.OneOf(list, &huma.Schema{Type: huma.TypeObject, MaxProperties: &most,
 		AdditionalProperties: &huma.Schema{Type: huma.TypeString, Pattern: tagPattern}})
+}
+
+// Form says that tags in both forms are equal.
+func (t tagsType) Form() *idempotency.Form {
+	form := tag(&shape.Tag{}).Form()
+	form.Tags, form.OmitEmpty = true, true
+	return form
 }
 
 // renamedTags returns a tag that came as a member of an object the path that its caller
@@ -136,6 +147,9 @@ func (t headersType) Read(d *body.Decoder, path string, v body.Value) {
 		}
 	}
 }
+
+// Form says that names of header fields ignore case.
+func (headersType) Form() *idempotency.Form { return &idempotency.Form{Headers: true, OmitEmpty: true} }
 
 func (headersType) Schema(body.Components) *huma.Schema {
 	most, longest := sending.MaxHeaders, sending.MaxThreadValue

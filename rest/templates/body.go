@@ -25,7 +25,7 @@ func addBody(in *templates.AddInput) body.Object {
 		{Name: "html", Aliases: emails.HTMLAliases, Type: body.Text(&in.HTML), About: aboutHTML},
 		{Name: "text", Aliases: emails.TextAliases, Type: body.Text(&in.Text), About: aboutText},
 		{Name: "variables", Type: variablesField(&in.Variables), About: aboutVariables},
-		{Name: "unsubscribe_enabled", Type: body.Boolean(&in.UnsubscribeEnabled), About: aboutUnsubscribe},
+		{Name: "unsubscribe_enabled", Type: body.Boolean(&in.UnsubscribeEnabled), Default: false, About: aboutUnsubscribe},
 		{Name: "category", Type: categoryField(&in.Category), About: aboutCategory},
 	}, Check: func(d *body.Decoder) { d.Also(in.Validate()) }}
 }

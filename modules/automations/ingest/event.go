@@ -104,11 +104,15 @@ func judgeAs(p Post, checkName func(string) error) (*posting, error) {
 	out := &posting{Post: p}
 	if err := checkName(p.Name); err != nil {
 		wrong.Add("name", "%s", err)
+	} else if strings.TrimSpace(p.Name) != p.Name {
+		wrong.Add("name", "cannot begin or end with white space")
 	}
 	if n := utf8.RuneCountInString(p.UserID); n > MaxUserID {
 		wrong.Add("user_id", "has %d characters; the limit is %d", n, MaxUserID)
 	} else if strings.ContainsFunc(p.UserID, unicode.IsControl) {
 		wrong.Add("user_id", "cannot contain control characters")
+	} else if strings.TrimSpace(p.UserID) != p.UserID {
+		wrong.Add("user_id", "cannot begin or end with white space")
 	}
 	if p.Email != "" {
 		parsed, err := address.New("", p.Email)

@@ -99,7 +99,7 @@ func (p *Program) scope(run Run, s State, event *Event, now time.Time) expressio
 	}
 	return expression.Scope{Trigger: run.Trigger.values(), Event: event.values(), Steps: steps, Now: now,
 		Run: map[string]any{
-			"id": run.ID, "automation_id": run.AutomationID, "version": int64(run.Version), "started_at": run.StartedAt.UTC().Format(time.RFC3339Nano)}}
+			"id": run.ID, "automation_id": run.AutomationID, "version": int64(run.Version), "started_at": run.StartedAt.UTC().Format(timeLayout)}}
 }
 
 // Advance takes a run as far as it can go without external input. It does not modify the given state.

@@ -16,13 +16,16 @@ type Event struct {
 	CreatedAt time.Time      `json:"created_at"`
 }
 
+// timeLayout is that of times in the API: with milliseconds.
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
 // values returns the event in the form that expressions and Liquid see.
 func (e *Event) values() map[string]any {
 	if e == nil {
 		return map[string]any{}
 	}
-	values := map[string]any{"id": e.ID, "name": e.Name, "source": e.Source, "created_at": e.CreatedAt.UTC().
-		Format(time.RFC3339Nano)}
+	values := map[string]any{"id": e.ID, "name": e.Name, "source": e.Source, "user_id": nil, "email": nil,
+		"created_at": e.CreatedAt.UTC().Format(timeLayout)}
 	if e.UserID != "" {
 		values["user_id"] = e.UserID
 	}

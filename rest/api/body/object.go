@@ -36,6 +36,9 @@ type Field struct {
 	Default any
 	Example any
 
+	// DefaultUnless is a field that provides another default, so the document shows none; "": Default always applies.
+	DefaultUnless string
+
 	// Null is the effect of null on a field of a change; nil: null is rejected.
 	Null func()
 }

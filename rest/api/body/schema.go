@@ -114,7 +114,9 @@ func (f Field) describeField(c Components, o Object) *huma.Schema {
 	if f.About != "" {
 		s.Description = f.About
 	}
-	s.Default = f.Default
+	if f.DefaultUnless == "" {
+		s.Default = f.Default
+	}
 	if f.Example != nil {
 		s.Examples = []any{f.Example}
 	}

@@ -55,7 +55,7 @@ func ValidateContentType(contentType string) error {
 
 // parseContentType normalizes a declared type so that it cannot break out of its field. Types that may not
 // be base64 (RFC 2046 sections 5.1 and 5.2.1), and which a receiver would parse as a part of this message,
-// become application/octet-stream.
+// become application/octet-stream, except for message/rfc822: see attachMessage.
 func parseContentType(declared string) (string, []param, error) {
 	if len(declared) > 500 {
 		return "", nil, errors.New("is longer than 500 characters")
@@ -69,6 +69,9 @@ func parseContentType(declared string) (string, []param, error) {
 	}
 	if needsEncoding(contentType) || strings.ContainsAny(contentType, " \t;\"") {
 		return "", nil, errors.New("is not a media type")
+	}
+	if contentType == messageType {
+		return contentType, nil, nil
 	}
 	if strings.HasPrefix(contentType, "multipart/") || strings.HasPrefix(contentType, "message/") {
 		return "application/octet-stream", nil, nil

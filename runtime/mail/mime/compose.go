@@ -123,11 +123,11 @@ func buildStructure(m Message) (entity, error) {
 	if !utf8.ValidString(m.HTML) || !utf8.ValidString(m.Text) {
 		return entity{}, errors.New("html or text is not valid UTF-8")
 	}
-	inline, attached, err := sortAttachments(m)
+	seed := sha256.Sum256([]byte(m.MessageID))
+	inline, attached, err := sortAttachments(m, seed)
 	if err != nil {
 		return entity{}, err
 	}
-	seed := sha256.Sum256([]byte(m.MessageID))
 	var alternatives []entity // the last is the richest
 	if m.Text != "" || m.HTML == "" {
 		alternatives = append(alternatives, textEntity("text/plain", m.Text))
@@ -160,11 +160,16 @@ func buildStructure(m Message) (entity, error) {
 
 // sortAttachments separates attachments that the HTML displays from the rest. Without HTML, all are in the
 // rest.
-func sortAttachments(m Message) (inline, attached []entity, err error) {
+func sortAttachments(m Message, seed [sha256.Size]byte) (inline, attached []entity, err error) {
 	for i, a := range m.Attachments {
 		e, err := attachmentEntity(a)
 		if err != nil {
 			return nil, nil, fmt.Errorf("attachments[%d]: %w", i, err)
+		}
+		if e.contentType == messageType {
+			if e, err = attachMessage(e, seed); err != nil {
+				return nil, nil, fmt.Errorf("attachments[%d]: %w", i, err)
+			}
 		}
 		if a.ContentID != "" && m.HTML != "" {
 			e.disposition = "inline"
@@ -204,10 +209,13 @@ func textEntity(contentType, text string) entity {
 		length: len(data), escapes: escapes}
 }
 
+// boundaryText is what all boundaries of a message end in.
+func boundaryText(seed [sha256.Size]byte) string { return hex.EncodeToString(seed[:10]) }
+
 // newMultipart derives the boundary from the message id. It cannot occur in a part: "=_" is impossible in
-// quoted-printable and in base64, the only encodings used.
+// quoted-printable and in base64, and attachMessage checks the only parts without an encoding.
 func newMultipart(kind string, seed [sha256.Size]byte, children []entity, params ...param) entity {
-	boundary := "=_" + kind + "_" + hex.EncodeToString(seed[:10])
+	boundary := "=_" + kind + "_" + boundaryText(seed)
 	return entity{contentType: "multipart/" + kind, boundary: boundary, children: children,
 		params: append([]param{{"boundary", boundary}}, params...)}
 }
@@ -219,6 +227,8 @@ func (e entity) maxSize() int {
 	switch e.encoding {
 	case "base64":
 		n += base64Size(e.length)
+	case "7bit":
+		n += e.length + e.escapes + len("\r\n")
 	default:
 		encoded := e.length + 2*e.escapes
 		n += encoded + encoded/20 // soft line breaks

@@ -82,6 +82,10 @@ func writeEncoded(b *bytes.Buffer, encoding string, data []byte) {
 		writeBase64(b, data)
 		return
 	}
+	if encoding == "7bit" {
+		writeLines(b, data)
+		return
+	}
 	qp := quotedprintable.NewWriter(b)
 	if _, err := qp.Write(data); err == nil {
 		err = qp.Close()

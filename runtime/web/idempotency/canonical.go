@@ -12,16 +12,15 @@ import (
 )
 
 // Canonical returns the form in which bodies are compared: no white space, members sorted by name (of equal
-// names the last one counts, as in decoders), strings without unnecessary escapes. Numbers are unchanged: 1
-// and 1.0 are different requests. An empty body is canonical.
+// names the last one counts, as in decoders), strings without unnecessary escapes, and equal numbers alike. An
+// empty body is canonical.
 //
-// names lists members with several names; it may be nil. Such a member has its first name in the canonical
-// form. If its value is null it is omitted, which means the same. A list of one item becomes that item if
-// names declares both equivalent.
+// form lists what else may differ between equal bodies; it may be nil. A field that means the same as an omitted
+// one is omitted.
 //
 // The form is only for comparison: a long string, such as the data of an attachment, is replaced by its
 // SHA-256, so that a large body is not held twice.
-func Canonical(jsonBody []byte, names *Names) ([]byte, error) {
+func Canonical(jsonBody []byte, form *Form) ([]byte, error) {
 	if len(jsonBody) == 0 {
 		return nil, nil
 	}
@@ -29,36 +28,8 @@ func Canonical(jsonBody []byte, names *Names) ([]byte, error) {
 		return nil, errors.New("canonical form: body is not JSON")
 	}
 	c := canonicaliser{in: jsonBody}
-	return c.appendValue(make([]byte, 0, min(len(jsonBody), 16<<10)), names), nil
+	return c.appendValue(make([]byte, 0, min(len(jsonBody), 16<<10)), form), nil
 }
-
-// Names describes the names of the members of an object, or of the objects in an array.
-type Names struct {
-	First  map[string]string // first name of each member with several names, including itself
-	Within map[string]*Names // names within a member, by its first name
-
-	// OneOrMany are the members, by first name, that accept an item or a list of items.
-	OneOrMany map[string]bool
-}
-
-func (n *Names) firstName(name string) (first string, several bool) {
-	if n == nil {
-		return name, false
-	}
-	if first, several = n.First[name]; several {
-		return first, true
-	}
-	return name, false
-}
-
-func (n *Names) namesWithin(first string) *Names {
-	if n == nil {
-		return nil
-	}
-	return n.Within[first]
-}
-
-func (n *Names) oneOrMany(first string) bool { return n != nil && n.OneOrMany[first] }
 
 // canonicaliser walks JSON that is known to be valid: it checks nothing. The depth is bounded by json.Valid
 // (10,000).
@@ -80,17 +51,22 @@ func (c *canonicaliser) nextToken() byte {
 }
 
 // appendValue appends the canonical form of the next value.
-func (c *canonicaliser) appendValue(out []byte, names *Names) []byte {
+func (c *canonicaliser) appendValue(out []byte, form *Form) []byte {
 	switch c.nextToken() {
 	case '{':
-		return c.appendObject(out, names)
+		return c.appendObject(out, form)
 	case '[':
-		out, _ = c.appendArray(out, names)
-		return out
+		return c.appendList(out, form)
 	case '"':
-		return appendString(out, c.stringToken())
-	default:
+		token := c.stringToken()
+		if form != nil && form.Text != nil && len(token) < digestFrom {
+			return appendQuoted(out, form.Text(decodeString(token)))
+		}
+		return appendString(out, token)
+	case 't', 'f', 'n':
 		return append(out, c.readLiteral()...)
+	default:
+		return appendNumber(out, c.readLiteral())
 	}
 }
 
@@ -115,7 +91,7 @@ func (c *canonicaliser) stringToken() []byte {
 	return c.in[start:c.pos]
 }
 
-func (c *canonicaliser) appendArray(out []byte, names *Names) (_ []byte, items int) {
+func (c *canonicaliser) appendArray(out []byte, form *Form) (_ []byte, items int) {
 	c.pos++
 	out = append(out, '[')
 	for ; c.nextToken() != ']'; items++ {
@@ -123,54 +99,100 @@ func (c *canonicaliser) appendArray(out []byte, names *Names) (_ []byte, items i
 			c.pos++ // the comma
 			out = append(out, ',')
 		}
-		out = c.appendValue(out, names)
+		if c.nextToken() == '[' {
+			out = c.appendList(out, nil) // the form is that of the items
+		} else {
+			out = c.appendValue(out, form)
+		}
 	}
 	c.pos++
 	return append(out, ']'), items
 }
 
-// itemOrList appends the value of a member that accepts an item or a list of items.
-func (c *canonicaliser) itemOrList(out []byte, names *Names) []byte {
-	if c.nextToken() != '[' {
-		return c.appendValue(out, names)
-	}
+// appendList appends an array. If its form is that of an item or of an object, that is canonical.
+func (c *canonicaliser) appendList(out []byte, form *Form) []byte {
 	begin := len(out)
-	out, items := c.appendArray(out, names)
-	if items != 1 {
-		return out
+	out, items := c.appendArray(out, form)
+	switch {
+	case form == nil:
+	case form.OneOrMany && items == 1:
+		return slices.Delete(out, begin, begin+1)[:len(out)-2]
+	case form.Tags && items > 0:
+		if object, ok := tagObject(out[begin:]); ok {
+			return append(out[:begin], object...)
+		}
 	}
-	return slices.Delete(out, begin, begin+1)[:len(out)-2]
+	return out
+}
+
+// tagObject returns the object with the names and values of a canonical array of tags. It reports false if the array
+// has anything else than tags with different names.
+func tagObject(array []byte) ([]byte, bool) {
+	c := canonicaliser{in: array}
+	out := []byte{'{'}
+	var tags []member
+	for c.in[c.pos] != ']' {
+		c.pos++ // the bracket or a comma
+		t := member{start: len(out)}
+		if !c.skipText(`{"name":`) || c.in[c.pos] != '"' {
+			return nil, false
+		}
+		name := c.stringToken()
+		t.name = decodeString(name)
+		if !c.skipText(`,"value":`) || c.in[c.pos] != '"' {
+			return nil, false
+		}
+		out = append(append(append(out, name...), ':'), c.stringToken()...)
+		if !c.skipText(`}`) {
+			return nil, false
+		}
+		t.end = len(out)
+		tags, out = append(tags, t), append(out, ',')
+	}
+	out = sortMembers(out, 1, tags)
+	return out, !hasDuplicates(tags)
+}
+
+// skipText steps over a text, or reports that something else follows.
+func (c *canonicaliser) skipText(text string) bool {
+	if !bytes.HasPrefix(c.in[c.pos:], []byte(text)) {
+		return false
+	}
+	c.pos += len(text)
+	return true
 }
 
 type member struct {
 	name       string
-	start, end int // of `"name":value` in the output
+	start, end int    // of `"name":value` in the output
+	omitUnless string // the member is omitted unless this one is given; "": never
 }
 
 // appendObject appends the members in their order and sorts them only if needed.
-func (c *canonicaliser) appendObject(out []byte, names *Names) []byte {
+func (c *canonicaliser) appendObject(out []byte, form *Form) []byte {
 	c.pos++
 	out = append(out, '{')
 	begin := len(out)
 	var members []member
+	sorted := true
 	for first := true; c.nextToken() != '}'; first = false {
 		if !first {
 			c.pos++ // the comma
 		}
 		c.nextToken()
-		name, several := names.firstName(decodeString(c.stringToken()))
+		name, field := form.field(c.stringToken())
 		c.nextToken()
 		c.pos++ // the colon
-		if c.nextToken() == 'n' && several {
-			c.readLiteral()
+		m := member{name: name, start: len(out)}
+		out = append(appendQuoted(out, name), ':')
+		value := len(out)
+		out = c.appendValue(out, field.form())
+		if field.isOmitted(out[value:]) {
+			out = out[:m.start]
 			continue
 		}
-		m := member{name: name, start: len(out)}
-		out = appendQuoted(out, name)
-		if out = append(out, ':'); names.oneOrMany(name) {
-			out = c.itemOrList(out, names.namesWithin(name))
-		} else {
-			out = c.appendValue(out, names.namesWithin(name))
+		if field.hasDefault(out[value:]) {
+			m.omitUnless, sorted = field.DefaultUnless, false
 		}
 		m.end = len(out)
 		members = append(members, m)
@@ -180,7 +202,7 @@ func (c *canonicaliser) appendObject(out []byte, names *Names) []byte {
 	if len(members) == 0 {
 		return append(out, '}')
 	}
-	if slices.IsSortedFunc(members, byName) && !hasDuplicates(members) {
+	if sorted && slices.IsSortedFunc(members, byName) && !hasDuplicates(members) {
 		out[len(out)-1] = '}' // over the last comma
 		return out
 	}
@@ -198,7 +220,7 @@ func hasDuplicates(sorted []member) bool {
 	return false
 }
 
-// sortMembers rewrites the members in order, without overridden ones.
+// sortMembers rewrites the members in order, without those that are overridden or omitted.
 func sortMembers(out []byte, begin int, members []member) []byte {
 	slices.SortStableFunc(members, byName)
 	sorted := make([]byte, 0, len(out)-begin)
@@ -206,7 +228,13 @@ func sortMembers(out []byte, begin int, members []member) []byte {
 		if i+1 < len(members) && members[i+1].name == m.name {
 			continue
 		}
+		if m.omitUnless != "" && !slices.ContainsFunc(members, func(o member) bool { return o.name == m.omitUnless }) {
+			continue
+		}
 		sorted = append(append(sorted, out[m.start:m.end]...), ',')
+	}
+	if len(sorted) == 0 {
+		return append(out[:begin], '}')
 	}
 	sorted[len(sorted)-1] = '}'
 	return append(out[:begin], sorted...)

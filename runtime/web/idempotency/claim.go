@@ -39,6 +39,7 @@ func (a Response) isStorable() bool {
 // key.
 type Claim struct {
 	accountID string
+	operation string
 	key       string
 	hash      [sha256.Size]byte
 }
@@ -52,7 +53,7 @@ func newClaim(accountID, operation, key string, canonicalBody []byte) (*Claim, e
 			return nil, fault.InvalidField(Header, "must contain printable ASCII characters only")
 		}
 	}
-	return &Claim{accountID: accountID, key: key, hash: requestHash(operation, canonicalBody)}, nil
+	return &Claim{accountID: accountID, operation: operation, key: key, hash: requestHash(operation, canonicalBody)}, nil
 }
 
 // requestHash covers the operation, so that using a key for another operation with the same body is a
@@ -69,6 +70,19 @@ func requestHash(operation string, canonicalBody []byte) [sha256.Size]byte {
 type ClaimedResponse struct {
 	Claim  *Claim // nil: no key, nothing to store
 	Answer Response
+	// Refused: the request had no effect that a repeated one may not have again. Equal requests still take turns, but
+	// the key is free after the transaction.
+	Refused bool
+}
+
+// statusRefused is stored for a refused request. Rows with such a status are not found.
+const statusRefused = http.StatusConflict
+
+func (a *ClaimedResponse) storedStatus() int {
+	if a.Refused {
+		return statusRefused
+	}
+	return a.Answer.Status
 }
 
 // Store stores the response under the claim's key. Call it in the transaction of the effect, before the

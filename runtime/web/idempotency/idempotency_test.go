@@ -159,6 +159,47 @@ func TestKeyOfAnotherRequestIsAConflict(t *testing.T) {
 
 // until polls; each look is a round trip to the server.
 // waitForLock returns once a statement of this database waits for another transaction.
+func TestConflictNamesTheFirstOperation(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	if _, err := b.request(t.Context(), "acc_1", "k", "{}", "x"); err != nil {
+		t.Fatal(err)
+	}
+	for asked, want := range map[string]string{operation: operation + " with a different body",
+		"POST /api/events": operation} {
+		_, _, err := b.Begin(t.Context(), "acc_1", asked, "k", []byte(`{"a":1}`))
+		wantCode(t, err, fault.CodeIdempotencyConflict)
+		if !strings.HasSuffix(fault.From(err).Message, ": "+want) {
+			t.Errorf("the conflict of %s says %q, want it to end in %q", asked, fault.From(err).Message, want)
+		}
+	}
+	b.exec(t, `UPDATE idempotency_keys SET operation = ''`) // as an older version stored it
+	_, _, err := b.Begin(t.Context(), "acc_1", operation, "k", []byte(`{"a":1}`))
+	if message := fault.From(err).Message; !strings.HasSuffix(message, "24 hours") {
+		t.Errorf("the conflict with a key of an older version says %q", message)
+	}
+}
+
+func TestRefusedRequestLeavesItsKeyFree(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	claim := b.begin(t, "acc_1", "k", "{}")
+	taken, err := idempotency.StoreMany(t.Context(), b.db.Hot,
+		[]idempotency.ClaimedResponse{{Claim: claim, Answer: ok("blocked"), Refused: true}})
+	if err != nil || taken[0] {
+		t.Fatalf("storing a refused request: taken %v, %v", taken, err)
+	}
+	answer, err := b.request(t.Context(), "acc_1", "k", `{"other":1}`, "x")
+	if err != nil || answer.Replayed || string(answer.Body) != "x" {
+		t.Fatalf("after a refused request, the key returned %v, %v", answer, err)
+	}
+	taken, err = idempotency.StoreMany(t.Context(), b.db.Hot,
+		[]idempotency.ClaimedResponse{{Claim: claim, Answer: ok("blocked"), Refused: true}})
+	if err != nil || !taken[0] {
+		t.Errorf("a refused request whose key another one took: taken %v, %v, want true", taken, err)
+	}
+}
+
 func TestExpiredKeyIsFree(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

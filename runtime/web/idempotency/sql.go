@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 )
 
-// An expired row counts as missing, and so does a refusal, which older versions stored. If another
+// An expired row counts as missing, and so does a refused request. If another
 // transaction is inserting a row, this statement waits for that transaction: this serializes equal
 // requests. Rows are inserted in key order, so that two batches never deadlock.
 //
@@ -31,7 +31,7 @@ WITH setting AS MATERIALIZED (
 	INSERT INTO idempotency_keys AS held (` + answerRows.Columns() + `)
 	SELECT ` + answerRows.Values() + ` FROM setting, ` + answerRows.Numbered("place") + ` ORDER BY n.place
 	ON CONFLICT (account_id, key) DO UPDATE
-	SET request_hash = excluded.request_hash, status = excluded.status, body = excluded.body,
+	SET request_hash = excluded.request_hash, operation = excluded.operation, status = excluded.status, body = excluded.body,
 	    created_at = excluded.created_at, expires_at = excluded.expires_at
 	WHERE held.expires_at <= now() OR held.status >= 400
 	RETURNING held.account_id, held.key
@@ -44,14 +44,15 @@ var answerRows = batch.New("n",
 	batch.Text("account_id", func(a *ClaimedResponse) string { return a.Claim.accountID }),
 	batch.Text("key", func(a *ClaimedResponse) string { return a.Claim.key }),
 	batch.Bytes("request_hash", func(a *ClaimedResponse) []byte { return a.Claim.hash[:] }),
-	batch.Int("status", func(a *ClaimedResponse) int { return a.Answer.Status }),
+	batch.Text("operation", func(a *ClaimedResponse) string { return a.Claim.operation }),
+	batch.Int("status", (*ClaimedResponse).storedStatus),
 	batch.Bytes("body", func(a *ClaimedResponse) []byte { return a.Answer.Body }),
 	batch.Computed[*ClaimedResponse]("created_at", "now()"),
 	batch.Computed[*ClaimedResponse]("expires_at", "now() + interval '24 hours'"),
 )
 
 const findSQL = `
-SELECT request_hash, status, body FROM idempotency_keys
+SELECT request_hash, operation, status, body FROM idempotency_keys
 WHERE account_id = $1 AND key = $2 AND expires_at > now() AND status < 400`
 
 // SKIP LOCKED: a row that a request is replacing right now is no longer old.
@@ -217,15 +218,29 @@ func InProgress() *fault.Error {
 		"The first request with this Idempotency-Key is still running; try again shortly")
 }
 
+// conflictWith returns the error for a key that a request of an operation used first; "" if that is unknown.
+func (c *Claim) conflictWith(operation string) *fault.Error {
+	const message = "This Idempotency-Key was used for a different request in the last 24 hours"
+	switch operation {
+	case "":
+		return fault.Conflictf(fault.CodeIdempotencyConflict, message)
+	case c.operation:
+		return fault.Conflictf(fault.CodeIdempotencyConflict, message+": %s with a different body", operation)
+	default:
+		return fault.Conflictf(fault.CodeIdempotencyConflict, message+": %s", operation)
+	}
+}
+
 // findResponse returns the stored response, nil if there is none, or a conflict if it belongs to a different
 // request.
 func findResponse(ctx context.Context, on Execer, c *Claim) (*Response, error) {
 	type row struct {
 		Response
 
-		hash []byte
+		hash      []byte
+		operation string
 	}
-	found, err := db.One(ctx, on, func(r *row) []any { return []any{&r.hash, &r.Status, &r.Body} }, findSQL,
+	found, err := db.One(ctx, on, func(r *row) []any { return []any{&r.hash, &r.operation, &r.Status, &r.Body} }, findSQL,
 		c.accountID, c.key)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -233,8 +248,7 @@ func findResponse(ctx context.Context, on Execer, c *Claim) (*Response, error) {
 	case err != nil:
 		return nil, fmt.Errorf("look up idempotency key: %w", err)
 	case string(found.hash) != string(c.hash[:]):
-		return nil, fault.Conflictf(fault.CodeIdempotencyConflict,
-			"This Idempotency-Key was used for a different request in the last 24 hours")
+		return nil, c.conflictWith(found.operation)
 	}
 	found.Replayed = true
 	return &found.Response, nil

@@ -1,0 +1,60 @@
+package mime
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// RFC 2046 section 5.2.1: message/rfc822 is 7bit, 8bit or binary, and never base64.
+func TestAttachedMessageIsSentAsAMessage(t *testing.T) {
+	t.Parallel()
+	const inner = "From: carol@dev.test\nSubject: Minutes\n\nWe met.\n--=_mixed_0\nEnd"
+	compose := func(data string, read bool) string {
+		t.Helper()
+		file := Attachment{Name: "minutes.eml", ContentType: "Message/RFC822; x=y", Data: []byte(data)}
+		if read {
+			file.Data, file.Size = nil, len(data)
+			file.Read = func(use func([]byte)) error { use([]byte(data)); return nil }
+		}
+		from, err := address.Parse("ada@dev.test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := Compose(Message{From: from, To: []address.Address{from}, Subject: "s", Text: "t",
+			MessageID: "1@dev.test", Date: time.Unix(0, 0), Attachments: []Attachment{file}})
+		if err != nil {
+			t.Fatalf("composing a message with %.40q failed: %v", data, err)
+		}
+		return string(raw)
+	}
+	for _, read := range []bool{false, true} {
+		raw := compose(inner, read)
+		if !strings.Contains(raw, "Content-Type: message/rfc822; name=minutes.eml\r\n"+
+			"Content-Transfer-Encoding: 7bit\r\n") ||
+			!strings.Contains(raw, "\r\n\r\n"+strings.ReplaceAll(inner, "\n", "\r\n")+"\r\n") {
+			t.Errorf("the message is not attached as it is (read: %v):\n%s", read, raw)
+		}
+	}
+	_, boundary, _ := strings.Cut(compose(inner, false), "=_mixed_")
+	boundary, _, _ = strings.Cut(boundary, "\"")
+	for name, data := range map[string]string{"8-bit": "Subject: Grüße\n\nx\n", "empty": "", "no header": "just words\n",
+		"a long line": "Subject: s\n\n" + strings.Repeat("x", 999), "a boundary": "Subject: s\n\n--=_mixed_" + boundary + "\n",
+		"a bare CR": "Subject: s\n\na\rb\n", "a control character": "Subject: s\n\n\x00\n"} {
+		raw := compose(data, false)
+		if strings.Contains(raw, "message/rfc822") || !strings.Contains(raw, "application/octet-stream") {
+			t.Errorf("%s is not sent as application/octet-stream:\n%s", name, raw)
+		}
+	}
+	if e := (entity{encoding: "7bit", length: 10, escapes: 5}); e.maxSize() < 500+17 {
+		t.Errorf("the size of lines is estimated as %d", e.maxSize())
+	}
+	var b bytes.Buffer
+	writeLines(&b, []byte("a\r\nb\n\nc"))
+	if b.String() != "a\r\nb\r\n\r\nc" {
+		t.Errorf("the lines are %q", b.String())
+	}
+}
