@@ -378,6 +378,12 @@ var registry = []Module{
 		Routes:   []route{routesOf(func(s *apilog.Service) api.Routes { return restrequests.Routes(s) })},
 	},
 	{
+		Name: "compat", Line: "serves the APIs of Resend, SendGrid, Postmark and Mailgun, to move from them",
+		Requires: []string{"accounts"}, Uses: []string{"sending"},
+		Option: fx.Options(),
+		Edges:  compatAPIs,
+	},
+	{
 		Name: "devinbox",
 		Line: "catches outbound mail, text messages and webhooks in development mode, shows them at /dev/inbox, simulates failures", Dev: true,
 		Uses:   []string{"sms", "webhooks"},
