@@ -87,7 +87,7 @@ func newRefusal(status int, b problem.ProblemBody) *Refusal {
 	return r
 }
 
-// Describe returns the message of a validation error with the reason of each field.
+// Describe returns the message of a validation error: the reason of each field, if there are any.
 func Describe(message string, details map[string]any) string {
 	var reasons []string
 	for _, field := range slices.Sorted(maps.Keys(details)) {
@@ -98,5 +98,5 @@ func Describe(message string, details map[string]any) string {
 	if len(reasons) == 0 {
 		return message
 	}
-	return strings.TrimSuffix(message, ".") + ": " + strings.Join(reasons, "; ")
+	return strings.Join(reasons, "; ")
 }

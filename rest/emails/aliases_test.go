@@ -29,7 +29,7 @@ func TestFindingA5EveryAliasOfASendIsKnown(t *testing.T) {
 		send.OneOrMany); diff != "" {
 		t.Errorf("the fields that have an address or a list of them (-want +got):\n%s", diff)
 	}
-	batch := batchBody(new([]sending.BatchItem)).Aliases()
+	batch := batchBody(new(batchInput)).Aliases()
 	if diff := cmp.Diff(map[string]*body.Names{"emails": send}, batch.Within); diff != "" {
 		t.Errorf("the aliases in a batch are not those of a send (-want +got):\n%s", diff)
 	}

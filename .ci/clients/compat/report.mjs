@@ -17,12 +17,12 @@ export async function until(what, find) {
     if (found) return found
     await new Promise(resolve => setTimeout(resolve, 100))
   }
-  throw new Error(`waited 30 seconds for ${what}`)
+  problems.push(`waited 30 seconds for ${what}`)
 }
 
 // A call that has to give data, of which `holds` judges.
 export async function usable(name, call, holds = () => true) {
-  const { data, error } = await call.catch(thrown => ({ error: thrown }))
+  const { data, error } = await Promise.resolve(call).catch(thrown => ({ error: thrown }))
   const good = data != null && await Promise.resolve().then(() => holds(data)).catch(thrown => { problems.push(`${name}: ${thrown}`); return false })
   rows.push([name, good ? 'usable' : 'wrong'])
   if (!good) problems.push(`${name} got ${JSON.stringify(data)} ${error?.message ?? JSON.stringify(error)}`)
