@@ -125,7 +125,8 @@ func (h *handler) refuse(c *Call, err error) *Response {
 		}
 	}
 	telemetry.SetError(c.r.Context(), refusal.Code, err)
-	return &Response{Status: refusal.Status, Header: refusal.Header, Body: h.Fail(refusal)}
+	body := h.Fail(refusal) // which may choose another status
+	return &Response{Status: refusal.Status, Header: refusal.Header, Body: body}
 }
 
 // find returns the route of a request with the segments that its braces match, or the methods that the path has.

@@ -7,12 +7,16 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/rest/compat"
+	"github.com/postrider/postrider/rest/compat/mailgun"
+	"github.com/postrider/postrider/rest/compat/postmark"
 	"github.com/postrider/postrider/rest/compat/resend"
+	"github.com/postrider/postrider/rest/compat/sendgrid"
 	"github.com/postrider/postrider/runtime/ops/config"
 )
 
 // compatAPIs are the APIs of other providers.
-var compatAPIs = fx.Options(provideCompat(resend.API))
+var compatAPIs = fx.Options(provideCompat(resend.API), provideCompat(sendgrid.API), provideCompat(postmark.API),
+	provideCompat(mailgun.API))
 
 func provideCompat(constructor any) fx.Option {
 	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"compat"`)))

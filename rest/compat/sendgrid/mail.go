@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"time"
 
@@ -206,10 +205,8 @@ func (m mail) addContent(out map[string]any, p personalization) error {
 	return nil
 }
 
-var notInTag = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
-
-// tags returns the arguments and the categories as tags. What a tag cannot contain becomes an underscore.
-func (m mail) tags(p personalization) []map[string]string {
+// tags returns the arguments and the categories as tags.
+func (m mail) tags(p personalization) []compat.Tag {
 	arguments := map[string]any{}
 	maps.Copy(arguments, m.CustomArgs)
 	maps.Copy(arguments, p.CustomArgs)
@@ -220,10 +217,9 @@ func (m mail) tags(p personalization) []map[string]string {
 		}
 		arguments[name] = category
 	}
-	var tags []map[string]string
+	var tags []compat.Tag
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
-		tags = append(tags, map[string]string{"name": notInTag.ReplaceAllString(name, "_"),
-			"value": notInTag.ReplaceAllString(fmt.Sprint(arguments[name]), "_")})
+		tags = append(tags, compat.NewTag(name, fmt.Sprint(arguments[name])))
 	}
 	return tags
 }
