@@ -68,3 +68,10 @@ export async function receiver() {
   server.unref()
   return { url: `http://127.0.0.1:${server.address().port}/hook`, requests }
 }
+
+// Calls our own API.
+export async function own(method, path, body) {
+  const answer = await fetch(process.env.POSTRIDER_API_URL + path, { method, body: body && JSON.stringify(body),
+    headers: { Authorization: `Bearer ${process.env.POSTRIDER_API_KEY}`, ...(body && { 'Content-Type': 'application/json' }) } })
+  return answer.json()
+}
