@@ -67,6 +67,9 @@ func refusalOf(err error, header http.Header) *Refusal {
 
 // decodeRefusal reads an error answer of our own API.
 func decodeRefusal(status int, header http.Header, body []byte) *Refusal {
+	if status == http.StatusMethodNotAllowed {
+		return Unsupported("This call is")
+	}
 	var p problem.Problem
 	if err := json.Unmarshal(body, &p); err != nil || p.Body.Message == "" {
 		p.Body.Message = http.StatusText(status)

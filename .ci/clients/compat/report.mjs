@@ -30,9 +30,9 @@ export async function usable(name, call, holds = () => true) {
 }
 
 // A call that has to be refused with a sentence.
-export async function refused(name, call) {
+export async function refused(name, call, sentence = /not supported/) {
   const { data, error } = await call
-  const good = error && [400, 404, 501].includes(error.statusCode) && /not supported/.test(error.message)
+  const good = error && [400, 404, 501].includes(error.statusCode) && sentence.test(error.message)
   rows.push([name, good ? `refused: ${error.statusCode} ${error.message}` : 'wrong'])
   if (!good) problems.push(`${name} got ${JSON.stringify(data)} ${JSON.stringify(error)}, want a refusal that names the feature`)
 }
