@@ -207,8 +207,10 @@ func (s sent) receipt(e email) (receipt, error) {
 			Message: compat.Describe(s.Error.Message, s.Error.Details)}
 	case s.Status == "failed":
 		return receipt{}, &compat.Refusal{Status: http.StatusUnprocessableEntity, Code: codeInactiveName,
+			// Postmark's libraries read the addresses from this sentence.
 			Message: "You tried to send to recipients that are suppressed. Found inactive addresses: " +
-				strings.Join(s.Suppressed, ", ") + ". Remove them from the suppressions to send to them again."}
+				strings.Join(s.Suppressed, ", ") + ". Inactive recipients are those that bounced, complained or " +
+				"unsubscribed, or that you suppressed."}
 	case s.ID == nil:
 		return receipt{}, fmt.Errorf("an email without an id has the status %s", s.Status)
 	}
