@@ -15,7 +15,7 @@ const messageLimit = 26 << 20 // bytes: the limit of Mailgun is 25 MB
 // API describes the provider.
 func API() compat.Provider {
 	const others = "Calls of Mailgun other than {domain}/messages are"
-	return compat.Provider{Prefix: Prefix, Key: password, Fail: fail, Routes: []compat.Route{
+	return compat.Provider{Prefix: Prefix, Key: password, Fail: newFailure, Routes: []compat.Route{
 		{Method: http.MethodPost, Path: "/v3/{domain}/messages", Limit: messageLimit, Handle: sendMessage},
 		{Path: "/v3/{domain}/messages.mime", Handle: compat.Refuse("Messages in MIME form are")},
 		{Path: "/v3/{...}", Handle: compat.Refuse(others)},
@@ -32,4 +32,4 @@ func password(r *http.Request) string {
 	return key
 }
 
-func fail(r *compat.Refusal) any { return map[string]string{"message": r.Message} }
+func newFailure(r *compat.Refusal) any { return map[string]string{"message": r.Message} }

@@ -75,7 +75,7 @@ func (b *batch) refuse(place int, err error) {
 		refusal = &compat.Refusal{Status: http.StatusServiceUnavailable, Code: fault.CodeUnavailable,
 			Message: "The email was not accepted. Try again."}
 	}
-	b.results[place] = fail(refusal)
+	b.results[place] = newFailure(refusal)
 }
 
 // flush sends the emails that wait.

@@ -126,7 +126,7 @@ type bounce struct {
 	CanActivate bool    `json:"CanActivate"`
 }
 
-func (s suppression) shown() bounce {
+func (s suppression) show() bounce {
 	b := bounce{ID: s.ID, Type: "HardBounce", TypeCode: 1, Name: "Hard bounce", Email: *s.Email, MessageID: s.EmailID,
 		BouncedAt: s.CreatedAt, Inactive: true, CanActivate: true}
 	if s.Reason == "complaint" {
@@ -163,7 +163,7 @@ func listBounces(c *compat.Call) (*compat.Response, error) {
 		return nil, compat.Invalid("count", "must be between 1 and 500, and at most 1000 with the offset")
 	}
 	keep := func(s suppression) bool {
-		return s.isBounce() && (address == "" || *s.Email == address) && (kind == "" || s.shown().Type == kind) &&
+		return s.isBounce() && (address == "" || *s.Email == address) && (kind == "" || s.show().Type == kind) &&
 			(messageID == "" || s.EmailID != nil && *s.EmailID == messageID)
 	}
 	found, more, err := compat.Items(c, compat.List{Path: "/suppressions", Member: "suppressions", Name: "suppressions",
@@ -177,7 +177,7 @@ func listBounces(c *compat.Call) (*compat.Response, error) {
 	}
 	out := []bounce{}
 	for _, s := range found[min(offset, len(found)):] {
-		out = append(out, s.shown())
+		out = append(out, s.show())
 	}
 	return compat.OK(map[string]any{"TotalCount": total, "Bounces": out})
 }
@@ -198,7 +198,7 @@ func getBounce(c *compat.Call) (*compat.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compat.OK(found.shown())
+	return compat.OK(found.show())
 }
 
 // activateBounce removes the suppression.
@@ -211,7 +211,7 @@ func activateBounce(c *compat.Call) (*compat.Response, error) {
 		nil); err != nil {
 		return nil, err
 	}
-	shown := found.shown()
+	shown := found.show()
 	shown.Inactive, shown.CanActivate = false, false
 	return compat.OK(map[string]any{"Message": "OK", "Bounce": shown})
 }

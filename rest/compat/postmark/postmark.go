@@ -19,7 +19,7 @@ const (
 
 // API describes the provider.
 func API() compat.Provider {
-	return compat.Provider{Prefix: Prefix, Key: serverToken, Fail: fail, Routes: []compat.Route{
+	return compat.Provider{Prefix: Prefix, Key: serverToken, Fail: newFailure, Routes: []compat.Route{
 		{Method: http.MethodPost, Path: "/email", Limit: emailLimit, Handle: sendEmail},
 		{Method: http.MethodPost, Path: "/email/batch", Limit: batchLimit, Handle: sendBatch},
 		{Method: http.MethodPost, Path: "/email/withTemplate", Limit: emailLimit, Handle: sendEmail},
@@ -51,8 +51,8 @@ type failure struct {
 	Message   string `json:"Message"`
 }
 
-// fail returns the error of Postmark, whose status for an invalid request is 422.
-func fail(r *compat.Refusal) any {
+// newFailure returns the error of Postmark, whose status for an invalid request is 422.
+func newFailure(r *compat.Refusal) any {
 	code := r.Status
 	switch {
 	case r.Status == http.StatusUnauthorized:

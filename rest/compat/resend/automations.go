@@ -18,7 +18,7 @@ func automationRoutes() []compat.Route {
 		{Method: http.MethodGet, Path: "/automations", Handle: listAutomations},
 		{Method: http.MethodGet, Path: "/automations/{id}", Handle: getAutomation},
 		{Method: http.MethodPatch, Path: "/automations/{id}", Handle: updateAutomation},
-		{Method: http.MethodDelete, Path: "/automations/{id}", Handle: remove("automations", "automation")},
+		{Method: http.MethodDelete, Path: "/automations/{id}", Handle: removeItem("automations", "automation")},
 		{Method: http.MethodPost, Path: "/automations/{id}/duplicate", Handle: duplicateAutomation},
 		{Method: http.MethodPost, Path: "/automations/{id}/stop", Handle: stopAutomation},
 		{Method: http.MethodGet, Path: "/automations/{id}/runs", Handle: listRuns},
@@ -54,7 +54,7 @@ type shownAutomation struct {
 	UpdatedAt string `json:"updated_at"`
 }
 
-func (a automation) shown(object string) shownAutomation {
+func (a automation) show(object string) shownAutomation {
 	status := disabled
 	if a.Status == "active" {
 		status = enabled
@@ -67,21 +67,21 @@ func listAutomations(c *compat.Call) (*compat.Response, error) {
 	switch status := c.Query.Get("status"); status {
 	case "":
 	case enabled, disabled:
-		keep = func(a automation) bool { return a.shown("").Status == status }
+		keep = func(a automation) bool { return a.show("").Status == status }
 	default:
 		return nil, compat.Invalid("status", "must be one of enabled, disabled")
 	}
 	return answerList(c, compat.List{Path: "/automations", Member: "automations", Name: "automations"},
-		func(a automation) string { return a.ID }, keep, func(a automation) shownAutomation { return a.shown("") })
+		func(a automation) string { return a.ID }, keep, func(a automation) shownAutomation { return a.show("") })
 }
 
 func getAutomation(c *compat.Call) (*compat.Response, error) {
 	var found automationAnswer
-	if err := c.Do(compat.Request{Method: http.MethodGet, Path: path("automations", c.Param("id"))},
+	if err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("automations", c.Param("id"))},
 		&found); err != nil {
 		return nil, err
 	}
-	return compat.OK(found.Automation.shown("automation"))
+	return compat.OK(found.Automation.show("automation"))
 }
 
 func updateAutomation(c *compat.Call) (*compat.Response, error) {
@@ -105,28 +105,28 @@ func updateAutomation(c *compat.Call) (*compat.Response, error) {
 	}
 	id := c.Param("id")
 	if in.Name != nil {
-		if err := c.Do(compat.Request{Method: http.MethodPatch, Path: path("automations", id),
+		if err := c.Do(compat.Request{Method: http.MethodPatch, Path: joinPath("automations", id),
 			Body: map[string]string{"name": *in.Name}}, nil); err != nil {
 			return nil, err
 		}
 	}
 	if action != "" {
-		if _, err := act(c, action); err != nil {
+		if _, err := actOn(c, action); err != nil {
 			return nil, err
 		}
 	}
 	return compat.OK(object{Object: "automation", ID: id})
 }
 
-func act(c *compat.Call, action string) (automation, error) {
+func actOn(c *compat.Call, action string) (automation, error) {
 	var done automationAnswer
-	err := c.Do(compat.Request{Method: http.MethodPost, Path: path("automations", c.Param("id")),
+	err := c.Do(compat.Request{Method: http.MethodPost, Path: joinPath("automations", c.Param("id")),
 		Body: map[string]string{"action": action}}, &done)
 	return done.Automation, err
 }
 
 func duplicateAutomation(c *compat.Call) (*compat.Response, error) {
-	made, err := act(c, "duplicate")
+	made, err := actOn(c, "duplicate")
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func duplicateAutomation(c *compat.Call) (*compat.Response, error) {
 }
 
 func stopAutomation(c *compat.Call) (*compat.Response, error) {
-	if _, err := act(c, "pause"); err != nil {
+	if _, err := actOn(c, "pause"); err != nil {
 		return nil, err
 	}
 	return compat.OK(struct {
@@ -170,7 +170,7 @@ type shownRun struct {
 	CreatedAt   string  `json:"created_at"`
 }
 
-func (r run) shown() shownRun {
+func (r run) show() shownRun {
 	status := r.Status
 	if status == "waiting" {
 		status = "running"
@@ -187,10 +187,10 @@ func listRuns(c *compat.Call) (*compat.Response, error) {
 				return nil, compat.Invalid("status", "must be one of running, completed, failed, cancelled")
 			}
 		}
-		keep = func(r run) bool { return slices.Contains(statuses, r.shown().Status) }
+		keep = func(r run) bool { return slices.Contains(statuses, r.show().Status) }
 	}
-	return answerList(c, compat.List{Path: path("automations", c.Param("id"), "runs"), Member: "automation_runs",
-		Name: "automation runs"}, func(r run) string { return r.ID }, keep, run.shown)
+	return answerList(c, compat.List{Path: joinPath("automations", c.Param("id"), "runs"), Member: "automation_runs",
+		Name: "automation runs"}, func(r run) string { return r.ID }, keep, run.show)
 }
 
 type shownStep struct {
@@ -208,7 +208,7 @@ func getRun(c *compat.Call) (*compat.Response, error) {
 	var found struct {
 		Run run `json:"automation_run"`
 	}
-	if err := c.Do(compat.Request{Method: http.MethodGet, Path: path("automation-runs", c.Param("run"))},
+	if err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("automation-runs", c.Param("run"))},
 		&found); err != nil {
 		return nil, err
 	}
@@ -228,5 +228,5 @@ func getRun(c *compat.Call) (*compat.Response, error) {
 		Object string `json:"object"`
 		shownRun
 		Steps []shownStep `json:"steps"`
-	}{"automation_run", found.Run.shown(), steps})
+	}{"automation_run", found.Run.show(), steps})
 }

@@ -21,7 +21,7 @@ func domainRoutes() []compat.Route {
 		{Method: http.MethodPost, Path: "/domains/{id}/claim/verify", Handle: verifyClaim},
 		{Method: http.MethodGet, Path: "/domains/{id}", Handle: getDomain},
 		{Method: http.MethodPatch, Path: "/domains/{id}", Handle: updateDomain},
-		{Method: http.MethodDelete, Path: "/domains/{id}", Handle: remove("domains", "domain")},
+		{Method: http.MethodDelete, Path: "/domains/{id}", Handle: removeItem("domains", "domain")},
 		{Method: http.MethodPost, Path: "/domains/{id}/verify", Handle: verifyDomain},
 	}
 }
@@ -112,8 +112,8 @@ type shownRecord struct {
 	Priority *int   `json:"priority,omitempty"`
 }
 
-// shown returns a domain in the form of Resend, with its records unless it is part of a list.
-func (d domain) shown(object string, records bool) shownDomain {
+// show returns a domain in the form of Resend, with its records unless it is part of a list.
+func (d domain) show(object string, records bool) shownDomain {
 	out := shownDomain{Object: object, ID: d.ID, Name: d.Name, Status: d.status(), CreatedAt: d.CreatedAt, Region: region,
 		Capabilities: map[string]string{"sending": "enabled", "receiving": "disabled"}, OpenTracking: d.OpenTracking,
 		ClickTracking: d.ClickTracking, TLS: d.TLSMode}
@@ -171,20 +171,20 @@ func addDomain(c *compat.Call) (*compat.Response, error) {
 		Key: c.Header("Idempotency-Key")}, &made); err != nil {
 		return nil, err
 	}
-	return &compat.Response{Status: http.StatusCreated, Body: made.Domain.shown("domain", true)}, nil
+	return &compat.Response{Status: http.StatusCreated, Body: made.Domain.show("domain", true)}, nil
 }
 
 func listDomains(c *compat.Call) (*compat.Response, error) {
 	return answerList(c, compat.List{Path: "/domains", Member: "domains", Name: "domains"},
-		func(d domain) string { return d.ID }, nil, func(d domain) shownDomain { return d.shown("", false) })
+		func(d domain) string { return d.ID }, nil, func(d domain) shownDomain { return d.show("", false) })
 }
 
 func getDomain(c *compat.Call) (*compat.Response, error) {
 	var found domainAnswer
-	if err := c.Do(compat.Request{Method: http.MethodGet, Path: path("domains", c.Param("id"))}, &found); err != nil {
+	if err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("domains", c.Param("id"))}, &found); err != nil {
 		return nil, err
 	}
-	return compat.OK(found.Domain.shown("domain", true))
+	return compat.OK(found.Domain.show("domain", true))
 }
 
 func updateDomain(c *compat.Call) (*compat.Response, error) {
@@ -210,13 +210,13 @@ func updateDomain(c *compat.Call) (*compat.Response, error) {
 		body["inbound_enabled"] = *enabled
 	}
 	var changed domainAnswer
-	if err := c.Do(compat.Request{Method: http.MethodPatch, Path: path("domains", domainID), Body: body},
+	if err := c.Do(compat.Request{Method: http.MethodPatch, Path: joinPath("domains", domainID), Body: body},
 		&changed); err != nil {
 		return nil, err
 	}
 	if sub := in.TrackingSubdomain; sub != nil && *sub != "" {
 		host := strings.TrimSuffix(*sub, "."+changed.Domain.Name) + "." + changed.Domain.Name
-		if err := c.Do(compat.Request{Method: http.MethodPut, Path: path("domains", domainID, "tracking-host"),
+		if err := c.Do(compat.Request{Method: http.MethodPut, Path: joinPath("domains", domainID, "tracking-host"),
 			Body: map[string]any{"host": host}}, nil); err != nil {
 			return nil, err
 		}
@@ -226,7 +226,8 @@ func updateDomain(c *compat.Call) (*compat.Response, error) {
 
 func verifyDomain(c *compat.Call) (*compat.Response, error) {
 	domainID := c.Param("id")
-	if err := c.Do(compat.Request{Method: http.MethodPost, Path: path("domains", domainID, "verify")}, nil); err != nil {
+	ask := compat.Request{Method: http.MethodPost, Path: joinPath("domains", domainID, "verify")}
+	if err := c.Do(ask, nil); err != nil {
 		return nil, err
 	}
 	return compat.OK(object{Object: "domain", ID: domainID})
@@ -252,9 +253,9 @@ type claimAnswer struct {
 	Domain *domain `json:"domain"`
 }
 
-// shown returns a claim in the form of Resend. Its domain_id is the id of the claim until the domain is ours:
+// show returns a claim in the form of Resend. Its domain_id is the id of the claim until the domain is ours:
 // clients pass it to read and to verify the claim.
-func (a claimAnswer) shown() any {
+func (a claimAnswer) show() any {
 	out := map[string]any{"object": "domain_claim", "id": a.Claim.ID, "name": a.Claim.Name, "status": a.Claim.Status,
 		"domain_id": a.Claim.ID, "region": region, "blocked_reason": nil, "failure_reason": a.Claim.Error,
 		"created_at": a.Claim.CreatedAt, "expires_at": a.Claim.ExpiresAt, "record": map[string]string{
@@ -282,7 +283,7 @@ func getClaim(c *compat.Call) (*compat.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return doClaim(c, compat.Request{Method: http.MethodGet, Path: "/domains/claims" + path(claimID)})
+	return doClaim(c, compat.Request{Method: http.MethodGet, Path: "/domains/claims" + joinPath(claimID)})
 }
 
 func verifyClaim(c *compat.Call) (*compat.Response, error) {
@@ -290,7 +291,7 @@ func verifyClaim(c *compat.Call) (*compat.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return doClaim(c, compat.Request{Method: http.MethodPost, Path: "/domains/claims" + path(claimID, "verify")})
+	return doClaim(c, compat.Request{Method: http.MethodPost, Path: "/domains/claims" + joinPath(claimID, "verify")})
 }
 
 func doClaim(c *compat.Call, ask compat.Request) (*compat.Response, error) {
@@ -298,7 +299,7 @@ func doClaim(c *compat.Call, ask compat.Request) (*compat.Response, error) {
 	if err := c.Do(ask, &answer); err != nil {
 		return nil, err
 	}
-	return compat.OK(answer.shown())
+	return compat.OK(answer.show())
 }
 
 // claimID returns the claim that a path names by its own id or by the domain that it has won.
@@ -308,7 +309,7 @@ func claimID(c *compat.Call) (string, error) {
 		return given, nil
 	}
 	var of domainAnswer
-	if err := c.Do(compat.Request{Method: http.MethodGet, Path: path("domains", given)}, &of); err != nil {
+	if err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("domains", given)}, &of); err != nil {
 		return "", err
 	}
 	var claims struct {

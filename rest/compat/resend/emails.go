@@ -224,7 +224,7 @@ type shownEmail struct {
 	TopicID     *string  `json:"topic_id"`
 }
 
-func (r record) shown() shownEmail {
+func (r record) show() shownEmail {
 	return shownEmail{ID: r.ID, MessageID: messageID(r), From: r.From, To: orEmpty(r.To), CC: orEmpty(r.CC),
 		BCC: orEmpty(r.BCC), ReplyTo: orEmpty(r.ReplyTo), Subject: r.Subject, CreatedAt: r.CreatedAt,
 		LastEvent: lastEvent(r.LastEvent), ScheduledAt: r.ScheduledAt}
@@ -247,14 +247,14 @@ func messageID(r record) string {
 
 func listEmails(c *compat.Call) (*compat.Response, error) {
 	return answerList(c, compat.List{Path: "/emails", Member: "emails", Name: "emails"},
-		func(r record) string { return r.ID }, nil, record.shown)
+		func(r record) string { return r.ID }, nil, record.show)
 }
 
 func getEmail(c *compat.Call) (*compat.Response, error) {
 	var found struct {
 		Email record `json:"email"`
 	}
-	if err := c.Do(compat.Request{Method: http.MethodGet, Path: path("emails", c.Param("id"))}, &found); err != nil {
+	if err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("emails", c.Param("id"))}, &found); err != nil {
 		return nil, err
 	}
 	return compat.OK(struct {
@@ -263,7 +263,7 @@ func getEmail(c *compat.Call) (*compat.Response, error) {
 		HTML *string           `json:"html"`
 		Text *string           `json:"text"`
 		Tags []json.RawMessage `json:"tags"`
-	}{"email", found.Email.shown(), found.Email.HTML, found.Email.Text, orEmpty(found.Email.Tags)})
+	}{"email", found.Email.show(), found.Email.HTML, found.Email.Text, orEmpty(found.Email.Tags)})
 }
 
 func updateEmail(c *compat.Call) (*compat.Response, error) {
@@ -286,7 +286,7 @@ func cancelEmail(c *compat.Call) (*compat.Response, error) {
 
 func changeEmail(c *compat.Call, change map[string]any) (*compat.Response, error) {
 	id := c.Param("id")
-	if err := c.Do(compat.Request{Method: http.MethodPatch, Path: path("emails", id), Body: change}, nil); err != nil {
+	if err := c.Do(compat.Request{Method: http.MethodPatch, Path: joinPath("emails", id), Body: change}, nil); err != nil {
 		return nil, err
 	}
 	return compat.OK(object{Object: "email", ID: id})

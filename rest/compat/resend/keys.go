@@ -11,7 +11,7 @@ func keyRoutes() []compat.Route {
 		{Method: http.MethodPost, Path: "/api-keys", Handle: addKey},
 		{Method: http.MethodGet, Path: "/api-keys", Handle: listKeys},
 		{Method: http.MethodPatch, Path: "/api-keys/{id}", Handle: renameKey},
-		{Method: http.MethodDelete, Path: "/api-keys/{id}", Handle: remove("api-keys", "api_key")},
+		{Method: http.MethodDelete, Path: "/api-keys/{id}", Handle: removeItem("api-keys", "api_key")},
 	}
 }
 
@@ -76,7 +76,8 @@ func renameKey(c *compat.Call) (*compat.Response, error) {
 		return nil, err
 	}
 	keyID := c.Param("id")
-	if err := c.Do(compat.Request{Method: http.MethodPatch, Path: path("api-keys", keyID), Body: in}, nil); err != nil {
+	ask := compat.Request{Method: http.MethodPatch, Path: joinPath("api-keys", keyID), Body: in}
+	if err := c.Do(ask, nil); err != nil {
 		return nil, err
 	}
 	return compat.OK(object{Object: "api_key", ID: keyID})

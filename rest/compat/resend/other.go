@@ -65,20 +65,20 @@ type shownLog struct {
 	UserAgent      *string `json:"user_agent"`
 }
 
-func (r request) shown() shownLog {
+func (r request) show() shownLog {
 	return shownLog{ID: r.ID, CreatedAt: r.CreatedAt, Endpoint: r.Path, Method: r.Method, ResponseStatus: r.Status}
 }
 
 func listLogs(c *compat.Call) (*compat.Response, error) {
 	return answerList(c, compat.List{Path: "/requests", Member: "requests"}, func(r request) string { return r.ID }, nil,
-		request.shown)
+		request.show)
 }
 
 func getLog(c *compat.Call) (*compat.Response, error) {
 	var found struct {
 		Request request `json:"request"`
 	}
-	if err := c.Do(compat.Request{Method: http.MethodGet, Path: path("requests", c.Param("id"))}, &found); err != nil {
+	if err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("requests", c.Param("id"))}, &found); err != nil {
 		return nil, err
 	}
 	return compat.OK(struct {
@@ -86,7 +86,7 @@ func getLog(c *compat.Call) (*compat.Response, error) {
 		shownLog
 		RequestBody  any `json:"request_body"`
 		ResponseBody any `json:"response_body"`
-	}{"log", found.Request.shown(), decodeLogged(found.Request.RequestBody), decodeLogged(found.Request.ResponseBody)})
+	}{"log", found.Request.show(), decodeLogged(found.Request.RequestBody), decodeLogged(found.Request.ResponseBody)})
 }
 
 // decodeLogged returns a logged body as JSON if it is a whole one, else as text.

@@ -70,18 +70,18 @@ type shownFile struct {
 	ContentDisposition string  `json:"content_disposition"`
 }
 
-func (r received) shown() shownReceived {
+func (r received) show() shownReceived {
 	out := shownReceived{ID: r.ID, From: r.From, To: orEmpty(r.To), CC: orEmpty(r.CC), BCC: []string{},
 		ReplyTo: orEmpty(r.ReplyTo), Subject: r.Subject, MessageID: "<" + r.MessageID + ">",
 		ReceivedFor: []string{r.RcptTo}, CreatedAt: r.ReceivedAt, Attachments: []shownFile{}}
 	for i, f := range r.Attachments {
-		out.Attachments = append(out.Attachments, f.shown(i))
+		out.Attachments = append(out.Attachments, f.show(i))
 	}
 	return out
 }
 
-// shown returns an attachment. Its id is its place among the attachments of the email.
-func (f file) shown(place int) shownFile {
+// show returns an attachment. Its id is its place among the attachments of the email.
+func (f file) show(place int) shownFile {
 	out := shownFile{ID: strconv.Itoa(place), Filename: f.Filename, Size: f.Size, ContentType: f.ContentType,
 		ContentID: f.ContentID, ContentDisposition: "attachment"}
 	if f.Inline {
@@ -92,14 +92,14 @@ func (f file) shown(place int) shownFile {
 
 func listReceived(c *compat.Call) (*compat.Response, error) {
 	return answerList(c, compat.List{Path: "/received-emails", Member: "received_emails", Name: "received_emails"},
-		func(r received) string { return r.ID }, nil, received.shown)
+		func(r received) string { return r.ID }, nil, received.show)
 }
 
 func getReceived(c *compat.Call) (*compat.Response, error) {
 	var found struct {
 		Email received `json:"received_email"`
 	}
-	if err := c.Do(compat.Request{Method: http.MethodGet, Path: path("received-emails", c.Param("id"))},
+	if err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("received-emails", c.Param("id"))},
 		&found); err != nil {
 		return nil, err
 	}
@@ -115,5 +115,5 @@ func getReceived(c *compat.Call) (*compat.Response, error) {
 		HTML    *string           `json:"html"`
 		Text    *string           `json:"text"`
 		Headers map[string]string `json:"headers"`
-	}{"email", found.Email.shown(), found.Email.HTML, found.Email.Text, headers})
+	}{"email", found.Email.show(), found.Email.HTML, found.Email.Text, headers})
 }

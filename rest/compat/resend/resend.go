@@ -27,7 +27,7 @@ func API() compat.Provider {
 		suppressionRoutes(), templateRoutes(), automationRoutes(), otherRoutes(), absentRoutes()} {
 		routes = append(routes, of...)
 	}
-	return compat.Provider{Prefix: Prefix, Key: compat.BearerKey, Fail: fail, Routes: routes}
+	return compat.Provider{Prefix: Prefix, Key: compat.BearerKey, Fail: newFailure, Routes: routes}
 }
 
 // absentRoutes refuse what Postrider does not have, by name.
@@ -55,7 +55,7 @@ type failure struct {
 	Message    string `json:"message"`
 }
 
-func fail(r *compat.Refusal) any {
+func newFailure(r *compat.Refusal) any {
 	return failure{StatusCode: r.Status, Name: nameOf(r), Message: r.Message}
 }
 
@@ -103,7 +103,7 @@ type object struct {
 	Deleted *bool  `json:"deleted,omitempty"`
 }
 
-func deleted(of, id string) (*compat.Response, error) {
+func answerDeleted(of, id string) (*compat.Response, error) {
 	yes := true
 	return compat.OK(object{Object: of, ID: id, Deleted: &yes})
 }
@@ -142,8 +142,8 @@ func answerList[T, R any](c *compat.Call, l compat.List, idOf func(T) string, ke
 	return compat.OK(out)
 }
 
-// path joins segments to a path of our own API.
-func path(segments ...string) string {
+// joinPath joins segments to a path of our own API.
+func joinPath(segments ...string) string {
 	var out strings.Builder
 	for _, s := range segments {
 		out.WriteString("/" + url.PathEscape(s))
@@ -151,14 +151,14 @@ func path(segments ...string) string {
 	return out.String()
 }
 
-// remove deletes an item of our own API.
-func remove(collection, of string) func(*compat.Call) (*compat.Response, error) {
+// removeItem returns a handler that deletes an item of our own API.
+func removeItem(collection, of string) func(*compat.Call) (*compat.Response, error) {
 	return func(c *compat.Call) (*compat.Response, error) {
 		id := c.Param("id")
-		if err := c.Do(compat.Request{Method: http.MethodDelete, Path: path(collection, id)}, nil); err != nil {
+		if err := c.Do(compat.Request{Method: http.MethodDelete, Path: joinPath(collection, id)}, nil); err != nil {
 			return nil, err
 		}
-		return deleted(of, id)
+		return answerDeleted(of, id)
 	}
 }
 

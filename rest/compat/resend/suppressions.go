@@ -44,7 +44,7 @@ type shownSuppression struct {
 	CreatedAt string  `json:"created_at"`
 }
 
-func (s suppression) shown(object string) shownSuppression {
+func (s suppression) show(object string) shownSuppression {
 	return shownSuppression{Object: object, ID: s.ID, Email: s.Email, Origin: origins[s.Reason], SourceID: s.EmailID,
 		CreatedAt: s.CreatedAt}
 }
@@ -75,12 +75,12 @@ func listSuppressions(c *compat.Call) (*compat.Response, error) {
 		return nil, compat.Invalid("origin", "must be one of bounce, complaint, manual")
 	}
 	return answerList(c, compat.List{Path: "/suppressions", Member: "suppressions", Name: "suppressions"},
-		func(s suppression) string { return s.ID }, keep, func(s suppression) shownSuppression { return s.shown("") })
+		func(s suppression) string { return s.ID }, keep, func(s suppression) shownSuppression { return s.show("") })
 }
 
 func findSuppression(c *compat.Call) (suppression, error) {
 	var found suppressionAnswer
-	err := c.Do(compat.Request{Method: http.MethodGet, Path: path("suppressions", c.Param("id"))}, &found)
+	err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("suppressions", c.Param("id"))}, &found)
 	return found.Suppression, err
 }
 
@@ -89,7 +89,7 @@ func getSuppression(c *compat.Call) (*compat.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compat.OK(found.shown("suppression"))
+	return compat.OK(found.show("suppression"))
 }
 
 // removeSuppression answers with the id, also where the path has the address.
@@ -98,10 +98,10 @@ func removeSuppression(c *compat.Call) (*compat.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Do(compat.Request{Method: http.MethodDelete, Path: path("suppressions", found.ID)}, nil); err != nil {
+	if err := c.Do(compat.Request{Method: http.MethodDelete, Path: joinPath("suppressions", found.ID)}, nil); err != nil {
 		return nil, err
 	}
-	return deleted("suppression", found.ID)
+	return answerDeleted("suppression", found.ID)
 }
 
 // batchAnswer is the answer of our own API to a batch of suppressions.
@@ -167,12 +167,12 @@ func removeSuppressions(c *compat.Call) (*compat.Response, error) {
 	out := []object{}
 	for _, name := range append(in.IDs, in.Emails...) {
 		var found suppressionAnswer
-		err := c.Do(compat.Request{Method: http.MethodGet, Path: path("suppressions", name)}, &found)
+		err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("suppressions", name)}, &found)
 		if compat.IsNotFound(err) {
 			continue
 		}
 		if err == nil {
-			err = c.Do(compat.Request{Method: http.MethodDelete, Path: path("suppressions", found.Suppression.ID)}, nil)
+			err = c.Do(compat.Request{Method: http.MethodDelete, Path: joinPath("suppressions", found.Suppression.ID)}, nil)
 		}
 		if err != nil {
 			return nil, err

@@ -15,7 +15,7 @@ func templateRoutes() []compat.Route {
 		{Method: http.MethodGet, Path: "/templates", Handle: listTemplates},
 		{Method: http.MethodGet, Path: "/templates/{id}", Handle: getTemplate},
 		{Method: http.MethodPatch, Path: "/templates/{id}", Handle: updateTemplate},
-		{Method: http.MethodDelete, Path: "/templates/{id}", Handle: remove("templates", "template")},
+		{Method: http.MethodDelete, Path: "/templates/{id}", Handle: removeItem("templates", "template")},
 		{Method: http.MethodPost, Path: "/templates/{id}/publish", Handle: actOnTemplate("publish")},
 		{Method: http.MethodPost, Path: "/templates/{id}/duplicate", Handle: actOnTemplate("duplicate")},
 	}
@@ -135,7 +135,7 @@ func addTemplate(c *compat.Call) (*compat.Response, error) {
 }
 
 func updateTemplate(c *compat.Call) (*compat.Response, error) {
-	return writeTemplate(c, compat.Request{Method: http.MethodPatch, Path: path("templates", c.Param("id"))})
+	return writeTemplate(c, compat.Request{Method: http.MethodPatch, Path: joinPath("templates", c.Param("id"))})
 }
 
 func writeTemplate(c *compat.Call, ask compat.Request) (*compat.Response, error) {
@@ -149,7 +149,7 @@ func writeTemplate(c *compat.Call, ask compat.Request) (*compat.Response, error)
 
 func actOnTemplate(action string) func(*compat.Call) (*compat.Response, error) {
 	return func(c *compat.Call) (*compat.Response, error) {
-		return answerTemplate(c, compat.Request{Method: http.MethodPost, Path: path("templates", c.Param("id"), action),
+		return answerTemplate(c, compat.Request{Method: http.MethodPost, Path: joinPath("templates", c.Param("id"), action),
 			Key: c.Header("Idempotency-Key")})
 	}
 }
@@ -173,13 +173,13 @@ type shownTemplate struct {
 	UpdatedAt   string  `json:"updated_at"`
 }
 
-func (t template) shown() shownTemplate {
+func (t template) show() shownTemplate {
 	return shownTemplate{t.ID, t.Name, t.Alias, t.Status, t.PublishedAt, t.CreatedAt, t.UpdatedAt}
 }
 
 func listTemplates(c *compat.Call) (*compat.Response, error) {
 	return answerList(c, compat.List{Path: "/templates", Member: "templates", Name: "templates"},
-		func(t template) string { return t.ID }, nil, template.shown)
+		func(t template) string { return t.ID }, nil, template.show)
 }
 
 type shownVariable struct {
@@ -192,7 +192,8 @@ type shownVariable struct {
 
 func getTemplate(c *compat.Call) (*compat.Response, error) {
 	var found templateAnswer
-	if err := c.Do(compat.Request{Method: http.MethodGet, Path: path("templates", c.Param("id"))}, &found); err != nil {
+	ask := compat.Request{Method: http.MethodGet, Path: joinPath("templates", c.Param("id"))}
+	if err := c.Do(ask, &found); err != nil {
 		return nil, err
 	}
 	t := found.Template
@@ -220,6 +221,6 @@ func getTemplate(c *compat.Call) (*compat.Response, error) {
 		Variables              []shownVariable `json:"variables"`
 		HasUnpublishedVersions bool            `json:"has_unpublished_versions"`
 		CurrentVersionID       string          `json:"current_version_id"`
-	}{"template", t.shown(), theirSyntax(t.Subject), t.From, orEmpty(t.ReplyTo), theirSyntax(t.HTML),
+	}{"template", t.show(), theirSyntax(t.Subject), t.From, orEmpty(t.ReplyTo), theirSyntax(t.HTML),
 		theirSyntax(t.Text), variables, t.HasUnpublishedChanges, version})
 }

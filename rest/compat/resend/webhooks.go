@@ -15,7 +15,7 @@ func webhookRoutes() []compat.Route {
 		{Method: http.MethodGet, Path: "/webhooks", Handle: listWebhooks},
 		{Method: http.MethodGet, Path: "/webhooks/{id}", Handle: getWebhook},
 		{Method: http.MethodPatch, Path: "/webhooks/{id}", Handle: updateWebhook},
-		{Method: http.MethodDelete, Path: "/webhooks/{id}", Handle: remove("webhooks", "webhook")},
+		{Method: http.MethodDelete, Path: "/webhooks/{id}", Handle: removeItem("webhooks", "webhook")},
 		{Method: http.MethodPost, Path: "/webhooks/{id}/signing-secret/rotate", Handle: rotateSecret},
 		{Method: http.MethodGet, Path: "/webhooks/{id}/events", Handle: listDeliveries},
 		{Method: http.MethodGet, Path: "/webhooks/{id}/events/{event}", Handle: getDelivery},
@@ -83,7 +83,7 @@ type shownWebhook struct {
 	CreatedAt string   `json:"created_at"`
 }
 
-func (w webhook) shown(object string) shownWebhook {
+func (w webhook) show(object string) shownWebhook {
 	out := shownWebhook{Object: object, ID: w.ID, Endpoint: w.URL, Status: "disabled", Events: theirEvents(w.Events),
 		CreatedAt: w.CreatedAt}
 	if w.Enabled {
@@ -137,31 +137,31 @@ func addWebhook(c *compat.Call) (*compat.Response, error) {
 		Key: c.Header("Idempotency-Key")}, &made); err != nil {
 		return nil, err
 	}
-	return &compat.Response{Status: http.StatusCreated, Body: made.shown()}, nil
+	return &compat.Response{Status: http.StatusCreated, Body: made.show()}, nil
 }
 
-// shown returns the only answers that show the secret.
-func (w newWebhook) shown() any {
+// show returns the only answers that show the secret.
+func (w newWebhook) show() any {
 	return map[string]string{"object": "webhook", "id": w.Webhook.ID, "signing_secret": w.Secret}
 }
 
 func listWebhooks(c *compat.Call) (*compat.Response, error) {
 	return answerList(c, compat.List{Path: "/webhooks", Member: "webhooks", Name: "webhooks"},
-		func(w webhook) string { return w.ID }, nil, func(w webhook) shownWebhook { return w.shown("") })
+		func(w webhook) string { return w.ID }, nil, func(w webhook) shownWebhook { return w.show("") })
 }
 
 func getWebhook(c *compat.Call) (*compat.Response, error) {
 	var found struct {
 		Webhook webhook `json:"webhook"`
 	}
-	if err := c.Do(compat.Request{Method: http.MethodGet, Path: path("webhooks", c.Param("id"))}, &found); err != nil {
+	if err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("webhooks", c.Param("id"))}, &found); err != nil {
 		return nil, err
 	}
 	return compat.OK(struct {
 		shownWebhook
 		// Postrider shows a secret only once, when it is made.
 		SigningSecret *string `json:"signing_secret"`
-	}{found.Webhook.shown("webhook"), nil})
+	}{found.Webhook.show("webhook"), nil})
 }
 
 func updateWebhook(c *compat.Call) (*compat.Response, error) {
@@ -174,7 +174,7 @@ func updateWebhook(c *compat.Call) (*compat.Response, error) {
 		return nil, err
 	}
 	id := c.Param("id")
-	if err := c.Do(compat.Request{Method: http.MethodPatch, Path: path("webhooks", id), Body: body}, nil); err != nil {
+	if err := c.Do(compat.Request{Method: http.MethodPatch, Path: joinPath("webhooks", id), Body: body}, nil); err != nil {
 		return nil, err
 	}
 	return compat.OK(object{Object: "webhook", ID: id})
@@ -182,11 +182,11 @@ func updateWebhook(c *compat.Call) (*compat.Response, error) {
 
 func rotateSecret(c *compat.Call) (*compat.Response, error) {
 	var made newWebhook
-	if err := c.Do(compat.Request{Method: http.MethodPost, Path: path("webhooks", c.Param("id"), "rotate-secret"),
+	if err := c.Do(compat.Request{Method: http.MethodPost, Path: joinPath("webhooks", c.Param("id"), "rotate-secret"),
 		Key: c.Header("Idempotency-Key")}, &made); err != nil {
 		return nil, err
 	}
-	return compat.OK(made.shown())
+	return compat.OK(made.show())
 }
 
 // delivery is a delivery of our own API. Its id is the id of the event at Resend.
@@ -224,14 +224,14 @@ type shownDelivery struct {
 	Status    string `json:"status"`
 }
 
-func (d delivery) shown() shownDelivery {
+func (d delivery) show() shownDelivery {
 	return shownDelivery{ID: d.ID, Type: theirEvent(d.EventType), CreatedAt: d.CreatedAt, Status: d.status()}
 }
 
 func listDeliveries(c *compat.Call) (*compat.Response, error) {
 	id := c.Param("id")
-	return answerList(c, compat.List{Path: path("webhooks", id, "deliveries"), Member: "deliveries",
-		Name: "webhook deliveries/" + id}, func(d delivery) string { return d.ID }, nil, delivery.shown)
+	return answerList(c, compat.List{Path: joinPath("webhooks", id, "deliveries"), Member: "deliveries",
+		Name: "webhook deliveries/" + id}, func(d delivery) string { return d.ID }, nil, delivery.show)
 }
 
 // findDelivery reads the delivery that the path names, if it is one of the endpoint.
@@ -239,7 +239,7 @@ func findDelivery(c *compat.Call) (delivery, error) {
 	var found struct {
 		Delivery delivery `json:"delivery"`
 	}
-	err := c.Do(compat.Request{Method: http.MethodGet, Path: path("webhook-deliveries", c.Param("event"))}, &found)
+	err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("webhook-deliveries", c.Param("event"))}, &found)
 	if err == nil && found.Delivery.WebhookID != c.Param("id") {
 		err = compat.NotFound("webhook event")
 	}
@@ -256,7 +256,7 @@ func getDelivery(c *compat.Call) (*compat.Response, error) {
 		shownDelivery
 		NextAttemptAt *string         `json:"next_attempt_at"`
 		Payload       json.RawMessage `json:"payload"`
-	}{"webhook_event", d.shown(), d.NextAttemptAt, d.Body})
+	}{"webhook_event", d.show(), d.NextAttemptAt, d.Body})
 }
 
 func replayDelivery(c *compat.Call) (*compat.Response, error) {
@@ -264,7 +264,7 @@ func replayDelivery(c *compat.Call) (*compat.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Do(compat.Request{Method: http.MethodPost, Path: path("webhook-deliveries", d.ID, "replay"),
+	if err := c.Do(compat.Request{Method: http.MethodPost, Path: joinPath("webhook-deliveries", d.ID, "replay"),
 		Key: c.Header("Idempotency-Key")}, nil); err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ const Prefix = "/sendgrid"
 
 // API describes the provider.
 func API() compat.Provider {
-	return compat.Provider{Prefix: Prefix, Key: compat.BearerKey, Fail: fail, Routes: []compat.Route{
+	return compat.Provider{Prefix: Prefix, Key: compat.BearerKey, Fail: newFailure, Routes: []compat.Route{
 		{Method: http.MethodPost, Path: "/v3/mail/send", Limit: mailLimit, Handle: sendMail},
 		{Method: http.MethodGet, Path: "/v3/suppression/bounces", Handle: listBounces},
 		{Method: http.MethodDelete, Path: "/v3/suppression/bounces", Handle: deleteBounces},
@@ -38,7 +38,7 @@ type failure struct {
 	Help    *string `json:"help"`
 }
 
-func fail(r *compat.Refusal) any {
+func newFailure(r *compat.Refusal) any {
 	errors := []failure{}
 	for _, field := range slices.Sorted(maps.Keys(r.Details)) {
 		if reason, is := r.Details[field].(string); is {
@@ -71,7 +71,7 @@ type bounce struct {
 	Status  string `json:"status"`
 }
 
-func (s suppression) shown() bounce {
+func (s suppression) show() bounce {
 	return bounce{Created: s.CreatedAt.Unix(), Email: *s.Email, Reason: s.Reason, Status: "5.0.0"}
 }
 
@@ -116,7 +116,7 @@ func listBounces(c *compat.Call) (*compat.Response, error) {
 	}
 	out := []bounce{}
 	for _, s := range found[min(offset, len(found)):] {
-		out = append(out, s.shown())
+		out = append(out, s.show())
 	}
 	return compat.OK(out)
 }
@@ -143,7 +143,7 @@ func getBounce(c *compat.Call) (*compat.Response, error) {
 	}
 	out := []bounce{}
 	if found != nil {
-		out = append(out, found.shown())
+		out = append(out, found.show())
 	}
 	return compat.OK(out)
 }

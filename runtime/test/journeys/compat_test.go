@@ -144,8 +144,8 @@ func TestCompatRoutesNeedKey(t *testing.T) {
 				}
 			}
 		}
-		if got := app.Do(t, http.MethodGet, api.Prefix+"/nothing/like/this", nil, api.credentials(app.APIKey)...); got.Status != http.StatusNotFound &&
-			got.Status != http.StatusNotImplemented {
+		got := app.Do(t, http.MethodGet, api.Prefix+"/nothing/like/this", nil, api.credentials(app.APIKey)...)
+		if got.Status != http.StatusNotFound && got.Status != http.StatusNotImplemented {
 			t.Errorf("an unknown path of %s returned %d %s, want 404 or 501", api.Prefix, got.Status, got.Body)
 		}
 	}
@@ -198,7 +198,8 @@ func TestCompatKeepsOwnRules(t *testing.T) {
 	harness.Eventually(t, "the request is in the log", func() bool {
 		return app.Do(t, http.MethodGet, "/api/requests/"+requestID, nil).Status == http.StatusOK
 	})
-	if logged := app.Do(t, http.MethodGet, "/api/requests/"+requestID, nil); strings.Contains(string(logged.Body), "svc_") {
+	logged := app.Do(t, http.MethodGet, "/api/requests/"+requestID, nil)
+	if strings.Contains(string(logged.Body), "svc_") {
 		t.Errorf("the request log shows the secret of a key: %s", logged.Body)
 	}
 }
