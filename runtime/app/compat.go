@@ -2,10 +2,12 @@ package app
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/rest/api/problem"
 	"github.com/postrider/postrider/rest/compat"
 	"github.com/postrider/postrider/rest/compat/mailgun"
 	"github.com/postrider/postrider/rest/compat/postmark"
@@ -17,6 +19,9 @@ import (
 // compatAPIs are the APIs of other providers.
 var compatAPIs = fx.Options(provideCompat(resend.API), provideCompat(sendgrid.API), provideCompat(postmark.API),
 	provideCompat(mailgun.API))
+
+// compatPrefixes are served even without the module: the dashboard would refuse the method of a request to them.
+var compatPrefixes = []string{resend.Prefix, sendgrid.Prefix, postmark.Prefix, mailgun.Prefix}
 
 func provideCompat(constructor any) fx.Option {
 	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"compat"`)))
@@ -33,10 +38,13 @@ func (p edgeParams) compatFirst(api, others http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		first, _, below := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-		if handler := handlers["/"+first]; handler != nil && below {
+		switch handler := handlers["/"+first]; {
+		case handler != nil && below:
 			handler.ServeHTTP(w, r)
-			return
+		case below && slices.Contains(compatPrefixes, "/"+first):
+			problem.NotFound(r.URL.Path).Write(w) // the module is off
+		default:
+			others.ServeHTTP(w, r)
 		}
-		others.ServeHTTP(w, r)
 	})
 }

@@ -103,12 +103,13 @@ func updateAutomation(c *compat.Call) (*compat.Response, error) {
 			return nil, compat.Invalid("status", "must be one of enabled, disabled")
 		}
 	}
-	id := c.Param("id")
+	id, change := c.Param("id"), map[string]string{}
 	if in.Name != nil {
-		if err := c.Do(compat.Request{Method: http.MethodPatch, Path: joinPath("automations", id),
-			Body: map[string]string{"name": *in.Name}}, nil); err != nil {
-			return nil, err
-		}
+		change["name"] = *in.Name
+	}
+	if err := c.Do(compat.Request{Method: http.MethodPatch, Path: joinPath("automations", id), Body: change},
+		nil); err != nil {
+		return nil, err
 	}
 	if action != "" {
 		if _, err := actOn(c, action); err != nil {
