@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -63,8 +64,15 @@ func (c *Call) Param(name string) string { return c.params[name] }
 // Header returns a header field of the request.
 func (c *Call) Header(name string) string { return c.r.Header.Get(name) }
 
-// Account returns the id of the caller's account.
-func (c *Call) Account() string { return c.caller.AccountID }
+// RequestsPerSecond returns the rate limit of the account, which the answers of our own API show as the burst of two
+// seconds; 0 before the first answer, and without a limit.
+func (c *Call) RequestsPerSecond() int {
+	burst, err := strconv.Atoi(c.w.Header().Get("Ratelimit-Limit"))
+	if err != nil {
+		return 0
+	}
+	return burst / 2
+}
 
 func (c *Call) owner() intake.Tenant {
 	return intake.Tenant{Account: c.caller.AccountID, Remote: c.remote}

@@ -92,7 +92,7 @@ func (b *batch) flush() {
 		reason := err
 		if err == nil && i < len(done.Data) {
 			var made receipt
-			if made, reason = done.Data[i].receipt(b.in[place]); reason == nil {
+			if made, reason = done.Data[i].receipt(b.call, b.in[place]); reason == nil {
 				b.results[place] = made
 				continue
 			}

@@ -186,10 +186,9 @@ type receipt struct {
 
 // sent is the answer of our own API to one email.
 type sent struct {
-	ID         *string  `json:"id"`
-	Status     string   `json:"status"`
-	Suppressed []string `json:"suppressed_recipients"`
-	Error      *struct {
+	ID     *string `json:"id"`
+	Status string  `json:"status"`
+	Error  *struct {
 		Message string         `json:"message"`
 		Code    string         `json:"code"`
 		Details map[string]any `json:"details"`
@@ -200,16 +199,20 @@ type sent struct {
 const codeInactiveName = "suppressed"
 
 // receipt returns the result, or why the email is not sent.
-func (s sent) receipt(e email) (receipt, error) {
+func (s sent) receipt(c *compat.Call, e email) (receipt, error) {
 	switch {
 	case s.Error != nil:
 		return receipt{}, &compat.Refusal{Status: http.StatusBadRequest, Code: s.Error.Code,
 			Message: compat.Describe(s.Error.Message, s.Error.Details)}
-	case s.Status == "failed":
+	case s.Status == "failed" && s.ID != nil:
+		suppressed, err := findSuppressed(c, *s.ID)
+		if err != nil {
+			return receipt{}, err
+		}
 		return receipt{}, &compat.Refusal{Status: http.StatusUnprocessableEntity, Code: codeInactiveName,
 			// Postmark's libraries read the addresses from this sentence.
 			Message: "You tried to send to recipients that are suppressed. Found inactive addresses: " +
-				strings.Join(s.Suppressed, ", ") + ". Inactive recipients are those that bounced, complained or " +
+				strings.Join(suppressed, ", ") + ". Inactive recipients are those that bounced, complained or " +
 				"unsubscribed, or that you suppressed."}
 	case s.ID == nil:
 		return receipt{}, fmt.Errorf("an email without an id has the status %s", s.Status)
@@ -239,5 +242,24 @@ func sendOne(c *compat.Call, in email) (receipt, error) {
 	if err := c.Do(compat.Request{Method: http.MethodPost, Path: "/emails", Body: body}, &done); err != nil {
 		return receipt{}, err
 	}
-	return done.receipt(in)
+	return done.receipt(c, in)
+}
+
+// findSuppressed returns the recipients because of whose suppression an email was not sent.
+func findSuppressed(c *compat.Call, emailID string) ([]string, error) {
+	var found struct {
+		Email struct {
+			Recipients []recipient `json:"recipients"`
+		} `json:"email"`
+	}
+	if err := c.Do(compat.Request{Method: http.MethodGet, Path: "/emails/" + emailID}, &found); err != nil {
+		return nil, err
+	}
+	var suppressed []string
+	for _, r := range found.Email.Recipients {
+		if r.Diagnostic != nil && strings.HasPrefix(*r.Diagnostic, "suppressed") {
+			suppressed = append(suppressed, r.Address)
+		}
+	}
+	return suppressed, nil
 }
