@@ -64,9 +64,9 @@ func (c *Call) Param(name string) string { return c.params[name] }
 // Header returns a header field of the request.
 func (c *Call) Header(name string) string { return c.r.Header.Get(name) }
 
-// RequestsPerSecond returns the rate limit of the account, which the answers of our own API show as the burst of two
+// RateLimit returns the requests per second of the account, which the answers of our own API show as the burst of two
 // seconds; 0 before the first answer, and without a limit.
-func (c *Call) RequestsPerSecond() int {
+func (c *Call) RateLimit() int {
 	burst, err := strconv.Atoi(c.w.Header().Get("Ratelimit-Limit"))
 	if err != nil {
 		return 0

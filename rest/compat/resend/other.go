@@ -135,7 +135,7 @@ func getUsage(c *compat.Call) (*compat.Response, error) {
 			"monthly": emailUsage(usage.Month, usage.MonthlyCap, usage.MonthResetsAt),
 		},
 		"domains":    map[string]any{"used": len(domains.Domains), "limit": limits.Domains},
-		"rate_limit": map[string]any{"limit": c.RequestsPerSecond(), "duration": "1s"},
+		"rate_limit": map[string]any{"limit": c.RateLimit(), "duration": "1s"},
 		"contacts":   none, "segments": none, "broadcasts": map[string]any{"used": 0, "limit": nil},
 	})
 }
