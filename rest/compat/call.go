@@ -44,6 +44,7 @@ type Call struct {
 	caller accounts.Caller
 	key    string
 	remote netip.Addr
+	begun  time.Time
 	body   *intake.Content
 	work   func() // releases the memory for the work on the body; nil: none is taken
 	inner  int    // calls of our own API

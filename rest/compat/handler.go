@@ -10,8 +10,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/apilog"
+	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/intake"
@@ -50,6 +54,7 @@ type Options struct {
 	Keys    Authenticator
 	Budget  *intake.Budget // of bodies, and of answers of our own API
 	Cursors *page.Codec
+	Log     api.RequestLog // of requests; nil: none is kept
 	Proxies []netip.Prefix // whose X-Forwarded-For is believed
 	Logger  *slog.Logger
 }
@@ -83,13 +88,36 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")
-	c := &Call{w: w, r: r, h: h, Query: r.URL.Query(), remote: clientip.From(r, h.Proxies)}
+	c := &Call{w: w, r: r, h: h, Query: r.URL.Query(), remote: clientip.From(r, h.Proxies), begun: time.Now()}
 	defer c.close()
 	answer, err := h.serve(c)
 	if err != nil {
 		answer = h.refuse(c, err)
+		if c.inner == 0 && c.route != "" { // our own API logs what reaches it
+			h.logRefusal(c, answer)
+		}
 	}
 	answer.write(w)
+}
+
+// logRefusal adds a request that was refused here to the log of API requests, under the pattern of its route: a path
+// may contain an address.
+func (h *handler) logRefusal(c *Call, answer *Response) {
+	account := c.caller.AccountID
+	if h.Log == nil || account == "" || !h.Log.Keep(account, answer.Status) {
+		return
+	}
+	_, path, _ := strings.Cut(c.route, h.Prefix)
+	seen := &apilog.Seen{ID: c.w.Header().Get(telemetry.RequestIDHeader), AccountID: account, Method: c.r.Method,
+		Path: h.Prefix + path, Operation: strings.TrimPrefix(h.Prefix, "/"), Status: answer.Status,
+		APIKeyID: c.caller.KeyID, IP: audit.Origin{Addr: c.remote}.IP(), At: c.begun, Took: time.Since(c.begun)}
+	if encoded, err := json.Marshal(answer.Body); err == nil {
+		seen.Answered = apilog.CapturedBody{Raw: encoded, Octets: int64(len(encoded)), Media: "application/json"}
+	}
+	if c.body != nil {
+		seen.Asked.Octets = c.body.Size()
+	}
+	h.Log.Add(seen)
 }
 
 func (h *handler) serve(c *Call) (*Response, error) {

@@ -210,6 +210,20 @@ func TestCompatKeepsOwnRules(t *testing.T) {
 	}
 }
 
+// A call that Postrider does not have is in the log of API requests, so that a team that moves can find it there.
+func TestCompatRefusalsAreLogged(t *testing.T) {
+	t.Parallel()
+	app := harness.Start(t, nil)
+	refused := app.Do(t, http.MethodPost, "/resend/emails", asked{"from": "ada@dev.test", "to": "bob@example.net",
+		"subject": "Hello", "text": "Hello", "topic_id": "news"})
+	wantText(t, "an email with a topic", refused, http.StatusNotImplemented, "Topics (topic_id) are not supported")
+	harness.Eventually(t, "the refusal is in the log", func() bool {
+		got := app.Do(t, http.MethodGet, "/api/requests/"+refused.Header.Get("X-Request-Id"), nil)
+		return strings.Contains(string(got.Body), `"path":"/resend/emails"`) &&
+			strings.Contains(string(got.Body), "Topics (topic_id) are not supported")
+	})
+}
+
 // wantText checks the status of a response, and that it contains texts.
 func wantText(t *testing.T, what string, got harness.Answer, status int, texts ...string) {
 	t.Helper()
