@@ -252,7 +252,7 @@ func (sub *submission) consumed() (uses []accounts.Use) {
 	return uses
 }
 
-// refundUses gives back what submissions that are not stored have used of the caps.
+// refundUses refunds the caps for submissions that are not stored.
 func (w *writer) refundUses(ctx context.Context, tx db.Execer, uses []accounts.Use) error {
 	if len(uses) == 0 {
 		return nil

@@ -136,7 +136,7 @@ func (c *Call) receive(media string) error {
 	return nil
 }
 
-// Decode reads the JSON body into a value. An unknown field is refused: what it asks for would be ignored.
+// Decode reads the JSON body into a value. An unknown field is refused instead of ignored.
 func (c *Call) Decode(into any) error {
 	if err := c.receive("application/json"); err != nil {
 		return err
@@ -193,7 +193,7 @@ type Request struct {
 	Query  url.Values
 	Body   any    // nil: none
 	Key    string // the Idempotency-Key, if the operation accepts one
-	// Compared is what the Idempotency-Key stands for, if the body differs from one attempt to the next.
+	// Compared replaces the body under its Idempotency-Key, if the body differs from one attempt to the next.
 	Compared []byte
 }
 

@@ -93,7 +93,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer, err := h.serve(c)
 	if err != nil {
 		answer = h.refuse(c, err)
-		if c.inner == 0 && c.route != "" { // our own API logs what reaches it
+		if c.inner == 0 && c.route != "" { // our own API logs the requests that reach it
 			h.logRefusal(c, answer)
 		}
 	}

@@ -12,7 +12,7 @@ type Tag struct {
 
 var notInTag = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
-// NewTag returns a tag for a name and a value of another provider, which allow more characters: what a tag cannot
+// NewTag returns a tag for a name and a value of another provider, which allow more characters: a character that a tag cannot
 // contain becomes an underscore.
 func NewTag(name, value string) Tag {
 	return Tag{Name: notInTag.ReplaceAllString(name, "_"), Value: notInTag.ReplaceAllString(value, "_")}

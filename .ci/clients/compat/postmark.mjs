@@ -10,7 +10,7 @@ const run = newDomain()
 
 const sent = await usable('sendEmail', call(postmark.sendEmail({ ...plain, Tag: 'receipt', Metadata: { order: '1742' }, ReplyTo: 'help@dev.test', Headers: [{ Name: 'X-Order', Value: '1742' }],
   Attachments: [{ Name: 'note.txt', Content: Buffer.from('a note').toString('base64'), ContentType: 'text/plain', ContentID: null }], MessageStream: 'outbound' })), r => r.ErrorCode === 0 && r.MessageID.startsWith('msg_'))
-await usable('sendEmailBatch', call(postmark.sendEmailBatch([plain, { ...plain, To: 'nobody' }])), r => r[0].ErrorCode === 0 && r[1].ErrorCode === 300)
+await usable('sendEmailBatch', call(postmark.sendEmailBatch([plain, { ...plain, To: 'invalid' }])), r => r[0].ErrorCode === 0 && r[1].ErrorCode === 300)
 const alias = run.split('.')[0]
 const template = (await own('POST', '/templates', { name: 'Order', alias, subject: 'Order {{ product }}', text: '{{ product }}', variables: [{ key: 'product', type: 'string', required: true }] })).template
 await own('POST', `/templates/${template.id}/publish`)

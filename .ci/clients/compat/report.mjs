@@ -20,7 +20,7 @@ export async function until(what, find) {
   problems.push(`waited 30 seconds for ${what}`)
 }
 
-// A call that has to give data, of which `holds` judges.
+// A call that must return data for which `holds` is true.
 export async function usable(name, call, holds = () => true) {
   const { data, error } = await Promise.resolve(call).catch(thrown => ({ error: thrown }))
   const good = data != null && await Promise.resolve().then(() => holds(data)).catch(thrown => { problems.push(`${name}: ${thrown}`); return false })
@@ -40,8 +40,8 @@ export async function refused(name, call, sentence = /not supported/) {
 export function finish(provider, goal) {
   const good = rows.filter(([, result]) => result === 'usable').length
   for (const [name, result] of rows) console.log(`  ${name.padEnd(36)} ${result}`)
-  console.log(`clients: ${provider}: ${good} of ${rows.length} calls give a usable answer`)
-  if (good < goal) problems.push(`${good} calls of ${provider} give a usable answer, want at least ${goal}`)
+  console.log(`clients: ${provider}: ${good} of ${rows.length} calls return a usable answer`)
+  if (good < goal) problems.push(`${good} calls of ${provider} return a usable answer, want at least ${goal}`)
   for (const problem of problems) console.error(problem)
   process.exit(problems.length ? 1 : 0)
 }
@@ -53,7 +53,7 @@ export async function inbound() {
   execFileSync(process.execPath, [join(dirname(fileURLToPath(import.meta.url)), '..', 'bring.mjs'), process.env.POSTRIDER_INBOUND_ADDR])
 }
 
-// A webhook endpoint that keeps what it receives.
+// A webhook endpoint that keeps the requests it receives.
 export async function receiver() {
   const requests = []
   const server = createServer((request, answer) => {

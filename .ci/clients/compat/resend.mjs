@@ -1,5 +1,5 @@
 // Calls every method of Resend's Node.js library against a development server: sends, reads back, verifies a webhook,
-// and checks that each call either gives a usable answer or is refused with a sentence that names the feature.
+// and checks that each call either returns a usable answer or is refused with a sentence that names the feature.
 import { Resend } from 'resend'
 import { check, finish, inbound, newDomain, own, receiver, refused, until, usable } from './report.mjs'
 
@@ -10,7 +10,7 @@ const other = new Resend(process.env.POSTRIDER_OTHER_KEY, { baseUrl: process.env
 const hook = await receiver()
 const domain = newDomain()
 
-// Webhooks first, so that they see what is sent below.
+// Webhooks first, so that they report the emails below.
 const webhook = await usable('webhooks.create', resend.webhooks.create({ endpoint: hook.url, events: ['email.sent', 'email.delivered'] }))
 await usable('webhooks.get', resend.webhooks.get(webhook.id), w => w.object === 'webhook' && w.endpoint === hook.url && w.status === 'enabled')
 await usable('webhooks.list', resend.webhooks.list(), l => l.object === 'list' && l.data.some(w => w.id === webhook.id))
@@ -47,9 +47,9 @@ await refused('emails.attachments.get', resend.emails.attachments.get({ emailId:
 
 // Batches: strict ones send all or none.
 await usable('batch.send', resend.batch.send([plain, plain]), b => b.data.length === 2)
-await usable('batch.create', resend.batch.create([plain, { ...plain, to: 'nobody' }], { batchValidation: 'permissive' }), b => b.data.length === 1 && b.errors[0].index === 1)
+await usable('batch.create', resend.batch.create([plain, { ...plain, to: 'invalid' }], { batchValidation: 'permissive' }), b => b.data.length === 1 && b.errors[0].index === 1)
 const count = (await resend.emails.list({ limit: 100 })).data.data.length
-const none = await resend.batch.send([plain, { ...plain, to: 'nobody' }])
+const none = await resend.batch.send([plain, { ...plain, to: 'invalid' }])
 check(none.error?.statusCode === 400, `a strict batch with an invalid email got ${JSON.stringify(none)}`)
 check((await resend.emails.list({ limit: 100 })).data.data.length === count, 'a strict batch with an invalid email sent the others')
 

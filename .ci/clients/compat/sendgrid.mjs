@@ -19,7 +19,7 @@ check(email.subject === 'Hello' && email.tags.some(t => t.name === 'order' && t.
 const several = await usable('mail.send to several', call(mail.send({ from: 'ada@dev.test', subject: 'Hello', text: 'Hello', personalizations: [{ to: 'one@example.net' }, { to: 'two@example.net', subject: 'Other' }] })), r => r.statusCode === 202)
 check(several, 'several personalizations were refused')
 const count = (await own('GET', '/emails?limit=100')).emails.length
-const none = await call(mail.send({ from: 'ada@dev.test', subject: 'Hello', text: 'Hello', personalizations: [{ to: 'one@example.net' }, { to: 'nobody' }] }))
+const none = await call(mail.send({ from: 'ada@dev.test', subject: 'Hello', text: 'Hello', personalizations: [{ to: 'one@example.net' }, { to: 'invalid' }] }))
 check(none.error?.statusCode === 400 && Array.isArray(none.error.body.errors), `an invalid personalization got ${JSON.stringify(none)}`)
 check((await own('GET', '/emails?limit=100')).emails.length === count, 'a refused call sent the other personalization')
 const later = await usable('mail.send later', call(mail.send({ from: 'ada@dev.test', to: 'bob@example.net', subject: 'Later', text: 'Later', sendAt: Math.floor(Date.now() / 1000) + 3600 })), r => r.statusCode === 202)
@@ -29,8 +29,8 @@ await own('POST', `/templates/${template.id}/publish`)
 await usable('mail.send with a template', call(mail.send({ from: 'ada@dev.test', to: 'bob@example.net', templateId: template.alias, dynamicTemplateData: { product: 'Tea' } })), async r =>
   (await own('GET', `/emails/${r.headers['x-message-id']}`)).email.subject === 'Order Tea')
 await usable('suppression/bounces', call(client.request({ method: 'GET', url: '/v3/suppression/bounces' })), r => Array.isArray(r.body))
-await usable('suppression/bounces/{email}', call(client.request({ method: 'GET', url: '/v3/suppression/bounces/nobody@example.net' })), r => r.body.length === 0)
-const unknown = await call(client.request({ method: 'DELETE', url: '/v3/suppression/bounces/nobody@example.net' }))
+await usable('suppression/bounces/{email}', call(client.request({ method: 'GET', url: '/v3/suppression/bounces/absent@example.net' })), r => r.body.length === 0)
+const unknown = await call(client.request({ method: 'DELETE', url: '/v3/suppression/bounces/absent@example.net' }))
 check(unknown.error?.statusCode === 404, `deleting an unknown bounce got ${JSON.stringify(unknown)}`)
 for (const [name, request] of Object.entries({ asm: () => mail.send({ from: 'ada@dev.test', to: 'bob@example.net', subject: 'x', text: 'x', asm: { groupId: 1 } }), contacts: () => client.request({ method: 'GET', url: '/v3/marketing/contacts' }) })) {
   const { error } = await call(request())

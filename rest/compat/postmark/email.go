@@ -73,7 +73,7 @@ func readAddresses(field, text string) ([]mailbox, error) {
 	return boxes, nil
 }
 
-// check refuses what Postrider does not have, by name.
+// check refuses unsupported fields by name.
 func (e email) check() error {
 	switch {
 	case e.MessageStream != "" && e.MessageStream != "outbound":

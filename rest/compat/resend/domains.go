@@ -26,7 +26,7 @@ func domainRoutes() []compat.Route {
 	}
 }
 
-// domainInput is what a client says of a domain.
+// domainInput is a domain in a request.
 type domainInput struct {
 	Name             string  `json:"name"`
 	Region           *string `json:"region"`
@@ -41,7 +41,7 @@ type domainInput struct {
 	TrackingSubdomain *string `json:"tracking_subdomain"`
 }
 
-// check refuses what Postrider does not have.
+// check refuses unsupported settings.
 func (in domainInput) check() error {
 	switch {
 	case in.CustomReturnPath != nil && *in.CustomReturnPath != "" && *in.CustomReturnPath != "rp":

@@ -30,7 +30,7 @@ func API() compat.Provider {
 	return compat.Provider{Prefix: Prefix, Key: compat.BearerKey, Fail: newFailure, Routes: routes}
 }
 
-// absentRoutes refuse what Postrider does not have, by name.
+// absentRoutes refuse unsupported features by name.
 func absentRoutes() []compat.Route {
 	var routes []compat.Route
 	for _, absent := range [][2]string{

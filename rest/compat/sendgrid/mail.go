@@ -76,7 +76,7 @@ type settings map[string]any
 
 func (s settings) isOn() bool { return len(s) > 0 && s["enable"] != false }
 
-// check refuses what Postrider does not have, by name.
+// check refuses unsupported fields by name.
 func (m mail) check() error {
 	for _, absent := range []struct {
 		given   bool
