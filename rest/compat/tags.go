@@ -1,8 +1,6 @@
 package compat
 
-import (
-	"regexp"
-)
+import "regexp"
 
 // Tag is a tag of our own API.
 type Tag struct {
@@ -12,8 +10,8 @@ type Tag struct {
 
 var notInTag = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
-// NewTag returns a tag for a name and a value of another provider, which allow more characters: a character that a tag cannot
-// contain becomes an underscore.
+// NewTag returns a tag for a name and a value of another provider, which allow more characters. A character that a
+// tag cannot contain becomes an underscore.
 func NewTag(name, value string) Tag {
 	return Tag{Name: notInTag.ReplaceAllString(name, "_"), Value: notInTag.ReplaceAllString(value, "_")}
 }

@@ -96,6 +96,19 @@ func TestCompatForeignIDsLookUnknown(t *testing.T) {
 			checked++
 		}
 	}
+	token := []string{"Authorization", "", "X-Postmark-Server-Token", stranger.APIKey}
+	for path, method := range map[string]string{"/postmark/messages/outbound/" + ids["/emails"] + "/details": http.MethodGet,
+		"/postmark/bounces/" + ids["/suppressions"]:               http.MethodGet,
+		"/postmark/bounces/" + ids["/suppressions"] + "/activate": http.MethodPut} {
+		wantText(t, method+" "+path+" by another account", stranger.Do(t, method, path, nil, token...),
+			http.StatusNotFound, `"ErrorCode":701`)
+	}
+	wantText(t, "the bounces of another account", stranger.Do(t, http.MethodGet, "/postmark/bounces?count=10", nil,
+		token...), http.StatusOK, `"Bounces":[]`)
+	wantText(t, "the bounces of another account", stranger.Do(t, http.MethodGet, "/sendgrid/v3/suppression/bounces", nil),
+		http.StatusOK, "[]")
+	wantText(t, "a template of another account", stranger.Do(t, http.MethodPost, "/resend/emails",
+		asked{"from": "ada@dev.test", "to": "bob@example.net", "template": asked{"id": ids["/templates"]}}), http.StatusNotFound)
 	if checked < 40 {
 		t.Errorf("checked %d routes with an id, want at least 40", checked)
 	}
