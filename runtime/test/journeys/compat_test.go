@@ -108,7 +108,8 @@ func TestCompatForeignIDsLookUnknown(t *testing.T) {
 	wantText(t, "the bounces of another account", stranger.Do(t, http.MethodGet, "/sendgrid/v3/suppression/bounces", nil),
 		http.StatusOK, "[]")
 	wantText(t, "a template of another account", stranger.Do(t, http.MethodPost, "/resend/emails",
-		asked{"from": "ada@dev.test", "to": "bob@example.net", "template": asked{"id": ids["/templates"]}}), http.StatusNotFound)
+		asked{"from": "ada@dev.test", "to": "bob@example.net", "template": asked{"id": ids["/templates"]}}),
+		http.StatusBadRequest, "template.id is not a template of this account")
 	if checked < 40 {
 		t.Errorf("checked %d routes with an id, want at least 40", checked)
 	}
