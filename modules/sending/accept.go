@@ -26,8 +26,7 @@ type submission struct {
 	// answer returns the answer to the request. It is called inside the transaction, after suppression and
 	// caps were checked, and only with a claim.
 	answer func() idempotency.Response
-	// each means that items can fail one by one. Otherwise, a refusal of the only item refuses the
-	// submission.
+	// each means that items can fail one by one. Otherwise, a refusal of one item refuses the submission.
 	each bool
 	size int // approximate, in bytes
 }
@@ -148,7 +147,7 @@ func (w *writer) flushAccepts(ctx context.Context, batch []*submission) []error 
 	switch {
 	case errors.Is(err, idempotency.ErrBusy):
 		return w.flushWithoutKeys(ctx, batch, err)
-	case refusedByDatabase(err) && len(batch) == 1 && len(batch[0].items) > 1:
+	case refusedByDatabase(err) && len(batch) == 1 && len(batch[0].items) > 1 && batch[0].each:
 		err = w.flushItems(ctx, batch[0])
 		return []error{err}
 	case err != nil:
@@ -216,9 +215,10 @@ func (w *writer) judgeItems(ctx context.Context, tx db.Execer, items []*acceptan
 func (w *writer) storeAnswers(ctx context.Context, tx db.Execer, batch []*submission, errs []error) error {
 	var claimed []idempotency.ClaimedResponse
 	var position []int
+	var back []accounts.Use
 	for i, sub := range batch {
-		if !sub.each && sub.items[0].err != nil {
-			errs[i] = sub.items[0].err
+		if errs[i] = sub.refusal(); errs[i] != nil {
+			back = append(back, sub.consumed()...)
 			continue
 		}
 		if sub.claim != nil {
@@ -228,28 +228,50 @@ func (w *writer) storeAnswers(ctx context.Context, tx db.Execer, batch []*submis
 		}
 	}
 	if len(claimed) == 0 {
-		return nil
+		return w.refundUses(ctx, tx, back)
 	}
 	taken, err := idempotency.TryStoreMany(ctx, tx, claimed, keyPatience(len(batch)))
 	if err != nil {
 		return fmt.Errorf("store idempotent answers: %w", err)
 	}
-	var back []accounts.Use
 	for j, t := range taken {
-		if !t {
-			continue
-		}
-		errs[position[j]] = errTaken
-		for _, a := range batch[position[j]].items {
-			if a.countsAgainstCaps() && a.err == nil {
-				back = append(back, a.capUse())
-			}
+		if t {
+			errs[position[j]] = errTaken
+			back = append(back, batch[position[j]].consumed()...)
 		}
 	}
-	if len(back) == 0 {
+	return w.refundUses(ctx, tx, back)
+}
+
+// refusal returns why the whole submission is refused, or nil.
+func (sub *submission) refusal() error {
+	if sub.each {
 		return nil
 	}
-	if err := w.quota.Refund(ctx, tx, back); err != nil {
+	for _, a := range sub.items {
+		if a.err != nil {
+			return a.err
+		}
+	}
+	return nil
+}
+
+// consumed returns what the items have used of the caps.
+func (sub *submission) consumed() (uses []accounts.Use) {
+	for _, a := range sub.items {
+		if a.countsAgainstCaps() && a.err == nil {
+			uses = append(uses, a.capUse())
+		}
+	}
+	return uses
+}
+
+// refundUses refunds the caps for submissions that are not stored.
+func (w *writer) refundUses(ctx context.Context, tx db.Execer, uses []accounts.Use) error {
+	if len(uses) == 0 {
+		return nil
+	}
+	if err := w.quota.Refund(ctx, tx, uses); err != nil {
 		return fmt.Errorf("refund the caps: %w", err)
 	}
 	return nil

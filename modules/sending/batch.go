@@ -15,9 +15,11 @@ import (
 // MaxBatch is the maximum number of messages in a batch.
 const MaxBatch = 100
 
-// Batch is many messages in one request. Each succeeds or fails separately.
+// Batch is many messages in one request. Each succeeds or fails separately, unless the batch is atomic.
 type Batch struct {
 	Items []BatchItem
+	// Atomic stores all items or none: the refusal of one refuses the batch.
+	Atomic bool
 	// Claim is the caller's idempotency key for all of them; nil without one.
 	Claim *idempotency.Claim
 	// Render returns the answer that is stored under the Claim. It is called only with a Claim.
@@ -46,14 +48,14 @@ type BatchReceipt struct {
 
 // SendBatch is Send for every item. Items are stored in one transaction; if the database refuses that, those
 // that it accepts are stored. Errors: Invalid for no or too many items, Conflict as for Send, Unavailable if nothing
-// could be stored. All other refusals are in the results.
+// could be stored. All other refusals are in the results, or, for an atomic batch, are the error.
 func (s *Service) SendBatch(ctx context.Context, caller accounts.Caller, b Batch) (BatchReceipt, error) {
 	if n := len(b.Items); n == 0 || n > MaxBatch {
 		return BatchReceipt{}, fault.InvalidField("emails", "must contain 1 to %d emails, not %d", MaxBatch, n)
 	}
 	results := make([]BatchResult, len(b.Items))
 	prepared := make([]*acceptance, len(b.Items))
-	sub := &submission{claim: b.Claim, each: true}
+	sub := &submission{claim: b.Claim, each: !b.Atomic}
 	now := clock.Now()
 	for i, item := range b.Items {
 		a, err := s.prepareItem(ctx, caller, item, now)
@@ -66,6 +68,11 @@ func (s *Service) SendBatch(ctx context.Context, caller accounts.Caller, b Batch
 			prepared[i] = a
 			sub.items = append(sub.items, a)
 			sub.size += a.size
+		}
+	}
+	if b.Atomic {
+		if err := mergeErrors(results); err != nil {
+			return BatchReceipt{}, err
 		}
 	}
 	collect := func() []BatchResult {
@@ -93,6 +100,29 @@ func (s *Service) SendBatch(ctx context.Context, caller accounts.Caller, b Batch
 	default:
 		return BatchReceipt{Results: collect()}, nil
 	}
+}
+
+// mergeErrors returns the error of an atomic batch with these results: the invalid fields of all items, or else the
+// first error.
+func mergeErrors(results []BatchResult) error {
+	wrong := fault.Fields{}
+	var first error
+	for i, r := range results {
+		if r.Err == nil {
+			continue
+		}
+		f := fault.From(r.Err)
+		for path, reason := range f.Fields {
+			wrong[fmt.Sprintf("emails[%d].%s", i, path)] = reason
+		}
+		if len(f.Fields) == 0 && first == nil {
+			first = r.Err
+		}
+	}
+	if first != nil {
+		return first
+	}
+	return wrong.Err()
 }
 
 func (s *Service) prepareItem(ctx context.Context, caller accounts.Caller, item BatchItem,

@@ -84,6 +84,48 @@ func TestBatchItemsSucceedAndFailIndependently(t *testing.T) {
 	}
 }
 
+// An atomic batch is stored whole or not at all, and a refused one uses nothing of the caps.
+func TestAtomicBatchSendsAllOrNone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		left     int
+		messages []Message
+		code     string // of the error; empty: all are stored
+	}{
+		"good":    {3, []Message{simpleMessage("a@example.net"), simpleMessage("b@example.net")}, ""},
+		"invalid": {3, []Message{simpleMessage("a@example.net"), simpleMessage("bob")}, fault.CodeValidation},
+		"cap":     {1, []Message{simpleMessage("a@example.net"), simpleMessage("b@example.net")}, fault.CodePlanLimit},
+	} {
+		for _, key := range []string{"", "k"} {
+			f := newFixture(t)
+			f.Near.Left = c.left
+			b := batchOf(c.messages...)
+			b.Atomic = true
+			if key != "" {
+				claim, _, err := f.Idempotency.Begin(t.Context(), sendingtest.Account, "POST /emails/batch", key, []byte(`{}`))
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.Claim = claim
+			}
+			got, err := f.SendBatch(t.Context(), f.Caller(), b)
+			stored := f.Count(t, "emails")
+			switch {
+			case c.code == "" && (err != nil || len(got.Results) != 2 || stored != 2):
+				t.Errorf("%s with the key %q: %v, %v and %d stored emails, want both sent", name, key, got, err, stored)
+			case c.code != "" && (fault.From(err).Code != c.code || stored != 0):
+				t.Errorf("%s with the key %q: %v and %d stored emails, want %s and none", name, key, err, stored, c.code)
+			case c.code != "" && f.Near.Left+f.Near.Refunded != c.left:
+				t.Errorf("%s with the key %q: %d of the cap are left and %d refunded, want %d together", name, key,
+					f.Near.Left, f.Near.Refunded, c.left)
+			}
+			if name == "invalid" && fault.From(err).Fields["emails[1].to[0]"] == "" && fault.From(err).Fields["emails[1].to"] == "" {
+				t.Errorf("the error is %v, want it to name emails[1]", fault.From(err).Fields)
+			}
+		}
+	}
+}
+
 func TestBatchStopsCountingAtTheCap(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -34,17 +34,17 @@ func (a *API) readBody(w http.ResponseWriter, r *http.Request, want *Body, c *Ca
 	limit := want.sizeLimit()
 	content, err := a.budget.RequestBody(w, r, c.Owner(), limit)
 	if err != nil {
-		return bodyError(r.Context(), err, limit)
+		return BodyError(r.Context(), err, limit)
 	}
 	c.content = content
 	if c.body, err = content.Bytes(); err != nil {
-		return bodyError(r.Context(), err, limit)
+		return BodyError(r.Context(), err, limit)
 	}
 	return nil
 }
 
-// bodyError is the answer to a body that was not taken.
-func bodyError(ctx context.Context, err error, limit int64) error {
+// BodyError returns the error for a body that the budget did not take.
+func BodyError(ctx context.Context, err error, limit int64) error {
 	switch {
 	case errors.Is(err, intake.ErrTooLarge):
 		return &fault.Error{Kind: fault.TooLarge, Code: fault.CodePayloadTooLarge,
@@ -140,5 +140,5 @@ func (a *API) refuseBody(w http.ResponseWriter, r *http.Request, c *Call) error 
 	if errors.Is(err, intake.ErrTooLarge) {
 		return fault.Invalidf("This operation does not accept a body")
 	}
-	return bodyError(r.Context(), err, emptyLimit)
+	return BodyError(r.Context(), err, emptyLimit)
 }

@@ -32,12 +32,21 @@ type batchResult struct {
 	Error *problem.ProblemBody `json:"error,omitempty" doc:"The error that POST /emails would return. Paths in details are relative to the item."`
 }
 
+// batchInput is the body of a batch.
+type batchInput struct {
+	items  []sending.BatchItem
+	atomic bool
+}
+
 // batchItems is the array of a batch. Each email is read and validated separately.
 type batchItems struct{ to *[]sending.BatchItem }
 
-func batchBody(items *[]sending.BatchItem) body.Object {
+func batchBody(in *batchInput) body.Object {
 	return body.Object{Name: "SendBatch", Fields: []body.Field{
-		{Name: "emails", Type: batchItems{items}, Need: body.Required, About: "1 to 100 emails. `attachments` are not accepted here."},
+		{Name: "emails", Type: batchItems{&in.items}, Need: body.Required, About: "1 to 100 emails. `attachments` are not accepted here."},
+		{Name: "atomic", Type: body.Boolean(&in.atomic), Default: false,
+			About: "Sends all emails or none: if one is rejected, the request is rejected with its error. Paths in " +
+				"`details` begin with `emails[index]`. Defaults to `false`."},
 	}}
 }
 
@@ -77,10 +86,11 @@ func readItem(v body.Value) sending.BatchItem {
 	return sending.BatchItem{Message: message, Err: err}
 }
 
-func (e *edge) sendBatch(ctx context.Context, c *api.Call, _ *api.None, items []sending.BatchItem,
+func (e *edge) sendBatch(ctx context.Context, c *api.Call, _ *api.None, in batchInput,
 	claim *idempotency.Claim) (idempotency.Response, error) {
 	render := func(results []sending.BatchResult) idempotency.Response { return renderBatch(results, c.RequestID) }
-	receipt, err := e.sender.SendBatch(ctx, c.Caller, sending.Batch{Items: items, Claim: claim, Render: render})
+	receipt, err := e.sender.SendBatch(ctx, c.Caller, sending.Batch{Items: in.items, Atomic: in.atomic, Claim: claim,
+		Render: render})
 	switch {
 	case err != nil:
 		return idempotency.Response{}, err

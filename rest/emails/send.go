@@ -41,7 +41,7 @@ func (e *edge) sending(g *api.TagGroup) {
 		Description: "Sends up to 100 emails. Each item is an email as in `POST /emails`, without attachments, and " +
 			"is validated separately. The response is 200 if the request itself is valid, and has one result per " +
 			"item in the same order. A rejected item has a null `id`, the status `failed` and an `error`; the " +
-			"others are stored in one transaction. An `Idempotency-Key` applies to the whole batch.",
+			"others are stored in one transaction. With `atomic`, one rejected item rejects the request. An `Idempotency-Key` applies to the whole batch.",
 		Body: &api.Body{Limit: batchBodyLimit, Large: true, About: "The emails to send.", Examples: map[string]any{
 			"two": map[string]any{"emails": []any{
 				map[string]any{"from": "Ada <ada@example.com>", "to": "bob@example.net", "subject": "Your receipt",

@@ -22,6 +22,7 @@ import (
 	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/modules/tracking/linkrules"
 	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/compat"
 	"github.com/postrider/postrider/rest/mcp"
 	"github.com/postrider/postrider/rest/pages/dashboard"
 	"github.com/postrider/postrider/rest/pages/theme"
@@ -34,6 +35,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/config"
 	"github.com/postrider/postrider/runtime/ops/module"
 	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/page"
 	"github.com/postrider/postrider/runtime/web/clientip"
 	"github.com/postrider/postrider/runtime/web/idempotency"
 	"github.com/postrider/postrider/runtime/web/ratelimit"
@@ -61,11 +63,13 @@ type edgeParams struct {
 	Accounts  *accounts.Service
 	Storage   *storage.Service
 	Audit     *audit.Service
+	Cursors   *page.Codec
 	SignIn    *signin.Service `optional:"true"`
 	APILog    *apilog.Service `optional:"true"`
 	Served    *Routes
 
 	Routes    []api.Routes       `group:"routes"`
+	Compat    []compat.Provider  `group:"compat"`
 	Parts     []graph.ServiceSet `group:"graph"`
 	Pages     []webPage          `group:"pages"`
 	Links     []link             `group:"links"`
@@ -187,7 +191,7 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 		p.Served.add(l.prefix)
 	}
 	p.Served.add(api.Patterns()...)
-	return p.trackingHostsFirst(p.hooksFirst(apiFirst(api, p.linksFirst(mux)))), nil
+	return p.trackingHostsFirst(p.hooksFirst(apiFirst(api, p.compatFirst(api, p.linksFirst(mux))))), nil
 }
 
 // userSessions returns the signed-in users, or nil if sign-in is disabled.

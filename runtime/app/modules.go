@@ -383,6 +383,12 @@ var registry = []Module{
 		Option:   fx.Provide(provideAgentTools),
 	},
 	{
+		Name: "compat", Line: "serves the APIs of Resend, SendGrid, Postmark and Mailgun, to move from them",
+		Requires: []string{"accounts"}, Uses: []string{"sending"},
+		Option: fx.Options(),
+		Edges:  compatAPIs,
+	},
+	{
 		Name: "devinbox",
 		Line: "catches outbound mail, text messages and webhooks in development mode, shows them at /dev/inbox, simulates failures", Dev: true,
 		Uses:   []string{"sms", "webhooks"},

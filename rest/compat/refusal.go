@@ -1,0 +1,111 @@
+package compat
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/postrider/postrider/rest/api/problem"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+)
+
+// CodeNotImplemented is the code of a call that Postrider does not have.
+const CodeNotImplemented = "not_implemented"
+
+// Refusal is an error in our own words, before the provider's form.
+type Refusal struct {
+	Status  int
+	Code    string
+	Message string // contains every reason
+	Details map[string]any
+	Header  http.Header
+}
+
+func (r *Refusal) Error() string { return r.Message }
+
+// Unsupported returns the refusal of a feature that Postrider does not have. The feature begins the sentence.
+func Unsupported(feature string) *Refusal {
+	return &Refusal{Status: http.StatusNotImplemented, Code: CodeNotImplemented,
+		Message: feature + " not supported by Postrider."}
+}
+
+// Refuse returns a handler that refuses a feature.
+func Refuse(feature string) func(*Call) (*Response, error) {
+	return func(*Call) (*Response, error) { return nil, Unsupported(feature) }
+}
+
+// Invalid returns the refusal of a field.
+func Invalid(field, format string, args ...any) *Refusal {
+	reason := fmt.Sprintf(format, args...)
+	return &Refusal{Status: http.StatusBadRequest, Code: fault.CodeValidation, Message: field + " " + reason,
+		Details: map[string]any{field: reason}}
+}
+
+// NotFound returns the refusal of an unknown id.
+func NotFound(noun string) *Refusal {
+	return &Refusal{Status: http.StatusNotFound, Code: fault.CodeNotFound, Message: "No such " + noun}
+}
+
+// IsNotFound reports whether our own API knows no such thing.
+func IsNotFound(err error) bool {
+	var r *Refusal
+	return errors.As(err, &r) && r.Status == http.StatusNotFound
+}
+
+// IsUnsupported reports whether our own API does not have an operation.
+func IsUnsupported(err error) bool {
+	var r *Refusal
+	return errors.As(err, &r) && r.Status == http.StatusNotImplemented
+}
+
+// refusalOf translates an error of this process.
+func refusalOf(err error, header http.Header) *Refusal {
+	p := problem.From(err, header.Get(telemetry.RequestIDHeader))
+	r := newRefusal(p.Status, p.Body)
+	r.Header = p.Header
+	return r
+}
+
+// decodeRefusal reads an error answer of our own API.
+func decodeRefusal(status int, header http.Header, body []byte) *Refusal {
+	if status == http.StatusMethodNotAllowed {
+		return Unsupported("This call is")
+	}
+	var p problem.Problem
+	if err := json.Unmarshal(body, &p); err != nil || p.Body.Message == "" {
+		p.Body.Message = http.StatusText(status)
+	}
+	r := newRefusal(status, p.Body)
+	if after := header.Get("Retry-After"); after != "" {
+		r.Header = http.Header{"Retry-After": {after}}
+	}
+	return r
+}
+
+// newRefusal writes the reasons of all fields into the message, because the providers have one text.
+func newRefusal(status int, b problem.ProblemBody) *Refusal {
+	r := &Refusal{Status: status, Code: b.Code, Message: b.Message, Details: b.Details}
+	if b.Code == fault.CodeValidation {
+		r.Message = Describe(b.Message, b.Details)
+	}
+	return r
+}
+
+// Describe returns the message of a validation error: the reason of each field, if there are any.
+func Describe(message string, details map[string]any) string {
+	var reasons []string
+	for _, field := range slices.Sorted(maps.Keys(details)) {
+		if reason, is := details[field].(string); is {
+			reasons = append(reasons, field+" "+reason)
+		}
+	}
+	if len(reasons) == 0 {
+		return message
+	}
+	return strings.Join(reasons, "; ")
+}
