@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-const unauthorized = `{"error":{"message":"Unauthorized"}}`
+const unauthorized = `{"error":{"message":"Unauthorized"},"errors":[{"message":"Unauthorized"}]}`
 
 func TestRequestsWithoutAUsableKeyAreUnauthorized(t *testing.T) {
 	t.Parallel()
@@ -46,10 +46,12 @@ func TestAuthenticationFaultsKeepTheirMeaning(t *testing.T) {
 		want   string
 	}{
 		{fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended"), 403,
-			`{"error":{"message":"This account is suspended","code":"account_suspended"}}`},
+			`{"error":{"message":"This account is suspended","code":"account_suspended"},"errors":[` +
+				`{"message":"This account is suspended","extensions":{"code":"account_suspended"}}]}`},
 		{fault.DatabaseUnavailable(errors.New("dial tcp 10.0.0.5: refused")), 503,
-			`{"error":{"message":"The service cannot read this right now; try again","code":"delivery_unavailable"}}`},
-		{errors.New("column hash does not exist"), 500, `{"error":{"message":"Internal error"}}`},
+			`{"error":{"message":"The service cannot read this right now; try again","code":"delivery_unavailable"},"errors":[` +
+				`{"message":"The service cannot read this right now; try again","extensions":{"code":"delivery_unavailable"}}]}`},
+		{errors.New("column hash does not exist"), 500, `{"error":{"message":"Internal error"},"errors":[{"message":"Internal error"}]}`},
 	} {
 		s := newServer(t, setup{auth: fakeAuth{err: c.err}})
 		a := s.ask(t, `{ __typename }`, nil)
@@ -83,7 +85,8 @@ func TestRequestsOverTheRateAreRefused(t *testing.T) {
 	}
 	a := s.ask(t, `{ __typename }`, nil)
 	if a.status != 429 || a.header.Get("Retry-After") != "2" || a.header.Get("ratelimit-limit") != "10" ||
-		a.body != `{"error":{"message":"Slow down","code":"rate_limit_exceeded"}}` {
+		a.body != `{"error":{"message":"Slow down","code":"rate_limit_exceeded"},"errors":[`+
+			`{"message":"Slow down","extensions":{"code":"rate_limit_exceeded"}}]}` {
 		t.Errorf("second: %d %v %s", a.status, a.header, a.body)
 	}
 }

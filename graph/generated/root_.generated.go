@@ -10176,7 +10176,7 @@ type SMTPCredential implements Node {
   id: ID!
   "A name to recognize the credential by."
   name: String!
-  "The user name, which is the same for every credential."
+  "A user name for clients that require one. The relay accepts any user name with the password."
   username: String!
   "The host to connect to."
   host: String!

@@ -1079,7 +1079,7 @@ type SMTPCredential struct {
 	ID string `json:"id"`
 	// A name to recognize the credential by.
 	Name string `json:"name"`
-	// The user name, which is the same for every credential.
+	// A user name for clients that require one. The relay accepts any user name with the password.
 	Username string `json:"username"`
 	// The host to connect to.
 	Host string `json:"host"`

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
 	"github.com/postrider/postrider/graph/refusal"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/intake"
@@ -11,20 +13,26 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
-// restError is the error body of the API contract.
-type restError struct {
+// refusedBody is the error body of the API contract, with the same error in the form that GraphQL clients read.
+type refusedBody struct {
 	Error struct {
 		Message string         `json:"message"`
 		Code    string         `json:"code,omitempty"`
 		Details map[string]any `json:"details,omitempty"`
 	} `json:"error"`
+	Errors gqlerror.List `json:"errors"`
 }
 
 // refuse responds to a request that never became a GraphQL request.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, known *fault.Error) {
 	telemetry.SetError(r.Context(), known.Code, known.Unwrap())
-	var body restError
+	var body refusedBody
 	body.Error.Message, body.Error.Code, body.Error.Details = known.Message, known.Code, known.Details
+	same := &gqlerror.Error{Message: known.Message}
+	if known.Code != "" {
+		same.Extensions = map[string]any{"code": known.Code}
+	}
+	body.Errors = gqlerror.List{same}
 	h.write(w, r, status, mediaJSON, body)
 }
 

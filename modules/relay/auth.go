@@ -25,18 +25,18 @@ func (s *session) Auth(ctx context.Context, mechanism string) (sasl.Server, erro
 	case sasl.Plain:
 		return sasl.NewPlainServer(func(identity, username, password string) error {
 			if identity != "" && identity != username {
-				username = "" // acting for another user is not allowed
+				password = "" // acting for another user is not allowed
 			}
-			return s.signIn(ctx, username, password)
+			return s.signIn(ctx, password)
 		}), nil
 	case sasl.Login:
-		return &login{signIn: func(username, password string) error { return s.signIn(ctx, username, password) }}, nil
+		return &login{signIn: func(password string) error { return s.signIn(ctx, password) }}, nil
 	}
 	return nil, replyMechanism
 }
 
-func (s *session) signIn(ctx context.Context, username, password string) error {
-	with, err := s.service.credentials.authenticate(ctx, username, password)
+func (s *session) signIn(ctx context.Context, password string) error {
+	with, err := s.service.credentials.authenticate(ctx, password)
 	switch {
 	case err == nil:
 		s.signedIn, s.password = true, with
@@ -52,9 +52,9 @@ func (s *session) signIn(ctx context.Context, username, password string) error {
 
 // login is the server side of LOGIN, which has no RFC: two prompts, two responses.
 type login struct {
-	username *string
-	asked    bool
-	signIn   func(username, password string) error
+	named  bool // the client has sent a user name
+	asked  bool
+	signIn func(password string) error
 }
 
 func (l *login) Next(response []byte) (challenge []byte, done bool, err error) {
@@ -62,12 +62,11 @@ func (l *login) Next(response []byte) (challenge []byte, done bool, err error) {
 	case response == nil && !l.asked:
 		l.asked = true
 		return []byte("Username:"), false, nil
-	case l.username == nil:
-		name := string(response)
-		l.username, l.asked = &name, true
+	case !l.named:
+		l.named, l.asked = true, true
 		return []byte("Password:"), false, nil
 	case response == nil:
 		return nil, false, errors.New("password is missing")
 	}
-	return nil, true, l.signIn(*l.username, string(response))
+	return nil, true, l.signIn(string(response))
 }

@@ -39,11 +39,11 @@ type signedInWith struct {
 	apiKey bool // an API key was given as the password
 }
 
-// authenticate checks a user name and a password: that of a credential, or an API key that may send. A
-// credential is always looked up in the database, so that a new connection never relies on stale state;
-// package accounts looks up API keys. The case of the user name does not matter: the name is the same for
-// all users and not a secret. Every failed check returns Unauthorized.
-func (s *Credentials) authenticate(ctx context.Context, username, password string) (signedInWith, error) {
+// authenticate checks a password: that of a credential, or an API key that may send. A credential is always looked
+// up in the database, so that a new connection never relies on stale state; package accounts looks up API keys. The
+// password alone identifies the account, so any user name is accepted: clients that move from another service keep
+// theirs. Every failed check returns Unauthorized.
+func (s *Credentials) authenticate(ctx context.Context, password string) (signedInWith, error) {
 	with := signedInWith{hash: passwordHash(secret.HashToken(password)),
 		apiKey: strings.HasPrefix(password, accounts.KeyPrefix)}
 	var found credential
@@ -56,7 +56,7 @@ func (s *Credentials) authenticate(ctx context.Context, username, password strin
 	switch {
 	case err != nil:
 		return with, fmt.Errorf("authenticate: %w", err)
-	case !found.known, !strings.EqualFold(username, Username):
+	case !found.known:
 		return with, fault.Unauthenticated()
 	}
 	s.markUsed(found)

@@ -17,7 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// Username is the user name of every login, in any letter case.
+// Username is the user name that is shown with every credential. The relay accepts any other as well.
 const Username = "postrider"
 
 // A client address must wait after maxFailures wrong passwords within failureTime.

@@ -31,7 +31,7 @@ const tagSMTPCredentials = "SMTP credentials"
 type smtpCredentialRecord struct {
 	ID         string            `json:"id" example:"smtp_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Name       string            `json:"name" example:"web shop"`
-	Username   string            `json:"username" doc:"The user name, which is the same for every credential." example:"postrider"`
+	Username   string            `json:"username" doc:"A user name for clients that require one. The relay accepts any user name with the password." example:"postrider"`
 	Host       string            `json:"host" doc:"The host to connect to." example:"smtp.mail.example.com"`
 	Port       int               `json:"port" example:"587"`
 	TLS        string            `json:"tls" enum:"starttls,implicit" doc:"How TLS starts on this port. Signing in requires TLS."`

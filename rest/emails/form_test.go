@@ -42,7 +42,7 @@ func TestSendsThatMeanTheSameAreEqual(t *testing.T) {
 			if got := canonicalSend(t, text, sendBody(new(sending.Message))); got != want {
 				t.Errorf("%s has the canonical form %s, want %s", text, got, want)
 			}
-			batch := canonicalSend(t, `{"emails":[`+text+`]}`, batchBody(new([]sending.BatchItem)))
+			batch := canonicalSend(t, `{"emails":[`+text+`]}`, batchBody(new(batchInput)))
 			if batch != `{"emails":[`+want+`]}` {
 				t.Errorf("%s in a batch has the canonical form %s, want %s in it", text, batch, want)
 			}

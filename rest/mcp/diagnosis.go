@@ -145,7 +145,7 @@ var actionFor = map[string]string{
 	"system":       "Wait: the receiving system is out of order. Delivery is tried for 72 hours.",
 	"block": "The receiver blocks the sending address or domain. Check DNS with domain_status, lower the volume, and " +
 		"ask the receiver's postmaster to remove the block.",
-	"throttle": "Wait: the receiver limits the rate. Delivery slows down by itself.",
+	"throttle": "Wait: the receiver limits the rate. Delivery slows down automatically.",
 	"greylist": "Wait some minutes: the receiver asked to try again.",
 	"size":     "Send a smaller message.",
 	"content":  "The receiver refuses the content. Change subject, links or attachments.",

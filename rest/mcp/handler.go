@@ -19,6 +19,7 @@ import (
 	"github.com/postrider/postrider/rest/api/problem"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/loglimit"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
@@ -162,7 +163,11 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := problem.From(err, requestID)
 	telemetry.SetError(r.Context(), p.Body.Code, problem.WithCause(err))
 	if p.Status == http.StatusInternalServerError {
-		telemetry.LogFailure(r.Context(), h.options.Logger, "MCP request failed", telemetry.KeyRequestID, requestID,
+		ctx := r.Context()
+		if telemetry.IsStranger(ctx) {
+			ctx = loglimit.Collapse(ctx, "stranger")
+		}
+		telemetry.LogFailure(ctx, h.options.Logger, "MCP request failed", telemetry.KeyRequestID, requestID,
 			telemetry.KeyError, problem.WithCause(err))
 	}
 	p.Write(w)

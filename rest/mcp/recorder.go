@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -22,10 +21,11 @@ type recorder struct {
 	status int
 	body   []byte
 
-	quoted  bool // inside a string
-	escaped bool // after a backslash in it
-	length  int  // of the string so far
-	over    bool // the response is larger than maxResponse
+	quoted bool // inside a string
+	length int  // of the string so far
+	escape int  // bytes that follow in an escape sequence
+	slash  int  // where in body the latest escape sequence begins
+	over   bool // the response is larger than maxResponse
 }
 
 // Header implements http.ResponseWriter.
@@ -56,34 +56,38 @@ func (r *recorder) Write(p []byte) (int, error) {
 // keep follows the strings of the JSON text, and reports whether a byte of it is kept.
 func (r *recorder) keep(c byte) bool {
 	if !r.quoted {
-		r.quoted, r.length = c == '"', 0
+		r.quoted, r.length, r.escape = c == '"', 0, 0
 		return true
 	}
-	switch {
-	case r.escaped:
-		r.escaped = false
-	case c == '\\':
-		r.escaped = true
-	case c == '"':
+	if c == '"' && r.escape == 0 {
 		if r.length > maxString {
-			r.body = append(trimEscape(r.body), "…"...)
+			r.body = append(r.body, "…"...)
 		}
 		r.quoted = false
 		return true
 	}
-	r.length++
-	return r.length <= maxString
+	within := r.escape > 0 // an escape sequence that began earlier
+	r.followEscape(c)
+	if r.length++; r.length <= maxString {
+		return true
+	}
+	if within && r.length == maxString+1 {
+		r.body = r.body[:r.slash] // without the part of the sequence that was kept
+	}
+	return false
 }
 
-// trimEscape removes an escape sequence that was cut from the end of a string: at most 11 bytes of a surrogate
-// pair.
-func trimEscape(text []byte) []byte {
-	const longest = 11
-	tail := text[max(0, len(text)-longest):]
-	if at := bytes.IndexByte(tail, '\\'); at >= 0 {
-		return text[:len(text)-len(tail)+at]
+// followEscape follows the escape sequences of a string: a backslash and a character, or \u and four digits.
+func (r *recorder) followEscape(c byte) {
+	const digits = 4
+	switch {
+	case r.escape == 0 && c == '\\':
+		r.escape, r.slash = 1+digits, len(r.body)
+	case r.escape == 1+digits && c != 'u':
+		r.escape = 0
+	case r.escape > 0:
+		r.escape--
 	}
-	return text
 }
 
 // decode decodes the response, or returns a *callError if it is not a success.

@@ -379,7 +379,7 @@ var registry = []Module{
 	},
 	{
 		Name: "mcp", Line: "serves tools for AI agents at /mcp, with the rights of their API key",
-		Requires: []string{"accounts", "sending"},
+		Requires: []string{"accounts"},
 		Option:   fx.Provide(provideAgentTools),
 	},
 	{

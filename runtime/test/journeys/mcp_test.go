@@ -539,6 +539,23 @@ func bridgeTo(t *testing.T, baseURL, key string) mcp.Transport {
 	return &mcp.IOTransport{Reader: agentReads, Writer: agentWrites}
 }
 
+// A session of an operator reads the health of the installation, and so does no key. A page of another site cannot
+// use the session.
+func TestAgentOfAnOperatorSeesTheInstallation(t *testing.T) {
+	t.Parallel()
+	app := harness.Start(t, nil)
+	const question = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"installation_health","arguments":{}}}`
+	accept := []string{"Accept", "application/json, text/event-stream"}
+	ada := signInOwner(t, app)
+	wantAnswer(t, "an operator", ada.Do(t, http.MethodPost, "/mcp", json.RawMessage(question), accept...), http.StatusOK,
+		"structuredContent", "installation")
+	wantAnswer(t, "a page of another site", ada.Do(t, http.MethodPost, "/mcp", json.RawMessage(question), append(accept, "Origin",
+		"https://other.example", "Sec-Fetch-Site", "cross-site")...), http.StatusForbidden, "cross_origin")
+	if got := app.Do(t, http.MethodPost, "/mcp", question, accept...); strings.Contains(string(got.Body), "structuredContent") {
+		t.Errorf("a key called installation_health: %s", got.Body)
+	}
+}
+
 // What an agent does is logged and audited as requests of its key.
 func TestAgentCallsAreLoggedAndAudited(t *testing.T) {
 	t.Parallel()

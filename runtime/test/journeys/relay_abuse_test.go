@@ -123,7 +123,6 @@ func newAbusers(t *testing.T, app *harness.App) []abuser {
 			return s
 		}, dot},
 		{"wrong password", with("postrider", "svs_0000000000000000000000000000000000000000000"), dot},
-		{"wrong user", with("postmaster", app.Relay.Password), dot},
 		{"no password", with("postrider", ""), dot},
 		{"API key that may only read", with("postrider", reading), dot},
 		{"revoked", with("postrider", revoked), dot},

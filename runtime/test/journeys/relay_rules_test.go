@@ -328,3 +328,24 @@ func TestSuspendedAccountCannotSendOverSMTP(t *testing.T) {
 		return strings.HasPrefix(got, "550 5.7.1 ")
 	})
 }
+
+// The password identifies the account, whatever user name a client keeps from another service.
+func TestRelayAcceptsAnyUserName(t *testing.T) {
+	t.Parallel()
+	app := harness.Start(t, nil)
+	_, sending := newKey(t, app, "sending")
+	for _, password := range []string{app.Relay.Password, sending} {
+		for _, name := range []string{"postrider", "POSTRIDER", "resend", "apikey", "ada@dev.test", password} {
+			s := dialRelay(t, app)
+			s.auth(name, password)
+			s.expect("235 ")
+			s = dialRelay(t, app)
+			s.say("AUTH LOGIN\r\n")
+			s.expect("334 ")
+			s.say("%s\r\n", encodeBase64(name))
+			s.expect("334 ")
+			s.say("%s\r\n", encodeBase64(password))
+			s.expect("235 ")
+		}
+	}
+}

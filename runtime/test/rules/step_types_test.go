@@ -19,7 +19,8 @@ const mostStepTypeFiles = 4
 // previews, and two more files let an author choose the email that a wait is about.
 var moreStepTypeFiles = map[string]int{"send_sms": 1, "send_email": 3}
 
-// stepTypeExamples name step types in examples, which a new type does not change.
+// stepTypeExamples name step types in examples, which a new type does not change. A tool of rest/mcp shares the name
+// of one.
 var stepTypeExamples = []string{
 	"graph/schema/automations.graphqls",
 	"rest/automations/automations.go",
@@ -27,6 +28,8 @@ var stepTypeExamples = []string{
 	"rest/automations/insight/timeline.go",
 	"rest/automations/runs.go",
 	"rest/automations/schema.go",
+	"rest/mcp/handler.go",
+	"rest/mcp/send.go",
 	"rest/pages/dashboard/src/screens/automations/model/made.ts",
 	"runtime/work/event/catalog.go",
 }

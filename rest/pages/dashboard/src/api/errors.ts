@@ -41,8 +41,8 @@ export async function readError(response: Response): Promise<ApiError> {
   try {
     const body = (await response.json()) as { error?: { message?: string; code?: string; details?: Record<string, unknown>; upgrade_url?: string }; errors?: { message: string; extensions?: { code?: string } }[] }
     const first = body.errors?.[0]
-    if (first) return new ApiError(first.message, { status, code: first.extensions?.code, requestId })
     if (body.error) return new ApiError(body.error.message ?? response.statusText, { status, code: body.error.code, details: body.error.details, requestId, upgradeUrl: body.error.upgrade_url, retryAfter: parseRetryAfter(response) })
+    if (first) return new ApiError(first.message, { status, code: first.extensions?.code, requestId })
   } catch {
     // not JSON, for example an error page of a proxy
   }

@@ -68,6 +68,7 @@ export interface components {
     CardRecord: { brand: string; exp_month: number; exp_year: number; last4: string }
     CeremonyAnswer: { challenge_id: string; options: Record<string, unknown> }
     ChangePlan: { plan: string }
+    CheckAnswer: { check: components['schemas']["EmailCheck"] }
     CheckOut: { plan: string; return_path?: string | null }
     ClaimAnswer: { claim: components['schemas']["ClaimRecord"] }
     ClaimDomain: { name: string }
@@ -123,6 +124,7 @@ export interface components {
     EmailAnswer: { email: components['schemas']["EmailRecord"] }
     EmailBouncedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.bounced" }
     EmailCancelledEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.cancelled" }
+    EmailCheck: { preview: components['schemas']["EmailPreview"]; suppressed_recipients: (string)[] | null }
     EmailClickedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.clicked" }
     EmailComplainedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.complained" }
     EmailDeliveredEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.delivered" }
@@ -131,6 +133,7 @@ export interface components {
     EmailList: { emails: (components['schemas']["EmailRecord"])[]; has_more: boolean; next_cursor: string | null }
     EmailOpenedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.opened" }
     EmailPayload: { bounce?: components['schemas']["BouncePayload"]; bounce_reason?: string; cc: (string)[]; click?: components['schemas']["ClickPayload"]; complaint?: components['schemas']["ComplaintPayload"]; created_at: string; delay?: components['schemas']["DelayPayload"]; email_id: string; email_status: string; failure?: components['schemas']["FailurePayload"]; from: string; open?: components['schemas']["OpenPayload"]; recipient?: string; scheduled_at?: string; status: string; subject: string; suppressed_recipients?: (string)[]; tags: (components['schemas']["Tag"])[]; to: (string)[] }
+    EmailPreview: { bcc: (string)[] | null; cc: (string)[] | null; from: string; html: string | null; reply_to: (string)[] | null; subject: string; text: string | null; to: (string)[] | null }
     EmailReceipt: { id: string; status: "sent" | "scheduled" | "failed" }
     EmailReceivedEvent: { created_at: string; data: components['schemas']["InboundPayload"]; type: "email.received" }
     EmailRecord: { automation_id?: string; bcc: (string)[]; bounce_reason: string | null; bounced_at: string | null; cancelled_at: string | null; cc: (string)[]; created_at: string; delivered_at: string | null; expires_at: string | null; from: string; id: string; last_event: string; reply_to: (string)[]; run_id?: string; scheduled_at: string | null; sent_at: string | null; status: "queued" | "scheduled" | "sent" | "delivered" | "bounced" | "failed" | "cancelled"; subject: string; tags: (components['schemas']["EmailTag"])[]; to: (string)[] }
@@ -530,6 +533,9 @@ export interface paths {
   }
   "/emails/batch": {
     post: { parameters: { query?: never; path?: never; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["SendBatch"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["BatchAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/emails/check": {
+    post: { parameters: { query?: never; path?: never; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["SendEmail"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["CheckAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/emails/export": {
     get: { parameters: { query?: { format?: "jsonl" | "csv"; status?: "queued" | "scheduled" | "sent" | "delivered" | "bounced" | "failed" | "cancelled"; to?: string; from?: string; tag?: string; domain?: string; since?: string; until?: string; q?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/x-ndjson": string; "text/csv": string } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
