@@ -12,7 +12,7 @@ import (
 var DefaultPlan = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_DEFAULT_PLAN", Group: "Billing", Form: setting.Text("PLAN"),
 	DefaultText: "scale; free when billing is on",
-	Help:        "Plan of new accounts, as postrider plan list shows them.",
+	Help:        "Plan of new accounts, as postrider admin plan list shows them.",
 })
 
 // Config configures the module. The zero value of a field selects its default.

@@ -67,7 +67,7 @@ func (s *Service) Start(ctx context.Context) error {
 			return fmt.Errorf("default plan: %w", err)
 		}
 		if !known {
-			return fmt.Errorf("%s: %q is not a plan of this installation; postrider plan list shows them",
+			return fmt.Errorf("%s: %q is not a plan of this installation; postrider admin plan list shows them",
 				DefaultPlan.Name, p)
 		}
 	}

@@ -103,7 +103,7 @@ func (s *events) Take(ctx context.Context, body []byte, signature string) error 
 			return err
 		default:
 			s.log.ErrorContext(ctx,
-				"invoice released although usage of its period was not reported; see postrider billing usage",
+				"invoice released although usage of its period was not reported; see postrider admin billing usage",
 				"account_id", accountID, "event_id", event.ID, "error", err)
 		}
 	}

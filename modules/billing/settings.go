@@ -29,7 +29,7 @@ var (
 	WebhookSecrets = setting.Declare(setting.Setting[[]secret.String]{
 		Name: "POSTRIDER_STRIPE_WEBHOOK_SECRET", Group: chapter, Secret: true, DefaultText: "none",
 		Form: setting.Form[[]secret.String]{Placeholder: "SECRETS", Parse: parseSecrets},
-		Help: "Signing secret of the webhook endpoint at Stripe, as printed by postrider billing setup: whsec_…. Separate several with commas during a rotation.",
+		Help: "Signing secret of the webhook endpoint at Stripe, as printed by postrider admin billing setup: whsec_…. Separate several with commas during a rotation.",
 	})
 	StripeURL = setting.Declare(setting.Setting[string]{
 		Name: "POSTRIDER_STRIPE_URL", Group: chapter, Default: stripeURL,

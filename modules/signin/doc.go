@@ -31,5 +31,5 @@
 // # First access and recovery
 //
 // The first user signs in with a set-up link, which `serve` prints until some user can sign in. There is no
-// default password. An operator creates a link for a locked-out user with `postrider user link`.
+// default password. An operator creates a link for a locked-out user with `postrider admin user link`.
 package signin

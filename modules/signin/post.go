@@ -127,7 +127,7 @@ func (p *mailQueue) sendLink(ctx context.Context, d dueLink) error {
 	wanted = wanted && !d.overLimit
 	if !wanted || p.mailer == nil || d.attempts > postAttempts {
 		if wanted {
-			p.log.WarnContext(ctx, "sign-in mail not sent; run `postrider user link` to create a sign-in link",
+			p.log.WarnContext(ctx, "sign-in mail not sent; run `postrider admin user link` to create a sign-in link",
 				"purpose", d.purpose, "attempts", d.attempts)
 		}
 		_, err := db.Exec(ctx, p.db.SQL, dropLinkSQL, d.id, d.until)

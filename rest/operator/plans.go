@@ -49,7 +49,7 @@ func (e *edge) planRoutes(g *api.TagGroup) {
 		Confirmed: true, Audited: true, Of: planNoun,
 		Problems: []int{http.StatusNotFound}, Summary: "Change a plan of the installation",
 		Description: "Updates a plan. Services apply it within 5 seconds. Emails already sent this month count " +
-			"against a new cap. Create plans with `postrider plan set`.",
+			"against a new cap. Create plans with `postrider admin plan set`.",
 		Body:    &api.Body{About: "The fields to change. At least one is required.", Examples: plans.ExampleChanges},
 		Example: one,
 	}, planBody, func(ctx context.Context, c *api.Call, in *api.Item, change plans.Change) (operatorPlanAnswer, error) {

@@ -114,7 +114,7 @@ func (e *edge) addSignIn(g *api.TagGroup) {
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/session/link", ID: "signInByLink", Public: true,
 		Problems: []int{http.StatusNotFound},
-		Summary:  "Sign in with an operator's link", Description: "Signs in with a link from `postrider user " +
+		Summary:  "Sign in with an operator's link", Description: "Signs in with a link from `postrider admin user " +
 			"link` or development mode.",
 		Body: tokenExample(), Example: enteredExample(),
 	}, tokenBody("SignInByLink"), e.byLink)

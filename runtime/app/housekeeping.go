@@ -86,7 +86,7 @@ func (h *housekeeping) keepMonths(ctx context.Context) error {
 		h.log.InfoContext(ctx, "monthly partitions updated", "made", kept.Created, "dropped", kept.Dropped)
 	}
 	if len(kept.Full) > 0 {
-		h.log.WarnContext(ctx, "rows are past the last month of their table: run postrider partition",
+		h.log.WarnContext(ctx, "rows are past the last month of their table: run postrider admin partition",
 			"tables", kept.Full)
 	}
 	return err

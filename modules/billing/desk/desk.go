@@ -107,7 +107,7 @@ func (p Prices) wantedPrices(all []accounts.Plan) (out []provider.Wanted, err er
 	for _, name := range slices.Sorted(maps.Keys(p.Plans)) {
 		i := slices.IndexFunc(all, func(have accounts.Plan) bool { return have.ID == name })
 		if i < 0 {
-			wrong.Add("plans."+name, "is not a plan of this installation: list them with postrider plan list")
+			wrong.Add("plans."+name, "is not a plan of this installation: list them with postrider admin plan list")
 			continue
 		}
 		price := p.Plans[name]
@@ -192,7 +192,7 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 		return nil, provider.Upstream(err)
 	}
 	var out []Finding
-	const setUp = "Run postrider billing setup."
+	const setUp = "Run postrider admin billing setup."
 	names := map[string]bool{}
 	for _, p := range all {
 		names[p.ID] = true
@@ -209,13 +209,13 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 				*p.IncludedEmails, prices.Included), setUp})
 		case !p.Overage && prices.Metered != "":
 			out = append(out, Finding{p.ID, "has a metered price, but the plan has no overage",
-				"Run postrider plan set " + p.ID + " --overage, or archive the price."})
+				"Run postrider admin plan set " + p.ID + " --overage, or archive the price."})
 		}
 	}
 	for _, plan := range slices.Sorted(maps.Keys(known.Plans)) {
 		if !names[plan] {
 			out = append(out, Finding{plan, "has a product, but is not a plan of this installation",
-				"Run postrider plan set " + plan + ", or change the product's metadata " + provider.PlanKey + "."})
+				"Run postrider admin plan set " + plan + ", or change the product's metadata " + provider.PlanKey + "."})
 		}
 	}
 	meter, err := s.stripe.Meter(ctx)

@@ -159,7 +159,7 @@ func (s *Service) reportHour(ctx context.Context, r report) (paused bool, err er
 }
 
 func (s *Service) markStuck(ctx context.Context, r report, reason string) error {
-	s.log.ErrorContext(ctx, "usage of an hour cannot be reported to the payment provider; see postrider billing usage",
+	s.log.ErrorContext(ctx, "usage of an hour cannot be reported to the payment provider; see postrider admin billing usage",
 		"account_id", r.accountID, "hour", r.hour, "reason", reason)
 	_, err := s.db.SQL.ExecContext(ctx, stuckSQL, r.accountID, r.hour, r.fence, reason)
 	return err

@@ -205,7 +205,7 @@ func (c *Client) Portal(ctx context.Context, customer, back string) (string, err
 }
 
 // ErrNotSetUp is returned if the operator has not run the setup.
-var ErrNotSetUp = errors.New("billing is not set up at the payment provider: run postrider billing setup")
+var ErrNotSetUp = errors.New("billing is not set up at the payment provider: run postrider admin billing setup")
 
 // setupKey is the metadata key that marks objects created by the setup.
 const setupKey = "postrider"

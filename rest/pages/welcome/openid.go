@@ -31,7 +31,7 @@ var problems = map[openid.SignInError]string{
 	openid.Disabled:            "Your user is disabled. Contact the operator of this installation.",
 	openid.OtherSubject:        "Your user is linked to another account at the provider. Choose that account, or sign in another way and link this one.",
 	openid.SubjectTaken:        "This provider account is linked to another user. Choose another account.",
-	openid.SetUpFirst:          "Postrider is not set up yet. Use the setup link in its output; postrider setup-link prints it again.",
+	openid.SetUpFirst:          "Postrider is not set up yet. Use the setup link in its output; postrider admin setup-link prints it again.",
 	openid.SignedOut:           "Your session has ended, so nothing was linked. Sign in and start again.",
 	openid.Failed:              "Something went wrong. Try again in a moment.",
 }

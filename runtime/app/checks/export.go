@@ -26,7 +26,7 @@ func checkExport(p Params) doctor.Check {
 		case is.Behind > eventexport.BehindLimit:
 			f.Level, f.Found = doctor.Error, fmt.Sprintf("the oldest event has waited for %s",
 				is.Behind.Round(time.Second))
-			f.Do = "Run postrider export status to see the latest error. No events are lost, and mail is not affected."
+			f.Do = "Run postrider admin export status to see the latest error. No events are lost, and mail is not affected."
 			if is.Failures > 0 {
 				f.Found += ": " + is.Error
 			}

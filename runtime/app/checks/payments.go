@@ -50,7 +50,7 @@ func checkPayments(service *desk.Service) doctor.Check {
 		case len(state.Backlog.Stuck) > 0:
 			usage.Level, usage.Found, usage.Do = doctor.Error, fmt.Sprintf("%d hours are stuck",
 				len(state.Backlog.Stuck)),
-				"Run postrider billing usage to see which hours and why. They are not billed."
+				"Run postrider admin billing usage to see which hours and why. They are not billed."
 		case state.Backlog.Oldest.Hours() > 2:
 			usage.Level, usage.Do = doctor.Warning, "Check the log: the payment provider does not accept usage."
 		case state.Backlog.Hours == 0:

@@ -40,7 +40,7 @@ func checkSources(d *db.DB, sources []*ent.Source) doctor.Check {
 			}
 			f := doctor.Finding{Check: "sources", Level: doctor.Warning, Expected: expected,
 				Found: fmt.Sprintf("%s (%s): no running process has it", s.Address, s.Pool),
-				Do:    "Start the process whose machine has the address, or move the address to another machine (then run postrider source move if it names a process). postrider source pausestops its use."}
+				Do:    "Start the process whose machine has the address, or move the address to another machine (then run postrider admin source move if it names a process). postrider admin source pausestops its use."}
 			if name != "" {
 				f.Found = fmt.Sprintf("%s (%s): the process %s is not running, or does not have it", s.Address,
 					s.Pool, name)

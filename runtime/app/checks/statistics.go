@@ -32,7 +32,7 @@ func checkStatistics(p Params) doctor.Check {
 				"Check that a process runs and that the database is fast enough. Statistics are incomplete until then; mail is not affected."
 		case is.Skipped > 0:
 			f.Level, f.Do = doctor.Warning,
-				"The log names the skipped events. Run postrider statistics rebuild after an update that fixes the cause."
+				"The log names the skipped events. Run postrider admin statistics rebuild after an update that fixes the cause."
 		}
 		return []doctor.Finding{f}
 	}

@@ -26,7 +26,7 @@ var Hold = fx.Options(
 	}),
 	fx.Invoke(func(n *node.Node, registry prometheus.Registerer) error {
 		return registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "postrider_delivery_held",
-			Help: "1 while the whole installation is held and nothing leaves it (postrider hold), else 0."},
+			Help: "1 while the whole installation is held and nothing leaves it (postrider admin hold), else 0."},
 			func() float64 {
 				if n.CurrentHold() != nil {
 					return 1

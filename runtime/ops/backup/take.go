@@ -112,7 +112,7 @@ func Open(folder string) (*Backup, error) {
 	content, err := os.ReadFile(filepath.Join(folder, manifestName))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil,
-			fmt.Errorf("%s is not a complete backup: %s is missing. Specify the folder that `postrider backup` printed",
+			fmt.Errorf("%s is not a complete backup: %s is missing. Specify the folder that `postrider admin backup` printed",
 				folder, manifestName)
 	}
 	if err != nil {

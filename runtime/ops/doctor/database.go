@@ -191,5 +191,5 @@ func clockSteps(ctx context.Context, d *db.DB) []Finding {
 	}
 	return []Finding{s.finding(Warning, step.String(),
 		"Run NTP on the machines of the database and its standbys. Due times, leases and limits that were stored while the clock was ahead are repaired. "+
-			"Statistics miss events until the clock reaches its former time: then run postrider statistics rebuild.")}
+			"Statistics miss events until the clock reaches its former time: then run postrider admin statistics rebuild.")}
 }

@@ -32,7 +32,7 @@ func tablesByMonth(ctx context.Context, d *db.DB) []Finding {
 		return nil
 	case len(late) > 0:
 		return []Finding{s.finding(Warning, "new rows of "+strings.Join(late, ", ")+" have no partition",
-			"Run postrider partition: no data is lost, but the default partition grows without bound. Running processes create partitions ahead if they own the tables.")}
+			"Run postrider admin partition: no data is lost, but the default partition grows without bound. Running processes create partitions ahead if they own the tables.")}
 	default:
 		return []Finding{s.ok(fmt.Sprintf("%d tables have them", split))}
 	}

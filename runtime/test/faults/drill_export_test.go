@@ -123,7 +123,7 @@ func (d exportDrill) awaitStop(because string) {
 	})
 	if printed := string(d.nodes[0].Command(d.nodes[0].Database(), "export", "status")); !strings.Contains(printed,
 		because) {
-		d.t.Errorf("postrider export status printed %s, want why the export is stopped", printed)
+		d.t.Errorf("postrider admin export status printed %s, want why the export is stopped", printed)
 	}
 	for i, node := range d.nodes {
 		if a := node.Do(d.t.Context(), http.MethodPost, "/api/emails",

@@ -26,7 +26,7 @@ const (
 // Maintenance is the result of Keep.
 type Maintenance struct {
 	Created, Dropped []string // months
-	Full             []string // rests that have rows, for which the operator should run postrider partition
+	Full             []string // rests that have rows, for which the operator should run postrider admin partition
 }
 
 // DropRule decides when the rows of a month of a table are no longer needed, so that it is dropped with

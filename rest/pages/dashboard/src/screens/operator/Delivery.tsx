@@ -52,7 +52,7 @@ function Queue({ rows }: { rows: Operator['queueByDestination'] }) {
 }
 
 function Sources({ rows }: { rows: Source[] }) {
-  if (rows.length === 0) return none(Router, 'No sending sources', <>Mail is sent from the machine’s own address. <code>postrider source add</code> adds addresses, with warm-up.</>)
+  if (rows.length === 0) return none(Router, 'No sending sources', <>Mail is sent from the machine’s own address. <code>postrider admin source add</code> adds addresses, with warm-up.</>)
   return (
     <Grid label="Sources" heads={['Address', 'Name', 'Process', 'Pool', 'Status', 'Warm-up']}>
       {rows.map((s) => [
