@@ -6,7 +6,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// A check judges a message as a send would, at the cap and below it, and leaves no email and no count behind.
+// A check judges a message as a send would, at the cap and below it, and stores no email and no count.
 func TestCheckJudgesAsSendAndStoresNothing(t *testing.T) {
 	t.Parallel()
 	c := newCapped(t)
