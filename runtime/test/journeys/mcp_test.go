@@ -403,7 +403,7 @@ func TestAgentSeesToolsByScopeAndMode(t *testing.T) {
 	bound.use(t, "find_emails", map[string]any{}, nil)
 	if words := bound.use(t, "why_not_delivered", map[string]any{"address": "bob@example.net"}, nil); !strings.Contains(
 		words, "not_checked") {
-		t.Errorf("the result does not list what was not checked: %s", words)
+		t.Errorf("the result does not name the skipped checks: %s", words)
 	}
 
 	read := app.Beside(t, func(s setting.RawValues) { s["POSTRIDER_MCP"] = "read" }, nil)
