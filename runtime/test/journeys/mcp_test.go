@@ -389,6 +389,23 @@ func TestAgentSeesToolsByScopeAndMode(t *testing.T) {
 		t.Errorf("tools of a sending key (-want +got):\n%s", diff)
 	}
 
+	limited := *app
+	var made struct{ Secret string }
+	app.Do(t, http.MethodPost, "/api/api-keys", map[string]any{"name": "limited", "scope": "full",
+		"domain_ids": []string{idOfDomain(t, app, "dev.test")}}).JSON(t, &made)
+	limited.APIKey = made.Secret
+	bound := connectAgent(t, &limited)
+	for _, name := range []string{"list_suppressions", "email_statistics", "webhook_health", "events_since"} {
+		if slices.Contains(bound.toolNames(t), name) {
+			t.Errorf("a key limited to a domain sees %s, which covers the whole account", name)
+		}
+	}
+	bound.use(t, "find_emails", map[string]any{}, nil)
+	if words := bound.use(t, "why_not_delivered", map[string]any{"address": "bob@example.net"}, nil); !strings.Contains(
+		words, "not_checked") {
+		t.Errorf("the result does not name the skipped checks: %s", words)
+	}
+
 	read := app.Beside(t, func(s setting.RawValues) { s["POSTRIDER_MCP"] = "read" }, nil)
 	read.APIKey = app.APIKey
 	for name, tool := range connectAgent(t, read).tools(t) {
