@@ -3,7 +3,9 @@ package journeys_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"regexp"
@@ -48,7 +50,7 @@ func startAgent(t *testing.T, over mcp.Transport) agent {
 	if err != nil {
 		t.Fatalf("the agent cannot connect: %v", err)
 	}
-	t.Cleanup(func() { session.Close() }) //nolint:errcheck // the server may be gone
+	t.Cleanup(func() { session.Close() }) // the server may be gone
 	return agent{session}
 }
 
@@ -138,9 +140,7 @@ func TestAgentSendsAndFollowsEmails(t *testing.T) {
 		"text": "Thank you.", "tags": map[string]any{"kind": "receipt"}}
 
 	dry := map[string]any{"dry_run": true}
-	for name, value := range letter {
-		dry[name] = value
-	}
+	maps.Copy(dry, letter)
 	var checked agentSent
 	agent.use(t, "send_email", dry, &checked)
 	if checked.Status != "accepted" || checked.ID != "" || checked.Preview.Subject != "Receipt" {
@@ -506,7 +506,6 @@ func TestAgentMessagesAreBounded(t *testing.T) {
 	if listen.Status != http.StatusNotFound || !strings.Contains(string(listen.Body), "-32601") {
 		t.Errorf("a stream without end got %d %s", listen.Status, listen.Body)
 	}
-
 }
 
 // The bridge connects an agent on standard input and output with the tools, and reports what it cannot reach.
@@ -547,9 +546,9 @@ func bridgeTo(t *testing.T, baseURL, key string) mcp.Transport {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		agentWrites.Close()  //nolint:errcheck // a pipe
-		bridgeWrites.Close() //nolint:errcheck // a pipe
-		if err := <-ended; err != nil && err != os.ErrClosed {
+		agentWrites.Close()
+		bridgeWrites.Close()
+		if err := <-ended; err != nil && !errors.Is(err, os.ErrClosed) {
 			t.Errorf("the bridge ended with %v", err)
 		}
 	})
