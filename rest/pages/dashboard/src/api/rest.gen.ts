@@ -58,7 +58,7 @@ export interface components {
     BacktestAutomation: { limit?: number | null; since: string }
     BacktestDifference: { active: components['schemas']["Verdict"]; created_at: string; draft: components['schemas']["Verdict"]; event_id: string; name: string }
     BatchAnswer: { data: (components['schemas']["BatchResult"])[] }
-    BatchResult: { error?: components['schemas']["ProblemBody"]; id: string | null; index: number; status: "sent" | "scheduled" | "failed" }
+    BatchResult: { error?: components['schemas']["ProblemBody"]; id: string | null; index: number; status: "sent" | "scheduled" | "failed"; suppressed_recipients?: (string)[] }
     BillingAnswer: { billing: components['schemas']["BillingRecord"] }
     BillingRecord: { billing_email: string; cancel_at: string | null; current_period_end: string; current_period_start: string; enabled: boolean; mode: string | null; monthly_limit: number | null; payment_method: (components['schemas']["CardRecord"]) | (null); pending_at: string | null; pending_plan: string | null; plan: components['schemas']["PlanName"]; problems: (string)[]; production: components['schemas']["Production"]; status: "none" | "incomplete" | "incomplete_expired" | "trialing" | "active" | "past_due" | "canceled" | "unpaid" | "paused"; usage: components['schemas']["UsageOfMonth"] }
     BouncePayload: { attempt?: number; code: number; diagnostic: string; enhanced_code: string; remote_mta: string; type: string }
@@ -134,7 +134,7 @@ export interface components {
     EmailOpenedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.opened" }
     EmailPayload: { bounce?: components['schemas']["BouncePayload"]; bounce_reason?: string; cc: (string)[]; click?: components['schemas']["ClickPayload"]; complaint?: components['schemas']["ComplaintPayload"]; created_at: string; delay?: components['schemas']["DelayPayload"]; email_id: string; email_status: string; failure?: components['schemas']["FailurePayload"]; from: string; open?: components['schemas']["OpenPayload"]; recipient?: string; scheduled_at?: string; status: string; subject: string; suppressed_recipients?: (string)[]; tags: (components['schemas']["Tag"])[]; to: (string)[] }
     EmailPreview: { bcc: (string)[] | null; cc: (string)[] | null; from: string; html: string | null; reply_to: (string)[] | null; subject: string; text: string | null; to: (string)[] | null }
-    EmailReceipt: { id: string; status: "sent" | "scheduled" | "failed" }
+    EmailReceipt: { id: string; status: "sent" | "scheduled" | "failed"; suppressed_recipients?: (string)[] }
     EmailReceivedEvent: { created_at: string; data: components['schemas']["InboundPayload"]; type: "email.received" }
     EmailRecord: { automation_id?: string; bcc: (string)[]; bounce_reason: string | null; bounced_at: string | null; cancelled_at: string | null; cc: (string)[]; created_at: string; delivered_at: string | null; expires_at: string | null; from: string; id: string; last_event: string; reply_to: (string)[]; run_id?: string; scheduled_at: string | null; sent_at: string | null; status: "queued" | "scheduled" | "sent" | "delivered" | "bounced" | "failed" | "cancelled"; subject: string; tags: (components['schemas']["EmailTag"])[]; to: (string)[] }
     EmailScheduledEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.scheduled" }
@@ -321,6 +321,7 @@ export interface components {
     TriggerDefinition: { cancel_on_events?: ((string) | ({ conditions?: string; event: string; step?: string }))[]; conditions?: string; event: string; re_entry?: ("every_time" | "once" | "after_completion") | ({ at_most_every: string }) }
     TwilioSettings: { account_sid: string; base_url: string | null; has_auth_token: boolean }
     UnsubscribePayload: { category: string | null; category_label: string | null; category_opt_out_id: string | null; email: string; email_id: string | null; scope: string; source: string; suppression_id: string | null }
+    UpdateAPIKey: { name?: string }
     UpdateAccount: { body_retention_days?: number; email?: string; name?: string; record_retention_days?: number; require_second_factor?: boolean }
     UpdateAccountAsOperator: { daily_bytes?: number | null; monthly_limit?: number | null; payment_method?: boolean; plan?: string; production_unlocked?: boolean; stored_bytes?: number | null; suspended?: boolean }
     UpdateAutomation: { description?: string | null; name?: string; steps?: (components['schemas']["StepDefinition"])[]; timezone?: string | null; trigger?: (components['schemas']["TriggerDefinition"]) }
@@ -381,6 +382,7 @@ export interface paths {
   "/api-keys/{id}": {
     get: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["KeyAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
     delete: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OkAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+    patch: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["UpdateAPIKey"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["KeyAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/audit-log": {
     get: { parameters: { query?: { limit?: number; cursor?: string; actor?: string; action?: string; since?: string; until?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["AuditLog"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
