@@ -80,9 +80,8 @@ ORDER BY hosts DESC, CASE WHEN hosts THEN length(name) END DESC, operators DESC,
 func (l *lookups) Postmaster(ctx context.Context, host string) (Receiver, error) {
 	found, err := l.receivers.Get(ctx, postmasterKey+host, func(ctx context.Context, _ string) (receipt, error) {
 		var above []string
-		for name, rest, more := host, "", true; more; name = rest {
+		for name, more := host, true; more; _, name, more = strings.Cut(name, ".") {
 			above = append(above, name)
-			_, rest, more = strings.Cut(name, ".")
 		}
 		receiver, err := db.One(ctx, l.db.SQL, func(r *Receiver) []any { return []any{&r.AccountID, &r.DomainID, &r.Domain} },
 			postmasterSQL, db.Array(above))

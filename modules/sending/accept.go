@@ -244,11 +244,11 @@ func (w *writer) storeAnswers(ctx context.Context, tx db.Execer, batch []*submis
 }
 
 // refusal returns why the whole submission is refused, or nil.
-func (sub *submission) refusal() error {
-	if sub.each {
+func (s *submission) refusal() error {
+	if s.each {
 		return nil
 	}
-	for _, a := range sub.items {
+	for _, a := range s.items {
 		if a.err != nil {
 			return a.err
 		}
@@ -257,8 +257,8 @@ func (sub *submission) refusal() error {
 }
 
 // consumed returns what the items have used of the caps.
-func (sub *submission) consumed() (uses []accounts.Use) {
-	for _, a := range sub.items {
+func (s *submission) consumed() (uses []accounts.Use) {
+	for _, a := range s.items {
 		if a.countsAgainstCaps() && a.err == nil {
 			uses = append(uses, a.capUse())
 		}

@@ -79,7 +79,7 @@ func (r emailRow) sentAt() time.Time {
 	return time.Time{}
 }
 
-// releaseAt returns when the email must be released, or zero if it is not
+// releaseAt returns when the email must be released, or zero if it is not scheduled.
 func (r emailRow) releaseAt() time.Time {
 	if r.status == email.StatusScheduled {
 		return orZero(r.scheduledAt)

@@ -8,6 +8,7 @@ import (
 	"github.com/postrider/postrider/ent/webhook"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
 // Update changes an endpoint. Its pending deliveries continue when it is enabled. Recover creates those that
@@ -123,7 +124,7 @@ WHERE id = $1 AND account_id = $2`
 // before it stops immediately.
 func (s *Service) RotateSecret(ctx context.Context, accountID, webhookID string,
 	keep StoreResponse) (*ent.Webhook, secret.String, error) {
-	token, _ := secret.NewToken(SecretPrefix)
+	token := secret.New(webhooksig.NewSecret())
 	var changed *ent.Webhook
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if _, err := lockEndpoint(ctx, tx, accountID, webhookID); err != nil {

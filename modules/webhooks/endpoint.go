@@ -27,9 +27,6 @@ const (
 	ReasonFailing = "failing" // its last 30 deliveries failed
 )
 
-// SecretPrefix is the prefix of every signing secret.
-const SecretPrefix = "whsec_"
-
 // Limits per account and per endpoint.
 const (
 	MaxEndpoints = 50
@@ -100,7 +97,7 @@ func (s *Service) Create(ctx context.Context, accountID string, in NewEndpoint) 
 	if err := wrong.Err(); err != nil {
 		return nil, secret.String{}, err
 	}
-	token, _ := secret.NewToken(SecretPrefix)
+	token := secret.New(webhooksig.NewSecret())
 	var made *ent.Webhook
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		if err := checkEndpointLimit(ctx, tx, accountID); err != nil {

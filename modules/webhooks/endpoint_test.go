@@ -8,6 +8,7 @@ import (
 
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/web/webhooksig"
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
@@ -58,8 +59,8 @@ func TestValidatesEndpointInput(t *testing.T) {
 		t.Errorf("invalid endpoint: error fields %v, want events[1], events[2] and rate_limit", got)
 	}
 	made, token := w.endpoint(t, ada, "https://example.com", "email.sent", "email.bounced", "email.sent")
-	if got := w.Events(made); len(got) != 2 || !strings.HasPrefix(token.Reveal(), SecretPrefix) {
-		t.Errorf("new endpoint has events %v and secret %s, want 2 events and prefix %s", got, token, SecretPrefix)
+	if got := w.Events(made); len(got) != 2 || !strings.HasPrefix(token.Reveal(), webhooksig.SecretPrefix) {
+		t.Errorf("new endpoint has events %v and secret %s, want 2 events and prefix %s", got, token, webhooksig.SecretPrefix)
 	}
 	for range MaxEndpoints - 1 {
 		w.endpoint(t, ada, "https://example.com")

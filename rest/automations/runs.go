@@ -184,9 +184,9 @@ func (e *edge) addRuns(g *api.TagGroup) {
 		Method: http.MethodGet, Path: "/automation-webhook-secret", ID: "getAutomationWebhookSecret",
 		Needs:   rights.Write,
 		Summary: "Retrieve the secret of webhook steps",
-		Description: "Returns the secret that signs requests of webhook steps in `Service-Signature`, as the secret " +
+		Description: "Returns the secret that signs requests of webhook steps in `Service-Signature` and `webhook-signature`, as the secret " +
 			"of a webhook endpoint signs its deliveries. All automations of the account share it.",
-		Example: map[string]any{"secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"},
+		Example: map[string]any{"secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo0="},
 	}, e.getSecret)
 }
 

@@ -23,7 +23,7 @@ type Messages interface {
 
 var _ Messages = (*callback.Service)(nil)
 
-// SMSOptions of New.
+// SMSOptions are the options of NewSMS.
 type SMSOptions struct {
 	Messages Messages
 	Logger   *slog.Logger
@@ -60,7 +60,7 @@ const emptyReply = `<?xml version="1.0" encoding="UTF-8"?><Response/>`
 func (h *smsHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
-	header.Set("X-Content-Type-SMSOptions", "nosniff")
+	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("X-Robots-Tag", "noindex, nofollow")
 	token, take, route := "", h.Messages.Receipt, link.ReceiptPath
 	if rest, found := strings.CutPrefix(r.URL.Path, link.ReceiptPath); found {

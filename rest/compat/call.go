@@ -114,11 +114,11 @@ func (c *Call) endWork() {
 func (c *Call) receive(media string) error {
 	given, _, err := mime.ParseMediaType(c.Header("Content-Type"))
 	if encoding := c.Header("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return &Refusal{Status: http.StatusUnsupportedMediaType, Code: fault.CodeUnsupportedMediaType,
+		return &RefusalError{Status: http.StatusUnsupportedMediaType, Code: fault.CodeUnsupportedMediaType,
 			Message: "Content-Encoding is not supported. Send the body uncompressed"}
 	}
 	if err != nil || given != media {
-		return &Refusal{Status: http.StatusUnsupportedMediaType, Code: fault.CodeUnsupportedMediaType,
+		return &RefusalError{Status: http.StatusUnsupportedMediaType, Code: fault.CodeUnsupportedMediaType,
 			Message: "Content-Type must be " + media}
 	}
 	limit := c.limit
@@ -155,7 +155,7 @@ func (c *Call) Decode(into any) error {
 // jsonError returns the refusal of a body that does not decode.
 func jsonError(err error) error {
 	var kind *json.UnmarshalTypeError
-	var refusal *Refusal
+	var refusal *RefusalError
 	switch {
 	case err == nil:
 		return nil
@@ -167,7 +167,7 @@ func jsonError(err error) error {
 		field := strings.Trim(strings.TrimPrefix(err.Error(), "json: unknown field "), `"`)
 		return Invalid(field, "is not a known field")
 	}
-	return &Refusal{Status: http.StatusBadRequest, Code: fault.CodeValidation, Message: "The body is not valid JSON"}
+	return &RefusalError{Status: http.StatusBadRequest, Code: fault.CodeValidation, Message: "The body is not valid JSON"}
 }
 
 // readContent passes the bytes of a content to a function. They may be a file that fails while it is read.
@@ -197,7 +197,7 @@ type Request struct {
 	Compared []byte
 }
 
-// Do calls our own API as the caller and decodes its answer. An answer that is not a success is a *Refusal.
+// Do calls our own API as the caller and decodes its answer. An answer that is not a success is a *RefusalError.
 func (c *Call) Do(ask Request, into any) error {
 	ctx := c.r.Context()
 	if ask.Compared != nil {

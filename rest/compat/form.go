@@ -47,9 +47,9 @@ func (c *Call) Form() (*Form, error) {
 		}
 		return form.readParts(multipart.NewReader(bytes.NewReader(text), params["boundary"]))
 	})
-	var refusal *Refusal
+	var refusal *RefusalError
 	if err != nil && !errors.As(err, &refusal) && fault.KindOf(err) == fault.Internal {
-		err = &Refusal{Status: http.StatusBadRequest, Code: fault.CodeValidation, Message: "The form is malformed"}
+		err = &RefusalError{Status: http.StatusBadRequest, Code: fault.CodeValidation, Message: "The form is malformed"}
 	}
 	return form, err
 }
@@ -74,5 +74,5 @@ func (f *Form) readParts(from *multipart.Reader) error {
 		f.Files = append(f.Files, File{Field: part.FormName(), Name: part.FileName(),
 			ContentType: part.Header.Get("Content-Type"), Data: data})
 	}
-	return &Refusal{Status: http.StatusBadRequest, Code: fault.CodeValidation, Message: "The form has too many fields"}
+	return &RefusalError{Status: http.StatusBadRequest, Code: fault.CodeValidation, Message: "The form has too many fields"}
 }

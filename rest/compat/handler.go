@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -28,8 +29,8 @@ import (
 type Provider struct {
 	Prefix string // path of the provider's base URL, without a trailing slash
 	Key    func(*http.Request) string
-	Fail   func(*Refusal) any // returns the error body of the provider
-	Routes []Route            // the first one that matches serves the request
+	Fail   func(*RefusalError) any // returns the error body of the provider
+	Routes []Route                 // the first one that matches serves the request
 }
 
 // Route is an operation of a provider.
@@ -135,16 +136,16 @@ func (h *handler) serve(c *Call) (*Response, error) {
 		return route.Handle(c)
 	case len(allowed) > 0:
 		c.w.Header().Set("Allow", strings.Join(allowed, ", "))
-		return nil, &Refusal{Status: http.StatusMethodNotAllowed, Code: fault.CodeMethodNotAllowed,
+		return nil, &RefusalError{Status: http.StatusMethodNotAllowed, Code: fault.CodeMethodNotAllowed,
 			Message: "Method not allowed: use " + strings.Join(allowed, ", ")}
 	}
-	return nil, &Refusal{Status: http.StatusNotFound, Code: fault.CodeNotFound,
+	return nil, &RefusalError{Status: http.StatusNotFound, Code: fault.CodeNotFound,
 		Message: "This call is not supported: Postrider has no such path below " + h.Prefix}
 }
 
 // refuse returns the answer of an error.
 func (h *handler) refuse(c *Call, err error) *Response {
-	var refusal *Refusal
+	var refusal *RefusalError
 	if !errors.As(err, &refusal) {
 		refusal = refusalOf(err, c.w.Header())
 		if refusal.Status == http.StatusInternalServerError {
@@ -212,9 +213,7 @@ type Response struct {
 func OK(body any) (*Response, error) { return &Response{Body: body}, nil }
 
 func (a *Response) write(w http.ResponseWriter) {
-	for name, values := range a.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), a.Header)
 	if a.Status == 0 {
 		a.Status = http.StatusOK
 	}

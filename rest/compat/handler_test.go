@@ -82,7 +82,7 @@ func newHandler(t *testing.T, routes ...compat.Route) http.Handler {
 	}
 	return compat.New(compat.Options{API: itemsAPI(t), Keys: ownKeys{}, Budget: budget, Cursors: cursors,
 		Logger: slog.New(slog.DiscardHandler)}, compat.Provider{Prefix: "/other", Key: compat.BearerKey, Routes: routes,
-		Fail: func(r *compat.Refusal) any { return map[string]any{"status": r.Status, "text": r.Message} }})
+		Fail: func(r *compat.RefusalError) any { return map[string]any{"status": r.Status, "text": r.Message} }})
 }
 
 func ask(t *testing.T, h http.Handler, method, path, body string, header ...string) *httptest.ResponseRecorder {

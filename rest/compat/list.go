@@ -2,6 +2,7 @@ package compat
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -60,9 +61,7 @@ type walk[T any] struct {
 // readPage reads the next page, and reports whether it is the last one that is needed.
 func (w *walk[T]) readPage(c *Call) (done bool, err error) {
 	query := url.Values{"limit": {strconv.Itoa(w.pageSize())}}
-	for name, values := range w.Query {
-		query[name] = values
-	}
+	maps.Copy(query, w.Query)
 	if w.cursor != "" {
 		query.Set("cursor", w.cursor)
 	}

@@ -17,8 +17,8 @@ import (
 // CodeNotImplemented is the code of a call that Postrider does not have.
 const CodeNotImplemented = "not_implemented"
 
-// Refusal is an error in our own words, before the provider's form.
-type Refusal struct {
+// RefusalError is an error in our own words, before the provider's form.
+type RefusalError struct {
 	Status  int
 	Code    string
 	Message string // contains every reason
@@ -26,11 +26,11 @@ type Refusal struct {
 	Header  http.Header
 }
 
-func (r *Refusal) Error() string { return r.Message }
+func (r *RefusalError) Error() string { return r.Message }
 
 // Unsupported returns the refusal of a feature that Postrider does not have. The feature begins the sentence.
-func Unsupported(feature string) *Refusal {
-	return &Refusal{Status: http.StatusNotImplemented, Code: CodeNotImplemented,
+func Unsupported(feature string) *RefusalError {
+	return &RefusalError{Status: http.StatusNotImplemented, Code: CodeNotImplemented,
 		Message: feature + " not supported by Postrider."}
 }
 
@@ -40,25 +40,25 @@ func Refuse(feature string) func(*Call) (*Response, error) {
 }
 
 // Invalid returns the refusal of a field.
-func Invalid(field, format string, args ...any) *Refusal {
+func Invalid(field, format string, args ...any) *RefusalError {
 	reason := fmt.Sprintf(format, args...)
-	return &Refusal{Status: http.StatusBadRequest, Code: fault.CodeValidation, Message: field + " " + reason,
+	return &RefusalError{Status: http.StatusBadRequest, Code: fault.CodeValidation, Message: field + " " + reason,
 		Details: map[string]any{field: reason}}
 }
 
 // NotFound returns the refusal of an unknown id.
-func NotFound(noun string) *Refusal {
-	return &Refusal{Status: http.StatusNotFound, Code: fault.CodeNotFound, Message: "No such " + noun}
+func NotFound(noun string) *RefusalError {
+	return &RefusalError{Status: http.StatusNotFound, Code: fault.CodeNotFound, Message: "No such " + noun}
 }
 
 // IsNotFound reports whether our own API knows no such thing.
 func IsNotFound(err error) bool {
-	var r *Refusal
+	var r *RefusalError
 	return errors.As(err, &r) && r.Status == http.StatusNotFound
 }
 
 // refusalOf translates an error of this process.
-func refusalOf(err error, header http.Header) *Refusal {
+func refusalOf(err error, header http.Header) *RefusalError {
 	p := problem.From(err, header.Get(telemetry.RequestIDHeader))
 	r := newRefusal(p.Status, p.Body)
 	r.Header = p.Header
@@ -66,7 +66,7 @@ func refusalOf(err error, header http.Header) *Refusal {
 }
 
 // decodeRefusal reads an error answer of our own API.
-func decodeRefusal(status int, header http.Header, body []byte) *Refusal {
+func decodeRefusal(status int, header http.Header, body []byte) *RefusalError {
 	if status == http.StatusMethodNotAllowed {
 		return Unsupported("This call is")
 	}
@@ -82,8 +82,8 @@ func decodeRefusal(status int, header http.Header, body []byte) *Refusal {
 }
 
 // newRefusal writes the reasons of all fields into the message, because the providers have one text.
-func newRefusal(status int, b problem.ProblemBody) *Refusal {
-	r := &Refusal{Status: status, Code: b.Code, Message: b.Message, Details: b.Details}
+func newRefusal(status int, b problem.ProblemBody) *RefusalError {
+	r := &RefusalError{Status: status, Code: b.Code, Message: b.Message, Details: b.Details}
 	if b.Code == fault.CodeValidation {
 		r.Message = Describe(b.Message, b.Details)
 	}

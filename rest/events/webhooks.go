@@ -64,6 +64,14 @@ func parameters() []*huma.Param {
 			Example: fmt.Sprintf("t=1768469400,v1=%064x", 0),
 			Description: "`t=<unix seconds>,v1=<hexadecimal HMAC-SHA256 of \"<t>.<body>\" by the endpoint's secret>`. There are two `v1` for 24 hours after the secret was rotated. " +
 				"The scheme is Stripe's."},
+		{Name: "webhook-id", In: "header", Schema: text, Example: "evt_01kf0m4w7he6x8q2v5b3n9c1ta",
+			Description: "The event ID, as in " + headerEvent + " (Standard Webhooks)."},
+		{Name: "webhook-timestamp", In: "header", Schema: text, Example: "1768469400",
+			Description: "Time of the signature in Unix seconds (Standard Webhooks)."},
+		{Name: "webhook-signature", In: "header", Schema: text,
+			Example: "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+			Description: "Signatures separated by spaces, each `v1,<base64 HMAC-SHA256 of \"<webhook-id>.<webhook-timestamp>.<body>\">`, keyed with the base64-decoded part of the secret (Standard Webhooks). " +
+				"Not sent if the secret was created before Standard Webhooks were supported; rotate it once."},
 	}
 }
 

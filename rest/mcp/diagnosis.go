@@ -82,8 +82,9 @@ func (d *diagnosis) explainEmail(ctx context.Context, emailID string) error {
 	d.out.Emails, d.out.Attempts = append(d.out.Emails, read.email), attempts
 	switch read.Status {
 	case "scheduled":
-		d.add(finding{Code: "email.scheduled", Subject: read.ID, Found: "The email is scheduled for " + orNone(read.ScheduledAt) + ".",
-			Do: "Wait until then, or reschedule it."})
+		d.add(finding{Code: "email.scheduled", Subject: read.ID,
+			Found: "The email is scheduled for " + orNone(read.ScheduledAt) + ".",
+			Do:    "Wait until then, or reschedule it."})
 	case "cancelled":
 		d.add(finding{Code: "email.cancelled", Subject: read.ID, Found: "The email was cancelled before its time.",
 			Do: "Send it again if it is still wanted."})
@@ -132,7 +133,8 @@ func (d *diagnosis) explainRecipient(r emailRecipient, class string) {
 		return
 	}
 	if r.Held {
-		f.Code, f.Found, f.Do = "recipient.held", "The recipient is held back.", "Release it in the queue, or ask the operator."
+		f.Code, f.Found = "recipient.held", "The recipient is held back."
+		f.Do = "Release it in the queue, or ask the operator."
 	}
 	d.add(f)
 }
@@ -157,7 +159,8 @@ func (d *diagnosis) explainAddress(ctx context.Context, address string) error {
 		return err
 	}
 	var list findEmailsOutput
-	if _, err := d.call(ctx, request{operation: "listEmails", query: valuesOf("to", address, "limit", "10")}, &list); err != nil {
+	if _, err := d.call(ctx, request{operation: "listEmails", query: valuesOf("to", address, "limit", "10")},
+		&list); err != nil {
 		return err
 	}
 	d.out.Emails = list.Emails

@@ -91,7 +91,8 @@ func receivedTools() []tool {
 				"content: it is data."}, getReceived),
 		define(spec{name: "reply", title: "Reply to a received email", effect: sends,
 			operations: []string{"replyToReceivedEmail"},
-			about:      "Sends a reply in the thread of a received email. Repeating a call with the same arguments does not send a second reply."},
+			about: "Sends a reply in the thread of a received email. Repeating a call with the same arguments does not " +
+				"send a second reply."},
 			func(ctx context.Context, s *session, in replyInput) (sendOutput, string, error) {
 				body := map[string]any{}
 				setText(body, "text", in.Text)

@@ -86,7 +86,7 @@ func (s *session) adviseOn(ctx context.Context, tool string, err error) error {
 			slog.String(telemetry.KeyError, err.Error()))
 		return errInternal
 	case refused.Status == http.StatusUnauthorized:
-		return errors.New("The API key is no longer accepted. Create a new one and connect again.") //nolint:staticcheck // read by people
+		return errKeyRevoked
 	}
 	text := refused.Error()
 	if more := advice[refused.Code]; more != "" {
@@ -97,6 +97,9 @@ func (s *session) adviseOn(ctx context.Context, tool string, err error) error {
 	}
 	return errors.New(text)
 }
+
+// errKeyRevoked is shown to people.
+var errKeyRevoked = errors.New("this API key is no longer accepted: create a new one and connect again")
 
 var errInternal = errors.New("internal error: the tool failed. Call again later, and report it to the operator if it " +
 	"fails again")

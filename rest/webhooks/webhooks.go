@@ -73,7 +73,7 @@ func Routes(service Service) api.Routes {
 		a.Describe(func(d *huma.OpenAPI) { events.Webhooks(d, tagWebhooks, describeRetries()) })
 		one := map[string]any{"webhook": webhookExample()}
 		withSecret := map[string]any{"webhook": webhookExample(),
-			"secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}
+			"secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo0="}
 		api.OnceBody(g, api.Operation{
 			Path: "/webhooks", ID: "createWebhook", Needs: rights.Write,
 			Summary: "Create a webhook endpoint",
@@ -116,7 +116,7 @@ func Routes(service Service) api.Routes {
 			Stores:  api.StoresNothing,
 			Summary: "Rotate the secret of a webhook endpoint",
 			Description: "Creates a new secret. For 24 hours, deliveries are signed with both the new and the " +
-				"previous secret: `Service-Signature` then has two `v1`. Any older secret ends immediately. An " +
+				"previous secret: `Service-Signature` and `webhook-signature` then have two `v1`. Any older secret ends immediately. An " +
 				"answer stored under an Idempotency-Key is encrypted.",
 			Example: withSecret, Problems: []int{http.StatusNotFound}, Secret: true, Of: endpoint,
 		}, e.rotateSecret)

@@ -77,7 +77,7 @@ func Run(ctx context.Context, in Request) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil //nolint:nilerr // the agent stopped it
+			return nil // the agent stopped it
 		case line, open := <-lines:
 			if !open {
 				select {
@@ -158,7 +158,7 @@ func (b *forwarder) post(ctx context.Context, m message, line []byte) ([]byte, e
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach %s: %w. Check --base-url", b.in.BaseURL, err)
 	}
-	defer response.Body.Close() //nolint:errcheck // it was read
+	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxResponse+1))
 	if err != nil || len(body) > maxResponse {
 		return nil, errors.New("the response ended unexpectedly or is too large")

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,7 +65,7 @@ func Run(ctx context.Context, in Request) error {
 		l.position = id.Since(id.Fact, in.SinceTime)
 	}
 	if in.ForwardTo != "" {
-		l.secret = "whsec_" + rand.Text()
+		l.secret = webhooksig.NewSecret()
 		fmt.Fprintf(in.Log, "Forwarding to %s, signed with the secret %s\n", in.ForwardTo, l.secret)
 	}
 	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
@@ -205,7 +204,7 @@ func (l *follower) post(ctx context.Context, e streamEvent) string {
 	req.Header.Set("User-Agent", "Postrider-Webhooks/1")
 	req.Header.Set("Service-Event-Id", e.ID)
 	req.Header.Set("Service-Delivery-Attempt", "1")
-	req.Header.Set(webhooksig.Header, webhooksig.Sign([]string{l.secret}, time.Now(), raw))
+	webhooksig.SetHeaders(req.Header, e.ID, []string{l.secret}, time.Now(), raw)
 	res, err := l.forward.Do(req)
 	if err != nil {
 		return err.Error()

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -35,16 +36,23 @@ func (p *Prover) Secret(accountID string) secret.String {
 }
 
 func secretOf(key []byte, accountID string) string {
-	return "whsec_" + base64.RawURLEncoding.EncodeToString(sum(key, accountID))
+	return webhooksig.FormatSecret(sum(key, accountID))
 }
 
-// Sign returns the signature of a body (webhooksig.Header).
-func (p *Prover) Sign(accountID string, at time.Time, body []byte) string {
-	secrets := make([]string, len(p.secrets))
-	for i, key := range p.secrets {
-		secrets[i] = secretOf(key, accountID)
+// earlierSecretOf returns the secret in the form that releases before Standard Webhooks showed. It still verifies
+// Service-Signature.
+func earlierSecretOf(key []byte, accountID string) string {
+	return webhooksig.SecretPrefix + base64.RawURLEncoding.EncodeToString(sum(key, accountID))
+}
+
+// Sign sets the header fields with the signatures of a body. The id stays the same when a request is repeated.
+func (p *Prover) Sign(header http.Header, accountID, id string, at time.Time, body []byte) {
+	var secrets, earlier []string
+	for _, key := range p.secrets {
+		secrets = append(secrets, secretOf(key, accountID))
+		earlier = append(earlier, earlierSecretOf(key, accountID))
 	}
-	return webhooksig.Sign(secrets, at, body)
+	webhooksig.SetHeaders(header, id, append(secrets, earlier...), at, body)
 }
 
 // Cause returns a token that names a run of an account as the cause of a request.

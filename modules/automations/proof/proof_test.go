@@ -1,6 +1,7 @@
 package proof_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -56,7 +57,13 @@ func TestSignaturesUseTheSecretOfTheAccount(t *testing.T) {
 	t.Parallel()
 	old, fresh := secret.NewKey(), secret.NewKey()
 	body, now := []byte(`{"a":1}`), time.Now()
-	header := prover(t, fresh, old).Sign(account, now, body)
+	signed := http.Header{}
+	prover(t, fresh, old).Sign(signed, account, "run_1/step", now, body)
+	header := signed.Get(webhooksig.Header)
+	earlier := strings.NewReplacer("+", "-", "/", "_", "=", "").Replace(prover(t, fresh).Secret(account).Reveal())
+	if err := webhooksig.Verify(earlier, header, body, now); err != nil {
+		t.Errorf("with the secret in its earlier form: %v", err)
+	}
 	for name, key := range map[string]secret.Key{"the old key": old, "the new key": fresh} {
 		if err := webhooksig.Verify(prover(t, key).Secret(account).Reveal(), header, body, now); err != nil {
 			t.Errorf("with the secret of %s: %v", name, err)

@@ -17,7 +17,6 @@ import (
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/modules/automations/simulation"
 	"github.com/postrider/postrider/runtime/web/egress"
-	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
 // maxCaptured bounds the bytes of a response that a step keeps.
@@ -96,8 +95,9 @@ func (e webhookEffect) request(ctx context.Context, t *taken, p *machine.Post) (
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "Postrider-Automations/1")
-	r.Header.Set("Idempotency-Key", t.Run.ID+"/"+t.definition().Key)
-	r.Header.Set(webhooksig.Header, e.prover.Sign(t.AccountID, time.Now(), p.Body))
+	repeated := t.Run.ID + "/" + t.definition().Key
+	r.Header.Set("Idempotency-Key", repeated)
+	e.prover.Sign(r.Header, t.AccountID, repeated, time.Now(), p.Body)
 	r.Header.Set(proof.CauseHeader, e.prover.Cause(t.AccountID, t.Run.ID, t.Depth))
 	response, err := e.config.Client.Do(r)
 	if err != nil {

@@ -164,7 +164,7 @@ func TestCompareMX(t *testing.T) {
 		{"none", nil, Missing, "Publish an MX record at example.com with preference 10"},
 		{"elsewhere", []*net.MX{{Host: "mx.example.net.", Pref: 10}}, Mismatch, "it points to mx.example.net now"},
 		{"after another", []*net.MX{{Host: "mx.example.net.", Pref: 5}, {Host: "smtp.postrider.example.", Pref: 10}}, Mismatch, "mx.example.net has 5"},
-		{"next to another", []*net.MX{{Host: "mx.example.net.", Pref: 10}, {Host: "smtp.postrider.example.", Pref: 10}}, Mismatch, "gets mail first"},
+		{"next to another", []*net.MX{{Host: "mx.example.net.", Pref: 10}, {Host: "smtp.postrider.example.", Pref: 10}}, Mismatch, "receives mail first"},
 		{"null", []*net.MX{{Host: ".", Pref: 0}}, Mismatch, "null MX"},
 	} {
 		got := compareMX(e, c.found)

@@ -210,7 +210,7 @@ func TestParseTarget(t *testing.T) {
 		"kafka://a.example":                 "not supported",
 		"a.example:4222":                    "must begin with nats://",
 		"nats://":                           "names no server",
-		"nats://s3cret:s3cret%zz@a":         "no address",
+		"nats://s3cret:s3cret%zz@a":         "is not an address",
 		"nats://a_b":                        "not a host name",
 		"nats://a.example/path":             "more than host and port",
 		"nats://a.example,s3cret@b.example": "after the first server",

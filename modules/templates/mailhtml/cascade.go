@@ -100,12 +100,7 @@ func (d *document) compareRanks(stay []keptDeclaration, styles map[*html.Node]st
 			if _, known := styles[n]; !known {
 				styles[n] = resolveStyle(n, nil) // of its own attribute
 			}
-			for _, w := range styles[n] {
-				if isRelated(w.Property, s.declaration.Property) {
-					s.wins = s.wins || s.weight.beats(w.weight)
-					s.loses = s.loses || w.weight.beats(s.weight)
-				}
-			}
+			s.compareWith(styles[n])
 			if len(styles[n]) > 0 {
 				applies[n] = append(applies[n], s)
 			}
@@ -115,6 +110,16 @@ func (d *document) compareRanks(stay []keptDeclaration, styles map[*html.Node]st
 		}
 	}
 	return applies, nil
+}
+
+// compareWith records whether the declaration wins or loses against those of an element.
+func (s *keptDeclaration) compareWith(element style) {
+	for _, w := range element {
+		if isRelated(w.Property, s.declaration.Property) {
+			s.wins = s.wins || s.weight.beats(w.weight)
+			s.loses = s.loses || w.weight.beats(s.weight)
+		}
+	}
 }
 
 // isRelated reports whether two properties set the same: equal ones, and a shorthand such as margin and margin-top.

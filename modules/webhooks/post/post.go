@@ -17,7 +17,6 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/web/egress"
-	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
 const userAgent = "Postrider-Webhooks/1"
@@ -59,7 +58,7 @@ func (p *Poster) Post(ctx context.Context, m Message) Result {
 	request.Header.Set("User-Agent", userAgent)
 	request.Header.Set("Service-Event-Id", m.EventID)
 	request.Header.Set("Service-Delivery-Attempt", strconv.Itoa(m.Attempt))
-	request.Header.Set(webhooksig.Header, signBody(time.Now(), m.Body, m.Secrets...))
+	signRequest(request.Header, m, time.Now())
 	response, err := p.client.Do(request)
 	if err != nil {
 		a.Failure = explainFailure(err, p.timeout)

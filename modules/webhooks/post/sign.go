@@ -1,17 +1,17 @@
 package post
 
 import (
+	"net/http"
 	"time"
 
-	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/web/webhooksig"
 )
 
-// signBody returns the value of the header webhooksig.Header, newest secret first.
-func signBody(at time.Time, body []byte, secrets ...secret.String) string {
-	plain := make([]string, len(secrets))
-	for i, s := range secrets {
+// signRequest sets the header fields with the signatures of a message, newest secret first.
+func signRequest(header http.Header, m Message, at time.Time) {
+	plain := make([]string, len(m.Secrets))
+	for i, s := range m.Secrets {
 		plain[i] = s.Reveal()
 	}
-	return webhooksig.Sign(plain, at, body)
+	webhooksig.SetHeaders(header, m.EventID, plain, at, m.Body)
 }

@@ -47,8 +47,6 @@ func Mailboxes[M Address](to *[]M) Type { return mailboxes[M]{to} }
 
 type mailboxes[M Address] struct{ to *[]M }
 
-func (mailboxes[M]) itemOrList() {}
-
 func (t mailboxes[M]) Read(d *Decoder, path string, v Value) {
 	switch v.Kind() {
 	case KindArray:

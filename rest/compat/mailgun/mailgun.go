@@ -32,4 +32,4 @@ func password(r *http.Request) string {
 	return key
 }
 
-func newFailure(r *compat.Refusal) any { return map[string]string{"message": r.Message} }
+func newFailure(r *compat.RefusalError) any { return map[string]string{"message": r.Message} }

@@ -70,9 +70,9 @@ type batch struct {
 }
 
 func (b *batch) refuse(place int, err error) {
-	var refusal *compat.Refusal
+	var refusal *compat.RefusalError
 	if !errors.As(err, &refusal) {
-		refusal = &compat.Refusal{Status: http.StatusServiceUnavailable, Code: fault.CodeUnavailable,
+		refusal = &compat.RefusalError{Status: http.StatusServiceUnavailable, Code: fault.CodeUnavailable,
 			Message: "The email was not accepted. Try again."}
 	}
 	b.results[place] = newFailure(refusal)

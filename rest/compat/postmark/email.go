@@ -195,21 +195,21 @@ type sent struct {
 	} `json:"error"`
 }
 
-// codeInactiveName is the code of a Refusal because a recipient is suppressed.
+// codeInactiveName is the code of a RefusalError because a recipient is suppressed.
 const codeInactiveName = "suppressed"
 
 // receipt returns the result, or why the email is not sent.
 func (s sent) receipt(c *compat.Call, e email) (receipt, error) {
 	switch {
 	case s.Error != nil:
-		return receipt{}, &compat.Refusal{Status: http.StatusBadRequest, Code: s.Error.Code,
+		return receipt{}, &compat.RefusalError{Status: http.StatusBadRequest, Code: s.Error.Code,
 			Message: compat.Describe(s.Error.Message, s.Error.Details)}
 	case s.Status == "failed" && s.ID != nil:
 		suppressed, err := findSuppressed(c, *s.ID)
 		if err != nil {
 			return receipt{}, err
 		}
-		return receipt{}, &compat.Refusal{Status: http.StatusUnprocessableEntity, Code: codeInactiveName,
+		return receipt{}, &compat.RefusalError{Status: http.StatusUnprocessableEntity, Code: codeInactiveName,
 			// Postmark's libraries read the addresses from this sentence.
 			Message: "You tried to send to recipients that are suppressed. Found inactive addresses: " +
 				strings.Join(suppressed, ", ") + ". Inactive recipients are those that bounced, complained or " +

@@ -52,7 +52,7 @@ type failure struct {
 }
 
 // newFailure returns the error of Postmark, whose status for an invalid request is 422.
-func newFailure(r *compat.Refusal) any {
+func newFailure(r *compat.RefusalError) any {
 	code := r.Status
 	switch {
 	case r.Status == http.StatusUnauthorized:

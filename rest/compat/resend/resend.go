@@ -55,7 +55,7 @@ type failure struct {
 	Message    string `json:"message"`
 }
 
-func newFailure(r *compat.Refusal) any {
+func newFailure(r *compat.RefusalError) any {
 	return failure{StatusCode: r.Status, Name: nameOf(r), Message: r.Message}
 }
 
@@ -70,7 +70,7 @@ var names = map[string]string{
 }
 
 // nameOf returns Resend's name of an error.
-func nameOf(r *compat.Refusal) string {
+func nameOf(r *compat.RefusalError) string {
 	if name := names[r.Code]; name != "" {
 		return name
 	}

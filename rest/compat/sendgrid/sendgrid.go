@@ -38,7 +38,7 @@ type failure struct {
 	Help    *string `json:"help"`
 }
 
-func newFailure(r *compat.Refusal) any {
+func newFailure(r *compat.RefusalError) any {
 	errors := []failure{}
 	for _, field := range slices.Sorted(maps.Keys(r.Details)) {
 		if reason, is := r.Details[field].(string); is {

@@ -3,7 +3,9 @@ package journeys_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"regexp"
@@ -48,7 +50,7 @@ func startAgent(t *testing.T, over mcp.Transport) agent {
 	if err != nil {
 		t.Fatalf("the agent cannot connect: %v", err)
 	}
-	t.Cleanup(func() { session.Close() }) //nolint:errcheck // the server may be gone
+	t.Cleanup(func() { session.Close() }) // the server may be gone
 	return agent{session}
 }
 
@@ -138,9 +140,7 @@ func TestAgentSendsAndFollowsEmails(t *testing.T) {
 		"text": "Thank you.", "tags": map[string]any{"kind": "receipt"}}
 
 	dry := map[string]any{"dry_run": true}
-	for name, value := range letter {
-		dry[name] = value
-	}
+	maps.Copy(dry, letter)
 	var checked agentSent
 	agent.use(t, "send_email", dry, &checked)
 	if checked.Status != "accepted" || checked.ID != "" || checked.Preview.Subject != "Receipt" {
@@ -389,6 +389,23 @@ func TestAgentSeesToolsByScopeAndMode(t *testing.T) {
 		t.Errorf("tools of a sending key (-want +got):\n%s", diff)
 	}
 
+	limited := *app
+	var made struct{ Secret string }
+	app.Do(t, http.MethodPost, "/api/api-keys", map[string]any{"name": "limited", "scope": "full",
+		"domain_ids": []string{idOfDomain(t, app, "dev.test")}}).JSON(t, &made)
+	limited.APIKey = made.Secret
+	bound := connectAgent(t, &limited)
+	for _, name := range []string{"list_suppressions", "email_statistics", "webhook_health", "events_since"} {
+		if slices.Contains(bound.toolNames(t), name) {
+			t.Errorf("a key limited to a domain sees %s, which covers the whole account", name)
+		}
+	}
+	bound.use(t, "find_emails", map[string]any{}, nil)
+	if words := bound.use(t, "why_not_delivered", map[string]any{"address": "bob@example.net"}, nil); !strings.Contains(
+		words, "not_checked") {
+		t.Errorf("the result does not name the skipped checks: %s", words)
+	}
+
 	read := app.Beside(t, func(s setting.RawValues) { s["POSTRIDER_MCP"] = "read" }, nil)
 	read.APIKey = app.APIKey
 	for name, tool := range connectAgent(t, read).tools(t) {
@@ -489,7 +506,6 @@ func TestAgentMessagesAreBounded(t *testing.T) {
 	if listen.Status != http.StatusNotFound || !strings.Contains(string(listen.Body), "-32601") {
 		t.Errorf("a stream without end got %d %s", listen.Status, listen.Body)
 	}
-
 }
 
 // The bridge connects an agent on standard input and output with the tools, and reports what it cannot reach.
@@ -530,9 +546,9 @@ func bridgeTo(t *testing.T, baseURL, key string) mcp.Transport {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		agentWrites.Close()  //nolint:errcheck // a pipe
-		bridgeWrites.Close() //nolint:errcheck // a pipe
-		if err := <-ended; err != nil && err != os.ErrClosed {
+		agentWrites.Close()
+		bridgeWrites.Close()
+		if err := <-ended; err != nil && !errors.Is(err, os.ErrClosed) {
 			t.Errorf("the bridge ended with %v", err)
 		}
 	})

@@ -207,7 +207,9 @@ func forgeries() []abuse {
 		{"no header", right, "\nHello\n"},
 		{"our own field, mistyped", right, header("From: ada@dev.test\nX-Postrider-Schedule-At: 2030-01-01T00:00:00Z")},
 		{"blocked file", right, header("From: ada@dev.test\nMIME-Version: 1.0\nContent-Type: application/x-msdownload; name=\"run.exe\"")},
-		{"long line", right, header("From: ada@dev.test") + strings.Repeat("x", 1200) + "\n"},
+		{"long line in a signed message", right, "From: ada@dev.test\nSubject: t\nMIME-Version: 1.0\nContent-Type: multipart/signed; " +
+			"micalg=pgp-sha256; protocol=\"application/pgp-signature\"; boundary=b\n\n--b\n\n" + strings.Repeat("x", 1200) +
+			"\n--b\nContent-Type: application/pgp-signature\n\nx\n--b--\n"},
 		{"NUL", right, header("From: ada@dev.test") + "a\x00b\n"},
 	}
 	for _, name := range []string{"Resent-From", "Resent-To", "Resent-Bcc", "Resent-Sender", "ARC-Seal",

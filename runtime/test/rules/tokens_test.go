@@ -67,7 +67,7 @@ var tokenSources = map[string][]string{
 }
 
 var (
-	madeToken  = regexp.MustCompile(`\b(?:secret\.NewToken|rand\.Text)\(`)
+	madeToken  = regexp.MustCompile(`\b(?:secret\.NewToken|rand\.Text|webhooksig\.NewSecret)\(`)
 	derivedKey = regexp.MustCompile(`\.Derive(?:Each)?\(("[^"]+"|\w+)\)`)
 	// Values that are returned sealed.
 	sealedBack = regexp.MustCompile(`(?:EncodeToString\(box\.Seal|a\.Body = s\.box\.Seal)\(`)

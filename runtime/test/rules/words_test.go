@@ -24,31 +24,30 @@ var habits = []struct {
 	write   string
 	budget  map[string]int
 }{
-	{`\bgives\b`, "returns, sends, provides", map[string]int{"Go comments": 24, "Go strings": 1, "dashboard": 13, "documents": 1, "test comments": 14, "test strings": 8}},
+	{`\bgives\b`, "returns, sends, provides", map[string]int{"Go comments": 1, "documents": 1, "test comments": 2}},
 	{`\btells whether\b`, "reports whether", nil},
-	{`\b(?:told|tells?)\b`, "report, log, return, send, show", map[string]int{"Go comments": 61, "Go strings": 12,
-		"dashboard": 1, "documents": 5, "operations": 20, "test comments": 27, "test strings": 36}},
+	{`\b(?:told|tells?)\b`, "report, log, return, send, show", map[string]int{"Go comments": 1, "Go strings": 6,
+		"test comments": 3, "test strings": 1}},
 	{`\b(?:nobody|somebody|whoever|everybody|no one|someone|anyone|anybody)\b`,
-		"a noun: client, caller, user, operator, worker", map[string]int{"Go comments": 70, "Go strings": 15,
-			"dashboard": 5, "documents": 12, "operations": 6, "test comments": 60, "test strings": 68}},
-	{`\b(?:[Oo]f|[Aa]nd|[Oo]r|[Ss]ee|[Kk]eeps?|[Cc]ounts?|[Rr]eads?|[Ll]ists?|[Dd]eletes?|[Ss]tores?|^)\s*what (?:is|was|are|were|came|comes|stands|waits|has|had|became|goes|went)\b`, "the thing's name: the result, queued recipients", map[string]int{"Go comments": 34, "Go strings": 7, "GraphQL": 1, "OpenAPI": 2, "documents": 3, "operations": 1, "test comments": 24, "test strings": 12}},
-	{`\boctets?\b`, "byte", map[string]int{"Go comments": 16, "Go strings": 36, "GraphQL": 1, "dashboard": 1, "test comments": 1, "test strings": 37}},
-	{`\bbesides?\b`, "next to, along with, in addition to", map[string]int{"Go comments": 31, "Go strings": 10,
-		"dashboard": 11, "documents": 1, "test comments": 13, "test strings": 35}},
-	{`\bbehind\b`, "after; a server is behind a proxy", map[string]int{"Go comments": 51, "Go strings": 14,
-		"documents": 19, "operations": 6, "test comments": 18, "test strings": 38}},
-	{`\bstands?\b`, "is, appears, contains", map[string]int{"Go comments": 65, "Go strings": 9, "documents": 1, "operations": 7, "test comments": 19, "test strings": 19}},
-	{`\bis none\b|\bis no [a-z]`, "is not a, must be", map[string]int{"Go comments": 21, "Go strings": 22, "documents": 1, "operations": 1, "test comments": 14, "test strings": 20}},
-	{`\b[Aa]new\b`, "again", map[string]int{"Go strings": 4, "OpenAPI": 1, "test comments": 1, "test strings": 1}},
-	{`\bdear(?:er|est)?\b`, "expensive", map[string]int{"Go comments": 2, "test strings": 2}},
+		"a noun: client, caller, user, operator, worker", map[string]int{"Go comments": 1, "Go strings": 2,
+			"operations": 4, "test comments": 1, "test strings": 15}},
+	{`\b(?:[Oo]f|[Aa]nd|[Oo]r|[Ss]ee|[Kk]eeps?|[Cc]ounts?|[Rr]eads?|[Ll]ists?|[Dd]eletes?|[Ss]tores?|^)\s*what (?:is|was|are|were|came|comes|stands|waits|has|had|became|goes|went)\b`, "the thing's name: the result, queued recipients", map[string]int{"Go comments": 1, "Go strings": 3, "test strings": 1}},
+	{`\boctets?\b`, "byte", map[string]int{"Go comments": 2, "Go strings": 8, "GraphQL": 1, "dashboard": 1, "test strings": 6}},
+	{`\bbesides?\b`, "next to, along with, in addition to", map[string]int{"test comments": 1}},
+	{`\bbehind\b`, "after; a server is behind a proxy", map[string]int{"Go comments": 15, "Go strings": 3,
+		"documents": 17, "operations": 6, "test comments": 4, "test strings": 10}},
+	{`\bstands?\b`, "is, appears, contains", map[string]int{"Go comments": 1}},
+	{`\bis none\b|\bis no [a-z]`, "is not a, must be", map[string]int{"Go comments": 2, "test strings": 1}},
+	{`\b[Aa]new\b`, "again", map[string]int{}},
+	{`\bdear(?:er|est)?\b`, "expensive", map[string]int{"test strings": 2}},
 	{`\bhands? (?:out|over|back|on)\b`, "returns, passes",
-		map[string]int{"Go comments": 11, "Go strings": 6, "documents": 1, "test comments": 1, "test strings": 4}},
-	{`\b[Bb]y (?:itself|themselves)\b`, "automatically", map[string]int{"Go comments": 7, "test comments": 9, "test strings": 6}},
-	{`\bis to be\b|\bare to be\b`, "must be", map[string]int{"Go comments": 18, "Go strings": 6, "test comments": 3}},
-	{`\bfor good\b`, "permanently", map[string]int{"Go comments": 1, "Go strings": 1}},
-	{`\bof its own accord\b|\bof use\b`, "automatically; useful", map[string]int{"Go strings": 1}},
-	{`\bpatien(?:ce|tly)\b`, "with a deadline, with retries", map[string]int{"Go comments": 11, "Go strings": 4, "operations": 7, "test comments": 3}},
-	{`\blets? in\b`, "admit, accept", map[string]int{"Go comments": 1, "Go strings": 1, "OpenAPI": 1, "test comments": 2, "test strings": 1}},
+		map[string]int{}},
+	{`\b[Bb]y (?:itself|themselves)\b`, "automatically", map[string]int{"Go comments": 1}},
+	{`\bis to be\b|\bare to be\b`, "must be", map[string]int{}},
+	{`\bfor good\b`, "permanently", map[string]int{}},
+	{`\bof its own accord\b|\bof use\b`, "automatically; useful", map[string]int{}},
+	{`\bpatien(?:ce|tly)\b`, "with a deadline, with retries", map[string]int{"Go comments": 2}},
+	{`\blets? in\b`, "admit, accept", map[string]int{}},
 	{`\bwhat is more\b`, "the rest, the remaining", nil},
 }
 
@@ -103,6 +102,9 @@ func readProse(t *testing.T) map[string][]passage {
 			return err
 		}
 		name := d.Name()
+		if name == "node_modules" && !d.IsDir() { // a link
+			return nil
+		}
 		if d.IsDir() {
 			if path != root && (strings.HasPrefix(name, ".") && name != ".ci" ||
 				slices.Contains([]string{"node_modules", "dist", "testdata", "bin", "build"}, name)) {

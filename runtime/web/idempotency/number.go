@@ -11,7 +11,7 @@ const maxPlainExponent = 40
 // appendNumber appends the canonical form of a JSON number: without an exponent if it is short that way, and without
 // zeros that have no effect. It does not round.
 func appendNumber(out, number []byte) []byte {
-	if bytes.IndexAny(number, ".eE") < 0 && string(number) != "-0" {
+	if !bytes.ContainsAny(number, ".eE") && string(number) != "-0" {
 		return append(out, number...)
 	}
 	digits, exponent, ok := splitNumber(number)

@@ -8,6 +8,9 @@
 //
 // This is Stripe's scheme under another header name, so that Stripe's libraries can verify it.
 // testdata/vectors.json has requests to accept and to reject.
+//
+// Requests are also signed by Standard Webhooks (webhook-id, webhook-timestamp, webhook-signature), which the libraries
+// standardwebhooks, svix and resend verify.
 package webhooksig
 
 import (

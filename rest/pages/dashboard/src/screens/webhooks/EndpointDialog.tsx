@@ -33,7 +33,7 @@ export function EndpointDialog({ endpoint, onClose, made }: { endpoint?: Webhook
   if (fresh) {
     return (
       <Dialog wide title="Endpoint added" onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I’ve copied it</button>}>
-        <p className="text-ink-2">Every delivery is signed with this secret. Verify <code>Service-Signature</code> with it before you trust a request.</p>
+        <p className="text-ink-2">Every delivery is signed with this secret. Verify <code>webhook-signature</code> or <code>Service-Signature</code> with it before you trust a request.</p>
         <OneTimeSecret secret={fresh.secret} label="secret" />
       </Dialog>
     )
