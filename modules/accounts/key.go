@@ -172,6 +172,40 @@ func (s *Service) RevokeKey(ctx context.Context, accountID, keyID string) (*ent.
 	return found, nil
 }
 
+// KeyChange is the input of UpdateKey.
+type KeyChange struct {
+	Name *string // nil keeps the name
+}
+
+// Validate reports every wrong field.
+func (c KeyChange) Validate() error {
+	_, wrong := c.normalize()
+	return wrong.Err()
+}
+
+func (c KeyChange) normalize() (KeyChange, fault.Fields) {
+	wrong := fault.Fields{}
+	if c.Name != nil {
+		c.Name = new(checkName(wrong, "name", *c.Name, true))
+	}
+	return c, wrong
+}
+
+// UpdateKey changes a key and returns it. A revoked key can be changed too, because it stays in the list.
+func (s *Service) UpdateKey(ctx context.Context, accountID, keyID string, change KeyChange) (*ent.APIKey, error) {
+	change, wrong := change.normalize()
+	if err := wrong.Err(); err != nil {
+		return nil, err
+	}
+	if change.Name != nil {
+		if err := s.db.Ent.APIKey.Update().Where(apikey.ID(keyID), apikey.AccountID(accountID)).SetName(*change.Name).
+			Exec(ctx); err != nil {
+			return nil, fmt.Errorf("rename key: %w", err)
+		}
+	}
+	return s.Key(ctx, accountID, keyID)
+}
+
 // Key returns one key of the account.
 func (s *Service) Key(ctx context.Context, accountID, keyID string) (*ent.APIKey, error) {
 	found, err := s.db.Ent.APIKey.Query().Where(apikey.ID(keyID), apikey.AccountID(accountID)).Only(ctx)

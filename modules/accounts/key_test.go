@@ -360,6 +360,32 @@ func TestKeysArePagedPerAccount(t *testing.T) {
 	}
 }
 
+func TestKeysAreRenamed(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	ada, eve := addAccount(t, s, "ada@example.com"), addAccount(t, s, "eve@example.com")
+	made, token := addKey(t, s, NewKey{AccountID: ada.ID, Name: "web shop", Scope: rights.ScopeSending})
+	if renamed, err := s.UpdateKey(t.Context(), ada.ID, made.ID, KeyChange{Name: new("  shop  ")}); err != nil ||
+		renamed.Name != "shop" || renamed.Scope != made.Scope {
+		t.Errorf("the renamed key is %+v, %v, want the name shop and the same scope", renamed, err)
+	}
+	if same, err := s.UpdateKey(t.Context(), ada.ID, made.ID, KeyChange{}); err != nil || same.Name != "shop" {
+		t.Errorf("after a change without a name the key is %+v, %v, want the name shop", same, err)
+	}
+	if _, err := s.Authenticate(t.Context(), token); err != nil {
+		t.Errorf("the renamed key is refused: %v", err)
+	}
+	_, err := s.UpdateKey(t.Context(), eve.ID, made.ID, KeyChange{Name: new("eve's")})
+	wantKind(t, err, fault.NotFound)
+	for _, name := range []string{"", " ", "two\nlines", "see https://evil.example", strings.Repeat("n", 201)} {
+		_, err := s.UpdateKey(t.Context(), ada.ID, made.ID, KeyChange{Name: &name})
+		wantKind(t, err, fault.Invalid)
+	}
+	if kept, err := s.Key(t.Context(), ada.ID, made.ID); err != nil || kept.Name != "shop" {
+		t.Errorf("after refused changes the key is %+v, %v, want the name shop", kept, err)
+	}
+}
+
 func TestKeysByFilter(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

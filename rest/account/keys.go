@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -23,6 +24,7 @@ type KeyService interface {
 	CreateKey(ctx context.Context, in accounts.NewKey) (*ent.APIKey, secret.String, error)
 	Keys(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.APIKey], error)
 	Key(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
+	UpdateKey(ctx context.Context, accountID, keyID string, change accounts.KeyChange) (*ent.APIKey, error)
 	RevokeKey(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
 	CreatorsOf(ctx context.Context, accountID string, keyIDs ...string) (map[string]rights.Creator, error)
 }
@@ -97,6 +99,17 @@ func KeyRoutes(service KeyService) api.Routes {
 			Summary: "Retrieve an API key", Description: "Returns an API key without its secret.",
 			Example: map[string]any{"api_key": keyExample()}, Of: key,
 		}, e.getKey, newKeyRecordAnswer)
+		api.HandleBody(g, api.Operation{
+			Method: http.MethodPatch, Path: "/api-keys/{id}", ID: "updateAPIKey", Needs: needsForKeys,
+			Stores:  api.StoresNothing,
+			Summary: "Rename an API key",
+			Description: "Changes the name of an API key. Its secret, scope, domains and expiry cannot change: create " +
+				"another key and revoke this one.",
+			Body: &api.Body{About: "The field to change.",
+				Examples: map[string]any{"name": map[string]any{"name": "web shop"}}},
+			Example:  map[string]any{"api_key": keyExample()},
+			Problems: []int{http.StatusNotFound}, Of: key,
+		}, keyChangeBody, e.updateKey)
 		api.Delete(g, api.Operation{
 			Path: "/api-keys/{id}", ID: "revokeAPIKey", Needs: needsForKeys,
 			Summary: "Revoke an API key",
@@ -108,13 +121,22 @@ func KeyRoutes(service KeyService) api.Routes {
 
 func keyBody(in *accounts.NewKey) body.Object {
 	return body.Object{Name: "CreateAPIKey", Fields: []body.Field{
-		{Name: "name", Type: body.Text(&in.Name).Length(1, 200), Need: body.RequiredByService, About: "A name to recognize the key by.", Example: "web shop"},
+		{Name: "name", Type: keyName(&in.Name), Need: body.RequiredByService, About: "A name to recognize the key by.", Example: "web shop"},
 		{Name: "scope", Type: scope{&in.Scope}, Default: "full", About: "What the key may do."},
 		{Name: "domain_ids", Type: body.List(&in.DomainIDs, body.Text).Count(0, 100), About: "The domains that the " +
 			"key may send from. Defaults to all; an empty list also means all."},
 		{Name: "expires_at", Type: body.Maybe(&in.ExpiresAt, body.Time), About: "When the key expires. Defaults to never."},
 	}, Check: func(d *body.Decoder) { d.Also(fault.From(in.Validate()).Fields) }}
 }
+
+func keyChangeBody(c *accounts.KeyChange) body.Object {
+	return body.Object{Name: "UpdateAPIKey", Change: true, Fields: []body.Field{
+		{Name: "name", Type: body.Maybe(&c.Name, keyName), About: "A name to recognize the key by.",
+			Example: "web shop"},
+	}, Check: func(d *body.Decoder) { d.Also(fault.From(c.Validate()).Fields) }}
+}
+
+func keyName(to *string) body.TextType { return body.Text(to).Length(1, 200) }
 
 // scope reads a scope. An empty scope is invalid, and does not mean the default.
 type scope struct{ to *rights.Scope }
@@ -195,6 +217,14 @@ func (e *keyEdge) getKey(ctx context.Context, accountID, keyID string) (createdK
 	}
 	by, err := e.keys.CreatorsOf(ctx, accountID, keyID)
 	return createdKey{found, by[keyID]}, err
+}
+
+func (e *keyEdge) updateKey(ctx context.Context, c *api.Call, in *api.Item,
+	change accounts.KeyChange) (keyAnswer, error) {
+	if _, err := e.keys.UpdateKey(ctx, c.AccountID, in.ID, change); err != nil {
+		return keyAnswer{}, err
+	}
+	return api.As(newKeyRecordAnswer)(e.getKey(ctx, c.AccountID, in.ID))
 }
 
 func (e *keyEdge) revokeKey(ctx context.Context, accountID, keyID string) error {

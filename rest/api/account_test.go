@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/modules/accounts"
@@ -29,9 +31,11 @@ type fakeAccounts struct {
 	fail   error
 	paid   bool
 	change accounts.AccountChange
-	asked  accounts.NewKey
-	made   int
-	brand  brand.Brand
+
+	keyChange accounts.KeyChange
+	asked     accounts.NewKey
+	made      int
+	brand     brand.Brand
 }
 
 func (f *fakeAccounts) Brand(context.Context, string) (brand.Brand, error) { return f.brand, f.fail }
@@ -107,6 +111,11 @@ func (f *fakeAccounts) CreatorsOf(context.Context, string, ...string) (map[strin
 	return map[string]rights.Creator{keyID: {Role: rights.RoleDeveloper}}, f.fail
 }
 
+func (f *fakeAccounts) UpdateKey(ctx context.Context, account, id string, c accounts.KeyChange) (*ent.APIKey, error) {
+	f.keyChange = c
+	return f.Key(ctx, account, id)
+}
+
 func (f *fakeAccounts) RevokeKey(ctx context.Context, account, id string) (*ent.APIKey, error) {
 	return f.Key(ctx, account, id)
 }
@@ -158,7 +167,15 @@ func TestAccountAnswers(t *testing.T) {
 			status: 400},
 		"key_bad_types": {request: request{method: "POST", path: "/api/api-keys",
 			body: `{"scope":"","domain_ids":"x","expires_at":"soon","Name":"x"}`}, status: 400},
-		"key_create_scope":   {request: request{method: "POST", path: "/api/api-keys", body: `{"name":"x"}`, key: "sending"}, status: 403},
+		"key_create_scope": {request: request{method: "POST", path: "/api/api-keys", body: `{"name":"x"}`, key: "sending"}, status: 403},
+		"key_renamed": {request: request{method: "PATCH", path: "/api/api-keys/" + keyID, body: `{"name":"web shop"}`},
+			status: 200},
+		"key_rename_unknown": {request: request{method: "PATCH", path: "/api/api-keys/key_01kf0m4w7he6x8q2v5b3n9c1tb",
+			body: `{"name":"x"}`}, status: 404},
+		"key_rename_bad": {request: request{method: "PATCH", path: "/api/api-keys/" + keyID,
+			body: `{"name":"","scope":"full"}`}, status: 400},
+		"key_rename_scope": {request: request{method: "PATCH", path: "/api/api-keys/" + keyID, body: `{"name":"x"}`,
+			key: "read"}, status: 403},
 		"key_revoked":        {request: request{method: "DELETE", path: "/api/api-keys/" + keyID}, status: 200},
 		"key_revoke_unknown": {request: request{method: "DELETE", path: "/api/api-keys/key_01kf0m4w7he6x8q2v5b3n9c1tb"}, status: 404},
 		"key_revoke_scope":   {request: request{method: "DELETE", path: "/api/api-keys/" + keyID, key: "read"}, status: 403},
@@ -188,6 +205,18 @@ func TestAccountChangeReachesTheService(t *testing.T) {
 	if c := service.change; c.BodyRetentionDays == nil || *c.BodyRetentionDays != 14 || c.Name != nil ||
 		c.RecordRetentionDays != nil || c.Plan != nil {
 		t.Errorf("the service was asked for the change %+v, want a body retention of 14 days and nothing else", c)
+	}
+}
+
+func TestKeyChangeReachesTheService(t *testing.T) {
+	t.Parallel()
+	b, service := newAccountBundle(t)
+	for body, want := range map[string]*string{`{"name":"shop"}`: new("shop"), `{}`: nil} {
+		service.keyChange = accounts.KeyChange{}
+		got := b.do(t, request{method: "PATCH", path: "/api/api-keys/" + keyID, body: body})
+		if diff := cmp.Diff(want, service.keyChange.Name); diff != "" || got.status != 200 {
+			t.Errorf("%s: status %d, and the service got the name (-want +got):\n%s", body, got.status, diff)
+		}
 	}
 }
 

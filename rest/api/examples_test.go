@@ -80,6 +80,7 @@ var asked = map[string][2]string{
 	"GET /api-keys":                           {"/api-keys"},
 	"POST /api-keys":                          {"/api-keys", `{"name":"x"}`},
 	"GET /api-keys/{id}":                      {"/api-keys/" + keyID},
+	"PATCH /api-keys/{id}":                    {"/api-keys/" + keyID, `{"name":"x"}`},
 	"DELETE /api-keys/{id}":                   {"/api-keys/" + keyID},
 	"GET /smtp-credentials":                   {"/smtp-credentials"},
 	"POST /smtp-credentials":                  {"/smtp-credentials", `{"name":"x"}`},

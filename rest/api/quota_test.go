@@ -32,7 +32,7 @@ func TestEveryWriteIsClassifiedByWhatItStores(t *testing.T) {
 			"cancelAutomationRun", "retryAutomationRun", "retryFailedRuns",
 			"verifyDomain", "verifyDomainTrackingHost", "verifyDomainClaim", "updateDomain", "updateWebhook",
 			"putSMSSettings", "replayWebhookDelivery", "recoverWebhook",
-			"rotateWebhookSecret", "updateAccount", "putAccountBrand"},
+			"rotateWebhookSecret", "updateAccount", "updateAPIKey", "putAccountBrand"},
 	} {
 		for _, id := range ids {
 			want[id] = class

@@ -57,12 +57,6 @@ func IsNotFound(err error) bool {
 	return errors.As(err, &r) && r.Status == http.StatusNotFound
 }
 
-// IsUnsupported reports whether our own API does not have an operation.
-func IsUnsupported(err error) bool {
-	var r *RefusalError
-	return errors.As(err, &r) && r.Status == http.StatusNotImplemented
-}
-
 // refusalOf translates an error of this process.
 func refusalOf(err error, header http.Header) *RefusalError {
 	p := problem.From(err, header.Get(telemetry.RequestIDHeader))

@@ -75,8 +75,8 @@ await usable('domains.remove', resend.domains.remove(added.id), d => d.deleted =
 
 // API keys.
 const key = await usable('apiKeys.create', resend.apiKeys.create({ name: 'compat', permission: 'sending_access' }), k => k.token.startsWith('svc_'))
-await refused('apiKeys.update', resend.apiKeys.update(key.id, { name: 'renamed' }))
-await usable('apiKeys.list', resend.apiKeys.list(), l => l.data.some(k => k.id === key.id && k.name === 'compat'))
+await usable('apiKeys.update', resend.apiKeys.update(key.id, { name: 'renamed' }), k => k.id === key.id)
+await usable('apiKeys.list', resend.apiKeys.list(), l => l.data.some(k => k.id === key.id && k.name === 'renamed'))
 const limited = new Resend(key.token, { baseUrl: process.env.POSTRIDER_SITE + '/resend' })
 const restricted = await limited.domains.list()
 check(restricted.error?.name === 'restricted_api_key', `a sending key that lists domains got ${JSON.stringify(restricted)}`)

@@ -77,11 +77,7 @@ func renameKey(c *compat.Call) (*compat.Response, error) {
 	}
 	keyID := c.Param("id")
 	ask := compat.Request{Method: http.MethodPatch, Path: joinPath("api-keys", keyID), Body: in}
-	err := c.Do(ask, nil)
-	if compat.IsUnsupported(err) {
-		return nil, compat.Unsupported("Renaming API keys is")
-	}
-	if err != nil {
+	if err := c.Do(ask, nil); err != nil {
 		return nil, err
 	}
 	return compat.OK(object{Object: "api_key", ID: keyID})

@@ -321,6 +321,7 @@ export interface components {
     TriggerDefinition: { cancel_on_events?: ((string) | ({ conditions?: string; event: string; step?: string }))[]; conditions?: string; event: string; re_entry?: ("every_time" | "once" | "after_completion") | ({ at_most_every: string }) }
     TwilioSettings: { account_sid: string; base_url: string | null; has_auth_token: boolean }
     UnsubscribePayload: { category: string | null; category_label: string | null; category_opt_out_id: string | null; email: string; email_id: string | null; scope: string; source: string; suppression_id: string | null }
+    UpdateAPIKey: { name?: string }
     UpdateAccount: { body_retention_days?: number; email?: string; name?: string; record_retention_days?: number; require_second_factor?: boolean }
     UpdateAccountAsOperator: { daily_bytes?: number | null; monthly_limit?: number | null; payment_method?: boolean; plan?: string; production_unlocked?: boolean; stored_bytes?: number | null; suspended?: boolean }
     UpdateAutomation: { description?: string | null; name?: string; steps?: (components['schemas']["StepDefinition"])[]; timezone?: string | null; trigger?: (components['schemas']["TriggerDefinition"]) }
@@ -381,6 +382,7 @@ export interface paths {
   "/api-keys/{id}": {
     get: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["KeyAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
     delete: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OkAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+    patch: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["UpdateAPIKey"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["KeyAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/audit-log": {
     get: { parameters: { query?: { limit?: number; cursor?: string; actor?: string; action?: string; since?: string; until?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["AuditLog"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
