@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -328,42 +326,6 @@ func TestBatchOfRemovalsIsValidated(t *testing.T) {
 	} {
 		if _, err := w.RemoveBatch(t.Context(), ada, in); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("removing %s: error %v, want an invalid field", name, err)
-		}
-	}
-}
-
-// Adding and removing the same addresses in opposite orders must not deadlock.
-func TestBatchesOfAdditionsAndRemovalsRunConcurrently(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	var emails []string
-	for i := range 100 {
-		emails = append(emails, fmt.Sprintf("a%d@example.net", i))
-	}
-	back := slices.Clone(emails)
-	slices.Reverse(back)
-	errs := make(chan error)
-	for range 4 {
-		go func() {
-			var err error
-			for range 10 {
-				_, failed := w.AddBatch(t.Context(), ada, BatchInput{Emails: emails})
-				err = errors.Join(err, failed)
-			}
-			errs <- err
-		}()
-		go func() {
-			var err error
-			for range 10 {
-				_, failed := w.RemoveBatch(t.Context(), ada, RemoveInput{Emails: back})
-				err = errors.Join(err, failed)
-			}
-			errs <- err
-		}()
-	}
-	for range 8 {
-		if err := <-errs; err != nil && !errors.Is(err, errMoving) {
-			t.Errorf("a batch failed: %v", err)
 		}
 	}
 }
