@@ -276,6 +276,60 @@ func TestRemovedAddressMayBeWrittenToAgain(t *testing.T) {
 	}
 }
 
+func TestBatchRemovesEachAddressOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first, second := w.add(t, ada, "first@example.net"), w.add(t, ada, "second@example.net")
+	kept := w.add(t, ada, "kept@example.net")
+	foreign := w.add(t, eve, "first@example.net")
+	removed := func(in RemoveInput) (ids []string) {
+		t.Helper()
+		items, err := w.RemoveBatch(t.Context(), ada, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range items {
+			switch {
+			case item.Err != nil:
+				wantKind(t, item.Err, fault.Invalid)
+				ids = append(ids, "invalid")
+			case item.Suppression == nil:
+				ids = append(ids, "none")
+			default:
+				ids = append(ids, item.Suppression.ID)
+			}
+		}
+		return ids
+	}
+	if diff := cmp.Diff([]string{first.ID, "invalid", "none", "none"}, removed(RemoveInput{
+		Emails: []string{"FIRST@example.net", "nonsense", "first@Example.net", "other@example.net"}})); diff != "" {
+		t.Errorf("removed by address (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{second.ID, "none", "none", "none", "none"}, removed(RemoveInput{
+		IDs: []string{second.ID, second.ID, foreign.ID, "sup_x", ""}})); diff != "" {
+		t.Errorf("removed by id (-want +got):\n%s", diff)
+	}
+	if facts := w.facts(t, event.SuppressionRemoved); len(facts) != 2 {
+		t.Errorf("%d facts about removals, want 2: %v", len(facts), facts)
+	}
+	if n := w.count(t, `SELECT count(*) FROM suppressions WHERE id = ANY($1)`, "{"+kept.ID+","+foreign.ID+"}"); n != 2 {
+		t.Errorf("%d of the suppressions that no item names are left, want 2", n)
+	}
+}
+
+func TestBatchOfRemovalsIsValidated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, in := range map[string]RemoveInput{
+		"nothing": {}, "both": {Emails: []string{"a@b.co"}, IDs: []string{"sup_x"}},
+		"too many addresses": {Emails: make([]string, MaxBatch+1)}, "too many ids": {IDs: make([]string, MaxBatch+1)},
+	} {
+		if _, err := w.RemoveBatch(t.Context(), ada, in); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("removing %s: error %v, want an invalid field", name, err)
+		}
+	}
+}
+
 func TestBatchTellsOfEachAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -320,6 +374,15 @@ func TestAnswerAndSuppressionAreStoredTogether(t *testing.T) {
 	}
 	if n := w.count(t, `SELECT (SELECT count(*) FROM suppressions) + (SELECT count(*) FROM facts)`); n != 0 {
 		t.Errorf("%d rows and facts are left", n)
+	}
+	held := w.add(t, ada, "a@example.net")
+	_, err = w.RemoveBatch(t.Context(), ada, RemoveInput{IDs: []string{held.ID},
+		Keep: func(context.Context, idempotency.Execer, []RemovedItem) error { return refused }})
+	if !errors.Is(err, refused) {
+		t.Errorf("a removal whose answer is not stored: error %v, want %v", err, refused)
+	}
+	if _, err := w.Get(t.Context(), ada, held.ID); err != nil {
+		t.Errorf("a removal without its answer was committed: %v", err)
 	}
 }
 

@@ -91,6 +91,7 @@ var asked = map[string][2]string{
 	"GET /suppressions/{id}":                  {"/suppressions/" + suppressionID},
 	"DELETE /suppressions/{id}":               {"/suppressions/" + suppressionID},
 	"POST /suppressions/batch":                {"/suppressions/batch", `{"emails":["bob@example.net","carol"]}`},
+	"POST /suppressions/batch/delete":         {"/suppressions/batch/delete", `{"emails":["bob@example.net","carol"]}`},
 	"GET /category-opt-outs":                  {"/category-opt-outs"},
 	"GET /category-opt-outs/{id}":             {"/category-opt-outs/" + optOutID},
 	"DELETE /category-opt-outs/{id}":          {"/category-opt-outs/" + optOutID},

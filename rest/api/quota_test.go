@@ -32,7 +32,8 @@ func TestEveryWriteIsClassifiedByWhatItStores(t *testing.T) {
 			"cancelAutomationRun", "retryAutomationRun", "retryFailedRuns",
 			"verifyDomain", "verifyDomainTrackingHost", "verifyDomainClaim", "updateDomain", "updateWebhook",
 			"putSMSSettings", "replayWebhookDelivery", "recoverWebhook",
-			"rotateWebhookSecret", "updateAccount", "updateAPIKey", "putAccountBrand"},
+			"rotateWebhookSecret", "updateAccount", "updateAPIKey", "putAccountBrand",
+			"deleteSuppressions"},
 	} {
 		for _, id := range ids {
 			want[id] = class

@@ -32,6 +32,7 @@ type fakeSuppression struct {
 	filter  suppression.Filter
 	optOuts suppression.OptOutFilter
 	added   []string
+	removed []string
 	// of the list; nil: two of one each
 	pages func(ctx context.Context, cursor string) (page.Page[*ent.Suppression], error)
 }
@@ -100,6 +101,27 @@ func (f *fakeSuppression) Get(_ context.Context, _, idOrAddress string) (*ent.Su
 func (f *fakeSuppression) Remove(ctx context.Context, account, idOrAddress string) error {
 	_, err := f.Get(ctx, account, idOrAddress)
 	return err
+}
+
+func (f *fakeSuppression) RemoveBatch(ctx context.Context, account string,
+	in suppression.RemoveInput) ([]suppression.RemovedItem, error) {
+	if f.fail != nil || account != accountID {
+		return nil, f.fail
+	}
+	items := make([]suppression.RemovedItem, len(in.Emails)+len(in.IDs))
+	for i, name := range append(in.IDs, in.Emails...) {
+		switch name {
+		case suppressionID, "bob@example.net":
+			items[i].Suppression = f.sample()
+		case "nonsense", "":
+			items[i].Err = fault.InvalidField("email", "has no @")
+		}
+	}
+	f.removed = append(f.removed, append(in.IDs, in.Emails...)...)
+	if in.Keep != nil {
+		return items, in.Keep(ctx, nil, items)
+	}
+	return items, nil
 }
 
 func (f *fakeSuppression) OptOuts(_ context.Context, _ string,
@@ -173,6 +195,20 @@ func TestSuppressionAnswers(t *testing.T) {
 		"suppression_batch_large": {request: request{method: "POST", path: "/api/suppressions/batch", body: many}, status: 400},
 		"suppression_batch_scope": {request: request{method: "POST", path: "/api/suppressions/batch",
 			body: `{"emails":["a@b.co"]}`, key: "read"}, status: 403},
+		"suppression_batch_deleted": {request: request{method: "POST", path: "/api/suppressions/batch/delete",
+			body: `{"emails":["bob@example.net","ann@example.net","nonsense"]}`}, status: 200},
+		"suppression_batch_deleted_ids": {request: request{method: "POST", path: "/api/suppressions/batch/delete",
+			body: `{"ids":["` + suppressionID + `","sup_x"]}`}, status: 200},
+		"suppression_batch_delete_both": {request: request{method: "POST", path: "/api/suppressions/batch/delete",
+			body: `{"ids":["` + suppressionID + `"],"emails":["bob@example.net"],"all":true}`}, status: 400},
+		"suppression_batch_delete_none": {request: request{method: "POST", path: "/api/suppressions/batch/delete", body: `{}`},
+			status: 400},
+		"suppression_batch_delete_empty": {request: request{method: "POST", path: "/api/suppressions/batch/delete",
+			body: `{"ids":[]}`}, status: 400},
+		"suppression_batch_delete_large": {request: request{method: "POST", path: "/api/suppressions/batch/delete", body: many},
+			status: 400},
+		"suppression_batch_delete_scope": {request: request{method: "POST", path: "/api/suppressions/batch/delete",
+			body: `{"emails":["a@b.co"]}`, key: "read"}, status: 403},
 		"opt_out":                {request: request{method: "GET", path: "/api/category-opt-outs/" + optOutID}, status: 200},
 		"opt_out_unknown":        {request: request{method: "GET", path: "/api/category-opt-outs/opt_x"}, status: 404},
 		"opt_out_deleted":        {request: request{method: "DELETE", path: "/api/category-opt-outs/" + optOutID}, status: 200},
@@ -215,7 +251,8 @@ func TestSuppressingUnderAKeyHappensOnce(t *testing.T) {
 	f := &fakeSuppression{}
 	b := newSuppressionBundle(t, f)
 	for path, body := range map[string]string{"/api/suppressions": `{"email":"bob@example.net"}`,
-		"/api/suppressions/batch": `{"emails":["carol@example.net","dave"]}`} {
+		"/api/suppressions/batch":        `{"emails":["carol@example.net","dave"]}`,
+		"/api/suppressions/batch/delete": `{"emails":["carol@example.net","dave"]}`} {
 		q := request{method: "POST", path: path, body: body, header: map[string]string{"Idempotency-Key": path}}
 		first, second := b.do(t, q), b.do(t, q)
 		if first.status != 200 || second.body != first.body || second.header.Get("Idempotent-Replayed") != "true" ||
@@ -227,7 +264,7 @@ func TestSuppressingUnderAKeyHappensOnce(t *testing.T) {
 			t.Errorf("%s, another body: %d %s", path, other.status, other.body)
 		}
 	}
-	if len(f.added) != 2 {
-		t.Errorf("added %q", f.added)
+	if len(f.added) != 2 || len(f.removed) != 2 {
+		t.Errorf("added %q and removed %q, want two of each", f.added, f.removed)
 	}
 }

@@ -25,6 +25,7 @@ type Service interface {
 	List(ctx context.Context, accountID string, f suppression.Filter) (page.Page[*ent.Suppression], error)
 	Get(ctx context.Context, accountID, idOrAddress string) (*ent.Suppression, error)
 	Remove(ctx context.Context, accountID, idOrAddress string) error
+	RemoveBatch(ctx context.Context, accountID string, in suppression.RemoveInput) ([]suppression.RemovedItem, error)
 	optOuts
 }
 
@@ -81,6 +82,7 @@ func Routes(service Service, turns export.Turns) api.Routes {
 		g := a.Tag(tagSuppressions, "Addresses that you cannot send to. An email with a suppressed recipient is not "+
 			"sent to any of its recipients.")
 		e.addAdding(g)
+		e.addBatchDelete(g)
 		e.addReading(g)
 		e.addExports(g)
 		e.optOuts(a)

@@ -152,8 +152,8 @@ const mostRemoved = 100
 
 func removeSuppressions(c *compat.Call) (*compat.Response, error) {
 	var in struct {
-		Emails []string `json:"emails"`
-		IDs    []string `json:"ids"`
+		Emails []string `json:"emails,omitempty"`
+		IDs    []string `json:"ids,omitempty"`
 	}
 	if err := c.Decode(&in); err != nil {
 		return nil, err
@@ -164,21 +164,20 @@ func removeSuppressions(c *compat.Call) (*compat.Response, error) {
 	case len(in.Emails)+len(in.IDs) == 0 || len(in.Emails)+len(in.IDs) > mostRemoved:
 		return nil, compat.Invalid("emails", "must have between 1 and %d entries", mostRemoved)
 	}
+	var done batchAnswer
+	if err := c.Do(compat.Request{Method: http.MethodPost, Path: "/suppressions/batch/delete", Body: in,
+		Key: c.Header("Idempotency-Key")}, &done); err != nil {
+		return nil, err
+	}
+	if wrong := done.failures(in.Emails); wrong != "" {
+		return nil, compat.Invalid("emails", "were removed except these: %s", wrong)
+	}
 	out := []object{}
-	for _, name := range append(in.IDs, in.Emails...) {
-		var found suppressionAnswer
-		err := c.Do(compat.Request{Method: http.MethodGet, Path: joinPath("suppressions", name)}, &found)
-		if compat.IsNotFound(err) {
-			continue
+	for _, item := range done.Data {
+		if item.ID != nil {
+			yes := true
+			out = append(out, object{Object: "suppression", ID: *item.ID, Deleted: &yes})
 		}
-		if err == nil {
-			err = c.Do(compat.Request{Method: http.MethodDelete, Path: joinPath("suppressions", found.Suppression.ID)}, nil)
-		}
-		if err != nil {
-			return nil, err
-		}
-		yes := true
-		out = append(out, object{Object: "suppression", ID: found.Suppression.ID, Deleted: &yes})
 	}
 	return compat.OK(map[string]any{"data": out})
 }

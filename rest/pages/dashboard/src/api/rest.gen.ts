@@ -95,6 +95,9 @@ export interface components {
     CustomEventList: { events: (components['schemas']["CustomEvent"])[]; has_more: boolean; next_cursor: string | null }
     DelayPayload: { attempt: number; diagnostic: string; next_attempt_at: string }
     DelayStep: { duration: string; key?: string; name?: string; next?: ("continue" | "end" | "fail") | ({ goto: string }); type: "delay" }
+    DeleteSuppressions: { emails?: (string)[] | null; ids?: (string)[] | null }
+    DeletedBatch: { data: (components['schemas']["DeletedItem"])[] }
+    DeletedItem: { error?: components['schemas']["ProblemBody"]; id: string | null; index: number; status: "deleted" | "not_found" | "failed" }
     DepartureAnswer: { url: string }
     DnsApplied: { applied: (components['schemas']["DnsChange"])[]; conflicts: (components['schemas']["DnsChange"])[]; dry_run: boolean; unchanged: (components['schemas']["DnsChange"])[] }
     DnsChange: { after: (string)[]; before: (string)[]; name: string; priority?: number; purpose: "ownership" | "dkim" | "return_path" | "spf" | "dmarc" | "inbound_mx"; reason: string | null; ttl: number; type: "TXT" | "CNAME" | "MX"; value: string }
@@ -720,6 +723,9 @@ export interface paths {
   }
   "/suppressions/batch": {
     post: { parameters: { query?: never; path?: never; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["AddSuppressions"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["SuppressionBatch"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/suppressions/batch/delete": {
+    post: { parameters: { query?: never; path?: never; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["DeleteSuppressions"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["DeletedBatch"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/suppressions/export": {
     get: { parameters: { query?: { format?: "jsonl" | "csv"; email?: string; reason?: "bounce" | "failure" | "complaint" | "unsubscribe" | "manual" }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/x-ndjson": string; "text/csv": string } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
