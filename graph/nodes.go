@@ -62,7 +62,7 @@ var nodeKinds = map[id.Prefix]nodeKind{
 	id.SMTPCredential:  {"relay", nodeBy(generated.QueryResolver.SMTPCredential)},
 }
 
-// nodeBy finds nodes by a field of their type; it returns nil if there is none.
+// nodeBy finds nodes by a field of their type; it returns nil if none has the value.
 func nodeBy[T any](field func(generated.QueryResolver, context.Context,
 	string) (*T, error)) func(context.Context, generated.QueryResolver, string) (model.Node, error) {
 	return func(ctx context.Context, q generated.QueryResolver, id string) (model.Node, error) {

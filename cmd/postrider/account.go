@@ -104,8 +104,8 @@ type accountUpdateCommand struct {
 	Suspend         *bool   `help:"Suspend the account: its mail waits until --resume." negatable:"resume"`
 	BodyRetention   *int    `help:"Days until bodies and attachments are deleted." placeholder:"DAYS"`
 	MonthlyLimit    *int    `help:"Monthly email limit that the account sets for itself; 0 removes it." placeholder:"EMAILS"`
-	StoredBytes     **int   `help:"Cap of stored bytes that overrides the plan; none to follow the plan." placeholder:"NUMBER"`
-	DailyBytes      **int   `help:"Cap of bytes stored per day that overrides the plan; none to follow it." placeholder:"NUMBER"`
+	StoredBytes     **int   `help:"Cap on stored bytes that overrides the plan's, or none to use the plan's." placeholder:"NUMBER"`
+	DailyBytes      **int   `help:"Cap on bytes stored per day that overrides the plan's, or none to use the plan's." placeholder:"NUMBER"`
 	RecordRetention *int    `help:"Days until emails are deleted." placeholder:"DAYS"`
 }
 

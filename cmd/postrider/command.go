@@ -31,11 +31,11 @@ type commandLine struct {
 	Serve   serveCommand   `cmd:"" help:"Run in production." group:"run"`
 	Doctor  doctorCommand  `cmd:"" help:"Check DNS, ports, certificates, disks and the database, and suggest fixes." group:"run"`
 	Migrate migrateCommand `cmd:"" help:"Migrate the database to the schema of this version, as serve and dev do." group:"run"`
-	Admin   adminCommand   `cmd:"" help:"Manage the installation, on a machine that reaches its database." group:"run"`
+	Admin   adminCommand   `cmd:"" help:"Manage the installation, on a machine that can reach its database." group:"run"`
 	OpenAPI openAPICommand `cmd:"" help:"Print the OpenAPI document of the enabled modules." name:"openapi" group:"run"`
 	Modules modulesCommand `cmd:"" help:"List the modules, whether they are enabled, and what they require." group:"run"`
 
-	Login        loginCommand        `cmd:"" help:"Store the URL of a Postrider and an API key for the commands below." group:"use"`
+	Login        loginCommand        `cmd:"" help:"Store the URL of a Postrider server and an API key for these commands." group:"use"`
 	Logout       logoutCommand       `cmd:"" help:"Delete a stored URL and API key." group:"use"`
 	Whoami       whoamiCommand       `cmd:"" help:"Print the server, account and API key that commands use." group:"use"`
 	Emails       emailsCommand       `cmd:"" help:"Send and manage emails." group:"use"`

@@ -205,7 +205,7 @@ type domainsDeleteCommand struct {
 	remote
 	domainName
 
-	Yes bool `help:"Do not ask." short:"y"`
+	Yes bool `help:"Skip the confirmation prompt." short:"y"`
 }
 
 func (c *domainsDeleteCommand) Run(s *session) error {

@@ -148,7 +148,7 @@ func readAttachments(paths []string) (files []map[string]string, err error) {
 
 // emailFilters select emails.
 type emailFilters struct {
-	Search string `help:"Words and filters as in the search field of the dashboard." placeholder:"WORDS" short:"s"`
+	Search string `help:"Search query, in the syntax of the search field of the dashboard." placeholder:"WORDS" short:"s"`
 	Status string `help:"Only emails with this status." placeholder:"STATUS"`
 	From   string `help:"Only emails of this sender." placeholder:"ADDRESS"`
 	To     string `help:"Only emails to this recipient." placeholder:"ADDRESS"`

@@ -17,7 +17,7 @@ type receivedCommand struct {
 type receivedListCommand struct {
 	listFlags
 
-	Search string `help:"Words and filters as in the search field of the dashboard." placeholder:"WORDS" short:"s"`
+	Search string `help:"Search query, in the syntax of the search field of the dashboard." placeholder:"WORDS" short:"s"`
 	From   string `help:"Only emails of this sender." placeholder:"ADDRESS"`
 	To     string `help:"Only emails to this address." placeholder:"ADDRESS"`
 	Domain string `help:"Only emails to this domain." placeholder:"NAME"`

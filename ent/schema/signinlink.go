@@ -33,7 +33,7 @@ func (SignInLink) Fields() []ent.Field {
 		field.Time("expires_at"),
 		field.Time("used_at").Optional().Nillable(),
 		field.Time("due_at").Optional().Nillable().
-			Comment("when its mail is due; null once it is written, or if there is none"),
+			Comment("when its mail is due; null once it is written, or if no mail is due"),
 		field.Int("attempts").Default(0).Comment("to write the mail"),
 		createdAt(),
 	}

@@ -22,7 +22,7 @@
 // the database clock, even for cached keys.
 //
 // Every key that does not work gets the same answer, Unauthorized, whatever the reason. A database that is
-// unavailable is reported as Away and never as Unauthorized, so that no client discards a good key.
+// unavailable is reported as Unavailable and never as Unauthorized, so that no client discards a good key.
 //
 // Keys of a suspended account keep working for everything but sending, which is Forbidden with the code
 // `account_suspended`. The customer can still read what happened, cancel scheduled emails and fix the

@@ -58,7 +58,7 @@ type Params struct {
 	Workers  *worker.Metrics       `optional:"true"`
 }
 
-// Service is the API log. Safe for concurrent use, and in several processes.
+// Service is the API log. Safe for concurrent use, also across processes.
 type Service struct {
 	db       *db.DB
 	accounts Accounts

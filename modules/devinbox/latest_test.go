@@ -101,7 +101,7 @@ func TestWaitsEnd(t *testing.T) {
 	s.Drain()
 	s.Drain()
 	if _, err := s.Latest(t.Context(), LatestQuery{Wait: MaxWait}); fault.KindOf(err) != fault.Unavailable {
-		t.Errorf("a wait during a stop ends with %v, want Away", err)
+		t.Errorf("a wait during a stop ends with %v, want Unavailable", err)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 
 // report is a report by a simulated receiver about a mail that it accepted.
 type report struct {
-	part      scenario // softBounces or complains
+	part      scenario // scenarioSoftBounce or scenarioComplain
 	mailFrom  string   // return path of the mail, the recipient of the report
 	recipient string
 	header    []byte // of the mail
@@ -119,7 +119,7 @@ func (r report) sendReport(client *smtp.Client, raw []byte) error {
 	return nil
 }
 
-// permanentError is the error of a report that must not be retried.
+// permanentError marks the failure of a report that must not be retried.
 type permanentError struct{ error }
 
 func (r permanentError) Unwrap() error { return r.error }

@@ -73,7 +73,7 @@ type Params struct {
 	Registry prometheus.Registerer `optional:"true"`
 }
 
-// Service exports events. Safe for concurrent use, and in several processes.
+// Service exports events. Safe for concurrent use, also across processes.
 type Service struct {
 	config Config
 	db     *db.DB

@@ -11,7 +11,7 @@ import (
 )
 
 // Forward forwards a received email: its text and HTML follow the caller's, and its files are attached. All
-// rules of a send apply. Errors: NotFound, Conflict if the content has been deleted, Away as for Open, and
+// rules of a send apply. Errors: NotFound, Conflict if the content has been deleted, Unavailable as for Open, and
 // those of a send.
 func (s *Service) Forward(ctx context.Context, caller accounts.Caller, a ReplyRequest) (sending.Receipt, error) {
 	e, err := s.Get(ctx, caller.AccountID, a.EmailID)

@@ -36,7 +36,7 @@ func TestRcptRefusals(t *testing.T) {
 	}
 	for to, want := range map[string]string{"x@nobody.example": "550 5.1.2", "x@[192.0.2.7]": "550 5.1.2",
 		"x@sub.ada.example": "550 5.1.2", "sales@bob.example": "550 5.1.1", "root@mx.test": "550 5.1.2",
-		"postmaster@nobody.example": "550 5.1.2"} {
+		"postmaster@other.example": "550 5.1.2"} {
 		if err := w.receiveMail(t, hello, to); smtpReply(err) != want {
 			t.Errorf("%s: %v, want %s", to, err, want)
 		}

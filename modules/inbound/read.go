@@ -81,7 +81,7 @@ func (c *Content) Held() []*intake.Content {
 func (c *Content) Reader() *io.SectionReader { return io.NewSectionReader(c.raw, 0, c.size) }
 
 // Work waits for the memory that Message and data derived from it need. Call release before a response is
-// sent to a client. Error: Away if there is too much concurrent work.
+// sent to a client. Error: Unavailable if there is too much concurrent work.
 func (c *Content) Work(ctx context.Context) (release func(), err error) {
 	release, err = c.work(ctx)
 	return release, unavailableIfFull(ctx, err)
@@ -131,7 +131,7 @@ func unavailableIfFull(ctx context.Context, err error) error {
 	return refused.WithCause(err)
 }
 
-// Open opens the content of a record. Errors: ErrPurged; Away if the object store is unavailable or too many
+// Open opens the content of a record. Errors: ErrPurged; Unavailable if the object store is unavailable or too many
 // large contents are being read.
 func (s *Service) Open(ctx context.Context, e *ent.ReceivedEmail) (*Content, error) {
 	return s.contents.open(ctx, e)

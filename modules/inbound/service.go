@@ -38,7 +38,7 @@ type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
 
-// Storage counts the bytes of received mail. Its refusals are of kind Limit and Away.
+// Storage counts the bytes of received mail. Its refusals are of kind Limit and Unavailable.
 type Storage interface {
 	ChargeReceived(ctx context.Context, accountID string, from netip.Addr, bytes int64) error
 	RefundReceived(ctx context.Context, accountID string, from netip.Addr, bytes int64)

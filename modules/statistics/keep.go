@@ -71,7 +71,7 @@ func holdMark(ctx context.Context, tx db.Execer, accountID string) (string, erro
 	return mark, err
 }
 
-// oneOrNone returns the text of the first row, or an empty string if there is none.
+// oneOrNone returns the text of the first row, or an empty string without rows.
 func oneOrNone(ctx context.Context, on db.Execer, statement string) (string, error) {
 	all, err := db.All(ctx, on, db.Value[string], statement)
 	return append(all, "")[0], err

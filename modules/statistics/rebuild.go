@@ -153,7 +153,7 @@ func (r *rebuild) add(ctx context.Context, tx db.Execer, of rollup.Selection, co
 	return err
 }
 
-// compare adds missing figures, one account at a time.
+// compare adds missing counts, one account at a time.
 func (r *rebuild) compare(ctx context.Context) error {
 	if _, err := r.conn.ExecContext(ctx, "ANALYZE "+store.Rebuilt); err != nil {
 		return err

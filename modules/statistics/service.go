@@ -58,7 +58,7 @@ type Params struct {
 	Workers *worker.Metrics `optional:"true"`
 }
 
-// Service counts and reports the outcomes of mail. Safe for concurrent use, and in several processes.
+// Service counts and reports the outcomes of mail. Safe for concurrent use, also across processes.
 type Service struct {
 	db    *db.DB
 	facts Facts

@@ -2,8 +2,8 @@
 //
 // # Terms
 //
-// A tracked link is a URL of this installation that redirects to the sender's target. The target is inside
-// the authenticated token. A redirect therefore needs no database and works as long as the key of the token
+// A tracked link is a URL of this installation that redirects to the sender's target. The target is part
+// of the authenticated token. A redirect therefore needs no database and works as long as the key of the token
 // is configured, even after the email was erased. An open pixel is an image of 43 bytes. Both are bound to
 // account and email, not to a recipient, because a message is composed once for all recipients.
 //

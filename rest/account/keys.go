@@ -80,7 +80,7 @@ func KeyRoutes(service KeyService) api.Routes {
 				"sending emails and events, and reading them. `read` allows only reading. A key never allows more " +
 				"than the current role of its creator: its rights shrink with the role, and once the creator has " +
 				"left the account, the key can only send, and read sent mail. `domain_ids` limits the key to " +
-				"these domains, their mail and what sending requires; such a key cannot add or delete domains. A " +
+				"these domains, their mail and the resources that sending needs; such a key cannot add or delete domains. A " +
 				"key cannot create a key for other domains than its own, or one that expires later. An answer " +
 				"stored under an Idempotency-Key is encrypted.",
 			Body: &api.Body{About: "The API key to create.",

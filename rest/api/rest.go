@@ -57,7 +57,7 @@ type RateLimit interface {
 	Admit(ctx context.Context, account accounts.Account, header http.Header) error
 }
 
-// Storage counts bytes against the quotas of accounts. Its refusal is a fault of kind Limit or Away.
+// Storage counts bytes against the quotas of accounts. Its refusal is a fault of kind Limit or Unavailable.
 type Storage interface {
 	Charge(ctx context.Context, accountID string, kind storage.Kind, bytes int64) error
 	Refund(ctx context.Context, accountID string, bytes int64)

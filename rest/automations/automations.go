@@ -164,7 +164,7 @@ func Routes(service Service, turns export.Turns) api.Routes {
 		e := &edge{service, turns}
 		g := a.Tag(Tag, "Sequences of steps, each started by a custom event for one person: send an email, wait, "+
 			"decide, or call a URL. An automation is a draft until it is activated. A run keeps the version that it "+
-			"started with. Types of steps:"+strings.Join(definition.Types(), ", ")+
+			"started with. Step types: "+strings.Join(definition.Types(), ", ")+
 			". The JSON Schema of a definition is at `"+api.Prefix+schemaPath+"`.")
 		g.Bind(OfAutomation, service)
 		serveSchema(a)

@@ -10,10 +10,10 @@ import (
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// mostPages bounds how many pages of our own API one call reads.
+// mostPages is the maximum number of pages of our own API that one call reads.
 const mostPages = 10
 
-// List asks for a page of a list of our own API in the way of other providers: next to an item, by its id.
+// List requests a page of a list of our own API as other providers page: before or after an item, by its id.
 type List struct {
 	Path   string // below /api
 	Member string // of the answer

@@ -90,7 +90,7 @@ func TrackingHostRoutes(service TrackingHostService) api.Routes {
 		api.Delete(g, api.Operation{
 			Path: "/domains/{id}/tracking-host", ID: "deleteDomainTrackingHost", Needs: rights.Write,
 			Summary: "Remove a domain's tracking host", Description: "Deletes the tracking host. Links in new mail " +
-				"use this service's host again. Keep the CNAME record as long as links in sent mail must work.",
+				"use this service's host again. Keep the CNAME record as long as links in sent mail need to work.",
 			Of: Noun,
 		}, e.hosts.Delete)
 	})

@@ -61,7 +61,7 @@ type ReceivedHead struct { //nolint:revive // the document has the name of the t
 }
 
 type receivedAuth struct {
-	SPF         string   `json:"spf" doc:"A result of RFC 8601 section 2.7: pass, fail, softfail, neutral, none, policy, temperror or permerror. Nothing is refused because of it."`
+	SPF         string   `json:"spf" doc:"A result of RFC 8601 section 2.7: pass, fail, softfail, neutral, none, policy, temperror or permerror. It never causes a refusal."`
 	DKIM        string   `json:"dkim"`
 	DMARC       string   `json:"dmarc"`
 	IPRev       string   `json:"iprev"`

@@ -207,7 +207,7 @@ func (e *edge) addSessions(g *api.TagGroup) {
 	}, e.signOut)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/session/confirm", ID: "confirmSession", Needs: rights.Person, Quiet: true,
-		Summary: "Confirm the session", Description: "Confirms the session by password, code or passkey, which " +
+		Summary: "Confirm the session", Description: "Confirms the session with a password, code or passkey, which " +
 			"permits sensitive changes for ten minutes. Sets a new cookie. Failures are counted per session, so " +
 			"failed sign-ins elsewhere do not lock it.",
 		Body: &api.Body{About: "The password, the code or the passkey.",

@@ -51,7 +51,7 @@ func changeBody(c *templates.Change) body.Object {
 
 const (
 	aboutSubject     = "Liquid, without line breaks."
-	aboutFrom        = "The sender of sends that do not set one. Cannot contain Liquid."
+	aboutFrom        = "Default sender, for sends that do not set one. Cannot contain Liquid."
 	aboutReplyTo     = "Default reply addresses of sends without `reply_to`. Cannot contain Liquid."
 	aboutHTML        = "Liquid in HTML, at most 1 MB. Values are escaped."
 	aboutText        = "Liquid in plain text, at most 1 MB."

@@ -1,6 +1,6 @@
 package templates
 
-const templatesDoc = "Messages with gaps. A template is a draft that you edit and versions that you publish; sends use the published version.\n\n" +
+const templatesDoc = "Messages with variables. A template has a draft, which you edit, and versions, which you publish. Sends use the published version.\n\n" +
 	"They are written in Liquid: `{{ customer.name | default: \"you\" }}`, `{% if %}`, `{% unless %}`, `{% case %}`, `{% for %}` (two deep, no ranges), " +
 	"`{% comment %}` and `{% raw %}`. Not available: assign, capture, include, render, tablerow, cycle. Filters: abs, append, at_least, at_most, capitalize, ceil, " +
 	"compact, concat, date, default, divided_by, downcase, escape, escape_once, first, floor, handleize, join, last, lstrip, map, minus, modulo, newline_to_br, " +

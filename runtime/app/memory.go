@@ -15,7 +15,7 @@ const (
 	// budget (runtime/base/intake) keeps live memory below that; without a limit the collector lets the heap
 	// grow to two and a half times the live memory.
 	maxGoMemory = 1 << 30
-	// minMemory is the smallest process that survives a typical burst of batches (TestDrillMemory).
+	// minMemory is the smallest process that survives a typical burst of batches (TestDrillMemoryOfSends).
 	minMemory = 512 << 20
 )
 

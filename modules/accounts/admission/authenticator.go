@@ -50,7 +50,7 @@ func CookieName(baseURL string) string {
 	return cookiePlain
 }
 
-// New returns a new Door. sessions may be nil. origins are the URLs under which pages of this installation
+// New returns a new Authenticator. sessions may be nil. origins are the URLs under which pages of this installation
 // are served, the base URL first.
 func New(keys Keys, sessions Sessions, origins ...string) (*Authenticator, error) {
 	d := &Authenticator{keys: keys, sessions: sessions, guard: http.NewCrossOriginProtection()}
@@ -70,7 +70,7 @@ func New(keys Keys, sessions Sessions, origins ...string) (*Authenticator, error
 }
 
 // Authenticate authenticates a request and returns its caller. Errors: Unauthorized; Forbidden for a request from
-// another site; NotFound for an account that the person does not belong to; Away.
+// another site; NotFound for an account that the person does not belong to; Unavailable.
 func (d *Authenticator) Authenticate(r *http.Request) (accounts.Caller, error) {
 	if _, given := r.Header["Authorization"]; given || d.sessions == nil {
 		bearer, err := accounts.Bearer(r.Header)

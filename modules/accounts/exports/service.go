@@ -43,7 +43,7 @@ INSERT INTO exports AS e (account_id, turn, until) VALUES ($1, $2, now() + make_
 ON CONFLICT (account_id) DO UPDATE SET turn = EXCLUDED.turn, until = EXCLUDED.until WHERE e.until <= now() OR e.until > EXCLUDED.until + interval '1 minute'`
 
 // Begin acquires the account's turn and returns its id. Errors: Limit while another export of the account is
-// running; Away.
+// running; Unavailable.
 func (s *Service) Begin(ctx context.Context, accountID string) (turn string, err error) {
 	turn = id.New("turn")
 	taken, err := db.Exec(ctx, s.db.SQL, beginSQL, accountID, turn, lasts.Seconds())

@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Service reports usage. Safe for concurrent use, and in several processes.
+// Service reports usage. Safe for concurrent use, also across processes.
 type Service struct {
 	db     *db.DB
 	stripe *provider.Client
@@ -142,7 +142,7 @@ func (s *Service) reportHour(ctx context.Context, r report) (paused bool, err er
 	switch {
 	case said == nil, provider.Duplicate(said):
 		_, err = s.db.SQL.ExecContext(ctx, toldSQL, r.accountID, r.hour, r.fence, r.revision, r.emails)
-	case provider.KindOf(said) == provider.Away:
+	case provider.KindOf(said) == provider.Unavailable:
 		wait := waits[min(r.tries, len(waits)-1)]
 		_, err = s.db.SQL.ExecContext(ctx, laterSQL, r.accountID, r.hour, r.fence, wait.Seconds())
 		s.log.WarnContext(ctx, "cannot report usage to the payment provider", "account_id", r.accountID, "hour", r.hour,

@@ -39,17 +39,17 @@ type Kind int
 
 // The kinds of errors.
 const (
-	Away    Kind = iota // unreachable, too slow, overloaded or broken: retry
-	Refused             // the key is rejected or lacks a permission
-	Missing             // the object does not exist
-	Wrong               // the request cannot succeed
+	Unavailable Kind = iota // unreachable, too slow, overloaded or broken: retry
+	Refused                 // the key is rejected or lacks a permission
+	Missing                 // the object does not exist
+	Wrong                   // the request cannot succeed
 )
 
 // KindOf returns the kind of an error of this package.
 func KindOf(err error) Kind {
 	var said *stripe.Error
 	if !errors.As(err, &said) {
-		return Away
+		return Unavailable
 	}
 	switch status := said.HTTPStatusCode; {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
@@ -57,7 +57,7 @@ func KindOf(err error) Kind {
 	case status == http.StatusNotFound:
 		return Missing
 	case status == http.StatusTooManyRequests, status == http.StatusConflict, status >= 500:
-		return Away
+		return Unavailable
 	default:
 		return Wrong
 	}

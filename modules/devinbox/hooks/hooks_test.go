@@ -197,7 +197,7 @@ func TestWhoWaitsIsToldOfTheNextRequest(t *testing.T) {
 	s.Drain()
 	if _, err := s.List(t.Context(), "acc_a",
 		RequestQuery{After: 1000, Wait: MaxWait}); fault.KindOf(err) != fault.Unavailable {
-		t.Errorf("waiting during a stop ends with %v, want Away", err)
+		t.Errorf("waiting during a stop ends with %v, want Unavailable", err)
 	}
 }
 

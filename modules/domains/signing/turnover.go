@@ -52,7 +52,7 @@ func Turnover(keys []*ent.DKIMKey, seen []dnscheck.Observation) (ripe []*ent.DKI
 	return ripe, current
 }
 
-// WaitsFor returns the age of the newest pending key that is not ripe, or a negative duration if there is none.
+// WaitsFor returns the age of the newest pending key that is not ripe, or a negative duration without one.
 func WaitsFor(keys, ripe []*ent.DKIMKey, now time.Time) time.Duration {
 	age := time.Duration(-1)
 	for _, key := range keys {

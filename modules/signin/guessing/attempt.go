@@ -114,7 +114,7 @@ func (g *Guard) LimitRate(kind, of string, most int, window time.Duration) Attem
 	return Attempt{bounds: []bound{{name: g.hash(kind, of), most: most, window: window}}}
 }
 
-// networksOf returns the networks by which an address is counted: one that a single user may have (/24, /56),
+// networksOf returns the networks that an address counts toward: one that a single user may have (/24, /56),
 // and the wider one of a site or provider (/16, /48).
 func networksOf(addr netip.Addr) (narrow, wide string) {
 	levels := intake.ContainingPrefixes(addr)

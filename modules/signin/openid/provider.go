@@ -96,7 +96,7 @@ func (p *provider) cachedDiscovery(now time.Time) (*discovery, error) {
 }
 
 // ensureDiscovered returns the discovery result. Only one request runs at a time. While the provider is
-// unavailable, the earlier result stays in use. Error: Away.
+// unavailable, the earlier result stays in use. Error: Unavailable.
 func (p *provider) ensureDiscovered(ctx context.Context) (*discovery, error) {
 	if known, err := p.cachedDiscovery(time.Now()); known != nil || err != nil {
 		return known, err
@@ -145,7 +145,7 @@ func (p *provider) discover(ctx context.Context) (*discovery, error) {
 			Scopes:      []string{oidc.ScopeOpenID, oidc.ScopeEmail, oidc.ScopeProfile}}}, nil
 }
 
-// buildSignInURL returns the URL of the provider's sign-in page. Error: Away.
+// buildSignInURL returns the URL of the provider's sign-in page. Error: Unavailable.
 func (p *provider) buildSignInURL(ctx context.Context, state string, c codes) (string, error) {
 	found, err := p.ensureDiscovered(ctx)
 	if err != nil {
@@ -157,7 +157,7 @@ func (p *provider) buildSignInURL(ctx context.Context, state string, c codes) (s
 // callbackAnswer is the provider's response in the callback.
 type callbackAnswer struct{ code, issuer string }
 
-// exchangeCode exchanges a code for the user's claims. Errors: Away, Busy, Untrusted.
+// exchangeCode exchanges a code for the user's claims. Errors: Unavailable, Busy, Untrusted.
 func (p *provider) exchangeCode(ctx context.Context, a callbackAnswer, c codes) (claims, error) {
 	if !p.flights.TryAcquire() {
 		return claims{}, refuse(Busy)

@@ -25,7 +25,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// MaxPasskeys is the maximum number of passkeys of a user.
+// MaxPasskeys is the maximum number of passkeys per user.
 const MaxPasskeys = 20
 
 // Service manages passkeys. It is safe for concurrent use.

@@ -158,7 +158,7 @@ type Facts struct {
 	Destinations []string // their domains, of email.sent
 	Named        bool     // the facts name their recipient
 	Domain       string   // of the recipient, or of all recipients
-	Bin          int      // of the latency; negative if there is none
+	Bin          int      // of the latency; negative without one
 
 	Class, EnhancedCode, Host, EmailID string // of a rejection; Class is empty for other facts
 }

@@ -42,7 +42,7 @@ SELECT placed, kind, start, key, domain_id, api_key_id, template_id, automation_
   FROM statistics_latencies WHERE account_id = $1 AND grain = 15 AND kind < 6 AND start >= $2 AND start < $3`
 )
 
-// NextLegacy returns the oldest hour to migrate, and false if there is none or a process still writes the legacy
+// NextLegacy returns the oldest hour to migrate, and false if no hour is left or a process still writes the legacy
 // tables.
 func NextLegacy(ctx context.Context, on db.Execer) (hour LegacyHour, found bool, err error) {
 	older, err := db.One(ctx, on, db.Value[bool], olderSQL)

@@ -21,7 +21,7 @@ var lookalikes = map[rune]string{'\u201c': "quotation mark", '\u201d': "quotatio
 	'\u00bb': "quotation mark", '\u2013': "hyphen", '\u2014': "hyphen", '\u2212': "hyphen"}
 
 // findLookalike returns the position of the first such character in a tag, outside quoted text, and its description.
-// The position is -1 if there is none.
+// The position is -1 if the tag contains none.
 func findLookalike(tag string) (at int, about string) {
 	var quote rune
 	for i, r := range tag {

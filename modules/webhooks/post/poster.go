@@ -17,7 +17,7 @@ import (
 type Config struct {
 	Allow         []netip.Prefix // ranges that are allowed in addition to public addresses
 	PlainLoopback bool           // development: http:// development: also allow http:// to this machine
-	// Lookup resolves a host; nil: the system's resolver.
+	// Lookup resolves a host. If nil, the system resolver is used.
 	Lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
 	RootCAs *x509.CertPool // nil: the system's root certificates
 	Timeout time.Duration  // of one POST including the response

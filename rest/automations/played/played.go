@@ -84,7 +84,7 @@ type SimulatedStep struct {
 	Request    wire.Optional[SimulatedRequest] `json:"request" doc:"The request that a webhook step would send."`
 }
 
-// Explained encodes an evaluated expression; nil if there is none.
+// Explained encodes an evaluated expression; nil without an expression.
 func Explained(e *expression.Explanation) *ExpressionExplanation {
 	if e == nil {
 		return nil

@@ -121,7 +121,7 @@ func listBounces(c *compat.Call) (*compat.Response, error) {
 	return compat.OK(out)
 }
 
-// findBounce returns the bounce of an address; nil if there is none.
+// findBounce returns the bounce of an address, or nil if the address has not bounced.
 func findBounce(c *compat.Call, address string) (*suppression, error) {
 	var found struct {
 		Suppression suppression `json:"suppression"`
@@ -129,7 +129,7 @@ func findBounce(c *compat.Call, address string) (*suppression, error) {
 	err := c.Do(compat.Request{Method: http.MethodGet, Path: "/suppressions/" + url.PathEscape(address)}, &found)
 	switch {
 	case compat.IsNotFound(err), err == nil && !found.Suppression.isBounce():
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // the address has not bounced
 	case err != nil:
 		return nil, err
 	}

@@ -49,7 +49,7 @@ type view struct {
 	Lines                                      []string
 	Links                                      []link
 	Options                                    signin.Options
-	OpenID                                     string // the name of the OpenID Connect provider; empty if there is none
+	OpenID                                     string // the name of the OpenID Connect provider; empty without a provider
 }
 
 type link struct{ Path, Label string }

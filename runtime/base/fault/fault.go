@@ -72,7 +72,7 @@ type Error struct {
 	Fields     Fields         // Invalid: field path to reason
 	Details    map[string]any // other kinds: machine-readable facts
 	UpgradeURL string
-	RetryAfter time.Duration // Limit, Away: when to retry
+	RetryAfter time.Duration // Limit, Unavailable: when to retry
 	cause      error
 }
 

@@ -40,7 +40,7 @@ func (w sendMode) String() string { return [...]string{"held", "streamed", "shar
 //     has returned, so a slow client ties up none of its resources. A handler that flushes streams its
 //     response instead; each write is counted until it has been passed to the connection.
 //
-// The owner function names the owner until SetOwner names an account. refuse responds if there is no room
+// The owner function names the owner until SetTenant names an account. refuse responds if there is no room
 // for a response.
 func (b *Budget) Bound(next http.Handler, owner func(*http.Request) Tenant,
 	refuse func(http.ResponseWriter)) http.Handler {

@@ -58,7 +58,7 @@ func newQuestion(name string, qtype uint16) (question, error) {
 }
 
 // escapeName escapes what the DNS library escapes in the names that it reads,
-// so that a reply to an odd name is seen to be one.
+// so that replies to unusual names are recognized.
 func escapeName(name string) string {
 	if !strings.ContainsFunc(name, func(c rune) bool {
 		return strings.ContainsRune(" '@;()\"\\", c) || c < ' ' ||

@@ -87,7 +87,7 @@ func (a agent) call(t *testing.T, tool string, arguments map[string]any) (*mcp.C
 	t.Helper()
 	result, err := a.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
 	if err != nil {
-		t.Fatalf("%s %v: %v", tool, arguments, err)
+		t.Fatalf("call of %s with %v: %v", tool, arguments, err)
 	}
 	var text []string
 	for _, c := range result.Content {

@@ -74,7 +74,7 @@ func (w *Watch) Refuse(ctx context.Context) error {
 	return w.queryHosts(ctx, time.Now(), -1)
 }
 
-// Refresh checks all hosts whose answers are not recent. The error is nil or a *SplitError.
+// Refresh checks all hosts whose results are stale. The error is nil or a *SplitError.
 func (w *Watch) Refresh(ctx context.Context) error {
 	return w.queryHosts(ctx, time.Now().Add(-fresh), -1)
 }

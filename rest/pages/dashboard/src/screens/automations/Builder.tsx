@@ -40,7 +40,7 @@ export function Builder({ automation: a, draft, write, trace }: Props) {
   back.current = undo
 
   const apply = useCallback((edited: Edited | null, say?: string) => {
-    if (!edited) return toast.error(new Error('Not possible: a run can only move forward.'))
+    if (!edited) return toast.error(new Error('A run can only move forward.'))
     change((d) => ({ ...d, steps: edited.steps }))
     if (say) toast.success(say, { label: 'Undo', run: () => back.current?.() })
     return undefined

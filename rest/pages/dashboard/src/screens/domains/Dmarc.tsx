@@ -14,7 +14,7 @@ export function Dmarc({ domain }: { domain: Domain }) {
   const steps = [
     { p: 'none', title: 'Monitor', words: 'Mail is delivered as usual, and reports show who sends as your domain. Stay here for two to four weeks.', value: `v=DMARC1; p=none; rua=mailto:dmarc@${domain.name}` },
     { p: 'quarantine', title: 'Send failing mail to spam', words: 'Once the reports show that all your own mail passes SPF or DKIM.', value: `v=DMARC1; p=quarantine; rua=mailto:dmarc@${domain.name}` },
-    { p: 'reject', title: 'Reject failing mail', words: 'After a few weeks without problems: the domain can no longer be spoofed.', value: `v=DMARC1; p=reject; rua=mailto:dmarc@${domain.name}` },
+    { p: 'reject', title: 'Reject failing mail', words: 'Use this after a few weeks without problems. The domain can then no longer be spoofed.', value: `v=DMARC1; p=reject; rua=mailto:dmarc@${domain.name}` },
   ]
   return (
     <Card title="DMARC advice">

@@ -10,7 +10,7 @@ export interface Finding {
 export interface FoundLink {
   href: string
   text: string
-  // wrong is the problem; empty if there is none.
+  // wrong is the problem; empty if the value is valid.
   wrong: string
 }
 

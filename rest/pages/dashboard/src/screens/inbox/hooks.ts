@@ -49,7 +49,7 @@ export function useNextHooks(after: number, on: boolean) {
   return useQuery({ queryKey: ['hooks-next', after], queryFn: ({ signal }) => ask<Receiver>(`/dev/webhooks.json?after=${after}`, { signal }), enabled: on, refetchInterval: 1000, staleTime: 0 })
 }
 
-// useEndpoint fetches the account's endpoint with a URL; null if there is none.
+// useEndpoint fetches the account's endpoint with a URL; null if the account has no such endpoint.
 export function useEndpoint(url: string | undefined) {
   const list = usePages(WebhookList, { first: 100 }, (d) => d.webhooks, { enabled: url !== undefined })
   return { ...list, endpoint: list.isSuccess ? (list.rows.find((w) => w.url === url) ?? null) : undefined }

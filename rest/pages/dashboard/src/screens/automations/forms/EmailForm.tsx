@@ -95,7 +95,7 @@ function Variables({ template }: { template: TemplateHint }) {
         const structured = typeof value === 'object' && value !== null
         return (
           <div key={key} className="relative">
-            <Field label={<><code>{key}</code>{v?.required && !event && <span className="text-ink-3"> required</span>}</>} error={form.wrong(`template.variables.${key}`)} hint={event ? 'Filled from the event.' : structured ? 'List or object: edit it as JSON.' : !v ? 'Not a variable of this template.' : undefined}>{(p) => (
+            <Field label={<><code>{key}</code>{v?.required && !event && <span className="text-ink-3"> required</span>}</>} error={form.wrong(`template.variables.${key}`)} hint={event ? 'Filled from the event.' : structured ? 'This value is a list or object. Edit it as JSON.' : !v ? 'Not a variable of this template.' : undefined}>{(p) => (
               <input {...p} className="input" data-field={`template.variables.${key}`} readOnly={form.readOnly || structured} placeholder={suggestion && !event ? `{{ ${suggestion} }}` : undefined} value={structured ? JSON.stringify(value) : textOf(value)} onChange={(e) => write(key, e.target.value)} />
             )}</Field>
             {!form.readOnly && !structured && <div className="absolute -top-1 right-0"><Values into={(text) => write(key, textOf(value) + text)} /></div>}
