@@ -27,8 +27,8 @@ type emailPreview struct {
 	BCC     []string `json:"bcc" doc:"Recipients of blind copies."`
 	ReplyTo []string `json:"reply_to" doc:"Addresses that replies are sent to."`
 	Subject string   `json:"subject" doc:"The subject, with the variables of the template filled in."`
-	HTML    *string  `json:"html" doc:"The HTML body; `null` if the email has no HTML. {{unsubscribe_url}} is not replaced."`
-	Text    *string  `json:"text" doc:"The text body; `null` if the email has no text."`
+	HTML    *string  `json:"html" doc:"The HTML body; null if the email has no HTML. {{unsubscribe_url}} is not replaced."`
+	Text    *string  `json:"text" doc:"The text body; null if the email has no text."`
 }
 
 // checking adds the operation that checks an email without sending it.
