@@ -99,7 +99,7 @@ func (s *Service) ids(t *testing.T, account string, f Filter) (ids []string) {
 }
 
 func jsonBody(text string) CapturedBody {
-	return CapturedBody{Octets: int64(len(text)), Media: "application/json", Raw: []byte(text)}
+	return CapturedBody{Size: int64(len(text)), Media: "application/json", Raw: []byte(text)}
 }
 
 func TestRequestsAreStoredAndFound(t *testing.T) {
@@ -116,7 +116,7 @@ func TestRequestsAreStoredAndFound(t *testing.T) {
 			EmailID: email, At: at.Add(time.Second)},
 		Seen{ID: "three", AccountID: "acc_a", Method: "PATCH", Path: "/api/emails/\xff\x00", Status: 404,
 			APIKeyID: "key_2", At: at.Add(2 * time.Second),
-			Answered: CapturedBody{Octets: 7, Media: "text/plain", Raw: []byte{0}}},
+			Answered: CapturedBody{Size: 7, Media: "text/plain", Raw: []byte{0}}},
 		Seen{ID: "four", AccountID: "acc_a", Method: "POST", Path: "/api/domains", Status: 503, APIKeyID: "key_1",
 			At: at.Add(3 * time.Second)},
 		Seen{ID: "two", AccountID: "acc_b", Method: "GET", Path: "/api/account", Status: 200, APIKeyID: "key_9",

@@ -24,9 +24,9 @@ func IsID(word string) bool {
 
 // CapturedBody is a body as seen by the edge.
 type CapturedBody struct {
-	Octets int64  // of the whole body
-	Media  string // Content-Type
-	Raw    []byte // the first bytes, at most MaxRaw; nil if the body is not logged
+	Size  int64  // of the whole body
+	Media string // Content-Type
+	Raw   []byte // the first bytes, at most MaxRaw; nil if the body is not logged
 }
 
 // Seen is a request as seen by the edge. The log owns it after Add.
@@ -76,7 +76,7 @@ func (s *Seen) line() LoggedRequest {
 	r := LoggedRequest{ID: s.ID, AccountID: s.AccountID, Method: clean(s.Method, 20), Path: clean(s.Path, maxPath),
 		Operation: s.Operation, Status: s.Status,
 		DurationMS: int(s.Took.Milliseconds()), APIKeyID: s.APIKeyID, UserID: s.UserID, IP: s.IP, EmailID: s.EmailID,
-		RequestOctets: s.Asked.Octets, ResponseOctets: s.Answered.Octets, CreatedAt: s.At}
+		RequestOctets: s.Asked.Size, ResponseOctets: s.Answered.Size, CreatedAt: s.At}
 	asked, answered := s.Asked.redact(false), s.Answered.redact(true)
 	r.RequestBody, r.ResponseBody = asked.Text, answered.Text
 	if r.EmailID == "" {
@@ -93,7 +93,7 @@ func (b CapturedBody) redact(answer bool) Redacted {
 	case !IsJSON(b.Media):
 		return Redacted{Text: clean("["+b.Media+"]", 200)}
 	}
-	return Redact(b.Raw, int64(len(b.Raw)) < b.Octets, answer)
+	return Redact(b.Raw, int64(len(b.Raw)) < b.Size, answer)
 }
 
 // IsJSON reports whether a body of the Content-Type can be redacted.

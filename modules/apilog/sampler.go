@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	bufferRows   = 1024
-	bufferOctets = 16 << 20 // of raw bodies
-	wakeAt       = bufferRows / 2
+	bufferRows  = 1024
+	bufferBytes = 16 << 20 // of raw bodies
+	wakeAt      = bufferRows / 2
 
 	// One account uses at most a quarter of the buffer, so that a program that fails continuously leaves
 	// room for others.
@@ -78,7 +78,7 @@ func (s *sampler) judge(accountID string, status int) verdict {
 	now := s.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.rows) >= bufferRows || s.octets >= bufferOctets {
+	if len(s.rows) >= bufferRows || s.octets >= bufferBytes {
 		return full
 	}
 	failed := status >= http.StatusBadRequest
@@ -123,13 +123,13 @@ func (s *sampler) add(r *Seen) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	of := s.share(r.AccountID)
-	if len(s.rows) >= bufferRows || s.octets+r.octets() > bufferOctets || of.rows >= accountRows {
+	if len(s.rows) >= bufferRows || s.octets+r.octets() > bufferBytes || of.rows >= accountRows {
 		return false
 	}
 	of.rows++
 	s.rows = append(s.rows, r)
 	s.octets += r.octets()
-	if len(s.rows) == wakeAt || s.octets > bufferOctets/2 {
+	if len(s.rows) == wakeAt || s.octets > bufferBytes/2 {
 		select {
 		case s.woken <- struct{}{}:
 		default:

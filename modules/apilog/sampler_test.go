@@ -75,7 +75,7 @@ func TestAFullBufferDrops(t *testing.T) {
 		t.Errorf("drained %d, want %d", got, bufferRows)
 	}
 	if s.judge("a", 500) != keep ||
-		!s.add(&Seen{AccountID: "a", Asked: CapturedBody{Raw: make([]byte, bufferOctets)}}) ||
+		!s.add(&Seen{AccountID: "a", Asked: CapturedBody{Raw: make([]byte, bufferBytes)}}) ||
 		s.add(&Seen{AccountID: "b", Asked: CapturedBody{Raw: []byte("x")}}) {
 		t.Error("bodies have another room than the bytes of the buffer")
 	}

@@ -13,14 +13,14 @@ import (
 
 // Limits of a page in both events and bytes, to bound the memory of a process.
 const (
-	pageFacts  = 1000
-	pageOctets = 4 << 20
+	pageFacts = 1000
+	pageBytes = 4 << 20
 )
 
 // run publishes one page.
 func (s *Service) run(ctx context.Context, c cursor, lease *worker.Lease) page {
 	read, err := s.facts.ReadFeed(ctx, bus.Feed{After: c.position, Before: c.horizon, Limit: s.config.Page,
-		Octets: pageOctets})
+		Octets: pageBytes})
 	if err != nil {
 		return failedPage(ctx, c.position, 0, err)
 	}

@@ -110,7 +110,7 @@ func (v *mover) upload(ctx context.Context, m move) error {
 				return err
 			}
 			return data.Append(ctx, piece)
-		}, m.id, m.fence, before+1, sliceOctets)
+		}, m.id, m.fence, before+1, sliceBytes)
 		if err != nil {
 			return err // deleted in the meantime, or database unavailable
 		}

@@ -111,8 +111,8 @@ var ErrPurged = fault.Conflictf(fault.CodeConflict,
 const (
 	// smallContent is the size up to which a content is read into memory by one statement.
 	smallContent = 256 << 10
-	// sliceOctets is the size of the pieces in which larger contents are read.
-	sliceOctets = 1 << 20
+	// sliceBytes is the size of the pieces in which larger contents are read.
+	sliceBytes = 1 << 20
 	// readPatience is how long a caller waits for room.
 	readPatience = 5 * time.Second
 )
@@ -196,7 +196,7 @@ func (s *contentReader) fillContent(ctx context.Context, c *intake.Content, e *e
 			}
 			n = len(data)
 			return c.Append(ctx, data)
-		}, e.ContentID, e.AccountID, c.Size()+1, min(sliceOctets, e.Size-c.Size()))
+		}, e.ContentID, e.AccountID, c.Size()+1, min(sliceBytes, e.Size-c.Size()))
 		switch {
 		case errors.Is(err, sql.ErrNoRows), err == nil && moved && key == "":
 			return ErrPurged

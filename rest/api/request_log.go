@@ -120,7 +120,7 @@ func (o *observed) beginAnswer(status int) {
 	if !apilog.IsJSON(o.kept.Answered.Media) && answered {
 		o.copies, o.kept.Answered.Raw = false, noted
 	}
-	o.kept.Asked = apilog.CapturedBody{Octets: int64(len(c.body)), Media: jsonType}
+	o.kept.Asked = apilog.CapturedBody{Size: int64(len(c.body)), Media: jsonType}
 	if asked {
 		o.kept.Asked.Raw = c.bodyStart(apilog.MaxRaw)
 	}
@@ -139,7 +139,7 @@ func (o *observed) storeRequest() {
 	if o.kept == nil {
 		return
 	}
-	o.kept.Took, o.kept.Answered.Octets = time.Since(o.begun), o.written
+	o.kept.Took, o.kept.Answered.Size = time.Since(o.begun), o.written
 	o.log.Add(o.kept)
 }
 

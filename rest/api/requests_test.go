@@ -125,7 +125,7 @@ func TestRequestsAreToldToTheLog(t *testing.T) {
 		got.Operation != "sendEmail" || got.Status != 200 || got.APIKeyID != "key_1" ||
 		got.UserID != "" || got.IP == "" || got.Took <= 0 || got.At.IsZero() || string(got.Asked.Raw) != simple ||
 		string(got.Answered.Raw) != answered.body ||
-		got.Asked.Octets != int64(len(simple)) || got.Answered.Octets != int64(len(answered.body)) ||
+		got.Asked.Size != int64(len(simple)) || got.Answered.Size != int64(len(answered.body)) ||
 		got.Answered.Media != "application/json" {
 		t.Errorf("a send is logged as %+v", got)
 	}

@@ -113,10 +113,10 @@ func (h *handler) logRefusal(c *Call, answer *Response) {
 		Path: h.Prefix + path, Operation: strings.TrimPrefix(h.Prefix, "/"), Status: answer.Status,
 		APIKeyID: c.caller.KeyID, IP: audit.Origin{Addr: c.remote}.IP(), At: c.begun, Took: time.Since(c.begun)}
 	if encoded, err := json.Marshal(answer.Body); err == nil {
-		seen.Answered = apilog.CapturedBody{Raw: encoded, Octets: int64(len(encoded)), Media: "application/json"}
+		seen.Answered = apilog.CapturedBody{Raw: encoded, Size: int64(len(encoded)), Media: "application/json"}
 	}
 	if c.body != nil {
-		seen.Asked.Octets = c.body.Size()
+		seen.Asked.Size = c.body.Size()
 	}
 	h.Log.Add(seen)
 }

@@ -16,7 +16,7 @@ import (
 
 // Limits of an expression.
 const (
-	maxOctets  = 4 << 10
+	maxBytes   = 4 << 10
 	maxNesting = 50
 	maxCost    = 50_000
 	everyLoops = 100 // iterations of a comprehension between two checks of the context
@@ -36,7 +36,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 		// so that explanations can show macros as they were written
 		cel.OptionalTypes(), ext.Strings(), cel.EnableMacroCallTracking(),
 		cel.CrossTypeNumericComparisons(true), cel.DefaultUTCTimeZone(true),
-		cel.ParserExpressionSizeLimit(maxOctets), cel.ParserRecursionLimit(maxNesting),
+		cel.ParserExpressionSizeLimit(maxBytes), cel.ParserRecursionLimit(maxNesting),
 	)
 })
 
@@ -64,8 +64,8 @@ func Compile(text string, kind Kind) (*Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up CEL: %w", err)
 	}
-	if len(text) > maxOctets {
-		return nil, fmt.Errorf("has %d bytes; the limit is %d", len(text), maxOctets)
+	if len(text) > maxBytes {
+		return nil, fmt.Errorf("has %d bytes; the limit is %d", len(text), maxBytes)
 	}
 	checked, issues := env.Compile(text)
 	if issues != nil && issues.Err() != nil {
