@@ -112,7 +112,7 @@ type Options struct {
 	Auth     Authenticator
 	People   admission.Sessions  // signed-in users; nil: none
 	Origins  []string            // URLs under which pages of this installation are served, the base URL first
-	Rate     transport.RateLimit // nil: requests are not counted
+	Rate     admission.RateLimit // nil: requests are not counted
 	Accounts Accounts
 	Parts    []ServiceSet       // of the modules that are on, in any order
 	Trusted  trusted.Documents  // which people run

@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/postrider/postrider/graph/transport"
 	"github.com/postrider/postrider/graph/trusted"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/runtime/base/intake"
 )
@@ -52,7 +52,7 @@ type setup struct {
 	html   string   // of theirs; "" is a short one
 	pace   intake.Rate
 	auth   fakeAuth
-	rate   transport.RateLimit
+	rate   admission.RateLimit
 	hook   map[string]func() error
 
 	trusted trusted.Documents // with them people run nothing else

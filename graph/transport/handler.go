@@ -40,22 +40,11 @@ const (
 	retryAfter = 5 * time.Second
 )
 
-// RateLimit counts one request of an account and sets the ratelimit headers. Its
-// refusal is a fault of kind Limit.
-type RateLimit interface {
-	Admit(ctx context.Context, account accounts.Account, header http.Header) error
-}
-
-// Accounts returns the limits of an account.
-type Accounts interface {
-	Account(ctx context.Context, accountID string) (accounts.Account, error)
-}
-
 // Options are the dependencies of New.
 type Options struct {
 	Door     *admission.Authenticator
-	Rate     RateLimit // nil: requests are not counted
-	Accounts Accounts
+	Rate     admission.RateLimit // nil: requests are not counted
+	Accounts admission.Limits
 	Budget   *intake.Budget // of bodies, and of answers that are large
 	Executor *executor.Executor
 	Trusted  trusted.Documents // as keys run them
@@ -77,8 +66,8 @@ func New(o Options) http.Handler {
 // handler serves HTTP. See the package comment for why it replaces gqlgen's.
 type handler struct {
 	door     *admission.Authenticator
-	rate     RateLimit
-	accounts Accounts
+	rate     admission.RateLimit
+	accounts admission.Limits
 	budget   *intake.Budget
 	exec     *executor.Executor
 	trusted  trusted.Documents // as keys run them
@@ -98,7 +87,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	began := time.Now()
-	caller, err := h.admit(w, r)
+	caller, err := h.door.Admit(w, r, h.accounts, h.rate)
 	left := fault.AnswerWithin - time.Since(began)
 	if err != nil {
 		h.refuseError(w, r, err)
@@ -149,26 +138,6 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		h.answer(w, r, status, answer)
 	}
-}
-
-// admit returns the caller if it may call now.
-func (h *handler) admit(w http.ResponseWriter, r *http.Request) (accounts.Caller, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), fault.AnswerWithin)
-	defer cancel()
-	caller, err := h.door.Authenticate(r.WithContext(ctx))
-	if err != nil {
-		return accounts.Caller{}, err
-	}
-	telemetry.SetCaller(r.Context(), caller.AccountID, caller.ID())
-	intake.SetTenant(w, intake.Tenant{Account: caller.AccountID})
-	if h.rate == nil || caller.AccountID == "" {
-		return caller, nil
-	}
-	account, err := h.accounts.Account(ctx, caller.AccountID)
-	if err != nil {
-		return accounts.Caller{}, err
-	}
-	return caller, h.rate.Admit(ctx, caller.RateAccount(account), w.Header())
 }
 
 // prepare reads and validates one GraphQL request. A returned response is a refusal.

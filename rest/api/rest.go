@@ -46,17 +46,6 @@ type Auth interface {
 	Authenticate(ctx context.Context, bearer string) (accounts.Caller, error)
 }
 
-// Limits returns the account of a caller, whose plan limits its requests per second.
-type Limits interface {
-	Account(ctx context.Context, accountID string) (accounts.Account, error)
-}
-
-// RateLimit counts one request of an account and sets the ratelimit headers. Its
-// refusal is a fault of kind Limit.
-type RateLimit interface {
-	Admit(ctx context.Context, account accounts.Account, header http.Header) error
-}
-
 // Storage counts bytes against the quotas of accounts. Its refusal is a fault of kind Limit or Unavailable.
 type Storage interface {
 	Charge(ctx context.Context, accountID string, kind storage.Kind, bytes int64) error
@@ -76,8 +65,8 @@ type Options struct {
 	People  admission.Sessions // signed-in users; nil: none
 	Audit   Recorder           // of what changes an account; nil: it is not recorded
 	Log     RequestLog         // of requests; nil: none is kept
-	Limits  Limits
-	Rate    RateLimit
+	Limits  admission.Limits
+	Rate    admission.RateLimit
 	Storage Storage     // of byte quotas; nil: nothing is counted
 	Answers Idempotency // kept by Idempotency-Key
 	Sealer  Sealer      // of kept answers that show a secret
@@ -109,10 +98,10 @@ type API struct {
 	door    *admission.Authenticator
 	audit   Recorder
 	seen    RequestLog
-	limits  Limits
+	limits  admission.Limits
 	proxies []netip.Prefix
 	base    string // URL of this installation
-	rate    RateLimit
+	rate    admission.RateLimit
 	storage Storage // nil: nothing is counted
 	answers keeper
 	budget  *intake.Budget

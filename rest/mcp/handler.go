@@ -36,8 +36,8 @@ type Options struct {
 	Auth     api.Auth
 	People   admission.Sessions // nil if people cannot sign in
 	Origins  []string           // URLs under which pages of this installation are served, the base URL first
-	Accounts api.Limits
-	Rate     api.RateLimit
+	Accounts admission.Limits
+	Rate     admission.RateLimit
 	Budget   *intake.Budget // of the messages that arrive
 	Modules  []string       // the modules that are on
 	Mode     Mode           // ModeOn or ModeRead
@@ -88,7 +88,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		problem.New(http.StatusMethodNotAllowed, fault.CodeMethodNotAllowed, "Method not allowed: use POST").Write(w)
 		return
 	}
-	caller, err := h.admit(w, r)
+	// The calls of a tool count again, as API requests.
+	caller, err := h.door.Admit(w, r, h.options.Accounts, h.options.Rate)
 	if err != nil {
 		h.refuse(w, r, err)
 		return
@@ -102,26 +103,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, s))
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	h.stream.ServeHTTP(w, r)
-}
-
-// admit returns the caller of a message if it may call now. The calls of a tool count again, as API requests.
-func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (accounts.Caller, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), fault.AnswerWithin)
-	defer cancel()
-	caller, err := h.door.Authenticate(r.WithContext(ctx))
-	if err != nil {
-		return accounts.Caller{}, err
-	}
-	telemetry.SetCaller(r.Context(), caller.AccountID, caller.ID())
-	intake.SetTenant(w, intake.Tenant{Account: caller.AccountID})
-	if caller.AccountID == "" {
-		return caller, nil
-	}
-	account, err := h.options.Accounts.Account(ctx, caller.AccountID)
-	if err != nil {
-		return accounts.Caller{}, err
-	}
-	return caller, h.options.Rate.Admit(ctx, caller.RateAccount(account), w.Header())
 }
 
 // readMessage reads the body within the budget. It must be one JSON object: a batch would start any number of

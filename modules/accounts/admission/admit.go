@@ -1,0 +1,44 @@
+package admission
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+)
+
+// Limits returns the account of a caller, whose plan limits its requests per second.
+type Limits interface {
+	Account(ctx context.Context, accountID string) (accounts.Account, error)
+}
+
+// RateLimit counts one request of an account and sets the ratelimit header fields. Its refusal is a fault of kind
+// Limit.
+type RateLimit interface {
+	Admit(ctx context.Context, account accounts.Account, header http.Header) error
+}
+
+// Admit authenticates a request, assigns it to its account, and counts it. rate may be nil. Errors: those of
+// Authenticate; Limit; Unavailable if the answer takes too long.
+func (d *Authenticator) Admit(w http.ResponseWriter, r *http.Request, limits Limits,
+	rate RateLimit) (accounts.Caller, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), fault.AnswerWithin)
+	defer cancel()
+	caller, err := d.Authenticate(r.WithContext(ctx))
+	if err != nil {
+		return accounts.Caller{}, err
+	}
+	telemetry.SetCaller(r.Context(), caller.AccountID, caller.ID())
+	intake.SetTenant(w, intake.Tenant{Account: caller.AccountID})
+	if rate == nil || caller.AccountID == "" {
+		return caller, nil
+	}
+	account, err := limits.Account(ctx, caller.AccountID)
+	if err != nil {
+		return accounts.Caller{}, err
+	}
+	return caller, rate.Admit(ctx, caller.RateAccount(account), w.Header())
+}
