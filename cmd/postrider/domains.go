@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/postrider/postrider/cmd/postrider/client"
 )
@@ -29,25 +28,25 @@ type domainName struct {
 
 // path returns the path of the domain in the API.
 func (d domainName) path(s *session, server client.Server) (string, error) {
-	id, err := findID(s, server, "/domains", "domains", "dom_", "name", strings.ToLower(d.Domain), nil)
+	id, err := findDomain(s, server, d.Domain)
 	return "/domains/" + url.PathEscape(id), err
 }
 
-// findID returns the ID of the object with a name, which may be an ID already. The error says which name is unknown.
-func findID(s *session, server client.Server, path, list, prefix, member, name string, query url.Values) (string, error) {
-	if strings.HasPrefix(name, prefix) {
+// findDomain returns the ID of a domain by its name, which may be an ID already.
+func findDomain(s *session, server client.Server, name string) (string, error) {
+	if strings.HasPrefix(name, "dom_") {
 		return name, nil
 	}
 	id := ""
-	err := server.List(s.ctx, path, list, query, 0, func(item json.RawMessage) error {
+	err := server.List(s.ctx, "/domains", "domains", nil, 0, func(item json.RawMessage) error {
 		fields, err := decodeItem(item)
-		if err == nil && fields[member] == name {
+		if err == nil && fields["name"] == strings.ToLower(name) {
 			id, _ = fields["id"].(string)
 		}
 		return err
 	})
 	if err == nil && id == "" {
-		err = fmt.Errorf("the account has no %s with the %s %q", strings.TrimSuffix(list, "s"), member, name)
+		err = fmt.Errorf("the account has no domain with the name %q", name)
 	}
 	return id, err
 }
@@ -84,17 +83,12 @@ func (s *session) printRecords(domain json.RawMessage) error {
 	if err := json.Unmarshal(domain, &d); err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "TYPE\tNAME\tVALUE\tREQUIRED\tSTATUS\tERROR")
 	for _, r := range d.Records {
-		value := formatCell(r["value"])
 		if priority, ok := r["priority"]; ok {
-			value = formatCell(priority) + " " + value
+			r["value"] = formatCell(priority) + " " + formatCell(r["value"])
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", formatCell(r["type"]), formatCell(r["name"]), value,
-			formatCell(r["required"]), formatCell(r["status"]), formatCell(r["error"]))
 	}
-	return w.Flush()
+	return s.printRows(d.Records, "type", "name", "value", "required", "status", "error")
 }
 
 type domainsAddCommand struct {
@@ -181,8 +175,11 @@ func (c *domainsRecordsCommand) Run(s *session) error {
 		return server.Copy(s.ctx, client.Request{Method: http.MethodGet, Path: path + "/zone-file"}, s.out)
 	}
 	domain, err := c.call(s, c.remote, http.MethodGet, "")
-	if err != nil || !c.JSON {
-		return firstError(err, func() error { return s.printRecords(domain) })
+	if err != nil {
+		return err
+	}
+	if !c.JSON {
+		return s.printRecords(domain)
 	}
 	var d struct {
 		Records json.RawMessage `json:"records"`
@@ -191,14 +188,6 @@ func (c *domainsRecordsCommand) Run(s *session) error {
 		return err
 	}
 	return s.print(d)
-}
-
-// firstError returns err, or the error of next if err is nil.
-func firstError(err error, next func() error) error {
-	if err != nil {
-		return err
-	}
-	return next()
 }
 
 type domainsDeleteCommand struct {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/postrider/postrider/cmd/postrider/client"
 )
@@ -205,17 +204,7 @@ func (c *emailsGetCommand) Run(s *session) error {
 		return err
 	}
 	fmt.Fprintln(s.out)
-	members := []string{"address", "state", "attempts", "code", "enhanced_code", "diagnostic"}
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, strings.Join(titlesOf(members), "\t"))
-	for _, r := range email.Recipients {
-		var cells []string
-		for _, name := range members {
-			cells = append(cells, formatCell(r[name]))
-		}
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
-	}
-	return w.Flush()
+	return s.printRows(email.Recipients, "address", "state", "attempts", "code", "enhanced_code", "diagnostic")
 }
 
 type emailsCancelCommand struct {

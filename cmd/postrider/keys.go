@@ -33,7 +33,7 @@ func (c *keysCreateCommand) Run(s *session) error {
 	body := map[string]any{"name": c.Name, "scope": c.Scope}
 	var domains []string
 	for _, name := range c.Domain {
-		id, err := findID(s, server, "/domains", "domains", "dom_", "name", name, nil)
+		id, err := findDomain(s, server, name)
 		if err != nil {
 			return err
 		}

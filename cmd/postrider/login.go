@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/postrider/postrider/cmd/postrider/client"
+	"github.com/postrider/postrider/rest/api/wire"
 )
 
 type loginCommand struct {
@@ -133,8 +133,8 @@ func (c *whoamiCommand) Run(s *session) error {
 	const visible = 12 // characters of a key that lists show as well
 	prefix := server.APIKey[:min(visible, len(server.APIKey))]
 	if c.JSON {
-		return s.print(map[string]any{"base_url": server.BaseURL, "key_prefix": prefix, "account_id": orNull(who.ID),
-			"account_name": orNull(who.Name), "plan": orNull(who.Plan.Name)})
+		return s.print(map[string]any{"base_url": server.BaseURL, "key_prefix": prefix, "account_id": wire.OrNull(who.ID),
+			"account_name": wire.OrNull(who.Name), "plan": wire.OrNull(who.Plan.Name)})
 	}
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	for _, line := range [][2]string{{"SERVER", server.BaseURL}, {"ACCOUNT", who.name()}, {"PLAN", who.Plan.Name},
@@ -142,15 +142,4 @@ func (c *whoamiCommand) Run(s *session) error {
 		fmt.Fprintf(w, "%s\t%s\n", line[0], cmp.Or(clean(line[1]), "-"))
 	}
 	return w.Flush()
-}
-
-func orNull(text string) json.RawMessage {
-	if text == "" {
-		return json.RawMessage("null")
-	}
-	encoded, err := json.Marshal(text)
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return encoded
 }

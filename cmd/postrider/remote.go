@@ -67,18 +67,15 @@ type output struct {
 
 // printItem prints an object of the API: in a table the members that are named.
 func (o output) printItem(s *session, item json.RawMessage, members ...string) error {
-	switch {
-	case o.JSON:
+	if o.JSON {
 		return s.printJSON(item)
-	case o.Quiet:
-		fields, err := decodeItem(item)
-		if err == nil {
-			fmt.Fprintln(s.out, formatCell(fields["id"]))
-		}
-		return err
 	}
 	fields, err := decodeItem(item)
 	if err != nil {
+		return err
+	}
+	if o.Quiet {
+		_, err := fmt.Fprintln(s.out, formatCell(fields["id"]))
 		return err
 	}
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
@@ -146,6 +143,20 @@ func (l listFlags) list(s *session, path, name string, query url.Values, members
 		fmt.Fprintf(s.log, "These are the first %d. Use --limit to print more.\n", found)
 	}
 	return errors.Join(err, w.Flush())
+}
+
+// printRows prints objects as a table of the members that are named.
+func (s *session) printRows(rows []map[string]any, members ...string) error {
+	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, strings.Join(titlesOf(members), "\t"))
+	for _, row := range rows {
+		var cells []string
+		for _, name := range members {
+			cells = append(cells, formatCell(row[name]))
+		}
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
+	}
+	return w.Flush()
 }
 
 // listJSON prints a list as one JSON object, as it arrives.

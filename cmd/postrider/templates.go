@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/postrider/postrider/cmd/postrider/client"
 	"github.com/postrider/postrider/cmd/postrider/templatefiles"
@@ -42,10 +43,16 @@ func (t templateName) call(s *session, r remote, method, below string, body, out
 	if err != nil {
 		return err
 	}
-	id, err := findID(s, server, "/templates", "templates", "tpl_", "alias", t.Template,
-		url.Values{"alias": {t.Template}})
-	if err != nil {
-		return err
+	id := t.Template
+	if !strings.HasPrefix(id, "tpl_") {
+		found, err := listIDs(s, server, "/templates", "templates", queryOf("alias", id))
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			return fmt.Errorf("the account has no template with the alias %q", id)
+		}
+		id = found[0]
 	}
 	return server.Do(s.ctx, client.Request{Method: method, Path: "/templates/" + url.PathEscape(id) + below, Body: body},
 		out)
