@@ -50,6 +50,7 @@ import (
 	"github.com/postrider/postrider/modules/webhooks"
 	restaccount "github.com/postrider/postrider/rest/account"
 	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/attachments"
 	restautomations "github.com/postrider/postrider/rest/automations"
 	restinsight "github.com/postrider/postrider/rest/automations/insight"
 	restbilling "github.com/postrider/postrider/rest/billing"
@@ -69,6 +70,7 @@ import (
 	"github.com/postrider/postrider/runtime/app/development"
 	"github.com/postrider/postrider/runtime/app/listeners"
 	"github.com/postrider/postrider/runtime/app/probes"
+	"github.com/postrider/postrider/runtime/web/filelink"
 	"github.com/postrider/postrider/runtime/web/ratelimit"
 	"github.com/postrider/postrider/runtime/work/event"
 	"github.com/postrider/postrider/runtime/work/node"
@@ -239,6 +241,9 @@ var registry = []Module{
 			routesOf3(func(s *sending.Service, r *records.Service, turns *exports.Service) api.Routes {
 				return restemails.Routes(s, r, turns)
 			}),
+			routesOf2(func(r *records.Service, links *filelink.Links) api.Routes {
+				return attachments.SentRoutes(r, links)
+			}),
 		},
 		Beside: map[string][]route{"webhooks": {routesOf3(func(r *records.Service, d *webhooks.Service,
 			offer event.Offer) api.Routes {
@@ -250,7 +255,7 @@ var registry = []Module{
 			provideGraph(func(p *graph.Parts, s *queue.Service) { p.Queue, p.WholeQueue = s, s }),
 			provideGraph(func(p *graph.Parts, s *delivery.Service) { p.Lanes = s }),
 		},
-		Edges: probes.Queue,
+		Edges: fx.Options(probes.Queue, sentFiles),
 	},
 	{
 		Name: "notices", Line: "the installation's own mail to users: links, invitations",
@@ -324,9 +329,15 @@ var registry = []Module{
 		Name: "inbound", Line: "receives mail for domains that enable it, stores it, replies and forwards",
 		Requires: []string{"accounts", "domains"}, Uses: []string{"sending", "statistics"},
 		Option: fx.Options(inbound.Module, inboundPeers),
-		Routes: []route{routesOf(func(s *inbound.Service) api.Routes {
-			return restreceived.Routes(s, s == nil || s.CanReply())
-		})},
+		Routes: []route{
+			routesOf(func(s *inbound.Service) api.Routes {
+				return restreceived.Routes(s, s == nil || s.CanReply())
+			}),
+			routesOf2(func(s *inbound.Service, links *filelink.Links) api.Routes {
+				return attachments.ReceivedRoutes(s, links)
+			}),
+		},
+		Edges: receivedFiles,
 		Graph: []part{provideGraph(func(p *graph.Parts, s *inbound.Service) { p.Received = s })},
 	},
 	{
