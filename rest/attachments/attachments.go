@@ -31,7 +31,7 @@ var (
 	_ Source = (*inbound.Service)(nil)
 )
 
-type attachmentRecord struct {
+type attachmentLink struct {
 	Index       int       `json:"index" doc:"Position among the attachments of the email, from 0." example:"0"`
 	Name        string    `json:"name" example:"invoice.pdf"`
 	ContentType string    `json:"content_type" doc:"The type that the sender declared. The link serves only types that browsers do not run, and other files as application/octet-stream." example:"application/pdf"`
@@ -41,11 +41,11 @@ type attachmentRecord struct {
 	ExpiresAt   wire.Time `json:"expires_at" doc:"When the URL expires: one hour after the request."`
 }
 
-type attachmentAnswer struct {
-	Attachment attachmentRecord `json:"attachment"`
+type attachmentLinkAnswer struct {
+	Attachment attachmentLink `json:"attachment"`
 }
 
-type attachmentInput struct {
+type attachmentLinkInput struct {
 	api.Item
 
 	Index int `path:"index" minimum:"0" maximum:"9999" doc:"Position among the attachments of the email, from 0." example:"0"`
@@ -101,14 +101,14 @@ func ReceivedRoutes(source Source, links *filelink.Links) api.Routes {
 	})
 }
 
-func (e *edge) getAttachment(ctx context.Context, c *api.Call, in *attachmentInput) (out attachmentAnswer, err error) {
+func (e *edge) getAttachment(ctx context.Context, c *api.Call, in *attachmentLinkInput) (out attachmentLinkAnswer, err error) {
 	f, err := e.source.Attachment(ctx, c.AccountID, in.ID, in.Index)
 	if err != nil {
 		return out, err
 	}
 	link, expires := e.links.URL(e.prefix, filelink.Ref{AccountID: c.AccountID, EmailID: in.ID, Index: in.Index},
 		time.Now())
-	return attachmentAnswer{attachmentRecord{Index: in.Index, Name: f.Name, ContentType: f.ContentType,
+	return attachmentLinkAnswer{attachmentLink{Index: in.Index, Name: f.Name, ContentType: f.ContentType,
 		ContentID: wire.OrNull(f.ContentID), Size: f.Size, DownloadURL: link, ExpiresAt: wire.Time(expires)}}, nil
 }
 
