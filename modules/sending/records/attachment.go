@@ -29,24 +29,15 @@ func (s *Service) findAttachment(ctx context.Context, accountID, emailID string,
 	if _, err := s.Get(ctx, accountID, emailID); err != nil {
 		return false, filelink.File{}, err
 	}
-	stored, err := s.Attachments(ctx, accountID, emailID)
+	found, err := s.Attachments(ctx, accountID, emailID)
 	if err != nil {
 		return false, filelink.File{}, err
 	}
-	files := stored[emailID]
-	if len(files) == 0 {
-		m, err := s.Relayed(ctx, accountID, emailID)
-		if err != nil {
-			return false, filelink.File{}, fmt.Errorf("read relayed email: %w", err)
-		}
-		if m != nil {
-			files, relayed = filesOf(accountID, emailID, m), true
-		}
-	}
+	files := found[emailID]
 	if index < 0 || index >= len(files) {
 		return false, filelink.File{}, noAttachment(index)
 	}
-	return relayed, describeAttachment(files[index]), nil
+	return files[index].ID == 0, describeAttachment(files[index]), nil // files of relayed messages have no rows
 }
 
 func noAttachment(index int) error { return fault.NoSuch("attachment", strconv.Itoa(index)) }

@@ -125,7 +125,7 @@ func TestMovedAttachmentsAreReadBySignedLinks(t *testing.T) {
 	}))
 	s.MailDomain(t, "bob.test")
 	file := bytes.Repeat([]byte("0123456789abcdef"), 30_000)
-	id := s.sendMessage(t, []string{"bob@bob.test"}, `"text":"Hi"`,
+	id := s.sendMessage(t, []string{"bob@bob.test"}, `"html":"<p>Hi</p>"`,
 		`"attachments":[{"name":"a.bin","data":"`+base64.StdEncoding.EncodeToString(file)+`"}]`)
 	harness.Eventually(t, "the file is in the store", func() bool {
 		var n int
