@@ -125,7 +125,7 @@ func (s *Service) findRemoved(in RemoveInput) (items []RemovedItem, keys [][]str
 	return items, keys, hashes
 }
 
-// assignRemoved gives each row to the first item that names it.
+// assignRemoved assigns each row to the first item that names it.
 func assignRemoved(items []RemovedItem, keys [][]string, rows []*ent.Suppression) {
 	found := map[string]*ent.Suppression{}
 	for _, row := range rows {

@@ -50,7 +50,6 @@ import (
 	"github.com/postrider/postrider/modules/webhooks"
 	restaccount "github.com/postrider/postrider/rest/account"
 	"github.com/postrider/postrider/rest/api"
-	"github.com/postrider/postrider/rest/attachments"
 	restautomations "github.com/postrider/postrider/rest/automations"
 	restinsight "github.com/postrider/postrider/rest/automations/insight"
 	restbilling "github.com/postrider/postrider/rest/billing"
@@ -60,7 +59,6 @@ import (
 	resteventlog "github.com/postrider/postrider/rest/eventlog"
 	restoperator "github.com/postrider/postrider/rest/operator"
 	restpeople "github.com/postrider/postrider/rest/people"
-	restreceived "github.com/postrider/postrider/rest/received"
 	restrequests "github.com/postrider/postrider/rest/requests"
 	restsession "github.com/postrider/postrider/rest/session"
 	restsms "github.com/postrider/postrider/rest/sms"
@@ -70,7 +68,6 @@ import (
 	"github.com/postrider/postrider/runtime/app/development"
 	"github.com/postrider/postrider/runtime/app/listeners"
 	"github.com/postrider/postrider/runtime/app/probes"
-	"github.com/postrider/postrider/runtime/web/filelink"
 	"github.com/postrider/postrider/runtime/web/ratelimit"
 	"github.com/postrider/postrider/runtime/work/event"
 	"github.com/postrider/postrider/runtime/work/node"
@@ -241,9 +238,7 @@ var registry = []Module{
 			routesOf3(func(s *sending.Service, r *records.Service, turns *exports.Service) api.Routes {
 				return restemails.Routes(s, r, turns)
 			}),
-			routesOf2(func(r *records.Service, links *filelink.Links) api.Routes {
-				return attachments.SentRoutes(r, links)
-			}),
+			routesOf2(sentFileRoutes),
 		},
 		Beside: map[string][]route{"webhooks": {routesOf3(func(r *records.Service, d *webhooks.Service,
 			offer event.Offer) api.Routes {
@@ -329,16 +324,9 @@ var registry = []Module{
 		Name: "inbound", Line: "receives mail for domains that enable it, stores it, replies and forwards",
 		Requires: []string{"accounts", "domains"}, Uses: []string{"sending", "statistics"},
 		Option: fx.Options(inbound.Module, inboundPeers),
-		Routes: []route{
-			routesOf(func(s *inbound.Service) api.Routes {
-				return restreceived.Routes(s, s == nil || s.CanReply())
-			}),
-			routesOf2(func(s *inbound.Service, links *filelink.Links) api.Routes {
-				return attachments.ReceivedRoutes(s, links)
-			}),
-		},
-		Edges: receivedFiles,
-		Graph: []part{provideGraph(func(p *graph.Parts, s *inbound.Service) { p.Received = s })},
+		Routes: []route{routesOf(receivedRoutes), routesOf2(receivedFileRoutes)},
+		Edges:  receivedFiles,
+		Graph:  []part{provideGraph(func(p *graph.Parts, s *inbound.Service) { p.Received = s })},
 	},
 	{
 		Name: "relay", Line: "accepts mail over SMTP, under the rules of the API",

@@ -14,7 +14,6 @@ import (
 	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/devinbox/hooks"
-	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/modules/signin/openid"
@@ -23,7 +22,6 @@ import (
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/rest/api"
-	"github.com/postrider/postrider/rest/attachments"
 	"github.com/postrider/postrider/rest/callbacks"
 	"github.com/postrider/postrider/rest/pages/dashboard"
 	"github.com/postrider/postrider/rest/pages/devhooks"
@@ -32,12 +30,9 @@ import (
 	"github.com/postrider/postrider/rest/pages/unsubscribe"
 	"github.com/postrider/postrider/rest/pages/welcome"
 	"github.com/postrider/postrider/runtime/base/fault"
-	"github.com/postrider/postrider/runtime/base/intake"
-	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/ops/config"
 	"github.com/postrider/postrider/runtime/ops/module"
-	"github.com/postrider/postrider/runtime/web/filelink"
 )
 
 // webPage is a handler of the mux for browsers.
@@ -105,25 +100,6 @@ var stripeEvents = provideLinks(func(s *billing.Service, log *slog.Logger) link 
 var textReceipts = provideLinks(func(s *callback.Service, log *slog.Logger) link {
 	return link{prefix: callbacks.SMSPrefix, handler: callbacks.NewSMS(callbacks.SMSOptions{Messages: s, Logger: log})}
 })
-
-// sentFiles and receivedFiles return attachments by signed links.
-var (
-	sentFiles = provideLinks(func(s *records.Service, links *filelink.Links, budget *intake.Budget,
-		log *slog.Logger) link {
-		return link{prefix: attachments.SentPrefix, handler: attachments.New(attachments.Options{Source: s, Links: links,
-			Prefix: attachments.SentPrefix, Budget: budget, Logger: log})}
-	})
-	receivedFiles = provideLinks(func(s *inbound.Service, links *filelink.Links, budget *intake.Budget,
-		log *slog.Logger) link {
-		return link{prefix: attachments.ReceivedPrefix, handler: attachments.New(attachments.Options{Source: s,
-			Links: links, Prefix: attachments.ReceivedPrefix, Budget: budget, Logger: log})}
-	})
-)
-
-// newFileLinks creates the links of attachments.
-func newFileLinks(box *secret.Box, cfg setting.Values) *filelink.Links {
-	return filelink.New(box, config.BaseURL.Of(cfg))
-}
 
 // textInbox stores the text messages of development mode; nil without a development inbox.
 func textInbox(inbox module.Optional[devinbox.Service]) provider.Catcher {
