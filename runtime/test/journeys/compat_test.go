@@ -79,8 +79,11 @@ func TestCompatForeignIDsLookUnknown(t *testing.T) {
 			var body any
 			if route.Method == http.MethodPatch {
 				body = map[string]any{}
-				if resource == "/emails" {
+				switch resource {
+				case "/emails":
 					body = map[string]any{"scheduled_at": time.Now().Add(time.Hour)}
+				case "/api-keys":
+					body = map[string]any{"name": "taken"}
 				}
 			}
 			before := app.Do(t, http.MethodGet, "/api"+resource+"/"+ids[resource], nil)
