@@ -37,8 +37,12 @@ func TestNewServicePrintsOneSetupLink(t *testing.T) {
 			t.Errorf("GET %s without credentials: %d %s, want 401", path, status, answer)
 		}
 	}
+	other := "x" // one in 62 tokens begins with it
+	if strings.HasPrefix(links[0][2], other) {
+		other = "y"
+	}
 	if status, answer := p.do(t, http.MethodPost, "/api/setup", "",
-		strings.Replace(body, links[0][2], "x"+links[0][2][1:], 1)); status != http.StatusNotFound {
+		strings.Replace(body, links[0][2], other+links[0][2][1:], 1)); status != http.StatusNotFound {
 		t.Errorf("a link with a wrong token: %d %s, want 404", status, answer)
 	}
 	if status, answer := p.do(t, http.MethodPost, "/api/setup", "", body); status != http.StatusOK ||

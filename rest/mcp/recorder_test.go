@@ -83,7 +83,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		{http.StatusForbidden, `{"error":{"message":"example.com is not verified","code":"domain_not_verified"}}`,
 			[]string{"example.com", "domain_status"}},
 		{http.StatusTooManyRequests, `{"error":{"message":"Slow down","code":"rate_limit_exceeded"}}`, []string{"Wait 3 seconds"}},
-		{http.StatusUnauthorized, `{"error":{"message":"Unauthorized"}}`, []string{"Create a new one"}},
+		{http.StatusUnauthorized, `{"error":{"message":"Unauthorized"}}`, []string{"create a new one"}},
 		{http.StatusBadGateway, `no JSON`, []string{"Bad Gateway"}},
 	} {
 		r := &recorder{header: http.Header{"Retry-After": {"3"}}, status: c.status, body: []byte(c.body)}

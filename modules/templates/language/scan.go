@@ -3,6 +3,8 @@ package language
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // problem is an error in a source, with its line for the author.
@@ -12,6 +14,37 @@ type problem struct {
 }
 
 func (p *problem) Error() string { return fmt.Sprintf("line %d: %s", p.line, p.text) }
+
+// lookalikes are characters that editors put into a tag in place of ASCII, where Liquid cannot read them.
+var lookalikes = map[rune]string{'\u201c': "quotation mark", '\u201d': "quotation mark", '\u201e': "quotation mark",
+	'\u2018': "quotation mark", '\u2019': "quotation mark", '\u201a': "quotation mark", '\u00ab': "quotation mark",
+	'\u00bb': "quotation mark", '\u2013': "hyphen", '\u2014': "hyphen", '\u2212': "hyphen"}
+
+// findLookalike returns the position of the first such character in a tag, outside quoted text, and its description.
+// The position is -1 if there is none.
+func findLookalike(tag string) (at int, about string) {
+	var quote rune
+	for i, r := range tag {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '"' || r == '\'':
+			quote = r
+		case r > unicode.MaxASCII && unicode.IsSpace(r), unicode.Is(unicode.Cf, r):
+			return i, fmt.Sprintf("the tag contains U+%04X: use an ordinary space", r)
+		case lookalikes[r] != "":
+			return i, fmt.Sprintf("the tag contains U+%04X (%c): use an ASCII %s", r, r, lookalikes[r])
+		}
+	}
+	return -1, ""
+}
+
+// columnOf returns the column of a position in the source, counted in characters from 1.
+func columnOf(source string, at int) int {
+	return utf8.RuneCountInString(source[strings.LastIndexByte(source[:at], '\n')+1:at]) + 1
+}
 
 // Span is one {{ }} or {% %} of a source.
 type Span struct {
@@ -47,6 +80,11 @@ func Scan(source string) ([]Span, error) {
 		inner := source[at+2 : at+2+length]
 		if reason := checkInner(inner, object); reason != "" {
 			return nil, &problem{line, reason}
+		}
+		if i, about := findLookalike(inner); i >= 0 {
+			i += at + 2
+			return nil, &problem{line + strings.Count(source[at:i], "\n"),
+				fmt.Sprintf("column %d: %s", columnOf(source, i), about)}
 		}
 		end := at + 2 + length + 2
 		spans = append(spans, Span{Start: at, End: end})

@@ -83,7 +83,7 @@ func TestCompatForeignIDsLookUnknown(t *testing.T) {
 				case "/emails":
 					body = map[string]any{"scheduled_at": time.Now().Add(time.Hour)}
 				case "/api-keys":
-					body = map[string]any{"name": "taken"}
+					body = map[string]any{"name": "n"}
 				}
 			}
 			before := app.Do(t, http.MethodGet, "/api"+resource+"/"+ids[resource], nil)

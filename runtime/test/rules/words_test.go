@@ -30,7 +30,7 @@ var habits = []struct {
 		"test comments": 3, "test strings": 1}},
 	{`\b(?:nobody|somebody|whoever|everybody|no one|someone|anyone|anybody)\b`,
 		"a noun: client, caller, user, operator, worker", map[string]int{"Go comments": 1, "Go strings": 2,
-			"operations": 4, "test comments": 1, "test strings": 15}},
+			"operations": 3, "test comments": 1, "test strings": 15}},
 	{`\b(?:[Oo]f|[Aa]nd|[Oo]r|[Ss]ee|[Kk]eeps?|[Cc]ounts?|[Rr]eads?|[Ll]ists?|[Dd]eletes?|[Ss]tores?|^)\s*what (?:is|was|are|were|came|comes|stands|waits|has|had|became|goes|went)\b`, "the thing's name: the result, queued recipients", map[string]int{"Go comments": 1, "Go strings": 3, "test strings": 1}},
 	{`\boctets?\b`, "byte", map[string]int{"Go comments": 2, "Go strings": 8, "GraphQL": 1, "dashboard": 1, "test strings": 6}},
 	{`\bbesides?\b`, "next to, along with, in addition to", map[string]int{"test comments": 1}},
