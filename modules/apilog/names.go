@@ -21,7 +21,7 @@ const (
 // secretParts are parts of names whose values are secret in any form.
 var secretParts = []string{"password", "passwd", "passphrase", "secret", "token", "cookie", "authorization", "totp",
 	"privatekey", "recoverycode",
-	"signature", "replyurl", "otpauth"}
+	"signature", "replyurl", "downloadurl", "otpauth"}
 
 // harmless are names that only resemble names of secrets.
 var harmless = map[string]bool{"publickey": true, "stepkey": true, "statuscode": true, "errorcode": true,

@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/modules/signin/openid"
 	"github.com/postrider/postrider/rest/account"
 	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/attachments"
 	restautomations "github.com/postrider/postrider/rest/automations"
 	restinsight "github.com/postrider/postrider/rest/automations/insight"
 	restbilling "github.com/postrider/postrider/rest/billing"
@@ -95,7 +96,7 @@ func (b *bundle) routesBelow(resource string) []api.Routes {
 	case "webhooks", "webhook-deliveries":
 		return []api.Routes{webhooks.Routes(b.webhooks), webhooks.DeliveryRoutes(b.webhooks)}
 	case "received-emails":
-		return []api.Routes{received.Routes(b.received, true)}
+		return []api.Routes{received.Routes(b.received, true), attachments.ReceivedRoutes(b.received, newFileLinks())}
 	case "contacts":
 		return []api.Routes{contacts.Routes(b.contacts)}
 	case "smtp-credentials":
@@ -119,7 +120,8 @@ func (b *bundle) routesBelow(resource string) []api.Routes {
 	case "event-log":
 		return []api.Routes{events.Routes(b.events)}
 	default:
-		return []api.Routes{emails.Routes(b.sending, b.sending, b.turns), webhooks.TestEventRoutes(b.sending, nil, nil)}
+		return []api.Routes{emails.Routes(b.sending, b.sending, b.turns),
+			attachments.SentRoutes(b.sending, newFileLinks()), webhooks.TestEventRoutes(b.sending, nil, nil)}
 	}
 }
 

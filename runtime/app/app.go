@@ -78,7 +78,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
 		// 3. The runtime: bus, idempotency, names, outgoing transport.
 		fx.Provide(newSignals, newClockWatch, newNode, newBus, newIdempotency, newResolver, newGuard,
-			outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS,
+			outgoing.NewTransport, newReturnPaths, newFileLinks, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS,
 			listeners.NewInbound, newIntake, newDiskWatch, newObjects, newSecured, keeperOf, newRoutes),
 		fx.Invoke(keepHouse, watchClock),
 		probes.Hold, probes.Clock, probes.Replica(!config.ReplicaURL.Of(f.Config).IsZero()),

@@ -27,6 +27,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/blob"
 	"github.com/postrider/postrider/runtime/test/harness"
 	"github.com/postrider/postrider/runtime/web/egress"
+	"github.com/postrider/postrider/runtime/web/filelink"
 )
 
 // registry represents the rows of a mode as bits of a set, in the order of the registry.
@@ -108,6 +109,7 @@ var everything = fx.Invoke(func(struct {
 	Guard       *egress.Guard
 	Resolver    *dnsx.Resolver
 	ReturnPaths *returnpath.Signer
+	FileLinks   *filelink.Links
 	Transport   *smtpclient.Transport
 	Objects     blob.Store
 	Shutdowner  fx.Shutdowner

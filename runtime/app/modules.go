@@ -59,7 +59,6 @@ import (
 	resteventlog "github.com/postrider/postrider/rest/eventlog"
 	restoperator "github.com/postrider/postrider/rest/operator"
 	restpeople "github.com/postrider/postrider/rest/people"
-	restreceived "github.com/postrider/postrider/rest/received"
 	restrequests "github.com/postrider/postrider/rest/requests"
 	restsession "github.com/postrider/postrider/rest/session"
 	restsms "github.com/postrider/postrider/rest/sms"
@@ -239,6 +238,7 @@ var registry = []Module{
 			routesOf3(func(s *sending.Service, r *records.Service, turns *exports.Service) api.Routes {
 				return restemails.Routes(s, r, turns)
 			}),
+			routesOf2(sentFileRoutes),
 		},
 		Beside: map[string][]route{"webhooks": {routesOf3(func(r *records.Service, d *webhooks.Service,
 			offer event.Offer) api.Routes {
@@ -250,7 +250,7 @@ var registry = []Module{
 			provideGraph(func(p *graph.Parts, s *queue.Service) { p.Queue, p.WholeQueue = s, s }),
 			provideGraph(func(p *graph.Parts, s *delivery.Service) { p.Lanes = s }),
 		},
-		Edges: probes.Queue,
+		Edges: fx.Options(probes.Queue, sentFiles),
 	},
 	{
 		Name: "notices", Line: "the installation's own mail to users: links, invitations",
@@ -324,10 +324,9 @@ var registry = []Module{
 		Name: "inbound", Line: "receives mail for domains that enable it, stores it, replies and forwards",
 		Requires: []string{"accounts", "domains"}, Uses: []string{"sending", "statistics"},
 		Option: fx.Options(inbound.Module, inboundPeers),
-		Routes: []route{routesOf(func(s *inbound.Service) api.Routes {
-			return restreceived.Routes(s, s == nil || s.CanReply())
-		})},
-		Graph: []part{provideGraph(func(p *graph.Parts, s *inbound.Service) { p.Received = s })},
+		Routes: []route{routesOf(receivedRoutes), routesOf2(receivedFileRoutes)},
+		Edges:  receivedFiles,
+		Graph:  []part{provideGraph(func(p *graph.Parts, s *inbound.Service) { p.Received = s })},
 	},
 	{
 		Name: "relay", Line: "accepts mail over SMTP, under the rules of the API",

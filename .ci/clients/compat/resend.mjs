@@ -42,8 +42,9 @@ await usable('emails.cancel', resend.emails.cancel(later.data.id), e => e.object
 check((await resend.emails.get(later.data.id)).data.last_event === 'canceled', 'a canceled email has another last_event')
 await refused('emails.share', resend.emails.share(sent.id))
 await refused('emails.metrics', resend.emails.metrics())
-await refused('emails.attachments.list', resend.emails.attachments.list({ emailId: sent.id }))
-await refused('emails.attachments.get', resend.emails.attachments.get({ emailId: sent.id, id: '0' }))
+const sentFiles = await usable('emails.attachments.list', resend.emails.attachments.list({ emailId: sent.id }), l => l.object === 'list' && l.data.length > 0 && l.has_more === false)
+const sentFile = await usable('emails.attachments.get', resend.emails.attachments.get({ emailId: sent.id, id: sentFiles.data[0].id }), f => f.object === 'attachment' && f.filename === sentFiles.data[0].filename)
+check((await fetch(sentFile.download_url).then(r => r.arrayBuffer())).byteLength === sentFile.size, 'the download_url of a sent attachment returned another file')
 
 // Batches: strict ones send all or none.
 await usable('batch.send', resend.batch.send([plain, plain]), b => b.data.length === 2)
@@ -58,8 +59,11 @@ await inbound()
 const received = await until('a received email', async () => (await resend.emails.receiving.list()).data?.data[0])
 await usable('emails.receiving.list', resend.emails.receiving.list(), l => l.data[0].id === received.id)
 await usable('emails.receiving.get', resend.emails.receiving.get(received.id), e => e.object === 'email' && e.text.length > 0 && e.headers)
-await refused('emails.receiving.attachments.list', resend.emails.receiving.attachments.list({ emailId: received.id }))
-await refused('emails.receiving.attachments.get', resend.emails.receiving.attachments.get({ emailId: received.id, id: '0' }))
+await usable('emails.receiving.attachments.list', resend.emails.receiving.attachments.list({ emailId: received.id }), l => l.object === 'list' && l.data.length === 1)
+const receivedFile = await usable('emails.receiving.attachments.get', resend.emails.receiving.attachments.get({ emailId: received.id, id: '0' }), f => f.filename === 'order.csv')
+check((await fetch(receivedFile.download_url).then(r => r.text())).startsWith('item,price'), 'the download_url of a received attachment returned another file')
+const noFile = await resend.emails.receiving.attachments.get({ emailId: received.id, id: '99' })
+check(noFile.error?.statusCode === 404, `an unknown attachment got ${JSON.stringify(noFile)}`)
 await refused('emails.receiving.forward', resend.emails.receiving.forward({ emailId: received.id, to: 'eve@example.net', from }), /not available/)
 
 // Domains.

@@ -52,9 +52,10 @@ var reaches = map[string]Reach{
 	"sendEmail": OwnDomains, "sendBatch": OwnDomains, "resendEmail": OwnDomains, "checkEmail": OwnDomains,
 	"postCustomEvent": NoDomain,
 	"getEmail":        OwnDomains, "listEmails": OwnDomains, "exportEmails": OwnDomains, "updateEmail": OwnDomains,
-	"listEmailAttempts": OwnDomains, "listEmailRecipients": OwnDomains,
+	"listEmailAttempts": OwnDomains, "listEmailRecipients": OwnDomains, "getEmailAttachment": OwnDomains,
 	"getReceivedEmail": OwnDomains, "listReceivedEmails": OwnDomains, "getReceivedEmailRaw": OwnDomains,
 	"deleteReceivedEmail": OwnDomains, "replyToReceivedEmail": OwnDomains, "forwardReceivedEmail": OwnDomains,
+	"getReceivedEmailAttachment": OwnDomains,
 
 	// Such a key cannot add or delete a domain, or claim a domain of another account.
 	"getDomain": OwnDomains, "listDomains": OwnDomains, "updateDomain": OwnDomains, "verifyDomain": OwnDomains,

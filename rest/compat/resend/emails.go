@@ -21,8 +21,8 @@ func emailRoutes() []compat.Route {
 		{Method: http.MethodPatch, Path: "/emails/{id}", Handle: updateEmail},
 		{Method: http.MethodPost, Path: "/emails/{id}/cancel", Handle: cancelEmail},
 		{Method: http.MethodPost, Path: "/emails/{id}/share", Handle: compat.Refuse("Shared links to emails are")},
-		{Method: http.MethodGet, Path: "/emails/{id}/attachments", Handle: refuseFiles},
-		{Method: http.MethodGet, Path: "/emails/{id}/attachments/{file}", Handle: refuseFiles},
+		{Method: http.MethodGet, Path: "/emails/{id}/attachments", Handle: sentMail.listFiles},
+		{Method: http.MethodGet, Path: "/emails/{id}/attachments/{file}", Handle: sentMail.getFile},
 	}
 }
 

@@ -7,15 +7,12 @@ import (
 	"github.com/postrider/postrider/rest/compat"
 )
 
-// The attachments of an email are part of it in our own API.
-var refuseFiles = compat.Refuse("Attachments by a URL of their own are")
-
 func receivedRoutes() []compat.Route {
 	return []compat.Route{
 		{Method: http.MethodGet, Path: "/emails/receiving", Handle: listReceived},
 		{Method: http.MethodGet, Path: "/emails/receiving/{id}", Handle: getReceived},
-		{Method: http.MethodGet, Path: "/emails/receiving/{id}/attachments", Handle: refuseFiles},
-		{Method: http.MethodGet, Path: "/emails/receiving/{id}/attachments/{file}", Handle: refuseFiles},
+		{Method: http.MethodGet, Path: "/emails/receiving/{id}/attachments", Handle: receivedMail.listFiles},
+		{Method: http.MethodGet, Path: "/emails/receiving/{id}/attachments/{file}", Handle: receivedMail.getFile},
 	}
 }
 

@@ -27,6 +27,7 @@ func withKey(app *harness.App, key string) *harness.App {
 var sendingMay = []string{
 	"GET /emails", "GET /emails/{id}", "POST /emails", "POST /emails/batch", "POST /emails/check", "POST /emails/{id}/resend",
 	"GET /emails/{id}/attempts", "GET /emails/{id}/recipients", // the outcome of its emails
+	"GET /emails/{id}/attachments/{index}",            // which are part of its emails
 	"POST /events", "GET /events", "GET /events/{id}", // events of its program
 	"GET /emails/{id}/visits", // clicks and opens of an email that it may read
 }

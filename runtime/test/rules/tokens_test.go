@@ -39,6 +39,7 @@ var tokenSources = map[string][]string{
 	"known device":                         {"Known-browser cookie"}, // purposes of derived keys from here on
 	"sign-in by OpenID Connect":            {"OpenID Connect state"},
 	"unsubscribe links":                    {"Unsubscribe link"},
+	"attachment links":                     {"Attachment link"},
 	"tokenPurpose":                         {"Click and open link"},
 	"sms links":                            {"Link of a text message's provider"},
 	"return path":                          {"Return path"},

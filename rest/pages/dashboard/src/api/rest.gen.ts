@@ -25,6 +25,8 @@ export interface components {
     ApplyDNSRecords: { credentials: Record<string, string>; dry_run?: boolean | null; provider: "cloudflare" | "digitalocean" | "gandi" | "hetzner" | "ovh" | "rfc2136" | "route53" }
     AttachmentInfoPayload: { content_type: string; filename: string; size: number }
     AttachmentInput: (unknown)
+    AttachmentLink: { content_id: string | null; content_type: string; download_url: string; expires_at: string; index: number; name: string; size: number }
+    AttachmentLinkAnswer: { attachment: components['schemas']["AttachmentLink"] }
     AttachmentRecord: { content_id: string | null; content_type: string; name: string; size: number }
     AttemptList: { attempts: (components['schemas']["AttemptRecord"])[]; has_more: boolean; next_cursor: string | null }
     AttemptRecord: { class: string | null; code: number | null; enhanced_code: string | null; finished_at: string | null; local_addr: string | null; number: number; outcome: "delivered" | "deferred" | "bounced" | "failed" | "unknown" | "not_started" | null; phase: string | null; recipient: string; remote_addr: string | null; remote_host: string | null; reply: string | null; started_at: string; tls: string | null; tls_policy: string | null; way: string | null }
@@ -552,6 +554,9 @@ export interface paths {
     get: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["WholeAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
     patch: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["UpdateEmail"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["EmailAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
+  "/emails/{id}/attachments/{index}": {
+    get: { parameters: { query?: never; path: { id: string; index: number }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["AttachmentLinkAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
   "/emails/{id}/attempts": {
     get: { parameters: { query?: { limit?: number; cursor?: string }; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["AttemptList"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
@@ -638,6 +643,9 @@ export interface paths {
   "/received-emails/{id}": {
     get: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["ReceivedAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
     delete: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OkAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/received-emails/{id}/attachments/{index}": {
+    get: { parameters: { query?: never; path: { id: string; index: number }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["AttachmentLinkAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/received-emails/{id}/forward": {
     post: { parameters: { query?: never; path: { id: string }; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["ForwardReceivedEmail"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["EmailReceipt"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }

@@ -1,0 +1,48 @@
+package inbound
+
+import (
+	"context"
+	"io"
+	"strconv"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/mail/message"
+	"github.com/postrider/postrider/runtime/web/filelink"
+)
+
+// Attachment describes a file of a received email of the account by its index, also if its content has
+// been deleted. Error: NotFound.
+func (s *Service) Attachment(ctx context.Context, accountID, emailID string, index int) (filelink.File, error) {
+	_, f, err := s.findAttachment(ctx, accountID, emailID, index)
+	return f, err
+}
+
+func (s *Service) findAttachment(ctx context.Context, accountID, emailID string,
+	index int) (*ent.ReceivedEmail, filelink.File, error) {
+	found, err := s.Get(ctx, accountID, emailID)
+	switch {
+	case err != nil:
+		return nil, filelink.File{}, err
+	case index < 0 || index >= len(found.Attachments):
+		return nil, filelink.File{}, fault.NoSuch("attachment", strconv.Itoa(index))
+	}
+	f := found.Attachments[index]
+	return found, filelink.File{Name: f.Filename, ContentType: f.ContentType, ContentID: f.ContentID,
+		Size: f.Size}, nil
+}
+
+// OpenAttachment opens a file of a received email by its index. Errors: those of Attachment and Open.
+func (s *Service) OpenAttachment(ctx context.Context, accountID, emailID string,
+	index int) (filelink.Content, error) {
+	found, f, err := s.findAttachment(ctx, accountID, emailID, index)
+	if err != nil {
+		return filelink.Content{}, err
+	}
+	c, err := s.Open(ctx, found)
+	if err != nil {
+		return filelink.Content{}, err
+	}
+	return filelink.Content{File: f, Held: c.Held(), Close: c.Close,
+		WriteTo: func(w io.Writer) error { _, err := message.ReadFile(c.Reader(), index, w); return err }}, nil
+}
