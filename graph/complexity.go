@@ -7,7 +7,7 @@ import (
 )
 
 // A field costs 1, and a list its expected length times the cost of an entry. With these values and
-// maxComplexity, a page of 25 emails can select everything, and a page of 100 everything but bodies and
+// limits.Complexity, a page of 25 emails can select everything, and a page of 100 everything but bodies and
 // events. A page of 100 with bodies, of up to 10 MB each, is refused.
 const (
 	fewPerEmail = 4   // recipients, attempts, events, files

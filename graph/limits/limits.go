@@ -177,4 +177,5 @@ func (m *measure) fragment(name string) extent {
 }
 
 // ResultTooLarge is the message for a response with too many bytes.
-var ResultTooLarge = fmt.Sprintf("The response is larger than %d MB. Request fewer entries or fields. The REST API returns complete entries", Result>>20)
+var ResultTooLarge = fmt.Sprintf(
+	"The response is larger than %d MB. Request fewer entries or fields. The REST API returns complete entries", Result>>20)

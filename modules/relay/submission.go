@@ -20,7 +20,8 @@ type submission struct {
 	key     string // idempotency key; "" for none
 }
 
-// newSubmission checks a message, and mends mistakes of programs that know no better: see the package comment. It is pure; its error is the SMTP reply.
+// newSubmission checks a message and corrects common mistakes of old programs: see the package comment. It has no side
+// effects; its error is the SMTP reply.
 func newSubmission(raw []byte, envelope []address.Address) (submission, error) {
 	if !bytes.HasSuffix(raw, []byte("\r\n")) {
 		raw = append(raw, '\r', '\n') // a BDAT message may lack the final line break

@@ -80,7 +80,8 @@ func sendExamples() map[string]any {
 }
 
 // resentFields lists the fields that a resend copies; see sending.TestResendCopiesEveryField.
-const resentFields = "`from`, all recipients, `subject`, bodies, `tags`, `headers`, `reply_to`, `unsubscribe` and `category`. Attachments and `expires_at` are not copied."
+const resentFields = "`from`, all recipients, `subject`, bodies, `tags`, `headers`, `reply_to`, `unsubscribe` and " +
+	"`category`. Attachments and `expires_at` are not copied."
 
 // ContentFields are the fields of a send that an answer to received mail has as well.
 func ContentFields(m *sending.Message, html, text body.Type, tagNames map[int]string) []body.Field {
