@@ -69,14 +69,6 @@ func (_c *AccountCreate) SetPaymentMethodAt(v time.Time) *AccountCreate {
 	return _c
 }
 
-// SetNillablePaymentMethodAt sets the "payment_method_at" field if the given value is not nil.
-func (_c *AccountCreate) SetNillablePaymentMethodAt(v *time.Time) *AccountCreate {
-	if v != nil {
-		_c.SetPaymentMethodAt(*v)
-	}
-	return _c
-}
-
 // SetBodyRetentionDays sets the "body_retention_days" field.
 func (_c *AccountCreate) SetBodyRetentionDays(v int) *AccountCreate {
 	_c.mutation.SetBodyRetentionDays(v)
@@ -111,39 +103,15 @@ func (_c *AccountCreate) SetUnmetered(v bool) *AccountCreate {
 	return _c
 }
 
-// SetNillableUnmetered sets the "unmetered" field if the given value is not nil.
-func (_c *AccountCreate) SetNillableUnmetered(v *bool) *AccountCreate {
-	if v != nil {
-		_c.SetUnmetered(*v)
-	}
-	return _c
-}
-
 // SetSuspendedAt sets the "suspended_at" field.
 func (_c *AccountCreate) SetSuspendedAt(v time.Time) *AccountCreate {
 	_c.mutation.SetSuspendedAt(v)
 	return _c
 }
 
-// SetNillableSuspendedAt sets the "suspended_at" field if the given value is not nil.
-func (_c *AccountCreate) SetNillableSuspendedAt(v *time.Time) *AccountCreate {
-	if v != nil {
-		_c.SetSuspendedAt(*v)
-	}
-	return _c
-}
-
 // SetSystem sets the "system" field.
 func (_c *AccountCreate) SetSystem(v bool) *AccountCreate {
 	_c.mutation.SetSystem(v)
-	return _c
-}
-
-// SetNillableSystem sets the "system" field if the given value is not nil.
-func (_c *AccountCreate) SetNillableSystem(v *bool) *AccountCreate {
-	if v != nil {
-		_c.SetSystem(*v)
-	}
 	return _c
 }
 
@@ -164,14 +132,6 @@ func (_c *AccountCreate) SetNillableRequireSecondFactor(v *bool) *AccountCreate 
 // SetMonthlyLimit sets the "monthly_limit" field.
 func (_c *AccountCreate) SetMonthlyLimit(v int) *AccountCreate {
 	_c.mutation.SetMonthlyLimit(v)
-	return _c
-}
-
-// SetNillableMonthlyLimit sets the "monthly_limit" field if the given value is not nil.
-func (_c *AccountCreate) SetNillableMonthlyLimit(v *int) *AccountCreate {
-	if v != nil {
-		_c.SetMonthlyLimit(*v)
-	}
 	return _c
 }
 
@@ -209,25 +169,9 @@ func (_c *AccountCreate) SetPaymentDueAt(v time.Time) *AccountCreate {
 	return _c
 }
 
-// SetNillablePaymentDueAt sets the "payment_due_at" field if the given value is not nil.
-func (_c *AccountCreate) SetNillablePaymentDueAt(v *time.Time) *AccountCreate {
-	if v != nil {
-		_c.SetPaymentDueAt(*v)
-	}
-	return _c
-}
-
 // SetChangedAt sets the "changed_at" field.
 func (_c *AccountCreate) SetChangedAt(v time.Time) *AccountCreate {
 	_c.mutation.SetChangedAt(v)
-	return _c
-}
-
-// SetNillableChangedAt sets the "changed_at" field if the given value is not nil.
-func (_c *AccountCreate) SetNillableChangedAt(v *time.Time) *AccountCreate {
-	if v != nil {
-		_c.SetChangedAt(*v)
-	}
 	return _c
 }
 
@@ -237,25 +181,9 @@ func (_c *AccountCreate) SetCreatedAt(v time.Time) *AccountCreate {
 	return _c
 }
 
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *AccountCreate) SetNillableCreatedAt(v *time.Time) *AccountCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
-	return _c
-}
-
 // SetUpdatedAt sets the "updated_at" field.
 func (_c *AccountCreate) SetUpdatedAt(v time.Time) *AccountCreate {
 	_c.mutation.SetUpdatedAt(v)
-	return _c
-}
-
-// SetNillableUpdatedAt sets the "updated_at" field if the given value is not nil.
-func (_c *AccountCreate) SetNillableUpdatedAt(v *time.Time) *AccountCreate {
-	if v != nil {
-		_c.SetUpdatedAt(*v)
-	}
 	return _c
 }
 
@@ -271,28 +199,10 @@ func (_c *AccountCreate) AddMembershipIDs(ids ...int64) *AccountCreate {
 	return _c
 }
 
-// AddMemberships adds the "memberships" edges to the Membership entity.
-func (_c *AccountCreate) AddMemberships(v ...*Membership) *AccountCreate {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddMembershipIDs(ids...)
-}
-
 // AddAPIKeyIDs adds the "api_keys" edge to the APIKey entity by IDs.
 func (_c *AccountCreate) AddAPIKeyIDs(ids ...string) *AccountCreate {
 	_c.mutation.AddAPIKeyIDs(ids...)
 	return _c
-}
-
-// AddAPIKeys adds the "api_keys" edges to the APIKey entity.
-func (_c *AccountCreate) AddAPIKeys(v ...*APIKey) *AccountCreate {
-	ids := make([]string, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddAPIKeyIDs(ids...)
 }
 
 // SetPlan sets the "plan" edge to the Plan entity.
@@ -309,15 +219,6 @@ func (_c *AccountCreate) Mutation() *AccountMutation {
 func (_c *AccountCreate) Save(ctx context.Context) (*Account, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *AccountCreate) SaveX(ctx context.Context) *Account {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -656,15 +557,6 @@ func (_c *AccountCreateBulk) Save(ctx context.Context) ([]*Account, error) {
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *AccountCreateBulk) SaveX(ctx context.Context) []*Account {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

@@ -146,15 +146,6 @@ func (_q *AccountQuery) First(ctx context.Context) (*Account, error) {
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *AccountQuery) FirstX(ctx context.Context) *Account {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first Account ID from the query.
 // Returns a *NotFoundError when no Account ID was found.
 func (_q *AccountQuery) FirstID(ctx context.Context) (id string, err error) {
@@ -167,15 +158,6 @@ func (_q *AccountQuery) FirstID(ctx context.Context) (id string, err error) {
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *AccountQuery) FirstIDX(ctx context.Context) string {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single Account entity found by the query, ensuring it only returns one.
@@ -224,15 +206,6 @@ func (_q *AccountQuery) OnlyID(ctx context.Context) (id string, err error) {
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *AccountQuery) OnlyIDX(ctx context.Context) string {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of Accounts.
 func (_q *AccountQuery) All(ctx context.Context) ([]*Account, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -262,15 +235,6 @@ func (_q *AccountQuery) IDs(ctx context.Context) (ids []string, err error) {
 		return nil, err
 	}
 	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *AccountQuery) IDsX(ctx context.Context) []string {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
 }
 
 // Count returns the count of the given query.
@@ -304,15 +268,6 @@ func (_q *AccountQuery) Exist(ctx context.Context) (bool, error) {
 	}
 }
 
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *AccountQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
 // Clone returns a duplicate of the AccountQuery builder, including all associated steps. It can be
 // used to prepare common query builders and use them differently after the clone is made.
 func (_q *AccountQuery) Clone() *AccountQuery {
@@ -343,17 +298,6 @@ func (_q *AccountQuery) WithMemberships(opts ...func(*MembershipQuery)) *Account
 		opt(query)
 	}
 	_q.withMemberships = query
-	return _q
-}
-
-// WithAPIKeys tells the query-builder to eager-load the nodes that are connected to
-// the "api_keys" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *AccountQuery) WithAPIKeys(opts ...func(*APIKeyQuery)) *AccountQuery {
-	query := (&APIKeyClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withAPIKeys = query
 	return _q
 }
 

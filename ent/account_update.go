@@ -94,14 +94,6 @@ func (_u *AccountUpdate) SetPaymentMethodAt(v time.Time) *AccountUpdate {
 	return _u
 }
 
-// SetNillablePaymentMethodAt sets the "payment_method_at" field if the given value is not nil.
-func (_u *AccountUpdate) SetNillablePaymentMethodAt(v *time.Time) *AccountUpdate {
-	if v != nil {
-		_u.SetPaymentMethodAt(*v)
-	}
-	return _u
-}
-
 // ClearPaymentMethodAt clears the value of the "payment_method_at" field.
 func (_u *AccountUpdate) ClearPaymentMethodAt() *AccountUpdate {
 	_u.mutation.ClearPaymentMethodAt()
@@ -156,25 +148,9 @@ func (_u *AccountUpdate) SetUnmetered(v bool) *AccountUpdate {
 	return _u
 }
 
-// SetNillableUnmetered sets the "unmetered" field if the given value is not nil.
-func (_u *AccountUpdate) SetNillableUnmetered(v *bool) *AccountUpdate {
-	if v != nil {
-		_u.SetUnmetered(*v)
-	}
-	return _u
-}
-
 // SetSuspendedAt sets the "suspended_at" field.
 func (_u *AccountUpdate) SetSuspendedAt(v time.Time) *AccountUpdate {
 	_u.mutation.SetSuspendedAt(v)
-	return _u
-}
-
-// SetNillableSuspendedAt sets the "suspended_at" field if the given value is not nil.
-func (_u *AccountUpdate) SetNillableSuspendedAt(v *time.Time) *AccountUpdate {
-	if v != nil {
-		_u.SetSuspendedAt(*v)
-	}
 	return _u
 }
 
@@ -187,14 +163,6 @@ func (_u *AccountUpdate) ClearSuspendedAt() *AccountUpdate {
 // SetSystem sets the "system" field.
 func (_u *AccountUpdate) SetSystem(v bool) *AccountUpdate {
 	_u.mutation.SetSystem(v)
-	return _u
-}
-
-// SetNillableSystem sets the "system" field if the given value is not nil.
-func (_u *AccountUpdate) SetNillableSystem(v *bool) *AccountUpdate {
-	if v != nil {
-		_u.SetSystem(*v)
-	}
 	return _u
 }
 
@@ -216,14 +184,6 @@ func (_u *AccountUpdate) SetNillableRequireSecondFactor(v *bool) *AccountUpdate 
 func (_u *AccountUpdate) SetMonthlyLimit(v int) *AccountUpdate {
 	_u.mutation.ResetMonthlyLimit()
 	_u.mutation.SetMonthlyLimit(v)
-	return _u
-}
-
-// SetNillableMonthlyLimit sets the "monthly_limit" field if the given value is not nil.
-func (_u *AccountUpdate) SetNillableMonthlyLimit(v *int) *AccountUpdate {
-	if v != nil {
-		_u.SetMonthlyLimit(*v)
-	}
 	return _u
 }
 
@@ -299,14 +259,6 @@ func (_u *AccountUpdate) SetPaymentDueAt(v time.Time) *AccountUpdate {
 	return _u
 }
 
-// SetNillablePaymentDueAt sets the "payment_due_at" field if the given value is not nil.
-func (_u *AccountUpdate) SetNillablePaymentDueAt(v *time.Time) *AccountUpdate {
-	if v != nil {
-		_u.SetPaymentDueAt(*v)
-	}
-	return _u
-}
-
 // ClearPaymentDueAt clears the value of the "payment_due_at" field.
 func (_u *AccountUpdate) ClearPaymentDueAt() *AccountUpdate {
 	_u.mutation.ClearPaymentDueAt()
@@ -316,14 +268,6 @@ func (_u *AccountUpdate) ClearPaymentDueAt() *AccountUpdate {
 // SetChangedAt sets the "changed_at" field.
 func (_u *AccountUpdate) SetChangedAt(v time.Time) *AccountUpdate {
 	_u.mutation.SetChangedAt(v)
-	return _u
-}
-
-// SetNillableChangedAt sets the "changed_at" field if the given value is not nil.
-func (_u *AccountUpdate) SetNillableChangedAt(v *time.Time) *AccountUpdate {
-	if v != nil {
-		_u.SetChangedAt(*v)
-	}
 	return _u
 }
 
@@ -345,28 +289,10 @@ func (_u *AccountUpdate) AddMembershipIDs(ids ...int64) *AccountUpdate {
 	return _u
 }
 
-// AddMemberships adds the "memberships" edges to the Membership entity.
-func (_u *AccountUpdate) AddMemberships(v ...*Membership) *AccountUpdate {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.AddMembershipIDs(ids...)
-}
-
 // AddAPIKeyIDs adds the "api_keys" edge to the APIKey entity by IDs.
 func (_u *AccountUpdate) AddAPIKeyIDs(ids ...string) *AccountUpdate {
 	_u.mutation.AddAPIKeyIDs(ids...)
 	return _u
-}
-
-// AddAPIKeys adds the "api_keys" edges to the APIKey entity.
-func (_u *AccountUpdate) AddAPIKeys(v ...*APIKey) *AccountUpdate {
-	ids := make([]string, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.AddAPIKeyIDs(ids...)
 }
 
 // SetPlan sets the "plan" edge to the Plan entity.
@@ -391,15 +317,6 @@ func (_u *AccountUpdate) RemoveMembershipIDs(ids ...int64) *AccountUpdate {
 	return _u
 }
 
-// RemoveMemberships removes "memberships" edges to Membership entities.
-func (_u *AccountUpdate) RemoveMemberships(v ...*Membership) *AccountUpdate {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.RemoveMembershipIDs(ids...)
-}
-
 // ClearAPIKeys clears all "api_keys" edges to the APIKey entity.
 func (_u *AccountUpdate) ClearAPIKeys() *AccountUpdate {
 	_u.mutation.ClearAPIKeys()
@@ -412,15 +329,6 @@ func (_u *AccountUpdate) RemoveAPIKeyIDs(ids ...string) *AccountUpdate {
 	return _u
 }
 
-// RemoveAPIKeys removes "api_keys" edges to APIKey entities.
-func (_u *AccountUpdate) RemoveAPIKeys(v ...*APIKey) *AccountUpdate {
-	ids := make([]string, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.RemoveAPIKeyIDs(ids...)
-}
-
 // ClearPlan clears the "plan" edge to the Plan entity.
 func (_u *AccountUpdate) ClearPlan() *AccountUpdate {
 	_u.mutation.ClearPlan()
@@ -431,15 +339,6 @@ func (_u *AccountUpdate) ClearPlan() *AccountUpdate {
 func (_u *AccountUpdate) Save(ctx context.Context) (int, error) {
 	_u.defaults()
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *AccountUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
 }
 
 // Exec executes the query.
@@ -801,14 +700,6 @@ func (_u *AccountUpdateOne) SetPaymentMethodAt(v time.Time) *AccountUpdateOne {
 	return _u
 }
 
-// SetNillablePaymentMethodAt sets the "payment_method_at" field if the given value is not nil.
-func (_u *AccountUpdateOne) SetNillablePaymentMethodAt(v *time.Time) *AccountUpdateOne {
-	if v != nil {
-		_u.SetPaymentMethodAt(*v)
-	}
-	return _u
-}
-
 // ClearPaymentMethodAt clears the value of the "payment_method_at" field.
 func (_u *AccountUpdateOne) ClearPaymentMethodAt() *AccountUpdateOne {
 	_u.mutation.ClearPaymentMethodAt()
@@ -863,25 +754,9 @@ func (_u *AccountUpdateOne) SetUnmetered(v bool) *AccountUpdateOne {
 	return _u
 }
 
-// SetNillableUnmetered sets the "unmetered" field if the given value is not nil.
-func (_u *AccountUpdateOne) SetNillableUnmetered(v *bool) *AccountUpdateOne {
-	if v != nil {
-		_u.SetUnmetered(*v)
-	}
-	return _u
-}
-
 // SetSuspendedAt sets the "suspended_at" field.
 func (_u *AccountUpdateOne) SetSuspendedAt(v time.Time) *AccountUpdateOne {
 	_u.mutation.SetSuspendedAt(v)
-	return _u
-}
-
-// SetNillableSuspendedAt sets the "suspended_at" field if the given value is not nil.
-func (_u *AccountUpdateOne) SetNillableSuspendedAt(v *time.Time) *AccountUpdateOne {
-	if v != nil {
-		_u.SetSuspendedAt(*v)
-	}
 	return _u
 }
 
@@ -894,14 +769,6 @@ func (_u *AccountUpdateOne) ClearSuspendedAt() *AccountUpdateOne {
 // SetSystem sets the "system" field.
 func (_u *AccountUpdateOne) SetSystem(v bool) *AccountUpdateOne {
 	_u.mutation.SetSystem(v)
-	return _u
-}
-
-// SetNillableSystem sets the "system" field if the given value is not nil.
-func (_u *AccountUpdateOne) SetNillableSystem(v *bool) *AccountUpdateOne {
-	if v != nil {
-		_u.SetSystem(*v)
-	}
 	return _u
 }
 
@@ -923,14 +790,6 @@ func (_u *AccountUpdateOne) SetNillableRequireSecondFactor(v *bool) *AccountUpda
 func (_u *AccountUpdateOne) SetMonthlyLimit(v int) *AccountUpdateOne {
 	_u.mutation.ResetMonthlyLimit()
 	_u.mutation.SetMonthlyLimit(v)
-	return _u
-}
-
-// SetNillableMonthlyLimit sets the "monthly_limit" field if the given value is not nil.
-func (_u *AccountUpdateOne) SetNillableMonthlyLimit(v *int) *AccountUpdateOne {
-	if v != nil {
-		_u.SetMonthlyLimit(*v)
-	}
 	return _u
 }
 
@@ -1006,14 +865,6 @@ func (_u *AccountUpdateOne) SetPaymentDueAt(v time.Time) *AccountUpdateOne {
 	return _u
 }
 
-// SetNillablePaymentDueAt sets the "payment_due_at" field if the given value is not nil.
-func (_u *AccountUpdateOne) SetNillablePaymentDueAt(v *time.Time) *AccountUpdateOne {
-	if v != nil {
-		_u.SetPaymentDueAt(*v)
-	}
-	return _u
-}
-
 // ClearPaymentDueAt clears the value of the "payment_due_at" field.
 func (_u *AccountUpdateOne) ClearPaymentDueAt() *AccountUpdateOne {
 	_u.mutation.ClearPaymentDueAt()
@@ -1023,14 +874,6 @@ func (_u *AccountUpdateOne) ClearPaymentDueAt() *AccountUpdateOne {
 // SetChangedAt sets the "changed_at" field.
 func (_u *AccountUpdateOne) SetChangedAt(v time.Time) *AccountUpdateOne {
 	_u.mutation.SetChangedAt(v)
-	return _u
-}
-
-// SetNillableChangedAt sets the "changed_at" field if the given value is not nil.
-func (_u *AccountUpdateOne) SetNillableChangedAt(v *time.Time) *AccountUpdateOne {
-	if v != nil {
-		_u.SetChangedAt(*v)
-	}
 	return _u
 }
 
@@ -1052,28 +895,10 @@ func (_u *AccountUpdateOne) AddMembershipIDs(ids ...int64) *AccountUpdateOne {
 	return _u
 }
 
-// AddMemberships adds the "memberships" edges to the Membership entity.
-func (_u *AccountUpdateOne) AddMemberships(v ...*Membership) *AccountUpdateOne {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.AddMembershipIDs(ids...)
-}
-
 // AddAPIKeyIDs adds the "api_keys" edge to the APIKey entity by IDs.
 func (_u *AccountUpdateOne) AddAPIKeyIDs(ids ...string) *AccountUpdateOne {
 	_u.mutation.AddAPIKeyIDs(ids...)
 	return _u
-}
-
-// AddAPIKeys adds the "api_keys" edges to the APIKey entity.
-func (_u *AccountUpdateOne) AddAPIKeys(v ...*APIKey) *AccountUpdateOne {
-	ids := make([]string, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.AddAPIKeyIDs(ids...)
 }
 
 // SetPlan sets the "plan" edge to the Plan entity.
@@ -1098,15 +923,6 @@ func (_u *AccountUpdateOne) RemoveMembershipIDs(ids ...int64) *AccountUpdateOne 
 	return _u
 }
 
-// RemoveMemberships removes "memberships" edges to Membership entities.
-func (_u *AccountUpdateOne) RemoveMemberships(v ...*Membership) *AccountUpdateOne {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.RemoveMembershipIDs(ids...)
-}
-
 // ClearAPIKeys clears all "api_keys" edges to the APIKey entity.
 func (_u *AccountUpdateOne) ClearAPIKeys() *AccountUpdateOne {
 	_u.mutation.ClearAPIKeys()
@@ -1117,15 +933,6 @@ func (_u *AccountUpdateOne) ClearAPIKeys() *AccountUpdateOne {
 func (_u *AccountUpdateOne) RemoveAPIKeyIDs(ids ...string) *AccountUpdateOne {
 	_u.mutation.RemoveAPIKeyIDs(ids...)
 	return _u
-}
-
-// RemoveAPIKeys removes "api_keys" edges to APIKey entities.
-func (_u *AccountUpdateOne) RemoveAPIKeys(v ...*APIKey) *AccountUpdateOne {
-	ids := make([]string, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.RemoveAPIKeyIDs(ids...)
 }
 
 // ClearPlan clears the "plan" edge to the Plan entity.
@@ -1151,15 +958,6 @@ func (_u *AccountUpdateOne) Select(field string, fields ...string) *AccountUpdat
 func (_u *AccountUpdateOne) Save(ctx context.Context) (*Account, error) {
 	_u.defaults()
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *AccountUpdateOne) SaveX(ctx context.Context) *Account {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.

@@ -51,14 +51,6 @@ func (_c *APIKeyCreate) SetScope(v apikey.Scope) *APIKeyCreate {
 	return _c
 }
 
-// SetNillableScope sets the "scope" field if the given value is not nil.
-func (_c *APIKeyCreate) SetNillableScope(v *apikey.Scope) *APIKeyCreate {
-	if v != nil {
-		_c.SetScope(*v)
-	}
-	return _c
-}
-
 // SetDomainIds sets the "domain_ids" field.
 func (_c *APIKeyCreate) SetDomainIds(v []string) *APIKeyCreate {
 	_c.mutation.SetDomainIds(v)
@@ -85,25 +77,9 @@ func (_c *APIKeyCreate) SetLastUsedAt(v time.Time) *APIKeyCreate {
 	return _c
 }
 
-// SetNillableLastUsedAt sets the "last_used_at" field if the given value is not nil.
-func (_c *APIKeyCreate) SetNillableLastUsedAt(v *time.Time) *APIKeyCreate {
-	if v != nil {
-		_c.SetLastUsedAt(*v)
-	}
-	return _c
-}
-
 // SetRevokedAt sets the "revoked_at" field.
 func (_c *APIKeyCreate) SetRevokedAt(v time.Time) *APIKeyCreate {
 	_c.mutation.SetRevokedAt(v)
-	return _c
-}
-
-// SetNillableRevokedAt sets the "revoked_at" field if the given value is not nil.
-func (_c *APIKeyCreate) SetNillableRevokedAt(v *time.Time) *APIKeyCreate {
-	if v != nil {
-		_c.SetRevokedAt(*v)
-	}
 	return _c
 }
 
@@ -113,25 +89,9 @@ func (_c *APIKeyCreate) SetCreatedBy(v string) *APIKeyCreate {
 	return _c
 }
 
-// SetNillableCreatedBy sets the "created_by" field if the given value is not nil.
-func (_c *APIKeyCreate) SetNillableCreatedBy(v *string) *APIKeyCreate {
-	if v != nil {
-		_c.SetCreatedBy(*v)
-	}
-	return _c
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (_c *APIKeyCreate) SetCreatedAt(v time.Time) *APIKeyCreate {
 	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *APIKeyCreate) SetNillableCreatedAt(v *time.Time) *APIKeyCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
 	return _c
 }
 
@@ -139,11 +99,6 @@ func (_c *APIKeyCreate) SetNillableCreatedAt(v *time.Time) *APIKeyCreate {
 func (_c *APIKeyCreate) SetID(v string) *APIKeyCreate {
 	_c.mutation.SetID(v)
 	return _c
-}
-
-// SetAccount sets the "account" edge to the Account entity.
-func (_c *APIKeyCreate) SetAccount(v *Account) *APIKeyCreate {
-	return _c.SetAccountID(v.ID)
 }
 
 // Mutation returns the APIKeyMutation object of the builder.
@@ -155,15 +110,6 @@ func (_c *APIKeyCreate) Mutation() *APIKeyMutation {
 func (_c *APIKeyCreate) Save(ctx context.Context) (*APIKey, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *APIKeyCreate) SaveX(ctx context.Context) *APIKey {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -399,15 +345,6 @@ func (_c *APIKeyCreateBulk) Save(ctx context.Context) ([]*APIKey, error) {
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *APIKeyCreateBulk) SaveX(ctx context.Context) []*APIKey {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

@@ -65,14 +65,6 @@ func (_u *APIKeyUpdate) SetPrefix(v string) *APIKeyUpdate {
 	return _u
 }
 
-// SetNillablePrefix sets the "prefix" field if the given value is not nil.
-func (_u *APIKeyUpdate) SetNillablePrefix(v *string) *APIKeyUpdate {
-	if v != nil {
-		_u.SetPrefix(*v)
-	}
-	return _u
-}
-
 // SetHash sets the "hash" field.
 func (_u *APIKeyUpdate) SetHash(v []byte) *APIKeyUpdate {
 	_u.mutation.SetHash(v)
@@ -82,14 +74,6 @@ func (_u *APIKeyUpdate) SetHash(v []byte) *APIKeyUpdate {
 // SetScope sets the "scope" field.
 func (_u *APIKeyUpdate) SetScope(v apikey.Scope) *APIKeyUpdate {
 	_u.mutation.SetScope(v)
-	return _u
-}
-
-// SetNillableScope sets the "scope" field if the given value is not nil.
-func (_u *APIKeyUpdate) SetNillableScope(v *apikey.Scope) *APIKeyUpdate {
-	if v != nil {
-		_u.SetScope(*v)
-	}
 	return _u
 }
 
@@ -137,14 +121,6 @@ func (_u *APIKeyUpdate) SetLastUsedAt(v time.Time) *APIKeyUpdate {
 	return _u
 }
 
-// SetNillableLastUsedAt sets the "last_used_at" field if the given value is not nil.
-func (_u *APIKeyUpdate) SetNillableLastUsedAt(v *time.Time) *APIKeyUpdate {
-	if v != nil {
-		_u.SetLastUsedAt(*v)
-	}
-	return _u
-}
-
 // ClearLastUsedAt clears the value of the "last_used_at" field.
 func (_u *APIKeyUpdate) ClearLastUsedAt() *APIKeyUpdate {
 	_u.mutation.ClearLastUsedAt()
@@ -154,14 +130,6 @@ func (_u *APIKeyUpdate) ClearLastUsedAt() *APIKeyUpdate {
 // SetRevokedAt sets the "revoked_at" field.
 func (_u *APIKeyUpdate) SetRevokedAt(v time.Time) *APIKeyUpdate {
 	_u.mutation.SetRevokedAt(v)
-	return _u
-}
-
-// SetNillableRevokedAt sets the "revoked_at" field if the given value is not nil.
-func (_u *APIKeyUpdate) SetNillableRevokedAt(v *time.Time) *APIKeyUpdate {
-	if v != nil {
-		_u.SetRevokedAt(*v)
-	}
 	return _u
 }
 
@@ -177,23 +145,10 @@ func (_u *APIKeyUpdate) SetCreatedBy(v string) *APIKeyUpdate {
 	return _u
 }
 
-// SetNillableCreatedBy sets the "created_by" field if the given value is not nil.
-func (_u *APIKeyUpdate) SetNillableCreatedBy(v *string) *APIKeyUpdate {
-	if v != nil {
-		_u.SetCreatedBy(*v)
-	}
-	return _u
-}
-
 // ClearCreatedBy clears the value of the "created_by" field.
 func (_u *APIKeyUpdate) ClearCreatedBy() *APIKeyUpdate {
 	_u.mutation.ClearCreatedBy()
 	return _u
-}
-
-// SetAccount sets the "account" edge to the Account entity.
-func (_u *APIKeyUpdate) SetAccount(v *Account) *APIKeyUpdate {
-	return _u.SetAccountID(v.ID)
 }
 
 // Mutation returns the APIKeyMutation object of the builder.
@@ -210,15 +165,6 @@ func (_u *APIKeyUpdate) ClearAccount() *APIKeyUpdate {
 // Save executes the query and returns the number of nodes affected by the update operation.
 func (_u *APIKeyUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *APIKeyUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
 }
 
 // Exec executes the query.
@@ -417,14 +363,6 @@ func (_u *APIKeyUpdateOne) SetPrefix(v string) *APIKeyUpdateOne {
 	return _u
 }
 
-// SetNillablePrefix sets the "prefix" field if the given value is not nil.
-func (_u *APIKeyUpdateOne) SetNillablePrefix(v *string) *APIKeyUpdateOne {
-	if v != nil {
-		_u.SetPrefix(*v)
-	}
-	return _u
-}
-
 // SetHash sets the "hash" field.
 func (_u *APIKeyUpdateOne) SetHash(v []byte) *APIKeyUpdateOne {
 	_u.mutation.SetHash(v)
@@ -434,14 +372,6 @@ func (_u *APIKeyUpdateOne) SetHash(v []byte) *APIKeyUpdateOne {
 // SetScope sets the "scope" field.
 func (_u *APIKeyUpdateOne) SetScope(v apikey.Scope) *APIKeyUpdateOne {
 	_u.mutation.SetScope(v)
-	return _u
-}
-
-// SetNillableScope sets the "scope" field if the given value is not nil.
-func (_u *APIKeyUpdateOne) SetNillableScope(v *apikey.Scope) *APIKeyUpdateOne {
-	if v != nil {
-		_u.SetScope(*v)
-	}
 	return _u
 }
 
@@ -489,14 +419,6 @@ func (_u *APIKeyUpdateOne) SetLastUsedAt(v time.Time) *APIKeyUpdateOne {
 	return _u
 }
 
-// SetNillableLastUsedAt sets the "last_used_at" field if the given value is not nil.
-func (_u *APIKeyUpdateOne) SetNillableLastUsedAt(v *time.Time) *APIKeyUpdateOne {
-	if v != nil {
-		_u.SetLastUsedAt(*v)
-	}
-	return _u
-}
-
 // ClearLastUsedAt clears the value of the "last_used_at" field.
 func (_u *APIKeyUpdateOne) ClearLastUsedAt() *APIKeyUpdateOne {
 	_u.mutation.ClearLastUsedAt()
@@ -506,14 +428,6 @@ func (_u *APIKeyUpdateOne) ClearLastUsedAt() *APIKeyUpdateOne {
 // SetRevokedAt sets the "revoked_at" field.
 func (_u *APIKeyUpdateOne) SetRevokedAt(v time.Time) *APIKeyUpdateOne {
 	_u.mutation.SetRevokedAt(v)
-	return _u
-}
-
-// SetNillableRevokedAt sets the "revoked_at" field if the given value is not nil.
-func (_u *APIKeyUpdateOne) SetNillableRevokedAt(v *time.Time) *APIKeyUpdateOne {
-	if v != nil {
-		_u.SetRevokedAt(*v)
-	}
 	return _u
 }
 
@@ -529,23 +443,10 @@ func (_u *APIKeyUpdateOne) SetCreatedBy(v string) *APIKeyUpdateOne {
 	return _u
 }
 
-// SetNillableCreatedBy sets the "created_by" field if the given value is not nil.
-func (_u *APIKeyUpdateOne) SetNillableCreatedBy(v *string) *APIKeyUpdateOne {
-	if v != nil {
-		_u.SetCreatedBy(*v)
-	}
-	return _u
-}
-
 // ClearCreatedBy clears the value of the "created_by" field.
 func (_u *APIKeyUpdateOne) ClearCreatedBy() *APIKeyUpdateOne {
 	_u.mutation.ClearCreatedBy()
 	return _u
-}
-
-// SetAccount sets the "account" edge to the Account entity.
-func (_u *APIKeyUpdateOne) SetAccount(v *Account) *APIKeyUpdateOne {
-	return _u.SetAccountID(v.ID)
 }
 
 // Mutation returns the APIKeyMutation object of the builder.
@@ -575,15 +476,6 @@ func (_u *APIKeyUpdateOne) Select(field string, fields ...string) *APIKeyUpdateO
 // Save executes the query and returns the updated APIKey entity.
 func (_u *APIKeyUpdateOne) Save(ctx context.Context) (*APIKey, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *APIKeyUpdateOne) SaveX(ctx context.Context) *APIKey {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.

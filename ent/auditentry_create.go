@@ -46,25 +46,9 @@ func (_c *AuditEntryCreate) SetActorID(v string) *AuditEntryCreate {
 	return _c
 }
 
-// SetNillableActorID sets the "actor_id" field if the given value is not nil.
-func (_c *AuditEntryCreate) SetNillableActorID(v *string) *AuditEntryCreate {
-	if v != nil {
-		_c.SetActorID(*v)
-	}
-	return _c
-}
-
 // SetActorName sets the "actor_name" field.
 func (_c *AuditEntryCreate) SetActorName(v string) *AuditEntryCreate {
 	_c.mutation.SetActorName(v)
-	return _c
-}
-
-// SetNillableActorName sets the "actor_name" field if the given value is not nil.
-func (_c *AuditEntryCreate) SetNillableActorName(v *string) *AuditEntryCreate {
-	if v != nil {
-		_c.SetActorName(*v)
-	}
 	return _c
 }
 
@@ -80,14 +64,6 @@ func (_c *AuditEntryCreate) SetTarget(v string) *AuditEntryCreate {
 	return _c
 }
 
-// SetNillableTarget sets the "target" field if the given value is not nil.
-func (_c *AuditEntryCreate) SetNillableTarget(v *string) *AuditEntryCreate {
-	if v != nil {
-		_c.SetTarget(*v)
-	}
-	return _c
-}
-
 // SetChanges sets the "changes" field.
 func (_c *AuditEntryCreate) SetChanges(v map[string]interface{}) *AuditEntryCreate {
 	_c.mutation.SetChanges(v)
@@ -100,25 +76,9 @@ func (_c *AuditEntryCreate) SetIP(v string) *AuditEntryCreate {
 	return _c
 }
 
-// SetNillableIP sets the "ip" field if the given value is not nil.
-func (_c *AuditEntryCreate) SetNillableIP(v *string) *AuditEntryCreate {
-	if v != nil {
-		_c.SetIP(*v)
-	}
-	return _c
-}
-
 // SetUserAgent sets the "user_agent" field.
 func (_c *AuditEntryCreate) SetUserAgent(v string) *AuditEntryCreate {
 	_c.mutation.SetUserAgent(v)
-	return _c
-}
-
-// SetNillableUserAgent sets the "user_agent" field if the given value is not nil.
-func (_c *AuditEntryCreate) SetNillableUserAgent(v *string) *AuditEntryCreate {
-	if v != nil {
-		_c.SetUserAgent(*v)
-	}
 	return _c
 }
 
@@ -128,25 +88,9 @@ func (_c *AuditEntryCreate) SetRequestID(v string) *AuditEntryCreate {
 	return _c
 }
 
-// SetNillableRequestID sets the "request_id" field if the given value is not nil.
-func (_c *AuditEntryCreate) SetNillableRequestID(v *string) *AuditEntryCreate {
-	if v != nil {
-		_c.SetRequestID(*v)
-	}
-	return _c
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (_c *AuditEntryCreate) SetCreatedAt(v time.Time) *AuditEntryCreate {
 	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *AuditEntryCreate) SetNillableCreatedAt(v *time.Time) *AuditEntryCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
 	return _c
 }
 
@@ -165,15 +109,6 @@ func (_c *AuditEntryCreate) Mutation() *AuditEntryMutation {
 func (_c *AuditEntryCreate) Save(ctx context.Context) (*AuditEntry, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *AuditEntryCreate) SaveX(ctx context.Context) *AuditEntry {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -407,15 +342,6 @@ func (_c *AuditEntryCreateBulk) Save(ctx context.Context) ([]*AuditEntry, error)
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *AuditEntryCreateBulk) SaveX(ctx context.Context) []*AuditEntry {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

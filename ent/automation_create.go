@@ -39,14 +39,6 @@ func (_c *AutomationCreate) SetDescription(v string) *AutomationCreate {
 	return _c
 }
 
-// SetNillableDescription sets the "description" field if the given value is not nil.
-func (_c *AutomationCreate) SetNillableDescription(v *string) *AutomationCreate {
-	if v != nil {
-		_c.SetDescription(*v)
-	}
-	return _c
-}
-
 // SetEvent sets the "event" field.
 func (_c *AutomationCreate) SetEvent(v string) *AutomationCreate {
 	_c.mutation.SetEvent(v)
@@ -56,14 +48,6 @@ func (_c *AutomationCreate) SetEvent(v string) *AutomationCreate {
 // SetStatus sets the "status" field.
 func (_c *AutomationCreate) SetStatus(v automation.Status) *AutomationCreate {
 	_c.mutation.SetStatus(v)
-	return _c
-}
-
-// SetNillableStatus sets the "status" field if the given value is not nil.
-func (_c *AutomationCreate) SetNillableStatus(v *automation.Status) *AutomationCreate {
-	if v != nil {
-		_c.SetStatus(*v)
-	}
 	return _c
 }
 
@@ -85,25 +69,9 @@ func (_c *AutomationCreate) SetVersion(v int) *AutomationCreate {
 	return _c
 }
 
-// SetNillableVersion sets the "version" field if the given value is not nil.
-func (_c *AutomationCreate) SetNillableVersion(v *int) *AutomationCreate {
-	if v != nil {
-		_c.SetVersion(*v)
-	}
-	return _c
-}
-
 // SetVersionHash sets the "version_hash" field.
 func (_c *AutomationCreate) SetVersionHash(v string) *AutomationCreate {
 	_c.mutation.SetVersionHash(v)
-	return _c
-}
-
-// SetNillableVersionHash sets the "version_hash" field if the given value is not nil.
-func (_c *AutomationCreate) SetNillableVersionHash(v *string) *AutomationCreate {
-	if v != nil {
-		_c.SetVersionHash(*v)
-	}
 	return _c
 }
 
@@ -113,25 +81,9 @@ func (_c *AutomationCreate) SetLastVersion(v int) *AutomationCreate {
 	return _c
 }
 
-// SetNillableLastVersion sets the "last_version" field if the given value is not nil.
-func (_c *AutomationCreate) SetNillableLastVersion(v *int) *AutomationCreate {
-	if v != nil {
-		_c.SetLastVersion(*v)
-	}
-	return _c
-}
-
 // SetHeld sets the "held" field.
 func (_c *AutomationCreate) SetHeld(v bool) *AutomationCreate {
 	_c.mutation.SetHeld(v)
-	return _c
-}
-
-// SetNillableHeld sets the "held" field if the given value is not nil.
-func (_c *AutomationCreate) SetNillableHeld(v *bool) *AutomationCreate {
-	if v != nil {
-		_c.SetHeld(*v)
-	}
 	return _c
 }
 
@@ -141,25 +93,9 @@ func (_c *AutomationCreate) SetDraining(v automation.Draining) *AutomationCreate
 	return _c
 }
 
-// SetNillableDraining sets the "draining" field if the given value is not nil.
-func (_c *AutomationCreate) SetNillableDraining(v *automation.Draining) *AutomationCreate {
-	if v != nil {
-		_c.SetDraining(*v)
-	}
-	return _c
-}
-
 // SetDrainBefore sets the "drain_before" field.
 func (_c *AutomationCreate) SetDrainBefore(v time.Time) *AutomationCreate {
 	_c.mutation.SetDrainBefore(v)
-	return _c
-}
-
-// SetNillableDrainBefore sets the "drain_before" field if the given value is not nil.
-func (_c *AutomationCreate) SetNillableDrainBefore(v *time.Time) *AutomationCreate {
-	if v != nil {
-		_c.SetDrainBefore(*v)
-	}
 	return _c
 }
 
@@ -169,39 +105,15 @@ func (_c *AutomationCreate) SetCreatedAt(v time.Time) *AutomationCreate {
 	return _c
 }
 
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *AutomationCreate) SetNillableCreatedAt(v *time.Time) *AutomationCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
-	return _c
-}
-
 // SetUpdatedAt sets the "updated_at" field.
 func (_c *AutomationCreate) SetUpdatedAt(v time.Time) *AutomationCreate {
 	_c.mutation.SetUpdatedAt(v)
 	return _c
 }
 
-// SetNillableUpdatedAt sets the "updated_at" field if the given value is not nil.
-func (_c *AutomationCreate) SetNillableUpdatedAt(v *time.Time) *AutomationCreate {
-	if v != nil {
-		_c.SetUpdatedAt(*v)
-	}
-	return _c
-}
-
 // SetActivatedAt sets the "activated_at" field.
 func (_c *AutomationCreate) SetActivatedAt(v time.Time) *AutomationCreate {
 	_c.mutation.SetActivatedAt(v)
-	return _c
-}
-
-// SetNillableActivatedAt sets the "activated_at" field if the given value is not nil.
-func (_c *AutomationCreate) SetNillableActivatedAt(v *time.Time) *AutomationCreate {
-	if v != nil {
-		_c.SetActivatedAt(*v)
-	}
 	return _c
 }
 
@@ -220,15 +132,6 @@ func (_c *AutomationCreate) Mutation() *AutomationMutation {
 func (_c *AutomationCreate) Save(ctx context.Context) (*Automation, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *AutomationCreate) SaveX(ctx context.Context) *Automation {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -511,15 +414,6 @@ func (_c *AutomationCreateBulk) Save(ctx context.Context) ([]*Automation, error)
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *AutomationCreateBulk) SaveX(ctx context.Context) []*Automation {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

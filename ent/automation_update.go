@@ -65,39 +65,15 @@ func (_u *AutomationUpdate) SetDescription(v string) *AutomationUpdate {
 	return _u
 }
 
-// SetNillableDescription sets the "description" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableDescription(v *string) *AutomationUpdate {
-	if v != nil {
-		_u.SetDescription(*v)
-	}
-	return _u
-}
-
 // SetEvent sets the "event" field.
 func (_u *AutomationUpdate) SetEvent(v string) *AutomationUpdate {
 	_u.mutation.SetEvent(v)
 	return _u
 }
 
-// SetNillableEvent sets the "event" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableEvent(v *string) *AutomationUpdate {
-	if v != nil {
-		_u.SetEvent(*v)
-	}
-	return _u
-}
-
 // SetStatus sets the "status" field.
 func (_u *AutomationUpdate) SetStatus(v automation.Status) *AutomationUpdate {
 	_u.mutation.SetStatus(v)
-	return _u
-}
-
-// SetNillableStatus sets the "status" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableStatus(v *automation.Status) *AutomationUpdate {
-	if v != nil {
-		_u.SetStatus(*v)
-	}
 	return _u
 }
 
@@ -119,26 +95,10 @@ func (_u *AutomationUpdate) SetDraftHash(v string) *AutomationUpdate {
 	return _u
 }
 
-// SetNillableDraftHash sets the "draft_hash" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableDraftHash(v *string) *AutomationUpdate {
-	if v != nil {
-		_u.SetDraftHash(*v)
-	}
-	return _u
-}
-
 // SetVersion sets the "version" field.
 func (_u *AutomationUpdate) SetVersion(v int) *AutomationUpdate {
 	_u.mutation.ResetVersion()
 	_u.mutation.SetVersion(v)
-	return _u
-}
-
-// SetNillableVersion sets the "version" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableVersion(v *int) *AutomationUpdate {
-	if v != nil {
-		_u.SetVersion(*v)
-	}
 	return _u
 }
 
@@ -160,26 +120,10 @@ func (_u *AutomationUpdate) SetVersionHash(v string) *AutomationUpdate {
 	return _u
 }
 
-// SetNillableVersionHash sets the "version_hash" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableVersionHash(v *string) *AutomationUpdate {
-	if v != nil {
-		_u.SetVersionHash(*v)
-	}
-	return _u
-}
-
 // SetLastVersion sets the "last_version" field.
 func (_u *AutomationUpdate) SetLastVersion(v int) *AutomationUpdate {
 	_u.mutation.ResetLastVersion()
 	_u.mutation.SetLastVersion(v)
-	return _u
-}
-
-// SetNillableLastVersion sets the "last_version" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableLastVersion(v *int) *AutomationUpdate {
-	if v != nil {
-		_u.SetLastVersion(*v)
-	}
 	return _u
 }
 
@@ -195,25 +139,9 @@ func (_u *AutomationUpdate) SetHeld(v bool) *AutomationUpdate {
 	return _u
 }
 
-// SetNillableHeld sets the "held" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableHeld(v *bool) *AutomationUpdate {
-	if v != nil {
-		_u.SetHeld(*v)
-	}
-	return _u
-}
-
 // SetDraining sets the "draining" field.
 func (_u *AutomationUpdate) SetDraining(v automation.Draining) *AutomationUpdate {
 	_u.mutation.SetDraining(v)
-	return _u
-}
-
-// SetNillableDraining sets the "draining" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableDraining(v *automation.Draining) *AutomationUpdate {
-	if v != nil {
-		_u.SetDraining(*v)
-	}
 	return _u
 }
 
@@ -226,14 +154,6 @@ func (_u *AutomationUpdate) ClearDraining() *AutomationUpdate {
 // SetDrainBefore sets the "drain_before" field.
 func (_u *AutomationUpdate) SetDrainBefore(v time.Time) *AutomationUpdate {
 	_u.mutation.SetDrainBefore(v)
-	return _u
-}
-
-// SetNillableDrainBefore sets the "drain_before" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableDrainBefore(v *time.Time) *AutomationUpdate {
-	if v != nil {
-		_u.SetDrainBefore(*v)
-	}
 	return _u
 }
 
@@ -255,14 +175,6 @@ func (_u *AutomationUpdate) SetActivatedAt(v time.Time) *AutomationUpdate {
 	return _u
 }
 
-// SetNillableActivatedAt sets the "activated_at" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableActivatedAt(v *time.Time) *AutomationUpdate {
-	if v != nil {
-		_u.SetActivatedAt(*v)
-	}
-	return _u
-}
-
 // ClearActivatedAt clears the value of the "activated_at" field.
 func (_u *AutomationUpdate) ClearActivatedAt() *AutomationUpdate {
 	_u.mutation.ClearActivatedAt()
@@ -278,15 +190,6 @@ func (_u *AutomationUpdate) Mutation() *AutomationMutation {
 func (_u *AutomationUpdate) Save(ctx context.Context) (int, error) {
 	_u.defaults()
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *AutomationUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
 }
 
 // Exec executes the query.
@@ -487,39 +390,15 @@ func (_u *AutomationUpdateOne) SetDescription(v string) *AutomationUpdateOne {
 	return _u
 }
 
-// SetNillableDescription sets the "description" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableDescription(v *string) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetDescription(*v)
-	}
-	return _u
-}
-
 // SetEvent sets the "event" field.
 func (_u *AutomationUpdateOne) SetEvent(v string) *AutomationUpdateOne {
 	_u.mutation.SetEvent(v)
 	return _u
 }
 
-// SetNillableEvent sets the "event" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableEvent(v *string) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetEvent(*v)
-	}
-	return _u
-}
-
 // SetStatus sets the "status" field.
 func (_u *AutomationUpdateOne) SetStatus(v automation.Status) *AutomationUpdateOne {
 	_u.mutation.SetStatus(v)
-	return _u
-}
-
-// SetNillableStatus sets the "status" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableStatus(v *automation.Status) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetStatus(*v)
-	}
 	return _u
 }
 
@@ -541,26 +420,10 @@ func (_u *AutomationUpdateOne) SetDraftHash(v string) *AutomationUpdateOne {
 	return _u
 }
 
-// SetNillableDraftHash sets the "draft_hash" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableDraftHash(v *string) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetDraftHash(*v)
-	}
-	return _u
-}
-
 // SetVersion sets the "version" field.
 func (_u *AutomationUpdateOne) SetVersion(v int) *AutomationUpdateOne {
 	_u.mutation.ResetVersion()
 	_u.mutation.SetVersion(v)
-	return _u
-}
-
-// SetNillableVersion sets the "version" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableVersion(v *int) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetVersion(*v)
-	}
 	return _u
 }
 
@@ -582,26 +445,10 @@ func (_u *AutomationUpdateOne) SetVersionHash(v string) *AutomationUpdateOne {
 	return _u
 }
 
-// SetNillableVersionHash sets the "version_hash" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableVersionHash(v *string) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetVersionHash(*v)
-	}
-	return _u
-}
-
 // SetLastVersion sets the "last_version" field.
 func (_u *AutomationUpdateOne) SetLastVersion(v int) *AutomationUpdateOne {
 	_u.mutation.ResetLastVersion()
 	_u.mutation.SetLastVersion(v)
-	return _u
-}
-
-// SetNillableLastVersion sets the "last_version" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableLastVersion(v *int) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetLastVersion(*v)
-	}
 	return _u
 }
 
@@ -617,25 +464,9 @@ func (_u *AutomationUpdateOne) SetHeld(v bool) *AutomationUpdateOne {
 	return _u
 }
 
-// SetNillableHeld sets the "held" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableHeld(v *bool) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetHeld(*v)
-	}
-	return _u
-}
-
 // SetDraining sets the "draining" field.
 func (_u *AutomationUpdateOne) SetDraining(v automation.Draining) *AutomationUpdateOne {
 	_u.mutation.SetDraining(v)
-	return _u
-}
-
-// SetNillableDraining sets the "draining" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableDraining(v *automation.Draining) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetDraining(*v)
-	}
 	return _u
 }
 
@@ -648,14 +479,6 @@ func (_u *AutomationUpdateOne) ClearDraining() *AutomationUpdateOne {
 // SetDrainBefore sets the "drain_before" field.
 func (_u *AutomationUpdateOne) SetDrainBefore(v time.Time) *AutomationUpdateOne {
 	_u.mutation.SetDrainBefore(v)
-	return _u
-}
-
-// SetNillableDrainBefore sets the "drain_before" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableDrainBefore(v *time.Time) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetDrainBefore(*v)
-	}
 	return _u
 }
 
@@ -674,14 +497,6 @@ func (_u *AutomationUpdateOne) SetUpdatedAt(v time.Time) *AutomationUpdateOne {
 // SetActivatedAt sets the "activated_at" field.
 func (_u *AutomationUpdateOne) SetActivatedAt(v time.Time) *AutomationUpdateOne {
 	_u.mutation.SetActivatedAt(v)
-	return _u
-}
-
-// SetNillableActivatedAt sets the "activated_at" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableActivatedAt(v *time.Time) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetActivatedAt(*v)
-	}
 	return _u
 }
 
@@ -713,15 +528,6 @@ func (_u *AutomationUpdateOne) Select(field string, fields ...string) *Automatio
 func (_u *AutomationUpdateOne) Save(ctx context.Context) (*Automation, error) {
 	_u.defaults()
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *AutomationUpdateOne) SaveX(ctx context.Context) *Automation {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.

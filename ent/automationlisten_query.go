@@ -73,15 +73,6 @@ func (_q *AutomationListenQuery) First(ctx context.Context) (*AutomationListen, 
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *AutomationListenQuery) FirstX(ctx context.Context) *AutomationListen {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first AutomationListen ID from the query.
 // Returns a *NotFoundError when no AutomationListen ID was found.
 func (_q *AutomationListenQuery) FirstID(ctx context.Context) (id int64, err error) {
@@ -94,15 +85,6 @@ func (_q *AutomationListenQuery) FirstID(ctx context.Context) (id int64, err err
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *AutomationListenQuery) FirstIDX(ctx context.Context) int64 {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single AutomationListen entity found by the query, ensuring it only returns one.
@@ -151,15 +133,6 @@ func (_q *AutomationListenQuery) OnlyID(ctx context.Context) (id int64, err erro
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *AutomationListenQuery) OnlyIDX(ctx context.Context) int64 {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of AutomationListens.
 func (_q *AutomationListenQuery) All(ctx context.Context) ([]*AutomationListen, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -191,15 +164,6 @@ func (_q *AutomationListenQuery) IDs(ctx context.Context) (ids []int64, err erro
 	return ids, nil
 }
 
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *AutomationListenQuery) IDsX(ctx context.Context) []int64 {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
-}
-
 // Count returns the count of the given query.
 func (_q *AutomationListenQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -229,15 +193,6 @@ func (_q *AutomationListenQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *AutomationListenQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
 }
 
 // Clone returns a duplicate of the AutomationListenQuery builder, including all associated steps. It can be

@@ -63,25 +63,9 @@ func (_c *AutomationVersionCreate) SetAuthor(v string) *AutomationVersionCreate 
 	return _c
 }
 
-// SetNillableAuthor sets the "author" field if the given value is not nil.
-func (_c *AutomationVersionCreate) SetNillableAuthor(v *string) *AutomationVersionCreate {
-	if v != nil {
-		_c.SetAuthor(*v)
-	}
-	return _c
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (_c *AutomationVersionCreate) SetCreatedAt(v time.Time) *AutomationVersionCreate {
 	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *AutomationVersionCreate) SetNillableCreatedAt(v *time.Time) *AutomationVersionCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
 	return _c
 }
 
@@ -100,15 +84,6 @@ func (_c *AutomationVersionCreate) Mutation() *AutomationVersionMutation {
 func (_c *AutomationVersionCreate) Save(ctx context.Context) (*AutomationVersion, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *AutomationVersionCreate) SaveX(ctx context.Context) *AutomationVersion {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -310,15 +285,6 @@ func (_c *AutomationVersionCreateBulk) Save(ctx context.Context) ([]*AutomationV
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *AutomationVersionCreateBulk) SaveX(ctx context.Context) []*AutomationVersion {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"reflect"
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect"
@@ -633,26 +632,6 @@ func (c *APIKeyClient) Create() *APIKeyCreate {
 	return &APIKeyCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// CreateBulk returns a builder for creating a bulk of APIKey entities.
-func (c *APIKeyClient) CreateBulk(builders ...*APIKeyCreate) *APIKeyCreateBulk {
-	return &APIKeyCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *APIKeyClient) MapCreateBulk(slice any, setFunc func(*APIKeyCreate, int)) *APIKeyCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &APIKeyCreateBulk{err: fmt.Errorf("calling to APIKeyClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*APIKeyCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &APIKeyCreateBulk{config: c.config, builders: builders}
-}
-
 // Update returns an update builder for APIKey.
 func (c *APIKeyClient) Update() *APIKeyUpdate {
 	mutation := newAPIKeyMutation(c.config, OpUpdate)
@@ -760,26 +739,6 @@ func (c *AccountClient) Intercept(interceptors ...Interceptor) {
 func (c *AccountClient) Create() *AccountCreate {
 	mutation := newAccountMutation(c.config, OpCreate)
 	return &AccountCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Account entities.
-func (c *AccountClient) CreateBulk(builders ...*AccountCreate) *AccountCreateBulk {
-	return &AccountCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *AccountClient) MapCreateBulk(slice any, setFunc func(*AccountCreate, int)) *AccountCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &AccountCreateBulk{err: fmt.Errorf("calling to AccountClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*AccountCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &AccountCreateBulk{config: c.config, builders: builders}
 }
 
 // Update returns an update builder for Account.
@@ -1162,26 +1121,6 @@ func (c *AuditEntryClient) Create() *AuditEntryCreate {
 	return &AuditEntryCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// CreateBulk returns a builder for creating a bulk of AuditEntry entities.
-func (c *AuditEntryClient) CreateBulk(builders ...*AuditEntryCreate) *AuditEntryCreateBulk {
-	return &AuditEntryCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *AuditEntryClient) MapCreateBulk(slice any, setFunc func(*AuditEntryCreate, int)) *AuditEntryCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &AuditEntryCreateBulk{err: fmt.Errorf("calling to AuditEntryClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*AuditEntryCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &AuditEntryCreateBulk{config: c.config, builders: builders}
-}
-
 // Query returns a query builder for AuditEntry.
 func (c *AuditEntryClient) Query() *AuditEntryQuery {
 	return &AuditEntryQuery{
@@ -1251,26 +1190,6 @@ func (c *AutomationClient) Intercept(interceptors ...Interceptor) {
 func (c *AutomationClient) Create() *AutomationCreate {
 	mutation := newAutomationMutation(c.config, OpCreate)
 	return &AutomationCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Automation entities.
-func (c *AutomationClient) CreateBulk(builders ...*AutomationCreate) *AutomationCreateBulk {
-	return &AutomationCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *AutomationClient) MapCreateBulk(slice any, setFunc func(*AutomationCreate, int)) *AutomationCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &AutomationCreateBulk{err: fmt.Errorf("calling to AutomationClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*AutomationCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &AutomationCreateBulk{config: c.config, builders: builders}
 }
 
 // Update returns an update builder for Automation.
@@ -1549,26 +1468,6 @@ func (c *AutomationVersionClient) Intercept(interceptors ...Interceptor) {
 func (c *AutomationVersionClient) Create() *AutomationVersionCreate {
 	mutation := newAutomationVersionMutation(c.config, OpCreate)
 	return &AutomationVersionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of AutomationVersion entities.
-func (c *AutomationVersionClient) CreateBulk(builders ...*AutomationVersionCreate) *AutomationVersionCreateBulk {
-	return &AutomationVersionCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *AutomationVersionClient) MapCreateBulk(slice any, setFunc func(*AutomationVersionCreate, int)) *AutomationVersionCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &AutomationVersionCreateBulk{err: fmt.Errorf("calling to AutomationVersionClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*AutomationVersionCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &AutomationVersionCreateBulk{config: c.config, builders: builders}
 }
 
 // Query returns a query builder for AutomationVersion.
@@ -2056,26 +1955,6 @@ func (c *DKIMKeyClient) Create() *DKIMKeyCreate {
 	return &DKIMKeyCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// CreateBulk returns a builder for creating a bulk of DKIMKey entities.
-func (c *DKIMKeyClient) CreateBulk(builders ...*DKIMKeyCreate) *DKIMKeyCreateBulk {
-	return &DKIMKeyCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *DKIMKeyClient) MapCreateBulk(slice any, setFunc func(*DKIMKeyCreate, int)) *DKIMKeyCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &DKIMKeyCreateBulk{err: fmt.Errorf("calling to DKIMKeyClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*DKIMKeyCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &DKIMKeyCreateBulk{config: c.config, builders: builders}
-}
-
 // Delete returns a delete builder for DKIMKey.
 func (c *DKIMKeyClient) Delete() *DKIMKeyDelete {
 	mutation := newDKIMKeyMutation(c.config, OpDelete)
@@ -2184,26 +2063,6 @@ func (c *DeliveryReportClient) Create() *DeliveryReportCreate {
 	return &DeliveryReportCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// CreateBulk returns a builder for creating a bulk of DeliveryReport entities.
-func (c *DeliveryReportClient) CreateBulk(builders ...*DeliveryReportCreate) *DeliveryReportCreateBulk {
-	return &DeliveryReportCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *DeliveryReportClient) MapCreateBulk(slice any, setFunc func(*DeliveryReportCreate, int)) *DeliveryReportCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &DeliveryReportCreateBulk{err: fmt.Errorf("calling to DeliveryReportClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*DeliveryReportCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &DeliveryReportCreateBulk{config: c.config, builders: builders}
-}
-
 // Query returns a query builder for DeliveryReport.
 func (c *DeliveryReportClient) Query() *DeliveryReportQuery {
 	return &DeliveryReportQuery{
@@ -2289,26 +2148,6 @@ func (c *DomainClient) Intercept(interceptors ...Interceptor) {
 func (c *DomainClient) Create() *DomainCreate {
 	mutation := newDomainMutation(c.config, OpCreate)
 	return &DomainCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Domain entities.
-func (c *DomainClient) CreateBulk(builders ...*DomainCreate) *DomainCreateBulk {
-	return &DomainCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *DomainClient) MapCreateBulk(slice any, setFunc func(*DomainCreate, int)) *DomainCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &DomainCreateBulk{err: fmt.Errorf("calling to DomainClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*DomainCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &DomainCreateBulk{config: c.config, builders: builders}
 }
 
 // Update returns an update builder for Domain.
@@ -2775,26 +2614,6 @@ func (c *IdentityClient) Create() *IdentityCreate {
 	return &IdentityCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// CreateBulk returns a builder for creating a bulk of Identity entities.
-func (c *IdentityClient) CreateBulk(builders ...*IdentityCreate) *IdentityCreateBulk {
-	return &IdentityCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *IdentityClient) MapCreateBulk(slice any, setFunc func(*IdentityCreate, int)) *IdentityCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &IdentityCreateBulk{err: fmt.Errorf("calling to IdentityClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*IdentityCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &IdentityCreateBulk{config: c.config, builders: builders}
-}
-
 // Delete returns a delete builder for Identity.
 func (c *IdentityClient) Delete() *IdentityDelete {
 	mutation := newIdentityMutation(c.config, OpDelete)
@@ -2885,26 +2704,6 @@ func (c *InvitationClient) Intercept(interceptors ...Interceptor) {
 func (c *InvitationClient) Create() *InvitationCreate {
 	mutation := newInvitationMutation(c.config, OpCreate)
 	return &InvitationCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Invitation entities.
-func (c *InvitationClient) CreateBulk(builders ...*InvitationCreate) *InvitationCreateBulk {
-	return &InvitationCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *InvitationClient) MapCreateBulk(slice any, setFunc func(*InvitationCreate, int)) *InvitationCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &InvitationCreateBulk{err: fmt.Errorf("calling to InvitationClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*InvitationCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &InvitationCreateBulk{config: c.config, builders: builders}
 }
 
 // Update returns an update builder for Invitation.
@@ -2998,26 +2797,6 @@ func (c *MembershipClient) Intercept(interceptors ...Interceptor) {
 func (c *MembershipClient) Create() *MembershipCreate {
 	mutation := newMembershipMutation(c.config, OpCreate)
 	return &MembershipCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Membership entities.
-func (c *MembershipClient) CreateBulk(builders ...*MembershipCreate) *MembershipCreateBulk {
-	return &MembershipCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *MembershipClient) MapCreateBulk(slice any, setFunc func(*MembershipCreate, int)) *MembershipCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &MembershipCreateBulk{err: fmt.Errorf("calling to MembershipClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*MembershipCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &MembershipCreateBulk{config: c.config, builders: builders}
 }
 
 // Update returns an update builder for Membership.
@@ -3165,26 +2944,6 @@ func (c *PasskeyClient) Create() *PasskeyCreate {
 	return &PasskeyCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// CreateBulk returns a builder for creating a bulk of Passkey entities.
-func (c *PasskeyClient) CreateBulk(builders ...*PasskeyCreate) *PasskeyCreateBulk {
-	return &PasskeyCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *PasskeyClient) MapCreateBulk(slice any, setFunc func(*PasskeyCreate, int)) *PasskeyCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &PasskeyCreateBulk{err: fmt.Errorf("calling to PasskeyClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*PasskeyCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &PasskeyCreateBulk{config: c.config, builders: builders}
-}
-
 // Update returns an update builder for Passkey.
 func (c *PasskeyClient) Update() *PasskeyUpdate {
 	mutation := newPasskeyMutation(c.config, OpUpdate)
@@ -3296,26 +3055,6 @@ func (c *PasswordClient) Intercept(interceptors ...Interceptor) {
 func (c *PasswordClient) Create() *PasswordCreate {
 	mutation := newPasswordMutation(c.config, OpCreate)
 	return &PasswordCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Password entities.
-func (c *PasswordClient) CreateBulk(builders ...*PasswordCreate) *PasswordCreateBulk {
-	return &PasswordCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *PasswordClient) MapCreateBulk(slice any, setFunc func(*PasswordCreate, int)) *PasswordCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &PasswordCreateBulk{err: fmt.Errorf("calling to PasswordClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*PasswordCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &PasswordCreateBulk{config: c.config, builders: builders}
 }
 
 // Update returns an update builder for Password.
@@ -3802,26 +3541,6 @@ func (c *SMTPCredentialClient) Create() *SMTPCredentialCreate {
 	return &SMTPCredentialCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// CreateBulk returns a builder for creating a bulk of SMTPCredential entities.
-func (c *SMTPCredentialClient) CreateBulk(builders ...*SMTPCredentialCreate) *SMTPCredentialCreateBulk {
-	return &SMTPCredentialCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *SMTPCredentialClient) MapCreateBulk(slice any, setFunc func(*SMTPCredentialCreate, int)) *SMTPCredentialCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &SMTPCredentialCreateBulk{err: fmt.Errorf("calling to SMTPCredentialClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*SMTPCredentialCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &SMTPCredentialCreateBulk{config: c.config, builders: builders}
-}
-
 // Update returns an update builder for SMTPCredential.
 func (c *SMTPCredentialClient) Update() *SMTPCredentialUpdate {
 	mutation := newSMTPCredentialMutation(c.config, OpUpdate)
@@ -3913,26 +3632,6 @@ func (c *SecondFactorClient) Intercept(interceptors ...Interceptor) {
 func (c *SecondFactorClient) Create() *SecondFactorCreate {
 	mutation := newSecondFactorMutation(c.config, OpCreate)
 	return &SecondFactorCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of SecondFactor entities.
-func (c *SecondFactorClient) CreateBulk(builders ...*SecondFactorCreate) *SecondFactorCreateBulk {
-	return &SecondFactorCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *SecondFactorClient) MapCreateBulk(slice any, setFunc func(*SecondFactorCreate, int)) *SecondFactorCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &SecondFactorCreateBulk{err: fmt.Errorf("calling to SecondFactorClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*SecondFactorCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &SecondFactorCreateBulk{config: c.config, builders: builders}
 }
 
 // Update returns an update builder for SecondFactor.
@@ -4048,26 +3747,6 @@ func (c *SessionClient) Create() *SessionCreate {
 	return &SessionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// CreateBulk returns a builder for creating a bulk of Session entities.
-func (c *SessionClient) CreateBulk(builders ...*SessionCreate) *SessionCreateBulk {
-	return &SessionCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *SessionClient) MapCreateBulk(slice any, setFunc func(*SessionCreate, int)) *SessionCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &SessionCreateBulk{err: fmt.Errorf("calling to SessionClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*SessionCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &SessionCreateBulk{config: c.config, builders: builders}
-}
-
 // Update returns an update builder for Session.
 func (c *SessionClient) Update() *SessionUpdate {
 	mutation := newSessionMutation(c.config, OpUpdate)
@@ -4161,26 +3840,6 @@ func (c *SignInChallengeClient) Create() *SignInChallengeCreate {
 	return &SignInChallengeCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// CreateBulk returns a builder for creating a bulk of SignInChallenge entities.
-func (c *SignInChallengeClient) CreateBulk(builders ...*SignInChallengeCreate) *SignInChallengeCreateBulk {
-	return &SignInChallengeCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *SignInChallengeClient) MapCreateBulk(slice any, setFunc func(*SignInChallengeCreate, int)) *SignInChallengeCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &SignInChallengeCreateBulk{err: fmt.Errorf("calling to SignInChallengeClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*SignInChallengeCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &SignInChallengeCreateBulk{config: c.config, builders: builders}
-}
-
 // Query returns a query builder for SignInChallenge.
 func (c *SignInChallengeClient) Query() *SignInChallengeQuery {
 	return &SignInChallengeQuery{
@@ -4250,26 +3909,6 @@ func (c *SignInLinkClient) Intercept(interceptors ...Interceptor) {
 func (c *SignInLinkClient) Create() *SignInLinkCreate {
 	mutation := newSignInLinkMutation(c.config, OpCreate)
 	return &SignInLinkCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of SignInLink entities.
-func (c *SignInLinkClient) CreateBulk(builders ...*SignInLinkCreate) *SignInLinkCreateBulk {
-	return &SignInLinkCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *SignInLinkClient) MapCreateBulk(slice any, setFunc func(*SignInLinkCreate, int)) *SignInLinkCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &SignInLinkCreateBulk{err: fmt.Errorf("calling to SignInLinkClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*SignInLinkCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &SignInLinkCreateBulk{config: c.config, builders: builders}
 }
 
 // Update returns an update builder for SignInLink.
@@ -4385,26 +4024,6 @@ func (c *SmarthostClient) Create() *SmarthostCreate {
 	return &SmarthostCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// CreateBulk returns a builder for creating a bulk of Smarthost entities.
-func (c *SmarthostClient) CreateBulk(builders ...*SmarthostCreate) *SmarthostCreateBulk {
-	return &SmarthostCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *SmarthostClient) MapCreateBulk(slice any, setFunc func(*SmarthostCreate, int)) *SmarthostCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &SmarthostCreateBulk{err: fmt.Errorf("calling to SmarthostClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*SmarthostCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &SmarthostCreateBulk{config: c.config, builders: builders}
-}
-
 // Update returns an update builder for Smarthost.
 func (c *SmarthostClient) Update() *SmarthostUpdate {
 	mutation := newSmarthostMutation(c.config, OpUpdate)
@@ -4516,26 +4135,6 @@ func (c *SourceClient) Intercept(interceptors ...Interceptor) {
 func (c *SourceClient) Create() *SourceCreate {
 	mutation := newSourceMutation(c.config, OpCreate)
 	return &SourceCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Source entities.
-func (c *SourceClient) CreateBulk(builders ...*SourceCreate) *SourceCreateBulk {
-	return &SourceCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *SourceClient) MapCreateBulk(slice any, setFunc func(*SourceCreate, int)) *SourceCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &SourceCreateBulk{err: fmt.Errorf("calling to SourceClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*SourceCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &SourceCreateBulk{config: c.config, builders: builders}
 }
 
 // Update returns an update builder for Source.
@@ -4761,26 +4360,6 @@ func (c *TemplateClient) Create() *TemplateCreate {
 	return &TemplateCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// CreateBulk returns a builder for creating a bulk of Template entities.
-func (c *TemplateClient) CreateBulk(builders ...*TemplateCreate) *TemplateCreateBulk {
-	return &TemplateCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *TemplateClient) MapCreateBulk(slice any, setFunc func(*TemplateCreate, int)) *TemplateCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &TemplateCreateBulk{err: fmt.Errorf("calling to TemplateClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*TemplateCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &TemplateCreateBulk{config: c.config, builders: builders}
-}
-
 // Update returns an update builder for Template.
 func (c *TemplateClient) Update() *TemplateUpdate {
 	mutation := newTemplateMutation(c.config, OpUpdate)
@@ -4908,26 +4487,6 @@ func (c *TemplateVersionClient) Intercept(interceptors ...Interceptor) {
 func (c *TemplateVersionClient) Create() *TemplateVersionCreate {
 	mutation := newTemplateVersionMutation(c.config, OpCreate)
 	return &TemplateVersionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of TemplateVersion entities.
-func (c *TemplateVersionClient) CreateBulk(builders ...*TemplateVersionCreate) *TemplateVersionCreateBulk {
-	return &TemplateVersionCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *TemplateVersionClient) MapCreateBulk(slice any, setFunc func(*TemplateVersionCreate, int)) *TemplateVersionCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &TemplateVersionCreateBulk{err: fmt.Errorf("calling to TemplateVersionClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*TemplateVersionCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &TemplateVersionCreateBulk{config: c.config, builders: builders}
 }
 
 // Query returns a query builder for TemplateVersion.
@@ -5101,26 +4660,6 @@ func (c *UserClient) Create() *UserCreate {
 	return &UserCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// CreateBulk returns a builder for creating a bulk of User entities.
-func (c *UserClient) CreateBulk(builders ...*UserCreate) *UserCreateBulk {
-	return &UserCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *UserClient) MapCreateBulk(slice any, setFunc func(*UserCreate, int)) *UserCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &UserCreateBulk{err: fmt.Errorf("calling to UserClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*UserCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &UserCreateBulk{config: c.config, builders: builders}
-}
-
 // Update returns an update builder for User.
 func (c *UserClient) Update() *UserUpdate {
 	mutation := newUserMutation(c.config, OpUpdate)
@@ -5228,26 +4767,6 @@ func (c *WebhookClient) Intercept(interceptors ...Interceptor) {
 func (c *WebhookClient) Create() *WebhookCreate {
 	mutation := newWebhookMutation(c.config, OpCreate)
 	return &WebhookCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Webhook entities.
-func (c *WebhookClient) CreateBulk(builders ...*WebhookCreate) *WebhookCreateBulk {
-	return &WebhookCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *WebhookClient) MapCreateBulk(slice any, setFunc func(*WebhookCreate, int)) *WebhookCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &WebhookCreateBulk{err: fmt.Errorf("calling to WebhookClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*WebhookCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &WebhookCreateBulk{config: c.config, builders: builders}
 }
 
 // Update returns an update builder for Webhook.

@@ -51,14 +51,6 @@ func (_c *DeliveryReportCreate) SetEffective(v bool) *DeliveryReportCreate {
 	return _c
 }
 
-// SetNillableEffective sets the "effective" field if the given value is not nil.
-func (_c *DeliveryReportCreate) SetNillableEffective(v *bool) *DeliveryReportCreate {
-	if v != nil {
-		_c.SetEffective(*v)
-	}
-	return _c
-}
-
 // SetDigest sets the "digest" field.
 func (_c *DeliveryReportCreate) SetDigest(v []byte) *DeliveryReportCreate {
 	_c.mutation.SetDigest(v)
@@ -71,25 +63,9 @@ func (_c *DeliveryReportCreate) SetStatus(v string) *DeliveryReportCreate {
 	return _c
 }
 
-// SetNillableStatus sets the "status" field if the given value is not nil.
-func (_c *DeliveryReportCreate) SetNillableStatus(v *string) *DeliveryReportCreate {
-	if v != nil {
-		_c.SetStatus(*v)
-	}
-	return _c
-}
-
 // SetDiagnostic sets the "diagnostic" field.
 func (_c *DeliveryReportCreate) SetDiagnostic(v string) *DeliveryReportCreate {
 	_c.mutation.SetDiagnostic(v)
-	return _c
-}
-
-// SetNillableDiagnostic sets the "diagnostic" field if the given value is not nil.
-func (_c *DeliveryReportCreate) SetNillableDiagnostic(v *string) *DeliveryReportCreate {
-	if v != nil {
-		_c.SetDiagnostic(*v)
-	}
 	return _c
 }
 
@@ -99,25 +75,9 @@ func (_c *DeliveryReportCreate) SetClass(v string) *DeliveryReportCreate {
 	return _c
 }
 
-// SetNillableClass sets the "class" field if the given value is not nil.
-func (_c *DeliveryReportCreate) SetNillableClass(v *string) *DeliveryReportCreate {
-	if v != nil {
-		_c.SetClass(*v)
-	}
-	return _c
-}
-
 // SetReporter sets the "reporter" field.
 func (_c *DeliveryReportCreate) SetReporter(v string) *DeliveryReportCreate {
 	_c.mutation.SetReporter(v)
-	return _c
-}
-
-// SetNillableReporter sets the "reporter" field if the given value is not nil.
-func (_c *DeliveryReportCreate) SetNillableReporter(v *string) *DeliveryReportCreate {
-	if v != nil {
-		_c.SetReporter(*v)
-	}
 	return _c
 }
 
@@ -127,25 +87,9 @@ func (_c *DeliveryReportCreate) SetRemoteAddr(v string) *DeliveryReportCreate {
 	return _c
 }
 
-// SetNillableRemoteAddr sets the "remote_addr" field if the given value is not nil.
-func (_c *DeliveryReportCreate) SetNillableRemoteAddr(v *string) *DeliveryReportCreate {
-	if v != nil {
-		_c.SetRemoteAddr(*v)
-	}
-	return _c
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (_c *DeliveryReportCreate) SetCreatedAt(v time.Time) *DeliveryReportCreate {
 	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *DeliveryReportCreate) SetNillableCreatedAt(v *time.Time) *DeliveryReportCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
 	return _c
 }
 
@@ -169,15 +113,6 @@ func (_c *DeliveryReportCreate) Mutation() *DeliveryReportMutation {
 func (_c *DeliveryReportCreate) Save(ctx context.Context) (*DeliveryReport, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *DeliveryReportCreate) SaveX(ctx context.Context) *DeliveryReport {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -441,15 +376,6 @@ func (_c *DeliveryReportCreateBulk) Save(ctx context.Context) ([]*DeliveryReport
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *DeliveryReportCreateBulk) SaveX(ctx context.Context) []*DeliveryReport {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

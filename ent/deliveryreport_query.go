@@ -97,15 +97,6 @@ func (_q *DeliveryReportQuery) First(ctx context.Context) (*DeliveryReport, erro
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *DeliveryReportQuery) FirstX(ctx context.Context) *DeliveryReport {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first DeliveryReport ID from the query.
 // Returns a *NotFoundError when no DeliveryReport ID was found.
 func (_q *DeliveryReportQuery) FirstID(ctx context.Context) (id int64, err error) {
@@ -118,15 +109,6 @@ func (_q *DeliveryReportQuery) FirstID(ctx context.Context) (id int64, err error
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *DeliveryReportQuery) FirstIDX(ctx context.Context) int64 {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single DeliveryReport entity found by the query, ensuring it only returns one.
@@ -175,15 +157,6 @@ func (_q *DeliveryReportQuery) OnlyID(ctx context.Context) (id int64, err error)
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *DeliveryReportQuery) OnlyIDX(ctx context.Context) int64 {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of DeliveryReports.
 func (_q *DeliveryReportQuery) All(ctx context.Context) ([]*DeliveryReport, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -213,15 +186,6 @@ func (_q *DeliveryReportQuery) IDs(ctx context.Context) (ids []int64, err error)
 		return nil, err
 	}
 	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *DeliveryReportQuery) IDsX(ctx context.Context) []int64 {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
 }
 
 // Count returns the count of the given query.
@@ -255,15 +219,6 @@ func (_q *DeliveryReportQuery) Exist(ctx context.Context) (bool, error) {
 	}
 }
 
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *DeliveryReportQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
 // Clone returns a duplicate of the DeliveryReportQuery builder, including all associated steps. It can be
 // used to prepare common query builders and use them differently after the clone is made.
 func (_q *DeliveryReportQuery) Clone() *DeliveryReportQuery {
@@ -282,17 +237,6 @@ func (_q *DeliveryReportQuery) Clone() *DeliveryReportQuery {
 		path:      _q.path,
 		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
 	}
-}
-
-// WithEmail tells the query-builder to eager-load the nodes that are connected to
-// the "email" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *DeliveryReportQuery) WithEmail(opts ...func(*EmailQuery)) *DeliveryReportQuery {
-	query := (&EmailClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withEmail = query
-	return _q
 }
 
 // Select allows the selection one or more fields/columns for the given query,

@@ -10,7 +10,6 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/dkimkey"
-	"github.com/postrider/postrider/ent/domain"
 )
 
 // DKIMKey is the model entity for the DKIMKey schema.
@@ -49,17 +48,6 @@ type DKIMKeyEdges struct {
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
 	loadedTypes [1]bool
-}
-
-// DomainOrErr returns the Domain value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e DKIMKeyEdges) DomainOrErr() (*Domain, error) {
-	if e.Domain != nil {
-		return e.Domain, nil
-	} else if e.loadedTypes[0] {
-		return nil, &NotFoundError{label: domain.Label}
-	}
-	return nil, &NotLoadedError{edge: "domain"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.

@@ -57,25 +57,9 @@ func (_c *DKIMKeyCreate) SetState(v dkimkey.State) *DKIMKeyCreate {
 	return _c
 }
 
-// SetNillableState sets the "state" field if the given value is not nil.
-func (_c *DKIMKeyCreate) SetNillableState(v *dkimkey.State) *DKIMKeyCreate {
-	if v != nil {
-		_c.SetState(*v)
-	}
-	return _c
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (_c *DKIMKeyCreate) SetCreatedAt(v time.Time) *DKIMKeyCreate {
 	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *DKIMKeyCreate) SetNillableCreatedAt(v *time.Time) *DKIMKeyCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
 	return _c
 }
 
@@ -85,25 +69,9 @@ func (_c *DKIMKeyCreate) SetActivatedAt(v time.Time) *DKIMKeyCreate {
 	return _c
 }
 
-// SetNillableActivatedAt sets the "activated_at" field if the given value is not nil.
-func (_c *DKIMKeyCreate) SetNillableActivatedAt(v *time.Time) *DKIMKeyCreate {
-	if v != nil {
-		_c.SetActivatedAt(*v)
-	}
-	return _c
-}
-
 // SetRetiredAt sets the "retired_at" field.
 func (_c *DKIMKeyCreate) SetRetiredAt(v time.Time) *DKIMKeyCreate {
 	_c.mutation.SetRetiredAt(v)
-	return _c
-}
-
-// SetNillableRetiredAt sets the "retired_at" field if the given value is not nil.
-func (_c *DKIMKeyCreate) SetNillableRetiredAt(v *time.Time) *DKIMKeyCreate {
-	if v != nil {
-		_c.SetRetiredAt(*v)
-	}
 	return _c
 }
 
@@ -111,11 +79,6 @@ func (_c *DKIMKeyCreate) SetNillableRetiredAt(v *time.Time) *DKIMKeyCreate {
 func (_c *DKIMKeyCreate) SetID(v string) *DKIMKeyCreate {
 	_c.mutation.SetID(v)
 	return _c
-}
-
-// SetDomain sets the "domain" edge to the Domain entity.
-func (_c *DKIMKeyCreate) SetDomain(v *Domain) *DKIMKeyCreate {
-	return _c.SetDomainID(v.ID)
 }
 
 // Mutation returns the DKIMKeyMutation object of the builder.
@@ -127,15 +90,6 @@ func (_c *DKIMKeyCreate) Mutation() *DKIMKeyMutation {
 func (_c *DKIMKeyCreate) Save(ctx context.Context) (*DKIMKey, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *DKIMKeyCreate) SaveX(ctx context.Context) *DKIMKey {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -371,15 +325,6 @@ func (_c *DKIMKeyCreateBulk) Save(ctx context.Context) ([]*DKIMKey, error) {
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *DKIMKeyCreateBulk) SaveX(ctx context.Context) []*DKIMKey {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

@@ -97,15 +97,6 @@ func (_q *DKIMKeyQuery) First(ctx context.Context) (*DKIMKey, error) {
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *DKIMKeyQuery) FirstX(ctx context.Context) *DKIMKey {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first DKIMKey ID from the query.
 // Returns a *NotFoundError when no DKIMKey ID was found.
 func (_q *DKIMKeyQuery) FirstID(ctx context.Context) (id string, err error) {
@@ -118,15 +109,6 @@ func (_q *DKIMKeyQuery) FirstID(ctx context.Context) (id string, err error) {
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *DKIMKeyQuery) FirstIDX(ctx context.Context) string {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single DKIMKey entity found by the query, ensuring it only returns one.
@@ -175,15 +157,6 @@ func (_q *DKIMKeyQuery) OnlyID(ctx context.Context) (id string, err error) {
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *DKIMKeyQuery) OnlyIDX(ctx context.Context) string {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of DKIMKeys.
 func (_q *DKIMKeyQuery) All(ctx context.Context) ([]*DKIMKey, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -213,15 +186,6 @@ func (_q *DKIMKeyQuery) IDs(ctx context.Context) (ids []string, err error) {
 		return nil, err
 	}
 	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *DKIMKeyQuery) IDsX(ctx context.Context) []string {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
 }
 
 // Count returns the count of the given query.
@@ -255,15 +219,6 @@ func (_q *DKIMKeyQuery) Exist(ctx context.Context) (bool, error) {
 	}
 }
 
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *DKIMKeyQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
 // Clone returns a duplicate of the DKIMKeyQuery builder, including all associated steps. It can be
 // used to prepare common query builders and use them differently after the clone is made.
 func (_q *DKIMKeyQuery) Clone() *DKIMKeyQuery {
@@ -282,17 +237,6 @@ func (_q *DKIMKeyQuery) Clone() *DKIMKeyQuery {
 		path:      _q.path,
 		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
 	}
-}
-
-// WithDomain tells the query-builder to eager-load the nodes that are connected to
-// the "domain" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *DKIMKeyQuery) WithDomain(opts ...func(*DomainQuery)) *DKIMKeyQuery {
-	query := (&DomainClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withDomain = query
-	return _q
 }
 
 // Select allows the selection one or more fields/columns for the given query,

@@ -72,15 +72,6 @@ type DomainEdges struct {
 	loadedTypes [1]bool
 }
 
-// KeysOrErr returns the Keys value or an error if the edge
-// was not loaded in eager-loading.
-func (e DomainEdges) KeysOrErr() ([]*DKIMKey, error) {
-	if e.loadedTypes[0] {
-		return e.Keys, nil
-	}
-	return nil, &NotLoadedError{edge: "keys"}
-}
-
 // scanValues returns the types for scanning values from sql.Rows.
 func (*Domain) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))

@@ -48,25 +48,9 @@ func (_c *DomainCreate) SetStatus(v domain.Status) *DomainCreate {
 	return _c
 }
 
-// SetNillableStatus sets the "status" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableStatus(v *domain.Status) *DomainCreate {
-	if v != nil {
-		_c.SetStatus(*v)
-	}
-	return _c
-}
-
 // SetSeeded sets the "seeded" field.
 func (_c *DomainCreate) SetSeeded(v bool) *DomainCreate {
 	_c.mutation.SetSeeded(v)
-	return _c
-}
-
-// SetNillableSeeded sets the "seeded" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableSeeded(v *bool) *DomainCreate {
-	if v != nil {
-		_c.SetSeeded(*v)
-	}
 	return _c
 }
 
@@ -88,25 +72,9 @@ func (_c *DomainCreate) SetOpenTracking(v bool) *DomainCreate {
 	return _c
 }
 
-// SetNillableOpenTracking sets the "open_tracking" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableOpenTracking(v *bool) *DomainCreate {
-	if v != nil {
-		_c.SetOpenTracking(*v)
-	}
-	return _c
-}
-
 // SetClickTracking sets the "click_tracking" field.
 func (_c *DomainCreate) SetClickTracking(v bool) *DomainCreate {
 	_c.mutation.SetClickTracking(v)
-	return _c
-}
-
-// SetNillableClickTracking sets the "click_tracking" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableClickTracking(v *bool) *DomainCreate {
-	if v != nil {
-		_c.SetClickTracking(*v)
-	}
 	return _c
 }
 
@@ -116,25 +84,9 @@ func (_c *DomainCreate) SetTLSMode(v domain.TLSMode) *DomainCreate {
 	return _c
 }
 
-// SetNillableTLSMode sets the "tls_mode" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableTLSMode(v *domain.TLSMode) *DomainCreate {
-	if v != nil {
-		_c.SetTLSMode(*v)
-	}
-	return _c
-}
-
 // SetInboundEnabled sets the "inbound_enabled" field.
 func (_c *DomainCreate) SetInboundEnabled(v bool) *DomainCreate {
 	_c.mutation.SetInboundEnabled(v)
-	return _c
-}
-
-// SetNillableInboundEnabled sets the "inbound_enabled" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableInboundEnabled(v *bool) *DomainCreate {
-	if v != nil {
-		_c.SetInboundEnabled(*v)
-	}
 	return _c
 }
 
@@ -144,25 +96,9 @@ func (_c *DomainCreate) SetEd25519(v bool) *DomainCreate {
 	return _c
 }
 
-// SetNillableEd25519 sets the "ed25519" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableEd25519(v *bool) *DomainCreate {
-	if v != nil {
-		_c.SetEd25519(*v)
-	}
-	return _c
-}
-
 // SetLastCheckedAt sets the "last_checked_at" field.
 func (_c *DomainCreate) SetLastCheckedAt(v time.Time) *DomainCreate {
 	_c.mutation.SetLastCheckedAt(v)
-	return _c
-}
-
-// SetNillableLastCheckedAt sets the "last_checked_at" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableLastCheckedAt(v *time.Time) *DomainCreate {
-	if v != nil {
-		_c.SetLastCheckedAt(*v)
-	}
 	return _c
 }
 
@@ -172,25 +108,9 @@ func (_c *DomainCreate) SetVerifiedAt(v time.Time) *DomainCreate {
 	return _c
 }
 
-// SetNillableVerifiedAt sets the "verified_at" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableVerifiedAt(v *time.Time) *DomainCreate {
-	if v != nil {
-		_c.SetVerifiedAt(*v)
-	}
-	return _c
-}
-
 // SetFailingSince sets the "failing_since" field.
 func (_c *DomainCreate) SetFailingSince(v time.Time) *DomainCreate {
 	_c.mutation.SetFailingSince(v)
-	return _c
-}
-
-// SetNillableFailingSince sets the "failing_since" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableFailingSince(v *time.Time) *DomainCreate {
-	if v != nil {
-		_c.SetFailingSince(*v)
-	}
 	return _c
 }
 
@@ -200,25 +120,9 @@ func (_c *DomainCreate) SetDueAt(v time.Time) *DomainCreate {
 	return _c
 }
 
-// SetNillableDueAt sets the "due_at" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableDueAt(v *time.Time) *DomainCreate {
-	if v != nil {
-		_c.SetDueAt(*v)
-	}
-	return _c
-}
-
 // SetFence sets the "fence" field.
 func (_c *DomainCreate) SetFence(v int64) *DomainCreate {
 	_c.mutation.SetFence(v)
-	return _c
-}
-
-// SetNillableFence sets the "fence" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableFence(v *int64) *DomainCreate {
-	if v != nil {
-		_c.SetFence(*v)
-	}
 	return _c
 }
 
@@ -228,39 +132,15 @@ func (_c *DomainCreate) SetCheckAttempts(v int) *DomainCreate {
 	return _c
 }
 
-// SetNillableCheckAttempts sets the "check_attempts" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableCheckAttempts(v *int) *DomainCreate {
-	if v != nil {
-		_c.SetCheckAttempts(*v)
-	}
-	return _c
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (_c *DomainCreate) SetCreatedAt(v time.Time) *DomainCreate {
 	_c.mutation.SetCreatedAt(v)
 	return _c
 }
 
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableCreatedAt(v *time.Time) *DomainCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
-	return _c
-}
-
 // SetUpdatedAt sets the "updated_at" field.
 func (_c *DomainCreate) SetUpdatedAt(v time.Time) *DomainCreate {
 	_c.mutation.SetUpdatedAt(v)
-	return _c
-}
-
-// SetNillableUpdatedAt sets the "updated_at" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableUpdatedAt(v *time.Time) *DomainCreate {
-	if v != nil {
-		_c.SetUpdatedAt(*v)
-	}
 	return _c
 }
 
@@ -276,15 +156,6 @@ func (_c *DomainCreate) AddKeyIDs(ids ...string) *DomainCreate {
 	return _c
 }
 
-// AddKeys adds the "keys" edges to the DKIMKey entity.
-func (_c *DomainCreate) AddKeys(v ...*DKIMKey) *DomainCreate {
-	ids := make([]string, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddKeyIDs(ids...)
-}
-
 // Mutation returns the DomainMutation object of the builder.
 func (_c *DomainCreate) Mutation() *DomainMutation {
 	return _c.mutation
@@ -294,15 +165,6 @@ func (_c *DomainCreate) Mutation() *DomainMutation {
 func (_c *DomainCreate) Save(ctx context.Context) (*Domain, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *DomainCreate) SaveX(ctx context.Context) *Domain {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -622,15 +484,6 @@ func (_c *DomainCreateBulk) Save(ctx context.Context) ([]*Domain, error) {
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *DomainCreateBulk) SaveX(ctx context.Context) []*Domain {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

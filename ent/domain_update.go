@@ -58,25 +58,9 @@ func (_u *DomainUpdate) SetStatus(v domain.Status) *DomainUpdate {
 	return _u
 }
 
-// SetNillableStatus sets the "status" field if the given value is not nil.
-func (_u *DomainUpdate) SetNillableStatus(v *domain.Status) *DomainUpdate {
-	if v != nil {
-		_u.SetStatus(*v)
-	}
-	return _u
-}
-
 // SetSeeded sets the "seeded" field.
 func (_u *DomainUpdate) SetSeeded(v bool) *DomainUpdate {
 	_u.mutation.SetSeeded(v)
-	return _u
-}
-
-// SetNillableSeeded sets the "seeded" field if the given value is not nil.
-func (_u *DomainUpdate) SetNillableSeeded(v *bool) *DomainUpdate {
-	if v != nil {
-		_u.SetSeeded(*v)
-	}
 	return _u
 }
 
@@ -104,25 +88,9 @@ func (_u *DomainUpdate) SetOpenTracking(v bool) *DomainUpdate {
 	return _u
 }
 
-// SetNillableOpenTracking sets the "open_tracking" field if the given value is not nil.
-func (_u *DomainUpdate) SetNillableOpenTracking(v *bool) *DomainUpdate {
-	if v != nil {
-		_u.SetOpenTracking(*v)
-	}
-	return _u
-}
-
 // SetClickTracking sets the "click_tracking" field.
 func (_u *DomainUpdate) SetClickTracking(v bool) *DomainUpdate {
 	_u.mutation.SetClickTracking(v)
-	return _u
-}
-
-// SetNillableClickTracking sets the "click_tracking" field if the given value is not nil.
-func (_u *DomainUpdate) SetNillableClickTracking(v *bool) *DomainUpdate {
-	if v != nil {
-		_u.SetClickTracking(*v)
-	}
 	return _u
 }
 
@@ -132,25 +100,9 @@ func (_u *DomainUpdate) SetTLSMode(v domain.TLSMode) *DomainUpdate {
 	return _u
 }
 
-// SetNillableTLSMode sets the "tls_mode" field if the given value is not nil.
-func (_u *DomainUpdate) SetNillableTLSMode(v *domain.TLSMode) *DomainUpdate {
-	if v != nil {
-		_u.SetTLSMode(*v)
-	}
-	return _u
-}
-
 // SetInboundEnabled sets the "inbound_enabled" field.
 func (_u *DomainUpdate) SetInboundEnabled(v bool) *DomainUpdate {
 	_u.mutation.SetInboundEnabled(v)
-	return _u
-}
-
-// SetNillableInboundEnabled sets the "inbound_enabled" field if the given value is not nil.
-func (_u *DomainUpdate) SetNillableInboundEnabled(v *bool) *DomainUpdate {
-	if v != nil {
-		_u.SetInboundEnabled(*v)
-	}
 	return _u
 }
 
@@ -160,25 +112,9 @@ func (_u *DomainUpdate) SetEd25519(v bool) *DomainUpdate {
 	return _u
 }
 
-// SetNillableEd25519 sets the "ed25519" field if the given value is not nil.
-func (_u *DomainUpdate) SetNillableEd25519(v *bool) *DomainUpdate {
-	if v != nil {
-		_u.SetEd25519(*v)
-	}
-	return _u
-}
-
 // SetLastCheckedAt sets the "last_checked_at" field.
 func (_u *DomainUpdate) SetLastCheckedAt(v time.Time) *DomainUpdate {
 	_u.mutation.SetLastCheckedAt(v)
-	return _u
-}
-
-// SetNillableLastCheckedAt sets the "last_checked_at" field if the given value is not nil.
-func (_u *DomainUpdate) SetNillableLastCheckedAt(v *time.Time) *DomainUpdate {
-	if v != nil {
-		_u.SetLastCheckedAt(*v)
-	}
 	return _u
 }
 
@@ -194,14 +130,6 @@ func (_u *DomainUpdate) SetVerifiedAt(v time.Time) *DomainUpdate {
 	return _u
 }
 
-// SetNillableVerifiedAt sets the "verified_at" field if the given value is not nil.
-func (_u *DomainUpdate) SetNillableVerifiedAt(v *time.Time) *DomainUpdate {
-	if v != nil {
-		_u.SetVerifiedAt(*v)
-	}
-	return _u
-}
-
 // ClearVerifiedAt clears the value of the "verified_at" field.
 func (_u *DomainUpdate) ClearVerifiedAt() *DomainUpdate {
 	_u.mutation.ClearVerifiedAt()
@@ -214,14 +142,6 @@ func (_u *DomainUpdate) SetFailingSince(v time.Time) *DomainUpdate {
 	return _u
 }
 
-// SetNillableFailingSince sets the "failing_since" field if the given value is not nil.
-func (_u *DomainUpdate) SetNillableFailingSince(v *time.Time) *DomainUpdate {
-	if v != nil {
-		_u.SetFailingSince(*v)
-	}
-	return _u
-}
-
 // ClearFailingSince clears the value of the "failing_since" field.
 func (_u *DomainUpdate) ClearFailingSince() *DomainUpdate {
 	_u.mutation.ClearFailingSince()
@@ -231,14 +151,6 @@ func (_u *DomainUpdate) ClearFailingSince() *DomainUpdate {
 // SetDueAt sets the "due_at" field.
 func (_u *DomainUpdate) SetDueAt(v time.Time) *DomainUpdate {
 	_u.mutation.SetDueAt(v)
-	return _u
-}
-
-// SetNillableDueAt sets the "due_at" field if the given value is not nil.
-func (_u *DomainUpdate) SetNillableDueAt(v *time.Time) *DomainUpdate {
-	if v != nil {
-		_u.SetDueAt(*v)
-	}
 	return _u
 }
 
@@ -255,14 +167,6 @@ func (_u *DomainUpdate) SetFence(v int64) *DomainUpdate {
 	return _u
 }
 
-// SetNillableFence sets the "fence" field if the given value is not nil.
-func (_u *DomainUpdate) SetNillableFence(v *int64) *DomainUpdate {
-	if v != nil {
-		_u.SetFence(*v)
-	}
-	return _u
-}
-
 // AddFence adds value to the "fence" field.
 func (_u *DomainUpdate) AddFence(v int64) *DomainUpdate {
 	_u.mutation.AddFence(v)
@@ -273,14 +177,6 @@ func (_u *DomainUpdate) AddFence(v int64) *DomainUpdate {
 func (_u *DomainUpdate) SetCheckAttempts(v int) *DomainUpdate {
 	_u.mutation.ResetCheckAttempts()
 	_u.mutation.SetCheckAttempts(v)
-	return _u
-}
-
-// SetNillableCheckAttempts sets the "check_attempts" field if the given value is not nil.
-func (_u *DomainUpdate) SetNillableCheckAttempts(v *int) *DomainUpdate {
-	if v != nil {
-		_u.SetCheckAttempts(*v)
-	}
 	return _u
 }
 
@@ -302,15 +198,6 @@ func (_u *DomainUpdate) AddKeyIDs(ids ...string) *DomainUpdate {
 	return _u
 }
 
-// AddKeys adds the "keys" edges to the DKIMKey entity.
-func (_u *DomainUpdate) AddKeys(v ...*DKIMKey) *DomainUpdate {
-	ids := make([]string, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.AddKeyIDs(ids...)
-}
-
 // Mutation returns the DomainMutation object of the builder.
 func (_u *DomainUpdate) Mutation() *DomainMutation {
 	return _u.mutation
@@ -328,28 +215,10 @@ func (_u *DomainUpdate) RemoveKeyIDs(ids ...string) *DomainUpdate {
 	return _u
 }
 
-// RemoveKeys removes "keys" edges to DKIMKey entities.
-func (_u *DomainUpdate) RemoveKeys(v ...*DKIMKey) *DomainUpdate {
-	ids := make([]string, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.RemoveKeyIDs(ids...)
-}
-
 // Save executes the query and returns the number of nodes affected by the update operation.
 func (_u *DomainUpdate) Save(ctx context.Context) (int, error) {
 	_u.defaults()
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *DomainUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
 }
 
 // Exec executes the query.
@@ -576,25 +445,9 @@ func (_u *DomainUpdateOne) SetStatus(v domain.Status) *DomainUpdateOne {
 	return _u
 }
 
-// SetNillableStatus sets the "status" field if the given value is not nil.
-func (_u *DomainUpdateOne) SetNillableStatus(v *domain.Status) *DomainUpdateOne {
-	if v != nil {
-		_u.SetStatus(*v)
-	}
-	return _u
-}
-
 // SetSeeded sets the "seeded" field.
 func (_u *DomainUpdateOne) SetSeeded(v bool) *DomainUpdateOne {
 	_u.mutation.SetSeeded(v)
-	return _u
-}
-
-// SetNillableSeeded sets the "seeded" field if the given value is not nil.
-func (_u *DomainUpdateOne) SetNillableSeeded(v *bool) *DomainUpdateOne {
-	if v != nil {
-		_u.SetSeeded(*v)
-	}
 	return _u
 }
 
@@ -622,25 +475,9 @@ func (_u *DomainUpdateOne) SetOpenTracking(v bool) *DomainUpdateOne {
 	return _u
 }
 
-// SetNillableOpenTracking sets the "open_tracking" field if the given value is not nil.
-func (_u *DomainUpdateOne) SetNillableOpenTracking(v *bool) *DomainUpdateOne {
-	if v != nil {
-		_u.SetOpenTracking(*v)
-	}
-	return _u
-}
-
 // SetClickTracking sets the "click_tracking" field.
 func (_u *DomainUpdateOne) SetClickTracking(v bool) *DomainUpdateOne {
 	_u.mutation.SetClickTracking(v)
-	return _u
-}
-
-// SetNillableClickTracking sets the "click_tracking" field if the given value is not nil.
-func (_u *DomainUpdateOne) SetNillableClickTracking(v *bool) *DomainUpdateOne {
-	if v != nil {
-		_u.SetClickTracking(*v)
-	}
 	return _u
 }
 
@@ -650,25 +487,9 @@ func (_u *DomainUpdateOne) SetTLSMode(v domain.TLSMode) *DomainUpdateOne {
 	return _u
 }
 
-// SetNillableTLSMode sets the "tls_mode" field if the given value is not nil.
-func (_u *DomainUpdateOne) SetNillableTLSMode(v *domain.TLSMode) *DomainUpdateOne {
-	if v != nil {
-		_u.SetTLSMode(*v)
-	}
-	return _u
-}
-
 // SetInboundEnabled sets the "inbound_enabled" field.
 func (_u *DomainUpdateOne) SetInboundEnabled(v bool) *DomainUpdateOne {
 	_u.mutation.SetInboundEnabled(v)
-	return _u
-}
-
-// SetNillableInboundEnabled sets the "inbound_enabled" field if the given value is not nil.
-func (_u *DomainUpdateOne) SetNillableInboundEnabled(v *bool) *DomainUpdateOne {
-	if v != nil {
-		_u.SetInboundEnabled(*v)
-	}
 	return _u
 }
 
@@ -678,25 +499,9 @@ func (_u *DomainUpdateOne) SetEd25519(v bool) *DomainUpdateOne {
 	return _u
 }
 
-// SetNillableEd25519 sets the "ed25519" field if the given value is not nil.
-func (_u *DomainUpdateOne) SetNillableEd25519(v *bool) *DomainUpdateOne {
-	if v != nil {
-		_u.SetEd25519(*v)
-	}
-	return _u
-}
-
 // SetLastCheckedAt sets the "last_checked_at" field.
 func (_u *DomainUpdateOne) SetLastCheckedAt(v time.Time) *DomainUpdateOne {
 	_u.mutation.SetLastCheckedAt(v)
-	return _u
-}
-
-// SetNillableLastCheckedAt sets the "last_checked_at" field if the given value is not nil.
-func (_u *DomainUpdateOne) SetNillableLastCheckedAt(v *time.Time) *DomainUpdateOne {
-	if v != nil {
-		_u.SetLastCheckedAt(*v)
-	}
 	return _u
 }
 
@@ -712,14 +517,6 @@ func (_u *DomainUpdateOne) SetVerifiedAt(v time.Time) *DomainUpdateOne {
 	return _u
 }
 
-// SetNillableVerifiedAt sets the "verified_at" field if the given value is not nil.
-func (_u *DomainUpdateOne) SetNillableVerifiedAt(v *time.Time) *DomainUpdateOne {
-	if v != nil {
-		_u.SetVerifiedAt(*v)
-	}
-	return _u
-}
-
 // ClearVerifiedAt clears the value of the "verified_at" field.
 func (_u *DomainUpdateOne) ClearVerifiedAt() *DomainUpdateOne {
 	_u.mutation.ClearVerifiedAt()
@@ -732,14 +529,6 @@ func (_u *DomainUpdateOne) SetFailingSince(v time.Time) *DomainUpdateOne {
 	return _u
 }
 
-// SetNillableFailingSince sets the "failing_since" field if the given value is not nil.
-func (_u *DomainUpdateOne) SetNillableFailingSince(v *time.Time) *DomainUpdateOne {
-	if v != nil {
-		_u.SetFailingSince(*v)
-	}
-	return _u
-}
-
 // ClearFailingSince clears the value of the "failing_since" field.
 func (_u *DomainUpdateOne) ClearFailingSince() *DomainUpdateOne {
 	_u.mutation.ClearFailingSince()
@@ -749,14 +538,6 @@ func (_u *DomainUpdateOne) ClearFailingSince() *DomainUpdateOne {
 // SetDueAt sets the "due_at" field.
 func (_u *DomainUpdateOne) SetDueAt(v time.Time) *DomainUpdateOne {
 	_u.mutation.SetDueAt(v)
-	return _u
-}
-
-// SetNillableDueAt sets the "due_at" field if the given value is not nil.
-func (_u *DomainUpdateOne) SetNillableDueAt(v *time.Time) *DomainUpdateOne {
-	if v != nil {
-		_u.SetDueAt(*v)
-	}
 	return _u
 }
 
@@ -773,14 +554,6 @@ func (_u *DomainUpdateOne) SetFence(v int64) *DomainUpdateOne {
 	return _u
 }
 
-// SetNillableFence sets the "fence" field if the given value is not nil.
-func (_u *DomainUpdateOne) SetNillableFence(v *int64) *DomainUpdateOne {
-	if v != nil {
-		_u.SetFence(*v)
-	}
-	return _u
-}
-
 // AddFence adds value to the "fence" field.
 func (_u *DomainUpdateOne) AddFence(v int64) *DomainUpdateOne {
 	_u.mutation.AddFence(v)
@@ -791,14 +564,6 @@ func (_u *DomainUpdateOne) AddFence(v int64) *DomainUpdateOne {
 func (_u *DomainUpdateOne) SetCheckAttempts(v int) *DomainUpdateOne {
 	_u.mutation.ResetCheckAttempts()
 	_u.mutation.SetCheckAttempts(v)
-	return _u
-}
-
-// SetNillableCheckAttempts sets the "check_attempts" field if the given value is not nil.
-func (_u *DomainUpdateOne) SetNillableCheckAttempts(v *int) *DomainUpdateOne {
-	if v != nil {
-		_u.SetCheckAttempts(*v)
-	}
 	return _u
 }
 
@@ -820,15 +585,6 @@ func (_u *DomainUpdateOne) AddKeyIDs(ids ...string) *DomainUpdateOne {
 	return _u
 }
 
-// AddKeys adds the "keys" edges to the DKIMKey entity.
-func (_u *DomainUpdateOne) AddKeys(v ...*DKIMKey) *DomainUpdateOne {
-	ids := make([]string, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.AddKeyIDs(ids...)
-}
-
 // Mutation returns the DomainMutation object of the builder.
 func (_u *DomainUpdateOne) Mutation() *DomainMutation {
 	return _u.mutation
@@ -844,15 +600,6 @@ func (_u *DomainUpdateOne) ClearKeys() *DomainUpdateOne {
 func (_u *DomainUpdateOne) RemoveKeyIDs(ids ...string) *DomainUpdateOne {
 	_u.mutation.RemoveKeyIDs(ids...)
 	return _u
-}
-
-// RemoveKeys removes "keys" edges to DKIMKey entities.
-func (_u *DomainUpdateOne) RemoveKeys(v ...*DKIMKey) *DomainUpdateOne {
-	ids := make([]string, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.RemoveKeyIDs(ids...)
 }
 
 // Where appends a list predicates to the DomainUpdate builder.
@@ -872,15 +619,6 @@ func (_u *DomainUpdateOne) Select(field string, fields ...string) *DomainUpdateO
 func (_u *DomainUpdateOne) Save(ctx context.Context) (*Domain, error) {
 	_u.defaults()
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *DomainUpdateOne) SaveX(ctx context.Context) *Domain {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.

@@ -73,15 +73,6 @@ func (_q *DomainCheckQuery) First(ctx context.Context) (*DomainCheck, error) {
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *DomainCheckQuery) FirstX(ctx context.Context) *DomainCheck {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first DomainCheck ID from the query.
 // Returns a *NotFoundError when no DomainCheck ID was found.
 func (_q *DomainCheckQuery) FirstID(ctx context.Context) (id int64, err error) {
@@ -94,15 +85,6 @@ func (_q *DomainCheckQuery) FirstID(ctx context.Context) (id int64, err error) {
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *DomainCheckQuery) FirstIDX(ctx context.Context) int64 {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single DomainCheck entity found by the query, ensuring it only returns one.
@@ -151,15 +133,6 @@ func (_q *DomainCheckQuery) OnlyID(ctx context.Context) (id int64, err error) {
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *DomainCheckQuery) OnlyIDX(ctx context.Context) int64 {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of DomainChecks.
 func (_q *DomainCheckQuery) All(ctx context.Context) ([]*DomainCheck, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -191,15 +164,6 @@ func (_q *DomainCheckQuery) IDs(ctx context.Context) (ids []int64, err error) {
 	return ids, nil
 }
 
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *DomainCheckQuery) IDsX(ctx context.Context) []int64 {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
-}
-
 // Count returns the count of the given query.
 func (_q *DomainCheckQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -229,15 +193,6 @@ func (_q *DomainCheckQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *DomainCheckQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
 }
 
 // Clone returns a duplicate of the DomainCheckQuery builder, including all associated steps. It can be

@@ -118,33 +118,6 @@ type EmailEdges struct {
 	loadedTypes [3]bool
 }
 
-// RecipientsOrErr returns the Recipients value or an error if the edge
-// was not loaded in eager-loading.
-func (e EmailEdges) RecipientsOrErr() ([]*Recipient, error) {
-	if e.loadedTypes[0] {
-		return e.Recipients, nil
-	}
-	return nil, &NotLoadedError{edge: "recipients"}
-}
-
-// AttachmentsOrErr returns the Attachments value or an error if the edge
-// was not loaded in eager-loading.
-func (e EmailEdges) AttachmentsOrErr() ([]*Attachment, error) {
-	if e.loadedTypes[1] {
-		return e.Attachments, nil
-	}
-	return nil, &NotLoadedError{edge: "attachments"}
-}
-
-// ReportsOrErr returns the Reports value or an error if the edge
-// was not loaded in eager-loading.
-func (e EmailEdges) ReportsOrErr() ([]*DeliveryReport, error) {
-	if e.loadedTypes[2] {
-		return e.Reports, nil
-	}
-	return nil, &NotLoadedError{edge: "reports"}
-}
-
 // scanValues returns the types for scanning values from sql.Rows.
 func (*Email) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))

@@ -146,15 +146,6 @@ func (_q *EmailQuery) First(ctx context.Context) (*Email, error) {
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *EmailQuery) FirstX(ctx context.Context) *Email {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first Email ID from the query.
 // Returns a *NotFoundError when no Email ID was found.
 func (_q *EmailQuery) FirstID(ctx context.Context) (id string, err error) {
@@ -167,15 +158,6 @@ func (_q *EmailQuery) FirstID(ctx context.Context) (id string, err error) {
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *EmailQuery) FirstIDX(ctx context.Context) string {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single Email entity found by the query, ensuring it only returns one.
@@ -224,15 +206,6 @@ func (_q *EmailQuery) OnlyID(ctx context.Context) (id string, err error) {
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *EmailQuery) OnlyIDX(ctx context.Context) string {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of Emails.
 func (_q *EmailQuery) All(ctx context.Context) ([]*Email, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -264,15 +237,6 @@ func (_q *EmailQuery) IDs(ctx context.Context) (ids []string, err error) {
 	return ids, nil
 }
 
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *EmailQuery) IDsX(ctx context.Context) []string {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
-}
-
 // Count returns the count of the given query.
 func (_q *EmailQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -302,15 +266,6 @@ func (_q *EmailQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *EmailQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
 }
 
 // Clone returns a duplicate of the EmailQuery builder, including all associated steps. It can be
@@ -354,17 +309,6 @@ func (_q *EmailQuery) WithAttachments(opts ...func(*AttachmentQuery)) *EmailQuer
 		opt(query)
 	}
 	_q.withAttachments = query
-	return _q
-}
-
-// WithReports tells the query-builder to eager-load the nodes that are connected to
-// the "reports" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *EmailQuery) WithReports(opts ...func(*DeliveryReportQuery)) *EmailQuery {
-	query := (&DeliveryReportClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withReports = query
 	return _q
 }
 

@@ -44,14 +44,6 @@ func (_c *IdentityCreate) SetCreatedAt(v time.Time) *IdentityCreate {
 	return _c
 }
 
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *IdentityCreate) SetNillableCreatedAt(v *time.Time) *IdentityCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
-	return _c
-}
-
 // SetID sets the "id" field.
 func (_c *IdentityCreate) SetID(v int64) *IdentityCreate {
 	_c.mutation.SetID(v)
@@ -67,15 +59,6 @@ func (_c *IdentityCreate) Mutation() *IdentityMutation {
 func (_c *IdentityCreate) Save(ctx context.Context) (*Identity, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *IdentityCreate) SaveX(ctx context.Context) *Identity {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -243,15 +226,6 @@ func (_c *IdentityCreateBulk) Save(ctx context.Context) ([]*Identity, error) {
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *IdentityCreateBulk) SaveX(ctx context.Context) []*Identity {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

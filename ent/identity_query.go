@@ -73,15 +73,6 @@ func (_q *IdentityQuery) First(ctx context.Context) (*Identity, error) {
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *IdentityQuery) FirstX(ctx context.Context) *Identity {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first Identity ID from the query.
 // Returns a *NotFoundError when no Identity ID was found.
 func (_q *IdentityQuery) FirstID(ctx context.Context) (id int64, err error) {
@@ -94,15 +85,6 @@ func (_q *IdentityQuery) FirstID(ctx context.Context) (id int64, err error) {
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *IdentityQuery) FirstIDX(ctx context.Context) int64 {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single Identity entity found by the query, ensuring it only returns one.
@@ -151,15 +133,6 @@ func (_q *IdentityQuery) OnlyID(ctx context.Context) (id int64, err error) {
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *IdentityQuery) OnlyIDX(ctx context.Context) int64 {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of Identities.
 func (_q *IdentityQuery) All(ctx context.Context) ([]*Identity, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -191,15 +164,6 @@ func (_q *IdentityQuery) IDs(ctx context.Context) (ids []int64, err error) {
 	return ids, nil
 }
 
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *IdentityQuery) IDsX(ctx context.Context) []int64 {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
-}
-
 // Count returns the count of the given query.
 func (_q *IdentityQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -229,15 +193,6 @@ func (_q *IdentityQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *IdentityQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
 }
 
 // Clone returns a duplicate of the IdentityQuery builder, including all associated steps. It can be

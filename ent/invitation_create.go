@@ -50,14 +50,6 @@ func (_c *InvitationCreate) SetInvitedBy(v string) *InvitationCreate {
 	return _c
 }
 
-// SetNillableInvitedBy sets the "invited_by" field if the given value is not nil.
-func (_c *InvitationCreate) SetNillableInvitedBy(v *string) *InvitationCreate {
-	if v != nil {
-		_c.SetInvitedBy(*v)
-	}
-	return _c
-}
-
 // SetExpiresAt sets the "expires_at" field.
 func (_c *InvitationCreate) SetExpiresAt(v time.Time) *InvitationCreate {
 	_c.mutation.SetExpiresAt(v)
@@ -70,25 +62,9 @@ func (_c *InvitationCreate) SetAcceptedAt(v time.Time) *InvitationCreate {
 	return _c
 }
 
-// SetNillableAcceptedAt sets the "accepted_at" field if the given value is not nil.
-func (_c *InvitationCreate) SetNillableAcceptedAt(v *time.Time) *InvitationCreate {
-	if v != nil {
-		_c.SetAcceptedAt(*v)
-	}
-	return _c
-}
-
 // SetRevokedAt sets the "revoked_at" field.
 func (_c *InvitationCreate) SetRevokedAt(v time.Time) *InvitationCreate {
 	_c.mutation.SetRevokedAt(v)
-	return _c
-}
-
-// SetNillableRevokedAt sets the "revoked_at" field if the given value is not nil.
-func (_c *InvitationCreate) SetNillableRevokedAt(v *time.Time) *InvitationCreate {
-	if v != nil {
-		_c.SetRevokedAt(*v)
-	}
 	return _c
 }
 
@@ -98,39 +74,15 @@ func (_c *InvitationCreate) SetDueAt(v time.Time) *InvitationCreate {
 	return _c
 }
 
-// SetNillableDueAt sets the "due_at" field if the given value is not nil.
-func (_c *InvitationCreate) SetNillableDueAt(v *time.Time) *InvitationCreate {
-	if v != nil {
-		_c.SetDueAt(*v)
-	}
-	return _c
-}
-
 // SetAttempts sets the "attempts" field.
 func (_c *InvitationCreate) SetAttempts(v int) *InvitationCreate {
 	_c.mutation.SetAttempts(v)
 	return _c
 }
 
-// SetNillableAttempts sets the "attempts" field if the given value is not nil.
-func (_c *InvitationCreate) SetNillableAttempts(v *int) *InvitationCreate {
-	if v != nil {
-		_c.SetAttempts(*v)
-	}
-	return _c
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (_c *InvitationCreate) SetCreatedAt(v time.Time) *InvitationCreate {
 	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *InvitationCreate) SetNillableCreatedAt(v *time.Time) *InvitationCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
 	return _c
 }
 
@@ -149,15 +101,6 @@ func (_c *InvitationCreate) Mutation() *InvitationMutation {
 func (_c *InvitationCreate) Save(ctx context.Context) (*Invitation, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *InvitationCreate) SaveX(ctx context.Context) *Invitation {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -367,15 +310,6 @@ func (_c *InvitationCreateBulk) Save(ctx context.Context) ([]*Invitation, error)
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *InvitationCreateBulk) SaveX(ctx context.Context) []*Invitation {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

@@ -63,14 +63,6 @@ func (_u *InvitationUpdate) SetRole(v invitation.Role) *InvitationUpdate {
 	return _u
 }
 
-// SetNillableRole sets the "role" field if the given value is not nil.
-func (_u *InvitationUpdate) SetNillableRole(v *invitation.Role) *InvitationUpdate {
-	if v != nil {
-		_u.SetRole(*v)
-	}
-	return _u
-}
-
 // SetTokenHash sets the "token_hash" field.
 func (_u *InvitationUpdate) SetTokenHash(v []byte) *InvitationUpdate {
 	_u.mutation.SetTokenHash(v)
@@ -86,14 +78,6 @@ func (_u *InvitationUpdate) ClearTokenHash() *InvitationUpdate {
 // SetInvitedBy sets the "invited_by" field.
 func (_u *InvitationUpdate) SetInvitedBy(v string) *InvitationUpdate {
 	_u.mutation.SetInvitedBy(v)
-	return _u
-}
-
-// SetNillableInvitedBy sets the "invited_by" field if the given value is not nil.
-func (_u *InvitationUpdate) SetNillableInvitedBy(v *string) *InvitationUpdate {
-	if v != nil {
-		_u.SetInvitedBy(*v)
-	}
 	return _u
 }
 
@@ -123,14 +107,6 @@ func (_u *InvitationUpdate) SetAcceptedAt(v time.Time) *InvitationUpdate {
 	return _u
 }
 
-// SetNillableAcceptedAt sets the "accepted_at" field if the given value is not nil.
-func (_u *InvitationUpdate) SetNillableAcceptedAt(v *time.Time) *InvitationUpdate {
-	if v != nil {
-		_u.SetAcceptedAt(*v)
-	}
-	return _u
-}
-
 // ClearAcceptedAt clears the value of the "accepted_at" field.
 func (_u *InvitationUpdate) ClearAcceptedAt() *InvitationUpdate {
 	_u.mutation.ClearAcceptedAt()
@@ -140,14 +116,6 @@ func (_u *InvitationUpdate) ClearAcceptedAt() *InvitationUpdate {
 // SetRevokedAt sets the "revoked_at" field.
 func (_u *InvitationUpdate) SetRevokedAt(v time.Time) *InvitationUpdate {
 	_u.mutation.SetRevokedAt(v)
-	return _u
-}
-
-// SetNillableRevokedAt sets the "revoked_at" field if the given value is not nil.
-func (_u *InvitationUpdate) SetNillableRevokedAt(v *time.Time) *InvitationUpdate {
-	if v != nil {
-		_u.SetRevokedAt(*v)
-	}
 	return _u
 }
 
@@ -163,14 +131,6 @@ func (_u *InvitationUpdate) SetDueAt(v time.Time) *InvitationUpdate {
 	return _u
 }
 
-// SetNillableDueAt sets the "due_at" field if the given value is not nil.
-func (_u *InvitationUpdate) SetNillableDueAt(v *time.Time) *InvitationUpdate {
-	if v != nil {
-		_u.SetDueAt(*v)
-	}
-	return _u
-}
-
 // ClearDueAt clears the value of the "due_at" field.
 func (_u *InvitationUpdate) ClearDueAt() *InvitationUpdate {
 	_u.mutation.ClearDueAt()
@@ -181,14 +141,6 @@ func (_u *InvitationUpdate) ClearDueAt() *InvitationUpdate {
 func (_u *InvitationUpdate) SetAttempts(v int) *InvitationUpdate {
 	_u.mutation.ResetAttempts()
 	_u.mutation.SetAttempts(v)
-	return _u
-}
-
-// SetNillableAttempts sets the "attempts" field if the given value is not nil.
-func (_u *InvitationUpdate) SetNillableAttempts(v *int) *InvitationUpdate {
-	if v != nil {
-		_u.SetAttempts(*v)
-	}
 	return _u
 }
 
@@ -206,15 +158,6 @@ func (_u *InvitationUpdate) Mutation() *InvitationMutation {
 // Save executes the query and returns the number of nodes affected by the update operation.
 func (_u *InvitationUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *InvitationUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
 }
 
 // Exec executes the query.
@@ -372,14 +315,6 @@ func (_u *InvitationUpdateOne) SetRole(v invitation.Role) *InvitationUpdateOne {
 	return _u
 }
 
-// SetNillableRole sets the "role" field if the given value is not nil.
-func (_u *InvitationUpdateOne) SetNillableRole(v *invitation.Role) *InvitationUpdateOne {
-	if v != nil {
-		_u.SetRole(*v)
-	}
-	return _u
-}
-
 // SetTokenHash sets the "token_hash" field.
 func (_u *InvitationUpdateOne) SetTokenHash(v []byte) *InvitationUpdateOne {
 	_u.mutation.SetTokenHash(v)
@@ -395,14 +330,6 @@ func (_u *InvitationUpdateOne) ClearTokenHash() *InvitationUpdateOne {
 // SetInvitedBy sets the "invited_by" field.
 func (_u *InvitationUpdateOne) SetInvitedBy(v string) *InvitationUpdateOne {
 	_u.mutation.SetInvitedBy(v)
-	return _u
-}
-
-// SetNillableInvitedBy sets the "invited_by" field if the given value is not nil.
-func (_u *InvitationUpdateOne) SetNillableInvitedBy(v *string) *InvitationUpdateOne {
-	if v != nil {
-		_u.SetInvitedBy(*v)
-	}
 	return _u
 }
 
@@ -432,14 +359,6 @@ func (_u *InvitationUpdateOne) SetAcceptedAt(v time.Time) *InvitationUpdateOne {
 	return _u
 }
 
-// SetNillableAcceptedAt sets the "accepted_at" field if the given value is not nil.
-func (_u *InvitationUpdateOne) SetNillableAcceptedAt(v *time.Time) *InvitationUpdateOne {
-	if v != nil {
-		_u.SetAcceptedAt(*v)
-	}
-	return _u
-}
-
 // ClearAcceptedAt clears the value of the "accepted_at" field.
 func (_u *InvitationUpdateOne) ClearAcceptedAt() *InvitationUpdateOne {
 	_u.mutation.ClearAcceptedAt()
@@ -449,14 +368,6 @@ func (_u *InvitationUpdateOne) ClearAcceptedAt() *InvitationUpdateOne {
 // SetRevokedAt sets the "revoked_at" field.
 func (_u *InvitationUpdateOne) SetRevokedAt(v time.Time) *InvitationUpdateOne {
 	_u.mutation.SetRevokedAt(v)
-	return _u
-}
-
-// SetNillableRevokedAt sets the "revoked_at" field if the given value is not nil.
-func (_u *InvitationUpdateOne) SetNillableRevokedAt(v *time.Time) *InvitationUpdateOne {
-	if v != nil {
-		_u.SetRevokedAt(*v)
-	}
 	return _u
 }
 
@@ -472,14 +383,6 @@ func (_u *InvitationUpdateOne) SetDueAt(v time.Time) *InvitationUpdateOne {
 	return _u
 }
 
-// SetNillableDueAt sets the "due_at" field if the given value is not nil.
-func (_u *InvitationUpdateOne) SetNillableDueAt(v *time.Time) *InvitationUpdateOne {
-	if v != nil {
-		_u.SetDueAt(*v)
-	}
-	return _u
-}
-
 // ClearDueAt clears the value of the "due_at" field.
 func (_u *InvitationUpdateOne) ClearDueAt() *InvitationUpdateOne {
 	_u.mutation.ClearDueAt()
@@ -490,14 +393,6 @@ func (_u *InvitationUpdateOne) ClearDueAt() *InvitationUpdateOne {
 func (_u *InvitationUpdateOne) SetAttempts(v int) *InvitationUpdateOne {
 	_u.mutation.ResetAttempts()
 	_u.mutation.SetAttempts(v)
-	return _u
-}
-
-// SetNillableAttempts sets the "attempts" field if the given value is not nil.
-func (_u *InvitationUpdateOne) SetNillableAttempts(v *int) *InvitationUpdateOne {
-	if v != nil {
-		_u.SetAttempts(*v)
-	}
 	return _u
 }
 
@@ -528,15 +423,6 @@ func (_u *InvitationUpdateOne) Select(field string, fields ...string) *Invitatio
 // Save executes the query and returns the updated Invitation entity.
 func (_u *InvitationUpdateOne) Save(ctx context.Context) (*Invitation, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *InvitationUpdateOne) SaveX(ctx context.Context) *Invitation {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.

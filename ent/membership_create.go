@@ -46,28 +46,10 @@ func (_c *MembershipCreate) SetCreatedAt(v time.Time) *MembershipCreate {
 	return _c
 }
 
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *MembershipCreate) SetNillableCreatedAt(v *time.Time) *MembershipCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
-	return _c
-}
-
 // SetID sets the "id" field.
 func (_c *MembershipCreate) SetID(v int64) *MembershipCreate {
 	_c.mutation.SetID(v)
 	return _c
-}
-
-// SetAccount sets the "account" edge to the Account entity.
-func (_c *MembershipCreate) SetAccount(v *Account) *MembershipCreate {
-	return _c.SetAccountID(v.ID)
-}
-
-// SetUser sets the "user" edge to the User entity.
-func (_c *MembershipCreate) SetUser(v *User) *MembershipCreate {
-	return _c.SetUserID(v.ID)
 }
 
 // Mutation returns the MembershipMutation object of the builder.
@@ -79,15 +61,6 @@ func (_c *MembershipCreate) Mutation() *MembershipMutation {
 func (_c *MembershipCreate) Save(ctx context.Context) (*Membership, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *MembershipCreate) SaveX(ctx context.Context) *Membership {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -287,15 +260,6 @@ func (_c *MembershipCreateBulk) Save(ctx context.Context) ([]*Membership, error)
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *MembershipCreateBulk) SaveX(ctx context.Context) []*Membership {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

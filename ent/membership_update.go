@@ -50,36 +50,10 @@ func (_u *MembershipUpdate) SetUserID(v string) *MembershipUpdate {
 	return _u
 }
 
-// SetNillableUserID sets the "user_id" field if the given value is not nil.
-func (_u *MembershipUpdate) SetNillableUserID(v *string) *MembershipUpdate {
-	if v != nil {
-		_u.SetUserID(*v)
-	}
-	return _u
-}
-
 // SetRole sets the "role" field.
 func (_u *MembershipUpdate) SetRole(v membership.Role) *MembershipUpdate {
 	_u.mutation.SetRole(v)
 	return _u
-}
-
-// SetNillableRole sets the "role" field if the given value is not nil.
-func (_u *MembershipUpdate) SetNillableRole(v *membership.Role) *MembershipUpdate {
-	if v != nil {
-		_u.SetRole(*v)
-	}
-	return _u
-}
-
-// SetAccount sets the "account" edge to the Account entity.
-func (_u *MembershipUpdate) SetAccount(v *Account) *MembershipUpdate {
-	return _u.SetAccountID(v.ID)
-}
-
-// SetUser sets the "user" edge to the User entity.
-func (_u *MembershipUpdate) SetUser(v *User) *MembershipUpdate {
-	return _u.SetUserID(v.ID)
 }
 
 // Mutation returns the MembershipMutation object of the builder.
@@ -102,15 +76,6 @@ func (_u *MembershipUpdate) ClearUser() *MembershipUpdate {
 // Save executes the query and returns the number of nodes affected by the update operation.
 func (_u *MembershipUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *MembershipUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
 }
 
 // Exec executes the query.
@@ -273,36 +238,10 @@ func (_u *MembershipUpdateOne) SetUserID(v string) *MembershipUpdateOne {
 	return _u
 }
 
-// SetNillableUserID sets the "user_id" field if the given value is not nil.
-func (_u *MembershipUpdateOne) SetNillableUserID(v *string) *MembershipUpdateOne {
-	if v != nil {
-		_u.SetUserID(*v)
-	}
-	return _u
-}
-
 // SetRole sets the "role" field.
 func (_u *MembershipUpdateOne) SetRole(v membership.Role) *MembershipUpdateOne {
 	_u.mutation.SetRole(v)
 	return _u
-}
-
-// SetNillableRole sets the "role" field if the given value is not nil.
-func (_u *MembershipUpdateOne) SetNillableRole(v *membership.Role) *MembershipUpdateOne {
-	if v != nil {
-		_u.SetRole(*v)
-	}
-	return _u
-}
-
-// SetAccount sets the "account" edge to the Account entity.
-func (_u *MembershipUpdateOne) SetAccount(v *Account) *MembershipUpdateOne {
-	return _u.SetAccountID(v.ID)
-}
-
-// SetUser sets the "user" edge to the User entity.
-func (_u *MembershipUpdateOne) SetUser(v *User) *MembershipUpdateOne {
-	return _u.SetUserID(v.ID)
 }
 
 // Mutation returns the MembershipMutation object of the builder.
@@ -338,15 +277,6 @@ func (_u *MembershipUpdateOne) Select(field string, fields ...string) *Membershi
 // Save executes the query and returns the updated Membership entity.
 func (_u *MembershipUpdateOne) Save(ctx context.Context) (*Membership, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *MembershipUpdateOne) SaveX(ctx context.Context) *Membership {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.

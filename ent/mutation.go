@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/account"
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
@@ -750,24 +749,9 @@ func (m *APIKeyMutation) Where(ps ...predicate.APIKey) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the APIKeyMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *APIKeyMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.APIKey, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *APIKeyMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *APIKeyMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (APIKey).
@@ -2281,24 +2265,9 @@ func (m *AccountMutation) Where(ps ...predicate.Account) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the AccountMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *AccountMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Account, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *AccountMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *AccountMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Account).
@@ -2975,38 +2944,6 @@ func newAttachmentMutation(c config, op Op, opts ...attachmentOption) *Attachmen
 	return m
 }
 
-// withAttachmentID sets the ID field of the mutation.
-func withAttachmentID(id int64) attachmentOption {
-	return func(m *AttachmentMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *Attachment
-		)
-		m.oldValue = func(ctx context.Context) (*Attachment, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().Attachment.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
-// withAttachment sets the old Attachment of the mutation.
-func withAttachment(node *Attachment) attachmentOption {
-	return func(m *AttachmentMutation) {
-		m.oldValue = func(context.Context) (*Attachment, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
-}
-
 // Client returns a new `ent.Client` from the mutation. If the mutation was
 // executed in a transaction (ent.Tx), a transactional client is returned.
 func (m AttachmentMutation) Client() *Client {
@@ -3425,12 +3362,6 @@ func (m *AttachmentMutation) ClearObjectKey() {
 	m.clearedFields[attachment.FieldObjectKey] = struct{}{}
 }
 
-// ObjectKeyCleared returns if the "object_key" field was cleared in this mutation.
-func (m *AttachmentMutation) ObjectKeyCleared() bool {
-	_, ok := m.clearedFields[attachment.FieldObjectKey]
-	return ok
-}
-
 // ResetObjectKey resets all changes to the "object_key" field.
 func (m *AttachmentMutation) ResetObjectKey() {
 	m.object_key = nil
@@ -3441,11 +3372,6 @@ func (m *AttachmentMutation) ResetObjectKey() {
 func (m *AttachmentMutation) ClearEmail() {
 	m.clearedemail = true
 	m.clearedFields[attachment.FieldEmailID] = struct{}{}
-}
-
-// EmailCleared reports if the "email" edge to the Email entity was cleared.
-func (m *AttachmentMutation) EmailCleared() bool {
-	return m.clearedemail
 }
 
 // EmailIDs returns the "email" edge IDs in the mutation.
@@ -3469,24 +3395,9 @@ func (m *AttachmentMutation) Where(ps ...predicate.Attachment) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the AttachmentMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *AttachmentMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Attachment, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *AttachmentMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *AttachmentMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Attachment).
@@ -3898,38 +3809,6 @@ func newAttemptMutation(c config, op Op, opts ...attemptOption) *AttemptMutation
 	return m
 }
 
-// withAttemptID sets the ID field of the mutation.
-func withAttemptID(id int64) attemptOption {
-	return func(m *AttemptMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *Attempt
-		)
-		m.oldValue = func(ctx context.Context) (*Attempt, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().Attempt.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
-// withAttempt sets the old Attempt of the mutation.
-func withAttempt(node *Attempt) attemptOption {
-	return func(m *AttemptMutation) {
-		m.oldValue = func(context.Context) (*Attempt, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
-}
-
 // Client returns a new `ent.Client` from the mutation. If the mutation was
 // executed in a transaction (ent.Tx), a transactional client is returned.
 func (m AttemptMutation) Client() *Client {
@@ -4296,12 +4175,6 @@ func (m *AttemptMutation) ClearFinishedAt() {
 	m.clearedFields[attempt.FieldFinishedAt] = struct{}{}
 }
 
-// FinishedAtCleared returns if the "finished_at" field was cleared in this mutation.
-func (m *AttemptMutation) FinishedAtCleared() bool {
-	_, ok := m.clearedFields[attempt.FieldFinishedAt]
-	return ok
-}
-
 // ResetFinishedAt resets all changes to the "finished_at" field.
 func (m *AttemptMutation) ResetFinishedAt() {
 	m.finished_at = nil
@@ -4343,12 +4216,6 @@ func (m *AttemptMutation) OldOutcome(ctx context.Context) (v *attempt.Outcome, e
 func (m *AttemptMutation) ClearOutcome() {
 	m.outcome = nil
 	m.clearedFields[attempt.FieldOutcome] = struct{}{}
-}
-
-// OutcomeCleared returns if the "outcome" field was cleared in this mutation.
-func (m *AttemptMutation) OutcomeCleared() bool {
-	_, ok := m.clearedFields[attempt.FieldOutcome]
-	return ok
 }
 
 // ResetOutcome resets all changes to the "outcome" field.
@@ -4450,12 +4317,6 @@ func (m *AttemptMutation) ClearCode() {
 	m.clearedFields[attempt.FieldCode] = struct{}{}
 }
 
-// CodeCleared returns if the "code" field was cleared in this mutation.
-func (m *AttemptMutation) CodeCleared() bool {
-	_, ok := m.clearedFields[attempt.FieldCode]
-	return ok
-}
-
 // ResetCode resets all changes to the "code" field.
 func (m *AttemptMutation) ResetCode() {
 	m.code = nil
@@ -4498,12 +4359,6 @@ func (m *AttemptMutation) OldEnhancedCode(ctx context.Context) (v *string, err e
 func (m *AttemptMutation) ClearEnhancedCode() {
 	m.enhanced_code = nil
 	m.clearedFields[attempt.FieldEnhancedCode] = struct{}{}
-}
-
-// EnhancedCodeCleared returns if the "enhanced_code" field was cleared in this mutation.
-func (m *AttemptMutation) EnhancedCodeCleared() bool {
-	_, ok := m.clearedFields[attempt.FieldEnhancedCode]
-	return ok
 }
 
 // ResetEnhancedCode resets all changes to the "enhanced_code" field.
@@ -4911,24 +4766,9 @@ func (m *AttemptMutation) Where(ps ...predicate.Attempt) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the AttemptMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *AttemptMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Attempt, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *AttemptMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *AttemptMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Attempt).
@@ -5563,38 +5403,6 @@ func newAuditEntryMutation(c config, op Op, opts ...auditentryOption) *AuditEntr
 	return m
 }
 
-// withAuditEntryID sets the ID field of the mutation.
-func withAuditEntryID(id string) auditentryOption {
-	return func(m *AuditEntryMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *AuditEntry
-		)
-		m.oldValue = func(ctx context.Context) (*AuditEntry, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().AuditEntry.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
-// withAuditEntry sets the old AuditEntry of the mutation.
-func withAuditEntry(node *AuditEntry) auditentryOption {
-	return func(m *AuditEntryMutation) {
-		m.oldValue = func(context.Context) (*AuditEntry, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
-}
-
 // Client returns a new `ent.Client` from the mutation. If the mutation was
 // executed in a transaction (ent.Tx), a transactional client is returned.
 func (m AuditEntryMutation) Client() *Client {
@@ -5914,12 +5722,6 @@ func (m *AuditEntryMutation) ClearChanges() {
 	m.clearedFields[auditentry.FieldChanges] = struct{}{}
 }
 
-// ChangesCleared returns if the "changes" field was cleared in this mutation.
-func (m *AuditEntryMutation) ChangesCleared() bool {
-	_, ok := m.clearedFields[auditentry.FieldChanges]
-	return ok
-}
-
 // ResetChanges resets all changes to the "changes" field.
 func (m *AuditEntryMutation) ResetChanges() {
 	m.changes = nil
@@ -6075,24 +5877,9 @@ func (m *AuditEntryMutation) Where(ps ...predicate.AuditEntry) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the AuditEntryMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *AuditEntryMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.AuditEntry, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *AuditEntryMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *AuditEntryMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (AuditEntry).
@@ -7258,24 +7045,9 @@ func (m *AutomationMutation) Where(ps ...predicate.Automation) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the AutomationMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *AutomationMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Automation, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *AutomationMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *AutomationMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Automation).
@@ -7783,38 +7555,6 @@ func newAutomationVersionMutation(c config, op Op, opts ...automationversionOpti
 	return m
 }
 
-// withAutomationVersionID sets the ID field of the mutation.
-func withAutomationVersionID(id int64) automationversionOption {
-	return func(m *AutomationVersionMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *AutomationVersion
-		)
-		m.oldValue = func(ctx context.Context) (*AutomationVersion, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().AutomationVersion.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
-// withAutomationVersion sets the old AutomationVersion of the mutation.
-func withAutomationVersion(node *AutomationVersion) automationversionOption {
-	return func(m *AutomationVersionMutation) {
-		m.oldValue = func(context.Context) (*AutomationVersion, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
-}
-
 // Client returns a new `ent.Client` from the mutation. If the mutation was
 // executed in a transaction (ent.Tx), a transactional client is returned.
 func (m AutomationVersionMutation) Client() *Client {
@@ -8028,19 +7768,6 @@ func (m *AutomationVersionMutation) OldDefinition(ctx context.Context) (v json.R
 	return oldValue.Definition, nil
 }
 
-// AppendDefinition adds jm to the "definition" field.
-func (m *AutomationVersionMutation) AppendDefinition(jm json.RawMessage) {
-	m.appenddefinition = append(m.appenddefinition, jm...)
-}
-
-// AppendedDefinition returns the list of values that were appended to the "definition" field in this mutation.
-func (m *AutomationVersionMutation) AppendedDefinition() (json.RawMessage, bool) {
-	if len(m.appenddefinition) == 0 {
-		return nil, false
-	}
-	return m.appenddefinition, true
-}
-
 // ResetDefinition resets all changes to the "definition" field.
 func (m *AutomationVersionMutation) ResetDefinition() {
 	m.definition = nil
@@ -8225,24 +7952,9 @@ func (m *AutomationVersionMutation) Where(ps ...predicate.AutomationVersion) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the AutomationVersionMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *AutomationVersionMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.AutomationVersion, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *AutomationVersionMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *AutomationVersionMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (AutomationVersion).
@@ -8583,38 +8295,6 @@ func newCapturedMailMutation(c config, op Op, opts ...capturedmailOption) *Captu
 	return m
 }
 
-// withCapturedMailID sets the ID field of the mutation.
-func withCapturedMailID(id int64) capturedmailOption {
-	return func(m *CapturedMailMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *CapturedMail
-		)
-		m.oldValue = func(ctx context.Context) (*CapturedMail, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().CapturedMail.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
-// withCapturedMail sets the old CapturedMail of the mutation.
-func withCapturedMail(node *CapturedMail) capturedmailOption {
-	return func(m *CapturedMailMutation) {
-		m.oldValue = func(context.Context) (*CapturedMail, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
-}
-
 // Client returns a new `ent.Client` from the mutation. If the mutation was
 // executed in a transaction (ent.Tx), a transactional client is returned.
 func (m CapturedMailMutation) Client() *Client {
@@ -8770,19 +8450,6 @@ func (m *CapturedMailMutation) OldRcptTo(ctx context.Context) (v []string, err e
 		return v, fmt.Errorf("querying old value for OldRcptTo: %w", err)
 	}
 	return oldValue.RcptTo, nil
-}
-
-// AppendRcptTo adds s to the "rcpt_to" field.
-func (m *CapturedMailMutation) AppendRcptTo(s []string) {
-	m.appendrcpt_to = append(m.appendrcpt_to, s...)
-}
-
-// AppendedRcptTo returns the list of values that were appended to the "rcpt_to" field in this mutation.
-func (m *CapturedMailMutation) AppendedRcptTo() ([]string, bool) {
-	if len(m.appendrcpt_to) == 0 {
-		return nil, false
-	}
-	return m.appendrcpt_to, true
 }
 
 // ResetRcptTo resets all changes to the "rcpt_to" field.
@@ -8996,24 +8663,9 @@ func (m *CapturedMailMutation) Where(ps ...predicate.CapturedMail) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the CapturedMailMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *CapturedMailMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.CapturedMail, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *CapturedMailMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *CapturedMailMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (CapturedMail).
@@ -9343,38 +8995,6 @@ func newDKIMKeyMutation(c config, op Op, opts ...dkimkeyOption) *DKIMKeyMutation
 		opt(m)
 	}
 	return m
-}
-
-// withDKIMKeyID sets the ID field of the mutation.
-func withDKIMKeyID(id string) dkimkeyOption {
-	return func(m *DKIMKeyMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *DKIMKey
-		)
-		m.oldValue = func(ctx context.Context) (*DKIMKey, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().DKIMKey.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
-// withDKIMKey sets the old DKIMKey of the mutation.
-func withDKIMKey(node *DKIMKey) dkimkeyOption {
-	return func(m *DKIMKeyMutation) {
-		m.oldValue = func(context.Context) (*DKIMKey, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
 }
 
 // Client returns a new `ent.Client` from the mutation. If the mutation was
@@ -9768,12 +9388,6 @@ func (m *DKIMKeyMutation) ClearRetiredAt() {
 	m.clearedFields[dkimkey.FieldRetiredAt] = struct{}{}
 }
 
-// RetiredAtCleared returns if the "retired_at" field was cleared in this mutation.
-func (m *DKIMKeyMutation) RetiredAtCleared() bool {
-	_, ok := m.clearedFields[dkimkey.FieldRetiredAt]
-	return ok
-}
-
 // ResetRetiredAt resets all changes to the "retired_at" field.
 func (m *DKIMKeyMutation) ResetRetiredAt() {
 	m.retired_at = nil
@@ -9784,11 +9398,6 @@ func (m *DKIMKeyMutation) ResetRetiredAt() {
 func (m *DKIMKeyMutation) ClearDomain() {
 	m.cleareddomain = true
 	m.clearedFields[dkimkey.FieldDomainID] = struct{}{}
-}
-
-// DomainCleared reports if the "domain" edge to the Domain entity was cleared.
-func (m *DKIMKeyMutation) DomainCleared() bool {
-	return m.cleareddomain
 }
 
 // DomainIDs returns the "domain" edge IDs in the mutation.
@@ -9812,24 +9421,9 @@ func (m *DKIMKeyMutation) Where(ps ...predicate.DKIMKey) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the DKIMKeyMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *DKIMKeyMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.DKIMKey, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *DKIMKeyMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *DKIMKeyMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (DKIMKey).
@@ -10206,38 +9800,6 @@ func newDeliveryReportMutation(c config, op Op, opts ...deliveryreportOption) *D
 		opt(m)
 	}
 	return m
-}
-
-// withDeliveryReportID sets the ID field of the mutation.
-func withDeliveryReportID(id int64) deliveryreportOption {
-	return func(m *DeliveryReportMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *DeliveryReport
-		)
-		m.oldValue = func(ctx context.Context) (*DeliveryReport, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().DeliveryReport.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
-// withDeliveryReport sets the old DeliveryReport of the mutation.
-func withDeliveryReport(node *DeliveryReport) deliveryreportOption {
-	return func(m *DeliveryReportMutation) {
-		m.oldValue = func(context.Context) (*DeliveryReport, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
 }
 
 // Client returns a new `ent.Client` from the mutation. If the mutation was
@@ -10751,11 +10313,6 @@ func (m *DeliveryReportMutation) ClearEmail() {
 	m.clearedFields[deliveryreport.FieldEmailID] = struct{}{}
 }
 
-// EmailCleared reports if the "email" edge to the Email entity was cleared.
-func (m *DeliveryReportMutation) EmailCleared() bool {
-	return m.clearedemail
-}
-
 // EmailIDs returns the "email" edge IDs in the mutation.
 // Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
 // EmailID instead. It exists only for internal usage by the builders.
@@ -10777,24 +10334,9 @@ func (m *DeliveryReportMutation) Where(ps ...predicate.DeliveryReport) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the DeliveryReportMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *DeliveryReportMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.DeliveryReport, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *DeliveryReportMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *DeliveryReportMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (DeliveryReport).
@@ -12197,24 +11739,9 @@ func (m *DomainMutation) Where(ps ...predicate.Domain) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the DomainMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *DomainMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Domain, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *DomainMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *DomainMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Domain).
@@ -12816,38 +12343,6 @@ func newDomainCheckMutation(c config, op Op, opts ...domaincheckOption) *DomainC
 	return m
 }
 
-// withDomainCheckID sets the ID field of the mutation.
-func withDomainCheckID(id int64) domaincheckOption {
-	return func(m *DomainCheckMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *DomainCheck
-		)
-		m.oldValue = func(ctx context.Context) (*DomainCheck, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().DomainCheck.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
-// withDomainCheck sets the old DomainCheck of the mutation.
-func withDomainCheck(node *DomainCheck) domaincheckOption {
-	return func(m *DomainCheckMutation) {
-		m.oldValue = func(context.Context) (*DomainCheck, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
-}
-
 // Client returns a new `ent.Client` from the mutation. If the mutation was
 // executed in a transaction (ent.Tx), a transactional client is returned.
 func (m DomainCheckMutation) Client() *Client {
@@ -13101,24 +12596,9 @@ func (m *DomainCheckMutation) Where(ps ...predicate.DomainCheck) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the DomainCheckMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *DomainCheckMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.DomainCheck, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *DomainCheckMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *DomainCheckMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (DomainCheck).
@@ -13432,28 +12912,6 @@ func newEmailMutation(c config, op Op, opts ...emailOption) *EmailMutation {
 	return m
 }
 
-// withEmailID sets the ID field of the mutation.
-func withEmailID(id string) emailOption {
-	return func(m *EmailMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *Email
-		)
-		m.oldValue = func(ctx context.Context) (*Email, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().Email.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
 // withEmail sets the old Email of the mutation.
 func withEmail(node *Email) emailOption {
 	return func(m *EmailMutation) {
@@ -13626,12 +13084,6 @@ func (m *EmailMutation) ClearAPIKeyID() {
 	m.clearedFields[email.FieldAPIKeyID] = struct{}{}
 }
 
-// APIKeyIDCleared returns if the "api_key_id" field was cleared in this mutation.
-func (m *EmailMutation) APIKeyIDCleared() bool {
-	_, ok := m.clearedFields[email.FieldAPIKeyID]
-	return ok
-}
-
 // ResetAPIKeyID resets all changes to the "api_key_id" field.
 func (m *EmailMutation) ResetAPIKeyID() {
 	m.api_key_id = nil
@@ -13673,12 +13125,6 @@ func (m *EmailMutation) OldTemplateID(ctx context.Context) (v *string, err error
 func (m *EmailMutation) ClearTemplateID() {
 	m.template_id = nil
 	m.clearedFields[email.FieldTemplateID] = struct{}{}
-}
-
-// TemplateIDCleared returns if the "template_id" field was cleared in this mutation.
-func (m *EmailMutation) TemplateIDCleared() bool {
-	_, ok := m.clearedFields[email.FieldTemplateID]
-	return ok
 }
 
 // ResetTemplateID resets all changes to the "template_id" field.
@@ -13744,12 +13190,6 @@ func (m *EmailMutation) ClearTemplateVersion() {
 	m.clearedFields[email.FieldTemplateVersion] = struct{}{}
 }
 
-// TemplateVersionCleared returns if the "template_version" field was cleared in this mutation.
-func (m *EmailMutation) TemplateVersionCleared() bool {
-	_, ok := m.clearedFields[email.FieldTemplateVersion]
-	return ok
-}
-
 // ResetTemplateVersion resets all changes to the "template_version" field.
 func (m *EmailMutation) ResetTemplateVersion() {
 	m.template_version = nil
@@ -13794,12 +13234,6 @@ func (m *EmailMutation) ClearAutomationID() {
 	m.clearedFields[email.FieldAutomationID] = struct{}{}
 }
 
-// AutomationIDCleared returns if the "automation_id" field was cleared in this mutation.
-func (m *EmailMutation) AutomationIDCleared() bool {
-	_, ok := m.clearedFields[email.FieldAutomationID]
-	return ok
-}
-
 // ResetAutomationID resets all changes to the "automation_id" field.
 func (m *EmailMutation) ResetAutomationID() {
 	m.automation_id = nil
@@ -13841,12 +13275,6 @@ func (m *EmailMutation) OldRunID(ctx context.Context) (v *string, err error) {
 func (m *EmailMutation) ClearRunID() {
 	m.run_id = nil
 	m.clearedFields[email.FieldRunID] = struct{}{}
-}
-
-// RunIDCleared returns if the "run_id" field was cleared in this mutation.
-func (m *EmailMutation) RunIDCleared() bool {
-	_, ok := m.clearedFields[email.FieldRunID]
-	return ok
 }
 
 // ResetRunID resets all changes to the "run_id" field.
@@ -13959,19 +13387,6 @@ func (m *EmailMutation) OldTo(ctx context.Context) (v []string, err error) {
 	return oldValue.To, nil
 }
 
-// AppendTo adds s to the "to" field.
-func (m *EmailMutation) AppendTo(s []string) {
-	m.appendto = append(m.appendto, s...)
-}
-
-// AppendedTo returns the list of values that were appended to the "to" field in this mutation.
-func (m *EmailMutation) AppendedTo() ([]string, bool) {
-	if len(m.appendto) == 0 {
-		return nil, false
-	}
-	return m.appendto, true
-}
-
 // ResetTo resets all changes to the "to" field.
 func (m *EmailMutation) ResetTo() {
 	m.to = nil
@@ -14010,30 +13425,11 @@ func (m *EmailMutation) OldCc(ctx context.Context) (v []string, err error) {
 	return oldValue.Cc, nil
 }
 
-// AppendCc adds s to the "cc" field.
-func (m *EmailMutation) AppendCc(s []string) {
-	m.appendcc = append(m.appendcc, s...)
-}
-
-// AppendedCc returns the list of values that were appended to the "cc" field in this mutation.
-func (m *EmailMutation) AppendedCc() ([]string, bool) {
-	if len(m.appendcc) == 0 {
-		return nil, false
-	}
-	return m.appendcc, true
-}
-
 // ClearCc clears the value of the "cc" field.
 func (m *EmailMutation) ClearCc() {
 	m.cc = nil
 	m.appendcc = nil
 	m.clearedFields[email.FieldCc] = struct{}{}
-}
-
-// CcCleared returns if the "cc" field was cleared in this mutation.
-func (m *EmailMutation) CcCleared() bool {
-	_, ok := m.clearedFields[email.FieldCc]
-	return ok
 }
 
 // ResetCc resets all changes to the "cc" field.
@@ -14075,30 +13471,11 @@ func (m *EmailMutation) OldBcc(ctx context.Context) (v []string, err error) {
 	return oldValue.Bcc, nil
 }
 
-// AppendBcc adds s to the "bcc" field.
-func (m *EmailMutation) AppendBcc(s []string) {
-	m.appendbcc = append(m.appendbcc, s...)
-}
-
-// AppendedBcc returns the list of values that were appended to the "bcc" field in this mutation.
-func (m *EmailMutation) AppendedBcc() ([]string, bool) {
-	if len(m.appendbcc) == 0 {
-		return nil, false
-	}
-	return m.appendbcc, true
-}
-
 // ClearBcc clears the value of the "bcc" field.
 func (m *EmailMutation) ClearBcc() {
 	m.bcc = nil
 	m.appendbcc = nil
 	m.clearedFields[email.FieldBcc] = struct{}{}
-}
-
-// BccCleared returns if the "bcc" field was cleared in this mutation.
-func (m *EmailMutation) BccCleared() bool {
-	_, ok := m.clearedFields[email.FieldBcc]
-	return ok
 }
 
 // ResetBcc resets all changes to the "bcc" field.
@@ -14344,12 +13721,6 @@ func (m *EmailMutation) ClearMime() {
 	m.clearedFields[email.FieldMime] = struct{}{}
 }
 
-// MimeCleared returns if the "mime" field was cleared in this mutation.
-func (m *EmailMutation) MimeCleared() bool {
-	_, ok := m.clearedFields[email.FieldMime]
-	return ok
-}
-
 // ResetMime resets all changes to the "mime" field.
 func (m *EmailMutation) ResetMime() {
 	m.mime = nil
@@ -14391,12 +13762,6 @@ func (m *EmailMutation) OldBodyKey(ctx context.Context) (v *string, err error) {
 func (m *EmailMutation) ClearBodyKey() {
 	m.body_key = nil
 	m.clearedFields[email.FieldBodyKey] = struct{}{}
-}
-
-// BodyKeyCleared returns if the "body_key" field was cleared in this mutation.
-func (m *EmailMutation) BodyKeyCleared() bool {
-	_, ok := m.clearedFields[email.FieldBodyKey]
-	return ok
 }
 
 // ResetBodyKey resets all changes to the "body_key" field.
@@ -14462,12 +13827,6 @@ func (m *EmailMutation) ClearBodySize() {
 	m.clearedFields[email.FieldBodySize] = struct{}{}
 }
 
-// BodySizeCleared returns if the "body_size" field was cleared in this mutation.
-func (m *EmailMutation) BodySizeCleared() bool {
-	_, ok := m.clearedFields[email.FieldBodySize]
-	return ok
-}
-
 // ResetBodySize resets all changes to the "body_size" field.
 func (m *EmailMutation) ResetBodySize() {
 	m.body_size = nil
@@ -14512,12 +13871,6 @@ func (m *EmailMutation) ClearBodySnippet() {
 	m.clearedFields[email.FieldBodySnippet] = struct{}{}
 }
 
-// BodySnippetCleared returns if the "body_snippet" field was cleared in this mutation.
-func (m *EmailMutation) BodySnippetCleared() bool {
-	_, ok := m.clearedFields[email.FieldBodySnippet]
-	return ok
-}
-
 // ResetBodySnippet resets all changes to the "body_snippet" field.
 func (m *EmailMutation) ResetBodySnippet() {
 	m.body_snippet = nil
@@ -14556,30 +13909,11 @@ func (m *EmailMutation) OldHeaders(ctx context.Context) (v []shape.Header, err e
 	return oldValue.Headers, nil
 }
 
-// AppendHeaders adds s to the "headers" field.
-func (m *EmailMutation) AppendHeaders(s []shape.Header) {
-	m.appendheaders = append(m.appendheaders, s...)
-}
-
-// AppendedHeaders returns the list of values that were appended to the "headers" field in this mutation.
-func (m *EmailMutation) AppendedHeaders() ([]shape.Header, bool) {
-	if len(m.appendheaders) == 0 {
-		return nil, false
-	}
-	return m.appendheaders, true
-}
-
 // ClearHeaders clears the value of the "headers" field.
 func (m *EmailMutation) ClearHeaders() {
 	m.headers = nil
 	m.appendheaders = nil
 	m.clearedFields[email.FieldHeaders] = struct{}{}
-}
-
-// HeadersCleared returns if the "headers" field was cleared in this mutation.
-func (m *EmailMutation) HeadersCleared() bool {
-	_, ok := m.clearedFields[email.FieldHeaders]
-	return ok
 }
 
 // ResetHeaders resets all changes to the "headers" field.
@@ -14621,30 +13955,11 @@ func (m *EmailMutation) OldTags(ctx context.Context) (v []shape.Tag, err error) 
 	return oldValue.Tags, nil
 }
 
-// AppendTags adds s to the "tags" field.
-func (m *EmailMutation) AppendTags(s []shape.Tag) {
-	m.appendtags = append(m.appendtags, s...)
-}
-
-// AppendedTags returns the list of values that were appended to the "tags" field in this mutation.
-func (m *EmailMutation) AppendedTags() ([]shape.Tag, bool) {
-	if len(m.appendtags) == 0 {
-		return nil, false
-	}
-	return m.appendtags, true
-}
-
 // ClearTags clears the value of the "tags" field.
 func (m *EmailMutation) ClearTags() {
 	m.tags = nil
 	m.appendtags = nil
 	m.clearedFields[email.FieldTags] = struct{}{}
-}
-
-// TagsCleared returns if the "tags" field was cleared in this mutation.
-func (m *EmailMutation) TagsCleared() bool {
-	_, ok := m.clearedFields[email.FieldTags]
-	return ok
 }
 
 // ResetTags resets all changes to the "tags" field.
@@ -14940,12 +14255,6 @@ func (m *EmailMutation) ClearBounceReason() {
 	m.clearedFields[email.FieldBounceReason] = struct{}{}
 }
 
-// BounceReasonCleared returns if the "bounce_reason" field was cleared in this mutation.
-func (m *EmailMutation) BounceReasonCleared() bool {
-	_, ok := m.clearedFields[email.FieldBounceReason]
-	return ok
-}
-
 // ResetBounceReason resets all changes to the "bounce_reason" field.
 func (m *EmailMutation) ResetBounceReason() {
 	m.bounce_reason = nil
@@ -15023,12 +14332,6 @@ func (m *EmailMutation) OldScheduledAt(ctx context.Context) (v *time.Time, err e
 func (m *EmailMutation) ClearScheduledAt() {
 	m.scheduled_at = nil
 	m.clearedFields[email.FieldScheduledAt] = struct{}{}
-}
-
-// ScheduledAtCleared returns if the "scheduled_at" field was cleared in this mutation.
-func (m *EmailMutation) ScheduledAtCleared() bool {
-	_, ok := m.clearedFields[email.FieldScheduledAt]
-	return ok
 }
 
 // ResetScheduledAt resets all changes to the "scheduled_at" field.
@@ -15123,12 +14426,6 @@ func (m *EmailMutation) ClearCancelledAt() {
 	m.clearedFields[email.FieldCancelledAt] = struct{}{}
 }
 
-// CancelledAtCleared returns if the "cancelled_at" field was cleared in this mutation.
-func (m *EmailMutation) CancelledAtCleared() bool {
-	_, ok := m.clearedFields[email.FieldCancelledAt]
-	return ok
-}
-
 // ResetCancelledAt resets all changes to the "cancelled_at" field.
 func (m *EmailMutation) ResetCancelledAt() {
 	m.cancelled_at = nil
@@ -15170,12 +14467,6 @@ func (m *EmailMutation) OldSentAt(ctx context.Context) (v *time.Time, err error)
 func (m *EmailMutation) ClearSentAt() {
 	m.sent_at = nil
 	m.clearedFields[email.FieldSentAt] = struct{}{}
-}
-
-// SentAtCleared returns if the "sent_at" field was cleared in this mutation.
-func (m *EmailMutation) SentAtCleared() bool {
-	_, ok := m.clearedFields[email.FieldSentAt]
-	return ok
 }
 
 // ResetSentAt resets all changes to the "sent_at" field.
@@ -15221,12 +14512,6 @@ func (m *EmailMutation) ClearDeliveredAt() {
 	m.clearedFields[email.FieldDeliveredAt] = struct{}{}
 }
 
-// DeliveredAtCleared returns if the "delivered_at" field was cleared in this mutation.
-func (m *EmailMutation) DeliveredAtCleared() bool {
-	_, ok := m.clearedFields[email.FieldDeliveredAt]
-	return ok
-}
-
 // ResetDeliveredAt resets all changes to the "delivered_at" field.
 func (m *EmailMutation) ResetDeliveredAt() {
 	m.delivered_at = nil
@@ -15268,12 +14553,6 @@ func (m *EmailMutation) OldBouncedAt(ctx context.Context) (v *time.Time, err err
 func (m *EmailMutation) ClearBouncedAt() {
 	m.bounced_at = nil
 	m.clearedFields[email.FieldBouncedAt] = struct{}{}
-}
-
-// BouncedAtCleared returns if the "bounced_at" field was cleared in this mutation.
-func (m *EmailMutation) BouncedAtCleared() bool {
-	_, ok := m.clearedFields[email.FieldBouncedAt]
-	return ok
 }
 
 // ResetBouncedAt resets all changes to the "bounced_at" field.
@@ -15319,12 +14598,6 @@ func (m *EmailMutation) ClearReleaseAt() {
 	m.clearedFields[email.FieldReleaseAt] = struct{}{}
 }
 
-// ReleaseAtCleared returns if the "release_at" field was cleared in this mutation.
-func (m *EmailMutation) ReleaseAtCleared() bool {
-	_, ok := m.clearedFields[email.FieldReleaseAt]
-	return ok
-}
-
 // ResetReleaseAt resets all changes to the "release_at" field.
 func (m *EmailMutation) ResetReleaseAt() {
 	m.release_at = nil
@@ -15366,12 +14639,6 @@ func (m *EmailMutation) OldUncommon(ctx context.Context) (v *string, err error) 
 func (m *EmailMutation) ClearUncommon() {
 	m.uncommon = nil
 	m.clearedFields[email.FieldUncommon] = struct{}{}
-}
-
-// UncommonCleared returns if the "uncommon" field was cleared in this mutation.
-func (m *EmailMutation) UncommonCleared() bool {
-	_, ok := m.clearedFields[email.FieldUncommon]
-	return ok
 }
 
 // ResetUncommon resets all changes to the "uncommon" field.
@@ -15417,12 +14684,6 @@ func (m *EmailMutation) ClearSearch() {
 	m.clearedFields[email.FieldSearch] = struct{}{}
 }
 
-// SearchCleared returns if the "search" field was cleared in this mutation.
-func (m *EmailMutation) SearchCleared() bool {
-	_, ok := m.clearedFields[email.FieldSearch]
-	return ok
-}
-
 // ResetSearch resets all changes to the "search" field.
 func (m *EmailMutation) ResetSearch() {
 	m.search = nil
@@ -15466,63 +14727,10 @@ func (m *EmailMutation) ClearBodyPurgedAt() {
 	m.clearedFields[email.FieldBodyPurgedAt] = struct{}{}
 }
 
-// BodyPurgedAtCleared returns if the "body_purged_at" field was cleared in this mutation.
-func (m *EmailMutation) BodyPurgedAtCleared() bool {
-	_, ok := m.clearedFields[email.FieldBodyPurgedAt]
-	return ok
-}
-
 // ResetBodyPurgedAt resets all changes to the "body_purged_at" field.
 func (m *EmailMutation) ResetBodyPurgedAt() {
 	m.body_purged_at = nil
 	delete(m.clearedFields, email.FieldBodyPurgedAt)
-}
-
-// AddRecipientIDs adds the "recipients" edge to the Recipient entity by ids.
-func (m *EmailMutation) AddRecipientIDs(ids ...int64) {
-	if m.recipients == nil {
-		m.recipients = make(map[int64]struct{})
-	}
-	for i := range ids {
-		m.recipients[ids[i]] = struct{}{}
-	}
-}
-
-// ClearRecipients clears the "recipients" edge to the Recipient entity.
-func (m *EmailMutation) ClearRecipients() {
-	m.clearedrecipients = true
-}
-
-// RecipientsCleared reports if the "recipients" edge to the Recipient entity was cleared.
-func (m *EmailMutation) RecipientsCleared() bool {
-	return m.clearedrecipients
-}
-
-// RemoveRecipientIDs removes the "recipients" edge to the Recipient entity by IDs.
-func (m *EmailMutation) RemoveRecipientIDs(ids ...int64) {
-	if m.removedrecipients == nil {
-		m.removedrecipients = make(map[int64]struct{})
-	}
-	for i := range ids {
-		delete(m.recipients, ids[i])
-		m.removedrecipients[ids[i]] = struct{}{}
-	}
-}
-
-// RemovedRecipients returns the removed IDs of the "recipients" edge to the Recipient entity.
-func (m *EmailMutation) RemovedRecipientsIDs() (ids []int64) {
-	for id := range m.removedrecipients {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// RecipientsIDs returns the "recipients" edge IDs in the mutation.
-func (m *EmailMutation) RecipientsIDs() (ids []int64) {
-	for id := range m.recipients {
-		ids = append(ids, id)
-	}
-	return
 }
 
 // ResetRecipients resets all changes to the "recipients" edge.
@@ -15532,105 +14740,11 @@ func (m *EmailMutation) ResetRecipients() {
 	m.removedrecipients = nil
 }
 
-// AddAttachmentIDs adds the "attachments" edge to the Attachment entity by ids.
-func (m *EmailMutation) AddAttachmentIDs(ids ...int64) {
-	if m.attachments == nil {
-		m.attachments = make(map[int64]struct{})
-	}
-	for i := range ids {
-		m.attachments[ids[i]] = struct{}{}
-	}
-}
-
-// ClearAttachments clears the "attachments" edge to the Attachment entity.
-func (m *EmailMutation) ClearAttachments() {
-	m.clearedattachments = true
-}
-
-// AttachmentsCleared reports if the "attachments" edge to the Attachment entity was cleared.
-func (m *EmailMutation) AttachmentsCleared() bool {
-	return m.clearedattachments
-}
-
-// RemoveAttachmentIDs removes the "attachments" edge to the Attachment entity by IDs.
-func (m *EmailMutation) RemoveAttachmentIDs(ids ...int64) {
-	if m.removedattachments == nil {
-		m.removedattachments = make(map[int64]struct{})
-	}
-	for i := range ids {
-		delete(m.attachments, ids[i])
-		m.removedattachments[ids[i]] = struct{}{}
-	}
-}
-
-// RemovedAttachments returns the removed IDs of the "attachments" edge to the Attachment entity.
-func (m *EmailMutation) RemovedAttachmentsIDs() (ids []int64) {
-	for id := range m.removedattachments {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// AttachmentsIDs returns the "attachments" edge IDs in the mutation.
-func (m *EmailMutation) AttachmentsIDs() (ids []int64) {
-	for id := range m.attachments {
-		ids = append(ids, id)
-	}
-	return
-}
-
 // ResetAttachments resets all changes to the "attachments" edge.
 func (m *EmailMutation) ResetAttachments() {
 	m.attachments = nil
 	m.clearedattachments = false
 	m.removedattachments = nil
-}
-
-// AddReportIDs adds the "reports" edge to the DeliveryReport entity by ids.
-func (m *EmailMutation) AddReportIDs(ids ...int64) {
-	if m.reports == nil {
-		m.reports = make(map[int64]struct{})
-	}
-	for i := range ids {
-		m.reports[ids[i]] = struct{}{}
-	}
-}
-
-// ClearReports clears the "reports" edge to the DeliveryReport entity.
-func (m *EmailMutation) ClearReports() {
-	m.clearedreports = true
-}
-
-// ReportsCleared reports if the "reports" edge to the DeliveryReport entity was cleared.
-func (m *EmailMutation) ReportsCleared() bool {
-	return m.clearedreports
-}
-
-// RemoveReportIDs removes the "reports" edge to the DeliveryReport entity by IDs.
-func (m *EmailMutation) RemoveReportIDs(ids ...int64) {
-	if m.removedreports == nil {
-		m.removedreports = make(map[int64]struct{})
-	}
-	for i := range ids {
-		delete(m.reports, ids[i])
-		m.removedreports[ids[i]] = struct{}{}
-	}
-}
-
-// RemovedReports returns the removed IDs of the "reports" edge to the DeliveryReport entity.
-func (m *EmailMutation) RemovedReportsIDs() (ids []int64) {
-	for id := range m.removedreports {
-		ids = append(ids, id)
-	}
-	return
-}
-
-// ReportsIDs returns the "reports" edge IDs in the mutation.
-func (m *EmailMutation) ReportsIDs() (ids []int64) {
-	for id := range m.reports {
-		ids = append(ids, id)
-	}
-	return
 }
 
 // ResetReports resets all changes to the "reports" edge.
@@ -15645,24 +14759,9 @@ func (m *EmailMutation) Where(ps ...predicate.Email) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the EmailMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *EmailMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Email, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *EmailMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *EmailMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Email).
@@ -16819,38 +15918,6 @@ func newEngagementMutation(c config, op Op, opts ...engagementOption) *Engagemen
 	return m
 }
 
-// withEngagementID sets the ID field of the mutation.
-func withEngagementID(id int64) engagementOption {
-	return func(m *EngagementMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *Engagement
-		)
-		m.oldValue = func(ctx context.Context) (*Engagement, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().Engagement.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
-// withEngagement sets the old Engagement of the mutation.
-func withEngagement(node *Engagement) engagementOption {
-	return func(m *EngagementMutation) {
-		m.oldValue = func(context.Context) (*Engagement, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
-}
-
 // Client returns a new `ent.Client` from the mutation. If the mutation was
 // executed in a transaction (ent.Tx), a transactional client is returned.
 func (m EngagementMutation) Client() *Client {
@@ -17049,12 +16116,6 @@ func (m *EngagementMutation) ClearURL() {
 	m.clearedFields[engagement.FieldURL] = struct{}{}
 }
 
-// URLCleared returns if the "url" field was cleared in this mutation.
-func (m *EngagementMutation) URLCleared() bool {
-	_, ok := m.clearedFields[engagement.FieldURL]
-	return ok
-}
-
 // ResetURL resets all changes to the "url" field.
 func (m *EngagementMutation) ResetURL() {
 	m.url = nil
@@ -17210,24 +16271,9 @@ func (m *EngagementMutation) Where(ps ...predicate.Engagement) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the EngagementMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *EngagementMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Engagement, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *EngagementMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *EngagementMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Engagement).
@@ -17547,38 +16593,6 @@ func newIdentityMutation(c config, op Op, opts ...identityOption) *IdentityMutat
 	return m
 }
 
-// withIdentityID sets the ID field of the mutation.
-func withIdentityID(id int64) identityOption {
-	return func(m *IdentityMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *Identity
-		)
-		m.oldValue = func(ctx context.Context) (*Identity, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().Identity.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
-// withIdentity sets the old Identity of the mutation.
-func withIdentity(node *Identity) identityOption {
-	return func(m *IdentityMutation) {
-		m.oldValue = func(context.Context) (*Identity, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
-}
-
 // Client returns a new `ent.Client` from the mutation. If the mutation was
 // executed in a transaction (ent.Tx), a transactional client is returned.
 func (m IdentityMutation) Client() *Client {
@@ -17781,24 +16795,9 @@ func (m *IdentityMutation) Where(ps ...predicate.Identity) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the IdentityMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *IdentityMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Identity, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *IdentityMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *IdentityMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Identity).
@@ -18620,24 +17619,9 @@ func (m *InvitationMutation) Where(ps ...predicate.Invitation) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the InvitationMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *InvitationMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Invitation, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *InvitationMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *InvitationMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Invitation).
@@ -19337,24 +18321,9 @@ func (m *MembershipMutation) Where(ps ...predicate.Membership) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the MembershipMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *MembershipMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Membership, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *MembershipMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *MembershipMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Membership).
@@ -19962,24 +18931,9 @@ func (m *PasskeyMutation) Where(ps ...predicate.Passkey) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the PasskeyMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *PasskeyMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Passkey, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *PasskeyMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *PasskeyMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Passkey).
@@ -20425,24 +19379,9 @@ func (m *PasswordMutation) Where(ps ...predicate.Password) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the PasswordMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *PasswordMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Password, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *PasswordMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *PasswordMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Password).
@@ -20669,38 +19608,6 @@ func newRecipientMutation(c config, op Op, opts ...recipientOption) *RecipientMu
 		opt(m)
 	}
 	return m
-}
-
-// withRecipientID sets the ID field of the mutation.
-func withRecipientID(id int64) recipientOption {
-	return func(m *RecipientMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *Recipient
-		)
-		m.oldValue = func(ctx context.Context) (*Recipient, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().Recipient.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
-// withRecipient sets the old Recipient of the mutation.
-func withRecipient(node *Recipient) recipientOption {
-	return func(m *RecipientMutation) {
-		m.oldValue = func(context.Context) (*Recipient, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
 }
 
 // Client returns a new `ent.Client` from the mutation. If the mutation was
@@ -21190,12 +20097,6 @@ func (m *RecipientMutation) ClearCode() {
 	m.clearedFields[recipient.FieldCode] = struct{}{}
 }
 
-// CodeCleared returns if the "code" field was cleared in this mutation.
-func (m *RecipientMutation) CodeCleared() bool {
-	_, ok := m.clearedFields[recipient.FieldCode]
-	return ok
-}
-
 // ResetCode resets all changes to the "code" field.
 func (m *RecipientMutation) ResetCode() {
 	m.code = nil
@@ -21238,12 +20139,6 @@ func (m *RecipientMutation) OldEnhancedCode(ctx context.Context) (v *string, err
 func (m *RecipientMutation) ClearEnhancedCode() {
 	m.enhanced_code = nil
 	m.clearedFields[recipient.FieldEnhancedCode] = struct{}{}
-}
-
-// EnhancedCodeCleared returns if the "enhanced_code" field was cleared in this mutation.
-func (m *RecipientMutation) EnhancedCodeCleared() bool {
-	_, ok := m.clearedFields[recipient.FieldEnhancedCode]
-	return ok
 }
 
 // ResetEnhancedCode resets all changes to the "enhanced_code" field.
@@ -21289,12 +20184,6 @@ func (m *RecipientMutation) ClearDiagnostic() {
 	m.clearedFields[recipient.FieldDiagnostic] = struct{}{}
 }
 
-// DiagnosticCleared returns if the "diagnostic" field was cleared in this mutation.
-func (m *RecipientMutation) DiagnosticCleared() bool {
-	_, ok := m.clearedFields[recipient.FieldDiagnostic]
-	return ok
-}
-
 // ResetDiagnostic resets all changes to the "diagnostic" field.
 func (m *RecipientMutation) ResetDiagnostic() {
 	m.diagnostic = nil
@@ -21336,12 +20225,6 @@ func (m *RecipientMutation) OldRemoteMta(ctx context.Context) (v *string, err er
 func (m *RecipientMutation) ClearRemoteMta() {
 	m.remote_mta = nil
 	m.clearedFields[recipient.FieldRemoteMta] = struct{}{}
-}
-
-// RemoteMtaCleared returns if the "remote_mta" field was cleared in this mutation.
-func (m *RecipientMutation) RemoteMtaCleared() bool {
-	_, ok := m.clearedFields[recipient.FieldRemoteMta]
-	return ok
 }
 
 // ResetRemoteMta resets all changes to the "remote_mta" field.
@@ -21459,12 +20342,6 @@ func (m *RecipientMutation) ClearSettledAt() {
 	m.clearedFields[recipient.FieldSettledAt] = struct{}{}
 }
 
-// SettledAtCleared returns if the "settled_at" field was cleared in this mutation.
-func (m *RecipientMutation) SettledAtCleared() bool {
-	_, ok := m.clearedFields[recipient.FieldSettledAt]
-	return ok
-}
-
 // ResetSettledAt resets all changes to the "settled_at" field.
 func (m *RecipientMutation) ResetSettledAt() {
 	m.settled_at = nil
@@ -21506,12 +20383,6 @@ func (m *RecipientMutation) OldDelayNotifiedAt(ctx context.Context) (v *time.Tim
 func (m *RecipientMutation) ClearDelayNotifiedAt() {
 	m.delay_notified_at = nil
 	m.clearedFields[recipient.FieldDelayNotifiedAt] = struct{}{}
-}
-
-// DelayNotifiedAtCleared returns if the "delay_notified_at" field was cleared in this mutation.
-func (m *RecipientMutation) DelayNotifiedAtCleared() bool {
-	_, ok := m.clearedFields[recipient.FieldDelayNotifiedAt]
-	return ok
 }
 
 // ResetDelayNotifiedAt resets all changes to the "delay_notified_at" field.
@@ -21557,12 +20428,6 @@ func (m *RecipientMutation) ClearLane() {
 	m.clearedFields[recipient.FieldLane] = struct{}{}
 }
 
-// LaneCleared returns if the "lane" field was cleared in this mutation.
-func (m *RecipientMutation) LaneCleared() bool {
-	_, ok := m.clearedFields[recipient.FieldLane]
-	return ok
-}
-
 // ResetLane resets all changes to the "lane" field.
 func (m *RecipientMutation) ResetLane() {
 	m.lane = nil
@@ -21604,12 +20469,6 @@ func (m *RecipientMutation) OldHeldBy(ctx context.Context) (v *recipient.HeldBy,
 func (m *RecipientMutation) ClearHeldBy() {
 	m.held_by = nil
 	m.clearedFields[recipient.FieldHeldBy] = struct{}{}
-}
-
-// HeldByCleared returns if the "held_by" field was cleared in this mutation.
-func (m *RecipientMutation) HeldByCleared() bool {
-	_, ok := m.clearedFields[recipient.FieldHeldBy]
-	return ok
 }
 
 // ResetHeldBy resets all changes to the "held_by" field.
@@ -21660,11 +20519,6 @@ func (m *RecipientMutation) ClearEmail() {
 	m.clearedFields[recipient.FieldEmailID] = struct{}{}
 }
 
-// EmailCleared reports if the "email" edge to the Email entity was cleared.
-func (m *RecipientMutation) EmailCleared() bool {
-	return m.clearedemail
-}
-
 // EmailIDs returns the "email" edge IDs in the mutation.
 // Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
 // EmailID instead. It exists only for internal usage by the builders.
@@ -21686,24 +20540,9 @@ func (m *RecipientMutation) Where(ps ...predicate.Recipient) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the RecipientMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *RecipientMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Recipient, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *RecipientMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *RecipientMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Recipient).
@@ -22791,24 +21630,9 @@ func (m *SMTPCredentialMutation) Where(ps ...predicate.SMTPCredential) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the SMTPCredentialMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *SMTPCredentialMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.SMTPCredential, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *SMTPCredentialMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *SMTPCredentialMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (SMTPCredential).
@@ -23481,24 +22305,9 @@ func (m *SecondFactorMutation) Where(ps ...predicate.SecondFactor) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the SecondFactorMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *SecondFactorMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.SecondFactor, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *SecondFactorMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *SecondFactorMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (SecondFactor).
@@ -24344,24 +23153,9 @@ func (m *SessionMutation) Where(ps ...predicate.Session) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the SessionMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *SessionMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Session, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *SessionMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *SessionMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Session).
@@ -24756,38 +23550,6 @@ func newSignInChallengeMutation(c config, op Op, opts ...signinchallengeOption) 
 	return m
 }
 
-// withSignInChallengeID sets the ID field of the mutation.
-func withSignInChallengeID(id string) signinchallengeOption {
-	return func(m *SignInChallengeMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *SignInChallenge
-		)
-		m.oldValue = func(ctx context.Context) (*SignInChallenge, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().SignInChallenge.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
-// withSignInChallenge sets the old SignInChallenge of the mutation.
-func withSignInChallenge(node *SignInChallenge) signinchallengeOption {
-	return func(m *SignInChallengeMutation) {
-		m.oldValue = func(context.Context) (*SignInChallenge, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
-}
-
 // Client returns a new `ent.Client` from the mutation. If the mutation was
 // executed in a transaction (ent.Tx), a transactional client is returned.
 func (m SignInChallengeMutation) Client() *Client {
@@ -24912,12 +23674,6 @@ func (m *SignInChallengeMutation) OldBrowser(ctx context.Context) (v *[]byte, er
 func (m *SignInChallengeMutation) ClearBrowser() {
 	m.browser = nil
 	m.clearedFields[signinchallenge.FieldBrowser] = struct{}{}
-}
-
-// BrowserCleared returns if the "browser" field was cleared in this mutation.
-func (m *SignInChallengeMutation) BrowserCleared() bool {
-	_, ok := m.clearedFields[signinchallenge.FieldBrowser]
-	return ok
 }
 
 // ResetBrowser resets all changes to the "browser" field.
@@ -25052,24 +23808,9 @@ func (m *SignInChallengeMutation) Where(ps ...predicate.SignInChallenge) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the SignInChallengeMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *SignInChallengeMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.SignInChallenge, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *SignInChallengeMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *SignInChallengeMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (SignInChallenge).
@@ -25910,24 +24651,9 @@ func (m *SignInLinkMutation) Where(ps ...predicate.SignInLink) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the SignInLinkMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *SignInLinkMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.SignInLink, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *SignInLinkMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *SignInLinkMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (SignInLink).
@@ -26871,24 +25597,9 @@ func (m *SmarthostMutation) Where(ps ...predicate.Smarthost) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the SmarthostMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *SmarthostMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Smarthost, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *SmarthostMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *SmarthostMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Smarthost).
@@ -27714,24 +26425,9 @@ func (m *SourceMutation) Where(ps ...predicate.Source) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the SourceMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *SourceMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Source, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *SourceMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *SourceMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Source).
@@ -28985,24 +27681,9 @@ func (m *TemplateMutation) Where(ps ...predicate.Template) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the TemplateMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *TemplateMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Template, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *TemplateMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *TemplateMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Template).
@@ -29577,38 +28258,6 @@ func newTemplateVersionMutation(c config, op Op, opts ...templateversionOption) 
 	return m
 }
 
-// withTemplateVersionID sets the ID field of the mutation.
-func withTemplateVersionID(id int64) templateversionOption {
-	return func(m *TemplateVersionMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *TemplateVersion
-		)
-		m.oldValue = func(ctx context.Context) (*TemplateVersion, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().TemplateVersion.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
-// withTemplateVersion sets the old TemplateVersion of the mutation.
-func withTemplateVersion(node *TemplateVersion) templateversionOption {
-	return func(m *TemplateVersionMutation) {
-		m.oldValue = func(context.Context) (*TemplateVersion, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
-}
-
 // Client returns a new `ent.Client` from the mutation. If the mutation was
 // executed in a transaction (ent.Tx), a transactional client is returned.
 func (m TemplateVersionMutation) Client() *Client {
@@ -29827,12 +28476,6 @@ func (m *TemplateVersionMutation) ClearSourceHTML() {
 	m.clearedFields[templateversion.FieldSourceHTML] = struct{}{}
 }
 
-// SourceHTMLCleared returns if the "source_html" field was cleared in this mutation.
-func (m *TemplateVersionMutation) SourceHTMLCleared() bool {
-	_, ok := m.clearedFields[templateversion.FieldSourceHTML]
-	return ok
-}
-
 // ResetSourceHTML resets all changes to the "source_html" field.
 func (m *TemplateVersionMutation) ResetSourceHTML() {
 	m.source_html = nil
@@ -29874,12 +28517,6 @@ func (m *TemplateVersionMutation) OldSourceText(ctx context.Context) (v *string,
 func (m *TemplateVersionMutation) ClearSourceText() {
 	m.source_text = nil
 	m.clearedFields[templateversion.FieldSourceText] = struct{}{}
-}
-
-// SourceTextCleared returns if the "source_text" field was cleared in this mutation.
-func (m *TemplateVersionMutation) SourceTextCleared() bool {
-	_, ok := m.clearedFields[templateversion.FieldSourceText]
-	return ok
 }
 
 // ResetSourceText resets all changes to the "source_text" field.
@@ -30315,11 +28952,6 @@ func (m *TemplateVersionMutation) ClearTemplate() {
 	m.clearedFields[templateversion.FieldTemplateID] = struct{}{}
 }
 
-// TemplateCleared reports if the "template" edge to the Template entity was cleared.
-func (m *TemplateVersionMutation) TemplateCleared() bool {
-	return m.clearedtemplate
-}
-
 // TemplateIDs returns the "template" edge IDs in the mutation.
 // Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
 // TemplateID instead. It exists only for internal usage by the builders.
@@ -30341,24 +28973,9 @@ func (m *TemplateVersionMutation) Where(ps ...predicate.TemplateVersion) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the TemplateVersionMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *TemplateVersionMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.TemplateVersion, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *TemplateVersionMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *TemplateVersionMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (TemplateVersion).
@@ -30868,38 +29485,6 @@ func newTrackingHostMutation(c config, op Op, opts ...trackinghostOption) *Track
 	return m
 }
 
-// withTrackingHostID sets the ID field of the mutation.
-func withTrackingHostID(id int64) trackinghostOption {
-	return func(m *TrackingHostMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *TrackingHost
-		)
-		m.oldValue = func(ctx context.Context) (*TrackingHost, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().TrackingHost.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
-// withTrackingHost sets the old TrackingHost of the mutation.
-func withTrackingHost(node *TrackingHost) trackinghostOption {
-	return func(m *TrackingHostMutation) {
-		m.oldValue = func(context.Context) (*TrackingHost, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
-}
-
 // Client returns a new `ent.Client` from the mutation. If the mutation was
 // executed in a transaction (ent.Tx), a transactional client is returned.
 func (m TrackingHostMutation) Client() *Client {
@@ -31129,30 +29714,11 @@ func (m *TrackingHostMutation) OldFound(ctx context.Context) (v []string, err er
 	return oldValue.Found, nil
 }
 
-// AppendFound adds s to the "found" field.
-func (m *TrackingHostMutation) AppendFound(s []string) {
-	m.appendfound = append(m.appendfound, s...)
-}
-
-// AppendedFound returns the list of values that were appended to the "found" field in this mutation.
-func (m *TrackingHostMutation) AppendedFound() ([]string, bool) {
-	if len(m.appendfound) == 0 {
-		return nil, false
-	}
-	return m.appendfound, true
-}
-
 // ClearFound clears the value of the "found" field.
 func (m *TrackingHostMutation) ClearFound() {
 	m.found = nil
 	m.appendfound = nil
 	m.clearedFields[trackinghost.FieldFound] = struct{}{}
-}
-
-// FoundCleared returns if the "found" field was cleared in this mutation.
-func (m *TrackingHostMutation) FoundCleared() bool {
-	_, ok := m.clearedFields[trackinghost.FieldFound]
-	return ok
 }
 
 // ResetFound resets all changes to the "found" field.
@@ -31527,24 +30093,9 @@ func (m *TrackingHostMutation) Where(ps ...predicate.TrackingHost) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the TrackingHostMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *TrackingHostMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.TrackingHost, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *TrackingHostMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *TrackingHostMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (TrackingHost).
@@ -32453,24 +31004,9 @@ func (m *UserMutation) Where(ps ...predicate.User) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the UserMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *UserMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.User, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *UserMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *UserMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (User).
@@ -33552,24 +32088,9 @@ func (m *WebhookMutation) Where(ps ...predicate.Webhook) {
 	m.predicates = append(m.predicates, ps...)
 }
 
-// WhereP appends storage-level predicates to the WebhookMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *WebhookMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Webhook, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
 // Op returns the operation name.
 func (m *WebhookMutation) Op() Op {
 	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *WebhookMutation) SetOp(op Op) {
-	m.op = op
 }
 
 // Type returns the node type of this mutation (Webhook).

@@ -50,25 +50,9 @@ func (_c *PasskeyCreate) SetLastUsedAt(v time.Time) *PasskeyCreate {
 	return _c
 }
 
-// SetNillableLastUsedAt sets the "last_used_at" field if the given value is not nil.
-func (_c *PasskeyCreate) SetNillableLastUsedAt(v *time.Time) *PasskeyCreate {
-	if v != nil {
-		_c.SetLastUsedAt(*v)
-	}
-	return _c
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (_c *PasskeyCreate) SetCreatedAt(v time.Time) *PasskeyCreate {
 	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *PasskeyCreate) SetNillableCreatedAt(v *time.Time) *PasskeyCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
 	return _c
 }
 
@@ -87,15 +71,6 @@ func (_c *PasskeyCreate) Mutation() *PasskeyMutation {
 func (_c *PasskeyCreate) Save(ctx context.Context) (*Passkey, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *PasskeyCreate) SaveX(ctx context.Context) *Passkey {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -283,15 +258,6 @@ func (_c *PasskeyCreateBulk) Save(ctx context.Context) ([]*Passkey, error) {
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *PasskeyCreateBulk) SaveX(ctx context.Context) []*Passkey {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

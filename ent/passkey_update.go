@@ -35,14 +35,6 @@ func (_u *PasskeyUpdate) SetUserID(v string) *PasskeyUpdate {
 	return _u
 }
 
-// SetNillableUserID sets the "user_id" field if the given value is not nil.
-func (_u *PasskeyUpdate) SetNillableUserID(v *string) *PasskeyUpdate {
-	if v != nil {
-		_u.SetUserID(*v)
-	}
-	return _u
-}
-
 // SetCredentialID sets the "credential_id" field.
 func (_u *PasskeyUpdate) SetCredentialID(v []byte) *PasskeyUpdate {
 	_u.mutation.SetCredentialID(v)
@@ -75,14 +67,6 @@ func (_u *PasskeyUpdate) SetLastUsedAt(v time.Time) *PasskeyUpdate {
 	return _u
 }
 
-// SetNillableLastUsedAt sets the "last_used_at" field if the given value is not nil.
-func (_u *PasskeyUpdate) SetNillableLastUsedAt(v *time.Time) *PasskeyUpdate {
-	if v != nil {
-		_u.SetLastUsedAt(*v)
-	}
-	return _u
-}
-
 // ClearLastUsedAt clears the value of the "last_used_at" field.
 func (_u *PasskeyUpdate) ClearLastUsedAt() *PasskeyUpdate {
 	_u.mutation.ClearLastUsedAt()
@@ -97,15 +81,6 @@ func (_u *PasskeyUpdate) Mutation() *PasskeyMutation {
 // Save executes the query and returns the number of nodes affected by the update operation.
 func (_u *PasskeyUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *PasskeyUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
 }
 
 // Exec executes the query.
@@ -210,14 +185,6 @@ func (_u *PasskeyUpdateOne) SetUserID(v string) *PasskeyUpdateOne {
 	return _u
 }
 
-// SetNillableUserID sets the "user_id" field if the given value is not nil.
-func (_u *PasskeyUpdateOne) SetNillableUserID(v *string) *PasskeyUpdateOne {
-	if v != nil {
-		_u.SetUserID(*v)
-	}
-	return _u
-}
-
 // SetCredentialID sets the "credential_id" field.
 func (_u *PasskeyUpdateOne) SetCredentialID(v []byte) *PasskeyUpdateOne {
 	_u.mutation.SetCredentialID(v)
@@ -250,14 +217,6 @@ func (_u *PasskeyUpdateOne) SetLastUsedAt(v time.Time) *PasskeyUpdateOne {
 	return _u
 }
 
-// SetNillableLastUsedAt sets the "last_used_at" field if the given value is not nil.
-func (_u *PasskeyUpdateOne) SetNillableLastUsedAt(v *time.Time) *PasskeyUpdateOne {
-	if v != nil {
-		_u.SetLastUsedAt(*v)
-	}
-	return _u
-}
-
 // ClearLastUsedAt clears the value of the "last_used_at" field.
 func (_u *PasskeyUpdateOne) ClearLastUsedAt() *PasskeyUpdateOne {
 	_u.mutation.ClearLastUsedAt()
@@ -285,15 +244,6 @@ func (_u *PasskeyUpdateOne) Select(field string, fields ...string) *PasskeyUpdat
 // Save executes the query and returns the updated Passkey entity.
 func (_u *PasskeyUpdateOne) Save(ctx context.Context) (*Passkey, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *PasskeyUpdateOne) SaveX(ctx context.Context) *Passkey {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.

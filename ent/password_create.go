@@ -32,14 +32,6 @@ func (_c *PasswordCreate) SetChangedAt(v time.Time) *PasswordCreate {
 	return _c
 }
 
-// SetNillableChangedAt sets the "changed_at" field if the given value is not nil.
-func (_c *PasswordCreate) SetNillableChangedAt(v *time.Time) *PasswordCreate {
-	if v != nil {
-		_c.SetChangedAt(*v)
-	}
-	return _c
-}
-
 // SetID sets the "id" field.
 func (_c *PasswordCreate) SetID(v string) *PasswordCreate {
 	_c.mutation.SetID(v)
@@ -55,15 +47,6 @@ func (_c *PasswordCreate) Mutation() *PasswordMutation {
 func (_c *PasswordCreate) Save(ctx context.Context) (*Password, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *PasswordCreate) SaveX(ctx context.Context) *Password {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -211,15 +194,6 @@ func (_c *PasswordCreateBulk) Save(ctx context.Context) ([]*Password, error) {
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *PasswordCreateBulk) SaveX(ctx context.Context) []*Password {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

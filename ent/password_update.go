@@ -35,25 +35,9 @@ func (_u *PasswordUpdate) SetHash(v string) *PasswordUpdate {
 	return _u
 }
 
-// SetNillableHash sets the "hash" field if the given value is not nil.
-func (_u *PasswordUpdate) SetNillableHash(v *string) *PasswordUpdate {
-	if v != nil {
-		_u.SetHash(*v)
-	}
-	return _u
-}
-
 // SetChangedAt sets the "changed_at" field.
 func (_u *PasswordUpdate) SetChangedAt(v time.Time) *PasswordUpdate {
 	_u.mutation.SetChangedAt(v)
-	return _u
-}
-
-// SetNillableChangedAt sets the "changed_at" field if the given value is not nil.
-func (_u *PasswordUpdate) SetNillableChangedAt(v *time.Time) *PasswordUpdate {
-	if v != nil {
-		_u.SetChangedAt(*v)
-	}
 	return _u
 }
 
@@ -65,15 +49,6 @@ func (_u *PasswordUpdate) Mutation() *PasswordMutation {
 // Save executes the query and returns the number of nodes affected by the update operation.
 func (_u *PasswordUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *PasswordUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
 }
 
 // Exec executes the query.
@@ -151,25 +126,9 @@ func (_u *PasswordUpdateOne) SetHash(v string) *PasswordUpdateOne {
 	return _u
 }
 
-// SetNillableHash sets the "hash" field if the given value is not nil.
-func (_u *PasswordUpdateOne) SetNillableHash(v *string) *PasswordUpdateOne {
-	if v != nil {
-		_u.SetHash(*v)
-	}
-	return _u
-}
-
 // SetChangedAt sets the "changed_at" field.
 func (_u *PasswordUpdateOne) SetChangedAt(v time.Time) *PasswordUpdateOne {
 	_u.mutation.SetChangedAt(v)
-	return _u
-}
-
-// SetNillableChangedAt sets the "changed_at" field if the given value is not nil.
-func (_u *PasswordUpdateOne) SetNillableChangedAt(v *time.Time) *PasswordUpdateOne {
-	if v != nil {
-		_u.SetChangedAt(*v)
-	}
 	return _u
 }
 
@@ -194,15 +153,6 @@ func (_u *PasswordUpdateOne) Select(field string, fields ...string) *PasswordUpd
 // Save executes the query and returns the updated Password entity.
 func (_u *PasswordUpdateOne) Save(ctx context.Context) (*Password, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *PasswordUpdateOne) SaveX(ctx context.Context) *Password {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.

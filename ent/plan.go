@@ -63,15 +63,6 @@ type PlanEdges struct {
 	loadedTypes [1]bool
 }
 
-// AccountsOrErr returns the Accounts value or an error if the edge
-// was not loaded in eager-loading.
-func (e PlanEdges) AccountsOrErr() ([]*Account, error) {
-	if e.loadedTypes[0] {
-		return e.Accounts, nil
-	}
-	return nil, &NotLoadedError{edge: "accounts"}
-}
-
 // scanValues returns the types for scanning values from sql.Rows.
 func (*Plan) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))

@@ -9,7 +9,6 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
-	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/recipient"
 )
 
@@ -71,17 +70,6 @@ type RecipientEdges struct {
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
 	loadedTypes [1]bool
-}
-
-// EmailOrErr returns the Email value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e RecipientEdges) EmailOrErr() (*Email, error) {
-	if e.Email != nil {
-		return e.Email, nil
-	} else if e.loadedTypes[0] {
-		return nil, &NotFoundError{label: email.Label}
-	}
-	return nil, &NotLoadedError{edge: "email"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.

@@ -97,15 +97,6 @@ func (_q *RecipientQuery) First(ctx context.Context) (*Recipient, error) {
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *RecipientQuery) FirstX(ctx context.Context) *Recipient {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first Recipient ID from the query.
 // Returns a *NotFoundError when no Recipient ID was found.
 func (_q *RecipientQuery) FirstID(ctx context.Context) (id int64, err error) {
@@ -118,15 +109,6 @@ func (_q *RecipientQuery) FirstID(ctx context.Context) (id int64, err error) {
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *RecipientQuery) FirstIDX(ctx context.Context) int64 {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single Recipient entity found by the query, ensuring it only returns one.
@@ -175,15 +157,6 @@ func (_q *RecipientQuery) OnlyID(ctx context.Context) (id int64, err error) {
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *RecipientQuery) OnlyIDX(ctx context.Context) int64 {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of Recipients.
 func (_q *RecipientQuery) All(ctx context.Context) ([]*Recipient, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -213,15 +186,6 @@ func (_q *RecipientQuery) IDs(ctx context.Context) (ids []int64, err error) {
 		return nil, err
 	}
 	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *RecipientQuery) IDsX(ctx context.Context) []int64 {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
 }
 
 // Count returns the count of the given query.
@@ -255,15 +219,6 @@ func (_q *RecipientQuery) Exist(ctx context.Context) (bool, error) {
 	}
 }
 
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *RecipientQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
 // Clone returns a duplicate of the RecipientQuery builder, including all associated steps. It can be
 // used to prepare common query builders and use them differently after the clone is made.
 func (_q *RecipientQuery) Clone() *RecipientQuery {
@@ -282,17 +237,6 @@ func (_q *RecipientQuery) Clone() *RecipientQuery {
 		path:      _q.path,
 		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
 	}
-}
-
-// WithEmail tells the query-builder to eager-load the nodes that are connected to
-// the "email" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *RecipientQuery) WithEmail(opts ...func(*EmailQuery)) *RecipientQuery {
-	query := (&EmailClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withEmail = query
-	return _q
 }
 
 // Select allows the selection one or more fields/columns for the given query,

@@ -32,25 +32,9 @@ func (_c *SecondFactorCreate) SetLastStep(v int64) *SecondFactorCreate {
 	return _c
 }
 
-// SetNillableLastStep sets the "last_step" field if the given value is not nil.
-func (_c *SecondFactorCreate) SetNillableLastStep(v *int64) *SecondFactorCreate {
-	if v != nil {
-		_c.SetLastStep(*v)
-	}
-	return _c
-}
-
 // SetActiveAt sets the "active_at" field.
 func (_c *SecondFactorCreate) SetActiveAt(v time.Time) *SecondFactorCreate {
 	_c.mutation.SetActiveAt(v)
-	return _c
-}
-
-// SetNillableActiveAt sets the "active_at" field if the given value is not nil.
-func (_c *SecondFactorCreate) SetNillableActiveAt(v *time.Time) *SecondFactorCreate {
-	if v != nil {
-		_c.SetActiveAt(*v)
-	}
 	return _c
 }
 
@@ -63,14 +47,6 @@ func (_c *SecondFactorCreate) SetRecovery(v [][]uint8) *SecondFactorCreate {
 // SetCreatedAt sets the "created_at" field.
 func (_c *SecondFactorCreate) SetCreatedAt(v time.Time) *SecondFactorCreate {
 	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *SecondFactorCreate) SetNillableCreatedAt(v *time.Time) *SecondFactorCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
 	return _c
 }
 
@@ -89,15 +65,6 @@ func (_c *SecondFactorCreate) Mutation() *SecondFactorMutation {
 func (_c *SecondFactorCreate) Save(ctx context.Context) (*SecondFactor, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *SecondFactorCreate) SaveX(ctx context.Context) *SecondFactor {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -264,15 +231,6 @@ func (_c *SecondFactorCreateBulk) Save(ctx context.Context) ([]*SecondFactor, er
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *SecondFactorCreateBulk) SaveX(ctx context.Context) []*SecondFactor {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

@@ -43,14 +43,6 @@ func (_u *SecondFactorUpdate) SetLastStep(v int64) *SecondFactorUpdate {
 	return _u
 }
 
-// SetNillableLastStep sets the "last_step" field if the given value is not nil.
-func (_u *SecondFactorUpdate) SetNillableLastStep(v *int64) *SecondFactorUpdate {
-	if v != nil {
-		_u.SetLastStep(*v)
-	}
-	return _u
-}
-
 // AddLastStep adds value to the "last_step" field.
 func (_u *SecondFactorUpdate) AddLastStep(v int64) *SecondFactorUpdate {
 	_u.mutation.AddLastStep(v)
@@ -60,14 +52,6 @@ func (_u *SecondFactorUpdate) AddLastStep(v int64) *SecondFactorUpdate {
 // SetActiveAt sets the "active_at" field.
 func (_u *SecondFactorUpdate) SetActiveAt(v time.Time) *SecondFactorUpdate {
 	_u.mutation.SetActiveAt(v)
-	return _u
-}
-
-// SetNillableActiveAt sets the "active_at" field if the given value is not nil.
-func (_u *SecondFactorUpdate) SetNillableActiveAt(v *time.Time) *SecondFactorUpdate {
-	if v != nil {
-		_u.SetActiveAt(*v)
-	}
 	return _u
 }
 
@@ -103,15 +87,6 @@ func (_u *SecondFactorUpdate) Mutation() *SecondFactorMutation {
 // Save executes the query and returns the number of nodes affected by the update operation.
 func (_u *SecondFactorUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *SecondFactorUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
 }
 
 // Exec executes the query.
@@ -216,14 +191,6 @@ func (_u *SecondFactorUpdateOne) SetLastStep(v int64) *SecondFactorUpdateOne {
 	return _u
 }
 
-// SetNillableLastStep sets the "last_step" field if the given value is not nil.
-func (_u *SecondFactorUpdateOne) SetNillableLastStep(v *int64) *SecondFactorUpdateOne {
-	if v != nil {
-		_u.SetLastStep(*v)
-	}
-	return _u
-}
-
 // AddLastStep adds value to the "last_step" field.
 func (_u *SecondFactorUpdateOne) AddLastStep(v int64) *SecondFactorUpdateOne {
 	_u.mutation.AddLastStep(v)
@@ -233,14 +200,6 @@ func (_u *SecondFactorUpdateOne) AddLastStep(v int64) *SecondFactorUpdateOne {
 // SetActiveAt sets the "active_at" field.
 func (_u *SecondFactorUpdateOne) SetActiveAt(v time.Time) *SecondFactorUpdateOne {
 	_u.mutation.SetActiveAt(v)
-	return _u
-}
-
-// SetNillableActiveAt sets the "active_at" field if the given value is not nil.
-func (_u *SecondFactorUpdateOne) SetNillableActiveAt(v *time.Time) *SecondFactorUpdateOne {
-	if v != nil {
-		_u.SetActiveAt(*v)
-	}
 	return _u
 }
 
@@ -289,15 +248,6 @@ func (_u *SecondFactorUpdateOne) Select(field string, fields ...string) *SecondF
 // Save executes the query and returns the updated SecondFactor entity.
 func (_u *SecondFactorUpdateOne) Save(ctx context.Context) (*SecondFactor, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *SecondFactorUpdateOne) SaveX(ctx context.Context) *SecondFactor {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.

@@ -41,14 +41,6 @@ func (_u *SessionUpdate) SetUserID(v string) *SessionUpdate {
 	return _u
 }
 
-// SetNillableUserID sets the "user_id" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableUserID(v *string) *SessionUpdate {
-	if v != nil {
-		_u.SetUserID(*v)
-	}
-	return _u
-}
-
 // SetAccountID sets the "account_id" field.
 func (_u *SessionUpdate) SetAccountID(v string) *SessionUpdate {
 	_u.mutation.SetAccountID(v)
@@ -75,25 +67,9 @@ func (_u *SessionUpdate) SetMethod(v session.Method) *SessionUpdate {
 	return _u
 }
 
-// SetNillableMethod sets the "method" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableMethod(v *session.Method) *SessionUpdate {
-	if v != nil {
-		_u.SetMethod(*v)
-	}
-	return _u
-}
-
 // SetSecondFactor sets the "second_factor" field.
 func (_u *SessionUpdate) SetSecondFactor(v bool) *SessionUpdate {
 	_u.mutation.SetSecondFactor(v)
-	return _u
-}
-
-// SetNillableSecondFactor sets the "second_factor" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableSecondFactor(v *bool) *SessionUpdate {
-	if v != nil {
-		_u.SetSecondFactor(*v)
-	}
 	return _u
 }
 
@@ -103,25 +79,9 @@ func (_u *SessionUpdate) SetConfirmedAt(v time.Time) *SessionUpdate {
 	return _u
 }
 
-// SetNillableConfirmedAt sets the "confirmed_at" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableConfirmedAt(v *time.Time) *SessionUpdate {
-	if v != nil {
-		_u.SetConfirmedAt(*v)
-	}
-	return _u
-}
-
 // SetIP sets the "ip" field.
 func (_u *SessionUpdate) SetIP(v string) *SessionUpdate {
 	_u.mutation.SetIP(v)
-	return _u
-}
-
-// SetNillableIP sets the "ip" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableIP(v *string) *SessionUpdate {
-	if v != nil {
-		_u.SetIP(*v)
-	}
 	return _u
 }
 
@@ -131,25 +91,9 @@ func (_u *SessionUpdate) SetUserAgent(v string) *SessionUpdate {
 	return _u
 }
 
-// SetNillableUserAgent sets the "user_agent" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableUserAgent(v *string) *SessionUpdate {
-	if v != nil {
-		_u.SetUserAgent(*v)
-	}
-	return _u
-}
-
 // SetLastUsedAt sets the "last_used_at" field.
 func (_u *SessionUpdate) SetLastUsedAt(v time.Time) *SessionUpdate {
 	_u.mutation.SetLastUsedAt(v)
-	return _u
-}
-
-// SetNillableLastUsedAt sets the "last_used_at" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableLastUsedAt(v *time.Time) *SessionUpdate {
-	if v != nil {
-		_u.SetLastUsedAt(*v)
-	}
 	return _u
 }
 
@@ -173,14 +117,6 @@ func (_u *SessionUpdate) SetRevokedAt(v time.Time) *SessionUpdate {
 	return _u
 }
 
-// SetNillableRevokedAt sets the "revoked_at" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableRevokedAt(v *time.Time) *SessionUpdate {
-	if v != nil {
-		_u.SetRevokedAt(*v)
-	}
-	return _u
-}
-
 // ClearRevokedAt clears the value of the "revoked_at" field.
 func (_u *SessionUpdate) ClearRevokedAt() *SessionUpdate {
 	_u.mutation.ClearRevokedAt()
@@ -195,15 +131,6 @@ func (_u *SessionUpdate) Mutation() *SessionMutation {
 // Save executes the query and returns the number of nodes affected by the update operation.
 func (_u *SessionUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *SessionUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
 }
 
 // Exec executes the query.
@@ -330,14 +257,6 @@ func (_u *SessionUpdateOne) SetUserID(v string) *SessionUpdateOne {
 	return _u
 }
 
-// SetNillableUserID sets the "user_id" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableUserID(v *string) *SessionUpdateOne {
-	if v != nil {
-		_u.SetUserID(*v)
-	}
-	return _u
-}
-
 // SetAccountID sets the "account_id" field.
 func (_u *SessionUpdateOne) SetAccountID(v string) *SessionUpdateOne {
 	_u.mutation.SetAccountID(v)
@@ -364,25 +283,9 @@ func (_u *SessionUpdateOne) SetMethod(v session.Method) *SessionUpdateOne {
 	return _u
 }
 
-// SetNillableMethod sets the "method" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableMethod(v *session.Method) *SessionUpdateOne {
-	if v != nil {
-		_u.SetMethod(*v)
-	}
-	return _u
-}
-
 // SetSecondFactor sets the "second_factor" field.
 func (_u *SessionUpdateOne) SetSecondFactor(v bool) *SessionUpdateOne {
 	_u.mutation.SetSecondFactor(v)
-	return _u
-}
-
-// SetNillableSecondFactor sets the "second_factor" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableSecondFactor(v *bool) *SessionUpdateOne {
-	if v != nil {
-		_u.SetSecondFactor(*v)
-	}
 	return _u
 }
 
@@ -392,25 +295,9 @@ func (_u *SessionUpdateOne) SetConfirmedAt(v time.Time) *SessionUpdateOne {
 	return _u
 }
 
-// SetNillableConfirmedAt sets the "confirmed_at" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableConfirmedAt(v *time.Time) *SessionUpdateOne {
-	if v != nil {
-		_u.SetConfirmedAt(*v)
-	}
-	return _u
-}
-
 // SetIP sets the "ip" field.
 func (_u *SessionUpdateOne) SetIP(v string) *SessionUpdateOne {
 	_u.mutation.SetIP(v)
-	return _u
-}
-
-// SetNillableIP sets the "ip" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableIP(v *string) *SessionUpdateOne {
-	if v != nil {
-		_u.SetIP(*v)
-	}
 	return _u
 }
 
@@ -420,25 +307,9 @@ func (_u *SessionUpdateOne) SetUserAgent(v string) *SessionUpdateOne {
 	return _u
 }
 
-// SetNillableUserAgent sets the "user_agent" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableUserAgent(v *string) *SessionUpdateOne {
-	if v != nil {
-		_u.SetUserAgent(*v)
-	}
-	return _u
-}
-
 // SetLastUsedAt sets the "last_used_at" field.
 func (_u *SessionUpdateOne) SetLastUsedAt(v time.Time) *SessionUpdateOne {
 	_u.mutation.SetLastUsedAt(v)
-	return _u
-}
-
-// SetNillableLastUsedAt sets the "last_used_at" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableLastUsedAt(v *time.Time) *SessionUpdateOne {
-	if v != nil {
-		_u.SetLastUsedAt(*v)
-	}
 	return _u
 }
 
@@ -459,14 +330,6 @@ func (_u *SessionUpdateOne) SetNillableExpiresAt(v *time.Time) *SessionUpdateOne
 // SetRevokedAt sets the "revoked_at" field.
 func (_u *SessionUpdateOne) SetRevokedAt(v time.Time) *SessionUpdateOne {
 	_u.mutation.SetRevokedAt(v)
-	return _u
-}
-
-// SetNillableRevokedAt sets the "revoked_at" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableRevokedAt(v *time.Time) *SessionUpdateOne {
-	if v != nil {
-		_u.SetRevokedAt(*v)
-	}
 	return _u
 }
 
@@ -497,15 +360,6 @@ func (_u *SessionUpdateOne) Select(field string, fields ...string) *SessionUpdat
 // Save executes the query and returns the updated Session entity.
 func (_u *SessionUpdateOne) Save(ctx context.Context) (*Session, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *SessionUpdateOne) SaveX(ctx context.Context) *Session {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.

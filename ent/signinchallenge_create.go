@@ -38,14 +38,6 @@ func (_c *SignInChallengeCreate) SetUserID(v string) *SignInChallengeCreate {
 	return _c
 }
 
-// SetNillableUserID sets the "user_id" field if the given value is not nil.
-func (_c *SignInChallengeCreate) SetNillableUserID(v *string) *SignInChallengeCreate {
-	if v != nil {
-		_c.SetUserID(*v)
-	}
-	return _c
-}
-
 // SetData sets the "data" field.
 func (_c *SignInChallengeCreate) SetData(v []byte) *SignInChallengeCreate {
 	_c.mutation.SetData(v)
@@ -72,15 +64,6 @@ func (_c *SignInChallengeCreate) Mutation() *SignInChallengeMutation {
 // Save creates the SignInChallenge in the database.
 func (_c *SignInChallengeCreate) Save(ctx context.Context) (*SignInChallenge, error) {
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *SignInChallengeCreate) SaveX(ctx context.Context) *SignInChallenge {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -239,15 +222,6 @@ func (_c *SignInChallengeCreateBulk) Save(ctx context.Context) ([]*SignInChallen
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *SignInChallengeCreateBulk) SaveX(ctx context.Context) []*SignInChallenge {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

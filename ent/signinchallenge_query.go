@@ -73,15 +73,6 @@ func (_q *SignInChallengeQuery) First(ctx context.Context) (*SignInChallenge, er
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *SignInChallengeQuery) FirstX(ctx context.Context) *SignInChallenge {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first SignInChallenge ID from the query.
 // Returns a *NotFoundError when no SignInChallenge ID was found.
 func (_q *SignInChallengeQuery) FirstID(ctx context.Context) (id string, err error) {
@@ -94,15 +85,6 @@ func (_q *SignInChallengeQuery) FirstID(ctx context.Context) (id string, err err
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *SignInChallengeQuery) FirstIDX(ctx context.Context) string {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single SignInChallenge entity found by the query, ensuring it only returns one.
@@ -151,15 +133,6 @@ func (_q *SignInChallengeQuery) OnlyID(ctx context.Context) (id string, err erro
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *SignInChallengeQuery) OnlyIDX(ctx context.Context) string {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of SignInChallenges.
 func (_q *SignInChallengeQuery) All(ctx context.Context) ([]*SignInChallenge, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -191,15 +164,6 @@ func (_q *SignInChallengeQuery) IDs(ctx context.Context) (ids []string, err erro
 	return ids, nil
 }
 
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *SignInChallengeQuery) IDsX(ctx context.Context) []string {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
-}
-
 // Count returns the count of the given query.
 func (_q *SignInChallengeQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -229,15 +193,6 @@ func (_q *SignInChallengeQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *SignInChallengeQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
 }
 
 // Clone returns a duplicate of the SignInChallengeQuery builder, including all associated steps. It can be

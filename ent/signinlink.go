@@ -33,7 +33,7 @@ type SignInLink struct {
 	ExpiresAt time.Time `json:"expires_at,omitempty"`
 	// UsedAt holds the value of the "used_at" field.
 	UsedAt *time.Time `json:"used_at,omitempty"`
-	// when its mail is due; null once it is written, or if there is none
+	// when its mail is due; null once it is written, or if no mail is due
 	DueAt *time.Time `json:"due_at,omitempty"`
 	// to write the mail
 	Attempts int `json:"attempts,omitempty"`

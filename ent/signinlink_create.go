@@ -38,14 +38,6 @@ func (_c *SignInLinkCreate) SetUserID(v string) *SignInLinkCreate {
 	return _c
 }
 
-// SetNillableUserID sets the "user_id" field if the given value is not nil.
-func (_c *SignInLinkCreate) SetNillableUserID(v *string) *SignInLinkCreate {
-	if v != nil {
-		_c.SetUserID(*v)
-	}
-	return _c
-}
-
 // SetEmail sets the "email" field.
 func (_c *SignInLinkCreate) SetEmail(v string) *SignInLinkCreate {
 	_c.mutation.SetEmail(v)
@@ -66,25 +58,9 @@ func (_c *SignInLinkCreate) SetKnownDevice(v bool) *SignInLinkCreate {
 	return _c
 }
 
-// SetNillableKnownDevice sets the "known_device" field if the given value is not nil.
-func (_c *SignInLinkCreate) SetNillableKnownDevice(v *bool) *SignInLinkCreate {
-	if v != nil {
-		_c.SetKnownDevice(*v)
-	}
-	return _c
-}
-
 // SetAgain sets the "again" field.
 func (_c *SignInLinkCreate) SetAgain(v bool) *SignInLinkCreate {
 	_c.mutation.SetAgain(v)
-	return _c
-}
-
-// SetNillableAgain sets the "again" field if the given value is not nil.
-func (_c *SignInLinkCreate) SetNillableAgain(v *bool) *SignInLinkCreate {
-	if v != nil {
-		_c.SetAgain(*v)
-	}
 	return _c
 }
 
@@ -100,25 +76,9 @@ func (_c *SignInLinkCreate) SetUsedAt(v time.Time) *SignInLinkCreate {
 	return _c
 }
 
-// SetNillableUsedAt sets the "used_at" field if the given value is not nil.
-func (_c *SignInLinkCreate) SetNillableUsedAt(v *time.Time) *SignInLinkCreate {
-	if v != nil {
-		_c.SetUsedAt(*v)
-	}
-	return _c
-}
-
 // SetDueAt sets the "due_at" field.
 func (_c *SignInLinkCreate) SetDueAt(v time.Time) *SignInLinkCreate {
 	_c.mutation.SetDueAt(v)
-	return _c
-}
-
-// SetNillableDueAt sets the "due_at" field if the given value is not nil.
-func (_c *SignInLinkCreate) SetNillableDueAt(v *time.Time) *SignInLinkCreate {
-	if v != nil {
-		_c.SetDueAt(*v)
-	}
 	return _c
 }
 
@@ -128,25 +88,9 @@ func (_c *SignInLinkCreate) SetAttempts(v int) *SignInLinkCreate {
 	return _c
 }
 
-// SetNillableAttempts sets the "attempts" field if the given value is not nil.
-func (_c *SignInLinkCreate) SetNillableAttempts(v *int) *SignInLinkCreate {
-	if v != nil {
-		_c.SetAttempts(*v)
-	}
-	return _c
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (_c *SignInLinkCreate) SetCreatedAt(v time.Time) *SignInLinkCreate {
 	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *SignInLinkCreate) SetNillableCreatedAt(v *time.Time) *SignInLinkCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
 	return _c
 }
 
@@ -165,15 +109,6 @@ func (_c *SignInLinkCreate) Mutation() *SignInLinkMutation {
 func (_c *SignInLinkCreate) Save(ctx context.Context) (*SignInLink, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *SignInLinkCreate) SaveX(ctx context.Context) *SignInLink {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -384,15 +319,6 @@ func (_c *SignInLinkCreateBulk) Save(ctx context.Context) ([]*SignInLink, error)
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *SignInLinkCreateBulk) SaveX(ctx context.Context) []*SignInLink {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

@@ -47,25 +47,9 @@ func (_u *SignInLinkUpdate) SetPurpose(v signinlink.Purpose) *SignInLinkUpdate {
 	return _u
 }
 
-// SetNillablePurpose sets the "purpose" field if the given value is not nil.
-func (_u *SignInLinkUpdate) SetNillablePurpose(v *signinlink.Purpose) *SignInLinkUpdate {
-	if v != nil {
-		_u.SetPurpose(*v)
-	}
-	return _u
-}
-
 // SetUserID sets the "user_id" field.
 func (_u *SignInLinkUpdate) SetUserID(v string) *SignInLinkUpdate {
 	_u.mutation.SetUserID(v)
-	return _u
-}
-
-// SetNillableUserID sets the "user_id" field if the given value is not nil.
-func (_u *SignInLinkUpdate) SetNillableUserID(v *string) *SignInLinkUpdate {
-	if v != nil {
-		_u.SetUserID(*v)
-	}
 	return _u
 }
 
@@ -95,25 +79,9 @@ func (_u *SignInLinkUpdate) SetKnownDevice(v bool) *SignInLinkUpdate {
 	return _u
 }
 
-// SetNillableKnownDevice sets the "known_device" field if the given value is not nil.
-func (_u *SignInLinkUpdate) SetNillableKnownDevice(v *bool) *SignInLinkUpdate {
-	if v != nil {
-		_u.SetKnownDevice(*v)
-	}
-	return _u
-}
-
 // SetAgain sets the "again" field.
 func (_u *SignInLinkUpdate) SetAgain(v bool) *SignInLinkUpdate {
 	_u.mutation.SetAgain(v)
-	return _u
-}
-
-// SetNillableAgain sets the "again" field if the given value is not nil.
-func (_u *SignInLinkUpdate) SetNillableAgain(v *bool) *SignInLinkUpdate {
-	if v != nil {
-		_u.SetAgain(*v)
-	}
 	return _u
 }
 
@@ -137,14 +105,6 @@ func (_u *SignInLinkUpdate) SetUsedAt(v time.Time) *SignInLinkUpdate {
 	return _u
 }
 
-// SetNillableUsedAt sets the "used_at" field if the given value is not nil.
-func (_u *SignInLinkUpdate) SetNillableUsedAt(v *time.Time) *SignInLinkUpdate {
-	if v != nil {
-		_u.SetUsedAt(*v)
-	}
-	return _u
-}
-
 // ClearUsedAt clears the value of the "used_at" field.
 func (_u *SignInLinkUpdate) ClearUsedAt() *SignInLinkUpdate {
 	_u.mutation.ClearUsedAt()
@@ -154,14 +114,6 @@ func (_u *SignInLinkUpdate) ClearUsedAt() *SignInLinkUpdate {
 // SetDueAt sets the "due_at" field.
 func (_u *SignInLinkUpdate) SetDueAt(v time.Time) *SignInLinkUpdate {
 	_u.mutation.SetDueAt(v)
-	return _u
-}
-
-// SetNillableDueAt sets the "due_at" field if the given value is not nil.
-func (_u *SignInLinkUpdate) SetNillableDueAt(v *time.Time) *SignInLinkUpdate {
-	if v != nil {
-		_u.SetDueAt(*v)
-	}
 	return _u
 }
 
@@ -175,14 +127,6 @@ func (_u *SignInLinkUpdate) ClearDueAt() *SignInLinkUpdate {
 func (_u *SignInLinkUpdate) SetAttempts(v int) *SignInLinkUpdate {
 	_u.mutation.ResetAttempts()
 	_u.mutation.SetAttempts(v)
-	return _u
-}
-
-// SetNillableAttempts sets the "attempts" field if the given value is not nil.
-func (_u *SignInLinkUpdate) SetNillableAttempts(v *int) *SignInLinkUpdate {
-	if v != nil {
-		_u.SetAttempts(*v)
-	}
 	return _u
 }
 
@@ -200,15 +144,6 @@ func (_u *SignInLinkUpdate) Mutation() *SignInLinkMutation {
 // Save executes the query and returns the number of nodes affected by the update operation.
 func (_u *SignInLinkUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *SignInLinkUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
 }
 
 // Exec executes the query.
@@ -337,25 +272,9 @@ func (_u *SignInLinkUpdateOne) SetPurpose(v signinlink.Purpose) *SignInLinkUpdat
 	return _u
 }
 
-// SetNillablePurpose sets the "purpose" field if the given value is not nil.
-func (_u *SignInLinkUpdateOne) SetNillablePurpose(v *signinlink.Purpose) *SignInLinkUpdateOne {
-	if v != nil {
-		_u.SetPurpose(*v)
-	}
-	return _u
-}
-
 // SetUserID sets the "user_id" field.
 func (_u *SignInLinkUpdateOne) SetUserID(v string) *SignInLinkUpdateOne {
 	_u.mutation.SetUserID(v)
-	return _u
-}
-
-// SetNillableUserID sets the "user_id" field if the given value is not nil.
-func (_u *SignInLinkUpdateOne) SetNillableUserID(v *string) *SignInLinkUpdateOne {
-	if v != nil {
-		_u.SetUserID(*v)
-	}
 	return _u
 }
 
@@ -385,25 +304,9 @@ func (_u *SignInLinkUpdateOne) SetKnownDevice(v bool) *SignInLinkUpdateOne {
 	return _u
 }
 
-// SetNillableKnownDevice sets the "known_device" field if the given value is not nil.
-func (_u *SignInLinkUpdateOne) SetNillableKnownDevice(v *bool) *SignInLinkUpdateOne {
-	if v != nil {
-		_u.SetKnownDevice(*v)
-	}
-	return _u
-}
-
 // SetAgain sets the "again" field.
 func (_u *SignInLinkUpdateOne) SetAgain(v bool) *SignInLinkUpdateOne {
 	_u.mutation.SetAgain(v)
-	return _u
-}
-
-// SetNillableAgain sets the "again" field if the given value is not nil.
-func (_u *SignInLinkUpdateOne) SetNillableAgain(v *bool) *SignInLinkUpdateOne {
-	if v != nil {
-		_u.SetAgain(*v)
-	}
 	return _u
 }
 
@@ -427,14 +330,6 @@ func (_u *SignInLinkUpdateOne) SetUsedAt(v time.Time) *SignInLinkUpdateOne {
 	return _u
 }
 
-// SetNillableUsedAt sets the "used_at" field if the given value is not nil.
-func (_u *SignInLinkUpdateOne) SetNillableUsedAt(v *time.Time) *SignInLinkUpdateOne {
-	if v != nil {
-		_u.SetUsedAt(*v)
-	}
-	return _u
-}
-
 // ClearUsedAt clears the value of the "used_at" field.
 func (_u *SignInLinkUpdateOne) ClearUsedAt() *SignInLinkUpdateOne {
 	_u.mutation.ClearUsedAt()
@@ -444,14 +339,6 @@ func (_u *SignInLinkUpdateOne) ClearUsedAt() *SignInLinkUpdateOne {
 // SetDueAt sets the "due_at" field.
 func (_u *SignInLinkUpdateOne) SetDueAt(v time.Time) *SignInLinkUpdateOne {
 	_u.mutation.SetDueAt(v)
-	return _u
-}
-
-// SetNillableDueAt sets the "due_at" field if the given value is not nil.
-func (_u *SignInLinkUpdateOne) SetNillableDueAt(v *time.Time) *SignInLinkUpdateOne {
-	if v != nil {
-		_u.SetDueAt(*v)
-	}
 	return _u
 }
 
@@ -465,14 +352,6 @@ func (_u *SignInLinkUpdateOne) ClearDueAt() *SignInLinkUpdateOne {
 func (_u *SignInLinkUpdateOne) SetAttempts(v int) *SignInLinkUpdateOne {
 	_u.mutation.ResetAttempts()
 	_u.mutation.SetAttempts(v)
-	return _u
-}
-
-// SetNillableAttempts sets the "attempts" field if the given value is not nil.
-func (_u *SignInLinkUpdateOne) SetNillableAttempts(v *int) *SignInLinkUpdateOne {
-	if v != nil {
-		_u.SetAttempts(*v)
-	}
 	return _u
 }
 
@@ -503,15 +382,6 @@ func (_u *SignInLinkUpdateOne) Select(field string, fields ...string) *SignInLin
 // Save executes the query and returns the updated SignInLink entity.
 func (_u *SignInLinkUpdateOne) Save(ctx context.Context) (*SignInLink, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *SignInLinkUpdateOne) SaveX(ctx context.Context) *SignInLink {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.

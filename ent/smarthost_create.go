@@ -58,39 +58,15 @@ func (_c *SmarthostCreate) SetImplicitTLS(v bool) *SmarthostCreate {
 	return _c
 }
 
-// SetNillableImplicitTLS sets the "implicit_tls" field if the given value is not nil.
-func (_c *SmarthostCreate) SetNillableImplicitTLS(v *bool) *SmarthostCreate {
-	if v != nil {
-		_c.SetImplicitTLS(*v)
-	}
-	return _c
-}
-
 // SetVerify sets the "verify" field.
 func (_c *SmarthostCreate) SetVerify(v bool) *SmarthostCreate {
 	_c.mutation.SetVerify(v)
 	return _c
 }
 
-// SetNillableVerify sets the "verify" field if the given value is not nil.
-func (_c *SmarthostCreate) SetNillableVerify(v *bool) *SmarthostCreate {
-	if v != nil {
-		_c.SetVerify(*v)
-	}
-	return _c
-}
-
 // SetUsername sets the "username" field.
 func (_c *SmarthostCreate) SetUsername(v string) *SmarthostCreate {
 	_c.mutation.SetUsername(v)
-	return _c
-}
-
-// SetNillableUsername sets the "username" field if the given value is not nil.
-func (_c *SmarthostCreate) SetNillableUsername(v *string) *SmarthostCreate {
-	if v != nil {
-		_c.SetUsername(*v)
-	}
 	return _c
 }
 
@@ -106,39 +82,15 @@ func (_c *SmarthostCreate) SetUse(v smarthost.Use) *SmarthostCreate {
 	return _c
 }
 
-// SetNillableUse sets the "use" field if the given value is not nil.
-func (_c *SmarthostCreate) SetNillableUse(v *smarthost.Use) *SmarthostCreate {
-	if v != nil {
-		_c.SetUse(*v)
-	}
-	return _c
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (_c *SmarthostCreate) SetCreatedAt(v time.Time) *SmarthostCreate {
 	_c.mutation.SetCreatedAt(v)
 	return _c
 }
 
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *SmarthostCreate) SetNillableCreatedAt(v *time.Time) *SmarthostCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
-	return _c
-}
-
 // SetUpdatedAt sets the "updated_at" field.
 func (_c *SmarthostCreate) SetUpdatedAt(v time.Time) *SmarthostCreate {
 	_c.mutation.SetUpdatedAt(v)
-	return _c
-}
-
-// SetNillableUpdatedAt sets the "updated_at" field if the given value is not nil.
-func (_c *SmarthostCreate) SetNillableUpdatedAt(v *time.Time) *SmarthostCreate {
-	if v != nil {
-		_c.SetUpdatedAt(*v)
-	}
 	return _c
 }
 
@@ -157,15 +109,6 @@ func (_c *SmarthostCreate) Mutation() *SmarthostMutation {
 func (_c *SmarthostCreate) Save(ctx context.Context) (*Smarthost, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *SmarthostCreate) SaveX(ctx context.Context) *Smarthost {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -400,15 +343,6 @@ func (_c *SmarthostCreateBulk) Save(ctx context.Context) ([]*Smarthost, error) {
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *SmarthostCreateBulk) SaveX(ctx context.Context) []*Smarthost {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

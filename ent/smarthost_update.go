@@ -69,26 +69,10 @@ func (_u *SmarthostUpdate) SetHost(v string) *SmarthostUpdate {
 	return _u
 }
 
-// SetNillableHost sets the "host" field if the given value is not nil.
-func (_u *SmarthostUpdate) SetNillableHost(v *string) *SmarthostUpdate {
-	if v != nil {
-		_u.SetHost(*v)
-	}
-	return _u
-}
-
 // SetPort sets the "port" field.
 func (_u *SmarthostUpdate) SetPort(v int) *SmarthostUpdate {
 	_u.mutation.ResetPort()
 	_u.mutation.SetPort(v)
-	return _u
-}
-
-// SetNillablePort sets the "port" field if the given value is not nil.
-func (_u *SmarthostUpdate) SetNillablePort(v *int) *SmarthostUpdate {
-	if v != nil {
-		_u.SetPort(*v)
-	}
 	return _u
 }
 
@@ -104,39 +88,15 @@ func (_u *SmarthostUpdate) SetImplicitTLS(v bool) *SmarthostUpdate {
 	return _u
 }
 
-// SetNillableImplicitTLS sets the "implicit_tls" field if the given value is not nil.
-func (_u *SmarthostUpdate) SetNillableImplicitTLS(v *bool) *SmarthostUpdate {
-	if v != nil {
-		_u.SetImplicitTLS(*v)
-	}
-	return _u
-}
-
 // SetVerify sets the "verify" field.
 func (_u *SmarthostUpdate) SetVerify(v bool) *SmarthostUpdate {
 	_u.mutation.SetVerify(v)
 	return _u
 }
 
-// SetNillableVerify sets the "verify" field if the given value is not nil.
-func (_u *SmarthostUpdate) SetNillableVerify(v *bool) *SmarthostUpdate {
-	if v != nil {
-		_u.SetVerify(*v)
-	}
-	return _u
-}
-
 // SetUsername sets the "username" field.
 func (_u *SmarthostUpdate) SetUsername(v string) *SmarthostUpdate {
 	_u.mutation.SetUsername(v)
-	return _u
-}
-
-// SetNillableUsername sets the "username" field if the given value is not nil.
-func (_u *SmarthostUpdate) SetNillableUsername(v *string) *SmarthostUpdate {
-	if v != nil {
-		_u.SetUsername(*v)
-	}
 	return _u
 }
 
@@ -158,14 +118,6 @@ func (_u *SmarthostUpdate) SetUse(v smarthost.Use) *SmarthostUpdate {
 	return _u
 }
 
-// SetNillableUse sets the "use" field if the given value is not nil.
-func (_u *SmarthostUpdate) SetNillableUse(v *smarthost.Use) *SmarthostUpdate {
-	if v != nil {
-		_u.SetUse(*v)
-	}
-	return _u
-}
-
 // SetUpdatedAt sets the "updated_at" field.
 func (_u *SmarthostUpdate) SetUpdatedAt(v time.Time) *SmarthostUpdate {
 	_u.mutation.SetUpdatedAt(v)
@@ -181,15 +133,6 @@ func (_u *SmarthostUpdate) Mutation() *SmarthostMutation {
 func (_u *SmarthostUpdate) Save(ctx context.Context) (int, error) {
 	_u.defaults()
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *SmarthostUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
 }
 
 // Exec executes the query.
@@ -352,26 +295,10 @@ func (_u *SmarthostUpdateOne) SetHost(v string) *SmarthostUpdateOne {
 	return _u
 }
 
-// SetNillableHost sets the "host" field if the given value is not nil.
-func (_u *SmarthostUpdateOne) SetNillableHost(v *string) *SmarthostUpdateOne {
-	if v != nil {
-		_u.SetHost(*v)
-	}
-	return _u
-}
-
 // SetPort sets the "port" field.
 func (_u *SmarthostUpdateOne) SetPort(v int) *SmarthostUpdateOne {
 	_u.mutation.ResetPort()
 	_u.mutation.SetPort(v)
-	return _u
-}
-
-// SetNillablePort sets the "port" field if the given value is not nil.
-func (_u *SmarthostUpdateOne) SetNillablePort(v *int) *SmarthostUpdateOne {
-	if v != nil {
-		_u.SetPort(*v)
-	}
 	return _u
 }
 
@@ -387,39 +314,15 @@ func (_u *SmarthostUpdateOne) SetImplicitTLS(v bool) *SmarthostUpdateOne {
 	return _u
 }
 
-// SetNillableImplicitTLS sets the "implicit_tls" field if the given value is not nil.
-func (_u *SmarthostUpdateOne) SetNillableImplicitTLS(v *bool) *SmarthostUpdateOne {
-	if v != nil {
-		_u.SetImplicitTLS(*v)
-	}
-	return _u
-}
-
 // SetVerify sets the "verify" field.
 func (_u *SmarthostUpdateOne) SetVerify(v bool) *SmarthostUpdateOne {
 	_u.mutation.SetVerify(v)
 	return _u
 }
 
-// SetNillableVerify sets the "verify" field if the given value is not nil.
-func (_u *SmarthostUpdateOne) SetNillableVerify(v *bool) *SmarthostUpdateOne {
-	if v != nil {
-		_u.SetVerify(*v)
-	}
-	return _u
-}
-
 // SetUsername sets the "username" field.
 func (_u *SmarthostUpdateOne) SetUsername(v string) *SmarthostUpdateOne {
 	_u.mutation.SetUsername(v)
-	return _u
-}
-
-// SetNillableUsername sets the "username" field if the given value is not nil.
-func (_u *SmarthostUpdateOne) SetNillableUsername(v *string) *SmarthostUpdateOne {
-	if v != nil {
-		_u.SetUsername(*v)
-	}
 	return _u
 }
 
@@ -438,14 +341,6 @@ func (_u *SmarthostUpdateOne) ClearPassword() *SmarthostUpdateOne {
 // SetUse sets the "use" field.
 func (_u *SmarthostUpdateOne) SetUse(v smarthost.Use) *SmarthostUpdateOne {
 	_u.mutation.SetUse(v)
-	return _u
-}
-
-// SetNillableUse sets the "use" field if the given value is not nil.
-func (_u *SmarthostUpdateOne) SetNillableUse(v *smarthost.Use) *SmarthostUpdateOne {
-	if v != nil {
-		_u.SetUse(*v)
-	}
 	return _u
 }
 
@@ -477,15 +372,6 @@ func (_u *SmarthostUpdateOne) Select(field string, fields ...string) *SmarthostU
 func (_u *SmarthostUpdateOne) Save(ctx context.Context) (*Smarthost, error) {
 	_u.defaults()
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *SmarthostUpdateOne) SaveX(ctx context.Context) *Smarthost {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.

@@ -73,15 +73,6 @@ func (_q *SMTPCredentialQuery) First(ctx context.Context) (*SMTPCredential, erro
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *SMTPCredentialQuery) FirstX(ctx context.Context) *SMTPCredential {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first SMTPCredential ID from the query.
 // Returns a *NotFoundError when no SMTPCredential ID was found.
 func (_q *SMTPCredentialQuery) FirstID(ctx context.Context) (id string, err error) {
@@ -94,15 +85,6 @@ func (_q *SMTPCredentialQuery) FirstID(ctx context.Context) (id string, err erro
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *SMTPCredentialQuery) FirstIDX(ctx context.Context) string {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single SMTPCredential entity found by the query, ensuring it only returns one.
@@ -151,15 +133,6 @@ func (_q *SMTPCredentialQuery) OnlyID(ctx context.Context) (id string, err error
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *SMTPCredentialQuery) OnlyIDX(ctx context.Context) string {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of SMTPCredentials.
 func (_q *SMTPCredentialQuery) All(ctx context.Context) ([]*SMTPCredential, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -191,15 +164,6 @@ func (_q *SMTPCredentialQuery) IDs(ctx context.Context) (ids []string, err error
 	return ids, nil
 }
 
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *SMTPCredentialQuery) IDsX(ctx context.Context) []string {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
-}
-
 // Count returns the count of the given query.
 func (_q *SMTPCredentialQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -229,15 +193,6 @@ func (_q *SMTPCredentialQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *SMTPCredentialQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
 }
 
 // Clone returns a duplicate of the SMTPCredentialQuery builder, including all associated steps. It can be

@@ -88,14 +88,6 @@ func (_u *SMTPCredentialUpdate) SetLastUsedAt(v time.Time) *SMTPCredentialUpdate
 	return _u
 }
 
-// SetNillableLastUsedAt sets the "last_used_at" field if the given value is not nil.
-func (_u *SMTPCredentialUpdate) SetNillableLastUsedAt(v *time.Time) *SMTPCredentialUpdate {
-	if v != nil {
-		_u.SetLastUsedAt(*v)
-	}
-	return _u
-}
-
 // ClearLastUsedAt clears the value of the "last_used_at" field.
 func (_u *SMTPCredentialUpdate) ClearLastUsedAt() *SMTPCredentialUpdate {
 	_u.mutation.ClearLastUsedAt()
@@ -108,14 +100,6 @@ func (_u *SMTPCredentialUpdate) SetRevokedAt(v time.Time) *SMTPCredentialUpdate 
 	return _u
 }
 
-// SetNillableRevokedAt sets the "revoked_at" field if the given value is not nil.
-func (_u *SMTPCredentialUpdate) SetNillableRevokedAt(v *time.Time) *SMTPCredentialUpdate {
-	if v != nil {
-		_u.SetRevokedAt(*v)
-	}
-	return _u
-}
-
 // ClearRevokedAt clears the value of the "revoked_at" field.
 func (_u *SMTPCredentialUpdate) ClearRevokedAt() *SMTPCredentialUpdate {
 	_u.mutation.ClearRevokedAt()
@@ -125,14 +109,6 @@ func (_u *SMTPCredentialUpdate) ClearRevokedAt() *SMTPCredentialUpdate {
 // SetCreatedBy sets the "created_by" field.
 func (_u *SMTPCredentialUpdate) SetCreatedBy(v string) *SMTPCredentialUpdate {
 	_u.mutation.SetCreatedBy(v)
-	return _u
-}
-
-// SetNillableCreatedBy sets the "created_by" field if the given value is not nil.
-func (_u *SMTPCredentialUpdate) SetNillableCreatedBy(v *string) *SMTPCredentialUpdate {
-	if v != nil {
-		_u.SetCreatedBy(*v)
-	}
 	return _u
 }
 
@@ -150,15 +126,6 @@ func (_u *SMTPCredentialUpdate) Mutation() *SMTPCredentialMutation {
 // Save executes the query and returns the number of nodes affected by the update operation.
 func (_u *SMTPCredentialUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *SMTPCredentialUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
 }
 
 // Exec executes the query.
@@ -330,14 +297,6 @@ func (_u *SMTPCredentialUpdateOne) SetLastUsedAt(v time.Time) *SMTPCredentialUpd
 	return _u
 }
 
-// SetNillableLastUsedAt sets the "last_used_at" field if the given value is not nil.
-func (_u *SMTPCredentialUpdateOne) SetNillableLastUsedAt(v *time.Time) *SMTPCredentialUpdateOne {
-	if v != nil {
-		_u.SetLastUsedAt(*v)
-	}
-	return _u
-}
-
 // ClearLastUsedAt clears the value of the "last_used_at" field.
 func (_u *SMTPCredentialUpdateOne) ClearLastUsedAt() *SMTPCredentialUpdateOne {
 	_u.mutation.ClearLastUsedAt()
@@ -350,14 +309,6 @@ func (_u *SMTPCredentialUpdateOne) SetRevokedAt(v time.Time) *SMTPCredentialUpda
 	return _u
 }
 
-// SetNillableRevokedAt sets the "revoked_at" field if the given value is not nil.
-func (_u *SMTPCredentialUpdateOne) SetNillableRevokedAt(v *time.Time) *SMTPCredentialUpdateOne {
-	if v != nil {
-		_u.SetRevokedAt(*v)
-	}
-	return _u
-}
-
 // ClearRevokedAt clears the value of the "revoked_at" field.
 func (_u *SMTPCredentialUpdateOne) ClearRevokedAt() *SMTPCredentialUpdateOne {
 	_u.mutation.ClearRevokedAt()
@@ -367,14 +318,6 @@ func (_u *SMTPCredentialUpdateOne) ClearRevokedAt() *SMTPCredentialUpdateOne {
 // SetCreatedBy sets the "created_by" field.
 func (_u *SMTPCredentialUpdateOne) SetCreatedBy(v string) *SMTPCredentialUpdateOne {
 	_u.mutation.SetCreatedBy(v)
-	return _u
-}
-
-// SetNillableCreatedBy sets the "created_by" field if the given value is not nil.
-func (_u *SMTPCredentialUpdateOne) SetNillableCreatedBy(v *string) *SMTPCredentialUpdateOne {
-	if v != nil {
-		_u.SetCreatedBy(*v)
-	}
 	return _u
 }
 
@@ -405,15 +348,6 @@ func (_u *SMTPCredentialUpdateOne) Select(field string, fields ...string) *SMTPC
 // Save executes the query and returns the updated SMTPCredential entity.
 func (_u *SMTPCredentialUpdateOne) Save(ctx context.Context) (*SMTPCredential, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *SMTPCredentialUpdateOne) SaveX(ctx context.Context) *SMTPCredential {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.

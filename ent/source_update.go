@@ -35,25 +35,9 @@ func (_u *SourceUpdate) SetHostname(v string) *SourceUpdate {
 	return _u
 }
 
-// SetNillableHostname sets the "hostname" field if the given value is not nil.
-func (_u *SourceUpdate) SetNillableHostname(v *string) *SourceUpdate {
-	if v != nil {
-		_u.SetHostname(*v)
-	}
-	return _u
-}
-
 // SetPool sets the "pool" field.
 func (_u *SourceUpdate) SetPool(v source.Pool) *SourceUpdate {
 	_u.mutation.SetPool(v)
-	return _u
-}
-
-// SetNillablePool sets the "pool" field if the given value is not nil.
-func (_u *SourceUpdate) SetNillablePool(v *source.Pool) *SourceUpdate {
-	if v != nil {
-		_u.SetPool(*v)
-	}
 	return _u
 }
 
@@ -83,14 +67,6 @@ func (_u *SourceUpdate) SetNode(v string) *SourceUpdate {
 	return _u
 }
 
-// SetNillableNode sets the "node" field if the given value is not nil.
-func (_u *SourceUpdate) SetNillableNode(v *string) *SourceUpdate {
-	if v != nil {
-		_u.SetNode(*v)
-	}
-	return _u
-}
-
 // ClearNode clears the value of the "node" field.
 func (_u *SourceUpdate) ClearNode() *SourceUpdate {
 	_u.mutation.ClearNode()
@@ -103,14 +79,6 @@ func (_u *SourceUpdate) SetWarmupStartedAt(v time.Time) *SourceUpdate {
 	return _u
 }
 
-// SetNillableWarmupStartedAt sets the "warmup_started_at" field if the given value is not nil.
-func (_u *SourceUpdate) SetNillableWarmupStartedAt(v *time.Time) *SourceUpdate {
-	if v != nil {
-		_u.SetWarmupStartedAt(*v)
-	}
-	return _u
-}
-
 // ClearWarmupStartedAt clears the value of the "warmup_started_at" field.
 func (_u *SourceUpdate) ClearWarmupStartedAt() *SourceUpdate {
 	_u.mutation.ClearWarmupStartedAt()
@@ -120,14 +88,6 @@ func (_u *SourceUpdate) ClearWarmupStartedAt() *SourceUpdate {
 // SetPausedAt sets the "paused_at" field.
 func (_u *SourceUpdate) SetPausedAt(v time.Time) *SourceUpdate {
 	_u.mutation.SetPausedAt(v)
-	return _u
-}
-
-// SetNillablePausedAt sets the "paused_at" field if the given value is not nil.
-func (_u *SourceUpdate) SetNillablePausedAt(v *time.Time) *SourceUpdate {
-	if v != nil {
-		_u.SetPausedAt(*v)
-	}
 	return _u
 }
 
@@ -145,15 +105,6 @@ func (_u *SourceUpdate) Mutation() *SourceMutation {
 // Save executes the query and returns the number of nodes affected by the update operation.
 func (_u *SourceUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *SourceUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
 }
 
 // Exec executes the query.
@@ -260,25 +211,9 @@ func (_u *SourceUpdateOne) SetHostname(v string) *SourceUpdateOne {
 	return _u
 }
 
-// SetNillableHostname sets the "hostname" field if the given value is not nil.
-func (_u *SourceUpdateOne) SetNillableHostname(v *string) *SourceUpdateOne {
-	if v != nil {
-		_u.SetHostname(*v)
-	}
-	return _u
-}
-
 // SetPool sets the "pool" field.
 func (_u *SourceUpdateOne) SetPool(v source.Pool) *SourceUpdateOne {
 	_u.mutation.SetPool(v)
-	return _u
-}
-
-// SetNillablePool sets the "pool" field if the given value is not nil.
-func (_u *SourceUpdateOne) SetNillablePool(v *source.Pool) *SourceUpdateOne {
-	if v != nil {
-		_u.SetPool(*v)
-	}
 	return _u
 }
 
@@ -308,14 +243,6 @@ func (_u *SourceUpdateOne) SetNode(v string) *SourceUpdateOne {
 	return _u
 }
 
-// SetNillableNode sets the "node" field if the given value is not nil.
-func (_u *SourceUpdateOne) SetNillableNode(v *string) *SourceUpdateOne {
-	if v != nil {
-		_u.SetNode(*v)
-	}
-	return _u
-}
-
 // ClearNode clears the value of the "node" field.
 func (_u *SourceUpdateOne) ClearNode() *SourceUpdateOne {
 	_u.mutation.ClearNode()
@@ -328,14 +255,6 @@ func (_u *SourceUpdateOne) SetWarmupStartedAt(v time.Time) *SourceUpdateOne {
 	return _u
 }
 
-// SetNillableWarmupStartedAt sets the "warmup_started_at" field if the given value is not nil.
-func (_u *SourceUpdateOne) SetNillableWarmupStartedAt(v *time.Time) *SourceUpdateOne {
-	if v != nil {
-		_u.SetWarmupStartedAt(*v)
-	}
-	return _u
-}
-
 // ClearWarmupStartedAt clears the value of the "warmup_started_at" field.
 func (_u *SourceUpdateOne) ClearWarmupStartedAt() *SourceUpdateOne {
 	_u.mutation.ClearWarmupStartedAt()
@@ -345,14 +264,6 @@ func (_u *SourceUpdateOne) ClearWarmupStartedAt() *SourceUpdateOne {
 // SetPausedAt sets the "paused_at" field.
 func (_u *SourceUpdateOne) SetPausedAt(v time.Time) *SourceUpdateOne {
 	_u.mutation.SetPausedAt(v)
-	return _u
-}
-
-// SetNillablePausedAt sets the "paused_at" field if the given value is not nil.
-func (_u *SourceUpdateOne) SetNillablePausedAt(v *time.Time) *SourceUpdateOne {
-	if v != nil {
-		_u.SetPausedAt(*v)
-	}
 	return _u
 }
 
@@ -383,15 +294,6 @@ func (_u *SourceUpdateOne) Select(field string, fields ...string) *SourceUpdateO
 // Save executes the query and returns the updated Source entity.
 func (_u *SourceUpdateOne) Save(ctx context.Context) (*Source, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *SourceUpdateOne) SaveX(ctx context.Context) *Source {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.

@@ -66,15 +66,6 @@ type TemplateEdges struct {
 	loadedTypes [1]bool
 }
 
-// VersionsOrErr returns the Versions value or an error if the edge
-// was not loaded in eager-loading.
-func (e TemplateEdges) VersionsOrErr() ([]*TemplateVersion, error) {
-	if e.loadedTypes[0] {
-		return e.Versions, nil
-	}
-	return nil, &NotLoadedError{edge: "versions"}
-}
-
 // scanValues returns the types for scanning values from sql.Rows.
 func (*Template) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))

@@ -54,25 +54,9 @@ func (_c *TemplateCreate) SetVersion(v int) *TemplateCreate {
 	return _c
 }
 
-// SetNillableVersion sets the "version" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableVersion(v *int) *TemplateCreate {
-	if v != nil {
-		_c.SetVersion(*v)
-	}
-	return _c
-}
-
 // SetLastVersion sets the "last_version" field.
 func (_c *TemplateCreate) SetLastVersion(v int) *TemplateCreate {
 	_c.mutation.SetLastVersion(v)
-	return _c
-}
-
-// SetNillableLastVersion sets the "last_version" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableLastVersion(v *int) *TemplateCreate {
-	if v != nil {
-		_c.SetLastVersion(*v)
-	}
 	return _c
 }
 
@@ -82,25 +66,9 @@ func (_c *TemplateCreate) SetPublishedAt(v time.Time) *TemplateCreate {
 	return _c
 }
 
-// SetNillablePublishedAt sets the "published_at" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillablePublishedAt(v *time.Time) *TemplateCreate {
-	if v != nil {
-		_c.SetPublishedAt(*v)
-	}
-	return _c
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (_c *TemplateCreate) SetCreatedAt(v time.Time) *TemplateCreate {
 	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableCreatedAt(v *time.Time) *TemplateCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
 	return _c
 }
 
@@ -110,39 +78,15 @@ func (_c *TemplateCreate) SetUpdatedAt(v time.Time) *TemplateCreate {
 	return _c
 }
 
-// SetNillableUpdatedAt sets the "updated_at" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableUpdatedAt(v *time.Time) *TemplateCreate {
-	if v != nil {
-		_c.SetUpdatedAt(*v)
-	}
-	return _c
-}
-
 // SetSubject sets the "subject" field.
 func (_c *TemplateCreate) SetSubject(v string) *TemplateCreate {
 	_c.mutation.SetSubject(v)
 	return _c
 }
 
-// SetNillableSubject sets the "subject" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableSubject(v *string) *TemplateCreate {
-	if v != nil {
-		_c.SetSubject(*v)
-	}
-	return _c
-}
-
 // SetFrom sets the "from" field.
 func (_c *TemplateCreate) SetFrom(v string) *TemplateCreate {
 	_c.mutation.SetFrom(v)
-	return _c
-}
-
-// SetNillableFrom sets the "from" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableFrom(v *string) *TemplateCreate {
-	if v != nil {
-		_c.SetFrom(*v)
-	}
 	return _c
 }
 
@@ -192,14 +136,6 @@ func (_c *TemplateCreate) SetUnsubscribeEnabled(v bool) *TemplateCreate {
 	return _c
 }
 
-// SetNillableUnsubscribeEnabled sets the "unsubscribe_enabled" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableUnsubscribeEnabled(v *bool) *TemplateCreate {
-	if v != nil {
-		_c.SetUnsubscribeEnabled(*v)
-	}
-	return _c
-}
-
 // SetCategory sets the "category" field.
 func (_c *TemplateCreate) SetCategory(v string) *TemplateCreate {
 	_c.mutation.SetCategory(v)
@@ -226,15 +162,6 @@ func (_c *TemplateCreate) AddVersionIDs(ids ...int64) *TemplateCreate {
 	return _c
 }
 
-// AddVersions adds the "versions" edges to the TemplateVersion entity.
-func (_c *TemplateCreate) AddVersions(v ...*TemplateVersion) *TemplateCreate {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddVersionIDs(ids...)
-}
-
 // Mutation returns the TemplateMutation object of the builder.
 func (_c *TemplateCreate) Mutation() *TemplateMutation {
 	return _c.mutation
@@ -244,15 +171,6 @@ func (_c *TemplateCreate) Mutation() *TemplateMutation {
 func (_c *TemplateCreate) Save(ctx context.Context) (*Template, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *TemplateCreate) SaveX(ctx context.Context) *Template {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -515,15 +433,6 @@ func (_c *TemplateCreateBulk) Save(ctx context.Context) ([]*Template, error) {
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *TemplateCreateBulk) SaveX(ctx context.Context) []*Template {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

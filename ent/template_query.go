@@ -98,15 +98,6 @@ func (_q *TemplateQuery) First(ctx context.Context) (*Template, error) {
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *TemplateQuery) FirstX(ctx context.Context) *Template {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first Template ID from the query.
 // Returns a *NotFoundError when no Template ID was found.
 func (_q *TemplateQuery) FirstID(ctx context.Context) (id string, err error) {
@@ -119,15 +110,6 @@ func (_q *TemplateQuery) FirstID(ctx context.Context) (id string, err error) {
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *TemplateQuery) FirstIDX(ctx context.Context) string {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single Template entity found by the query, ensuring it only returns one.
@@ -176,15 +158,6 @@ func (_q *TemplateQuery) OnlyID(ctx context.Context) (id string, err error) {
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *TemplateQuery) OnlyIDX(ctx context.Context) string {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of Templates.
 func (_q *TemplateQuery) All(ctx context.Context) ([]*Template, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -214,15 +187,6 @@ func (_q *TemplateQuery) IDs(ctx context.Context) (ids []string, err error) {
 		return nil, err
 	}
 	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *TemplateQuery) IDsX(ctx context.Context) []string {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
 }
 
 // Count returns the count of the given query.
@@ -256,15 +220,6 @@ func (_q *TemplateQuery) Exist(ctx context.Context) (bool, error) {
 	}
 }
 
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *TemplateQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
 // Clone returns a duplicate of the TemplateQuery builder, including all associated steps. It can be
 // used to prepare common query builders and use them differently after the clone is made.
 func (_q *TemplateQuery) Clone() *TemplateQuery {
@@ -283,17 +238,6 @@ func (_q *TemplateQuery) Clone() *TemplateQuery {
 		path:      _q.path,
 		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
 	}
-}
-
-// WithVersions tells the query-builder to eager-load the nodes that are connected to
-// the "versions" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *TemplateQuery) WithVersions(opts ...func(*TemplateVersionQuery)) *TemplateQuery {
-	query := (&TemplateVersionClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withVersions = query
-	return _q
 }
 
 // Select allows the selection one or more fields/columns for the given query,

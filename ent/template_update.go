@@ -87,14 +87,6 @@ func (_u *TemplateUpdate) SetVersion(v int) *TemplateUpdate {
 	return _u
 }
 
-// SetNillableVersion sets the "version" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillableVersion(v *int) *TemplateUpdate {
-	if v != nil {
-		_u.SetVersion(*v)
-	}
-	return _u
-}
-
 // AddVersion adds value to the "version" field.
 func (_u *TemplateUpdate) AddVersion(v int) *TemplateUpdate {
 	_u.mutation.AddVersion(v)
@@ -114,14 +106,6 @@ func (_u *TemplateUpdate) SetLastVersion(v int) *TemplateUpdate {
 	return _u
 }
 
-// SetNillableLastVersion sets the "last_version" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillableLastVersion(v *int) *TemplateUpdate {
-	if v != nil {
-		_u.SetLastVersion(*v)
-	}
-	return _u
-}
-
 // AddLastVersion adds value to the "last_version" field.
 func (_u *TemplateUpdate) AddLastVersion(v int) *TemplateUpdate {
 	_u.mutation.AddLastVersion(v)
@@ -131,14 +115,6 @@ func (_u *TemplateUpdate) AddLastVersion(v int) *TemplateUpdate {
 // SetPublishedAt sets the "published_at" field.
 func (_u *TemplateUpdate) SetPublishedAt(v time.Time) *TemplateUpdate {
 	_u.mutation.SetPublishedAt(v)
-	return _u
-}
-
-// SetNillablePublishedAt sets the "published_at" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillablePublishedAt(v *time.Time) *TemplateUpdate {
-	if v != nil {
-		_u.SetPublishedAt(*v)
-	}
 	return _u
 }
 
@@ -160,25 +136,9 @@ func (_u *TemplateUpdate) SetSubject(v string) *TemplateUpdate {
 	return _u
 }
 
-// SetNillableSubject sets the "subject" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillableSubject(v *string) *TemplateUpdate {
-	if v != nil {
-		_u.SetSubject(*v)
-	}
-	return _u
-}
-
 // SetFrom sets the "from" field.
 func (_u *TemplateUpdate) SetFrom(v string) *TemplateUpdate {
 	_u.mutation.SetFrom(v)
-	return _u
-}
-
-// SetNillableFrom sets the "from" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillableFrom(v *string) *TemplateUpdate {
-	if v != nil {
-		_u.SetFrom(*v)
-	}
 	return _u
 }
 
@@ -264,14 +224,6 @@ func (_u *TemplateUpdate) SetUnsubscribeEnabled(v bool) *TemplateUpdate {
 	return _u
 }
 
-// SetNillableUnsubscribeEnabled sets the "unsubscribe_enabled" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillableUnsubscribeEnabled(v *bool) *TemplateUpdate {
-	if v != nil {
-		_u.SetUnsubscribeEnabled(*v)
-	}
-	return _u
-}
-
 // SetCategory sets the "category" field.
 func (_u *TemplateUpdate) SetCategory(v string) *TemplateUpdate {
 	_u.mutation.SetCategory(v)
@@ -298,15 +250,6 @@ func (_u *TemplateUpdate) AddVersionIDs(ids ...int64) *TemplateUpdate {
 	return _u
 }
 
-// AddVersions adds the "versions" edges to the TemplateVersion entity.
-func (_u *TemplateUpdate) AddVersions(v ...*TemplateVersion) *TemplateUpdate {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.AddVersionIDs(ids...)
-}
-
 // Mutation returns the TemplateMutation object of the builder.
 func (_u *TemplateUpdate) Mutation() *TemplateMutation {
 	return _u.mutation
@@ -324,28 +267,10 @@ func (_u *TemplateUpdate) RemoveVersionIDs(ids ...int64) *TemplateUpdate {
 	return _u
 }
 
-// RemoveVersions removes "versions" edges to TemplateVersion entities.
-func (_u *TemplateUpdate) RemoveVersions(v ...*TemplateVersion) *TemplateUpdate {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.RemoveVersionIDs(ids...)
-}
-
 // Save executes the query and returns the number of nodes affected by the update operation.
 func (_u *TemplateUpdate) Save(ctx context.Context) (int, error) {
 	_u.defaults()
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *TemplateUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
 }
 
 // Exec executes the query.
@@ -609,14 +534,6 @@ func (_u *TemplateUpdateOne) SetVersion(v int) *TemplateUpdateOne {
 	return _u
 }
 
-// SetNillableVersion sets the "version" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillableVersion(v *int) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetVersion(*v)
-	}
-	return _u
-}
-
 // AddVersion adds value to the "version" field.
 func (_u *TemplateUpdateOne) AddVersion(v int) *TemplateUpdateOne {
 	_u.mutation.AddVersion(v)
@@ -636,14 +553,6 @@ func (_u *TemplateUpdateOne) SetLastVersion(v int) *TemplateUpdateOne {
 	return _u
 }
 
-// SetNillableLastVersion sets the "last_version" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillableLastVersion(v *int) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetLastVersion(*v)
-	}
-	return _u
-}
-
 // AddLastVersion adds value to the "last_version" field.
 func (_u *TemplateUpdateOne) AddLastVersion(v int) *TemplateUpdateOne {
 	_u.mutation.AddLastVersion(v)
@@ -653,14 +562,6 @@ func (_u *TemplateUpdateOne) AddLastVersion(v int) *TemplateUpdateOne {
 // SetPublishedAt sets the "published_at" field.
 func (_u *TemplateUpdateOne) SetPublishedAt(v time.Time) *TemplateUpdateOne {
 	_u.mutation.SetPublishedAt(v)
-	return _u
-}
-
-// SetNillablePublishedAt sets the "published_at" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillablePublishedAt(v *time.Time) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetPublishedAt(*v)
-	}
 	return _u
 }
 
@@ -682,25 +583,9 @@ func (_u *TemplateUpdateOne) SetSubject(v string) *TemplateUpdateOne {
 	return _u
 }
 
-// SetNillableSubject sets the "subject" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillableSubject(v *string) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetSubject(*v)
-	}
-	return _u
-}
-
 // SetFrom sets the "from" field.
 func (_u *TemplateUpdateOne) SetFrom(v string) *TemplateUpdateOne {
 	_u.mutation.SetFrom(v)
-	return _u
-}
-
-// SetNillableFrom sets the "from" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillableFrom(v *string) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetFrom(*v)
-	}
 	return _u
 }
 
@@ -786,14 +671,6 @@ func (_u *TemplateUpdateOne) SetUnsubscribeEnabled(v bool) *TemplateUpdateOne {
 	return _u
 }
 
-// SetNillableUnsubscribeEnabled sets the "unsubscribe_enabled" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillableUnsubscribeEnabled(v *bool) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetUnsubscribeEnabled(*v)
-	}
-	return _u
-}
-
 // SetCategory sets the "category" field.
 func (_u *TemplateUpdateOne) SetCategory(v string) *TemplateUpdateOne {
 	_u.mutation.SetCategory(v)
@@ -820,15 +697,6 @@ func (_u *TemplateUpdateOne) AddVersionIDs(ids ...int64) *TemplateUpdateOne {
 	return _u
 }
 
-// AddVersions adds the "versions" edges to the TemplateVersion entity.
-func (_u *TemplateUpdateOne) AddVersions(v ...*TemplateVersion) *TemplateUpdateOne {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.AddVersionIDs(ids...)
-}
-
 // Mutation returns the TemplateMutation object of the builder.
 func (_u *TemplateUpdateOne) Mutation() *TemplateMutation {
 	return _u.mutation
@@ -844,15 +712,6 @@ func (_u *TemplateUpdateOne) ClearVersions() *TemplateUpdateOne {
 func (_u *TemplateUpdateOne) RemoveVersionIDs(ids ...int64) *TemplateUpdateOne {
 	_u.mutation.RemoveVersionIDs(ids...)
 	return _u
-}
-
-// RemoveVersions removes "versions" edges to TemplateVersion entities.
-func (_u *TemplateUpdateOne) RemoveVersions(v ...*TemplateVersion) *TemplateUpdateOne {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.RemoveVersionIDs(ids...)
 }
 
 // Where appends a list predicates to the TemplateUpdate builder.
@@ -872,15 +731,6 @@ func (_u *TemplateUpdateOne) Select(field string, fields ...string) *TemplateUpd
 func (_u *TemplateUpdateOne) Save(ctx context.Context) (*Template, error) {
 	_u.defaults()
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *TemplateUpdateOne) SaveX(ctx context.Context) *Template {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.

@@ -11,7 +11,6 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/schema/shape"
-	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateversion"
 )
 
@@ -61,17 +60,6 @@ type TemplateVersionEdges struct {
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
 	loadedTypes [1]bool
-}
-
-// TemplateOrErr returns the Template value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e TemplateVersionEdges) TemplateOrErr() (*Template, error) {
-	if e.Template != nil {
-		return e.Template, nil
-	} else if e.loadedTypes[0] {
-		return nil, &NotFoundError{label: template.Label}
-	}
-	return nil, &NotLoadedError{edge: "template"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.

@@ -74,39 +74,15 @@ func (_c *TemplateVersionCreate) SetCreatedAt(v time.Time) *TemplateVersionCreat
 	return _c
 }
 
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *TemplateVersionCreate) SetNillableCreatedAt(v *time.Time) *TemplateVersionCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
-	return _c
-}
-
 // SetSubject sets the "subject" field.
 func (_c *TemplateVersionCreate) SetSubject(v string) *TemplateVersionCreate {
 	_c.mutation.SetSubject(v)
 	return _c
 }
 
-// SetNillableSubject sets the "subject" field if the given value is not nil.
-func (_c *TemplateVersionCreate) SetNillableSubject(v *string) *TemplateVersionCreate {
-	if v != nil {
-		_c.SetSubject(*v)
-	}
-	return _c
-}
-
 // SetFrom sets the "from" field.
 func (_c *TemplateVersionCreate) SetFrom(v string) *TemplateVersionCreate {
 	_c.mutation.SetFrom(v)
-	return _c
-}
-
-// SetNillableFrom sets the "from" field if the given value is not nil.
-func (_c *TemplateVersionCreate) SetNillableFrom(v *string) *TemplateVersionCreate {
-	if v != nil {
-		_c.SetFrom(*v)
-	}
 	return _c
 }
 
@@ -156,14 +132,6 @@ func (_c *TemplateVersionCreate) SetUnsubscribeEnabled(v bool) *TemplateVersionC
 	return _c
 }
 
-// SetNillableUnsubscribeEnabled sets the "unsubscribe_enabled" field if the given value is not nil.
-func (_c *TemplateVersionCreate) SetNillableUnsubscribeEnabled(v *bool) *TemplateVersionCreate {
-	if v != nil {
-		_c.SetUnsubscribeEnabled(*v)
-	}
-	return _c
-}
-
 // SetCategory sets the "category" field.
 func (_c *TemplateVersionCreate) SetCategory(v string) *TemplateVersionCreate {
 	_c.mutation.SetCategory(v)
@@ -184,11 +152,6 @@ func (_c *TemplateVersionCreate) SetID(v int64) *TemplateVersionCreate {
 	return _c
 }
 
-// SetTemplate sets the "template" edge to the Template entity.
-func (_c *TemplateVersionCreate) SetTemplate(v *Template) *TemplateVersionCreate {
-	return _c.SetTemplateID(v.ID)
-}
-
 // Mutation returns the TemplateVersionMutation object of the builder.
 func (_c *TemplateVersionCreate) Mutation() *TemplateVersionMutation {
 	return _c.mutation
@@ -198,15 +161,6 @@ func (_c *TemplateVersionCreate) Mutation() *TemplateVersionMutation {
 func (_c *TemplateVersionCreate) Save(ctx context.Context) (*TemplateVersion, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *TemplateVersionCreate) SaveX(ctx context.Context) *TemplateVersion {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -451,15 +405,6 @@ func (_c *TemplateVersionCreateBulk) Save(ctx context.Context) ([]*TemplateVersi
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *TemplateVersionCreateBulk) SaveX(ctx context.Context) []*TemplateVersion {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

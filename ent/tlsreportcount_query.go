@@ -73,15 +73,6 @@ func (_q *TLSReportCountQuery) First(ctx context.Context) (*TLSReportCount, erro
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *TLSReportCountQuery) FirstX(ctx context.Context) *TLSReportCount {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first TLSReportCount ID from the query.
 // Returns a *NotFoundError when no TLSReportCount ID was found.
 func (_q *TLSReportCountQuery) FirstID(ctx context.Context) (id int64, err error) {
@@ -94,15 +85,6 @@ func (_q *TLSReportCountQuery) FirstID(ctx context.Context) (id int64, err error
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *TLSReportCountQuery) FirstIDX(ctx context.Context) int64 {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single TLSReportCount entity found by the query, ensuring it only returns one.
@@ -151,15 +133,6 @@ func (_q *TLSReportCountQuery) OnlyID(ctx context.Context) (id int64, err error)
 	return
 }
 
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *TLSReportCountQuery) OnlyIDX(ctx context.Context) int64 {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of TLSReportCounts.
 func (_q *TLSReportCountQuery) All(ctx context.Context) ([]*TLSReportCount, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -191,15 +164,6 @@ func (_q *TLSReportCountQuery) IDs(ctx context.Context) (ids []int64, err error)
 	return ids, nil
 }
 
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *TLSReportCountQuery) IDsX(ctx context.Context) []int64 {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
-}
-
 // Count returns the count of the given query.
 func (_q *TLSReportCountQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -229,15 +193,6 @@ func (_q *TLSReportCountQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *TLSReportCountQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
 }
 
 // Clone returns a duplicate of the TLSReportCountQuery builder, including all associated steps. It can be

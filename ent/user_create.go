@@ -61,25 +61,9 @@ func (_c *UserCreate) SetLanguage(v string) *UserCreate {
 	return _c
 }
 
-// SetNillableLanguage sets the "language" field if the given value is not nil.
-func (_c *UserCreate) SetNillableLanguage(v *string) *UserCreate {
-	if v != nil {
-		_c.SetLanguage(*v)
-	}
-	return _c
-}
-
 // SetDisabledAt sets the "disabled_at" field.
 func (_c *UserCreate) SetDisabledAt(v time.Time) *UserCreate {
 	_c.mutation.SetDisabledAt(v)
-	return _c
-}
-
-// SetNillableDisabledAt sets the "disabled_at" field if the given value is not nil.
-func (_c *UserCreate) SetNillableDisabledAt(v *time.Time) *UserCreate {
-	if v != nil {
-		_c.SetDisabledAt(*v)
-	}
 	return _c
 }
 
@@ -89,39 +73,15 @@ func (_c *UserCreate) SetLastSignInAt(v time.Time) *UserCreate {
 	return _c
 }
 
-// SetNillableLastSignInAt sets the "last_sign_in_at" field if the given value is not nil.
-func (_c *UserCreate) SetNillableLastSignInAt(v *time.Time) *UserCreate {
-	if v != nil {
-		_c.SetLastSignInAt(*v)
-	}
-	return _c
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (_c *UserCreate) SetCreatedAt(v time.Time) *UserCreate {
 	_c.mutation.SetCreatedAt(v)
 	return _c
 }
 
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *UserCreate) SetNillableCreatedAt(v *time.Time) *UserCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
-	return _c
-}
-
 // SetUpdatedAt sets the "updated_at" field.
 func (_c *UserCreate) SetUpdatedAt(v time.Time) *UserCreate {
 	_c.mutation.SetUpdatedAt(v)
-	return _c
-}
-
-// SetNillableUpdatedAt sets the "updated_at" field if the given value is not nil.
-func (_c *UserCreate) SetNillableUpdatedAt(v *time.Time) *UserCreate {
-	if v != nil {
-		_c.SetUpdatedAt(*v)
-	}
 	return _c
 }
 
@@ -137,15 +97,6 @@ func (_c *UserCreate) AddMembershipIDs(ids ...int64) *UserCreate {
 	return _c
 }
 
-// AddMemberships adds the "memberships" edges to the Membership entity.
-func (_c *UserCreate) AddMemberships(v ...*Membership) *UserCreate {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddMembershipIDs(ids...)
-}
-
 // Mutation returns the UserMutation object of the builder.
 func (_c *UserCreate) Mutation() *UserMutation {
 	return _c.mutation
@@ -155,15 +106,6 @@ func (_c *UserCreate) Mutation() *UserMutation {
 func (_c *UserCreate) Save(ctx context.Context) (*User, error) {
 	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
-}
-
-// SaveX calls Save and panics if Save returns an error.
-func (_c *UserCreate) SaveX(ctx context.Context) *User {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.
@@ -379,15 +321,6 @@ func (_c *UserCreateBulk) Save(ctx context.Context) ([]*User, error) {
 		}
 	}
 	return nodes, nil
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_c *UserCreateBulk) SaveX(ctx context.Context) []*User {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // Exec executes the query.

@@ -78,25 +78,9 @@ func (_u *UserUpdate) SetLanguage(v string) *UserUpdate {
 	return _u
 }
 
-// SetNillableLanguage sets the "language" field if the given value is not nil.
-func (_u *UserUpdate) SetNillableLanguage(v *string) *UserUpdate {
-	if v != nil {
-		_u.SetLanguage(*v)
-	}
-	return _u
-}
-
 // SetDisabledAt sets the "disabled_at" field.
 func (_u *UserUpdate) SetDisabledAt(v time.Time) *UserUpdate {
 	_u.mutation.SetDisabledAt(v)
-	return _u
-}
-
-// SetNillableDisabledAt sets the "disabled_at" field if the given value is not nil.
-func (_u *UserUpdate) SetNillableDisabledAt(v *time.Time) *UserUpdate {
-	if v != nil {
-		_u.SetDisabledAt(*v)
-	}
 	return _u
 }
 
@@ -109,14 +93,6 @@ func (_u *UserUpdate) ClearDisabledAt() *UserUpdate {
 // SetLastSignInAt sets the "last_sign_in_at" field.
 func (_u *UserUpdate) SetLastSignInAt(v time.Time) *UserUpdate {
 	_u.mutation.SetLastSignInAt(v)
-	return _u
-}
-
-// SetNillableLastSignInAt sets the "last_sign_in_at" field if the given value is not nil.
-func (_u *UserUpdate) SetNillableLastSignInAt(v *time.Time) *UserUpdate {
-	if v != nil {
-		_u.SetLastSignInAt(*v)
-	}
 	return _u
 }
 
@@ -138,15 +114,6 @@ func (_u *UserUpdate) AddMembershipIDs(ids ...int64) *UserUpdate {
 	return _u
 }
 
-// AddMemberships adds the "memberships" edges to the Membership entity.
-func (_u *UserUpdate) AddMemberships(v ...*Membership) *UserUpdate {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.AddMembershipIDs(ids...)
-}
-
 // Mutation returns the UserMutation object of the builder.
 func (_u *UserUpdate) Mutation() *UserMutation {
 	return _u.mutation
@@ -164,28 +131,10 @@ func (_u *UserUpdate) RemoveMembershipIDs(ids ...int64) *UserUpdate {
 	return _u
 }
 
-// RemoveMemberships removes "memberships" edges to Membership entities.
-func (_u *UserUpdate) RemoveMemberships(v ...*Membership) *UserUpdate {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.RemoveMembershipIDs(ids...)
-}
-
 // Save executes the query and returns the number of nodes affected by the update operation.
 func (_u *UserUpdate) Save(ctx context.Context) (int, error) {
 	_u.defaults()
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *UserUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
 }
 
 // Exec executes the query.
@@ -379,25 +328,9 @@ func (_u *UserUpdateOne) SetLanguage(v string) *UserUpdateOne {
 	return _u
 }
 
-// SetNillableLanguage sets the "language" field if the given value is not nil.
-func (_u *UserUpdateOne) SetNillableLanguage(v *string) *UserUpdateOne {
-	if v != nil {
-		_u.SetLanguage(*v)
-	}
-	return _u
-}
-
 // SetDisabledAt sets the "disabled_at" field.
 func (_u *UserUpdateOne) SetDisabledAt(v time.Time) *UserUpdateOne {
 	_u.mutation.SetDisabledAt(v)
-	return _u
-}
-
-// SetNillableDisabledAt sets the "disabled_at" field if the given value is not nil.
-func (_u *UserUpdateOne) SetNillableDisabledAt(v *time.Time) *UserUpdateOne {
-	if v != nil {
-		_u.SetDisabledAt(*v)
-	}
 	return _u
 }
 
@@ -410,14 +343,6 @@ func (_u *UserUpdateOne) ClearDisabledAt() *UserUpdateOne {
 // SetLastSignInAt sets the "last_sign_in_at" field.
 func (_u *UserUpdateOne) SetLastSignInAt(v time.Time) *UserUpdateOne {
 	_u.mutation.SetLastSignInAt(v)
-	return _u
-}
-
-// SetNillableLastSignInAt sets the "last_sign_in_at" field if the given value is not nil.
-func (_u *UserUpdateOne) SetNillableLastSignInAt(v *time.Time) *UserUpdateOne {
-	if v != nil {
-		_u.SetLastSignInAt(*v)
-	}
 	return _u
 }
 
@@ -439,15 +364,6 @@ func (_u *UserUpdateOne) AddMembershipIDs(ids ...int64) *UserUpdateOne {
 	return _u
 }
 
-// AddMemberships adds the "memberships" edges to the Membership entity.
-func (_u *UserUpdateOne) AddMemberships(v ...*Membership) *UserUpdateOne {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.AddMembershipIDs(ids...)
-}
-
 // Mutation returns the UserMutation object of the builder.
 func (_u *UserUpdateOne) Mutation() *UserMutation {
 	return _u.mutation
@@ -463,15 +379,6 @@ func (_u *UserUpdateOne) ClearMemberships() *UserUpdateOne {
 func (_u *UserUpdateOne) RemoveMembershipIDs(ids ...int64) *UserUpdateOne {
 	_u.mutation.RemoveMembershipIDs(ids...)
 	return _u
-}
-
-// RemoveMemberships removes "memberships" edges to Membership entities.
-func (_u *UserUpdateOne) RemoveMemberships(v ...*Membership) *UserUpdateOne {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.RemoveMembershipIDs(ids...)
 }
 
 // Where appends a list predicates to the UserUpdate builder.
@@ -491,15 +398,6 @@ func (_u *UserUpdateOne) Select(field string, fields ...string) *UserUpdateOne {
 func (_u *UserUpdateOne) Save(ctx context.Context) (*User, error) {
 	_u.defaults()
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *UserUpdateOne) SaveX(ctx context.Context) *User {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.

@@ -50,14 +50,6 @@ func (_u *WebhookUpdate) SetURL(v string) *WebhookUpdate {
 	return _u
 }
 
-// SetNillableURL sets the "url" field if the given value is not nil.
-func (_u *WebhookUpdate) SetNillableURL(v *string) *WebhookUpdate {
-	if v != nil {
-		_u.SetURL(*v)
-	}
-	return _u
-}
-
 // SetEvents sets the "events" field.
 func (_u *WebhookUpdate) SetEvents(v []string) *WebhookUpdate {
 	_u.mutation.SetEvents(v)
@@ -76,25 +68,9 @@ func (_u *WebhookUpdate) SetEnabled(v bool) *WebhookUpdate {
 	return _u
 }
 
-// SetNillableEnabled sets the "enabled" field if the given value is not nil.
-func (_u *WebhookUpdate) SetNillableEnabled(v *bool) *WebhookUpdate {
-	if v != nil {
-		_u.SetEnabled(*v)
-	}
-	return _u
-}
-
 // SetEnabledAt sets the "enabled_at" field.
 func (_u *WebhookUpdate) SetEnabledAt(v time.Time) *WebhookUpdate {
 	_u.mutation.SetEnabledAt(v)
-	return _u
-}
-
-// SetNillableEnabledAt sets the "enabled_at" field if the given value is not nil.
-func (_u *WebhookUpdate) SetNillableEnabledAt(v *time.Time) *WebhookUpdate {
-	if v != nil {
-		_u.SetEnabledAt(*v)
-	}
 	return _u
 }
 
@@ -110,14 +86,6 @@ func (_u *WebhookUpdate) SetDisabledAt(v time.Time) *WebhookUpdate {
 	return _u
 }
 
-// SetNillableDisabledAt sets the "disabled_at" field if the given value is not nil.
-func (_u *WebhookUpdate) SetNillableDisabledAt(v *time.Time) *WebhookUpdate {
-	if v != nil {
-		_u.SetDisabledAt(*v)
-	}
-	return _u
-}
-
 // ClearDisabledAt clears the value of the "disabled_at" field.
 func (_u *WebhookUpdate) ClearDisabledAt() *WebhookUpdate {
 	_u.mutation.ClearDisabledAt()
@@ -127,14 +95,6 @@ func (_u *WebhookUpdate) ClearDisabledAt() *WebhookUpdate {
 // SetDisabledReason sets the "disabled_reason" field.
 func (_u *WebhookUpdate) SetDisabledReason(v string) *WebhookUpdate {
 	_u.mutation.SetDisabledReason(v)
-	return _u
-}
-
-// SetNillableDisabledReason sets the "disabled_reason" field if the given value is not nil.
-func (_u *WebhookUpdate) SetNillableDisabledReason(v *string) *WebhookUpdate {
-	if v != nil {
-		_u.SetDisabledReason(*v)
-	}
 	return _u
 }
 
@@ -171,14 +131,6 @@ func (_u *WebhookUpdate) SetRateFullAt(v time.Time) *WebhookUpdate {
 	return _u
 }
 
-// SetNillableRateFullAt sets the "rate_full_at" field if the given value is not nil.
-func (_u *WebhookUpdate) SetNillableRateFullAt(v *time.Time) *WebhookUpdate {
-	if v != nil {
-		_u.SetRateFullAt(*v)
-	}
-	return _u
-}
-
 // ClearRateFullAt clears the value of the "rate_full_at" field.
 func (_u *WebhookUpdate) ClearRateFullAt() *WebhookUpdate {
 	_u.mutation.ClearRateFullAt()
@@ -209,14 +161,6 @@ func (_u *WebhookUpdate) SetPreviousSecretUntil(v time.Time) *WebhookUpdate {
 	return _u
 }
 
-// SetNillablePreviousSecretUntil sets the "previous_secret_until" field if the given value is not nil.
-func (_u *WebhookUpdate) SetNillablePreviousSecretUntil(v *time.Time) *WebhookUpdate {
-	if v != nil {
-		_u.SetPreviousSecretUntil(*v)
-	}
-	return _u
-}
-
 // ClearPreviousSecretUntil clears the value of the "previous_secret_until" field.
 func (_u *WebhookUpdate) ClearPreviousSecretUntil() *WebhookUpdate {
 	_u.mutation.ClearPreviousSecretUntil()
@@ -238,15 +182,6 @@ func (_u *WebhookUpdate) Mutation() *WebhookMutation {
 func (_u *WebhookUpdate) Save(ctx context.Context) (int, error) {
 	_u.defaults()
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *WebhookUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
 }
 
 // Exec executes the query.
@@ -410,14 +345,6 @@ func (_u *WebhookUpdateOne) SetURL(v string) *WebhookUpdateOne {
 	return _u
 }
 
-// SetNillableURL sets the "url" field if the given value is not nil.
-func (_u *WebhookUpdateOne) SetNillableURL(v *string) *WebhookUpdateOne {
-	if v != nil {
-		_u.SetURL(*v)
-	}
-	return _u
-}
-
 // SetEvents sets the "events" field.
 func (_u *WebhookUpdateOne) SetEvents(v []string) *WebhookUpdateOne {
 	_u.mutation.SetEvents(v)
@@ -436,25 +363,9 @@ func (_u *WebhookUpdateOne) SetEnabled(v bool) *WebhookUpdateOne {
 	return _u
 }
 
-// SetNillableEnabled sets the "enabled" field if the given value is not nil.
-func (_u *WebhookUpdateOne) SetNillableEnabled(v *bool) *WebhookUpdateOne {
-	if v != nil {
-		_u.SetEnabled(*v)
-	}
-	return _u
-}
-
 // SetEnabledAt sets the "enabled_at" field.
 func (_u *WebhookUpdateOne) SetEnabledAt(v time.Time) *WebhookUpdateOne {
 	_u.mutation.SetEnabledAt(v)
-	return _u
-}
-
-// SetNillableEnabledAt sets the "enabled_at" field if the given value is not nil.
-func (_u *WebhookUpdateOne) SetNillableEnabledAt(v *time.Time) *WebhookUpdateOne {
-	if v != nil {
-		_u.SetEnabledAt(*v)
-	}
 	return _u
 }
 
@@ -470,14 +381,6 @@ func (_u *WebhookUpdateOne) SetDisabledAt(v time.Time) *WebhookUpdateOne {
 	return _u
 }
 
-// SetNillableDisabledAt sets the "disabled_at" field if the given value is not nil.
-func (_u *WebhookUpdateOne) SetNillableDisabledAt(v *time.Time) *WebhookUpdateOne {
-	if v != nil {
-		_u.SetDisabledAt(*v)
-	}
-	return _u
-}
-
 // ClearDisabledAt clears the value of the "disabled_at" field.
 func (_u *WebhookUpdateOne) ClearDisabledAt() *WebhookUpdateOne {
 	_u.mutation.ClearDisabledAt()
@@ -487,14 +390,6 @@ func (_u *WebhookUpdateOne) ClearDisabledAt() *WebhookUpdateOne {
 // SetDisabledReason sets the "disabled_reason" field.
 func (_u *WebhookUpdateOne) SetDisabledReason(v string) *WebhookUpdateOne {
 	_u.mutation.SetDisabledReason(v)
-	return _u
-}
-
-// SetNillableDisabledReason sets the "disabled_reason" field if the given value is not nil.
-func (_u *WebhookUpdateOne) SetNillableDisabledReason(v *string) *WebhookUpdateOne {
-	if v != nil {
-		_u.SetDisabledReason(*v)
-	}
 	return _u
 }
 
@@ -531,14 +426,6 @@ func (_u *WebhookUpdateOne) SetRateFullAt(v time.Time) *WebhookUpdateOne {
 	return _u
 }
 
-// SetNillableRateFullAt sets the "rate_full_at" field if the given value is not nil.
-func (_u *WebhookUpdateOne) SetNillableRateFullAt(v *time.Time) *WebhookUpdateOne {
-	if v != nil {
-		_u.SetRateFullAt(*v)
-	}
-	return _u
-}
-
 // ClearRateFullAt clears the value of the "rate_full_at" field.
 func (_u *WebhookUpdateOne) ClearRateFullAt() *WebhookUpdateOne {
 	_u.mutation.ClearRateFullAt()
@@ -566,14 +453,6 @@ func (_u *WebhookUpdateOne) ClearPreviousSecret() *WebhookUpdateOne {
 // SetPreviousSecretUntil sets the "previous_secret_until" field.
 func (_u *WebhookUpdateOne) SetPreviousSecretUntil(v time.Time) *WebhookUpdateOne {
 	_u.mutation.SetPreviousSecretUntil(v)
-	return _u
-}
-
-// SetNillablePreviousSecretUntil sets the "previous_secret_until" field if the given value is not nil.
-func (_u *WebhookUpdateOne) SetNillablePreviousSecretUntil(v *time.Time) *WebhookUpdateOne {
-	if v != nil {
-		_u.SetPreviousSecretUntil(*v)
-	}
 	return _u
 }
 
@@ -611,15 +490,6 @@ func (_u *WebhookUpdateOne) Select(field string, fields ...string) *WebhookUpdat
 func (_u *WebhookUpdateOne) Save(ctx context.Context) (*Webhook, error) {
 	_u.defaults()
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *WebhookUpdateOne) SaveX(ctx context.Context) *Webhook {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.

@@ -62,7 +62,7 @@ func generateClient() error {
 			gen.Templates[i].Cond = func(t *gen.Type) bool { return wanted(buildersOf(t)) }
 		}
 	}
-	return generateCode(0, omitEntities, omitBuilders)
+	return generateCode(0, omitEntities, pruneMethods, omitBuilders)
 }
 
 func generateCode(migrate gen.SchemaMode, hooks ...gen.Hook) error {

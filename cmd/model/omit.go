@@ -105,44 +105,48 @@ func (o omission) add(names ...string) {
 
 // apply cuts every declaration, and every case of a switch, that mentions an omitted name out of a file.
 func (o omission) apply(path string) error {
+	_, err := cutDeclarations(path, func(decl ast.Decl) []ast.Node {
+		if cases := o.casesOf(decl); cases != nil {
+			return cases
+		}
+		if o.mentionedIn(decl) {
+			return []ast.Node{decl}
+		}
+		return nil
+	})
+	return err
+}
+
+// cutDeclarations removes from a file what choose returns for each declaration: the declaration itself, with its
+// comment, or nodes in it. It returns the number of nodes removed.
+func cutDeclarations(path string, choose func(ast.Decl) []ast.Node) (int, error) {
 	source, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, path, source, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
-		return err
-	}
-	type span struct{ from, to int }
-	var cuts []span
-	cut := func(from, to token.Pos) {
-		cuts = append(cuts, span{fset.Position(from).Offset, fset.Position(to).Offset})
-	}
-	for _, decl := range file.Decls {
-		if cases := o.casesOf(decl); cases != nil {
-			for _, c := range cases {
-				cut(c.Pos(), c.End())
-			}
-		} else if o.mentionedIn(decl) {
-			cut(startOf(decl), decl.End())
-		}
-	}
-	if cuts == nil {
-		return nil
+		return 0, err
 	}
 	var kept bytes.Buffer
-	end := 0
-	for _, c := range cuts {
-		kept.Write(source[end:c.from])
-		end = c.to
+	end, removed := 0, 0
+	for _, decl := range file.Decls {
+		for _, node := range choose(decl) {
+			kept.Write(source[end:fset.Position(startOf(node)).Offset])
+			end = fset.Position(node.End()).Offset
+			removed++
+		}
+	}
+	if removed == 0 {
+		return 0, nil
 	}
 	kept.Write(source[end:])
 	formatted, err := imports.Process(path, kept.Bytes(), nil)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return os.WriteFile(path, formatted, 0o644) //nolint:gosec // source code
+	return removed, os.WriteFile(path, formatted, 0o644) //nolint:gosec // source code
 }
 
 // casesOf returns the cases that mention an omitted name, if nothing else in the declaration does.
@@ -179,9 +183,9 @@ func (o omission) isOmitted(n ast.Node) bool {
 	return ok && (o[ident.Name] || o[strings.TrimPrefix(ident.Name, "new")])
 }
 
-func startOf(decl ast.Decl) token.Pos {
+func startOf(node ast.Node) token.Pos {
 	var doc *ast.CommentGroup
-	switch d := decl.(type) {
+	switch d := node.(type) {
 	case *ast.FuncDecl:
 		doc = d.Doc
 	case *ast.GenDecl:
@@ -190,5 +194,5 @@ func startOf(decl ast.Decl) token.Pos {
 	if doc != nil {
 		return doc.Pos()
 	}
-	return decl.Pos()
+	return node.Pos()
 }

@@ -157,49 +157,9 @@ func ByID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldID, opts...).ToFunc()
 }
 
-// ByName orders the results by the name field.
-func ByName(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldName, opts...).ToFunc()
-}
-
 // ByEmail orders the results by the email field.
 func ByEmail(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldEmail, opts...).ToFunc()
-}
-
-// ByPlanID orders the results by the plan_id field.
-func ByPlanID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldPlanID, opts...).ToFunc()
-}
-
-// ByProductionUnlocked orders the results by the production_unlocked field.
-func ByProductionUnlocked(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldProductionUnlocked, opts...).ToFunc()
-}
-
-// ByPaymentMethodAt orders the results by the payment_method_at field.
-func ByPaymentMethodAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldPaymentMethodAt, opts...).ToFunc()
-}
-
-// ByBodyRetentionDays orders the results by the body_retention_days field.
-func ByBodyRetentionDays(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldBodyRetentionDays, opts...).ToFunc()
-}
-
-// ByRecordRetentionDays orders the results by the record_retention_days field.
-func ByRecordRetentionDays(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldRecordRetentionDays, opts...).ToFunc()
-}
-
-// ByUnmetered orders the results by the unmetered field.
-func ByUnmetered(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldUnmetered, opts...).ToFunc()
-}
-
-// BySuspendedAt orders the results by the suspended_at field.
-func BySuspendedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSuspendedAt, opts...).ToFunc()
 }
 
 // BySystem orders the results by the system field.
@@ -207,94 +167,6 @@ func BySystem(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldSystem, opts...).ToFunc()
 }
 
-// ByRequireSecondFactor orders the results by the require_second_factor field.
-func ByRequireSecondFactor(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldRequireSecondFactor, opts...).ToFunc()
-}
-
-// ByMonthlyLimit orders the results by the monthly_limit field.
-func ByMonthlyLimit(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldMonthlyLimit, opts...).ToFunc()
-}
-
-// ByStoredBytes orders the results by the stored_bytes field.
-func ByStoredBytes(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldStoredBytes, opts...).ToFunc()
-}
-
-// ByDailyBytes orders the results by the daily_bytes field.
-func ByDailyBytes(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDailyBytes, opts...).ToFunc()
-}
-
-// ByPaymentDueAt orders the results by the payment_due_at field.
-func ByPaymentDueAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldPaymentDueAt, opts...).ToFunc()
-}
-
-// ByChangedAt orders the results by the changed_at field.
-func ByChangedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldChangedAt, opts...).ToFunc()
-}
-
-// ByCreatedAt orders the results by the created_at field.
-func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
-}
-
-// ByUpdatedAt orders the results by the updated_at field.
-func ByUpdatedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldUpdatedAt, opts...).ToFunc()
-}
-
-// ByMembershipsCount orders the results by memberships count.
-func ByMembershipsCount(opts ...sql.OrderTermOption) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborsCount(s, newMembershipsStep(), opts...)
-	}
-}
-
-// ByMemberships orders the results by memberships terms.
-func ByMemberships(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborTerms(s, newMembershipsStep(), append([]sql.OrderTerm{term}, terms...)...)
-	}
-}
-
-// ByAPIKeysCount orders the results by api_keys count.
-func ByAPIKeysCount(opts ...sql.OrderTermOption) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborsCount(s, newAPIKeysStep(), opts...)
-	}
-}
-
-// ByAPIKeys orders the results by api_keys terms.
-func ByAPIKeys(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborTerms(s, newAPIKeysStep(), append([]sql.OrderTerm{term}, terms...)...)
-	}
-}
-
-// ByPlanField orders the results by plan field.
-func ByPlanField(field string, opts ...sql.OrderTermOption) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborTerms(s, newPlanStep(), sql.OrderByField(field, opts...))
-	}
-}
-func newMembershipsStep() *sqlgraph.Step {
-	return sqlgraph.NewStep(
-		sqlgraph.From(Table, FieldID),
-		sqlgraph.To(MembershipsInverseTable, FieldID),
-		sqlgraph.Edge(sqlgraph.O2M, false, MembershipsTable, MembershipsColumn),
-	)
-}
-func newAPIKeysStep() *sqlgraph.Step {
-	return sqlgraph.NewStep(
-		sqlgraph.From(Table, FieldID),
-		sqlgraph.To(APIKeysInverseTable, FieldID),
-		sqlgraph.Edge(sqlgraph.O2M, false, APIKeysTable, APIKeysColumn),
-	)
-}
 func newPlanStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),

@@ -3,8 +3,6 @@
 package attempt
 
 import (
-	"fmt"
-
 	"entgo.io/ent/dialect/sql"
 )
 
@@ -141,16 +139,6 @@ func (o Outcome) String() string {
 	return string(o)
 }
 
-// OutcomeValidator is a validator for the "outcome" field enum values. It is called by the builders before save.
-func OutcomeValidator(o Outcome) error {
-	switch o {
-	case OutcomeDelivered, OutcomeDeferred, OutcomeBounced, OutcomeFailed, OutcomeUnknown, OutcomeNotStarted:
-		return nil
-	default:
-		return fmt.Errorf("attempt: invalid enum value for outcome field: %q", o)
-	}
-}
-
 // OrderOption defines the ordering options for the Attempt queries.
 type OrderOption func(*sql.Selector)
 
@@ -159,107 +147,7 @@ func ByID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldID, opts...).ToFunc()
 }
 
-// ByRecipientID orders the results by the recipient_id field.
-func ByRecipientID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldRecipientID, opts...).ToFunc()
-}
-
-// ByEmailID orders the results by the email_id field.
-func ByEmailID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldEmailID, opts...).ToFunc()
-}
-
-// ByAccountID orders the results by the account_id field.
-func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldAccountID, opts...).ToFunc()
-}
-
-// ByNumber orders the results by the number field.
-func ByNumber(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldNumber, opts...).ToFunc()
-}
-
-// ByFence orders the results by the fence field.
-func ByFence(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldFence, opts...).ToFunc()
-}
-
-// ByStartedAt orders the results by the started_at field.
-func ByStartedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldStartedAt, opts...).ToFunc()
-}
-
-// ByFinishedAt orders the results by the finished_at field.
-func ByFinishedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldFinishedAt, opts...).ToFunc()
-}
-
-// ByOutcome orders the results by the outcome field.
-func ByOutcome(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldOutcome, opts...).ToFunc()
-}
-
-// ByPhase orders the results by the phase field.
-func ByPhase(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldPhase, opts...).ToFunc()
-}
-
-// ByCode orders the results by the code field.
-func ByCode(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldCode, opts...).ToFunc()
-}
-
-// ByEnhancedCode orders the results by the enhanced_code field.
-func ByEnhancedCode(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldEnhancedCode, opts...).ToFunc()
-}
-
 // ByReply orders the results by the reply field.
 func ByReply(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldReply, opts...).ToFunc()
-}
-
-// ByRemoteHost orders the results by the remote_host field.
-func ByRemoteHost(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldRemoteHost, opts...).ToFunc()
-}
-
-// ByRemoteAddr orders the results by the remote_addr field.
-func ByRemoteAddr(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldRemoteAddr, opts...).ToFunc()
-}
-
-// ByTLS orders the results by the tls field.
-func ByTLS(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldTLS, opts...).ToFunc()
-}
-
-// ByTLSPolicy orders the results by the tls_policy field.
-func ByTLSPolicy(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldTLSPolicy, opts...).ToFunc()
-}
-
-// ByLocalAddr orders the results by the local_addr field.
-func ByLocalAddr(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldLocalAddr, opts...).ToFunc()
-}
-
-// ByWay orders the results by the way field.
-func ByWay(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldWay, opts...).ToFunc()
-}
-
-// ByClass orders the results by the class field.
-func ByClass(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldClass, opts...).ToFunc()
-}
-
-// ByNode orders the results by the node field.
-func ByNode(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldNode, opts...).ToFunc()
-}
-
-// ByAhead orders the results by the ahead field.
-func ByAhead(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldAhead, opts...).ToFunc()
 }

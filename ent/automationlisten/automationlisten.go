@@ -70,37 +70,7 @@ func ByID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldID, opts...).ToFunc()
 }
 
-// ByAccountID orders the results by the account_id field.
-func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldAccountID, opts...).ToFunc()
-}
-
 // ByEvent orders the results by the event field.
 func ByEvent(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldEvent, opts...).ToFunc()
-}
-
-// ByAutomationID orders the results by the automation_id field.
-func ByAutomationID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldAutomationID, opts...).ToFunc()
-}
-
-// ByVersion orders the results by the version field.
-func ByVersion(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldVersion, opts...).ToFunc()
-}
-
-// ByStarts orders the results by the starts field.
-func ByStarts(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldStarts, opts...).ToFunc()
-}
-
-// ByWaits orders the results by the waits field.
-func ByWaits(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldWaits, opts...).ToFunc()
-}
-
-// ByCancels orders the results by the cancels field.
-func ByCancels(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldCancels, opts...).ToFunc()
 }

@@ -14,11 +14,6 @@ func ID(id string) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldEQ(FieldID, id))
 }
 
-// IDEQ applies the EQ predicate on the ID field.
-func IDEQ(id string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEQ(FieldID, id))
-}
-
 // IDNEQ applies the NEQ predicate on the ID field.
 func IDNEQ(id string) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldNEQ(FieldID, id))
@@ -27,11 +22,6 @@ func IDNEQ(id string) predicate.CustomEvent {
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldIn(FieldID, ids...))
-}
-
-// IDNotIn applies the NotIn predicate on the ID field.
-func IDNotIn(ids ...string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNotIn(FieldID, ids...))
 }
 
 // IDGT applies the GT predicate on the ID field.
@@ -52,16 +42,6 @@ func IDLT(id string) predicate.CustomEvent {
 // IDLTE applies the LTE predicate on the ID field.
 func IDLTE(id string) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldLTE(FieldID, id))
-}
-
-// IDEqualFold applies the EqualFold predicate on the ID field.
-func IDEqualFold(id string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEqualFold(FieldID, id))
-}
-
-// IDContainsFold applies the ContainsFold predicate on the ID field.
-func IDContainsFold(id string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldContainsFold(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -114,76 +94,6 @@ func CreatedAt(v time.Time) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldEQ(FieldCreatedAt, v))
 }
 
-// AccountIDEQ applies the EQ predicate on the "account_id" field.
-func AccountIDEQ(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEQ(FieldAccountID, v))
-}
-
-// AccountIDNEQ applies the NEQ predicate on the "account_id" field.
-func AccountIDNEQ(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNEQ(FieldAccountID, v))
-}
-
-// AccountIDIn applies the In predicate on the "account_id" field.
-func AccountIDIn(vs ...string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldIn(FieldAccountID, vs...))
-}
-
-// AccountIDNotIn applies the NotIn predicate on the "account_id" field.
-func AccountIDNotIn(vs ...string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNotIn(FieldAccountID, vs...))
-}
-
-// AccountIDGT applies the GT predicate on the "account_id" field.
-func AccountIDGT(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldGT(FieldAccountID, v))
-}
-
-// AccountIDGTE applies the GTE predicate on the "account_id" field.
-func AccountIDGTE(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldGTE(FieldAccountID, v))
-}
-
-// AccountIDLT applies the LT predicate on the "account_id" field.
-func AccountIDLT(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldLT(FieldAccountID, v))
-}
-
-// AccountIDLTE applies the LTE predicate on the "account_id" field.
-func AccountIDLTE(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldLTE(FieldAccountID, v))
-}
-
-// AccountIDContains applies the Contains predicate on the "account_id" field.
-func AccountIDContains(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldContains(FieldAccountID, v))
-}
-
-// AccountIDHasPrefix applies the HasPrefix predicate on the "account_id" field.
-func AccountIDHasPrefix(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldHasPrefix(FieldAccountID, v))
-}
-
-// AccountIDHasSuffix applies the HasSuffix predicate on the "account_id" field.
-func AccountIDHasSuffix(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldHasSuffix(FieldAccountID, v))
-}
-
-// AccountIDEqualFold applies the EqualFold predicate on the "account_id" field.
-func AccountIDEqualFold(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEqualFold(FieldAccountID, v))
-}
-
-// AccountIDContainsFold applies the ContainsFold predicate on the "account_id" field.
-func AccountIDContainsFold(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldContainsFold(FieldAccountID, v))
-}
-
-// NameEQ applies the EQ predicate on the "name" field.
-func NameEQ(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEQ(FieldName, v))
-}
-
 // NameNEQ applies the NEQ predicate on the "name" field.
 func NameNEQ(v string) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldNEQ(FieldName, v))
@@ -194,59 +104,9 @@ func NameIn(vs ...string) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldIn(FieldName, vs...))
 }
 
-// NameNotIn applies the NotIn predicate on the "name" field.
-func NameNotIn(vs ...string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNotIn(FieldName, vs...))
-}
-
-// NameGT applies the GT predicate on the "name" field.
-func NameGT(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldGT(FieldName, v))
-}
-
-// NameGTE applies the GTE predicate on the "name" field.
-func NameGTE(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldGTE(FieldName, v))
-}
-
-// NameLT applies the LT predicate on the "name" field.
-func NameLT(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldLT(FieldName, v))
-}
-
-// NameLTE applies the LTE predicate on the "name" field.
-func NameLTE(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldLTE(FieldName, v))
-}
-
-// NameContains applies the Contains predicate on the "name" field.
-func NameContains(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldContains(FieldName, v))
-}
-
-// NameHasPrefix applies the HasPrefix predicate on the "name" field.
-func NameHasPrefix(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldHasPrefix(FieldName, v))
-}
-
-// NameHasSuffix applies the HasSuffix predicate on the "name" field.
-func NameHasSuffix(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldHasSuffix(FieldName, v))
-}
-
-// NameEqualFold applies the EqualFold predicate on the "name" field.
-func NameEqualFold(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEqualFold(FieldName, v))
-}
-
 // NameContainsFold applies the ContainsFold predicate on the "name" field.
 func NameContainsFold(v string) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldContainsFold(FieldName, v))
-}
-
-// UserIDEQ applies the EQ predicate on the "user_id" field.
-func UserIDEQ(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEQ(FieldUserID, v))
 }
 
 // UserIDNEQ applies the NEQ predicate on the "user_id" field.
@@ -254,389 +114,14 @@ func UserIDNEQ(v string) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldNEQ(FieldUserID, v))
 }
 
-// UserIDIn applies the In predicate on the "user_id" field.
-func UserIDIn(vs ...string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldIn(FieldUserID, vs...))
-}
-
-// UserIDNotIn applies the NotIn predicate on the "user_id" field.
-func UserIDNotIn(vs ...string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNotIn(FieldUserID, vs...))
-}
-
-// UserIDGT applies the GT predicate on the "user_id" field.
-func UserIDGT(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldGT(FieldUserID, v))
-}
-
-// UserIDGTE applies the GTE predicate on the "user_id" field.
-func UserIDGTE(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldGTE(FieldUserID, v))
-}
-
-// UserIDLT applies the LT predicate on the "user_id" field.
-func UserIDLT(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldLT(FieldUserID, v))
-}
-
-// UserIDLTE applies the LTE predicate on the "user_id" field.
-func UserIDLTE(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldLTE(FieldUserID, v))
-}
-
-// UserIDContains applies the Contains predicate on the "user_id" field.
-func UserIDContains(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldContains(FieldUserID, v))
-}
-
-// UserIDHasPrefix applies the HasPrefix predicate on the "user_id" field.
-func UserIDHasPrefix(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldHasPrefix(FieldUserID, v))
-}
-
-// UserIDHasSuffix applies the HasSuffix predicate on the "user_id" field.
-func UserIDHasSuffix(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldHasSuffix(FieldUserID, v))
-}
-
-// UserIDIsNil applies the IsNil predicate on the "user_id" field.
-func UserIDIsNil() predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldIsNull(FieldUserID))
-}
-
 // UserIDNotNil applies the NotNil predicate on the "user_id" field.
 func UserIDNotNil() predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldNotNull(FieldUserID))
 }
 
-// UserIDEqualFold applies the EqualFold predicate on the "user_id" field.
-func UserIDEqualFold(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEqualFold(FieldUserID, v))
-}
-
-// UserIDContainsFold applies the ContainsFold predicate on the "user_id" field.
-func UserIDContainsFold(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldContainsFold(FieldUserID, v))
-}
-
-// EmailEQ applies the EQ predicate on the "email" field.
-func EmailEQ(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEQ(FieldEmail, v))
-}
-
-// EmailNEQ applies the NEQ predicate on the "email" field.
-func EmailNEQ(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNEQ(FieldEmail, v))
-}
-
-// EmailIn applies the In predicate on the "email" field.
-func EmailIn(vs ...string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldIn(FieldEmail, vs...))
-}
-
-// EmailNotIn applies the NotIn predicate on the "email" field.
-func EmailNotIn(vs ...string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNotIn(FieldEmail, vs...))
-}
-
-// EmailGT applies the GT predicate on the "email" field.
-func EmailGT(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldGT(FieldEmail, v))
-}
-
-// EmailGTE applies the GTE predicate on the "email" field.
-func EmailGTE(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldGTE(FieldEmail, v))
-}
-
-// EmailLT applies the LT predicate on the "email" field.
-func EmailLT(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldLT(FieldEmail, v))
-}
-
-// EmailLTE applies the LTE predicate on the "email" field.
-func EmailLTE(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldLTE(FieldEmail, v))
-}
-
-// EmailContains applies the Contains predicate on the "email" field.
-func EmailContains(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldContains(FieldEmail, v))
-}
-
-// EmailHasPrefix applies the HasPrefix predicate on the "email" field.
-func EmailHasPrefix(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldHasPrefix(FieldEmail, v))
-}
-
-// EmailHasSuffix applies the HasSuffix predicate on the "email" field.
-func EmailHasSuffix(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldHasSuffix(FieldEmail, v))
-}
-
-// EmailIsNil applies the IsNil predicate on the "email" field.
-func EmailIsNil() predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldIsNull(FieldEmail))
-}
-
-// EmailNotNil applies the NotNil predicate on the "email" field.
-func EmailNotNil() predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNotNull(FieldEmail))
-}
-
-// EmailEqualFold applies the EqualFold predicate on the "email" field.
-func EmailEqualFold(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEqualFold(FieldEmail, v))
-}
-
 // EmailContainsFold applies the ContainsFold predicate on the "email" field.
 func EmailContainsFold(v string) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldContainsFold(FieldEmail, v))
-}
-
-// EmailKeyEQ applies the EQ predicate on the "email_key" field.
-func EmailKeyEQ(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEQ(FieldEmailKey, v))
-}
-
-// EmailKeyNEQ applies the NEQ predicate on the "email_key" field.
-func EmailKeyNEQ(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNEQ(FieldEmailKey, v))
-}
-
-// EmailKeyIn applies the In predicate on the "email_key" field.
-func EmailKeyIn(vs ...string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldIn(FieldEmailKey, vs...))
-}
-
-// EmailKeyNotIn applies the NotIn predicate on the "email_key" field.
-func EmailKeyNotIn(vs ...string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNotIn(FieldEmailKey, vs...))
-}
-
-// EmailKeyGT applies the GT predicate on the "email_key" field.
-func EmailKeyGT(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldGT(FieldEmailKey, v))
-}
-
-// EmailKeyGTE applies the GTE predicate on the "email_key" field.
-func EmailKeyGTE(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldGTE(FieldEmailKey, v))
-}
-
-// EmailKeyLT applies the LT predicate on the "email_key" field.
-func EmailKeyLT(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldLT(FieldEmailKey, v))
-}
-
-// EmailKeyLTE applies the LTE predicate on the "email_key" field.
-func EmailKeyLTE(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldLTE(FieldEmailKey, v))
-}
-
-// EmailKeyContains applies the Contains predicate on the "email_key" field.
-func EmailKeyContains(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldContains(FieldEmailKey, v))
-}
-
-// EmailKeyHasPrefix applies the HasPrefix predicate on the "email_key" field.
-func EmailKeyHasPrefix(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldHasPrefix(FieldEmailKey, v))
-}
-
-// EmailKeyHasSuffix applies the HasSuffix predicate on the "email_key" field.
-func EmailKeyHasSuffix(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldHasSuffix(FieldEmailKey, v))
-}
-
-// EmailKeyIsNil applies the IsNil predicate on the "email_key" field.
-func EmailKeyIsNil() predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldIsNull(FieldEmailKey))
-}
-
-// EmailKeyNotNil applies the NotNil predicate on the "email_key" field.
-func EmailKeyNotNil() predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNotNull(FieldEmailKey))
-}
-
-// EmailKeyEqualFold applies the EqualFold predicate on the "email_key" field.
-func EmailKeyEqualFold(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEqualFold(FieldEmailKey, v))
-}
-
-// EmailKeyContainsFold applies the ContainsFold predicate on the "email_key" field.
-func EmailKeyContainsFold(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldContainsFold(FieldEmailKey, v))
-}
-
-// DataIsNil applies the IsNil predicate on the "data" field.
-func DataIsNil() predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldIsNull(FieldData))
-}
-
-// DataNotNil applies the NotNil predicate on the "data" field.
-func DataNotNil() predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNotNull(FieldData))
-}
-
-// SourceEQ applies the EQ predicate on the "source" field.
-func SourceEQ(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEQ(FieldSource, v))
-}
-
-// SourceNEQ applies the NEQ predicate on the "source" field.
-func SourceNEQ(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNEQ(FieldSource, v))
-}
-
-// SourceIn applies the In predicate on the "source" field.
-func SourceIn(vs ...string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldIn(FieldSource, vs...))
-}
-
-// SourceNotIn applies the NotIn predicate on the "source" field.
-func SourceNotIn(vs ...string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNotIn(FieldSource, vs...))
-}
-
-// SourceGT applies the GT predicate on the "source" field.
-func SourceGT(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldGT(FieldSource, v))
-}
-
-// SourceGTE applies the GTE predicate on the "source" field.
-func SourceGTE(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldGTE(FieldSource, v))
-}
-
-// SourceLT applies the LT predicate on the "source" field.
-func SourceLT(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldLT(FieldSource, v))
-}
-
-// SourceLTE applies the LTE predicate on the "source" field.
-func SourceLTE(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldLTE(FieldSource, v))
-}
-
-// SourceContains applies the Contains predicate on the "source" field.
-func SourceContains(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldContains(FieldSource, v))
-}
-
-// SourceHasPrefix applies the HasPrefix predicate on the "source" field.
-func SourceHasPrefix(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldHasPrefix(FieldSource, v))
-}
-
-// SourceHasSuffix applies the HasSuffix predicate on the "source" field.
-func SourceHasSuffix(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldHasSuffix(FieldSource, v))
-}
-
-// SourceEqualFold applies the EqualFold predicate on the "source" field.
-func SourceEqualFold(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEqualFold(FieldSource, v))
-}
-
-// SourceContainsFold applies the ContainsFold predicate on the "source" field.
-func SourceContainsFold(v string) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldContainsFold(FieldSource, v))
-}
-
-// DepthEQ applies the EQ predicate on the "depth" field.
-func DepthEQ(v int) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEQ(FieldDepth, v))
-}
-
-// DepthNEQ applies the NEQ predicate on the "depth" field.
-func DepthNEQ(v int) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNEQ(FieldDepth, v))
-}
-
-// DepthIn applies the In predicate on the "depth" field.
-func DepthIn(vs ...int) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldIn(FieldDepth, vs...))
-}
-
-// DepthNotIn applies the NotIn predicate on the "depth" field.
-func DepthNotIn(vs ...int) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNotIn(FieldDepth, vs...))
-}
-
-// DepthGT applies the GT predicate on the "depth" field.
-func DepthGT(v int) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldGT(FieldDepth, v))
-}
-
-// DepthGTE applies the GTE predicate on the "depth" field.
-func DepthGTE(v int) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldGTE(FieldDepth, v))
-}
-
-// DepthLT applies the LT predicate on the "depth" field.
-func DepthLT(v int) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldLT(FieldDepth, v))
-}
-
-// DepthLTE applies the LTE predicate on the "depth" field.
-func DepthLTE(v int) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldLTE(FieldDepth, v))
-}
-
-// MatchesIsNil applies the IsNil predicate on the "matches" field.
-func MatchesIsNil() predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldIsNull(FieldMatches))
-}
-
-// MatchesNotNil applies the NotNil predicate on the "matches" field.
-func MatchesNotNil() predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNotNull(FieldMatches))
-}
-
-// PendingEQ applies the EQ predicate on the "pending" field.
-func PendingEQ(v bool) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEQ(FieldPending, v))
-}
-
-// PendingNEQ applies the NEQ predicate on the "pending" field.
-func PendingNEQ(v bool) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNEQ(FieldPending, v))
-}
-
-// TrialEQ applies the EQ predicate on the "trial" field.
-func TrialEQ(v bool) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEQ(FieldTrial, v))
-}
-
-// TrialNEQ applies the NEQ predicate on the "trial" field.
-func TrialNEQ(v bool) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNEQ(FieldTrial, v))
-}
-
-// CreatedAtEQ applies the EQ predicate on the "created_at" field.
-func CreatedAtEQ(v time.Time) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// CreatedAtNEQ applies the NEQ predicate on the "created_at" field.
-func CreatedAtNEQ(v time.Time) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNEQ(FieldCreatedAt, v))
-}
-
-// CreatedAtIn applies the In predicate on the "created_at" field.
-func CreatedAtIn(vs ...time.Time) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldIn(FieldCreatedAt, vs...))
-}
-
-// CreatedAtNotIn applies the NotIn predicate on the "created_at" field.
-func CreatedAtNotIn(vs ...time.Time) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldNotIn(FieldCreatedAt, vs...))
-}
-
-// CreatedAtGT applies the GT predicate on the "created_at" field.
-func CreatedAtGT(v time.Time) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldGT(FieldCreatedAt, v))
 }
 
 // CreatedAtGTE applies the GTE predicate on the "created_at" field.
@@ -647,11 +132,6 @@ func CreatedAtGTE(v time.Time) predicate.CustomEvent {
 // CreatedAtLT applies the LT predicate on the "created_at" field.
 func CreatedAtLT(v time.Time) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// CreatedAtLTE applies the LTE predicate on the "created_at" field.
-func CreatedAtLTE(v time.Time) predicate.CustomEvent {
-	return predicate.CustomEvent(sql.FieldLTE(FieldCreatedAt, v))
 }
 
 // And groups predicates with the AND operator between them.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 )
 
 const (
@@ -133,73 +132,4 @@ type OrderOption func(*sql.Selector)
 // ByID orders the results by the id field.
 func ByID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldID, opts...).ToFunc()
-}
-
-// ByAccountID orders the results by the account_id field.
-func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldAccountID, opts...).ToFunc()
-}
-
-// ByEmailID orders the results by the email_id field.
-func ByEmailID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldEmailID, opts...).ToFunc()
-}
-
-// ByRecipientID orders the results by the recipient_id field.
-func ByRecipientID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldRecipientID, opts...).ToFunc()
-}
-
-// ByKind orders the results by the kind field.
-func ByKind(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldKind, opts...).ToFunc()
-}
-
-// ByEffective orders the results by the effective field.
-func ByEffective(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldEffective, opts...).ToFunc()
-}
-
-// ByStatus orders the results by the status field.
-func ByStatus(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldStatus, opts...).ToFunc()
-}
-
-// ByDiagnostic orders the results by the diagnostic field.
-func ByDiagnostic(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDiagnostic, opts...).ToFunc()
-}
-
-// ByClass orders the results by the class field.
-func ByClass(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldClass, opts...).ToFunc()
-}
-
-// ByReporter orders the results by the reporter field.
-func ByReporter(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldReporter, opts...).ToFunc()
-}
-
-// ByRemoteAddr orders the results by the remote_addr field.
-func ByRemoteAddr(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldRemoteAddr, opts...).ToFunc()
-}
-
-// ByCreatedAt orders the results by the created_at field.
-func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
-}
-
-// ByEmailField orders the results by email field.
-func ByEmailField(field string, opts ...sql.OrderTermOption) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborTerms(s, newEmailStep(), sql.OrderByField(field, opts...))
-	}
-}
-func newEmailStep() *sqlgraph.Step {
-	return sqlgraph.NewStep(
-		sqlgraph.From(Table, FieldID),
-		sqlgraph.To(EmailInverseTable, FieldID),
-		sqlgraph.Edge(sqlgraph.M2O, true, EmailTable, EmailColumn),
-	)
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 )
 
 const (
@@ -141,58 +140,4 @@ type OrderOption func(*sql.Selector)
 // ByID orders the results by the id field.
 func ByID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldID, opts...).ToFunc()
-}
-
-// ByDomainID orders the results by the domain_id field.
-func ByDomainID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDomainID, opts...).ToFunc()
-}
-
-// BySelector orders the results by the selector field.
-func BySelector(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSelector, opts...).ToFunc()
-}
-
-// ByAlgorithm orders the results by the algorithm field.
-func ByAlgorithm(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldAlgorithm, opts...).ToFunc()
-}
-
-// ByPublicKey orders the results by the public_key field.
-func ByPublicKey(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldPublicKey, opts...).ToFunc()
-}
-
-// ByState orders the results by the state field.
-func ByState(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldState, opts...).ToFunc()
-}
-
-// ByCreatedAt orders the results by the created_at field.
-func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
-}
-
-// ByActivatedAt orders the results by the activated_at field.
-func ByActivatedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldActivatedAt, opts...).ToFunc()
-}
-
-// ByRetiredAt orders the results by the retired_at field.
-func ByRetiredAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldRetiredAt, opts...).ToFunc()
-}
-
-// ByDomainField orders the results by domain field.
-func ByDomainField(field string, opts ...sql.OrderTermOption) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborTerms(s, newDomainStep(), sql.OrderByField(field, opts...))
-	}
-}
-func newDomainStep() *sqlgraph.Step {
-	return sqlgraph.NewStep(
-		sqlgraph.From(Table, FieldID),
-		sqlgraph.To(DomainInverseTable, FieldID),
-		sqlgraph.Edge(sqlgraph.M2O, true, DomainTable, DomainColumn),
-	)
 }

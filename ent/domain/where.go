@@ -15,11 +15,6 @@ func ID(id string) predicate.Domain {
 	return predicate.Domain(sql.FieldEQ(FieldID, id))
 }
 
-// IDEQ applies the EQ predicate on the ID field.
-func IDEQ(id string) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldID, id))
-}
-
 // IDNEQ applies the NEQ predicate on the ID field.
 func IDNEQ(id string) predicate.Domain {
 	return predicate.Domain(sql.FieldNEQ(FieldID, id))
@@ -28,11 +23,6 @@ func IDNEQ(id string) predicate.Domain {
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.Domain {
 	return predicate.Domain(sql.FieldIn(FieldID, ids...))
-}
-
-// IDNotIn applies the NotIn predicate on the ID field.
-func IDNotIn(ids ...string) predicate.Domain {
-	return predicate.Domain(sql.FieldNotIn(FieldID, ids...))
 }
 
 // IDGT applies the GT predicate on the ID field.
@@ -53,16 +43,6 @@ func IDLT(id string) predicate.Domain {
 // IDLTE applies the LTE predicate on the ID field.
 func IDLTE(id string) predicate.Domain {
 	return predicate.Domain(sql.FieldLTE(FieldID, id))
-}
-
-// IDEqualFold applies the EqualFold predicate on the ID field.
-func IDEqualFold(id string) predicate.Domain {
-	return predicate.Domain(sql.FieldEqualFold(FieldID, id))
-}
-
-// IDContainsFold applies the ContainsFold predicate on the ID field.
-func IDContainsFold(id string) predicate.Domain {
-	return predicate.Domain(sql.FieldContainsFold(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -145,61 +125,6 @@ func UpdatedAt(v time.Time) predicate.Domain {
 	return predicate.Domain(sql.FieldEQ(FieldUpdatedAt, v))
 }
 
-// AccountIDEQ applies the EQ predicate on the "account_id" field.
-func AccountIDEQ(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldAccountID, v))
-}
-
-// AccountIDNEQ applies the NEQ predicate on the "account_id" field.
-func AccountIDNEQ(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldAccountID, v))
-}
-
-// AccountIDIn applies the In predicate on the "account_id" field.
-func AccountIDIn(vs ...string) predicate.Domain {
-	return predicate.Domain(sql.FieldIn(FieldAccountID, vs...))
-}
-
-// AccountIDNotIn applies the NotIn predicate on the "account_id" field.
-func AccountIDNotIn(vs ...string) predicate.Domain {
-	return predicate.Domain(sql.FieldNotIn(FieldAccountID, vs...))
-}
-
-// AccountIDGT applies the GT predicate on the "account_id" field.
-func AccountIDGT(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldGT(FieldAccountID, v))
-}
-
-// AccountIDGTE applies the GTE predicate on the "account_id" field.
-func AccountIDGTE(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldGTE(FieldAccountID, v))
-}
-
-// AccountIDLT applies the LT predicate on the "account_id" field.
-func AccountIDLT(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldLT(FieldAccountID, v))
-}
-
-// AccountIDLTE applies the LTE predicate on the "account_id" field.
-func AccountIDLTE(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldLTE(FieldAccountID, v))
-}
-
-// AccountIDContains applies the Contains predicate on the "account_id" field.
-func AccountIDContains(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldContains(FieldAccountID, v))
-}
-
-// AccountIDHasPrefix applies the HasPrefix predicate on the "account_id" field.
-func AccountIDHasPrefix(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldHasPrefix(FieldAccountID, v))
-}
-
-// AccountIDHasSuffix applies the HasSuffix predicate on the "account_id" field.
-func AccountIDHasSuffix(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldHasSuffix(FieldAccountID, v))
-}
-
 // AccountIDIsNil applies the IsNil predicate on the "account_id" field.
 func AccountIDIsNil() predicate.Domain {
 	return predicate.Domain(sql.FieldIsNull(FieldAccountID))
@@ -208,21 +133,6 @@ func AccountIDIsNil() predicate.Domain {
 // AccountIDNotNil applies the NotNil predicate on the "account_id" field.
 func AccountIDNotNil() predicate.Domain {
 	return predicate.Domain(sql.FieldNotNull(FieldAccountID))
-}
-
-// AccountIDEqualFold applies the EqualFold predicate on the "account_id" field.
-func AccountIDEqualFold(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldEqualFold(FieldAccountID, v))
-}
-
-// AccountIDContainsFold applies the ContainsFold predicate on the "account_id" field.
-func AccountIDContainsFold(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldContainsFold(FieldAccountID, v))
-}
-
-// NameEQ applies the EQ predicate on the "name" field.
-func NameEQ(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldName, v))
 }
 
 // NameNEQ applies the NEQ predicate on the "name" field.
@@ -235,51 +145,6 @@ func NameIn(vs ...string) predicate.Domain {
 	return predicate.Domain(sql.FieldIn(FieldName, vs...))
 }
 
-// NameNotIn applies the NotIn predicate on the "name" field.
-func NameNotIn(vs ...string) predicate.Domain {
-	return predicate.Domain(sql.FieldNotIn(FieldName, vs...))
-}
-
-// NameGT applies the GT predicate on the "name" field.
-func NameGT(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldGT(FieldName, v))
-}
-
-// NameGTE applies the GTE predicate on the "name" field.
-func NameGTE(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldGTE(FieldName, v))
-}
-
-// NameLT applies the LT predicate on the "name" field.
-func NameLT(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldLT(FieldName, v))
-}
-
-// NameLTE applies the LTE predicate on the "name" field.
-func NameLTE(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldLTE(FieldName, v))
-}
-
-// NameContains applies the Contains predicate on the "name" field.
-func NameContains(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldContains(FieldName, v))
-}
-
-// NameHasPrefix applies the HasPrefix predicate on the "name" field.
-func NameHasPrefix(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldHasPrefix(FieldName, v))
-}
-
-// NameHasSuffix applies the HasSuffix predicate on the "name" field.
-func NameHasSuffix(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldHasSuffix(FieldName, v))
-}
-
-// NameEqualFold applies the EqualFold predicate on the "name" field.
-func NameEqualFold(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldEqualFold(FieldName, v))
-}
-
 // NameContainsFold applies the ContainsFold predicate on the "name" field.
 func NameContainsFold(v string) predicate.Domain {
 	return predicate.Domain(sql.FieldContainsFold(FieldName, v))
@@ -290,259 +155,9 @@ func StatusEQ(v Status) predicate.Domain {
 	return predicate.Domain(sql.FieldEQ(FieldStatus, v))
 }
 
-// StatusNEQ applies the NEQ predicate on the "status" field.
-func StatusNEQ(v Status) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldStatus, v))
-}
-
 // StatusIn applies the In predicate on the "status" field.
 func StatusIn(vs ...Status) predicate.Domain {
 	return predicate.Domain(sql.FieldIn(FieldStatus, vs...))
-}
-
-// StatusNotIn applies the NotIn predicate on the "status" field.
-func StatusNotIn(vs ...Status) predicate.Domain {
-	return predicate.Domain(sql.FieldNotIn(FieldStatus, vs...))
-}
-
-// SeededEQ applies the EQ predicate on the "seeded" field.
-func SeededEQ(v bool) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldSeeded, v))
-}
-
-// SeededNEQ applies the NEQ predicate on the "seeded" field.
-func SeededNEQ(v bool) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldSeeded, v))
-}
-
-// OwnershipTokenEQ applies the EQ predicate on the "ownership_token" field.
-func OwnershipTokenEQ(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldOwnershipToken, v))
-}
-
-// OwnershipTokenNEQ applies the NEQ predicate on the "ownership_token" field.
-func OwnershipTokenNEQ(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldOwnershipToken, v))
-}
-
-// OwnershipTokenIn applies the In predicate on the "ownership_token" field.
-func OwnershipTokenIn(vs ...string) predicate.Domain {
-	return predicate.Domain(sql.FieldIn(FieldOwnershipToken, vs...))
-}
-
-// OwnershipTokenNotIn applies the NotIn predicate on the "ownership_token" field.
-func OwnershipTokenNotIn(vs ...string) predicate.Domain {
-	return predicate.Domain(sql.FieldNotIn(FieldOwnershipToken, vs...))
-}
-
-// OwnershipTokenGT applies the GT predicate on the "ownership_token" field.
-func OwnershipTokenGT(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldGT(FieldOwnershipToken, v))
-}
-
-// OwnershipTokenGTE applies the GTE predicate on the "ownership_token" field.
-func OwnershipTokenGTE(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldGTE(FieldOwnershipToken, v))
-}
-
-// OwnershipTokenLT applies the LT predicate on the "ownership_token" field.
-func OwnershipTokenLT(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldLT(FieldOwnershipToken, v))
-}
-
-// OwnershipTokenLTE applies the LTE predicate on the "ownership_token" field.
-func OwnershipTokenLTE(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldLTE(FieldOwnershipToken, v))
-}
-
-// OwnershipTokenContains applies the Contains predicate on the "ownership_token" field.
-func OwnershipTokenContains(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldContains(FieldOwnershipToken, v))
-}
-
-// OwnershipTokenHasPrefix applies the HasPrefix predicate on the "ownership_token" field.
-func OwnershipTokenHasPrefix(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldHasPrefix(FieldOwnershipToken, v))
-}
-
-// OwnershipTokenHasSuffix applies the HasSuffix predicate on the "ownership_token" field.
-func OwnershipTokenHasSuffix(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldHasSuffix(FieldOwnershipToken, v))
-}
-
-// OwnershipTokenEqualFold applies the EqualFold predicate on the "ownership_token" field.
-func OwnershipTokenEqualFold(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldEqualFold(FieldOwnershipToken, v))
-}
-
-// OwnershipTokenContainsFold applies the ContainsFold predicate on the "ownership_token" field.
-func OwnershipTokenContainsFold(v string) predicate.Domain {
-	return predicate.Domain(sql.FieldContainsFold(FieldOwnershipToken, v))
-}
-
-// RecordsIsNil applies the IsNil predicate on the "records" field.
-func RecordsIsNil() predicate.Domain {
-	return predicate.Domain(sql.FieldIsNull(FieldRecords))
-}
-
-// RecordsNotNil applies the NotNil predicate on the "records" field.
-func RecordsNotNil() predicate.Domain {
-	return predicate.Domain(sql.FieldNotNull(FieldRecords))
-}
-
-// OpenTrackingEQ applies the EQ predicate on the "open_tracking" field.
-func OpenTrackingEQ(v bool) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldOpenTracking, v))
-}
-
-// OpenTrackingNEQ applies the NEQ predicate on the "open_tracking" field.
-func OpenTrackingNEQ(v bool) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldOpenTracking, v))
-}
-
-// ClickTrackingEQ applies the EQ predicate on the "click_tracking" field.
-func ClickTrackingEQ(v bool) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldClickTracking, v))
-}
-
-// ClickTrackingNEQ applies the NEQ predicate on the "click_tracking" field.
-func ClickTrackingNEQ(v bool) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldClickTracking, v))
-}
-
-// TLSModeEQ applies the EQ predicate on the "tls_mode" field.
-func TLSModeEQ(v TLSMode) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldTLSMode, v))
-}
-
-// TLSModeNEQ applies the NEQ predicate on the "tls_mode" field.
-func TLSModeNEQ(v TLSMode) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldTLSMode, v))
-}
-
-// TLSModeIn applies the In predicate on the "tls_mode" field.
-func TLSModeIn(vs ...TLSMode) predicate.Domain {
-	return predicate.Domain(sql.FieldIn(FieldTLSMode, vs...))
-}
-
-// TLSModeNotIn applies the NotIn predicate on the "tls_mode" field.
-func TLSModeNotIn(vs ...TLSMode) predicate.Domain {
-	return predicate.Domain(sql.FieldNotIn(FieldTLSMode, vs...))
-}
-
-// InboundEnabledEQ applies the EQ predicate on the "inbound_enabled" field.
-func InboundEnabledEQ(v bool) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldInboundEnabled, v))
-}
-
-// InboundEnabledNEQ applies the NEQ predicate on the "inbound_enabled" field.
-func InboundEnabledNEQ(v bool) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldInboundEnabled, v))
-}
-
-// Ed25519EQ applies the EQ predicate on the "ed25519" field.
-func Ed25519EQ(v bool) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldEd25519, v))
-}
-
-// Ed25519NEQ applies the NEQ predicate on the "ed25519" field.
-func Ed25519NEQ(v bool) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldEd25519, v))
-}
-
-// LastCheckedAtEQ applies the EQ predicate on the "last_checked_at" field.
-func LastCheckedAtEQ(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldLastCheckedAt, v))
-}
-
-// LastCheckedAtNEQ applies the NEQ predicate on the "last_checked_at" field.
-func LastCheckedAtNEQ(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldLastCheckedAt, v))
-}
-
-// LastCheckedAtIn applies the In predicate on the "last_checked_at" field.
-func LastCheckedAtIn(vs ...time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldIn(FieldLastCheckedAt, vs...))
-}
-
-// LastCheckedAtNotIn applies the NotIn predicate on the "last_checked_at" field.
-func LastCheckedAtNotIn(vs ...time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldNotIn(FieldLastCheckedAt, vs...))
-}
-
-// LastCheckedAtGT applies the GT predicate on the "last_checked_at" field.
-func LastCheckedAtGT(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldGT(FieldLastCheckedAt, v))
-}
-
-// LastCheckedAtGTE applies the GTE predicate on the "last_checked_at" field.
-func LastCheckedAtGTE(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldGTE(FieldLastCheckedAt, v))
-}
-
-// LastCheckedAtLT applies the LT predicate on the "last_checked_at" field.
-func LastCheckedAtLT(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldLT(FieldLastCheckedAt, v))
-}
-
-// LastCheckedAtLTE applies the LTE predicate on the "last_checked_at" field.
-func LastCheckedAtLTE(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldLTE(FieldLastCheckedAt, v))
-}
-
-// LastCheckedAtIsNil applies the IsNil predicate on the "last_checked_at" field.
-func LastCheckedAtIsNil() predicate.Domain {
-	return predicate.Domain(sql.FieldIsNull(FieldLastCheckedAt))
-}
-
-// LastCheckedAtNotNil applies the NotNil predicate on the "last_checked_at" field.
-func LastCheckedAtNotNil() predicate.Domain {
-	return predicate.Domain(sql.FieldNotNull(FieldLastCheckedAt))
-}
-
-// VerifiedAtEQ applies the EQ predicate on the "verified_at" field.
-func VerifiedAtEQ(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldVerifiedAt, v))
-}
-
-// VerifiedAtNEQ applies the NEQ predicate on the "verified_at" field.
-func VerifiedAtNEQ(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldVerifiedAt, v))
-}
-
-// VerifiedAtIn applies the In predicate on the "verified_at" field.
-func VerifiedAtIn(vs ...time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldIn(FieldVerifiedAt, vs...))
-}
-
-// VerifiedAtNotIn applies the NotIn predicate on the "verified_at" field.
-func VerifiedAtNotIn(vs ...time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldNotIn(FieldVerifiedAt, vs...))
-}
-
-// VerifiedAtGT applies the GT predicate on the "verified_at" field.
-func VerifiedAtGT(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldGT(FieldVerifiedAt, v))
-}
-
-// VerifiedAtGTE applies the GTE predicate on the "verified_at" field.
-func VerifiedAtGTE(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldGTE(FieldVerifiedAt, v))
-}
-
-// VerifiedAtLT applies the LT predicate on the "verified_at" field.
-func VerifiedAtLT(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldLT(FieldVerifiedAt, v))
-}
-
-// VerifiedAtLTE applies the LTE predicate on the "verified_at" field.
-func VerifiedAtLTE(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldLTE(FieldVerifiedAt, v))
-}
-
-// VerifiedAtIsNil applies the IsNil predicate on the "verified_at" field.
-func VerifiedAtIsNil() predicate.Domain {
-	return predicate.Domain(sql.FieldIsNull(FieldVerifiedAt))
 }
 
 // VerifiedAtNotNil applies the NotNil predicate on the "verified_at" field.
@@ -550,209 +165,9 @@ func VerifiedAtNotNil() predicate.Domain {
 	return predicate.Domain(sql.FieldNotNull(FieldVerifiedAt))
 }
 
-// FailingSinceEQ applies the EQ predicate on the "failing_since" field.
-func FailingSinceEQ(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldFailingSince, v))
-}
-
-// FailingSinceNEQ applies the NEQ predicate on the "failing_since" field.
-func FailingSinceNEQ(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldFailingSince, v))
-}
-
-// FailingSinceIn applies the In predicate on the "failing_since" field.
-func FailingSinceIn(vs ...time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldIn(FieldFailingSince, vs...))
-}
-
-// FailingSinceNotIn applies the NotIn predicate on the "failing_since" field.
-func FailingSinceNotIn(vs ...time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldNotIn(FieldFailingSince, vs...))
-}
-
-// FailingSinceGT applies the GT predicate on the "failing_since" field.
-func FailingSinceGT(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldGT(FieldFailingSince, v))
-}
-
-// FailingSinceGTE applies the GTE predicate on the "failing_since" field.
-func FailingSinceGTE(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldGTE(FieldFailingSince, v))
-}
-
-// FailingSinceLT applies the LT predicate on the "failing_since" field.
-func FailingSinceLT(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldLT(FieldFailingSince, v))
-}
-
-// FailingSinceLTE applies the LTE predicate on the "failing_since" field.
-func FailingSinceLTE(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldLTE(FieldFailingSince, v))
-}
-
 // FailingSinceIsNil applies the IsNil predicate on the "failing_since" field.
 func FailingSinceIsNil() predicate.Domain {
 	return predicate.Domain(sql.FieldIsNull(FieldFailingSince))
-}
-
-// FailingSinceNotNil applies the NotNil predicate on the "failing_since" field.
-func FailingSinceNotNil() predicate.Domain {
-	return predicate.Domain(sql.FieldNotNull(FieldFailingSince))
-}
-
-// DueAtEQ applies the EQ predicate on the "due_at" field.
-func DueAtEQ(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldDueAt, v))
-}
-
-// DueAtNEQ applies the NEQ predicate on the "due_at" field.
-func DueAtNEQ(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldDueAt, v))
-}
-
-// DueAtIn applies the In predicate on the "due_at" field.
-func DueAtIn(vs ...time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldIn(FieldDueAt, vs...))
-}
-
-// DueAtNotIn applies the NotIn predicate on the "due_at" field.
-func DueAtNotIn(vs ...time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldNotIn(FieldDueAt, vs...))
-}
-
-// DueAtGT applies the GT predicate on the "due_at" field.
-func DueAtGT(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldGT(FieldDueAt, v))
-}
-
-// DueAtGTE applies the GTE predicate on the "due_at" field.
-func DueAtGTE(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldGTE(FieldDueAt, v))
-}
-
-// DueAtLT applies the LT predicate on the "due_at" field.
-func DueAtLT(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldLT(FieldDueAt, v))
-}
-
-// DueAtLTE applies the LTE predicate on the "due_at" field.
-func DueAtLTE(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldLTE(FieldDueAt, v))
-}
-
-// DueAtIsNil applies the IsNil predicate on the "due_at" field.
-func DueAtIsNil() predicate.Domain {
-	return predicate.Domain(sql.FieldIsNull(FieldDueAt))
-}
-
-// DueAtNotNil applies the NotNil predicate on the "due_at" field.
-func DueAtNotNil() predicate.Domain {
-	return predicate.Domain(sql.FieldNotNull(FieldDueAt))
-}
-
-// FenceEQ applies the EQ predicate on the "fence" field.
-func FenceEQ(v int64) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldFence, v))
-}
-
-// FenceNEQ applies the NEQ predicate on the "fence" field.
-func FenceNEQ(v int64) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldFence, v))
-}
-
-// FenceIn applies the In predicate on the "fence" field.
-func FenceIn(vs ...int64) predicate.Domain {
-	return predicate.Domain(sql.FieldIn(FieldFence, vs...))
-}
-
-// FenceNotIn applies the NotIn predicate on the "fence" field.
-func FenceNotIn(vs ...int64) predicate.Domain {
-	return predicate.Domain(sql.FieldNotIn(FieldFence, vs...))
-}
-
-// FenceGT applies the GT predicate on the "fence" field.
-func FenceGT(v int64) predicate.Domain {
-	return predicate.Domain(sql.FieldGT(FieldFence, v))
-}
-
-// FenceGTE applies the GTE predicate on the "fence" field.
-func FenceGTE(v int64) predicate.Domain {
-	return predicate.Domain(sql.FieldGTE(FieldFence, v))
-}
-
-// FenceLT applies the LT predicate on the "fence" field.
-func FenceLT(v int64) predicate.Domain {
-	return predicate.Domain(sql.FieldLT(FieldFence, v))
-}
-
-// FenceLTE applies the LTE predicate on the "fence" field.
-func FenceLTE(v int64) predicate.Domain {
-	return predicate.Domain(sql.FieldLTE(FieldFence, v))
-}
-
-// CheckAttemptsEQ applies the EQ predicate on the "check_attempts" field.
-func CheckAttemptsEQ(v int) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldCheckAttempts, v))
-}
-
-// CheckAttemptsNEQ applies the NEQ predicate on the "check_attempts" field.
-func CheckAttemptsNEQ(v int) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldCheckAttempts, v))
-}
-
-// CheckAttemptsIn applies the In predicate on the "check_attempts" field.
-func CheckAttemptsIn(vs ...int) predicate.Domain {
-	return predicate.Domain(sql.FieldIn(FieldCheckAttempts, vs...))
-}
-
-// CheckAttemptsNotIn applies the NotIn predicate on the "check_attempts" field.
-func CheckAttemptsNotIn(vs ...int) predicate.Domain {
-	return predicate.Domain(sql.FieldNotIn(FieldCheckAttempts, vs...))
-}
-
-// CheckAttemptsGT applies the GT predicate on the "check_attempts" field.
-func CheckAttemptsGT(v int) predicate.Domain {
-	return predicate.Domain(sql.FieldGT(FieldCheckAttempts, v))
-}
-
-// CheckAttemptsGTE applies the GTE predicate on the "check_attempts" field.
-func CheckAttemptsGTE(v int) predicate.Domain {
-	return predicate.Domain(sql.FieldGTE(FieldCheckAttempts, v))
-}
-
-// CheckAttemptsLT applies the LT predicate on the "check_attempts" field.
-func CheckAttemptsLT(v int) predicate.Domain {
-	return predicate.Domain(sql.FieldLT(FieldCheckAttempts, v))
-}
-
-// CheckAttemptsLTE applies the LTE predicate on the "check_attempts" field.
-func CheckAttemptsLTE(v int) predicate.Domain {
-	return predicate.Domain(sql.FieldLTE(FieldCheckAttempts, v))
-}
-
-// CreatedAtEQ applies the EQ predicate on the "created_at" field.
-func CreatedAtEQ(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// CreatedAtNEQ applies the NEQ predicate on the "created_at" field.
-func CreatedAtNEQ(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldCreatedAt, v))
-}
-
-// CreatedAtIn applies the In predicate on the "created_at" field.
-func CreatedAtIn(vs ...time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldIn(FieldCreatedAt, vs...))
-}
-
-// CreatedAtNotIn applies the NotIn predicate on the "created_at" field.
-func CreatedAtNotIn(vs ...time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldNotIn(FieldCreatedAt, vs...))
-}
-
-// CreatedAtGT applies the GT predicate on the "created_at" field.
-func CreatedAtGT(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldGT(FieldCreatedAt, v))
 }
 
 // CreatedAtGTE applies the GTE predicate on the "created_at" field.
@@ -765,51 +180,6 @@ func CreatedAtLT(v time.Time) predicate.Domain {
 	return predicate.Domain(sql.FieldLT(FieldCreatedAt, v))
 }
 
-// CreatedAtLTE applies the LTE predicate on the "created_at" field.
-func CreatedAtLTE(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldLTE(FieldCreatedAt, v))
-}
-
-// UpdatedAtEQ applies the EQ predicate on the "updated_at" field.
-func UpdatedAtEQ(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldEQ(FieldUpdatedAt, v))
-}
-
-// UpdatedAtNEQ applies the NEQ predicate on the "updated_at" field.
-func UpdatedAtNEQ(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldNEQ(FieldUpdatedAt, v))
-}
-
-// UpdatedAtIn applies the In predicate on the "updated_at" field.
-func UpdatedAtIn(vs ...time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldIn(FieldUpdatedAt, vs...))
-}
-
-// UpdatedAtNotIn applies the NotIn predicate on the "updated_at" field.
-func UpdatedAtNotIn(vs ...time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldNotIn(FieldUpdatedAt, vs...))
-}
-
-// UpdatedAtGT applies the GT predicate on the "updated_at" field.
-func UpdatedAtGT(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldGT(FieldUpdatedAt, v))
-}
-
-// UpdatedAtGTE applies the GTE predicate on the "updated_at" field.
-func UpdatedAtGTE(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldGTE(FieldUpdatedAt, v))
-}
-
-// UpdatedAtLT applies the LT predicate on the "updated_at" field.
-func UpdatedAtLT(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldLT(FieldUpdatedAt, v))
-}
-
-// UpdatedAtLTE applies the LTE predicate on the "updated_at" field.
-func UpdatedAtLTE(v time.Time) predicate.Domain {
-	return predicate.Domain(sql.FieldLTE(FieldUpdatedAt, v))
-}
-
 // HasKeys applies the HasEdge predicate on the "keys" edge.
 func HasKeys() predicate.Domain {
 	return predicate.Domain(func(s *sql.Selector) {
@@ -818,18 +188,6 @@ func HasKeys() predicate.Domain {
 			sqlgraph.Edge(sqlgraph.O2M, false, KeysTable, KeysColumn),
 		)
 		sqlgraph.HasNeighbors(s, step)
-	})
-}
-
-// HasKeysWith applies the HasEdge predicate on the "keys" edge with a given conditions (other predicates).
-func HasKeysWith(preds ...predicate.DKIMKey) predicate.Domain {
-	return predicate.Domain(func(s *sql.Selector) {
-		step := newKeysStep()
-		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
-			for _, p := range preds {
-				p(s)
-			}
-		})
 	})
 }
 

@@ -14,11 +14,6 @@ func ID(id string) predicate.DomainClaim {
 	return predicate.DomainClaim(sql.FieldEQ(FieldID, id))
 }
 
-// IDEQ applies the EQ predicate on the ID field.
-func IDEQ(id string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldEQ(FieldID, id))
-}
-
 // IDNEQ applies the NEQ predicate on the ID field.
 func IDNEQ(id string) predicate.DomainClaim {
 	return predicate.DomainClaim(sql.FieldNEQ(FieldID, id))
@@ -27,11 +22,6 @@ func IDNEQ(id string) predicate.DomainClaim {
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.DomainClaim {
 	return predicate.DomainClaim(sql.FieldIn(FieldID, ids...))
-}
-
-// IDNotIn applies the NotIn predicate on the ID field.
-func IDNotIn(ids ...string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNotIn(FieldID, ids...))
 }
 
 // IDGT applies the GT predicate on the ID field.
@@ -52,16 +42,6 @@ func IDLT(id string) predicate.DomainClaim {
 // IDLTE applies the LTE predicate on the ID field.
 func IDLTE(id string) predicate.DomainClaim {
 	return predicate.DomainClaim(sql.FieldLTE(FieldID, id))
-}
-
-// IDEqualFold applies the EqualFold predicate on the ID field.
-func IDEqualFold(id string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldEqualFold(FieldID, id))
-}
-
-// IDContainsFold applies the ContainsFold predicate on the ID field.
-func IDContainsFold(id string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldContainsFold(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -99,76 +79,6 @@ func CompletedAt(v time.Time) predicate.DomainClaim {
 	return predicate.DomainClaim(sql.FieldEQ(FieldCompletedAt, v))
 }
 
-// AccountIDEQ applies the EQ predicate on the "account_id" field.
-func AccountIDEQ(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldEQ(FieldAccountID, v))
-}
-
-// AccountIDNEQ applies the NEQ predicate on the "account_id" field.
-func AccountIDNEQ(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNEQ(FieldAccountID, v))
-}
-
-// AccountIDIn applies the In predicate on the "account_id" field.
-func AccountIDIn(vs ...string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldIn(FieldAccountID, vs...))
-}
-
-// AccountIDNotIn applies the NotIn predicate on the "account_id" field.
-func AccountIDNotIn(vs ...string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNotIn(FieldAccountID, vs...))
-}
-
-// AccountIDGT applies the GT predicate on the "account_id" field.
-func AccountIDGT(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldGT(FieldAccountID, v))
-}
-
-// AccountIDGTE applies the GTE predicate on the "account_id" field.
-func AccountIDGTE(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldGTE(FieldAccountID, v))
-}
-
-// AccountIDLT applies the LT predicate on the "account_id" field.
-func AccountIDLT(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldLT(FieldAccountID, v))
-}
-
-// AccountIDLTE applies the LTE predicate on the "account_id" field.
-func AccountIDLTE(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldLTE(FieldAccountID, v))
-}
-
-// AccountIDContains applies the Contains predicate on the "account_id" field.
-func AccountIDContains(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldContains(FieldAccountID, v))
-}
-
-// AccountIDHasPrefix applies the HasPrefix predicate on the "account_id" field.
-func AccountIDHasPrefix(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldHasPrefix(FieldAccountID, v))
-}
-
-// AccountIDHasSuffix applies the HasSuffix predicate on the "account_id" field.
-func AccountIDHasSuffix(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldHasSuffix(FieldAccountID, v))
-}
-
-// AccountIDEqualFold applies the EqualFold predicate on the "account_id" field.
-func AccountIDEqualFold(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldEqualFold(FieldAccountID, v))
-}
-
-// AccountIDContainsFold applies the ContainsFold predicate on the "account_id" field.
-func AccountIDContainsFold(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldContainsFold(FieldAccountID, v))
-}
-
-// NameEQ applies the EQ predicate on the "name" field.
-func NameEQ(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldEQ(FieldName, v))
-}
-
 // NameNEQ applies the NEQ predicate on the "name" field.
 func NameNEQ(v string) predicate.DomainClaim {
 	return predicate.DomainClaim(sql.FieldNEQ(FieldName, v))
@@ -179,119 +89,9 @@ func NameIn(vs ...string) predicate.DomainClaim {
 	return predicate.DomainClaim(sql.FieldIn(FieldName, vs...))
 }
 
-// NameNotIn applies the NotIn predicate on the "name" field.
-func NameNotIn(vs ...string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNotIn(FieldName, vs...))
-}
-
-// NameGT applies the GT predicate on the "name" field.
-func NameGT(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldGT(FieldName, v))
-}
-
-// NameGTE applies the GTE predicate on the "name" field.
-func NameGTE(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldGTE(FieldName, v))
-}
-
-// NameLT applies the LT predicate on the "name" field.
-func NameLT(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldLT(FieldName, v))
-}
-
-// NameLTE applies the LTE predicate on the "name" field.
-func NameLTE(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldLTE(FieldName, v))
-}
-
-// NameContains applies the Contains predicate on the "name" field.
-func NameContains(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldContains(FieldName, v))
-}
-
-// NameHasPrefix applies the HasPrefix predicate on the "name" field.
-func NameHasPrefix(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldHasPrefix(FieldName, v))
-}
-
-// NameHasSuffix applies the HasSuffix predicate on the "name" field.
-func NameHasSuffix(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldHasSuffix(FieldName, v))
-}
-
-// NameEqualFold applies the EqualFold predicate on the "name" field.
-func NameEqualFold(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldEqualFold(FieldName, v))
-}
-
 // NameContainsFold applies the ContainsFold predicate on the "name" field.
 func NameContainsFold(v string) predicate.DomainClaim {
 	return predicate.DomainClaim(sql.FieldContainsFold(FieldName, v))
-}
-
-// TokenEQ applies the EQ predicate on the "token" field.
-func TokenEQ(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldEQ(FieldToken, v))
-}
-
-// TokenNEQ applies the NEQ predicate on the "token" field.
-func TokenNEQ(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNEQ(FieldToken, v))
-}
-
-// TokenIn applies the In predicate on the "token" field.
-func TokenIn(vs ...string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldIn(FieldToken, vs...))
-}
-
-// TokenNotIn applies the NotIn predicate on the "token" field.
-func TokenNotIn(vs ...string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNotIn(FieldToken, vs...))
-}
-
-// TokenGT applies the GT predicate on the "token" field.
-func TokenGT(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldGT(FieldToken, v))
-}
-
-// TokenGTE applies the GTE predicate on the "token" field.
-func TokenGTE(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldGTE(FieldToken, v))
-}
-
-// TokenLT applies the LT predicate on the "token" field.
-func TokenLT(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldLT(FieldToken, v))
-}
-
-// TokenLTE applies the LTE predicate on the "token" field.
-func TokenLTE(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldLTE(FieldToken, v))
-}
-
-// TokenContains applies the Contains predicate on the "token" field.
-func TokenContains(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldContains(FieldToken, v))
-}
-
-// TokenHasPrefix applies the HasPrefix predicate on the "token" field.
-func TokenHasPrefix(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldHasPrefix(FieldToken, v))
-}
-
-// TokenHasSuffix applies the HasSuffix predicate on the "token" field.
-func TokenHasSuffix(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldHasSuffix(FieldToken, v))
-}
-
-// TokenEqualFold applies the EqualFold predicate on the "token" field.
-func TokenEqualFold(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldEqualFold(FieldToken, v))
-}
-
-// TokenContainsFold applies the ContainsFold predicate on the "token" field.
-func TokenContainsFold(v string) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldContainsFold(FieldToken, v))
 }
 
 // StatusEQ applies the EQ predicate on the "status" field.
@@ -299,44 +99,9 @@ func StatusEQ(v Status) predicate.DomainClaim {
 	return predicate.DomainClaim(sql.FieldEQ(FieldStatus, v))
 }
 
-// StatusNEQ applies the NEQ predicate on the "status" field.
-func StatusNEQ(v Status) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNEQ(FieldStatus, v))
-}
-
 // StatusIn applies the In predicate on the "status" field.
 func StatusIn(vs ...Status) predicate.DomainClaim {
 	return predicate.DomainClaim(sql.FieldIn(FieldStatus, vs...))
-}
-
-// StatusNotIn applies the NotIn predicate on the "status" field.
-func StatusNotIn(vs ...Status) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNotIn(FieldStatus, vs...))
-}
-
-// CreatedAtEQ applies the EQ predicate on the "created_at" field.
-func CreatedAtEQ(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// CreatedAtNEQ applies the NEQ predicate on the "created_at" field.
-func CreatedAtNEQ(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNEQ(FieldCreatedAt, v))
-}
-
-// CreatedAtIn applies the In predicate on the "created_at" field.
-func CreatedAtIn(vs ...time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldIn(FieldCreatedAt, vs...))
-}
-
-// CreatedAtNotIn applies the NotIn predicate on the "created_at" field.
-func CreatedAtNotIn(vs ...time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNotIn(FieldCreatedAt, vs...))
-}
-
-// CreatedAtGT applies the GT predicate on the "created_at" field.
-func CreatedAtGT(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldGT(FieldCreatedAt, v))
 }
 
 // CreatedAtGTE applies the GTE predicate on the "created_at" field.
@@ -349,149 +114,9 @@ func CreatedAtLT(v time.Time) predicate.DomainClaim {
 	return predicate.DomainClaim(sql.FieldLT(FieldCreatedAt, v))
 }
 
-// CreatedAtLTE applies the LTE predicate on the "created_at" field.
-func CreatedAtLTE(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldLTE(FieldCreatedAt, v))
-}
-
-// ExpiresAtEQ applies the EQ predicate on the "expires_at" field.
-func ExpiresAtEQ(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldEQ(FieldExpiresAt, v))
-}
-
-// ExpiresAtNEQ applies the NEQ predicate on the "expires_at" field.
-func ExpiresAtNEQ(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNEQ(FieldExpiresAt, v))
-}
-
-// ExpiresAtIn applies the In predicate on the "expires_at" field.
-func ExpiresAtIn(vs ...time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldIn(FieldExpiresAt, vs...))
-}
-
-// ExpiresAtNotIn applies the NotIn predicate on the "expires_at" field.
-func ExpiresAtNotIn(vs ...time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNotIn(FieldExpiresAt, vs...))
-}
-
 // ExpiresAtGT applies the GT predicate on the "expires_at" field.
 func ExpiresAtGT(v time.Time) predicate.DomainClaim {
 	return predicate.DomainClaim(sql.FieldGT(FieldExpiresAt, v))
-}
-
-// ExpiresAtGTE applies the GTE predicate on the "expires_at" field.
-func ExpiresAtGTE(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldGTE(FieldExpiresAt, v))
-}
-
-// ExpiresAtLT applies the LT predicate on the "expires_at" field.
-func ExpiresAtLT(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldLT(FieldExpiresAt, v))
-}
-
-// ExpiresAtLTE applies the LTE predicate on the "expires_at" field.
-func ExpiresAtLTE(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldLTE(FieldExpiresAt, v))
-}
-
-// LastCheckedAtEQ applies the EQ predicate on the "last_checked_at" field.
-func LastCheckedAtEQ(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldEQ(FieldLastCheckedAt, v))
-}
-
-// LastCheckedAtNEQ applies the NEQ predicate on the "last_checked_at" field.
-func LastCheckedAtNEQ(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNEQ(FieldLastCheckedAt, v))
-}
-
-// LastCheckedAtIn applies the In predicate on the "last_checked_at" field.
-func LastCheckedAtIn(vs ...time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldIn(FieldLastCheckedAt, vs...))
-}
-
-// LastCheckedAtNotIn applies the NotIn predicate on the "last_checked_at" field.
-func LastCheckedAtNotIn(vs ...time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNotIn(FieldLastCheckedAt, vs...))
-}
-
-// LastCheckedAtGT applies the GT predicate on the "last_checked_at" field.
-func LastCheckedAtGT(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldGT(FieldLastCheckedAt, v))
-}
-
-// LastCheckedAtGTE applies the GTE predicate on the "last_checked_at" field.
-func LastCheckedAtGTE(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldGTE(FieldLastCheckedAt, v))
-}
-
-// LastCheckedAtLT applies the LT predicate on the "last_checked_at" field.
-func LastCheckedAtLT(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldLT(FieldLastCheckedAt, v))
-}
-
-// LastCheckedAtLTE applies the LTE predicate on the "last_checked_at" field.
-func LastCheckedAtLTE(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldLTE(FieldLastCheckedAt, v))
-}
-
-// LastCheckedAtIsNil applies the IsNil predicate on the "last_checked_at" field.
-func LastCheckedAtIsNil() predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldIsNull(FieldLastCheckedAt))
-}
-
-// LastCheckedAtNotNil applies the NotNil predicate on the "last_checked_at" field.
-func LastCheckedAtNotNil() predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNotNull(FieldLastCheckedAt))
-}
-
-// CompletedAtEQ applies the EQ predicate on the "completed_at" field.
-func CompletedAtEQ(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldEQ(FieldCompletedAt, v))
-}
-
-// CompletedAtNEQ applies the NEQ predicate on the "completed_at" field.
-func CompletedAtNEQ(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNEQ(FieldCompletedAt, v))
-}
-
-// CompletedAtIn applies the In predicate on the "completed_at" field.
-func CompletedAtIn(vs ...time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldIn(FieldCompletedAt, vs...))
-}
-
-// CompletedAtNotIn applies the NotIn predicate on the "completed_at" field.
-func CompletedAtNotIn(vs ...time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNotIn(FieldCompletedAt, vs...))
-}
-
-// CompletedAtGT applies the GT predicate on the "completed_at" field.
-func CompletedAtGT(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldGT(FieldCompletedAt, v))
-}
-
-// CompletedAtGTE applies the GTE predicate on the "completed_at" field.
-func CompletedAtGTE(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldGTE(FieldCompletedAt, v))
-}
-
-// CompletedAtLT applies the LT predicate on the "completed_at" field.
-func CompletedAtLT(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldLT(FieldCompletedAt, v))
-}
-
-// CompletedAtLTE applies the LTE predicate on the "completed_at" field.
-func CompletedAtLTE(v time.Time) predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldLTE(FieldCompletedAt, v))
-}
-
-// CompletedAtIsNil applies the IsNil predicate on the "completed_at" field.
-func CompletedAtIsNil() predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldIsNull(FieldCompletedAt))
-}
-
-// CompletedAtNotNil applies the NotNil predicate on the "completed_at" field.
-func CompletedAtNotNil() predicate.DomainClaim {
-	return predicate.DomainClaim(sql.FieldNotNull(FieldCompletedAt))
 }
 
 // And groups predicates with the AND operator between them.

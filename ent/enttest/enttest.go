@@ -24,13 +24,6 @@ type (
 	}
 )
 
-// WithOptions forwards options to client creation.
-func WithOptions(opts ...ent.Option) Option {
-	return func(o *options) {
-		o.opts = append(o.opts, opts...)
-	}
-}
-
 func newOptions(opts []Option) *options {
 	o := &options{}
 	for _, opt := range opts {

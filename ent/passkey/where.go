@@ -14,11 +14,6 @@ func ID(id string) predicate.Passkey {
 	return predicate.Passkey(sql.FieldEQ(FieldID, id))
 }
 
-// IDEQ applies the EQ predicate on the ID field.
-func IDEQ(id string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldEQ(FieldID, id))
-}
-
 // IDNEQ applies the NEQ predicate on the ID field.
 func IDNEQ(id string) predicate.Passkey {
 	return predicate.Passkey(sql.FieldNEQ(FieldID, id))
@@ -27,11 +22,6 @@ func IDNEQ(id string) predicate.Passkey {
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.Passkey {
 	return predicate.Passkey(sql.FieldIn(FieldID, ids...))
-}
-
-// IDNotIn applies the NotIn predicate on the ID field.
-func IDNotIn(ids ...string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldNotIn(FieldID, ids...))
 }
 
 // IDGT applies the GT predicate on the ID field.
@@ -52,16 +42,6 @@ func IDLT(id string) predicate.Passkey {
 // IDLTE applies the LTE predicate on the ID field.
 func IDLTE(id string) predicate.Passkey {
 	return predicate.Passkey(sql.FieldLTE(FieldID, id))
-}
-
-// IDEqualFold applies the EqualFold predicate on the ID field.
-func IDEqualFold(id string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldEqualFold(FieldID, id))
-}
-
-// IDContainsFold applies the ContainsFold predicate on the ID field.
-func IDContainsFold(id string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldContainsFold(FieldID, id))
 }
 
 // UserID applies equality check predicate on the "user_id" field. It's identical to UserIDEQ.
@@ -94,154 +74,9 @@ func CreatedAt(v time.Time) predicate.Passkey {
 	return predicate.Passkey(sql.FieldEQ(FieldCreatedAt, v))
 }
 
-// UserIDEQ applies the EQ predicate on the "user_id" field.
-func UserIDEQ(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldEQ(FieldUserID, v))
-}
-
 // UserIDNEQ applies the NEQ predicate on the "user_id" field.
 func UserIDNEQ(v string) predicate.Passkey {
 	return predicate.Passkey(sql.FieldNEQ(FieldUserID, v))
-}
-
-// UserIDIn applies the In predicate on the "user_id" field.
-func UserIDIn(vs ...string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldIn(FieldUserID, vs...))
-}
-
-// UserIDNotIn applies the NotIn predicate on the "user_id" field.
-func UserIDNotIn(vs ...string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldNotIn(FieldUserID, vs...))
-}
-
-// UserIDGT applies the GT predicate on the "user_id" field.
-func UserIDGT(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldGT(FieldUserID, v))
-}
-
-// UserIDGTE applies the GTE predicate on the "user_id" field.
-func UserIDGTE(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldGTE(FieldUserID, v))
-}
-
-// UserIDLT applies the LT predicate on the "user_id" field.
-func UserIDLT(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldLT(FieldUserID, v))
-}
-
-// UserIDLTE applies the LTE predicate on the "user_id" field.
-func UserIDLTE(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldLTE(FieldUserID, v))
-}
-
-// UserIDContains applies the Contains predicate on the "user_id" field.
-func UserIDContains(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldContains(FieldUserID, v))
-}
-
-// UserIDHasPrefix applies the HasPrefix predicate on the "user_id" field.
-func UserIDHasPrefix(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldHasPrefix(FieldUserID, v))
-}
-
-// UserIDHasSuffix applies the HasSuffix predicate on the "user_id" field.
-func UserIDHasSuffix(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldHasSuffix(FieldUserID, v))
-}
-
-// UserIDEqualFold applies the EqualFold predicate on the "user_id" field.
-func UserIDEqualFold(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldEqualFold(FieldUserID, v))
-}
-
-// UserIDContainsFold applies the ContainsFold predicate on the "user_id" field.
-func UserIDContainsFold(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldContainsFold(FieldUserID, v))
-}
-
-// CredentialIDEQ applies the EQ predicate on the "credential_id" field.
-func CredentialIDEQ(v []byte) predicate.Passkey {
-	return predicate.Passkey(sql.FieldEQ(FieldCredentialID, v))
-}
-
-// CredentialIDNEQ applies the NEQ predicate on the "credential_id" field.
-func CredentialIDNEQ(v []byte) predicate.Passkey {
-	return predicate.Passkey(sql.FieldNEQ(FieldCredentialID, v))
-}
-
-// CredentialIDIn applies the In predicate on the "credential_id" field.
-func CredentialIDIn(vs ...[]byte) predicate.Passkey {
-	return predicate.Passkey(sql.FieldIn(FieldCredentialID, vs...))
-}
-
-// CredentialIDNotIn applies the NotIn predicate on the "credential_id" field.
-func CredentialIDNotIn(vs ...[]byte) predicate.Passkey {
-	return predicate.Passkey(sql.FieldNotIn(FieldCredentialID, vs...))
-}
-
-// CredentialIDGT applies the GT predicate on the "credential_id" field.
-func CredentialIDGT(v []byte) predicate.Passkey {
-	return predicate.Passkey(sql.FieldGT(FieldCredentialID, v))
-}
-
-// CredentialIDGTE applies the GTE predicate on the "credential_id" field.
-func CredentialIDGTE(v []byte) predicate.Passkey {
-	return predicate.Passkey(sql.FieldGTE(FieldCredentialID, v))
-}
-
-// CredentialIDLT applies the LT predicate on the "credential_id" field.
-func CredentialIDLT(v []byte) predicate.Passkey {
-	return predicate.Passkey(sql.FieldLT(FieldCredentialID, v))
-}
-
-// CredentialIDLTE applies the LTE predicate on the "credential_id" field.
-func CredentialIDLTE(v []byte) predicate.Passkey {
-	return predicate.Passkey(sql.FieldLTE(FieldCredentialID, v))
-}
-
-// CredentialEQ applies the EQ predicate on the "credential" field.
-func CredentialEQ(v []byte) predicate.Passkey {
-	return predicate.Passkey(sql.FieldEQ(FieldCredential, v))
-}
-
-// CredentialNEQ applies the NEQ predicate on the "credential" field.
-func CredentialNEQ(v []byte) predicate.Passkey {
-	return predicate.Passkey(sql.FieldNEQ(FieldCredential, v))
-}
-
-// CredentialIn applies the In predicate on the "credential" field.
-func CredentialIn(vs ...[]byte) predicate.Passkey {
-	return predicate.Passkey(sql.FieldIn(FieldCredential, vs...))
-}
-
-// CredentialNotIn applies the NotIn predicate on the "credential" field.
-func CredentialNotIn(vs ...[]byte) predicate.Passkey {
-	return predicate.Passkey(sql.FieldNotIn(FieldCredential, vs...))
-}
-
-// CredentialGT applies the GT predicate on the "credential" field.
-func CredentialGT(v []byte) predicate.Passkey {
-	return predicate.Passkey(sql.FieldGT(FieldCredential, v))
-}
-
-// CredentialGTE applies the GTE predicate on the "credential" field.
-func CredentialGTE(v []byte) predicate.Passkey {
-	return predicate.Passkey(sql.FieldGTE(FieldCredential, v))
-}
-
-// CredentialLT applies the LT predicate on the "credential" field.
-func CredentialLT(v []byte) predicate.Passkey {
-	return predicate.Passkey(sql.FieldLT(FieldCredential, v))
-}
-
-// CredentialLTE applies the LTE predicate on the "credential" field.
-func CredentialLTE(v []byte) predicate.Passkey {
-	return predicate.Passkey(sql.FieldLTE(FieldCredential, v))
-}
-
-// NameEQ applies the EQ predicate on the "name" field.
-func NameEQ(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldEQ(FieldName, v))
 }
 
 // NameNEQ applies the NEQ predicate on the "name" field.
@@ -254,129 +89,14 @@ func NameIn(vs ...string) predicate.Passkey {
 	return predicate.Passkey(sql.FieldIn(FieldName, vs...))
 }
 
-// NameNotIn applies the NotIn predicate on the "name" field.
-func NameNotIn(vs ...string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldNotIn(FieldName, vs...))
-}
-
-// NameGT applies the GT predicate on the "name" field.
-func NameGT(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldGT(FieldName, v))
-}
-
-// NameGTE applies the GTE predicate on the "name" field.
-func NameGTE(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldGTE(FieldName, v))
-}
-
-// NameLT applies the LT predicate on the "name" field.
-func NameLT(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldLT(FieldName, v))
-}
-
-// NameLTE applies the LTE predicate on the "name" field.
-func NameLTE(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldLTE(FieldName, v))
-}
-
-// NameContains applies the Contains predicate on the "name" field.
-func NameContains(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldContains(FieldName, v))
-}
-
-// NameHasPrefix applies the HasPrefix predicate on the "name" field.
-func NameHasPrefix(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldHasPrefix(FieldName, v))
-}
-
-// NameHasSuffix applies the HasSuffix predicate on the "name" field.
-func NameHasSuffix(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldHasSuffix(FieldName, v))
-}
-
-// NameEqualFold applies the EqualFold predicate on the "name" field.
-func NameEqualFold(v string) predicate.Passkey {
-	return predicate.Passkey(sql.FieldEqualFold(FieldName, v))
-}
-
 // NameContainsFold applies the ContainsFold predicate on the "name" field.
 func NameContainsFold(v string) predicate.Passkey {
 	return predicate.Passkey(sql.FieldContainsFold(FieldName, v))
 }
 
-// LastUsedAtEQ applies the EQ predicate on the "last_used_at" field.
-func LastUsedAtEQ(v time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldEQ(FieldLastUsedAt, v))
-}
-
-// LastUsedAtNEQ applies the NEQ predicate on the "last_used_at" field.
-func LastUsedAtNEQ(v time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldNEQ(FieldLastUsedAt, v))
-}
-
-// LastUsedAtIn applies the In predicate on the "last_used_at" field.
-func LastUsedAtIn(vs ...time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldIn(FieldLastUsedAt, vs...))
-}
-
-// LastUsedAtNotIn applies the NotIn predicate on the "last_used_at" field.
-func LastUsedAtNotIn(vs ...time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldNotIn(FieldLastUsedAt, vs...))
-}
-
 // LastUsedAtGT applies the GT predicate on the "last_used_at" field.
 func LastUsedAtGT(v time.Time) predicate.Passkey {
 	return predicate.Passkey(sql.FieldGT(FieldLastUsedAt, v))
-}
-
-// LastUsedAtGTE applies the GTE predicate on the "last_used_at" field.
-func LastUsedAtGTE(v time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldGTE(FieldLastUsedAt, v))
-}
-
-// LastUsedAtLT applies the LT predicate on the "last_used_at" field.
-func LastUsedAtLT(v time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldLT(FieldLastUsedAt, v))
-}
-
-// LastUsedAtLTE applies the LTE predicate on the "last_used_at" field.
-func LastUsedAtLTE(v time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldLTE(FieldLastUsedAt, v))
-}
-
-// LastUsedAtIsNil applies the IsNil predicate on the "last_used_at" field.
-func LastUsedAtIsNil() predicate.Passkey {
-	return predicate.Passkey(sql.FieldIsNull(FieldLastUsedAt))
-}
-
-// LastUsedAtNotNil applies the NotNil predicate on the "last_used_at" field.
-func LastUsedAtNotNil() predicate.Passkey {
-	return predicate.Passkey(sql.FieldNotNull(FieldLastUsedAt))
-}
-
-// CreatedAtEQ applies the EQ predicate on the "created_at" field.
-func CreatedAtEQ(v time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// CreatedAtNEQ applies the NEQ predicate on the "created_at" field.
-func CreatedAtNEQ(v time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldNEQ(FieldCreatedAt, v))
-}
-
-// CreatedAtIn applies the In predicate on the "created_at" field.
-func CreatedAtIn(vs ...time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldIn(FieldCreatedAt, vs...))
-}
-
-// CreatedAtNotIn applies the NotIn predicate on the "created_at" field.
-func CreatedAtNotIn(vs ...time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldNotIn(FieldCreatedAt, vs...))
-}
-
-// CreatedAtGT applies the GT predicate on the "created_at" field.
-func CreatedAtGT(v time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldGT(FieldCreatedAt, v))
 }
 
 // CreatedAtGTE applies the GTE predicate on the "created_at" field.
@@ -387,11 +107,6 @@ func CreatedAtGTE(v time.Time) predicate.Passkey {
 // CreatedAtLT applies the LT predicate on the "created_at" field.
 func CreatedAtLT(v time.Time) predicate.Passkey {
 	return predicate.Passkey(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// CreatedAtLTE applies the LTE predicate on the "created_at" field.
-func CreatedAtLTE(v time.Time) predicate.Passkey {
-	return predicate.Passkey(sql.FieldLTE(FieldCreatedAt, v))
 }
 
 // And groups predicates with the AND operator between them.

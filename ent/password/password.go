@@ -54,13 +54,3 @@ type OrderOption func(*sql.Selector)
 func ByID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldID, opts...).ToFunc()
 }
-
-// ByHash orders the results by the hash field.
-func ByHash(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldHash, opts...).ToFunc()
-}
-
-// ByChangedAt orders the results by the changed_at field.
-func ByChangedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldChangedAt, opts...).ToFunc()
-}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 )
 
 const (
@@ -114,100 +113,4 @@ type OrderOption func(*sql.Selector)
 // ByID orders the results by the id field.
 func ByID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldID, opts...).ToFunc()
-}
-
-// ByName orders the results by the name field.
-func ByName(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldName, opts...).ToFunc()
-}
-
-// ByRequestsPerSecond orders the results by the requests_per_second field.
-func ByRequestsPerSecond(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldRequestsPerSecond, opts...).ToFunc()
-}
-
-// ByDailyEmails orders the results by the daily_emails field.
-func ByDailyEmails(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDailyEmails, opts...).ToFunc()
-}
-
-// ByMonthlyEmails orders the results by the monthly_emails field.
-func ByMonthlyEmails(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldMonthlyEmails, opts...).ToFunc()
-}
-
-// ByDailySms orders the results by the daily_sms field.
-func ByDailySms(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDailySms, opts...).ToFunc()
-}
-
-// ByStoredBytes orders the results by the stored_bytes field.
-func ByStoredBytes(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldStoredBytes, opts...).ToFunc()
-}
-
-// ByDailyBytes orders the results by the daily_bytes field.
-func ByDailyBytes(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDailyBytes, opts...).ToFunc()
-}
-
-// ByMaxDomains orders the results by the max_domains field.
-func ByMaxDomains(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldMaxDomains, opts...).ToFunc()
-}
-
-// BySandboxed orders the results by the sandboxed field.
-func BySandboxed(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSandboxed, opts...).ToFunc()
-}
-
-// ByRank orders the results by the rank field.
-func ByRank(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldRank, opts...).ToFunc()
-}
-
-// BySelfService orders the results by the self_service field.
-func BySelfService(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSelfService, opts...).ToFunc()
-}
-
-// ByIncludedEmails orders the results by the included_emails field.
-func ByIncludedEmails(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldIncludedEmails, opts...).ToFunc()
-}
-
-// ByOverage orders the results by the overage field.
-func ByOverage(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldOverage, opts...).ToFunc()
-}
-
-// ByChangedAt orders the results by the changed_at field.
-func ByChangedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldChangedAt, opts...).ToFunc()
-}
-
-// ByCreatedAt orders the results by the created_at field.
-func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
-}
-
-// ByAccountsCount orders the results by accounts count.
-func ByAccountsCount(opts ...sql.OrderTermOption) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborsCount(s, newAccountsStep(), opts...)
-	}
-}
-
-// ByAccounts orders the results by accounts terms.
-func ByAccounts(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborTerms(s, newAccountsStep(), append([]sql.OrderTerm{term}, terms...)...)
-	}
-}
-func newAccountsStep() *sqlgraph.Step {
-	return sqlgraph.NewStep(
-		sqlgraph.From(Table, FieldID),
-		sqlgraph.To(AccountsInverseTable, FieldID),
-		sqlgraph.Edge(sqlgraph.O2M, false, AccountsTable, AccountsColumn),
-	)
 }

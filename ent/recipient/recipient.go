@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 )
 
 const (
@@ -190,134 +189,10 @@ func (hb HeldBy) String() string {
 	return string(hb)
 }
 
-// HeldByValidator is a validator for the "held_by" field enum values. It is called by the builders before save.
-func HeldByValidator(hb HeldBy) error {
-	switch hb {
-	case HeldByOperator, HeldByAccount:
-		return nil
-	default:
-		return fmt.Errorf("recipient: invalid enum value for held_by field: %q", hb)
-	}
-}
-
 // OrderOption defines the ordering options for the Recipient queries.
 type OrderOption func(*sql.Selector)
 
 // ByID orders the results by the id field.
 func ByID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldID, opts...).ToFunc()
-}
-
-// ByEmailID orders the results by the email_id field.
-func ByEmailID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldEmailID, opts...).ToFunc()
-}
-
-// ByAccountID orders the results by the account_id field.
-func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldAccountID, opts...).ToFunc()
-}
-
-// ByKind orders the results by the kind field.
-func ByKind(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldKind, opts...).ToFunc()
-}
-
-// ByAddress orders the results by the address field.
-func ByAddress(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldAddress, opts...).ToFunc()
-}
-
-// ByDestination orders the results by the destination field.
-func ByDestination(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDestination, opts...).ToFunc()
-}
-
-// ByState orders the results by the state field.
-func ByState(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldState, opts...).ToFunc()
-}
-
-// ByDueAt orders the results by the due_at field.
-func ByDueAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDueAt, opts...).ToFunc()
-}
-
-// ByFence orders the results by the fence field.
-func ByFence(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldFence, opts...).ToFunc()
-}
-
-// ByAttempts orders the results by the attempts field.
-func ByAttempts(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldAttempts, opts...).ToFunc()
-}
-
-// ByCode orders the results by the code field.
-func ByCode(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldCode, opts...).ToFunc()
-}
-
-// ByEnhancedCode orders the results by the enhanced_code field.
-func ByEnhancedCode(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldEnhancedCode, opts...).ToFunc()
-}
-
-// ByDiagnostic orders the results by the diagnostic field.
-func ByDiagnostic(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDiagnostic, opts...).ToFunc()
-}
-
-// ByRemoteMta orders the results by the remote_mta field.
-func ByRemoteMta(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldRemoteMta, opts...).ToFunc()
-}
-
-// ByCreatedAt orders the results by the created_at field.
-func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
-}
-
-// ByQueuedAt orders the results by the queued_at field.
-func ByQueuedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldQueuedAt, opts...).ToFunc()
-}
-
-// BySettledAt orders the results by the settled_at field.
-func BySettledAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSettledAt, opts...).ToFunc()
-}
-
-// ByDelayNotifiedAt orders the results by the delay_notified_at field.
-func ByDelayNotifiedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDelayNotifiedAt, opts...).ToFunc()
-}
-
-// ByLane orders the results by the lane field.
-func ByLane(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldLane, opts...).ToFunc()
-}
-
-// ByHeldBy orders the results by the held_by field.
-func ByHeldBy(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldHeldBy, opts...).ToFunc()
-}
-
-// ByVia orders the results by the via field.
-func ByVia(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldVia, opts...).ToFunc()
-}
-
-// ByEmailField orders the results by email field.
-func ByEmailField(field string, opts ...sql.OrderTermOption) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborTerms(s, newEmailStep(), sql.OrderByField(field, opts...))
-	}
-}
-func newEmailStep() *sqlgraph.Step {
-	return sqlgraph.NewStep(
-		sqlgraph.From(Table, FieldID),
-		sqlgraph.To(EmailInverseTable, FieldID),
-		sqlgraph.Edge(sqlgraph.M2O, true, EmailTable, EmailColumn),
-	)
 }

@@ -65,18 +65,3 @@ type OrderOption func(*sql.Selector)
 func ByID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldID, opts...).ToFunc()
 }
-
-// ByLastStep orders the results by the last_step field.
-func ByLastStep(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldLastStep, opts...).ToFunc()
-}
-
-// ByActiveAt orders the results by the active_at field.
-func ByActiveAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldActiveAt, opts...).ToFunc()
-}
-
-// ByCreatedAt orders the results by the created_at field.
-func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
-}

@@ -14,11 +14,6 @@ func ID(id string) predicate.SignInChallenge {
 	return predicate.SignInChallenge(sql.FieldEQ(FieldID, id))
 }
 
-// IDEQ applies the EQ predicate on the ID field.
-func IDEQ(id string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldEQ(FieldID, id))
-}
-
 // IDNEQ applies the NEQ predicate on the ID field.
 func IDNEQ(id string) predicate.SignInChallenge {
 	return predicate.SignInChallenge(sql.FieldNEQ(FieldID, id))
@@ -27,11 +22,6 @@ func IDNEQ(id string) predicate.SignInChallenge {
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.SignInChallenge {
 	return predicate.SignInChallenge(sql.FieldIn(FieldID, ids...))
-}
-
-// IDNotIn applies the NotIn predicate on the ID field.
-func IDNotIn(ids ...string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldNotIn(FieldID, ids...))
 }
 
 // IDGT applies the GT predicate on the ID field.
@@ -52,16 +42,6 @@ func IDLT(id string) predicate.SignInChallenge {
 // IDLTE applies the LTE predicate on the ID field.
 func IDLTE(id string) predicate.SignInChallenge {
 	return predicate.SignInChallenge(sql.FieldLTE(FieldID, id))
-}
-
-// IDEqualFold applies the EqualFold predicate on the ID field.
-func IDEqualFold(id string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldEqualFold(FieldID, id))
-}
-
-// IDContainsFold applies the ContainsFold predicate on the ID field.
-func IDContainsFold(id string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldContainsFold(FieldID, id))
 }
 
 // Browser applies equality check predicate on the "browser" field. It's identical to BrowserEQ.
@@ -89,129 +69,9 @@ func KindEQ(v Kind) predicate.SignInChallenge {
 	return predicate.SignInChallenge(sql.FieldEQ(FieldKind, v))
 }
 
-// KindNEQ applies the NEQ predicate on the "kind" field.
-func KindNEQ(v Kind) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldNEQ(FieldKind, v))
-}
-
-// KindIn applies the In predicate on the "kind" field.
-func KindIn(vs ...Kind) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldIn(FieldKind, vs...))
-}
-
-// KindNotIn applies the NotIn predicate on the "kind" field.
-func KindNotIn(vs ...Kind) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldNotIn(FieldKind, vs...))
-}
-
-// BrowserEQ applies the EQ predicate on the "browser" field.
-func BrowserEQ(v []byte) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldEQ(FieldBrowser, v))
-}
-
-// BrowserNEQ applies the NEQ predicate on the "browser" field.
-func BrowserNEQ(v []byte) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldNEQ(FieldBrowser, v))
-}
-
-// BrowserIn applies the In predicate on the "browser" field.
-func BrowserIn(vs ...[]byte) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldIn(FieldBrowser, vs...))
-}
-
-// BrowserNotIn applies the NotIn predicate on the "browser" field.
-func BrowserNotIn(vs ...[]byte) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldNotIn(FieldBrowser, vs...))
-}
-
-// BrowserGT applies the GT predicate on the "browser" field.
-func BrowserGT(v []byte) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldGT(FieldBrowser, v))
-}
-
-// BrowserGTE applies the GTE predicate on the "browser" field.
-func BrowserGTE(v []byte) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldGTE(FieldBrowser, v))
-}
-
-// BrowserLT applies the LT predicate on the "browser" field.
-func BrowserLT(v []byte) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldLT(FieldBrowser, v))
-}
-
-// BrowserLTE applies the LTE predicate on the "browser" field.
-func BrowserLTE(v []byte) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldLTE(FieldBrowser, v))
-}
-
-// BrowserIsNil applies the IsNil predicate on the "browser" field.
-func BrowserIsNil() predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldIsNull(FieldBrowser))
-}
-
-// BrowserNotNil applies the NotNil predicate on the "browser" field.
-func BrowserNotNil() predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldNotNull(FieldBrowser))
-}
-
-// UserIDEQ applies the EQ predicate on the "user_id" field.
-func UserIDEQ(v string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldEQ(FieldUserID, v))
-}
-
 // UserIDNEQ applies the NEQ predicate on the "user_id" field.
 func UserIDNEQ(v string) predicate.SignInChallenge {
 	return predicate.SignInChallenge(sql.FieldNEQ(FieldUserID, v))
-}
-
-// UserIDIn applies the In predicate on the "user_id" field.
-func UserIDIn(vs ...string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldIn(FieldUserID, vs...))
-}
-
-// UserIDNotIn applies the NotIn predicate on the "user_id" field.
-func UserIDNotIn(vs ...string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldNotIn(FieldUserID, vs...))
-}
-
-// UserIDGT applies the GT predicate on the "user_id" field.
-func UserIDGT(v string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldGT(FieldUserID, v))
-}
-
-// UserIDGTE applies the GTE predicate on the "user_id" field.
-func UserIDGTE(v string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldGTE(FieldUserID, v))
-}
-
-// UserIDLT applies the LT predicate on the "user_id" field.
-func UserIDLT(v string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldLT(FieldUserID, v))
-}
-
-// UserIDLTE applies the LTE predicate on the "user_id" field.
-func UserIDLTE(v string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldLTE(FieldUserID, v))
-}
-
-// UserIDContains applies the Contains predicate on the "user_id" field.
-func UserIDContains(v string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldContains(FieldUserID, v))
-}
-
-// UserIDHasPrefix applies the HasPrefix predicate on the "user_id" field.
-func UserIDHasPrefix(v string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldHasPrefix(FieldUserID, v))
-}
-
-// UserIDHasSuffix applies the HasSuffix predicate on the "user_id" field.
-func UserIDHasSuffix(v string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldHasSuffix(FieldUserID, v))
-}
-
-// UserIDIsNil applies the IsNil predicate on the "user_id" field.
-func UserIDIsNil() predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldIsNull(FieldUserID))
 }
 
 // UserIDNotNil applies the NotNil predicate on the "user_id" field.
@@ -219,94 +79,9 @@ func UserIDNotNil() predicate.SignInChallenge {
 	return predicate.SignInChallenge(sql.FieldNotNull(FieldUserID))
 }
 
-// UserIDEqualFold applies the EqualFold predicate on the "user_id" field.
-func UserIDEqualFold(v string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldEqualFold(FieldUserID, v))
-}
-
-// UserIDContainsFold applies the ContainsFold predicate on the "user_id" field.
-func UserIDContainsFold(v string) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldContainsFold(FieldUserID, v))
-}
-
-// DataEQ applies the EQ predicate on the "data" field.
-func DataEQ(v []byte) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldEQ(FieldData, v))
-}
-
-// DataNEQ applies the NEQ predicate on the "data" field.
-func DataNEQ(v []byte) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldNEQ(FieldData, v))
-}
-
-// DataIn applies the In predicate on the "data" field.
-func DataIn(vs ...[]byte) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldIn(FieldData, vs...))
-}
-
-// DataNotIn applies the NotIn predicate on the "data" field.
-func DataNotIn(vs ...[]byte) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldNotIn(FieldData, vs...))
-}
-
-// DataGT applies the GT predicate on the "data" field.
-func DataGT(v []byte) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldGT(FieldData, v))
-}
-
-// DataGTE applies the GTE predicate on the "data" field.
-func DataGTE(v []byte) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldGTE(FieldData, v))
-}
-
-// DataLT applies the LT predicate on the "data" field.
-func DataLT(v []byte) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldLT(FieldData, v))
-}
-
-// DataLTE applies the LTE predicate on the "data" field.
-func DataLTE(v []byte) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldLTE(FieldData, v))
-}
-
-// ExpiresAtEQ applies the EQ predicate on the "expires_at" field.
-func ExpiresAtEQ(v time.Time) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldEQ(FieldExpiresAt, v))
-}
-
-// ExpiresAtNEQ applies the NEQ predicate on the "expires_at" field.
-func ExpiresAtNEQ(v time.Time) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldNEQ(FieldExpiresAt, v))
-}
-
-// ExpiresAtIn applies the In predicate on the "expires_at" field.
-func ExpiresAtIn(vs ...time.Time) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldIn(FieldExpiresAt, vs...))
-}
-
-// ExpiresAtNotIn applies the NotIn predicate on the "expires_at" field.
-func ExpiresAtNotIn(vs ...time.Time) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldNotIn(FieldExpiresAt, vs...))
-}
-
 // ExpiresAtGT applies the GT predicate on the "expires_at" field.
 func ExpiresAtGT(v time.Time) predicate.SignInChallenge {
 	return predicate.SignInChallenge(sql.FieldGT(FieldExpiresAt, v))
-}
-
-// ExpiresAtGTE applies the GTE predicate on the "expires_at" field.
-func ExpiresAtGTE(v time.Time) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldGTE(FieldExpiresAt, v))
-}
-
-// ExpiresAtLT applies the LT predicate on the "expires_at" field.
-func ExpiresAtLT(v time.Time) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldLT(FieldExpiresAt, v))
-}
-
-// ExpiresAtLTE applies the LTE predicate on the "expires_at" field.
-func ExpiresAtLTE(v time.Time) predicate.SignInChallenge {
-	return predicate.SignInChallenge(sql.FieldLTE(FieldExpiresAt, v))
 }
 
 // And groups predicates with the AND operator between them.

@@ -107,18 +107,3 @@ func ByID(opts ...sql.OrderTermOption) OrderOption {
 func ByProvider(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldProvider, opts...).ToFunc()
 }
-
-// ByDailyCap orders the results by the daily_cap field.
-func ByDailyCap(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDailyCap, opts...).ToFunc()
-}
-
-// ByCreatedAt orders the results by the created_at field.
-func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
-}
-
-// ByUpdatedAt orders the results by the updated_at field.
-func ByUpdatedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldUpdatedAt, opts...).ToFunc()
-}

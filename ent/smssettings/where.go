@@ -14,11 +14,6 @@ func ID(id string) predicate.SMSSettings {
 	return predicate.SMSSettings(sql.FieldEQ(FieldID, id))
 }
 
-// IDEQ applies the EQ predicate on the ID field.
-func IDEQ(id string) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldEQ(FieldID, id))
-}
-
 // IDNEQ applies the NEQ predicate on the ID field.
 func IDNEQ(id string) predicate.SMSSettings {
 	return predicate.SMSSettings(sql.FieldNEQ(FieldID, id))
@@ -27,11 +22,6 @@ func IDNEQ(id string) predicate.SMSSettings {
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.SMSSettings {
 	return predicate.SMSSettings(sql.FieldIn(FieldID, ids...))
-}
-
-// IDNotIn applies the NotIn predicate on the ID field.
-func IDNotIn(ids ...string) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldNotIn(FieldID, ids...))
 }
 
 // IDGT applies the GT predicate on the ID field.
@@ -54,16 +44,6 @@ func IDLTE(id string) predicate.SMSSettings {
 	return predicate.SMSSettings(sql.FieldLTE(FieldID, id))
 }
 
-// IDEqualFold applies the EqualFold predicate on the ID field.
-func IDEqualFold(id string) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldEqualFold(FieldID, id))
-}
-
-// IDContainsFold applies the ContainsFold predicate on the ID field.
-func IDContainsFold(id string) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldContainsFold(FieldID, id))
-}
-
 // Credentials applies equality check predicate on the "credentials" field. It's identical to CredentialsEQ.
 func Credentials(v []byte) predicate.SMSSettings {
 	return predicate.SMSSettings(sql.FieldEQ(FieldCredentials, v))
@@ -84,141 +64,6 @@ func UpdatedAt(v time.Time) predicate.SMSSettings {
 	return predicate.SMSSettings(sql.FieldEQ(FieldUpdatedAt, v))
 }
 
-// ProviderEQ applies the EQ predicate on the "provider" field.
-func ProviderEQ(v Provider) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldEQ(FieldProvider, v))
-}
-
-// ProviderNEQ applies the NEQ predicate on the "provider" field.
-func ProviderNEQ(v Provider) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldNEQ(FieldProvider, v))
-}
-
-// ProviderIn applies the In predicate on the "provider" field.
-func ProviderIn(vs ...Provider) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldIn(FieldProvider, vs...))
-}
-
-// ProviderNotIn applies the NotIn predicate on the "provider" field.
-func ProviderNotIn(vs ...Provider) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldNotIn(FieldProvider, vs...))
-}
-
-// CredentialsEQ applies the EQ predicate on the "credentials" field.
-func CredentialsEQ(v []byte) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldEQ(FieldCredentials, v))
-}
-
-// CredentialsNEQ applies the NEQ predicate on the "credentials" field.
-func CredentialsNEQ(v []byte) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldNEQ(FieldCredentials, v))
-}
-
-// CredentialsIn applies the In predicate on the "credentials" field.
-func CredentialsIn(vs ...[]byte) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldIn(FieldCredentials, vs...))
-}
-
-// CredentialsNotIn applies the NotIn predicate on the "credentials" field.
-func CredentialsNotIn(vs ...[]byte) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldNotIn(FieldCredentials, vs...))
-}
-
-// CredentialsGT applies the GT predicate on the "credentials" field.
-func CredentialsGT(v []byte) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldGT(FieldCredentials, v))
-}
-
-// CredentialsGTE applies the GTE predicate on the "credentials" field.
-func CredentialsGTE(v []byte) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldGTE(FieldCredentials, v))
-}
-
-// CredentialsLT applies the LT predicate on the "credentials" field.
-func CredentialsLT(v []byte) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldLT(FieldCredentials, v))
-}
-
-// CredentialsLTE applies the LTE predicate on the "credentials" field.
-func CredentialsLTE(v []byte) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldLTE(FieldCredentials, v))
-}
-
-// CredentialsIsNil applies the IsNil predicate on the "credentials" field.
-func CredentialsIsNil() predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldIsNull(FieldCredentials))
-}
-
-// CredentialsNotNil applies the NotNil predicate on the "credentials" field.
-func CredentialsNotNil() predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldNotNull(FieldCredentials))
-}
-
-// DailyCapEQ applies the EQ predicate on the "daily_cap" field.
-func DailyCapEQ(v int) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldEQ(FieldDailyCap, v))
-}
-
-// DailyCapNEQ applies the NEQ predicate on the "daily_cap" field.
-func DailyCapNEQ(v int) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldNEQ(FieldDailyCap, v))
-}
-
-// DailyCapIn applies the In predicate on the "daily_cap" field.
-func DailyCapIn(vs ...int) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldIn(FieldDailyCap, vs...))
-}
-
-// DailyCapNotIn applies the NotIn predicate on the "daily_cap" field.
-func DailyCapNotIn(vs ...int) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldNotIn(FieldDailyCap, vs...))
-}
-
-// DailyCapGT applies the GT predicate on the "daily_cap" field.
-func DailyCapGT(v int) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldGT(FieldDailyCap, v))
-}
-
-// DailyCapGTE applies the GTE predicate on the "daily_cap" field.
-func DailyCapGTE(v int) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldGTE(FieldDailyCap, v))
-}
-
-// DailyCapLT applies the LT predicate on the "daily_cap" field.
-func DailyCapLT(v int) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldLT(FieldDailyCap, v))
-}
-
-// DailyCapLTE applies the LTE predicate on the "daily_cap" field.
-func DailyCapLTE(v int) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldLTE(FieldDailyCap, v))
-}
-
-// CreatedAtEQ applies the EQ predicate on the "created_at" field.
-func CreatedAtEQ(v time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// CreatedAtNEQ applies the NEQ predicate on the "created_at" field.
-func CreatedAtNEQ(v time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldNEQ(FieldCreatedAt, v))
-}
-
-// CreatedAtIn applies the In predicate on the "created_at" field.
-func CreatedAtIn(vs ...time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldIn(FieldCreatedAt, vs...))
-}
-
-// CreatedAtNotIn applies the NotIn predicate on the "created_at" field.
-func CreatedAtNotIn(vs ...time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldNotIn(FieldCreatedAt, vs...))
-}
-
-// CreatedAtGT applies the GT predicate on the "created_at" field.
-func CreatedAtGT(v time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldGT(FieldCreatedAt, v))
-}
-
 // CreatedAtGTE applies the GTE predicate on the "created_at" field.
 func CreatedAtGTE(v time.Time) predicate.SMSSettings {
 	return predicate.SMSSettings(sql.FieldGTE(FieldCreatedAt, v))
@@ -227,51 +72,6 @@ func CreatedAtGTE(v time.Time) predicate.SMSSettings {
 // CreatedAtLT applies the LT predicate on the "created_at" field.
 func CreatedAtLT(v time.Time) predicate.SMSSettings {
 	return predicate.SMSSettings(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// CreatedAtLTE applies the LTE predicate on the "created_at" field.
-func CreatedAtLTE(v time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldLTE(FieldCreatedAt, v))
-}
-
-// UpdatedAtEQ applies the EQ predicate on the "updated_at" field.
-func UpdatedAtEQ(v time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldEQ(FieldUpdatedAt, v))
-}
-
-// UpdatedAtNEQ applies the NEQ predicate on the "updated_at" field.
-func UpdatedAtNEQ(v time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldNEQ(FieldUpdatedAt, v))
-}
-
-// UpdatedAtIn applies the In predicate on the "updated_at" field.
-func UpdatedAtIn(vs ...time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldIn(FieldUpdatedAt, vs...))
-}
-
-// UpdatedAtNotIn applies the NotIn predicate on the "updated_at" field.
-func UpdatedAtNotIn(vs ...time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldNotIn(FieldUpdatedAt, vs...))
-}
-
-// UpdatedAtGT applies the GT predicate on the "updated_at" field.
-func UpdatedAtGT(v time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldGT(FieldUpdatedAt, v))
-}
-
-// UpdatedAtGTE applies the GTE predicate on the "updated_at" field.
-func UpdatedAtGTE(v time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldGTE(FieldUpdatedAt, v))
-}
-
-// UpdatedAtLT applies the LT predicate on the "updated_at" field.
-func UpdatedAtLT(v time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldLT(FieldUpdatedAt, v))
-}
-
-// UpdatedAtLTE applies the LTE predicate on the "updated_at" field.
-func UpdatedAtLTE(v time.Time) predicate.SMSSettings {
-	return predicate.SMSSettings(sql.FieldLTE(FieldUpdatedAt, v))
 }
 
 // And groups predicates with the AND operator between them.

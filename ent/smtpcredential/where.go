@@ -14,11 +14,6 @@ func ID(id string) predicate.SMTPCredential {
 	return predicate.SMTPCredential(sql.FieldEQ(FieldID, id))
 }
 
-// IDEQ applies the EQ predicate on the ID field.
-func IDEQ(id string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldEQ(FieldID, id))
-}
-
 // IDNEQ applies the NEQ predicate on the ID field.
 func IDNEQ(id string) predicate.SMTPCredential {
 	return predicate.SMTPCredential(sql.FieldNEQ(FieldID, id))
@@ -27,11 +22,6 @@ func IDNEQ(id string) predicate.SMTPCredential {
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.SMTPCredential {
 	return predicate.SMTPCredential(sql.FieldIn(FieldID, ids...))
-}
-
-// IDNotIn applies the NotIn predicate on the ID field.
-func IDNotIn(ids ...string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNotIn(FieldID, ids...))
 }
 
 // IDGT applies the GT predicate on the ID field.
@@ -52,16 +42,6 @@ func IDLT(id string) predicate.SMTPCredential {
 // IDLTE applies the LTE predicate on the ID field.
 func IDLTE(id string) predicate.SMTPCredential {
 	return predicate.SMTPCredential(sql.FieldLTE(FieldID, id))
-}
-
-// IDEqualFold applies the EqualFold predicate on the ID field.
-func IDEqualFold(id string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldEqualFold(FieldID, id))
-}
-
-// IDContainsFold applies the ContainsFold predicate on the ID field.
-func IDContainsFold(id string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldContainsFold(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -99,76 +79,6 @@ func CreatedAt(v time.Time) predicate.SMTPCredential {
 	return predicate.SMTPCredential(sql.FieldEQ(FieldCreatedAt, v))
 }
 
-// AccountIDEQ applies the EQ predicate on the "account_id" field.
-func AccountIDEQ(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldEQ(FieldAccountID, v))
-}
-
-// AccountIDNEQ applies the NEQ predicate on the "account_id" field.
-func AccountIDNEQ(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNEQ(FieldAccountID, v))
-}
-
-// AccountIDIn applies the In predicate on the "account_id" field.
-func AccountIDIn(vs ...string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldIn(FieldAccountID, vs...))
-}
-
-// AccountIDNotIn applies the NotIn predicate on the "account_id" field.
-func AccountIDNotIn(vs ...string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNotIn(FieldAccountID, vs...))
-}
-
-// AccountIDGT applies the GT predicate on the "account_id" field.
-func AccountIDGT(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldGT(FieldAccountID, v))
-}
-
-// AccountIDGTE applies the GTE predicate on the "account_id" field.
-func AccountIDGTE(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldGTE(FieldAccountID, v))
-}
-
-// AccountIDLT applies the LT predicate on the "account_id" field.
-func AccountIDLT(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldLT(FieldAccountID, v))
-}
-
-// AccountIDLTE applies the LTE predicate on the "account_id" field.
-func AccountIDLTE(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldLTE(FieldAccountID, v))
-}
-
-// AccountIDContains applies the Contains predicate on the "account_id" field.
-func AccountIDContains(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldContains(FieldAccountID, v))
-}
-
-// AccountIDHasPrefix applies the HasPrefix predicate on the "account_id" field.
-func AccountIDHasPrefix(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldHasPrefix(FieldAccountID, v))
-}
-
-// AccountIDHasSuffix applies the HasSuffix predicate on the "account_id" field.
-func AccountIDHasSuffix(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldHasSuffix(FieldAccountID, v))
-}
-
-// AccountIDEqualFold applies the EqualFold predicate on the "account_id" field.
-func AccountIDEqualFold(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldEqualFold(FieldAccountID, v))
-}
-
-// AccountIDContainsFold applies the ContainsFold predicate on the "account_id" field.
-func AccountIDContainsFold(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldContainsFold(FieldAccountID, v))
-}
-
-// NameEQ applies the EQ predicate on the "name" field.
-func NameEQ(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldEQ(FieldName, v))
-}
-
 // NameNEQ applies the NEQ predicate on the "name" field.
 func NameNEQ(v string) predicate.SMTPCredential {
 	return predicate.SMTPCredential(sql.FieldNEQ(FieldName, v))
@@ -179,194 +89,14 @@ func NameIn(vs ...string) predicate.SMTPCredential {
 	return predicate.SMTPCredential(sql.FieldIn(FieldName, vs...))
 }
 
-// NameNotIn applies the NotIn predicate on the "name" field.
-func NameNotIn(vs ...string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNotIn(FieldName, vs...))
-}
-
-// NameGT applies the GT predicate on the "name" field.
-func NameGT(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldGT(FieldName, v))
-}
-
-// NameGTE applies the GTE predicate on the "name" field.
-func NameGTE(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldGTE(FieldName, v))
-}
-
-// NameLT applies the LT predicate on the "name" field.
-func NameLT(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldLT(FieldName, v))
-}
-
-// NameLTE applies the LTE predicate on the "name" field.
-func NameLTE(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldLTE(FieldName, v))
-}
-
-// NameContains applies the Contains predicate on the "name" field.
-func NameContains(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldContains(FieldName, v))
-}
-
-// NameHasPrefix applies the HasPrefix predicate on the "name" field.
-func NameHasPrefix(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldHasPrefix(FieldName, v))
-}
-
-// NameHasSuffix applies the HasSuffix predicate on the "name" field.
-func NameHasSuffix(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldHasSuffix(FieldName, v))
-}
-
-// NameEqualFold applies the EqualFold predicate on the "name" field.
-func NameEqualFold(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldEqualFold(FieldName, v))
-}
-
 // NameContainsFold applies the ContainsFold predicate on the "name" field.
 func NameContainsFold(v string) predicate.SMTPCredential {
 	return predicate.SMTPCredential(sql.FieldContainsFold(FieldName, v))
 }
 
-// HashEQ applies the EQ predicate on the "hash" field.
-func HashEQ(v []byte) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldEQ(FieldHash, v))
-}
-
-// HashNEQ applies the NEQ predicate on the "hash" field.
-func HashNEQ(v []byte) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNEQ(FieldHash, v))
-}
-
-// HashIn applies the In predicate on the "hash" field.
-func HashIn(vs ...[]byte) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldIn(FieldHash, vs...))
-}
-
-// HashNotIn applies the NotIn predicate on the "hash" field.
-func HashNotIn(vs ...[]byte) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNotIn(FieldHash, vs...))
-}
-
-// HashGT applies the GT predicate on the "hash" field.
-func HashGT(v []byte) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldGT(FieldHash, v))
-}
-
-// HashGTE applies the GTE predicate on the "hash" field.
-func HashGTE(v []byte) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldGTE(FieldHash, v))
-}
-
-// HashLT applies the LT predicate on the "hash" field.
-func HashLT(v []byte) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldLT(FieldHash, v))
-}
-
-// HashLTE applies the LTE predicate on the "hash" field.
-func HashLTE(v []byte) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldLTE(FieldHash, v))
-}
-
-// DomainIdsIsNil applies the IsNil predicate on the "domain_ids" field.
-func DomainIdsIsNil() predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldIsNull(FieldDomainIds))
-}
-
-// DomainIdsNotNil applies the NotNil predicate on the "domain_ids" field.
-func DomainIdsNotNil() predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNotNull(FieldDomainIds))
-}
-
-// LastUsedAtEQ applies the EQ predicate on the "last_used_at" field.
-func LastUsedAtEQ(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldEQ(FieldLastUsedAt, v))
-}
-
-// LastUsedAtNEQ applies the NEQ predicate on the "last_used_at" field.
-func LastUsedAtNEQ(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNEQ(FieldLastUsedAt, v))
-}
-
-// LastUsedAtIn applies the In predicate on the "last_used_at" field.
-func LastUsedAtIn(vs ...time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldIn(FieldLastUsedAt, vs...))
-}
-
-// LastUsedAtNotIn applies the NotIn predicate on the "last_used_at" field.
-func LastUsedAtNotIn(vs ...time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNotIn(FieldLastUsedAt, vs...))
-}
-
 // LastUsedAtGT applies the GT predicate on the "last_used_at" field.
 func LastUsedAtGT(v time.Time) predicate.SMTPCredential {
 	return predicate.SMTPCredential(sql.FieldGT(FieldLastUsedAt, v))
-}
-
-// LastUsedAtGTE applies the GTE predicate on the "last_used_at" field.
-func LastUsedAtGTE(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldGTE(FieldLastUsedAt, v))
-}
-
-// LastUsedAtLT applies the LT predicate on the "last_used_at" field.
-func LastUsedAtLT(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldLT(FieldLastUsedAt, v))
-}
-
-// LastUsedAtLTE applies the LTE predicate on the "last_used_at" field.
-func LastUsedAtLTE(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldLTE(FieldLastUsedAt, v))
-}
-
-// LastUsedAtIsNil applies the IsNil predicate on the "last_used_at" field.
-func LastUsedAtIsNil() predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldIsNull(FieldLastUsedAt))
-}
-
-// LastUsedAtNotNil applies the NotNil predicate on the "last_used_at" field.
-func LastUsedAtNotNil() predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNotNull(FieldLastUsedAt))
-}
-
-// RevokedAtEQ applies the EQ predicate on the "revoked_at" field.
-func RevokedAtEQ(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldEQ(FieldRevokedAt, v))
-}
-
-// RevokedAtNEQ applies the NEQ predicate on the "revoked_at" field.
-func RevokedAtNEQ(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNEQ(FieldRevokedAt, v))
-}
-
-// RevokedAtIn applies the In predicate on the "revoked_at" field.
-func RevokedAtIn(vs ...time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldIn(FieldRevokedAt, vs...))
-}
-
-// RevokedAtNotIn applies the NotIn predicate on the "revoked_at" field.
-func RevokedAtNotIn(vs ...time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNotIn(FieldRevokedAt, vs...))
-}
-
-// RevokedAtGT applies the GT predicate on the "revoked_at" field.
-func RevokedAtGT(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldGT(FieldRevokedAt, v))
-}
-
-// RevokedAtGTE applies the GTE predicate on the "revoked_at" field.
-func RevokedAtGTE(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldGTE(FieldRevokedAt, v))
-}
-
-// RevokedAtLT applies the LT predicate on the "revoked_at" field.
-func RevokedAtLT(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldLT(FieldRevokedAt, v))
-}
-
-// RevokedAtLTE applies the LTE predicate on the "revoked_at" field.
-func RevokedAtLTE(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldLTE(FieldRevokedAt, v))
 }
 
 // RevokedAtIsNil applies the IsNil predicate on the "revoked_at" field.
@@ -379,106 +109,6 @@ func RevokedAtNotNil() predicate.SMTPCredential {
 	return predicate.SMTPCredential(sql.FieldNotNull(FieldRevokedAt))
 }
 
-// CreatedByEQ applies the EQ predicate on the "created_by" field.
-func CreatedByEQ(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldEQ(FieldCreatedBy, v))
-}
-
-// CreatedByNEQ applies the NEQ predicate on the "created_by" field.
-func CreatedByNEQ(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNEQ(FieldCreatedBy, v))
-}
-
-// CreatedByIn applies the In predicate on the "created_by" field.
-func CreatedByIn(vs ...string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldIn(FieldCreatedBy, vs...))
-}
-
-// CreatedByNotIn applies the NotIn predicate on the "created_by" field.
-func CreatedByNotIn(vs ...string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNotIn(FieldCreatedBy, vs...))
-}
-
-// CreatedByGT applies the GT predicate on the "created_by" field.
-func CreatedByGT(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldGT(FieldCreatedBy, v))
-}
-
-// CreatedByGTE applies the GTE predicate on the "created_by" field.
-func CreatedByGTE(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldGTE(FieldCreatedBy, v))
-}
-
-// CreatedByLT applies the LT predicate on the "created_by" field.
-func CreatedByLT(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldLT(FieldCreatedBy, v))
-}
-
-// CreatedByLTE applies the LTE predicate on the "created_by" field.
-func CreatedByLTE(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldLTE(FieldCreatedBy, v))
-}
-
-// CreatedByContains applies the Contains predicate on the "created_by" field.
-func CreatedByContains(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldContains(FieldCreatedBy, v))
-}
-
-// CreatedByHasPrefix applies the HasPrefix predicate on the "created_by" field.
-func CreatedByHasPrefix(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldHasPrefix(FieldCreatedBy, v))
-}
-
-// CreatedByHasSuffix applies the HasSuffix predicate on the "created_by" field.
-func CreatedByHasSuffix(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldHasSuffix(FieldCreatedBy, v))
-}
-
-// CreatedByIsNil applies the IsNil predicate on the "created_by" field.
-func CreatedByIsNil() predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldIsNull(FieldCreatedBy))
-}
-
-// CreatedByNotNil applies the NotNil predicate on the "created_by" field.
-func CreatedByNotNil() predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNotNull(FieldCreatedBy))
-}
-
-// CreatedByEqualFold applies the EqualFold predicate on the "created_by" field.
-func CreatedByEqualFold(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldEqualFold(FieldCreatedBy, v))
-}
-
-// CreatedByContainsFold applies the ContainsFold predicate on the "created_by" field.
-func CreatedByContainsFold(v string) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldContainsFold(FieldCreatedBy, v))
-}
-
-// CreatedAtEQ applies the EQ predicate on the "created_at" field.
-func CreatedAtEQ(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// CreatedAtNEQ applies the NEQ predicate on the "created_at" field.
-func CreatedAtNEQ(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNEQ(FieldCreatedAt, v))
-}
-
-// CreatedAtIn applies the In predicate on the "created_at" field.
-func CreatedAtIn(vs ...time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldIn(FieldCreatedAt, vs...))
-}
-
-// CreatedAtNotIn applies the NotIn predicate on the "created_at" field.
-func CreatedAtNotIn(vs ...time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldNotIn(FieldCreatedAt, vs...))
-}
-
-// CreatedAtGT applies the GT predicate on the "created_at" field.
-func CreatedAtGT(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldGT(FieldCreatedAt, v))
-}
-
 // CreatedAtGTE applies the GTE predicate on the "created_at" field.
 func CreatedAtGTE(v time.Time) predicate.SMTPCredential {
 	return predicate.SMTPCredential(sql.FieldGTE(FieldCreatedAt, v))
@@ -487,11 +117,6 @@ func CreatedAtGTE(v time.Time) predicate.SMTPCredential {
 // CreatedAtLT applies the LT predicate on the "created_at" field.
 func CreatedAtLT(v time.Time) predicate.SMTPCredential {
 	return predicate.SMTPCredential(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// CreatedAtLTE applies the LTE predicate on the "created_at" field.
-func CreatedAtLTE(v time.Time) predicate.SMTPCredential {
-	return predicate.SMTPCredential(sql.FieldLTE(FieldCreatedAt, v))
 }
 
 // And groups predicates with the AND operator between them.

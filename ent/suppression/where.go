@@ -14,11 +14,6 @@ func ID(id string) predicate.Suppression {
 	return predicate.Suppression(sql.FieldEQ(FieldID, id))
 }
 
-// IDEQ applies the EQ predicate on the ID field.
-func IDEQ(id string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldEQ(FieldID, id))
-}
-
 // IDNEQ applies the NEQ predicate on the ID field.
 func IDNEQ(id string) predicate.Suppression {
 	return predicate.Suppression(sql.FieldNEQ(FieldID, id))
@@ -27,11 +22,6 @@ func IDNEQ(id string) predicate.Suppression {
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.Suppression {
 	return predicate.Suppression(sql.FieldIn(FieldID, ids...))
-}
-
-// IDNotIn applies the NotIn predicate on the ID field.
-func IDNotIn(ids ...string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldNotIn(FieldID, ids...))
 }
 
 // IDGT applies the GT predicate on the ID field.
@@ -52,16 +42,6 @@ func IDLT(id string) predicate.Suppression {
 // IDLTE applies the LTE predicate on the ID field.
 func IDLTE(id string) predicate.Suppression {
 	return predicate.Suppression(sql.FieldLTE(FieldID, id))
-}
-
-// IDEqualFold applies the EqualFold predicate on the ID field.
-func IDEqualFold(id string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldEqualFold(FieldID, id))
-}
-
-// IDContainsFold applies the ContainsFold predicate on the ID field.
-func IDContainsFold(id string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldContainsFold(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -89,179 +69,9 @@ func CreatedAt(v time.Time) predicate.Suppression {
 	return predicate.Suppression(sql.FieldEQ(FieldCreatedAt, v))
 }
 
-// AccountIDEQ applies the EQ predicate on the "account_id" field.
-func AccountIDEQ(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldEQ(FieldAccountID, v))
-}
-
-// AccountIDNEQ applies the NEQ predicate on the "account_id" field.
-func AccountIDNEQ(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldNEQ(FieldAccountID, v))
-}
-
-// AccountIDIn applies the In predicate on the "account_id" field.
-func AccountIDIn(vs ...string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldIn(FieldAccountID, vs...))
-}
-
-// AccountIDNotIn applies the NotIn predicate on the "account_id" field.
-func AccountIDNotIn(vs ...string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldNotIn(FieldAccountID, vs...))
-}
-
-// AccountIDGT applies the GT predicate on the "account_id" field.
-func AccountIDGT(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldGT(FieldAccountID, v))
-}
-
-// AccountIDGTE applies the GTE predicate on the "account_id" field.
-func AccountIDGTE(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldGTE(FieldAccountID, v))
-}
-
-// AccountIDLT applies the LT predicate on the "account_id" field.
-func AccountIDLT(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldLT(FieldAccountID, v))
-}
-
-// AccountIDLTE applies the LTE predicate on the "account_id" field.
-func AccountIDLTE(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldLTE(FieldAccountID, v))
-}
-
-// AccountIDContains applies the Contains predicate on the "account_id" field.
-func AccountIDContains(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldContains(FieldAccountID, v))
-}
-
-// AccountIDHasPrefix applies the HasPrefix predicate on the "account_id" field.
-func AccountIDHasPrefix(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldHasPrefix(FieldAccountID, v))
-}
-
-// AccountIDHasSuffix applies the HasSuffix predicate on the "account_id" field.
-func AccountIDHasSuffix(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldHasSuffix(FieldAccountID, v))
-}
-
-// AccountIDEqualFold applies the EqualFold predicate on the "account_id" field.
-func AccountIDEqualFold(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldEqualFold(FieldAccountID, v))
-}
-
-// AccountIDContainsFold applies the ContainsFold predicate on the "account_id" field.
-func AccountIDContainsFold(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldContainsFold(FieldAccountID, v))
-}
-
-// AddressHashEQ applies the EQ predicate on the "address_hash" field.
-func AddressHashEQ(v []byte) predicate.Suppression {
-	return predicate.Suppression(sql.FieldEQ(FieldAddressHash, v))
-}
-
-// AddressHashNEQ applies the NEQ predicate on the "address_hash" field.
-func AddressHashNEQ(v []byte) predicate.Suppression {
-	return predicate.Suppression(sql.FieldNEQ(FieldAddressHash, v))
-}
-
 // AddressHashIn applies the In predicate on the "address_hash" field.
 func AddressHashIn(vs ...[]byte) predicate.Suppression {
 	return predicate.Suppression(sql.FieldIn(FieldAddressHash, vs...))
-}
-
-// AddressHashNotIn applies the NotIn predicate on the "address_hash" field.
-func AddressHashNotIn(vs ...[]byte) predicate.Suppression {
-	return predicate.Suppression(sql.FieldNotIn(FieldAddressHash, vs...))
-}
-
-// AddressHashGT applies the GT predicate on the "address_hash" field.
-func AddressHashGT(v []byte) predicate.Suppression {
-	return predicate.Suppression(sql.FieldGT(FieldAddressHash, v))
-}
-
-// AddressHashGTE applies the GTE predicate on the "address_hash" field.
-func AddressHashGTE(v []byte) predicate.Suppression {
-	return predicate.Suppression(sql.FieldGTE(FieldAddressHash, v))
-}
-
-// AddressHashLT applies the LT predicate on the "address_hash" field.
-func AddressHashLT(v []byte) predicate.Suppression {
-	return predicate.Suppression(sql.FieldLT(FieldAddressHash, v))
-}
-
-// AddressHashLTE applies the LTE predicate on the "address_hash" field.
-func AddressHashLTE(v []byte) predicate.Suppression {
-	return predicate.Suppression(sql.FieldLTE(FieldAddressHash, v))
-}
-
-// EmailEQ applies the EQ predicate on the "email" field.
-func EmailEQ(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldEQ(FieldEmail, v))
-}
-
-// EmailNEQ applies the NEQ predicate on the "email" field.
-func EmailNEQ(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldNEQ(FieldEmail, v))
-}
-
-// EmailIn applies the In predicate on the "email" field.
-func EmailIn(vs ...string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldIn(FieldEmail, vs...))
-}
-
-// EmailNotIn applies the NotIn predicate on the "email" field.
-func EmailNotIn(vs ...string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldNotIn(FieldEmail, vs...))
-}
-
-// EmailGT applies the GT predicate on the "email" field.
-func EmailGT(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldGT(FieldEmail, v))
-}
-
-// EmailGTE applies the GTE predicate on the "email" field.
-func EmailGTE(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldGTE(FieldEmail, v))
-}
-
-// EmailLT applies the LT predicate on the "email" field.
-func EmailLT(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldLT(FieldEmail, v))
-}
-
-// EmailLTE applies the LTE predicate on the "email" field.
-func EmailLTE(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldLTE(FieldEmail, v))
-}
-
-// EmailContains applies the Contains predicate on the "email" field.
-func EmailContains(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldContains(FieldEmail, v))
-}
-
-// EmailHasPrefix applies the HasPrefix predicate on the "email" field.
-func EmailHasPrefix(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldHasPrefix(FieldEmail, v))
-}
-
-// EmailHasSuffix applies the HasSuffix predicate on the "email" field.
-func EmailHasSuffix(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldHasSuffix(FieldEmail, v))
-}
-
-// EmailIsNil applies the IsNil predicate on the "email" field.
-func EmailIsNil() predicate.Suppression {
-	return predicate.Suppression(sql.FieldIsNull(FieldEmail))
-}
-
-// EmailNotNil applies the NotNil predicate on the "email" field.
-func EmailNotNil() predicate.Suppression {
-	return predicate.Suppression(sql.FieldNotNull(FieldEmail))
-}
-
-// EmailEqualFold applies the EqualFold predicate on the "email" field.
-func EmailEqualFold(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldEqualFold(FieldEmail, v))
 }
 
 // EmailContainsFold applies the ContainsFold predicate on the "email" field.
@@ -274,119 +84,9 @@ func ReasonEQ(v Reason) predicate.Suppression {
 	return predicate.Suppression(sql.FieldEQ(FieldReason, v))
 }
 
-// ReasonNEQ applies the NEQ predicate on the "reason" field.
-func ReasonNEQ(v Reason) predicate.Suppression {
-	return predicate.Suppression(sql.FieldNEQ(FieldReason, v))
-}
-
-// ReasonIn applies the In predicate on the "reason" field.
-func ReasonIn(vs ...Reason) predicate.Suppression {
-	return predicate.Suppression(sql.FieldIn(FieldReason, vs...))
-}
-
-// ReasonNotIn applies the NotIn predicate on the "reason" field.
-func ReasonNotIn(vs ...Reason) predicate.Suppression {
-	return predicate.Suppression(sql.FieldNotIn(FieldReason, vs...))
-}
-
-// EmailIDEQ applies the EQ predicate on the "email_id" field.
-func EmailIDEQ(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldEQ(FieldEmailID, v))
-}
-
-// EmailIDNEQ applies the NEQ predicate on the "email_id" field.
-func EmailIDNEQ(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldNEQ(FieldEmailID, v))
-}
-
 // EmailIDIn applies the In predicate on the "email_id" field.
 func EmailIDIn(vs ...string) predicate.Suppression {
 	return predicate.Suppression(sql.FieldIn(FieldEmailID, vs...))
-}
-
-// EmailIDNotIn applies the NotIn predicate on the "email_id" field.
-func EmailIDNotIn(vs ...string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldNotIn(FieldEmailID, vs...))
-}
-
-// EmailIDGT applies the GT predicate on the "email_id" field.
-func EmailIDGT(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldGT(FieldEmailID, v))
-}
-
-// EmailIDGTE applies the GTE predicate on the "email_id" field.
-func EmailIDGTE(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldGTE(FieldEmailID, v))
-}
-
-// EmailIDLT applies the LT predicate on the "email_id" field.
-func EmailIDLT(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldLT(FieldEmailID, v))
-}
-
-// EmailIDLTE applies the LTE predicate on the "email_id" field.
-func EmailIDLTE(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldLTE(FieldEmailID, v))
-}
-
-// EmailIDContains applies the Contains predicate on the "email_id" field.
-func EmailIDContains(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldContains(FieldEmailID, v))
-}
-
-// EmailIDHasPrefix applies the HasPrefix predicate on the "email_id" field.
-func EmailIDHasPrefix(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldHasPrefix(FieldEmailID, v))
-}
-
-// EmailIDHasSuffix applies the HasSuffix predicate on the "email_id" field.
-func EmailIDHasSuffix(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldHasSuffix(FieldEmailID, v))
-}
-
-// EmailIDIsNil applies the IsNil predicate on the "email_id" field.
-func EmailIDIsNil() predicate.Suppression {
-	return predicate.Suppression(sql.FieldIsNull(FieldEmailID))
-}
-
-// EmailIDNotNil applies the NotNil predicate on the "email_id" field.
-func EmailIDNotNil() predicate.Suppression {
-	return predicate.Suppression(sql.FieldNotNull(FieldEmailID))
-}
-
-// EmailIDEqualFold applies the EqualFold predicate on the "email_id" field.
-func EmailIDEqualFold(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldEqualFold(FieldEmailID, v))
-}
-
-// EmailIDContainsFold applies the ContainsFold predicate on the "email_id" field.
-func EmailIDContainsFold(v string) predicate.Suppression {
-	return predicate.Suppression(sql.FieldContainsFold(FieldEmailID, v))
-}
-
-// CreatedAtEQ applies the EQ predicate on the "created_at" field.
-func CreatedAtEQ(v time.Time) predicate.Suppression {
-	return predicate.Suppression(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// CreatedAtNEQ applies the NEQ predicate on the "created_at" field.
-func CreatedAtNEQ(v time.Time) predicate.Suppression {
-	return predicate.Suppression(sql.FieldNEQ(FieldCreatedAt, v))
-}
-
-// CreatedAtIn applies the In predicate on the "created_at" field.
-func CreatedAtIn(vs ...time.Time) predicate.Suppression {
-	return predicate.Suppression(sql.FieldIn(FieldCreatedAt, vs...))
-}
-
-// CreatedAtNotIn applies the NotIn predicate on the "created_at" field.
-func CreatedAtNotIn(vs ...time.Time) predicate.Suppression {
-	return predicate.Suppression(sql.FieldNotIn(FieldCreatedAt, vs...))
-}
-
-// CreatedAtGT applies the GT predicate on the "created_at" field.
-func CreatedAtGT(v time.Time) predicate.Suppression {
-	return predicate.Suppression(sql.FieldGT(FieldCreatedAt, v))
 }
 
 // CreatedAtGTE applies the GTE predicate on the "created_at" field.
@@ -397,11 +97,6 @@ func CreatedAtGTE(v time.Time) predicate.Suppression {
 // CreatedAtLT applies the LT predicate on the "created_at" field.
 func CreatedAtLT(v time.Time) predicate.Suppression {
 	return predicate.Suppression(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// CreatedAtLTE applies the LTE predicate on the "created_at" field.
-func CreatedAtLTE(v time.Time) predicate.Suppression {
-	return predicate.Suppression(sql.FieldLTE(FieldCreatedAt, v))
 }
 
 // And groups predicates with the AND operator between them.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 )
 
 const (
@@ -107,78 +106,4 @@ type OrderOption func(*sql.Selector)
 // ByID orders the results by the id field.
 func ByID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldID, opts...).ToFunc()
-}
-
-// ByTemplateID orders the results by the template_id field.
-func ByTemplateID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldTemplateID, opts...).ToFunc()
-}
-
-// ByAccountID orders the results by the account_id field.
-func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldAccountID, opts...).ToFunc()
-}
-
-// ByNumber orders the results by the number field.
-func ByNumber(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldNumber, opts...).ToFunc()
-}
-
-// BySourceHTML orders the results by the source_html field.
-func BySourceHTML(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSourceHTML, opts...).ToFunc()
-}
-
-// BySourceText orders the results by the source_text field.
-func BySourceText(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSourceText, opts...).ToFunc()
-}
-
-// ByCreatedAt orders the results by the created_at field.
-func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
-}
-
-// BySubject orders the results by the subject field.
-func BySubject(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSubject, opts...).ToFunc()
-}
-
-// ByFrom orders the results by the from field.
-func ByFrom(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldFrom, opts...).ToFunc()
-}
-
-// ByHTML orders the results by the html field.
-func ByHTML(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldHTML, opts...).ToFunc()
-}
-
-// ByText orders the results by the text field.
-func ByText(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldText, opts...).ToFunc()
-}
-
-// ByUnsubscribeEnabled orders the results by the unsubscribe_enabled field.
-func ByUnsubscribeEnabled(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldUnsubscribeEnabled, opts...).ToFunc()
-}
-
-// ByCategory orders the results by the category field.
-func ByCategory(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldCategory, opts...).ToFunc()
-}
-
-// ByTemplateField orders the results by template field.
-func ByTemplateField(field string, opts ...sql.OrderTermOption) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborTerms(s, newTemplateStep(), sql.OrderByField(field, opts...))
-	}
-}
-func newTemplateStep() *sqlgraph.Step {
-	return sqlgraph.NewStep(
-		sqlgraph.From(Table, FieldID),
-		sqlgraph.To(TemplateInverseTable, FieldID),
-		sqlgraph.Edge(sqlgraph.M2O, true, TemplateTable, TemplateColumn),
-	)
 }

@@ -79,28 +79,3 @@ func ByDay(opts ...sql.OrderTermOption) OrderOption {
 func ByDomain(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldDomain, opts...).ToFunc()
 }
-
-// ByHost orders the results by the host field.
-func ByHost(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldHost, opts...).ToFunc()
-}
-
-// ByPolicy orders the results by the policy field.
-func ByPolicy(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldPolicy, opts...).ToFunc()
-}
-
-// ByTesting orders the results by the testing field.
-func ByTesting(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldTesting, opts...).ToFunc()
-}
-
-// ByResult orders the results by the result field.
-func ByResult(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldResult, opts...).ToFunc()
-}
-
-// BySessions orders the results by the sessions field.
-func BySessions(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSessions, opts...).ToFunc()
-}

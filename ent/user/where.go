@@ -6,17 +6,11 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/postrider/postrider/ent/predicate"
 )
 
 // ID filters vertices based on their ID field.
 func ID(id string) predicate.User {
-	return predicate.User(sql.FieldEQ(FieldID, id))
-}
-
-// IDEQ applies the EQ predicate on the ID field.
-func IDEQ(id string) predicate.User {
 	return predicate.User(sql.FieldEQ(FieldID, id))
 }
 
@@ -28,11 +22,6 @@ func IDNEQ(id string) predicate.User {
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.User {
 	return predicate.User(sql.FieldIn(FieldID, ids...))
-}
-
-// IDNotIn applies the NotIn predicate on the ID field.
-func IDNotIn(ids ...string) predicate.User {
-	return predicate.User(sql.FieldNotIn(FieldID, ids...))
 }
 
 // IDGT applies the GT predicate on the ID field.
@@ -53,16 +42,6 @@ func IDLT(id string) predicate.User {
 // IDLTE applies the LTE predicate on the ID field.
 func IDLTE(id string) predicate.User {
 	return predicate.User(sql.FieldLTE(FieldID, id))
-}
-
-// IDEqualFold applies the EqualFold predicate on the ID field.
-func IDEqualFold(id string) predicate.User {
-	return predicate.User(sql.FieldEqualFold(FieldID, id))
-}
-
-// IDContainsFold applies the ContainsFold predicate on the ID field.
-func IDContainsFold(id string) predicate.User {
-	return predicate.User(sql.FieldContainsFold(FieldID, id))
 }
 
 // Email applies equality check predicate on the "email" field. It's identical to EmailEQ.
@@ -105,74 +84,9 @@ func UpdatedAt(v time.Time) predicate.User {
 	return predicate.User(sql.FieldEQ(FieldUpdatedAt, v))
 }
 
-// EmailEQ applies the EQ predicate on the "email" field.
-func EmailEQ(v string) predicate.User {
-	return predicate.User(sql.FieldEQ(FieldEmail, v))
-}
-
-// EmailNEQ applies the NEQ predicate on the "email" field.
-func EmailNEQ(v string) predicate.User {
-	return predicate.User(sql.FieldNEQ(FieldEmail, v))
-}
-
-// EmailIn applies the In predicate on the "email" field.
-func EmailIn(vs ...string) predicate.User {
-	return predicate.User(sql.FieldIn(FieldEmail, vs...))
-}
-
-// EmailNotIn applies the NotIn predicate on the "email" field.
-func EmailNotIn(vs ...string) predicate.User {
-	return predicate.User(sql.FieldNotIn(FieldEmail, vs...))
-}
-
-// EmailGT applies the GT predicate on the "email" field.
-func EmailGT(v string) predicate.User {
-	return predicate.User(sql.FieldGT(FieldEmail, v))
-}
-
-// EmailGTE applies the GTE predicate on the "email" field.
-func EmailGTE(v string) predicate.User {
-	return predicate.User(sql.FieldGTE(FieldEmail, v))
-}
-
-// EmailLT applies the LT predicate on the "email" field.
-func EmailLT(v string) predicate.User {
-	return predicate.User(sql.FieldLT(FieldEmail, v))
-}
-
-// EmailLTE applies the LTE predicate on the "email" field.
-func EmailLTE(v string) predicate.User {
-	return predicate.User(sql.FieldLTE(FieldEmail, v))
-}
-
-// EmailContains applies the Contains predicate on the "email" field.
-func EmailContains(v string) predicate.User {
-	return predicate.User(sql.FieldContains(FieldEmail, v))
-}
-
-// EmailHasPrefix applies the HasPrefix predicate on the "email" field.
-func EmailHasPrefix(v string) predicate.User {
-	return predicate.User(sql.FieldHasPrefix(FieldEmail, v))
-}
-
-// EmailHasSuffix applies the HasSuffix predicate on the "email" field.
-func EmailHasSuffix(v string) predicate.User {
-	return predicate.User(sql.FieldHasSuffix(FieldEmail, v))
-}
-
-// EmailEqualFold applies the EqualFold predicate on the "email" field.
-func EmailEqualFold(v string) predicate.User {
-	return predicate.User(sql.FieldEqualFold(FieldEmail, v))
-}
-
 // EmailContainsFold applies the ContainsFold predicate on the "email" field.
 func EmailContainsFold(v string) predicate.User {
 	return predicate.User(sql.FieldContainsFold(FieldEmail, v))
-}
-
-// NameEQ applies the EQ predicate on the "name" field.
-func NameEQ(v string) predicate.User {
-	return predicate.User(sql.FieldEQ(FieldName, v))
 }
 
 // NameNEQ applies the NEQ predicate on the "name" field.
@@ -185,254 +99,14 @@ func NameIn(vs ...string) predicate.User {
 	return predicate.User(sql.FieldIn(FieldName, vs...))
 }
 
-// NameNotIn applies the NotIn predicate on the "name" field.
-func NameNotIn(vs ...string) predicate.User {
-	return predicate.User(sql.FieldNotIn(FieldName, vs...))
-}
-
-// NameGT applies the GT predicate on the "name" field.
-func NameGT(v string) predicate.User {
-	return predicate.User(sql.FieldGT(FieldName, v))
-}
-
-// NameGTE applies the GTE predicate on the "name" field.
-func NameGTE(v string) predicate.User {
-	return predicate.User(sql.FieldGTE(FieldName, v))
-}
-
-// NameLT applies the LT predicate on the "name" field.
-func NameLT(v string) predicate.User {
-	return predicate.User(sql.FieldLT(FieldName, v))
-}
-
-// NameLTE applies the LTE predicate on the "name" field.
-func NameLTE(v string) predicate.User {
-	return predicate.User(sql.FieldLTE(FieldName, v))
-}
-
-// NameContains applies the Contains predicate on the "name" field.
-func NameContains(v string) predicate.User {
-	return predicate.User(sql.FieldContains(FieldName, v))
-}
-
-// NameHasPrefix applies the HasPrefix predicate on the "name" field.
-func NameHasPrefix(v string) predicate.User {
-	return predicate.User(sql.FieldHasPrefix(FieldName, v))
-}
-
-// NameHasSuffix applies the HasSuffix predicate on the "name" field.
-func NameHasSuffix(v string) predicate.User {
-	return predicate.User(sql.FieldHasSuffix(FieldName, v))
-}
-
-// NameEqualFold applies the EqualFold predicate on the "name" field.
-func NameEqualFold(v string) predicate.User {
-	return predicate.User(sql.FieldEqualFold(FieldName, v))
-}
-
 // NameContainsFold applies the ContainsFold predicate on the "name" field.
 func NameContainsFold(v string) predicate.User {
 	return predicate.User(sql.FieldContainsFold(FieldName, v))
 }
 
-// OperatorEQ applies the EQ predicate on the "operator" field.
-func OperatorEQ(v bool) predicate.User {
-	return predicate.User(sql.FieldEQ(FieldOperator, v))
-}
-
-// OperatorNEQ applies the NEQ predicate on the "operator" field.
-func OperatorNEQ(v bool) predicate.User {
-	return predicate.User(sql.FieldNEQ(FieldOperator, v))
-}
-
-// LanguageEQ applies the EQ predicate on the "language" field.
-func LanguageEQ(v string) predicate.User {
-	return predicate.User(sql.FieldEQ(FieldLanguage, v))
-}
-
-// LanguageNEQ applies the NEQ predicate on the "language" field.
-func LanguageNEQ(v string) predicate.User {
-	return predicate.User(sql.FieldNEQ(FieldLanguage, v))
-}
-
-// LanguageIn applies the In predicate on the "language" field.
-func LanguageIn(vs ...string) predicate.User {
-	return predicate.User(sql.FieldIn(FieldLanguage, vs...))
-}
-
-// LanguageNotIn applies the NotIn predicate on the "language" field.
-func LanguageNotIn(vs ...string) predicate.User {
-	return predicate.User(sql.FieldNotIn(FieldLanguage, vs...))
-}
-
-// LanguageGT applies the GT predicate on the "language" field.
-func LanguageGT(v string) predicate.User {
-	return predicate.User(sql.FieldGT(FieldLanguage, v))
-}
-
-// LanguageGTE applies the GTE predicate on the "language" field.
-func LanguageGTE(v string) predicate.User {
-	return predicate.User(sql.FieldGTE(FieldLanguage, v))
-}
-
-// LanguageLT applies the LT predicate on the "language" field.
-func LanguageLT(v string) predicate.User {
-	return predicate.User(sql.FieldLT(FieldLanguage, v))
-}
-
-// LanguageLTE applies the LTE predicate on the "language" field.
-func LanguageLTE(v string) predicate.User {
-	return predicate.User(sql.FieldLTE(FieldLanguage, v))
-}
-
-// LanguageContains applies the Contains predicate on the "language" field.
-func LanguageContains(v string) predicate.User {
-	return predicate.User(sql.FieldContains(FieldLanguage, v))
-}
-
-// LanguageHasPrefix applies the HasPrefix predicate on the "language" field.
-func LanguageHasPrefix(v string) predicate.User {
-	return predicate.User(sql.FieldHasPrefix(FieldLanguage, v))
-}
-
-// LanguageHasSuffix applies the HasSuffix predicate on the "language" field.
-func LanguageHasSuffix(v string) predicate.User {
-	return predicate.User(sql.FieldHasSuffix(FieldLanguage, v))
-}
-
-// LanguageEqualFold applies the EqualFold predicate on the "language" field.
-func LanguageEqualFold(v string) predicate.User {
-	return predicate.User(sql.FieldEqualFold(FieldLanguage, v))
-}
-
-// LanguageContainsFold applies the ContainsFold predicate on the "language" field.
-func LanguageContainsFold(v string) predicate.User {
-	return predicate.User(sql.FieldContainsFold(FieldLanguage, v))
-}
-
-// DisabledAtEQ applies the EQ predicate on the "disabled_at" field.
-func DisabledAtEQ(v time.Time) predicate.User {
-	return predicate.User(sql.FieldEQ(FieldDisabledAt, v))
-}
-
-// DisabledAtNEQ applies the NEQ predicate on the "disabled_at" field.
-func DisabledAtNEQ(v time.Time) predicate.User {
-	return predicate.User(sql.FieldNEQ(FieldDisabledAt, v))
-}
-
-// DisabledAtIn applies the In predicate on the "disabled_at" field.
-func DisabledAtIn(vs ...time.Time) predicate.User {
-	return predicate.User(sql.FieldIn(FieldDisabledAt, vs...))
-}
-
-// DisabledAtNotIn applies the NotIn predicate on the "disabled_at" field.
-func DisabledAtNotIn(vs ...time.Time) predicate.User {
-	return predicate.User(sql.FieldNotIn(FieldDisabledAt, vs...))
-}
-
-// DisabledAtGT applies the GT predicate on the "disabled_at" field.
-func DisabledAtGT(v time.Time) predicate.User {
-	return predicate.User(sql.FieldGT(FieldDisabledAt, v))
-}
-
-// DisabledAtGTE applies the GTE predicate on the "disabled_at" field.
-func DisabledAtGTE(v time.Time) predicate.User {
-	return predicate.User(sql.FieldGTE(FieldDisabledAt, v))
-}
-
-// DisabledAtLT applies the LT predicate on the "disabled_at" field.
-func DisabledAtLT(v time.Time) predicate.User {
-	return predicate.User(sql.FieldLT(FieldDisabledAt, v))
-}
-
-// DisabledAtLTE applies the LTE predicate on the "disabled_at" field.
-func DisabledAtLTE(v time.Time) predicate.User {
-	return predicate.User(sql.FieldLTE(FieldDisabledAt, v))
-}
-
 // DisabledAtIsNil applies the IsNil predicate on the "disabled_at" field.
 func DisabledAtIsNil() predicate.User {
 	return predicate.User(sql.FieldIsNull(FieldDisabledAt))
-}
-
-// DisabledAtNotNil applies the NotNil predicate on the "disabled_at" field.
-func DisabledAtNotNil() predicate.User {
-	return predicate.User(sql.FieldNotNull(FieldDisabledAt))
-}
-
-// LastSignInAtEQ applies the EQ predicate on the "last_sign_in_at" field.
-func LastSignInAtEQ(v time.Time) predicate.User {
-	return predicate.User(sql.FieldEQ(FieldLastSignInAt, v))
-}
-
-// LastSignInAtNEQ applies the NEQ predicate on the "last_sign_in_at" field.
-func LastSignInAtNEQ(v time.Time) predicate.User {
-	return predicate.User(sql.FieldNEQ(FieldLastSignInAt, v))
-}
-
-// LastSignInAtIn applies the In predicate on the "last_sign_in_at" field.
-func LastSignInAtIn(vs ...time.Time) predicate.User {
-	return predicate.User(sql.FieldIn(FieldLastSignInAt, vs...))
-}
-
-// LastSignInAtNotIn applies the NotIn predicate on the "last_sign_in_at" field.
-func LastSignInAtNotIn(vs ...time.Time) predicate.User {
-	return predicate.User(sql.FieldNotIn(FieldLastSignInAt, vs...))
-}
-
-// LastSignInAtGT applies the GT predicate on the "last_sign_in_at" field.
-func LastSignInAtGT(v time.Time) predicate.User {
-	return predicate.User(sql.FieldGT(FieldLastSignInAt, v))
-}
-
-// LastSignInAtGTE applies the GTE predicate on the "last_sign_in_at" field.
-func LastSignInAtGTE(v time.Time) predicate.User {
-	return predicate.User(sql.FieldGTE(FieldLastSignInAt, v))
-}
-
-// LastSignInAtLT applies the LT predicate on the "last_sign_in_at" field.
-func LastSignInAtLT(v time.Time) predicate.User {
-	return predicate.User(sql.FieldLT(FieldLastSignInAt, v))
-}
-
-// LastSignInAtLTE applies the LTE predicate on the "last_sign_in_at" field.
-func LastSignInAtLTE(v time.Time) predicate.User {
-	return predicate.User(sql.FieldLTE(FieldLastSignInAt, v))
-}
-
-// LastSignInAtIsNil applies the IsNil predicate on the "last_sign_in_at" field.
-func LastSignInAtIsNil() predicate.User {
-	return predicate.User(sql.FieldIsNull(FieldLastSignInAt))
-}
-
-// LastSignInAtNotNil applies the NotNil predicate on the "last_sign_in_at" field.
-func LastSignInAtNotNil() predicate.User {
-	return predicate.User(sql.FieldNotNull(FieldLastSignInAt))
-}
-
-// CreatedAtEQ applies the EQ predicate on the "created_at" field.
-func CreatedAtEQ(v time.Time) predicate.User {
-	return predicate.User(sql.FieldEQ(FieldCreatedAt, v))
-}
-
-// CreatedAtNEQ applies the NEQ predicate on the "created_at" field.
-func CreatedAtNEQ(v time.Time) predicate.User {
-	return predicate.User(sql.FieldNEQ(FieldCreatedAt, v))
-}
-
-// CreatedAtIn applies the In predicate on the "created_at" field.
-func CreatedAtIn(vs ...time.Time) predicate.User {
-	return predicate.User(sql.FieldIn(FieldCreatedAt, vs...))
-}
-
-// CreatedAtNotIn applies the NotIn predicate on the "created_at" field.
-func CreatedAtNotIn(vs ...time.Time) predicate.User {
-	return predicate.User(sql.FieldNotIn(FieldCreatedAt, vs...))
-}
-
-// CreatedAtGT applies the GT predicate on the "created_at" field.
-func CreatedAtGT(v time.Time) predicate.User {
-	return predicate.User(sql.FieldGT(FieldCreatedAt, v))
 }
 
 // CreatedAtGTE applies the GTE predicate on the "created_at" field.
@@ -443,74 +117,6 @@ func CreatedAtGTE(v time.Time) predicate.User {
 // CreatedAtLT applies the LT predicate on the "created_at" field.
 func CreatedAtLT(v time.Time) predicate.User {
 	return predicate.User(sql.FieldLT(FieldCreatedAt, v))
-}
-
-// CreatedAtLTE applies the LTE predicate on the "created_at" field.
-func CreatedAtLTE(v time.Time) predicate.User {
-	return predicate.User(sql.FieldLTE(FieldCreatedAt, v))
-}
-
-// UpdatedAtEQ applies the EQ predicate on the "updated_at" field.
-func UpdatedAtEQ(v time.Time) predicate.User {
-	return predicate.User(sql.FieldEQ(FieldUpdatedAt, v))
-}
-
-// UpdatedAtNEQ applies the NEQ predicate on the "updated_at" field.
-func UpdatedAtNEQ(v time.Time) predicate.User {
-	return predicate.User(sql.FieldNEQ(FieldUpdatedAt, v))
-}
-
-// UpdatedAtIn applies the In predicate on the "updated_at" field.
-func UpdatedAtIn(vs ...time.Time) predicate.User {
-	return predicate.User(sql.FieldIn(FieldUpdatedAt, vs...))
-}
-
-// UpdatedAtNotIn applies the NotIn predicate on the "updated_at" field.
-func UpdatedAtNotIn(vs ...time.Time) predicate.User {
-	return predicate.User(sql.FieldNotIn(FieldUpdatedAt, vs...))
-}
-
-// UpdatedAtGT applies the GT predicate on the "updated_at" field.
-func UpdatedAtGT(v time.Time) predicate.User {
-	return predicate.User(sql.FieldGT(FieldUpdatedAt, v))
-}
-
-// UpdatedAtGTE applies the GTE predicate on the "updated_at" field.
-func UpdatedAtGTE(v time.Time) predicate.User {
-	return predicate.User(sql.FieldGTE(FieldUpdatedAt, v))
-}
-
-// UpdatedAtLT applies the LT predicate on the "updated_at" field.
-func UpdatedAtLT(v time.Time) predicate.User {
-	return predicate.User(sql.FieldLT(FieldUpdatedAt, v))
-}
-
-// UpdatedAtLTE applies the LTE predicate on the "updated_at" field.
-func UpdatedAtLTE(v time.Time) predicate.User {
-	return predicate.User(sql.FieldLTE(FieldUpdatedAt, v))
-}
-
-// HasMemberships applies the HasEdge predicate on the "memberships" edge.
-func HasMemberships() predicate.User {
-	return predicate.User(func(s *sql.Selector) {
-		step := sqlgraph.NewStep(
-			sqlgraph.From(Table, FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, MembershipsTable, MembershipsColumn),
-		)
-		sqlgraph.HasNeighbors(s, step)
-	})
-}
-
-// HasMembershipsWith applies the HasEdge predicate on the "memberships" edge with a given conditions (other predicates).
-func HasMembershipsWith(preds ...predicate.Membership) predicate.User {
-	return predicate.User(func(s *sql.Selector) {
-		step := newMembershipsStep()
-		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
-			for _, p := range preds {
-				p(s)
-			}
-		})
-	})
 }
 
 // And groups predicates with the AND operator between them.
