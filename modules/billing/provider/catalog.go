@@ -33,7 +33,7 @@ func (c *Client) Catalog(ctx context.Context) (Catalog, error) {
 	params.AddExpand("data.product")
 	params.AddExpand("data.tiers")
 	newest := map[string]int64{}
-	for p, err := range c.stripe.V1Prices.List(ctx, params).All(ctx) {
+	for p, err := range list[stripe.Price](ctx, c, "/v1/prices", params) {
 		if err != nil {
 			return Catalog{}, err
 		}
@@ -74,7 +74,7 @@ func (c *Client) Catalog(ctx context.Context) (Catalog, error) {
 
 // PlanOf returns the plan of a product, or an empty string if it has none.
 func (c *Client) PlanOf(ctx context.Context, product string) (string, error) {
-	found, err := c.stripe.V1Products.Retrieve(ctx, product, nil)
+	found, err := get[stripe.Product](ctx, c, "/v1/products/%s", product)
 	if err != nil {
 		return "", err
 	}

@@ -32,8 +32,9 @@ func (c Card) Expired(now time.Time) bool {
 
 // CreateCustomer creates the customer of an account, once per key.
 func (c *Client) CreateCustomer(ctx context.Context, accountID, email, name, key string) (string, error) {
-	made, err := c.stripe.V1Customers.Create(ctx, &stripe.CustomerCreateParams{Params: idempotentParams(key),
-		Email: stripe.String(email), Name: stripe.String(name), Metadata: map[string]string{accountKey: accountID}})
+	made, err := post[stripe.Customer](ctx, c, "/v1/customers",
+		&stripe.CustomerCreateParams{Params: idempotentParams(key),
+			Email: stripe.String(email), Name: stripe.String(name), Metadata: map[string]string{accountKey: accountID}})
 	if err != nil {
 		return "", err
 	}
@@ -48,7 +49,7 @@ const accountKey = "postrider_account"
 func (c *Client) FindCustomer(ctx context.Context, accountID, email string) (string, error) {
 	params := &stripe.CustomerListParams{Email: stripe.String(email)}
 	params.Limit = stripe.Int64(100)
-	for found, err := range c.stripe.V1Customers.List(ctx, params).All(ctx) {
+	for found, err := range list[stripe.Customer](ctx, c, "/v1/customers", params) {
 		if err != nil {
 			return "", err
 		}
@@ -61,7 +62,7 @@ func (c *Client) FindCustomer(ctx context.Context, accountID, email string) (str
 
 // Customer reads a customer and its payment methods. A deleted customer is not an error.
 func (c *Client) Customer(ctx context.Context, id string) (Customer, error) {
-	found, err := c.stripe.V1Customers.Retrieve(ctx, id, nil)
+	found, err := get[stripe.Customer](ctx, c, "/v1/customers/%s", id)
 	if err != nil {
 		return Customer{}, err
 	}
@@ -72,9 +73,9 @@ func (c *Client) Customer(ctx context.Context, id string) (Customer, error) {
 	if s := found.InvoiceSettings; s != nil && s.DefaultPaymentMethod != nil {
 		out.Default = s.DefaultPaymentMethod.ID
 	}
-	out.Cards, err = collectAll(ctx,
-		c.stripe.V1Customers.ListPaymentMethods(ctx,
-			&stripe.CustomerListPaymentMethodsParams{Customer: stripe.String(id)}), cardOf)
+	out.Cards, err = collectAll(list[stripe.PaymentMethod](ctx, c,
+		stripe.FormatURLPath("/v1/customers/%s/payment_methods", id),
+		&stripe.CustomerListPaymentMethodsParams{}), cardOf)
 	return out, err
 }
 
@@ -92,7 +93,7 @@ func cardOf(m *stripe.PaymentMethod) Card {
 
 // Payer returns the customer of a charge, or an empty string if it has none.
 func (c *Client) Payer(ctx context.Context, charge string) (string, error) {
-	found, err := c.stripe.V1Charges.Retrieve(ctx, charge, nil)
+	found, err := get[stripe.Charge](ctx, c, "/v1/charges/%s", charge)
 	if err != nil {
 		if KindOf(err) == Missing {
 			return "", nil
@@ -107,14 +108,15 @@ func (c *Client) Payer(ctx context.Context, charge string) (string, error) {
 
 // SetDefault makes a payment method the one that is charged.
 func (c *Client) SetDefault(ctx context.Context, customer, method, key string) error {
-	_, err := c.stripe.V1Customers.Update(ctx, customer, &stripe.CustomerUpdateParams{Params: idempotentParams(key),
-		InvoiceSettings: &stripe.CustomerUpdateInvoiceSettingsParams{DefaultPaymentMethod: stripe.String(method)}})
+	_, err := post[stripe.Customer](ctx, c, stripe.FormatURLPath("/v1/customers/%s", customer),
+		&stripe.CustomerUpdateParams{Params: idempotentParams(key),
+			InvoiceSettings: &stripe.CustomerUpdateInvoiceSettingsParams{DefaultPaymentMethod: stripe.String(method)}})
 	return err
 }
 
 // SetEmail changes the address that invoices are sent to.
 func (c *Client) SetEmail(ctx context.Context, customer, email, key string) error {
-	_, err := c.stripe.V1Customers.Update(ctx, customer,
+	_, err := post[stripe.Customer](ctx, c, stripe.FormatURLPath("/v1/customers/%s", customer),
 		&stripe.CustomerUpdateParams{Params: idempotentParams(key), Email: stripe.String(email)})
 	return err
 }
@@ -130,7 +132,7 @@ const currencyOfSetup = "usd"
 
 // CardPage creates a page that collects a payment method.
 func (c *Client) CardPage(ctx context.Context, customer, back, key string) (Session, error) {
-	return sessionOf(c.stripe.V1CheckoutSessions.Create(ctx,
+	return sessionOf(post[stripe.CheckoutSession](ctx, c, "/v1/checkout/sessions",
 		&stripe.CheckoutSessionCreateParams{Params: idempotentParams(key), Mode: stripe.String("setup"),
 			Customer: stripe.String(customer),
 			Currency: stripe.String(currencyOfSetup), SuccessURL: stripe.String(back), CancelURL: stripe.String(back)}))
@@ -143,7 +145,7 @@ func (c *Client) PlanPage(ctx context.Context, customer string, o Prices, back, 
 	if o.Metered != "" {
 		items = append(items, &stripe.CheckoutSessionCreateLineItemParams{Price: stripe.String(o.Metered)})
 	}
-	return sessionOf(c.stripe.V1CheckoutSessions.Create(ctx,
+	return sessionOf(post[stripe.CheckoutSession](ctx, c, "/v1/checkout/sessions",
 		&stripe.CheckoutSessionCreateParams{Params: idempotentParams(key), Mode: stripe.String("subscription"),
 			Customer:  stripe.String(customer),
 			LineItems: items, SuccessURL: stripe.String(back), CancelURL: stripe.String(back),
@@ -164,7 +166,8 @@ func sessionOf(made *stripe.CheckoutSession, err error) (Session, error) {
 
 // EndPage expires an open page. A page that has already ended is not an error.
 func (c *Client) EndPage(ctx context.Context, id string) error {
-	_, err := c.stripe.V1CheckoutSessions.Expire(ctx, id, nil)
+	_, err := post[stripe.CheckoutSession](ctx, c, stripe.FormatURLPath("/v1/checkout/sessions/%s/expire", id),
+		&stripe.Params{})
 	if kind := KindOf(err); err != nil && (kind == Wrong || kind == Missing) {
 		return nil
 	}
@@ -173,7 +176,7 @@ func (c *Client) EndPage(ctx context.Context, id string) error {
 
 // PageOpen reports whether a page is neither completed nor expired.
 func (c *Client) PageOpen(ctx context.Context, id string) (bool, error) {
-	found, err := c.stripe.V1CheckoutSessions.Retrieve(ctx, id, nil)
+	found, err := get[stripe.CheckoutSession](ctx, c, "/v1/checkout/sessions/%s", id)
 	if err != nil && KindOf(err) == Missing {
 		return false, nil
 	}
@@ -184,8 +187,8 @@ func (c *Client) PageOpen(ctx context.Context, id string) (bool, error) {
 func (c *Client) Portal(ctx context.Context, customer, back string) (string, error) {
 	params := &stripe.BillingPortalSessionCreateParams{Customer: stripe.String(customer),
 		ReturnURL: stripe.String(back)}
-	for found, err := range c.stripe.V1BillingPortalConfigurations.List(ctx,
-		&stripe.BillingPortalConfigurationListParams{Active: new(true)}).All(ctx) {
+	for found, err := range list[stripe.BillingPortalConfiguration](ctx, c, "/v1/billing_portal/configurations",
+		&stripe.BillingPortalConfigurationListParams{Active: new(true)}) {
 		if err != nil {
 			return "", err
 		}
@@ -197,7 +200,7 @@ func (c *Client) Portal(ctx context.Context, customer, back string) (string, err
 	if params.Configuration == nil {
 		return "", ErrNotSetUp
 	}
-	made, err := c.stripe.V1BillingPortalSessions.Create(ctx, params)
+	made, err := post[stripe.BillingPortalSession](ctx, c, "/v1/billing_portal/sessions", params)
 	if err != nil {
 		return "", err
 	}
@@ -221,21 +224,21 @@ type Invoice struct {
 
 // Invoices returns a page of a customer's invoices after a given one, newest first.
 func (c *Client) Invoices(ctx context.Context, customer, after string,
-	limit int) (list []Invoice, more bool, err error) {
+	limit int) (out []Invoice, more bool, err error) {
 	params := &stripe.InvoiceListParams{Customer: stripe.String(customer)}
-	params.Limit, params.Single = new(int64(limit)), true
+	params.Limit = new(int64(limit))
 	if after != "" {
 		params.StartingAfter = stripe.String(after)
 	}
-	found := c.stripe.V1Invoices.List(ctx, params)
-	if err := found.Err(); err != nil {
+	found, err := listPage[stripe.Invoice](ctx, c, "/v1/invoices", params)
+	if err != nil {
 		return nil, false, err
 	}
-	for _, i := range found.Data() {
-		list = append(list, Invoice{ID: i.ID, Number: i.Number, Status: string(i.Status), Currency: string(i.Currency),
+	for _, i := range found.Data {
+		out = append(out, Invoice{ID: i.ID, Number: i.Number, Status: string(i.Status), Currency: string(i.Currency),
 			Total:       i.Total,
 			PeriodStart: timeOf(i.PeriodStart), PeriodEnd: timeOf(i.PeriodEnd), URL: i.HostedInvoiceURL,
 			PDF: i.InvoicePDF, Created: timeOf(i.Created)})
 	}
-	return list, found.Meta().HasMore, nil
+	return out, found.HasMore, nil
 }

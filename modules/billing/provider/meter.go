@@ -17,7 +17,7 @@ var alreadyTold = regexp.MustCompile(`(?i)already exists with (the )?identifier`
 // ReportUsage reports the total number of emails that a customer has sent in an hour. It replaces earlier reports of
 // that hour.
 func (c *Client) ReportUsage(ctx context.Context, customer, identifier string, hour time.Time, emails int64) error {
-	_, err := c.stripe.V1BillingMeterEvents.Create(ctx, &stripe.BillingMeterEventCreateParams{
+	_, err := post[stripe.BillingMeterEvent](ctx, c, "/v1/billing/meter_events", &stripe.BillingMeterEventCreateParams{
 		EventName: stripe.String(MeterEvent), Identifier: stripe.String(identifier),
 		Timestamp: new(hour.Add(30 * time.Minute).Unix()),
 		Payload:   map[string]string{"stripe_customer_id": customer, "value": strconv.FormatInt(emails, 10)},
@@ -27,8 +27,8 @@ func (c *Client) ReportUsage(ctx context.Context, customer, identifier string, h
 
 // Meter returns the ID of the email meter, or an empty string if there is none.
 func (c *Client) Meter(ctx context.Context) (string, error) {
-	for m, err := range c.stripe.V1BillingMeters.List(ctx,
-		&stripe.BillingMeterListParams{Status: stripe.String("active")}).All(ctx) {
+	for m, err := range list[stripe.BillingMeter](ctx, c, "/v1/billing/meters",
+		&stripe.BillingMeterListParams{Status: stripe.String("active")}) {
 		if err != nil {
 			return "", err
 		}
@@ -43,11 +43,12 @@ func (c *Client) Meter(ctx context.Context) (string, error) {
 func (c *Client) ReportedUsage(ctx context.Context, meter, customer string, since,
 	until time.Time) (map[time.Time]int64, error) {
 	out := map[time.Time]int64{}
-	params := &stripe.BillingMeterEventSummaryListParams{ID: stripe.String(meter), Customer: stripe.String(customer),
+	params := &stripe.BillingMeterEventSummaryListParams{Customer: stripe.String(customer),
 		StartTime: new(since.Unix()), EndTime: new(until.Unix()),
 		ValueGroupingWindow: stripe.String("hour")}
 	params.Limit = stripe.Int64(100)
-	for s, err := range c.stripe.V1BillingMeterEventSummaries.List(ctx, params).All(ctx) {
+	for s, err := range list[stripe.BillingMeterEventSummary](ctx, c,
+		stripe.FormatURLPath("/v1/billing/meters/%s/event_summaries", meter), params) {
 		if err != nil {
 			return nil, err
 		}

@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -20,7 +19,10 @@ const timeout = 5 * time.Second
 const PlanKey = "postrider_plan"
 
 // Client calls Stripe. Safe for concurrent use.
-type Client struct{ stripe *stripe.Client }
+type Client struct {
+	backend stripe.Backend
+	key     secret.String
+}
 
 // New returns a new Client. It does not connect.
 func New(key secret.String, url string) *Client {
@@ -30,8 +32,7 @@ func New(key secret.String, url string) *Client {
 		HTTPClient: client, URL: stripe.String(url), MaxNetworkRetries: stripe.Int64(0), EnableTelemetry: new(false),
 		LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull},
 	})
-	return &Client{stripe.NewClient(key.Reveal(),
-		stripe.WithBackends(&stripe.Backends{API: backend, Connect: backend, Uploads: backend, MeterEvents: backend}))}
+	return &Client{backend, key}
 }
 
 // Kind classifies an error of Stripe.
@@ -105,15 +106,4 @@ func timeOf(unix int64) *time.Time {
 // idempotentParams returns the parameters of a write that takes effect once per key, however often it is sent.
 func idempotentParams(key string) stripe.Params {
 	return stripe.Params{IdempotencyKey: stripe.String(key)}
-}
-
-// collectAll collects every page of a list.
-func collectAll[T, R any](ctx context.Context, list *stripe.V1List[T], as func(T) R) (out []R, err error) {
-	for one, err := range list.All(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, as(one))
-	}
-	return out, nil
 }

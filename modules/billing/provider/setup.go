@@ -11,7 +11,7 @@ func (c *Client) EnsureMeter(ctx context.Context) (id string, made bool, err err
 	if id, err = c.Meter(ctx); err != nil || id != "" {
 		return id, false, err
 	}
-	m, err := c.stripe.V1BillingMeters.Create(ctx,
+	m, err := post[stripe.BillingMeter](ctx, c, "/v1/billing/meters",
 		&stripe.BillingMeterCreateParams{DisplayName: stripe.String("Emails"), EventName: stripe.String(MeterEvent),
 			EventTimeWindow:    stripe.String("hour"),
 			DefaultAggregation: &stripe.BillingMeterCreateDefaultAggregationParams{Formula: stripe.String("sum")}})
@@ -49,7 +49,7 @@ func (w Wanted) fitsMetered(p Prices) bool {
 // changed but replaced by a new one. Customers keep the old price until their plan changes.
 func (c *Client) EnsurePlan(ctx context.Context, w Wanted, have Prices, meter string) (made []string, err error) {
 	product := ""
-	for p, err := range c.stripe.V1Products.List(ctx, &stripe.ProductListParams{Active: new(true)}).All(ctx) {
+	for p, err := range list[stripe.Product](ctx, c, "/v1/products", &stripe.ProductListParams{Active: new(true)}) {
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func (c *Client) EnsurePlan(ctx context.Context, w Wanted, have Prices, meter st
 		}
 	}
 	if product == "" {
-		p, err := c.stripe.V1Products.Create(ctx,
+		p, err := post[stripe.Product](ctx, c, "/v1/products",
 			&stripe.ProductCreateParams{Name: stripe.String(w.Name), Metadata: map[string]string{PlanKey: w.Plan}})
 		if err != nil {
 			return nil, err
@@ -67,7 +67,7 @@ func (c *Client) EnsurePlan(ctx context.Context, w Wanted, have Prices, meter st
 		product, made = p.ID, append(made, "product "+p.ID)
 	}
 	if !w.fitsBase(have) {
-		p, err := c.stripe.V1Prices.Create(ctx, &stripe.PriceCreateParams{Product: stripe.String(product),
+		p, err := post[stripe.Price](ctx, c, "/v1/prices", &stripe.PriceCreateParams{Product: stripe.String(product),
 			Currency: stripe.String(w.Currency), UnitAmount: new(w.Amount),
 			Recurring: &stripe.PriceCreateRecurringParams{Interval: stripe.String("month")}})
 		if err != nil {
@@ -88,7 +88,7 @@ func (c *Client) EnsurePlan(ctx context.Context, w Wanted, have Prices, meter st
 	}
 	params.Tiers = append(params.Tiers,
 		&stripe.PriceCreateTierParams{UpToInf: new(true), UnitAmountDecimal: new(w.Overage)})
-	p, err := c.stripe.V1Prices.Create(ctx, params)
+	p, err := post[stripe.Price](ctx, c, "/v1/prices", params)
 	if err != nil {
 		return made, err
 	}
@@ -97,8 +97,8 @@ func (c *Client) EnsurePlan(ctx context.Context, w Wanted, have Prices, meter st
 
 // EnsurePortal creates the portal configuration if it is missing.
 func (c *Client) EnsurePortal(ctx context.Context) (made bool, err error) {
-	for p, err := range c.stripe.V1BillingPortalConfigurations.List(ctx,
-		&stripe.BillingPortalConfigurationListParams{Active: new(true)}).All(ctx) {
+	for p, err := range list[stripe.BillingPortalConfiguration](ctx, c, "/v1/billing_portal/configurations",
+		&stripe.BillingPortalConfigurationListParams{Active: new(true)}) {
 		if err != nil {
 			return false, err
 		}
@@ -106,7 +106,7 @@ func (c *Client) EnsurePortal(ctx context.Context) (made bool, err error) {
 			return false, nil
 		}
 	}
-	_, err = c.stripe.V1BillingPortalConfigurations.Create(ctx,
+	_, err = post[stripe.BillingPortalConfiguration](ctx, c, "/v1/billing_portal/configurations",
 		&stripe.BillingPortalConfigurationCreateParams{Metadata: map[string]string{setupKey: "1"},
 			Features: &stripe.BillingPortalConfigurationCreateFeaturesParams{
 				CustomerUpdate:      &stripe.BillingPortalConfigurationCreateFeaturesCustomerUpdateParams{Enabled: new(true), AllowedUpdates: stripe.StringSlice([]string{"address", "name", "tax_id"})},
@@ -132,7 +132,8 @@ var endpointEvents = []string{
 
 // Endpoint reports whether Stripe posts its events to a URL.
 func (c *Client) Endpoint(ctx context.Context, url string) (bool, error) {
-	for e, err := range c.stripe.V1WebhookEndpoints.List(ctx, nil).All(ctx) {
+	for e, err := range list[stripe.WebhookEndpoint](ctx, c, "/v1/webhook_endpoints",
+		&stripe.WebhookEndpointListParams{}) {
 		if err != nil {
 			return false, err
 		}
@@ -149,9 +150,10 @@ func (c *Client) EnsureEndpoint(ctx context.Context, url string) (secret string,
 	if there, err := c.Endpoint(ctx, url); err != nil || there {
 		return "", err
 	}
-	made, err := c.stripe.V1WebhookEndpoints.Create(ctx, &stripe.WebhookEndpointCreateParams{URL: stripe.String(url),
-		APIVersion:    stripe.String(stripe.APIVersion),
-		EnabledEvents: stripe.StringSlice(endpointEvents), Description: stripe.String("Postrider")})
+	made, err := post[stripe.WebhookEndpoint](ctx, c, "/v1/webhook_endpoints",
+		&stripe.WebhookEndpointCreateParams{URL: stripe.String(url),
+			APIVersion:    stripe.String(stripe.APIVersion),
+			EnabledEvents: stripe.StringSlice(endpointEvents), Description: stripe.String("Postrider")})
 	if err != nil {
 		return "", err
 	}

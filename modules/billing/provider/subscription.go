@@ -32,7 +32,7 @@ type SubscriptionItem struct {
 func (c *Client) Subscriptions(ctx context.Context, customer string) ([]Subscription, error) {
 	params := &stripe.SubscriptionListParams{Customer: stripe.String(customer), Status: stripe.String("all")}
 	params.Limit = stripe.Int64(100)
-	return collectAll(ctx, c.stripe.V1Subscriptions.List(ctx, params), subscriptionOf)
+	return collectAll(list[stripe.Subscription](ctx, c, "/v1/subscriptions", params), subscriptionOf)
 }
 
 func subscriptionOf(s *stripe.Subscription) Subscription {
@@ -123,14 +123,15 @@ func (c *Client) Upgrade(ctx context.Context, s Subscription, to Prices, key str
 		}
 		params.Items = append(params.Items, item)
 	}
-	_, err := c.stripe.V1Subscriptions.Update(ctx, s.ID, params)
+	_, err := post[stripe.Subscription](ctx, c, stripe.FormatURLPath("/v1/subscriptions/%s", s.ID), params)
 	return err
 }
 
 // EndAtPeriod cancels a subscription at the end of its period, or takes the cancellation back.
 func (c *Client) EndAtPeriod(ctx context.Context, id string, end bool, key string) error {
-	_, err := c.stripe.V1Subscriptions.Update(ctx, id, &stripe.SubscriptionUpdateParams{Params: idempotentParams(key),
-		CancelAtPeriodEnd: new(end)})
+	_, err := post[stripe.Subscription](ctx, c, stripe.FormatURLPath("/v1/subscriptions/%s", id),
+		&stripe.SubscriptionUpdateParams{Params: idempotentParams(key),
+			CancelAtPeriodEnd: new(end)})
 	return err
 }
 
@@ -138,7 +139,7 @@ func (c *Client) EndAtPeriod(ctx context.Context, id string, end bool, key strin
 func (c *Client) Downgrade(ctx context.Context, s Subscription, to Prices, key string) error {
 	schedule := s.Schedule
 	if schedule == "" {
-		made, err := c.stripe.V1SubscriptionSchedules.Create(ctx,
+		made, err := post[stripe.SubscriptionSchedule](ctx, c, "/v1/subscription_schedules",
 			&stripe.SubscriptionScheduleCreateParams{Params: idempotentParams(key + ":schedule"),
 				FromSubscription: stripe.String(s.ID)})
 		if err != nil {
@@ -146,7 +147,7 @@ func (c *Client) Downgrade(ctx context.Context, s Subscription, to Prices, key s
 		}
 		schedule = made.ID
 	}
-	found, err := c.stripe.V1SubscriptionSchedules.Retrieve(ctx, schedule, nil)
+	found, err := get[stripe.SubscriptionSchedule](ctx, c, "/v1/subscription_schedules/%s", schedule)
 	if err != nil {
 		return err
 	}
@@ -164,7 +165,7 @@ func (c *Client) Downgrade(ctx context.Context, s Subscription, to Prices, key s
 	if to.Metered != "" {
 		next.Items = append(next.Items, phaseItem(to.Metered, true))
 	}
-	_, err = c.stripe.V1SubscriptionSchedules.Update(ctx, schedule,
+	_, err = post[stripe.SubscriptionSchedule](ctx, c, stripe.FormatURLPath("/v1/subscription_schedules/%s", schedule),
 		&stripe.SubscriptionScheduleUpdateParams{Params: idempotentParams(key), EndBehavior: stripe.String("release"),
 			ProrationBehavior: stripe.String("none"),
 			Phases:            []*stripe.SubscriptionScheduleUpdatePhaseParams{present, next}})
@@ -188,7 +189,8 @@ func phaseItem(price string, metered bool) *stripe.SubscriptionScheduleUpdatePha
 
 // Release discards the schedule of a subscription.
 func (c *Client) Release(ctx context.Context, schedule, key string) error {
-	_, err := c.stripe.V1SubscriptionSchedules.Release(ctx, schedule,
+	_, err := post[stripe.SubscriptionSchedule](ctx, c,
+		stripe.FormatURLPath("/v1/subscription_schedules/%s/release", schedule),
 		&stripe.SubscriptionScheduleReleaseParams{Params: idempotentParams(key)})
 	return err
 }
@@ -196,7 +198,7 @@ func (c *Client) Release(ctx context.Context, schedule, key string) error {
 // Planned returns the price that a schedule brings next, and when. The price is empty if there is none.
 func (c *Client) Planned(ctx context.Context, schedule string,
 	now time.Time) (price string, when *time.Time, err error) {
-	found, err := c.stripe.V1SubscriptionSchedules.Retrieve(ctx, schedule, nil)
+	found, err := get[stripe.SubscriptionSchedule](ctx, c, "/v1/subscription_schedules/%s", schedule)
 	if err != nil {
 		return "", nil, err
 	}
@@ -241,7 +243,7 @@ func (c *Client) PreviewUpgrade(ctx context.Context, customer string, s Subscrip
 		}
 		details.Items = append(details.Items, item)
 	}
-	found, err := c.stripe.V1Invoices.CreatePreview(ctx,
+	found, err := post[stripe.Invoice](ctx, c, "/v1/invoices/create_preview",
 		&stripe.InvoiceCreatePreviewParams{Customer: stripe.String(customer), Subscription: stripe.String(s.ID),
 			SubscriptionDetails: details})
 	if err != nil {
