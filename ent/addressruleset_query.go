@@ -414,7 +414,7 @@ func (_q *AddressRuleSetQuery) Modify(modifiers ...func(s *sql.Selector)) *Addre
 
 // AddressRuleSetSelect is the builder for selecting fields of AddressRuleSet entities.
 type AddressRuleSetSelect struct {
-	*AddressRuleSetQuery
+	AddressRuleSetQuery *AddressRuleSetQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *AddressRuleSetSelect) Aggregate(fns ...AggregateFunc) *AddressRuleSetS
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *AddressRuleSetSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.AddressRuleSetQuery.ctx, ent.OpQuerySelect)
+	if err := _s.AddressRuleSetQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*AddressRuleSetQuery, *AddressRuleSetSelect](ctx, _s.AddressRuleSetQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*AddressRuleSetQuery, *AddressRuleSetSelect](ctx, _s.AddressRuleSetQuery, _s, _s.AddressRuleSetQuery.inters, v)
 }
 
 func (_s *AddressRuleSetSelect) sqlScan(ctx context.Context, root *AddressRuleSetQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *AddressRuleSetSelect) sqlScan(ctx context.Context, root *AddressRuleSe
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.AddressRuleSetQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *AddressRuleSetSelect) sqlScan(ctx context.Context, root *AddressRuleSe
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *AddressRuleSetSelect) Modify(modifiers ...func(s *sql.Selector)) *AddressRuleSetSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.AddressRuleSetQuery.modifiers = append(_s.AddressRuleSetQuery.modifiers, modifiers...)
 	return _s
 }

@@ -493,7 +493,7 @@ func (_q *APIKeyQuery) Modify(modifiers ...func(s *sql.Selector)) *APIKeySelect 
 
 // APIKeySelect is the builder for selecting fields of APIKey entities.
 type APIKeySelect struct {
-	*APIKeyQuery
+	APIKeyQuery *APIKeyQuery
 	selector
 }
 
@@ -505,11 +505,11 @@ func (_s *APIKeySelect) Aggregate(fns ...AggregateFunc) *APIKeySelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *APIKeySelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.APIKeyQuery.ctx, ent.OpQuerySelect)
+	if err := _s.APIKeyQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*APIKeyQuery, *APIKeySelect](ctx, _s.APIKeyQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*APIKeyQuery, *APIKeySelect](ctx, _s.APIKeyQuery, _s, _s.APIKeyQuery.inters, v)
 }
 
 func (_s *APIKeySelect) sqlScan(ctx context.Context, root *APIKeyQuery, v any) error {
@@ -526,7 +526,7 @@ func (_s *APIKeySelect) sqlScan(ctx context.Context, root *APIKeyQuery, v any) e
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.APIKeyQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -535,6 +535,6 @@ func (_s *APIKeySelect) sqlScan(ctx context.Context, root *APIKeyQuery, v any) e
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *APIKeySelect) Modify(modifiers ...func(s *sql.Selector)) *APIKeySelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.APIKeyQuery.modifiers = append(_s.APIKeyQuery.modifiers, modifiers...)
 	return _s
 }

@@ -414,7 +414,7 @@ func (_q *AttemptQuery) Modify(modifiers ...func(s *sql.Selector)) *AttemptSelec
 
 // AttemptSelect is the builder for selecting fields of Attempt entities.
 type AttemptSelect struct {
-	*AttemptQuery
+	AttemptQuery *AttemptQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *AttemptSelect) Aggregate(fns ...AggregateFunc) *AttemptSelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *AttemptSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.AttemptQuery.ctx, ent.OpQuerySelect)
+	if err := _s.AttemptQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*AttemptQuery, *AttemptSelect](ctx, _s.AttemptQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*AttemptQuery, *AttemptSelect](ctx, _s.AttemptQuery, _s, _s.AttemptQuery.inters, v)
 }
 
 func (_s *AttemptSelect) sqlScan(ctx context.Context, root *AttemptQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *AttemptSelect) sqlScan(ctx context.Context, root *AttemptQuery, v any)
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.AttemptQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *AttemptSelect) sqlScan(ctx context.Context, root *AttemptQuery, v any)
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *AttemptSelect) Modify(modifiers ...func(s *sql.Selector)) *AttemptSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.AttemptQuery.modifiers = append(_s.AttemptQuery.modifiers, modifiers...)
 	return _s
 }

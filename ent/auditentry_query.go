@@ -414,7 +414,7 @@ func (_q *AuditEntryQuery) Modify(modifiers ...func(s *sql.Selector)) *AuditEntr
 
 // AuditEntrySelect is the builder for selecting fields of AuditEntry entities.
 type AuditEntrySelect struct {
-	*AuditEntryQuery
+	AuditEntryQuery *AuditEntryQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *AuditEntrySelect) Aggregate(fns ...AggregateFunc) *AuditEntrySelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *AuditEntrySelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.AuditEntryQuery.ctx, ent.OpQuerySelect)
+	if err := _s.AuditEntryQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*AuditEntryQuery, *AuditEntrySelect](ctx, _s.AuditEntryQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*AuditEntryQuery, *AuditEntrySelect](ctx, _s.AuditEntryQuery, _s, _s.AuditEntryQuery.inters, v)
 }
 
 func (_s *AuditEntrySelect) sqlScan(ctx context.Context, root *AuditEntryQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *AuditEntrySelect) sqlScan(ctx context.Context, root *AuditEntryQuery, 
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.AuditEntryQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *AuditEntrySelect) sqlScan(ctx context.Context, root *AuditEntryQuery, 
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *AuditEntrySelect) Modify(modifiers ...func(s *sql.Selector)) *AuditEntrySelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.AuditEntryQuery.modifiers = append(_s.AuditEntryQuery.modifiers, modifiers...)
 	return _s
 }

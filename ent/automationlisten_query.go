@@ -414,7 +414,7 @@ func (_q *AutomationListenQuery) Modify(modifiers ...func(s *sql.Selector)) *Aut
 
 // AutomationListenSelect is the builder for selecting fields of AutomationListen entities.
 type AutomationListenSelect struct {
-	*AutomationListenQuery
+	AutomationListenQuery *AutomationListenQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *AutomationListenSelect) Aggregate(fns ...AggregateFunc) *AutomationLis
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *AutomationListenSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.AutomationListenQuery.ctx, ent.OpQuerySelect)
+	if err := _s.AutomationListenQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*AutomationListenQuery, *AutomationListenSelect](ctx, _s.AutomationListenQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*AutomationListenQuery, *AutomationListenSelect](ctx, _s.AutomationListenQuery, _s, _s.AutomationListenQuery.inters, v)
 }
 
 func (_s *AutomationListenSelect) sqlScan(ctx context.Context, root *AutomationListenQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *AutomationListenSelect) sqlScan(ctx context.Context, root *AutomationL
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.AutomationListenQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *AutomationListenSelect) sqlScan(ctx context.Context, root *AutomationL
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *AutomationListenSelect) Modify(modifiers ...func(s *sql.Selector)) *AutomationListenSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.AutomationListenQuery.modifiers = append(_s.AutomationListenQuery.modifiers, modifiers...)
 	return _s
 }

@@ -414,7 +414,7 @@ func (_q *AutomationRunQuery) Modify(modifiers ...func(s *sql.Selector)) *Automa
 
 // AutomationRunSelect is the builder for selecting fields of AutomationRun entities.
 type AutomationRunSelect struct {
-	*AutomationRunQuery
+	AutomationRunQuery *AutomationRunQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *AutomationRunSelect) Aggregate(fns ...AggregateFunc) *AutomationRunSel
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *AutomationRunSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.AutomationRunQuery.ctx, ent.OpQuerySelect)
+	if err := _s.AutomationRunQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*AutomationRunQuery, *AutomationRunSelect](ctx, _s.AutomationRunQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*AutomationRunQuery, *AutomationRunSelect](ctx, _s.AutomationRunQuery, _s, _s.AutomationRunQuery.inters, v)
 }
 
 func (_s *AutomationRunSelect) sqlScan(ctx context.Context, root *AutomationRunQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *AutomationRunSelect) sqlScan(ctx context.Context, root *AutomationRunQ
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.AutomationRunQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *AutomationRunSelect) sqlScan(ctx context.Context, root *AutomationRunQ
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *AutomationRunSelect) Modify(modifiers ...func(s *sql.Selector)) *AutomationRunSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.AutomationRunQuery.modifiers = append(_s.AutomationRunQuery.modifiers, modifiers...)
 	return _s
 }

@@ -414,7 +414,7 @@ func (_q *AutomationStepQuery) Modify(modifiers ...func(s *sql.Selector)) *Autom
 
 // AutomationStepSelect is the builder for selecting fields of AutomationStep entities.
 type AutomationStepSelect struct {
-	*AutomationStepQuery
+	AutomationStepQuery *AutomationStepQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *AutomationStepSelect) Aggregate(fns ...AggregateFunc) *AutomationStepS
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *AutomationStepSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.AutomationStepQuery.ctx, ent.OpQuerySelect)
+	if err := _s.AutomationStepQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*AutomationStepQuery, *AutomationStepSelect](ctx, _s.AutomationStepQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*AutomationStepQuery, *AutomationStepSelect](ctx, _s.AutomationStepQuery, _s, _s.AutomationStepQuery.inters, v)
 }
 
 func (_s *AutomationStepSelect) sqlScan(ctx context.Context, root *AutomationStepQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *AutomationStepSelect) sqlScan(ctx context.Context, root *AutomationSte
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.AutomationStepQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *AutomationStepSelect) sqlScan(ctx context.Context, root *AutomationSte
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *AutomationStepSelect) Modify(modifiers ...func(s *sql.Selector)) *AutomationStepSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.AutomationStepQuery.modifiers = append(_s.AutomationStepQuery.modifiers, modifiers...)
 	return _s
 }

@@ -414,7 +414,7 @@ func (_q *AutomationVersionQuery) Modify(modifiers ...func(s *sql.Selector)) *Au
 
 // AutomationVersionSelect is the builder for selecting fields of AutomationVersion entities.
 type AutomationVersionSelect struct {
-	*AutomationVersionQuery
+	AutomationVersionQuery *AutomationVersionQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *AutomationVersionSelect) Aggregate(fns ...AggregateFunc) *AutomationVe
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *AutomationVersionSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.AutomationVersionQuery.ctx, ent.OpQuerySelect)
+	if err := _s.AutomationVersionQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*AutomationVersionQuery, *AutomationVersionSelect](ctx, _s.AutomationVersionQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*AutomationVersionQuery, *AutomationVersionSelect](ctx, _s.AutomationVersionQuery, _s, _s.AutomationVersionQuery.inters, v)
 }
 
 func (_s *AutomationVersionSelect) sqlScan(ctx context.Context, root *AutomationVersionQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *AutomationVersionSelect) sqlScan(ctx context.Context, root *Automation
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.AutomationVersionQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *AutomationVersionSelect) sqlScan(ctx context.Context, root *Automation
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *AutomationVersionSelect) Modify(modifiers ...func(s *sql.Selector)) *AutomationVersionSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.AutomationVersionQuery.modifiers = append(_s.AutomationVersionQuery.modifiers, modifiers...)
 	return _s
 }

@@ -414,7 +414,7 @@ func (_q *AutomationWorkQuery) Modify(modifiers ...func(s *sql.Selector)) *Autom
 
 // AutomationWorkSelect is the builder for selecting fields of AutomationWork entities.
 type AutomationWorkSelect struct {
-	*AutomationWorkQuery
+	AutomationWorkQuery *AutomationWorkQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *AutomationWorkSelect) Aggregate(fns ...AggregateFunc) *AutomationWorkS
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *AutomationWorkSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.AutomationWorkQuery.ctx, ent.OpQuerySelect)
+	if err := _s.AutomationWorkQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*AutomationWorkQuery, *AutomationWorkSelect](ctx, _s.AutomationWorkQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*AutomationWorkQuery, *AutomationWorkSelect](ctx, _s.AutomationWorkQuery, _s, _s.AutomationWorkQuery.inters, v)
 }
 
 func (_s *AutomationWorkSelect) sqlScan(ctx context.Context, root *AutomationWorkQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *AutomationWorkSelect) sqlScan(ctx context.Context, root *AutomationWor
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.AutomationWorkQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *AutomationWorkSelect) sqlScan(ctx context.Context, root *AutomationWor
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *AutomationWorkSelect) Modify(modifiers ...func(s *sql.Selector)) *AutomationWorkSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.AutomationWorkQuery.modifiers = append(_s.AutomationWorkQuery.modifiers, modifiers...)
 	return _s
 }

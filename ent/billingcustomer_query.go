@@ -414,7 +414,7 @@ func (_q *BillingCustomerQuery) Modify(modifiers ...func(s *sql.Selector)) *Bill
 
 // BillingCustomerSelect is the builder for selecting fields of BillingCustomer entities.
 type BillingCustomerSelect struct {
-	*BillingCustomerQuery
+	BillingCustomerQuery *BillingCustomerQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *BillingCustomerSelect) Aggregate(fns ...AggregateFunc) *BillingCustome
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *BillingCustomerSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.BillingCustomerQuery.ctx, ent.OpQuerySelect)
+	if err := _s.BillingCustomerQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*BillingCustomerQuery, *BillingCustomerSelect](ctx, _s.BillingCustomerQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*BillingCustomerQuery, *BillingCustomerSelect](ctx, _s.BillingCustomerQuery, _s, _s.BillingCustomerQuery.inters, v)
 }
 
 func (_s *BillingCustomerSelect) sqlScan(ctx context.Context, root *BillingCustomerQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *BillingCustomerSelect) sqlScan(ctx context.Context, root *BillingCusto
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.BillingCustomerQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *BillingCustomerSelect) sqlScan(ctx context.Context, root *BillingCusto
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *BillingCustomerSelect) Modify(modifiers ...func(s *sql.Selector)) *BillingCustomerSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.BillingCustomerQuery.modifiers = append(_s.BillingCustomerQuery.modifiers, modifiers...)
 	return _s
 }

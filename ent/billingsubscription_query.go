@@ -414,7 +414,7 @@ func (_q *BillingSubscriptionQuery) Modify(modifiers ...func(s *sql.Selector)) *
 
 // BillingSubscriptionSelect is the builder for selecting fields of BillingSubscription entities.
 type BillingSubscriptionSelect struct {
-	*BillingSubscriptionQuery
+	BillingSubscriptionQuery *BillingSubscriptionQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *BillingSubscriptionSelect) Aggregate(fns ...AggregateFunc) *BillingSub
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *BillingSubscriptionSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.BillingSubscriptionQuery.ctx, ent.OpQuerySelect)
+	if err := _s.BillingSubscriptionQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*BillingSubscriptionQuery, *BillingSubscriptionSelect](ctx, _s.BillingSubscriptionQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*BillingSubscriptionQuery, *BillingSubscriptionSelect](ctx, _s.BillingSubscriptionQuery, _s, _s.BillingSubscriptionQuery.inters, v)
 }
 
 func (_s *BillingSubscriptionSelect) sqlScan(ctx context.Context, root *BillingSubscriptionQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *BillingSubscriptionSelect) sqlScan(ctx context.Context, root *BillingS
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.BillingSubscriptionQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *BillingSubscriptionSelect) sqlScan(ctx context.Context, root *BillingS
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *BillingSubscriptionSelect) Modify(modifiers ...func(s *sql.Selector)) *BillingSubscriptionSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.BillingSubscriptionQuery.modifiers = append(_s.BillingSubscriptionQuery.modifiers, modifiers...)
 	return _s
 }

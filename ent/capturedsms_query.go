@@ -414,7 +414,7 @@ func (_q *CapturedSMSQuery) Modify(modifiers ...func(s *sql.Selector)) *Captured
 
 // CapturedSMSSelect is the builder for selecting fields of CapturedSMS entities.
 type CapturedSMSSelect struct {
-	*CapturedSMSQuery
+	CapturedSMSQuery *CapturedSMSQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *CapturedSMSSelect) Aggregate(fns ...AggregateFunc) *CapturedSMSSelect 
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *CapturedSMSSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.CapturedSMSQuery.ctx, ent.OpQuerySelect)
+	if err := _s.CapturedSMSQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*CapturedSMSQuery, *CapturedSMSSelect](ctx, _s.CapturedSMSQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*CapturedSMSQuery, *CapturedSMSSelect](ctx, _s.CapturedSMSQuery, _s, _s.CapturedSMSQuery.inters, v)
 }
 
 func (_s *CapturedSMSSelect) sqlScan(ctx context.Context, root *CapturedSMSQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *CapturedSMSSelect) sqlScan(ctx context.Context, root *CapturedSMSQuery
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.CapturedSMSQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *CapturedSMSSelect) sqlScan(ctx context.Context, root *CapturedSMSQuery
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *CapturedSMSSelect) Modify(modifiers ...func(s *sql.Selector)) *CapturedSMSSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.CapturedSMSQuery.modifiers = append(_s.CapturedSMSQuery.modifiers, modifiers...)
 	return _s
 }

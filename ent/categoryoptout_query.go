@@ -414,7 +414,7 @@ func (_q *CategoryOptOutQuery) Modify(modifiers ...func(s *sql.Selector)) *Categ
 
 // CategoryOptOutSelect is the builder for selecting fields of CategoryOptOut entities.
 type CategoryOptOutSelect struct {
-	*CategoryOptOutQuery
+	CategoryOptOutQuery *CategoryOptOutQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *CategoryOptOutSelect) Aggregate(fns ...AggregateFunc) *CategoryOptOutS
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *CategoryOptOutSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.CategoryOptOutQuery.ctx, ent.OpQuerySelect)
+	if err := _s.CategoryOptOutQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*CategoryOptOutQuery, *CategoryOptOutSelect](ctx, _s.CategoryOptOutQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*CategoryOptOutQuery, *CategoryOptOutSelect](ctx, _s.CategoryOptOutQuery, _s, _s.CategoryOptOutQuery.inters, v)
 }
 
 func (_s *CategoryOptOutSelect) sqlScan(ctx context.Context, root *CategoryOptOutQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *CategoryOptOutSelect) sqlScan(ctx context.Context, root *CategoryOptOu
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.CategoryOptOutQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *CategoryOptOutSelect) sqlScan(ctx context.Context, root *CategoryOptOu
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *CategoryOptOutSelect) Modify(modifiers ...func(s *sql.Selector)) *CategoryOptOutSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.CategoryOptOutQuery.modifiers = append(_s.CategoryOptOutQuery.modifiers, modifiers...)
 	return _s
 }

@@ -414,7 +414,7 @@ func (_q *CustomEventQuery) Modify(modifiers ...func(s *sql.Selector)) *CustomEv
 
 // CustomEventSelect is the builder for selecting fields of CustomEvent entities.
 type CustomEventSelect struct {
-	*CustomEventQuery
+	CustomEventQuery *CustomEventQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *CustomEventSelect) Aggregate(fns ...AggregateFunc) *CustomEventSelect 
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *CustomEventSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.CustomEventQuery.ctx, ent.OpQuerySelect)
+	if err := _s.CustomEventQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*CustomEventQuery, *CustomEventSelect](ctx, _s.CustomEventQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*CustomEventQuery, *CustomEventSelect](ctx, _s.CustomEventQuery, _s, _s.CustomEventQuery.inters, v)
 }
 
 func (_s *CustomEventSelect) sqlScan(ctx context.Context, root *CustomEventQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *CustomEventSelect) sqlScan(ctx context.Context, root *CustomEventQuery
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.CustomEventQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *CustomEventSelect) sqlScan(ctx context.Context, root *CustomEventQuery
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *CustomEventSelect) Modify(modifiers ...func(s *sql.Selector)) *CustomEventSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.CustomEventQuery.modifiers = append(_s.CustomEventQuery.modifiers, modifiers...)
 	return _s
 }

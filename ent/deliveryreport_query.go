@@ -482,7 +482,7 @@ func (_q *DeliveryReportQuery) Modify(modifiers ...func(s *sql.Selector)) *Deliv
 
 // DeliveryReportSelect is the builder for selecting fields of DeliveryReport entities.
 type DeliveryReportSelect struct {
-	*DeliveryReportQuery
+	DeliveryReportQuery *DeliveryReportQuery
 	selector
 }
 
@@ -494,11 +494,11 @@ func (_s *DeliveryReportSelect) Aggregate(fns ...AggregateFunc) *DeliveryReportS
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *DeliveryReportSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.DeliveryReportQuery.ctx, ent.OpQuerySelect)
+	if err := _s.DeliveryReportQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*DeliveryReportQuery, *DeliveryReportSelect](ctx, _s.DeliveryReportQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*DeliveryReportQuery, *DeliveryReportSelect](ctx, _s.DeliveryReportQuery, _s, _s.DeliveryReportQuery.inters, v)
 }
 
 func (_s *DeliveryReportSelect) sqlScan(ctx context.Context, root *DeliveryReportQuery, v any) error {
@@ -515,7 +515,7 @@ func (_s *DeliveryReportSelect) sqlScan(ctx context.Context, root *DeliveryRepor
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.DeliveryReportQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -524,6 +524,6 @@ func (_s *DeliveryReportSelect) sqlScan(ctx context.Context, root *DeliveryRepor
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *DeliveryReportSelect) Modify(modifiers ...func(s *sql.Selector)) *DeliveryReportSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.DeliveryReportQuery.modifiers = append(_s.DeliveryReportQuery.modifiers, modifiers...)
 	return _s
 }

@@ -482,7 +482,7 @@ func (_q *DKIMKeyQuery) Modify(modifiers ...func(s *sql.Selector)) *DKIMKeySelec
 
 // DKIMKeySelect is the builder for selecting fields of DKIMKey entities.
 type DKIMKeySelect struct {
-	*DKIMKeyQuery
+	DKIMKeyQuery *DKIMKeyQuery
 	selector
 }
 
@@ -494,11 +494,11 @@ func (_s *DKIMKeySelect) Aggregate(fns ...AggregateFunc) *DKIMKeySelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *DKIMKeySelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.DKIMKeyQuery.ctx, ent.OpQuerySelect)
+	if err := _s.DKIMKeyQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*DKIMKeyQuery, *DKIMKeySelect](ctx, _s.DKIMKeyQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*DKIMKeyQuery, *DKIMKeySelect](ctx, _s.DKIMKeyQuery, _s, _s.DKIMKeyQuery.inters, v)
 }
 
 func (_s *DKIMKeySelect) sqlScan(ctx context.Context, root *DKIMKeyQuery, v any) error {
@@ -515,7 +515,7 @@ func (_s *DKIMKeySelect) sqlScan(ctx context.Context, root *DKIMKeyQuery, v any)
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.DKIMKeyQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -524,6 +524,6 @@ func (_s *DKIMKeySelect) sqlScan(ctx context.Context, root *DKIMKeyQuery, v any)
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *DKIMKeySelect) Modify(modifiers ...func(s *sql.Selector)) *DKIMKeySelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.DKIMKeyQuery.modifiers = append(_s.DKIMKeyQuery.modifiers, modifiers...)
 	return _s
 }

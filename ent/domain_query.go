@@ -493,7 +493,7 @@ func (_q *DomainQuery) Modify(modifiers ...func(s *sql.Selector)) *DomainSelect 
 
 // DomainSelect is the builder for selecting fields of Domain entities.
 type DomainSelect struct {
-	*DomainQuery
+	DomainQuery *DomainQuery
 	selector
 }
 
@@ -505,11 +505,11 @@ func (_s *DomainSelect) Aggregate(fns ...AggregateFunc) *DomainSelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *DomainSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.DomainQuery.ctx, ent.OpQuerySelect)
+	if err := _s.DomainQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*DomainQuery, *DomainSelect](ctx, _s.DomainQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*DomainQuery, *DomainSelect](ctx, _s.DomainQuery, _s, _s.DomainQuery.inters, v)
 }
 
 func (_s *DomainSelect) sqlScan(ctx context.Context, root *DomainQuery, v any) error {
@@ -526,7 +526,7 @@ func (_s *DomainSelect) sqlScan(ctx context.Context, root *DomainQuery, v any) e
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.DomainQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -535,6 +535,6 @@ func (_s *DomainSelect) sqlScan(ctx context.Context, root *DomainQuery, v any) e
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *DomainSelect) Modify(modifiers ...func(s *sql.Selector)) *DomainSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.DomainQuery.modifiers = append(_s.DomainQuery.modifiers, modifiers...)
 	return _s
 }

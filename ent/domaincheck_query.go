@@ -414,7 +414,7 @@ func (_q *DomainCheckQuery) Modify(modifiers ...func(s *sql.Selector)) *DomainCh
 
 // DomainCheckSelect is the builder for selecting fields of DomainCheck entities.
 type DomainCheckSelect struct {
-	*DomainCheckQuery
+	DomainCheckQuery *DomainCheckQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *DomainCheckSelect) Aggregate(fns ...AggregateFunc) *DomainCheckSelect 
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *DomainCheckSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.DomainCheckQuery.ctx, ent.OpQuerySelect)
+	if err := _s.DomainCheckQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*DomainCheckQuery, *DomainCheckSelect](ctx, _s.DomainCheckQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*DomainCheckQuery, *DomainCheckSelect](ctx, _s.DomainCheckQuery, _s, _s.DomainCheckQuery.inters, v)
 }
 
 func (_s *DomainCheckSelect) sqlScan(ctx context.Context, root *DomainCheckQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *DomainCheckSelect) sqlScan(ctx context.Context, root *DomainCheckQuery
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.DomainCheckQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *DomainCheckSelect) sqlScan(ctx context.Context, root *DomainCheckQuery
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *DomainCheckSelect) Modify(modifiers ...func(s *sql.Selector)) *DomainCheckSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.DomainCheckQuery.modifiers = append(_s.DomainCheckQuery.modifiers, modifiers...)
 	return _s
 }

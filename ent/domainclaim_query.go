@@ -414,7 +414,7 @@ func (_q *DomainClaimQuery) Modify(modifiers ...func(s *sql.Selector)) *DomainCl
 
 // DomainClaimSelect is the builder for selecting fields of DomainClaim entities.
 type DomainClaimSelect struct {
-	*DomainClaimQuery
+	DomainClaimQuery *DomainClaimQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *DomainClaimSelect) Aggregate(fns ...AggregateFunc) *DomainClaimSelect 
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *DomainClaimSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.DomainClaimQuery.ctx, ent.OpQuerySelect)
+	if err := _s.DomainClaimQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*DomainClaimQuery, *DomainClaimSelect](ctx, _s.DomainClaimQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*DomainClaimQuery, *DomainClaimSelect](ctx, _s.DomainClaimQuery, _s, _s.DomainClaimQuery.inters, v)
 }
 
 func (_s *DomainClaimSelect) sqlScan(ctx context.Context, root *DomainClaimQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *DomainClaimSelect) sqlScan(ctx context.Context, root *DomainClaimQuery
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.DomainClaimQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *DomainClaimSelect) sqlScan(ctx context.Context, root *DomainClaimQuery
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *DomainClaimSelect) Modify(modifiers ...func(s *sql.Selector)) *DomainClaimSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.DomainClaimQuery.modifiers = append(_s.DomainClaimQuery.modifiers, modifiers...)
 	return _s
 }

@@ -414,7 +414,7 @@ func (_q *EngagementQuery) Modify(modifiers ...func(s *sql.Selector)) *Engagemen
 
 // EngagementSelect is the builder for selecting fields of Engagement entities.
 type EngagementSelect struct {
-	*EngagementQuery
+	EngagementQuery *EngagementQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *EngagementSelect) Aggregate(fns ...AggregateFunc) *EngagementSelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *EngagementSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.EngagementQuery.ctx, ent.OpQuerySelect)
+	if err := _s.EngagementQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*EngagementQuery, *EngagementSelect](ctx, _s.EngagementQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*EngagementQuery, *EngagementSelect](ctx, _s.EngagementQuery, _s, _s.EngagementQuery.inters, v)
 }
 
 func (_s *EngagementSelect) sqlScan(ctx context.Context, root *EngagementQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *EngagementSelect) sqlScan(ctx context.Context, root *EngagementQuery, 
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.EngagementQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *EngagementSelect) sqlScan(ctx context.Context, root *EngagementQuery, 
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *EngagementSelect) Modify(modifiers ...func(s *sql.Selector)) *EngagementSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.EngagementQuery.modifiers = append(_s.EngagementQuery.modifiers, modifiers...)
 	return _s
 }

@@ -414,7 +414,7 @@ func (_q *IdentityQuery) Modify(modifiers ...func(s *sql.Selector)) *IdentitySel
 
 // IdentitySelect is the builder for selecting fields of Identity entities.
 type IdentitySelect struct {
-	*IdentityQuery
+	IdentityQuery *IdentityQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *IdentitySelect) Aggregate(fns ...AggregateFunc) *IdentitySelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *IdentitySelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.IdentityQuery.ctx, ent.OpQuerySelect)
+	if err := _s.IdentityQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*IdentityQuery, *IdentitySelect](ctx, _s.IdentityQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*IdentityQuery, *IdentitySelect](ctx, _s.IdentityQuery, _s, _s.IdentityQuery.inters, v)
 }
 
 func (_s *IdentitySelect) sqlScan(ctx context.Context, root *IdentityQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *IdentitySelect) sqlScan(ctx context.Context, root *IdentityQuery, v an
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.IdentityQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *IdentitySelect) sqlScan(ctx context.Context, root *IdentityQuery, v an
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *IdentitySelect) Modify(modifiers ...func(s *sql.Selector)) *IdentitySelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.IdentityQuery.modifiers = append(_s.IdentityQuery.modifiers, modifiers...)
 	return _s
 }

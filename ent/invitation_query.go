@@ -414,7 +414,7 @@ func (_q *InvitationQuery) Modify(modifiers ...func(s *sql.Selector)) *Invitatio
 
 // InvitationSelect is the builder for selecting fields of Invitation entities.
 type InvitationSelect struct {
-	*InvitationQuery
+	InvitationQuery *InvitationQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *InvitationSelect) Aggregate(fns ...AggregateFunc) *InvitationSelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *InvitationSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.InvitationQuery.ctx, ent.OpQuerySelect)
+	if err := _s.InvitationQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*InvitationQuery, *InvitationSelect](ctx, _s.InvitationQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*InvitationQuery, *InvitationSelect](ctx, _s.InvitationQuery, _s, _s.InvitationQuery.inters, v)
 }
 
 func (_s *InvitationSelect) sqlScan(ctx context.Context, root *InvitationQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *InvitationSelect) sqlScan(ctx context.Context, root *InvitationQuery, 
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.InvitationQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *InvitationSelect) sqlScan(ctx context.Context, root *InvitationQuery, 
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *InvitationSelect) Modify(modifiers ...func(s *sql.Selector)) *InvitationSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.InvitationQuery.modifiers = append(_s.InvitationQuery.modifiers, modifiers...)
 	return _s
 }

@@ -13387,6 +13387,11 @@ func (m *EmailMutation) OldTo(ctx context.Context) (v []string, err error) {
 	return oldValue.To, nil
 }
 
+// AppendTo adds s to the "to" field.
+func (m *EmailMutation) AppendTo(s []string) {
+	m.appendto = append(m.appendto, s...)
+}
+
 // ResetTo resets all changes to the "to" field.
 func (m *EmailMutation) ResetTo() {
 	m.to = nil

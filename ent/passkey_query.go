@@ -414,7 +414,7 @@ func (_q *PasskeyQuery) Modify(modifiers ...func(s *sql.Selector)) *PasskeySelec
 
 // PasskeySelect is the builder for selecting fields of Passkey entities.
 type PasskeySelect struct {
-	*PasskeyQuery
+	PasskeyQuery *PasskeyQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *PasskeySelect) Aggregate(fns ...AggregateFunc) *PasskeySelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *PasskeySelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.PasskeyQuery.ctx, ent.OpQuerySelect)
+	if err := _s.PasskeyQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*PasskeyQuery, *PasskeySelect](ctx, _s.PasskeyQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*PasskeyQuery, *PasskeySelect](ctx, _s.PasskeyQuery, _s, _s.PasskeyQuery.inters, v)
 }
 
 func (_s *PasskeySelect) sqlScan(ctx context.Context, root *PasskeyQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *PasskeySelect) sqlScan(ctx context.Context, root *PasskeyQuery, v any)
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.PasskeyQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *PasskeySelect) sqlScan(ctx context.Context, root *PasskeyQuery, v any)
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *PasskeySelect) Modify(modifiers ...func(s *sql.Selector)) *PasskeySelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.PasskeyQuery.modifiers = append(_s.PasskeyQuery.modifiers, modifiers...)
 	return _s
 }

@@ -414,7 +414,7 @@ func (_q *PasswordQuery) Modify(modifiers ...func(s *sql.Selector)) *PasswordSel
 
 // PasswordSelect is the builder for selecting fields of Password entities.
 type PasswordSelect struct {
-	*PasswordQuery
+	PasswordQuery *PasswordQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *PasswordSelect) Aggregate(fns ...AggregateFunc) *PasswordSelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *PasswordSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.PasswordQuery.ctx, ent.OpQuerySelect)
+	if err := _s.PasswordQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*PasswordQuery, *PasswordSelect](ctx, _s.PasswordQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*PasswordQuery, *PasswordSelect](ctx, _s.PasswordQuery, _s, _s.PasswordQuery.inters, v)
 }
 
 func (_s *PasswordSelect) sqlScan(ctx context.Context, root *PasswordQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *PasswordSelect) sqlScan(ctx context.Context, root *PasswordQuery, v an
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.PasswordQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *PasswordSelect) sqlScan(ctx context.Context, root *PasswordQuery, v an
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *PasswordSelect) Modify(modifiers ...func(s *sql.Selector)) *PasswordSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.PasswordQuery.modifiers = append(_s.PasswordQuery.modifiers, modifiers...)
 	return _s
 }

@@ -482,7 +482,7 @@ func (_q *PlanQuery) Modify(modifiers ...func(s *sql.Selector)) *PlanSelect {
 
 // PlanSelect is the builder for selecting fields of Plan entities.
 type PlanSelect struct {
-	*PlanQuery
+	PlanQuery *PlanQuery
 	selector
 }
 
@@ -494,11 +494,11 @@ func (_s *PlanSelect) Aggregate(fns ...AggregateFunc) *PlanSelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *PlanSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.PlanQuery.ctx, ent.OpQuerySelect)
+	if err := _s.PlanQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*PlanQuery, *PlanSelect](ctx, _s.PlanQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*PlanQuery, *PlanSelect](ctx, _s.PlanQuery, _s, _s.PlanQuery.inters, v)
 }
 
 func (_s *PlanSelect) sqlScan(ctx context.Context, root *PlanQuery, v any) error {
@@ -515,7 +515,7 @@ func (_s *PlanSelect) sqlScan(ctx context.Context, root *PlanQuery, v any) error
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.PlanQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -524,6 +524,6 @@ func (_s *PlanSelect) sqlScan(ctx context.Context, root *PlanQuery, v any) error
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *PlanSelect) Modify(modifiers ...func(s *sql.Selector)) *PlanSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.PlanQuery.modifiers = append(_s.PlanQuery.modifiers, modifiers...)
 	return _s
 }

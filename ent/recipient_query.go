@@ -482,7 +482,7 @@ func (_q *RecipientQuery) Modify(modifiers ...func(s *sql.Selector)) *RecipientS
 
 // RecipientSelect is the builder for selecting fields of Recipient entities.
 type RecipientSelect struct {
-	*RecipientQuery
+	RecipientQuery *RecipientQuery
 	selector
 }
 
@@ -494,11 +494,11 @@ func (_s *RecipientSelect) Aggregate(fns ...AggregateFunc) *RecipientSelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *RecipientSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.RecipientQuery.ctx, ent.OpQuerySelect)
+	if err := _s.RecipientQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*RecipientQuery, *RecipientSelect](ctx, _s.RecipientQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*RecipientQuery, *RecipientSelect](ctx, _s.RecipientQuery, _s, _s.RecipientQuery.inters, v)
 }
 
 func (_s *RecipientSelect) sqlScan(ctx context.Context, root *RecipientQuery, v any) error {
@@ -515,7 +515,7 @@ func (_s *RecipientSelect) sqlScan(ctx context.Context, root *RecipientQuery, v 
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.RecipientQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -524,6 +524,6 @@ func (_s *RecipientSelect) sqlScan(ctx context.Context, root *RecipientQuery, v 
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *RecipientSelect) Modify(modifiers ...func(s *sql.Selector)) *RecipientSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.RecipientQuery.modifiers = append(_s.RecipientQuery.modifiers, modifiers...)
 	return _s
 }

@@ -414,7 +414,7 @@ func (_q *SecondFactorQuery) Modify(modifiers ...func(s *sql.Selector)) *SecondF
 
 // SecondFactorSelect is the builder for selecting fields of SecondFactor entities.
 type SecondFactorSelect struct {
-	*SecondFactorQuery
+	SecondFactorQuery *SecondFactorQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *SecondFactorSelect) Aggregate(fns ...AggregateFunc) *SecondFactorSelec
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *SecondFactorSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.SecondFactorQuery.ctx, ent.OpQuerySelect)
+	if err := _s.SecondFactorQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*SecondFactorQuery, *SecondFactorSelect](ctx, _s.SecondFactorQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*SecondFactorQuery, *SecondFactorSelect](ctx, _s.SecondFactorQuery, _s, _s.SecondFactorQuery.inters, v)
 }
 
 func (_s *SecondFactorSelect) sqlScan(ctx context.Context, root *SecondFactorQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *SecondFactorSelect) sqlScan(ctx context.Context, root *SecondFactorQue
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.SecondFactorQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *SecondFactorSelect) sqlScan(ctx context.Context, root *SecondFactorQue
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *SecondFactorSelect) Modify(modifiers ...func(s *sql.Selector)) *SecondFactorSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.SecondFactorQuery.modifiers = append(_s.SecondFactorQuery.modifiers, modifiers...)
 	return _s
 }

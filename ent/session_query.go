@@ -414,7 +414,7 @@ func (_q *SessionQuery) Modify(modifiers ...func(s *sql.Selector)) *SessionSelec
 
 // SessionSelect is the builder for selecting fields of Session entities.
 type SessionSelect struct {
-	*SessionQuery
+	SessionQuery *SessionQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *SessionSelect) Aggregate(fns ...AggregateFunc) *SessionSelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *SessionSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.SessionQuery.ctx, ent.OpQuerySelect)
+	if err := _s.SessionQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*SessionQuery, *SessionSelect](ctx, _s.SessionQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*SessionQuery, *SessionSelect](ctx, _s.SessionQuery, _s, _s.SessionQuery.inters, v)
 }
 
 func (_s *SessionSelect) sqlScan(ctx context.Context, root *SessionQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *SessionSelect) sqlScan(ctx context.Context, root *SessionQuery, v any)
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.SessionQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *SessionSelect) sqlScan(ctx context.Context, root *SessionQuery, v any)
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *SessionSelect) Modify(modifiers ...func(s *sql.Selector)) *SessionSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.SessionQuery.modifiers = append(_s.SessionQuery.modifiers, modifiers...)
 	return _s
 }

@@ -414,7 +414,7 @@ func (_q *SignInChallengeQuery) Modify(modifiers ...func(s *sql.Selector)) *Sign
 
 // SignInChallengeSelect is the builder for selecting fields of SignInChallenge entities.
 type SignInChallengeSelect struct {
-	*SignInChallengeQuery
+	SignInChallengeQuery *SignInChallengeQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *SignInChallengeSelect) Aggregate(fns ...AggregateFunc) *SignInChalleng
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *SignInChallengeSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.SignInChallengeQuery.ctx, ent.OpQuerySelect)
+	if err := _s.SignInChallengeQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*SignInChallengeQuery, *SignInChallengeSelect](ctx, _s.SignInChallengeQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*SignInChallengeQuery, *SignInChallengeSelect](ctx, _s.SignInChallengeQuery, _s, _s.SignInChallengeQuery.inters, v)
 }
 
 func (_s *SignInChallengeSelect) sqlScan(ctx context.Context, root *SignInChallengeQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *SignInChallengeSelect) sqlScan(ctx context.Context, root *SignInChalle
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.SignInChallengeQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *SignInChallengeSelect) sqlScan(ctx context.Context, root *SignInChalle
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *SignInChallengeSelect) Modify(modifiers ...func(s *sql.Selector)) *SignInChallengeSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.SignInChallengeQuery.modifiers = append(_s.SignInChallengeQuery.modifiers, modifiers...)
 	return _s
 }

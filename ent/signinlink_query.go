@@ -414,7 +414,7 @@ func (_q *SignInLinkQuery) Modify(modifiers ...func(s *sql.Selector)) *SignInLin
 
 // SignInLinkSelect is the builder for selecting fields of SignInLink entities.
 type SignInLinkSelect struct {
-	*SignInLinkQuery
+	SignInLinkQuery *SignInLinkQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *SignInLinkSelect) Aggregate(fns ...AggregateFunc) *SignInLinkSelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *SignInLinkSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.SignInLinkQuery.ctx, ent.OpQuerySelect)
+	if err := _s.SignInLinkQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*SignInLinkQuery, *SignInLinkSelect](ctx, _s.SignInLinkQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*SignInLinkQuery, *SignInLinkSelect](ctx, _s.SignInLinkQuery, _s, _s.SignInLinkQuery.inters, v)
 }
 
 func (_s *SignInLinkSelect) sqlScan(ctx context.Context, root *SignInLinkQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *SignInLinkSelect) sqlScan(ctx context.Context, root *SignInLinkQuery, 
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.SignInLinkQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *SignInLinkSelect) sqlScan(ctx context.Context, root *SignInLinkQuery, 
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *SignInLinkSelect) Modify(modifiers ...func(s *sql.Selector)) *SignInLinkSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.SignInLinkQuery.modifiers = append(_s.SignInLinkQuery.modifiers, modifiers...)
 	return _s
 }

@@ -414,7 +414,7 @@ func (_q *SmarthostQuery) Modify(modifiers ...func(s *sql.Selector)) *SmarthostS
 
 // SmarthostSelect is the builder for selecting fields of Smarthost entities.
 type SmarthostSelect struct {
-	*SmarthostQuery
+	SmarthostQuery *SmarthostQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *SmarthostSelect) Aggregate(fns ...AggregateFunc) *SmarthostSelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *SmarthostSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.SmarthostQuery.ctx, ent.OpQuerySelect)
+	if err := _s.SmarthostQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*SmarthostQuery, *SmarthostSelect](ctx, _s.SmarthostQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*SmarthostQuery, *SmarthostSelect](ctx, _s.SmarthostQuery, _s, _s.SmarthostQuery.inters, v)
 }
 
 func (_s *SmarthostSelect) sqlScan(ctx context.Context, root *SmarthostQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *SmarthostSelect) sqlScan(ctx context.Context, root *SmarthostQuery, v 
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.SmarthostQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *SmarthostSelect) sqlScan(ctx context.Context, root *SmarthostQuery, v 
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *SmarthostSelect) Modify(modifiers ...func(s *sql.Selector)) *SmarthostSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.SmarthostQuery.modifiers = append(_s.SmarthostQuery.modifiers, modifiers...)
 	return _s
 }

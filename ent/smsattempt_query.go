@@ -414,7 +414,7 @@ func (_q *SMSAttemptQuery) Modify(modifiers ...func(s *sql.Selector)) *SMSAttemp
 
 // SMSAttemptSelect is the builder for selecting fields of SMSAttempt entities.
 type SMSAttemptSelect struct {
-	*SMSAttemptQuery
+	SMSAttemptQuery *SMSAttemptQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *SMSAttemptSelect) Aggregate(fns ...AggregateFunc) *SMSAttemptSelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *SMSAttemptSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.SMSAttemptQuery.ctx, ent.OpQuerySelect)
+	if err := _s.SMSAttemptQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*SMSAttemptQuery, *SMSAttemptSelect](ctx, _s.SMSAttemptQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*SMSAttemptQuery, *SMSAttemptSelect](ctx, _s.SMSAttemptQuery, _s, _s.SMSAttemptQuery.inters, v)
 }
 
 func (_s *SMSAttemptSelect) sqlScan(ctx context.Context, root *SMSAttemptQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *SMSAttemptSelect) sqlScan(ctx context.Context, root *SMSAttemptQuery, 
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.SMSAttemptQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *SMSAttemptSelect) sqlScan(ctx context.Context, root *SMSAttemptQuery, 
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *SMSAttemptSelect) Modify(modifiers ...func(s *sql.Selector)) *SMSAttemptSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.SMSAttemptQuery.modifiers = append(_s.SMSAttemptQuery.modifiers, modifiers...)
 	return _s
 }

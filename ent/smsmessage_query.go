@@ -414,7 +414,7 @@ func (_q *SMSMessageQuery) Modify(modifiers ...func(s *sql.Selector)) *SMSMessag
 
 // SMSMessageSelect is the builder for selecting fields of SMSMessage entities.
 type SMSMessageSelect struct {
-	*SMSMessageQuery
+	SMSMessageQuery *SMSMessageQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *SMSMessageSelect) Aggregate(fns ...AggregateFunc) *SMSMessageSelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *SMSMessageSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.SMSMessageQuery.ctx, ent.OpQuerySelect)
+	if err := _s.SMSMessageQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*SMSMessageQuery, *SMSMessageSelect](ctx, _s.SMSMessageQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*SMSMessageQuery, *SMSMessageSelect](ctx, _s.SMSMessageQuery, _s, _s.SMSMessageQuery.inters, v)
 }
 
 func (_s *SMSMessageSelect) sqlScan(ctx context.Context, root *SMSMessageQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *SMSMessageSelect) sqlScan(ctx context.Context, root *SMSMessageQuery, 
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.SMSMessageQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *SMSMessageSelect) sqlScan(ctx context.Context, root *SMSMessageQuery, 
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *SMSMessageSelect) Modify(modifiers ...func(s *sql.Selector)) *SMSMessageSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.SMSMessageQuery.modifiers = append(_s.SMSMessageQuery.modifiers, modifiers...)
 	return _s
 }

@@ -414,7 +414,7 @@ func (_q *SMSSettingsQuery) Modify(modifiers ...func(s *sql.Selector)) *SMSSetti
 
 // SMSSettingsSelect is the builder for selecting fields of SMSSettings entities.
 type SMSSettingsSelect struct {
-	*SMSSettingsQuery
+	SMSSettingsQuery *SMSSettingsQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *SMSSettingsSelect) Aggregate(fns ...AggregateFunc) *SMSSettingsSelect 
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *SMSSettingsSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.SMSSettingsQuery.ctx, ent.OpQuerySelect)
+	if err := _s.SMSSettingsQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*SMSSettingsQuery, *SMSSettingsSelect](ctx, _s.SMSSettingsQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*SMSSettingsQuery, *SMSSettingsSelect](ctx, _s.SMSSettingsQuery, _s, _s.SMSSettingsQuery.inters, v)
 }
 
 func (_s *SMSSettingsSelect) sqlScan(ctx context.Context, root *SMSSettingsQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *SMSSettingsSelect) sqlScan(ctx context.Context, root *SMSSettingsQuery
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.SMSSettingsQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *SMSSettingsSelect) sqlScan(ctx context.Context, root *SMSSettingsQuery
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *SMSSettingsSelect) Modify(modifiers ...func(s *sql.Selector)) *SMSSettingsSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.SMSSettingsQuery.modifiers = append(_s.SMSSettingsQuery.modifiers, modifiers...)
 	return _s
 }

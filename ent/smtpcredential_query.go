@@ -414,7 +414,7 @@ func (_q *SMTPCredentialQuery) Modify(modifiers ...func(s *sql.Selector)) *SMTPC
 
 // SMTPCredentialSelect is the builder for selecting fields of SMTPCredential entities.
 type SMTPCredentialSelect struct {
-	*SMTPCredentialQuery
+	SMTPCredentialQuery *SMTPCredentialQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *SMTPCredentialSelect) Aggregate(fns ...AggregateFunc) *SMTPCredentialS
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *SMTPCredentialSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.SMTPCredentialQuery.ctx, ent.OpQuerySelect)
+	if err := _s.SMTPCredentialQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*SMTPCredentialQuery, *SMTPCredentialSelect](ctx, _s.SMTPCredentialQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*SMTPCredentialQuery, *SMTPCredentialSelect](ctx, _s.SMTPCredentialQuery, _s, _s.SMTPCredentialQuery.inters, v)
 }
 
 func (_s *SMTPCredentialSelect) sqlScan(ctx context.Context, root *SMTPCredentialQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *SMTPCredentialSelect) sqlScan(ctx context.Context, root *SMTPCredentia
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.SMTPCredentialQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *SMTPCredentialSelect) sqlScan(ctx context.Context, root *SMTPCredentia
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *SMTPCredentialSelect) Modify(modifiers ...func(s *sql.Selector)) *SMTPCredentialSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.SMTPCredentialQuery.modifiers = append(_s.SMTPCredentialQuery.modifiers, modifiers...)
 	return _s
 }

@@ -414,7 +414,7 @@ func (_q *SourceQuery) Modify(modifiers ...func(s *sql.Selector)) *SourceSelect 
 
 // SourceSelect is the builder for selecting fields of Source entities.
 type SourceSelect struct {
-	*SourceQuery
+	SourceQuery *SourceQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *SourceSelect) Aggregate(fns ...AggregateFunc) *SourceSelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *SourceSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.SourceQuery.ctx, ent.OpQuerySelect)
+	if err := _s.SourceQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*SourceQuery, *SourceSelect](ctx, _s.SourceQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*SourceQuery, *SourceSelect](ctx, _s.SourceQuery, _s, _s.SourceQuery.inters, v)
 }
 
 func (_s *SourceSelect) sqlScan(ctx context.Context, root *SourceQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *SourceSelect) sqlScan(ctx context.Context, root *SourceQuery, v any) e
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.SourceQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *SourceSelect) sqlScan(ctx context.Context, root *SourceQuery, v any) e
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *SourceSelect) Modify(modifiers ...func(s *sql.Selector)) *SourceSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.SourceQuery.modifiers = append(_s.SourceQuery.modifiers, modifiers...)
 	return _s
 }

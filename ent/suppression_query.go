@@ -414,7 +414,7 @@ func (_q *SuppressionQuery) Modify(modifiers ...func(s *sql.Selector)) *Suppress
 
 // SuppressionSelect is the builder for selecting fields of Suppression entities.
 type SuppressionSelect struct {
-	*SuppressionQuery
+	SuppressionQuery *SuppressionQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *SuppressionSelect) Aggregate(fns ...AggregateFunc) *SuppressionSelect 
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *SuppressionSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.SuppressionQuery.ctx, ent.OpQuerySelect)
+	if err := _s.SuppressionQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*SuppressionQuery, *SuppressionSelect](ctx, _s.SuppressionQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*SuppressionQuery, *SuppressionSelect](ctx, _s.SuppressionQuery, _s, _s.SuppressionQuery.inters, v)
 }
 
 func (_s *SuppressionSelect) sqlScan(ctx context.Context, root *SuppressionQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *SuppressionSelect) sqlScan(ctx context.Context, root *SuppressionQuery
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.SuppressionQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *SuppressionSelect) sqlScan(ctx context.Context, root *SuppressionQuery
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *SuppressionSelect) Modify(modifiers ...func(s *sql.Selector)) *SuppressionSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.SuppressionQuery.modifiers = append(_s.SuppressionQuery.modifiers, modifiers...)
 	return _s
 }

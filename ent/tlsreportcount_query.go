@@ -414,7 +414,7 @@ func (_q *TLSReportCountQuery) Modify(modifiers ...func(s *sql.Selector)) *TLSRe
 
 // TLSReportCountSelect is the builder for selecting fields of TLSReportCount entities.
 type TLSReportCountSelect struct {
-	*TLSReportCountQuery
+	TLSReportCountQuery *TLSReportCountQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *TLSReportCountSelect) Aggregate(fns ...AggregateFunc) *TLSReportCountS
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *TLSReportCountSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.TLSReportCountQuery.ctx, ent.OpQuerySelect)
+	if err := _s.TLSReportCountQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*TLSReportCountQuery, *TLSReportCountSelect](ctx, _s.TLSReportCountQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*TLSReportCountQuery, *TLSReportCountSelect](ctx, _s.TLSReportCountQuery, _s, _s.TLSReportCountQuery.inters, v)
 }
 
 func (_s *TLSReportCountSelect) sqlScan(ctx context.Context, root *TLSReportCountQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *TLSReportCountSelect) sqlScan(ctx context.Context, root *TLSReportCoun
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.TLSReportCountQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *TLSReportCountSelect) sqlScan(ctx context.Context, root *TLSReportCoun
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *TLSReportCountSelect) Modify(modifiers ...func(s *sql.Selector)) *TLSReportCountSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.TLSReportCountQuery.modifiers = append(_s.TLSReportCountQuery.modifiers, modifiers...)
 	return _s
 }

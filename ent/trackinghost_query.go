@@ -414,7 +414,7 @@ func (_q *TrackingHostQuery) Modify(modifiers ...func(s *sql.Selector)) *Trackin
 
 // TrackingHostSelect is the builder for selecting fields of TrackingHost entities.
 type TrackingHostSelect struct {
-	*TrackingHostQuery
+	TrackingHostQuery *TrackingHostQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *TrackingHostSelect) Aggregate(fns ...AggregateFunc) *TrackingHostSelec
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *TrackingHostSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.TrackingHostQuery.ctx, ent.OpQuerySelect)
+	if err := _s.TrackingHostQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*TrackingHostQuery, *TrackingHostSelect](ctx, _s.TrackingHostQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*TrackingHostQuery, *TrackingHostSelect](ctx, _s.TrackingHostQuery, _s, _s.TrackingHostQuery.inters, v)
 }
 
 func (_s *TrackingHostSelect) sqlScan(ctx context.Context, root *TrackingHostQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *TrackingHostSelect) sqlScan(ctx context.Context, root *TrackingHostQue
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.TrackingHostQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *TrackingHostSelect) sqlScan(ctx context.Context, root *TrackingHostQue
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *TrackingHostSelect) Modify(modifiers ...func(s *sql.Selector)) *TrackingHostSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.TrackingHostQuery.modifiers = append(_s.TrackingHostQuery.modifiers, modifiers...)
 	return _s
 }

@@ -493,7 +493,7 @@ func (_q *UserQuery) Modify(modifiers ...func(s *sql.Selector)) *UserSelect {
 
 // UserSelect is the builder for selecting fields of User entities.
 type UserSelect struct {
-	*UserQuery
+	UserQuery *UserQuery
 	selector
 }
 
@@ -505,11 +505,11 @@ func (_s *UserSelect) Aggregate(fns ...AggregateFunc) *UserSelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *UserSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.UserQuery.ctx, ent.OpQuerySelect)
+	if err := _s.UserQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*UserQuery, *UserSelect](ctx, _s.UserQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*UserQuery, *UserSelect](ctx, _s.UserQuery, _s, _s.UserQuery.inters, v)
 }
 
 func (_s *UserSelect) sqlScan(ctx context.Context, root *UserQuery, v any) error {
@@ -526,7 +526,7 @@ func (_s *UserSelect) sqlScan(ctx context.Context, root *UserQuery, v any) error
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.UserQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -535,6 +535,6 @@ func (_s *UserSelect) sqlScan(ctx context.Context, root *UserQuery, v any) error
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *UserSelect) Modify(modifiers ...func(s *sql.Selector)) *UserSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.UserQuery.modifiers = append(_s.UserQuery.modifiers, modifiers...)
 	return _s
 }

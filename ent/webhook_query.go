@@ -414,7 +414,7 @@ func (_q *WebhookQuery) Modify(modifiers ...func(s *sql.Selector)) *WebhookSelec
 
 // WebhookSelect is the builder for selecting fields of Webhook entities.
 type WebhookSelect struct {
-	*WebhookQuery
+	WebhookQuery *WebhookQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *WebhookSelect) Aggregate(fns ...AggregateFunc) *WebhookSelect {
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *WebhookSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.WebhookQuery.ctx, ent.OpQuerySelect)
+	if err := _s.WebhookQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*WebhookQuery, *WebhookSelect](ctx, _s.WebhookQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*WebhookQuery, *WebhookSelect](ctx, _s.WebhookQuery, _s, _s.WebhookQuery.inters, v)
 }
 
 func (_s *WebhookSelect) sqlScan(ctx context.Context, root *WebhookQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *WebhookSelect) sqlScan(ctx context.Context, root *WebhookQuery, v any)
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.WebhookQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *WebhookSelect) sqlScan(ctx context.Context, root *WebhookQuery, v any)
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *WebhookSelect) Modify(modifiers ...func(s *sql.Selector)) *WebhookSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.WebhookQuery.modifiers = append(_s.WebhookQuery.modifiers, modifiers...)
 	return _s
 }

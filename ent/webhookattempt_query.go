@@ -414,7 +414,7 @@ func (_q *WebhookAttemptQuery) Modify(modifiers ...func(s *sql.Selector)) *Webho
 
 // WebhookAttemptSelect is the builder for selecting fields of WebhookAttempt entities.
 type WebhookAttemptSelect struct {
-	*WebhookAttemptQuery
+	WebhookAttemptQuery *WebhookAttemptQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *WebhookAttemptSelect) Aggregate(fns ...AggregateFunc) *WebhookAttemptS
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *WebhookAttemptSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.WebhookAttemptQuery.ctx, ent.OpQuerySelect)
+	if err := _s.WebhookAttemptQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*WebhookAttemptQuery, *WebhookAttemptSelect](ctx, _s.WebhookAttemptQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*WebhookAttemptQuery, *WebhookAttemptSelect](ctx, _s.WebhookAttemptQuery, _s, _s.WebhookAttemptQuery.inters, v)
 }
 
 func (_s *WebhookAttemptSelect) sqlScan(ctx context.Context, root *WebhookAttemptQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *WebhookAttemptSelect) sqlScan(ctx context.Context, root *WebhookAttemp
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.WebhookAttemptQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *WebhookAttemptSelect) sqlScan(ctx context.Context, root *WebhookAttemp
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *WebhookAttemptSelect) Modify(modifiers ...func(s *sql.Selector)) *WebhookAttemptSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.WebhookAttemptQuery.modifiers = append(_s.WebhookAttemptQuery.modifiers, modifiers...)
 	return _s
 }

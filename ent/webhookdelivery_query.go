@@ -414,7 +414,7 @@ func (_q *WebhookDeliveryQuery) Modify(modifiers ...func(s *sql.Selector)) *Webh
 
 // WebhookDeliverySelect is the builder for selecting fields of WebhookDelivery entities.
 type WebhookDeliverySelect struct {
-	*WebhookDeliveryQuery
+	WebhookDeliveryQuery *WebhookDeliveryQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *WebhookDeliverySelect) Aggregate(fns ...AggregateFunc) *WebhookDeliver
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *WebhookDeliverySelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.WebhookDeliveryQuery.ctx, ent.OpQuerySelect)
+	if err := _s.WebhookDeliveryQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*WebhookDeliveryQuery, *WebhookDeliverySelect](ctx, _s.WebhookDeliveryQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*WebhookDeliveryQuery, *WebhookDeliverySelect](ctx, _s.WebhookDeliveryQuery, _s, _s.WebhookDeliveryQuery.inters, v)
 }
 
 func (_s *WebhookDeliverySelect) sqlScan(ctx context.Context, root *WebhookDeliveryQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *WebhookDeliverySelect) sqlScan(ctx context.Context, root *WebhookDeliv
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.WebhookDeliveryQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *WebhookDeliverySelect) sqlScan(ctx context.Context, root *WebhookDeliv
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *WebhookDeliverySelect) Modify(modifiers ...func(s *sql.Selector)) *WebhookDeliverySelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.WebhookDeliveryQuery.modifiers = append(_s.WebhookDeliveryQuery.modifiers, modifiers...)
 	return _s
 }

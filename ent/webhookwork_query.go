@@ -414,7 +414,7 @@ func (_q *WebhookWorkQuery) Modify(modifiers ...func(s *sql.Selector)) *WebhookW
 
 // WebhookWorkSelect is the builder for selecting fields of WebhookWork entities.
 type WebhookWorkSelect struct {
-	*WebhookWorkQuery
+	WebhookWorkQuery *WebhookWorkQuery
 	selector
 }
 
@@ -426,11 +426,11 @@ func (_s *WebhookWorkSelect) Aggregate(fns ...AggregateFunc) *WebhookWorkSelect 
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *WebhookWorkSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.WebhookWorkQuery.ctx, ent.OpQuerySelect)
+	if err := _s.WebhookWorkQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*WebhookWorkQuery, *WebhookWorkSelect](ctx, _s.WebhookWorkQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*WebhookWorkQuery, *WebhookWorkSelect](ctx, _s.WebhookWorkQuery, _s, _s.WebhookWorkQuery.inters, v)
 }
 
 func (_s *WebhookWorkSelect) sqlScan(ctx context.Context, root *WebhookWorkQuery, v any) error {
@@ -447,7 +447,7 @@ func (_s *WebhookWorkSelect) sqlScan(ctx context.Context, root *WebhookWorkQuery
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.WebhookWorkQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
@@ -456,6 +456,6 @@ func (_s *WebhookWorkSelect) sqlScan(ctx context.Context, root *WebhookWorkQuery
 
 // Modify adds a query modifier for attaching custom logic to queries.
 func (_s *WebhookWorkSelect) Modify(modifiers ...func(s *sql.Selector)) *WebhookWorkSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
+	_s.WebhookWorkQuery.modifiers = append(_s.WebhookWorkQuery.modifiers, modifiers...)
 	return _s
 }

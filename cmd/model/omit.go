@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,7 +29,7 @@ var builderTemplates = map[string]func(schema.Builders) bool{
 func buildersOf(t *gen.Type) schema.Builders {
 	fields, _ := t.Annotations[schema.Builders{}.Name()].(map[string]any)
 	is := func(name string) bool { value, _ := fields[name].(bool); return value }
-	return schema.Builders{Create: is("Create"), Update: is("Update"), Delete: is("Delete")}
+	return schema.Builders{Create: is("Create"), Update: is("Update"), Delete: is("Delete"), Select: is("Select")}
 }
 
 // omitEntities is a hook that leaves out the entities without the annotation, and the edges to them.
@@ -63,8 +65,13 @@ func omitBuilders(next gen.Generator) gen.Generator {
 			if !builders.Delete {
 				omitted.add(node.DeleteName(), node.DeleteOneName())
 			}
-			if builders == (schema.Builders{}) {
+			if !builders.Create && !builders.Update && !builders.Delete {
 				omitted.add(node.MutationName())
+			}
+			if !builders.Select {
+				if err := wrapQuery(g.Target, node); err != nil {
+					return err
+				}
 			}
 			written, err := removeBuilders(g.Target, node.PackageDir(), builders)
 			if err != nil {
@@ -92,6 +99,26 @@ func removeBuilders(target, entity string, builders schema.Builders) (files []st
 		}
 	}
 	return files, nil
+}
+
+// queryMembers are what Ent's selector uses of the query that it embeds.
+var queryMembers = regexp.MustCompile(`\b_s\.(ctx|inters|prepareQuery|driver|modifiers)\b`)
+
+// wrapQuery makes the query a field of the selector of an entity. Ent embeds it, which adds about 50 methods.
+func wrapQuery(target string, node *gen.Type) error {
+	path := filepath.Join(target, node.PackageDir()+"_query.go")
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	query := node.QueryName()
+	embedded := fmt.Sprintf("Select struct {\n\t*%s\n", query)
+	if bytes.Count(source, []byte(embedded)) != 1 {
+		return fmt.Errorf("%s: no selector with %q", path, embedded)
+	}
+	source = bytes.Replace(source, []byte(embedded), fmt.Appendf(nil, "Select struct {\n\t%s *%s\n", query, query), 1)
+	source = queryMembers.ReplaceAll(source, []byte("_s."+query+".$1"))
+	return os.WriteFile(path, source, 0o644) //nolint:gosec // source code
 }
 
 // omission is a set of top-level names that are not generated.

@@ -14,7 +14,7 @@ type Account struct{ ent.Schema }
 
 // Annotations of the Account.
 func (Account) Annotations() []schema.Annotation {
-	return []schema.Annotation{Builders{Create: true, Update: true}}
+	return []schema.Annotation{Builders{Create: true, Update: true, Select: true}}
 }
 
 // Fields of the Account.

@@ -14,7 +14,7 @@ type Attachment struct{ ent.Schema }
 
 // Annotations of the Attachment.
 func (Attachment) Annotations() []schema.Annotation {
-	return []schema.Annotation{Builders{Delete: true}}
+	return []schema.Annotation{Builders{Delete: true, Select: true}}
 }
 
 // Fields of the Attachment.

@@ -16,7 +16,7 @@ type Automation struct{ ent.Schema }
 
 // Annotations of the Automation.
 func (Automation) Annotations() []schema.Annotation {
-	return []schema.Annotation{Builders{Create: true, Update: true, Delete: true}}
+	return []schema.Annotation{Builders{Create: true, Update: true, Delete: true, Select: true}}
 }
 
 // Fields of the Automation.

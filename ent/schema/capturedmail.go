@@ -15,7 +15,7 @@ type CapturedMail struct{ ent.Schema }
 
 // Annotations of the CapturedMail.
 func (CapturedMail) Annotations() []schema.Annotation {
-	return []schema.Annotation{Builders{Delete: true}}
+	return []schema.Annotation{Builders{Delete: true, Select: true}}
 }
 
 // Fields of the CapturedMail.

@@ -18,7 +18,7 @@ type Email struct{ ent.Schema }
 
 // Annotations of the Email.
 func (Email) Annotations() []schema.Annotation {
-	return []schema.Annotation{Builders{Delete: true}}
+	return []schema.Annotation{Builders{Delete: true, Select: true}}
 }
 
 // Fields of the Email.

@@ -14,7 +14,7 @@ type Membership struct{ ent.Schema }
 
 // Annotations of the Membership.
 func (Membership) Annotations() []schema.Annotation {
-	return []schema.Annotation{Builders{Create: true, Update: true, Delete: true}}
+	return []schema.Annotation{Builders{Create: true, Update: true, Delete: true, Select: true}}
 }
 
 // Fields of the Membership.

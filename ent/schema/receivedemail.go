@@ -19,7 +19,7 @@ type ReceivedEmail struct{ ent.Schema }
 
 // Annotations of the ReceivedEmail.
 func (ReceivedEmail) Annotations() []schema.Annotation {
-	return []schema.Annotation{Builders{}}
+	return []schema.Annotation{Builders{Select: true}}
 }
 
 // Fields of the ReceivedEmail.

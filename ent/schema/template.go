@@ -17,7 +17,7 @@ type Template struct{ ent.Schema }
 
 // Annotations of the Template.
 func (Template) Annotations() []schema.Annotation {
-	return []schema.Annotation{Builders{Create: true, Update: true, Delete: true}}
+	return []schema.Annotation{Builders{Create: true, Update: true, Delete: true, Select: true}}
 }
 
 // Fields of the Template.

@@ -15,7 +15,7 @@ type TemplateVersion struct{ ent.Schema }
 
 // Annotations of the TemplateVersion.
 func (TemplateVersion) Annotations() []schema.Annotation {
-	return []schema.Annotation{Builders{Create: true}}
+	return []schema.Annotation{Builders{Create: true, Select: true}}
 }
 
 // Fields of the TemplateVersion.

@@ -14,9 +14,10 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
-	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel/attribute"
-	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/postrider/postrider/runtime/base/loglimit"
@@ -76,17 +77,32 @@ func NewHTTP(p HTTPParams) (*HTTP, error) {
 // Wrap observes the requests to next, which must be the outermost mux: the route is the pattern that it
 // matched. A panic is logged and answered with a 500.
 func (h *HTTP) Wrap(next http.Handler) http.Handler {
-	observed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.serveRequest(w, r, next) })
-	if !h.tracing.On() {
-		return observed
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !h.tracing.On() {
+			h.serveRequest(w, r, next)
+			return
+		}
+		ctx, span := h.startSpan(r)
+		defer span.End()
+		h.serveRequest(w, r.WithContext(ctx), next)
+	})
+}
+
+// startSpan starts the span of a request, with the attributes of OpenTelemetry's conventions for HTTP servers. Clients
+// are untrusted: their trace is linked rather than continued, so that they do not control sampling.
+func (h *HTTP) startSpan(r *http.Request) (context.Context, trace.Span) {
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
 	}
-	return otelhttp.NewHandler(observed, "http",
-		otelhttp.WithTracerProvider(h.tracing.Provider()),
-		otelhttp.WithMeterProvider(metricnoop.NewMeterProvider()), // Prometheus collects the metrics
-		// Clients are untrusted: their trace is linked rather than continued, so that they do not control
-		// sampling.
-		otelhttp.WithPublicEndpointFn(func(*http.Request) bool { return true }),
-		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method }))
+	remote := trace.SpanContextFromContext(
+		propagation.TraceContext{}.Extract(context.Background(), propagation.HeaderCarrier(r.Header)))
+	return h.tracing.Provider().Tracer("http").Start(r.Context(), r.Method, trace.WithNewRoot(),
+		trace.WithSpanKind(trace.SpanKindServer), trace.WithLinks(trace.Link{SpanContext: remote}),
+		trace.WithAttributes(semconv.HTTPRequestMethodKey.String(methodLabel(r)), semconv.URLPath(r.URL.Path),
+			semconv.URLScheme(scheme), semconv.ServerAddress(r.Host), semconv.NetworkPeerAddress(remoteHost(r)),
+			semconv.UserAgentOriginal(truncate(r.UserAgent(), 200)),
+			semconv.NetworkProtocolVersion(fmt.Sprintf("%d.%d", r.ProtoMajor, r.ProtoMinor))))
 }
 
 func (h *HTTP) serveRequest(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -102,7 +118,7 @@ func (h *HTTP) serveRequest(w http.ResponseWriter, r *http.Request, next http.Ha
 		h.inFlight.Dec()
 		h.finishRequest(r, record, seen, time.Since(start))
 	}()
-	h.recoverPanic(seen.wrapWriter(w), r, record, seen, next)
+	h.recoverPanic(responseWriter{w, seen}, r, record, seen, next)
 }
 
 // recoverPanic answers a panic in next with a 500. If the response has already begun, it cuts the connection
@@ -146,7 +162,11 @@ func (h *HTTP) finishRequest(r *http.Request, record *RequestRecord, seen *obser
 	h.duration.WithLabelValues(methodLabel(r), route).Observe(took.Seconds())
 	if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
 		span.SetName(spanName(r, route))
-		span.SetAttributes(attribute.String("http.route", route), attribute.String(KeyRequestID, record.id))
+		span.SetAttributes(semconv.HTTPRoute(route), attribute.String(KeyRequestID, record.id),
+			semconv.HTTPResponseStatusCode(status), semconv.HTTPResponseBodySize(int(seen.written)))
+		if status >= http.StatusInternalServerError {
+			span.SetStatus(codes.Error, "")
+		}
 	}
 	level := slog.LevelInfo
 	switch {

@@ -1,13 +1,13 @@
 package telemetry
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
-
-	"github.com/felixge/httpsnoop"
 )
 
 // StatusClientClosed is the status of a request whose client closed the connection before it had the whole
@@ -68,53 +68,59 @@ func (o *observation) beginResponse(status int) {
 	}
 }
 
-// wrapWriter preserves the optional interfaces of w (http.Flusher and others).
-func (o *observation) wrapWriter(w http.ResponseWriter) http.ResponseWriter {
-	return httpsnoop.Wrap(w, httpsnoop.Hooks{
-		WriteHeader: func(next httpsnoop.WriteHeaderFunc) httpsnoop.WriteHeaderFunc {
-			return func(status int) {
-				if status >= http.StatusOK { // 1xx are interim responses
-					o.beginResponse(status)
-				}
-				if o.early && status >= http.StatusInternalServerError {
-					status = StatusClientClosed // for the span, where any 5xx counts as an error
-				}
-				next(status)
-			}
-		},
-		Write: func(next httpsnoop.WriteFunc) httpsnoop.WriteFunc {
-			return func(b []byte) (int, error) {
-				o.beginResponse(http.StatusOK)
-				n, err := next(b)
-				o.countBytes(int64(n), err)
-				return n, err
-			}
-		},
-		ReadFrom: func(next httpsnoop.ReadFromFunc) httpsnoop.ReadFromFunc {
-			return func(src io.Reader) (int64, error) {
-				o.beginResponse(http.StatusOK)
-				n, err := next(src)
-				o.countBytes(n, err)
-				return n, err
-			}
-		},
-		Flush: func(next httpsnoop.FlushFunc) httpsnoop.FlushFunc {
-			return func() {
-				o.beginResponse(http.StatusOK)
-				o.streamed = true
-				next()
-			}
-		},
-		FlushError: func(next httpsnoop.FlushErrorFunc) httpsnoop.FlushErrorFunc {
-			return func() error {
-				o.beginResponse(http.StatusOK)
-				o.streamed = true
-				err := next()
-				o.failed = o.failed || err != nil
-				return err
-			}
-		},
-	})
+// responseWriter is a response that is observed. http.ResponseController finds what else the server's writer can do.
+type responseWriter struct {
+	http.ResponseWriter
+
+	seen *observation
+}
+
+// Unwrap returns the server's writer.
+func (w responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader records the status.
+func (w responseWriter) WriteHeader(status int) {
+	if status >= http.StatusOK { // 1xx are interim responses
+		w.seen.beginResponse(status)
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts bytes.
+func (w responseWriter) Write(b []byte) (int, error) {
+	w.seen.beginResponse(http.StatusOK)
+	n, err := w.ResponseWriter.Write(b)
+	w.seen.countBytes(int64(n), err)
+	return n, err
+}
+
+// ReadFrom counts bytes. The server copies a file without passing it through the process.
+func (w responseWriter) ReadFrom(src io.Reader) (int64, error) {
+	w.seen.beginResponse(http.StatusOK)
+	n, err := io.Copy(w.ResponseWriter, src)
+	w.seen.countBytes(n, err)
+	return n, err
+}
+
+// Flush sends what was written.
+func (w responseWriter) Flush() { _ = w.FlushError() } // recorded in failed
+
+// FlushError sends what was written.
+func (w responseWriter) FlushError() error {
+	w.seen.beginResponse(http.StatusOK)
+	w.seen.streamed = true
+	err := http.NewResponseController(w.ResponseWriter).Flush()
+	w.seen.failed = w.seen.failed || err != nil && !errors.Is(err, http.ErrNotSupported)
+	return err
+}
+
+// Hijack takes over the connection. The server returns http.ErrNotSupported for HTTP/2.
+func (w responseWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err == nil {
+		w.seen.beginResponse(http.StatusSwitchingProtocols)
+	}
+	return conn, buffered, err
 }
 
 func (o *observation) countBytes(written int64, err error) {
