@@ -254,28 +254,6 @@ func (m *APIKeyMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the APIKey entity.
-// If the APIKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *APIKeyMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *APIKeyMutation) ResetAccountID() {
-	m.account = nil
-}
-
 // SetName sets the "name" field.
 func (m *APIKeyMutation) SetName(s string) {
 	m.name = &s
@@ -288,28 +266,6 @@ func (m *APIKeyMutation) Name() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldName returns the old "name" field's value of the APIKey entity.
-// If the APIKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *APIKeyMutation) OldName(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldName is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldName requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldName: %w", err)
-	}
-	return oldValue.Name, nil
-}
-
-// ResetName resets all changes to the "name" field.
-func (m *APIKeyMutation) ResetName() {
-	m.name = nil
 }
 
 // SetPrefix sets the "prefix" field.
@@ -326,28 +282,6 @@ func (m *APIKeyMutation) Prefix() (r string, exists bool) {
 	return *v, true
 }
 
-// OldPrefix returns the old "prefix" field's value of the APIKey entity.
-// If the APIKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *APIKeyMutation) OldPrefix(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldPrefix is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldPrefix requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldPrefix: %w", err)
-	}
-	return oldValue.Prefix, nil
-}
-
-// ResetPrefix resets all changes to the "prefix" field.
-func (m *APIKeyMutation) ResetPrefix() {
-	m.prefix = nil
-}
-
 // SetHash sets the "hash" field.
 func (m *APIKeyMutation) SetHash(b []byte) {
 	m.hash = &b
@@ -360,28 +294,6 @@ func (m *APIKeyMutation) Hash() (r []byte, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldHash returns the old "hash" field's value of the APIKey entity.
-// If the APIKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *APIKeyMutation) OldHash(ctx context.Context) (v []byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldHash is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldHash requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldHash: %w", err)
-	}
-	return oldValue.Hash, nil
-}
-
-// ResetHash resets all changes to the "hash" field.
-func (m *APIKeyMutation) ResetHash() {
-	m.hash = nil
 }
 
 // SetScope sets the "scope" field.
@@ -398,28 +310,6 @@ func (m *APIKeyMutation) Scope() (r apikey.Scope, exists bool) {
 	return *v, true
 }
 
-// OldScope returns the old "scope" field's value of the APIKey entity.
-// If the APIKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *APIKeyMutation) OldScope(ctx context.Context) (v apikey.Scope, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldScope is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldScope requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldScope: %w", err)
-	}
-	return oldValue.Scope, nil
-}
-
-// ResetScope resets all changes to the "scope" field.
-func (m *APIKeyMutation) ResetScope() {
-	m.scope = nil
-}
-
 // SetDomainIds sets the "domain_ids" field.
 func (m *APIKeyMutation) SetDomainIds(s []string) {
 	m.domain_ids = &s
@@ -433,23 +323,6 @@ func (m *APIKeyMutation) DomainIds() (r []string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldDomainIds returns the old "domain_ids" field's value of the APIKey entity.
-// If the APIKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *APIKeyMutation) OldDomainIds(ctx context.Context) (v []string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDomainIds is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDomainIds requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDomainIds: %w", err)
-	}
-	return oldValue.DomainIds, nil
 }
 
 // AppendDomainIds adds s to the "domain_ids" field.
@@ -478,13 +351,6 @@ func (m *APIKeyMutation) DomainIdsCleared() bool {
 	return ok
 }
 
-// ResetDomainIds resets all changes to the "domain_ids" field.
-func (m *APIKeyMutation) ResetDomainIds() {
-	m.domain_ids = nil
-	m.appenddomain_ids = nil
-	delete(m.clearedFields, apikey.FieldDomainIds)
-}
-
 // SetExpiresAt sets the "expires_at" field.
 func (m *APIKeyMutation) SetExpiresAt(t time.Time) {
 	m.expires_at = &t
@@ -499,23 +365,6 @@ func (m *APIKeyMutation) ExpiresAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldExpiresAt returns the old "expires_at" field's value of the APIKey entity.
-// If the APIKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *APIKeyMutation) OldExpiresAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
-	}
-	return oldValue.ExpiresAt, nil
-}
-
 // ClearExpiresAt clears the value of the "expires_at" field.
 func (m *APIKeyMutation) ClearExpiresAt() {
 	m.expires_at = nil
@@ -526,12 +375,6 @@ func (m *APIKeyMutation) ClearExpiresAt() {
 func (m *APIKeyMutation) ExpiresAtCleared() bool {
 	_, ok := m.clearedFields[apikey.FieldExpiresAt]
 	return ok
-}
-
-// ResetExpiresAt resets all changes to the "expires_at" field.
-func (m *APIKeyMutation) ResetExpiresAt() {
-	m.expires_at = nil
-	delete(m.clearedFields, apikey.FieldExpiresAt)
 }
 
 // SetLastUsedAt sets the "last_used_at" field.
@@ -548,23 +391,6 @@ func (m *APIKeyMutation) LastUsedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldLastUsedAt returns the old "last_used_at" field's value of the APIKey entity.
-// If the APIKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *APIKeyMutation) OldLastUsedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldLastUsedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldLastUsedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldLastUsedAt: %w", err)
-	}
-	return oldValue.LastUsedAt, nil
-}
-
 // ClearLastUsedAt clears the value of the "last_used_at" field.
 func (m *APIKeyMutation) ClearLastUsedAt() {
 	m.last_used_at = nil
@@ -575,12 +401,6 @@ func (m *APIKeyMutation) ClearLastUsedAt() {
 func (m *APIKeyMutation) LastUsedAtCleared() bool {
 	_, ok := m.clearedFields[apikey.FieldLastUsedAt]
 	return ok
-}
-
-// ResetLastUsedAt resets all changes to the "last_used_at" field.
-func (m *APIKeyMutation) ResetLastUsedAt() {
-	m.last_used_at = nil
-	delete(m.clearedFields, apikey.FieldLastUsedAt)
 }
 
 // SetRevokedAt sets the "revoked_at" field.
@@ -597,23 +417,6 @@ func (m *APIKeyMutation) RevokedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldRevokedAt returns the old "revoked_at" field's value of the APIKey entity.
-// If the APIKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *APIKeyMutation) OldRevokedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRevokedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRevokedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRevokedAt: %w", err)
-	}
-	return oldValue.RevokedAt, nil
-}
-
 // ClearRevokedAt clears the value of the "revoked_at" field.
 func (m *APIKeyMutation) ClearRevokedAt() {
 	m.revoked_at = nil
@@ -624,12 +427,6 @@ func (m *APIKeyMutation) ClearRevokedAt() {
 func (m *APIKeyMutation) RevokedAtCleared() bool {
 	_, ok := m.clearedFields[apikey.FieldRevokedAt]
 	return ok
-}
-
-// ResetRevokedAt resets all changes to the "revoked_at" field.
-func (m *APIKeyMutation) ResetRevokedAt() {
-	m.revoked_at = nil
-	delete(m.clearedFields, apikey.FieldRevokedAt)
 }
 
 // SetCreatedBy sets the "created_by" field.
@@ -646,23 +443,6 @@ func (m *APIKeyMutation) CreatedBy() (r string, exists bool) {
 	return *v, true
 }
 
-// OldCreatedBy returns the old "created_by" field's value of the APIKey entity.
-// If the APIKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *APIKeyMutation) OldCreatedBy(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedBy is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedBy requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedBy: %w", err)
-	}
-	return oldValue.CreatedBy, nil
-}
-
 // ClearCreatedBy clears the value of the "created_by" field.
 func (m *APIKeyMutation) ClearCreatedBy() {
 	m.created_by = nil
@@ -673,12 +453,6 @@ func (m *APIKeyMutation) ClearCreatedBy() {
 func (m *APIKeyMutation) CreatedByCleared() bool {
 	_, ok := m.clearedFields[apikey.FieldCreatedBy]
 	return ok
-}
-
-// ResetCreatedBy resets all changes to the "created_by" field.
-func (m *APIKeyMutation) ResetCreatedBy() {
-	m.created_by = nil
-	delete(m.clearedFields, apikey.FieldCreatedBy)
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -693,28 +467,6 @@ func (m *APIKeyMutation) CreatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCreatedAt returns the old "created_at" field's value of the APIKey entity.
-// If the APIKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *APIKeyMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *APIKeyMutation) ResetCreatedAt() {
-	m.created_at = nil
 }
 
 // ClearAccount clears the "account" edge to the Account entity.
@@ -805,28 +557,7 @@ func (m *APIKeyMutation) Fields() []string {
 // schema.
 func (m *APIKeyMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case apikey.FieldAccountID:
-		return m.AccountID()
-	case apikey.FieldName:
-		return m.Name()
-	case apikey.FieldPrefix:
-		return m.Prefix()
-	case apikey.FieldHash:
-		return m.Hash()
-	case apikey.FieldScope:
-		return m.Scope()
-	case apikey.FieldDomainIds:
-		return m.DomainIds()
-	case apikey.FieldExpiresAt:
-		return m.ExpiresAt()
-	case apikey.FieldLastUsedAt:
-		return m.LastUsedAt()
-	case apikey.FieldRevokedAt:
-		return m.RevokedAt()
-	case apikey.FieldCreatedBy:
-		return m.CreatedBy()
-	case apikey.FieldCreatedAt:
-		return m.CreatedAt()
+
 	}
 	return nil, false
 }
@@ -836,28 +567,7 @@ func (m *APIKeyMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *APIKeyMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case apikey.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case apikey.FieldName:
-		return m.OldName(ctx)
-	case apikey.FieldPrefix:
-		return m.OldPrefix(ctx)
-	case apikey.FieldHash:
-		return m.OldHash(ctx)
-	case apikey.FieldScope:
-		return m.OldScope(ctx)
-	case apikey.FieldDomainIds:
-		return m.OldDomainIds(ctx)
-	case apikey.FieldExpiresAt:
-		return m.OldExpiresAt(ctx)
-	case apikey.FieldLastUsedAt:
-		return m.OldLastUsedAt(ctx)
-	case apikey.FieldRevokedAt:
-		return m.OldRevokedAt(ctx)
-	case apikey.FieldCreatedBy:
-		return m.OldCreatedBy(ctx)
-	case apikey.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown APIKey field %s", name)
 }
@@ -867,83 +577,7 @@ func (m *APIKeyMutation) OldField(ctx context.Context, name string) (ent.Value, 
 // type.
 func (m *APIKeyMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case apikey.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case apikey.FieldName:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetName(v)
-		return nil
-	case apikey.FieldPrefix:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetPrefix(v)
-		return nil
-	case apikey.FieldHash:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetHash(v)
-		return nil
-	case apikey.FieldScope:
-		v, ok := value.(apikey.Scope)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetScope(v)
-		return nil
-	case apikey.FieldDomainIds:
-		v, ok := value.([]string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDomainIds(v)
-		return nil
-	case apikey.FieldExpiresAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetExpiresAt(v)
-		return nil
-	case apikey.FieldLastUsedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetLastUsedAt(v)
-		return nil
-	case apikey.FieldRevokedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRevokedAt(v)
-		return nil
-	case apikey.FieldCreatedBy:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedBy(v)
-		return nil
-	case apikey.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown APIKey field %s", name)
 }
@@ -1003,21 +637,7 @@ func (m *APIKeyMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *APIKeyMutation) ClearField(name string) error {
 	switch name {
-	case apikey.FieldDomainIds:
-		m.ClearDomainIds()
-		return nil
-	case apikey.FieldExpiresAt:
-		m.ClearExpiresAt()
-		return nil
-	case apikey.FieldLastUsedAt:
-		m.ClearLastUsedAt()
-		return nil
-	case apikey.FieldRevokedAt:
-		m.ClearRevokedAt()
-		return nil
-	case apikey.FieldCreatedBy:
-		m.ClearCreatedBy()
-		return nil
+
 	}
 	return fmt.Errorf("unknown APIKey nullable field %s", name)
 }
@@ -1026,39 +646,7 @@ func (m *APIKeyMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *APIKeyMutation) ResetField(name string) error {
 	switch name {
-	case apikey.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case apikey.FieldName:
-		m.ResetName()
-		return nil
-	case apikey.FieldPrefix:
-		m.ResetPrefix()
-		return nil
-	case apikey.FieldHash:
-		m.ResetHash()
-		return nil
-	case apikey.FieldScope:
-		m.ResetScope()
-		return nil
-	case apikey.FieldDomainIds:
-		m.ResetDomainIds()
-		return nil
-	case apikey.FieldExpiresAt:
-		m.ResetExpiresAt()
-		return nil
-	case apikey.FieldLastUsedAt:
-		m.ResetLastUsedAt()
-		return nil
-	case apikey.FieldRevokedAt:
-		m.ResetRevokedAt()
-		return nil
-	case apikey.FieldCreatedBy:
-		m.ResetCreatedBy()
-		return nil
-	case apikey.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown APIKey field %s", name)
 }
@@ -1297,28 +885,6 @@ func (m *AccountMutation) Name() (r string, exists bool) {
 	return *v, true
 }
 
-// OldName returns the old "name" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldName(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldName is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldName requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldName: %w", err)
-	}
-	return oldValue.Name, nil
-}
-
-// ResetName resets all changes to the "name" field.
-func (m *AccountMutation) ResetName() {
-	m.name = nil
-}
-
 // SetEmail sets the "email" field.
 func (m *AccountMutation) SetEmail(s string) {
 	m.email = &s
@@ -1331,23 +897,6 @@ func (m *AccountMutation) Email() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldEmail returns the old "email" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldEmail(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldEmail is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldEmail requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldEmail: %w", err)
-	}
-	return oldValue.Email, nil
 }
 
 // ResetEmail resets all changes to the "email" field.
@@ -1369,28 +918,6 @@ func (m *AccountMutation) PlanID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldPlanID returns the old "plan_id" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldPlanID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldPlanID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldPlanID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldPlanID: %w", err)
-	}
-	return oldValue.PlanID, nil
-}
-
-// ResetPlanID resets all changes to the "plan_id" field.
-func (m *AccountMutation) ResetPlanID() {
-	m.plan = nil
-}
-
 // SetProductionUnlocked sets the "production_unlocked" field.
 func (m *AccountMutation) SetProductionUnlocked(b bool) {
 	m.production_unlocked = &b
@@ -1403,28 +930,6 @@ func (m *AccountMutation) ProductionUnlocked() (r bool, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldProductionUnlocked returns the old "production_unlocked" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldProductionUnlocked(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldProductionUnlocked is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldProductionUnlocked requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldProductionUnlocked: %w", err)
-	}
-	return oldValue.ProductionUnlocked, nil
-}
-
-// ResetProductionUnlocked resets all changes to the "production_unlocked" field.
-func (m *AccountMutation) ResetProductionUnlocked() {
-	m.production_unlocked = nil
 }
 
 // SetPaymentMethodAt sets the "payment_method_at" field.
@@ -1441,23 +946,6 @@ func (m *AccountMutation) PaymentMethodAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldPaymentMethodAt returns the old "payment_method_at" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldPaymentMethodAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldPaymentMethodAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldPaymentMethodAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldPaymentMethodAt: %w", err)
-	}
-	return oldValue.PaymentMethodAt, nil
-}
-
 // ClearPaymentMethodAt clears the value of the "payment_method_at" field.
 func (m *AccountMutation) ClearPaymentMethodAt() {
 	m.payment_method_at = nil
@@ -1468,12 +956,6 @@ func (m *AccountMutation) ClearPaymentMethodAt() {
 func (m *AccountMutation) PaymentMethodAtCleared() bool {
 	_, ok := m.clearedFields[account.FieldPaymentMethodAt]
 	return ok
-}
-
-// ResetPaymentMethodAt resets all changes to the "payment_method_at" field.
-func (m *AccountMutation) ResetPaymentMethodAt() {
-	m.payment_method_at = nil
-	delete(m.clearedFields, account.FieldPaymentMethodAt)
 }
 
 // SetBodyRetentionDays sets the "body_retention_days" field.
@@ -1489,23 +971,6 @@ func (m *AccountMutation) BodyRetentionDays() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldBodyRetentionDays returns the old "body_retention_days" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldBodyRetentionDays(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldBodyRetentionDays is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldBodyRetentionDays requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldBodyRetentionDays: %w", err)
-	}
-	return oldValue.BodyRetentionDays, nil
 }
 
 // AddBodyRetentionDays adds i to the "body_retention_days" field.
@@ -1547,23 +1012,6 @@ func (m *AccountMutation) RecordRetentionDays() (r int, exists bool) {
 	return *v, true
 }
 
-// OldRecordRetentionDays returns the old "record_retention_days" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldRecordRetentionDays(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRecordRetentionDays is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRecordRetentionDays requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRecordRetentionDays: %w", err)
-	}
-	return oldValue.RecordRetentionDays, nil
-}
-
 // AddRecordRetentionDays adds i to the "record_retention_days" field.
 func (m *AccountMutation) AddRecordRetentionDays(i int) {
 	if m.addrecord_retention_days != nil {
@@ -1602,28 +1050,6 @@ func (m *AccountMutation) Unmetered() (r bool, exists bool) {
 	return *v, true
 }
 
-// OldUnmetered returns the old "unmetered" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldUnmetered(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUnmetered is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUnmetered requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUnmetered: %w", err)
-	}
-	return oldValue.Unmetered, nil
-}
-
-// ResetUnmetered resets all changes to the "unmetered" field.
-func (m *AccountMutation) ResetUnmetered() {
-	m.unmetered = nil
-}
-
 // SetSuspendedAt sets the "suspended_at" field.
 func (m *AccountMutation) SetSuspendedAt(t time.Time) {
 	m.suspended_at = &t
@@ -1638,23 +1064,6 @@ func (m *AccountMutation) SuspendedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldSuspendedAt returns the old "suspended_at" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldSuspendedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSuspendedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSuspendedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSuspendedAt: %w", err)
-	}
-	return oldValue.SuspendedAt, nil
-}
-
 // ClearSuspendedAt clears the value of the "suspended_at" field.
 func (m *AccountMutation) ClearSuspendedAt() {
 	m.suspended_at = nil
@@ -1665,12 +1074,6 @@ func (m *AccountMutation) ClearSuspendedAt() {
 func (m *AccountMutation) SuspendedAtCleared() bool {
 	_, ok := m.clearedFields[account.FieldSuspendedAt]
 	return ok
-}
-
-// ResetSuspendedAt resets all changes to the "suspended_at" field.
-func (m *AccountMutation) ResetSuspendedAt() {
-	m.suspended_at = nil
-	delete(m.clearedFields, account.FieldSuspendedAt)
 }
 
 // SetSystem sets the "system" field.
@@ -1687,28 +1090,6 @@ func (m *AccountMutation) System() (r bool, exists bool) {
 	return *v, true
 }
 
-// OldSystem returns the old "system" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldSystem(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSystem is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSystem requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSystem: %w", err)
-	}
-	return oldValue.System, nil
-}
-
-// ResetSystem resets all changes to the "system" field.
-func (m *AccountMutation) ResetSystem() {
-	m.system = nil
-}
-
 // SetRequireSecondFactor sets the "require_second_factor" field.
 func (m *AccountMutation) SetRequireSecondFactor(b bool) {
 	m.require_second_factor = &b
@@ -1721,28 +1102,6 @@ func (m *AccountMutation) RequireSecondFactor() (r bool, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldRequireSecondFactor returns the old "require_second_factor" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldRequireSecondFactor(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRequireSecondFactor is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRequireSecondFactor requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRequireSecondFactor: %w", err)
-	}
-	return oldValue.RequireSecondFactor, nil
-}
-
-// ResetRequireSecondFactor resets all changes to the "require_second_factor" field.
-func (m *AccountMutation) ResetRequireSecondFactor() {
-	m.require_second_factor = nil
 }
 
 // SetMonthlyLimit sets the "monthly_limit" field.
@@ -1758,23 +1117,6 @@ func (m *AccountMutation) MonthlyLimit() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldMonthlyLimit returns the old "monthly_limit" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldMonthlyLimit(ctx context.Context) (v *int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldMonthlyLimit is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldMonthlyLimit requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldMonthlyLimit: %w", err)
-	}
-	return oldValue.MonthlyLimit, nil
 }
 
 // AddMonthlyLimit adds i to the "monthly_limit" field.
@@ -1830,23 +1172,6 @@ func (m *AccountMutation) StoredBytes() (r int, exists bool) {
 	return *v, true
 }
 
-// OldStoredBytes returns the old "stored_bytes" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldStoredBytes(ctx context.Context) (v *int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldStoredBytes is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldStoredBytes requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldStoredBytes: %w", err)
-	}
-	return oldValue.StoredBytes, nil
-}
-
 // AddStoredBytes adds i to the "stored_bytes" field.
 func (m *AccountMutation) AddStoredBytes(i int) {
 	if m.addstored_bytes != nil {
@@ -1898,23 +1223,6 @@ func (m *AccountMutation) DailyBytes() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldDailyBytes returns the old "daily_bytes" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldDailyBytes(ctx context.Context) (v *int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDailyBytes is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDailyBytes requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDailyBytes: %w", err)
-	}
-	return oldValue.DailyBytes, nil
 }
 
 // AddDailyBytes adds i to the "daily_bytes" field.
@@ -1969,23 +1277,6 @@ func (m *AccountMutation) PaymentDueAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldPaymentDueAt returns the old "payment_due_at" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldPaymentDueAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldPaymentDueAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldPaymentDueAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldPaymentDueAt: %w", err)
-	}
-	return oldValue.PaymentDueAt, nil
-}
-
 // ClearPaymentDueAt clears the value of the "payment_due_at" field.
 func (m *AccountMutation) ClearPaymentDueAt() {
 	m.payment_due_at = nil
@@ -1996,12 +1287,6 @@ func (m *AccountMutation) ClearPaymentDueAt() {
 func (m *AccountMutation) PaymentDueAtCleared() bool {
 	_, ok := m.clearedFields[account.FieldPaymentDueAt]
 	return ok
-}
-
-// ResetPaymentDueAt resets all changes to the "payment_due_at" field.
-func (m *AccountMutation) ResetPaymentDueAt() {
-	m.payment_due_at = nil
-	delete(m.clearedFields, account.FieldPaymentDueAt)
 }
 
 // SetChangedAt sets the "changed_at" field.
@@ -2018,23 +1303,6 @@ func (m *AccountMutation) ChangedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldChangedAt returns the old "changed_at" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldChangedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldChangedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldChangedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldChangedAt: %w", err)
-	}
-	return oldValue.ChangedAt, nil
-}
-
 // ClearChangedAt clears the value of the "changed_at" field.
 func (m *AccountMutation) ClearChangedAt() {
 	m.changed_at = nil
@@ -2045,12 +1313,6 @@ func (m *AccountMutation) ClearChangedAt() {
 func (m *AccountMutation) ChangedAtCleared() bool {
 	_, ok := m.clearedFields[account.FieldChangedAt]
 	return ok
-}
-
-// ResetChangedAt resets all changes to the "changed_at" field.
-func (m *AccountMutation) ResetChangedAt() {
-	m.changed_at = nil
-	delete(m.clearedFields, account.FieldChangedAt)
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -2067,28 +1329,6 @@ func (m *AccountMutation) CreatedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldCreatedAt returns the old "created_at" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *AccountMutation) ResetCreatedAt() {
-	m.created_at = nil
-}
-
 // SetUpdatedAt sets the "updated_at" field.
 func (m *AccountMutation) SetUpdatedAt(t time.Time) {
 	m.updated_at = &t
@@ -2101,28 +1341,6 @@ func (m *AccountMutation) UpdatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldUpdatedAt returns the old "updated_at" field's value of the Account entity.
-// If the Account object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AccountMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
-	}
-	return oldValue.UpdatedAt, nil
-}
-
-// ResetUpdatedAt resets all changes to the "updated_at" field.
-func (m *AccountMutation) ResetUpdatedAt() {
-	m.updated_at = nil
 }
 
 // AddMembershipIDs adds the "memberships" edge to the Membership entity by ids.
@@ -2342,42 +1560,7 @@ func (m *AccountMutation) Fields() []string {
 // schema.
 func (m *AccountMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case account.FieldName:
-		return m.Name()
-	case account.FieldEmail:
-		return m.Email()
-	case account.FieldPlanID:
-		return m.PlanID()
-	case account.FieldProductionUnlocked:
-		return m.ProductionUnlocked()
-	case account.FieldPaymentMethodAt:
-		return m.PaymentMethodAt()
-	case account.FieldBodyRetentionDays:
-		return m.BodyRetentionDays()
-	case account.FieldRecordRetentionDays:
-		return m.RecordRetentionDays()
-	case account.FieldUnmetered:
-		return m.Unmetered()
-	case account.FieldSuspendedAt:
-		return m.SuspendedAt()
-	case account.FieldSystem:
-		return m.System()
-	case account.FieldRequireSecondFactor:
-		return m.RequireSecondFactor()
-	case account.FieldMonthlyLimit:
-		return m.MonthlyLimit()
-	case account.FieldStoredBytes:
-		return m.StoredBytes()
-	case account.FieldDailyBytes:
-		return m.DailyBytes()
-	case account.FieldPaymentDueAt:
-		return m.PaymentDueAt()
-	case account.FieldChangedAt:
-		return m.ChangedAt()
-	case account.FieldCreatedAt:
-		return m.CreatedAt()
-	case account.FieldUpdatedAt:
-		return m.UpdatedAt()
+
 	}
 	return nil, false
 }
@@ -2387,42 +1570,7 @@ func (m *AccountMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *AccountMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case account.FieldName:
-		return m.OldName(ctx)
-	case account.FieldEmail:
-		return m.OldEmail(ctx)
-	case account.FieldPlanID:
-		return m.OldPlanID(ctx)
-	case account.FieldProductionUnlocked:
-		return m.OldProductionUnlocked(ctx)
-	case account.FieldPaymentMethodAt:
-		return m.OldPaymentMethodAt(ctx)
-	case account.FieldBodyRetentionDays:
-		return m.OldBodyRetentionDays(ctx)
-	case account.FieldRecordRetentionDays:
-		return m.OldRecordRetentionDays(ctx)
-	case account.FieldUnmetered:
-		return m.OldUnmetered(ctx)
-	case account.FieldSuspendedAt:
-		return m.OldSuspendedAt(ctx)
-	case account.FieldSystem:
-		return m.OldSystem(ctx)
-	case account.FieldRequireSecondFactor:
-		return m.OldRequireSecondFactor(ctx)
-	case account.FieldMonthlyLimit:
-		return m.OldMonthlyLimit(ctx)
-	case account.FieldStoredBytes:
-		return m.OldStoredBytes(ctx)
-	case account.FieldDailyBytes:
-		return m.OldDailyBytes(ctx)
-	case account.FieldPaymentDueAt:
-		return m.OldPaymentDueAt(ctx)
-	case account.FieldChangedAt:
-		return m.OldChangedAt(ctx)
-	case account.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
-	case account.FieldUpdatedAt:
-		return m.OldUpdatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Account field %s", name)
 }
@@ -2432,132 +1580,7 @@ func (m *AccountMutation) OldField(ctx context.Context, name string) (ent.Value,
 // type.
 func (m *AccountMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case account.FieldName:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetName(v)
-		return nil
-	case account.FieldEmail:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetEmail(v)
-		return nil
-	case account.FieldPlanID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetPlanID(v)
-		return nil
-	case account.FieldProductionUnlocked:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetProductionUnlocked(v)
-		return nil
-	case account.FieldPaymentMethodAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetPaymentMethodAt(v)
-		return nil
-	case account.FieldBodyRetentionDays:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetBodyRetentionDays(v)
-		return nil
-	case account.FieldRecordRetentionDays:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRecordRetentionDays(v)
-		return nil
-	case account.FieldUnmetered:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUnmetered(v)
-		return nil
-	case account.FieldSuspendedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSuspendedAt(v)
-		return nil
-	case account.FieldSystem:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSystem(v)
-		return nil
-	case account.FieldRequireSecondFactor:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRequireSecondFactor(v)
-		return nil
-	case account.FieldMonthlyLimit:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetMonthlyLimit(v)
-		return nil
-	case account.FieldStoredBytes:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetStoredBytes(v)
-		return nil
-	case account.FieldDailyBytes:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDailyBytes(v)
-		return nil
-	case account.FieldPaymentDueAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetPaymentDueAt(v)
-		return nil
-	case account.FieldChangedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetChangedAt(v)
-		return nil
-	case account.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
-	case account.FieldUpdatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUpdatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Account field %s", name)
 }
@@ -2589,16 +1612,7 @@ func (m *AccountMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *AccountMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case account.FieldBodyRetentionDays:
-		return m.AddedBodyRetentionDays()
-	case account.FieldRecordRetentionDays:
-		return m.AddedRecordRetentionDays()
-	case account.FieldMonthlyLimit:
-		return m.AddedMonthlyLimit()
-	case account.FieldStoredBytes:
-		return m.AddedStoredBytes()
-	case account.FieldDailyBytes:
-		return m.AddedDailyBytes()
+
 	}
 	return nil, false
 }
@@ -2608,41 +1622,7 @@ func (m *AccountMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *AccountMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case account.FieldBodyRetentionDays:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddBodyRetentionDays(v)
-		return nil
-	case account.FieldRecordRetentionDays:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddRecordRetentionDays(v)
-		return nil
-	case account.FieldMonthlyLimit:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddMonthlyLimit(v)
-		return nil
-	case account.FieldStoredBytes:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddStoredBytes(v)
-		return nil
-	case account.FieldDailyBytes:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddDailyBytes(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Account numeric field %s", name)
 }
@@ -2686,27 +1666,7 @@ func (m *AccountMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *AccountMutation) ClearField(name string) error {
 	switch name {
-	case account.FieldPaymentMethodAt:
-		m.ClearPaymentMethodAt()
-		return nil
-	case account.FieldSuspendedAt:
-		m.ClearSuspendedAt()
-		return nil
-	case account.FieldMonthlyLimit:
-		m.ClearMonthlyLimit()
-		return nil
-	case account.FieldStoredBytes:
-		m.ClearStoredBytes()
-		return nil
-	case account.FieldDailyBytes:
-		m.ClearDailyBytes()
-		return nil
-	case account.FieldPaymentDueAt:
-		m.ClearPaymentDueAt()
-		return nil
-	case account.FieldChangedAt:
-		m.ClearChangedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Account nullable field %s", name)
 }
@@ -2715,60 +1675,7 @@ func (m *AccountMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *AccountMutation) ResetField(name string) error {
 	switch name {
-	case account.FieldName:
-		m.ResetName()
-		return nil
-	case account.FieldEmail:
-		m.ResetEmail()
-		return nil
-	case account.FieldPlanID:
-		m.ResetPlanID()
-		return nil
-	case account.FieldProductionUnlocked:
-		m.ResetProductionUnlocked()
-		return nil
-	case account.FieldPaymentMethodAt:
-		m.ResetPaymentMethodAt()
-		return nil
-	case account.FieldBodyRetentionDays:
-		m.ResetBodyRetentionDays()
-		return nil
-	case account.FieldRecordRetentionDays:
-		m.ResetRecordRetentionDays()
-		return nil
-	case account.FieldUnmetered:
-		m.ResetUnmetered()
-		return nil
-	case account.FieldSuspendedAt:
-		m.ResetSuspendedAt()
-		return nil
-	case account.FieldSystem:
-		m.ResetSystem()
-		return nil
-	case account.FieldRequireSecondFactor:
-		m.ResetRequireSecondFactor()
-		return nil
-	case account.FieldMonthlyLimit:
-		m.ResetMonthlyLimit()
-		return nil
-	case account.FieldStoredBytes:
-		m.ResetStoredBytes()
-		return nil
-	case account.FieldDailyBytes:
-		m.ResetDailyBytes()
-		return nil
-	case account.FieldPaymentDueAt:
-		m.ResetPaymentDueAt()
-		return nil
-	case account.FieldChangedAt:
-		m.ResetChangedAt()
-		return nil
-	case account.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
-	case account.FieldUpdatedAt:
-		m.ResetUpdatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Account field %s", name)
 }
@@ -3011,28 +1918,6 @@ func (m *AttachmentMutation) EmailID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldEmailID returns the old "email_id" field's value of the Attachment entity.
-// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttachmentMutation) OldEmailID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldEmailID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldEmailID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldEmailID: %w", err)
-	}
-	return oldValue.EmailID, nil
-}
-
-// ResetEmailID resets all changes to the "email_id" field.
-func (m *AttachmentMutation) ResetEmailID() {
-	m.email = nil
-}
-
 // SetAccountID sets the "account_id" field.
 func (m *AttachmentMutation) SetAccountID(s string) {
 	m.account_id = &s
@@ -3047,34 +1932,6 @@ func (m *AttachmentMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the Attachment entity.
-// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttachmentMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *AttachmentMutation) ResetAccountID() {
-	m.account_id = nil
-}
-
-// SetPosition sets the "position" field.
-func (m *AttachmentMutation) SetPosition(i int) {
-	m.position = &i
-	m.addposition = nil
-}
-
 // Position returns the value of the "position" field in the mutation.
 func (m *AttachmentMutation) Position() (r int, exists bool) {
 	v := m.position
@@ -3082,47 +1939,6 @@ func (m *AttachmentMutation) Position() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldPosition returns the old "position" field's value of the Attachment entity.
-// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttachmentMutation) OldPosition(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldPosition is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldPosition requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldPosition: %w", err)
-	}
-	return oldValue.Position, nil
-}
-
-// AddPosition adds i to the "position" field.
-func (m *AttachmentMutation) AddPosition(i int) {
-	if m.addposition != nil {
-		*m.addposition += i
-	} else {
-		m.addposition = &i
-	}
-}
-
-// AddedPosition returns the value that was added to the "position" field in this mutation.
-func (m *AttachmentMutation) AddedPosition() (r int, exists bool) {
-	v := m.addposition
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetPosition resets all changes to the "position" field.
-func (m *AttachmentMutation) ResetPosition() {
-	m.position = nil
-	m.addposition = nil
 }
 
 // SetName sets the "name" field.
@@ -3139,33 +1955,6 @@ func (m *AttachmentMutation) Name() (r string, exists bool) {
 	return *v, true
 }
 
-// OldName returns the old "name" field's value of the Attachment entity.
-// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttachmentMutation) OldName(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldName is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldName requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldName: %w", err)
-	}
-	return oldValue.Name, nil
-}
-
-// ResetName resets all changes to the "name" field.
-func (m *AttachmentMutation) ResetName() {
-	m.name = nil
-}
-
-// SetContentType sets the "content_type" field.
-func (m *AttachmentMutation) SetContentType(s string) {
-	m.content_type = &s
-}
-
 // ContentType returns the value of the "content_type" field in the mutation.
 func (m *AttachmentMutation) ContentType() (r string, exists bool) {
 	v := m.content_type
@@ -3173,33 +1962,6 @@ func (m *AttachmentMutation) ContentType() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldContentType returns the old "content_type" field's value of the Attachment entity.
-// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttachmentMutation) OldContentType(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldContentType is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldContentType requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldContentType: %w", err)
-	}
-	return oldValue.ContentType, nil
-}
-
-// ResetContentType resets all changes to the "content_type" field.
-func (m *AttachmentMutation) ResetContentType() {
-	m.content_type = nil
-}
-
-// SetContentID sets the "content_id" field.
-func (m *AttachmentMutation) SetContentID(s string) {
-	m.content_id = &s
 }
 
 // ContentID returns the value of the "content_id" field in the mutation.
@@ -3211,34 +1973,6 @@ func (m *AttachmentMutation) ContentID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldContentID returns the old "content_id" field's value of the Attachment entity.
-// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttachmentMutation) OldContentID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldContentID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldContentID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldContentID: %w", err)
-	}
-	return oldValue.ContentID, nil
-}
-
-// ResetContentID resets all changes to the "content_id" field.
-func (m *AttachmentMutation) ResetContentID() {
-	m.content_id = nil
-}
-
-// SetSize sets the "size" field.
-func (m *AttachmentMutation) SetSize(i int) {
-	m.size = &i
-	m.addsize = nil
-}
-
 // Size returns the value of the "size" field in the mutation.
 func (m *AttachmentMutation) Size() (r int, exists bool) {
 	v := m.size
@@ -3246,47 +1980,6 @@ func (m *AttachmentMutation) Size() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldSize returns the old "size" field's value of the Attachment entity.
-// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttachmentMutation) OldSize(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSize is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSize requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSize: %w", err)
-	}
-	return oldValue.Size, nil
-}
-
-// AddSize adds i to the "size" field.
-func (m *AttachmentMutation) AddSize(i int) {
-	if m.addsize != nil {
-		*m.addsize += i
-	} else {
-		m.addsize = &i
-	}
-}
-
-// AddedSize returns the value that was added to the "size" field in this mutation.
-func (m *AttachmentMutation) AddedSize() (r int, exists bool) {
-	v := m.addsize
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetSize resets all changes to the "size" field.
-func (m *AttachmentMutation) ResetSize() {
-	m.size = nil
-	m.addsize = nil
 }
 
 // SetData sets the "data" field.
@@ -3303,33 +1996,6 @@ func (m *AttachmentMutation) Data() (r []byte, exists bool) {
 	return *v, true
 }
 
-// OldData returns the old "data" field's value of the Attachment entity.
-// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttachmentMutation) OldData(ctx context.Context) (v []byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldData is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldData requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldData: %w", err)
-	}
-	return oldValue.Data, nil
-}
-
-// ResetData resets all changes to the "data" field.
-func (m *AttachmentMutation) ResetData() {
-	m.data = nil
-}
-
-// SetObjectKey sets the "object_key" field.
-func (m *AttachmentMutation) SetObjectKey(s string) {
-	m.object_key = &s
-}
-
 // ObjectKey returns the value of the "object_key" field in the mutation.
 func (m *AttachmentMutation) ObjectKey() (r string, exists bool) {
 	v := m.object_key
@@ -3337,35 +2003,6 @@ func (m *AttachmentMutation) ObjectKey() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldObjectKey returns the old "object_key" field's value of the Attachment entity.
-// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttachmentMutation) OldObjectKey(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldObjectKey is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldObjectKey requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldObjectKey: %w", err)
-	}
-	return oldValue.ObjectKey, nil
-}
-
-// ClearObjectKey clears the value of the "object_key" field.
-func (m *AttachmentMutation) ClearObjectKey() {
-	m.object_key = nil
-	m.clearedFields[attachment.FieldObjectKey] = struct{}{}
-}
-
-// ResetObjectKey resets all changes to the "object_key" field.
-func (m *AttachmentMutation) ResetObjectKey() {
-	m.object_key = nil
-	delete(m.clearedFields, attachment.FieldObjectKey)
 }
 
 // ClearEmail clears the "email" edge to the Email entity.
@@ -3445,24 +2082,7 @@ func (m *AttachmentMutation) Fields() []string {
 // schema.
 func (m *AttachmentMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case attachment.FieldEmailID:
-		return m.EmailID()
-	case attachment.FieldAccountID:
-		return m.AccountID()
-	case attachment.FieldPosition:
-		return m.Position()
-	case attachment.FieldName:
-		return m.Name()
-	case attachment.FieldContentType:
-		return m.ContentType()
-	case attachment.FieldContentID:
-		return m.ContentID()
-	case attachment.FieldSize:
-		return m.Size()
-	case attachment.FieldData:
-		return m.Data()
-	case attachment.FieldObjectKey:
-		return m.ObjectKey()
+
 	}
 	return nil, false
 }
@@ -3472,24 +2092,7 @@ func (m *AttachmentMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *AttachmentMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case attachment.FieldEmailID:
-		return m.OldEmailID(ctx)
-	case attachment.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case attachment.FieldPosition:
-		return m.OldPosition(ctx)
-	case attachment.FieldName:
-		return m.OldName(ctx)
-	case attachment.FieldContentType:
-		return m.OldContentType(ctx)
-	case attachment.FieldContentID:
-		return m.OldContentID(ctx)
-	case attachment.FieldSize:
-		return m.OldSize(ctx)
-	case attachment.FieldData:
-		return m.OldData(ctx)
-	case attachment.FieldObjectKey:
-		return m.OldObjectKey(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Attachment field %s", name)
 }
@@ -3499,69 +2102,7 @@ func (m *AttachmentMutation) OldField(ctx context.Context, name string) (ent.Val
 // type.
 func (m *AttachmentMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case attachment.FieldEmailID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetEmailID(v)
-		return nil
-	case attachment.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case attachment.FieldPosition:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetPosition(v)
-		return nil
-	case attachment.FieldName:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetName(v)
-		return nil
-	case attachment.FieldContentType:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetContentType(v)
-		return nil
-	case attachment.FieldContentID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetContentID(v)
-		return nil
-	case attachment.FieldSize:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSize(v)
-		return nil
-	case attachment.FieldData:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetData(v)
-		return nil
-	case attachment.FieldObjectKey:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetObjectKey(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Attachment field %s", name)
 }
@@ -3584,10 +2125,7 @@ func (m *AttachmentMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *AttachmentMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case attachment.FieldPosition:
-		return m.AddedPosition()
-	case attachment.FieldSize:
-		return m.AddedSize()
+
 	}
 	return nil, false
 }
@@ -3597,20 +2135,7 @@ func (m *AttachmentMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *AttachmentMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case attachment.FieldPosition:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddPosition(v)
-		return nil
-	case attachment.FieldSize:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddSize(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Attachment numeric field %s", name)
 }
@@ -3636,9 +2161,7 @@ func (m *AttachmentMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *AttachmentMutation) ClearField(name string) error {
 	switch name {
-	case attachment.FieldObjectKey:
-		m.ClearObjectKey()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Attachment nullable field %s", name)
 }
@@ -3647,33 +2170,7 @@ func (m *AttachmentMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *AttachmentMutation) ResetField(name string) error {
 	switch name {
-	case attachment.FieldEmailID:
-		m.ResetEmailID()
-		return nil
-	case attachment.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case attachment.FieldPosition:
-		m.ResetPosition()
-		return nil
-	case attachment.FieldName:
-		m.ResetName()
-		return nil
-	case attachment.FieldContentType:
-		m.ResetContentType()
-		return nil
-	case attachment.FieldContentID:
-		m.ResetContentID()
-		return nil
-	case attachment.FieldSize:
-		m.ResetSize()
-		return nil
-	case attachment.FieldData:
-		m.ResetData()
-		return nil
-	case attachment.FieldObjectKey:
-		m.ResetObjectKey()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Attachment field %s", name)
 }
@@ -3877,47 +2374,6 @@ func (m *AttemptMutation) RecipientID() (r int64, exists bool) {
 	return *v, true
 }
 
-// OldRecipientID returns the old "recipient_id" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldRecipientID(ctx context.Context) (v int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRecipientID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRecipientID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRecipientID: %w", err)
-	}
-	return oldValue.RecipientID, nil
-}
-
-// AddRecipientID adds i to the "recipient_id" field.
-func (m *AttemptMutation) AddRecipientID(i int64) {
-	if m.addrecipient_id != nil {
-		*m.addrecipient_id += i
-	} else {
-		m.addrecipient_id = &i
-	}
-}
-
-// AddedRecipientID returns the value that was added to the "recipient_id" field in this mutation.
-func (m *AttemptMutation) AddedRecipientID() (r int64, exists bool) {
-	v := m.addrecipient_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetRecipientID resets all changes to the "recipient_id" field.
-func (m *AttemptMutation) ResetRecipientID() {
-	m.recipient_id = nil
-	m.addrecipient_id = nil
-}
-
 // SetEmailID sets the "email_id" field.
 func (m *AttemptMutation) SetEmailID(s string) {
 	m.email_id = &s
@@ -3932,28 +2388,6 @@ func (m *AttemptMutation) EmailID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldEmailID returns the old "email_id" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldEmailID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldEmailID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldEmailID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldEmailID: %w", err)
-	}
-	return oldValue.EmailID, nil
-}
-
-// ResetEmailID resets all changes to the "email_id" field.
-func (m *AttemptMutation) ResetEmailID() {
-	m.email_id = nil
-}
-
 // SetAccountID sets the "account_id" field.
 func (m *AttemptMutation) SetAccountID(s string) {
 	m.account_id = &s
@@ -3966,28 +2400,6 @@ func (m *AttemptMutation) AccountID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldAccountID returns the old "account_id" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *AttemptMutation) ResetAccountID() {
-	m.account_id = nil
 }
 
 // SetNumber sets the "number" field.
@@ -4005,47 +2417,6 @@ func (m *AttemptMutation) Number() (r int, exists bool) {
 	return *v, true
 }
 
-// OldNumber returns the old "number" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldNumber(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldNumber is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldNumber requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldNumber: %w", err)
-	}
-	return oldValue.Number, nil
-}
-
-// AddNumber adds i to the "number" field.
-func (m *AttemptMutation) AddNumber(i int) {
-	if m.addnumber != nil {
-		*m.addnumber += i
-	} else {
-		m.addnumber = &i
-	}
-}
-
-// AddedNumber returns the value that was added to the "number" field in this mutation.
-func (m *AttemptMutation) AddedNumber() (r int, exists bool) {
-	v := m.addnumber
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetNumber resets all changes to the "number" field.
-func (m *AttemptMutation) ResetNumber() {
-	m.number = nil
-	m.addnumber = nil
-}
-
 // SetFence sets the "fence" field.
 func (m *AttemptMutation) SetFence(i int64) {
 	m.fence = &i
@@ -4059,23 +2430,6 @@ func (m *AttemptMutation) Fence() (r int64, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldFence returns the old "fence" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldFence(ctx context.Context) (v int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldFence is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldFence requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldFence: %w", err)
-	}
-	return oldValue.Fence, nil
 }
 
 // AddFence adds i to the "fence" field.
@@ -4102,11 +2456,6 @@ func (m *AttemptMutation) ResetFence() {
 	m.addfence = nil
 }
 
-// SetStartedAt sets the "started_at" field.
-func (m *AttemptMutation) SetStartedAt(t time.Time) {
-	m.started_at = &t
-}
-
 // StartedAt returns the value of the "started_at" field in the mutation.
 func (m *AttemptMutation) StartedAt() (r time.Time, exists bool) {
 	v := m.started_at
@@ -4114,33 +2463,6 @@ func (m *AttemptMutation) StartedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldStartedAt returns the old "started_at" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldStartedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldStartedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldStartedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldStartedAt: %w", err)
-	}
-	return oldValue.StartedAt, nil
-}
-
-// ResetStartedAt resets all changes to the "started_at" field.
-func (m *AttemptMutation) ResetStartedAt() {
-	m.started_at = nil
-}
-
-// SetFinishedAt sets the "finished_at" field.
-func (m *AttemptMutation) SetFinishedAt(t time.Time) {
-	m.finished_at = &t
 }
 
 // FinishedAt returns the value of the "finished_at" field in the mutation.
@@ -4152,40 +2474,6 @@ func (m *AttemptMutation) FinishedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldFinishedAt returns the old "finished_at" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldFinishedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldFinishedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldFinishedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldFinishedAt: %w", err)
-	}
-	return oldValue.FinishedAt, nil
-}
-
-// ClearFinishedAt clears the value of the "finished_at" field.
-func (m *AttemptMutation) ClearFinishedAt() {
-	m.finished_at = nil
-	m.clearedFields[attempt.FieldFinishedAt] = struct{}{}
-}
-
-// ResetFinishedAt resets all changes to the "finished_at" field.
-func (m *AttemptMutation) ResetFinishedAt() {
-	m.finished_at = nil
-	delete(m.clearedFields, attempt.FieldFinishedAt)
-}
-
-// SetOutcome sets the "outcome" field.
-func (m *AttemptMutation) SetOutcome(a attempt.Outcome) {
-	m.outcome = &a
-}
-
 // Outcome returns the value of the "outcome" field in the mutation.
 func (m *AttemptMutation) Outcome() (r attempt.Outcome, exists bool) {
 	v := m.outcome
@@ -4193,40 +2481,6 @@ func (m *AttemptMutation) Outcome() (r attempt.Outcome, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldOutcome returns the old "outcome" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldOutcome(ctx context.Context) (v *attempt.Outcome, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldOutcome is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldOutcome requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldOutcome: %w", err)
-	}
-	return oldValue.Outcome, nil
-}
-
-// ClearOutcome clears the value of the "outcome" field.
-func (m *AttemptMutation) ClearOutcome() {
-	m.outcome = nil
-	m.clearedFields[attempt.FieldOutcome] = struct{}{}
-}
-
-// ResetOutcome resets all changes to the "outcome" field.
-func (m *AttemptMutation) ResetOutcome() {
-	m.outcome = nil
-	delete(m.clearedFields, attempt.FieldOutcome)
-}
-
-// SetPhase sets the "phase" field.
-func (m *AttemptMutation) SetPhase(s string) {
-	m.phase = &s
 }
 
 // Phase returns the value of the "phase" field in the mutation.
@@ -4238,34 +2492,6 @@ func (m *AttemptMutation) Phase() (r string, exists bool) {
 	return *v, true
 }
 
-// OldPhase returns the old "phase" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldPhase(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldPhase is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldPhase requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldPhase: %w", err)
-	}
-	return oldValue.Phase, nil
-}
-
-// ResetPhase resets all changes to the "phase" field.
-func (m *AttemptMutation) ResetPhase() {
-	m.phase = nil
-}
-
-// SetCode sets the "code" field.
-func (m *AttemptMutation) SetCode(i int) {
-	m.code = &i
-	m.addcode = nil
-}
-
 // Code returns the value of the "code" field in the mutation.
 func (m *AttemptMutation) Code() (r int, exists bool) {
 	v := m.code
@@ -4275,60 +2501,6 @@ func (m *AttemptMutation) Code() (r int, exists bool) {
 	return *v, true
 }
 
-// OldCode returns the old "code" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldCode(ctx context.Context) (v *int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCode is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCode requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCode: %w", err)
-	}
-	return oldValue.Code, nil
-}
-
-// AddCode adds i to the "code" field.
-func (m *AttemptMutation) AddCode(i int) {
-	if m.addcode != nil {
-		*m.addcode += i
-	} else {
-		m.addcode = &i
-	}
-}
-
-// AddedCode returns the value that was added to the "code" field in this mutation.
-func (m *AttemptMutation) AddedCode() (r int, exists bool) {
-	v := m.addcode
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearCode clears the value of the "code" field.
-func (m *AttemptMutation) ClearCode() {
-	m.code = nil
-	m.addcode = nil
-	m.clearedFields[attempt.FieldCode] = struct{}{}
-}
-
-// ResetCode resets all changes to the "code" field.
-func (m *AttemptMutation) ResetCode() {
-	m.code = nil
-	m.addcode = nil
-	delete(m.clearedFields, attempt.FieldCode)
-}
-
-// SetEnhancedCode sets the "enhanced_code" field.
-func (m *AttemptMutation) SetEnhancedCode(s string) {
-	m.enhanced_code = &s
-}
-
 // EnhancedCode returns the value of the "enhanced_code" field in the mutation.
 func (m *AttemptMutation) EnhancedCode() (r string, exists bool) {
 	v := m.enhanced_code
@@ -4336,35 +2508,6 @@ func (m *AttemptMutation) EnhancedCode() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldEnhancedCode returns the old "enhanced_code" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldEnhancedCode(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldEnhancedCode is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldEnhancedCode requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldEnhancedCode: %w", err)
-	}
-	return oldValue.EnhancedCode, nil
-}
-
-// ClearEnhancedCode clears the value of the "enhanced_code" field.
-func (m *AttemptMutation) ClearEnhancedCode() {
-	m.enhanced_code = nil
-	m.clearedFields[attempt.FieldEnhancedCode] = struct{}{}
-}
-
-// ResetEnhancedCode resets all changes to the "enhanced_code" field.
-func (m *AttemptMutation) ResetEnhancedCode() {
-	m.enhanced_code = nil
-	delete(m.clearedFields, attempt.FieldEnhancedCode)
 }
 
 // SetReply sets the "reply" field.
@@ -4381,33 +2524,6 @@ func (m *AttemptMutation) Reply() (r string, exists bool) {
 	return *v, true
 }
 
-// OldReply returns the old "reply" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldReply(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldReply is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldReply requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldReply: %w", err)
-	}
-	return oldValue.Reply, nil
-}
-
-// ResetReply resets all changes to the "reply" field.
-func (m *AttemptMutation) ResetReply() {
-	m.reply = nil
-}
-
-// SetRemoteHost sets the "remote_host" field.
-func (m *AttemptMutation) SetRemoteHost(s string) {
-	m.remote_host = &s
-}
-
 // RemoteHost returns the value of the "remote_host" field in the mutation.
 func (m *AttemptMutation) RemoteHost() (r string, exists bool) {
 	v := m.remote_host
@@ -4415,28 +2531,6 @@ func (m *AttemptMutation) RemoteHost() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldRemoteHost returns the old "remote_host" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldRemoteHost(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRemoteHost is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRemoteHost requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRemoteHost: %w", err)
-	}
-	return oldValue.RemoteHost, nil
-}
-
-// ResetRemoteHost resets all changes to the "remote_host" field.
-func (m *AttemptMutation) ResetRemoteHost() {
-	m.remote_host = nil
 }
 
 // SetRemoteAddr sets the "remote_addr" field.
@@ -4453,33 +2547,6 @@ func (m *AttemptMutation) RemoteAddr() (r string, exists bool) {
 	return *v, true
 }
 
-// OldRemoteAddr returns the old "remote_addr" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldRemoteAddr(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRemoteAddr is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRemoteAddr requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRemoteAddr: %w", err)
-	}
-	return oldValue.RemoteAddr, nil
-}
-
-// ResetRemoteAddr resets all changes to the "remote_addr" field.
-func (m *AttemptMutation) ResetRemoteAddr() {
-	m.remote_addr = nil
-}
-
-// SetTLS sets the "tls" field.
-func (m *AttemptMutation) SetTLS(s string) {
-	m.tls = &s
-}
-
 // TLS returns the value of the "tls" field in the mutation.
 func (m *AttemptMutation) TLS() (r string, exists bool) {
 	v := m.tls
@@ -4487,33 +2554,6 @@ func (m *AttemptMutation) TLS() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldTLS returns the old "tls" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldTLS(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldTLS is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldTLS requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldTLS: %w", err)
-	}
-	return oldValue.TLS, nil
-}
-
-// ResetTLS resets all changes to the "tls" field.
-func (m *AttemptMutation) ResetTLS() {
-	m.tls = nil
-}
-
-// SetTLSPolicy sets the "tls_policy" field.
-func (m *AttemptMutation) SetTLSPolicy(s string) {
-	m.tls_policy = &s
 }
 
 // TLSPolicy returns the value of the "tls_policy" field in the mutation.
@@ -4525,33 +2565,6 @@ func (m *AttemptMutation) TLSPolicy() (r string, exists bool) {
 	return *v, true
 }
 
-// OldTLSPolicy returns the old "tls_policy" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldTLSPolicy(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldTLSPolicy is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldTLSPolicy requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldTLSPolicy: %w", err)
-	}
-	return oldValue.TLSPolicy, nil
-}
-
-// ResetTLSPolicy resets all changes to the "tls_policy" field.
-func (m *AttemptMutation) ResetTLSPolicy() {
-	m.tls_policy = nil
-}
-
-// SetLocalAddr sets the "local_addr" field.
-func (m *AttemptMutation) SetLocalAddr(s string) {
-	m.local_addr = &s
-}
-
 // LocalAddr returns the value of the "local_addr" field in the mutation.
 func (m *AttemptMutation) LocalAddr() (r string, exists bool) {
 	v := m.local_addr
@@ -4561,33 +2574,6 @@ func (m *AttemptMutation) LocalAddr() (r string, exists bool) {
 	return *v, true
 }
 
-// OldLocalAddr returns the old "local_addr" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldLocalAddr(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldLocalAddr is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldLocalAddr requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldLocalAddr: %w", err)
-	}
-	return oldValue.LocalAddr, nil
-}
-
-// ResetLocalAddr resets all changes to the "local_addr" field.
-func (m *AttemptMutation) ResetLocalAddr() {
-	m.local_addr = nil
-}
-
-// SetWay sets the "way" field.
-func (m *AttemptMutation) SetWay(s string) {
-	m.way = &s
-}
-
 // Way returns the value of the "way" field in the mutation.
 func (m *AttemptMutation) Way() (r string, exists bool) {
 	v := m.way
@@ -4595,28 +2581,6 @@ func (m *AttemptMutation) Way() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldWay returns the old "way" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldWay(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldWay is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldWay requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldWay: %w", err)
-	}
-	return oldValue.Way, nil
-}
-
-// ResetWay resets all changes to the "way" field.
-func (m *AttemptMutation) ResetWay() {
-	m.way = nil
 }
 
 // SetClass sets the "class" field.
@@ -4633,28 +2597,6 @@ func (m *AttemptMutation) Class() (r string, exists bool) {
 	return *v, true
 }
 
-// OldClass returns the old "class" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldClass(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldClass is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldClass requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldClass: %w", err)
-	}
-	return oldValue.Class, nil
-}
-
-// ResetClass resets all changes to the "class" field.
-func (m *AttemptMutation) ResetClass() {
-	m.class = nil
-}
-
 // SetNode sets the "node" field.
 func (m *AttemptMutation) SetNode(i int32) {
 	m.node = &i
@@ -4664,41 +2606,6 @@ func (m *AttemptMutation) SetNode(i int32) {
 // Node returns the value of the "node" field in the mutation.
 func (m *AttemptMutation) Node() (r int32, exists bool) {
 	v := m.node
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldNode returns the old "node" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldNode(ctx context.Context) (v *int32, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldNode is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldNode requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldNode: %w", err)
-	}
-	return oldValue.Node, nil
-}
-
-// AddNode adds i to the "node" field.
-func (m *AttemptMutation) AddNode(i int32) {
-	if m.addnode != nil {
-		*m.addnode += i
-	} else {
-		m.addnode = &i
-	}
-}
-
-// AddedNode returns the value that was added to the "node" field in this mutation.
-func (m *AttemptMutation) AddedNode() (r int32, exists bool) {
-	v := m.addnode
 	if v == nil {
 		return
 	}
@@ -4718,18 +2625,6 @@ func (m *AttemptMutation) NodeCleared() bool {
 	return ok
 }
 
-// ResetNode resets all changes to the "node" field.
-func (m *AttemptMutation) ResetNode() {
-	m.node = nil
-	m.addnode = nil
-	delete(m.clearedFields, attempt.FieldNode)
-}
-
-// SetAhead sets the "ahead" field.
-func (m *AttemptMutation) SetAhead(b bool) {
-	m.ahead = &b
-}
-
 // Ahead returns the value of the "ahead" field in the mutation.
 func (m *AttemptMutation) Ahead() (r bool, exists bool) {
 	v := m.ahead
@@ -4737,28 +2632,6 @@ func (m *AttemptMutation) Ahead() (r bool, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldAhead returns the old "ahead" field's value of the Attempt entity.
-// If the Attempt object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AttemptMutation) OldAhead(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAhead is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAhead requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAhead: %w", err)
-	}
-	return oldValue.Ahead, nil
-}
-
-// ResetAhead resets all changes to the "ahead" field.
-func (m *AttemptMutation) ResetAhead() {
-	m.ahead = nil
 }
 
 // Where appends a list predicates to the AttemptMutation builder.
@@ -4852,48 +2725,7 @@ func (m *AttemptMutation) Fields() []string {
 // schema.
 func (m *AttemptMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case attempt.FieldRecipientID:
-		return m.RecipientID()
-	case attempt.FieldEmailID:
-		return m.EmailID()
-	case attempt.FieldAccountID:
-		return m.AccountID()
-	case attempt.FieldNumber:
-		return m.Number()
-	case attempt.FieldFence:
-		return m.Fence()
-	case attempt.FieldStartedAt:
-		return m.StartedAt()
-	case attempt.FieldFinishedAt:
-		return m.FinishedAt()
-	case attempt.FieldOutcome:
-		return m.Outcome()
-	case attempt.FieldPhase:
-		return m.Phase()
-	case attempt.FieldCode:
-		return m.Code()
-	case attempt.FieldEnhancedCode:
-		return m.EnhancedCode()
-	case attempt.FieldReply:
-		return m.Reply()
-	case attempt.FieldRemoteHost:
-		return m.RemoteHost()
-	case attempt.FieldRemoteAddr:
-		return m.RemoteAddr()
-	case attempt.FieldTLS:
-		return m.TLS()
-	case attempt.FieldTLSPolicy:
-		return m.TLSPolicy()
-	case attempt.FieldLocalAddr:
-		return m.LocalAddr()
-	case attempt.FieldWay:
-		return m.Way()
-	case attempt.FieldClass:
-		return m.Class()
-	case attempt.FieldNode:
-		return m.Node()
-	case attempt.FieldAhead:
-		return m.Ahead()
+
 	}
 	return nil, false
 }
@@ -4903,48 +2735,7 @@ func (m *AttemptMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *AttemptMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case attempt.FieldRecipientID:
-		return m.OldRecipientID(ctx)
-	case attempt.FieldEmailID:
-		return m.OldEmailID(ctx)
-	case attempt.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case attempt.FieldNumber:
-		return m.OldNumber(ctx)
-	case attempt.FieldFence:
-		return m.OldFence(ctx)
-	case attempt.FieldStartedAt:
-		return m.OldStartedAt(ctx)
-	case attempt.FieldFinishedAt:
-		return m.OldFinishedAt(ctx)
-	case attempt.FieldOutcome:
-		return m.OldOutcome(ctx)
-	case attempt.FieldPhase:
-		return m.OldPhase(ctx)
-	case attempt.FieldCode:
-		return m.OldCode(ctx)
-	case attempt.FieldEnhancedCode:
-		return m.OldEnhancedCode(ctx)
-	case attempt.FieldReply:
-		return m.OldReply(ctx)
-	case attempt.FieldRemoteHost:
-		return m.OldRemoteHost(ctx)
-	case attempt.FieldRemoteAddr:
-		return m.OldRemoteAddr(ctx)
-	case attempt.FieldTLS:
-		return m.OldTLS(ctx)
-	case attempt.FieldTLSPolicy:
-		return m.OldTLSPolicy(ctx)
-	case attempt.FieldLocalAddr:
-		return m.OldLocalAddr(ctx)
-	case attempt.FieldWay:
-		return m.OldWay(ctx)
-	case attempt.FieldClass:
-		return m.OldClass(ctx)
-	case attempt.FieldNode:
-		return m.OldNode(ctx)
-	case attempt.FieldAhead:
-		return m.OldAhead(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Attempt field %s", name)
 }
@@ -4954,153 +2745,7 @@ func (m *AttemptMutation) OldField(ctx context.Context, name string) (ent.Value,
 // type.
 func (m *AttemptMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case attempt.FieldRecipientID:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRecipientID(v)
-		return nil
-	case attempt.FieldEmailID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetEmailID(v)
-		return nil
-	case attempt.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case attempt.FieldNumber:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetNumber(v)
-		return nil
-	case attempt.FieldFence:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetFence(v)
-		return nil
-	case attempt.FieldStartedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetStartedAt(v)
-		return nil
-	case attempt.FieldFinishedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetFinishedAt(v)
-		return nil
-	case attempt.FieldOutcome:
-		v, ok := value.(attempt.Outcome)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetOutcome(v)
-		return nil
-	case attempt.FieldPhase:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetPhase(v)
-		return nil
-	case attempt.FieldCode:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCode(v)
-		return nil
-	case attempt.FieldEnhancedCode:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetEnhancedCode(v)
-		return nil
-	case attempt.FieldReply:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetReply(v)
-		return nil
-	case attempt.FieldRemoteHost:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRemoteHost(v)
-		return nil
-	case attempt.FieldRemoteAddr:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRemoteAddr(v)
-		return nil
-	case attempt.FieldTLS:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetTLS(v)
-		return nil
-	case attempt.FieldTLSPolicy:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetTLSPolicy(v)
-		return nil
-	case attempt.FieldLocalAddr:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetLocalAddr(v)
-		return nil
-	case attempt.FieldWay:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetWay(v)
-		return nil
-	case attempt.FieldClass:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetClass(v)
-		return nil
-	case attempt.FieldNode:
-		v, ok := value.(int32)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetNode(v)
-		return nil
-	case attempt.FieldAhead:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAhead(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Attempt field %s", name)
 }
@@ -5132,16 +2777,7 @@ func (m *AttemptMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *AttemptMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case attempt.FieldRecipientID:
-		return m.AddedRecipientID()
-	case attempt.FieldNumber:
-		return m.AddedNumber()
-	case attempt.FieldFence:
-		return m.AddedFence()
-	case attempt.FieldCode:
-		return m.AddedCode()
-	case attempt.FieldNode:
-		return m.AddedNode()
+
 	}
 	return nil, false
 }
@@ -5151,41 +2787,7 @@ func (m *AttemptMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *AttemptMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case attempt.FieldRecipientID:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddRecipientID(v)
-		return nil
-	case attempt.FieldNumber:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddNumber(v)
-		return nil
-	case attempt.FieldFence:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddFence(v)
-		return nil
-	case attempt.FieldCode:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddCode(v)
-		return nil
-	case attempt.FieldNode:
-		v, ok := value.(int32)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddNode(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Attempt numeric field %s", name)
 }
@@ -5223,21 +2825,7 @@ func (m *AttemptMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *AttemptMutation) ClearField(name string) error {
 	switch name {
-	case attempt.FieldFinishedAt:
-		m.ClearFinishedAt()
-		return nil
-	case attempt.FieldOutcome:
-		m.ClearOutcome()
-		return nil
-	case attempt.FieldCode:
-		m.ClearCode()
-		return nil
-	case attempt.FieldEnhancedCode:
-		m.ClearEnhancedCode()
-		return nil
-	case attempt.FieldNode:
-		m.ClearNode()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Attempt nullable field %s", name)
 }
@@ -5246,69 +2834,7 @@ func (m *AttemptMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *AttemptMutation) ResetField(name string) error {
 	switch name {
-	case attempt.FieldRecipientID:
-		m.ResetRecipientID()
-		return nil
-	case attempt.FieldEmailID:
-		m.ResetEmailID()
-		return nil
-	case attempt.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case attempt.FieldNumber:
-		m.ResetNumber()
-		return nil
-	case attempt.FieldFence:
-		m.ResetFence()
-		return nil
-	case attempt.FieldStartedAt:
-		m.ResetStartedAt()
-		return nil
-	case attempt.FieldFinishedAt:
-		m.ResetFinishedAt()
-		return nil
-	case attempt.FieldOutcome:
-		m.ResetOutcome()
-		return nil
-	case attempt.FieldPhase:
-		m.ResetPhase()
-		return nil
-	case attempt.FieldCode:
-		m.ResetCode()
-		return nil
-	case attempt.FieldEnhancedCode:
-		m.ResetEnhancedCode()
-		return nil
-	case attempt.FieldReply:
-		m.ResetReply()
-		return nil
-	case attempt.FieldRemoteHost:
-		m.ResetRemoteHost()
-		return nil
-	case attempt.FieldRemoteAddr:
-		m.ResetRemoteAddr()
-		return nil
-	case attempt.FieldTLS:
-		m.ResetTLS()
-		return nil
-	case attempt.FieldTLSPolicy:
-		m.ResetTLSPolicy()
-		return nil
-	case attempt.FieldLocalAddr:
-		m.ResetLocalAddr()
-		return nil
-	case attempt.FieldWay:
-		m.ResetWay()
-		return nil
-	case attempt.FieldClass:
-		m.ResetClass()
-		return nil
-	case attempt.FieldNode:
-		m.ResetNode()
-		return nil
-	case attempt.FieldAhead:
-		m.ResetAhead()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Attempt field %s", name)
 }
@@ -5470,23 +2996,6 @@ func (m *AuditEntryMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the AuditEntry entity.
-// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AuditEntryMutation) OldAccountID(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
 // ClearAccountID clears the value of the "account_id" field.
 func (m *AuditEntryMutation) ClearAccountID() {
 	m.account_id = nil
@@ -5497,12 +3006,6 @@ func (m *AuditEntryMutation) ClearAccountID() {
 func (m *AuditEntryMutation) AccountIDCleared() bool {
 	_, ok := m.clearedFields[auditentry.FieldAccountID]
 	return ok
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *AuditEntryMutation) ResetAccountID() {
-	m.account_id = nil
-	delete(m.clearedFields, auditentry.FieldAccountID)
 }
 
 // SetActorKind sets the "actor_kind" field.
@@ -5519,28 +3022,6 @@ func (m *AuditEntryMutation) ActorKind() (r auditentry.ActorKind, exists bool) {
 	return *v, true
 }
 
-// OldActorKind returns the old "actor_kind" field's value of the AuditEntry entity.
-// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AuditEntryMutation) OldActorKind(ctx context.Context) (v auditentry.ActorKind, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldActorKind is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldActorKind requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldActorKind: %w", err)
-	}
-	return oldValue.ActorKind, nil
-}
-
-// ResetActorKind resets all changes to the "actor_kind" field.
-func (m *AuditEntryMutation) ResetActorKind() {
-	m.actor_kind = nil
-}
-
 // SetActorID sets the "actor_id" field.
 func (m *AuditEntryMutation) SetActorID(s string) {
 	m.actor_id = &s
@@ -5553,28 +3034,6 @@ func (m *AuditEntryMutation) ActorID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldActorID returns the old "actor_id" field's value of the AuditEntry entity.
-// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AuditEntryMutation) OldActorID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldActorID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldActorID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldActorID: %w", err)
-	}
-	return oldValue.ActorID, nil
-}
-
-// ResetActorID resets all changes to the "actor_id" field.
-func (m *AuditEntryMutation) ResetActorID() {
-	m.actor_id = nil
 }
 
 // SetActorName sets the "actor_name" field.
@@ -5591,28 +3050,6 @@ func (m *AuditEntryMutation) ActorName() (r string, exists bool) {
 	return *v, true
 }
 
-// OldActorName returns the old "actor_name" field's value of the AuditEntry entity.
-// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AuditEntryMutation) OldActorName(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldActorName is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldActorName requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldActorName: %w", err)
-	}
-	return oldValue.ActorName, nil
-}
-
-// ResetActorName resets all changes to the "actor_name" field.
-func (m *AuditEntryMutation) ResetActorName() {
-	m.actor_name = nil
-}
-
 // SetAction sets the "action" field.
 func (m *AuditEntryMutation) SetAction(s string) {
 	m.action = &s
@@ -5625,28 +3062,6 @@ func (m *AuditEntryMutation) Action() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldAction returns the old "action" field's value of the AuditEntry entity.
-// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AuditEntryMutation) OldAction(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAction is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAction requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAction: %w", err)
-	}
-	return oldValue.Action, nil
-}
-
-// ResetAction resets all changes to the "action" field.
-func (m *AuditEntryMutation) ResetAction() {
-	m.action = nil
 }
 
 // SetTarget sets the "target" field.
@@ -5663,28 +3078,6 @@ func (m *AuditEntryMutation) Target() (r string, exists bool) {
 	return *v, true
 }
 
-// OldTarget returns the old "target" field's value of the AuditEntry entity.
-// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AuditEntryMutation) OldTarget(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldTarget is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldTarget requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldTarget: %w", err)
-	}
-	return oldValue.Target, nil
-}
-
-// ResetTarget resets all changes to the "target" field.
-func (m *AuditEntryMutation) ResetTarget() {
-	m.target = nil
-}
-
 // SetChanges sets the "changes" field.
 func (m *AuditEntryMutation) SetChanges(value map[string]interface{}) {
 	m.changes = &value
@@ -5697,35 +3090,6 @@ func (m *AuditEntryMutation) Changes() (r map[string]interface{}, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldChanges returns the old "changes" field's value of the AuditEntry entity.
-// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AuditEntryMutation) OldChanges(ctx context.Context) (v map[string]interface{}, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldChanges is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldChanges requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldChanges: %w", err)
-	}
-	return oldValue.Changes, nil
-}
-
-// ClearChanges clears the value of the "changes" field.
-func (m *AuditEntryMutation) ClearChanges() {
-	m.changes = nil
-	m.clearedFields[auditentry.FieldChanges] = struct{}{}
-}
-
-// ResetChanges resets all changes to the "changes" field.
-func (m *AuditEntryMutation) ResetChanges() {
-	m.changes = nil
-	delete(m.clearedFields, auditentry.FieldChanges)
 }
 
 // SetIP sets the "ip" field.
@@ -5742,28 +3106,6 @@ func (m *AuditEntryMutation) IP() (r string, exists bool) {
 	return *v, true
 }
 
-// OldIP returns the old "ip" field's value of the AuditEntry entity.
-// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AuditEntryMutation) OldIP(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldIP is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldIP requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldIP: %w", err)
-	}
-	return oldValue.IP, nil
-}
-
-// ResetIP resets all changes to the "ip" field.
-func (m *AuditEntryMutation) ResetIP() {
-	m.ip = nil
-}
-
 // SetUserAgent sets the "user_agent" field.
 func (m *AuditEntryMutation) SetUserAgent(s string) {
 	m.user_agent = &s
@@ -5776,28 +3118,6 @@ func (m *AuditEntryMutation) UserAgent() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldUserAgent returns the old "user_agent" field's value of the AuditEntry entity.
-// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AuditEntryMutation) OldUserAgent(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUserAgent is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUserAgent requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUserAgent: %w", err)
-	}
-	return oldValue.UserAgent, nil
-}
-
-// ResetUserAgent resets all changes to the "user_agent" field.
-func (m *AuditEntryMutation) ResetUserAgent() {
-	m.user_agent = nil
 }
 
 // SetRequestID sets the "request_id" field.
@@ -5814,28 +3134,6 @@ func (m *AuditEntryMutation) RequestID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldRequestID returns the old "request_id" field's value of the AuditEntry entity.
-// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AuditEntryMutation) OldRequestID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRequestID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRequestID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRequestID: %w", err)
-	}
-	return oldValue.RequestID, nil
-}
-
-// ResetRequestID resets all changes to the "request_id" field.
-func (m *AuditEntryMutation) ResetRequestID() {
-	m.request_id = nil
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (m *AuditEntryMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -5848,28 +3146,6 @@ func (m *AuditEntryMutation) CreatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCreatedAt returns the old "created_at" field's value of the AuditEntry entity.
-// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AuditEntryMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *AuditEntryMutation) ResetCreatedAt() {
-	m.created_at = nil
 }
 
 // Where appends a list predicates to the AuditEntryMutation builder.
@@ -5933,28 +3209,7 @@ func (m *AuditEntryMutation) Fields() []string {
 // schema.
 func (m *AuditEntryMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case auditentry.FieldAccountID:
-		return m.AccountID()
-	case auditentry.FieldActorKind:
-		return m.ActorKind()
-	case auditentry.FieldActorID:
-		return m.ActorID()
-	case auditentry.FieldActorName:
-		return m.ActorName()
-	case auditentry.FieldAction:
-		return m.Action()
-	case auditentry.FieldTarget:
-		return m.Target()
-	case auditentry.FieldChanges:
-		return m.Changes()
-	case auditentry.FieldIP:
-		return m.IP()
-	case auditentry.FieldUserAgent:
-		return m.UserAgent()
-	case auditentry.FieldRequestID:
-		return m.RequestID()
-	case auditentry.FieldCreatedAt:
-		return m.CreatedAt()
+
 	}
 	return nil, false
 }
@@ -5964,28 +3219,7 @@ func (m *AuditEntryMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *AuditEntryMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case auditentry.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case auditentry.FieldActorKind:
-		return m.OldActorKind(ctx)
-	case auditentry.FieldActorID:
-		return m.OldActorID(ctx)
-	case auditentry.FieldActorName:
-		return m.OldActorName(ctx)
-	case auditentry.FieldAction:
-		return m.OldAction(ctx)
-	case auditentry.FieldTarget:
-		return m.OldTarget(ctx)
-	case auditentry.FieldChanges:
-		return m.OldChanges(ctx)
-	case auditentry.FieldIP:
-		return m.OldIP(ctx)
-	case auditentry.FieldUserAgent:
-		return m.OldUserAgent(ctx)
-	case auditentry.FieldRequestID:
-		return m.OldRequestID(ctx)
-	case auditentry.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown AuditEntry field %s", name)
 }
@@ -5995,83 +3229,7 @@ func (m *AuditEntryMutation) OldField(ctx context.Context, name string) (ent.Val
 // type.
 func (m *AuditEntryMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case auditentry.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case auditentry.FieldActorKind:
-		v, ok := value.(auditentry.ActorKind)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetActorKind(v)
-		return nil
-	case auditentry.FieldActorID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetActorID(v)
-		return nil
-	case auditentry.FieldActorName:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetActorName(v)
-		return nil
-	case auditentry.FieldAction:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAction(v)
-		return nil
-	case auditentry.FieldTarget:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetTarget(v)
-		return nil
-	case auditentry.FieldChanges:
-		v, ok := value.(map[string]interface{})
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetChanges(v)
-		return nil
-	case auditentry.FieldIP:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetIP(v)
-		return nil
-	case auditentry.FieldUserAgent:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUserAgent(v)
-		return nil
-	case auditentry.FieldRequestID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRequestID(v)
-		return nil
-	case auditentry.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown AuditEntry field %s", name)
 }
@@ -6122,12 +3280,7 @@ func (m *AuditEntryMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *AuditEntryMutation) ClearField(name string) error {
 	switch name {
-	case auditentry.FieldAccountID:
-		m.ClearAccountID()
-		return nil
-	case auditentry.FieldChanges:
-		m.ClearChanges()
-		return nil
+
 	}
 	return fmt.Errorf("unknown AuditEntry nullable field %s", name)
 }
@@ -6136,39 +3289,7 @@ func (m *AuditEntryMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *AuditEntryMutation) ResetField(name string) error {
 	switch name {
-	case auditentry.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case auditentry.FieldActorKind:
-		m.ResetActorKind()
-		return nil
-	case auditentry.FieldActorID:
-		m.ResetActorID()
-		return nil
-	case auditentry.FieldActorName:
-		m.ResetActorName()
-		return nil
-	case auditentry.FieldAction:
-		m.ResetAction()
-		return nil
-	case auditentry.FieldTarget:
-		m.ResetTarget()
-		return nil
-	case auditentry.FieldChanges:
-		m.ResetChanges()
-		return nil
-	case auditentry.FieldIP:
-		m.ResetIP()
-		return nil
-	case auditentry.FieldUserAgent:
-		m.ResetUserAgent()
-		return nil
-	case auditentry.FieldRequestID:
-		m.ResetRequestID()
-		return nil
-	case auditentry.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown AuditEntry field %s", name)
 }
@@ -6370,28 +3491,6 @@ func (m *AutomationMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the Automation entity.
-// If the Automation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *AutomationMutation) ResetAccountID() {
-	m.account_id = nil
-}
-
 // SetName sets the "name" field.
 func (m *AutomationMutation) SetName(s string) {
 	m.name = &s
@@ -6404,28 +3503,6 @@ func (m *AutomationMutation) Name() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldName returns the old "name" field's value of the Automation entity.
-// If the Automation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationMutation) OldName(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldName is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldName requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldName: %w", err)
-	}
-	return oldValue.Name, nil
-}
-
-// ResetName resets all changes to the "name" field.
-func (m *AutomationMutation) ResetName() {
-	m.name = nil
 }
 
 // SetDescription sets the "description" field.
@@ -6442,28 +3519,6 @@ func (m *AutomationMutation) Description() (r string, exists bool) {
 	return *v, true
 }
 
-// OldDescription returns the old "description" field's value of the Automation entity.
-// If the Automation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationMutation) OldDescription(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDescription is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDescription requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDescription: %w", err)
-	}
-	return oldValue.Description, nil
-}
-
-// ResetDescription resets all changes to the "description" field.
-func (m *AutomationMutation) ResetDescription() {
-	m.description = nil
-}
-
 // SetEvent sets the "event" field.
 func (m *AutomationMutation) SetEvent(s string) {
 	m.event = &s
@@ -6478,28 +3533,6 @@ func (m *AutomationMutation) Event() (r string, exists bool) {
 	return *v, true
 }
 
-// OldEvent returns the old "event" field's value of the Automation entity.
-// If the Automation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationMutation) OldEvent(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldEvent is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldEvent requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldEvent: %w", err)
-	}
-	return oldValue.Event, nil
-}
-
-// ResetEvent resets all changes to the "event" field.
-func (m *AutomationMutation) ResetEvent() {
-	m.event = nil
-}
-
 // SetStatus sets the "status" field.
 func (m *AutomationMutation) SetStatus(a automation.Status) {
 	m.status = &a
@@ -6512,28 +3545,6 @@ func (m *AutomationMutation) Status() (r automation.Status, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldStatus returns the old "status" field's value of the Automation entity.
-// If the Automation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationMutation) OldStatus(ctx context.Context) (v automation.Status, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldStatus requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
-	}
-	return oldValue.Status, nil
-}
-
-// ResetStatus resets all changes to the "status" field.
-func (m *AutomationMutation) ResetStatus() {
-	m.status = nil
 }
 
 // SetDraft sets the "draft" field.
@@ -6551,23 +3562,6 @@ func (m *AutomationMutation) Draft() (r json.RawMessage, exists bool) {
 	return *v, true
 }
 
-// OldDraft returns the old "draft" field's value of the Automation entity.
-// If the Automation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationMutation) OldDraft(ctx context.Context) (v json.RawMessage, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDraft is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDraft requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDraft: %w", err)
-	}
-	return oldValue.Draft, nil
-}
-
 // AppendDraft adds jm to the "draft" field.
 func (m *AutomationMutation) AppendDraft(jm json.RawMessage) {
 	m.appenddraft = append(m.appenddraft, jm...)
@@ -6579,12 +3573,6 @@ func (m *AutomationMutation) AppendedDraft() (json.RawMessage, bool) {
 		return nil, false
 	}
 	return m.appenddraft, true
-}
-
-// ResetDraft resets all changes to the "draft" field.
-func (m *AutomationMutation) ResetDraft() {
-	m.draft = nil
-	m.appenddraft = nil
 }
 
 // SetDraftHash sets the "draft_hash" field.
@@ -6601,28 +3589,6 @@ func (m *AutomationMutation) DraftHash() (r string, exists bool) {
 	return *v, true
 }
 
-// OldDraftHash returns the old "draft_hash" field's value of the Automation entity.
-// If the Automation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationMutation) OldDraftHash(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDraftHash is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDraftHash requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDraftHash: %w", err)
-	}
-	return oldValue.DraftHash, nil
-}
-
-// ResetDraftHash resets all changes to the "draft_hash" field.
-func (m *AutomationMutation) ResetDraftHash() {
-	m.draft_hash = nil
-}
-
 // SetVersion sets the "version" field.
 func (m *AutomationMutation) SetVersion(i int) {
 	m.version = &i
@@ -6636,23 +3602,6 @@ func (m *AutomationMutation) Version() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldVersion returns the old "version" field's value of the Automation entity.
-// If the Automation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationMutation) OldVersion(ctx context.Context) (v *int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldVersion is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldVersion requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldVersion: %w", err)
-	}
-	return oldValue.Version, nil
 }
 
 // AddVersion adds i to the "version" field.
@@ -6707,28 +3656,6 @@ func (m *AutomationMutation) VersionHash() (r string, exists bool) {
 	return *v, true
 }
 
-// OldVersionHash returns the old "version_hash" field's value of the Automation entity.
-// If the Automation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationMutation) OldVersionHash(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldVersionHash is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldVersionHash requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldVersionHash: %w", err)
-	}
-	return oldValue.VersionHash, nil
-}
-
-// ResetVersionHash resets all changes to the "version_hash" field.
-func (m *AutomationMutation) ResetVersionHash() {
-	m.version_hash = nil
-}
-
 // SetLastVersion sets the "last_version" field.
 func (m *AutomationMutation) SetLastVersion(i int) {
 	m.last_version = &i
@@ -6742,23 +3669,6 @@ func (m *AutomationMutation) LastVersion() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldLastVersion returns the old "last_version" field's value of the Automation entity.
-// If the Automation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationMutation) OldLastVersion(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldLastVersion is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldLastVersion requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldLastVersion: %w", err)
-	}
-	return oldValue.LastVersion, nil
 }
 
 // AddLastVersion adds i to the "last_version" field.
@@ -6799,28 +3709,6 @@ func (m *AutomationMutation) Held() (r bool, exists bool) {
 	return *v, true
 }
 
-// OldHeld returns the old "held" field's value of the Automation entity.
-// If the Automation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationMutation) OldHeld(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldHeld is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldHeld requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldHeld: %w", err)
-	}
-	return oldValue.Held, nil
-}
-
-// ResetHeld resets all changes to the "held" field.
-func (m *AutomationMutation) ResetHeld() {
-	m.held = nil
-}
-
 // SetDraining sets the "draining" field.
 func (m *AutomationMutation) SetDraining(a automation.Draining) {
 	m.draining = &a
@@ -6835,23 +3723,6 @@ func (m *AutomationMutation) Draining() (r automation.Draining, exists bool) {
 	return *v, true
 }
 
-// OldDraining returns the old "draining" field's value of the Automation entity.
-// If the Automation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationMutation) OldDraining(ctx context.Context) (v *automation.Draining, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDraining is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDraining requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDraining: %w", err)
-	}
-	return oldValue.Draining, nil
-}
-
 // ClearDraining clears the value of the "draining" field.
 func (m *AutomationMutation) ClearDraining() {
 	m.draining = nil
@@ -6862,12 +3733,6 @@ func (m *AutomationMutation) ClearDraining() {
 func (m *AutomationMutation) DrainingCleared() bool {
 	_, ok := m.clearedFields[automation.FieldDraining]
 	return ok
-}
-
-// ResetDraining resets all changes to the "draining" field.
-func (m *AutomationMutation) ResetDraining() {
-	m.draining = nil
-	delete(m.clearedFields, automation.FieldDraining)
 }
 
 // SetDrainBefore sets the "drain_before" field.
@@ -6884,23 +3749,6 @@ func (m *AutomationMutation) DrainBefore() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldDrainBefore returns the old "drain_before" field's value of the Automation entity.
-// If the Automation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationMutation) OldDrainBefore(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDrainBefore is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDrainBefore requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDrainBefore: %w", err)
-	}
-	return oldValue.DrainBefore, nil
-}
-
 // ClearDrainBefore clears the value of the "drain_before" field.
 func (m *AutomationMutation) ClearDrainBefore() {
 	m.drain_before = nil
@@ -6911,12 +3759,6 @@ func (m *AutomationMutation) ClearDrainBefore() {
 func (m *AutomationMutation) DrainBeforeCleared() bool {
 	_, ok := m.clearedFields[automation.FieldDrainBefore]
 	return ok
-}
-
-// ResetDrainBefore resets all changes to the "drain_before" field.
-func (m *AutomationMutation) ResetDrainBefore() {
-	m.drain_before = nil
-	delete(m.clearedFields, automation.FieldDrainBefore)
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -6933,28 +3775,6 @@ func (m *AutomationMutation) CreatedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldCreatedAt returns the old "created_at" field's value of the Automation entity.
-// If the Automation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *AutomationMutation) ResetCreatedAt() {
-	m.created_at = nil
-}
-
 // SetUpdatedAt sets the "updated_at" field.
 func (m *AutomationMutation) SetUpdatedAt(t time.Time) {
 	m.updated_at = &t
@@ -6967,28 +3787,6 @@ func (m *AutomationMutation) UpdatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldUpdatedAt returns the old "updated_at" field's value of the Automation entity.
-// If the Automation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
-	}
-	return oldValue.UpdatedAt, nil
-}
-
-// ResetUpdatedAt resets all changes to the "updated_at" field.
-func (m *AutomationMutation) ResetUpdatedAt() {
-	m.updated_at = nil
 }
 
 // SetActivatedAt sets the "activated_at" field.
@@ -7005,23 +3803,6 @@ func (m *AutomationMutation) ActivatedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldActivatedAt returns the old "activated_at" field's value of the Automation entity.
-// If the Automation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationMutation) OldActivatedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldActivatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldActivatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldActivatedAt: %w", err)
-	}
-	return oldValue.ActivatedAt, nil
-}
-
 // ClearActivatedAt clears the value of the "activated_at" field.
 func (m *AutomationMutation) ClearActivatedAt() {
 	m.activated_at = nil
@@ -7032,12 +3813,6 @@ func (m *AutomationMutation) ClearActivatedAt() {
 func (m *AutomationMutation) ActivatedAtCleared() bool {
 	_, ok := m.clearedFields[automation.FieldActivatedAt]
 	return ok
-}
-
-// ResetActivatedAt resets all changes to the "activated_at" field.
-func (m *AutomationMutation) ResetActivatedAt() {
-	m.activated_at = nil
-	delete(m.clearedFields, automation.FieldActivatedAt)
 }
 
 // Where appends a list predicates to the AutomationMutation builder.
@@ -7116,38 +3891,7 @@ func (m *AutomationMutation) Fields() []string {
 // schema.
 func (m *AutomationMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case automation.FieldAccountID:
-		return m.AccountID()
-	case automation.FieldName:
-		return m.Name()
-	case automation.FieldDescription:
-		return m.Description()
-	case automation.FieldEvent:
-		return m.Event()
-	case automation.FieldStatus:
-		return m.Status()
-	case automation.FieldDraft:
-		return m.Draft()
-	case automation.FieldDraftHash:
-		return m.DraftHash()
-	case automation.FieldVersion:
-		return m.Version()
-	case automation.FieldVersionHash:
-		return m.VersionHash()
-	case automation.FieldLastVersion:
-		return m.LastVersion()
-	case automation.FieldHeld:
-		return m.Held()
-	case automation.FieldDraining:
-		return m.Draining()
-	case automation.FieldDrainBefore:
-		return m.DrainBefore()
-	case automation.FieldCreatedAt:
-		return m.CreatedAt()
-	case automation.FieldUpdatedAt:
-		return m.UpdatedAt()
-	case automation.FieldActivatedAt:
-		return m.ActivatedAt()
+
 	}
 	return nil, false
 }
@@ -7157,38 +3901,7 @@ func (m *AutomationMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *AutomationMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case automation.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case automation.FieldName:
-		return m.OldName(ctx)
-	case automation.FieldDescription:
-		return m.OldDescription(ctx)
-	case automation.FieldEvent:
-		return m.OldEvent(ctx)
-	case automation.FieldStatus:
-		return m.OldStatus(ctx)
-	case automation.FieldDraft:
-		return m.OldDraft(ctx)
-	case automation.FieldDraftHash:
-		return m.OldDraftHash(ctx)
-	case automation.FieldVersion:
-		return m.OldVersion(ctx)
-	case automation.FieldVersionHash:
-		return m.OldVersionHash(ctx)
-	case automation.FieldLastVersion:
-		return m.OldLastVersion(ctx)
-	case automation.FieldHeld:
-		return m.OldHeld(ctx)
-	case automation.FieldDraining:
-		return m.OldDraining(ctx)
-	case automation.FieldDrainBefore:
-		return m.OldDrainBefore(ctx)
-	case automation.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
-	case automation.FieldUpdatedAt:
-		return m.OldUpdatedAt(ctx)
-	case automation.FieldActivatedAt:
-		return m.OldActivatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Automation field %s", name)
 }
@@ -7198,118 +3911,7 @@ func (m *AutomationMutation) OldField(ctx context.Context, name string) (ent.Val
 // type.
 func (m *AutomationMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case automation.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case automation.FieldName:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetName(v)
-		return nil
-	case automation.FieldDescription:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDescription(v)
-		return nil
-	case automation.FieldEvent:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetEvent(v)
-		return nil
-	case automation.FieldStatus:
-		v, ok := value.(automation.Status)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetStatus(v)
-		return nil
-	case automation.FieldDraft:
-		v, ok := value.(json.RawMessage)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDraft(v)
-		return nil
-	case automation.FieldDraftHash:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDraftHash(v)
-		return nil
-	case automation.FieldVersion:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetVersion(v)
-		return nil
-	case automation.FieldVersionHash:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetVersionHash(v)
-		return nil
-	case automation.FieldLastVersion:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetLastVersion(v)
-		return nil
-	case automation.FieldHeld:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetHeld(v)
-		return nil
-	case automation.FieldDraining:
-		v, ok := value.(automation.Draining)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDraining(v)
-		return nil
-	case automation.FieldDrainBefore:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDrainBefore(v)
-		return nil
-	case automation.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
-	case automation.FieldUpdatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUpdatedAt(v)
-		return nil
-	case automation.FieldActivatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetActivatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Automation field %s", name)
 }
@@ -7332,10 +3934,7 @@ func (m *AutomationMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *AutomationMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case automation.FieldVersion:
-		return m.AddedVersion()
-	case automation.FieldLastVersion:
-		return m.AddedLastVersion()
+
 	}
 	return nil, false
 }
@@ -7345,20 +3944,7 @@ func (m *AutomationMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *AutomationMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case automation.FieldVersion:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddVersion(v)
-		return nil
-	case automation.FieldLastVersion:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddLastVersion(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Automation numeric field %s", name)
 }
@@ -7393,18 +3979,7 @@ func (m *AutomationMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *AutomationMutation) ClearField(name string) error {
 	switch name {
-	case automation.FieldVersion:
-		m.ClearVersion()
-		return nil
-	case automation.FieldDraining:
-		m.ClearDraining()
-		return nil
-	case automation.FieldDrainBefore:
-		m.ClearDrainBefore()
-		return nil
-	case automation.FieldActivatedAt:
-		m.ClearActivatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Automation nullable field %s", name)
 }
@@ -7413,54 +3988,7 @@ func (m *AutomationMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *AutomationMutation) ResetField(name string) error {
 	switch name {
-	case automation.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case automation.FieldName:
-		m.ResetName()
-		return nil
-	case automation.FieldDescription:
-		m.ResetDescription()
-		return nil
-	case automation.FieldEvent:
-		m.ResetEvent()
-		return nil
-	case automation.FieldStatus:
-		m.ResetStatus()
-		return nil
-	case automation.FieldDraft:
-		m.ResetDraft()
-		return nil
-	case automation.FieldDraftHash:
-		m.ResetDraftHash()
-		return nil
-	case automation.FieldVersion:
-		m.ResetVersion()
-		return nil
-	case automation.FieldVersionHash:
-		m.ResetVersionHash()
-		return nil
-	case automation.FieldLastVersion:
-		m.ResetLastVersion()
-		return nil
-	case automation.FieldHeld:
-		m.ResetHeld()
-		return nil
-	case automation.FieldDraining:
-		m.ResetDraining()
-		return nil
-	case automation.FieldDrainBefore:
-		m.ResetDrainBefore()
-		return nil
-	case automation.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
-	case automation.FieldUpdatedAt:
-		m.ResetUpdatedAt()
-		return nil
-	case automation.FieldActivatedAt:
-		m.ResetActivatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Automation field %s", name)
 }
@@ -7622,28 +4150,6 @@ func (m *AutomationVersionMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the AutomationVersion entity.
-// If the AutomationVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationVersionMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *AutomationVersionMutation) ResetAccountID() {
-	m.account_id = nil
-}
-
 // SetAutomationID sets the "automation_id" field.
 func (m *AutomationVersionMutation) SetAutomationID(s string) {
 	m.automation_id = &s
@@ -7656,28 +4162,6 @@ func (m *AutomationVersionMutation) AutomationID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldAutomationID returns the old "automation_id" field's value of the AutomationVersion entity.
-// If the AutomationVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationVersionMutation) OldAutomationID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAutomationID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAutomationID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAutomationID: %w", err)
-	}
-	return oldValue.AutomationID, nil
-}
-
-// ResetAutomationID resets all changes to the "automation_id" field.
-func (m *AutomationVersionMutation) ResetAutomationID() {
-	m.automation_id = nil
 }
 
 // SetNumber sets the "number" field.
@@ -7695,47 +4179,6 @@ func (m *AutomationVersionMutation) Number() (r int, exists bool) {
 	return *v, true
 }
 
-// OldNumber returns the old "number" field's value of the AutomationVersion entity.
-// If the AutomationVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationVersionMutation) OldNumber(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldNumber is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldNumber requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldNumber: %w", err)
-	}
-	return oldValue.Number, nil
-}
-
-// AddNumber adds i to the "number" field.
-func (m *AutomationVersionMutation) AddNumber(i int) {
-	if m.addnumber != nil {
-		*m.addnumber += i
-	} else {
-		m.addnumber = &i
-	}
-}
-
-// AddedNumber returns the value that was added to the "number" field in this mutation.
-func (m *AutomationVersionMutation) AddedNumber() (r int, exists bool) {
-	v := m.addnumber
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetNumber resets all changes to the "number" field.
-func (m *AutomationVersionMutation) ResetNumber() {
-	m.number = nil
-	m.addnumber = nil
-}
-
 // SetDefinition sets the "definition" field.
 func (m *AutomationVersionMutation) SetDefinition(jm json.RawMessage) {
 	m.definition = &jm
@@ -7749,29 +4192,6 @@ func (m *AutomationVersionMutation) Definition() (r json.RawMessage, exists bool
 		return
 	}
 	return *v, true
-}
-
-// OldDefinition returns the old "definition" field's value of the AutomationVersion entity.
-// If the AutomationVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationVersionMutation) OldDefinition(ctx context.Context) (v json.RawMessage, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDefinition is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDefinition requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDefinition: %w", err)
-	}
-	return oldValue.Definition, nil
-}
-
-// ResetDefinition resets all changes to the "definition" field.
-func (m *AutomationVersionMutation) ResetDefinition() {
-	m.definition = nil
-	m.appenddefinition = nil
 }
 
 // SetHash sets the "hash" field.
@@ -7788,28 +4208,6 @@ func (m *AutomationVersionMutation) Hash() (r string, exists bool) {
 	return *v, true
 }
 
-// OldHash returns the old "hash" field's value of the AutomationVersion entity.
-// If the AutomationVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationVersionMutation) OldHash(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldHash is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldHash requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldHash: %w", err)
-	}
-	return oldValue.Hash, nil
-}
-
-// ResetHash resets all changes to the "hash" field.
-func (m *AutomationVersionMutation) ResetHash() {
-	m.hash = nil
-}
-
 // SetDomainIds sets the "domain_ids" field.
 func (m *AutomationVersionMutation) SetDomainIds(s []string) {
 	m.domain_ids = &s
@@ -7823,23 +4221,6 @@ func (m *AutomationVersionMutation) DomainIds() (r []string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldDomainIds returns the old "domain_ids" field's value of the AutomationVersion entity.
-// If the AutomationVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationVersionMutation) OldDomainIds(ctx context.Context) (v []string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDomainIds is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDomainIds requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDomainIds: %w", err)
-	}
-	return oldValue.DomainIds, nil
 }
 
 // AppendDomainIds adds s to the "domain_ids" field.
@@ -7868,13 +4249,6 @@ func (m *AutomationVersionMutation) DomainIdsCleared() bool {
 	return ok
 }
 
-// ResetDomainIds resets all changes to the "domain_ids" field.
-func (m *AutomationVersionMutation) ResetDomainIds() {
-	m.domain_ids = nil
-	m.appenddomain_ids = nil
-	delete(m.clearedFields, automationversion.FieldDomainIds)
-}
-
 // SetAuthor sets the "author" field.
 func (m *AutomationVersionMutation) SetAuthor(s string) {
 	m.author = &s
@@ -7889,28 +4263,6 @@ func (m *AutomationVersionMutation) Author() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAuthor returns the old "author" field's value of the AutomationVersion entity.
-// If the AutomationVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationVersionMutation) OldAuthor(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAuthor is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAuthor requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAuthor: %w", err)
-	}
-	return oldValue.Author, nil
-}
-
-// ResetAuthor resets all changes to the "author" field.
-func (m *AutomationVersionMutation) ResetAuthor() {
-	m.author = nil
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (m *AutomationVersionMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -7923,28 +4275,6 @@ func (m *AutomationVersionMutation) CreatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCreatedAt returns the old "created_at" field's value of the AutomationVersion entity.
-// If the AutomationVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *AutomationVersionMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *AutomationVersionMutation) ResetCreatedAt() {
-	m.created_at = nil
 }
 
 // Where appends a list predicates to the AutomationVersionMutation builder.
@@ -7999,22 +4329,7 @@ func (m *AutomationVersionMutation) Fields() []string {
 // schema.
 func (m *AutomationVersionMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case automationversion.FieldAccountID:
-		return m.AccountID()
-	case automationversion.FieldAutomationID:
-		return m.AutomationID()
-	case automationversion.FieldNumber:
-		return m.Number()
-	case automationversion.FieldDefinition:
-		return m.Definition()
-	case automationversion.FieldHash:
-		return m.Hash()
-	case automationversion.FieldDomainIds:
-		return m.DomainIds()
-	case automationversion.FieldAuthor:
-		return m.Author()
-	case automationversion.FieldCreatedAt:
-		return m.CreatedAt()
+
 	}
 	return nil, false
 }
@@ -8024,22 +4339,7 @@ func (m *AutomationVersionMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *AutomationVersionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case automationversion.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case automationversion.FieldAutomationID:
-		return m.OldAutomationID(ctx)
-	case automationversion.FieldNumber:
-		return m.OldNumber(ctx)
-	case automationversion.FieldDefinition:
-		return m.OldDefinition(ctx)
-	case automationversion.FieldHash:
-		return m.OldHash(ctx)
-	case automationversion.FieldDomainIds:
-		return m.OldDomainIds(ctx)
-	case automationversion.FieldAuthor:
-		return m.OldAuthor(ctx)
-	case automationversion.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown AutomationVersion field %s", name)
 }
@@ -8049,62 +4349,7 @@ func (m *AutomationVersionMutation) OldField(ctx context.Context, name string) (
 // type.
 func (m *AutomationVersionMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case automationversion.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case automationversion.FieldAutomationID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAutomationID(v)
-		return nil
-	case automationversion.FieldNumber:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetNumber(v)
-		return nil
-	case automationversion.FieldDefinition:
-		v, ok := value.(json.RawMessage)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDefinition(v)
-		return nil
-	case automationversion.FieldHash:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetHash(v)
-		return nil
-	case automationversion.FieldDomainIds:
-		v, ok := value.([]string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDomainIds(v)
-		return nil
-	case automationversion.FieldAuthor:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAuthor(v)
-		return nil
-	case automationversion.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown AutomationVersion field %s", name)
 }
@@ -8124,8 +4369,7 @@ func (m *AutomationVersionMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *AutomationVersionMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case automationversion.FieldNumber:
-		return m.AddedNumber()
+
 	}
 	return nil, false
 }
@@ -8135,13 +4379,7 @@ func (m *AutomationVersionMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *AutomationVersionMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case automationversion.FieldNumber:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddNumber(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown AutomationVersion numeric field %s", name)
 }
@@ -8167,9 +4405,7 @@ func (m *AutomationVersionMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *AutomationVersionMutation) ClearField(name string) error {
 	switch name {
-	case automationversion.FieldDomainIds:
-		m.ClearDomainIds()
-		return nil
+
 	}
 	return fmt.Errorf("unknown AutomationVersion nullable field %s", name)
 }
@@ -8178,30 +4414,7 @@ func (m *AutomationVersionMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *AutomationVersionMutation) ResetField(name string) error {
 	switch name {
-	case automationversion.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case automationversion.FieldAutomationID:
-		m.ResetAutomationID()
-		return nil
-	case automationversion.FieldNumber:
-		m.ResetNumber()
-		return nil
-	case automationversion.FieldDefinition:
-		m.ResetDefinition()
-		return nil
-	case automationversion.FieldHash:
-		m.ResetHash()
-		return nil
-	case automationversion.FieldDomainIds:
-		m.ResetDomainIds()
-		return nil
-	case automationversion.FieldAuthor:
-		m.ResetAuthor()
-		return nil
-	case automationversion.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown AutomationVersion field %s", name)
 }
@@ -8348,11 +4561,6 @@ func (m *CapturedMailMutation) IDs(ctx context.Context) ([]int64, error) {
 	}
 }
 
-// SetReceivedAt sets the "received_at" field.
-func (m *CapturedMailMutation) SetReceivedAt(t time.Time) {
-	m.received_at = &t
-}
-
 // ReceivedAt returns the value of the "received_at" field in the mutation.
 func (m *CapturedMailMutation) ReceivedAt() (r time.Time, exists bool) {
 	v := m.received_at
@@ -8360,33 +4568,6 @@ func (m *CapturedMailMutation) ReceivedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldReceivedAt returns the old "received_at" field's value of the CapturedMail entity.
-// If the CapturedMail object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *CapturedMailMutation) OldReceivedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldReceivedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldReceivedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldReceivedAt: %w", err)
-	}
-	return oldValue.ReceivedAt, nil
-}
-
-// ResetReceivedAt resets all changes to the "received_at" field.
-func (m *CapturedMailMutation) ResetReceivedAt() {
-	m.received_at = nil
-}
-
-// SetMailFrom sets the "mail_from" field.
-func (m *CapturedMailMutation) SetMailFrom(s string) {
-	m.mail_from = &s
 }
 
 // MailFrom returns the value of the "mail_from" field in the mutation.
@@ -8398,34 +4579,6 @@ func (m *CapturedMailMutation) MailFrom() (r string, exists bool) {
 	return *v, true
 }
 
-// OldMailFrom returns the old "mail_from" field's value of the CapturedMail entity.
-// If the CapturedMail object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *CapturedMailMutation) OldMailFrom(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldMailFrom is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldMailFrom requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldMailFrom: %w", err)
-	}
-	return oldValue.MailFrom, nil
-}
-
-// ResetMailFrom resets all changes to the "mail_from" field.
-func (m *CapturedMailMutation) ResetMailFrom() {
-	m.mail_from = nil
-}
-
-// SetRcptTo sets the "rcpt_to" field.
-func (m *CapturedMailMutation) SetRcptTo(s []string) {
-	m.rcpt_to = &s
-	m.appendrcpt_to = nil
-}
-
 // RcptTo returns the value of the "rcpt_to" field in the mutation.
 func (m *CapturedMailMutation) RcptTo() (r []string, exists bool) {
 	v := m.rcpt_to
@@ -8433,29 +4586,6 @@ func (m *CapturedMailMutation) RcptTo() (r []string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldRcptTo returns the old "rcpt_to" field's value of the CapturedMail entity.
-// If the CapturedMail object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *CapturedMailMutation) OldRcptTo(ctx context.Context) (v []string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRcptTo is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRcptTo requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRcptTo: %w", err)
-	}
-	return oldValue.RcptTo, nil
-}
-
-// ResetRcptTo resets all changes to the "rcpt_to" field.
-func (m *CapturedMailMutation) ResetRcptTo() {
-	m.rcpt_to = nil
-	m.appendrcpt_to = nil
 }
 
 // SetFrom sets the "from" field.
@@ -8472,28 +4602,6 @@ func (m *CapturedMailMutation) From() (r string, exists bool) {
 	return *v, true
 }
 
-// OldFrom returns the old "from" field's value of the CapturedMail entity.
-// If the CapturedMail object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *CapturedMailMutation) OldFrom(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldFrom is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldFrom requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldFrom: %w", err)
-	}
-	return oldValue.From, nil
-}
-
-// ResetFrom resets all changes to the "from" field.
-func (m *CapturedMailMutation) ResetFrom() {
-	m.from = nil
-}
-
 // SetSubject sets the "subject" field.
 func (m *CapturedMailMutation) SetSubject(s string) {
 	m.subject = &s
@@ -8508,33 +4616,6 @@ func (m *CapturedMailMutation) Subject() (r string, exists bool) {
 	return *v, true
 }
 
-// OldSubject returns the old "subject" field's value of the CapturedMail entity.
-// If the CapturedMail object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *CapturedMailMutation) OldSubject(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSubject is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSubject requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSubject: %w", err)
-	}
-	return oldValue.Subject, nil
-}
-
-// ResetSubject resets all changes to the "subject" field.
-func (m *CapturedMailMutation) ResetSubject() {
-	m.subject = nil
-}
-
-// SetMessageID sets the "message_id" field.
-func (m *CapturedMailMutation) SetMessageID(s string) {
-	m.message_id = &s
-}
-
 // MessageID returns the value of the "message_id" field in the mutation.
 func (m *CapturedMailMutation) MessageID() (r string, exists bool) {
 	v := m.message_id
@@ -8542,34 +4623,6 @@ func (m *CapturedMailMutation) MessageID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldMessageID returns the old "message_id" field's value of the CapturedMail entity.
-// If the CapturedMail object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *CapturedMailMutation) OldMessageID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldMessageID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldMessageID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldMessageID: %w", err)
-	}
-	return oldValue.MessageID, nil
-}
-
-// ResetMessageID resets all changes to the "message_id" field.
-func (m *CapturedMailMutation) ResetMessageID() {
-	m.message_id = nil
-}
-
-// SetSize sets the "size" field.
-func (m *CapturedMailMutation) SetSize(i int) {
-	m.size = &i
-	m.addsize = nil
 }
 
 // Size returns the value of the "size" field in the mutation.
@@ -8581,52 +4634,6 @@ func (m *CapturedMailMutation) Size() (r int, exists bool) {
 	return *v, true
 }
 
-// OldSize returns the old "size" field's value of the CapturedMail entity.
-// If the CapturedMail object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *CapturedMailMutation) OldSize(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSize is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSize requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSize: %w", err)
-	}
-	return oldValue.Size, nil
-}
-
-// AddSize adds i to the "size" field.
-func (m *CapturedMailMutation) AddSize(i int) {
-	if m.addsize != nil {
-		*m.addsize += i
-	} else {
-		m.addsize = &i
-	}
-}
-
-// AddedSize returns the value that was added to the "size" field in this mutation.
-func (m *CapturedMailMutation) AddedSize() (r int, exists bool) {
-	v := m.addsize
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetSize resets all changes to the "size" field.
-func (m *CapturedMailMutation) ResetSize() {
-	m.size = nil
-	m.addsize = nil
-}
-
-// SetRaw sets the "raw" field.
-func (m *CapturedMailMutation) SetRaw(b []byte) {
-	m.raw = &b
-}
-
 // Raw returns the value of the "raw" field in the mutation.
 func (m *CapturedMailMutation) Raw() (r []byte, exists bool) {
 	v := m.raw
@@ -8634,28 +4641,6 @@ func (m *CapturedMailMutation) Raw() (r []byte, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldRaw returns the old "raw" field's value of the CapturedMail entity.
-// If the CapturedMail object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *CapturedMailMutation) OldRaw(ctx context.Context) (v []byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRaw is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRaw requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRaw: %w", err)
-	}
-	return oldValue.Raw, nil
-}
-
-// ResetRaw resets all changes to the "raw" field.
-func (m *CapturedMailMutation) ResetRaw() {
-	m.raw = nil
 }
 
 // Where appends a list predicates to the CapturedMailMutation builder.
@@ -8710,22 +4695,7 @@ func (m *CapturedMailMutation) Fields() []string {
 // schema.
 func (m *CapturedMailMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case capturedmail.FieldReceivedAt:
-		return m.ReceivedAt()
-	case capturedmail.FieldMailFrom:
-		return m.MailFrom()
-	case capturedmail.FieldRcptTo:
-		return m.RcptTo()
-	case capturedmail.FieldFrom:
-		return m.From()
-	case capturedmail.FieldSubject:
-		return m.Subject()
-	case capturedmail.FieldMessageID:
-		return m.MessageID()
-	case capturedmail.FieldSize:
-		return m.Size()
-	case capturedmail.FieldRaw:
-		return m.Raw()
+
 	}
 	return nil, false
 }
@@ -8735,22 +4705,7 @@ func (m *CapturedMailMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *CapturedMailMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case capturedmail.FieldReceivedAt:
-		return m.OldReceivedAt(ctx)
-	case capturedmail.FieldMailFrom:
-		return m.OldMailFrom(ctx)
-	case capturedmail.FieldRcptTo:
-		return m.OldRcptTo(ctx)
-	case capturedmail.FieldFrom:
-		return m.OldFrom(ctx)
-	case capturedmail.FieldSubject:
-		return m.OldSubject(ctx)
-	case capturedmail.FieldMessageID:
-		return m.OldMessageID(ctx)
-	case capturedmail.FieldSize:
-		return m.OldSize(ctx)
-	case capturedmail.FieldRaw:
-		return m.OldRaw(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown CapturedMail field %s", name)
 }
@@ -8760,62 +4715,7 @@ func (m *CapturedMailMutation) OldField(ctx context.Context, name string) (ent.V
 // type.
 func (m *CapturedMailMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case capturedmail.FieldReceivedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetReceivedAt(v)
-		return nil
-	case capturedmail.FieldMailFrom:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetMailFrom(v)
-		return nil
-	case capturedmail.FieldRcptTo:
-		v, ok := value.([]string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRcptTo(v)
-		return nil
-	case capturedmail.FieldFrom:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetFrom(v)
-		return nil
-	case capturedmail.FieldSubject:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSubject(v)
-		return nil
-	case capturedmail.FieldMessageID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetMessageID(v)
-		return nil
-	case capturedmail.FieldSize:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSize(v)
-		return nil
-	case capturedmail.FieldRaw:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRaw(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown CapturedMail field %s", name)
 }
@@ -8835,8 +4735,7 @@ func (m *CapturedMailMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *CapturedMailMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case capturedmail.FieldSize:
-		return m.AddedSize()
+
 	}
 	return nil, false
 }
@@ -8846,13 +4745,7 @@ func (m *CapturedMailMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *CapturedMailMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case capturedmail.FieldSize:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddSize(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown CapturedMail numeric field %s", name)
 }
@@ -8880,30 +4773,7 @@ func (m *CapturedMailMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *CapturedMailMutation) ResetField(name string) error {
 	switch name {
-	case capturedmail.FieldReceivedAt:
-		m.ResetReceivedAt()
-		return nil
-	case capturedmail.FieldMailFrom:
-		m.ResetMailFrom()
-		return nil
-	case capturedmail.FieldRcptTo:
-		m.ResetRcptTo()
-		return nil
-	case capturedmail.FieldFrom:
-		m.ResetFrom()
-		return nil
-	case capturedmail.FieldSubject:
-		m.ResetSubject()
-		return nil
-	case capturedmail.FieldMessageID:
-		m.ResetMessageID()
-		return nil
-	case capturedmail.FieldSize:
-		m.ResetSize()
-		return nil
-	case capturedmail.FieldRaw:
-		m.ResetRaw()
-		return nil
+
 	}
 	return fmt.Errorf("unknown CapturedMail field %s", name)
 }
@@ -9064,28 +4934,6 @@ func (m *DKIMKeyMutation) DomainID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldDomainID returns the old "domain_id" field's value of the DKIMKey entity.
-// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DKIMKeyMutation) OldDomainID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDomainID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDomainID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDomainID: %w", err)
-	}
-	return oldValue.DomainID, nil
-}
-
-// ResetDomainID resets all changes to the "domain_id" field.
-func (m *DKIMKeyMutation) ResetDomainID() {
-	m.domain = nil
-}
-
 // SetSelector sets the "selector" field.
 func (m *DKIMKeyMutation) SetSelector(s string) {
 	m.selector = &s
@@ -9098,28 +4946,6 @@ func (m *DKIMKeyMutation) Selector() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldSelector returns the old "selector" field's value of the DKIMKey entity.
-// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DKIMKeyMutation) OldSelector(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSelector is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSelector requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSelector: %w", err)
-	}
-	return oldValue.Selector, nil
-}
-
-// ResetSelector resets all changes to the "selector" field.
-func (m *DKIMKeyMutation) ResetSelector() {
-	m.selector = nil
 }
 
 // SetAlgorithm sets the "algorithm" field.
@@ -9136,28 +4962,6 @@ func (m *DKIMKeyMutation) Algorithm() (r dkimkey.Algorithm, exists bool) {
 	return *v, true
 }
 
-// OldAlgorithm returns the old "algorithm" field's value of the DKIMKey entity.
-// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DKIMKeyMutation) OldAlgorithm(ctx context.Context) (v dkimkey.Algorithm, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAlgorithm is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAlgorithm requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAlgorithm: %w", err)
-	}
-	return oldValue.Algorithm, nil
-}
-
-// ResetAlgorithm resets all changes to the "algorithm" field.
-func (m *DKIMKeyMutation) ResetAlgorithm() {
-	m.algorithm = nil
-}
-
 // SetPrivateKey sets the "private_key" field.
 func (m *DKIMKeyMutation) SetPrivateKey(b []byte) {
 	m.private_key = &b
@@ -9170,28 +4974,6 @@ func (m *DKIMKeyMutation) PrivateKey() (r []byte, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldPrivateKey returns the old "private_key" field's value of the DKIMKey entity.
-// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DKIMKeyMutation) OldPrivateKey(ctx context.Context) (v []byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldPrivateKey is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldPrivateKey requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldPrivateKey: %w", err)
-	}
-	return oldValue.PrivateKey, nil
-}
-
-// ResetPrivateKey resets all changes to the "private_key" field.
-func (m *DKIMKeyMutation) ResetPrivateKey() {
-	m.private_key = nil
 }
 
 // SetPublicKey sets the "public_key" field.
@@ -9208,28 +4990,6 @@ func (m *DKIMKeyMutation) PublicKey() (r string, exists bool) {
 	return *v, true
 }
 
-// OldPublicKey returns the old "public_key" field's value of the DKIMKey entity.
-// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DKIMKeyMutation) OldPublicKey(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldPublicKey is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldPublicKey requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldPublicKey: %w", err)
-	}
-	return oldValue.PublicKey, nil
-}
-
-// ResetPublicKey resets all changes to the "public_key" field.
-func (m *DKIMKeyMutation) ResetPublicKey() {
-	m.public_key = nil
-}
-
 // SetState sets the "state" field.
 func (m *DKIMKeyMutation) SetState(d dkimkey.State) {
 	m.state = &d
@@ -9242,28 +5002,6 @@ func (m *DKIMKeyMutation) State() (r dkimkey.State, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldState returns the old "state" field's value of the DKIMKey entity.
-// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DKIMKeyMutation) OldState(ctx context.Context) (v dkimkey.State, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldState is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldState requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldState: %w", err)
-	}
-	return oldValue.State, nil
-}
-
-// ResetState resets all changes to the "state" field.
-func (m *DKIMKeyMutation) ResetState() {
-	m.state = nil
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -9280,28 +5018,6 @@ func (m *DKIMKeyMutation) CreatedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldCreatedAt returns the old "created_at" field's value of the DKIMKey entity.
-// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DKIMKeyMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *DKIMKeyMutation) ResetCreatedAt() {
-	m.created_at = nil
-}
-
 // SetActivatedAt sets the "activated_at" field.
 func (m *DKIMKeyMutation) SetActivatedAt(t time.Time) {
 	m.activated_at = &t
@@ -9316,23 +5032,6 @@ func (m *DKIMKeyMutation) ActivatedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldActivatedAt returns the old "activated_at" field's value of the DKIMKey entity.
-// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DKIMKeyMutation) OldActivatedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldActivatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldActivatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldActivatedAt: %w", err)
-	}
-	return oldValue.ActivatedAt, nil
-}
-
 // ClearActivatedAt clears the value of the "activated_at" field.
 func (m *DKIMKeyMutation) ClearActivatedAt() {
 	m.activated_at = nil
@@ -9343,12 +5042,6 @@ func (m *DKIMKeyMutation) ClearActivatedAt() {
 func (m *DKIMKeyMutation) ActivatedAtCleared() bool {
 	_, ok := m.clearedFields[dkimkey.FieldActivatedAt]
 	return ok
-}
-
-// ResetActivatedAt resets all changes to the "activated_at" field.
-func (m *DKIMKeyMutation) ResetActivatedAt() {
-	m.activated_at = nil
-	delete(m.clearedFields, dkimkey.FieldActivatedAt)
 }
 
 // SetRetiredAt sets the "retired_at" field.
@@ -9363,35 +5056,6 @@ func (m *DKIMKeyMutation) RetiredAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldRetiredAt returns the old "retired_at" field's value of the DKIMKey entity.
-// If the DKIMKey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DKIMKeyMutation) OldRetiredAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRetiredAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRetiredAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRetiredAt: %w", err)
-	}
-	return oldValue.RetiredAt, nil
-}
-
-// ClearRetiredAt clears the value of the "retired_at" field.
-func (m *DKIMKeyMutation) ClearRetiredAt() {
-	m.retired_at = nil
-	m.clearedFields[dkimkey.FieldRetiredAt] = struct{}{}
-}
-
-// ResetRetiredAt resets all changes to the "retired_at" field.
-func (m *DKIMKeyMutation) ResetRetiredAt() {
-	m.retired_at = nil
-	delete(m.clearedFields, dkimkey.FieldRetiredAt)
 }
 
 // ClearDomain clears the "domain" edge to the Domain entity.
@@ -9471,24 +5135,7 @@ func (m *DKIMKeyMutation) Fields() []string {
 // schema.
 func (m *DKIMKeyMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case dkimkey.FieldDomainID:
-		return m.DomainID()
-	case dkimkey.FieldSelector:
-		return m.Selector()
-	case dkimkey.FieldAlgorithm:
-		return m.Algorithm()
-	case dkimkey.FieldPrivateKey:
-		return m.PrivateKey()
-	case dkimkey.FieldPublicKey:
-		return m.PublicKey()
-	case dkimkey.FieldState:
-		return m.State()
-	case dkimkey.FieldCreatedAt:
-		return m.CreatedAt()
-	case dkimkey.FieldActivatedAt:
-		return m.ActivatedAt()
-	case dkimkey.FieldRetiredAt:
-		return m.RetiredAt()
+
 	}
 	return nil, false
 }
@@ -9498,24 +5145,7 @@ func (m *DKIMKeyMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *DKIMKeyMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case dkimkey.FieldDomainID:
-		return m.OldDomainID(ctx)
-	case dkimkey.FieldSelector:
-		return m.OldSelector(ctx)
-	case dkimkey.FieldAlgorithm:
-		return m.OldAlgorithm(ctx)
-	case dkimkey.FieldPrivateKey:
-		return m.OldPrivateKey(ctx)
-	case dkimkey.FieldPublicKey:
-		return m.OldPublicKey(ctx)
-	case dkimkey.FieldState:
-		return m.OldState(ctx)
-	case dkimkey.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
-	case dkimkey.FieldActivatedAt:
-		return m.OldActivatedAt(ctx)
-	case dkimkey.FieldRetiredAt:
-		return m.OldRetiredAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown DKIMKey field %s", name)
 }
@@ -9525,69 +5155,7 @@ func (m *DKIMKeyMutation) OldField(ctx context.Context, name string) (ent.Value,
 // type.
 func (m *DKIMKeyMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case dkimkey.FieldDomainID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDomainID(v)
-		return nil
-	case dkimkey.FieldSelector:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSelector(v)
-		return nil
-	case dkimkey.FieldAlgorithm:
-		v, ok := value.(dkimkey.Algorithm)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAlgorithm(v)
-		return nil
-	case dkimkey.FieldPrivateKey:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetPrivateKey(v)
-		return nil
-	case dkimkey.FieldPublicKey:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetPublicKey(v)
-		return nil
-	case dkimkey.FieldState:
-		v, ok := value.(dkimkey.State)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetState(v)
-		return nil
-	case dkimkey.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
-	case dkimkey.FieldActivatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetActivatedAt(v)
-		return nil
-	case dkimkey.FieldRetiredAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRetiredAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown DKIMKey field %s", name)
 }
@@ -9638,12 +5206,7 @@ func (m *DKIMKeyMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *DKIMKeyMutation) ClearField(name string) error {
 	switch name {
-	case dkimkey.FieldActivatedAt:
-		m.ClearActivatedAt()
-		return nil
-	case dkimkey.FieldRetiredAt:
-		m.ClearRetiredAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown DKIMKey nullable field %s", name)
 }
@@ -9652,33 +5215,7 @@ func (m *DKIMKeyMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *DKIMKeyMutation) ResetField(name string) error {
 	switch name {
-	case dkimkey.FieldDomainID:
-		m.ResetDomainID()
-		return nil
-	case dkimkey.FieldSelector:
-		m.ResetSelector()
-		return nil
-	case dkimkey.FieldAlgorithm:
-		m.ResetAlgorithm()
-		return nil
-	case dkimkey.FieldPrivateKey:
-		m.ResetPrivateKey()
-		return nil
-	case dkimkey.FieldPublicKey:
-		m.ResetPublicKey()
-		return nil
-	case dkimkey.FieldState:
-		m.ResetState()
-		return nil
-	case dkimkey.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
-	case dkimkey.FieldActivatedAt:
-		m.ResetActivatedAt()
-		return nil
-	case dkimkey.FieldRetiredAt:
-		m.ResetRetiredAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown DKIMKey field %s", name)
 }
@@ -9869,28 +5406,6 @@ func (m *DeliveryReportMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the DeliveryReport entity.
-// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DeliveryReportMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *DeliveryReportMutation) ResetAccountID() {
-	m.account_id = nil
-}
-
 // SetEmailID sets the "email_id" field.
 func (m *DeliveryReportMutation) SetEmailID(s string) {
 	m.email = &s
@@ -9903,28 +5418,6 @@ func (m *DeliveryReportMutation) EmailID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldEmailID returns the old "email_id" field's value of the DeliveryReport entity.
-// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DeliveryReportMutation) OldEmailID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldEmailID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldEmailID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldEmailID: %w", err)
-	}
-	return oldValue.EmailID, nil
-}
-
-// ResetEmailID resets all changes to the "email_id" field.
-func (m *DeliveryReportMutation) ResetEmailID() {
-	m.email = nil
 }
 
 // SetRecipientID sets the "recipient_id" field.
@@ -9942,47 +5435,6 @@ func (m *DeliveryReportMutation) RecipientID() (r int64, exists bool) {
 	return *v, true
 }
 
-// OldRecipientID returns the old "recipient_id" field's value of the DeliveryReport entity.
-// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DeliveryReportMutation) OldRecipientID(ctx context.Context) (v int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRecipientID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRecipientID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRecipientID: %w", err)
-	}
-	return oldValue.RecipientID, nil
-}
-
-// AddRecipientID adds i to the "recipient_id" field.
-func (m *DeliveryReportMutation) AddRecipientID(i int64) {
-	if m.addrecipient_id != nil {
-		*m.addrecipient_id += i
-	} else {
-		m.addrecipient_id = &i
-	}
-}
-
-// AddedRecipientID returns the value that was added to the "recipient_id" field in this mutation.
-func (m *DeliveryReportMutation) AddedRecipientID() (r int64, exists bool) {
-	v := m.addrecipient_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetRecipientID resets all changes to the "recipient_id" field.
-func (m *DeliveryReportMutation) ResetRecipientID() {
-	m.recipient_id = nil
-	m.addrecipient_id = nil
-}
-
 // SetKind sets the "kind" field.
 func (m *DeliveryReportMutation) SetKind(d deliveryreport.Kind) {
 	m.kind = &d
@@ -9995,28 +5447,6 @@ func (m *DeliveryReportMutation) Kind() (r deliveryreport.Kind, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldKind returns the old "kind" field's value of the DeliveryReport entity.
-// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DeliveryReportMutation) OldKind(ctx context.Context) (v deliveryreport.Kind, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldKind is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldKind requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldKind: %w", err)
-	}
-	return oldValue.Kind, nil
-}
-
-// ResetKind resets all changes to the "kind" field.
-func (m *DeliveryReportMutation) ResetKind() {
-	m.kind = nil
 }
 
 // SetEffective sets the "effective" field.
@@ -10033,28 +5463,6 @@ func (m *DeliveryReportMutation) Effective() (r bool, exists bool) {
 	return *v, true
 }
 
-// OldEffective returns the old "effective" field's value of the DeliveryReport entity.
-// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DeliveryReportMutation) OldEffective(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldEffective is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldEffective requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldEffective: %w", err)
-	}
-	return oldValue.Effective, nil
-}
-
-// ResetEffective resets all changes to the "effective" field.
-func (m *DeliveryReportMutation) ResetEffective() {
-	m.effective = nil
-}
-
 // SetDigest sets the "digest" field.
 func (m *DeliveryReportMutation) SetDigest(b []byte) {
 	m.digest = &b
@@ -10067,28 +5475,6 @@ func (m *DeliveryReportMutation) Digest() (r []byte, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldDigest returns the old "digest" field's value of the DeliveryReport entity.
-// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DeliveryReportMutation) OldDigest(ctx context.Context) (v []byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDigest is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDigest requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDigest: %w", err)
-	}
-	return oldValue.Digest, nil
-}
-
-// ResetDigest resets all changes to the "digest" field.
-func (m *DeliveryReportMutation) ResetDigest() {
-	m.digest = nil
 }
 
 // SetStatus sets the "status" field.
@@ -10105,28 +5491,6 @@ func (m *DeliveryReportMutation) Status() (r string, exists bool) {
 	return *v, true
 }
 
-// OldStatus returns the old "status" field's value of the DeliveryReport entity.
-// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DeliveryReportMutation) OldStatus(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldStatus requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
-	}
-	return oldValue.Status, nil
-}
-
-// ResetStatus resets all changes to the "status" field.
-func (m *DeliveryReportMutation) ResetStatus() {
-	m.status = nil
-}
-
 // SetDiagnostic sets the "diagnostic" field.
 func (m *DeliveryReportMutation) SetDiagnostic(s string) {
 	m.diagnostic = &s
@@ -10139,28 +5503,6 @@ func (m *DeliveryReportMutation) Diagnostic() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldDiagnostic returns the old "diagnostic" field's value of the DeliveryReport entity.
-// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DeliveryReportMutation) OldDiagnostic(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDiagnostic is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDiagnostic requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDiagnostic: %w", err)
-	}
-	return oldValue.Diagnostic, nil
-}
-
-// ResetDiagnostic resets all changes to the "diagnostic" field.
-func (m *DeliveryReportMutation) ResetDiagnostic() {
-	m.diagnostic = nil
 }
 
 // SetClass sets the "class" field.
@@ -10177,28 +5519,6 @@ func (m *DeliveryReportMutation) Class() (r string, exists bool) {
 	return *v, true
 }
 
-// OldClass returns the old "class" field's value of the DeliveryReport entity.
-// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DeliveryReportMutation) OldClass(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldClass is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldClass requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldClass: %w", err)
-	}
-	return oldValue.Class, nil
-}
-
-// ResetClass resets all changes to the "class" field.
-func (m *DeliveryReportMutation) ResetClass() {
-	m.class = nil
-}
-
 // SetReporter sets the "reporter" field.
 func (m *DeliveryReportMutation) SetReporter(s string) {
 	m.reporter = &s
@@ -10211,28 +5531,6 @@ func (m *DeliveryReportMutation) Reporter() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldReporter returns the old "reporter" field's value of the DeliveryReport entity.
-// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DeliveryReportMutation) OldReporter(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldReporter is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldReporter requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldReporter: %w", err)
-	}
-	return oldValue.Reporter, nil
-}
-
-// ResetReporter resets all changes to the "reporter" field.
-func (m *DeliveryReportMutation) ResetReporter() {
-	m.reporter = nil
 }
 
 // SetRemoteAddr sets the "remote_addr" field.
@@ -10249,28 +5547,6 @@ func (m *DeliveryReportMutation) RemoteAddr() (r string, exists bool) {
 	return *v, true
 }
 
-// OldRemoteAddr returns the old "remote_addr" field's value of the DeliveryReport entity.
-// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DeliveryReportMutation) OldRemoteAddr(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRemoteAddr is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRemoteAddr requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRemoteAddr: %w", err)
-	}
-	return oldValue.RemoteAddr, nil
-}
-
-// ResetRemoteAddr resets all changes to the "remote_addr" field.
-func (m *DeliveryReportMutation) ResetRemoteAddr() {
-	m.remote_addr = nil
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (m *DeliveryReportMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -10283,28 +5559,6 @@ func (m *DeliveryReportMutation) CreatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCreatedAt returns the old "created_at" field's value of the DeliveryReport entity.
-// If the DeliveryReport object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DeliveryReportMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *DeliveryReportMutation) ResetCreatedAt() {
-	m.created_at = nil
 }
 
 // ClearEmail clears the "email" edge to the Email entity.
@@ -10393,30 +5647,7 @@ func (m *DeliveryReportMutation) Fields() []string {
 // schema.
 func (m *DeliveryReportMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case deliveryreport.FieldAccountID:
-		return m.AccountID()
-	case deliveryreport.FieldEmailID:
-		return m.EmailID()
-	case deliveryreport.FieldRecipientID:
-		return m.RecipientID()
-	case deliveryreport.FieldKind:
-		return m.Kind()
-	case deliveryreport.FieldEffective:
-		return m.Effective()
-	case deliveryreport.FieldDigest:
-		return m.Digest()
-	case deliveryreport.FieldStatus:
-		return m.Status()
-	case deliveryreport.FieldDiagnostic:
-		return m.Diagnostic()
-	case deliveryreport.FieldClass:
-		return m.Class()
-	case deliveryreport.FieldReporter:
-		return m.Reporter()
-	case deliveryreport.FieldRemoteAddr:
-		return m.RemoteAddr()
-	case deliveryreport.FieldCreatedAt:
-		return m.CreatedAt()
+
 	}
 	return nil, false
 }
@@ -10426,30 +5657,7 @@ func (m *DeliveryReportMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *DeliveryReportMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case deliveryreport.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case deliveryreport.FieldEmailID:
-		return m.OldEmailID(ctx)
-	case deliveryreport.FieldRecipientID:
-		return m.OldRecipientID(ctx)
-	case deliveryreport.FieldKind:
-		return m.OldKind(ctx)
-	case deliveryreport.FieldEffective:
-		return m.OldEffective(ctx)
-	case deliveryreport.FieldDigest:
-		return m.OldDigest(ctx)
-	case deliveryreport.FieldStatus:
-		return m.OldStatus(ctx)
-	case deliveryreport.FieldDiagnostic:
-		return m.OldDiagnostic(ctx)
-	case deliveryreport.FieldClass:
-		return m.OldClass(ctx)
-	case deliveryreport.FieldReporter:
-		return m.OldReporter(ctx)
-	case deliveryreport.FieldRemoteAddr:
-		return m.OldRemoteAddr(ctx)
-	case deliveryreport.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown DeliveryReport field %s", name)
 }
@@ -10459,90 +5667,7 @@ func (m *DeliveryReportMutation) OldField(ctx context.Context, name string) (ent
 // type.
 func (m *DeliveryReportMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case deliveryreport.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case deliveryreport.FieldEmailID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetEmailID(v)
-		return nil
-	case deliveryreport.FieldRecipientID:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRecipientID(v)
-		return nil
-	case deliveryreport.FieldKind:
-		v, ok := value.(deliveryreport.Kind)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetKind(v)
-		return nil
-	case deliveryreport.FieldEffective:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetEffective(v)
-		return nil
-	case deliveryreport.FieldDigest:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDigest(v)
-		return nil
-	case deliveryreport.FieldStatus:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetStatus(v)
-		return nil
-	case deliveryreport.FieldDiagnostic:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDiagnostic(v)
-		return nil
-	case deliveryreport.FieldClass:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetClass(v)
-		return nil
-	case deliveryreport.FieldReporter:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetReporter(v)
-		return nil
-	case deliveryreport.FieldRemoteAddr:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRemoteAddr(v)
-		return nil
-	case deliveryreport.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown DeliveryReport field %s", name)
 }
@@ -10562,8 +5687,7 @@ func (m *DeliveryReportMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *DeliveryReportMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case deliveryreport.FieldRecipientID:
-		return m.AddedRecipientID()
+
 	}
 	return nil, false
 }
@@ -10573,13 +5697,7 @@ func (m *DeliveryReportMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *DeliveryReportMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case deliveryreport.FieldRecipientID:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddRecipientID(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown DeliveryReport numeric field %s", name)
 }
@@ -10607,42 +5725,7 @@ func (m *DeliveryReportMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *DeliveryReportMutation) ResetField(name string) error {
 	switch name {
-	case deliveryreport.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case deliveryreport.FieldEmailID:
-		m.ResetEmailID()
-		return nil
-	case deliveryreport.FieldRecipientID:
-		m.ResetRecipientID()
-		return nil
-	case deliveryreport.FieldKind:
-		m.ResetKind()
-		return nil
-	case deliveryreport.FieldEffective:
-		m.ResetEffective()
-		return nil
-	case deliveryreport.FieldDigest:
-		m.ResetDigest()
-		return nil
-	case deliveryreport.FieldStatus:
-		m.ResetStatus()
-		return nil
-	case deliveryreport.FieldDiagnostic:
-		m.ResetDiagnostic()
-		return nil
-	case deliveryreport.FieldClass:
-		m.ResetClass()
-		return nil
-	case deliveryreport.FieldReporter:
-		m.ResetReporter()
-		return nil
-	case deliveryreport.FieldRemoteAddr:
-		m.ResetRemoteAddr()
-		return nil
-	case deliveryreport.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown DeliveryReport field %s", name)
 }
@@ -10876,23 +5959,6 @@ func (m *DomainMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldAccountID(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
 // ClearAccountID clears the value of the "account_id" field.
 func (m *DomainMutation) ClearAccountID() {
 	m.account_id = nil
@@ -10903,12 +5969,6 @@ func (m *DomainMutation) ClearAccountID() {
 func (m *DomainMutation) AccountIDCleared() bool {
 	_, ok := m.clearedFields[domain.FieldAccountID]
 	return ok
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *DomainMutation) ResetAccountID() {
-	m.account_id = nil
-	delete(m.clearedFields, domain.FieldAccountID)
 }
 
 // SetName sets the "name" field.
@@ -10925,28 +5985,6 @@ func (m *DomainMutation) Name() (r string, exists bool) {
 	return *v, true
 }
 
-// OldName returns the old "name" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldName(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldName is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldName requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldName: %w", err)
-	}
-	return oldValue.Name, nil
-}
-
-// ResetName resets all changes to the "name" field.
-func (m *DomainMutation) ResetName() {
-	m.name = nil
-}
-
 // SetStatus sets the "status" field.
 func (m *DomainMutation) SetStatus(d domain.Status) {
 	m.status = &d
@@ -10959,28 +5997,6 @@ func (m *DomainMutation) Status() (r domain.Status, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldStatus returns the old "status" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldStatus(ctx context.Context) (v domain.Status, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldStatus requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
-	}
-	return oldValue.Status, nil
-}
-
-// ResetStatus resets all changes to the "status" field.
-func (m *DomainMutation) ResetStatus() {
-	m.status = nil
 }
 
 // SetSeeded sets the "seeded" field.
@@ -10997,28 +6013,6 @@ func (m *DomainMutation) Seeded() (r bool, exists bool) {
 	return *v, true
 }
 
-// OldSeeded returns the old "seeded" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldSeeded(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSeeded is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSeeded requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSeeded: %w", err)
-	}
-	return oldValue.Seeded, nil
-}
-
-// ResetSeeded resets all changes to the "seeded" field.
-func (m *DomainMutation) ResetSeeded() {
-	m.seeded = nil
-}
-
 // SetOwnershipToken sets the "ownership_token" field.
 func (m *DomainMutation) SetOwnershipToken(s string) {
 	m.ownership_token = &s
@@ -11031,28 +6025,6 @@ func (m *DomainMutation) OwnershipToken() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldOwnershipToken returns the old "ownership_token" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldOwnershipToken(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldOwnershipToken is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldOwnershipToken requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldOwnershipToken: %w", err)
-	}
-	return oldValue.OwnershipToken, nil
-}
-
-// ResetOwnershipToken resets all changes to the "ownership_token" field.
-func (m *DomainMutation) ResetOwnershipToken() {
-	m.ownership_token = nil
 }
 
 // SetRecords sets the "records" field.
@@ -11068,23 +6040,6 @@ func (m *DomainMutation) Records() (r []shape.RecordState, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldRecords returns the old "records" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldRecords(ctx context.Context) (v []shape.RecordState, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRecords is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRecords requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRecords: %w", err)
-	}
-	return oldValue.Records, nil
 }
 
 // AppendRecords adds ss to the "records" field.
@@ -11113,13 +6068,6 @@ func (m *DomainMutation) RecordsCleared() bool {
 	return ok
 }
 
-// ResetRecords resets all changes to the "records" field.
-func (m *DomainMutation) ResetRecords() {
-	m.records = nil
-	m.appendrecords = nil
-	delete(m.clearedFields, domain.FieldRecords)
-}
-
 // SetOpenTracking sets the "open_tracking" field.
 func (m *DomainMutation) SetOpenTracking(b bool) {
 	m.open_tracking = &b
@@ -11132,28 +6080,6 @@ func (m *DomainMutation) OpenTracking() (r bool, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldOpenTracking returns the old "open_tracking" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldOpenTracking(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldOpenTracking is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldOpenTracking requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldOpenTracking: %w", err)
-	}
-	return oldValue.OpenTracking, nil
-}
-
-// ResetOpenTracking resets all changes to the "open_tracking" field.
-func (m *DomainMutation) ResetOpenTracking() {
-	m.open_tracking = nil
 }
 
 // SetClickTracking sets the "click_tracking" field.
@@ -11170,28 +6096,6 @@ func (m *DomainMutation) ClickTracking() (r bool, exists bool) {
 	return *v, true
 }
 
-// OldClickTracking returns the old "click_tracking" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldClickTracking(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldClickTracking is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldClickTracking requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldClickTracking: %w", err)
-	}
-	return oldValue.ClickTracking, nil
-}
-
-// ResetClickTracking resets all changes to the "click_tracking" field.
-func (m *DomainMutation) ResetClickTracking() {
-	m.click_tracking = nil
-}
-
 // SetTLSMode sets the "tls_mode" field.
 func (m *DomainMutation) SetTLSMode(dm domain.TLSMode) {
 	m.tls_mode = &dm
@@ -11204,28 +6108,6 @@ func (m *DomainMutation) TLSMode() (r domain.TLSMode, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldTLSMode returns the old "tls_mode" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldTLSMode(ctx context.Context) (v domain.TLSMode, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldTLSMode is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldTLSMode requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldTLSMode: %w", err)
-	}
-	return oldValue.TLSMode, nil
-}
-
-// ResetTLSMode resets all changes to the "tls_mode" field.
-func (m *DomainMutation) ResetTLSMode() {
-	m.tls_mode = nil
 }
 
 // SetInboundEnabled sets the "inbound_enabled" field.
@@ -11242,28 +6124,6 @@ func (m *DomainMutation) InboundEnabled() (r bool, exists bool) {
 	return *v, true
 }
 
-// OldInboundEnabled returns the old "inbound_enabled" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldInboundEnabled(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldInboundEnabled is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldInboundEnabled requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldInboundEnabled: %w", err)
-	}
-	return oldValue.InboundEnabled, nil
-}
-
-// ResetInboundEnabled resets all changes to the "inbound_enabled" field.
-func (m *DomainMutation) ResetInboundEnabled() {
-	m.inbound_enabled = nil
-}
-
 // SetEd25519 sets the "ed25519" field.
 func (m *DomainMutation) SetEd25519(b bool) {
 	m.ed25519 = &b
@@ -11276,28 +6136,6 @@ func (m *DomainMutation) Ed25519() (r bool, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldEd25519 returns the old "ed25519" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldEd25519(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldEd25519 is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldEd25519 requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldEd25519: %w", err)
-	}
-	return oldValue.Ed25519, nil
-}
-
-// ResetEd25519 resets all changes to the "ed25519" field.
-func (m *DomainMutation) ResetEd25519() {
-	m.ed25519 = nil
 }
 
 // SetLastCheckedAt sets the "last_checked_at" field.
@@ -11314,23 +6152,6 @@ func (m *DomainMutation) LastCheckedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldLastCheckedAt returns the old "last_checked_at" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldLastCheckedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldLastCheckedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldLastCheckedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldLastCheckedAt: %w", err)
-	}
-	return oldValue.LastCheckedAt, nil
-}
-
 // ClearLastCheckedAt clears the value of the "last_checked_at" field.
 func (m *DomainMutation) ClearLastCheckedAt() {
 	m.last_checked_at = nil
@@ -11341,12 +6162,6 @@ func (m *DomainMutation) ClearLastCheckedAt() {
 func (m *DomainMutation) LastCheckedAtCleared() bool {
 	_, ok := m.clearedFields[domain.FieldLastCheckedAt]
 	return ok
-}
-
-// ResetLastCheckedAt resets all changes to the "last_checked_at" field.
-func (m *DomainMutation) ResetLastCheckedAt() {
-	m.last_checked_at = nil
-	delete(m.clearedFields, domain.FieldLastCheckedAt)
 }
 
 // SetVerifiedAt sets the "verified_at" field.
@@ -11363,23 +6178,6 @@ func (m *DomainMutation) VerifiedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldVerifiedAt returns the old "verified_at" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldVerifiedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldVerifiedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldVerifiedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldVerifiedAt: %w", err)
-	}
-	return oldValue.VerifiedAt, nil
-}
-
 // ClearVerifiedAt clears the value of the "verified_at" field.
 func (m *DomainMutation) ClearVerifiedAt() {
 	m.verified_at = nil
@@ -11390,12 +6188,6 @@ func (m *DomainMutation) ClearVerifiedAt() {
 func (m *DomainMutation) VerifiedAtCleared() bool {
 	_, ok := m.clearedFields[domain.FieldVerifiedAt]
 	return ok
-}
-
-// ResetVerifiedAt resets all changes to the "verified_at" field.
-func (m *DomainMutation) ResetVerifiedAt() {
-	m.verified_at = nil
-	delete(m.clearedFields, domain.FieldVerifiedAt)
 }
 
 // SetFailingSince sets the "failing_since" field.
@@ -11412,23 +6204,6 @@ func (m *DomainMutation) FailingSince() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldFailingSince returns the old "failing_since" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldFailingSince(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldFailingSince is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldFailingSince requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldFailingSince: %w", err)
-	}
-	return oldValue.FailingSince, nil
-}
-
 // ClearFailingSince clears the value of the "failing_since" field.
 func (m *DomainMutation) ClearFailingSince() {
 	m.failing_since = nil
@@ -11439,12 +6214,6 @@ func (m *DomainMutation) ClearFailingSince() {
 func (m *DomainMutation) FailingSinceCleared() bool {
 	_, ok := m.clearedFields[domain.FieldFailingSince]
 	return ok
-}
-
-// ResetFailingSince resets all changes to the "failing_since" field.
-func (m *DomainMutation) ResetFailingSince() {
-	m.failing_since = nil
-	delete(m.clearedFields, domain.FieldFailingSince)
 }
 
 // SetDueAt sets the "due_at" field.
@@ -11461,23 +6230,6 @@ func (m *DomainMutation) DueAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldDueAt returns the old "due_at" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldDueAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDueAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
-	}
-	return oldValue.DueAt, nil
-}
-
 // ClearDueAt clears the value of the "due_at" field.
 func (m *DomainMutation) ClearDueAt() {
 	m.due_at = nil
@@ -11488,12 +6240,6 @@ func (m *DomainMutation) ClearDueAt() {
 func (m *DomainMutation) DueAtCleared() bool {
 	_, ok := m.clearedFields[domain.FieldDueAt]
 	return ok
-}
-
-// ResetDueAt resets all changes to the "due_at" field.
-func (m *DomainMutation) ResetDueAt() {
-	m.due_at = nil
-	delete(m.clearedFields, domain.FieldDueAt)
 }
 
 // SetFence sets the "fence" field.
@@ -11509,23 +6255,6 @@ func (m *DomainMutation) Fence() (r int64, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldFence returns the old "fence" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldFence(ctx context.Context) (v int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldFence is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldFence requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldFence: %w", err)
-	}
-	return oldValue.Fence, nil
 }
 
 // AddFence adds i to the "fence" field.
@@ -11567,23 +6296,6 @@ func (m *DomainMutation) CheckAttempts() (r int, exists bool) {
 	return *v, true
 }
 
-// OldCheckAttempts returns the old "check_attempts" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldCheckAttempts(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCheckAttempts is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCheckAttempts requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCheckAttempts: %w", err)
-	}
-	return oldValue.CheckAttempts, nil
-}
-
 // AddCheckAttempts adds i to the "check_attempts" field.
 func (m *DomainMutation) AddCheckAttempts(i int) {
 	if m.addcheck_attempts != nil {
@@ -11622,28 +6334,6 @@ func (m *DomainMutation) CreatedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldCreatedAt returns the old "created_at" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *DomainMutation) ResetCreatedAt() {
-	m.created_at = nil
-}
-
 // SetUpdatedAt sets the "updated_at" field.
 func (m *DomainMutation) SetUpdatedAt(t time.Time) {
 	m.updated_at = &t
@@ -11656,28 +6346,6 @@ func (m *DomainMutation) UpdatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldUpdatedAt returns the old "updated_at" field's value of the Domain entity.
-// If the Domain object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
-	}
-	return oldValue.UpdatedAt, nil
-}
-
-// ResetUpdatedAt resets all changes to the "updated_at" field.
-func (m *DomainMutation) ResetUpdatedAt() {
-	m.updated_at = nil
 }
 
 // AddKeyIDs adds the "keys" edge to the DKIMKey entity by ids.
@@ -11819,44 +6487,7 @@ func (m *DomainMutation) Fields() []string {
 // schema.
 func (m *DomainMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case domain.FieldAccountID:
-		return m.AccountID()
-	case domain.FieldName:
-		return m.Name()
-	case domain.FieldStatus:
-		return m.Status()
-	case domain.FieldSeeded:
-		return m.Seeded()
-	case domain.FieldOwnershipToken:
-		return m.OwnershipToken()
-	case domain.FieldRecords:
-		return m.Records()
-	case domain.FieldOpenTracking:
-		return m.OpenTracking()
-	case domain.FieldClickTracking:
-		return m.ClickTracking()
-	case domain.FieldTLSMode:
-		return m.TLSMode()
-	case domain.FieldInboundEnabled:
-		return m.InboundEnabled()
-	case domain.FieldEd25519:
-		return m.Ed25519()
-	case domain.FieldLastCheckedAt:
-		return m.LastCheckedAt()
-	case domain.FieldVerifiedAt:
-		return m.VerifiedAt()
-	case domain.FieldFailingSince:
-		return m.FailingSince()
-	case domain.FieldDueAt:
-		return m.DueAt()
-	case domain.FieldFence:
-		return m.Fence()
-	case domain.FieldCheckAttempts:
-		return m.CheckAttempts()
-	case domain.FieldCreatedAt:
-		return m.CreatedAt()
-	case domain.FieldUpdatedAt:
-		return m.UpdatedAt()
+
 	}
 	return nil, false
 }
@@ -11866,44 +6497,7 @@ func (m *DomainMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *DomainMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case domain.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case domain.FieldName:
-		return m.OldName(ctx)
-	case domain.FieldStatus:
-		return m.OldStatus(ctx)
-	case domain.FieldSeeded:
-		return m.OldSeeded(ctx)
-	case domain.FieldOwnershipToken:
-		return m.OldOwnershipToken(ctx)
-	case domain.FieldRecords:
-		return m.OldRecords(ctx)
-	case domain.FieldOpenTracking:
-		return m.OldOpenTracking(ctx)
-	case domain.FieldClickTracking:
-		return m.OldClickTracking(ctx)
-	case domain.FieldTLSMode:
-		return m.OldTLSMode(ctx)
-	case domain.FieldInboundEnabled:
-		return m.OldInboundEnabled(ctx)
-	case domain.FieldEd25519:
-		return m.OldEd25519(ctx)
-	case domain.FieldLastCheckedAt:
-		return m.OldLastCheckedAt(ctx)
-	case domain.FieldVerifiedAt:
-		return m.OldVerifiedAt(ctx)
-	case domain.FieldFailingSince:
-		return m.OldFailingSince(ctx)
-	case domain.FieldDueAt:
-		return m.OldDueAt(ctx)
-	case domain.FieldFence:
-		return m.OldFence(ctx)
-	case domain.FieldCheckAttempts:
-		return m.OldCheckAttempts(ctx)
-	case domain.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
-	case domain.FieldUpdatedAt:
-		return m.OldUpdatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Domain field %s", name)
 }
@@ -11913,139 +6507,7 @@ func (m *DomainMutation) OldField(ctx context.Context, name string) (ent.Value, 
 // type.
 func (m *DomainMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case domain.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case domain.FieldName:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetName(v)
-		return nil
-	case domain.FieldStatus:
-		v, ok := value.(domain.Status)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetStatus(v)
-		return nil
-	case domain.FieldSeeded:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSeeded(v)
-		return nil
-	case domain.FieldOwnershipToken:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetOwnershipToken(v)
-		return nil
-	case domain.FieldRecords:
-		v, ok := value.([]shape.RecordState)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRecords(v)
-		return nil
-	case domain.FieldOpenTracking:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetOpenTracking(v)
-		return nil
-	case domain.FieldClickTracking:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetClickTracking(v)
-		return nil
-	case domain.FieldTLSMode:
-		v, ok := value.(domain.TLSMode)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetTLSMode(v)
-		return nil
-	case domain.FieldInboundEnabled:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetInboundEnabled(v)
-		return nil
-	case domain.FieldEd25519:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetEd25519(v)
-		return nil
-	case domain.FieldLastCheckedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetLastCheckedAt(v)
-		return nil
-	case domain.FieldVerifiedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetVerifiedAt(v)
-		return nil
-	case domain.FieldFailingSince:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetFailingSince(v)
-		return nil
-	case domain.FieldDueAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDueAt(v)
-		return nil
-	case domain.FieldFence:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetFence(v)
-		return nil
-	case domain.FieldCheckAttempts:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCheckAttempts(v)
-		return nil
-	case domain.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
-	case domain.FieldUpdatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUpdatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Domain field %s", name)
 }
@@ -12068,10 +6530,7 @@ func (m *DomainMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *DomainMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case domain.FieldFence:
-		return m.AddedFence()
-	case domain.FieldCheckAttempts:
-		return m.AddedCheckAttempts()
+
 	}
 	return nil, false
 }
@@ -12081,20 +6540,7 @@ func (m *DomainMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *DomainMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case domain.FieldFence:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddFence(v)
-		return nil
-	case domain.FieldCheckAttempts:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddCheckAttempts(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Domain numeric field %s", name)
 }
@@ -12135,24 +6581,7 @@ func (m *DomainMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *DomainMutation) ClearField(name string) error {
 	switch name {
-	case domain.FieldAccountID:
-		m.ClearAccountID()
-		return nil
-	case domain.FieldRecords:
-		m.ClearRecords()
-		return nil
-	case domain.FieldLastCheckedAt:
-		m.ClearLastCheckedAt()
-		return nil
-	case domain.FieldVerifiedAt:
-		m.ClearVerifiedAt()
-		return nil
-	case domain.FieldFailingSince:
-		m.ClearFailingSince()
-		return nil
-	case domain.FieldDueAt:
-		m.ClearDueAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Domain nullable field %s", name)
 }
@@ -12161,63 +6590,7 @@ func (m *DomainMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *DomainMutation) ResetField(name string) error {
 	switch name {
-	case domain.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case domain.FieldName:
-		m.ResetName()
-		return nil
-	case domain.FieldStatus:
-		m.ResetStatus()
-		return nil
-	case domain.FieldSeeded:
-		m.ResetSeeded()
-		return nil
-	case domain.FieldOwnershipToken:
-		m.ResetOwnershipToken()
-		return nil
-	case domain.FieldRecords:
-		m.ResetRecords()
-		return nil
-	case domain.FieldOpenTracking:
-		m.ResetOpenTracking()
-		return nil
-	case domain.FieldClickTracking:
-		m.ResetClickTracking()
-		return nil
-	case domain.FieldTLSMode:
-		m.ResetTLSMode()
-		return nil
-	case domain.FieldInboundEnabled:
-		m.ResetInboundEnabled()
-		return nil
-	case domain.FieldEd25519:
-		m.ResetEd25519()
-		return nil
-	case domain.FieldLastCheckedAt:
-		m.ResetLastCheckedAt()
-		return nil
-	case domain.FieldVerifiedAt:
-		m.ResetVerifiedAt()
-		return nil
-	case domain.FieldFailingSince:
-		m.ResetFailingSince()
-		return nil
-	case domain.FieldDueAt:
-		m.ResetDueAt()
-		return nil
-	case domain.FieldFence:
-		m.ResetFence()
-		return nil
-	case domain.FieldCheckAttempts:
-		m.ResetCheckAttempts()
-		return nil
-	case domain.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
-	case domain.FieldUpdatedAt:
-		m.ResetUpdatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Domain field %s", name)
 }
@@ -12410,28 +6783,6 @@ func (m *DomainCheckMutation) DomainID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldDomainID returns the old "domain_id" field's value of the DomainCheck entity.
-// If the DomainCheck object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainCheckMutation) OldDomainID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDomainID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDomainID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDomainID: %w", err)
-	}
-	return oldValue.DomainID, nil
-}
-
-// ResetDomainID resets all changes to the "domain_id" field.
-func (m *DomainCheckMutation) ResetDomainID() {
-	m.domain_id = nil
-}
-
 // SetAccountID sets the "account_id" field.
 func (m *DomainCheckMutation) SetAccountID(s string) {
 	m.account_id = &s
@@ -12446,33 +6797,6 @@ func (m *DomainCheckMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the DomainCheck entity.
-// If the DomainCheck object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainCheckMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *DomainCheckMutation) ResetAccountID() {
-	m.account_id = nil
-}
-
-// SetCheckedAt sets the "checked_at" field.
-func (m *DomainCheckMutation) SetCheckedAt(t time.Time) {
-	m.checked_at = &t
-}
-
 // CheckedAt returns the value of the "checked_at" field in the mutation.
 func (m *DomainCheckMutation) CheckedAt() (r time.Time, exists bool) {
 	v := m.checked_at
@@ -12480,28 +6804,6 @@ func (m *DomainCheckMutation) CheckedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCheckedAt returns the old "checked_at" field's value of the DomainCheck entity.
-// If the DomainCheck object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainCheckMutation) OldCheckedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCheckedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCheckedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCheckedAt: %w", err)
-	}
-	return oldValue.CheckedAt, nil
-}
-
-// ResetCheckedAt resets all changes to the "checked_at" field.
-func (m *DomainCheckMutation) ResetCheckedAt() {
-	m.checked_at = nil
 }
 
 // SetStatus sets the "status" field.
@@ -12516,28 +6818,6 @@ func (m *DomainCheckMutation) Status() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldStatus returns the old "status" field's value of the DomainCheck entity.
-// If the DomainCheck object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainCheckMutation) OldStatus(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldStatus requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
-	}
-	return oldValue.Status, nil
-}
-
-// ResetStatus resets all changes to the "status" field.
-func (m *DomainCheckMutation) ResetStatus() {
-	m.status = nil
 }
 
 // SetRecords sets the "records" field.
@@ -12555,23 +6835,6 @@ func (m *DomainCheckMutation) Records() (r []shape.RecordState, exists bool) {
 	return *v, true
 }
 
-// OldRecords returns the old "records" field's value of the DomainCheck entity.
-// If the DomainCheck object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *DomainCheckMutation) OldRecords(ctx context.Context) (v []shape.RecordState, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRecords is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRecords requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRecords: %w", err)
-	}
-	return oldValue.Records, nil
-}
-
 // AppendRecords adds ss to the "records" field.
 func (m *DomainCheckMutation) AppendRecords(ss []shape.RecordState) {
 	m.appendrecords = append(m.appendrecords, ss...)
@@ -12583,12 +6846,6 @@ func (m *DomainCheckMutation) AppendedRecords() ([]shape.RecordState, bool) {
 		return nil, false
 	}
 	return m.appendrecords, true
-}
-
-// ResetRecords resets all changes to the "records" field.
-func (m *DomainCheckMutation) ResetRecords() {
-	m.records = nil
-	m.appendrecords = nil
 }
 
 // Where appends a list predicates to the DomainCheckMutation builder.
@@ -12634,16 +6891,7 @@ func (m *DomainCheckMutation) Fields() []string {
 // schema.
 func (m *DomainCheckMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case domaincheck.FieldDomainID:
-		return m.DomainID()
-	case domaincheck.FieldAccountID:
-		return m.AccountID()
-	case domaincheck.FieldCheckedAt:
-		return m.CheckedAt()
-	case domaincheck.FieldStatus:
-		return m.Status()
-	case domaincheck.FieldRecords:
-		return m.Records()
+
 	}
 	return nil, false
 }
@@ -12653,16 +6901,7 @@ func (m *DomainCheckMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *DomainCheckMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case domaincheck.FieldDomainID:
-		return m.OldDomainID(ctx)
-	case domaincheck.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case domaincheck.FieldCheckedAt:
-		return m.OldCheckedAt(ctx)
-	case domaincheck.FieldStatus:
-		return m.OldStatus(ctx)
-	case domaincheck.FieldRecords:
-		return m.OldRecords(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown DomainCheck field %s", name)
 }
@@ -12672,41 +6911,7 @@ func (m *DomainCheckMutation) OldField(ctx context.Context, name string) (ent.Va
 // type.
 func (m *DomainCheckMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case domaincheck.FieldDomainID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDomainID(v)
-		return nil
-	case domaincheck.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case domaincheck.FieldCheckedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCheckedAt(v)
-		return nil
-	case domaincheck.FieldStatus:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetStatus(v)
-		return nil
-	case domaincheck.FieldRecords:
-		v, ok := value.([]shape.RecordState)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRecords(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown DomainCheck field %s", name)
 }
@@ -12756,21 +6961,7 @@ func (m *DomainCheckMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *DomainCheckMutation) ResetField(name string) error {
 	switch name {
-	case domaincheck.FieldDomainID:
-		m.ResetDomainID()
-		return nil
-	case domaincheck.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case domaincheck.FieldCheckedAt:
-		m.ResetCheckedAt()
-		return nil
-	case domaincheck.FieldStatus:
-		m.ResetStatus()
-		return nil
-	case domaincheck.FieldRecords:
-		m.ResetRecords()
-		return nil
+
 	}
 	return fmt.Errorf("unknown DomainCheck field %s", name)
 }
@@ -12989,28 +7180,6 @@ func (m *EmailMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *EmailMutation) ResetAccountID() {
-	m.account_id = nil
-}
-
 // SetDomainID sets the "domain_id" field.
 func (m *EmailMutation) SetDomainID(s string) {
 	m.domain_id = &s
@@ -13025,33 +7194,6 @@ func (m *EmailMutation) DomainID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldDomainID returns the old "domain_id" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldDomainID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDomainID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDomainID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDomainID: %w", err)
-	}
-	return oldValue.DomainID, nil
-}
-
-// ResetDomainID resets all changes to the "domain_id" field.
-func (m *EmailMutation) ResetDomainID() {
-	m.domain_id = nil
-}
-
-// SetAPIKeyID sets the "api_key_id" field.
-func (m *EmailMutation) SetAPIKeyID(s string) {
-	m.api_key_id = &s
-}
-
 // APIKeyID returns the value of the "api_key_id" field in the mutation.
 func (m *EmailMutation) APIKeyID() (r string, exists bool) {
 	v := m.api_key_id
@@ -13059,35 +7201,6 @@ func (m *EmailMutation) APIKeyID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldAPIKeyID returns the old "api_key_id" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldAPIKeyID(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAPIKeyID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAPIKeyID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAPIKeyID: %w", err)
-	}
-	return oldValue.APIKeyID, nil
-}
-
-// ClearAPIKeyID clears the value of the "api_key_id" field.
-func (m *EmailMutation) ClearAPIKeyID() {
-	m.api_key_id = nil
-	m.clearedFields[email.FieldAPIKeyID] = struct{}{}
-}
-
-// ResetAPIKeyID resets all changes to the "api_key_id" field.
-func (m *EmailMutation) ResetAPIKeyID() {
-	m.api_key_id = nil
-	delete(m.clearedFields, email.FieldAPIKeyID)
 }
 
 // SetTemplateID sets the "template_id" field.
@@ -13104,41 +7217,6 @@ func (m *EmailMutation) TemplateID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldTemplateID returns the old "template_id" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldTemplateID(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldTemplateID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldTemplateID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldTemplateID: %w", err)
-	}
-	return oldValue.TemplateID, nil
-}
-
-// ClearTemplateID clears the value of the "template_id" field.
-func (m *EmailMutation) ClearTemplateID() {
-	m.template_id = nil
-	m.clearedFields[email.FieldTemplateID] = struct{}{}
-}
-
-// ResetTemplateID resets all changes to the "template_id" field.
-func (m *EmailMutation) ResetTemplateID() {
-	m.template_id = nil
-	delete(m.clearedFields, email.FieldTemplateID)
-}
-
-// SetTemplateVersion sets the "template_version" field.
-func (m *EmailMutation) SetTemplateVersion(i int) {
-	m.template_version = &i
-	m.addtemplate_version = nil
-}
-
 // TemplateVersion returns the value of the "template_version" field in the mutation.
 func (m *EmailMutation) TemplateVersion() (r int, exists bool) {
 	v := m.template_version
@@ -13146,55 +7224,6 @@ func (m *EmailMutation) TemplateVersion() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldTemplateVersion returns the old "template_version" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldTemplateVersion(ctx context.Context) (v *int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldTemplateVersion is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldTemplateVersion requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldTemplateVersion: %w", err)
-	}
-	return oldValue.TemplateVersion, nil
-}
-
-// AddTemplateVersion adds i to the "template_version" field.
-func (m *EmailMutation) AddTemplateVersion(i int) {
-	if m.addtemplate_version != nil {
-		*m.addtemplate_version += i
-	} else {
-		m.addtemplate_version = &i
-	}
-}
-
-// AddedTemplateVersion returns the value that was added to the "template_version" field in this mutation.
-func (m *EmailMutation) AddedTemplateVersion() (r int, exists bool) {
-	v := m.addtemplate_version
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearTemplateVersion clears the value of the "template_version" field.
-func (m *EmailMutation) ClearTemplateVersion() {
-	m.template_version = nil
-	m.addtemplate_version = nil
-	m.clearedFields[email.FieldTemplateVersion] = struct{}{}
-}
-
-// ResetTemplateVersion resets all changes to the "template_version" field.
-func (m *EmailMutation) ResetTemplateVersion() {
-	m.template_version = nil
-	m.addtemplate_version = nil
-	delete(m.clearedFields, email.FieldTemplateVersion)
 }
 
 // SetAutomationID sets the "automation_id" field.
@@ -13211,40 +7240,6 @@ func (m *EmailMutation) AutomationID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAutomationID returns the old "automation_id" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldAutomationID(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAutomationID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAutomationID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAutomationID: %w", err)
-	}
-	return oldValue.AutomationID, nil
-}
-
-// ClearAutomationID clears the value of the "automation_id" field.
-func (m *EmailMutation) ClearAutomationID() {
-	m.automation_id = nil
-	m.clearedFields[email.FieldAutomationID] = struct{}{}
-}
-
-// ResetAutomationID resets all changes to the "automation_id" field.
-func (m *EmailMutation) ResetAutomationID() {
-	m.automation_id = nil
-	delete(m.clearedFields, email.FieldAutomationID)
-}
-
-// SetRunID sets the "run_id" field.
-func (m *EmailMutation) SetRunID(s string) {
-	m.run_id = &s
-}
-
 // RunID returns the value of the "run_id" field in the mutation.
 func (m *EmailMutation) RunID() (r string, exists bool) {
 	v := m.run_id
@@ -13252,35 +7247,6 @@ func (m *EmailMutation) RunID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldRunID returns the old "run_id" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldRunID(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRunID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRunID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRunID: %w", err)
-	}
-	return oldValue.RunID, nil
-}
-
-// ClearRunID clears the value of the "run_id" field.
-func (m *EmailMutation) ClearRunID() {
-	m.run_id = nil
-	m.clearedFields[email.FieldRunID] = struct{}{}
-}
-
-// ResetRunID resets all changes to the "run_id" field.
-func (m *EmailMutation) ResetRunID() {
-	m.run_id = nil
-	delete(m.clearedFields, email.FieldRunID)
 }
 
 // SetFrom sets the "from" field.
@@ -13297,33 +7263,6 @@ func (m *EmailMutation) From() (r string, exists bool) {
 	return *v, true
 }
 
-// OldFrom returns the old "from" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldFrom(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldFrom is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldFrom requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldFrom: %w", err)
-	}
-	return oldValue.From, nil
-}
-
-// ResetFrom resets all changes to the "from" field.
-func (m *EmailMutation) ResetFrom() {
-	m.from = nil
-}
-
-// SetFromAddress sets the "from_address" field.
-func (m *EmailMutation) SetFromAddress(s string) {
-	m.from_address = &s
-}
-
 // FromAddress returns the value of the "from_address" field in the mutation.
 func (m *EmailMutation) FromAddress() (r string, exists bool) {
 	v := m.from_address
@@ -13331,34 +7270,6 @@ func (m *EmailMutation) FromAddress() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldFromAddress returns the old "from_address" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldFromAddress(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldFromAddress is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldFromAddress requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldFromAddress: %w", err)
-	}
-	return oldValue.FromAddress, nil
-}
-
-// ResetFromAddress resets all changes to the "from_address" field.
-func (m *EmailMutation) ResetFromAddress() {
-	m.from_address = nil
-}
-
-// SetTo sets the "to" field.
-func (m *EmailMutation) SetTo(s []string) {
-	m.to = &s
-	m.appendto = nil
 }
 
 // To returns the value of the "to" field in the mutation.
@@ -13370,38 +7281,9 @@ func (m *EmailMutation) To() (r []string, exists bool) {
 	return *v, true
 }
 
-// OldTo returns the old "to" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldTo(ctx context.Context) (v []string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldTo is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldTo requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldTo: %w", err)
-	}
-	return oldValue.To, nil
-}
-
 // AppendTo adds s to the "to" field.
 func (m *EmailMutation) AppendTo(s []string) {
 	m.appendto = append(m.appendto, s...)
-}
-
-// ResetTo resets all changes to the "to" field.
-func (m *EmailMutation) ResetTo() {
-	m.to = nil
-	m.appendto = nil
-}
-
-// SetCc sets the "cc" field.
-func (m *EmailMutation) SetCc(s []string) {
-	m.cc = &s
-	m.appendcc = nil
 }
 
 // Cc returns the value of the "cc" field in the mutation.
@@ -13413,43 +7295,6 @@ func (m *EmailMutation) Cc() (r []string, exists bool) {
 	return *v, true
 }
 
-// OldCc returns the old "cc" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldCc(ctx context.Context) (v []string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCc is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCc requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCc: %w", err)
-	}
-	return oldValue.Cc, nil
-}
-
-// ClearCc clears the value of the "cc" field.
-func (m *EmailMutation) ClearCc() {
-	m.cc = nil
-	m.appendcc = nil
-	m.clearedFields[email.FieldCc] = struct{}{}
-}
-
-// ResetCc resets all changes to the "cc" field.
-func (m *EmailMutation) ResetCc() {
-	m.cc = nil
-	m.appendcc = nil
-	delete(m.clearedFields, email.FieldCc)
-}
-
-// SetBcc sets the "bcc" field.
-func (m *EmailMutation) SetBcc(s []string) {
-	m.bcc = &s
-	m.appendbcc = nil
-}
-
 // Bcc returns the value of the "bcc" field in the mutation.
 func (m *EmailMutation) Bcc() (r []string, exists bool) {
 	v := m.bcc
@@ -13457,37 +7302,6 @@ func (m *EmailMutation) Bcc() (r []string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldBcc returns the old "bcc" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldBcc(ctx context.Context) (v []string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldBcc is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldBcc requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldBcc: %w", err)
-	}
-	return oldValue.Bcc, nil
-}
-
-// ClearBcc clears the value of the "bcc" field.
-func (m *EmailMutation) ClearBcc() {
-	m.bcc = nil
-	m.appendbcc = nil
-	m.clearedFields[email.FieldBcc] = struct{}{}
-}
-
-// ResetBcc resets all changes to the "bcc" field.
-func (m *EmailMutation) ResetBcc() {
-	m.bcc = nil
-	m.appendbcc = nil
-	delete(m.clearedFields, email.FieldBcc)
 }
 
 // SetReplyTo sets the "reply_to" field.
@@ -13503,23 +7317,6 @@ func (m *EmailMutation) ReplyTo() (r []string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldReplyTo returns the old "reply_to" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldReplyTo(ctx context.Context) (v []string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldReplyTo is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldReplyTo requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldReplyTo: %w", err)
-	}
-	return oldValue.ReplyTo, nil
 }
 
 // AppendReplyTo adds s to the "reply_to" field.
@@ -13548,13 +7345,6 @@ func (m *EmailMutation) ReplyToCleared() bool {
 	return ok
 }
 
-// ResetReplyTo resets all changes to the "reply_to" field.
-func (m *EmailMutation) ResetReplyTo() {
-	m.reply_to = nil
-	m.appendreply_to = nil
-	delete(m.clearedFields, email.FieldReplyTo)
-}
-
 // SetSubject sets the "subject" field.
 func (m *EmailMutation) SetSubject(s string) {
 	m.subject = &s
@@ -13567,28 +7357,6 @@ func (m *EmailMutation) Subject() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldSubject returns the old "subject" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldSubject(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSubject is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSubject requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSubject: %w", err)
-	}
-	return oldValue.Subject, nil
-}
-
-// ResetSubject resets all changes to the "subject" field.
-func (m *EmailMutation) ResetSubject() {
-	m.subject = nil
 }
 
 // SetHTML sets the "html" field.
@@ -13605,23 +7373,6 @@ func (m *EmailMutation) HTML() (r string, exists bool) {
 	return *v, true
 }
 
-// OldHTML returns the old "html" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldHTML(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldHTML is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldHTML requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldHTML: %w", err)
-	}
-	return oldValue.HTML, nil
-}
-
 // ClearHTML clears the value of the "html" field.
 func (m *EmailMutation) ClearHTML() {
 	m.html = nil
@@ -13632,12 +7383,6 @@ func (m *EmailMutation) ClearHTML() {
 func (m *EmailMutation) HTMLCleared() bool {
 	_, ok := m.clearedFields[email.FieldHTML]
 	return ok
-}
-
-// ResetHTML resets all changes to the "html" field.
-func (m *EmailMutation) ResetHTML() {
-	m.html = nil
-	delete(m.clearedFields, email.FieldHTML)
 }
 
 // SetText sets the "text" field.
@@ -13654,23 +7399,6 @@ func (m *EmailMutation) Text() (r string, exists bool) {
 	return *v, true
 }
 
-// OldText returns the old "text" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldText(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldText is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldText requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldText: %w", err)
-	}
-	return oldValue.Text, nil
-}
-
 // ClearText clears the value of the "text" field.
 func (m *EmailMutation) ClearText() {
 	m.text = nil
@@ -13683,17 +7411,6 @@ func (m *EmailMutation) TextCleared() bool {
 	return ok
 }
 
-// ResetText resets all changes to the "text" field.
-func (m *EmailMutation) ResetText() {
-	m.text = nil
-	delete(m.clearedFields, email.FieldText)
-}
-
-// SetMime sets the "mime" field.
-func (m *EmailMutation) SetMime(b []byte) {
-	m.mime = &b
-}
-
 // Mime returns the value of the "mime" field in the mutation.
 func (m *EmailMutation) Mime() (r []byte, exists bool) {
 	v := m.mime
@@ -13701,40 +7418,6 @@ func (m *EmailMutation) Mime() (r []byte, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldMime returns the old "mime" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldMime(ctx context.Context) (v *[]byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldMime is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldMime requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldMime: %w", err)
-	}
-	return oldValue.Mime, nil
-}
-
-// ClearMime clears the value of the "mime" field.
-func (m *EmailMutation) ClearMime() {
-	m.mime = nil
-	m.clearedFields[email.FieldMime] = struct{}{}
-}
-
-// ResetMime resets all changes to the "mime" field.
-func (m *EmailMutation) ResetMime() {
-	m.mime = nil
-	delete(m.clearedFields, email.FieldMime)
-}
-
-// SetBodyKey sets the "body_key" field.
-func (m *EmailMutation) SetBodyKey(s string) {
-	m.body_key = &s
 }
 
 // BodyKey returns the value of the "body_key" field in the mutation.
@@ -13746,41 +7429,6 @@ func (m *EmailMutation) BodyKey() (r string, exists bool) {
 	return *v, true
 }
 
-// OldBodyKey returns the old "body_key" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldBodyKey(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldBodyKey is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldBodyKey requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldBodyKey: %w", err)
-	}
-	return oldValue.BodyKey, nil
-}
-
-// ClearBodyKey clears the value of the "body_key" field.
-func (m *EmailMutation) ClearBodyKey() {
-	m.body_key = nil
-	m.clearedFields[email.FieldBodyKey] = struct{}{}
-}
-
-// ResetBodyKey resets all changes to the "body_key" field.
-func (m *EmailMutation) ResetBodyKey() {
-	m.body_key = nil
-	delete(m.clearedFields, email.FieldBodyKey)
-}
-
-// SetBodySize sets the "body_size" field.
-func (m *EmailMutation) SetBodySize(i int64) {
-	m.body_size = &i
-	m.addbody_size = nil
-}
-
 // BodySize returns the value of the "body_size" field in the mutation.
 func (m *EmailMutation) BodySize() (r int64, exists bool) {
 	v := m.body_size
@@ -13790,60 +7438,6 @@ func (m *EmailMutation) BodySize() (r int64, exists bool) {
 	return *v, true
 }
 
-// OldBodySize returns the old "body_size" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldBodySize(ctx context.Context) (v *int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldBodySize is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldBodySize requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldBodySize: %w", err)
-	}
-	return oldValue.BodySize, nil
-}
-
-// AddBodySize adds i to the "body_size" field.
-func (m *EmailMutation) AddBodySize(i int64) {
-	if m.addbody_size != nil {
-		*m.addbody_size += i
-	} else {
-		m.addbody_size = &i
-	}
-}
-
-// AddedBodySize returns the value that was added to the "body_size" field in this mutation.
-func (m *EmailMutation) AddedBodySize() (r int64, exists bool) {
-	v := m.addbody_size
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearBodySize clears the value of the "body_size" field.
-func (m *EmailMutation) ClearBodySize() {
-	m.body_size = nil
-	m.addbody_size = nil
-	m.clearedFields[email.FieldBodySize] = struct{}{}
-}
-
-// ResetBodySize resets all changes to the "body_size" field.
-func (m *EmailMutation) ResetBodySize() {
-	m.body_size = nil
-	m.addbody_size = nil
-	delete(m.clearedFields, email.FieldBodySize)
-}
-
-// SetBodySnippet sets the "body_snippet" field.
-func (m *EmailMutation) SetBodySnippet(s string) {
-	m.body_snippet = &s
-}
-
 // BodySnippet returns the value of the "body_snippet" field in the mutation.
 func (m *EmailMutation) BodySnippet() (r string, exists bool) {
 	v := m.body_snippet
@@ -13851,35 +7445,6 @@ func (m *EmailMutation) BodySnippet() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldBodySnippet returns the old "body_snippet" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldBodySnippet(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldBodySnippet is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldBodySnippet requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldBodySnippet: %w", err)
-	}
-	return oldValue.BodySnippet, nil
-}
-
-// ClearBodySnippet clears the value of the "body_snippet" field.
-func (m *EmailMutation) ClearBodySnippet() {
-	m.body_snippet = nil
-	m.clearedFields[email.FieldBodySnippet] = struct{}{}
-}
-
-// ResetBodySnippet resets all changes to the "body_snippet" field.
-func (m *EmailMutation) ResetBodySnippet() {
-	m.body_snippet = nil
-	delete(m.clearedFields, email.FieldBodySnippet)
 }
 
 // SetHeaders sets the "headers" field.
@@ -13897,43 +7462,6 @@ func (m *EmailMutation) Headers() (r []shape.Header, exists bool) {
 	return *v, true
 }
 
-// OldHeaders returns the old "headers" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldHeaders(ctx context.Context) (v []shape.Header, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldHeaders is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldHeaders requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldHeaders: %w", err)
-	}
-	return oldValue.Headers, nil
-}
-
-// ClearHeaders clears the value of the "headers" field.
-func (m *EmailMutation) ClearHeaders() {
-	m.headers = nil
-	m.appendheaders = nil
-	m.clearedFields[email.FieldHeaders] = struct{}{}
-}
-
-// ResetHeaders resets all changes to the "headers" field.
-func (m *EmailMutation) ResetHeaders() {
-	m.headers = nil
-	m.appendheaders = nil
-	delete(m.clearedFields, email.FieldHeaders)
-}
-
-// SetTags sets the "tags" field.
-func (m *EmailMutation) SetTags(s []shape.Tag) {
-	m.tags = &s
-	m.appendtags = nil
-}
-
 // Tags returns the value of the "tags" field in the mutation.
 func (m *EmailMutation) Tags() (r []shape.Tag, exists bool) {
 	v := m.tags
@@ -13941,42 +7469,6 @@ func (m *EmailMutation) Tags() (r []shape.Tag, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldTags returns the old "tags" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldTags(ctx context.Context) (v []shape.Tag, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldTags is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldTags requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldTags: %w", err)
-	}
-	return oldValue.Tags, nil
-}
-
-// ClearTags clears the value of the "tags" field.
-func (m *EmailMutation) ClearTags() {
-	m.tags = nil
-	m.appendtags = nil
-	m.clearedFields[email.FieldTags] = struct{}{}
-}
-
-// ResetTags resets all changes to the "tags" field.
-func (m *EmailMutation) ResetTags() {
-	m.tags = nil
-	m.appendtags = nil
-	delete(m.clearedFields, email.FieldTags)
-}
-
-// SetMessageID sets the "message_id" field.
-func (m *EmailMutation) SetMessageID(s string) {
-	m.message_id = &s
 }
 
 // MessageID returns the value of the "message_id" field in the mutation.
@@ -13988,34 +7480,6 @@ func (m *EmailMutation) MessageID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldMessageID returns the old "message_id" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldMessageID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldMessageID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldMessageID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldMessageID: %w", err)
-	}
-	return oldValue.MessageID, nil
-}
-
-// ResetMessageID resets all changes to the "message_id" field.
-func (m *EmailMutation) ResetMessageID() {
-	m.message_id = nil
-}
-
-// SetAttachmentCount sets the "attachment_count" field.
-func (m *EmailMutation) SetAttachmentCount(i int) {
-	m.attachment_count = &i
-	m.addattachment_count = nil
-}
-
 // AttachmentCount returns the value of the "attachment_count" field in the mutation.
 func (m *EmailMutation) AttachmentCount() (r int, exists bool) {
 	v := m.attachment_count
@@ -14025,52 +7489,6 @@ func (m *EmailMutation) AttachmentCount() (r int, exists bool) {
 	return *v, true
 }
 
-// OldAttachmentCount returns the old "attachment_count" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldAttachmentCount(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAttachmentCount is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAttachmentCount requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAttachmentCount: %w", err)
-	}
-	return oldValue.AttachmentCount, nil
-}
-
-// AddAttachmentCount adds i to the "attachment_count" field.
-func (m *EmailMutation) AddAttachmentCount(i int) {
-	if m.addattachment_count != nil {
-		*m.addattachment_count += i
-	} else {
-		m.addattachment_count = &i
-	}
-}
-
-// AddedAttachmentCount returns the value that was added to the "attachment_count" field in this mutation.
-func (m *EmailMutation) AddedAttachmentCount() (r int, exists bool) {
-	v := m.addattachment_count
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetAttachmentCount resets all changes to the "attachment_count" field.
-func (m *EmailMutation) ResetAttachmentCount() {
-	m.attachment_count = nil
-	m.addattachment_count = nil
-}
-
-// SetUnsubscribe sets the "unsubscribe" field.
-func (m *EmailMutation) SetUnsubscribe(b bool) {
-	m.unsubscribe = &b
-}
-
 // Unsubscribe returns the value of the "unsubscribe" field in the mutation.
 func (m *EmailMutation) Unsubscribe() (r bool, exists bool) {
 	v := m.unsubscribe
@@ -14078,28 +7496,6 @@ func (m *EmailMutation) Unsubscribe() (r bool, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldUnsubscribe returns the old "unsubscribe" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldUnsubscribe(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUnsubscribe is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUnsubscribe requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUnsubscribe: %w", err)
-	}
-	return oldValue.Unsubscribe, nil
-}
-
-// ResetUnsubscribe resets all changes to the "unsubscribe" field.
-func (m *EmailMutation) ResetUnsubscribe() {
-	m.unsubscribe = nil
 }
 
 // SetCategory sets the "category" field.
@@ -14116,23 +7512,6 @@ func (m *EmailMutation) Category() (r string, exists bool) {
 	return *v, true
 }
 
-// OldCategory returns the old "category" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldCategory(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCategory is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCategory requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCategory: %w", err)
-	}
-	return oldValue.Category, nil
-}
-
 // ClearCategory clears the value of the "category" field.
 func (m *EmailMutation) ClearCategory() {
 	m.category = nil
@@ -14143,12 +7522,6 @@ func (m *EmailMutation) ClearCategory() {
 func (m *EmailMutation) CategoryCleared() bool {
 	_, ok := m.clearedFields[email.FieldCategory]
 	return ok
-}
-
-// ResetCategory resets all changes to the "category" field.
-func (m *EmailMutation) ResetCategory() {
-	m.category = nil
-	delete(m.clearedFields, email.FieldCategory)
 }
 
 // SetStatus sets the "status" field.
@@ -14165,33 +7538,6 @@ func (m *EmailMutation) Status() (r email.Status, exists bool) {
 	return *v, true
 }
 
-// OldStatus returns the old "status" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldStatus(ctx context.Context) (v email.Status, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldStatus requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
-	}
-	return oldValue.Status, nil
-}
-
-// ResetStatus resets all changes to the "status" field.
-func (m *EmailMutation) ResetStatus() {
-	m.status = nil
-}
-
-// SetLastEvent sets the "last_event" field.
-func (m *EmailMutation) SetLastEvent(s string) {
-	m.last_event = &s
-}
-
 // LastEvent returns the value of the "last_event" field in the mutation.
 func (m *EmailMutation) LastEvent() (r string, exists bool) {
 	v := m.last_event
@@ -14201,33 +7547,6 @@ func (m *EmailMutation) LastEvent() (r string, exists bool) {
 	return *v, true
 }
 
-// OldLastEvent returns the old "last_event" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldLastEvent(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldLastEvent is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldLastEvent requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldLastEvent: %w", err)
-	}
-	return oldValue.LastEvent, nil
-}
-
-// ResetLastEvent resets all changes to the "last_event" field.
-func (m *EmailMutation) ResetLastEvent() {
-	m.last_event = nil
-}
-
-// SetBounceReason sets the "bounce_reason" field.
-func (m *EmailMutation) SetBounceReason(s string) {
-	m.bounce_reason = &s
-}
-
 // BounceReason returns the value of the "bounce_reason" field in the mutation.
 func (m *EmailMutation) BounceReason() (r string, exists bool) {
 	v := m.bounce_reason
@@ -14235,35 +7554,6 @@ func (m *EmailMutation) BounceReason() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldBounceReason returns the old "bounce_reason" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldBounceReason(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldBounceReason is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldBounceReason requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldBounceReason: %w", err)
-	}
-	return oldValue.BounceReason, nil
-}
-
-// ClearBounceReason clears the value of the "bounce_reason" field.
-func (m *EmailMutation) ClearBounceReason() {
-	m.bounce_reason = nil
-	m.clearedFields[email.FieldBounceReason] = struct{}{}
-}
-
-// ResetBounceReason resets all changes to the "bounce_reason" field.
-func (m *EmailMutation) ResetBounceReason() {
-	m.bounce_reason = nil
-	delete(m.clearedFields, email.FieldBounceReason)
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -14280,33 +7570,6 @@ func (m *EmailMutation) CreatedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldCreatedAt returns the old "created_at" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *EmailMutation) ResetCreatedAt() {
-	m.created_at = nil
-}
-
-// SetScheduledAt sets the "scheduled_at" field.
-func (m *EmailMutation) SetScheduledAt(t time.Time) {
-	m.scheduled_at = &t
-}
-
 // ScheduledAt returns the value of the "scheduled_at" field in the mutation.
 func (m *EmailMutation) ScheduledAt() (r time.Time, exists bool) {
 	v := m.scheduled_at
@@ -14314,35 +7577,6 @@ func (m *EmailMutation) ScheduledAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldScheduledAt returns the old "scheduled_at" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldScheduledAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldScheduledAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldScheduledAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldScheduledAt: %w", err)
-	}
-	return oldValue.ScheduledAt, nil
-}
-
-// ClearScheduledAt clears the value of the "scheduled_at" field.
-func (m *EmailMutation) ClearScheduledAt() {
-	m.scheduled_at = nil
-	m.clearedFields[email.FieldScheduledAt] = struct{}{}
-}
-
-// ResetScheduledAt resets all changes to the "scheduled_at" field.
-func (m *EmailMutation) ResetScheduledAt() {
-	m.scheduled_at = nil
-	delete(m.clearedFields, email.FieldScheduledAt)
 }
 
 // SetExpiresAt sets the "expires_at" field.
@@ -14359,23 +7593,6 @@ func (m *EmailMutation) ExpiresAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldExpiresAt returns the old "expires_at" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldExpiresAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
-	}
-	return oldValue.ExpiresAt, nil
-}
-
 // ClearExpiresAt clears the value of the "expires_at" field.
 func (m *EmailMutation) ClearExpiresAt() {
 	m.expires_at = nil
@@ -14388,17 +7605,6 @@ func (m *EmailMutation) ExpiresAtCleared() bool {
 	return ok
 }
 
-// ResetExpiresAt resets all changes to the "expires_at" field.
-func (m *EmailMutation) ResetExpiresAt() {
-	m.expires_at = nil
-	delete(m.clearedFields, email.FieldExpiresAt)
-}
-
-// SetCancelledAt sets the "cancelled_at" field.
-func (m *EmailMutation) SetCancelledAt(t time.Time) {
-	m.cancelled_at = &t
-}
-
 // CancelledAt returns the value of the "cancelled_at" field in the mutation.
 func (m *EmailMutation) CancelledAt() (r time.Time, exists bool) {
 	v := m.cancelled_at
@@ -14406,40 +7612,6 @@ func (m *EmailMutation) CancelledAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCancelledAt returns the old "cancelled_at" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldCancelledAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCancelledAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCancelledAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCancelledAt: %w", err)
-	}
-	return oldValue.CancelledAt, nil
-}
-
-// ClearCancelledAt clears the value of the "cancelled_at" field.
-func (m *EmailMutation) ClearCancelledAt() {
-	m.cancelled_at = nil
-	m.clearedFields[email.FieldCancelledAt] = struct{}{}
-}
-
-// ResetCancelledAt resets all changes to the "cancelled_at" field.
-func (m *EmailMutation) ResetCancelledAt() {
-	m.cancelled_at = nil
-	delete(m.clearedFields, email.FieldCancelledAt)
-}
-
-// SetSentAt sets the "sent_at" field.
-func (m *EmailMutation) SetSentAt(t time.Time) {
-	m.sent_at = &t
 }
 
 // SentAt returns the value of the "sent_at" field in the mutation.
@@ -14451,40 +7623,6 @@ func (m *EmailMutation) SentAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldSentAt returns the old "sent_at" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldSentAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSentAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSentAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSentAt: %w", err)
-	}
-	return oldValue.SentAt, nil
-}
-
-// ClearSentAt clears the value of the "sent_at" field.
-func (m *EmailMutation) ClearSentAt() {
-	m.sent_at = nil
-	m.clearedFields[email.FieldSentAt] = struct{}{}
-}
-
-// ResetSentAt resets all changes to the "sent_at" field.
-func (m *EmailMutation) ResetSentAt() {
-	m.sent_at = nil
-	delete(m.clearedFields, email.FieldSentAt)
-}
-
-// SetDeliveredAt sets the "delivered_at" field.
-func (m *EmailMutation) SetDeliveredAt(t time.Time) {
-	m.delivered_at = &t
-}
-
 // DeliveredAt returns the value of the "delivered_at" field in the mutation.
 func (m *EmailMutation) DeliveredAt() (r time.Time, exists bool) {
 	v := m.delivered_at
@@ -14492,40 +7630,6 @@ func (m *EmailMutation) DeliveredAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldDeliveredAt returns the old "delivered_at" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldDeliveredAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDeliveredAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDeliveredAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDeliveredAt: %w", err)
-	}
-	return oldValue.DeliveredAt, nil
-}
-
-// ClearDeliveredAt clears the value of the "delivered_at" field.
-func (m *EmailMutation) ClearDeliveredAt() {
-	m.delivered_at = nil
-	m.clearedFields[email.FieldDeliveredAt] = struct{}{}
-}
-
-// ResetDeliveredAt resets all changes to the "delivered_at" field.
-func (m *EmailMutation) ResetDeliveredAt() {
-	m.delivered_at = nil
-	delete(m.clearedFields, email.FieldDeliveredAt)
-}
-
-// SetBouncedAt sets the "bounced_at" field.
-func (m *EmailMutation) SetBouncedAt(t time.Time) {
-	m.bounced_at = &t
 }
 
 // BouncedAt returns the value of the "bounced_at" field in the mutation.
@@ -14537,40 +7641,6 @@ func (m *EmailMutation) BouncedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldBouncedAt returns the old "bounced_at" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldBouncedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldBouncedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldBouncedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldBouncedAt: %w", err)
-	}
-	return oldValue.BouncedAt, nil
-}
-
-// ClearBouncedAt clears the value of the "bounced_at" field.
-func (m *EmailMutation) ClearBouncedAt() {
-	m.bounced_at = nil
-	m.clearedFields[email.FieldBouncedAt] = struct{}{}
-}
-
-// ResetBouncedAt resets all changes to the "bounced_at" field.
-func (m *EmailMutation) ResetBouncedAt() {
-	m.bounced_at = nil
-	delete(m.clearedFields, email.FieldBouncedAt)
-}
-
-// SetReleaseAt sets the "release_at" field.
-func (m *EmailMutation) SetReleaseAt(t time.Time) {
-	m.release_at = &t
-}
-
 // ReleaseAt returns the value of the "release_at" field in the mutation.
 func (m *EmailMutation) ReleaseAt() (r time.Time, exists bool) {
 	v := m.release_at
@@ -14578,40 +7648,6 @@ func (m *EmailMutation) ReleaseAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldReleaseAt returns the old "release_at" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldReleaseAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldReleaseAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldReleaseAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldReleaseAt: %w", err)
-	}
-	return oldValue.ReleaseAt, nil
-}
-
-// ClearReleaseAt clears the value of the "release_at" field.
-func (m *EmailMutation) ClearReleaseAt() {
-	m.release_at = nil
-	m.clearedFields[email.FieldReleaseAt] = struct{}{}
-}
-
-// ResetReleaseAt resets all changes to the "release_at" field.
-func (m *EmailMutation) ResetReleaseAt() {
-	m.release_at = nil
-	delete(m.clearedFields, email.FieldReleaseAt)
-}
-
-// SetUncommon sets the "uncommon" field.
-func (m *EmailMutation) SetUncommon(s string) {
-	m.uncommon = &s
 }
 
 // Uncommon returns the value of the "uncommon" field in the mutation.
@@ -14623,40 +7659,6 @@ func (m *EmailMutation) Uncommon() (r string, exists bool) {
 	return *v, true
 }
 
-// OldUncommon returns the old "uncommon" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldUncommon(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUncommon is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUncommon requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUncommon: %w", err)
-	}
-	return oldValue.Uncommon, nil
-}
-
-// ClearUncommon clears the value of the "uncommon" field.
-func (m *EmailMutation) ClearUncommon() {
-	m.uncommon = nil
-	m.clearedFields[email.FieldUncommon] = struct{}{}
-}
-
-// ResetUncommon resets all changes to the "uncommon" field.
-func (m *EmailMutation) ResetUncommon() {
-	m.uncommon = nil
-	delete(m.clearedFields, email.FieldUncommon)
-}
-
-// SetSearch sets the "search" field.
-func (m *EmailMutation) SetSearch(s string) {
-	m.search = &s
-}
-
 // Search returns the value of the "search" field in the mutation.
 func (m *EmailMutation) Search() (r string, exists bool) {
 	v := m.search
@@ -14666,40 +7668,6 @@ func (m *EmailMutation) Search() (r string, exists bool) {
 	return *v, true
 }
 
-// OldSearch returns the old "search" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldSearch(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSearch is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSearch requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSearch: %w", err)
-	}
-	return oldValue.Search, nil
-}
-
-// ClearSearch clears the value of the "search" field.
-func (m *EmailMutation) ClearSearch() {
-	m.search = nil
-	m.clearedFields[email.FieldSearch] = struct{}{}
-}
-
-// ResetSearch resets all changes to the "search" field.
-func (m *EmailMutation) ResetSearch() {
-	m.search = nil
-	delete(m.clearedFields, email.FieldSearch)
-}
-
-// SetBodyPurgedAt sets the "body_purged_at" field.
-func (m *EmailMutation) SetBodyPurgedAt(t time.Time) {
-	m.body_purged_at = &t
-}
-
 // BodyPurgedAt returns the value of the "body_purged_at" field in the mutation.
 func (m *EmailMutation) BodyPurgedAt() (r time.Time, exists bool) {
 	v := m.body_purged_at
@@ -14707,35 +7675,6 @@ func (m *EmailMutation) BodyPurgedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldBodyPurgedAt returns the old "body_purged_at" field's value of the Email entity.
-// If the Email object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EmailMutation) OldBodyPurgedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldBodyPurgedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldBodyPurgedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldBodyPurgedAt: %w", err)
-	}
-	return oldValue.BodyPurgedAt, nil
-}
-
-// ClearBodyPurgedAt clears the value of the "body_purged_at" field.
-func (m *EmailMutation) ClearBodyPurgedAt() {
-	m.body_purged_at = nil
-	m.clearedFields[email.FieldBodyPurgedAt] = struct{}{}
-}
-
-// ResetBodyPurgedAt resets all changes to the "body_purged_at" field.
-func (m *EmailMutation) ResetBodyPurgedAt() {
-	m.body_purged_at = nil
-	delete(m.clearedFields, email.FieldBodyPurgedAt)
 }
 
 // ResetRecipients resets all changes to the "recipients" edge.
@@ -14907,86 +7846,7 @@ func (m *EmailMutation) Fields() []string {
 // schema.
 func (m *EmailMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case email.FieldAccountID:
-		return m.AccountID()
-	case email.FieldDomainID:
-		return m.DomainID()
-	case email.FieldAPIKeyID:
-		return m.APIKeyID()
-	case email.FieldTemplateID:
-		return m.TemplateID()
-	case email.FieldTemplateVersion:
-		return m.TemplateVersion()
-	case email.FieldAutomationID:
-		return m.AutomationID()
-	case email.FieldRunID:
-		return m.RunID()
-	case email.FieldFrom:
-		return m.From()
-	case email.FieldFromAddress:
-		return m.FromAddress()
-	case email.FieldTo:
-		return m.To()
-	case email.FieldCc:
-		return m.Cc()
-	case email.FieldBcc:
-		return m.Bcc()
-	case email.FieldReplyTo:
-		return m.ReplyTo()
-	case email.FieldSubject:
-		return m.Subject()
-	case email.FieldHTML:
-		return m.HTML()
-	case email.FieldText:
-		return m.Text()
-	case email.FieldMime:
-		return m.Mime()
-	case email.FieldBodyKey:
-		return m.BodyKey()
-	case email.FieldBodySize:
-		return m.BodySize()
-	case email.FieldBodySnippet:
-		return m.BodySnippet()
-	case email.FieldHeaders:
-		return m.Headers()
-	case email.FieldTags:
-		return m.Tags()
-	case email.FieldMessageID:
-		return m.MessageID()
-	case email.FieldAttachmentCount:
-		return m.AttachmentCount()
-	case email.FieldUnsubscribe:
-		return m.Unsubscribe()
-	case email.FieldCategory:
-		return m.Category()
-	case email.FieldStatus:
-		return m.Status()
-	case email.FieldLastEvent:
-		return m.LastEvent()
-	case email.FieldBounceReason:
-		return m.BounceReason()
-	case email.FieldCreatedAt:
-		return m.CreatedAt()
-	case email.FieldScheduledAt:
-		return m.ScheduledAt()
-	case email.FieldExpiresAt:
-		return m.ExpiresAt()
-	case email.FieldCancelledAt:
-		return m.CancelledAt()
-	case email.FieldSentAt:
-		return m.SentAt()
-	case email.FieldDeliveredAt:
-		return m.DeliveredAt()
-	case email.FieldBouncedAt:
-		return m.BouncedAt()
-	case email.FieldReleaseAt:
-		return m.ReleaseAt()
-	case email.FieldUncommon:
-		return m.Uncommon()
-	case email.FieldSearch:
-		return m.Search()
-	case email.FieldBodyPurgedAt:
-		return m.BodyPurgedAt()
+
 	}
 	return nil, false
 }
@@ -14996,86 +7856,7 @@ func (m *EmailMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *EmailMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case email.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case email.FieldDomainID:
-		return m.OldDomainID(ctx)
-	case email.FieldAPIKeyID:
-		return m.OldAPIKeyID(ctx)
-	case email.FieldTemplateID:
-		return m.OldTemplateID(ctx)
-	case email.FieldTemplateVersion:
-		return m.OldTemplateVersion(ctx)
-	case email.FieldAutomationID:
-		return m.OldAutomationID(ctx)
-	case email.FieldRunID:
-		return m.OldRunID(ctx)
-	case email.FieldFrom:
-		return m.OldFrom(ctx)
-	case email.FieldFromAddress:
-		return m.OldFromAddress(ctx)
-	case email.FieldTo:
-		return m.OldTo(ctx)
-	case email.FieldCc:
-		return m.OldCc(ctx)
-	case email.FieldBcc:
-		return m.OldBcc(ctx)
-	case email.FieldReplyTo:
-		return m.OldReplyTo(ctx)
-	case email.FieldSubject:
-		return m.OldSubject(ctx)
-	case email.FieldHTML:
-		return m.OldHTML(ctx)
-	case email.FieldText:
-		return m.OldText(ctx)
-	case email.FieldMime:
-		return m.OldMime(ctx)
-	case email.FieldBodyKey:
-		return m.OldBodyKey(ctx)
-	case email.FieldBodySize:
-		return m.OldBodySize(ctx)
-	case email.FieldBodySnippet:
-		return m.OldBodySnippet(ctx)
-	case email.FieldHeaders:
-		return m.OldHeaders(ctx)
-	case email.FieldTags:
-		return m.OldTags(ctx)
-	case email.FieldMessageID:
-		return m.OldMessageID(ctx)
-	case email.FieldAttachmentCount:
-		return m.OldAttachmentCount(ctx)
-	case email.FieldUnsubscribe:
-		return m.OldUnsubscribe(ctx)
-	case email.FieldCategory:
-		return m.OldCategory(ctx)
-	case email.FieldStatus:
-		return m.OldStatus(ctx)
-	case email.FieldLastEvent:
-		return m.OldLastEvent(ctx)
-	case email.FieldBounceReason:
-		return m.OldBounceReason(ctx)
-	case email.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
-	case email.FieldScheduledAt:
-		return m.OldScheduledAt(ctx)
-	case email.FieldExpiresAt:
-		return m.OldExpiresAt(ctx)
-	case email.FieldCancelledAt:
-		return m.OldCancelledAt(ctx)
-	case email.FieldSentAt:
-		return m.OldSentAt(ctx)
-	case email.FieldDeliveredAt:
-		return m.OldDeliveredAt(ctx)
-	case email.FieldBouncedAt:
-		return m.OldBouncedAt(ctx)
-	case email.FieldReleaseAt:
-		return m.OldReleaseAt(ctx)
-	case email.FieldUncommon:
-		return m.OldUncommon(ctx)
-	case email.FieldSearch:
-		return m.OldSearch(ctx)
-	case email.FieldBodyPurgedAt:
-		return m.OldBodyPurgedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Email field %s", name)
 }
@@ -15085,286 +7866,7 @@ func (m *EmailMutation) OldField(ctx context.Context, name string) (ent.Value, e
 // type.
 func (m *EmailMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case email.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case email.FieldDomainID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDomainID(v)
-		return nil
-	case email.FieldAPIKeyID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAPIKeyID(v)
-		return nil
-	case email.FieldTemplateID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetTemplateID(v)
-		return nil
-	case email.FieldTemplateVersion:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetTemplateVersion(v)
-		return nil
-	case email.FieldAutomationID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAutomationID(v)
-		return nil
-	case email.FieldRunID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRunID(v)
-		return nil
-	case email.FieldFrom:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetFrom(v)
-		return nil
-	case email.FieldFromAddress:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetFromAddress(v)
-		return nil
-	case email.FieldTo:
-		v, ok := value.([]string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetTo(v)
-		return nil
-	case email.FieldCc:
-		v, ok := value.([]string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCc(v)
-		return nil
-	case email.FieldBcc:
-		v, ok := value.([]string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetBcc(v)
-		return nil
-	case email.FieldReplyTo:
-		v, ok := value.([]string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetReplyTo(v)
-		return nil
-	case email.FieldSubject:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSubject(v)
-		return nil
-	case email.FieldHTML:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetHTML(v)
-		return nil
-	case email.FieldText:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetText(v)
-		return nil
-	case email.FieldMime:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetMime(v)
-		return nil
-	case email.FieldBodyKey:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetBodyKey(v)
-		return nil
-	case email.FieldBodySize:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetBodySize(v)
-		return nil
-	case email.FieldBodySnippet:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetBodySnippet(v)
-		return nil
-	case email.FieldHeaders:
-		v, ok := value.([]shape.Header)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetHeaders(v)
-		return nil
-	case email.FieldTags:
-		v, ok := value.([]shape.Tag)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetTags(v)
-		return nil
-	case email.FieldMessageID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetMessageID(v)
-		return nil
-	case email.FieldAttachmentCount:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAttachmentCount(v)
-		return nil
-	case email.FieldUnsubscribe:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUnsubscribe(v)
-		return nil
-	case email.FieldCategory:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCategory(v)
-		return nil
-	case email.FieldStatus:
-		v, ok := value.(email.Status)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetStatus(v)
-		return nil
-	case email.FieldLastEvent:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetLastEvent(v)
-		return nil
-	case email.FieldBounceReason:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetBounceReason(v)
-		return nil
-	case email.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
-	case email.FieldScheduledAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetScheduledAt(v)
-		return nil
-	case email.FieldExpiresAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetExpiresAt(v)
-		return nil
-	case email.FieldCancelledAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCancelledAt(v)
-		return nil
-	case email.FieldSentAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSentAt(v)
-		return nil
-	case email.FieldDeliveredAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDeliveredAt(v)
-		return nil
-	case email.FieldBouncedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetBouncedAt(v)
-		return nil
-	case email.FieldReleaseAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetReleaseAt(v)
-		return nil
-	case email.FieldUncommon:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUncommon(v)
-		return nil
-	case email.FieldSearch:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSearch(v)
-		return nil
-	case email.FieldBodyPurgedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetBodyPurgedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Email field %s", name)
 }
@@ -15390,12 +7892,7 @@ func (m *EmailMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *EmailMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case email.FieldTemplateVersion:
-		return m.AddedTemplateVersion()
-	case email.FieldBodySize:
-		return m.AddedBodySize()
-	case email.FieldAttachmentCount:
-		return m.AddedAttachmentCount()
+
 	}
 	return nil, false
 }
@@ -15405,27 +7902,7 @@ func (m *EmailMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *EmailMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case email.FieldTemplateVersion:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddTemplateVersion(v)
-		return nil
-	case email.FieldBodySize:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddBodySize(v)
-		return nil
-	case email.FieldAttachmentCount:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddAttachmentCount(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Email numeric field %s", name)
 }
@@ -15532,90 +8009,7 @@ func (m *EmailMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *EmailMutation) ClearField(name string) error {
 	switch name {
-	case email.FieldAPIKeyID:
-		m.ClearAPIKeyID()
-		return nil
-	case email.FieldTemplateID:
-		m.ClearTemplateID()
-		return nil
-	case email.FieldTemplateVersion:
-		m.ClearTemplateVersion()
-		return nil
-	case email.FieldAutomationID:
-		m.ClearAutomationID()
-		return nil
-	case email.FieldRunID:
-		m.ClearRunID()
-		return nil
-	case email.FieldCc:
-		m.ClearCc()
-		return nil
-	case email.FieldBcc:
-		m.ClearBcc()
-		return nil
-	case email.FieldReplyTo:
-		m.ClearReplyTo()
-		return nil
-	case email.FieldHTML:
-		m.ClearHTML()
-		return nil
-	case email.FieldText:
-		m.ClearText()
-		return nil
-	case email.FieldMime:
-		m.ClearMime()
-		return nil
-	case email.FieldBodyKey:
-		m.ClearBodyKey()
-		return nil
-	case email.FieldBodySize:
-		m.ClearBodySize()
-		return nil
-	case email.FieldBodySnippet:
-		m.ClearBodySnippet()
-		return nil
-	case email.FieldHeaders:
-		m.ClearHeaders()
-		return nil
-	case email.FieldTags:
-		m.ClearTags()
-		return nil
-	case email.FieldCategory:
-		m.ClearCategory()
-		return nil
-	case email.FieldBounceReason:
-		m.ClearBounceReason()
-		return nil
-	case email.FieldScheduledAt:
-		m.ClearScheduledAt()
-		return nil
-	case email.FieldExpiresAt:
-		m.ClearExpiresAt()
-		return nil
-	case email.FieldCancelledAt:
-		m.ClearCancelledAt()
-		return nil
-	case email.FieldSentAt:
-		m.ClearSentAt()
-		return nil
-	case email.FieldDeliveredAt:
-		m.ClearDeliveredAt()
-		return nil
-	case email.FieldBouncedAt:
-		m.ClearBouncedAt()
-		return nil
-	case email.FieldReleaseAt:
-		m.ClearReleaseAt()
-		return nil
-	case email.FieldUncommon:
-		m.ClearUncommon()
-		return nil
-	case email.FieldSearch:
-		m.ClearSearch()
-		return nil
-	case email.FieldBodyPurgedAt:
-		m.ClearBodyPurgedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Email nullable field %s", name)
 }
@@ -15624,126 +8018,7 @@ func (m *EmailMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *EmailMutation) ResetField(name string) error {
 	switch name {
-	case email.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case email.FieldDomainID:
-		m.ResetDomainID()
-		return nil
-	case email.FieldAPIKeyID:
-		m.ResetAPIKeyID()
-		return nil
-	case email.FieldTemplateID:
-		m.ResetTemplateID()
-		return nil
-	case email.FieldTemplateVersion:
-		m.ResetTemplateVersion()
-		return nil
-	case email.FieldAutomationID:
-		m.ResetAutomationID()
-		return nil
-	case email.FieldRunID:
-		m.ResetRunID()
-		return nil
-	case email.FieldFrom:
-		m.ResetFrom()
-		return nil
-	case email.FieldFromAddress:
-		m.ResetFromAddress()
-		return nil
-	case email.FieldTo:
-		m.ResetTo()
-		return nil
-	case email.FieldCc:
-		m.ResetCc()
-		return nil
-	case email.FieldBcc:
-		m.ResetBcc()
-		return nil
-	case email.FieldReplyTo:
-		m.ResetReplyTo()
-		return nil
-	case email.FieldSubject:
-		m.ResetSubject()
-		return nil
-	case email.FieldHTML:
-		m.ResetHTML()
-		return nil
-	case email.FieldText:
-		m.ResetText()
-		return nil
-	case email.FieldMime:
-		m.ResetMime()
-		return nil
-	case email.FieldBodyKey:
-		m.ResetBodyKey()
-		return nil
-	case email.FieldBodySize:
-		m.ResetBodySize()
-		return nil
-	case email.FieldBodySnippet:
-		m.ResetBodySnippet()
-		return nil
-	case email.FieldHeaders:
-		m.ResetHeaders()
-		return nil
-	case email.FieldTags:
-		m.ResetTags()
-		return nil
-	case email.FieldMessageID:
-		m.ResetMessageID()
-		return nil
-	case email.FieldAttachmentCount:
-		m.ResetAttachmentCount()
-		return nil
-	case email.FieldUnsubscribe:
-		m.ResetUnsubscribe()
-		return nil
-	case email.FieldCategory:
-		m.ResetCategory()
-		return nil
-	case email.FieldStatus:
-		m.ResetStatus()
-		return nil
-	case email.FieldLastEvent:
-		m.ResetLastEvent()
-		return nil
-	case email.FieldBounceReason:
-		m.ResetBounceReason()
-		return nil
-	case email.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
-	case email.FieldScheduledAt:
-		m.ResetScheduledAt()
-		return nil
-	case email.FieldExpiresAt:
-		m.ResetExpiresAt()
-		return nil
-	case email.FieldCancelledAt:
-		m.ResetCancelledAt()
-		return nil
-	case email.FieldSentAt:
-		m.ResetSentAt()
-		return nil
-	case email.FieldDeliveredAt:
-		m.ResetDeliveredAt()
-		return nil
-	case email.FieldBouncedAt:
-		m.ResetBouncedAt()
-		return nil
-	case email.FieldReleaseAt:
-		m.ResetReleaseAt()
-		return nil
-	case email.FieldUncommon:
-		m.ResetUncommon()
-		return nil
-	case email.FieldSearch:
-		m.ResetSearch()
-		return nil
-	case email.FieldBodyPurgedAt:
-		m.ResetBodyPurgedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Email field %s", name)
 }
@@ -15990,28 +8265,6 @@ func (m *EngagementMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the Engagement entity.
-// If the Engagement object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EngagementMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *EngagementMutation) ResetAccountID() {
-	m.account_id = nil
-}
-
 // SetEmailID sets the "email_id" field.
 func (m *EngagementMutation) SetEmailID(s string) {
 	m.email_id = &s
@@ -16024,28 +8277,6 @@ func (m *EngagementMutation) EmailID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldEmailID returns the old "email_id" field's value of the Engagement entity.
-// If the Engagement object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EngagementMutation) OldEmailID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldEmailID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldEmailID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldEmailID: %w", err)
-	}
-	return oldValue.EmailID, nil
-}
-
-// ResetEmailID resets all changes to the "email_id" field.
-func (m *EngagementMutation) ResetEmailID() {
-	m.email_id = nil
 }
 
 // SetKind sets the "kind" field.
@@ -16062,28 +8293,6 @@ func (m *EngagementMutation) Kind() (r engagement.Kind, exists bool) {
 	return *v, true
 }
 
-// OldKind returns the old "kind" field's value of the Engagement entity.
-// If the Engagement object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EngagementMutation) OldKind(ctx context.Context) (v engagement.Kind, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldKind is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldKind requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldKind: %w", err)
-	}
-	return oldValue.Kind, nil
-}
-
-// ResetKind resets all changes to the "kind" field.
-func (m *EngagementMutation) ResetKind() {
-	m.kind = nil
-}
-
 // SetURL sets the "url" field.
 func (m *EngagementMutation) SetURL(s string) {
 	m.url = &s
@@ -16096,35 +8305,6 @@ func (m *EngagementMutation) URL() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldURL returns the old "url" field's value of the Engagement entity.
-// If the Engagement object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EngagementMutation) OldURL(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldURL is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldURL requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldURL: %w", err)
-	}
-	return oldValue.URL, nil
-}
-
-// ClearURL clears the value of the "url" field.
-func (m *EngagementMutation) ClearURL() {
-	m.url = nil
-	m.clearedFields[engagement.FieldURL] = struct{}{}
-}
-
-// ResetURL resets all changes to the "url" field.
-func (m *EngagementMutation) ResetURL() {
-	m.url = nil
-	delete(m.clearedFields, engagement.FieldURL)
 }
 
 // SetIP sets the "ip" field.
@@ -16141,28 +8321,6 @@ func (m *EngagementMutation) IP() (r string, exists bool) {
 	return *v, true
 }
 
-// OldIP returns the old "ip" field's value of the Engagement entity.
-// If the Engagement object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EngagementMutation) OldIP(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldIP is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldIP requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldIP: %w", err)
-	}
-	return oldValue.IP, nil
-}
-
-// ResetIP resets all changes to the "ip" field.
-func (m *EngagementMutation) ResetIP() {
-	m.ip = nil
-}
-
 // SetUserAgent sets the "user_agent" field.
 func (m *EngagementMutation) SetUserAgent(s string) {
 	m.user_agent = &s
@@ -16177,33 +8335,6 @@ func (m *EngagementMutation) UserAgent() (r string, exists bool) {
 	return *v, true
 }
 
-// OldUserAgent returns the old "user_agent" field's value of the Engagement entity.
-// If the Engagement object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EngagementMutation) OldUserAgent(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUserAgent is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUserAgent requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUserAgent: %w", err)
-	}
-	return oldValue.UserAgent, nil
-}
-
-// ResetUserAgent resets all changes to the "user_agent" field.
-func (m *EngagementMutation) ResetUserAgent() {
-	m.user_agent = nil
-}
-
-// SetMachine sets the "machine" field.
-func (m *EngagementMutation) SetMachine(s string) {
-	m.machine = &s
-}
-
 // Machine returns the value of the "machine" field in the mutation.
 func (m *EngagementMutation) Machine() (r string, exists bool) {
 	v := m.machine
@@ -16211,28 +8342,6 @@ func (m *EngagementMutation) Machine() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldMachine returns the old "machine" field's value of the Engagement entity.
-// If the Engagement object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EngagementMutation) OldMachine(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldMachine is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldMachine requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldMachine: %w", err)
-	}
-	return oldValue.Machine, nil
-}
-
-// ResetMachine resets all changes to the "machine" field.
-func (m *EngagementMutation) ResetMachine() {
-	m.machine = nil
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -16247,28 +8356,6 @@ func (m *EngagementMutation) CreatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCreatedAt returns the old "created_at" field's value of the Engagement entity.
-// If the Engagement object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *EngagementMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *EngagementMutation) ResetCreatedAt() {
-	m.created_at = nil
 }
 
 // Where appends a list predicates to the EngagementMutation builder.
@@ -16323,22 +8410,7 @@ func (m *EngagementMutation) Fields() []string {
 // schema.
 func (m *EngagementMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case engagement.FieldAccountID:
-		return m.AccountID()
-	case engagement.FieldEmailID:
-		return m.EmailID()
-	case engagement.FieldKind:
-		return m.Kind()
-	case engagement.FieldURL:
-		return m.URL()
-	case engagement.FieldIP:
-		return m.IP()
-	case engagement.FieldUserAgent:
-		return m.UserAgent()
-	case engagement.FieldMachine:
-		return m.Machine()
-	case engagement.FieldCreatedAt:
-		return m.CreatedAt()
+
 	}
 	return nil, false
 }
@@ -16348,22 +8420,7 @@ func (m *EngagementMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *EngagementMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case engagement.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case engagement.FieldEmailID:
-		return m.OldEmailID(ctx)
-	case engagement.FieldKind:
-		return m.OldKind(ctx)
-	case engagement.FieldURL:
-		return m.OldURL(ctx)
-	case engagement.FieldIP:
-		return m.OldIP(ctx)
-	case engagement.FieldUserAgent:
-		return m.OldUserAgent(ctx)
-	case engagement.FieldMachine:
-		return m.OldMachine(ctx)
-	case engagement.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Engagement field %s", name)
 }
@@ -16373,62 +8430,7 @@ func (m *EngagementMutation) OldField(ctx context.Context, name string) (ent.Val
 // type.
 func (m *EngagementMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case engagement.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case engagement.FieldEmailID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetEmailID(v)
-		return nil
-	case engagement.FieldKind:
-		v, ok := value.(engagement.Kind)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetKind(v)
-		return nil
-	case engagement.FieldURL:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetURL(v)
-		return nil
-	case engagement.FieldIP:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetIP(v)
-		return nil
-	case engagement.FieldUserAgent:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUserAgent(v)
-		return nil
-	case engagement.FieldMachine:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetMachine(v)
-		return nil
-	case engagement.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Engagement field %s", name)
 }
@@ -16476,9 +8478,7 @@ func (m *EngagementMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *EngagementMutation) ClearField(name string) error {
 	switch name {
-	case engagement.FieldURL:
-		m.ClearURL()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Engagement nullable field %s", name)
 }
@@ -16487,30 +8487,7 @@ func (m *EngagementMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *EngagementMutation) ResetField(name string) error {
 	switch name {
-	case engagement.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case engagement.FieldEmailID:
-		m.ResetEmailID()
-		return nil
-	case engagement.FieldKind:
-		m.ResetKind()
-		return nil
-	case engagement.FieldURL:
-		m.ResetURL()
-		return nil
-	case engagement.FieldIP:
-		m.ResetIP()
-		return nil
-	case engagement.FieldUserAgent:
-		m.ResetUserAgent()
-		return nil
-	case engagement.FieldMachine:
-		m.ResetMachine()
-		return nil
-	case engagement.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Engagement field %s", name)
 }
@@ -16665,28 +8642,6 @@ func (m *IdentityMutation) UserID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldUserID returns the old "user_id" field's value of the Identity entity.
-// If the Identity object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *IdentityMutation) OldUserID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUserID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
-	}
-	return oldValue.UserID, nil
-}
-
-// ResetUserID resets all changes to the "user_id" field.
-func (m *IdentityMutation) ResetUserID() {
-	m.user_id = nil
-}
-
 // SetIssuer sets the "issuer" field.
 func (m *IdentityMutation) SetIssuer(s string) {
 	m.issuer = &s
@@ -16699,28 +8654,6 @@ func (m *IdentityMutation) Issuer() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldIssuer returns the old "issuer" field's value of the Identity entity.
-// If the Identity object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *IdentityMutation) OldIssuer(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldIssuer is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldIssuer requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldIssuer: %w", err)
-	}
-	return oldValue.Issuer, nil
-}
-
-// ResetIssuer resets all changes to the "issuer" field.
-func (m *IdentityMutation) ResetIssuer() {
-	m.issuer = nil
 }
 
 // SetSubject sets the "subject" field.
@@ -16737,28 +8670,6 @@ func (m *IdentityMutation) Subject() (r string, exists bool) {
 	return *v, true
 }
 
-// OldSubject returns the old "subject" field's value of the Identity entity.
-// If the Identity object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *IdentityMutation) OldSubject(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSubject is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSubject requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSubject: %w", err)
-	}
-	return oldValue.Subject, nil
-}
-
-// ResetSubject resets all changes to the "subject" field.
-func (m *IdentityMutation) ResetSubject() {
-	m.subject = nil
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (m *IdentityMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -16771,28 +8682,6 @@ func (m *IdentityMutation) CreatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCreatedAt returns the old "created_at" field's value of the Identity entity.
-// If the Identity object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *IdentityMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *IdentityMutation) ResetCreatedAt() {
-	m.created_at = nil
 }
 
 // Where appends a list predicates to the IdentityMutation builder.
@@ -16835,14 +8724,7 @@ func (m *IdentityMutation) Fields() []string {
 // schema.
 func (m *IdentityMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case identity.FieldUserID:
-		return m.UserID()
-	case identity.FieldIssuer:
-		return m.Issuer()
-	case identity.FieldSubject:
-		return m.Subject()
-	case identity.FieldCreatedAt:
-		return m.CreatedAt()
+
 	}
 	return nil, false
 }
@@ -16852,14 +8734,7 @@ func (m *IdentityMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *IdentityMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case identity.FieldUserID:
-		return m.OldUserID(ctx)
-	case identity.FieldIssuer:
-		return m.OldIssuer(ctx)
-	case identity.FieldSubject:
-		return m.OldSubject(ctx)
-	case identity.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Identity field %s", name)
 }
@@ -16869,34 +8744,7 @@ func (m *IdentityMutation) OldField(ctx context.Context, name string) (ent.Value
 // type.
 func (m *IdentityMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case identity.FieldUserID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUserID(v)
-		return nil
-	case identity.FieldIssuer:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetIssuer(v)
-		return nil
-	case identity.FieldSubject:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSubject(v)
-		return nil
-	case identity.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Identity field %s", name)
 }
@@ -16946,18 +8794,7 @@ func (m *IdentityMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *IdentityMutation) ResetField(name string) error {
 	switch name {
-	case identity.FieldUserID:
-		m.ResetUserID()
-		return nil
-	case identity.FieldIssuer:
-		m.ResetIssuer()
-		return nil
-	case identity.FieldSubject:
-		m.ResetSubject()
-		return nil
-	case identity.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Identity field %s", name)
 }
@@ -17152,28 +8989,6 @@ func (m *InvitationMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the Invitation entity.
-// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *InvitationMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *InvitationMutation) ResetAccountID() {
-	m.account_id = nil
-}
-
 // SetEmail sets the "email" field.
 func (m *InvitationMutation) SetEmail(s string) {
 	m.email = &s
@@ -17186,23 +9001,6 @@ func (m *InvitationMutation) Email() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldEmail returns the old "email" field's value of the Invitation entity.
-// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *InvitationMutation) OldEmail(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldEmail is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldEmail requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldEmail: %w", err)
-	}
-	return oldValue.Email, nil
 }
 
 // ResetEmail resets all changes to the "email" field.
@@ -17224,28 +9022,6 @@ func (m *InvitationMutation) Role() (r invitation.Role, exists bool) {
 	return *v, true
 }
 
-// OldRole returns the old "role" field's value of the Invitation entity.
-// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *InvitationMutation) OldRole(ctx context.Context) (v invitation.Role, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRole is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRole requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRole: %w", err)
-	}
-	return oldValue.Role, nil
-}
-
-// ResetRole resets all changes to the "role" field.
-func (m *InvitationMutation) ResetRole() {
-	m.role = nil
-}
-
 // SetTokenHash sets the "token_hash" field.
 func (m *InvitationMutation) SetTokenHash(b []byte) {
 	m.token_hash = &b
@@ -17260,23 +9036,6 @@ func (m *InvitationMutation) TokenHash() (r []byte, exists bool) {
 	return *v, true
 }
 
-// OldTokenHash returns the old "token_hash" field's value of the Invitation entity.
-// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *InvitationMutation) OldTokenHash(ctx context.Context) (v *[]byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldTokenHash is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldTokenHash requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldTokenHash: %w", err)
-	}
-	return oldValue.TokenHash, nil
-}
-
 // ClearTokenHash clears the value of the "token_hash" field.
 func (m *InvitationMutation) ClearTokenHash() {
 	m.token_hash = nil
@@ -17287,12 +9046,6 @@ func (m *InvitationMutation) ClearTokenHash() {
 func (m *InvitationMutation) TokenHashCleared() bool {
 	_, ok := m.clearedFields[invitation.FieldTokenHash]
 	return ok
-}
-
-// ResetTokenHash resets all changes to the "token_hash" field.
-func (m *InvitationMutation) ResetTokenHash() {
-	m.token_hash = nil
-	delete(m.clearedFields, invitation.FieldTokenHash)
 }
 
 // SetInvitedBy sets the "invited_by" field.
@@ -17309,23 +9062,6 @@ func (m *InvitationMutation) InvitedBy() (r string, exists bool) {
 	return *v, true
 }
 
-// OldInvitedBy returns the old "invited_by" field's value of the Invitation entity.
-// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *InvitationMutation) OldInvitedBy(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldInvitedBy is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldInvitedBy requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldInvitedBy: %w", err)
-	}
-	return oldValue.InvitedBy, nil
-}
-
 // ClearInvitedBy clears the value of the "invited_by" field.
 func (m *InvitationMutation) ClearInvitedBy() {
 	m.invited_by = nil
@@ -17336,12 +9072,6 @@ func (m *InvitationMutation) ClearInvitedBy() {
 func (m *InvitationMutation) InvitedByCleared() bool {
 	_, ok := m.clearedFields[invitation.FieldInvitedBy]
 	return ok
-}
-
-// ResetInvitedBy resets all changes to the "invited_by" field.
-func (m *InvitationMutation) ResetInvitedBy() {
-	m.invited_by = nil
-	delete(m.clearedFields, invitation.FieldInvitedBy)
 }
 
 // SetExpiresAt sets the "expires_at" field.
@@ -17358,28 +9088,6 @@ func (m *InvitationMutation) ExpiresAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldExpiresAt returns the old "expires_at" field's value of the Invitation entity.
-// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *InvitationMutation) OldExpiresAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
-	}
-	return oldValue.ExpiresAt, nil
-}
-
-// ResetExpiresAt resets all changes to the "expires_at" field.
-func (m *InvitationMutation) ResetExpiresAt() {
-	m.expires_at = nil
-}
-
 // SetAcceptedAt sets the "accepted_at" field.
 func (m *InvitationMutation) SetAcceptedAt(t time.Time) {
 	m.accepted_at = &t
@@ -17394,23 +9102,6 @@ func (m *InvitationMutation) AcceptedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldAcceptedAt returns the old "accepted_at" field's value of the Invitation entity.
-// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *InvitationMutation) OldAcceptedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAcceptedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAcceptedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAcceptedAt: %w", err)
-	}
-	return oldValue.AcceptedAt, nil
-}
-
 // ClearAcceptedAt clears the value of the "accepted_at" field.
 func (m *InvitationMutation) ClearAcceptedAt() {
 	m.accepted_at = nil
@@ -17421,12 +9112,6 @@ func (m *InvitationMutation) ClearAcceptedAt() {
 func (m *InvitationMutation) AcceptedAtCleared() bool {
 	_, ok := m.clearedFields[invitation.FieldAcceptedAt]
 	return ok
-}
-
-// ResetAcceptedAt resets all changes to the "accepted_at" field.
-func (m *InvitationMutation) ResetAcceptedAt() {
-	m.accepted_at = nil
-	delete(m.clearedFields, invitation.FieldAcceptedAt)
 }
 
 // SetRevokedAt sets the "revoked_at" field.
@@ -17443,23 +9128,6 @@ func (m *InvitationMutation) RevokedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldRevokedAt returns the old "revoked_at" field's value of the Invitation entity.
-// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *InvitationMutation) OldRevokedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRevokedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRevokedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRevokedAt: %w", err)
-	}
-	return oldValue.RevokedAt, nil
-}
-
 // ClearRevokedAt clears the value of the "revoked_at" field.
 func (m *InvitationMutation) ClearRevokedAt() {
 	m.revoked_at = nil
@@ -17470,12 +9138,6 @@ func (m *InvitationMutation) ClearRevokedAt() {
 func (m *InvitationMutation) RevokedAtCleared() bool {
 	_, ok := m.clearedFields[invitation.FieldRevokedAt]
 	return ok
-}
-
-// ResetRevokedAt resets all changes to the "revoked_at" field.
-func (m *InvitationMutation) ResetRevokedAt() {
-	m.revoked_at = nil
-	delete(m.clearedFields, invitation.FieldRevokedAt)
 }
 
 // SetDueAt sets the "due_at" field.
@@ -17492,23 +9154,6 @@ func (m *InvitationMutation) DueAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldDueAt returns the old "due_at" field's value of the Invitation entity.
-// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *InvitationMutation) OldDueAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDueAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
-	}
-	return oldValue.DueAt, nil
-}
-
 // ClearDueAt clears the value of the "due_at" field.
 func (m *InvitationMutation) ClearDueAt() {
 	m.due_at = nil
@@ -17519,12 +9164,6 @@ func (m *InvitationMutation) ClearDueAt() {
 func (m *InvitationMutation) DueAtCleared() bool {
 	_, ok := m.clearedFields[invitation.FieldDueAt]
 	return ok
-}
-
-// ResetDueAt resets all changes to the "due_at" field.
-func (m *InvitationMutation) ResetDueAt() {
-	m.due_at = nil
-	delete(m.clearedFields, invitation.FieldDueAt)
 }
 
 // SetAttempts sets the "attempts" field.
@@ -17540,23 +9179,6 @@ func (m *InvitationMutation) Attempts() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldAttempts returns the old "attempts" field's value of the Invitation entity.
-// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *InvitationMutation) OldAttempts(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAttempts is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAttempts requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAttempts: %w", err)
-	}
-	return oldValue.Attempts, nil
 }
 
 // AddAttempts adds i to the "attempts" field.
@@ -17595,28 +9217,6 @@ func (m *InvitationMutation) CreatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCreatedAt returns the old "created_at" field's value of the Invitation entity.
-// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *InvitationMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *InvitationMutation) ResetCreatedAt() {
-	m.created_at = nil
 }
 
 // Where appends a list predicates to the InvitationMutation builder.
@@ -17680,28 +9280,7 @@ func (m *InvitationMutation) Fields() []string {
 // schema.
 func (m *InvitationMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case invitation.FieldAccountID:
-		return m.AccountID()
-	case invitation.FieldEmail:
-		return m.Email()
-	case invitation.FieldRole:
-		return m.Role()
-	case invitation.FieldTokenHash:
-		return m.TokenHash()
-	case invitation.FieldInvitedBy:
-		return m.InvitedBy()
-	case invitation.FieldExpiresAt:
-		return m.ExpiresAt()
-	case invitation.FieldAcceptedAt:
-		return m.AcceptedAt()
-	case invitation.FieldRevokedAt:
-		return m.RevokedAt()
-	case invitation.FieldDueAt:
-		return m.DueAt()
-	case invitation.FieldAttempts:
-		return m.Attempts()
-	case invitation.FieldCreatedAt:
-		return m.CreatedAt()
+
 	}
 	return nil, false
 }
@@ -17711,28 +9290,7 @@ func (m *InvitationMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *InvitationMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case invitation.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case invitation.FieldEmail:
-		return m.OldEmail(ctx)
-	case invitation.FieldRole:
-		return m.OldRole(ctx)
-	case invitation.FieldTokenHash:
-		return m.OldTokenHash(ctx)
-	case invitation.FieldInvitedBy:
-		return m.OldInvitedBy(ctx)
-	case invitation.FieldExpiresAt:
-		return m.OldExpiresAt(ctx)
-	case invitation.FieldAcceptedAt:
-		return m.OldAcceptedAt(ctx)
-	case invitation.FieldRevokedAt:
-		return m.OldRevokedAt(ctx)
-	case invitation.FieldDueAt:
-		return m.OldDueAt(ctx)
-	case invitation.FieldAttempts:
-		return m.OldAttempts(ctx)
-	case invitation.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Invitation field %s", name)
 }
@@ -17742,83 +9300,7 @@ func (m *InvitationMutation) OldField(ctx context.Context, name string) (ent.Val
 // type.
 func (m *InvitationMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case invitation.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case invitation.FieldEmail:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetEmail(v)
-		return nil
-	case invitation.FieldRole:
-		v, ok := value.(invitation.Role)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRole(v)
-		return nil
-	case invitation.FieldTokenHash:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetTokenHash(v)
-		return nil
-	case invitation.FieldInvitedBy:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetInvitedBy(v)
-		return nil
-	case invitation.FieldExpiresAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetExpiresAt(v)
-		return nil
-	case invitation.FieldAcceptedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAcceptedAt(v)
-		return nil
-	case invitation.FieldRevokedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRevokedAt(v)
-		return nil
-	case invitation.FieldDueAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDueAt(v)
-		return nil
-	case invitation.FieldAttempts:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAttempts(v)
-		return nil
-	case invitation.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Invitation field %s", name)
 }
@@ -17838,8 +9320,7 @@ func (m *InvitationMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *InvitationMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case invitation.FieldAttempts:
-		return m.AddedAttempts()
+
 	}
 	return nil, false
 }
@@ -17849,13 +9330,7 @@ func (m *InvitationMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *InvitationMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case invitation.FieldAttempts:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddAttempts(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Invitation numeric field %s", name)
 }
@@ -17893,21 +9368,7 @@ func (m *InvitationMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *InvitationMutation) ClearField(name string) error {
 	switch name {
-	case invitation.FieldTokenHash:
-		m.ClearTokenHash()
-		return nil
-	case invitation.FieldInvitedBy:
-		m.ClearInvitedBy()
-		return nil
-	case invitation.FieldAcceptedAt:
-		m.ClearAcceptedAt()
-		return nil
-	case invitation.FieldRevokedAt:
-		m.ClearRevokedAt()
-		return nil
-	case invitation.FieldDueAt:
-		m.ClearDueAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Invitation nullable field %s", name)
 }
@@ -17916,39 +9377,7 @@ func (m *InvitationMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *InvitationMutation) ResetField(name string) error {
 	switch name {
-	case invitation.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case invitation.FieldEmail:
-		m.ResetEmail()
-		return nil
-	case invitation.FieldRole:
-		m.ResetRole()
-		return nil
-	case invitation.FieldTokenHash:
-		m.ResetTokenHash()
-		return nil
-	case invitation.FieldInvitedBy:
-		m.ResetInvitedBy()
-		return nil
-	case invitation.FieldExpiresAt:
-		m.ResetExpiresAt()
-		return nil
-	case invitation.FieldAcceptedAt:
-		m.ResetAcceptedAt()
-		return nil
-	case invitation.FieldRevokedAt:
-		m.ResetRevokedAt()
-		return nil
-	case invitation.FieldDueAt:
-		m.ResetDueAt()
-		return nil
-	case invitation.FieldAttempts:
-		m.ResetAttempts()
-		return nil
-	case invitation.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Invitation field %s", name)
 }
@@ -18137,28 +9566,6 @@ func (m *MembershipMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the Membership entity.
-// If the Membership object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *MembershipMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *MembershipMutation) ResetAccountID() {
-	m.account = nil
-}
-
 // SetUserID sets the "user_id" field.
 func (m *MembershipMutation) SetUserID(s string) {
 	m.user = &s
@@ -18171,28 +9578,6 @@ func (m *MembershipMutation) UserID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldUserID returns the old "user_id" field's value of the Membership entity.
-// If the Membership object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *MembershipMutation) OldUserID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUserID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
-	}
-	return oldValue.UserID, nil
-}
-
-// ResetUserID resets all changes to the "user_id" field.
-func (m *MembershipMutation) ResetUserID() {
-	m.user = nil
 }
 
 // SetRole sets the "role" field.
@@ -18209,28 +9594,6 @@ func (m *MembershipMutation) Role() (r membership.Role, exists bool) {
 	return *v, true
 }
 
-// OldRole returns the old "role" field's value of the Membership entity.
-// If the Membership object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *MembershipMutation) OldRole(ctx context.Context) (v membership.Role, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRole is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRole requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRole: %w", err)
-	}
-	return oldValue.Role, nil
-}
-
-// ResetRole resets all changes to the "role" field.
-func (m *MembershipMutation) ResetRole() {
-	m.role = nil
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (m *MembershipMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -18243,28 +9606,6 @@ func (m *MembershipMutation) CreatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCreatedAt returns the old "created_at" field's value of the Membership entity.
-// If the Membership object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *MembershipMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *MembershipMutation) ResetCreatedAt() {
-	m.created_at = nil
 }
 
 // ClearAccount clears the "account" edge to the Account entity.
@@ -18361,14 +9702,7 @@ func (m *MembershipMutation) Fields() []string {
 // schema.
 func (m *MembershipMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case membership.FieldAccountID:
-		return m.AccountID()
-	case membership.FieldUserID:
-		return m.UserID()
-	case membership.FieldRole:
-		return m.Role()
-	case membership.FieldCreatedAt:
-		return m.CreatedAt()
+
 	}
 	return nil, false
 }
@@ -18378,14 +9712,7 @@ func (m *MembershipMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *MembershipMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case membership.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case membership.FieldUserID:
-		return m.OldUserID(ctx)
-	case membership.FieldRole:
-		return m.OldRole(ctx)
-	case membership.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Membership field %s", name)
 }
@@ -18395,34 +9722,7 @@ func (m *MembershipMutation) OldField(ctx context.Context, name string) (ent.Val
 // type.
 func (m *MembershipMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case membership.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case membership.FieldUserID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUserID(v)
-		return nil
-	case membership.FieldRole:
-		v, ok := value.(membership.Role)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRole(v)
-		return nil
-	case membership.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Membership field %s", name)
 }
@@ -18472,18 +9772,7 @@ func (m *MembershipMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *MembershipMutation) ResetField(name string) error {
 	switch name {
-	case membership.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case membership.FieldUserID:
-		m.ResetUserID()
-		return nil
-	case membership.FieldRole:
-		m.ResetRole()
-		return nil
-	case membership.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Membership field %s", name)
 }
@@ -18716,28 +10005,6 @@ func (m *PasskeyMutation) UserID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldUserID returns the old "user_id" field's value of the Passkey entity.
-// If the Passkey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *PasskeyMutation) OldUserID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUserID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
-	}
-	return oldValue.UserID, nil
-}
-
-// ResetUserID resets all changes to the "user_id" field.
-func (m *PasskeyMutation) ResetUserID() {
-	m.user_id = nil
-}
-
 // SetCredentialID sets the "credential_id" field.
 func (m *PasskeyMutation) SetCredentialID(b []byte) {
 	m.credential_id = &b
@@ -18750,28 +10017,6 @@ func (m *PasskeyMutation) CredentialID() (r []byte, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCredentialID returns the old "credential_id" field's value of the Passkey entity.
-// If the Passkey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *PasskeyMutation) OldCredentialID(ctx context.Context) (v []byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCredentialID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCredentialID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCredentialID: %w", err)
-	}
-	return oldValue.CredentialID, nil
-}
-
-// ResetCredentialID resets all changes to the "credential_id" field.
-func (m *PasskeyMutation) ResetCredentialID() {
-	m.credential_id = nil
 }
 
 // SetCredential sets the "credential" field.
@@ -18788,28 +10033,6 @@ func (m *PasskeyMutation) Credential() (r []byte, exists bool) {
 	return *v, true
 }
 
-// OldCredential returns the old "credential" field's value of the Passkey entity.
-// If the Passkey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *PasskeyMutation) OldCredential(ctx context.Context) (v []byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCredential is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCredential requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCredential: %w", err)
-	}
-	return oldValue.Credential, nil
-}
-
-// ResetCredential resets all changes to the "credential" field.
-func (m *PasskeyMutation) ResetCredential() {
-	m.credential = nil
-}
-
 // SetName sets the "name" field.
 func (m *PasskeyMutation) SetName(s string) {
 	m.name = &s
@@ -18822,28 +10045,6 @@ func (m *PasskeyMutation) Name() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldName returns the old "name" field's value of the Passkey entity.
-// If the Passkey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *PasskeyMutation) OldName(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldName is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldName requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldName: %w", err)
-	}
-	return oldValue.Name, nil
-}
-
-// ResetName resets all changes to the "name" field.
-func (m *PasskeyMutation) ResetName() {
-	m.name = nil
 }
 
 // SetLastUsedAt sets the "last_used_at" field.
@@ -18860,23 +10061,6 @@ func (m *PasskeyMutation) LastUsedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldLastUsedAt returns the old "last_used_at" field's value of the Passkey entity.
-// If the Passkey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *PasskeyMutation) OldLastUsedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldLastUsedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldLastUsedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldLastUsedAt: %w", err)
-	}
-	return oldValue.LastUsedAt, nil
-}
-
 // ClearLastUsedAt clears the value of the "last_used_at" field.
 func (m *PasskeyMutation) ClearLastUsedAt() {
 	m.last_used_at = nil
@@ -18887,12 +10071,6 @@ func (m *PasskeyMutation) ClearLastUsedAt() {
 func (m *PasskeyMutation) LastUsedAtCleared() bool {
 	_, ok := m.clearedFields[passkey.FieldLastUsedAt]
 	return ok
-}
-
-// ResetLastUsedAt resets all changes to the "last_used_at" field.
-func (m *PasskeyMutation) ResetLastUsedAt() {
-	m.last_used_at = nil
-	delete(m.clearedFields, passkey.FieldLastUsedAt)
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -18907,28 +10085,6 @@ func (m *PasskeyMutation) CreatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCreatedAt returns the old "created_at" field's value of the Passkey entity.
-// If the Passkey object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *PasskeyMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *PasskeyMutation) ResetCreatedAt() {
-	m.created_at = nil
 }
 
 // Where appends a list predicates to the PasskeyMutation builder.
@@ -18977,18 +10133,7 @@ func (m *PasskeyMutation) Fields() []string {
 // schema.
 func (m *PasskeyMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case passkey.FieldUserID:
-		return m.UserID()
-	case passkey.FieldCredentialID:
-		return m.CredentialID()
-	case passkey.FieldCredential:
-		return m.Credential()
-	case passkey.FieldName:
-		return m.Name()
-	case passkey.FieldLastUsedAt:
-		return m.LastUsedAt()
-	case passkey.FieldCreatedAt:
-		return m.CreatedAt()
+
 	}
 	return nil, false
 }
@@ -18998,18 +10143,7 @@ func (m *PasskeyMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *PasskeyMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case passkey.FieldUserID:
-		return m.OldUserID(ctx)
-	case passkey.FieldCredentialID:
-		return m.OldCredentialID(ctx)
-	case passkey.FieldCredential:
-		return m.OldCredential(ctx)
-	case passkey.FieldName:
-		return m.OldName(ctx)
-	case passkey.FieldLastUsedAt:
-		return m.OldLastUsedAt(ctx)
-	case passkey.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Passkey field %s", name)
 }
@@ -19019,48 +10153,7 @@ func (m *PasskeyMutation) OldField(ctx context.Context, name string) (ent.Value,
 // type.
 func (m *PasskeyMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case passkey.FieldUserID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUserID(v)
-		return nil
-	case passkey.FieldCredentialID:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCredentialID(v)
-		return nil
-	case passkey.FieldCredential:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCredential(v)
-		return nil
-	case passkey.FieldName:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetName(v)
-		return nil
-	case passkey.FieldLastUsedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetLastUsedAt(v)
-		return nil
-	case passkey.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Passkey field %s", name)
 }
@@ -19108,9 +10201,7 @@ func (m *PasskeyMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *PasskeyMutation) ClearField(name string) error {
 	switch name {
-	case passkey.FieldLastUsedAt:
-		m.ClearLastUsedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Passkey nullable field %s", name)
 }
@@ -19119,24 +10210,7 @@ func (m *PasskeyMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *PasskeyMutation) ResetField(name string) error {
 	switch name {
-	case passkey.FieldUserID:
-		m.ResetUserID()
-		return nil
-	case passkey.FieldCredentialID:
-		m.ResetCredentialID()
-		return nil
-	case passkey.FieldCredential:
-		m.ResetCredential()
-		return nil
-	case passkey.FieldName:
-		m.ResetName()
-		return nil
-	case passkey.FieldLastUsedAt:
-		m.ResetLastUsedAt()
-		return nil
-	case passkey.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Passkey field %s", name)
 }
@@ -19321,28 +10395,6 @@ func (m *PasswordMutation) Hash() (r string, exists bool) {
 	return *v, true
 }
 
-// OldHash returns the old "hash" field's value of the Password entity.
-// If the Password object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *PasswordMutation) OldHash(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldHash is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldHash requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldHash: %w", err)
-	}
-	return oldValue.Hash, nil
-}
-
-// ResetHash resets all changes to the "hash" field.
-func (m *PasswordMutation) ResetHash() {
-	m.hash = nil
-}
-
 // SetChangedAt sets the "changed_at" field.
 func (m *PasswordMutation) SetChangedAt(t time.Time) {
 	m.changed_at = &t
@@ -19355,28 +10407,6 @@ func (m *PasswordMutation) ChangedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldChangedAt returns the old "changed_at" field's value of the Password entity.
-// If the Password object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *PasswordMutation) OldChangedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldChangedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldChangedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldChangedAt: %w", err)
-	}
-	return oldValue.ChangedAt, nil
-}
-
-// ResetChangedAt resets all changes to the "changed_at" field.
-func (m *PasswordMutation) ResetChangedAt() {
-	m.changed_at = nil
 }
 
 // Where appends a list predicates to the PasswordMutation builder.
@@ -19413,10 +10443,7 @@ func (m *PasswordMutation) Fields() []string {
 // schema.
 func (m *PasswordMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case password.FieldHash:
-		return m.Hash()
-	case password.FieldChangedAt:
-		return m.ChangedAt()
+
 	}
 	return nil, false
 }
@@ -19426,10 +10453,7 @@ func (m *PasswordMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *PasswordMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case password.FieldHash:
-		return m.OldHash(ctx)
-	case password.FieldChangedAt:
-		return m.OldChangedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Password field %s", name)
 }
@@ -19439,20 +10463,7 @@ func (m *PasswordMutation) OldField(ctx context.Context, name string) (ent.Value
 // type.
 func (m *PasswordMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case password.FieldHash:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetHash(v)
-		return nil
-	case password.FieldChangedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetChangedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Password field %s", name)
 }
@@ -19502,12 +10513,7 @@ func (m *PasswordMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *PasswordMutation) ResetField(name string) error {
 	switch name {
-	case password.FieldHash:
-		m.ResetHash()
-		return nil
-	case password.FieldChangedAt:
-		m.ResetChangedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Password field %s", name)
 }
@@ -19682,28 +10688,6 @@ func (m *RecipientMutation) EmailID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldEmailID returns the old "email_id" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldEmailID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldEmailID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldEmailID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldEmailID: %w", err)
-	}
-	return oldValue.EmailID, nil
-}
-
-// ResetEmailID resets all changes to the "email_id" field.
-func (m *RecipientMutation) ResetEmailID() {
-	m.email = nil
-}
-
 // SetAccountID sets the "account_id" field.
 func (m *RecipientMutation) SetAccountID(s string) {
 	m.account_id = &s
@@ -19716,28 +10700,6 @@ func (m *RecipientMutation) AccountID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldAccountID returns the old "account_id" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *RecipientMutation) ResetAccountID() {
-	m.account_id = nil
 }
 
 // SetKind sets the "kind" field.
@@ -19754,28 +10716,6 @@ func (m *RecipientMutation) Kind() (r recipient.Kind, exists bool) {
 	return *v, true
 }
 
-// OldKind returns the old "kind" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldKind(ctx context.Context) (v recipient.Kind, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldKind is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldKind requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldKind: %w", err)
-	}
-	return oldValue.Kind, nil
-}
-
-// ResetKind resets all changes to the "kind" field.
-func (m *RecipientMutation) ResetKind() {
-	m.kind = nil
-}
-
 // SetAddress sets the "address" field.
 func (m *RecipientMutation) SetAddress(s string) {
 	m.address = &s
@@ -19790,33 +10730,6 @@ func (m *RecipientMutation) Address() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAddress returns the old "address" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldAddress(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAddress is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAddress requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAddress: %w", err)
-	}
-	return oldValue.Address, nil
-}
-
-// ResetAddress resets all changes to the "address" field.
-func (m *RecipientMutation) ResetAddress() {
-	m.address = nil
-}
-
-// SetDestination sets the "destination" field.
-func (m *RecipientMutation) SetDestination(s string) {
-	m.destination = &s
-}
-
 // Destination returns the value of the "destination" field in the mutation.
 func (m *RecipientMutation) Destination() (r string, exists bool) {
 	v := m.destination
@@ -19824,28 +10737,6 @@ func (m *RecipientMutation) Destination() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldDestination returns the old "destination" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldDestination(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDestination is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDestination requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDestination: %w", err)
-	}
-	return oldValue.Destination, nil
-}
-
-// ResetDestination resets all changes to the "destination" field.
-func (m *RecipientMutation) ResetDestination() {
-	m.destination = nil
 }
 
 // SetState sets the "state" field.
@@ -19862,28 +10753,6 @@ func (m *RecipientMutation) State() (r recipient.State, exists bool) {
 	return *v, true
 }
 
-// OldState returns the old "state" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldState(ctx context.Context) (v recipient.State, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldState is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldState requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldState: %w", err)
-	}
-	return oldValue.State, nil
-}
-
-// ResetState resets all changes to the "state" field.
-func (m *RecipientMutation) ResetState() {
-	m.state = nil
-}
-
 // SetDueAt sets the "due_at" field.
 func (m *RecipientMutation) SetDueAt(t time.Time) {
 	m.due_at = &t
@@ -19898,23 +10767,6 @@ func (m *RecipientMutation) DueAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldDueAt returns the old "due_at" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldDueAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDueAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
-	}
-	return oldValue.DueAt, nil
-}
-
 // ClearDueAt clears the value of the "due_at" field.
 func (m *RecipientMutation) ClearDueAt() {
 	m.due_at = nil
@@ -19925,12 +10777,6 @@ func (m *RecipientMutation) ClearDueAt() {
 func (m *RecipientMutation) DueAtCleared() bool {
 	_, ok := m.clearedFields[recipient.FieldDueAt]
 	return ok
-}
-
-// ResetDueAt resets all changes to the "due_at" field.
-func (m *RecipientMutation) ResetDueAt() {
-	m.due_at = nil
-	delete(m.clearedFields, recipient.FieldDueAt)
 }
 
 // SetFence sets the "fence" field.
@@ -19946,23 +10792,6 @@ func (m *RecipientMutation) Fence() (r int64, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldFence returns the old "fence" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldFence(ctx context.Context) (v int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldFence is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldFence requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldFence: %w", err)
-	}
-	return oldValue.Fence, nil
 }
 
 // AddFence adds i to the "fence" field.
@@ -20004,23 +10833,6 @@ func (m *RecipientMutation) Attempts() (r int, exists bool) {
 	return *v, true
 }
 
-// OldAttempts returns the old "attempts" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldAttempts(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAttempts is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAttempts requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAttempts: %w", err)
-	}
-	return oldValue.Attempts, nil
-}
-
 // AddAttempts adds i to the "attempts" field.
 func (m *RecipientMutation) AddAttempts(i int) {
 	if m.addattempts != nil {
@@ -20045,12 +10857,6 @@ func (m *RecipientMutation) ResetAttempts() {
 	m.addattempts = nil
 }
 
-// SetCode sets the "code" field.
-func (m *RecipientMutation) SetCode(i int) {
-	m.code = &i
-	m.addcode = nil
-}
-
 // Code returns the value of the "code" field in the mutation.
 func (m *RecipientMutation) Code() (r int, exists bool) {
 	v := m.code
@@ -20060,60 +10866,6 @@ func (m *RecipientMutation) Code() (r int, exists bool) {
 	return *v, true
 }
 
-// OldCode returns the old "code" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldCode(ctx context.Context) (v *int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCode is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCode requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCode: %w", err)
-	}
-	return oldValue.Code, nil
-}
-
-// AddCode adds i to the "code" field.
-func (m *RecipientMutation) AddCode(i int) {
-	if m.addcode != nil {
-		*m.addcode += i
-	} else {
-		m.addcode = &i
-	}
-}
-
-// AddedCode returns the value that was added to the "code" field in this mutation.
-func (m *RecipientMutation) AddedCode() (r int, exists bool) {
-	v := m.addcode
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearCode clears the value of the "code" field.
-func (m *RecipientMutation) ClearCode() {
-	m.code = nil
-	m.addcode = nil
-	m.clearedFields[recipient.FieldCode] = struct{}{}
-}
-
-// ResetCode resets all changes to the "code" field.
-func (m *RecipientMutation) ResetCode() {
-	m.code = nil
-	m.addcode = nil
-	delete(m.clearedFields, recipient.FieldCode)
-}
-
-// SetEnhancedCode sets the "enhanced_code" field.
-func (m *RecipientMutation) SetEnhancedCode(s string) {
-	m.enhanced_code = &s
-}
-
 // EnhancedCode returns the value of the "enhanced_code" field in the mutation.
 func (m *RecipientMutation) EnhancedCode() (r string, exists bool) {
 	v := m.enhanced_code
@@ -20121,35 +10873,6 @@ func (m *RecipientMutation) EnhancedCode() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldEnhancedCode returns the old "enhanced_code" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldEnhancedCode(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldEnhancedCode is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldEnhancedCode requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldEnhancedCode: %w", err)
-	}
-	return oldValue.EnhancedCode, nil
-}
-
-// ClearEnhancedCode clears the value of the "enhanced_code" field.
-func (m *RecipientMutation) ClearEnhancedCode() {
-	m.enhanced_code = nil
-	m.clearedFields[recipient.FieldEnhancedCode] = struct{}{}
-}
-
-// ResetEnhancedCode resets all changes to the "enhanced_code" field.
-func (m *RecipientMutation) ResetEnhancedCode() {
-	m.enhanced_code = nil
-	delete(m.clearedFields, recipient.FieldEnhancedCode)
 }
 
 // SetDiagnostic sets the "diagnostic" field.
@@ -20166,40 +10889,6 @@ func (m *RecipientMutation) Diagnostic() (r string, exists bool) {
 	return *v, true
 }
 
-// OldDiagnostic returns the old "diagnostic" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldDiagnostic(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDiagnostic is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDiagnostic requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDiagnostic: %w", err)
-	}
-	return oldValue.Diagnostic, nil
-}
-
-// ClearDiagnostic clears the value of the "diagnostic" field.
-func (m *RecipientMutation) ClearDiagnostic() {
-	m.diagnostic = nil
-	m.clearedFields[recipient.FieldDiagnostic] = struct{}{}
-}
-
-// ResetDiagnostic resets all changes to the "diagnostic" field.
-func (m *RecipientMutation) ResetDiagnostic() {
-	m.diagnostic = nil
-	delete(m.clearedFields, recipient.FieldDiagnostic)
-}
-
-// SetRemoteMta sets the "remote_mta" field.
-func (m *RecipientMutation) SetRemoteMta(s string) {
-	m.remote_mta = &s
-}
-
 // RemoteMta returns the value of the "remote_mta" field in the mutation.
 func (m *RecipientMutation) RemoteMta() (r string, exists bool) {
 	v := m.remote_mta
@@ -20207,35 +10896,6 @@ func (m *RecipientMutation) RemoteMta() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldRemoteMta returns the old "remote_mta" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldRemoteMta(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRemoteMta is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRemoteMta requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRemoteMta: %w", err)
-	}
-	return oldValue.RemoteMta, nil
-}
-
-// ClearRemoteMta clears the value of the "remote_mta" field.
-func (m *RecipientMutation) ClearRemoteMta() {
-	m.remote_mta = nil
-	m.clearedFields[recipient.FieldRemoteMta] = struct{}{}
-}
-
-// ResetRemoteMta resets all changes to the "remote_mta" field.
-func (m *RecipientMutation) ResetRemoteMta() {
-	m.remote_mta = nil
-	delete(m.clearedFields, recipient.FieldRemoteMta)
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -20252,33 +10912,6 @@ func (m *RecipientMutation) CreatedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldCreatedAt returns the old "created_at" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *RecipientMutation) ResetCreatedAt() {
-	m.created_at = nil
-}
-
-// SetQueuedAt sets the "queued_at" field.
-func (m *RecipientMutation) SetQueuedAt(t time.Time) {
-	m.queued_at = &t
-}
-
 // QueuedAt returns the value of the "queued_at" field in the mutation.
 func (m *RecipientMutation) QueuedAt() (r time.Time, exists bool) {
 	v := m.queued_at
@@ -20286,33 +10919,6 @@ func (m *RecipientMutation) QueuedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldQueuedAt returns the old "queued_at" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldQueuedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldQueuedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldQueuedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldQueuedAt: %w", err)
-	}
-	return oldValue.QueuedAt, nil
-}
-
-// ResetQueuedAt resets all changes to the "queued_at" field.
-func (m *RecipientMutation) ResetQueuedAt() {
-	m.queued_at = nil
-}
-
-// SetSettledAt sets the "settled_at" field.
-func (m *RecipientMutation) SetSettledAt(t time.Time) {
-	m.settled_at = &t
 }
 
 // SettledAt returns the value of the "settled_at" field in the mutation.
@@ -20324,40 +10930,6 @@ func (m *RecipientMutation) SettledAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldSettledAt returns the old "settled_at" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldSettledAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSettledAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSettledAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSettledAt: %w", err)
-	}
-	return oldValue.SettledAt, nil
-}
-
-// ClearSettledAt clears the value of the "settled_at" field.
-func (m *RecipientMutation) ClearSettledAt() {
-	m.settled_at = nil
-	m.clearedFields[recipient.FieldSettledAt] = struct{}{}
-}
-
-// ResetSettledAt resets all changes to the "settled_at" field.
-func (m *RecipientMutation) ResetSettledAt() {
-	m.settled_at = nil
-	delete(m.clearedFields, recipient.FieldSettledAt)
-}
-
-// SetDelayNotifiedAt sets the "delay_notified_at" field.
-func (m *RecipientMutation) SetDelayNotifiedAt(t time.Time) {
-	m.delay_notified_at = &t
-}
-
 // DelayNotifiedAt returns the value of the "delay_notified_at" field in the mutation.
 func (m *RecipientMutation) DelayNotifiedAt() (r time.Time, exists bool) {
 	v := m.delay_notified_at
@@ -20365,40 +10937,6 @@ func (m *RecipientMutation) DelayNotifiedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldDelayNotifiedAt returns the old "delay_notified_at" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldDelayNotifiedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDelayNotifiedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDelayNotifiedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDelayNotifiedAt: %w", err)
-	}
-	return oldValue.DelayNotifiedAt, nil
-}
-
-// ClearDelayNotifiedAt clears the value of the "delay_notified_at" field.
-func (m *RecipientMutation) ClearDelayNotifiedAt() {
-	m.delay_notified_at = nil
-	m.clearedFields[recipient.FieldDelayNotifiedAt] = struct{}{}
-}
-
-// ResetDelayNotifiedAt resets all changes to the "delay_notified_at" field.
-func (m *RecipientMutation) ResetDelayNotifiedAt() {
-	m.delay_notified_at = nil
-	delete(m.clearedFields, recipient.FieldDelayNotifiedAt)
-}
-
-// SetLane sets the "lane" field.
-func (m *RecipientMutation) SetLane(s string) {
-	m.lane = &s
 }
 
 // Lane returns the value of the "lane" field in the mutation.
@@ -20410,40 +10948,6 @@ func (m *RecipientMutation) Lane() (r string, exists bool) {
 	return *v, true
 }
 
-// OldLane returns the old "lane" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldLane(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldLane is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldLane requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldLane: %w", err)
-	}
-	return oldValue.Lane, nil
-}
-
-// ClearLane clears the value of the "lane" field.
-func (m *RecipientMutation) ClearLane() {
-	m.lane = nil
-	m.clearedFields[recipient.FieldLane] = struct{}{}
-}
-
-// ResetLane resets all changes to the "lane" field.
-func (m *RecipientMutation) ResetLane() {
-	m.lane = nil
-	delete(m.clearedFields, recipient.FieldLane)
-}
-
-// SetHeldBy sets the "held_by" field.
-func (m *RecipientMutation) SetHeldBy(rb recipient.HeldBy) {
-	m.held_by = &rb
-}
-
 // HeldBy returns the value of the "held_by" field in the mutation.
 func (m *RecipientMutation) HeldBy() (r recipient.HeldBy, exists bool) {
 	v := m.held_by
@@ -20453,40 +10957,6 @@ func (m *RecipientMutation) HeldBy() (r recipient.HeldBy, exists bool) {
 	return *v, true
 }
 
-// OldHeldBy returns the old "held_by" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldHeldBy(ctx context.Context) (v *recipient.HeldBy, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldHeldBy is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldHeldBy requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldHeldBy: %w", err)
-	}
-	return oldValue.HeldBy, nil
-}
-
-// ClearHeldBy clears the value of the "held_by" field.
-func (m *RecipientMutation) ClearHeldBy() {
-	m.held_by = nil
-	m.clearedFields[recipient.FieldHeldBy] = struct{}{}
-}
-
-// ResetHeldBy resets all changes to the "held_by" field.
-func (m *RecipientMutation) ResetHeldBy() {
-	m.held_by = nil
-	delete(m.clearedFields, recipient.FieldHeldBy)
-}
-
-// SetVia sets the "via" field.
-func (m *RecipientMutation) SetVia(s string) {
-	m.via = &s
-}
-
 // Via returns the value of the "via" field in the mutation.
 func (m *RecipientMutation) Via() (r string, exists bool) {
 	v := m.via
@@ -20494,28 +10964,6 @@ func (m *RecipientMutation) Via() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldVia returns the old "via" field's value of the Recipient entity.
-// If the Recipient object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *RecipientMutation) OldVia(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldVia is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldVia requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldVia: %w", err)
-	}
-	return oldValue.Via, nil
-}
-
-// ResetVia resets all changes to the "via" field.
-func (m *RecipientMutation) ResetVia() {
-	m.via = nil
 }
 
 // ClearEmail clears the "email" edge to the Email entity.
@@ -20628,46 +11076,7 @@ func (m *RecipientMutation) Fields() []string {
 // schema.
 func (m *RecipientMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case recipient.FieldEmailID:
-		return m.EmailID()
-	case recipient.FieldAccountID:
-		return m.AccountID()
-	case recipient.FieldKind:
-		return m.Kind()
-	case recipient.FieldAddress:
-		return m.Address()
-	case recipient.FieldDestination:
-		return m.Destination()
-	case recipient.FieldState:
-		return m.State()
-	case recipient.FieldDueAt:
-		return m.DueAt()
-	case recipient.FieldFence:
-		return m.Fence()
-	case recipient.FieldAttempts:
-		return m.Attempts()
-	case recipient.FieldCode:
-		return m.Code()
-	case recipient.FieldEnhancedCode:
-		return m.EnhancedCode()
-	case recipient.FieldDiagnostic:
-		return m.Diagnostic()
-	case recipient.FieldRemoteMta:
-		return m.RemoteMta()
-	case recipient.FieldCreatedAt:
-		return m.CreatedAt()
-	case recipient.FieldQueuedAt:
-		return m.QueuedAt()
-	case recipient.FieldSettledAt:
-		return m.SettledAt()
-	case recipient.FieldDelayNotifiedAt:
-		return m.DelayNotifiedAt()
-	case recipient.FieldLane:
-		return m.Lane()
-	case recipient.FieldHeldBy:
-		return m.HeldBy()
-	case recipient.FieldVia:
-		return m.Via()
+
 	}
 	return nil, false
 }
@@ -20677,46 +11086,7 @@ func (m *RecipientMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *RecipientMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case recipient.FieldEmailID:
-		return m.OldEmailID(ctx)
-	case recipient.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case recipient.FieldKind:
-		return m.OldKind(ctx)
-	case recipient.FieldAddress:
-		return m.OldAddress(ctx)
-	case recipient.FieldDestination:
-		return m.OldDestination(ctx)
-	case recipient.FieldState:
-		return m.OldState(ctx)
-	case recipient.FieldDueAt:
-		return m.OldDueAt(ctx)
-	case recipient.FieldFence:
-		return m.OldFence(ctx)
-	case recipient.FieldAttempts:
-		return m.OldAttempts(ctx)
-	case recipient.FieldCode:
-		return m.OldCode(ctx)
-	case recipient.FieldEnhancedCode:
-		return m.OldEnhancedCode(ctx)
-	case recipient.FieldDiagnostic:
-		return m.OldDiagnostic(ctx)
-	case recipient.FieldRemoteMta:
-		return m.OldRemoteMta(ctx)
-	case recipient.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
-	case recipient.FieldQueuedAt:
-		return m.OldQueuedAt(ctx)
-	case recipient.FieldSettledAt:
-		return m.OldSettledAt(ctx)
-	case recipient.FieldDelayNotifiedAt:
-		return m.OldDelayNotifiedAt(ctx)
-	case recipient.FieldLane:
-		return m.OldLane(ctx)
-	case recipient.FieldHeldBy:
-		return m.OldHeldBy(ctx)
-	case recipient.FieldVia:
-		return m.OldVia(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Recipient field %s", name)
 }
@@ -20726,146 +11096,7 @@ func (m *RecipientMutation) OldField(ctx context.Context, name string) (ent.Valu
 // type.
 func (m *RecipientMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case recipient.FieldEmailID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetEmailID(v)
-		return nil
-	case recipient.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case recipient.FieldKind:
-		v, ok := value.(recipient.Kind)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetKind(v)
-		return nil
-	case recipient.FieldAddress:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAddress(v)
-		return nil
-	case recipient.FieldDestination:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDestination(v)
-		return nil
-	case recipient.FieldState:
-		v, ok := value.(recipient.State)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetState(v)
-		return nil
-	case recipient.FieldDueAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDueAt(v)
-		return nil
-	case recipient.FieldFence:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetFence(v)
-		return nil
-	case recipient.FieldAttempts:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAttempts(v)
-		return nil
-	case recipient.FieldCode:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCode(v)
-		return nil
-	case recipient.FieldEnhancedCode:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetEnhancedCode(v)
-		return nil
-	case recipient.FieldDiagnostic:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDiagnostic(v)
-		return nil
-	case recipient.FieldRemoteMta:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRemoteMta(v)
-		return nil
-	case recipient.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
-	case recipient.FieldQueuedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetQueuedAt(v)
-		return nil
-	case recipient.FieldSettledAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSettledAt(v)
-		return nil
-	case recipient.FieldDelayNotifiedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDelayNotifiedAt(v)
-		return nil
-	case recipient.FieldLane:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetLane(v)
-		return nil
-	case recipient.FieldHeldBy:
-		v, ok := value.(recipient.HeldBy)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetHeldBy(v)
-		return nil
-	case recipient.FieldVia:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetVia(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Recipient field %s", name)
 }
@@ -20891,12 +11122,7 @@ func (m *RecipientMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *RecipientMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case recipient.FieldFence:
-		return m.AddedFence()
-	case recipient.FieldAttempts:
-		return m.AddedAttempts()
-	case recipient.FieldCode:
-		return m.AddedCode()
+
 	}
 	return nil, false
 }
@@ -20906,27 +11132,7 @@ func (m *RecipientMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *RecipientMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case recipient.FieldFence:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddFence(v)
-		return nil
-	case recipient.FieldAttempts:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddAttempts(v)
-		return nil
-	case recipient.FieldCode:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddCode(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Recipient numeric field %s", name)
 }
@@ -20976,33 +11182,7 @@ func (m *RecipientMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *RecipientMutation) ClearField(name string) error {
 	switch name {
-	case recipient.FieldDueAt:
-		m.ClearDueAt()
-		return nil
-	case recipient.FieldCode:
-		m.ClearCode()
-		return nil
-	case recipient.FieldEnhancedCode:
-		m.ClearEnhancedCode()
-		return nil
-	case recipient.FieldDiagnostic:
-		m.ClearDiagnostic()
-		return nil
-	case recipient.FieldRemoteMta:
-		m.ClearRemoteMta()
-		return nil
-	case recipient.FieldSettledAt:
-		m.ClearSettledAt()
-		return nil
-	case recipient.FieldDelayNotifiedAt:
-		m.ClearDelayNotifiedAt()
-		return nil
-	case recipient.FieldLane:
-		m.ClearLane()
-		return nil
-	case recipient.FieldHeldBy:
-		m.ClearHeldBy()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Recipient nullable field %s", name)
 }
@@ -21011,66 +11191,7 @@ func (m *RecipientMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *RecipientMutation) ResetField(name string) error {
 	switch name {
-	case recipient.FieldEmailID:
-		m.ResetEmailID()
-		return nil
-	case recipient.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case recipient.FieldKind:
-		m.ResetKind()
-		return nil
-	case recipient.FieldAddress:
-		m.ResetAddress()
-		return nil
-	case recipient.FieldDestination:
-		m.ResetDestination()
-		return nil
-	case recipient.FieldState:
-		m.ResetState()
-		return nil
-	case recipient.FieldDueAt:
-		m.ResetDueAt()
-		return nil
-	case recipient.FieldFence:
-		m.ResetFence()
-		return nil
-	case recipient.FieldAttempts:
-		m.ResetAttempts()
-		return nil
-	case recipient.FieldCode:
-		m.ResetCode()
-		return nil
-	case recipient.FieldEnhancedCode:
-		m.ResetEnhancedCode()
-		return nil
-	case recipient.FieldDiagnostic:
-		m.ResetDiagnostic()
-		return nil
-	case recipient.FieldRemoteMta:
-		m.ResetRemoteMta()
-		return nil
-	case recipient.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
-	case recipient.FieldQueuedAt:
-		m.ResetQueuedAt()
-		return nil
-	case recipient.FieldSettledAt:
-		m.ResetSettledAt()
-		return nil
-	case recipient.FieldDelayNotifiedAt:
-		m.ResetDelayNotifiedAt()
-		return nil
-	case recipient.FieldLane:
-		m.ResetLane()
-		return nil
-	case recipient.FieldHeldBy:
-		m.ResetHeldBy()
-		return nil
-	case recipient.FieldVia:
-		m.ResetVia()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Recipient field %s", name)
 }
@@ -21288,28 +11409,6 @@ func (m *SMTPCredentialMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the SMTPCredential entity.
-// If the SMTPCredential object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SMTPCredentialMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *SMTPCredentialMutation) ResetAccountID() {
-	m.account_id = nil
-}
-
 // SetName sets the "name" field.
 func (m *SMTPCredentialMutation) SetName(s string) {
 	m.name = &s
@@ -21322,28 +11421,6 @@ func (m *SMTPCredentialMutation) Name() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldName returns the old "name" field's value of the SMTPCredential entity.
-// If the SMTPCredential object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SMTPCredentialMutation) OldName(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldName is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldName requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldName: %w", err)
-	}
-	return oldValue.Name, nil
-}
-
-// ResetName resets all changes to the "name" field.
-func (m *SMTPCredentialMutation) ResetName() {
-	m.name = nil
 }
 
 // SetHash sets the "hash" field.
@@ -21360,28 +11437,6 @@ func (m *SMTPCredentialMutation) Hash() (r []byte, exists bool) {
 	return *v, true
 }
 
-// OldHash returns the old "hash" field's value of the SMTPCredential entity.
-// If the SMTPCredential object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SMTPCredentialMutation) OldHash(ctx context.Context) (v []byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldHash is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldHash requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldHash: %w", err)
-	}
-	return oldValue.Hash, nil
-}
-
-// ResetHash resets all changes to the "hash" field.
-func (m *SMTPCredentialMutation) ResetHash() {
-	m.hash = nil
-}
-
 // SetDomainIds sets the "domain_ids" field.
 func (m *SMTPCredentialMutation) SetDomainIds(s []string) {
 	m.domain_ids = &s
@@ -21395,23 +11450,6 @@ func (m *SMTPCredentialMutation) DomainIds() (r []string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldDomainIds returns the old "domain_ids" field's value of the SMTPCredential entity.
-// If the SMTPCredential object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SMTPCredentialMutation) OldDomainIds(ctx context.Context) (v []string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDomainIds is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDomainIds requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDomainIds: %w", err)
-	}
-	return oldValue.DomainIds, nil
 }
 
 // AppendDomainIds adds s to the "domain_ids" field.
@@ -21440,13 +11478,6 @@ func (m *SMTPCredentialMutation) DomainIdsCleared() bool {
 	return ok
 }
 
-// ResetDomainIds resets all changes to the "domain_ids" field.
-func (m *SMTPCredentialMutation) ResetDomainIds() {
-	m.domain_ids = nil
-	m.appenddomain_ids = nil
-	delete(m.clearedFields, smtpcredential.FieldDomainIds)
-}
-
 // SetLastUsedAt sets the "last_used_at" field.
 func (m *SMTPCredentialMutation) SetLastUsedAt(t time.Time) {
 	m.last_used_at = &t
@@ -21461,23 +11492,6 @@ func (m *SMTPCredentialMutation) LastUsedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldLastUsedAt returns the old "last_used_at" field's value of the SMTPCredential entity.
-// If the SMTPCredential object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SMTPCredentialMutation) OldLastUsedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldLastUsedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldLastUsedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldLastUsedAt: %w", err)
-	}
-	return oldValue.LastUsedAt, nil
-}
-
 // ClearLastUsedAt clears the value of the "last_used_at" field.
 func (m *SMTPCredentialMutation) ClearLastUsedAt() {
 	m.last_used_at = nil
@@ -21488,12 +11502,6 @@ func (m *SMTPCredentialMutation) ClearLastUsedAt() {
 func (m *SMTPCredentialMutation) LastUsedAtCleared() bool {
 	_, ok := m.clearedFields[smtpcredential.FieldLastUsedAt]
 	return ok
-}
-
-// ResetLastUsedAt resets all changes to the "last_used_at" field.
-func (m *SMTPCredentialMutation) ResetLastUsedAt() {
-	m.last_used_at = nil
-	delete(m.clearedFields, smtpcredential.FieldLastUsedAt)
 }
 
 // SetRevokedAt sets the "revoked_at" field.
@@ -21510,23 +11518,6 @@ func (m *SMTPCredentialMutation) RevokedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldRevokedAt returns the old "revoked_at" field's value of the SMTPCredential entity.
-// If the SMTPCredential object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SMTPCredentialMutation) OldRevokedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRevokedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRevokedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRevokedAt: %w", err)
-	}
-	return oldValue.RevokedAt, nil
-}
-
 // ClearRevokedAt clears the value of the "revoked_at" field.
 func (m *SMTPCredentialMutation) ClearRevokedAt() {
 	m.revoked_at = nil
@@ -21537,12 +11528,6 @@ func (m *SMTPCredentialMutation) ClearRevokedAt() {
 func (m *SMTPCredentialMutation) RevokedAtCleared() bool {
 	_, ok := m.clearedFields[smtpcredential.FieldRevokedAt]
 	return ok
-}
-
-// ResetRevokedAt resets all changes to the "revoked_at" field.
-func (m *SMTPCredentialMutation) ResetRevokedAt() {
-	m.revoked_at = nil
-	delete(m.clearedFields, smtpcredential.FieldRevokedAt)
 }
 
 // SetCreatedBy sets the "created_by" field.
@@ -21559,23 +11544,6 @@ func (m *SMTPCredentialMutation) CreatedBy() (r string, exists bool) {
 	return *v, true
 }
 
-// OldCreatedBy returns the old "created_by" field's value of the SMTPCredential entity.
-// If the SMTPCredential object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SMTPCredentialMutation) OldCreatedBy(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedBy is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedBy requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedBy: %w", err)
-	}
-	return oldValue.CreatedBy, nil
-}
-
 // ClearCreatedBy clears the value of the "created_by" field.
 func (m *SMTPCredentialMutation) ClearCreatedBy() {
 	m.created_by = nil
@@ -21586,12 +11554,6 @@ func (m *SMTPCredentialMutation) ClearCreatedBy() {
 func (m *SMTPCredentialMutation) CreatedByCleared() bool {
 	_, ok := m.clearedFields[smtpcredential.FieldCreatedBy]
 	return ok
-}
-
-// ResetCreatedBy resets all changes to the "created_by" field.
-func (m *SMTPCredentialMutation) ResetCreatedBy() {
-	m.created_by = nil
-	delete(m.clearedFields, smtpcredential.FieldCreatedBy)
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -21606,28 +11568,6 @@ func (m *SMTPCredentialMutation) CreatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCreatedAt returns the old "created_at" field's value of the SMTPCredential entity.
-// If the SMTPCredential object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SMTPCredentialMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *SMTPCredentialMutation) ResetCreatedAt() {
-	m.created_at = nil
 }
 
 // Where appends a list predicates to the SMTPCredentialMutation builder.
@@ -21682,22 +11622,7 @@ func (m *SMTPCredentialMutation) Fields() []string {
 // schema.
 func (m *SMTPCredentialMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case smtpcredential.FieldAccountID:
-		return m.AccountID()
-	case smtpcredential.FieldName:
-		return m.Name()
-	case smtpcredential.FieldHash:
-		return m.Hash()
-	case smtpcredential.FieldDomainIds:
-		return m.DomainIds()
-	case smtpcredential.FieldLastUsedAt:
-		return m.LastUsedAt()
-	case smtpcredential.FieldRevokedAt:
-		return m.RevokedAt()
-	case smtpcredential.FieldCreatedBy:
-		return m.CreatedBy()
-	case smtpcredential.FieldCreatedAt:
-		return m.CreatedAt()
+
 	}
 	return nil, false
 }
@@ -21707,22 +11632,7 @@ func (m *SMTPCredentialMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *SMTPCredentialMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case smtpcredential.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case smtpcredential.FieldName:
-		return m.OldName(ctx)
-	case smtpcredential.FieldHash:
-		return m.OldHash(ctx)
-	case smtpcredential.FieldDomainIds:
-		return m.OldDomainIds(ctx)
-	case smtpcredential.FieldLastUsedAt:
-		return m.OldLastUsedAt(ctx)
-	case smtpcredential.FieldRevokedAt:
-		return m.OldRevokedAt(ctx)
-	case smtpcredential.FieldCreatedBy:
-		return m.OldCreatedBy(ctx)
-	case smtpcredential.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown SMTPCredential field %s", name)
 }
@@ -21732,62 +11642,7 @@ func (m *SMTPCredentialMutation) OldField(ctx context.Context, name string) (ent
 // type.
 func (m *SMTPCredentialMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case smtpcredential.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case smtpcredential.FieldName:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetName(v)
-		return nil
-	case smtpcredential.FieldHash:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetHash(v)
-		return nil
-	case smtpcredential.FieldDomainIds:
-		v, ok := value.([]string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDomainIds(v)
-		return nil
-	case smtpcredential.FieldLastUsedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetLastUsedAt(v)
-		return nil
-	case smtpcredential.FieldRevokedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRevokedAt(v)
-		return nil
-	case smtpcredential.FieldCreatedBy:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedBy(v)
-		return nil
-	case smtpcredential.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown SMTPCredential field %s", name)
 }
@@ -21844,18 +11699,7 @@ func (m *SMTPCredentialMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *SMTPCredentialMutation) ClearField(name string) error {
 	switch name {
-	case smtpcredential.FieldDomainIds:
-		m.ClearDomainIds()
-		return nil
-	case smtpcredential.FieldLastUsedAt:
-		m.ClearLastUsedAt()
-		return nil
-	case smtpcredential.FieldRevokedAt:
-		m.ClearRevokedAt()
-		return nil
-	case smtpcredential.FieldCreatedBy:
-		m.ClearCreatedBy()
-		return nil
+
 	}
 	return fmt.Errorf("unknown SMTPCredential nullable field %s", name)
 }
@@ -21864,30 +11708,7 @@ func (m *SMTPCredentialMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *SMTPCredentialMutation) ResetField(name string) error {
 	switch name {
-	case smtpcredential.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case smtpcredential.FieldName:
-		m.ResetName()
-		return nil
-	case smtpcredential.FieldHash:
-		m.ResetHash()
-		return nil
-	case smtpcredential.FieldDomainIds:
-		m.ResetDomainIds()
-		return nil
-	case smtpcredential.FieldLastUsedAt:
-		m.ResetLastUsedAt()
-		return nil
-	case smtpcredential.FieldRevokedAt:
-		m.ResetRevokedAt()
-		return nil
-	case smtpcredential.FieldCreatedBy:
-		m.ResetCreatedBy()
-		return nil
-	case smtpcredential.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown SMTPCredential field %s", name)
 }
@@ -22077,28 +11898,6 @@ func (m *SecondFactorMutation) Secret() (r []byte, exists bool) {
 	return *v, true
 }
 
-// OldSecret returns the old "secret" field's value of the SecondFactor entity.
-// If the SecondFactor object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SecondFactorMutation) OldSecret(ctx context.Context) (v []byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSecret is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSecret requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSecret: %w", err)
-	}
-	return oldValue.Secret, nil
-}
-
-// ResetSecret resets all changes to the "secret" field.
-func (m *SecondFactorMutation) ResetSecret() {
-	m.secret = nil
-}
-
 // SetLastStep sets the "last_step" field.
 func (m *SecondFactorMutation) SetLastStep(i int64) {
 	m.last_step = &i
@@ -22112,23 +11911,6 @@ func (m *SecondFactorMutation) LastStep() (r int64, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldLastStep returns the old "last_step" field's value of the SecondFactor entity.
-// If the SecondFactor object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SecondFactorMutation) OldLastStep(ctx context.Context) (v int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldLastStep is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldLastStep requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldLastStep: %w", err)
-	}
-	return oldValue.LastStep, nil
 }
 
 // AddLastStep adds i to the "last_step" field.
@@ -22169,23 +11951,6 @@ func (m *SecondFactorMutation) ActiveAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldActiveAt returns the old "active_at" field's value of the SecondFactor entity.
-// If the SecondFactor object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SecondFactorMutation) OldActiveAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldActiveAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldActiveAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldActiveAt: %w", err)
-	}
-	return oldValue.ActiveAt, nil
-}
-
 // ClearActiveAt clears the value of the "active_at" field.
 func (m *SecondFactorMutation) ClearActiveAt() {
 	m.active_at = nil
@@ -22196,12 +11961,6 @@ func (m *SecondFactorMutation) ClearActiveAt() {
 func (m *SecondFactorMutation) ActiveAtCleared() bool {
 	_, ok := m.clearedFields[secondfactor.FieldActiveAt]
 	return ok
-}
-
-// ResetActiveAt resets all changes to the "active_at" field.
-func (m *SecondFactorMutation) ResetActiveAt() {
-	m.active_at = nil
-	delete(m.clearedFields, secondfactor.FieldActiveAt)
 }
 
 // SetRecovery sets the "recovery" field.
@@ -22217,23 +11976,6 @@ func (m *SecondFactorMutation) Recovery() (r [][]uint8, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldRecovery returns the old "recovery" field's value of the SecondFactor entity.
-// If the SecondFactor object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SecondFactorMutation) OldRecovery(ctx context.Context) (v [][]uint8, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRecovery is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRecovery requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRecovery: %w", err)
-	}
-	return oldValue.Recovery, nil
 }
 
 // AppendRecovery adds u to the "recovery" field.
@@ -22262,13 +12004,6 @@ func (m *SecondFactorMutation) RecoveryCleared() bool {
 	return ok
 }
 
-// ResetRecovery resets all changes to the "recovery" field.
-func (m *SecondFactorMutation) ResetRecovery() {
-	m.recovery = nil
-	m.appendrecovery = nil
-	delete(m.clearedFields, secondfactor.FieldRecovery)
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (m *SecondFactorMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -22281,28 +12016,6 @@ func (m *SecondFactorMutation) CreatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCreatedAt returns the old "created_at" field's value of the SecondFactor entity.
-// If the SecondFactor object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SecondFactorMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *SecondFactorMutation) ResetCreatedAt() {
-	m.created_at = nil
 }
 
 // Where appends a list predicates to the SecondFactorMutation builder.
@@ -22348,16 +12061,7 @@ func (m *SecondFactorMutation) Fields() []string {
 // schema.
 func (m *SecondFactorMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case secondfactor.FieldSecret:
-		return m.Secret()
-	case secondfactor.FieldLastStep:
-		return m.LastStep()
-	case secondfactor.FieldActiveAt:
-		return m.ActiveAt()
-	case secondfactor.FieldRecovery:
-		return m.Recovery()
-	case secondfactor.FieldCreatedAt:
-		return m.CreatedAt()
+
 	}
 	return nil, false
 }
@@ -22367,16 +12071,7 @@ func (m *SecondFactorMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *SecondFactorMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case secondfactor.FieldSecret:
-		return m.OldSecret(ctx)
-	case secondfactor.FieldLastStep:
-		return m.OldLastStep(ctx)
-	case secondfactor.FieldActiveAt:
-		return m.OldActiveAt(ctx)
-	case secondfactor.FieldRecovery:
-		return m.OldRecovery(ctx)
-	case secondfactor.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown SecondFactor field %s", name)
 }
@@ -22386,41 +12081,7 @@ func (m *SecondFactorMutation) OldField(ctx context.Context, name string) (ent.V
 // type.
 func (m *SecondFactorMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case secondfactor.FieldSecret:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSecret(v)
-		return nil
-	case secondfactor.FieldLastStep:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetLastStep(v)
-		return nil
-	case secondfactor.FieldActiveAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetActiveAt(v)
-		return nil
-	case secondfactor.FieldRecovery:
-		v, ok := value.([][]uint8)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRecovery(v)
-		return nil
-	case secondfactor.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown SecondFactor field %s", name)
 }
@@ -22440,8 +12101,7 @@ func (m *SecondFactorMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *SecondFactorMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case secondfactor.FieldLastStep:
-		return m.AddedLastStep()
+
 	}
 	return nil, false
 }
@@ -22451,13 +12111,7 @@ func (m *SecondFactorMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *SecondFactorMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case secondfactor.FieldLastStep:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddLastStep(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown SecondFactor numeric field %s", name)
 }
@@ -22486,12 +12140,7 @@ func (m *SecondFactorMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *SecondFactorMutation) ClearField(name string) error {
 	switch name {
-	case secondfactor.FieldActiveAt:
-		m.ClearActiveAt()
-		return nil
-	case secondfactor.FieldRecovery:
-		m.ClearRecovery()
-		return nil
+
 	}
 	return fmt.Errorf("unknown SecondFactor nullable field %s", name)
 }
@@ -22500,21 +12149,7 @@ func (m *SecondFactorMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *SecondFactorMutation) ResetField(name string) error {
 	switch name {
-	case secondfactor.FieldSecret:
-		m.ResetSecret()
-		return nil
-	case secondfactor.FieldLastStep:
-		m.ResetLastStep()
-		return nil
-	case secondfactor.FieldActiveAt:
-		m.ResetActiveAt()
-		return nil
-	case secondfactor.FieldRecovery:
-		m.ResetRecovery()
-		return nil
-	case secondfactor.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown SecondFactor field %s", name)
 }
@@ -22709,28 +12344,6 @@ func (m *SessionMutation) TokenHash() (r []byte, exists bool) {
 	return *v, true
 }
 
-// OldTokenHash returns the old "token_hash" field's value of the Session entity.
-// If the Session object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SessionMutation) OldTokenHash(ctx context.Context) (v []byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldTokenHash is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldTokenHash requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldTokenHash: %w", err)
-	}
-	return oldValue.TokenHash, nil
-}
-
-// ResetTokenHash resets all changes to the "token_hash" field.
-func (m *SessionMutation) ResetTokenHash() {
-	m.token_hash = nil
-}
-
 // SetUserID sets the "user_id" field.
 func (m *SessionMutation) SetUserID(s string) {
 	m.user_id = &s
@@ -22743,28 +12356,6 @@ func (m *SessionMutation) UserID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldUserID returns the old "user_id" field's value of the Session entity.
-// If the Session object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SessionMutation) OldUserID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUserID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
-	}
-	return oldValue.UserID, nil
-}
-
-// ResetUserID resets all changes to the "user_id" field.
-func (m *SessionMutation) ResetUserID() {
-	m.user_id = nil
 }
 
 // SetAccountID sets the "account_id" field.
@@ -22781,23 +12372,6 @@ func (m *SessionMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the Session entity.
-// If the Session object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SessionMutation) OldAccountID(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
 // ClearAccountID clears the value of the "account_id" field.
 func (m *SessionMutation) ClearAccountID() {
 	m.account_id = nil
@@ -22808,12 +12382,6 @@ func (m *SessionMutation) ClearAccountID() {
 func (m *SessionMutation) AccountIDCleared() bool {
 	_, ok := m.clearedFields[session.FieldAccountID]
 	return ok
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *SessionMutation) ResetAccountID() {
-	m.account_id = nil
-	delete(m.clearedFields, session.FieldAccountID)
 }
 
 // SetMethod sets the "method" field.
@@ -22830,28 +12398,6 @@ func (m *SessionMutation) Method() (r session.Method, exists bool) {
 	return *v, true
 }
 
-// OldMethod returns the old "method" field's value of the Session entity.
-// If the Session object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SessionMutation) OldMethod(ctx context.Context) (v session.Method, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldMethod is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldMethod requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldMethod: %w", err)
-	}
-	return oldValue.Method, nil
-}
-
-// ResetMethod resets all changes to the "method" field.
-func (m *SessionMutation) ResetMethod() {
-	m.method = nil
-}
-
 // SetSecondFactor sets the "second_factor" field.
 func (m *SessionMutation) SetSecondFactor(b bool) {
 	m.second_factor = &b
@@ -22864,28 +12410,6 @@ func (m *SessionMutation) SecondFactor() (r bool, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldSecondFactor returns the old "second_factor" field's value of the Session entity.
-// If the Session object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SessionMutation) OldSecondFactor(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSecondFactor is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSecondFactor requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSecondFactor: %w", err)
-	}
-	return oldValue.SecondFactor, nil
-}
-
-// ResetSecondFactor resets all changes to the "second_factor" field.
-func (m *SessionMutation) ResetSecondFactor() {
-	m.second_factor = nil
 }
 
 // SetConfirmedAt sets the "confirmed_at" field.
@@ -22902,28 +12426,6 @@ func (m *SessionMutation) ConfirmedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldConfirmedAt returns the old "confirmed_at" field's value of the Session entity.
-// If the Session object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SessionMutation) OldConfirmedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldConfirmedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldConfirmedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldConfirmedAt: %w", err)
-	}
-	return oldValue.ConfirmedAt, nil
-}
-
-// ResetConfirmedAt resets all changes to the "confirmed_at" field.
-func (m *SessionMutation) ResetConfirmedAt() {
-	m.confirmed_at = nil
-}
-
 // SetIP sets the "ip" field.
 func (m *SessionMutation) SetIP(s string) {
 	m.ip = &s
@@ -22936,28 +12438,6 @@ func (m *SessionMutation) IP() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldIP returns the old "ip" field's value of the Session entity.
-// If the Session object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SessionMutation) OldIP(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldIP is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldIP requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldIP: %w", err)
-	}
-	return oldValue.IP, nil
-}
-
-// ResetIP resets all changes to the "ip" field.
-func (m *SessionMutation) ResetIP() {
-	m.ip = nil
 }
 
 // SetUserAgent sets the "user_agent" field.
@@ -22974,28 +12454,6 @@ func (m *SessionMutation) UserAgent() (r string, exists bool) {
 	return *v, true
 }
 
-// OldUserAgent returns the old "user_agent" field's value of the Session entity.
-// If the Session object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SessionMutation) OldUserAgent(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUserAgent is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUserAgent requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUserAgent: %w", err)
-	}
-	return oldValue.UserAgent, nil
-}
-
-// ResetUserAgent resets all changes to the "user_agent" field.
-func (m *SessionMutation) ResetUserAgent() {
-	m.user_agent = nil
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (m *SessionMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -23008,28 +12466,6 @@ func (m *SessionMutation) CreatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCreatedAt returns the old "created_at" field's value of the Session entity.
-// If the Session object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SessionMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *SessionMutation) ResetCreatedAt() {
-	m.created_at = nil
 }
 
 // SetLastUsedAt sets the "last_used_at" field.
@@ -23046,28 +12482,6 @@ func (m *SessionMutation) LastUsedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldLastUsedAt returns the old "last_used_at" field's value of the Session entity.
-// If the Session object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SessionMutation) OldLastUsedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldLastUsedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldLastUsedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldLastUsedAt: %w", err)
-	}
-	return oldValue.LastUsedAt, nil
-}
-
-// ResetLastUsedAt resets all changes to the "last_used_at" field.
-func (m *SessionMutation) ResetLastUsedAt() {
-	m.last_used_at = nil
-}
-
 // SetExpiresAt sets the "expires_at" field.
 func (m *SessionMutation) SetExpiresAt(t time.Time) {
 	m.expires_at = &t
@@ -23080,28 +12494,6 @@ func (m *SessionMutation) ExpiresAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldExpiresAt returns the old "expires_at" field's value of the Session entity.
-// If the Session object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SessionMutation) OldExpiresAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
-	}
-	return oldValue.ExpiresAt, nil
-}
-
-// ResetExpiresAt resets all changes to the "expires_at" field.
-func (m *SessionMutation) ResetExpiresAt() {
-	m.expires_at = nil
 }
 
 // SetRevokedAt sets the "revoked_at" field.
@@ -23118,23 +12510,6 @@ func (m *SessionMutation) RevokedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldRevokedAt returns the old "revoked_at" field's value of the Session entity.
-// If the Session object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SessionMutation) OldRevokedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRevokedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRevokedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRevokedAt: %w", err)
-	}
-	return oldValue.RevokedAt, nil
-}
-
 // ClearRevokedAt clears the value of the "revoked_at" field.
 func (m *SessionMutation) ClearRevokedAt() {
 	m.revoked_at = nil
@@ -23145,12 +12520,6 @@ func (m *SessionMutation) ClearRevokedAt() {
 func (m *SessionMutation) RevokedAtCleared() bool {
 	_, ok := m.clearedFields[session.FieldRevokedAt]
 	return ok
-}
-
-// ResetRevokedAt resets all changes to the "revoked_at" field.
-func (m *SessionMutation) ResetRevokedAt() {
-	m.revoked_at = nil
-	delete(m.clearedFields, session.FieldRevokedAt)
 }
 
 // Where appends a list predicates to the SessionMutation builder.
@@ -23217,30 +12586,7 @@ func (m *SessionMutation) Fields() []string {
 // schema.
 func (m *SessionMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case session.FieldTokenHash:
-		return m.TokenHash()
-	case session.FieldUserID:
-		return m.UserID()
-	case session.FieldAccountID:
-		return m.AccountID()
-	case session.FieldMethod:
-		return m.Method()
-	case session.FieldSecondFactor:
-		return m.SecondFactor()
-	case session.FieldConfirmedAt:
-		return m.ConfirmedAt()
-	case session.FieldIP:
-		return m.IP()
-	case session.FieldUserAgent:
-		return m.UserAgent()
-	case session.FieldCreatedAt:
-		return m.CreatedAt()
-	case session.FieldLastUsedAt:
-		return m.LastUsedAt()
-	case session.FieldExpiresAt:
-		return m.ExpiresAt()
-	case session.FieldRevokedAt:
-		return m.RevokedAt()
+
 	}
 	return nil, false
 }
@@ -23250,30 +12596,7 @@ func (m *SessionMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *SessionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case session.FieldTokenHash:
-		return m.OldTokenHash(ctx)
-	case session.FieldUserID:
-		return m.OldUserID(ctx)
-	case session.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case session.FieldMethod:
-		return m.OldMethod(ctx)
-	case session.FieldSecondFactor:
-		return m.OldSecondFactor(ctx)
-	case session.FieldConfirmedAt:
-		return m.OldConfirmedAt(ctx)
-	case session.FieldIP:
-		return m.OldIP(ctx)
-	case session.FieldUserAgent:
-		return m.OldUserAgent(ctx)
-	case session.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
-	case session.FieldLastUsedAt:
-		return m.OldLastUsedAt(ctx)
-	case session.FieldExpiresAt:
-		return m.OldExpiresAt(ctx)
-	case session.FieldRevokedAt:
-		return m.OldRevokedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Session field %s", name)
 }
@@ -23283,90 +12606,7 @@ func (m *SessionMutation) OldField(ctx context.Context, name string) (ent.Value,
 // type.
 func (m *SessionMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case session.FieldTokenHash:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetTokenHash(v)
-		return nil
-	case session.FieldUserID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUserID(v)
-		return nil
-	case session.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case session.FieldMethod:
-		v, ok := value.(session.Method)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetMethod(v)
-		return nil
-	case session.FieldSecondFactor:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSecondFactor(v)
-		return nil
-	case session.FieldConfirmedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetConfirmedAt(v)
-		return nil
-	case session.FieldIP:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetIP(v)
-		return nil
-	case session.FieldUserAgent:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUserAgent(v)
-		return nil
-	case session.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
-	case session.FieldLastUsedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetLastUsedAt(v)
-		return nil
-	case session.FieldExpiresAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetExpiresAt(v)
-		return nil
-	case session.FieldRevokedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRevokedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Session field %s", name)
 }
@@ -23417,12 +12657,7 @@ func (m *SessionMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *SessionMutation) ClearField(name string) error {
 	switch name {
-	case session.FieldAccountID:
-		m.ClearAccountID()
-		return nil
-	case session.FieldRevokedAt:
-		m.ClearRevokedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Session nullable field %s", name)
 }
@@ -23431,42 +12666,7 @@ func (m *SessionMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *SessionMutation) ResetField(name string) error {
 	switch name {
-	case session.FieldTokenHash:
-		m.ResetTokenHash()
-		return nil
-	case session.FieldUserID:
-		m.ResetUserID()
-		return nil
-	case session.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case session.FieldMethod:
-		m.ResetMethod()
-		return nil
-	case session.FieldSecondFactor:
-		m.ResetSecondFactor()
-		return nil
-	case session.FieldConfirmedAt:
-		m.ResetConfirmedAt()
-		return nil
-	case session.FieldIP:
-		m.ResetIP()
-		return nil
-	case session.FieldUserAgent:
-		m.ResetUserAgent()
-		return nil
-	case session.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
-	case session.FieldLastUsedAt:
-		m.ResetLastUsedAt()
-		return nil
-	case session.FieldExpiresAt:
-		m.ResetExpiresAt()
-		return nil
-	case session.FieldRevokedAt:
-		m.ResetRevokedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Session field %s", name)
 }
@@ -23622,28 +12822,6 @@ func (m *SignInChallengeMutation) Kind() (r signinchallenge.Kind, exists bool) {
 	return *v, true
 }
 
-// OldKind returns the old "kind" field's value of the SignInChallenge entity.
-// If the SignInChallenge object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SignInChallengeMutation) OldKind(ctx context.Context) (v signinchallenge.Kind, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldKind is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldKind requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldKind: %w", err)
-	}
-	return oldValue.Kind, nil
-}
-
-// ResetKind resets all changes to the "kind" field.
-func (m *SignInChallengeMutation) ResetKind() {
-	m.kind = nil
-}
-
 // SetBrowser sets the "browser" field.
 func (m *SignInChallengeMutation) SetBrowser(b []byte) {
 	m.browser = &b
@@ -23656,35 +12834,6 @@ func (m *SignInChallengeMutation) Browser() (r []byte, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldBrowser returns the old "browser" field's value of the SignInChallenge entity.
-// If the SignInChallenge object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SignInChallengeMutation) OldBrowser(ctx context.Context) (v *[]byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldBrowser is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldBrowser requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldBrowser: %w", err)
-	}
-	return oldValue.Browser, nil
-}
-
-// ClearBrowser clears the value of the "browser" field.
-func (m *SignInChallengeMutation) ClearBrowser() {
-	m.browser = nil
-	m.clearedFields[signinchallenge.FieldBrowser] = struct{}{}
-}
-
-// ResetBrowser resets all changes to the "browser" field.
-func (m *SignInChallengeMutation) ResetBrowser() {
-	m.browser = nil
-	delete(m.clearedFields, signinchallenge.FieldBrowser)
 }
 
 // SetUserID sets the "user_id" field.
@@ -23701,23 +12850,6 @@ func (m *SignInChallengeMutation) UserID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldUserID returns the old "user_id" field's value of the SignInChallenge entity.
-// If the SignInChallenge object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SignInChallengeMutation) OldUserID(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUserID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
-	}
-	return oldValue.UserID, nil
-}
-
 // ClearUserID clears the value of the "user_id" field.
 func (m *SignInChallengeMutation) ClearUserID() {
 	m.user_id = nil
@@ -23728,12 +12860,6 @@ func (m *SignInChallengeMutation) ClearUserID() {
 func (m *SignInChallengeMutation) UserIDCleared() bool {
 	_, ok := m.clearedFields[signinchallenge.FieldUserID]
 	return ok
-}
-
-// ResetUserID resets all changes to the "user_id" field.
-func (m *SignInChallengeMutation) ResetUserID() {
-	m.user_id = nil
-	delete(m.clearedFields, signinchallenge.FieldUserID)
 }
 
 // SetData sets the "data" field.
@@ -23750,28 +12876,6 @@ func (m *SignInChallengeMutation) Data() (r []byte, exists bool) {
 	return *v, true
 }
 
-// OldData returns the old "data" field's value of the SignInChallenge entity.
-// If the SignInChallenge object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SignInChallengeMutation) OldData(ctx context.Context) (v []byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldData is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldData requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldData: %w", err)
-	}
-	return oldValue.Data, nil
-}
-
-// ResetData resets all changes to the "data" field.
-func (m *SignInChallengeMutation) ResetData() {
-	m.data = nil
-}
-
 // SetExpiresAt sets the "expires_at" field.
 func (m *SignInChallengeMutation) SetExpiresAt(t time.Time) {
 	m.expires_at = &t
@@ -23784,28 +12888,6 @@ func (m *SignInChallengeMutation) ExpiresAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldExpiresAt returns the old "expires_at" field's value of the SignInChallenge entity.
-// If the SignInChallenge object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SignInChallengeMutation) OldExpiresAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
-	}
-	return oldValue.ExpiresAt, nil
-}
-
-// ResetExpiresAt resets all changes to the "expires_at" field.
-func (m *SignInChallengeMutation) ResetExpiresAt() {
-	m.expires_at = nil
 }
 
 // Where appends a list predicates to the SignInChallengeMutation builder.
@@ -23851,16 +12933,7 @@ func (m *SignInChallengeMutation) Fields() []string {
 // schema.
 func (m *SignInChallengeMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case signinchallenge.FieldKind:
-		return m.Kind()
-	case signinchallenge.FieldBrowser:
-		return m.Browser()
-	case signinchallenge.FieldUserID:
-		return m.UserID()
-	case signinchallenge.FieldData:
-		return m.Data()
-	case signinchallenge.FieldExpiresAt:
-		return m.ExpiresAt()
+
 	}
 	return nil, false
 }
@@ -23870,16 +12943,7 @@ func (m *SignInChallengeMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *SignInChallengeMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case signinchallenge.FieldKind:
-		return m.OldKind(ctx)
-	case signinchallenge.FieldBrowser:
-		return m.OldBrowser(ctx)
-	case signinchallenge.FieldUserID:
-		return m.OldUserID(ctx)
-	case signinchallenge.FieldData:
-		return m.OldData(ctx)
-	case signinchallenge.FieldExpiresAt:
-		return m.OldExpiresAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown SignInChallenge field %s", name)
 }
@@ -23889,41 +12953,7 @@ func (m *SignInChallengeMutation) OldField(ctx context.Context, name string) (en
 // type.
 func (m *SignInChallengeMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case signinchallenge.FieldKind:
-		v, ok := value.(signinchallenge.Kind)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetKind(v)
-		return nil
-	case signinchallenge.FieldBrowser:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetBrowser(v)
-		return nil
-	case signinchallenge.FieldUserID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUserID(v)
-		return nil
-	case signinchallenge.FieldData:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetData(v)
-		return nil
-	case signinchallenge.FieldExpiresAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetExpiresAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown SignInChallenge field %s", name)
 }
@@ -23974,12 +13004,7 @@ func (m *SignInChallengeMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *SignInChallengeMutation) ClearField(name string) error {
 	switch name {
-	case signinchallenge.FieldBrowser:
-		m.ClearBrowser()
-		return nil
-	case signinchallenge.FieldUserID:
-		m.ClearUserID()
-		return nil
+
 	}
 	return fmt.Errorf("unknown SignInChallenge nullable field %s", name)
 }
@@ -23988,21 +13013,7 @@ func (m *SignInChallengeMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *SignInChallengeMutation) ResetField(name string) error {
 	switch name {
-	case signinchallenge.FieldKind:
-		m.ResetKind()
-		return nil
-	case signinchallenge.FieldBrowser:
-		m.ResetBrowser()
-		return nil
-	case signinchallenge.FieldUserID:
-		m.ResetUserID()
-		return nil
-	case signinchallenge.FieldData:
-		m.ResetData()
-		return nil
-	case signinchallenge.FieldExpiresAt:
-		m.ResetExpiresAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown SignInChallenge field %s", name)
 }
@@ -24197,23 +13208,6 @@ func (m *SignInLinkMutation) TokenHash() (r []byte, exists bool) {
 	return *v, true
 }
 
-// OldTokenHash returns the old "token_hash" field's value of the SignInLink entity.
-// If the SignInLink object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SignInLinkMutation) OldTokenHash(ctx context.Context) (v *[]byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldTokenHash is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldTokenHash requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldTokenHash: %w", err)
-	}
-	return oldValue.TokenHash, nil
-}
-
 // ClearTokenHash clears the value of the "token_hash" field.
 func (m *SignInLinkMutation) ClearTokenHash() {
 	m.token_hash = nil
@@ -24224,12 +13218,6 @@ func (m *SignInLinkMutation) ClearTokenHash() {
 func (m *SignInLinkMutation) TokenHashCleared() bool {
 	_, ok := m.clearedFields[signinlink.FieldTokenHash]
 	return ok
-}
-
-// ResetTokenHash resets all changes to the "token_hash" field.
-func (m *SignInLinkMutation) ResetTokenHash() {
-	m.token_hash = nil
-	delete(m.clearedFields, signinlink.FieldTokenHash)
 }
 
 // SetPurpose sets the "purpose" field.
@@ -24246,28 +13234,6 @@ func (m *SignInLinkMutation) Purpose() (r signinlink.Purpose, exists bool) {
 	return *v, true
 }
 
-// OldPurpose returns the old "purpose" field's value of the SignInLink entity.
-// If the SignInLink object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SignInLinkMutation) OldPurpose(ctx context.Context) (v signinlink.Purpose, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldPurpose is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldPurpose requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldPurpose: %w", err)
-	}
-	return oldValue.Purpose, nil
-}
-
-// ResetPurpose resets all changes to the "purpose" field.
-func (m *SignInLinkMutation) ResetPurpose() {
-	m.purpose = nil
-}
-
 // SetUserID sets the "user_id" field.
 func (m *SignInLinkMutation) SetUserID(s string) {
 	m.user_id = &s
@@ -24282,23 +13248,6 @@ func (m *SignInLinkMutation) UserID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldUserID returns the old "user_id" field's value of the SignInLink entity.
-// If the SignInLink object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SignInLinkMutation) OldUserID(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUserID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
-	}
-	return oldValue.UserID, nil
-}
-
 // ClearUserID clears the value of the "user_id" field.
 func (m *SignInLinkMutation) ClearUserID() {
 	m.user_id = nil
@@ -24309,12 +13258,6 @@ func (m *SignInLinkMutation) ClearUserID() {
 func (m *SignInLinkMutation) UserIDCleared() bool {
 	_, ok := m.clearedFields[signinlink.FieldUserID]
 	return ok
-}
-
-// ResetUserID resets all changes to the "user_id" field.
-func (m *SignInLinkMutation) ResetUserID() {
-	m.user_id = nil
-	delete(m.clearedFields, signinlink.FieldUserID)
 }
 
 // SetEmail sets the "email" field.
@@ -24329,23 +13272,6 @@ func (m *SignInLinkMutation) Email() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldEmail returns the old "email" field's value of the SignInLink entity.
-// If the SignInLink object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SignInLinkMutation) OldEmail(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldEmail is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldEmail requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldEmail: %w", err)
-	}
-	return oldValue.Email, nil
 }
 
 // ResetEmail resets all changes to the "email" field.
@@ -24367,28 +13293,6 @@ func (m *SignInLinkMutation) KnownDevice() (r bool, exists bool) {
 	return *v, true
 }
 
-// OldKnownDevice returns the old "known_device" field's value of the SignInLink entity.
-// If the SignInLink object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SignInLinkMutation) OldKnownDevice(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldKnownDevice is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldKnownDevice requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldKnownDevice: %w", err)
-	}
-	return oldValue.KnownDevice, nil
-}
-
-// ResetKnownDevice resets all changes to the "known_device" field.
-func (m *SignInLinkMutation) ResetKnownDevice() {
-	m.known_device = nil
-}
-
 // SetAgain sets the "again" field.
 func (m *SignInLinkMutation) SetAgain(b bool) {
 	m.again = &b
@@ -24401,28 +13305,6 @@ func (m *SignInLinkMutation) Again() (r bool, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldAgain returns the old "again" field's value of the SignInLink entity.
-// If the SignInLink object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SignInLinkMutation) OldAgain(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAgain is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAgain requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAgain: %w", err)
-	}
-	return oldValue.Again, nil
-}
-
-// ResetAgain resets all changes to the "again" field.
-func (m *SignInLinkMutation) ResetAgain() {
-	m.again = nil
 }
 
 // SetExpiresAt sets the "expires_at" field.
@@ -24439,28 +13321,6 @@ func (m *SignInLinkMutation) ExpiresAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldExpiresAt returns the old "expires_at" field's value of the SignInLink entity.
-// If the SignInLink object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SignInLinkMutation) OldExpiresAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
-	}
-	return oldValue.ExpiresAt, nil
-}
-
-// ResetExpiresAt resets all changes to the "expires_at" field.
-func (m *SignInLinkMutation) ResetExpiresAt() {
-	m.expires_at = nil
-}
-
 // SetUsedAt sets the "used_at" field.
 func (m *SignInLinkMutation) SetUsedAt(t time.Time) {
 	m.used_at = &t
@@ -24475,23 +13335,6 @@ func (m *SignInLinkMutation) UsedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldUsedAt returns the old "used_at" field's value of the SignInLink entity.
-// If the SignInLink object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SignInLinkMutation) OldUsedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUsedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUsedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUsedAt: %w", err)
-	}
-	return oldValue.UsedAt, nil
-}
-
 // ClearUsedAt clears the value of the "used_at" field.
 func (m *SignInLinkMutation) ClearUsedAt() {
 	m.used_at = nil
@@ -24502,12 +13345,6 @@ func (m *SignInLinkMutation) ClearUsedAt() {
 func (m *SignInLinkMutation) UsedAtCleared() bool {
 	_, ok := m.clearedFields[signinlink.FieldUsedAt]
 	return ok
-}
-
-// ResetUsedAt resets all changes to the "used_at" field.
-func (m *SignInLinkMutation) ResetUsedAt() {
-	m.used_at = nil
-	delete(m.clearedFields, signinlink.FieldUsedAt)
 }
 
 // SetDueAt sets the "due_at" field.
@@ -24524,23 +13361,6 @@ func (m *SignInLinkMutation) DueAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldDueAt returns the old "due_at" field's value of the SignInLink entity.
-// If the SignInLink object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SignInLinkMutation) OldDueAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDueAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
-	}
-	return oldValue.DueAt, nil
-}
-
 // ClearDueAt clears the value of the "due_at" field.
 func (m *SignInLinkMutation) ClearDueAt() {
 	m.due_at = nil
@@ -24551,12 +13371,6 @@ func (m *SignInLinkMutation) ClearDueAt() {
 func (m *SignInLinkMutation) DueAtCleared() bool {
 	_, ok := m.clearedFields[signinlink.FieldDueAt]
 	return ok
-}
-
-// ResetDueAt resets all changes to the "due_at" field.
-func (m *SignInLinkMutation) ResetDueAt() {
-	m.due_at = nil
-	delete(m.clearedFields, signinlink.FieldDueAt)
 }
 
 // SetAttempts sets the "attempts" field.
@@ -24572,23 +13386,6 @@ func (m *SignInLinkMutation) Attempts() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldAttempts returns the old "attempts" field's value of the SignInLink entity.
-// If the SignInLink object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SignInLinkMutation) OldAttempts(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAttempts is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAttempts requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAttempts: %w", err)
-	}
-	return oldValue.Attempts, nil
 }
 
 // AddAttempts adds i to the "attempts" field.
@@ -24627,28 +13424,6 @@ func (m *SignInLinkMutation) CreatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCreatedAt returns the old "created_at" field's value of the SignInLink entity.
-// If the SignInLink object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SignInLinkMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *SignInLinkMutation) ResetCreatedAt() {
-	m.created_at = nil
 }
 
 // Where appends a list predicates to the SignInLinkMutation builder.
@@ -24712,28 +13487,7 @@ func (m *SignInLinkMutation) Fields() []string {
 // schema.
 func (m *SignInLinkMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case signinlink.FieldTokenHash:
-		return m.TokenHash()
-	case signinlink.FieldPurpose:
-		return m.Purpose()
-	case signinlink.FieldUserID:
-		return m.UserID()
-	case signinlink.FieldEmail:
-		return m.Email()
-	case signinlink.FieldKnownDevice:
-		return m.KnownDevice()
-	case signinlink.FieldAgain:
-		return m.Again()
-	case signinlink.FieldExpiresAt:
-		return m.ExpiresAt()
-	case signinlink.FieldUsedAt:
-		return m.UsedAt()
-	case signinlink.FieldDueAt:
-		return m.DueAt()
-	case signinlink.FieldAttempts:
-		return m.Attempts()
-	case signinlink.FieldCreatedAt:
-		return m.CreatedAt()
+
 	}
 	return nil, false
 }
@@ -24743,28 +13497,7 @@ func (m *SignInLinkMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *SignInLinkMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case signinlink.FieldTokenHash:
-		return m.OldTokenHash(ctx)
-	case signinlink.FieldPurpose:
-		return m.OldPurpose(ctx)
-	case signinlink.FieldUserID:
-		return m.OldUserID(ctx)
-	case signinlink.FieldEmail:
-		return m.OldEmail(ctx)
-	case signinlink.FieldKnownDevice:
-		return m.OldKnownDevice(ctx)
-	case signinlink.FieldAgain:
-		return m.OldAgain(ctx)
-	case signinlink.FieldExpiresAt:
-		return m.OldExpiresAt(ctx)
-	case signinlink.FieldUsedAt:
-		return m.OldUsedAt(ctx)
-	case signinlink.FieldDueAt:
-		return m.OldDueAt(ctx)
-	case signinlink.FieldAttempts:
-		return m.OldAttempts(ctx)
-	case signinlink.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown SignInLink field %s", name)
 }
@@ -24774,83 +13507,7 @@ func (m *SignInLinkMutation) OldField(ctx context.Context, name string) (ent.Val
 // type.
 func (m *SignInLinkMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case signinlink.FieldTokenHash:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetTokenHash(v)
-		return nil
-	case signinlink.FieldPurpose:
-		v, ok := value.(signinlink.Purpose)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetPurpose(v)
-		return nil
-	case signinlink.FieldUserID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUserID(v)
-		return nil
-	case signinlink.FieldEmail:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetEmail(v)
-		return nil
-	case signinlink.FieldKnownDevice:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetKnownDevice(v)
-		return nil
-	case signinlink.FieldAgain:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAgain(v)
-		return nil
-	case signinlink.FieldExpiresAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetExpiresAt(v)
-		return nil
-	case signinlink.FieldUsedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUsedAt(v)
-		return nil
-	case signinlink.FieldDueAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDueAt(v)
-		return nil
-	case signinlink.FieldAttempts:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAttempts(v)
-		return nil
-	case signinlink.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown SignInLink field %s", name)
 }
@@ -24870,8 +13527,7 @@ func (m *SignInLinkMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *SignInLinkMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case signinlink.FieldAttempts:
-		return m.AddedAttempts()
+
 	}
 	return nil, false
 }
@@ -24881,13 +13537,7 @@ func (m *SignInLinkMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *SignInLinkMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case signinlink.FieldAttempts:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddAttempts(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown SignInLink numeric field %s", name)
 }
@@ -24922,18 +13572,7 @@ func (m *SignInLinkMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *SignInLinkMutation) ClearField(name string) error {
 	switch name {
-	case signinlink.FieldTokenHash:
-		m.ClearTokenHash()
-		return nil
-	case signinlink.FieldUserID:
-		m.ClearUserID()
-		return nil
-	case signinlink.FieldUsedAt:
-		m.ClearUsedAt()
-		return nil
-	case signinlink.FieldDueAt:
-		m.ClearDueAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown SignInLink nullable field %s", name)
 }
@@ -24942,39 +13581,7 @@ func (m *SignInLinkMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *SignInLinkMutation) ResetField(name string) error {
 	switch name {
-	case signinlink.FieldTokenHash:
-		m.ResetTokenHash()
-		return nil
-	case signinlink.FieldPurpose:
-		m.ResetPurpose()
-		return nil
-	case signinlink.FieldUserID:
-		m.ResetUserID()
-		return nil
-	case signinlink.FieldEmail:
-		m.ResetEmail()
-		return nil
-	case signinlink.FieldKnownDevice:
-		m.ResetKnownDevice()
-		return nil
-	case signinlink.FieldAgain:
-		m.ResetAgain()
-		return nil
-	case signinlink.FieldExpiresAt:
-		m.ResetExpiresAt()
-		return nil
-	case signinlink.FieldUsedAt:
-		m.ResetUsedAt()
-		return nil
-	case signinlink.FieldDueAt:
-		m.ResetDueAt()
-		return nil
-	case signinlink.FieldAttempts:
-		m.ResetAttempts()
-		return nil
-	case signinlink.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown SignInLink field %s", name)
 }
@@ -25169,28 +13776,6 @@ func (m *SmarthostMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the Smarthost entity.
-// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SmarthostMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *SmarthostMutation) ResetAccountID() {
-	m.account_id = nil
-}
-
 // SetDomainID sets the "domain_id" field.
 func (m *SmarthostMutation) SetDomainID(s string) {
 	m.domain_id = &s
@@ -25205,23 +13790,6 @@ func (m *SmarthostMutation) DomainID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldDomainID returns the old "domain_id" field's value of the Smarthost entity.
-// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SmarthostMutation) OldDomainID(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDomainID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDomainID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDomainID: %w", err)
-	}
-	return oldValue.DomainID, nil
-}
-
 // ClearDomainID clears the value of the "domain_id" field.
 func (m *SmarthostMutation) ClearDomainID() {
 	m.domain_id = nil
@@ -25232,12 +13800,6 @@ func (m *SmarthostMutation) ClearDomainID() {
 func (m *SmarthostMutation) DomainIDCleared() bool {
 	_, ok := m.clearedFields[smarthost.FieldDomainID]
 	return ok
-}
-
-// ResetDomainID resets all changes to the "domain_id" field.
-func (m *SmarthostMutation) ResetDomainID() {
-	m.domain_id = nil
-	delete(m.clearedFields, smarthost.FieldDomainID)
 }
 
 // SetHost sets the "host" field.
@@ -25254,28 +13816,6 @@ func (m *SmarthostMutation) Host() (r string, exists bool) {
 	return *v, true
 }
 
-// OldHost returns the old "host" field's value of the Smarthost entity.
-// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SmarthostMutation) OldHost(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldHost is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldHost requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldHost: %w", err)
-	}
-	return oldValue.Host, nil
-}
-
-// ResetHost resets all changes to the "host" field.
-func (m *SmarthostMutation) ResetHost() {
-	m.host = nil
-}
-
 // SetPort sets the "port" field.
 func (m *SmarthostMutation) SetPort(i int) {
 	m.port = &i
@@ -25289,23 +13829,6 @@ func (m *SmarthostMutation) Port() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldPort returns the old "port" field's value of the Smarthost entity.
-// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SmarthostMutation) OldPort(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldPort is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldPort requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldPort: %w", err)
-	}
-	return oldValue.Port, nil
 }
 
 // AddPort adds i to the "port" field.
@@ -25346,28 +13869,6 @@ func (m *SmarthostMutation) ImplicitTLS() (r bool, exists bool) {
 	return *v, true
 }
 
-// OldImplicitTLS returns the old "implicit_tls" field's value of the Smarthost entity.
-// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SmarthostMutation) OldImplicitTLS(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldImplicitTLS is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldImplicitTLS requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldImplicitTLS: %w", err)
-	}
-	return oldValue.ImplicitTLS, nil
-}
-
-// ResetImplicitTLS resets all changes to the "implicit_tls" field.
-func (m *SmarthostMutation) ResetImplicitTLS() {
-	m.implicit_tls = nil
-}
-
 // SetVerify sets the "verify" field.
 func (m *SmarthostMutation) SetVerify(b bool) {
 	m.verify = &b
@@ -25380,28 +13881,6 @@ func (m *SmarthostMutation) Verify() (r bool, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldVerify returns the old "verify" field's value of the Smarthost entity.
-// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SmarthostMutation) OldVerify(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldVerify is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldVerify requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldVerify: %w", err)
-	}
-	return oldValue.Verify, nil
-}
-
-// ResetVerify resets all changes to the "verify" field.
-func (m *SmarthostMutation) ResetVerify() {
-	m.verify = nil
 }
 
 // SetUsername sets the "username" field.
@@ -25418,28 +13897,6 @@ func (m *SmarthostMutation) Username() (r string, exists bool) {
 	return *v, true
 }
 
-// OldUsername returns the old "username" field's value of the Smarthost entity.
-// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SmarthostMutation) OldUsername(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUsername is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUsername requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUsername: %w", err)
-	}
-	return oldValue.Username, nil
-}
-
-// ResetUsername resets all changes to the "username" field.
-func (m *SmarthostMutation) ResetUsername() {
-	m.username = nil
-}
-
 // SetPassword sets the "password" field.
 func (m *SmarthostMutation) SetPassword(b []byte) {
 	m.password = &b
@@ -25452,23 +13909,6 @@ func (m *SmarthostMutation) Password() (r []byte, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldPassword returns the old "password" field's value of the Smarthost entity.
-// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SmarthostMutation) OldPassword(ctx context.Context) (v *[]byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldPassword is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldPassword requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldPassword: %w", err)
-	}
-	return oldValue.Password, nil
 }
 
 // ClearPassword clears the value of the "password" field.
@@ -25503,28 +13943,6 @@ func (m *SmarthostMutation) Use() (r smarthost.Use, exists bool) {
 	return *v, true
 }
 
-// OldUse returns the old "use" field's value of the Smarthost entity.
-// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SmarthostMutation) OldUse(ctx context.Context) (v smarthost.Use, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUse is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUse requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUse: %w", err)
-	}
-	return oldValue.Use, nil
-}
-
-// ResetUse resets all changes to the "use" field.
-func (m *SmarthostMutation) ResetUse() {
-	m.use = nil
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (m *SmarthostMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -25539,28 +13957,6 @@ func (m *SmarthostMutation) CreatedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldCreatedAt returns the old "created_at" field's value of the Smarthost entity.
-// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SmarthostMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *SmarthostMutation) ResetCreatedAt() {
-	m.created_at = nil
-}
-
 // SetUpdatedAt sets the "updated_at" field.
 func (m *SmarthostMutation) SetUpdatedAt(t time.Time) {
 	m.updated_at = &t
@@ -25573,28 +13969,6 @@ func (m *SmarthostMutation) UpdatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldUpdatedAt returns the old "updated_at" field's value of the Smarthost entity.
-// If the Smarthost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SmarthostMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
-	}
-	return oldValue.UpdatedAt, nil
-}
-
-// ResetUpdatedAt resets all changes to the "updated_at" field.
-func (m *SmarthostMutation) ResetUpdatedAt() {
-	m.updated_at = nil
 }
 
 // Where appends a list predicates to the SmarthostMutation builder.
@@ -25658,28 +14032,7 @@ func (m *SmarthostMutation) Fields() []string {
 // schema.
 func (m *SmarthostMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case smarthost.FieldAccountID:
-		return m.AccountID()
-	case smarthost.FieldDomainID:
-		return m.DomainID()
-	case smarthost.FieldHost:
-		return m.Host()
-	case smarthost.FieldPort:
-		return m.Port()
-	case smarthost.FieldImplicitTLS:
-		return m.ImplicitTLS()
-	case smarthost.FieldVerify:
-		return m.Verify()
-	case smarthost.FieldUsername:
-		return m.Username()
-	case smarthost.FieldPassword:
-		return m.Password()
-	case smarthost.FieldUse:
-		return m.Use()
-	case smarthost.FieldCreatedAt:
-		return m.CreatedAt()
-	case smarthost.FieldUpdatedAt:
-		return m.UpdatedAt()
+
 	}
 	return nil, false
 }
@@ -25689,28 +14042,7 @@ func (m *SmarthostMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *SmarthostMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case smarthost.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case smarthost.FieldDomainID:
-		return m.OldDomainID(ctx)
-	case smarthost.FieldHost:
-		return m.OldHost(ctx)
-	case smarthost.FieldPort:
-		return m.OldPort(ctx)
-	case smarthost.FieldImplicitTLS:
-		return m.OldImplicitTLS(ctx)
-	case smarthost.FieldVerify:
-		return m.OldVerify(ctx)
-	case smarthost.FieldUsername:
-		return m.OldUsername(ctx)
-	case smarthost.FieldPassword:
-		return m.OldPassword(ctx)
-	case smarthost.FieldUse:
-		return m.OldUse(ctx)
-	case smarthost.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
-	case smarthost.FieldUpdatedAt:
-		return m.OldUpdatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Smarthost field %s", name)
 }
@@ -25720,83 +14052,7 @@ func (m *SmarthostMutation) OldField(ctx context.Context, name string) (ent.Valu
 // type.
 func (m *SmarthostMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case smarthost.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case smarthost.FieldDomainID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDomainID(v)
-		return nil
-	case smarthost.FieldHost:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetHost(v)
-		return nil
-	case smarthost.FieldPort:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetPort(v)
-		return nil
-	case smarthost.FieldImplicitTLS:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetImplicitTLS(v)
-		return nil
-	case smarthost.FieldVerify:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetVerify(v)
-		return nil
-	case smarthost.FieldUsername:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUsername(v)
-		return nil
-	case smarthost.FieldPassword:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetPassword(v)
-		return nil
-	case smarthost.FieldUse:
-		v, ok := value.(smarthost.Use)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUse(v)
-		return nil
-	case smarthost.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
-	case smarthost.FieldUpdatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUpdatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Smarthost field %s", name)
 }
@@ -25816,8 +14072,7 @@ func (m *SmarthostMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *SmarthostMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case smarthost.FieldPort:
-		return m.AddedPort()
+
 	}
 	return nil, false
 }
@@ -25827,13 +14082,7 @@ func (m *SmarthostMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *SmarthostMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case smarthost.FieldPort:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddPort(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Smarthost numeric field %s", name)
 }
@@ -25862,12 +14111,7 @@ func (m *SmarthostMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *SmarthostMutation) ClearField(name string) error {
 	switch name {
-	case smarthost.FieldDomainID:
-		m.ClearDomainID()
-		return nil
-	case smarthost.FieldPassword:
-		m.ClearPassword()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Smarthost nullable field %s", name)
 }
@@ -25876,39 +14120,7 @@ func (m *SmarthostMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *SmarthostMutation) ResetField(name string) error {
 	switch name {
-	case smarthost.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case smarthost.FieldDomainID:
-		m.ResetDomainID()
-		return nil
-	case smarthost.FieldHost:
-		m.ResetHost()
-		return nil
-	case smarthost.FieldPort:
-		m.ResetPort()
-		return nil
-	case smarthost.FieldImplicitTLS:
-		m.ResetImplicitTLS()
-		return nil
-	case smarthost.FieldVerify:
-		m.ResetVerify()
-		return nil
-	case smarthost.FieldUsername:
-		m.ResetUsername()
-		return nil
-	case smarthost.FieldPassword:
-		m.ResetPassword()
-		return nil
-	case smarthost.FieldUse:
-		m.ResetUse()
-		return nil
-	case smarthost.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
-	case smarthost.FieldUpdatedAt:
-		m.ResetUpdatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Smarthost field %s", name)
 }
@@ -26099,28 +14311,6 @@ func (m *SourceMutation) Address() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAddress returns the old "address" field's value of the Source entity.
-// If the Source object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SourceMutation) OldAddress(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAddress is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAddress requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAddress: %w", err)
-	}
-	return oldValue.Address, nil
-}
-
-// ResetAddress resets all changes to the "address" field.
-func (m *SourceMutation) ResetAddress() {
-	m.address = nil
-}
-
 // SetHostname sets the "hostname" field.
 func (m *SourceMutation) SetHostname(s string) {
 	m.hostname = &s
@@ -26133,28 +14323,6 @@ func (m *SourceMutation) Hostname() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldHostname returns the old "hostname" field's value of the Source entity.
-// If the Source object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SourceMutation) OldHostname(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldHostname is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldHostname requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldHostname: %w", err)
-	}
-	return oldValue.Hostname, nil
-}
-
-// ResetHostname resets all changes to the "hostname" field.
-func (m *SourceMutation) ResetHostname() {
-	m.hostname = nil
 }
 
 // SetPool sets the "pool" field.
@@ -26171,28 +14339,6 @@ func (m *SourceMutation) Pool() (r source.Pool, exists bool) {
 	return *v, true
 }
 
-// OldPool returns the old "pool" field's value of the Source entity.
-// If the Source object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SourceMutation) OldPool(ctx context.Context) (v source.Pool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldPool is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldPool requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldPool: %w", err)
-	}
-	return oldValue.Pool, nil
-}
-
-// ResetPool resets all changes to the "pool" field.
-func (m *SourceMutation) ResetPool() {
-	m.pool = nil
-}
-
 // SetAccountID sets the "account_id" field.
 func (m *SourceMutation) SetAccountID(s string) {
 	m.account_id = &s
@@ -26207,23 +14353,6 @@ func (m *SourceMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the Source entity.
-// If the Source object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SourceMutation) OldAccountID(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
 // ClearAccountID clears the value of the "account_id" field.
 func (m *SourceMutation) ClearAccountID() {
 	m.account_id = nil
@@ -26234,12 +14363,6 @@ func (m *SourceMutation) ClearAccountID() {
 func (m *SourceMutation) AccountIDCleared() bool {
 	_, ok := m.clearedFields[source.FieldAccountID]
 	return ok
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *SourceMutation) ResetAccountID() {
-	m.account_id = nil
-	delete(m.clearedFields, source.FieldAccountID)
 }
 
 // SetNode sets the "node" field.
@@ -26256,23 +14379,6 @@ func (m *SourceMutation) Node() (r string, exists bool) {
 	return *v, true
 }
 
-// OldNode returns the old "node" field's value of the Source entity.
-// If the Source object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SourceMutation) OldNode(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldNode is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldNode requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldNode: %w", err)
-	}
-	return oldValue.Node, nil
-}
-
 // ClearNode clears the value of the "node" field.
 func (m *SourceMutation) ClearNode() {
 	m.node = nil
@@ -26283,12 +14389,6 @@ func (m *SourceMutation) ClearNode() {
 func (m *SourceMutation) NodeCleared() bool {
 	_, ok := m.clearedFields[source.FieldNode]
 	return ok
-}
-
-// ResetNode resets all changes to the "node" field.
-func (m *SourceMutation) ResetNode() {
-	m.node = nil
-	delete(m.clearedFields, source.FieldNode)
 }
 
 // SetWarmupStartedAt sets the "warmup_started_at" field.
@@ -26305,23 +14405,6 @@ func (m *SourceMutation) WarmupStartedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldWarmupStartedAt returns the old "warmup_started_at" field's value of the Source entity.
-// If the Source object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SourceMutation) OldWarmupStartedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldWarmupStartedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldWarmupStartedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldWarmupStartedAt: %w", err)
-	}
-	return oldValue.WarmupStartedAt, nil
-}
-
 // ClearWarmupStartedAt clears the value of the "warmup_started_at" field.
 func (m *SourceMutation) ClearWarmupStartedAt() {
 	m.warmup_started_at = nil
@@ -26332,12 +14415,6 @@ func (m *SourceMutation) ClearWarmupStartedAt() {
 func (m *SourceMutation) WarmupStartedAtCleared() bool {
 	_, ok := m.clearedFields[source.FieldWarmupStartedAt]
 	return ok
-}
-
-// ResetWarmupStartedAt resets all changes to the "warmup_started_at" field.
-func (m *SourceMutation) ResetWarmupStartedAt() {
-	m.warmup_started_at = nil
-	delete(m.clearedFields, source.FieldWarmupStartedAt)
 }
 
 // SetPausedAt sets the "paused_at" field.
@@ -26354,23 +14431,6 @@ func (m *SourceMutation) PausedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldPausedAt returns the old "paused_at" field's value of the Source entity.
-// If the Source object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SourceMutation) OldPausedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldPausedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldPausedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldPausedAt: %w", err)
-	}
-	return oldValue.PausedAt, nil
-}
-
 // ClearPausedAt clears the value of the "paused_at" field.
 func (m *SourceMutation) ClearPausedAt() {
 	m.paused_at = nil
@@ -26381,12 +14441,6 @@ func (m *SourceMutation) ClearPausedAt() {
 func (m *SourceMutation) PausedAtCleared() bool {
 	_, ok := m.clearedFields[source.FieldPausedAt]
 	return ok
-}
-
-// ResetPausedAt resets all changes to the "paused_at" field.
-func (m *SourceMutation) ResetPausedAt() {
-	m.paused_at = nil
-	delete(m.clearedFields, source.FieldPausedAt)
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -26401,28 +14455,6 @@ func (m *SourceMutation) CreatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCreatedAt returns the old "created_at" field's value of the Source entity.
-// If the Source object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SourceMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *SourceMutation) ResetCreatedAt() {
-	m.created_at = nil
 }
 
 // Where appends a list predicates to the SourceMutation builder.
@@ -26477,22 +14509,7 @@ func (m *SourceMutation) Fields() []string {
 // schema.
 func (m *SourceMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case source.FieldAddress:
-		return m.Address()
-	case source.FieldHostname:
-		return m.Hostname()
-	case source.FieldPool:
-		return m.Pool()
-	case source.FieldAccountID:
-		return m.AccountID()
-	case source.FieldNode:
-		return m.Node()
-	case source.FieldWarmupStartedAt:
-		return m.WarmupStartedAt()
-	case source.FieldPausedAt:
-		return m.PausedAt()
-	case source.FieldCreatedAt:
-		return m.CreatedAt()
+
 	}
 	return nil, false
 }
@@ -26502,22 +14519,7 @@ func (m *SourceMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *SourceMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case source.FieldAddress:
-		return m.OldAddress(ctx)
-	case source.FieldHostname:
-		return m.OldHostname(ctx)
-	case source.FieldPool:
-		return m.OldPool(ctx)
-	case source.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case source.FieldNode:
-		return m.OldNode(ctx)
-	case source.FieldWarmupStartedAt:
-		return m.OldWarmupStartedAt(ctx)
-	case source.FieldPausedAt:
-		return m.OldPausedAt(ctx)
-	case source.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Source field %s", name)
 }
@@ -26527,62 +14529,7 @@ func (m *SourceMutation) OldField(ctx context.Context, name string) (ent.Value, 
 // type.
 func (m *SourceMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case source.FieldAddress:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAddress(v)
-		return nil
-	case source.FieldHostname:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetHostname(v)
-		return nil
-	case source.FieldPool:
-		v, ok := value.(source.Pool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetPool(v)
-		return nil
-	case source.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case source.FieldNode:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetNode(v)
-		return nil
-	case source.FieldWarmupStartedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetWarmupStartedAt(v)
-		return nil
-	case source.FieldPausedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetPausedAt(v)
-		return nil
-	case source.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Source field %s", name)
 }
@@ -26639,18 +14586,7 @@ func (m *SourceMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *SourceMutation) ClearField(name string) error {
 	switch name {
-	case source.FieldAccountID:
-		m.ClearAccountID()
-		return nil
-	case source.FieldNode:
-		m.ClearNode()
-		return nil
-	case source.FieldWarmupStartedAt:
-		m.ClearWarmupStartedAt()
-		return nil
-	case source.FieldPausedAt:
-		m.ClearPausedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Source nullable field %s", name)
 }
@@ -26659,30 +14595,7 @@ func (m *SourceMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *SourceMutation) ResetField(name string) error {
 	switch name {
-	case source.FieldAddress:
-		m.ResetAddress()
-		return nil
-	case source.FieldHostname:
-		m.ResetHostname()
-		return nil
-	case source.FieldPool:
-		m.ResetPool()
-		return nil
-	case source.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case source.FieldNode:
-		m.ResetNode()
-		return nil
-	case source.FieldWarmupStartedAt:
-		m.ResetWarmupStartedAt()
-		return nil
-	case source.FieldPausedAt:
-		m.ResetPausedAt()
-		return nil
-	case source.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Source field %s", name)
 }
@@ -26888,28 +14801,6 @@ func (m *TemplateMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the Template entity.
-// If the Template object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *TemplateMutation) ResetAccountID() {
-	m.account_id = nil
-}
-
 // SetAlias sets the "alias" field.
 func (m *TemplateMutation) SetAlias(s string) {
 	m.alias = &s
@@ -26924,23 +14815,6 @@ func (m *TemplateMutation) Alias() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAlias returns the old "alias" field's value of the Template entity.
-// If the Template object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateMutation) OldAlias(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAlias is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAlias requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAlias: %w", err)
-	}
-	return oldValue.Alias, nil
-}
-
 // ClearAlias clears the value of the "alias" field.
 func (m *TemplateMutation) ClearAlias() {
 	m.alias = nil
@@ -26951,12 +14825,6 @@ func (m *TemplateMutation) ClearAlias() {
 func (m *TemplateMutation) AliasCleared() bool {
 	_, ok := m.clearedFields[template.FieldAlias]
 	return ok
-}
-
-// ResetAlias resets all changes to the "alias" field.
-func (m *TemplateMutation) ResetAlias() {
-	m.alias = nil
-	delete(m.clearedFields, template.FieldAlias)
 }
 
 // SetName sets the "name" field.
@@ -26973,28 +14841,6 @@ func (m *TemplateMutation) Name() (r string, exists bool) {
 	return *v, true
 }
 
-// OldName returns the old "name" field's value of the Template entity.
-// If the Template object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateMutation) OldName(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldName is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldName requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldName: %w", err)
-	}
-	return oldValue.Name, nil
-}
-
-// ResetName resets all changes to the "name" field.
-func (m *TemplateMutation) ResetName() {
-	m.name = nil
-}
-
 // SetVersion sets the "version" field.
 func (m *TemplateMutation) SetVersion(i int) {
 	m.version = &i
@@ -27008,23 +14854,6 @@ func (m *TemplateMutation) Version() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldVersion returns the old "version" field's value of the Template entity.
-// If the Template object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateMutation) OldVersion(ctx context.Context) (v *int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldVersion is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldVersion requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldVersion: %w", err)
-	}
-	return oldValue.Version, nil
 }
 
 // AddVersion adds i to the "version" field.
@@ -27080,23 +14909,6 @@ func (m *TemplateMutation) LastVersion() (r int, exists bool) {
 	return *v, true
 }
 
-// OldLastVersion returns the old "last_version" field's value of the Template entity.
-// If the Template object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateMutation) OldLastVersion(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldLastVersion is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldLastVersion requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldLastVersion: %w", err)
-	}
-	return oldValue.LastVersion, nil
-}
-
 // AddLastVersion adds i to the "last_version" field.
 func (m *TemplateMutation) AddLastVersion(i int) {
 	if m.addlast_version != nil {
@@ -27135,23 +14947,6 @@ func (m *TemplateMutation) PublishedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldPublishedAt returns the old "published_at" field's value of the Template entity.
-// If the Template object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateMutation) OldPublishedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldPublishedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldPublishedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldPublishedAt: %w", err)
-	}
-	return oldValue.PublishedAt, nil
-}
-
 // ClearPublishedAt clears the value of the "published_at" field.
 func (m *TemplateMutation) ClearPublishedAt() {
 	m.published_at = nil
@@ -27162,12 +14957,6 @@ func (m *TemplateMutation) ClearPublishedAt() {
 func (m *TemplateMutation) PublishedAtCleared() bool {
 	_, ok := m.clearedFields[template.FieldPublishedAt]
 	return ok
-}
-
-// ResetPublishedAt resets all changes to the "published_at" field.
-func (m *TemplateMutation) ResetPublishedAt() {
-	m.published_at = nil
-	delete(m.clearedFields, template.FieldPublishedAt)
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -27184,28 +14973,6 @@ func (m *TemplateMutation) CreatedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldCreatedAt returns the old "created_at" field's value of the Template entity.
-// If the Template object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *TemplateMutation) ResetCreatedAt() {
-	m.created_at = nil
-}
-
 // SetUpdatedAt sets the "updated_at" field.
 func (m *TemplateMutation) SetUpdatedAt(t time.Time) {
 	m.updated_at = &t
@@ -27218,28 +14985,6 @@ func (m *TemplateMutation) UpdatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldUpdatedAt returns the old "updated_at" field's value of the Template entity.
-// If the Template object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
-	}
-	return oldValue.UpdatedAt, nil
-}
-
-// ResetUpdatedAt resets all changes to the "updated_at" field.
-func (m *TemplateMutation) ResetUpdatedAt() {
-	m.updated_at = nil
 }
 
 // SetSubject sets the "subject" field.
@@ -27256,28 +15001,6 @@ func (m *TemplateMutation) Subject() (r string, exists bool) {
 	return *v, true
 }
 
-// OldSubject returns the old "subject" field's value of the Template entity.
-// If the Template object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateMutation) OldSubject(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSubject is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSubject requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSubject: %w", err)
-	}
-	return oldValue.Subject, nil
-}
-
-// ResetSubject resets all changes to the "subject" field.
-func (m *TemplateMutation) ResetSubject() {
-	m.subject = nil
-}
-
 // SetFrom sets the "from" field.
 func (m *TemplateMutation) SetFrom(s string) {
 	m.from = &s
@@ -27290,28 +15013,6 @@ func (m *TemplateMutation) From() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldFrom returns the old "from" field's value of the Template entity.
-// If the Template object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateMutation) OldFrom(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldFrom is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldFrom requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldFrom: %w", err)
-	}
-	return oldValue.From, nil
-}
-
-// ResetFrom resets all changes to the "from" field.
-func (m *TemplateMutation) ResetFrom() {
-	m.from = nil
 }
 
 // SetReplyTo sets the "reply_to" field.
@@ -27327,23 +15028,6 @@ func (m *TemplateMutation) ReplyTo() (r []string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldReplyTo returns the old "reply_to" field's value of the Template entity.
-// If the Template object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateMutation) OldReplyTo(ctx context.Context) (v []string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldReplyTo is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldReplyTo requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldReplyTo: %w", err)
-	}
-	return oldValue.ReplyTo, nil
 }
 
 // AppendReplyTo adds s to the "reply_to" field.
@@ -27372,13 +15056,6 @@ func (m *TemplateMutation) ReplyToCleared() bool {
 	return ok
 }
 
-// ResetReplyTo resets all changes to the "reply_to" field.
-func (m *TemplateMutation) ResetReplyTo() {
-	m.reply_to = nil
-	m.appendreply_to = nil
-	delete(m.clearedFields, template.FieldReplyTo)
-}
-
 // SetHTML sets the "html" field.
 func (m *TemplateMutation) SetHTML(s string) {
 	m.html = &s
@@ -27393,23 +15070,6 @@ func (m *TemplateMutation) HTML() (r string, exists bool) {
 	return *v, true
 }
 
-// OldHTML returns the old "html" field's value of the Template entity.
-// If the Template object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateMutation) OldHTML(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldHTML is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldHTML requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldHTML: %w", err)
-	}
-	return oldValue.HTML, nil
-}
-
 // ClearHTML clears the value of the "html" field.
 func (m *TemplateMutation) ClearHTML() {
 	m.html = nil
@@ -27420,12 +15080,6 @@ func (m *TemplateMutation) ClearHTML() {
 func (m *TemplateMutation) HTMLCleared() bool {
 	_, ok := m.clearedFields[template.FieldHTML]
 	return ok
-}
-
-// ResetHTML resets all changes to the "html" field.
-func (m *TemplateMutation) ResetHTML() {
-	m.html = nil
-	delete(m.clearedFields, template.FieldHTML)
 }
 
 // SetText sets the "text" field.
@@ -27442,23 +15096,6 @@ func (m *TemplateMutation) Text() (r string, exists bool) {
 	return *v, true
 }
 
-// OldText returns the old "text" field's value of the Template entity.
-// If the Template object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateMutation) OldText(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldText is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldText requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldText: %w", err)
-	}
-	return oldValue.Text, nil
-}
-
 // ClearText clears the value of the "text" field.
 func (m *TemplateMutation) ClearText() {
 	m.text = nil
@@ -27469,12 +15106,6 @@ func (m *TemplateMutation) ClearText() {
 func (m *TemplateMutation) TextCleared() bool {
 	_, ok := m.clearedFields[template.FieldText]
 	return ok
-}
-
-// ResetText resets all changes to the "text" field.
-func (m *TemplateMutation) ResetText() {
-	m.text = nil
-	delete(m.clearedFields, template.FieldText)
 }
 
 // SetVariables sets the "variables" field.
@@ -27490,23 +15121,6 @@ func (m *TemplateMutation) Variables() (r []shape.Variable, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldVariables returns the old "variables" field's value of the Template entity.
-// If the Template object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateMutation) OldVariables(ctx context.Context) (v []shape.Variable, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldVariables is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldVariables requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldVariables: %w", err)
-	}
-	return oldValue.Variables, nil
 }
 
 // AppendVariables adds s to the "variables" field.
@@ -27535,13 +15149,6 @@ func (m *TemplateMutation) VariablesCleared() bool {
 	return ok
 }
 
-// ResetVariables resets all changes to the "variables" field.
-func (m *TemplateMutation) ResetVariables() {
-	m.variables = nil
-	m.appendvariables = nil
-	delete(m.clearedFields, template.FieldVariables)
-}
-
 // SetUnsubscribeEnabled sets the "unsubscribe_enabled" field.
 func (m *TemplateMutation) SetUnsubscribeEnabled(b bool) {
 	m.unsubscribe_enabled = &b
@@ -27554,28 +15161,6 @@ func (m *TemplateMutation) UnsubscribeEnabled() (r bool, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldUnsubscribeEnabled returns the old "unsubscribe_enabled" field's value of the Template entity.
-// If the Template object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateMutation) OldUnsubscribeEnabled(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUnsubscribeEnabled is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUnsubscribeEnabled requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUnsubscribeEnabled: %w", err)
-	}
-	return oldValue.UnsubscribeEnabled, nil
-}
-
-// ResetUnsubscribeEnabled resets all changes to the "unsubscribe_enabled" field.
-func (m *TemplateMutation) ResetUnsubscribeEnabled() {
-	m.unsubscribe_enabled = nil
 }
 
 // SetCategory sets the "category" field.
@@ -27592,23 +15177,6 @@ func (m *TemplateMutation) Category() (r string, exists bool) {
 	return *v, true
 }
 
-// OldCategory returns the old "category" field's value of the Template entity.
-// If the Template object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateMutation) OldCategory(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCategory is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCategory requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCategory: %w", err)
-	}
-	return oldValue.Category, nil
-}
-
 // ClearCategory clears the value of the "category" field.
 func (m *TemplateMutation) ClearCategory() {
 	m.category = nil
@@ -27619,12 +15187,6 @@ func (m *TemplateMutation) ClearCategory() {
 func (m *TemplateMutation) CategoryCleared() bool {
 	_, ok := m.clearedFields[template.FieldCategory]
 	return ok
-}
-
-// ResetCategory resets all changes to the "category" field.
-func (m *TemplateMutation) ResetCategory() {
-	m.category = nil
-	delete(m.clearedFields, template.FieldCategory)
 }
 
 // AddVersionIDs adds the "versions" edge to the TemplateVersion entity by ids.
@@ -27757,38 +15319,7 @@ func (m *TemplateMutation) Fields() []string {
 // schema.
 func (m *TemplateMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case template.FieldAccountID:
-		return m.AccountID()
-	case template.FieldAlias:
-		return m.Alias()
-	case template.FieldName:
-		return m.Name()
-	case template.FieldVersion:
-		return m.Version()
-	case template.FieldLastVersion:
-		return m.LastVersion()
-	case template.FieldPublishedAt:
-		return m.PublishedAt()
-	case template.FieldCreatedAt:
-		return m.CreatedAt()
-	case template.FieldUpdatedAt:
-		return m.UpdatedAt()
-	case template.FieldSubject:
-		return m.Subject()
-	case template.FieldFrom:
-		return m.From()
-	case template.FieldReplyTo:
-		return m.ReplyTo()
-	case template.FieldHTML:
-		return m.HTML()
-	case template.FieldText:
-		return m.Text()
-	case template.FieldVariables:
-		return m.Variables()
-	case template.FieldUnsubscribeEnabled:
-		return m.UnsubscribeEnabled()
-	case template.FieldCategory:
-		return m.Category()
+
 	}
 	return nil, false
 }
@@ -27798,38 +15329,7 @@ func (m *TemplateMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *TemplateMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case template.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case template.FieldAlias:
-		return m.OldAlias(ctx)
-	case template.FieldName:
-		return m.OldName(ctx)
-	case template.FieldVersion:
-		return m.OldVersion(ctx)
-	case template.FieldLastVersion:
-		return m.OldLastVersion(ctx)
-	case template.FieldPublishedAt:
-		return m.OldPublishedAt(ctx)
-	case template.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
-	case template.FieldUpdatedAt:
-		return m.OldUpdatedAt(ctx)
-	case template.FieldSubject:
-		return m.OldSubject(ctx)
-	case template.FieldFrom:
-		return m.OldFrom(ctx)
-	case template.FieldReplyTo:
-		return m.OldReplyTo(ctx)
-	case template.FieldHTML:
-		return m.OldHTML(ctx)
-	case template.FieldText:
-		return m.OldText(ctx)
-	case template.FieldVariables:
-		return m.OldVariables(ctx)
-	case template.FieldUnsubscribeEnabled:
-		return m.OldUnsubscribeEnabled(ctx)
-	case template.FieldCategory:
-		return m.OldCategory(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Template field %s", name)
 }
@@ -27839,118 +15339,7 @@ func (m *TemplateMutation) OldField(ctx context.Context, name string) (ent.Value
 // type.
 func (m *TemplateMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case template.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case template.FieldAlias:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAlias(v)
-		return nil
-	case template.FieldName:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetName(v)
-		return nil
-	case template.FieldVersion:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetVersion(v)
-		return nil
-	case template.FieldLastVersion:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetLastVersion(v)
-		return nil
-	case template.FieldPublishedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetPublishedAt(v)
-		return nil
-	case template.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
-	case template.FieldUpdatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUpdatedAt(v)
-		return nil
-	case template.FieldSubject:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSubject(v)
-		return nil
-	case template.FieldFrom:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetFrom(v)
-		return nil
-	case template.FieldReplyTo:
-		v, ok := value.([]string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetReplyTo(v)
-		return nil
-	case template.FieldHTML:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetHTML(v)
-		return nil
-	case template.FieldText:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetText(v)
-		return nil
-	case template.FieldVariables:
-		v, ok := value.([]shape.Variable)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetVariables(v)
-		return nil
-	case template.FieldUnsubscribeEnabled:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUnsubscribeEnabled(v)
-		return nil
-	case template.FieldCategory:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCategory(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Template field %s", name)
 }
@@ -27973,10 +15362,7 @@ func (m *TemplateMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *TemplateMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case template.FieldVersion:
-		return m.AddedVersion()
-	case template.FieldLastVersion:
-		return m.AddedLastVersion()
+
 	}
 	return nil, false
 }
@@ -27986,20 +15372,7 @@ func (m *TemplateMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *TemplateMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case template.FieldVersion:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddVersion(v)
-		return nil
-	case template.FieldLastVersion:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddLastVersion(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Template numeric field %s", name)
 }
@@ -28046,30 +15419,7 @@ func (m *TemplateMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *TemplateMutation) ClearField(name string) error {
 	switch name {
-	case template.FieldAlias:
-		m.ClearAlias()
-		return nil
-	case template.FieldVersion:
-		m.ClearVersion()
-		return nil
-	case template.FieldPublishedAt:
-		m.ClearPublishedAt()
-		return nil
-	case template.FieldReplyTo:
-		m.ClearReplyTo()
-		return nil
-	case template.FieldHTML:
-		m.ClearHTML()
-		return nil
-	case template.FieldText:
-		m.ClearText()
-		return nil
-	case template.FieldVariables:
-		m.ClearVariables()
-		return nil
-	case template.FieldCategory:
-		m.ClearCategory()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Template nullable field %s", name)
 }
@@ -28078,54 +15428,7 @@ func (m *TemplateMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *TemplateMutation) ResetField(name string) error {
 	switch name {
-	case template.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case template.FieldAlias:
-		m.ResetAlias()
-		return nil
-	case template.FieldName:
-		m.ResetName()
-		return nil
-	case template.FieldVersion:
-		m.ResetVersion()
-		return nil
-	case template.FieldLastVersion:
-		m.ResetLastVersion()
-		return nil
-	case template.FieldPublishedAt:
-		m.ResetPublishedAt()
-		return nil
-	case template.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
-	case template.FieldUpdatedAt:
-		m.ResetUpdatedAt()
-		return nil
-	case template.FieldSubject:
-		m.ResetSubject()
-		return nil
-	case template.FieldFrom:
-		m.ResetFrom()
-		return nil
-	case template.FieldReplyTo:
-		m.ResetReplyTo()
-		return nil
-	case template.FieldHTML:
-		m.ResetHTML()
-		return nil
-	case template.FieldText:
-		m.ResetText()
-		return nil
-	case template.FieldVariables:
-		m.ResetVariables()
-		return nil
-	case template.FieldUnsubscribeEnabled:
-		m.ResetUnsubscribeEnabled()
-		return nil
-	case template.FieldCategory:
-		m.ResetCategory()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Template field %s", name)
 }
@@ -28330,28 +15633,6 @@ func (m *TemplateVersionMutation) TemplateID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldTemplateID returns the old "template_id" field's value of the TemplateVersion entity.
-// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateVersionMutation) OldTemplateID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldTemplateID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldTemplateID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldTemplateID: %w", err)
-	}
-	return oldValue.TemplateID, nil
-}
-
-// ResetTemplateID resets all changes to the "template_id" field.
-func (m *TemplateVersionMutation) ResetTemplateID() {
-	m.template = nil
-}
-
 // SetAccountID sets the "account_id" field.
 func (m *TemplateVersionMutation) SetAccountID(s string) {
 	m.account_id = &s
@@ -28364,28 +15645,6 @@ func (m *TemplateVersionMutation) AccountID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldAccountID returns the old "account_id" field's value of the TemplateVersion entity.
-// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateVersionMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *TemplateVersionMutation) ResetAccountID() {
-	m.account_id = nil
 }
 
 // SetNumber sets the "number" field.
@@ -28403,47 +15662,6 @@ func (m *TemplateVersionMutation) Number() (r int, exists bool) {
 	return *v, true
 }
 
-// OldNumber returns the old "number" field's value of the TemplateVersion entity.
-// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateVersionMutation) OldNumber(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldNumber is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldNumber requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldNumber: %w", err)
-	}
-	return oldValue.Number, nil
-}
-
-// AddNumber adds i to the "number" field.
-func (m *TemplateVersionMutation) AddNumber(i int) {
-	if m.addnumber != nil {
-		*m.addnumber += i
-	} else {
-		m.addnumber = &i
-	}
-}
-
-// AddedNumber returns the value that was added to the "number" field in this mutation.
-func (m *TemplateVersionMutation) AddedNumber() (r int, exists bool) {
-	v := m.addnumber
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetNumber resets all changes to the "number" field.
-func (m *TemplateVersionMutation) ResetNumber() {
-	m.number = nil
-	m.addnumber = nil
-}
-
 // SetSourceHTML sets the "source_html" field.
 func (m *TemplateVersionMutation) SetSourceHTML(s string) {
 	m.source_html = &s
@@ -28456,35 +15674,6 @@ func (m *TemplateVersionMutation) SourceHTML() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldSourceHTML returns the old "source_html" field's value of the TemplateVersion entity.
-// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateVersionMutation) OldSourceHTML(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSourceHTML is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSourceHTML requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSourceHTML: %w", err)
-	}
-	return oldValue.SourceHTML, nil
-}
-
-// ClearSourceHTML clears the value of the "source_html" field.
-func (m *TemplateVersionMutation) ClearSourceHTML() {
-	m.source_html = nil
-	m.clearedFields[templateversion.FieldSourceHTML] = struct{}{}
-}
-
-// ResetSourceHTML resets all changes to the "source_html" field.
-func (m *TemplateVersionMutation) ResetSourceHTML() {
-	m.source_html = nil
-	delete(m.clearedFields, templateversion.FieldSourceHTML)
 }
 
 // SetSourceText sets the "source_text" field.
@@ -28501,35 +15690,6 @@ func (m *TemplateVersionMutation) SourceText() (r string, exists bool) {
 	return *v, true
 }
 
-// OldSourceText returns the old "source_text" field's value of the TemplateVersion entity.
-// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateVersionMutation) OldSourceText(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSourceText is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSourceText requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSourceText: %w", err)
-	}
-	return oldValue.SourceText, nil
-}
-
-// ClearSourceText clears the value of the "source_text" field.
-func (m *TemplateVersionMutation) ClearSourceText() {
-	m.source_text = nil
-	m.clearedFields[templateversion.FieldSourceText] = struct{}{}
-}
-
-// ResetSourceText resets all changes to the "source_text" field.
-func (m *TemplateVersionMutation) ResetSourceText() {
-	m.source_text = nil
-	delete(m.clearedFields, templateversion.FieldSourceText)
-}
-
 // SetCreatedAt sets the "created_at" field.
 func (m *TemplateVersionMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -28542,28 +15702,6 @@ func (m *TemplateVersionMutation) CreatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldCreatedAt returns the old "created_at" field's value of the TemplateVersion entity.
-// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateVersionMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *TemplateVersionMutation) ResetCreatedAt() {
-	m.created_at = nil
 }
 
 // SetSubject sets the "subject" field.
@@ -28580,28 +15718,6 @@ func (m *TemplateVersionMutation) Subject() (r string, exists bool) {
 	return *v, true
 }
 
-// OldSubject returns the old "subject" field's value of the TemplateVersion entity.
-// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateVersionMutation) OldSubject(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSubject is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSubject requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSubject: %w", err)
-	}
-	return oldValue.Subject, nil
-}
-
-// ResetSubject resets all changes to the "subject" field.
-func (m *TemplateVersionMutation) ResetSubject() {
-	m.subject = nil
-}
-
 // SetFrom sets the "from" field.
 func (m *TemplateVersionMutation) SetFrom(s string) {
 	m.from = &s
@@ -28614,28 +15730,6 @@ func (m *TemplateVersionMutation) From() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldFrom returns the old "from" field's value of the TemplateVersion entity.
-// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateVersionMutation) OldFrom(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldFrom is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldFrom requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldFrom: %w", err)
-	}
-	return oldValue.From, nil
-}
-
-// ResetFrom resets all changes to the "from" field.
-func (m *TemplateVersionMutation) ResetFrom() {
-	m.from = nil
 }
 
 // SetReplyTo sets the "reply_to" field.
@@ -28651,23 +15745,6 @@ func (m *TemplateVersionMutation) ReplyTo() (r []string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldReplyTo returns the old "reply_to" field's value of the TemplateVersion entity.
-// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateVersionMutation) OldReplyTo(ctx context.Context) (v []string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldReplyTo is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldReplyTo requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldReplyTo: %w", err)
-	}
-	return oldValue.ReplyTo, nil
 }
 
 // AppendReplyTo adds s to the "reply_to" field.
@@ -28696,13 +15773,6 @@ func (m *TemplateVersionMutation) ReplyToCleared() bool {
 	return ok
 }
 
-// ResetReplyTo resets all changes to the "reply_to" field.
-func (m *TemplateVersionMutation) ResetReplyTo() {
-	m.reply_to = nil
-	m.appendreply_to = nil
-	delete(m.clearedFields, templateversion.FieldReplyTo)
-}
-
 // SetHTML sets the "html" field.
 func (m *TemplateVersionMutation) SetHTML(s string) {
 	m.html = &s
@@ -28717,23 +15787,6 @@ func (m *TemplateVersionMutation) HTML() (r string, exists bool) {
 	return *v, true
 }
 
-// OldHTML returns the old "html" field's value of the TemplateVersion entity.
-// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateVersionMutation) OldHTML(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldHTML is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldHTML requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldHTML: %w", err)
-	}
-	return oldValue.HTML, nil
-}
-
 // ClearHTML clears the value of the "html" field.
 func (m *TemplateVersionMutation) ClearHTML() {
 	m.html = nil
@@ -28744,12 +15797,6 @@ func (m *TemplateVersionMutation) ClearHTML() {
 func (m *TemplateVersionMutation) HTMLCleared() bool {
 	_, ok := m.clearedFields[templateversion.FieldHTML]
 	return ok
-}
-
-// ResetHTML resets all changes to the "html" field.
-func (m *TemplateVersionMutation) ResetHTML() {
-	m.html = nil
-	delete(m.clearedFields, templateversion.FieldHTML)
 }
 
 // SetText sets the "text" field.
@@ -28766,23 +15813,6 @@ func (m *TemplateVersionMutation) Text() (r string, exists bool) {
 	return *v, true
 }
 
-// OldText returns the old "text" field's value of the TemplateVersion entity.
-// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateVersionMutation) OldText(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldText is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldText requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldText: %w", err)
-	}
-	return oldValue.Text, nil
-}
-
 // ClearText clears the value of the "text" field.
 func (m *TemplateVersionMutation) ClearText() {
 	m.text = nil
@@ -28793,12 +15823,6 @@ func (m *TemplateVersionMutation) ClearText() {
 func (m *TemplateVersionMutation) TextCleared() bool {
 	_, ok := m.clearedFields[templateversion.FieldText]
 	return ok
-}
-
-// ResetText resets all changes to the "text" field.
-func (m *TemplateVersionMutation) ResetText() {
-	m.text = nil
-	delete(m.clearedFields, templateversion.FieldText)
 }
 
 // SetVariables sets the "variables" field.
@@ -28814,23 +15838,6 @@ func (m *TemplateVersionMutation) Variables() (r []shape.Variable, exists bool) 
 		return
 	}
 	return *v, true
-}
-
-// OldVariables returns the old "variables" field's value of the TemplateVersion entity.
-// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateVersionMutation) OldVariables(ctx context.Context) (v []shape.Variable, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldVariables is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldVariables requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldVariables: %w", err)
-	}
-	return oldValue.Variables, nil
 }
 
 // AppendVariables adds s to the "variables" field.
@@ -28859,13 +15866,6 @@ func (m *TemplateVersionMutation) VariablesCleared() bool {
 	return ok
 }
 
-// ResetVariables resets all changes to the "variables" field.
-func (m *TemplateVersionMutation) ResetVariables() {
-	m.variables = nil
-	m.appendvariables = nil
-	delete(m.clearedFields, templateversion.FieldVariables)
-}
-
 // SetUnsubscribeEnabled sets the "unsubscribe_enabled" field.
 func (m *TemplateVersionMutation) SetUnsubscribeEnabled(b bool) {
 	m.unsubscribe_enabled = &b
@@ -28878,28 +15878,6 @@ func (m *TemplateVersionMutation) UnsubscribeEnabled() (r bool, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldUnsubscribeEnabled returns the old "unsubscribe_enabled" field's value of the TemplateVersion entity.
-// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateVersionMutation) OldUnsubscribeEnabled(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUnsubscribeEnabled is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUnsubscribeEnabled requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUnsubscribeEnabled: %w", err)
-	}
-	return oldValue.UnsubscribeEnabled, nil
-}
-
-// ResetUnsubscribeEnabled resets all changes to the "unsubscribe_enabled" field.
-func (m *TemplateVersionMutation) ResetUnsubscribeEnabled() {
-	m.unsubscribe_enabled = nil
 }
 
 // SetCategory sets the "category" field.
@@ -28916,23 +15894,6 @@ func (m *TemplateVersionMutation) Category() (r string, exists bool) {
 	return *v, true
 }
 
-// OldCategory returns the old "category" field's value of the TemplateVersion entity.
-// If the TemplateVersion object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TemplateVersionMutation) OldCategory(ctx context.Context) (v *string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCategory is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCategory requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCategory: %w", err)
-	}
-	return oldValue.Category, nil
-}
-
 // ClearCategory clears the value of the "category" field.
 func (m *TemplateVersionMutation) ClearCategory() {
 	m.category = nil
@@ -28943,12 +15904,6 @@ func (m *TemplateVersionMutation) ClearCategory() {
 func (m *TemplateVersionMutation) CategoryCleared() bool {
 	_, ok := m.clearedFields[templateversion.FieldCategory]
 	return ok
-}
-
-// ResetCategory resets all changes to the "category" field.
-func (m *TemplateVersionMutation) ResetCategory() {
-	m.category = nil
-	delete(m.clearedFields, templateversion.FieldCategory)
 }
 
 // ClearTemplate clears the "template" edge to the Template entity.
@@ -29043,34 +15998,7 @@ func (m *TemplateVersionMutation) Fields() []string {
 // schema.
 func (m *TemplateVersionMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case templateversion.FieldTemplateID:
-		return m.TemplateID()
-	case templateversion.FieldAccountID:
-		return m.AccountID()
-	case templateversion.FieldNumber:
-		return m.Number()
-	case templateversion.FieldSourceHTML:
-		return m.SourceHTML()
-	case templateversion.FieldSourceText:
-		return m.SourceText()
-	case templateversion.FieldCreatedAt:
-		return m.CreatedAt()
-	case templateversion.FieldSubject:
-		return m.Subject()
-	case templateversion.FieldFrom:
-		return m.From()
-	case templateversion.FieldReplyTo:
-		return m.ReplyTo()
-	case templateversion.FieldHTML:
-		return m.HTML()
-	case templateversion.FieldText:
-		return m.Text()
-	case templateversion.FieldVariables:
-		return m.Variables()
-	case templateversion.FieldUnsubscribeEnabled:
-		return m.UnsubscribeEnabled()
-	case templateversion.FieldCategory:
-		return m.Category()
+
 	}
 	return nil, false
 }
@@ -29080,34 +16008,7 @@ func (m *TemplateVersionMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *TemplateVersionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case templateversion.FieldTemplateID:
-		return m.OldTemplateID(ctx)
-	case templateversion.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case templateversion.FieldNumber:
-		return m.OldNumber(ctx)
-	case templateversion.FieldSourceHTML:
-		return m.OldSourceHTML(ctx)
-	case templateversion.FieldSourceText:
-		return m.OldSourceText(ctx)
-	case templateversion.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
-	case templateversion.FieldSubject:
-		return m.OldSubject(ctx)
-	case templateversion.FieldFrom:
-		return m.OldFrom(ctx)
-	case templateversion.FieldReplyTo:
-		return m.OldReplyTo(ctx)
-	case templateversion.FieldHTML:
-		return m.OldHTML(ctx)
-	case templateversion.FieldText:
-		return m.OldText(ctx)
-	case templateversion.FieldVariables:
-		return m.OldVariables(ctx)
-	case templateversion.FieldUnsubscribeEnabled:
-		return m.OldUnsubscribeEnabled(ctx)
-	case templateversion.FieldCategory:
-		return m.OldCategory(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown TemplateVersion field %s", name)
 }
@@ -29117,104 +16018,7 @@ func (m *TemplateVersionMutation) OldField(ctx context.Context, name string) (en
 // type.
 func (m *TemplateVersionMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case templateversion.FieldTemplateID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetTemplateID(v)
-		return nil
-	case templateversion.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case templateversion.FieldNumber:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetNumber(v)
-		return nil
-	case templateversion.FieldSourceHTML:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSourceHTML(v)
-		return nil
-	case templateversion.FieldSourceText:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSourceText(v)
-		return nil
-	case templateversion.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
-	case templateversion.FieldSubject:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSubject(v)
-		return nil
-	case templateversion.FieldFrom:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetFrom(v)
-		return nil
-	case templateversion.FieldReplyTo:
-		v, ok := value.([]string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetReplyTo(v)
-		return nil
-	case templateversion.FieldHTML:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetHTML(v)
-		return nil
-	case templateversion.FieldText:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetText(v)
-		return nil
-	case templateversion.FieldVariables:
-		v, ok := value.([]shape.Variable)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetVariables(v)
-		return nil
-	case templateversion.FieldUnsubscribeEnabled:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUnsubscribeEnabled(v)
-		return nil
-	case templateversion.FieldCategory:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCategory(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown TemplateVersion field %s", name)
 }
@@ -29234,8 +16038,7 @@ func (m *TemplateVersionMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *TemplateVersionMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case templateversion.FieldNumber:
-		return m.AddedNumber()
+
 	}
 	return nil, false
 }
@@ -29245,13 +16048,7 @@ func (m *TemplateVersionMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *TemplateVersionMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case templateversion.FieldNumber:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddNumber(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown TemplateVersion numeric field %s", name)
 }
@@ -29295,27 +16092,7 @@ func (m *TemplateVersionMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *TemplateVersionMutation) ClearField(name string) error {
 	switch name {
-	case templateversion.FieldSourceHTML:
-		m.ClearSourceHTML()
-		return nil
-	case templateversion.FieldSourceText:
-		m.ClearSourceText()
-		return nil
-	case templateversion.FieldReplyTo:
-		m.ClearReplyTo()
-		return nil
-	case templateversion.FieldHTML:
-		m.ClearHTML()
-		return nil
-	case templateversion.FieldText:
-		m.ClearText()
-		return nil
-	case templateversion.FieldVariables:
-		m.ClearVariables()
-		return nil
-	case templateversion.FieldCategory:
-		m.ClearCategory()
-		return nil
+
 	}
 	return fmt.Errorf("unknown TemplateVersion nullable field %s", name)
 }
@@ -29324,48 +16101,7 @@ func (m *TemplateVersionMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *TemplateVersionMutation) ResetField(name string) error {
 	switch name {
-	case templateversion.FieldTemplateID:
-		m.ResetTemplateID()
-		return nil
-	case templateversion.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case templateversion.FieldNumber:
-		m.ResetNumber()
-		return nil
-	case templateversion.FieldSourceHTML:
-		m.ResetSourceHTML()
-		return nil
-	case templateversion.FieldSourceText:
-		m.ResetSourceText()
-		return nil
-	case templateversion.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
-	case templateversion.FieldSubject:
-		m.ResetSubject()
-		return nil
-	case templateversion.FieldFrom:
-		m.ResetFrom()
-		return nil
-	case templateversion.FieldReplyTo:
-		m.ResetReplyTo()
-		return nil
-	case templateversion.FieldHTML:
-		m.ResetHTML()
-		return nil
-	case templateversion.FieldText:
-		m.ResetText()
-		return nil
-	case templateversion.FieldVariables:
-		m.ResetVariables()
-		return nil
-	case templateversion.FieldUnsubscribeEnabled:
-		m.ResetUnsubscribeEnabled()
-		return nil
-	case templateversion.FieldCategory:
-		m.ResetCategory()
-		return nil
+
 	}
 	return fmt.Errorf("unknown TemplateVersion field %s", name)
 }
@@ -29557,28 +16293,6 @@ func (m *TrackingHostMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the TrackingHost entity.
-// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrackingHostMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *TrackingHostMutation) ResetAccountID() {
-	m.account_id = nil
-}
-
 // SetDomainID sets the "domain_id" field.
 func (m *TrackingHostMutation) SetDomainID(s string) {
 	m.domain_id = &s
@@ -29591,28 +16305,6 @@ func (m *TrackingHostMutation) DomainID() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldDomainID returns the old "domain_id" field's value of the TrackingHost entity.
-// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrackingHostMutation) OldDomainID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDomainID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDomainID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDomainID: %w", err)
-	}
-	return oldValue.DomainID, nil
-}
-
-// ResetDomainID resets all changes to the "domain_id" field.
-func (m *TrackingHostMutation) ResetDomainID() {
-	m.domain_id = nil
 }
 
 // SetHost sets the "host" field.
@@ -29629,28 +16321,6 @@ func (m *TrackingHostMutation) Host() (r string, exists bool) {
 	return *v, true
 }
 
-// OldHost returns the old "host" field's value of the TrackingHost entity.
-// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrackingHostMutation) OldHost(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldHost is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldHost requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldHost: %w", err)
-	}
-	return oldValue.Host, nil
-}
-
-// ResetHost resets all changes to the "host" field.
-func (m *TrackingHostMutation) ResetHost() {
-	m.host = nil
-}
-
 // SetStatus sets the "status" field.
 func (m *TrackingHostMutation) SetStatus(t trackinghost.Status) {
 	m.status = &t
@@ -29665,34 +16335,6 @@ func (m *TrackingHostMutation) Status() (r trackinghost.Status, exists bool) {
 	return *v, true
 }
 
-// OldStatus returns the old "status" field's value of the TrackingHost entity.
-// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrackingHostMutation) OldStatus(ctx context.Context) (v trackinghost.Status, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldStatus requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
-	}
-	return oldValue.Status, nil
-}
-
-// ResetStatus resets all changes to the "status" field.
-func (m *TrackingHostMutation) ResetStatus() {
-	m.status = nil
-}
-
-// SetFound sets the "found" field.
-func (m *TrackingHostMutation) SetFound(s []string) {
-	m.found = &s
-	m.appendfound = nil
-}
-
 // Found returns the value of the "found" field in the mutation.
 func (m *TrackingHostMutation) Found() (r []string, exists bool) {
 	v := m.found
@@ -29700,37 +16342,6 @@ func (m *TrackingHostMutation) Found() (r []string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldFound returns the old "found" field's value of the TrackingHost entity.
-// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrackingHostMutation) OldFound(ctx context.Context) (v []string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldFound is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldFound requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldFound: %w", err)
-	}
-	return oldValue.Found, nil
-}
-
-// ClearFound clears the value of the "found" field.
-func (m *TrackingHostMutation) ClearFound() {
-	m.found = nil
-	m.appendfound = nil
-	m.clearedFields[trackinghost.FieldFound] = struct{}{}
-}
-
-// ResetFound resets all changes to the "found" field.
-func (m *TrackingHostMutation) ResetFound() {
-	m.found = nil
-	m.appendfound = nil
-	delete(m.clearedFields, trackinghost.FieldFound)
 }
 
 // SetError sets the "error" field.
@@ -29747,28 +16358,6 @@ func (m *TrackingHostMutation) Error() (r string, exists bool) {
 	return *v, true
 }
 
-// OldError returns the old "error" field's value of the TrackingHost entity.
-// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrackingHostMutation) OldError(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldError is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldError requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldError: %w", err)
-	}
-	return oldValue.Error, nil
-}
-
-// ResetError resets all changes to the "error" field.
-func (m *TrackingHostMutation) ResetError() {
-	m.error = nil
-}
-
 // SetVerifiedAt sets the "verified_at" field.
 func (m *TrackingHostMutation) SetVerifiedAt(t time.Time) {
 	m.verified_at = &t
@@ -29783,23 +16372,6 @@ func (m *TrackingHostMutation) VerifiedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldVerifiedAt returns the old "verified_at" field's value of the TrackingHost entity.
-// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrackingHostMutation) OldVerifiedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldVerifiedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldVerifiedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldVerifiedAt: %w", err)
-	}
-	return oldValue.VerifiedAt, nil
-}
-
 // ClearVerifiedAt clears the value of the "verified_at" field.
 func (m *TrackingHostMutation) ClearVerifiedAt() {
 	m.verified_at = nil
@@ -29810,12 +16382,6 @@ func (m *TrackingHostMutation) ClearVerifiedAt() {
 func (m *TrackingHostMutation) VerifiedAtCleared() bool {
 	_, ok := m.clearedFields[trackinghost.FieldVerifiedAt]
 	return ok
-}
-
-// ResetVerifiedAt resets all changes to the "verified_at" field.
-func (m *TrackingHostMutation) ResetVerifiedAt() {
-	m.verified_at = nil
-	delete(m.clearedFields, trackinghost.FieldVerifiedAt)
 }
 
 // SetLastCheckedAt sets the "last_checked_at" field.
@@ -29832,23 +16398,6 @@ func (m *TrackingHostMutation) LastCheckedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldLastCheckedAt returns the old "last_checked_at" field's value of the TrackingHost entity.
-// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrackingHostMutation) OldLastCheckedAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldLastCheckedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldLastCheckedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldLastCheckedAt: %w", err)
-	}
-	return oldValue.LastCheckedAt, nil
-}
-
 // ClearLastCheckedAt clears the value of the "last_checked_at" field.
 func (m *TrackingHostMutation) ClearLastCheckedAt() {
 	m.last_checked_at = nil
@@ -29859,12 +16408,6 @@ func (m *TrackingHostMutation) ClearLastCheckedAt() {
 func (m *TrackingHostMutation) LastCheckedAtCleared() bool {
 	_, ok := m.clearedFields[trackinghost.FieldLastCheckedAt]
 	return ok
-}
-
-// ResetLastCheckedAt resets all changes to the "last_checked_at" field.
-func (m *TrackingHostMutation) ResetLastCheckedAt() {
-	m.last_checked_at = nil
-	delete(m.clearedFields, trackinghost.FieldLastCheckedAt)
 }
 
 // SetFailingSince sets the "failing_since" field.
@@ -29881,23 +16424,6 @@ func (m *TrackingHostMutation) FailingSince() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldFailingSince returns the old "failing_since" field's value of the TrackingHost entity.
-// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrackingHostMutation) OldFailingSince(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldFailingSince is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldFailingSince requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldFailingSince: %w", err)
-	}
-	return oldValue.FailingSince, nil
-}
-
 // ClearFailingSince clears the value of the "failing_since" field.
 func (m *TrackingHostMutation) ClearFailingSince() {
 	m.failing_since = nil
@@ -29908,12 +16434,6 @@ func (m *TrackingHostMutation) ClearFailingSince() {
 func (m *TrackingHostMutation) FailingSinceCleared() bool {
 	_, ok := m.clearedFields[trackinghost.FieldFailingSince]
 	return ok
-}
-
-// ResetFailingSince resets all changes to the "failing_since" field.
-func (m *TrackingHostMutation) ResetFailingSince() {
-	m.failing_since = nil
-	delete(m.clearedFields, trackinghost.FieldFailingSince)
 }
 
 // SetDueAt sets the "due_at" field.
@@ -29930,23 +16450,6 @@ func (m *TrackingHostMutation) DueAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldDueAt returns the old "due_at" field's value of the TrackingHost entity.
-// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrackingHostMutation) OldDueAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDueAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
-	}
-	return oldValue.DueAt, nil
-}
-
 // ClearDueAt clears the value of the "due_at" field.
 func (m *TrackingHostMutation) ClearDueAt() {
 	m.due_at = nil
@@ -29957,12 +16460,6 @@ func (m *TrackingHostMutation) ClearDueAt() {
 func (m *TrackingHostMutation) DueAtCleared() bool {
 	_, ok := m.clearedFields[trackinghost.FieldDueAt]
 	return ok
-}
-
-// ResetDueAt resets all changes to the "due_at" field.
-func (m *TrackingHostMutation) ResetDueAt() {
-	m.due_at = nil
-	delete(m.clearedFields, trackinghost.FieldDueAt)
 }
 
 // SetFence sets the "fence" field.
@@ -29978,23 +16475,6 @@ func (m *TrackingHostMutation) Fence() (r int64, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldFence returns the old "fence" field's value of the TrackingHost entity.
-// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrackingHostMutation) OldFence(ctx context.Context) (v int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldFence is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldFence requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldFence: %w", err)
-	}
-	return oldValue.Fence, nil
 }
 
 // AddFence adds i to the "fence" field.
@@ -30035,28 +16515,6 @@ func (m *TrackingHostMutation) CreatedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldCreatedAt returns the old "created_at" field's value of the TrackingHost entity.
-// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrackingHostMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *TrackingHostMutation) ResetCreatedAt() {
-	m.created_at = nil
-}
-
 // SetUpdatedAt sets the "updated_at" field.
 func (m *TrackingHostMutation) SetUpdatedAt(t time.Time) {
 	m.updated_at = &t
@@ -30069,28 +16527,6 @@ func (m *TrackingHostMutation) UpdatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldUpdatedAt returns the old "updated_at" field's value of the TrackingHost entity.
-// If the TrackingHost object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *TrackingHostMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
-	}
-	return oldValue.UpdatedAt, nil
-}
-
-// ResetUpdatedAt resets all changes to the "updated_at" field.
-func (m *TrackingHostMutation) ResetUpdatedAt() {
-	m.updated_at = nil
 }
 
 // Where appends a list predicates to the TrackingHostMutation builder.
@@ -30160,32 +16596,7 @@ func (m *TrackingHostMutation) Fields() []string {
 // schema.
 func (m *TrackingHostMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case trackinghost.FieldAccountID:
-		return m.AccountID()
-	case trackinghost.FieldDomainID:
-		return m.DomainID()
-	case trackinghost.FieldHost:
-		return m.Host()
-	case trackinghost.FieldStatus:
-		return m.Status()
-	case trackinghost.FieldFound:
-		return m.Found()
-	case trackinghost.FieldError:
-		return m.Error()
-	case trackinghost.FieldVerifiedAt:
-		return m.VerifiedAt()
-	case trackinghost.FieldLastCheckedAt:
-		return m.LastCheckedAt()
-	case trackinghost.FieldFailingSince:
-		return m.FailingSince()
-	case trackinghost.FieldDueAt:
-		return m.DueAt()
-	case trackinghost.FieldFence:
-		return m.Fence()
-	case trackinghost.FieldCreatedAt:
-		return m.CreatedAt()
-	case trackinghost.FieldUpdatedAt:
-		return m.UpdatedAt()
+
 	}
 	return nil, false
 }
@@ -30195,32 +16606,7 @@ func (m *TrackingHostMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *TrackingHostMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case trackinghost.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case trackinghost.FieldDomainID:
-		return m.OldDomainID(ctx)
-	case trackinghost.FieldHost:
-		return m.OldHost(ctx)
-	case trackinghost.FieldStatus:
-		return m.OldStatus(ctx)
-	case trackinghost.FieldFound:
-		return m.OldFound(ctx)
-	case trackinghost.FieldError:
-		return m.OldError(ctx)
-	case trackinghost.FieldVerifiedAt:
-		return m.OldVerifiedAt(ctx)
-	case trackinghost.FieldLastCheckedAt:
-		return m.OldLastCheckedAt(ctx)
-	case trackinghost.FieldFailingSince:
-		return m.OldFailingSince(ctx)
-	case trackinghost.FieldDueAt:
-		return m.OldDueAt(ctx)
-	case trackinghost.FieldFence:
-		return m.OldFence(ctx)
-	case trackinghost.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
-	case trackinghost.FieldUpdatedAt:
-		return m.OldUpdatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown TrackingHost field %s", name)
 }
@@ -30230,97 +16616,7 @@ func (m *TrackingHostMutation) OldField(ctx context.Context, name string) (ent.V
 // type.
 func (m *TrackingHostMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case trackinghost.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case trackinghost.FieldDomainID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDomainID(v)
-		return nil
-	case trackinghost.FieldHost:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetHost(v)
-		return nil
-	case trackinghost.FieldStatus:
-		v, ok := value.(trackinghost.Status)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetStatus(v)
-		return nil
-	case trackinghost.FieldFound:
-		v, ok := value.([]string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetFound(v)
-		return nil
-	case trackinghost.FieldError:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetError(v)
-		return nil
-	case trackinghost.FieldVerifiedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetVerifiedAt(v)
-		return nil
-	case trackinghost.FieldLastCheckedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetLastCheckedAt(v)
-		return nil
-	case trackinghost.FieldFailingSince:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetFailingSince(v)
-		return nil
-	case trackinghost.FieldDueAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDueAt(v)
-		return nil
-	case trackinghost.FieldFence:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetFence(v)
-		return nil
-	case trackinghost.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
-	case trackinghost.FieldUpdatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUpdatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown TrackingHost field %s", name)
 }
@@ -30340,8 +16636,7 @@ func (m *TrackingHostMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *TrackingHostMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case trackinghost.FieldFence:
-		return m.AddedFence()
+
 	}
 	return nil, false
 }
@@ -30351,13 +16646,7 @@ func (m *TrackingHostMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *TrackingHostMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case trackinghost.FieldFence:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddFence(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown TrackingHost numeric field %s", name)
 }
@@ -30395,21 +16684,7 @@ func (m *TrackingHostMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *TrackingHostMutation) ClearField(name string) error {
 	switch name {
-	case trackinghost.FieldFound:
-		m.ClearFound()
-		return nil
-	case trackinghost.FieldVerifiedAt:
-		m.ClearVerifiedAt()
-		return nil
-	case trackinghost.FieldLastCheckedAt:
-		m.ClearLastCheckedAt()
-		return nil
-	case trackinghost.FieldFailingSince:
-		m.ClearFailingSince()
-		return nil
-	case trackinghost.FieldDueAt:
-		m.ClearDueAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown TrackingHost nullable field %s", name)
 }
@@ -30418,45 +16693,7 @@ func (m *TrackingHostMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *TrackingHostMutation) ResetField(name string) error {
 	switch name {
-	case trackinghost.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case trackinghost.FieldDomainID:
-		m.ResetDomainID()
-		return nil
-	case trackinghost.FieldHost:
-		m.ResetHost()
-		return nil
-	case trackinghost.FieldStatus:
-		m.ResetStatus()
-		return nil
-	case trackinghost.FieldFound:
-		m.ResetFound()
-		return nil
-	case trackinghost.FieldError:
-		m.ResetError()
-		return nil
-	case trackinghost.FieldVerifiedAt:
-		m.ResetVerifiedAt()
-		return nil
-	case trackinghost.FieldLastCheckedAt:
-		m.ResetLastCheckedAt()
-		return nil
-	case trackinghost.FieldFailingSince:
-		m.ResetFailingSince()
-		return nil
-	case trackinghost.FieldDueAt:
-		m.ResetDueAt()
-		return nil
-	case trackinghost.FieldFence:
-		m.ResetFence()
-		return nil
-	case trackinghost.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
-	case trackinghost.FieldUpdatedAt:
-		m.ResetUpdatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown TrackingHost field %s", name)
 }
@@ -30650,23 +16887,6 @@ func (m *UserMutation) Email() (r string, exists bool) {
 	return *v, true
 }
 
-// OldEmail returns the old "email" field's value of the User entity.
-// If the User object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *UserMutation) OldEmail(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldEmail is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldEmail requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldEmail: %w", err)
-	}
-	return oldValue.Email, nil
-}
-
 // ResetEmail resets all changes to the "email" field.
 func (m *UserMutation) ResetEmail() {
 	m.email = nil
@@ -30686,28 +16906,6 @@ func (m *UserMutation) Name() (r string, exists bool) {
 	return *v, true
 }
 
-// OldName returns the old "name" field's value of the User entity.
-// If the User object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *UserMutation) OldName(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldName is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldName requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldName: %w", err)
-	}
-	return oldValue.Name, nil
-}
-
-// ResetName resets all changes to the "name" field.
-func (m *UserMutation) ResetName() {
-	m.name = nil
-}
-
 // SetOperator sets the "operator" field.
 func (m *UserMutation) SetOperator(b bool) {
 	m.operator = &b
@@ -30720,28 +16918,6 @@ func (m *UserMutation) Operator() (r bool, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldOperator returns the old "operator" field's value of the User entity.
-// If the User object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *UserMutation) OldOperator(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldOperator is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldOperator requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldOperator: %w", err)
-	}
-	return oldValue.Operator, nil
-}
-
-// ResetOperator resets all changes to the "operator" field.
-func (m *UserMutation) ResetOperator() {
-	m.operator = nil
 }
 
 // SetLanguage sets the "language" field.
@@ -30758,28 +16934,6 @@ func (m *UserMutation) Language() (r string, exists bool) {
 	return *v, true
 }
 
-// OldLanguage returns the old "language" field's value of the User entity.
-// If the User object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *UserMutation) OldLanguage(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldLanguage is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldLanguage requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldLanguage: %w", err)
-	}
-	return oldValue.Language, nil
-}
-
-// ResetLanguage resets all changes to the "language" field.
-func (m *UserMutation) ResetLanguage() {
-	m.language = nil
-}
-
 // SetDisabledAt sets the "disabled_at" field.
 func (m *UserMutation) SetDisabledAt(t time.Time) {
 	m.disabled_at = &t
@@ -30794,23 +16948,6 @@ func (m *UserMutation) DisabledAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldDisabledAt returns the old "disabled_at" field's value of the User entity.
-// If the User object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *UserMutation) OldDisabledAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDisabledAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDisabledAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDisabledAt: %w", err)
-	}
-	return oldValue.DisabledAt, nil
-}
-
 // ClearDisabledAt clears the value of the "disabled_at" field.
 func (m *UserMutation) ClearDisabledAt() {
 	m.disabled_at = nil
@@ -30821,12 +16958,6 @@ func (m *UserMutation) ClearDisabledAt() {
 func (m *UserMutation) DisabledAtCleared() bool {
 	_, ok := m.clearedFields[user.FieldDisabledAt]
 	return ok
-}
-
-// ResetDisabledAt resets all changes to the "disabled_at" field.
-func (m *UserMutation) ResetDisabledAt() {
-	m.disabled_at = nil
-	delete(m.clearedFields, user.FieldDisabledAt)
 }
 
 // SetLastSignInAt sets the "last_sign_in_at" field.
@@ -30843,23 +16974,6 @@ func (m *UserMutation) LastSignInAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldLastSignInAt returns the old "last_sign_in_at" field's value of the User entity.
-// If the User object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *UserMutation) OldLastSignInAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldLastSignInAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldLastSignInAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldLastSignInAt: %w", err)
-	}
-	return oldValue.LastSignInAt, nil
-}
-
 // ClearLastSignInAt clears the value of the "last_sign_in_at" field.
 func (m *UserMutation) ClearLastSignInAt() {
 	m.last_sign_in_at = nil
@@ -30870,12 +16984,6 @@ func (m *UserMutation) ClearLastSignInAt() {
 func (m *UserMutation) LastSignInAtCleared() bool {
 	_, ok := m.clearedFields[user.FieldLastSignInAt]
 	return ok
-}
-
-// ResetLastSignInAt resets all changes to the "last_sign_in_at" field.
-func (m *UserMutation) ResetLastSignInAt() {
-	m.last_sign_in_at = nil
-	delete(m.clearedFields, user.FieldLastSignInAt)
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -30892,28 +17000,6 @@ func (m *UserMutation) CreatedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldCreatedAt returns the old "created_at" field's value of the User entity.
-// If the User object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *UserMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *UserMutation) ResetCreatedAt() {
-	m.created_at = nil
-}
-
 // SetUpdatedAt sets the "updated_at" field.
 func (m *UserMutation) SetUpdatedAt(t time.Time) {
 	m.updated_at = &t
@@ -30926,28 +17012,6 @@ func (m *UserMutation) UpdatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldUpdatedAt returns the old "updated_at" field's value of the User entity.
-// If the User object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *UserMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
-	}
-	return oldValue.UpdatedAt, nil
-}
-
-// ResetUpdatedAt resets all changes to the "updated_at" field.
-func (m *UserMutation) ResetUpdatedAt() {
-	m.updated_at = nil
 }
 
 // AddMembershipIDs adds the "memberships" edge to the Membership entity by ids.
@@ -31056,22 +17120,7 @@ func (m *UserMutation) Fields() []string {
 // schema.
 func (m *UserMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case user.FieldEmail:
-		return m.Email()
-	case user.FieldName:
-		return m.Name()
-	case user.FieldOperator:
-		return m.Operator()
-	case user.FieldLanguage:
-		return m.Language()
-	case user.FieldDisabledAt:
-		return m.DisabledAt()
-	case user.FieldLastSignInAt:
-		return m.LastSignInAt()
-	case user.FieldCreatedAt:
-		return m.CreatedAt()
-	case user.FieldUpdatedAt:
-		return m.UpdatedAt()
+
 	}
 	return nil, false
 }
@@ -31081,22 +17130,7 @@ func (m *UserMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *UserMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case user.FieldEmail:
-		return m.OldEmail(ctx)
-	case user.FieldName:
-		return m.OldName(ctx)
-	case user.FieldOperator:
-		return m.OldOperator(ctx)
-	case user.FieldLanguage:
-		return m.OldLanguage(ctx)
-	case user.FieldDisabledAt:
-		return m.OldDisabledAt(ctx)
-	case user.FieldLastSignInAt:
-		return m.OldLastSignInAt(ctx)
-	case user.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
-	case user.FieldUpdatedAt:
-		return m.OldUpdatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown User field %s", name)
 }
@@ -31106,62 +17140,7 @@ func (m *UserMutation) OldField(ctx context.Context, name string) (ent.Value, er
 // type.
 func (m *UserMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case user.FieldEmail:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetEmail(v)
-		return nil
-	case user.FieldName:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetName(v)
-		return nil
-	case user.FieldOperator:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetOperator(v)
-		return nil
-	case user.FieldLanguage:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetLanguage(v)
-		return nil
-	case user.FieldDisabledAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDisabledAt(v)
-		return nil
-	case user.FieldLastSignInAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetLastSignInAt(v)
-		return nil
-	case user.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
-	case user.FieldUpdatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUpdatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown User field %s", name)
 }
@@ -31212,12 +17191,7 @@ func (m *UserMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *UserMutation) ClearField(name string) error {
 	switch name {
-	case user.FieldDisabledAt:
-		m.ClearDisabledAt()
-		return nil
-	case user.FieldLastSignInAt:
-		m.ClearLastSignInAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown User nullable field %s", name)
 }
@@ -31226,30 +17200,7 @@ func (m *UserMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *UserMutation) ResetField(name string) error {
 	switch name {
-	case user.FieldEmail:
-		m.ResetEmail()
-		return nil
-	case user.FieldName:
-		m.ResetName()
-		return nil
-	case user.FieldOperator:
-		m.ResetOperator()
-		return nil
-	case user.FieldLanguage:
-		m.ResetLanguage()
-		return nil
-	case user.FieldDisabledAt:
-		m.ResetDisabledAt()
-		return nil
-	case user.FieldLastSignInAt:
-		m.ResetLastSignInAt()
-		return nil
-	case user.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
-	case user.FieldUpdatedAt:
-		m.ResetUpdatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown User field %s", name)
 }
@@ -31484,28 +17435,6 @@ func (m *WebhookMutation) AccountID() (r string, exists bool) {
 	return *v, true
 }
 
-// OldAccountID returns the old "account_id" field's value of the Webhook entity.
-// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookMutation) OldAccountID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *WebhookMutation) ResetAccountID() {
-	m.account_id = nil
-}
-
 // SetURL sets the "url" field.
 func (m *WebhookMutation) SetURL(s string) {
 	m.url = &s
@@ -31518,28 +17447,6 @@ func (m *WebhookMutation) URL() (r string, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldURL returns the old "url" field's value of the Webhook entity.
-// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookMutation) OldURL(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldURL is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldURL requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldURL: %w", err)
-	}
-	return oldValue.URL, nil
-}
-
-// ResetURL resets all changes to the "url" field.
-func (m *WebhookMutation) ResetURL() {
-	m.url = nil
 }
 
 // SetEvents sets the "events" field.
@@ -31557,23 +17464,6 @@ func (m *WebhookMutation) Events() (r []string, exists bool) {
 	return *v, true
 }
 
-// OldEvents returns the old "events" field's value of the Webhook entity.
-// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookMutation) OldEvents(ctx context.Context) (v []string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldEvents is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldEvents requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldEvents: %w", err)
-	}
-	return oldValue.Events, nil
-}
-
 // AppendEvents adds s to the "events" field.
 func (m *WebhookMutation) AppendEvents(s []string) {
 	m.appendevents = append(m.appendevents, s...)
@@ -31585,12 +17475,6 @@ func (m *WebhookMutation) AppendedEvents() ([]string, bool) {
 		return nil, false
 	}
 	return m.appendevents, true
-}
-
-// ResetEvents resets all changes to the "events" field.
-func (m *WebhookMutation) ResetEvents() {
-	m.events = nil
-	m.appendevents = nil
 }
 
 // SetEnabled sets the "enabled" field.
@@ -31607,28 +17491,6 @@ func (m *WebhookMutation) Enabled() (r bool, exists bool) {
 	return *v, true
 }
 
-// OldEnabled returns the old "enabled" field's value of the Webhook entity.
-// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookMutation) OldEnabled(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldEnabled is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldEnabled requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldEnabled: %w", err)
-	}
-	return oldValue.Enabled, nil
-}
-
-// ResetEnabled resets all changes to the "enabled" field.
-func (m *WebhookMutation) ResetEnabled() {
-	m.enabled = nil
-}
-
 // SetEnabledAt sets the "enabled_at" field.
 func (m *WebhookMutation) SetEnabledAt(t time.Time) {
 	m.enabled_at = &t
@@ -31643,23 +17505,6 @@ func (m *WebhookMutation) EnabledAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldEnabledAt returns the old "enabled_at" field's value of the Webhook entity.
-// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookMutation) OldEnabledAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldEnabledAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldEnabledAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldEnabledAt: %w", err)
-	}
-	return oldValue.EnabledAt, nil
-}
-
 // ClearEnabledAt clears the value of the "enabled_at" field.
 func (m *WebhookMutation) ClearEnabledAt() {
 	m.enabled_at = nil
@@ -31670,12 +17515,6 @@ func (m *WebhookMutation) ClearEnabledAt() {
 func (m *WebhookMutation) EnabledAtCleared() bool {
 	_, ok := m.clearedFields[webhook.FieldEnabledAt]
 	return ok
-}
-
-// ResetEnabledAt resets all changes to the "enabled_at" field.
-func (m *WebhookMutation) ResetEnabledAt() {
-	m.enabled_at = nil
-	delete(m.clearedFields, webhook.FieldEnabledAt)
 }
 
 // SetDisabledAt sets the "disabled_at" field.
@@ -31692,23 +17531,6 @@ func (m *WebhookMutation) DisabledAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldDisabledAt returns the old "disabled_at" field's value of the Webhook entity.
-// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookMutation) OldDisabledAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDisabledAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDisabledAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDisabledAt: %w", err)
-	}
-	return oldValue.DisabledAt, nil
-}
-
 // ClearDisabledAt clears the value of the "disabled_at" field.
 func (m *WebhookMutation) ClearDisabledAt() {
 	m.disabled_at = nil
@@ -31719,12 +17541,6 @@ func (m *WebhookMutation) ClearDisabledAt() {
 func (m *WebhookMutation) DisabledAtCleared() bool {
 	_, ok := m.clearedFields[webhook.FieldDisabledAt]
 	return ok
-}
-
-// ResetDisabledAt resets all changes to the "disabled_at" field.
-func (m *WebhookMutation) ResetDisabledAt() {
-	m.disabled_at = nil
-	delete(m.clearedFields, webhook.FieldDisabledAt)
 }
 
 // SetDisabledReason sets the "disabled_reason" field.
@@ -31741,28 +17557,6 @@ func (m *WebhookMutation) DisabledReason() (r string, exists bool) {
 	return *v, true
 }
 
-// OldDisabledReason returns the old "disabled_reason" field's value of the Webhook entity.
-// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookMutation) OldDisabledReason(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldDisabledReason is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldDisabledReason requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldDisabledReason: %w", err)
-	}
-	return oldValue.DisabledReason, nil
-}
-
-// ResetDisabledReason resets all changes to the "disabled_reason" field.
-func (m *WebhookMutation) ResetDisabledReason() {
-	m.disabled_reason = nil
-}
-
 // SetRateLimit sets the "rate_limit" field.
 func (m *WebhookMutation) SetRateLimit(i int) {
 	m.rate_limit = &i
@@ -31776,23 +17570,6 @@ func (m *WebhookMutation) RateLimit() (r int, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldRateLimit returns the old "rate_limit" field's value of the Webhook entity.
-// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookMutation) OldRateLimit(ctx context.Context) (v *int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRateLimit is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRateLimit requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRateLimit: %w", err)
-	}
-	return oldValue.RateLimit, nil
 }
 
 // AddRateLimit adds i to the "rate_limit" field.
@@ -31847,23 +17624,6 @@ func (m *WebhookMutation) RateFullAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldRateFullAt returns the old "rate_full_at" field's value of the Webhook entity.
-// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookMutation) OldRateFullAt(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRateFullAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRateFullAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRateFullAt: %w", err)
-	}
-	return oldValue.RateFullAt, nil
-}
-
 // ClearRateFullAt clears the value of the "rate_full_at" field.
 func (m *WebhookMutation) ClearRateFullAt() {
 	m.rate_full_at = nil
@@ -31874,12 +17634,6 @@ func (m *WebhookMutation) ClearRateFullAt() {
 func (m *WebhookMutation) RateFullAtCleared() bool {
 	_, ok := m.clearedFields[webhook.FieldRateFullAt]
 	return ok
-}
-
-// ResetRateFullAt resets all changes to the "rate_full_at" field.
-func (m *WebhookMutation) ResetRateFullAt() {
-	m.rate_full_at = nil
-	delete(m.clearedFields, webhook.FieldRateFullAt)
 }
 
 // SetSecret sets the "secret" field.
@@ -31896,28 +17650,6 @@ func (m *WebhookMutation) Secret() (r []byte, exists bool) {
 	return *v, true
 }
 
-// OldSecret returns the old "secret" field's value of the Webhook entity.
-// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookMutation) OldSecret(ctx context.Context) (v []byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSecret is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSecret requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSecret: %w", err)
-	}
-	return oldValue.Secret, nil
-}
-
-// ResetSecret resets all changes to the "secret" field.
-func (m *WebhookMutation) ResetSecret() {
-	m.secret = nil
-}
-
 // SetPreviousSecret sets the "previous_secret" field.
 func (m *WebhookMutation) SetPreviousSecret(b []byte) {
 	m.previous_secret = &b
@@ -31932,23 +17664,6 @@ func (m *WebhookMutation) PreviousSecret() (r []byte, exists bool) {
 	return *v, true
 }
 
-// OldPreviousSecret returns the old "previous_secret" field's value of the Webhook entity.
-// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookMutation) OldPreviousSecret(ctx context.Context) (v *[]byte, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldPreviousSecret is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldPreviousSecret requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldPreviousSecret: %w", err)
-	}
-	return oldValue.PreviousSecret, nil
-}
-
 // ClearPreviousSecret clears the value of the "previous_secret" field.
 func (m *WebhookMutation) ClearPreviousSecret() {
 	m.previous_secret = nil
@@ -31959,12 +17674,6 @@ func (m *WebhookMutation) ClearPreviousSecret() {
 func (m *WebhookMutation) PreviousSecretCleared() bool {
 	_, ok := m.clearedFields[webhook.FieldPreviousSecret]
 	return ok
-}
-
-// ResetPreviousSecret resets all changes to the "previous_secret" field.
-func (m *WebhookMutation) ResetPreviousSecret() {
-	m.previous_secret = nil
-	delete(m.clearedFields, webhook.FieldPreviousSecret)
 }
 
 // SetPreviousSecretUntil sets the "previous_secret_until" field.
@@ -31981,23 +17690,6 @@ func (m *WebhookMutation) PreviousSecretUntil() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldPreviousSecretUntil returns the old "previous_secret_until" field's value of the Webhook entity.
-// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookMutation) OldPreviousSecretUntil(ctx context.Context) (v *time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldPreviousSecretUntil is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldPreviousSecretUntil requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldPreviousSecretUntil: %w", err)
-	}
-	return oldValue.PreviousSecretUntil, nil
-}
-
 // ClearPreviousSecretUntil clears the value of the "previous_secret_until" field.
 func (m *WebhookMutation) ClearPreviousSecretUntil() {
 	m.previous_secret_until = nil
@@ -32008,12 +17700,6 @@ func (m *WebhookMutation) ClearPreviousSecretUntil() {
 func (m *WebhookMutation) PreviousSecretUntilCleared() bool {
 	_, ok := m.clearedFields[webhook.FieldPreviousSecretUntil]
 	return ok
-}
-
-// ResetPreviousSecretUntil resets all changes to the "previous_secret_until" field.
-func (m *WebhookMutation) ResetPreviousSecretUntil() {
-	m.previous_secret_until = nil
-	delete(m.clearedFields, webhook.FieldPreviousSecretUntil)
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -32030,28 +17716,6 @@ func (m *WebhookMutation) CreatedAt() (r time.Time, exists bool) {
 	return *v, true
 }
 
-// OldCreatedAt returns the old "created_at" field's value of the Webhook entity.
-// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *WebhookMutation) ResetCreatedAt() {
-	m.created_at = nil
-}
-
 // SetUpdatedAt sets the "updated_at" field.
 func (m *WebhookMutation) SetUpdatedAt(t time.Time) {
 	m.updated_at = &t
@@ -32064,28 +17728,6 @@ func (m *WebhookMutation) UpdatedAt() (r time.Time, exists bool) {
 		return
 	}
 	return *v, true
-}
-
-// OldUpdatedAt returns the old "updated_at" field's value of the Webhook entity.
-// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
-	}
-	return oldValue.UpdatedAt, nil
-}
-
-// ResetUpdatedAt resets all changes to the "updated_at" field.
-func (m *WebhookMutation) ResetUpdatedAt() {
-	m.updated_at = nil
 }
 
 // Where appends a list predicates to the WebhookMutation builder.
@@ -32158,34 +17800,7 @@ func (m *WebhookMutation) Fields() []string {
 // schema.
 func (m *WebhookMutation) Field(name string) (ent.Value, bool) {
 	switch name {
-	case webhook.FieldAccountID:
-		return m.AccountID()
-	case webhook.FieldURL:
-		return m.URL()
-	case webhook.FieldEvents:
-		return m.Events()
-	case webhook.FieldEnabled:
-		return m.Enabled()
-	case webhook.FieldEnabledAt:
-		return m.EnabledAt()
-	case webhook.FieldDisabledAt:
-		return m.DisabledAt()
-	case webhook.FieldDisabledReason:
-		return m.DisabledReason()
-	case webhook.FieldRateLimit:
-		return m.RateLimit()
-	case webhook.FieldRateFullAt:
-		return m.RateFullAt()
-	case webhook.FieldSecret:
-		return m.Secret()
-	case webhook.FieldPreviousSecret:
-		return m.PreviousSecret()
-	case webhook.FieldPreviousSecretUntil:
-		return m.PreviousSecretUntil()
-	case webhook.FieldCreatedAt:
-		return m.CreatedAt()
-	case webhook.FieldUpdatedAt:
-		return m.UpdatedAt()
+
 	}
 	return nil, false
 }
@@ -32195,34 +17810,7 @@ func (m *WebhookMutation) Field(name string) (ent.Value, bool) {
 // database failed.
 func (m *WebhookMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
 	switch name {
-	case webhook.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case webhook.FieldURL:
-		return m.OldURL(ctx)
-	case webhook.FieldEvents:
-		return m.OldEvents(ctx)
-	case webhook.FieldEnabled:
-		return m.OldEnabled(ctx)
-	case webhook.FieldEnabledAt:
-		return m.OldEnabledAt(ctx)
-	case webhook.FieldDisabledAt:
-		return m.OldDisabledAt(ctx)
-	case webhook.FieldDisabledReason:
-		return m.OldDisabledReason(ctx)
-	case webhook.FieldRateLimit:
-		return m.OldRateLimit(ctx)
-	case webhook.FieldRateFullAt:
-		return m.OldRateFullAt(ctx)
-	case webhook.FieldSecret:
-		return m.OldSecret(ctx)
-	case webhook.FieldPreviousSecret:
-		return m.OldPreviousSecret(ctx)
-	case webhook.FieldPreviousSecretUntil:
-		return m.OldPreviousSecretUntil(ctx)
-	case webhook.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
-	case webhook.FieldUpdatedAt:
-		return m.OldUpdatedAt(ctx)
+
 	}
 	return nil, fmt.Errorf("unknown Webhook field %s", name)
 }
@@ -32232,104 +17820,7 @@ func (m *WebhookMutation) OldField(ctx context.Context, name string) (ent.Value,
 // type.
 func (m *WebhookMutation) SetField(name string, value ent.Value) error {
 	switch name {
-	case webhook.FieldAccountID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case webhook.FieldURL:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetURL(v)
-		return nil
-	case webhook.FieldEvents:
-		v, ok := value.([]string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetEvents(v)
-		return nil
-	case webhook.FieldEnabled:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetEnabled(v)
-		return nil
-	case webhook.FieldEnabledAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetEnabledAt(v)
-		return nil
-	case webhook.FieldDisabledAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDisabledAt(v)
-		return nil
-	case webhook.FieldDisabledReason:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetDisabledReason(v)
-		return nil
-	case webhook.FieldRateLimit:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRateLimit(v)
-		return nil
-	case webhook.FieldRateFullAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRateFullAt(v)
-		return nil
-	case webhook.FieldSecret:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetSecret(v)
-		return nil
-	case webhook.FieldPreviousSecret:
-		v, ok := value.([]byte)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetPreviousSecret(v)
-		return nil
-	case webhook.FieldPreviousSecretUntil:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetPreviousSecretUntil(v)
-		return nil
-	case webhook.FieldCreatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
-	case webhook.FieldUpdatedAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUpdatedAt(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Webhook field %s", name)
 }
@@ -32349,8 +17840,7 @@ func (m *WebhookMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *WebhookMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
-	case webhook.FieldRateLimit:
-		return m.AddedRateLimit()
+
 	}
 	return nil, false
 }
@@ -32360,13 +17850,7 @@ func (m *WebhookMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *WebhookMutation) AddField(name string, value ent.Value) error {
 	switch name {
-	case webhook.FieldRateLimit:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddRateLimit(v)
-		return nil
+
 	}
 	return fmt.Errorf("unknown Webhook numeric field %s", name)
 }
@@ -32407,24 +17891,7 @@ func (m *WebhookMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *WebhookMutation) ClearField(name string) error {
 	switch name {
-	case webhook.FieldEnabledAt:
-		m.ClearEnabledAt()
-		return nil
-	case webhook.FieldDisabledAt:
-		m.ClearDisabledAt()
-		return nil
-	case webhook.FieldRateLimit:
-		m.ClearRateLimit()
-		return nil
-	case webhook.FieldRateFullAt:
-		m.ClearRateFullAt()
-		return nil
-	case webhook.FieldPreviousSecret:
-		m.ClearPreviousSecret()
-		return nil
-	case webhook.FieldPreviousSecretUntil:
-		m.ClearPreviousSecretUntil()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Webhook nullable field %s", name)
 }
@@ -32433,48 +17900,7 @@ func (m *WebhookMutation) ClearField(name string) error {
 // It returns an error if the field is not defined in the schema.
 func (m *WebhookMutation) ResetField(name string) error {
 	switch name {
-	case webhook.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case webhook.FieldURL:
-		m.ResetURL()
-		return nil
-	case webhook.FieldEvents:
-		m.ResetEvents()
-		return nil
-	case webhook.FieldEnabled:
-		m.ResetEnabled()
-		return nil
-	case webhook.FieldEnabledAt:
-		m.ResetEnabledAt()
-		return nil
-	case webhook.FieldDisabledAt:
-		m.ResetDisabledAt()
-		return nil
-	case webhook.FieldDisabledReason:
-		m.ResetDisabledReason()
-		return nil
-	case webhook.FieldRateLimit:
-		m.ResetRateLimit()
-		return nil
-	case webhook.FieldRateFullAt:
-		m.ResetRateFullAt()
-		return nil
-	case webhook.FieldSecret:
-		m.ResetSecret()
-		return nil
-	case webhook.FieldPreviousSecret:
-		m.ResetPreviousSecret()
-		return nil
-	case webhook.FieldPreviousSecretUntil:
-		m.ResetPreviousSecretUntil()
-		return nil
-	case webhook.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
-	case webhook.FieldUpdatedAt:
-		m.ResetUpdatedAt()
-		return nil
+
 	}
 	return fmt.Errorf("unknown Webhook field %s", name)
 }

@@ -23,6 +23,9 @@ func pruneMethods(next gen.Generator) gen.Generator {
 		if err := next.Generate(g); err != nil {
 			return err
 		}
+		if _, err := cutDeclarations(filepath.Join(g.Target, "mutation.go"), hookCases); err != nil {
+			return err
+		}
 		written, err := readMentions(filepath.Dir(g.Target), g.Target)
 		if err != nil {
 			return err
@@ -56,6 +59,28 @@ func pruneMethods(next gen.Generator) gen.Generator {
 			}
 		}
 	})
+}
+
+// hookCases returns the cases of the methods with which a hook reads and changes fields by name. The model has no
+// hooks, and these methods would keep all others of a mutation.
+func hookCases(decl ast.Decl) (cases []ast.Node) {
+	method, ok := decl.(*ast.FuncDecl)
+	if !ok || method.Recv == nil {
+		return nil
+	}
+	switch method.Name.Name {
+	case "Field", "OldField", "SetField", "AddField", "AddedField", "ClearField", "ResetField":
+	default:
+		return nil
+	}
+	ast.Inspect(method, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CaseClause); ok {
+			cases = append(cases, c)
+			return false
+		}
+		return true
+	})
+	return cases
 }
 
 // mentions is a set of identifiers that Go files use, other than as the name of the function they declare.
