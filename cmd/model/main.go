@@ -62,6 +62,9 @@ func generateClient() error {
 			gen.Templates[i].Cond = func(t *gen.Type) bool { return wanted(buildersOf(t)) }
 		}
 	}
+	gen.GraphTemplates = slices.DeleteFunc(gen.GraphTemplates, func(t gen.GraphTemplate) bool {
+		return t.Name == "hook" || t.Name == "enttest"
+	})
 	return generateCode(0, omitEntities, pruneMethods, omitBuilders)
 }
 

@@ -52,7 +52,7 @@ func omitBuilders(next gen.Generator) gen.Generator {
 			return err
 		}
 		omitted := omission{}
-		files := []string{"client.go", "mutation.go", "hook/hook.go"}
+		files := []string{"client.go", "mutation.go"}
 		for _, node := range g.Nodes {
 			omitted.add(node.Name + "GroupBy")
 			builders := buildersOf(node)
