@@ -108,14 +108,19 @@ func CheckFieldName(name string) error {
 	return nil
 }
 
+// MaxFieldValue returns the maximum length of the value of a header field in characters.
+func MaxFieldValue(name string) int {
+	if strings.EqualFold(name, "References") || strings.EqualFold(name, "In-Reply-To") {
+		return MaxThreadValue
+	}
+	return MaxHeaderValue
+}
+
 // CheckFieldValue validates the unfolded value of a header field, or a subject: valid UTF-8, no line
 // breaks, no control characters except the tab, at most MaxHeaderValue characters, or MaxThreadValue in the fields of
 // a thread.
 func CheckFieldValue(name, value string) error {
-	limit := MaxHeaderValue
-	if strings.EqualFold(name, "References") || strings.EqualFold(name, "In-Reply-To") {
-		limit = MaxThreadValue
-	}
+	limit := MaxFieldValue(name)
 	if len(value) > limit && utf8.RuneCountInString(value) > limit {
 		return fmt.Errorf("value is longer than %d characters", limit)
 	}
