@@ -93,7 +93,7 @@ var refused = map[string]struct {
 		[]string{"name", "steps[0].duration", "trigger.event"}},
 	"a long header": {with(`{"type": "send_email", "template": {"id": "a"}, "headers": {"X-A": "` + strings.Repeat("x", 999) + `"}}`),
 		[]string{"steps[0].headers.X-A"}},
-	"zones":             {`{"name": "a", "timezone": "Local", "trigger": {"event": "e"}, "steps": [{"type": "wait_until", "at": "now", "timezone": "../etc"}]}`, []string{"steps[0].timezone", "timezone"}},
+	"zones": {`{"name": "a", "timezone": "Local", "trigger": {"event": "e"}, "steps": [{"type": "wait_until", "at": "now", "timezone": "../etc"}]}`, []string{"steps[0].timezone", "timezone"}},
 	"cancel": {`{"name": "a", "trigger": {"event": "e", "cancel_on_events": ["a", 3, {"conditions": "true"}], "re_entry": "twice"}, "steps": [{"type": "end"}]}`,
 		[]string{"trigger.cancel_on_events[1]", "trigger.cancel_on_events[2].event", "trigger.re_entry"}},
 	"an email without all":   {with(`{"type": "send_email"}`), []string{"steps[0].from", "steps[0].html", "steps[0].subject"}},
