@@ -32,7 +32,8 @@ var reserved = map[string]string{
 	"envelope-*": ours, "x-envelope-*": ours, "apparently-*": ours, "x-apparently-*": ours,
 	"original-*": ours, "x-original-to": ours, "x-original-from": ours, "x-original-recipient": ours,
 	"mail-from": ours, "x-mail-from": ours, "rcpt-to": ours, "x-rcpt-to": ours, "x-delivered-to": ours, "x-return-path": ours,
-	"domainkey-*": ours, "x-google-dkim-signature": ours, "x-authentication-results": ours,
+	"authentication-results-*": ours, "read-receipt-*": ours, "x-return-receipt-*": ours, "x-confirm-reading-to": ours,
+	"x-failed-recipients": ours, "delivery-date": ours, "domainkey-*": ours, "x-google-dkim-signature": ours, "x-authentication-results": ours,
 	"x-postrider-*": ours,
 }
 
