@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 // keepsBlank lists the optional fields to which an empty string is a value of its own.
@@ -54,7 +52,7 @@ func TestEmptyTextsFollowOneRule(t *testing.T) {
 		}
 		w := textWalk{components: schemasOf(t, document)}
 		for _, m := range operation.RequestBody.Content {
-			w.visit("", m.Schema, decoded(t, q[1]), func(body any) any { return body })
+			w.visit("", &schema{Ref: m.Schema.Ref}, decoded(t, q[1]), func(body any) any { return body })
 		}
 		for _, field := range w.fields {
 			id := name + ": " + field.path
@@ -87,6 +85,16 @@ func TestEmptyTextsFollowOneRule(t *testing.T) {
 	}
 }
 
+// schema is the part of a schema of the document that says which fields are texts.
+type schema struct {
+	Ref          string `json:"$ref"`
+	Type         any
+	Properties   map[string]*schema
+	Items        *schema
+	OneOf, AllOf []*schema
+	Required     []string
+}
+
 // textField is an optional field that takes a string.
 type textField struct {
 	path     string
@@ -96,11 +104,11 @@ type textField struct {
 
 // textWalk collects the optional text fields of a body.
 type textWalk struct {
-	components map[string]*huma.Schema
+	components map[string]*schema
 	fields     []textField
 }
 
-func (w *textWalk) resolve(s *huma.Schema) *huma.Schema {
+func (w *textWalk) resolve(s *schema) *schema {
 	for s != nil && s.Ref != "" {
 		s = w.components[strings.TrimPrefix(s.Ref, "#/components/schemas/")]
 	}
@@ -111,7 +119,7 @@ func (w *textWalk) resolve(s *huma.Schema) *huma.Schema {
 }
 
 // visit goes through a value and its schema. rebuild returns the whole body with another value in this place.
-func (w *textWalk) visit(path string, s *huma.Schema, value any, rebuild func(any) any) {
+func (w *textWalk) visit(path string, s *schema, value any, rebuild func(any) any) {
 	s = w.resolve(s)
 	switch v := value.(type) {
 	case map[string]any:
@@ -137,7 +145,7 @@ func (w *textWalk) visit(path string, s *huma.Schema, value any, rebuild func(an
 			}
 		}
 	case []any:
-		for _, option := range append([]*huma.Schema{s}, s.OneOf...) {
+		for _, option := range append([]*schema{s}, s.OneOf...) {
 			if o := w.resolve(option); o != nil && o.Items != nil {
 				s = o
 			}
@@ -153,20 +161,24 @@ func (w *textWalk) visit(path string, s *huma.Schema, value any, rebuild func(an
 }
 
 // takesText reports whether a schema accepts strings, and whether it accepts null.
-func (w *textWalk) takesText(s *huma.Schema) (text, nullable bool) {
+func (w *textWalk) takesText(s *schema) (text, nullable bool) {
 	s = w.resolve(s)
-	text, nullable = s.Type == huma.TypeString, s.Nullable
+	types, many := s.Type.([]any)
+	if !many {
+		types = []any{s.Type}
+	}
+	text, nullable = slices.Contains(types, any("string")), slices.Contains(types, any("null"))
 	for _, option := range s.OneOf {
 		t, n := w.takesText(option)
-		text, nullable = text || t, nullable || n || option.Type == "null"
+		text, nullable = text || t, nullable || n
 	}
 	return text, nullable
 }
 
-func schemasOf(t *testing.T, document []byte) map[string]*huma.Schema {
+func schemasOf(t *testing.T, document []byte) map[string]*schema {
 	t.Helper()
 	var read struct {
-		Components struct{ Schemas map[string]*huma.Schema }
+		Components struct{ Schemas map[string]*schema }
 	}
 	if err := json.Unmarshal(document, &read); err != nil {
 		t.Fatal(err)
